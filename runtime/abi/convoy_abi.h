@@ -1,0 +1,64 @@
+// The contract between compiled code and the runtime: every C symbol that an artifact's native library exports, and every
+// function that it may call. Generated code (passes/host, passes/llvm), the loader (runtime/convoy_runtime/_abi.py) and the
+// tests agree on this file; a change to anything here raises CONVOY_ABI_VERSION.
+
+#ifndef CONVOY_ABI_H
+#define CONVOY_ABI_H
+
+#include <stdint.h>
+
+#define CONVOY_ABI_VERSION 1
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// The cudnnBackend entry points, as a table, so that one build function runs against any cuDNN 9, against a recorder in
+/// tests, and with a null handle on a machine that has no GPU. Statuses are cudnnStatus_t, descriptors
+/// cudnnBackendDescriptor_t, enums their 32-bit values.
+typedef struct ConvoyCudnn {
+  uint32_t abi_version;
+  uint32_t reserved;
+  int32_t (*create_descriptor)(int32_t descriptor_type, void **descriptor);
+  int32_t (*set_attribute)(void *descriptor, int32_t attribute, int32_t attribute_type, int64_t count, const void *elements);
+  int32_t (*finalize)(void *descriptor);
+  int32_t (*destroy_descriptor)(void *descriptor);
+  /// Called once, before clean-up, when an entry point returned a status other than CUDNN_STATUS_SUCCESS. `call` names the
+  /// entry point and its subject, `location` is the source line of the op, both UTF-8.
+  void (*report)(int32_t status, const char *call, const char *location);
+} ConvoyCudnn;
+
+/// <graph>_build: builds and finalizes one operation graph. On success stores the graph descriptor, which the caller
+/// destroys, and returns 0; on failure destroys every descriptor made so far, stores null, and returns the status.
+typedef int32_t (*ConvoyBuildGraph)(const ConvoyCudnn *cudnn, void *handle, void **operation_graph);
+
+/// What `convoy_main` asks of the runtime on the `cuda` target. Every function is called in program order and returns 0, or
+/// a status that `convoy_main` returns at once. Pointers in `pointers` and `arguments` are device pointers.
+typedef struct ConvoyRuntime {
+  uint32_t abi_version;
+  uint32_t reserved;
+  void *context;
+  /// Runs graph `manifest.calls[call].graph`; `pointers` are its operands, then its results.
+  int32_t (*execute_graph)(void *context, int32_t call, void *const *pointers, int32_t count);
+  /// Launches `manifest.kernels[kernel]`; every argument is a pointer.
+  int32_t (*launch_kernel)(void *context, int32_t kernel, const int32_t grid[3], const int32_t block[3], int32_t shared_bytes,
+                           void *const *arguments, int32_t count);
+  /// Copies between two device buffers.
+  int32_t (*copy)(void *context, void *destination, const void *source, int64_t bytes);
+} ConvoyRuntime;
+
+/// The version that the library was generated for.
+uint32_t convoy_abi_version(void);
+
+/// Runs the model once. Buffers are in manifest order, 64-byte aligned, packed row-major; `arena` has manifest.arena_bytes.
+/// On the `cpu` target `runtime` may be null and the pointers are host pointers.
+int32_t convoy_main(const ConvoyRuntime *runtime, void *const *inputs, void *const *prepared, void *const *outputs, void *arena);
+
+/// Computes the prepared weights from the original ones, on the host; `arena` has manifest.prepare_arena_bytes.
+int32_t convoy_prepare_weights(void *const *weights, void *const *prepared, void *arena);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif // CONVOY_ABI_H
