@@ -1,0 +1,144 @@
+// Ops that work element by element.
+
+#ifndef CONVOY_TCP_ELEMENTWISE_OPS
+#define CONVOY_TCP_ELEMENTWISE_OPS
+
+include "dialect/tcp/TcpDialect.td"
+
+class Tcp_UnaryOp<string mnemonic, string what, string aten, Constraint type, list<Trait> traits = []>
+    : Tcp_Op<mnemonic, !listconcat([Tcp_Elementwise, SameOperandsAndResultType], traits)> {
+  let summary = what;
+  let description = "Elementwise " # what # " (" # aten # ").\n\n```mlir\n%y = tcp." # mnemonic #
+                    " %x : tensor<4xf32> -> tensor<4xf32>\n```\n";
+  let arguments = (ins type:$input);
+  let results = (outs type:$output);
+  let assemblyFormat = "$input attr-dict `:` type($input) `->` type($output)";
+}
+
+def Tcp_AbsOp : Tcp_UnaryOp<"abs", "absolute value", "aten.abs", Tcp_Tensor>;
+def Tcp_CeilOp : Tcp_UnaryOp<"ceil", "round toward positive infinity", "aten.ceil", Tcp_FloatTensor>;
+def Tcp_CosOp : Tcp_UnaryOp<"cos", "cosine", "aten.cos", Tcp_FloatTensor>;
+def Tcp_ErfOp : Tcp_UnaryOp<"erf", "error function", "aten.erf", Tcp_FloatTensor>;
+def Tcp_ExpOp : Tcp_UnaryOp<"exp", "natural exponential", "aten.exp", Tcp_FloatTensor>;
+def Tcp_FloorOp : Tcp_UnaryOp<"floor", "round toward negative infinity", "aten.floor", Tcp_FloatTensor>;
+def Tcp_LogOp : Tcp_UnaryOp<"log", "natural logarithm", "aten.log", Tcp_FloatTensor>;
+def Tcp_NegOp : Tcp_UnaryOp<"neg", "negation", "aten.neg", Tcp_Tensor>;
+def Tcp_ReciprocalOp : Tcp_UnaryOp<"reciprocal", "one over each element", "aten.reciprocal", Tcp_FloatTensor>;
+def Tcp_RoundOp : Tcp_UnaryOp<"round", "round to nearest, ties to even", "aten.round", Tcp_FloatTensor>;
+def Tcp_RsqrtOp : Tcp_UnaryOp<"rsqrt", "one over the square root", "aten.rsqrt", Tcp_FloatTensor>;
+def Tcp_SigmoidOp : Tcp_UnaryOp<"sigmoid", "logistic function", "aten.sigmoid", Tcp_FloatTensor>;
+def Tcp_SiluOp : Tcp_UnaryOp<"silu", "x times its sigmoid", "aten.silu", Tcp_FloatTensor>;
+def Tcp_SinOp : Tcp_UnaryOp<"sin", "sine", "aten.sin", Tcp_FloatTensor>;
+def Tcp_SqrtOp : Tcp_UnaryOp<"sqrt", "square root", "aten.sqrt", Tcp_FloatTensor>;
+def Tcp_TanhOp : Tcp_UnaryOp<"tanh", "hyperbolic tangent", "aten.tanh", Tcp_FloatTensor>;
+
+def Tcp_GeluOp : Tcp_UnaryOp<"gelu", "Gaussian error linear unit", "aten.gelu", Tcp_FloatTensor> {
+  let arguments = (ins Tcp_FloatTensor:$input, DefaultValuedAttr<StrAttr, "\"none\"">:$approximate);
+  let hasVerifier = 1;
+}
+
+def Tcp_EluOp : Tcp_UnaryOp<"elu", "exponential linear unit", "aten.elu", Tcp_FloatTensor> {
+  let arguments = (ins Tcp_FloatTensor:$input, F64Attr:$alpha);
+}
+
+def Tcp_LeakyReluOp : Tcp_UnaryOp<"leaky_relu", "x where positive, a multiple of x elsewhere", "aten.leaky_relu", Tcp_FloatTensor> {
+  let arguments = (ins Tcp_FloatTensor:$input, F64Attr:$negative_slope);
+}
+
+def Tcp_ClampOp : Tcp_UnaryOp<"clamp", "limit to a range", "aten.clamp, relu, relu6, hardtanh", Tcp_FloatTensor> {
+  let description = [{
+    `min(max(x, min_float), max_float)`; a bound that is absent does not limit. NaN stays NaN. ReLU is the clamp with `min_float = 0`.
+
+    **Constraints**
+
+    * (c1) at least one bound is present.
+    * (c2) `min_float` is at most `max_float`.
+
+    ```mlir
+    %y = tcp.clamp %x {min_float = 0.0 : f32} : tensor<1x64x56x56xf32> -> tensor<1x64x56x56xf32>
+    ```
+  }];
+  let arguments = (ins Tcp_FloatTensor:$input, OptionalAttr<F32Attr>:$min_float, OptionalAttr<F32Attr>:$max_float);
+  let hasVerifier = 1;
+  let hasFolder = 1;
+  let extraClassDeclaration = [{
+    /// Whether this is ReLU: a lower bound of 0 and no upper bound.
+    bool isRelu() { return getMinFloat() && getMinFloat()->isZero() && !getMaxFloat(); }
+  }];
+}
+
+def Tcp_CastOp : Tcp_Op<"cast", [Tcp_Elementwise, SameOperandsAndResultShape]> {
+  let summary = "convert to another element type";
+  let description = [{
+    Rounds to nearest even between floats; floats to integers truncate toward zero; to `i1` is `x != 0` (aten._to_copy).
+
+    ```mlir
+    %y = tcp.cast %x : tensor<4xf32> -> tensor<4xf16>
+    ```
+  }];
+  let arguments = (ins Tcp_Tensor:$input);
+  let results = (outs Tcp_Tensor:$output);
+  let assemblyFormat = "$input attr-dict `:` type($input) `->` type($output)";
+  let hasFolder = 1;
+}
+
+class Tcp_BinaryOp<string mnemonic, string what, string aten, list<Trait> traits = []>
+    : Tcp_Op<mnemonic, !listconcat([Tcp_Elementwise, SameOperandsAndResultElementType, SameOperandsAndResultRank], traits)> {
+  let summary = what;
+  let description = "Elementwise " # what # " (" # aten # ").\n\n**Constraints**\n\n* (c1) each result dim is the operands' "
+                    "dim, where one operand's may be 1 (broadcast).\n\n```mlir\n%y = tcp." # mnemonic #
+                    " %a, %b : tensor<1x64x8x8xf32>, tensor<1x64x1x1xf32> -> tensor<1x64x8x8xf32>\n```\n";
+  let arguments = (ins Tcp_Tensor:$lhs, Tcp_Tensor:$rhs);
+  let results = (outs Tcp_Tensor:$output);
+  let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs) `->` type($output)";
+  let hasVerifier = 1;
+}
+
+def Tcp_AddOp : Tcp_BinaryOp<"add", "sum", "aten.add", [Commutative]>;
+def Tcp_SubOp : Tcp_BinaryOp<"sub", "difference", "aten.sub">;
+def Tcp_MulOp : Tcp_BinaryOp<"mul", "product", "aten.mul", [Commutative]>;
+def Tcp_DivOp : Tcp_BinaryOp<"div", "quotient", "aten.div">;
+def Tcp_MaximumOp : Tcp_BinaryOp<"maximum", "larger of two, NaN if either is", "aten.maximum", [Commutative]>;
+def Tcp_MinimumOp : Tcp_BinaryOp<"minimum", "smaller of two, NaN if either is", "aten.minimum", [Commutative]>;
+def Tcp_PowOp : Tcp_BinaryOp<"pow", "first raised to the second", "aten.pow">;
+
+def Tcp_CompareOp : Tcp_Op<"compare", [Tcp_Elementwise, SameOperandsElementType, SameOperandsAndResultRank]> {
+  let summary = "compare two tensors";
+  let description = [{
+    `predicate` is one of `eq`, `ne`, `lt`, `le`, `gt`, `ge`; comparisons with NaN are false but for `ne` (aten.eq and its kin).
+
+    **Constraints**
+
+    * (c1) each result dim is the operands' dim, where one operand's may be 1 (broadcast).
+    * (c2) `predicate` is one of the six.
+
+    ```mlir
+    %y = tcp.compare %a, %b {predicate = "lt"} : tensor<4xf32>, tensor<1xf32> -> tensor<4xi1>
+    ```
+  }];
+  let arguments = (ins Tcp_Tensor:$lhs, Tcp_Tensor:$rhs, StrAttr:$predicate);
+  let results = (outs Tcp_BoolTensor:$output);
+  let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs) `->` type($output)";
+  let hasVerifier = 1;
+}
+
+def Tcp_SelectOp : Tcp_Op<"select", [Tcp_Elementwise, SameOperandsAndResultRank, AllElementTypesMatch<["on_true", "on_false", "output"]>]> {
+  let summary = "choose between two tensors";
+  let description = [{
+    The element of `on_true` where the condition holds, of `on_false` elsewhere (aten.where).
+
+    **Constraints**
+
+    * (c1) each result dim is the operands' dim, where some operands' may be 1 (broadcast).
+
+    ```mlir
+    %y = tcp.select %c, %a, %b : tensor<4xi1>, tensor<4xf32>, tensor<1xf32> -> tensor<4xf32>
+    ```
+  }];
+  let arguments = (ins Tcp_BoolTensor:$condition, Tcp_Tensor:$on_true, Tcp_Tensor:$on_false);
+  let results = (outs Tcp_Tensor:$output);
+  let assemblyFormat = "$condition `,` $on_true `,` $on_false attr-dict `:` type($condition) `,` type($on_true) `,` type($on_false) `->` type($output)";
+  let hasVerifier = 1;
+}
+
+#endif // CONVOY_TCP_ELEMENTWISE_OPS

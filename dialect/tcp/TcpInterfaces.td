@@ -1,0 +1,26 @@
+// What convolutions of every rank have in common, so that no pass is written three times.
+
+#ifndef CONVOY_TCP_INTERFACES
+#define CONVOY_TCP_INTERFACES
+
+include "mlir/IR/OpBase.td"
+
+def Tcp_ConvOpInterface : OpInterface<"ConvOpInterface"> {
+  let cppNamespace = "::convoy::tcp";
+  let description = [{A convolution over 1, 2 or 3 spatial dims (aten.convolution, not transposed).}];
+  let methods = [
+    InterfaceMethod<"Activations, N x C x spatial, or N x spatial x C when channels_last.", "::mlir::Value", "getInput">,
+    InterfaceMethod<"Filter, K x C/groups x window, or K x window x C/groups when channels_last.", "::mlir::Value", "getWeights">,
+    InterfaceMethod<"Result, N x K x spatial, or N x spatial x K when channels_last.", "::mlir::Value", "getOutput">,
+    InterfaceMethod<"Step of the window, one a spatial dim.", "::llvm::ArrayRef<int64_t>", "getStride">,
+    InterfaceMethod<"Zeros around the input: low, high for each spatial dim.", "::llvm::ArrayRef<int64_t>", "getPad">,
+    InterfaceMethod<"Distance between window elements, one a spatial dim.", "::llvm::ArrayRef<int64_t>", "getDilation">,
+    InterfaceMethod<"Number of independent channel groups.", "uint64_t", "getGroups">,
+    InterfaceMethod<"Whether channels are the last dim.", "bool", "getChannelsLast">,
+    InterfaceMethod<"Number of spatial dims.", "int64_t", "getSpatialRank", (ins), "", [{
+      return static_cast<int64_t>($_op.getStride().size());
+    }]>,
+  ];
+}
+
+#endif // CONVOY_TCP_INTERFACES

@@ -1,0 +1,86 @@
+// Convolutions and matrix products: the anchors of groups.
+
+#ifndef CONVOY_TCP_LINEAR_OPS
+#define CONVOY_TCP_LINEAR_OPS
+
+include "dialect/tcp/TcpDialect.td"
+include "dialect/tcp/TcpInterfaces.td"
+
+class Tcp_ConvOp<string mnemonic, string rank, string example>
+    : Tcp_Op<mnemonic, [Tcp_ConvOpInterface,
+                        AllElementTypesMatch<["input", "weights", "output"]>]> {
+  let summary = rank # "-D convolution";
+  let description = "Cross-correlation of the input with the weights over " # rank # [{ spatial dims (aten.convolution, not transposed).
+
+    **Constraints**
+
+    * (c1) input, weights and output have two dims more than there are spatial dims.
+    * (c2) `stride` and `dilation` have one positive number a spatial dim, `pad` two numbers that are not negative.
+    * (c3) `groups` divides the input's channels and the output's channels, and the weights have input channels / groups.
+    * (c4) the window, dilated, fits into the padded input.
+    * (c5) the output's shape is the one that the operands give.
+  }] # "\n```mlir\n" # example # "\n```\n";
+  let arguments = (ins Tcp_FloatTensor:$input, Tcp_FloatTensor:$weights, DenseI64ArrayAttr:$stride, DenseI64ArrayAttr:$pad,
+                       DenseI64ArrayAttr:$dilation, DefaultValuedAttr<I64Attr, "1">:$groups, UnitAttr:$channels_last);
+  let results = (outs Tcp_FloatTensor:$output);
+  let assemblyFormat = "$input `,` $weights attr-dict `:` type($input) `,` type($weights) `->` type($output)";
+  let hasVerifier = 1;
+}
+
+def Tcp_Conv1dOp : Tcp_ConvOp<"conv1d", "1",
+  "%y = tcp.conv1d %x, %w {dilation = array<i64: 1>, pad = array<i64: 1, 1>, stride = array<i64: 1>}\n"
+  "    : tensor<1x8x16xf32>, tensor<4x8x3xf32> -> tensor<1x4x16xf32>">;
+def Tcp_Conv2dOp : Tcp_ConvOp<"conv2d", "2",
+  "%y = tcp.conv2d %x, %w {dilation = array<i64: 1, 1>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 1, 1>}\n"
+  "    : tensor<1x64x56x56xf32>, tensor<64x64x3x3xf32> -> tensor<1x64x56x56xf32>">;
+def Tcp_Conv3dOp : Tcp_ConvOp<"conv3d", "3",
+  "%y = tcp.conv3d %x, %w {dilation = array<i64: 1, 1, 1>, pad = array<i64: 0, 0, 0, 0, 0, 0>, stride = array<i64: 1, 1, 1>}\n"
+  "    : tensor<1x8x4x8x8xf32>, tensor<4x8x1x1x1xf32> -> tensor<1x4x4x8x8xf32>">;
+
+def Tcp_ConvTransposeOp : Tcp_Op<"conv_transpose", [AllElementTypesMatch<["input", "weights", "output"]>]> {
+  let summary = "transposed convolution over 1 to 3 spatial dims";
+  let description = [{
+    The gradient of a convolution with respect to its input (aten.convolution, transposed). Weights are C x K/groups x window.
+    Output size: `(in - 1) * stride - pad_low - pad_high + dilation * (window - 1) + output_pad + 1`.
+
+    **Constraints**
+
+    * (c1) input, weights and output have two dims more than there are spatial dims.
+    * (c2) `stride` and `dilation` have one positive number a spatial dim, `output_pad` one and `pad` two that are not negative.
+    * (c3) `groups` divides the input's channels, and the weights' first dim is the input's channels.
+    * (c4) the output's shape is the one that the operands give.
+
+    ```mlir
+    %y = tcp.conv_transpose %x, %w {dilation = array<i64: 1, 1>, output_pad = array<i64: 1, 1>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>}
+        : tensor<1x8x4x4xf32>, tensor<8x4x3x3xf32> -> tensor<1x4x8x8xf32>
+    ```
+  }];
+  let arguments = (ins Tcp_FloatTensor:$input, Tcp_FloatTensor:$weights, DenseI64ArrayAttr:$stride, DenseI64ArrayAttr:$pad,
+                       DenseI64ArrayAttr:$output_pad, DenseI64ArrayAttr:$dilation, DefaultValuedAttr<I64Attr, "1">:$groups);
+  let results = (outs Tcp_FloatTensor:$output);
+  let assemblyFormat = "$input `,` $weights attr-dict `:` type($input) `,` type($weights) `->` type($output)";
+  let hasVerifier = 1;
+}
+
+def Tcp_MatmulOp : Tcp_Op<"matmul", [SameOperandsAndResultElementType, SameOperandsAndResultRank]> {
+  let summary = "product of matrices, batched over the leading dims";
+  let description = [{
+    `B... x M x K` times `B... x K x N` gives `B... x M x N` (aten.mm, bmm, matmul).
+
+    **Constraints**
+
+    * (c1) the rank is at least 2.
+    * (c2) the last dim of `lhs` is the second last of `rhs`.
+    * (c3) batch dims are equal or 1, and the output's shape is the one that the operands give.
+
+    ```mlir
+    %y = tcp.matmul %a, %b : tensor<8x128x64xf32>, tensor<1x64x32xf32> -> tensor<8x128x32xf32>
+    ```
+  }];
+  let arguments = (ins Tcp_FloatTensor:$lhs, Tcp_FloatTensor:$rhs);
+  let results = (outs Tcp_FloatTensor:$output);
+  let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs) `->` type($output)";
+  let hasVerifier = 1;
+}
+
+#endif // CONVOY_TCP_LINEAR_OPS

@@ -1,0 +1,12 @@
+// Generated definitions of the tcp ops: accessors, parsers, printers.
+
+#include "dialect/tcp/TcpOps.h"
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+using namespace convoy::tcp;
+
+#include "dialect/tcp/TcpInterfaces.cpp.inc"
+
+#define GET_OP_CLASSES
+#include "dialect/tcp/TcpOps.cpp.inc"

@@ -1,0 +1,36 @@
+// The tcp dialect's classes: everything that code outside this folder includes.
+
+#ifndef CONVOY_DIALECT_TCP_TCPOPS_H
+#define CONVOY_DIALECT_TCP_TCPOPS_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace convoy::tcp {
+
+/// Marks ops whose result shape is the broadcast of the operands' shapes and that compute index by index.
+template <typename ConcreteType> class Elementwise : public mlir::OpTrait::TraitBase<ConcreteType, Elementwise> {};
+
+/// Names of the discardable attributes of a module, its functions and their arguments (docs/architecture.md).
+inline constexpr llvm::StringLiteral kTargetAttr = "tcp.target";
+inline constexpr llvm::StringLiteral kInputAttr = "tcp.input";
+inline constexpr llvm::StringLiteral kWeightAttr = "tcp.weight";
+inline constexpr llvm::StringLiteral kPreparedAttr = "tcp.prepared";
+inline constexpr llvm::StringLiteral kOutputAttr = "tcp.output";
+
+} // namespace convoy::tcp
+
+#include "dialect/tcp/TcpDialect.h.inc"
+#include "dialect/tcp/TcpInterfaces.h.inc"
+
+#define GET_OP_CLASSES
+#include "dialect/tcp/TcpOps.h.inc"
+
+#endif // CONVOY_DIALECT_TCP_TCPOPS_H

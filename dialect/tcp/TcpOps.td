@@ -1,0 +1,13 @@
+// Every op of the tcp dialect, by family.
+
+#ifndef CONVOY_TCP_OPS
+#define CONVOY_TCP_OPS
+
+include "dialect/tcp/TcpElementwiseOps.td"
+include "dialect/tcp/TcpLinearOps.td"
+include "dialect/tcp/TcpPoolingOps.td"
+include "dialect/tcp/TcpReductionOps.td"
+include "dialect/tcp/TcpShapeOps.td"
+include "dialect/tcp/TcpGroupOps.td"
+
+#endif // CONVOY_TCP_OPS

@@ -1,0 +1,67 @@
+// Reductions, softmax and normalization.
+
+#ifndef CONVOY_TCP_REDUCTION_OPS
+#define CONVOY_TCP_REDUCTION_OPS
+
+include "dialect/tcp/TcpDialect.td"
+
+class Tcp_ReduceOp<string mnemonic, string what, string aten>
+    : Tcp_Op<mnemonic, [SameOperandsAndResultElementType, SameOperandsAndResultRank]> {
+  let summary = what # " over dims";
+  let description = "The " # what # " over `dims`, which stay as 1 (" # aten # [{).
+
+    **Constraints**
+
+    * (c1) `dims` are sorted, distinct and inside the rank.
+    * (c2) the result's shape is the input's with 1 at `dims`.
+  }] # "\n```mlir\n%y = tcp." # mnemonic # " %x {dims = array<i64: 2, 3>} : tensor<1x64x7x7xf32> -> tensor<1x64x1x1xf32>\n```\n";
+  let arguments = (ins Tcp_Tensor:$input, DenseI64ArrayAttr:$dims);
+  let results = (outs Tcp_Tensor:$output);
+  let assemblyFormat = "$input attr-dict `:` type($input) `->` type($output)";
+  let hasVerifier = 1;
+}
+
+def Tcp_ReduceSumOp : Tcp_ReduceOp<"reduce_sum", "sum", "aten.sum">;
+def Tcp_ReduceMeanOp : Tcp_ReduceOp<"reduce_mean", "mean", "aten.mean">;
+def Tcp_ReduceMaxOp : Tcp_ReduceOp<"reduce_max", "maximum, NaN if there is one,", "aten.amax">;
+
+def Tcp_SoftmaxOp : Tcp_Op<"softmax", [SameOperandsAndResultType]> {
+  let summary = "softmax over one dim";
+  let description = [{
+    `exp(x - max) / sum(exp(x - max))` over `dim` (aten.softmax).
+
+    **Constraints**
+
+    * (c1) `dim` is inside the rank.
+
+    ```mlir
+    %y = tcp.softmax %x {dim = 1 : i64} : tensor<1x10xf32> -> tensor<1x10xf32>
+    ```
+  }];
+  let arguments = (ins Tcp_FloatTensor:$input, I64Attr:$dim);
+  let results = (outs Tcp_FloatTensor:$output);
+  let assemblyFormat = "$input attr-dict `:` type($input) `->` type($output)";
+  let hasVerifier = 1;
+}
+
+def Tcp_LayerNormOp : Tcp_Op<"layer_norm", [SameOperandsAndResultType]> {
+  let summary = "subtract the mean and divide by the deviation over trailing dims";
+  let description = [{
+    `(x - mean) / sqrt(variance + epsilon)` over the dims from `axis` on, variance biased; no affine part (aten.layer_norm).
+
+    **Constraints**
+
+    * (c1) `axis` is inside the rank.
+    * (c2) `epsilon` is not negative.
+
+    ```mlir
+    %y = tcp.layer_norm %x {axis = 2 : i64, epsilon = 1.0e-5 : f64} : tensor<8x197x768xf32> -> tensor<8x197x768xf32>
+    ```
+  }];
+  let arguments = (ins Tcp_FloatTensor:$input, I64Attr:$axis, F64Attr:$epsilon);
+  let results = (outs Tcp_FloatTensor:$output);
+  let assemblyFormat = "$input attr-dict `:` type($input) `->` type($output)";
+  let hasVerifier = 1;
+}
+
+#endif // CONVOY_TCP_REDUCTION_OPS

@@ -1,0 +1,139 @@
+// Ops that move elements and compute nothing.
+
+#ifndef CONVOY_TCP_SHAPE_OPS
+#define CONVOY_TCP_SHAPE_OPS
+
+include "dialect/tcp/TcpDialect.td"
+
+class Tcp_ShapeOp<string mnemonic, list<Trait> traits = []>
+    : Tcp_Op<mnemonic, !listconcat([SameOperandsAndResultElementType], traits)> {
+  let results = (outs Tcp_Tensor:$output);
+  let assemblyFormat = "$input attr-dict `:` type($input) `->` type($output)";
+  let hasVerifier = 1;
+}
+
+def Tcp_ReshapeOp : Tcp_ShapeOp<"reshape"> {
+  let summary = "the same elements in another shape";
+  let description = [{
+    Row-major order is kept (aten.view, reshape, flatten, squeeze, unsqueeze).
+
+    **Constraints**
+
+    * (c1) input and result have the same number of elements.
+
+    ```mlir
+    %y = tcp.reshape %x : tensor<1x512x1x1xf32> -> tensor<1x512xf32>
+    ```
+  }];
+  let arguments = (ins Tcp_Tensor:$input);
+  let hasFolder = 1;
+}
+
+def Tcp_TransposeOp : Tcp_ShapeOp<"transpose", [SameOperandsAndResultRank]> {
+  let summary = "permute dims";
+  let description = [{
+    Result dim `i` is input dim `perm[i]` (aten.permute).
+
+    **Constraints**
+
+    * (c1) `perm` is a permutation of the dims.
+    * (c2) the result's shape is the input's, permuted.
+
+    ```mlir
+    %y = tcp.transpose %x {perm = array<i64: 0, 2, 3, 1>} : tensor<1x3x8x9xf32> -> tensor<1x8x9x3xf32>
+    ```
+  }];
+  let arguments = (ins Tcp_Tensor:$input, DenseI64ArrayAttr:$perm);
+  let hasFolder = 1;
+}
+
+def Tcp_SliceOp : Tcp_ShapeOp<"slice", [SameOperandsAndResultRank]> {
+  let summary = "a strided box of the input";
+  let description = [{
+    Elements `starts + i * strides` for `i < sizes` (aten.slice, select, split).
+
+    **Constraints**
+
+    * (c1) `starts`, `sizes` and `strides` have one number a dim; starts are not negative, sizes and strides positive.
+    * (c2) the box lies inside the input.
+    * (c3) the result's shape is `sizes`.
+
+    ```mlir
+    %y = tcp.slice %x {sizes = array<i64: 1, 4>, starts = array<i64: 0, 2>, strides = array<i64: 1, 2>} : tensor<1x16xf32> -> tensor<1x4xf32>
+    ```
+  }];
+  let arguments = (ins Tcp_Tensor:$input, DenseI64ArrayAttr:$starts, DenseI64ArrayAttr:$sizes, DenseI64ArrayAttr:$strides);
+}
+
+def Tcp_PadOp : Tcp_ShapeOp<"pad", [SameOperandsAndResultRank]> {
+  let summary = "add or cut elements around and between";
+  let description = [{
+    Puts `interior` copies of `value` between neighbours, then `low` before and `high` after; negative `low` and `high` cut
+    (aten.constant_pad_nd; interior is what a transposed convolution's stride needs).
+
+    **Constraints**
+
+    * (c1) `low`, `high` and `interior` have one number a dim; interior is not negative.
+    * (c2) the result's shape is the one that the operands give, and no dim is negative.
+
+    ```mlir
+    %y = tcp.pad %x {high = array<i64: 0, 1>, interior = array<i64: 0, 1>, low = array<i64: 0, 2>, value = 0.0 : f64} : tensor<2x3xf32> -> tensor<2x8xf32>
+    ```
+  }];
+  let arguments = (ins Tcp_Tensor:$input, DenseI64ArrayAttr:$low, DenseI64ArrayAttr:$high, DenseI64ArrayAttr:$interior, F64Attr:$value);
+}
+
+def Tcp_BroadcastOp : Tcp_ShapeOp<"broadcast", [SameOperandsAndResultRank]> {
+  let summary = "repeat dims of size 1";
+  let description = [{
+    Each dim of size 1 is repeated to the result's size (aten.expand).
+
+    **Constraints**
+
+    * (c1) each input dim is the result's dim, or 1.
+
+    ```mlir
+    %y = tcp.broadcast %x : tensor<1x8xf32> -> tensor<4x8xf32>
+    ```
+  }];
+  let arguments = (ins Tcp_Tensor:$input);
+  let hasFolder = 1;
+}
+
+def Tcp_ReverseOp : Tcp_ShapeOp<"reverse", [SameOperandsAndResultShape]> {
+  let summary = "reverse the order along dims";
+  let description = [{
+    (aten.flip; the weights of a transposed convolution.)
+
+    **Constraints**
+
+    * (c1) `dims` are sorted, distinct and inside the rank.
+
+    ```mlir
+    %y = tcp.reverse %x {dims = array<i64: 1>} : tensor<2x3xf32> -> tensor<2x3xf32>
+    ```
+  }];
+  let arguments = (ins Tcp_Tensor:$input, DenseI64ArrayAttr:$dims);
+}
+
+def Tcp_ConcatOp : Tcp_Op<"concat", [SameOperandsAndResultElementType, SameOperandsAndResultRank]> {
+  let summary = "join tensors along a dim";
+  let description = [{
+    (aten.cat.)
+
+    **Constraints**
+
+    * (c1) there is at least one input, and `dim` is inside the rank.
+    * (c2) the inputs' dims are equal but at `dim`, where they add up to the result's.
+
+    ```mlir
+    %y = tcp.concat %a, %b {dim = 1 : i64} : tensor<1x2xf32>, tensor<1x3xf32> -> tensor<1x5xf32>
+    ```
+  }];
+  let arguments = (ins Variadic<Tcp_Tensor>:$inputs, I64Attr:$dim);
+  let results = (outs Tcp_Tensor:$output);
+  let assemblyFormat = "$inputs attr-dict `:` type($inputs) `->` type($output)";
+  let hasVerifier = 1;
+}
+
+#endif // CONVOY_TCP_SHAPE_OPS

@@ -1,0 +1,350 @@
+// What the traits of the tcp ops cannot say. Each check carries the label of its constraint in the op's description.
+
+#include "dialect/tcp/TcpOps.h"
+#include "dialect/tcp/TcpShapes.h"
+
+using namespace mlir;
+using namespace convoy::tcp;
+
+static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
+
+/// `array` in the form in which shapes are printed in messages.
+static std::string str(ArrayRef<int64_t> array) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << "[";
+  llvm::interleaveComma(array, os);
+  os << "]";
+  return text;
+}
+
+static LogicalResult expectShape(Operation *op, Value result, ArrayRef<int64_t> expected) {
+  if (shapeOf(result) == expected)
+    return success();
+  return op->emitOpError() << "expects result shape " << str(expected) << ", but got " << str(shapeOf(result));
+}
+
+static LogicalResult expectCount(Operation *op, StringRef name, ArrayRef<int64_t> values, int64_t count, int64_t minimum) {
+  if (static_cast<int64_t>(values.size()) != count)
+    return op->emitOpError() << "expects " << count << " numbers in '" << name << "', but got " << values.size();
+  for (int64_t value : values)
+    if (value < minimum)
+      return op->emitOpError() << "expects numbers of at least " << minimum << " in '" << name << "', but got " << str(values);
+  return success();
+}
+
+static LogicalResult expectSpatialRank(Operation *op, StringRef what, Value value, int64_t spatialRank) {
+  int64_t rank = shapeOf(value).size();
+  if (rank == spatialRank + 2)
+    return success();
+  return op->emitOpError() << "expects " << what << " of rank " << spatialRank + 2 << ", but got " << rank;
+}
+
+static LogicalResult expectBroadcast(Operation *op) {
+  SmallVector<ArrayRef<int64_t>> shapes = llvm::map_to_vector(op->getOperands(), shapeOf);
+  FailureOr<SmallVector<int64_t>> expected = broadcastShape(shapes);
+  if (failed(expected)) {
+    InFlightDiagnostic diag = op->emitOpError("expects dims that are equal or 1, but got shapes ");
+    llvm::interleave(shapes, [&](ArrayRef<int64_t> shape) { diag << str(shape); }, [&] { diag << " and "; });
+    return diag;
+  }
+  return expectShape(op, op->getResult(0), *expected);
+}
+
+static LogicalResult expectDims(Operation *op, ArrayRef<int64_t> dims, int64_t rank) {
+  for (auto [i, dim] : llvm::enumerate(dims))
+    if (dim < 0 || dim >= rank || (i && dims[i - 1] >= dim))
+      return op->emitOpError() << "expects 'dims' sorted, distinct and below " << rank << ", but got " << str(dims);
+  return success();
+}
+
+//===-- elementwise ------------------------------------------------------------------------------------------------------===//
+
+LogicalResult GeluOp::verify() {
+  // gelu_c1
+  if (getApproximate() != "none" && getApproximate() != "tanh")
+    return emitOpError("expects 'approximate' to be \"none\" or \"tanh\", but got \"") << getApproximate() << '"';
+  return success();
+}
+
+LogicalResult ClampOp::verify() {
+  // clamp_c1
+  if (!getMinFloat() && !getMaxFloat())
+    return emitOpError("expects 'min_float', 'max_float' or both, but got neither");
+  // clamp_c2
+  if (getMinFloat() && getMaxFloat() && *getMinFloat() > *getMaxFloat())
+    return emitOpError("expects 'min_float' at most 'max_float', but got ")
+           << getMinFloat()->convertToFloat() << " and " << getMaxFloat()->convertToFloat();
+  return success();
+}
+
+// add_c1, sub_c1, mul_c1, div_c1, maximum_c1, minimum_c1, pow_c1
+LogicalResult AddOp::verify() { return expectBroadcast(*this); }
+LogicalResult SubOp::verify() { return expectBroadcast(*this); }
+LogicalResult MulOp::verify() { return expectBroadcast(*this); }
+LogicalResult DivOp::verify() { return expectBroadcast(*this); }
+LogicalResult MaximumOp::verify() { return expectBroadcast(*this); }
+LogicalResult MinimumOp::verify() { return expectBroadcast(*this); }
+LogicalResult PowOp::verify() { return expectBroadcast(*this); }
+
+LogicalResult CompareOp::verify() {
+  // compare_c2
+  if (!llvm::is_contained({"eq", "ne", "lt", "le", "gt", "ge"}, getPredicate()))
+    return emitOpError("expects 'predicate' to be eq, ne, lt, le, gt or ge, but got ") << getPredicate();
+  return expectBroadcast(*this); // compare_c1
+}
+
+LogicalResult SelectOp::verify() { return expectBroadcast(*this); } // select_c1
+
+//===-- linear -----------------------------------------------------------------------------------------------------------===//
+
+static LogicalResult verifyConv(ConvOpInterface op, int64_t spatialRank) {
+  // conv_c1
+  if (failed(expectSpatialRank(op, "input", op.getInput(), spatialRank)) ||
+      failed(expectSpatialRank(op, "weights", op.getWeights(), spatialRank)) ||
+      failed(expectSpatialRank(op, "output", op.getOutput(), spatialRank)))
+    return failure();
+  // conv_c2
+  if (failed(expectCount(op, "stride", op.getStride(), spatialRank, 1)) ||
+      failed(expectCount(op, "pad", op.getPad(), 2 * spatialRank, 0)) ||
+      failed(expectCount(op, "dilation", op.getDilation(), spatialRank, 1)))
+    return failure();
+  // conv_c3
+  int64_t channel = channelDim(spatialRank, op.getChannelsLast());
+  int64_t inputChannels = shapeOf(op.getInput())[channel], filters = shapeOf(op.getWeights())[0];
+  int64_t weightChannels = shapeOf(op.getWeights())[channel];
+  int64_t groups = op.getGroups();
+  if (groups < 1 || inputChannels % groups || filters % groups)
+    return op->emitOpError() << "expects 'groups' to divide " << inputChannels << " input channels and " << filters
+                             << " output channels, but got " << groups;
+  if (weightChannels != inputChannels / groups)
+    return op->emitOpError() << "expects weights with " << inputChannels / groups << " channels (" << inputChannels << " input channels in "
+                             << groups << " groups), but got " << weightChannels;
+  // conv_c4
+  SmallVector<int64_t> expected =
+      convShape(shapeOf(op.getInput()), shapeOf(op.getWeights()), op.getStride(), op.getPad(), op.getDilation(), op.getChannelsLast());
+  if (llvm::is_contained(expected, 0))
+    return op->emitOpError() << "expects a window that fits into the padded input, but got input " << str(shapeOf(op.getInput()))
+                             << " and weights " << str(shapeOf(op.getWeights()));
+  return expectShape(op, op.getOutput(), expected); // conv_c5
+}
+
+LogicalResult Conv1dOp::verify() { return verifyConv(*this, 1); }
+LogicalResult Conv2dOp::verify() { return verifyConv(*this, 2); }
+LogicalResult Conv3dOp::verify() { return verifyConv(*this, 3); }
+
+LogicalResult ConvTransposeOp::verify() {
+  int64_t spatialRank = getStride().size();
+  // conv_transpose_c1
+  if (spatialRank < 1 || spatialRank > 3)
+    return emitOpError("expects 1 to 3 spatial dims in 'stride', but got ") << spatialRank;
+  if (failed(expectSpatialRank(*this, "input", getInput(), spatialRank)) ||
+      failed(expectSpatialRank(*this, "weights", getWeights(), spatialRank)) ||
+      failed(expectSpatialRank(*this, "output", getOutput(), spatialRank)))
+    return failure();
+  // conv_transpose_c2
+  if (failed(expectCount(*this, "stride", getStride(), spatialRank, 1)) ||
+      failed(expectCount(*this, "pad", getPad(), 2 * spatialRank, 0)) ||
+      failed(expectCount(*this, "output_pad", getOutputPad(), spatialRank, 0)) ||
+      failed(expectCount(*this, "dilation", getDilation(), spatialRank, 1)))
+    return failure();
+  // conv_transpose_c3
+  ArrayRef<int64_t> input = shapeOf(getInput()), weights = shapeOf(getWeights());
+  int64_t groups = getGroups();
+  if (groups < 1 || input[1] % groups)
+    return emitOpError("expects 'groups' to divide ") << input[1] << " input channels, but got " << groups;
+  if (weights[0] != input[1])
+    return emitOpError("expects weights whose first dim is the input's ") << input[1] << " channels, but got " << weights[0];
+  // conv_transpose_c4
+  SmallVector<int64_t> expected = {input[0], weights[1] * groups};
+  for (int64_t i = 0; i < spatialRank; ++i)
+    expected.push_back((input[i + 2] - 1) * getStride()[i] - getPad()[2 * i] - getPad()[2 * i + 1] +
+                       getDilation()[i] * (weights[i + 2] - 1) + getOutputPad()[i] + 1);
+  return expectShape(*this, getOutput(), expected);
+}
+
+LogicalResult MatmulOp::verify() {
+  ArrayRef<int64_t> lhs = shapeOf(getLhs()), rhs = shapeOf(getRhs());
+  size_t rank = lhs.size();
+  // matmul_c1
+  if (rank < 2)
+    return emitOpError("expects operands of rank at least 2, but got ") << rank;
+  // matmul_c2
+  if (lhs[rank - 1] != rhs[rank - 2])
+    return emitOpError("expects the last dim of lhs to be the second last of rhs, but got ") << str(lhs) << " and " << str(rhs);
+  // matmul_c3
+  FailureOr<SmallVector<int64_t>> expected = broadcastShape({lhs.drop_back(2), rhs.drop_back(2)});
+  if (failed(expected))
+    return emitOpError("expects batch dims that are equal or 1, but got ") << str(lhs) << " and " << str(rhs);
+  expected->append({lhs[rank - 2], rhs[rank - 1]});
+  return expectShape(*this, getOutput(), *expected);
+}
+
+//===-- pooling ----------------------------------------------------------------------------------------------------------===//
+
+template <typename PoolOp> static LogicalResult verifyPool(PoolOp op, ArrayRef<int64_t> fullPad, ArrayRef<int64_t> dilation) {
+  int64_t spatialRank = op.getKernel().size();
+  // max_pool_c1, avg_pool_c1
+  if (spatialRank < 1 || spatialRank > 3)
+    return op.emitOpError("expects 1 to 3 numbers in 'kernel', but got ") << spatialRank;
+  if (failed(expectSpatialRank(op, "input", op.getInput(), spatialRank)))
+    return failure();
+  // max_pool_c2, avg_pool_c2
+  if (failed(expectCount(op, "kernel", op.getKernel(), spatialRank, 1)) ||
+      failed(expectCount(op, "stride", op.getStride(), spatialRank, 1)) || failed(expectCount(op, "pad", fullPad, 2 * spatialRank, 0)) ||
+      failed(expectCount(op, "dilation", dilation, spatialRank, 1)))
+    return failure();
+  // max_pool_c3, avg_pool_c3
+  return expectShape(op, op.getOutput(),
+                     poolShape(shapeOf(op.getInput()), op.getKernel(), op.getStride(), fullPad, dilation, op.getChannelsLast()));
+}
+
+LogicalResult MaxPoolOp::verify() { return verifyPool(*this, getPad(), getDilation()); }
+
+LogicalResult AvgPoolOp::verify() {
+  // avg_pool_c2
+  int64_t spatialRank = getKernel().size();
+  if (failed(expectCount(*this, "ceil_pad", getCeilPad(), spatialRank, 0)) ||
+      failed(expectCount(*this, "pad", getPad(), 2 * spatialRank, 0)))
+    return failure();
+  // avg_pool_c4
+  if (getDivisor() && *getDivisor() == 0)
+    return emitOpError("expects 'divisor' other than 0");
+  return verifyPool(*this, withCeilPad(getPad(), getCeilPad()), SmallVector<int64_t>(spatialRank, 1));
+}
+
+//===-- reduction --------------------------------------------------------------------------------------------------------===//
+
+template <typename ReduceOp> static LogicalResult verifyReduce(ReduceOp op) {
+  SmallVector<int64_t> expected(shapeOf(op.getInput()));
+  if (failed(expectDims(op, op.getDims(), expected.size()))) // reduce_c1
+    return failure();
+  for (int64_t dim : op.getDims())
+    expected[dim] = 1;
+  return expectShape(op, op.getOutput(), expected); // reduce_c2
+}
+
+LogicalResult ReduceSumOp::verify() { return verifyReduce(*this); }
+LogicalResult ReduceMeanOp::verify() { return verifyReduce(*this); }
+LogicalResult ReduceMaxOp::verify() { return verifyReduce(*this); }
+
+LogicalResult SoftmaxOp::verify() {
+  // softmax_c1
+  int64_t rank = shapeOf(getInput()).size(), dim = static_cast<int64_t>(getDim());
+  if (dim < 0 || dim >= rank)
+    return emitOpError("expects 'dim' in 0 to ") << rank - 1 << ", but got " << dim;
+  return success();
+}
+
+LogicalResult LayerNormOp::verify() {
+  // layer_norm_c1
+  int64_t rank = shapeOf(getInput()).size(), axis = static_cast<int64_t>(getAxis());
+  if (axis < 0 || axis >= rank)
+    return emitOpError("expects 'axis' in 0 to ") << rank - 1 << ", but got " << axis;
+  // layer_norm_c2
+  if (getEpsilon().isNegative())
+    return emitOpError("expects 'epsilon' that is not negative, but got ") << getEpsilon().convertToDouble();
+  return success();
+}
+
+//===-- shape ------------------------------------------------------------------------------------------------------------===//
+
+LogicalResult ReshapeOp::verify() {
+  // reshape_c1
+  int64_t from = getInput().getType().getNumElements(), to = getOutput().getType().getNumElements();
+  if (from != to)
+    return emitOpError("expects a result of ") << from << " elements, but got " << to;
+  return success();
+}
+
+LogicalResult TransposeOp::verify() {
+  ArrayRef<int64_t> input = shapeOf(getInput());
+  // transpose_c1
+  SmallVector<int64_t> sorted(getPerm());
+  llvm::sort(sorted);
+  if (!llvm::equal(sorted, llvm::seq<int64_t>(0, input.size())))
+    return emitOpError("expects 'perm' to be a permutation of ") << input.size() << " dims, but got " << str(getPerm());
+  // transpose_c2
+  return expectShape(*this, getOutput(), llvm::map_to_vector(getPerm(), [&](int64_t dim) { return input[dim]; }));
+}
+
+LogicalResult SliceOp::verify() {
+  ArrayRef<int64_t> input = shapeOf(getInput());
+  // slice_c1
+  if (failed(expectCount(*this, "starts", getStarts(), input.size(), 0)) ||
+      failed(expectCount(*this, "sizes", getSizes(), input.size(), 1)) ||
+      failed(expectCount(*this, "strides", getStrides(), input.size(), 1)))
+    return failure();
+  // slice_c2
+  for (auto [size, start, count, stride] : llvm::zip_equal(input, getStarts(), getSizes(), getStrides()))
+    if (start + (count - 1) * stride >= size)
+      return emitOpError("expects a box inside ")
+             << str(input) << ", but got starts " << str(getStarts()) << ", sizes " << str(getSizes()) << ", strides " << str(getStrides());
+  return expectShape(*this, getOutput(), getSizes()); // slice_c3
+}
+
+LogicalResult PadOp::verify() {
+  ArrayRef<int64_t> input = shapeOf(getInput());
+  constexpr int64_t any = std::numeric_limits<int64_t>::min();
+  // pad_c1
+  if (failed(expectCount(*this, "low", getLow(), input.size(), any)) || failed(expectCount(*this, "high", getHigh(), input.size(), any)) ||
+      failed(expectCount(*this, "interior", getInterior(), input.size(), 0)))
+    return failure();
+  // pad_c2
+  SmallVector<int64_t> expected;
+  for (auto [size, low, high, interior] : llvm::zip_equal(input, getLow(), getHigh(), getInterior()))
+    expected.push_back(size + low + high + (size ? size - 1 : 0) * interior);
+  if (llvm::any_of(expected, [](int64_t dim) { return dim < 0; }))
+    return emitOpError("expects dims that are not negative, but the padding gives ") << str(expected);
+  return expectShape(*this, getOutput(), expected);
+}
+
+LogicalResult BroadcastOp::verify() {
+  // broadcast_c1
+  for (auto [from, to] : llvm::zip_equal(shapeOf(getInput()), shapeOf(getOutput())))
+    if (from != to && from != 1)
+      return emitOpError("expects input dims of the result or 1, but got ")
+             << str(shapeOf(getInput())) << " and " << str(shapeOf(getOutput()));
+  return success();
+}
+
+LogicalResult ReverseOp::verify() { return expectDims(*this, getDims(), shapeOf(getInput()).size()); } // reverse_c1
+
+LogicalResult ConcatOp::verify() {
+  // concat_c1
+  if (getInputs().empty())
+    return emitOpError("expects at least one input");
+  SmallVector<int64_t> expected(shapeOf(getInputs().front()));
+  int64_t dim = static_cast<int64_t>(getDim()), rank = expected.size();
+  if (dim < 0 || dim >= rank)
+    return emitOpError("expects 'dim' in 0 to ") << rank - 1 << ", but got " << dim;
+  // concat_c2
+  expected[dim] = 0;
+  for (Value input : getInputs()) {
+    SmallVector<int64_t> rest(shapeOf(input));
+    expected[dim] += rest[dim];
+    rest[dim] = expected[dim];
+    if (rest != expected)
+      return emitOpError("expects inputs whose dims are equal but at ")
+             << dim << ", but got " << str(shapeOf(getInputs().front())) << " and " << str(shapeOf(input));
+  }
+  return expectShape(*this, getOutput(), expected);
+}
+
+//===-- groups -----------------------------------------------------------------------------------------------------------===//
+
+LogicalResult IsolatedGroupOp::verify() {
+  Block &body = getBody().front();
+  // isolated_group_c1
+  if (body.getArgumentTypes() != getInputs().getTypes())
+    return emitOpError("expects block arguments of the operands' types: ")
+           << getInputs().getTypes() << ", but got " << body.getArgumentTypes();
+  // isolated_group_c2
+  auto yield = dyn_cast<YieldOp>(body.back());
+  if (!yield)
+    return emitOpError("expects a body that ends in 'tcp.yield'");
+  if (yield.getResults().getTypes() != getOutputs().getTypes())
+    return emitOpError("expects 'tcp.yield' of the results' types: ")
+           << getOutputs().getTypes() << ", but got " << yield.getResults().getTypes();
+  return success();
+}

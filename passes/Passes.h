@@ -1,0 +1,20 @@
+// Declarations of every pass in Passes.td: options structs, create functions, registration.
+
+#ifndef CONVOY_PASSES_PASSES_H
+#define CONVOY_PASSES_PASSES_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace convoy {
+
+#define GEN_PASS_DECL
+#include "passes/Passes.h.inc"
+
+#define GEN_PASS_REGISTRATION
+#include "passes/Passes.h.inc"
+
+} // namespace convoy
+
+#endif // CONVOY_PASSES_PASSES_H

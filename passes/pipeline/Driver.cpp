@@ -1,0 +1,134 @@
+#include "passes/pipeline/Driver.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "passes/Passes.h"
+#include "passes/pipeline/Pipeline.h"
+#include "passes/pipeline/Registration.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/SourceMgr.h"
+
+using namespace mlir;
+
+namespace convoy {
+
+namespace {
+
+/// A context with everything registered, whose diagnostics become values.
+class Session {
+public:
+  explicit Session(std::vector<Diagnostic> &diagnostics)
+      : context(makeRegistry(), MLIRContext::Threading::DISABLED), handler(&context, [&diagnostics](mlir::Diagnostic &diagnostic) {
+          append(diagnostic, diagnostics);
+          for (mlir::Diagnostic &note : diagnostic.getNotes())
+            append(note, diagnostics);
+          return success();
+        }) {}
+
+  OwningOpRef<ModuleOp> parse(std::string_view text, const std::string &name) {
+    llvm::SourceMgr sources;
+    sources.AddNewSourceBuffer(
+        llvm::MemoryBuffer::getMemBuffer(StringRef(text.data(), text.size()), name, /*RequiresNullTerminator=*/false), llvm::SMLoc());
+    return parseSourceFile<ModuleOp>(sources, ParserConfig(&context));
+  }
+
+  MLIRContext context;
+
+private:
+  static DialectRegistry makeRegistry() {
+    DialectRegistry registry;
+    registerCompilerDialects(registry);
+    return registry;
+  }
+
+  static void append(mlir::Diagnostic &diagnostic, std::vector<Diagnostic> &diagnostics) {
+    static constexpr const char *severities[] = {"note", "warning", "error", "remark"};
+    Diagnostic value;
+    value.severity = severities[static_cast<int>(diagnostic.getSeverity())];
+    value.message = diagnostic.str();
+    if (auto place = diagnostic.getLocation()->findInstanceOf<FileLineColLoc>()) {
+      value.file = place.getFilename().str();
+      value.line = place.getLine();
+      value.column = place.getColumn();
+    }
+    diagnostics.push_back(std::move(value));
+  }
+
+  ScopedDiagnosticHandler handler;
+};
+
+std::string print(ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  module->print(os, OpPrintingFlags().enableDebugInfo());
+  return text;
+}
+
+} // namespace
+
+std::vector<std::pair<std::string, std::string>> phases() {
+  return {
+#define CONVOY_PHASE(name, summary, dialects) {#name, summary},
+#include "passes/Phases.def"
+  };
+}
+
+bool runPhases(std::string_view text, const std::string &name, const std::string &from, const std::string &to, const Options &options,
+               const DumpPhase &dump, std::string &result, std::string &failedPhase, std::vector<Diagnostic> &diagnostics) {
+  Session session(diagnostics);
+  failedPhase = from;
+  OwningOpRef<ModuleOp> module = session.parse(text, name);
+  if (!module)
+    return false;
+
+  std::string optionText;
+  for (const auto &[key, value] : options)
+    optionText += key + "=" + value + " ";
+  PipelineOptions parsed;
+  if (failed(parsed.parseFromString(optionText))) {
+    diagnostics.push_back({"error", "", 0, 0, "unknown compile option in '" + optionText + "'"});
+    return false;
+  }
+
+  ArrayRef<StringRef> names = phaseNames();
+  const auto *first = llvm::find(names, StringRef(from)), *last = llvm::find(names, StringRef(to));
+  if (first == names.end() || last == names.end() || last < first) {
+    diagnostics.push_back({"error", "", 0, 0, "expected phases in order, but got from=" + from + " to=" + to});
+    return false;
+  }
+  for (const StringRef *phase = first + (first == last ? 0 : 1); phase <= last; ++phase) {
+    failedPhase = phase->str();
+    PassManager pm(&session.context, ModuleOp::getOperationName());
+    populatePhase(*phase, pm, parsed);
+    if (failed(pm.run(*module)))
+      return false;
+    if (dump)
+      dump(failedPhase, print(*module));
+  }
+  result = print(*module);
+  return true;
+}
+
+bool runPipeline(std::string_view text, const std::string &name, const std::string &pipeline, std::string &result,
+                 std::vector<Diagnostic> &diagnostics) {
+  Session session(diagnostics);
+  OwningOpRef<ModuleOp> module = session.parse(text, name);
+  if (!module)
+    return false;
+  std::string message;
+  llvm::raw_string_ostream errors(message);
+  FailureOr<OpPassManager> parsed = parsePassPipeline(pipeline, errors);
+  if (failed(parsed)) {
+    diagnostics.push_back({"error", "", 0, 0, message});
+    return false;
+  }
+  PassManager pm(&session.context, ModuleOp::getOperationName());
+  static_cast<OpPassManager &>(pm) = std::move(*parsed);
+  if (failed(pm.run(*module)))
+    return false;
+  result = print(*module);
+  return true;
+}
+
+} // namespace convoy

@@ -1,0 +1,43 @@
+// The border between the compiler (no exceptions) and the Python extension (exceptions): plain values only, no MLIR header.
+
+#ifndef CONVOY_PASSES_PIPELINE_DRIVER_H
+#define CONVOY_PASSES_PIPELINE_DRIVER_H
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace convoy {
+
+/// One diagnostic; notes follow the error that they belong to with severity "note".
+struct Diagnostic {
+  std::string severity; ///< "error", "warning", "remark" or "note"
+  std::string file;     ///< empty when the location has no file
+  int line = 0;
+  int column = 0;
+  std::string message;
+};
+
+/// What a compilation may choose, as text: the names of PipelineOptions and their values.
+using Options = std::vector<std::pair<std::string, std::string>>;
+
+/// Names and summaries of the phases, in order.
+std::vector<std::pair<std::string, std::string>> phases();
+
+/// Called after each phase with its name and the module's text.
+using DumpPhase = std::function<void(const std::string &phase, const std::string &text)>;
+
+/// Parses `text` (named `name` in locations), runs the phases after `from` up to `to`, and stores the module's text. False on failure,
+/// with the reasons in `diagnostics` and the name of the phase that failed in `failedPhase`.
+bool runPhases(std::string_view text, const std::string &name, const std::string &from, const std::string &to, const Options &options,
+               const DumpPhase &dump, std::string &result, std::string &failedPhase, std::vector<Diagnostic> &diagnostics);
+
+/// Parses `text` and runs a textual pass pipeline on it.
+bool runPipeline(std::string_view text, const std::string &name, const std::string &pipeline, std::string &result,
+                 std::vector<Diagnostic> &diagnostics);
+
+} // namespace convoy
+
+#endif // CONVOY_PASSES_PIPELINE_DRIVER_H

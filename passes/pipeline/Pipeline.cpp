@@ -1,0 +1,65 @@
+#include "passes/pipeline/Pipeline.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+#include "passes/Passes.h"
+
+using namespace mlir;
+
+namespace convoy {
+
+static constexpr StringRef kPhaseNames[] = {
+#define CONVOY_PHASE(name, summary, dialects) #name,
+#include "passes/Phases.def"
+};
+
+ArrayRef<StringRef> phaseNames() { return kPhaseNames; }
+
+// One function a phase, each named populate_<phase>.
+
+static void populate_tcp(OpPassManager &, const PipelineOptions &) {}
+
+static void populate_normalize(OpPassManager &pm, const PipelineOptions &) {
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
+static void populate_group(OpPassManager &, const PipelineOptions &) {}
+
+static void populate_cudnn(OpPassManager &, const PipelineOptions &) {}
+
+static void populate_linalg(OpPassManager &, const PipelineOptions &) {}
+
+static void populate_plan(OpPassManager &, const PipelineOptions &) {}
+
+static void populate_host(OpPassManager &, const PipelineOptions &) {}
+
+static void populate_llvm(OpPassManager &, const PipelineOptions &) {}
+
+bool populatePhase(StringRef phase, OpPassManager &pm, const PipelineOptions &options) {
+#define CONVOY_PHASE(name, summary, dialects)                                                                                              \
+  if (phase == #name) {                                                                                                                    \
+    populate_##name(pm, options);                                                                                                          \
+    pm.addPass(createVerifyPhasePass({#name}));                                                                                            \
+    return true;                                                                                                                           \
+  }
+#include "passes/Phases.def"
+  return false;
+}
+
+void registerPipelines() {
+  PassPipelineRegistration<PipelineOptions>(
+      "convoy-pipeline", "run the phases after 'from' up to and including 'to'", [](OpPassManager &pm, const PipelineOptions &options) {
+        auto find = [](StringRef name) { return llvm::find(phaseNames(), name) - phaseNames().begin(); };
+        size_t from = find(options.from), to = find(options.to);
+        if (from >= phaseNames().size() || to >= phaseNames().size() || to < from)
+          llvm::report_fatal_error(llvm::Twine("convoy-pipeline: expected phases in order out of ") + llvm::join(phaseNames(), ", ") +
+                                       ", but got from=" + options.from + " to=" + options.to,
+                                   /*gen_crash_diag=*/false);
+        if (from == to)
+          populatePhase(phaseNames()[from], pm, options);
+        for (size_t i = from + 1; i <= to; ++i)
+          populatePhase(phaseNames()[i], pm, options);
+      });
+}
+
+} // namespace convoy

@@ -1,0 +1,62 @@
+// convoy._convoy: the compiler for Python. Text in, text and bytes out; failures come with their diagnostics as data.
+
+#include "passes/pipeline/Driver.h"
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/function.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace {
+
+/// Carries a failed compilation to Python as `CompilationFailed(phase, [(severity, file, line, column, message), ...])`.
+struct CompilationFailed {
+  std::string phase;
+  std::vector<convoy::Diagnostic> diagnostics;
+};
+
+nb::object failureType;
+
+[[noreturn]] void raise(const CompilationFailed &failure) {
+  nb::list diagnostics;
+  for (const convoy::Diagnostic &d : failure.diagnostics)
+    diagnostics.append(nb::make_tuple(d.severity, d.file, d.line, d.column, d.message));
+  PyErr_SetObject(failureType.ptr(), nb::make_tuple(failure.phase, diagnostics).ptr());
+  throw nb::python_error();
+}
+
+} // namespace
+
+NB_MODULE(_convoy, m) {
+  m.doc() = "The Convoy compiler: phases of the pipeline on MLIR text.";
+  failureType = nb::steal(PyErr_NewException("convoy._convoy.CompilationFailed", PyExc_Exception, nullptr));
+  m.attr("CompilationFailed") = failureType;
+
+  m.def("phases", &convoy::phases, "Names and summaries of the phases, in order.");
+  m.def(
+      "run_phases",
+      [](std::string_view text, const std::string &name, const std::string &from, const std::string &to, const convoy::Options &options,
+         const convoy::DumpPhase &dump) {
+        CompilationFailed failure;
+        std::string result;
+        if (!convoy::runPhases(text, name, from, to, options, dump, result, failure.phase, failure.diagnostics))
+          raise(failure);
+        return result;
+      },
+      "text"_a, "name"_a, "from_phase"_a, "to_phase"_a, "options"_a, "dump"_a.none() = nb::none(),
+      "Run the phases after from_phase up to to_phase on a module's text; return the text. dump(phase, text) is called after each.");
+  m.def(
+      "run_pipeline",
+      [](std::string_view text, const std::string &name, const std::string &pipeline) {
+        CompilationFailed failure{"pipeline", {}};
+        std::string result;
+        if (!convoy::runPipeline(text, name, pipeline, result, failure.diagnostics))
+          raise(failure);
+        return result;
+      },
+      "text"_a, "name"_a, "pipeline"_a, "Run a textual pass pipeline on a module's text; return the text.");
+}
