@@ -1,0 +1,28 @@
+"""Convoy compiles PyTorch models ahead of time into one artifact that runs without PyTorch and without a compiler.
+
+Names are imported on first use, so that `import convoy` loads neither torch nor the compiler.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+_EXPORTS = {
+    "ImportedModule": "convoy.frontend",
+    "import_mlir": "convoy.frontend",
+    "import_module": "convoy.frontend",
+}
+
+__all__ = ["ImportedModule", "import_mlir", "import_module"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _EXPORTS:
+        msg = f"module 'convoy' has no attribute {name!r}"
+        raise AttributeError(msg)
+    return getattr(importlib.import_module(_EXPORTS[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_EXPORTS])

@@ -1,0 +1,214 @@
+"""Emits `tcp` ops in generic form. The dialect itself is C++ against another MLIR than torch-mlir's, so to these bindings
+its ops are unregistered; attribute types are therefore spelled out here, once, exactly as docs/architecture.md has them.
+
+Result types are worked out only where the Torch IR does not state them (a step inside a decomposition).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch_mlir import ir
+
+from convoy.frontend._types import TensorType, dtype_of, element_of
+
+__all__ = ["F32", "Builder", "Unsupported", "type_of"]
+
+
+class Unsupported(Exception):  # noqa: N818, a signal to the converter's driver, which collects them
+    """This form of an op has no conversion; the text says why."""
+
+
+class F32(float):
+    """A number that becomes an `f32` attribute; a plain float becomes `f64`."""
+
+
+def type_of(value: ir.Value) -> TensorType:
+    """Shape and dtype of a `tcp` value."""
+    tensor = ir.RankedTensorType(value.type)
+    return TensorType(tuple(tensor.shape), dtype_of(tensor.element_type))
+
+
+class Builder:
+    """Appends ops to one block, at `location`."""
+
+    def __init__(self, block: ir.Block, location: ir.Location, new_weight: Callable[[str, torch.Tensor], ir.Value]) -> None:
+        self._point = ir.InsertionPoint(block)
+        self.location = location
+        self._new_weight = new_weight
+
+    def emit(self, name: str, operands: Sequence[ir.Value], result: TensorType, **attributes: Any) -> ir.Value:
+        """Emits `tcp.<name>`. None and False leave an attribute out, True makes a unit attribute, a list an `array<i64>`."""
+        named = {key: _attribute(value) for key, value in attributes.items() if value is not None and value is not False}
+        op = ir.Operation.create(
+            f"tcp.{name}",
+            results=[result.mlir()],
+            operands=list(operands),
+            attributes=named,
+            loc=self.location,
+            ip=self._point,
+        )
+        return op.results[0]
+
+    def scalar(self, value: float | int | bool, dtype: torch.dtype, rank: int) -> ir.Value:
+        """A splat `arith.constant` of shape 1x...x1."""
+        return self.constant(value, TensorType((1,) * rank, dtype))
+
+    def constant(self, value: float | int | bool, result: TensorType) -> ir.Value:
+        """A splat `arith.constant`."""
+        element = element_of(result.dtype)
+        if result.dtype.is_floating_point:
+            number: ir.Attribute = ir.FloatAttr.get(element, float(value), loc=self.location)
+        else:
+            number = ir.IntegerAttr.get(element, int(value))
+        splat = ir.DenseElementsAttr.get_splat(result.mlir(), number)
+        op = ir.Operation.create("arith.constant", results=[result.mlir()], attributes={"value": splat}, loc=self.location, ip=self._point)
+        return op.results[0]
+
+    def full(self, value: float | int | bool, result: TensorType) -> ir.Value:
+        """A tensor of one number: a scalar and a `tcp.broadcast`."""
+        return self.broadcast(self.scalar(value, result.dtype, result.rank), result.shape)
+
+    def weight(self, name: str, tensor: torch.Tensor) -> ir.Value:
+        """A constant tensor that conversion itself makes; it becomes one more named argument of the function."""
+        return self._new_weight(name, tensor)
+
+    # Shape
+
+    def reshape(self, x: ir.Value, shape: Sequence[int]) -> ir.Value:
+        """`tcp.reshape`, or nothing when the shape is the same."""
+        kind = type_of(x)
+        if kind.shape == tuple(shape):
+            return x
+        return self.emit("reshape", [x], TensorType(tuple(shape), kind.dtype))
+
+    def with_rank(self, x: ir.Value, rank: int) -> ir.Value:
+        """Puts dims of size 1 in front, as Torch's broadcasting does."""
+        shape = type_of(x).shape
+        return self.reshape(x, (1,) * (rank - len(shape)) + shape)
+
+    def broadcast(self, x: ir.Value, shape: Sequence[int]) -> ir.Value:
+        """Expands to `shape`, of equal or higher rank."""
+        x = self.with_rank(x, len(shape))
+        kind = type_of(x)
+        if kind.shape == tuple(shape):
+            return x
+        return self.emit("broadcast", [x], TensorType(tuple(shape), kind.dtype))
+
+    def transpose(self, x: ir.Value, perm: Sequence[int]) -> ir.Value:
+        """Dim i of the result is dim perm[i] of `x`."""
+        kind = type_of(x)
+        if list(perm) == list(range(kind.rank)):
+            return x
+        return self.emit("transpose", [x], TensorType(tuple(kind.shape[p] for p in perm), kind.dtype), perm=list(perm))
+
+    def slice(self, x: ir.Value, dim: int, start: int, size: int, stride: int = 1) -> ir.Value:
+        """`tcp.slice` along one dim."""
+        kind = type_of(x)
+        if start == 0 and stride == 1 and size == kind.shape[dim]:
+            return x
+        sizes = [*kind.shape]
+        sizes[dim] = size
+        starts, strides = [0] * kind.rank, [1] * kind.rank
+        starts[dim], strides[dim] = start, stride
+        return self.emit("slice", [x], TensorType(tuple(sizes), kind.dtype), starts=starts, sizes=sizes, strides=strides)
+
+    def concat(self, parts: Sequence[ir.Value], dim: int) -> ir.Value:
+        """`tcp.concat`, or the part itself when there is one."""
+        if len(parts) == 1:
+            return parts[0]
+        kinds = [type_of(part) for part in parts]
+        shape = [*kinds[0].shape]
+        shape[dim] = sum(kind.shape[dim] for kind in kinds)
+        return self.emit("concat", parts, TensorType(tuple(shape), kinds[0].dtype), dim=dim)
+
+    # Pointwise
+
+    def cast(self, x: ir.Value, dtype: torch.dtype) -> ir.Value:
+        """`tcp.cast`, or nothing when the dtype is the same."""
+        kind = type_of(x)
+        if kind.dtype == dtype:
+            return x
+        return self.emit("cast", [x], TensorType(kind.shape, dtype))
+
+    def unary(self, name: str, x: ir.Value, **attributes: Any) -> ir.Value:
+        """An op whose result has the type of its operand."""
+        return self.emit(name, [x], type_of(x), **attributes)
+
+    def binary(self, name: str, a: ir.Value, b: ir.Value, dtype: torch.dtype | None = None, **attributes: Any) -> ir.Value:
+        """An op on two tensors of one dtype, broadcast as Torch does; `dtype` is the result's when it differs (compare)."""
+        rank = max(type_of(a).rank, type_of(b).rank)
+        a, b = self.with_rank(a, rank), self.with_rank(b, rank)
+        shape = torch.broadcast_shapes(type_of(a).shape, type_of(b).shape)
+        return self.emit(name, [a, b], TensorType(tuple(shape), dtype or type_of(a).dtype), **attributes)
+
+    def binary_scalar(self, name: str, a: ir.Value, number: float | int) -> ir.Value:
+        """`a op number`, in the dtype of `a`."""
+        kind = type_of(a)
+        return self.binary(name, a, self.scalar(number, kind.dtype, kind.rank))
+
+    def compare(self, predicate: str, a: ir.Value, b: ir.Value) -> ir.Value:
+        """`tcp.compare`, to i1."""
+        return self.binary("compare", a, b, torch.bool, predicate=predicate)
+
+    def select(self, condition: ir.Value, a: ir.Value, b: ir.Value) -> ir.Value:
+        """`tcp.select`, broadcast as Torch does."""
+        shape = torch.broadcast_shapes(type_of(condition).shape, type_of(a).shape, type_of(b).shape)
+        operands = [self.with_rank(value, len(shape)) for value in (condition, a, b)]
+        return self.emit("select", operands, TensorType(tuple(shape), type_of(a).dtype))
+
+    def clamp(self, x: ir.Value, low: float | int | None, high: float | int | None) -> ir.Value:
+        """`tcp.clamp` where its `f32` bounds are exact, else `tcp.maximum` and `tcp.minimum`."""
+        dtype = type_of(x).dtype
+        bounds = [bound for bound in (low, high) if bound is not None]
+        exact = dtype != torch.float64 or all(_is_f32(bound) for bound in bounds)
+        if dtype.is_floating_point and exact:
+            return self.unary(
+                "clamp",
+                x,
+                min_float=None if low is None else F32(low),
+                max_float=None if high is None else F32(high),
+            )
+        if low is not None:
+            x = self.binary_scalar("maximum", x, low)
+        if high is not None:
+            x = self.binary_scalar("minimum", x, high)
+        return x
+
+    # Reductions and contractions
+
+    def reduce(self, name: str, x: ir.Value, dims: Sequence[int]) -> ir.Value:
+        """`tcp.reduce_<name>`; reduced dims stay, as 1."""
+        kind = type_of(x)
+        if not dims:
+            return x
+        shape = tuple(1 if dim in dims else size for dim, size in enumerate(kind.shape))
+        return self.emit(f"reduce_{name}", [x], TensorType(shape, kind.dtype), dims=sorted(dims))
+
+    def matmul(self, a: ir.Value, b: ir.Value) -> ir.Value:
+        """`tcp.matmul` of two tensors of rank 2 or more; batch dims broadcast."""
+        rank = max(type_of(a).rank, type_of(b).rank)
+        a, b = self.with_rank(a, rank), self.with_rank(b, rank)
+        left, right = type_of(a), type_of(b)
+        batch = torch.broadcast_shapes(left.shape[:-2], right.shape[:-2])
+        return self.emit("matmul", [a, b], TensorType((*batch, left.shape[-2], right.shape[-1]), left.dtype))
+
+
+def _is_f32(number: float | int) -> bool:
+    return float(torch.tensor(float(number), dtype=torch.float32)) == float(number)
+
+
+def _attribute(value: Any) -> ir.Attribute:
+    if value is True:
+        return ir.UnitAttr.get()
+    if isinstance(value, str):
+        return ir.StringAttr.get(value)
+    if isinstance(value, F32):
+        return ir.FloatAttr.get(ir.F32Type.get(), float(value))
+    if isinstance(value, float):
+        return ir.FloatAttr.get(ir.F64Type.get(), value)
+    if isinstance(value, int):
+        return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value)
+    return ir.DenseI64ArrayAttr.get(list(value))

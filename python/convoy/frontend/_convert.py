@@ -1,0 +1,265 @@
+"""Turns one function of the torch dialect into `@main` of `tcp`. Knows no op: it decodes arguments, calls the registered
+converters in order, and collects everything that failed into one error."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch_mlir import ir
+
+from convoy.errors import InputError, SourceLine, UnsupportedOp, UnsupportedOpsError
+from convoy.frontend._builder import Builder, Unsupported
+from convoy.frontend._registry import CONVERTERS, Call, Missing
+from convoy.frontend._types import TensorType, parse_vtensor
+
+__all__ = ["Argument", "Converted", "convert_function", "source_line"]
+
+_FILE_LINE = re.compile(r'"((?:[^"\\]|\\.)*)":(\d+)')
+_NOT_CONVERTED = object()
+
+
+@dataclass(frozen=True)
+class Argument:
+    """What an argument of the torch function is: an input (no tensor), a weight, or a constant of one element (inline)."""
+
+    name: str
+    tensor: torch.Tensor | None = None
+    inline: bool = False
+
+
+@dataclass(frozen=True)
+class Converted:
+    """The `tcp` text and the weights that it uses, in argument order."""
+
+    text: str
+    weights: Mapping[str, torch.Tensor]
+    made_here: frozenset[str]
+
+
+def source_line(location: ir.Location) -> SourceLine:
+    """File and line of an MLIR location; of a call stack, the innermost frame."""
+    match = _FILE_LINE.search(str(location))
+    return SourceLine(match[1], int(match[2])) if match else SourceLine("", 0)
+
+
+def convert_function(
+    function: ir.Operation, arguments: Sequence[Argument], outputs: Sequence[str], literals: Mapping[str, torch.Tensor]
+) -> Converted:
+    """Converts `function`, whose arguments are described by `arguments`, and whose results get the names `outputs` ("0", "1", ...
+    where there are too few). `literals` are the tensors behind `dense_resource`s by key.
+
+    Raises UnsupportedOpsError, with every op that has no conversion, and InputError for an argument of a type that `tcp` lacks.
+    """
+    with function.context as context, ir.Location.unknown():
+        context.allow_unregistered_dialects = True
+        return _Conversion(function, arguments, outputs, literals).run()
+
+
+class _Conversion:
+    def __init__(
+        self, function: ir.Operation, arguments: Sequence[Argument], outputs: Sequence[str], literals: Mapping[str, torch.Tensor]
+    ) -> None:
+        self._source = function.regions[0].blocks[0]
+        self._arguments = arguments
+        self._outputs = outputs
+        self._literals = literals
+        self._module = ir.Module.create(ir.Location.unknown())
+        with ir.InsertionPoint(self._module.body):
+            self._main = ir.Operation.create(
+                "func.func",
+                attributes={
+                    "sym_name": ir.StringAttr.get("main"),
+                    "function_type": ir.TypeAttr.get(ir.FunctionType.get([], [])),
+                },
+                regions=1,
+                loc=function.location,
+            )
+        self._block = ir.Block.create_at_start(self._main.regions[0], [])
+        self._builder = Builder(self._block, function.location, self._new_weight)
+        self._values: dict[ir.Value, Any] = {}
+        self._weights: dict[str, torch.Tensor] = {}
+        self._weight_arguments: dict[str, ir.Value] = {}
+        self._made_here: set[str] = set()
+        self._failures: dict[tuple[str, str], list[SourceLine]] = {}
+
+    def run(self) -> Converted:
+        input_names = self._bind_arguments()
+        for view in self._source.operations:
+            op = view.operation
+            self._builder.location = op.location
+            if op.name in ("func.return", "torch.return"):
+                returned = [self._values[operand] for operand in op.operands]
+            else:
+                self._step(op)
+        if not self._failures:
+            self._check_returned(returned)
+        if self._failures:
+            raise UnsupportedOpsError(UnsupportedOp(op, reason, tuple(lines)) for (op, reason), lines in self._failures.items())
+        self._finish(input_names, returned)
+        text = self._module.operation.get_asm(print_generic_op_form=True, enable_debug_info=True)
+        return Converted(text, self._weights, frozenset(self._made_here & self._weights.keys()))
+
+    # Arguments and weights
+
+    def _bind_arguments(self) -> list[str]:
+        """Makes the inputs' arguments first and then the weights', as the module form wants them."""
+        names = []
+        for is_input in (True, False):
+            for value, argument in zip(self._source.arguments, self._arguments, strict=True):
+                if (argument.tensor is None) != is_input:
+                    continue
+                kind = parse_vtensor(str(value.type))
+                if isinstance(kind, str):
+                    role = "input" if is_input else "weight"
+                    msg = f"{role} '{argument.name}': {kind}"
+                    raise InputError(msg)
+                if is_input:
+                    self._values[value] = self._block.add_argument(kind.mlir(), ir.Location.unknown())
+                    names.append(argument.name)
+                elif argument.inline:
+                    assert argument.tensor is not None
+                    self._values[value] = self._builder.constant(argument.tensor.item(), kind)
+                else:
+                    assert argument.tensor is not None
+                    self._values[value] = self._new_weight(argument.name, argument.tensor, kind)
+        self._made_here.clear()
+        return names
+
+    def _new_weight(self, name: str, tensor: torch.Tensor, kind: TensorType | None = None) -> ir.Value:
+        unique, count = name, 0
+        while unique in self._weights:
+            if self._weights[unique] is tensor:
+                return self._weight_arguments[unique]
+            count += 1
+            unique = f"{name}_{count}"
+        kind = kind or TensorType(tuple(tensor.shape), tensor.dtype)
+        argument = self._block.add_argument(kind.mlir(), ir.Location.unknown())
+        self._weights[unique] = tensor
+        self._weight_arguments[unique] = argument
+        self._made_here.add(unique)
+        return argument
+
+    # One op
+
+    def _step(self, op: ir.Operation) -> None:
+        name = ir.StringAttr(op.attributes["name"]).value if op.name == "torch.operator" else op.name
+        name = name.removeprefix("torch.")
+        if name.startswith("constant."):
+            self._values[op.results[0]] = _constant(name, op)
+            return
+        operands = [self._values[operand] for operand in op.operands]
+        if name in ("prim.ListConstruct", "prim.TupleConstruct"):
+            self._values[op.results[0]] = operands
+            return
+        if any(_has_failed(operand) for operand in operands):
+            results: Sequence[Any] = [_NOT_CONVERTED] * len(op.results)
+        else:
+            try:
+                results = self._convert(name, op, operands)
+            except Unsupported as problem:
+                self._fail(name, str(problem), op.location)
+                results = [_NOT_CONVERTED] * len(op.results)
+        for result, value in zip(op.results, results, strict=True):
+            self._values[result] = value
+
+    def _convert(self, name: str, op: ir.Operation, operands: list[Any]) -> Sequence[Any]:
+        if name in ("prim.ListUnpack", "prim.TupleUnpack"):
+            return operands[0]
+        if name == "aten.__getitem__.t":
+            return [operands[0][operands[1]]]
+        if name == "vtensor.literal":
+            return [self._literal(op)]
+        for operand in _flat(operands):
+            if isinstance(operand, Missing):
+                raise Unsupported(operand.reason)
+        if name not in CONVERTERS:
+            raise Unsupported("it has no conversion to tcp")
+        kinds = []
+        for result in op.results:
+            if "vtensor<" in str(result.type):
+                kind = parse_vtensor(str(result.type))
+                if isinstance(kind, str) and "list<" not in str(result.type):
+                    raise Unsupported(f"result: {kind}")
+                kinds.append(kind)
+        made = CONVERTERS[name](self._builder, Call(name, tuple(operands), tuple(kinds)))
+        if isinstance(made, ir.Value):
+            return [made]
+        return [list(made)] if "list<" in str(op.results[0].type) else list(made)
+
+    def _literal(self, op: ir.Operation) -> ir.Value:
+        kind = parse_vtensor(str(op.results[0].type))
+        if isinstance(kind, str):
+            raise Unsupported(kind)
+        value = op.attributes["value"]
+        if isinstance(value, ir.DenseElementsAttr) and ir.DenseElementsAttr(value).is_splat:
+            splat = ir.DenseElementsAttr(value).get_splat_value()
+            number = ir.FloatAttr(splat).value if kind.dtype.is_floating_point else int(ir.IntegerAttr(splat).value)
+            return self._builder.full(number, kind)
+        key = str(op.results[0].get_name())
+        if key not in self._literals:
+            raise Unsupported("expected the data of the literal in the file, got none")
+        return self._new_weight(self._literals_name(op, key), self._literals[key], kind)
+
+    def _literals_name(self, op: ir.Operation, key: str) -> str:
+        match = re.match(r'loc\("((?:[^"\\]|\\.)*)"(?!:)', str(op.location))
+        return match[1] if match else f"literal{list(self._literals).index(key)}"
+
+    def _fail(self, op: str, reason: str, location: ir.Location) -> None:
+        self._failures.setdefault((op, reason), []).append(source_line(location))
+
+    # The end
+
+    def _check_returned(self, returned: Sequence[Any]) -> None:
+        for index, value in enumerate(returned):
+            if not isinstance(value, ir.Value):
+                reason = value.reason if isinstance(value, Missing) else f"expected a tensor, got {value!r}"
+                self._fail(f"output {index}", reason, self._builder.location)
+
+    def _finish(self, input_names: list[str], returned: Sequence[ir.Value]) -> None:
+        ir.Operation.create("func.return", operands=list(returned), loc=self._builder.location, ip=ir.InsertionPoint(self._block))
+        for view in reversed(list(self._block.operations)[:-1]):
+            if not any(True for result in view.operation.results for _ in result.uses):
+                view.operation.erase()
+        used = {name for name, value in self._weight_arguments.items() if any(True for _ in value.uses)}
+        for index in reversed(range(len(self._block.arguments) - len(input_names))):
+            if list(self._weights)[index] not in used:
+                self._block.erase_argument(len(input_names) + index)
+        self._weights = {name: tensor for name, tensor in self._weights.items() if name in used}
+        names = [*self._outputs, *map(str, range(len(self._outputs), len(returned)))]
+        arguments = [value.type for value in self._block.arguments]
+        kind = ir.FunctionType.get(arguments, [value.type for value in returned])
+        self._main.attributes["function_type"] = ir.TypeAttr.get(kind)
+        self._main.attributes["arg_attrs"] = ir.ArrayAttr.get(
+            [_name("tcp.input", name) for name in input_names] + [_name("tcp.weight", name) for name in self._weights]
+        )
+        self._main.attributes["res_attrs"] = ir.ArrayAttr.get([_name("tcp.output", name) for name in names[: len(returned)]])
+
+
+def _name(key: str, name: str) -> ir.DictAttr:
+    return ir.DictAttr.get({key: ir.StringAttr.get(name)})
+
+
+def _flat(operands: Sequence[Any]) -> list[Any]:
+    return [item for operand in operands for item in (_flat(operand) if isinstance(operand, list) else [operand])]
+
+
+def _has_failed(operand: Any) -> bool:
+    return any(item is _NOT_CONVERTED for item in _flat([operand]))
+
+
+def _constant(name: str, op: ir.Operation) -> Any:
+    """The Python value of a `torch.constant.*`."""
+    if name == "constant.none":
+        return None
+    value = op.attributes["value"]
+    if name in ("constant.str", "constant.device"):
+        return ir.StringAttr(value).value
+    if name == "constant.bool":
+        return bool(ir.BoolAttr(value).value)
+    if isinstance(value, ir.FloatAttr):
+        return float(ir.FloatAttr(value).value)
+    return int(ir.IntegerAttr(value).value)

@@ -1,0 +1,169 @@
+"""Activations. Those with no `tcp` op are written by their definition in torch.nn.functional."""
+
+from __future__ import annotations
+
+from torch_mlir import ir
+
+from convoy.frontend._builder import Builder, type_of
+from convoy.frontend._registry import Call, converts
+
+__all__: list[str] = []
+
+
+@converts("aten.relu")
+def relu(b: Builder, call: Call) -> ir.Value:
+    return b.clamp(call.args[0], 0, None)
+
+
+@converts("aten.relu6")
+def relu6(b: Builder, call: Call) -> ir.Value:
+    return b.clamp(call.args[0], 0, 6)
+
+
+@converts("aten.hardtanh")
+def hardtanh(b: Builder, call: Call) -> ir.Value:
+    x, low, high = call.args
+    return b.clamp(x, low, high)
+
+
+@converts("aten.clamp", "aten.clip")
+def clamp(b: Builder, call: Call) -> ir.Value:
+    x, low, high = call.args
+    return b.clamp(b.cast(x, call.result.dtype), low, high)
+
+
+@converts("aten.clamp_min", "aten.clamp_max")
+def clamp_one_side(b: Builder, call: Call) -> ir.Value:
+    x, bound = call.args
+    x = b.cast(x, call.result.dtype)
+    return b.clamp(x, bound, None) if call.name == "aten.clamp_min" else b.clamp(x, None, bound)
+
+
+@converts("aten.clamp.Tensor", "aten.clamp_min.Tensor", "aten.clamp_max.Tensor")
+def clamp_tensor(b: Builder, call: Call) -> ir.Value:
+    """max with the low bound, then min with the high one, as Torch orders them."""
+    dtype = call.result.dtype
+    x, *bounds = call.args
+    x = b.cast(x, dtype)
+    low, high = bounds if len(bounds) == 2 else (bounds[0], None) if call.name == "aten.clamp_min.Tensor" else (None, bounds[0])
+    if low is not None:
+        x = b.binary("maximum", x, b.cast(low, dtype))
+    if high is not None:
+        x = b.binary("minimum", x, b.cast(high, dtype))
+    return x
+
+
+@converts("aten.hardsigmoid")
+def hardsigmoid(b: Builder, call: Call) -> ir.Value:
+    """clamp(x + 3, 0, 6) / 6."""
+    return b.binary_scalar("div", b.clamp(b.binary_scalar("add", call.args[0], 3), 0, 6), 6)
+
+
+@converts("aten.hardswish")
+def hardswish(b: Builder, call: Call) -> ir.Value:
+    """x * clamp(x + 3, 0, 6) / 6."""
+    x = call.args[0]
+    gate = b.clamp(b.binary_scalar("add", x, 3), 0, 6)
+    return b.binary_scalar("div", b.binary("mul", x, gate), 6)
+
+
+@converts("aten.gelu")
+def gelu(b: Builder, call: Call) -> ir.Value:
+    x, approximate = call.args
+    return b.unary("gelu", x, approximate=approximate)
+
+
+@converts("aten.leaky_relu")
+def leaky_relu(b: Builder, call: Call) -> ir.Value:
+    x, slope = call.args
+    return b.unary("leaky_relu", x, negative_slope=float(slope))
+
+
+@converts("aten.elu")
+def elu(b: Builder, call: Call) -> ir.Value:
+    """tcp.elu has scale and input_scale 1; for others: scale * (max(x, 0) + alpha * (exp(min(x, 0) * input_scale) - 1))."""
+    x, alpha, scale, input_scale = call.args
+    if input_scale == 1:
+        y = b.unary("elu", x, alpha=float(alpha))
+        return y if scale == 1 else b.binary_scalar("mul", y, scale)
+    grown = b.unary("exp", b.binary_scalar("mul", b.clamp(x, None, 0), input_scale))
+    below = b.binary_scalar("mul", b.binary_scalar("sub", grown, 1), alpha)
+    return b.binary_scalar("mul", b.binary("add", b.clamp(x, 0, None), below), scale)
+
+
+@converts("aten.selu")
+def selu(b: Builder, call: Call) -> ir.Value:
+    """scale * elu(x, alpha), with the two constants of the SELU paper."""
+    y = b.unary("elu", call.args[0], alpha=1.6732632423543772848170429916717)
+    return b.binary_scalar("mul", y, 1.0507009873554804934193349852946)
+
+
+@converts("aten.celu")
+def celu(b: Builder, call: Call) -> ir.Value:
+    """max(x, 0) + alpha * (exp(min(x, 0) / alpha) - 1)."""
+    x, alpha = call.args
+    grown = b.unary("exp", b.binary_scalar("div", b.clamp(x, None, 0), alpha))
+    below = b.binary_scalar("mul", b.binary_scalar("sub", grown, 1), alpha)
+    return b.binary("add", b.clamp(x, 0, None), below)
+
+
+@converts("aten.softplus")
+def softplus(b: Builder, call: Call) -> ir.Value:
+    """log(1 + exp(beta x)) / beta, in the form that does not overflow: (max(z, 0) + log(1 + exp(-|z|))) / beta with z = beta x;
+    where z > threshold Torch gives x itself."""
+    x, beta, threshold = call.args
+    kind = type_of(x)
+    z = x if beta == 1 else b.binary_scalar("mul", x, beta)
+    soft = _log1p_exp(b, z)
+    if beta != 1:
+        soft = b.binary_scalar("div", soft, beta)
+    return b.select(b.compare("gt", z, b.scalar(threshold, kind.dtype, kind.rank)), x, soft)
+
+
+@converts("aten.mish")
+def mish(b: Builder, call: Call) -> ir.Value:
+    """x * tanh(softplus(x))."""
+    x = call.args[0]
+    return b.binary("mul", x, b.unary("tanh", _log1p_exp(b, x)))
+
+
+@converts("aten.log_sigmoid")
+def log_sigmoid(b: Builder, call: Call) -> ir.Value:
+    """-softplus(-x)."""
+    return b.unary("neg", _log1p_exp(b, b.unary("neg", call.args[0])))
+
+
+def _log1p_exp(b: Builder, z: ir.Value) -> ir.Value:
+    tail = b.unary("exp", b.unary("neg", b.unary("abs", z)))
+    return b.binary("add", b.clamp(z, 0, None), b.unary("log", b.binary_scalar("add", tail, 1)))
+
+
+@converts("aten.prelu", "aten._prelu_kernel")
+def prelu(b: Builder, call: Call) -> ir.Value:
+    """x where x > 0, else weight * x; the weight has one element, or one a channel (dim 1)."""
+    x, weight = call.args
+    kind, size = type_of(x), type_of(weight)
+    if call.name == "aten.prelu" and kind.rank > 1:
+        weight = b.reshape(weight, (1, size.shape[0] if size.shape else 1, *(1,) * (kind.rank - 2)))
+    positive = b.compare("gt", x, b.scalar(0, kind.dtype, kind.rank))
+    return b.select(positive, x, b.binary("mul", x, weight))
+
+
+@converts("aten.threshold")
+def threshold(b: Builder, call: Call) -> ir.Value:
+    x, limit, value = call.args
+    kind = type_of(x)
+    above = b.compare("gt", x, b.scalar(limit, kind.dtype, kind.rank))
+    return b.select(above, x, b.scalar(value, kind.dtype, kind.rank))
+
+
+@converts("aten.hardshrink", "aten.softshrink")
+def shrink(b: Builder, call: Call) -> ir.Value:
+    """Zero within [-limit, limit]; outside, x (hard) or x moved towards zero by limit (soft)."""
+    x, limit = call.args
+    kind = type_of(x)
+    if call.name == "aten.softshrink":
+        above = b.clamp(b.binary_scalar("sub", x, limit), 0, None)
+        return b.binary("add", above, b.clamp(b.binary_scalar("add", x, limit), None, 0))
+    outside = b.compare("gt", b.unary("abs", x), b.scalar(limit, kind.dtype, kind.rank))
+    return b.select(outside, x, b.scalar(0, kind.dtype, kind.rank))

@@ -1,0 +1,126 @@
+"""Convolutions of every form that aten.convolution can say: 1-D to 3-D, grouped, dilated, transposed with output padding, padding
+given as numbers or as 'same' and 'valid', with or without a batch dim, with or without a bias."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from torch_mlir import ir
+
+from convoy.frontend._builder import Builder, type_of
+from convoy.frontend._registry import Call, converts
+from convoy.frontend._types import TensorType
+
+__all__ = ["interleave", "per_dim"]
+
+
+def per_dim(values: Any, rank: int) -> list[int]:
+    """Torch's "one number, or a list of one or `rank` numbers", as `rank` numbers."""
+    numbers = [values] if isinstance(values, int) else list(values)
+    return numbers * rank if len(numbers) == 1 else numbers
+
+
+def interleave(low: Sequence[int], high: Sequence[int]) -> list[int]:
+    """The `pad` of convs and pools: low, then high, for each spatial dim."""
+    return [pad for pair in zip(low, high, strict=True) for pad in pair]
+
+
+@converts("aten.conv1d", "aten.conv2d", "aten.conv3d")
+def conv(b: Builder, call: Call) -> ir.Value:
+    x, weight, bias, stride, padding, dilation, groups = call.args
+    return _conv(b, call.result, x, weight, bias, stride, padding, dilation, groups)
+
+
+@converts("aten.conv1d.padding", "aten.conv2d.padding", "aten.conv3d.padding")
+def conv_padding_string(b: Builder, call: Call) -> ir.Value:
+    """'same': dilation * (kernel - 1) in all, and when that is odd the high side gets one more."""
+    x, weight, bias, stride, padding, dilation, groups = call.args
+    kernel = type_of(weight).shape[2:]
+    rank = len(kernel)
+    total = [0] * rank
+    if padding == "same":
+        total = [d * (k - 1) for d, k in zip(per_dim(dilation, rank), kernel, strict=True)]
+    pad = interleave([t // 2 for t in total], [t - t // 2 for t in total])
+    return _conv(b, call.result, x, weight, bias, stride, pad, dilation, groups, interleaved=True)
+
+
+@converts("aten.conv_transpose1d", "aten.conv_transpose2d.input", "aten.conv_transpose3d.input")
+def conv_transpose(b: Builder, call: Call) -> ir.Value:
+    x, weight, bias, stride, padding, output_padding, groups, dilation = call.args
+    return _conv_transpose(b, call.result, x, weight, bias, stride, padding, output_padding, dilation, groups)
+
+
+@converts("aten.convolution", "aten._convolution", "aten._convolution.deprecated", "aten.convolution_overrideable")
+def convolution(b: Builder, call: Call) -> ir.Value:
+    x, weight, bias, stride, padding, dilation, transposed, output_padding, groups = call.args[:9]
+    if transposed:
+        return _conv_transpose(b, call.result, x, weight, bias, stride, padding, output_padding, dilation, groups)
+    return _conv(b, call.result, x, weight, bias, stride, padding, dilation, groups)
+
+
+def _conv(
+    b: Builder,
+    result: TensorType,
+    x: ir.Value,
+    weight: ir.Value,
+    bias: ir.Value | None,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    groups: int,
+    *,
+    interleaved: bool = False,
+) -> ir.Value:
+    rank = type_of(weight).rank - 2
+    batched = _batched(result, rank)
+    pad = padding if interleaved else interleave(per_dim(padding, rank), per_dim(padding, rank))
+    y = b.emit(
+        f"conv{rank}d",
+        [b.with_rank(x, rank + 2), weight],
+        batched,
+        stride=per_dim(stride, rank),
+        pad=pad,
+        dilation=per_dim(dilation, rank),
+        groups=groups,
+    )
+    return b.reshape(_add_bias(b, y, bias), result.shape)
+
+
+def _conv_transpose(
+    b: Builder,
+    result: TensorType,
+    x: ir.Value,
+    weight: ir.Value,
+    bias: ir.Value | None,
+    stride: Any,
+    padding: Any,
+    output_padding: Any,
+    dilation: Any,
+    groups: int,
+) -> ir.Value:
+    rank = type_of(weight).rank - 2
+    pad = per_dim(padding, rank)
+    y = b.emit(
+        "conv_transpose",
+        [b.with_rank(x, rank + 2), weight],
+        _batched(result, rank),
+        stride=per_dim(stride, rank),
+        pad=interleave(pad, pad),
+        output_pad=per_dim(output_padding, rank),
+        dilation=per_dim(dilation, rank),
+        groups=groups,
+    )
+    return b.reshape(_add_bias(b, y, bias), result.shape)
+
+
+def _batched(result: TensorType, rank: int) -> TensorType:
+    """Torch takes an input without a batch dim; `tcp` does not."""
+    return result if result.rank == rank + 2 else TensorType((1, *result.shape), result.dtype)
+
+
+def _add_bias(b: Builder, y: ir.Value, bias: ir.Value | None) -> ir.Value:
+    if bias is None:
+        return y
+    kind = type_of(y)
+    return b.binary("add", y, b.reshape(bias, (1, kind.shape[1], *(1,) * (kind.rank - 2))))

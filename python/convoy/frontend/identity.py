@@ -1,0 +1,50 @@
+"""Ops that do nothing to a value: copies, views of the same shape, dropout at inference, assertions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from torch_mlir import ir
+
+from convoy.frontend._builder import Builder, Unsupported
+from convoy.frontend._registry import Call, Missing, converts
+
+__all__: list[str] = []
+
+
+@converts(
+    "aten.alias",
+    "aten.clone",
+    "aten.contiguous",
+    "aten.detach",
+    "aten.lift_fresh",
+    "aten.lift_fresh_copy",
+    "aten.positive",
+)
+def same(b: Builder, call: Call) -> ir.Value:
+    return call.args[0]
+
+
+@converts("aten.dropout", "aten.feature_dropout", "aten.alpha_dropout")
+def dropout(b: Builder, call: Call) -> ir.Value:
+    """Gone at inference."""
+    x, probability, train = call.args
+    if train and probability:
+        msg = "expected dropout in evaluation mode, got train=True; call module.eval()"
+        raise Unsupported(msg)
+    return x
+
+
+@converts("aten.native_dropout")
+def native_dropout(b: Builder, call: Call) -> Sequence[ir.Value | Missing]:
+    x, probability, train = call.args
+    if train and probability:
+        msg = "expected dropout in evaluation mode, got train=True; call module.eval()"
+        raise Unsupported(msg)
+    return [x, Missing("expected no use of a dropout mask, got one")]
+
+
+@converts("aten._assert_tensor_metadata")
+def assertion(b: Builder, call: Call) -> Sequence[ir.Value]:
+    """Dtypes and shapes were checked when the model was exported, and are static since."""
+    return []

@@ -1,0 +1,160 @@
+"""Normalizations at inference, and softmax. `tcp` has the statistics of layer norm as one op; scales and shifts are ordinary
+pointwise ops, so that a later pass can move what is made of weights alone out of the model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import torch
+from torch_mlir import ir
+
+from convoy.frontend._builder import Builder, Unsupported, type_of
+from convoy.frontend._registry import Call, Missing, converts
+
+__all__: list[str] = []
+
+_STATISTICS = Missing("expected use of the normalized tensor alone, got use of its statistics")
+
+
+@converts("aten.batch_norm", "aten.cudnn_batch_norm")
+def batch_norm(b: Builder, call: Call) -> ir.Value:
+    x, weight, bias, mean, var, training, _, epsilon, *_ = call.args
+    if training:
+        msg = "expected batch norm in evaluation mode, got training=True; call module.eval()"
+        raise Unsupported(msg)
+    return _batch_norm(b, x, weight, bias, mean, var, epsilon)
+
+
+@converts("aten._native_batch_norm_legit_no_training")
+def batch_norm_no_training(b: Builder, call: Call) -> Sequence[ir.Value | Missing]:
+    x, weight, bias, mean, var, _, epsilon = call.args
+    return [_batch_norm(b, x, weight, bias, mean, var, epsilon), _STATISTICS, _STATISTICS]
+
+
+@converts("aten.native_batch_norm")
+def native_batch_norm(b: Builder, call: Call) -> Sequence[ir.Value | Missing]:
+    x, weight, bias, mean, var, training, _, epsilon = call.args
+    if training:
+        msg = "expected batch norm in evaluation mode, got training=True; call module.eval()"
+        raise Unsupported(msg)
+    return [_batch_norm(b, x, weight, bias, mean, var, epsilon), _STATISTICS, _STATISTICS]
+
+
+@converts("aten._native_batch_norm_legit_functional", "aten._native_batch_norm_legit", "aten._native_batch_norm_legit.no_stats")
+def batch_norm_training(b: Builder, call: Call) -> Sequence[ir.Value]:
+    msg = "expected batch norm with running statistics in evaluation mode, got one that uses the batch's; call module.eval()"
+    raise Unsupported(msg)
+
+
+def _batch_norm(
+    b: Builder,
+    x: ir.Value,
+    weight: ir.Value | None,
+    bias: ir.Value | None,
+    mean: ir.Value | None,
+    var: ir.Value | None,
+    epsilon: float,
+) -> ir.Value:
+    """y = x * scale + shift, scale = weight * rsqrt(var + epsilon), shift = bias - mean * scale.
+
+    Scale and shift are [C] vectors of weights. They are computed in float32 at least, because epsilon is below the resolution of
+    the smaller types."""
+    if mean is None or var is None:
+        msg = "expected batch norm with running statistics, got none"
+        raise Unsupported(msg)
+    kind = type_of(x)
+    exact = kind.dtype if kind.dtype == torch.float64 else torch.float32
+    mean, var = b.cast(mean, exact), b.cast(var, exact)
+    scale = b.unary("rsqrt", b.binary_scalar("add", var, epsilon))
+    if weight is not None:
+        scale = b.binary("mul", b.cast(weight, exact), scale)
+    shift = b.binary("mul", mean, scale)
+    shift = b.unary("neg", shift) if bias is None else b.binary("sub", b.cast(bias, exact), shift)
+    channels = (1, kind.shape[1], *(1,) * (kind.rank - 2))
+    scaled = b.binary("mul", x, b.reshape(b.cast(scale, kind.dtype), channels))
+    return b.binary("add", scaled, b.reshape(b.cast(shift, kind.dtype), channels))
+
+
+@converts("aten.layer_norm")
+def layer_norm(b: Builder, call: Call) -> ir.Value:
+    x, shape, weight, bias, epsilon, *_ = call.args
+    return _layer_norm(b, x, shape, weight, bias, epsilon)
+
+
+@converts("aten.native_layer_norm")
+def native_layer_norm(b: Builder, call: Call) -> Sequence[ir.Value | Missing]:
+    x, shape, weight, bias, epsilon = call.args
+    return [_layer_norm(b, x, shape, weight, bias, epsilon), _STATISTICS, _STATISTICS]
+
+
+def _layer_norm(b: Builder, x: ir.Value, shape: Sequence[int], weight: ir.Value | None, bias: ir.Value | None, epsilon: float) -> ir.Value:
+    y = b.unary("layer_norm", x, axis=type_of(x).rank - len(shape), epsilon=float(epsilon))
+    if weight is not None:
+        y = b.binary("mul", y, weight)
+    return y if bias is None else b.binary("add", y, bias)
+
+
+@converts("aten.group_norm")
+def group_norm(b: Builder, call: Call) -> ir.Value:
+    x, groups, weight, bias, epsilon, *_ = call.args
+    return _group_norm(b, x, groups, weight, bias, epsilon)
+
+
+@converts("aten.native_group_norm")
+def native_group_norm(b: Builder, call: Call) -> Sequence[ir.Value | Missing]:
+    x, weight, bias, _, _, _, groups, epsilon = call.args
+    return [_group_norm(b, x, groups, weight, bias, epsilon), _STATISTICS, _STATISTICS]
+
+
+@converts("aten.instance_norm")
+def instance_norm(b: Builder, call: Call) -> ir.Value:
+    """Group norm with one channel a group, or, with running statistics, batch norm."""
+    x, weight, bias, mean, var, use_input_statistics, _, epsilon, _ = call.args
+    if not use_input_statistics:
+        return _batch_norm(b, x, weight, bias, mean, var, epsilon)
+    return _group_norm(b, x, type_of(x).shape[1], weight, bias, epsilon)
+
+
+def _group_norm(b: Builder, x: ir.Value, groups: int, weight: ir.Value | None, bias: ir.Value | None, epsilon: float) -> ir.Value:
+    """Layer norm over a view N x groups x (C/groups * spatial); scale and shift are one number a channel."""
+    kind = type_of(x)
+    n, c, *spatial = kind.shape
+    y = b.reshape(x, (n, groups, c // groups * math.prod(spatial)))
+    y = b.reshape(b.unary("layer_norm", y, axis=2, epsilon=float(epsilon)), kind.shape)
+    channels = (1, c, *(1,) * (kind.rank - 2))
+    if weight is not None:
+        y = b.binary("mul", y, b.reshape(weight, channels))
+    return y if bias is None else b.binary("add", y, b.reshape(bias, channels))
+
+
+@converts("aten.rms_norm")
+def rms_norm(b: Builder, call: Call) -> ir.Value:
+    """x * rsqrt(mean(x * x) + epsilon) * weight; the default epsilon is the dtype's. In float32 at least, as in Torch."""
+    x, shape, weight, epsilon = call.args
+    kind = type_of(x)
+    wide = b.cast(x, kind.dtype if kind.dtype == torch.float64 else torch.float32)
+    dims = list(range(kind.rank - len(shape), kind.rank))
+    mean = b.reduce("mean", b.binary("mul", wide, wide), dims)
+    epsilon = torch.finfo(kind.dtype).eps if epsilon is None else epsilon
+    y = b.cast(b.binary("mul", wide, b.unary("rsqrt", b.binary_scalar("add", mean, epsilon))), kind.dtype)
+    return y if weight is None else b.binary("mul", y, weight)
+
+
+@converts("aten.softmax.int", "aten._softmax")
+def softmax(b: Builder, call: Call) -> ir.Value:
+    x = b.cast(call.args[0], call.result.dtype)
+    rank = type_of(x).rank
+    return b.unary("softmax", x, dim=call.args[1] % rank) if rank else b.full(1, call.result)
+
+
+@converts("aten.log_softmax.int", "aten._log_softmax")
+def log_softmax(b: Builder, call: Call) -> ir.Value:
+    """z - log(sum(exp(z))) with z = x - max(x)."""
+    x = b.cast(call.args[0], call.result.dtype)
+    rank = type_of(x).rank
+    if not rank:
+        return b.full(0, call.result)
+    dims = [call.args[1] % rank]
+    z = b.binary("sub", x, b.reduce("max", x, dims))
+    return b.binary("sub", z, b.unary("log", b.reduce("sum", b.unary("exp", z), dims)))

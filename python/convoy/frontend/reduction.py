@@ -1,0 +1,118 @@
+"""Reductions over dims. `tcp` keeps a reduced dim as 1; the reshape to Torch's result shape drops it where keepdim is false."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from torch_mlir import ir
+
+from convoy.frontend._builder import Builder, Unsupported, type_of
+from convoy.frontend._registry import Call, Missing, converts
+
+__all__: list[str] = []
+
+_INDICES = Missing("expected use of the values alone, got use of their indices")
+
+
+def _dims(x: ir.Value, dims: Any) -> list[int]:
+    """Torch's dims, from 0; none given, or an empty list, means all of them."""
+    rank = type_of(x).rank
+    if isinstance(dims, int):
+        dims = [dims]
+    return sorted({dim % rank for dim in dims}) if dims and rank else list(range(rank))
+
+
+@converts("aten.mean", "aten.mean.dim", "aten.sum", "aten.sum.dim_IntList")
+def mean_sum(b: Builder, call: Call) -> ir.Value:
+    """Sums of integers and bools are int64 in Torch; the operand is cast first."""
+    dims = call.args[1] if ".dim" in call.name else None
+    x = b.cast(call.args[0], call.result.dtype)
+    name = "mean" if ".mean" in call.name else "sum"
+    return b.reshape(b.reduce(name, x, _dims(x, dims)), call.result.shape)
+
+
+@converts("aten.amax", "aten.max", "aten.amin", "aten.min")
+def extremum(b: Builder, call: Call) -> ir.Value:
+    x = call.args[0]
+    dims = call.args[1] if len(call.args) > 1 else None
+    return b.reshape(_extremum(b, call.name, x, _dims(x, dims)), call.result.shape)
+
+
+@converts("aten.max.dim", "aten.min.dim")
+def extremum_dim(b: Builder, call: Call) -> Sequence[ir.Value | Missing]:
+    x, dim, _ = call.args
+    return [b.reshape(_extremum(b, call.name, x, _dims(x, dim)), call.result.shape), _INDICES]
+
+
+def _extremum(b: Builder, name: str, x: ir.Value, dims: list[int]) -> ir.Value:
+    """min(x) = -max(-x)."""
+    if ".max" in name or ".amax" in name:
+        return b.reduce("max", x, dims)
+    if not type_of(x).dtype.is_floating_point:
+        msg = f"expected a floating-point tensor, got {type_of(x).dtype}"
+        raise Unsupported(msg)
+    return b.unary("neg", b.reduce("max", b.unary("neg", x), dims))
+
+
+@converts("aten.var", "aten.var.dim", "aten.var.correction", "aten.std", "aten.std.dim", "aten.std.correction")
+def variance(b: Builder, call: Call) -> ir.Value:
+    """`unbiased=True` is a correction of 1; the correction's default is 1."""
+    x, *rest = call.args
+    if ".correction" in call.name:
+        dims, correction, _ = rest
+    elif ".dim" in call.name:
+        dims, correction, _ = rest
+    else:
+        dims, correction = None, rest[0]
+    y, _ = _variance(b, x, _dims(x, dims), 1 if correction is None else correction)
+    return b.reshape(b.unary("sqrt", y) if ".std" in call.name else y, call.result.shape)
+
+
+@converts("aten.var_mean", "aten.var_mean.dim", "aten.var_mean.correction")
+def variance_mean(b: Builder, call: Call) -> Sequence[ir.Value]:
+    x, *rest = call.args
+    dims, correction = (rest[0], rest[1]) if "." in call.name.removeprefix("aten.") else (None, rest[0])
+    y, mean = _variance(b, x, _dims(x, dims), 1 if correction is None else correction)
+    return [b.reshape(y, call.results[0].shape), b.reshape(mean, call.results[1].shape)]
+
+
+def _variance(b: Builder, x: ir.Value, dims: list[int], correction: float) -> tuple[ir.Value, ir.Value]:
+    """Sum of (x - mean)^2, over n - correction."""
+    mean = b.reduce("mean", x, dims)
+    centered = b.binary("sub", x, mean)
+    total = b.reduce("sum", b.binary("mul", centered, centered), dims)
+    count = math.prod(type_of(x).shape[dim] for dim in dims) - correction
+    if count <= 0:
+        msg = f"expected more elements than the correction of {correction}, got {count + correction}"
+        raise Unsupported(msg)
+    return b.binary_scalar("div", total, count), mean
+
+
+@converts("aten.linalg_vector_norm", "aten.norm.ScalarOpt_dim", "aten.norm.Scalar")
+def vector_norm(b: Builder, call: Call) -> ir.Value:
+    x, order, *rest = call.args
+    x = b.cast(x, call.result.dtype)
+    dims = _dims(x, rest[0] if rest else None)
+    order = 2 if order is None else order
+    if order == 2:
+        y = b.unary("sqrt", b.reduce("sum", b.binary("mul", x, x), dims))
+    elif order == 1:
+        y = b.reduce("sum", b.unary("abs", x), dims)
+    elif order == math.inf:
+        y = b.reduce("max", b.unary("abs", x), dims)
+    else:
+        msg = f"expected a norm of order 1, 2 or inf, got {order}"
+        raise Unsupported(msg)
+    return b.reshape(y, call.result.shape)
+
+
+@converts("aten.logsumexp")
+def logsumexp(b: Builder, call: Call) -> ir.Value:
+    """max + log(sum(exp(x - max)))."""
+    x = b.cast(call.args[0], call.result.dtype)
+    dims = _dims(x, call.args[1])
+    top = b.reduce("max", x, dims)
+    total = b.reduce("sum", b.unary("exp", b.binary("sub", x, top)), dims)
+    return b.reshape(b.binary("add", b.unary("log", total), top), call.result.shape)

@@ -1,0 +1,104 @@
+"""Ops that give the same elements another shape, or repeat them."""
+
+from __future__ import annotations
+
+import math
+
+from torch_mlir import ir
+
+from convoy.frontend._builder import Builder, Unsupported, type_of
+from convoy.frontend._registry import Call, converts
+
+__all__: list[str] = []
+
+
+@converts(
+    "aten._reshape_alias",
+    "aten._unsafe_view",
+    "aten.flatten.using_ints",
+    "aten.reshape",
+    "aten.reshape_as",
+    "aten.squeeze",
+    "aten.squeeze.dim",
+    "aten.squeeze.dims",
+    "aten.unflatten.int",
+    "aten.unsqueeze",
+    "aten.view",
+    "aten.view_as",
+)
+def reshape(b: Builder, call: Call) -> ir.Value:
+    """Torch's result shape says it all."""
+    return b.reshape(call.args[0], call.result.shape)
+
+
+@converts("aten.permute")
+def permute(b: Builder, call: Call) -> ir.Value:
+    x, dims = call.args
+    return b.transpose(x, [dim % len(dims) for dim in dims])
+
+
+@converts("aten.transpose.int", "aten.swapaxes", "aten.swapdims")
+def transpose(b: Builder, call: Call) -> ir.Value:
+    x, first, second = call.args
+    perm = list(range(type_of(x).rank))
+    if perm:
+        perm[first], perm[second] = perm[second], perm[first]
+    return b.transpose(x, perm)
+
+
+@converts("aten.t", "aten.numpy_T", "aten.mT")
+def t(b: Builder, call: Call) -> ir.Value:
+    """`t` and `T` reverse all dims, `mT` swaps the last two."""
+    x = call.args[0]
+    perm = list(range(type_of(x).rank))
+    perm = [*perm[:-2], *perm[:-3:-1]] if call.name == "aten.mT" else perm[::-1]
+    return b.transpose(x, perm)
+
+
+@converts("aten.expand", "aten.expand_as", "aten.broadcast_to")
+def expand(b: Builder, call: Call) -> ir.Value:
+    return b.broadcast(call.args[0], call.result.shape)
+
+
+@converts("aten.repeat", "aten.tile")
+def repeat(b: Builder, call: Call) -> ir.Value:
+    """A dim of size n repeated r times is a broadcast 1 x n -> r x n, flattened."""
+    result = call.result.shape
+    shape = type_of(b.with_rank(call.args[0], len(result))).shape
+    apart = [size for n in shape for size in (1, n)]
+    wide = [size for n, total in zip(shape, result, strict=True) for size in (total // n if n else 1, n)]
+    return b.reshape(b.broadcast(b.reshape(call.args[0], apart), wide), result)
+
+
+@converts("aten.repeat_interleave.self_int")
+def repeat_interleave(b: Builder, call: Call) -> ir.Value:
+    x, times, dim, *_ = call.args
+    if dim is None:
+        x, dim = b.reshape(x, (math.prod(type_of(x).shape),)), 0
+    return _stretch(b, x, dim % type_of(x).rank, times)
+
+
+def _stretch(b: Builder, x: ir.Value, dim: int, times: int) -> ir.Value:
+    """Each element along `dim`, `times` times: a broadcast n x 1 -> n x times, flattened."""
+    shape = type_of(x).shape
+    head, n, tail = shape[:dim], shape[dim], shape[dim + 1 :]
+    wide = b.broadcast(b.reshape(x, (*head, n, 1, *tail)), (*head, n, times, *tail))
+    return b.reshape(wide, (*head, n * times, *tail))
+
+
+@converts(
+    *(f"aten.upsample_nearest{n}d{form}" for n in (1, 2, 3) for form in ("", ".vec")),
+    *(f"aten._upsample_nearest_exact{n}d{form}" for n in (1, 2, 3) for form in ("", ".vec")),
+)
+def upsample_nearest(b: Builder, call: Call) -> ir.Value:
+    """By whole factors: up repeats elements, down (not `exact`, which samples elsewhere) takes every k-th."""
+    x = call.args[0]
+    for dim, (size, out) in enumerate(zip(type_of(x).shape, call.result.shape, strict=True)):
+        if out % size == 0:
+            x = _stretch(b, x, dim, out // size) if out != size else x
+        elif size % out == 0 and "exact" not in call.name:
+            x = b.slice(x, dim, 0, out, size // out)
+        else:
+            msg = f"expected a resize by a whole factor, got {size} to {out} in dim {dim}"
+            raise Unsupported(msg)
+    return x

@@ -1,0 +1,107 @@
+"""Pointwise ops of one tensor that have a `tcp` op of their own, or are a few of them."""
+
+from __future__ import annotations
+
+from torch_mlir import ir
+
+from convoy.frontend._builder import Builder, Unsupported, type_of
+from convoy.frontend._registry import Call, converts
+
+__all__: list[str] = []
+
+_SAME = {
+    "aten.abs": "abs",
+    "aten.ceil": "ceil",
+    "aten.cos": "cos",
+    "aten.erf": "erf",
+    "aten.exp": "exp",
+    "aten.floor": "floor",
+    "aten.log": "log",
+    "aten.neg": "neg",
+    "aten.reciprocal": "reciprocal",
+    "aten.round": "round",
+    "aten.rsqrt": "rsqrt",
+    "aten.sigmoid": "sigmoid",
+    "aten.silu": "silu",
+    "aten.sin": "sin",
+    "aten.sqrt": "sqrt",
+    "aten.tanh": "tanh",
+}
+_ROUNDING = ("aten.ceil", "aten.floor", "aten.round")
+
+
+@converts(*_SAME)
+def unary(b: Builder, call: Call) -> ir.Value:
+    """Torch gives a floating-point result for integers too (except abs, neg and rounding): the operand is cast first."""
+    x = call.args[0]
+    if call.name in _ROUNDING and not call.result.dtype.is_floating_point:
+        return x
+    return b.unary(_SAME[call.name], b.cast(x, call.result.dtype))
+
+
+@converts("aten.square")
+def square(b: Builder, call: Call) -> ir.Value:
+    x = b.cast(call.args[0], call.result.dtype)
+    return b.binary("mul", x, x)
+
+
+@converts("aten.log2", "aten.log10")
+def log_to_base(b: Builder, call: Call) -> ir.Value:
+    """log(x) * (1 / log(base))."""
+    one_over = 1.4426950408889634 if call.name == "aten.log2" else 0.4342944819032518
+    return b.binary_scalar("mul", b.unary("log", b.cast(call.args[0], call.result.dtype)), one_over)
+
+
+@converts("aten.exp2")
+def exp2(b: Builder, call: Call) -> ir.Value:
+    """exp(x * log(2))."""
+    return b.unary("exp", b.binary_scalar("mul", b.cast(call.args[0], call.result.dtype), 0.6931471805599453))
+
+
+@converts("aten.trunc")
+def trunc(b: Builder, call: Call) -> ir.Value:
+    """ceil of what is below zero, floor of the rest."""
+    x = call.args[0]
+    kind = type_of(x)
+    if not kind.dtype.is_floating_point:
+        return x
+    below = b.compare("lt", x, b.scalar(0.0, kind.dtype, kind.rank))
+    return b.select(below, b.unary("ceil", x), b.unary("floor", x))
+
+
+@converts("aten.sign", "aten.sgn")
+def sign(b: Builder, call: Call) -> ir.Value:
+    """(x > 0) - (x < 0)."""
+    x = call.args[0]
+    kind = type_of(x)
+    zero = b.scalar(0, kind.dtype, kind.rank)
+    above, below = b.compare("gt", x, zero), b.compare("lt", x, zero)
+    return b.binary("sub", b.cast(above, kind.dtype), b.cast(below, kind.dtype))
+
+
+@converts("aten._to_copy", "aten.to.dtype", "aten.to.dtype_layout", "aten.to.device", "aten.to.other", "aten.to.prim_Device")
+def to(b: Builder, call: Call) -> ir.Value:
+    """The result's dtype says it all: devices and memory formats have no meaning in value semantics."""
+    return b.cast(call.args[0], call.result.dtype)
+
+
+@converts("aten.type_as", "prims.convert_element_type")
+def type_as(b: Builder, call: Call) -> ir.Value:
+    return b.cast(call.args[0], call.result.dtype)
+
+
+@converts("aten.logical_not", "aten.bitwise_not")
+def logical_not(b: Builder, call: Call) -> ir.Value:
+    """x == 0."""
+    x = call.args[0]
+    kind = type_of(x)
+    if call.name == "aten.bitwise_not" and str(kind.dtype) != "torch.bool":
+        msg = f"expected a bool tensor, got {kind.dtype}"
+        raise Unsupported(msg)
+    return b.compare("eq", x, b.scalar(0, kind.dtype, kind.rank))
+
+
+@converts("aten.isnan")
+def isnan(b: Builder, call: Call) -> ir.Value:
+    """Only a NaN differs from itself."""
+    return b.compare("ne", call.args[0], call.args[0])

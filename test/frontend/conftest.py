@@ -1,0 +1,62 @@
+"""Helpers of the frontend's tests: import a model, run the `tcp` text by the reference, find `convoy-opt`."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from convoy.frontend import ImportedModule, import_module
+
+sys.path.insert(0, str(Path(__file__).parent))
+_ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(_ROOT / "examples"))
+
+from tcp_reference import run_text  # noqa: E402, found by the path above
+
+_OP = re.compile(r'"tcp\.(\w+)"\([^)]*\)( \{[^}]*\})?')
+
+
+def ops(text: str) -> list[str]:
+    """Every `tcp` op of generic text with its attributes: `clamp {min_float = 0.000000e+00 : f32}`."""
+    return [name + attributes for name, attributes in _OP.findall(text)]
+
+
+def check(module: torch.nn.Module, *inputs: torch.Tensor, tolerance: float = 1e-6) -> ImportedModule:
+    """Imports `module`, runs the result by the reference, and compares with PyTorch in float64: largest difference relative to the
+    largest value (at least 1)."""
+    imported = import_module(module.eval(), inputs)
+    got = run_text(imported.text, inputs, imported.weights)
+    wide = [value.double() if value.dtype.is_floating_point else value for value in inputs]
+    with torch.no_grad():
+        expected = module.double()(*wide)
+    expected = expected if isinstance(expected, (list, tuple)) else [expected]
+    assert len(got) == len(expected)
+    for mine, theirs in zip(got, expected, strict=True):
+        assert mine.shape == theirs.shape
+        if not theirs.dtype.is_floating_point:
+            assert torch.equal(mine, theirs)
+            continue
+        scale = max(1.0, float(theirs.abs().nan_to_num(posinf=0).max())) if theirs.numel() else 1.0
+        torch.testing.assert_close(mine, theirs.double(), rtol=0, atol=tolerance * scale, equal_nan=True)
+    return imported
+
+
+@pytest.fixture(scope="session")
+def convoy_opt() -> Callable[[str], str]:
+    """Runs `convoy-opt` (CONVOY_OPT, or build/bin/convoy-opt) on text and gives what it prints; skips where it is not built."""
+    tool = Path(os.environ.get("CONVOY_OPT", _ROOT / "build/bin/convoy-opt"))
+    if not tool.exists():
+        pytest.skip(f"{tool} is not built")
+
+    def run(text: str) -> str:
+        done = subprocess.run([tool], input=text, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return run
