@@ -1,0 +1,74 @@
+"""The ctypes mirror of runtime/abi/convoy_abi.h. A test compiles the header and compares every size, offset and the version."""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import c_char_p, c_int32, c_int64, c_uint32, c_void_p
+
+from .manifest import ABI_VERSION
+
+__all__ = [
+    "ABI_VERSION",
+    "BUILD_GRAPH",
+    "ENTRIES",
+    "ConvoyCudnn",
+    "ConvoyRuntime",
+    "pointer_array",
+]
+
+
+class ConvoyCudnn(ctypes.Structure):
+    """The cudnnBackend entry points, as a table."""
+
+    CREATE = ctypes.CFUNCTYPE(c_int32, c_int32, ctypes.POINTER(c_void_p))
+    SET = ctypes.CFUNCTYPE(c_int32, c_void_p, c_int32, c_int32, c_int64, c_void_p)
+    FINALIZE = ctypes.CFUNCTYPE(c_int32, c_void_p)
+    DESTROY = ctypes.CFUNCTYPE(c_int32, c_void_p)
+    REPORT = ctypes.CFUNCTYPE(None, c_int32, c_char_p, c_char_p)
+
+    _fields_ = (
+        ("abi_version", c_uint32),
+        ("reserved", c_uint32),
+        ("create_descriptor", CREATE),
+        ("set_attribute", SET),
+        ("finalize", FINALIZE),
+        ("destroy_descriptor", DESTROY),
+        ("report", REPORT),
+    )
+
+
+class ConvoyRuntime(ctypes.Structure):
+    """What `convoy_main` asks of the runtime on the `cuda` target."""
+
+    EXECUTE = ctypes.CFUNCTYPE(c_int32, c_void_p, c_int32, ctypes.POINTER(c_void_p), c_int32)
+    LAUNCH = ctypes.CFUNCTYPE(
+        c_int32, c_void_p, c_int32, ctypes.POINTER(c_int32), ctypes.POINTER(c_int32), c_int32, ctypes.POINTER(c_void_p), c_int32
+    )
+    COPY = ctypes.CFUNCTYPE(c_int32, c_void_p, c_void_p, c_void_p, c_int64)
+
+    _fields_ = (
+        ("abi_version", c_uint32),
+        ("reserved", c_uint32),
+        ("context", c_void_p),
+        ("execute_graph", EXECUTE),
+        ("launch_kernel", LAUNCH),
+        ("copy", COPY),
+    )
+
+
+_POINTERS = ctypes.POINTER(c_void_p)
+
+#: `<graph>_build`.
+BUILD_GRAPH = ctypes.CFUNCTYPE(c_int32, ctypes.POINTER(ConvoyCudnn), c_void_p, ctypes.POINTER(c_void_p))
+
+#: The entries that every native library exports: name to (result, arguments).
+ENTRIES: dict[str, tuple[type, tuple[type, ...]]] = {
+    "convoy_abi_version": (c_uint32, ()),
+    "convoy_main": (c_int32, (ctypes.POINTER(ConvoyRuntime), _POINTERS, _POINTERS, _POINTERS, c_void_p)),
+    "convoy_prepare_weights": (c_int32, (_POINTERS, _POINTERS, c_void_p)),
+}
+
+
+def pointer_array(pointers: list[int]) -> ctypes.Array[c_void_p]:
+    """A `void *[]`; one null element when empty, so that it always has an address."""
+    return (c_void_p * max(1, len(pointers)))(*pointers)

@@ -1,0 +1,95 @@
+"""The safetensors format, as much of it as weights need: read from a buffer without a copy, written as a stream of pieces.
+
+https://huggingface.co/docs/safetensors: eight bytes of header length, a JSON header, then the tensors without holes.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+
+from .dtypes import BY_SAFETENSORS, DTYPES
+from .errors import ArtifactError
+
+__all__ = ["HostTensor", "read_safetensors", "write_safetensors"]
+
+ALIGNMENT = 64
+_HEADER_LIMIT = 100_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class HostTensor:
+    """A packed tensor in host memory. `array` has the storage type of `dtype` (uint16 for bfloat16) and the tensor's shape."""
+
+    dtype: str
+    array: np.ndarray
+
+
+def read_safetensors(buffer: memoryview | bytes, *, path: object, member: str | None = None) -> dict[str, HostTensor]:
+    """The tensors of a safetensors file as views of `buffer`, by name. Raises ArtifactError naming `path`, `member`, the tensor."""
+    buffer = memoryview(buffer)
+
+    def refuse(problem: str, name: str | None = None) -> ArtifactError:
+        return ArtifactError(problem=problem, path=path, member=member, field=name)
+
+    if len(buffer) < 8:
+        msg = f"is no safetensors file: {len(buffer)} bytes are too few"
+        raise refuse(msg)
+    (length,) = struct.unpack("<Q", buffer[:8])
+    if length > min(len(buffer) - 8, _HEADER_LIMIT):
+        msg = f"is no safetensors file, or a truncated one: a header of {length} bytes in a file of {len(buffer)}"
+        raise refuse(msg)
+    try:
+        header = json.loads(bytes(buffer[8 : 8 + length]))
+    except (ValueError, RecursionError) as error:
+        msg = f"is no safetensors file: the header is no JSON: {error}"
+        raise refuse(msg) from error
+    if not isinstance(header, dict):
+        msg = "is no safetensors file: the header is no object"
+        raise refuse(msg)
+    header.pop("__metadata__", None)
+    data = buffer[8 + length :]
+    tensors = {}
+    for name, entry in header.items():
+        match entry:
+            case {"dtype": str(tag), "shape": [*shape], "data_offsets": [int(begin), int(end)]} if all(
+                type(d) is int and d >= 0 for d in shape
+            ):
+                pass
+            case _:
+                msg = "expected an object with dtype, shape and data_offsets"
+                raise refuse(msg, name)
+        if tag not in BY_SAFETENSORS:
+            msg = f"expected a dtype of {', '.join(BY_SAFETENSORS)}, got {tag}"
+            raise refuse(msg, name)
+        dtype = BY_SAFETENSORS[tag]
+        if not 0 <= begin <= end <= len(data) or end - begin != prod(shape) * dtype.bytes:
+            msg = f"bytes {begin} to {end} do not hold {tag} of shape {shape} in {len(data)} bytes of data"
+            raise refuse(msg, name)
+        tensors[name] = HostTensor(dtype.name, np.frombuffer(data[begin:end], dtype=dtype.storage).reshape(shape))
+    return tensors
+
+
+def write_safetensors(tensors: Mapping[str, HostTensor]) -> Iterator[bytes | memoryview]:
+    """The pieces of a safetensors file with `tensors`.
+
+    The data starts at a multiple of 64 bytes, and tensors whose size is a multiple of 64 come first: they stay aligned, so that
+    a reader can use them where they lie.
+    """
+    order = sorted(tensors, key=lambda name: tensors[name].array.nbytes % ALIGNMENT != 0)
+    header, offset = {}, 0
+    for name in order:
+        tensor = tensors[name]
+        end = offset + tensor.array.nbytes
+        header[name] = {"dtype": DTYPES[tensor.dtype].safetensors, "shape": list(tensor.array.shape), "data_offsets": [offset, end]}
+        offset = end
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-(len(text) + 8) % ALIGNMENT)
+    yield struct.pack("<Q", len(text)) + text
+    for name in order:
+        yield np.ascontiguousarray(tensors[name].array).reshape(-1).view(np.uint8).data

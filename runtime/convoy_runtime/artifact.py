@@ -1,0 +1,170 @@
+"""Opens an artifact: one zip with stored members. Everything is checked before anything in it is used, and nothing is unpickled.
+
+Order of the checks: the zip itself, the manifest's format and versions, its fields, then size and SHA-256 of every member, then
+whether this machine can run the native code.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import mmap
+import os
+import platform
+import struct
+import zipfile
+from pathlib import Path, PurePosixPath
+from typing import BinaryIO
+
+from ._safetensors import HostTensor, read_safetensors
+from .errors import ArtifactError
+from .manifest import MANIFEST, Host, Manifest
+
+__all__ = ["Artifact", "open_artifact"]
+
+WEIGHTS = "weights.safetensors"
+_LOCAL_HEADER = struct.Struct("<4s5H3I2H")
+#: LLVM's feature names where /proc/cpuinfo has another word; all others differ in dots at most (sse4.2, sse4_2).
+_CPUINFO = {
+    "64bit": "lm", "bmi": "bmi1", "crc32": "sse4_2", "lzcnt": "abm", "pclmul": "pclmulqdq", "prfchw": "3dnowprefetch",
+    "rdrnd": "rdrand", "sahf": "lahf_lm", "sha": "sha_ni", "sse3": "pni", "x87": "fpu",
+}  # fmt: skip
+
+
+class Artifact:
+    """An open artifact whose members have been verified. `members` are views of the mapped file, by name."""
+
+    def __init__(self, path: Path, manifest: Manifest, members: dict[str, memoryview]) -> None:
+        self.path, self.manifest, self.members = path, manifest, members
+
+    def weights(self) -> dict[str, HostTensor] | None:
+        """The prepared weights by name, views of the file; None when the artifact was made without weights. Raises ArtifactError."""
+        if WEIGHTS not in self.members:
+            return None
+        found = read_safetensors(self.members[WEIGHTS], path=self.path, member=WEIGHTS)
+        expected = {spec.name: spec for spec in self.manifest.prepared}
+        for name in sorted(expected.keys() ^ found.keys()):
+            problem = "is in the manifest but not in the file" if name in expected else "is in the file but not in the manifest"
+            raise ArtifactError(problem=problem, path=self.path, member=WEIGHTS, field=name)
+        for name, spec in expected.items():
+            got = found[name]
+            if got.dtype != spec.dtype or got.array.shape != spec.shape:
+                have = f"{got.dtype}{list(got.array.shape)}"
+                raise ArtifactError(
+                    problem="differs from the manifest",
+                    path=self.path,
+                    member=WEIGHTS,
+                    field=name,
+                    expected=f"{spec.dtype}{list(spec.shape)}",
+                    got=have,
+                )
+        return found
+
+
+def open_artifact(path: str | os.PathLike[str], *, any_host: bool = False) -> Artifact:
+    """Opens and verifies the artifact at `path`.
+
+    `any_host` skips the check that this machine can run the native code, for tools that only read. Raises ArtifactError.
+    """
+    path = Path(path)
+    try:
+        with path.open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            data = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)) if size else memoryview(b"")
+            locations = _directory(path, file, data)
+    except OSError as error:
+        raise ArtifactError(problem=f"cannot be read: {error.strerror or error}", path=path) from error
+    if MANIFEST not in locations:
+        raise ArtifactError(problem="is a zip, but no Convoy artifact: it has no manifest.json", path=path)
+    manifest = Manifest.from_json(bytes(locations.pop(MANIFEST)), path=path)
+    _verify(path, manifest, locations)
+    if not any_host:
+        check_host(manifest.host, path=path)
+    return Artifact(path, manifest, locations)
+
+
+def _directory(path: Path, file: BinaryIO, data: memoryview) -> dict[str, memoryview]:
+    """Where each member's bytes lie. Members must be stored, have plain names, and be there once."""
+
+    def refuse(problem: str, member: str | None = None) -> ArtifactError:
+        return ArtifactError(problem=problem, path=path, member=member)
+
+    if not len(data):
+        msg = "is empty"
+        raise refuse(msg)
+    if bytes(data[:4]) != b"PK\x03\x04":
+        msg = "is no Convoy artifact: it does not start as a zip does"
+        raise refuse(msg)
+    try:
+        entries = zipfile.ZipFile(file).infolist()
+    except (zipfile.BadZipFile, NotImplementedError, ValueError, struct.error) as error:
+        msg = f"is truncated or damaged: {error}"
+        raise refuse(msg) from error
+    members: dict[str, memoryview] = {}
+    for entry in entries:
+        name = entry.filename
+        if name.startswith("/") or "\\" in name or ".." in PurePosixPath(name).parts or name.endswith("/") or not name:
+            msg = "is no name that a member may have"
+            raise refuse(msg, repr(name))
+        if name in members:
+            msg = "is there twice"
+            raise refuse(msg, name)
+        if entry.compress_type != zipfile.ZIP_STORED or entry.flag_bits & 1:
+            msg = "is compressed or encrypted; members are stored"
+            raise refuse(msg, name)
+        header = data[entry.header_offset : entry.header_offset + _LOCAL_HEADER.size]
+        if len(header) < _LOCAL_HEADER.size or bytes(header[:4]) != b"PK\x03\x04":
+            msg = "is truncated or damaged: its header is not where the directory says"
+            raise refuse(msg, name)
+        *_, name_length, extra_length = _LOCAL_HEADER.unpack(header)
+        begin = entry.header_offset + _LOCAL_HEADER.size + name_length + extra_length
+        if begin + entry.file_size > len(data):
+            msg = "is truncated or damaged: it ends after the file"
+            raise refuse(msg, name)
+        members[name] = data[begin : begin + entry.file_size]
+    return members
+
+
+def _verify(path: Path, manifest: Manifest, members: dict[str, memoryview]) -> None:
+    for name in sorted(manifest.files.keys() ^ members.keys()):
+        problem = "is listed in manifest.json but missing" if name in manifest.files else "is not listed in manifest.json"
+        raise ArtifactError(problem=problem, path=path, member=name)
+    for name, entry in manifest.files.items():
+        if len(members[name]) != entry.bytes:
+            raise ArtifactError(
+                problem="is truncated or damaged",
+                path=path,
+                member=name,
+                expected=f"{entry.bytes} bytes",
+                got=f"{len(members[name])} bytes",
+            )
+        digest = hashlib.sha256(members[name]).hexdigest()
+        if digest != entry.sha256:
+            raise ArtifactError(problem="is damaged", path=path, member=name, expected=f"sha256 {entry.sha256}", got=digest)
+
+
+def check_host(host: Host, *, path: object = None, cpuinfo: str | None = None) -> None:
+    """Raises ArtifactError when this machine cannot run native code made for `host`. `cpuinfo` is /proc/cpuinfo, unless given."""
+
+    def refuse(field: str, expected: str, got: str) -> ArtifactError:
+        problem = "the artifact was compiled for another machine"
+        return ArtifactError(problem=problem, path=path, member=MANIFEST, field=f"host.{field}", expected=expected, got=got)
+
+    architecture = host.triple.split("-")[0]
+    machine = {"amd64": "x86_64", "arm64": "aarch64"}.get(platform.machine().lower(), platform.machine().lower())
+    if architecture != machine or "linux" not in host.triple:
+        msg = "triple"
+        raise refuse(msg, host.triple, f"{machine} {platform.system()}")
+    if cpuinfo is None:
+        try:
+            cpuinfo = Path("/proc/cpuinfo").read_text()
+        except OSError as error:
+            raise ArtifactError(problem=f"cannot tell this machine's CPU features: {error}", path=path) from error
+    flags: set[str] = set()
+    for line in cpuinfo.splitlines():
+        if line.startswith(("flags", "Features")):
+            flags = set(line.partition(":")[2].split())
+            break
+    missing = [feature for feature in host.features if _CPUINFO.get(feature, feature.replace(".", "_")) not in flags]
+    if missing:
+        msg = "features"
+        raise refuse(msg, f"a CPU with {', '.join(host.features)} ({host.cpu})", f"one without {', '.join(missing)}")

@@ -1,0 +1,118 @@
+"""Every error that the runtime raises on purpose, so that a caller can tell a bad file from a bad argument from a bad machine."""
+
+from __future__ import annotations
+
+__all__ = [
+    "ArgumentError",
+    "ArtifactError",
+    "ConvoyRuntimeError",
+    "CudaError",
+    "CudnnError",
+    "DeviceError",
+    "ExecutionError",
+    "PlanError",
+    "WeightsError",
+]
+
+
+class ConvoyRuntimeError(Exception):
+    """Base of all errors of this package. `exit_code` is what `python -m convoy_runtime` exits with."""
+
+    exit_code = 1
+
+
+class ArtifactError(ConvoyRuntimeError):
+    """The file is not an artifact that this runtime and this machine can load.
+
+    The message is `path: member: field: problem: expected E, got G`, without the parts that do not apply.
+    """
+
+    exit_code = 3
+
+    def __init__(
+        self,
+        *,
+        problem: str,
+        path: object = None,
+        member: str | None = None,
+        field: str | None = None,
+        expected: str | None = None,
+        got: str | None = None,
+    ) -> None:
+        self.path, self.member, self.field, self.expected, self.got = path, member, field, expected, got
+        parts = [str(part) for part in (path, member, field) if part is not None]
+        super().__init__(": ".join([*parts, problem]) + _expected_got(expected, got))
+
+
+class ArgumentError(ConvoyRuntimeError):
+    """A call's argument does not match what the program takes. The message names the argument, what was expected and what came."""
+
+    exit_code = 5
+
+    def __init__(self, *, argument: str, problem: str, expected: str | None = None, got: str | None = None) -> None:
+        self.argument, self.expected, self.got = argument, expected, got
+        super().__init__(f"{argument}: {problem}" + _expected_got(expected, got))
+
+
+class WeightsError(ConvoyRuntimeError):
+    """The weights are absent, or the new ones do not match; `problems` lists every mismatch and the old weights stay in use."""
+
+    exit_code = 5
+
+    def __init__(self, *, problem: str, problems: tuple[str, ...] = ()) -> None:
+        self.problems = problems
+        super().__init__("\n  ".join([problem, *problems]))
+
+
+class DeviceError(ConvoyRuntimeError):
+    """The machine lacks what the artifact's target needs: a driver, a GPU, cuDNN, a Python package."""
+
+    exit_code = 4
+
+    def __init__(self, *, problem: str, hint: str | None = None) -> None:
+        self.hint = hint
+        super().__init__(problem if hint is None else f"{problem}\n  hint: {hint}")
+
+
+class CudaError(DeviceError):
+    """A CUDA driver call failed. `name` is the CUresult's name, as CUDA_ERROR_OUT_OF_MEMORY."""
+
+    def __init__(self, *, call: str, name: str, description: str, hint: str | None = None) -> None:
+        self.call, self.name = call, name
+        super().__init__(problem=f"{call} failed: {name} ({description})", hint=hint)
+
+
+class CudnnError(DeviceError):
+    """A cuDNN call failed. `status` and `name` are cudnnStatus_t's; `location` is the line of the model, when one is known."""
+
+    def __init__(
+        self, *, call: str, status: int, name: str, detail: str = "", hint: str | None = None, location: str | None = None
+    ) -> None:
+        self.call, self.status, self.name, self.detail, self.location = call, status, name, detail, location
+        where = f"{location}: " if location else ""
+        super().__init__(problem=f"{where}{call} failed: {name} ({status})" + (f": {detail}" if detail else ""), hint=hint)
+
+
+class PlanError(DeviceError):
+    """No execution plan was found for a graph. `tried` says what became of each candidate."""
+
+    def __init__(self, *, graph: str, location: str, tried: tuple[str, ...], hint: str | None = None) -> None:
+        self.graph, self.location, self.tried = graph, location, tried
+        listed = "".join(f"\n  {line}" for line in tried) or "\n  the heuristics offered no engine"
+        super().__init__(problem=f"{location}: graph {graph}: no execution plan, of {len(tried)} candidates:{listed}", hint=hint)
+
+
+class ExecutionError(ConvoyRuntimeError):
+    """An entry of the native library returned a status that no callback accounts for."""
+
+    exit_code = 6
+
+    def __init__(self, *, entry: str, status: int) -> None:
+        self.entry, self.status = entry, status
+        super().__init__(f"{entry} returned status {status}")
+
+
+def _expected_got(expected: str | None, got: str | None) -> str:
+    parts = [f"expected {expected}" if expected is not None else "", f"got {got}" if got is not None else ""]
+    text = ", ".join(part for part in parts if part)
+    return f": {text}" if text else ""

@@ -1,0 +1,334 @@
+"""manifest.json as frozen dataclasses. Reading is strict: a missing, unknown or ill-typed field is an error that names it.
+
+The format is described in docs/architecture.md. A field more or less is a new FORMAT_VERSION, so nothing is ever ignored.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from math import prod
+from typing import Any, TypeVar
+
+from .dtypes import DTYPES
+from .errors import ArtifactError
+
+__all__ = [
+    "ABI_VERSION",
+    "FORMAT",
+    "FORMAT_VERSION",
+    "MANIFEST",
+    "Call",
+    "Cudnn",
+    "FileEntry",
+    "Graph",
+    "GraphTensor",
+    "Host",
+    "Kernel",
+    "Manifest",
+    "TensorSpec",
+]
+
+FORMAT = "convoy"
+FORMAT_VERSION = 1
+ABI_VERSION = 1
+MANIFEST = "manifest.json"
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class TensorSpec:
+    """A named tensor at the program's border: packed row-major, `shape` in elements, `dtype` by torch's name."""
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of the packed buffer."""
+        return prod(self.shape) * DTYPES[self.dtype].bytes
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.dtype}[{', '.join(map(str, self.shape))}]"
+
+
+@dataclass(frozen=True, slots=True)
+class GraphTensor:
+    """An operand or result of a graph: cuDNN's unique id, logical shape, strides in elements. `role` is input or output."""
+
+    uid: int
+    role: str
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    dtype: str
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """One cuDNN operation graph: `symbol` is its build function in native.so, `tensors` are its operands, then its results."""
+
+    name: str
+    symbol: str
+    ops: tuple[str, ...]
+    location: str
+    tensors: tuple[GraphTensor, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call site of a graph in `convoy_main`; `graph` is an index into `Manifest.graphs`."""
+
+    graph: int
+    location: str
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """A generated kernel: its entry in kernels.ptx, and the line of the model that it came from."""
+
+    name: str
+    location: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cudnn:
+    """cuDNN versions as cudnnGetVersion gives them (9.19.0 is 91900): built for, and the oldest that will do."""
+
+    built_for: int
+    minimum: int
+    io_dtype: str
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """What native.so needs of the machine: LLVM's triple, CPU name and feature names."""
+
+    triple: str
+    cpu: str
+    features: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FileEntry:
+    """SHA-256 (hex) and size of a member of the artifact."""
+
+    sha256: str
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """Everything that an artifact says about itself."""
+
+    target: str
+    producer: Mapping[str, str]
+    host: Host
+    inputs: tuple[TensorSpec, ...]
+    outputs: tuple[TensorSpec, ...]
+    weights: tuple[TensorSpec, ...]
+    prepared: tuple[TensorSpec, ...]
+    arena_bytes: int
+    prepare_arena_bytes: int
+    files: Mapping[str, FileEntry]
+    graphs: tuple[Graph, ...] = ()
+    calls: tuple[Call, ...] = ()
+    kernels: tuple[Kernel, ...] = ()
+    cudnn: Cudnn | None = None
+    format: str = field(default=FORMAT)
+    format_version: int = field(default=FORMAT_VERSION)
+    abi_version: int = field(default=ABI_VERSION)
+
+    def to_json(self) -> str:
+        """The text of manifest.json. `Manifest.from_json(m.to_json())` equals `m`."""
+        tree = asdict(self)
+        if self.cudnn is None:
+            del tree["cudnn"]
+        head = {key: tree.pop(key) for key in ("format", "format_version", "abi_version")}
+        return json.dumps({**head, **tree}, indent=1) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str | bytes, *, path: object = None) -> Manifest:
+        """Reads and checks the text of manifest.json; `path` is only for messages. Raises ArtifactError."""
+        try:
+            tree = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise ArtifactError(problem=f"is no JSON: {error}", path=path, member=MANIFEST) from error
+        return _manifest(tree, path)
+
+
+@dataclass(slots=True)
+class _Object:
+    """A JSON object being read. Keys are taken one by one, so that `done` can refuse what is left."""
+
+    value: Any
+    name: str
+    path: object
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.value, dict):
+            msg = ""
+            raise self.error(msg, "expected an object", self.value)
+        self.value = dict(self.value)
+
+    def error(self, key: str, expected: str, got: Any) -> ArtifactError:
+        where = ".".join(part for part in (self.name, key) if part) or "top level"
+        text = json.dumps(got)
+        return ArtifactError(
+            problem=f"{expected}, got {text if len(text) <= 80 else text[:77] + '...'}", path=self.path, member=MANIFEST, field=where
+        )
+
+    def take(self, key: str, read: Callable[[Any], _T | None], expected: str) -> _T:
+        if key not in self.value:
+            where = ".".join(part for part in (self.name, key) if part)
+            raise ArtifactError(problem=f"is missing, expected {expected}", path=self.path, member=MANIFEST, field=where)
+        got = self.value.pop(key)
+        result = read(got)
+        if result is None:
+            raise self.error(key, f"expected {expected}", got)
+        return result
+
+    def each(self, key: str, read: Callable[[_Object], _T], *, optional: bool = False) -> tuple[_T, ...]:
+        if optional and key not in self.value:
+            return ()
+        items = self.take(key, lambda value: value if isinstance(value, list) else None, "a list of objects")
+        name = f"{self.name}.{key}" if self.name else key
+        return tuple(_read(_Object(item, f"{name}[{index}]", self.path), read) for index, item in enumerate(items))
+
+    def text(self, key: str) -> str:
+        return self.take(key, _text, "a string")
+
+    def count(self, key: str) -> int:
+        return self.take(key, _count, "an integer of at least 0")
+
+    def dtype(self, key: str) -> str:
+        return self.take(key, lambda value: value if isinstance(value, str) and value in DTYPES else None, f"one of {', '.join(DTYPES)}")
+
+    def counts(self, key: str) -> tuple[int, ...]:
+        return self.take(key, lambda value: _list(value, _count), "a list of integers of at least 0")
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        return self.take(key, lambda value: _list(value, _text), "a list of strings")
+
+    def done(self) -> None:
+        for key, got in self.value.items():
+            raise self.error(key, "is no field of this format version", got)
+
+
+def _read(source: _Object, read: Callable[[_Object], _T]) -> _T:
+    result = read(source)
+    source.done()
+    return result
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _count(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def _list(value: Any, read: Callable[[Any], _T | None]) -> tuple[_T, ...] | None:
+    if not isinstance(value, list):
+        return None
+    items = [read(item) for item in value]
+    return None if any(item is None for item in items) else tuple(item for item in items if item is not None)
+
+
+def _spec(source: _Object) -> TensorSpec:
+    return TensorSpec(source.text("name"), source.counts("shape"), source.dtype("dtype"))
+
+
+def _graph_tensor(source: _Object) -> GraphTensor:
+    role = source.take("role", lambda value: value if value in ("input", "output") else None, '"input" or "output"')
+    shape = source.counts("shape")
+    strides = source.take(
+        "strides", lambda value: s if (s := _list(value, _count)) is not None and len(s) == len(shape) else None, f"{len(shape)} integers"
+    )
+    return GraphTensor(source.count("uid"), role, shape, strides, source.dtype("dtype"))
+
+
+def _symbol(value: Any) -> str | None:
+    return value if isinstance(value, str) and re.fullmatch(r"[A-Za-z_]\w*", value, re.ASCII) else None
+
+
+def _graph(source: _Object) -> Graph:
+    symbol = source.take("symbol", _symbol, "a C identifier")
+    return Graph(source.text("name"), symbol, source.texts("ops"), source.text("location"), source.each("tensors", _graph_tensor))
+
+
+def _file(source: _Object) -> FileEntry:
+    digest = source.take("sha256", lambda v: v if isinstance(v, str) and re.fullmatch("[0-9a-f]{64}", v) else None, "64 hexadecimal digits")
+    return FileEntry(digest, source.count("bytes"))
+
+
+def _versions(source: _Object) -> None:
+    """Format first, then versions: a foreign or newer file must not be judged by this version's fields."""
+    source.take("format", lambda value: value if value == FORMAT else None, f'"{FORMAT}"')
+    for key, ours, other in (("format_version", FORMAT_VERSION, "format"), ("abi_version", ABI_VERSION, "ABI")):
+        got = source.count(key)
+        if got != ours:
+            what = "newer: update convoy" if got > ours else "older: compile the model again"
+            raise source.error(key, f"this runtime reads {other} version {ours}, the artifact is {what}; expected {ours}", got)
+
+
+def _manifest(tree: Any, path: object) -> Manifest:
+    source = _Object(tree, "", path)
+    _versions(source)
+    target = source.take("target", lambda value: value if value in ("cpu", "cuda") else None, '"cpu" or "cuda"')
+
+    def strings(value: Any) -> dict[str, str] | None:
+        return value if isinstance(value, dict) and all(isinstance(item, str) for item in value.values()) else None
+
+    def nested(key: str, read: Callable[[_Object], _T]) -> _T:
+        return _read(_Object(source.take(key, lambda value: value, "an object"), key, path), read)
+
+    files = source.take("files", lambda value: value if isinstance(value, dict) else None, "an object")
+    has_cudnn = target == "cuda" or "cudnn" in source.value
+    manifest = Manifest(
+        target=target,
+        producer=source.take("producer", strings, "an object of strings"),
+        host=nested("host", lambda host: Host(host.text("triple"), host.text("cpu"), host.texts("features"))),
+        inputs=source.each("inputs", _spec),
+        outputs=source.each("outputs", _spec),
+        weights=source.each("weights", _spec),
+        prepared=source.each("prepared", _spec),
+        arena_bytes=source.count("arena_bytes"),
+        prepare_arena_bytes=source.count("prepare_arena_bytes"),
+        files={name: _read(_Object(entry, f"files.{name}", path), _file) for name, entry in files.items()},
+        graphs=source.each("graphs", _graph, optional=target == "cpu"),
+        calls=source.each("calls", lambda call: Call(call.count("graph"), call.text("location")), optional=target == "cpu"),
+        kernels=source.each("kernels", lambda kernel: Kernel(kernel.text("name"), kernel.text("location")), optional=target == "cpu"),
+        cudnn=nested("cudnn", lambda c: Cudnn(c.count("built_for"), c.count("minimum"), c.dtype("io_dtype"))) if has_cudnn else None,
+    )
+    source.done()
+    _check(manifest, path)
+    return manifest
+
+
+def _check(manifest: Manifest, path: object) -> None:
+    """What one field cannot say of itself: names are unique, indices are in range, the members that are needed are listed."""
+
+    def refuse(name: str, problem: str) -> ArtifactError:
+        return ArtifactError(problem=problem, path=path, member=MANIFEST, field=name)
+
+    for name in ("inputs", "outputs", "weights", "prepared"):
+        seen: set[str] = set()
+        for index, spec in enumerate(getattr(manifest, name)):
+            if spec.name in seen:
+                msg = f"{name}[{index}].name"
+                raise refuse(msg, f"{spec.name!r} is there twice")
+            seen.add(spec.name)
+    for index, call in enumerate(manifest.calls):
+        if call.graph >= len(manifest.graphs):
+            msg = f"calls[{index}].graph"
+            raise refuse(msg, f"expected less than {len(manifest.graphs)}, the number of graphs, got {call.graph}")
+    needed = ["native.so", *(["kernels.ptx"] if manifest.kernels else [])]
+    for member in needed:
+        if member not in manifest.files:
+            msg = "files"
+            raise refuse(msg, f"expected an entry for {member}, got {', '.join(manifest.files) or 'none'}")

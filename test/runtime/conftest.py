@@ -1,0 +1,46 @@
+"""Fixtures of the tests of the runtime."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from convoy.artifact import write_artifact
+from runtime_fixtures import HERE, PREPARED, ROOT, affine_manifest, c_compiler
+
+
+@pytest.fixture(scope="session")
+def compile_c(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., bytes]:
+    """Compiles a C file of this folder to a shared library and returns its bytes."""
+
+    def compile_one(source: str, *flags: str) -> bytes:
+        out = tmp_path_factory.mktemp("native") / "native.so"
+        command = [c_compiler(), "-shared", "-fPIC", "-O1", "-Wall", f"-I{ROOT}/runtime/abi", *flags, str(HERE / source), "-o", str(out)]
+        subprocess.run(command, check=True)
+        return out.read_bytes()
+
+    return compile_one
+
+
+@pytest.fixture(scope="session")
+def affine_so(compile_c: Callable[..., bytes]) -> bytes:
+    """The library of affine.c."""
+    return compile_c("affine.c")
+
+
+@pytest.fixture
+def affine(tmp_path: Path, affine_so: bytes) -> Path:
+    """An artifact of affine.c with its weights."""
+    path = tmp_path / "affine.convoy"
+    write_artifact(path, affine_manifest(), {"native.so": affine_so}, PREPARED)
+    return path
+
+
+@pytest.fixture
+def affine_bare(tmp_path: Path, affine_so: bytes) -> Path:
+    """The same without weights."""
+    path = tmp_path / "bare.convoy"
+    write_artifact(path, affine_manifest(), {"native.so": affine_so})
+    return path

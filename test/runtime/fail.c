@@ -1,0 +1,14 @@
+// Both entries fail, each with a status of its own.
+#include "convoy_abi.h"
+
+uint32_t convoy_abi_version(void) { return CONVOY_ABI_VERSION; }
+
+int32_t convoy_main(const ConvoyRuntime *runtime, void *const *inputs, void *const *prepared, void *const *outputs, void *arena) {
+  (void)runtime, (void)inputs, (void)prepared, (void)outputs, (void)arena;
+  return 41;
+}
+
+int32_t convoy_prepare_weights(void *const *weights, void *const *prepared, void *arena) {
+  (void)weights, (void)prepared, (void)arena;
+  return 42;
+}

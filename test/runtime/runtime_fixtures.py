@@ -1,0 +1,46 @@
+"""What the tests of the runtime share: artifacts made without the compiler. Their native libraries are a few lines of C."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from convoy.artifact import HostTensor
+from convoy_runtime.manifest import Host, Manifest, TensorSpec
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+W, S, B = (np.array(values, np.float32) for values in ([1, -2, 3], [2], [0.5, 0, -1]))
+PREPARED = {"ws": HostTensor("float32", W * S), "b": HostTensor("float32", B)}
+
+
+def c_compiler() -> str:
+    """A C compiler, or the test is skipped."""
+    for name in ("clang-22", "clang", "cc"):
+        if found := shutil.which(name):
+            return found
+    pytest.skip("no C compiler")
+
+
+def affine_manifest(**changes: object) -> Manifest:
+    """The manifest of affine.c."""
+    fields: dict[str, object] = {
+        "target": "cpu",
+        "producer": {"convoy": "test"},
+        "host": Host("x86_64-unknown-linux-gnu", "x86-64", ("sse2",)),
+        "inputs": (TensorSpec("x", (2, 3), "float32"),),
+        "outputs": (TensorSpec("y", (2, 3), "float32"),),
+        "weights": (TensorSpec("w", (3,), "float32"), TensorSpec("s", (1,), "float32"), TensorSpec("b", (3,), "float32")),
+        "prepared": (TensorSpec("ws", (3,), "float32"), TensorSpec("b", (3,), "float32")),
+        "arena_bytes": 64,
+        "prepare_arena_bytes": 64,
+        "files": {},
+    }
+    return Manifest(**{**fields, **changes})  # type: ignore[arg-type]
+
+
+def reference(x: np.ndarray, w: np.ndarray = W, s: np.ndarray = S, b: np.ndarray = B) -> np.ndarray:
+    """What affine.c computes."""
+    return np.maximum(x * (w * s) + b, 0).astype(np.float32)

@@ -1,0 +1,58 @@
+"""The ctypes mirror against the header, and importing the package against what it may load."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from convoy_runtime import _abi
+from runtime_fixtures import ROOT, c_compiler
+
+STRUCTS = (_abi.ConvoyCudnn, _abi.ConvoyRuntime)
+
+
+def test_mirror_equals_header(tmp_path: Path) -> None:
+    source = ['#include "convoy_abi.h"', "#include <stddef.h>", "#include <stdio.h>", "int main(void) {", 'printf("{");']
+    expected: dict[str, int] = {"version": _abi.ABI_VERSION}
+    for struct in STRUCTS:
+        name = struct.__name__
+        expected[name] = ctypes.sizeof(struct)
+        source.append(f'printf("\\"{name}\\": %zu, ", sizeof({name}));')
+        for field, *_ in struct._fields_:
+            descriptor = getattr(struct, field)
+            expected[f"{name}.{field}"] = descriptor.offset * 1000 + descriptor.size
+            where = f"offsetof({name}, {field}) * 1000 + sizeof((({name} *)0)->{field})"
+            source.append(f'printf("\\"{name}.{field}\\": %zu, ", {where});')
+    source.append('printf("\\"version\\": %d}", CONVOY_ABI_VERSION); return 0; }')
+    (tmp_path / "sizes.c").write_text("\n".join(source))
+    subprocess.run([c_compiler(), f"-I{ROOT}/runtime/abi", "sizes.c", "-o", "sizes"], cwd=tmp_path, check=True)
+    printed = subprocess.run([tmp_path / "sizes"], check=True, capture_output=True, text=True).stdout
+    assert json.loads(printed) == expected
+
+
+def test_mirror_has_every_signature(tmp_path: Path) -> None:
+    """The header's prototypes are assigned to types spelled from the mirror: a mismatch does not compile."""
+    spelled = {
+        ctypes.c_int32: "int32_t", ctypes.c_uint32: "uint32_t", ctypes.c_int64: "int64_t", ctypes.c_void_p: "void *",
+        ctypes.POINTER(ctypes.c_void_p): "void *const *", ctypes.POINTER(_abi.ConvoyRuntime): "const ConvoyRuntime *",
+    }  # fmt: skip
+    lines = ['#include "convoy_abi.h"']
+    for name, (result, arguments) in _abi.ENTRIES.items():
+        types = ", ".join(spelled[argument] for argument in arguments) or "void"
+        lines.append(f"{spelled[result]} (*check_{name})({types}) = {name};")
+    (tmp_path / "types.c").write_text("\n".join(lines))
+    subprocess.run([c_compiler(), "-Werror", f"-I{ROOT}/runtime/abi", "-c", "types.c"], cwd=tmp_path, check=True)
+
+
+def test_import_loads_neither_torch_nor_compiler_nor_driver() -> None:
+    code = (
+        "import sys, convoy_runtime;"
+        "bad = [m for m in sys.modules if m.split('.')[0] in ('torch', 'convoy', 'cuda', 'torch_mlir', 'safetensors')];"
+        "maps = open('/proc/self/maps').read();"
+        "assert not bad, bad; assert 'libcuda' not in maps and 'libcudnn' not in maps; print(convoy_runtime.load.__name__)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "load\n"), done.stderr

@@ -1,0 +1,96 @@
+"""manifest.json: what is written is what is read, and every way to be wrong is named."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from convoy_runtime import ArtifactError
+from convoy_runtime.manifest import Call, Cudnn, FileEntry, Graph, GraphTensor, Kernel, Manifest
+from runtime_fixtures import affine_manifest
+
+FILES = {"native.so": FileEntry("0" * 64, 1), "kernels.ptx": FileEntry("f" * 64, 2)}
+CUDA = affine_manifest(
+    target="cuda",
+    files=FILES,
+    graphs=(Graph("g", "g_build", ("convolution", "add"), "m.py:1", (GraphTensor(1, "input", (1, 2), (2, 1), "float16"),)),),
+    calls=(Call(0, "m.py:1"),),
+    kernels=(Kernel("k", "m.py:2"),),
+    cudnn=Cudnn(91900, 90000, "float16"),
+)
+
+
+@pytest.mark.parametrize("manifest", [CUDA, affine_manifest(files=FILES)])
+def test_round_trip(manifest: Manifest) -> None:
+    assert Manifest.from_json(manifest.to_json()) == manifest
+
+
+def put(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
+    def change(tree: Any) -> None:
+        *parents, last = [int(part) if part.isdecimal() else part for part in path.split(".")]
+        for parent in parents:
+            tree = tree[parent]
+        if value is ...:
+            del tree[last]
+        else:
+            tree[last] = value
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (put("format", "onnx"), 'format: expected "convoy", got "onnx"'),
+        (
+            put("format_version", 2),
+            "format_version: this runtime reads format version 1, the artifact is newer: update convoy; expected 1, got 2",
+        ),
+        (put("format_version", 0), "older: compile the model again; expected 1, got 0"),
+        (put("abi_version", 9), "abi_version: this runtime reads ABI version 1, the artifact is newer: update convoy; expected 1, got 9"),
+        (put("abi_version", "1"), 'abi_version: expected an integer of at least 0, got "1"'),
+        (put("target", "tpu"), 'target: expected "cpu" or "cuda", got "tpu"'),
+        (put("inputs.0.dtype", "float31"), "inputs[0].dtype: expected one of float64, float32"),
+        (put("inputs.0.shape", [1, -1]), "inputs[0].shape: expected a list of integers of at least 0, got [1, -1]"),
+        (put("inputs.0.shape", [True]), "inputs[0].shape: expected a list of integers of at least 0, got [true]"),
+        (put("outputs.0.name", ...), "outputs[0].name: is missing, expected a string"),
+        (put("weights", {}), "weights: expected a list of objects, got {}"),
+        (put("weights.1", 3), "weights[1]: expected an object, got 3"),
+        (put("weights.1.name", "w"), "weights[1].name: 'w' is there twice"),
+        (put("prepared.0.colour", "red"), 'prepared[0].colour: is no field of this format version, got "red"'),
+        (put("arena_bytes", 1.5), "arena_bytes: expected an integer of at least 0, got 1.5"),
+        (put("surprise", 1), "surprise: is no field of this format version, got 1"),
+        (put("producer", {"convoy": 1}), 'producer: expected an object of strings, got {"convoy": 1}'),
+        (put("host.features", "avx2"), 'host.features: expected a list of strings, got "avx2"'),
+        (put("host.cpu", ...), "host.cpu: is missing, expected a string"),
+        (put("graphs.0.symbol", "system(1)"), 'graphs[0].symbol: expected a C identifier, got "system(1)"'),
+        (put("graphs.0.tensors.0.strides", [1]), "graphs[0].tensors[0].strides: expected 2 integers, got [1]"),
+        (put("graphs.0.tensors.0.role", "virtual"), 'graphs[0].tensors[0].role: expected "input" or "output", got "virtual"'),
+        (put("calls.0.graph", 1), "calls[0].graph: expected less than 1, the number of graphs, got 1"),
+        (put("cudnn", ...), "cudnn: is missing, expected an object"),
+        (put("files", {}), "files: expected an entry for native.so, got none"),
+        (put("files", {"native.so": {"sha256": "0" * 64, "bytes": 1}}), "files: expected an entry for kernels.ptx, got native.so"),
+        (put("files.native.so", 1), "?"),
+    ],
+)
+def test_every_fault_is_named(change: Callable[[dict[str, Any]], None], message: str) -> None:
+    tree = json.loads(CUDA.to_json())
+    if message == "?":
+        tree["files"]["native.so"]["sha256"] = "xyz"
+        message = 'files.native.so.sha256: expected 64 hexadecimal digits, got "xyz"'
+    else:
+        change(tree)
+    with pytest.raises(ArtifactError) as caught:
+        Manifest.from_json(json.dumps(tree), path="model.convoy")
+    assert str(caught.value).startswith("model.convoy: manifest.json: ")
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"), [("{", "is no JSON"), ("[]", "top level: expected an object, got []"), (b"\xff", "is no JSON")]
+)
+def test_no_manifest_at_all(text: str | bytes, message: str) -> None:
+    with pytest.raises(ArtifactError, match=message.replace("[", r"\[")):
+        Manifest.from_json(text)
