@@ -1,0 +1,67 @@
+# `make run` and `make test` install what is missing, build what has changed, and do what they say. Everything that is not a
+# Debian package goes into .venv and build.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+JOBS := $(shell nproc)
+
+# The pin of LLVM is in CMakeLists.txt (CONVOY_LLVM_VERSION); these are its packages.
+LLVM := 22
+DEBIAN := cmake ninja-build ccache clang-$(LLVM) lld-$(LLVM) llvm-$(LLVM)-dev libmlir-$(LLVM)-dev mlir-$(LLVM)-tools \
+          liblld-$(LLVM)-dev libpolly-$(LLVM)-dev zlib1g-dev libzstd-dev python3-dev python3-venv
+
+# cuDNN is taken without its dependencies (cuBLAS, NVRTC): on a machine with no GPU it only builds graphs.
+CUDNN := nvidia-cudnn-cu13==9.19.0.56 nvidia-cuda-nvrtc==13.0.88
+
+SOURCES := $(shell find CMakeLists.txt cmake dialect passes python/bindings python/CMakeLists.txt runtime/abi runtime/support \
+             -type f 2>/dev/null)
+
+# A GPU is there when its driver's library is.
+TARGET := $(if $(shell ldconfig -p 2>/dev/null | grep libcuda.so.1),cuda,cpu)
+MODEL := resnet18
+
+.PHONY: run test build bench docs clean
+
+run: build
+	$(BIN)/convoy compile examples/resnet.py:$(MODEL) --target $(TARGET) -o build/$(MODEL).convoy
+	$(BIN)/convoy run build/$(MODEL).convoy --check examples/resnet.py:$(MODEL) --top 5
+
+test: build
+	$(BIN)/python -m pytest -q
+
+build: $(VENV)/.built
+
+bench: build
+	$(BIN)/convoy bench build/$(MODEL).convoy --peer examples/resnet.py:$(MODEL)
+
+docs: build
+	ninja -C build mlir-doc
+
+clean:
+	rm -rf build $(VENV)
+
+$(VENV)/.debian: Makefile
+	@missing="$$(for p in $(DEBIAN); do dpkg -s $$p >/dev/null 2>&1 || echo $$p; done)"; \
+	if [ -n "$$missing" ]; then \
+	  echo "convoy: installing Debian packages:" $$missing; \
+	  if [ "$$(id -u)" = 0 ]; then sudo=; else sudo=sudo; fi; \
+	  $$sudo apt-get update -q && $$sudo apt-get install -q -y --no-install-recommends $$missing; \
+	fi
+	@mkdir -p $(VENV) && touch $@
+
+$(VENV)/.python: pyproject.toml $(VENV)/.debian
+	@echo "convoy: setting up $(VENV)"
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install -q --disable-pip-version-check scikit-build-core==1.1.2 nanobind==3.1.0
+	$(BIN)/pip install -q --disable-pip-version-check --no-build-isolation -C wheel.cmake=false -e '.[test]' cuda-bindings==13.0.3
+	$(BIN)/pip install -q --disable-pip-version-check --no-deps $(CUDNN)
+	@touch $@
+
+$(VENV)/.built: $(VENV)/.python $(SOURCES)
+	@echo "convoy: building the compiler"
+	cmake -G Ninja -S . -B build --toolchain=cmake/clang$(LLVM).cmake -DCMAKE_CXX_COMPILER_LAUNCHER=ccache \
+	  -DCMAKE_C_COMPILER_LAUNCHER=ccache -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python --log-level=WARNING
+	CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ninja -C build -j $(JOBS) --quiet
+	@ln -sf ../../build/bin/convoy-opt ../../build/bin/convoy-lsp-server $(BIN)/
+	@touch $@

@@ -1,0 +1,102 @@
+"""compile a model into an artifact
+
+The model is FILE.py:FUNCTION, where the function returns (module, (example input, ...)), or a .mlir file of the torch dialect, or of a
+later phase together with --compile-from.
+
+examples:
+  convoy compile examples/resnet.py:resnet18 -o resnet18.convoy
+  convoy compile examples/resnet.py:resnet50 --target cuda --dtype float16 -o resnet50.convoy
+  convoy compile model.py:build --compile-to cudnn -o model.cudnn.mlir
+  convoy compile model.py:build --dump-phases phases/ -o model.convoy
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from convoy.cli.model_file import build_model
+from convoy.cli.progress import Steps
+from convoy.errors import ConvoyError
+from convoy.options import CompileOptions
+
+__all__ = ["main", "populate_parser"]
+
+PHASES = ("torch", "tcp", "normalize", "group", "cudnn", "linalg", "plan", "host", "llvm")
+
+
+def populate_parser(parser: argparse.ArgumentParser) -> None:
+    """Adds this command's arguments."""
+    parser.add_argument("model", metavar="MODEL", help="FILE.py:FUNCTION, or a .mlir file")
+    parser.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="the artifact, or with --compile-to the .mlir file; - is standard output")
+    parser.add_argument("--target", choices=("cpu", "cuda"), help="default: cuda where there is a GPU, else cpu")
+    parser.add_argument("--dtype", choices=("float32", "float16", "bfloat16"), help="type to compute in; default: the model's own")
+    parser.add_argument("--cpu", metavar="NAME", help="LLVM's name of the CPU that runs the host code, or native")
+    parser.add_argument("--chip", default="sm_80", metavar="SM", help="oldest GPU architecture for generated kernels (default: %(default)s)")
+    parser.add_argument("--no-weights", action="store_true", help="leave the weights' data out; program.load_weights brings it")
+    parser.add_argument("--support-table", type=Path, metavar="FILE", help="table of what cuDNN takes, instead of the built-in one")
+    parser.add_argument("--compile-from", choices=PHASES[1:], help="the phase whose output MODEL, a .mlir file, is")
+    parser.add_argument("--compile-to", choices=PHASES, help="stop after this phase and write its text")
+    parser.add_argument("--dump-phases", type=Path, metavar="DIR", help="write DIR/model.N.PHASE.mlir after each phase")
+    parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
+
+
+def main(options: argparse.Namespace) -> int:
+    """Runs the command."""
+    from convoy import frontend
+    from convoy.compiler import compile_imported, lower
+
+    chosen = CompileOptions.of(
+        target=options.target, dtype=options.dtype, cpu=options.cpu, chip=options.chip, weights=not options.no_weights,
+        support_table=options.support_table, dump_phases=options.dump_phases,
+    )  # fmt: skip
+    _check_writable(options.output)
+    steps = Steps(quiet=options.quiet or str(options.output) == "-")
+    if options.compile_from is not None:
+        path = Path(options.model)
+        if options.compile_to is None:
+            message = "--compile-from wants --compile-to: an artifact is made from a model or a torch-dialect .mlir file"
+            raise ConvoyError(message)
+        text = lower(path.read_text(), str(path), from_phase=options.compile_from, to_phase=options.compile_to, options=chosen)
+        return _write_text(options.output, text)
+
+    with steps:
+        steps.start("import")
+        if options.model.endswith(".mlir"):
+            imported = frontend.import_mlir(Path(options.model))
+        else:
+            module, inputs = build_model(options.model)
+            imported = frontend.import_module(module, inputs)
+        if options.compile_to is not None:
+            text = imported.torch_text if options.compile_to == "torch" else imported.text
+            if options.compile_to not in ("torch", "tcp"):
+                text = lower(imported.text, imported.name, from_phase="tcp", to_phase=options.compile_to, options=chosen)
+            return _write_text(options.output, text)
+        model = compile_imported(imported, chosen, progress=steps.start)
+        steps.start("write")
+        model.save(options.output, weights=chosen.weights)
+    if not options.quiet:
+        size = options.output.stat().st_size / 1e6
+        graphs, kernels = len(model.manifest.graphs), len(model.manifest.kernels)
+        made = f", {graphs} cuDNN graphs, {kernels} kernels" if chosen.target == "cuda" else ""
+        print(f"{options.output}: {chosen.target}, {size:.1f} MB{made}, compiled in {steps.total:.1f} s ({steps.summary()})")
+    return 0
+
+
+def _check_writable(path: Path) -> None:
+    """Fails before a long compilation, not after it."""
+    if str(path) == "-":
+        return
+    if path.is_dir() or not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
+        message = f"{path}: expected a file in a folder that exists and can be written to"
+        raise ConvoyError(message)
+
+
+def _write_text(path: Path, text: str) -> int:
+    if str(path) == "-":
+        sys.stdout.write(text)
+    else:
+        path.write_text(text)
+    return 0

@@ -1,0 +1,75 @@
+"""The command `convoy`: one subcommand a module; errors are one message, and a traceback only with --debug.
+
+Exit codes: 0 done, 1 failed (the message says why), 2 wrong usage, 3 results differ from the reference, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from importlib import metadata
+
+from convoy.cli import bench, compile, explain, inspect, run
+
+__all__ = ["main"]
+
+_COMMANDS = (compile, run, inspect, explain, bench)
+
+_EPILOG = """\
+a first session:
+  convoy compile examples/resnet.py:resnet18 -o resnet18.convoy
+  convoy run resnet18.convoy --check examples/resnet.py:resnet18
+  convoy explain resnet18.convoy
+  convoy bench resnet18.convoy --peer examples/resnet.py:resnet18
+
+exit codes: 0 done, 1 failed, 2 wrong usage, 3 results differ from the reference
+"""
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="convoy",
+        description="Compiles PyTorch models ahead of time for NVIDIA GPUs and CPUs, and runs what it compiled.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"convoy {metadata.version('convoy')}")
+    parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for command in _COMMANDS:
+        name = command.__name__.rpartition(".")[2]
+        summary = (command.__doc__ or "").partition("\n")[0]
+        sub = commands.add_parser(
+            name, help=summary, description=command.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
+        )
+        command.populate_parser(sub)
+        sub.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help="show the traceback of an error")
+        sub.set_defaults(action=command.main)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs one command; returns its exit code."""
+    from convoy_runtime import ConvoyRuntimeError
+
+    from convoy.errors import ConvoyError
+
+    options = _parser().parse_args(arguments)
+    try:
+        return int(options.action(options))
+    except (ConvoyError, ConvoyRuntimeError, OSError, ValueError) as error:
+        if options.debug:
+            raise
+        print(f"convoy: error: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        if options.debug:
+            raise
+        print("convoy: interrupted", file=sys.stderr)
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

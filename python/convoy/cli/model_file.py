@@ -1,0 +1,61 @@
+"""`FILE.py:FUNCTION`: how the command line names a model."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from convoy.errors import ConvoyError
+
+if TYPE_CHECKING:
+    import torch
+
+__all__ = ["MODEL_HELP", "ModelFileError", "build_model"]
+
+MODEL_HELP = "FILE.py:FUNCTION; the function takes no arguments and returns (module, (example input, ...))"
+
+
+class ModelFileError(ConvoyError):
+    """The model file could not be read, or its function does not return what is expected."""
+
+
+def build_model(name: str) -> tuple[torch.nn.Module, tuple[torch.Tensor, ...]]:
+    """Imports FILE.py, calls FUNCTION, and returns its module and example inputs. Raises ModelFileError."""
+    import torch
+
+    path_text, _, function_name = name.rpartition(":")
+    if not path_text or not function_name.isidentifier():
+        message = f"expected FILE.py:FUNCTION, got {name}"
+        raise ModelFileError(message)
+    path = Path(path_text)
+    if not path.is_file():
+        message = f"{path}: no such file"
+        raise ModelFileError(message)
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None:
+        message = f"{path}: expected a Python file"
+        raise ModelFileError(message)
+    loaded = importlib.util.module_from_spec(spec)
+    # dataclasses and torch.export look modules up by name.
+    sys.modules.setdefault(spec.name, loaded)
+    sys.path.insert(0, str(path.parent.resolve()))
+    try:
+        spec.loader.exec_module(loaded)
+    except Exception as error:
+        message = f"{path}: cannot be imported: {type(error).__name__}: {error}"
+        raise ModelFileError(message) from error
+    finally:
+        sys.path.pop(0)
+    function = getattr(loaded, function_name, None)
+    if not callable(function):
+        found = ", ".join(sorted(each for each, value in vars(loaded).items() if callable(value) and not each.startswith("_")))
+        message = f"{path}: expected a function {function_name}, found {found or 'none'}"
+        raise ModelFileError(message)
+    result = function()
+    fits = isinstance(result, tuple) and len(result) == 2 and isinstance(result[0], torch.nn.Module) and isinstance(result[1], tuple)
+    if not fits or not all(isinstance(each, torch.Tensor) for each in result[1]):
+        message = f"{name}: expected (module, (tensor, ...)), got {type(result).__name__}"
+        raise ModelFileError(message)
+    return result[0].eval(), result[1]

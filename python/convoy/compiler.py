@@ -1,0 +1,214 @@
+"""`convoy.compile`: a PyTorch module in, a compiled model out that runs, saves and explains itself."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from convoy.errors import CompileError, ConvoyError, Diagnostic
+from convoy.options import CompileOptions
+
+if TYPE_CHECKING:
+    import torch
+    from convoy.frontend import ImportedModule
+    from convoy_runtime import Program
+    from convoy_runtime.artifact import HostTensor
+    from convoy_runtime.manifest import Manifest
+
+__all__ = ["CompiledModel", "compile", "compile_imported", "lower"]
+
+#: Called at the start of each step of a compilation with its name.
+Progress = Callable[[str], None]
+
+#: cuDNN's version that graphs are built and checked against, and the first that has every descriptor they use.
+CUDNN_BUILT_FOR, CUDNN_MINIMUM = 91900, 90000
+
+
+@dataclass(frozen=True)
+class CompiledModel:
+    """A compiled model in memory. Calling it runs it, `save` writes the artifact, `explain` tells what became of each op.
+
+    `phases` holds the module's text at the end of each phase that was kept, `seconds` how long each step took.
+    """
+
+    manifest: Manifest
+    members: Mapping[str, bytes]
+    prepared: Mapping[str, HostTensor] | None
+    phases: Mapping[str, str] = field(repr=False)
+    seconds: Mapping[str, float] = field(repr=False)
+    _programs: list[Program] = field(default_factory=list, init=False, repr=False)
+
+    def save(self, path: str | os.PathLike[str], *, weights: bool = True) -> None:
+        """Writes the artifact to `path`, whole or not at all; without its weights' data when `weights` is false.
+
+        Raises ArtifactWriteError; a file that was at `path` then stays as it was.
+        """
+        from convoy.artifact import write_artifact
+
+        write_artifact(path, self.manifest, self.members, self.prepared if weights else None)
+
+    def load(self, **options: Any) -> Program:
+        """The model as a `convoy_runtime.Program`; `options` are those of `convoy_runtime.load`."""
+        import convoy_runtime
+
+        with tempfile.TemporaryDirectory(prefix="convoy-") as folder:
+            path = Path(folder) / "model.convoy"
+            self.save(path)
+            return convoy_runtime.load(path, **options)
+
+    def __call__(self, *arrays: Any) -> Any:
+        """Runs the model: one array an input, anything that speaks DLPack. The first call loads it."""
+        if not self._programs:
+            self._programs.append(self.load())
+        return self._programs[0](*arrays)
+
+    def explain(self) -> str:
+        """Each group, what it fused, and why anything stayed outside, as text."""
+        from convoy.explain import explain_text
+
+        return explain_text(self.manifest, self.members)
+
+
+def compile(
+    module: torch.nn.Module,
+    example_inputs: Sequence[torch.Tensor],
+    *,
+    target: str | None = None,
+    dtype: str | torch.dtype | None = None,
+    progress: Progress | None = None,
+    **options: Any,
+) -> CompiledModel:
+    """Compiles `module` for inputs of the shapes and dtypes of `example_inputs`.
+
+    `target` is "cpu" or "cuda" (default: "cuda" where the machine has a GPU, else "cpu"); compiling for "cuda" needs no GPU.
+    `dtype` ("float32", "float16", "bfloat16" or a torch dtype) is the type to compute in; inputs and outputs keep the module's types.
+    `options` are the fields of CompileOptions. Raises FrontendError when the model cannot be imported, CompileError when a phase
+    fails, ValueError for an option that does not exist or has no such value.
+    """
+    from convoy.frontend import import_module
+
+    chosen = CompileOptions.of(target=target, dtype=dtype, **options)
+    clock = _Clock(progress)
+    with clock.step("import"):
+        imported = import_module(module, tuple(example_inputs))
+    return compile_imported(imported, chosen, progress=progress, seconds=clock.seconds)
+
+
+def compile_imported(
+    imported: ImportedModule,
+    options: CompileOptions,
+    *,
+    progress: Progress | None = None,
+    seconds: dict[str, float] | None = None,
+) -> CompiledModel:
+    """Compiles what the frontend made. Raises CompileError with the failed phase, its diagnostics and a reproducer."""
+    from convoy_runtime._native import load_native
+    from convoy_runtime.manifest import Manifest
+    from convoy_runtime.weights import prepare_weights
+
+    from convoy import _convoy
+
+    clock = _Clock(progress, seconds)
+    phases = {"torch": imported.torch_text, "tcp": imported.text}
+    if options.dump_phases is not None:
+        for index, (phase, text) in enumerate(phases.items()):
+            _dump(options.dump_phases, index, phase, text)
+
+    def keep(phase: str, text: str) -> None:
+        phases[phase] = text
+        if options.dump_phases is not None:
+            _dump(options.dump_phases, len(phases) - 1, phase, text)
+
+    with clock.step("compile"):
+        native, ptx, text = _checked(
+            imported.text, "tcp", options, lambda: _convoy.compile(imported.text, imported.name, "tcp", options.pairs(), keep)
+        )
+    document = json.loads(text)
+    document |= {
+        "format": "convoy",
+        "format_version": 1,
+        "abi_version": 1,
+        "producer": {"convoy": metadata.version("convoy"), "llvm": _convoy.llvm_version(), "torch": metadata.version("torch")},
+        "files": {},
+    }
+    if options.target == "cuda":
+        document["cudnn"] = {"built_for": CUDNN_BUILT_FOR, "minimum": CUDNN_MINIMUM, "io_dtype": options.dtype or "float32"}
+    manifest = Manifest.from_json(json.dumps(document).encode(), path=imported.name)
+    members = {"native.so": native}
+    if ptx:
+        members["kernels.ptx"] = ptx.encode()
+
+    prepared = None
+    if options.weights:
+        with clock.step("prepare weights"):
+            prepared = prepare_weights(load_native(native, path=imported.name), manifest, imported.weights)
+    return CompiledModel(manifest, members, prepared, phases, clock.seconds)
+
+
+def lower(text: str, name: str, *, from_phase: str, to_phase: str, options: CompileOptions) -> str:
+    """The module's text after the phases that follow `from_phase`, up to `to_phase`. Raises CompileError."""
+    from convoy import _convoy
+
+    def keep(phase: str, after: str) -> None:
+        if options.dump_phases is not None:
+            index = ["torch", *(each for each, _ in _convoy.phases())].index(phase)
+            _dump(options.dump_phases, index, phase, after)
+
+    return _checked(text, from_phase, options, lambda: _convoy.run_phases(text, name, from_phase, to_phase, options.pairs(), keep))
+
+
+def _checked(text: str, from_phase: str, options: CompileOptions, action: Callable[[], Any]) -> Any:
+    """Runs the compiler and turns its failure into a CompileError with a file that reproduces it."""
+    from convoy import _convoy
+
+    try:
+        return action()
+    except _convoy.CompilationFailed as failure:
+        phase, diagnostics = failure.args
+        arguments = " ".join(f"{key}={value}" for key, value in options.pairs())
+        end = phase if phase != "emit" else "llvm"
+        with tempfile.NamedTemporaryFile("w", prefix="convoy-reproducer-", suffix=".mlir", delete=False) as file:
+            file.write(f'// convoy-opt %s --convoy-pipeline="from={from_phase} to={end} {arguments}"\n{text}')
+        found = [Diagnostic(severity, message, _place(path, line, column)) for severity, path, line, column, message in diagnostics]
+        raise CompileError(phase, found, file.name) from None
+
+
+def _place(path: str, line: int, column: int) -> str:
+    return f"{path}:{line}:{column}" if path else ""
+
+
+def _dump(folder: Path, index: int, phase: str, text: str) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"model.{index}.{phase}.mlir").write_text(text)
+    except OSError as error:
+        message = f"cannot write the phases: expected a writable folder, got {folder}: {error.strerror}"
+        raise ConvoyError(message) from error
+
+
+class _Clock:
+    """Seconds of each step, told to `progress` as they start."""
+
+    def __init__(self, progress: Progress | None, seconds: dict[str, float] | None = None) -> None:
+        self.progress = progress
+        self.seconds = seconds if seconds is not None else {}
+        self._name, self._start = "", 0.0
+
+    def step(self, name: str) -> _Clock:
+        self._name = name
+        return self
+
+    def __enter__(self) -> None:
+        if self.progress is not None:
+            self.progress(self._name)
+        self._start = time.perf_counter()
+
+    def __exit__(self, *_: object) -> None:
+        self.seconds[self._name] = time.perf_counter() - self._start

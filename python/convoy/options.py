@@ -1,0 +1,80 @@
+"""What a compilation may choose."""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import torch
+
+__all__ = ["CompileOptions", "default_target"]
+
+_ELEMENT_TYPES = {"float32": "f32", "float16": "f16", "bfloat16": "bf16"}
+
+
+def default_target() -> str:
+    """"cuda" where NVIDIA's driver can be loaded and finds a GPU, else "cpu"."""
+    try:
+        driver = ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return "cpu"
+    count = ctypes.c_int()
+    found = driver.cuInit(0) == 0 and driver.cuDeviceGetCount(ctypes.byref(count)) == 0 and count.value > 0
+    return "cuda" if found else "cpu"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompileOptions:
+    """Options of a compilation.
+
+    target: "cpu" or "cuda".
+    dtype: "float32", "float16" or "bfloat16" to compute in, None for the model's own.
+    cpu: LLVM's name of the CPU that runs the host code, or "native"; None is "native" on cpu and "x86-64-v3" on cuda.
+    chip: the oldest GPU architecture that the generated kernels run on.
+    weights: whether the artifact holds the weights' data.
+    support_table: a file to read instead of the built-in table of what cuDNN takes.
+    dump_phases: a folder to write the module to after each phase.
+    """
+
+    target: str
+    dtype: str | None = None
+    cpu: str | None = None
+    chip: str = "sm_80"
+    weights: bool = True
+    support_table: Path | None = None
+    dump_phases: Path | None = None
+
+    def __post_init__(self) -> None:
+        _expect("target", self.target, ("cpu", "cuda"))
+        if self.dtype is not None:
+            _expect("dtype", self.dtype, tuple(_ELEMENT_TYPES))
+
+    @classmethod
+    def of(cls, *, target: str | None = None, dtype: str | torch.dtype | None = None, **options: Any) -> CompileOptions:
+        """Options from what a caller says: no target is `default_target()`, and a dtype may be torch's. Raises ValueError."""
+        known = {each.name for each in fields(cls)}
+        unknown = sorted(options.keys() - known)
+        if unknown:
+            message = f"expected options out of {', '.join(sorted(known))}, got {', '.join(unknown)}"
+            raise ValueError(message)
+        named = None if dtype is None else str(dtype).removeprefix("torch.")
+        return cls(target=target or default_target(), dtype=named, **options)
+
+    def pairs(self) -> list[tuple[str, str]]:
+        """The options of `--convoy-pipeline`, as names and values."""
+        cpu = self.cpu or ("native" if self.target == "cpu" else "x86-64-v3")
+        pairs = [("target", self.target), ("cpu", cpu), ("chip", self.chip)]
+        if self.dtype is not None:
+            pairs.append(("dtype", _ELEMENT_TYPES[self.dtype]))
+        if self.support_table is not None:
+            pairs.append(("support-table", str(self.support_table)))
+        return pairs
+
+
+def _expect(name: str, value: str, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        message = f"expected {name} to be one of {', '.join(allowed)}, got {value}"
+        raise ValueError(message)

@@ -1,0 +1,65 @@
+"""Every .mlir file under test/ is one test: lit runs them all once, each reports its own result."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    if file_path.suffix == ".mlir" and "Inputs" not in file_path.parts and "// RUN:" in file_path.read_text():
+        return LitFile.from_parent(parent, path=file_path)
+    return None
+
+
+class LitFile(pytest.File):
+    def collect(self) -> Iterable[pytest.Item]:
+        yield LitItem.from_parent(self, name="lit")
+
+
+class LitItem(pytest.Item):
+    """One lit test."""
+
+    def runtest(self) -> None:
+        results = lit_results(self.session)
+        code, output = results[self.path.resolve()]
+        if code != "PASS":
+            raise LitFailure(f"{code}\n{output}")
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: object = None) -> object:
+        return str(excinfo.value) if isinstance(excinfo.value, LitFailure) else super().repr_failure(excinfo)
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        return self.path, 0, f"lit: {self.path.relative_to(ROOT)}"
+
+
+class LitFailure(Exception):
+    """A lit test that did not pass; the text is lit's."""
+
+
+def lit_results(session: pytest.Session) -> dict[Path, tuple[str, str]]:
+    """Result code and output of each lit test that was collected, by path; lit runs at the first call."""
+    cached: dict[Path, tuple[str, str]] | None = getattr(session, "_lit_results", None)
+    if cached is not None:
+        return cached
+    files = [str(item.path) for item in session.items if isinstance(item, LitItem)]
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "lit.json"
+        done = subprocess.run(
+            [Path(sys.executable).with_name("lit"), "-q", "-o", str(report), *files], cwd=ROOT, capture_output=True, text=True, check=False
+        )
+        if not report.exists():
+            raise LitFailure(done.stdout + done.stderr)
+        tests = json.loads(report.read_text())["tests"]
+    base = ROOT / "test"
+    results = {(base / test["name"].split(" :: ")[1]).resolve(): (test["code"], test.get("output", "")) for test in tests}
+    session._lit_results = results  # type: ignore[attr-defined]
+    return results
