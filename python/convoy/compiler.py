@@ -17,6 +17,7 @@ from convoy.options import CompileOptions
 
 if TYPE_CHECKING:
     import torch
+
     from convoy.frontend import ImportedModule
     from convoy_runtime import Program
     from convoy_runtime.artifact import HostTensor
@@ -109,11 +110,10 @@ def compile_imported(
     seconds: dict[str, float] | None = None,
 ) -> CompiledModel:
     """Compiles what the frontend made. Raises CompileError with the failed phase, its diagnostics and a reproducer."""
+    from convoy import _convoy
     from convoy_runtime._native import load_native
     from convoy_runtime.manifest import Manifest
     from convoy_runtime.weights import prepare_weights
-
-    from convoy import _convoy
 
     clock = _Clock(progress, seconds)
     phases = {"torch": imported.torch_text, "tcp": imported.text}

@@ -5,18 +5,17 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._abi import pointer_array
 from ._native import MEMBER, NativeLibrary, load_native
-from ._safetensors import HostTensor, read_safetensors
-from .arrays import CPU, View, aligned_copy, aligned_empty, check, host_array, is_packed, view
+from ._safetensors import HostTensor
+from .arrays import View, check, view
 from .artifact import Artifact, open_artifact
-from .errors import ArgumentError, ConvoyRuntimeError, DeviceError, ExecutionError, WeightsError
+from .errors import ArgumentError, ConvoyRuntimeError, DeviceError, WeightsError
 from .manifest import TensorSpec
+from .weights import prepare_weights
 
 if TYPE_CHECKING:
     from .cuda.options import PlanOptions
@@ -96,46 +95,9 @@ class Program(ABC):
         WeightsError with every mismatch, or ArtifactError when the file is damaged; the old weights then stay in use.
         """
         self._check_open()
-        given = self._given_weights(source)
-        prepared = {spec.name: HostTensor(spec.dtype, aligned_empty(spec.shape, spec.dtype)) for spec in self.manifest.prepared}
-        arena = aligned_empty((self.manifest.prepare_arena_bytes,), "uint8")
-        status = self._native.prepare_weights(
-            pointer_array([array.ctypes.data for array in given]),
-            pointer_array([tensor.array.ctypes.data for tensor in prepared.values()]),
-            arena.ctypes.data,
-        )
-        if status:
-            raise ExecutionError(entry="convoy_prepare_weights", status=status)
+        prepared = prepare_weights(self._native, self.manifest, source)
         self._install(prepared)
         self._has_weights = True
-
-    def _given_weights(self, source: str | os.PathLike[str] | Mapping[str, Any]) -> list[np.ndarray]:
-        """The arrays that `convoy_prepare_weights` takes, 64-byte aligned, in the manifest's order."""
-        origin = "the mapping"
-        if not isinstance(source, Mapping):
-            origin, source = str(source), _read_file(Path(source))
-        expected = {spec.name: spec for spec in self.weights}
-        problems = [f"{name}: missing" for name in expected if name not in source]
-        problems += [f"{name}: unexpected" for name in source if name not in expected and not str(name).endswith("num_batches_tracked")]
-        views: list[View] = []
-        for name, spec in expected.items():
-            if name not in source:
-                continue
-            value = source[name]
-            try:
-                if isinstance(value, HostTensor):
-                    got = View(value.array.ctypes.data, value.array.shape, _strides(value.array), value.dtype, (CPU, 0), value.array)
-                else:
-                    # Parameters: a copy is made, so nothing that autograd could follow is lost.
-                    got = view(value.detach() if hasattr(value, "detach") else value, name)
-                check(got, spec, name, (CPU, 0))
-            except ArgumentError as error:
-                problems.append(str(error))
-                continue
-            views.append(got)
-        if problems:
-            raise WeightsError(problem=f"{origin}: {len(problems)} of the weights do not fit, the old ones stay:", problems=tuple(problems))
-        return [_readable(got) for got in views]
 
     def _check_open(self) -> None:
         if self._artifact is None:
@@ -218,20 +180,3 @@ def _device(device: str | int | None, target: str) -> tuple[str, int]:
     if kind not in ("cpu", "cuda") or (number and not number.isdecimal()) or (kind == "cpu" and number not in ("", "0")):
         raise DeviceError(problem=f"device: expected cpu, cuda, cuda:N or N, got {device!r}")
     return kind, int(number or 0)
-
-
-def _read_file(path: Path) -> Mapping[str, HostTensor]:
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise WeightsError(problem=f"{path}: cannot be read: {error.strerror or error}") from error
-    return read_safetensors(content, path=path)
-
-
-def _strides(array: np.ndarray) -> tuple[int, ...]:
-    return tuple(stride // array.itemsize for stride in array.strides)
-
-
-def _readable(got: View) -> np.ndarray:
-    """The elements packed and 64-byte aligned: where they lie when they are, else a copy."""
-    return host_array(got) if is_packed(got) and got.pointer % 64 == 0 else aligned_copy(got)

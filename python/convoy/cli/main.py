@@ -52,9 +52,8 @@ def _parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command; returns its exit code."""
-    from convoy_runtime import ConvoyRuntimeError
-
     from convoy.errors import ConvoyError
+    from convoy_runtime import ConvoyRuntimeError
 
     options = _parser().parse_args(arguments)
     try:

@@ -12,6 +12,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     import torch
+
     from convoy_runtime import Program
 
 __all__ = ["compare", "median_ms", "relative_difference"]

@@ -1,0 +1,87 @@
+"""From the model's weights to the prepared ones, by the code that the compiler put into the artifact. No compiler is needed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ._abi import pointer_array
+from ._native import NativeLibrary
+from ._safetensors import HostTensor, read_safetensors
+from .arrays import CPU, View, aligned_copy, aligned_empty, check, host_array, is_packed, view
+from .errors import ArgumentError, ExecutionError, WeightsError
+from .manifest import Manifest
+
+__all__ = ["prepare_weights"]
+
+
+def prepare_weights(
+    native: NativeLibrary, manifest: Manifest, source: str | os.PathLike[str] | Mapping[str, Any]
+) -> dict[str, HostTensor]:
+    """The prepared weights by name, computed on the host by `convoy_prepare_weights`.
+
+    `source` is a .safetensors file or a mapping from names to host arrays, as a state_dict, with exactly the names, shapes and dtypes of
+    `manifest.weights`; only BatchNorm's `num_batches_tracked`, which inference never reads, may be there as well. Raises WeightsError
+    with every mismatch, ArtifactError when the file is damaged, ExecutionError when the native code fails.
+    """
+    given = _given_weights(manifest, source)
+    prepared = {spec.name: HostTensor(spec.dtype, aligned_empty(spec.shape, spec.dtype)) for spec in manifest.prepared}
+    arena = aligned_empty((manifest.prepare_arena_bytes,), "uint8")
+    status = native.prepare_weights(
+        pointer_array([array.ctypes.data for array in given]),
+        pointer_array([tensor.array.ctypes.data for tensor in prepared.values()]),
+        arena.ctypes.data,
+    )
+    if status:
+        raise ExecutionError(entry="convoy_prepare_weights", status=status)
+    return prepared
+
+
+def _given_weights(manifest: Manifest, source: str | os.PathLike[str] | Mapping[str, Any]) -> list[np.ndarray]:
+    """The arrays that `convoy_prepare_weights` takes, 64-byte aligned, in the manifest's order."""
+    origin = "the mapping"
+    if not isinstance(source, Mapping):
+        origin, source = str(source), _read_file(Path(source))
+    expected = {spec.name: spec for spec in manifest.weights}
+    problems = [f"{name}: missing" for name in expected if name not in source]
+    problems += [f"{name}: unexpected" for name in source if name not in expected and not str(name).endswith("num_batches_tracked")]
+    views: list[View] = []
+    for name, spec in expected.items():
+        if name not in source:
+            continue
+        value = source[name]
+        try:
+            if isinstance(value, HostTensor):
+                got = View(value.array.ctypes.data, value.array.shape, _strides(value.array), value.dtype, (CPU, 0), value.array)
+            else:
+                # Parameters: a copy is made, so nothing that autograd could follow is lost.
+                got = view(value.detach() if hasattr(value, "detach") else value, name)
+            check(got, spec, name, (CPU, 0))
+        except ArgumentError as error:
+            problems.append(str(error))
+            continue
+        views.append(got)
+    if problems:
+        raise WeightsError(problem=f"{origin}: {len(problems)} of the weights do not fit, the old ones stay:", problems=tuple(problems))
+    return [_readable(got) for got in views]
+
+
+def _read_file(path: Path) -> Mapping[str, HostTensor]:
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise WeightsError(problem=f"{path}: cannot be read: {error.strerror or error}") from error
+    return read_safetensors(content, path=path)
+
+
+def _strides(array: np.ndarray) -> tuple[int, ...]:
+    return tuple(stride // array.itemsize for stride in array.strides)
+
+
+def _readable(got: View) -> np.ndarray:
+    """The elements packed and 64-byte aligned: where they lie when they are, else a copy."""
+    return host_array(got) if is_packed(got) and got.pointer % 64 == 0 else aligned_copy(got)
