@@ -27,6 +27,21 @@ def VerifyPhasePass : Pass<"convoy-verify-phase", "::mlir::ModuleOp"> {
 
 //===-- host -------------------------------------------------------------------------------------------------------------===//
 
+def AddRuntimeArgumentPass : Pass<"add-runtime-argument", "::mlir::ModuleOp"> {
+  let summary = "give functions for cuda the runtime's table and a status";
+  let description = [{
+    Every function with `tcp.target = "cuda"` gains a first argument `!llvm.ptr`, a pointer to the `ConvoyRuntime` of
+    `runtime/abi/convoy_abi.h`, and an `i32` result, 0 when all went well. A function that has both already is left alone.
+
+    ```mlir
+    func.func @main(%x: memref<4xf32>) attributes {tcp.target = "cuda"} { return }
+    // becomes
+    func.func @main(%runtime: !llvm.ptr, %x: memref<4xf32>) -> i32 attributes {tcp.target = "cuda"} { return %c0_i32 : i32 }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect"];
+}
+
 //===-- llvm -------------------------------------------------------------------------------------------------------------===//
 
 #endif // CONVOY_PASSES
