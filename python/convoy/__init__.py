@@ -9,12 +9,16 @@ import importlib
 from typing import Any
 
 _EXPORTS = {
+    "CompileOptions": "convoy.options",
+    "CompiledModel": "convoy.compiler",
+    "ConvoyError": "convoy.errors",
     "ImportedModule": "convoy.frontend",
     "import_mlir": "convoy.frontend",
+    "compile": "convoy.compiler",
     "import_module": "convoy.frontend",
 }
 
-__all__ = ["ImportedModule", "import_mlir", "import_module"]
+__all__ = ["CompileOptions", "CompiledModel", "ConvoyError", "ImportedModule", "compile", "import_mlir", "import_module"]
 
 
 def __getattr__(name: str) -> Any:
