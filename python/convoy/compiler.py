@@ -72,9 +72,9 @@ class CompiledModel:
 
     def explain(self) -> str:
         """Each group, what it fused, and why anything stayed outside, as text."""
-        from convoy.explain import explain_text
+        from convoy.explain import explain_manifest
 
-        return explain_text(self.manifest, self.members)
+        return explain_manifest(self.manifest)
 
 
 def compile(

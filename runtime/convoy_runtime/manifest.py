@@ -28,6 +28,7 @@ __all__ = [
     "Host",
     "Kernel",
     "Manifest",
+    "OutsideOp",
     "TensorSpec",
 ]
 
@@ -95,6 +96,15 @@ class Kernel:
 
 
 @dataclass(frozen=True, slots=True)
+class OutsideOp:
+    """An op that no cuDNN graph took, and why: what `convoy explain` tells."""
+
+    op: str
+    location: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Cudnn:
     """cuDNN versions as cudnnGetVersion gives them (9.19.0 is 91900): built for, and the oldest that will do."""
 
@@ -137,6 +147,7 @@ class Manifest:
     graphs: tuple[Graph, ...] = ()
     calls: tuple[Call, ...] = ()
     kernels: tuple[Kernel, ...] = ()
+    outside: tuple[OutsideOp, ...] = ()
     cudnn: Cudnn | None = None
     format: str = field(default=FORMAT)
     format_version: int = field(default=FORMAT_VERSION)
@@ -303,6 +314,7 @@ def _manifest(tree: Any, path: object) -> Manifest:
         graphs=source.each("graphs", _graph, optional=target == "cpu"),
         calls=source.each("calls", lambda call: Call(call.count("graph"), call.text("location")), optional=target == "cpu"),
         kernels=source.each("kernels", lambda kernel: Kernel(kernel.text("name"), kernel.text("location")), optional=target == "cpu"),
+        outside=source.each("outside", lambda op: OutsideOp(op.text("op"), op.text("location"), op.text("reason")), optional=True),
         cudnn=nested("cudnn", lambda c: Cudnn(c.count("built_for"), c.count("minimum"), c.dtype("io_dtype"))) if has_cudnn else None,
     )
     source.done()

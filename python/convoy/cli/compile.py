@@ -30,11 +30,13 @@ PHASES = ("torch", "tcp", "normalize", "group", "cudnn", "linalg", "plan", "host
 def populate_parser(parser: argparse.ArgumentParser) -> None:
     """Adds this command's arguments."""
     parser.add_argument("model", metavar="MODEL", help="FILE.py:FUNCTION, or a .mlir file")
-    parser.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="the artifact, or with --compile-to the .mlir file; - is standard output")
+    parser.add_argument(
+        "-o", "--output", type=Path, required=True, metavar="FILE", help="the artifact, or with --compile-to the .mlir file; - is standard output"
+    )
     parser.add_argument("--target", choices=("cpu", "cuda"), help="default: cuda where there is a GPU, else cpu")
     parser.add_argument("--dtype", choices=("float32", "float16", "bfloat16"), help="type to compute in; default: the model's own")
     parser.add_argument("--cpu", metavar="NAME", help="LLVM's name of the CPU that runs the host code, or native")
-    parser.add_argument("--chip", default="sm_80", metavar="SM", help="oldest GPU architecture for generated kernels (default: %(default)s)")
+    parser.add_argument("--chip", default="sm_80", metavar="SM", help="oldest GPU architecture of the kernels (default: %(default)s)")
     parser.add_argument("--no-weights", action="store_true", help="leave the weights' data out; program.load_weights brings it")
     parser.add_argument("--support-table", type=Path, metavar="FILE", help="table of what cuDNN takes, instead of the built-in one")
     parser.add_argument("--compile-from", choices=PHASES[1:], help="the phase whose output MODEL, a .mlir file, is")

@@ -17,7 +17,7 @@ from convoy.frontend._types import TensorType, dtype_of, element_of
 __all__ = ["F32", "Builder", "Unsupported", "type_of"]
 
 
-class Unsupported(Exception):  # noqa: N818, a signal to the converter's driver, which collects them
+class Unsupported(Exception):
     """This form of an op has no conversion; the text says why."""
 
 

@@ -60,9 +60,7 @@ def _extremum(b: Builder, name: str, x: ir.Value, dims: list[int]) -> ir.Value:
 def variance(b: Builder, call: Call) -> ir.Value:
     """`unbiased=True` is a correction of 1; the correction's default is 1."""
     x, *rest = call.args
-    if ".correction" in call.name:
-        dims, correction, _ = rest
-    elif ".dim" in call.name:
+    if ".correction" in call.name or ".dim" in call.name:
         dims, correction, _ = rest
     else:
         dims, correction = None, rest[0]

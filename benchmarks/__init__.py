@@ -1,0 +1,1 @@
+"""Measurements on a GPU, always beside a peer in the same run."""

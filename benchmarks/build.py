@@ -1,0 +1,42 @@
+"""Compiles the models that the other scripts here measure, without weights' data, into a folder. Needs no GPU.
+
+    python -m benchmarks.build build/bench --models resnet18 resnet50 --dtypes float16 bfloat16 float32 --batches 1 32
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+
+import resnet
+import torch
+
+import convoy
+
+__all__ = ["main"]
+
+
+def main() -> None:
+    """Compiles each combination that was asked for."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--models", nargs="+", default=["resnet18", "resnet50"])
+    parser.add_argument("--dtypes", nargs="+", default=["float16", "bfloat16", "float32"])
+    parser.add_argument("--batches", nargs="+", type=int, default=[1, 32])
+    options = parser.parse_args()
+    options.folder.mkdir(parents=True, exist_ok=True)
+    for name in options.models:
+        for batch in options.batches:
+            module, inputs = getattr(resnet, name)(batch=batch)
+            for dtype in options.dtypes:
+                path = options.folder / f"{name}-{dtype}-{batch}.convoy"
+                start = time.perf_counter()
+                chosen = None if dtype == "float32" else getattr(torch, dtype)
+                model = convoy.compile(module, inputs, target="cuda", dtype=chosen, weights=False)
+                model.save(path, weights=False)
+                print(f"{path}: {time.perf_counter() - start:.1f} s, {path.stat().st_size / 1e3:.0f} kB", flush=True)
+
+
+if __name__ == "__main__":
+    main()
