@@ -17,6 +17,159 @@ def VerifyPhasePass : Pass<"convoy-verify-phase", "::mlir::ModuleOp"> {
 
 //===-- normalize --------------------------------------------------------------------------------------------------------===//
 
+def TcpDecomposeConvTransposePass : Pass<"tcp-decompose-conv-transpose", "::mlir::func::FuncOp"> {
+  let summary = "transposed convolutions as plain ones";
+  let description = [{
+    Puts `stride - 1` zeros between the input's elements, swaps the weights' channels group by group and turns their window around.
+    Padding that is negative after that cuts the input.
+
+    ```mlir
+    %y = tcp.conv_transpose %x, %w {dilation = array<i64: 1>, output_pad = array<i64: 0>, pad = array<i64: 0, 0>, stride = array<i64: 2>}
+        : tensor<1x4x8xf32>, tensor<4x2x2xf32> -> tensor<1x2x16xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %0 = tcp.pad %x {high = array<i64: 0, 0, 0>, interior = array<i64: 0, 0, 1>, low = array<i64: 0, 0, 0>, value = 0.0 : f64}
+        : tensor<1x4x8xf32> -> tensor<1x4x15xf32>
+    // %v: %w as 2x4x2, its last dim reversed
+    %y = tcp.conv1d %0, %v {dilation = array<i64: 1>, pad = array<i64: 1, 1>, stride = array<i64: 1>}
+        : tensor<1x4x15xf32>, tensor<2x4x2xf32> -> tensor<1x2x16xf32>
+    ```
+  }];
+  let dependentDialects = ["::convoy::tcp::TcpDialect"];
+}
+
+def TcpFoldScaleIntoConvPass : Pass<"tcp-fold-scale-into-conv", "::mlir::func::FuncOp"> {
+  let summary = "fold scales and shifts made of weights into weights and one bias";
+  let description = [{
+    A product with, or quotient by, one number an output channel goes into the weights of the convolution or matrix product before it,
+    through a bias between the two; sums with weights that follow each other become one. Not where another op uses the unscaled value.
+    Weights of less than 32 bits are multiplied in f32.
+
+    ```mlir
+    %0 = tcp.conv2d %x, %w : ...
+    %1 = tcp.mul %0, %scale : tensor<1x64x56x56xf32>, tensor<1x64x1x1xf32> -> tensor<1x64x56x56xf32>
+    %2 = tcp.add %1, %shift : tensor<1x64x56x56xf32>, tensor<1x64x1x1xf32> -> tensor<1x64x56x56xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %0 = tcp.reshape %scale : tensor<1x64x1x1xf32> -> tensor<64x1x1x1xf32>
+    %1 = tcp.mul %w, %0 : tensor<64x64x3x3xf32>, tensor<64x1x1x1xf32> -> tensor<64x64x3x3xf32>
+    %2 = tcp.conv2d %x, %1 : ...
+    %3 = tcp.add %2, %shift : tensor<1x64x56x56xf32>, tensor<1x64x1x1xf32> -> tensor<1x64x56x56xf32>
+    ```
+  }];
+  let dependentDialects = ["::convoy::tcp::TcpDialect"];
+}
+
+def TcpSetDtypePass : Pass<"tcp-set-dtype", "::mlir::func::FuncOp"> {
+  let summary = "compute in another float type";
+  let description = [{
+    Every float tensor that depends on an input gets `dtype`. Inputs are cast at their use, results cast back; what depends on weights
+    alone keeps its type and is cast where data meets it. Squares, powers and exponentials that are only summed up, and what is made of such
+    sums alone, keep the model's type: they leave f16's range where the result does not. Empty: no change.
+
+    ```mlir
+    %0 = tcp.mul %x, %w : tensor<8xf32>, tensor<8xf32> -> tensor<8xf32>
+    return %0 : tensor<8xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %0 = tcp.cast %x : tensor<8xf32> -> tensor<8xf16>
+    %1 = tcp.cast %w : tensor<8xf32> -> tensor<8xf16>
+    %2 = tcp.mul %0, %1 : tensor<8xf16>, tensor<8xf16> -> tensor<8xf16>
+    %3 = tcp.cast %2 : tensor<8xf16> -> tensor<8xf32>
+    return %3 : tensor<8xf32>
+    ```
+  }];
+  let options = [Option<"dtype", "dtype", "std::string", "", "f32, f16 or bf16; empty: the model's own">];
+  let dependentDialects = ["::convoy::tcp::TcpDialect"];
+}
+
+def TcpChannelsLastPass : Pass<"tcp-channels-last", "::mlir::func::FuncOp"> {
+  let summary = "channels as the last dim in convolutions and pools, transposes moved down until they meet an inverse or the end";
+  let description = [{
+    Transposes pass elementwise ops, concat, pad, slice, reverse, broadcast, reductions, softmax, layer norms whose dims stay trailing, and
+    reshapes that do not mix dims; weights that are added or multiplied are transposed instead of data. Where N x C x spatial is flattened
+    for a product with weights, the weights' rows are put into the new order.
+
+    ```mlir
+    %0 = tcp.conv2d %x, %w : tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32> -> tensor<1x4x6x6xf32>
+    %1 = tcp.reduce_mean %0 {dims = array<i64: 2, 3>} : tensor<1x4x6x6xf32> -> tensor<1x4x1x1xf32>
+    %2 = tcp.reshape %1 : tensor<1x4x1x1xf32> -> tensor<1x4xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %0 = tcp.transpose %x {perm = array<i64: 0, 2, 3, 1>} : tensor<1x3x8x8xf32> -> tensor<1x8x8x3xf32>
+    %1 = tcp.transpose %w {perm = array<i64: 0, 2, 3, 1>} : tensor<4x3x3x3xf32> -> tensor<4x3x3x3xf32>
+    %2 = tcp.conv2d %0, %1 {channels_last, ...} : tensor<1x8x8x3xf32>, tensor<4x3x3x3xf32> -> tensor<1x6x6x4xf32>
+    %3 = tcp.reduce_mean %2 {dims = array<i64: 1, 2>} : tensor<1x6x6x4xf32> -> tensor<1x1x1x4xf32>
+    %4 = tcp.reshape %3 : tensor<1x1x1x4xf32> -> tensor<1x4xf32>
+    ```
+  }];
+  let dependentDialects = ["::convoy::tcp::TcpDialect", "::mlir::arith::ArithDialect"];
+}
+
+def TcpPadChannelsPass : Pass<"tcp-pad-channels", "::mlir::func::FuncOp"> {
+  let summary = "fill up channel counts that cuDNN has no fast kernel for (cuda)";
+  let description = [{
+    A channels-last convolution without groups over 3 channels gets a fourth of zeros, in its input and its weights.
+
+    ```mlir
+    %y = tcp.conv2d %x, %w {channels_last, ...} : tensor<1x8x8x3xf16>, tensor<4x3x3x3xf16> -> tensor<1x6x6x4xf16>
+    ```
+
+    becomes
+
+    ```mlir
+    %0 = tcp.pad %x {high = array<i64: 0, 0, 0, 1>, ...} : tensor<1x8x8x3xf16> -> tensor<1x8x8x4xf16>
+    %1 = tcp.pad %w {high = array<i64: 0, 0, 0, 1>, ...} : tensor<4x3x3x3xf16> -> tensor<4x3x3x4xf16>
+    %y = tcp.conv2d %0, %1 {channels_last, ...} : tensor<1x8x8x4xf16>, tensor<4x3x3x4xf16> -> tensor<1x6x6x4xf16>
+    ```
+  }];
+  let dependentDialects = ["::convoy::tcp::TcpDialect"];
+}
+
+def TcpHoistWeightsPass : Pass<"tcp-hoist-weights", "::mlir::ModuleOp"> {
+  let summary = "move what depends on weights alone into @prepare_weights";
+  let description = [{
+    `@prepare_weights` takes every weight of `@main` and returns what data meets; `@main` takes that instead. Constants stay. A prepared
+    weight has the name of the weight that it was made of; a bias made of several weights is called after the filter before it.
+
+    ```mlir
+    func.func @main(%x: tensor<2xf32> {tcp.input = "x"}, %w: tensor<2xf32> {tcp.weight = "w"}) -> (tensor<2xf32> {tcp.output = "0"}) {
+      %0 = tcp.exp %w : tensor<2xf32> -> tensor<2xf32>
+      %1 = tcp.mul %x, %0 : tensor<2xf32>, tensor<2xf32> -> tensor<2xf32>
+      return %1 : tensor<2xf32>
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    func.func @main(%x: tensor<2xf32> {tcp.input = "x"}, %w: tensor<2xf32> {tcp.prepared = "w"}) -> (tensor<2xf32> {tcp.output = "0"})
+        attributes {tcp.target = "cpu"} {
+      %0 = tcp.mul %x, %w : tensor<2xf32>, tensor<2xf32> -> tensor<2xf32>
+      return %0 : tensor<2xf32>
+    }
+    func.func @prepare_weights(%w: tensor<2xf32> {tcp.weight = "w"}) -> (tensor<2xf32> {tcp.prepared = "w"}) attributes {tcp.target = "cpu"} {
+      %0 = tcp.exp %w : tensor<2xf32> -> tensor<2xf32>
+      return %0 : tensor<2xf32>
+    }
+    ```
+  }];
+  let options = [Option<"target", "target", "std::string", "\"cpu\"", "where @main runs: cpu or cuda">];
+  let dependentDialects = ["::convoy::tcp::TcpDialect", "::mlir::func::FuncDialect"];
+}
+
 //===-- group ------------------------------------------------------------------------------------------------------------===//
 
 //===-- cudnn ------------------------------------------------------------------------------------------------------------===//

@@ -18,9 +18,22 @@ ArrayRef<StringRef> phaseNames() { return kPhaseNames; }
 
 static void populate_tcp(OpPassManager &, const PipelineOptions &) {}
 
-static void populate_normalize(OpPassManager &pm, const PipelineOptions &) {
-  pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
+static void populate_normalize(OpPassManager &pm, const PipelineOptions &options) {
+  auto simplify = [&] {
+    pm.addPass(createCanonicalizerPass());
+    pm.addPass(createCSEPass());
+  };
+  simplify();
+  pm.addNestedPass<func::FuncOp>(createTcpDecomposeConvTransposePass());
+  // Scales are folded before the type changes, so that they are rounded once.
+  pm.addNestedPass<func::FuncOp>(createTcpFoldScaleIntoConvPass());
+  pm.addNestedPass<func::FuncOp>(createTcpSetDtypePass({options.dtype}));
+  pm.addNestedPass<func::FuncOp>(createTcpChannelsLastPass());
+  if (options.target == "cuda")
+    pm.addNestedPass<func::FuncOp>(createTcpPadChannelsPass());
+  simplify();
+  pm.addPass(createTcpHoistWeightsPass({options.target}));
+  simplify();
 }
 
 static void populate_group(OpPassManager &, const PipelineOptions &) {}

@@ -1,0 +1,266 @@
+// One layout for the whole graph: convolutions and pools get channels as the last dim, and the transposes that this takes go down through
+// everything that does not care about the order of dims. One walk in the order of the ops, which only ever moves transposes forward:
+// a value is kept in the order in which it was computed until an op insists on its own, so most transposes never come to be.
+
+#include "dialect/tcp/TcpShapes.h"
+#include "passes/Passes.h"
+#include "passes/normalize/Layouts.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace convoy {
+#define GEN_PASS_DEF_TCPCHANNELSLASTPASS
+#include "passes/Passes.h.inc"
+} // namespace convoy
+
+using namespace mlir;
+using namespace convoy;
+using namespace convoy::tcp;
+
+namespace {
+
+struct ChannelsLastPass : public convoy::impl::TcpChannelsLastPassBase<ChannelsLastPass> {
+  using Base::Base;
+  void runOnOperation() override;
+};
+
+class Rewriter {
+public:
+  explicit Rewriter(func::FuncOp function)
+      : block(function.getBody().front()), weights(function), builder(function.getContext(), &weights), layouts(builder) {}
+
+  void run();
+
+private:
+  /// Rewrites `op` on what its operands are stored as. False: `op` wants its operands as they are.
+  bool visit(Operation *op);
+
+  bool visitConv(ConvOpInterface op);
+  template <typename PoolOp> bool visitPool(PoolOp op);
+  bool visitElementwise(Operation *op);
+  bool visitReshape(ReshapeOp op);
+  bool visitMatmul(MatmulOp op);
+  bool visitConcat(ConcatOp op);
+
+  /// `op` on the stored operand, when there is one, with the result stored in the same order. The copy's attributes are the caller's.
+  template <typename Op> Op sameOrder(Op op, ArrayRef<int64_t> perm);
+  /// The order in which most of the operands' elements are stored.
+  Permutation commonOrder(OperandRange operands);
+  RankedTensorType storedType(Value value, ArrayRef<int64_t> perm) {
+    return withShape(value.getType(), toStored(cast<RankedTensorType>(value.getType()).getShape(), perm));
+  }
+
+  Block &block;
+  WeightValues weights;
+  OpBuilder builder;
+  Layouts layouts;
+  /// Flattened values whose last dim is in the order of the stored value: the shape of that dim before, and the order.
+  struct Shuffled {
+    SmallVector<int64_t> shape, transposed;
+  };
+  llvm::DenseMap<Value, Shuffled> shuffled;
+};
+
+} // namespace
+
+static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
+
+bool Rewriter::visitConv(ConvOpInterface op) {
+  if (op.getChannelsLast())
+    return false;
+  Permutation perm = channelsLast(op.getSpatialRank() + 2);
+  Value input = layouts.in(op.getInput(), perm, op.getLoc()), filter = layouts.in(op.getWeights(), perm, op.getLoc());
+  Operation *conv = cloneWith(builder, op, {input, filter}, storedType(op.getOutput(), perm));
+  conv->setAttr("channels_last", builder.getUnitAttr());
+  layouts.set(op.getOutput(), conv->getResult(0), perm);
+  return true;
+}
+
+template <typename PoolOp> bool Rewriter::visitPool(PoolOp op) {
+  if (op.getChannelsLast())
+    return false;
+  Permutation perm = channelsLast(op.getType().getRank());
+  Value input = layouts.in(op.getInput(), perm, op.getLoc());
+  auto pool = cast<PoolOp>(cloneWith(builder, op, input, storedType(op, perm)));
+  pool.setChannelsLast(true);
+  layouts.set(op, pool, perm);
+  return true;
+}
+
+Permutation Rewriter::commonOrder(OperandRange operands) {
+  Permutation best = identity(shapeOf(operands.front()).size());
+  int64_t bestSize = -1;
+  for (Value operand : operands) {
+    // Weights go into any order for free.
+    if (weights.contains(operand))
+      continue;
+    int64_t size = cast<RankedTensorType>(operand.getType()).getNumElements();
+    if (size > bestSize || (size == bestSize && layouts.has(operand) && isIdentity(best))) {
+      best = layouts.perm(operand);
+      bestSize = size;
+    }
+  }
+  return best;
+}
+
+bool Rewriter::visitElementwise(Operation *op) {
+  Value result = op->getResult(0);
+  if (op->getNumOperands() == 1) {
+    // What is done to each element alone may be done in any order.
+    if (auto found = shuffled.find(op->getOperand(0)); found != shuffled.end())
+      shuffled[result] = Shuffled(found->second);
+  }
+  Permutation perm = commonOrder(op->getOperands());
+  if (isIdentity(perm))
+    return false;
+  SmallVector<Value> operands =
+      llvm::map_to_vector(op->getOperands(), [&](Value operand) { return layouts.in(operand, perm, op->getLoc()); });
+  layouts.set(result, cloneWith(builder, op, operands, storedType(result, perm))->getResult(0), perm);
+  return true;
+}
+
+bool Rewriter::visitConcat(ConcatOp op) {
+  Permutation perm = commonOrder(op.getInputs());
+  if (isIdentity(perm))
+    return false;
+  SmallVector<Value> operands = llvm::map_to_vector(op.getInputs(), [&](Value operand) { return layouts.in(operand, perm, op.getLoc()); });
+  auto concat = cast<ConcatOp>(cloneWith(builder, op, operands, storedType(op, perm)));
+  concat.setDim(perm[op.getDim()]);
+  layouts.set(op, concat, perm);
+  return true;
+}
+
+template <typename Op> Op Rewriter::sameOrder(Op op, ArrayRef<int64_t> perm) {
+  auto copy = cast<Op>(cloneWith(builder, op, layouts.get(op.getInput()), storedType(op, perm)));
+  layouts.set(op, copy, perm);
+  return copy;
+}
+
+/// Whether every element of `value` goes, untouched or through elementwise ops, into a product with weights, whose rows may stand in any
+/// order as long as the columns of `value` stand in the same.
+static bool feedsMatmulsOnly(Value value, const WeightValues &weights) {
+  return llvm::all_of(value.getUses(), [&](OpOperand &use) {
+    if (auto matmul = dyn_cast<MatmulOp>(use.getOwner()))
+      return use.getOperandNumber() == 0 && weights.contains(matmul.getRhs());
+    Operation *user = use.getOwner();
+    return user->hasTrait<convoy::tcp::Elementwise>() && user->getNumOperands() == 1 && feedsMatmulsOnly(user->getResult(0), weights);
+  });
+}
+
+bool Rewriter::visitReshape(ReshapeOp op) {
+  Value input = op.getInput();
+  if (!layouts.has(input) || op.getType().getNumElements() == 0)
+    return false;
+  Permutation perm = layouts.perm(input);
+  ArrayRef<int64_t> from = shapeOf(input), to = op.getType().getShape();
+  Value stored = layouts.get(input);
+  StoredReshape steps = followReshape(from, to, perm);
+
+  if (!steps.transposed.empty()) {
+    // N x C x spatial -> N x features, into a matrix product: the rows of the weights are put into the stored order instead.
+    if (to.size() == 2 && from.size() > 2 && from[0] == to[0] && perm[0] == 0 && feedsMatmulsOnly(op, weights)) {
+      Shuffled &entry = shuffled[op];
+      entry.shape.assign(from.begin() + 1, from.end());
+      for (int64_t dim : toStored(identity(from.size()), perm))
+        if (dim != 0)
+          entry.transposed.push_back(dim - 1);
+      op->setOperand(0, stored);
+      return false;
+    }
+    SmallVector<int64_t> shape = llvm::map_to_vector(steps.transposed, [&](int64_t dim) { return shapeOf(stored)[dim]; });
+    stored = TransposeOp::create(builder, op.getLoc(), withShape(stored.getType(), shape), stored, steps.transposed);
+  }
+  Value result = ReshapeOp::create(builder, op.getLoc(), withShape(op.getType(), steps.shape), stored);
+  layouts.set(op, result, steps.perm);
+  return true;
+}
+
+bool Rewriter::visitMatmul(MatmulOp op) {
+  auto found = shuffled.find(op.getLhs());
+  if (found == shuffled.end())
+    return false;
+  const Shuffled &order = found->second;
+  Value rows = op.getRhs();
+  RankedTensorType type = op.getRhs().getType();
+  int64_t columns = type.getDimSize(1);
+  SmallVector<int64_t> shape(order.shape), perm(order.transposed);
+  shape.push_back(columns);
+  perm.push_back(perm.size());
+  rows = ReshapeOp::create(builder, op.getLoc(), withShape(type, shape), rows);
+  SmallVector<int64_t> transposed = llvm::map_to_vector(perm, [&](int64_t dim) { return shape[dim]; });
+  rows = TransposeOp::create(builder, op.getLoc(), withShape(type, transposed), rows, perm);
+  op.getRhsMutable().set(ReshapeOp::create(builder, op.getLoc(), type, rows));
+  return false;
+}
+
+bool Rewriter::visit(Operation *op) {
+  if (auto conv = dyn_cast<ConvOpInterface>(op))
+    return visitConv(conv);
+  if (op->hasTrait<convoy::tcp::Elementwise>())
+    return visitElementwise(op);
+  auto order = [&](auto op) { return layouts.perm(op.getInput()); };
+  return llvm::TypeSwitch<Operation *, bool>(op)
+      .Case<MaxPoolOp, AvgPoolOp>([&](auto op) { return visitPool(op); })
+      .Case([&](ConcatOp op) { return visitConcat(op); })
+      .Case([&](ReshapeOp op) { return visitReshape(op); })
+      .Case([&](MatmulOp op) { return visitMatmul(op); })
+      .Case([&](TransposeOp op) {
+        Permutation perm = order(op);
+        Permutation composed = llvm::to_vector<5>(llvm::map_range(op.getPerm(), [&](int64_t dim) { return perm[dim]; }));
+        layouts.set(op, layouts.get(op.getInput()), composed);
+        return true;
+      })
+      .Case<BroadcastOp, PadOp, SliceOp, ReverseOp, ReduceSumOp, ReduceMeanOp, ReduceMaxOp, SoftmaxOp, LayerNormOp>([&](auto op) {
+        Permutation perm = order(op);
+        if (isIdentity(perm))
+          return false;
+        using Op = decltype(op);
+        if constexpr (std::is_same_v<Op, LayerNormOp>) {
+          // The normalized dims have to stay the trailing ones; their order does not matter.
+          auto axis = static_cast<int64_t>(op.getAxis());
+          if (llvm::any_of(ArrayRef<int64_t>(perm).drop_front(axis), [&](int64_t dim) { return dim < axis; }))
+            return false;
+        }
+        auto copy = sameOrder(op, perm);
+        if constexpr (std::is_same_v<Op, PadOp>) {
+          copy.setLow(toStored(op.getLow(), perm));
+          copy.setHigh(toStored(op.getHigh(), perm));
+          copy.setInterior(toStored(op.getInterior(), perm));
+        } else if constexpr (std::is_same_v<Op, SliceOp>) {
+          copy.setStarts(toStored(op.getStarts(), perm));
+          copy.setSizes(toStored(op.getSizes(), perm));
+          copy.setStrides(toStored(op.getStrides(), perm));
+        } else if constexpr (std::is_same_v<Op, SoftmaxOp>) {
+          copy.setDim(perm[op.getDim()]);
+        } else if constexpr (!std::is_same_v<Op, BroadcastOp> && !std::is_same_v<Op, LayerNormOp>) {
+          SmallVector<int64_t> dims = llvm::map_to_vector(op.getDims(), [&](int64_t dim) { return perm[dim]; });
+          llvm::sort(dims);
+          copy.setDims(dims);
+        }
+        return true;
+      })
+      .Default([](Operation *) { return false; });
+}
+
+void Rewriter::run() {
+  SmallVector<Operation *> replaced;
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    if (op.getNumResults() == 1 && weights.contains(op.getResult(0)))
+      continue;
+    builder.setInsertionPoint(&op);
+    if (visit(&op)) {
+      replaced.push_back(&op);
+      continue;
+    }
+    for (OpOperand &operand : op.getOpOperands())
+      if (layouts.has(operand.get()))
+        operand.set(layouts.in(operand.get(), identity(shapeOf(operand.get()).size()), op.getLoc()));
+  }
+  for (Operation *op : llvm::reverse(replaced))
+    op->erase();
+  eraseDeadOps(block);
+}
+
+void ChannelsLastPass::runOnOperation() {
+  if (!getOperation().isExternal())
+    Rewriter(getOperation()).run();
+}

@@ -1,0 +1,176 @@
+// Splits the model in two: @prepare_weights computes once what depends on weights alone, @main takes the results as arguments.
+
+#include "passes/Passes.h"
+#include "passes/normalize/Weights.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringSet.h"
+
+namespace convoy {
+#define GEN_PASS_DEF_TCPHOISTWEIGHTSPASS
+#include "passes/Passes.h.inc"
+} // namespace convoy
+
+using namespace mlir;
+using namespace convoy;
+using namespace convoy::tcp;
+
+static constexpr StringLiteral kPrepare = "prepare_weights";
+
+namespace {
+
+struct HoistWeightsPass : public convoy::impl::TcpHoistWeightsPassBase<HoistWeightsPass> {
+  using Base::Base;
+  void runOnOperation() override;
+
+private:
+  func::FuncOp createPrepare(func::FuncOp main, ArrayRef<BlockArgument> arguments, ArrayRef<Value> prepared, ArrayRef<std::string> names);
+};
+
+/// Readable, unique names for prepared weights.
+class Names {
+public:
+  explicit Names(func::FuncOp main) : main(main) {}
+
+  /// The weight's name where `value` is made of one; else, for a bias, that of the filter that it is added behind; else that of its
+  /// largest operand. A number keeps names apart.
+  std::string unique(Value value);
+
+private:
+  /// The weight that gave most of `value`'s elements; empty when there is none.
+  StringRef mainWeight(Value value);
+  /// Whether `value` depends on one weight only.
+  bool hasOneSource(Value value);
+  std::string base(Value value);
+
+  func::FuncOp main;
+  llvm::StringSet<> taken;
+};
+
+} // namespace
+
+StringRef Names::mainWeight(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    Value largest;
+    auto size = [](Value value) { return cast<RankedTensorType>(value.getType()).getNumElements(); };
+    for (Value operand : op->getOperands())
+      if (!operand.getDefiningOp<arith::ConstantOp>() && (!largest || size(operand) > size(largest)))
+        largest = operand;
+    if (!largest)
+      return {};
+    value = largest;
+  }
+  auto name = main.getArgAttrOfType<StringAttr>(cast<BlockArgument>(value).getArgNumber(), kWeightAttr);
+  return name ? name.getValue() : StringRef();
+}
+
+bool Names::hasOneSource(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    auto sources = llvm::make_filter_range(op->getOperands(), [](Value operand) { return !operand.getDefiningOp<arith::ConstantOp>(); });
+    if (!llvm::hasSingleElement(sources))
+      return false;
+    value = *sources.begin();
+  }
+  return true;
+}
+
+std::string Names::base(Value value) {
+  if (!hasOneSource(value))
+    for (Operation *user : value.getUsers()) {
+      auto add = dyn_cast<AddOp>(user);
+      Operation *anchor = add ? (add.getLhs() == value ? add.getRhs() : add.getLhs()).getDefiningOp() : nullptr;
+      if (!anchor || !isa<ConvOpInterface, MatmulOp>(anchor))
+        continue;
+      StringRef filter = mainWeight(anchor->getOperand(1));
+      if (filter.empty())
+        continue;
+      filter.consume_back(".weight");
+      return (filter + ".bias").str();
+    }
+  StringRef name = mainWeight(value);
+  return name.empty() ? "constant" : name.str();
+}
+
+std::string Names::unique(Value value) {
+  std::string name = base(value), candidate = name;
+  for (int64_t i = 1; !taken.insert(candidate).second; ++i)
+    candidate = name + "." + std::to_string(i);
+  return candidate;
+}
+
+func::FuncOp HoistWeightsPass::createPrepare(func::FuncOp main, ArrayRef<BlockArgument> arguments, ArrayRef<Value> prepared,
+                                             ArrayRef<std::string> names) {
+  OpBuilder builder = OpBuilder::atBlockEnd(getOperation().getBody());
+  auto types = [](auto &&values) { return llvm::map_to_vector(values, [](Value value) { return value.getType(); }); };
+  auto type = builder.getFunctionType(types(arguments), types(prepared));
+  auto prepare = func::FuncOp::create(builder, main.getLoc(), kPrepare, type);
+  prepare->setAttr(kTargetAttr, builder.getStringAttr("cpu"));
+  IRMapping mapping;
+  Block *body = prepare.addEntryBlock();
+  for (auto [i, argument] : llvm::enumerate(arguments)) {
+    prepare.setArgAttrs(i, main.getArgAttrDict(argument.getArgNumber()));
+    body->getArgument(i).setLoc(argument.getLoc());
+    mapping.map(argument, body->getArgument(i));
+  }
+  for (auto [i, name] : llvm::enumerate(names))
+    prepare.setResultAttr(i, kPreparedAttr, builder.getStringAttr(name));
+
+  // The slice of ops behind the prepared weights, in the order of @main.
+  llvm::DenseSet<Operation *> needed;
+  SmallVector<Value> worklist(prepared);
+  while (!worklist.empty())
+    if (Operation *op = worklist.pop_back_val().getDefiningOp(); op && needed.insert(op).second)
+      llvm::append_range(worklist, op->getOperands());
+  builder.setInsertionPointToEnd(body);
+  for (Operation &op : main.getBody().front())
+    if (needed.contains(&op))
+      builder.clone(op, mapping);
+  func::ReturnOp::create(builder, main.getLoc(), llvm::map_to_vector(prepared, [&](Value value) { return mapping.lookup(value); }));
+  return prepare;
+}
+
+void HoistWeightsPass::runOnOperation() {
+  ModuleOp module = getOperation();
+  auto main = module.lookupSymbol<func::FuncOp>("main");
+  if (!main || main.isExternal()) {
+    module.emitError("expects a function @main with a body");
+    return signalPassFailure();
+  }
+  if (Operation *other = module.lookupSymbol(kPrepare)) {
+    other->emitError("expects no function @prepare_weights before weights are hoisted");
+    return signalPassFailure();
+  }
+
+  WeightValues weights(main);
+  SmallVector<BlockArgument> arguments =
+      llvm::to_vector(llvm::make_filter_range(main.getArguments(), [&](BlockArgument argument) { return weights.contains(argument); }));
+  // What data meets, in the order in which it does; constants stay where they are.
+  llvm::MapVector<Value, SmallVector<OpOperand *>> uses;
+  for (Operation &op : main.getBody().front()) {
+    if (op.getNumResults() == 1 && weights.contains(op.getResult(0)))
+      continue;
+    for (OpOperand &operand : op.getOpOperands())
+      if (weights.contains(operand.get()) && !operand.get().getDefiningOp<arith::ConstantOp>())
+        uses[operand.get()].push_back(&operand);
+  }
+  Names names(main);
+  SmallVector<Value> prepared = llvm::map_to_vector(uses, [](auto &entry) { return entry.first; });
+  SmallVector<std::string> preparedNames = llvm::map_to_vector(prepared, [&](Value value) { return names.unique(value); });
+  createPrepare(main, arguments, prepared, preparedNames);
+
+  for (auto [value, name] : llvm::zip_equal(prepared, preparedNames)) {
+    unsigned index = main.getNumArguments();
+    auto attrs = DictionaryAttr::get(&getContext(), {{kPreparedAttr, StringAttr::get(&getContext(), name)}});
+    if (failed(main.insertArgument(index, value.getType(), attrs, value.getLoc())))
+      return signalPassFailure();
+    for (OpOperand *use : uses[value])
+      use->set(main.getArgument(index));
+  }
+  eraseDeadOps(main.getBody().front());
+  llvm::BitVector old(main.getNumArguments());
+  for (BlockArgument argument : arguments)
+    old.set(argument.getArgNumber());
+  if (failed(main.eraseArguments(old)))
+    return signalPassFailure();
+  main->setAttr(kTargetAttr, StringAttr::get(&getContext(), target));
+  module->setAttr(kTargetAttr, StringAttr::get(&getContext(), target));
+}

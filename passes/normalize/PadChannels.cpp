@@ -1,0 +1,54 @@
+// Fills up channel counts for which cuDNN has no fast kernel, with zeros on both the input and the weights.
+
+#include "passes/Passes.h"
+#include "passes/normalize/Weights.h"
+
+namespace convoy {
+#define GEN_PASS_DEF_TCPPADCHANNELSPASS
+#include "passes/Passes.h.inc"
+} // namespace convoy
+
+using namespace mlir;
+using namespace convoy;
+using namespace convoy::tcp;
+
+namespace {
+
+/// Input channels of a convolution without groups, and the number to fill up to.
+struct PaddedChannels {
+  int64_t from, to;
+};
+
+/// Stem of ResNet-50, 256 images in f16 on an H200: 553 us with 3 channels, 403 us with 4, 1223 us with 8.
+constexpr PaddedChannels kPaddedChannels[] = {{3, 4}};
+
+struct PadChannelsPass : public convoy::impl::TcpPadChannelsPassBase<PadChannelsPass> {
+  using Base::Base;
+  void runOnOperation() override;
+};
+
+} // namespace
+
+/// `value` with zeros added to its last dim until that is `channels`.
+static Value padLastDim(OpBuilder &builder, Location loc, Value value, int64_t channels) {
+  auto type = cast<RankedTensorType>(value.getType());
+  SmallVector<int64_t> none(type.getRank()), high(type.getRank()), shape(type.getShape());
+  high.back() = channels - shape.back();
+  shape.back() = channels;
+  return PadOp::create(builder, loc, withShape(type, shape), value, none, high, none, APFloat(0.0));
+}
+
+void PadChannelsPass::runOnOperation() {
+  getOperation().walk([](ConvOpInterface op) {
+    auto element = getElementTypeOrSelf(op.getInput().getType());
+    if (!op.getChannelsLast() || op.getGroups() != 1 || !(element.isF32() || element.isF16() || element.isBF16()))
+      return;
+    int64_t channels = cast<RankedTensorType>(op.getInput().getType()).getShape().back();
+    const auto *found = llvm::find_if(kPaddedChannels, [&](PaddedChannels entry) { return entry.from == channels; });
+    if (found == std::end(kPaddedChannels))
+      return;
+    OpBuilder builder(op);
+    op->setOperand(0, padLastDim(builder, op.getLoc(), op.getInput(), found->to));
+    op->setOperand(1, padLastDim(builder, op.getLoc(), op.getWeights(), found->to));
+  });
+}

@@ -1,0 +1,147 @@
+// Computes the model in another float type. Weight-only arithmetic keeps its own type and is rounded once, where data meets it; inputs are
+// cast where they are used and results cast back, so the model's interface does not change.
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "passes/Passes.h"
+#include "passes/normalize/Weights.h"
+
+namespace convoy {
+#define GEN_PASS_DEF_TCPSETDTYPEPASS
+#include "passes/Passes.h.inc"
+} // namespace convoy
+
+using namespace mlir;
+using namespace convoy;
+using namespace convoy::tcp;
+
+namespace {
+
+struct SetDtypePass : public convoy::impl::TcpSetDtypePassBase<SetDtypePass> {
+  using Base::Base;
+  void runOnOperation() override;
+};
+
+class Converter {
+public:
+  Converter(func::FuncOp function, FloatType dtype)
+      : block(function.getBody().front()), weights(function), builder(function.getContext(), &weights), dtype(dtype) {}
+
+  void run();
+
+private:
+  void findWide();
+  void convert(Operation *op);
+  /// Makes `operand` a value of `elementType`.
+  void setOperand(OpOperand &operand, Type elementType);
+
+  Block &block;
+  WeightValues weights;
+  OpBuilder builder;
+  FloatType dtype;
+  /// Ops that stay in the model's own type.
+  llvm::DenseSet<Operation *> wide;
+  llvm::DenseMap<std::pair<Value, Type>, Value> casts;
+};
+
+} // namespace
+
+static bool isFloat(Type type) { return isa<FloatType>(getElementTypeOrSelf(type)); }
+
+/// Squares, powers and exponentials leave f16's range long before their operands do.
+static bool growsFast(Operation *op) {
+  auto mul = dyn_cast<MulOp>(op);
+  return isa<ExpOp, PowOp>(op) || (mul && mul.getLhs() == mul.getRhs());
+}
+
+/// What is summed up after it has grown, as in the mean of squares of an RMS norm, and what is made of such sums alone.
+void Converter::findWide() {
+  auto isSum = [](Operation *op) { return isa<ReduceSumOp, ReduceMeanOp>(op); };
+  for (Operation &op : block) {
+    if (growsFast(&op) && isFloat(op.getResult(0).getType()) && !op.use_empty() && llvm::all_of(op.getUsers(), isSum))
+      wide.insert(&op);
+    auto isWide = [&](Value value) { return wide.contains(value.getDefiningOp()); };
+    if (isSum(&op) && isWide(op.getOperand(0)))
+      wide.insert(&op);
+    bool followsSum = op.hasTrait<convoy::tcp::Elementwise>() && !isa<CastOp>(op) && isFloat(op.getResult(0).getType()) &&
+                      llvm::any_of(op.getOperands(), isWide) &&
+                      llvm::all_of(op.getOperands(), [&](Value value) { return isWide(value) || weights.contains(value); });
+    if (followsSum)
+      wide.insert(&op);
+  }
+}
+
+void Converter::setOperand(OpOperand &operand, Type elementType) {
+  Value value = operand.get();
+  if (!isFloat(value.getType()) || getElementTypeOrSelf(value.getType()) == elementType)
+    return;
+  Value &result = casts[{value, elementType}];
+  if (!result) {
+    RankedTensorType type = withElementType(value.getType(), elementType);
+    auto constant = value.getDefiningOp<arith::ConstantOp>();
+    auto splat = constant ? dyn_cast<SplatElementsAttr>(constant.getValue()) : SplatElementsAttr();
+    if (splat) {
+      APFloat number = splat.getSplatValue<APFloat>();
+      bool losesInfo = false;
+      number.convert(cast<FloatType>(elementType).getFloatSemantics(), APFloat::rmNearestTiesToEven, &losesInfo);
+      result = arith::ConstantOp::create(builder, constant.getLoc(), DenseElementsAttr::get(type, number));
+    } else {
+      result = CastOp::create(builder, value.getLoc(), type, value);
+    }
+  }
+  operand.set(result);
+}
+
+void Converter::convert(Operation *op) {
+  if (isa<CastOp>(op)) {
+    // A cast takes any type; only what it makes changes.
+    if (isFloat(op->getResult(0).getType()))
+      op->getResult(0).setType(withElementType(op->getResult(0).getType(), dtype));
+    return;
+  }
+  bool isWide = wide.contains(op);
+  for (OpOperand &operand : op->getOpOperands())
+    setOperand(operand, isWide ? getElementTypeOrSelf(op->getResult(0).getType()) : dtype);
+  if (isWide)
+    return;
+  for (Value result : op->getResults())
+    if (isFloat(result.getType()))
+      result.setType(withElementType(result.getType(), dtype));
+}
+
+void Converter::run() {
+  findWide();
+  auto results = cast<func::FuncOp>(block.getParentOp()).getResultTypes();
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    if (op.getNumResults() == 1 && weights.contains(op.getResult(0)))
+      continue;
+    builder.setInsertionPoint(&op);
+    if (isa<func::ReturnOp>(op))
+      for (auto [operand, type] : llvm::zip_equal(op.getOpOperands(), results))
+        setOperand(operand, getElementTypeOrSelf(type));
+    else
+      convert(&op);
+  }
+  eraseDeadOps(block);
+}
+
+void SetDtypePass::runOnOperation() {
+  func::FuncOp function = getOperation();
+  if (dtype.empty() || function.isExternal())
+    return;
+  Builder builder(&getContext());
+  auto type = llvm::StringSwitch<FloatType>(dtype)
+                  .Case("f32", builder.getF32Type())
+                  .Case("f16", builder.getF16Type())
+                  .Case("bf16", builder.getBF16Type())
+                  .Default(FloatType());
+  if (!type) {
+    function.emitError("expects dtype f32, f16 or bf16, but got '") << dtype.getValue() << "'";
+    return signalPassFailure();
+  }
+  for (Operation &op : function.getBody().front())
+    if (op.getNumRegions()) {
+      op.emitOpError("cannot change its dtype: expects it set before groups are formed");
+      return signalPassFailure();
+    }
+  Converter(function, type).run();
+}
