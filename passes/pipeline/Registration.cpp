@@ -1,4 +1,5 @@
 #include "passes/pipeline/Registration.h"
+#include "dialect/cudnn/CudnnOps.h"
 #include "dialect/tcp/TcpOps.h"
 #include "mlir/IR/DialectRegistry.h"
 
@@ -6,7 +7,10 @@ using namespace mlir;
 
 namespace convoy {
 
-void registerConvoyDialects(DialectRegistry &registry) { registry.insert<tcp::TcpDialect>(); }
+void registerConvoyDialects(DialectRegistry &registry) {
+  registry.insert<tcp::TcpDialect, cudnn::CudnnDialect>();
+  cudnn::registerBufferizableOpInterfaceModels(registry);
+}
 
 void registerCompilerDialects(DialectRegistry &registry) {
   registerConvoyDialects(registry);

@@ -1,0 +1,156 @@
+// Graphs and their calls: the symbol form that passes work on, and the inline form.
+
+#ifndef CONVOY_CUDNN_GRAPH_OPS
+#define CONVOY_CUDNN_GRAPH_OPS
+
+include "dialect/cudnn/CudnnDialect.td"
+include "mlir/IR/BuiltinAttributes.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+include "mlir/Interfaces/DestinationStyleOpInterface.td"
+include "mlir/Interfaces/FunctionInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "mlir/IR/SymbolInterfaces.td"
+
+def Cudnn_GraphOp : Op<Cudnn_Dialect, "graph", [IsolatedFromAbove, FunctionOpInterface, SingleBlock]> {
+  let summary = "one cuDNN operation graph";
+  let description = [{
+    A symbol whose arguments are the tensors that the graph reads and whose results are those that it writes; every value in between is
+    virtual. Equal graphs are one symbol, called from several places.
+
+    **Constraints**
+
+    * (c1) arguments and results are tensor descriptors, and there is at least one result.
+    * (c2) there is a body of operations of a graph, at least one, ended by `cudnn.return`.
+    * (c3) results are computed in the graph, each once: an argument or a value that is a result already cannot be one.
+
+    ```mlir
+    cudnn.graph @conv_relu_0(%x: !cudnn.tensor_desc<1x64x56x56xf16, NHWC>, %w: !cudnn.tensor_desc<64x64x3x3xf16, NHWC>)
+        -> !cudnn.tensor_desc<1x64x56x56xf16, NHWC> {
+      %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1]
+          : !cudnn.tensor_desc<1x64x56x56xf16, NHWC>, !cudnn.tensor_desc<64x64x3x3xf16, NHWC> -> !cudnn.tensor_desc<1x64x56x56xf32, NHWC>
+      %1 = cudnn.pointwise relu_fwd(%0) type = f32 : !cudnn.tensor_desc<1x64x56x56xf32, NHWC> -> !cudnn.tensor_desc<1x64x56x56xf16, NHWC>
+      cudnn.return %1 : !cudnn.tensor_desc<1x64x56x56xf16, NHWC>
+    }
+    ```
+
+    Maps to `CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR`.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type, OptionalAttr<StrAttr>:$sym_visibility,
+                       OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasRegionVerifier = 1;
+  let skipDefaultBuilders = 1;
+  let builders = [OpBuilder<(ins "::llvm::StringRef":$name, "::mlir::FunctionType":$type)>];
+  let extraClassDeclaration = [{
+    /// Types of the arguments and of the results.
+    ::llvm::ArrayRef<::mlir::Type> getArgumentTypes() { return getFunctionType().getInputs(); }
+    ::llvm::ArrayRef<::mlir::Type> getResultTypes() { return getFunctionType().getResults(); }
+    ::mlir::Region *getCallableRegion() { return &getBody(); }
+    ::llvm::LogicalResult verifyType();
+  }];
+}
+
+def Cudnn_ReturnOp : Op<Cudnn_Dialect, "return", [Pure, HasParent<"GraphOp">, Terminator, ReturnLike]> {
+  let summary = "the results of a graph";
+  let description = [{
+    Ends the body of a `cudnn.graph`.
+
+    **Constraints**
+
+    * (c1) operands and the graph's results agree in number and type.
+  }];
+  let arguments = (ins Variadic<Cudnn_TensorDescType>:$operands);
+  let assemblyFormat = "($operands^ `:` qualified(type($operands)))? attr-dict";
+  let hasVerifier = 1;
+}
+
+def Cudnn_Operand : AnyTypeOf<[AnyStaticShapeTensor, AnyStaticShapeMemRef], "tensor or memref of static shape">;
+
+def Cudnn_ExecuteOp : Op<Cudnn_Dialect, "execute",
+    [AttrSizedOperandSegments, DestinationStyleOpInterface, DeclareOpInterfaceMethods<SymbolUserOpInterface>,
+     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "run a graph";
+  let description = [{
+    Reads `ins`, writes `outs`. On tensors the results are the `outs` after the run; on memrefs there are none. The contents of `outs` before
+    the run do not matter.
+
+    **Constraints**
+
+    * (c1) the symbol names a `cudnn.graph`.
+    * (c2) `ins` and `outs` are as many as the graph's arguments and results.
+    * (c3) element types are the graph's.
+    * (c4) the operand, packed row-major, holds the descriptor's elements in the order of memory: it has the descriptor's dims in
+      the order of descending strides; dims of size 1 do not count.
+    * (c5) the operands are all tensors or all memrefs; memrefs have the identity layout.
+
+    ```mlir
+    %y = cudnn.execute @conv_relu_0 ins(%x, %w : tensor<1x56x56x64xf16>, tensor<64x3x3x64xf16>) outs(%o : tensor<1x56x56x64xf16>)
+        -> tensor<1x56x56x64xf16>
+    cudnn.execute @conv_relu_0 ins(%a, %b : memref<1x56x56x64xf16>, memref<64x3x3x64xf16>) outs(%c : memref<1x56x56x64xf16>)
+    ```
+
+    Maps to `cudnnBackendExecute` with a variant pack of the operands.
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$graph, Variadic<Cudnn_Operand>:$inputs, Variadic<Cudnn_Operand>:$outputs);
+  let results = (outs Variadic<AnyStaticShapeTensor>:$results);
+  let assemblyFormat = [{
+    $graph (`ins` `(` $inputs^ `:` type($inputs) `)`)? `outs` `(` $outputs `:` type($outputs) `)` attr-dict (`->` type($results)^)?
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() { return getOutputsMutable(); }
+  }];
+}
+
+//===-- inline form ------------------------------------------------------------------------------------------------------===//
+
+def Cudnn_GetCurrentHandleOp : Op<Cudnn_Dialect, "get_current_handle", [Pure]> {
+  let summary = "the handle of the calling thread";
+  let description = [{
+    The runtime owns the handle; `cudnn-outline-graphs` drops this op with its last use.
+
+    ```mlir
+    %h = cudnn.get_current_handle !cudnn.handle
+    ```
+  }];
+  let results = (outs Cudnn_HandleType:$handle);
+  let assemblyFormat = "qualified(type($handle)) attr-dict";
+}
+
+def Cudnn_BuildAndExecGraphOp : Op<Cudnn_Dialect, "build_and_exec_graph", [Pure, IsolatedFromAbove, SingleBlock]> {
+  let summary = "a graph where it is used";
+  let description = [{
+    The inline form of `cudnn.graph` and `cudnn.execute`, to which `cudnn-outline-graphs` turns it.
+
+    **Constraints**
+
+    * (c1) block arguments are tensor descriptors, one an input; those of `cudnn.build_graph` one a result.
+    * (c2) element types agree.
+    * (c3) the tensor holds the descriptor's elements in the order of memory, as in `cudnn.execute`.
+    * (c4) the body ends with `cudnn.build_graph` and has at least one operation; results are computed in it.
+
+    ```mlir
+    %y = cudnn.build_and_exec_graph %h %x {
+    ^bb0(%arg0: !cudnn.tensor_desc<1x64x56x56xf32, alignment = 1, stride = []>):
+      %0 = cudnn.pointwise_relu(%arg0) type = f32 lower_clip = 0.0
+          : !cudnn.tensor_desc<1x64x56x56xf32, alignment = 1, stride = []> -> !cudnn.tensor_desc<1x64x56x56xf32, alignment = 1, stride = []>
+      cudnn.build_graph(%0) : !cudnn.tensor_desc<1x64x56x56xf32, alignment = 1, stride = []>
+    } : tensor<1x64x56x56xf32> -> tensor<1x64x56x56xf32>
+    ```
+  }];
+  let arguments = (ins Cudnn_HandleType:$handle, Variadic<AnyStaticShapeTensor>:$inputs);
+  let results = (outs Variadic<AnyStaticShapeTensor>:$outputs);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$handle $inputs attr-dict-with-keyword $body `:` type($inputs) `->` type($outputs)";
+  let hasRegionVerifier = 1;
+}
+
+def Cudnn_BuildGraphOp : Op<Cudnn_Dialect, "build_graph", [Pure, Terminator, ReturnLike, HasParent<"BuildAndExecGraphOp">]> {
+  let summary = "the results of an inline graph";
+  let description = "Ends the body of a `cudnn.build_and_exec_graph`.";
+  let arguments = (ins Variadic<Cudnn_TensorDescType>:$operands);
+  let assemblyFormat = "`(` $operands `)` attr-dict `:` qualified(type($operands))";
+}
+
+#endif // CONVOY_CUDNN_GRAPH_OPS

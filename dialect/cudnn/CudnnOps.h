@@ -1,0 +1,43 @@
+// The cudnn dialect's classes: everything that code outside this folder includes.
+
+#ifndef CONVOY_DIALECT_CUDNN_CUDNNOPS_H
+#define CONVOY_DIALECT_CUDNN_CUDNNOPS_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "dialect/cudnn/CudnnDialect.h.inc"
+#include "dialect/cudnn/CudnnEnums.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "dialect/cudnn/CudnnAttrs.h.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "dialect/cudnn/CudnnTypes.h.inc"
+
+#define GET_OP_CLASSES
+#include "dialect/cudnn/CudnnOps.h.inc"
+
+namespace convoy::cudnn {
+
+/// Number of operands that a pointwise mode takes, 1 to 3.
+int64_t pointwiseArity(PointwiseMode mode);
+
+/// Whether a pointwise mode is a gradient, whose operands are the output's gradient and the forward pass's input.
+bool isBackward(PointwiseMode mode);
+
+/// Lets one-shot bufferization turn `cudnn.execute` on tensors into `cudnn.execute` on memrefs.
+void registerBufferizableOpInterfaceModels(mlir::DialectRegistry &registry);
+
+} // namespace convoy::cudnn
+
+#endif // CONVOY_DIALECT_CUDNN_CUDNNOPS_H

@@ -1,0 +1,58 @@
+#include "dialect/cudnn/CudnnShapes.h"
+
+using namespace mlir;
+
+namespace convoy::cudnn {
+
+SmallVector<int64_t> rowMajorStrides(ArrayRef<int64_t> shape) {
+  SmallVector<int64_t> strides(shape.size(), 1);
+  for (int64_t i = static_cast<int64_t>(shape.size()) - 2; i >= 0; --i)
+    strides[i] = strides[i + 1] * shape[i + 1];
+  return strides;
+}
+
+SmallVector<int64_t> channelsLastStrides(ArrayRef<int64_t> shape) {
+  if (shape.size() < 3)
+    return rowMajorStrides(shape);
+  SmallVector<int64_t> strides(shape.size(), 1);
+  int64_t step = shape[1];
+  for (int64_t i = static_cast<int64_t>(shape.size()) - 1; i >= 0; --i) {
+    if (i == 1)
+      continue;
+    strides[i] = step;
+    step *= shape[i];
+  }
+  return strides;
+}
+
+SmallVector<int64_t> windowShape(ArrayRef<int64_t> input, ArrayRef<int64_t> window, ArrayRef<int64_t> stride, ArrayRef<int64_t> prePadding,
+                                 ArrayRef<int64_t> postPadding, ArrayRef<int64_t> dilation) {
+  SmallVector<int64_t> shape(input);
+  for (size_t i = 0; i < stride.size(); ++i) {
+    int64_t slack = input[i + 2] + prePadding[i] + postPadding[i] - dilation[i] * (window[i] - 1) - 1;
+    shape[i + 2] = slack < 0 ? 0 : slack / stride[i] + 1;
+  }
+  return shape;
+}
+
+SmallVector<int64_t> convolutionShape(ArrayRef<int64_t> input, ArrayRef<int64_t> filter, ArrayRef<int64_t> stride,
+                                      ArrayRef<int64_t> prePadding, ArrayRef<int64_t> postPadding, ArrayRef<int64_t> dilation) {
+  SmallVector<int64_t> shape = windowShape(input, filter.drop_front(2), stride, prePadding, postPadding, dilation);
+  shape[1] = filter[0];
+  return shape;
+}
+
+FailureOr<SmallVector<int64_t>> broadcastShape(ArrayRef<ArrayRef<int64_t>> shapes) {
+  SmallVector<int64_t> result(shapes.front());
+  for (ArrayRef<int64_t> shape : shapes.drop_front())
+    for (auto [i, dim] : llvm::enumerate(shape)) {
+      if (dim == result[i] || dim == 1)
+        continue;
+      if (result[i] != 1)
+        return failure();
+      result[i] = dim;
+    }
+  return result;
+}
+
+} // namespace convoy::cudnn

@@ -1,0 +1,44 @@
+// RUN: convoy-opt %s --split-input-file --one-shot-bufferize="bufferize-function-boundaries function-boundary-type-conversion=identity-layout-map" | filecheck %s
+
+cudnn.graph @relu(%x: !cudnn.tensor_desc<1x8x4x4xf16, NHWC>) -> !cudnn.tensor_desc<1x8x4x4xf16, NHWC> {
+  %0 = cudnn.pointwise relu_fwd(%x) type = f32 : !cudnn.tensor_desc<1x8x4x4xf16, NHWC> -> !cudnn.tensor_desc<1x8x4x4xf16, NHWC>
+  cudnn.return %0 : !cudnn.tensor_desc<1x8x4x4xf16, NHWC>
+}
+
+// The outs become buffers, and are not read: no copy into them.
+// CHECK-LABEL: func.func @chain(
+// CHECK-SAME: %[[X:.*]]: memref<1x4x4x8xf16>)
+// CHECK-NEXT: %[[A:.*]] = memref.alloc()
+// CHECK-NEXT: cudnn.execute @relu ins(%[[X]] : memref<1x4x4x8xf16>) outs(%[[A]] : memref<1x4x4x8xf16>)
+// CHECK-NEXT: %[[B:.*]] = memref.alloc()
+// CHECK-NEXT: cudnn.execute @relu ins(%[[A]] : memref<1x4x4x8xf16>) outs(%[[B]] : memref<1x4x4x8xf16>)
+// CHECK-NEXT: return %[[B]]
+func.func @chain(%x: tensor<1x4x4x8xf16>) -> tensor<1x4x4x8xf16> {
+  %o = tensor.empty() : tensor<1x4x4x8xf16>
+  %y = cudnn.execute @relu ins(%x : tensor<1x4x4x8xf16>) outs(%o : tensor<1x4x4x8xf16>) -> tensor<1x4x4x8xf16>
+  %p = tensor.empty() : tensor<1x4x4x8xf16>
+  %z = cudnn.execute @relu ins(%y : tensor<1x4x4x8xf16>) outs(%p : tensor<1x4x4x8xf16>) -> tensor<1x4x4x8xf16>
+  return %z : tensor<1x4x4x8xf16>
+}
+
+// -----
+
+cudnn.graph @relu(%x: !cudnn.tensor_desc<1x8x4x4xf16, NHWC>) -> !cudnn.tensor_desc<1x8x4x4xf16, NHWC> {
+  %0 = cudnn.pointwise relu_fwd(%x) type = f32 : !cudnn.tensor_desc<1x8x4x4xf16, NHWC> -> !cudnn.tensor_desc<1x8x4x4xf16, NHWC>
+  cudnn.return %0 : !cudnn.tensor_desc<1x8x4x4xf16, NHWC>
+}
+
+// A slice is not packed, so it is copied on its way in and out.
+// CHECK-LABEL: func.func @slices(
+// CHECK: %[[IN:.*]] = memref.subview
+// CHECK: %[[A:.*]] = memref.alloc() : memref<1x4x4x8xf16>
+// CHECK: memref.copy %[[IN]], %[[A]]
+// CHECK: cudnn.execute @relu ins(%[[A]] : memref<1x4x4x8xf16>)
+func.func @slices(%x: tensor<1x4x4x16xf16>) -> tensor<1x4x4x16xf16> {
+  %s = tensor.extract_slice %x[0, 0, 0, 0] [1, 4, 4, 8] [1, 1, 1, 1] : tensor<1x4x4x16xf16> to tensor<1x4x4x8xf16>
+  %o = tensor.empty() : tensor<1x4x4x16xf16>
+  %d = tensor.extract_slice %o[0, 0, 0, 8] [1, 4, 4, 8] [1, 1, 1, 1] : tensor<1x4x4x16xf16> to tensor<1x4x4x8xf16>
+  %y = cudnn.execute @relu ins(%s : tensor<1x4x4x8xf16>) outs(%d : tensor<1x4x4x8xf16>) -> tensor<1x4x4x8xf16>
+  %r = tensor.insert_slice %y into %o[0, 0, 0, 8] [1, 4, 4, 8] [1, 1, 1, 1] : tensor<1x4x4x8xf16> into tensor<1x4x4x16xf16>
+  return %r : tensor<1x4x4x16xf16>
+}

@@ -1,0 +1,29 @@
+// RUN: convoy-opt %s --verify-roundtrip | filecheck %s
+
+func.func private @types(
+  // CHECK: !cudnn.handle
+  !cudnn.handle,
+  // CHECK-SAME: !cudnn.tensor_desc<1x64x56x56xf16, NHWC>,
+  !cudnn.tensor_desc<1x64x56x56xf16, NHWC>,
+  // CHECK-SAME: !cudnn.tensor_desc<1x64x56x56xf16, NHWC>,
+  !cudnn.tensor_desc<1x64x56x56xf16, stride = [200704, 1, 3584, 64], alignment = 16>,
+  // CHECK-SAME: !cudnn.tensor_desc<1x64x56x56xf32, NCHW, alignment = 1>,
+  !cudnn.tensor_desc<1x64x56x56xf32, alignment = 1, stride = []>,
+  // CHECK-SAME: !cudnn.tensor_desc<1x64x56x56xf32, NCHW>,
+  !cudnn.tensor_desc<1x64x56x56xf32>,
+  // CHECK-SAME: !cudnn.tensor_desc<4x24x31x31xbf16, stride = [46128, 1, 1488, 48]>,
+  !cudnn.tensor_desc<4x24x31x31xbf16, alignment = 16, stride = [46128, 1, 1488, 48]>,
+  // CHECK-SAME: !cudnn.tensor_desc<2x8x4x5x6xf16, NDHWC>,
+  !cudnn.tensor_desc<2x8x4x5x6xf16, NDHWC>,
+  // CHECK-SAME: !cudnn.tensor_desc<2x8x4x5x6xf16, NCDHW>,
+  !cudnn.tensor_desc<2x8x4x5x6xf16, NCDHW>,
+  // CHECK-SAME: !cudnn.tensor_desc<2x8x4xf16, NWC>,
+  !cudnn.tensor_desc<2x8x4xf16, NWC>,
+  // CHECK-SAME: !cudnn.tensor_desc<2x8x4xf16>,
+  !cudnn.tensor_desc<2x8x4xf16, NCW>,
+  // CHECK-SAME: !cudnn.tensor_desc<1x64x1x1xf16, NHWC>,
+  !cudnn.tensor_desc<1x64x1x1xf16, NHWC>,
+  // CHECK-SAME: !cudnn.tensor_desc<8x1x1x1xui8, NCHW>,
+  !cudnn.tensor_desc<8x1x1x1xui8, NHWC>,
+  // CHECK-SAME: !cudnn.tensor_desc<3x4x5x6x7x8xf64, stride = [1, 20160, 4032, 672, 96, 12]>
+  !cudnn.tensor_desc<3x4x5x6x7x8xf64, stride = [1, 20160, 4032, 672, 96, 12]>)
