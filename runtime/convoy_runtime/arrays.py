@@ -76,7 +76,10 @@ def library_of(array: Any) -> str:
 
 
 def view(array: Any, name: str, *, stream: int | None = None) -> View:
-    """Borrows `array`, which is argument `name`. `stream` is DLPack's: whom the producer must wait for. Raises ArgumentError."""
+    """Borrows `array`, which is argument `name`. A producer on a GPU makes `stream` (DLPack's numbering) wait for its own work.
+
+    Raises ArgumentError.
+    """
     if isinstance(array, np.ndarray):
         size = array.dtype.itemsize or 1
         # A stride that is no multiple of the element cannot be said in elements; -1 elements never counts as packed.
@@ -87,8 +90,9 @@ def view(array: Any, name: str, *, stream: int | None = None) -> View:
         expected = "an array that speaks DLPack (torch, numpy, cupy, jax)"
         raise ArgumentError(argument=name, problem="is no array", expected=expected, got=type(array).__qualname__)
     try:
-        capsule = export() if stream is None else export(stream=stream)
-    except (BufferError, RuntimeError, TypeError, ValueError) as error:
+        on_gpu = stream is not None and array.__dlpack_device__()[0] != CPU
+        capsule = export(stream=stream) if on_gpu else export()
+    except (AttributeError, BufferError, RuntimeError, TypeError, ValueError) as error:
         raise ArgumentError(argument=name, problem=f"its library does not hand it out: {error}") from error
     if not _is_valid(capsule, b"dltensor"):
         raise ArgumentError(argument=name, problem="its __dlpack__ gave something that is no DLPack capsule")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -111,16 +111,21 @@ class Program(ABC):
             raise WeightsError(problem=problem)
 
     def _views(
-        self, arrays: Sequence[Any], specs: Sequence[TensorSpec], what: str, device: tuple[int, int], stream: int | None = None
+        self,
+        arrays: Sequence[Any],
+        specs: Sequence[TensorSpec],
+        what: str,
+        device: tuple[int, int],
+        stream: Callable[[Any], int] | None = None,
     ) -> list[View]:
-        """Borrows and checks the arrays of one side of a call."""
+        """Borrows and checks the arrays of one side of a call. `stream` says for each array what `arrays.view` is told."""
         if len(arrays) != len(specs):
             names = ", ".join(spec.name for spec in specs) or "none"
             raise ArgumentError(argument=f"{what}s", problem="wrong number", expected=f"{len(specs)} ({names})", got=str(len(arrays)))
         views = []
         for array, spec in zip(arrays, specs, strict=True):
             name = f"{what} {spec.name!r}"
-            got = view(array, name, stream=stream)
+            got = view(array, name, stream=stream(array) if stream else None)
             check(got, spec, name, device)
             views.append(got)
         return views

@@ -19,9 +19,7 @@ from .manifest import Manifest
 __all__ = ["prepare_weights"]
 
 
-def prepare_weights(
-    native: NativeLibrary, manifest: Manifest, source: str | os.PathLike[str] | Mapping[str, Any]
-) -> dict[str, HostTensor]:
+def prepare_weights(native: NativeLibrary, manifest: Manifest, source: str | os.PathLike[str] | Mapping[str, Any]) -> dict[str, HostTensor]:
     """The prepared weights by name, computed on the host by `convoy_prepare_weights`.
 
     `source` is a .safetensors file or a mapping from names to host arrays, as a state_dict, with exactly the names, shapes and dtypes of

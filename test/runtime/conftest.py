@@ -7,8 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from convoy.artifact import write_artifact
 from runtime_fixtures import HERE, PREPARED, ROOT, affine_manifest, c_compiler
+
+from convoy.artifact import write_artifact
 
 
 @pytest.fixture(scope="session")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from convoy.artifact import HostTensor
 from convoy_runtime.manifest import Host, Manifest, TensorSpec
 

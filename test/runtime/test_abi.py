@@ -8,8 +8,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from convoy_runtime import _abi
 from runtime_fixtures import ROOT, c_compiler
+
+from convoy_runtime import _abi
 
 STRUCTS = (_abi.ConvoyCudnn, _abi.ConvoyRuntime)
 

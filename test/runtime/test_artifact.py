@@ -8,9 +8,11 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
-import convoy_runtime
 import numpy as np
 import pytest
+from runtime_fixtures import PREPARED, affine_manifest
+
+import convoy_runtime
 from convoy import artifact as writer
 from convoy.artifact import HostTensor, write_artifact
 from convoy.errors import ArtifactWriteError
@@ -18,7 +20,6 @@ from convoy_runtime import ArtifactError
 from convoy_runtime._safetensors import read_safetensors, write_safetensors
 from convoy_runtime.artifact import check_host, open_artifact
 from convoy_runtime.manifest import Host, Manifest, TensorSpec
-from runtime_fixtures import PREPARED, affine_manifest
 
 
 def test_members_are_aligned_and_mapped(affine: Path, affine_so: bytes) -> None:

@@ -6,13 +6,14 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-import convoy_runtime
 import numpy as np
 import pytest
+from runtime_fixtures import PREPARED, B, S, W, affine_manifest, reference
+
+import convoy_runtime
 from convoy.artifact import write_artifact
 from convoy_runtime import ArgumentError, ArtifactError, ConvoyRuntimeError, DeviceError, ExecutionError, Program, WeightsError
 from convoy_runtime.manifest import TensorSpec
-from runtime_fixtures import PREPARED, B, S, W, affine_manifest, reference
 
 X = np.array([[1, 2, 3], [-4, -5, 6]], np.float32)
 

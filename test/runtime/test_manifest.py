@@ -7,9 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from runtime_fixtures import affine_manifest
+
 from convoy_runtime import ArtifactError
 from convoy_runtime.manifest import Call, Cudnn, FileEntry, Graph, GraphTensor, Kernel, Manifest
-from runtime_fixtures import affine_manifest
 
 FILES = {"native.so": FileEntry("0" * 64, 1), "kernels.ptx": FileEntry("f" * 64, 2)}
 CUDA = affine_manifest(

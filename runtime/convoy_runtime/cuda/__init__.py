@@ -1,0 +1,1 @@
+"""The `cuda` target: driver, cuDNN, plans, execution. Nothing here is imported before an artifact of that target is loaded."""

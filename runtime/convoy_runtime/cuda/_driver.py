@@ -1,0 +1,96 @@
+"""Checked calls of the CUDA driver through cuda.bindings, which is imported, and libcuda loaded, when a device is opened."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import ModuleType
+from typing import Any
+
+from convoy_runtime.errors import CudaError, DeviceError
+
+__all__ = ["Device", "Driver", "open_driver"]
+
+_HINTS = {
+    "CUDA_ERROR_NO_DEVICE": "no GPU is visible: look at nvidia-smi and CUDA_VISIBLE_DEVICES",
+    "CUDA_ERROR_INVALID_DEVICE": "there is no GPU of that number",
+    "CUDA_ERROR_OUT_OF_MEMORY": "the GPU's memory is full: close other programs, or compile for a smaller batch",
+    "CUDA_ERROR_INVALID_PTX": "the driver does not take this PTX: update it",
+    "CUDA_ERROR_UNSUPPORTED_PTX_VERSION": "the driver is older than the artifact's PTX: update it",
+    "CUDA_ERROR_NO_BINARY_FOR_GPU": "the artifact's kernels were compiled for newer GPUs",
+    "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH": "driver and libcuda differ in version: reboot, or look at LD_LIBRARY_PATH",
+}
+
+
+class Driver:
+    """The driver's functions by name. `call("cuMemAlloc", n)` raises CudaError or returns what the function gives back."""
+
+    def __init__(self, module: ModuleType) -> None:
+        self.module = module
+
+    def call(self, name: str, *arguments: Any) -> Any:
+        """Calls the function `name` and checks its CUresult."""
+        result, *values = getattr(self.module, name)(*arguments)
+        if result != 0:
+            raise self._error(name, result)
+        return values[0] if len(values) == 1 else tuple(values) or None
+
+    def _error(self, call: str, result: Any) -> CudaError:
+        def text(name: str) -> str:
+            status, value = getattr(self.module, name)(result)
+            return value.decode() if status == 0 and value else str(int(result))
+
+        name = text("cuGetErrorName")
+        return CudaError(call=call, name=name, description=text("cuGetErrorString"), hint=_HINTS.get(name))
+
+
+_lock = threading.Lock()
+_driver: Driver | None = None
+
+
+def open_driver() -> Driver:
+    """Loads and initializes the driver, once a process. Raises DeviceError when the bindings, libcuda or a GPU are missing."""
+    global _driver
+    with _lock:
+        if _driver is None:
+            try:
+                from cuda.bindings import driver as module  # type: ignore[import-untyped]
+            except ImportError as error:
+                raise DeviceError(problem=f"cuda.bindings cannot be imported: {error}", hint="pip install cuda-bindings") from error
+            driver = Driver(module)
+            try:
+                driver.call("cuInit", 0)
+            except RuntimeError as error:
+                # What cuda.bindings raises when it cannot load the library itself.
+                hint = "install NVIDIA's driver, or run where a GPU is; artifacts of the cpu target need none"
+                raise DeviceError(problem=f"the NVIDIA driver is not there: {error}", hint=hint) from error
+            _driver = driver
+        return _driver
+
+
+class Device:
+    """One GPU, through its primary context: the one that CUDA's runtime, and so PyTorch, uses as well."""
+
+    def __init__(self, driver: Driver, index: int) -> None:
+        count = driver.call("cuDeviceGetCount")
+        if index >= count:
+            raise DeviceError(problem=f"cuda:{index}: expected a GPU below {count}, the number of those visible, got {index}")
+        self.driver, self.index = driver, index
+        self._device = driver.call("cuDeviceGet", index)
+        self.name: str = driver.call("cuDeviceGetName", 256, self._device).split(b"\0")[0].decode()
+        # Never released: whoever holds memory of this device would have to be gone, and so would every other user in this thread.
+        self._context = driver.call("cuDevicePrimaryCtxRetain", self._device)
+
+    @contextmanager
+    def current(self) -> Iterator[None]:
+        """Makes the device this thread's current one while the `with` lasts."""
+        call = self.driver.call
+        if int(call("cuCtxGetCurrent")) == int(self._context):
+            yield
+            return
+        call("cuCtxPushCurrent", self._context)
+        try:
+            yield
+        finally:
+            call("cuCtxPopCurrent")

@@ -1,0 +1,368 @@
+"""Runs an artifact of the `cuda` target: plans every graph, runs the program once, captures it into one CUDA graph, replays that.
+
+The captured graph works on static buffers. A call copies its inputs into them and its results out of them, all on the caller's
+stream and without waiting; `static_inputs`, `static_outputs` and `replay` leave the copies away.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import sys
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from convoy_runtime._native import NativeLibrary
+from convoy_runtime._safetensors import HostTensor
+from convoy_runtime.arrays import CPU, CUDA, View, aligned_copy, aligned_empty, check, is_packed, library_of, view
+from convoy_runtime.artifact import Artifact
+from convoy_runtime.errors import ArgumentError, ArtifactError, CudaError
+from convoy_runtime.manifest import TensorSpec
+from convoy_runtime.program import POISON, Program
+
+from ._cudnn import Cudnn, open_cudnn
+from ._driver import Device, open_driver
+from .calls import Calls
+from .memory import Allocation, DeviceArray, Lease, Pool, carve
+from .options import PlanOptions
+from .planner import Plan, Planner, PlanReport
+
+__all__ = ["CudaProgram"]
+
+PTX = "kernels.ptx"
+# CUstream_flags, CUevent_flags, CUstreamCaptureStatus.
+_STREAM_NON_BLOCKING = 1
+_EVENT_DISABLE_TIMING = 2
+_CAPTURE_STATUS_NONE = 0
+#: DLPack's number of the legacy default stream, whose handle is 0.
+_DLPACK_LEGACY_STREAM = 1
+
+
+class CudaProgram(Program):
+    """A program on a GPU. Inputs are arrays on that GPU; those that are not packed row-major are copied by their own library.
+
+    Work is enqueued on the caller's stream: that of torch or cupy when the first input is theirs, else the legacy default stream,
+    or the one that `run_into` and `replay` are given. Calls from several threads or streams follow one another.
+    """
+
+    def __init__(self, artifact: Artifact, native: NativeLibrary, *, index: int, poison: bool, options: PlanOptions | None = None) -> None:
+        super().__init__(artifact, native, poison=poison)
+        self._lock = threading.RLock()
+        self._resources = contextlib.ExitStack()
+        self._plans: dict[int, Plan] = {}
+        self._memory: Allocation | None = None
+        self._last_stream: int | None = None
+        self._driver = open_driver()
+        self._device = Device(self._driver, index)
+        self._pool = Pool(self._device)
+        try:
+            with self._device.current():
+                self._prepare(artifact, options or PlanOptions())
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def device(self) -> str:
+        """As `cuda:0 (NVIDIA H200)`."""
+        return f"cuda:{self._device.index} ({self._device.name})"
+
+    @property
+    def plans(self) -> tuple[PlanReport, ...]:
+        """Which engine runs each graph, and why not another; in the order of the manifest's graphs."""
+        return tuple(self._plans[index].report for index in sorted(self._plans))
+
+    @property
+    def static_inputs(self) -> tuple[DeviceArray, ...]:
+        """The buffers that `replay` reads, one an input."""
+        return self._arrays(self.inputs, self._input_pointers)
+
+    @property
+    def static_outputs(self) -> tuple[DeviceArray, ...]:
+        """The buffers that `replay` writes, one an output. The next run overwrites them."""
+        return self._arrays(self.outputs, self._output_pointers)
+
+    def __call__(self, *arrays: Any, stream: int | None = None) -> Any:
+        """Runs the model. `stream` is a CUstream's handle; results are ready there, and so, in that order, for whoever uses it next."""
+        self._check_ready()
+        library = library_of(arrays[0]) if arrays else "convoy_runtime"
+        target = self._stream_of(library) if stream is None else stream
+        with self._lock, self._device.current():
+            views = self._inputs(arrays, target)
+            results = [self._result(library, spec, target) for spec in self.outputs]
+            self._enqueue(views, [pointer for _, pointer in results], target)
+        outputs = tuple(_hand_over(library, array) for array, _ in results)
+        return outputs[0] if len(outputs) == 1 else outputs
+
+    def run_into(self, outputs: Sequence[Any], inputs: Sequence[Any], *, stream: int | None = None) -> None:
+        """Runs the model on `inputs` and writes into the arrays `outputs`, which must be packed row-major, on `stream`."""
+        self._check_ready()
+        given = [*inputs, *outputs]
+        target = stream if stream is not None else self._stream_of(library_of(given[0]) if given else "")
+        with self._lock, self._device.current():
+            views = self._inputs(inputs, target)
+            targets = self._views(outputs, self.outputs, "output", (CUDA, self._device.index), self._producer_stream(target))
+            for got, spec in zip(targets, self.outputs, strict=True):
+                if not is_packed(got):
+                    raise ArgumentError(
+                        argument=f"output {spec.name!r}", problem="is not packed row-major", got=f"strides {list(got.strides)}"
+                    )
+            self._enqueue(views, [got.pointer for got in targets], target)
+
+    def replay(self, stream: int = 0) -> None:
+        """Runs the model on `static_inputs` into `static_outputs`, on the stream with this handle. Nothing is checked or copied."""
+        self._check_ready()
+        with self._lock, self._device.current():
+            self._enqueue([], [], stream)
+
+    def run_numpy(self, *arrays: np.ndarray) -> tuple[np.ndarray, ...]:
+        self._check_ready()
+        views = self._views(arrays, self.inputs, "input", (CPU, 0))
+        hosts = [aligned_copy(got) for got in views]
+        results = [aligned_empty(spec.shape, spec.dtype) for spec in self.outputs]
+        call, stream = self._driver.call, self._stream
+        with self._lock, self._device.current():
+            self._follow(stream)
+            for host, pointer in zip(hosts, self._input_pointers, strict=True):
+                if host.nbytes:
+                    call("cuMemcpyHtoDAsync", pointer, host.ctypes.data, host.nbytes, stream)
+            self._launch(stream)
+            for result, pointer in zip(results, self._output_pointers, strict=True):
+                if result.nbytes:
+                    call("cuMemcpyDtoHAsync", result.ctypes.data, pointer, result.nbytes, stream)
+            self._leave(stream)
+            call("cuStreamSynchronize", stream)
+        return tuple(results)
+
+    def synchronize(self) -> None:
+        """Waits for the last run. Raises CudaError when it failed on the GPU."""
+        self._check_open()
+        with self._lock, self._device.current():
+            if self._last_stream is not None:
+                self._driver.call("cuEventSynchronize", self._event)
+
+    def close(self) -> None:
+        with self._lock, self._device.current():
+            super().close()
+            if self._last_stream is not None:
+                self._quietly("cuEventSynchronize", self._event)
+                self._last_stream = None
+            self._resources.close()
+            self._plans.clear()
+            # Arrays that were handed out keep their memory; the rest goes here.
+            self._memory = None
+
+    # Loading.
+
+    def _prepare(self, artifact: Artifact, options: PlanOptions) -> None:
+        manifest, call, keep = self.manifest, self._driver.call, self._resources
+        self._stream = int(call("cuStreamCreate", _STREAM_NON_BLOCKING))
+        keep.callback(self._quietly, "cuStreamDestroy", self._stream)
+        self._event = call("cuEventCreate", _EVENT_DISABLE_TIMING)
+        keep.callback(self._quietly, "cuEventDestroy", self._event)
+
+        cudnn, handle = self._open_cudnn()
+        if cudnn is not None:
+            planner = Planner(cudnn, options, handle=handle)
+            for site in manifest.calls:
+                if site.graph not in self._plans:
+                    graph = manifest.graphs[site.graph]
+                    plan = planner.plan(graph, self._native.builder(graph.symbol))
+                    keep.callback(plan.descriptor.close)
+                    self._plans[site.graph] = plan
+        kernels = self._load_kernels(artifact)
+        workspace = max((plan.report.workspace_bytes for plan in self._plans.values()), default=0)
+
+        specs = (*manifest.inputs, *manifest.outputs, *manifest.prepared)
+        sizes = [*(spec.bytes for spec in specs), manifest.arena_bytes, workspace]
+        memory, pointers = carve(self._device, sizes)
+        self._memory = memory
+        ends = len(manifest.inputs), len(manifest.inputs) + len(manifest.outputs), len(specs)
+        self._input_pointers, self._output_pointers = pointers[: ends[0]], pointers[ends[0] : ends[1]]
+        self._prepared_pointers, self._arena = pointers[ends[1] : ends[2]], pointers[-2]
+        # The first run is on whatever is there: zeros are valid indices, and no NaN slows anything down.
+        call("cuMemsetD8Async", memory.pointer, 0, memory.size, self._stream)
+
+        calls = Calls(
+            manifest, self._driver, self._stream, cudnn=cudnn, handle=handle, plans=self._plans, kernels=kernels, workspace=pointers[-1]
+        )
+        keep.callback(calls.close)
+        self._capture(calls)
+
+    def _open_cudnn(self) -> tuple[Cudnn | None, int | None]:
+        """cuDNN and a handle on our stream; neither when the program has no graphs."""
+        if not self.manifest.calls or self.manifest.cudnn is None:
+            return None, None
+        cudnn = open_cudnn(self.manifest.cudnn.minimum)
+        pointer = ctypes.c_void_p()
+        cudnn.call("cudnnCreate", ctypes.byref(pointer))
+        handle = pointer.value or 0
+        self._resources.callback(cudnn.library.cudnnDestroy, handle)
+        cudnn.call("cudnnSetStream", handle, self._stream)
+        return cudnn, handle
+
+    def _load_kernels(self, artifact: Artifact) -> list[Any]:
+        if not self.manifest.kernels:
+            return []
+        image = ctypes.create_string_buffer(bytes(artifact.members[PTX]))
+        module = self._driver.call("cuModuleLoadData", ctypes.addressof(image))
+        self._resources.callback(self._quietly, "cuModuleUnload", module)
+        functions = []
+        for kernel in self.manifest.kernels:
+            try:
+                functions.append(self._driver.call("cuModuleGetFunction", module, kernel.name.encode()))
+            except CudaError as error:
+                problem = f"kernel {kernel.name} of {kernel.location} is not there: {error}"
+                raise ArtifactError(problem=problem, path=artifact.path, member=PTX) from error
+        return functions
+
+    def _capture(self, calls: Calls) -> None:
+        """Runs the program once, because first calls may load code, which no capture allows; then captures it."""
+        call, stream = self._driver.call, self._stream
+        arguments = self._native, self._input_pointers, self._prepared_pointers, self._output_pointers, self._arena
+        calls.run(*arguments)
+        call("cuStreamSynchronize", stream)
+        call("cuStreamBeginCapture", stream, self._driver.module.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL)
+        try:
+            calls.run(*arguments)
+        except BaseException:
+            with contextlib.suppress(CudaError):
+                call("cuGraphDestroy", call("cuStreamEndCapture", stream))
+            raise
+        graph = call("cuStreamEndCapture", stream)
+        try:
+            self._graph = call("cuGraphInstantiate", graph, 0)
+        finally:
+            call("cuGraphDestroy", graph)
+        self._resources.callback(self._quietly, "cuGraphExecDestroy", self._graph)
+
+    def _install(self, prepared: Mapping[str, HostTensor]) -> None:
+        with self._lock, self._device.current():
+            # Runs that are under way still read the old ones.
+            self.synchronize()
+            for spec, pointer in zip(self.manifest.prepared, self._prepared_pointers, strict=True):
+                array = prepared[spec.name].array
+                if array.nbytes:
+                    self._driver.call("cuMemcpyHtoD", pointer, array.ctypes.data, array.nbytes)
+
+    # Running.
+
+    def _inputs(self, arrays: Sequence[Any], stream: int) -> list[View]:
+        device = (CUDA, self._device.index)
+        producer = self._producer_stream(stream)
+        views = self._views(arrays, self.inputs, "input", device, producer)
+        for index, (got, spec) in enumerate(zip(views, self.inputs, strict=True)):
+            if is_packed(got):
+                continue
+            name, library = f"input {spec.name!r}", library_of(arrays[index])
+            if library == "torch":
+                copy = arrays[index].contiguous()
+            elif library == "cupy":
+                copy = sys.modules["cupy"].ascontiguousarray(arrays[index])
+            else:
+                raise ArgumentError(
+                    argument=name, problem="is not packed row-major, and its library is not known", got=f"strides {list(got.strides)}"
+                )
+            self._record_stream(library, copy, stream)
+            views[index] = view(copy, name, stream=producer(copy))
+            check(views[index], spec, name, device)
+        return views
+
+    def _enqueue(self, inputs: Sequence[View], outputs: Sequence[int], stream: int) -> None:
+        """Copies in, runs, copies out; with no `inputs` and `outputs` it only runs."""
+        call = self._driver.call
+        self._follow(stream)
+        for got, spec, pointer in zip(inputs, self.inputs, self._input_pointers, strict=False):
+            if spec.bytes:
+                call("cuMemcpyDtoDAsync", pointer, got.pointer, spec.bytes, stream)
+        self._launch(stream)
+        for target, spec, pointer in zip(outputs, self.outputs, self._output_pointers, strict=False):
+            if spec.bytes:
+                call("cuMemcpyDtoDAsync", target, pointer, spec.bytes, stream)
+        self._leave(stream)
+
+    def _launch(self, stream: int) -> None:
+        call = self._driver.call
+        if self._poison:
+            regions = [(pointer, spec.bytes) for pointer, spec in zip(self._output_pointers, self.outputs, strict=True)]
+            for pointer, size in (*regions, (self._arena, self.manifest.arena_bytes)):
+                if size:
+                    call("cuMemsetD8Async", pointer, POISON, size, stream)
+        call("cuGraphLaunch", self._graph, stream)
+
+    def _follow(self, stream: int) -> None:
+        """Makes `stream` wait for the last run when that was on another one: both use the static buffers."""
+        if self._last_stream is not None and self._last_stream != stream:
+            self._driver.call("cuStreamWaitEvent", stream, self._event, 0)
+
+    def _leave(self, stream: int) -> None:
+        # While a caller captures the stream into a graph of its own, our event would become part of that graph.
+        if int(self._driver.call("cuStreamIsCapturing", stream)) == _CAPTURE_STATUS_NONE:
+            self._driver.call("cuEventRecord", self._event, stream)
+            self._last_stream = stream
+
+    def _stream_of(self, library: str) -> int:
+        """The stream that the caller's library works on."""
+        module = sys.modules.get(library)
+        if library == "torch" and module is not None:
+            return int(module.cuda.current_stream(self._device.index).cuda_stream)
+        if library == "cupy" and module is not None:
+            return int(module.cuda.get_current_stream().ptr)
+        return 0
+
+    def _producer_stream(self, stream: int) -> Callable[[Any], int]:
+        """What DLPack is told of a run on `stream`: the producer must make it wait, unless it works there itself (-1)."""
+
+        def of(array: Any) -> int:
+            library = library_of(array)
+            if library in ("torch", "cupy") and self._stream_of(library) == stream:
+                return -1
+            return stream or _DLPACK_LEGACY_STREAM
+
+        return of
+
+    def _result(self, library: str, spec: TensorSpec, stream: int) -> tuple[Any, int]:
+        """A fresh array of `library`, and where it lies. torch's comes from its own allocator, so that it obeys torch's rules."""
+        module = sys.modules.get(library)
+        if library == "torch" and module is not None:
+            tensor = module.empty(spec.shape, dtype=getattr(module, spec.dtype), device=f"cuda:{self._device.index}")
+            self._record_stream(library, tensor, stream)
+            return tensor, tensor.data_ptr()
+        memory = self._pool.take(spec.bytes, stream)
+        owner = Lease(self._pool, memory, stream)
+        return DeviceArray(spec, memory.pointer, self._device.index, owner, self._ready), memory.pointer
+
+    def _record_stream(self, library: str, array: Any, stream: int) -> None:
+        """Tells torch's allocator that memory of its current stream is used on `stream`, when that is another one."""
+        if library == "torch" and stream != self._stream_of("torch"):
+            torch = sys.modules["torch"]
+            array.record_stream(torch.cuda.ExternalStream(stream, device=self._device.index))
+
+    def _ready(self, stream: int | None) -> None:
+        """Makes a consumer's stream (DLPack's numbering: None and 1 are the legacy default) wait for the last run."""
+        if self._artifact is None or self._last_stream is None:
+            return
+        with self._lock, self._device.current():
+            self._follow(0 if stream is None or stream == _DLPACK_LEGACY_STREAM else stream)
+
+    def _arrays(self, specs: Sequence[TensorSpec], pointers: Sequence[int]) -> tuple[DeviceArray, ...]:
+        self._check_open()
+        return tuple(
+            DeviceArray(spec, pointer, self._device.index, self._memory, self._ready) for spec, pointer in zip(specs, pointers, strict=True)
+        )
+
+    def _quietly(self, name: str, argument: Any) -> None:
+        """For clean-up: an error that an earlier call left on the device must not hide the first one."""
+        with contextlib.suppress(CudaError):
+            self._driver.call(name, argument)
+
+
+def _hand_over(library: str, array: Any) -> Any:
+    """A result to the library of the first input; not before the run is enqueued, which is what that library has to wait for."""
+    module = sys.modules.get({"jax": "jax.numpy"}.get(library, library))
+    if isinstance(array, DeviceArray) and library in ("jax", "cupy") and module is not None:
+        return module.from_dlpack(array)
+    return array

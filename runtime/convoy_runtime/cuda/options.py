@@ -1,0 +1,42 @@
+"""Which of cuDNN's engines may be used. Each option is a guarantee: an engine that breaks it is never chosen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ._enums import BehaviorNote, NumericalNote
+
+__all__ = ["PlanOptions"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanOptions:
+    """Restrictions on execution plans.
+
+    `allow_tf32`: graphs of float32 may use tensor cores, which round inputs to 10 bits of mantissa (PyTorch:
+    torch.backends.cudnn.allow_tf32). `deterministic`: only engines whose result is the same in each run. `allow_winograd`: engines
+    that transform tiles, with larger errors. `allow_runtime_compilation`: engines that compile a kernel while the program is
+    loaded. `max_workspace_bytes`: of one plan. `heuristics`: cuDNN's modes (A, B, FALLBACK), asked in this order.
+    """
+
+    allow_tf32: bool = True
+    deterministic: bool = False
+    allow_winograd: bool = True
+    allow_runtime_compilation: bool = True
+    max_workspace_bytes: int = 512 << 20
+    heuristics: tuple[str, ...] = ("A", "FALLBACK")
+
+    def refuses(self, numerical: set[NumericalNote], behavior: set[BehaviorNote], *, float32: bool) -> str | None:
+        """Why an engine with these notes may not run a graph, `float32` if none of its float tensors is narrower; None if it may."""
+        # Weights would have to be stored in cuDNN's own order, which `prepare_weights` does not write.
+        reordered = {BehaviorNote.REQUIRES_FILTER_INT8x32_REORDER, BehaviorNote.REQUIRES_BIAS_INT8x32_REORDER}
+        rules: tuple[tuple[bool, bool, str], ...] = (
+            (True, bool(behavior & reordered), "needs reordered int8 weights"),
+            # float32 stored, but float16 multiplied: never what a float32 model means, and PyTorch never does it.
+            (float32, NumericalNote.DOWN_CONVERT_INPUTS in numerical, "rounds inputs to a narrower type"),
+            (float32 and not self.allow_tf32, NumericalNote.TENSOR_CORE in numerical, "uses TF32, which allow_tf32=False forbids"),
+            (self.deterministic, NumericalNote.NONDETERMINISTIC in numerical, "is not deterministic"),
+            (not self.allow_winograd, NumericalNote.WINOGRAD in numerical, "uses Winograd's transform"),
+            (not self.allow_runtime_compilation, BehaviorNote.RUNTIME_COMPILATION in behavior, "compiles at run time"),
+        )
+        return next((reason for applies, found, reason in rules if applies and found), None)

@@ -1,0 +1,191 @@
+"""Plans from the real cuDNN for a GPU that is not there: the device is described by JSON, the graph is built by native code."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from enum import IntEnum
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import convoy_runtime
+from convoy_runtime import CudnnError, DeviceError, PlanError
+from convoy_runtime._native import load_native
+from convoy_runtime.cuda import _enums
+from convoy_runtime.cuda._cudnn import Cudnn, open_cudnn, version_text
+from convoy_runtime.cuda.options import PlanOptions
+from convoy_runtime.cuda.planner import Planner, device_properties
+from convoy_runtime.manifest import Graph, GraphTensor
+
+H200 = Path(convoy_runtime.__file__).parent / "cuda" / "devices" / "h200.json"
+PREFIXES: dict[type[IntEnum], tuple[str, str]] = {
+    _enums.Descriptor: ("CUDNN_BACKEND_", "_DESCRIPTOR"),
+    _enums.Attribute: ("CUDNN_ATTR_", ""),
+    _enums.Type: ("CUDNN_TYPE_", ""),
+    _enums.HeurMode: ("CUDNN_HEUR_MODE_", ""),
+    _enums.NumericalNote: ("CUDNN_NUMERICAL_NOTE_", ""),
+    _enums.BehaviorNote: ("CUDNN_BEHAVIOR_NOTE_", ""),
+    _enums.KnobType: ("CUDNN_KNOB_TYPE_", ""),
+}
+
+
+@pytest.fixture(scope="module")
+def cudnn() -> Cudnn:
+    try:
+        return open_cudnn()
+    except DeviceError as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture(scope="module")
+def cublaslt(compile_c: Callable[..., bytes], tmp_path_factory: pytest.TempPathFactory) -> None:
+    """A cuBLASLt for planning, unless there is a real one."""
+    try:
+        ctypes.CDLL("libcublasLt.so.13")
+    except OSError:
+        path = tmp_path_factory.mktemp("stub") / "libcublasLt.so.13"
+        path.write_bytes(compile_c("cublaslt_stub.c", "-Wl,-soname,libcublasLt.so.13"))
+        ctypes.CDLL(str(path))
+
+
+def graph(dtype: str = "float16") -> Graph:
+    nhwc = GraphTensor(1, "input", (1, 64, 56, 56), (200704, 1, 3584, 64), dtype)
+    filters = GraphTensor(2, "input", (64, 64, 3, 3), (576, 1, 192, 64), dtype)
+    bias = GraphTensor(3, "input", (1, 64, 1, 1), (64, 1, 64, 64), dtype)
+    tensors = (nhwc, filters, bias, replace(nhwc, uid=4, role="output"))
+    return Graph("conv_bias_relu", "conv_build", ("convolution", "add", "relu"), "model.py:9", tensors)
+
+
+@pytest.fixture
+def plan(cudnn: Cudnn, cublaslt: None, compile_c: Callable[..., bytes]) -> Callable[..., Any]:
+    """Plans the graph of conv.c, compiled with the flags given."""
+
+    def run(*flags: str, dtype: str = "float16", options: PlanOptions | None = None) -> Any:
+        planner = Planner(cudnn, options or PlanOptions(), handle=None, device=device_properties(cudnn, H200))
+        native = load_native(compile_c("conv.c", *flags))
+        return planner.plan(graph(dtype), native.builder("conv_build")).report
+
+    return run
+
+
+def test_numbers_are_those_of_the_header(cudnn: Cudnn) -> None:
+    header = Path(cudnn.path).parent.parent / "include" / "cudnn_graph.h"
+    if not header.is_file():
+        pytest.skip("cuDNN's headers are not there")
+    numbers = {
+        name: int(value) for name, value in re.findall(r"^\s+(CUDNN_\w+)(?: CUDNN_DEPRECATED_ENUM)?\s*=\s*(\d+),", header.read_text(), re.M)
+    }
+    ours = {f"{head}{entry.name}{tail}": entry.value for enum, (head, tail) in PREFIXES.items() for entry in enum}
+    assert len(ours) > 80
+    assert {name: numbers.get(name) for name in ours} == ours
+
+
+def test_the_first_plan_of_the_heuristics(plan: Callable[..., Any]) -> None:
+    report = plan()
+    assert (report.graph, report.location, report.heuristic, report.rank, report.rejected) == ("conv_bias_relu", "model.py:9", "A", 0, ())
+    assert "TENSOR_CORE" in report.numerical_notes
+    assert report.knobs
+    assert not any(name.isdecimal() for name in report.knobs)
+    assert re.fullmatch(r"conv_bias_relu: engine \d+ \(A\[0\]\) \{\w+=\d+.*\} \[TENSOR_CORE.*\] workspace \d+ bytes", str(report))
+
+
+def test_tf32_only_when_allowed(plan: Callable[..., Any]) -> None:
+    assert "TENSOR_CORE" in plan("-DDTYPE=0", dtype="float32").numerical_notes
+    strict = plan("-DDTYPE=0", dtype="float32", options=PlanOptions(allow_tf32=False))
+    assert "TENSOR_CORE" not in strict.numerical_notes
+    assert any(line.endswith("uses TF32, which allow_tf32=False forbids") for line in strict.rejected)
+    # float16 uses tensor cores as a matter of course.
+    assert "TENSOR_CORE" in plan(options=PlanOptions(allow_tf32=False)).numerical_notes
+
+
+def test_no_engine_left(plan: Callable[..., Any]) -> None:
+    with pytest.raises(PlanError) as caught:
+        plan(options=PlanOptions(max_workspace_bytes=-1, heuristics=("A",)))
+    assert re.match(r"model\.py:9: graph conv_bias_relu: no execution plan, of \d+ candidates:\n  A\[0\] engine \d+ \{", str(caught.value))
+    assert "is over the limit of -1" in caught.value.tried[0]
+    assert "hint: relax the PlanOptions" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "numerical", "behavior", "reason"),
+    [
+        (PlanOptions(deterministic=True), {"NONDETERMINISTIC"}, set(), "is not deterministic"),
+        (PlanOptions(), {"NONDETERMINISTIC", "WINOGRAD"}, {"RUNTIME_COMPILATION"}, None),
+        (PlanOptions(allow_winograd=False), {"WINOGRAD"}, set(), "uses Winograd's transform"),
+        (PlanOptions(allow_runtime_compilation=False), set(), {"RUNTIME_COMPILATION"}, "compiles at run time"),
+        (PlanOptions(), set(), {"REQUIRES_BIAS_INT8x32_REORDER"}, "needs reordered int8 weights"),
+        (PlanOptions(), {"DOWN_CONVERT_INPUTS"}, set(), "rounds inputs to a narrower type"),
+    ],
+)
+def test_notes(options: PlanOptions, numerical: set[str], behavior: set[str], reason: str | None) -> None:
+    notes = {_enums.NumericalNote[name] for name in numerical}, {_enums.BehaviorNote[name] for name in behavior}
+    assert options.refuses(*notes, float32=True) == reason
+
+
+def test_a_graph_that_cudnn_refuses_is_located(plan: Callable[..., Any]) -> None:
+    with pytest.raises(CudnnError) as caught:
+        plan("-DSTRIDE=0")
+    error = caught.value
+    assert error.location == "model.py:12"
+    assert error.name.startswith("CUDNN_STATUS_BAD_PARAM")
+    assert str(error).startswith("model.py:12: graph conv_bias_relu: finalize convolution failed: CUDNN_STATUS_BAD_PARAM")
+    assert error.detail
+
+
+def run_python(code: str, **environment: str) -> str:
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, **environment}, check=True)
+    return done.stdout
+
+
+OPEN = """
+from convoy_runtime import DeviceError
+from convoy_runtime.cuda._cudnn import open_cudnn
+try:
+    print(open_cudnn({minimum}).version)
+except DeviceError as error:
+    print(error)
+"""
+
+
+def test_cudnn_that_is_not_there(tmp_path: Path) -> None:
+    printed = run_python(OPEN.format(minimum=0), CONVOY_CUDNN=str(tmp_path))
+    assert printed.startswith(f"cuDNN is not there; tried:\n    {tmp_path}/libcudnn.so.9: ")
+    assert "hint: pip install nvidia-cudnn-cu13==9.19.0.56, or set CONVOY_CUDNN" in printed
+
+
+def test_cudnn_that_is_none() -> None:
+    printed = run_python(OPEN.format(minimum=0), CONVOY_CUDNN="libm.so.6")
+    assert printed.startswith("libm.so.6 is no cuDNN 9: ")
+
+
+def test_cudnn_too_old(cudnn: Cudnn) -> None:
+    printed = run_python(OPEN.format(minimum=cudnn.version + 100))
+    found, needed = version_text(cudnn.version), version_text(cudnn.version + 100)
+    assert printed.startswith(f"cuDNN {found} at ")
+    assert f"does not fit: expected {needed} or later, of major version 9" in printed
+    assert run_python(OPEN.format(minimum=cudnn.version)).strip() == str(cudnn.version)
+
+
+def test_missing_cublaslt_is_an_error_not_the_end(cudnn: Cudnn) -> None:
+    code = """
+from convoy_runtime import DeviceError
+from convoy_runtime.cuda._cudnn import open_cudnn
+from convoy_runtime.cuda.options import PlanOptions
+from convoy_runtime.cuda.planner import Planner
+try:
+    Planner(open_cudnn(), PlanOptions(), handle=None)
+    print("there")
+except DeviceError as error:
+    print(error)
+"""
+    printed = run_python(code)
+    assert printed == "there\n" or printed.startswith(
+        "libcublasLt.so.13, which cuDNN needs, is not there\n  hint: pip install nvidia-cublas"
+    )
