@@ -8,6 +8,8 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+__version__ = "0.1.0"
+
 _EXPORTS = {
     "CompileOptions": "convoy.options",
     "CompiledModel": "convoy.compiler",

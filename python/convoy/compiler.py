@@ -12,6 +12,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from convoy import __version__
 from convoy.errors import CompileError, ConvoyError, Diagnostic
 from convoy.options import CompileOptions
 
@@ -135,7 +136,7 @@ def compile_imported(
         "format": "convoy",
         "format_version": 1,
         "abi_version": 1,
-        "producer": {"convoy": metadata.version("convoy"), "llvm": _convoy.llvm_version(), "torch": metadata.version("torch")},
+        "producer": {"convoy": __version__, "llvm": _convoy.llvm_version(), "torch": metadata.version("torch")},
         "files": {},
     }
     if options.target == "cuda":

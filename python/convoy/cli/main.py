@@ -8,8 +8,8 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from importlib import metadata
 
+from convoy import __version__
 from convoy.cli import bench, compile, explain, inspect, run
 
 __all__ = ["main"]
@@ -35,7 +35,7 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.add_argument("--version", action="version", version=f"convoy {metadata.version('convoy')}")
+    parser.add_argument("--version", action="version", version=f"convoy {__version__}")
     parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for command in _COMMANDS:

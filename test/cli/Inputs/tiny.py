@@ -1,0 +1,44 @@
+"""Small models for the tests of the command line."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+
+
+def tiny():
+    """A convolution with batch norm and ReLU, a residual, a pool and a classifier."""
+    torch.manual_seed(0)
+
+    class Tiny(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.conv1 = nn.Conv2d(3, 16, 3, padding=1, bias=False)
+            self.bn1 = nn.BatchNorm2d(16)
+            self.conv2 = nn.Conv2d(16, 16, 3, padding=1)
+            self.fc = nn.Linear(16, 10)
+
+        def forward(self, x):
+            y = torch.relu(self.bn1(self.conv1(x)))
+            y = torch.relu(self.conv2(y) + y)
+            return self.fc(torch.flatten(nn.functional.adaptive_avg_pool2d(y, 1), 1))
+
+    model = Tiny().eval()
+    model.bn1.running_mean.uniform_(-0.5, 0.5)
+    model.bn1.running_var.uniform_(0.5, 1.5)
+    return model, (torch.randn(1, 3, 16, 16),)
+
+
+def unsupported():
+    """Uses ops that no converter takes."""
+
+    class Sorts(nn.Module):
+        def forward(self, x):
+            return torch.sort(torch.cumsum(x, 0)).values
+
+    return Sorts(), (torch.randn(4),)
+
+
+def wrong():
+    """Does not return what the command line expects."""
+    return 3

@@ -1,0 +1,209 @@
+"""The command line as a user meets it: what it prints, its exit codes, and what bad input does."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from convoy.cli.main import main
+
+ROOT = Path(__file__).resolve().parents[2]
+TINY = f"{ROOT}/test/cli/Inputs/tiny.py"
+
+
+@pytest.fixture(scope="module")
+def artifact(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("cli") / "tiny.convoy"
+    assert main(["compile", f"{TINY}:tiny", "--target", "cpu", "-o", str(path)]) == 0
+    return path
+
+
+@pytest.fixture(scope="module")
+def cuda_artifact(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("cli") / "tiny-cuda.convoy"
+    assert main(["compile", f"{TINY}:tiny", "--target", "cuda", "--dtype", "float16", "-o", str(path)]) == 0
+    return path
+
+
+def test_help_teaches(capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments in (["--help"], *([each, "--help"] for each in ("compile", "run", "inspect", "explain", "bench"))):
+        with pytest.raises(SystemExit) as stop:
+            main(arguments)
+        assert stop.value.code == 0
+        assert "convoy " in capsys.readouterr().out
+
+
+def test_wrong_usage_is_exit_code_2() -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(["compile"])
+    assert stop.value.code == 2
+
+
+def test_run_agrees_with_pytorch(artifact: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", str(artifact), "--check", f"{TINY}:tiny", "--top", "3"]) == 0
+    out = capsys.readouterr().out
+    assert "top 3" in out
+    assert "largest difference from PyTorch in fp64" in out
+
+
+def test_run_notices_a_difference(artifact: Path, tmp_path: Path) -> None:
+    np.save(tmp_path / "x.npy", np.zeros((1, 3, 16, 16), np.float32))
+    weights = tmp_path / "other.safetensors"
+    from convoy.cli.model_file import build_model
+    from safetensors.torch import save_file
+
+    module, _ = build_model(f"{TINY}:tiny")
+    save_file({name: value * 2 for name, value in module.state_dict().items() if not name.endswith("num_batches_tracked")}, weights)
+    assert main(["run", str(artifact), "--weights", str(weights), "--check", f"{TINY}:tiny"]) == 3
+
+
+def test_run_reads_and_writes_npy(artifact: Path, tmp_path: Path) -> None:
+    np.save(tmp_path / "x.npy", np.ones((1, 3, 16, 16), np.float32))
+    assert main(["run", str(artifact), "--input", str(tmp_path / "x.npy"), "--output", str(tmp_path / "y.npy")]) == 0
+    assert np.load(tmp_path / "y.npy").shape == (1, 10)
+
+
+def test_bench_prints_both(artifact: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", str(artifact), "--peer", f"{TINY}:tiny", "--seconds", "0.05", "--json"]) == 0
+    figures = json.loads(capsys.readouterr().out)["median"]
+    assert figures["convoy"] > 0
+    assert figures["torch"] > 0
+
+
+def test_inspect_and_explain(cuda_artifact: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["inspect", str(cuda_artifact)]) == 0
+    assert "target cuda" in capsys.readouterr().out
+    assert main(["inspect", str(cuda_artifact), "--manifest"]) == 0
+    manifest = json.loads(capsys.readouterr().out)
+    assert manifest["target"] == "cuda"
+    assert main(["inspect", str(cuda_artifact), "--ptx"]) == 0
+    assert ".visible .entry" in capsys.readouterr().out
+    assert main(["explain", str(cuda_artifact)]) == 0
+    out = capsys.readouterr().out
+    assert out.count("convolution") >= 2
+    assert "tiny.py:" in out
+
+
+@pytest.mark.parametrize("phase", ["torch", "tcp", "normalize", "group", "cudnn", "linalg", "plan", "host", "llvm"])
+def test_compile_to_each_phase(phase: str, tmp_path: Path) -> None:
+    out = tmp_path / "tiny.mlir"
+    assert main(["compile", f"{TINY}:tiny", "--target", "cuda", "--dtype", "float16", "--compile-to", phase, "-o", str(out)]) == 0
+    assert "func" in out.read_text()
+
+
+def test_phases_compose(tmp_path: Path) -> None:
+    """Stopping at a phase and going on from its text gives what one run gives."""
+    options = ["--target", "cuda", "--dtype", "float16"]
+    for phase in ("tcp", "cudnn"):
+        assert main(["compile", f"{TINY}:tiny", *options, "--compile-to", phase, "-o", str(tmp_path / f"{phase}.mlir")]) == 0
+    again = tmp_path / "again.mlir"
+    assert main(["compile", str(tmp_path / "tcp.mlir"), *options, "--compile-from", "tcp", "--compile-to", "cudnn", "-o", str(again)]) == 0
+
+    def body(path: Path) -> list[str]:
+        return [line.split(" loc(")[0] for line in path.read_text().splitlines() if not line.startswith("#loc")]
+
+    assert body(again) == body(tmp_path / "cudnn.mlir")
+
+
+def test_dump_phases(tmp_path: Path) -> None:
+    out, folder = tmp_path / "tiny.convoy", tmp_path / "phases"
+    assert main(["compile", f"{TINY}:tiny", "--target", "cuda", "-o", str(out), "--dump-phases", str(folder)]) == 0
+    names = sorted(path.name for path in folder.iterdir())
+    assert names[:4] == ["model.0.torch.mlir", "model.1.tcp.mlir", "model.2.normalize.mlir", "model.3.group.mlir"]
+    assert len(names) == 9
+
+
+def test_no_weights(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "bare.convoy"
+    assert main(["compile", f"{TINY}:tiny", "--target", "cpu", "--no-weights", "-o", str(out)]) == 0
+    assert main(["run", str(out)]) == 1
+    assert "load_weights" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        ("nothing.py:f", "no such file"),
+        (TINY, "expected FILE.py:FUNCTION"),
+        (f"{TINY}:missing", "expected a function missing, found"),
+        (f"{TINY}:wrong", "expected (module, (tensor, ...)), got int"),
+    ],
+)
+def test_bad_model_names(model: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compile", model, "--target", "cpu", "-o", str(tmp_path / "x.convoy")]) == 1
+    err = capsys.readouterr().err
+    assert message in err
+    assert "Traceback" not in err
+
+
+def test_unsupported_ops_are_listed_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compile", f"{TINY}:unsupported", "--target", "cpu", "-o", str(tmp_path / "x.convoy")]) == 1
+    err = capsys.readouterr().err
+    assert "cumsum" in err
+    assert "sort" in err
+    assert "tiny.py:" in err
+
+
+def test_unwritable_output_is_refused_before_compiling(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    missing = tmp_path / "no" / "x.convoy"
+    assert main(["compile", f"{TINY}:tiny", "--target", "cpu", "-o", str(missing)]) == 1
+    assert str(missing) in capsys.readouterr().err
+
+
+def test_a_failed_compile_leaves_the_old_artifact(tmp_path: Path) -> None:
+    out = tmp_path / "x.convoy"
+    out.write_bytes(b"old")
+    assert main(["compile", f"{TINY}:unsupported", "--target", "cpu", "-o", str(out)]) == 1
+    assert out.read_bytes() == b"old"
+
+
+@pytest.mark.parametrize("damage", ["truncate", "flip", "foreign"])
+def test_damaged_artifacts(damage: str, artifact: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    content = bytearray(artifact.read_bytes())
+    if damage == "truncate":
+        content = content[: len(content) // 2]
+    elif damage == "flip":
+        content[len(content) // 2] ^= 0xFF
+    else:
+        content = bytearray(b"not a zip at all")
+    path = tmp_path / "damaged.convoy"
+    path.write_bytes(content)
+    assert main(["run", str(path)]) == 1
+    err = capsys.readouterr().err
+    assert str(path) in err
+    assert "Traceback" not in err
+
+
+def test_invalid_mlir_names_file_line_and_op(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "bad.mlir"
+    path.write_text("func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {\n  %0 = tcp.clamp %x : tensor<2xf32> -> tensor<2xf32>\n  return %0 : tensor<2xf32>\n}\n")
+    arguments = ["compile", str(path), "--target", "cpu", "--compile-from", "tcp", "--compile-to", "normalize", "-o", "-"]
+    assert main(arguments) == 1
+    err = capsys.readouterr().err
+    assert f"{path}:2" in err
+    assert "'tcp.clamp' op expects 'min_float', 'max_float' or both, but got neither" in err
+
+
+def test_debug_shows_the_traceback(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "convoy.cli.main", "run", str(tmp_path / "missing.convoy"), "--debug"],
+        capture_output=True, text=True, env={**os.environ, "PYTHONPATH": f"{ROOT}/python:{ROOT}/runtime"},
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "Traceback" in done.stderr
+
+
+def test_cuda_artifact_without_a_gpu_is_a_clear_error(cuda_artifact: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from convoy.options import default_target
+
+    if default_target() == "cuda":
+        pytest.skip("this machine has a GPU")
+    assert main(["run", str(cuda_artifact)]) == 1
+    err = capsys.readouterr().err
+    assert "libcuda" in err
+    assert "Traceback" not in err
