@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from convoy.cli.main import main
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -54,8 +55,9 @@ def test_run_agrees_with_pytorch(artifact: Path, capsys: pytest.CaptureFixture[s
 def test_run_notices_a_difference(artifact: Path, tmp_path: Path) -> None:
     np.save(tmp_path / "x.npy", np.zeros((1, 3, 16, 16), np.float32))
     weights = tmp_path / "other.safetensors"
-    from convoy.cli.model_file import build_model
     from safetensors.torch import save_file
+
+    from convoy.cli.model_file import build_model
 
     module, _ = build_model(f"{TINY}:tiny")
     save_file({name: value * 2 for name, value in module.state_dict().items() if not name.endswith("num_batches_tracked")}, weights)

@@ -6,12 +6,14 @@ import copy
 import time
 from pathlib import Path
 
-import convoy
 import pytest
 import resnet
 import torch
+from cudnn_library import finalize_graph
+
+import convoy
 from convoy.explain import explain_manifest
-from cudnn_library import finalize_graph, load_cudnn
+from convoy_runtime.cuda._cudnn import open_cudnn
 
 
 @pytest.mark.parametrize("name", ["resnet18", "resnet50"])
@@ -45,7 +47,7 @@ def test_cuda_compiles_and_cudnn_takes_every_graph(name: str, convolutions: int,
     assert sum(graph.ops.count("add") == 2 for graph in convs) == residuals
     # No transpose but the one at the input.
     assert sum("transpose" in op.op for op in manifest.outside) <= 1
-    cudnn = load_cudnn()
+    cudnn = open_cudnn()
     for graph in manifest.graphs:
         finalize_graph(cudnn, model.members["native.so"], graph)
     assert explain_manifest(manifest).count("convolution") >= convolutions
