@@ -197,4 +197,14 @@ def AddRuntimeArgumentPass : Pass<"add-runtime-argument", "::mlir::ModuleOp"> {
 
 //===-- llvm -------------------------------------------------------------------------------------------------------------===//
 
+def ConvertCudnnBackendToLLVMPass : Pass<"convert-cudnn-backend-to-llvm", "::mlir::ModuleOp"> {
+  let summary = "lower cudnn_backend, with the functions around it, to llvm";
+  let description = [{
+    Builders become functions that call through `ConvoyCudnn`, calls of the runtime go through `ConvoyRuntime`, both of
+    `runtime/abi/convoy_abi.h`. Takes modules that hold `cudnn_backend`, `func`, `memref` and `arith`, with memrefs as bare pointers;
+    whole programs are lowered by the pass that also knows loops and vectors, with the same patterns.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
 #endif // CONVOY_PASSES

@@ -1,5 +1,6 @@
 #include "passes/pipeline/Registration.h"
 #include "dialect/cudnn/CudnnOps.h"
+#include "dialect/cudnn_backend/CudnnBackendOps.h"
 #include "dialect/tcp/TcpOps.h"
 #include "mlir/IR/DialectRegistry.h"
 
@@ -8,7 +9,7 @@ using namespace mlir;
 namespace convoy {
 
 void registerConvoyDialects(DialectRegistry &registry) {
-  registry.insert<tcp::TcpDialect, cudnn::CudnnDialect>();
+  registry.insert<tcp::TcpDialect, cudnn::CudnnDialect, cudnn_backend::CudnnBackendDialect>();
   cudnn::registerBufferizableOpInterfaceModels(registry);
 }
 

@@ -1,0 +1,58 @@
+// The cudnn_backend dialect, its types and attributes.
+
+#ifndef CONVOY_CUDNN_BACKEND_DIALECT
+#define CONVOY_CUDNN_BACKEND_DIALECT
+
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/OpBase.td"
+
+def CudnnBackend_Dialect : Dialect {
+  let name = "cudnn_backend";
+  let cppNamespace = "::convoy::cudnn_backend";
+  let summary = "descriptors one to one with cuDNN's backend API, and the calls of the runtime";
+  let description = [{
+    The layer between operation graphs and machine code. A `cudnn_backend.func` builds one operation graph the way that cuDNN's backend API
+    asks for it: each `create`, `set`, `finalize` and `destroy` is one call of `cudnnBackendCreateDescriptor`, `cudnnBackendSetAttribute`,
+    `cudnnBackendFinalize` or `cudnnBackendDestroyDescriptor`. `Descriptors.def` lists the descriptors and attributes; the verifiers check
+    the whole protocol against it, so that a builder that verifies leaks nothing and forgets nothing.
+
+    `execute_graph`, `launch_kernel` and `copy` are what a compiled program asks of the runtime, in program order.
+  }];
+  let useDefaultTypePrinterParser = 1;
+  let useDefaultAttributePrinterParser = 1;
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
+class CudnnBackend_Type<string name, string typeMnemonic> : TypeDef<CudnnBackend_Dialect, name> {
+  let mnemonic = typeMnemonic;
+}
+
+def CudnnBackend_DescriptorType : CudnnBackend_Type<"Descriptor", "descriptor"> {
+  let summary = "a cudnnBackendDescriptor_t of a known kind";
+  let description = [{
+    `!cudnn_backend.descriptor<tensor>` is what `cudnnBackendCreateDescriptor(CUDNN_BACKEND_TENSOR_DESCRIPTOR, ...)` gives.
+  }];
+  let parameters = (ins "DescriptorKind":$kind);
+  let assemblyFormat = "`<` $kind `>`";
+}
+
+def CudnnBackend_HandleType : CudnnBackend_Type<"Handle", "handle"> {
+  let summary = "a cudnnHandle_t, which may be null";
+}
+
+def CudnnBackend_AttributeNameAttr : AttrDef<CudnnBackend_Dialect, "AttributeName"> {
+  let summary = "a cudnnBackendAttributeName_t";
+  let mnemonic = "attribute";
+  let parameters = (ins "AttributeName":$value);
+  let assemblyFormat = "`<` $value `>`";
+}
+
+/// `!llvm.ptr`: the table of the runtime's functions.
+def CudnnBackend_Runtime : Type<
+    CPred<"$_self == ::mlir::LLVM::LLVMPointerType::get($_self.getContext())">,
+    "pointer to the runtime's table", "::mlir::LLVM::LLVMPointerType">,
+    BuildableType<"::mlir::LLVM::LLVMPointerType::get($_builder.getContext())">;
+
+class CudnnBackend_Op<string mnemonic, list<Trait> traits = []> : Op<CudnnBackend_Dialect, mnemonic, traits>;
+
+#endif // CONVOY_CUDNN_BACKEND_DIALECT

@@ -1,0 +1,201 @@
+// The cudnn_backend dialect's ops: builders of operation graphs, then the calls of the runtime.
+
+#ifndef CONVOY_CUDNN_BACKEND_OPS
+#define CONVOY_CUDNN_BACKEND_OPS
+
+include "dialect/cudnn_backend/CudnnBackendDialect.td"
+include "mlir/IR/CommonAttrConstraints.td"
+include "mlir/IR/SymbolInterfaces.td"
+
+def CudnnBackend_FuncOp : CudnnBackend_Op<"func", [IsolatedFromAbove, SingleBlock, Symbol, HasParent<"::mlir::ModuleOp">]> {
+  let summary = "builds one operation graph";
+  let description = [{
+    Becomes the exported function `int32_t NAME(const ConvoyCudnn *cudnn, void *handle, void **operation_graph)` of
+    `runtime/abi/convoy_abi.h`. The body is one block in program order; when a call fails, what follows is not run, every descriptor that is
+    alive is destroyed, the last made first, and the function returns the status.
+
+    `minimum_version` is the oldest cuDNN that the builder may run on, as CUDNN_VERSION counts; 90000 when absent.
+
+    Constraints:
+    * (c1) a descriptor's attributes are set before it is finalized
+    * (c2) no attribute is set twice
+    * (c3) what a descriptor requires is set when it is finalized
+    * (c4) lists of dimensions have equal lengths; spatial lists have as many elements as `spatial_dims` says
+    * (c5) a descriptor that is given to another one is finalized and alive
+    * (c6) a descriptor is finalized once
+    * (c7) every descriptor but the returned one is destroyed, once
+    * (c8) the returned graph is finalized and alive
+    * (c9) descriptors, attributes and enumerators exist in `minimum_version`
+
+    ```mlir
+    cudnn_backend.func @relu_0_build(%handle) {
+      %x = cudnn_backend.create <tensor>
+      cudnn_backend.set %x, <tensor_dimensions>, [1, 64, 56, 56] : <tensor>
+      ...
+      cudnn_backend.return %graph
+    }
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, OptionalAttr<StrAttr>:$sym_visibility, OptionalAttr<I64Attr>:$minimum_version);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasRegionVerifier = 1;
+  let skipDefaultBuilders = 1;
+  let builders = [OpBuilder<(ins "::mlir::StringRef":$name)>];
+  let extraClassDeclaration = [{
+    /// The cuDNN handle, null when there is no GPU.
+    ::mlir::BlockArgument getHandle() { return getBody().getArgument(0); }
+  }];
+}
+
+class CudnnBackend_BuilderOp<string mnemonic, list<Trait> traits = []>
+    : CudnnBackend_Op<mnemonic, !listconcat([HasParent<"::convoy::cudnn_backend::FuncOp">], traits)>;
+
+def CudnnBackend_CreateOp : CudnnBackend_BuilderOp<"create"> {
+  let summary = "cudnnBackendCreateDescriptor";
+  let description = [{
+    ```mlir
+    %x = cudnn_backend.create <tensor>
+    ```
+  }];
+  let results = (outs CudnnBackend_DescriptorType:$descriptor);
+  let assemblyFormat = "type($descriptor) attr-dict";
+  let builders = [OpBuilder<(ins "DescriptorKind":$kind), [{
+    build($_builder, $_state, DescriptorType::get($_builder.getContext(), kind));
+  }]>];
+}
+
+def CudnnBackend_SetOp : CudnnBackend_BuilderOp<"set"> {
+  let summary = "cudnnBackendSetAttribute";
+  let description = [{
+    The value is a list of integers, one enumerator, number or boolean, one or more descriptors, or the handle. A handle that is null at run
+    time is not set: cuDNN refuses a null handle, but takes none.
+
+    Constraints:
+    * (c1) the attribute belongs to the descriptor's kind
+    * (c2) the value has a type that the attribute takes
+    * (c3) an enumerator belongs to the attribute's enum
+    * (c4) the number of elements is what the attribute takes
+    * (c5) descriptors are of the kind that the attribute holds
+
+    ```mlir
+    cudnn_backend.set %x, <tensor_dimensions>, [1, 64, 56, 56] : <tensor>
+    cudnn_backend.set %x, <tensor_data_type>, half : <tensor>
+    cudnn_backend.set %x, <tensor_is_virtual>, true : <tensor>
+    cudnn_backend.set %op, <operation_convolution_forward_alpha>, 1.0 : f32 : <operation_convolution_forward>
+    cudnn_backend.set %graph, <operationgraph_ops>, (%op0, %op1) : <operationgraph>, !cudnn_backend.descriptor<operation_pointwise>, ...
+    ```
+  }];
+  let arguments = (ins CudnnBackend_DescriptorType:$descriptor, CudnnBackend_AttributeNameAttr:$name,
+                       OptionalAttr<AnyAttrOf<[DenseI64ArrayAttr, BoolAttr, AnyAttrOf<[F32Attr, F64Attr]>, StrAttr]>>:$value,
+                       Variadic<AnyTypeOf<[CudnnBackend_DescriptorType, CudnnBackend_HandleType]>>:$elements);
+  let assemblyFormat = [{
+    $descriptor `,` $name `,` custom<Value>($value, $elements) attr-dict `:` type($descriptor) (`,` qualified(type($elements))^)?
+  }];
+  let builders = [
+    OpBuilder<(ins "::mlir::Value":$descriptor, "AttributeName":$name, "::mlir::Attribute":$value), [{
+      build($_builder, $_state, descriptor, AttributeNameAttr::get($_builder.getContext(), name), value, ::mlir::ValueRange());
+    }]>,
+    OpBuilder<(ins "::mlir::Value":$descriptor, "AttributeName":$name, "::mlir::ValueRange":$elements), [{
+      build($_builder, $_state, descriptor, AttributeNameAttr::get($_builder.getContext(), name), ::mlir::Attribute(), elements);
+    }]>];
+  let extraClassDeclaration = [{
+    /// The type of the value that is set; nothing when the attribute takes no such value.
+    std::optional<AttributeType> getValueType();
+    int64_t getCount();
+  }];
+  let hasVerifier = 1;
+}
+
+def CudnnBackend_FinalizeOp : CudnnBackend_BuilderOp<"finalize"> {
+  let summary = "cudnnBackendFinalize";
+  let arguments = (ins CudnnBackend_DescriptorType:$descriptor);
+  let assemblyFormat = "$descriptor attr-dict `:` type($descriptor)";
+}
+
+def CudnnBackend_DestroyOp : CudnnBackend_BuilderOp<"destroy"> {
+  let summary = "cudnnBackendDestroyDescriptor";
+  let description = [{
+    cuDNN copies what a descriptor is given, so tensors, operators and operations may go as soon as the graph that uses them is finalized.
+  }];
+  let arguments = (ins CudnnBackend_DescriptorType:$descriptor);
+  let assemblyFormat = "$descriptor attr-dict `:` type($descriptor)";
+}
+
+def CudnnBackend_ReturnOp : CudnnBackend_BuilderOp<"return", [Terminator]> {
+  let summary = "hands the operation graph to the caller";
+  let description = [{
+    Constraints:
+    * (c1) the descriptor is an operation graph
+  }];
+  let arguments = (ins CudnnBackend_DescriptorType:$graph);
+  let assemblyFormat = "$graph attr-dict `:` type($graph)";
+  let hasVerifier = 1;
+}
+
+//===-- the runtime ------------------------------------------------------------------------------------------------------===//
+
+class CudnnBackend_RuntimeOp<string mnemonic> : CudnnBackend_Op<mnemonic> {
+  let hasVerifier = 1;
+}
+
+defvar CudnnBackend_Buffers = Variadic<AnyTypeOf<[AnyRankedOrUnrankedMemRef, CudnnBackend_Runtime]>>;
+
+def CudnnBackend_ExecuteGraphOp : CudnnBackend_RuntimeOp<"execute_graph"> {
+  let summary = "ConvoyRuntime.execute_graph";
+  let description = [{
+    Runs the graph of the manifest's call number `call` on the buffers, its operands, then its results.
+
+    Constraints:
+    * (c1) stands at the top level of a function whose one result is the status, an `i32`
+    * (c2) `call` is not negative
+    * (c3) buffers are memrefs of static shape, or pointers
+
+    ```mlir
+    cudnn_backend.execute_graph %runtime, call = 0 (%x, %w, %y) : memref<1x56x56x64xf16>, memref<64x3x3x64xf16>, memref<1x56x56x64xf16>
+    ```
+  }];
+  let arguments = (ins CudnnBackend_Runtime:$runtime, I32Attr:$call, CudnnBackend_Buffers:$buffers);
+  let assemblyFormat = "$runtime `,` `call` `=` $call `(` $buffers `)` attr-dict (`:` type($buffers)^)?";
+}
+
+def CudnnBackend_LaunchKernelOp : CudnnBackend_RuntimeOp<"launch_kernel"> {
+  let summary = "ConvoyRuntime.launch_kernel";
+  let description = [{
+    Launches the manifest's kernel number `kernel`; every argument is a buffer.
+
+    Constraints:
+    * (c1) stands at the top level of a function whose one result is the status, an `i32`
+    * (c2) `kernel` and `shared` are not negative
+    * (c3) buffers are memrefs of static shape, or pointers
+    * (c4) `grid` and `block` have three sizes, each 1 or more
+
+    ```mlir
+    cudnn_backend.launch_kernel %runtime, kernel = 0 grid [12, 1, 1] block [256, 1, 1] shared 0 (%x, %y) : memref<4xf32>, memref<4xf32>
+    ```
+  }];
+  let arguments = (ins CudnnBackend_Runtime:$runtime, I32Attr:$kernel, DenseI32ArrayAttr:$grid, DenseI32ArrayAttr:$block, I32Attr:$shared,
+                       CudnnBackend_Buffers:$buffers);
+  let assemblyFormat = [{
+    $runtime `,` `kernel` `=` $kernel `grid` $grid `block` $block `shared` $shared `(` $buffers `)` attr-dict (`:` type($buffers)^)?
+  }];
+}
+
+def CudnnBackend_CopyOp : CudnnBackend_RuntimeOp<"copy"> {
+  let summary = "ConvoyRuntime.copy";
+  let description = [{
+    Copies between two buffers on the device.
+
+    Constraints:
+    * (c1) stands at the top level of a function whose one result is the status, an `i32`
+    * (c2) both are memrefs of static shape and identity layout, with the same number of elements of one type
+
+    ```mlir
+    cudnn_backend.copy %runtime, %destination, %source : memref<4xf32>, memref<4xf32>
+    ```
+  }];
+  let arguments = (ins CudnnBackend_Runtime:$runtime, AnyMemRef:$destination, AnyMemRef:$source);
+  let assemblyFormat = "$runtime `,` $destination `,` $source attr-dict `:` type($destination) `,` type($source)";
+}
+
+#endif // CONVOY_CUDNN_BACKEND_OPS

@@ -1,0 +1,277 @@
+// Builders of operation graphs as machine code. Every op is one call through the ConvoyCudnn table, with its payload passed by address and
+// its status checked; one block at the end of the function cleans up after whichever call failed.
+
+#include "dialect/cudnn_backend/CudnnBackendOps.h"
+#include "mlir/Conversion/LLVMCommon/Pattern.h"
+#include "passes/llvm/CudnnBackendToLLVM.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace convoy;
+using namespace convoy::cudnn_backend;
+
+Value convoy::loadTableField(OpBuilder &builder, Location loc, Value table, int32_t pointers, int32_t field) {
+  Type word = builder.getI32Type(), pointer = LLVM::LLVMPointerType::get(builder.getContext());
+  SmallVector<Type> fields(2, word);
+  fields.append(pointers, pointer);
+  auto type = LLVM::LLVMStructType::getLiteral(builder.getContext(), fields);
+  Value address = LLVM::GEPOp::create(builder, loc, pointer, type, table, ArrayRef<LLVM::GEPArg>{0, field});
+  return LLVM::LoadOp::create(builder, loc, pointer, address);
+}
+
+namespace {
+
+/// Private constants of a module, each content once.
+class Constants {
+public:
+  /// The address of a constant of the given type.
+  Value get(OpBuilder &builder, Operation *user, Type type, Attribute value) {
+    auto module = user->getParentOfType<ModuleOp>();
+    LLVM::GlobalOp &global = globals[{type, value}];
+    if (!global) {
+      OpBuilder::InsertionGuard guard(builder);
+      if (names.empty())
+        for (Operation &op : *module.getBody())
+          if (auto name = SymbolTable::getSymbolName(&op))
+            names.insert(name);
+      std::string name;
+      do
+        name = "cudnn_constant_" + std::to_string(next++);
+      while (!names.insert(name).second);
+      builder.setInsertionPointToStart(module.getBody());
+      global = LLVM::GlobalOp::create(builder, module.getLoc(), type, /*isConstant=*/true, LLVM::Linkage::Private, name, value);
+    }
+    return LLVM::AddressOfOp::create(builder, user->getLoc(), global);
+  }
+
+  /// The address of a text that ends with a null.
+  Value getText(OpBuilder &builder, Operation *user, std::string text) {
+    text.push_back('\0');
+    auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), text.size());
+    return get(builder, user, type, builder.getStringAttr(text));
+  }
+
+private:
+  llvm::DenseMap<std::pair<Type, Attribute>, LLVM::GlobalOp> globals;
+  llvm::StringSet<> names;
+  int64_t next = 0;
+};
+
+/// "model.py:12", the first place in a file that a location speaks of.
+std::string placeText(Location loc) {
+  auto place = loc->findInstanceOf<FileLineColLoc>();
+  return place ? place.getFilename().str() + ":" + std::to_string(place.getLine()) : "unknown location";
+}
+
+/// Writes the body of one builder. Descriptors live in an array on the stack, null until they are made and again once they are destroyed,
+/// so that the clean-up needs to know nothing else.
+class Emitter {
+public:
+  Emitter(OpBuilder &builder, Constants &constants, LLVM::LLVMFuncOp func, cudnn_backend::FuncOp source)
+      : builder(builder), constants(constants), func(func), source(source), word(builder.getI32Type()), wide(builder.getI64Type()),
+        pointer(LLVM::LLVMPointerType::get(builder.getContext())) {}
+
+  void emit() {
+    loc = source.getLoc();
+    Block *entry = func.addEntryBlock(builder);
+    failed = builder.createBlock(&func.getBody(), func.getBody().end(), {word, pointer, pointer}, {loc, loc, loc});
+    builder.setInsertionPointToStart(entry);
+    prologue();
+    for (Operation &op : source.getBody().front()) {
+      loc = op.getLoc();
+      llvm::TypeSwitch<Operation *>(&op).Case<CreateOp, SetOp, FinalizeOp, DestroyOp, ReturnOp>([&](auto op) { emit(op); });
+    }
+    loc = source.getLoc();
+    cleanUp();
+  }
+
+private:
+  Value constant(Type type, int64_t value) { return LLVM::ConstantOp::create(builder, loc, type, builder.getIntegerAttr(type, value)); }
+  Value null() { return LLVM::ZeroOp::create(builder, loc, pointer); }
+  Value load(Value address) { return LLVM::LoadOp::create(builder, loc, pointer, address); }
+  Value isNull(Value value) { return LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::eq, value, null()); }
+  Value field(CudnnField field) { return loadTableField(builder, loc, func.getArgument(0), kCudnnPointers, static_cast<int32_t>(field)); }
+  Value allocate(int64_t count) { return LLVM::AllocaOp::create(builder, loc, pointer, pointer, constant(wide, count)); }
+  Value element(Value array, Value index) {
+    return LLVM::GEPOp::create(builder, loc, pointer, pointer, array, ArrayRef<LLVM::GEPArg>{index});
+  }
+  /// The address of a descriptor's slot.
+  Value slot(Value descriptor) {
+    return LLVM::GEPOp::create(builder, loc, pointer, pointer, slots, ArrayRef<LLVM::GEPArg>{slotOf.lookup(descriptor)});
+  }
+
+  Value call(Value function, ArrayRef<Type> parameters, ValueRange arguments) {
+    SmallVector<Value> operands{function};
+    llvm::append_range(operands, arguments);
+    auto type = LLVM::LLVMFunctionType::get(word, parameters);
+    return LLVM::CallOp::create(builder, loc, type, operands).getResult();
+  }
+
+  /// Goes on in a new block when the status is 0.
+  void check(Operation *op, Value status, const std::string &what) {
+    Value ok = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::eq, status, constant(word, 0));
+    Value text = constants.getText(builder, op, what), place = constants.getText(builder, op, placeText(op->getLoc()));
+    Block *here = builder.getInsertionBlock(), *next = builder.createBlock(failed);
+    builder.setInsertionPointToEnd(here);
+    LLVM::CondBrOp::create(builder, loc, ok, next, ValueRange(), failed, ValueRange{status, text, place});
+    builder.setInsertionPointToEnd(next);
+  }
+
+  void prologue() {
+    for (auto create : source.getBody().front().getOps<CreateOp>())
+      slotOf.try_emplace(create.getDescriptor(), static_cast<int32_t>(slotOf.size()));
+    int64_t count = slotOf.size();
+    slots = allocate(count);
+    LLVM::MemsetOp::create(builder, loc, slots, constant(builder.getI8Type(), 0), constant(wide, count * 8), /*isVolatile=*/false);
+    handleSlot = allocate(1);
+    LLVM::StoreOp::create(builder, loc, func.getArgument(1), handleSlot);
+    int64_t longest = 0;
+    for (auto set : source.getBody().front().getOps<SetOp>())
+      longest = std::max<int64_t>(longest, set.getElements().size());
+    if (longest > 1)
+      list = allocate(longest);
+    createDescriptor = field(CudnnField::createDescriptor);
+    setAttribute = field(CudnnField::setAttribute);
+    finalize = field(CudnnField::finalize);
+    destroyDescriptor = field(CudnnField::destroyDescriptor);
+  }
+
+  void emit(CreateOp op) {
+    DescriptorKind kind = op.getDescriptor().getType().getKind();
+    Value status = call(createDescriptor, {word, pointer}, {constant(word, static_cast<int32_t>(kind)), slot(op.getDescriptor())});
+    check(op, status, "cudnnBackendCreateDescriptor(" + cudnnName(kind) + ")");
+  }
+
+  /// The address of the elements of a value, each of the size that cuDNN reads.
+  Value payload(SetOp op, AttributeType type) {
+    if (type == AttributeType::handle)
+      return handleSlot;
+    if (type == AttributeType::descriptor) {
+      if (op.getElements().size() == 1)
+        return slot(op.getElements().front());
+      for (auto [index, descriptor] : llvm::enumerate(op.getElements())) {
+        Value target = LLVM::GEPOp::create(builder, loc, pointer, pointer, list, ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(index)});
+        LLVM::StoreOp::create(builder, loc, load(slot(descriptor)), target);
+      }
+      return list;
+    }
+    Attribute value = *op.getValue();
+    if (auto numbers = dyn_cast<DenseI64ArrayAttr>(value)) {
+      auto data = DenseElementsAttr::get(RankedTensorType::get({numbers.size()}, wide), numbers.asArrayRef());
+      return constants.get(builder, op, LLVM::LLVMArrayType::get(wide, numbers.size()), data);
+    }
+    if (auto number = dyn_cast<FloatAttr>(value))
+      return constants.get(builder, op, number.getType(), number);
+    if (auto flag = dyn_cast<BoolAttr>(value))
+      return constants.get(builder, op, builder.getI8Type(), builder.getI8IntegerAttr(flag.getValue()));
+    int32_t number = lookupEnumerator(type, cast<StringAttr>(value).getValue())->number;
+    return constants.get(builder, op, word, builder.getI32IntegerAttr(number));
+  }
+
+  void emit(SetOp op) {
+    AttributeName name = op.getName().getValue();
+    AttributeType type = *op.getValueType();
+    Block *after = nullptr;
+    if (type == AttributeType::handle) {
+      Block *here = builder.getInsertionBlock(), *present = builder.createBlock(failed);
+      after = builder.createBlock(failed);
+      builder.setInsertionPointToEnd(here);
+      LLVM::CondBrOp::create(builder, loc, isNull(func.getArgument(1)), after, present);
+      builder.setInsertionPointToEnd(present);
+    }
+    Value status = call(setAttribute, {pointer, word, word, wide, pointer},
+                        {load(slot(op.getDescriptor())), constant(word, static_cast<int32_t>(name)),
+                         constant(word, static_cast<int32_t>(type)), constant(wide, op.getCount()), payload(op, type)});
+    check(op, status, "cudnnBackendSetAttribute(" + cudnnName(name) + ")");
+    if (after) {
+      after->moveBefore(failed);
+      LLVM::BrOp::create(builder, loc, after);
+      builder.setInsertionPointToEnd(after);
+    }
+  }
+
+  void emit(FinalizeOp op) {
+    Value status = call(finalize, {pointer}, load(slot(op.getDescriptor())));
+    check(op, status, "cudnnBackendFinalize(" + cudnnName(op.getDescriptor().getType().getKind()) + ")");
+  }
+
+  void emit(DestroyOp op) {
+    Value address = slot(op.getDescriptor());
+    Value descriptor = load(address);
+    // Before the call: whatever it returns, the descriptor is not destroyed again.
+    LLVM::StoreOp::create(builder, loc, null(), address);
+    Value status = call(destroyDescriptor, {pointer}, descriptor);
+    check(op, status, "cudnnBackendDestroyDescriptor(" + cudnnName(op.getDescriptor().getType().getKind()) + ")");
+  }
+
+  void emit(ReturnOp op) {
+    LLVM::StoreOp::create(builder, loc, load(slot(op.getGraph())), func.getArgument(2));
+    LLVM::ReturnOp::create(builder, loc, constant(word, 0));
+  }
+
+  /// Reports, then destroys what is alive, from the last slot to the first.
+  void cleanUp() {
+    Region *region = &func.getBody();
+    Block *loop = builder.createBlock(region, region->end(), wide, loc), *visit = builder.createBlock(region, region->end()),
+          *destroy = builder.createBlock(region, region->end()), *done = builder.createBlock(region, region->end());
+
+    builder.setInsertionPointToStart(failed);
+    auto nothing = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()), {word, pointer, pointer});
+    SmallVector<Value> operands{field(CudnnField::report)};
+    llvm::append_range(operands, failed->getArguments());
+    LLVM::CallOp::create(builder, loc, nothing, operands);
+    LLVM::BrOp::create(builder, loc, constant(wide, slotOf.size()), loop);
+
+    builder.setInsertionPointToStart(loop);
+    Value count = loop->getArgument(0);
+    Value finished = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::eq, count, constant(wide, 0));
+    LLVM::CondBrOp::create(builder, loc, finished, done, visit);
+
+    builder.setInsertionPointToStart(visit);
+    Value index = LLVM::SubOp::create(builder, loc, count, constant(wide, 1));
+    Value descriptor = load(element(slots, index));
+    LLVM::CondBrOp::create(builder, loc, isNull(descriptor), loop, ValueRange{index}, destroy, ValueRange());
+
+    builder.setInsertionPointToStart(destroy);
+    call(destroyDescriptor, {pointer}, descriptor);
+    LLVM::BrOp::create(builder, loc, index, loop);
+
+    builder.setInsertionPointToStart(done);
+    LLVM::StoreOp::create(builder, loc, null(), func.getArgument(2));
+    LLVM::ReturnOp::create(builder, loc, failed->getArgument(0));
+  }
+
+  OpBuilder &builder;
+  Constants &constants;
+  LLVM::LLVMFuncOp func;
+  cudnn_backend::FuncOp source;
+  Type word, wide, pointer;
+  Location loc = UnknownLoc::get(builder.getContext());
+  llvm::DenseMap<Value, int32_t> slotOf;
+  Block *failed = nullptr;
+  Value slots, handleSlot, list;
+  Value createDescriptor, setAttribute, finalize, destroyDescriptor;
+};
+
+struct LowerFunc : public ConvertOpToLLVMPattern<cudnn_backend::FuncOp> {
+  explicit LowerFunc(const LLVMTypeConverter &converter) : ConvertOpToLLVMPattern(converter), constants(std::make_shared<Constants>()) {}
+
+  LogicalResult matchAndRewrite(cudnn_backend::FuncOp op, OpAdaptor, ConversionPatternRewriter &rewriter) const override {
+    Type pointer = LLVM::LLVMPointerType::get(getContext());
+    auto type = LLVM::LLVMFunctionType::get(rewriter.getI32Type(), {pointer, pointer, pointer});
+    auto func = LLVM::LLVMFuncOp::create(rewriter, op.getLoc(), op.getSymName(), type);
+    Emitter(rewriter, *constants, func, op).emit();
+    rewriter.eraseOp(op);
+    return success();
+  }
+
+  /// Equal payloads and texts are shared by the builders of a module.
+  std::shared_ptr<Constants> constants;
+};
+
+} // namespace
+
+void convoy::populateCudnnBackendFuncToLLVMPatterns(LLVMTypeConverter &converter, RewritePatternSet &patterns) {
+  patterns.add<LowerFunc>(converter);
+}
