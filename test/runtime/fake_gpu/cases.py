@@ -1,0 +1,358 @@
+"""The executor on the driver of libcuda.c. test_cuda.py runs this file in a process of its own, where that driver is the only one."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import sys
+import types
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from runtime_fixtures import affine_manifest
+
+import convoy_runtime
+from convoy.artifact import HostTensor, write_artifact
+from convoy_runtime import ArgumentError, ArtifactError, ConvoyRuntimeError, CudaError, DeviceError, ExecutionError, WeightsError
+from convoy_runtime.arrays import view
+from convoy_runtime.cuda import memory
+from convoy_runtime.cuda.executor import CudaProgram
+from convoy_runtime.cuda.memory import Allocation, DeviceArray
+from convoy_runtime.manifest import Cudnn, Kernel, TensorSpec
+
+PTX = b"// kernels\n.visible .entry scaled_relu(\n.visible .entry trap(\n"
+SPEC = TensorSpec("x", (2, 3), "float32")
+W = np.array([[1, -2, 3], [4, 5, -6]], np.float32)
+X = np.array([[1, 2, 3], [-4, 5, 6]], np.float32)
+FAKE = ctypes.CDLL("libcuda.so.1")
+
+
+def reference(x: np.ndarray, w: np.ndarray = W) -> np.ndarray:
+    return np.maximum(x * (w * 2), 0)
+
+
+@pytest.fixture
+def artifact(tmp_path: Path, compile_c: Callable[..., bytes]) -> Callable[..., Path]:
+    """Writes the artifact of program.c, compiled with the flags given."""
+
+    def write(*flags: str, ptx: bytes = PTX, kernel: str = "scaled_relu", weights: bool = True, arena: int = 24) -> Path:
+        manifest = affine_manifest(
+            target="cuda",
+            inputs=(SPEC,),
+            outputs=(TensorSpec("y", (2, 3), "float32"),),
+            weights=(TensorSpec("w", (2, 3), "float32"),),
+            prepared=(TensorSpec("w2", (2, 3), "float32"),),
+            arena_bytes=arena,
+            kernels=(Kernel(kernel, "model.py:3"),),
+            cudnn=Cudnn(91900, 90000, "float32"),
+        )
+        members = {"native.so": compile_c("fake_gpu/program.c", *flags), "kernels.ptx": ptx}
+        write_artifact(tmp_path / "model", manifest, members, {"w2": HostTensor("float32", W * 2)} if weights else None)
+        return tmp_path / "model"
+
+    return write
+
+
+@pytest.fixture
+def program(artifact: Callable[..., Path]) -> Iterator[CudaProgram]:
+    with convoy_runtime.load(artifact(), poison=True) as loaded:
+        assert isinstance(loaded, CudaProgram)
+        yield loaded
+
+
+def upload(program: CudaProgram, array: np.ndarray) -> DeviceArray:
+    allocation = Allocation(program._device, array.nbytes)
+    with program._device.current():
+        program._driver.call("cuMemcpyHtoD", allocation.pointer, array.ctypes.data, array.nbytes)
+    return DeviceArray(TensorSpec("", array.shape, array.dtype.name), allocation.pointer, 0, allocation, lambda _: None)
+
+
+def peek(array: Any) -> np.ndarray:
+    """What is in the fake device's memory now, which is host memory."""
+    return np.ctypeslib.as_array((ctypes.c_float * 6).from_address(array.pointer)).reshape(2, 3).copy()
+
+
+def stream(program: CudaProgram) -> int:
+    with program._device.current():
+        return int(program._driver.call("cuStreamCreate", 1))
+
+
+def wait(program: CudaProgram, handle: int) -> None:
+    with program._device.current():
+        program._driver.call("cuStreamSynchronize", handle)
+
+
+def test_host_arrays(program: CudaProgram) -> None:
+    np.testing.assert_array_equal(program.run_numpy(X)[0], reference(X))
+    np.testing.assert_array_equal(program.run_numpy(np.asfortranarray(-X))[0], reference(-X))
+    assert program.device == "cuda:0 (Fake GPU 0)"
+    assert program.plans == ()
+
+
+def test_one_graph_is_launched_a_call(program: CudaProgram) -> None:
+    before = FAKE.fake_launches()
+    program.run_numpy(X)
+    program.run_numpy(X)
+    assert FAKE.fake_launches() == before + 2
+
+
+def test_results_are_enqueued_fresh_and_in_order(program: CudaProgram) -> None:
+    x, double = upload(program, X), upload(program, X * 2)
+    first, second = program(x), program(double)
+    assert isinstance(first, DeviceArray)
+    assert not np.array_equal(peek(first), reference(X))
+    program.synchronize()
+    np.testing.assert_array_equal(peek(first), reference(X))
+    np.testing.assert_array_equal(peek(second), reference(X * 2))
+
+
+def test_streams_follow_one_another(program: CudaProgram) -> None:
+    one, other = stream(program), stream(program)
+    x, double = upload(program, X), upload(program, X * 2)
+    first, second = program(x, stream=one), program(double, stream=other)
+    assert not np.array_equal(peek(first), reference(X))
+    wait(program, other)
+    np.testing.assert_array_equal(peek(second), reference(X * 2))
+    # Only `other` was waited for, and it had to wait for `one`.
+    np.testing.assert_array_equal(peek(first), reference(X))
+
+
+def test_memory_of_results_comes_back_to_its_stream(program: CudaProgram) -> None:
+    x = upload(program, X)
+    result = program(x)
+    address = result.pointer
+    del result
+    gc.collect()
+    assert program(x, stream=stream(program)).pointer != address
+    assert program(x).pointer == address
+
+
+def test_run_into(program: CudaProgram) -> None:
+    x, target = upload(program, X), upload(program, np.zeros((2, 3), np.float32))
+    program.run_into([target], [x])
+    program.synchronize()
+    np.testing.assert_array_equal(peek(target), reference(X))
+    with pytest.raises(ArgumentError, match="outputs: wrong number: expected 1"):
+        program.run_into([], [upload(program, X)])
+
+
+def test_static_buffers(program: CudaProgram) -> None:
+    (x,), (y,) = program.static_inputs, program.static_outputs
+    peeked = np.ctypeslib.as_array((ctypes.c_float * 6).from_address(x.pointer))
+    peeked[:] = X.reshape(-1)
+    handle = stream(program)
+    program.replay(handle)
+    wait(program, handle)
+    np.testing.assert_array_equal(peek(y), reference(X))
+    assert repr(y) == "<DeviceArray float32[2, 3] on cuda:0>"
+
+
+def test_dlpack_of_device_arrays(program: CudaProgram) -> None:
+    before = len(memory._exported)
+    x = upload(program, X)
+    array = program(x)
+    # Taking an array with a stream makes that stream wait for the run.
+    consumer = stream(program)
+    borrowed = view(array, "y", stream=consumer)
+    assert (borrowed.shape, borrowed.strides, borrowed.dtype, borrowed.device) == ((2, 3), (3, 1), "float32", (2, 0))
+    assert borrowed.pointer == array.pointer
+    wait(program, consumer)
+    np.testing.assert_array_equal(peek(array), reference(X))
+    assert len(memory._exported) == before + 1
+    del borrowed
+    gc.collect()
+    assert len(memory._exported) == before
+    # A consumer that takes the capsule renames it and calls the deleter itself.
+    capsule = array.__dlpack__()
+    address = ctypes.pythonapi.PyCapsule_GetPointer
+    address.restype, address.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
+    managed = memory._DLManagedTensor.from_address(address(capsule, b"dltensor"))
+    used = ctypes.create_string_buffer(b"used_dltensor")
+    ctypes.pythonapi.PyCapsule_SetName(ctypes.py_object(capsule), used)
+    del capsule
+    gc.collect()
+    assert len(memory._exported) == before + 1
+    ctypes.CFUNCTYPE(None, ctypes.c_void_p)(managed.deleter)(ctypes.addressof(managed))
+    assert len(memory._exported) == before
+
+
+def test_memory_goes_with_its_last_user(artifact: Callable[..., Path]) -> None:
+    gc.collect()
+    before = FAKE.fake_allocated()
+    program = convoy_runtime.load(artifact())
+    assert isinstance(program, CudaProgram)
+    result, static = program(upload(program, X)), program.static_outputs
+    program.close()
+    program.close()
+    np.testing.assert_array_equal(peek(result), reference(X))
+    with pytest.raises(ConvoyRuntimeError, match="is closed"):
+        program(upload(program, X))
+    with pytest.raises(ConvoyRuntimeError, match="is closed"):
+        _ = program.static_inputs
+    gc.collect()
+    assert FAKE.fake_allocated() > before
+    del static, result
+    gc.collect()
+    del program
+    gc.collect()
+    assert FAKE.fake_allocated() == before
+
+
+@pytest.mark.parametrize("packed", [True, False])
+def test_torch_in_torch_out(program: CudaProgram, monkeypatch: pytest.MonkeyPatch, packed: bool) -> None:
+    torch = types.ModuleType("torch")
+    current = stream(program)
+    log: list[object] = []
+
+    class Tensor:
+        def __init__(self, array: DeviceArray, *, packed: bool = True) -> None:
+            self.array, self.packed = array, packed
+
+        def data_ptr(self) -> int:
+            return self.array.pointer
+
+        def contiguous(self) -> Tensor:
+            log.append("contiguous")
+            return Tensor(self.array)
+
+        def record_stream(self, stream: object) -> None:
+            log.append(("record", stream))
+
+        def __dlpack_device__(self) -> tuple[int, int]:
+            return 2, 0
+
+        def __dlpack__(self, stream: int | None = None) -> object:
+            log.append(("dlpack", stream))
+            capsule = self.array.__dlpack__()
+            if not self.packed:
+                memory._exported[list(memory._exported)[-1]][2][:] = (1, 2)
+            return capsule
+
+    Tensor.__module__ = "torch"
+    torch.cuda = types.SimpleNamespace(  # type: ignore[attr-defined]
+        current_stream=lambda index: types.SimpleNamespace(cuda_stream=current), ExternalStream=lambda handle, device: handle
+    )
+    torch.float32 = "torch.float32"  # type: ignore[attr-defined]
+    torch.empty = lambda shape, dtype, device: Tensor(upload(program, np.zeros(shape, np.float32)))  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    x = Tensor(upload(program, X), packed=packed)
+    copied = [] if packed else ["contiguous", ("dlpack", -1)]
+    y = program(x)
+    assert isinstance(y, Tensor)
+    # On torch's own stream torch has nothing to wait for.
+    assert log == [("dlpack", -1), *copied]
+    wait(program, current)
+    np.testing.assert_array_equal(peek(y.array), reference(X))
+    # On another one torch has to wait, and to keep the memory for it.
+    log.clear()
+    other = stream(program)
+    program(x, stream=other)
+    copied = [] if packed else ["contiguous", ("record", other), ("dlpack", other)]
+    assert log == [("dlpack", other), *copied, ("record", other)]
+    log.clear()
+    program(x, stream=0)
+    assert log[0] == ("dlpack", 1)
+
+
+def test_wrong_arguments(program: CudaProgram) -> None:
+    with pytest.raises(ArgumentError, match=r"input 'x': wrong device: expected cuda:0, got cpu; move it there first, or call run_numpy"):
+        program(X)
+    elsewhere = upload(program, X)
+    elsewhere._index = 1
+    with pytest.raises(ArgumentError, match=r"input 'x': wrong device: expected cuda:0, got cuda:1"):
+        program(elsewhere)
+    with pytest.raises(ArgumentError, match=r"input 'x': wrong dtype: expected float32, got int32"):
+        program(upload(program, X.astype(np.int32)))
+    with pytest.raises(ArgumentError, match=r"input 'x': wrong shape: expected \[2, 3\], got \[3, 2\]"):
+        program(upload(program, X.reshape(3, 2)))
+    with pytest.raises(ArgumentError, match="inputs: wrong number"):
+        program()
+    with pytest.raises(ArgumentError, match=r"input 'x': wrong device: expected cpu, got cuda:0"):
+        program.run_numpy(upload(program, X))  # type: ignore[arg-type]
+
+
+def test_a_strided_array_of_an_unknown_library(program: CudaProgram) -> None:
+    class Strided(DeviceArray):
+        def __dlpack__(self, **_: Any) -> Any:
+            capsule = super().__dlpack__()
+            memory._exported[list(memory._exported)[-1]][2][:] = (1, 2)
+            return capsule
+
+    x = upload(program, X)
+    strided = Strided(SPEC, x.pointer, 0, x, lambda _: None)
+    with pytest.raises(ArgumentError, match=r"input 'x': is not packed row-major, and its library is not known: got strides \[1, 2\]"):
+        program(strided)
+    with pytest.raises(ArgumentError, match=r"output 'y': is not packed row-major: got strides \[1, 2\]"):
+        program.run_into([strided], [x])
+
+
+def test_weights(program: CudaProgram, artifact: Callable[..., Path]) -> None:
+    pointers = list(program._prepared_pointers)
+    x = upload(program, X)
+    result = program(x)
+    program.load_weights({"w": W * 3})
+    # The run that was under way had the old ones; the graph that was captured has the new ones.
+    np.testing.assert_array_equal(peek(result), reference(X))
+    np.testing.assert_array_equal(program.run_numpy(X)[0], reference(X, W * 3))
+    assert pointers == program._prepared_pointers
+    with pytest.raises(WeightsError, match="w: missing"):
+        program.load_weights({})
+    np.testing.assert_array_equal(program.run_numpy(X)[0], reference(X, W * 3))
+    bare = convoy_runtime.load(artifact(weights=False))
+    assert isinstance(bare, CudaProgram)
+    with pytest.raises(WeightsError, match="was compiled without weights: call program.load_weights"):
+        bare(upload(bare, X))
+    with pytest.raises(WeightsError, match="was compiled without weights"):
+        bare.replay()
+    bare.load_weights({"w": W})
+    np.testing.assert_array_equal(bare.run_numpy(X)[0], reference(X))
+
+
+def test_poison(artifact: Callable[..., Path]) -> None:
+    y = convoy_runtime.load(artifact("-DBYTES=20"), poison=True).run_numpy(X)[0]
+    assert np.isnan(y[1, 2])
+    np.testing.assert_array_equal(y.reshape(-1)[:5], reference(X).reshape(-1)[:5])
+
+
+def test_much_shared_memory_is_asked_for(artifact: Callable[..., Path]) -> None:
+    np.testing.assert_array_equal(convoy_runtime.load(artifact("-DSHARED=200000")).run_numpy(X)[0], reference(X))
+    with pytest.raises(CudaError, match="cuLaunchKernel failed: CUDA_ERROR_INVALID_VALUE"):
+        convoy_runtime.load(artifact("-DSHARED=300000"))
+
+
+@pytest.mark.parametrize(
+    ("flags", "changes", "error", "message"),
+    [
+        (["-DKERNEL=1"], {}, ArtifactError, "native.so: convoy_main launches kernel 1 of 1"),
+        (["-DCALL=0"], {}, ArtifactError, "native.so: convoy_main runs call 0 of 0"),
+        (["-DSTATUS=5"], {}, ExecutionError, "convoy_main returned status 5"),
+        (["-DBYTES=1000000"], {}, CudaError, r"cuMemcpyDtoDAsync failed: CUDA_ERROR_INVALID_VALUE \(described\)"),
+        ([], {"kernel": "trap"}, CudaError, "cuStreamSynchronize failed: CUDA_ERROR_ILLEGAL_ADDRESS"),
+        ([], {"ptx": b"junk"}, CudaError, r"cuModuleLoadData failed: CUDA_ERROR_INVALID_PTX .*\n  hint: the driver does not take this PTX"),
+        ([], {"kernel": "other"}, ArtifactError, r"kernels\.ptx: kernel other of model\.py:3 is not there"),
+        ([], {"arena": 1 << 40}, CudaError, r"cuMemAlloc failed: CUDA_ERROR_OUT_OF_MEMORY .*\n  hint: the GPU's memory is full"),
+    ],
+)
+def test_what_goes_wrong_while_loading(
+    artifact: Callable[..., Path], flags: list[str], changes: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    gc.collect()
+    before = FAKE.fake_allocated()
+    with pytest.raises(error, match=message):
+        convoy_runtime.load(artifact(*flags, **changes))
+    if changes.get("kernel") == "trap":
+        # A real device stays unusable after this, and so does this one.
+        ctypes.c_int.in_dll(FAKE, "fake_sticky").value = 0
+    gc.collect()
+    assert FAKE.fake_allocated() == before
+
+
+def test_devices(artifact: Callable[..., Path]) -> None:
+    with pytest.raises(DeviceError, match="cuda:3: expected a GPU below 1, the number of those visible, got 3"):
+        convoy_runtime.load(artifact(), device=3)
+    with pytest.raises(DeviceError, match="was compiled for cuda and cannot run on cpu"):
+        convoy_runtime.load(artifact(), device="cpu")
+    assert convoy_runtime.load(artifact(), device="cuda").device.startswith("cuda:0")  # type: ignore[attr-defined]

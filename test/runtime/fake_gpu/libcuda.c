@@ -1,0 +1,292 @@
+// A CUDA driver without a GPU, for the tests of the executor: the functions that the runtime calls, on host memory.
+//
+// It is strict where a real one is undefined. Work runs as late as it may: on a synchronization, and then only what that stream, and
+// the events that it waits for, need. So a result that nobody waited for is not there, and a wait that is missing shows. Pointers
+// must lie in allocations, and what may not happen during a capture fails.
+
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef int CUresult;
+typedef uintptr_t CUdeviceptr;
+
+enum { OK = 0, INVALID = 1, OUT_OF_MEMORY = 2, INVALID_PTX = 218, NOT_FOUND = 500, ILLEGAL_ADDRESS = 700, CAPTURE_UNSUPPORTED = 900 };
+enum { COPY, SET, KERNEL, RECORD, WAIT, GRAPH };
+
+typedef struct Event Event;
+typedef struct Graph Graph;
+
+typedef struct Op {
+  int kind;
+  char *destination;
+  const char *source;
+  size_t size;
+  int value;
+  const char *kernel;
+  void *arguments[8];
+  int threads;
+  Event *event;
+  long ticket;
+  Graph *graph;
+} Op;
+
+typedef struct Queue {
+  Op *ops;
+  long count, done;
+} Queue;
+
+struct Graph {
+  Queue queue;
+};
+
+typedef struct Stream {
+  Queue queue;
+  Graph *capture;
+} Stream;
+
+struct Event {
+  Stream *stream;
+  long ticket;
+};
+
+enum { MAX_BLOCKS = 4096 };
+static struct {
+  char *pointer;
+  size_t size;
+} blocks[MAX_BLOCKS];
+enum { MAX_STREAMS = 256 };
+static Stream legacy;
+static Stream *streams[MAX_STREAMS] = {&legacy};
+CUresult fake_sticky;
+static long allocated_bytes, launches;
+static void *current;
+static int context;
+
+/// What tests ask: bytes that are allocated now, graphs launched so far.
+long fake_allocated(void) { return allocated_bytes; }
+long fake_launches(void) { return launches; }
+
+static int mapped(const void *pointer, size_t size) {
+  for (int i = 0; i < MAX_BLOCKS; ++i)
+    if (blocks[i].pointer && (const char *)pointer >= blocks[i].pointer &&
+        (const char *)pointer + size <= blocks[i].pointer + blocks[i].size)
+      return 1;
+  return 0;
+}
+
+static Stream *stream_of(void *handle) { return handle ? handle : &legacy; }
+
+static void push(Queue *queue, Op op) {
+  queue->ops = realloc(queue->ops, (queue->count + 1) * sizeof(Op));
+  queue->ops[queue->count++] = op;
+}
+
+static CUresult enqueue(void *handle, Op op) {
+  Stream *stream = stream_of(handle);
+  if (!current)
+    return 201; // CUDA_ERROR_INVALID_CONTEXT
+  push(stream->capture ? &stream->capture->queue : &stream->queue, op);
+  return fake_sticky;
+}
+
+static void run_until(Stream *stream, long ticket);
+
+static void run(const Op *op) {
+  switch (op->kind) {
+  case COPY:
+    memcpy(op->destination, op->source, op->size);
+    break;
+  case SET:
+    memset(op->destination, op->value, op->size);
+    break;
+  case KERNEL:
+    if (!strcmp(op->kernel, "trap")) {
+      fake_sticky = ILLEGAL_ADDRESS;
+      break;
+    }
+    // scaled_relu(x, w, y): y = max(x * w, 0), one element a thread.
+    for (int i = 0; i < op->threads; ++i) {
+      float product = ((const float *)op->arguments[0])[i] * ((const float *)op->arguments[1])[i];
+      ((float *)op->arguments[2])[i] = product > 0 || product != product ? product : 0;
+    }
+    break;
+  case WAIT:
+    run_until(op->event->stream, op->ticket);
+    break;
+  case GRAPH:
+    for (long i = 0; i < op->graph->queue.count; ++i)
+      run(&op->graph->queue.ops[i]);
+    break;
+  default:
+    break;
+  }
+}
+
+static void run_until(Stream *stream, long ticket) {
+  while (stream && stream->queue.done < ticket) {
+    long next = stream->queue.done++;
+    Op op = stream->queue.ops[next];
+    run(&op);
+  }
+}
+
+CUresult cuInit(unsigned flags) { return flags || getenv("FAKE_NO_DEVICE") ? 100 : OK; }
+CUresult cuDriverGetVersion(int *version) { return *version = 13000, OK; }
+CUresult cuDeviceGetCount(int *count) { return *count = 1, OK; }
+CUresult cuDeviceGet(int *device, int ordinal) { return *device = ordinal, ordinal ? 101 : OK; }
+CUresult cuDeviceGetName(char *name, int length, int device) { return snprintf(name, length, "Fake GPU %d", device), OK; }
+CUresult cuDevicePrimaryCtxRetain(void **result, int device) { return *result = &context, device ? INVALID : OK; }
+CUresult cuCtxGetCurrent(void **result) { return *result = current, OK; }
+CUresult cuCtxPushCurrent(void *value) { return current = value, OK; }
+CUresult cuCtxPopCurrent(void **value) { return *value = current, current = 0, OK; }
+
+CUresult cuGetErrorName(CUresult error, const char **text) {
+  *text = error == OUT_OF_MEMORY         ? "CUDA_ERROR_OUT_OF_MEMORY"
+          : error == 100                 ? "CUDA_ERROR_NO_DEVICE"
+          : error == INVALID_PTX         ? "CUDA_ERROR_INVALID_PTX"
+          : error == NOT_FOUND           ? "CUDA_ERROR_NOT_FOUND"
+          : error == ILLEGAL_ADDRESS     ? "CUDA_ERROR_ILLEGAL_ADDRESS"
+          : error == CAPTURE_UNSUPPORTED ? "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED"
+          : error == INVALID             ? "CUDA_ERROR_INVALID_VALUE"
+                                         : "CUDA_ERROR_UNKNOWN";
+  return OK;
+}
+CUresult cuGetErrorString(CUresult error, const char **text) { return *text = "described", error < 0; }
+
+CUresult cuMemAlloc(CUdeviceptr *result, size_t size) {
+  if (legacy.capture || !current)
+    return CAPTURE_UNSUPPORTED;
+  if (!size || size > (1l << 30))
+    return size ? OUT_OF_MEMORY : INVALID;
+  for (int i = 0; i < MAX_BLOCKS; ++i)
+    if (!blocks[i].pointer) {
+      // Never clean: fresh memory of a real device is not either.
+      blocks[i].pointer = memset(aligned_alloc(256, (size + 255) / 256 * 256), 0x7f, size);
+      blocks[i].size = size;
+      allocated_bytes += size;
+      return *result = (CUdeviceptr)blocks[i].pointer, OK;
+    }
+  return OUT_OF_MEMORY;
+}
+
+CUresult cuMemFree(CUdeviceptr pointer) {
+  // As a real driver does: work that may use the memory is done first.
+  for (int i = 0; i < MAX_STREAMS && streams[i]; ++i)
+    run_until(streams[i], streams[i]->queue.count);
+  for (int i = 0; i < MAX_BLOCKS; ++i)
+    if (blocks[i].pointer == (char *)pointer) {
+      allocated_bytes -= blocks[i].size;
+      free(blocks[i].pointer);
+      blocks[i].pointer = 0;
+      return OK;
+    }
+  return INVALID;
+}
+
+CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t size, void *stream) {
+  if (!mapped((void *)to, size) || !mapped((void *)from, size))
+    return INVALID;
+  return enqueue(stream, (Op){.kind = COPY, .destination = (char *)to, .source = (char *)from, .size = size});
+}
+CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void *from, size_t size, void *stream) {
+  return mapped((void *)to, size) ? enqueue(stream, (Op){.kind = COPY, .destination = (char *)to, .source = from, .size = size}) : INVALID;
+}
+CUresult cuMemcpyDtoHAsync(void *to, CUdeviceptr from, size_t size, void *stream) {
+  return mapped((void *)from, size) ? enqueue(stream, (Op){.kind = COPY, .destination = to, .source = (char *)from, .size = size})
+                                    : INVALID;
+}
+CUresult cuMemcpyHtoD(CUdeviceptr to, const void *from, size_t size) {
+  if (!mapped((void *)to, size))
+    return INVALID;
+  return memcpy((void *)to, from, size), OK;
+}
+CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t size, void *stream) {
+  return mapped((void *)to, size) ? enqueue(stream, (Op){.kind = SET, .destination = (char *)to, .value = value, .size = size}) : INVALID;
+}
+
+CUresult cuStreamCreate(void **result, unsigned flags) {
+  *result = calloc(1, sizeof(Stream));
+  for (int i = 0; i < MAX_STREAMS; ++i)
+    if (!streams[i])
+      return streams[i] = *result, flags != 1;
+  return OUT_OF_MEMORY;
+}
+CUresult cuStreamDestroy(void *stream) { return stream ? OK : INVALID; }
+CUresult cuStreamSynchronize(void *handle) {
+  Stream *stream = stream_of(handle);
+  if (stream->capture)
+    return CAPTURE_UNSUPPORTED;
+  run_until(stream, stream->queue.count);
+  return fake_sticky;
+}
+CUresult cuStreamIsCapturing(void *stream, int *status) { return *status = stream_of(stream)->capture != 0, OK; }
+CUresult cuStreamBeginCapture(void *stream, int mode) { return ((Stream *)stream)->capture = calloc(1, sizeof(Graph)), mode != 1; }
+CUresult cuStreamEndCapture(void *stream, void **graph) {
+  *graph = ((Stream *)stream)->capture;
+  ((Stream *)stream)->capture = 0;
+  return *graph ? OK : INVALID;
+}
+
+CUresult cuGraphInstantiateWithFlags(void **result, Graph *graph, unsigned long long flags) {
+  Graph *copy = calloc(1, sizeof(Graph));
+  for (long i = 0; i < graph->queue.count; ++i)
+    push(&copy->queue, graph->queue.ops[i]);
+  return *result = copy, flags != 0;
+}
+CUresult cuGraphLaunch(Graph *graph, void *stream) { return ++launches, enqueue(stream, (Op){.kind = GRAPH, .graph = graph}); }
+CUresult cuGraphDestroy(Graph *graph) { return free(graph->queue.ops), free(graph), OK; }
+CUresult cuGraphExecDestroy(Graph *graph) { return free(graph->queue.ops), free(graph), OK; }
+
+CUresult cuEventCreate(void **result, unsigned flags) { return *result = calloc(1, sizeof(Event)), flags != 2; }
+CUresult cuEventDestroy(Event *event) { return event ? OK : INVALID; }
+CUresult cuEventRecord(Event *event, void *handle) {
+  Stream *stream = stream_of(handle);
+  event->stream = stream;
+  event->ticket = stream->queue.count;
+  return OK;
+}
+CUresult cuEventSynchronize(Event *event) { return run_until(event->stream, event->ticket), fake_sticky; }
+CUresult cuStreamWaitEvent(void *stream, Event *event, unsigned flags) {
+  // The event may be recorded again before the wait runs: what it stood for is kept.
+  Event *now = malloc(sizeof(Event));
+  *now = *event;
+  return flags ? INVALID : enqueue(stream, (Op){.kind = WAIT, .event = now, .ticket = event->ticket});
+}
+
+CUresult cuModuleLoadData(void **module, const char *image) { return *module = strdup(image), strncmp(image, "//", 2) ? INVALID_PTX : OK; }
+CUresult cuModuleUnload(void *module) { return free(module), OK; }
+CUresult cuModuleGetFunction(void **function, const char *module, const char *name) {
+  char entry[256];
+  snprintf(entry, sizeof entry, ".entry %s(", name);
+  return *function = strdup(name), strstr(module, entry) ? OK : NOT_FOUND;
+}
+CUresult cuFuncSetAttribute(const char *function, int attribute, int value) {
+  return function && attribute == 8 && value > 49152 ? OK : INVALID;
+}
+CUresult cuLaunchKernel(const char *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
+                        void *stream, void **arguments, void **extra) {
+  Op op = {.kind = KERNEL, .kernel = function, .threads = gx * gy * gz * bx * by * bz};
+  if (extra || shared > 232448)
+    return INVALID;
+  for (int i = 0; strcmp(function, "trap") && i < 3; ++i) {
+    op.arguments[i] = *(void **)arguments[i];
+    if (!mapped(op.arguments[i], op.threads * sizeof(float)))
+      return INVALID;
+  }
+  return enqueue(stream, op);
+}
+
+CUresult cuGetProcAddress_v2(const char *name, void **function, int version, uint64_t flags, int *status) {
+  Dl_info self;
+  (void)version, (void)flags;
+  dladdr((void *)cuInit, &self);
+  void *library = dlopen(self.dli_fname, RTLD_NOW | RTLD_NOLOAD);
+  *function = dlsym(library, name);
+  if (status)
+    *status = *function ? 0 : 1;
+  return *function ? OK : NOT_FOUND;
+}

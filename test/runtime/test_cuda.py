@@ -1,0 +1,72 @@
+"""The `cuda` target without a GPU: what is said when something is missing, and the executor on a driver of our own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from runtime_fixtures import HERE, PREPARED, affine_manifest
+
+from convoy.artifact import write_artifact
+from convoy_runtime.manifest import Cudnn
+
+pytest.importorskip("cuda.bindings")
+
+LOAD = """
+import sys
+{before}
+import convoy_runtime
+try:
+    convoy_runtime.load(sys.argv[1])
+except convoy_runtime.DeviceError as error:
+    print(error)
+"""
+
+
+@pytest.fixture(scope="session")
+def driver(compile_c: Callable[..., bytes], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a libcuda.so.1 that needs no GPU."""
+    folder = tmp_path_factory.mktemp("driver")
+    (folder / "libcuda.so.1").write_bytes(compile_c("fake_gpu/libcuda.c", "-Wl,-soname,libcuda.so.1"))
+    return folder
+
+
+@pytest.fixture
+def artifact(tmp_path: Path, affine_so: bytes) -> Path:
+    path = tmp_path / "model"
+    write_artifact(path, affine_manifest(target="cuda", cudnn=Cudnn(91900, 90000, "float16")), {"native.so": affine_so}, PREPARED)
+    return path
+
+
+def load(path: Path, before: str = "", **environment: str) -> str:
+    command = [sys.executable, "-c", LOAD.format(before=before), str(path)]
+    return subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, **environment}).stdout
+
+
+def test_no_driver(artifact: Path, tmp_path: Path) -> None:
+    (tmp_path / "libcuda.so.1").write_text("none")
+    printed = load(artifact, LD_LIBRARY_PATH=str(tmp_path))
+    assert printed.startswith("the NVIDIA driver is not there: Failed to dlopen libcuda.so.1\n  hint: install NVIDIA's driver")
+
+
+def test_no_bindings(artifact: Path) -> None:
+    printed = load(artifact, "sys.modules['cuda.bindings'] = None")
+    assert printed.startswith("cuda.bindings cannot be imported: ")
+    assert printed.endswith("hint: pip install cuda-bindings\n")
+
+
+def test_no_gpu(artifact: Path, driver: Path) -> None:
+    printed = load(artifact, LD_LIBRARY_PATH=str(driver), FAKE_NO_DEVICE="1")
+    assert printed.startswith("cuInit failed: CUDA_ERROR_NO_DEVICE (described)\n  hint: no GPU is visible: look at nvidia-smi")
+
+
+def test_the_executor(driver: Path) -> None:
+    """cases.py, in a process whose only CUDA driver is ours."""
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:xdist", str(HERE / "fake_gpu" / "cases.py")]
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "LD_LIBRARY_PATH": str(driver)}, cwd=HERE.parents[1])
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert " passed" in done.stdout
