@@ -176,6 +176,41 @@ def TcpHoistWeightsPass : Pass<"tcp-hoist-weights", "::mlir::ModuleOp"> {
 
 //===-- linalg -----------------------------------------------------------------------------------------------------------===//
 
+def ConvertTcpToLinalgPass : Pass<"convert-tcp-to-linalg", "::mlir::func::FuncOp"> {
+  let summary = "lower tcp ops to linalg on tensors";
+  let description = [{
+    Elementwise ops become one `linalg.generic` each, convolutions and matrix products named ops, pooling and reductions a fill and a
+    reduction. Floats narrower than f32 are computed and accumulated in f32. In a function whose `tcp.target` is "cuda" every op that moves
+    elements becomes one generic, so that it is one kernel. Ops that have no form in linalg are each an error.
+
+    ```mlir
+    %y = tcp.add %a, %b : tensor<1x64x8x8xf32>, tensor<1x64x1x1xf32> -> tensor<1x64x8x8xf32>
+    ==>
+    %y = linalg.generic {indexing_maps = [#identity, affine_map<(d0, d1, d2, d3) -> (d0, d1, 0, 0)>, #identity], ...} ins(%a, %b) ...
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def HoistTransposesPass : Pass<"convoy-hoist-transposes", "::mlir::ModuleOp"> {
+  let summary = "move transpositions of prepared weights from @main into @prepare_weights";
+  let description = [{
+    A `linalg.transpose` (and reshapes before it) that is the only user of a `tcp.prepared` argument of `@main` is computed by
+    `@prepare_weights` instead; the argument and the result get the new type.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+  let statistics = [Statistic<"movedCount", "moved", "ops moved into @prepare_weights">];
+}
+
+def FuseElementwisePass : Pass<"convoy-fuse-elementwise", "::mlir::func::FuncOp"> {
+  let summary = "join generics whose intermediate tensor has one user";
+  let description = [{
+    A producer is fused when its only user reads each element once, or when it only moves or converts elements. Nothing is computed twice.
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 //===-- plan -------------------------------------------------------------------------------------------------------------===//
 
 //===-- host -------------------------------------------------------------------------------------------------------------===//

@@ -1,4 +1,5 @@
 #include "passes/pipeline/Pipeline.h"
+#include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 #include "passes/Passes.h"
@@ -40,7 +41,14 @@ static void populate_group(OpPassManager &, const PipelineOptions &) {}
 
 static void populate_cudnn(OpPassManager &, const PipelineOptions &) {}
 
-static void populate_linalg(OpPassManager &, const PipelineOptions &) {}
+static void populate_linalg(OpPassManager &pm, const PipelineOptions &) {
+  pm.addNestedPass<func::FuncOp>(createConvertTcpToLinalgPass());
+  pm.addPass(createHoistTransposesPass());
+  pm.addNestedPass<func::FuncOp>(createFuseElementwisePass());
+  pm.addNestedPass<func::FuncOp>(createLowerAffinePass()); // fused index computations
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
 
 static void populate_plan(OpPassManager &, const PipelineOptions &) {}
 

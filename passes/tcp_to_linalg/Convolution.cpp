@@ -1,0 +1,248 @@
+// Convolutions. Every one ends channels-last and padded by hand: as a named op where linalg has one, else as a generic.
+//
+// Filters: on the CPU the output channel is put last (R, S, C, K), the order in which vectors of output channels are loaded; the
+// transposition is of a prepared weight, and convoy-hoist-transposes moves it into @prepare_weights. On the GPU filters stay as they are.
+
+#include "dialect/tcp/TcpOps.h"
+#include "dialect/tcp/TcpShapes.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "passes/tcp_to_linalg/LinalgUtils.h"
+#include "passes/tcp_to_linalg/Patterns.h"
+
+using namespace mlir;
+using namespace convoy;
+
+namespace {
+
+using Dims = SmallVector<int64_t>;
+
+/// Channels first to channels last for a tensor of `spatialRank + 2` dims, or back.
+Dims channelsLastPerm(int64_t spatialRank) {
+  Dims perm = {0};
+  perm.append(llvm::to_vector(llvm::seq<int64_t>(2, spatialRank + 2)));
+  perm.push_back(1);
+  return perm;
+}
+Dims channelsFirstPerm(int64_t spatialRank) {
+  Dims perm = {0, spatialRank + 1};
+  perm.append(llvm::to_vector(llvm::seq<int64_t>(1, spatialRank + 1)));
+  return perm;
+}
+
+Dims permute(ArrayRef<int64_t> values, ArrayRef<int64_t> perm) {
+  return llvm::map_to_vector(perm, [&](int64_t dim) { return values[dim]; });
+}
+
+/// A named transposition, which stays recognizable until it is hoisted.
+Value namedTranspose(OpBuilder &builder, Location loc, Value value, ArrayRef<int64_t> perm) {
+  Value empty = tensor::EmptyOp::create(builder, loc, permute(shapeOf(value), perm), elementTypeOf(value));
+  return linalg::TransposeOp::create(builder, loc, value, empty, perm)->getResult(0);
+}
+
+/// One channels-last convolution whose input is padded already.
+struct Convolution {
+  OpBuilder &builder;
+  Location loc;
+  Value input;   ///< N x spatial x C
+  Value weights; ///< as in the op: K x C/groups x window, or K x window x C/groups when weightsChannelsLast
+  bool weightsChannelsLast;
+  Dims stride, dilation;
+  int64_t groups;
+  Dims outputShape; ///< N x spatial x K
+  bool cuda;
+
+  int64_t spatialRank() const { return stride.size(); }
+  Type accumulator() const { return computeType(elementTypeOf(input)); }
+
+  Value zeros(ArrayRef<int64_t> shape) { return filled(builder, loc, shape, zeroOf(builder, loc, accumulator())); }
+
+  /// The filter with its dims in the order that `order` names: 0 is K, 1 is C/groups, 2 and up are the window.
+  Value filter(ArrayRef<int64_t> order) {
+    Dims from = weightsChannelsLast ? channelsLastPerm(spatialRank()) : llvm::to_vector(llvm::seq<int64_t>(0, spatialRank() + 2));
+    Dims perm = llvm::map_to_vector(order, [&](int64_t dim) { return static_cast<int64_t>(llvm::find(from, dim) - from.begin()); });
+    return llvm::equal(perm, llvm::seq<int64_t>(0, perm.size())) ? weights : namedTranspose(builder, loc, weights, perm);
+  }
+
+  template <typename Op> Value named(Value image, Value kernel, ArrayRef<int64_t> shape) {
+    auto attr = [&](ArrayRef<int64_t> values) { return builder.getI64TensorAttr(values); };
+    Value init = zeros(shape);
+    return Op::create(builder, loc, TypeRange(init.getType()), ValueRange{image, kernel}, ValueRange(init), attr(stride), attr(dilation))
+        .getResult(0);
+  }
+
+  Value build();
+  Value dense();
+  Value depthwise();
+  Value grouped();
+};
+
+} // namespace
+
+Value Convolution::build() {
+  if (spatialRank() == 1) {
+    // One dim of size 1 in front makes it 2-D.
+    auto extended = [&](ArrayRef<int64_t> shape, int64_t at) {
+      Dims result(shape);
+      result.insert(result.begin() + at, 1);
+      return result;
+    };
+    Dims shape = outputShape;
+    input = reshapeTo(builder, loc, input, extended(shapeOf(input), 1));
+    weights = reshapeTo(builder, loc, weights, extended(shapeOf(weights), weightsChannelsLast ? 1 : 2));
+    outputShape = extended(outputShape, 1);
+    stride.insert(stride.begin(), 1);
+    dilation.insert(dilation.begin(), 1);
+    return reshapeTo(builder, loc, build(), shape);
+  }
+  if (groups == 1)
+    return dense();
+  bool oneToOne = groups == shapeOf(input).back() && groups == outputShape.back();
+  return oneToOne && spatialRank() == 2 ? depthwise() : grouped();
+}
+
+Value Convolution::dense() {
+  if (spatialRank() == 3)
+    return named<linalg::Conv3DNdhwcDhwcfOp>(input, filter({2, 3, 4, 1, 0}), outputShape);
+  if (cuda)
+    return named<linalg::Conv2DNhwcFhwcOp>(input, filter({0, 2, 3, 1}), outputShape);
+  return named<linalg::Conv2DNhwcHwcfOp>(input, filter({2, 3, 1, 0}), outputShape);
+}
+
+Value Convolution::depthwise() {
+  Value kernel = filter({2, 3, 0, 1});
+  kernel = reshapeTo(builder, loc, kernel, shapeOf(kernel).drop_back());
+  return named<linalg::DepthwiseConv2DNhwcHwcOp>(input, kernel, outputShape);
+}
+
+Value Convolution::grouped() {
+  // N x spatial x G x C times G x K x window x C gives N x spatial x G x K.
+  int64_t rank = spatialRank();
+  auto split = [&](ArrayRef<int64_t> shape) {
+    Dims result(shape.drop_back());
+    result.append({groups, shape.back() / groups});
+    return result;
+  };
+  Dims order = {0};
+  order.append(llvm::to_vector(llvm::seq<int64_t>(2, rank + 2)));
+  order.push_back(1);
+  Value kernel = filter(order);
+  Dims kernelShape = {groups, shapeOf(kernel)[0] / groups};
+  kernelShape.append(shapeOf(kernel).begin() + 1, shapeOf(kernel).end());
+  kernel = reshapeTo(builder, loc, kernel, kernelShape);
+  Value image = reshapeTo(builder, loc, input, split(shapeOf(input)));
+  Dims shape = split(outputShape);
+  if (rank == 2)
+    return reshapeTo(builder, loc, named<linalg::Conv2DNhwgcGfhwcOp>(image, kernel, shape), outputShape);
+
+  // Loops: N, output spatial, G, K, then window and C.
+  int64_t loops = 2 * rank + 4;
+  auto d = [&](int64_t i) { return builder.getAffineDimExpr(i); };
+  SmallVector<AffineExpr> imageMap = {d(0)}, kernelMap = {d(rank + 1), d(rank + 2)};
+  for (int64_t i = 0; i < rank; ++i) {
+    imageMap.push_back(d(1 + i) * stride[i] + d(rank + 3 + i) * dilation[i]);
+    kernelMap.push_back(d(rank + 3 + i));
+  }
+  imageMap.append({d(rank + 1), d(loops - 1)});
+  kernelMap.push_back(d(loops - 1));
+  SmallVector<utils::IteratorType> iterators(rank + 3, utils::IteratorType::parallel);
+  iterators.append(rank + 1, utils::IteratorType::reduction);
+  auto map = [&](ArrayRef<AffineExpr> results) { return AffineMap::get(loops, 0, results, builder.getContext()); };
+  Value sum = reductionGeneric(
+      builder, loc, zeros(shape), {image, kernel},
+      {map(imageMap), map(kernelMap), AffineMap::getMultiDimIdentityMap(loops, builder.getContext()).getMajorSubMap(rank + 3)}, iterators,
+      [](OpBuilder &inner, Location innerLoc, ValueRange args) {
+        Type type = args[2].getType();
+        Value product = arith::MulFOp::create(inner, innerLoc, convertFloat(inner, innerLoc, args[0], type),
+                                              convertFloat(inner, innerLoc, args[1], type));
+        return arith::AddFOp::create(inner, innerLoc, args[2], product).getResult();
+      });
+  return reshapeTo(builder, loc, sum, outputShape);
+}
+
+namespace {
+
+/// tcp.conv1d, conv2d and conv3d of either layout.
+struct ConvPattern : public OpInterfaceConversionPattern<tcp::ConvOpInterface> {
+  using OpInterfaceConversionPattern<tcp::ConvOpInterface>::OpInterfaceConversionPattern;
+
+  LogicalResult matchAndRewrite(tcp::ConvOpInterface op, ArrayRef<Value> operands, ConversionPatternRewriter &rewriter) const final {
+    Location loc = op.getLoc();
+    int64_t rank = op.getSpatialRank();
+    bool channelsLast = op.getChannelsLast(), cuda = isCuda(op);
+    Value input = channelsLast ? operands[0] : transposed(rewriter, loc, operands[0], channelsLastPerm(rank));
+    Dims low(rank + 2, 0), high(rank + 2, 0);
+    for (int64_t i = 0; i < rank; ++i) {
+      low[i + 1] = op.getPad()[2 * i];
+      high[i + 1] = op.getPad()[2 * i + 1];
+    }
+    Type elementType = elementTypeOf(input);
+    input = padded(rewriter, loc, input, low, high, zeroOf(rewriter, loc, elementType), cuda);
+    Dims shape(shapeOf(op.getOutput()));
+    if (!channelsLast)
+      shape = permute(shape, channelsLastPerm(rank));
+    Convolution conv = {
+        rewriter, loc, input, operands[1], channelsLast, Dims(op.getStride()), Dims(op.getDilation()), static_cast<int64_t>(op.getGroups()),
+        shape,    cuda};
+    Value result = convertElements(rewriter, loc, conv.build(), elementType);
+    if (!channelsLast)
+      result = transposed(rewriter, loc, result, channelsFirstPerm(rank));
+    rewriter.replaceOp(op, result);
+    return success();
+  }
+};
+
+/// tcp.conv_transpose to a convolution with step 1 of the input with zeros between its elements, and of the filter reversed.
+struct ConvTransposePattern : public OpConversionPattern<tcp::ConvTransposeOp> {
+  using OpConversionPattern<tcp::ConvTransposeOp>::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(tcp::ConvTransposeOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const final {
+    Location loc = op.getLoc();
+    int64_t rank = op.getStride().size(), groups = op.getGroups();
+    auto inputType = cast<RankedTensorType>(adaptor.getInput().getType());
+    auto weightsType = cast<RankedTensorType>(adaptor.getWeights().getType());
+    Dims low(rank + 2, 0), high(rank + 2, 0), interior(rank + 2, 0), paddedShape(inputType.getShape()), reversedDims;
+    for (int64_t i = 0; i < rank; ++i) {
+      int64_t reach = op.getDilation()[i] * (weightsType.getDimSize(i + 2) - 1);
+      low[i + 2] = reach - op.getPad()[2 * i];
+      high[i + 2] = reach - op.getPad()[2 * i + 1] + op.getOutputPad()[i];
+      interior[i + 2] = op.getStride()[i] - 1;
+      paddedShape[i + 2] += low[i + 2] + high[i + 2] + (paddedShape[i + 2] - 1) * interior[i + 2];
+      reversedDims.push_back(i + 2);
+    }
+    Value input = tcp::PadOp::create(rewriter, loc, inputType.clone(paddedShape), adaptor.getInput(), low, high, interior, APFloat(0.0));
+    // C x K/groups x window, channels by group, to K x C/groups x window.
+    Value weights = tcp::ReverseOp::create(rewriter, loc, weightsType, adaptor.getWeights(), reversedDims);
+    int64_t inputs = weightsType.getDimSize(0) / groups, outputs = weightsType.getDimSize(1);
+    Dims window(weightsType.getShape().drop_front(2)), byGroup = {groups, inputs, outputs}, swapped = {groups, outputs, inputs};
+    Dims perm = {0, 2, 1}, shape = {groups * outputs, inputs};
+    byGroup.append(window);
+    swapped.append(window);
+    shape.append(window);
+    perm.append(llvm::to_vector(llvm::seq<int64_t>(3, rank + 3)));
+    weights = tcp::ReshapeOp::create(rewriter, loc, weightsType.clone(byGroup), weights);
+    weights = tcp::TransposeOp::create(rewriter, loc, weightsType.clone(swapped), weights, perm);
+    weights = tcp::ReshapeOp::create(rewriter, loc, weightsType.clone(shape), weights);
+
+    Dims ones(rank, 1), noPad(2 * rank, 0), dilation(op.getDilation());
+    auto replace = [&](auto conv) {
+      rewriter.replaceOp(op, conv);
+      return success();
+    };
+    auto groupsAttr = rewriter.getI64IntegerAttr(groups);
+    auto array = [&](const Dims &values) { return rewriter.getDenseI64ArrayAttr(values); };
+    if (rank == 1)
+      return replace(tcp::Conv1dOp::create(rewriter, loc, op.getType(), input, weights, array(ones), array(noPad), array(dilation),
+                                           groupsAttr, UnitAttr()));
+    if (rank == 2)
+      return replace(tcp::Conv2dOp::create(rewriter, loc, op.getType(), input, weights, array(ones), array(noPad), array(dilation),
+                                           groupsAttr, UnitAttr()));
+    return replace(tcp::Conv3dOp::create(rewriter, loc, op.getType(), input, weights, array(ones), array(noPad), array(dilation),
+                                         groupsAttr, UnitAttr()));
+  }
+};
+
+} // namespace
+
+void convoy::populateConvolutionPatterns(RewritePatternSet &patterns) {
+  patterns.add<ConvPattern, ConvTransposePattern>(patterns.getContext());
+}

@@ -1,0 +1,258 @@
+// Elementwise ops: one pattern for all of them, and one function that says what each computes for one element.
+
+#include "dialect/tcp/TcpOps.h"
+#include "mlir/IR/Matchers.h"
+#include "passes/tcp_to_linalg/LinalgUtils.h"
+#include "passes/tcp_to_linalg/Patterns.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace convoy;
+
+namespace {
+
+/// Builds the scalar code of one op. Float operands come in the compute type; the result is in the compute type of the op's result.
+/// A null result means that the op has no meaning for the element type.
+class ScalarBuilder {
+public:
+  ScalarBuilder(OpBuilder &builder, Location loc, ValueRange args)
+      : builder(builder), loc(loc), args(args), type(args.empty() ? Type() : args[0].getType()), isFloat(type && isa<FloatType>(type)) {}
+
+  Value build(Operation *op) {
+    return TypeSwitch<Operation *, Value>(op)
+        .Case([&](tcp::AbsOp) { return isFloat    ? unary<math::AbsFOp>()
+                                       : isBool() ? args[0]
+                                                  : unary<math::AbsIOp>(); })
+        .Case([&](tcp::CeilOp) { return unary<math::CeilOp>(); })
+        .Case([&](tcp::CosOp) { return unary<math::CosOp>(); })
+        .Case([&](tcp::ErfOp) { return unary<math::ErfOp>(); })
+        .Case([&](tcp::ExpOp) { return unary<math::ExpOp>(); })
+        .Case([&](tcp::FloorOp) { return unary<math::FloorOp>(); })
+        .Case([&](tcp::LogOp) { return unary<math::LogOp>(); })
+        .Case([&](tcp::RoundOp) { return unary<math::RoundEvenOp>(); })
+        .Case([&](tcp::SinOp) { return unary<math::SinOp>(); })
+        .Case([&](tcp::SqrtOp) { return unary<math::SqrtOp>(); })
+        .Case([&](tcp::TanhOp) { return unary<math::TanhOp>(); })
+        .Case([&](tcp::NegOp) {
+          if (isFloat)
+            return unary<arith::NegFOp>();
+          return isBool() ? Value() : binary<arith::SubIOp>(constant(0), args[0]);
+        })
+        .Case([&](tcp::ReciprocalOp) { return binary<arith::DivFOp>(constant(1), args[0]); })
+        .Case([&](tcp::RsqrtOp) { return binary<arith::DivFOp>(constant(1), unary<math::SqrtOp>()); })
+        .Case([&](tcp::SigmoidOp) { return binary<arith::DivFOp>(constant(1), onePlusExpOfMinus()); })
+        .Case([&](tcp::SiluOp) { return binary<arith::DivFOp>(args[0], onePlusExpOfMinus()); })
+        .Case([&](tcp::GeluOp gelu) { return gelu.getApproximate() == "tanh" ? geluTanh() : geluErf(); })
+        .Case([&](tcp::EluOp elu) {
+          Value negative = binary<arith::MulFOp>(math::ExpM1Op::create(builder, loc, args[0]), constant(elu.getAlpha().convertToDouble()));
+          return positiveOr(negative);
+        })
+        .Case([&](tcp::LeakyReluOp leaky) {
+          return positiveOr(binary<arith::MulFOp>(args[0], constant(leaky.getNegativeSlope().convertToDouble())));
+        })
+        .Case([&](tcp::ClampOp clamp) { return buildClamp(clamp); })
+        .Case([&](tcp::CastOp cast) { return buildCast(computeType(cast.getType().getElementType())); })
+        .Case([&](tcp::AddOp) { return arithmetic<arith::AddFOp, arith::AddIOp, arith::OrIOp>(); })
+        .Case([&](tcp::SubOp) { return isBool() ? Value() : arithmetic<arith::SubFOp, arith::SubIOp, arith::SubIOp>(); })
+        .Case([&](tcp::MulOp) { return arithmetic<arith::MulFOp, arith::MulIOp, arith::AndIOp>(); })
+        .Case([&](tcp::DivOp) { return isBool() ? Value() : arithmetic<arith::DivFOp, arith::DivSIOp, arith::DivSIOp>(); })
+        .Case([&](tcp::MaximumOp) { return arithmetic<arith::MaximumFOp, arith::MaxSIOp, arith::OrIOp>(); })
+        .Case([&](tcp::MinimumOp) { return arithmetic<arith::MinimumFOp, arith::MinSIOp, arith::AndIOp>(); })
+        .Case([&](tcp::PowOp) { return buildPow(); })
+        .Case([&](tcp::CompareOp compare) { return buildCompare(compare.getPredicate()); })
+        .Case([&](tcp::SelectOp) { return arith::SelectOp::create(builder, loc, args[0], args[1], args[2]).getResult(); })
+        .Default([](Operation *) { return Value(); });
+  }
+
+private:
+  OpBuilder &builder;
+  Location loc;
+  ValueRange args;
+  Type type;
+  bool isFloat;
+
+  bool isBool() const { return type.isInteger(1); }
+
+  Value constant(double value) { return scalarConstant(builder, loc, type, value); }
+
+  template <typename Op> Value unary() { return Op::create(builder, loc, args[0]); }
+
+  template <typename Op> Value binary(Value a, Value b) { return Op::create(builder, loc, a, b); }
+
+  template <typename FloatOp, typename IntOp, typename BoolOp> Value arithmetic() {
+    if (isFloat)
+      return binary<FloatOp>(args[0], args[1]);
+    return isBool() ? binary<BoolOp>(args[0], args[1]) : binary<IntOp>(args[0], args[1]);
+  }
+
+  Value onePlusExpOfMinus() {
+    Value exp = math::ExpOp::create(builder, loc, unary<arith::NegFOp>());
+    return binary<arith::AddFOp>(exp, constant(1));
+  }
+
+  /// The operand where it is positive, `other` elsewhere (NaN too: `other` is then computed from it).
+  Value positiveOr(Value other) {
+    Value positive = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGT, args[0], constant(0));
+    return arith::SelectOp::create(builder, loc, positive, args[0], other);
+  }
+
+  Value geluErf() {
+    Value erf = math::ErfOp::create(builder, loc, binary<arith::MulFOp>(args[0], constant(1 / llvm::numbers::sqrt2)));
+    return binary<arith::MulFOp>(binary<arith::MulFOp>(args[0], constant(0.5)), binary<arith::AddFOp>(erf, constant(1)));
+  }
+
+  Value geluTanh() {
+    Value cube = binary<arith::MulFOp>(binary<arith::MulFOp>(args[0], args[0]), args[0]);
+    Value inner = binary<arith::AddFOp>(args[0], binary<arith::MulFOp>(cube, constant(0.044715)));
+    Value tanh =
+        math::TanhOp::create(builder, loc, binary<arith::MulFOp>(inner, constant(llvm::numbers::sqrt2 * llvm::numbers::inv_sqrtpi)));
+    return binary<arith::MulFOp>(binary<arith::MulFOp>(args[0], constant(0.5)), binary<arith::AddFOp>(tanh, constant(1)));
+  }
+
+  /// A comparison that is false for NaN and a select: NaN stays, and it is one instruction on x86.
+  Value limit(Value x, double bound, arith::CmpFPredicate beyond) {
+    Value limit = constant(bound);
+    return arith::SelectOp::create(builder, loc, arith::CmpFOp::create(builder, loc, beyond, limit, x), limit, x);
+  }
+
+  Value buildClamp(tcp::ClampOp clamp) {
+    Value x = args[0];
+    if (std::optional<APFloat> bound = clamp.getMinFloat())
+      x = limit(x, bound->convertToFloat(), arith::CmpFPredicate::OGT);
+    if (std::optional<APFloat> bound = clamp.getMaxFloat())
+      x = limit(x, bound->convertToFloat(), arith::CmpFPredicate::OLT);
+    return x;
+  }
+
+  Value buildCast(Type to) {
+    Value x = args[0];
+    if (type == to)
+      return x;
+    bool toFloat = isa<FloatType>(to);
+    if (to.isInteger(1))
+      return isFloat ? Value(arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNE, x, constant(0)))
+                     : Value(arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, x, constant(0)));
+    if (isFloat && toFloat)
+      return type.getIntOrFloatBitWidth() < to.getIntOrFloatBitWidth() ? Value(arith::ExtFOp::create(builder, loc, to, x))
+                                                                       : Value(arith::TruncFOp::create(builder, loc, to, x));
+    if (isFloat)
+      return arith::FPToSIOp::create(builder, loc, to, x);
+    if (toFloat)
+      return isBool() ? Value(arith::UIToFPOp::create(builder, loc, to, x)) : Value(arith::SIToFPOp::create(builder, loc, to, x));
+    if (type.getIntOrFloatBitWidth() > to.getIntOrFloatBitWidth())
+      return arith::TruncIOp::create(builder, loc, to, x);
+    return isBool() ? Value(arith::ExtUIOp::create(builder, loc, to, x)) : Value(arith::ExtSIOp::create(builder, loc, to, x));
+  }
+
+  /// x to a power of 2 to 64 by squaring.
+  Value integerPower(uint64_t exponent) {
+    Value square = args[0], result;
+    for (; exponent; exponent >>= 1) {
+      if (exponent & 1)
+        result = !result ? square : isFloat ? binary<arith::MulFOp>(result, square) : binary<arith::MulIOp>(result, square);
+      if (exponent > 1)
+        square = isFloat ? binary<arith::MulFOp>(square, square) : binary<arith::MulIOp>(square, square);
+    }
+    return result ? result : constant(1);
+  }
+
+  Value buildPow() {
+    if (!isFloat) {
+      APInt exponent;
+      if (isBool() || !matchPattern(args[1], m_ConstantInt(&exponent)) || exponent.isNegative())
+        return {};
+      return integerPower(exponent.getZExtValue());
+    }
+    // The powers that Torch computes without pow.
+    APFloat exponent(0.0);
+    if (matchPattern(args[1], m_ConstantFloat(&exponent))) {
+      for (int whole : {0, 1, 2, 3})
+        if (exponent.isExactlyValue(whole))
+          return integerPower(whole);
+      if (exponent.isExactlyValue(0.5))
+        return unary<math::SqrtOp>();
+      if (exponent.isExactlyValue(-0.5))
+        return binary<arith::DivFOp>(constant(1), unary<math::SqrtOp>());
+      if (exponent.isExactlyValue(-1))
+        return binary<arith::DivFOp>(constant(1), args[0]);
+      if (exponent.isExactlyValue(-2))
+        return binary<arith::DivFOp>(constant(1), integerPower(2));
+    }
+    return binary<math::PowFOp>(args[0], args[1]);
+  }
+
+  Value buildCompare(StringRef name) {
+    if (isFloat) {
+      auto predicate = llvm::StringSwitch<arith::CmpFPredicate>(name)
+                           .Case("eq", arith::CmpFPredicate::OEQ)
+                           .Case("ne", arith::CmpFPredicate::UNE)
+                           .Case("lt", arith::CmpFPredicate::OLT)
+                           .Case("le", arith::CmpFPredicate::OLE)
+                           .Case("gt", arith::CmpFPredicate::OGT)
+                           .Default(arith::CmpFPredicate::OGE);
+      return arith::CmpFOp::create(builder, loc, predicate, args[0], args[1]);
+    }
+    bool isSigned = !isBool();
+    auto predicate = llvm::StringSwitch<arith::CmpIPredicate>(name)
+                         .Case("eq", arith::CmpIPredicate::eq)
+                         .Case("ne", arith::CmpIPredicate::ne)
+                         .Case("lt", isSigned ? arith::CmpIPredicate::slt : arith::CmpIPredicate::ult)
+                         .Case("le", isSigned ? arith::CmpIPredicate::sle : arith::CmpIPredicate::ule)
+                         .Case("gt", isSigned ? arith::CmpIPredicate::sgt : arith::CmpIPredicate::ugt)
+                         .Default(isSigned ? arith::CmpIPredicate::sge : arith::CmpIPredicate::uge);
+    return arith::CmpIOp::create(builder, loc, predicate, args[0], args[1]);
+  }
+};
+
+/// An elementwise op to a linalg.generic with an identity map on the result. Splat constants become scalars in the body.
+struct ElementwisePattern : public OpTraitConversionPattern<tcp::Elementwise> {
+  using OpTraitConversionPattern<tcp::Elementwise>::OpTraitConversionPattern;
+
+  LogicalResult matchAndRewrite(Operation *op, ArrayRef<Value> operands, ConversionPatternRewriter &rewriter) const final {
+    if (!whyUnsupported(op).empty())
+      return rewriter.notifyMatchFailure(op, whyUnsupported(op));
+    auto resultType = cast<RankedTensorType>(op->getResult(0).getType());
+    SmallVector<TypedAttr> splats;
+    SmallVector<Value> inputs;
+    for (Value operand : operands) {
+      DenseElementsAttr constant;
+      bool isSplat = matchPattern(operand, m_Constant(&constant)) && constant.isSplat();
+      splats.push_back(isSplat ? cast<TypedAttr>(constant.getSplatValue<Attribute>()) : TypedAttr());
+      if (!isSplat)
+        inputs.push_back(operand);
+    }
+    // Casts are the model's own roundings; in every other op narrow floats are only a form of storage.
+    bool isCast = isa<tcp::CastOp>(op);
+    Value result = broadcastGeneric(rewriter, op->getLoc(), resultType, inputs, [&](OpBuilder &builder, Location loc, ValueRange elements) {
+      SmallVector<Value> args;
+      for (TypedAttr splat : splats) {
+        Value arg = splat ? Value(arith::ConstantOp::create(builder, loc, widened(splat))) : elements.take_front().front();
+        if (!splat)
+          elements = elements.drop_front();
+        args.push_back(isa<FloatType>(arg.getType()) ? convertFloat(builder, loc, arg, computeType(arg.getType())) : arg);
+      }
+      Value value = ScalarBuilder(builder, loc, args).build(op);
+      assert(value && "an op of the trait without scalar code");
+      if (!isa<FloatType>(value.getType()) || value.getType() == resultType.getElementType())
+        return value;
+      if (isCast)
+        return Value(arith::TruncFOp::create(builder, loc, resultType.getElementType(), value));
+      return convertFloat(builder, loc, value, resultType.getElementType());
+    });
+    rewriter.replaceOp(op, result);
+    return success();
+  }
+
+  /// A float constant in the compute type, which holds it exactly.
+  static TypedAttr widened(TypedAttr attr) {
+    auto number = dyn_cast<FloatAttr>(attr);
+    if (!number || computeType(number.getType()) == number.getType())
+      return attr;
+    return FloatAttr::get(computeType(number.getType()), number.getValueAsDouble());
+  }
+};
+
+} // namespace
+
+void convoy::populateElementwisePatterns(RewritePatternSet &patterns) { patterns.add<ElementwisePattern>(patterns.getContext()); }

@@ -1,0 +1,129 @@
+// Pooling: padding, then a reduction over the window; for the mean, a division by counts that follow from the indices.
+
+#include "dialect/tcp/TcpOps.h"
+#include "dialect/tcp/TcpShapes.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "passes/tcp_to_linalg/LinalgUtils.h"
+#include "passes/tcp_to_linalg/Patterns.h"
+
+using namespace mlir;
+using namespace convoy;
+
+namespace {
+
+/// A window that slides over the spatial dims of a padded input.
+struct Window {
+  ArrayRef<int64_t> kernel, stride, dilation;
+  bool channelsLast;
+
+  /// Reduces each window of `input` into `init`, whose shape is the result's.
+  Value reduce(OpBuilder &builder, Location loc, Value input, Value init, ScalarBody combine) const {
+    int64_t rank = kernel.size(), outer = rank + 2, first = tcp::firstSpatialDim(channelsLast);
+    SmallVector<AffineExpr> inputMap, windowMap;
+    for (int64_t i = 0; i < outer; ++i)
+      inputMap.push_back(builder.getAffineDimExpr(i));
+    for (int64_t i = 0; i < rank; ++i) {
+      inputMap[first + i] = inputMap[first + i] * stride[i] + builder.getAffineDimExpr(outer + i) * dilation[i];
+      windowMap.push_back(builder.getAffineDimExpr(outer + i));
+    }
+    SmallVector<utils::IteratorType> iterators(outer, utils::IteratorType::parallel);
+    iterators.append(rank, utils::IteratorType::reduction);
+    auto map = [&](ArrayRef<AffineExpr> results) { return AffineMap::get(outer + rank, 0, results, builder.getContext()); };
+    // The bounds of the window's loops are the shape of an operand that is never read.
+    Value shape = tensor::EmptyOp::create(builder, loc, kernel, elementTypeOf(init));
+    return reductionGeneric(builder, loc, init, {input, shape},
+                            {map(inputMap), map(windowMap), builder.getMultiDimIdentityMap(outer + rank).getMajorSubMap(outer)}, iterators,
+                            combine);
+  }
+};
+
+/// `input` with `pad` (low and high for each spatial dim) around it.
+Value paddedSpatial(OpBuilder &builder, Location loc, Value input, ArrayRef<int64_t> pad, bool channelsLast, Value padding, bool cuda) {
+  SmallVector<int64_t> low(shapeOf(input).size(), 0), high = low;
+  for (size_t i = 0, first = tcp::firstSpatialDim(channelsLast); i < pad.size() / 2; ++i) {
+    low[first + i] = pad[2 * i];
+    high[first + i] = pad[2 * i + 1];
+  }
+  return padded(builder, loc, input, low, high, padding, cuda);
+}
+
+struct MaxPoolPattern : public OpConversionPattern<tcp::MaxPoolOp> {
+  using OpConversionPattern<tcp::MaxPoolOp>::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(tcp::MaxPoolOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const final {
+    Location loc = op.getLoc();
+    auto type = cast<RankedTensorType>(op.getType());
+    Value lowest = lowestOf(rewriter, loc, type.getElementType());
+    Value input = paddedSpatial(rewriter, loc, adaptor.getInput(), op.getPad(), op.getChannelsLast(), lowest, isCuda(op));
+    Window window = {op.getKernel(), op.getStride(), op.getDilation(), op.getChannelsLast()};
+    rewriter.replaceOp(op, window.reduce(rewriter, loc, input, filled(rewriter, loc, type.getShape(), lowest),
+                                         [](OpBuilder &builder, Location inner, ValueRange args) {
+                                           return arith::MaximumFOp::create(builder, inner, args[2], args[0]).getResult();
+                                         }));
+    return success();
+  }
+};
+
+struct AvgPoolPattern : public OpConversionPattern<tcp::AvgPoolOp> {
+  using OpConversionPattern<tcp::AvgPoolOp>::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(tcp::AvgPoolOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const final {
+    Location loc = op.getLoc();
+    auto type = cast<RankedTensorType>(op.getType());
+    Type accumulator = computeType(type.getElementType());
+    SmallVector<int64_t> ones(op.getKernel().size(), 1), pad = tcp::withCeilPad(op.getPad(), op.getCeilPad());
+    Value zero = zeroOf(rewriter, loc, type.getElementType());
+    Value input = paddedSpatial(rewriter, loc, adaptor.getInput(), pad, op.getChannelsLast(), zero, isCuda(op));
+    Window window = {op.getKernel(), op.getStride(), ones, op.getChannelsLast()};
+    Value init = filled(rewriter, loc, type.getShape(), zeroOf(rewriter, loc, accumulator));
+    Value sum = window.reduce(rewriter, loc, input, init, [&](OpBuilder &builder, Location inner, ValueRange args) {
+      return arith::AddFOp::create(builder, inner, args[2], convertFloat(builder, inner, args[0], accumulator)).getResult();
+    });
+    Value mean = broadcastGeneric(rewriter, loc, type, sum, [&](OpBuilder &builder, Location inner, ValueRange args) {
+      Value quotient = arith::DivFOp::create(builder, inner, args[0], divisor(op, builder, inner, accumulator));
+      return convertFloat(builder, inner, quotient, type.getElementType());
+    });
+    rewriter.replaceOp(op, mean);
+    return success();
+  }
+
+  /// What the element at the indices of the generic around is divided by.
+  static Value divisor(tcp::AvgPoolOp op, OpBuilder &builder, Location loc, Type type) {
+    if (std::optional<uint64_t> fixed = op.getDivisor())
+      return scalarConstant(builder, loc, type, static_cast<double>(static_cast<int64_t>(*fixed)));
+    int64_t constant = 1, first = tcp::firstSpatialDim(op.getChannelsLast());
+    Value count;
+    for (size_t i = 0; i < op.getKernel().size(); ++i) {
+      int64_t kernel = op.getKernel()[i], size = shapeOf(op.getInput())[first + i], places = shapeOf(op.getOutput())[first + i],
+              stride = op.getStride()[i];
+      int64_t low = op.getPad()[2 * i], high = op.getPad()[2 * i + 1];
+      // Counted is what lies in [begin, end) of the input's own coordinates, where a window starts at place * stride - low.
+      int64_t begin = op.getCountIncludePad() ? -low : 0, end = op.getCountIncludePad() ? size + high : size;
+      auto counted = [&](int64_t place) {
+        int64_t start = place * stride - low;
+        return std::min(start + kernel, end) - std::max(start, begin);
+      };
+      if (llvm::all_of(llvm::seq<int64_t>(0, places), [&](int64_t place) { return counted(place) == counted(0); })) {
+        constant *= counted(0);
+        continue;
+      }
+      auto index = [&](int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value).getResult(); };
+      Value place = linalg::IndexOp::create(builder, loc, first + i);
+      Value start = arith::SubIOp::create(builder, loc, arith::MulIOp::create(builder, loc, place, index(stride)), index(low));
+      Value stop = arith::MinSIOp::create(builder, loc, arith::AddIOp::create(builder, loc, start, index(kernel)), index(end));
+      start = arith::MaxSIOp::create(builder, loc, start, index(begin));
+      Value length = arith::SubIOp::create(builder, loc, stop, start);
+      count = count ? Value(arith::MulIOp::create(builder, loc, count, length)) : length;
+    }
+    Value factor = scalarConstant(builder, loc, type, constant);
+    if (!count)
+      return factor;
+    count = arith::IndexCastOp::create(builder, loc, builder.getI32Type(), count);
+    count = arith::SIToFPOp::create(builder, loc, type, count);
+    return constant == 1 ? count : Value(arith::MulFOp::create(builder, loc, count, factor));
+  }
+};
+
+} // namespace
+
+void convoy::populatePoolingPatterns(RewritePatternSet &patterns) { patterns.add<MaxPoolPattern, AvgPoolPattern>(patterns.getContext()); }

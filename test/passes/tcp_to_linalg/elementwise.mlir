@@ -1,0 +1,76 @@
+// RUN: convoy-opt %s --convert-tcp-to-linalg | filecheck %s
+
+// CHECK-DAG: #[[ID:.*]] = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+// CHECK-DAG: #[[ROW:.*]] = affine_map<(d0, d1, d2) -> (d0, 0, d2)>
+
+// CHECK-LABEL: func.func @add_broadcast
+// CHECK: linalg.generic {indexing_maps = [#[[ID]], #[[ROW]], #[[ID]]], iterator_types = ["parallel", "parallel", "parallel"]}
+// CHECK: arith.addf
+func.func @add_broadcast(%a: tensor<2x3x4xf32>, %b: tensor<2x1x4xf32>) -> tensor<2x3x4xf32> {
+  %0 = tcp.add %a, %b : tensor<2x3x4xf32>, tensor<2x1x4xf32> -> tensor<2x3x4xf32>
+  return %0 : tensor<2x3x4xf32>
+}
+
+// A splat is a scalar in the body, and no operand.
+// CHECK-LABEL: func.func @mul_splat
+// CHECK: linalg.generic
+// CHECK-SAME: ins(%{{[^,]*}} : tensor<4xf32>)
+// CHECK: %[[C:.*]] = arith.constant 2.000000e+00 : f32
+// CHECK: arith.mulf %{{.*}}, %[[C]]
+func.func @mul_splat(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %c = arith.constant dense<2.0> : tensor<1xf32>
+  %0 = tcp.mul %a, %c : tensor<4xf32>, tensor<1xf32> -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// Narrow floats are computed in f32.
+// CHECK-LABEL: func.func @sigmoid_f16
+// CHECK: arith.extf %{{.*}} fastmath<contract> : f16 to f32
+// CHECK: math.exp %{{.*}} : f32
+// CHECK: arith.divf
+// CHECK: arith.truncf %{{.*}} fastmath<contract> : f32 to f16
+func.func @sigmoid_f16(%a: tensor<4xf16>) -> tensor<4xf16> {
+  %0 = tcp.sigmoid %a : tensor<4xf16> -> tensor<4xf16>
+  return %0 : tensor<4xf16>
+}
+
+// The bound is chosen where a comparison holds, so that NaN stays.
+// CHECK-LABEL: func.func @relu
+// CHECK: %[[BEYOND:.*]] = arith.cmpf ogt, %[[BOUND:.*]], %[[X:.*]] : f32
+// CHECK: arith.select %[[BEYOND]], %[[BOUND]], %[[X]]
+func.func @relu(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = tcp.clamp %a {min_float = 0.0 : f32} : tensor<4xf32> -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @compare_select
+// CHECK: arith.cmpf olt
+// CHECK: arith.select
+func.func @compare_select(%a: tensor<4xf32>, %b: tensor<1xf32>) -> tensor<4xf32> {
+  %0 = tcp.compare %a, %b {predicate = "lt"} : tensor<4xf32>, tensor<1xf32> -> tensor<4xi1>
+  %1 = tcp.select %0, %a, %b : tensor<4xi1>, tensor<4xf32>, tensor<1xf32> -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @casts
+// CHECK: arith.fptosi %{{.*}} : f32 to i64
+// CHECK: arith.cmpi ne
+// CHECK: arith.uitofp %{{.*}} : i1 to f32
+// CHECK: arith.truncf %{{.*}} : f32 to bf16
+func.func @casts(%a: tensor<4xf32>) -> tensor<4xbf16> {
+  %0 = tcp.cast %a : tensor<4xf32> -> tensor<4xi64>
+  %1 = tcp.cast %0 : tensor<4xi64> -> tensor<4xi1>
+  %2 = tcp.cast %1 : tensor<4xi1> -> tensor<4xbf16>
+  return %2 : tensor<4xbf16>
+}
+
+// Powers with a small constant exponent are products.
+// CHECK-LABEL: func.func @square
+// CHECK: arith.mulf
+// CHECK-NOT: math.powf
+// CHECK: linalg.yield
+func.func @square(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %c = arith.constant dense<2.0> : tensor<1xf32>
+  %0 = tcp.pow %a, %c : tensor<4xf32>, tensor<1xf32> -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
