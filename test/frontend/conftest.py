@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import re
 import subprocess
@@ -14,6 +15,7 @@ import torch
 from convoy.frontend import ImportedModule, import_module
 
 sys.path.insert(0, str(Path(__file__).parent))
+torch.set_num_threads(1)  # tiny tensors: more threads only wait for each other
 _ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(_ROOT / "examples"))
 
@@ -28,13 +30,19 @@ def ops(text: str) -> list[str]:
 
 
 def check(module: torch.nn.Module, *inputs: torch.Tensor, tolerance: float = 1e-6) -> ImportedModule:
-    """Imports `module`, runs the result by the reference, and compares with PyTorch in float64: largest difference relative to the
-    largest value (at least 1)."""
+    """Imports `module` and compares as `compare` does."""
     imported = import_module(module.eval(), inputs)
+    compare(imported, module, inputs, tolerance)
+    return imported
+
+
+def compare(imported: ImportedModule, module: torch.nn.Module, inputs: tuple[torch.Tensor, ...], tolerance: float = 1e-6) -> None:
+    """Runs the `tcp` text by the reference and compares with PyTorch in float64: largest difference relative to the largest value (at
+    least 1)."""
     got = run_text(imported.text, inputs, imported.weights)
     wide = [value.double() if value.dtype.is_floating_point else value for value in inputs]
     with torch.no_grad():
-        expected = module.double()(*wide)
+        expected = copy.deepcopy(module).double()(*wide)
     expected = expected if isinstance(expected, (list, tuple)) else [expected]
     assert len(got) == len(expected)
     for mine, theirs in zip(got, expected, strict=True):
@@ -44,7 +52,6 @@ def check(module: torch.nn.Module, *inputs: torch.Tensor, tolerance: float = 1e-
             continue
         scale = max(1.0, float(theirs.abs().nan_to_num(posinf=0).max())) if theirs.numel() else 1.0
         torch.testing.assert_close(mine, theirs.double(), rtol=0, atol=tolerance * scale, equal_nan=True)
-    return imported
 
 
 @pytest.fixture(scope="session")

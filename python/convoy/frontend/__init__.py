@@ -9,6 +9,7 @@ from convoy.frontend import (  # noqa: F401, imported for what they register
     activation,
     binary,
     convolution,
+    creation,
     identity,
     linear,
     normalization,
@@ -19,5 +20,6 @@ from convoy.frontend import (  # noqa: F401, imported for what they register
     unary,
 )
 from convoy.frontend._importer import ImportedModule, import_module
+from convoy.frontend._mlir_file import import_mlir
 
-__all__ = ["ImportedModule", "import_module"]
+__all__ = ["ImportedModule", "import_mlir", "import_module"]

@@ -17,6 +17,13 @@ from convoy.frontend._types import TensorType, dtype_of, element_of
 __all__ = ["F32", "Builder", "Unsupported", "type_of"]
 
 
+# What TcpElementwiseOps.td and its siblings declare with Tcp_FloatTensor; clamp falls back on maximum and minimum.
+_FLOAT_ONLY = frozenset(
+    "ceil cos erf exp floor log reciprocal round rsqrt sigmoid silu sin sqrt tanh gelu elu leaky_relu clamp conv1d conv2d conv3d "
+    "conv_transpose matmul max_pool avg_pool softmax layer_norm".split()
+)
+
+
 class Unsupported(Exception):
     """This form of an op has no conversion; the text says why."""
 
@@ -41,6 +48,13 @@ class Builder:
 
     def emit(self, name: str, operands: Sequence[ir.Value], result: TensorType, **attributes: Any) -> ir.Value:
         """Emits `tcp.<name>`. None and False leave an attribute out, True makes a unit attribute, a list an `array<i64>`."""
+        for kind in (type_of(operand) for operand in operands):
+            if name in _FLOAT_ONLY and not kind.dtype.is_floating_point:
+                msg = f"expected a floating-point tensor in tcp.{name}, got {_name(kind.dtype)}"
+                raise Unsupported(msg)
+        if 0 in result.shape:
+            msg = f"expected a tensor that has elements, got shape {list(result.shape)}"
+            raise Unsupported(msg)
         named = {key: _attribute(value) for key, value in attributes.items() if value is not None and value is not False}
         op = ir.Operation.create(
             f"tcp.{name}",
@@ -163,8 +177,9 @@ class Builder:
         """`tcp.clamp` where its `f32` bounds are exact, else `tcp.maximum` and `tcp.minimum`."""
         dtype = type_of(x).dtype
         bounds = [bound for bound in (low, high) if bound is not None]
+        ordered = low is None or high is None or low <= high  # else Torch gives `high`, and tcp.clamp is not valid
         exact = dtype != torch.float64 or all(_is_f32(bound) for bound in bounds)
-        if dtype.is_floating_point and exact:
+        if dtype.is_floating_point and exact and ordered:
             return self.unary(
                 "clamp",
                 x,
@@ -194,6 +209,10 @@ class Builder:
         left, right = type_of(a), type_of(b)
         batch = torch.broadcast_shapes(left.shape[:-2], right.shape[:-2])
         return self.emit("matmul", [a, b], TensorType((*batch, left.shape[-2], right.shape[-1]), left.dtype))
+
+
+def _name(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")
 
 
 def _is_f32(number: float | int) -> bool:

@@ -13,6 +13,7 @@ from torch_mlir import ir
 
 from convoy.errors import InputError, SourceLine, UnsupportedOp, UnsupportedOpsError
 from convoy.frontend._builder import Builder, Unsupported
+from convoy.frontend._literals import Literals
 from convoy.frontend._registry import CONVERTERS, Call, Missing
 from convoy.frontend._types import TensorType, parse_vtensor
 
@@ -47,10 +48,10 @@ def source_line(location: ir.Location) -> SourceLine:
 
 
 def convert_function(
-    function: ir.Operation, arguments: Sequence[Argument], outputs: Sequence[str], literals: Mapping[str, torch.Tensor]
+    function: ir.Operation, arguments: Sequence[Argument], outputs: Sequence[str], literals: Literals
 ) -> Converted:
     """Converts `function`, whose arguments are described by `arguments`, and whose results get the names `outputs` ("0", "1", ...
-    where there are too few). `literals` are the tensors behind `dense_resource`s by key.
+    where there are too few). `literals` reads literals.
 
     Raises UnsupportedOpsError, with every op that has no conversion, and InputError for an argument of a type that `tcp` lacks.
     """
@@ -61,7 +62,7 @@ def convert_function(
 
 class _Conversion:
     def __init__(
-        self, function: ir.Operation, arguments: Sequence[Argument], outputs: Sequence[str], literals: Mapping[str, torch.Tensor]
+        self, function: ir.Operation, arguments: Sequence[Argument], outputs: Sequence[str], literals: Literals
     ) -> None:
         self._source = function.regions[0].blocks[0]
         self._arguments = arguments
@@ -188,25 +189,17 @@ class _Conversion:
         made = CONVERTERS[name](self._builder, Call(name, tuple(operands), tuple(kinds)))
         if isinstance(made, ir.Value):
             return [made]
-        return [list(made)] if "list<" in str(op.results[0].type) else list(made)
+        return [list(made)] if len(op.results) == 1 and "list<" in str(op.results[0].type) else list(made)
 
     def _literal(self, op: ir.Operation) -> ir.Value:
         kind = parse_vtensor(str(op.results[0].type))
         if isinstance(kind, str):
             raise Unsupported(kind)
-        value = op.attributes["value"]
-        if isinstance(value, ir.DenseElementsAttr) and ir.DenseElementsAttr(value).is_splat:
-            splat = ir.DenseElementsAttr(value).get_splat_value()
-            number = ir.FloatAttr(splat).value if kind.dtype.is_floating_point else int(ir.IntegerAttr(splat).value)
-            return self._builder.full(number, kind)
-        key = str(op.results[0].get_name())
-        if key not in self._literals:
-            raise Unsupported("expected the data of the literal in the file, got none")
-        return self._new_weight(self._literals_name(op, key), self._literals[key], kind)
-
-    def _literals_name(self, op: ir.Operation, key: str) -> str:
-        match = re.match(r'loc\("((?:[^"\\]|\\.)*)"(?!:)', str(op.location))
-        return match[1] if match else f"literal{list(self._literals).index(key)}"
+        name = self._literals.name(op.location)
+        value = self._literals.read(op.attributes["value"], kind)
+        if isinstance(value, torch.Tensor):
+            return self._new_weight(name, value, kind)
+        return self._builder.full(value, kind)
 
     def _fail(self, op: str, reason: str, location: ir.Location) -> None:
         self._failures.setdefault((op, reason), []).append(source_line(location))

@@ -7,6 +7,7 @@ megabytes otherwise.
 
 from __future__ import annotations
 
+import functools
 import re
 import traceback
 import warnings
@@ -24,6 +25,7 @@ from torch_mlir.extras.fx_importer import FxImporter
 
 from convoy.errors import ExportError, InputError
 from convoy.frontend._convert import Argument, Converted, convert_function
+from convoy.frontend._literals import Literals
 from convoy.frontend._registry import CONVERTERS
 
 __all__ = ["ImportedModule", "import_module"]
@@ -69,7 +71,7 @@ def import_module(module: torch.nn.Module, example_inputs: tuple[Any, ...], *, n
     function = importer.import_stateless_graph(program.graph, func_name="main").operation
     torch_text = importer.module.operation.get_asm(enable_debug_info=True)
     outputs = _output_names(program)
-    converted = convert_function(function, arguments, outputs, {})
+    converted = convert_function(function, arguments, outputs, Literals())
     return _imported(name, converted, torch_text, arguments, outputs, _shared(module, converted), program.graph_signature)
 
 
@@ -98,6 +100,7 @@ def _export(module: torch.nn.Module, example_inputs: tuple[Any, ...]) -> torch.e
         torch.backends.mha.set_fastpath_enabled(fast_path)
 
 
+@functools.cache
 def _decompositions() -> dict[Any, Any]:
     """Everything torch can decompose, less what has a converter."""
     table = dict(torch.export.default_decompositions().items())

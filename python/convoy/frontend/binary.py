@@ -78,7 +78,7 @@ def div(b: Builder, call: Call) -> ir.Value:
     return _apply(b, "div", x, y, call.result.dtype)
 
 
-@converts("aten.div.Tensor_mode", "aten.div.Scalar_mode", "aten.floor_divide")
+@converts("aten.div.Tensor_mode", "aten.div.Scalar_mode", "aten.floor_divide", "aten.floor_divide.Scalar")
 def div_rounded(b: Builder, call: Call) -> ir.Value:
     x, y, mode = call.args if len(call.args) == 3 else (*call.args, "floor")
     dtype = call.result.dtype

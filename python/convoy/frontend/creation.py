@@ -1,0 +1,36 @@
+"""Tensors that are made, not computed: one number everywhere becomes a splat constant, a sequence becomes a constant weight."""
+
+from __future__ import annotations
+
+import torch
+from torch_mlir import ir
+
+from convoy.frontend._builder import Builder
+from convoy.frontend._registry import Call, converts
+
+__all__: list[str] = []
+
+
+@converts("aten.full", "aten.full_like", "aten.new_full", "aten.fill.Scalar", "aten.scalar_tensor")
+def full(b: Builder, call: Call) -> ir.Value:
+    """The number is the argument after the shape or the tensor, but for scalar_tensor's, which comes first."""
+    number = call.args[0] if call.name == "aten.scalar_tensor" else call.args[2 if call.name == "aten.new_full" else 1]
+    return b.full(number, call.result)
+
+
+@converts("prim.NumToTensor.Scalar")
+def number_to_tensor(b: Builder, call: Call) -> ir.Value:
+    return b.full(call.args[0], call.result)
+
+
+@converts("aten.zeros", "aten.zeros_like", "aten.new_zeros", "aten.ones", "aten.ones_like", "aten.new_ones")
+def zeros_ones(b: Builder, call: Call) -> ir.Value:
+    return b.full(0 if "zeros" in call.name else 1, call.result)
+
+
+@converts("aten.arange", "aten.arange.start", "aten.arange.start_step")
+def arange(b: Builder, call: Call) -> ir.Value:
+    count = 1 if call.name == "aten.arange" else 2 if call.name == "aten.arange.start" else 3
+    bounds = call.args[:count]
+    name = "arange_" + "_".join(str(bound) for bound in bounds)
+    return b.weight(name, torch.arange(*bounds, dtype=call.result.dtype))

@@ -1,0 +1,70 @@
+"""Every converter: the ops and attributes that it emits (golden.txt), its numbers by the reference against PyTorch in float64, and that
+the C++ dialect parses and verifies the text.
+
+`CONVOY_UPDATE_GOLDEN=1 pytest test/frontend/test_ops.py` rewrites golden.txt; read the difference before committing it.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from conftest import compare, ops
+from convoy.frontend import ImportedModule, import_module
+from op_cases import CASES, build
+
+_GOLDEN = Path(__file__).with_name("golden.txt")
+_ROUNDED = {"exp_half", "add_half_float", "conv2d_half", "batch_norm2d_half", "to_half", "to_bfloat16"}
+
+
+def _read() -> dict[str, list[str]]:
+    golden: dict[str, list[str]] = {}
+    if _GOLDEN.exists():
+        for line in _GOLDEN.read_text().splitlines():
+            if line.startswith("  "):
+                golden[name].append(line.strip())
+            else:
+                name = line
+                golden[name] = []
+    return golden
+
+
+@pytest.fixture(scope="module")
+def golden() -> Iterator[dict[str, list[str]]]:
+    lines = _read()
+    yield lines
+    if os.environ.get("CONVOY_UPDATE_GOLDEN"):
+        _GOLDEN.write_text("".join(f"{name}\n" + "".join(f"  {op}\n" for op in lines[name]) for name in CASES if name in lines))
+
+
+@functools.cache
+def _imported(name: str) -> ImportedModule:
+    module, inputs = build(name)
+    return import_module(module, inputs)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_emits(name: str, golden: dict[str, list[str]]) -> None:
+    emitted = ops(_imported(name).text)
+    if os.environ.get("CONVOY_UPDATE_GOLDEN"):
+        golden[name] = emitted
+    assert emitted == golden[name]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_numbers(name: str) -> None:
+    module, inputs = build(name)
+    compare(_imported(name), module, inputs, tolerance=2e-3 if name in _ROUNDED else 1e-6)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_verifies(name: str, convoy_opt: Callable[[str], str]) -> None:
+    text = _imported(name).text
+    assert convoy_opt(text).count("tcp.") >= len(ops(text))
+
+
+def test_golden_has_no_other_names(golden: dict[str, list[str]]) -> None:
+    assert golden.keys() == CASES.keys()
