@@ -1,3 +1,4 @@
+# ruff: noqa: B008, getattr in a default binds the loop variable
 """Small models, one or more an op, with their inputs: what the tests of the frontend run, and what tests of the compiler can reuse.
 
 `cases()` gives them by name; each is a module (possibly with parameters) and its inputs, both made anew from a fixed seed.

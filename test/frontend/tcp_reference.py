@@ -244,7 +244,7 @@ def _layer_norm(x: Tensor, axis: int, epsilon: float) -> Tensor:
 
 def _slice(x: Tensor, starts: list[int], sizes: list[int], strides: list[int]) -> Tensor:
     for dim, (start, size, stride) in enumerate(zip(starts, sizes, strides, strict=True)):
-        assert 0 <= start and start + (size - 1) * stride < x.shape[dim], "expected a slice within its operand"
+        assert 0 <= start <= start + (size - 1) * stride < x.shape[dim], "expected a slice within its operand"
         x = x.index_select(dim, start + stride * torch.arange(size))
     return x
 

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 import resnet
-from conftest import check, ops
+from frontend_checks import check, ops
+
+from convoy.frontend import import_module
 
 _RESNETS = [(resnet.resnet18, 20), (resnet.resnet50, 53)]
 
@@ -17,8 +19,6 @@ def test_resnet(build: Callable, convolutions: int, convoy_opt: Callable[[str], 
     model, inputs = build(batch=2, size=32)
     storage = {name: tensor.data_ptr() for name, tensor in [*model.named_parameters(), *model.named_buffers()]}
     state = set(model.state_dict())
-    from convoy.frontend import import_module
-
     imported = import_module(model, inputs)
     assert {name: tensor.data_ptr() for name, tensor in imported.weights.items()}.items() <= storage.items()
     assert set(imported.weights) | set(imported.unused) == state

@@ -6,15 +6,15 @@ the C++ dialect parses and verifies the text.
 
 from __future__ import annotations
 
-import functools
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import compare, ops
-from convoy.frontend import ImportedModule, import_module
+from frontend_checks import compare, ops
 from op_cases import CASES, build
+
+from convoy.frontend import import_module
 
 _GOLDEN = Path(__file__).with_name("golden.txt")
 _ROUNDED = {"exp_half", "add_half_float", "conv2d_half", "batch_norm2d_half", "to_half", "to_bfloat16"}
@@ -22,6 +22,7 @@ _ROUNDED = {"exp_half", "add_half_float", "conv2d_half", "batch_norm2d_half", "t
 
 def _read() -> dict[str, list[str]]:
     golden: dict[str, list[str]] = {}
+    name = ""
     if _GOLDEN.exists():
         for line in _GOLDEN.read_text().splitlines():
             if line.startswith("  "):
@@ -40,30 +41,17 @@ def golden() -> Iterator[dict[str, list[str]]]:
         _GOLDEN.write_text("".join(f"{name}\n" + "".join(f"  {op}\n" for op in lines[name]) for name in CASES if name in lines))
 
 
-@functools.cache
-def _imported(name: str) -> ImportedModule:
-    module, inputs = build(name)
-    return import_module(module, inputs)
-
-
 @pytest.mark.parametrize("name", CASES)
-def test_emits(name: str, golden: dict[str, list[str]]) -> None:
-    emitted = ops(_imported(name).text)
+def test_op(name: str, golden: dict[str, list[str]], request: pytest.FixtureRequest) -> None:
+    module, inputs = build(name)
+    imported = import_module(module, inputs)
+    emitted = ops(imported.text)
     if os.environ.get("CONVOY_UPDATE_GOLDEN"):
         golden[name] = emitted
     assert emitted == golden[name]
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_numbers(name: str) -> None:
-    module, inputs = build(name)
-    compare(_imported(name), module, inputs, tolerance=2e-3 if name in _ROUNDED else 1e-6)
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_verifies(name: str, convoy_opt: Callable[[str], str]) -> None:
-    text = _imported(name).text
-    assert convoy_opt(text).count("tcp.") >= len(ops(text))
+    compare(imported, module, inputs, tolerance=2e-3 if name in _ROUNDED else 1e-6)
+    convoy_opt = request.getfixturevalue("convoy_opt")  # last, because it skips the test where the tool is not built
+    assert convoy_opt(imported.text).count("tcp.") >= len(emitted)
 
 
 def test_golden_has_no_other_names(golden: dict[str, list[str]]) -> None:

@@ -19,8 +19,35 @@ __all__ = ["F32", "Builder", "Unsupported", "type_of"]
 
 # What TcpElementwiseOps.td and its siblings declare with Tcp_FloatTensor; clamp falls back on maximum and minimum.
 _FLOAT_ONLY = frozenset(
-    "ceil cos erf exp floor log reciprocal round rsqrt sigmoid silu sin sqrt tanh gelu elu leaky_relu clamp conv1d conv2d conv3d "
-    "conv_transpose matmul max_pool avg_pool softmax layer_norm".split()
+    {
+        "ceil",
+        "cos",
+        "erf",
+        "exp",
+        "floor",
+        "log",
+        "reciprocal",
+        "round",
+        "rsqrt",
+        "sigmoid",
+        "silu",
+        "sin",
+        "sqrt",
+        "tanh",
+        "gelu",
+        "elu",
+        "leaky_relu",
+        "clamp",
+        "conv1d",
+        "conv2d",
+        "conv3d",
+        "conv_transpose",
+        "matmul",
+        "max_pool",
+        "avg_pool",
+        "softmax",
+        "layer_norm",
+    }
 )
 
 

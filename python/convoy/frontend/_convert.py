@@ -47,9 +47,7 @@ def source_line(location: ir.Location) -> SourceLine:
     return SourceLine(match[1], int(match[2])) if match else SourceLine("", 0)
 
 
-def convert_function(
-    function: ir.Operation, arguments: Sequence[Argument], outputs: Sequence[str], literals: Literals
-) -> Converted:
+def convert_function(function: ir.Operation, arguments: Sequence[Argument], outputs: Sequence[str], literals: Literals) -> Converted:
     """Converts `function`, whose arguments are described by `arguments`, and whose results get the names `outputs` ("0", "1", ...
     where there are too few). `literals` reads literals.
 
@@ -61,9 +59,7 @@ def convert_function(
 
 
 class _Conversion:
-    def __init__(
-        self, function: ir.Operation, arguments: Sequence[Argument], outputs: Sequence[str], literals: Literals
-    ) -> None:
+    def __init__(self, function: ir.Operation, arguments: Sequence[Argument], outputs: Sequence[str], literals: Literals) -> None:
         self._source = function.regions[0].blocks[0]
         self._arguments = arguments
         self._outputs = outputs
