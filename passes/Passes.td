@@ -230,6 +230,19 @@ def AddRuntimeArgumentPass : Pass<"add-runtime-argument", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect"];
 }
 
+def MapKernelsPass : Pass<"host-map-kernels", "::mlir::ModuleOp"> {
+  let summary = "linalg on memrefs to kernels and their launches (functions for cuda)";
+  let description = [{
+    Each linalg op of a function with `tcp.target = "cuda"` becomes a kernel in `gpu.module @kernels`, with pointers as its only arguments and
+    every size and offset in its code. Threads walk the output in memory order; a thread takes up to 16 bytes of it, or all of an innermost
+    dim of up to 8 elements, and runs the op's reduction; a warp shares a reduction of 64 elements or more. A `linalg.fill` that the op
+    overwrites, reduces into or completes (padding) becomes a part of the op's kernel. Equal kernels are shared.
+  }];
+  let options = [Option<"chip", "chip", "std::string", "\"sm_80\"", "GPU architecture that the PTX is written for">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect", "::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect",
+                           "::mlir::NVVM::NVVMDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect", "::mlir::DLTIDialect"];
+}
+
 //===-- llvm -------------------------------------------------------------------------------------------------------------===//
 
 def ConvertCudnnBackendToLLVMPass : Pass<"convert-cudnn-backend-to-llvm", "::mlir::ModuleOp"> {
@@ -240,6 +253,15 @@ def ConvertCudnnBackendToLLVMPass : Pass<"convert-cudnn-backend-to-llvm", "::mli
     whole programs are lowered by the pass that also knows loops and vectors, with the same patterns.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
+def GpuToNvvmPass : Pass<"llvm-gpu-to-nvvm", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "kernels to nvvm, math as instructions only";
+  let dependentDialects = ["::mlir::cf::ControlFlowDialect", "::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect"];
+}
+
+def VerifyKernelsPass : Pass<"llvm-verify-kernels", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "check that kernels call nothing outside their module";
 }
 
 #endif // CONVOY_PASSES

@@ -1,0 +1,445 @@
+#include "passes/host/GpuKernelEmit.h"
+#include "mlir/Dialect/Affine/Utils.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace convoy::host {
+
+namespace {
+
+/// Builds one kernel; its members are what every part of the body needs.
+class Emitter {
+public:
+  Emitter(const KernelPlan &plan, OpBuilder &builder) : plan(plan), op(plan.op), b(builder), loc(op.getLoc()) {}
+
+  FailureOr<Kernel> emit(StringRef name);
+
+private:
+  using Lanes = SmallVector<Value>;
+  struct Indices {
+    SmallVector<Value> parallel, reduction;
+  };
+
+  LogicalResult collectArguments();
+  void emitBody();
+  void emitWarpReduction(Value thread);
+  void emitThread(Value thread);
+  Lanes computeOutputs(const Indices &indices, ArrayRef<int64_t> activeLanes);
+
+  SmallVector<Value> delinearize(Value linear, ArrayRef<KernelLoop> loops, int64_t lanes);
+  Value address(unsigned operand, const Indices &indices, int64_t lane);
+  Value loadOne(unsigned operand, const Indices &indices, int64_t lane);
+  Lanes loadLanes(unsigned operand, const Indices &indices, ArrayRef<int64_t> activeLanes);
+  void storeLanes(unsigned operand, const Indices &indices, ArrayRef<Value> values);
+  Lanes payload(ArrayRef<Value> arguments, const Indices &indices, int64_t lane);
+  void clone(Operation &from, IRMapping &mapping, ArrayRef<Value> dims);
+  SmallVector<Value> dimIndices(const Indices &indices, int64_t lane);
+  Value shuffleXor(Value value, int64_t distance);
+
+  Value constant(int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); }
+  Value add(Value x, Value y) { return b.createOrFold<arith::AddIOp>(loc, x, y); }
+  Value add(Value x, int64_t y) { return y == 0 ? x : add(x, constant(y)); }
+  Value mul(Value x, int64_t y) { return y == 1 ? x : b.createOrFold<arith::MulIOp>(loc, x, constant(y)); }
+  Value cloneConstant(Value value) { return b.clone(*value.getDefiningOp())->getResult(0); }
+  Value argumentOf(const Buffer &buffer) { return arguments[buffer.root]; }
+
+  const KernelPlan &plan;
+  linalg::LinalgOp op;
+  OpBuilder &b;
+  Location loc;
+  llvm::SetVector<Value> roots;
+  DenseMap<Value, Buffer> captured; ///< memrefs that the payload loads from
+  DenseMap<Value, Value> arguments; ///< root -> argument of the kernel
+};
+
+bool isConstant(Value value) {
+  Operation *op = value.getDefiningOp();
+  return op && op->hasTrait<OpTrait::ConstantLike>();
+}
+
+} // namespace
+
+LogicalResult Emitter::collectArguments() {
+  for (const KernelOperand &operand : plan.operands) {
+    if (operand.buffer)
+      roots.insert(operand.buffer->root);
+    else if (!isConstant(operand.value))
+      return op->emitOpError("expects scalar operands of a kernel to be constants, but got ") << operand.value;
+  }
+  Region &region = op->getRegion(0);
+  WalkResult result = region.walk([&](Operation *inner) {
+    for (Value value : inner->getOperands()) {
+      if (region.isAncestor(value.getParentRegion()) || isConstant(value))
+        continue;
+      FailureOr<Buffer> buffer = failure();
+      if (isa<memref::LoadOp>(inner) && isa<MemRefType>(value.getType()))
+        buffer = traceBuffer(value);
+      if (failed(buffer)) {
+        inner->emitOpError("expects constants and loads of static memrefs in a kernel, but got ") << value;
+        return WalkResult::interrupt();
+      }
+      captured[value] = *buffer;
+      roots.insert(buffer->root);
+    }
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+FailureOr<Kernel> Emitter::emit(StringRef name) {
+  if (failed(collectArguments()))
+    return failure();
+  SmallVector<Type> types;
+  SmallVector<ByteRange> ranges;
+  for (Value root : roots) {
+    auto type = cast<MemRefType>(root.getType());
+    types.push_back(MemRefType::get({type.getNumElements()}, type.getElementType()));
+    FailureOr<Buffer> buffer = traceBuffer(root);
+    if (failed(buffer))
+      return op->emitOpError("expects views of static memrefs, but got a view of ") << type;
+    ranges.push_back(bytesOf(*buffer));
+  }
+
+  OpBuilder::InsertionGuard guard(b);
+  auto func = gpu::GPUFuncOp::create(b, loc, name, b.getFunctionType(types, {}));
+  func->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), b.getUnitAttr());
+  func.setKnownBlockSize(ArrayRef<int32_t>{int32_t(kBlockThreads), 1, 1});
+  for (auto [i, root] : llvm::enumerate(roots)) {
+    arguments[root] = func.getArgument(i);
+    // Lets loads bypass coherence and move over stores.
+    bool shared = false;
+    for (auto [j, other] : llvm::enumerate(ranges))
+      shared |= i != j && ranges[i].overlaps(other);
+    if (!shared)
+      func.setArgAttr(i, "llvm.noalias", b.getUnitAttr());
+  }
+
+  b.setInsertionPointToStart(&func.getBody().front());
+  emitBody();
+  return Kernel{func, llvm::to_vector(roots)};
+}
+
+void Emitter::emitBody() {
+  Value block = gpu::BlockIdOp::create(b, loc, gpu::Dimension::x);
+  Value thread = add(mul(block, kBlockThreads), gpu::ThreadIdOp::create(b, loc, gpu::Dimension::x));
+  if (plan.threads() % kBlockThreads != 0) {
+    Value inside = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, thread, constant(plan.threads()));
+    auto guarded = scf::IfOp::create(b, loc, inside, /*withElseRegion=*/false);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(guarded.thenBlock()->getTerminator());
+    plan.warpCombiner ? emitWarpReduction(thread) : emitThread(thread);
+  } else {
+    plan.warpCombiner ? emitWarpReduction(thread) : emitThread(thread);
+  }
+  gpu::ReturnOp::create(b, loc);
+}
+
+SmallVector<Value> Emitter::delinearize(Value linear, ArrayRef<KernelLoop> loops, int64_t lanes) {
+  SmallVector<Value> indices(loops.size());
+  for (int64_t i = int64_t(loops.size()) - 1; i >= 0; --i) {
+    bool innermost = i + 1 == int64_t(loops.size());
+    int64_t size = innermost ? loops[i].size / lanes : loops[i].size;
+    Value index = linear;
+    if (size == 1) {
+      index = constant(0);
+    } else if (i != 0) {
+      index = arith::RemUIOp::create(b, loc, linear, constant(size));
+      linear = arith::DivUIOp::create(b, loc, linear, constant(size));
+    }
+    indices[i] = innermost ? mul(index, lanes) : index;
+  }
+  return indices;
+}
+
+SmallVector<Value> Emitter::dimIndices(const Indices &indices, int64_t lane) {
+  SmallVector<Value> dims(op.getNumLoops());
+  for (auto [i, loop] : llvm::enumerate(plan.parallel))
+    dims[loop.dim] = add(indices.parallel[i], i + 1 == plan.parallel.size() ? lane : 0);
+  for (auto [loop, index] : llvm::zip_equal(plan.reduction, indices.reduction))
+    dims[loop.dim] = index;
+  return dims;
+}
+
+Value Emitter::address(unsigned number, const Indices &indices, int64_t lane) {
+  const KernelOperand &operand = plan.operands[number];
+  if (!operand.isLinear)
+    return affine::expandAffineExpr(b, loc, operand.address, dimIndices(indices, lane), {});
+  int64_t start = operand.start + (plan.parallel.empty() ? 0 : lane * plan.parallel.back().steps[number]);
+  Value sum;
+  auto accumulate = [&](ArrayRef<KernelLoop> loops, ArrayRef<Value> values) {
+    for (auto [loop, index] : llvm::zip_equal(loops, values)) {
+      if (loop.steps[number] == 0)
+        continue;
+      Value term = mul(index, loop.steps[number]);
+      sum = sum ? add(sum, term) : term;
+    }
+  };
+  accumulate(plan.parallel, indices.parallel);
+  accumulate(plan.reduction, indices.reduction);
+  return sum ? add(sum, start) : constant(start);
+}
+
+Value Emitter::loadOne(unsigned number, const Indices &indices, int64_t lane) {
+  const KernelOperand &operand = plan.operands[number];
+  if (!operand.buffer)
+    return cloneConstant(operand.value);
+  return memref::LoadOp::create(b, loc, argumentOf(*operand.buffer), address(number, indices, lane));
+}
+
+Emitter::Lanes Emitter::loadLanes(unsigned number, const Indices &indices, ArrayRef<int64_t> activeLanes) {
+  const KernelOperand &operand = plan.operands[number];
+  Lanes values;
+  bool same = !operand.buffer || (operand.isLinear && !plan.parallel.empty() && plan.parallel.back().steps[number] == 0);
+  if (same)
+    return Lanes(activeLanes.size(), loadOne(number, indices, 0));
+  if (int64_t(activeLanes.size()) == plan.lanes && isVectorAccess(plan, number, plan.lanes)) {
+    Type type = operand.buffer->type.getElementType();
+    auto vector = vector::LoadOp::create(b, loc, VectorType::get({plan.lanes}, type), argumentOf(*operand.buffer),
+                                         ValueRange{address(number, indices, 0)}, /*nontemporal=*/false,
+                                         llvm::MaybeAlign(vectorAlignment(type, plan.lanes)));
+    for (int64_t lane : activeLanes)
+      values.push_back(vector::ExtractOp::create(b, loc, vector, lane));
+    return values;
+  }
+  for (int64_t lane : activeLanes)
+    values.push_back(loadOne(number, indices, lane));
+  return values;
+}
+
+void Emitter::storeLanes(unsigned number, const Indices &indices, ArrayRef<Value> values) {
+  const KernelOperand &operand = plan.operands[number];
+  Value memory = argumentOf(*operand.buffer);
+  if (isVectorAccess(plan, number, plan.lanes)) {
+    Type type = operand.buffer->type.getElementType();
+    Value vector = vector::FromElementsOp::create(b, loc, VectorType::get({plan.lanes}, type), values);
+    vector::StoreOp::create(b, loc, vector, memory, ValueRange{address(number, indices, 0)}, /*nontemporal=*/false,
+                            llvm::MaybeAlign(vectorAlignment(type, plan.lanes)));
+    return;
+  }
+  for (auto [lane, value] : llvm::enumerate(values))
+    memref::StoreOp::create(b, loc, value, memory, address(number, indices, lane));
+}
+
+void Emitter::clone(Operation &from, IRMapping &mapping, ArrayRef<Value> dims) {
+  for (Value value : from.getOperands())
+    if (!mapping.contains(value) && isConstant(value))
+      mapping.map(value, cloneConstant(value));
+  if (auto index = dyn_cast<linalg::IndexOp>(from)) {
+    mapping.map(index.getResult(), dims[index.getDim()]);
+    return;
+  }
+  auto load = dyn_cast<memref::LoadOp>(from);
+  if (load && captured.contains(load.getMemRef())) {
+    const Buffer &buffer = captured[load.getMemRef()];
+    Value where = constant(buffer.offset);
+    for (auto [index, stride] : llvm::zip_equal(load.getIndices(), buffer.strides))
+      where = add(where, mul(mapping.lookup(index), stride));
+    mapping.map(load.getResult(), Value(memref::LoadOp::create(b, from.getLoc(), argumentOf(buffer), where)));
+    return;
+  }
+  if (from.getNumRegions() == 0) {
+    b.clone(from, mapping);
+    return;
+  }
+  // Nested blocks are rebuilt from by from, so that what they load and capture is mapped too.
+  Operation *copy = b.insert(from.cloneWithoutRegions(mapping));
+  for (auto [region, to] : llvm::zip_equal(from.getRegions(), copy->getRegions())) {
+    for (Block &block : region) {
+      OpBuilder::InsertionGuard guard(b);
+      Block *into = b.createBlock(&to, to.end(), block.getArgumentTypes(), SmallVector<Location>(block.getNumArguments(), loc));
+      mapping.map(block.getArguments(), into->getArguments());
+      for (Operation &inner : block)
+        clone(inner, mapping, dims);
+    }
+  }
+}
+
+Emitter::Lanes Emitter::payload(ArrayRef<Value> values, const Indices &indices, int64_t lane) {
+  IRMapping mapping;
+  mapping.map(op.getBlock()->getArguments(), values);
+  SmallVector<Value> dims;
+  if (op.hasIndexSemantics())
+    dims = dimIndices(indices, lane);
+  for (Operation &inner : op.getBlock()->without_terminator())
+    clone(inner, mapping, dims);
+  Lanes yielded;
+  for (Value value : op.getBlock()->getTerminator()->getOperands())
+    yielded.push_back(!mapping.contains(value) && isConstant(value) ? cloneConstant(value) : mapping.lookup(value));
+  return yielded;
+}
+
+Emitter::Lanes Emitter::computeOutputs(const Indices &outer, ArrayRef<int64_t> activeLanes) {
+  int64_t numInputs = plan.numInputs, numOutputs = plan.operands.size() - numInputs, numLanes = activeLanes.size();
+
+  // Values of output o and lane l stand at o * numLanes + l.
+  Lanes current;
+  for (int64_t output = 0; output < numOutputs; ++output) {
+    if (plan.inits[output])
+      current.append(numLanes, cloneConstant(plan.inits[output]));
+    else if (plan.operands[numInputs + output].isRead)
+      current.append(loadLanes(numInputs + output, outer, activeLanes));
+    else if (plan.reduction.empty())
+      current.append(numLanes, Value());
+    else
+      current.append(numLanes, arith::ConstantOp::create(
+                                   b, loc, b.getZeroAttr(plan.operands[numInputs + output].buffer->type.getElementType())));
+  }
+
+  Indices indices = outer;
+  auto step = [&](ValueRange carried) {
+    SmallVector<Lanes> inputs; // null where the payload never reads the operand
+    for (int64_t input = 0; input < numInputs; ++input)
+      inputs.push_back(plan.operands[input].isRead ? loadLanes(input, indices, activeLanes) : Lanes(numLanes, Value()));
+    Lanes next(carried.size());
+    for (int64_t l = 0; l < numLanes; ++l) {
+      SmallVector<Value> values;
+      for (const Lanes &input : inputs)
+        values.push_back(input[l]);
+      for (int64_t output = 0; output < numOutputs; ++output)
+        values.push_back(carried[output * numLanes + l]);
+      Lanes yielded = payload(values, indices, activeLanes[l]);
+      for (int64_t output = 0; output < numOutputs; ++output)
+        next[output * numLanes + l] = yielded[output];
+    }
+    return next;
+  };
+
+  SmallVector<scf::ForOp> nest;
+  OpBuilder::InsertionGuard guard(b);
+  Lanes carried = current;
+  indices.reduction.clear();
+  for (const KernelLoop &loop : plan.reduction) {
+    auto loopOp = scf::ForOp::create(b, loc, constant(0), constant(loop.size), constant(1), carried);
+    if (!nest.empty())
+      scf::YieldOp::create(b, loc, loopOp.getResults());
+    nest.push_back(loopOp);
+    b.setInsertionPointToStart(loopOp.getBody());
+    indices.reduction.push_back(loopOp.getInductionVar());
+    carried.assign(loopOp.getRegionIterArgs().begin(), loopOp.getRegionIterArgs().end());
+  }
+  Lanes result = step(carried);
+  if (nest.empty())
+    return result;
+  scf::YieldOp::create(b, loc, result);
+  return llvm::to_vector_of<Value>(nest.front().getResults());
+}
+
+void Emitter::emitThread(Value thread) {
+  Indices indices;
+  indices.parallel = delinearize(thread, plan.parallel, plan.lanes);
+  int64_t numInputs = plan.numInputs, numOutputs = plan.operands.size() - numInputs;
+
+  // Lanes of a padded innermost loop are inside or outside at compile time; the other loops decide at run time.
+  SmallVector<int64_t> active;
+  Value inside;
+  for (auto [i, loop] : llvm::enumerate(plan.parallel)) {
+    bool last = i + 1 == plan.parallel.size();
+    if (loop.low != 0)
+      indices.parallel[i] = arith::SubIOp::create(b, loc, indices.parallel[i], constant(loop.low));
+    if (!loop.isPadded() || (last && plan.lanes == loop.size))
+      continue;
+    Value here = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, indices.parallel[i], constant(loop.inner));
+    inside = inside ? Value(arith::AndIOp::create(b, loc, inside, here)) : here;
+  }
+  for (int64_t lane = 0; lane < plan.lanes; ++lane) {
+    const KernelLoop *last = plan.parallel.empty() ? nullptr : &plan.parallel.back();
+    if (!last || !last->isPadded() || plan.lanes != last->size || (lane >= last->low && lane < last->low + last->inner))
+      active.push_back(lane);
+  }
+
+  Lanes computed;
+  if (inside) {
+    Value outside = cloneConstant(*plan.padding);
+    auto guarded = scf::IfOp::create(b, loc, SmallVector<Type>(active.size() * numOutputs, outside.getType()), inside,
+                                     /*addThenBlock=*/true, /*addElseBlock=*/true);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(guarded.elseBlock());
+    scf::YieldOp::create(b, loc, Lanes(active.size() * numOutputs, outside));
+    b.setInsertionPointToStart(guarded.thenBlock());
+    scf::YieldOp::create(b, loc, computeOutputs(indices, active));
+    computed.assign(guarded.result_begin(), guarded.result_end());
+  } else {
+    computed = computeOutputs(indices, active);
+  }
+
+  for (int64_t output = 0; output < numOutputs; ++output) {
+    Lanes values(plan.lanes);
+    for (auto [i, lane] : llvm::enumerate(active))
+      values[lane] = computed[output * active.size() + i];
+    for (Value &value : values)
+      if (!value)
+        value = cloneConstant(*plan.padding);
+    storeLanes(numInputs + output, indices, values);
+  }
+}
+
+Value Emitter::shuffleXor(Value value, int64_t distance) {
+  Type type = value.getType();
+  unsigned width = type.getIntOrFloatBitWidth();
+  Type bits = b.getIntegerType(width), word = b.getI32Type();
+  // One shuffle moves 32 bits; narrower types travel in a word.
+  if (width < 32) {
+    Value narrow = isa<FloatType>(type) ? Value(arith::BitcastOp::create(b, loc, bits, value)) : value;
+    value = arith::ExtUIOp::create(b, loc, word, narrow);
+  }
+  value = gpu::ShuffleOp::create(b, loc, value, distance, kWarpThreads, gpu::ShuffleMode::XOR).getShuffleResult();
+  if (width < 32) {
+    value = arith::TruncIOp::create(b, loc, bits, value);
+    if (isa<FloatType>(type))
+      value = arith::BitcastOp::create(b, loc, type, value);
+  }
+  return value;
+}
+
+void Emitter::emitWarpReduction(Value thread) {
+  Indices indices;
+  Value lane = arith::RemUIOp::create(b, loc, thread, constant(kWarpThreads));
+  indices.parallel = delinearize(arith::DivUIOp::create(b, loc, thread, constant(kWarpThreads)), plan.parallel, 1);
+  int64_t length = 1, numInputs = plan.numInputs;
+  for (const KernelLoop &loop : plan.reduction)
+    length *= loop.size;
+
+  auto combine = [&](Value x, Value y) {
+    Operation *copy = b.insert(plan.warpCombiner->cloneWithoutRegions());
+    copy->setOperands({x, y});
+    return copy->getResult(0);
+  };
+
+  // Each thread starts from the neutral element; what the output holds joins at the end, once.
+  Value neutral = arith::ConstantOp::create(b, loc, *arith::getNeutralElement(plan.warpCombiner));
+  auto loop = scf::ForOp::create(b, loc, lane, constant(length), constant(kWarpThreads), neutral);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    indices.reduction = delinearize(loop.getInductionVar(), plan.reduction, 1);
+    SmallVector<Value> values;
+    for (int64_t input = 0; input < numInputs; ++input)
+      values.push_back(loadOne(input, indices, 0));
+    values.push_back(loop.getRegionIterArg(0));
+    scf::YieldOp::create(b, loc, payload(values, indices, 0));
+    indices.reduction.clear();
+  }
+  Value sum = loop.getResult(0);
+  for (int64_t distance = kWarpThreads / 2; distance > 0; distance /= 2)
+    sum = combine(sum, shuffleXor(sum, distance));
+
+  Value first = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, lane, constant(0));
+  auto guarded = scf::IfOp::create(b, loc, first, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(guarded.thenBlock()->getTerminator());
+  indices.reduction.assign(plan.reduction.size(), constant(0));
+  Value init = plan.inits[0] ? cloneConstant(plan.inits[0]) : loadOne(numInputs, indices, 0);
+  storeLanes(numInputs, indices, combine(init, sum));
+}
+
+FailureOr<Kernel> emitKernel(const KernelPlan &plan, OpBuilder &builder, StringRef name) { return Emitter(plan, builder).emit(name); }
+
+} // namespace convoy::host

@@ -1,0 +1,238 @@
+#include "passes/host/GpuKernelPlan.h"
+#include "mlir/Analysis/SliceAnalysis.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace convoy::host {
+
+/// Adds `scale * expr` to `steps`, one an index, and `start`. False when `expr` is not linear.
+static bool addLinear(AffineExpr expr, int64_t scale, MutableArrayRef<int64_t> steps, int64_t &start) {
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr)) {
+    start += scale * constant.getValue();
+    return true;
+  }
+  if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
+    steps[dim.getPosition()] += scale;
+    return true;
+  }
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary)
+    return false;
+  if (expr.getKind() == AffineExprKind::Add)
+    return addLinear(binary.getLHS(), scale, steps, start) && addLinear(binary.getRHS(), scale, steps, start);
+  if (expr.getKind() != AffineExprKind::Mul)
+    return false;
+  if (auto factor = dyn_cast<AffineConstantExpr>(binary.getRHS()))
+    return addLinear(binary.getLHS(), scale * factor.getValue(), steps, start);
+  if (auto factor = dyn_cast<AffineConstantExpr>(binary.getLHS()))
+    return addLinear(binary.getRHS(), scale * factor.getValue(), steps, start);
+  return false;
+}
+
+/// A word for what `op` computes, for names of kernels; empty for casts of indices, constants and the like.
+static StringRef wordFor(Operation &op) {
+  StringRef name = op.getName().stripDialect();
+  if (isa<arith::ConstantOp, linalg::YieldOp, linalg::IndexOp>(op))
+    return "";
+  if (isa<arith::ExtFOp, arith::TruncFOp, arith::SIToFPOp, arith::UIToFPOp, arith::FPToSIOp, arith::FPToUIOp, arith::ExtSIOp, arith::ExtUIOp,
+          arith::TruncIOp>(op))
+    return "cast";
+  if (isa<arith::MaximumFOp, arith::MaxNumFOp, arith::MaxSIOp>(op))
+    return "max";
+  if (isa<arith::MinimumFOp, arith::MinNumFOp, arith::MinSIOp>(op))
+    return "min";
+  if (isa<arith::CmpFOp, arith::CmpIOp>(op))
+    return "compare";
+  return isa<arith::ArithDialect>(op.getDialect()) ? name.rtrim("fi") : name;
+}
+
+static std::string describe(linalg::LinalgOp op) {
+  if (!isa<linalg::GenericOp>(op.getOperation()))
+    return op->getName().stripDialect().str();
+  SmallVector<std::string> words;
+  bool transposes = llvm::any_of(op->getOpOperands(), [&](OpOperand &operand) {
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    return map.isPermutation() && !map.isIdentity();
+  });
+  if (transposes)
+    words.push_back("transpose");
+  if (op.getNumReductionLoops() != 0)
+    words.push_back("reduce");
+  for (Operation &inner : *op.getBlock()) {
+    std::string word = wordFor(inner).str();
+    if (!word.empty() && !llvm::is_contained(words, word))
+      words.push_back(word);
+  }
+  if (words.empty())
+    words.push_back(op.getNumDpsInputs() == 0 ? "fill" : "copy");
+  constexpr size_t kMostWords = 4;
+  words.resize(std::min(words.size(), kMostWords));
+  return llvm::join(words, "_");
+}
+
+/// Two loops are one when every address moves over the outer as over the continued inner one.
+static bool areOne(const KernelLoop &outer, const KernelLoop &inner) {
+  if (outer.isPadded() || inner.isPadded())
+    return false;
+  return llvm::all_of(llvm::zip_equal(outer.steps, inner.steps),
+                      [&](auto steps) { return std::get<0>(steps) == std::get<1>(steps) * inner.size; });
+}
+
+static void merge(SmallVectorImpl<KernelLoop> &loops) {
+  SmallVector<KernelLoop> merged;
+  for (KernelLoop &loop : loops) {
+    if (!merged.empty() && areOne(merged.back(), loop)) {
+      loop.size *= merged.back().size;
+      loop.inner = loop.size;
+      merged.pop_back();
+    }
+    merged.push_back(loop);
+  }
+  loops = std::move(merged);
+}
+
+int64_t KernelPlan::threads() const {
+  int64_t count = warpCombiner ? kWarpThreads : 1;
+  for (const KernelLoop &loop : parallel)
+    count *= loop.size;
+  return count / lanes;
+}
+
+bool isVectorAccess(const KernelPlan &plan, unsigned operand, int64_t lanes) {
+  const KernelOperand &access = plan.operands[operand];
+  if (lanes == 1 || !access.buffer || !access.isLinear || !llvm::isPowerOf2_64(lanes))
+    return false;
+  Type type = access.buffer->type.getElementType();
+  if (type.isInteger(1) || plan.parallel.empty() || plan.parallel.back().steps[operand] != 1 || access.start % lanes != 0)
+    return false;
+  for (ArrayRef<KernelLoop> loops : {ArrayRef(plan.parallel).drop_back(), ArrayRef(plan.reduction)})
+    for (const KernelLoop &loop : loops)
+      if (loop.steps[operand] % lanes != 0)
+        return false;
+  return isRootAligned(*access.buffer, std::min(vectorAlignment(type, lanes), int64_t(16)));
+}
+
+int64_t vectorAlignment(Type elementType, int64_t lanes) { return std::min<int64_t>(16, lanes * elementBytes(elementType)); }
+
+/// How many elements of the innermost loop one thread takes: 16 bytes of the output where it is contiguous, all of a short innermost dim.
+static int64_t chooseLanes(const KernelPlan &plan) {
+  if (plan.parallel.empty() || llvm::any_of(plan.operands, [](const KernelOperand &operand) { return !operand.isLinear; }))
+    return 1;
+  const KernelLoop &last = plan.parallel.back();
+  unsigned firstOutput = plan.numInputs, end = plan.operands.size();
+  int64_t widest = 1, lanes = 16;
+  for (unsigned output = firstOutput; output < end; ++output) {
+    if (last.steps[output] != 1)
+      return 1;
+    widest = std::max(widest, elementBytes(plan.operands[output].buffer->type.getElementType()));
+  }
+  constexpr int64_t kShort = 8;
+  if (last.size <= kShort && (last.isPadded() || plan.reduction.empty()))
+    return last.size;
+  if (last.isPadded())
+    return 1;
+  // Fewer elements a thread where that leaves too few threads to fill a large GPU.
+  constexpr int64_t kEnoughThreads = 1 << 15;
+  for (lanes = std::min<int64_t>(kShort, 16 / widest); lanes > 1; lanes /= 2) {
+    bool fits = last.size % lanes == 0 && plan.threads() / lanes >= kEnoughThreads;
+    for (unsigned output = firstOutput; fits && output < end; ++output)
+      fits = isVectorAccess(plan, output, lanes);
+    if (fits)
+      return lanes;
+  }
+  return 1;
+}
+
+/// The op that combines two partial results, when a warp can share the reduction and gains by it.
+static Operation *findWarpCombiner(const KernelPlan &plan) {
+  linalg::LinalgOp op = plan.op;
+  int64_t length = 1;
+  for (const KernelLoop &loop : plan.reduction)
+    length *= loop.size;
+  constexpr int64_t kLong = 2 * kWarpThreads, kManyThreads = 1 << 14;
+  if (op.getNumDpsInits() != 1 || length < kLong)
+    return nullptr;
+  bool contiguous = false;
+  for (int64_t input = 0; input < plan.numInputs; ++input)
+    contiguous |= plan.reduction.back().steps[input] == 1;
+  if (!contiguous && plan.threads() >= kManyThreads)
+    return nullptr;
+  SmallVector<Operation *> combiners;
+  if (!matchReduction(op.getRegionOutputArgs(), 0, combiners) || combiners.size() != 1 || !arith::getNeutralElement(combiners.front()))
+    return nullptr;
+  return combiners.front();
+}
+
+FailureOr<KernelPlan> planKernel(linalg::LinalgOp op, ArrayRef<Value> inits, const Padding *padding) {
+  KernelPlan plan;
+  plan.op = op;
+  plan.name = describe(op);
+  plan.numInputs = op.getNumDpsInputs();
+  plan.inits = llvm::to_vector(inits);
+  if (padding)
+    plan.padding = padding->value;
+
+  unsigned numLoops = op.getNumLoops();
+  SmallVector<KernelLoop> loops(numLoops);
+  SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  if (ShapedType::isDynamicShape(sizes))
+    return op.emitOpError("expects static shapes to become a kernel");
+  for (OpOperand &opOperand : op->getOpOperands()) {
+    KernelOperand &operand = plan.operands.emplace_back();
+    operand.value = opOperand.get();
+    operand.isRead = op.payloadUsesValueFromOperand(&opOperand);
+    SmallVector<int64_t> steps(numLoops, 0);
+    if (isa<BaseMemRefType>(operand.value.getType())) {
+      FailureOr<Buffer> buffer = traceBuffer(operand.value);
+      if (failed(buffer))
+        return op.emitOpError("expects operand ") << opOperand.getOperandNumber()
+                                                  << " to have a static shape and strided layout to become a kernel, but got "
+                                                  << operand.value.getType();
+      operand.buffer = *buffer;
+      operand.address = getAffineConstantExpr(buffer->offset, op.getContext());
+      for (auto [expr, stride] : llvm::zip_equal(op.getMatchingIndexingMap(&opOperand).getResults(), buffer->strides))
+        operand.address = operand.address + expr * stride;
+      operand.isLinear = addLinear(operand.address, 1, steps, operand.start);
+    } else if (isa<TensorType>(operand.value.getType())) {
+      return op.emitOpError("expects memrefs to become a kernel, but got operand ")
+             << opOperand.getOperandNumber() << " of type " << operand.value.getType();
+    }
+    for (unsigned dim = 0; dim < numLoops; ++dim)
+      loops[dim].steps.push_back(steps[dim]);
+  }
+
+  for (auto [dim, loop] : llvm::enumerate(loops)) {
+    loop.dim = dim;
+    loop.inner = loop.size = sizes[dim];
+    if (padding) {
+      loop.size = padding->sizes[dim];
+      loop.low = padding->lows[dim];
+    }
+    if (op.getIteratorTypesArray()[dim] == utils::IteratorType::parallel)
+      plan.parallel.push_back(loop);
+    else
+      plan.reduction.push_back(loop);
+  }
+  unsigned output = plan.numInputs;
+  llvm::sort(plan.parallel, [&](const KernelLoop &a, const KernelLoop &b) {
+    return std::pair(-a.steps[output], a.dim) < std::pair(-b.steps[output], b.dim);
+  });
+
+  // Loops of one iteration need no index, and merged ones no division, unless something asks for the op's own indices.
+  bool needsIndices = op.hasIndexSemantics() || llvm::any_of(plan.operands, [](const KernelOperand &operand) { return !operand.isLinear; });
+  if (!needsIndices) {
+    for (SmallVectorImpl<KernelLoop> *list : {&plan.parallel, &plan.reduction}) {
+      llvm::erase_if(*list, [](const KernelLoop &loop) { return loop.size == 1 && !loop.isPadded(); });
+      merge(*list);
+    }
+  }
+  if (!plan.reduction.empty() && !padding && !needsIndices)
+    plan.warpCombiner = findWarpCombiner(plan);
+  if (!plan.warpCombiner)
+    plan.lanes = chooseLanes(plan);
+  return plan;
+}
+
+} // namespace convoy::host

@@ -1,0 +1,257 @@
+// Computation on the GPU that cuDNN does not take becomes kernels here: each linalg op of a function for cuda is one launch. Fills that the
+// next op overwrites or completes go into its kernel, so that padding an input costs no pass over memory.
+
+#include "dialect/tcp/TcpOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/DLTI/DLTI.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "passes/Passes.h"
+#include "passes/host/GpuKernelEmit.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace convoy {
+#define GEN_PASS_DEF_MAPKERNELSPASS
+#include "passes/Passes.h.inc"
+} // namespace convoy
+
+using namespace mlir;
+using namespace convoy::host;
+
+namespace {
+
+struct MapKernelsPass : public convoy::impl::MapKernelsPassBase<MapKernelsPass> {
+  using Base::Base;
+  void runOnOperation() override;
+
+private:
+  LogicalResult runOnFunction(func::FuncOp func);
+  LogicalResult mapOp(linalg::LinalgOp op, StringRef prefix);
+  LogicalResult launch(linalg::LinalgOp op, const KernelPlan &plan, Kernel kernel);
+  gpu::GPUModuleOp module();
+
+  gpu::GPUModuleOp kernels;
+  llvm::StringMap<gpu::GPUFuncOp> byText;
+  llvm::StringMap<int64_t> byName;
+  bool fitsIn32Bits = true;
+};
+
+/// What a linalg op takes over from fills before it.
+struct Absorbed {
+  SmallVector<Value> inits;
+  std::optional<Padding> padding;
+  SmallVector<linalg::FillOp> fills;
+};
+
+/// The memrefs that `op` may read or write, payload included.
+SmallVector<Value> memrefsOf(Operation *op) {
+  SmallVector<Value> result;
+  op->walk([&](Operation *inner) {
+    for (Value operand : inner->getOperands())
+      if (isa<BaseMemRefType>(operand.getType()) && !op->isProperAncestor(operand.getParentRegion()->getParentOp()))
+        result.push_back(operand);
+  });
+  return result;
+}
+
+/// Whether `op` may touch the bytes of `range`.
+bool touches(Operation *op, const ByteRange &range) {
+  if (isMemoryEffectFree(op) || isa<ViewLikeOpInterface>(op))
+    return false;
+  return llvm::any_of(memrefsOf(op), [&](Value memref) {
+    FailureOr<Buffer> buffer = traceBuffer(memref);
+    return failed(buffer) || bytesOf(*buffer).overlaps(range);
+  });
+}
+
+/// The last fill before `op` that writes `range`, when nothing between them touches it.
+linalg::FillOp findFill(Operation *op, const ByteRange &range) {
+  for (Operation *before = op->getPrevNode(); before; before = before->getPrevNode())
+    if (touches(before, range))
+      return dyn_cast<linalg::FillOp>(before);
+  return nullptr;
+}
+
+bool isConstant(Value value) {
+  Operation *op = value.getDefiningOp();
+  return op && op->hasTrait<OpTrait::ConstantLike>();
+}
+
+/// Whether anything but output `number` of `op` touches `range`.
+bool usesElsewhere(linalg::LinalgOp op, unsigned number, const ByteRange &range) {
+  Value output = op.getDpsInits()[number];
+  int64_t seen = 0;
+  return llvm::any_of(memrefsOf(op), [&](Value memref) {
+    if (memref == output)
+      return ++seen > 1;
+    FailureOr<Buffer> buffer = traceBuffer(memref);
+    return failed(buffer) || bytesOf(*buffer).overlaps(range);
+  });
+}
+
+/// The box that `fill` makes around the result of `op`, which writes a part of the filled memref.
+std::optional<Padding> matchPadding(linalg::LinalgOp op, linalg::FillOp fill) {
+  auto part = op.getDpsInits()[0].getDefiningOp<memref::SubViewOp>();
+  auto whole = dyn_cast<MemRefType>(fill.getOutputs()[0].getType());
+  AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  if (!part || part.getSource() != fill.getOutputs()[0] || part.getSourceType().getRank() != part.getType().getRank() ||
+      !map.isPermutation() || !whole.getLayout().isIdentity() || op.getNumReductionLoops() != 0 ||
+      !llvm::all_of(part.getStaticStrides(), [](int64_t stride) { return stride == 1; }))
+    return std::nullopt;
+  Padding padding;
+  padding.value = fill.getInputs()[0];
+  padding.sizes.resize(map.getNumDims());
+  padding.lows.resize(map.getNumDims());
+  for (auto [i, expr] : llvm::enumerate(map.getResults())) {
+    unsigned dim = cast<AffineDimExpr>(expr).getPosition();
+    padding.sizes[dim] = whole.getDimSize(i);
+    padding.lows[dim] = part.getStaticOffsets()[i];
+  }
+  return padding;
+}
+
+Absorbed absorbFills(linalg::LinalgOp op) {
+  Absorbed result;
+  result.inits.resize(op.getNumDpsInits());
+  if (isa<linalg::FillOp>(op.getOperation()))
+    return result;
+  for (auto [number, output] : llvm::enumerate(op.getDpsInits())) {
+    FailureOr<Buffer> buffer = traceBuffer(output);
+    if (failed(buffer))
+      continue;
+    linalg::FillOp fill = findFill(op, bytesOf(*buffer));
+    if (!fill || !isConstant(fill.getInputs()[0]))
+      continue;
+    Value filled = fill.getOutputs()[0];
+    FailureOr<Buffer> whole = traceBuffer(filled);
+    if (failed(whole) || usesElsewhere(op, number, bytesOf(*whole)))
+      continue;
+    if (filled == output) {
+      result.inits[number] = fill.getInputs()[0];
+      result.fills.push_back(fill);
+      continue;
+    }
+    // The rest of the filled memref must still be what the fill left there.
+    if (op.getNumDpsInits() != 1 || op.payloadUsesValueFromOperand(op.getDpsInitOperand(0)) || findFill(op, bytesOf(*whole)) != fill)
+      continue;
+    if ((result.padding = matchPadding(op, fill)))
+      result.fills.push_back(fill);
+  }
+  return result;
+}
+
+/// A copy that the runtime makes at once: between two whole buffers of one layout.
+bool isPlainCopy(memref::CopyOp op) {
+  auto source = dyn_cast<MemRefType>(op.getSource().getType()), target = dyn_cast<MemRefType>(op.getTarget().getType());
+  return source && target && source.getLayout().isIdentity() && target.getLayout().isIdentity();
+}
+
+} // namespace
+
+gpu::GPUModuleOp MapKernelsPass::module() {
+  if (kernels)
+    return kernels;
+  ModuleOp top = getOperation();
+  OpBuilder builder = OpBuilder::atBlockEnd(top.getBody());
+  Attribute target = NVVM::NVVMTargetAttr::get(&getContext(), /*optLevel=*/3, "nvptx64-nvidia-cuda", chip);
+  kernels = gpu::GPUModuleOp::create(builder, top.getLoc(), "kernels", ArrayRef<Attribute>(target));
+  top->setAttr(gpu::GPUDialect::getContainerModuleAttrName(), builder.getUnitAttr());
+  return kernels;
+}
+
+LogicalResult MapKernelsPass::launch(linalg::LinalgOp op, const KernelPlan &plan, Kernel kernel) {
+  OpBuilder builder(op);
+  Location loc = op.getLoc();
+  SmallVector<Value> arguments;
+  for (auto [root, type] : llvm::zip_equal(kernel.arguments, kernel.func.getFunctionType().getInputs())) {
+    auto flat = cast<MemRefType>(type);
+    arguments.push_back(root.getType() == type
+                            ? root
+                            : Value(memref::ReinterpretCastOp::create(builder, loc, flat, root, /*offset=*/0, flat.getShape(),
+                                                                      /*strides=*/ArrayRef<int64_t>{1})));
+  }
+  auto index = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(builder, loc, value); };
+  Value one = index(1);
+  gpu::LaunchFuncOp::create(builder, loc, kernel.func, {index(llvm::divideCeil(plan.threads(), kBlockThreads)), one, one},
+                            {index(kBlockThreads), one, one}, /*dynamicSharedMemorySize=*/Value(), arguments);
+  return success();
+}
+
+LogicalResult MapKernelsPass::mapOp(linalg::LinalgOp op, StringRef prefix) {
+  Absorbed absorbed = absorbFills(op);
+  FailureOr<KernelPlan> plan = planKernel(op, absorbed.inits, absorbed.padding ? &*absorbed.padding : nullptr);
+  if (failed(plan))
+    return failure();
+  if (plan->threads() != 0) {
+    OpBuilder builder = OpBuilder::atBlockEnd(module().getBody());
+    FailureOr<Kernel> kernel = emitKernel(*plan, builder, "kernel");
+    if (failed(kernel))
+      return failure();
+
+    // Equal kernels are one.
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    kernel->func->print(os, OpPrintingFlags().enableDebugInfo(false));
+    auto [known, isNew] = byText.try_emplace(text, kernel->func);
+    if (isNew) {
+      std::string name = (prefix + "_" + plan->name).str();
+      kernel->func.setName((name + "_" + llvm::Twine(byName[name]++)).str());
+    } else {
+      kernel->func.erase();
+      kernel->func = known->second;
+    }
+    for (Value argument : kernel->arguments)
+      fitsIn32Bits &= cast<MemRefType>(argument.getType()).getNumElements() < std::numeric_limits<int32_t>::max();
+    fitsIn32Bits &= plan->threads() + kBlockThreads < std::numeric_limits<int32_t>::max();
+    if (failed(launch(op, *plan, *kernel)))
+      return failure();
+  }
+  for (linalg::FillOp fill : absorbed.fills)
+    fill.erase();
+  op.erase();
+  return success();
+}
+
+LogicalResult MapKernelsPass::runOnFunction(func::FuncOp func) {
+  for (memref::CopyOp copy : llvm::make_early_inc_range(func.getOps<memref::CopyOp>())) {
+    if (copy.getSource() != copy.getTarget() && isPlainCopy(copy))
+      continue;
+    OpBuilder builder(copy);
+    if (copy.getSource() != copy.getTarget())
+      linalg::CopyOp::create(builder, copy.getLoc(), copy.getSource(), copy.getTarget());
+    copy.erase();
+  }
+  // Fills wait for the op that may absorb them, so the others go first; what is left of them becomes kernels in place.
+  SmallVector<linalg::LinalgOp> ops, fills;
+  for (linalg::LinalgOp op : func.getOps<linalg::LinalgOp>())
+    (isa<linalg::FillOp>(op.getOperation()) ? fills : ops).push_back(op);
+  for (linalg::LinalgOp op : ops)
+    if (failed(mapOp(op, func.getSymName())))
+      return failure();
+  for (auto fill : llvm::make_early_inc_range(func.getOps<linalg::FillOp>()))
+    if (failed(mapOp(cast<linalg::LinalgOp>(fill.getOperation()), func.getSymName())))
+      return failure();
+  return success();
+}
+
+void MapKernelsPass::runOnOperation() {
+  kernels = nullptr;
+  byText.clear();
+  byName.clear();
+  fitsIn32Bits = true;
+  for (func::FuncOp func : getOperation().getOps<func::FuncOp>()) {
+    auto target = func->getAttrOfType<StringAttr>(convoy::tcp::kTargetAttr);
+    if (target && target.getValue() == "cuda" && failed(runOnFunction(func)))
+      return signalPassFailure();
+  }
+  if (!kernels || !fitsIn32Bits)
+    return;
+  // Indices of 32 bits: divisions, which delinearizing needs, take a third of the time.
+  auto width = DataLayoutEntryAttr::get(IndexType::get(&getContext()), IntegerAttr::get(IntegerType::get(&getContext(), 64), 32));
+  kernels->setAttr(DLTIDialect::kDataLayoutAttrName, DataLayoutSpecAttr::get(&getContext(), {width}));
+}
