@@ -72,7 +72,7 @@ LogicalResult Emitter::collectArguments() {
     if (operand.buffer)
       roots.insert(operand.buffer->root);
     else if (!isConstant(operand.value))
-      return op->emitOpError("expects scalar operands of a kernel to be constants, but got ") << operand.value;
+      return op->emitOpError("expects scalar operands of a kernel to be constants, but got a value of type ") << operand.value.getType();
   }
   Region &region = op->getRegion(0);
   WalkResult result = region.walk([&](Operation *inner) {
@@ -83,7 +83,7 @@ LogicalResult Emitter::collectArguments() {
       if (isa<memref::LoadOp>(inner) && isa<MemRefType>(value.getType()))
         buffer = traceBuffer(value);
       if (failed(buffer)) {
-        inner->emitOpError("expects constants and loads of static memrefs in a kernel, but got ") << value;
+        inner->emitOpError("expects constants and loads of static memrefs in a kernel, but got a value of type ") << value.getType();
         return WalkResult::interrupt();
       }
       captured[value] = *buffer;
@@ -289,8 +289,8 @@ Emitter::Lanes Emitter::computeOutputs(const Indices &outer, ArrayRef<int64_t> a
     else if (plan.reduction.empty())
       current.append(numLanes, Value());
     else
-      current.append(numLanes, arith::ConstantOp::create(
-                                   b, loc, b.getZeroAttr(plan.operands[numInputs + output].buffer->type.getElementType())));
+      current.append(numLanes,
+                     arith::ConstantOp::create(b, loc, b.getZeroAttr(plan.operands[numInputs + output].buffer->type.getElementType())));
   }
 
   Indices indices = outer;

@@ -36,8 +36,8 @@ static StringRef wordFor(Operation &op) {
   StringRef name = op.getName().stripDialect();
   if (isa<arith::ConstantOp, linalg::YieldOp, linalg::IndexOp>(op))
     return "";
-  if (isa<arith::ExtFOp, arith::TruncFOp, arith::SIToFPOp, arith::UIToFPOp, arith::FPToSIOp, arith::FPToUIOp, arith::ExtSIOp, arith::ExtUIOp,
-          arith::TruncIOp>(op))
+  if (isa<arith::ExtFOp, arith::TruncFOp, arith::SIToFPOp, arith::UIToFPOp, arith::FPToSIOp, arith::FPToUIOp, arith::ExtSIOp,
+          arith::ExtUIOp, arith::TruncIOp>(op))
     return "cast";
   if (isa<arith::MaximumFOp, arith::MaxNumFOp, arith::MaxSIOp>(op))
     return "max";
@@ -187,9 +187,9 @@ FailureOr<KernelPlan> planKernel(linalg::LinalgOp op, ArrayRef<Value> inits, con
     if (isa<BaseMemRefType>(operand.value.getType())) {
       FailureOr<Buffer> buffer = traceBuffer(operand.value);
       if (failed(buffer))
-        return op.emitOpError("expects operand ") << opOperand.getOperandNumber()
-                                                  << " to have a static shape and strided layout to become a kernel, but got "
-                                                  << operand.value.getType();
+        return op.emitOpError("expects operand ")
+               << opOperand.getOperandNumber() << " to have a static shape and strided layout to become a kernel, but got "
+               << operand.value.getType();
       operand.buffer = *buffer;
       operand.address = getAffineConstantExpr(buffer->offset, op.getContext());
       for (auto [expr, stride] : llvm::zip_equal(op.getMatchingIndexingMap(&opOperand).getResults(), buffer->strides))

@@ -17,21 +17,21 @@ inline constexpr int64_t kWarpThreads = 32;
 /// One loop of a kernel, made of one loop of the op, or of several that are one loop to every address.
 struct KernelLoop {
   int64_t size = 1;
-  unsigned dim = 0;                  ///< the innermost loop of the op in it
-  llvm::SmallVector<int64_t> steps;  ///< elements that each operand's address moves when the index grows by one
-  int64_t low = 0;                   ///< iterations before the op's own, which write the padding value
-  int64_t inner = 1;                 ///< iterations of the op
+  unsigned dim = 0;                 ///< the innermost loop of the op in it
+  llvm::SmallVector<int64_t> steps; ///< elements that each operand's address moves when the index grows by one
+  int64_t low = 0;                  ///< iterations before the op's own, which write the padding value
+  int64_t inner = 1;                ///< iterations of the op
 
   bool isPadded() const { return inner != size; }
 };
 
 /// One operand of the op.
 struct KernelOperand {
-  mlir::Value value;             ///< a memref, or a scalar
-  std::optional<Buffer> buffer;  ///< of a memref
-  mlir::AffineExpr address;      ///< in elements from the root, over the op's loops
-  bool isRead = true;            ///< whether the payload reads it
-  int64_t start = 0;             ///< the address at index zero, when `isLinear`
+  mlir::Value value;            ///< a memref, or a scalar
+  std::optional<Buffer> buffer; ///< of a memref
+  mlir::AffineExpr address;     ///< in elements from the root, over the op's loops
+  bool isRead = true;           ///< whether the payload reads it
+  int64_t start = 0;            ///< the address at index zero, when `isLinear`
   bool isLinear = true;
 };
 
@@ -46,12 +46,12 @@ struct KernelPlan {
   std::string name;                          ///< what it does, for people: "transpose_cast"
   llvm::SmallVector<KernelOperand> operands; ///< inputs, then inits
   int64_t numInputs = 0;
-  llvm::SmallVector<KernelLoop> parallel;    ///< outermost first; the last one walks the output's innermost dim
+  llvm::SmallVector<KernelLoop> parallel; ///< outermost first; the last one walks the output's innermost dim
   llvm::SmallVector<KernelLoop> reduction;
-  llvm::SmallVector<mlir::Value> inits;      ///< one an output: a constant that replaces what the output holds, or null
-  std::optional<mlir::Value> padding;        ///< the value around the op's own part
-  int64_t lanes = 1;                         ///< elements of the last parallel loop that one thread takes
-  mlir::Operation *warpCombiner = nullptr;   ///< set when a warp shares one reduction
+  llvm::SmallVector<mlir::Value> inits;    ///< one an output: a constant that replaces what the output holds, or null
+  std::optional<mlir::Value> padding;      ///< the value around the op's own part
+  int64_t lanes = 1;                       ///< elements of the last parallel loop that one thread takes
+  mlir::Operation *warpCombiner = nullptr; ///< set when a warp shares one reduction
 
   int64_t threads() const;
 };

@@ -62,23 +62,27 @@ void GpuToNvvmPass::runOnOperation() {
   if (math.wasInterrupted())
     return signalPassFailure();
 
-  RewritePatternSet loops(&getContext());
-  populateSCFToControlFlowConversionPatterns(loops);
-  ConversionTarget flat(getContext());
-  flat.addIllegalDialect<scf::SCFDialect>();
-  flat.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
-  if (failed(applyPartialConversion(module, flat, std::move(loops))))
-    return signalPassFailure();
-
   LowerToLLVMOptions options(&getContext(), DataLayout(module));
   options.useBarePtrCallConv = true;
   LLVMTypeConverter converter(&getContext(), options);
   configureGpuToNVVMTypeConverter(converter);
+
+  // Math goes first: the patterns for the gpu dialect bring those for libdevice along.
+  RewritePatternSet first(&getContext());
+  populateSCFToControlFlowConversionPatterns(first);
+  populateMathToLLVMConversionPatterns(converter, first);
+  arith::populateArithToLLVMConversionPatterns(converter, first);
+  ConversionTarget flat(getContext());
+  flat.addIllegalDialect<math::MathDialect, scf::SCFDialect>();
+  flat.addIllegalOp<arith::RemFOp>();
+  flat.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
+  if (failed(applyPartialConversion(module, flat, std::move(first))))
+    return signalPassFailure();
+
   RewritePatternSet patterns(&getContext());
   arith::populateArithToLLVMConversionPatterns(converter, patterns);
   cf::populateControlFlowToLLVMConversionPatterns(converter, patterns);
   populateFinalizeMemRefToLLVMConversionPatterns(converter, patterns);
-  populateMathToLLVMConversionPatterns(converter, patterns);
   populateVectorToLLVMConversionPatterns(converter, patterns);
   ub::populateUBToLLVMConversionPatterns(converter, patterns);
   populateGpuToNVVMConversionPatterns(converter, patterns);

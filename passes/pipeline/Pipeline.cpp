@@ -1,5 +1,6 @@
 #include "passes/pipeline/Pipeline.h"
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
+#include "mlir/Dialect/GPU/Transforms/Passes.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 #include "passes/Passes.h"
@@ -52,9 +53,20 @@ static void populate_linalg(OpPassManager &pm, const PipelineOptions &) {
 
 static void populate_plan(OpPassManager &, const PipelineOptions &) {}
 
-static void populate_host(OpPassManager &, const PipelineOptions &) {}
+static void populate_host(OpPassManager &pm, const PipelineOptions &options) {
+  if (options.target == "cuda")
+    pm.addPass(createMapKernelsPass({options.chip}));
+}
 
-static void populate_llvm(OpPassManager &, const PipelineOptions &) {}
+static void populate_llvm(OpPassManager &pm, const PipelineOptions &options) {
+  if (options.target == "cuda") {
+    pm.addNestedPass<gpu::GPUModuleOp>(createGpuToNvvmPass());
+    pm.addNestedPass<gpu::GPUModuleOp>(createVerifyKernelsPass());
+    GpuModuleToBinaryPassOptions ptx;
+    ptx.compilationTarget = "isa";
+    pm.addPass(createGpuModuleToBinaryPass(ptx));
+  }
+}
 
 bool populatePhase(StringRef phase, OpPassManager &pm, const PipelineOptions &options) {
 #define CONVOY_PHASE(name, summary, dialects)                                                                                              \

@@ -1,0 +1,138 @@
+// RUN: convoy-opt %s -split-input-file -host-map-kernels -canonicalize -cse | filecheck %s
+
+// Contiguous loops are one loop; a thread takes 16 bytes.
+// CHECK-LABEL: func @pointwise
+// CHECK: gpu.launch_func @kernels::@pointwise_add_max_0 blocks in (%c784, %c1, %c1) threads in (%c256, %c1, %c1)
+// CHECK: gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_80">] attributes {dlti.dl_spec = #dlti.dl_spec<index = 32 : i64>}
+// CHECK: gpu.func @pointwise_add_max_0(%[[X:.*]]: memref<1605632xf16> {llvm.noalias}, %[[Y:.*]]: memref<1605632xf16> {llvm.noalias}, %[[OUT:.*]]: memref<1605632xf16> {llvm.noalias}) kernel
+// CHECK-NOT: divui
+// CHECK: vector.load %[[X]][%{{.*}}] {alignment = 16 : i64} : memref<1605632xf16>, vector<8xf16>
+// CHECK: arith.addf
+// CHECK: arith.maximumf
+// CHECK: vector.store %{{.*}}, %[[OUT]][%{{.*}}] {alignment = 16 : i64} : memref<1605632xf16>, vector<8xf16>
+#id = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
+func.func @pointwise(%x: memref<8x56x56x64xf16>, %y: memref<8x56x56x64xf16>, %out: memref<8x56x56x64xf16>) attributes {tcp.target = "cuda"} {
+  %zero = arith.constant 0.0 : f16
+  linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%x, %y : memref<8x56x56x64xf16>, memref<8x56x56x64xf16>) outs(%out : memref<8x56x56x64xf16>) {
+  ^bb0(%a: f16, %b: f16, %o: f16):
+    %s = arith.addf %a, %b : f16
+    %r = arith.maximumf %s, %zero : f16
+    linalg.yield %r : f16
+  }
+  return
+}
+
+// -----
+
+// The input of a channels-last model: a thread takes one pixel; the padding channel is known at compile time, and the fill has no kernel.
+// CHECK-LABEL: func @input
+// CHECK: memref.view
+// CHECK: gpu.launch_func @kernels::@input_transpose_cast_0
+// CHECK-NOT: gpu.launch_func
+// CHECK: gpu.func @input_transpose_cast_0(%[[X:.*]]: memref<150528xf32> {llvm.noalias}, %[[OUT:.*]]: memref<200704xf16> {llvm.noalias})
+// CHECK-COUNT-3: memref.load %[[X]]
+// CHECK-NOT: memref.load
+// CHECK: vector.store %{{.*}}, %[[OUT]][%{{.*}}] {alignment = 8 : i64} : memref<200704xf16>, vector<4xf16>
+// CHECK-NOT: vector.store
+func.func @input(%x: memref<1x3x224x224xf32>, %arena: memref<401664xi8>) attributes {tcp.target = "cuda"} {
+  %c0 = arith.constant 256 : index
+  %zero = arith.constant 0.0 : f16
+  %v = memref.view %arena[%c0][] : memref<401664xi8> to memref<1x224x224x4xf16>
+  linalg.fill ins(%zero : f16) outs(%v : memref<1x224x224x4xf16>)
+  %s = memref.subview %v[0, 0, 0, 0] [1, 224, 224, 3] [1, 1, 1, 1] : memref<1x224x224x4xf16> to memref<1x224x224x3xf16, strided<[200704, 896, 4, 1]>>
+  linalg.generic {indexing_maps = [affine_map<(d0, d1, d2, d3) -> (d0, d3, d1, d2)>, affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>],
+                  iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%x : memref<1x3x224x224xf32>) outs(%s : memref<1x224x224x3xf16, strided<[200704, 896, 4, 1]>>) {
+  ^bb0(%a: f32, %o: f16):
+    %r = arith.truncf %a : f32 to f16
+    linalg.yield %r : f16
+  }
+  return
+}
+
+// -----
+
+// Padding of an outer dim is a branch.
+// CHECK-LABEL: func @pad_rows
+// CHECK: gpu.launch_func @kernels::@pad_rows_copy_0
+// CHECK-NOT: gpu.launch_func
+// CHECK: gpu.func
+// CHECK: scf.if
+// CHECK: memref.load
+// CHECK: else
+// CHECK: memref.store
+func.func @pad_rows(%x: memref<5x7xf32>, %out: memref<8x7xf32>) attributes {tcp.target = "cuda"} {
+  %pad = arith.constant -1.0 : f32
+  linalg.fill ins(%pad : f32) outs(%out : memref<8x7xf32>)
+  %s = memref.subview %out[2, 0] [5, 7] [1, 1] : memref<8x7xf32> to memref<5x7xf32, strided<[7, 1], offset: 14>>
+  memref.copy %x, %s : memref<5x7xf32> to memref<5x7xf32, strided<[7, 1], offset: 14>>
+  return
+}
+
+// -----
+
+// A reduction: the fill is where the accumulator starts, a warp shares a long row.
+// CHECK-LABEL: func @row_sums
+// CHECK: gpu.launch_func @kernels::@row_sums_reduce_add_0 blocks in (%c4
+// CHECK-NOT: gpu.launch_func
+// CHECK: gpu.func @row_sums_reduce_add_0
+// CHECK: scf.for
+// CHECK-COUNT-5: gpu.shuffle xor
+// CHECK: memref.store
+func.func @row_sums(%x: memref<32x1000xf32>, %out: memref<32xf32>) attributes {tcp.target = "cuda"} {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%out : memref<32xf32>)
+  linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]}
+      ins(%x : memref<32x1000xf32>) outs(%out : memref<32xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.addf %o, %a : f32
+    linalg.yield %r : f32
+  }
+  return
+}
+
+// -----
+
+// A convolution that cuDNN did not take: one thread an output element.
+// CHECK-LABEL: func @conv
+// CHECK: gpu.launch_func @kernels::@conv_conv_2d_nhwc_fhwc_0
+// CHECK: gpu.func
+// CHECK-COUNT-2: scf.for
+func.func @conv(%x: memref<1x9x9x3xf32>, %w: memref<8x3x3x3xf32>, %out: memref<1x7x7x8xf32>) attributes {tcp.target = "cuda"} {
+  linalg.conv_2d_nhwc_fhwc ins(%x, %w : memref<1x9x9x3xf32>, memref<8x3x3x3xf32>) outs(%out : memref<1x7x7x8xf32>)
+  return
+}
+
+// -----
+
+// Equal kernels are one; a fill that something reads before the reduction stays.
+// CHECK-LABEL: func @shared
+// CHECK-COUNT-2: gpu.launch_func @kernels::@shared_fill_0
+// CHECK: gpu.launch_func @kernels::@shared_transpose_0
+// CHECK-NOT: gpu.func @shared_fill_1
+func.func @shared(%a: memref<4x8xf32>, %b: memref<4x8xf32>, %c: memref<8x4xf32>) attributes {tcp.target = "cuda"} {
+  %one = arith.constant 1.0 : f32
+  linalg.fill ins(%one : f32) outs(%a : memref<4x8xf32>)
+  linalg.fill ins(%one : f32) outs(%b : memref<4x8xf32>)
+  linalg.transpose ins(%a : memref<4x8xf32>) outs(%c : memref<8x4xf32>) permutation = [1, 0]
+  return
+}
+
+// -----
+
+// Whole buffers are left for the runtime to copy; functions for the CPU are left alone.
+// CHECK-LABEL: func @plain
+// CHECK: memref.copy
+// CHECK-LABEL: func @cpu
+// CHECK: linalg.fill
+// CHECK-NOT: gpu.module
+func.func @plain(%x: memref<4xf32>, %out: memref<4xf32>) attributes {tcp.target = "cuda"} {
+  memref.copy %x, %out : memref<4xf32> to memref<4xf32>
+  return
+}
+func.func @cpu(%out: memref<4xf32>) attributes {tcp.target = "cpu"} {
+  %one = arith.constant 1.0 : f32
+  linalg.fill ins(%one : f32) outs(%out : memref<4xf32>)
+  return
+}

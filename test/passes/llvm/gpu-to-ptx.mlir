@@ -1,0 +1,32 @@
+// RUN: convoy-opt %s -convoy-pipeline="from=plan to=host target=cuda" | filecheck %s --check-prefix=HOST
+// RUN: convoy-opt %s -pass-pipeline="builtin.module(host-map-kernels,gpu.module(llvm-gpu-to-nvvm,llvm-verify-kernels),gpu-module-to-binary{format=isa})" | filecheck %s
+
+// HOST: gpu.launch_func @kernels::@main_add_sqrt_0
+// HOST: gpu.launch_func @kernels::@main_reduce_max_0
+
+// CHECK: gpu.binary @kernels [#gpu.object<#nvvm.target<O = 3, chip = "sm_80">,
+// CHECK-SAME: .target sm_80
+// CHECK-SAME: .visible .entry main_add_sqrt_0(
+// CHECK-SAME: ld.global.nc.v4.b32
+// CHECK-SAME: sqrt.rn.f32
+// CHECK-SAME: st.global.v4.b32
+// CHECK-SAME: .visible .entry main_reduce_max_0(
+// CHECK-SAME: shfl.sync.bfly.b32
+func.func @main(%x: memref<512x1024xf32>, %y: memref<512x1024xf32>, %out: memref<512xf32>) attributes {tcp.target = "cuda"} {
+  %one = arith.constant 1.0 : f32
+  linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]}
+      ins(%x : memref<512x1024xf32>) outs(%y : memref<512x1024xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = arith.addf %a, %one : f32
+    %r = math.sqrt %s : f32
+    linalg.yield %r : f32
+  }
+  linalg.fill ins(%one : f32) outs(%out : memref<512xf32>)
+  linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]}
+      ins(%y : memref<512x1024xf32>) outs(%out : memref<512xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.maximumf %a, %o : f32
+    linalg.yield %r : f32
+  }
+  return
+}
