@@ -239,8 +239,9 @@ def MapKernelsPass : Pass<"host-map-kernels", "::mlir::ModuleOp"> {
     overwrites, reduces into or completes (padding) becomes a part of the op's kernel. Equal kernels are shared.
   }];
   let options = [Option<"chip", "chip", "std::string", "\"sm_80\"", "GPU architecture that the PTX is written for">];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect", "::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect",
-                           "::mlir::NVVM::NVVMDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect", "::mlir::DLTIDialect"];
+  let dependentDialects = ["::convoy::cudnn_backend::CudnnBackendDialect", "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
+                           "::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect", "::mlir::NVVM::NVVMDialect",
+                           "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect", "::mlir::DLTIDialect"];
 }
 
 //===-- llvm -------------------------------------------------------------------------------------------------------------===//

@@ -1,6 +1,7 @@
 // Computation on the GPU that cuDNN does not take becomes kernels here: each linalg op of a function for cuda is one launch. Fills that the
 // next op overwrites or completes go into its kernel, so that padding an input costs no pass over memory.
 
+#include "dialect/cudnn_backend/CudnnBackendOps.h"
 #include "dialect/tcp/TcpOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/DLTI/DLTI.h"
@@ -31,12 +32,12 @@ struct MapKernelsPass : public convoy::impl::MapKernelsPassBase<MapKernelsPass> 
 
 private:
   LogicalResult runOnFunction(func::FuncOp func);
-  LogicalResult mapOp(linalg::LinalgOp op, StringRef prefix);
-  LogicalResult launch(linalg::LinalgOp op, const KernelPlan &plan, Kernel kernel);
+  LogicalResult mapOp(linalg::LinalgOp op, Value runtime, StringRef prefix);
   gpu::GPUModuleOp module();
 
   gpu::GPUModuleOp kernels;
-  llvm::StringMap<gpu::GPUFuncOp> byText;
+  SmallVector<gpu::GPUFuncOp> inOrder; ///< as the manifest numbers them
+  llvm::StringMap<int64_t> byText;     ///< number of the kernel with this code
   llvm::StringMap<int64_t> byName;
   bool fitsIn32Bits = true;
 };
@@ -160,29 +161,10 @@ gpu::GPUModuleOp MapKernelsPass::module() {
   OpBuilder builder = OpBuilder::atBlockEnd(top.getBody());
   Attribute target = NVVM::NVVMTargetAttr::get(&getContext(), /*optLevel=*/3, "nvptx64-nvidia-cuda", chip);
   kernels = gpu::GPUModuleOp::create(builder, top.getLoc(), "kernels", ArrayRef<Attribute>(target));
-  top->setAttr(gpu::GPUDialect::getContainerModuleAttrName(), builder.getUnitAttr());
   return kernels;
 }
 
-LogicalResult MapKernelsPass::launch(linalg::LinalgOp op, const KernelPlan &plan, Kernel kernel) {
-  OpBuilder builder(op);
-  Location loc = op.getLoc();
-  SmallVector<Value> arguments;
-  for (auto [root, type] : llvm::zip_equal(kernel.arguments, kernel.func.getFunctionType().getInputs())) {
-    auto flat = cast<MemRefType>(type);
-    arguments.push_back(root.getType() == type
-                            ? root
-                            : Value(memref::ReinterpretCastOp::create(builder, loc, flat, root, /*offset=*/0, flat.getShape(),
-                                                                      /*strides=*/ArrayRef<int64_t>{1})));
-  }
-  auto index = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(builder, loc, value); };
-  Value one = index(1);
-  gpu::LaunchFuncOp::create(builder, loc, kernel.func, {index(llvm::divideCeil(plan.threads(), kBlockThreads)), one, one},
-                            {index(kBlockThreads), one, one}, /*dynamicSharedMemorySize=*/Value(), arguments);
-  return success();
-}
-
-LogicalResult MapKernelsPass::mapOp(linalg::LinalgOp op, StringRef prefix) {
+LogicalResult MapKernelsPass::mapOp(linalg::LinalgOp op, Value runtime, StringRef prefix) {
   Absorbed absorbed = absorbFills(op);
   FailureOr<KernelPlan> plan = planKernel(op, absorbed.inits, absorbed.padding ? &*absorbed.padding : nullptr);
   if (failed(plan))
@@ -197,19 +179,23 @@ LogicalResult MapKernelsPass::mapOp(linalg::LinalgOp op, StringRef prefix) {
     std::string text;
     llvm::raw_string_ostream os(text);
     kernel->func->print(os, OpPrintingFlags().enableDebugInfo(false));
-    auto [known, isNew] = byText.try_emplace(text, kernel->func);
+    auto [known, isNew] = byText.try_emplace(text, inOrder.size());
+    int64_t number = known->second;
     if (isNew) {
       std::string name = (prefix + "_" + plan->name).str();
       kernel->func.setName((name + "_" + llvm::Twine(byName[name]++)).str());
+      inOrder.push_back(kernel->func);
     } else {
       kernel->func.erase();
-      kernel->func = known->second;
     }
     for (Value argument : kernel->arguments)
       fitsIn32Bits &= cast<MemRefType>(argument.getType()).getNumElements() < std::numeric_limits<int32_t>::max();
     fitsIn32Bits &= plan->threads() + kBlockThreads < std::numeric_limits<int32_t>::max();
-    if (failed(launch(op, *plan, *kernel)))
-      return failure();
+
+    builder.setInsertionPoint(op);
+    int32_t blocks = llvm::divideCeil(plan->threads(), kBlockThreads);
+    convoy::cudnn_backend::LaunchKernelOp::create(builder, op.getLoc(), runtime, number, ArrayRef<int32_t>{blocks, 1, 1},
+                                                  ArrayRef<int32_t>{kBlockThreads, 1, 1}, /*shared=*/0, kernel->arguments);
   }
   for (linalg::FillOp fill : absorbed.fills)
     fill.erase();
@@ -218,29 +204,34 @@ LogicalResult MapKernelsPass::mapOp(linalg::LinalgOp op, StringRef prefix) {
 }
 
 LogicalResult MapKernelsPass::runOnFunction(func::FuncOp func) {
+  if (func.getNumArguments() == 0 || !isa<LLVM::LLVMPointerType>(func.getArgument(0).getType()))
+    return func.emitOpError("expects the runtime's table as its first argument (add-runtime-argument), because it is compiled for 'cuda'");
+  Value runtime = func.getArgument(0);
   for (memref::CopyOp copy : llvm::make_early_inc_range(func.getOps<memref::CopyOp>())) {
-    if (copy.getSource() != copy.getTarget() && isPlainCopy(copy))
-      continue;
     OpBuilder builder(copy);
-    if (copy.getSource() != copy.getTarget())
+    if (isPlainCopy(copy))
+      convoy::cudnn_backend::CopyOp::create(builder, copy.getLoc(), runtime, copy.getTarget(), copy.getSource());
+    else
       linalg::CopyOp::create(builder, copy.getLoc(), copy.getSource(), copy.getTarget());
     copy.erase();
   }
   // Fills wait for the op that may absorb them, so the others go first; what is left of them becomes kernels in place.
-  SmallVector<linalg::LinalgOp> ops, fills;
+  SmallVector<linalg::LinalgOp> ops;
   for (linalg::LinalgOp op : func.getOps<linalg::LinalgOp>())
-    (isa<linalg::FillOp>(op.getOperation()) ? fills : ops).push_back(op);
+    if (!isa<linalg::FillOp>(op.getOperation()))
+      ops.push_back(op);
   for (linalg::LinalgOp op : ops)
-    if (failed(mapOp(op, func.getSymName())))
+    if (failed(mapOp(op, runtime, func.getSymName())))
       return failure();
   for (auto fill : llvm::make_early_inc_range(func.getOps<linalg::FillOp>()))
-    if (failed(mapOp(cast<linalg::LinalgOp>(fill.getOperation()), func.getSymName())))
+    if (failed(mapOp(cast<linalg::LinalgOp>(fill.getOperation()), runtime, func.getSymName())))
       return failure();
   return success();
 }
 
 void MapKernelsPass::runOnOperation() {
   kernels = nullptr;
+  inOrder.clear();
   byText.clear();
   byName.clear();
   fitsIn32Bits = true;

@@ -54,8 +54,10 @@ static void populate_linalg(OpPassManager &pm, const PipelineOptions &) {
 static void populate_plan(OpPassManager &, const PipelineOptions &) {}
 
 static void populate_host(OpPassManager &pm, const PipelineOptions &options) {
-  if (options.target == "cuda")
+  if (options.target == "cuda") {
+    pm.addPass(createAddRuntimeArgumentPass());
     pm.addPass(createMapKernelsPass({options.chip}));
+  }
 }
 
 static void populate_llvm(OpPassManager &pm, const PipelineOptions &options) {

@@ -1,4 +1,4 @@
-// RUN: convoy-opt %s -split-input-file -host-map-kernels -verify-diagnostics
+// RUN: convoy-opt %s -split-input-file -add-runtime-argument -host-map-kernels -verify-diagnostics
 
 func.func @dynamic_shape(%x: memref<?xf32>, %out: memref<?xf32>) attributes {tcp.target = "cuda"} {
   // expected-error @+1 {{'linalg.generic' op expects static shapes to become a kernel}}
@@ -24,14 +24,14 @@ func.func @dynamic_offset(%x: memref<4xf32, strided<[1], offset: ?>>, %out: memr
 
 // -----
 
-func.func @tensors(%x: tensor<4xf32>, %out: tensor<4xf32>) -> tensor<4xf32> attributes {tcp.target = "cuda"} {
+func.func @tensors(%x: tensor<4xf32>, %out: tensor<4xf32>) attributes {tcp.target = "cuda"} {
   // expected-error @+1 {{'linalg.generic' op expects memrefs to become a kernel, but got operand 0 of type 'tensor<4xf32>'}}
   %r = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
       ins(%x : tensor<4xf32>) outs(%out : tensor<4xf32>) {
   ^bb0(%a: f32, %o: f32):
     linalg.yield %a : f32
   } -> tensor<4xf32>
-  return %r : tensor<4xf32>
+  return
 }
 
 // -----

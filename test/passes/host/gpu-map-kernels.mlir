@@ -1,8 +1,9 @@
-// RUN: convoy-opt %s -split-input-file -host-map-kernels -canonicalize -cse | filecheck %s
+// RUN: convoy-opt %s -split-input-file -add-runtime-argument -host-map-kernels -canonicalize -cse | filecheck %s
 
 // Contiguous loops are one loop; a thread takes 16 bytes.
 // CHECK-LABEL: func @pointwise
-// CHECK: gpu.launch_func @kernels::@pointwise_add_max_0 blocks in (%c784, %c1, %c1) threads in (%c256, %c1, %c1)
+// CHECK-SAME: %[[RUNTIME:.*]]: !llvm.ptr, %[[A:.*]]: memref<8x56x56x64xf16>, %[[B:.*]]: memref<8x56x56x64xf16>, %[[C:.*]]: memref<8x56x56x64xf16>)
+// CHECK: cudnn_backend.launch_kernel %[[RUNTIME]], kernel = 0 grid [784, 1, 1] block [256, 1, 1] shared 0(%[[A]], %[[B]], %[[C]])
 // CHECK: gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_80">] attributes {dlti.dl_spec = #dlti.dl_spec<index = 32 : i64>}
 // CHECK: gpu.func @pointwise_add_max_0(%[[X:.*]]: memref<1605632xf16> {llvm.noalias}, %[[Y:.*]]: memref<1605632xf16> {llvm.noalias}, %[[OUT:.*]]: memref<1605632xf16> {llvm.noalias}) kernel
 // CHECK-NOT: divui
@@ -28,8 +29,8 @@ func.func @pointwise(%x: memref<8x56x56x64xf16>, %y: memref<8x56x56x64xf16>, %ou
 // The input of a channels-last model: a thread takes one pixel; the padding channel is known at compile time, and the fill has no kernel.
 // CHECK-LABEL: func @input
 // CHECK: memref.view
-// CHECK: gpu.launch_func @kernels::@input_transpose_cast_0
-// CHECK-NOT: gpu.launch_func
+// CHECK: cudnn_backend.launch_kernel
+// CHECK-NOT: cudnn_backend.launch_kernel
 // CHECK: gpu.func @input_transpose_cast_0(%[[X:.*]]: memref<150528xf32> {llvm.noalias}, %[[OUT:.*]]: memref<200704xf16> {llvm.noalias})
 // CHECK-COUNT-3: memref.load %[[X]]
 // CHECK-NOT: memref.load
@@ -55,8 +56,8 @@ func.func @input(%x: memref<1x3x224x224xf32>, %arena: memref<401664xi8>) attribu
 
 // Padding of an outer dim is a branch.
 // CHECK-LABEL: func @pad_rows
-// CHECK: gpu.launch_func @kernels::@pad_rows_copy_0
-// CHECK-NOT: gpu.launch_func
+// CHECK: cudnn_backend.launch_kernel
+// CHECK-NOT: cudnn_backend.launch_kernel
 // CHECK: gpu.func
 // CHECK: scf.if
 // CHECK: memref.load
@@ -74,8 +75,8 @@ func.func @pad_rows(%x: memref<5x7xf32>, %out: memref<8x7xf32>) attributes {tcp.
 
 // A reduction: the fill is where the accumulator starts, a warp shares a long row.
 // CHECK-LABEL: func @row_sums
-// CHECK: gpu.launch_func @kernels::@row_sums_reduce_add_0 blocks in (%c4
-// CHECK-NOT: gpu.launch_func
+// CHECK: cudnn_backend.launch_kernel {{.*}} grid [4, 1, 1]
+// CHECK-NOT: cudnn_backend.launch_kernel
 // CHECK: gpu.func @row_sums_reduce_add_0
 // CHECK: scf.for
 // CHECK-COUNT-5: gpu.shuffle xor
@@ -96,7 +97,7 @@ func.func @row_sums(%x: memref<32x1000xf32>, %out: memref<32xf32>) attributes {t
 
 // A convolution that cuDNN did not take: one thread an output element.
 // CHECK-LABEL: func @conv
-// CHECK: gpu.launch_func @kernels::@conv_conv_2d_nhwc_fhwc_0
+// CHECK: cudnn_backend.launch_kernel
 // CHECK: gpu.func
 // CHECK-COUNT-2: scf.for
 func.func @conv(%x: memref<1x9x9x3xf32>, %w: memref<8x3x3x3xf32>, %out: memref<1x7x7x8xf32>) attributes {tcp.target = "cuda"} {
@@ -108,8 +109,8 @@ func.func @conv(%x: memref<1x9x9x3xf32>, %w: memref<8x3x3x3xf32>, %out: memref<1
 
 // Equal kernels are one; a fill that something reads before the reduction stays.
 // CHECK-LABEL: func @shared
-// CHECK-COUNT-2: gpu.launch_func @kernels::@shared_fill_0
-// CHECK: gpu.launch_func @kernels::@shared_transpose_0
+// CHECK-COUNT-2: cudnn_backend.launch_kernel {{.*}} kernel = 1
+
 // CHECK-NOT: gpu.func @shared_fill_1
 func.func @shared(%a: memref<4x8xf32>, %b: memref<4x8xf32>, %c: memref<8x4xf32>) attributes {tcp.target = "cuda"} {
   %one = arith.constant 1.0 : f32
@@ -121,9 +122,10 @@ func.func @shared(%a: memref<4x8xf32>, %b: memref<4x8xf32>, %c: memref<8x4xf32>)
 
 // -----
 
-// Whole buffers are left for the runtime to copy; functions for the CPU are left alone.
+// The runtime copies whole buffers; functions for the CPU are left alone.
 // CHECK-LABEL: func @plain
-// CHECK: memref.copy
+// CHECK-SAME: %[[RUNTIME:.*]]: !llvm.ptr, %[[X:.*]]: memref<4xf32>, %[[OUT:.*]]: memref<4xf32>
+// CHECK: cudnn_backend.copy %[[RUNTIME]], %[[OUT]], %[[X]]
 // CHECK-LABEL: func @cpu
 // CHECK: linalg.fill
 // CHECK-NOT: gpu.module

@@ -1,8 +1,4 @@
-// RUN: convoy-opt %s -convoy-pipeline="from=plan to=host target=cuda" | filecheck %s --check-prefix=HOST
-// RUN: convoy-opt %s -pass-pipeline="builtin.module(host-map-kernels,gpu.module(llvm-gpu-to-nvvm,llvm-verify-kernels),gpu-module-to-binary{format=isa})" | filecheck %s
-
-// HOST: gpu.launch_func @kernels::@main_add_sqrt_0
-// HOST: gpu.launch_func @kernels::@main_reduce_max_0
+// RUN: convoy-opt %s -pass-pipeline="builtin.module(add-runtime-argument,host-map-kernels,gpu.module(llvm-gpu-to-nvvm,llvm-verify-kernels),gpu-module-to-binary{format=isa})" | filecheck %s
 
 // CHECK: gpu.binary @kernels [#gpu.object<#nvvm.target<O = 3, chip = "sm_80">,
 // CHECK-SAME: .target sm_80
