@@ -20,8 +20,8 @@ from ._enums import Attribute, Descriptor, Type
 __all__ = ["BackendDescriptor", "Cudnn", "open_cudnn", "version_text"]
 
 LIBRARY = "libcudnn.so.9"
-#: The oldest cuDNN whose backend API this runtime uses: device properties, last error strings.
-MINIMUM = 90000
+#: The oldest cuDNN that says what workspace an engine configuration needs before a plan is built from it.
+MINIMUM = 90200
 _INSTALL = "pip install nvidia-cudnn-cu13==9.19.0.56, or set CONVOY_CUDNN to libcudnn.so.9 or to its folder"
 
 _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
@@ -61,6 +61,17 @@ _CTYPES: dict[Type, Any] = {
 }
 
 
+class _DlInfo(ctypes.Structure):
+    _fields_ = (("file", c_char_p), ("base", c_void_p), ("symbol", c_char_p), ("address", c_void_p))
+
+
+def _file_of(function: Any) -> str:
+    """The path of the library that a function is in, as the loader knows it (dladdr)."""
+    info = _DlInfo()
+    found = ctypes.CDLL(None).dladdr(function, ctypes.byref(info))
+    return info.file.decode(errors="replace") if found and info.file else ""
+
+
 def version_text(version: int) -> str:
     """91900 as 9.19.0."""
     return f"{version // 10000}.{version // 100 % 100}.{version % 100}"
@@ -70,13 +81,13 @@ class Cudnn:
     """A loaded libcudnn. `call` is a checked call by name; errors are CudnnError with cuDNN's own last error text."""
 
     def __init__(self, library: ctypes.CDLL, path: str) -> None:
-        self.path: Final = path
         try:
             for name, (result, arguments) in _SIGNATURES.items():
                 function = getattr(library, name)
                 function.restype, function.argtypes = result, arguments
         except AttributeError as error:
             raise DeviceError(problem=f"{path} is no cuDNN 9: {error}", hint=_INSTALL) from error
+        self.path: Final = _file_of(library.cudnnGetVersion) or path
         self.library: Final = library
         self.version: Final[int] = library.cudnnGetVersion()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import re
 import sys
 import types
 from collections.abc import Callable, Iterator
@@ -17,6 +18,7 @@ from runtime_fixtures import affine_manifest
 import convoy_runtime
 from convoy.artifact import HostTensor, write_artifact
 from convoy_runtime import ArgumentError, ArtifactError, ConvoyRuntimeError, CudaError, DeviceError, ExecutionError, WeightsError
+from convoy_runtime.__main__ import main
 from convoy_runtime.arrays import view
 from convoy_runtime.cuda import memory
 from convoy_runtime.cuda.executor import CudaProgram
@@ -356,3 +358,11 @@ def test_devices(artifact: Callable[..., Path]) -> None:
     with pytest.raises(DeviceError, match="was compiled for cuda and cannot run on cpu"):
         convoy_runtime.load(artifact(), device="cpu")
     assert convoy_runtime.load(artifact(), device="cuda").device.startswith("cuda:0")  # type: ignore[attr-defined]
+
+
+def test_the_command(artifact: Callable[..., Path], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("convoy_runtime.__main__._ROUND_SECONDS", 0.001)
+    assert main([str(artifact()), "--run", "--bench", "--plans", "--no-tf32", "--device", "cuda:0"]) == 0
+    printed = capsys.readouterr().out
+    assert "output y: float32[2, 3]" in printed
+    assert re.search(r"[\d.]+ us a replay of the CUDA graph, median of 7 rounds of \d+", printed)

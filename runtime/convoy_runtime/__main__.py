@@ -1,0 +1,172 @@
+"""Shows, runs or times an artifact where there is no compiler: `python -m convoy_runtime model.convoy --bench`.
+
+Exit codes: 0 done, 1 failed, 2 wrong usage, 3 a bad artifact, 4 a missing or unfit device, 5 wrong arguments or weights, 6 the model's
+own code failed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .artifact import open_artifact
+from .dtypes import DTYPES
+from .errors import ArgumentError, ConvoyRuntimeError
+from .manifest import Manifest, TensorSpec
+from .program import Program, load
+
+if TYPE_CHECKING:
+    from .cuda.options import PlanOptions
+
+__all__ = ["main", "random_array"]
+
+#: A measurement lasts about this long, in rounds whose median is given.
+_ROUNDS = 7
+_ROUND_SECONDS = 0.2
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command; returns its exit code. Errors go to stderr as one message."""
+    options = _parser().parse_args(arguments)
+    try:
+        if options.run or options.bench:
+            with _load(options) as program:
+                _report_plans(program, options.plans)
+                inputs = _inputs(program, options.input)
+                if options.run:
+                    _run(program, inputs, options.output)
+                if options.bench:
+                    _bench(program, inputs)
+        else:
+            _info(open_artifact(options.file, any_host=True).manifest)
+    except ConvoyRuntimeError as error:
+        if options.debug:
+            raise
+        print(f"convoy_runtime: error: {error}", file=sys.stderr)
+        return error.exit_code
+    except OSError as error:
+        if options.debug:
+            raise
+        print(f"convoy_runtime: error: {error.filename}: {error.strerror}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def random_array(spec: TensorSpec, seed: int = 0) -> np.ndarray:
+    """An array for `spec`: normal floats, small integers, booleans; bfloat16 as the bits of each element."""
+    generator = np.random.default_rng(seed)
+    if spec.dtype == "bfloat16":
+        bits = generator.standard_normal(spec.shape, dtype=np.float32).view(np.uint32) >> 16
+        return np.asarray(bits, dtype=np.uint16)
+    if spec.dtype.startswith("float"):
+        return np.asarray(generator.standard_normal(spec.shape)).astype(DTYPES[spec.dtype].storage)
+    return np.asarray(generator.integers(0, 2, spec.shape)).astype(DTYPES[spec.dtype].storage)
+
+
+def _parser() -> argparse.ArgumentParser:
+    summary, _, codes = (__doc__ or "").partition("\n\n")
+    parser = argparse.ArgumentParser("python -m convoy_runtime", description=summary, epilog=codes, allow_abbrev=False)
+    parser.add_argument("file", metavar="FILE", type=Path, help="an artifact")
+    action = parser.add_argument_group("what to do")
+    action.add_argument("--info", action="store_true", help="show what the artifact holds (the default)")
+    action.add_argument("--run", action="store_true", help="run it once, on --input or on random numbers")
+    action.add_argument("--bench", action="store_true", help="time it")
+    parser.add_argument("--input", action="append", type=Path, default=[], metavar="X.npy", help="an input, in order; may be repeated")
+    parser.add_argument("--output", action="append", type=Path, default=[], metavar="Y.npy", help="where to write an output, in order")
+    parser.add_argument("--weights", type=Path, metavar="FILE.safetensors", help="weights to use instead of the artifact's")
+    parser.add_argument("--device", metavar="NAME", help="cpu, cuda or cuda:N; default: the artifact's target")
+    parser.add_argument("--plans", action="store_true", help="print the engine that runs each graph, and why not another")
+    parser.add_argument("--no-tf32", action="store_true", help="float32 graphs may not round their inputs for tensor cores")
+    parser.add_argument("--deterministic", action="store_true", help="only engines whose result is the same in each run")
+    parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
+    return parser
+
+
+def _load(options: argparse.Namespace) -> Program:
+    restrictions: PlanOptions | None = None
+    if options.no_tf32 or options.deterministic:
+        from .cuda.options import PlanOptions
+
+        restrictions = PlanOptions(allow_tf32=not options.no_tf32, deterministic=options.deterministic)
+    begin = time.perf_counter()
+    program = load(options.file, device=options.device, weights=options.weights, options=restrictions)
+    print(f"loaded in {time.perf_counter() - begin:.3f} s")
+    return program
+
+
+def _info(manifest: Manifest) -> None:
+    producer = ", ".join(f"{name} {version}" for name, version in manifest.producer.items())
+    print(f"target {manifest.target}, format {manifest.format_version}, ABI {manifest.abi_version}, made by {producer}")
+    print(f"host {manifest.host.triple}, {manifest.host.cpu}: {' '.join(manifest.host.features)}")
+    for title, specs in (("input", manifest.inputs), ("output", manifest.outputs)):
+        for spec in specs:
+            print(f"{title} {spec}")
+    print(f"{len(manifest.weights)} weights, {len(manifest.prepared)} prepared, arena of {manifest.arena_bytes} bytes")
+    if manifest.cudnn is not None:
+        print(f"{len(manifest.graphs)} cuDNN graphs in {len(manifest.calls)} calls, {len(manifest.kernels)} generated kernels")
+    for name, entry in manifest.files.items():
+        print(f"member {name}, {entry.bytes} bytes")
+
+
+def _report_plans(program: Program, everything: bool) -> None:
+    if not everything:
+        return
+    for report in getattr(program, "plans", ()):
+        print(report)
+        for line in report.rejected:
+            print(f"  not {line}")
+
+
+def _inputs(program: Program, paths: list[Path]) -> list[np.ndarray]:
+    if not paths:
+        return [random_array(spec, seed) for seed, spec in enumerate(program.inputs)]
+    arrays = []
+    for path in paths:
+        try:
+            arrays.append(np.load(path, allow_pickle=False))
+        except ValueError as error:
+            raise ArgumentError(argument=str(path), problem=f"is no array file: {error}") from error
+    return arrays
+
+
+def _run(program: Program, inputs: list[np.ndarray], paths: list[Path]) -> None:
+    if len(paths) > len(program.outputs):
+        raise ArgumentError(argument="--output", problem="too many", expected=f"{len(program.outputs)} at most", got=str(len(paths)))
+    results = program.run_numpy(*inputs)
+    for index, (spec, result) in enumerate(zip(program.outputs, results, strict=True)):
+        print(f"output {spec}")
+        if index < len(paths):
+            np.save(paths[index], result)
+
+
+def _bench(program: Program, inputs: list[np.ndarray]) -> None:
+    """Microseconds a run: on a GPU of the captured graph alone, without copies in and out; on the host of a whole call."""
+    program.run_numpy(*inputs)
+    replay = getattr(program, "replay", None)
+
+    def some(count: int) -> float:
+        begin = time.perf_counter()
+        for _ in range(count):
+            if replay is None:
+                program.run_numpy(*inputs)
+            else:
+                replay()
+        if replay is not None:
+            program.synchronize()  # type: ignore[attr-defined]
+        return (time.perf_counter() - begin) / count
+
+    count = max(1, int(_ROUND_SECONDS / max(some(1), 1e-7)))
+    times = sorted(some(count) for _ in range(_ROUNDS))
+    what = "run" if replay is None else "replay of the CUDA graph"
+    print(f"{median(times) * 1e6:.1f} us a {what}, median of {_ROUNDS} rounds of {count} ({times[0] * 1e6:.1f} to {times[-1] * 1e6:.1f})")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

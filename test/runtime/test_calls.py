@@ -1,0 +1,131 @@
+"""What `convoy_main` may ask of the runtime: run a graph. cuDNN and the driver only keep a record here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from runtime_fixtures import affine_manifest
+
+from convoy_runtime import ArtifactError, CudnnError
+from convoy_runtime._native import load_native
+from convoy_runtime.cuda._cudnn import open_cudnn
+from convoy_runtime.cuda._enums import Attribute, Descriptor, Type
+from convoy_runtime.cuda.calls import Calls
+from convoy_runtime.cuda.planner import Plan, PlanReport
+from convoy_runtime.errors import DeviceError
+from convoy_runtime.manifest import Call, Cudnn, Graph, GraphTensor, Manifest
+
+TENSOR = ((1, 2), (2, 1), "float16")
+TENSORS = tuple(GraphTensor(uid, "output" if uid == 9 else "input", *TENSOR) for uid in (4, 7, 8, 9))
+MANIFEST = affine_manifest(
+    target="cuda",
+    graphs=(Graph("other", "other_build", (), "", ()), Graph("conv", "conv_build", (), "model.py:9", TENSORS)),
+    calls=(Call(1, "model.py:12"),),
+    cudnn=Cudnn(91900, 90000, "float16"),
+)
+INPUTS, PREPARED, OUTPUTS, ARENA, WORKSPACE, HANDLE, PLAN = [0x100], [0x200, 0x300], [0x400], 0x500, 0x600, 0x700, 0x800
+
+
+class FakeDescriptor:
+    def __init__(self, kind: Descriptor, pointer: int) -> None:
+        self.kind, self.pointer, self.attributes, self.state = kind, pointer, {}, "open"
+
+    def set(self, attribute: Attribute, kind: Type, values: Any) -> None:
+        self.attributes[attribute.name] = (kind.name, list(values))
+
+    def finalize(self) -> None:
+        self.state = "final"
+
+    def close(self) -> None:
+        self.state = "closed"
+
+
+class FakeCudnn:
+    """Keeps a record of descriptors and calls; `failure` is raised by the next execute."""
+
+    def __init__(self) -> None:
+        self.made: list[FakeDescriptor] = []
+        self.called: list[tuple[Any, ...]] = []
+        self.failure: BaseException | None = None
+
+    def create(self, kind: Descriptor) -> FakeDescriptor:
+        self.made.append(FakeDescriptor(kind, 0x1000 + len(self.made)))
+        return self.made[-1]
+
+    def call(self, name: str, *arguments: Any, what: str, location: str) -> None:
+        if self.failure is not None:
+            raise self.failure
+        self.called.append((name, *arguments, what, location))
+
+
+def calls(cudnn: Any, manifest: Manifest = MANIFEST) -> Calls:
+    report = PlanReport("conv", "", 0, {}, (), (), 0, "A", 0, ())
+    plans = {1: Plan(FakeDescriptor(Descriptor.EXECUTION_PLAN, PLAN), report)}  # type: ignore[arg-type]
+    return Calls(manifest, None, 0, cudnn=cudnn, handle=HANDLE, plans=plans, kernels=[], workspace=WORKSPACE)  # type: ignore[arg-type]
+
+
+def run(made: Calls, native: Any, outputs: list[int] = OUTPUTS) -> None:
+    made.run(native, INPUTS, PREPARED, outputs, ARENA)
+
+
+@pytest.fixture
+def native(compile_c: Callable[..., bytes]) -> Any:
+    return load_native(compile_c("conv.c"))
+
+
+def test_a_graph_runs_on_its_plan_with_one_variant_pack(native: Any) -> None:
+    cudnn = FakeCudnn()
+    made = calls(cudnn)
+    run(made, native)
+    run(made, native)
+    (pack,) = cudnn.made
+    assert (pack.kind, pack.state) == (Descriptor.VARIANT_PACK, "final")
+    assert pack.attributes == {
+        "VARIANT_PACK_UNIQUE_IDS": ("INT64", [4, 7, 8, 9]),
+        "VARIANT_PACK_DATA_POINTERS": ("VOID_PTR", [*INPUTS, *PREPARED, *OUTPUTS]),
+        "VARIANT_PACK_WORKSPACE": ("VOID_PTR", [WORKSPACE]),
+    }
+    assert cudnn.called == [("cudnnBackendExecute", HANDLE, PLAN, pack.pointer, "graph conv, call 0", "model.py:12")] * 2
+    run(made, native, [0x900])
+    assert cudnn.made[1].attributes["VARIANT_PACK_DATA_POINTERS"][1][-1] == 0x900
+    made.close()
+    assert cudnn.made[1].state == "closed"
+
+
+@pytest.mark.parametrize("error", [CudnnError(call="c", status=5000, name="N"), KeyboardInterrupt(), ZeroDivisionError("z")])
+def test_what_a_callback_raises_is_raised(native: Any, error: BaseException) -> None:
+    cudnn = FakeCudnn()
+    made = calls(cudnn)
+    cudnn.failure = error
+    with pytest.raises(type(error)) as caught:
+        run(made, native)
+    assert caught.value is error
+    cudnn.failure = None
+    run(made, native)
+    assert len(cudnn.called) == 1
+
+
+def test_native_code_and_manifest_that_do_not_agree(native: Any, compile_c: Callable[..., bytes]) -> None:
+    beyond = load_native(compile_c("conv.c", "-DCALL=3"))
+    with pytest.raises(ArtifactError, match=r"native\.so: convoy_main runs call 3 of 1"):
+        run(calls(FakeCudnn()), beyond)
+    fewer = affine_manifest(graphs=(MANIFEST.graphs[0],), calls=(Call(0, ""),))
+    with pytest.raises(ArtifactError, match="call 0 passes 4 pointers to graph other, which has 0 tensors"):
+        run(calls(FakeCudnn(), fewer), native)
+
+
+def test_cudnn_takes_the_variant_pack() -> None:
+    try:
+        cudnn = open_cudnn()
+    except DeviceError as error:
+        pytest.skip(str(error))
+    pack = calls(cudnn)._pack(cudnn, 0, (4, 7, 8, 9), (0x100, 0x200, 0x300, 0x400))
+    # Finalized inside; what it holds cannot be read back.
+    assert pack.pointer
+    pack.close()
+    pack.close()
+    assert pack.pointer == 0
+    with pytest.raises(CudnnError, match=r"cudnnBackendFinalize \(VARIANT_PACK\) failed: CUDNN_STATUS_BAD_PARAM"):
+        pack.finalize()
