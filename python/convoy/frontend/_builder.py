@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch_mlir import ir
 
-from convoy.frontend._types import TensorType, dtype_of, element_of
+from convoy.frontend._types import TensorType, dtype_name, dtype_of, element_of
 
 __all__ = ["F32", "Builder", "Unsupported", "type_of"]
 
@@ -77,7 +77,7 @@ class Builder:
         """Emits `tcp.<name>`. None and False leave an attribute out, True makes a unit attribute, a list an `array<i64>`."""
         for kind in (type_of(operand) for operand in operands):
             if name in _FLOAT_ONLY and not kind.dtype.is_floating_point:
-                msg = f"expected a floating-point tensor in tcp.{name}, got {_name(kind.dtype)}"
+                msg = f"expected a floating-point tensor in tcp.{name}, got {dtype_name(kind.dtype)}"
                 raise Unsupported(msg)
         if 0 in result.shape:
             msg = f"expected a tensor that has elements, got shape {list(result.shape)}"
@@ -236,10 +236,6 @@ class Builder:
         left, right = type_of(a), type_of(b)
         batch = torch.broadcast_shapes(left.shape[:-2], right.shape[:-2])
         return self.emit("matmul", [a, b], TensorType((*batch, left.shape[-2], right.shape[-1]), left.dtype))
-
-
-def _name(dtype: torch.dtype) -> str:
-    return str(dtype).removeprefix("torch.")
 
 
 def _is_f32(number: float | int) -> bool:

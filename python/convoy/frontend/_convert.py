@@ -21,6 +21,7 @@ __all__ = ["Argument", "Converted", "convert_function", "source_line"]
 
 _FILE_LINE = re.compile(r'"((?:[^"\\]|\\.)*)":(\d+)')
 _NOT_CONVERTED = object()
+_STRUCTURAL = ("prim.ListUnpack", "prim.TupleUnpack", "aten.__getitem__.t", "vtensor.literal")
 
 
 @dataclass(frozen=True)
@@ -152,20 +153,21 @@ class _Conversion:
         if name in ("prim.ListConstruct", "prim.TupleConstruct"):
             self._values[op.results[0]] = operands
             return
-        if any(_has_failed(operand) for operand in operands):
-            results: Sequence[Any] = [_NOT_CONVERTED] * len(op.results)
-        else:
-            try:
+        results: Sequence[Any] = [_NOT_CONVERTED] * len(op.results)
+        try:
+            failed = any(_has_failed(operand) for operand in operands)
+            if name not in CONVERTERS and name not in _STRUCTURAL and not (failed and _is_about_sizes(op)):
+                raise Unsupported("it has no conversion to tcp")
+            if not failed:
                 results = self._convert(name, op, operands)
-            except Unsupported as problem:
-                self._fail(name, str(problem), op.location)
-                results = [_NOT_CONVERTED] * len(op.results)
+        except Unsupported as problem:
+            self._fail(name, str(problem), op.location)
         for result, value in zip(op.results, results, strict=True):
             self._values[result] = value
 
     def _convert(self, name: str, op: ir.Operation, operands: list[Any]) -> Sequence[Any]:
         if name in ("prim.ListUnpack", "prim.TupleUnpack"):
-            return operands[0]
+            return list(operands[0])
         if name == "aten.__getitem__.t":
             return [operands[0][operands[1]]]
         if name == "vtensor.literal":
@@ -173,19 +175,17 @@ class _Conversion:
         for operand in _flat(operands):
             if isinstance(operand, Missing):
                 raise Unsupported(operand.reason)
-        if name not in CONVERTERS:
-            raise Unsupported("it has no conversion to tcp")
-        kinds = []
-        for result in op.results:
-            if "vtensor<" in str(result.type):
-                kind = parse_vtensor(str(result.type))
-                if isinstance(kind, str) and "list<" not in str(result.type):
-                    raise Unsupported(f"result: {kind}")
-                kinds.append(kind)
+        is_list = len(op.results) == 1 and "list<" in str(op.results[0].type)
+        kinds: list[TensorType] = []
+        for result in [] if is_list else op.results:
+            kind = parse_vtensor(str(result.type))
+            if isinstance(kind, str):
+                raise Unsupported(f"result: {kind}")
+            kinds.append(kind)
         made = CONVERTERS[name](self._builder, Call(name, tuple(operands), tuple(kinds)))
         if isinstance(made, ir.Value):
             return [made]
-        return [list(made)] if len(op.results) == 1 and "list<" in str(op.results[0].type) else list(made)
+        return [list(made)] if is_list else list(made)
 
     def _literal(self, op: ir.Operation) -> ir.Value:
         kind = parse_vtensor(str(op.results[0].type))
@@ -238,6 +238,11 @@ def _flat(operands: Sequence[Any]) -> list[Any]:
 
 def _has_failed(operand: Any) -> bool:
     return any(item is _NOT_CONVERTED for item in _flat([operand]))
+
+
+def _is_about_sizes(op: ir.Operation) -> bool:
+    """Whether an op makes no tensor: checks and arithmetic on sizes that depend on data follow from an op that is listed itself."""
+    return not any("tensor" in str(result.type) for result in op.results)
 
 
 def _constant(name: str, op: ir.Operation) -> Any:

@@ -7,11 +7,13 @@ megabytes otherwise.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import re
+import sysconfig
 import traceback
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,7 @@ from typing import Any
 import torch
 import torch.utils._pytree as pytree
 from torch.export.graph_signature import ExportGraphSignature, InputKind, OutputKind, TensorArgument
+from torch.fx.proxy import TracerBase
 from torch_mlir import ir
 from torch_mlir.dialects import torch as torch_dialect
 from torch_mlir.extras.fx_importer import FxImporter
@@ -31,6 +34,7 @@ from convoy.frontend._registry import CONVERTERS
 __all__ = ["ImportedModule", "import_module"]
 
 _FRAME = re.compile(r'File "([^"]+)", line (\d+)')
+_LIBRARY = sysconfig.get_path("stdlib") + "/"
 _TORCH = str(Path(torch.__file__).parent) + "/"
 
 
@@ -89,7 +93,7 @@ def _export(module: torch.nn.Module, example_inputs: tuple[Any, ...]) -> torch.e
     # The fast path is one fused op without a decomposition; the slow one is made of ops that have converters.
     torch.backends.mha.set_fastpath_enabled(False)
     try:
-        with warnings.catch_warnings(), torch.no_grad():
+        with warnings.catch_warnings(), torch.no_grad(), _own_frames():
             warnings.simplefilter("ignore")
             program = torch.export.export(module, example_inputs, strict=False)
             return program.run_decompositions(_decompositions())
@@ -98,6 +102,30 @@ def _export(module: torch.nn.Module, example_inputs: tuple[Any, ...]) -> torch.e
         raise ExportError(msg) from error
     finally:
         torch.backends.mha.set_fastpath_enabled(fast_path)
+
+
+@contextlib.contextmanager
+def _own_frames() -> Iterator[None]:
+    """torch.export records the frames of functions named `forward` alone. Ops in a helper method would then get the line of its
+    call, so the tracer's hook for choosing frames is replaced while exporting: it keeps every frame of the user's own files."""
+    original = TracerBase._filter_traceback_frames
+
+    def keep(tracer: TracerBase, stack: traceback.StackSummary) -> traceback.StackSummary:
+        names = [frame.name for frame in stack]
+        inside = stack[names.index("forward") :] if "forward" in names else []
+        return traceback.StackSummary.from_list([frame for frame in inside if frame.name == "forward" or _is_own(frame.filename)])
+
+    TracerBase._filter_traceback_frames = keep  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        TracerBase._filter_traceback_frames = original  # type: ignore[method-assign]
+
+
+def _is_own(filename: str) -> bool:
+    """Whether a file is neither torch's nor the standard library's (a decorator's, say)."""
+    library = filename.startswith(_LIBRARY) and "site-packages" not in filename
+    return not library and not filename.startswith((_TORCH, "<"))
 
 
 @functools.cache
@@ -140,7 +168,7 @@ def _keep_user_lines(graph: torch.fx.Graph) -> None:
     every later error shows."""
     for node in graph.nodes:
         frames = _FRAME.findall(node.meta.get("stack_trace") or "")
-        own = [frame for frame in frames if not frame[0].startswith(_TORCH)] or frames
+        own = [frame for frame in frames if _is_own(frame[0])] or frames
         if own:
             node.meta["stack_trace"] = f'File "{own[-1][0]}", line {own[-1][1]}, in forward'
 
@@ -196,7 +224,7 @@ def _imported(
     unused = [
         argument.name
         for argument in arguments
-        if argument.tensor is not None and argument.name not in converted.weights and argument.name not in aliases
+        if argument.tensor is not None and not argument.inline and argument.name not in {*converted.weights, *aliases}
     ]
     return ImportedModule(
         name=name,

@@ -53,7 +53,7 @@ def _dense(value: ir.DenseElementsAttr, kind: TensorType) -> torch.Tensor:
     if kind.dtype != torch.bfloat16:
         return torch.from_numpy(np.array(value)).to(kind.dtype).reshape(kind.shape)
     # numpy has no bfloat16: the elements are read from the text, where they are numbers or one string of hexadecimal digits.
-    body = str(value).removeprefix("dense<").rpartition(">")[0]
+    body = str(value).removeprefix("dense<").rpartition("> : tensor<")[0]
     if body.startswith('"0x'):
         return _from_bytes(bytes.fromhex(body[3:-1]), kind, "literal")
     bits = [int(item, 16) if item.startswith("0x") else None for item in _NUMBER.findall(body)]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import torch
 from torch_mlir import ir
 
-__all__ = ["TensorType", "dtype_of", "element_of", "parse_vtensor"]
+__all__ = ["TensorType", "dtype_name", "dtype_of", "element_of", "parse_vtensor"]
 
 # dtype -> spelling in the torch dialect, spelling in tcp. Signed torch integers are signless in tcp, as arith wants them.
 # Unsigned ones are left out: arith would read them as signed.
@@ -65,6 +65,11 @@ def parse_vtensor(text: str) -> TensorType | str:
 def element_of(dtype: torch.dtype) -> ir.Type:
     """The `tcp` element type of `dtype`, in the current context."""
     return ir.Type.parse(_DTYPES[dtype][1])
+
+
+def dtype_name(dtype: torch.dtype) -> str:
+    """`float32` for torch.float32: how messages and the manifest write it."""
+    return str(dtype).removeprefix("torch.")
 
 
 def dtype_of(element: ir.Type) -> torch.dtype:

@@ -3,15 +3,18 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 import torch
 from torch_mlir import ir
 
 from convoy.frontend._builder import Builder, Unsupported, type_of
 from convoy.frontend._registry import Call, converts
+from convoy.frontend._types import dtype_name
 
 __all__: list[str] = []
 
-Operand = ir.Value | float | int | bool
+Operand: TypeAlias = "ir.Value | float | int | bool"
 
 
 def _operand(b: Builder, value: Operand, dtype: torch.dtype) -> ir.Value:
@@ -83,7 +86,7 @@ def div_rounded(b: Builder, call: Call) -> ir.Value:
     x, y, mode = call.args if len(call.args) == 3 else (*call.args, "floor")
     dtype = call.result.dtype
     if not dtype.is_floating_point:
-        msg = f"expected a floating-point result of a rounded division, got {dtype}"
+        msg = f"expected a floating-point result of a rounded division, got {dtype_name(dtype)}"
         raise Unsupported(msg)
     quotient = _apply(b, "div", x, y, dtype)
     if mode is None:
@@ -100,7 +103,7 @@ def remainder(b: Builder, call: Call) -> ir.Value:
     x, y = call.args
     dtype = call.result.dtype
     if not dtype.is_floating_point:
-        msg = f"expected a floating-point result, got {dtype}"
+        msg = f"expected a floating-point result, got {dtype_name(dtype)}"
         raise Unsupported(msg)
     floor = b.unary("floor", _apply(b, "div", x, y, dtype))
     return _apply(b, "sub", x, _apply(b, "mul", floor, y, dtype), dtype)
@@ -156,7 +159,7 @@ def _dummy(value: Operand) -> torch.Tensor | float | int | bool:
 def logical(b: Builder, call: Call) -> ir.Value:
     x, y = call.args
     if call.result.dtype != torch.bool:
-        msg = f"expected bool tensors, got {call.result.dtype}"
+        msg = f"expected bool tensors, got {dtype_name(call.result.dtype)}"
         raise Unsupported(msg)
     return _logical(b, call.name.split(".")[1].split("_")[1], x, y)
 

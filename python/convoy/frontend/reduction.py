@@ -10,6 +10,7 @@ from torch_mlir import ir
 
 from convoy.frontend._builder import Builder, Unsupported, type_of
 from convoy.frontend._registry import Call, Missing, converts
+from convoy.frontend._types import dtype_name
 
 __all__: list[str] = []
 
@@ -51,7 +52,7 @@ def _extremum(b: Builder, name: str, x: ir.Value, dims: list[int]) -> ir.Value:
     if ".max" in name or ".amax" in name:
         return b.reduce("max", x, dims)
     if not type_of(x).dtype.is_floating_point:
-        msg = f"expected a floating-point tensor, got {type_of(x).dtype}"
+        msg = f"expected a floating-point tensor, got {dtype_name(type_of(x).dtype)}"
         raise Unsupported(msg)
     return b.unary("neg", b.reduce("max", b.unary("neg", x), dims))
 
@@ -64,7 +65,7 @@ def variance(b: Builder, call: Call) -> ir.Value:
         dims, correction, _ = rest
     else:
         dims, correction = None, rest[0]
-    y, _ = _variance(b, x, _dims(x, dims), 1 if correction is None else correction)
+    y, _ = _variance(b, x, _dims(x, dims), 1 if correction is None else int(correction))
     return b.reshape(b.unary("sqrt", y) if ".std" in call.name else y, call.result.shape)
 
 
@@ -72,7 +73,7 @@ def variance(b: Builder, call: Call) -> ir.Value:
 def variance_mean(b: Builder, call: Call) -> Sequence[ir.Value]:
     x, *rest = call.args
     dims, correction = (rest[0], rest[1]) if "." in call.name.removeprefix("aten.") else (None, rest[0])
-    y, mean = _variance(b, x, _dims(x, dims), 1 if correction is None else correction)
+    y, mean = _variance(b, x, _dims(x, dims), 1 if correction is None else int(correction))
     return [b.reshape(y, call.results[0].shape), b.reshape(mean, call.results[1].shape)]
 
 

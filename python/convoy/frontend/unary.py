@@ -6,6 +6,7 @@ from torch_mlir import ir
 
 from convoy.frontend._builder import Builder, Unsupported, type_of
 from convoy.frontend._registry import Call, converts
+from convoy.frontend._types import dtype_name
 
 __all__: list[str] = []
 
@@ -95,8 +96,8 @@ def logical_not(b: Builder, call: Call) -> ir.Value:
     """x == 0."""
     x = call.args[0]
     kind = type_of(x)
-    if call.name == "aten.bitwise_not" and str(kind.dtype) != "torch.bool":
-        msg = f"expected a bool tensor, got {kind.dtype}"
+    if call.name == "aten.bitwise_not" and dtype_name(kind.dtype) != "bool":
+        msg = f"expected a bool tensor, got {dtype_name(kind.dtype)}"
         raise Unsupported(msg)
     return b.compare("eq", x, b.scalar(0, kind.dtype, kind.rank))
 

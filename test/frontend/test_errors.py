@@ -1,0 +1,191 @@
+"""What the frontend refuses, and what it says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+import torch.nn.functional as F
+from op_cases import Function
+from torch import Tensor, nn
+
+from convoy.errors import ExportError, FrontendError, InputError, MlirSyntaxError, SourceLine, UnsupportedOpsError
+from convoy.frontend import import_mlir, import_module
+
+
+class _Unsupported(nn.Module):
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        y = torch.cumsum(x, 1)
+        z = self._more(y + 1)
+        return torch.sort(z)[0], torch.cumsum(x, 0)
+
+    def _more(self, x: Tensor) -> Tensor:
+        return torch.cumsum(x, 0) * 2
+
+
+def _line(marker: str) -> int:
+    lines = Path(__file__).read_text().splitlines()
+    return next(number for number, line in enumerate(lines, 1) if marker in line)
+
+
+def test_every_unsupported_op_is_listed_once_with_its_lines() -> None:
+    with pytest.raises(UnsupportedOpsError) as caught:
+        import_module(_Unsupported().eval(), (torch.randn(2, 3),))
+    by_op = {op.op: op for op in caught.value.ops}
+    assert set(by_op) == {"aten.cumsum", "aten.sort"}
+    here = str(Path(__file__))
+    last = _line("torch.sort(z)")
+    assert sorted(by_op["aten.cumsum"].lines) == [
+        SourceLine(here, _line("y = torch.cumsum(x, 1)")),
+        SourceLine(here, last),
+        SourceLine(here, _line("torch.cumsum(x, 0) * 2")),
+    ]
+    assert by_op["aten.sort"].lines == (SourceLine(here, last),)
+    text = str(caught.value).splitlines()
+    assert text[0] == "4 operations of the model are not supported:"
+    assert "  aten.cumsum (3 times): it has no conversion to tcp" in text
+    assert "  aten.sort (once): it has no conversion to tcp" in text
+    assert f"    {here}:{last}" in text
+
+
+def _reason(function: object, *inputs: Tensor) -> str:
+    with pytest.raises(UnsupportedOpsError) as caught:
+        import_module(Function(function).eval(), inputs)
+    assert len(caught.value.ops) == 1, caught.value
+    return f"{caught.value.ops[0].op}: {caught.value.ops[0].reason}"
+
+
+_X = torch.randn(1, 2, 4, 4)
+_I = torch.arange(16).reshape(1, 1, 4, 4)
+_BATCH_NORM = "expected batch norm with running statistics in evaluation mode, got one that uses the batch's; call module.eval()"
+
+
+@pytest.mark.parametrize(
+    ("function", "inputs", "message"),
+    [
+        (
+            lambda x: F.max_pool2d(x, 2, return_indices=True)[1],
+            (_X,),
+            "output 0: expected use of the pooled tensor alone, got use of the indices of its maxima",
+        ),
+        (lambda x: x.max(1)[1] + 1, (_X,), "aten.add.Scalar: expected use of the values alone, got use of their indices"),
+        (
+            lambda x: F.dropout(x, 0.5, True),
+            (_X,),
+            "aten.native_dropout: expected dropout in evaluation mode, got train=True; call module.eval()",
+        ),
+        (lambda x: F.batch_norm(x, None, None, training=True), (_X,), f"aten._native_batch_norm_legit.no_stats: {_BATCH_NORM}"),
+        (lambda x: x.nonzero(), (_X,), "aten.nonzero: it has no conversion to tcp"),
+        (lambda x: x + x[:, :0].sum(), (_X,), "aten.slice.Tensor: expected a tensor that has elements, got shape [1, 0, 4, 4]"),
+        (lambda x: F.max_pool2d(x, 2), (_I,), "aten.max_pool2d: expected a floating-point tensor in tcp.max_pool, got int64"),
+        (lambda x: x // 3, (_I,), "aten.floor_divide.Scalar: expected a floating-point result of a rounded division, got int64"),
+        (lambda x: x % 3, (_I,), "aten.remainder.Scalar: expected a floating-point result, got int64"),
+        (lambda x: x & 3, (_I,), "aten.bitwise_and.Scalar: expected bool tensors, got int64"),
+        (lambda x: ~x, (_I,), "aten.bitwise_not: expected a bool tensor, got int64"),
+        (lambda x: x.amin(1), (_I,), "aten.amin: expected a floating-point tensor, got int64"),
+        (lambda x: (x > 0) + (x < 2), (_X,), "aten.add.Tensor: expected numbers, got bool tensors"),
+        (lambda x: F.interpolate(x, 6), (_X,), "aten.upsample_nearest2d.vec: expected a resize by a whole factor, got 4 to 6 in dim 2"),
+        (lambda x: torch.linalg.vector_norm(x, 3), (_X,), "aten.linalg_vector_norm: expected a norm of order 1, 2 or inf, got 3"),
+        (lambda x: x[:, :1].var(1), (_X,), "aten.var.dim: expected more elements than the correction of 1, got 1"),
+        (lambda x: torch.addbmm(x[0, 0], x[0], x[0]), (_X,), "aten.addbmm: expected aten.baddbmm, got a product summed over the batch"),
+        (
+            lambda x: F.scaled_dot_product_attention(x, x, x, dropout_p=0.5),
+            (_X,),
+            "aten.scaled_dot_product_attention: expected attention without dropout, got dropout_p=0.5",
+        ),
+        (
+            lambda x: x.to(torch.uint8),
+            (_X,),
+            "aten._to_copy: result: expected a dtype out of f64, f32, f16, bf16, si64, si32, si16, si8, i1, got ui8",
+        ),
+    ],
+)
+def test_form_of_an_op(function: object, inputs: tuple[Tensor, ...], message: str) -> None:
+    assert _reason(function, *inputs) == message
+
+
+@pytest.mark.parametrize(
+    ("module", "inputs", "message"),
+    [
+        (nn.Linear(2, 2), (torch.ones(1, 2),), "expected a module in evaluation mode, got one in training mode; call module.eval() first"),
+        (lambda x: x, (torch.ones(1),), "expected a torch.nn.Module, got function"),
+        (nn.ReLU().eval(), torch.ones(1), "expected the example inputs as a tuple, got Tensor"),
+        (Function(lambda x, y: x * y).eval(), (torch.ones(1), 2.0), "input 'inputs_1': expected a tensor, got 2.0"),
+        (Function(lambda x: (x, 3)).eval(), (torch.ones(1),), "expected outputs that are tensors, got 3"),
+        (Function(lambda x: x.add_(1)).eval(), (torch.ones(1),), "expected a model that changes nothing in place, got one that writes to"),
+        (
+            nn.ReLU().eval(),
+            (torch.ones(1, dtype=torch.uint8),),
+            "input 'input': expected a dtype out of f64, f32, f16, bf16, si64, si32, si16, si8, i1, got ui8",
+        ),
+    ],
+)
+def test_input(module: nn.Module, inputs: tuple[Tensor, ...], message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        import_module(module, inputs)
+    assert str(caught.value).startswith(message)
+
+
+def test_weight_of_a_dtype_that_tcp_lacks() -> None:
+    module = Function(lambda x: x).eval()
+    module.register_buffer("table", torch.ones(2, dtype=torch.uint8))
+    module.function = lambda x: x + module.table
+    with pytest.raises(InputError, match=r"^weight 'table': expected a dtype out of .*, got ui8$"):
+        import_module(module, (torch.ones(2),))
+
+
+def test_data_dependent_control_flow_names_the_line() -> None:
+    def branch(x: Tensor) -> Tensor:
+        return x + 1 if x.sum() > 0 else x  # the branch
+
+    with pytest.raises(ExportError, match=rf"torch.export cannot export the module: .*test_errors.py:{_line('# the branch')}: "):
+        import_module(Function(branch).eval(), (torch.ones(2),))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("module { foo }", r".*bad\.mlir:1:10: custom op 'foo' is unknown.*"),
+        ("module {}", r".*bad\.mlir: expected one func\.func with a body, got 0"),
+        (
+            "func.func @main(%x: !torch.int) -> !torch.int {\n  cf.br ^bb1\n^bb1:\n  return %x : !torch.int\n}",
+            r".*bad\.mlir: expected a function of one block, got 2",
+        ),
+        (None, r".*bad\.mlir: cannot read the file: .*"),
+    ],
+)
+def test_bad_file(tmp_path: Path, text: str | None, message: str) -> None:
+    path = tmp_path / "bad.mlir"
+    if text is not None:
+        path.write_text(text)
+    with pytest.raises(MlirSyntaxError, match=message):
+        import_mlir(path)
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("dense_resource<gone> : tensor<2xf32>", "expected the data of resource 'gone' in the file, got none"),
+        ("dense_resource<short> : tensor<2xf32>", "expected 8 bytes of data in 'short', got 4"),
+    ],
+)
+def test_bad_literal(tmp_path: Path, body: str, message: str) -> None:
+    path = tmp_path / "bad.mlir"
+    path.write_text(
+        f"func.func @main() -> !torch.vtensor<[2],f32> {{\n  %0 = torch.vtensor.literal({body}) : !torch.vtensor<[2],f32>\n"
+        "  return %0 : !torch.vtensor<[2],f32>\n}\n"
+        '{-#\n  dialect_resources: { builtin: { short: "0x040000000000803F" } }\n#-}\n'
+    )
+    with pytest.raises(UnsupportedOpsError) as caught:
+        import_mlir(path)
+    assert [(op.op, op.reason) for op in caught.value.ops] == [("vtensor.literal", message)]
+    assert caught.value.ops[0].lines == (SourceLine(str(path), 2),)
+
+
+def test_dynamic_shape_in_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "dynamic.mlir"
+    kind = "!torch.vtensor<[?,3],f32>"
+    path.write_text(f"func.func @main(%x: {kind}) -> {kind} {{\n  %0 = torch.aten.relu %x : {kind} -> {kind}\n  return %0 : {kind}\n}}\n")
+    with pytest.raises(FrontendError, match=r"^input 'x': expected a static shape, got \[\?,3\]$"):
+        import_mlir(path)
