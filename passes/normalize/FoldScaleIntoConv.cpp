@@ -27,6 +27,7 @@ class Folder {
 public:
   explicit Folder(func::FuncOp function) : weights(function), builder(function.getContext(), &weights) {}
 
+  bool subtractionToAddition(SubOp op);
   void visit(Operation *op);
 
 private:
@@ -34,7 +35,6 @@ private:
   std::optional<std::pair<Value, Value>> dataAndWeights(Operation *op);
   template <typename Op> bool foldScale(Op op);
   template <typename Op> bool mergeWith(Op op);
-  bool subtractionToAddition(SubOp op);
 
   /// `value` in at least f32, without the detour over a smaller type if there was one.
   Value widen(Value value);
@@ -48,6 +48,22 @@ private:
 } // namespace
 
 static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
+
+/// Erases `op` and what only it used, at once: uses by dead ops would keep the next fold from its single-use anchor.
+static void eraseChain(Operation *op) {
+  SmallVector<Operation *> worklist = {op};
+  while (!worklist.empty()) {
+    Operation *dead = worklist.pop_back_val();
+    if (!isOpTriviallyDead(dead))
+      continue;
+    llvm::SmallSetVector<Operation *, 4> operands;
+    for (Value operand : dead->getOperands())
+      if (Operation *def = operand.getDefiningOp())
+        operands.insert(def);
+    dead->erase();
+    llvm::append_range(worklist, operands);
+  }
+}
 
 static bool isNarrowFloat(Type type) {
   auto floatType = dyn_cast<FloatType>(getElementTypeOrSelf(type));
@@ -154,38 +170,19 @@ bool Folder::subtractionToAddition(SubOp op) {
     return false;
   builder.setInsertionPoint(op);
   Value negated = NegOp::create(builder, op.getLoc(), operands->second.getType(), operands->second);
-  auto add = AddOp::create(builder, op.getLoc(), op.getType(), operands->first, negated);
-  op.replaceAllUsesWith(add.getResult());
-  mergeWith(add);
+  op.replaceAllUsesWith(AddOp::create(builder, op.getLoc(), op.getType(), operands->first, negated).getResult());
   return true;
 }
 
 void Folder::visit(Operation *op) {
-  // The new ops stand before `op`, so the walk does not come to them; what they still allow is done here.
-  if (auto mul = dyn_cast<MulOp>(op))
-    foldScale(mul) || mergeWith(mul);
-  else if (auto div = dyn_cast<DivOp>(op))
+  // The new ops stand before `op`, so the walk does not come to them.
+  if (auto mul = dyn_cast<MulOp>(op)) {
+    if (!foldScale(mul))
+      mergeWith(mul);
+  } else if (auto div = dyn_cast<DivOp>(op))
     foldScale(div);
   else if (auto add = dyn_cast<AddOp>(op))
     mergeWith(add);
-  else if (auto sub = dyn_cast<SubOp>(op))
-    subtractionToAddition(sub);
-}
-
-/// Erases `op` and what only it used, at once: uses by dead ops would keep the next fold from its single-use anchor.
-static void eraseChain(Operation *op) {
-  SmallVector<Operation *> worklist = {op};
-  while (!worklist.empty()) {
-    Operation *dead = worklist.pop_back_val();
-    if (!isOpTriviallyDead(dead))
-      continue;
-    llvm::SmallSetVector<Operation *, 4> operands;
-    for (Value operand : dead->getOperands())
-      if (Operation *def = operand.getDefiningOp())
-        operands.insert(def);
-    dead->erase();
-    llvm::append_range(worklist, operands);
-  }
 }
 
 void FoldScaleIntoConvPass::runOnOperation() {
@@ -193,6 +190,9 @@ void FoldScaleIntoConvPass::runOnOperation() {
     return;
   Block &block = getOperation().getBody().front();
   Folder folder(getOperation());
+  for (SubOp op : llvm::make_early_inc_range(block.getOps<SubOp>()))
+    if (folder.subtractionToAddition(op))
+      op.erase();
   for (Operation &op : llvm::make_early_inc_range(block)) {
     folder.visit(&op);
     eraseChain(&op);

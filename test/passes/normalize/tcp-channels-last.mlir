@@ -1,0 +1,149 @@
+// RUN: convoy-opt %s --tcp-channels-last | filecheck %s
+
+// CHECK-LABEL: func.func @conv_pool_elementwise
+// CHECK-SAME: %[[X:[^:]*]]: {{[^,]*}}, %[[W:[^:]*]]: {{[^,]*}}, %[[B:[^:]*]]:
+func.func @conv_pool_elementwise(%x: tensor<2x3x8x9xf32> {tcp.input = "x"}, %w: tensor<4x3x3x3xf32> {tcp.weight = "w"}, %b: tensor<1x4x1x1xf32> {tcp.weight = "b"}) -> tensor<2x4x3x3xf32> {
+  // CHECK-NEXT: %[[XT:.*]] = tcp.transpose %[[X]] {perm = array<i64: 0, 2, 3, 1>} : tensor<2x3x8x9xf32> -> tensor<2x8x9x3xf32>
+  // CHECK-NEXT: %[[WT:.*]] = tcp.transpose %[[W]] {perm = array<i64: 0, 2, 3, 1>}
+  // CHECK-NEXT: %[[C:.*]] = tcp.conv2d %[[XT]], %[[WT]] {channels_last, {{.*}}} : tensor<2x8x9x3xf32>, tensor<4x3x3x3xf32> -> tensor<2x6x7x4xf32>
+  // CHECK-NEXT: %[[BT:.*]] = tcp.reshape %[[B]] : tensor<1x4x1x1xf32> -> tensor<1x1x1x4xf32>
+  // CHECK-NEXT: %[[A:.*]] = tcp.add %[[C]], %[[BT]] : tensor<2x6x7x4xf32>, tensor<1x1x1x4xf32> -> tensor<2x6x7x4xf32>
+  // CHECK-NEXT: %[[P:.*]] = tcp.max_pool %[[A]] {channels_last, {{.*}}} : tensor<2x6x7x4xf32> -> tensor<2x3x3x4xf32>
+  // CHECK-NEXT: %[[Y:.*]] = tcp.transpose %[[P]] {perm = array<i64: 0, 3, 1, 2>} : tensor<2x3x3x4xf32> -> tensor<2x4x3x3xf32>
+  // CHECK-NEXT: return %[[Y]]
+  %0 = tcp.conv2d %x, %w {dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<2x3x8x9xf32>, tensor<4x3x3x3xf32> -> tensor<2x4x6x7xf32>
+  %1 = tcp.add %0, %b : tensor<2x4x6x7xf32>, tensor<1x4x1x1xf32> -> tensor<2x4x6x7xf32>
+  %2 = tcp.max_pool %1 {dilation = array<i64: 1, 1>, kernel = array<i64: 2, 2>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 2, 2>} : tensor<2x4x6x7xf32> -> tensor<2x4x3x3xf32>
+  return %2 : tensor<2x4x3x3xf32>
+}
+
+// What is channels-last already stays.
+// CHECK-LABEL: func.func @nothing_to_do
+func.func @nothing_to_do(%x: tensor<2x8x8x3xf32> {tcp.input = "x"}, %w: tensor<4x3x3x3xf32> {tcp.weight = "w"}) -> tensor<2x3x3x4xf32> {
+  // CHECK-NEXT: tcp.conv2d
+  // CHECK-NEXT: tcp.avg_pool
+  // CHECK-NEXT: return
+  %0 = tcp.conv2d %x, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<2x8x8x3xf32>, tensor<4x3x3x3xf32> -> tensor<2x6x6x4xf32>
+  %1 = tcp.avg_pool %0 {ceil_pad = array<i64: 0, 0>, channels_last, kernel = array<i64: 2, 2>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 2, 2>} : tensor<2x6x6x4xf32> -> tensor<2x3x3x4xf32>
+  return %1 : tensor<2x3x3x4xf32>
+}
+
+// Ops with dims as attributes: each takes the order of its input.
+// CHECK-LABEL: func.func @dims_are_remapped
+func.func @dims_are_remapped(%x: tensor<2x3x8x9xf32> {tcp.input = "x"}) -> tensor<2x1x1x1xf32> {
+  // CHECK: tcp.avg_pool {{.*}} -> tensor<2x8x9x3xf32>
+  // CHECK-NEXT: tcp.pad {{.*}} {high = array<i64: 0, 2, 1, 0>, interior = array<i64: 0, 0, 0, 1>, low = array<i64: 0, 0, 0, 4>, value = 1.000000e+00 : f64} : tensor<2x8x9x3xf32> -> tensor<2x10x10x9xf32>
+  // CHECK-NEXT: tcp.slice {{.*}} {sizes = array<i64: 2, 5, 10, 8>, starts = array<i64: 0, 0, 0, 1>, strides = array<i64: 1, 2, 1, 1>}
+  // CHECK-NEXT: tcp.concat {{.*}} {dim = 3 : i64} : tensor<2x5x10x8xf32>, tensor<2x5x10x8xf32> -> tensor<2x5x10x16xf32>
+  // CHECK-NEXT: tcp.reverse {{.*}} {dims = array<i64: 2, 3>}
+  // CHECK-NEXT: tcp.softmax {{.*}} {dim = 3 : i64}
+  // CHECK-NEXT: tcp.layer_norm {{.*}} {axis = 1 : i64
+  // CHECK-NEXT: tcp.reduce_max {{.*}} {dims = array<i64: 1, 3>} {{.*}} -> tensor<2x1x10x1xf32>
+  // CHECK-NEXT: tcp.broadcast {{.*}} -> tensor<2x1x10x6xf32>
+  // CHECK-NEXT: tcp.reduce_sum {{.*}} {dims = array<i64: 1, 2, 3>} {{.*}} -> tensor<2x1x1x1xf32>
+  // CHECK-NEXT: tcp.reshape
+  // CHECK-NEXT: return
+  %0 = tcp.avg_pool %x {ceil_pad = array<i64: 0, 0>, kernel = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<2x3x8x9xf32> -> tensor<2x3x8x9xf32>
+  %1 = tcp.pad %0 {high = array<i64: 0, 0, 2, 1>, interior = array<i64: 0, 1, 0, 0>, low = array<i64: 0, 4, 0, 0>, value = 1.0 : f64} : tensor<2x3x8x9xf32> -> tensor<2x9x10x10xf32>
+  %2 = tcp.slice %1 {sizes = array<i64: 2, 8, 5, 10>, starts = array<i64: 0, 1, 0, 0>, strides = array<i64: 1, 1, 2, 1>} : tensor<2x9x10x10xf32> -> tensor<2x8x5x10xf32>
+  %3 = tcp.concat %2, %2 {dim = 1 : i64} : tensor<2x8x5x10xf32>, tensor<2x8x5x10xf32> -> tensor<2x16x5x10xf32>
+  %4 = tcp.reverse %3 {dims = array<i64: 1, 3>} : tensor<2x16x5x10xf32> -> tensor<2x16x5x10xf32>
+  %5 = tcp.softmax %4 {dim = 1 : i64} : tensor<2x16x5x10xf32> -> tensor<2x16x5x10xf32>
+  %6 = tcp.layer_norm %5 {axis = 1 : i64, epsilon = 1.0e-5 : f64} : tensor<2x16x5x10xf32> -> tensor<2x16x5x10xf32>
+  %7 = tcp.reduce_max %6 {dims = array<i64: 1, 2>} : tensor<2x16x5x10xf32> -> tensor<2x1x1x10xf32>
+  %8 = tcp.broadcast %7 : tensor<2x1x1x10xf32> -> tensor<2x6x1x10xf32>
+  %9 = tcp.reduce_sum %8 {dims = array<i64: 1, 2, 3>} : tensor<2x6x1x10xf32> -> tensor<2x1x1x1xf32>
+  return %9 : tensor<2x1x1x1xf32>
+}
+
+// A norm over the last dim of the value is not one over the last dim of what is stored.
+// CHECK-LABEL: func.func @layer_norm_over_width
+func.func @layer_norm_over_width(%x: tensor<2x3x8x9xf32> {tcp.input = "x"}) -> tensor<2x3x8x9xf32> {
+  // CHECK: tcp.avg_pool
+  // CHECK-NEXT: tcp.transpose {{.*}} {perm = array<i64: 0, 3, 1, 2>}
+  // CHECK-NEXT: tcp.layer_norm {{.*}} {axis = 3
+  %0 = tcp.avg_pool %x {ceil_pad = array<i64: 0, 0>, kernel = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<2x3x8x9xf32> -> tensor<2x3x8x9xf32>
+  %1 = tcp.layer_norm %0 {axis = 3 : i64, epsilon = 1.0e-5 : f64} : tensor<2x3x8x9xf32> -> tensor<2x3x8x9xf32>
+  return %1 : tensor<2x3x8x9xf32>
+}
+
+// Flattened, then multiplied with weights: their rows are put in the order of the data.
+// CHECK-LABEL: func.func @flatten_into_rows
+// CHECK-SAME: %[[X:[^:]*]]: {{[^,]*}}, %[[W:[^:]*]]:
+func.func @flatten_into_rows(%x: tensor<2x3x4x5xf32> {tcp.input = "x"}, %w: tensor<60x7xf32> {tcp.weight = "w"}) -> tensor<2x7xf32> {
+  // CHECK: %[[P:.*]] = tcp.max_pool
+  // CHECK-NEXT: %[[F:.*]] = tcp.reshape %[[P]] : tensor<2x4x5x3xf32> -> tensor<2x60xf32>
+  // CHECK-NEXT: %[[R:.*]] = tcp.clamp %[[F]]
+  // CHECK-NEXT: %[[W0:.*]] = tcp.reshape %[[W]] : tensor<60x7xf32> -> tensor<3x4x5x7xf32>
+  // CHECK-NEXT: %[[W1:.*]] = tcp.transpose %[[W0]] {perm = array<i64: 1, 2, 0, 3>} : tensor<3x4x5x7xf32> -> tensor<4x5x3x7xf32>
+  // CHECK-NEXT: %[[W2:.*]] = tcp.reshape %[[W1]] : tensor<4x5x3x7xf32> -> tensor<60x7xf32>
+  // CHECK-NEXT: tcp.matmul %[[R]], %[[W2]]
+  // CHECK-NEXT: return
+  %0 = tcp.max_pool %x {dilation = array<i64: 1, 1>, kernel = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<2x3x4x5xf32> -> tensor<2x3x4x5xf32>
+  %1 = tcp.reshape %0 : tensor<2x3x4x5xf32> -> tensor<2x60xf32>
+  %2 = tcp.clamp %1 {min_float = 0.0 : f32} : tensor<2x60xf32> -> tensor<2x60xf32>
+  %3 = tcp.matmul %2, %w : tensor<2x60xf32>, tensor<60x7xf32> -> tensor<2x7xf32>
+  return %3 : tensor<2x7xf32>
+}
+
+// Somebody else sees the flattened value: it has to be in order.
+// CHECK-LABEL: func.func @flatten_seen
+func.func @flatten_seen(%x: tensor<2x3x4x5xf32> {tcp.input = "x"}, %w: tensor<60x7xf32> {tcp.weight = "w"}) -> (tensor<2x60xf32>, tensor<2x7xf32>) {
+  // CHECK: tcp.max_pool
+  // CHECK-NEXT: tcp.transpose {{.*}} {perm = array<i64: 0, 3, 1, 2>}
+  // CHECK-NEXT: tcp.reshape {{.*}} -> tensor<2x60xf32>
+  // CHECK-NEXT: tcp.matmul
+  %0 = tcp.max_pool %x {dilation = array<i64: 1, 1>, kernel = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<2x3x4x5xf32> -> tensor<2x3x4x5xf32>
+  %1 = tcp.reshape %0 : tensor<2x3x4x5xf32> -> tensor<2x60xf32>
+  %2 = tcp.matmul %1, %w : tensor<2x60xf32>, tensor<60x7xf32> -> tensor<2x7xf32>
+  return %1, %2 : tensor<2x60xf32>, tensor<2x7xf32>
+}
+
+// A channel shuffle is one transpose of the channels, wherever they are.
+// CHECK-LABEL: func.func @channel_shuffle
+func.func @channel_shuffle(%x: tensor<2x6x4x5xf32> {tcp.input = "x"}) -> tensor<2x6x4x5xf32> {
+  // CHECK: tcp.max_pool
+  // CHECK-NEXT: %[[S:.*]] = tcp.reshape {{.*}} : tensor<2x4x5x6xf32> -> tensor<2x4x5x2x3xf32>
+  // CHECK-NEXT: %[[T:.*]] = tcp.transpose %[[S]] {perm = array<i64: 0, 1, 2, 4, 3>}
+  // CHECK-NEXT: %[[R:.*]] = tcp.reshape %[[T]] : tensor<2x4x5x3x2xf32> -> tensor<2x4x5x6xf32>
+  // CHECK-NEXT: tcp.max_pool %[[R]]
+  // CHECK-NEXT: tcp.transpose
+  // CHECK-NEXT: return
+  %0 = tcp.max_pool %x {dilation = array<i64: 1, 1>, kernel = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<2x6x4x5xf32> -> tensor<2x6x4x5xf32>
+  %1 = tcp.reshape %0 : tensor<2x6x4x5xf32> -> tensor<2x2x3x4x5xf32>
+  %2 = tcp.transpose %1 {perm = array<i64: 0, 2, 1, 3, 4>} : tensor<2x2x3x4x5xf32> -> tensor<2x3x2x4x5xf32>
+  %3 = tcp.reshape %2 : tensor<2x3x2x4x5xf32> -> tensor<2x6x4x5xf32>
+  %4 = tcp.max_pool %3 {dilation = array<i64: 1, 1>, kernel = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<2x6x4x5xf32> -> tensor<2x6x4x5xf32>
+  return %4 : tensor<2x6x4x5xf32>
+}
+
+// The largest operand decides the order; a splat constant is there in any.
+// CHECK-LABEL: func.func @largest_operand_decides
+func.func @largest_operand_decides(%x: tensor<2x3x8x9xf32> {tcp.input = "x"}, %s: tensor<2x3x1x1xf32> {tcp.input = "s"}) -> tensor<2x1x1x9xf32> {
+  // CHECK: %[[P:.*]] = tcp.max_pool
+  // CHECK-NEXT: %[[S:.*]] = tcp.reshape {{.*}} : tensor<2x3x1x1xf32> -> tensor<2x1x1x3xf32>
+  // CHECK-NEXT: %[[M:.*]] = tcp.mul %[[P]], %[[S]]
+  // CHECK-NEXT: %[[C:.*]] = arith.constant dense<2.000000e+00> : tensor<1x1x9x1xf32>
+  // CHECK-NEXT: tcp.mul %[[M]], %[[C]]
+  // CHECK: tcp.reduce_sum {{.*}} {dims = array<i64: 1, 3>}
+  // CHECK-NOT: tcp.transpose
+  %c = arith.constant dense<2.0> : tensor<1x1x1x9xf32>
+  %0 = tcp.max_pool %x {dilation = array<i64: 1, 1>, kernel = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<2x3x8x9xf32> -> tensor<2x3x8x9xf32>
+  %1 = tcp.mul %0, %s : tensor<2x3x8x9xf32>, tensor<2x3x1x1xf32> -> tensor<2x3x8x9xf32>
+  %2 = tcp.mul %1, %c : tensor<2x3x8x9xf32>, tensor<1x1x1x9xf32> -> tensor<2x3x8x9xf32>
+  %3 = tcp.reduce_sum %2 {dims = array<i64: 1, 2>} : tensor<2x3x8x9xf32> -> tensor<2x1x1x9xf32>
+  return %3 : tensor<2x1x1x9xf32>
+}
+
+// Heads are put together again by one transpose, in front of the reshape.
+// CHECK-LABEL: func.func @heads
+func.func @heads(%q: tensor<2x4x8x16xf32> {tcp.input = "q"}, %v: tensor<2x4x16x3xf32> {tcp.input = "v"}, %w: tensor<16x7xf32> {tcp.weight = "w"}) -> tensor<2x8x12xf32> {
+  // CHECK-NEXT: tcp.matmul
+  // CHECK-NEXT: tcp.transpose {{.*}} {perm = array<i64: 0, 2, 1, 3>}
+  // CHECK-NEXT: tcp.reshape
+  // CHECK-NEXT: return
+  %0 = tcp.matmul %q, %v : tensor<2x4x8x16xf32>, tensor<2x4x16x3xf32> -> tensor<2x4x8x3xf32>
+  %1 = tcp.transpose %0 {perm = array<i64: 0, 2, 1, 3>} : tensor<2x4x8x3xf32> -> tensor<2x8x4x3xf32>
+  %2 = tcp.reshape %1 : tensor<2x8x4x3xf32> -> tensor<2x8x12xf32>
+  return %2 : tensor<2x8x12xf32>
+}

@@ -1,0 +1,128 @@
+// RUN: convoy-opt %s --tcp-fold-scale-into-conv | filecheck %s
+
+// CHECK-LABEL: func.func @bias_scale_shift
+// CHECK-SAME: %[[X:[^:]*]]: {{[^,]*}}, %[[W:[^:]*]]: {{[^,]*}}, %[[B:[^:]*]]: {{[^,]*}}, %[[S:[^:]*]]: {{[^,]*}}, %[[T:[^:]*]]:
+func.func @bias_scale_shift(%x: tensor<1x3x8x8xf32> {tcp.input = "x"}, %w: tensor<4x3x3x3xf32> {tcp.weight = "w"}, %b: tensor<1x4x1x1xf32> {tcp.weight = "b"},
+                            %s: tensor<1x4x1x1xf32> {tcp.weight = "s"}, %t: tensor<1x4x1x1xf32> {tcp.weight = "t"}) -> tensor<1x4x6x6xf32> {
+  // CHECK-NEXT: %[[R:.*]] = tcp.reshape %[[S]] : tensor<1x4x1x1xf32> -> tensor<4x1x1x1xf32>
+  // CHECK-NEXT: %[[F:.*]] = tcp.mul %[[W]], %[[R]]
+  // CHECK-NEXT: %[[Y:.*]] = tcp.conv2d %[[X]], %[[F]]
+  // CHECK-NEXT: %[[BS:.*]] = tcp.mul %[[B]], %[[S]]
+  // CHECK-NEXT: %[[BT:.*]] = tcp.add %[[BS]], %[[T]]
+  // CHECK-NEXT: %[[Z:.*]] = tcp.add %[[Y]], %[[BT]]
+  // CHECK-NEXT: return %[[Z]]
+  %0 = tcp.conv2d %x, %w {dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32> -> tensor<1x4x6x6xf32>
+  %1 = tcp.add %b, %0 : tensor<1x4x1x1xf32>, tensor<1x4x6x6xf32> -> tensor<1x4x6x6xf32>
+  %2 = tcp.mul %1, %s : tensor<1x4x6x6xf32>, tensor<1x4x1x1xf32> -> tensor<1x4x6x6xf32>
+  %3 = tcp.add %2, %t : tensor<1x4x6x6xf32>, tensor<1x4x1x1xf32> -> tensor<1x4x6x6xf32>
+  return %3 : tensor<1x4x6x6xf32>
+}
+
+// CHECK-LABEL: func.func @division_by_a_scalar
+func.func @division_by_a_scalar(%x: tensor<1x8x3xf32> {tcp.input = "x"}, %w: tensor<4x3x3xf32> {tcp.weight = "w"}) -> tensor<1x6x4xf32> {
+  // CHECK: %[[R:.*]] = tcp.reshape %{{.*}} : tensor<1x1x1xf32> -> tensor<1x1x1xf32>
+  // CHECK-NEXT: %[[F:.*]] = tcp.div %{{.*}}, %[[R]] : tensor<4x3x3xf32>, tensor<1x1x1xf32> -> tensor<4x3x3xf32>
+  // CHECK-NEXT: tcp.conv1d %{{.*}}, %[[F]]
+  // CHECK-NEXT: return
+  %two = arith.constant dense<2.0> : tensor<1x1x1xf32>
+  %0 = tcp.conv1d %x, %w {channels_last, dilation = array<i64: 1>, pad = array<i64: 0, 0>, stride = array<i64: 1>} : tensor<1x8x3xf32>, tensor<4x3x3xf32> -> tensor<1x6x4xf32>
+  %1 = tcp.div %0, %two : tensor<1x6x4xf32>, tensor<1x1x1xf32> -> tensor<1x6x4xf32>
+  return %1 : tensor<1x6x4xf32>
+}
+
+// CHECK-LABEL: func.func @matmul_columns
+func.func @matmul_columns(%x: tensor<2x8xf32> {tcp.input = "x"}, %w: tensor<8x4xf32> {tcp.weight = "w"}, %s: tensor<1x4xf32> {tcp.weight = "s"}) -> tensor<2x4xf32> {
+  // CHECK: %[[F:.*]] = tcp.mul %{{.*}}, %{{.*}} : tensor<8x4xf32>, tensor<1x4xf32> -> tensor<8x4xf32>
+  // CHECK-NEXT: tcp.matmul %{{.*}}, %[[F]]
+  // CHECK-NEXT: return
+  %0 = tcp.matmul %x, %w : tensor<2x8xf32>, tensor<8x4xf32> -> tensor<2x4xf32>
+  %1 = tcp.mul %0, %s : tensor<2x4xf32>, tensor<1x4xf32> -> tensor<2x4xf32>
+  return %1 : tensor<2x4xf32>
+}
+
+// A subtraction is a bias as well, and biases that follow each other are one.
+// CHECK-LABEL: func.func @shifts_merge
+// CHECK-SAME: %[[X:[^:]*]]: {{[^,]*}}, %[[A:[^:]*]]: {{[^,]*}}, %[[B:[^:]*]]:
+func.func @shifts_merge(%x: tensor<2x4xf32> {tcp.input = "x"}, %a: tensor<1x4xf32> {tcp.weight = "a"}, %b: tensor<1x1xf32> {tcp.weight = "b"}) -> tensor<2x4xf32> {
+  // CHECK-NEXT: %[[N:.*]] = tcp.neg %[[B]]
+  // CHECK-NEXT: %[[S:.*]] = tcp.add %[[A]], %[[N]] : tensor<1x4xf32>, tensor<1x1xf32> -> tensor<1x4xf32>
+  // CHECK-NEXT: %[[Y:.*]] = tcp.add %[[X]], %[[S]]
+  // CHECK-NEXT: return %[[Y]]
+  %0 = tcp.add %x, %a : tensor<2x4xf32>, tensor<1x4xf32> -> tensor<2x4xf32>
+  %1 = tcp.sub %0, %b : tensor<2x4xf32>, tensor<1x1xf32> -> tensor<2x4xf32>
+  return %1 : tensor<2x4xf32>
+}
+
+// CHECK-LABEL: func.func @scales_merge
+func.func @scales_merge(%x: tensor<2x4xf32> {tcp.input = "x"}, %a: tensor<1x4xf32> {tcp.weight = "a"}, %b: tensor<1x4xf32> {tcp.weight = "b"}) -> tensor<2x4xf32> {
+  // CHECK: tcp.mul {{.*}} -> tensor<1x4xf32>
+  // CHECK-NEXT: tcp.mul {{.*}} -> tensor<2x4xf32>
+  // CHECK-NEXT: return
+  %0 = tcp.mul %x, %a : tensor<2x4xf32>, tensor<1x4xf32> -> tensor<2x4xf32>
+  %1 = tcp.mul %0, %b : tensor<2x4xf32>, tensor<1x4xf32> -> tensor<2x4xf32>
+  return %1 : tensor<2x4xf32>
+}
+
+// The sum of a row and a column of weights would be a whole matrix.
+// CHECK-LABEL: func.func @sum_would_grow
+func.func @sum_would_grow(%x: tensor<2x4xf32> {tcp.input = "x"}, %a: tensor<1x4xf32> {tcp.weight = "a"}, %b: tensor<2x1xf32> {tcp.weight = "b"}) -> tensor<2x4xf32> {
+  // CHECK-NEXT: tcp.add {{.*}} -> tensor<2x4xf32>
+  // CHECK-NEXT: tcp.add {{.*}} -> tensor<2x4xf32>
+  %0 = tcp.add %x, %a : tensor<2x4xf32>, tensor<1x4xf32> -> tensor<2x4xf32>
+  %1 = tcp.add %0, %b : tensor<2x4xf32>, tensor<2x1xf32> -> tensor<2x4xf32>
+  return %1 : tensor<2x4xf32>
+}
+
+// CHECK-LABEL: func.func @other_user
+func.func @other_user(%x: tensor<2x8xf32> {tcp.input = "x"}, %w: tensor<8x4xf32> {tcp.weight = "w"}, %s: tensor<1x4xf32> {tcp.weight = "s"}) -> (tensor<2x4xf32>, tensor<2x4xf32>) {
+  // CHECK-NEXT: tcp.matmul
+  // CHECK-NEXT: tcp.mul
+  %0 = tcp.matmul %x, %w : tensor<2x8xf32>, tensor<8x4xf32> -> tensor<2x4xf32>
+  %1 = tcp.mul %0, %s : tensor<2x4xf32>, tensor<1x4xf32> -> tensor<2x4xf32>
+  return %0, %1 : tensor<2x4xf32>, tensor<2x4xf32>
+}
+
+// CHECK-LABEL: func.func @scale_of_rows
+func.func @scale_of_rows(%x: tensor<2x8xf32> {tcp.input = "x"}, %w: tensor<8x4xf32> {tcp.weight = "w"}, %s: tensor<2x1xf32> {tcp.weight = "s"}) -> tensor<2x4xf32> {
+  // CHECK-NEXT: tcp.matmul
+  // CHECK-NEXT: tcp.mul
+  %0 = tcp.matmul %x, %w : tensor<2x8xf32>, tensor<8x4xf32> -> tensor<2x4xf32>
+  %1 = tcp.mul %0, %s : tensor<2x4xf32>, tensor<2x1xf32> -> tensor<2x4xf32>
+  return %1 : tensor<2x4xf32>
+}
+
+// CHECK-LABEL: func.func @scale_is_data
+func.func @scale_is_data(%x: tensor<2x8xf32> {tcp.input = "x"}, %s: tensor<1x4xf32> {tcp.input = "s"}, %w: tensor<8x4xf32> {tcp.weight = "w"}) -> tensor<2x4xf32> {
+  // CHECK-NEXT: tcp.matmul
+  // CHECK-NEXT: tcp.mul
+  %0 = tcp.matmul %x, %w : tensor<2x8xf32>, tensor<8x4xf32> -> tensor<2x4xf32>
+  %1 = tcp.mul %0, %s : tensor<2x4xf32>, tensor<1x4xf32> -> tensor<2x4xf32>
+  return %1 : tensor<2x4xf32>
+}
+
+// A constant divided by data is no scale.
+// CHECK-LABEL: func.func @weights_divided_by_data
+func.func @weights_divided_by_data(%x: tensor<2x8xf32> {tcp.input = "x"}, %w: tensor<8x4xf32> {tcp.weight = "w"}, %s: tensor<1x4xf32> {tcp.weight = "s"}) -> tensor<2x4xf32> {
+  // CHECK-NEXT: tcp.matmul
+  // CHECK-NEXT: tcp.div
+  %0 = tcp.matmul %x, %w : tensor<2x8xf32>, tensor<8x4xf32> -> tensor<2x4xf32>
+  %1 = tcp.div %s, %0 : tensor<1x4xf32>, tensor<2x4xf32> -> tensor<2x4xf32>
+  return %1 : tensor<2x4xf32>
+}
+
+// The detour of the scale over f16 is left out.
+// CHECK-LABEL: func.func @half
+// CHECK-SAME: %[[X:[^:]*]]: {{[^,]*}}, %[[W:[^:]*]]: {{[^,]*}}, %[[S:[^:]*]]:
+func.func @half(%x: tensor<2x8xf16> {tcp.input = "x"}, %w: tensor<8x4xf16> {tcp.weight = "w"}, %s: tensor<4xf32> {tcp.weight = "s"}) -> tensor<2x4xf16> {
+  // CHECK-DAG: %[[WF:.*]] = tcp.cast %[[W]] : tensor<8x4xf16> -> tensor<8x4xf32>
+  // CHECK-DAG: %[[R:.*]] = tcp.reshape %[[S]] : tensor<4xf32> -> tensor<1x4xf32>
+  // CHECK: %[[F:.*]] = tcp.mul %[[WF]], %[[R]]
+  // CHECK-NEXT: %[[FH:.*]] = tcp.cast %[[F]] : tensor<8x4xf32> -> tensor<8x4xf16>
+  // CHECK-NEXT: tcp.matmul %[[X]], %[[FH]]
+  // CHECK-NEXT: return
+  %0 = tcp.matmul %x, %w : tensor<2x8xf16>, tensor<8x4xf16> -> tensor<2x4xf16>
+  %h = tcp.cast %s : tensor<4xf32> -> tensor<4xf16>
+  %r = tcp.reshape %h : tensor<4xf16> -> tensor<1x4xf16>
+  %1 = tcp.mul %0, %r : tensor<2x4xf16>, tensor<1x4xf16> -> tensor<2x4xf16>
+  return %1 : tensor<2x4xf16>
+}

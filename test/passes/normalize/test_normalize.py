@@ -1,0 +1,122 @@
+"""The normalize phase on models: nothing changes but rounding, transposes are left at the borders alone, prepared weights are float."""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+import torch
+from normalize_models import MODELS, build
+from tcp_reference import run_text
+from torch import Tensor
+
+from convoy.frontend import ImportedModule, import_module
+
+_ROOT = Path(__file__).parents[3]
+_TORCH = {"f64": torch.float64, "f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}
+
+
+def _normalize(text: str, **options: str) -> str:
+    tool = Path(os.environ.get("CONVOY_OPT", _ROOT / "build/bin/convoy-opt"))
+    if not tool.exists():
+        pytest.skip(f"{tool} is not built")
+    pipeline = " ".join(["to=normalize", *(f"{key}={value}" for key, value in options.items())])
+    command = [tool, f"--convoy-pipeline={pipeline}", "--mlir-print-op-generic"]
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    # The reference knows tcp from its text alone, and in there properties are attributes.
+    return re.sub(r'("tcp\.\w+"\([^)]*\)) <(\{.*?\})>', r"\1 \2", done.stdout)
+
+
+@functools.cache
+def _imported(name: str) -> tuple[ImportedModule, Tensor, list[Tensor]]:
+    """The imported model, an input, and the reference's result."""
+    module, x = build(name)
+    imported = import_module(module, (x,))
+    return imported, x, run_text(imported.text, [x], imported.weights)
+
+
+def _function(text: str, name: str) -> str:
+    return next(part for part in text.split('"func.func"') if f'sym_name = "{name}"' in part)
+
+
+def _main_ops(text: str, name: str) -> int:
+    return _function(text, "main").count(f'"tcp.{name}"')
+
+
+def _run(text: str, inputs: list[Tensor], weights: dict[str, Tensor]) -> list[Tensor]:
+    """Both functions, the second with what the first prepared."""
+    names = re.findall(r'tcp\.prepared = "([^"]*)"', _function(text, "prepare_weights"))
+    signature = re.search(r"-> (.*?), res_attrs", _function(text, "prepare_weights"))
+    assert signature is not None
+    dtypes = [_TORCH[element] for element in re.findall(r"x([a-z]+\d+)>", signature.group(1))]
+    prepared = run_text(text, [], weights, "prepare_weights")
+    assert len(names) == len(set(names)) == len(prepared) == len(dtypes)
+    values = {name: value.to(dtype) for name, value, dtype in zip(names, prepared, dtypes, strict=True)}
+    return run_text(text, inputs, values)
+
+
+def _wide(text: str) -> str:
+    return text.replace("xf32>", "xf64>")
+
+
+@pytest.mark.parametrize("target", ["cpu", "cuda"])
+@pytest.mark.parametrize("name", MODELS)
+def test_numbers_stay(name: str, target: str) -> None:
+    imported, x, expected = _imported(name)
+    text = _normalize(imported.text, target=target)
+    # In float64 throughout, so that only the order of operations is left to differ.
+    weights = {key: value.double() if value.is_floating_point() else value for key, value in imported.weights.items()}
+    got = _run(_wide(text), [x.double()], weights)
+    for mine, theirs in zip(got, expected, strict=True):
+        # Scalars of the model (a batch norm's epsilon) are rounded to f32 in its text.
+        torch.testing.assert_close(mine, theirs, rtol=1e-6, atol=1e-6 * float(theirs.abs().max()))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_transposes_are_left_at_the_borders(name: str) -> None:
+    text = _normalize(_imported(name)[0].text)
+    assert _main_ops(text, "transpose") == MODELS[name][2]
+
+
+@pytest.mark.parametrize("name", ["resnet18", "resnet50", "mobilenet", "resnext", "vgg", "unet", "conv3d"])
+def test_batch_norms_are_gone(name: str) -> None:
+    """What is left behind a convolution is one bias."""
+    text = _normalize(_imported(name)[0].text)
+    main = _function(text, "main")
+    results = re.findall(r'(%\d+) = "tcp\.conv\dd"', main)
+    assert results
+    for result in results:
+        (user,) = re.findall(rf'"tcp\.(\w+)"\([^)]*{result}[,)]', main)
+        assert user == "add"
+    assert not re.search(r'"tcp\.mul"\([^)]*%arg', main)
+
+
+@pytest.mark.parametrize("dtype", ["f16", "bf16"])
+@pytest.mark.parametrize("name", MODELS)
+def test_dtype(name: str, dtype: str) -> None:
+    imported, x, expected = _imported(name)
+    text = _normalize(imported.text, target="cuda", dtype=dtype)
+    # Only weights, inputs and results are rounded here: the reference computes in float64.
+    got = _run(text, [x], imported.weights)
+    tolerance = {"f16": 5e-3, "bf16": 4e-2}[dtype]
+    for mine, theirs in zip(got, expected, strict=True):
+        torch.testing.assert_close(mine, theirs, rtol=0, atol=tolerance * float(theirs.abs().max()))
+    main = _function(text, "main")
+    for op in ("conv1d", "conv2d", "conv3d", "matmul", "max_pool"):
+        assert not re.search(rf'"tcp\.{op}".*xf32>', main)
+
+
+def test_fold_in_half_precision_models() -> None:
+    """A model that is in f16 itself has its batch norms folded in f32."""
+    module, x = build("resnext")
+    imported = import_module(module.half(), (x.half(),))
+    expected = run_text(imported.text, [x.half()], imported.weights)
+    text = _normalize(imported.text)
+    got = _run(text, [x.half()], imported.weights)
+    torch.testing.assert_close(got, expected, rtol=0, atol=5e-3 * float(expected[0].abs().max()))
+    assert _main_ops(text, "mul") == 0
