@@ -20,7 +20,10 @@ from .weights import prepare_weights
 if TYPE_CHECKING:
     from .cuda.options import PlanOptions
 
-__all__ = ["Program", "load"]
+__all__ = ["Program", "Progress", "load"]
+
+#: Told what is about to be done, how many such steps are done, and how many there are.
+Progress = Callable[[str, int, int], None]
 
 #: Every byte that `poison=True` writes; as any float type that is a NaN.
 POISON = 0xFF
@@ -142,12 +145,14 @@ def load(
     weights: str | os.PathLike[str] | Mapping[str, Any] | None = None,
     poison: bool = False,
     options: PlanOptions | None = None,
+    progress: Progress | None = None,
 ) -> Program:
     """Loads the artifact at `path`.
 
     `device` is `cpu`, `cuda`, `cuda:N` or N; by default the artifact's target, on the first GPU. `weights` replaces the weights, as
     `Program.load_weights` does. `poison` fills all temporary and output memory with NaN before each run, for tests. `options`
-    restricts cuDNN's plans. Raises ArtifactError, DeviceError (which CudnnError and PlanError are), WeightsError.
+    restricts cuDNN's plans. `progress` hears of each graph before it is planned, which may take a second. Raises ArtifactError,
+    DeviceError (which CudnnError and PlanError are), WeightsError.
     """
     artifact = open_artifact(path)
     target, index = _device(device, artifact.manifest.target)
@@ -161,7 +166,7 @@ def load(
     if target == "cuda":
         from .cuda.executor import CudaProgram
 
-        program = CudaProgram(artifact, native, index=index, poison=poison, options=options)
+        program = CudaProgram(artifact, native, index=index, poison=poison, options=options, progress=progress)
     else:
         from .cpu import CpuProgram
 

@@ -21,7 +21,7 @@ from convoy_runtime.arrays import CPU, CUDA, View, aligned_copy, aligned_empty, 
 from convoy_runtime.artifact import Artifact
 from convoy_runtime.errors import ArgumentError, ArtifactError, CudaError
 from convoy_runtime.manifest import TensorSpec
-from convoy_runtime.program import POISON, Program
+from convoy_runtime.program import POISON, Program, Progress
 
 from ._cudnn import Cudnn, open_cudnn
 from ._driver import Device, open_driver
@@ -48,7 +48,16 @@ class CudaProgram(Program):
     or the one that `run_into` and `replay` are given. Calls from several threads or streams follow one another.
     """
 
-    def __init__(self, artifact: Artifact, native: NativeLibrary, *, index: int, poison: bool, options: PlanOptions | None = None) -> None:
+    def __init__(
+        self,
+        artifact: Artifact,
+        native: NativeLibrary,
+        *,
+        index: int,
+        poison: bool,
+        options: PlanOptions | None = None,
+        progress: Progress | None = None,
+    ) -> None:
         super().__init__(artifact, native, poison=poison)
         self._lock = threading.RLock()
         self._resources = contextlib.ExitStack()
@@ -60,7 +69,7 @@ class CudaProgram(Program):
         self._pool = Pool(self._device)
         try:
             with self._device.current():
-                self._prepare(artifact, options or PlanOptions())
+                self._prepare(artifact, options or PlanOptions(), progress)
         except BaseException:
             self.close()
             raise
@@ -152,12 +161,18 @@ class CudaProgram(Program):
                 self._last_stream = None
             self._resources.close()
             self._plans.clear()
+            self._pool.close()
             # Arrays that were handed out keep their memory; the rest goes here.
             self._memory = None
 
+    def __del__(self) -> None:
+        # Half-made objects have nothing to give back, and at exit the process does it.
+        if "_device" in self.__dict__ and not self.closed and not sys.is_finalizing():
+            self.close()
+
     # Loading.
 
-    def _prepare(self, artifact: Artifact, options: PlanOptions) -> None:
+    def _prepare(self, artifact: Artifact, options: PlanOptions, progress: Progress | None) -> None:
         manifest, call, keep = self.manifest, self._driver.call, self._resources
         self._stream = int(call("cuStreamCreate", _STREAM_NON_BLOCKING))
         keep.callback(self._quietly, "cuStreamDestroy", self._stream)
@@ -167,12 +182,13 @@ class CudaProgram(Program):
         cudnn, handle = self._open_cudnn()
         if cudnn is not None:
             planner = Planner(cudnn, options, handle=handle)
-            for site in manifest.calls:
-                if site.graph not in self._plans:
-                    graph = manifest.graphs[site.graph]
-                    plan = planner.plan(graph, self._native.builder(graph.symbol))
-                    keep.callback(plan.descriptor.close)
-                    self._plans[site.graph] = plan
+            used = list(dict.fromkeys(site.graph for site in manifest.calls))
+            for done, index in enumerate(used):
+                graph = manifest.graphs[index]
+                if progress is not None:
+                    progress(f"plan of {graph.name}", done, len(used))
+                self._plans[index] = planner.plan(graph, self._native.builder(graph.symbol))
+                keep.callback(self._plans[index].descriptor.close)
         kernels = self._load_kernels(artifact)
         workspace = max((plan.report.workspace_bytes for plan in self._plans.values()), default=0)
 
@@ -246,7 +262,9 @@ class CudaProgram(Program):
             for spec, pointer in zip(self.manifest.prepared, self._prepared_pointers, strict=True):
                 array = prepared[spec.name].array
                 if array.nbytes:
-                    self._driver.call("cuMemcpyHtoD", pointer, array.ctypes.data, array.nbytes)
+                    self._driver.call("cuMemcpyHtoDAsync", pointer, array.ctypes.data, array.nbytes, self._stream)
+            # On our stream and waited for: the plain copy may return before the last bytes are there.
+            self._driver.call("cuStreamSynchronize", self._stream)
 
     # Running.
 

@@ -58,6 +58,7 @@ class Pool:
         self._device = device
         # Reentrant: memory may come back from a destructor that the garbage collector runs while we hold it.
         self._lock = threading.RLock()
+        self._closed = False
         self._free: defaultdict[tuple[int, int], list[Allocation]] = defaultdict(list)
 
     def take(self, size: int, stream: int) -> Allocation:
@@ -71,7 +72,14 @@ class Pool:
     def give(self, allocation: Allocation, stream: int) -> None:
         """Takes memory back. Work on it that is already in `stream` may still be under way."""
         with self._lock:
-            self._free[stream, allocation.size].append(allocation)
+            if not self._closed:
+                self._free[stream, allocation.size].append(allocation)
+
+    def close(self) -> None:
+        """Frees what lies here, and from now on what comes back."""
+        with self._lock:
+            self._closed = True
+            self._free.clear()
 
 
 class Lease:

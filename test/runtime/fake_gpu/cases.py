@@ -198,6 +198,10 @@ def test_memory_goes_with_its_last_user(artifact: Callable[..., Path]) -> None:
     assert FAKE.fake_allocated() > before
     del static, result
     gc.collect()
+    assert FAKE.fake_allocated() == before
+    # A program that nobody closed is closed with its last reference.
+    program = convoy_runtime.load(artifact())
+    assert FAKE.fake_allocated() > before
     del program
     gc.collect()
     assert FAKE.fake_allocated() == before
