@@ -172,7 +172,61 @@ def TcpHoistWeightsPass : Pass<"tcp-hoist-weights", "::mlir::ModuleOp"> {
 
 //===-- group ------------------------------------------------------------------------------------------------------------===//
 
+def TcpFormGroupsPass : Pass<"tcp-form-groups", "::mlir::func::FuncOp"> {
+  let summary = "put what cuDNN takes as one graph into groups";
+  let description = [{
+    Each convolution, matrix product, pooling and spatial mean that the support table accepts becomes the anchor of a group. The group takes
+    the elementwise ops after it (bias, residual, activation) as long as its value has one use, then those before it that no other
+    group took. Ops that stay outside get `tcp.outside`, the reason. Functions with `tcp.target = "cpu"` stay as they are.
+
+    ```mlir
+    %0 = tcp.conv2d %x, %w {channels_last, ...} : tensor<1x56x56x64xf16>, tensor<64x3x3x64xf16> -> tensor<1x56x56x64xf16>
+    %1 = tcp.add %0, %b : tensor<1x56x56x64xf16>, tensor<1x1x1x64xf16> -> tensor<1x56x56x64xf16>
+    ```
+
+    becomes
+
+    ```mlir
+    %1 = tcp.isolated_group %x, %w, %b attributes {anchor = "conv2d", pattern = "conv2d+bias"} { ... }
+    ```
+  }];
+  let options = [Option<"supportTable", "support-table", "std::string", "", "file to read instead of the built-in support table">];
+  let dependentDialects = ["::convoy::tcp::TcpDialect"];
+}
+
+def TcpVerifyGroupsPass : Pass<"tcp-verify-groups", "::mlir::ModuleOp"> {
+  let summary = "check that each group is one graph that the support table accepts";
+  let description = [{
+    Changes nothing. A group is a chain through one anchor with one result; each of its ops is a role that a row of the table has.
+  }];
+  let options = [Option<"supportTable", "support-table", "std::string", "", "file to read instead of the built-in support table">];
+}
+
 //===-- cudnn ------------------------------------------------------------------------------------------------------------===//
+
+def ConvertTcpToCudnnPass : Pass<"convert-tcp-to-cudnn", "::mlir::ModuleOp"> {
+  let summary = "groups as cuDNN graphs and calls of them";
+  let description = [{
+    Each `tcp.isolated_group` becomes a `cudnn.execute` of a `cudnn.graph`; groups that are equal share one. Residual sums come before
+    the bias, which cuDNN has precompiled kernels for. What lies between two operations is f32.
+
+    ```mlir
+    cudnn.graph @conv2d_bias_relu_0(...) -> ... { ... }
+    %o = tensor.empty() : tensor<1x56x56x64xf16>
+    %y = cudnn.execute @conv2d_bias_relu_0 ins(%x, %w, %b : ...) outs(%o : tensor<1x56x56x64xf16>) -> tensor<1x56x56x64xf16>
+    ```
+  }];
+  let dependentDialects = ["::convoy::cudnn::CudnnDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def CudnnOutlineGraphsPass : Pass<"cudnn-outline-graphs", "::mlir::ModuleOp"> {
+  let summary = "inline graphs as symbols and calls of them";
+  let description = [{
+    Each `cudnn.build_and_exec_graph` becomes a `cudnn.execute` of a `cudnn.graph`, equal graphs being one. The handle is the runtime's and is
+    dropped; `cudnn.pointwise_relu` becomes `cudnn.pointwise relu_fwd`, and a convolution loses its `spatial_dim_count`, which the rank says.
+  }];
+  let dependentDialects = ["::convoy::cudnn::CudnnDialect", "::mlir::tensor::TensorDialect"];
+}
 
 //===-- linalg -----------------------------------------------------------------------------------------------------------===//
 

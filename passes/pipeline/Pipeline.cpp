@@ -38,9 +38,19 @@ static void populate_normalize(OpPassManager &pm, const PipelineOptions &options
   simplify();
 }
 
-static void populate_group(OpPassManager &, const PipelineOptions &) {}
+static void populate_group(OpPassManager &pm, const PipelineOptions &options) {
+  if (options.target != "cuda")
+    return;
+  pm.addNestedPass<func::FuncOp>(createTcpFormGroupsPass({options.supportTable}));
+  pm.addPass(createTcpVerifyGroupsPass({options.supportTable}));
+}
 
-static void populate_cudnn(OpPassManager &, const PipelineOptions &) {}
+static void populate_cudnn(OpPassManager &pm, const PipelineOptions &options) {
+  if (options.target != "cuda")
+    return;
+  pm.addPass(createConvertTcpToCudnnPass());
+  pm.addPass(createCudnnOutlineGraphsPass());
+}
 
 static void populate_linalg(OpPassManager &pm, const PipelineOptions &) {
   pm.addNestedPass<func::FuncOp>(createConvertTcpToLinalgPass());

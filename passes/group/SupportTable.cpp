@@ -1,0 +1,106 @@
+#include "passes/group/SupportTable.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+
+namespace convoy {
+
+static constexpr char kBuiltin[] =
+#include "passes/group/SupportTableText.inc"
+    ;
+
+std::optional<SupportTable> SupportTable::load(StringRef path, std::string &error) {
+  if (path.empty())
+    return parse(kBuiltin, "support_table.json", error);
+  auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
+  if (!file) {
+    error = ("cannot read the support table '" + path + "': " + file.getError().message()).str();
+    return std::nullopt;
+  }
+  return parse((*file)->getBuffer(), path, error);
+}
+
+std::optional<SupportTable> SupportTable::parse(StringRef text, StringRef name, std::string &error) {
+  auto fail = [&](const llvm::Twine &what) {
+    error = ("support table '" + name + "': " + what).str();
+    return std::nullopt;
+  };
+  llvm::Expected<llvm::json::Value> value = llvm::json::parse(text);
+  if (!value)
+    return fail(llvm::toString(value.takeError()));
+  llvm::json::Path::Root root;
+  llvm::json::Object *object = value->getAsObject();
+  if (!object || object->getInteger("version").value_or(0) != 1)
+    return fail("expected an object of version 1");
+  llvm::json::Array *rows = object->getArray("rows");
+  if (!rows)
+    return fail("expected an array 'rows'");
+
+  SupportTable table;
+  for (auto [i, entry] : llvm::enumerate(*rows)) {
+    Row row;
+    llvm::json::ObjectMapper mapper(entry, root);
+    bool read = mapper && mapper.map("anchors", row.anchors) && mapper.map("roles", row.roles) && mapper.map("dtypes", row.dtypes) &&
+                mapper.map("layouts", row.layouts) && mapper.map("ranks", row.ranks) &&
+                mapper.mapOptional("channel_groups", row.channelGroups) && mapper.mapOptional("channel_bytes", row.channelBytes) &&
+                mapper.map("since", row.since) && mapper.map("note", row.note);
+    if (!read)
+      return fail("row " + llvm::Twine(i) + ": " + llvm::toString(root.getError()));
+    if (row.channelBytes < 1)
+      return fail("row " + llvm::Twine(i) + ": expected a positive 'channel_bytes', but got " + llvm::Twine(row.channelBytes));
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+static std::string oneOf(llvm::ArrayRef<std::string> names) {
+  std::string text = names.empty() ? "nothing" : names.front();
+  for (size_t i = 1; i < names.size(); ++i)
+    text += (i + 1 == names.size() ? " or " : ", ") + names[i];
+  return text;
+}
+
+std::optional<std::string> SupportTable::refuse(const SupportQuery &query) const {
+  std::string dtype;
+  llvm::raw_string_ostream(dtype) << query.dtype;
+  // The refusal that got furthest through the conditions tells most.
+  int best = -1;
+  std::string reason = ("no graph of cuDNN has " + query.role + " with " + query.anchor).str();
+  auto consider = [&](int step, const llvm::Twine &why) {
+    if (step > best) {
+      best = step;
+      reason = why.str();
+    }
+  };
+  std::string subject = query.role == "anchor" ? query.anchor.str() : (query.role + " with " + query.anchor).str();
+  for (const Row &row : rows) {
+    if (!llvm::is_contained(row.anchors, query.anchor) || !llvm::is_contained(row.roles, query.role))
+      continue;
+    if (!llvm::is_contained(row.dtypes, dtype))
+      consider(0, subject + ": cuDNN takes " + oneOf(row.dtypes) + ", not " + dtype);
+    else if (!llvm::is_contained(row.layouts, query.layout))
+      consider(1, subject + ": cuDNN takes " + oneOf(row.layouts) + ", not " + query.layout);
+    else if (!llvm::is_contained(row.ranks, query.rank)) {
+      std::vector<std::string> ranks;
+      for (int64_t rank : row.ranks)
+        ranks.push_back(std::to_string(rank));
+      consider(2, subject + ": cuDNN takes rank " + oneOf(ranks) + ", not " + llvm::Twine(query.rank));
+    } else if (!query.channelGroups.empty() && !row.channelGroups.empty() && !llvm::is_contained(row.channelGroups, query.channelGroups))
+      consider(3, subject + ": cuDNN takes groups of channels " + oneOf(row.channelGroups) + ", not " + query.channelGroups);
+    else if (query.channels * (query.dtype.getIntOrFloatBitWidth() / 8) % row.channelBytes)
+      consider(4, subject + ": cuDNN takes channels of a multiple of " + llvm::Twine(row.channelBytes) + " bytes, not " +
+                      llvm::Twine(query.channels) + " of " + dtype);
+    else if (row.since > kMinimumCudnn)
+      consider(5, subject + ": needs cuDNN " + llvm::Twine(row.since) + ", programs run with " + llvm::Twine(kMinimumCudnn) + " and later");
+    else
+      return std::nullopt;
+  }
+  return reason;
+}
+
+} // namespace convoy

@@ -1,0 +1,52 @@
+// What cuDNN takes, as data: rows of support_table.json, which is built in and can be replaced by a file. The former of groups, the check
+// of groups and the reasons that a user reads all ask this one table.
+
+#ifndef CONVOY_PASSES_GROUP_SUPPORTTABLE_H
+#define CONVOY_PASSES_GROUP_SUPPORTTABLE_H
+
+#include "mlir/IR/Types.h"
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace convoy {
+
+/// One op of a group, as the table sees it.
+struct SupportQuery {
+  llvm::StringRef anchor;        ///< conv1d, conv2d, conv3d, matmul, max_pool, avg_pool or mean
+  llvm::StringRef role;          ///< "anchor", or what the op does for the anchor: bias, relu, prologue_relu, ...
+  mlir::Type dtype;              ///< of the anchor's operands
+  llvm::StringRef layout;        ///< channels_last, channels_first or row_major
+  int64_t rank = 0;              ///< of the anchor's operands
+  llvm::StringRef channelGroups; ///< none, grouped or depthwise; empty for anchors without
+  int64_t channels = 0;          ///< input channels of one group, or K of a matrix product
+};
+
+class SupportTable {
+public:
+  /// The built-in table, or that of the file `path` when it is not empty. On failure says why in `error`.
+  static std::optional<SupportTable> load(llvm::StringRef path, std::string &error);
+
+  /// Nothing when a row accepts, else the reason in words: what was expected, what came.
+  std::optional<std::string> refuse(const SupportQuery &query) const;
+
+private:
+  struct Row {
+    std::vector<std::string> anchors, roles, dtypes, layouts, channelGroups;
+    std::vector<int64_t> ranks;
+    int64_t channelBytes = 1; ///< bytes of the channels of a group are a multiple of this
+    int64_t since = 0;        ///< first cuDNN version, as CUDNN_VERSION counts
+    std::string note;
+  };
+
+  static std::optional<SupportTable> parse(llvm::StringRef text, llvm::StringRef name, std::string &error);
+
+  std::vector<Row> rows;
+};
+
+/// The lowest CUDNN_VERSION that compiled programs run with.
+inline constexpr int64_t kMinimumCudnn = 90000;
+
+} // namespace convoy
+
+#endif // CONVOY_PASSES_GROUP_SUPPORTTABLE_H

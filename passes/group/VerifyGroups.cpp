@@ -1,0 +1,45 @@
+// The contract of the group phase: the support table accepts every group, and every group is of a form that becomes one graph.
+
+#include "passes/Passes.h"
+#include "passes/group/Groups.h"
+
+namespace convoy {
+#define GEN_PASS_DEF_TCPVERIFYGROUPSPASS
+#include "passes/Passes.h.inc"
+} // namespace convoy
+
+using namespace mlir;
+using namespace convoy;
+
+namespace {
+
+struct VerifyGroupsPass : public convoy::impl::TcpVerifyGroupsPassBase<VerifyGroupsPass> {
+  using Base::Base;
+  void runOnOperation() override;
+};
+
+} // namespace
+
+void VerifyGroupsPass::runOnOperation() {
+  std::string error;
+  std::optional<SupportTable> table = SupportTable::load(supportTable, error);
+  if (!table) {
+    getOperation().emitError(error);
+    return signalPassFailure();
+  }
+  getOperation().walk([&](tcp::IsolatedGroupOp group) {
+    auto fail = [&](const Twine &reason) {
+      group.emitError("group that is not one cuDNN graph: ") << reason;
+      signalPassFailure();
+    };
+    std::string reason;
+    std::optional<GroupForm> form = matchGroup(group, reason);
+    if (!form)
+      return fail(reason);
+    if (std::optional<std::string> refused = form->refuse(*table))
+      return fail(*refused);
+    auto pattern = group->getAttrOfType<StringAttr>(kPatternAttr);
+    if (pattern && pattern.getValue() != form->pattern())
+      fail("expects pattern \"" + form->pattern() + "\", but got \"" + pattern.getValue() + "\"");
+  });
+}

@@ -1,0 +1,59 @@
+// Groups become calls of graphs. Equal groups share one graph, so that a network of fifty convolutions builds and tunes the few
+// that differ.
+
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "passes/Passes.h"
+#include "passes/tcp_to_cudnn/GraphBuilder.h"
+#include "passes/tcp_to_cudnn/GraphTable.h"
+
+namespace convoy {
+#define GEN_PASS_DEF_CONVERTTCPTOCUDNNPASS
+#include "passes/Passes.h.inc"
+} // namespace convoy
+
+using namespace mlir;
+using namespace convoy;
+
+namespace {
+
+struct ConvertTcpToCudnnPass : public convoy::impl::ConvertTcpToCudnnPassBase<ConvertTcpToCudnnPass> {
+  using Base::Base;
+  void runOnOperation() override;
+
+private:
+  LogicalResult convert(tcp::IsolatedGroupOp group, GraphTable &graphs);
+};
+
+} // namespace
+
+LogicalResult ConvertTcpToCudnnPass::convert(tcp::IsolatedGroupOp group, GraphTable &graphs) {
+  std::string reason;
+  std::optional<GroupForm> form = matchGroup(group, reason);
+  if (!form)
+    return group.emitError("group that is not one cuDNN graph: ") << reason;
+
+  // The graph stands before the function, where its first use is read.
+  OpBuilder builder(group->getParentOfType<func::FuncOp>());
+  cudnn::GraphOp graph = buildGraph(builder, "graph", group, *form);
+  if (!graph)
+    return failure();
+  graph = graphs.share(graph, form->pattern());
+
+  builder.setInsertionPoint(group);
+  auto type = cast<RankedTensorType>(group.getResult(0).getType());
+  Value out = tensor::EmptyOp::create(builder, group.getLoc(), type.getShape(), type.getElementType());
+  auto execute =
+      cudnn::ExecuteOp::create(builder, group.getLoc(), TypeRange(type), FlatSymbolRefAttr::get(graph), group.getInputs(), ValueRange(out));
+  group.replaceAllUsesWith(execute);
+  group.erase();
+  return success();
+}
+
+void ConvertTcpToCudnnPass::runOnOperation() {
+  GraphTable graphs(getOperation());
+  SmallVector<tcp::IsolatedGroupOp> groups;
+  getOperation().walk([&](tcp::IsolatedGroupOp group) { groups.push_back(group); });
+  for (tcp::IsolatedGroupOp group : groups)
+    if (failed(convert(group, graphs)))
+      signalPassFailure();
+}

@@ -1,0 +1,126 @@
+// RUN: convoy-opt %s --split-input-file --tcp-form-groups --tcp-verify-groups | filecheck %s
+
+// A bottleneck's end: bias, residual and relu, one group.
+// CHECK-LABEL: func.func @residual_block(
+// CHECK-SAME: %[[X:.*]]: tensor<1x8x8x64xf16>, %[[W:.*]]: tensor<64x3x3x64xf16>, %[[B:.*]]: tensor<1x1x1x64xf16>)
+// CHECK: %[[A:.*]] = tcp.isolated_group %[[X]], %[[W]], %[[B]] attributes {anchor = "conv2d", pattern = "conv2d+bias+relu"} {
+// CHECK-NEXT: ^bb0(%[[I:.*]]: tensor<1x8x8x64xf16>, %[[F:.*]]: tensor<64x3x3x64xf16>, %[[V:.*]]: tensor<1x1x1x64xf16>):
+// CHECK-NEXT: %[[C:.*]] = tcp.conv2d %[[I]], %[[F]]
+// CHECK-NEXT: %[[D:.*]] = tcp.add %[[C]], %[[V]]
+// CHECK-NEXT: %[[E:.*]] = tcp.clamp %[[D]]
+// CHECK-NEXT: tcp.yield %[[E]]
+// CHECK: %[[R:.*]] = tcp.isolated_group %[[A]], %[[W]], %[[B]], %[[X]] attributes {anchor = "conv2d", pattern = "conv2d+bias+residual+relu"} {
+// CHECK: return %[[R]]
+func.func @residual_block(%x: tensor<1x8x8x64xf16>, %w: tensor<64x3x3x64xf16>, %b: tensor<1x1x1x64xf16>) -> tensor<1x8x8x64xf16> {
+  %0 = tcp.conv2d %x, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 1, 1>} : tensor<1x8x8x64xf16>, tensor<64x3x3x64xf16> -> tensor<1x8x8x64xf16>
+  %1 = tcp.add %0, %b : tensor<1x8x8x64xf16>, tensor<1x1x1x64xf16> -> tensor<1x8x8x64xf16>
+  %2 = tcp.clamp %1 {min_float = 0.0 : f32} : tensor<1x8x8x64xf16> -> tensor<1x8x8x64xf16>
+  %3 = tcp.conv2d %2, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 1, 1>} : tensor<1x8x8x64xf16>, tensor<64x3x3x64xf16> -> tensor<1x8x8x64xf16>
+  %4 = tcp.add %3, %b : tensor<1x8x8x64xf16>, tensor<1x1x1x64xf16> -> tensor<1x8x8x64xf16>
+  %5 = tcp.add %x, %4 : tensor<1x8x8x64xf16>, tensor<1x8x8x64xf16> -> tensor<1x8x8x64xf16>
+  %6 = tcp.clamp %5 {min_float = 0.0 : f32} : tensor<1x8x8x64xf16> -> tensor<1x8x8x64xf16>
+  return %6 : tensor<1x8x8x64xf16>
+}
+
+// -----
+
+// Both branches are convolutions: the sum goes to the one that comes last.
+// CHECK-LABEL: func.func @downsample(
+// CHECK: %[[D:.*]] = tcp.isolated_group {{.*}} attributes {anchor = "conv2d", pattern = "conv2d"}
+// CHECK: tcp.isolated_group %{{.*}}, %{{.*}}, %[[D]] attributes {anchor = "conv2d", pattern = "conv2d+residual+relu"}
+func.func @downsample(%x: tensor<1x8x8x64xf16>, %w: tensor<64x1x1x64xf16>) -> tensor<1x8x8x64xf16> {
+  %0 = tcp.conv2d %x, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<1x8x8x64xf16>, tensor<64x1x1x64xf16> -> tensor<1x8x8x64xf16>
+  %1 = tcp.conv2d %x, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<1x8x8x64xf16>, tensor<64x1x1x64xf16> -> tensor<1x8x8x64xf16>
+  %2 = tcp.add %1, %0 : tensor<1x8x8x64xf16>, tensor<1x8x8x64xf16> -> tensor<1x8x8x64xf16>
+  %3 = tcp.clamp %2 {min_float = 0.0 : f32} : tensor<1x8x8x64xf16> -> tensor<1x8x8x64xf16>
+  return %3 : tensor<1x8x8x64xf16>
+}
+
+// -----
+
+// A diamond: the residual is computed from the group's own value through another convolution, so a group with both sums would
+// need its own result. The value has two uses, and the group ends before them; the sum goes to the second convolution.
+// CHECK-LABEL: func.func @diamond(
+// CHECK: %[[A:.*]] = tcp.isolated_group {{.*}} attributes {anchor = "conv2d", pattern = "conv2d+relu"}
+// CHECK: %[[S:.*]] = tcp.sigmoid %[[A]] {tcp.outside = "the result of clamp before it has other uses"}
+// CHECK: tcp.isolated_group %[[S]], %{{.*}}, %[[A]] attributes {anchor = "conv2d", pattern = "conv2d+residual"}
+func.func @diamond(%x: tensor<1x8x8x64xf16>, %w: tensor<64x1x1x64xf16>) -> tensor<1x8x8x64xf16> {
+  %0 = tcp.conv2d %x, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<1x8x8x64xf16>, tensor<64x1x1x64xf16> -> tensor<1x8x8x64xf16>
+  %1 = tcp.clamp %0 {min_float = 0.0 : f32} : tensor<1x8x8x64xf16> -> tensor<1x8x8x64xf16>
+  %2 = tcp.sigmoid %1 : tensor<1x8x8x64xf16> -> tensor<1x8x8x64xf16>
+  %3 = tcp.conv2d %2, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<1x8x8x64xf16>, tensor<64x1x1x64xf16> -> tensor<1x8x8x64xf16>
+  %4 = tcp.add %1, %3 : tensor<1x8x8x64xf16>, tensor<1x8x8x64xf16> -> tensor<1x8x8x64xf16>
+  return %4 : tensor<1x8x8x64xf16>
+}
+
+// -----
+
+// The residual is elementwise work on the group's own value: taken into the group, the group would wait for itself.
+// CHECK-LABEL: func.func @own_value(
+// CHECK: %[[A:.*]] = tcp.isolated_group {{.*}} attributes {anchor = "conv2d", pattern = "conv2d"}
+// CHECK: %[[S:.*]] = tcp.sigmoid %[[A]] {tcp.outside = "the result of conv2d before it has other uses"}
+// CHECK: %[[M:.*]] = tcp.mul %[[A]], %[[S]] {tcp.outside = "the result of conv2d before it has other uses"}
+// CHECK: return %[[M]]
+func.func @own_value(%x: tensor<1x8x8x64xf16>, %w: tensor<64x1x1x64xf16>) -> tensor<1x8x8x64xf16> {
+  %0 = tcp.conv2d %x, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<1x8x8x64xf16>, tensor<64x1x1x64xf16> -> tensor<1x8x8x64xf16>
+  %1 = tcp.sigmoid %0 : tensor<1x8x8x64xf16> -> tensor<1x8x8x64xf16>
+  %2 = tcp.mul %0, %1 : tensor<1x8x8x64xf16>, tensor<1x8x8x64xf16> -> tensor<1x8x8x64xf16>
+  return %2 : tensor<1x8x8x64xf16>
+}
+
+// -----
+
+// What no group before it takes goes into the one after it; here a scale, a shift and relu, and leaky_relu after.
+// CHECK-LABEL: func.func @prologue(
+// CHECK: tcp.isolated_group {{.*}} attributes {anchor = "conv2d", pattern = "scale+bias+relu+conv2d+leaky_relu"}
+func.func @prologue(%x: tensor<1x8x8x64xf16>, %w: tensor<64x1x1x64xf16>, %s: tensor<1x1x1x64xf16>) -> tensor<1x8x8x64xf16> {
+  %0 = tcp.mul %x, %s : tensor<1x8x8x64xf16>, tensor<1x1x1x64xf16> -> tensor<1x8x8x64xf16>
+  %1 = tcp.add %0, %s : tensor<1x8x8x64xf16>, tensor<1x1x1x64xf16> -> tensor<1x8x8x64xf16>
+  %2 = tcp.clamp %1 {min_float = 0.0 : f32} : tensor<1x8x8x64xf16> -> tensor<1x8x8x64xf16>
+  %3 = tcp.conv2d %2, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<1x8x8x64xf16>, tensor<64x1x1x64xf16> -> tensor<1x8x8x64xf16>
+  %4 = tcp.leaky_relu %3 {negative_slope = 0.1 : f64} : tensor<1x8x8x64xf16> -> tensor<1x8x8x64xf16>
+  return %4 : tensor<1x8x8x64xf16>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @tail(
+// CHECK: attributes {anchor = "max_pool", pattern = "max_pool"}
+// CHECK: attributes {anchor = "avg_pool", pattern = "avg_pool"}
+// CHECK: attributes {anchor = "mean", pattern = "mean"}
+// CHECK: tcp.reshape {{.*}}tcp.outside = "reshape: a view, which costs nothing"
+// CHECK: attributes {anchor = "matmul", pattern = "matmul+bias+cast"}
+func.func @tail(%x: tensor<2x8x8x64xf16>, %w: tensor<64x10xf16>, %b: tensor<1x10xf16>) -> tensor<2x10xf32> {
+  %0 = tcp.max_pool %x {channels_last, dilation = array<i64: 1, 1>, kernel = array<i64: 2, 2>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 2, 2>} : tensor<2x8x8x64xf16> -> tensor<2x4x4x64xf16>
+  %1 = tcp.avg_pool %0 {channels_last, ceil_pad = array<i64: 0, 0>, kernel = array<i64: 2, 2>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 2, 2>} : tensor<2x4x4x64xf16> -> tensor<2x2x2x64xf16>
+  %2 = tcp.reduce_mean %1 {dims = array<i64: 1, 2>} : tensor<2x2x2x64xf16> -> tensor<2x1x1x64xf16>
+  %3 = tcp.reshape %2 : tensor<2x1x1x64xf16> -> tensor<2x64xf16>
+  %4 = tcp.matmul %3, %w : tensor<2x64xf16>, tensor<64x10xf16> -> tensor<2x10xf16>
+  %5 = tcp.add %4, %b : tensor<2x10xf16>, tensor<1x10xf16> -> tensor<2x10xf16>
+  %6 = tcp.cast %5 : tensor<2x10xf16> -> tensor<2x10xf32>
+  return %6 : tensor<2x10xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @ranks(
+// CHECK: attributes {anchor = "conv1d", pattern = "conv1d+gelu"}
+// CHECK: attributes {anchor = "conv3d", pattern = "conv3d+relu_clip"}
+func.func @ranks(%x: tensor<1x16x8xbf16>, %w: tensor<8x3x8xbf16>, %y: tensor<1x4x4x4x8xf32>, %v: tensor<8x1x1x1x8xf32>) -> (tensor<1x16x8xbf16>, tensor<1x4x4x4x8xf32>) {
+  %0 = tcp.conv1d %x, %w {channels_last, dilation = array<i64: 1>, pad = array<i64: 1, 1>, stride = array<i64: 1>} : tensor<1x16x8xbf16>, tensor<8x3x8xbf16> -> tensor<1x16x8xbf16>
+  %1 = tcp.gelu %0 : tensor<1x16x8xbf16> -> tensor<1x16x8xbf16>
+  %2 = tcp.conv3d %y, %v {channels_last, dilation = array<i64: 1, 1, 1>, pad = array<i64: 0, 0, 0, 0, 0, 0>, stride = array<i64: 1, 1, 1>} : tensor<1x4x4x4x8xf32>, tensor<8x1x1x1x8xf32> -> tensor<1x4x4x4x8xf32>
+  %3 = tcp.clamp %2 {min_float = 0.0 : f32, max_float = 6.0 : f32} : tensor<1x4x4x4x8xf32> -> tensor<1x4x4x4x8xf32>
+  return %1, %3 : tensor<1x16x8xbf16>, tensor<1x4x4x4x8xf32>
+}
+
+// -----
+
+// The host's function stays as it is.
+// CHECK-LABEL: func.func @prepare_weights(
+// CHECK-NOT: tcp.isolated_group
+// CHECK-NOT: tcp.outside
+func.func @prepare_weights(%x: tensor<2x64xf16>, %w: tensor<64x10xf16>) -> tensor<2x10xf16> attributes {tcp.target = "cpu"} {
+  %0 = tcp.matmul %x, %w : tensor<2x64xf16>, tensor<64x10xf16> -> tensor<2x10xf16>
+  return %0 : tensor<2x10xf16>
+}
