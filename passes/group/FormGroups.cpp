@@ -2,7 +2,7 @@
 // can lie between two of its ops: put where its last op was, a group never closes a cycle.
 
 #include "passes/Passes.h"
-#include "passes/group/Groups.h"
+#include "passes/common/Groups.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 

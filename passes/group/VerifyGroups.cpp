@@ -1,7 +1,7 @@
 // The contract of the group phase: the support table accepts every group, and every group is of a form that becomes one graph.
 
 #include "passes/Passes.h"
-#include "passes/group/Groups.h"
+#include "passes/common/Groups.h"
 
 namespace convoy {
 #define GEN_PASS_DEF_TCPVERIFYGROUPSPASS

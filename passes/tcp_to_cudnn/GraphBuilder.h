@@ -4,7 +4,7 @@
 #define CONVOY_PASSES_TCP_TO_CUDNN_GRAPHBUILDER_H
 
 #include "dialect/cudnn/CudnnOps.h"
-#include "passes/group/Groups.h"
+#include "passes/common/Groups.h"
 
 namespace convoy {
 

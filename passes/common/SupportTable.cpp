@@ -1,4 +1,4 @@
-#include "passes/group/SupportTable.h"
+#include "passes/common/SupportTable.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -11,7 +11,7 @@ using namespace mlir;
 namespace convoy {
 
 static constexpr char kBuiltin[] =
-#include "passes/group/SupportTableText.inc"
+#include "passes/common/SupportTableText.inc"
     ;
 
 std::optional<SupportTable> SupportTable::load(StringRef path, std::string &error) {

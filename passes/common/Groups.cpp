@@ -1,4 +1,4 @@
-#include "passes/group/Groups.h"
+#include "passes/common/Groups.h"
 #include "dialect/tcp/TcpShapes.h"
 #include "llvm/ADT/TypeSwitch.h"
 

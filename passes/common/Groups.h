@@ -1,11 +1,11 @@
 // What the ops of a group are to its anchor. The former grows groups by these questions, the check asks them again of every group, and
 // the conversion to cudnn builds what they answer.
 
-#ifndef CONVOY_PASSES_GROUP_GROUPS_H
-#define CONVOY_PASSES_GROUP_GROUPS_H
+#ifndef CONVOY_PASSES_COMMON_GROUPS_H
+#define CONVOY_PASSES_COMMON_GROUPS_H
 
 #include "dialect/tcp/TcpOps.h"
-#include "passes/group/SupportTable.h"
+#include "passes/common/SupportTable.h"
 
 namespace convoy {
 
@@ -60,4 +60,4 @@ std::optional<GroupForm> matchGroup(tcp::IsolatedGroupOp group, std::string &rea
 
 } // namespace convoy
 
-#endif // CONVOY_PASSES_GROUP_GROUPS_H
+#endif // CONVOY_PASSES_COMMON_GROUPS_H

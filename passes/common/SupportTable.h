@@ -1,8 +1,8 @@
 // What cuDNN takes, as data: rows of support_table.json, which is built in and can be replaced by a file. The former of groups, the check
 // of groups and the reasons that a user reads all ask this one table.
 
-#ifndef CONVOY_PASSES_GROUP_SUPPORTTABLE_H
-#define CONVOY_PASSES_GROUP_SUPPORTTABLE_H
+#ifndef CONVOY_PASSES_COMMON_SUPPORTTABLE_H
+#define CONVOY_PASSES_COMMON_SUPPORTTABLE_H
 
 #include "mlir/IR/Types.h"
 #include <optional>
@@ -49,4 +49,4 @@ inline constexpr int64_t kMinimumCudnn = 90000;
 
 } // namespace convoy
 
-#endif // CONVOY_PASSES_GROUP_SUPPORTTABLE_H
+#endif // CONVOY_PASSES_COMMON_SUPPORTTABLE_H
