@@ -96,9 +96,14 @@ def _load(options: argparse.Namespace) -> Program:
 
         restrictions = PlanOptions(allow_tf32=not options.no_tf32, deterministic=options.deterministic)
     begin = time.perf_counter()
-    program = load(options.file, device=options.device, weights=options.weights, options=restrictions)
+    progress = _progress if sys.stderr.isatty() else None
+    program = load(options.file, device=options.device, weights=options.weights, options=restrictions, progress=progress)
     print(f"loaded in {time.perf_counter() - begin:.3f} s")
     return program
+
+
+def _progress(what: str, done: int, count: int) -> None:
+    print(f"\r\033[K{what} ({done + 1} of {count})", end="\n" if done + 1 == count else "", file=sys.stderr, flush=True)
 
 
 def _info(manifest: Manifest) -> None:

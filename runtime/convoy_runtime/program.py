@@ -145,14 +145,16 @@ def load(
     weights: str | os.PathLike[str] | Mapping[str, Any] | None = None,
     poison: bool = False,
     options: PlanOptions | None = None,
+    plan_cache: str | os.PathLike[str] | bool = True,
     progress: Progress | None = None,
 ) -> Program:
     """Loads the artifact at `path`.
 
     `device` is `cpu`, `cuda`, `cuda:N` or N; by default the artifact's target, on the first GPU. `weights` replaces the weights, as
     `Program.load_weights` does. `poison` fills all temporary and output memory with NaN before each run, for tests. `options`
-    restricts cuDNN's plans. `progress` hears of each graph before it is planned, which may take a second. Raises ArtifactError,
-    DeviceError (which CudnnError and PlanError are), WeightsError.
+    restricts cuDNN's plans, and `plan_cache` says where they are kept for the next time: a folder, True for the user's cache
+    ($CONVOY_CACHE, else ~/.cache/convoy), False for nowhere. `progress` hears of each graph before it is planned, which may take a
+    second. Raises ArtifactError, DeviceError (which CudnnError and PlanError are), WeightsError.
     """
     artifact = open_artifact(path)
     target, index = _device(device, artifact.manifest.target)
@@ -166,7 +168,7 @@ def load(
     if target == "cuda":
         from .cuda.executor import CudaProgram
 
-        program = CudaProgram(artifact, native, index=index, poison=poison, options=options, progress=progress)
+        program = CudaProgram(artifact, native, index=index, poison=poison, options=options, plan_cache=plan_cache, progress=progress)
     else:
         from .cpu import CpuProgram
 

@@ -12,7 +12,7 @@ import pytest
 from runtime_fixtures import PREPARED, affine_manifest, reference
 
 from convoy.artifact import write_artifact
-from convoy_runtime.__main__ import main, random_array
+from convoy_runtime.__main__ import _progress, main, random_array
 from convoy_runtime.manifest import Cudnn, TensorSpec
 
 X = np.array([[1, 2, 3], [-4, -5, 6]], np.float32)
@@ -37,6 +37,12 @@ def test_bench(affine: Path, capsys: pytest.CaptureFixture[str], monkeypatch: py
     monkeypatch.setattr("convoy_runtime.__main__._ROUND_SECONDS", 0.001)
     assert main([str(affine), "--bench"]) == 0
     assert re.search(r"[\d.]+ us a run, median of 7 rounds of \d+ \([\d.]+ to [\d.]+\)\n$", capsys.readouterr().out)
+
+
+def test_progress(capsys: pytest.CaptureFixture[str]) -> None:
+    _progress("plan of a", 0, 2)
+    _progress("plan of b", 1, 2)
+    assert capsys.readouterr().err == "\r\033[Kplan of a (1 of 2)\r\033[Kplan of b (2 of 2)\n"
 
 
 def test_exit_codes(affine: Path, affine_bare: Path, tmp_path: Path, affine_so: bytes, capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import json
 import os
 import re
 import subprocess
@@ -20,6 +21,7 @@ from convoy_runtime import CudnnError, DeviceError, PlanError
 from convoy_runtime._native import load_native
 from convoy_runtime.cuda import _enums
 from convoy_runtime.cuda._cudnn import Cudnn, open_cudnn, version_text
+from convoy_runtime.cuda.cache import PlanCache, fingerprint
 from convoy_runtime.cuda.options import PlanOptions
 from convoy_runtime.cuda.planner import Planner, device_properties
 from convoy_runtime.manifest import Graph, GraphTensor
@@ -177,6 +179,7 @@ def test_missing_cublaslt_is_an_error_not_the_end(cudnn: Cudnn) -> None:
     code = """
 from convoy_runtime import DeviceError
 from convoy_runtime.cuda._cudnn import open_cudnn
+from convoy_runtime.cuda.cache import PlanCache, fingerprint
 from convoy_runtime.cuda.options import PlanOptions
 from convoy_runtime.cuda.planner import Planner
 try:
@@ -189,3 +192,68 @@ except DeviceError as error:
     assert printed == "there\n" or printed.startswith(
         "libcublasLt.so.13, which cuDNN needs, is not there\n  hint: pip install nvidia-cublas"
     )
+
+
+@pytest.fixture
+def cached(cudnn: Cudnn, cublaslt: None, compile_c: Callable[..., bytes], tmp_path: Path) -> Callable[..., Any]:
+    """As `plan`, with a cache in a folder of the test."""
+
+    def run(*flags: str, scope: str = "here", **options: Any) -> Any:
+        cache = PlanCache(tmp_path / "cache", scope)
+        planner = Planner(cudnn, PlanOptions(**options), handle=None, device=device_properties(cudnn, H200), cache=cache)
+        return planner.plan(graph(), load_native(compile_c("conv.c", *flags)).builder("conv_build")).report
+
+    return run
+
+
+def test_a_plan_is_restored_for_the_same_graph_options_and_scope(cached: Callable[..., Any]) -> None:
+    made = cached()
+    assert not made.restored
+    restored = cached()
+    assert restored == replace(made, restored=True)
+    assert "(A[0], from the cache)" in str(restored)
+    assert not cached("-DDTYPE=9").restored
+    assert not cached(deterministic=True).restored
+    assert not cached(scope="elsewhere").restored
+    assert cached().restored
+
+
+def test_a_plan_that_cannot_be_restored_is_made_again(cached: Callable[..., Any], tmp_path: Path) -> None:
+    made = cached()
+    (file,) = (tmp_path / "cache" / "plans").iterdir()
+    whole = file.read_text()
+    for damage in ("", "[]", whole[: len(whole) // 2]):
+        file.write_text(damage)
+        assert cached() == made
+    entry = json.loads(whole)
+    for changed in ({**entry, "plan": '{"cudnnVersion": 1}'}, {**entry, "report": {}}):
+        file.write_text(json.dumps(changed))
+        again = cached()
+        assert not again.restored
+        assert again.rejected[0].startswith("cache: ")
+        assert json.loads(file.read_text())["plan"] == entry["plan"]
+
+
+def test_a_cache_that_cannot_be_written(cached: Callable[..., Any], tmp_path: Path) -> None:
+    (tmp_path / "cache").write_text("a file")
+    with pytest.warns(RuntimeWarning, match="cuDNN plans are not kept: .*cache: (Not a directory|File exists)"):
+        assert not cached().restored
+
+
+def test_fingerprints(compile_c: Callable[..., bytes]) -> None:
+    def of(*flags: str) -> str | None:
+        return fingerprint(load_native(compile_c("conv.c", *flags)).builder("conv_build"))
+
+    assert of() == of("-DCALL=1")
+    assert len({of(), of("-DDTYPE=0"), of("-DDTYPE=9"), of("-DSTRIDE=2")}) == 4
+
+
+def test_where_the_cache_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("CONVOY_CACHE", str(tmp_path / "a"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "b"))
+    assert PlanCache.default_folder() == tmp_path / "a"
+    monkeypatch.delenv("CONVOY_CACHE")
+    assert PlanCache.default_folder() == tmp_path / "b" / "convoy"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert PlanCache.default_folder() == tmp_path / ".cache" / "convoy"

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import os
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,6 +27,7 @@ from convoy_runtime.program import POISON, Program, Progress
 
 from ._cudnn import Cudnn, open_cudnn
 from ._driver import Device, open_driver
+from .cache import PlanCache
 from .calls import Calls
 from .memory import Allocation, DeviceArray, Lease, Pool, carve
 from .options import PlanOptions
@@ -56,6 +59,7 @@ class CudaProgram(Program):
         index: int,
         poison: bool,
         options: PlanOptions | None = None,
+        plan_cache: str | os.PathLike[str] | bool = True,
         progress: Progress | None = None,
     ) -> None:
         super().__init__(artifact, native, poison=poison)
@@ -69,7 +73,7 @@ class CudaProgram(Program):
         self._pool = Pool(self._device)
         try:
             with self._device.current():
-                self._prepare(artifact, options or PlanOptions(), progress)
+                self._prepare(artifact, options or PlanOptions(), plan_cache, progress)
         except BaseException:
             self.close()
             raise
@@ -172,7 +176,9 @@ class CudaProgram(Program):
 
     # Loading.
 
-    def _prepare(self, artifact: Artifact, options: PlanOptions, progress: Progress | None) -> None:
+    def _prepare(
+        self, artifact: Artifact, options: PlanOptions, plan_cache: str | os.PathLike[str] | bool, progress: Progress | None
+    ) -> None:
         manifest, call, keep = self.manifest, self._driver.call, self._resources
         self._stream = int(call("cuStreamCreate", _STREAM_NON_BLOCKING))
         keep.callback(self._quietly, "cuStreamDestroy", self._stream)
@@ -181,7 +187,7 @@ class CudaProgram(Program):
 
         cudnn, handle = self._open_cudnn()
         if cudnn is not None:
-            planner = Planner(cudnn, options, handle=handle)
+            planner = Planner(cudnn, options, handle=handle, cache=self._cache(cudnn, plan_cache))
             used = list(dict.fromkeys(site.graph for site in manifest.calls))
             for done, index in enumerate(used):
                 graph = manifest.graphs[index]
@@ -207,6 +213,14 @@ class CudaProgram(Program):
         )
         keep.callback(calls.close)
         self._capture(calls)
+
+    def _cache(self, cudnn: Cudnn, place: str | os.PathLike[str] | bool) -> PlanCache | None:
+        """The cache of plans for this GPU, driver and cuDNN; None when there shall be none."""
+        if place is False:
+            return None
+        driver = self._driver.call("cuDriverGetVersion")
+        folder = PlanCache.default_folder() if place is True else Path(place)
+        return PlanCache(folder, f"cuDNN {cudnn.version}, {self._device.name}, driver {driver}")
 
     def _open_cudnn(self) -> tuple[Cudnn | None, int | None]:
         """cuDNN and a handle on our stream; neither when the program has no graphs."""

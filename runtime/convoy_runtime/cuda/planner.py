@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from convoy_runtime.manifest import Graph
 
 from ._cudnn import BackendDescriptor, Cudnn
 from ._enums import Attribute, BehaviorNote, Descriptor, HeurMode, KnobType, NumericalNote, Type, name_of
+from .cache import PlanCache, fingerprint
 from .options import PlanOptions
 
 __all__ = ["Plan", "PlanReport", "Planner", "device_properties"]
@@ -29,7 +30,8 @@ _MAX_KNOBS = 64
 
 @dataclass(frozen=True, slots=True)
 class PlanReport:
-    """What was chosen for a graph. `rank` is the place in the list of `heuristic`; `rejected` says why those before were not taken."""
+    """What was chosen for a graph. `rank` is the place in the list of `heuristic`; `rejected` says why those before were not taken;
+    `restored` plans were chosen when the cache got them."""
 
     graph: str
     location: str
@@ -41,11 +43,12 @@ class PlanReport:
     heuristic: str
     rank: int
     rejected: tuple[str, ...]
+    restored: bool = False
 
     def __str__(self) -> str:
         knobs = ", ".join(f"{name}={value}" for name, value in self.knobs.items())
         notes = ", ".join(self.numerical_notes + self.behavior_notes)
-        chosen = f"engine {self.engine} ({self.heuristic}[{self.rank}])"
+        chosen = f"engine {self.engine} ({self.heuristic}[{self.rank}]{', from the cache' if self.restored else ''})"
         return f"{self.graph}: {chosen} {{{knobs}}} [{notes}] workspace {self.workspace_bytes} bytes"
 
 
@@ -83,19 +86,67 @@ def device_properties(cudnn: Cudnn, path: Path) -> BackendDescriptor:
 class Planner:
     """Plans graphs for the device of `handle`, or, with `handle` None, for the one that `device` describes."""
 
-    def __init__(self, cudnn: Cudnn, options: PlanOptions, *, handle: int | None, device: BackendDescriptor | None = None) -> None:
+    def __init__(
+        self,
+        cudnn: Cudnn,
+        options: PlanOptions,
+        *,
+        handle: int | None,
+        device: BackendDescriptor | None = None,
+        cache: PlanCache | None = None,
+    ) -> None:
         cudnn.require_cublaslt()
-        self._cudnn, self._options, self._handle, self._device = cudnn, options, handle, device
+        self._cudnn, self._options, self._handle, self._device, self._cache = cudnn, options, handle, device, cache
 
     def plan(self, graph: Graph, build: Any) -> Plan:
         """The first plan for `graph`. `build` is its native build function. Raises CudnnError when the graph itself is refused and
         PlanError when no engine takes it."""
+        rejected: list[str] = []
+        content = fingerprint(build) if self._cache is not None else None
+        if content is not None and (restored := self._restore(graph, content, rejected)) is not None:
+            return restored
         with self.operation_graph(graph, build) as operations:
-            rejected: list[str] = []
             for plan in self.candidates(graph, operations, rejected):
+                if content is not None:
+                    self._store(content, plan)
                 return plan
         hint = "relax the PlanOptions, or compile the model again for this GPU" if rejected else None
         raise PlanError(graph=graph.name, location=graph.location, tried=tuple(rejected), hint=hint)
+
+    def _restore(self, graph: Graph, content: str, rejected: list[str]) -> Plan | None:
+        """The plan that the cache has for a graph of this content; None when there is none that cuDNN takes."""
+        entry = self._cache.load(content, repr(self._options)) if self._cache is not None else None
+        if entry is None:
+            return None
+        descriptor = self._cudnn.create(Descriptor.EXECUTION_PLAN)
+        try:
+            self._place(descriptor)
+            descriptor.set(Attribute.EXECUTION_PLAN_JSON_REPRESENTATION, Type.CHAR, entry["plan"].encode() + b"\0").finalize()
+            (workspace,) = descriptor.get(Attribute.EXECUTION_PLAN_WORKSPACE_SIZE, Type.INT64, 1)
+            self._check_workspace(workspace)
+            known = {**entry["report"], "graph": graph.name, "location": graph.location, "workspace_bytes": workspace, "restored": True}
+            lists = {name: tuple(known[name]) for name in ("numerical_notes", "behavior_notes", "rejected")}
+            return Plan(descriptor, PlanReport(**{**known, **lists}))
+        except (CudnnError, _TooLarge, TypeError, KeyError) as error:
+            descriptor.close()
+            rejected.append(f"cache: {error}")
+            return None
+
+    def _store(self, content: str, plan: Plan) -> None:
+        try:
+            text = plan.descriptor.get_text(Attribute.EXECUTION_PLAN_JSON_REPRESENTATION)
+        except CudnnError:
+            # Not every engine's plans can be written (cuDNN's release notes name some); such a plan is made again each time.
+            return
+        if self._cache is not None:
+            self._cache.store(content, repr(self._options), {"plan": text, "report": asdict(plan.report)})
+
+    def _place(self, plan: BackendDescriptor) -> None:
+        """Says where a plan is to run."""
+        if self._handle is not None:
+            plan.set(Attribute.EXECUTION_PLAN_HANDLE, Type.HANDLE, [self._handle])
+        if self._device is not None:
+            plan.set(Attribute.EXECUTION_PLAN_DEVICEPROP, Type.BACKEND_DESCRIPTOR, [self._device])
 
     def operation_graph(self, graph: Graph, build: Any) -> _Operations:
         """The finalized operation graph; a context manager that destroys it."""
@@ -174,10 +225,7 @@ class Planner:
             return None
         descriptor = self._cudnn.create(Descriptor.EXECUTION_PLAN)
         try:
-            if self._handle is not None:
-                descriptor.set(Attribute.EXECUTION_PLAN_HANDLE, Type.HANDLE, [self._handle])
-            if self._device is not None:
-                descriptor.set(Attribute.EXECUTION_PLAN_DEVICEPROP, Type.BACKEND_DESCRIPTOR, [self._device])
+            self._place(descriptor)
             descriptor.set(Attribute.EXECUTION_PLAN_ENGINE_CONFIG, Type.BACKEND_DESCRIPTOR, [config.descriptor])
             # Known before the plan is built, and building may take seconds.
             self._check_workspace(config.descriptor.get(Attribute.ENGINECFG_WORKSPACE_SIZE, Type.INT64, 1)[0])
