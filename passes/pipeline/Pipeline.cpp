@@ -57,8 +57,9 @@ static void populate_linalg(OpPassManager &pm, const PipelineOptions &) {
   pm.addPass(createHoistTransposesPass());
   pm.addNestedPass<func::FuncOp>(createFuseElementwisePass());
   pm.addNestedPass<func::FuncOp>(createLowerAffinePass()); // fused index computations
+  // No CSE: two tensors with the same fill are two buffers, not one and a copy of it.
   pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
+  pm.addNestedPass<func::FuncOp>(createExpandMathPass());
 }
 
 static void populate_plan(OpPassManager &, const PipelineOptions &) {}

@@ -1,0 +1,304 @@
+// Transcendental functions as additions, multiplications and bit operations, for f32 and f64. Nothing here needs libm or libdevice, and
+// all of it vectorizes. Errors against exact values are in test/passes/tcp_to_linalg/test_math.py.
+//
+// Method: the argument is brought into a small interval exactly, a polynomial is evaluated there, and the bits of the exponent are put
+// together. Series are Taylor's where they converge fast enough; those of erf were fitted at Chebyshev nodes.
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/PatternMatch.h"
+#include "passes/tcp_to_linalg/Patterns.h"
+
+using namespace mlir;
+
+namespace {
+
+/// A scalar with operators. Multiplications and additions may be contracted to one rounding.
+struct Number {
+  ImplicitLocOpBuilder *builder;
+  Value value;
+
+  Type type() const { return value.getType(); }
+  Number with(Value other) const { return {builder, other}; }
+  Number constant(double number) const { return with(arith::ConstantOp::create(*builder, builder->getFloatAttr(type(), number))); }
+  template <typename Op> Number apply(Number other) const {
+    return with(Op::create(*builder, value, other.value, arith::FastMathFlags::contract));
+  }
+  Number operator+(Number other) const { return apply<arith::AddFOp>(other); }
+  Number operator-(Number other) const { return apply<arith::SubFOp>(other); }
+  Number operator*(Number other) const { return apply<arith::MulFOp>(other); }
+  Number operator/(Number other) const { return apply<arith::DivFOp>(other); }
+  Number operator+(double other) const { return *this + constant(other); }
+  Number operator-(double other) const { return *this - constant(other); }
+  Number operator*(double other) const { return *this * constant(other); }
+  Number operator-() const { return with(arith::NegFOp::create(*builder, value)); }
+  Number abs() const { return with(math::AbsFOp::create(*builder, value)); }
+
+  Value compare(arith::CmpFPredicate predicate, Number other) const {
+    return arith::CmpFOp::create(*builder, predicate, value, other.value);
+  }
+  Value operator<(double other) const { return compare(arith::CmpFPredicate::OLT, constant(other)); }
+  Value operator>(double other) const { return compare(arith::CmpFPredicate::OGT, constant(other)); }
+  Value operator==(double other) const { return compare(arith::CmpFPredicate::OEQ, constant(other)); }
+  Value isNan() const { return compare(arith::CmpFPredicate::UNO, *this); }
+
+  /// The value where `condition` holds, `other` elsewhere.
+  Number where(Value condition, Number other) const { return with(arith::SelectOp::create(*builder, condition, value, other.value)); }
+  /// Limited to a range; NaN becomes the upper end.
+  Number limited(double low, double high) const {
+    Number below = where(*this < high, constant(high));
+    return below.where(below > low, constant(low));
+  }
+  /// The polynomial with these coefficients, the constant one first.
+  Number polynomial(ArrayRef<double> coefficients) const {
+    Number sum = constant(coefficients.back());
+    for (double coefficient : llvm::reverse(coefficients.drop_back()))
+      sum = sum * *this + coefficient;
+    return sum;
+  }
+};
+
+/// What the expansions need to know of a float format.
+struct Format {
+  bool isDouble;
+  int mantissa, bias;
+  IntegerType bits;
+
+  explicit Format(Type type)
+      : isDouble(type.isF64()), mantissa(isDouble ? 52 : 23), bias(isDouble ? 1023 : 127),
+        bits(IntegerType::get(type.getContext(), isDouble ? 64 : 32)) {}
+};
+
+Value constantLike(ImplicitLocOpBuilder &b, Type type, int64_t value) {
+  return arith::ConstantOp::create(b, b.getIntegerAttr(type, value));
+}
+
+/// Upper bits of ln 2, whose product with an exponent is exact, and the rest.
+constexpr double kLn2High = 0.693359375, kLn2Low = -2.1219444005469058277e-4;
+
+/// 2 to the power of `exponent` (an integer of the format's width, in the range of normal numbers).
+Number powerOfTwo(Number like, const Format &format, Value exponent) {
+  ImplicitLocOpBuilder &b = *like.builder;
+  Value biased = arith::AddIOp::create(b, exponent, constantLike(b, format.bits, format.bias));
+  Value bits = arith::ShLIOp::create(b, biased, constantLike(b, format.bits, format.mantissa));
+  return like.with(arith::BitcastOp::create(b, like.type(), bits));
+}
+
+/// x as k * ln 2 + r with |r| at most ln 2 / 2, and expm1(r).
+struct ReducedExp {
+  Value k;
+  Number expm1;
+};
+
+ReducedExp reduceExp(Number x, const Format &format) {
+  ImplicitLocOpBuilder &b = *x.builder;
+  Number scaled = x * 1.4426950408889634;
+  scaled = scaled + scaled.constant(0.5).where(scaled > 0, scaled.constant(-0.5));
+  // Through i32, which every vector unit converts to.
+  Value k = arith::FPToSIOp::create(b, b.getI32Type(), scaled.value);
+  Number kFloat = x.with(arith::SIToFPOp::create(b, x.type(), k));
+  if (format.isDouble)
+    k = arith::ExtSIOp::create(b, format.bits, k);
+  Number r = x - kFloat * kLn2High - kFloat * kLn2Low;
+  SmallVector<double> series;
+  double factorial = 1;
+  for (int i = 2, end = format.isDouble ? 14 : 8; i < end; ++i)
+    series.push_back(1 / (factorial *= i));
+  return {k, r + r * r * r.polynomial(series)};
+}
+
+Number exp(Number x) {
+  Format format(x.type());
+  ImplicitLocOpBuilder &b = *x.builder;
+  // Outside of this the result is 0 or infinity.
+  ReducedExp reduced = reduceExp(format.isDouble ? x.limited(-746, 710) : x.limited(-104, 89), format);
+  // Two factors, because 2^k alone may be out of range where the result is not.
+  Value half = arith::ShRSIOp::create(b, reduced.k, constantLike(b, format.bits, 1));
+  Value rest = arith::SubIOp::create(b, reduced.k, half);
+  Number result = (reduced.expm1 + 1.0) * powerOfTwo(x, format, half) * powerOfTwo(x, format, rest);
+  return x.where(x.isNan(), result);
+}
+
+Number expm1(Number x) {
+  Format format(x.type());
+  ImplicitLocOpBuilder &b = *x.builder;
+  ReducedExp reduced = reduceExp(format.isDouble ? x.limited(-38, 710) : x.limited(-18, 89), format);
+  // (q + 1) 2^k - 1 as (q + (1 - 2^-k)) 2^k, which loses nothing where k is 0.
+  Value top = constantLike(b, format.bits, format.bias - 1);
+  Value inverse = arith::SubIOp::create(b, constantLike(b, format.bits, 0), arith::MinSIOp::create(b, reduced.k, top));
+  Number sum = reduced.expm1 + (-powerOfTwo(x, format, inverse) + 1.0);
+  Value half = arith::ShRSIOp::create(b, reduced.k, constantLike(b, format.bits, 1));
+  Value rest = arith::SubIOp::create(b, reduced.k, half);
+  Number result = sum * powerOfTwo(x, format, half) * powerOfTwo(x, format, rest);
+  // expm1(-0) is -0, and where x is tiny it is x.
+  result = x.where(x == 0, result);
+  return x.where(x.isNan(), result);
+}
+
+Number log(Number x) {
+  Format format(x.type());
+  ImplicitLocOpBuilder &b = *x.builder;
+  double smallest = format.isDouble ? 2.2250738585072014e-308 : 1.17549435e-38;
+  double lift = format.isDouble ? 18014398509481984.0 : 16777216.0; // 2^54, 2^24
+  Value isSubnormal = x < smallest;
+  Number normal = (x * lift).where(isSubnormal, x);
+  // The mantissa in [sqrt(1/2), sqrt(2)), the exponent to match.
+  int64_t one = static_cast<int64_t>(format.bias) << format.mantissa;
+  int64_t root = format.isDouble ? 0x3fe6a09e667f3bcd : 0x3f3504f3;
+  Value bits = arith::BitcastOp::create(b, format.bits, normal.value);
+  bits = arith::AddIOp::create(b, bits, constantLike(b, format.bits, one - root));
+  Value exponent = arith::ShRSIOp::create(b, bits, constantLike(b, format.bits, format.mantissa));
+  exponent = arith::SubIOp::create(b, exponent, constantLike(b, format.bits, format.bias));
+  Value mantissa = arith::AndIOp::create(b, bits, constantLike(b, format.bits, (int64_t(1) << format.mantissa) - 1));
+  mantissa = arith::AddIOp::create(b, mantissa, constantLike(b, format.bits, root));
+  if (format.isDouble)
+    exponent = arith::TruncIOp::create(b, b.getI32Type(), exponent);
+  Number e = x.with(arith::SIToFPOp::create(b, x.type(), exponent));
+  e = (e - (format.isDouble ? 54 : 24)).where(isSubnormal, e);
+
+  // log(1 + f) = 2 atanh(f / (2 + f)), with the largest terms kept apart.
+  Number f = x.with(arith::BitcastOp::create(b, x.type(), mantissa)) - 1.0;
+  Number s = f / (f + 2.0), z = s * s;
+  SmallVector<double> series;
+  for (int i = 3, end = format.isDouble ? 25 : 13; i < end; i += 2)
+    series.push_back(2.0 / i);
+  Number halfSquare = f * f * 0.5;
+  Number tail = s * (halfSquare + z * z.polynomial(series)) + e * kLn2Low;
+  Number result = e * kLn2High + (f - (halfSquare - tail));
+
+  double infinity = std::numeric_limits<double>::infinity();
+  result = x.where(x == infinity, result);
+  result = x.constant(-infinity).where(x == 0, result);
+  result = x.constant(std::numeric_limits<double>::quiet_NaN()).where(x < 0, result);
+  return x.where(x.isNan(), result);
+}
+
+Number copySign(Number magnitude, Number sign) {
+  return magnitude.with(math::CopySignOp::create(*sign.builder, magnitude.value, sign.value));
+}
+
+Number tanh(Number x) {
+  // expm1(2|x|) / (expm1(2|x|) + 2); at 20 the quotient is 1.
+  Number doubled = x.abs().limited(0, 20) * 2;
+  Number e = expm1(doubled);
+  return x.where(x.isNan(), copySign(e / (e + 2.0), x));
+}
+
+Number erf(Number x) {
+  // Up to 1: x times a series of x squared. Beyond: 1 - exp(-g) with a polynomial g.
+  static constexpr double nearSingle[] = {1.1283791658483509,   -0.37612626666720331,    0.11283594715160218,  -0.026854212010626412,
+                                          0.005189087423433974, -0.00080168642871658695, 7.8758750626854883e-5};
+  static constexpr double farSingle[] = {-0.00032013804967769884, 1.130233434841994,     0.63182605155916301,
+                                         0.11008008294882025,     -0.026421136005663897, 0.0047595962932662646,
+                                         -0.00059680562566077971, 4.6058042689189779e-5, -1.6371514145936436e-6};
+  static constexpr double nearDouble[] = {1.1283791670955126,    -0.3761263890318354,     0.11283791670945006,    -0.02686617064323777,
+                                          0.0052239776071164227, -0.00085483259753896921, 0.00012055294904839708, -1.492473690741966e-5,
+                                          1.6447424703317362e-6, -1.6208483801871706e-7,  1.3720064546777686e-8,  -7.7958988270021422e-10};
+  static constexpr double farDouble[] = {7.0137160014418202e-6,  1.1283213638939059,      0.63684179890748574,   0.10224398133674218,
+                                         -0.018253649806719573,  -0.0012776171075057233,  0.0026925335053596508, -0.0013116830304292537,
+                                         0.00043203548093471802, -0.00010897240274582661, 2.1780657677932066e-5, -3.4746197418031896e-6,
+                                         4.3977203010862342e-7,  -4.346154615656584e-8,   3.2644037946119305e-9, -1.78475358953147e-10,
+                                         6.6107183707326528e-12, -1.4505770720271259e-13, 1.3611703452414393e-15};
+  bool isDouble = x.type().isF64();
+  Number magnitude = x.abs().limited(0, isDouble ? 6 : 4);
+  Number near = x * (x * x).polynomial(isDouble ? ArrayRef<double>(nearDouble) : ArrayRef<double>(nearSingle));
+  Number exponent = -magnitude.polynomial(isDouble ? ArrayRef<double>(farDouble) : ArrayRef<double>(farSingle));
+  Number far = copySign(-exp(exponent) + 1.0, x);
+  return x.where(x.isNan(), near.where(x.abs() < 1, far));
+}
+
+/// sin (`shift` 0) or cos (`shift` 1). The reduction is in f64, so that f32 arguments lose nothing. Beyond 1e9 the result is NaN.
+Number sinOrCos(Number x, int64_t shift) {
+  ImplicitLocOpBuilder &b = *x.builder;
+  bool isDouble = x.type().isF64();
+  Number wide = isDouble ? x : x.with(arith::ExtFOp::create(b, b.getF64Type(), x.value));
+  Number scaled = wide * 0.63661977236758134308;
+  scaled = (scaled + scaled.constant(0.5).where(scaled > 0, scaled.constant(-0.5))).limited(-1e9, 1e9);
+  Value k = arith::FPToSIOp::create(b, b.getI32Type(), scaled.value);
+  Number kFloat = wide.with(arith::SIToFPOp::create(b, wide.type(), k));
+  // pi / 2 in parts of 33 bits, whose products with k are exact.
+  Number r = wide - kFloat * 1.57079632673412561417e+00 - kFloat * 6.07710050630396597660e-11 - kFloat * 2.02226624879595063154e-21;
+  if (!isDouble)
+    r = x.with(arith::TruncFOp::create(b, x.type(), r.value));
+  Number square = r * r;
+  SmallVector<double> sinSeries, cosSeries;
+  double term = 1;
+  for (int i = 2, end = isDouble ? 20 : 12; i < end; ++i) {
+    term /= i;
+    double sign = (i / 2) % 2 ? -1 : 1;
+    (i % 2 ? sinSeries : cosSeries).push_back(sign * term);
+  }
+  Number sine = r + r * square * square.polynomial(sinSeries);
+  Number cosine = square * square.polynomial(cosSeries) + 1.0;
+  Value quadrant = arith::AddIOp::create(b, k, constantLike(b, k.getType(), shift));
+  auto bit = [&](int64_t mask) {
+    Value masked = arith::AndIOp::create(b, quadrant, constantLike(b, k.getType(), mask));
+    return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, masked, constantLike(b, k.getType(), 0)).getResult();
+  };
+  Number chosen = cosine.where(bit(1), sine);
+  return (-chosen).where(bit(2), chosen).where(x.abs() < 1e9, x.constant(std::numeric_limits<double>::quiet_NaN()));
+}
+
+/// In f64 throughout, because y log x must keep the digits after the point whatever its size.
+Number pow(Number xNarrow, Number yNarrow) {
+  ImplicitLocOpBuilder &b = *xNarrow.builder;
+  bool isDouble = xNarrow.type().isF64();
+  auto widen = [&](Number number) { return isDouble ? number : number.with(arith::ExtFOp::create(b, b.getF64Type(), number.value)); };
+  Number x = widen(xNarrow), y = widen(yNarrow);
+  Number magnitude = exp(y * log(x.abs()));
+  // 1 to any power, and anything to the power of 0.
+  Value isOne = arith::OrIOp::create(b, x.abs() == 1, y == 0);
+  magnitude = magnitude.constant(1).where(isOne, magnitude);
+
+  Number floor = y.with(math::FloorOp::create(b, y.value)), half = y * 0.5;
+  Value isWhole = floor.compare(arith::CmpFPredicate::OEQ, y);
+  Value halfIsBroken = half.with(math::FloorOp::create(b, half.value)).compare(arith::CmpFPredicate::ONE, half);
+  Value isOdd = arith::AndIOp::create(b, isWhole, halfIsBroken);
+  Number result = copySign(magnitude, x).where(isOdd, magnitude);
+  double infinity = std::numeric_limits<double>::infinity();
+  Value isFiniteNegative = arith::AndIOp::create(b, x<0, x> - infinity);
+  Value isBroken = floor.compare(arith::CmpFPredicate::ONE, y);
+  Number nan = result.constant(std::numeric_limits<double>::quiet_NaN());
+  result = nan.where(arith::AndIOp::create(b, isFiniteNegative, isBroken), result);
+  // 1 to the power of NaN is 1, and so is NaN to the power of 0; -1 to the power of NaN is not.
+  Value definite = arith::OrIOp::create(b, x == 1, y == 0);
+  Value unordered = x.compare(arith::CmpFPredicate::UNO, y);
+  result = result.constant(1).where(definite, nan.where(unordered, result));
+  return isDouble ? result : xNarrow.with(arith::TruncFOp::create(b, xNarrow.type(), result.value));
+}
+
+/// Expands an op on f32 or f64 scalars; narrower floats were widened when the op was made.
+template <typename Op, typename Expand> struct ExpandPattern : public OpRewritePattern<Op> {
+  ExpandPattern(MLIRContext *context, Expand expand) : OpRewritePattern<Op>(context), expand(expand) {}
+
+  LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const final {
+    if (!isa<Float32Type, Float64Type>(op.getType()))
+      return rewriter.notifyMatchFailure(op, "expected a scalar of type f32 or f64");
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    if constexpr (std::is_same_v<Op, math::PowFOp>)
+      rewriter.replaceOp(op, expand({&builder, op.getLhs()}, {&builder, op.getRhs()}).value);
+    else
+      rewriter.replaceOp(op, expand({&builder, op.getOperand()}).value);
+    return success();
+  }
+
+  Expand expand;
+};
+
+template <typename Op, typename Expand> void add(RewritePatternSet &patterns, Expand expand) {
+  patterns.add(std::make_unique<ExpandPattern<Op, Expand>>(patterns.getContext(), expand));
+}
+
+} // namespace
+
+void convoy::populateMathExpansionPatterns(RewritePatternSet &patterns) {
+  add<math::ExpOp>(patterns, [](Number x) { return exp(x); });
+  add<math::ExpM1Op>(patterns, [](Number x) { return expm1(x); });
+  add<math::LogOp>(patterns, [](Number x) { return log(x); });
+  add<math::TanhOp>(patterns, [](Number x) { return tanh(x); });
+  add<math::ErfOp>(patterns, [](Number x) { return erf(x); });
+  add<math::SinOp>(patterns, [](Number x) { return sinOrCos(x, 0); });
+  add<math::CosOp>(patterns, [](Number x) { return sinOrCos(x, 1); });
+  add<math::PowFOp>(patterns, [](Number x, Number y) { return pow(x, y); });
+}

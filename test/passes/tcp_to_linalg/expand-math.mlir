@@ -1,0 +1,33 @@
+// RUN: convoy-opt %s --convoy-expand-math --split-input-file | filecheck %s
+
+// CHECK-LABEL: func.func @all
+// CHECK-NOT: math.{{exp|expm1|log|tanh|erf|sin|cos|powf}} 
+// CHECK: return
+func.func @all(%x: f32, %y: f64) -> (f32, f64) attributes {tcp.target = "cuda"} {
+  %0 = math.exp %x : f32
+  %1 = math.expm1 %0 : f32
+  %2 = math.log %1 : f32
+  %3 = math.tanh %2 : f32
+  %4 = math.erf %3 : f32
+  %5 = math.sin %4 : f32
+  %6 = math.cos %5 : f32
+  %7 = math.powf %6, %x : f32
+  %8 = math.exp %y : f64
+  return %7, %8 : f32, f64
+}
+
+// Conversions of bf16 are bit operations on the CPU and instructions on the GPU.
+// CHECK-LABEL: func.func @bf16_cpu
+// CHECK-NOT: arith.truncf
+// CHECK: return
+func.func @bf16_cpu(%x: f32) -> bf16 attributes {tcp.target = "cpu"} {
+  %0 = arith.truncf %x : f32 to bf16
+  return %0 : bf16
+}
+
+// CHECK-LABEL: func.func @bf16_cuda
+// CHECK: arith.truncf
+func.func @bf16_cuda(%x: f32) -> bf16 attributes {tcp.target = "cuda"} {
+  %0 = arith.truncf %x : f32 to bf16
+  return %0 : bf16
+}

@@ -1,0 +1,39 @@
+// RUN: convoy-opt %s --convert-tcp-to-linalg | filecheck %s
+
+// CHECK-DAG: #[[WINDOW:.*]] = affine_map<(d0, d1, d2, d3, d4, d5) -> (d0, d1 * 2 + d4, d2 * 2 + d5, d3)>
+
+// CHECK-LABEL: func.func @max
+// CHECK: %[[LOWEST:.*]] = arith.constant 0xFF800000 : f32
+// CHECK: linalg.fill ins(%[[LOWEST]]
+// CHECK: tensor.insert_slice %{{.*}} into %{{.*}}[0, 1, 1, 0] [1, 8, 8, 4] [1, 1, 1, 1]
+// CHECK: linalg.generic {indexing_maps = [#[[WINDOW]],
+// CHECK: arith.maximumf
+func.func @max(%x: tensor<1x8x8x4xf32>) -> tensor<1x4x4x4xf32> {
+  %0 = tcp.max_pool %x {channels_last, dilation = array<i64: 1, 1>, kernel = array<i64: 3, 3>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>}
+      : tensor<1x8x8x4xf32> -> tensor<1x4x4x4xf32>
+  return %0 : tensor<1x4x4x4xf32>
+}
+
+// Windows that lie partly outside are divided by what is inside.
+// CHECK-LABEL: func.func @avg
+// CHECK: arith.addf
+// CHECK: linalg.index 2
+// CHECK: arith.minsi
+// CHECK: arith.maxsi
+// CHECK: linalg.index 3
+// CHECK: arith.divf
+func.func @avg(%x: tensor<1x4x8x8xf32>) -> tensor<1x4x4x4xf32> {
+  %0 = tcp.avg_pool %x {ceil_pad = array<i64: 0, 0>, kernel = array<i64: 3, 3>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>}
+      : tensor<1x4x8x8xf32> -> tensor<1x4x4x4xf32>
+  return %0 : tensor<1x4x4x4xf32>
+}
+
+// CHECK-LABEL: func.func @avg_divisor
+// CHECK-NOT: linalg.index
+// CHECK: %[[SEVEN:.*]] = arith.constant 7.000000e+00 : f32
+// CHECK: arith.divf %{{.*}}, %[[SEVEN]]
+func.func @avg_divisor(%x: tensor<1x4x8xf32>) -> tensor<1x4x4xf32> {
+  %0 = tcp.avg_pool %x {ceil_pad = array<i64: 0>, divisor = 7 : i64, kernel = array<i64: 2>, pad = array<i64: 0, 0>, stride = array<i64: 2>}
+      : tensor<1x4x8xf32> -> tensor<1x4x4xf32>
+  return %0 : tensor<1x4x4xf32>
+}

@@ -1,0 +1,45 @@
+// RUN: convoy-opt %s --convert-tcp-to-linalg | filecheck %s
+
+// Sums are f32, reduced dims come back as 1.
+// CHECK-LABEL: func.func @mean
+// CHECK: linalg.fill
+// CHECK: linalg.generic
+// CHECK-SAME: iterator_types = ["parallel", "parallel", "reduction", "reduction"]
+// CHECK-SAME: outs(%{{.*}} : tensor<1x64xf32>)
+// CHECK: tensor.expand_shape %{{.*}} {{\[}}[0], [1, 2, 3]]
+// CHECK: arith.divf %{{.*}}, %{{.*}} : f32
+// CHECK: arith.truncf
+func.func @mean(%x: tensor<1x64x7x7xf16>) -> tensor<1x64x1x1xf16> {
+  %0 = tcp.reduce_mean %x {dims = array<i64: 2, 3>} : tensor<1x64x7x7xf16> -> tensor<1x64x1x1xf16>
+  return %0 : tensor<1x64x1x1xf16>
+}
+
+// CHECK-LABEL: func.func @max_int
+// CHECK: arith.constant -2147483648 : i32
+// CHECK: arith.maxsi
+func.func @max_int(%x: tensor<4x5xi32>) -> tensor<4x1xi32> {
+  %0 = tcp.reduce_max %x {dims = array<i64: 1>} : tensor<4x5xi32> -> tensor<4x1xi32>
+  return %0 : tensor<4x1xi32>
+}
+
+// CHECK-LABEL: func.func @softmax
+// CHECK: arith.maximumf
+// CHECK: arith.subf
+// CHECK: math.exp
+// CHECK: arith.addf
+// CHECK: arith.divf
+func.func @softmax(%x: tensor<2x10xf32>) -> tensor<2x10xf32> {
+  %0 = tcp.softmax %x {dim = 1 : i64} : tensor<2x10xf32> -> tensor<2x10xf32>
+  return %0 : tensor<2x10xf32>
+}
+
+// CHECK-LABEL: func.func @layer_norm
+// CHECK: arith.addf
+// CHECK: arith.subf
+// CHECK: arith.mulf
+// CHECK: math.sqrt
+// CHECK: arith.mulf
+func.func @layer_norm(%x: tensor<2x3x8xf32>) -> tensor<2x3x8xf32> {
+  %0 = tcp.layer_norm %x {axis = 2 : i64, epsilon = 1.0e-5 : f64} : tensor<2x3x8xf32> -> tensor<2x3x8xf32>
+  return %0 : tensor<2x3x8xf32>
+}
