@@ -40,7 +40,8 @@ private:
   Lanes loadLanes(unsigned operand, const Indices &indices, ArrayRef<int64_t> activeLanes);
   void storeLanes(unsigned operand, const Indices &indices, ArrayRef<Value> values);
   Lanes payload(ArrayRef<Value> arguments, const Indices &indices, int64_t lane);
-  void clone(Operation &from, IRMapping &mapping, ArrayRef<Value> dims);
+  void clone(Operation &from, IRMapping &mapping, ArrayRef<Value> dims, int64_t lane);
+  llvm::MaybeAlign gatherAlignment(memref::LoadOp load, const Buffer &buffer);
   SmallVector<Value> dimIndices(const Indices &indices, int64_t lane);
   Value shuffleXor(Value value, int64_t distance);
 
@@ -228,7 +229,19 @@ void Emitter::storeLanes(unsigned number, const Indices &indices, ArrayRef<Value
     memref::StoreOp::create(b, loc, value, memory, address(number, indices, lane));
 }
 
-void Emitter::clone(Operation &from, IRMapping &mapping, ArrayRef<Value> dims) {
+llvm::MaybeAlign Emitter::gatherAlignment(memref::LoadOp load, const Buffer &buffer) {
+  if (plan.lanes == 1 || !llvm::isPowerOf2_64(plan.lanes) || plan.parallel.back().low != 0 || buffer.strides.empty() ||
+      buffer.strides.back() != 1 || buffer.offset % plan.lanes != 0)
+    return {};
+  auto last = load.getIndices().back().getDefiningOp<linalg::IndexOp>();
+  int64_t alignment = vectorAlignment(buffer.type.getElementType(), plan.lanes);
+  if (!last || last.getDim() != plan.parallel.back().dim || !isRootAligned(buffer, alignment) || buffer.type.getElementType().isInteger(1) ||
+      llvm::any_of(ArrayRef(buffer.strides).drop_back(), [&](int64_t stride) { return stride % plan.lanes != 0; }))
+    return {};
+  return llvm::MaybeAlign(alignment);
+}
+
+void Emitter::clone(Operation &from, IRMapping &mapping, ArrayRef<Value> dims, int64_t lane) {
   for (Value value : from.getOperands())
     if (!mapping.contains(value) && isConstant(value))
       mapping.map(value, cloneConstant(value));
@@ -242,7 +255,9 @@ void Emitter::clone(Operation &from, IRMapping &mapping, ArrayRef<Value> dims) {
     Value where = constant(buffer.offset);
     for (auto [index, stride] : llvm::zip_equal(load.getIndices(), buffer.strides))
       where = add(where, mul(mapping.lookup(index), stride));
-    mapping.map(load.getResult(), Value(memref::LoadOp::create(b, from.getLoc(), argumentOf(buffer), where)));
+    // LLVM joins the lanes' loads where the first one is known to be aligned.
+    mapping.map(load.getResult(), Value(memref::LoadOp::create(b, from.getLoc(), argumentOf(buffer), where, /*nontemporal=*/false,
+                                                               lane == 0 ? gatherAlignment(load, buffer) : llvm::MaybeAlign())));
     return;
   }
   if (from.getNumRegions() == 0) {
@@ -257,7 +272,7 @@ void Emitter::clone(Operation &from, IRMapping &mapping, ArrayRef<Value> dims) {
       Block *into = b.createBlock(&to, to.end(), block.getArgumentTypes(), SmallVector<Location>(block.getNumArguments(), loc));
       mapping.map(block.getArguments(), into->getArguments());
       for (Operation &inner : block)
-        clone(inner, mapping, dims);
+        clone(inner, mapping, dims, lane);
     }
   }
 }
@@ -269,7 +284,7 @@ Emitter::Lanes Emitter::payload(ArrayRef<Value> values, const Indices &indices, 
   if (op.hasIndexSemantics())
     dims = dimIndices(indices, lane);
   for (Operation &inner : op.getBlock()->without_terminator())
-    clone(inner, mapping, dims);
+    clone(inner, mapping, dims, lane);
   Lanes yielded;
   for (Value value : op.getBlock()->getTerminator()->getOperands())
     yielded.push_back(!mapping.contains(value) && isConstant(value) ? cloneConstant(value) : mapping.lookup(value));

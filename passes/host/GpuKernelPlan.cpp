@@ -1,6 +1,7 @@
 #include "passes/host/GpuKernelPlan.h"
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -34,8 +35,12 @@ static bool addLinear(AffineExpr expr, int64_t scale, MutableArrayRef<int64_t> s
 /// A word for what `op` computes, for names of kernels; empty for casts of indices, constants and the like.
 static StringRef wordFor(Operation &op) {
   StringRef name = op.getName().stripDialect();
-  if (isa<arith::ConstantOp, linalg::YieldOp, linalg::IndexOp>(op))
+  // Looking up where an element stands is one thing, however many ops it takes.
+  auto isIndex = [](Value value) { return value.getType().isIndex(); };
+  if (isa<arith::ConstantOp>(op) || op.getNumResults() == 0 || llvm::any_of(op.getResults(), isIndex) || op.getResult(0).getType().isInteger(1))
     return "";
+  if (isa<memref::LoadOp>(op))
+    return "gather";
   if (isa<arith::ExtFOp, arith::TruncFOp, arith::SIToFPOp, arith::UIToFPOp, arith::FPToSIOp, arith::FPToUIOp, arith::ExtSIOp,
           arith::ExtUIOp, arith::TruncIOp>(op))
     return "cast";
@@ -43,10 +48,10 @@ static StringRef wordFor(Operation &op) {
     return "max";
   if (isa<arith::MinimumFOp, arith::MinNumFOp, arith::MinSIOp>(op))
     return "min";
-  if (isa<arith::CmpFOp, arith::CmpIOp>(op))
-    return "compare";
   return isa<arith::ArithDialect>(op.getDialect()) ? name.rtrim("fi") : name;
 }
+
+static unsigned elementBits(linalg::LinalgOp op) { return getElementTypeOrSelf(op.getDpsInits()[0]).getIntOrFloatBitWidth(); }
 
 static std::string describe(linalg::LinalgOp op) {
   if (!isa<linalg::GenericOp>(op.getOperation()))
@@ -61,12 +66,12 @@ static std::string describe(linalg::LinalgOp op) {
   if (op.getNumReductionLoops() != 0)
     words.push_back("reduce");
   for (Operation &inner : *op.getBlock()) {
-    std::string word = wordFor(inner).str();
+    std::string word = inner.hasTrait<OpTrait::IsTerminator>() ? "" : wordFor(inner).str();
     if (!word.empty() && !llvm::is_contained(words, word))
       words.push_back(word);
   }
   if (words.empty())
-    words.push_back(op.getNumDpsInputs() == 0 ? "fill" : "copy");
+    words.push_back(op.getNumDpsInputs() == 0 ? "fill" : elementBits(op) == 1 ? "compare" : "copy");
   constexpr size_t kMostWords = 4;
   words.resize(std::min(words.size(), kMostWords));
   return llvm::join(words, "_");
