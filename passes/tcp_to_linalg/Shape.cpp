@@ -20,11 +20,29 @@ SmallVector<OpFoldResult> indexAttrs(OpBuilder &builder, ArrayRef<int64_t> value
 /// A generic that reads `input` at `start + index * stride`.
 Value stridedRead(OpBuilder &builder, Location loc, Value input, ArrayRef<int64_t> starts, ArrayRef<int64_t> sizes,
                   ArrayRef<int64_t> strides) {
+  auto type = cast<RankedTensorType>(input.getType());
+  // A map that names a dim as it is would claim that the input ends where the slice ends.
+  bool isPrefix = false;
+  for (auto [start, stride, size, whole] : llvm::zip_equal(starts, strides, sizes, type.getShape()))
+    isPrefix |= start == 0 && stride == 1 && size != whole;
+  if (isPrefix)
+    return parallelGeneric(builder, loc, type.clone(sizes), {}, {}, [&](OpBuilder &inner, Location innerLoc, ValueRange) {
+      SmallVector<Value> indices;
+      for (auto [i, start, stride] : llvm::enumerate(starts, strides)) {
+        Value index = linalg::IndexOp::create(inner, innerLoc, i);
+        if (stride != 1)
+          index = arith::MulIOp::create(inner, innerLoc, index, arith::ConstantIndexOp::create(inner, innerLoc, stride));
+        if (start != 0)
+          index = arith::AddIOp::create(inner, innerLoc, index, arith::ConstantIndexOp::create(inner, innerLoc, start));
+        indices.push_back(index);
+      }
+      return Value(tensor::ExtractOp::create(inner, innerLoc, input, indices));
+    });
   SmallVector<AffineExpr> results;
   for (auto [i, start, stride] : llvm::enumerate(starts, strides))
     results.push_back(builder.getAffineDimExpr(i) * stride + start);
-  return parallelGeneric(builder, loc, cast<RankedTensorType>(input.getType()).clone(sizes), input,
-                         AffineMap::get(sizes.size(), 0, results, builder.getContext()), sameElement);
+  return parallelGeneric(builder, loc, type.clone(sizes), input, AffineMap::get(sizes.size(), 0, results, builder.getContext()),
+                         sameElement);
 }
 
 /// A constant of any element type from the f64 that tcp.pad carries.
