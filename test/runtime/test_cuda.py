@@ -29,9 +29,12 @@ except convoy_runtime.DeviceError as error:
 
 @pytest.fixture(scope="session")
 def driver(compile_c: Callable[..., bytes], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a libcuda.so.1 that needs no GPU."""
+    """A folder with a CUDA driver that needs no GPU, and a cuDNN and a cuBLASLt to go with it."""
     folder = tmp_path_factory.mktemp("driver")
     (folder / "libcuda.so.1").write_bytes(compile_c("fake_gpu/libcuda.c", "-Wl,-soname,libcuda.so.1"))
+    cudnn = compile_c("fake_gpu/libcudnn.c", "-Wl,-soname,libcudnn.so.9", f"-L{folder}", "-l:libcuda.so.1")
+    (folder / "libcudnn.so.9").write_bytes(cudnn)
+    (folder / "libcublasLt.so.13").write_bytes(compile_c("cublaslt_stub.c", "-Wl,-soname,libcublasLt.so.13"))
     return folder
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import os
 import re
 import sys
 import types
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +19,24 @@ from runtime_fixtures import affine_manifest
 
 import convoy_runtime
 from convoy.artifact import HostTensor, write_artifact
-from convoy_runtime import ArgumentError, ArtifactError, ConvoyRuntimeError, CudaError, DeviceError, ExecutionError, WeightsError
+from convoy_runtime import (
+    ArgumentError,
+    ArtifactError,
+    ConvoyRuntimeError,
+    CudaError,
+    CudnnError,
+    DeviceError,
+    ExecutionError,
+    PlanError,
+    WeightsError,
+)
 from convoy_runtime.__main__ import main
 from convoy_runtime.arrays import view
 from convoy_runtime.cuda import memory
 from convoy_runtime.cuda.executor import CudaProgram
 from convoy_runtime.cuda.memory import Allocation, DeviceArray
-from convoy_runtime.manifest import Cudnn, Kernel, TensorSpec
+from convoy_runtime.cuda.options import PlanOptions
+from convoy_runtime.manifest import Call, Cudnn, Graph, GraphTensor, Kernel, TensorSpec
 
 PTX = b"// kernels\n.visible .entry scaled_relu(\n.visible .entry trap(\n"
 SPEC = TensorSpec("x", (2, 3), "float32")
@@ -370,3 +383,69 @@ def test_the_command(artifact: Callable[..., Path], capsys: pytest.CaptureFixtur
     printed = capsys.readouterr().out
     assert "output y: float32[2, 3]" in printed
     assert re.search(r"[\d.]+ us a replay of the CUDA graph, median of 7 rounds of \d+", printed)
+
+
+@pytest.fixture
+def conv(tmp_path: Path, compile_c: Callable[..., bytes]) -> Path:
+    """An artifact of conv.c: one graph, called once."""
+    x, w, b = (TensorSpec(name, shape, "float16") for name, shape in (("x", (1, 64, 56, 56)), ("w", (64, 64, 3, 3)), ("b", (64,))))
+    tensors = tuple(GraphTensor(uid, "output" if uid == 4 else "input", (1, 2), (2, 1), "float16") for uid in (1, 2, 3, 4))
+    manifest = affine_manifest(
+        target="cuda",
+        inputs=(x,),
+        outputs=(replace(x, name="y"),),
+        weights=(w, b),
+        prepared=(w, b),
+        arena_bytes=0,
+        graphs=(Graph("conv", "conv_build", ("convolution", "add", "relu"), "model.py:9", tensors),),
+        calls=(Call(0, "model.py:12"),),
+        cudnn=Cudnn(91900, 90000, "float16"),
+    )
+    weights = {spec.name: HostTensor("float16", np.zeros(spec.shape, np.float16)) for spec in (w, b)}
+    write_artifact(tmp_path / "conv", manifest, {"native.so": compile_c("conv.c")}, weights)
+    return tmp_path / "conv"
+
+
+@pytest.fixture
+def cudnn(monkeypatch: pytest.MonkeyPatch) -> ctypes.CDLL:
+    """The cuDNN of libcudnn.c, which test_cuda.py puts beside the driver."""
+    (path,) = (Path(folder) / "libcudnn.so.9" for folder in os.environ["LD_LIBRARY_PATH"].split(":"))
+    monkeypatch.setenv("CONVOY_CUDNN", str(path))
+    return ctypes.CDLL(str(path))
+
+
+def test_graphs(conv: Path, cudnn: ctypes.CDLL, tmp_path: Path) -> None:
+    told: list[tuple[str, int, int]] = []
+    cache = tmp_path / "cache"
+    program = convoy_runtime.load(conv, plan_cache=cache, progress=lambda *step: told.append(step), poison=True)
+    assert isinstance(program, CudaProgram)
+    assert told == [("plan of conv", 0, 1)]
+    (report,) = program.plans
+    assert (report.engine, report.heuristic, report.rank, report.workspace_bytes, report.restored) == (41, "A", 1, 512, False)
+    assert report.rejected == ("A[0] engine 40 {}: CUDNN_STATUS_NOT_SUPPORTED: as told",)
+    # Once before the capture, once for it; the run itself only replays.
+    assert cudnn.fake_executed() == 2
+    x = np.arange(1 * 64 * 56 * 56, dtype=np.float16).reshape(1, 64, 56, 56)
+    (y,) = program.run_numpy(x)
+    np.testing.assert_array_equal(y.reshape(-1)[:8], x.reshape(-1)[:8])
+    assert np.isnan(y.reshape(-1)[8:]).all()
+    assert cudnn.fake_executed() == 2
+    assert cudnn.fake_handles() == 1
+    program.close()
+    assert (cudnn.fake_alive(), cudnn.fake_handles()) == (0, 0)
+    with convoy_runtime.load(conv, plan_cache=cache) as again:
+        assert again.plans[0].restored  # type: ignore[attr-defined]
+    with convoy_runtime.load(conv, plan_cache=False) as again:
+        assert not again.plans[0].restored  # type: ignore[attr-defined]
+    assert (cudnn.fake_alive(), cudnn.fake_handles()) == (0, 0)
+
+
+def test_graphs_that_fail(conv: Path, cudnn: ctypes.CDLL) -> None:
+    cudnn.fake_fail(5000)
+    with pytest.raises(CudnnError, match=r"model\.py:12: cudnnBackendExecute \(graph conv, call 0\) failed: CUDNN_STATUS_EXECUTION_FAILED"):
+        convoy_runtime.load(conv, plan_cache=False)
+    cudnn.fake_fail(0)
+    with pytest.raises(PlanError, match=r"model\.py:9: graph conv: no execution plan, of 2 candidates"):
+        convoy_runtime.load(conv, plan_cache=False, options=PlanOptions(max_workspace_bytes=100))
+    gc.collect()
+    assert (cudnn.fake_alive(), cudnn.fake_handles()) == (0, 0)

@@ -1,0 +1,139 @@
+// A cuDNN that computes nothing, for the tests of the executor: descriptors keep what they are given, heuristics offer two
+// engines of which the first cannot be built, and executing a plan copies the first tensor of its variant pack to the last one
+// by the driver of libcuda.c, 16 bytes, in the order of the handle's stream. It counts what is alive.
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OK = 0, BAD_PARAM = 2000, NOT_SUPPORTED = 3000, EXECUTION_FAILED = 5000 };
+enum { ENGINE = 2, ENGINECFG = 3, PLAN = 5, VARIANT_PACK = 16 };
+enum { MAX_ATTRIBUTES = 16 };
+
+typedef struct Descriptor {
+  int kind, final, index, count;
+  int names[MAX_ATTRIBUTES];
+  int64_t counts[MAX_ATTRIBUTES];
+  void *values[MAX_ATTRIBUTES];
+} Descriptor;
+
+typedef struct Handle {
+  void *stream;
+} Handle;
+
+int cuMemcpyDtoDAsync(uintptr_t to, uintptr_t from, size_t size, void *stream);
+
+static int alive, handles, executed, failing;
+
+/// What tests ask and set.
+int fake_alive(void) { return alive; }
+int fake_handles(void) { return handles; }
+int fake_executed(void) { return executed; }
+void fake_fail(int status) { failing = status; }
+
+size_t cudnnGetVersion(void) { return 91900; }
+size_t cudnnGetCudartVersion(void) { return 13000; }
+const char *cudnnGetErrorString(int status) {
+  return status == NOT_SUPPORTED      ? "CUDNN_STATUS_NOT_SUPPORTED"
+         : status == EXECUTION_FAILED ? "CUDNN_STATUS_EXECUTION_FAILED"
+                                      : "CUDNN_STATUS_BAD_PARAM";
+}
+void cudnnGetLastErrorString(char *text, size_t size) { strncpy(text, "as told", size); }
+
+int cudnnCreate(Handle **handle) { return *handle = calloc(1, sizeof(Handle)), ++handles, OK; }
+int cudnnDestroy(Handle *handle) { return free(handle), --handles, OK; }
+int cudnnSetStream(Handle *handle, void *stream) { return handle->stream = stream, OK; }
+
+int cudnnBackendCreateDescriptor(int kind, Descriptor **result) {
+  *result = calloc(1, sizeof(Descriptor));
+  (*result)->kind = kind;
+  return ++alive, OK;
+}
+
+int cudnnBackendDestroyDescriptor(Descriptor *descriptor) {
+  for (int i = 0; i < descriptor->count; ++i)
+    free(descriptor->values[i]);
+  free(descriptor);
+  return --alive, OK;
+}
+
+static int find(const Descriptor *descriptor, int name) {
+  for (int i = 0; i < descriptor->count; ++i)
+    if (descriptor->names[i] == name)
+      return i;
+  return -1;
+}
+
+int cudnnBackendSetAttribute(Descriptor *descriptor, int name, int type, int64_t count, const void *values) {
+  size_t size = count * (type == 24 || type == 2 ? 1 : 8), bytes = type == 3 || type == 6 || type == 0 || type == 15 || type == 5 ? 8 : 4;
+  if (descriptor->final || descriptor->count == MAX_ATTRIBUTES)
+    return BAD_PARAM;
+  int at = descriptor->count++;
+  descriptor->names[at] = name;
+  descriptor->counts[at] = count;
+  descriptor->values[at] = calloc(1, size + 8);
+  memcpy(descriptor->values[at], values, type == 24 || type == 2 ? (size_t)count : count * bytes);
+  return OK;
+}
+
+int cudnnBackendFinalize(Descriptor *descriptor) {
+  if (descriptor->kind == PLAN && find(descriptor, 405) < 0) {
+    Descriptor *config = *(Descriptor **)descriptor->values[find(descriptor, 401)];
+    if (config->index == 0)
+      return NOT_SUPPORTED;
+  }
+  return descriptor->final = 1, OK;
+}
+
+static int give(int64_t *count, void *out, int64_t limit, int64_t value, size_t bytes) {
+  *count = 1;
+  if (limit)
+    memcpy(out, &value, bytes);
+  return OK;
+}
+
+int cudnnBackendGetAttribute(Descriptor *descriptor, int name, int type, int64_t limit, int64_t *count, void *out) {
+  static const char plan[] = "{\"a\": \"plan\"}";
+  (void)type;
+  switch (name) {
+  case 202: // ENGINEHEUR_RESULTS
+    *count = 2;
+    for (int i = 0; i < limit && i < 2; ++i)
+      ((Descriptor **)out)[i]->index = i;
+    return OK;
+  case 301: // ENGINECFG_ENGINE and below: what the configuration is, its engine is.
+  case 300:
+    (*(Descriptor **)out)->index = descriptor->index;
+    return *count = 1, OK;
+  case 302: // ENGINECFG_KNOB_CHOICES
+  case 1303:
+  case 1305:
+    return *count = 0, OK;
+  case 303: // ENGINECFG_WORKSPACE_SIZE, EXECUTION_PLAN_WORKSPACE_SIZE
+  case 402:
+    return give(count, out, limit, 512, 8);
+  case 405: // EXECUTION_PLAN_JSON_REPRESENTATION
+    *count = sizeof plan;
+    if (limit)
+      memcpy(out, plan, sizeof plan);
+    return OK;
+  case 1301: // ENGINE_GLOBAL_INDEX
+    return give(count, out, limit, 40 + descriptor->index, 8);
+  default:
+    return BAD_PARAM;
+  }
+}
+
+int cudnnBackendExecute(Handle *handle, Descriptor *plan, Descriptor *pack) {
+  if (failing)
+    return failing;
+  int at = find(pack, 1001), workspace = find(pack, 1003);
+  if (plan->kind != PLAN || !plan->final || pack->kind != VARIANT_PACK || !pack->final || workspace < 0 || pack->counts[at] != 4)
+    return BAD_PARAM;
+  uintptr_t *pointers = pack->values[at];
+  ++executed;
+  // The workspace has to be memory of the device as well.
+  if (cuMemcpyDtoDAsync(*(uintptr_t *)pack->values[workspace], pointers[0], 512, handle->stream))
+    return EXECUTION_FAILED;
+  return cuMemcpyDtoDAsync(pointers[3], pointers[0], 16, handle->stream) ? EXECUTION_FAILED : OK;
+}
