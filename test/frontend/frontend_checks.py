@@ -10,7 +10,7 @@ from tcp_reference import run_text
 
 from convoy.frontend import ImportedModule, import_module
 
-__all__ = ["check", "compare", "ops"]
+__all__ = ["check", "compare", "ops", "torch_ops"]
 
 torch.set_num_threads(1)  # tiny tensors: more threads only wait for each other
 
@@ -21,6 +21,12 @@ _OP = re.compile(r'"tcp\.(\w+)"\([^)]*\)( \{[^}]*\})?')
 def ops(text: str) -> list[str]:
     """Every `tcp` op of generic text with its attributes: `clamp {min_float = 0.000000e+00 : f32}`."""
     return [name + attributes for name, attributes in _OP.findall(text)]
+
+
+def torch_ops(text: str) -> list[str]:
+    """The names of the ops of a torch-dialect module, less constants and lists."""
+    names = re.findall(r"= torch\.(?:operator \"torch\.)?((?:aten|prim)\.\w+(?:\.\w+)?)", text)
+    return [name for name in names if not name.startswith(("prim.List", "prim.Tuple"))]
 
 
 def check(module: torch.nn.Module, *inputs: torch.Tensor, tolerance: float = 1e-6) -> ImportedModule:

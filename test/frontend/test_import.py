@@ -127,7 +127,10 @@ def test_module_of_torch_alone_has_torchs_line() -> None:
 
 
 def test_importing_convoy_loads_neither_torch_nor_mlir() -> None:
-    code = "import sys, convoy; assert not {'torch', 'torch_mlir', 'numpy'} & set(sys.modules); convoy.import_module; assert 'torch' in sys.modules"
+    code = (
+        "import sys, convoy; assert not {'torch', 'torch_mlir', 'numpy'} & set(sys.modules); "
+        "convoy.import_module; assert 'torch' in sys.modules"
+    )
     root = Path(__file__).parents[2]
     subprocess.run([sys.executable, "-c", code], check=True, env={"PYTHONPATH": f"{root / 'python'}:{root / 'runtime'}"})
 
@@ -157,7 +160,8 @@ func.func @main(%image: !torch.vtensor<[1,2],f32>) -> (!torch.vtensor<[1,2],f32>
   %hex = torch.vtensor.literal(dense<"0x003F80FF"> : tensor<2xbf16>) : !torch.vtensor<[2],bf16>
   %flags = torch.vtensor.literal(dense<[true, false, true]> : tensor<3xi1>) : !torch.vtensor<[3],i1>
   %same = torch.aten.eq.Tensor %brain, %hex : !torch.vtensor<[2],bf16>, !torch.vtensor<[2],bf16> -> !torch.vtensor<[2],i1>
-  %0 = torch.aten.add.Tensor %image, %named, %int1 : !torch.vtensor<[1,2],f32>, !torch.vtensor<[1,2],f32>, !torch.int -> !torch.vtensor<[1,2],f32>
+  %0 = torch.aten.add.Tensor %image, %named, %int1
+      : !torch.vtensor<[1,2],f32>, !torch.vtensor<[1,2],f32>, !torch.int -> !torch.vtensor<[1,2],f32>
   %1 = torch.aten.mul.Tensor %0, %blob : !torch.vtensor<[1,2],f32>, !torch.vtensor<[1,2],f32> -> !torch.vtensor<[1,2],f32>
   %2 = torch.aten.mul.Tensor %1, %splat : !torch.vtensor<[1,2],f32>, !torch.vtensor<[1,2],f32> -> !torch.vtensor<[1,2],f32>
   %3 = torch.aten.mul.Tensor %2, %same : !torch.vtensor<[1,2],f32>, !torch.vtensor<[2],i1> -> !torch.vtensor<[1,2],f32>
@@ -182,41 +186,6 @@ def test_file_with_literals(tmp_path: Path) -> None:
     assert got[0].tolist() == [[33.0, 132.0]]
     assert got[1].tolist() == [True, False, True]
     assert f'"{path}":' in imported.text
-
-
-_FORMS = [
-    (
-        "%0 = torch.aten.convolution %x, %w, %none, %ones, %zeros, %ones, %true, %ones, %int1",
-        "!torch.vtensor<[1,2,4,4],f32>, !torch.vtensor<[2,3,2,2],f32>, !torch.none, !torch.list<int>, !torch.list<int>, "
-        "!torch.list<int>, !torch.bool, !torch.list<int>, !torch.int",
-        "[1,3,6,6]",
-        [
-            "conv_transpose {dilation = array<i64: 1, 1>, groups = 1 : i64, output_pad = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>}"
-        ],
-    ),
-    (
-        "%0 = torch.aten.convolution %x, %v, %none, %ones, %zeros, %ones, %false, %zeros, %int1",
-        "!torch.vtensor<[1,2,4,4],f32>, !torch.vtensor<[3,2,2,2],f32>, !torch.none, !torch.list<int>, !torch.list<int>, "
-        "!torch.list<int>, !torch.bool, !torch.list<int>, !torch.int",
-        "[1,3,3,3]",
-        ["conv2d {dilation = array<i64: 1, 1>, groups = 1 : i64, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>}"],
-    ),
-]
-
-
-@pytest.mark.parametrize(("op", "types", "shape", "expected"), _FORMS)
-def test_forms_that_torch_export_does_not_make(tmp_path: Path, op: str, types: str, shape: str, expected: list[str]) -> None:
-    result = f"!torch.vtensor<{shape},f32>"
-    path = tmp_path / "form.mlir"
-    path.write_text(
-        f"func.func @main(%x: !torch.vtensor<[1,2,4,4],f32>, %w: !torch.vtensor<[2,3,2,2],f32>, %v: !torch.vtensor<[3,2,2,2],f32>) -> {result} {{\n"
-        "  %none = torch.constant.none\n  %int0 = torch.constant.int 0\n  %int1 = torch.constant.int 1\n"
-        "  %true = torch.constant.bool true\n  %false = torch.constant.bool false\n"
-        "  %ones = torch.prim.ListConstruct %int1, %int1 : (!torch.int, !torch.int) -> !torch.list<int>\n"
-        "  %zeros = torch.prim.ListConstruct %int0, %int0 : (!torch.int, !torch.int) -> !torch.list<int>\n"
-        f"  {op} : {types} -> {result}\n  return %0 : {result}\n}}\n"
-    )
-    assert ops(import_mlir(path).text) == expected
 
 
 def test_compare_sees_a_difference() -> None:

@@ -21,7 +21,8 @@ __all__ = ["Argument", "Converted", "convert_function", "source_line"]
 
 _FILE_LINE = re.compile(r'"((?:[^"\\]|\\.)*)":(\d+)')
 _NOT_CONVERTED = object()
-_STRUCTURAL = ("prim.ListUnpack", "prim.TupleUnpack", "aten.__getitem__.t", "vtensor.literal")
+_NUMBERS = {"aten.Int.bool": int, "aten.Int.Scalar": int, "aten.Float.Scalar": float}
+_STRUCTURAL = ("prim.ListUnpack", "prim.TupleUnpack", "aten.__getitem__.t", "vtensor.literal", *_NUMBERS)
 
 
 @dataclass(frozen=True)
@@ -172,6 +173,8 @@ class _Conversion:
             return [operands[0][operands[1]]]
         if name == "vtensor.literal":
             return [self._literal(op)]
+        if name in _NUMBERS:
+            return [_NUMBERS[name](operands[0])]
         for operand in _flat(operands):
             if isinstance(operand, Missing):
                 raise Unsupported(operand.reason)

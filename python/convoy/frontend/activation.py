@@ -26,7 +26,7 @@ def hardtanh(b: Builder, call: Call) -> ir.Value:
     return b.clamp(x, low, high)
 
 
-@converts("aten.clamp", "aten.clip")
+@converts("aten.clamp")
 def clamp(b: Builder, call: Call) -> ir.Value:
     x, low, high = call.args
     return b.clamp(b.cast(x, call.result.dtype), low, high)
@@ -138,7 +138,7 @@ def _log1p_exp(b: Builder, z: ir.Value) -> ir.Value:
     return b.binary("add", b.clamp(z, 0, None), b.unary("log", b.binary_scalar("add", tail, 1)))
 
 
-@converts("aten.prelu", "aten._prelu_kernel")
+@converts("aten.prelu")
 def prelu(b: Builder, call: Call) -> ir.Value:
     """x where x > 0, else weight * x; the weight has one element, or one a channel (dim 1)."""
     x, weight = call.args

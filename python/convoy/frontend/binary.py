@@ -68,13 +68,13 @@ def mul(b: Builder, call: Call) -> ir.Value:
     return _apply(b, "mul", x, y, call.result.dtype)
 
 
-@converts("aten.maximum", "aten.minimum", "aten.max.other", "aten.min.other")
+@converts("aten.maximum", "aten.minimum")
 def maximum_minimum(b: Builder, call: Call) -> ir.Value:
     x, y = call.args
     return _apply(b, "maximum" if ".max" in call.name else "minimum", x, y, _arithmetic_dtype(call))
 
 
-@converts("aten.div.Tensor", "aten.div.Scalar", "aten.true_divide.Tensor")
+@converts("aten.div.Tensor", "aten.div.Scalar")
 def div(b: Builder, call: Call) -> ir.Value:
     """True division: integers give a floating-point result, so they are cast first."""
     x, y = call.args

@@ -51,7 +51,7 @@ def conv_transpose(b: Builder, call: Call) -> ir.Value:
     return _conv_transpose(b, call.result, x, weight, bias, stride, padding, output_padding, dilation, groups)
 
 
-@converts("aten.convolution", "aten._convolution", "aten._convolution.deprecated", "aten.convolution_overrideable")
+@converts("aten.convolution", "aten._convolution")
 def convolution(b: Builder, call: Call) -> ir.Value:
     x, weight, bias, stride, padding, dilation, transposed, output_padding, groups = call.args[:9]
     if transposed:

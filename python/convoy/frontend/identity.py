@@ -19,13 +19,12 @@ __all__: list[str] = []
     "aten.detach",
     "aten.lift_fresh",
     "aten.lift_fresh_copy",
-    "aten.positive",
 )
 def same(b: Builder, call: Call) -> ir.Value:
     return call.args[0]
 
 
-@converts("aten.dropout", "aten.feature_dropout", "aten.alpha_dropout")
+@converts("aten.dropout")
 def dropout(b: Builder, call: Call) -> ir.Value:
     """Gone at inference."""
     x, probability, train = call.args

@@ -13,7 +13,7 @@ from convoy.frontend._registry import Call, converts
 __all__: list[str] = []
 
 
-@converts("aten.mm", "aten.bmm", "aten.matmul", "aten.mv", "aten.dot", "aten.vdot")
+@converts("aten.mm", "aten.bmm", "aten.matmul", "aten.mv", "aten.dot")
 def matmul(b: Builder, call: Call) -> ir.Value:
     """A vector on the left is a row, on the right a column; the result drops that dim again."""
     x, y = (b.cast(value, call.result.dtype) for value in call.args)

@@ -17,7 +17,7 @@ __all__: list[str] = []
 _STATISTICS = Missing("expected use of the normalized tensor alone, got use of its statistics")
 
 
-@converts("aten.batch_norm", "aten.cudnn_batch_norm")
+@converts("aten.batch_norm")
 def batch_norm(b: Builder, call: Call) -> ir.Value:
     x, weight, bias, mean, var, training, _, epsilon, *_ = call.args
     if training:

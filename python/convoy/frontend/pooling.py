@@ -22,7 +22,7 @@ def max_pool(b: Builder, call: Call) -> ir.Value:
     return _max_pool(b, call, int(call.name[-2]))
 
 
-@converts("aten.max_pool1d_with_indices", "aten.max_pool2d_with_indices", "aten.max_pool3d_with_indices")
+@converts("aten.max_pool2d_with_indices", "aten.max_pool3d_with_indices")
 def max_pool_with_indices(b: Builder, call: Call) -> Sequence[ir.Value | Missing]:
     return [_max_pool(b, call, int(call.name[len("aten.max_pool")])), _INDICES]
 

@@ -89,7 +89,7 @@ def _variance(b: Builder, x: ir.Value, dims: list[int], correction: float) -> tu
     return b.binary_scalar("div", total, count), mean
 
 
-@converts("aten.linalg_vector_norm", "aten.norm.ScalarOpt_dim", "aten.norm.Scalar")
+@converts("aten.linalg_vector_norm", "aten.norm.ScalarOpt_dim")
 def vector_norm(b: Builder, call: Call) -> ir.Value:
     x, order, *rest = call.args
     x = b.cast(x, call.result.dtype)

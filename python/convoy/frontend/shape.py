@@ -13,7 +13,6 @@ __all__: list[str] = []
 
 
 @converts(
-    "aten._reshape_alias",
     "aten._unsafe_view",
     "aten.flatten.using_ints",
     "aten.reshape",
@@ -37,7 +36,7 @@ def permute(b: Builder, call: Call) -> ir.Value:
     return b.transpose(x, [dim % len(dims) for dim in dims])
 
 
-@converts("aten.transpose.int", "aten.swapaxes", "aten.swapdims")
+@converts("aten.transpose.int")
 def transpose(b: Builder, call: Call) -> ir.Value:
     x, first, second = call.args
     perm = list(range(type_of(x).rank))
@@ -60,7 +59,7 @@ def expand(b: Builder, call: Call) -> ir.Value:
     return b.broadcast(call.args[0], call.result.shape)
 
 
-@converts("aten.repeat", "aten.tile")
+@converts("aten.repeat")
 def repeat(b: Builder, call: Call) -> ir.Value:
     """A dim of size n repeated r times is a broadcast 1 x n -> r x n, flattened."""
     result = call.result.shape

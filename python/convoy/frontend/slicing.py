@@ -37,7 +37,7 @@ def narrow(b: Builder, call: Call) -> ir.Value:
     return b.slice(x, dim, start % type_of(x).shape[dim] if start < 0 else start, length)
 
 
-@converts("aten.split.Tensor", "aten.split_with_sizes", "aten.split.sizes", "aten.chunk", "aten.unsafe_split.Tensor")
+@converts("aten.split.Tensor", "aten.split_with_sizes", "aten.chunk")
 def split(b: Builder, call: Call) -> Sequence[ir.Value]:
     """Pieces of one size (the last may be smaller), of given sizes, or a number of pieces."""
     x, sizes, dim = call.args
@@ -60,7 +60,7 @@ def unbind(b: Builder, call: Call) -> Sequence[ir.Value]:
     return [b.reshape(b.slice(x, dim, index, 1), shape) for index in range(kind.shape[dim])]
 
 
-@converts("aten.cat", "aten.concat", "aten.concatenate")
+@converts("aten.cat")
 def cat(b: Builder, call: Call) -> ir.Value:
     """Torch promotes the parts to one dtype, and skips empty ones of rank 1."""
     parts, dim = call.args

@@ -80,13 +80,13 @@ def sign(b: Builder, call: Call) -> ir.Value:
     return b.binary("sub", b.cast(above, kind.dtype), b.cast(below, kind.dtype))
 
 
-@converts("aten._to_copy", "aten.to.dtype", "aten.to.dtype_layout", "aten.to.device", "aten.to.other", "aten.to.prim_Device")
+@converts("aten._to_copy", "aten.to.dtype", "aten.to.other")
 def to(b: Builder, call: Call) -> ir.Value:
     """The result's dtype says it all: devices and memory formats have no meaning in value semantics."""
     return b.cast(call.args[0], call.result.dtype)
 
 
-@converts("aten.type_as", "prims.convert_element_type")
+@converts("aten.type_as")
 def type_as(b: Builder, call: Call) -> ir.Value:
     return b.cast(call.args[0], call.result.dtype)
 
