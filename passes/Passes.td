@@ -277,7 +277,64 @@ def ExpandMathPass : Pass<"convoy-expand-math", "::mlir::func::FuncOp"> {
 
 //===-- plan -------------------------------------------------------------------------------------------------------------===//
 
+def PlanBufferizePass : Pass<"plan-bufferize", "::mlir::ModuleOp"> {
+  let summary = "tensors to buffers, arguments read-only";
+  let description = [{
+    One-shot bufferization across function boundaries, identity layouts there. Arguments belong to the caller and are never written.
+  }];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect", "::mlir::memref::MemRefDialect"];
+}
+
+def PlanOutParamsPass : Pass<"plan-out-params", "::mlir::ModuleOp"> {
+  let summary = "results become arguments that are computed into";
+  let description = [{
+    Each result becomes a last argument with the result's attributes. Where the result is an allocation, or a reshape of one, the
+    argument takes the allocation's place; elsewhere (an argument returned as it came) it is copied.
+
+    ```mlir
+    func.func @main(%x: memref<4xf32>) -> (memref<4xf32> {tcp.output = "0"})
+    // becomes
+    func.func @main(%x: memref<4xf32>, %out: memref<4xf32> {tcp.output = "0"})
+    ```
+  }];
+  let dependentDialects = ["::mlir::memref::MemRefDialect"];
+}
+
+def PlanArenaPass : Pass<"plan-arena", "::mlir::ModuleOp"> {
+  let summary = "give every temporary a place in one arena";
+  let description = [{
+    Each `memref.alloc` becomes a `memref.view` of a new last argument `memref<Nxi8> {tcp.arena}`, at an offset that is a multiple of 256.
+    Buffers that are never live at the same time share bytes. Refuses code whose buffers it cannot follow.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
+}
+
+def CollectManifestPass : Pass<"collect-manifest", "::mlir::ModuleOp"> {
+  let summary = "write inputs, outputs, weights and arena sizes into the module attribute tcp.manifest";
+}
+
 //===-- host -------------------------------------------------------------------------------------------------------------===//
+
+def HostCpuLoopsPass : Pass<"host-cpu-loops", "::mlir::func::FuncOp"> {
+  let summary = "linalg on memrefs to loops (functions for cpu)";
+  let description = [{
+    Every op that a faster lowering has not taken. The outermost loops over parallel dims become one `scf.parallel` when there is enough work.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect", "::mlir::affine::AffineDialect"];
+}
+
+def HostCpuParallelPass : Pass<"host-cpu-parallel", "::mlir::ModuleOp"> {
+  let summary = "bodies of parallel loops to functions of a range (functions for cpu)";
+  let description = [{
+    ```mlir
+    scf.parallel (%i) = (%c0) to (%c8) step (%c1) { ... %m ... }
+    // becomes
+    func.call @main_parallel_0(%c0, %c8, %m) {convoy.parallel} : (index, index, memref<...>) -> ()
+    ```
+  }];
+  let dependentDialects = ["::mlir::func::FuncDialect", "::mlir::scf::SCFDialect"];
+}
 
 def AddRuntimeArgumentPass : Pass<"add-runtime-argument", "::mlir::ModuleOp"> {
   let summary = "give functions for cuda the runtime's table and a status";
@@ -309,6 +366,28 @@ def MapKernelsPass : Pass<"host-map-kernels", "::mlir::ModuleOp"> {
 }
 
 //===-- llvm -------------------------------------------------------------------------------------------------------------===//
+
+def LowerToLLVMPass : Pass<"lower-to-llvm", "::mlir::ModuleOp"> {
+  let summary = "everything that is left to the llvm dialect, memrefs as bare pointers";
+  let description = [{
+    Functions become internal, except the builders of cuDNN graphs (`*_build`) and declarations.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
+def ParallelCallsPass : Pass<"llvm-parallel-calls", "::mlir::ModuleOp"> {
+  let summary = "calls marked convoy.parallel through convoy_parallel_for";
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
+def EntryPointsPass : Pass<"llvm-entry-points", "::mlir::ModuleOp"> {
+  let summary = "add convoy_main, convoy_prepare_weights and convoy_abi_version";
+  let description = [{
+    The functions of `runtime/abi/convoy_abi.h`. They unpack the pointer arrays by the attributes of the arguments of `@main` and
+    `@prepare_weights` (`tcp.input`, `tcp.weight`, `tcp.prepared`, `tcp.output`, `tcp.arena`), which are taken off.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
 
 def ConvertCudnnBackendToLLVMPass : Pass<"convert-cudnn-backend-to-llvm", "::mlir::ModuleOp"> {
   let summary = "lower cudnn_backend, with the functions around it, to llvm";

@@ -1,0 +1,96 @@
+// The native library, by lld inside this process: nobody who compiles a model needs a C toolchain.
+
+#include "passes/emit/Emit.h"
+#include "lld/Common/Driver.h"
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include <cmath>
+#include <cstdlib>
+#include <dlfcn.h>
+#include <mutex>
+
+LLD_HAS_DRIVER(elf)
+
+extern "C" const unsigned char convoy_support_object[];
+extern "C" const unsigned long convoy_support_object_bytes;
+
+using namespace llvm;
+
+namespace convoy {
+namespace {
+
+/// The shared library that a function of this process comes from: the system's libm and libc, wherever they are.
+template <typename Function> std::string libraryOf(Function *function) {
+  Dl_info info;
+  if (!dladdr(reinterpret_cast<void *>(function), &info) || !info.dli_fname)
+    return {};
+  return info.dli_fname;
+}
+
+/// Symbols that the loader looks up; everything else is local to the library.
+constexpr StringLiteral kVersionScript = "{ global: convoy_main; convoy_prepare_weights; convoy_abi_version; *_build; local: *; };\n";
+
+bool write(const Twine &path, StringRef content, std::string &error) {
+  std::error_code code;
+  raw_fd_ostream os(path.str(), code);
+  if (!code) {
+    os << content;
+    os.close();
+    code = os.error();
+  }
+  if (code)
+    raw_string_ostream(error) << "cannot write " << path << ": " << code.message();
+  os.clear_error();
+  return !code;
+}
+
+} // namespace
+
+bool linkShared(StringRef object, std::string &library, std::string &error) {
+  SmallString<128> folder;
+  if (std::error_code code = sys::fs::createUniqueDirectory("convoy-link", folder)) {
+    error = "cannot make a temporary folder: " + code.message();
+    return false;
+  }
+  auto cleanUp = make_scope_exit([&] { sys::fs::remove_directories(folder); });
+  std::string objectPath = (folder + "/model.o").str(), supportPath = (folder + "/support.o").str();
+  std::string scriptPath = (folder + "/exports.map").str(), libraryPath = (folder + "/native.so").str();
+  StringRef support(reinterpret_cast<const char *>(convoy_support_object), convoy_support_object_bytes);
+  if (!write(objectPath, object, error) || !write(supportPath, support, error) || !write(scriptPath, kVersionScript, error))
+    return false;
+
+  std::string script = "--version-script=" + scriptPath;
+  std::string libm = libraryOf(static_cast<float (*)(float)>(&::expf)), libc = libraryOf(&::getenv);
+  std::vector<const char *> arguments = {"ld.lld",       "-shared",       "-z",          "defs",        "-z",           "now",     "-z",
+                                         "relro",        "--gc-sections", "--as-needed", "-s",          "--build-id=none", "-soname", "native.so",
+                                         "--no-undefined-version", script.c_str(), "-o",  libraryPath.c_str(), objectPath.c_str(), supportPath.c_str()};
+  arguments.erase(llvm::find_if(arguments, [](const char *each) { return StringRef(each) == "--no-undefined-version"; }));
+  for (const std::string &path : {std::cref(libm), std::cref(libc)})
+    if (!path.empty())
+      arguments.push_back(path.c_str());
+
+  std::string out, err;
+  raw_string_ostream outStream(out), errStream(err);
+  const lld::DriverDef drivers[] = {{lld::Gnu, &lld::elf::link}};
+  static std::mutex one; // lld has one state a process
+  lld::Result result;
+  {
+    std::lock_guard<std::mutex> guard(one);
+    result = lld::lldMain(arguments, outStream, errStream, drivers);
+  }
+  if (result.retCode != 0) {
+    error = err.empty() ? "lld failed without a word" : StringRef(err).trim().str();
+    return false;
+  }
+  ErrorOr<std::unique_ptr<MemoryBuffer>> linked = MemoryBuffer::getFile(libraryPath, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  if (!linked) {
+    error = "cannot read what was linked: " + linked.getError().message();
+    return false;
+  }
+  library = (*linked)->getBuffer().str();
+  return true;
+}
+
+} // namespace convoy

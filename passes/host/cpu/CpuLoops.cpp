@@ -1,0 +1,110 @@
+// What has no faster lowering becomes plain loops, in linalg's own order of dims. The outermost parallel ones run on all cores.
+
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "passes/Passes.h"
+
+namespace convoy {
+#define GEN_PASS_DEF_HOSTCPULOOPSPASS
+#include "passes/Passes.h.inc"
+} // namespace convoy
+
+using namespace mlir;
+
+namespace {
+
+struct HostCpuLoopsPass : public convoy::impl::HostCpuLoopsPassBase<HostCpuLoopsPass> {
+  void runOnOperation() override;
+};
+
+/// A copy as an elementwise op, so that one path makes its loops.
+linalg::GenericOp copyToGeneric(RewriterBase &rewriter, memref::CopyOp copy) {
+  int64_t rank = cast<MemRefType>(copy.getSource().getType()).getRank();
+  AffineMap identity = rewriter.getMultiDimIdentityMap(rank);
+  SmallVector<utils::IteratorType> iterators(rank, utils::IteratorType::parallel);
+  rewriter.setInsertionPoint(copy);
+  auto generic = linalg::GenericOp::create(
+      rewriter, copy.getLoc(), copy.getSource(), copy.getTarget(), {identity, identity}, iterators,
+      [](OpBuilder &builder, Location loc, ValueRange values) { linalg::YieldOp::create(builder, loc, values[0]); });
+  rewriter.eraseOp(copy);
+  return generic;
+}
+
+/// Nests fewer steps of work than this run on the calling thread: handing them out costs some microseconds.
+constexpr int64_t kMinParallelWork = 1 << 14;
+
+/// Turns the outermost loops of `loops` over parallel dims, all but the innermost loop, into one scf.parallel.
+void parallelize(RewriterBase &rewriter, ArrayRef<utils::IteratorType> iterators, ArrayRef<int64_t> ranges, ArrayRef<Operation *> loops) {
+  int64_t work = 1, tasks = 1;
+  for (int64_t range : ranges)
+    work *= range;
+  size_t depth = 0;
+  while (depth + 1 < loops.size() && iterators[depth] == utils::IteratorType::parallel && tasks < 1024)
+    tasks *= ranges[depth++];
+  if (depth == 0 && loops.size() == 1 && iterators[0] == utils::IteratorType::parallel)
+    return;
+  if (depth == 0 || tasks == 1 || work < kMinParallelWork)
+    return;
+
+  auto outer = cast<scf::ForOp>(loops.front()), inner = cast<scf::ForOp>(loops[depth - 1]);
+  Location loc = outer.getLoc();
+  rewriter.setInsertionPoint(outer);
+  Value zero = arith::ConstantIndexOp::create(rewriter, loc, 0), one = arith::ConstantIndexOp::create(rewriter, loc, 1);
+  Value count = arith::ConstantIndexOp::create(rewriter, loc, tasks);
+  auto parallel = scf::ParallelOp::create(rewriter, loc, zero, count, one);
+  rewriter.setInsertionPointToStart(parallel.getBody());
+  Value rest = parallel.getInductionVars()[0];
+  SmallVector<Value> indices(depth);
+  for (size_t dim = depth; dim-- > 0;) {
+    if (dim == 0) {
+      indices[0] = rest;
+      break;
+    }
+    Value size = arith::ConstantIndexOp::create(rewriter, loc, ranges[dim]);
+    indices[dim] = arith::RemUIOp::create(rewriter, loc, rest, size);
+    rest = arith::DivUIOp::create(rewriter, loc, rest, size);
+  }
+  for (size_t dim = 0; dim < depth; ++dim)
+    rewriter.replaceAllUsesWith(cast<scf::ForOp>(loops[dim]).getInductionVar(), indices[dim]);
+  rewriter.eraseOp(inner.getBody()->getTerminator());
+  // Whatever stood between the loops of the nest comes along: constants and index arithmetic.
+  for (size_t dim = 0; dim < depth; ++dim) {
+    Block *body = cast<scf::ForOp>(loops[dim]).getBody();
+    for (Operation &op : llvm::make_early_inc_range(*body))
+      if (!llvm::is_contained(loops.take_front(depth), &op) && !op.hasTrait<OpTrait::IsTerminator>())
+        rewriter.moveOpBefore(&op, parallel.getBody()->getTerminator());
+  }
+  rewriter.setInsertionPointToEnd(inner.getBody());
+  scf::YieldOp::create(rewriter, loc);
+  rewriter.eraseOp(outer);
+}
+
+} // namespace
+
+void HostCpuLoopsPass::runOnOperation() {
+  func::FuncOp function = getOperation();
+  auto target = function->getAttrOfType<StringAttr>("tcp.target");
+  if (!target || target.getValue() != "cpu")
+    return;
+  IRRewriter rewriter(&getContext());
+  SmallVector<memref::CopyOp> copies;
+  function.walk([&](memref::CopyOp copy) { copies.push_back(copy); });
+  for (memref::CopyOp copy : copies)
+    copyToGeneric(rewriter, copy);
+
+  SmallVector<linalg::LinalgOp> ops;
+  function.walk([&](linalg::LinalgOp op) { ops.push_back(op); });
+  for (linalg::LinalgOp op : ops) {
+    rewriter.setInsertionPoint(op);
+    SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
+    SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+    bool outermost = isa<func::FuncOp, scf::ExecuteRegionOp>(op->getParentOp());
+    FailureOr<linalg::LinalgLoops> loops = linalg::linalgOpToLoops(rewriter, op);
+    if (failed(loops)) {
+      op->emitError("expected an op on memrefs that has a loop nest");
+      return signalPassFailure();
+    }
+    if (outermost && loops->size() == ranges.size())
+      parallelize(rewriter, iterators, ranges, *loops);
+    rewriter.eraseOp(op);
+  }
+}

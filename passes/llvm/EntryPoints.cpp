@@ -1,0 +1,105 @@
+// The C functions that the loader calls (runtime/abi/convoy_abi.h): pointer arrays unpacked into the arguments of @main and
+// @prepare_weights.
+
+#include "passes/Passes.h"
+#include "runtime/abi/convoy_abi.h"
+
+namespace convoy {
+#define GEN_PASS_DEF_ENTRYPOINTSPASS
+#include "passes/Passes.h.inc"
+} // namespace convoy
+
+using namespace mlir;
+
+namespace {
+
+struct EntryPointsPass : public convoy::impl::EntryPointsPassBase<EntryPointsPass> {
+  void runOnOperation() override;
+};
+
+/// Where an argument of an inner function comes from: the attribute that marks it, and the parameter of the entry point.
+struct Source {
+  StringRef attribute;
+  unsigned parameter;
+  bool array; ///< the parameter is an array of pointers, one an argument in order; else the pointer itself
+};
+
+constexpr Source kMainSources[] = {
+    {"tcp.input", 1, true}, {"tcp.prepared", 2, true}, {"tcp.output", 3, true}, {"tcp.arena", 4, false}};
+constexpr Source kPrepareSources[] = {{"tcp.weight", 0, true}, {"tcp.prepared", 1, true}, {"tcp.arena", 2, false}};
+
+/// Adds `name`, which calls `inner`. A first argument of `inner` with no mark is the runtime's table, parameter 0.
+LogicalResult addEntryPoint(ModuleOp module, StringRef name, LLVM::LLVMFuncOp inner, unsigned parameters, ArrayRef<Source> sources,
+                            bool takesRuntime) {
+  MLIRContext *context = module.getContext();
+  auto pointer = LLVM::LLVMPointerType::get(context);
+  auto i32 = IntegerType::get(context, 32);
+  OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
+  Location loc = inner.getLoc();
+  auto entry =
+      LLVM::LLVMFuncOp::create(builder, loc, name, LLVM::LLVMFunctionType::get(i32, SmallVector<Type>(parameters, pointer)));
+  Block *block = entry.addEntryBlock(builder);
+  builder.setInsertionPointToStart(block);
+
+  SmallVector<int32_t> next(parameters, 0);
+  SmallVector<Value> arguments;
+  for (unsigned index = 0; index < inner.getNumArguments(); ++index) {
+    if (takesRuntime && index == 0) {
+      arguments.push_back(block->getArgument(0));
+      continue;
+    }
+    const Source *source = llvm::find_if(sources, [&](const Source &each) { return static_cast<bool>(inner.getArgAttr(index, each.attribute)); });
+    if (source == sources.end()) {
+      InFlightDiagnostic diag = inner.emitError("expected argument #") << index << " of @" << inner.getName() << " to be one of";
+      for (const Source &each : sources)
+        diag << " " << each.attribute;
+      return diag;
+    }
+    inner.removeArgAttr(index, builder.getStringAttr(source->attribute));
+    Value from = block->getArgument(source->parameter);
+    if (source->array) {
+      Value slot = LLVM::GEPOp::create(builder, loc, pointer, pointer, from, ArrayRef<LLVM::GEPArg>{next[source->parameter]++});
+      from = LLVM::LoadOp::create(builder, loc, pointer, slot);
+    }
+    arguments.push_back(from);
+  }
+  auto call = LLVM::CallOp::create(builder, loc, inner, arguments);
+  Value status = call.getNumResults() ? call.getResult() : LLVM::ConstantOp::create(builder, loc, i32, 0).getResult();
+  LLVM::ReturnOp::create(builder, loc, status);
+  return success();
+}
+
+} // namespace
+
+void EntryPointsPass::runOnOperation() {
+  ModuleOp module = getOperation();
+  auto main = module.lookupSymbol<LLVM::LLVMFuncOp>("main");
+  auto prepare = module.lookupSymbol<LLVM::LLVMFuncOp>("prepare_weights");
+  if (!main) {
+    module.emitError("expected a function @main");
+    return signalPassFailure();
+  }
+  auto target = main->getAttrOfType<StringAttr>("tcp.target");
+  bool cuda = target && target.getValue() == "cuda";
+  if (failed(addEntryPoint(module, "convoy_main", main, 5, kMainSources, cuda)))
+    return signalPassFailure();
+
+  MLIRContext *context = &getContext();
+  OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
+  auto i32 = IntegerType::get(context, 32);
+  if (prepare) {
+    if (failed(addEntryPoint(module, "convoy_prepare_weights", prepare, 3, kPrepareSources, false)))
+      return signalPassFailure();
+  } else {
+    // A model without weights has nothing to prepare, and an artifact still has all three functions.
+    auto pointer = LLVM::LLVMPointerType::get(context);
+    auto entry = LLVM::LLVMFuncOp::create(builder, module.getLoc(), "convoy_prepare_weights",
+                                          LLVM::LLVMFunctionType::get(i32, {pointer, pointer, pointer}));
+    builder.setInsertionPointToStart(entry.addEntryBlock(builder));
+    LLVM::ReturnOp::create(builder, module.getLoc(), LLVM::ConstantOp::create(builder, module.getLoc(), i32, 0));
+    builder.setInsertionPointToEnd(module.getBody());
+  }
+  auto version = LLVM::LLVMFuncOp::create(builder, module.getLoc(), "convoy_abi_version", LLVM::LLVMFunctionType::get(i32, {}));
+  builder.setInsertionPointToStart(version.addEntryBlock(builder));
+  LLVM::ReturnOp::create(builder, module.getLoc(), LLVM::ConstantOp::create(builder, module.getLoc(), i32, CONVOY_ABI_VERSION));
+}

@@ -1,0 +1,56 @@
+// The one conversion to the llvm dialect. Memrefs become bare pointers: every shape is static, so a descriptor would say nothing.
+
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
+#include "mlir/Conversion/IndexToLLVM/IndexToLLVM.h"
+#include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
+#include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
+#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
+#include "passes/Passes.h"
+#include "passes/llvm/Patterns.h"
+
+namespace convoy {
+#define GEN_PASS_DEF_LOWERTOLLVMPASS
+#include "passes/Passes.h.inc"
+} // namespace convoy
+
+using namespace mlir;
+
+namespace {
+struct LowerToLLVMPass : public convoy::impl::LowerToLLVMPassBase<LowerToLLVMPass> {
+  void runOnOperation() override;
+};
+} // namespace
+
+void LowerToLLVMPass::runOnOperation() {
+  ModuleOp module = getOperation();
+  LowerToLLVMOptions options(&getContext());
+  options.useBarePtrCallConv = true;
+  LLVMTypeConverter converter(&getContext(), options);
+  RewritePatternSet patterns(&getContext());
+  arith::populateArithToLLVMConversionPatterns(converter, patterns);
+  cf::populateControlFlowToLLVMConversionPatterns(converter, patterns);
+  index::populateIndexToLLVMConversionPatterns(converter, patterns);
+  populateFinalizeMemRefToLLVMConversionPatterns(converter, patterns);
+  populateFuncToLLVMConversionPatterns(converter, patterns);
+  populateVectorToLLVMConversionPatterns(converter, patterns);
+  ub::populateUBToLLVMConversionPatterns(converter, patterns);
+
+  LLVMConversionTarget target(getContext());
+  target.addLegalDialect<gpu::GPUDialect>();
+  target.markOpRecursivelyLegal<gpu::GPUModuleOp>();
+  target.addLegalOp<ModuleOp>();
+  if (failed(applyFullConversion(module, target, std::move(patterns))))
+    return signalPassFailure();
+
+  // What the loader looks up stays visible: entry points are added later, builders of graphs are public.
+  for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
+    bool own = function.getName() == "main" || function.getName() == "prepare_weights";
+    if (!function.isExternal() && (own || function.getVisibility() == SymbolTable::Visibility::Private)) {
+      function.setVisibility(SymbolTable::Visibility::Public);
+      function.setLinkage(LLVM::Linkage::Internal);
+      function.setDsoLocal(true);
+    }
+  }
+}

@@ -1,0 +1,87 @@
+// Writes down what the caller of the program must know before names are gone: inputs, outputs, weights, prepared weights, arena sizes.
+
+#include "passes/Passes.h"
+#include "passes/common/Manifest.h"
+
+namespace convoy {
+#define GEN_PASS_DEF_COLLECTMANIFESTPASS
+#include "passes/Passes.h.inc"
+} // namespace convoy
+
+using namespace mlir;
+
+namespace {
+
+struct CollectManifestPass : public convoy::impl::CollectManifestPassBase<CollectManifestPass> {
+  void runOnOperation() override;
+};
+
+/// Arguments of one function by the attribute that says what they are.
+struct Arguments {
+  SmallVector<Attribute> inputs, weights, prepared, outputs;
+  int64_t arenaBytes = 0;
+};
+
+FailureOr<Arguments> collect(func::FuncOp function) {
+  Arguments found;
+  for (BlockArgument argument : function.getArguments()) {
+    unsigned index = argument.getArgNumber();
+    auto type = dyn_cast<MemRefType>(argument.getType());
+    if (!type || !type.hasStaticShape())
+      return function.emitError("expected arguments to be memrefs of static shape, but argument #") << index << " is " << argument.getType();
+    if (function.getArgAttr(index, "tcp.arena")) {
+      found.arenaBytes = type.getDimSize(0);
+      continue;
+    }
+    if (convoy::torchDtype(type.getElementType()).empty())
+      return function.emitError("expected element types that torch has, but argument #") << index << " is " << type;
+    std::pair<StringRef, SmallVector<Attribute> *> kinds[] = {
+        {"tcp.input", &found.inputs}, {"tcp.weight", &found.weights}, {"tcp.prepared", &found.prepared}, {"tcp.output", &found.outputs}};
+    auto *kind = llvm::find_if(kinds, [&](const auto &each) { return function.getArgAttr(index, each.first); });
+    if (kind == std::end(kinds))
+      return function.emitError("expected every argument to be a tcp.input, tcp.weight, tcp.prepared or tcp.output, but argument #")
+             << index << " is none";
+    kind->second->push_back(convoy::describeTensor(function.getArgAttrOfType<StringAttr>(index, kind->first).getValue(), type));
+  }
+  return found;
+}
+
+} // namespace
+
+void CollectManifestPass::runOnOperation() {
+  ModuleOp module = getOperation();
+  auto main = module.lookupSymbol<func::FuncOp>("main");
+  if (!main) {
+    module.emitError("expected a function @main");
+    return signalPassFailure();
+  }
+  auto prepare = module.lookupSymbol<func::FuncOp>("prepare_weights");
+  FailureOr<Arguments> run = collect(main);
+  FailureOr<Arguments> preparation = prepare ? collect(prepare) : FailureOr<Arguments>(Arguments());
+  if (failed(run) || failed(preparation))
+    return signalPassFailure();
+  if (!run->weights.empty()) {
+    main.emitError("expected prepared weights, but got ") << run->weights.size() << " original ones: phase 'normalize' prepares them";
+    return signalPassFailure();
+  }
+  if (run->prepared != preparation->prepared) {
+    main.emitError("expected the prepared weights that @prepare_weights makes, ")
+        << preparation->prepared.size() << " of them in its order, but @main takes " << run->prepared.size();
+    return signalPassFailure();
+  }
+
+  Builder builder(&getContext());
+  auto set = [&](StringRef key, Attribute value) { convoy::setManifest(module, key, value); };
+  auto target = main->getAttrOfType<StringAttr>("tcp.target");
+  if (!target) {
+    main.emitError("expected 'tcp.target'");
+    return signalPassFailure();
+  }
+  set("target", target);
+  set("inputs", builder.getArrayAttr(run->inputs));
+  set("outputs", builder.getArrayAttr(run->outputs));
+  set("weights", builder.getArrayAttr(preparation->weights));
+  set("prepared", builder.getArrayAttr(run->prepared));
+  set("arena_bytes", builder.getI64IntegerAttr(run->arenaBytes));
+  set("prepare_arena_bytes", builder.getI64IntegerAttr(preparation->arenaBytes));
+}

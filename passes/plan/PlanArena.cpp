@@ -1,0 +1,147 @@
+// Every temporary gets a place in one arena. Functions are straight-line code here, so a buffer lives from the first op that uses it (or a
+// view of it) to the last one; two buffers may share bytes when these ranges are disjoint.
+
+#include "mlir/Interfaces/ViewLikeInterface.h"
+#include "passes/Passes.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace convoy {
+#define GEN_PASS_DEF_PLANARENAPASS
+#include "passes/Passes.h.inc"
+} // namespace convoy
+
+using namespace mlir;
+
+namespace {
+
+/// Alignment of every buffer, in bytes: what cudaMalloc gives, and a multiple of a cache line.
+constexpr int64_t kAlignment = 256;
+
+struct Buffer {
+  memref::AllocOp alloc;
+  int64_t bytes;
+  int64_t first = -1, last = -1; ///< positions of the ops that use it, inclusive
+  int64_t offset = -1;
+
+  bool overlaps(const Buffer &other) const { return first <= other.last && other.first <= last; }
+};
+
+struct PlanArenaPass : public convoy::impl::PlanArenaPassBase<PlanArenaPass> {
+  void runOnOperation() override;
+};
+
+FailureOr<Buffer> measure(memref::AllocOp alloc, Block &entry, const llvm::DenseMap<Operation *, int64_t> &positions,
+                          llvm::SmallVectorImpl<Operation *> &deallocs) {
+  MemRefType type = alloc.getType();
+  if (alloc->getBlock() != &entry)
+    return alloc.emitError("expected allocations in the function's entry block only");
+  if (!type.hasStaticShape() || !type.getLayout().isIdentity() || !(type.getElementType().isIntOrFloat() || type.getElementType().isIndex()))
+    return alloc.emitError("expected a memref of numbers with static shape and identity layout, but got ") << type;
+  int64_t width = type.getElementType().isIndex() ? 64 : type.getElementTypeBitWidth();
+  Buffer buffer{alloc, type.getNumElements() * llvm::divideCeil(width, 8)};
+
+  llvm::SmallVector<Value> views = {alloc.getResult()};
+  while (!views.empty()) {
+    Value view = views.pop_back_val();
+    for (Operation *user : view.getUsers()) {
+      if (isa<memref::DeallocOp>(user)) {
+        deallocs.push_back(user);
+        continue;
+      }
+      int64_t position = positions.at(entry.findAncestorOpInBlock(*user));
+      buffer.first = buffer.first < 0 ? position : std::min(buffer.first, position);
+      buffer.last = std::max(buffer.last, position);
+      for (Value result : user->getResults()) {
+        if (!isa<BaseMemRefType>(result.getType()))
+          continue;
+        if (!isa<ViewLikeOpInterface>(user))
+          return user->emitError("expected a view of its operand: cannot tell how long the buffer lives");
+        views.push_back(result);
+      }
+      if (user->hasTrait<OpTrait::IsTerminator>() || user->getNumSuccessors() != 0)
+        return user->emitError("expected buffers to stay inside their block: cannot tell how long the buffer lives");
+    }
+  }
+  return buffer;
+}
+
+/// Best fit: the smallest gap between the neighbours that live at the same time, largest buffers first. Returns the arena's bytes.
+int64_t assignOffsets(llvm::MutableArrayRef<Buffer> buffers) {
+  llvm::SmallVector<Buffer *> order;
+  for (Buffer &buffer : buffers)
+    order.push_back(&buffer);
+  llvm::stable_sort(order, [](const Buffer *a, const Buffer *b) { return a->bytes > b->bytes; });
+
+  int64_t arena = 0;
+  llvm::SmallVector<Buffer *> placed; // by offset
+  for (Buffer *buffer : order) {
+    int64_t end = 0, best = -1, bestGap = 0;
+    for (Buffer *other : placed) {
+      if (!buffer->overlaps(*other))
+        continue;
+      int64_t gap = other->offset - end;
+      if (gap >= buffer->bytes && (best < 0 || gap < bestGap)) {
+        best = end;
+        bestGap = gap;
+      }
+      end = std::max(end, static_cast<int64_t>(llvm::alignTo(other->offset + other->bytes, kAlignment)));
+    }
+    buffer->offset = best < 0 ? end : best;
+    arena = std::max(arena, buffer->offset + buffer->bytes);
+    placed.insert(llvm::upper_bound(placed, buffer, [](const Buffer *a, const Buffer *b) { return a->offset < b->offset; }), buffer);
+  }
+  return arena;
+}
+
+LogicalResult plan(func::FuncOp function) {
+  if (function.isExternal())
+    return success();
+  if (!function.getBody().hasOneBlock())
+    return function.emitError("expected one block, but got ") << function.getBody().getBlocks().size();
+  Block &entry = function.getBody().front();
+  llvm::DenseMap<Operation *, int64_t> positions;
+  for (auto [index, op] : llvm::enumerate(entry))
+    positions[&op] = index;
+
+  llvm::SmallVector<Buffer> buffers;
+  llvm::SmallVector<Operation *> unused;
+  WalkResult result = function.walk([&](memref::AllocOp alloc) {
+    FailureOr<Buffer> buffer = measure(alloc, entry, positions, unused);
+    if (failed(buffer))
+      return WalkResult::interrupt();
+    if (buffer->first < 0)
+      unused.push_back(alloc);
+    else
+      buffers.push_back(*buffer);
+    return WalkResult::advance();
+  });
+  if (result.wasInterrupted())
+    return failure();
+  for (Operation *op : unused)
+    op->erase();
+
+  OpBuilder builder(function.getContext());
+  auto arenaType = MemRefType::get({assignOffsets(buffers)}, builder.getI8Type());
+  if (failed(function.insertArgument(function.getNumArguments(), arenaType,
+                                     builder.getDictionaryAttr(builder.getNamedAttr("tcp.arena", builder.getUnitAttr())), function.getLoc())))
+    return failure();
+  BlockArgument arena = function.getArguments().back();
+  for (Buffer &buffer : buffers) {
+    builder.setInsertionPoint(buffer.alloc);
+    Location loc = buffer.alloc.getLoc();
+    Value offset = arith::ConstantIndexOp::create(builder, loc, buffer.offset);
+    Value view = memref::ViewOp::create(builder, loc, buffer.alloc.getType(), arena, offset, ValueRange());
+    buffer.alloc.replaceAllUsesWith(view);
+    buffer.alloc.erase();
+  }
+  return success();
+}
+
+} // namespace
+
+void PlanArenaPass::runOnOperation() {
+  for (auto function : getOperation().getOps<func::FuncOp>())
+    if (failed(plan(function)))
+      return signalPassFailure();
+}

@@ -1,0 +1,76 @@
+// Results become arguments, and what computed a result computes straight into its argument. Upstream's pass copies when the result is a
+// view of the buffer (a reshape at the end of a model); this one sees through views that keep every element in place.
+
+#include "passes/Passes.h"
+
+namespace convoy {
+#define GEN_PASS_DEF_PLANOUTPARAMSPASS
+#include "passes/Passes.h.inc"
+} // namespace convoy
+
+using namespace mlir;
+
+namespace {
+
+struct PlanOutParamsPass : public convoy::impl::PlanOutParamsPassBase<PlanOutParamsPass> {
+  void runOnOperation() override;
+};
+
+/// The allocation that `value` is all of, in the same order of elements; null when there is none.
+memref::AllocOp findAllocation(Value value) {
+  while (value) {
+    Operation *def = value.getDefiningOp();
+    if (auto alloc = dyn_cast_if_present<memref::AllocOp>(def))
+      return alloc.getType().getLayout().isIdentity() ? alloc : memref::AllocOp();
+    if (!isa_and_present<memref::CollapseShapeOp, memref::ExpandShapeOp, memref::CastOp>(def))
+      return {};
+    value = def->getOperand(0);
+  }
+  return {};
+}
+
+LogicalResult convert(func::FuncOp function) {
+  if (function.isExternal() || function.getNumResults() == 0)
+    return success();
+  if (!function.getBody().hasOneBlock())
+    return function.emitError("expected one block, but got ") << function.getBody().getBlocks().size();
+  auto returnOp = cast<func::ReturnOp>(function.getBody().front().getTerminator());
+
+  for (auto [index, value] : llvm::enumerate(returnOp.getOperands())) {
+    auto type = dyn_cast<MemRefType>(value.getType());
+    if (!type || !type.hasStaticShape() || !type.getLayout().isIdentity())
+      return function.emitError("expected results to be memrefs of static shape and identity layout, but result #")
+             << index << " is " << value.getType();
+    DictionaryAttr attributes = function.getResultAttrDict(index);
+    if (failed(function.insertArgument(function.getNumArguments(), type, attributes, value.getLoc())))
+      return failure();
+    BlockArgument out = function.getArguments().back();
+
+    memref::AllocOp alloc = findAllocation(value);
+    if (alloc && alloc->getBlock() == returnOp->getBlock()) {
+      OpBuilder builder(alloc);
+      Value buffer = out;
+      if (alloc.getType() != type) {
+        SmallVector<int64_t> strides;
+        int64_t offset;
+        (void)alloc.getType().getStridesAndOffset(strides, offset);
+        buffer = memref::ReinterpretCastOp::create(builder, alloc.getLoc(), alloc.getType(), out, offset, alloc.getType().getShape(), strides);
+      }
+      alloc.replaceAllUsesWith(buffer);
+      alloc.erase();
+    } else {
+      OpBuilder builder(returnOp);
+      memref::CopyOp::create(builder, returnOp.getLoc(), value, out);
+    }
+  }
+  returnOp->setOperands({});
+  return function.eraseResults(llvm::BitVector(function.getNumResults(), true));
+}
+
+} // namespace
+
+void PlanOutParamsPass::runOnOperation() {
+  for (auto function : getOperation().getOps<func::FuncOp>())
+    if (failed(convert(function)))
+      return signalPassFailure();
+}
