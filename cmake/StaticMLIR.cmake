@@ -1,7 +1,7 @@
 # Debian's MLIRTargets.cmake lists the shared "LLVM" (libLLVM.so) in the link interface of every MLIR archive. Replace it with
 # LLVM's component archives, so that one self-contained binary comes out and nothing pulls in libLLVM.so.
 llvm_map_components_to_libnames(CONVOY_LLVM_LIBS
-  X86 NVPTX Passes Core Support Target TargetParser MC CodeGen LTO DTLTO)
+  X86 NVPTX Passes Core Support Target TargetParser MC CodeGen LTO DTLTO Option)
 add_library(convoy_llvm INTERFACE)
 target_link_libraries(convoy_llvm INTERFACE ${CONVOY_LLVM_LIBS})
 foreach(target IN LISTS MLIR_EXPORTED_TARGETS)

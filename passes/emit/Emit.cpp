@@ -3,8 +3,6 @@
 #include "passes/emit/Emit.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "passes/common/HostCpu.h"
 #include "passes/common/Manifest.h"
@@ -19,11 +17,6 @@
 using namespace mlir;
 
 namespace convoy {
-
-void registerEmitTranslations(DialectRegistry &registry) {
-  registerBuiltinDialectTranslation(registry);
-  registerLLVMDialectTranslation(registry);
-}
 
 namespace {
 

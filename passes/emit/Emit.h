@@ -14,9 +14,6 @@ struct Emitted {
   std::string manifest; ///< JSON text, without what only the writer of the artifact knows (versions, hashes)
 };
 
-/// Registers the translations to LLVM IR.
-void registerEmitTranslations(mlir::DialectRegistry &registry);
-
 /// Emits `module`, which is at phase llvm and is changed, for the CPU named `cpu` ("native": this one). Errors go to the module.
 mlir::FailureOr<Emitted> emitModule(mlir::ModuleOp module, llvm::StringRef cpu);
 

@@ -1,7 +1,7 @@
 // The native library, by lld inside this process: nobody who compiles a model needs a C toolchain.
 
-#include "passes/emit/Emit.h"
 #include "lld/Common/Driver.h"
+#include "passes/emit/Emit.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -54,7 +54,7 @@ bool linkShared(StringRef object, std::string &library, std::string &error) {
     error = "cannot make a temporary folder: " + code.message();
     return false;
   }
-  auto cleanUp = make_scope_exit([&] { sys::fs::remove_directories(folder); });
+  scope_exit cleanUp([&] { sys::fs::remove_directories(folder); });
   std::string objectPath = (folder + "/model.o").str(), supportPath = (folder + "/support.o").str();
   std::string scriptPath = (folder + "/exports.map").str(), libraryPath = (folder + "/native.so").str();
   StringRef support(reinterpret_cast<const char *>(convoy_support_object), convoy_support_object_bytes);
@@ -63,13 +63,28 @@ bool linkShared(StringRef object, std::string &library, std::string &error) {
 
   std::string script = "--version-script=" + scriptPath;
   std::string libm = libraryOf(static_cast<float (*)(float)>(&::expf)), libc = libraryOf(&::getenv);
-  std::vector<const char *> arguments = {"ld.lld",       "-shared",       "-z",          "defs",        "-z",           "now",     "-z",
-                                         "relro",        "--gc-sections", "--as-needed", "-s",          "--build-id=none", "-soname", "native.so",
-                                         "--no-undefined-version", script.c_str(), "-o",  libraryPath.c_str(), objectPath.c_str(), supportPath.c_str()};
-  arguments.erase(llvm::find_if(arguments, [](const char *each) { return StringRef(each) == "--no-undefined-version"; }));
-  for (const std::string &path : {std::cref(libm), std::cref(libc)})
-    if (!path.empty())
-      arguments.push_back(path.c_str());
+  std::vector<const char *> arguments = {"ld.lld",
+                                         "-shared",
+                                         "-z",
+                                         "defs",
+                                         "-z",
+                                         "now",
+                                         "-z",
+                                         "relro",
+                                         "--gc-sections",
+                                         "--as-needed",
+                                         "-s",
+                                         "--build-id=none",
+                                         "-soname",
+                                         "native.so",
+                                         script.c_str(),
+                                         "-o",
+                                         libraryPath.c_str(),
+                                         objectPath.c_str(),
+                                         supportPath.c_str()};
+  for (const std::string *path : {&libm, &libc})
+    if (!path->empty())
+      arguments.push_back(path->c_str());
 
   std::string out, err;
   raw_string_ostream outStream(out), errStream(err);

@@ -24,8 +24,7 @@ struct Source {
   bool array; ///< the parameter is an array of pointers, one an argument in order; else the pointer itself
 };
 
-constexpr Source kMainSources[] = {
-    {"tcp.input", 1, true}, {"tcp.prepared", 2, true}, {"tcp.output", 3, true}, {"tcp.arena", 4, false}};
+constexpr Source kMainSources[] = {{"tcp.input", 1, true}, {"tcp.prepared", 2, true}, {"tcp.output", 3, true}, {"tcp.arena", 4, false}};
 constexpr Source kPrepareSources[] = {{"tcp.weight", 0, true}, {"tcp.prepared", 1, true}, {"tcp.arena", 2, false}};
 
 /// Adds `name`, which calls `inner`. A first argument of `inner` with no mark is the runtime's table, parameter 0.
@@ -36,8 +35,7 @@ LogicalResult addEntryPoint(ModuleOp module, StringRef name, LLVM::LLVMFuncOp in
   auto i32 = IntegerType::get(context, 32);
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
   Location loc = inner.getLoc();
-  auto entry =
-      LLVM::LLVMFuncOp::create(builder, loc, name, LLVM::LLVMFunctionType::get(i32, SmallVector<Type>(parameters, pointer)));
+  auto entry = LLVM::LLVMFuncOp::create(builder, loc, name, LLVM::LLVMFunctionType::get(i32, SmallVector<Type>(parameters, pointer)));
   Block *block = entry.addEntryBlock(builder);
   builder.setInsertionPointToStart(block);
 
@@ -48,7 +46,8 @@ LogicalResult addEntryPoint(ModuleOp module, StringRef name, LLVM::LLVMFuncOp in
       arguments.push_back(block->getArgument(0));
       continue;
     }
-    const Source *source = llvm::find_if(sources, [&](const Source &each) { return static_cast<bool>(inner.getArgAttr(index, each.attribute)); });
+    const Source *source =
+        llvm::find_if(sources, [&](const Source &each) { return static_cast<bool>(inner.getArgAttr(index, each.attribute)); });
     if (source == sources.end()) {
       InFlightDiagnostic diag = inner.emitError("expected argument #") << index << " of @" << inner.getName() << " to be one of";
       for (const Source &each : sources)

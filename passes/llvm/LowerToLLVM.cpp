@@ -8,7 +8,7 @@
 #include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
 #include "passes/Passes.h"
-#include "passes/llvm/Patterns.h"
+#include "passes/llvm/CudnnBackendToLLVM.h"
 
 namespace convoy {
 #define GEN_PASS_DEF_LOWERTOLLVMPASS
@@ -35,12 +35,13 @@ void LowerToLLVMPass::runOnOperation() {
   populateFinalizeMemRefToLLVMConversionPatterns(converter, patterns);
   populateFuncToLLVMConversionPatterns(converter, patterns);
   populateVectorToLLVMConversionPatterns(converter, patterns);
+  convoy::populateCudnnBackendToLLVMPatterns(converter, patterns);
   ub::populateUBToLLVMConversionPatterns(converter, patterns);
 
   LLVMConversionTarget target(getContext());
   target.addLegalDialect<gpu::GPUDialect>();
+  target.addLegalOp<ModuleOp, gpu::GPUModuleOp>();
   target.markOpRecursivelyLegal<gpu::GPUModuleOp>();
-  target.addLegalOp<ModuleOp>();
   if (failed(applyFullConversion(module, target, std::move(patterns))))
     return signalPassFailure();
 

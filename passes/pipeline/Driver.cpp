@@ -4,8 +4,10 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "passes/Passes.h"
+#include "passes/emit/Emit.h"
 #include "passes/pipeline/Pipeline.h"
 #include "passes/pipeline/Registration.h"
+#include "llvm/Config/llvm-config.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
 
@@ -74,23 +76,21 @@ std::vector<std::pair<std::string, std::string>> phases() {
   };
 }
 
-bool runPhases(std::string_view text, const std::string &name, const std::string &from, const std::string &to, const Options &options,
-               const DumpPhase &dump, std::string &result, std::string &failedPhase, std::vector<Diagnostic> &diagnostics) {
-  Session session(diagnostics);
-  failedPhase = from;
-  OwningOpRef<ModuleOp> module = session.parse(text, name);
-  if (!module)
-    return false;
+namespace {
 
+bool parseOptions(const Options &options, PipelineOptions &parsed, std::vector<Diagnostic> &diagnostics) {
   std::string optionText;
   for (const auto &[key, value] : options)
     optionText += key + "=" + value + " ";
-  PipelineOptions parsed;
-  if (failed(parsed.parseFromString(optionText))) {
-    diagnostics.push_back({"error", "", 0, 0, "unknown compile option in '" + optionText + "'"});
-    return false;
-  }
+  if (succeeded(parsed.parseFromString(optionText)))
+    return true;
+  diagnostics.push_back({"error", "", 0, 0, "unknown compile option in '" + optionText + "'"});
+  return false;
+}
 
+/// Runs the phases after `from` up to `to` on a module.
+bool lower(ModuleOp module, const std::string &from, const std::string &to, const PipelineOptions &options, const DumpPhase &dump,
+           std::string &failedPhase, std::vector<Diagnostic> &diagnostics) {
   ArrayRef<StringRef> names = phaseNames();
   const auto *first = llvm::find(names, StringRef(from)), *last = llvm::find(names, StringRef(to));
   if (first == names.end() || last == names.end() || last < first) {
@@ -99,16 +99,50 @@ bool runPhases(std::string_view text, const std::string &name, const std::string
   }
   for (const StringRef *phase = first + (first == last ? 0 : 1); phase <= last; ++phase) {
     failedPhase = phase->str();
-    PassManager pm(&session.context, ModuleOp::getOperationName());
-    populatePhase(*phase, pm, parsed);
-    if (failed(pm.run(*module)))
+    PassManager pm(module.getContext(), ModuleOp::getOperationName());
+    populatePhase(*phase, pm, options);
+    if (failed(pm.run(module)))
       return false;
     if (dump)
-      dump(failedPhase, print(*module));
+      dump(failedPhase, print(module));
   }
+  return true;
+}
+
+} // namespace
+
+bool runPhases(std::string_view text, const std::string &name, const std::string &from, const std::string &to, const Options &options,
+               const DumpPhase &dump, std::string &result, std::string &failedPhase, std::vector<Diagnostic> &diagnostics) {
+  Session session(diagnostics);
+  failedPhase = from;
+  OwningOpRef<ModuleOp> module = session.parse(text, name);
+  PipelineOptions parsed;
+  if (!module || !parseOptions(options, parsed, diagnostics) || !lower(*module, from, to, parsed, dump, failedPhase, diagnostics))
+    return false;
   result = print(*module);
   return true;
 }
+
+bool compile(std::string_view text, const std::string &name, const std::string &from, const Options &options, const DumpPhase &dump,
+             Artifact &result, std::string &failedPhase, std::vector<Diagnostic> &diagnostics) {
+  Session session(diagnostics);
+  failedPhase = from;
+  OwningOpRef<ModuleOp> module = session.parse(text, name);
+  PipelineOptions parsed;
+  if (!module || !parseOptions(options, parsed, diagnostics))
+    return false;
+  std::string last = phaseNames().back().str();
+  if (from != last && !lower(*module, from, last, parsed, dump, failedPhase, diagnostics))
+    return false;
+  failedPhase = "emit";
+  FailureOr<Emitted> emitted = emitModule(*module, parsed.cpu.getValue());
+  if (failed(emitted))
+    return false;
+  result = {std::move(emitted->native), std::move(emitted->ptx), std::move(emitted->manifest)};
+  return true;
+}
+
+std::string llvmVersion() { return LLVM_VERSION_STRING; }
 
 bool runPipeline(std::string_view text, const std::string &name, const std::string &pipeline, std::string &result,
                  std::vector<Diagnostic> &diagnostics) {

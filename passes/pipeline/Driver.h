@@ -34,6 +34,20 @@ using DumpPhase = std::function<void(const std::string &phase, const std::string
 bool runPhases(std::string_view text, const std::string &name, const std::string &from, const std::string &to, const Options &options,
                const DumpPhase &dump, std::string &result, std::string &failedPhase, std::vector<Diagnostic> &diagnostics);
 
+/// What a compilation makes: the native library, PTX of the generated kernels (may be empty), and its part of manifest.json.
+struct Artifact {
+  std::string native;
+  std::string ptx;
+  std::string manifest;
+};
+
+/// Like runPhases up to the last phase, then emits code without going through text again. `failedPhase` is "emit" for what fails there.
+bool compile(std::string_view text, const std::string &name, const std::string &from, const Options &options, const DumpPhase &dump,
+             Artifact &result, std::string &failedPhase, std::vector<Diagnostic> &diagnostics);
+
+/// The version of LLVM that generates the code, "22.1.8".
+std::string llvmVersion();
+
 /// Parses `text` and runs a textual pass pipeline on it.
 bool runPipeline(std::string_view text, const std::string &name, const std::string &pipeline, std::string &result,
                  std::vector<Diagnostic> &diagnostics);

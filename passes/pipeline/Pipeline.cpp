@@ -1,6 +1,9 @@
 #include "passes/pipeline/Pipeline.h"
-#include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/GPU/Transforms/Passes.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 #include "passes/Passes.h"
@@ -62,13 +65,32 @@ static void populate_linalg(OpPassManager &pm, const PipelineOptions &) {
   pm.addNestedPass<func::FuncOp>(createExpandMathPass());
 }
 
-static void populate_plan(OpPassManager &, const PipelineOptions &) {}
+static void populate_plan(OpPassManager &pm, const PipelineOptions &) {
+  // A slice written into a larger tensor (concat, pad) is computed where it goes.
+  pm.addPass(bufferization::createEmptyTensorEliminationPass());
+  pm.addPass(createPlanBufferizePass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  pm.addPass(createPlanOutParamsPass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createPlanArenaPass());
+  pm.addPass(createCollectManifestPass());
+}
+
+/// Functions with tcp.target = "cpu": all of a cpu program, and @prepare_weights of every program.
+static void populateHostCpu(OpPassManager &pm, const PipelineOptions &) {
+  pm.addNestedPass<func::FuncOp>(createHostCpuLoopsPass());
+  pm.addPass(createHostCpuParallelPass());
+}
 
 static void populate_host(OpPassManager &pm, const PipelineOptions &options) {
   if (options.target == "cuda") {
     pm.addPass(createAddRuntimeArgumentPass());
     pm.addPass(createMapKernelsPass({options.chip}));
   }
+  populateHostCpu(pm, options);
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
 }
 
 static void populate_llvm(OpPassManager &pm, const PipelineOptions &options) {
@@ -79,6 +101,17 @@ static void populate_llvm(OpPassManager &pm, const PipelineOptions &options) {
     ptx.compilationTarget = "isa";
     pm.addPass(createGpuModuleToBinaryPass(ptx));
   }
+  pm.addPass(memref::createExpandStridedMetadataPass());
+  pm.addPass(createLowerAffinePass());
+  pm.addPass(createSCFToControlFlowPass());
+  // bf16 arithmetic in f32, and conversions in integers: otherwise they become calls of a compiler's runtime library.
+  pm.addPass(arith::createArithEmulateUnsupportedFloats({{"bf16", "f16"}, "f32"}));
+  pm.addPass(arith::createArithExpandOpsPass({/*includeBf16=*/true}));
+  pm.addPass(createConvertMathToLLVMPass());
+  pm.addPass(createConvertMathToLibmPass()); // what LLVM has no intrinsic for
+  pm.addPass(createLowerToLLVMPass());
+  pm.addPass(createParallelCallsPass());
+  pm.addPass(createEntryPointsPass());
 }
 
 bool populatePhase(StringRef phase, OpPassManager &pm, const PipelineOptions &options) {

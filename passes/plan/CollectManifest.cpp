@@ -28,7 +28,8 @@ FailureOr<Arguments> collect(func::FuncOp function) {
     unsigned index = argument.getArgNumber();
     auto type = dyn_cast<MemRefType>(argument.getType());
     if (!type || !type.hasStaticShape())
-      return function.emitError("expected arguments to be memrefs of static shape, but argument #") << index << " is " << argument.getType();
+      return function.emitError("expected arguments to be memrefs of static shape, but argument #")
+             << index << " is " << argument.getType();
     if (function.getArgAttr(index, "tcp.arena")) {
       found.arenaBytes = type.getDimSize(0);
       continue;

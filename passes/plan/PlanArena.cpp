@@ -36,10 +36,11 @@ FailureOr<Buffer> measure(memref::AllocOp alloc, Block &entry, const llvm::Dense
   MemRefType type = alloc.getType();
   if (alloc->getBlock() != &entry)
     return alloc.emitError("expected allocations in the function's entry block only");
-  if (!type.hasStaticShape() || !type.getLayout().isIdentity() || !(type.getElementType().isIntOrFloat() || type.getElementType().isIndex()))
+  if (!type.hasStaticShape() || !type.getLayout().isIdentity() ||
+      !(type.getElementType().isIntOrFloat() || type.getElementType().isIndex()))
     return alloc.emitError("expected a memref of numbers with static shape and identity layout, but got ") << type;
   int64_t width = type.getElementType().isIndex() ? 64 : type.getElementTypeBitWidth();
-  Buffer buffer{alloc, type.getNumElements() * llvm::divideCeil(width, 8)};
+  Buffer buffer{alloc, type.getNumElements() * ((width + 7) / 8)};
 
   llvm::SmallVector<Value> views = {alloc.getResult()};
   while (!views.empty()) {
@@ -71,7 +72,7 @@ int64_t assignOffsets(llvm::MutableArrayRef<Buffer> buffers) {
   llvm::SmallVector<Buffer *> order;
   for (Buffer &buffer : buffers)
     order.push_back(&buffer);
-  llvm::stable_sort(order, [](const Buffer *a, const Buffer *b) { return a->bytes > b->bytes; });
+  llvm::sort(order, [](const Buffer *a, const Buffer *b) { return std::pair(-a->bytes, a) < std::pair(-b->bytes, b); });
 
   int64_t arena = 0;
   llvm::SmallVector<Buffer *> placed; // by offset
@@ -124,7 +125,8 @@ LogicalResult plan(func::FuncOp function) {
   OpBuilder builder(function.getContext());
   auto arenaType = MemRefType::get({assignOffsets(buffers)}, builder.getI8Type());
   if (failed(function.insertArgument(function.getNumArguments(), arenaType,
-                                     builder.getDictionaryAttr(builder.getNamedAttr("tcp.arena", builder.getUnitAttr())), function.getLoc())))
+                                     builder.getDictionaryAttr(builder.getNamedAttr("tcp.arena", builder.getUnitAttr())),
+                                     function.getLoc())))
     return failure();
   BlockArgument arena = function.getArguments().back();
   for (Buffer &buffer : buffers) {

@@ -54,7 +54,8 @@ LogicalResult convert(func::FuncOp function) {
         SmallVector<int64_t> strides;
         int64_t offset;
         (void)alloc.getType().getStridesAndOffset(strides, offset);
-        buffer = memref::ReinterpretCastOp::create(builder, alloc.getLoc(), alloc.getType(), out, offset, alloc.getType().getShape(), strides);
+        buffer =
+            memref::ReinterpretCastOp::create(builder, alloc.getLoc(), alloc.getType(), out, offset, alloc.getType().getShape(), strides);
       }
       alloc.replaceAllUsesWith(buffer);
       alloc.erase();

@@ -49,6 +49,25 @@ NB_MODULE(_convoy, m) {
       },
       "text"_a, "name"_a, "from_phase"_a, "to_phase"_a, "options"_a, "dump"_a.none() = nb::none(),
       "Run the phases after from_phase up to to_phase on a module's text; return the text. dump(phase, text) is called after each.");
+  auto compile = [](std::string_view text, const std::string &name, const std::string &from, const convoy::Options &options,
+                    const convoy::DumpPhase &dump) {
+    CompilationFailed failure;
+    convoy::Artifact artifact;
+    if (!convoy::compile(text, name, from, options, dump, artifact, failure.phase, failure.diagnostics))
+      raise(failure);
+    return nb::make_tuple(nb::bytes(artifact.native.data(), artifact.native.size()), artifact.ptx, artifact.manifest);
+  };
+  m.def(
+      "compile", compile, "text"_a, "name"_a, "from_phase"_a, "options"_a, "dump"_a.none() = nb::none(),
+      "Run every phase after from_phase on a module's text and emit code. Returns (native library, PTX, manifest as JSON text); a failure "
+      "while emitting has the phase 'emit'.");
+  m.def(
+      "emit",
+      [compile](std::string_view text, const std::string &name, const convoy::Options &options) {
+        return compile(text, name, "llvm", options, nullptr);
+      },
+      "text"_a, "name"_a, "options"_a, "Emit code for the text of a module at phase llvm. Returns what `compile` returns.");
+  m.def("llvm_version", &convoy::llvmVersion, "The version of LLVM that generates code.");
   m.def(
       "run_pipeline",
       [](std::string_view text, const std::string &name, const std::string &pipeline) {

@@ -1,5 +1,6 @@
 // What has no faster lowering becomes plain loops, in linalg's own order of dims. The outermost parallel ones run on all cores.
 
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "passes/Passes.h"
 

@@ -1,0 +1,30 @@
+/* lld initializes every LLVM target for link-time optimization, which native libraries do not use. These do nothing, so that the code
+   generators of other machines (70 MB) stay out of the extension. A target missing here fails the extension's import. */
+
+#define TARGET(name)                                                                                                                       \
+  void LLVMInitialize##name##TargetInfo(void) {}                                                                                           \
+  void LLVMInitialize##name##Target(void) {}                                                                                               \
+  void LLVMInitialize##name##TargetMC(void) {}                                                                                             \
+  void LLVMInitialize##name##AsmPrinter(void) {}                                                                                           \
+  void LLVMInitialize##name##AsmParser(void) {}
+
+TARGET(AArch64)
+TARGET(AMDGPU)
+TARGET(ARM)
+TARGET(AVR)
+TARGET(BPF)
+TARGET(Hexagon)
+TARGET(Lanai)
+TARGET(LoongArch)
+TARGET(M68k)
+TARGET(MSP430)
+TARGET(Mips)
+TARGET(PowerPC)
+TARGET(RISCV)
+TARGET(SPIRV)
+TARGET(Sparc)
+TARGET(SystemZ)
+TARGET(VE)
+TARGET(WebAssembly)
+TARGET(XCore)
+TARGET(Xtensa)
