@@ -1,0 +1,131 @@
+// Why an op is in no group, by the table and by the form of cuDNN's graphs. One function a reason.
+// RUN: convoy-opt %s --tcp-form-groups --tcp-verify-groups | filecheck %s
+
+// CHECK-LABEL: func.func @dtype(
+// CHECK: tcp.conv2d {{.*}}tcp.outside = "conv2d: cuDNN takes f16, bf16 or f32, not f64"
+func.func @dtype(%x: tensor<1x8x8x64xf64>, %w: tensor<64x1x1x64xf64>) -> tensor<1x8x8x64xf64> {
+  %0 = tcp.conv2d %x, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<1x8x8x64xf64>, tensor<64x1x1x64xf64> -> tensor<1x8x8x64xf64>
+  return %0 : tensor<1x8x8x64xf64>
+}
+
+// CHECK-LABEL: func.func @layout(
+// CHECK: tcp.conv2d {{.*}}tcp.outside = "conv2d: cuDNN takes channels_last, not channels_first"
+// CHECK: tcp.reduce_mean {{.*}}tcp.outside = "mean: cuDNN takes channels_last, not channels_first"
+func.func @layout(%x: tensor<1x64x8x8xf16>, %w: tensor<64x64x1x1xf16>) -> tensor<1x64x1x1xf16> {
+  %0 = tcp.conv2d %x, %w {dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<1x64x8x8xf16>, tensor<64x64x1x1xf16> -> tensor<1x64x8x8xf16>
+  %1 = tcp.reduce_mean %0 {dims = array<i64: 2, 3>} : tensor<1x64x8x8xf16> -> tensor<1x64x1x1xf16>
+  return %1 : tensor<1x64x1x1xf16>
+}
+
+// CHECK-LABEL: func.func @rank(
+// CHECK: tcp.matmul {{.*}}tcp.outside = "matmul: cuDNN takes rank 2 or 3, not 4"
+func.func @rank(%x: tensor<2x3x4x8xf16>, %w: tensor<2x3x8x4xf16>) -> tensor<2x3x4x4xf16> {
+  %0 = tcp.matmul %x, %w : tensor<2x3x4x8xf16>, tensor<2x3x8x4xf16> -> tensor<2x3x4x4xf16>
+  return %0 : tensor<2x3x4x4xf16>
+}
+
+// CHECK-LABEL: func.func @channel_groups(
+// CHECK: pattern = "conv2d+bias"
+// CHECK: tcp.add {{.*}}tcp.outside = "residual with conv2d: cuDNN takes groups of channels none or grouped, not depthwise"
+func.func @channel_groups(%x: tensor<1x8x8x64xf16>, %w: tensor<64x1x1x1xf16>, %b: tensor<1x1x1x64xf16>) -> tensor<1x8x8x64xf16> {
+  %0 = tcp.conv2d %x, %w {channels_last, groups = 64 : i64, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<1x8x8x64xf16>, tensor<64x1x1x1xf16> -> tensor<1x8x8x64xf16>
+  %1 = tcp.add %0, %b : tensor<1x8x8x64xf16>, tensor<1x1x1x64xf16> -> tensor<1x8x8x64xf16>
+  %2 = tcp.add %1, %x : tensor<1x8x8x64xf16>, tensor<1x8x8x64xf16> -> tensor<1x8x8x64xf16>
+  return %2 : tensor<1x8x8x64xf16>
+}
+
+// CHECK-LABEL: func.func @channel_bytes(
+// CHECK: tcp.clamp {{.*}}tcp.outside = "prologue_relu with conv2d: cuDNN takes channels of a multiple of 16 bytes, not 12 of f16"
+// CHECK: pattern = "conv2d"
+func.func @channel_bytes(%x: tensor<1x8x8x12xf16>, %w: tensor<64x1x1x12xf16>) -> tensor<1x8x8x64xf16> {
+  %0 = tcp.clamp %x {min_float = 0.0 : f32} : tensor<1x8x8x12xf16> -> tensor<1x8x8x12xf16>
+  %1 = tcp.conv2d %0, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<1x8x8x12xf16>, tensor<64x1x1x12xf16> -> tensor<1x8x8x64xf16>
+  return %1 : tensor<1x8x8x64xf16>
+}
+
+// CHECK-LABEL: func.func @roles(
+// CHECK: tcp.clamp {{.*}}tcp.outside = "no graph of cuDNN has clamp with conv2d"
+func.func @roles(%x: tensor<1x8x8x64xf16>, %w: tensor<64x1x1x64xf16>) -> tensor<1x8x8x64xf16> {
+  %0 = tcp.conv2d %x, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<1x8x8x64xf16>, tensor<64x1x1x64xf16> -> tensor<1x8x8x64xf16>
+  %1 = tcp.clamp %0 {min_float = -1.0 : f32, max_float = 1.0 : f32} : tensor<1x8x8x64xf16> -> tensor<1x8x8x64xf16>
+  return %1 : tensor<1x8x8x64xf16>
+}
+
+// CHECK-LABEL: func.func @constant(
+// CHECK: tcp.mul {{.*}}tcp.outside = "mul: a constant operand, which a graph would take by value"
+func.func @constant(%x: tensor<1x8x8x64xf16>, %w: tensor<64x1x1x64xf16>) -> tensor<1x8x8x64xf16> {
+  %c = arith.constant dense<2.0> : tensor<1x1x1x1xf16>
+  %0 = tcp.conv2d %x, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<1x8x8x64xf16>, tensor<64x1x1x64xf16> -> tensor<1x8x8x64xf16>
+  %1 = tcp.mul %0, %c : tensor<1x8x8x64xf16>, tensor<1x1x1x1xf16> -> tensor<1x8x8x64xf16>
+  return %1 : tensor<1x8x8x64xf16>
+}
+
+// CHECK-LABEL: func.func @second_operand(
+// CHECK: tcp.sub {{.*}}tcp.outside = "sub: the value of the group is its second operand, and cuDNN wants it first"
+func.func @second_operand(%x: tensor<1x8x8x64xf16>, %w: tensor<64x1x1x64xf16>) -> tensor<1x8x8x64xf16> {
+  %0 = tcp.conv2d %x, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<1x8x8x64xf16>, tensor<64x1x1x64xf16> -> tensor<1x8x8x64xf16>
+  %1 = tcp.sub %x, %0 : tensor<1x8x8x64xf16>, tensor<1x8x8x64xf16> -> tensor<1x8x8x64xf16>
+  return %1 : tensor<1x8x8x64xf16>
+}
+
+// CHECK-LABEL: func.func @broadcast_of_the_value(
+// CHECK: tcp.add {{.*}}tcp.outside = "add: broadcasts the value of the group"
+func.func @broadcast_of_the_value(%x: tensor<1x8x8x64xf16>, %w: tensor<1x1x1x64xf16>) -> tensor<1x8x8x64xf16> {
+  %0 = tcp.conv2d %x, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<1x8x8x64xf16>, tensor<1x1x1x64xf16> -> tensor<1x8x8x1xf16>
+  %1 = tcp.add %0, %x : tensor<1x8x8x1xf16>, tensor<1x8x8x64xf16> -> tensor<1x8x8x64xf16>
+  return %1 : tensor<1x8x8x64xf16>
+}
+
+// CHECK-LABEL: func.func @ternary(
+// CHECK: tcp.select {{.*}}tcp.outside = "select: takes the value of the group more than once, or two others"
+func.func @ternary(%x: tensor<1x8x8x64xf16>, %w: tensor<64x1x1x64xf16>, %c: tensor<1x8x8x64xi1>) -> tensor<1x8x8x64xf16> {
+  %0 = tcp.conv2d %x, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<1x8x8x64xf16>, tensor<64x1x1x64xf16> -> tensor<1x8x8x64xf16>
+  %1 = tcp.select %c, %0, %x : tensor<1x8x8x64xi1>, tensor<1x8x8x64xf16>, tensor<1x8x8x64xf16> -> tensor<1x8x8x64xf16>
+  return %1 : tensor<1x8x8x64xf16>
+}
+
+// CHECK-LABEL: func.func @casts(
+// CHECK: pattern = "matmul+cast"
+// CHECK: tcp.clamp {{.*}}tcp.outside = "after a change of type"
+// CHECK: pattern = "matmul"
+// CHECK: tcp.cast {{.*}}tcp.outside = "cast: to a type that is no float"
+func.func @casts(%x: tensor<4x8xf16>, %w: tensor<8x8xf16>) -> (tensor<4x8xf32>, tensor<4x8xi32>) {
+  %0 = tcp.matmul %x, %w : tensor<4x8xf16>, tensor<8x8xf16> -> tensor<4x8xf16>
+  %1 = tcp.cast %0 : tensor<4x8xf16> -> tensor<4x8xf32>
+  %2 = tcp.clamp %1 {min_float = 0.0 : f32} : tensor<4x8xf32> -> tensor<4x8xf32>
+  %3 = tcp.matmul %x, %w : tensor<4x8xf16>, tensor<8x8xf16> -> tensor<4x8xf16>
+  %4 = tcp.cast %3 : tensor<4x8xf16> -> tensor<4x8xi32>
+  return %2, %4 : tensor<4x8xf32>, tensor<4x8xi32>
+}
+
+// CHECK-LABEL: func.func @before_with_other_uses(
+// CHECK: tcp.clamp {{.*}}tcp.outside = "its result has other uses than conv2d"
+func.func @before_with_other_uses(%x: tensor<1x8x8x64xf16>, %w: tensor<64x1x1x64xf16>) -> (tensor<1x8x8x64xf16>, tensor<1x8x8x64xf16>) {
+  %0 = tcp.clamp %x {min_float = 0.0 : f32} : tensor<1x8x8x64xf16> -> tensor<1x8x8x64xf16>
+  %1 = tcp.conv2d %0, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<1x8x8x64xf16>, tensor<64x1x1x64xf16> -> tensor<1x8x8x64xf16>
+  return %0, %1 : tensor<1x8x8x64xf16>, tensor<1x8x8x64xf16>
+}
+
+// CHECK-LABEL: func.func @pools(
+// CHECK: tcp.max_pool {{.*}}tcp.outside = "max_pool: cuDNN has no pooling with dilation"
+// CHECK: tcp.avg_pool {{.*}}tcp.outside = "avg_pool: cuDNN has no pooling with a divisor of its own"
+// CHECK: tcp.avg_pool {{.*}}tcp.outside = "avg_pool: cuDNN counts all of the padding or none, not the part that ceil_mode does not add"
+// CHECK: tcp.reduce_mean {{.*}}tcp.outside = "reduce_mean: cuDNN takes the mean over the spatial dims, not over others"
+// CHECK: pattern = "max_pool"
+// CHECK: tcp.clamp {{.*}}tcp.outside = "after max_pool, which is a graph alone"
+// CHECK: tcp.transpose {{.*}}tcp.outside = "transpose: not an operation of cuDNN's graphs"
+// CHECK: tcp.clamp {{.*}}tcp.outside = "before max_pool, which is a graph alone"
+// CHECK: tcp.sigmoid {{.*}}tcp.outside = "elementwise, with no anchor beside it"
+func.func @pools(%x: tensor<1x8x8x64xf16>) -> (tensor<1x6x6x64xf16>, tensor<1x4x4x64xf16>, tensor<1x5x4x64xf16>, tensor<1x8x1x64xf16>, tensor<1x4x4x64xf16>, tensor<1x64x4x4xf16>, tensor<1x4x4x64xf16>, tensor<1x8x8x64xf16>) {
+  %0 = tcp.max_pool %x {channels_last, dilation = array<i64: 2, 2>, kernel = array<i64: 2, 2>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<1x8x8x64xf16> -> tensor<1x6x6x64xf16>
+  %1 = tcp.avg_pool %x {channels_last, ceil_pad = array<i64: 0, 0>, divisor = 3 : i64, kernel = array<i64: 2, 2>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 2, 2>} : tensor<1x8x8x64xf16> -> tensor<1x4x4x64xf16>
+  %2 = tcp.avg_pool %x {channels_last, ceil_pad = array<i64: 1, 0>, count_include_pad, kernel = array<i64: 2, 2>, pad = array<i64: 1, 0, 0, 0>, stride = array<i64: 2, 2>} : tensor<1x8x8x64xf16> -> tensor<1x5x4x64xf16>
+  %3 = tcp.reduce_mean %x {dims = array<i64: 2>} : tensor<1x8x8x64xf16> -> tensor<1x8x1x64xf16>
+  %4 = tcp.max_pool %x {channels_last, dilation = array<i64: 1, 1>, kernel = array<i64: 2, 2>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 2, 2>} : tensor<1x8x8x64xf16> -> tensor<1x4x4x64xf16>
+  %5 = tcp.clamp %4 {min_float = 0.0 : f32} : tensor<1x4x4x64xf16> -> tensor<1x4x4x64xf16>
+  %6 = tcp.transpose %5 {perm = array<i64: 0, 3, 1, 2>} : tensor<1x4x4x64xf16> -> tensor<1x64x4x4xf16>
+  %7 = tcp.clamp %x {min_float = 0.0 : f32} : tensor<1x8x8x64xf16> -> tensor<1x8x8x64xf16>
+  %8 = tcp.max_pool %7 {channels_last, dilation = array<i64: 1, 1>, kernel = array<i64: 2, 2>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 2, 2>} : tensor<1x8x8x64xf16> -> tensor<1x4x4x64xf16>
+  %9 = tcp.sigmoid %x : tensor<1x8x8x64xf16> -> tensor<1x8x8x64xf16>
+  return %0, %1, %2, %3, %5, %6, %8, %9 : tensor<1x6x6x64xf16>, tensor<1x4x4x64xf16>, tensor<1x5x4x64xf16>, tensor<1x8x1x64xf16>, tensor<1x4x4x64xf16>, tensor<1x64x4x4xf16>, tensor<1x4x4x64xf16>, tensor<1x8x8x64xf16>
+}
