@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import copy
 import re
+from collections.abc import Sequence
 
 import torch
 from tcp_reference import run_text
+from torch import Tensor
+from torch_mlir import ir
 
 from convoy.frontend import ImportedModule, import_module
 
-__all__ = ["check", "compare", "ops", "torch_ops"]
+__all__ = ["check", "compare_results", "describe", "expected_results", "ops"]
 
 torch.set_num_threads(1)  # tiny tensors: more threads only wait for each other
-
 
 _OP = re.compile(r'"tcp\.(\w+)"\([^)]*\)( \{[^}]*\})?')
 
@@ -23,32 +25,40 @@ def ops(text: str) -> list[str]:
     return [name + attributes for name, attributes in _OP.findall(text)]
 
 
-def torch_ops(text: str) -> list[str]:
-    """The names of the ops of a torch-dialect module, less constants and lists."""
-    names = re.findall(r"= torch\.(?:operator \"torch\.)?((?:aten|prim)\.\w+(?:\.\w+)?)", text)
-    return [name for name in names if not name.startswith(("prim.List", "prim.Tuple"))]
+def describe(op: ir.Operation) -> str:
+    """An op of `tcp` as `ops` writes it; of the torch dialect its name without `torch.`."""
+    if op.name == "torch.operator":
+        return op.attributes["name"].value.removeprefix("torch.")
+    if op.name.startswith("torch."):
+        return op.name.removeprefix("torch.")
+    attributes = [op.attributes[index] for index in range(len(op.attributes))]
+    text = ", ".join(f"{item.name} = {item.attr}" if str(item.attr) != "unit" else item.name for item in attributes)
+    return op.name.removeprefix("tcp.") + (f" {{{text}}}" if text else "")
 
 
-def check(module: torch.nn.Module, *inputs: torch.Tensor, tolerance: float = 1e-6) -> ImportedModule:
-    """Imports `module` and compares as `compare` does."""
+def check(module: torch.nn.Module, *inputs: Tensor, tolerance: float = 1e-6) -> ImportedModule:
+    """Imports `module`, runs the text by the reference, and compares with PyTorch in float64 as `compare_results` does."""
     imported = import_module(module.eval(), inputs)
-    compare(imported, module, inputs, tolerance)
+    compare_results(run_text(imported.text, inputs, imported.weights), expected_results(module, inputs), tolerance)
     return imported
 
 
-def compare(imported: ImportedModule, module: torch.nn.Module, inputs: tuple[torch.Tensor, ...], tolerance: float = 1e-6) -> None:
-    """Runs the `tcp` text by the reference and compares with PyTorch in float64: largest difference relative to the largest value (at
-    least 1)."""
-    got = run_text(imported.text, inputs, imported.weights)
+def expected_results(module: torch.nn.Module, inputs: Sequence[Tensor]) -> list[Tensor]:
+    """What PyTorch computes in float64."""
     wide = [value.double() if value.dtype.is_floating_point else value for value in inputs]
     with torch.no_grad():
-        expected = copy.deepcopy(module).double()(*wide)
-    expected = expected if isinstance(expected, (list, tuple)) else [expected]
+        results = copy.deepcopy(module).double()(*wide)
+    return list(results) if isinstance(results, (list, tuple)) else [results]
+
+
+def compare_results(got: Sequence[Tensor], expected: Sequence[Tensor], tolerance: float) -> None:
+    """Shapes, and the largest difference relative to the largest value (at least 1); integers and bools must be equal."""
     assert len(got) == len(expected)
     for mine, theirs in zip(got, expected, strict=True):
         assert mine.shape == theirs.shape
         if not theirs.dtype.is_floating_point:
             assert torch.equal(mine, theirs)
             continue
-        scale = max(1.0, float(theirs.abs().nan_to_num(posinf=0).max())) if theirs.numel() else 1.0
+        finite = theirs[theirs.isfinite()]
+        scale = max(1.0, float(finite.abs().max())) if finite.numel() else 1.0
         torch.testing.assert_close(mine, theirs.double(), rtol=0, atol=tolerance * scale, equal_nan=True)

@@ -7,14 +7,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-__all__ = ["CASES", "Function", "build"]
+__all__ = ["CASES", "Function", "Together", "build"]
 
 Case = tuple[Callable[[], nn.Module], Callable[[], tuple[Tensor, ...]]]
 CASES: dict[str, Case] = {}
@@ -29,6 +29,24 @@ class Function(nn.Module):
 
     def forward(self, *inputs: Tensor) -> Any:
         return self.function(*inputs)
+
+
+class Together(nn.Module):
+    """Several modules side by side: the inputs are theirs in order (`counts` of them each), and so are the outputs."""
+
+    def __init__(self, modules: Sequence[nn.Module], counts: Sequence[int]) -> None:
+        super().__init__()
+        self.each = nn.ModuleList(modules)
+        self.counts = list(counts)
+
+    def forward(self, *inputs: Tensor) -> tuple[Tensor, ...]:
+        outputs: list[Tensor] = []
+        start = 0
+        for module, count in zip(self.each, self.counts, strict=True):
+            result = module(*inputs[start : start + count])
+            outputs += result if isinstance(result, (list, tuple)) else [result]
+            start += count
+        return tuple(outputs)
 
 
 def build(name: str) -> tuple[nn.Module, tuple[Tensor, ...]]:

@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from frontend_checks import check
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from op_cases import Function
+from op_cases import Function, Together
 from torch import Tensor, nn
 
 _SETTINGS = settings(
@@ -75,17 +75,8 @@ def _slices(draw: st.DrawFn) -> tuple[nn.Module, Tensor]:
     return Function(run), x
 
 
-class _Together(nn.Module):
-    def __init__(self, modules: list[nn.Module]) -> None:
-        super().__init__()
-        self.each = nn.ModuleList(modules)
-
-    def forward(self, *inputs: Tensor) -> tuple[Tensor, ...]:
-        return tuple(module(x) for module, x in zip(self.each, inputs, strict=True))
-
-
 def _check(examples: list[tuple[nn.Module, Tensor]]) -> None:
-    check(_Together([module for module, _ in examples]).eval(), *[x for _, x in examples], tolerance=1e-9)
+    check(Together([module for module, _ in examples], [1] * len(examples)), *[x for _, x in examples], tolerance=1e-9)
 
 
 @_SETTINGS
