@@ -53,7 +53,7 @@ def load(path: Path, before: str = "", **environment: str) -> str:
 def test_no_driver(artifact: Path, tmp_path: Path) -> None:
     (tmp_path / "libcuda.so.1").write_text("none")
     printed = load(artifact, LD_LIBRARY_PATH=str(tmp_path))
-    assert printed.startswith("the NVIDIA driver is not there: Failed to dlopen libcuda.so.1\n  hint: install NVIDIA's driver")
+    assert printed.startswith("the NVIDIA driver is not there: libcuda.so.1 cannot be loaded\n  hint: install NVIDIA's driver")
 
 
 def test_no_bindings(artifact: Path) -> None:

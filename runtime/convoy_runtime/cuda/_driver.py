@@ -64,7 +64,7 @@ def open_driver() -> Driver:
             except RuntimeError as error:
                 # What cuda.bindings raises when it cannot load the library itself.
                 hint = "install NVIDIA's driver, or run where a GPU is; artifacts of the cpu target need none"
-                raise DeviceError(problem=f"the NVIDIA driver is not there: {error}", hint=hint) from error
+                raise DeviceError(problem="the NVIDIA driver is not there: libcuda.so.1 cannot be loaded", hint=hint) from error
             _driver = driver
         return _driver
 

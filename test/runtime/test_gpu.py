@@ -1,0 +1,256 @@
+"""The `cuda` target on a real GPU, with artifacts made by hand: a generated kernel's PTX, and a convolution by cuDNN."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from runtime_fixtures import HERE, affine_manifest
+
+import convoy_runtime
+import convoy_runtime.artifact
+from convoy.artifact import HostTensor, write_artifact
+from convoy_runtime import ArgumentError, CudaError, DeviceError
+from convoy_runtime.cuda.executor import CudaProgram
+from convoy_runtime.cuda.options import PlanOptions
+from convoy_runtime.manifest import Call, Cudnn, Graph, GraphTensor, Kernel, TensorSpec
+
+pytestmark = pytest.mark.gpu
+
+X = np.array([[1, 2, 3], [-4, 5, 6]], np.float32)
+W = np.array([[1, -2, 3], [4, 5, -6]], np.float32)
+IMAGE = (1, 64, 56, 56)
+#: DTYPE of conv.c.
+CUDNN_TYPES = {"float16": 2, "float32": 0}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def gpu() -> None:
+    pytest.importorskip("cuda.bindings")
+    from convoy_runtime.cuda._driver import Device, open_driver
+
+    try:
+        Device(open_driver(), 0)
+    except DeviceError as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture
+def kernel(tmp_path: Path, compile_c: Callable[..., bytes]) -> Path:
+    """y = max(x * w * 2, 0)."""
+    specs = [TensorSpec(name, (2, 3), "float32") for name in ("x", "y", "w", "w2")]
+    manifest = affine_manifest(
+        target="cuda",
+        inputs=(specs[0],),
+        outputs=(specs[1],),
+        weights=(specs[2],),
+        prepared=(specs[3],),
+        arena_bytes=24,
+        kernels=(Kernel("scaled_relu", "model.py:3"),),
+        cudnn=Cudnn(91900, 90000, "float32"),
+    )
+    members = {"native.so": compile_c("fake_gpu/program.c"), "kernels.ptx": (HERE / "scaled_relu.ptx").read_bytes()}
+    write_artifact(tmp_path / "kernel", manifest, members, {"w2": HostTensor("float32", W * 2)})
+    return tmp_path / "kernel"
+
+
+def conv_weights(dtype: str) -> tuple[np.ndarray, np.ndarray]:
+    generator = np.random.default_rng(1)
+    return generator.standard_normal((64, 64, 3, 3)).astype(dtype) / np.dtype(dtype).type(24), generator.standard_normal(64).astype(dtype)
+
+
+def conv_reference(x: np.ndarray, w: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """relu(conv(x, w) + b) in float64; 3x3, padding 1."""
+    padded = np.pad(x.astype(np.float64), ((0, 0), (0, 0), (1, 1), (1, 1)))
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), axis=(2, 3))
+    return np.maximum(np.einsum("nchwrs,kcrs->nkhw", windows, w.astype(np.float64), optimize=True) + b.astype(np.float64)[:, None, None], 0)
+
+
+@pytest.fixture
+def conv(tmp_path: Path, compile_c: Callable[..., bytes]) -> Callable[[str], Path]:
+    """conv.c in a dtype. It works on NHWC memory, so its input and output are said to be 1x56x56x64."""
+
+    def write(dtype: str) -> Path:
+        x = TensorSpec("x", (1, 56, 56, 64), dtype)
+        nhwc = GraphTensor(1, "input", IMAGE, (200704, 1, 3584, 64), dtype)
+        filters = GraphTensor(2, "input", (64, 64, 3, 3), (576, 1, 192, 64), dtype)
+        bias = GraphTensor(3, "input", (1, 64, 1, 1), (64, 1, 64, 64), dtype)
+        (nhwc, filters, bias, replace(nhwc, uid=4, role="output"))
+        manifest = affine_manifest(
+            target="cuda",
+            inputs=(x,),
+            outputs=(replace(x, name="y"),),
+            weights=(TensorSpec("w", (64, 64, 3, 3), dtype), TensorSpec("b", (64,), dtype)),
+            prepared=(TensorSpec("krsc", (64, 3, 3, 64), dtype), TensorSpec("b", (64,), dtype)),
+            arena_bytes=0,
+            graphs=(
+                Graph("conv", "conv_build", ("convolution", "add", "relu"), "model.py:9", (nhwc, filters, bias, replace(nhwc, uid=4))),
+            ),
+            calls=(Call(0, "model.py:12"),),
+            cudnn=Cudnn(91900, 90000, dtype),
+        )
+        w, b = conv_weights(dtype)
+        weights = {"krsc": HostTensor(dtype, np.ascontiguousarray(w.transpose(0, 2, 3, 1))), "b": HostTensor(dtype, b)}
+        write_artifact(tmp_path / "conv", manifest, {"native.so": compile_c("conv.c", f"-DDTYPE={CUDNN_TYPES[dtype]}")}, weights)
+        return tmp_path / "conv"
+
+    return write
+
+
+def image(dtype: str, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).standard_normal((1, 56, 56, 64)).astype(dtype)
+
+
+def load(path: Path, **options: Any) -> CudaProgram:
+    program = convoy_runtime.load(path, **{"poison": True, "plan_cache": False, **options})
+    assert isinstance(program, CudaProgram)
+    return program
+
+
+def test_a_kernel(kernel: Path) -> None:
+    with load(kernel) as program:
+        for x in (X, -X, X * 3):
+            np.testing.assert_array_equal(program.run_numpy(x)[0], np.maximum(x * (W * 2), 0))
+        program.load_weights({"w": W * 5})
+        np.testing.assert_array_equal(program.run_numpy(X)[0], np.maximum(X * (W * 10), 0))
+        with pytest.raises(ArgumentError, match="input 'x': wrong device: expected cuda:0, got cpu"):
+            program(X)
+
+
+def test_a_kernel_that_the_driver_refuses(kernel: Path, tmp_path: Path, compile_c: Callable[..., bytes]) -> None:
+    artifact = convoy_runtime.artifact.open_artifact(kernel)
+    members = {"native.so": bytes(artifact.members["native.so"]), "kernels.ptx": b"// no kernel\n.version 7.0\nthis is none"}
+    write_artifact(tmp_path / "bad", artifact.manifest, members)
+    with pytest.raises(CudaError, match="cuModuleLoadData failed: CUDA_ERROR_"):
+        load(tmp_path / "bad")
+
+
+@pytest.mark.parametrize(
+    ("dtype", "options", "tolerance"),
+    [("float16", PlanOptions(), 1e-2), ("float32", PlanOptions(), 5e-3), ("float32", PlanOptions(allow_tf32=False), 1e-4)],
+)
+def test_a_convolution(conv: Callable[[str], Path], dtype: str, options: PlanOptions, tolerance: float) -> None:
+    with load(conv(dtype), options=options) as program:
+        (report,) = program.plans
+        assert options.allow_tf32 or "TENSOR_CORE" not in report.numerical_notes
+        for seed in (0, 1):
+            x = image(dtype, seed)
+            (y,) = program.run_numpy(x)
+            expected = conv_reference(x.transpose(0, 3, 1, 2), *conv_weights(dtype))
+            assert np.abs(y.transpose(0, 3, 1, 2) - expected).max() <= tolerance * expected.max(), str(report)
+
+
+def test_new_weights_in_the_captured_graph(conv: Callable[[str], Path]) -> None:
+    with load(conv("float16")) as program:
+        x, (w, b) = image("float16"), conv_weights("float16")
+        program.load_weights({"w": -w, "b": b})
+        expected = conv_reference(x.transpose(0, 3, 1, 2), -w, b)
+        (y,) = program.run_numpy(x)
+        assert np.abs(y.transpose(0, 3, 1, 2) - expected).max() <= 1e-2 * expected.max()
+
+
+def test_a_restored_plan(conv: Callable[[str], Path], tmp_path: Path) -> None:
+    path, x = conv("float16"), image("float16")
+    with load(path, plan_cache=tmp_path / "cache") as program:
+        (first,) = program.run_numpy(x)
+        assert not program.plans[0].restored
+    with load(path, plan_cache=tmp_path / "cache") as program:
+        if not list((tmp_path / "cache").glob("plans/*.json")):
+            pytest.skip(f"cuDNN does not write this engine's plans: {program.plans[0]}")
+        assert program.plans[0].restored
+        np.testing.assert_array_equal(program.run_numpy(x)[0], first)
+
+
+@pytest.fixture(scope="module")
+def torch() -> Any:
+    module = pytest.importorskip("torch")
+    if not module.cuda.is_available():
+        pytest.skip("torch has no GPU")
+    return module
+
+
+def test_torch_in_torch_out(kernel: Path, torch: Any) -> None:
+    with load(kernel) as program:
+        x = torch.from_numpy(X).cuda()
+        y = program(x)
+        assert isinstance(y, torch.Tensor)
+        assert y.device == x.device
+        expected = torch.relu(x * torch.from_numpy(W * 2).cuda())
+        assert torch.equal(y, expected)
+        # A view that is not packed, a stream of torch, a stream that torch does not know to be current, arrays of the caller's.
+        assert torch.equal(program(x.T.contiguous().T), expected)
+        side = torch.cuda.Stream()
+        with torch.cuda.stream(side):
+            z = program(x * 2)
+        assert torch.equal(program(x), expected)
+        side.synchronize()
+        assert torch.equal(z, expected * 2)
+        y = program(x, stream=side.cuda_stream)
+        side.synchronize()
+        assert torch.equal(y, expected)
+        program.run_into([y], [-x])
+        assert torch.equal(y, torch.relu(-x * torch.from_numpy(W * 2).cuda()))
+        with pytest.raises(ArgumentError, match="input 'x': wrong device: expected cuda:0, got cpu"):
+            program(x.cpu())
+
+
+def test_results_follow_one_another(conv: Callable[[str], Path], torch: Any) -> None:
+    with load(conv("float16")) as program:
+        images = [torch.from_numpy(image("float16", seed)).cuda() for seed in range(20)]
+        expected = [torch.from_numpy(program.run_numpy(each.cpu().numpy())[0]) for each in images]
+        got = [program(each) for each in images]
+        for one, other in zip(got, expected, strict=True):
+            assert torch.equal(one.cpu(), other)
+
+
+def test_static_buffers_as_torch_tensors(kernel: Path, torch: Any) -> None:
+    program = load(kernel)
+    x, y = (torch.from_dlpack(array) for array in (program.static_inputs[0], program.static_outputs[0]))
+    x.copy_(torch.from_numpy(X))
+    program.replay(torch.cuda.current_stream().cuda_stream)
+    expected = torch.relu(torch.from_numpy(X) * torch.from_numpy(W * 2))
+    assert torch.equal(y.cpu(), expected)
+    # In a graph of the caller's.
+    side, graph = torch.cuda.Stream(), torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph, stream=side):
+        program.replay(side.cuda_stream)
+        doubled = y * 2
+    y.zero_()
+    graph.replay()
+    torch.cuda.synchronize()
+    assert torch.equal(doubled.cpu(), expected * 2)
+    del graph
+    # The tensors keep the memory.
+    program.close()
+    assert torch.equal(y.cpu(), expected)
+    del x, y, program
+    gc.collect()
+    torch.cuda.synchronize()
+
+
+def test_memory_comes_back(kernel: Path) -> None:
+    def free() -> int:
+        from convoy_runtime.cuda._driver import Device, open_driver
+
+        with Device(open_driver(), 0).current():
+            return int(open_driver().call("cuMemGetInfo")[0])
+
+    def once() -> None:
+        artifact = convoy_runtime.artifact.open_artifact(kernel)
+        manifest = replace(artifact.manifest, arena_bytes=256 << 20)
+        members = {name: bytes(artifact.members[name]) for name in ("native.so", "kernels.ptx")}
+        big = kernel.with_name("big")
+        write_artifact(big, manifest, members, artifact.weights())
+        with load(big) as program:
+            program.run_numpy(X)
+
+    once()
+    before = free()
+    for _ in range(4):
+        once()
+    assert before - free() < 256 << 20
