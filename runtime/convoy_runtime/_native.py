@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import hashlib
 import os
@@ -61,17 +62,21 @@ class NativeLibrary:
             raise ArtifactError(problem=f"the library does not export {name}", path=self._path, member=MEMBER) from error
 
     def _load(self, content: bytes | memoryview) -> ctypes.CDLL:
-        if hasattr(os, "memfd_create"):
+        mode = os.RTLD_NOW | os.RTLD_LOCAL
+        # Sandboxes may have no memfd, or not run what lies in one; then, and when the content is at fault, the file below has the word.
+        with contextlib.suppress(OSError, AttributeError):
             self._descriptor = os.memfd_create("convoy-native", os.MFD_CLOEXEC)
             with os.fdopen(self._descriptor, "wb", closefd=False) as file:
                 file.write(content)
-            if Path(f"/proc/self/fd/{self._descriptor}").exists():
-                return ctypes.CDLL(f"/proc/self/fd/{self._descriptor}", mode=os.RTLD_NOW | os.RTLD_LOCAL)
-        # No memfd, or no /proc: a file in a directory that only this user can enter. The mapping outlives the file.
+            return ctypes.CDLL(f"/proc/self/fd/{self._descriptor}", mode=mode)
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+        # A folder that only this user can enter. The mapping outlives the file.
         with tempfile.TemporaryDirectory(prefix="convoy-") as folder:
-            file_path = Path(folder) / MEMBER
-            file_path.write_bytes(content)
-            return ctypes.CDLL(str(file_path), mode=os.RTLD_NOW | os.RTLD_LOCAL)
+            path = Path(folder) / MEMBER
+            path.write_bytes(content)
+            return ctypes.CDLL(str(path), mode=mode)
 
 
 def load_native(content: bytes | memoryview, *, path: object = None) -> NativeLibrary:

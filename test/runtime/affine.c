@@ -2,6 +2,10 @@
 // prepare_weights computes w * s. The product goes through the arena.
 #include "convoy_abi.h"
 
+#ifdef OTHER
+const char other[] = OTHER;
+#endif
+
 #ifndef ABI
 #define ABI CONVOY_ABI_VERSION
 #endif

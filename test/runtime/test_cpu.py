@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -231,6 +232,24 @@ def test_native_library_that_does_not_fit(tmp_path: Path, compile_c: Callable[..
     write_artifact(path, affine_manifest(), {"native.so": compile_c("affine.c", "-Dconvoy_main=other")})
     with pytest.raises(ArtifactError, match=r"native\.so: the library does not export convoy_main"):
         convoy_runtime.load(path)
+
+
+@pytest.mark.parametrize("failure", [OSError(38, "Function not implemented"), None])
+def test_a_sandbox_without_memfd(
+    tmp_path: Path, compile_c: Callable[..., bytes], monkeypatch: pytest.MonkeyPatch, failure: OSError | None
+) -> None:
+    def none(*_: object) -> int:
+        if failure is not None:
+            raise failure
+        # One that nothing can be run from.
+        return os.open(tmp_path, os.O_RDONLY)
+
+    monkeypatch.setattr(os, "memfd_create", none)
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    # Flags make it a library that this process has not loaded yet.
+    write_artifact(tmp_path / "a", affine_manifest(), {"native.so": compile_c("affine.c", f'-DOTHER="{failure}"')}, PREPARED)
+    np.testing.assert_array_equal(convoy_runtime.load(tmp_path / "a")(X), reference(X))
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
 
 
 def test_status_of_main(tmp_path: Path, compile_c: Callable[..., bytes]) -> None:
