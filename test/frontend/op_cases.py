@@ -380,6 +380,15 @@ _add("pixel_shuffle", lambda x: F.pixel_shuffle(x, 2), (1, 8, 3, 4))
 _add("pixel_unshuffle", lambda x: F.pixel_unshuffle(x, 2), (1, 2, 4, 6))
 _nn("channel_shuffle", lambda: nn.ChannelShuffle(2), (1, 6, 3, 3))
 
+# resize
+
+_add("resize_linear", lambda x: F.interpolate(x, 7, mode="linear"), (1, 2, 4))
+_add("resize_bilinear", lambda x: F.interpolate(x, (7, 3), mode="bilinear"), (1, 2, 4, 5))
+_add("resize_bilinear_scale", lambda x: F.interpolate(x, scale_factor=(1.7, 2), mode="bilinear"), (2, 2, 4, 5))
+_add("resize_bilinear_align", lambda x: F.interpolate(x, (7, 5), mode="bilinear", align_corners=True), (1, 2, 4, 5))
+_add("resize_bicubic", lambda x: F.interpolate(x, scale_factor=2, mode="bicubic"), (1, 2, 4, 5))
+_add("resize_trilinear", lambda x: F.interpolate(x, (3, 7, 4), mode="trilinear"), (1, 2, 2, 4, 5))
+
 # slicing
 
 _add("slice", lambda x: x[:, 1:3], (2, 5))

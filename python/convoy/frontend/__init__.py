@@ -15,6 +15,7 @@ from convoy.frontend import (  # noqa: F401, imported for what they register
     normalization,
     pooling,
     reduction,
+    resize,
     shape,
     slicing,
     unary,

@@ -182,8 +182,8 @@ class Builder:
         """An op on two tensors of one dtype, broadcast as Torch does; `dtype` is the result's when it differs (compare)."""
         rank = max(type_of(a).rank, type_of(b).rank)
         a, b = self.with_rank(a, rank), self.with_rank(b, rank)
-        shape = torch.broadcast_shapes(type_of(a).shape, type_of(b).shape)
-        return self.emit(name, [a, b], TensorType(tuple(shape), dtype or type_of(a).dtype), **attributes)
+        shape = _broadcast(type_of(a).shape, type_of(b).shape)
+        return self.emit(name, [a, b], TensorType(shape, dtype or type_of(a).dtype), **attributes)
 
     def binary_scalar(self, name: str, a: ir.Value, number: float | int) -> ir.Value:
         """`a op number`, in the dtype of `a`."""
@@ -196,9 +196,9 @@ class Builder:
 
     def select(self, condition: ir.Value, a: ir.Value, b: ir.Value) -> ir.Value:
         """`tcp.select`, broadcast as Torch does."""
-        shape = torch.broadcast_shapes(type_of(condition).shape, type_of(a).shape, type_of(b).shape)
+        shape = _broadcast(type_of(condition).shape, type_of(a).shape, type_of(b).shape)
         operands = [self.with_rank(value, len(shape)) for value in (condition, a, b)]
-        return self.emit("select", operands, TensorType(tuple(shape), type_of(a).dtype))
+        return self.emit("select", operands, TensorType(shape, type_of(a).dtype))
 
     def clamp(self, x: ir.Value, low: float | int | None, high: float | int | None) -> ir.Value:
         """`tcp.clamp` where its `f32` bounds are exact, else `tcp.maximum` and `tcp.minimum`."""
@@ -234,8 +234,12 @@ class Builder:
         rank = max(type_of(a).rank, type_of(b).rank)
         a, b = self.with_rank(a, rank), self.with_rank(b, rank)
         left, right = type_of(a), type_of(b)
-        batch = torch.broadcast_shapes(left.shape[:-2], right.shape[:-2])
+        batch = _broadcast(left.shape[:-2], right.shape[:-2])
         return self.emit("matmul", [a, b], TensorType((*batch, left.shape[-2], right.shape[-1]), left.dtype))
+
+
+def _broadcast(*shapes: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(torch.broadcast_shapes(*shapes))  # type: ignore[no-untyped-call]
 
 
 def _is_f32(number: float | int) -> bool:

@@ -131,7 +131,7 @@ class _Conversion:
     def _new_weight(self, name: str, tensor: torch.Tensor, kind: TensorType | None = None) -> ir.Value:
         unique, count = name, 0
         while unique in self._weights:
-            if self._weights[unique] is tensor:
+            if unique in self._made_here and torch.equal(self._weights[unique], tensor):
                 return self._weight_arguments[unique]
             count += 1
             unique = f"{name}_{count}"

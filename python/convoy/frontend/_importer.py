@@ -96,7 +96,8 @@ def _export(module: torch.nn.Module, example_inputs: tuple[Any, ...]) -> torch.e
         with warnings.catch_warnings(), torch.no_grad(), _own_frames():
             warnings.simplefilter("ignore")
             program = torch.export.export(module, example_inputs, strict=False)
-            return program.run_decompositions(_decompositions())
+            decomposed: torch.export.ExportedProgram = program.run_decompositions(_decompositions())
+            return decomposed
     except Exception as error:
         msg = f"torch.export cannot export the module: {_last_user_line(error)}{str(error).strip() or type(error).__name__}"
         raise ExportError(msg) from error
@@ -115,7 +116,7 @@ def _own_frames() -> Iterator[None]:
         inside = stack[names.index("forward") :] if "forward" in names else []
         return traceback.StackSummary.from_list([frame for frame in inside if frame.name == "forward" or _is_own(frame.filename)])
 
-    TracerBase._filter_traceback_frames = keep  # type: ignore[method-assign]
+    TracerBase._filter_traceback_frames = keep  # type: ignore[method-assign, assignment]
     try:
         yield
     finally:
@@ -131,8 +132,8 @@ def _is_own(filename: str) -> bool:
 @functools.cache
 def _decompositions() -> dict[Any, Any]:
     """Everything torch can decompose, less what has a converter."""
-    table = dict(torch.export.default_decompositions().items())
-    return {op: rule for op, rule in table.items() if str(op).removesuffix(".default") not in CONVERTERS}
+    table = torch.export.default_decompositions().items()  # type: ignore[no-untyped-call]
+    return {op: rule for op, rule in table if str(op).removesuffix(".default") not in CONVERTERS}
 
 
 def _arguments(program: torch.export.ExportedProgram) -> list[Argument]:
