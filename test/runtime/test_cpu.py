@@ -242,14 +242,17 @@ def test_a_sandbox_without_memfd(
         if failure is not None:
             raise failure
         # One that nothing can be run from.
-        return os.open(tmp_path, os.O_RDONLY)
+        opened.append(os.open(tmp_path, os.O_RDONLY))
+        return opened[0]
 
+    opened: list[int] = []
     monkeypatch.setattr(os, "memfd_create", none)
-    before = len(list(Path("/proc/self/fd").iterdir()))
     # Flags make it a library that this process has not loaded yet.
     write_artifact(tmp_path / "a", affine_manifest(), {"native.so": compile_c("affine.c", f'-DOTHER="{failure}"')}, PREPARED)
     np.testing.assert_array_equal(convoy_runtime.load(tmp_path / "a")(X), reference(X))
-    assert len(list(Path("/proc/self/fd").iterdir())) == before
+    for descriptor in opened:
+        with pytest.raises(OSError, match="Bad file descriptor"):
+            os.fstat(descriptor)
 
 
 def test_status_of_main(tmp_path: Path, compile_c: Callable[..., bytes]) -> None:
