@@ -334,6 +334,26 @@ def HostCpuParallelPass : Pass<"host-cpu-parallel", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::mlir::func::FuncDialect", "::mlir::scf::SCFDialect"];
+def ConvertCudnnExecuteToBackendPass : Pass<"convert-cudnn-execute-to-backend", "::mlir::ModuleOp"> {
+  let summary = "turn calls of graphs and copies into calls of the runtime";
+  let description = [{
+    In functions with `tcp.target = "cuda"` that have the runtime as their first argument, `cudnn.execute` becomes
+    `cudnn_backend.execute_graph` with the number of the call, and `memref.copy` becomes `cudnn_backend.copy`. Adds `calls` to the manifest:
+    the graph of each call, by its place among the module's graphs, and where the call comes from.
+  }];
+  let dependentDialects = ["::convoy::cudnn_backend::CudnnBackendDialect"];
+}
+
+def ConvertCudnnGraphsToBackendPass : Pass<"convert-cudnn-graphs-to-backend", "::mlir::ModuleOp"> {
+  let summary = "turn cudnn.graph into the function that builds it";
+  let description = [{
+    Each `cudnn.graph @NAME` becomes `cudnn_backend.func @NAME_build`, in place. A graph's tensors are numbered: arguments from 1 on, then
+    results, then the virtual ones in program order. Tensors of rank 1 and 2 get leading dims of 1, since cuDNN wants three. Operators
+    with equal attributes are one descriptor. Everything but the graph itself is destroyed once the graph is finalized, because cuDNN
+    copies what it is given. Adds `graphs` to the manifest.
+  }];
+  let options = [Option<"minimumVersion", "minimum-version", "int64_t", "90000", "oldest cuDNN that the program may run on, as CUDNN_VERSION">];
+  let dependentDialects = ["::convoy::cudnn_backend::CudnnBackendDialect"];
 }
 
 def AddRuntimeArgumentPass : Pass<"add-runtime-argument", "::mlir::ModuleOp"> {

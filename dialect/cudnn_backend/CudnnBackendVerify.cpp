@@ -106,6 +106,11 @@ public:
     for (const AttributeInfo &info : attributesOf(kind))
       if (info.need == Need::required && !state.set.contains(info.name)) // func_c3
         return op.emitOpError("expects ") << cudnnName(info.name) << " to be set before";
+    // A forward operation writes y, a gradient dx.
+    if (kind == DescriptorKind::operation_pointwise && !state.set.contains(AttributeName::operation_pointwise_ydesc) &&
+        !state.set.contains(AttributeName::operation_pointwise_dxdesc)) // func_c3
+      return op.emitOpError("expects ") << cudnnName(AttributeName::operation_pointwise_ydesc) << " or "
+                                        << cudnnName(AttributeName::operation_pointwise_dxdesc) << " to be set before";
     return checkCounts(op, kind, state);
   }
 

@@ -3,6 +3,7 @@
 
 #include "dialect/cudnn_backend/CudnnBackendOps.h"
 #include "mlir/Conversion/LLVMCommon/Pattern.h"
+#include "passes/common/Locations.h"
 #include "passes/llvm/CudnnBackendToLLVM.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -57,12 +58,6 @@ private:
   llvm::StringSet<> names;
   int64_t next = 0;
 };
-
-/// "model.py:12", the first place in a file that a location speaks of.
-std::string placeText(Location loc) {
-  auto place = loc->findInstanceOf<FileLineColLoc>();
-  return place ? place.getFilename().str() + ":" + std::to_string(place.getLine()) : "unknown location";
-}
 
 /// Writes the body of one builder. Descriptors live in an array on the stack, null until they are made and again once they are destroyed,
 /// so that the clean-up needs to know nothing else.

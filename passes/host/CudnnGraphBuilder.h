@@ -1,0 +1,33 @@
+// Writes the ops of one builder: descriptors with their attributes, each finalized where it is made.
+
+#ifndef CONVOY_PASSES_HOST_CUDNNGRAPHBUILDER_H
+#define CONVOY_PASSES_HOST_CUDNNGRAPHBUILDER_H
+
+#include "dialect/cudnn/CudnnOps.h"
+#include "dialect/cudnn_backend/CudnnBackendOps.h"
+
+namespace convoy {
+
+/// cuDNN's name of an element type (`half` for f16); empty for a type that cuDNN has no name for.
+llvm::StringRef cudnnDataType(mlir::Type type);
+
+/// Dims and strides as cuDNN takes them: leading dims of 1 up to rank 3.
+struct CudnnShape {
+  llvm::SmallVector<int64_t> dims;
+  llvm::SmallVector<int64_t> strides;
+  /// How many dims were added.
+  int64_t added = 0;
+};
+CudnnShape cudnnShape(cudnn::TensorDescType type);
+
+/// The tensors of a graph that have memory, in the order in which the runtime passes their pointers: arguments, then results. Their place,
+/// counted from 1, is their uid.
+llvm::SmallVector<mlir::Value> realTensors(cudnn::GraphOp graph);
+
+/// Writes `cudnn_backend.func @NAME_build` before the graph. Fails, with an error on the op concerned, when cuDNN has no word for
+/// something.
+mlir::FailureOr<cudnn_backend::FuncOp> writeGraphBuilder(mlir::OpBuilder &builder, cudnn::GraphOp graph, int64_t minimumVersion);
+
+} // namespace convoy
+
+#endif // CONVOY_PASSES_HOST_CUDNNGRAPHBUILDER_H

@@ -1,0 +1,97 @@
+// The end of `cudnn.graph`: from here on a graph is the function that builds it, and an entry of the manifest.
+
+#include "passes/Passes.h"
+#include "passes/common/Locations.h"
+#include "passes/common/Manifest.h"
+#include "passes/host/CudnnGraphBuilder.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace convoy {
+#define GEN_PASS_DEF_CONVERTCUDNNGRAPHSTOBACKENDPASS
+#include "passes/Passes.h.inc"
+} // namespace convoy
+
+using namespace mlir;
+using namespace convoy;
+
+namespace {
+
+struct ConvertCudnnGraphsToBackendPass : public convoy::impl::ConvertCudnnGraphsToBackendPassBase<ConvertCudnnGraphsToBackendPass> {
+  using Base::Base;
+  void runOnOperation() override;
+};
+
+/// What an operation is called in the manifest: `convolution`, `matmul`, `relu`, `reduce_add`, `maxpool`.
+std::string operationName(Operation &op) {
+  return llvm::TypeSwitch<Operation *, std::string>(&op)
+      .Case([](cudnn::ConvolutionOp op) {
+        return op.getMode() == cudnn::ConvolutionMode::Fprop ? "convolution"
+                                                             : "convolution_" + cudnn::stringifyConvolutionMode(op.getMode()).str();
+      })
+      .Case([](cudnn::PointwiseOp op) {
+        StringRef name = cudnn::stringifyPointwiseMode(op.getMode());
+        name.consume_back("_fwd");
+        return name.str();
+      })
+      .Case([](cudnn::ReductionOp op) { return "reduce_" + cudnn::stringifyReductionMode(op.getMode()).str(); })
+      .Case([](cudnn::ResampleOp op) { return cudnn::stringifyResampleMode(op.getMode()).str(); })
+      .Default([](Operation *op) { return op->getName().stripDialect().str(); });
+}
+
+/// torch's name of a type; those of eight bits stay inside graphs, so that no tensor at a program's border has them.
+StringRef dtypeName(Type type) {
+  if (isa<Float8E4M3FNType>(type))
+    return "float8_e4m3fn";
+  return isa<Float8E5M2Type>(type) ? "float8_e5m2" : torchDtype(type);
+}
+
+FailureOr<DictionaryAttr> describeGraph(OpBuilder &builder, cudnn::GraphOp graph, StringRef symbol) {
+  SmallVector<Attribute> ops, tensors;
+  Block &block = graph.getBody().front();
+  for (Operation &op : block.without_terminator())
+    ops.push_back(builder.getStringAttr(operationName(op)));
+  for (auto [index, value] : llvm::enumerate(realTensors(graph))) {
+    auto type = cast<cudnn::TensorDescType>(value.getType());
+    StringRef dtype = dtypeName(type.getElementType());
+    if (dtype.empty())
+      return graph.emitOpError("expects tensors whose element type has a name in torch, but got ") << type.getElementType();
+    CudnnShape shape = cudnnShape(type);
+    tensors.push_back(builder.getDictionaryAttr({
+        builder.getNamedAttr("uid", builder.getI64IntegerAttr(index + 1)),
+        builder.getNamedAttr("role", builder.getStringAttr(isa<BlockArgument>(value) ? "input" : "output")),
+        builder.getNamedAttr("shape", builder.getDenseI64ArrayAttr(shape.dims)),
+        builder.getNamedAttr("strides", builder.getDenseI64ArrayAttr(shape.strides)),
+        builder.getNamedAttr("dtype", builder.getStringAttr(dtype)),
+    }));
+  }
+  return builder.getDictionaryAttr({
+      builder.getNamedAttr("name", graph.getSymNameAttr()),
+      builder.getNamedAttr("symbol", builder.getStringAttr(symbol)),
+      builder.getNamedAttr("ops", builder.getArrayAttr(ops)),
+      builder.getNamedAttr("location", builder.getStringAttr(placeText(graph.getLoc()))),
+      builder.getNamedAttr("tensors", builder.getArrayAttr(tensors)),
+  });
+}
+
+} // namespace
+
+void ConvertCudnnGraphsToBackendPass::runOnOperation() {
+  ModuleOp module = getOperation();
+  OpBuilder builder(&getContext());
+  SmallVector<Attribute> entries;
+  for (auto graph : llvm::make_early_inc_range(module.getOps<cudnn::GraphOp>())) {
+    std::string symbol = (graph.getSymName() + "_build").str();
+    if (Operation *other = module.lookupSymbol(symbol)) {
+      InFlightDiagnostic diag = graph.emitOpError("expects the name '") << symbol << "' to be free";
+      diag.attachNote(other->getLoc()) << "it is taken here";
+      return signalPassFailure();
+    }
+    FailureOr<DictionaryAttr> entry = describeGraph(builder, graph, symbol);
+    if (failed(entry) || failed(writeGraphBuilder(builder, graph, minimumVersion)))
+      return signalPassFailure();
+    entries.push_back(*entry);
+    graph.erase();
+  }
+  if (!entries.empty())
+    setManifest(module, "graphs", builder.getArrayAttr(entries));
+}

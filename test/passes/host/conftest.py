@@ -1,0 +1,157 @@
+"""Builds native libraries from graphs, and a stand-in for cuDNN that writes down what it is asked."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from ctypes import c_int32, c_void_p
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from convoy_runtime._abi import BUILD_GRAPH, ConvoyCudnn
+
+_ROOT = Path(__file__).parents[3]
+_LLVM = Path("/usr/lib/llvm-22/bin")
+
+#: Bytes of one element, by CUDNN_TYPE_... number, from the C types that cuDNN's reference gives.
+_SIZES = {0: 8, 1: 4, 2: 1, 3: 8, 4: 4, 5: 8, 7: 4, 10: 4, 14: 4, 15: 8, 18: 4, 20: 4, 21: 4, 22: 4}
+_DESCRIPTOR = 15
+_HANDLE = 0
+
+
+@dataclass(frozen=True)
+class Set:
+    """One cudnnBackendSetAttribute: `elements` are the raw bytes, or for descriptors the numbers under which they were created."""
+
+    descriptor: int
+    attribute: int
+    type: int
+    count: int
+    elements: bytes | tuple[int, ...]
+
+
+@dataclass
+class Recorder:
+    """Stands in for cuDNN. Descriptors are numbered from 0 in the order of creation; call number `fail_at`, from 0, fails with `status`."""
+
+    fail_at: int | None = None
+    status: int = 2003
+    calls: list[tuple[str, object]] = field(default_factory=list)
+    kinds: list[int] = field(default_factory=list)
+    alive: set[int] = field(default_factory=set)
+    finalized: set[int] = field(default_factory=set)
+    destroyed: list[int] = field(default_factory=list)
+    reports: list[tuple[int, str, str]] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+    result: int | None = None
+
+    # Addresses that no payload could hold by chance.
+    _BASE = 0x7E57_0000_0000
+
+    def _number(self, pointer: int | None) -> int:
+        number = ((pointer or 0) - self._BASE) // 64
+        if not pointer or (pointer - self._BASE) % 64 or number not in self.alive:
+            self.errors.append(f"call {len(self.calls)} was given {pointer!r}, which is no descriptor that is alive")
+        return number
+
+    def _done(self, name: str, what: object) -> int:
+        self.calls.append((name, what))
+        return self.status if self.fail_at == len(self.calls) - 1 else 0
+
+    def _create(self, kind: int, out: ctypes._Pointer[c_void_p]) -> int:
+        status = self._done("create", kind)
+        if status == 0:
+            number = len(self.kinds)
+            self.kinds.append(kind)
+            self.alive.add(number)
+            out[0] = self._BASE + 64 * number
+        return status
+
+    def _set(self, descriptor: int, attribute: int, kind: int, count: int, elements: int) -> int:
+        number = self._number(descriptor)
+        if number in self.finalized:
+            self.errors.append(f"attribute {attribute} is set after descriptor {number} was finalized")
+        data: bytes | tuple[int, ...] = ctypes.string_at(elements, count * _SIZES[kind])
+        if kind == _DESCRIPTOR:
+            data = tuple(self._number(pointer) for pointer in (c_void_p * count).from_address(elements))
+        return self._done("set", Set(number, attribute, kind, count, data))
+
+    def _finalize(self, descriptor: int) -> int:
+        number = self._number(descriptor)
+        self.finalized.add(number)
+        return self._done("finalize", number)
+
+    def _destroy(self, descriptor: int) -> int:
+        number = self._number(descriptor)
+        self.alive.discard(number)
+        self.destroyed.append(number)
+        return self._done("destroy", number)
+
+    def _report(self, status: int, call: bytes, location: bytes) -> None:
+        self.reports.append((status, call.decode(), location.decode()))
+
+    def build(self, library: ctypes.CDLL, symbol: str, handle: int | None = None) -> int:
+        """Calls `symbol`, and gives its status; `result` is the number of the graph, or None."""
+        table = ConvoyCudnn(
+            abi_version=1,
+            create_descriptor=ConvoyCudnn.CREATE(self._create),
+            set_attribute=ConvoyCudnn.SET(self._set),
+            finalize=ConvoyCudnn.FINALIZE(self._finalize),
+            destroy_descriptor=ConvoyCudnn.DESTROY(self._destroy),
+            report=ConvoyCudnn.REPORT(self._report),
+        )
+        result = c_void_p(0xDEAD)
+        status = BUILD_GRAPH((symbol, library))(ctypes.byref(table), handle, ctypes.byref(result))
+        self.result = None if result.value is None else (result.value - self._BASE) // 64
+        return int(c_int32(status).value)
+
+    def sets_of(self, descriptor: int) -> dict[int, tuple[int, int, bytes | tuple[int, ...]]]:
+        """The attributes of a descriptor: number to (type, count, elements)."""
+        sets = [what for name, what in self.calls if isinstance(what, Set) and what.descriptor == descriptor]
+        assert len({each.attribute for each in sets}) == len(sets), "an attribute is set twice"
+        return {each.attribute: (each.type, each.count, each.elements) for each in sets}
+
+    def kind(self, kind: int) -> list[int]:
+        """The descriptors of one kind."""
+        return [number for number, each in enumerate(self.kinds) if each == kind]
+
+
+@pytest.fixture(scope="session")
+def convoy_opt() -> Callable[..., str]:
+    """Runs `convoy-opt` (CONVOY_OPT, or build/bin/convoy-opt) with the given flags on text and gives what it prints."""
+    tool = Path(os.environ.get("CONVOY_OPT", _ROOT / "build/bin/convoy-opt"))
+
+    def run(text: str, *flags: str) -> str:
+        done = subprocess.run([tool, "-", *flags], input=text, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def build_library(convoy_opt: Callable[..., str], tmp_path_factory: pytest.TempPathFactory) -> Callable[..., ctypes.CDLL]:
+    """Lowers a module's text with `flags`, then with convert-cudnn-backend-to-llvm, and loads what it becomes."""
+
+    def build(text: str, *flags: str) -> ctypes.CDLL:
+        folder = tmp_path_factory.mktemp("library")
+        lowered = convoy_opt(text, *flags, "--convert-cudnn-backend-to-llvm")
+        assert "cudnn." not in lowered.replace('"cudnn.', ""), "an op of cudnn is left"
+        translate = shutil.which("mlir-translate-22") or str(_LLVM / "mlir-translate")
+        source, library = folder / "module.ll", folder / "module.so"
+        subprocess.run([translate, "--mlir-to-llvmir", "-o", source], input=lowered, text=True, check=True)
+        clang = shutil.which("clang-22") or str(_LLVM / "clang")
+        subprocess.run([clang, "-w", "-O1", "-shared", "-fPIC", "-fuse-ld=lld", source, "-o", library], check=True)
+        return ctypes.CDLL(str(library))
+
+    return build
+
+
+@pytest.fixture
+def recorder() -> type[Recorder]:
+    return Recorder
