@@ -86,6 +86,8 @@ static void populateHostCpu(OpPassManager &pm, const PipelineOptions &) {
 static void populate_host(OpPassManager &pm, const PipelineOptions &options) {
   if (options.target == "cuda") {
     pm.addPass(createAddRuntimeArgumentPass());
+    pm.addPass(createConvertCudnnExecuteToBackendPass());
+    pm.addPass(createConvertCudnnGraphsToBackendPass());
     pm.addPass(createMapKernelsPass({options.chip}));
   }
   populateHostCpu(pm, options);
