@@ -12,7 +12,7 @@ namespace convoy {
 struct HostCpu {
   std::string triple;
   std::string name;                  ///< LLVM's CPU name, never "native"
-  std::vector<std::string> features; ///< names of the features that are on, sorted
+  std::vector<std::string> features; ///< extensions that the code may use, sorted
 
   /// `+avx2,-sse4a,...` with every feature that LLVM lists for this machine, for a TargetMachine.
   std::string featureString;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import tempfile
@@ -131,20 +132,20 @@ def compile_imported(
         native, ptx, text = _checked(
             imported.text, "tcp", options, lambda: _convoy.compile(imported.text, imported.name, "tcp", options.pairs(), keep)
         )
+    members = {"native.so": native}
+    if ptx:
+        members["kernels.ptx"] = ptx.encode()
     document = json.loads(text)
     document |= {
         "format": "convoy",
         "format_version": 1,
         "abi_version": 1,
         "producer": {"convoy": __version__, "llvm": _convoy.llvm_version(), "torch": metadata.version("torch")},
-        "files": {},
+        "files": {member: {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)} for member, data in members.items()},
     }
     if options.target == "cuda":
         document["cudnn"] = {"built_for": CUDNN_BUILT_FOR, "minimum": CUDNN_MINIMUM, "io_dtype": options.dtype or "float32"}
     manifest = Manifest.from_json(json.dumps(document).encode(), path=imported.name)
-    members = {"native.so": native}
-    if ptx:
-        members["kernels.ptx"] = ptx.encode()
 
     prepared = None
     if options.weights:
