@@ -39,7 +39,8 @@ private:
   Value loadOne(unsigned operand, const Indices &indices, int64_t lane);
   Lanes loadLanes(unsigned operand, const Indices &indices, ArrayRef<int64_t> activeLanes);
   void storeLanes(unsigned operand, const Indices &indices, ArrayRef<Value> values);
-  Lanes payload(ArrayRef<Value> arguments, const Indices &indices, int64_t lane);
+  Lanes payload(linalg::LinalgOp op, ArrayRef<Value> arguments, const Indices &indices, int64_t lane);
+  Lanes applyEpilogue(ArrayRef<Value> results, const Indices &indices, ArrayRef<int64_t> activeLanes);
   void clone(Operation &from, IRMapping &mapping, ArrayRef<Value> dims, int64_t lane);
   llvm::MaybeAlign gatherAlignment(memref::LoadOp load, const Buffer &buffer);
   SmallVector<Value> dimIndices(const Indices &indices, int64_t lane);
@@ -69,10 +70,11 @@ bool isConstant(Value value) {
 } // namespace
 
 LogicalResult Emitter::collectArguments() {
-  for (const KernelOperand &operand : plan.operands) {
+  for (auto [number, operand] : llvm::enumerate(plan.operands)) {
+    bool inRegisters = plan.epilogue && int64_t(number) == plan.numInputs;
     if (operand.buffer)
       roots.insert(operand.buffer->root);
-    else if (!isConstant(operand.value))
+    else if (!inRegisters && !isConstant(operand.value))
       return op->emitOpError("expects scalar operands of a kernel to be constants, but got a value of type ") << operand.value.getType();
   }
   Region &region = op->getRegion(0);
@@ -235,7 +237,8 @@ llvm::MaybeAlign Emitter::gatherAlignment(memref::LoadOp load, const Buffer &buf
     return {};
   auto last = load.getIndices().back().getDefiningOp<linalg::IndexOp>();
   int64_t alignment = vectorAlignment(buffer.type.getElementType(), plan.lanes);
-  if (!last || last.getDim() != plan.parallel.back().dim || !isRootAligned(buffer, alignment) || buffer.type.getElementType().isInteger(1) ||
+  if (!last || last.getDim() != plan.parallel.back().dim || !isRootAligned(buffer, alignment) ||
+      buffer.type.getElementType().isInteger(1) ||
       llvm::any_of(ArrayRef(buffer.strides).drop_back(), [&](int64_t stride) { return stride % plan.lanes != 0; }))
     return {};
   return llvm::MaybeAlign(alignment);
@@ -277,7 +280,7 @@ void Emitter::clone(Operation &from, IRMapping &mapping, ArrayRef<Value> dims, i
   }
 }
 
-Emitter::Lanes Emitter::payload(ArrayRef<Value> values, const Indices &indices, int64_t lane) {
+Emitter::Lanes Emitter::payload(linalg::LinalgOp op, ArrayRef<Value> values, const Indices &indices, int64_t lane) {
   IRMapping mapping;
   mapping.map(op.getBlock()->getArguments(), values);
   SmallVector<Value> dims;
@@ -292,7 +295,7 @@ Emitter::Lanes Emitter::payload(ArrayRef<Value> values, const Indices &indices, 
 }
 
 Emitter::Lanes Emitter::computeOutputs(const Indices &outer, ArrayRef<int64_t> activeLanes) {
-  int64_t numInputs = plan.numInputs, numOutputs = plan.operands.size() - numInputs, numLanes = activeLanes.size();
+  int64_t numInputs = plan.numInputs, numOutputs = plan.numResults(), numLanes = activeLanes.size();
 
   // Values of output o and lane l stand at o * numLanes + l.
   Lanes current;
@@ -320,7 +323,7 @@ Emitter::Lanes Emitter::computeOutputs(const Indices &outer, ArrayRef<int64_t> a
         values.push_back(input[l]);
       for (int64_t output = 0; output < numOutputs; ++output)
         values.push_back(carried[output * numLanes + l]);
-      Lanes yielded = payload(values, indices, activeLanes[l]);
+      Lanes yielded = payload(op, values, indices, activeLanes[l]);
       for (int64_t output = 0; output < numOutputs; ++output)
         next[output * numLanes + l] = yielded[output];
     }
@@ -347,10 +350,30 @@ Emitter::Lanes Emitter::computeOutputs(const Indices &outer, ArrayRef<int64_t> a
   return llvm::to_vector_of<Value>(nest.front().getResults());
 }
 
+Emitter::Lanes Emitter::applyEpilogue(ArrayRef<Value> results, const Indices &indices, ArrayRef<int64_t> activeLanes) {
+  if (!plan.epilogue)
+    return llvm::to_vector(results);
+  linalg::LinalgOp epilogue = plan.epilogue;
+  Value result = op.getDpsInits()[0];
+  SmallVector<Lanes> inputs;
+  int64_t number = plan.numInputs + 1;
+  for (Value input : epilogue.getDpsInputs())
+    inputs.push_back(input == result ? llvm::to_vector(results) : loadLanes(number++, indices, activeLanes));
+  Lanes outputs;
+  for (auto [i, lane] : llvm::enumerate(activeLanes)) {
+    SmallVector<Value> values;
+    for (const Lanes &input : inputs)
+      values.push_back(input[i]);
+    values.push_back(Value()); // what the output held, which it does not read
+    outputs.push_back(payload(epilogue, values, indices, lane)[0]);
+  }
+  return outputs;
+}
+
 void Emitter::emitThread(Value thread) {
   Indices indices;
   indices.parallel = delinearize(thread, plan.parallel, plan.lanes);
-  int64_t numInputs = plan.numInputs, numOutputs = plan.operands.size() - numInputs;
+  int64_t numOutputs = plan.numResults();
 
   // Lanes of a padded innermost loop are inside or outside at compile time; the other loops decide at run time.
   SmallVector<int64_t> active;
@@ -379,10 +402,10 @@ void Emitter::emitThread(Value thread) {
     b.setInsertionPointToStart(guarded.elseBlock());
     scf::YieldOp::create(b, loc, Lanes(active.size() * numOutputs, outside));
     b.setInsertionPointToStart(guarded.thenBlock());
-    scf::YieldOp::create(b, loc, computeOutputs(indices, active));
+    scf::YieldOp::create(b, loc, applyEpilogue(computeOutputs(indices, active), indices, active));
     computed.assign(guarded.result_begin(), guarded.result_end());
   } else {
-    computed = computeOutputs(indices, active);
+    computed = applyEpilogue(computeOutputs(indices, active), indices, active);
   }
 
   for (int64_t output = 0; output < numOutputs; ++output) {
@@ -392,7 +415,7 @@ void Emitter::emitThread(Value thread) {
     for (Value &value : values)
       if (!value)
         value = cloneConstant(*plan.padding);
-    storeLanes(numInputs + output, indices, values);
+    storeLanes(plan.firstOutput + output, indices, values);
   }
 }
 
@@ -439,7 +462,7 @@ void Emitter::emitWarpReduction(Value thread) {
     for (int64_t input = 0; input < numInputs; ++input)
       values.push_back(loadOne(input, indices, 0));
     values.push_back(loop.getRegionIterArg(0));
-    scf::YieldOp::create(b, loc, payload(values, indices, 0));
+    scf::YieldOp::create(b, loc, payload(op, values, indices, 0));
     indices.reduction.clear();
   }
   Value sum = loop.getResult(0);
@@ -452,7 +475,8 @@ void Emitter::emitWarpReduction(Value thread) {
   b.setInsertionPoint(guarded.thenBlock()->getTerminator());
   indices.reduction.assign(plan.reduction.size(), constant(0));
   Value init = plan.inits[0] ? cloneConstant(plan.inits[0]) : loadOne(numInputs, indices, 0);
-  storeLanes(numInputs, indices, combine(init, sum));
+  Value total = combine(init, sum);
+  storeLanes(plan.firstOutput, indices, applyEpilogue(total, indices, /*activeLanes=*/int64_t(0)));
 }
 
 FailureOr<Kernel> emitKernel(const KernelPlan &plan, OpBuilder &builder, StringRef name) { return Emitter(plan, builder).emit(name); }

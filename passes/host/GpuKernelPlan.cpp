@@ -37,7 +37,8 @@ static StringRef wordFor(Operation &op) {
   StringRef name = op.getName().stripDialect();
   // Looking up where an element stands is one thing, however many ops it takes.
   auto isIndex = [](Value value) { return value.getType().isIndex(); };
-  if (isa<arith::ConstantOp>(op) || op.getNumResults() == 0 || llvm::any_of(op.getResults(), isIndex) || op.getResult(0).getType().isInteger(1))
+  if (isa<arith::ConstantOp>(op) || op.getNumResults() == 0 || llvm::any_of(op.getResults(), isIndex) ||
+      op.getResult(0).getType().isInteger(1))
     return "";
   if (isa<memref::LoadOp>(op))
     return "gather";
@@ -126,9 +127,8 @@ static int64_t chooseLanes(const KernelPlan &plan) {
   if (plan.parallel.empty() || llvm::any_of(plan.operands, [](const KernelOperand &operand) { return !operand.isLinear; }))
     return 1;
   const KernelLoop &last = plan.parallel.back();
-  unsigned firstOutput = plan.numInputs, end = plan.operands.size();
-  int64_t widest = 1, lanes = 16;
-  for (unsigned output = firstOutput; output < end; ++output) {
+  int64_t widest = 1, lanes = 16, end = plan.operands.size();
+  for (int64_t output = plan.firstOutput; output < end; ++output) {
     if (last.steps[output] != 1)
       return 1;
     widest = std::max(widest, elementBytes(plan.operands[output].buffer->type.getElementType()));
@@ -142,7 +142,7 @@ static int64_t chooseLanes(const KernelPlan &plan) {
   constexpr int64_t kEnoughThreads = 1 << 15;
   for (lanes = std::min<int64_t>(kShort, 16 / widest); lanes > 1; lanes /= 2) {
     bool fits = last.size % lanes == 0 && plan.threads() / lanes >= kEnoughThreads;
-    for (unsigned output = firstOutput; fits && output < end; ++output)
+    for (int64_t output = plan.firstOutput; fits && output < end; ++output)
       fits = isVectorAccess(plan, output, lanes);
     if (fits)
       return lanes;
@@ -170,11 +170,57 @@ static Operation *findWarpCombiner(const KernelPlan &plan) {
   return combiners.front();
 }
 
-FailureOr<KernelPlan> planKernel(linalg::LinalgOp op, ArrayRef<Value> inits, const Padding *padding) {
+/// Describes one operand whose map is `map`, over the loops of `op`.
+static LogicalResult addOperand(KernelPlan &plan, SmallVectorImpl<KernelLoop> &loops, OpOperand &opOperand, AffineMap map) {
+  auto op = cast<linalg::LinalgOp>(opOperand.getOwner());
+  KernelOperand &operand = plan.operands.emplace_back();
+  operand.value = opOperand.get();
+  operand.isRead = op.payloadUsesValueFromOperand(&opOperand);
+  SmallVector<int64_t> steps(loops.size(), 0);
+  if (isa<BaseMemRefType>(operand.value.getType())) {
+    FailureOr<Buffer> buffer = traceBuffer(operand.value);
+    if (failed(buffer))
+      return op.emitOpError("expects operand ")
+             << opOperand.getOperandNumber() << " to have a static shape and strided layout to become a kernel, but got "
+             << operand.value.getType();
+    operand.buffer = *buffer;
+    operand.address = getAffineConstantExpr(buffer->offset, op.getContext());
+    for (auto [expr, stride] : llvm::zip_equal(map.getResults(), buffer->strides))
+      operand.address = operand.address + expr * stride;
+    operand.isLinear = addLinear(operand.address, 1, steps, operand.start);
+  } else if (isa<TensorType>(operand.value.getType())) {
+    return op.emitOpError("expects memrefs to become a kernel, but got operand ")
+           << opOperand.getOperandNumber() << " of type " << operand.value.getType();
+  }
+  for (auto [loop, step] : llvm::zip_equal(loops, steps))
+    loop.steps.push_back(step);
+  return success();
+}
+
+/// Describes the epilogue's operands over the loops of the op before it.
+static LogicalResult addEpilogue(KernelPlan &plan, SmallVectorImpl<KernelLoop> &loops) {
+  linalg::LinalgOp op = plan.op, epilogue = plan.epilogue;
+  OpOperand *result = op.getDpsInitOperand(0);
+  // The result stays in registers, so its address has no say in which loops are one.
+  plan.operands.back().buffer.reset();
+  for (KernelLoop &loop : loops)
+    loop.steps.back() = 0;
+  OpOperand *read = *llvm::find_if(epilogue.getDpsInputOperands(), [&](OpOperand *input) { return input->get() == result->get(); });
+  AffineMap written = op.getMatchingIndexingMap(result), toResult = epilogue.getMatchingIndexingMap(read);
+  AffineMap toLoops = inversePermutation(toResult).compose(written);
+  for (OpOperand &operand : epilogue->getOpOperands())
+    if (&operand != read && failed(addOperand(plan, loops, operand, epilogue.getMatchingIndexingMap(&operand).compose(toLoops))))
+      return failure();
+  plan.firstOutput = plan.operands.size() - 1;
+  return success();
+}
+
+FailureOr<KernelPlan> planKernel(linalg::LinalgOp op, ArrayRef<Value> inits, const Padding *padding, linalg::LinalgOp epilogue) {
   KernelPlan plan;
   plan.op = op;
-  plan.name = describe(op);
-  plan.numInputs = op.getNumDpsInputs();
+  plan.epilogue = epilogue;
+  plan.name = epilogue ? describe(op) + "_" + describe(epilogue) : describe(op);
+  plan.numInputs = plan.firstOutput = op.getNumDpsInputs();
   plan.inits = llvm::to_vector(inits);
   if (padding)
     plan.padding = padding->value;
@@ -184,29 +230,11 @@ FailureOr<KernelPlan> planKernel(linalg::LinalgOp op, ArrayRef<Value> inits, con
   SmallVector<int64_t> sizes = op.getStaticLoopRanges();
   if (ShapedType::isDynamicShape(sizes))
     return op.emitOpError("expects static shapes to become a kernel");
-  for (OpOperand &opOperand : op->getOpOperands()) {
-    KernelOperand &operand = plan.operands.emplace_back();
-    operand.value = opOperand.get();
-    operand.isRead = op.payloadUsesValueFromOperand(&opOperand);
-    SmallVector<int64_t> steps(numLoops, 0);
-    if (isa<BaseMemRefType>(operand.value.getType())) {
-      FailureOr<Buffer> buffer = traceBuffer(operand.value);
-      if (failed(buffer))
-        return op.emitOpError("expects operand ")
-               << opOperand.getOperandNumber() << " to have a static shape and strided layout to become a kernel, but got "
-               << operand.value.getType();
-      operand.buffer = *buffer;
-      operand.address = getAffineConstantExpr(buffer->offset, op.getContext());
-      for (auto [expr, stride] : llvm::zip_equal(op.getMatchingIndexingMap(&opOperand).getResults(), buffer->strides))
-        operand.address = operand.address + expr * stride;
-      operand.isLinear = addLinear(operand.address, 1, steps, operand.start);
-    } else if (isa<TensorType>(operand.value.getType())) {
-      return op.emitOpError("expects memrefs to become a kernel, but got operand ")
-             << opOperand.getOperandNumber() << " of type " << operand.value.getType();
-    }
-    for (unsigned dim = 0; dim < numLoops; ++dim)
-      loops[dim].steps.push_back(steps[dim]);
-  }
+  for (OpOperand &operand : op->getOpOperands())
+    if (failed(addOperand(plan, loops, operand, op.getMatchingIndexingMap(&operand))))
+      return failure();
+  if (epilogue && failed(addEpilogue(plan, loops)))
+    return failure();
 
   for (auto [dim, loop] : llvm::enumerate(loops)) {
     loop.dim = dim;
@@ -220,7 +248,7 @@ FailureOr<KernelPlan> planKernel(linalg::LinalgOp op, ArrayRef<Value> inits, con
     else
       plan.reduction.push_back(loop);
   }
-  unsigned output = plan.numInputs;
+  int64_t output = plan.firstOutput;
   llvm::sort(plan.parallel, [&](const KernelLoop &a, const KernelLoop &b) {
     return std::pair(-a.steps[output], a.dim) < std::pair(-b.steps[output], b.dim);
   });

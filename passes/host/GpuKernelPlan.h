@@ -43,9 +43,11 @@ struct Padding {
 
 struct KernelPlan {
   mlir::linalg::LinalgOp op;
+  mlir::linalg::LinalgOp epilogue;           ///< a pointwise op on the result, or null; the result itself then stays in registers
   std::string name;                          ///< what it does, for people: "transpose_cast"
-  llvm::SmallVector<KernelOperand> operands; ///< inputs, then inits
+  llvm::SmallVector<KernelOperand> operands; ///< inputs, inits, then the epilogue's inputs and init
   int64_t numInputs = 0;
+  int64_t firstOutput = 0;                ///< first operand that the kernel writes
   llvm::SmallVector<KernelLoop> parallel; ///< outermost first; the last one walks the output's innermost dim
   llvm::SmallVector<KernelLoop> reduction;
   llvm::SmallVector<mlir::Value> inits;    ///< one an output: a constant that replaces what the output holds, or null
@@ -54,6 +56,7 @@ struct KernelPlan {
   mlir::Operation *warpCombiner = nullptr; ///< set when a warp shares one reduction
 
   int64_t threads() const;
+  int64_t numResults() const { return inits.size(); } ///< values that `op` computes for each point
 };
 
 /// Alignment in bytes of `lanes` elements that one instruction moves.
@@ -62,8 +65,10 @@ int64_t vectorAlignment(mlir::Type elementType, int64_t lanes);
 /// Whether a thread's `lanes` elements of an operand are contiguous and aligned.
 bool isVectorAccess(const KernelPlan &plan, unsigned operand, int64_t lanes);
 
-/// Plans the kernel of `op`, a linalg op on static memrefs. `inits` as in KernelPlan. Emits an error that names what it cannot express.
-mlir::FailureOr<KernelPlan> planKernel(mlir::linalg::LinalgOp op, llvm::ArrayRef<mlir::Value> inits, const Padding *padding);
+/// Plans the kernel of `op`, a linalg op on static memrefs. `inits` as in KernelPlan. `epilogue` may be null; else it is parallel in all
+/// loops, reads the one result of `op` through a permutation, and `inits` has its start. Emits an error that names what it cannot express.
+mlir::FailureOr<KernelPlan> planKernel(mlir::linalg::LinalgOp op, llvm::ArrayRef<mlir::Value> inits, const Padding *padding,
+                                       mlir::linalg::LinalgOp epilogue);
 
 } // namespace convoy::host
 

@@ -39,6 +39,7 @@ private:
   SmallVector<gpu::GPUFuncOp> inOrder; ///< as the manifest numbers them
   llvm::StringMap<int64_t> byText;     ///< number of the kernel with this code
   llvm::StringMap<int64_t> byName;
+  DenseSet<Operation *> done; ///< epilogues whose kernels exist already
   bool fitsIn32Bits = true;
 };
 
@@ -116,6 +117,55 @@ std::optional<Padding> matchPadding(linalg::LinalgOp op, linalg::FillOp fill) {
   return padding;
 }
 
+/// The pointwise op after `op` that can take its result from registers: nothing else reads the result, and nothing in between or in the
+/// epilogue's output overwrites what `op` reads.
+linalg::LinalgOp findEpilogue(linalg::LinalgOp op) {
+  if (op.getNumReductionLoops() == 0 || op.getNumDpsInits() != 1)
+    return nullptr;
+  Value result = op.getDpsInits()[0];
+  // Views of the result could be read anywhere, so there must be none.
+  if (!isa_and_nonnull<memref::ViewOp, memref::AllocOp>(result.getDefiningOp()))
+    return nullptr;
+  FailureOr<Buffer> written = traceBuffer(result);
+  if (failed(written))
+    return nullptr;
+  linalg::LinalgOp epilogue;
+  for (Operation *user : result.getUsers()) {
+    if (user == op || isa<linalg::FillOp>(user) || user == epilogue)
+      continue;
+    if (epilogue || !isa<linalg::LinalgOp>(user))
+      return nullptr;
+    epilogue = cast<linalg::LinalgOp>(user);
+  }
+  if (!epilogue || epilogue->getBlock() != op->getBlock() || !op->isBeforeInBlock(epilogue) || epilogue.getNumReductionLoops() != 0 ||
+      epilogue.getNumDpsInits() != 1 || epilogue.hasIndexSemantics() ||
+      epilogue.payloadUsesValueFromOperand(epilogue.getDpsInitOperand(0)) || epilogue.getDpsInits()[0] == result)
+    return nullptr;
+  int64_t reads = 0;
+  for (OpOperand *input : epilogue.getDpsInputOperands())
+    if (input->get() == result && (++reads > 1 || !epilogue.getMatchingIndexingMap(input).isPermutation()))
+      return nullptr;
+  bool gathers = false;
+  epilogue->walk([&](memref::LoadOp) { gathers = true; });
+  if (reads != 1 || gathers)
+    return nullptr;
+
+  FailureOr<Buffer> output = traceBuffer(epilogue.getDpsInits()[0]);
+  if (failed(output))
+    return nullptr;
+  for (Value memref : memrefsOf(op)) {
+    if (memref == result)
+      continue;
+    FailureOr<Buffer> buffer = traceBuffer(memref);
+    if (failed(buffer) || bytesOf(*buffer).overlaps(bytesOf(*output)))
+      return nullptr;
+    for (Operation *between = op->getNextNode(); between != epilogue; between = between->getNextNode())
+      if (touches(between, bytesOf(*buffer)))
+        return nullptr;
+  }
+  return epilogue;
+}
+
 Absorbed absorbFills(linalg::LinalgOp op) {
   Absorbed result;
   result.inits.resize(op.getNumDpsInits());
@@ -166,7 +216,8 @@ gpu::GPUModuleOp MapKernelsPass::module() {
 
 LogicalResult MapKernelsPass::mapOp(linalg::LinalgOp op, Value runtime, StringRef prefix) {
   Absorbed absorbed = absorbFills(op);
-  FailureOr<KernelPlan> plan = planKernel(op, absorbed.inits, absorbed.padding ? &*absorbed.padding : nullptr);
+  linalg::LinalgOp epilogue = absorbed.inits[0] ? findEpilogue(op) : nullptr;
+  FailureOr<KernelPlan> plan = planKernel(op, absorbed.inits, absorbed.padding ? &*absorbed.padding : nullptr, epilogue);
   if (failed(plan))
     return failure();
   if (plan->threads() != 0) {
@@ -192,7 +243,7 @@ LogicalResult MapKernelsPass::mapOp(linalg::LinalgOp op, Value runtime, StringRe
       fitsIn32Bits &= cast<MemRefType>(argument.getType()).getNumElements() < std::numeric_limits<int32_t>::max();
     fitsIn32Bits &= plan->threads() + kBlockThreads < std::numeric_limits<int32_t>::max();
 
-    builder.setInsertionPoint(op);
+    builder.setInsertionPoint(epilogue ? epilogue : op);
     int32_t blocks = llvm::divideCeil(plan->threads(), kBlockThreads);
     convoy::cudnn_backend::LaunchKernelOp::create(builder, op.getLoc(), runtime, number, ArrayRef<int32_t>{blocks, 1, 1},
                                                   ArrayRef<int32_t>{kBlockThreads, 1, 1}, /*shared=*/0, kernel->arguments);
@@ -200,6 +251,10 @@ LogicalResult MapKernelsPass::mapOp(linalg::LinalgOp op, Value runtime, StringRe
   for (linalg::FillOp fill : absorbed.fills)
     fill.erase();
   op.erase();
+  if (epilogue) {
+    done.insert(epilogue);
+    epilogue.erase();
+  }
   return success();
 }
 
@@ -221,7 +276,7 @@ LogicalResult MapKernelsPass::runOnFunction(func::FuncOp func) {
     if (!isa<linalg::FillOp>(op.getOperation()))
       ops.push_back(op);
   for (linalg::LinalgOp op : ops)
-    if (failed(mapOp(op, runtime, func.getSymName())))
+    if (!done.contains(op) && failed(mapOp(op, runtime, func.getSymName())))
       return failure();
   for (auto fill : llvm::make_early_inc_range(func.getOps<linalg::FillOp>()))
     if (failed(mapOp(cast<linalg::LinalgOp>(fill.getOperation()), runtime, func.getSymName())))
@@ -232,6 +287,7 @@ LogicalResult MapKernelsPass::runOnFunction(func::FuncOp func) {
 void MapKernelsPass::runOnOperation() {
   kernels = nullptr;
   inOrder.clear();
+  done.clear();
   byText.clear();
   byName.clear();
   fitsIn32Bits = true;

@@ -138,3 +138,87 @@ func.func @cpu(%out: memref<4xf32>) attributes {tcp.target = "cpu"} {
   linalg.fill ins(%one : f32) outs(%out : memref<4xf32>)
   return
 }
+
+// -----
+
+// A pointwise op on a reduction's result is the end of its kernel, and the result has no buffer.
+// CHECK-LABEL: func @mean_bias
+// CHECK-SAME: %[[RUNTIME:.*]]: !llvm.ptr, %[[X:.*]]: memref<4x9x16xf16>, %[[BIAS:.*]]: memref<16xf16>, %[[OUT:.*]]: memref<4x16xf16>
+// CHECK: cudnn_backend.launch_kernel %[[RUNTIME]], kernel = 0 grid [1, 1, 1] block [256, 1, 1] shared 0(%[[X]], %[[BIAS]], %[[OUT]])
+// CHECK-NOT: cudnn_backend.launch_kernel
+// CHECK: gpu.func @mean_bias_reduce_cast_add_mul_cast_add_0
+// CHECK: scf.for
+// CHECK: arith.mulf
+// CHECK: arith.addf
+// CHECK: store
+#row = affine_map<(d0, d1) -> (d0, d1)>
+func.func @mean_bias(%x: memref<4x9x16xf16>, %bias: memref<16xf16>, %out: memref<4x16xf16>, %arena: memref<256xi8>) attributes {tcp.target = "cuda"} {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  %ninth = arith.constant 0.111111111 : f32
+  %sums = memref.view %arena[%c0][] : memref<256xi8> to memref<4x16xf32>
+  linalg.fill ins(%zero : f32) outs(%sums : memref<4x16xf32>)
+  linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>],
+                  iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x : memref<4x9x16xf16>) outs(%sums : memref<4x16xf32>) {
+  ^bb0(%a: f16, %o: f32):
+    %w = arith.extf %a : f16 to f32
+    %r = arith.addf %o, %w : f32
+    linalg.yield %r : f32
+  }
+  linalg.generic {indexing_maps = [#row, affine_map<(d0, d1) -> (d1)>, #row], iterator_types = ["parallel", "parallel"]}
+      ins(%sums, %bias : memref<4x16xf32>, memref<16xf16>) outs(%out : memref<4x16xf16>) {
+  ^bb0(%a: f32, %b: f16, %o: f16):
+    %m = arith.mulf %a, %ninth : f32
+    %c = arith.truncf %m : f32 to f16
+    %r = arith.addf %c, %b : f16
+    linalg.yield %r : f16
+  }
+  return
+}
+
+// -----
+
+// The result of the reduction is read again later: it needs its buffer.
+// CHECK-LABEL: func @kept
+// CHECK-COUNT-3: cudnn_backend.launch_kernel
+#row = affine_map<(d0, d1) -> (d0, d1)>
+func.func @kept(%x: memref<4x9xf32>, %out: memref<4xf32>, %again: memref<4xf32>, %arena: memref<256xi8>) attributes {tcp.target = "cuda"} {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  %sums = memref.view %arena[%c0][] : memref<256xi8> to memref<4xf32>
+  linalg.fill ins(%zero : f32) outs(%sums : memref<4xf32>)
+  linalg.generic {indexing_maps = [#row, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]}
+      ins(%x : memref<4x9xf32>) outs(%sums : memref<4xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.addf %o, %a : f32
+    linalg.yield %r : f32
+  }
+  linalg.exp ins(%sums : memref<4xf32>) outs(%out : memref<4xf32>)
+  linalg.negf ins(%sums : memref<4xf32>) outs(%again : memref<4xf32>)
+  return
+}
+
+// -----
+
+// The epilogue's output lies where the reduction reads: other threads could still be reading there.
+// CHECK-LABEL: func @overlap
+// CHECK-COUNT-2: cudnn_backend.launch_kernel
+#row = affine_map<(d0, d1) -> (d0, d1)>
+func.func @overlap(%arena: memref<512xi8>) attributes {tcp.target = "cuda"} {
+  %c0 = arith.constant 0 : index
+  %c256 = arith.constant 256 : index
+  %zero = arith.constant 0.0 : f32
+  %x = memref.view %arena[%c0][] : memref<512xi8> to memref<4x9xf32>
+  %sums = memref.view %arena[%c256][] : memref<512xi8> to memref<4xf32>
+  %out = memref.view %arena[%c0][] : memref<512xi8> to memref<4xf32>
+  linalg.fill ins(%zero : f32) outs(%sums : memref<4xf32>)
+  linalg.generic {indexing_maps = [#row, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]}
+      ins(%x : memref<4x9xf32>) outs(%sums : memref<4xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.addf %o, %a : f32
+    linalg.yield %r : f32
+  }
+  linalg.negf ins(%sums : memref<4xf32>) outs(%out : memref<4xf32>)
+  return
+}
