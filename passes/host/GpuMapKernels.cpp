@@ -13,6 +13,8 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "passes/Passes.h"
+#include "passes/common/Locations.h"
+#include "passes/common/Manifest.h"
 #include "passes/host/GpuKernelEmit.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -296,7 +298,16 @@ void MapKernelsPass::runOnOperation() {
     if (target && target.getValue() == "cuda" && failed(runOnFunction(func)))
       return signalPassFailure();
   }
-  if (!kernels || !fitsIn32Bits)
+  if (!kernels)
+    return;
+  Builder builder(&getContext());
+  SmallVector<Attribute> entries;
+  for (gpu::GPUFuncOp kernel : inOrder)
+    entries.push_back(
+        builder.getDictionaryAttr({builder.getNamedAttr("name", builder.getStringAttr(kernel.getName())),
+                                   builder.getNamedAttr("location", builder.getStringAttr(convoy::placeText(kernel.getLoc())))}));
+  convoy::setManifest(getOperation(), "kernels", builder.getArrayAttr(entries));
+  if (!fitsIn32Bits)
     return;
   // Indices of 32 bits: divisions, which delinearizing needs, take a third of the time.
   auto width = DataLayoutEntryAttr::get(IndexType::get(&getContext()), IntegerAttr::get(IntegerType::get(&getContext(), 64), 32));

@@ -107,8 +107,9 @@ func.func @conv(%x: memref<1x9x9x3xf32>, %w: memref<8x3x3x3xf32>, %out: memref<1
 
 // -----
 
-// Equal kernels are one; a fill that something reads before the reduction stays.
-// CHECK-LABEL: func @shared
+// Equal kernels are one; a fill that something reads before the reduction stays; the manifest has kernels by number.
+// CHECK: module attributes {tcp.manifest = {kernels = [{location = "{{.*}}gpu-map-kernels.mlir:{{[0-9]+}}", name = "shared_transpose_0"}, {location = "{{.*}}", name = "shared_fill_0"}]}}
+// CHECK: func @shared
 // CHECK-COUNT-2: cudnn_backend.launch_kernel {{.*}} kernel = 1
 
 // CHECK-NOT: gpu.func @shared_fill_1
@@ -146,7 +147,7 @@ func.func @cpu(%out: memref<4xf32>) attributes {tcp.target = "cpu"} {
 // CHECK-SAME: %[[RUNTIME:.*]]: !llvm.ptr, %[[X:.*]]: memref<4x9x16xf16>, %[[BIAS:.*]]: memref<16xf16>, %[[OUT:.*]]: memref<4x16xf16>
 // CHECK: cudnn_backend.launch_kernel %[[RUNTIME]], kernel = 0 grid [1, 1, 1] block [256, 1, 1] shared 0(%[[X]], %[[BIAS]], %[[OUT]])
 // CHECK-NOT: cudnn_backend.launch_kernel
-// CHECK: gpu.func @mean_bias_reduce_cast_add_mul_cast_add_0
+// CHECK: gpu.func @mean_bias_transpose_reduce_cast_add_mul_cast_add_0
 // CHECK: scf.for
 // CHECK: arith.mulf
 // CHECK: arith.addf
