@@ -26,7 +26,10 @@ public:
           for (mlir::Diagnostic &note : diagnostic.getNotes())
             append(note, diagnostics);
           return success();
-        }) {}
+        }) {
+    // The op's text can be the whole module; its location says enough.
+    context.printOpOnDiagnostic(false);
+  }
 
   OwningOpRef<ModuleOp> parse(std::string_view text, const std::string &name) {
     llvm::SourceMgr sources;
