@@ -137,7 +137,10 @@ def is_packed(got: View) -> bool:
 
 def aligned_empty(shape: tuple[int, ...], dtype: str) -> np.ndarray:
     """A new packed array that starts at a multiple of 64 bytes, of the storage type of `dtype`; its content is not set."""
-    storage = DTYPES[dtype].storage
+    return _aligned(shape, DTYPES[dtype].storage)
+
+
+def _aligned(shape: tuple[int, ...], storage: np.dtype) -> np.ndarray:
     size = prod(shape) * storage.itemsize
     raw = np.empty(size + ALIGNMENT, dtype=np.uint8)
     begin = -raw.ctypes.data % ALIGNMENT
@@ -159,7 +162,7 @@ def host_array(got: View) -> np.ndarray:
 def aligned_copy(got: View) -> np.ndarray:
     """A packed, 64-byte aligned copy of a view in host memory."""
     source = host_array(got)
-    copy = aligned_empty(got.shape, "bfloat16" if got.dtype == "bfloat16" else name_of_numpy(source.dtype))
+    copy = _aligned(got.shape, source.dtype)
     np.copyto(copy, source)
     return copy
 

@@ -47,7 +47,7 @@ def test_torch_in_torch_out(program: Program) -> None:
 
 
 def unaligned(x: np.ndarray) -> np.ndarray:
-    return np.frombuffer(b"...." + x.tobytes(), np.float32)[1:].reshape(x.shape)
+    return np.frombuffer(b"...." + x.tobytes(), x.dtype)[4 // x.itemsize :].reshape(x.shape)
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,8 @@ def test_bfloat16(tmp_path: Path, compile_c: Callable[..., bytes]) -> None:
     assert y.dtype == torch.bfloat16
     assert torch.equal(y, x)
     bits = x.view(torch.uint16).numpy()
-    np.testing.assert_array_equal(program(bits), bits)
+    for aligned in (bits, unaligned(bits), np.repeat(bits, 2)[::2]):
+        np.testing.assert_array_equal(program(aligned), bits)
     with pytest.raises(ArgumentError, match="wrong dtype: expected bfloat16, got float16"):
         program(x.half())
 
