@@ -23,21 +23,14 @@ __all__ = ["Artifact", "open_artifact"]
 
 WEIGHTS = "weights.safetensors"
 _LOCAL_HEADER = struct.Struct("<4s5H3I2H")
-<<<<<<< HEAD
 #: LLVM's feature names where /proc/cpuinfo has another word; all others differ in punctuation at most (sse4.2, sse4_2; amx-bf16).
-=======
-#: LLVM's feature names where /proc/cpuinfo has another word; all others differ in punctuation at most (sse4.2, sse4_2).
->>>>>>> 246344f ([runtime] cpu features by linux's names; [cli] artifacts from the compiler's manifest)
 _CPUINFO = {
     "64bit": "lm", "bmi": "bmi1", "crc32": "sse4_2", "lzcnt": "abm", "pclmul": "pclmulqdq", "prfchw": "3dnowprefetch",
     "rdrnd": "rdrand", "sahf": "lahf_lm", "sha": "sha_ni", "shstk": "user_shstk", "sse3": "pni", "x87": "fpu",
 }  # fmt: skip
 #: Features that Linux does not show. None of them is an instruction that models compute with: avx10.1 is the sum of AVX-512
 #: features that are listed beside it.
-_NOT_SHOWN = {"avx10.1", "hreset", "kl", "lwp", "pconfig", "prefetchi", "ptwrite", "sgx", "uintr", "usermsr", "widekl"}
-
-#: Features that Linux does not list. avx10.1 is the AVX-512 features, which LLVM names as well; prefetchi is a hint, ignored elsewhere.
-_UNLISTED = frozenset({"avx10.1", "avx10.1-256", "avx10.1-512", "prefetchi"})
+_NOT_SHOWN = {"avx10.1", "avx10.1-256", "avx10.1-512", "hreset", "kl", "lwp", "pconfig", "prefetchi", "ptwrite", "sgx", "uintr", "usermsr", "widekl"}
 
 
 class Artifact:
@@ -174,7 +167,6 @@ def check_host(host: Host, *, path: object = None, cpuinfo: str | None = None) -
         if line.startswith(("flags", "Features")):
             flags = {_plain(flag) for flag in line.partition(":")[2].split()}
             break
-<<<<<<< HEAD
     needed = [feature for feature in host.features if feature not in _NOT_SHOWN]
     missing = [feature for feature in needed if _plain(_CPUINFO.get(feature, feature)) not in flags]
     if missing:
@@ -183,15 +175,5 @@ def check_host(host: Host, *, path: object = None, cpuinfo: str | None = None) -
 
 
 def _plain(feature: str) -> str:
-=======
-    needed = [feature for feature in host.features if feature not in _UNLISTED]
-    missing = [feature for feature in needed if _plain(_CPUINFO.get(feature, feature)) not in flags]
-    if missing:
-        msg = "features"
-        raise refuse(msg, f"a CPU with {', '.join(host.features)} ({host.cpu})", f"one without {', '.join(missing)}")
-
-
-def _plain(feature: str) -> str:
     """A feature's name without punctuation: avx512_vnni and avx512vnni are one."""
->>>>>>> 246344f ([runtime] cpu features by linux's names; [cli] artifacts from the compiler's manifest)
     return "".join(character for character in feature if character.isalnum())
