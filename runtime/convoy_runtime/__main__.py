@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ._native import MEMBER, load_native
 from .artifact import open_artifact
 from .dtypes import DTYPES
-from .errors import ArgumentError, ConvoyRuntimeError
+from .errors import ArgumentError, ConvoyRuntimeError, PlanError
 from .manifest import Manifest, TensorSpec
 from .program import Program, load
 
@@ -44,6 +45,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                     _run(program, inputs, options.output)
                 if options.bench:
                     _bench(program, inputs)
+        elif options.plan_for:
+            return _plan_for(options)
         else:
             _info(open_artifact(options.file, any_host=True).manifest)
     except ConvoyRuntimeError as error:
@@ -78,6 +81,7 @@ def _parser() -> argparse.ArgumentParser:
     action.add_argument("--info", action="store_true", help="show what the artifact holds (the default)")
     action.add_argument("--run", action="store_true", help="run it once, on --input or on random numbers")
     action.add_argument("--bench", action="store_true", help="time it")
+    action.add_argument("--plan-for", metavar="GPU", help="what cuDNN would run on that GPU, without it: h200, or a JSON of its properties")
     parser.add_argument("--input", action="append", type=Path, default=[], metavar="X.npy", help="an input, in order; may be repeated")
     parser.add_argument("--output", action="append", type=Path, default=[], metavar="Y.npy", help="where to write an output, in order")
     parser.add_argument("--weights", type=Path, metavar="FILE.safetensors", help="weights to use instead of the artifact's")
@@ -89,15 +93,32 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _load(options: argparse.Namespace) -> Program:
-    restrictions: PlanOptions | None = None
-    if options.no_tf32 or options.deterministic:
-        from .cuda.options import PlanOptions
+def _restrictions(options: argparse.Namespace) -> PlanOptions | None:
+    if not options.no_tf32 and not options.deterministic:
+        return None
+    from .cuda.options import PlanOptions
 
-        restrictions = PlanOptions(allow_tf32=not options.no_tf32, deterministic=options.deterministic)
+    return PlanOptions(allow_tf32=not options.no_tf32, deterministic=options.deterministic)
+
+
+def _plan_for(options: argparse.Namespace) -> int:
+    from .cuda.planner import plan_for
+
+    artifact = open_artifact(options.file)
+    results = plan_for(
+        artifact.manifest, load_native(artifact.members[MEMBER], path=options.file), options.plan_for, _restrictions(options)
+    )
+    failed = [result for result in results if isinstance(result, PlanError)]
+    for result in results:
+        print(result)
+    print(f"{len(results) - len(failed)} of {len(results)} graphs have a plan")
+    return failed[0].exit_code if failed else 0
+
+
+def _load(options: argparse.Namespace) -> Program:
     begin = time.perf_counter()
     progress = _progress if sys.stderr.isatty() else None
-    program = load(options.file, device=options.device, weights=options.weights, options=restrictions, progress=progress)
+    program = load(options.file, device=options.device, weights=options.weights, options=_restrictions(options), progress=progress)
     print(f"loaded in {time.perf_counter() - begin:.3f} s")
     return program
 

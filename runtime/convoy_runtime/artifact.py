@@ -30,7 +30,21 @@ _CPUINFO = {
 }  # fmt: skip
 #: Features that Linux does not show. None of them is an instruction that models compute with: avx10.1 is the sum of AVX-512
 #: features that are listed beside it.
-_NOT_SHOWN = {"avx10.1", "avx10.1-256", "avx10.1-512", "hreset", "kl", "lwp", "pconfig", "prefetchi", "ptwrite", "sgx", "uintr", "usermsr", "widekl"}
+_NOT_SHOWN = {
+    "avx10.1",
+    "avx10.1-256",
+    "avx10.1-512",
+    "hreset",
+    "kl",
+    "lwp",
+    "pconfig",
+    "prefetchi",
+    "ptwrite",
+    "sgx",
+    "uintr",
+    "usermsr",
+    "widekl",
+}
 
 
 class Artifact:

@@ -15,16 +15,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from runtime_fixtures import affine_manifest
 
 import convoy_runtime
+from convoy.artifact import write_artifact
 from convoy_runtime import CudnnError, DeviceError, PlanError
+from convoy_runtime.__main__ import main
 from convoy_runtime._native import load_native
 from convoy_runtime.cuda import _enums
 from convoy_runtime.cuda._cudnn import Cudnn, open_cudnn, version_text
 from convoy_runtime.cuda.cache import PlanCache, fingerprint
 from convoy_runtime.cuda.options import PlanOptions
 from convoy_runtime.cuda.planner import Planner, device_properties
-from convoy_runtime.manifest import Graph, GraphTensor
+from convoy_runtime.manifest import Call, Graph, GraphTensor
+from convoy_runtime.manifest import Cudnn as CudnnVersions
 
 H200 = Path(convoy_runtime.__file__).parent / "cuda" / "devices" / "h200.json"
 PREFIXES: dict[type[IntEnum], tuple[str, str]] = {
@@ -257,3 +261,35 @@ def test_where_the_cache_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setenv("HOME", str(tmp_path))
     assert PlanCache.default_folder() == tmp_path / ".cache" / "convoy"
+
+
+@pytest.fixture
+def artifact(compile_c: Callable[..., bytes], tmp_path: Path) -> Callable[..., Path]:
+    def write(*flags: str) -> Path:
+        manifest = affine_manifest(target="cuda", graphs=(graph(),), calls=(Call(0, ""),), cudnn=CudnnVersions(91900, 90000, "float16"))
+        write_artifact(tmp_path / "model", manifest, {"native.so": compile_c("conv.c", *flags)})
+        return tmp_path / "model"
+
+    return write
+
+
+def test_planning_for_another_machine(cublaslt: None, artifact: Callable[..., Path], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(artifact()), "--plan-for", "h200"]) == 0
+    printed = capsys.readouterr().out
+    assert re.fullmatch(r"conv_bias_relu: engine \d+ .*\n1 of 1 graphs have a plan\n", printed)
+    assert main([str(artifact()), "--plan-for", str(H200)]) == 0
+    assert capsys.readouterr().out == printed
+    assert main([str(artifact()), "--plan-for", "b300"]) == 4
+    assert "device properties: expected h200 or a file, got b300" in capsys.readouterr().err
+    assert main([str(artifact("-DSTRIDE=0")), "--plan-for", "h200"]) == 4
+    assert "model.py:12: graph conv_bias_relu: finalize convolution failed" in capsys.readouterr().err
+
+
+def test_planning_for_another_machine_without_success(
+    cublaslt: None, artifact: Callable[..., Path], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(PlanOptions, "refuses", lambda *_, **__: "is not wanted")
+    assert main([str(artifact()), "--plan-for", "h200"]) == 4
+    printed = capsys.readouterr().out
+    assert "model.py:9: graph conv_bias_relu: no execution plan, of " in printed
+    assert printed.endswith("\n0 of 1 graphs have a plan\n")

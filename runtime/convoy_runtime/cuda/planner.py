@@ -14,15 +14,16 @@ from pathlib import Path
 from typing import Any
 
 from convoy_runtime._abi import ConvoyCudnn
-from convoy_runtime.errors import CudnnError, PlanError
-from convoy_runtime.manifest import Graph
+from convoy_runtime._native import NativeLibrary
+from convoy_runtime.errors import CudnnError, DeviceError, PlanError
+from convoy_runtime.manifest import Graph, Manifest
 
-from ._cudnn import BackendDescriptor, Cudnn
+from ._cudnn import BackendDescriptor, Cudnn, open_cudnn
 from ._enums import Attribute, BehaviorNote, Descriptor, HeurMode, KnobType, NumericalNote, Type, name_of
 from .cache import PlanCache, fingerprint
 from .options import PlanOptions
 
-__all__ = ["Plan", "PlanReport", "Planner", "device_properties"]
+__all__ = ["Plan", "PlanReport", "Planner", "device_properties", "plan_for"]
 
 #: More than cudnnBackendKnobType_t has in any cuDNN 9.
 _MAX_KNOBS = 64
@@ -81,6 +82,28 @@ def device_properties(cudnn: Cudnn, path: Path) -> BackendDescriptor:
     """A device as cuDNN describes it in JSON, so that it can be planned for elsewhere. The JSON is that of one cuDNN version."""
     descriptor = cudnn.create(Descriptor.DEVICEPROP)
     return descriptor.set(Attribute.DEVICEPROP_JSON_REPRESENTATION, Type.CHAR, path.read_text().strip().encode() + b"\0").finalize()
+
+
+def plan_for(manifest: Manifest, native: NativeLibrary, device: str, options: PlanOptions | None = None) -> list[PlanReport | PlanError]:
+    """What each graph of an artifact would run on, on a GPU that is not here.
+
+    `device` is the path of a JSON of device properties, or the name of one in `devices/`, as h200. It was read from a real device by
+    one cuDNN, and another may refuse it. Engines that compile a kernel need a driver even so; without one only the others are offered.
+    """
+    folder = Path(__file__).parent / "devices"
+    known = sorted(path.stem for path in folder.glob("*.json"))
+    path = folder / f"{device}.json" if device in known else Path(device)
+    if not path.is_file():
+        raise DeviceError(problem=f"device properties: expected {', '.join(known)} or a file, got {device}")
+    cudnn = open_cudnn(manifest.cudnn.minimum if manifest.cudnn else 0)
+    planner = Planner(cudnn, options or PlanOptions(), handle=None, device=device_properties(cudnn, path))
+    results: list[PlanReport | PlanError] = []
+    for graph in manifest.graphs:
+        try:
+            results.append(planner.plan(graph, native.builder(graph.symbol)).report)
+        except PlanError as error:
+            results.append(error)
+    return results
 
 
 class Planner:
