@@ -337,11 +337,11 @@ def HostCpuParallelPass : Pass<"host-cpu-parallel", "::mlir::ModuleOp"> {
 }
 
 def ConvertCudnnExecuteToBackendPass : Pass<"convert-cudnn-execute-to-backend", "::mlir::ModuleOp"> {
-  let summary = "turn calls of graphs and copies into calls of the runtime";
+  let summary = "turn calls of graphs into calls of the runtime";
   let description = [{
     In functions with `tcp.target = "cuda"` that have the runtime as their first argument, `cudnn.execute` becomes
-    `cudnn_backend.execute_graph` with the number of the call, and `memref.copy` becomes `cudnn_backend.copy`. Adds `calls` to the manifest:
-    the graph of each call, by its place among the module's graphs, and where the call comes from.
+    `cudnn_backend.execute_graph` with the number of the call. Adds `calls` to the manifest: the graph of each call, by its place among the
+    module's graphs, and where the call comes from.
   }];
   let dependentDialects = ["::convoy::cudnn_backend::CudnnBackendDialect"];
 }

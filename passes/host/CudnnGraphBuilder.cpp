@@ -68,14 +68,12 @@ public:
     for (BlockArgument argument : block.getArguments()) {
       if (argument.use_empty())
         return graph.emitOpError("expects every argument to be used, but argument ") << argument.getArgNumber() << " is not";
-      if (failed(tensor(argument)))
-        return failure();
+      tensor(argument);
     }
     SmallVector<Value> operations;
     for (Operation &op : block.without_terminator()) {
       loc = op.getLoc();
-      if (failed(tensor(op.getResult(0))))
-        return failure();
+      tensor(op.getResult(0));
       FailureOr<Value> operation =
           llvm::TypeSwitch<Operation *, FailureOr<Value>>(&op)
               .Case<cudnn::ConvolutionOp, cudnn::MatmulOp, cudnn::PointwiseOp, cudnn::ReductionOp, cudnn::ResampleOp>(
@@ -131,11 +129,10 @@ private:
     return descriptor;
   }
 
-  LogicalResult tensor(Value value) {
+  void tensor(Value value) {
     auto type = cast<cudnn::TensorDescType>(value.getType());
     StringRef dataType = cudnnDataType(type.getElementType());
-    if (dataType.empty())
-      return graph.emitOpError("expects element types of cuDNN, but got ") << type.getElementType();
+    assert(!dataType.empty() && "a tensor descriptor has an element type of cuDNN's");
     bool isVirtual = !uids.contains(value);
     int64_t uid = isVirtual ? uids.size() + 1 : uids.lookup(value);
     uids[value] = uid;
@@ -150,7 +147,6 @@ private:
     set(descriptor, AttributeName::tensor_is_virtual, builder.getBoolAttr(isVirtual));
     FinalizeOp::create(builder, loc, descriptor);
     tensors[value] = descriptor;
-    return success();
   }
 
   /// An operation: its operator, its tensors, its scales.
@@ -216,7 +212,7 @@ private:
     cudnn::PointwiseMode mode = op.getMode();
     StringRef name = cudnn::stringifyPointwiseMode(mode);
     if (!lookupEnumerator(AttributeType::pointwise_mode, name))
-      return op.emitOpError("expects a mode that a builder can ask for, but got ") << name;
+      return op.emitOpError("expects a mode that graphs of cuDNN take, but got ") << name;
     Values values = {{AttributeName::pointwise_mode, word(name)},
                      {AttributeName::pointwise_math_prec, word(cudnnDataType(op.getComputeType()))}};
     auto number = [&](AttributeName attribute, FloatAttr value) {
@@ -254,9 +250,11 @@ private:
   }
 
   FailureOr<Value> lower(cudnn::ReductionOp op) {
-    Value reduction =
-        shared(DescriptorKind::reduction, {{AttributeName::reduction_operator, word(cudnn::stringifyReductionMode(op.getMode()))},
-                                           {AttributeName::reduction_comp_type, word(cudnnDataType(op.getComputeType()))}});
+    StringRef name = cudnn::stringifyReductionMode(op.getMode());
+    if (!lookupEnumerator(AttributeType::reduction_operator_type, name))
+      return op.emitOpError("expects a mode that graphs of cuDNN take, but got ") << name;
+    Value reduction = shared(DescriptorKind::reduction, {{AttributeName::reduction_operator, word(name)},
+                                                         {AttributeName::reduction_comp_type, word(cudnnDataType(op.getComputeType()))}});
     return operation(DescriptorKind::operation_reduction, {{AttributeName::operation_reduction_desc, reduction},
                                                            {AttributeName::operation_reduction_xdesc, tensors.lookup(op.getX())},
                                                            {AttributeName::operation_reduction_ydesc, tensors.lookup(op.getY())}});

@@ -45,7 +45,7 @@ StringRef dtypeName(Type type) {
   return isa<Float8E5M2Type>(type) ? "float8_e5m2" : torchDtype(type);
 }
 
-FailureOr<DictionaryAttr> describeGraph(OpBuilder &builder, cudnn::GraphOp graph, StringRef symbol) {
+DictionaryAttr describeGraph(OpBuilder &builder, cudnn::GraphOp graph, StringRef symbol) {
   SmallVector<Attribute> ops, tensors;
   Block &block = graph.getBody().front();
   for (Operation &op : block.without_terminator())
@@ -53,8 +53,7 @@ FailureOr<DictionaryAttr> describeGraph(OpBuilder &builder, cudnn::GraphOp graph
   for (auto [index, value] : llvm::enumerate(realTensors(graph))) {
     auto type = cast<cudnn::TensorDescType>(value.getType());
     StringRef dtype = dtypeName(type.getElementType());
-    if (dtype.empty())
-      return graph.emitOpError("expects tensors whose element type has a name in torch, but got ") << type.getElementType();
+    assert(!dtype.empty() && "every element type of cuDNN's has a name in torch");
     CudnnShape shape = cudnnShape(type);
     tensors.push_back(builder.getDictionaryAttr({
         builder.getNamedAttr("uid", builder.getI64IntegerAttr(index + 1)),
@@ -86,10 +85,9 @@ void ConvertCudnnGraphsToBackendPass::runOnOperation() {
       diag.attachNote(other->getLoc()) << "it is taken here";
       return signalPassFailure();
     }
-    FailureOr<DictionaryAttr> entry = describeGraph(builder, graph, symbol);
-    if (failed(entry) || failed(writeGraphBuilder(builder, graph, minimumVersion)))
+    entries.push_back(describeGraph(builder, graph, symbol));
+    if (failed(writeGraphBuilder(builder, graph, minimumVersion)))
       return signalPassFailure();
-    entries.push_back(*entry);
     graph.erase();
   }
   if (!entries.empty())

@@ -168,7 +168,9 @@ def test_report_names_the_line_of_the_op(conv: ctypes.CDLL, recorder: type) -> N
     record = recorder(fail_at=number)
     record.build(conv, "conv_build")
     line = 1 + CONV_BIAS_RELU[: CONV_BIAS_RELU.index("cudnn.convolution")].count("\n")
-    assert record.reports == [(2003, "cudnnBackendCreateDescriptor(CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR)", f"<stdin>:{line}")]
+    assert record.reports == [
+        (2003, "cudnnBackendCreateDescriptor(CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR)", f"<stdin>:{line}")
+    ]
 
 
 def test_five_dims_and_equal_operators(build_library: Callable[..., ctypes.CDLL], recorder: type) -> None:

@@ -1,0 +1,406 @@
+// RUN: convoy-opt %s --split-input-file --verify-diagnostics
+
+cudnn_backend.func @parse_kind(%handle) {
+  // expected-error @+2 {{expected a kind of descriptor, but got 'tensors'}}
+  // expected-error @+1 {{failed to parse CudnnBackend_DescriptorType parameter 'kind'}}
+  %x = cudnn_backend.create <tensors>
+}
+
+// -----
+
+cudnn_backend.func @parse_attribute(%handle) {
+  %x = cudnn_backend.create <tensor>
+  // expected-error @+2 {{expected the name of a descriptor's attribute, but got 'tensor_dims'}}
+  // expected-error @+1 {{failed to parse CudnnBackend_AttributeNameAttr parameter 'value'}}
+  cudnn_backend.set %x, <tensor_dims>, [1] : <tensor>
+}
+
+// -----
+
+cudnn_backend.func @set_c1(%handle) {
+  %x = cudnn_backend.create <tensor>
+  // expected-error @+1 {{expects an attribute of CUDNN_BACKEND_TENSOR_DESCRIPTOR, but got CUDNN_ATTR_POINTWISE_MODE}}
+  cudnn_backend.set %x, <pointwise_mode>, add : <tensor>
+  %g = cudnn_backend.create <operationgraph>
+  cudnn_backend.return %g : <operationgraph>
+}
+
+// -----
+
+cudnn_backend.func @set_c2_0(%handle) {
+  %x = cudnn_backend.create <tensor>
+  // expected-error @+1 {{expects CUDNN_ATTR_TENSOR_DIMENSIONS as CUDNN_TYPE_INT64, but got another value}}
+  cudnn_backend.set %x, <tensor_dimensions>, half : <tensor>
+  %g = cudnn_backend.create <operationgraph>
+  cudnn_backend.return %g : <operationgraph>
+}
+
+// -----
+
+cudnn_backend.func @set_c2_1(%handle) {
+  %x = cudnn_backend.create <tensor>
+  // expected-error @+1 {{expects CUDNN_ATTR_TENSOR_DATA_TYPE as CUDNN_TYPE_DATA_TYPE, but got another value}}
+  cudnn_backend.set %x, <tensor_data_type>, [0] : <tensor>
+  %g = cudnn_backend.create <operationgraph>
+  cudnn_backend.return %g : <operationgraph>
+}
+
+// -----
+
+cudnn_backend.func @set_c2_2(%handle) {
+  %x = cudnn_backend.create <tensor>
+  // expected-error @+1 {{expects CUDNN_ATTR_TENSOR_IS_VIRTUAL as CUDNN_TYPE_BOOLEAN, but got another value}}
+  cudnn_backend.set %x, <tensor_is_virtual>, [1] : <tensor>
+  %g = cudnn_backend.create <operationgraph>
+  cudnn_backend.return %g : <operationgraph>
+}
+
+// -----
+
+cudnn_backend.func @set_c2_3(%handle) {
+  %x = cudnn_backend.create <tensor>
+  // expected-error @+1 {{expects CUDNN_ATTR_TENSOR_DIMENSIONS as CUDNN_TYPE_INT64, but got another value}}
+  cudnn_backend.set %x, <tensor_dimensions>, 1.0 : f32 : <tensor>
+  %g = cudnn_backend.create <operationgraph>
+  cudnn_backend.return %g : <operationgraph>
+}
+
+// -----
+
+cudnn_backend.func @set_c2_operand(%handle) {
+  %x = cudnn_backend.create <tensor>
+  // expected-error @+1 {{expects CUDNN_ATTR_TENSOR_UNIQUE_ID as CUDNN_TYPE_INT64, but got another value}}
+  cudnn_backend.set %x, <tensor_unique_id>, %handle : <tensor>, !cudnn_backend.handle
+  %g = cudnn_backend.create <operationgraph>
+  cudnn_backend.return %g : <operationgraph>
+}
+
+// -----
+
+cudnn_backend.func @set_c2_alternative(%handle) {
+  %x = cudnn_backend.create <operation_convolution_forward>
+  // expected-error @+1 {{expects CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA as CUDNN_TYPE_FLOAT or CUDNN_TYPE_DOUBLE, but got another value}}
+  cudnn_backend.set %x, <operation_convolution_forward_alpha>, [1] : <operation_convolution_forward>
+  %g = cudnn_backend.create <operationgraph>
+  cudnn_backend.return %g : <operationgraph>
+}
+
+// -----
+
+cudnn_backend.func @set_c3(%handle) {
+  %x = cudnn_backend.create <tensor>
+  // expected-error @+1 {{expects an enumerator of CUDNN_TYPE_DATA_TYPE, but got 'f16'}}
+  cudnn_backend.set %x, <tensor_data_type>, f16 : <tensor>
+  %g = cudnn_backend.create <operationgraph>
+  cudnn_backend.return %g : <operationgraph>
+}
+
+// -----
+
+cudnn_backend.func @set_c4_one(%handle) {
+  %x = cudnn_backend.create <tensor>
+  // expected-error @+1 {{expects one element of CUDNN_ATTR_TENSOR_UNIQUE_ID, but got 2}}
+  cudnn_backend.set %x, <tensor_unique_id>, [1, 2] : <tensor>
+  %g = cudnn_backend.create <operationgraph>
+  cudnn_backend.return %g : <operationgraph>
+}
+
+// -----
+
+cudnn_backend.func @set_c4_dims(%handle) {
+  %x = cudnn_backend.create <tensor>
+  // expected-error @+1 {{expects one or more elements, at most 8, of CUDNN_ATTR_TENSOR_STRIDES, but got 9}}
+  cudnn_backend.set %x, <tensor_strides>, [1, 1, 1, 1, 1, 1, 1, 1, 1] : <tensor>
+  %g = cudnn_backend.create <operationgraph>
+  cudnn_backend.return %g : <operationgraph>
+}
+
+// -----
+
+cudnn_backend.func @set_c5(%handle) {
+  %x = cudnn_backend.create <tensor>
+  cudnn_backend.set %x, <tensor_data_type>, float : <tensor>
+  cudnn_backend.set %x, <tensor_dimensions>, [2, 3, 4] : <tensor>
+  cudnn_backend.set %x, <tensor_strides>, [12, 4, 1] : <tensor>
+  cudnn_backend.set %x, <tensor_unique_id>, [1] : <tensor>
+  cudnn_backend.set %x, <tensor_byte_alignment>, [16] : <tensor>
+  cudnn_backend.finalize %x : <tensor>
+  %op = cudnn_backend.create <operation_pointwise>
+  // expected-error @+1 {{expects CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR to hold 'pointwise', but got 'tensor'}}
+  cudnn_backend.set %op, <operation_pointwise_pw_descriptor>, %x : <operation_pointwise>, !cudnn_backend.descriptor<tensor>
+  %g = cudnn_backend.create <operationgraph>
+  cudnn_backend.return %g : <operationgraph>
+}
+
+// -----
+
+cudnn_backend.func @set_c5_operation(%handle) {
+  %x = cudnn_backend.create <tensor>
+  cudnn_backend.set %x, <tensor_data_type>, float : <tensor>
+  cudnn_backend.set %x, <tensor_dimensions>, [2, 3, 4] : <tensor>
+  cudnn_backend.set %x, <tensor_strides>, [12, 4, 1] : <tensor>
+  cudnn_backend.set %x, <tensor_unique_id>, [1] : <tensor>
+  cudnn_backend.set %x, <tensor_byte_alignment>, [16] : <tensor>
+  cudnn_backend.finalize %x : <tensor>
+  %g = cudnn_backend.create <operationgraph>
+  // expected-error @+1 {{expects CUDNN_ATTR_OPERATIONGRAPH_OPS to hold 'operation', but got 'tensor'}}
+  cudnn_backend.set %g, <operationgraph_ops>, %x : <operationgraph>, !cudnn_backend.descriptor<tensor>
+  cudnn_backend.return %g : <operationgraph>
+}
+
+// -----
+
+cudnn_backend.func @return_c1(%handle) {
+  %x = cudnn_backend.create <tensor>
+  cudnn_backend.set %x, <tensor_data_type>, float : <tensor>
+  cudnn_backend.set %x, <tensor_dimensions>, [2, 3, 4] : <tensor>
+  cudnn_backend.set %x, <tensor_strides>, [12, 4, 1] : <tensor>
+  cudnn_backend.set %x, <tensor_unique_id>, [1] : <tensor>
+  cudnn_backend.set %x, <tensor_byte_alignment>, [16] : <tensor>
+  cudnn_backend.finalize %x : <tensor>
+  // expected-error @+1 {{expects a descriptor of kind 'operationgraph', but got 'tensor'}}
+  cudnn_backend.return %x : <tensor>
+}
+
+// -----
+
+cudnn_backend.func @func_c1(%handle) {
+  %x = cudnn_backend.create <tensor>
+  cudnn_backend.set %x, <tensor_data_type>, float : <tensor>
+  cudnn_backend.set %x, <tensor_dimensions>, [2, 3, 4] : <tensor>
+  cudnn_backend.set %x, <tensor_strides>, [12, 4, 1] : <tensor>
+  cudnn_backend.set %x, <tensor_unique_id>, [1] : <tensor>
+  cudnn_backend.set %x, <tensor_byte_alignment>, [16] : <tensor>
+  cudnn_backend.finalize %x : <tensor>
+  // expected-error @+1 {{expects a descriptor that is not finalized}}
+  cudnn_backend.set %x, <tensor_is_virtual>, true : <tensor>
+  %g = cudnn_backend.create <operationgraph>
+  cudnn_backend.return %g : <operationgraph>
+}
+
+// -----
+
+cudnn_backend.func @func_c1_destroyed(%handle) {
+  %x = cudnn_backend.create <tensor>
+  cudnn_backend.destroy %x : <tensor>
+  // expected-error @+1 {{expects a descriptor that is not destroyed}}
+  cudnn_backend.set %x, <tensor_is_virtual>, true : <tensor>
+  %g = cudnn_backend.create <operationgraph>
+  cudnn_backend.return %g : <operationgraph>
+}
+
+// -----
+
+cudnn_backend.func @func_c2(%handle) {
+  %x = cudnn_backend.create <tensor>
+  // expected-note @+1 {{it was set here before}}
+  cudnn_backend.set %x, <tensor_unique_id>, [1] : <tensor>
+  // expected-error @+1 {{expects to set CUDNN_ATTR_TENSOR_UNIQUE_ID once}}
+  cudnn_backend.set %x, <tensor_unique_id>, [2] : <tensor>
+  %g = cudnn_backend.create <operationgraph>
+  cudnn_backend.return %g : <operationgraph>
+}
+
+// -----
+
+cudnn_backend.func @func_c3(%handle) {
+  %x = cudnn_backend.create <tensor>
+  cudnn_backend.set %x, <tensor_data_type>, float : <tensor>
+  cudnn_backend.set %x, <tensor_dimensions>, [2, 3, 4] : <tensor>
+  cudnn_backend.set %x, <tensor_unique_id>, [1] : <tensor>
+  cudnn_backend.set %x, <tensor_byte_alignment>, [16] : <tensor>
+  // expected-error @+1 {{expects CUDNN_ATTR_TENSOR_STRIDES to be set before}}
+  cudnn_backend.finalize %x : <tensor>
+  %g = cudnn_backend.create <operationgraph>
+  cudnn_backend.return %g : <operationgraph>
+}
+
+// -----
+
+cudnn_backend.func @func_c3_pointwise(%handle) {
+  %x = cudnn_backend.create <tensor>
+  cudnn_backend.set %x, <tensor_data_type>, float : <tensor>
+  cudnn_backend.set %x, <tensor_dimensions>, [2, 3, 4] : <tensor>
+  cudnn_backend.set %x, <tensor_strides>, [12, 4, 1] : <tensor>
+  cudnn_backend.set %x, <tensor_unique_id>, [1] : <tensor>
+  cudnn_backend.set %x, <tensor_byte_alignment>, [16] : <tensor>
+  cudnn_backend.finalize %x : <tensor>
+  %p = cudnn_backend.create <pointwise>
+  cudnn_backend.set %p, <pointwise_mode>, relu_fwd : <pointwise>
+  cudnn_backend.set %p, <pointwise_math_prec>, float : <pointwise>
+  cudnn_backend.finalize %p : <pointwise>
+  %op = cudnn_backend.create <operation_pointwise>
+  cudnn_backend.set %op, <operation_pointwise_pw_descriptor>, %p : <operation_pointwise>, !cudnn_backend.descriptor<pointwise>
+  cudnn_backend.set %op, <operation_pointwise_xdesc>, %x : <operation_pointwise>, !cudnn_backend.descriptor<tensor>
+  // expected-error @+1 {{expects CUDNN_ATTR_OPERATION_POINTWISE_YDESC or CUDNN_ATTR_OPERATION_POINTWISE_DXDESC to be set before}}
+  cudnn_backend.finalize %op : <operation_pointwise>
+  %g = cudnn_backend.create <operationgraph>
+  cudnn_backend.return %g : <operationgraph>
+}
+
+// -----
+
+cudnn_backend.func @func_c4_dims(%handle) {
+  %x = cudnn_backend.create <tensor>
+  cudnn_backend.set %x, <tensor_data_type>, float : <tensor>
+  cudnn_backend.set %x, <tensor_dimensions>, [2, 3, 4] : <tensor>
+  // expected-error @+1 {{expects as many elements as CUDNN_ATTR_TENSOR_DIMENSIONS, 3, but got 2}}
+  cudnn_backend.set %x, <tensor_strides>, [4, 1] : <tensor>
+  cudnn_backend.set %x, <tensor_unique_id>, [1] : <tensor>
+  cudnn_backend.set %x, <tensor_byte_alignment>, [16] : <tensor>
+  cudnn_backend.finalize %x : <tensor>
+  %g = cudnn_backend.create <operationgraph>
+  cudnn_backend.return %g : <operationgraph>
+}
+
+// -----
+
+cudnn_backend.func @func_c4_spatial(%handle) {
+  %c = cudnn_backend.create <convolution>
+  cudnn_backend.set %c, <convolution_comp_type>, float : <convolution>
+  cudnn_backend.set %c, <convolution_conv_mode>, cross_correlation : <convolution>
+  cudnn_backend.set %c, <convolution_spatial_dims>, [2] : <convolution>
+  // expected-error @+1 {{expects as many elements as spatial dims, 2, but got 4}}
+  cudnn_backend.set %c, <convolution_pre_paddings>, [1, 1, 1, 1] : <convolution>
+  cudnn_backend.set %c, <convolution_post_paddings>, [1, 1] : <convolution>
+  cudnn_backend.set %c, <convolution_filter_strides>, [1, 1] : <convolution>
+  cudnn_backend.set %c, <convolution_dilations>, [1, 1] : <convolution>
+  cudnn_backend.finalize %c : <convolution>
+  %g = cudnn_backend.create <operationgraph>
+  cudnn_backend.return %g : <operationgraph>
+}
+
+// -----
+
+cudnn_backend.func @func_c5(%handle) {
+  %x = cudnn_backend.create <tensor>
+  %op = cudnn_backend.create <operation_pointwise>
+  // expected-error @+1 {{expects a descriptor that is finalized}}
+  cudnn_backend.set %op, <operation_pointwise_xdesc>, %x : <operation_pointwise>, !cudnn_backend.descriptor<tensor>
+  %g = cudnn_backend.create <operationgraph>
+  cudnn_backend.return %g : <operationgraph>
+}
+
+// -----
+
+cudnn_backend.func @func_c5_destroyed(%handle) {
+  %x = cudnn_backend.create <tensor>
+  cudnn_backend.set %x, <tensor_data_type>, float : <tensor>
+  cudnn_backend.set %x, <tensor_dimensions>, [2, 3, 4] : <tensor>
+  cudnn_backend.set %x, <tensor_strides>, [12, 4, 1] : <tensor>
+  cudnn_backend.set %x, <tensor_unique_id>, [1] : <tensor>
+  cudnn_backend.set %x, <tensor_byte_alignment>, [16] : <tensor>
+  cudnn_backend.finalize %x : <tensor>
+  cudnn_backend.destroy %x : <tensor>
+  %op = cudnn_backend.create <operation_pointwise>
+  // expected-error @+1 {{expects a descriptor that is not destroyed}}
+  cudnn_backend.set %op, <operation_pointwise_xdesc>, %x : <operation_pointwise>, !cudnn_backend.descriptor<tensor>
+  %g = cudnn_backend.create <operationgraph>
+  cudnn_backend.return %g : <operationgraph>
+}
+
+// -----
+
+cudnn_backend.func @func_c6(%handle) {
+  %x = cudnn_backend.create <tensor>
+  cudnn_backend.set %x, <tensor_data_type>, float : <tensor>
+  cudnn_backend.set %x, <tensor_dimensions>, [2, 3, 4] : <tensor>
+  cudnn_backend.set %x, <tensor_strides>, [12, 4, 1] : <tensor>
+  cudnn_backend.set %x, <tensor_unique_id>, [1] : <tensor>
+  cudnn_backend.set %x, <tensor_byte_alignment>, [16] : <tensor>
+  cudnn_backend.finalize %x : <tensor>
+  // expected-error @+1 {{expects a descriptor that is not finalized}}
+  cudnn_backend.finalize %x : <tensor>
+  %g = cudnn_backend.create <operationgraph>
+  cudnn_backend.return %g : <operationgraph>
+}
+
+// -----
+
+cudnn_backend.func @func_c7_twice(%handle) {
+  %x = cudnn_backend.create <tensor>
+  cudnn_backend.set %x, <tensor_data_type>, float : <tensor>
+  cudnn_backend.set %x, <tensor_dimensions>, [2, 3, 4] : <tensor>
+  cudnn_backend.set %x, <tensor_strides>, [12, 4, 1] : <tensor>
+  cudnn_backend.set %x, <tensor_unique_id>, [1] : <tensor>
+  cudnn_backend.set %x, <tensor_byte_alignment>, [16] : <tensor>
+  cudnn_backend.finalize %x : <tensor>
+  cudnn_backend.destroy %x : <tensor>
+  // expected-error @+1 {{expects a descriptor that is not destroyed}}
+  cudnn_backend.destroy %x : <tensor>
+  %g = cudnn_backend.create <operationgraph>
+  cudnn_backend.return %g : <operationgraph>
+}
+
+// -----
+
+cudnn_backend.func @func_c7_leak(%handle) {
+  // expected-error @+1 {{expects its descriptor to be destroyed before the function returns}}
+  %x = cudnn_backend.create <tensor>
+  cudnn_backend.set %x, <tensor_data_type>, float : <tensor>
+  cudnn_backend.set %x, <tensor_dimensions>, [2, 3, 4] : <tensor>
+  cudnn_backend.set %x, <tensor_strides>, [12, 4, 1] : <tensor>
+  cudnn_backend.set %x, <tensor_unique_id>, [1] : <tensor>
+  cudnn_backend.set %x, <tensor_byte_alignment>, [16] : <tensor>
+  cudnn_backend.finalize %x : <tensor>
+  %p = cudnn_backend.create <pointwise>
+  cudnn_backend.set %p, <pointwise_mode>, relu_fwd : <pointwise>
+  cudnn_backend.set %p, <pointwise_math_prec>, float : <pointwise>
+  cudnn_backend.finalize %p : <pointwise>
+  %op = cudnn_backend.create <operation_pointwise>
+  cudnn_backend.set %op, <operation_pointwise_pw_descriptor>, %p : <operation_pointwise>, !cudnn_backend.descriptor<pointwise>
+  cudnn_backend.set %op, <operation_pointwise_xdesc>, %x : <operation_pointwise>, !cudnn_backend.descriptor<tensor>
+  cudnn_backend.set %op, <operation_pointwise_ydesc>, %x : <operation_pointwise>, !cudnn_backend.descriptor<tensor>
+  cudnn_backend.finalize %op : <operation_pointwise>
+  %g = cudnn_backend.create <operationgraph>
+  cudnn_backend.set %g, <operationgraph_ops>, %op : <operationgraph>, !cudnn_backend.descriptor<operation_pointwise>
+  cudnn_backend.finalize %g : <operationgraph>
+  cudnn_backend.destroy %op : <operation_pointwise>
+  cudnn_backend.destroy %p : <pointwise>
+  cudnn_backend.return %g : <operationgraph>
+}
+
+// -----
+
+cudnn_backend.func @func_c8(%handle) {
+  %g = cudnn_backend.create <operationgraph>
+  // expected-error @+1 {{expects a graph that is finalized}}
+  cudnn_backend.return %g : <operationgraph>
+}
+
+// -----
+
+cudnn_backend.func @func_c9_attribute(%handle) attributes {minimum_version = 90400 : i64} {
+  %r = cudnn_backend.create <reduction>
+  // expected-error @+1 {{expects what cuDNN 9.4.0 has, but got CUDNN_ATTR_REDUCTION_IS_DETERMINISTIC, which needs 9.11.0}}
+  cudnn_backend.set %r, <reduction_is_deterministic>, true : <reduction>
+  %g = cudnn_backend.create <operationgraph>
+  cudnn_backend.return %g : <operationgraph>
+}
+
+// -----
+
+cudnn_backend.func @func_c9_enumerator(%handle) {
+  %x = cudnn_backend.create <tensor>
+  // expected-error @+1 {{expects what cuDNN 9.0.0 has, but got CUDNN_DATA_FP8_E8M0, which needs 9.7.0}}
+  cudnn_backend.set %x, <tensor_data_type>, fp8_e8m0 : <tensor>
+  %g = cudnn_backend.create <operationgraph>
+  cudnn_backend.return %g : <operationgraph>
+}
+
+// -----
+
+cudnn_backend.func @func_other_op(%handle) {
+  // expected-error @+1 {{is not an op of a builder}}
+  %c = arith.constant 1 : i32
+  %g = cudnn_backend.create <operationgraph>
+  cudnn_backend.return %g : <operationgraph>
+}
+
+// -----
+
+// expected-error @+1 {{expects one argument, the handle, but got 0}}
+"cudnn_backend.func"() <{sym_name = "func_arguments"}> ({
+  %g = cudnn_backend.create <operationgraph>
+  cudnn_backend.return %g : <operationgraph>
+}) : () -> ()

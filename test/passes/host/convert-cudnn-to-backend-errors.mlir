@@ -1,0 +1,66 @@
+// RUN: convoy-opt %s --split-input-file --convert-cudnn-execute-to-backend --convert-cudnn-graphs-to-backend --verify-diagnostics
+
+// expected-error @+1 {{expects every argument to be used, but argument 1 is not}}
+cudnn.graph @unused(%x: !cudnn.tensor_desc<2x4x4xf32>, %y: !cudnn.tensor_desc<2x4x4xf32>) -> !cudnn.tensor_desc<2x4x4xf32> {
+  %0 = cudnn.pointwise relu_fwd(%x) type = f32 : !cudnn.tensor_desc<2x4x4xf32> -> !cudnn.tensor_desc<2x4x4xf32>
+  cudnn.return %0 : !cudnn.tensor_desc<2x4x4xf32>
+}
+
+// -----
+
+cudnn.graph @mean(%x: !cudnn.tensor_desc<2x4x4xf32>) -> !cudnn.tensor_desc<2x4x1xf32> {
+  // expected-error @+1 {{expects a mode that graphs of cuDNN take, but got avg}}
+  %0 = cudnn.reduction avg(%x) type = f32 : !cudnn.tensor_desc<2x4x4xf32> -> !cudnn.tensor_desc<2x4x1xf32>
+  cudnn.return %0 : !cudnn.tensor_desc<2x4x1xf32>
+}
+
+// -----
+
+cudnn.graph @angle(%x: !cudnn.tensor_desc<2x4x4xf32>) -> !cudnn.tensor_desc<2x4x4xf32> {
+  // expected-error @+1 {{expects a mode that graphs of cuDNN take, but got atan2}}
+  %0 = cudnn.pointwise atan2(%x, %x) type = f32 : !cudnn.tensor_desc<2x4x4xf32>, !cudnn.tensor_desc<2x4x4xf32> -> !cudnn.tensor_desc<2x4x4xf32>
+  cudnn.return %0 : !cudnn.tensor_desc<2x4x4xf32>
+}
+
+// -----
+
+cudnn.graph @early(%x: !cudnn.tensor_desc<2x4x4xf32>) -> !cudnn.tensor_desc<2x4x4xf32> {
+  // expected-error @+1 {{expects to be canonicalized or outlined before its graph is built}}
+  %0 = cudnn.pointwise_relu(%x) type = f32 : !cudnn.tensor_desc<2x4x4xf32> -> !cudnn.tensor_desc<2x4x4xf32>
+  cudnn.return %0 : !cudnn.tensor_desc<2x4x4xf32>
+}
+
+// -----
+
+// expected-error @+1 {{expects the name 'taken_build' to be free}}
+cudnn.graph @taken(%x: !cudnn.tensor_desc<2x4x4xf32>) -> !cudnn.tensor_desc<2x4x4xf32> {
+  %0 = cudnn.pointwise relu_fwd(%x) type = f32 : !cudnn.tensor_desc<2x4x4xf32> -> !cudnn.tensor_desc<2x4x4xf32>
+  cudnn.return %0 : !cudnn.tensor_desc<2x4x4xf32>
+}
+// expected-note @+1 {{it is taken here}}
+func.func private @taken_build()
+
+// -----
+
+cudnn.graph @g(%x: !cudnn.tensor_desc<2x4x4xf32>) -> !cudnn.tensor_desc<2x4x4xf32> {
+  %0 = cudnn.pointwise relu_fwd(%x) type = f32 : !cudnn.tensor_desc<2x4x4xf32> -> !cudnn.tensor_desc<2x4x4xf32>
+  cudnn.return %0 : !cudnn.tensor_desc<2x4x4xf32>
+}
+// expected-error @+1 {{expects the runtime, an '!llvm.ptr', as first argument; add-runtime-argument adds it}}
+func.func @main(%x: memref<2x4x4xf32>, %y: memref<2x4x4xf32>) attributes {tcp.target = "cuda"} {
+  cudnn.execute @g ins(%x : memref<2x4x4xf32>) outs(%y : memref<2x4x4xf32>)
+  return
+}
+
+// -----
+
+cudnn.graph @g(%x: !cudnn.tensor_desc<2x4x4xf32>) -> !cudnn.tensor_desc<2x4x4xf32> {
+  %0 = cudnn.pointwise relu_fwd(%x) type = f32 : !cudnn.tensor_desc<2x4x4xf32> -> !cudnn.tensor_desc<2x4x4xf32>
+  cudnn.return %0 : !cudnn.tensor_desc<2x4x4xf32>
+}
+func.func @main(%runtime: !llvm.ptr, %x: tensor<2x4x4xf32>, %y: tensor<2x4x4xf32>) -> i32 attributes {tcp.target = "cuda"} {
+  // expected-error @+1 {{expects memrefs, but got tensors: it is not bufferized}}
+  %0 = cudnn.execute @g ins(%x : tensor<2x4x4xf32>) outs(%y : tensor<2x4x4xf32>) -> tensor<2x4x4xf32>
+  %zero = arith.constant 0 : i32
+  return %zero : i32
+}
