@@ -14,10 +14,15 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-__all__ = ["CASES", "Function", "Together", "build"]
+__all__ = ["CASES", "CHUNK", "ROUNDED", "Function", "Together", "build", "build_chunk"]
 
 Case = tuple[Callable[[], nn.Module], Callable[[], tuple[Tensor, ...]]]
 CASES: dict[str, Case] = {}
+
+#: How many cases `build_chunk` puts into one module.
+CHUNK = 40
+#: Cases that compute in a smaller type than float32.
+ROUNDED = {"exp_half", "add_half_float", "conv2d_half", "batch_norm2d_half", "to_half", "to_bfloat16"}
 
 
 class Function(nn.Module):
@@ -63,6 +68,14 @@ def build(name: str) -> tuple[nn.Module, tuple[Tensor, ...]]:
             if item.bias is not None:
                 nn.init.uniform_(item.bias, -1.0, 1.0)
     return built, inputs()
+
+
+def build_chunk(index: int) -> tuple[Together, tuple[Tensor, ...], list[tuple[nn.Module, tuple[Tensor, ...]]]]:
+    """Cases `index` * CHUNK and on as one module, because exporting and compiling have a fixed cost: the module, its inputs, and the
+    cases one by one."""
+    built = [build(name) for name in list(CASES)[index * CHUNK : (index + 1) * CHUNK]]
+    together = Together([module for module, _ in built], [len(inputs) for _, inputs in built]).eval()
+    return together, tuple(x for _, inputs in built for x in inputs), built
 
 
 def _add(name: str, module: nn.Module | Callable[..., Any], *inputs: Any) -> None:

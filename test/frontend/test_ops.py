@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 import torch
 from frontend_checks import compare_results, describe, expected_results
-from op_cases import CASES, Together, build
+from op_cases import CASES, CHUNK, ROUNDED, build, build_chunk
 from tcp_reference import run_text
 from torch import Tensor
 from torch_mlir import ir
@@ -25,9 +25,7 @@ from torch_mlir.dialects import torch as torch_dialect
 from convoy.frontend import ImportedModule, import_module
 
 _GOLDEN = Path(__file__).with_name("golden.txt")
-_ROUNDED = {"exp_half", "add_half_float", "conv2d_half", "batch_norm2d_half", "to_half", "to_bfloat16"}
 _NAMES = list(CASES)
-_CHUNK = 40
 _NO_OPS = ("torch.constant", "torch.prim.List", "torch.prim.Tuple", "arith.constant", "func.return")
 
 
@@ -44,10 +42,7 @@ class _Chunk:
 
 @functools.cache
 def _chunk(index: int) -> _Chunk:
-    built = [build(name) for name in _NAMES[index * _CHUNK : (index + 1) * _CHUNK]]
-    modules, inputs = [module for module, _ in built], [inputs for _, inputs in built]
-    together = Together(modules, [len(one) for one in inputs]).eval()
-    flat = tuple(x for one in inputs for x in one)
+    together, flat, built = build_chunk(index)
     imported = import_module(together, flat)
     expected = [expected_results(module, one) for module, one in built]
     counts = [len(one) for one in expected]
@@ -107,7 +102,7 @@ def golden() -> Iterator[dict[str, list[str]]]:
 
 @pytest.mark.parametrize("name", _NAMES)
 def test_emits(name: str, golden: dict[str, list[str]]) -> None:
-    index, item = divmod(_NAMES.index(name), _CHUNK)
+    index, item = divmod(_NAMES.index(name), CHUNK)
     chunk = _chunk(index)
     emitted = [" ".join(chunk.torch_ops[item]), *chunk.tcp_ops[item]]
     if os.environ.get("CONVOY_UPDATE_GOLDEN"):
@@ -117,12 +112,12 @@ def test_emits(name: str, golden: dict[str, list[str]]) -> None:
 
 @pytest.mark.parametrize("name", _NAMES)
 def test_numbers(name: str) -> None:
-    index, item = divmod(_NAMES.index(name), _CHUNK)
+    index, item = divmod(_NAMES.index(name), CHUNK)
     chunk = _chunk(index)
-    compare_results(chunk.got[item], chunk.expected[item], 2e-3 if name in _ROUNDED else 1e-6)
+    compare_results(chunk.got[item], chunk.expected[item], 2e-3 if name in ROUNDED else 1e-6)
 
 
-@pytest.mark.parametrize("index", range(-(-len(_NAMES) // _CHUNK)))
+@pytest.mark.parametrize("index", range(-(-len(_NAMES) // CHUNK)))
 def test_dialect_accepts(index: int, convoy_opt: Callable[[str], str]) -> None:
     chunk = _chunk(index)
     assert convoy_opt(chunk.imported.text).count("= tcp.") >= sum(map(len, chunk.tcp_ops))

@@ -1,0 +1,46 @@
+"""Every op case and every small network, compiled for the CPU and run, against PyTorch in float64."""
+
+from __future__ import annotations
+
+import functools
+
+import pytest
+import torch
+from frontend_checks import compare_results, expected_results
+from networks import NETWORKS
+from op_cases import CASES, CHUNK, ROUNDED, build_chunk
+from torch import Tensor
+
+import convoy
+
+_NAMES = list(CASES)
+
+
+def _run(module: torch.nn.Module, inputs: tuple[Tensor, ...]) -> list[Tensor]:
+    results = convoy.compile(module, inputs, target="cpu")(*inputs)
+    results = results if isinstance(results, (list, tuple)) else [results]
+    tensors = [torch.from_dlpack(result) for result in results]
+    return [tensor.double() if tensor.dtype.is_floating_point else tensor for tensor in tensors]
+
+
+@functools.cache
+def _chunk(index: int) -> list[tuple[list[Tensor], list[Tensor]]]:
+    """What the compiled chunk computes, and what PyTorch does, for each of its cases."""
+    together, flat, built = build_chunk(index)
+    got = iter(_run(together, flat))
+    expected = [expected_results(module, inputs) for module, inputs in built]
+    return [([next(got) for _ in theirs], theirs) for theirs in expected]
+
+
+@pytest.mark.parametrize("name", _NAMES)
+def test_op(name: str) -> None:
+    index, item = divmod(_NAMES.index(name), CHUNK)
+    compare_results(*_chunk(index)[item], 5e-3 if name in ROUNDED else 1e-5)
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_network(name: str) -> None:
+    torch.manual_seed(0)
+    make, shape = NETWORKS[name]
+    module, inputs = make().eval(), (torch.randn(shape),)
+    compare_results(_run(module, inputs), expected_results(module, inputs), 1e-5)
