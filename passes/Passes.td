@@ -202,6 +202,13 @@ def TcpVerifyGroupsPass : Pass<"tcp-verify-groups", "::mlir::ModuleOp"> {
   let options = [Option<"supportTable", "support-table", "std::string", "", "file to read instead of the built-in support table">];
 }
 
+def TcpCollectOutsidePass : Pass<"tcp-collect-outside", "::mlir::ModuleOp"> {
+  let summary = "move the reasons of ops outside the groups into the manifest";
+  let description = [{
+    Each op with `tcp.outside` becomes an entry `{op, location, reason}` of `outside` in `tcp.manifest`, and loses the attribute.
+  }];
+}
+
 //===-- cudnn ------------------------------------------------------------------------------------------------------------===//
 
 def ConvertTcpToCudnnPass : Pass<"convert-tcp-to-cudnn", "::mlir::ModuleOp"> {

@@ -51,6 +51,7 @@ static void populate_group(OpPassManager &pm, const PipelineOptions &options) {
 static void populate_cudnn(OpPassManager &pm, const PipelineOptions &options) {
   if (options.target != "cuda")
     return;
+  pm.addPass(createTcpCollectOutsidePass());
   pm.addPass(createConvertTcpToCudnnPass());
   pm.addPass(createCudnnOutlineGraphsPass());
 }

@@ -1,0 +1,38 @@
+// Hands the reasons why ops stay outside the groups on to the manifest, before lowering makes the ops unrecognizable.
+
+#include "passes/Passes.h"
+#include "passes/common/Groups.h"
+#include "passes/common/Locations.h"
+#include "passes/common/Manifest.h"
+
+namespace convoy {
+#define GEN_PASS_DEF_TCPCOLLECTOUTSIDEPASS
+#include "passes/Passes.h.inc"
+} // namespace convoy
+
+using namespace mlir;
+using namespace convoy;
+
+namespace {
+
+struct CollectOutsidePass : public convoy::impl::TcpCollectOutsidePassBase<CollectOutsidePass> {
+  using Base::Base;
+  void runOnOperation() override;
+};
+
+} // namespace
+
+void CollectOutsidePass::runOnOperation() {
+  Builder builder(&getContext());
+  SmallVector<Attribute> entries;
+  getOperation().walk([&](Operation *op) {
+    auto reason = op->getAttrOfType<StringAttr>(kOutsideAttr);
+    if (!reason)
+      return;
+    entries.push_back(builder.getDictionaryAttr({builder.getNamedAttr("op", builder.getStringAttr(op->getName().getStringRef())),
+                                                 builder.getNamedAttr("location", builder.getStringAttr(placeText(op->getLoc()))),
+                                                 builder.getNamedAttr("reason", reason)}));
+    op->removeAttr(kOutsideAttr);
+  });
+  setManifest(getOperation(), "outside", builder.getArrayAttr(entries));
+}
