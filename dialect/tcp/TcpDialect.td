@@ -16,7 +16,9 @@ def Tcp_Dialect : Dialect {
     Tensor Compute Primitives: what a Torch model computes, once decompositions, type promotion and implicit shapes are made explicit.
     Values are immutable tensors of static shape. Binary ops take operands of equal rank and broadcast dims of size 1; nothing else
     broadcasts. Reductions keep the reduced dims as 1. Dims are in Torch's order (N, C, spatial) unless `channels_last` is set.
+    Simplifications keep every number, infinities and NaN, but not the sign of zero.
   }];
+  let hasCanonicalizer = 1;
   let hasConstantMaterializer = 1;
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }

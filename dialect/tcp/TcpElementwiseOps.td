@@ -15,16 +15,16 @@ class Tcp_UnaryOp<string mnemonic, string what, string aten, Constraint type, li
   let assemblyFormat = "$input attr-dict `:` type($input) `->` type($output)";
 }
 
-def Tcp_AbsOp : Tcp_UnaryOp<"abs", "absolute value", "aten.abs", Tcp_Tensor>;
-def Tcp_CeilOp : Tcp_UnaryOp<"ceil", "round toward positive infinity", "aten.ceil", Tcp_FloatTensor>;
+def Tcp_AbsOp : Tcp_UnaryOp<"abs", "absolute value", "aten.abs", Tcp_Tensor> { let hasFolder = 1; }
+def Tcp_CeilOp : Tcp_UnaryOp<"ceil", "round toward positive infinity", "aten.ceil", Tcp_FloatTensor> { let hasFolder = 1; }
 def Tcp_CosOp : Tcp_UnaryOp<"cos", "cosine", "aten.cos", Tcp_FloatTensor>;
 def Tcp_ErfOp : Tcp_UnaryOp<"erf", "error function", "aten.erf", Tcp_FloatTensor>;
 def Tcp_ExpOp : Tcp_UnaryOp<"exp", "natural exponential", "aten.exp", Tcp_FloatTensor>;
-def Tcp_FloorOp : Tcp_UnaryOp<"floor", "round toward negative infinity", "aten.floor", Tcp_FloatTensor>;
+def Tcp_FloorOp : Tcp_UnaryOp<"floor", "round toward negative infinity", "aten.floor", Tcp_FloatTensor> { let hasFolder = 1; }
 def Tcp_LogOp : Tcp_UnaryOp<"log", "natural logarithm", "aten.log", Tcp_FloatTensor>;
-def Tcp_NegOp : Tcp_UnaryOp<"neg", "negation", "aten.neg", Tcp_Tensor>;
-def Tcp_ReciprocalOp : Tcp_UnaryOp<"reciprocal", "one over each element", "aten.reciprocal", Tcp_FloatTensor>;
-def Tcp_RoundOp : Tcp_UnaryOp<"round", "round to nearest, ties to even", "aten.round", Tcp_FloatTensor>;
+def Tcp_NegOp : Tcp_UnaryOp<"neg", "negation", "aten.neg", Tcp_Tensor> { let hasFolder = 1; }
+def Tcp_ReciprocalOp : Tcp_UnaryOp<"reciprocal", "one over each element", "aten.reciprocal", Tcp_FloatTensor> { let hasFolder = 1; }
+def Tcp_RoundOp : Tcp_UnaryOp<"round", "round to nearest, ties to even", "aten.round", Tcp_FloatTensor> { let hasFolder = 1; }
 def Tcp_RsqrtOp : Tcp_UnaryOp<"rsqrt", "one over the square root", "aten.rsqrt", Tcp_FloatTensor>;
 def Tcp_SigmoidOp : Tcp_UnaryOp<"sigmoid", "logistic function", "aten.sigmoid", Tcp_FloatTensor>;
 def Tcp_SiluOp : Tcp_UnaryOp<"silu", "x times its sigmoid", "aten.silu", Tcp_FloatTensor>;
@@ -92,6 +92,7 @@ class Tcp_BinaryOp<string mnemonic, string what, string aten, list<Trait> traits
   let results = (outs Tcp_Tensor:$output);
   let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs) `->` type($output)";
   let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
 def Tcp_AddOp : Tcp_BinaryOp<"add", "sum", "aten.add", [Commutative]>;
@@ -120,6 +121,7 @@ def Tcp_CompareOp : Tcp_Op<"compare", [Tcp_Elementwise, SameOperandsElementType,
   let results = (outs Tcp_BoolTensor:$output);
   let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs) `->` type($output)";
   let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
 def Tcp_SelectOp : Tcp_Op<"select", [Tcp_Elementwise, SameOperandsAndResultRank, AllElementTypesMatch<["on_true", "on_false", "output"]>]> {
@@ -139,6 +141,7 @@ def Tcp_SelectOp : Tcp_Op<"select", [Tcp_Elementwise, SameOperandsAndResultRank,
   let results = (outs Tcp_Tensor:$output);
   let assemblyFormat = "$condition `,` $on_true `,` $on_false attr-dict `:` type($condition) `,` type($on_true) `,` type($on_false) `->` type($output)";
   let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
 #endif // CONVOY_TCP_ELEMENTWISE_OPS

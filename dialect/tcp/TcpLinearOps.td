@@ -25,6 +25,7 @@ class Tcp_ConvOp<string mnemonic, string rank, string example>
   let results = (outs Tcp_FloatTensor:$output);
   let assemblyFormat = "$input `,` $weights attr-dict `:` type($input) `,` type($weights) `->` type($output)";
   let hasVerifier = 1;
+  let hasCanonicalizer = 1;
 }
 
 def Tcp_Conv1dOp : Tcp_ConvOp<"conv1d", "1",
@@ -81,6 +82,7 @@ def Tcp_MatmulOp : Tcp_Op<"matmul", [SameOperandsAndResultElementType, SameOpera
   let results = (outs Tcp_FloatTensor:$output);
   let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs) `->` type($output)";
   let hasVerifier = 1;
+  let hasCanonicalizer = 1;
 }
 
 #endif // CONVOY_TCP_LINEAR_OPS

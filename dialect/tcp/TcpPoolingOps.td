@@ -9,6 +9,7 @@ class Tcp_PoolOp<string mnemonic> : Tcp_Op<mnemonic, [SameOperandsAndResultEleme
   let results = (outs Tcp_FloatTensor:$output);
   let assemblyFormat = "$input attr-dict `:` type($input) `->` type($output)";
   let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
 def Tcp_MaxPoolOp : Tcp_PoolOp<"max_pool"> {

@@ -19,6 +19,7 @@ class Tcp_ReduceOp<string mnemonic, string what, string aten>
   let results = (outs Tcp_Tensor:$output);
   let assemblyFormat = "$input attr-dict `:` type($input) `->` type($output)";
   let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
 def Tcp_ReduceSumOp : Tcp_ReduceOp<"reduce_sum", "sum", "aten.sum">;

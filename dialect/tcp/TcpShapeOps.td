@@ -10,6 +10,7 @@ class Tcp_ShapeOp<string mnemonic, list<Trait> traits = []>
   let results = (outs Tcp_Tensor:$output);
   let assemblyFormat = "$input attr-dict `:` type($input) `->` type($output)";
   let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
 def Tcp_ReshapeOp : Tcp_ShapeOp<"reshape"> {
@@ -26,7 +27,6 @@ def Tcp_ReshapeOp : Tcp_ShapeOp<"reshape"> {
     ```
   }];
   let arguments = (ins Tcp_Tensor:$input);
-  let hasFolder = 1;
 }
 
 def Tcp_TransposeOp : Tcp_ShapeOp<"transpose", [SameOperandsAndResultRank]> {
@@ -44,7 +44,7 @@ def Tcp_TransposeOp : Tcp_ShapeOp<"transpose", [SameOperandsAndResultRank]> {
     ```
   }];
   let arguments = (ins Tcp_Tensor:$input, DenseI64ArrayAttr:$perm);
-  let hasFolder = 1;
+  let hasCanonicalizer = 1;
 }
 
 def Tcp_SliceOp : Tcp_ShapeOp<"slice", [SameOperandsAndResultRank]> {
@@ -97,7 +97,6 @@ def Tcp_BroadcastOp : Tcp_ShapeOp<"broadcast", [SameOperandsAndResultRank]> {
     ```
   }];
   let arguments = (ins Tcp_Tensor:$input);
-  let hasFolder = 1;
 }
 
 def Tcp_ReverseOp : Tcp_ShapeOp<"reverse", [SameOperandsAndResultShape]> {
@@ -131,9 +130,11 @@ def Tcp_ConcatOp : Tcp_Op<"concat", [SameOperandsAndResultElementType, SameOpera
     ```
   }];
   let arguments = (ins Variadic<Tcp_Tensor>:$inputs, I64Attr:$dim);
+  let hasCanonicalizer = 1;
   let results = (outs Tcp_Tensor:$output);
   let assemblyFormat = "$inputs attr-dict `:` type($inputs) `->` type($output)";
   let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
 #endif // CONVOY_TCP_SHAPE_OPS

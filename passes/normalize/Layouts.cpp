@@ -116,7 +116,7 @@ static SmallVector<DimGroup> dimGroups(ArrayRef<int64_t> from, ArrayRef<int64_t>
 StoredReshape followReshape(ArrayRef<int64_t> from, ArrayRef<int64_t> to, ArrayRef<int64_t> perm) {
   SmallVector<DimGroup> groups = dimGroups(from, to, perm);
   // Where the innermost dim of a merge goes, the others go: what is last in memory stays last.
-  llvm::stable_sort(groups, [](const DimGroup &a, const DimGroup &b) { return a.place < b.place; });
+  llvm::sort(groups, [](const DimGroup &a, const DimGroup &b) { return a.place < b.place; });
   StoredReshape result;
   result.perm.resize(to.size());
   SmallVector<int64_t> order;

@@ -1,0 +1,137 @@
+// Canonicalizations of the tcp ops that make new ops or look at more than one of them.
+
+#include "dialect/tcp/TcpOps.h"
+#include "dialect/tcp/TcpShapes.h"
+#include "mlir/IR/PatternMatch.h"
+
+using namespace mlir;
+using namespace convoy::tcp;
+
+static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
+
+namespace {
+
+/// op(broadcast(x), y) -> op(x, y) where the result stays as large: the op broadcasts by itself.
+struct DropBroadcastOperand : public OpTraitRewritePattern<convoy::tcp::Elementwise> {
+  using OpTraitRewritePattern::OpTraitRewritePattern;
+
+  LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
+    if (op->getNumOperands() < 2)
+      return rewriter.notifyMatchFailure(op, "does not broadcast");
+    for (OpOperand &operand : op->getOpOperands()) {
+      auto broadcast = operand.get().getDefiningOp<BroadcastOp>();
+      if (!broadcast)
+        continue;
+      SmallVector<ArrayRef<int64_t>> shapes = llvm::map_to_vector(op->getOperands(), shapeOf);
+      shapes[operand.getOperandNumber()] = shapeOf(broadcast.getInput());
+      FailureOr<SmallVector<int64_t>> shape = broadcastShape(shapes);
+      if (failed(shape) || ArrayRef(*shape) != shapeOf(op->getResult(0)))
+        continue;
+      rewriter.modifyOpInPlace(op, [&] { operand.set(broadcast.getInput()); });
+      return success();
+    }
+    return rewriter.notifyMatchFailure(op, "no broadcast that its other operands make needless");
+  }
+};
+
+/// matmul(broadcast(x), y) -> matmul(x, y) where only batch dims are repeated and y has them.
+struct DropBroadcastBatch : public OpRewritePattern<MatmulOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(MatmulOp op, PatternRewriter &rewriter) const override {
+    for (OpOperand &operand : op->getOpOperands()) {
+      auto broadcast = operand.get().getDefiningOp<BroadcastOp>();
+      if (!broadcast || shapeOf(broadcast.getInput()).take_back(2) != shapeOf(broadcast).take_back(2))
+        continue;
+      Value other = op->getOperand(1 - operand.getOperandNumber());
+      FailureOr<SmallVector<int64_t>> batch = broadcastShape({shapeOf(broadcast.getInput()).drop_back(2), shapeOf(other).drop_back(2)});
+      if (failed(batch) || ArrayRef(*batch) != shapeOf(op).drop_back(2))
+        continue;
+      rewriter.modifyOpInPlace(op, [&] { operand.set(broadcast.getInput()); });
+      return success();
+    }
+    return rewriter.notifyMatchFailure(op, "no broadcast of batch dims that the other operand has");
+  }
+};
+
+/// A transpose that moves only dims of size 1 moves no element.
+struct TransposeToReshape : public OpRewritePattern<TransposeOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(TransposeOp op, PatternRewriter &rewriter) const override {
+    SmallVector<int64_t> moved;
+    llvm::copy_if(op.getPerm(), std::back_inserter(moved), [&](int64_t dim) { return shapeOf(op.getInput())[dim] != 1; });
+    if (!llvm::is_sorted(moved))
+      return rewriter.notifyMatchFailure(op, "moves elements");
+    rewriter.replaceOpWithNewOp<ReshapeOp>(op, op.getType(), op.getInput());
+    return success();
+  }
+};
+
+/// concat(concat(a, b), c) -> concat(a, b, c) where nothing else needs the inner one.
+struct FlattenConcat : public OpRewritePattern<ConcatOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(ConcatOp op, PatternRewriter &rewriter) const override {
+    SmallVector<Value> inputs;
+    for (Value input : op.getInputs()) {
+      auto inner = input.getDefiningOp<ConcatOp>();
+      if (inner && inner.getDim() == op.getDim() && inner->hasOneUse())
+        llvm::append_range(inputs, inner.getInputs());
+      else
+        inputs.push_back(input);
+    }
+    if (inputs.size() == op.getInputs().size())
+      return rewriter.notifyMatchFailure(op, "no concat inside with one use and the same dim");
+    rewriter.modifyOpInPlace(op, [&] { op.getInputsMutable().assign(inputs); });
+    return success();
+  }
+};
+
+/// conv(pad(x)) -> conv with more padding of its own, where both sides of a dim get the same: that is what every library has kernels for.
+template <typename ConvOp> struct FoldPadIntoConv : public OpRewritePattern<ConvOp> {
+  using OpRewritePattern<ConvOp>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(ConvOp op, PatternRewriter &rewriter) const override {
+    auto pad = op.getInput().template getDefiningOp<PadOp>();
+    if (!pad || !pad.getValue().isZero() || llvm::any_of(pad.getInterior(), [](int64_t number) { return number != 0; }))
+      return rewriter.notifyMatchFailure(op, "input is not padded with zeros at the border");
+    int64_t first = firstSpatialDim(op.getChannelsLast()), rank = shapeOf(pad).size();
+    SmallVector<int64_t> padding(op.getPad());
+    for (int64_t dim = 0; dim < rank; ++dim) {
+      int64_t low = pad.getLow()[dim], high = pad.getHigh()[dim], i = dim - first;
+      if (low == 0 && high == 0)
+        continue;
+      if (i < 0 || i >= rank - 2 || low < 0 || high < 0)
+        return rewriter.notifyMatchFailure(op, "pads another dim than the spatial ones, or cuts");
+      padding[2 * i] += low;
+      padding[2 * i + 1] += high;
+      if (padding[2 * i] != padding[2 * i + 1])
+        return rewriter.notifyMatchFailure(op, "the sum of both paddings is not symmetric");
+    }
+    rewriter.modifyOpInPlace(op, [&] {
+      op.setPad(padding);
+      op.getInputMutable().set(pad.getInput());
+    });
+    return success();
+  }
+};
+
+} // namespace
+
+void TcpDialect::getCanonicalizationPatterns(RewritePatternSet &patterns) const { patterns.add<DropBroadcastOperand>(getContext()); }
+
+void MatmulOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) { patterns.add<DropBroadcastBatch>(context); }
+void TransposeOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
+  patterns.add<TransposeToReshape>(context);
+}
+void ConcatOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) { patterns.add<FlattenConcat>(context); }
+void Conv1dOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
+  patterns.add<FoldPadIntoConv<Conv1dOp>>(context);
+}
+void Conv2dOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
+  patterns.add<FoldPadIntoConv<Conv2dOp>>(context);
+}
+void Conv3dOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
+  patterns.add<FoldPadIntoConv<Conv3dOp>>(context);
+}
