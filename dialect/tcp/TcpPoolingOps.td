@@ -22,6 +22,7 @@ def Tcp_MaxPoolOp : Tcp_PoolOp<"max_pool"> {
     * (c1) the input has two dims more than there are spatial dims.
     * (c2) `kernel`, `stride` and `dilation` have one positive number a spatial dim, `pad` two that are not negative.
     * (c3) the output's shape is the one that the operands give.
+    * (c4) the window, dilated, fits into the padded input.
 
     ```mlir
     %y = tcp.max_pool %x {dilation = array<i64: 1, 1>, kernel = array<i64: 3, 3>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>}
@@ -45,6 +46,7 @@ def Tcp_AvgPoolOp : Tcp_PoolOp<"avg_pool"> {
     * (c2) `kernel` and `stride` have one positive number a spatial dim, `pad` two and `ceil_pad` one that are not negative.
     * (c3) the output's shape is the one that the operands give.
     * (c4) `divisor` is not 0.
+    * (c5) the window fits into the padded input.
 
     ```mlir
     %y = tcp.avg_pool %x {ceil_pad = array<i64: 0, 0>, count_include_pad, kernel = array<i64: 2, 2>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 2, 2>}

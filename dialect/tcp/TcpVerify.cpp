@@ -194,9 +194,13 @@ template <typename PoolOp> static LogicalResult verifyPool(PoolOp op, ArrayRef<i
       failed(expectCount(op, "stride", op.getStride(), spatialRank, 1)) || failed(expectCount(op, "pad", fullPad, 2 * spatialRank, 0)) ||
       failed(expectCount(op, "dilation", dilation, spatialRank, 1)))
     return failure();
-  // max_pool_c3, avg_pool_c3
-  return expectShape(op, op.getOutput(),
-                     poolShape(shapeOf(op.getInput()), op.getKernel(), op.getStride(), fullPad, dilation, op.getChannelsLast()));
+  SmallVector<int64_t> expected =
+      poolShape(shapeOf(op.getInput()), op.getKernel(), op.getStride(), fullPad, dilation, op.getChannelsLast());
+  // max_pool_c4, avg_pool_c5
+  if (llvm::is_contained(ArrayRef(expected).slice(firstSpatialDim(op.getChannelsLast()), spatialRank), 0))
+    return op.emitOpError("expects a window that fits into the padded input, but got input ")
+           << str(shapeOf(op.getInput())) << " and kernel " << str(op.getKernel());
+  return expectShape(op, op.getOutput(), expected); // max_pool_c3, avg_pool_c3
 }
 
 LogicalResult MaxPoolOp::verify() { return verifyPool(*this, getPad(), getDilation()); }
@@ -311,9 +315,7 @@ LogicalResult BroadcastOp::verify() {
 LogicalResult ReverseOp::verify() { return expectDims(*this, getDims(), shapeOf(getInput()).size()); } // reverse_c1
 
 LogicalResult ConcatOp::verify() {
-  // concat_c1
-  if (getInputs().empty())
-    return emitOpError("expects at least one input");
+  // concat_c1; that there is an input is a trait's business.
   SmallVector<int64_t> expected(shapeOf(getInputs().front()));
   int64_t dim = static_cast<int64_t>(getDim()), rank = expected.size();
   if (dim < 0 || dim >= rank)

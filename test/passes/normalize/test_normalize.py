@@ -20,7 +20,7 @@ _ROOT = Path(__file__).parents[3]
 _TORCH = {"f64": torch.float64, "f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}
 
 
-def _normalize(text: str, **options: str) -> str:
+def normalize(text: str, **options: str) -> str:
     tool = Path(os.environ.get("CONVOY_OPT", _ROOT / "build/bin/convoy-opt"))
     if not tool.exists():
         pytest.skip(f"{tool} is not built")
@@ -48,9 +48,11 @@ def _main_ops(text: str, name: str) -> int:
     return _function(text, "main").count(f'"tcp.{name}"')
 
 
-def _run(text: str, inputs: list[Tensor], weights: dict[str, Tensor]) -> list[Tensor]:
-    """Both functions, the second with what the first prepared."""
+def run_both(text: str, inputs: list[Tensor], weights: dict[str, Tensor]) -> list[Tensor]:
+    """The results of @main on what @prepare_weights makes of `weights`."""
     names = re.findall(r'tcp\.prepared = "([^"]*)"', _function(text, "prepare_weights"))
+    if not names:
+        return run_text(text, inputs, {})
     signature = re.search(r"-> (.*?), res_attrs", _function(text, "prepare_weights"))
     assert signature is not None
     dtypes = [_TORCH[element] for element in re.findall(r"x([a-z]+\d+)>", signature.group(1))]
@@ -68,10 +70,10 @@ def _wide(text: str) -> str:
 @pytest.mark.parametrize("name", MODELS)
 def test_numbers_stay(name: str, target: str) -> None:
     imported, x, expected = _imported(name)
-    text = _normalize(imported.text, target=target)
+    text = normalize(imported.text, target=target)
     # In float64 throughout, so that only the order of operations is left to differ.
     weights = {key: value.double() if value.is_floating_point() else value for key, value in imported.weights.items()}
-    got = _run(_wide(text), [x.double()], weights)
+    got = run_both(_wide(text), [x.double()], weights)
     for mine, theirs in zip(got, expected, strict=True):
         # Scalars of the model (a batch norm's epsilon) are rounded to f32 in its text.
         torch.testing.assert_close(mine, theirs, rtol=1e-6, atol=1e-6 * float(theirs.abs().max()))
@@ -79,14 +81,14 @@ def test_numbers_stay(name: str, target: str) -> None:
 
 @pytest.mark.parametrize("name", MODELS)
 def test_transposes_are_left_at_the_borders(name: str) -> None:
-    text = _normalize(_imported(name)[0].text)
+    text = normalize(_imported(name)[0].text)
     assert _main_ops(text, "transpose") == MODELS[name][2]
 
 
 @pytest.mark.parametrize("name", ["resnet18", "resnet50", "mobilenet", "resnext", "vgg", "unet", "conv3d"])
 def test_batch_norms_are_gone(name: str) -> None:
     """What is left behind a convolution is one bias."""
-    text = _normalize(_imported(name)[0].text)
+    text = normalize(_imported(name)[0].text)
     main = _function(text, "main")
     results = re.findall(r'(%\d+) = "tcp\.conv\dd"', main)
     assert results
@@ -100,9 +102,9 @@ def test_batch_norms_are_gone(name: str) -> None:
 @pytest.mark.parametrize("name", MODELS)
 def test_dtype(name: str, dtype: str) -> None:
     imported, x, expected = _imported(name)
-    text = _normalize(imported.text, target="cuda", dtype=dtype)
+    text = normalize(imported.text, target="cuda", dtype=dtype)
     # Only weights, inputs and results are rounded here: the reference computes in float64.
-    got = _run(text, [x], imported.weights)
+    got = run_both(text, [x], imported.weights)
     tolerance = {"f16": 5e-3, "bf16": 4e-2}[dtype]
     for mine, theirs in zip(got, expected, strict=True):
         torch.testing.assert_close(mine, theirs, rtol=0, atol=tolerance * float(theirs.abs().max()))
@@ -116,7 +118,7 @@ def test_fold_in_half_precision_models() -> None:
     module, x = build("resnext")
     imported = import_module(module.half(), (x.half(),))
     expected = run_text(imported.text, [x.half()], imported.weights)
-    text = _normalize(imported.text)
-    got = _run(text, [x.half()], imported.weights)
+    text = normalize(imported.text)
+    got = run_both(text, [x.half()], imported.weights)
     torch.testing.assert_close(got, expected, rtol=0, atol=5e-3 * float(expected[0].abs().max()))
     assert _main_ops(text, "mul") == 0

@@ -1,0 +1,151 @@
+// RUN: convoy-opt %s --split-input-file --verify-diagnostics
+
+func.func @conv_c1_input(%x: tensor<1x3x8xf32>, %w: tensor<4x3x3x3xf32>) {
+  // expected-error@+1 {{'tcp.conv2d' op expects input of rank 4, but got 3}}
+  %0 = tcp.conv2d %x, %w {dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<1x3x8xf32>, tensor<4x3x3x3xf32> -> tensor<1x4x6x6xf32>
+  return
+}
+
+// -----
+
+func.func @conv_c1_weights(%x: tensor<1x3x8x8xf32>, %w: tensor<4x3x3xf32>) {
+  // expected-error@+1 {{'tcp.conv2d' op expects weights of rank 4, but got 3}}
+  %0 = tcp.conv2d %x, %w {dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<1x3x8x8xf32>, tensor<4x3x3xf32> -> tensor<1x4x6x6xf32>
+  return
+}
+
+// -----
+
+func.func @conv_c1_output(%x: tensor<1x3x8xf32>, %w: tensor<4x3x3xf32>) {
+  // expected-error@+1 {{'tcp.conv1d' op expects output of rank 3, but got 4}}
+  %0 = tcp.conv1d %x, %w {dilation = array<i64: 1>, pad = array<i64: 0, 0>, stride = array<i64: 1>} : tensor<1x3x8xf32>, tensor<4x3x3xf32> -> tensor<1x4x6x1xf32>
+  return
+}
+
+// -----
+
+func.func @conv_c2_count(%x: tensor<1x3x8x8xf32>, %w: tensor<4x3x3x3xf32>) {
+  // expected-error@+1 {{'tcp.conv2d' op expects 4 numbers in 'pad', but got 2}}
+  %0 = tcp.conv2d %x, %w {dilation = array<i64: 1, 1>, pad = array<i64: 0, 0>, stride = array<i64: 1, 1>} : tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32> -> tensor<1x4x6x6xf32>
+  return
+}
+
+// -----
+
+func.func @conv_c2_minimum(%x: tensor<1x3x8x8xf32>, %w: tensor<4x3x3x3xf32>) {
+  // expected-error@+1 {{'tcp.conv2d' op expects numbers of at least 1 in 'stride', but got [1, 0]}}
+  %0 = tcp.conv2d %x, %w {dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 0>} : tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32> -> tensor<1x4x6x6xf32>
+  return
+}
+
+// -----
+
+func.func @conv_c3_groups(%x: tensor<1x3x8x8xf32>, %w: tensor<4x3x3x3xf32>) {
+  // expected-error@+1 {{'tcp.conv2d' op expects 'groups' to divide 3 input channels and 4 output channels, but got 2}}
+  %0 = tcp.conv2d %x, %w {dilation = array<i64: 1, 1>, groups = 2 : i64, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32> -> tensor<1x4x6x6xf32>
+  return
+}
+
+// -----
+
+func.func @conv_c3_weights(%x: tensor<1x8x8x6xf32>, %w: tensor<4x3x3x6xf32>) {
+  // expected-error@+1 {{'tcp.conv2d' op expects weights with 3 channels (6 input channels in 2 groups), but got 6}}
+  %0 = tcp.conv2d %x, %w {channels_last, dilation = array<i64: 1, 1>, groups = 2 : i64, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<1x8x8x6xf32>, tensor<4x3x3x6xf32> -> tensor<1x6x6x4xf32>
+  return
+}
+
+// -----
+
+func.func @conv_c4(%x: tensor<1x3x2x8xf32>, %w: tensor<4x3x3x3xf32>) {
+  // expected-error@+1 {{'tcp.conv2d' op expects a window that fits into the padded input, but got input [1, 3, 2, 8] and weights [4, 3, 3, 3]}}
+  %0 = tcp.conv2d %x, %w {dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<1x3x2x8xf32>, tensor<4x3x3x3xf32> -> tensor<1x4x0x6xf32>
+  return
+}
+
+// -----
+
+func.func @conv_c5(%x: tensor<1x3x8x8x8xf32>, %w: tensor<4x3x3x3x3xf32>) {
+  // expected-error@+1 {{'tcp.conv3d' op expects result shape [1, 4, 6, 6, 6], but got [1, 4, 6, 6, 5]}}
+  %0 = tcp.conv3d %x, %w {dilation = array<i64: 1, 1, 1>, pad = array<i64: 0, 0, 0, 0, 0, 0>, stride = array<i64: 1, 1, 1>} : tensor<1x3x8x8x8xf32>, tensor<4x3x3x3x3xf32> -> tensor<1x4x6x6x5xf32>
+  return
+}
+
+// -----
+
+func.func @conv_transpose_c1_spatial(%x: tensor<1x4xf32>, %w: tensor<4x3xf32>) {
+  // expected-error@+1 {{'tcp.conv_transpose' op expects 1 to 3 spatial dims in 'stride', but got 0}}
+  %0 = tcp.conv_transpose %x, %w {dilation = array<i64>, output_pad = array<i64>, pad = array<i64>, stride = array<i64>} : tensor<1x4xf32>, tensor<4x3xf32> -> tensor<1x3xf32>
+  return
+}
+
+// -----
+
+func.func @conv_transpose_c1_rank(%x: tensor<1x4x8x8xf32>, %w: tensor<4x3x2xf32>) {
+  // expected-error@+1 {{'tcp.conv_transpose' op expects input of rank 3, but got 4}}
+  %0 = tcp.conv_transpose %x, %w {dilation = array<i64: 1>, output_pad = array<i64: 0>, pad = array<i64: 0, 0>, stride = array<i64: 1>} : tensor<1x4x8x8xf32>, tensor<4x3x2xf32> -> tensor<1x3x9xf32>
+  return
+}
+
+// -----
+
+func.func @conv_transpose_c2(%x: tensor<1x4x8xf32>, %w: tensor<4x3x2xf32>) {
+  // expected-error@+1 {{'tcp.conv_transpose' op expects numbers of at least 0 in 'output_pad', but got [-1]}}
+  %0 = tcp.conv_transpose %x, %w {dilation = array<i64: 1>, output_pad = array<i64: -1>, pad = array<i64: 0, 0>, stride = array<i64: 1>} : tensor<1x4x8xf32>, tensor<4x3x2xf32> -> tensor<1x3x8xf32>
+  return
+}
+
+// -----
+
+func.func @conv_transpose_c3_groups(%x: tensor<1x4x8xf32>, %w: tensor<4x3x2xf32>) {
+  // expected-error@+1 {{'tcp.conv_transpose' op expects 'groups' to divide 4 input channels, but got 3}}
+  %0 = tcp.conv_transpose %x, %w {dilation = array<i64: 1>, groups = 3 : i64, output_pad = array<i64: 0>, pad = array<i64: 0, 0>, stride = array<i64: 1>} : tensor<1x4x8xf32>, tensor<4x3x2xf32> -> tensor<1x9x9xf32>
+  return
+}
+
+// -----
+
+func.func @conv_transpose_c3_weights(%x: tensor<1x4x8xf32>, %w: tensor<3x4x2xf32>) {
+  // expected-error@+1 {{'tcp.conv_transpose' op expects weights whose first dim is the input's 4 channels, but got 3}}
+  %0 = tcp.conv_transpose %x, %w {dilation = array<i64: 1>, output_pad = array<i64: 0>, pad = array<i64: 0, 0>, stride = array<i64: 1>} : tensor<1x4x8xf32>, tensor<3x4x2xf32> -> tensor<1x4x9xf32>
+  return
+}
+
+// -----
+
+func.func @conv_transpose_c4(%x: tensor<1x4x8xf32>, %w: tensor<4x3x2xf32>) {
+  // expected-error@+1 {{'tcp.conv_transpose' op expects result shape [1, 3, 9], but got [1, 3, 8]}}
+  %0 = tcp.conv_transpose %x, %w {dilation = array<i64: 1>, output_pad = array<i64: 0>, pad = array<i64: 0, 0>, stride = array<i64: 1>} : tensor<1x4x8xf32>, tensor<4x3x2xf32> -> tensor<1x3x8xf32>
+  return
+}
+
+// -----
+
+func.func @matmul_c1(%a: tensor<4xf32>) {
+  // expected-error@+1 {{'tcp.matmul' op expects operands of rank at least 2, but got 1}}
+  %0 = tcp.matmul %a, %a : tensor<4xf32>, tensor<4xf32> -> tensor<1xf32>
+  return
+}
+
+// -----
+
+func.func @matmul_c2(%a: tensor<2x3xf32>, %b: tensor<4x5xf32>) {
+  // expected-error@+1 {{'tcp.matmul' op expects the last dim of lhs to be the second last of rhs, but got [2, 3] and [4, 5]}}
+  %0 = tcp.matmul %a, %b : tensor<2x3xf32>, tensor<4x5xf32> -> tensor<2x5xf32>
+  return
+}
+
+// -----
+
+func.func @matmul_c3_batch(%a: tensor<2x2x3xf32>, %b: tensor<3x3x5xf32>) {
+  // expected-error@+1 {{'tcp.matmul' op expects batch dims that are equal or 1, but got [2, 2, 3] and [3, 3, 5]}}
+  %0 = tcp.matmul %a, %b : tensor<2x2x3xf32>, tensor<3x3x5xf32> -> tensor<2x2x5xf32>
+  return
+}
+
+// -----
+
+func.func @matmul_c3_result(%a: tensor<2x2x3xf32>, %b: tensor<1x3x5xf32>) {
+  // expected-error@+1 {{'tcp.matmul' op expects result shape [2, 2, 5], but got [1, 2, 5]}}
+  %0 = tcp.matmul %a, %b : tensor<2x2x3xf32>, tensor<1x3x5xf32> -> tensor<1x2x5xf32>
+  return
+}

@@ -1,0 +1,47 @@
+// RUN: convoy-opt %s --split-input-file --verify-diagnostics
+
+func.func @reduce_c1_order(%x: tensor<2x3x4xf32>) {
+  // expected-error@+1 {{'tcp.reduce_sum' op expects 'dims' sorted, distinct and below 3, but got [2, 1]}}
+  %0 = tcp.reduce_sum %x {dims = array<i64: 2, 1>} : tensor<2x3x4xf32> -> tensor<2x1x1xf32>
+  return
+}
+
+// -----
+
+func.func @reduce_c1_range(%x: tensor<2x3x4xf32>) {
+  // expected-error@+1 {{'tcp.reduce_mean' op expects 'dims' sorted, distinct and below 3, but got [3]}}
+  %0 = tcp.reduce_mean %x {dims = array<i64: 3>} : tensor<2x3x4xf32> -> tensor<2x3x4xf32>
+  return
+}
+
+// -----
+
+func.func @reduce_c2(%x: tensor<2x3x4xf32>) {
+  // expected-error@+1 {{'tcp.reduce_max' op expects result shape [2, 1, 4], but got [2, 3, 1]}}
+  %0 = tcp.reduce_max %x {dims = array<i64: 1>} : tensor<2x3x4xf32> -> tensor<2x3x1xf32>
+  return
+}
+
+// -----
+
+func.func @softmax_c1(%x: tensor<2x3xf32>) {
+  // expected-error@+1 {{'tcp.softmax' op expects 'dim' in 0 to 1, but got -1}}
+  %0 = tcp.softmax %x {dim = -1 : i64} : tensor<2x3xf32> -> tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @layer_norm_c1(%x: tensor<2x3xf32>) {
+  // expected-error@+1 {{'tcp.layer_norm' op expects 'axis' in 0 to 1, but got 2}}
+  %0 = tcp.layer_norm %x {axis = 2 : i64, epsilon = 1.0e-5 : f64} : tensor<2x3xf32> -> tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @layer_norm_c2(%x: tensor<2x3xf32>) {
+  // expected-error@+1 {{'tcp.layer_norm' op expects 'epsilon' that is not negative, but got -1.000000e+00}}
+  %0 = tcp.layer_norm %x {axis = 1 : i64, epsilon = -1.0 : f64} : tensor<2x3xf32> -> tensor<2x3xf32>
+  return
+}
