@@ -114,8 +114,10 @@ def compile_imported(
     """Compiles what the frontend made. Raises CompileError with the failed phase, its diagnostics and a reproducer."""
     from convoy import _convoy
     from convoy_runtime._native import load_native
+    from convoy_runtime._safetensors import write_safetensors
+    from convoy_runtime.artifact import CONSTANTS
     from convoy_runtime.manifest import Manifest
-    from convoy_runtime.weights import prepare_weights
+    from convoy_runtime.weights import host_tensor, prepare_weights
 
     clock = _Clock(progress, seconds)
     phases = {"torch": imported.torch_text, "tcp": imported.text}
@@ -135,6 +137,9 @@ def compile_imported(
     members = {"native.so": native}
     if ptx:
         members["kernels.ptx"] = ptx.encode()
+    constants = [name for name in imported.weights if name in imported.constants]
+    if constants:
+        members[CONSTANTS] = b"".join(write_safetensors({name: host_tensor(imported.weights[name], name) for name in constants}))
     document = json.loads(text)
     document |= {
         "format": "convoy",
@@ -143,6 +148,7 @@ def compile_imported(
         "producer": {"convoy": __version__, "llvm": _convoy.llvm_version(), "torch": metadata.version("torch")},
         "files": {member: {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)} for member, data in members.items()},
     }
+    document |= {"constants": constants, "aliases": dict(imported.aliases), "unused": list(imported.unused)}
     if options.target == "cuda":
         document["cudnn"] = {"built_for": CUDNN_BUILT_FOR, "minimum": CUDNN_MINIMUM, "io_dtype": options.dtype or "float32"}
     manifest = Manifest.from_json(json.dumps(document).encode(), path=imported.name)

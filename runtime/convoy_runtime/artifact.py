@@ -22,6 +22,7 @@ from .manifest import MANIFEST, Host, Manifest
 __all__ = ["Artifact", "open_artifact"]
 
 WEIGHTS = "weights.safetensors"
+CONSTANTS = "constants.safetensors"
 _LOCAL_HEADER = struct.Struct("<4s5H3I2H")
 #: LLVM's feature names where /proc/cpuinfo has another word; all others differ in punctuation at most (sse4.2, sse4_2; amx-bf16).
 _CPUINFO = {
@@ -52,6 +53,16 @@ class Artifact:
 
     def __init__(self, path: Path, manifest: Manifest, members: dict[str, memoryview]) -> None:
         self.path, self.manifest, self.members = path, manifest, members
+
+    def constants(self) -> dict[str, HostTensor]:
+        """The weights that no state dict has, by name, views of the file. Raises ArtifactError."""
+        if CONSTANTS not in self.members:
+            return {}
+        found = read_safetensors(self.members[CONSTANTS], path=self.path, member=CONSTANTS)
+        for name in self.manifest.constants:
+            if name not in found:
+                raise ArtifactError(problem="is in the manifest but not in the file", path=self.path, member=CONSTANTS, field=name)
+        return found
 
     def weights(self) -> dict[str, HostTensor] | None:
         """The prepared weights by name, views of the file; None when the artifact was made without weights. Raises ArtifactError."""

@@ -149,6 +149,12 @@ class Manifest:
     kernels: tuple[Kernel, ...] = ()
     outside: tuple[OutsideOp, ...] = ()
     cudnn: Cudnn | None = None
+    #: Weights that no state dict has; their data is in the artifact (constants.safetensors), also when it was made without weights.
+    constants: tuple[str, ...] = ()
+    #: Other names of weights, for tensors that a model shares: name in a state dict to name in `weights`.
+    aliases: Mapping[str, str] = field(default_factory=dict)
+    #: Names of a state dict that no output depends on.
+    unused: tuple[str, ...] = ()
     format: str = field(default=FORMAT)
     format_version: int = field(default=FORMAT_VERSION)
     abi_version: int = field(default=ABI_VERSION)
@@ -158,6 +164,9 @@ class Manifest:
         tree = asdict(self)
         if self.cudnn is None:
             del tree["cudnn"]
+        for key in ("constants", "aliases", "unused"):
+            if not tree[key]:
+                del tree[key]
         head = {key: tree.pop(key) for key in ("format", "format_version", "abi_version")}
         return json.dumps({**head, **tree}, indent=1) + "\n"
 
@@ -316,6 +325,9 @@ def _manifest(tree: Any, path: object) -> Manifest:
         kernels=source.each("kernels", lambda kernel: Kernel(kernel.text("name"), kernel.text("location")), optional=target == "cpu"),
         outside=source.each("outside", lambda op: OutsideOp(op.text("op"), op.text("location"), op.text("reason")), optional=True),
         cudnn=nested("cudnn", lambda c: Cudnn(c.count("built_for"), c.count("minimum"), c.dtype("io_dtype"))) if has_cudnn else None,
+        constants=source.texts("constants") if "constants" in source.value else (),
+        aliases=source.take("aliases", strings, "an object of strings") if "aliases" in source.value else {},
+        unused=source.texts("unused") if "unused" in source.value else (),
     )
     source.done()
     _check(manifest, path)
@@ -339,7 +351,12 @@ def _check(manifest: Manifest, path: object) -> None:
         if call.graph >= len(manifest.graphs):
             msg = f"calls[{index}].graph"
             raise refuse(msg, f"expected less than {len(manifest.graphs)}, the number of graphs, got {call.graph}")
-    needed = ["native.so", *(["kernels.ptx"] if manifest.kernels else [])]
+    weights = {spec.name for spec in manifest.weights}
+    for key, names in (("constants", manifest.constants), ("aliases", manifest.aliases.values())):
+        for name in names:
+            if name not in weights:
+                raise refuse(key, f"expected names of weights, got {name!r}")
+    needed = ["native.so", *(["constants.safetensors"] if manifest.constants else []), *(["kernels.ptx"] if manifest.kernels else [])]
     for member in needed:
         if member not in manifest.files:
             msg = "files"

@@ -57,7 +57,7 @@ class Program(ABC):
     @property
     def weights(self) -> tuple[TensorSpec, ...]:
         """Name, shape and dtype of each original weight: what `load_weights` takes."""
-        return self.manifest.weights
+        return tuple(spec for spec in self.manifest.weights if spec.name not in self.manifest.constants)
 
     @property
     def closed(self) -> bool:
@@ -94,11 +94,12 @@ class Program(ABC):
         """Replaces the weights, by the code that the compiler put into the artifact; no compiler is needed.
 
         `source` is a .safetensors file or a mapping from names to host arrays, as a state_dict, with exactly the names, shapes and
-        dtypes of `weights`; only BatchNorm's `num_batches_tracked`, which inference never reads, may be there as well. Raises
-        WeightsError with every mismatch, or ArtifactError when the file is damaged; the old weights then stay in use.
+        dtypes of `weights`. A tensor that the model shares may have any of its names, and what inference never reads may be there as
+        well. Raises WeightsError with every mismatch, or ArtifactError when the file is damaged; the old weights then stay in use.
         """
         self._check_open()
-        prepared = prepare_weights(self._native, self.manifest, source)
+        assert self._artifact is not None
+        prepared = prepare_weights(self._native, self.manifest, source, self._artifact.constants())
         self._install(prepared)
         self._has_weights = True
 

@@ -16,17 +16,23 @@ from .arrays import CPU, View, aligned_copy, aligned_empty, check, host_array, i
 from .errors import ArgumentError, ExecutionError, WeightsError
 from .manifest import Manifest
 
-__all__ = ["prepare_weights"]
+__all__ = ["host_tensor", "prepare_weights"]
 
 
-def prepare_weights(native: NativeLibrary, manifest: Manifest, source: str | os.PathLike[str] | Mapping[str, Any]) -> dict[str, HostTensor]:
+def prepare_weights(
+    native: NativeLibrary,
+    manifest: Manifest,
+    source: str | os.PathLike[str] | Mapping[str, Any],
+    constants: Mapping[str, HostTensor] | None = None,
+) -> dict[str, HostTensor]:
     """The prepared weights by name, computed on the host by `convoy_prepare_weights`.
 
     `source` is a .safetensors file or a mapping from names to host arrays, as a state_dict, with exactly the names, shapes and dtypes of
-    `manifest.weights`; only BatchNorm's `num_batches_tracked`, which inference never reads, may be there as well. Raises WeightsError
-    with every mismatch, ArtifactError when the file is damaged, ExecutionError when the native code fails.
+    `manifest.weights`, less those that `constants` has. A shared tensor may have any of its names; those of `manifest.unused` and
+    BatchNorm's `num_batches_tracked`, which inference never reads, may be there as well. Raises WeightsError with every mismatch,
+    ArtifactError when the file is damaged, ExecutionError when the native code fails.
     """
-    given = _given_weights(manifest, source)
+    given = _given_weights(manifest, source, constants or {})
     prepared = {spec.name: HostTensor(spec.dtype, aligned_empty(spec.shape, spec.dtype)) for spec in manifest.prepared}
     arena = aligned_empty((manifest.prepare_arena_bytes,), "uint8")
     status = native.prepare_weights(
@@ -39,14 +45,24 @@ def prepare_weights(native: NativeLibrary, manifest: Manifest, source: str | os.
     return prepared
 
 
-def _given_weights(manifest: Manifest, source: str | os.PathLike[str] | Mapping[str, Any]) -> list[np.ndarray]:
+def host_tensor(array: Any, name: str) -> HostTensor:
+    """A copy of a host array that speaks DLPack. Raises ArgumentError, which calls it `name`."""
+    got = view(array, name)
+    return HostTensor(got.dtype, aligned_copy(got))
+
+
+def _given_weights(
+    manifest: Manifest, source: str | os.PathLike[str] | Mapping[str, Any], constants: Mapping[str, HostTensor]
+) -> list[np.ndarray]:
     """The arrays that `convoy_prepare_weights` takes, 64-byte aligned, in the manifest's order."""
     origin = "the mapping"
     if not isinstance(source, Mapping):
         origin, source = str(source), _read_file(Path(source))
     expected = {spec.name: spec for spec in manifest.weights}
-    problems = [f"{name}: missing" for name in expected if name not in source]
-    problems += [f"{name}: unexpected" for name in source if name not in expected and not str(name).endswith("num_batches_tracked")]
+    known = {*expected, *manifest.aliases, *manifest.unused}
+    problems = [f"{name}: unexpected" for name in source if name not in known and not str(name).endswith("num_batches_tracked")]
+    source = {**constants, **{name: source[alias] for alias, name in manifest.aliases.items() if alias in source}, **source}
+    problems = [f"{name}: missing" for name in expected if name not in source] + problems
     views: list[View] = []
     for name, spec in expected.items():
         if name not in source:
