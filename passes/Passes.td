@@ -284,6 +284,25 @@ def ExpandMathPass : Pass<"convoy-expand-math", "::mlir::func::FuncOp"> {
 
 //===-- plan -------------------------------------------------------------------------------------------------------------===//
 
+def PackCpuWeightsPass : Pass<"plan-pack-cpu-weights", "::mlir::ModuleOp"> {
+  let summary = "prepared filters in blocks of output channels (programs for cpu)";
+  let description = [{
+    The filter of `linalg.conv_2d_nhwc_hwcf`, R x S x C x K in f32, becomes K/block x R x S x C x block when `block` divides K and it is a
+    prepared weight; `@prepare_weights` does the packing, and the convolution becomes a `linalg.generic` with the same meaning.
+  }];
+  let options = [Option<"block", "block", "int64_t", "32", "output channels of a block; 0 packs nothing">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def GroupEpiloguesPass : Pass<"plan-group-epilogues", "::mlir::func::FuncOp"> {
+  let summary = "a product and the elementwise op on its result in one region (functions for cpu)";
+  let description = [{
+    `linalg.fill`, a convolution or matrix product into the filled buffer, and the only op that reads it, when that one is elementwise, move
+    into one `scf.execute_region`, which `host` lowers as one loop nest.
+  }];
+  let dependentDialects = ["::mlir::scf::SCFDialect"];
+}
+
 def PlanBufferizePass : Pass<"plan-bufferize", "::mlir::ModuleOp"> {
   let summary = "tensors to buffers, arguments read-only";
   let description = [{
@@ -321,6 +340,19 @@ def CollectManifestPass : Pass<"collect-manifest", "::mlir::ModuleOp"> {
 }
 
 //===-- host -------------------------------------------------------------------------------------------------------------===//
+
+def HostCpuContractionsPass : Pass<"host-cpu-contractions", "::mlir::func::FuncOp"> {
+  let summary = "convolutions and matrix products in f32 to tiles held in vector registers (functions for cpu)";
+  let description = [{
+    Takes `linalg.conv_2d_nhwc_hwcf`, the packed form of `plan-pack-cpu-weights`, `linalg.matmul` and `linalg.batch_matmul`, alone or in the
+    regions of `plan-group-epilogues`. A tile of pixels times vectors of output channels is kept in registers over the whole reduction;
+    tiles are steps of one `scf.parallel`.
+  }];
+  let options = [Option<"lanes", "lanes", "int64_t", "16", "f32 elements of a vector register">,
+                 Option<"registers", "registers", "int64_t", "32", "vector registers">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect"];
+}
 
 def HostCpuLoopsPass : Pass<"host-cpu-loops", "::mlir::func::FuncOp"> {
   let summary = "linalg on memrefs to loops (functions for cpu)";

@@ -7,6 +7,8 @@
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 #include "passes/Passes.h"
+#include "passes/common/HostCpu.h"
+#include "passes/host/cpu/ContractionEmit.h"
 
 using namespace mlir;
 
@@ -66,7 +68,18 @@ static void populate_linalg(OpPassManager &pm, const PipelineOptions &) {
   pm.addNestedPass<func::FuncOp>(createExpandMathPass());
 }
 
-static void populate_plan(OpPassManager &pm, const PipelineOptions &) {
+/// The vector unit of the CPU that programs are compiled for. A name that LLVM does not know is an error of emit; until then it has AVX2.
+static HostCpu hostCpu(const PipelineOptions &options) {
+  std::string error;
+  FailureOr<HostCpu> host = describeHostCpu(options.cpu.getValue(), error);
+  if (failed(host))
+    host = describeHostCpu("x86-64-v3", error);
+  return *host;
+}
+
+static void populate_plan(OpPassManager &pm, const PipelineOptions &options) {
+  if (options.target == "cpu")
+    pm.addPass(createPackCpuWeightsPass({packedBlock(hostCpu(options).vectorBits() / 32)}));
   // A slice written into a larger tensor (concat, pad) is computed where it goes.
   pm.addPass(bufferization::createEmptyTensorEliminationPass());
   pm.addPass(createPlanBufferizePass());
@@ -74,12 +87,15 @@ static void populate_plan(OpPassManager &pm, const PipelineOptions &) {
   pm.addPass(createCSEPass());
   pm.addPass(createPlanOutParamsPass());
   pm.addPass(createCanonicalizerPass());
+  pm.addNestedPass<func::FuncOp>(createGroupEpiloguesPass());
   pm.addPass(createPlanArenaPass());
   pm.addPass(createCollectManifestPass());
 }
 
 /// Functions with tcp.target = "cpu": all of a cpu program, and @prepare_weights of every program.
-static void populateHostCpu(OpPassManager &pm, const PipelineOptions &) {
+static void populateHostCpu(OpPassManager &pm, const PipelineOptions &options) {
+  HostCpu cpu = hostCpu(options);
+  pm.addNestedPass<func::FuncOp>(createHostCpuContractionsPass({cpu.vectorBits() / 32, cpu.vectorRegisters()}));
   pm.addNestedPass<func::FuncOp>(createHostCpuLoopsPass());
   pm.addPass(createHostCpuParallelPass());
 }

@@ -79,6 +79,31 @@ void parallelize(RewriterBase &rewriter, ArrayRef<utils::IteratorType> iterators
   rewriter.eraseOp(outer);
 }
 
+/// Puts the dim along which the output is contiguous innermost, inside the reductions: then the innermost loop is over vectors.
+linalg::LinalgOp interchange(RewriterBase &rewriter, linalg::LinalgOp op) {
+  if (op.getNumReductionLoops() == 0 || op.getNumDpsInits() != 1)
+    return op;
+  AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  auto last = dyn_cast_or_null<AffineDimExpr>(map.getNumResults() == 0 ? AffineExpr() : map.getResults().back());
+  if (!last || op.getIteratorTypesArray()[last.getPosition()] != utils::IteratorType::parallel)
+    return op;
+  unsigned inner = last.getPosition();
+  if (inner + 1 == op.getNumLoops())
+    return op;
+  rewriter.setInsertionPoint(op);
+  FailureOr<linalg::GenericOp> generic =
+      isa<linalg::GenericOp>(op) ? FailureOr(cast<linalg::GenericOp>(op)) : linalg::generalizeNamedOp(rewriter, op);
+  if (failed(generic))
+    return op;
+  SmallVector<unsigned> order;
+  for (unsigned dim = 0; dim < (*generic).getNumLoops(); ++dim)
+    if (dim != inner)
+      order.push_back(dim);
+  order.push_back(inner);
+  FailureOr<linalg::GenericOp> result = linalg::interchangeGenericOp(rewriter, *generic, order);
+  return succeeded(result) ? cast<linalg::LinalgOp>(result->getOperation()) : cast<linalg::LinalgOp>(generic->getOperation());
+}
+
 } // namespace
 
 void HostCpuLoopsPass::runOnOperation() {
@@ -95,6 +120,7 @@ void HostCpuLoopsPass::runOnOperation() {
   SmallVector<linalg::LinalgOp> ops;
   function.walk([&](linalg::LinalgOp op) { ops.push_back(op); });
   for (linalg::LinalgOp op : ops) {
+    op = interchange(rewriter, op);
     rewriter.setInsertionPoint(op);
     SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
     SmallVector<int64_t> ranges = op.getStaticLoopRanges();
