@@ -51,5 +51,7 @@ def test_ptxas(number: int, tmp_path: Path) -> None:
         return
     (tmp_path / "kernels.ptx").write_text(ptx)
     for architecture in ("sm_80", "sm_90", "sm_100"):
-        done = subprocess.run([ptxas, "-arch", architecture, "-o", "/dev/null", tmp_path / "kernels.ptx"], capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [ptxas, "-arch", architecture, "-o", "/dev/null", tmp_path / "kernels.ptx"], capture_output=True, text=True, check=False
+        )
         assert done.returncode == 0, f"{architecture}: {done.stderr}"

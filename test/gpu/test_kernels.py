@@ -1,0 +1,191 @@
+"""Generated kernels on a GPU, beside PyTorch in float64: every op of the frontend's cases with nothing given to cuDNN.
+
+On one machine with a GPU and the compiler, pytest does it all. Where they are apart,
+`python test/gpu/test_kernels.py FOLDER` compiles the cases and stores inputs and expected outputs, and pytest reads FOLDER
+from the environment variable CONVOY_KERNEL_CASES; that side needs neither torch nor the compiler.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytestmark = pytest.mark.gpu
+
+ROOT = Path(__file__).resolve().parents[2]
+DTYPES = ("float32", "float16", "bfloat16")
+#: Largest error, relative to the largest magnitude of the output, in units that a sum of a few hundred rounded numbers has.
+TOLERANCE = {"float32": 2e-5, "float16": 1e-2, "bfloat16": 5e-2}
+#: Cases beside op_cases: what surrounds cuDNN's graphs in real models, in sizes that vectorize, split and leave remainders.
+LARGE = (
+    "input_nchw", "input_nchw_odd", "pointwise_large", "pointwise_remainder", "broadcast_channels", "broadcast_rows", "softmax_long",
+    "softmax_channels", "layer_norm_long", "mean_spatial", "mean_rows", "amax_all", "pool_channels", "concat_channels", "concat_rows",
+    "pad_spatial", "slice_channels", "transpose_large", "depthwise", "matmul_odd",
+)  # fmt: skip
+
+
+def large(name: str):
+    """The module and the shapes of its inputs."""
+    import torch
+    import torch.nn.functional as F
+    from torch import nn
+
+    class Function(nn.Module):
+        def __init__(self, function) -> None:
+            super().__init__()
+            self.function = function
+
+        def forward(self, *inputs: torch.Tensor) -> torch.Tensor:
+            return self.function(*inputs)
+
+    image = (2, 64, 56, 56)
+    table = {
+        "input_nchw": (nn.Conv2d(3, 8, 3), [(4, 3, 64, 64)]),
+        "input_nchw_odd": (nn.Conv2d(3, 8, 3), [(3, 3, 37, 41)]),
+        "pointwise_large": (Function(lambda x, y: torch.relu(x + y) * 2), [image, image]),
+        "pointwise_remainder": (Function(lambda x, y: torch.relu(x - y)), [(7, 11, 13), (7, 11, 13)]),
+        "broadcast_channels": (Function(lambda x, y: x * y), [image, (1, 64, 1, 1)]),
+        "broadcast_rows": (Function(lambda x, y: x + y), [(257, 513), (257, 1)]),
+        "softmax_long": (nn.Softmax(-1), [(33, 1000)]),
+        "softmax_channels": (nn.Softmax(1), [(4, 21, 31, 33)]),
+        "layer_norm_long": (nn.LayerNorm(768), [(5, 197, 768)]),
+        "mean_spatial": (Function(lambda x: x.mean((2, 3))), [(8, 512, 7, 7)]),
+        "mean_rows": (Function(lambda x: x.mean(0)), [(1000, 96)]),
+        "amax_all": (Function(lambda x: x.amax((0, 1))), [(300, 400)]),
+        "pool_channels": (nn.MaxPool2d(3, 2, 1), [image]),
+        "concat_channels": (Function(lambda x, y: torch.cat([x, y], 1)), [image, (2, 24, 56, 56)]),
+        "concat_rows": (Function(lambda x, y: torch.cat([x, y], 0)), [(100, 64), (28, 64)]),
+        "pad_spatial": (Function(lambda x: F.pad(x, (1, 2, 3, 4), value=0.5)), [image]),
+        "slice_channels": (Function(lambda x: x[:, 3:40:2] + 1), [image]),
+        "transpose_large": (Function(lambda x: x.permute(0, 2, 3, 1) * 1.5), [(3, 200, 30, 31)]),
+        "depthwise": (nn.Sequential(nn.Conv2d(32, 32, 3, padding=1, groups=32), nn.ReLU6()), [(2, 32, 28, 28)]),
+        "matmul_odd": (nn.Linear(131, 67), [(45, 131)]),
+    }
+    module, shapes = table[name]
+    return module.eval(), tuple(torch.randn(shape) for shape in shapes)
+
+
+def build(name: str):
+    import torch
+
+    if name in LARGE:
+        torch.manual_seed(0)
+        return large(name)
+    import op_cases
+
+    return op_cases.build(name)
+
+
+def flat(outputs) -> list:
+    import torch.utils._pytree as tree
+
+    return tree.tree_leaves(outputs)
+
+
+def write(name: str, dtype: str, folder: Path, table: Path) -> None:
+    """Compiles one case into FOLDER/NAME.DTYPE.convoy and stores what comes in and must come out beside it."""
+    import torch
+
+    import convoy
+
+    module, inputs = build(name)
+    with torch.no_grad():
+        expected = flat(module.double()(*(x.double() if x.is_floating_point() else x for x in inputs)))
+    module, inputs = build(name)
+    convoy.compile(module, inputs, target="cuda", dtype=dtype, support_table=table).save(folder / f"{name}.{dtype}.convoy")
+    arrays = {f"input{i}": x.numpy() for i, x in enumerate(inputs)}
+    arrays |= {f"expected{i}": (y.float() if y.is_floating_point() else y).numpy() for i, y in enumerate(expected)}
+    np.savez(folder / f"{name}.npz", **arrays)
+
+
+def write_table(folder: Path) -> Path:
+    """A support table by which cuDNN takes nothing."""
+    path = folder / "nothing.json"
+    path.write_text('{"version": 1, "about": "nothing", "rows": []}')
+    return path
+
+
+def names() -> list[tuple[str, str]]:
+    """Cases and dtypes: all of a folder, or the large ones."""
+    folder = os.environ.get("CONVOY_KERNEL_CASES")
+    if folder:
+        return sorted((path.name.split(".")[0], path.name.split(".")[1]) for path in Path(folder).glob("*.convoy"))
+    return [(name, dtype) for name in LARGE for dtype in DTYPES]
+
+
+@pytest.fixture(scope="module")
+def gpu() -> None:
+    pytest.importorskip("cuda.bindings")
+    from convoy_runtime import DeviceError
+    from convoy_runtime.cuda._driver import Device, open_driver
+
+    try:
+        Device(open_driver(), 0)
+    except DeviceError as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture(scope="module")
+def folder(gpu: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    given = os.environ.get("CONVOY_KERNEL_CASES")
+    return Path(given) if given else tmp_path_factory.mktemp("kernels")
+
+
+@pytest.mark.parametrize(("name", "dtype"), names(), ids=lambda value: value)
+def test_kernels(name: str, dtype: str, folder: Path) -> None:
+    import convoy_runtime
+
+    path = folder / f"{name}.{dtype}.convoy"
+    if not path.exists():
+        write(name, dtype, folder, write_table(folder))
+    stored = np.load(folder / f"{name}.npz")
+    inputs = [stored[f"input{i}"] for i in range(sum(key.startswith("input") for key in stored))]
+    with convoy_runtime.load(path, poison=True, plan_cache=False) as program:
+        outputs = program.run_numpy(*inputs)
+    assert len(outputs) == sum(key.startswith("expected") for key in stored)
+    for i, output in enumerate(outputs):
+        compare(np.asarray(output), stored[f"expected{i}"], TOLERANCE[dtype])
+
+
+def compare(got: np.ndarray, expected: np.ndarray, tolerance: float) -> None:
+    assert got.shape == expected.shape
+    if got.dtype.kind in "biu":
+        np.testing.assert_array_equal(got, expected.astype(got.dtype))
+        return
+    if got.dtype == np.float16:
+        tolerance = max(tolerance, TOLERANCE["float16"])
+    np.testing.assert_array_equal(np.isnan(got), np.isnan(expected))
+    finite = np.isfinite(expected)
+    np.testing.assert_array_equal(np.where(finite, 0, got), np.where(finite, 0, expected))
+    scale = max(1.0, float(np.abs(expected[finite]).max(initial=0.0)))
+    worst = float(np.abs(got.astype(np.float64) - expected)[finite].max(initial=0.0))
+    assert worst <= tolerance * scale, f"largest error {worst:.3g} at a scale of {scale:.3g}"
+
+
+def main(folder: Path) -> int:
+    """Writes every case that compiles; lists the others. 1 when there are others."""
+    sys.path[:0] = [str(ROOT / part) for part in ("python", "runtime", "test/frontend")]
+    import op_cases
+
+    folder.mkdir(parents=True, exist_ok=True)
+    table = write_table(folder)
+    failed = []
+    for name, dtype in [(name, dtype) for name in LARGE for dtype in DTYPES] + [(name, "float32") for name in op_cases.CASES]:
+        if (folder / f"{name}.{dtype}.convoy").exists():
+            continue
+        try:
+            write(name, dtype, folder, table)
+        except Exception as error:
+            failed.append(name)
+            print(f"{name} {dtype}: {type(error).__name__}: {error}")
+    print(f"{len(failed)} failed: {' '.join(failed)}")
+    return int(bool(failed))
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1])))
