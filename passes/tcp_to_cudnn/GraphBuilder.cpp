@@ -48,6 +48,9 @@ TensorDescType GraphBuilder::descOf(Value value, Type elementType) const {
   bool channelsLast = form.anchor.layout == "channels_last";
   if (channelsLast)
     std::rotate(shape.begin() + 1, shape.end() - 1, shape.end());
+  // cuDNN fuses nothing but bias and relu with a convolution over one dim, and everything over two. The memory is the same.
+  if (form.anchor.name == "conv1d")
+    shape.insert(shape.begin() + 2, 1);
   return TensorDescType::get(shape, elementType, channelsLast);
 }
 
@@ -67,14 +70,20 @@ SmallVector<Step> GraphBuilder::epilogueOrder() const {
 }
 
 Value GraphBuilder::buildConv(tcp::ConvOpInterface op, TensorDescType type) {
-  SmallVector<int64_t> pre, post;
+  SmallVector<int64_t> stride(op.getStride()), dilation(op.getDilation()), pre, post;
   for (size_t i = 0; i < op.getPad().size(); i += 2) {
     pre.push_back(op.getPad()[i]);
     post.push_back(op.getPad()[i + 1]);
   }
+  if (form.anchor.name == "conv1d") { // as in descOf
+    for (SmallVector<int64_t> *numbers : {&stride, &dilation})
+      numbers->insert(numbers->begin(), 1);
+    for (SmallVector<int64_t> *numbers : {&pre, &post})
+      numbers->insert(numbers->begin(), 0);
+  }
   return cudnn::ConvolutionOp::create(builder, op.getLoc(), type, values.lookup(op.getInput()), values.lookup(op.getWeights()),
                                       cudnn::ConvolutionMode::Fprop, cudnn::ConvolutionKind::CrossCorrelation, f32, APFloat(1.0f),
-                                      APFloat(0.0f), /*spatial_dim_count=*/IntegerAttr(), op.getStride(), pre, post, op.getDilation());
+                                      APFloat(0.0f), /*spatial_dim_count=*/IntegerAttr(), stride, pre, post, dilation);
 }
 
 Value GraphBuilder::buildPool(Operation *op, TensorDescType type) {

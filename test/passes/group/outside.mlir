@@ -26,11 +26,11 @@ func.func @rank(%x: tensor<2x3x4x8xf16>, %w: tensor<2x3x8x4xf16>) -> tensor<2x3x
 
 // CHECK-LABEL: func.func @channel_groups(
 // CHECK: pattern = "conv2d+bias"
-// CHECK: tcp.add {{.*}}tcp.outside = "residual with conv2d: cuDNN takes groups of channels none or grouped, not depthwise"
+// CHECK: tcp.gelu {{.*}}tcp.outside = "gelu with conv2d: cuDNN takes groups of channels none or grouped, not depthwise"
 func.func @channel_groups(%x: tensor<1x8x8x64xf16>, %w: tensor<64x1x1x1xf16>, %b: tensor<1x1x1x64xf16>) -> tensor<1x8x8x64xf16> {
   %0 = tcp.conv2d %x, %w {channels_last, groups = 64 : i64, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<1x8x8x64xf16>, tensor<64x1x1x1xf16> -> tensor<1x8x8x64xf16>
   %1 = tcp.add %0, %b : tensor<1x8x8x64xf16>, tensor<1x1x1x64xf16> -> tensor<1x8x8x64xf16>
-  %2 = tcp.add %1, %x : tensor<1x8x8x64xf16>, tensor<1x8x8x64xf16> -> tensor<1x8x8x64xf16>
+  %2 = tcp.gelu %1 : tensor<1x8x8x64xf16> -> tensor<1x8x8x64xf16>
   return %2 : tensor<1x8x8x64xf16>
 }
 

@@ -146,3 +146,21 @@ func.func @pools(%x: tensor<1x8x9x8xf16>) -> tensor<1x1x1x8xf16> {
   } : tensor<1x2x2x8xf16> -> tensor<1x1x1x8xf16>
   return %3 : tensor<1x1x1x8xf16>
 }
+
+// -----
+
+// Over one dim as over two, the first of size 1: the memory is the same, and cuDNN fuses more.
+// CHECK-LABEL: cudnn.graph @conv1d_bias_gelu_0(
+// CHECK-SAME: %[[X:.*]]: !cudnn.tensor_desc<2x8x1x32xf16, NHWC>, %[[W:.*]]: !cudnn.tensor_desc<16x8x1x3xf16, NHWC>, %[[B:.*]]: !cudnn.tensor_desc<1x16x1x1xf16, NHWC>) -> !cudnn.tensor_desc<2x16x1x15xf16, NHWC>
+// CHECK-NEXT: cudnn.convolution(%[[X]], %[[W]]) type = f32 spatial_stride = [1, 2] pre_padding = [0, 1] post_padding = [0, 0] dilation = [1, 2]
+// CHECK: cudnn.execute @conv1d_bias_gelu_0 ins({{.*}} : tensor<2x32x8xf16>, tensor<16x3x8xf16>, tensor<1x1x16xf16>) outs({{.*}} : tensor<2x15x16xf16>)
+func.func @conv1d(%x: tensor<2x32x8xf16>, %w: tensor<16x3x8xf16>, %b: tensor<1x1x16xf16>) -> tensor<2x15x16xf16> {
+  %0 = tcp.isolated_group %x, %w, %b {
+  ^bb0(%arg0: tensor<2x32x8xf16>, %arg1: tensor<16x3x8xf16>, %arg2: tensor<1x1x16xf16>):
+    %1 = tcp.conv1d %arg0, %arg1 {channels_last, dilation = array<i64: 2>, pad = array<i64: 1, 0>, stride = array<i64: 2>} : tensor<2x32x8xf16>, tensor<16x3x8xf16> -> tensor<2x15x16xf16>
+    %2 = tcp.add %1, %arg2 : tensor<2x15x16xf16>, tensor<1x1x16xf16> -> tensor<2x15x16xf16>
+    %3 = tcp.gelu %2 : tensor<2x15x16xf16> -> tensor<2x15x16xf16>
+    tcp.yield %3 : tensor<2x15x16xf16>
+  } : tensor<2x32x8xf16>, tensor<16x3x8xf16>, tensor<1x1x16xf16> -> tensor<2x15x16xf16>
+  return %0 : tensor<2x15x16xf16>
+}
