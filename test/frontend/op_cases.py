@@ -162,6 +162,25 @@ _add("identity", lambda x: x.clone().contiguous().detach() + 0, (2, 3))
 _add("channels_last", lambda x: x.contiguous(memory_format=torch.channels_last) + 1, (1, 2, 3, 3))
 _add("input_returned", lambda x: (x, x + 1), (2, 3))
 
+_add("returned_twice", lambda x: (lambda y: (y, y))(x + 1), (2, 3))
+_add("views_returned", lambda x: (x.t(), x[0]), (2, 3))
+_add("unused_input", lambda x, y: x * 2, (2, 3), (4,))
+_add("constant_returned", lambda x: (torch.zeros(2), torch.arange(3.0)), (2, 3))
+_nn("weight_returned", lambda: _Weight(), (2, 3))
+_add("rank0", lambda x: x + 1, ())
+_add("float64", lambda x: x.exp(), torch.randn(3).double())
+_add("int8", lambda x: x * 2, torch.arange(3).to(torch.int8))
+
+
+class _Weight(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(3))
+
+    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+        return self.weight, x + self.weight
+
+
 # binary
 
 for _name in ("add", "sub", "mul", "div", "maximum", "minimum"):

@@ -46,7 +46,7 @@ def import_mlir(path: str | Path, *, name: str | None = None) -> ImportedModule:
     return ImportedModule(
         name=name or path.stem,
         text=converted.text,
-        torch_text=module.operation.get_asm(enable_debug_info=True, large_elements_limit=16, large_resource_limit=16),
+        torch_text=text,
         weights=converted.weights,
         inputs=tuple(inputs),
         outputs=tuple(outputs),
