@@ -1,5 +1,6 @@
 // A `cuda` artifact by hand: y = relu(conv(x, w) + b), float16 NHWC, x 1x64x56x56, w 64x64x3x3, as the compiler would write it.
-// -DSTRIDE=0 makes a graph that cuDNN refuses; -DDTYPE=0 makes it float32; -DCALL=N changes what convoy_main asks for.
+// -DSTRIDE=0 makes a graph that cuDNN refuses; -DDTYPE=0 makes it float32; -DACTIVATION=N is another cudnnPointwiseMode_t; -DCALL=N
+// changes what convoy_main asks for.
 #include "convoy_abi.h"
 
 #ifndef DTYPE
@@ -7,6 +8,9 @@
 #endif
 #ifndef STRIDE
 #define STRIDE 1
+#endif
+#ifndef ACTIVATION
+#define ACTIVATION 100 // CUDNN_POINTWISE_RELU_FWD
 #endif
 #ifndef CALL
 #define CALL 0
@@ -105,7 +109,7 @@ int32_t conv_build(const ConvoyCudnn *cudnn, void *handle, void **graph) {
   set(b, conv, 705, 15, 1, &product);
   finalize(b, conv, "finalize convolution operation");
 
-  void *operations[3] = {conv, pointwise(b, 0, product, bias, sum), pointwise(b, 100, sum, 0, y)};
+  void *operations[3] = {conv, pointwise(b, 0, product, bias, sum), pointwise(b, ACTIVATION, sum, 0, y)};
   *graph = create(b, 15);
   if (handle)
     set(b, *graph, 800, 0, 1, &handle);

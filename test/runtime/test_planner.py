@@ -119,6 +119,18 @@ def test_no_engine_left(plan: Callable[..., Any]) -> None:
     assert "hint: relax the PlanOptions" in str(caught.value)
 
 
+def test_why_the_heuristics_offer_nothing(plan: Callable[..., Any]) -> None:
+    """GELU is for engines that compile a kernel, for which there is no driver here."""
+    if Path("/proc/driver/nvidia").exists():
+        pytest.skip("there is a driver")
+    with pytest.raises(PlanError) as caught:
+        plan("-DACTIVATION=104", options=PlanOptions(heuristics=("A",)))
+    (reason,) = caught.value.tried
+    assert reason.startswith("heuristic A: no engine: CUDNN_STATUS_NOT_SUPPORTED")
+    assert "CUDNN_STATUS_NOT_SUPPORTED_RUNTIME_PREREQUISITE_MISSING; Reason: " in reason
+    assert "\n" not in reason
+
+
 @pytest.mark.parametrize(
     ("options", "numerical", "behavior", "reason"),
     [

@@ -214,6 +214,9 @@ class Planner:
                 heuristics.finalize()
                 count = heuristics.count(Attribute.ENGINEHEUR_RESULTS, Type.BACKEND_DESCRIPTOR)
                 found = heuristics.get_descriptors(Attribute.ENGINEHEUR_RESULTS, Descriptor.ENGINECFG, count) if count else []
+                if not found:
+                    # The list is what is left after cuDNN's own checks; its last error says why nothing is.
+                    rejected.append(f"heuristic {heuristic}: no engine: {_reasons(self._cudnn.last_error())}")
             except CudnnError as error:
                 rejected.append(f"heuristic {heuristic}: {error.name}: {error.detail}")
                 return
@@ -298,3 +301,9 @@ class _Operations:
 
     def __exit__(self, *_: object) -> None:
         self.descriptor.close()
+
+
+def _reasons(text: str) -> str:
+    """The innermost reason of each engine in cuDNN's text: a block an engine, its warnings from the inside out; each reason once."""
+    lines = (next((line for line in block.splitlines() if "Reason:" in line), "") for block in text.split("\n\n"))
+    return "; ".join(dict.fromkeys(line.removeprefix("Warning: ").strip() for line in lines if line)) or "no reason given"
