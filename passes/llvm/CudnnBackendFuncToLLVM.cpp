@@ -118,7 +118,10 @@ private:
       slotOf.try_emplace(create.getDescriptor(), static_cast<int32_t>(slotOf.size()));
     int64_t count = slotOf.size();
     slots = allocate(count);
-    LLVM::MemsetOp::create(builder, loc, slots, constant(builder.getI8Type(), 0), constant(wide, count * 8), /*isVolatile=*/false);
+    // Stores, not a memset, which would be a call of the C library.
+    Value empty = null();
+    for (int32_t index = 0; index < count; ++index)
+      LLVM::StoreOp::create(builder, loc, empty, LLVM::GEPOp::create(builder, loc, pointer, pointer, slots, ArrayRef<LLVM::GEPArg>{index}));
     handleSlot = allocate(1);
     LLVM::StoreOp::create(builder, loc, func.getArgument(1), handleSlot);
     int64_t longest = 0;
@@ -256,6 +259,9 @@ struct LowerFunc : public ConvertOpToLLVMPattern<cudnn_backend::FuncOp> {
     Type pointer = LLVM::LLVMPointerType::get(getContext());
     auto type = LLVM::LLVMFunctionType::get(rewriter.getI32Type(), {pointer, pointer, pointer});
     auto func = LLVM::LLVMFuncOp::create(rewriter, op.getLoc(), op.getSymName(), type);
+    // It runs once a load and does nothing but call: optimizing takes three times as long to compile and makes it no smaller.
+    func.setOptimizeNone(true);
+    func.setNoInline(true);
     Emitter(rewriter, *constants, func, op).emit();
     rewriter.eraseOp(op);
     return success();

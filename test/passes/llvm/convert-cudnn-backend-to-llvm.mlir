@@ -2,10 +2,13 @@
 
 // A descriptor that is made and destroyed, then the graph: one call an op, and one block that cleans up after all of them.
 // CHECK-LABEL: llvm.func @tensor_build(
-// CHECK-SAME:    %[[TABLE:.*]]: !llvm.ptr, %[[HANDLE:.*]]: !llvm.ptr, %[[RESULT:.*]]: !llvm.ptr) -> i32 {
+// CHECK-SAME:    %[[TABLE:.*]]: !llvm.ptr, %[[HANDLE:.*]]: !llvm.ptr, %[[RESULT:.*]]: !llvm.ptr) -> i32 attributes {no_inline, optimize_none} {
 // CHECK-NEXT:    %[[COUNT:.*]] = llvm.mlir.constant(4 : i64) : i64
 // CHECK-NEXT:    %[[SLOTS:.*]] = llvm.alloca %[[COUNT]] x !llvm.ptr
-// CHECK:         "llvm.intr.memset"(%[[SLOTS]]
+// CHECK:         %[[EMPTY:.*]] = llvm.mlir.zero : !llvm.ptr
+// CHECK-NEXT:    %[[FIRST:.*]] = llvm.getelementptr %[[SLOTS]][0]
+// CHECK-NEXT:    llvm.store %[[EMPTY]], %[[FIRST]]
+// CHECK:         llvm.getelementptr %[[SLOTS]][3]
 // CHECK:         llvm.store %[[HANDLE]], %[[HANDLE_SLOT:.*]] : !llvm.ptr, !llvm.ptr
 // CHECK:         llvm.getelementptr %[[TABLE]][0, 2]
 // CHECK-NEXT:    %[[CREATE:.*]] = llvm.load
