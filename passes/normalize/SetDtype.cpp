@@ -47,6 +47,8 @@ private:
 
 static bool isFloat(Type type) { return isa<FloatType>(getElementTypeOrSelf(type)); }
 
+static bool isWideFloat(Type type) { return isFloat(type) && getElementTypeOrSelf(type).getIntOrFloatBitWidth() >= 32; }
+
 /// Squares, powers and exponentials leave f16's range long before their operands do.
 static bool growsFast(Operation *op) {
   auto mul = dyn_cast<MulOp>(op);
@@ -55,9 +57,12 @@ static bool growsFast(Operation *op) {
 
 /// What is summed up after it has grown, as in the mean of squares of an RMS norm, and what is made of such sums alone.
 void Converter::findWide() {
+  // f32 and wider have room for them.
+  if (dtype.getWidth() >= 32)
+    return;
   auto isSum = [](Operation *op) { return isa<ReduceSumOp, ReduceMeanOp>(op); };
   for (Operation &op : block) {
-    if (growsFast(&op) && isFloat(op.getResult(0).getType()) && !op.use_empty() && llvm::all_of(op.getUsers(), isSum))
+    if (growsFast(&op) && isWideFloat(op.getResult(0).getType()) && !op.use_empty() && llvm::all_of(op.getUsers(), isSum))
       wide.insert(&op);
     auto isWide = [&](Value value) { return wide.contains(value.getDefiningOp()); };
     if (isSum(&op) && isWide(op.getOperand(0)))

@@ -1,7 +1,9 @@
 // RUN: convoy-opt %s --tcp-set-dtype=dtype=f16 | filecheck %s
 // RUN: convoy-opt %s --tcp-set-dtype=dtype=bf16 | filecheck %s --check-prefix=BF16
 // RUN: convoy-opt %s --tcp-set-dtype | filecheck %s --check-prefix=SAME
+// RUN: convoy-opt %s --tcp-set-dtype=dtype=f32 | filecheck %s --check-prefix=WIDE
 // SAME-NOT: f16
+// WIDE-NOT: f64
 // BF16-NOT: xf16
 
 // CHECK-LABEL: func.func @weights_are_rounded_once
@@ -51,6 +53,18 @@ func.func @rms_norm(%x: tensor<2x8xf32> {tcp.input = "x"}) -> tensor<2x8xf32> {
   %3 = tcp.rsqrt %2 : tensor<2x1xf32> -> tensor<2x1xf32>
   %4 = tcp.mul %e, %3 : tensor<2x8xf32>, tensor<2x1xf32> -> tensor<2x8xf32>
   return %4 : tensor<2x8xf32>
+}
+
+// A double has room for what grows, and so has what it is replaced by.
+// WIDE-LABEL: func.func @narrower_but_wide_enough
+// WIDE: tcp.exp %{{.*}} : tensor<2x8xf32>
+// WIDE: tcp.reduce_sum {{.*}} -> tensor<2x1xf32>
+func.func @narrower_but_wide_enough(%x: tensor<2x8xf32> {tcp.input = "x"}) -> tensor<2x1xf32> {
+  %d = tcp.cast %x : tensor<2x8xf32> -> tensor<2x8xf64>
+  %0 = tcp.exp %d : tensor<2x8xf64> -> tensor<2x8xf64>
+  %1 = tcp.reduce_sum %0 {dims = array<i64: 1>} : tensor<2x8xf64> -> tensor<2x1xf64>
+  %2 = tcp.cast %1 : tensor<2x1xf64> -> tensor<2x1xf32>
+  return %2 : tensor<2x1xf32>
 }
 
 // A cast takes what comes; an integer stays one.
