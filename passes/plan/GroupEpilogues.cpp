@@ -95,6 +95,9 @@ void group(linalg::LinalgOp product) {
   if (!epilogue)
     return;
   SmallVector<Value> roots = {rootOf(product.getDpsInputs()[0]), rootOf(product.getDpsInputs()[1])};
+  // Tiles are written while others still read the product's operands.
+  if (llvm::is_contained(roots, rootOf(epilogue.getDpsInits()[0])))
+    return;
   for (Operation *op = product->getNextNode(); op != epilogue; op = op->getNextNode())
     if (mayWrite(op, roots))
       return;

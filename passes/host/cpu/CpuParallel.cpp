@@ -19,7 +19,16 @@ struct HostCpuParallelPass : public convoy::impl::HostCpuParallelPassBase<HostCp
   void runOnOperation() override;
 };
 
-LogicalResult outline(scf::ParallelOp loop, func::FuncOp parent, int64_t &count, SymbolTable &symbols) {
+/// A body that was made before and does the same: layers of one shape share their code.
+func::FuncOp findEqual(func::FuncOp body, ArrayRef<func::FuncOp> bodies) {
+  for (func::FuncOp other : bodies)
+    if (other.getFunctionType() == body.getFunctionType() &&
+        OperationEquivalence::isRegionEquivalentTo(&other.getBody(), &body.getBody(), OperationEquivalence::IgnoreLocations))
+      return other;
+  return {};
+}
+
+LogicalResult outline(scf::ParallelOp loop, func::FuncOp parent, SmallVectorImpl<func::FuncOp> &bodies, SymbolTable &symbols) {
   if (loop.getNumLoops() != 1 || loop.getNumReductions() != 0)
     return loop.emitError("expected one loop and no reductions, but got ") << loop.getNumLoops() << " and " << loop.getNumReductions();
   llvm::SetVector<Value> captured;
@@ -39,10 +48,9 @@ LogicalResult outline(scf::ParallelOp loop, func::FuncOp parent, int64_t &count,
   OpBuilder builder(parent);
   llvm::SmallVector<Type> types(2, builder.getIndexType());
   llvm::append_range(types, ValueRange(arguments).getTypes());
-  std::string name = (parent.getName() + "_parallel_" + llvm::Twine(count++)).str();
+  std::string name = (parent.getName() + "_parallel_" + llvm::Twine(bodies.size())).str();
   auto body = func::FuncOp::create(builder, loc, name, builder.getFunctionType(types, {}));
   body.setPrivate();
-  symbols.insert(body);
 
   builder.setInsertionPointToStart(body.addEntryBlock());
   IRMapping mapping;
@@ -57,6 +65,13 @@ LogicalResult outline(scf::ParallelOp loop, func::FuncOp parent, int64_t &count,
   for (Operation &op : loop.getBody()->without_terminator())
     builder.clone(op, mapping);
 
+  if (func::FuncOp equal = findEqual(body, bodies)) {
+    body.erase();
+    body = equal;
+  } else {
+    symbols.insert(body);
+    bodies.push_back(body);
+  }
   builder.setInsertionPoint(loop);
   llvm::SmallVector<Value> operands = {loop.getLowerBound()[0], loop.getUpperBound()[0]};
   operands.append(arguments);
@@ -80,9 +95,9 @@ void HostCpuParallelPass::runOnOperation() {
       loops.push_back(loop);
       return WalkResult::skip();
     });
-    int64_t count = 0;
+    llvm::SmallVector<func::FuncOp> bodies;
     for (scf::ParallelOp loop : loops)
-      if (failed(outline(loop, function, count, symbols)))
+      if (failed(outline(loop, function, bodies, symbols)))
         return signalPassFailure();
   }
 }

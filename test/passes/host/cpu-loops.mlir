@@ -1,0 +1,58 @@
+// RUN: convoy-opt %s --split-input-file --pass-pipeline="builtin.module(func.func(host-cpu-loops),canonicalize)" | filecheck %s
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+
+// Enough work: the outer loop is parallel.
+
+// CHECK-LABEL: func.func @elementwise
+// CHECK:         scf.parallel
+// CHECK:           scf.for
+// CHECK:             memref.load
+// CHECK:             memref.store
+func.func @elementwise(%x: memref<128x256xf32>, %y: memref<128x256xf32>) attributes {tcp.target = "cpu"} {
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%x : memref<128x256xf32>) outs(%y : memref<128x256xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = math.absf %a : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+// CHECK-LABEL: func.func @small
+// CHECK-NOT:     scf.parallel
+// CHECK:         scf.for
+func.func @small(%x: memref<4x4xf32>, %y: memref<4x4xf32>) attributes {tcp.target = "cpu"} {
+  memref.copy %x, %y : memref<4x4xf32> to memref<4x4xf32>
+  return
+}
+
+// -----
+
+// The sum over d1 runs outside the loop over d2, along which the buffers are contiguous.
+
+// CHECK-LABEL: func.func @reduction
+// CHECK:         scf.parallel (%[[I:.*]]) =
+// CHECK:           scf.for %[[R:.*]] =
+// CHECK:             scf.for %[[K:.*]] =
+// CHECK:               memref.load %{{.*}}[%[[I]], %[[R]], %[[K]]]
+// CHECK:               memref.load %{{.*}}[%[[I]], %[[K]]]
+func.func @reduction(%x: memref<64x32x64xf32>, %y: memref<64x64xf32>) attributes {tcp.target = "cpu"} {
+  linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>],
+                  iterator_types = ["parallel", "parallel", "reduction"]} ins(%x : memref<64x32x64xf32>) outs(%y : memref<64x64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = arith.addf %a, %o : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+// CHECK-LABEL: func.func @cuda
+// CHECK:         memref.copy
+func.func @cuda(%x: memref<4x4xf32>, %y: memref<4x4xf32>) attributes {tcp.target = "cuda"} {
+  memref.copy %x, %y : memref<4x4xf32> to memref<4x4xf32>
+  return
+}

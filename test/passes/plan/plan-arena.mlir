@@ -1,0 +1,81 @@
+// RUN: convoy-opt %s --split-input-file --plan-arena | filecheck %s
+
+// Buffers whose lives are disjoint share bytes: %a is dead when %c begins.
+
+// CHECK-LABEL: func.func @reuse
+// CHECK-SAME:    %[[X:.*]]: memref<64xf32>, %[[Y:.*]]: memref<64xf32>, %[[ARENA:.*]]: memref<512xi8> {tcp.arena}
+// CHECK:         %[[O0:.*]] = arith.constant 0 : index
+// CHECK:         %[[A:.*]] = memref.view %[[ARENA]][%[[O0]]][]
+// CHECK:         %[[O1:.*]] = arith.constant 256 : index
+// CHECK:         %[[B:.*]] = memref.view %[[ARENA]][%[[O1]]][]
+// CHECK:         %[[O2:.*]] = arith.constant 0 : index
+// CHECK:         %[[C:.*]] = memref.view %[[ARENA]][%[[O2]]][]
+// CHECK-NOT:     memref.alloc
+func.func @reuse(%x: memref<64xf32>, %y: memref<64xf32>) {
+  %a = memref.alloc() : memref<64xf32>
+  memref.copy %x, %a : memref<64xf32> to memref<64xf32>
+  %b = memref.alloc() : memref<64xf32>
+  memref.copy %a, %b : memref<64xf32> to memref<64xf32>
+  %c = memref.alloc() : memref<64xf32>
+  memref.copy %b, %c : memref<64xf32> to memref<64xf32>
+  memref.copy %c, %y : memref<64xf32> to memref<64xf32>
+  return
+}
+
+// -----
+
+// A view keeps its buffer alive: %a is still read through %v when %c is written, so %c may not lie over it.
+
+// CHECK-LABEL: func.func @views_keep_alive
+// CHECK-SAME:    memref<768xi8> {tcp.arena}
+// CHECK:         arith.constant 0 : index
+// CHECK:         arith.constant 256 : index
+// CHECK:         arith.constant 512 : index
+func.func @views_keep_alive(%x: memref<64xf32>, %y: memref<8x8xf32>) {
+  %a = memref.alloc() : memref<64xf32>
+  %v = memref.expand_shape %a [[0, 1]] output_shape [8, 8] : memref<64xf32> into memref<8x8xf32>
+  memref.copy %x, %a : memref<64xf32> to memref<64xf32>
+  %b = memref.alloc() : memref<64xf32>
+  memref.copy %a, %b : memref<64xf32> to memref<64xf32>
+  %c = memref.alloc() : memref<64xf32>
+  memref.copy %b, %c : memref<64xf32> to memref<64xf32>
+  memref.copy %v, %y : memref<8x8xf32> to memref<8x8xf32>
+  memref.copy %c, %x : memref<64xf32> to memref<64xf32>
+  return
+}
+
+// -----
+
+// An op with a region counts as one op: what it reads and what it writes are alive together.
+
+// CHECK-LABEL: func.func @regions
+// CHECK-SAME:    memref<512xi8> {tcp.arena}
+func.func @regions(%x: memref<64xf32>) {
+  %a = memref.alloc() : memref<64xf32>
+  memref.copy %x, %a : memref<64xf32> to memref<64xf32>
+  %b = memref.alloc() : memref<64xf32>
+  scf.execute_region no_inline {
+    memref.copy %a, %x : memref<64xf32> to memref<64xf32>
+    memref.copy %x, %b : memref<64xf32> to memref<64xf32>
+    scf.yield
+  }
+  memref.copy %b, %x : memref<64xf32> to memref<64xf32>
+  return
+}
+
+// -----
+
+// A small buffer goes into the smallest gap that holds it; booleans take a byte; what is never used takes nothing.
+
+// CHECK-LABEL: func.func @bytes
+// CHECK-SAME:    memref<300xi8> {tcp.arena}
+// CHECK:         memref.view {{.*}} to memref<300xi1>
+// CHECK-NOT:     memref.view
+func.func @bytes(%x: memref<300xi1>) {
+  %a = memref.alloc() : memref<300xi1>
+  %unused = memref.alloc() : memref<99xf32>
+  memref.dealloc %unused : memref<99xf32>
+  memref.copy %x, %a : memref<300xi1> to memref<300xi1>
+  memref.dealloc %a : memref<300xi1>
+  return
+}

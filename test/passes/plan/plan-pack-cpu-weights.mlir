@@ -1,0 +1,36 @@
+// RUN: convoy-opt %s --plan-pack-cpu-weights="block=16" --split-input-file | filecheck %s
+
+// CHECK-DAG:   #[[INPUT:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7) -> (d0, d1 * 2 + d5, d2 * 2 + d6 * 3, d7)>
+// CHECK-DAG:   #[[FILTER:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7) -> (d3, d5, d6, d7, d4)>
+// CHECK-DAG:   #[[OUTPUT:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7) -> (d0, d1, d2, d3 * 16 + d4)>
+// CHECK-LABEL: func.func @main
+// CHECK-SAME:    %[[W:.*]]: tensor<2x3x3x8x16xf32> {tcp.prepared = "w"}
+// CHECK:         linalg.generic {indexing_maps = [#[[INPUT]], #[[FILTER]], #[[OUTPUT]]]
+// CHECK-LABEL: func.func @prepare_weights
+// CHECK-SAME:    -> (tensor<2x3x3x8x16xf32> {tcp.prepared = "w"})
+// CHECK:         %[[E:.*]] = tensor.expand_shape {{.*}} {{\[\[}}0], [1], [2], [3, 4]] {{.*}} into tensor<3x3x8x2x16xf32>
+// CHECK:         linalg.transpose ins(%[[E]] : {{.*}} permutation = [3, 0, 1, 2, 4]
+func.func @main(%x: tensor<1x9x9x8xf32> {tcp.input = "x"}, %w: tensor<3x3x8x32xf32> {tcp.prepared = "w"}, %o: tensor<1x4x2x32xf32> {tcp.input = "o"})
+    -> (tensor<1x4x2x32xf32> {tcp.output = "0"}) attributes {tcp.target = "cpu"} {
+  %0 = linalg.conv_2d_nhwc_hwcf {strides = dense<2> : tensor<2xi64>, dilations = dense<[1, 3]> : tensor<2xi64>}
+    ins(%x, %w : tensor<1x9x9x8xf32>, tensor<3x3x8x32xf32>) outs(%o : tensor<1x4x2x32xf32>) -> tensor<1x4x2x32xf32>
+  return %0 : tensor<1x4x2x32xf32>
+}
+func.func @prepare_weights(%w: tensor<3x3x8x32xf32> {tcp.weight = "w"}) -> (tensor<3x3x8x32xf32> {tcp.prepared = "w"}) attributes {tcp.target = "cpu"} {
+  return %w : tensor<3x3x8x32xf32>
+}
+
+// -----
+
+// 24 channels are no whole blocks.
+
+// CHECK-LABEL: func.func @main
+// CHECK:         linalg.conv_2d_nhwc_hwcf
+func.func @main(%x: tensor<1x9x9x8xf32> {tcp.input = "x"}, %w: tensor<3x3x8x24xf32> {tcp.prepared = "w"}, %o: tensor<1x7x7x24xf32> {tcp.input = "o"})
+    -> (tensor<1x7x7x24xf32> {tcp.output = "0"}) attributes {tcp.target = "cpu"} {
+  %0 = linalg.conv_2d_nhwc_hwcf ins(%x, %w : tensor<1x9x9x8xf32>, tensor<3x3x8x24xf32>) outs(%o : tensor<1x7x7x24xf32>) -> tensor<1x7x7x24xf32>
+  return %0 : tensor<1x7x7x24xf32>
+}
+func.func @prepare_weights(%w: tensor<3x3x8x24xf32> {tcp.weight = "w"}) -> (tensor<3x3x8x24xf32> {tcp.prepared = "w"}) attributes {tcp.target = "cpu"} {
+  return %w : tensor<3x3x8x24xf32>
+}
