@@ -1,0 +1,33 @@
+// RUN: convoy-opt %s --canonicalize | filecheck %s
+
+// CHECK-LABEL: cudnn.graph @identity(
+// CHECK-SAME: %[[X:.*]]: !cudnn.tensor_desc<8x4xf32>)
+// An identity of what the graph reads stays, as cuDNN has no graph without it; so does one that converts, scales, or follows a bounded clip.
+// CHECK-NEXT: %[[A:.*]] = cudnn.pointwise identity(%[[X]])
+// CHECK-NEXT: %[[R:.*]] = cudnn.pointwise relu_fwd(%[[A]]) type = f32 :
+// CHECK-NEXT: %[[C:.*]] = cudnn.pointwise relu_fwd(%[[R]]) type = f32 upper_clip = 6.000000e+00
+// CHECK-NEXT: %[[K:.*]] = cudnn.pointwise identity(%[[C]])
+// CHECK-NEXT: %[[S:.*]] = cudnn.pointwise identity(%[[R]]) type = f32 alpha1 = 2.000000e+00
+// CHECK-NEXT: %[[H:.*]] = cudnn.pointwise identity(%[[R]]) {{.*}} -> !cudnn.tensor_desc<8x4xf16>
+// CHECK-NEXT: cudnn.return %[[R]], %[[K]], %[[S]], %[[H]]
+cudnn.graph @identity(%x: !cudnn.tensor_desc<8x4xf32>)
+    -> (!cudnn.tensor_desc<8x4xf32>, !cudnn.tensor_desc<8x4xf32>, !cudnn.tensor_desc<8x4xf32>, !cudnn.tensor_desc<8x4xf16>) {
+  %0 = cudnn.pointwise identity(%x) type = f32 : !cudnn.tensor_desc<8x4xf32> -> !cudnn.tensor_desc<8x4xf32>
+  %1 = cudnn.pointwise relu_fwd(%0) type = f32 : !cudnn.tensor_desc<8x4xf32> -> !cudnn.tensor_desc<8x4xf32>
+  %2 = cudnn.pointwise identity(%1) type = f32 : !cudnn.tensor_desc<8x4xf32> -> !cudnn.tensor_desc<8x4xf32>
+  %3 = cudnn.pointwise relu_fwd(%2) type = f32 upper_clip = 6.0 : !cudnn.tensor_desc<8x4xf32> -> !cudnn.tensor_desc<8x4xf32>
+  %4 = cudnn.pointwise identity(%3) type = f32 : !cudnn.tensor_desc<8x4xf32> -> !cudnn.tensor_desc<8x4xf32>
+  %5 = cudnn.pointwise identity(%2) type = f32 alpha1 = 2.0 : !cudnn.tensor_desc<8x4xf32> -> !cudnn.tensor_desc<8x4xf32>
+  %6 = cudnn.pointwise identity(%2) type = f32 : !cudnn.tensor_desc<8x4xf32> -> !cudnn.tensor_desc<8x4xf16>
+  cudnn.return %2, %4, %5, %6 : !cudnn.tensor_desc<8x4xf32>, !cudnn.tensor_desc<8x4xf32>, !cudnn.tensor_desc<8x4xf32>, !cudnn.tensor_desc<8x4xf16>
+}
+
+// CHECK-LABEL: cudnn.graph @spellings(
+// CHECK: cudnn.pointwise relu_fwd(%{{.*}}) type = f32 lower_clip = 1.000000e+00
+// CHECK-NEXT: cudnn.convolution(%{{.*}}, %{{.*}}) type = f32 spatial_stride = [1]
+cudnn.graph @spellings(%x: !cudnn.tensor_desc<1x8x4xf32>, %w: !cudnn.tensor_desc<8x8x1xf32>) -> !cudnn.tensor_desc<1x8x4xf32> {
+  %0 = cudnn.pointwise_relu(%x) type = f32 lower_clip = 1.0 : !cudnn.tensor_desc<1x8x4xf32> -> !cudnn.tensor_desc<1x8x4xf32>
+  %1 = cudnn.convolution(%0, %w) type = f32 spatial_dim_count = 1 spatial_stride = [1] pre_padding = [0] post_padding = [0] dilation = [1]
+      : !cudnn.tensor_desc<1x8x4xf32>, !cudnn.tensor_desc<8x8x1xf32> -> !cudnn.tensor_desc<1x8x4xf32>
+  cudnn.return %1 : !cudnn.tensor_desc<1x8x4xf32>
+}

@@ -1,0 +1,44 @@
+"""Every convolution of a ResNet is in a group with its bias, its residual and its relu; what is left outside has a reason."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import resnet
+
+from convoy.frontend import import_module
+
+ROOT = Path(__file__).parents[3]
+
+#: Calls by the pattern of their graph. ResNet-18 has 20 convolutions, ResNet-50 has 53; one a block with another shape downsamples.
+EXPECTED = {
+    "resnet18": {"conv2d_bias": 3, "conv2d_bias_relu": 9, "conv2d_bias_residual_relu": 8},
+    "resnet50": {"conv2d_bias": 4, "conv2d_bias_relu": 33, "conv2d_bias_residual_relu": 16},
+}
+TAIL = {"max_pool": 1, "mean": 1}
+
+
+@pytest.mark.parametrize("dtype", ["f16", "bf16", "f32"])
+@pytest.mark.parametrize("name", EXPECTED)
+def test_every_convolution_is_fused(name: str, dtype: str) -> None:
+    module, inputs = getattr(resnet, name)()
+    text = import_module(module, inputs).text
+    opt = os.environ.get("CONVOY_OPT", str(ROOT / "build/bin/convoy-opt"))
+    pipeline = f"--convoy-pipeline=from=tcp to=cudnn target=cuda dtype={dtype}"
+    done = subprocess.run([opt, "-", pipeline], input=text, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    calls = Counter(re.findall(r"cudnn\.execute @(\w+)_\d+ ", done.stdout))
+    # The last layer's cast back to f32 is part of its graph, where there is one.
+    last = "matmul_bias" if dtype == "f32" else "matmul_bias_cast"
+    assert calls == {**EXPECTED[name], **TAIL, last: 1}
+
+    main = done.stdout.split("@main(")[1].split("func.func")[0]
+    left = set(re.findall(r"\btcp\.(\w+) %", main))
+    assert left <= {"cast", "transpose", "pad", "reshape"}
+    outside = re.findall(r'\{location = "[^"]*", op = "tcp\.(\w+)", reason = "[^"]+"\}', done.stdout)
+    assert set(outside) == left
