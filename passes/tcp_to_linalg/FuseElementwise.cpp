@@ -49,5 +49,10 @@ void FuseElementwisePass::runOnOperation() {
   linalg::GenericOp::getCanonicalizationPatterns(patterns, context);
   tensor::EmptyOp::getCanonicalizationPatterns(patterns, context);
   if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
-    signalPassFailure();
+    return signalPassFailure();
+  // The conversions that are left round for good. Their flag goes, because the lowering to llvm would keep it as an attribute of arith.
+  getOperation().walk([](arith::ArithFastMathInterface op) {
+    if (isa<arith::ExtFOp, arith::TruncFOp>(op))
+      op->setAttr(op.getFastMathAttrName(), arith::FastMathFlagsAttr::get(op->getContext(), arith::FastMathFlags::none));
+  });
 }
