@@ -276,8 +276,7 @@ def ExpandMathPass : Pass<"convoy-expand-math", "::mlir::func::FuncOp"> {
   let summary = "write out transcendental functions";
   let description = [{
     `math.exp expm1 log tanh erf sin cos powf` of f32 and f64 become arithmetic and bit operations, so that no libm or libdevice is needed
-    and loops vectorize. In functions for the CPU, conversions of bf16 are written out too. What is left of `math` (`sqrt`, `floor`,
-    `ceil`, `roundeven`, `absf`, `copysign`) has instructions on both targets.
+    and loops vectorize. What is left of `math` (`sqrt`, `floor`, `ceil`, `roundeven`, `absf`, `copysign`) has instructions on both targets.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }

@@ -1,7 +1,6 @@
 // After this no op is left that would be a call of libm on the CPU or of libdevice on the GPU.
 
-#include "dialect/tcp/TcpOps.h"
-#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/Passes.h"
@@ -26,10 +25,6 @@ struct ExpandMathPass : public convoy::impl::ExpandMathPassBase<ExpandMathPass> 
 void ExpandMathPass::runOnOperation() {
   RewritePatternSet patterns(&getContext());
   convoy::populateMathExpansionPatterns(patterns);
-  // GPUs convert bf16 themselves; most x86 cores do not, and LLVM calls a library there.
-  auto target = getOperation()->getAttrOfType<StringAttr>(convoy::tcp::kTargetAttr);
-  if (!target || target == "cpu")
-    arith::populateExpandBFloat16Patterns(patterns);
   if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
     signalPassFailure();
 }
