@@ -59,6 +59,7 @@ void ParallelCallsPass::runOnOperation() {
   builder.setInsertionPointToStart(module.getBody());
   auto parallelFor = LLVM::LLVMFuncOp::create(builder, module.getLoc(), "convoy_parallel_for",
                                               LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), {pointer, pointer, i64, i64}));
+  DenseMap<Operation *, LLVM::LLVMFuncOp> tasks; // by body; several calls may name one
   for (LLVM::CallOp call : calls) {
     auto body = module.lookupSymbol<LLVM::LLVMFuncOp>(call.getCallee().value_or(""));
     if (!body || body.isExternal() || call.getNumResults() != 0 || call.getArgOperands().size() < 2) {
@@ -68,7 +69,9 @@ void ParallelCallsPass::runOnOperation() {
     Location loc = call.getLoc();
     ValueRange values = call.getArgOperands().drop_front(2);
     auto frame = LLVM::LLVMStructType::getLiteral(context, SmallVector<Type>(values.getTypes()));
-    LLVM::LLVMFuncOp task = makeTask(builder, body, frame);
+    LLVM::LLVMFuncOp &task = tasks[body];
+    if (!task)
+      task = makeTask(builder, body, frame);
 
     auto function = call->getParentOfType<LLVM::LLVMFuncOp>();
     builder.setInsertionPointToStart(&function.getBody().front());

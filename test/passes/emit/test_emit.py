@@ -31,7 +31,9 @@ class Library:
     def __call__(self, inputs: list[np.ndarray], weights: list[np.ndarray] | None = None) -> list[np.ndarray]:
         def outputs(key: str) -> list[np.ndarray]:
             # 0xff bytes are NaN in every float type: what is not written shows.
-            return [np.frombuffer(bytearray(b"\xff" * _bytes(entry)), entry["dtype"]).reshape(entry["shape"]) for entry in self.manifest[key]]
+            return [
+                np.frombuffer(bytearray(b"\xff" * _bytes(entry)), entry["dtype"]).reshape(entry["shape"]) for entry in self.manifest[key]
+            ]
 
         def pointers(arrays: list[np.ndarray]) -> Any:
             return (ctypes.c_void_p * max(1, len(arrays)))(*[array.ctypes.data for array in arrays])
@@ -238,7 +240,9 @@ def test_an_unresolved_symbol_is_an_error_that_names_it() -> None:
 
 def test_an_unknown_cpu_is_an_error_that_lists_those_known() -> None:
     with pytest.raises(_convoy.CompilationFailed) as failure:
-        _convoy.compile(conv_text((1, 8, 8, 8), (8, 8, 3, 3), (1, 8, 8, 8), 1, 1, 1, False), "t", "tcp", [("target", "cpu"), ("cpu", "z80")])
+        _convoy.compile(
+            conv_text((1, 8, 8, 8), (8, 8, 3, 3), (1, 8, 8, 8), 1, 1, 1, False), "t", "tcp", [("target", "cpu"), ("cpu", "z80")]
+        )
     phase, diagnostics = failure.value.args
     assert phase == "emit"
     assert "expected cpu to be 'native' or one of" in diagnostics[0][4]
