@@ -90,6 +90,8 @@ FailureOr<Emitted> emitModule(ModuleOp module, StringRef cpu) {
   if (!machine)
     return module.emitError("no code generator for ") << host->triple << ": " << error;
 
+  if (failed(manifestToJson(module))) // before anything is added to it
+    return failure();
   Emitted emitted;
   FailureOr<std::string> ptx = takePtx(module);
   if (failed(ptx))

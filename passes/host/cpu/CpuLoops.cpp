@@ -120,6 +120,10 @@ void HostCpuLoopsPass::runOnOperation() {
   SmallVector<linalg::LinalgOp> ops;
   function.walk([&](linalg::LinalgOp op) { ops.push_back(op); });
   for (linalg::LinalgOp op : ops) {
+    if (!op.hasPureBufferSemantics()) {
+      op->emitError("expected an op on memrefs: phase 'plan' makes them");
+      return signalPassFailure();
+    }
     op = interchange(rewriter, op);
     rewriter.setInsertionPoint(op);
     SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
@@ -127,7 +131,7 @@ void HostCpuLoopsPass::runOnOperation() {
     bool outermost = isa<func::FuncOp, scf::ExecuteRegionOp>(op->getParentOp());
     FailureOr<linalg::LinalgLoops> loops = linalg::linalgOpToLoops(rewriter, op);
     if (failed(loops)) {
-      op->emitError("expected an op on memrefs that has a loop nest");
+      op->emitError("expected an op that has a loop nest");
       return signalPassFailure();
     }
     if (outermost && loops->size() == ranges.size())

@@ -250,7 +250,28 @@ def test_an_unknown_cpu_is_an_error_that_lists_those_known() -> None:
     assert "but got 'z80'" in diagnostics[0][4]
 
 
-def test_a_module_without_a_manifest_is_an_error() -> None:
+BINARY = 'gpu.binary @kernels [#gpu.object<#nvvm.target, {} = "text">]'
+
+
+@pytest.mark.parametrize(
+    ("module", "message"),
+    [
+        ("module {}", "expected the module to have 'tcp.manifest': phase 'plan' makes it"),
+        (
+            "module attributes {tcp.manifest = {a = {b = [1.5]}}} {}",
+            "expected 'tcp.manifest' to hold dictionaries, arrays, strings and numbers, but 'a' holds {b = [1.500000e+00]}",
+        ),
+        (
+            f"module attributes {{tcp.manifest = {{}}}} {{ {BINARY.format('assembly')} {BINARY.format('assembly').replace('@k', '@l')} }}",
+            "expected one gpu.binary with one object",
+        ),
+        (f"module attributes {{tcp.manifest = {{}}}} {{ {BINARY.format('fatbin')} }}", "expected the object to be assembly (PTX)"),
+    ],
+    ids=["no manifest", "no JSON", "two binaries", "not PTX"],
+)
+def test_a_module_that_cannot_be_emitted_is_an_error(module: str, message: str) -> None:
     with pytest.raises(_convoy.CompilationFailed) as failure:
-        _convoy.emit("module {}", "test.mlir", list(OPTIONS.items()))
-    assert failure.value.args[0] == "emit"
+        _convoy.emit(module, "test.mlir", list(OPTIONS.items()))
+    phase, diagnostics = failure.value.args
+    assert phase == "emit"
+    assert message in [each[4] for each in diagnostics]
