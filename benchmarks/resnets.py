@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from convoy_runtime.cuda.options import PlanOptions
 
 import convoy_runtime
+from convoy_runtime.cuda.options import PlanOptions
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "examples"))
 import resnet

@@ -190,7 +190,8 @@ def TcpFormGroupsPass : Pass<"tcp-form-groups", "::mlir::func::FuncOp"> {
     %1 = tcp.isolated_group %x, %w, %b attributes {anchor = "conv2d", pattern = "conv2d+bias"} { ... }
     ```
   }];
-  let options = [Option<"supportTable", "support-table", "std::string", "", "file to read instead of the built-in support table">];
+  let options = [Option<"supportTable", "support-table", "std::string", "", "file to read instead of the built-in support table">,
+                 Option<"allowTf32", "allow-tf32", "bool", "true", "whether products of f32 may be rounded to TF32">];
   let dependentDialects = ["::convoy::tcp::TcpDialect"];
 }
 
@@ -199,7 +200,8 @@ def TcpVerifyGroupsPass : Pass<"tcp-verify-groups", "::mlir::ModuleOp"> {
   let description = [{
     Changes nothing. A group is a chain through one anchor with one result; each of its ops is a role that a row of the table has.
   }];
-  let options = [Option<"supportTable", "support-table", "std::string", "", "file to read instead of the built-in support table">];
+  let options = [Option<"supportTable", "support-table", "std::string", "", "file to read instead of the built-in support table">,
+                 Option<"allowTf32", "allow-tf32", "bool", "true", "whether products of f32 may be rounded to TF32">];
 }
 
 def TcpCollectOutsidePass : Pass<"tcp-collect-outside", "::mlir::ModuleOp"> {

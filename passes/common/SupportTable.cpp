@@ -14,15 +14,20 @@ static constexpr char kBuiltin[] =
 #include "passes/common/SupportTableText.inc"
     ;
 
-std::optional<SupportTable> SupportTable::load(StringRef path, std::string &error) {
+std::optional<SupportTable> SupportTable::load(StringRef path, bool allowTf32, std::string &error) {
+  auto restricted = [&](std::optional<SupportTable> table) {
+    if (table)
+      table->allowTf32 = allowTf32;
+    return table;
+  };
   if (path.empty())
-    return parse(kBuiltin, "support_table.json", error);
+    return restricted(parse(kBuiltin, "support_table.json", error));
   auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
   if (!file) {
     error = ("cannot read the support table '" + path + "': " + file.getError().message()).str();
     return std::nullopt;
   }
-  return parse((*file)->getBuffer(), path, error);
+  return restricted(parse((*file)->getBuffer(), path, error));
 }
 
 std::optional<SupportTable> SupportTable::parse(StringRef text, StringRef name, std::string &error) {
@@ -48,7 +53,7 @@ std::optional<SupportTable> SupportTable::parse(StringRef text, StringRef name, 
     bool read = mapper && mapper.map("anchors", row.anchors) && mapper.map("roles", row.roles) && mapper.map("dtypes", row.dtypes) &&
                 mapper.map("layouts", row.layouts) && mapper.map("ranks", row.ranks) &&
                 mapper.mapOptional("channel_groups", row.channelGroups) && mapper.mapOptional("channel_bytes", row.channelBytes) &&
-                mapper.map("since", row.since) && mapper.map("note", row.note);
+                mapper.mapOptional("tf32", row.tf32) && mapper.map("since", row.since) && mapper.map("note", row.note);
     if (!read)
       return fail("row " + llvm::Twine(i) + ": " + llvm::toString(root.getError()));
     if (row.channelBytes < 1)
@@ -95,8 +100,10 @@ std::optional<std::string> SupportTable::refuse(const SupportQuery &query) const
     else if (query.channels * (query.dtype.getIntOrFloatBitWidth() / 8) % row.channelBytes)
       consider(4, subject + ": cuDNN takes channels of a multiple of " + llvm::Twine(row.channelBytes) + " bytes, not " +
                       llvm::Twine(query.channels) + " of " + dtype);
+    else if (row.tf32 && !allowTf32 && dtype == "f32")
+      consider(5, subject + ": in f32 every engine of cuDNN uses TF32, which allow-tf32=false forbids");
     else if (row.since > kMinimumCudnn)
-      consider(5, subject + ": needs cuDNN " + llvm::Twine(row.since) + ", programs run with " + llvm::Twine(kMinimumCudnn) + " and later");
+      consider(6, subject + ": needs cuDNN " + llvm::Twine(row.since) + ", programs run with " + llvm::Twine(kMinimumCudnn) + " and later");
     else
       return std::nullopt;
   }

@@ -24,8 +24,9 @@ struct SupportQuery {
 
 class SupportTable {
 public:
-  /// The built-in table, or that of the file `path` when it is not empty. On failure says why in `error`.
-  static std::optional<SupportTable> load(llvm::StringRef path, std::string &error);
+  /// The built-in table, or that of the file `path` when it is not empty. Without `allowTf32`, rows whose engines all round f32 to TF32 do
+  /// not take f32. On failure says why in `error`.
+  static std::optional<SupportTable> load(llvm::StringRef path, bool allowTf32, std::string &error);
 
   /// Nothing when a row accepts, else the reason in words: what was expected, what came.
   std::optional<std::string> refuse(const SupportQuery &query) const;
@@ -36,12 +37,14 @@ private:
     std::vector<int64_t> ranks;
     int64_t channelBytes = 1; ///< bytes of the channels of a group are a multiple of this
     int64_t since = 0;        ///< first cuDNN version, as CUDNN_VERSION counts
+    bool tf32 = false;        ///< in f32, every engine uses TF32
     std::string note;
   };
 
   static std::optional<SupportTable> parse(llvm::StringRef text, llvm::StringRef name, std::string &error);
 
   std::vector<Row> rows;
+  bool allowTf32 = true;
 };
 
 /// The lowest CUDNN_VERSION that compiled programs run with.

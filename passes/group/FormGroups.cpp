@@ -39,7 +39,7 @@ private:
 
 LogicalResult FormGroupsPass::initialize(MLIRContext *context) {
   std::string error;
-  table = SupportTable::load(supportTable, error);
+  table = SupportTable::load(supportTable, allowTf32, error);
   return table ? success() : emitError(UnknownLoc::get(context), error);
 }
 

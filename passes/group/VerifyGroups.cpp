@@ -22,7 +22,7 @@ struct VerifyGroupsPass : public convoy::impl::TcpVerifyGroupsPassBase<VerifyGro
 
 void VerifyGroupsPass::runOnOperation() {
   std::string error;
-  std::optional<SupportTable> table = SupportTable::load(supportTable, error);
+  std::optional<SupportTable> table = SupportTable::load(supportTable, allowTf32, error);
   if (!table) {
     getOperation().emitError(error);
     return signalPassFailure();

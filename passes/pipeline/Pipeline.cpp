@@ -46,8 +46,8 @@ static void populate_normalize(OpPassManager &pm, const PipelineOptions &options
 static void populate_group(OpPassManager &pm, const PipelineOptions &options) {
   if (options.target != "cuda")
     return;
-  pm.addNestedPass<func::FuncOp>(createTcpFormGroupsPass({options.supportTable}));
-  pm.addPass(createTcpVerifyGroupsPass({options.supportTable}));
+  pm.addNestedPass<func::FuncOp>(createTcpFormGroupsPass({options.supportTable, options.allowTf32}));
+  pm.addPass(createTcpVerifyGroupsPass({options.supportTable, options.allowTf32}));
 }
 
 static void populate_cudnn(OpPassManager &pm, const PipelineOptions &options) {

@@ -150,7 +150,12 @@ def compile_imported(
     }
     document |= {"constants": constants, "aliases": dict(imported.aliases), "unused": list(imported.unused)}
     if options.target == "cuda":
-        document["cudnn"] = {"built_for": CUDNN_BUILT_FOR, "minimum": CUDNN_MINIMUM, "io_dtype": options.dtype or "float32"}
+        document["cudnn"] = {
+            "built_for": CUDNN_BUILT_FOR,
+            "minimum": CUDNN_MINIMUM,
+            "io_dtype": options.dtype or "float32",
+            "allow_tf32": options.allow_tf32,
+        }
     manifest = Manifest.from_json(json.dumps(document).encode(), path=imported.name)
 
     prepared = None

@@ -35,6 +35,7 @@ class CompileOptions:
     cpu: LLVM's name of the CPU that runs the host code, or "native"; None is "native" on cpu and "x86-64-v3" on cuda.
     chip: the oldest GPU architecture that the generated kernels run on.
     weights: whether the artifact holds the weights' data.
+    allow_tf32: whether products of float32 may be rounded to TF32, as cuDNN and PyTorch do by default.
     support_table: a file to read instead of the built-in table of what cuDNN takes.
     dump_phases: a folder to write the module to after each phase.
     """
@@ -44,6 +45,7 @@ class CompileOptions:
     cpu: str | None = None
     chip: str = "sm_80"
     weights: bool = True
+    allow_tf32: bool = True
     support_table: Path | None = None
     dump_phases: Path | None = None
 
@@ -69,6 +71,8 @@ class CompileOptions:
         pairs = [("target", self.target), ("cpu", cpu), ("chip", self.chip)]
         if self.dtype is not None:
             pairs.append(("dtype", _ELEMENT_TYPES[self.dtype]))
+        if not self.allow_tf32:
+            pairs.append(("allow-tf32", "false"))
         if self.support_table is not None:
             pairs.append(("support-table", str(self.support_table)))
         return pairs

@@ -106,11 +106,13 @@ class OutsideOp:
 
 @dataclass(frozen=True, slots=True)
 class Cudnn:
-    """cuDNN versions as cudnnGetVersion gives them (9.19.0 is 91900): built for, and the oldest that will do."""
+    """cuDNN versions as cudnnGetVersion gives them (9.19.0 is 91900): built for, and the oldest that will do. `allow_tf32` is whether the
+    model was compiled to let products of float32 be rounded to TF32; the runtime never allows more."""
 
     built_for: int
     minimum: int
     io_dtype: str
+    allow_tf32: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,6 +283,11 @@ def _graph(source: _Object) -> Graph:
     return Graph(source.text("name"), symbol, source.texts("ops"), source.text("location"), source.each("tensors", _graph_tensor))
 
 
+def _cudnn(source: _Object) -> Cudnn:
+    allow_tf32 = source.take("allow_tf32", lambda value: value if isinstance(value, bool) else None, "true or false")
+    return Cudnn(source.count("built_for"), source.count("minimum"), source.dtype("io_dtype"), allow_tf32)
+
+
 def _file(source: _Object) -> FileEntry:
     digest = source.take("sha256", lambda v: v if isinstance(v, str) and re.fullmatch("[0-9a-f]{64}", v) else None, "64 hexadecimal digits")
     return FileEntry(digest, source.count("bytes"))
@@ -324,7 +331,7 @@ def _manifest(tree: Any, path: object) -> Manifest:
         calls=source.each("calls", lambda call: Call(call.count("graph"), call.text("location")), optional=target == "cpu"),
         kernels=source.each("kernels", lambda kernel: Kernel(kernel.text("name"), kernel.text("location")), optional=target == "cpu"),
         outside=source.each("outside", lambda op: OutsideOp(op.text("op"), op.text("location"), op.text("reason")), optional=True),
-        cudnn=nested("cudnn", lambda c: Cudnn(c.count("built_for"), c.count("minimum"), c.dtype("io_dtype"))) if has_cudnn else None,
+        cudnn=nested("cudnn", _cudnn) if has_cudnn else None,
         constants=source.texts("constants") if "constants" in source.value else (),
         aliases=source.take("aliases", strings, "an object of strings") if "aliases" in source.value else {},
         unused=source.texts("unused") if "unused" in source.value else (),

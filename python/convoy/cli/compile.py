@@ -31,13 +31,15 @@ def populate_parser(parser: argparse.ArgumentParser) -> None:
     """Adds this command's arguments."""
     parser.add_argument("model", metavar="MODEL", help="FILE.py:FUNCTION, or a .mlir file")
     parser.add_argument(
-        "-o", "--output", type=Path, required=True, metavar="FILE", help="the artifact, or with --compile-to the .mlir file; - is standard output"
-    )
+        "-o", "--output", type=Path, required=True, metavar="FILE",
+        help="the artifact, or with --compile-to the .mlir file; - is standard output",
+    )  # fmt: skip
     parser.add_argument("--target", choices=("cpu", "cuda"), help="default: cuda where there is a GPU, else cpu")
     parser.add_argument("--dtype", choices=("float32", "float16", "bfloat16"), help="type to compute in; default: the model's own")
     parser.add_argument("--cpu", metavar="NAME", help="LLVM's name of the CPU that runs the host code, or native")
     parser.add_argument("--chip", default="sm_80", metavar="SM", help="oldest GPU architecture of the kernels (default: %(default)s)")
     parser.add_argument("--no-weights", action="store_true", help="leave the weights' data out; program.load_weights brings it")
+    parser.add_argument("--no-tf32", action="store_true", help="float32 is computed in full, never rounded to TF32 on tensor cores")
     parser.add_argument("--support-table", type=Path, metavar="FILE", help="table of what cuDNN takes, instead of the built-in one")
     parser.add_argument("--compile-from", choices=PHASES[1:], help="the phase whose output MODEL, a .mlir file, is")
     parser.add_argument("--compile-to", choices=PHASES, help="stop after this phase and write its text")
@@ -51,7 +53,8 @@ def main(options: argparse.Namespace) -> int:
     from convoy.compiler import compile_imported, lower
 
     chosen = CompileOptions.of(
-        target=options.target, dtype=options.dtype, cpu=options.cpu, chip=options.chip, weights=not options.no_weights,
+        target=options.target, dtype=options.dtype, cpu=options.cpu, chip=options.chip,
+        weights=not options.no_weights, allow_tf32=not options.no_tf32,
         support_table=options.support_table, dump_phases=options.dump_phases,
     )  # fmt: skip
     _check_writable(options.output)

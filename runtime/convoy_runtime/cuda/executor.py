@@ -12,6 +12,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from convoy_runtime._safetensors import HostTensor
 from convoy_runtime.arrays import CPU, CUDA, View, aligned_copy, aligned_empty, check, is_packed, library_of, view
 from convoy_runtime.artifact import Artifact
 from convoy_runtime.errors import ArgumentError, ArtifactError, CudaError
-from convoy_runtime.manifest import TensorSpec
+from convoy_runtime.manifest import Manifest, TensorSpec
 from convoy_runtime.program import POISON, Program, Progress
 
 from ._cudnn import Cudnn, open_cudnn
@@ -73,7 +74,7 @@ class CudaProgram(Program):
         self._pool = Pool(self._device)
         try:
             with self._device.current():
-                self._prepare(artifact, options or PlanOptions(), plan_cache, progress)
+                self._prepare(artifact, _restricted(options or PlanOptions(), self.manifest), plan_cache, progress)
         except BaseException:
             self.close()
             raise
@@ -398,3 +399,9 @@ def _hand_over(library: str, array: Any) -> Any:
     if isinstance(array, DeviceArray) and library in ("jax", "cupy") and module is not None:
         return module.from_dlpack(array)
     return array
+
+
+def _restricted(options: PlanOptions, manifest: Manifest) -> PlanOptions:
+    """The options, less what the model was compiled to forbid."""
+    allowed = manifest.cudnn is None or manifest.cudnn.allow_tf32
+    return options if allowed else replace(options, allow_tf32=False)

@@ -21,6 +21,7 @@ from convoy_runtime.manifest import Graph, Manifest
 from ._cudnn import BackendDescriptor, Cudnn, open_cudnn
 from ._enums import Attribute, BehaviorNote, Descriptor, HeurMode, KnobType, NumericalNote, Type, name_of
 from .cache import PlanCache, fingerprint
+from .errata import erratum_of
 from .options import PlanOptions
 
 __all__ = ["Plan", "PlanReport", "Planner", "device_properties", "plan_for"]
@@ -133,13 +134,15 @@ class Planner:
                 if content is not None:
                     self._store(content, plan)
                 return plan
-        hint = "relax the PlanOptions, or compile the model again for this GPU" if rejected else None
+        hint = None
+        if rejected:
+            hint = "relax the PlanOptions, or compile the model again for this GPU (with allow_tf32=False, when TF32 is what is forbidden)"
         raise PlanError(graph=graph.name, location=graph.location, tried=tuple(rejected), hint=hint)
 
     def _restore(self, graph: Graph, content: str, rejected: list[str]) -> Plan | None:
         """The plan that the cache has for a graph of this content; None when there is none that cuDNN takes."""
         entry = self._cache.load(content, repr(self._options)) if self._cache is not None else None
-        if entry is None:
+        if entry is None or erratum_of(graph, entry.get("report", {}).get("engine", -1), self._cudnn.version):
             return None
         descriptor = self._cudnn.create(Descriptor.EXECUTION_PLAN)
         try:
@@ -245,7 +248,7 @@ class Planner:
     def _build(self, graph: Graph, config: _Config, float32: bool, rejected: list[str]) -> Plan | None:
         numerical = {NumericalNote(note) for note in config.numerical if note in NumericalNote._value2member_map_}
         behavior = {BehaviorNote(note) for note in config.behavior if note in BehaviorNote._value2member_map_}
-        reason = self._options.refuses(numerical, behavior, float32=float32)
+        reason = erratum_of(graph, config.engine, self._cudnn.version) or self._options.refuses(numerical, behavior, float32=float32)
         if reason is not None:
             rejected.append(f"{config}: {reason}")
             return None
