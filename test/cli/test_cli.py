@@ -183,7 +183,8 @@ def test_damaged_artifacts(damage: str, artifact: Path, tmp_path: Path, capsys: 
 
 def test_invalid_mlir_names_file_line_and_op(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "bad.mlir"
-    path.write_text("func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {\n  %0 = tcp.clamp %x : tensor<2xf32> -> tensor<2xf32>\n  return %0 : tensor<2xf32>\n}\n")
+    body = "  %0 = tcp.clamp %x : tensor<2xf32> -> tensor<2xf32>\n  return %0 : tensor<2xf32>\n"
+    path.write_text(f"func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {{\n{body}}}\n")
     arguments = ["compile", str(path), "--target", "cpu", "--compile-from", "tcp", "--compile-to", "normalize", "-o", "-"]
     assert main(arguments) == 1
     err = capsys.readouterr().err

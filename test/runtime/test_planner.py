@@ -25,6 +25,7 @@ from convoy_runtime._native import load_native
 from convoy_runtime.cuda import _enums
 from convoy_runtime.cuda._cudnn import Cudnn, open_cudnn, version_text
 from convoy_runtime.cuda.cache import PlanCache, fingerprint
+from convoy_runtime.cuda.errata import Erratum, erratum_of
 from convoy_runtime.cuda.options import PlanOptions
 from convoy_runtime.cuda.planner import Planner, device_properties
 from convoy_runtime.manifest import Call, Graph, GraphTensor
@@ -196,6 +197,7 @@ def test_missing_cublaslt_is_an_error_not_the_end(cudnn: Cudnn) -> None:
 from convoy_runtime import DeviceError
 from convoy_runtime.cuda._cudnn import open_cudnn
 from convoy_runtime.cuda.cache import PlanCache, fingerprint
+from convoy_runtime.cuda.errata import Erratum, erratum_of
 from convoy_runtime.cuda.options import PlanOptions
 from convoy_runtime.cuda.planner import Planner
 try:
@@ -305,3 +307,21 @@ def test_planning_for_another_machine_without_success(
     printed = capsys.readouterr().out
     assert "model.py:9: graph conv_bias_relu: no execution plan, of " in printed
     assert printed.endswith("\n0 of 1 graphs have a plan\n")
+
+
+def test_known_errors_of_engines() -> None:
+    pool = replace(graph("bfloat16"), ops=("maxpool",))
+    assert "bfloat16" in (erratum_of(pool, 3, 91900) or "")
+    assert erratum_of(pool, 2, 91900) is None
+    assert erratum_of(pool, 3, 89900) is None
+    assert erratum_of(replace(graph("float16"), ops=("maxpool",)), 3, 91900) is None
+    assert erratum_of(graph("bfloat16"), 3, 91900) is None
+
+
+def test_an_engine_with_a_known_error_is_not_chosen(plan: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    first = plan()
+    rule = Erratum(frozenset({"convolution"}), "float16", first.engine, 90000, 99999, "is wrong")
+    monkeypatch.setattr("convoy_runtime.cuda.errata.ERRATA", (rule,))
+    second = plan()
+    assert second.engine != first.engine
+    assert any(line.endswith("is wrong") for line in second.rejected)
