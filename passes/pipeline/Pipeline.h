@@ -17,11 +17,9 @@ struct PipelineOptions : public mlir::PassPipelineOptions<PipelineOptions> {
                             llvm::cl::init("")};
   Option<std::string> cpu{*this, "cpu", llvm::cl::desc("LLVM CPU name of the host, or native"), llvm::cl::init("native")};
   Option<std::string> chip{*this, "chip", llvm::cl::desc("GPU architecture of the generated kernels"), llvm::cl::init("sm_80")};
-  Option<std::string> supportTable {
-    *this, "support-table", llvm::cl::desc("file to read instead of the built-in support table"),
-        llvm::cl::init("") Option<bool> allowTf32{*this, "allow-tf32", llvm::cl::desc("whether products of f32 may be rounded to TF32"),
-                                                  llvm::cl::init(true)};
-  };
+  Option<std::string> supportTable{*this, "support-table", llvm::cl::desc("file to read instead of the built-in support table"),
+                                   llvm::cl::init("")};
+  Option<bool> allowTf32{*this, "allow-tf32", llvm::cl::desc("whether products of f32 may be rounded to TF32"), llvm::cl::init(true)};
 };
 
 /// Names of all phases in order.
