@@ -231,8 +231,9 @@ def ConvertTcpToCudnnPass : Pass<"convert-tcp-to-cudnn", "::mlir::ModuleOp"> {
 def CudnnOutlineGraphsPass : Pass<"cudnn-outline-graphs", "::mlir::ModuleOp"> {
   let summary = "inline graphs as symbols and calls of them";
   let description = [{
-    Each `cudnn.build_and_exec_graph` becomes a `cudnn.execute` of a `cudnn.graph`, equal graphs being one. The handle is the runtime's and is
-    dropped; `cudnn.pointwise_relu` becomes `cudnn.pointwise relu_fwd`, and a convolution loses its `spatial_dim_count`, which the rank says.
+    Each `cudnn.build_and_exec_graph` becomes a `cudnn.execute` of a `cudnn.graph`, equal graphs being one. The handle is the runtime's
+    and is dropped; `cudnn.pointwise_relu` becomes `cudnn.pointwise relu_fwd`, and a convolution loses its `spatial_dim_count`, which the
+    rank says.
   }];
   let dependentDialects = ["::convoy::cudnn::CudnnDialect", "::mlir::tensor::TensorDialect"];
 }

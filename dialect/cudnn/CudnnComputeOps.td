@@ -25,7 +25,8 @@ def Cudnn_ConvolutionOp : Cudnn_ComputeOp<"convolution"> {
     **Constraints**
 
     * (c1) all three tensors have one rank, 3 to 5.
-    * (c2) `spatial_stride` and `dilation` have one positive number a spatial dim, `pre_padding` and `post_padding` one that is not negative.
+    * (c2) `spatial_stride` and `dilation` have one positive number a spatial dim, `pre_padding` and `post_padding` one that is not
+      negative.
     * (c3) the filter's channels divide the input's, and the groups that follow divide the filter's K.
     * (c4) the output's shape is the one that input and filter give, and none of its dims is 0.
     * (c5) the compute type is f64, f32, f16, bf16 or i32.
@@ -49,7 +50,8 @@ def Cudnn_ConvolutionOp : Cudnn_ComputeOp<"convolution"> {
   let assemblyFormat = [{
     `(` $x `,` $w `)` (`mode` `=` `` $mode^)? (`kind` `=` `` $kind^)? `type` `=` $compute_type (`alpha` `=` $alpha^)? (`beta` `=` $beta^)?
     (`spatial_dim_count` `=` $spatial_dim_count^)? `spatial_stride` `=` $spatial_stride `pre_padding` `=` $pre_padding
-    `post_padding` `=` $post_padding `dilation` `=` $dilation attr-dict `:` qualified(type($x)) `,` qualified(type($w)) `->` qualified(type($y))
+    `post_padding` `=` $post_padding `dilation` `=` $dilation attr-dict `:` qualified(type($x)) `,` qualified(type($w)) `->`
+    qualified(type($y))
   }];
   let hasCanonicalizeMethod = 1;
   let extraClassDeclaration = [{
@@ -81,7 +83,9 @@ def Cudnn_MatmulOp : Cudnn_ComputeOp<"matmul"> {
     Maps to `CUDNN_BACKEND_MATMUL_DESCRIPTOR` (`CUDNN_ATTR_MATMUL_COMP_TYPE`) and `CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR`.
   }];
   let arguments = (ins Cudnn_TensorDescType:$a, Cudnn_TensorDescType:$b, TypeAttr:$compute_type);
-  let assemblyFormat = "`(` $a `,` $b `)` `type` `=` $compute_type attr-dict `:` qualified(type($a)) `,` qualified(type($b)) `->` qualified(type($y))";
+  let assemblyFormat = [{
+    `(` $a `,` $b `)` `type` `=` $compute_type attr-dict `:` qualified(type($a)) `,` qualified(type($b)) `->` qualified(type($y))
+  }];
 }
 
 def Cudnn_PointwiseOp : Cudnn_ComputeOp<"pointwise"> {
@@ -104,7 +108,8 @@ def Cudnn_PointwiseOp : Cudnn_ComputeOp<"pointwise"> {
     ```mlir
     %y = cudnn.pointwise add(%x, %b) type = f32
         : !cudnn.tensor_desc<1x64x56x56xf32, NHWC>, !cudnn.tensor_desc<1x64x1x1xf16, NHWC> -> !cudnn.tensor_desc<1x64x56x56xf32, NHWC>
-    %z = cudnn.pointwise relu_fwd(%y) type = f32 lower_clip = 0.0 : !cudnn.tensor_desc<1x64x56x56xf32, NHWC> -> !cudnn.tensor_desc<1x64x56x56xf16, NHWC>
+    %z = cudnn.pointwise relu_fwd(%y) type = f32 lower_clip = 0.0
+        : !cudnn.tensor_desc<1x64x56x56xf32, NHWC> -> !cudnn.tensor_desc<1x64x56x56xf16, NHWC>
     ```
 
     Maps to `CUDNN_BACKEND_POINTWISE_DESCRIPTOR` (`CUDNN_ATTR_POINTWISE_MODE`, `_MATH_PREC`, `_RELU_LOWER_CLIP`, `_RELU_UPPER_CLIP`,
@@ -123,7 +128,8 @@ def Cudnn_PointwiseOp : Cudnn_ComputeOp<"pointwise"> {
   }];
   let hasFolder = 1;
   let builders = [
-    OpBuilder<(ins "::mlir::Type":$type, "::convoy::cudnn::PointwiseMode":$mode, "::mlir::ValueRange":$inputs, "::mlir::Type":$computeType)>,
+    OpBuilder<(ins "::mlir::Type":$type, "::convoy::cudnn::PointwiseMode":$mode, "::mlir::ValueRange":$inputs,
+                   "::mlir::Type":$computeType)>,
   ];
 }
 
@@ -182,7 +188,8 @@ def Cudnn_ResampleOp : Cudnn_ComputeOp<"resample"> {
     * (c5) the compute type is f64, f32, f16, bf16 or i32.
 
     ```mlir
-    %y = cudnn.resample maxpool(%x) type = f32 window = [3, 3] stride = [2, 2] pre_padding = [1, 1] post_padding = [1, 1] padding_mode = neg_inf_pad
+    %y = cudnn.resample maxpool(%x) type = f32 window = [3, 3] stride = [2, 2] pre_padding = [1, 1] post_padding = [1, 1]
+        padding_mode = neg_inf_pad
         : !cudnn.tensor_desc<1x64x112x112xf16, NHWC> -> !cudnn.tensor_desc<1x64x56x56xf16, NHWC>
     ```
 

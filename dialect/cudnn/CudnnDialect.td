@@ -12,8 +12,9 @@ def Cudnn_Dialect : Dialect {
   let cppNamespace = "::convoy::cudnn";
   let summary = "one operation graph as cuDNN sees it: tensors, operations, graphs, calls";
   let description = [{
-    A `cudnn.graph` is one cuDNN operation graph: a symbol whose body is a dag of operations on tensor descriptors, called by `cudnn.execute` on
-    tensors or buffers. The dims of a descriptor are logical (N, C, spatial; K, C, window for filters; batch, rows, columns for matrices),
+    A `cudnn.graph` is one cuDNN operation graph: a symbol whose body is a dag of operations on tensor descriptors, called by
+    `cudnn.execute` on tensors or buffers. The dims of a descriptor are logical (N, C, spatial; K, C, window for filters;
+    batch, rows, columns for matrices),
     its strides say the order in memory. A tensor is virtual unless it is an argument or a result of the graph; that is derived from the
     use and written nowhere. The element types of arguments and results are the io types, those of the values in between the intermediate
     types, and each operation has its own compute type (`type = f32`).
@@ -39,9 +40,9 @@ def Cudnn_TensorDescType : Cudnn_Type<"TensorDesc", "tensor_desc"> {
   let summary = "shape, element type, strides and alignment of a tensor";
   let description = [{
     The dims are logical: N, C, then spatial. The strides, in elements, give the order in memory. They are always held in full; as text they
-    are `NHWC` (`NWC`, `NDHWC`) when channels vary fastest and nothing is padded, `NCHW` (`NCW`, `NCDHW`) or nothing when packed in the order of
-    the dims, and `stride = [..]` otherwise; `stride = []` means packed in the order of the dims. `alignment` is that of the address in
-    bytes, 16 when not written.
+    are `NHWC` (`NWC`, `NDHWC`) when channels vary fastest and nothing is padded, `NCHW` (`NCW`, `NCDHW`) or nothing when packed in the
+    order of the dims, and `stride = [..]` otherwise; `stride = []` means packed in the order of the dims.
+    `alignment` is that of the address in bytes, 16 when not written.
 
     **Constraints**
 

@@ -72,8 +72,8 @@ def Cudnn_ExecuteOp : Op<Cudnn_Dialect, "execute",
      DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "run a graph";
   let description = [{
-    Reads `ins`, writes `outs`. On tensors the results are the `outs` after the run; on memrefs there are none. The contents of `outs` before
-    the run do not matter.
+    Reads `ins`, writes `outs`. On tensors the results are the `outs` after the run; on memrefs there are none. The contents of `outs`
+    before the run do not matter.
 
     **Constraints**
 
