@@ -41,8 +41,13 @@ FailureOr<HostCpu> describeHostCpu(StringRef cpu, std::string &error) {
       return failure();
     }
     llvm::X86::getFeaturesForCPU(cpu, on, /*NeedPlus=*/false);
-    for (StringRef name : on)
-      if (llvm::is_contained(kUsed, name))
+    llvm::StringMap<bool> implied; // the list leaves out what others imply: avx2 stands for avx
+    for (StringRef name : on) {
+      implied[name] = true;
+      llvm::X86::updateImpliedFeatures(name, /*Enabled=*/true, implied);
+    }
+    for (StringRef name : kUsed)
+      if (implied.lookup(name))
         host.features.push_back(name.str());
   }
   llvm::sort(host.features);

@@ -250,6 +250,19 @@ def test_an_unknown_cpu_is_an_error_that_lists_those_known() -> None:
     assert "but got 'z80'" in diagnostics[0][4]
 
 
+@pytest.mark.parametrize(("cpu", "lanes", "feature"), [("x86-64", 4, "sse"), ("x86-64-v3", 8, "avx"), ("x86-64-v4", 16, "avx512f")])
+def test_kernels_are_as_wide_as_the_registers_of_the_cpu(cpu: str, lanes: int, feature: str) -> None:
+    text = conv_text((1, 8, 8, 8), (64, 8, 3, 3), (1, 64, 8, 8), 1, 1, 1, False)
+    options = list((OPTIONS | {"cpu": cpu}).items())
+    host = _convoy.run_phases(text, "test.mlir", "tcp", "host", options)
+    assert "vector.fma" in host
+    assert f"vector<{lanes}xf32>" in host
+    assert f"vector<{2 * lanes}xf32>" not in host
+    _, _, manifest = _convoy.compile(text, "test.mlir", "tcp", options)
+    assert json.loads(manifest)["host"]["cpu"] == cpu
+    assert feature in json.loads(manifest)["host"]["features"]
+
+
 BINARY = 'gpu.binary @kernels [#gpu.object<#nvvm.target, {} = "text">]'
 
 
