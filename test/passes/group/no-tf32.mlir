@@ -1,4 +1,4 @@
-// In f32 every engine of cuDNN's matrix product uses TF32: where that is forbidden, the product stays outside, with the reason.
+// A product of f32 in cuDNN is always rounded to TF32. When that is forbidden, the product stays outside, and the reason is told.
 // RUN: convoy-opt %s --pass-pipeline="builtin.module(func.func(tcp-form-groups{allow-tf32=false}))" | filecheck %s --check-prefix=STRICT
 // RUN: convoy-opt %s --pass-pipeline="builtin.module(func.func(tcp-form-groups))" | filecheck %s --check-prefix=TF32
 
