@@ -327,13 +327,17 @@ class CudaProgram(Program):
         call("cuGraphLaunch", self._graph, stream)
 
     def _follow(self, stream: int) -> None:
-        """Makes `stream` wait for the last run when that was on another one: both use the static buffers."""
-        if self._last_stream is not None and self._last_stream != stream:
+        """Makes `stream` wait for the last run when that was on another one: both use the static buffers. A capture cannot wait for
+        what is outside it; who replays the captured graph orders it after other runs."""
+        if self._last_stream is not None and self._last_stream != stream and not self._capturing(stream):
             self._driver.call("cuStreamWaitEvent", stream, self._event, 0)
+
+    def _capturing(self, stream: int) -> bool:
+        return int(self._driver.call("cuStreamIsCapturing", stream)) != _CAPTURE_STATUS_NONE
 
     def _leave(self, stream: int) -> None:
         # While a caller captures the stream into a graph of its own, our event would become part of that graph.
-        if int(self._driver.call("cuStreamIsCapturing", stream)) == _CAPTURE_STATUS_NONE:
+        if not self._capturing(stream):
             self._driver.call("cuEventRecord", self._event, stream)
             self._last_stream = stream
 
