@@ -263,11 +263,10 @@ class CudaProgram(Program):
             with contextlib.suppress(CudaError):
                 call("cuGraphDestroy", call("cuStreamEndCapture", stream))
             raise
-        graph = call("cuStreamEndCapture", stream)
-        try:
-            self._graph = call("cuGraphInstantiate", graph, 0)
-        finally:
-            call("cuGraphDestroy", graph)
+        # Kept beside its instance: a caller's own capture takes it as a child.
+        self._captured = call("cuStreamEndCapture", stream)
+        self._resources.callback(self._quietly, "cuGraphDestroy", self._captured)
+        self._graph = call("cuGraphInstantiate", self._captured, 0)
         self._resources.callback(self._quietly, "cuGraphExecDestroy", self._graph)
 
     def _install(self, prepared: Mapping[str, HostTensor]) -> None:
@@ -324,7 +323,18 @@ class CudaProgram(Program):
             for pointer, size in (*regions, (self._arena, self.manifest.arena_bytes)):
                 if size:
                     call("cuMemsetD8Async", pointer, POISON, size, stream)
-        call("cuGraphLaunch", self._graph, stream)
+        if self._capturing(stream):
+            self._nest(stream)
+        else:
+            call("cuGraphLaunch", self._graph, stream)
+
+    def _nest(self, stream: int) -> None:
+        """Puts the captured graph as a child into the one that the caller captures on `stream`."""
+        call, flags = self._driver.call, self._driver.module.CUstreamUpdateCaptureDependencies_flags
+        _, _, graph, found, *_ = call("cuStreamGetCaptureInfo", stream)
+        dependencies = list(found or ())
+        node = call("cuGraphAddChildGraphNode", graph, dependencies, len(dependencies), self._captured)
+        call("cuStreamUpdateCaptureDependencies", stream, [node], None, 1, flags.CU_STREAM_SET_CAPTURE_DEPENDENCIES)
 
     def _follow(self, stream: int) -> None:
         """Makes `stream` wait for the last run when that was on another one: both use the static buffers. A capture cannot wait for

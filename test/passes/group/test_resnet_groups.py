@@ -20,7 +20,9 @@ EXPECTED = {
     "resnet18": {"conv2d_bias": 3, "conv2d_bias_relu": 9, "conv2d_bias_residual_relu": 8},
     "resnet50": {"conv2d_bias": 4, "conv2d_bias_relu": 33, "conv2d_bias_residual_relu": 16},
 }
-TAIL = {"max_pool": 1, "mean": 1}
+#: In bf16 generated kernels pool: support_table.json says why.
+TAIL = {"f16": {"max_pool": 1, "mean": 1}, "bf16": {}, "f32": {"max_pool": 1, "mean": 1}}
+KERNELS = {"cast", "transpose", "pad", "reshape"}
 
 
 @pytest.mark.parametrize("dtype", ["f16", "bf16", "f32"])
@@ -35,10 +37,10 @@ def test_every_convolution_is_fused(name: str, dtype: str) -> None:
     calls = Counter(re.findall(r"cudnn\.execute @(\w+)_\d+ ", done.stdout))
     # The last layer's cast back to f32 is part of its graph, where there is one.
     last = "matmul_bias" if dtype == "f32" else "matmul_bias_cast"
-    assert calls == {**EXPECTED[name], **TAIL, last: 1}
+    assert calls == {**EXPECTED[name], **TAIL[dtype], last: 1}
 
     main = done.stdout.split("@main(")[1].split("func.func")[0]
     left = set(re.findall(r"\btcp\.(\w+) %", main))
-    assert left <= {"cast", "transpose", "pad", "reshape"}
+    assert left <= KERNELS | ({"max_pool", "reduce_mean"} if dtype == "bf16" else set())
     outside = re.findall(r'\{location = "[^"]*", op = "tcp\.(\w+)", reason = "[^"]+"\}', done.stdout)
     assert set(outside) == left
