@@ -32,6 +32,7 @@ private:
   void emitBody();
   void emitWarpReduction(Value thread);
   void emitThread(Value thread);
+  void emitTiles(Value block, Value thread);
   Lanes computeOutputs(const Indices &indices, ArrayRef<int64_t> activeLanes);
 
   SmallVector<Value> delinearize(Value linear, ArrayRef<KernelLoop> loops, int64_t lanes);
@@ -58,8 +59,9 @@ private:
   OpBuilder &b;
   Location loc;
   llvm::SetVector<Value> roots;
-  DenseMap<Value, Buffer> captured; ///< memrefs that the payload loads from
-  DenseMap<Value, Value> arguments; ///< root -> argument of the kernel
+  DenseMap<Value, Buffer> captured;   ///< memrefs that the payload loads from
+  DenseMap<Value, Value> arguments;   ///< root -> argument of the kernel
+  SmallVector<BlockArgument> staging; ///< the block's squares, one a transposed input
 };
 
 bool isConstant(Value value) {
@@ -100,6 +102,13 @@ LogicalResult Emitter::collectArguments() {
 FailureOr<Kernel> Emitter::emit(StringRef name) {
   if (failed(collectArguments()))
     return failure();
+  // Constants with many values are data of the kernels' module, not arguments.
+  llvm::SetVector<Value> constants;
+  for (Value root : roots)
+    if (root.getDefiningOp<memref::GetGlobalOp>())
+      constants.insert(root);
+  roots.set_subtract(constants);
+
   SmallVector<Type> types;
   SmallVector<ByteRange> ranges;
   for (Value root : roots) {
@@ -112,7 +121,13 @@ FailureOr<Kernel> Emitter::emit(StringRef name) {
   }
 
   OpBuilder::InsertionGuard guard(b);
-  auto func = gpu::GPUFuncOp::create(b, loc, name, b.getFunctionType(types, {}));
+  // One column more than the square has, so that a column's elements lie in different banks.
+  SmallVector<Type> squares;
+  for (auto [number, operand] : llvm::enumerate(plan.operands))
+    if (plan.isTransposed(number))
+      squares.push_back(MemRefType::get({plan.tile, plan.tile + 1}, operand.buffer->type.getElementType(), MemRefLayoutAttrInterface(),
+                                        gpu::AddressSpaceAttr::get(b.getContext(), gpu::AddressSpace::Workgroup)));
+  auto func = gpu::GPUFuncOp::create(b, loc, name, b.getFunctionType(types, {}), squares);
   func->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), b.getUnitAttr());
   func.setKnownBlockSize(ArrayRef<int32_t>{int32_t(kBlockThreads), 1, 1});
   for (auto [i, root] : llvm::enumerate(roots)) {
@@ -126,21 +141,39 @@ FailureOr<Kernel> Emitter::emit(StringRef name) {
   }
 
   b.setInsertionPointToStart(&func.getBody().front());
+  staging = llvm::to_vector(func.getWorkgroupAttributions());
+  for (Value root : constants) {
+    auto global = root.getDefiningOp<memref::GetGlobalOp>();
+    auto module = func->getParentOfType<gpu::GPUModuleOp>();
+    if (!module.lookupSymbol(global.getName())) {
+      OpBuilder atStart = OpBuilder::atBlockBegin(module.getBody());
+      atStart.clone(*SymbolTable::lookupNearestSymbolFrom(global, global.getNameAttr()));
+    }
+    auto type = cast<MemRefType>(root.getType());
+    Value data = b.clone(*global)->getResult(0);
+    arguments[root] = memref::ReinterpretCastOp::create(b, loc, MemRefType::get({type.getNumElements()}, type.getElementType()), data,
+                                                        /*offset=*/0, ArrayRef<int64_t>{type.getNumElements()}, ArrayRef<int64_t>{1});
+  }
   emitBody();
   return Kernel{func, llvm::to_vector(roots)};
 }
 
 void Emitter::emitBody() {
   Value block = gpu::BlockIdOp::create(b, loc, gpu::Dimension::x);
-  Value thread = add(mul(block, kBlockThreads), gpu::ThreadIdOp::create(b, loc, gpu::Dimension::x));
-  if (plan.threads() % kBlockThreads != 0) {
+  Value own = gpu::ThreadIdOp::create(b, loc, gpu::Dimension::x);
+  Value thread = add(mul(block, kBlockThreads), own);
+  if (plan.tile) {
+    emitTiles(block, own);
+  } else if (plan.warpCombiner) {
+    emitWarpReduction(thread);
+  } else if (plan.threads() % kBlockThreads != 0) {
     Value inside = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, thread, constant(plan.threads()));
     auto guarded = scf::IfOp::create(b, loc, inside, /*withElseRegion=*/false);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPoint(guarded.thenBlock()->getTerminator());
-    plan.warpCombiner ? emitWarpReduction(thread) : emitThread(thread);
+    emitThread(thread);
   } else {
-    plan.warpCombiner ? emitWarpReduction(thread) : emitThread(thread);
+    emitThread(thread);
   }
   gpu::ReturnOp::create(b, loc);
 }
@@ -358,7 +391,7 @@ Emitter::Lanes Emitter::applyEpilogue(ArrayRef<Value> results, const Indices &in
   SmallVector<Lanes> inputs;
   int64_t number = plan.numInputs + 1;
   for (Value input : epilogue.getDpsInputs())
-    inputs.push_back(input == result ? llvm::to_vector(results) : loadLanes(number++, indices, activeLanes));
+    inputs.push_back(withoutUnitReshapes(input) == result ? llvm::to_vector(results) : loadLanes(number++, indices, activeLanes));
   Lanes outputs;
   for (auto [i, lane] : llvm::enumerate(activeLanes)) {
     SmallVector<Value> values;
@@ -419,6 +452,63 @@ void Emitter::emitThread(Value thread) {
   }
 }
 
+void Emitter::emitTiles(Value block, Value thread) {
+  int64_t tile = plan.tile, last = plan.parallel.size() - 1, rowsAtOnce = kBlockThreads / kWarpThreads;
+  SmallVector<KernelLoop> blocks(plan.parallel);
+  for (int64_t i : {int64_t(plan.tileLoop), last})
+    blocks[i].size = llvm::divideCeil(blocks[i].size, tile);
+  Indices corner;
+  corner.parallel = delinearize(block, blocks, 1);
+  for (int64_t i : {int64_t(plan.tileLoop), last})
+    corner.parallel[i] = mul(corner.parallel[i], tile);
+  Value x = arith::RemUIOp::create(b, loc, thread, constant(kWarpThreads)),
+        y = arith::DivUIOp::create(b, loc, thread, constant(kWarpThreads));
+
+  // Calls `body` for each element of the square that the thread takes, `fast` being the loop along which a warp walks.
+  auto forEach = [&](int64_t fast, int64_t slow, llvm::function_ref<void(const Indices &, Value, Value)> body) {
+    for (int64_t row = 0; row < tile; row += rowsAtOnce)
+      for (int64_t column = 0; column < tile; column += kWarpThreads) {
+        Value inFast = add(x, column), inSlow = add(y, row);
+        Indices indices = corner;
+        indices.parallel[fast] = add(corner.parallel[fast], inFast);
+        indices.parallel[slow] = add(corner.parallel[slow], inSlow);
+        Value inside;
+        for (int64_t i : {fast, slow}) {
+          if (plan.parallel[i].size % tile == 0)
+            continue;
+          Value here = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, indices.parallel[i], constant(plan.parallel[i].size));
+          inside = inside ? Value(arith::AndIOp::create(b, loc, inside, here)) : here;
+        }
+        OpBuilder::InsertionGuard guard(b);
+        if (inside)
+          b.setInsertionPoint(scf::IfOp::create(b, loc, inside, /*withElseRegion=*/false).thenBlock()->getTerminator());
+        body(indices, inFast, inSlow);
+      }
+  };
+  forEach(plan.tileLoop, last, [&](const Indices &indices, Value inFast, Value inSlow) {
+    const auto *square = staging.begin();
+    for (int64_t input = 0; input < plan.numInputs; ++input)
+      if (plan.isTransposed(input))
+        memref::StoreOp::create(b, loc, loadOne(input, indices, 0), *square++, ValueRange{inSlow, inFast});
+  });
+  gpu::BarrierOp::create(b, loc);
+  forEach(last, plan.tileLoop, [&](const Indices &indices, Value inFast, Value inSlow) {
+    const auto *square = staging.begin();
+    SmallVector<Value> values;
+    for (int64_t input = 0; input < plan.numInputs; ++input) {
+      if (plan.isTransposed(input))
+        values.push_back(memref::LoadOp::create(b, loc, *square++, ValueRange{inFast, inSlow}));
+      else
+        values.push_back(plan.operands[input].isRead ? loadOne(input, indices, 0) : Value());
+    }
+    if (plan.inits[0])
+      values.push_back(cloneConstant(plan.inits[0]));
+    else
+      values.push_back(plan.operands[plan.numInputs].isRead ? loadOne(plan.numInputs, indices, 0) : Value());
+    storeLanes(plan.firstOutput, indices, payload(op, values, indices, 0));
+  });
+}
+
 Value Emitter::shuffleXor(Value value, int64_t distance) {
   Type type = value.getType();
   unsigned width = type.getIntOrFloatBitWidth();
@@ -439,8 +529,12 @@ Value Emitter::shuffleXor(Value value, int64_t distance) {
 
 void Emitter::emitWarpReduction(Value thread) {
   Indices indices;
-  Value lane = arith::RemUIOp::create(b, loc, thread, constant(kWarpThreads));
-  indices.parallel = delinearize(arith::DivUIOp::create(b, loc, thread, constant(kWarpThreads)), plan.parallel, 1);
+  Value lane = arith::RemUIOp::create(b, loc, thread, constant(plan.reducers));
+  Value row = arith::DivUIOp::create(b, loc, thread, constant(plan.reducers));
+  // Every thread of a warp takes part in its shuffles, so those past the end repeat the last row.
+  int64_t rows = plan.threads() / plan.reducers;
+  Value clamped = plan.threads() % kBlockThreads == 0 ? row : Value(arith::MinUIOp::create(b, loc, row, constant(rows - 1)));
+  indices.parallel = delinearize(clamped, plan.parallel, 1);
   int64_t length = 1, numInputs = plan.numInputs;
   for (const KernelLoop &loop : plan.reduction)
     length *= loop.size;
@@ -453,7 +547,7 @@ void Emitter::emitWarpReduction(Value thread) {
 
   // Each thread starts from the neutral element; what the output holds joins at the end, once.
   Value neutral = arith::ConstantOp::create(b, loc, *arith::getNeutralElement(plan.warpCombiner));
-  auto loop = scf::ForOp::create(b, loc, lane, constant(length), constant(kWarpThreads), neutral);
+  auto loop = scf::ForOp::create(b, loc, lane, constant(length), constant(plan.reducers), neutral);
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
@@ -466,10 +560,12 @@ void Emitter::emitWarpReduction(Value thread) {
     indices.reduction.clear();
   }
   Value sum = loop.getResult(0);
-  for (int64_t distance = kWarpThreads / 2; distance > 0; distance /= 2)
+  for (int64_t distance = plan.reducers / 2; distance > 0; distance /= 2)
     sum = combine(sum, shuffleXor(sum, distance));
 
   Value first = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, lane, constant(0));
+  if (clamped != row)
+    first = arith::AndIOp::create(b, loc, first, arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, row, constant(rows)));
   auto guarded = scf::IfOp::create(b, loc, first, /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(guarded.thenBlock()->getTerminator());

@@ -100,9 +100,11 @@ static void merge(SmallVectorImpl<KernelLoop> &loops) {
 }
 
 int64_t KernelPlan::threads() const {
-  int64_t count = warpCombiner ? kWarpThreads : 1;
-  for (const KernelLoop &loop : parallel)
-    count *= loop.size;
+  int64_t count = tile ? kBlockThreads : reducers;
+  for (auto [i, loop] : llvm::enumerate(parallel)) {
+    bool tiled = tile != 0 && (i == tileLoop || i + 1 == parallel.size());
+    count *= tiled ? llvm::divideCeil(loop.size, tile) : loop.size;
+  }
   return count / lanes;
 }
 
@@ -150,24 +152,62 @@ static int64_t chooseLanes(const KernelPlan &plan) {
   return 1;
 }
 
-/// The op that combines two partial results, when a warp can share the reduction and gains by it.
-static Operation *findWarpCombiner(const KernelPlan &plan) {
+/// Sets the op that combines two partial results, when threads can share the reduction and gain by it.
+static void shareReduction(KernelPlan &plan) {
   linalg::LinalgOp op = plan.op;
   int64_t length = 1;
   for (const KernelLoop &loop : plan.reduction)
     length *= loop.size;
-  constexpr int64_t kLong = 2 * kWarpThreads, kManyThreads = 1 << 14;
-  if (op.getNumDpsInits() != 1 || length < kLong)
-    return nullptr;
+  constexpr int64_t kLong = 2 * kWarpThreads, kPart = 8, kManyThreads = 1 << 14;
+  if (op.getNumDpsInits() != 1 || length < 2 * kPart)
+    return;
   bool contiguous = false;
   for (int64_t input = 0; input < plan.numInputs; ++input)
     contiguous |= plan.reduction.back().steps[input] == 1;
-  if (!contiguous && plan.threads() >= kManyThreads)
-    return nullptr;
+  // Threads that share a row read along it. Where neighbouring outputs read along a row anyway, sharing only helps to fill the GPU.
+  for (int64_t input = 0; input < plan.numInputs && !plan.parallel.empty(); ++input)
+    contiguous &= plan.parallel.back().steps[input] != 1;
+  if (!contiguous && (length < kLong || plan.threads() >= kManyThreads))
+    return;
   SmallVector<Operation *> combiners;
   if (!matchReduction(op.getRegionOutputArgs(), 0, combiners) || combiners.size() != 1 || !arith::getNeutralElement(combiners.front()))
-    return nullptr;
-  return combiners.front();
+    return;
+  plan.warpCombiner = combiners.front();
+  plan.reducers = length < kLong ? kPart : kWarpThreads;
+}
+
+/// Sends inputs that are contiguous along another loop than the output through shared memory, a square at a time, so that both the
+/// reads and the writes of neighbouring threads are neighbours.
+static void transposeThroughTiles(KernelPlan &plan) {
+  constexpr int64_t kSmall = 32, kLarge = 64;
+  if (plan.parallel.size() < 2 || plan.operands.size() - plan.firstOutput != 1 || plan.parallel.back().steps[plan.firstOutput] != 1)
+    return;
+  const KernelLoop &last = plan.parallel.back();
+  for (auto [i, loop] : llvm::enumerate(ArrayRef(plan.parallel).drop_back())) {
+    bool crosses = false;
+    for (int64_t input = 0; input < plan.numInputs; ++input)
+      crosses |= plan.operands[input].buffer && plan.operands[input].isRead && loop.steps[input] == 1 && last.steps[input] > 1;
+    int64_t shorter = std::min(loop.size, last.size);
+    if (!crosses || shorter < kSmall / 2)
+      continue;
+    plan.tileLoop = i;
+    plan.tile = shorter < kLarge * 3 / 4 ? kSmall : kLarge;
+    return;
+  }
+}
+
+Value withoutUnitReshapes(Value memref) {
+  while (Operation *op = memref.getDefiningOp()) {
+    if (!isa<memref::CollapseShapeOp, memref::ExpandShapeOp>(op))
+      break;
+    auto withoutUnits = [](Value value) {
+      return llvm::filter_to_vector(cast<MemRefType>(value.getType()).getShape(), [](int64_t size) { return size != 1; });
+    };
+    if (withoutUnits(op->getOperand(0)) != withoutUnits(memref))
+      break;
+    memref = op->getOperand(0);
+  }
+  return memref;
 }
 
 /// Describes one operand whose map is `map`, over the loops of `op`.
@@ -205,9 +245,21 @@ static LogicalResult addEpilogue(KernelPlan &plan, SmallVectorImpl<KernelLoop> &
   plan.operands.back().buffer.reset();
   for (KernelLoop &loop : loops)
     loop.steps.back() = 0;
-  OpOperand *read = *llvm::find_if(epilogue.getDpsInputOperands(), [&](OpOperand *input) { return input->get() == result->get(); });
+  OpOperand *read =
+      *llvm::find_if(epilogue.getDpsInputOperands(), [&](OpOperand *input) { return withoutUnitReshapes(input->get()) == result->get(); });
   AffineMap written = op.getMatchingIndexingMap(result), toResult = epilogue.getMatchingIndexingMap(read);
-  AffineMap toLoops = inversePermutation(toResult).compose(written);
+  // The epilogue's loops over the op's: dims of size 1 aside, its operand has the dims of the result, in order.
+  SmallVector<AffineExpr> exprs(epilogue.getNumLoops(), getAffineConstantExpr(0, op.getContext())), results;
+  for (auto [expr, size] : llvm::zip_equal(written.getResults(), cast<MemRefType>(result->get().getType()).getShape()))
+    if (size != 1)
+      results.push_back(expr);
+  ArrayRef<AffineExpr> next = results;
+  for (auto [expr, size] : llvm::zip_equal(toResult.getResults(), cast<MemRefType>(read->get().getType()).getShape()))
+    if (size != 1) {
+      exprs[cast<AffineDimExpr>(expr).getPosition()] = next.front();
+      next = next.drop_front();
+    }
+  AffineMap toLoops = AffineMap::get(written.getNumDims(), 0, exprs, op.getContext());
   for (OpOperand &operand : epilogue->getOpOperands())
     if (&operand != read && failed(addOperand(plan, loops, operand, epilogue.getMatchingIndexingMap(&operand).compose(toLoops))))
       return failure();
@@ -262,8 +314,10 @@ FailureOr<KernelPlan> planKernel(linalg::LinalgOp op, ArrayRef<Value> inits, con
     }
   }
   if (!plan.reduction.empty() && !padding && !needsIndices)
-    plan.warpCombiner = findWarpCombiner(plan);
-  if (!plan.warpCombiner)
+    shareReduction(plan);
+  if (plan.reduction.empty() && !padding && !needsIndices)
+    transposeThroughTiles(plan);
+  if (!plan.warpCombiner && !plan.tile)
     plan.lanes = chooseLanes(plan);
   return plan;
 }

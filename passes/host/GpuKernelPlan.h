@@ -53,9 +53,17 @@ struct KernelPlan {
   llvm::SmallVector<mlir::Value> inits;    ///< one an output: a constant that replaces what the output holds, or null
   std::optional<mlir::Value> padding;      ///< the value around the op's own part
   int64_t lanes = 1;                       ///< elements of the last parallel loop that one thread takes
-  mlir::Operation *warpCombiner = nullptr; ///< set when a warp shares one reduction
+  mlir::Operation *warpCombiner = nullptr; ///< set when several threads share one reduction
+  int64_t reducers = 1;                    ///< threads that share it: a warp, or a part of one
+  int64_t tile = 0;                        ///< edge of the square that a block transposes through shared memory, or 0
+  unsigned tileLoop = 0;                   ///< the parallel loop along which the transposed inputs are contiguous
 
   int64_t threads() const;
+  /// Whether an input goes through the block's square.
+  bool isTransposed(unsigned operand) const {
+    return tile != 0 && int64_t(operand) < numInputs && operands[operand].buffer && operands[operand].isRead &&
+           parallel[tileLoop].steps[operand] == 1 && parallel.back().steps[operand] > 1;
+  }
   int64_t numResults() const { return inits.size(); } ///< values that `op` computes for each point
 };
 
@@ -65,8 +73,12 @@ int64_t vectorAlignment(mlir::Type elementType, int64_t lanes);
 /// Whether a thread's `lanes` elements of an operand are contiguous and aligned.
 bool isVectorAccess(const KernelPlan &plan, unsigned operand, int64_t lanes);
 
+/// `memref` without reshapes that only add or drop dims of size 1.
+mlir::Value withoutUnitReshapes(mlir::Value memref);
+
 /// Plans the kernel of `op`, a linalg op on static memrefs. `inits` as in KernelPlan. `epilogue` may be null; else it is parallel in all
-/// loops, reads the one result of `op` through a permutation, and `inits` has its start. Emits an error that names what it cannot express.
+/// loops, reads the one result of `op`, possibly without its unit dims, and `inits` has its start. Emits an error that names what it cannot
+/// express.
 mlir::FailureOr<KernelPlan> planKernel(mlir::linalg::LinalgOp op, llvm::ArrayRef<mlir::Value> inits, const Padding *padding,
                                        mlir::linalg::LinalgOp epilogue);
 

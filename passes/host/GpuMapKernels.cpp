@@ -119,39 +119,56 @@ std::optional<Padding> matchPadding(linalg::LinalgOp op, linalg::FillOp fill) {
   return padding;
 }
 
+/// The one op other than `op` and fills that uses `result`, also as a view without its unit dims; null when there are others.
+linalg::LinalgOp onlyReader(Value result, linalg::LinalgOp op) {
+  linalg::LinalgOp reader;
+  SmallVector<Value> views = {result};
+  while (!views.empty()) {
+    for (Operation *user : views.pop_back_val().getUsers()) {
+      if (user == op || user == reader || isa<linalg::FillOp>(user))
+        continue;
+      if (user->getNumResults() == 1 && withoutUnitReshapes(user->getResult(0)) == result) {
+        views.push_back(user->getResult(0));
+        continue;
+      }
+      if (reader || !isa<linalg::LinalgOp>(user))
+        return nullptr;
+      reader = cast<linalg::LinalgOp>(user);
+    }
+  }
+  return reader;
+}
+
+/// Whether `epilogue` is pointwise on `result`, which it reads once and in order: a transposed result would be computed in the output's
+/// order, by neighbours that read far apart.
+bool isPointwiseOn(Value result, linalg::LinalgOp epilogue) {
+  if (epilogue.getNumReductionLoops() != 0 || epilogue.getNumDpsInits() != 1 || epilogue.hasIndexSemantics() ||
+      epilogue.payloadUsesValueFromOperand(epilogue.getDpsInitOperand(0)) || withoutUnitReshapes(epilogue.getDpsInits()[0]) == result)
+    return false;
+  int64_t reads = 0;
+  AffineMap output = epilogue.getMatchingIndexingMap(epilogue.getDpsInitOperand(0));
+  for (OpOperand *input : epilogue.getDpsInputOperands()) {
+    if (withoutUnitReshapes(input->get()) != result)
+      continue;
+    if (++reads > 1 || epilogue.getMatchingIndexingMap(input) != output || !output.isPermutation())
+      return false;
+  }
+  bool gathers = false;
+  epilogue->walk([&](memref::LoadOp) { gathers = true; });
+  return reads == 1 && !gathers;
+}
+
 /// The pointwise op after `op` that can take its result from registers: nothing else reads the result, and nothing in between or in the
 /// epilogue's output overwrites what `op` reads.
 linalg::LinalgOp findEpilogue(linalg::LinalgOp op) {
   if (op.getNumReductionLoops() == 0 || op.getNumDpsInits() != 1)
     return nullptr;
   Value result = op.getDpsInits()[0];
-  // Views of the result could be read anywhere, so there must be none.
   if (!isa_and_nonnull<memref::ViewOp, memref::AllocOp>(result.getDefiningOp()))
     return nullptr;
-  FailureOr<Buffer> written = traceBuffer(result);
-  if (failed(written))
+  linalg::LinalgOp epilogue = onlyReader(result, op);
+  if (!epilogue || epilogue->getBlock() != op->getBlock() || !op->isBeforeInBlock(epilogue) || !isPointwiseOn(result, epilogue))
     return nullptr;
-  linalg::LinalgOp epilogue;
-  for (Operation *user : result.getUsers()) {
-    if (user == op || isa<linalg::FillOp>(user) || user == epilogue)
-      continue;
-    if (epilogue || !isa<linalg::LinalgOp>(user))
-      return nullptr;
-    epilogue = cast<linalg::LinalgOp>(user);
-  }
-  if (!epilogue || epilogue->getBlock() != op->getBlock() || !op->isBeforeInBlock(epilogue) || epilogue.getNumReductionLoops() != 0 ||
-      epilogue.getNumDpsInits() != 1 || epilogue.hasIndexSemantics() ||
-      epilogue.payloadUsesValueFromOperand(epilogue.getDpsInitOperand(0)) || epilogue.getDpsInits()[0] == result)
-    return nullptr;
-  int64_t reads = 0;
-  for (OpOperand *input : epilogue.getDpsInputOperands())
-    if (input->get() == result && (++reads > 1 || !epilogue.getMatchingIndexingMap(input).isPermutation()))
-      return nullptr;
-  bool gathers = false;
-  epilogue->walk([&](memref::LoadOp) { gathers = true; });
-  if (reads != 1 || gathers)
-    return nullptr;
-
   FailureOr<Buffer> output = traceBuffer(epilogue.getDpsInits()[0]);
   if (failed(output))
     return nullptr;
@@ -201,7 +218,10 @@ Absorbed absorbFills(linalg::LinalgOp op) {
 /// A copy that the runtime makes at once: between two whole buffers of one layout.
 bool isPlainCopy(memref::CopyOp op) {
   auto source = dyn_cast<MemRefType>(op.getSource().getType()), target = dyn_cast<MemRefType>(op.getTarget().getType());
-  return source && target && source.getLayout().isIdentity() && target.getLayout().isIdentity();
+  // A constant is on the host; a kernel has its own.
+  FailureOr<Buffer> from = traceBuffer(op.getSource());
+  bool onDevice = succeeded(from) && !from->root.getDefiningOp<memref::GetGlobalOp>();
+  return onDevice && source && target && source.getLayout().isIdentity() && target.getLayout().isIdentity();
 }
 
 } // namespace

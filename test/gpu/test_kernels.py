@@ -114,7 +114,7 @@ def names() -> list[tuple[str, str]]:
     """Cases and dtypes: all of a folder, or the large ones."""
     folder = os.environ.get("CONVOY_KERNEL_CASES")
     if folder:
-        return sorted((path.name.split(".")[0], path.name.split(".")[1]) for path in Path(folder).glob("*.convoy"))
+        return sorted((path.stem.rpartition(".")[0], path.stem.rpartition(".")[2]) for path in Path(folder).glob("*.convoy"))
     return [(name, dtype) for name in LARGE for dtype in DTYPES]
 
 
@@ -163,7 +163,7 @@ def compare(got: np.ndarray, expected: np.ndarray, tolerance: float) -> None:
     finite = np.isfinite(expected)
     np.testing.assert_array_equal(np.where(finite, 0, got), np.where(finite, 0, expected))
     scale = max(1.0, float(np.abs(expected[finite]).max(initial=0.0)))
-    worst = float(np.abs(got.astype(np.float64) - expected)[finite].max(initial=0.0))
+    worst = float(np.abs(got[finite].astype(np.float64) - expected[finite]).max(initial=0.0))
     assert worst <= tolerance * scale, f"largest error {worst:.3g} at a scale of {scale:.3g}"
 
 

@@ -95,11 +95,12 @@ func.func @row_sums(%x: memref<32x1000xf32>, %out: memref<32xf32>) attributes {t
 
 // -----
 
-// A convolution that cuDNN did not take: one thread an output element.
+// A convolution that cuDNN did not take: eight threads an output element, along the channels of the window.
 // CHECK-LABEL: func @conv
 // CHECK: cudnn_backend.launch_kernel
 // CHECK: gpu.func
-// CHECK-COUNT-2: scf.for
+// CHECK: scf.for
+// CHECK-COUNT-3: gpu.shuffle xor
 func.func @conv(%x: memref<1x9x9x3xf32>, %w: memref<8x3x3x3xf32>, %out: memref<1x7x7x8xf32>) attributes {tcp.target = "cuda"} {
   linalg.conv_2d_nhwc_fhwc ins(%x, %w : memref<1x9x9x3xf32>, memref<8x3x3x3xf32>) outs(%out : memref<1x7x7x8xf32>)
   return
@@ -221,5 +222,93 @@ func.func @overlap(%arena: memref<512xi8>) attributes {tcp.target = "cuda"} {
     linalg.yield %r : f32
   }
   linalg.negf ins(%sums : memref<4xf32>) outs(%out : memref<4xf32>)
+  return
+}
+
+// -----
+
+// A transpose of large dims goes through shared memory, so that reads and writes are both along rows.
+// CHECK-LABEL: func @transposed
+// CHECK: cudnn_backend.launch_kernel {{.*}} grid [98, 1, 1] block [256, 1, 1]
+// CHECK: gpu.func @transposed_transpose_add_0(%[[X:.*]]: memref<401408xf16> {llvm.noalias}, %[[BIAS:.*]]: memref<64xf16> {llvm.noalias}, %[[OUT:.*]]: memref<401408xf16> {llvm.noalias}) workgroup(%[[SQUARE:.*]] : memref<64x65xf16, #gpu.address_space<workgroup>>)
+// CHECK-COUNT-16: memref.store %{{.*}}, %[[SQUARE]]
+// CHECK: gpu.barrier
+// CHECK: memref.load %[[SQUARE]]
+// CHECK: memref.load %[[BIAS]]
+// CHECK: memref.store %{{.*}}, %[[OUT]]
+func.func @transposed(%x: memref<2x3136x64xf16>, %bias: memref<64xf16>, %out: memref<2x64x3136xf16>) attributes {tcp.target = "cuda"} {
+  linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2, d1)>, affine_map<(d0, d1, d2) -> (d1)>, affine_map<(d0, d1, d2) -> (d0, d1, d2)>],
+                  iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%x, %bias : memref<2x3136x64xf16>, memref<64xf16>) outs(%out : memref<2x64x3136xf16>) {
+  ^bb0(%a: f16, %b: f16, %o: f16):
+    %r = arith.addf %a, %b : f16
+    linalg.yield %r : f16
+  }
+  return
+}
+
+// -----
+
+// Squares that reach over the edge are guarded.
+// CHECK-LABEL: func @transposed_odd
+// CHECK: cudnn_backend.launch_kernel {{.*}} grid [4, 1, 1]
+// CHECK: gpu.func
+// CHECK: scf.if
+// CHECK: gpu.barrier
+// CHECK: scf.if
+func.func @transposed_odd(%x: memref<33x40xf32>, %out: memref<40x33xf32>) attributes {tcp.target = "cuda"} {
+  linalg.transpose ins(%x : memref<33x40xf32>) outs(%out : memref<40x33xf32>) permutation = [1, 0]
+  return
+}
+
+// -----
+
+// Eight threads share a row of 49; its mean has a view without the unit dims.
+// CHECK-LABEL: func @mean_rows
+// CHECK: cudnn_backend.launch_kernel {{.*}} grid [1, 1, 1] block [256, 1, 1]
+// CHECK-NOT: cudnn_backend.launch_kernel
+// CHECK: gpu.func @mean_rows_reduce_add_mul_0
+// CHECK: arith.minui
+// CHECK-COUNT-3: gpu.shuffle xor
+// CHECK-NOT: gpu.shuffle
+// CHECK: memref.store
+func.func @mean_rows(%x: memref<2x3x7x7xf32>, %out: memref<2x3xf32>, %arena: memref<64xi8>) attributes {tcp.target = "cuda"} {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  %part = arith.constant 0.02 : f32
+  %sums = memref.view %arena[%c0][] : memref<64xi8> to memref<2x3x1x1xf32>
+  linalg.fill ins(%zero : f32) outs(%sums : memref<2x3x1x1xf32>)
+  linalg.generic {indexing_maps = [affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>, affine_map<(d0, d1, d2, d3) -> (d0, d1, 0, 0)>],
+                  iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+      ins(%x : memref<2x3x7x7xf32>) outs(%sums : memref<2x3x1x1xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.addf %o, %a : f32
+    linalg.yield %r : f32
+  }
+  %flat = memref.collapse_shape %sums [[0], [1, 2, 3]] : memref<2x3x1x1xf32> into memref<2x3xf32>
+  linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]}
+      ins(%flat : memref<2x3xf32>) outs(%out : memref<2x3xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.mulf %a, %part : f32
+    linalg.yield %r : f32
+  }
+  return
+}
+
+// -----
+
+// Constants are data of the kernels' module; copying one is a kernel, because the one on the host is out of the GPU's reach.
+// CHECK-LABEL: func @constants
+// CHECK-SAME: %[[RUNTIME:.*]]: !llvm.ptr, %[[X:.*]]: memref<3xf32>, %[[SUM:.*]]: memref<3xf32>, %[[COPY:.*]]: memref<3xf32>
+// CHECK: cudnn_backend.launch_kernel %[[RUNTIME]], kernel = 0 grid [1, 1, 1] block [256, 1, 1] shared 0(%[[X]], %[[SUM]])
+// CHECK: cudnn_backend.launch_kernel %[[RUNTIME]], kernel = 1 grid [1, 1, 1] block [256, 1, 1] shared 0(%[[COPY]])
+// CHECK: gpu.module @kernels
+// CHECK: memref.global "private" constant @primes : memref<3xf32> = dense<[2.000000e+00, 3.000000e+00, 5.000000e+00]>
+// CHECK-COUNT-2: memref.get_global @primes
+memref.global "private" constant @primes : memref<3xf32> = dense<[2.0, 3.0, 5.0]>
+func.func @constants(%x: memref<3xf32>, %sum: memref<3xf32>, %copy: memref<3xf32>) attributes {tcp.target = "cuda"} {
+  %primes = memref.get_global @primes : memref<3xf32>
+  linalg.add ins(%x, %primes : memref<3xf32>, memref<3xf32>) outs(%sum : memref<3xf32>)
+  memref.copy %primes, %copy : memref<3xf32> to memref<3xf32>
   return
 }
