@@ -8,6 +8,11 @@ namespace convoy::host {
 
 int64_t elementBytes(Type type) { return llvm::divideCeil(type.getIntOrFloatBitWidth(), 8); }
 
+bool isConstant(Value value) {
+  Operation *op = value.getDefiningOp();
+  return op && op->hasTrait<OpTrait::ConstantLike>();
+}
+
 FailureOr<Buffer> traceBuffer(Value memref) {
   Buffer buffer;
   buffer.type = dyn_cast<MemRefType>(memref.getType());

@@ -36,6 +36,9 @@ ByteRange bytesOf(const Buffer &buffer);
 /// Whether the pointer of `buffer`'s root is a multiple of `alignment` bytes: arguments and arenas are aligned to 64 (convoy_abi.h).
 bool isRootAligned(const Buffer &buffer, int64_t alignment);
 
+/// Whether `value` is a constant, which every kernel can have a copy of.
+bool isConstant(mlir::Value value);
+
 /// Bytes of one element in memory: an i1 takes one.
 int64_t elementBytes(mlir::Type type);
 

@@ -1,4 +1,3 @@
-#include "passes/host/GpuKernelEmit.h"
 #include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -7,69 +6,11 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
-#include "llvm/ADT/SetVector.h"
+#include "passes/host/GpuEmitter.h"
 
 using namespace mlir;
 
 namespace convoy::host {
-
-namespace {
-
-/// Builds one kernel; its members are what every part of the body needs.
-class Emitter {
-public:
-  Emitter(const KernelPlan &plan, OpBuilder &builder) : plan(plan), op(plan.op), b(builder), loc(op.getLoc()) {}
-
-  FailureOr<Kernel> emit(StringRef name);
-
-private:
-  using Lanes = SmallVector<Value>;
-  struct Indices {
-    SmallVector<Value> parallel, reduction;
-  };
-
-  LogicalResult collectArguments();
-  void emitBody();
-  void emitWarpReduction(Value thread);
-  void emitThread(Value thread);
-  void emitTiles(Value block, Value thread);
-  Lanes computeOutputs(const Indices &indices, ArrayRef<int64_t> activeLanes);
-
-  SmallVector<Value> delinearize(Value linear, ArrayRef<KernelLoop> loops, int64_t lanes);
-  Value address(unsigned operand, const Indices &indices, int64_t lane);
-  Value loadOne(unsigned operand, const Indices &indices, int64_t lane);
-  Lanes loadLanes(unsigned operand, const Indices &indices, ArrayRef<int64_t> activeLanes);
-  void storeLanes(unsigned operand, const Indices &indices, ArrayRef<Value> values);
-  Lanes payload(linalg::LinalgOp op, ArrayRef<Value> arguments, const Indices &indices, int64_t lane);
-  Lanes applyEpilogue(ArrayRef<Value> results, const Indices &indices, ArrayRef<int64_t> activeLanes);
-  void clone(Operation &from, IRMapping &mapping, ArrayRef<Value> dims, int64_t lane);
-  llvm::MaybeAlign gatherAlignment(memref::LoadOp load, const Buffer &buffer);
-  SmallVector<Value> dimIndices(const Indices &indices, int64_t lane);
-  Value shuffleXor(Value value, int64_t distance);
-
-  Value constant(int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); }
-  Value add(Value x, Value y) { return b.createOrFold<arith::AddIOp>(loc, x, y); }
-  Value add(Value x, int64_t y) { return y == 0 ? x : add(x, constant(y)); }
-  Value mul(Value x, int64_t y) { return y == 1 ? x : b.createOrFold<arith::MulIOp>(loc, x, constant(y)); }
-  Value cloneConstant(Value value) { return b.clone(*value.getDefiningOp())->getResult(0); }
-  Value argumentOf(const Buffer &buffer) { return arguments[buffer.root]; }
-
-  const KernelPlan &plan;
-  linalg::LinalgOp op;
-  OpBuilder &b;
-  Location loc;
-  llvm::SetVector<Value> roots;
-  DenseMap<Value, Buffer> captured;   ///< memrefs that the payload loads from
-  DenseMap<Value, Value> arguments;   ///< root -> argument of the kernel
-  SmallVector<BlockArgument> staging; ///< the block's squares, one a transposed input
-};
-
-bool isConstant(Value value) {
-  Operation *op = value.getDefiningOp();
-  return op && op->hasTrait<OpTrait::ConstantLike>();
-}
-
-} // namespace
 
 LogicalResult Emitter::collectArguments() {
   for (auto [number, operand] : llvm::enumerate(plan.operands)) {
@@ -450,129 +391,6 @@ void Emitter::emitThread(Value thread) {
         value = cloneConstant(*plan.padding);
     storeLanes(plan.firstOutput + output, indices, values);
   }
-}
-
-void Emitter::emitTiles(Value block, Value thread) {
-  int64_t tile = plan.tile, last = plan.parallel.size() - 1, rowsAtOnce = kBlockThreads / kWarpThreads;
-  SmallVector<KernelLoop> blocks(plan.parallel);
-  for (int64_t i : {int64_t(plan.tileLoop), last})
-    blocks[i].size = llvm::divideCeil(blocks[i].size, tile);
-  Indices corner;
-  corner.parallel = delinearize(block, blocks, 1);
-  for (int64_t i : {int64_t(plan.tileLoop), last})
-    corner.parallel[i] = mul(corner.parallel[i], tile);
-  Value x = arith::RemUIOp::create(b, loc, thread, constant(kWarpThreads)),
-        y = arith::DivUIOp::create(b, loc, thread, constant(kWarpThreads));
-
-  // Calls `body` for each element of the square that the thread takes, `fast` being the loop along which a warp walks.
-  auto forEach = [&](int64_t fast, int64_t slow, llvm::function_ref<void(const Indices &, Value, Value)> body) {
-    for (int64_t row = 0; row < tile; row += rowsAtOnce)
-      for (int64_t column = 0; column < tile; column += kWarpThreads) {
-        Value inFast = add(x, column), inSlow = add(y, row);
-        Indices indices = corner;
-        indices.parallel[fast] = add(corner.parallel[fast], inFast);
-        indices.parallel[slow] = add(corner.parallel[slow], inSlow);
-        Value inside;
-        for (int64_t i : {fast, slow}) {
-          if (plan.parallel[i].size % tile == 0)
-            continue;
-          Value here = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, indices.parallel[i], constant(plan.parallel[i].size));
-          inside = inside ? Value(arith::AndIOp::create(b, loc, inside, here)) : here;
-        }
-        OpBuilder::InsertionGuard guard(b);
-        if (inside)
-          b.setInsertionPoint(scf::IfOp::create(b, loc, inside, /*withElseRegion=*/false).thenBlock()->getTerminator());
-        body(indices, inFast, inSlow);
-      }
-  };
-  forEach(plan.tileLoop, last, [&](const Indices &indices, Value inFast, Value inSlow) {
-    const auto *square = staging.begin();
-    for (int64_t input = 0; input < plan.numInputs; ++input)
-      if (plan.isTransposed(input))
-        memref::StoreOp::create(b, loc, loadOne(input, indices, 0), *square++, ValueRange{inSlow, inFast});
-  });
-  gpu::BarrierOp::create(b, loc);
-  forEach(last, plan.tileLoop, [&](const Indices &indices, Value inFast, Value inSlow) {
-    const auto *square = staging.begin();
-    SmallVector<Value> values;
-    for (int64_t input = 0; input < plan.numInputs; ++input) {
-      if (plan.isTransposed(input))
-        values.push_back(memref::LoadOp::create(b, loc, *square++, ValueRange{inFast, inSlow}));
-      else
-        values.push_back(plan.operands[input].isRead ? loadOne(input, indices, 0) : Value());
-    }
-    if (plan.inits[0])
-      values.push_back(cloneConstant(plan.inits[0]));
-    else
-      values.push_back(plan.operands[plan.numInputs].isRead ? loadOne(plan.numInputs, indices, 0) : Value());
-    storeLanes(plan.firstOutput, indices, payload(op, values, indices, 0));
-  });
-}
-
-Value Emitter::shuffleXor(Value value, int64_t distance) {
-  Type type = value.getType();
-  unsigned width = type.getIntOrFloatBitWidth();
-  Type bits = b.getIntegerType(width), word = b.getI32Type();
-  // One shuffle moves 32 bits; narrower types travel in a word.
-  if (width < 32) {
-    Value narrow = isa<FloatType>(type) ? Value(arith::BitcastOp::create(b, loc, bits, value)) : value;
-    value = arith::ExtUIOp::create(b, loc, word, narrow);
-  }
-  value = gpu::ShuffleOp::create(b, loc, value, distance, kWarpThreads, gpu::ShuffleMode::XOR).getShuffleResult();
-  if (width < 32) {
-    value = arith::TruncIOp::create(b, loc, bits, value);
-    if (isa<FloatType>(type))
-      value = arith::BitcastOp::create(b, loc, type, value);
-  }
-  return value;
-}
-
-void Emitter::emitWarpReduction(Value thread) {
-  Indices indices;
-  Value lane = arith::RemUIOp::create(b, loc, thread, constant(plan.reducers));
-  Value row = arith::DivUIOp::create(b, loc, thread, constant(plan.reducers));
-  // Every thread of a warp takes part in its shuffles, so those past the end repeat the last row.
-  int64_t rows = plan.threads() / plan.reducers;
-  Value clamped = plan.threads() % kBlockThreads == 0 ? row : Value(arith::MinUIOp::create(b, loc, row, constant(rows - 1)));
-  indices.parallel = delinearize(clamped, plan.parallel, 1);
-  int64_t length = 1, numInputs = plan.numInputs;
-  for (const KernelLoop &loop : plan.reduction)
-    length *= loop.size;
-
-  auto combine = [&](Value x, Value y) {
-    Operation *copy = b.insert(plan.warpCombiner->cloneWithoutRegions());
-    copy->setOperands({x, y});
-    return copy->getResult(0);
-  };
-
-  // Each thread starts from the neutral element; what the output holds joins at the end, once.
-  Value neutral = arith::ConstantOp::create(b, loc, *arith::getNeutralElement(plan.warpCombiner));
-  auto loop = scf::ForOp::create(b, loc, lane, constant(length), constant(plan.reducers), neutral);
-  {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(loop.getBody());
-    indices.reduction = delinearize(loop.getInductionVar(), plan.reduction, 1);
-    SmallVector<Value> values;
-    for (int64_t input = 0; input < numInputs; ++input)
-      values.push_back(loadOne(input, indices, 0));
-    values.push_back(loop.getRegionIterArg(0));
-    scf::YieldOp::create(b, loc, payload(op, values, indices, 0));
-    indices.reduction.clear();
-  }
-  Value sum = loop.getResult(0);
-  for (int64_t distance = plan.reducers / 2; distance > 0; distance /= 2)
-    sum = combine(sum, shuffleXor(sum, distance));
-
-  Value first = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, lane, constant(0));
-  if (clamped != row)
-    first = arith::AndIOp::create(b, loc, first, arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, row, constant(rows)));
-  auto guarded = scf::IfOp::create(b, loc, first, /*withElseRegion=*/false);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPoint(guarded.thenBlock()->getTerminator());
-  indices.reduction.assign(plan.reduction.size(), constant(0));
-  Value init = plan.inits[0] ? cloneConstant(plan.inits[0]) : loadOne(numInputs, indices, 0);
-  Value total = combine(init, sum);
-  storeLanes(plan.firstOutput, indices, applyEpilogue(total, indices, /*activeLanes=*/int64_t(0)));
 }
 
 FailureOr<Kernel> emitKernel(const KernelPlan &plan, OpBuilder &builder, StringRef name) { return Emitter(plan, builder).emit(name); }
