@@ -260,8 +260,8 @@ def ConvertTcpToLinalgPass : Pass<"convert-tcp-to-linalg", "::mlir::func::FuncOp
 def HoistTransposesPass : Pass<"convoy-hoist-transposes", "::mlir::ModuleOp"> {
   let summary = "move transpositions of prepared weights from @main into @prepare_weights";
   let description = [{
-    A `linalg.transpose` (and reshapes before it) that is the only user of a `tcp.prepared` argument of `@main` is computed by
-    `@prepare_weights` instead; the argument and the result get the new type.
+    A `linalg.transpose` or a widening of floats (and reshapes before them) that is the only user of a `tcp.prepared` argument of `@main` is
+    computed by `@prepare_weights` instead; the argument and the result get the new type.
   }];
   let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
   let statistics = [Statistic<"movedCount", "moved", "ops moved into @prepare_weights">];

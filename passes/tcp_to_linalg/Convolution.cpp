@@ -169,19 +169,21 @@ struct ConvPattern : public OpInterfaceConversionPattern<tcp::ConvOpInterface> {
     Location loc = op.getLoc();
     int64_t rank = op.getSpatialRank();
     bool channelsLast = op.getChannelsLast(), cuda = isCuda(op);
-    Value input = channelsLast ? operands[0] : transposed(rewriter, loc, operands[0], channelsLastPerm(rank));
+    Type elementType = elementTypeOf(operands[0]);
+    Value input = productOperand(rewriter, loc, operands[0], cuda), weights = productOperand(rewriter, loc, operands[1], cuda);
+    if (!channelsLast)
+      input = transposed(rewriter, loc, input, channelsLastPerm(rank));
     Dims low(rank + 2, 0), high(rank + 2, 0);
     for (int64_t i = 0; i < rank; ++i) {
       low[i + 1] = op.getPad()[2 * i];
       high[i + 1] = op.getPad()[2 * i + 1];
     }
-    Type elementType = elementTypeOf(input);
-    input = padded(rewriter, loc, input, low, high, zeroOf(rewriter, loc, elementType), cuda);
+    input = padded(rewriter, loc, input, low, high, zeroOf(rewriter, loc, elementTypeOf(input)), cuda);
     Dims shape(shapeOf(op.getOutput()));
     if (!channelsLast)
       shape = permute(shape, channelsLastPerm(rank));
     Convolution conv = {
-        rewriter, loc, input, operands[1], channelsLast, Dims(op.getStride()), Dims(op.getDilation()), static_cast<int64_t>(op.getGroups()),
+        rewriter, loc, input, weights, channelsLast, Dims(op.getStride()), Dims(op.getDilation()), static_cast<int64_t>(op.getGroups()),
         shape,    cuda};
     Value result = convertElements(rewriter, loc, conv.build(), elementType);
     if (!channelsLast)

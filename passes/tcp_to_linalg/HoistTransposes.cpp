@@ -20,17 +20,27 @@ struct HoistTransposesPass : public convoy::impl::HoistTransposesPassBase<HoistT
 
 } // namespace
 
-/// The op that is the argument's only user and rearranges it: a transposition, or a reshape on the way to one.
-static Operation *rearrangement(BlockArgument argument) {
+/// Whether `op` only converts its one operand to another float type.
+static bool isConversion(Operation *op) {
+  auto generic = dyn_cast<linalg::GenericOp>(op);
+  return generic && generic.getNumDpsInputs() == 1 && generic.getNumDpsInits() == 1 &&
+         generic.getDpsInits()[0].getDefiningOp<tensor::EmptyOp>() &&
+         llvm::all_of(generic.getIndexingMapsArray(), [](AffineMap map) { return map.isIdentity(); }) &&
+         llvm::all_of(generic.getBody()->without_terminator(), [](Operation &inner) { return isa<arith::ExtFOp>(inner); });
+}
+
+/// The op that is the argument's only user and prepares it: a transposition, a conversion, or a reshape on the way to one.
+static Operation *preparation(BlockArgument argument) {
   if (!argument.hasOneUse())
     return nullptr;
   Operation *user = *argument.user_begin();
-  if (isa<linalg::TransposeOp>(user))
+  if (isa<linalg::TransposeOp>(user) || isConversion(user))
     return user;
   if (!isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(user) || !user->hasOneUse())
     return nullptr;
   Operation *next = *user->user_begin();
-  return isa<linalg::TransposeOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp>(next) ? user : nullptr;
+  bool leadsOn = isa<linalg::TransposeOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp>(next) || isConversion(next);
+  return leadsOn ? user : nullptr;
 }
 
 void HoistTransposesPass::runOnOperation() {
@@ -50,12 +60,12 @@ void HoistTransposesPass::runOnOperation() {
     auto found = indices.find(preparedName(main.getArgAttrDict(argument.getArgNumber())));
     if (found == indices.end())
       continue;
-    while (Operation *op = rearrangement(argument)) {
+    while (Operation *op = preparation(argument)) {
       OpBuilder builder(results);
       IRMapping mapping;
       mapping.map(argument, results.getOperand(found->second));
-      if (auto transpose = dyn_cast<linalg::TransposeOp>(op))
-        builder.clone(*transpose.getInit().getDefiningOp(), mapping);
+      if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
+        builder.clone(*linalgOp.getDpsInits()[0].getDefiningOp(), mapping);
       Operation *moved = builder.clone(*op, mapping);
       results.setOperand(found->second, moved->getResult(0));
       argument.setType(moved->getResult(0).getType());

@@ -98,6 +98,10 @@ Value convertElements(OpBuilder &builder, Location loc, Value value, Type elemen
   });
 }
 
+Value productOperand(OpBuilder &builder, Location loc, Value value, bool cuda) {
+  return cuda ? value : convertElements(builder, loc, value, computeType(elementTypeOf(value)));
+}
+
 Value reshapeTo(OpBuilder &builder, Location loc, Value value, ArrayRef<int64_t> shape) {
   auto from = cast<RankedTensorType>(value.getType());
   RankedTensorType to = from.clone(shape);

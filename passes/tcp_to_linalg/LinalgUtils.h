@@ -49,6 +49,9 @@ mlir::Value reductionGeneric(mlir::OpBuilder &builder, mlir::Location loc, mlir:
 /// `value` with its elements converted by `convertFloat`; itself when it has the type already.
 mlir::Value convertElements(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, mlir::Type elementType);
 
+/// An operand of a product: widened to the compute type on the CPU, whose kernels take nothing narrower; as it is on the GPU.
+mlir::Value productOperand(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, bool cuda);
+
 /// `value` in another shape of as many elements.
 mlir::Value reshapeTo(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, llvm::ArrayRef<int64_t> shape);
 

@@ -45,7 +45,8 @@ struct MatmulPattern : public OpConversionPattern<tcp::MatmulOp> {
 
   LogicalResult matchAndRewrite(tcp::MatmulOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const final {
     Location loc = op.getLoc();
-    Value lhs = adaptor.getLhs(), rhs = adaptor.getRhs();
+    Value lhs = productOperand(rewriter, loc, adaptor.getLhs(), isCuda(op)),
+          rhs = productOperand(rewriter, loc, adaptor.getRhs(), isCuda(op));
     ArrayRef<int64_t> shape = op.getType().getShape();
     int64_t m = shape[shape.size() - 2], n = shape.back(), k = shapeOf(lhs).back();
     ArrayRef<int64_t> lhsBatch = shapeOf(lhs).drop_back(2), rhsBatch = shapeOf(rhs).drop_back(2);

@@ -47,13 +47,18 @@ Value maximum(OpBuilder &builder, Location loc, Value a, Value b) {
   return a.getType().isInteger(1) ? Value(arith::OrIOp::create(builder, loc, a, b)) : Value(arith::MaxSIOp::create(builder, loc, a, b));
 }
 
+/// One step of a sum. The order of the steps is free, so that they can run in several lanes, which is also more exact.
+Value addInAnyOrder(OpBuilder &builder, Location loc, Value soFar, Value next) {
+  return arith::AddFOp::create(builder, loc, soFar, next, arith::FastMathFlags::reassoc);
+}
+
 /// The sum over `dims` in the compute type.
 Value sum(OpBuilder &builder, Location loc, Value input, ArrayRef<int64_t> dims) {
   Type type = computeType(elementTypeOf(input));
   return reduce(builder, loc, input, dims, zeroOf(builder, loc, type), [&](OpBuilder &inner, Location innerLoc, ValueRange args) {
     if (!isa<FloatType>(type))
       return arith::AddIOp::create(inner, innerLoc, args[1], args[0]).getResult();
-    return arith::AddFOp::create(inner, innerLoc, args[1], convertFloat(inner, innerLoc, args[0], type)).getResult();
+    return addInAnyOrder(inner, innerLoc, args[1], convertFloat(inner, innerLoc, args[0], type));
   });
 }
 
@@ -156,7 +161,7 @@ struct LayerNormPattern : public OpConversionPattern<tcp::LayerNormOp> {
                            [&](OpBuilder &builder, Location inner, ValueRange args) {
                              Value x = difference(builder, inner, args[0], args[1]);
                              Value square = arith::MulFOp::create(builder, inner, x, x);
-                             return arith::AddFOp::create(builder, inner, args[2], square).getResult();
+                             return addInAnyOrder(builder, inner, args[2], square);
                            });
     Value scale = broadcastGeneric(rewriter, loc, rowType, squares, [&](OpBuilder &builder, Location inner, ValueRange args) {
       Value variance = arith::DivFOp::create(builder, inner, args[0], scalarConstant(builder, inner, compute, count));

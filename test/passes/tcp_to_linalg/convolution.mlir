@@ -65,3 +65,16 @@ func.func @transposed(%x: tensor<1x8x4x4xf32>, %w: tensor<8x4x3x3xf32>) -> tenso
       : tensor<1x8x4x4xf32>, tensor<8x4x3x3xf32> -> tensor<1x4x8x8xf32>
   return %0 : tensor<1x4x8x8xf32>
 }
+
+// The CPU's kernels take f32: operands are widened first, weights by themselves so that they can be prepared.
+// CHECK-LABEL: func.func @cpu_f16
+// CHECK: arith.extf
+// CHECK: arith.extf
+// CHECK: linalg.conv_2d_nhwc_hwcf
+// CHECK-SAME: ins(%{{.*}}, %{{.*}} : tensor<1x8x8x4xf32>, tensor<1x1x4x6xf32>)
+// CHECK: arith.truncf %{{.*}} : f32 to f16
+func.func @cpu_f16(%x: tensor<1x8x8x4xf16>, %w: tensor<6x1x1x4xf16>) -> tensor<1x8x8x6xf16> attributes {tcp.target = "cpu"} {
+  %0 = tcp.conv2d %x, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>}
+      : tensor<1x8x8x4xf16>, tensor<6x1x1x4xf16> -> tensor<1x8x8x6xf16>
+  return %0 : tensor<1x8x8x6xf16>
+}
