@@ -79,7 +79,43 @@ void parallelize(RewriterBase &rewriter, ArrayRef<utils::IteratorType> iterators
   rewriter.eraseOp(outer);
 }
 
-/// Puts the dim along which the output is contiguous innermost, inside the reductions: then the innermost loop is over vectors.
+/// Whether a step along `dim` is a step to a near element of each input: the dim is in the last index only, or in none.
+bool isNear(linalg::LinalgOp op, unsigned dim) {
+  return llvm::all_of(op.getDpsInputOperands(), [&](OpOperand *operand) {
+    ArrayRef<AffineExpr> results = op.getMatchingIndexingMap(operand).getResults();
+    return results.empty() || llvm::none_of(results.drop_back(), [&](AffineExpr expr) { return expr.isFunctionOfDim(dim); });
+  });
+}
+
+/// Where a loop adds up into one element of `output`, keeps the sum in a register: reads it before the loop and writes it after.
+void keepInRegister(RewriterBase &rewriter, Operation *op, Value output) {
+  auto loop = cast<scf::ForOp>(op);
+  memref::LoadOp load;
+  memref::StoreOp store;
+  for (Operation &inner : loop.getBody()->without_terminator()) {
+    if (auto each = dyn_cast<memref::LoadOp>(inner); each && each.getMemRef() == output)
+      load = each;
+    if (auto each = dyn_cast<memref::StoreOp>(inner); each && each.getMemRef() == output)
+      store = each;
+  }
+  if (!load || !store || !llvm::equal(load.getIndices(), store.getIndices()) ||
+      !llvm::all_of(load.getIndices(), [&](Value index) { return loop.isDefinedOutsideOfLoop(index); }))
+    return;
+  rewriter.moveOpBefore(load, loop);
+  FailureOr<LoopLikeOpInterface> found = cast<LoopLikeOpInterface>(loop.getOperation())
+                                             .replaceWithAdditionalYields(rewriter, load.getResult(), /*replaceInitOperandUsesInLoop=*/true,
+                                                                          [&](OpBuilder &, Location, ArrayRef<BlockArgument>) {
+                                                                            return SmallVector<Value>{store.getValueToStore()};
+                                                                          });
+  if (failed(found))
+    return;
+  rewriter.setInsertionPointAfter(*found);
+  memref::StoreOp::create(rewriter, store.getLoc(), (*found)->getResult(0), output, load.getIndices());
+  rewriter.eraseOp(store);
+}
+
+/// Puts the dim along which the output is contiguous innermost, inside the reductions: then the innermost loop is over vectors. Not where
+/// the inputs are far apart along that dim, as they are where rows are reduced.
 linalg::LinalgOp interchange(RewriterBase &rewriter, linalg::LinalgOp op) {
   if (op.getNumReductionLoops() == 0 || op.getNumDpsInits() != 1)
     return op;
@@ -88,7 +124,7 @@ linalg::LinalgOp interchange(RewriterBase &rewriter, linalg::LinalgOp op) {
   if (!last || op.getIteratorTypesArray()[last.getPosition()] != utils::IteratorType::parallel)
     return op;
   unsigned inner = last.getPosition();
-  if (inner + 1 == op.getNumLoops())
+  if (inner + 1 == op.getNumLoops() || !isNear(op, inner))
     return op;
   rewriter.setInsertionPoint(op);
   FailureOr<linalg::GenericOp> generic =
@@ -136,6 +172,10 @@ void HostCpuLoopsPass::runOnOperation() {
     }
     if (outermost && loops->size() == ranges.size())
       parallelize(rewriter, iterators, ranges, *loops);
+    // The innermost loop last: it is replaced by another one.
+    if (op.getNumReductionLoops() > 0 && op.getNumDpsInits() == 1 && loops->size() == ranges.size() &&
+        iterators.back() == utils::IteratorType::reduction)
+      keepInRegister(rewriter, loops->back(), op.getDpsInits()[0]);
     rewriter.eraseOp(op);
   }
 }

@@ -50,6 +50,29 @@ func.func @reduction(%x: memref<64x32x64xf32>, %y: memref<64x64xf32>) attributes
 
 // -----
 
+// Rows are added up along the row, and the sum is in a register meanwhile.
+
+// CHECK-LABEL: func.func @rows
+// CHECK:         scf.parallel (%[[I:.*]]) =
+// CHECK:           %[[START:.*]] = memref.load %{{.*}}[%[[I]]]
+// CHECK:           %[[SUM:.*]] = scf.for %[[R:.*]] = {{.*}} iter_args(%[[ACC:.*]] = %[[START]])
+// CHECK:             %[[X:.*]] = memref.load %{{.*}}[%[[I]], %[[R]]]
+// CHECK:             arith.addf %[[X]], %[[ACC]]
+// CHECK-NOT:         memref.store
+// CHECK:             scf.yield
+// CHECK:           memref.store %[[SUM]], %{{.*}}[%[[I]]]
+func.func @rows(%x: memref<256x256xf32>, %y: memref<256xf32>) attributes {tcp.target = "cpu"} {
+  linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]}
+      ins(%x : memref<256x256xf32>) outs(%y : memref<256xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = arith.addf %a, %o : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// -----
+
 // CHECK-LABEL: func.func @cuda
 // CHECK:         memref.copy
 func.func @cuda(%x: memref<4x4xf32>, %y: memref<4x4xf32>) attributes {tcp.target = "cuda"} {
