@@ -1,8 +1,8 @@
 """ResNets on a GPU: the difference from PyTorch in fp64, and the time beside PyTorch eager in a CUDA graph, in one run.
 
 Reads the artifacts that `benchmarks.build` wrote. Each is one replay of a CUDA graph, input conversion included; PyTorch runs in the same
-dtype, channels-last with a channels-last input, cudnn.benchmark on, captured in a CUDA graph. Replays of both are timed in turn with CUDA
-events; figures are medians in milliseconds.
+dtype, channels-last with a channels-last input, cudnn.benchmark on, captured in a CUDA graph. Replays of all are timed in turn with CUDA
+events; figures are medians in milliseconds, a ratio is the peer's time over ours.
 
     python -m benchmarks.resnets build/bench
 """
@@ -69,7 +69,7 @@ def medians(actions: dict[str, Callable[[], Any]], rounds: int = 15, target_ms: 
     return {name: statistics.median(values) for name, values in times.items()}
 
 
-def measure(path: Path) -> dict[str, Any]:
+def measure(path: Path, *, compiled: bool) -> dict[str, Any]:
     """One artifact: correctness under NaN-poisoned memory, then time beside the peer."""
     name, kind, batch = path.stem.rsplit("-", 2)
     strict, dtype = kind == "strict", "float32" if kind == "strict" else kind
@@ -90,11 +90,14 @@ def measure(path: Path) -> dict[str, Any]:
         torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = not strict
         peer = module.cuda().to(getattr(torch, dtype)).to(memory_format=torch.channels_last)
         image = x.cuda().to(getattr(torch, dtype)).to(memory_format=torch.channels_last)
-        figures = medians({"convoy": lambda: program.replay(stream), "torch eager, CUDA graph": captured(peer, image)})
+        actions = {"convoy": lambda: program.replay(stream), "torch eager": captured(peer, image)}
+        if compiled:
+            actions["torch.compile"] = captured(torch.compile(peer), image)
+        figures = medians(actions)
     limit = TOLERANCE[kind]
     return {
         "model": name, "dtype": "float32 strict" if strict else dtype, "batch": int(batch), "error": error, "limit": limit, "ms": figures,
-        "first result s": ready, "ratio": figures["torch eager, CUDA graph"] / figures["convoy"],
+        "first result s": ready,
     }  # fmt: skip
 
 
@@ -102,27 +105,27 @@ def main() -> int:
     """Measures every artifact of a folder; the exit code is 1 when a difference is over its limit."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
+    parser.add_argument("--compile", action="store_true", help="torch.compile, captured in a CUDA graph, as one more peer")
     parser.add_argument("--json", type=Path, help="write the figures here as well")
     options = parser.parse_args()
     device = torch.cuda.get_device_name()
     print(f"{device}, torch {torch.__version__}, cuDNN {torch.backends.cudnn.version()}\n")
-    print("| model | dtype | batch | difference from fp64 (limit) | Convoy ms | torch eager in a CUDA graph ms | torch / Convoy |")
-    print("|---|---|---|---|---|---|---|")
+    peers = ["torch eager", *(["torch.compile"] if options.compile else [])]
+    print("| model | dtype | batch | difference from fp64 (limit) | Convoy ms |", *(f" {peer} ms | ratio |" for peer in peers))
+    print("|---|---|---|---|---|" + "---|---|" * len(peers))
     rows = []
     for path in sorted(options.folder.glob("*.convoy")):
         try:
-            row = measure(path)
+            row = measure(path, compiled=options.compile)
         except Exception as error:  # one artifact that fails must not hide the others
             print(f"| {path.stem} | failed | | {type(error).__name__}: {error} | | | |", flush=True)
             rows.append({"model": path.stem, "error": float("nan"), "limit": 0.0, "failure": str(error)})
             continue
         rows.append(row)
-        ours, peer = row["ms"].values()
-        print(
-            f"| {row['model']} | {row['dtype']} | {row['batch']} | {row['error']:.1e} ({row['limit']:.0e}) | {ours:.3f} | {peer:.3f} |"
-            f" {row['ratio']:.2f} |",
-            flush=True,
-        )
+        ours = row["ms"]["convoy"]
+        cells = [f" {row['ms'][peer]:.3f} | {row['ms'][peer] / ours:.2f} |" for peer in peers]
+        head = f"| {row['model']} | {row['dtype']} | {row['batch']} | {row['error']:.1e} ({row['limit']:.0e}) | {ours:.3f} |"
+        print(head, *cells, flush=True)
     if options.json is not None:
         options.json.write_text(json.dumps(rows, indent=1))
     return int(not all(row["error"] <= row["limit"] for row in rows))
