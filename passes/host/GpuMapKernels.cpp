@@ -11,6 +11,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 #include "passes/Passes.h"
 #include "passes/common/Locations.h"
 #include "passes/common/Manifest.h"
@@ -110,6 +111,25 @@ LogicalResult MapKernelsPass::mapOp(linalg::LinalgOp op, Value runtime, StringRe
   return success();
 }
 
+/// Constants that are still used are memory of the host: whatever takes them would read a host address on the GPU.
+static LogicalResult verifyConstants(func::FuncOp func) {
+  WalkResult result = func.walk([](Operation *op) {
+    if (isa<ViewLikeOpInterface>(op))
+      return WalkResult::advance();
+    for (auto [number, operand] : llvm::enumerate(op->getOperands())) {
+      FailureOr<Buffer> buffer = failure();
+      if (isa<MemRefType>(operand.getType()))
+        buffer = traceBuffer(operand);
+      if (failed(buffer) || !buffer->root.getDefiningOp<memref::GetGlobalOp>())
+        continue;
+      op->emitOpError("expects memory of the GPU, but operand ") << number << " is a constant on the host";
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
 LogicalResult MapKernelsPass::runOnFunction(func::FuncOp func) {
   if (func.getNumArguments() == 0 || !isa<LLVM::LLVMPointerType>(func.getArgument(0).getType()))
     return func.emitOpError("expects the runtime's table as its first argument (add-runtime-argument), because it is compiled for 'cuda'");
@@ -133,7 +153,7 @@ LogicalResult MapKernelsPass::runOnFunction(func::FuncOp func) {
   for (auto fill : llvm::make_early_inc_range(func.getOps<linalg::FillOp>()))
     if (failed(mapOp(cast<linalg::LinalgOp>(fill.getOperation()), runtime, func.getSymName())))
       return failure();
-  return success();
+  return verifyConstants(func);
 }
 
 void MapKernelsPass::runOnOperation() {
