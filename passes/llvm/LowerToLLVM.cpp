@@ -7,6 +7,7 @@
 #include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
 #include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "passes/Passes.h"
 #include "passes/llvm/CudnnBackendToLLVM.h"
 
@@ -25,6 +26,16 @@ struct LowerToLLVMPass : public convoy::impl::LowerToLLVMPassBase<LowerToLLVMPas
 
 void LowerToLLVMPass::runOnOperation() {
   ModuleOp module = getOperation();
+  // Conversions of bf16 in integers, which would be calls of a compiler's runtime library. Nothing else is expanded: LLVM knows maxima
+  // that keep NaN, and makes vectors of them.
+  RewritePatternSet expansions(&getContext());
+  arith::populateExpandBFloat16Patterns(expansions);
+  arith::populateCeilFloorDivExpandOpsPatterns(expansions);
+  FrozenRewritePatternSet frozen(std::move(expansions));
+  for (auto function : module.getOps<func::FuncOp>())
+    if (failed(applyPatternsGreedily(function, frozen)))
+      return signalPassFailure();
+
   LowerToLLVMOptions options(&getContext());
   options.useBarePtrCallConv = true;
   LLVMTypeConverter converter(&getContext(), options);

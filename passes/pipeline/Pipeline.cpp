@@ -123,9 +123,8 @@ static void populate_llvm(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());
   pm.addPass(createSCFToControlFlowPass());
-  // bf16 arithmetic in f32, and conversions in integers: otherwise they become calls of a compiler's runtime library.
+  // bf16 arithmetic in f32; LowerToLLVM writes out the conversions.
   pm.addPass(arith::createArithEmulateUnsupportedFloats({{"bf16", "f16"}, "f32"}));
-  pm.addPass(arith::createArithExpandOpsPass({/*includeBf16=*/true}));
   pm.addPass(createConvertMathToLLVMPass());
   pm.addPass(createConvertMathToLibmPass()); // what LLVM has no intrinsic for
   pm.addPass(createLowerToLLVMPass());

@@ -98,9 +98,18 @@ void keepInRegister(RewriterBase &rewriter, Operation *op, Value output) {
     if (auto each = dyn_cast<memref::StoreOp>(inner); each && each.getMemRef() == output)
       store = each;
   }
-  if (!load || !store || !llvm::equal(load.getIndices(), store.getIndices()) ||
-      !llvm::all_of(load.getIndices(), [&](Value index) { return loop.isDefinedOutsideOfLoop(index); }))
+  if (!load || !store)
     return;
+  // linalg's loops have an affine.apply for each index, of the identity where a map is a projection.
+  auto plain = [](Value index) {
+    auto apply = index.getDefiningOp<affine::AffineApplyOp>();
+    return apply && apply.getAffineMap().isIdentity() ? apply.getMapOperands()[0] : index;
+  };
+  SmallVector<Value> indices = llvm::map_to_vector(load.getIndices(), plain);
+  if (indices != llvm::map_to_vector(store.getIndices(), plain) ||
+      !llvm::all_of(indices, [&](Value index) { return loop.isDefinedOutsideOfLoop(index); }))
+    return;
+  load.getIndicesMutable().assign(indices);
   rewriter.moveOpBefore(load, loop);
   FailureOr<LoopLikeOpInterface> found = cast<LoopLikeOpInterface>(loop.getOperation())
                                              .replaceWithAdditionalYields(rewriter, load.getResult(), /*replaceInitOperandUsesInLoop=*/true,
@@ -110,7 +119,7 @@ void keepInRegister(RewriterBase &rewriter, Operation *op, Value output) {
   if (failed(found))
     return;
   rewriter.setInsertionPointAfter(*found);
-  memref::StoreOp::create(rewriter, store.getLoc(), (*found)->getResult(0), output, load.getIndices());
+  memref::StoreOp::create(rewriter, store.getLoc(), (*found)->getResult(0), output, indices);
   rewriter.eraseOp(store);
 }
 
