@@ -115,14 +115,15 @@ Value Convolution::depthwise() {
 }
 
 Value Convolution::grouped() {
-  // N x spatial x G x C times G x K x window x C gives N x spatial x G x K.
+  // N x spatial x G x C times the filter gives N x spatial x G x K. The filter is G x window x C x K on the CPU, G x K x window x C on
+  // the GPU, as in the op.
   int64_t rank = spatialRank();
   auto split = [&](ArrayRef<int64_t> shape) {
     Dims result(shape.drop_back());
     result.append({groups, shape.back() / groups});
     return result;
   };
-  Dims order = {0};
+  Dims order = {0}, perm = {0};
   order.append(llvm::to_vector(llvm::seq<int64_t>(2, rank + 2)));
   order.push_back(1);
   Value kernel = filter(order);
@@ -131,31 +132,40 @@ Value Convolution::grouped() {
   kernel = reshapeTo(builder, loc, kernel, kernelShape);
   Value image = reshapeTo(builder, loc, input, split(shapeOf(input)));
   Dims shape = split(outputShape);
-  if (rank == 2)
+  if (rank == 2 && cuda)
     return reshapeTo(builder, loc, named<linalg::Conv2DNhwgcGfhwcOp>(image, kernel, shape), outputShape);
+  if (!cuda) {
+    perm.append(llvm::to_vector(llvm::seq<int64_t>(2, rank + 3)));
+    perm.push_back(1);
+    kernel = namedTranspose(builder, loc, kernel, perm);
+  }
 
   // Loops: N, output spatial, G, K, then window and C.
   int64_t loops = 2 * rank + 4;
   auto d = [&](int64_t i) { return builder.getAffineDimExpr(i); };
-  SmallVector<AffineExpr> imageMap = {d(0)}, kernelMap = {d(rank + 1), d(rank + 2)};
+  AffineExpr group = d(rank + 1), output = d(rank + 2), channel = d(loops - 1);
+  SmallVector<AffineExpr> imageMap = {d(0)}, kernelMap = {group};
+  if (cuda)
+    kernelMap.push_back(output);
   for (int64_t i = 0; i < rank; ++i) {
     imageMap.push_back(d(1 + i) * stride[i] + d(rank + 3 + i) * dilation[i]);
     kernelMap.push_back(d(rank + 3 + i));
   }
-  imageMap.append({d(rank + 1), d(loops - 1)});
-  kernelMap.push_back(d(loops - 1));
+  imageMap.append({group, channel});
+  kernelMap.push_back(channel);
+  if (!cuda)
+    kernelMap.push_back(output);
   SmallVector<utils::IteratorType> iterators(rank + 3, utils::IteratorType::parallel);
   iterators.append(rank + 1, utils::IteratorType::reduction);
   auto map = [&](ArrayRef<AffineExpr> results) { return AffineMap::get(loops, 0, results, builder.getContext()); };
-  Value sum = reductionGeneric(
-      builder, loc, zeros(shape), {image, kernel},
-      {map(imageMap), map(kernelMap), AffineMap::getMultiDimIdentityMap(loops, builder.getContext()).getMajorSubMap(rank + 3)}, iterators,
-      [](OpBuilder &inner, Location innerLoc, ValueRange args) {
-        Type type = args[2].getType();
-        Value product = arith::MulFOp::create(inner, innerLoc, convertFloat(inner, innerLoc, args[0], type),
-                                              convertFloat(inner, innerLoc, args[1], type));
-        return arith::AddFOp::create(inner, innerLoc, args[2], product).getResult();
-      });
+  AffineMap resultMap = builder.getMultiDimIdentityMap(loops).getMajorSubMap(rank + 3);
+  Value sum = reductionGeneric(builder, loc, zeros(shape), {image, kernel}, {map(imageMap), map(kernelMap), resultMap}, iterators,
+                               [](OpBuilder &inner, Location innerLoc, ValueRange args) {
+                                 Type type = args[2].getType();
+                                 Value product = arith::MulFOp::create(inner, innerLoc, convertFloat(inner, innerLoc, args[0], type),
+                                                                       convertFloat(inner, innerLoc, args[1], type));
+                                 return arith::AddFOp::create(inner, innerLoc, args[2], product).getResult();
+                               });
   return reshapeTo(builder, loc, sum, outputShape);
 }
 

@@ -153,10 +153,14 @@ FailureOr<Contraction> matchContraction(linalg::LinalgOp product, linalg::FillOp
     n = 0, w = 1, k = 2;
     reductions = {3};
     dims = {0, -1, 1, 2};
-  } else if (isa<linalg::GenericOp>(product) && ranges.size() == 8 && (*out)[3] == ranges[4] && (*out)[4] == 1) {
+  } else if (isa<linalg::GenericOp>(product) && ranges.size() == 8 && (*out)[3] == ranges[4] && (*out)[4] == 1 && (*in)[3] == 0) {
     n = 0, h = 1, w = 2, k = 3, inBlock = 4;
     reductions = {5, 6, 7};
     dims = {0, 1, 2, 3};
+  } else if (isa<linalg::GenericOp>(product) && ranges.size() == 8 && ranges[0] == 1 && !epilogue) {
+    // Groups of channels of one image, each with its own filter: as a batch of images.
+    n = 3, h = 1, w = 2, k = 4;
+    reductions = {5, 6, 7};
   } else {
     return failure();
   }

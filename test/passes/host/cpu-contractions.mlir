@@ -97,6 +97,45 @@ func.func @other_types(%a: memref<3x5xf64>, %b: memref<5x40xf64>, %t: memref<3x4
 
 // -----
 
+// Groups of channels of one image are a batch; the loops of many images stay loops.
+
+#image = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7) -> (d0, d1 + d5, d2 + d6, d3, d7)>
+#filter = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7) -> (d3, d5, d6, d7, d4)>
+#groups = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7) -> (d0, d1, d2, d3, d4)>
+
+// CHECK-LABEL: func.func @grouped
+// CHECK:         scf.parallel
+// CHECK:           vector.fma
+// CHECK-NOT:     linalg
+func.func @grouped(%x: memref<1x6x6x2x4xf32>, %w: memref<2x3x3x4x8xf32>, %y: memref<1x4x4x2x8xf32>) attributes {tcp.target = "cpu"} {
+  linalg.generic {indexing_maps = [#image, #filter, #groups],
+                  iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%x, %w : memref<1x6x6x2x4xf32>, memref<2x3x3x4x8xf32>) outs(%y : memref<1x4x4x2x8xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %o, %p : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// CHECK-LABEL: func.func @grouped_images
+// CHECK-NOT:     vector.fma
+// CHECK:         linalg.generic
+func.func @grouped_images(%x: memref<3x6x6x2x4xf32>, %w: memref<2x3x3x4x8xf32>, %y: memref<3x4x4x2x8xf32>) attributes {tcp.target = "cpu"} {
+  linalg.generic {indexing_maps = [#image, #filter, #groups],
+                  iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%x, %w : memref<3x6x6x2x4xf32>, memref<2x3x3x4x8xf32>) outs(%y : memref<3x4x4x2x8xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %o, %p : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// -----
+
 // CHECK-LABEL: func.func @cuda
 // CHECK:         linalg.matmul
 func.func @cuda(%a: memref<3x5xf32>, %b: memref<5x40xf32>, %c: memref<3x40xf32>) attributes {tcp.target = "cuda"} {

@@ -31,12 +31,22 @@ func.func @depthwise(%x: tensor<1x9x9x4xf32>, %w: tensor<4x3x3x1xf32>) -> tensor
   return %0 : tensor<1x4x4x4xf32>
 }
 
+// On the CPU each group's output channels are last in the filter.
 // CHECK-LABEL: func.func @grouped_channels_first
-// CHECK: linalg.conv_2d_nhwgc_gfhwc
+// CHECK: linalg.transpose ins(%{{.*}} : tensor<2x3x3x3x2xf32>) outs(%{{.*}} : tensor<2x3x3x2x3xf32>) permutation = [0, 2, 3, 4, 1]
+// CHECK: iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]
 func.func @grouped_channels_first(%x: tensor<1x4x9x9xf32>, %w: tensor<6x2x3x3xf32>) -> tensor<1x6x7x7xf32> {
   %0 = tcp.conv2d %x, %w {dilation = array<i64: 1, 1>, groups = 2 : i64, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>}
       : tensor<1x4x9x9xf32>, tensor<6x2x3x3xf32> -> tensor<1x6x7x7xf32>
   return %0 : tensor<1x6x7x7xf32>
+}
+
+// CHECK-LABEL: func.func @grouped_cuda
+// CHECK: linalg.conv_2d_nhwgc_gfhwc
+func.func @grouped_cuda(%x: tensor<1x9x9x4xf32>, %w: tensor<6x3x3x2xf32>) -> tensor<1x7x7x6xf32> attributes {tcp.target = "cuda"} {
+  %0 = tcp.conv2d %x, %w {channels_last, dilation = array<i64: 1, 1>, groups = 2 : i64, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>}
+      : tensor<1x9x9x4xf32>, tensor<6x3x3x2xf32> -> tensor<1x7x7x6xf32>
+  return %0 : tensor<1x7x7x6xf32>
 }
 
 // CHECK-LABEL: func.func @conv1d
