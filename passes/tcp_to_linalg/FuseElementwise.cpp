@@ -51,8 +51,10 @@ void FuseElementwisePass::runOnOperation() {
   if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
     return signalPassFailure();
   // The conversions that are left round for good. Their flag goes, because the lowering to llvm would keep it as an attribute of arith.
-  getOperation().walk([](arith::ArithFastMathInterface op) {
-    if (isa<arith::ExtFOp, arith::TruncFOp>(op))
-      op->setAttr(op.getFastMathAttrName(), arith::FastMathFlagsAttr::get(op->getContext(), arith::FastMathFlags::none));
+  getOperation().walk([](Operation *op) {
+    if (auto extension = dyn_cast<arith::ExtFOp>(op))
+      extension.removeFastmathAttr();
+    if (auto truncation = dyn_cast<arith::TruncFOp>(op))
+      truncation.removeFastmathAttr();
   });
 }

@@ -14,10 +14,12 @@ from collections.abc import Callable, Sequence
 import pytest
 import torch
 import torch.nn.functional as F
-from op_cases import Function, Together
+from frontend_checks import compare_results, expected_results
+from op_cases import CASES, Function, Together, build
 from torch import Tensor, nn
 
 import convoy
+from convoy import _convoy
 
 #: Largest difference relative to the largest value (at least 1), by the result's dtype.
 _TOLERANCE = {torch.float64: 1e-10, torch.float32: 2e-6, torch.float16: 4e-3, torch.bfloat16: 3e-2}
@@ -161,3 +163,37 @@ def test_accuracy(name: str, dtype: torch.dtype, bound: float) -> None:
     expected = _FUNCTIONS[name][0](x.double())
     normal = expected.abs() > 1e-36
     assert ((got.double() - expected).abs() / expected.abs())[normal].max() < bound
+
+
+#: Ops that have another form on the GPU: one kernel each, with computed indices where the CPU has views and insertions.
+_MOVES = ("conv2d", "conv_transpose", "cat", "stack", "pad", "slice", "split", "chunk", "roll", "max_pool2d", "avg_pool2d", "matmul")
+_CUDA_FORMS = [name for name in CASES if name.startswith(_MOVES)]
+
+
+@functools.cache
+def _cuda_forms() -> dict[str, tuple[list[Tensor], list[Tensor]]]:
+    built = [build(name) for name in _CUDA_FORMS]
+    together = Together([module for module, _ in built], [len(inputs) for _, inputs in built]).eval()
+    flat = tuple(x for _, inputs in built for x in inputs)
+    to_native = _convoy.compile
+
+    def compile_cuda_forms(text: str, name: str, start: str, options: list[tuple[str, str]], keep: object) -> tuple[bytes, str, str]:
+        normalized = _convoy.run_phases(text, name, start, "normalize", [("target", "cuda")])
+        lowered = _convoy.run_phases(normalized, name, "cudnn", "linalg", [("target", "cuda")])  # without groups
+        assert 'tcp.target = "cuda"' in lowered
+        return to_native(lowered.replace('tcp.target = "cuda"', 'tcp.target = "cpu"'), name, "linalg", options, keep)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_convoy, "compile", compile_cuda_forms)
+        results = iter(_flat(convoy.compile(together, flat, target="cpu")(*flat)))
+    expected = [expected_results(module, inputs) for module, inputs in built]
+    got = [[torch.from_dlpack(next(results)) for _ in theirs] for theirs in expected]
+    return dict(zip(_CUDA_FORMS, zip(got, expected, strict=True), strict=True))
+
+
+@pytest.mark.parametrize("name", _CUDA_FORMS)
+def test_cuda_form(name: str) -> None:
+    """What the GPU's form of an op computes, run on the CPU."""
+    got, expected = _cuda_forms()[name]
+    got = [result.double() if result.is_floating_point() else result for result in got]
+    compare_results(got, expected, 5e-3 if "half" in name else 1e-5)
