@@ -138,7 +138,7 @@ FailureOr<Contraction> matchContraction(linalg::LinalgOp product, linalg::FillOp
   found.filter = filter;
   found.input.buffer = input;
   found.output.buffer = output;
-  int n = -1, h = -1, w = -1, k = -1, inBlock = -1;
+  int n = -1, h = -1, w = -1, k = -1, g = -1, inBlock = -1;
   SmallVector<int> reductions;
   OutputDims dims; // of the epilogue: as many dims as the output has
   if (isa<linalg::Conv2DNhwcHwcfOp>(product)) {
@@ -157,9 +157,8 @@ FailureOr<Contraction> matchContraction(linalg::LinalgOp product, linalg::FillOp
     n = 0, h = 1, w = 2, k = 3, inBlock = 4;
     reductions = {5, 6, 7};
     dims = {0, 1, 2, 3};
-  } else if (isa<linalg::GenericOp>(product) && ranges.size() == 8 && ranges[0] == 1 && !epilogue) {
-    // Groups of channels of one image, each with its own filter: as a batch of images.
-    n = 3, h = 1, w = 2, k = 4;
+  } else if (isa<linalg::GenericOp>(product) && ranges.size() == 8 && !epilogue) {
+    n = 0, h = 1, w = 2, g = 3, k = 4;
     reductions = {5, 6, 7};
   } else {
     return failure();
@@ -173,6 +172,8 @@ FailureOr<Contraction> matchContraction(linalg::LinalgOp product, linalg::FillOp
   found.input = {input, at(*in, n, 0), at(*in, h, 0), at(*in, w, 0), 0};
   found.output = {output, at(*out, n, 0), at(*out, h, 0), at(*out, w, 0), 1};
   found.filterImage = at(*weights, n, 0);
+  found.groups = at(ranges, g, 1), found.filterGroup = at(*weights, g, 0);
+  found.input.g = at(*in, g, 0), found.output.g = at(*out, g, 0);
   if (at(*weights, h, 0) != 0 || at(*weights, w, 0) != 0 || (*in)[k] != 0)
     return failure();
   if (inBlock >= 0) {

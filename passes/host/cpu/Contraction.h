@@ -8,10 +8,10 @@
 namespace convoy {
 
 /// A buffer read or written once for each output element: element strides of the output's dims n, h (row), w (pixel) and k (channel).
-/// `k` is 1, or 0 for what is the same for all channels.
+/// `k` is 1, or 0 for what is the same for all channels. `g` is the step from one group of channels to the next.
 struct PixelBuffer {
   mlir::Value buffer;
-  int64_t n = 0, h = 0, w = 0, k = 0;
+  int64_t n = 0, h = 0, w = 0, k = 0, g = 0;
 };
 
 /// One level of the reduction: `trips` steps, by which the input and the filter move on this many elements.
@@ -29,6 +29,7 @@ struct Contraction {
   PixelBuffer output;
   mlir::Value filter;
   int64_t filterImage = 0;                 ///< step of the filter from image to image (batched products)
+  int64_t groups = 1, filterGroup = 0;     ///< groups of `channels` output channels, and the step of the filter from group to group
   int64_t block = 0;                       ///< channels of a block of a packed filter; 0 when channels are contiguous
   int64_t filterBlock = 0;                 ///< step of the filter from block to block
   llvm::SmallVector<ReductionLoop> loops;  ///< outermost first; trips of 1 and loops that are one with the next are gone

@@ -30,7 +30,7 @@ private:
   };
   /// Where a tile is: its first pixel and first channel, and where its filter starts.
   struct Place {
-    Value image, row, column, channel, filter;
+    Value image, row, column, channel, filter, group;
   };
   struct Tile {
     int64_t rows, columns, vectors;
@@ -84,7 +84,7 @@ Value Emitter::flatten(Value buffer) {
 Value Emitter::base(const PixelBuffer &strides, const Place &place) {
   Value at;
   for (auto [value, stride] : {std::pair(place.image, strides.n), std::pair(place.row, strides.h), std::pair(place.column, strides.w),
-                               std::pair(place.channel, strides.k)})
+                               std::pair(place.channel, strides.k), std::pair(place.group, strides.g)})
     if (stride != 0) {
       Value part = scale(value, stride);
       at = at ? add(at, part) : part;
@@ -241,7 +241,8 @@ void Emitter::emitBlocks(int64_t blocks, int64_t firstChannel, int64_t vectors, 
     filterElements *= dim;
   bool resident = filterElements * 4 <= kResidentFilterBytes;
 
-  auto parallel = scf::ParallelOp::create(b, ValueRange{index(0)}, ValueRange{index(blocks * c.images * bands)}, ValueRange{index(1)});
+  auto parallel =
+      scf::ParallelOp::create(b, ValueRange{index(0)}, ValueRange{index(blocks * c.groups * c.images * bands)}, ValueRange{index(1)});
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(parallel.getBody());
   Value rest = parallel.getInductionVars()[0];
@@ -252,21 +253,25 @@ void Emitter::emitBlocks(int64_t blocks, int64_t firstChannel, int64_t vectors, 
     rest = arith::DivUIOp::create(b, rest, index(size));
     return result;
   };
-  Value block, band, image;
+  Value block, band, group, image;
   if (resident)
     block = take(blocks);
   band = take(bands);
+  group = take(c.groups);
   image = take(c.images);
   if (!resident)
     block = rest;
 
   Place place;
   place.image = image;
+  place.group = group;
   place.row = scale(band, tileRows);
   place.channel = add(scale(block, width), firstChannel);
   place.filter = add(scale(block, c.block ? c.filterBlock : width), firstChannel);
   if (c.filterImage != 0)
     place.filter = add(place.filter, scale(image, c.filterImage));
+  if (c.groups != 1)
+    place.filter = add(place.filter, scale(group, c.filterGroup));
 
   int64_t left = c.rows % tileRows;
   if (left == 0)

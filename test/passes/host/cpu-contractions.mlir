@@ -97,7 +97,7 @@ func.func @other_types(%a: memref<3x5xf64>, %b: memref<5x40xf64>, %t: memref<3x4
 
 // -----
 
-// Groups of channels of one image are a batch; the loops of many images stay loops.
+// Each group of channels has its own filter.
 
 #image = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7) -> (d0, d1 + d5, d2 + d6, d3, d7)>
 #filter = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7) -> (d3, d5, d6, d7, d4)>
@@ -107,22 +107,7 @@ func.func @other_types(%a: memref<3x5xf64>, %b: memref<5x40xf64>, %t: memref<3x4
 // CHECK:         scf.parallel
 // CHECK:           vector.fma
 // CHECK-NOT:     linalg
-func.func @grouped(%x: memref<1x6x6x2x4xf32>, %w: memref<2x3x3x4x8xf32>, %y: memref<1x4x4x2x8xf32>) attributes {tcp.target = "cpu"} {
-  linalg.generic {indexing_maps = [#image, #filter, #groups],
-                  iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
-      ins(%x, %w : memref<1x6x6x2x4xf32>, memref<2x3x3x4x8xf32>) outs(%y : memref<1x4x4x2x8xf32>) {
-  ^bb0(%a: f32, %b: f32, %o: f32):
-    %p = arith.mulf %a, %b : f32
-    %s = arith.addf %o, %p : f32
-    linalg.yield %s : f32
-  }
-  return
-}
-
-// CHECK-LABEL: func.func @grouped_images
-// CHECK-NOT:     vector.fma
-// CHECK:         linalg.generic
-func.func @grouped_images(%x: memref<3x6x6x2x4xf32>, %w: memref<2x3x3x4x8xf32>, %y: memref<3x4x4x2x8xf32>) attributes {tcp.target = "cpu"} {
+func.func @grouped(%x: memref<3x6x6x2x4xf32>, %w: memref<2x3x3x4x8xf32>, %y: memref<3x4x4x2x8xf32>) attributes {tcp.target = "cpu"} {
   linalg.generic {indexing_maps = [#image, #filter, #groups],
                   iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
       ins(%x, %w : memref<3x6x6x2x4xf32>, memref<2x3x3x4x8xf32>) outs(%y : memref<3x4x4x2x8xf32>) {
