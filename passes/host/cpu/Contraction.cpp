@@ -157,6 +157,10 @@ FailureOr<Contraction> matchContraction(linalg::LinalgOp product, linalg::FillOp
     n = 0, h = 1, w = 2, k = 3, inBlock = 4;
     reductions = {5, 6, 7};
     dims = {0, 1, 2, 3};
+  } else if (isa<linalg::Conv3DNdhwcDhwcfOp>(product) && !epilogue) {
+    // The outermost spatial dim takes the place of the groups; all have one filter.
+    n = 0, g = 1, h = 2, w = 3, k = 4;
+    reductions = {5, 6, 7, 8};
   } else if (isa<linalg::GenericOp>(product) && ranges.size() == 8 && !epilogue) {
     n = 0, h = 1, w = 2, g = 3, k = 4;
     reductions = {5, 6, 7};

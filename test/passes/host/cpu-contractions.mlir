@@ -121,6 +121,18 @@ func.func @grouped(%x: memref<3x6x6x2x4xf32>, %w: memref<2x3x3x4x8xf32>, %y: mem
 
 // -----
 
+// CHECK-LABEL: func.func @conv3d
+// CHECK:         scf.parallel
+// CHECK:           vector.fma
+// CHECK-NOT:     linalg
+func.func @conv3d(%x: memref<1x4x6x6x4xf32>, %w: memref<3x3x3x4x8xf32>, %y: memref<1x2x4x4x8xf32>) attributes {tcp.target = "cpu"} {
+  linalg.conv_3d_ndhwc_dhwcf {dilations = dense<1> : tensor<3xi64>, strides = dense<1> : tensor<3xi64>}
+      ins(%x, %w : memref<1x4x6x6x4xf32>, memref<3x3x3x4x8xf32>) outs(%y : memref<1x2x4x4x8xf32>)
+  return
+}
+
+// -----
+
 // CHECK-LABEL: func.func @cuda
 // CHECK:         linalg.matmul
 func.func @cuda(%a: memref<3x5xf32>, %b: memref<5x40xf32>, %c: memref<3x40xf32>) attributes {tcp.target = "cuda"} {
