@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # A file may include its own folder's headers and those of folders above it; passes/Passes.h is everyone's from passes/common on.
 ORDER = [
-    "dialect/tcp", "dialect/cudnn", "dialect/cudnn_backend",
+    "dialect/common", "dialect/tcp", "dialect/cudnn", "dialect/cudnn_backend",
     "passes/common", "passes/normalize", "passes/group", "passes/tcp_to_cudnn", "passes/tcp_to_linalg", "passes/plan", "passes/host",
     "passes/llvm", "passes/emit", "passes/pipeline", "passes/tools", "python/bindings",
 ]  # fmt: skip

@@ -3,6 +3,7 @@
 #ifndef CONVOY_DIALECT_CUDNN_CUDNNSHAPES_H
 #define CONVOY_DIALECT_CUDNN_CUDNNSHAPES_H
 
+#include "dialect/common/Shapes.h"
 #include "mlir/Support/LLVM.h"
 
 namespace convoy::cudnn {
@@ -22,9 +23,6 @@ llvm::SmallVector<int64_t> windowShape(llvm::ArrayRef<int64_t> input, llvm::Arra
 llvm::SmallVector<int64_t> convolutionShape(llvm::ArrayRef<int64_t> input, llvm::ArrayRef<int64_t> filter, llvm::ArrayRef<int64_t> stride,
                                             llvm::ArrayRef<int64_t> prePadding, llvm::ArrayRef<int64_t> postPadding,
                                             llvm::ArrayRef<int64_t> dilation);
-
-/// Broadcast of shapes of equal rank; failure when two dims differ and neither is 1.
-mlir::FailureOr<llvm::SmallVector<int64_t>> broadcastShape(llvm::ArrayRef<llvm::ArrayRef<int64_t>> shapes);
 
 } // namespace convoy::cudnn
 

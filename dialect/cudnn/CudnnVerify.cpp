@@ -4,33 +4,15 @@
 #include "dialect/cudnn/CudnnShapes.h"
 
 using namespace mlir;
+using namespace convoy;
 using namespace convoy::cudnn;
 
 static ArrayRef<int64_t> shapeOf(Value value) { return cast<TensorDescType>(value.getType()).getShape(); }
-
-/// `array` in the form in which shapes are printed in messages.
-static std::string str(ArrayRef<int64_t> array) {
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  os << "[";
-  llvm::interleaveComma(array, os);
-  os << "]";
-  return text;
-}
 
 static LogicalResult expectShape(Operation *op, StringRef what, ArrayRef<int64_t> actual, ArrayRef<int64_t> expected) {
   if (actual == expected)
     return success();
   return op->emitOpError() << "expects " << what << " of shape " << str(expected) << ", but got " << str(actual);
-}
-
-static LogicalResult expectCount(Operation *op, StringRef name, ArrayRef<int64_t> values, int64_t count, int64_t minimum) {
-  if (static_cast<int64_t>(values.size()) != count)
-    return op->emitOpError() << "expects " << count << " numbers in '" << name << "', but got " << values.size();
-  for (int64_t value : values)
-    if (value < minimum)
-      return op->emitOpError() << "expects numbers of at least " << minimum << " in '" << name << "', but got " << str(values);
-  return success();
 }
 
 /// One rank for operands and results, inside [low, high].

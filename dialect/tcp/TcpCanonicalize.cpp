@@ -5,6 +5,7 @@
 #include "mlir/IR/PatternMatch.h"
 
 using namespace mlir;
+using namespace convoy;
 using namespace convoy::tcp;
 
 static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }

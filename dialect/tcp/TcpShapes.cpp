@@ -42,17 +42,4 @@ SmallVector<int64_t> withCeilPad(ArrayRef<int64_t> pad, ArrayRef<int64_t> ceilPa
   return result;
 }
 
-FailureOr<SmallVector<int64_t>> broadcastShape(ArrayRef<ArrayRef<int64_t>> shapes) {
-  SmallVector<int64_t> result(shapes.front());
-  for (ArrayRef<int64_t> shape : shapes.drop_front())
-    for (auto [i, dim] : llvm::enumerate(shape)) {
-      if (dim == result[i] || dim == 1)
-        continue;
-      if (result[i] != 1)
-        return failure();
-      result[i] = dim;
-    }
-  return result;
-}
-
 } // namespace convoy::tcp

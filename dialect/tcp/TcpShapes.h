@@ -3,6 +3,7 @@
 #ifndef CONVOY_DIALECT_TCP_TCPSHAPES_H
 #define CONVOY_DIALECT_TCP_TCPSHAPES_H
 
+#include "dialect/common/Shapes.h"
 #include "mlir/Support/LLVM.h"
 
 namespace convoy::tcp {
@@ -25,9 +26,6 @@ llvm::SmallVector<int64_t> poolShape(llvm::ArrayRef<int64_t> input, llvm::ArrayR
 
 /// `pad` with `ceilPad` added at the high side of each spatial dim.
 llvm::SmallVector<int64_t> withCeilPad(llvm::ArrayRef<int64_t> pad, llvm::ArrayRef<int64_t> ceilPad);
-
-/// Broadcast of shapes of equal rank; failure when two dims differ and neither is 1.
-mlir::FailureOr<llvm::SmallVector<int64_t>> broadcastShape(llvm::ArrayRef<llvm::ArrayRef<int64_t>> shapes);
 
 } // namespace convoy::tcp
 

@@ -4,33 +4,15 @@
 #include "dialect/tcp/TcpShapes.h"
 
 using namespace mlir;
+using namespace convoy;
 using namespace convoy::tcp;
 
 static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
-
-/// `array` in the form in which shapes are printed in messages.
-static std::string str(ArrayRef<int64_t> array) {
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  os << "[";
-  llvm::interleaveComma(array, os);
-  os << "]";
-  return text;
-}
 
 static LogicalResult expectShape(Operation *op, Value result, ArrayRef<int64_t> expected) {
   if (shapeOf(result) == expected)
     return success();
   return op->emitOpError() << "expects result shape " << str(expected) << ", but got " << str(shapeOf(result));
-}
-
-static LogicalResult expectCount(Operation *op, StringRef name, ArrayRef<int64_t> values, int64_t count, int64_t minimum) {
-  if (static_cast<int64_t>(values.size()) != count)
-    return op->emitOpError() << "expects " << count << " numbers in '" << name << "', but got " << values.size();
-  for (int64_t value : values)
-    if (value < minimum)
-      return op->emitOpError() << "expects numbers of at least " << minimum << " in '" << name << "', but got " << str(values);
-  return success();
 }
 
 static LogicalResult expectSpatialRank(Operation *op, StringRef what, Value value, int64_t spatialRank) {

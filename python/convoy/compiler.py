@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from convoy import __version__
 from convoy.errors import CompileError, ConvoyError, Diagnostic
@@ -20,12 +20,14 @@ from convoy.options import CompileOptions
 if TYPE_CHECKING:
     import torch
 
+    from convoy.artifact import HostTensor
     from convoy.frontend import ImportedModule
     from convoy_runtime import Program
-    from convoy_runtime.artifact import HostTensor
     from convoy_runtime.manifest import Manifest
 
 __all__ = ["CompiledModel", "compile", "compile_imported", "lower"]
+
+_T = TypeVar("_T")
 
 #: Called at the start of each step of a compilation with its name.
 Progress = Callable[[str], None]
@@ -174,10 +176,11 @@ def lower(text: str, name: str, *, from_phase: str, to_phase: str, options: Comp
             index = ["torch", *(each for each, _ in _convoy.phases())].index(phase)
             _dump(options.dump_phases, index, phase, after)
 
-    return _checked(text, from_phase, options, lambda: _convoy.run_phases(text, name, from_phase, to_phase, options.pairs(), keep))
+    after: str = _checked(text, from_phase, options, lambda: _convoy.run_phases(text, name, from_phase, to_phase, options.pairs(), keep))
+    return after
 
 
-def _checked(text: str, from_phase: str, options: CompileOptions, action: Callable[[], Any]) -> Any:
+def _checked(text: str, from_phase: str, options: CompileOptions, action: Callable[[], _T]) -> _T:
     """Runs the compiler and turns its failure into a CompileError with a file that reproduces it."""
     from convoy import _convoy
 

@@ -1,7 +1,7 @@
-"""time an artifact, beside PyTorch on the same device
+"""time an artifact, beside PyTorch
 
-Prints medians. On the GPU the artifact is one CUDA-graph replay, and PyTorch is measured eagerly in a CUDA graph too, in the same dtype,
-channels-last.
+Prints medians of whole calls on host arrays, copies to and from the device included; PyTorch runs on the CPU. The two take turns.
+benchmarks/resnets.py times CUDA-graph replays beside PyTorch on the GPU.
 
 examples:
   convoy bench resnet18.convoy --peer examples/resnet.py:resnet18
@@ -10,13 +10,16 @@ examples:
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from convoy.cli.model_file import MODEL_HELP, build_model
-from convoy.cli.reference import median_ms
+from convoy.cli.reference import medians_ms
 
 __all__ = ["main", "populate_parser"]
 
@@ -33,18 +36,19 @@ def main(options: argparse.Namespace) -> int:
     """Runs the command."""
     import convoy_runtime
 
-    with convoy_runtime.load(options.artifact) as program:
+    with convoy_runtime.load(options.artifact) as program, contextlib.ExitStack() as stack:
         rng = np.random.default_rng(0)
         inputs = [np.asarray(rng.standard_normal(spec.shape), dtype=spec.dtype) for spec in program.inputs]
-        figures = {"convoy": median_ms(lambda: program.run_numpy(*inputs), seconds=options.seconds)}
+        actions: dict[str, Callable[[], Any]] = {"convoy": lambda: program.run_numpy(*inputs)}
         target = program.manifest.target
-    if options.peer is not None:
-        import torch
+        if options.peer is not None:
+            import torch
 
-        module, _ = build_model(options.peer)
-        tensors = [torch.from_numpy(each) for each in inputs]
-        with torch.inference_mode():
-            figures["torch"] = median_ms(lambda: module(*tensors), seconds=options.seconds)
+            module, _ = build_model(options.peer)
+            tensors = [torch.from_numpy(each) for each in inputs]
+            stack.enter_context(torch.inference_mode())
+            actions["torch"] = lambda: module(*tensors)
+        figures = medians_ms(actions, seconds=options.seconds)
     if options.json:
         print(json.dumps({"target": target, "unit": "ms", "median": figures}))
         return 0

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from convoy_runtime import Program
 
-__all__ = ["compare", "median_ms", "relative_difference"]
+__all__ = ["compare", "medians_ms", "relative_difference"]
 
 
 def relative_difference(got: np.ndarray, expected: np.ndarray) -> float:
@@ -24,16 +24,23 @@ def relative_difference(got: np.ndarray, expected: np.ndarray) -> float:
     return float(np.abs(got.astype(np.float64) - expected).max() / scale)
 
 
-def median_ms(action: Callable[[], Any], *, seconds: float = 1.5, minimum: int = 5) -> float:
-    """Median time of `action` in milliseconds, after one call to warm up; `action` waits for its result."""
-    action()
-    times: list[float] = []
-    end = time.perf_counter() + seconds
-    while len(times) < minimum or time.perf_counter() < end:
-        start = time.perf_counter()
-        action()
-        times.append((time.perf_counter() - start) * 1e3)
-    return statistics.median(times)
+def medians_ms(actions: Mapping[str, Callable[[], Any]], *, seconds: float = 1.5, blocks: int = 8) -> dict[str, float]:
+    """Median time of each action in milliseconds, `seconds` of measuring each; an action waits for its result.
+
+    The actions take turns in blocks, so that what else the machine does meets all of them; a block's first call warms up.
+    """
+    times: dict[str, list[float]] = {name: [] for name in actions}
+    for _ in range(blocks):
+        for name, action in actions.items():
+            action()
+            end = time.perf_counter() + seconds / blocks
+            while True:
+                start = time.perf_counter()
+                action()
+                times[name].append((time.perf_counter() - start) * 1e3)
+                if time.perf_counter() >= end:
+                    break
+    return {name: statistics.median(values) for name, values in times.items()}
 
 
 def compare(
@@ -49,8 +56,7 @@ def compare(
         expected = expected if isinstance(expected, tuple) else (expected,)
         differences = [relative_difference(got, want.numpy()) for got, want in zip(outputs, expected, strict=True)]
         worst = float(np.max(differences))
-        ours = median_ms(lambda: program.run_numpy(*inputs))
-        peer = median_ms(lambda: module(*tensors))
+        ours, peer = medians_ms({"convoy": lambda: program.run_numpy(*inputs), "torch": lambda: module(*tensors)}).values()
     limit = tolerance[_computes_in(program)]
     print(f"largest difference from PyTorch in fp64: {worst:.2e} relative (at most {limit:.0e})")
     where = f"CPU, {torch.get_num_threads()} threads"
