@@ -56,9 +56,14 @@ void HoistTransposesPass::runOnOperation() {
     if (StringAttr name = preparedName(prepare.getResultAttrDict(i)))
       indices[name] = i;
 
+  DenseMap<StringAttr, unsigned> readers;
+  for (unsigned i = 0; i < main.getNumArguments(); ++i)
+    ++readers[preparedName(main.getArgAttrDict(i))];
+
   for (BlockArgument argument : main.getArguments()) {
-    auto found = indices.find(preparedName(main.getArgAttrDict(argument.getArgNumber())));
-    if (found == indices.end())
+    StringAttr name = preparedName(main.getArgAttrDict(argument.getArgNumber()));
+    auto found = indices.find(name);
+    if (found == indices.end() || readers[name] != 1)
       continue;
     while (Operation *op = preparation(argument)) {
       OpBuilder builder(results);

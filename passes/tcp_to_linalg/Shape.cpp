@@ -45,9 +45,6 @@ Value stridedRead(OpBuilder &builder, Location loc, Value input, ArrayRef<int64_
                          sameElement);
 }
 
-/// A constant of any element type from the f64 that tcp.pad carries.
-Value paddingValue(OpBuilder &builder, Location loc, Type type, double value) { return scalarConstant(builder, loc, type, value); }
-
 struct ReshapePattern : public OpConversionPattern<tcp::ReshapeOp> {
   using OpConversionPattern<tcp::ReshapeOp>::OpConversionPattern;
 
@@ -158,14 +155,14 @@ struct ConcatPattern : public OpConversionPattern<tcp::ConcatOp> {
   }
 };
 
-/// Cutting (negative padding), spreading (interior) and padding, in this order; each part that does nothing is left out.
+/// A fill and an insertion on the CPU; one generic on the GPU, and where padding is negative, which cuts elements off.
 struct PadPattern : public OpConversionPattern<tcp::PadOp> {
   using OpConversionPattern<tcp::PadOp>::OpConversionPattern;
 
   LogicalResult matchAndRewrite(tcp::PadOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const final {
     Location loc = op.getLoc();
     auto type = cast<RankedTensorType>(op.getOutput().getType());
-    Value padding = paddingValue(rewriter, loc, type.getElementType(), op.getValue().convertToDouble());
+    Value padding = scalarConstant(rewriter, loc, type.getElementType(), op.getValue().convertToDouble());
     bool cuda = isCuda(op);
     rewriter.replaceOp(op, cuda || isCut(op) ? gather(rewriter, op, adaptor.getInput(), type, padding)
                                              : spread(rewriter, op, adaptor.getInput(), type, padding));

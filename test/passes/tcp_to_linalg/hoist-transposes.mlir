@@ -1,4 +1,4 @@
-// RUN: convoy-opt %s --convoy-hoist-transposes | filecheck %s
+// RUN: convoy-opt %s --convoy-hoist-transposes --split-input-file | filecheck %s
 
 // CHECK-LABEL: func.func @prepare_weights
 // CHECK-SAME: -> (tensor<3x3x4x6xf32> {tcp.prepared = "a"}, tensor<5x7xf32> {tcp.prepared = "b"})
@@ -29,4 +29,21 @@ func.func @main(%a: tensor<6x3x3x4xf16> {tcp.prepared = "a"}, %b: tensor<5x7xf32
   %2 = tensor.empty() : tensor<7x5xf32>
   %3 = linalg.transpose ins(%b : tensor<5x7xf32>) outs(%2 : tensor<7x5xf32>) permutation = [1, 0]
   return %1, %3, %b : tensor<3x3x4x6xf32>, tensor<7x5xf32>, tensor<5x7xf32>
+}
+
+// -----
+
+// Two arguments with one prepared weight: both would need the new order.
+// CHECK-LABEL: func.func @prepare_weights
+// CHECK-SAME: -> (tensor<5x7xf32> {tcp.prepared = "a"})
+func.func @prepare_weights(%a: tensor<5x7xf32> {tcp.weight = "a"}) -> (tensor<5x7xf32> {tcp.prepared = "a"}) {
+  return %a : tensor<5x7xf32>
+}
+
+// CHECK-LABEL: func.func @main
+// CHECK: linalg.transpose
+func.func @main(%a: tensor<5x7xf32> {tcp.prepared = "a"}, %b: tensor<5x7xf32> {tcp.prepared = "a"}) -> (tensor<7x5xf32>, tensor<5x7xf32>) {
+  %0 = tensor.empty() : tensor<7x5xf32>
+  %1 = linalg.transpose ins(%a : tensor<5x7xf32>) outs(%0 : tensor<7x5xf32>) permutation = [1, 0]
+  return %1, %b : tensor<7x5xf32>, tensor<5x7xf32>
 }
