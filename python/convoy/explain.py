@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from convoy_runtime.manifest import Graph, GraphTensor, Manifest
 
-__all__ = ["explain_artifact", "explain_manifest", "explain_model"]
+__all__ = ["explain_artifact", "explain_manifest"]
 
 
 def explain_artifact(path: str | os.PathLike[str]) -> str:
@@ -19,18 +18,6 @@ def explain_artifact(path: str | os.PathLike[str]) -> str:
     from convoy_runtime.artifact import open_artifact
 
     return explain_manifest(open_artifact(path).manifest)
-
-
-def explain_model(name: str, dtype: str | None) -> str:
-    """The explanation of a model for cuda: FILE.py:FUNCTION, or a torch-dialect .mlir file. Raises ConvoyError."""
-    from convoy.cli.model_file import build_model
-    from convoy.compiler import compile_imported
-    from convoy.frontend import import_mlir, import_module
-    from convoy.options import CompileOptions
-
-    imported = import_mlir(Path(name)) if name.endswith(".mlir") else import_module(*build_model(name))
-    options = CompileOptions.of(target="cuda", dtype=dtype, weights=False)
-    return explain_manifest(compile_imported(imported, options).manifest)
 
 
 def explain_manifest(manifest: Manifest) -> str:

@@ -17,8 +17,9 @@ from .errors import (
     PlanError,
     WeightsError,
 )
+from .loader import load
 from .manifest import Manifest, TensorSpec
-from .program import Program, load
+from .program import Program
 
 __all__ = [
     "ArgumentError",

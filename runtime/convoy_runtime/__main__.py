@@ -20,8 +20,9 @@ from ._native import MEMBER, load_native
 from .artifact import open_artifact
 from .dtypes import DTYPES
 from .errors import ArgumentError, ConvoyRuntimeError, PlanError
+from .loader import load
 from .manifest import Manifest, TensorSpec
-from .program import Program, load
+from .program import Program
 
 if TYPE_CHECKING:
     from .cuda.options import PlanOptions

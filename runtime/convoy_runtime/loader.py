@@ -1,0 +1,73 @@
+"""From the path of an artifact to a program that runs it: checks first, then the target's own kind of Program."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ._native import MEMBER, load_native
+from .artifact import open_artifact
+from .cpu import CpuProgram
+from .errors import DeviceError
+from .program import Program, Progress
+
+if TYPE_CHECKING:
+    from .cuda.options import PlanOptions
+
+__all__ = ["load"]
+
+
+def load(
+    path: str | os.PathLike[str],
+    *,
+    device: str | int | None = None,
+    weights: str | os.PathLike[str] | Mapping[str, Any] | None = None,
+    poison: bool = False,
+    options: PlanOptions | None = None,
+    plan_cache: str | os.PathLike[str] | bool = True,
+    progress: Progress | None = None,
+) -> Program:
+    """Loads the artifact at `path`.
+
+    `device` is `cpu`, `cuda`, `cuda:N` or N; by default the artifact's target, on the first GPU. `weights` replaces the weights, as
+    `Program.load_weights` does. `poison` fills all temporary and output memory with NaN before each run, for tests. `options`
+    restricts cuDNN's plans, and `plan_cache` says where they are kept for the next time: a folder, True for the user's cache
+    ($CONVOY_CACHE, else ~/.cache/convoy), False for nowhere. `progress` hears of each graph before it is planned, which may take a
+    second. Raises ArtifactError, DeviceError (which CudnnError and PlanError are), WeightsError.
+    """
+    artifact = open_artifact(path)
+    target, index = _device(device, artifact.manifest.target)
+    if target != artifact.manifest.target:
+        made = artifact.manifest.target
+        raise DeviceError(
+            problem=f"{path} was compiled for {made} and cannot run on {target}", hint=f"compile the model with target={target!r}"
+        )
+    native = load_native(artifact.members[MEMBER], path=artifact.path)
+    program: Program
+    if target == "cuda":
+        # Only here: the cpu target needs no CUDA bindings.
+        from .cuda.executor import CudaProgram
+
+        program = CudaProgram(artifact, native, index=index, poison=poison, options=options, plan_cache=plan_cache, progress=progress)
+    else:
+        program = CpuProgram(artifact, native, poison=poison)
+    try:
+        if weights is not None:
+            program.load_weights(weights)
+        elif (prepared := artifact.weights()) is not None:
+            program._install(prepared)
+            program._has_weights = True
+    except BaseException:
+        program.close()
+        raise
+    return program
+
+
+def _device(device: str | int | None, target: str) -> tuple[str, int]:
+    if device is None:
+        return target, 0
+    kind, _, number = (f"cuda:{device}" if isinstance(device, int) else str(device)).partition(":")
+    if kind not in ("cpu", "cuda") or (number and not number.isdecimal()) or (kind == "cpu" and number not in ("", "0")):
+        raise DeviceError(problem=f"device: expected cpu, cuda, cuda:N or N, got {device!r}")
+    return kind, int(number or 0)
