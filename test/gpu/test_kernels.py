@@ -87,8 +87,9 @@ def flat(outputs) -> list:
     return tree.tree_leaves(outputs)
 
 
-def write(name: str, dtype: str, folder: Path, table: Path) -> None:
-    """Compiles one case into FOLDER/NAME.DTYPE.convoy and stores what comes in and must come out beside it."""
+def write(name: str, dtype: str, folder: Path, table: Path | None, *, graphs_only: bool = False) -> bool:
+    """Compiles one case into FOLDER/NAME.DTYPE.convoy and stores what comes in and must come out beside it. With `graphs_only` a case
+    without cuDNN graphs is left out; the result says whether it was written."""
     import torch
 
     import convoy
@@ -97,10 +98,14 @@ def write(name: str, dtype: str, folder: Path, table: Path) -> None:
     with torch.no_grad():
         expected = flat(module.double()(*(x.double() if x.is_floating_point() else x for x in inputs)))
     module, inputs = build(name)
-    convoy.compile(module, inputs, target="cuda", dtype=dtype, support_table=table).save(folder / f"{name}.{dtype}.convoy")
-    arrays = {f"input{i}": x.numpy() for i, x in enumerate(inputs)}
+    model = convoy.compile(module, inputs, target="cuda", dtype=dtype, support_table=table)
+    if graphs_only and not model.manifest.graphs:
+        return False
+    model.save(folder / f"{name}.{dtype}.convoy")
+    arrays = {f"input{i}": x.detach().numpy() for i, x in enumerate(inputs)}
     arrays |= {f"expected{i}": (y.float() if y.is_floating_point() else y).detach().numpy() for i, y in enumerate(expected)}
     np.savez(folder / f"{name}.npz", **arrays)
+    return True
 
 
 def write_table(folder: Path) -> Path:
@@ -110,11 +115,16 @@ def write_table(folder: Path) -> Path:
     return path
 
 
+def stored_names(folder: Path) -> list[tuple[str, str]]:
+    """Cases and dtypes of a folder that `write` filled."""
+    return sorted((path.stem.rpartition(".")[0], path.stem.rpartition(".")[2]) for path in folder.glob("*.convoy"))
+
+
 def names() -> list[tuple[str, str]]:
     """Cases and dtypes: all of a folder, or the large ones."""
     folder = os.environ.get("CONVOY_KERNEL_CASES")
     if folder:
-        return sorted((path.stem.rpartition(".")[0], path.stem.rpartition(".")[2]) for path in Path(folder).glob("*.convoy"))
+        return stored_names(Path(folder))
     return [(name, dtype) for name in LARGE for dtype in DTYPES]
 
 
@@ -138,19 +148,24 @@ def folder(gpu: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path
 
 @pytest.mark.parametrize(("name", "dtype"), names(), ids=lambda value: value)
 def test_kernels(name: str, dtype: str, folder: Path) -> None:
+    if not (folder / f"{name}.{dtype}.convoy").exists():
+        write(name, dtype, folder, write_table(folder))
+    run(folder, name, dtype, TOLERANCE)
+
+
+def run(folder: Path, name: str, dtype: str, tolerance: dict[str, float]) -> None:
+    """Runs a stored case in poisoned memory and compares what comes out."""
     import convoy_runtime
 
     path = folder / f"{name}.{dtype}.convoy"
-    if not path.exists():
-        write(name, dtype, folder, write_table(folder))
     stored = np.load(folder / f"{name}.npz")
     inputs = [stored[f"input{i}"] for i in range(sum(key.startswith("input") for key in stored))]
     with convoy_runtime.load(path, poison=True, plan_cache=False) as program:
         outputs = [_widened(array, spec.dtype) for array, spec in zip(program.run_numpy(*inputs), program.outputs, strict=True)]
-        dtypes = [spec.dtype if spec.dtype in TOLERANCE else dtype for spec in program.outputs]
+        dtypes = [spec.dtype if spec.dtype in tolerance else dtype for spec in program.outputs]
     assert len(outputs) == sum(key.startswith("expected") for key in stored)
     for i, output in enumerate(outputs):
-        compare(output, stored[f"expected{i}"], max(TOLERANCE[dtype], TOLERANCE[dtypes[i]]))
+        compare(output, stored[f"expected{i}"], max(tolerance[dtype], tolerance[dtypes[i]]))
 
 
 def _widened(array: np.ndarray, dtype: str) -> np.ndarray:
