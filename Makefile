@@ -6,8 +6,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 JOBS := $(shell nproc)
 
-# The pin of LLVM is in CMakeLists.txt (CONVOY_LLVM_VERSION); these are its packages.
-LLVM := 22
+# The one pin of LLVM is in CMakeLists.txt; these are its packages.
+LLVM := $(shell grep -oP 'CONVOY_LLVM_VERSION \K[0-9]+' CMakeLists.txt | head -n 1)
 DEBIAN := cmake ninja-build ccache clang-$(LLVM) lld-$(LLVM) llvm-$(LLVM)-dev libmlir-$(LLVM)-dev mlir-$(LLVM)-tools \
           liblld-$(LLVM)-dev libpolly-$(LLVM)-dev zlib1g-dev libzstd-dev python3-dev python3-venv
 
@@ -60,7 +60,7 @@ $(VENV)/.python: pyproject.toml $(VENV)/.debian
 
 $(VENV)/.built: $(VENV)/.python $(SOURCES)
 	@echo "convoy: building the compiler"
-	cmake -G Ninja -S . -B build --toolchain=cmake/clang$(LLVM).cmake -DCMAKE_CXX_COMPILER_LAUNCHER=ccache \
+	cmake -G Ninja -S . -B build --toolchain=cmake/clang.cmake -DCMAKE_CXX_COMPILER_LAUNCHER=ccache \
 	  -DCMAKE_C_COMPILER_LAUNCHER=ccache -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python --log-level=WARNING
 	CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ninja -C build -j $(JOBS) --quiet
 	@ln -sf ../../build/bin/convoy-opt ../../build/bin/convoy-lsp-server $(BIN)/

@@ -1,7 +1,7 @@
-"""What cuDNN takes, on a GPU, beside PyTorch in float64: cases of the frontend with convolutions, products and pools, by the built-in table.
+"""What cuDNN takes, on a GPU, beside PyTorch in float64: cases of the frontend with convolutions, products and pools.
 
-Cases are stored and read as those of test_kernels: `python test/gpu/test_cudnn_ops.py FOLDER` writes them, CONVOY_CUDNN_CASES names
-the folder.
+The support table is the built-in one. Cases are stored and read as those of test_kernels: `python test/gpu/test_cudnn_ops.py FOLDER`
+writes them, CONVOY_CUDNN_CASES names the folder.
 """
 
 from __future__ import annotations
