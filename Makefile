@@ -54,7 +54,7 @@ $(VENV)/.python: pyproject.toml $(VENV)/.debian
 	@echo "convoy: setting up $(VENV)"
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install -q --disable-pip-version-check scikit-build-core==1.1.2 nanobind==3.1.0
-	$(BIN)/pip install -q --disable-pip-version-check --no-build-isolation -C wheel.cmake=false -e '.[test]' cuda-bindings==13.0.3
+	$(BIN)/pip install -q --disable-pip-version-check --no-build-isolation --config-settings=wheel.cmake=false -e '.[test]' cuda-bindings==13.0.3
 	$(BIN)/pip install -q --disable-pip-version-check --no-deps $(CUDNN)
 	@touch $@
 
