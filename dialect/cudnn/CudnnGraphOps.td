@@ -3,7 +3,7 @@
 #ifndef CONVOY_CUDNN_GRAPH_OPS
 #define CONVOY_CUDNN_GRAPH_OPS
 
-include "dialect/cudnn/CudnnDialect.td"
+include "dialect/cudnn/CudnnTypes.td"
 include "mlir/IR/BuiltinAttributes.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "mlir/Interfaces/DestinationStyleOpInterface.td"

@@ -24,6 +24,13 @@
 #define GET_TYPEDEF_CLASSES
 #include "dialect/cudnn/CudnnTypes.h.inc"
 
+namespace convoy::cudnn {
+
+/// On an op that may stand in a graph.
+template <typename ConcreteType> class GraphOperation : public mlir::OpTrait::TraitBase<ConcreteType, GraphOperation> {};
+
+} // namespace convoy::cudnn
+
 #define GET_OP_CLASSES
 #include "dialect/cudnn/CudnnOps.h.inc"
 

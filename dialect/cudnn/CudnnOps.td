@@ -3,7 +3,11 @@
 #ifndef CONVOY_CUDNN_OPS
 #define CONVOY_CUDNN_OPS
 
-include "dialect/cudnn/CudnnComputeOps.td"
+include "dialect/cudnn/CudnnConvOps.td"
 include "dialect/cudnn/CudnnGraphOps.td"
+include "dialect/cudnn/CudnnMatmulOps.td"
+include "dialect/cudnn/CudnnPointwiseOps.td"
+include "dialect/cudnn/CudnnReductionOps.td"
+include "dialect/cudnn/CudnnResampleOps.td"
 
 #endif // CONVOY_CUDNN_OPS

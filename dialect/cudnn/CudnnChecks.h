@@ -1,0 +1,26 @@
+// Checks that several ops of the cudnn dialect share.
+
+#ifndef CONVOY_DIALECT_CUDNN_CUDNNCHECKS_H
+#define CONVOY_DIALECT_CUDNN_CUDNNCHECKS_H
+
+#include "dialect/common/Shapes.h"
+#include "mlir/IR/Operation.h"
+
+namespace convoy::cudnn {
+
+/// The shape of a tensor descriptor.
+llvm::ArrayRef<int64_t> shapeOf(mlir::Value value);
+
+/// Checks that `what` has the shape that it should have.
+llvm::LogicalResult expectShape(mlir::Operation *op, llvm::StringRef what, llvm::ArrayRef<int64_t> actual,
+                                llvm::ArrayRef<int64_t> expected);
+
+/// Checks that operands and results have one rank, inside [low, high].
+llvm::LogicalResult expectRank(mlir::Operation *op, int64_t low, int64_t high);
+
+/// Checks that the compute type is a float that cuDNN computes in, or i32 where `integers`, or i1 where `booleans`.
+llvm::LogicalResult expectComputeType(mlir::Operation *op, mlir::Type type, bool integers, bool booleans = false);
+
+} // namespace convoy::cudnn
+
+#endif // CONVOY_DIALECT_CUDNN_CUDNNCHECKS_H

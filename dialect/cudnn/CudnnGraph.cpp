@@ -1,0 +1,162 @@
+// Graphs and their calls: text, builders, effects, verifiers. Each check carries the label of its constraint in the op's description.
+
+#include "dialect/cudnn/CudnnChecks.h"
+#include "dialect/cudnn/CudnnOps.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/Interfaces/FunctionImplementation.h"
+
+using namespace mlir;
+using namespace convoy;
+using namespace convoy::cudnn;
+
+void GraphOp::build(OpBuilder &builder, OperationState &state, StringRef name, FunctionType type) {
+  auto &properties = state.getOrAddProperties<Properties>();
+  properties.sym_name = builder.getStringAttr(name);
+  properties.function_type = TypeAttr::get(type);
+  Block &block = state.addRegion()->emplaceBlock();
+  for (Type argument : type.getInputs())
+    block.addArgument(argument, state.location);
+}
+
+ParseResult GraphOp::parse(OpAsmParser &parser, OperationState &result) {
+  auto buildType = [](Builder &builder, ArrayRef<Type> arguments, ArrayRef<Type> results, function_interface_impl::VariadicFlag,
+                      std::string &) { return builder.getFunctionType(arguments, results); };
+  return function_interface_impl::parseFunctionOp(parser, result, /*allowVariadic=*/false, getFunctionTypeAttrName(result.name), buildType,
+                                                  getArgAttrsAttrName(result.name), getResAttrsAttrName(result.name));
+}
+
+void GraphOp::print(OpAsmPrinter &printer) {
+  function_interface_impl::printFunctionOp(printer, *this, /*isVariadic=*/false, getFunctionTypeAttrName(), getArgAttrsAttrName(),
+                                           getResAttrsAttrName());
+}
+
+void ExecuteOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  for (OpOperand &operand : getInputsMutable())
+    if (isa<MemRefType>(operand.get().getType()))
+      effects.emplace_back(MemoryEffects::Read::get(), &operand);
+  for (OpOperand &operand : getOutputsMutable())
+    if (isa<MemRefType>(operand.get().getType()))
+      effects.emplace_back(MemoryEffects::Write::get(), &operand);
+}
+
+//===-- verifiers --------------------------------------------------------------------------------------------------------===//
+
+/// The body of a graph in either form: operations, then a terminator whose operands are computed, each once.
+static LogicalResult verifyGraphBody(Operation *op, Block &body) {
+  // graph_c2, build_and_exec_graph_c4
+  if (llvm::hasSingleElement(body))
+    return op->emitOpError("expects at least one operation in its body");
+  for (Operation &inner : body.without_terminator())
+    if (!inner.hasTrait<GraphOperation>())
+      return inner.emitOpError("is not an operation of a graph");
+  // graph_c3, build_and_exec_graph_c4
+  llvm::SmallDenseSet<Value> seen;
+  for (auto [i, value] : llvm::enumerate(body.getTerminator()->getOperands())) {
+    if (isa<BlockArgument>(value))
+      return op->emitOpError("expects results that are computed in the graph, but result #") << i << " is an argument";
+    if (!seen.insert(value).second)
+      return op->emitOpError("expects every value as a result once, but result #") << i << " is a result already";
+  }
+  return success();
+}
+
+LogicalResult GraphOp::verifyType() {
+  // graph_c1
+  for (auto [i, type] : llvm::enumerate(getArgumentTypes()))
+    if (!isa<TensorDescType>(type))
+      return emitOpError("expects tensor descriptors as arguments, but argument #") << i << " is " << type;
+  for (auto [i, type] : llvm::enumerate(getResultTypes()))
+    if (!isa<TensorDescType>(type))
+      return emitOpError("expects tensor descriptors as results, but result #") << i << " is " << type;
+  if (getResultTypes().empty())
+    return emitOpError("expects at least one result, but got none");
+  return success();
+}
+
+LogicalResult GraphOp::verifyRegions() {
+  if (!isa<ReturnOp>(getBody().front().getTerminator()))
+    return emitOpError("expects 'cudnn.return' at the end of its body"); // graph_c2
+  return verifyGraphBody(*this, getBody().front());
+}
+
+LogicalResult ReturnOp::verify() {
+  // return_c1
+  ArrayRef<Type> expected = cast<GraphOp>((*this)->getParentOp()).getResultTypes();
+  if (expected.size() != getOperands().size())
+    return emitOpError("expects ") << expected.size() << " operands, but got " << getOperands().size();
+  for (auto [i, type] : llvm::enumerate(getOperandTypes()))
+    if (type != expected[i])
+      return emitOpError("expects operand #") << i << " of type " << expected[i] << ", but got " << type;
+  return success();
+}
+
+/// `type` as the memory of a tensor of `desc`; `what` and `index` name it in messages.
+static LogicalResult expectMemory(Operation *op, StringRef what, int64_t index, ShapedType type, TensorDescType desc) {
+  // execute_c3, build_and_exec_graph_c2
+  if (type.getElementType() != desc.getElementType())
+    return op->emitOpError() << "expects " << what << " #" << index << " of element type " << desc.getElementType() << ", but got "
+                             << type.getElementType();
+  // execute_c4, build_and_exec_graph_c3
+  if (!desc.isPacked())
+    return op->emitOpError() << "expects a packed descriptor for " << what << " #" << index << ", but got " << desc;
+  if (!desc.isSameMemoryAs(type.getShape()))
+    return op->emitOpError() << "expects " << what << " #" << index << " of shape " << str(desc.getPhysicalShape()) << " for " << desc
+                             << ", but got " << str(type.getShape());
+  return success();
+}
+
+LogicalResult ExecuteOp::verify() {
+  // execute_c5
+  bool tensors = isa<TensorType>(getOutputs().empty() ? (*this)->getOperand(0).getType() : getOutputs().front().getType());
+  for (Value operand : (*this)->getOperands()) {
+    if (isa<TensorType>(operand.getType()) != tensors)
+      return emitOpError("expects tensors or memrefs alone, but got both");
+    if (auto memref = dyn_cast<MemRefType>(operand.getType()); memref && !memref.getLayout().isIdentity())
+      return emitOpError("expects memrefs of identity layout, but got ") << memref;
+  }
+  return success();
+}
+
+LogicalResult ExecuteOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  // execute_c1
+  auto graph = symbols.lookupNearestSymbolFrom<GraphOp>(*this, getGraphAttr());
+  if (!graph)
+    return emitOpError("expects the name of a cudnn.graph, but got ") << getGraphAttr();
+  auto check = [&](StringRef what, OperandRange operands, ArrayRef<Type> types) -> LogicalResult {
+    // execute_c2
+    if (operands.size() != types.size())
+      return emitOpError("expects ") << types.size() << " " << what << "s for " << getGraphAttr() << ", but got " << operands.size();
+    for (auto [i, pair] : llvm::enumerate(llvm::zip(operands, types)))
+      if (failed(expectMemory(*this, what, i, cast<ShapedType>(std::get<0>(pair).getType()), cast<TensorDescType>(std::get<1>(pair)))))
+        return failure();
+    return success();
+  };
+  if (failed(check("input", getInputs(), graph.getArgumentTypes())))
+    return failure();
+  return check("output", getOutputs(), graph.getResultTypes());
+}
+
+LogicalResult BuildAndExecGraphOp::verifyRegions() {
+  Block &body = getBody().front();
+  auto build = dyn_cast<BuildGraphOp>(body.getTerminator());
+  if (!build)
+    return emitOpError("expects 'cudnn.build_graph' at the end of its body"); // build_and_exec_graph_c4
+  if (failed(verifyGraphBody(*this, body)))
+    return failure();
+  auto check = [&](StringRef what, TypeRange types, TypeRange descriptors) -> LogicalResult {
+    // build_and_exec_graph_c1
+    if (types.size() != descriptors.size())
+      return emitOpError("expects ") << types.size() << " descriptors of " << what << "s in its body, but got " << descriptors.size();
+    for (auto [i, pair] : llvm::enumerate(llvm::zip(types, descriptors))) {
+      auto desc = dyn_cast<TensorDescType>(std::get<1>(pair));
+      if (!desc)
+        return emitOpError("expects a tensor descriptor for ") << what << " #" << i << ", but got " << std::get<1>(pair);
+      if (failed(expectMemory(*this, what, i, cast<ShapedType>(std::get<0>(pair)), desc)))
+        return failure();
+    }
+    return success();
+  };
+  if (failed(check("input", getInputs().getTypes(), body.getArgumentTypes())))
+    return failure();
+  return check("output", getOutputs().getTypes(), build.getOperandTypes());
+}

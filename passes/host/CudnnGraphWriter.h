@@ -1,0 +1,66 @@
+// What the lowering of one family of operations writes with, and the list of the families.
+
+#ifndef CONVOY_PASSES_HOST_CUDNNGRAPHWRITER_H
+#define CONVOY_PASSES_HOST_CUDNNGRAPHWRITER_H
+
+#include "passes/host/CudnnGraphBuilder.h"
+
+namespace convoy {
+
+/// Writes the descriptors of one graph, each finalized where it is made, in the body of a builder.
+class GraphWriter {
+public:
+  using AttributeName = cudnn_backend::AttributeName;
+  using DescriptorKind = cudnn_backend::DescriptorKind;
+  using Values = llvm::SmallVector<std::pair<AttributeName, mlir::Attribute>>;
+  using Descriptors = llvm::SmallVector<std::pair<AttributeName, mlir::Value>>;
+
+  GraphWriter(mlir::OpBuilder &builder, cudnn::GraphOp graph)
+      : builder(builder), graph(graph), loc(mlir::UnknownLoc::get(builder.getContext())) {}
+
+  /// Fills `func` with the descriptors of the graph.
+  llvm::LogicalResult write(cudnn_backend::FuncOp func);
+
+  mlir::OpBuilder &getBuilder() { return builder; }
+
+  /// An enumerator, by its name.
+  mlir::Attribute word(llvm::StringRef text) { return builder.getStringAttr(text); }
+  mlir::Attribute numbers(llvm::ArrayRef<int64_t> values) { return builder.getDenseI64ArrayAttr(values); }
+  /// A data type, by cuDNN's name for `type`.
+  mlir::Attribute dataType(mlir::Type type) { return word(cudnnDataType(type)); }
+  /// A factor, in double where cuDNN computes in double, in float elsewhere.
+  mlir::Attribute scale(const llvm::APFloat &value, mlir::Type computeType);
+
+  /// A descriptor with these attributes, the one that is there already when there is one.
+  mlir::Value shared(DescriptorKind kind, const Values &values);
+  /// The descriptor of a tensor of the graph; null for a null value, an optional operand or result that is absent.
+  mlir::Value tensor(mlir::Value value) { return tensors.lookup(value); }
+  /// A descriptor of an operation: the descriptors that it holds, null ones left out, then its other attributes.
+  mlir::Value operation(DescriptorKind kind, const Descriptors &descriptors, const Values &values = {});
+
+private:
+  mlir::Value create(DescriptorKind kind);
+  void set(mlir::Value descriptor, AttributeName name, mlir::Attribute value);
+  void set(mlir::Value descriptor, AttributeName name, mlir::ValueRange elements);
+  void finalize(mlir::Value descriptor);
+  void writeTensor(mlir::Value value);
+
+  mlir::OpBuilder &builder;
+  cudnn::GraphOp graph;
+  mlir::Location loc;
+  llvm::DenseMap<mlir::Value, int64_t> uids;
+  llvm::DenseMap<mlir::Value, mlir::Value> tensors;
+  llvm::DenseMap<mlir::Attribute, mlir::Value> operators;
+  llvm::SmallVector<mlir::Value> created;
+};
+
+// One function an operation, in the file of its family; each returns the operation's descriptor, or fails after an error.
+mlir::FailureOr<mlir::Value> lower(GraphWriter &writer, cudnn::ConvolutionOp op);
+mlir::FailureOr<mlir::Value> lower(GraphWriter &writer, cudnn::MatmulOp op);
+mlir::FailureOr<mlir::Value> lower(GraphWriter &writer, cudnn::PointwiseOp op);
+mlir::FailureOr<mlir::Value> lower(GraphWriter &writer, cudnn::ReductionOp op);
+mlir::FailureOr<mlir::Value> lower(GraphWriter &writer, cudnn::ResampleOp op);
+
+} // namespace convoy
+
+#endif // CONVOY_PASSES_HOST_CUDNNGRAPHWRITER_H

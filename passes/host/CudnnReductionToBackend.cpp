@@ -1,0 +1,18 @@
+// Reductions as descriptors.
+
+#include "passes/host/CudnnGraphWriter.h"
+
+using namespace mlir;
+using namespace convoy;
+using namespace convoy::cudnn_backend;
+
+FailureOr<Value> convoy::lower(GraphWriter &writer, cudnn::ReductionOp op) {
+  StringRef name = cudnn::stringifyReductionMode(op.getMode());
+  if (!lookupEnumerator(AttributeType::reduction_operator_type, name))
+    return op.emitOpError("expects a mode that graphs of cuDNN take, but got ") << name;
+  Value reduction = writer.shared(DescriptorKind::reduction, {{AttributeName::reduction_operator, writer.word(name)},
+                                                              {AttributeName::reduction_comp_type, writer.dataType(op.getComputeType())}});
+  return writer.operation(DescriptorKind::operation_reduction, {{AttributeName::operation_reduction_desc, reduction},
+                                                                {AttributeName::operation_reduction_xdesc, writer.tensor(op.getX())},
+                                                                {AttributeName::operation_reduction_ydesc, writer.tensor(op.getY())}});
+}
