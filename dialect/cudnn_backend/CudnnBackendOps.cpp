@@ -30,7 +30,7 @@ FailureOr<AttributeName> FieldParser<AttributeName>::parse(AsmParser &parser) {
 
 //===-- set --------------------------------------------------------------------------------------------------------------===//
 
-/// [1, 1], half, true, 1.0 : f32, %handle, (%a, %b).
+/// [1, 1], half, "text", true, 1.0 : f32, %handle, (%a, %b).
 static ParseResult parseValue(OpAsmParser &parser, Attribute &value, SmallVectorImpl<OpAsmParser::UnresolvedOperand> &elements) {
   if (succeeded(parser.parseOptionalLParen()))
     return failure(parser.parseOperandList(elements) || parser.parseRParen());
@@ -41,14 +41,20 @@ static ParseResult parseValue(OpAsmParser &parser, Attribute &value, SmallVector
   }
   if (succeeded(parser.parseOptionalLSquare())) {
     SmallVector<int64_t> numbers;
-    if (parser.parseCommaSeparatedList([&] { return parser.parseInteger(numbers.emplace_back()); }) || parser.parseRSquare())
+    if (failed(parser.parseOptionalRSquare()) &&
+        (parser.parseCommaSeparatedList([&] { return parser.parseInteger(numbers.emplace_back()); }) || parser.parseRSquare()))
       return failure();
     value = parser.getBuilder().getDenseI64ArrayAttr(numbers);
     return success();
   }
+  Builder &builder = parser.getBuilder();
+  std::string text;
+  if (succeeded(parser.parseOptionalString(&text))) {
+    value = builder.getStringAttr(text);
+    return success();
+  }
   StringRef keyword;
   if (succeeded(parser.parseOptionalKeyword(&keyword))) {
-    Builder &builder = parser.getBuilder();
     if (keyword == "true" || keyword == "false")
       value = builder.getBoolAttr(keyword == "true");
     else
@@ -66,7 +72,7 @@ static void printValue(OpAsmPrinter &printer, SetOp op, Attribute value, Operand
     printer << "[";
     numbers.printWithoutBraces(printer.getStream());
     printer << "]";
-  } else if (auto name = dyn_cast<StringAttr>(value)) {
+  } else if (auto name = dyn_cast<StringAttr>(value); name && op.getValueType() != AttributeType::character) {
     printer << name.getValue();
   } else {
     printer << value;
@@ -87,9 +93,9 @@ std::optional<AttributeType> SetOp::getValueType() {
   if (!getElements().empty())
     return std::nullopt;
   return llvm::TypeSwitch<Attribute, std::optional<AttributeType>>(*value)
-      .Case([&](DenseI64ArrayAttr) { return taken(AttributeType::int64); })
+      .Case([&](DenseI64ArrayAttr) { return taken(info.takes(AttributeType::int32) ? AttributeType::int32 : AttributeType::int64); })
       .Case([&](FloatAttr number) { return taken(number.getType().isF32() ? AttributeType::float32 : AttributeType::float64); })
-      .Case([&](StringAttr) { return hasEnumerators(info.type) ? std::optional(info.type) : std::nullopt; })
+      .Case([&](StringAttr) { return hasEnumerators(info.type) ? std::optional(info.type) : taken(AttributeType::character); })
       .Case([&](BoolAttr) { return taken(AttributeType::boolean); })
       .Default([](Attribute) { return std::nullopt; });
 }
@@ -97,8 +103,11 @@ std::optional<AttributeType> SetOp::getValueType() {
 int64_t SetOp::getCount() {
   if (!getElements().empty())
     return getElements().size();
-  auto numbers = dyn_cast_or_null<DenseI64ArrayAttr>(getValueAttr());
-  return numbers ? numbers.size() : 1;
+  if (auto numbers = dyn_cast_or_null<DenseI64ArrayAttr>(getValueAttr()))
+    return numbers.size();
+  // The null that ends a text counts.
+  auto text = dyn_cast_or_null<StringAttr>(getValueAttr());
+  return text && getValueType() == AttributeType::character ? text.size() + 1 : 1;
 }
 
 //===-- func -------------------------------------------------------------------------------------------------------------===//

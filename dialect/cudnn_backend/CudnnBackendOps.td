@@ -19,13 +19,14 @@ def CudnnBackend_FuncOp : CudnnBackend_Op<"func", [IsolatedFromAbove, SingleBloc
     Constraints:
     * (c1) a descriptor's attributes are set before it is finalized
     * (c2) no attribute is set twice
-    * (c3) what a descriptor requires is set when it is finalized
+    * (c3) what a descriptor requires is set when it is finalized, and one at least of what it requires either of
     * (c4) lists of dimensions have equal lengths; spatial lists have as many elements as `spatial_dims` says
     * (c5) a descriptor that is given to another one is finalized and alive
     * (c6) a descriptor is finalized once
     * (c7) every descriptor but the returned one is destroyed, once
     * (c8) the returned graph is finalized and alive
     * (c9) descriptors, attributes and enumerators exist in `minimum_version`
+    * (c10) what cuDNN fills is not finalized, and no descriptor is made of a kind that no cuDNN has in use
 
     ```mlir
     cudnn_backend.func @relu_0_build(%handle) {
@@ -68,8 +69,8 @@ def CudnnBackend_CreateOp : CudnnBackend_BuilderOp<"create"> {
 def CudnnBackend_SetOp : CudnnBackend_BuilderOp<"set"> {
   let summary = "cudnnBackendSetAttribute";
   let description = [{
-    The value is a list of integers, one enumerator, number or boolean, one or more descriptors, or the handle. A handle that is null at run
-    time is not set: cuDNN refuses a null handle, but takes none.
+    The value is a list of integers, one enumerator, number or boolean, a text, one or more descriptors, or the handle. A handle that is
+    null at run time is not set: cuDNN refuses a null handle, but takes none.
 
     Constraints:
     * (c1) the attribute belongs to the descriptor's kind
@@ -77,12 +78,15 @@ def CudnnBackend_SetOp : CudnnBackend_BuilderOp<"set"> {
     * (c3) an enumerator belongs to the attribute's enum
     * (c4) the number of elements is what the attribute takes
     * (c5) descriptors are of the kind that the attribute holds
+    * (c6) the attribute can be set: it is neither read-only nor reserved
+    * (c7) numbers of an attribute of 32 bits have no more
 
     ```mlir
     cudnn_backend.set %x, <tensor_dimensions>, [1, 64, 56, 56] : <tensor>
     cudnn_backend.set %x, <tensor_data_type>, half : <tensor>
     cudnn_backend.set %x, <tensor_is_virtual>, true : <tensor>
     cudnn_backend.set %op, <operation_convolution_forward_alpha>, 1.0 : f32 : <operation_convolution_forward>
+    cudnn_backend.set %device, <deviceprop_json_representation>, "{...}" : <deviceprop>
     cudnn_backend.set %graph, <operationgraph_ops>, (%op0, %op1) : <operationgraph>, !cudnn_backend.descriptor<operation_pointwise>, ...
     ```
   }];

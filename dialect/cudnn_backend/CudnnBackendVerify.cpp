@@ -3,6 +3,7 @@
 #include "dialect/cudnn_backend/CudnnBackendOps.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/ScopedPrinter.h"
 
@@ -24,17 +25,30 @@ LogicalResult SetOp::verify() {
   if (info.kind != kind) // set_c1
     return emitOpError("expects an attribute of ") << cudnnName(kind) << ", but got " << cudnnName(info.name);
 
+  if (info.need == Need::read_only) // set_c6
+    return emitOpError("expects an attribute that can be set, but got ") << cudnnName(info.name) << ", which is read-only";
+  if (info.need == Need::reserved) // set_c6
+    return emitOpError("expects an attribute that can be set, but got ") << cudnnName(info.name) << ", which no cuDNN 9 takes";
+
   std::optional<AttributeType> type = getValueType();
   if (!type) // set_c2
     return emitOpError("expects ") << cudnnName(info.name) << " as " << typeNames(info) << ", but got another value";
-  if (auto name = dyn_cast_or_null<StringAttr>(getValueAttr()); name && !lookupEnumerator(*type, name)) // set_c3
+  auto name = dyn_cast_or_null<StringAttr>(getValueAttr());
+  if (name && hasEnumerators(*type) && !lookupEnumerator(*type, name)) // set_c3
     return emitOpError("expects an enumerator of ") << get(*type).cname << ", but got '" << name.getValue() << "'";
 
+  if (*type == AttributeType::int32)
+    for (int64_t number : cast<DenseI64ArrayAttr>(*getValue()).asArrayRef())
+      if (!llvm::isInt<32>(number)) // set_c7
+        return emitOpError("expects numbers of 32 bits, but got ") << number;
+
   int64_t count = getCount();
-  int64_t most = info.count == CountRule::one ? 1 : info.count == CountRule::many ? std::numeric_limits<int64_t>::max() : kMaxDims;
-  if (count < 1 || count > most) { // set_c4
+  bool limited = info.count == CountRule::dims || info.count == CountRule::spatial;
+  int64_t least = info.count == CountRule::any ? 0 : 1;
+  int64_t most = info.count == CountRule::one ? 1 : limited ? kMaxDims : std::numeric_limits<int64_t>::max();
+  if (count < least || count > most) { // set_c4
     InFlightDiagnostic diag = emitOpError("expects ") << (info.count == CountRule::one ? "one element" : "one or more elements");
-    if (info.count == CountRule::dims || info.count == CountRule::spatial)
+    if (limited)
       diag << ", at most " << kMaxDims << ",";
     return diag << " of " << cudnnName(info.name) << ", but got " << count;
   }
@@ -71,6 +85,8 @@ public:
 
   LogicalResult visit(CreateOp op) {
     const DescriptorInfo &info = get(op.getDescriptor().getType().getKind());
+    if (llvm::all_of(attributesOf(info.kind), [](const AttributeInfo &it) { return it.need == Need::reserved; })) // func_c10
+      return op.emitOpError("expects a kind that cuDNN makes, but got ") << cudnnName(info.kind) << ", which no cuDNN 9 has in use";
     states.try_emplace(op.getDescriptor());
     return checkVersion(op, cudnnName(info.kind), info.since);
   }
@@ -100,17 +116,24 @@ public:
   LogicalResult visit(FinalizeOp op) {
     DescriptorKind kind = op.getDescriptor().getType().getKind();
     State &state = states[op.getDescriptor()];
+    if (isReadOnly(kind)) // func_c10
+      return op.emitOpError("expects a kind that a program finalizes, but got ") << cudnnName(kind) << ", which cuDNN fills";
     if (state.destroyed || state.finalized) // func_c6
       return op.emitOpError("expects a descriptor that is not ") << (state.destroyed ? "destroyed" : "finalized");
     state.finalized = true;
-    for (const AttributeInfo &info : attributesOf(kind))
-      if (info.need == Need::required && !state.set.contains(info.name)) // func_c3
+    SmallVector<std::string> either;
+    bool hasOne = false;
+    for (const AttributeInfo &info : attributesOf(kind)) {
+      bool isSet = state.set.contains(info.name);
+      if (info.need == Need::required && !isSet) // func_c3
         return op.emitOpError("expects ") << cudnnName(info.name) << " to be set before";
-    // A forward operation writes y, a gradient dx.
-    if (kind == DescriptorKind::operation_pointwise && !state.set.contains(AttributeName::operation_pointwise_ydesc) &&
-        !state.set.contains(AttributeName::operation_pointwise_dxdesc)) // func_c3
-      return op.emitOpError("expects ") << cudnnName(AttributeName::operation_pointwise_ydesc) << " or "
-                                        << cudnnName(AttributeName::operation_pointwise_dxdesc) << " to be set before";
+      if (info.need == Need::either) {
+        either.push_back(cudnnName(info.name));
+        hasOne |= isSet;
+      }
+    }
+    if (!either.empty() && !hasOne) // func_c3
+      return op.emitOpError("expects ") << llvm::join(either, " or ") << " to be set before";
     return checkCounts(op, kind, state);
   }
 

@@ -14,14 +14,14 @@ static constexpr DescriptorInfo kDescriptors[] = {
 };
 
 static constexpr AttributeInfo kAttributes[] = {
-#define BACKEND_ATTRIBUTE(kind, name, number, type, alternative, count, need, element, since)                                              \
+#define BACKEND_ATTRIBUTE(kind, name, number, type, alternative, count, need, initial, element, since)                                     \
   {DescriptorKind::kind, AttributeName::name,     #name, AttributeType::type, AttributeType::alternative, CountRule::count,                \
    Need::need,           DescriptorKind::element, since},
 #include "dialect/cudnn_backend/Descriptors.def"
 };
 
 static constexpr TypeInfo kTypes[] = {
-#define BACKEND_TYPE(name, cname, number, bytes) {AttributeType::name, #name, #cname, bytes},
+#define BACKEND_TYPE(name, cname, number, ctype, bytes) {AttributeType::name, #name, #cname, bytes},
 #include "dialect/cudnn_backend/Descriptors.def"
 };
 
@@ -65,6 +65,10 @@ const EnumeratorInfo *lookupEnumerator(AttributeType type, StringRef name) {
     if (it.type == type && it.name == name)
       return &it;
   return nullptr;
+}
+
+bool isReadOnly(DescriptorKind kind) {
+  return all_of(attributesOf(kind), [](const AttributeInfo &it) { return it.need == Need::read_only; });
 }
 
 bool hasEnumerators(AttributeType type) {

@@ -22,21 +22,22 @@ enum class DescriptorKind : int32_t {
 
 /// cudnnBackendAttributeName_t.
 enum class AttributeName : int32_t {
-#define BACKEND_ATTRIBUTE(kind, name, number, type, alternative, count, need, element, since) name = number,
+#define BACKEND_ATTRIBUTE(kind, name, number, type, alternative, count, need, initial, element, since) name = number,
 #include "dialect/cudnn_backend/Descriptors.def"
 };
 
 /// cudnnBackendAttributeType_t.
 enum class AttributeType : int32_t {
   none = -1,
-#define BACKEND_TYPE(name, cname, number, bytes) name = number,
+#define BACKEND_TYPE(name, cname, number, ctype, bytes) name = number,
 #include "dialect/cudnn_backend/Descriptors.def"
 };
 
 /// How many elements an attribute has.
-enum class CountRule { one, dims, spatial, many };
+enum class CountRule { one, dims, spatial, many, any };
 
-enum class Need { required, optional };
+/// Whether an attribute is set: of those that say `either`, a descriptor needs at least one.
+enum class Need { required, optional, either, read_only, reserved };
 
 /// CUDNN_MAX_DIMS.
 inline constexpr int64_t kMaxDims = 8;
@@ -64,6 +65,7 @@ struct AttributeInfo {
   int32_t since;
 
   bool takes(AttributeType other) const { return other == type || other == alternative; }
+  bool isSettable() const { return need != Need::read_only && need != Need::reserved; }
 };
 
 struct TypeInfo {
@@ -96,6 +98,9 @@ bool hasEnumerators(AttributeType type);
 
 /// A descriptor's attributes, in the order of the list.
 llvm::ArrayRef<AttributeInfo> attributesOf(DescriptorKind kind);
+
+/// Whether cuDNN fills descriptors of the kind, so that they are neither set nor finalized.
+bool isReadOnly(DescriptorKind kind);
 
 /// CUDNN_BACKEND_<KIND>_DESCRIPTOR.
 std::string cudnnName(DescriptorKind kind);

@@ -156,9 +156,15 @@ private:
     }
     Attribute value = *op.getValue();
     if (auto numbers = dyn_cast<DenseI64ArrayAttr>(value)) {
-      auto data = DenseElementsAttr::get(RankedTensorType::get({numbers.size()}, wide), numbers.asArrayRef());
-      return constants.get(builder, op, LLVM::LLVMArrayType::get(wide, numbers.size()), data);
+      Type number = type == AttributeType::int32 ? word : wide;
+      SmallVector<Attribute> elements;
+      for (int64_t each : numbers.asArrayRef())
+        elements.push_back(builder.getIntegerAttr(number, each));
+      auto data = DenseElementsAttr::get(RankedTensorType::get({numbers.size()}, number), elements);
+      return constants.get(builder, op, LLVM::LLVMArrayType::get(number, numbers.size()), data);
     }
+    if (type == AttributeType::character)
+      return constants.getText(builder, op, cast<StringAttr>(value).str());
     if (auto number = dyn_cast<FloatAttr>(value))
       return constants.get(builder, op, number.getType(), number);
     if (auto flag = dyn_cast<BoolAttr>(value))

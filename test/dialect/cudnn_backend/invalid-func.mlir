@@ -404,3 +404,90 @@ cudnn_backend.func @func_other_op(%handle) {
   %g = cudnn_backend.create <operationgraph>
   cudnn_backend.return %g : <operationgraph>
 }) : () -> ()
+
+// -----
+
+cudnn_backend.func @set_c4_any(%handle) attributes {minimum_version = 91900 : i64} {
+  %v = cudnn_backend.create <variant_pack>
+  // expected-error @+1 {{expects one or more elements of CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, but got 0}}
+  cudnn_backend.set %v, <variant_pack_unique_ids>, [] : <variant_pack>
+  %g = cudnn_backend.create <operationgraph>
+  cudnn_backend.return %g : <operationgraph>
+}
+
+// -----
+
+cudnn_backend.func @set_c6_read_only(%handle) {
+  %g = cudnn_backend.create <operationgraph>
+  // expected-error @+1 {{expects an attribute that can be set, but got CUDNN_ATTR_OPERATIONGRAPH_ENGINE_GLOBAL_COUNT, which is read-only}}
+  cudnn_backend.set %g, <operationgraph_engine_global_count>, [1] : <operationgraph>
+  cudnn_backend.return %g : <operationgraph>
+}
+
+// -----
+
+cudnn_backend.func @set_c6_reserved(%handle) {
+  %p = cudnn_backend.create <execution_plan>
+  // expected-error @+1 {{expects an attribute that can be set, but got CUDNN_ATTR_EXECUTION_PLAN_COMPUTED_INTERMEDIATE_UIDS, which no cuDNN 9 takes}}
+  cudnn_backend.set %p, <execution_plan_computed_intermediate_uids>, [1] : <execution_plan>
+  %g = cudnn_backend.create <operationgraph>
+  cudnn_backend.return %g : <operationgraph>
+}
+
+// -----
+
+cudnn_backend.func @set_c7(%handle) {
+  %h = cudnn_backend.create <engineheur>
+  // expected-error @+1 {{expects numbers of 32 bits, but got 4294967296}}
+  cudnn_backend.set %h, <engineheur_sm_count_target>, [4294967296] : <engineheur>
+  %g = cudnn_backend.create <operationgraph>
+  cudnn_backend.return %g : <operationgraph>
+}
+
+// -----
+
+cudnn_backend.func @set_c2_text(%handle) {
+  %x = cudnn_backend.create <tensor>
+  // expected-error @+1 {{expects CUDNN_ATTR_TENSOR_UNIQUE_ID as CUDNN_TYPE_INT64, but got another value}}
+  cudnn_backend.set %x, <tensor_unique_id>, "1" : <tensor>
+  %g = cudnn_backend.create <operationgraph>
+  cudnn_backend.return %g : <operationgraph>
+}
+
+// -----
+
+cudnn_backend.func @func_c3_either(%handle) {
+  %p = cudnn_backend.create <execution_plan>
+  // expected-error @+1 {{expects CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG or CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION to be set before}}
+  cudnn_backend.finalize %p : <execution_plan>
+  %g = cudnn_backend.create <operationgraph>
+  cudnn_backend.return %g : <operationgraph>
+}
+
+// -----
+
+cudnn_backend.func @func_c9_kind(%handle) {
+  // expected-error @+1 {{expects what cuDNN 9.0.0 has, but got CUDNN_BACKEND_OPERATION_SDPA_FWD_DESCRIPTOR, which needs 9.13.0}}
+  %s = cudnn_backend.create <operation_sdpa_fwd>
+  %g = cudnn_backend.create <operationgraph>
+  cudnn_backend.return %g : <operationgraph>
+}
+
+// -----
+
+cudnn_backend.func @func_c10_finalize(%handle) {
+  %k = cudnn_backend.create <knob_info>
+  // expected-error @+1 {{expects a kind that a program finalizes, but got CUDNN_BACKEND_KNOB_INFO_DESCRIPTOR, which cuDNN fills}}
+  cudnn_backend.finalize %k : <knob_info>
+  %g = cudnn_backend.create <operationgraph>
+  cudnn_backend.return %g : <operationgraph>
+}
+
+// -----
+
+cudnn_backend.func @func_c10_create(%handle) {
+  // expected-error @+1 {{expects a kind that cuDNN makes, but got CUDNN_BACKEND_INTERMEDIATE_INFO_DESCRIPTOR, which no cuDNN 9 has in use}}
+  %i = cudnn_backend.create <intermediate_info>
+  %g = cudnn_backend.create <operationgraph>
+  cudnn_backend.return %g : <operationgraph>
+}

@@ -1,88 +1,130 @@
-"""Every number of Descriptors.def is the one of cuDNN's own header."""
+"""Descriptors.def says what cuDNN's own header says, all of it and nothing else."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from importlib.util import find_spec
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 
-_ROOT = Path(__file__).parents[3]
-_SIZES = {"HANDLE": 8, "BOOLEAN": 1, "INT64": 8, "FLOAT": 4, "DOUBLE": 8, "BACKEND_DESCRIPTOR": 8}
+from tools.descriptors import Header, Table, find_header, read_header, read_table
+
+_SIZES = {"cudnnHandle_t": 8, "cudnnBackendDescriptor_t": 8, "void *": 8, "int64_t": 8, "double": 8, "float": 4, "int32_t": 4}
+_SIZES |= {"bool": 1, "char": 1, "cudnnFraction_t": 16}
 
 
 @pytest.fixture(scope="module")
-def header() -> dict[str, int]:
-    """Enumerators of cudnn_graph.h of the nvidia-cudnn wheel, name to number."""
-    spec = find_spec("nvidia.cudnn")
-    folders = [Path(each) for each in spec.submodule_search_locations] if spec and spec.submodule_search_locations else []
-    found = next((each / "include/cudnn_graph.h" for each in folders if (each / "include/cudnn_graph.h").exists()), None)
+def table() -> Table:
+    return read_table()
+
+
+@pytest.fixture(scope="module")
+def header() -> Header:
+    """The enums of cudnn_graph.h of the nvidia-cudnn wheel."""
+    found = find_header()
     if found is None:
         pytest.skip("no header of cuDNN: pip install --no-deps nvidia-cudnn-cu13==9.19.0.56")
-    text = found.read_text()
-    return {name: int(number) for name, number in re.findall(r"\b(CUDNN_\w+)(?:\s+CUDNN_DEPRECATED_ENUM)?\s*=\s*(\d+)", text)}
+    return read_header(found)
 
 
-def _rows(macro: str) -> list[list[str]]:
-    text = (_ROOT / "dialect/cudnn_backend/Descriptors.def").read_text()
-    rows = [[part.strip() for part in body.split(",")] for body in re.findall(rf"^{macro}\(([^)]*)\)", text, re.MULTILINE)]
-    assert rows, f"no {macro} found"
-    return rows
+def test_types(table: Table, header: Header) -> None:
+    assert {each.cname: each.number for each in table.types} == header["cudnnBackendAttributeType_t"]
+    for each in table.types:
+        assert each.ctype in _SIZES or each.ctype in header, each
+        assert each.size == _SIZES.get(each.ctype, 4), "an enum of C has four bytes"
 
 
-def test_types(header: dict[str, int]) -> None:
-    for _, cname, number, size in _rows("BACKEND_TYPE"):
-        assert header[cname] == int(number), cname
-        assert int(size) == _SIZES.get(cname.removeprefix("CUDNN_TYPE_"), 4), cname
+def test_enumerators(table: Table, header: Header) -> None:
+    """Every enumerator that an attribute may hold is there with its number, or left out with a reason."""
+    left_out = {each.cname: each.reason for each in table.left_out}
+    assert len(left_out) == len(table.left_out)
+    known: set[str] = set()
+    for kind in table.types:
+        if kind.ctype in _SIZES or kind.name == "attrib_name":
+            assert not table.of_type(kind.name)
+            continue
+        there = header[kind.ctype]
+        known |= set(there)
+        here = {each.cname: each.number for each in table.of_type(kind.name)}
+        assert here, kind
+        assert here == {cname: number for cname, number in there.items() if cname not in left_out}, kind
+    assert set(left_out) <= known, "what is left out is in the header"
+    assert all(len(reason) > 10 for reason in left_out.values())
+    for each in table.enumerators:
+        assert each.cname.lower().endswith(each.name), each
+        assert 90000 <= each.since <= 91900, each
 
 
-def test_enumerators(header: dict[str, int]) -> None:
-    types = {row[0] for row in _rows("BACKEND_TYPE")}
-    for kind, name, cname, number, since in _rows("BACKEND_ENUM"):
-        assert header[cname] == int(number), cname
-        assert cname.lower().endswith(name), cname
-        assert kind in types
-        assert 90000 <= int(since) <= 91900, cname
+def test_descriptors(table: Table, header: Header) -> None:
+    assert {each.cname: each.number for each in table.descriptors} == header["cudnnBackendDescriptorType_t"]
+    assert all(90000 <= each.since <= 91900 for each in table.descriptors)
 
 
-def test_descriptors(header: dict[str, int]) -> None:
-    for kind, number, _ in _rows("BACKEND_DESCRIPTOR"):
-        assert header[f"CUDNN_BACKEND_{kind.upper()}_DESCRIPTOR"] == int(number), kind
-
-
-def test_attributes(header: dict[str, int]) -> None:
-    kinds = {row[0] for row in _rows("BACKEND_DESCRIPTOR")}
-    types = {row[0] for row in _rows("BACKEND_TYPE")}
-    rows = _rows("BACKEND_ATTRIBUTE")
-    assert max(Counter(row[1] for row in rows).values()) == 1
-    for kind, name, number, kind_of_value, alternative, count, need, element, since in rows:
-        assert header[f"CUDNN_ATTR_{name.upper()}"] == int(number), name
-        assert kind in kinds
-        assert kind_of_value in types
-        assert alternative in types | {"none"}
-        assert count in {"one", "dims", "spatial", "many"}
-        assert need in {"required", "optional"}
-        assert (element != "none") == (kind_of_value == "descriptor"), name
-        assert element in kinds | {"operation", "none"}
-        assert 90000 <= int(since) <= 91900, name
+def test_attributes(table: Table, header: Header) -> None:
+    assert {each.cname: each.number for each in table.attributes} == header["cudnnBackendAttributeName_t"]
+    assert max(Counter(each.name for each in table.attributes).values()) == 1
+    kinds = {each.kind: each for each in table.descriptors}
+    types = {each.name for each in table.types}
+    for each in table.attributes:
+        assert each.kind in kinds
+        assert each.type in types
+        assert each.alternative in types | {"none"}
+        assert each.count in {"one", "dims", "spatial", "many", "any"}
+        assert each.need in {"required", "optional", "either", "read_only", "reserved"}
+        assert (each.element != "none") == ("descriptor" in (each.type, each.alternative)), each
+        assert each.element in set(kinds) | {"operation", "none"}
+        assert each.initial == "none" or each.need == "optional", "what must be set has no initial value"
+        assert kinds[each.kind].since <= each.since <= 91900, each
+        enumerators = {word.name for word in table.of_type(each.type)}
+        assert not enumerators or each.initial in enumerators | {"none"}, each
     # Attributes of one descriptor lie together, as the look-up wants.
-    order = [row[0] for row in rows]
+    order = [each.kind for each in table.attributes]
     assert len([1 for before, after in pairwise(order) if before != after]) + 1 == len(set(order)) == len(kinds)
 
 
-def test_the_reference_s_required_attributes() -> None:
-    """What cuDNN's reference calls required, for the descriptors that its chapter 9 describes; the handle has since become optional."""
-    required = {row[1] for row in _rows("BACKEND_ATTRIBUTE") if row[6] == "required"}
-    for kind, names in {
-        "tensor": "unique_id data_type byte_alignment dimensions strides",
-        "convolution": "comp_type conv_mode dilations filter_strides pre_paddings post_paddings",
-        "operation_convolution_forward": "alpha beta conv_desc w x y",
-        "operation_convolution_bwd_data": "alpha beta conv_desc w dx dy",
-        "operation_convolution_bwd_filter": "alpha beta conv_desc dw x dy",
-        "operation_pointwise": "pw_descriptor xdesc",
-        "operationgraph": "ops",
-    }.items():
-        assert {f"{kind}_{name}" for name in names.split()} <= required, kind
+#: What cuDNN's reference calls required, for the descriptors that its chapter 9 describes. The handle has since become optional, as have
+#: the choices of knobs; a plan needs an engine's configuration unless it is read from JSON.
+_REQUIRED = {
+    "convolution": "comp_type conv_mode dilations filter_strides pre_paddings post_paddings",
+    "engine": "operation_graph global_index",
+    "enginecfg": "engine",
+    "engineheur": "operation_graph mode",
+    "execution_plan": "engine_config",
+    "intermediate_info": "",
+    "knob_choice": "knob_type knob_value",
+    "knob_info": "",
+    "layout_info": "",
+    "operation_convolution_backward_data": "alpha beta conv_desc w dx dy",
+    "operation_convolution_backward_filter": "alpha beta conv_desc dw x dy",
+    "operation_convolution_forward": "alpha beta conv_desc w x y",
+    "operation_gen_stats": "mode math_prec xdesc sumdesc sqsumdesc",
+    "operation_pointwise": "pw_descriptor xdesc ydesc",
+    "operationgraph": "ops",
+    "tensor": "unique_id data_type byte_alignment dimensions strides",
+    "variant_pack": "unique_ids data_pointers workspace",
+}
+_READ_ONLY = {
+    "engine": "knob_info numerical_note layout_info",
+    "enginecfg": "intermediate_info",
+    "engineheur": "results",
+    "execution_plan": "workspace_size",
+    "intermediate_info": "unique_id size dependent_data_uids",
+    "knob_info": "type maximum_value minimum_value stride",
+    "layout_info": "tensor_uid types",
+    "operationgraph": "engine_global_count",
+}
+_PREFIXES = {
+    "operation_convolution_backward_data": "operation_convolution_bwd_data",
+    "operation_convolution_backward_filter": "operation_convolution_bwd_filter",
+    "operation_gen_stats": "operation_genstats",
+}
+
+
+def test_the_chapter(table: Table) -> None:
+    need = {each.name: each.need for each in table.attributes}
+    assert len(_REQUIRED) == 17
+    assert set(_REQUIRED) <= {each.kind for each in table.descriptors}
+    for kinds, needs in ((_REQUIRED, {"required", "either"}), (_READ_ONLY, {"read_only", "reserved"})):
+        for kind, names in kinds.items():
+            for name in names.split():
+                assert need[f"{_PREFIXES.get(kind, kind)}_{name}"] in needs, (kind, name)

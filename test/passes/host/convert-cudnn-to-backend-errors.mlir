@@ -17,7 +17,7 @@ cudnn.graph @mean(%x: !cudnn.tensor_desc<2x4x4xf32>) -> !cudnn.tensor_desc<2x4x1
 // -----
 
 cudnn.graph @angle(%x: !cudnn.tensor_desc<2x4x4xf32>) -> !cudnn.tensor_desc<2x4x4xf32> {
-  // expected-error @+1 {{expects a mode that graphs of cuDNN take, but got atan2}}
+  // expected-error @+1 {{expects what cuDNN 9.0.0 has, but got CUDNN_POINTWISE_ATAN2, which needs 9.1.0}}
   %0 = cudnn.pointwise atan2(%x, %x) type = f32 : !cudnn.tensor_desc<2x4x4xf32>, !cudnn.tensor_desc<2x4x4xf32> -> !cudnn.tensor_desc<2x4x4xf32>
   cudnn.return %0 : !cudnn.tensor_desc<2x4x4xf32>
 }

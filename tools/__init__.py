@@ -1,0 +1,1 @@
+"""Programs of the repository itself: run as `python -m tools.NAME` from its root. Nothing of them is shipped."""

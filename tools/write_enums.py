@@ -1,0 +1,92 @@
+"""Writes runtime/convoy_runtime/cuda/_enums.py from Descriptors.def; the runtime has no build step, so the file is committed.
+
+    python -m tools.write_enums
+
+test/runtime/test_enums.py fails when the file is not what this writes.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from .descriptors import ROOT, Table, read_table
+
+__all__ = ["PATH", "main", "text_of"]
+
+PATH: Path = ROOT / "runtime/convoy_runtime/cuda/_enums.py"
+
+#: Python's name of an enum, the attribute type that it is of, and what its enumerators begin with.
+_ENUMS = {
+    "BehaviorNote": ("behavior_note", "CUDNN_BEHAVIOR_NOTE_"),
+    "BnFinalizeStatsMode": ("bn_finalize_stats_mode", "CUDNN_BN_FINALIZE_STATISTICS_"),
+    "ConvolutionMode": ("convolution_mode", "CUDNN_"),
+    "DataType": ("data_type", "CUDNN_DATA_"),
+    "GenStatsMode": ("genstats_mode", "CUDNN_GENSTATS_"),
+    "HeurMode": ("heur_mode", "CUDNN_HEUR_MODE_"),
+    "KnobType": ("knob_type", "CUDNN_KNOB_TYPE_"),
+    "LayoutType": ("layout_type", "CUDNN_LAYOUT_TYPE_"),
+    "MoeGroupedMatmulMode": ("moe_grouped_matmul_mode", "CUDNN_MOE_GROUPED_MATMUL_MODE_"),
+    "NanPropagation": ("nan_propagation", "CUDNN_"),
+    "NormFwdPhase": ("norm_fwd_phase", "CUDNN_NORM_FWD_"),
+    "NormMode": ("norm_mode", "CUDNN_"),
+    "NumericalNote": ("numerical_note", "CUDNN_NUMERICAL_NOTE_"),
+    "PaddingMode": ("padding_mode", "CUDNN_"),
+    "PointwiseMode": ("pointwise_mode", "CUDNN_POINTWISE_"),
+    "ReduceTensorOp": ("reduction_operator_type", "CUDNN_REDUCE_TENSOR_"),
+    "ResampleMode": ("resample_mode", "CUDNN_RESAMPLE_"),
+    "RngDistribution": ("rng_distribution", "CUDNN_RNG_DISTRIBUTION_"),
+    "SignalMode": ("signal_mode", "CUDNN_SIGNAL_"),
+    "TensorReordering": ("tensor_reordering_mode", "CUDNN_TENSOR_REORDERING_"),
+}
+_HEAD = '''"""cuDNN's enums with the numbers of cudnn_graph.h.
+
+Written by `python -m tools.write_enums` from dialect/cudnn_backend/Descriptors.def: edit that list, not this file.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+'''
+_TAIL = '''
+
+def name_of(enum: type[IntEnum], value: int) -> str:
+    """The name of a value, or its number when a newer cuDNN has one that is not known here."""
+    try:
+        return enum(value).name
+    except ValueError:
+        return str(value)
+'''
+
+
+def _class(name: str, doc: str, members: list[tuple[str, int]]) -> str:
+    lines = "".join(f"    {member} = {number}\n" for member, number in sorted(members, key=lambda each: each[1]))
+    return f'\n\nclass {name}(IntEnum):\n    """{doc}"""\n\n{lines}'
+
+
+def text_of(table: Table) -> str:
+    """The file's text."""
+    ctype = {each.name: each.ctype for each in table.types}
+    kinds = [(each.kind.upper(), each.number) for each in table.descriptors]
+    types = [(each.cname.removeprefix("CUDNN_TYPE_"), each.number) for each in table.types]
+    classes = [
+        ("Attribute", "cudnnBackendAttributeName_t: CUDNN_ATTR_*.", [(each.name.upper(), each.number) for each in table.attributes]),
+        ("Descriptor", "cudnnBackendDescriptorType_t: CUDNN_BACKEND_*_DESCRIPTOR.", kinds),
+        ("Type", "cudnnBackendAttributeType_t: CUDNN_TYPE_*.", types),
+    ]
+    for name, (type_name, prefix) in _ENUMS.items():
+        members = [(each.cname.removeprefix(prefix), each.number) for each in table.of_type(type_name)]
+        classes.append((name, f"{ctype[type_name]}: {prefix}*.", members))
+    classes.sort()
+    exported = "".join(f'    "{name}",\n' for name, _, _ in classes)
+    return f'{_HEAD}__all__ = [\n{exported}    "name_of",\n]\n' + "".join(_class(*each) for each in classes) + _TAIL
+
+
+def main() -> None:
+    """Writes the file."""
+    PATH.write_text(text_of(read_table()))
+    print(f"wrote {PATH.relative_to(ROOT)}")
+
+
+if __name__ == "__main__":
+    main()
