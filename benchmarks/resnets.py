@@ -69,7 +69,7 @@ def medians(actions: dict[str, Callable[[], Any]], rounds: int = 15, target_ms: 
     return {name: statistics.median(values) for name, values in times.items()}
 
 
-def measure(path: Path, *, compiled: bool) -> dict[str, Any]:
+def measure(path: Path, *, compiled: bool, tune: str) -> dict[str, Any]:
     """One artifact: correctness under NaN-poisoned memory, then time beside the peer."""
     name, kind, batch = path.stem.rsplit("-", 2)
     strict, dtype = kind == "strict", "float32" if kind == "strict" else kind
@@ -78,12 +78,16 @@ def measure(path: Path, *, compiled: bool) -> dict[str, Any]:
     with torch.inference_mode():
         expected = copy.deepcopy(module).double().cuda()(x.double().cuda())
     start = time.perf_counter()
+    with convoy_runtime.load(path, weights=weights, tune=tune):
+        tuned = time.perf_counter() - start
+    start = time.perf_counter()
     with convoy_runtime.load(path, weights=weights, poison=True) as program:
         got = program(x.cuda())
         torch.cuda.synchronize()
         ready = time.perf_counter() - start
         error = float((got.double() - expected).abs().max() / expected.abs().max())
     with convoy_runtime.load(path, weights=weights) as program:
+        plans = [str(plan) for plan in program.plans]
         program(x.cuda())
         stream = torch.cuda.current_stream().cuda_stream
         torch.backends.cudnn.benchmark = True
@@ -99,7 +103,7 @@ def measure(path: Path, *, compiled: bool) -> dict[str, Any]:
     limit = TOLERANCE[kind]
     return {
         "model": name, "dtype": "float32 strict" if strict else dtype, "batch": int(batch), "error": error, "limit": limit, "ms": figures,
-        "first result s": ready,
+        "first result s": ready, "first load s": tuned, "plans": plans,
     }  # fmt: skip
 
 
@@ -108,6 +112,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--compile", action="store_true", help="torch.compile, captured in a CUDA graph, as one more peer")
+    parser.add_argument("--tune", default="off", choices=("off", "quick", "full"), help="measure cuDNN's plans first")
     parser.add_argument("--json", type=Path, help="write the figures here as well")
     options = parser.parse_args()
     device = torch.cuda.get_device_name()
@@ -118,7 +123,7 @@ def main() -> int:
     rows = []
     for path in sorted(options.folder.glob("*.convoy")):
         try:
-            row = measure(path, compiled=options.compile)
+            row = measure(path, compiled=options.compile, tune=options.tune)
         except Exception as error:  # one artifact that fails must not hide the others
             print(f"| {path.stem} | failed | | {type(error).__name__}: {error} | | | |", flush=True)
             rows.append({"model": path.stem, "error": float("nan"), "limit": 0.0, "failure": str(error)})

@@ -88,6 +88,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--weights", type=Path, metavar="FILE.safetensors", help="weights to use instead of the artifact's")
     parser.add_argument("--device", metavar="NAME", help="cpu, cuda or cuda:N; default: the artifact's target")
     parser.add_argument("--plans", action="store_true", help="print the engine that runs each graph, and why not another")
+    parser.add_argument("--tune", choices=("off", "quick", "full"), default="off", help="measure plans first, and keep the best for later")
     parser.add_argument("--no-tf32", action="store_true", help="float32 graphs may not round their inputs for tensor cores")
     parser.add_argument("--deterministic", action="store_true", help="only engines whose result is the same in each run")
     parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
@@ -119,7 +120,9 @@ def _plan_for(options: argparse.Namespace) -> int:
 def _load(options: argparse.Namespace) -> Program:
     begin = time.perf_counter()
     progress = _progress if sys.stderr.isatty() else None
-    program = load(options.file, device=options.device, weights=options.weights, options=_restrictions(options), progress=progress)
+    program = load(
+        options.file, device=options.device, weights=options.weights, options=_restrictions(options), tune=options.tune, progress=progress
+    )
     print(f"loaded in {time.perf_counter() - begin:.3f} s")
     return program
 

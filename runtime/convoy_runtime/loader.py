@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from ._native import MEMBER, load_native
 from .artifact import open_artifact
 from .cpu import CpuProgram
-from .errors import DeviceError
+from .errors import ArgumentError, DeviceError
 from .program import Program, Progress
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ def load(
     poison: bool = False,
     options: PlanOptions | None = None,
     plan_cache: str | os.PathLike[str] | bool = True,
+    tune: Literal["off", "quick", "full"] = "off",
     progress: Progress | None = None,
 ) -> Program:
     """Loads the artifact at `path`.
@@ -33,10 +34,14 @@ def load(
     `device` is `cpu`, `cuda`, `cuda:N` or N; by default the artifact's target, on the first GPU. `weights` replaces the weights, as
     `Program.load_weights` does. `poison` fills all temporary and output memory with NaN before each run, for tests. `options`
     restricts cuDNN's plans, and `plan_cache` says where they are kept for the next time: a folder, True for the user's cache
-    ($CONVOY_CACHE, else ~/.cache/convoy), False for nowhere. `progress` hears of each graph before it is planned, which may take a
-    second. Raises ArtifactError, DeviceError (which CudnnError and PlanError are), WeightsError.
+    ($CONVOY_CACHE, else ~/.cache/convoy), False for nowhere. `tune` measures plans on the device, unless the cache has some that were
+    found with as much work: `quick` the first ten that cuDNN offers for each graph, in seconds; `full` all there are, in minutes; `off`
+    takes what the cache has, else cuDNN's first choice. `progress` hears of each step. Raises ArtifactError, ArgumentError,
+    DeviceError (which CudnnError and PlanError are), WeightsError.
     """
     artifact = open_artifact(path)
+    if tune not in ("off", "quick", "full"):
+        raise ArgumentError(argument="tune", problem="unknown level", expected="off, quick or full", got=repr(tune))
     target, index = _device(device, artifact.manifest.target)
     if target != artifact.manifest.target:
         made = artifact.manifest.target
@@ -49,7 +54,9 @@ def load(
         # Only here: the cpu target needs no CUDA bindings.
         from .cuda.executor import CudaProgram
 
-        program = CudaProgram(artifact, native, index=index, poison=poison, options=options, plan_cache=plan_cache, progress=progress)
+        program = CudaProgram(
+            artifact, native, index=index, poison=poison, options=options, plan_cache=plan_cache, tune=tune, progress=progress
+        )
     else:
         program = CpuProgram(artifact, native, poison=poison)
     try:

@@ -13,7 +13,7 @@ from convoy_runtime._native import load_native
 from convoy_runtime.cuda._cudnn import open_cudnn
 from convoy_runtime.cuda._enums import Attribute, Descriptor, Type
 from convoy_runtime.cuda.calls import Calls
-from convoy_runtime.cuda.planner import Plan, PlanReport
+from convoy_runtime.cuda.plan import Plan, PlanReport
 from convoy_runtime.errors import DeviceError
 from convoy_runtime.manifest import Call, Cudnn, Graph, GraphTensor, Manifest
 

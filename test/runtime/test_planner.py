@@ -24,10 +24,11 @@ from convoy_runtime.__main__ import main
 from convoy_runtime._native import load_native
 from convoy_runtime.cuda import _enums
 from convoy_runtime.cuda._cudnn import Cudnn, open_cudnn, version_text
-from convoy_runtime.cuda.cache import PlanCache, fingerprint
 from convoy_runtime.cuda.errata import Erratum, erratum_of
+from convoy_runtime.cuda.fingerprint import fingerprint
 from convoy_runtime.cuda.options import PlanOptions
 from convoy_runtime.cuda.planner import Planner, device_properties
+from convoy_runtime.cuda.store import PlanStore, Scope
 from convoy_runtime.manifest import Call, Graph, GraphTensor
 from convoy_runtime.manifest import Cudnn as CudnnVersions
 
@@ -139,13 +140,18 @@ def test_why_the_heuristics_offer_nothing(plan: Callable[..., Any]) -> None:
         (PlanOptions(), {"NONDETERMINISTIC", "WINOGRAD"}, {"RUNTIME_COMPILATION"}, None),
         (PlanOptions(allow_winograd=False), {"WINOGRAD"}, set(), "uses Winograd's transform"),
         (PlanOptions(allow_runtime_compilation=False), set(), {"RUNTIME_COMPILATION"}, "compiles at run time"),
+        (PlanOptions(allow_fft=False), {"FFT"}, set(), "uses Fourier transforms"),
+        (PlanOptions(allow_reduced_precision_reduction=False), {"REDUCED_PRECISION_REDUCTION"}, set(), "accumulates in less than the compute type"),
+        (PlanOptions(engines=(4, 7)), set(), set(), None),
+        (PlanOptions(engines=(4,)), set(), set(), "is not one of the engines asked for"),
+        (PlanOptions(exclude_engines=(7,)), set(), set(), "is an engine that was excluded"),
         (PlanOptions(), set(), {"REQUIRES_BIAS_INT8x32_REORDER"}, "needs reordered int8 weights"),
         (PlanOptions(), {"DOWN_CONVERT_INPUTS"}, set(), "rounds inputs to a narrower type"),
     ],
 )
 def test_notes(options: PlanOptions, numerical: set[str], behavior: set[str], reason: str | None) -> None:
     notes = {_enums.NumericalNote[name] for name in numerical}, {_enums.BehaviorNote[name] for name in behavior}
-    assert options.refuses(*notes, float32=True) == reason
+    assert options.refuses(7, *notes, float32=True) == reason
 
 
 def test_a_graph_that_cudnn_refuses_is_located(plan: Callable[..., Any]) -> None:
@@ -196,8 +202,6 @@ def test_missing_cublaslt_is_an_error_not_the_end(cudnn: Cudnn) -> None:
     code = """
 from convoy_runtime import DeviceError
 from convoy_runtime.cuda._cudnn import open_cudnn
-from convoy_runtime.cuda.cache import PlanCache, fingerprint
-from convoy_runtime.cuda.errata import Erratum, erratum_of
 from convoy_runtime.cuda.options import PlanOptions
 from convoy_runtime.cuda.planner import Planner
 try:
@@ -216,24 +220,41 @@ except DeviceError as error:
 def cached(cudnn: Cudnn, cublaslt: None, compile_c: Callable[..., bytes], tmp_path: Path) -> Callable[..., Any]:
     """As `plan`, with a cache in a folder of the test."""
 
-    def run(*flags: str, scope: str = "here", **options: Any) -> Any:
-        cache = PlanCache(tmp_path / "cache", scope)
-        planner = Planner(cudnn, PlanOptions(**options), handle=None, device=device_properties(cudnn, H200), cache=cache)
+    def run(*flags: str, gpu: str = "here", version: int = 91900, driver: int = 13000, **options: Any) -> Any:
+        store = PlanStore(tmp_path / "cache", Scope(gpu, version, driver))
+        planner = Planner(cudnn, PlanOptions(**options), handle=None, device=device_properties(cudnn, H200), store=store)
         return planner.plan(graph(), load_native(compile_c("conv.c", *flags)).builder("conv_build")).report
 
     return run
 
 
-def test_a_plan_is_restored_for_the_same_graph_options_and_scope(cached: Callable[..., Any]) -> None:
+def test_a_plan_is_restored_for_the_same_graph_options_and_gpu(cached: Callable[..., Any]) -> None:
     made = cached()
-    assert not made.restored
+    assert made.origin == "heuristics"
     restored = cached()
-    assert restored == replace(made, restored=True)
-    assert "(A[0], from the cache)" in str(restored)
-    assert not cached("-DDTYPE=9").restored
-    assert not cached(deterministic=True).restored
-    assert not cached(scope="elsewhere").restored
-    assert cached().restored
+    assert restored == replace(made, origin="stored plan")
+    assert "(A[0], stored plan)" in str(restored)
+    assert cached("-DDTYPE=9").origin == "heuristics"
+    assert cached(deterministic=True).origin == "heuristics"
+    assert cached(gpu="elsewhere").origin == "heuristics"
+    assert cached().origin == "stored plan"
+
+
+def test_after_an_upgrade_engine_and_knobs_are_used_again(cached: Callable[..., Any], tmp_path: Path) -> None:
+    made = cached(version=91800)
+    rebuilt = cached()
+    assert (rebuilt.origin, rebuilt.engine, rebuilt.knobs) == ("stored engine and knobs", made.engine, made.knobs)
+    assert rebuilt.workspace_bytes == made.workspace_bytes
+    assert cached(driver=12080).origin == "stored engine and knobs"
+    # Both records are kept: one may go back to the older library.
+    assert cached(version=91800).origin == "stored plan"
+    (file,) = (tmp_path / "cache" / "plans").iterdir()
+    content = json.loads(file.read_text())
+    content["records"][0]["report"]["engine"] = 4711
+    file.write_text(json.dumps(content))
+    again = cached()
+    assert again.origin == "heuristics"
+    assert any(line.startswith("stored plan: ") for line in again.rejected)
 
 
 def test_a_plan_that_cannot_be_restored_is_made_again(cached: Callable[..., Any], tmp_path: Path) -> None:
@@ -243,19 +264,20 @@ def test_a_plan_that_cannot_be_restored_is_made_again(cached: Callable[..., Any]
     for damage in ("", "[]", whole[: len(whole) // 2]):
         file.write_text(damage)
         assert cached() == made
-    entry = json.loads(whole)
-    for changed in ({**entry, "plan": '{"cudnnVersion": 1}'}, {**entry, "report": {}}):
-        file.write_text(json.dumps(changed))
+    content = json.loads(whole)
+    (record,) = content["records"]
+    for changed in ({**record, "plan": '{"cudnnVersion": 1}'}, {**record, "report": {}}):
+        file.write_text(json.dumps({**content, "records": [changed]}))
         again = cached()
-        assert not again.restored
-        assert again.rejected[0].startswith("cache: ")
-        assert json.loads(file.read_text())["plan"] == entry["plan"]
+        assert again.origin == "heuristics"
+        assert again.rejected[0].startswith("stored plan: ")
+        assert json.loads(file.read_text())["records"] == [{**record, "report": {**record["report"], "rejected": [*again.rejected]}}]
 
 
-def test_a_cache_that_cannot_be_written(cached: Callable[..., Any], tmp_path: Path) -> None:
+def test_a_store_that_cannot_be_written(cached: Callable[..., Any], tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("a file")
     with pytest.warns(RuntimeWarning, match="cuDNN plans are not kept: .*cache: (Not a directory|File exists)"):
-        assert not cached().restored
+        assert cached().origin == "heuristics"
 
 
 def test_fingerprints(compile_c: Callable[..., bytes]) -> None:
@@ -269,12 +291,12 @@ def test_fingerprints(compile_c: Callable[..., bytes]) -> None:
 def test_where_the_cache_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("CONVOY_CACHE", str(tmp_path / "a"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "b"))
-    assert PlanCache.default_folder() == tmp_path / "a"
+    assert PlanStore.default_folder() == tmp_path / "a"
     monkeypatch.delenv("CONVOY_CACHE")
-    assert PlanCache.default_folder() == tmp_path / "b" / "convoy"
+    assert PlanStore.default_folder() == tmp_path / "b" / "convoy"
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert PlanCache.default_folder() == tmp_path / ".cache" / "convoy"
+    assert PlanStore.default_folder() == tmp_path / ".cache" / "convoy"
 
 
 @pytest.fixture

@@ -77,10 +77,10 @@ class Device:
         if index >= count:
             raise DeviceError(problem=f"cuda:{index}: expected a GPU below {count}, the number of those visible, got {index}")
         self.driver, self.index = driver, index
-        self._device = driver.call("cuDeviceGet", index)
-        self.name: str = driver.call("cuDeviceGetName", 256, self._device).split(b"\0")[0].decode()
+        self.handle = driver.call("cuDeviceGet", index)
+        self.name: str = driver.call("cuDeviceGetName", 256, self.handle).split(b"\0")[0].decode()
         # Never released: whoever holds memory of this device would have to be gone, and so would every other user in this thread.
-        self._context = driver.call("cuDevicePrimaryCtxRetain", self._device)
+        self._context = driver.call("cuDevicePrimaryCtxRetain", self.handle)
 
     @contextmanager
     def current(self) -> Iterator[None]:

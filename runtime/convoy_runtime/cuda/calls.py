@@ -7,7 +7,7 @@ exception is raised where `convoy_main` was called.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from ctypes import c_void_p
 from typing import Any
 
@@ -19,14 +19,24 @@ from convoy_runtime.manifest import Manifest
 from ._cudnn import BackendDescriptor, Cudnn
 from ._driver import Driver
 from ._enums import Attribute, Descriptor, Type
-from .planner import Plan
+from .plan import Plan
 
-__all__ = ["Calls"]
+__all__ = ["Calls", "variant_pack"]
 
 #: The status that a callback returns when it has kept an exception.
 RAISED = -1
 #: Beyond this many bytes of shared memory a kernel has to be allowed them first.
 SHARED_BYTES = 48 << 10
+
+
+def variant_pack(cudnn: Cudnn, uids: Sequence[int], pointers: Sequence[int], workspace: int) -> BackendDescriptor:
+    """The arguments of one execution: where the tensors of these unique ids lie, and the workspace."""
+    pack = cudnn.create(Descriptor.VARIANT_PACK)
+    pack.set(Attribute.VARIANT_PACK_UNIQUE_IDS, Type.INT64, uids)
+    pack.set(Attribute.VARIANT_PACK_DATA_POINTERS, Type.VOID_PTR, pointers)
+    pack.set(Attribute.VARIANT_PACK_WORKSPACE, Type.VOID_PTR, [workspace])
+    pack.finalize()
+    return pack
 
 
 class Calls:
@@ -40,7 +50,7 @@ class Calls:
         *,
         cudnn: Cudnn | None,
         handle: int | None,
-        plans: dict[int, Plan],
+        plans: Mapping[int, Plan],
         kernels: Sequence[Any],
         workspace: int,
     ) -> None:
@@ -107,11 +117,7 @@ class Calls:
         known = self._packs.get(call)
         if known is not None and known[0] == pointers:
             return known[1]
-        pack = cudnn.create(Descriptor.VARIANT_PACK)
-        pack.set(Attribute.VARIANT_PACK_UNIQUE_IDS, Type.INT64, uids)
-        pack.set(Attribute.VARIANT_PACK_DATA_POINTERS, Type.VOID_PTR, pointers)
-        pack.set(Attribute.VARIANT_PACK_WORKSPACE, Type.VOID_PTR, [self._workspace])
-        pack.finalize()
+        pack = variant_pack(cudnn, uids, pointers, self._workspace)
         self._packs[call] = pointers, pack
         return pack
 

@@ -1,4 +1,4 @@
-"""Runs an artifact of the `cuda` target: plans every graph, runs the program once, captures it into one CUDA graph, replays that.
+"""Runs an artifact of the `cuda` target: each run is one replay of the CUDA graph that its `Instance` captured.
 
 The captured graph works on static buffers. A call copies its inputs into them and its results out of them, all on the caller's
 stream and without waiting; `static_inputs`, `static_outputs` and `replay` leave the copies away.
@@ -7,7 +7,6 @@ stream and without waiting; `static_inputs`, `static_outputs` and `replay` leave
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import os
 import sys
 import threading
@@ -22,17 +21,17 @@ from convoy_runtime._native import NativeLibrary
 from convoy_runtime._safetensors import HostTensor
 from convoy_runtime.arrays import CPU, CUDA, View, aligned_copy, aligned_empty, check, is_packed, library_of, view
 from convoy_runtime.artifact import Artifact
-from convoy_runtime.errors import ArgumentError, ArtifactError, CudaError
+from convoy_runtime.errors import ArgumentError, CudaError
 from convoy_runtime.manifest import Manifest, TensorSpec
 from convoy_runtime.program import POISON, Program, Progress
 
-from ._cudnn import Cudnn, open_cudnn
+from ._cudnn import open_cudnn
 from ._driver import Device, open_driver
-from .cache import PlanCache
-from .calls import Calls
-from .memory import Allocation, DeviceArray, Lease, Pool, carve
+from .instance import Instance
+from .memory import DeviceArray, Lease, Pool
 from .options import PlanOptions
-from .planner import Plan, Planner, PlanReport
+from .plan import PlanReport
+from .store import PlanStore, Scope
 
 __all__ = ["CudaProgram"]
 
@@ -61,23 +60,31 @@ class CudaProgram(Program):
         poison: bool,
         options: PlanOptions | None = None,
         plan_cache: str | os.PathLike[str] | bool = True,
+        tune: str = "off",
         progress: Progress | None = None,
     ) -> None:
         super().__init__(artifact, native, poison=poison)
         self._lock = threading.RLock()
-        self._resources = contextlib.ExitStack()
-        self._plans: dict[int, Plan] = {}
-        self._memory: Allocation | None = None
+        self._instance: Instance | None = None
         self._last_stream: int | None = None
         self._driver = open_driver()
         self._device = Device(self._driver, index)
         self._pool = Pool(self._device)
-        try:
-            with self._device.current():
-                self._prepare(artifact, _restricted(options or PlanOptions(), self.manifest), plan_cache, progress)
-        except BaseException:
-            self.close()
-            raise
+        with self._device.current():
+            self._event = self._driver.call("cuEventCreate", _EVENT_DISABLE_TIMING)
+            try:
+                self._instance = Instance(
+                    artifact,
+                    native,
+                    self._device,
+                    _restricted(options or PlanOptions(), self.manifest),
+                    store=_store(self.manifest, self._device, plan_cache),
+                    tune=tune,
+                    progress=progress,
+                )
+            except BaseException:
+                self.close()
+                raise
 
     @property
     def device(self) -> str:
@@ -87,17 +94,18 @@ class CudaProgram(Program):
     @property
     def plans(self) -> tuple[PlanReport, ...]:
         """Which engine runs each graph, and why not another; in the order of the manifest's graphs."""
-        return tuple(self._plans[index].report for index in sorted(self._plans))
+        plans = self._loaded.plans
+        return tuple(plans[index].report for index in sorted(plans))
 
     @property
     def static_inputs(self) -> tuple[DeviceArray, ...]:
         """The buffers that `replay` reads, one an input."""
-        return self._arrays(self.inputs, self._input_pointers)
+        return self._arrays(self.inputs, self._loaded.inputs)
 
     @property
     def static_outputs(self) -> tuple[DeviceArray, ...]:
         """The buffers that `replay` writes, one an output. The next run overwrites them."""
-        return self._arrays(self.outputs, self._output_pointers)
+        return self._arrays(self.outputs, self._loaded.outputs)
 
     def __call__(self, *arrays: Any, stream: int | None = None) -> Any:
         """Runs the model. `stream` is a CUstream's handle; results are ready there, and so, in that order, for whoever uses it next."""
@@ -137,19 +145,25 @@ class CudaProgram(Program):
         views = self._views(arrays, self.inputs, "input", (CPU, 0))
         hosts = [aligned_copy(got) for got in views]
         results = [aligned_empty(spec.shape, spec.dtype) for spec in self.outputs]
-        call, stream = self._driver.call, self._stream
+        call, stream = self._driver.call, self._loaded.stream
         with self._lock, self._device.current():
             self._follow(stream)
-            for host, pointer in zip(hosts, self._input_pointers, strict=True):
+            for host, pointer in zip(hosts, self._loaded.inputs, strict=True):
                 if host.nbytes:
                     call("cuMemcpyHtoDAsync", pointer, host.ctypes.data, host.nbytes, stream)
             self._launch(stream)
-            for result, pointer in zip(results, self._output_pointers, strict=True):
+            for result, pointer in zip(results, self._loaded.outputs, strict=True):
                 if result.nbytes:
                     call("cuMemcpyDtoHAsync", result.ctypes.data, pointer, result.nbytes, stream)
             self._leave(stream)
             call("cuStreamSynchronize", stream)
         return tuple(results)
+
+    @property
+    def _loaded(self) -> Instance:
+        self._check_open()
+        assert self._instance is not None
+        return self._instance
 
     def synchronize(self) -> None:
         """Waits for the last run. Raises CudaError when it failed on the GPU."""
@@ -164,121 +178,25 @@ class CudaProgram(Program):
             if self._last_stream is not None:
                 self._quietly("cuEventSynchronize", self._event)
                 self._last_stream = None
-            self._resources.close()
-            self._plans.clear()
+            if self._instance is not None:
+                self._instance.close()
+                # Arrays that were handed out keep their memory; the rest goes here.
+                self._instance = None
+            if self._event is not None:
+                self._quietly("cuEventDestroy", self._event)
+                self._event = None
             self._pool.close()
-            # Arrays that were handed out keep their memory; the rest goes here.
-            self._memory = None
 
     def __del__(self) -> None:
         # Half-made objects have nothing to give back, and at exit the process does it.
         if "_device" in self.__dict__ and not self.closed and not sys.is_finalizing():
             self.close()
 
-    # Loading.
-
-    def _prepare(
-        self, artifact: Artifact, options: PlanOptions, plan_cache: str | os.PathLike[str] | bool, progress: Progress | None
-    ) -> None:
-        manifest, call, keep = self.manifest, self._driver.call, self._resources
-        self._stream = int(call("cuStreamCreate", _STREAM_NON_BLOCKING))
-        keep.callback(self._quietly, "cuStreamDestroy", self._stream)
-        self._event = call("cuEventCreate", _EVENT_DISABLE_TIMING)
-        keep.callback(self._quietly, "cuEventDestroy", self._event)
-
-        cudnn, handle = self._open_cudnn()
-        if cudnn is not None:
-            planner = Planner(cudnn, options, handle=handle, cache=self._cache(cudnn, plan_cache))
-            used = list(dict.fromkeys(site.graph for site in manifest.calls))
-            for done, index in enumerate(used):
-                graph = manifest.graphs[index]
-                if progress is not None:
-                    progress(f"plan of {graph.name}", done, len(used))
-                self._plans[index] = planner.plan(graph, self._native.builder(graph.symbol))
-                keep.callback(self._plans[index].descriptor.close)
-        kernels = self._load_kernels(artifact)
-        workspace = max((plan.report.workspace_bytes for plan in self._plans.values()), default=0)
-
-        specs = (*manifest.inputs, *manifest.outputs, *manifest.prepared)
-        sizes = [*(spec.bytes for spec in specs), manifest.arena_bytes, workspace]
-        memory, pointers = carve(self._device, sizes)
-        self._memory = memory
-        ends = len(manifest.inputs), len(manifest.inputs) + len(manifest.outputs), len(specs)
-        self._input_pointers, self._output_pointers = pointers[: ends[0]], pointers[ends[0] : ends[1]]
-        self._prepared_pointers, self._arena = pointers[ends[1] : ends[2]], pointers[-2]
-        # The first run is on whatever is there: zeros are valid indices, and no NaN slows anything down.
-        call("cuMemsetD8Async", memory.pointer, 0, memory.size, self._stream)
-
-        calls = Calls(
-            manifest, self._driver, self._stream, cudnn=cudnn, handle=handle, plans=self._plans, kernels=kernels, workspace=pointers[-1]
-        )
-        keep.callback(calls.close)
-        self._capture(calls)
-
-    def _cache(self, cudnn: Cudnn, place: str | os.PathLike[str] | bool) -> PlanCache | None:
-        """The cache of plans for this GPU, driver and cuDNN; None when there shall be none."""
-        if place is False:
-            return None
-        driver = self._driver.call("cuDriverGetVersion")
-        folder = PlanCache.default_folder() if place is True else Path(place)
-        return PlanCache(folder, f"cuDNN {cudnn.version}, {self._device.name}, driver {driver}")
-
-    def _open_cudnn(self) -> tuple[Cudnn | None, int | None]:
-        """cuDNN and a handle on our stream; neither when the program has no graphs."""
-        if not self.manifest.calls or self.manifest.cudnn is None:
-            return None, None
-        cudnn = open_cudnn(self.manifest.cudnn.minimum)
-        pointer = ctypes.c_void_p()
-        cudnn.call("cudnnCreate", ctypes.byref(pointer))
-        handle = pointer.value or 0
-        self._resources.callback(cudnn.library.cudnnDestroy, handle)
-        cudnn.call("cudnnSetStream", handle, self._stream)
-        return cudnn, handle
-
-    def _load_kernels(self, artifact: Artifact) -> list[Any]:
-        if not self.manifest.kernels:
-            return []
-        image = ctypes.create_string_buffer(bytes(artifact.members[PTX]))
-        module = self._driver.call("cuModuleLoadData", ctypes.addressof(image))
-        self._resources.callback(self._quietly, "cuModuleUnload", module)
-        functions = []
-        for kernel in self.manifest.kernels:
-            try:
-                functions.append(self._driver.call("cuModuleGetFunction", module, kernel.name.encode()))
-            except CudaError as error:
-                problem = f"kernel {kernel.name} of {kernel.location} is not there: {error}"
-                raise ArtifactError(problem=problem, path=artifact.path, member=PTX) from error
-        return functions
-
-    def _capture(self, calls: Calls) -> None:
-        """Runs the program once, because first calls may load code, which no capture allows; then captures it."""
-        call, stream = self._driver.call, self._stream
-        arguments = self._native, self._input_pointers, self._prepared_pointers, self._output_pointers, self._arena
-        calls.run(*arguments)
-        call("cuStreamSynchronize", stream)
-        call("cuStreamBeginCapture", stream, self._driver.module.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL)
-        try:
-            calls.run(*arguments)
-        except BaseException:
-            with contextlib.suppress(CudaError):
-                call("cuGraphDestroy", call("cuStreamEndCapture", stream))
-            raise
-        # Kept beside its instance: a caller's own capture takes it as a child.
-        self._captured = call("cuStreamEndCapture", stream)
-        self._resources.callback(self._quietly, "cuGraphDestroy", self._captured)
-        self._graph = call("cuGraphInstantiate", self._captured, 0)
-        self._resources.callback(self._quietly, "cuGraphExecDestroy", self._graph)
-
     def _install(self, prepared: Mapping[str, HostTensor]) -> None:
         with self._lock, self._device.current():
             # Runs that are under way still read the old ones.
             self.synchronize()
-            for spec, pointer in zip(self.manifest.prepared, self._prepared_pointers, strict=True):
-                array = prepared[spec.name].array
-                if array.nbytes:
-                    self._driver.call("cuMemcpyHtoDAsync", pointer, array.ctypes.data, array.nbytes, self._stream)
-            # On our stream and waited for: the plain copy may return before the last bytes are there.
-            self._driver.call("cuStreamSynchronize", self._stream)
+            self._loaded.install(prepared)
 
     # Running.
 
@@ -307,11 +225,11 @@ class CudaProgram(Program):
         """Copies in, runs, copies out; with no `inputs` and `outputs` it only runs."""
         call = self._driver.call
         self._follow(stream)
-        for got, spec, pointer in zip(inputs, self.inputs, self._input_pointers, strict=False):
+        for got, spec, pointer in zip(inputs, self.inputs, self._loaded.inputs, strict=False):
             if spec.bytes:
                 call("cuMemcpyDtoDAsync", pointer, got.pointer, spec.bytes, stream)
         self._launch(stream)
-        for target, spec, pointer in zip(outputs, self.outputs, self._output_pointers, strict=False):
+        for target, spec, pointer in zip(outputs, self.outputs, self._loaded.outputs, strict=False):
             if spec.bytes:
                 call("cuMemcpyDtoDAsync", target, pointer, spec.bytes, stream)
         self._leave(stream)
@@ -319,21 +237,21 @@ class CudaProgram(Program):
     def _launch(self, stream: int) -> None:
         call = self._driver.call
         if self._poison:
-            regions = [(pointer, spec.bytes) for pointer, spec in zip(self._output_pointers, self.outputs, strict=True)]
-            for pointer, size in (*regions, (self._arena, self.manifest.arena_bytes)):
+            regions = [(pointer, spec.bytes) for pointer, spec in zip(self._loaded.outputs, self.outputs, strict=True)]
+            for pointer, size in (*regions, (self._loaded.arena, self.manifest.arena_bytes)):
                 if size:
                     call("cuMemsetD8Async", pointer, POISON, size, stream)
         if self._capturing(stream):
             self._nest(stream)
         else:
-            call("cuGraphLaunch", self._graph, stream)
+            call("cuGraphLaunch", self._loaded.captured.instance, stream)
 
     def _nest(self, stream: int) -> None:
         """Puts the captured graph as a child into the one that the caller captures on `stream`."""
         call, flags = self._driver.call, self._driver.module.CUstreamUpdateCaptureDependencies_flags
         _, _, graph, found, *_ = call("cuStreamGetCaptureInfo", stream)
         dependencies = list(found or ())
-        node = call("cuGraphAddChildGraphNode", graph, dependencies, len(dependencies), self._captured)
+        node = call("cuGraphAddChildGraphNode", graph, dependencies, len(dependencies), self._loaded.captured.graph)
         call("cuStreamUpdateCaptureDependencies", stream, [node], None, 1, flags.CU_STREAM_SET_CAPTURE_DEPENDENCIES)
 
     def _follow(self, stream: int) -> None:
@@ -396,10 +314,9 @@ class CudaProgram(Program):
             self._follow(0 if stream is None or stream == _DLPACK_LEGACY_STREAM else stream)
 
     def _arrays(self, specs: Sequence[TensorSpec], pointers: Sequence[int]) -> tuple[DeviceArray, ...]:
-        self._check_open()
-        return tuple(
-            DeviceArray(spec, pointer, self._device.index, self._memory, self._ready) for spec, pointer in zip(specs, pointers, strict=True)
-        )
+        memory = self._loaded.memory
+        pairs = zip(specs, pointers, strict=True)
+        return tuple(DeviceArray(spec, pointer, self._device.index, memory, self._ready) for spec, pointer in pairs)
 
     def _quietly(self, name: str, argument: Any) -> None:
         """For clean-up: an error that an earlier call left on the device must not hide the first one."""
@@ -413,6 +330,15 @@ def _hand_over(library: str, array: Any) -> Any:
     if isinstance(array, DeviceArray) and library in ("jax", "cupy") and module is not None:
         return module.from_dlpack(array)
     return array
+
+
+def _store(manifest: Manifest, device: Device, place: str | os.PathLike[str] | bool) -> PlanStore | None:
+    """The store of plans for this GPU, driver and cuDNN; None when there shall be none, or there are no graphs to plan."""
+    if place is False or not manifest.calls or manifest.cudnn is None:
+        return None
+    folder = PlanStore.default_folder() if place is True else Path(place)
+    cudnn = open_cudnn(manifest.cudnn.minimum)
+    return PlanStore(folder, Scope(device.name, cudnn.version, device.driver.call("cuDriverGetVersion")))
 
 
 def _restricted(options: PlanOptions, manifest: Manifest) -> PlanOptions:

@@ -14,22 +14,31 @@ class PlanOptions:
     """Restrictions on execution plans.
 
     `allow_tf32`: graphs of float32 may use tensor cores, which round inputs to 10 bits of mantissa (PyTorch:
-    torch.backends.cudnn.allow_tf32). `deterministic`: only engines whose result is the same in each run. `allow_winograd`: engines
-    that transform tiles, with larger errors. `allow_runtime_compilation`: engines that compile a kernel while the program is
-    loaded. `max_workspace_bytes`: of one plan. `heuristics`: cuDNN's modes (A, B, FALLBACK), asked in this order.
+    torch.backends.cudnn.allow_tf32). `deterministic`: only engines whose result is the same in each run. `allow_winograd`, `allow_fft`:
+    engines that transform tiles, with larger errors. `allow_reduced_precision_reduction`: engines that accumulate in less than the
+    compute type (PyTorch: torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction). `allow_runtime_compilation`: engines that
+    compile a kernel while the program is loaded. `max_workspace_bytes`: of one plan. `heuristics`: cuDNN's modes (A, B, FALLBACK), asked
+    in this order. `engines`: the only ones (CUDNN_ATTR_ENGINE_GLOBAL_INDEX) that may be used, when given; `exclude_engines`: those that
+    may not.
     """
 
     allow_tf32: bool = True
     deterministic: bool = False
     allow_winograd: bool = True
+    allow_fft: bool = True
+    allow_reduced_precision_reduction: bool = True
     allow_runtime_compilation: bool = True
     max_workspace_bytes: int = 512 << 20
     heuristics: tuple[str, ...] = ("A", "FALLBACK")
+    engines: tuple[int, ...] | None = None
+    exclude_engines: tuple[int, ...] = ()
 
-    def refuses(self, numerical: set[NumericalNote], behavior: set[BehaviorNote], *, float32: bool) -> str | None:
-        """Why an engine with these notes may not run a graph, `float32` if none of its float tensors is narrower; None if it may."""
+    def refuses(self, engine: int, numerical: set[NumericalNote], behavior: set[BehaviorNote], *, float32: bool) -> str | None:
+        """Why an engine of this index and with these notes may not run a graph, `float32` if none of its float tensors is narrower; None
+        if it may."""
         # Weights would have to be stored in cuDNN's own order, which `prepare_weights` does not write.
         reordered = {BehaviorNote.REQUIRES_FILTER_INT8x32_REORDER, BehaviorNote.REQUIRES_BIAS_INT8x32_REORDER}
+        reduced = NumericalNote.REDUCED_PRECISION_REDUCTION in numerical
         rules: tuple[tuple[bool, bool, str], ...] = (
             (True, bool(behavior & reordered), "needs reordered int8 weights"),
             # float32 stored, but float16 multiplied: never what a float32 model means, and PyTorch never does it.
@@ -37,6 +46,10 @@ class PlanOptions:
             (float32 and not self.allow_tf32, NumericalNote.TENSOR_CORE in numerical, "uses TF32, which allow_tf32=False forbids"),
             (self.deterministic, NumericalNote.NONDETERMINISTIC in numerical, "is not deterministic"),
             (not self.allow_winograd, NumericalNote.WINOGRAD in numerical, "uses Winograd's transform"),
+            (not self.allow_fft, NumericalNote.FFT in numerical, "uses Fourier transforms"),
+            (not self.allow_reduced_precision_reduction, reduced, "accumulates in less than the compute type"),
             (not self.allow_runtime_compilation, BehaviorNote.RUNTIME_COMPILATION in behavior, "compiles at run time"),
+            (self.engines is not None, engine not in (self.engines or ()), "is not one of the engines asked for"),
+            (True, engine in self.exclude_engines, "is an engine that was excluded"),
         )
         return next((reason for applies, found, reason in rules if applies and found), None)

@@ -17,6 +17,7 @@ from types import SimpleNamespace
 from convoy_runtime._abi import BUILD_GRAPH
 from convoy_runtime.cuda import planner as planner_module
 from convoy_runtime.cuda._cudnn import open_cudnn
+from convoy_runtime.cuda.configs import heuristic_configs
 from convoy_runtime.cuda.options import PlanOptions
 from convoy_runtime.cuda.planner import Planner, device_properties
 from convoy_runtime.errors import CudnnError
@@ -29,7 +30,8 @@ H200 = Path(planner_module.__file__).parent / "devices" / "h200.json"
 def main(library: str) -> None:
     native = ctypes.CDLL(library)
     cudnn = open_cudnn()
-    planner = Planner(cudnn, PlanOptions(), handle=None, device=device_properties(cudnn, H200))
+    device = device_properties(cudnn, H200)
+    planner = Planner(cudnn, PlanOptions(), handle=None, device=device)
     found: dict[str, int | str] = {}
     for name in sys.stdin.read().split():
         graph = SimpleNamespace(name=name, location="", symbol=name)
@@ -37,7 +39,7 @@ def main(library: str) -> None:
             with planner.operation_graph(graph, BUILD_GRAPH((name, native))) as operations:
                 rejected: list[str] = []
                 for heuristic in ("A", "FALLBACK"):
-                    found[name] = sum(1 for _ in planner._configs(operations.descriptor, heuristic, rejected))
+                    found[name] = sum(1 for _ in heuristic_configs(cudnn, operations, heuristic, device, rejected))
                     if found[name]:
                         break
         except CudnnError as error:

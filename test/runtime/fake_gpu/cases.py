@@ -309,14 +309,14 @@ def test_a_strided_array_of_an_unknown_library(program: CudaProgram) -> None:
 
 
 def test_weights(program: CudaProgram, artifact: Callable[..., Path]) -> None:
-    pointers = list(program._prepared_pointers)
+    pointers = list(program._loaded.prepared)
     x = upload(program, X)
     result = program(x)
     program.load_weights({"w": W * 3})
     # The run that was under way had the old ones; the graph that was captured has the new ones.
     np.testing.assert_array_equal(peek(result), reference(X))
     np.testing.assert_array_equal(program.run_numpy(X)[0], reference(X, W * 3))
-    assert pointers == program._prepared_pointers
+    assert pointers == program._loaded.prepared
     with pytest.raises(WeightsError, match="w: missing"):
         program.load_weights({})
     np.testing.assert_array_equal(program.run_numpy(X)[0], reference(X, W * 3))
@@ -389,7 +389,7 @@ def test_the_command(artifact: Callable[..., Path], capsys: pytest.CaptureFixtur
 def conv(tmp_path: Path, compile_c: Callable[..., bytes]) -> Path:
     """An artifact of conv.c: one graph, called once."""
     x, w, b = (TensorSpec(name, shape, "float16") for name, shape in (("x", (1, 64, 56, 56)), ("w", (64, 64, 3, 3)), ("b", (64,))))
-    tensors = tuple(GraphTensor(uid, "output" if uid == 4 else "input", (1, 2), (2, 1), "float16") for uid in (1, 2, 3, 4))
+    tensors = tuple(GraphTensor(uid, "output" if uid == 4 else "input", (1, 8), (8, 1), "float16") for uid in (1, 2, 3, 4))
     manifest = affine_manifest(
         target="cuda",
         inputs=(x,),
@@ -421,7 +421,7 @@ def test_graphs(conv: Path, cudnn: ctypes.CDLL, tmp_path: Path) -> None:
     assert isinstance(program, CudaProgram)
     assert told == [("plan of conv", 0, 1)]
     (report,) = program.plans
-    assert (report.engine, report.heuristic, report.rank, report.workspace_bytes, report.restored) == (41, "A", 1, 512, False)
+    assert (report.engine, report.heuristic, report.rank, report.workspace_bytes, report.origin) == (41, "A", 1, 512, "heuristics")
     assert report.rejected == ("A[0] engine 40 {}: CUDNN_STATUS_NOT_SUPPORTED: as told",)
     # Once before the capture, once for it; the run itself only replays.
     assert cudnn.fake_executed() == 2
@@ -434,9 +434,9 @@ def test_graphs(conv: Path, cudnn: ctypes.CDLL, tmp_path: Path) -> None:
     program.close()
     assert (cudnn.fake_alive(), cudnn.fake_handles()) == (0, 0)
     with convoy_runtime.load(conv, plan_cache=cache) as again:
-        assert again.plans[0].restored  # type: ignore[attr-defined]
+        assert again.plans[0].origin == "stored plan"  # type: ignore[attr-defined]
     with convoy_runtime.load(conv, plan_cache=False) as again:
-        assert not again.plans[0].restored  # type: ignore[attr-defined]
+        assert again.plans[0].origin == "heuristics"  # type: ignore[attr-defined]
     assert (cudnn.fake_alive(), cudnn.fake_handles()) == (0, 0)
 
 
@@ -447,5 +447,62 @@ def test_graphs_that_fail(conv: Path, cudnn: ctypes.CDLL) -> None:
     cudnn.fake_fail(0)
     with pytest.raises(PlanError, match=r"model\.py:9: graph conv: no execution plan, of 2 candidates"):
         convoy_runtime.load(conv, plan_cache=False, options=PlanOptions(max_workspace_bytes=100))
+    gc.collect()
+    assert (cudnn.fake_alive(), cudnn.fake_handles()) == (0, 0)
+
+
+def test_tuning(conv: Path, cudnn: ctypes.CDLL, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    cudnn.fake_offer(6)
+
+    def load(**options: Any) -> CudaProgram:
+        program = convoy_runtime.load(conv, plan_cache=cache, **options)
+        assert isinstance(program, CudaProgram)
+        return program
+
+    told: list[str] = []
+    with load(tune="quick", progress=lambda what, *_: told.append(what)) as program:
+        (report,) = program.plans
+        x = np.arange(1 * 64 * 56 * 56, dtype=np.float16).reshape(1, 64, 56, 56)
+        np.testing.assert_array_equal(program.run_numpy(x)[0].reshape(-1)[:8], x.reshape(-1)[:8])
+    assert (report.engine, report.origin, report.tuned) == (41, "tuning", "quick")
+    found = {trial.engine: trial.reason for trial in report.trials}
+    assert list(found) == [41, 42, 43, 44, 45]
+    assert report.trials[0].microseconds == pytest.approx(3)
+    assert report.trials[1].microseconds == pytest.approx(7)
+    assert (found[41], found[42]) == (None, None)
+    assert re.fullmatch(r"output 0 differs from the median of 3 plans: .* of the largest value", found[43] or "")
+    assert found[44] == "writes behind tensor 4"
+    assert found[45] == "CUDNN_STATUS_EXECUTION_FAILED: as told"
+    assert str(report.trials[0]) == "engine 41 {}: 3.00 us"
+    assert told == ["plan of conv", *(f"plan {count} of conv" for count in range(1, 6)), "timing 5 plans of conv"]
+
+    # What was tuned is not tuned again, and is what an untuned load takes.
+    for level in ("quick", "off"):
+        before = cudnn.fake_executed()
+        with load(tune=level) as program:
+            (again,) = program.plans
+        assert again == replace(report, origin="stored plan")
+        assert cudnn.fake_executed() == before + 2
+    # More work finds the engines that no heuristic offers; of two that are equal the first one stays.
+    with load(tune="full") as program:
+        (full,) = program.plans
+    assert (full.engine, full.heuristic, full.rank, full.tuned) == (46, "engines", 46, "full")
+    with load(tune="quick") as program:
+        assert program.plans[0].engine == 46
+    with pytest.raises(ArgumentError, match="tune: unknown level: expected off, quick or full, got 'slow'"):
+        load(tune="slow")
+    gc.collect()
+    assert (cudnn.fake_alive(), cudnn.fake_handles()) == (0, 0)
+
+
+def test_tuning_that_finds_nothing(conv: Path, cudnn: ctypes.CDLL) -> None:
+    cudnn.fake_offer(2)
+    cudnn.fake_fail(5000)
+    with pytest.raises(PlanError, match=r"no execution plan, of 2 candidates:\n.*\n  engine 41 {}: CUDNN_STATUS_EXECUTION_FAILED"):
+        convoy_runtime.load(conv, plan_cache=False, tune="quick")
+    cudnn.fake_fail(0)
+    with pytest.raises(PlanError, match="of 2 candidates"):
+        convoy_runtime.load(conv, plan_cache=False, tune="quick", options=PlanOptions(max_workspace_bytes=100))
     gc.collect()
     assert (cudnn.fake_alive(), cudnn.fake_handles()) == (0, 0)

@@ -139,6 +139,9 @@ CUresult cuDriverGetVersion(int *version) { return *version = 13000, OK; }
 CUresult cuDeviceGetCount(int *count) { return *count = 1, OK; }
 CUresult cuDeviceGet(int *device, int ordinal) { return *device = ordinal, ordinal ? 101 : OK; }
 CUresult cuDeviceGetName(char *name, int length, int device) { return snprintf(name, length, "Fake GPU %d", device), OK; }
+CUresult cuDeviceGetAttribute(int *value, int attribute, int device) {
+  return *value = 100, device || attribute != 38; // CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE
+}
 CUresult cuDevicePrimaryCtxRetain(void **result, int device) { return *result = &context, device ? INVALID : OK; }
 CUresult cuCtxGetCurrent(void **result) { return *result = current, OK; }
 CUresult cuCtxPushCurrent(void *value) { return current = value, OK; }
@@ -241,7 +244,7 @@ CUresult cuGraphLaunch(Graph *graph, void *stream) { return ++launches, enqueue(
 CUresult cuGraphDestroy(Graph *graph) { return free(graph->queue.ops), free(graph), OK; }
 CUresult cuGraphExecDestroy(Graph *graph) { return free(graph->queue.ops), free(graph), OK; }
 
-CUresult cuEventCreate(void **result, unsigned flags) { return *result = calloc(1, sizeof(Event)), flags != 2; }
+CUresult cuEventCreate(void **result, unsigned flags) { return *result = calloc(1, sizeof(Event)), flags && flags != 2; }
 CUresult cuEventDestroy(Event *event) { return event ? OK : INVALID; }
 CUresult cuEventRecord(Event *event, void *handle) {
   Stream *stream = stream_of(handle);
@@ -250,6 +253,15 @@ CUresult cuEventRecord(Event *event, void *handle) {
   return OK;
 }
 CUresult cuEventSynchronize(Event *event) { return run_until(event->stream, event->ticket), fake_sticky; }
+CUresult cuEventElapsedTime(float *milliseconds, Event *begin, Event *end) {
+  // A microsecond for each thing that was done, so that times are the same in every run.
+  *milliseconds = 0;
+  for (long i = begin->ticket; i < end->ticket; ++i) {
+    Op *op = &end->stream->queue.ops[i];
+    *milliseconds += 0.001f * (op->kind == GRAPH ? op->graph->queue.count : 1);
+  }
+  return begin->stream == end->stream ? OK : INVALID;
+}
 CUresult cuStreamWaitEvent(void *stream, Event *event, unsigned flags) {
   // The event may be recorded again before the wait runs: what it stood for is kept.
   Event *now = malloc(sizeof(Event));

@@ -1,6 +1,7 @@
-// A cuDNN that computes nothing, for the tests of the executor: descriptors keep what they are given, heuristics offer two
-// engines of which the first cannot be built, and executing a plan copies the first tensor of its variant pack to the last one
-// by the driver of libcuda.c, 16 bytes, in the order of the handle's stream. It counts what is alive.
+// A cuDNN that computes nothing, for the tests of the executor: descriptors keep what they are given, and executing a plan copies the
+// first tensor of its variant pack to the last one by the driver of libcuda.c, 16 bytes, in the order of the handle's stream. It counts
+// what is alive. Heuristics offer two engines, or as many of the first six as a test says; the engines differ:
+//   40 cannot be built, 41 copies twice, 42 six times, 43 copies the wrong bytes, 44 writes more than 16, 45 fails, 46 and 47 copy once.
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -22,14 +23,16 @@ typedef struct Handle {
 } Handle;
 
 int cuMemcpyDtoDAsync(uintptr_t to, uintptr_t from, size_t size, void *stream);
+int cuMemsetD8Async(uintptr_t to, unsigned char value, size_t size, void *stream);
 
-static int alive, handles, executed, failing;
+static int alive, handles, executed, failing, offered = 2;
 
 /// What tests ask and set.
 int fake_alive(void) { return alive; }
 int fake_handles(void) { return handles; }
 int fake_executed(void) { return executed; }
 void fake_fail(int status) { failing = status; }
+void fake_offer(int engines) { offered = engines; }
 
 size_t cudnnGetVersion(void) { return 91900; }
 size_t cudnnGetCudartVersion(void) { return 13000; }
@@ -81,7 +84,16 @@ int cudnnBackendFinalize(Descriptor *descriptor) {
     Descriptor *config = *(Descriptor **)descriptor->values[find(descriptor, 401)];
     if (config->index == 0)
       return NOT_SUPPORTED;
+    descriptor->index = config->index;
   }
+  int from;
+  if (descriptor->kind == ENGINE && (from = find(descriptor, 1301)) >= 0) {
+    descriptor->index = *(int64_t *)descriptor->values[from] - 40;
+    if (descriptor->index < 0)
+      return NOT_SUPPORTED;
+  }
+  if (descriptor->kind == ENGINECFG && (from = find(descriptor, 300)) >= 0)
+    descriptor->index = (*(Descriptor **)descriptor->values[from])->index;
   return descriptor->final = 1, OK;
 }
 
@@ -97,8 +109,8 @@ int cudnnBackendGetAttribute(Descriptor *descriptor, int name, int type, int64_t
   (void)type;
   switch (name) {
   case 202: // ENGINEHEUR_RESULTS
-    *count = 2;
-    for (int i = 0; i < limit && i < 2; ++i)
+    *count = offered;
+    for (int i = 0; i < limit && i < offered; ++i)
       ((Descriptor **)out)[i]->index = i;
     return OK;
   case 301: // ENGINECFG_ENGINE and below: what the configuration is, its engine is.
@@ -112,6 +124,8 @@ int cudnnBackendGetAttribute(Descriptor *descriptor, int name, int type, int64_t
   case 303: // ENGINECFG_WORKSPACE_SIZE, EXECUTION_PLAN_WORKSPACE_SIZE
   case 402:
     return give(count, out, limit, 512, 8);
+  case 802: // OPERATIONGRAPH_ENGINE_GLOBAL_COUNT
+    return give(count, out, limit, 48, 8);
   case 405: // EXECUTION_PLAN_JSON_REPRESENTATION
     *count = sizeof plan;
     if (limit)
@@ -133,7 +147,11 @@ int cudnnBackendExecute(Handle *handle, Descriptor *plan, Descriptor *pack) {
   uintptr_t *pointers = pack->values[at];
   ++executed;
   // The workspace has to be memory of the device as well.
-  if (cuMemcpyDtoDAsync(*(uintptr_t *)pack->values[workspace], pointers[0], 512, handle->stream))
+  if (cuMemsetD8Async(*(uintptr_t *)pack->values[workspace], 0, 512, handle->stream) || plan->index == 5)
     return EXECUTION_FAILED;
-  return cuMemcpyDtoDAsync(pointers[3], pointers[0], 16, handle->stream) ? EXECUTION_FAILED : OK;
+  int copies = plan->index == 2 ? 6 : plan->index < 2 ? 2 : 1;
+  for (int i = 0; i < copies; ++i)
+    if (cuMemcpyDtoDAsync(pointers[3], pointers[plan->index == 3], 16, handle->stream))
+      return EXECUTION_FAILED;
+  return plan->index == 4 && cuMemsetD8Async(pointers[3] + 16, 0, 16, handle->stream) ? EXECUTION_FAILED : OK;
 }

@@ -1,0 +1,161 @@
+"""An artifact laid out on a device: a plan for each graph, memory for everything, and the whole program captured as one CUDA graph."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+from collections.abc import Mapping
+from typing import Any
+
+from convoy_runtime._native import NativeLibrary
+from convoy_runtime._safetensors import HostTensor
+from convoy_runtime.artifact import Artifact
+from convoy_runtime.errors import ArtifactError, CudaError
+from convoy_runtime.program import Progress
+
+from ._cudnn import Cudnn, open_cudnn
+from ._driver import Device
+from .calls import Calls
+from .capture import Captured, capture
+from .memory import Allocation, carve
+from .options import PlanOptions
+from .plan import Plan
+from .planner import Planner
+from .selection import decide, select
+from .store import PlanStore
+
+__all__ = ["Instance"]
+
+PTX = "kernels.ptx"
+# CUstream_flags.
+_STREAM_NON_BLOCKING = 1
+
+
+class Instance:
+    """Owns plans, memory, stream and captured graph. `inputs`, `outputs` and `prepared` are the pointers of the manifest's tensors, in
+    its order; `captured` reads and writes them. `close` gives everything back but `memory`, which arrays may still hold.
+
+    The device must be the thread's current one in every call.
+    """
+
+    def __init__(
+        self,
+        artifact: Artifact,
+        native: NativeLibrary,
+        device: Device,
+        options: PlanOptions,
+        *,
+        store: PlanStore | None,
+        tune: str,
+        progress: Progress | None,
+    ) -> None:
+        self._manifest, self._native, self._device, self._driver = artifact.manifest, native, device, device.driver
+        self._resources = contextlib.ExitStack()
+        self.plans: dict[int, Plan] = {}
+        try:
+            self._prepare(artifact, options, store, tune, progress)
+        except BaseException:
+            self.close()
+            raise
+
+    def install(self, prepared: Mapping[str, HostTensor]) -> None:
+        """Makes the prepared weights those of the next run. No run may be under way."""
+        for spec, pointer in zip(self._manifest.prepared, self.prepared, strict=True):
+            array = prepared[spec.name].array
+            if array.nbytes:
+                self._driver.call("cuMemcpyHtoDAsync", pointer, array.ctypes.data, array.nbytes, self.stream)
+        # On our stream and waited for: the plain copy may return before the last bytes are there.
+        self._driver.call("cuStreamSynchronize", self.stream)
+
+    def capture(self, plans: Mapping[int, Plan], workspace: int) -> Captured:
+        """The program on these plans as a CUDA graph. It runs once before, because first calls may load code, which no capture allows."""
+        cudnn, handle = self._cudnn
+        calls = Calls(
+            self._manifest,
+            self._driver,
+            self.stream,
+            cudnn=cudnn,
+            handle=handle,
+            plans=plans,
+            kernels=self._kernels,
+            workspace=workspace,
+        )
+        try:
+            arguments = self._native, self.inputs, self.prepared, self.outputs, self.arena
+            calls.run(*arguments)
+            self._driver.call("cuStreamSynchronize", self.stream)
+            return capture(self._driver, self.stream, lambda: calls.run(*arguments))
+        finally:
+            calls.close()
+
+    def close(self) -> None:
+        """Gives everything back; the last run has to be over. Calling it again does nothing."""
+        self._resources.close()
+        self.plans = {}
+
+    def _prepare(
+        self, artifact: Artifact, options: PlanOptions, store: PlanStore | None, tune: str, progress: Progress | None
+    ) -> None:
+        manifest, call, keep = self._manifest, self._driver.call, self._resources
+        self.stream = int(call("cuStreamCreate", _STREAM_NON_BLOCKING))
+        keep.callback(self._quietly, "cuStreamDestroy", self.stream)
+        cudnn, handle = self._cudnn = self._open_cudnn()
+        planner = None
+        finalists: dict[int, list[Plan]] = {}
+        if cudnn is not None and handle is not None:
+            planner = Planner(cudnn, options, handle=handle, store=store)
+            finalists = select(manifest, self._native, planner, cudnn, self._device, self.stream, handle, tune, progress)
+            for plans in finalists.values():
+                for plan in plans:
+                    keep.callback(plan.descriptor.close)
+        self._kernels = self._load_kernels(artifact)
+
+        specs = (*manifest.inputs, *manifest.outputs, *manifest.prepared)
+        memory, pointers = carve(self._device, [*(spec.bytes for spec in specs), manifest.arena_bytes])
+        self.memory = memory
+        ends = len(manifest.inputs), len(manifest.inputs) + len(manifest.outputs), len(specs)
+        self.inputs, self.outputs = pointers[: ends[0]], pointers[ends[0] : ends[1]]
+        self.prepared, self.arena = pointers[ends[1] : ends[2]], pointers[-1]
+        if planner is not None and any(len(plans) > 1 for plans in finalists.values()):
+            self.plans = decide(self, manifest, self._device, self.stream, finalists, progress)
+            for index, plan in self.plans.items():
+                planner.keep(self._native.builder(manifest.graphs[index].symbol), plan)
+        else:
+            self.plans = {index: plans[0] for index, plans in finalists.items()}
+        # The first run is on whatever is there: zeros are valid indices, and no NaN slows anything down.
+        call("cuMemsetD8Async", memory.pointer, 0, memory.size, self.stream)
+        self._workspace = Allocation(self._device, max((plan.report.workspace_bytes for plan in self.plans.values()), default=0))
+        self.captured = self.capture(self.plans, self._workspace.pointer)
+        keep.callback(self.captured.close)
+
+    def _open_cudnn(self) -> tuple[Cudnn | None, int | None]:
+        """cuDNN and a handle on our stream; neither when the program has no graphs."""
+        if not self._manifest.calls or self._manifest.cudnn is None:
+            return None, None
+        cudnn = open_cudnn(self._manifest.cudnn.minimum)
+        pointer = ctypes.c_void_p()
+        cudnn.call("cudnnCreate", ctypes.byref(pointer))
+        handle = pointer.value or 0
+        self._resources.callback(cudnn.library.cudnnDestroy, handle)
+        cudnn.call("cudnnSetStream", handle, self.stream)
+        return cudnn, handle
+
+    def _load_kernels(self, artifact: Artifact) -> list[Any]:
+        if not self._manifest.kernels:
+            return []
+        image = ctypes.create_string_buffer(bytes(artifact.members[PTX]))
+        module = self._driver.call("cuModuleLoadData", ctypes.addressof(image))
+        self._resources.callback(self._quietly, "cuModuleUnload", module)
+        functions = []
+        for kernel in self._manifest.kernels:
+            try:
+                functions.append(self._driver.call("cuModuleGetFunction", module, kernel.name.encode()))
+            except CudaError as error:
+                problem = f"kernel {kernel.name} of {kernel.location} is not there: {error}"
+                raise ArtifactError(problem=problem, path=artifact.path, member=PTX) from error
+        return functions
+
+    def _quietly(self, name: str, argument: Any) -> None:
+        """For clean-up: an error that an earlier call left on the device must not hide the first one."""
+        with contextlib.suppress(CudaError):
+            self._driver.call(name, argument)

@@ -1,0 +1,143 @@
+"""Memory to try a graph's plans on: sets of its tensors, more than the L2 cache holds, with guards around tensors and workspace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+
+import numpy as np
+
+from convoy_runtime.dtypes import DTYPES
+from convoy_runtime.manifest import Graph, GraphTensor
+
+from ._driver import Device, Driver
+from .memory import ALIGNMENT, Allocation
+
+__all__ = ["Scratch", "fill_random"]
+
+#: Bytes before and after each tensor that nothing may change. As floats they are NaN, so reading them shows as well.
+_GUARD = 4096
+_GUARD_BYTE = 0xFF
+#: Inputs are this many random elements, over and over; a prime, so that rows differ.
+_RANDOM = 1_000_003
+#: Of a large output this many chunks are looked at, evenly spread, first and last bytes included.
+_CHUNKS = 64
+_CHUNK_BYTES = 16 << 10
+_MAX_SETS = 16
+
+
+def extent(tensor: GraphTensor) -> int:
+    """Bytes from the first element to the end of the last one."""
+    elements = 1 + sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.strides, strict=True))
+    return elements * DTYPES[tensor.dtype].bytes if prod(tensor.shape) else 0
+
+
+class Scratch:
+    """Buffers for one graph. `sets` are the pointers of its tensors, in the order of the manifest; all sets hold the same inputs."""
+
+    def __init__(self, device: Device, stream: int, graph: Graph, workspace_bytes: int) -> None:
+        self._driver, self._stream, self._graph = device.driver, stream, graph
+        attribute = self._driver.module.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE
+        cache = int(self._driver.call("cuDeviceGetAttribute", attribute, device.handle))
+        self._sizes = [extent(tensor) for tensor in graph.tensors]
+        count = max(1, min(_MAX_SETS, -(-2 * cache // max(1, sum(self._sizes)))))
+        # One allocation: guard, tensor, guard, tensor, ... guard, workspace, guard.
+        offsets, end = [], _GUARD
+        for size in [*(self._sizes * count), workspace_bytes]:
+            offsets.append(end)
+            end += -(-size // ALIGNMENT) * ALIGNMENT + _GUARD
+        self._memory = Allocation(device, end)
+        self._call("cuMemsetD8Async", self._memory.pointer, _GUARD_BYTE, end)
+        pointers = [self._memory.pointer + offset for offset in offsets]
+        self.sets = [pointers[index : index + len(self._sizes)] for index in range(0, count * len(self._sizes), len(self._sizes))]
+        self.workspace = pointers[-1]
+        generator = np.random.default_rng(0)
+        for position, tensor in enumerate(graph.tensors):
+            if tensor.role == "input":
+                for pointers in self.sets:
+                    fill_random(self._driver, stream, pointers[position], self._sizes[position], tensor.dtype, generator)
+
+    def poison(self) -> None:
+        """Makes the outputs of the first set NaN, so that what a run leaves unwritten shows."""
+        for pointer, size, tensor in zip(self.sets[0], self._sizes, self._graph.tensors, strict=True):
+            if tensor.role == "output" and size:
+                self._call("cuMemsetD8Async", pointer, _GUARD_BYTE, size)
+
+    def outputs(self) -> list[np.ndarray]:
+        """What is in the outputs of the first set, as float32: all of it, or chunks all over a large one."""
+        found = []
+        for pointer, size, tensor in zip(self.sets[0], self._sizes, self._graph.tensors, strict=True):
+            if tensor.role == "output":
+                parts = [self._read(pointer + begin, end - begin) for begin, end in _chunks(size, DTYPES[tensor.dtype].bytes)]
+                found.append(_as_float32(np.concatenate(parts) if parts else np.zeros(0, np.uint8), tensor.dtype))
+        return found
+
+    def trespass(self, workspace_bytes: int) -> str | None:
+        """What was written around the first set's tensors and behind `workspace_bytes` of the workspace; None when nothing was. The guards
+        are whole again afterwards."""
+        tensors = zip(self.sets[0], self._sizes, (f"tensor {tensor.uid}" for tensor in self._graph.tensors), strict=True)
+        for pointer, size, name in (*tensors, (self.workspace, workspace_bytes, "the workspace")):
+            for where, begin, end in (("before", pointer - _GUARD, pointer), ("behind", pointer + size, pointer + size + _GUARD)):
+                if (self._read(begin, end - begin) != _GUARD_BYTE).any():
+                    self._call("cuMemsetD8Async", begin, _GUARD_BYTE, end - begin)
+                    return f"writes {where} {name}"
+        return None
+
+    def guard_workspace(self, size: int) -> None:
+        """Marks what lies behind `size` bytes of the workspace as not to be written."""
+        self._call("cuMemsetD8Async", self.workspace + size, _GUARD_BYTE, _GUARD)
+
+    def close(self) -> None:
+        """Gives the memory back."""
+        del self._memory
+
+    def _call(self, name: str, *arguments: object) -> None:
+        self._driver.call(name, *arguments, self._stream)
+
+    def _read(self, pointer: int, size: int) -> np.ndarray:
+        host = np.empty(size, np.uint8)
+        if size:
+            self._call("cuMemcpyDtoHAsync", host.ctypes.data, pointer, size)
+            self._call("cuStreamSynchronize")
+        return host
+
+
+def _chunks(size: int, element: int) -> Iterator[tuple[int, int]]:
+    if size <= _CHUNKS * _CHUNK_BYTES:
+        if size:
+            yield 0, size
+        return
+    for index in range(_CHUNKS):
+        begin = (size - _CHUNK_BYTES) * index // (_CHUNKS - 1) // element * element
+        yield begin, begin + _CHUNK_BYTES
+
+
+def fill_random(
+    driver: Driver, stream: int, pointer: int, size: int, dtype: str, generator: np.random.Generator, *, scale: float = 1.0
+) -> None:
+    """Fills `size` bytes with normal floats of deviation `scale`, or with integers 0 and 1. Large tensors repeat one block of them."""
+    block = _random(generator, dtype, scale)
+    done = min(size, block.nbytes)
+    if done:
+        driver.call("cuMemcpyHtoDAsync", pointer, block.ctypes.data, done, stream)
+    while done < size:
+        step = min(done, size - done)
+        driver.call("cuMemcpyDtoDAsync", pointer + done, pointer, step, stream)
+        done += step
+    # The block is host memory of ours, which goes away.
+    driver.call("cuStreamSynchronize", stream)
+
+
+def _random(generator: np.random.Generator, dtype: str, scale: float) -> np.ndarray:
+    normal = generator.standard_normal(_RANDOM, np.float32) * np.float32(scale)
+    if dtype == "bfloat16":
+        return np.asarray(normal.view(np.uint32) >> 16, np.uint16)
+    if dtype.startswith("float"):
+        return np.asarray(normal.astype(DTYPES[dtype].storage))
+    return np.asarray(generator.integers(0, 2, _RANDOM).astype(DTYPES[dtype].storage))
+
+
+def _as_float32(raw: np.ndarray, dtype: str) -> np.ndarray:
+    if dtype == "bfloat16":
+        return np.asarray((raw.view(np.uint16).astype(np.uint32) << 16).view(np.float32))
+    return np.asarray(raw.view(DTYPES[dtype].storage).astype(np.float32))

@@ -1,0 +1,186 @@
+"""Measures the plans that cuDNN offers for a graph, on the device, each checked against the others.
+
+A plan is run on buffers that hold NaN where it has to write, with guards around each; what it computes is compared with the median of
+all plans, and who writes outside, or something else, is out. Then each is captured in a CUDA graph over more buffers than the L2 cache
+holds, and all are timed in turn, in rounds after which the slow half leaves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from itertools import islice
+from statistics import median
+from typing import Any, Final
+
+import numpy as np
+
+from convoy_runtime.errors import CudaError, CudnnError
+from convoy_runtime.manifest import Graph
+
+from ._cudnn import Cudnn
+from ._driver import Device
+from .calls import variant_pack
+from .capture import Captured, Stopwatch, capture
+from .plan import Plan, Trial
+from .planner import Planner
+from .scratch import Scratch
+
+__all__ = ["TUNE_LEVELS", "Level", "Tuner"]
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """How much to measure: how many plans of each source (`Planner.candidates`) are built, and over how many rounds they are timed."""
+
+    name: str
+    sources: tuple[tuple[str, int], ...]
+    rounds: int
+
+
+_ALL: Final = 1000
+TUNE_LEVELS: Final = {
+    "quick": Level("quick", (("A", 8), ("FALLBACK", 2)), 3),
+    "full": Level("full", (("A", _ALL), ("B", _ALL), ("FALLBACK", _ALL), ("engines", _ALL)), 7),
+}
+
+#: A plan this much slower than the best one is not among those that the whole program decides between.
+_CLOSE = 1.06
+_FINALISTS = 3
+#: Largest difference from the median of all plans, relative to its largest value: some units in the last place of the io type, and what
+#: rounding to TF32, or Winograd's transform, adds.
+_TOLERANCE: Final = {"float16": 1e-2, "bfloat16": 4e-2, "float32": 5e-3, "float64": 1e-6}
+_ROUND_MICROSECONDS = 1500.0
+
+
+@dataclass(slots=True)
+class _Candidate:
+    plan: Plan
+    results: list[np.ndarray] | None = None
+    captured: Captured | None = None
+    microseconds: float | None = None
+    reason: str | None = None
+
+    def trial(self) -> Trial:
+        report = self.plan.report
+        return Trial(report.engine, report.knobs, report.workspace_bytes, self.microseconds, self.reason)
+
+
+class Tuner:
+    """Tunes graphs on `stream`, which is the one that `handle` works on."""
+
+    def __init__(self, planner: Planner, cudnn: Cudnn, device: Device, stream: int, handle: int, level: Level) -> None:
+        self._planner, self._cudnn, self._device, self._stream, self._handle = planner, cudnn, device, stream, handle
+        self.level = level
+
+    def tune(self, graph: Graph, build: Any, progress: Callable[[str], None] = lambda _: None) -> list[Plan]:
+        """Plans for `graph` that are nearly as fast as the best one, best first; their reports have all trials. Raises CudnnError when the
+        graph itself is refused, PlanError when no plan is left, CudaError when the device is out of memory."""
+        rejected: list[str] = []
+        with ExitStack() as stack:
+            operations = stack.enter_context(self._planner.operation_graph(graph, build))
+            candidates = [_Candidate(plan) for plan in self._plans(graph, operations, rejected, progress)]
+            if not candidates:
+                raise self._planner.no_plan(graph, rejected)
+            kept: set[int] = set()
+
+            def close() -> None:
+                for candidate in candidates:
+                    if id(candidate.plan) not in kept:
+                        candidate.plan.descriptor.close()
+
+            # Before the plans, because a captured graph must not outlive its plan.
+            stack.callback(close)
+            progress(f"timing {len(candidates)} plans of {graph.name}")
+            scratch = Scratch(self._device, self._stream, graph, max(each.plan.report.workspace_bytes for each in candidates))
+            stack.callback(scratch.close)
+            for candidate in candidates:
+                self._try(graph, candidate, scratch)
+            self._compare(graph, candidates)
+            self._time(graph, candidates, scratch, stack)
+            ranked = sorted((each for each in candidates if each.microseconds is not None), key=lambda each: each.microseconds or 0.0)
+            if not ranked:
+                raise self._planner.no_plan(graph, [*rejected, *(str(each.trial()) for each in candidates)])
+            trials = (*(each.trial() for each in ranked), *(each.trial() for each in candidates if each.microseconds is None))
+            best = ranked[0].microseconds or 0.0
+            close_calls = [each for each in ranked[:_FINALISTS] if (each.microseconds or 0.0) <= best * _CLOSE]
+            kept.update(id(each.plan) for each in close_calls)
+            return [
+                replace(each.plan, report=replace(each.plan.report, origin="tuning", tuned=self.level.name, trials=trials))
+                for each in close_calls
+            ]
+
+    def _plans(self, graph: Graph, operations: Any, rejected: list[str], progress: Callable[[str], None]) -> list[Plan]:
+        plans: list[Plan] = []
+        seen: set[tuple[object, ...]] = set()
+        for source, limit in self.level.sources:
+            for plan in islice(self._planner.candidates(graph, operations, rejected, [source], seen), limit):
+                plans.append(plan)
+                progress(f"plan {len(plans)} of {graph.name}")
+        return plans
+
+    def _enqueue(self, graph: Graph, plan: Plan, pointers: list[int], workspace: int) -> None:
+        pack = variant_pack(self._cudnn, tuple(tensor.uid for tensor in graph.tensors), tuple(pointers), workspace)
+        try:
+            self._cudnn.call("cudnnBackendExecute", self._handle, plan.descriptor.pointer, pack.pointer, what=f"graph {graph.name}")
+        finally:
+            pack.close()
+
+    def _try(self, graph: Graph, candidate: _Candidate, scratch: Scratch) -> None:
+        """One run; first runs may load code, which no capture allows."""
+        size = candidate.plan.report.workspace_bytes
+        try:
+            scratch.guard_workspace(size)
+            scratch.poison()
+            self._enqueue(graph, candidate.plan, scratch.sets[0], scratch.workspace)
+            results = scratch.outputs()
+            candidate.reason = scratch.trespass(size)
+        except CudnnError as error:
+            candidate.reason = f"{error.name}: {error.detail}"
+        else:
+            candidate.results = results if candidate.reason is None else None
+
+    def _compare(self, graph: Graph, candidates: list[_Candidate]) -> None:
+        ran = [each for each in candidates if each.results is not None]
+        dtypes = [tensor.dtype for tensor in graph.tensors if tensor.role == "output"]
+        for position, dtype in enumerate(dtypes):
+            found = np.stack([each.results[position] for each in ran if each.results is not None]) if ran else np.zeros((0, 0))
+            if not found.size:
+                continue
+            middle = np.median(found, axis=0)
+            scale = float(np.nanmax(np.abs(middle), initial=0.0)) or 1.0
+            for candidate, values in zip(ran, found, strict=True):
+                same_nans = bool((np.isnan(values) == np.isnan(middle)).all())
+                difference = float(np.nanmax(np.abs(values - middle), initial=0.0)) / scale
+                if candidate.reason is None and not (same_nans and difference <= _TOLERANCE.get(dtype, 0.0)):
+                    said = f"{difference:.1e} of the largest value" if same_nans else "where the others have numbers, or it, NaN"
+                    candidate.reason = f"output {position} differs from the median of {len(ran)} plans: {said}"
+
+    def _time(self, graph: Graph, candidates: list[_Candidate], scratch: Scratch, stack: ExitStack) -> None:
+        watch = Stopwatch(self._device.driver, self._stream)
+        stack.callback(watch.close)
+        racing: list[tuple[_Candidate, Captured]] = []
+        for candidate in candidates:
+            if candidate.reason is not None:
+                continue
+
+            def everything(candidate: _Candidate = candidate) -> None:
+                for pointers in scratch.sets:
+                    self._enqueue(graph, candidate.plan, pointers, scratch.workspace)
+
+            try:
+                captured = capture(self._device.driver, self._stream, everything)
+            except (CudnnError, CudaError) as error:
+                candidate.reason = f"cannot be captured: {error}"
+                continue
+            stack.callback(captured.close)
+            racing.append((candidate, captured))
+        while racing:
+            times = watch.rounds([captured for _, captured in racing], rounds=self.level.rounds, microseconds=_ROUND_MICROSECONDS)
+            for (candidate, _), figures in zip(racing, times, strict=True):
+                candidate.microseconds = median(figures) / len(scratch.sets)
+            if len(racing) <= _FINALISTS:
+                return
+            racing.sort(key=lambda each: each[0].microseconds or 0.0)
+            racing = racing[: max(_FINALISTS, len(racing) // 2)]
