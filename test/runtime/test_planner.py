@@ -141,7 +141,12 @@ def test_why_the_heuristics_offer_nothing(plan: Callable[..., Any]) -> None:
         (PlanOptions(allow_winograd=False), {"WINOGRAD"}, set(), "uses Winograd's transform"),
         (PlanOptions(allow_runtime_compilation=False), set(), {"RUNTIME_COMPILATION"}, "compiles at run time"),
         (PlanOptions(allow_fft=False), {"FFT"}, set(), "uses Fourier transforms"),
-        (PlanOptions(allow_reduced_precision_reduction=False), {"REDUCED_PRECISION_REDUCTION"}, set(), "accumulates in less than the compute type"),
+        (
+            PlanOptions(allow_reduced_precision_reduction=False),
+            {"REDUCED_PRECISION_REDUCTION"},
+            set(),
+            "accumulates in less than the compute type",
+        ),
         (PlanOptions(engines=(4, 7)), set(), set(), None),
         (PlanOptions(engines=(4,)), set(), set(), "is not one of the engines asked for"),
         (PlanOptions(exclude_engines=(7,)), set(), set(), "is an engine that was excluded"),

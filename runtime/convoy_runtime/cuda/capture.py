@@ -66,13 +66,21 @@ class Stopwatch:
 
     def once(self, captured: Captured, launches: int = 1) -> float:
         """Microseconds of a launch, over `launches` in a row."""
+
+        def enqueue() -> None:
+            for _ in range(launches):
+                captured.launch(self._stream)
+
+        return self.time(enqueue) / launches
+
+    def time(self, enqueue: Callable[[], None]) -> float:
+        """Microseconds of what `enqueue` puts on the stream."""
         call, (begin, end) = self._driver.call, self._events
         call("cuEventRecord", begin, self._stream)
-        for _ in range(launches):
-            captured.launch(self._stream)
+        enqueue()
         call("cuEventRecord", end, self._stream)
         call("cuEventSynchronize", end)
-        return float(call("cuEventElapsedTime", begin, end)) * 1000 / launches
+        return float(call("cuEventElapsedTime", begin, end)) * 1000
 
     def rounds(self, captured: Sequence[Captured], *, rounds: int, microseconds: float) -> list[list[float]]:
         """Microseconds of a launch of each graph, `rounds` figures a graph. A round times each in turn for about `microseconds`, so that

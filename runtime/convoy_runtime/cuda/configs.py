@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from convoy_runtime.errors import CudnnError
 
 from ._cudnn import BackendDescriptor, Cudnn
-from ._enums import Attribute, Descriptor, HeurMode, KnobType, Type, name_of
+from ._enums import Attribute, BehaviorNote, Descriptor, HeurMode, KnobType, Type, name_of
 
 __all__ = ["Config", "config_of", "engine_configs", "heuristic_configs"]
 
@@ -76,8 +76,11 @@ def heuristic_configs(
             yield config
 
 
-def engine_configs(cudnn: Cudnn, operations: BackendDescriptor, device: BackendDescriptor | None, rejected: list[str]) -> Iterator[Config]:
-    """Every engine that knows the graph, with its default knobs, whatever the heuristics think of it."""
+def engine_configs(
+    cudnn: Cudnn, operations: BackendDescriptor, device: BackendDescriptor | None, rejected: list[str], *, precompiled: bool
+) -> Iterator[Config]:
+    """Every engine that knows the graph, with its default knobs, whatever the heuristics think of it; with `precompiled` only those
+    that compile no kernel, which cost nothing to try."""
     (count,) = operations.get(Attribute.OPERATIONGRAPH_ENGINE_GLOBAL_COUNT, Type.INT64, 1)
     for index in range(count):
         try:
@@ -86,7 +89,8 @@ def engine_configs(cudnn: Cudnn, operations: BackendDescriptor, device: BackendD
             if error.name != "CUDNN_STATUS_NOT_SUPPORTED":
                 rejected.append(f"engines[{index}]: {error.name}: {error.detail}")
             continue
-        yield config
+        if not (precompiled and BehaviorNote.RUNTIME_COMPILATION in config.behavior):
+            yield config
         config.descriptor.close()
 
 

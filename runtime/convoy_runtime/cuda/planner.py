@@ -183,12 +183,13 @@ class Planner:
         sources: Iterable[str],
         seen: set[tuple[object, ...]] | None = None,
     ) -> Iterator[Plan]:
-        """Plans that can be built for `graph`, in the order of `sources`, modes of the heuristics or `engines` for every engine there is;
-        what cannot is added to `rejected` with the reason. Configurations in `seen` are left out, and new ones go in there."""
+        """Plans that can be built for `graph`, in the order of `sources`: modes of the heuristics, `engines` for every engine there is with
+        its default knobs, or `precompiled` for those of them that compile nothing. What cannot be built is added to `rejected` with the
+        reason. Configurations in `seen` are left out, and new ones go in there."""
         seen = set() if seen is None else seen
         for source in sources:
-            if source == "engines":
-                configs = engine_configs(self._cudnn, operations, self._device, rejected)
+            if source in ("engines", "precompiled"):
+                configs = engine_configs(self._cudnn, operations, self._device, rejected, precompiled=source == "precompiled")
             else:
                 configs = heuristic_configs(self._cudnn, operations, source, self._device, rejected)
             for config in configs:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from math import prod
 
 import numpy as np
@@ -51,11 +52,10 @@ class Scratch:
         pointers = [self._memory.pointer + offset for offset in offsets]
         self.sets = [pointers[index : index + len(self._sizes)] for index in range(0, count * len(self._sizes), len(self._sizes))]
         self.workspace = pointers[-1]
-        generator = np.random.default_rng(0)
         for position, tensor in enumerate(graph.tensors):
             if tensor.role == "input":
                 for pointers in self.sets:
-                    fill_random(self._driver, stream, pointers[position], self._sizes[position], tensor.dtype, generator)
+                    fill_random(self._driver, stream, pointers[position], self._sizes[position], tensor.dtype, seed=position)
 
     def poison(self) -> None:
         """Makes the outputs of the first set NaN, so that what a run leaves unwritten shows."""
@@ -75,13 +75,14 @@ class Scratch:
     def trespass(self, workspace_bytes: int) -> str | None:
         """What was written around the first set's tensors and behind `workspace_bytes` of the workspace; None when nothing was. The guards
         are whole again afterwards."""
+        found = None
         tensors = zip(self.sets[0], self._sizes, (f"tensor {tensor.uid}" for tensor in self._graph.tensors), strict=True)
         for pointer, size, name in (*tensors, (self.workspace, workspace_bytes, "the workspace")):
             for where, begin, end in (("before", pointer - _GUARD, pointer), ("behind", pointer + size, pointer + size + _GUARD)):
                 if (self._read(begin, end - begin) != _GUARD_BYTE).any():
                     self._call("cuMemsetD8Async", begin, _GUARD_BYTE, end - begin)
-                    return f"writes {where} {name}"
-        return None
+                    found = found or f"writes {where} {name}"
+        return found
 
     def guard_workspace(self, size: int) -> None:
         """Marks what lies behind `size` bytes of the workspace as not to be written."""
@@ -112,11 +113,9 @@ def _chunks(size: int, element: int) -> Iterator[tuple[int, int]]:
         yield begin, begin + _CHUNK_BYTES
 
 
-def fill_random(
-    driver: Driver, stream: int, pointer: int, size: int, dtype: str, generator: np.random.Generator, *, scale: float = 1.0
-) -> None:
-    """Fills `size` bytes with normal floats of deviation `scale`, or with integers 0 and 1. Large tensors repeat one block of them."""
-    block = _random(generator, dtype, scale)
+def fill_random(driver: Driver, stream: int, pointer: int, size: int, dtype: str, *, scale: float = 1.0, seed: int = 0) -> None:
+    """Fills `size` bytes with normal floats of deviation `scale`, or with integers 0 and 1: one block of them, repeated."""
+    block = _random(dtype, scale, seed)
     done = min(size, block.nbytes)
     if done:
         driver.call("cuMemcpyHtoDAsync", pointer, block.ctypes.data, done, stream)
@@ -124,17 +123,17 @@ def fill_random(
         step = min(done, size - done)
         driver.call("cuMemcpyDtoDAsync", pointer + done, pointer, step, stream)
         done += step
-    # The block is host memory of ours, which goes away.
-    driver.call("cuStreamSynchronize", stream)
 
 
-def _random(generator: np.random.Generator, dtype: str, scale: float) -> np.ndarray:
+@lru_cache(maxsize=16)
+def _random(dtype: str, scale: float, seed: int) -> np.ndarray:
+    generator = np.random.default_rng(seed)
+    if not dtype.startswith(("float", "bfloat")):
+        return generator.integers(0, 2, _RANDOM).astype(DTYPES[dtype].storage)
     normal = generator.standard_normal(_RANDOM, np.float32) * np.float32(scale)
     if dtype == "bfloat16":
         return np.asarray(normal.view(np.uint32) >> 16, np.uint16)
-    if dtype.startswith("float"):
-        return np.asarray(normal.astype(DTYPES[dtype].storage))
-    return np.asarray(generator.integers(0, 2, _RANDOM).astype(DTYPES[dtype].storage))
+    return np.asarray(normal.astype(DTYPES[dtype].storage))
 
 
 def _as_float32(raw: np.ndarray, dtype: str) -> np.ndarray:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import ExitStack
+from math import prod
 from statistics import median
 from typing import Protocol
-
-import numpy as np
 
 from convoy_runtime._native import NativeLibrary
 from convoy_runtime.manifest import Manifest
@@ -88,13 +87,12 @@ def decide(
 
     The program runs on random inputs and weights: zeros would let the GPU clock higher than real numbers do.
     """
-    generator = np.random.default_rng(0)
     for spec, pointer in zip(manifest.inputs, program.inputs, strict=True):
-        fill_random(device.driver, stream, pointer, spec.bytes, spec.dtype, generator)
+        fill_random(device.driver, stream, pointer, spec.bytes, spec.dtype)
     for spec, pointer in zip(manifest.prepared, program.prepared, strict=True):
         # Values stay in range over many layers when a weight of K x C... is divided by the root of its fan-in.
-        fan_in = max(1, int(np.prod(spec.shape[1:]))) if len(spec.shape) > 1 else 1
-        fill_random(device.driver, stream, pointer, spec.bytes, spec.dtype, generator, scale=fan_in**-0.5)
+        fan_in = max(1, prod(spec.shape[1:]))
+        fill_random(device.driver, stream, pointer, spec.bytes, spec.dtype, scale=fan_in**-0.5)
     calls = [site.graph for site in manifest.calls]
 
     def share(index: int) -> float:

@@ -32,7 +32,7 @@ __all__ = ["TUNE_LEVELS", "Level", "Tuner"]
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """How much to measure: how many plans of each source (`Planner.candidates`) are built, and over how many rounds they are timed."""
+    """How much to measure: how many plans of each source (`Planner.candidates`) are built at most, over how many rounds they are timed."""
 
     name: str
     sources: tuple[tuple[str, int], ...]
@@ -41,7 +41,7 @@ class Level:
 
 _ALL: Final = 1000
 TUNE_LEVELS: Final = {
-    "quick": Level("quick", (("A", 8), ("FALLBACK", 2)), 3),
+    "quick": Level("quick", (("A", 8), ("precompiled", _ALL)), 3),
     "full": Level("full", (("A", _ALL), ("B", _ALL), ("FALLBACK", _ALL), ("engines", _ALL)), 7),
 }
 
@@ -52,6 +52,9 @@ _FINALISTS = 3
 #: rounding to TF32, or Winograd's transform, adds.
 _TOLERANCE: Final = {"float16": 1e-2, "bfloat16": 4e-2, "float32": 5e-3, "float64": 1e-6}
 _ROUND_MICROSECONDS = 1500.0
+#: A plan that takes this many times the best one's first time is not timed again. That time has the host's part in it.
+_HOPELESS = 3
+_HOST_MICROSECONDS = 100.0
 
 
 @dataclass(slots=True)
@@ -95,10 +98,12 @@ class Tuner:
             progress(f"timing {len(candidates)} plans of {graph.name}")
             scratch = Scratch(self._device, self._stream, graph, max(each.plan.report.workspace_bytes for each in candidates))
             stack.callback(scratch.close)
+            watch = Stopwatch(self._device.driver, self._stream)
+            stack.callback(watch.close)
             for candidate in candidates:
-                self._try(graph, candidate, scratch)
+                self._try(graph, candidate, scratch, watch)
             self._compare(graph, candidates)
-            self._time(graph, candidates, scratch, stack)
+            self._time(graph, candidates, scratch, watch, stack)
             ranked = sorted((each for each in candidates if each.microseconds is not None), key=lambda each: each.microseconds or 0.0)
             if not ranked:
                 raise self._planner.no_plan(graph, [*rejected, *(str(each.trial()) for each in candidates)])
@@ -127,8 +132,8 @@ class Tuner:
         finally:
             pack.close()
 
-    def _try(self, graph: Graph, candidate: _Candidate, scratch: Scratch) -> None:
-        """One run; first runs may load code, which no capture allows."""
+    def _try(self, graph: Graph, candidate: _Candidate, scratch: Scratch, watch: Stopwatch) -> None:
+        """One run, whose result is kept, because first runs may load code, which no capture allows; and one that is timed, roughly."""
         size = candidate.plan.report.workspace_bytes
         try:
             scratch.guard_workspace(size)
@@ -136,10 +141,11 @@ class Tuner:
             self._enqueue(graph, candidate.plan, scratch.sets[0], scratch.workspace)
             results = scratch.outputs()
             candidate.reason = scratch.trespass(size)
+            if candidate.reason is None:
+                candidate.results = results
+                candidate.microseconds = watch.time(lambda: self._enqueue(graph, candidate.plan, scratch.sets[0], scratch.workspace))
         except CudnnError as error:
             candidate.reason = f"{error.name}: {error.detail}"
-        else:
-            candidate.results = results if candidate.reason is None else None
 
     def _compare(self, graph: Graph, candidates: list[_Candidate]) -> None:
         ran = [each for each in candidates if each.results is not None]
@@ -155,14 +161,15 @@ class Tuner:
                 difference = float(np.nanmax(np.abs(values - middle), initial=0.0)) / scale
                 if candidate.reason is None and not (same_nans and difference <= _TOLERANCE.get(dtype, 0.0)):
                     said = f"{difference:.1e} of the largest value" if same_nans else "where the others have numbers, or it, NaN"
+                    candidate.microseconds = None
                     candidate.reason = f"output {position} differs from the median of {len(ran)} plans: {said}"
 
-    def _time(self, graph: Graph, candidates: list[_Candidate], scratch: Scratch, stack: ExitStack) -> None:
-        watch = Stopwatch(self._device.driver, self._stream)
-        stack.callback(watch.close)
+    def _time(self, graph: Graph, candidates: list[_Candidate], scratch: Scratch, watch: Stopwatch, stack: ExitStack) -> None:
         racing: list[tuple[_Candidate, Captured]] = []
-        for candidate in candidates:
-            if candidate.reason is not None:
+        right = [each for each in candidates if each.reason is None]
+        limit = _HOPELESS * min((each.microseconds or 0.0 for each in right), default=0.0) + _HOST_MICROSECONDS
+        for candidate in right:
+            if (candidate.microseconds or 0.0) > limit:
                 continue
 
             def everything(candidate: _Candidate = candidate) -> None:
@@ -172,7 +179,7 @@ class Tuner:
             try:
                 captured = capture(self._device.driver, self._stream, everything)
             except (CudnnError, CudaError) as error:
-                candidate.reason = f"cannot be captured: {error}"
+                candidate.reason, candidate.microseconds = f"cannot be captured: {error}", None
                 continue
             stack.callback(captured.close)
             racing.append((candidate, captured))
