@@ -93,9 +93,7 @@ class Instance:
         self._resources.close()
         self.plans = {}
 
-    def _prepare(
-        self, artifact: Artifact, options: PlanOptions, store: PlanStore | None, tune: str, progress: Progress | None
-    ) -> None:
+    def _prepare(self, artifact: Artifact, options: PlanOptions, store: PlanStore | None, tune: str, progress: Progress | None) -> None:
         manifest, call, keep = self._manifest, self._driver.call, self._resources
         self.stream = int(call("cuStreamCreate", _STREAM_NON_BLOCKING))
         keep.callback(self._quietly, "cuStreamDestroy", self.stream)
