@@ -1,4 +1,5 @@
 #include "passes/pipeline/Driver.h"
+#include "dialect/cudnn/CudnnOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
@@ -139,6 +140,36 @@ bool compile(std::string_view text, const std::string &name, const std::string &
     return false;
   failedPhase = "emit";
   FailureOr<Emitted> emitted = emitModule(*module, parsed.cpu.getValue());
+  if (failed(emitted))
+    return false;
+  result = {std::move(emitted->native), std::move(emitted->ptx), std::move(emitted->manifest)};
+  return true;
+}
+
+bool compileGraphs(std::string_view text, const std::string &name, Artifact &result, std::vector<Diagnostic> &diagnostics) {
+  Session session(diagnostics);
+  OwningOpRef<ModuleOp> module = session.parse(text, name);
+  OwningOpRef<ModuleOp> alone = session.parse(
+      "func.func @main(%arena: memref<0xi8> {tcp.arena}) attributes {tcp.target = \"cuda\"} { return }", "the program around the graphs");
+  if (!module || !alone)
+    return false;
+  PassManager outline(&session.context, ModuleOp::getOperationName());
+  outline.addPass(createCudnnOutlineGraphsPass());
+  if (failed(outline.run(*module)))
+    return false;
+  for (auto graph : llvm::make_early_inc_range(module->getOps<cudnn::GraphOp>())) {
+    if (alone->lookupSymbol(graph.getSymName())) {
+      graph.emitOpError("expects a name other than that of the program's function, but got ") << graph.getSymNameAttr();
+      return false;
+    }
+    graph->moveBefore(alone->getBody(), alone->getBody()->end());
+  }
+  PipelineOptions options;
+  options.target = "cuda";
+  std::string failedPhase;
+  if (!lower(*alone, "plan", phaseNames().back().str(), options, nullptr, failedPhase, diagnostics))
+    return false;
+  FailureOr<Emitted> emitted = emitModule(*alone, options.cpu.getValue());
   if (failed(emitted))
     return false;
   result = {std::move(emitted->native), std::move(emitted->ptx), std::move(emitted->manifest)};

@@ -45,12 +45,27 @@ struct Artifact {
 bool compile(std::string_view text, const std::string &name, const std::string &from, const Options &options, const DumpPhase &dump,
              Artifact &result, std::string &failedPhase, std::vector<Diagnostic> &diagnostics);
 
+/// Compiles the graphs of a module alone, those of inline `cudnn.build_and_exec_graph`s too: a program that has their build functions and
+/// runs nothing. What else the module holds need not be of any phase.
+bool compileGraphs(std::string_view text, const std::string &name, Artifact &result, std::vector<Diagnostic> &diagnostics);
+
 /// The version of LLVM that generates the code, "22.1.8".
 std::string llvmVersion();
 
 /// Parses `text` and runs a textual pass pipeline on it.
 bool runPipeline(std::string_view text, const std::string &name, const std::string &pipeline, std::string &result,
                  std::vector<Diagnostic> &diagnostics);
+
+/// A number of cuDNN's backend API and its name, without prefix: of a descriptor kind (category "descriptor"), of an attribute
+/// ("attribute"), or an enumerator (the name of its type, as "data_type").
+struct BackendName {
+  std::string category;
+  std::string name;
+  int number;
+};
+
+/// The descriptor table's names.
+std::vector<BackendName> backendNames();
 
 } // namespace convoy
 

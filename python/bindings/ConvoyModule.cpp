@@ -67,6 +67,25 @@ NB_MODULE(_convoy, m) {
         return compile(text, name, "llvm", options, nullptr);
       },
       "text"_a, "name"_a, "options"_a, "Emit code for the text of a module at phase llvm. Returns what `compile` returns.");
+  m.def(
+      "compile_graphs",
+      [](std::string_view text, const std::string &name) {
+        CompilationFailed failure{"graphs", {}};
+        convoy::Artifact artifact;
+        if (!convoy::compileGraphs(text, name, artifact, failure.diagnostics))
+          raise(failure);
+        return nb::make_tuple(nb::bytes(artifact.native.data(), artifact.native.size()), artifact.manifest);
+      },
+      "text"_a, "name"_a, "Compile the cudnn graphs of a module's text alone. Returns (native library, manifest as JSON text).");
+  m.def(
+      "backend_names",
+      [] {
+        nb::list names;
+        for (const convoy::BackendName &each : convoy::backendNames())
+          names.append(nb::make_tuple(each.category, each.name, each.number));
+        return names;
+      },
+      "Names and numbers of cuDNN's backend API: (\"descriptor\", \"attribute\" or the type of an enum; name without prefix; number).");
   m.def("llvm_version", &convoy::llvmVersion, "The version of LLVM that generates code.");
   m.def(
       "run_pipeline",

@@ -1,9 +1,17 @@
-"""show what an artifact holds
+"""show what an artifact holds, or one of its cuDNN graphs in a form for other tools
+
+--as prints the graph that --graph names, of an artifact or of a .mlir file with cudnn.graphs; nothing of it is left out, and what a form
+cannot say is an error.
+  json    cudnn-frontend's own JSON, as str(graph) prints it and cudnn.pygraph().deserialize(text) and `convoy import` read it
+  dot     a picture for Graphviz
+  python  a program for cudnn-frontend (pip install nvidia-cudnn-frontend) that builds the graph, to paste into a bug report
 
 examples:
   convoy inspect resnet18.convoy
   convoy inspect resnet18.convoy --manifest
   convoy inspect resnet18.convoy --ptx
+  convoy inspect resnet18.convoy --graph conv2d_add_relu_0 --as python > report.py
+  convoy inspect graph.mlir --as dot | dot -Tsvg -o graph.svg
 """
 
 from __future__ import annotations
@@ -14,21 +22,30 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from convoy.errors import ConvoyError
+
 __all__ = ["main", "populate_parser"]
 
 
 def populate_parser(parser: argparse.ArgumentParser) -> None:
     """Adds this command's arguments."""
-    parser.add_argument("artifact", metavar="FILE", type=Path, help="an artifact that `convoy compile` wrote")
+    parser.add_argument("artifact", metavar="FILE", type=Path, help="an artifact that `convoy compile` wrote; with --as also a .mlir file")
+    parser.add_argument("--graph", metavar="NAME", help="the cuDNN graph to print with --as, when there are several")
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--manifest", action="store_true", help="print manifest.json")
     what.add_argument("--ptx", action="store_true", help="print the PTX of the generated kernels")
+    what.add_argument("--as", dest="form", choices=("json", "dot", "python"), help="print one cuDNN graph in this form")
 
 
 def main(options: argparse.Namespace) -> int:
     """Runs the command."""
     from convoy_runtime.artifact import open_artifact
 
+    if options.form is not None:
+        return _print_graph(options.artifact, options.graph, options.form)
+    if options.graph is not None:
+        message = "--graph wants --as: json, dot or python"
+        raise ConvoyError(message)
     artifact = open_artifact(options.artifact)
     manifest = artifact.manifest
     if options.manifest:
@@ -60,4 +77,12 @@ def main(options: argparse.Namespace) -> int:
         console.print(table)
     for kernel in manifest.kernels:
         console.print(f"  kernel {kernel.name} ({kernel.location})")
+    return 0
+
+
+def _print_graph(path: Path, name: str | None, form: str) -> int:
+    from convoy.graphs import graph_dot, graph_json_text, graph_python, read_graph
+
+    text = {"json": graph_json_text, "dot": graph_dot, "python": graph_python}[form](read_graph(path, name))
+    print(text, end="" if text.endswith("\n") else "\n")
     return 0

@@ -1,0 +1,11 @@
+"""cuDNN operation graphs outside the compiler: read from an artifact, from `.mlir` or from cudnn-frontend; printed as JSON, dot, Python, MLIR."""
+
+from __future__ import annotations
+
+from convoy.graphs.dot import graph_dot
+from convoy.graphs.frontend_json import graph_json_text
+from convoy.graphs.frontend_python import graph_python
+from convoy.graphs.model import GraphError, OperationGraph
+from convoy.graphs.source import graph_names, read_graph
+
+__all__ = ["GraphError", "OperationGraph", "graph_dot", "graph_json_text", "graph_names", "graph_python", "read_graph"]

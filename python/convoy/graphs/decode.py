@@ -1,0 +1,167 @@
+"""Recorded descriptor calls as an OperationGraph. What is not understood is refused, never left out."""
+
+from __future__ import annotations
+
+import functools
+import re
+import struct
+from collections.abc import Mapping
+from typing import Any
+
+from convoy.graphs.kinds import BY_DESCRIPTOR, Kind, is_backward
+from convoy.graphs.model import GraphError, Node, OperationGraph, Tensor
+from convoy_runtime.recorder import RecordedDescriptor, Recording, Setting
+
+__all__ = ["backend_names", "decode", "settings_by_name"]
+
+#: How an element of a cudnnBackendAttributeType_t is read: a struct format. The types of enums are below.
+_FORMATS = {2: "?", 3: "q", 4: "f", 5: "d", 6: "Q", 23: "i", 24: "c", 26: "qq"}
+#: The enum of a cudnnBackendAttributeType_t, as the descriptor table calls it.
+_ENUMS = {
+    1: "data_type",
+    7: "convolution_mode",
+    10: "nan_propagation",
+    14: "pointwise_mode",
+    18: "reduction_operator_type",
+    20: "tensor_reordering_mode",
+    21: "resample_mode",
+    22: "padding_mode",
+    29: "norm_mode",
+    30: "norm_fwd_phase",
+    32: "rng_distribution",
+}
+_DESCRIPTOR = 15
+#: Said by another attribute as well: by how many numbers the others have, by the tensor.
+_IMPLIED = {"convolution_spatial_dims", "resample_spatial_dims"}
+
+
+@functools.cache
+def backend_names() -> Mapping[str, Mapping[int, str]]:
+    """Names of cuDNN's backend API by category and number, from the compiler's descriptor table."""
+    from convoy import _convoy
+
+    names: dict[str, dict[int, str]] = {}
+    for category, name, number in _convoy.backend_names():
+        names.setdefault(category, {})[number] = name
+    return names
+
+
+def settings_by_name(descriptor: RecordedDescriptor) -> dict[str, Any]:
+    """The attributes of a descriptor by name: numbers, enumerators in capitals, places of descriptors; one alone or a tuple of several.
+
+    Raises GraphError for a number that the descriptor table does not have.
+    """
+    return {_name("attribute", number): _value(setting) for number, setting in descriptor.settings.items()}
+
+
+def decode(recording: Recording, name: str) -> OperationGraph:
+    """The graph that a build function described. Raises GraphError with everything that is not understood."""
+    descriptors = recording.descriptors
+    root = descriptors[recording.result]
+    if _name("descriptor", root.kind) != "operationgraph":
+        raise GraphError(f"graph {name}", [f"expected an operation graph, got a descriptor of kind {_name('descriptor', root.kind)}"])
+    tensors: dict[int, Tensor] = {}
+    uids = {place: _uid(each) for place, each in enumerate(descriptors) if _name("descriptor", each.kind) == "tensor"}
+    nodes, problems = [], []
+    for place in _tuple(settings_by_name(root)["operationgraph_ops"]):
+        operation = _name("descriptor", descriptors[place].kind)
+        kind = BY_DESCRIPTOR.get(operation)
+        if kind is None:
+            problems.append(f"{operation} has no form in cudnn-frontend that is known here")
+            continue
+        nodes.append(_node(kind, place, descriptors, uids, problems))
+    for place, uid in uids.items():
+        tensors[uid] = _tensor(settings_by_name(descriptors[place]), uids, problems)
+    if problems:
+        raise GraphError(f"graph {name}", problems)
+    return OperationGraph(name, tensors, tuple(nodes))
+
+
+def _node(kind: Kind, place: int, descriptors: tuple[RecordedDescriptor, ...], uids: Mapping[int, int], problems: list[str]) -> Node:
+    settings = settings_by_name(descriptors[place])
+    if kind.operator:
+        settings |= settings_by_name(descriptors[settings.pop(kind.operator)])
+    inputs, outputs, attributes, beyond = {}, {}, dict(kind.defaults), {}
+    compute = ""
+    for name, value in settings.items():
+        if name in kind.inputs:
+            port = kind.inputs[name]
+            if name == "operation_pointwise_xdesc" and is_backward(settings["pointwise_mode"]):
+                port = "IN_1"
+            inputs[port] = uids[value]
+        elif name in kind.outputs:
+            outputs[kind.outputs[name]] = uids[value]
+        elif name == kind.compute:
+            compute = value
+        elif name in kind.attributes:
+            attributes[kind.attributes[name]] = list(_tuple(value)) if _is_list(name) else value
+        elif name in kind.fixed:
+            if value != kind.fixed[name]:
+                beyond[name] = value
+        elif name not in _IMPLIED:
+            problems.append(f"{kind.descriptor} has {name} = {value}, which has no form in cudnn-frontend that is known here")
+    if kind.tag == "RESAMPLE":
+        attributes["generate_index"] = "Index" in outputs
+    order = list(dict.fromkeys([*kind.inputs.values(), *inputs]))
+    return Node(kind.tag, compute, {port: inputs[port] for port in order if port in inputs}, outputs, attributes, beyond)
+
+
+def _tensor(settings: dict[str, Any], uids: Mapping[int, int], problems: list[str]) -> Tensor:
+    known = {
+        "tensor_unique_id": "uid",
+        "tensor_dimensions": "dims",
+        "tensor_strides": "strides",
+        "tensor_data_type": "data_type",
+        "tensor_is_virtual": "virtual",
+        "tensor_is_by_value": "by_value",
+        "tensor_byte_alignment": "alignment",
+        "tensor_vector_count": "vector_count",
+        "tensor_vectorized_dimension": "vectorized_dimension",
+        "tensor_reordering_mode": "reordering",
+    }
+    fields = {}
+    for name, value in settings.items():
+        if name == "tensor_ragged_offset_desc":
+            fields["ragged_offset"] = uids[value]
+        elif name in known:
+            fields[known[name]] = _tuple(value) if name in ("tensor_dimensions", "tensor_strides") else value
+        else:
+            problems.append(f"tensor {settings['tensor_unique_id']} has {name} = {value}, which is not known here")
+    return Tensor(name=f"t{settings['tensor_unique_id']}", **fields)
+
+
+def _uid(descriptor: RecordedDescriptor) -> int:
+    return int(settings_by_name(descriptor)["tensor_unique_id"])
+
+
+def _is_list(name: str) -> bool:
+    return name.endswith(("_paddings", "_strides", "_dilations", "_window_dims"))
+
+
+def _tuple(value: Any) -> tuple[Any, ...]:
+    return value if isinstance(value, tuple) else (value,)
+
+
+def _name(category: str, number: int) -> str:
+    try:
+        return backend_names()[category][number]
+    except KeyError:
+        raise GraphError("the descriptor table", [f"has no {category} of number {number}"]) from None
+
+
+def _value(setting: Setting) -> Any:
+    """One value alone, or a tuple where there are several or where the attribute is a list."""
+    if setting.type == _DESCRIPTOR:
+        values: tuple[Any, ...] = tuple(setting.data)
+    elif setting.type in _FORMATS:
+        form = _FORMATS[setting.type]
+        flat = struct.unpack(f"<{form * setting.count}", bytes(setting.data))
+        # A fraction is a numerator and a denominator; whole ones are numbers.
+        values = flat if len(form) == 1 else tuple(n if d == 1 else f"{n}/{d}" for n, d in zip(flat[::2], flat[1::2], strict=True))
+    elif setting.type in _ENUMS:
+        numbers = struct.unpack(f"<{setting.count}i", bytes(setting.data))
+        # INT8x32 keeps its small x.
+        values = tuple(re.sub(r"(?<=\d)X(?=\d)", "x", _name(_ENUMS[setting.type], number).upper()) for number in numbers)
+    else:
+        raise GraphError("the recording", [f"has elements of cudnnBackendAttributeType_t {setting.type}, which are not known here"])
+    return values[0] if setting.count == 1 else values

@@ -1,0 +1,107 @@
+"""An OperationGraph as the JSON that cudnn-frontend 1.32 prints for it (`str(graph)`) and reads (`graph.deserialize(text)`), version 2.0."""
+
+from __future__ import annotations
+
+import json
+import struct
+from typing import Any
+
+from convoy.graphs.kinds import BY_TAG
+from convoy.graphs.model import DEFAULT_ALIGNMENT, GraphError, Node, OperationGraph, Tensor
+
+__all__ = ["JSON_VERSION", "compute_type_of", "graph_json", "graph_json_text", "intermediate_type_of", "io_type_of", "unsayable"]
+
+JSON_VERSION = "2.0"
+
+
+def unsayable(graph: OperationGraph) -> list[str]:
+    """What of a graph cudnn-frontend has no word for, one line each."""
+    problems = []
+    for place, node in enumerate(graph.nodes):
+        what = f"operation {place} ({node.tag})"
+        problems += [f"{what}: {name} = {value}; it always sends {BY_TAG[node.tag].fixed.get(name)}" for name, value in node.beyond.items()]
+        # Scalars are floats there, doubles in the backend.
+        problems += [
+            f"{what}: {key} = {value}, which no float holds"
+            for key, value in node.attributes.items()
+            if isinstance(value, float) and node.tag == "POINTWISE" and struct.unpack("f", struct.pack("f", value))[0] != value
+        ]
+        problems += [f"{what}: {key} = {value}, a fraction" for key, value in node.attributes.items() if _has_fraction(value)]
+        if node.tag == "RESAMPLE" and node.compute != compute_type_of(graph):
+            problems.append(f"{what}: compute type {node.compute}; resample computes in the type of the graph, {compute_type_of(graph)}")
+    for tensor in graph.tensors.values():
+        if tensor.vector_count != 1 or tensor.vectorized_dimension != -1:
+            problems.append(f"tensor {tensor.uid}: {tensor.vector_count} elements of dim {tensor.vectorized_dimension} as a vector")
+    return problems
+
+
+def graph_json(graph: OperationGraph) -> dict[str, Any]:
+    """The JSON document. Raises GraphError for what cudnn-frontend cannot say."""
+    if problems := unsayable(graph):
+        raise GraphError(f"graph {graph.name} cannot be said in cudnn-frontend's terms (--as dot shows it)", problems)
+    return {
+        "context": {
+            "compute_data_type": compute_type_of(graph),
+            "intermediate_data_type": intermediate_type_of(graph),
+            "io_data_type": io_type_of(graph),
+            "is_dynamic_shape_enabled": False,
+            "is_override_shape_enabled": False,
+            "name": graph.name,
+            "sm_count": -1,
+        },
+        "gid": 0,
+        "json_version": JSON_VERSION,
+        "nodes": [_node(node, place) for place, node in enumerate(graph.nodes)],
+        "tensors": [_tensor(tensor) for _, tensor in sorted(graph.tensors.items())],
+    }
+
+
+def graph_json_text(graph: OperationGraph) -> str:
+    """The JSON document as text, for people and for `deserialize`."""
+    return json.dumps(graph_json(graph), indent=2, allow_nan=False)
+
+
+def compute_type_of(graph: OperationGraph) -> str:
+    """The graph's own compute type: of its resamples, which have none of their own there, else of its first operation."""
+    types = [node.compute for node in sorted(graph.nodes, key=lambda node: node.tag != "RESAMPLE") if node.compute]
+    return types[0] if types else "FLOAT"
+
+
+def intermediate_type_of(graph: OperationGraph) -> str:
+    """The type of the first virtual tensor."""
+    return next((tensor.data_type for tensor in graph.tensors.values() if tensor.virtual), "FLOAT")
+
+
+def io_type_of(graph: OperationGraph) -> str:
+    """The type of the first tensor that is not virtual."""
+    return next((tensor.data_type for tensor in graph.tensors.values() if not tensor.virtual), "FLOAT")
+
+
+def _node(node: Node, place: int) -> dict[str, Any]:
+    result = {"tag": node.tag, "name": node.name or f"{node.tag.lower()}.{place}", "inputs": dict(node.inputs), "outputs": dict(node.outputs)}
+    if node.tag != "RESAMPLE":
+        result["compute_data_type"] = node.compute
+    return result | dict(node.attributes)
+
+
+def _tensor(tensor: Tensor) -> dict[str, Any]:
+    result: dict[str, Any] = {
+        "data_type": tensor.data_type,
+        "dim": list(tensor.dims),
+        "is_pass_by_value": tensor.by_value,
+        "is_virtual": tensor.virtual,
+        "name": tensor.name,
+        "pass_by_value": tensor.value,
+        "reordering_type": tensor.reordering,
+        "stride": list(tensor.strides),
+        "uid": tensor.uid,
+    }
+    if tensor.ragged_offset is not None:
+        result["ragged_offset_uid"] = tensor.ragged_offset
+    if tensor.alignment != DEFAULT_ALIGNMENT:
+        result["alignment"] = tensor.alignment
+    return result
+
+
+def _has_fraction(value: Any) -> bool:
+    return isinstance(value, list) and any(isinstance(each, str) and "/" in each for each in value)

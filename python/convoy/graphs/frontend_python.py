@@ -1,0 +1,180 @@
+"""An OperationGraph as a Python program for cudnn-frontend 1.32 (`pip install nvidia-cudnn-frontend`), to run or to paste into a bug report.
+
+Graphs that `cudnn.pygraph`'s methods can say become calls of those; others, where the JSON says what the methods cannot, load the JSON.
+Every name from outside goes into the program as a Python literal, and nowhere else.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from convoy.graphs.frontend_json import compute_type_of, graph_json_text, intermediate_type_of, io_type_of, unsayable
+from convoy.graphs.kinds import BY_TAG
+from convoy.graphs.model import DEFAULT_ALIGNMENT, GraphError, Node, OperationGraph, Tensor
+
+__all__ = ["graph_python"]
+
+#: The keys of a pointwise node and the parameters of the methods that take them, by method.
+_SCALARS = {
+    "relu": {"relu_lower_clip": "lower_clip", "relu_upper_clip": "upper_clip", "relu_lower_clip_slope": "negative_slope"},
+    "relu_backward": {"relu_lower_clip": "lower_clip", "relu_upper_clip": "upper_clip", "relu_lower_clip_slope": "negative_slope"},
+    "swish": {"swish_beta": "swish_beta"},
+    "swish_backward": {"swish_beta": "swish_beta"},
+    "gen_index": {"axis": "axis"},
+}
+#: Values of keys that the methods without a parameter for them stand for.
+_IMPLIED = {"elu_alpha": 1.0, "softplus_beta": 1.0, "math_mode": "CROSS_CORRELATION", "is_deterministic": False}
+
+_HEAD = '''\
+"""A cuDNN operation graph, written by convoy inspect. It needs nvidia-cudnn-frontend.
+
+On a machine without a GPU, name a file with device properties as JSON as the first argument; plans are not asked for there.
+"""
+
+import sys
+
+import cudnn
+'''
+_BUILD = """
+
+def build(**options):
+"""
+_LOAD = """    graph = cudnn.pygraph(**options)
+    graph.deserialize(GRAPH)
+    return graph
+"""
+_TAIL = '''
+
+if __name__ == "__main__":
+    options = {}
+    if len(sys.argv) > 1:
+        with open(sys.argv[1]) as file:
+            options["device_property"] = cudnn.create_device_properties(file.read())
+    graph = build(**options)
+    graph.build_operation_graph()
+    print("cuDNN", cudnn.backend_version_string(), "accepts the operation graph")
+    if not options:
+        graph.create_execution_plans([cudnn.heur_mode.A, cudnn.heur_mode.FALLBACK])
+        graph.check_support()
+        print(graph.get_execution_plan_count(), "execution plans, of which one at least is supported")
+'''
+
+
+def graph_python(graph: OperationGraph) -> str:
+    """The program. Raises GraphError for what neither cudnn-frontend's Python methods nor its JSON can say."""
+    problems = unsayable(graph)
+    by_calls = list(_beyond_calls(graph))
+    by_json = [f"{node.tag} is not read from JSON by cudnn-frontend" for node in graph.nodes if not BY_TAG[node.tag].json_loads]
+    if problems or (by_calls and by_json):
+        raise GraphError(f"graph {graph.name} cannot be said in cudnn-frontend's terms (--as dot shows it)", problems or by_calls + by_json)
+    if by_calls:
+        return _HEAD + "\n" + "\n".join(_json_literal(graph, by_calls)) + "\n" + _BUILD + _LOAD + _TAIL
+    return _HEAD + _BUILD + "".join(f"    {line}\n" for line in _calls(graph)) + _TAIL
+
+
+def _beyond_calls(graph: OperationGraph) -> Iterator[str]:
+    """What of a graph the methods of cudnn.pygraph have no parameter for."""
+    for tensor in graph.tensors.values():
+        if tensor.alignment != DEFAULT_ALIGNMENT:
+            yield f"tensor {tensor.uid} has the alignment {tensor.alignment}"
+        if tensor.ragged_offset is not None and tensor.uid in graph.produced():
+            yield f"tensor {tensor.uid} is a result with a ragged offset"
+    for node in graph.nodes:
+        method, parameters = _method(node)
+        if not method:
+            yield f"{node.tag} {node.attributes.get('mode', '')}".rstrip() + " has no method"
+        if any(port not in _arguments(node, method) for port in node.inputs):
+            yield f"{node.tag} has the operands {', '.join(node.inputs)}"
+        for key, value in node.attributes.items():
+            if value is not None and key not in parameters and key != "mode" and value != _IMPLIED.get(key):
+                yield f"{node.tag} has {key} = {value}"
+
+
+def _json_literal(graph: OperationGraph, reasons: list[str]) -> Iterator[str]:
+    """The graph's JSON as a constant of the program: a literal a line, so that nothing in it can end one."""
+    yield "# As JSON, because the methods of cudnn.pygraph have no word for this:"
+    yield from (f"#   {reason}" for reason in reasons)
+    yield "GRAPH = ("
+    yield from (f"    {line!r}" for line in graph_json_text(graph).splitlines(keepends=True))
+    yield ")"
+
+
+def _calls(graph: OperationGraph) -> Iterator[str]:
+    types = {"io": io_type_of(graph), "intermediate": intermediate_type_of(graph), "compute": compute_type_of(graph)}
+    yield "graph = cudnn.pygraph("
+    yield f"    name={graph.name!r},"
+    yield from (f"    {role}_data_type=cudnn.data_type.{data_type}," for role, data_type in types.items())
+    yield "    **options,"
+    yield ")"
+    offsets = {tensor.ragged_offset for tensor in graph.tensors.values()}
+    # A tensor's ragged offset is declared before it.
+    for tensor in sorted(graph.inputs(), key=lambda each: (each.uid not in offsets, each.uid)):
+        yield _declaration(tensor)
+    for place, node in enumerate(graph.nodes):
+        yield from _call(graph, node, place)
+    yield "return graph"
+
+
+def _declaration(tensor: Tensor) -> str:
+    said = {"name": repr(tensor.name), "uid": tensor.uid, "dim": list(tensor.dims), "stride": list(tensor.strides)}
+    said["data_type"] = f"cudnn.data_type.{tensor.data_type}"
+    if tensor.by_value:
+        said["is_pass_by_value"] = True
+    if tensor.reordering != "NONE":
+        said["reordering_type"] = f"cudnn.tensor_reordering.{tensor.reordering}"
+    if tensor.ragged_offset is not None:
+        said["ragged_offset"] = f"t{tensor.ragged_offset}"
+    return f"t{tensor.uid} = graph.tensor({', '.join(f'{key}={value}' for key, value in said.items())})"
+
+
+def _call(graph: OperationGraph, node: Node, place: int) -> Iterator[str]:
+    method, parameters = _method(node)
+    names = _arguments(node, method)
+    said = [f"{names[port]}=t{uid}" if names[port] else f"t{uid}" for port, uid in node.inputs.items()]
+    for key, parameter in parameters.items():
+        value = node.attributes.get(key)
+        if value is not None:
+            said.append(f"{parameter}={_literal(key, value)}")
+    if node.compute:
+        said.append(f"compute_data_type=cudnn.data_type.{node.compute}")
+    said.append(f"name={node.name or f'{node.tag.lower()}.{place}'!r}")
+    results = [f"t{uid}" for uid in node.outputs.values()]
+    yield f"{', '.join(results)} = graph.{method}({', '.join(said)})"
+    for uid in node.outputs.values():
+        tensor = graph.tensors[uid]
+        setters = [f"set_uid({uid})", f"set_name({tensor.name!r})", f"set_dim({list(tensor.dims)})", f"set_stride({list(tensor.strides)})"]
+        setters.append(f"set_data_type(cudnn.data_type.{tensor.data_type})")
+        setters += ["set_output(True)"] * (not tensor.virtual)
+        setters += [f"set_reordering_type(cudnn.tensor_reordering.{tensor.reordering})"] * (tensor.reordering != "NONE")
+        yield f"t{uid}.{'.'.join(setters)}"
+
+
+def _method(node: Node) -> tuple[str, dict[str, str]]:
+    """The method of cudnn.pygraph for an operation, or nothing, and its parameters by key."""
+    if node.tag == "POINTWISE":
+        mode = node.attributes["mode"]
+        if mode == "ATAN2":
+            return "", {}
+        method = mode.lower().removesuffix("_fwd")
+        if method.endswith("_bwd"):
+            method = method.removesuffix("_bwd") + "_backward"
+        return method, _SCALARS.get(method, {})
+    kind = BY_TAG[node.tag]
+    renamed = {"padding_value": "padding"}
+    keys = [key for key in node.attributes if key not in _IMPLIED]
+    return kind.method, {key: renamed.get(key, key) for key in keys}
+
+
+def _arguments(node: Node, method: str) -> dict[str, str]:
+    """The parameter at each port; empty for one that is given by place."""
+    return {"IN_0": "", "IN_1": "", "IN_2": ""} if node.tag == "POINTWISE" else dict(BY_TAG[node.tag].arguments)
+
+
+def _literal(key: str, value: Any) -> str:
+    if key == "mode":
+        return f"cudnn.reduction_mode.{value}"
+    if isinstance(value, float) and not math.isfinite(value):
+        return f"float({str(value)!r})"
+    return repr(value)

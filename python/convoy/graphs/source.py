@@ -1,0 +1,66 @@
+"""Where graphs come from: an artifact's native library, or a `.mlir` file with `cudnn.graph`s, built by the compiler. Either way the graph's
+build function is run with a recorder, so that what is printed is what cuDNN gets."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from convoy.errors import ConvoyError, MlirSyntaxError
+from convoy.graphs.decode import decode
+from convoy.graphs.model import OperationGraph
+from convoy_runtime.recorder import Recording, record
+
+__all__ = ["graph_names", "read_graph", "record_graph"]
+
+
+def graph_names(path: Path) -> list[str]:
+    """The names of the graphs in an artifact or a `.mlir` file."""
+    return [name for name, _ in _library(path)[1]]
+
+
+def read_graph(path: Path, name: str | None) -> OperationGraph:
+    """The graph `name` of an artifact or a `.mlir` file; its only graph when `name` is None. Raises ConvoyError, ConvoyRuntimeError."""
+    recording, found = _record(path, name)
+    return decode(recording, found)
+
+
+def record_graph(path: Path, name: str | None) -> Recording:
+    """What the build function of that graph says to cuDNN."""
+    return _record(path, name)[0]
+
+
+def _record(path: Path, name: str | None) -> tuple[Recording, str]:
+    from convoy_runtime._native import load_native
+
+    content, symbols = _library(path)
+    names = [each for each, _ in symbols]
+    if name is None and len(names) == 1:
+        name = names[0]
+    if name not in names:
+        asked = "--graph NAME" if name is None else f"a graph named {name!r}"
+        message = f"{path}: expected {asked}; the file has {', '.join(names) or 'no cuDNN graph'}"
+        raise ConvoyError(message)
+    return record(load_native(content, path=path).builder(dict(symbols)[name])), name
+
+
+def _library(path: Path) -> tuple[bytes | memoryview, list[tuple[str, str]]]:
+    """A native library, and the names and symbols of its graphs."""
+    if path.suffix == ".mlir":
+        return _compile(path)
+    from convoy_runtime.artifact import open_artifact
+
+    artifact = open_artifact(path)
+    return artifact.members["native.so"], [(graph.name, graph.symbol) for graph in artifact.manifest.graphs]
+
+
+def _compile(path: Path) -> tuple[bytes, list[tuple[str, str]]]:
+    from convoy import _convoy
+
+    try:
+        native, manifest = _convoy.compile_graphs(path.read_text(), str(path))
+    except _convoy.CompilationFailed as failure:
+        _, diagnostics = failure.args
+        lines = [f"{file}:{line}:{column}: {message}" for _, file, line, column, message in diagnostics]
+        raise MlirSyntaxError("\n".join(lines)) from None
+    return native, [(graph["name"], graph["symbol"]) for graph in json.loads(manifest).get("graphs", [])]

@@ -1,0 +1,67 @@
+"""Run as a program, in which libcudnn.so.9 is the recording one: says graphs to cuDNN and leaves what was said in FOLDER/NAME.calls.
+
+    LD_LIBRARY_PATH=SHIM:REAL python say_graphs.py ours LIBRARY FOLDER            < names, a line each: build functions NAME_build
+    LD_LIBRARY_PATH=SHIM:REAL python say_graphs.py frontend DEVICE FOLDER         < JSON {name: Python program that has build(**options)}
+
+The second also writes FOLDER/NAME.json, what cudnn-frontend prints for the graph, and FOLDER/NAME.error when it refuses the graph.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import sys
+from pathlib import Path
+
+__all__ = ["main"]
+
+
+def _shim() -> ctypes.CDLL:
+    """The recording library; it is the first on the search path, and this is the copy that everything else in the process gets."""
+    return ctypes.CDLL(str(Path(os.environ["LD_LIBRARY_PATH"].split(os.pathsep)[0]) / "libcudnn.so.9"), mode=os.RTLD_GLOBAL | os.RTLD_NOW)
+
+
+def _ours(shim: ctypes.CDLL, library: str, folder: Path) -> None:
+    from convoy_runtime._abi import BUILD_GRAPH, ConvoyCudnn
+    from convoy_runtime.cuda._cudnn import Cudnn
+
+    cudnn = Cudnn(shim, "the recording cuDNN")
+    native = ctypes.CDLL(library)
+    for name in sys.stdin.read().split():
+        said: list[str] = []
+        report = ConvoyCudnn.REPORT(lambda status, call, location, said=said: said.append(str(cudnn.error(status, call.decode()))))
+        table = cudnn.table(report)
+        result = ctypes.c_void_p()
+        shim.recorder_begin(str(folder / f"{name}.calls").encode())
+        status = BUILD_GRAPH((f"{name}_build", native))(ctypes.byref(table), None, ctypes.byref(result))
+        shim.recorder_end()
+        if status:
+            (folder / f"{name}.error").write_text("\n".join(said))
+        else:
+            cudnn.call("cudnnBackendDestroyDescriptor", result)
+
+
+def _frontend(shim: ctypes.CDLL, device: str, folder: Path) -> None:
+    import cudnn
+
+    options = {"device_property": cudnn.create_device_properties(Path(device).read_text())}
+    for name, program in json.load(sys.stdin).items():
+        space = {"__name__": name}
+        exec(compile(program, name, "exec"), space)
+        shim.recorder_begin(str(folder / f"{name}.calls").encode())
+        try:
+            graph = space["build"](**options)
+            graph.build_operation_graph()
+            (folder / f"{name}.json").write_text(str(graph))
+        except Exception as error:
+            (folder / f"{name}.error").write_text(f"{type(error).__name__}: {error}")
+        shim.recorder_end()
+
+
+def main(who: str, what: str, folder: str) -> None:
+    {"ours": _ours, "frontend": _frontend}[who](_shim(), what, Path(folder))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
