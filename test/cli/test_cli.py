@@ -91,6 +91,30 @@ def test_inspect_and_explain(cuda_artifact: Path, capsys: pytest.CaptureFixture[
     assert "tiny.py:" in out
 
 
+def test_inspect_prints_a_graph(cuda_artifact: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["inspect", str(cuda_artifact), "--manifest"]) == 0
+    name = json.loads(capsys.readouterr().out)["graphs"][0]["name"]
+    file = tmp_path / "tiny.mlir"
+    assert main(["compile", f"{TINY}:tiny", "--target", "cuda", "--dtype", "float16", "--compile-to", "cudnn", "-o", str(file)]) == 0
+    capsys.readouterr()
+    for form, start in (("json", "{"), ("dot", "digraph "), ("python", '"""')):
+        printed = []
+        for source in (cuda_artifact, file):
+            assert main(["inspect", str(source), "--graph", name, "--as", form]) == 0
+            printed.append(capsys.readouterr().out)
+        assert printed[0].startswith(start)
+        assert printed[0] == printed[1]
+    assert main(["inspect", str(cuda_artifact), "--as", "dot"]) == 1
+    assert f"expected --graph NAME; the file has {name}, " in capsys.readouterr().err
+    assert main(["inspect", str(cuda_artifact), "--graph", name]) == 1
+    assert "--graph wants --as" in capsys.readouterr().err
+
+
+def test_inspect_prints_no_graph_of_a_cpu_artifact(artifact: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["inspect", str(artifact), "--as", "dot"]) == 1
+    assert "the file has no cuDNN graph" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("phase", ["torch", "tcp", "normalize", "group", "cudnn", "linalg", "plan", "host", "llvm"])
 def test_compile_to_each_phase(phase: str, tmp_path: Path) -> None:
     out = tmp_path / "tiny.mlir"

@@ -3,7 +3,8 @@
     LD_LIBRARY_PATH=SHIM:REAL python say_graphs.py ours LIBRARY FOLDER            < names, a line each: build functions NAME_build
     LD_LIBRARY_PATH=SHIM:REAL python say_graphs.py frontend DEVICE FOLDER         < JSON {name: Python program that has build(**options)}
 
-The second also writes FOLDER/NAME.json, what cudnn-frontend prints for the graph, and FOLDER/NAME.error when it refuses the graph.
+Names of graphs that were finalized go to FOLDER/finalized, in order; FOLDER/NAME.error says why another was not. The second also writes
+FOLDER/NAME.json, what cudnn-frontend prints for the graph.
 """
 
 from __future__ import annotations
@@ -20,6 +21,11 @@ __all__ = ["main"]
 def _shim() -> ctypes.CDLL:
     """The recording library; it is the first on the search path, and this is the copy that everything else in the process gets."""
     return ctypes.CDLL(str(Path(os.environ["LD_LIBRARY_PATH"].split(os.pathsep)[0]) / "libcudnn.so.9"), mode=os.RTLD_GLOBAL | os.RTLD_NOW)
+
+
+def _finalized(folder: Path, name: str) -> None:
+    with (folder / "finalized").open("a") as file:
+        file.write(f"{name}\n")
 
 
 def _ours(shim: ctypes.CDLL, library: str, folder: Path) -> None:
@@ -40,6 +46,7 @@ def _ours(shim: ctypes.CDLL, library: str, folder: Path) -> None:
             (folder / f"{name}.error").write_text("\n".join(said))
         else:
             cudnn.call("cudnnBackendDestroyDescriptor", result)
+            _finalized(folder, name)
 
 
 def _frontend(shim: ctypes.CDLL, device: str, folder: Path) -> None:
@@ -54,6 +61,7 @@ def _frontend(shim: ctypes.CDLL, device: str, folder: Path) -> None:
             graph = space["build"](**options)
             graph.build_operation_graph()
             (folder / f"{name}.json").write_text(str(graph))
+            _finalized(folder, name)
         except Exception as error:
             (folder / f"{name}.error").write_text(f"{type(error).__name__}: {error}")
         shim.recorder_end()

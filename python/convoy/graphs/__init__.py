@@ -1,4 +1,4 @@
-"""cuDNN operation graphs outside the compiler: read from an artifact, from `.mlir` or from cudnn-frontend; printed as JSON, dot, Python, MLIR."""
+"""cuDNN operation graphs outside the compiler: read from an artifact or from `.mlir`, and printed as JSON, dot and Python."""
 
 from __future__ import annotations
 

@@ -119,7 +119,7 @@ def _tensor(settings: dict[str, Any], uids: Mapping[int, int], problems: list[st
         "tensor_vectorized_dimension": "vectorized_dimension",
         "tensor_reordering_mode": "reordering",
     }
-    fields = {}
+    fields: dict[str, Any] = {}
     for name, value in settings.items():
         if name == "tensor_ragged_offset_desc":
             fields["ragged_offset"] = uids[value]

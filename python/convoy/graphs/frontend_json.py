@@ -1,4 +1,4 @@
-"""An OperationGraph as the JSON that cudnn-frontend 1.32 prints for it (`str(graph)`) and reads (`graph.deserialize(text)`), version 2.0."""
+"""An OperationGraph as the JSON, version 2.0, that cudnn-frontend 1.32 prints (`str(graph)`) and reads (`graph.deserialize(text)`)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def unsayable(graph: OperationGraph) -> list[str]:
         problems += [
             f"{what}: {key} = {value}, which no float holds"
             for key, value in node.attributes.items()
-            if isinstance(value, float) and node.tag == "POINTWISE" and struct.unpack("f", struct.pack("f", value))[0] != value
+            if key in BY_TAG[node.tag].floats and value is not None and not _is_float(value)
         ]
         problems += [f"{what}: {key} = {value}, a fraction" for key, value in node.attributes.items() if _has_fraction(value)]
         if node.tag == "RESAMPLE" and node.compute != compute_type_of(graph):
@@ -78,10 +78,16 @@ def io_type_of(graph: OperationGraph) -> str:
 
 
 def _node(node: Node, place: int) -> dict[str, Any]:
-    result = {"tag": node.tag, "name": node.name or f"{node.tag.lower()}.{place}", "inputs": dict(node.inputs), "outputs": dict(node.outputs)}
+    result = {
+        "tag": node.tag,
+        "name": node.name or f"{node.tag.lower()}.{place}",
+        "inputs": dict(node.inputs),
+        "outputs": dict(node.outputs),
+    }
     if node.tag != "RESAMPLE":
         result["compute_data_type"] = node.compute
-    return result | dict(node.attributes)
+    floats = BY_TAG[node.tag].floats
+    return result | {key: _float_text(value) if key in floats else value for key, value in node.attributes.items()}
 
 
 def _tensor(tensor: Tensor) -> dict[str, Any]:
@@ -101,6 +107,17 @@ def _tensor(tensor: Tensor) -> dict[str, Any]:
     if tensor.alignment != DEFAULT_ALIGNMENT:
         result["alignment"] = tensor.alignment
     return result
+
+
+def _is_float(value: float) -> bool:
+    try:
+        return bool(struct.unpack(">f", struct.pack(">f", value))[0] == value)
+    except OverflowError:
+        return False
+
+
+def _float_text(value: float | None) -> str | None:
+    return None if value is None else struct.pack(">f", value).hex().upper()
 
 
 def _has_fraction(value: Any) -> bool:

@@ -1,4 +1,4 @@
-"""An OperationGraph as a Python program for cudnn-frontend 1.32 (`pip install nvidia-cudnn-frontend`), to run or to paste into a bug report.
+"""An OperationGraph as a Python program for cudnn-frontend 1.32 (`pip install nvidia-cudnn-frontend`), to run or to put into a bug report.
 
 Graphs that `cudnn.pygraph`'s methods can say become calls of those; others, where the JSON says what the methods cannot, load the JSON.
 Every name from outside goes into the program as a Python literal, and nowhere else.
@@ -45,7 +45,7 @@ _LOAD = """    graph = cudnn.pygraph(**options)
     graph.deserialize(GRAPH)
     return graph
 """
-_TAIL = '''
+_TAIL = """
 
 if __name__ == "__main__":
     options = {}
@@ -59,14 +59,14 @@ if __name__ == "__main__":
         graph.create_execution_plans([cudnn.heur_mode.A, cudnn.heur_mode.FALLBACK])
         graph.check_support()
         print(graph.get_execution_plan_count(), "execution plans, of which one at least is supported")
-'''
+"""
 
 
 def graph_python(graph: OperationGraph) -> str:
     """The program. Raises GraphError for what neither cudnn-frontend's Python methods nor its JSON can say."""
     problems = unsayable(graph)
     by_calls = list(_beyond_calls(graph))
-    by_json = [f"{node.tag} is not read from JSON by cudnn-frontend" for node in graph.nodes if not BY_TAG[node.tag].json_loads]
+    by_json = [flaw for node in graph.nodes if (flaw := BY_TAG[node.tag].json_flaw)]
     if problems or (by_calls and by_json):
         raise GraphError(f"graph {graph.name} cannot be said in cudnn-frontend's terms (--as dot shows it)", problems or by_calls + by_json)
     if by_calls:
@@ -85,6 +85,7 @@ def _beyond_calls(graph: OperationGraph) -> Iterator[str]:
         method, parameters = _method(node)
         if not method:
             yield f"{node.tag} {node.attributes.get('mode', '')}".rstrip() + " has no method"
+            continue
         if any(port not in _arguments(node, method) for port in node.inputs):
             yield f"{node.tag} has the operands {', '.join(node.inputs)}"
         for key, value in node.attributes.items():

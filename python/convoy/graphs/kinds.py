@@ -33,8 +33,10 @@ class Kind:
     defaults: Mapping[str, Any] = field(default_factory=dict)
     method: str = ""
     arguments: Mapping[str, str] = field(default_factory=dict)
-    #: False for what cudnn-frontend prints as JSON and does not read back.
-    json_loads: bool = True
+    #: Why cudnn-frontend cannot read back what it prints as JSON; empty where it can.
+    json_flaw: str = ""
+    #: Keys that the JSON has as the eight hexadecimal digits of a float.
+    floats: frozenset[str] = frozenset()
 
 
 _CONVOLUTION = {
@@ -128,6 +130,7 @@ KINDS = (
         defaults=dict.fromkeys(
             ("axis", "relu_lower_clip", "relu_upper_clip", "relu_lower_clip_slope", "elu_alpha", "softplus_beta", "swish_beta")
         ),
+        floats=frozenset({"relu_lower_clip", "relu_upper_clip", "relu_lower_clip_slope", "elu_alpha", "softplus_beta", "swish_beta"}),
     ),
     Kind(
         tag="REDUCTION",
@@ -157,6 +160,7 @@ KINDS = (
             "resample_strides": "stride",
         },
         fixed={"operation_resample_fwd_alpha": 1.0, "operation_resample_fwd_beta": 0.0, "resample_nan_propagation": "PROPAGATE_NAN"},
+        json_flaw="cudnn-frontend 1.32 reads the windows, strides and paddings in a RESAMPLE's JSON as fractions over 0",
     ),
 )
 

@@ -1,5 +1,5 @@
-"""Where graphs come from: an artifact's native library, or a `.mlir` file with `cudnn.graph`s, built by the compiler. Either way the graph's
-build function is run with a recorder, so that what is printed is what cuDNN gets."""
+"""Where graphs come from: an artifact's native library, or a `.mlir` file with `cudnn.graph`s, built by the compiler. Either way the
+graph's build function is run with a recorder, so that what is printed is what cuDNN gets."""
 
 from __future__ import annotations
 

@@ -1,0 +1,82 @@
+"""Builds what the comparisons need once: the recording libcudnn, and the build functions of all graphs as one library."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+from graph_cases import PAIRS
+
+from convoy_runtime.cuda import planner as planner_module
+
+ROOT = Path(__file__).parents[2]
+LLVM = Path("/usr/lib/llvm-22/bin")
+H200 = Path(planner_module.__file__).parent / "devices" / "h200.json"
+
+
+def tool(name: str) -> str:
+    """A program of LLVM 22."""
+    return shutil.which(f"{name}-22") or str(LLVM / name)
+
+
+@pytest.fixture(scope="session")
+def real_cudnn() -> Path:
+    """The folder of the real libcudnn.so.9."""
+    if importlib.util.find_spec("cudnn") is None:
+        pytest.skip("the nvidia-cudnn-frontend wheel is not there")
+    spec = importlib.util.find_spec("nvidia.cudnn")
+    if spec is None or not spec.submodule_search_locations:
+        pytest.skip("the nvidia-cudnn wheel is not there")
+    return Path(next(iter(spec.submodule_search_locations))) / "lib"
+
+
+@pytest.fixture(scope="session")
+def say(real_cudnn: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """Runs say_graphs.py with the recording library; gives the folder with what was said."""
+    shim = tmp_path_factory.mktemp("recording")
+    flags = ["-O1", "-shared", "-fPIC", "-fuse-ld=lld", "-Wall", "-Werror"]
+    # An RPATH, not a RUNPATH: it is searched before LD_LIBRARY_PATH, whose libcudnn.so.9 is the recording library itself.
+    link = ["-Wl,--no-as-needed", f"-L{real_cudnn}", "-l:libcudnn.so.9", f"-Wl,--disable-new-dtags,-rpath,{real_cudnn}"]
+    source = Path(__file__).parent / "recording_cudnn.c"
+    subprocess.run([tool("clang"), *flags, source, "-o", shim / "libcudnn.so.9", *link], check=True)
+
+    def run(who: str, what: Path, stdin: str) -> Path:
+        folder = tmp_path_factory.mktemp(who)
+        environment = os.environ | {
+            "LD_LIBRARY_PATH": f"{shim}{os.pathsep}{real_cudnn}",
+            "PYTHONPATH": f"{ROOT / 'python'}{os.pathsep}{ROOT / 'runtime'}",
+            # cuDNN then writes each finalized operation graph as JSON, with everything that was left to its defaults.
+            "CUDNN_LOGLEVEL_DBG": "3",
+            "CUDNN_LOGINFO_DBG": "1",
+            "CUDNN_LOGDEST_DBG": str(folder / "cudnn.log"),
+        }
+        program = [sys.executable, str(Path(__file__).parent / "say_graphs.py"), who, str(what), str(folder)]
+        done = subprocess.run(program, input=stdin, capture_output=True, text=True, env=environment, check=False)
+        assert done.returncode == 0, done.stderr
+        return folder
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def said_by_us(say: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder with what our build functions said about every pair."""
+    from convoy import _convoy
+
+    native, _ = _convoy.compile_graphs("".join(pair.mlir for pair in PAIRS.values()), "pairs.mlir")
+    library = tmp_path_factory.mktemp("pairs") / "native.so"
+    library.write_bytes(native)
+    return say("ours", library, "\n".join(PAIRS))
+
+
+@pytest.fixture(scope="session")
+def frontend_says(say: Callable[..., Path]) -> Callable[[Mapping[str, str]], Path]:
+    """Runs programs for cudnn-frontend, by name."""
+    return lambda programs: say("frontend", H200, json.dumps(dict(programs)))

@@ -1,0 +1,121 @@
+"""What was said to cuDNN about one graph, in a form in which two recordings can be compared.
+
+What cuDNN leaves free is not compared: the order in which descriptors are made and attributes set, uids (numbered by first use instead),
+whether equal operators share a descriptor, and whether a whole number is INT64 or a fraction over 1. An attribute at its default value
+counts as not set; `DEFAULTS` has the defaults, and a test finds each of them in the real library's log.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import struct
+from pathlib import Path
+from typing import Any
+
+from convoy.graphs.decode import backend_names, settings_by_name
+from convoy_runtime.recorder import RecordedDescriptor, Recording, Setting
+
+__all__ = ["DEFAULTS", "canonical", "read_calls", "read_log"]
+
+_OPERATION_GRAPH, _DESCRIPTOR = 15, 15
+
+#: By descriptor and attribute. Doubles are compared as doubles, floats as floats.
+DEFAULTS: dict[str, dict[str, Any]] = {
+    "tensor": {
+        "tensor_is_virtual": False,
+        "tensor_is_by_value": False,
+        "tensor_vector_count": 1,
+        "tensor_vectorized_dimension": -1,
+        "tensor_reordering_mode": "NONE",
+    },
+    "pointwise": {
+        "pointwise_relu_upper_clip": struct.unpack("<d", bytes.fromhex("ffffffffffffef7f"))[0],
+        "pointwise_relu_lower_clip": 0.0,
+        "pointwise_relu_lower_clip_slope": 0.0,
+        "pointwise_elu_alpha": 1.0,
+        "pointwise_softplus_beta": 1.0,
+        "pointwise_swish_beta": 1.0,
+    },
+    "operation_pointwise": {"operation_pointwise_alpha1": 1.0, "operation_pointwise_alpha2": 1.0},
+    "reduction": {"reduction_is_deterministic": False},
+    "operation_resample_fwd": {"operation_resample_fwd_alpha": 1.0, "operation_resample_fwd_beta": 0.0},
+}
+
+
+def read_calls(path: Path) -> Recording:
+    """The calls that the recording library wrote. A failed call, or a graph that was not finished, is an error."""
+    descriptors: list[RecordedDescriptor] = []
+    result = None
+    for line in path.read_text().splitlines():
+        what, *numbers = line.split(" ")
+        if what == "create":
+            _, kind, status = map(int, numbers)
+            descriptors.append(RecordedDescriptor(kind))
+        elif what == "set":
+            target, attribute, kind, count, status = map(int, numbers[:5])
+            data = tuple(map(int, numbers[5].split(","))) if kind == _DESCRIPTOR else bytes.fromhex(numbers[5])
+            descriptors[target].settings[attribute] = Setting(kind, count, data)
+        else:
+            target, status = map(int, numbers)
+            descriptors[target].finalized = True
+            if descriptors[target].kind == _OPERATION_GRAPH:
+                result = target
+        assert status == 0, f"{path.name}: {line}"
+    assert result is not None, f"{path.name}: no operation graph was finalized"
+    return Recording(tuple(descriptors), result)
+
+
+def read_log(folder: Path) -> dict[str, dict[str, Any]]:
+    """The operation graphs that cuDNN finalized, by name, as its log has them: everything that it made of the calls. Tensors are inside
+    the operations, by number of first use instead of by uid."""
+    found = {}
+    logged = [json.loads(each)["operationGraph"] for each in re.findall(r"apiLog: type=json; val=(.*);$", _log(folder), re.MULTILINE)]
+    names = (folder / "finalized").read_text().split()
+    for name, graph in zip(names, logged, strict=True):
+        numbers: dict[str, int] = {}
+        tensors = {tensor["name"]: tensor for tensor in graph["tensors"]}
+        found[name] = [
+            {key: _logged(value, tensors, numbers) if isinstance(value, str) else value for key, value in sorted(node.items())}
+            for node in graph["nodes"]
+        ]
+    return found
+
+
+def _log(folder: Path) -> str:
+    return (folder / "cudnn.log").read_text()
+
+
+def _logged(value: str, tensors: dict[str, dict[str, Any]], numbers: dict[str, int]) -> Any:
+    return tensors[value] | {"name": numbers.setdefault(value, len(numbers))} if value in tensors else value
+
+
+def canonical(recording: Recording) -> list[Any]:
+    """The operations of a recorded graph in its order, each a dictionary with its operator and tensors inside."""
+    uids: dict[int, int] = {}
+    operations = settings_by_name(recording.descriptors[recording.result])["operationgraph_ops"]
+    return [_plain(recording, each, uids) for each in (operations if isinstance(operations, tuple) else (operations,))]
+
+
+def _plain(recording: Recording, place: int, uids: dict[int, int]) -> dict[str, Any]:
+    descriptor = recording.descriptors[place]
+    assert descriptor.finalized
+    kind = backend_names()["descriptor"][descriptor.kind]
+    found: dict[str, Any] = {"": kind}
+    by_name = {backend_names()["attribute"][number]: setting for number, setting in descriptor.settings.items()}
+    for name, value in sorted(settings_by_name(descriptor).items()):
+        if by_name[name].type == _DESCRIPTOR:
+            found[name] = _plain(recording, value, uids)
+        elif name == "tensor_unique_id":
+            found[name] = uids.setdefault(value, len(uids))
+        elif name not in DEFAULTS.get(kind, {}) or not _is_default(kind, name, value):
+            found[name] = value
+    return found
+
+
+def _is_default(kind: str, name: str, value: Any) -> bool:
+    default = DEFAULTS[kind][name]
+    if name == "pointwise_relu_upper_clip":
+        # cudnn-frontend clips at the largest float when it computes in float: nothing that a float holds is above it.
+        return value >= struct.unpack("<f", bytes.fromhex("ffff7f7f"))[0]
+    return bool(value == default)
