@@ -16,7 +16,7 @@ _ELEMENT_TYPES = {"float32": "f32", "float16": "f16", "bfloat16": "bf16"}
 
 
 def default_target() -> str:
-    """"cuda" where NVIDIA's driver can be loaded and finds a GPU, else "cpu"."""
+    """ "cuda" where NVIDIA's driver can be loaded and finds a GPU, else "cpu"."""
     try:
         driver = ctypes.CDLL("libcuda.so.1")
     except OSError:

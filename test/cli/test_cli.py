@@ -32,7 +32,7 @@ def cuda_artifact(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_help_teaches(capsys: pytest.CaptureFixture[str]) -> None:
-    for arguments in (["--help"], *([each, "--help"] for each in ("compile", "run", "inspect", "explain", "bench"))):
+    for arguments in (["--help"], *([each, "--help"] for each in ("compile", "run", "inspect", "explain", "bench", "import"))):
         with pytest.raises(SystemExit) as stop:
             main(arguments)
         assert stop.value.code == 0

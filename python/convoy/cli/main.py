@@ -10,11 +10,11 @@ import sys
 from collections.abc import Sequence
 
 from convoy import __version__
-from convoy.cli import bench, compile, explain, inspect, run
+from convoy.cli import bench, compile, explain, import_, inspect, run
 
 __all__ = ["main"]
 
-_COMMANDS = (compile, run, inspect, explain, bench)
+_COMMANDS = (compile, run, inspect, explain, bench, import_)
 
 _EPILOG = """\
 a first session:
@@ -39,7 +39,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for command in _COMMANDS:
-        name = command.__name__.rpartition(".")[2]
+        name = command.__name__.rpartition(".")[2].rstrip("_")
         summary = (command.__doc__ or "").partition("\n")[0]
         sub = commands.add_parser(
             name, help=summary, description=command.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False

@@ -1,4 +1,4 @@
-"""cuDNN operation graphs outside the compiler: read from an artifact or from `.mlir`, and printed as JSON, dot and Python."""
+"""cuDNN operation graphs outside the compiler: read from an artifact, `.mlir` or cudnn-frontend; printed as JSON, dot, Python, MLIR."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ from convoy.graphs.dot import graph_dot
 from convoy.graphs.frontend_json import graph_json_text
 from convoy.graphs.frontend_python import graph_python
 from convoy.graphs.model import GraphError, OperationGraph
-from convoy.graphs.source import graph_names, read_graph
+from convoy.graphs.source import graph_names, import_graph, read_graph
 
-__all__ = ["GraphError", "OperationGraph", "graph_dot", "graph_json_text", "graph_names", "graph_python", "read_graph"]
+__all__ = ["GraphError", "OperationGraph", "graph_dot", "graph_json_text", "graph_names", "graph_python", "import_graph", "read_graph"]

@@ -8,10 +8,12 @@ from pathlib import Path
 
 from convoy.errors import ConvoyError, MlirSyntaxError
 from convoy.graphs.decode import decode
-from convoy.graphs.model import OperationGraph
+from convoy.graphs.frontend_import import read_serialized
+from convoy.graphs.mlir_text import graph_mlir
+from convoy.graphs.model import GraphError, OperationGraph
 from convoy_runtime.recorder import Recording, record
 
-__all__ = ["graph_names", "read_graph", "record_graph"]
+__all__ = ["graph_names", "import_graph", "read_graph", "record_graph"]
 
 
 def graph_names(path: Path) -> list[str]:
@@ -28,6 +30,20 @@ def read_graph(path: Path, name: str | None) -> OperationGraph:
 def record_graph(path: Path, name: str | None) -> Recording:
     """What the build function of that graph says to cuDNN."""
     return _record(path, name)[0]
+
+
+def import_graph(path: Path) -> tuple[str, list[str]]:
+    """A graph that cudnn-frontend serialized, as text of the `cudnn` dialect that the compiler has verified; and which fields of a built
+    plan were in the file beside it. Raises GraphError, OSError."""
+    from convoy import _convoy
+
+    graph, plan = read_serialized(path.read_bytes(), path.stem)
+    text = graph_mlir(graph)
+    try:
+        _convoy.run_pipeline(text, str(path), "builtin.module()")
+    except _convoy.CompilationFailed as failure:
+        raise GraphError(f"{path}: the graph is not valid cudnn IR", [message for *_, message in failure.args[1]]) from None
+    return text, plan
 
 
 def _record(path: Path, name: str | None) -> tuple[Recording, str]:

@@ -1,0 +1,248 @@
+"""cudnn-frontend's serialized graphs as OperationGraphs: the JSON of `str(graph)`, or the bytes of `graph.serialize()`.
+
+Reading is strict: every field is understood, or is named in the error. What a blob holds beside the graph (a built plan, cuDNN's own data)
+is no part of the graph; `read_serialized` says which of it there was.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import struct
+from collections.abc import Mapping
+from typing import Any
+
+from convoy.graphs import ubjson
+from convoy.graphs.frontend_json import JSON_VERSION
+from convoy.graphs.kinds import BY_TAG, Kind
+from convoy.graphs.model import DEFAULT_ALIGNMENT, GraphError, Node, OperationGraph, Tensor
+
+__all__ = ["read_serialized"]
+
+#: Of a graph's identity or of a built plan, not of the graph.
+_NOT_THE_GRAPH = {"gid", "cudnn_backend_version", "cudnn_frontend_version"}
+_PLAN = {"cudnn_backend_data", "variant_pack_uids", "behavior_notes", "fe_workspace_size"}
+#: What cudnn-frontend does around the operation graph, which cudnn IR has no word for: refused unless empty.
+_AROUND = {"pass_by_values", "workspace_modifications", "aligned_operands", "variant_pack_replacements", "tensors_to_dump"}
+_ENUMERATOR = re.compile(r"[A-Z][A-Z0-9_]*")
+_GRAPH = {"json_version", "context", "nodes", "tensors"}
+
+
+def read_serialized(data: bytes, name: str) -> tuple[OperationGraph, list[str]]:
+    """The graph in `data`, and the fields of a plan that came with it. `name` is the graph's when the data has none.
+
+    Raises GraphError that lists everything that is not understood.
+    """
+    document = _parse(data, name)
+    problems: list[str] = []
+    version = document.get("json_version")
+    if version != JSON_VERSION:
+        raise GraphError(name, [f"expected cudnn-frontend's json_version {JSON_VERSION!r}, got {version!r}"])
+    known = _GRAPH | _NOT_THE_GRAPH | _PLAN | _AROUND
+    problems += [f"the field {key!r} is not known" for key in document if key not in known]
+    problems += [f"expected nothing in {key!r}, got {document[key]}" for key in sorted(_AROUND & document.keys()) if document[key]]
+    context = _context(document.get("context"), problems)
+    tensors = _tensors(document.get("tensors"), problems)
+    nodes = document.get("nodes")
+    if not isinstance(nodes, list):
+        problems.append(f"expected a list of nodes, got {nodes!r}")
+        nodes = []
+    read = [node for place, each in enumerate(nodes) if (node := _node(each, place, context, tensors, problems)) is not None]
+    ordered = _ordered(read, problems) if not problems else ()
+    if problems:
+        raise GraphError(f"{name} cannot be imported", problems)
+    return OperationGraph(context.get("name") or name, tensors, ordered), sorted(_PLAN & document.keys())
+
+
+def _parse(data: bytes, name: str) -> dict[str, Any]:
+    try:
+        document = json.loads(data)
+    except (ValueError, RecursionError):
+        try:
+            document = ubjson.loads(data)
+        except ubjson.UbjsonError as error:
+            raise GraphError(name, [f"expected JSON of str(graph) or bytes of graph.serialize(), got neither: {error}"]) from None
+    if not isinstance(document, dict):
+        raise GraphError(name, [f"expected an object, got {type(document).__name__}"])
+    return document
+
+
+def _context(context: Any, problems: list[str]) -> dict[str, Any]:
+    if not isinstance(context, dict):
+        problems.append(f"expected an object as the context, got {context!r}")
+        return {}
+    fixed: dict[str, Any] = {"is_dynamic_shape_enabled": False, "is_override_shape_enabled": False, "sm_count": -1}
+    types = {"compute_data_type", "intermediate_data_type", "io_data_type"}
+    for key, value in context.items():
+        if key in fixed and value != fixed[key]:
+            problems.append(f"expected {key} = {fixed[key]} in the context, got {value!r}")
+        elif key not in fixed and key not in types | {"name"}:
+            problems.append(f"the field {key!r} of the context is not known")
+    if not isinstance(context.get("name", ""), str):
+        problems.append(f"expected a name as text, got {context['name']!r}")
+    return context
+
+
+def _tensors(entries: Any, problems: list[str]) -> dict[int, Tensor]:
+    if not isinstance(entries, list):
+        problems.append(f"expected a list of tensors, got {entries!r}")
+        return {}
+    found: dict[int, Tensor] = {}
+    for entry in entries:
+        tensor = _tensor(entry, problems)
+        if tensor is None:
+            continue
+        if tensor.uid in found:
+            problems.append(f"tensor {tensor.uid} is there twice")
+        found[tensor.uid] = tensor
+    for tensor in found.values():
+        if tensor.ragged_offset is not None and tensor.ragged_offset not in found:
+            problems.append(f"tensor {tensor.uid}: its ragged offset, tensor {tensor.ragged_offset}, is not there")
+    return found
+
+
+def _tensor(entry: Any, problems: list[str]) -> Tensor | None:
+    if not isinstance(entry, dict) or not _is_int(entry.get("uid")):
+        problems.append(f"expected a tensor with a uid, got {entry!r}")
+        return None
+    what = f"tensor {entry['uid']}"
+    known = {
+        "uid", "name", "dim", "stride", "data_type", "is_virtual", "is_pass_by_value", "pass_by_value", "reordering_type",
+        "ragged_offset_uid", "ragged_offset_name", "alignment",
+    }  # fmt: skip
+    before = len(problems)
+    problems += [f"{what}: the field {key!r} is not known" for key in entry if key not in known]
+    dims, strides = entry.get("dim"), entry.get("stride")
+    if not _is_ints(dims) or not _is_ints(strides) or len(dims) != len(strides):
+        problems.append(f"{what}: expected as many strides as dims, got {dims!r} and {strides!r}")
+    elif not dims:
+        problems.append(f"{what}: expected dims, got none: call graph.validate() before the graph is printed")
+    if not isinstance(entry.get("data_type"), str):
+        problems.append(f"{what}: expected a data type, got {entry.get('data_type')!r}: call graph.validate() before the graph is printed")
+    for key in ("is_virtual", "is_pass_by_value"):
+        if not isinstance(entry.get(key, False), bool):
+            problems.append(f"{what}: expected {key} to be true or false, got {entry[key]!r}")
+    alignment = entry.get("alignment", DEFAULT_ALIGNMENT)
+    if not _is_int(alignment):
+        problems.append(f"{what}: expected an alignment in bytes, got {alignment!r}")
+    ragged_offset = entry.get("ragged_offset_uid")
+    if ragged_offset is not None and not _is_int(ragged_offset):
+        problems.append(f"{what}: expected the uid of its ragged offset, got {ragged_offset!r}")
+    if entry.get("pass_by_value") is not None:
+        problems.append(f"{what}: has the value {entry['pass_by_value']}; cudnn IR takes the values of by-value tensors when it runs")
+    if len(problems) != before:
+        return None
+    return Tensor(
+        uid=entry["uid"],
+        dims=tuple(dims),
+        strides=tuple(strides),
+        data_type=entry["data_type"],
+        virtual=entry.get("is_virtual", False),
+        by_value=entry.get("is_pass_by_value", False),
+        alignment=alignment,
+        reordering=entry.get("reordering_type") or "NONE",
+        ragged_offset=ragged_offset,
+        name=str(entry.get("name") or ""),
+    )
+
+
+def _node(entry: Any, place: int, context: Mapping[str, Any], tensors: Mapping[int, Tensor], problems: list[str]) -> Node | None:
+    tag = entry.get("tag") if isinstance(entry, dict) else None
+    if tag not in BY_TAG:
+        problems.append(f"node {place}: {tag or entry!r} has no operation in cudnn IR")
+        return None
+    kind = BY_TAG[tag]
+    what = f"node {place} ({tag})"
+    keys = dict.fromkeys((*kind.attributes.values(), *kind.defaults))
+    if tag == "RESAMPLE":
+        keys["generate_index"] = None
+    before = len(problems)
+    known = {"tag", "name", "compute_data_type", "inputs", "outputs", *keys}
+    problems += [f"{what}: the field {key!r} is not known" for key, value in entry.items() if key not in known and value is not None]
+    attributes = {}
+    for key in keys:
+        if key not in entry and key not in kind.defaults:
+            problems.append(f"{what}: expected {key!r}, got nothing")
+        value = entry.get(key, kind.defaults.get(key))
+        if key in kind.floats:
+            value = _float(value, f"{what}: {key}", problems)
+        elif value is not None and (wrong := _wrong(key, value)):
+            problems.append(f"{what}: expected {key} to be {wrong}, got {value!r}")
+        attributes[key] = value
+    ports = [_ports(entry.get(side), f"{what}: {side}", names, tensors, problems) for side, names in _sides(kind)]
+    compute = entry.get("compute_data_type") or context.get("compute_data_type")
+    if not isinstance(compute, str):
+        problems.append(f"{what}: expected a compute type, got {compute!r}")
+    if len(problems) != before:
+        return None
+    return Node(tag, str(compute), ports[0], ports[1], attributes, name=str(entry.get("name") or ""))
+
+
+def _wrong(key: str, value: Any) -> str:
+    """What a value should have been; empty when it is that. What passes is printed as it stands."""
+    if key in ("mode", "math_mode", "resample_mode", "padding_mode"):
+        return "" if isinstance(value, str) and _ENUMERATOR.fullmatch(value) else "an enumerator"
+    if key in ("is_deterministic", "generate_index"):
+        return "" if isinstance(value, bool) else "true or false"
+    if key == "axis":
+        return "" if _is_int(value) else "an integer"
+    if key == "padding_value":
+        return "" if _is_int(value) or isinstance(value, float) else "a number"
+    return "" if _is_ints(value) else "a list of integers"
+
+
+def _sides(kind: Kind) -> tuple[tuple[str, list[str]], tuple[str, list[str]]]:
+    inputs = list(dict.fromkeys(kind.inputs.values()))
+    return ("inputs", inputs), ("outputs", list(dict.fromkeys(kind.outputs.values())))
+
+
+def _ports(entry: Any, what: str, names: list[str], tensors: Mapping[int, Tensor], problems: list[str]) -> dict[str, int]:
+    if not isinstance(entry, dict):
+        problems.append(f"{what}: expected an object, got {entry!r}")
+        return {}
+    for port, uid in entry.items():
+        if port not in names:
+            problems.append(f"{what}: the port {port!r} is not known")
+        elif not _is_int(uid) or uid not in tensors:
+            problems.append(f"{what}: expected the uid of a tensor at {port}, got {uid!r}")
+    return {port: entry[port] for port in names if port in entry}
+
+
+def _ordered(nodes: list[Node], problems: list[str]) -> tuple[Node, ...]:
+    """The nodes, each after those that write what it reads, otherwise as they came."""
+    writers: dict[int, Node] = {}
+    for node in nodes:
+        for uid in node.outputs.values():
+            if uid in writers:
+                problems.append(f"tensor {uid} is written by two nodes")
+            writers[uid] = node
+    ordered: list[Node] = []
+    left, done = list(nodes), set[int]()
+    while left:
+        ready = next((node for node in left if all(uid in done or uid not in writers for uid in node.inputs.values())), None)
+        if ready is None:
+            problems.append(f"{', '.join(node.name or node.tag for node in left)}: read what they write, in a circle")
+            break
+        left.remove(ready)
+        ordered.append(ready)
+        done.update(ready.outputs.values())
+    return tuple(ordered)
+
+
+def _float(value: Any, what: str, problems: list[str]) -> float | None:
+    """A float of the JSON: eight hexadecimal digits."""
+    if value is None:
+        return None
+    try:
+        return float(struct.unpack(">f", bytes.fromhex(value))[0])
+    except (TypeError, ValueError, struct.error):
+        problems.append(f"{what}: expected a float as eight hexadecimal digits, got {value!r}")
+        return None
+
+
+def _is_int(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_ints(value: Any) -> bool:
+    return isinstance(value, list) and all(_is_int(each) for each in value)
