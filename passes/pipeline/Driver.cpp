@@ -164,6 +164,10 @@ bool compileGraphs(std::string_view text, const std::string &name, Artifact &res
     }
     graph->moveBefore(alone->getBody(), alone->getBody()->end());
   }
+  if (alone->getOps<cudnn::GraphOp>().empty()) {
+    module->emitError("expects a cudnn.graph, or a cudnn.build_and_exec_graph, but got none");
+    return false;
+  }
   PipelineOptions options;
   options.target = "cuda";
   std::string failedPhase;

@@ -56,8 +56,8 @@ std::string llvmVersion();
 bool runPipeline(std::string_view text, const std::string &name, const std::string &pipeline, std::string &result,
                  std::vector<Diagnostic> &diagnostics);
 
-/// A number of cuDNN's backend API and its name, without prefix: of a descriptor kind (category "descriptor"), of an attribute
-/// ("attribute"), or an enumerator (the name of its type, as "data_type").
+/// A number of cuDNN's backend API and its name: of a descriptor kind (category "descriptor"), an attribute ("attribute"), an attribute's
+/// type ("type"), or an enumerator (the name of its type, as "data_type").
 struct BackendName {
   std::string category;
   std::string name;

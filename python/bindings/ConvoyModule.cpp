@@ -85,7 +85,7 @@ NB_MODULE(_convoy, m) {
           names.append(nb::make_tuple(each.category, each.name, each.number));
         return names;
       },
-      "Names and numbers of cuDNN's backend API: (\"descriptor\", \"attribute\" or the type of an enum; name without prefix; number).");
+      "Names and numbers of cuDNN's backend API: (category, name, number); the category is descriptor, attribute, type or an enum's type.");
   m.def("llvm_version", &convoy::llvmVersion, "The version of LLVM that generates code.");
   m.def(
       "run_pipeline",

@@ -14,22 +14,8 @@ from convoy_runtime.recorder import RecordedDescriptor, Recording, Setting
 
 __all__ = ["backend_names", "decode", "settings_by_name"]
 
-#: How an element of a cudnnBackendAttributeType_t is read: a struct format. The types of enums are below.
-_FORMATS = {2: "?", 3: "q", 4: "f", 5: "d", 6: "Q", 23: "i", 24: "c", 26: "qq"}
-#: The enum of a cudnnBackendAttributeType_t, as the descriptor table calls it.
-_ENUMS = {
-    1: "data_type",
-    7: "convolution_mode",
-    10: "nan_propagation",
-    14: "pointwise_mode",
-    18: "reduction_operator_type",
-    20: "tensor_reordering_mode",
-    21: "resample_mode",
-    22: "padding_mode",
-    29: "norm_mode",
-    30: "norm_fwd_phase",
-    32: "rng_distribution",
-}
+#: How an element of a type that is no enum is read: a struct format.
+_FORMATS = {"boolean": "?", "int64": "q", "float32": "f", "float64": "d", "int32": "i", "character": "c", "fraction": "qq"}
 _DESCRIPTOR = 15
 #: Said by another attribute as well: by how many numbers the others have, by the tensor.
 _IMPLIED = {"convolution_spatial_dims", "resample_spatial_dims"}
@@ -151,17 +137,18 @@ def _name(category: str, number: int) -> str:
 
 def _value(setting: Setting) -> Any:
     """One value alone, or a tuple where there are several or where the attribute is a list."""
+    kind = _name("type", setting.type)
     if setting.type == _DESCRIPTOR:
         values: tuple[Any, ...] = tuple(setting.data)
-    elif setting.type in _FORMATS:
-        form = _FORMATS[setting.type]
+    elif kind in _FORMATS:
+        form = _FORMATS[kind]
         flat = struct.unpack(f"<{form * setting.count}", bytes(setting.data))
         # A fraction is a numerator and a denominator; whole ones are numbers.
         values = flat if len(form) == 1 else tuple(n if d == 1 else f"{n}/{d}" for n, d in zip(flat[::2], flat[1::2], strict=True))
-    elif setting.type in _ENUMS:
+    elif kind in backend_names():
         numbers = struct.unpack(f"<{setting.count}i", bytes(setting.data))
         # INT8x32 keeps its small x.
-        values = tuple(re.sub(r"(?<=\d)X(?=\d)", "x", _name(_ENUMS[setting.type], number).upper()) for number in numbers)
+        values = tuple(re.sub(r"(?<=\d)X(?=\d)", "x", _name(kind, number).upper()) for number in numbers)
     else:
-        raise GraphError("the recording", [f"has elements of cudnnBackendAttributeType_t {setting.type}, which are not known here"])
+        raise GraphError("the recording", [f"has elements of type {kind}, which are not known here"])
     return values[0] if setting.count == 1 else values

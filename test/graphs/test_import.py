@@ -1,0 +1,229 @@
+"""What cudnn-frontend serialized becomes the IR that it came from, and what is not understood is listed, every bit of it."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import re
+import subprocess
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from graph_cases import PAIRS
+
+from convoy.cli.main import main
+from convoy.graphs import GraphError, graph_json_text, graph_python, import_graph, read_graph, ubjson
+from convoy.graphs.frontend_import import read_serialized
+
+ROOT = Path(__file__).parents[2]
+NAMES = list(PAIRS)
+
+
+def _bodies(text: str) -> dict[str, str]:
+    """Each graph as convoy-opt prints it, by name."""
+    tool = os.environ.get("CONVOY_OPT", str(ROOT / "build/bin/convoy-opt"))
+    done = subprocess.run([tool, "-"], input=text, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return {each[1]: each[0] for each in re.findall(r"^(  cudnn\.graph @\"?([\w.]+)\"?.*?^  })$", done.stdout, re.DOTALL | re.MULTILINE)}
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("original") / "pairs.mlir"
+    path.write_text("".join(pair.mlir for pair in PAIRS.values()))
+    return path
+
+
+@pytest.fixture(scope="module")
+def printed(original: Path, frontend_says: Callable[[Mapping[str, str]], Path]) -> Path:
+    """What cudnn-frontend prints for the programs that `convoy inspect` writes."""
+    from convoy import _convoy
+    from convoy.graphs.decode import decode
+    from convoy_runtime._native import load_native
+    from convoy_runtime.recorder import record
+
+    library = load_native(_convoy.compile_graphs(original.read_text(), str(original))[0])
+    graphs = {name: decode(record(library.builder(f"{name}_build")), name) for name in NAMES}
+    return frontend_says({name: graph_python(graph) for name, graph in graphs.items()})
+
+
+def test_round_trip(original: Path, printed: Path) -> None:
+    """IR, a program, cudnn-frontend, its JSON, IR again."""
+    imported = "".join(import_graph(printed / f"{name}.json")[0] for name in NAMES)
+    assert len(NAMES) > 75
+    assert _bodies(imported) == _bodies(original.read_text())
+
+
+def test_every_graph_of_cudnn_frontend_is_imported(frontend_says: Callable[[Mapping[str, str]], Path], original: Path) -> None:
+    """The same from programs that people wrote, whose uids and names are cudnn-frontend's own."""
+    folder = frontend_says({name: pair.frontend for name, pair in PAIRS.items()})
+    imported = {name: import_graph(folder / f"{name}.json")[0] for name in NAMES}
+    # Such graphs have no name in the JSON: they get the file's.
+    assert _bodies("".join(imported.values())) == _bodies(original.read_text())
+    assert "// %t1: uid 1, t0\n" in imported["conv_f16"]
+
+
+@pytest.fixture(scope="module")
+def document(printed: Path) -> dict[str, Any]:
+    loaded: dict[str, Any] = json.loads((printed / "conv_bias_residual_relu.json").read_text())
+    return loaded
+
+
+def _problems(document: Any) -> tuple[str, ...]:
+    data = document if isinstance(document, bytes) else json.dumps(document).encode()
+    with pytest.raises(GraphError) as caught:
+        read_serialized(data, "graph")
+    return caught.value.problems
+
+
+def test_everything_unknown_is_listed(document: dict[str, Any]) -> None:
+    changed = copy.deepcopy(document)
+    changed["secret"] = 1
+    changed["context"]["is_dynamic_shape_enabled"] = True
+    changed["context"]["color"] = "red"
+    changed["workspace_modifications"] = {"7": [0, 1, [0.0]]}
+    changed["tensors"][0]["sparsity"] = 0.5
+    changed["tensors"][1]["pass_by_value"] = {"index": 3, "value": 1.0}
+    changed["nodes"][0]["winograd"] = True
+    changed["nodes"][1]["inputs"]["IN_9"] = 1
+    changed["nodes"][2]["inputs"]["IN_1"] = 99
+    changed["nodes"].append({"tag": "ROPE", "inputs": {}, "outputs": {}})
+    assert _problems(changed) == (
+        "the field 'secret' is not known",
+        "expected nothing in 'workspace_modifications', got {'7': [0, 1, [0.0]]}",
+        "expected is_dynamic_shape_enabled = False in the context, got True",
+        "the field 'color' of the context is not known",
+        "tensor 1: the field 'sparsity' is not known",
+        "tensor 2: has the value {'index': 3, 'value': 1.0}; cudnn IR takes the values of by-value tensors when it runs",
+        "node 0 (CONV_FPROP): the field 'winograd' is not known",
+        "node 0 (CONV_FPROP): inputs: expected the uid of a tensor at X, got 1",
+        "node 0 (CONV_FPROP): inputs: expected the uid of a tensor at W, got 2",
+        "node 1 (POINTWISE): inputs: the port 'IN_9' is not known",
+        "node 2 (POINTWISE): inputs: expected the uid of a tensor at IN_1, got 99",
+        "node 4: ROPE has no operation in cudnn IR",
+    )
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "problem"),
+    [
+        (("json_version",), "1.0", "expected cudnn-frontend's json_version '2.0', got '1.0'"),
+        (("nodes",), 3, "expected a list of nodes, got 3"),
+        (("tensors",), {}, "expected a list of tensors, got {}"),
+        (("context",), [], "expected an object as the context, got []"),
+        (("context", "name"), 5, "expected a name as text, got 5"),
+        (("tensors", 0, "uid"), "1", "expected a tensor with a uid, got"),
+        (("tensors", 1, "uid"), 1, "tensor 1 is there twice"),
+        (("tensors", 0, "dim"), [1, 2], "tensor 1: expected as many strides as dims, got [1, 2] and"),
+        (("tensors", 0, "dim"), [1, 2, 3, "4"], "tensor 1: expected as many strides as dims, got [1, 2, 3, '4'] and"),
+        (("tensors", 0, "data_type"), None, "tensor 1: expected a data type, got None: call graph.validate() before"),
+        (("tensors", 0, "is_virtual"), 1, "tensor 1: expected is_virtual to be true or false, got 1"),
+        (("tensors", 0, "alignment"), "16", "tensor 1: expected an alignment in bytes, got '16'"),
+        (("tensors", 0, "ragged_offset_uid"), 50, "tensor 1: its ragged offset, tensor 50, is not there"),
+        (("nodes", 0, "math_mode"), "X) evil", "node 0 (CONV_FPROP): expected math_mode to be an enumerator, got 'X) evil'"),
+        (("nodes", 0, "stride"), [1, "1"], "node 0 (CONV_FPROP): expected stride to be a list of integers, got [1, '1']"),
+        (("nodes", 0, "outputs"), [], "node 0 (CONV_FPROP): outputs: expected an object, got []"),
+        (("nodes", 1, "axis"), 1.5, "node 1 (POINTWISE): expected axis to be an integer, got 1.5"),
+        (
+            ("nodes", 3, "relu_lower_clip"),
+            0.0,
+            "node 3 (POINTWISE): relu_lower_clip: expected a float as eight hexadecimal digits, got 0.0",
+        ),
+        (("nodes", 1, "outputs", "OUT_0"), 7, "tensor 7 is written by two nodes"),
+        (("nodes", 0, "inputs", "X"), 7, "read what they write, in a circle"),
+    ],
+)
+def test_bad_documents(document: dict[str, Any], path: tuple[str | int, ...], value: Any, problem: str) -> None:
+    changed = copy.deepcopy(document)
+    place: Any = changed
+    for step in path[:-1]:
+        place = place[step]
+    place[path[-1]] = value
+    assert any(problem in each for each in _problems(changed)), _problems(changed)
+
+
+def test_what_is_missing_is_named(document: dict[str, Any]) -> None:
+    changed = copy.deepcopy(document)
+    del changed["nodes"][0]["dilation"]
+    assert _problems(changed) == ("node 0 (CONV_FPROP): expected 'dilation', got nothing",)
+
+
+def test_nodes_may_come_in_any_order(document: dict[str, Any]) -> None:
+    changed = copy.deepcopy(document)
+    changed["nodes"].reverse()
+    assert read_serialized(json.dumps(changed).encode(), "g")[0] == read_serialized(json.dumps(document).encode(), "g")[0]
+
+
+@pytest.mark.parametrize("data", [b"", b"\x80\x04N.", b"[1]", b"{", b"not a graph", b"[" * 100000, b"{i\x01a" * 5000])
+def test_what_is_no_graph_is_refused(data: bytes) -> None:
+    (problem,) = _problems(data)
+    assert problem.startswith("expected ")
+
+
+def test_what_the_compiler_refuses_is_refused(document: dict[str, Any], tmp_path: Path) -> None:
+    changed = copy.deepcopy(document)
+    changed["nodes"][0]["pre_padding"] = [7, 7]
+    path = tmp_path / "wrong.json"
+    path.write_text(json.dumps(changed))
+    with pytest.raises(GraphError, match=r"(?s)not valid cudnn IR.*expects output of shape"):
+        import_graph(path)
+
+
+def test_names_cannot_end_a_line_or_a_string(document: dict[str, Any], tmp_path: Path) -> None:
+    changed = copy.deepcopy(document)
+    evil = '"\n}\nmodule {}\\22 // %x'
+    changed["context"]["name"] = evil
+    for tensor in changed["tensors"]:
+        tensor["name"] = evil
+    path = tmp_path / "evil.json"
+    path.write_text(json.dumps(changed))
+    text, _ = import_graph(path)
+    assert text.count("module") == len(changed["tensors"]) - 3 + 1
+    again = tmp_path / "evil.mlir"
+    again.write_text(text)
+    assert read_graph(again, None).name == evil
+
+
+def test_command(document: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source, target, bad = (tmp_path / name for name in ("graph.json", "graph.mlir", "bad.json"))
+    source.write_text(json.dumps(document | {"fe_workspace_size": 0}))
+    assert main(["import", str(source), "-o", str(target)]) == 0
+    assert "not imported, because they are a plan's and not the graph's: fe_workspace_size" in capsys.readouterr().err
+    assert main(["import", str(source)]) == 0
+    assert capsys.readouterr().out == target.read_text()
+    assert json.loads(graph_json_text(read_graph(target, None)))["nodes"][0]["tag"] == "CONV_FPROP"
+    bad.write_text(json.dumps(document | {"nodes": [{"tag": "SDPA_BWD"}]}))
+    target.write_text("as it was")
+    assert main(["import", str(bad), "-o", str(target)]) == 1
+    assert "node 0: SDPA_BWD has no operation in cudnn IR" in capsys.readouterr().err
+    assert target.read_text() == "as it was"
+
+
+def test_ubjson() -> None:
+    assert ubjson.loads(b"{i\x01a[ZTFNi\xffU\xffI\x01\x00l\x00\x01\x00\x00]U\x01bSi\x02hiNi\x01cD?\xf0\x00\x00\x00\x00\x00\x00}") == {
+        "a": [None, True, False, -1, 255, 256, 65536],
+        "b": "hi",
+        "c": 1.0,
+    }
+    assert ubjson.loads(b"[$i#i\x03\x01\x02\x03") == [1, 2, 3]
+    assert ubjson.loads(b"{$U#i\x01i\x01k\x07") == {"k": 7}
+    assert ubjson.loads(b"[#i\x02d?\x80\x00\x00Cx") == [1.0, "x"]
+    for data, problem in {
+        b"": "byte 0: expected 1 bytes, got 0",
+        b"[i": "byte 2: expected 1 bytes, got 0",
+        b"Si\xffa": "byte 3: expected -1 bytes, got 1",
+        b"Zx": "byte 1: expected the end, got 1 bytes more",
+        b"x": "byte 0: expected a value, got 'x'",
+        b"SZ": "byte 1: expected a length, got 'Z'",
+        b"Si\x01\xff": "expected UTF-8",
+        b"[$i]": "byte 3: expected a count after a type",
+        b"[$Z#l\x7f\xff\xff\xff": "byte 9: expected 2147483647 elements, got 0 bytes",
+        b"{i\x01aZi\x01aZ}": "'a' is there twice",
+        b"[" * 200: "expected 100 levels at most",
+    }.items():
+        with pytest.raises(ubjson.UbjsonError) as caught:
+            ubjson.loads(data)
+        assert problem in str(caught.value)
