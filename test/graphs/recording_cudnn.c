@@ -70,7 +70,8 @@ void recorder_end(void) {
 }
 
 int cudnnBackendCreateDescriptor(int kind, void **result) {
-  int status = ((int (*)(int, void **))real("cudnnBackendCreateDescriptor"))(kind, result);
+  int (*create)(int, void **) = real("cudnnBackendCreateDescriptor");
+  int status = create(kind, result);
   if (out) {
     if (count == kLimit)
       abort();
@@ -81,7 +82,8 @@ int cudnnBackendCreateDescriptor(int kind, void **result) {
 }
 
 int cudnnBackendSetAttribute(void *descriptor, int attribute, int type, int64_t elements, const void *data) {
-  int status = ((int (*)(void *, int, int, int64_t, const void *))real("cudnnBackendSetAttribute"))(descriptor, attribute, type, elements, data);
+  int (*set)(void *, int, int, int64_t, const void *) = real("cudnnBackendSetAttribute");
+  int status = set(descriptor, attribute, type, elements, data);
   if (out) {
     fprintf(out, "set %d %d %d %lld %d ", idOf(descriptor), attribute, type, (long long)elements, status);
     if (type == kDescriptor)
@@ -96,7 +98,8 @@ int cudnnBackendSetAttribute(void *descriptor, int attribute, int type, int64_t 
 }
 
 int cudnnBackendFinalize(void *descriptor) {
-  int status = ((int (*)(void *))real("cudnnBackendFinalize"))(descriptor);
+  int (*finalize)(void *) = real("cudnnBackendFinalize");
+  int status = finalize(descriptor);
   if (out)
     fprintf(out, "finalize %d %d\n", idOf(descriptor), status);
   return status;

@@ -47,7 +47,9 @@ def read_serialized(data: bytes, name: str) -> tuple[OperationGraph, list[str]]:
     if not isinstance(nodes, list):
         problems.append(f"expected a list of nodes, got {nodes!r}")
         nodes = []
-    read = [node for place, each in enumerate(nodes) if (node := _node(each, place, context, tensors, problems)) is not None]
+    # A tensor that was refused above is there all the same.
+    uids = {each["uid"] for each in document.get("tensors") or () if isinstance(each, dict) and _is_int(each.get("uid"))}
+    read = [node for place, each in enumerate(nodes) if (node := _node(each, place, context, uids, problems)) is not None]
     ordered = _ordered(read, problems) if not problems else ()
     if problems:
         raise GraphError(f"{name} cannot be imported", problems)
@@ -112,7 +114,8 @@ def _tensor(entry: Any, problems: list[str]) -> Tensor | None:
     }  # fmt: skip
     before = len(problems)
     problems += [f"{what}: the field {key!r} is not known" for key in entry if key not in known]
-    dims, strides = entry.get("dim"), entry.get("stride")
+    dims: Any = entry.get("dim")
+    strides: Any = entry.get("stride")
     if not _is_ints(dims) or not _is_ints(strides) or len(dims) != len(strides):
         problems.append(f"{what}: expected as many strides as dims, got {dims!r} and {strides!r}")
     elif not dims:
@@ -146,10 +149,10 @@ def _tensor(entry: Any, problems: list[str]) -> Tensor | None:
     )
 
 
-def _node(entry: Any, place: int, context: Mapping[str, Any], tensors: Mapping[int, Tensor], problems: list[str]) -> Node | None:
+def _node(entry: Any, place: int, context: Mapping[str, Any], uids: set[int], problems: list[str]) -> Node | None:
     tag = entry.get("tag") if isinstance(entry, dict) else None
-    if tag not in BY_TAG:
-        problems.append(f"node {place}: {tag or entry!r} has no operation in cudnn IR")
+    if not isinstance(tag, str) or tag not in BY_TAG:
+        problems.append(f"node {place}: {tag if isinstance(tag, str) else repr(entry)} has no operation in cudnn IR")
         return None
     kind = BY_TAG[tag]
     what = f"node {place} ({tag})"
@@ -169,7 +172,7 @@ def _node(entry: Any, place: int, context: Mapping[str, Any], tensors: Mapping[i
         elif value is not None and (wrong := _wrong(key, value)):
             problems.append(f"{what}: expected {key} to be {wrong}, got {value!r}")
         attributes[key] = value
-    ports = [_ports(entry.get(side), f"{what}: {side}", names, tensors, problems) for side, names in _sides(kind)]
+    ports = [_ports(entry.get(side), f"{what}: {side}", names, uids, problems) for side, names in _sides(kind)]
     compute = entry.get("compute_data_type") or context.get("compute_data_type")
     if not isinstance(compute, str):
         problems.append(f"{what}: expected a compute type, got {compute!r}")
@@ -196,14 +199,14 @@ def _sides(kind: Kind) -> tuple[tuple[str, list[str]], tuple[str, list[str]]]:
     return ("inputs", inputs), ("outputs", list(dict.fromkeys(kind.outputs.values())))
 
 
-def _ports(entry: Any, what: str, names: list[str], tensors: Mapping[int, Tensor], problems: list[str]) -> dict[str, int]:
+def _ports(entry: Any, what: str, names: list[str], uids: set[int], problems: list[str]) -> dict[str, int]:
     if not isinstance(entry, dict):
         problems.append(f"{what}: expected an object, got {entry!r}")
         return {}
     for port, uid in entry.items():
         if port not in names:
             problems.append(f"{what}: the port {port!r} is not known")
-        elif not _is_int(uid) or uid not in tensors:
+        elif not _is_int(uid) or uid not in uids:
             problems.append(f"{what}: expected the uid of a tensor at {port}, got {uid!r}")
     return {port: entry[port] for port in names if port in entry}
 

@@ -105,6 +105,8 @@ def _pointwise(node: Node, said: dict[str, Any], compute: str, problems: list[st
     if is_backward(mode) and list(node.inputs) != ["IN_0", "IN_1"]:
         problems.append(f"{node.name or node.tag}: expected two operands of {mode}, got {', '.join(node.inputs)}")
     words = {word: said[key] for key, word in _POINTWISE_WORDS.items() if said.get(key) is not None}
+    if words.get("lower_clip") == 0.0:
+        del words["lower_clip"]  # what it is when nothing is said
     return f"pointwise {mode.lower()}", " ".join([compute, *([_assignments(words)] if words else [])])
 
 
