@@ -16,7 +16,7 @@ from typing import Any
 from convoy.graphs.decode import backend_names, settings_by_name
 from convoy_runtime.recorder import RecordedDescriptor, Recording, Setting
 
-__all__ = ["DEFAULTS", "canonical", "read_calls", "read_log"]
+__all__ = ["DEFAULTS", "canonical", "canonical_operation", "read_calls", "read_log", "read_refused"]
 
 _OPERATION_GRAPH, _DESCRIPTOR = 15, 15
 
@@ -48,22 +48,41 @@ def read_calls(path: Path) -> Recording:
     descriptors: list[RecordedDescriptor] = []
     result = None
     for line in path.read_text().splitlines():
-        what, *numbers = line.split(" ")
-        if what == "create":
-            _, kind, status = map(int, numbers)
-            descriptors.append(RecordedDescriptor(kind))
-        elif what == "set":
-            target, attribute, kind, count, status = map(int, numbers[:5])
-            data = tuple(map(int, numbers[5].split(","))) if kind == _DESCRIPTOR else bytes.fromhex(numbers[5])
-            descriptors[target].settings[attribute] = Setting(kind, count, data)
-        else:
-            target, status = map(int, numbers)
-            descriptors[target].finalized = True
-            if descriptors[target].kind == _OPERATION_GRAPH:
-                result = target
-        assert status == 0, f"{path.name}: {line}"
+        assert _read_call(line, descriptors) == 0, f"{path.name}: {line}"
+        if line.startswith("finalize ") and descriptors[int(line.split()[1])].kind == _OPERATION_GRAPH:
+            result = int(line.split()[1])
     assert result is not None, f"{path.name}: no operation graph was finalized"
     return Recording(tuple(descriptors), result)
+
+
+def read_refused(path: Path) -> Recording:
+    """The calls up to the one that cuDNN refused, which finalizes an operation: the result is that operation."""
+    lines = path.read_text().splitlines()
+    refused = [line for line in lines if not line.startswith("set ") and line.split()[-1] != "0"]
+    assert len(refused) == 1, refused
+    (what, place, _), rest = refused[0].split(), lines[: lines.index(refused[0])]
+    assert what == "finalize"
+    descriptors: list[RecordedDescriptor] = []
+    for line in rest:
+        _read_call(line, descriptors)
+    descriptors[int(place)].finalized = True
+    return Recording(tuple(descriptors), int(place))
+
+
+def _read_call(line: str, descriptors: list[RecordedDescriptor]) -> int:
+    """Adds one call; gives its status."""
+    what, *numbers = line.split(" ")
+    if what == "create":
+        _, kind, status = map(int, numbers)
+        descriptors.append(RecordedDescriptor(kind))
+    elif what == "set":
+        target, attribute, kind, count, status = map(int, numbers[:5])
+        data = tuple(map(int, numbers[5].split(","))) if kind == _DESCRIPTOR else bytes.fromhex(numbers[5])
+        descriptors[target].settings[attribute] = Setting(kind, count, data)
+    else:
+        target, status = map(int, numbers)
+        descriptors[target].finalized = True
+    return status
 
 
 def read_log(folder: Path) -> dict[str, dict[str, Any]]:
@@ -95,6 +114,11 @@ def canonical(recording: Recording) -> list[Any]:
     uids: dict[int, int] = {}
     operations = settings_by_name(recording.descriptors[recording.result])["operationgraph_ops"]
     return [_plain(recording, each, uids) for each in (operations if isinstance(operations, tuple) else (operations,))]
+
+
+def canonical_operation(recording: Recording) -> dict[str, Any]:
+    """The same of a recording whose result is an operation."""
+    return _plain(recording, recording.result, {})
 
 
 def _plain(recording: Recording, place: int, uids: dict[int, int]) -> dict[str, Any]:

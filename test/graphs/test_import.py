@@ -4,30 +4,19 @@ from __future__ import annotations
 
 import copy
 import json
-import os
-import re
-import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 from graph_cases import PAIRS
+from mlir_bodies import bodies
 
 from convoy.cli.main import main
 from convoy.graphs import GraphError, graph_json_text, graph_python, import_graph, read_graph, ubjson
 from convoy.graphs.frontend_import import read_serialized
 
-ROOT = Path(__file__).parents[2]
 NAMES = list(PAIRS)
-
-
-def _bodies(text: str) -> dict[str, str]:
-    """Each graph as convoy-opt prints it, by name."""
-    tool = os.environ.get("CONVOY_OPT", str(ROOT / "build/bin/convoy-opt"))
-    done = subprocess.run([tool, "-"], input=text, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return {each[1]: each[0] for each in re.findall(r"^(  cudnn\.graph @\"?([\w.]+)\"?.*?^  })$", done.stdout, re.DOTALL | re.MULTILINE)}
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +43,7 @@ def test_round_trip(original: Path, printed: Path) -> None:
     """IR, a program, cudnn-frontend, its JSON, IR again."""
     imported = "".join(import_graph(printed / f"{name}.json")[0] for name in NAMES)
     assert len(NAMES) > 75
-    assert _bodies(imported) == _bodies(original.read_text())
+    assert bodies(imported) == bodies(original.read_text())
 
 
 def test_every_graph_of_cudnn_frontend_is_imported(frontend_says: Callable[[Mapping[str, str]], Path], original: Path) -> None:
@@ -62,7 +51,7 @@ def test_every_graph_of_cudnn_frontend_is_imported(frontend_says: Callable[[Mapp
     folder = frontend_says({name: pair.frontend for name, pair in PAIRS.items()})
     imported = {name: import_graph(folder / f"{name}.json")[0] for name in NAMES}
     # Such graphs have no name in the JSON: they get the file's.
-    assert _bodies("".join(imported.values())) == _bodies(original.read_text())
+    assert bodies("".join(imported.values())) == bodies(original.read_text())
     assert "// %t1: uid 1, t0\n" in imported["conv_f16"]
 
 
