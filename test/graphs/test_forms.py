@@ -13,7 +13,8 @@ import pytest
 from graph_cases import PAIRS
 from recorded import canonical, read_calls
 
-from convoy.graphs import GraphError, OperationGraph, graph_dot, graph_json_text, graph_names, graph_python, read_graph
+from convoy.errors import ConvoyError
+from convoy.graphs import GraphError, OperationGraph, cudnn_json_text, graph_dot, graph_json_text, graph_names, graph_python, read_graph
 from convoy.graphs.source import record_graph
 
 TENSOR = "!cudnn.tensor_desc<8x64x56x56xf16, NHWC>"
@@ -173,6 +174,23 @@ def test_names_are_data(graphs: dict[str, OperationGraph]) -> None:
     assert json.loads(str(text))["context"]["name"] == EVIL
 
 
+def test_cudnn_s_own_json(source: Path, real_cudnn: Path) -> None:
+    document = json.loads(cudnn_json_text(source, "conv_bias_residual_relu"))
+    convolution, *_, relu = document["operationGraph"]["nodes"]
+    assert convolution["operation"] == "CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR"
+    # What nobody said is there.
+    assert relu["alpha1"] == 1.0
+    assert relu["upperClip"] > 1e308
+    (scaled,) = json.loads(cudnn_json_text(source, "scaled"))["operationGraph"]["nodes"]
+    assert scaled["alpha1"] == 0.5
+
+
+def test_cudnn_s_own_words_on_a_graph(source: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("CONVOY_CUDNN", str(tmp_path))
+    with pytest.raises(ConvoyError, match="cuDNN is not there"):
+        cudnn_json_text(source, "sub")
+
+
 def test_dot_is_well_formed(graphs: dict[str, OperationGraph]) -> None:
     evil = replace(graphs["conv_bias_residual_relu"], name=EVIL)
     for text in (graph_dot(evil), graph_dot(graphs["pooled"])):
@@ -186,8 +204,6 @@ def test_dot_is_well_formed(graphs: dict[str, OperationGraph]) -> None:
 def test_names_and_wrong_names(source: Path) -> None:
     assert graph_names(source)[: len(PAIRS)] == list(PAIRS)
     assert read_graph(source, "matmul").nodes[0].tag == "MATMUL"
-    from convoy.errors import ConvoyError
-
     with pytest.raises(ConvoyError, match=r"expected --graph NAME; the file has conv_f16, "):
         record_graph(source, None)
     with pytest.raises(ConvoyError, match="expected a graph named 'none'"):
@@ -197,7 +213,5 @@ def test_names_and_wrong_names(source: Path) -> None:
 def test_bad_mlir_is_refused_with_its_place(tmp_path: Path) -> None:
     path = tmp_path / "bad.mlir"
     path.write_text("cudnn.graph @g(%x: !cudnn.tensor_desc<4xf32>) {\n  cudnn.retrun\n}\n")
-    from convoy.errors import ConvoyError
-
     with pytest.raises(ConvoyError, match=r"bad\.mlir:\d+:\d+: "):
         read_graph(path, None)

@@ -3,6 +3,7 @@
 --as prints the graph that --graph names, of an artifact or of a .mlir file with cudnn.graphs; nothing of it is left out, and what a form
 cannot say is an error.
   json    cudnn-frontend's own JSON, as str(graph) prints it and cudnn.pygraph().deserialize(text) and `convoy import` read it
+  cudnn   cuDNN's own JSON, as it logs a graph that it finalizes, defaults filled in; this machine's cuDNN is asked, with or without a GPU
   dot     a picture for Graphviz
   python  a program for cudnn-frontend (pip install nvidia-cudnn-frontend) that builds the graph, to paste into a bug report
 
@@ -34,7 +35,7 @@ def populate_parser(parser: argparse.ArgumentParser) -> None:
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--manifest", action="store_true", help="print manifest.json")
     what.add_argument("--ptx", action="store_true", help="print the PTX of the generated kernels")
-    what.add_argument("--as", dest="form", choices=("json", "dot", "python"), help="print one cuDNN graph in this form")
+    what.add_argument("--as", dest="form", choices=("json", "cudnn", "dot", "python"), help="print one cuDNN graph in this form")
 
 
 def main(options: argparse.Namespace) -> int:
@@ -44,7 +45,7 @@ def main(options: argparse.Namespace) -> int:
     if options.form is not None:
         return _print_graph(options.artifact, options.graph, options.form)
     if options.graph is not None:
-        message = "--graph wants --as: json, dot or python"
+        message = "--graph wants --as: json, cudnn, dot or python"
         raise ConvoyError(message)
     artifact = open_artifact(options.artifact)
     manifest = artifact.manifest
@@ -81,8 +82,11 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _print_graph(path: Path, name: str | None, form: str) -> int:
-    from convoy.graphs import graph_dot, graph_json_text, graph_python, read_graph
+    from convoy.graphs import cudnn_json_text, graph_dot, graph_json_text, graph_python, read_graph
 
-    text = {"json": graph_json_text, "dot": graph_dot, "python": graph_python}[form](read_graph(path, name))
+    if form == "cudnn":
+        text = cudnn_json_text(path, name)
+    else:
+        text = {"json": graph_json_text, "dot": graph_dot, "python": graph_python}[form](read_graph(path, name))
     print(text, end="" if text.endswith("\n") else "\n")
     return 0

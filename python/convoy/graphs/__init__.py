@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+from convoy.graphs.cudnn_json import cudnn_json_text
 from convoy.graphs.dot import graph_dot
 from convoy.graphs.frontend_json import graph_json_text
 from convoy.graphs.frontend_python import graph_python
 from convoy.graphs.model import GraphError, OperationGraph
 from convoy.graphs.source import graph_names, import_graph, read_graph
 
-__all__ = ["GraphError", "OperationGraph", "graph_dot", "graph_json_text", "graph_names", "graph_python", "import_graph", "read_graph"]
+__all__ = [
+    "GraphError",
+    "OperationGraph",
+    "cudnn_json_text",
+    "graph_dot",
+    "graph_json_text",
+    "graph_names",
+    "graph_python",
+    "import_graph",
+    "read_graph",
+]

@@ -13,7 +13,7 @@ from convoy.graphs.mlir_text import graph_mlir
 from convoy.graphs.model import GraphError, OperationGraph
 from convoy_runtime.recorder import Recording, record
 
-__all__ = ["graph_names", "import_graph", "read_graph", "record_graph"]
+__all__ = ["graph_library", "graph_names", "import_graph", "read_graph", "record_graph"]
 
 
 def graph_names(path: Path) -> list[str]:
@@ -46,9 +46,8 @@ def import_graph(path: Path) -> tuple[str, list[str]]:
     return text, plan
 
 
-def _record(path: Path, name: str | None) -> tuple[Recording, str]:
-    from convoy_runtime._native import load_native
-
+def graph_library(path: Path, name: str | None) -> tuple[bytes | memoryview, str, str]:
+    """The native library that has the graph `name`, its build function's symbol, and its name. Raises ConvoyError, ConvoyRuntimeError."""
     content, symbols = _library(path)
     names = [each for each, _ in symbols]
     if name is None and len(names) == 1:
@@ -57,7 +56,14 @@ def _record(path: Path, name: str | None) -> tuple[Recording, str]:
         asked = "--graph NAME" if name is None else f"a graph named {name!r}"
         message = f"{path}: expected {asked}; the file has {', '.join(names) or 'no cuDNN graph'}"
         raise ConvoyError(message)
-    return record(load_native(content, path=path).builder(dict(symbols)[name])), name
+    return content, dict(symbols)[name], name
+
+
+def _record(path: Path, name: str | None) -> tuple[Recording, str]:
+    from convoy_runtime._native import load_native
+
+    content, symbol, found = graph_library(path, name)
+    return record(load_native(content, path=path).builder(symbol)), found
 
 
 def _library(path: Path) -> tuple[bytes | memoryview, list[tuple[str, str]]]:
