@@ -47,10 +47,10 @@ def say(real_cudnn: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[
     source = Path(__file__).parent / "recording_cudnn.c"
     subprocess.run([tool("clang"), *flags, source, "-o", shim / "libcudnn.so.9", *link], check=True)
 
-    def run(who: str, what: Path, stdin: str) -> Path:
+    def run(who: str, what: Path, stdin: str, *libraries: Path) -> Path:
         folder = tmp_path_factory.mktemp(who)
         environment = os.environ | {
-            "LD_LIBRARY_PATH": f"{shim}{os.pathsep}{real_cudnn}",
+            "LD_LIBRARY_PATH": os.pathsep.join(map(str, (shim, real_cudnn, *libraries))),
             "PYTHONPATH": f"{ROOT / 'python'}{os.pathsep}{ROOT / 'runtime'}",
             # cuDNN then writes each finalized operation graph as JSON, with everything that was left to its defaults.
             "CUDNN_LOGLEVEL_DBG": "3",
@@ -80,3 +80,13 @@ def said_by_us(say: Callable[..., Path], tmp_path_factory: pytest.TempPathFactor
 def frontend_says(say: Callable[..., Path]) -> Callable[[Mapping[str, str]], Path]:
     """Runs programs for cudnn-frontend, by name."""
     return lambda programs: say("frontend", H200, json.dumps(dict(programs)))
+
+
+@pytest.fixture(scope="session")
+def frontend_plans(say: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory) -> Callable[[Mapping[str, str]], Path]:
+    """Runs programs for cudnn-frontend, by name, and has it build a plan of each graph and serialize both."""
+    folder = tmp_path_factory.mktemp("cublaslt")
+    name = "libcublasLt.so.13"
+    flags = ["-w", "-shared", "-fPIC", "-fuse-ld=lld", f"-Wl,-soname,{name}"]
+    subprocess.run([tool("clang"), *flags, ROOT / "test/runtime/cublaslt_stub.c", "-o", folder / name], check=True)
+    return lambda programs: say("plans", H200, json.dumps(dict(programs)), folder)

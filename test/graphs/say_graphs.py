@@ -2,9 +2,11 @@
 
     LD_LIBRARY_PATH=SHIM:REAL python say_graphs.py ours LIBRARY FOLDER            < names, a line each: build functions NAME_build
     LD_LIBRARY_PATH=SHIM:REAL python say_graphs.py frontend DEVICE FOLDER         < JSON {name: Python program that has build(**options)}
+    LD_LIBRARY_PATH=SHIM:REAL:CUBLASLT python say_graphs.py plans DEVICE FOLDER   < the same
 
 Names of graphs that were finalized go to FOLDER/finalized, in order; FOLDER/NAME.error says why another was not. The second also writes
-FOLDER/NAME.json, what cudnn-frontend prints for the graph.
+FOLDER/NAME.json, what cudnn-frontend prints for the graph; the third FOLDER/NAME.bin, the bytes of the graph with a plan. cuDNN ends the
+process when it plans without some cuBLASLt.
 """
 
 from __future__ import annotations
@@ -49,6 +51,22 @@ def _ours(shim: ctypes.CDLL, library: str, folder: Path) -> None:
             _finalized(folder, name)
 
 
+def _plans(shim: ctypes.CDLL, device: str, folder: Path) -> None:
+    import cudnn
+
+    options = {"device_property": cudnn.create_device_properties(Path(device).read_text())}
+    for name, program in json.load(sys.stdin).items():
+        space = {"__name__": name}
+        exec(compile(program, name, "exec"), space)
+        graph = space["build"](**options)
+        graph.build_operation_graph()
+        # The graph's own methods ask for a GPU on the way; those of the C++ graph under it plan for the device that is described.
+        lowered = graph._lowered_graph
+        lowered.create_execution_plans([cudnn.heur_mode.A])
+        lowered.build_plan_at_index(0)
+        (folder / f"{name}.bin").write_bytes(lowered.serialize(as_bytes=True))
+
+
 def _frontend(shim: ctypes.CDLL, device: str, folder: Path) -> None:
     import cudnn
 
@@ -68,7 +86,7 @@ def _frontend(shim: ctypes.CDLL, device: str, folder: Path) -> None:
 
 
 def main(who: str, what: str, folder: str) -> None:
-    {"ours": _ours, "frontend": _frontend}[who](_shim(), what, Path(folder))
+    {"ours": _ours, "frontend": _frontend, "plans": _plans}[who](_shim(), what, Path(folder))
 
 
 if __name__ == "__main__":

@@ -55,6 +55,18 @@ def test_every_graph_of_cudnn_frontend_is_imported(frontend_says: Callable[[Mapp
     assert "// %t1: uid 1, t0\n" in imported["conv_f16"]
 
 
+def test_bytes_of_a_graph_with_a_plan(frontend_plans: Callable[[Mapping[str, str]], Path], original: Path) -> None:
+    names = ("conv_f16", "conv_f32", "conv_nchw")
+    folder = frontend_plans({name: PAIRS[name].frontend for name in names})
+    imported = {name: import_graph(folder / f"{name}.bin") for name in names}
+    expected = bodies(original.read_text())
+    assert bodies("".join(text for text, _ in imported.values())) == {name: expected[name] for name in names}
+    # The plan stays behind, and is named.
+    assert {tuple(plan) for _, plan in imported.values()} == {
+        ("behavior_notes", "cudnn_backend_data", "fe_workspace_size", "variant_pack_uids")
+    }
+
+
 @pytest.fixture(scope="module")
 def document(printed: Path) -> dict[str, Any]:
     loaded: dict[str, Any] = json.loads((printed / "conv_bias_residual_relu.json").read_text())
