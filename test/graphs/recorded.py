@@ -129,7 +129,7 @@ def _plain(recording: Recording, place: int, uids: dict[int, int]) -> dict[str, 
     by_name = {backend_names()["attribute"][number]: setting for number, setting in descriptor.settings.items()}
     for name, value in sorted(settings_by_name(descriptor).items()):
         if by_name[name].type == _DESCRIPTOR:
-            found[name] = _plain(recording, value, uids)
+            found[name] = [_plain(recording, each, uids) for each in (value if isinstance(value, tuple) else (value,))]
         elif name == "tensor_unique_id":
             found[name] = uids.setdefault(value, len(uids))
         elif name not in DEFAULTS.get(kind, {}) or not _is_default(kind, name, value):

@@ -8,7 +8,8 @@ import struct
 from collections.abc import Mapping
 from typing import Any
 
-from convoy.graphs.kinds import BY_DESCRIPTOR, Kind, is_backward
+from convoy.graphs.kind import Kind
+from convoy.graphs.kinds import is_backward, kind_of
 from convoy.graphs.model import GraphError, Node, OperationGraph, Tensor
 from convoy_runtime.recorder import RecordedDescriptor, Recording, Setting
 
@@ -51,7 +52,7 @@ def decode(recording: Recording, name: str) -> OperationGraph:
     nodes, problems = [], []
     for place in _tuple(settings_by_name(root)["operationgraph_ops"]):
         operation = _name("descriptor", descriptors[place].kind)
-        kind = BY_DESCRIPTOR.get(operation)
+        kind = kind_of(operation, settings_by_name(descriptors[place]))
         if kind is None:
             problems.append(f"{operation} has no form in cudnn-frontend that is known here")
             continue
@@ -75,21 +76,25 @@ def _node(kind: Kind, place: int, descriptors: tuple[RecordedDescriptor, ...], u
             if name == "operation_pointwise_xdesc" and is_backward(settings["pointwise_mode"]):
                 port = "IN_1"
             inputs[port] = uids[value]
+        elif name == kind.listed:
+            inputs = {str(number): uids[each] for number, each in enumerate(_tuple(value))}
         elif name in kind.outputs:
             outputs[kind.outputs[name]] = uids[value]
         elif name == kind.compute:
             compute = value
-        elif name in kind.attributes:
+        elif name in kind.attributes and name not in kind.chosen_by:
             attributes[kind.attributes[name]] = list(_tuple(value)) if _is_list(name) else value
         elif name in kind.fixed:
             if value != kind.fixed[name]:
                 beyond[name] = value
-        elif name not in _IMPLIED:
+        elif name not in _IMPLIED and name not in kind.chosen_by:
             problems.append(f"{kind.descriptor} has {name} = {value}, which has no form in cudnn-frontend that is known here")
     if kind.tag == "RESAMPLE":
         attributes["generate_index"] = "Index" in outputs
     order = list(dict.fromkeys([*kind.inputs.values(), *inputs]))
-    return Node(kind.tag, compute, {port: inputs[port] for port in order if port in inputs}, outputs, attributes, beyond)
+    inputs = {port: inputs[port] for port in order if port in inputs}
+    outputs = {port: outputs[port] for port in kind.outputs.values() if port in outputs}
+    return Node(kind.tag, compute, inputs, outputs, attributes, beyond)
 
 
 def _tensor(settings: dict[str, Any], uids: Mapping[int, int], problems: list[str]) -> Tensor:

@@ -14,7 +14,8 @@ from typing import Any
 
 from convoy.graphs import ubjson
 from convoy.graphs.frontend_json import JSON_VERSION
-from convoy.graphs.kinds import BY_TAG, Kind
+from convoy.graphs.kind import Kind
+from convoy.graphs.kinds import BY_TAG
 from convoy.graphs.model import DEFAULT_ALIGNMENT, GraphError, Node, OperationGraph, Tensor
 
 __all__ = ["read_serialized"]
@@ -156,7 +157,7 @@ def _node(entry: Any, place: int, context: Mapping[str, Any], uids: set[int], pr
         return None
     kind = BY_TAG[tag]
     what = f"node {place} ({tag})"
-    keys = dict.fromkeys((*kind.attributes.values(), *kind.defaults))
+    keys = dict.fromkeys((*(key for name, key in kind.attributes.items() if name not in kind.chosen_by), *kind.defaults))
     if tag == "RESAMPLE":
         keys["generate_index"] = None
     before = len(problems)
@@ -172,8 +173,8 @@ def _node(entry: Any, place: int, context: Mapping[str, Any], uids: set[int], pr
         elif value is not None and (wrong := _wrong(key, value)):
             problems.append(f"{what}: expected {key} to be {wrong}, got {value!r}")
         attributes[key] = value
-    ports = [_ports(entry.get(side), f"{what}: {side}", names, uids, problems) for side, names in _sides(kind)]
-    compute = entry.get("compute_data_type") or context.get("compute_data_type")
+    ports = [_ports(entry.get(side), f"{what}: {side}", names, uids, problems) for side, names in _sides(kind, entry)]
+    compute = (entry.get("compute_data_type") or context.get("compute_data_type")) if kind.compute else ""
     if not isinstance(compute, str):
         problems.append(f"{what}: expected a compute type, got {compute!r}")
     if len(problems) != before:
@@ -183,19 +184,21 @@ def _node(entry: Any, place: int, context: Mapping[str, Any], uids: set[int], pr
 
 def _wrong(key: str, value: Any) -> str:
     """What a value should have been; empty when it is that. What passes is printed as it stands."""
-    if key in ("mode", "math_mode", "resample_mode", "padding_mode"):
+    if key in ("mode", "math_mode", "resample_mode", "padding_mode", "reshape_mode", "forward_phase"):
         return "" if isinstance(value, str) and _ENUMERATOR.fullmatch(value) else "an enumerator"
     if key in ("is_deterministic", "generate_index"):
         return "" if isinstance(value, bool) else "true or false"
-    if key == "axis":
+    if key in ("axis", "in_place_index"):
         return "" if _is_int(value) else "an integer"
     if key == "padding_value":
         return "" if _is_int(value) or isinstance(value, float) else "a number"
     return "" if _is_ints(value) else "a list of integers"
 
 
-def _sides(kind: Kind) -> tuple[tuple[str, list[str]], tuple[str, list[str]]]:
+def _sides(kind: Kind, entry: Mapping[str, Any]) -> tuple[tuple[str, list[str]], tuple[str, list[str]]]:
     inputs = list(dict.fromkeys(kind.inputs.values()))
+    if kind.listed and isinstance(entry.get("inputs"), dict):
+        inputs = [str(number) for number in range(len(entry["inputs"]))]
     return ("inputs", inputs), ("outputs", list(dict.fromkeys(kind.outputs.values())))
 
 

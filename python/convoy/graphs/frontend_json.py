@@ -51,7 +51,7 @@ def graph_json(graph: OperationGraph) -> dict[str, Any]:
         },
         "gid": 0,
         "json_version": JSON_VERSION,
-        "nodes": [_node(node, place) for place, node in enumerate(graph.nodes)],
+        "nodes": [_node(node, place, compute_type_of(graph)) for place, node in enumerate(graph.nodes)],
         "tensors": [_tensor(tensor) for _, tensor in sorted(graph.tensors.items())],
     }
 
@@ -77,16 +77,17 @@ def io_type_of(graph: OperationGraph) -> str:
     return next((tensor.data_type for tensor in graph.tensors.values() if not tensor.virtual), "FLOAT")
 
 
-def _node(node: Node, place: int) -> dict[str, Any]:
+def _node(node: Node, place: int, graph_type: str) -> dict[str, Any]:
     result = {
         "tag": node.tag,
         "name": node.name or f"{node.tag.lower()}.{place}",
         "inputs": dict(node.inputs),
         "outputs": dict(node.outputs),
     }
-    if node.tag != "RESAMPLE":
-        result["compute_data_type"] = node.compute
     floats = BY_TAG[node.tag].floats
+    if BY_TAG[node.tag].json_compute:
+        # An operation that has no type of its own has the graph's there.
+        result["compute_data_type"] = node.compute or graph_type
     return result | {key: _float_text(value) if key in floats else value for key, value in node.attributes.items()}
 
 

@@ -24,9 +24,6 @@ _SCALARS = {
     "swish_backward": {"swish_beta": "swish_beta"},
     "gen_index": {"axis": "axis"},
 }
-#: Values of keys that the methods without a parameter for them stand for.
-_IMPLIED = {"elu_alpha": 1.0, "softplus_beta": 1.0, "math_mode": "CROSS_CORRELATION", "is_deterministic": False}
-
 _HEAD = '''\
 """A cuDNN operation graph, written by convoy inspect. It needs nvidia-cudnn-frontend.
 
@@ -86,10 +83,10 @@ def _beyond_calls(graph: OperationGraph) -> Iterator[str]:
         if not method:
             yield f"{node.tag} {node.attributes.get('mode', '')}".rstrip() + " has no method"
             continue
-        if any(port not in _arguments(node, method) for port in node.inputs):
+        if not BY_TAG[node.tag].listed and any(port not in _arguments(node) for port in node.inputs):
             yield f"{node.tag} has the operands {', '.join(node.inputs)}"
         for key, value in node.attributes.items():
-            if value is not None and key not in parameters and key != "mode" and value != _IMPLIED.get(key):
+            if value is not None and key not in parameters and key != "mode" and value != BY_TAG[node.tag].implied.get(key):
                 yield f"{node.tag} has {key} = {value}"
 
 
@@ -132,16 +129,21 @@ def _declaration(tensor: Tensor) -> str:
 
 def _call(graph: OperationGraph, node: Node, place: int) -> Iterator[str]:
     method, parameters = _method(node)
-    names = _arguments(node, method)
-    said = [f"{names[port]}=t{uid}" if names[port] else f"t{uid}" for port, uid in node.inputs.items()]
+    kind = BY_TAG[node.tag]
+    names = _arguments(node)
+    if kind.listed:
+        said = [f"inputs=[{', '.join(f't{uid}' for uid in node.inputs.values())}]"]
+    else:
+        said = [f"{names[port]}=t{uid}" if names[port] else f"t{uid}" for port, uid in node.inputs.items()]
     for key, parameter in parameters.items():
         value = node.attributes.get(key)
         if value is not None:
             said.append(f"{parameter}={_literal(key, value)}")
-    if node.compute:
+    said += [f"{flag}={port in node.outputs}" for flag, port in kind.flags.items()]
+    if node.compute and kind.method_compute:
         said.append(f"compute_data_type=cudnn.data_type.{node.compute}")
     said.append(f"name={node.name or f'{node.tag.lower()}.{place}'!r}")
-    results = [f"t{uid}" for uid in node.outputs.values()]
+    results = [f"t{node.outputs[port]}" if port in node.outputs else "_" for port in kind.results or node.outputs]
     yield f"{', '.join(results)} = graph.{method}({', '.join(said)})"
     for uid in node.outputs.values():
         tensor = graph.tensors[uid]
@@ -163,12 +165,11 @@ def _method(node: Node) -> tuple[str, dict[str, str]]:
             method = method.removesuffix("_bwd") + "_backward"
         return method, _SCALARS.get(method, {})
     kind = BY_TAG[node.tag]
-    renamed = {"padding_value": "padding"}
-    keys = [key for key in node.attributes if key not in _IMPLIED]
-    return kind.method, {key: renamed.get(key, key) for key in keys}
+    keys = [key for key in node.attributes if key not in kind.implied]
+    return kind.method, {key: kind.parameters.get(key, key) for key in keys}
 
 
-def _arguments(node: Node, method: str) -> dict[str, str]:
+def _arguments(node: Node) -> dict[str, str]:
     """The parameter at each port; empty for one that is given by place."""
     return {"IN_0": "", "IN_1": "", "IN_2": ""} if node.tag == "POINTWISE" else dict(BY_TAG[node.tag].arguments)
 
@@ -176,6 +177,8 @@ def _arguments(node: Node, method: str) -> dict[str, str]:
 def _literal(key: str, value: Any) -> str:
     if key == "mode":
         return f"cudnn.reduction_mode.{value}"
+    if key == "forward_phase":
+        return f"cudnn.norm_forward_phase.{value}"
     if isinstance(value, float) and not math.isfinite(value):
         return f"float({str(value)!r})"
     return repr(value)

@@ -1,43 +1,14 @@
-"""The kinds of operation that both cuDNN's backend and cudnn-frontend have, as data: one row says what each part is called on either side.
-
-Attributes are named as in the descriptor table, without CUDNN_ATTR_; ports, keys and methods as in cudnn-frontend 1.32.
-"""
+"""The kinds of operation that both cuDNN's backend and cudnn-frontend have, as data."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["BY_DESCRIPTOR", "BY_TAG", "KINDS", "Kind", "is_backward"]
+from convoy.graphs.kind import Kind
+from convoy.graphs.norm_kinds import NORM_KINDS
 
-
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """One kind of operation.
-
-    `inputs` and `outputs` map an attribute of the operation's descriptor to a port, `attributes` one of either descriptor to a key of the
-    JSON, `operator` is the attribute that holds the operator's descriptor, `compute` the one with its arithmetic's type. `fixed` are
-    attributes with the only value that cudnn-frontend ever sends, which is also cuDNN's default. `defaults` are the keys' values when
-    nothing is said. `method` and `arguments` (port to parameter) are those of `cudnn.pygraph`; a kind without has no method there.
-    """
-
-    tag: str
-    descriptor: str
-    inputs: Mapping[str, str]
-    outputs: Mapping[str, str]
-    operator: str = ""
-    compute: str = ""
-    attributes: Mapping[str, str] = field(default_factory=dict)
-    fixed: Mapping[str, Any] = field(default_factory=dict)
-    defaults: Mapping[str, Any] = field(default_factory=dict)
-    method: str = ""
-    arguments: Mapping[str, str] = field(default_factory=dict)
-    #: Why cudnn-frontend cannot read back what it prints as JSON; empty where it can.
-    json_flaw: str = ""
-    #: Keys that the JSON has as the eight hexadecimal digits of a float.
-    floats: frozenset[str] = frozenset()
-
+__all__ = ["BY_TAG", "KINDS", "is_backward", "kind_of"]
 
 _CONVOLUTION = {
     "convolution_conv_mode": "math_mode",
@@ -59,6 +30,7 @@ def _convolution(tag: str, descriptor: str, prefix: str, ports: tuple[str, str, 
         compute="convolution_comp_type",
         attributes=_CONVOLUTION,
         fixed={f"{prefix}_alpha": 1.0, f"{prefix}_beta": 0.0},
+        implied={"math_mode": "CROSS_CORRELATION"},
         method=method,
         arguments=dict(zip(ports[:2], arguments, strict=True)),
     )
@@ -102,6 +74,7 @@ KINDS = (
         defaults={"padding_value": 0.0},
         method="matmul",
         arguments={"A": "A", "B": "B"},
+        parameters={"padding_value": "padding"},
     ),
     Kind(
         tag="POINTWISE",
@@ -130,6 +103,7 @@ KINDS = (
         defaults=dict.fromkeys(
             ("axis", "relu_lower_clip", "relu_upper_clip", "relu_lower_clip_slope", "elu_alpha", "softplus_beta", "swish_beta")
         ),
+        implied={"elu_alpha": 1.0, "softplus_beta": 1.0},
         floats=frozenset({"relu_lower_clip", "relu_upper_clip", "relu_lower_clip_slope", "elu_alpha", "softplus_beta", "swish_beta"}),
     ),
     Kind(
@@ -141,6 +115,7 @@ KINDS = (
         compute="reduction_comp_type",
         attributes={"reduction_operator": "mode", "reduction_is_deterministic": "is_deterministic"},
         defaults={"is_deterministic": False},
+        implied={"is_deterministic": False},
         method="reduction",
         arguments={"X": "input"},
     ),
@@ -160,12 +135,47 @@ KINDS = (
             "resample_strides": "stride",
         },
         fixed={"operation_resample_fwd_alpha": 1.0, "operation_resample_fwd_beta": 0.0, "resample_nan_propagation": "PROPAGATE_NAN"},
+        json_compute=False,
         json_flaw="cudnn-frontend 1.32 reads the windows, strides and paddings in a RESAMPLE's JSON as fractions over 0",
     ),
+    Kind(
+        tag="CONCATENATE",
+        descriptor="operation_concat",
+        inputs={},
+        listed="operation_concat_input_descs",
+        outputs={"operation_concat_output_desc": "Y"},
+        attributes={"operation_concat_axis": "axis", "operation_concat_inplace_index": "in_place_index"},
+        defaults={"in_place_index": None},
+        json_compute=False,
+        method_compute=False,
+        json_flaw="cudnn-frontend 1.32 leaves a CONCATENATE out when it reads JSON",
+        method="concatenate",
+    ),
+    Kind(
+        tag="RESHAPE",
+        descriptor="operation_reshape",
+        inputs={"operation_reshape_xdesc": "X"},
+        outputs={"operation_reshape_ydesc": "Y"},
+        # The result's own dims and strides are the tensor's.
+        defaults={"dim": [], "stride": [], "reshape_mode": "VIEW_ONLY"},
+        implied={"dim": [], "stride": [], "reshape_mode": "VIEW_ONLY"},
+        method_compute=False,
+        json_flaw="cudnn-frontend 1.32 leaves a RESHAPE out when it reads JSON",
+        method="reshape",
+        arguments={"X": "input"},
+    ),
+    *NORM_KINDS,
 )
 
 BY_TAG: Mapping[str, Kind] = {kind.tag: kind for kind in KINDS}
-BY_DESCRIPTOR: Mapping[str, Kind] = {kind.descriptor: kind for kind in KINDS}
+
+
+def kind_of(descriptor: str, settings: Mapping[str, Any]) -> Kind | None:
+    """The kind of an operation with this descriptor and these attributes, if it is known here."""
+    for kind in KINDS:
+        if kind.descriptor == descriptor and all(settings.get(name) == value for name, value in kind.chosen_by.items()):
+            return kind
+    return None
 
 
 def is_backward(mode: str) -> bool:

@@ -74,10 +74,14 @@ def _packed(dims: tuple[int, ...], order: list[int]) -> tuple[int, ...]:
 
 
 def _operation(node: Node, types: Mapping[int, str], problems: list[str]) -> str:
-    if node.compute not in _TYPES:
+    if node.compute and node.compute not in _TYPES:
         problems.append(f"{node.name or node.tag} computes in {node.compute}")
     said = dict(node.attributes)
-    head = {"POINTWISE": _pointwise, "REDUCTION": _reduction, "RESAMPLE": _resample, "MATMUL": _matmul}.get(node.tag, _convolution)
+    families = {"POINTWISE": _pointwise, "REDUCTION": _reduction, "RESAMPLE": _resample, "MATMUL": _matmul}
+    head = families.get(node.tag, _convolution if node.tag in _CONVOLUTIONS else None)
+    if head is None:
+        problems.append(f"{node.name or node.tag}: {node.tag} has no operation in cudnn IR")
+        return ""
     name, words = head(node, said, f"type = {_TYPES.get(node.compute, 'f32')}", problems)
     operands = list(node.inputs.values())
     results = list(node.outputs.values())

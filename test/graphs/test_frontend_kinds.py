@@ -1,0 +1,121 @@
+"""Graphs of cudnn-frontend alone: what was recorded of them is read as what cudnn-frontend prints, and as a program that says it again."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+from recorded import canonical, read_calls
+
+from convoy.graphs import graph_json_text, graph_python
+from convoy.graphs.decode import decode
+from convoy.graphs.frontend_import import read_serialized
+
+HEAD = """
+import cudnn
+D, training, inference = cudnn.data_type, cudnn.norm_forward_phase.TRAINING, cudnn.norm_forward_phase.INFERENCE
+def build(**options):
+    g = cudnn.pygraph(io_data_type=D.HALF, intermediate_data_type=D.FLOAT, compute_data_type=D.FLOAT, **options)
+    def image(name, n=8, c=32):
+        return g.tensor(name=name, dim=[n, c, 16, 16], stride=[256 * c, 1, 16 * c, c], data_type=D.HALF)
+    def row(name, dims=(1, 32, 1, 1)):
+        return g.tensor(name=name, dim=list(dims), stride=[dims[0] * dims[1], 1, dims[1], dims[1]], data_type=D.FLOAT)
+    def scalar(name):
+        return g.tensor(name=name, dim=[1, 1, 1, 1], stride=[1, 1, 1, 1], data_type=D.FLOAT, is_pass_by_value=True)
+    def tokens(name):
+        return g.tensor(name=name, dim=[64, 512, 1, 1], stride=[512, 1, 512, 512], data_type=D.HALF)
+    def affine(name):
+        return g.tensor(name=name, dim=[1, 512, 1, 1], stride=[512, 1, 512, 512], data_type=D.FLOAT)
+    def saved(name):
+        return g.tensor(name=name, dim=[64, 1, 1, 1], stride=[1, 1, 1, 1], data_type=D.FLOAT)
+    def norm(method, phase, x, scale, bias, epsilon):
+        return method(norm_forward_phase=phase, input=x, scale=scale, bias=bias, epsilon=epsilon)
+    def out(y, *statistics):
+        y.set_output(True).set_data_type(D.HALF)
+        for each in statistics:
+            each.set_output(True).set_data_type(D.FLOAT)
+"""
+
+PROGRAMS = {
+    "layernorm_training": "out(*norm(g.layernorm, training, tokens('x'), affine('s'), affine('b'), scalar('e')))",
+    "layernorm_inference": "out(norm(g.layernorm, inference, tokens('x'), affine('s'), affine('b'), scalar('e'))[0])",
+    "layernorm_backward": "out(*g.layernorm_backward(tokens('dy'), tokens('x'), affine('s'), saved('m'), saved('v')))",
+    "rmsnorm_training": "out(*norm(g.rmsnorm, training, tokens('x'), affine('s'), None, scalar('e')))",
+    "rmsnorm_inference": "out(norm(g.rmsnorm, inference, tokens('x'), affine('s'), affine('b'), scalar('e'))[0])",
+    "rmsnorm_backward": "out(*g.rmsnorm_backward(tokens('dy'), tokens('x'), affine('s'), saved('v'), has_dbias=False)[:2])",
+    "rmsnorm_backward_bias": "out(*g.rmsnorm_backward(tokens('dy'), tokens('x'), affine('s'), saved('v'), has_dbias=True))",
+    "instancenorm_training": "out(*norm(g.instancenorm, training, image('x'), row('s'), row('b'), scalar('e')))",
+    "instancenorm_backward": """
+        statistics = row('m', (8, 32, 1, 1)), row('v', (8, 32, 1, 1))
+        out(*g.instancenorm_backward(image('dy'), image('x'), row('s'), *statistics))
+    """,
+    "batchnorm": "out(*g.batchnorm(image('x'), row('s'), row('b'), row('m'), row('v'), scalar('e'), scalar('f')))",
+    "batchnorm_inference": "out(g.batchnorm_inference(image('x'), row('m'), row('v'), row('s'), row('b')))",
+    "batchnorm_backward": "out(*g.batchnorm_backward(image('dy'), image('x'), row('s'), row('m'), row('v')))",
+    "genstats": """
+        total, squares = g.genstats(image('x'))
+        for each in (total, squares):
+            each.set_output(True).set_data_type(D.FLOAT)
+    """,
+    "concatenate": """
+        y = g.concatenate(inputs=[image('a'), image('b', c=64)], axis=1)
+        out(y.set_dim([8, 96, 16, 16]).set_stride([24576, 1, 1536, 96]))
+    """,
+    "concatenate_in_place": """
+        y = g.concatenate(inputs=[image('a'), image('b')], axis=0, in_place_index=1)
+        out(y.set_dim([16, 32, 16, 16]).set_stride([8192, 1, 512, 32]))
+    """,
+    "reshape": "out(g.reshape(image('x')).set_dim([8, 32, 256, 1]).set_stride([8192, 1, 32, 32]))",
+    "norm_with_epilogue": """
+        y, _, _ = norm(g.layernorm, inference, tokens('x'), affine('s'), affine('b'), scalar('e'))
+        out(g.relu(y))
+    """,
+}
+
+
+def _program(body: str) -> str:
+    return HEAD + textwrap.indent(textwrap.dedent(body).strip(), "    ") + "\n    return g\n"
+
+
+@pytest.fixture(scope="module")
+def said(frontend_says: Callable[[Mapping[str, str]], Path]) -> Path:
+    return frontend_says({name: _program(body) for name, body in PROGRAMS.items()})
+
+
+@pytest.fixture(scope="module")
+def said_again(said: Path, frontend_says: Callable[[Mapping[str, str]], Path]) -> Path:
+    recordings = {name: read_calls(said / f"{name}.calls") for name in PROGRAMS}
+    return frontend_says({name: graph_python(decode(recording, name)) for name, recording in recordings.items()})
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_program_says_it_again(name: str, said: Path, said_again: Path) -> None:
+    for folder in (said, said_again):
+        error = folder / f"{name}.error"
+        assert not error.exists(), error.read_text()
+    assert canonical(read_calls(said_again / f"{name}.calls")) == canonical(read_calls(said / f"{name}.calls"))
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_json_is_what_cudnn_frontend_prints(name: str, said: Path, said_again: Path) -> None:
+    printed = json.loads((said_again / f"{name}.json").read_text())
+    ours = json.loads(graph_json_text(decode(read_calls(said / f"{name}.calls"), name)))
+    for each in ("gid", "cudnn_backend_version", "cudnn_frontend_version"):
+        printed.pop(each)
+    ours.pop("gid")
+    assert ours["context"].pop("name") == name
+    assert ours == printed
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_json_reads_as_what_was_recorded(name: str, said_again: Path) -> None:
+    data = (said_again / f"{name}.json").read_bytes()
+    graph, _ = read_serialized(data, name)
+    recorded = decode(read_calls(said_again / f"{name}.calls"), name)
+    assert graph.tensors == recorded.tensors
+    assert [(node.tag, node.compute, dict(node.inputs), dict(node.outputs), dict(node.attributes)) for node in graph.nodes] == [
+        (node.tag, node.compute, dict(node.inputs), dict(node.outputs), dict(node.attributes)) for node in recorded.nodes
+    ]
