@@ -14,7 +14,8 @@ def CudnnBackend_Dialect : Dialect {
     The layer between operation graphs and machine code. A `cudnn_backend.func` builds one operation graph the way that cuDNN's backend API
     asks for it: each `create`, `set`, `finalize` and `destroy` is one call of `cudnnBackendCreateDescriptor`, `cudnnBackendSetAttribute`,
     `cudnnBackendFinalize` or `cudnnBackendDestroyDescriptor`. `Descriptors.def` lists the descriptors and attributes; the verifiers check
-    the whole protocol against it, so that a builder that verifies leaks nothing and forgets nothing.
+    the whole protocol against it, so that a builder that verifies leaks nothing and forgets nothing. `get`, `get_descriptors` and
+    `execute_plan` are `cudnnBackendGetAttribute` and `cudnnBackendExecute`, for functions that choose engines and run plans.
 
     `execute_graph`, `launch_kernel` and `copy` are what a compiled program asks of the runtime, in program order.
   }];
@@ -36,7 +37,14 @@ def CudnnBackend_DescriptorType : CudnnBackend_Type<"Descriptor", "descriptor"> 
   let assemblyFormat = "`<` $kind `>`";
 }
 
-def CudnnBackend_HandleType : CudnnBackend_Type<"Handle", "handle"> {
+/// A descriptor of one kind.
+class CudnnBackend_DescriptorOf<string kind, string make = "::convoy::cudnn_backend::DescriptorType::get(">
+    : Type<CPred<"$_self == " # make # "$_self.getContext(), ::convoy::cudnn_backend::DescriptorKind::" # kind # ")">,
+           "descriptor of kind '" # kind # "'", "::convoy::cudnn_backend::DescriptorType">,
+      BuildableType<make # "$_builder.getContext(), ::convoy::cudnn_backend::DescriptorKind::" # kind # ")">;
+
+def CudnnBackend_HandleType : CudnnBackend_Type<"Handle", "handle">,
+    BuildableType<"::convoy::cudnn_backend::HandleType::get($_builder.getContext())"> {
   let summary = "a cudnnHandle_t, which may be null";
 }
 
@@ -46,6 +54,17 @@ def CudnnBackend_AttributeNameAttr : AttrDef<CudnnBackend_Dialect, "AttributeNam
   let parameters = (ins "AttributeName":$value);
   let assemblyFormat = "`<` $value `>`";
 }
+
+def CudnnBackend_FractionsAttr : AttrDef<CudnnBackend_Dialect, "Fractions"> {
+  let summary = "a list of cudnnFraction_t";
+  let description = "Numerators and denominators in turn; in a `set` it is written `[1 : 2, 3 : 1]`.";
+  let mnemonic = "fractions";
+  let parameters = (ins ArrayRefParameter<"int64_t">:$numbers);
+  let assemblyFormat = "`<` $numbers `>`";
+}
+
+def CudnnBackend_Pointer : Type<
+    CPred<"$_self == ::mlir::LLVM::LLVMPointerType::get($_self.getContext())">, "pointer", "::mlir::LLVM::LLVMPointerType">;
 
 /// `!llvm.ptr`: the table of the runtime's functions.
 def CudnnBackend_Runtime : Type<

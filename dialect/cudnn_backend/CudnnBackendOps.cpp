@@ -30,7 +30,26 @@ FailureOr<AttributeName> FieldParser<AttributeName>::parse(AsmParser &parser) {
 
 //===-- set --------------------------------------------------------------------------------------------------------------===//
 
-/// [1, 1], half, "text", true, 1.0 : f32, %handle, (%a, %b).
+/// [1, 1] or [1 : 2, 3 : 1].
+static ParseResult parseNumbers(OpAsmParser &parser, Attribute &value) {
+  SmallVector<int64_t> numbers;
+  bool isFractions = false;
+  auto number = [&]() -> ParseResult {
+    if (parser.parseInteger(numbers.emplace_back()))
+      return failure();
+    bool isFraction = succeeded(parser.parseOptionalColon());
+    if (isFraction != isFractions && numbers.size() > 1)
+      return parser.emitError(parser.getCurrentLocation(), "expected a list of integers or one of fractions, but got both");
+    isFractions = isFraction;
+    return isFraction ? parser.parseInteger(numbers.emplace_back()) : success();
+  };
+  if (failed(parser.parseOptionalRSquare()) && (parser.parseCommaSeparatedList(number) || parser.parseRSquare()))
+    return failure();
+  value = isFractions ? Attribute(FractionsAttr::get(parser.getContext(), numbers)) : parser.getBuilder().getDenseI64ArrayAttr(numbers);
+  return success();
+}
+
+/// [1, 1], half, "text", true, 1.0 : f32, %handle, (%a, %b), ().
 static ParseResult parseValue(OpAsmParser &parser, Attribute &value, SmallVectorImpl<OpAsmParser::UnresolvedOperand> &elements) {
   if (succeeded(parser.parseOptionalLParen()))
     return failure(parser.parseOperandList(elements) || parser.parseRParen());
@@ -39,14 +58,8 @@ static ParseResult parseValue(OpAsmParser &parser, Attribute &value, SmallVector
     elements.push_back(operand);
     return *result;
   }
-  if (succeeded(parser.parseOptionalLSquare())) {
-    SmallVector<int64_t> numbers;
-    if (failed(parser.parseOptionalRSquare()) &&
-        (parser.parseCommaSeparatedList([&] { return parser.parseInteger(numbers.emplace_back()); }) || parser.parseRSquare()))
-      return failure();
-    value = parser.getBuilder().getDenseI64ArrayAttr(numbers);
-    return success();
-  }
+  if (succeeded(parser.parseOptionalLSquare()))
+    return parseNumbers(parser, value);
   Builder &builder = parser.getBuilder();
   std::string text;
   if (succeeded(parser.parseOptionalString(&text))) {
@@ -72,6 +85,12 @@ static void printValue(OpAsmPrinter &printer, SetOp op, Attribute value, Operand
     printer << "[";
     numbers.printWithoutBraces(printer.getStream());
     printer << "]";
+  } else if (auto fractions = dyn_cast<FractionsAttr>(value)) {
+    ArrayRef<int64_t> numbers = fractions.getNumbers();
+    printer << "[";
+    for (size_t index = 0; index + 1 < numbers.size(); index += 2)
+      printer << (index ? ", " : "") << numbers[index] << " : " << numbers[index + 1];
+    printer << "]";
   } else if (auto name = dyn_cast<StringAttr>(value); name && op.getValueType() != AttributeType::character) {
     printer << name.getValue();
   } else {
@@ -84,16 +103,20 @@ std::optional<AttributeType> SetOp::getValueType() {
   auto taken = [&](AttributeType type) { return info.takes(type) ? std::optional(type) : std::nullopt; };
   std::optional<Attribute> value = getValue();
   if (!value) {
-    if (getElements().empty())
-      return std::nullopt;
-    bool isHandle = llvm::all_of(getElements(), [](Value element) { return isa<HandleType>(element.getType()); });
-    bool isDescriptor = llvm::all_of(getElements(), [](Value element) { return isa<DescriptorType>(element.getType()); });
-    return isHandle ? taken(AttributeType::handle) : isDescriptor ? taken(AttributeType::descriptor) : std::nullopt;
+    auto all = [&](auto isOne) { return llvm::all_of(getElements().getTypes(), isOne); };
+    if (getElements().empty()) // `()` is an empty list of whatever the attribute holds
+      return taken(AttributeType::descriptor);
+    if (all(llvm::IsaPred<HandleType>))
+      return taken(AttributeType::handle);
+    if (all(llvm::IsaPred<DescriptorType>))
+      return taken(AttributeType::descriptor);
+    return all(llvm::IsaPred<LLVM::LLVMPointerType>) ? taken(AttributeType::void_ptr) : std::nullopt;
   }
   if (!getElements().empty())
     return std::nullopt;
   return llvm::TypeSwitch<Attribute, std::optional<AttributeType>>(*value)
       .Case([&](DenseI64ArrayAttr) { return taken(info.takes(AttributeType::int32) ? AttributeType::int32 : AttributeType::int64); })
+      .Case([&](FractionsAttr) { return taken(AttributeType::fraction); })
       .Case([&](FloatAttr number) { return taken(number.getType().isF32() ? AttributeType::float32 : AttributeType::float64); })
       .Case([&](StringAttr) { return hasEnumerators(info.type) ? std::optional(info.type) : taken(AttributeType::character); })
       .Case([&](BoolAttr) { return taken(AttributeType::boolean); })
@@ -101,8 +124,10 @@ std::optional<AttributeType> SetOp::getValueType() {
 }
 
 int64_t SetOp::getCount() {
-  if (!getElements().empty())
+  if (!getValue())
     return getElements().size();
+  if (auto fractions = dyn_cast<FractionsAttr>(*getValue()))
+    return fractions.getNumbers().size() / 2;
   if (auto numbers = dyn_cast_or_null<DenseI64ArrayAttr>(getValueAttr()))
     return numbers.size();
   // The null that ends a text counts.
@@ -121,11 +146,17 @@ void FuncOp::build(OpBuilder &builder, OperationState &state, StringRef name) {
 
 ParseResult FuncOp::parse(OpAsmParser &parser, OperationState &result) {
   StringAttr name;
-  OpAsmParser::Argument handle;
-  handle.type = HandleType::get(parser.getContext());
-  return failure(parser.parseSymbolName(name, getSymNameAttrName(result.name), result.attributes) || parser.parseLParen() ||
-                 parser.parseArgument(handle) || parser.parseRParen() || parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
-                 parser.parseRegion(*result.addRegion(), handle));
+  SmallVector<OpAsmParser::Argument> arguments;
+  // The first argument is the handle, which goes without a type.
+  auto argument = [&] {
+    bool isHandle = arguments.empty();
+    OpAsmParser::Argument &next = arguments.emplace_back();
+    next.type = HandleType::get(parser.getContext());
+    return parser.parseArgument(next, /*allowType=*/!isHandle);
+  };
+  return failure(parser.parseSymbolName(name, getSymNameAttrName(result.name), result.attributes) ||
+                 parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, argument) ||
+                 parser.parseOptionalAttrDictWithKeyword(result.attributes) || parser.parseRegion(*result.addRegion(), arguments));
 }
 
 void FuncOp::print(OpAsmPrinter &printer) {
@@ -133,10 +164,36 @@ void FuncOp::print(OpAsmPrinter &printer) {
   printer.printSymbolName(getSymName());
   printer << '(';
   printer.printOperand(getHandle());
+  for (BlockArgument argument : getFurtherArguments()) {
+    printer << ", ";
+    printer.printRegionArgument(argument);
+  }
   printer << ')';
   printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(), getSymNameAttrName().getValue());
   printer << ' ';
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
+}
+
+//===-- return -----------------------------------------------------------------------------------------------------------===//
+
+/// <operationgraph>, i64.
+static ParseResult parseResultTypes(OpAsmParser &parser, SmallVectorImpl<Type> &types) {
+  return parser.parseCommaSeparatedList([&] {
+    Type &type = types.emplace_back();
+    if (OptionalParseResult result = parser.parseOptionalType(type); result.has_value())
+      return *result;
+    type = DescriptorType::parse(parser);
+    return ParseResult(failure(!type));
+  });
+}
+
+static void printResultTypes(OpAsmPrinter &printer, ReturnOp, TypeRange types) {
+  llvm::interleaveComma(types, printer, [&](Type type) {
+    if (auto descriptor = dyn_cast<DescriptorType>(type))
+      printer.printStrippedAttrOrType(descriptor);
+    else
+      printer << type;
+  });
 }
 
 //===-- generated --------------------------------------------------------------------------------------------------------===//

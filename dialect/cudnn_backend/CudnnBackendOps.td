@@ -8,11 +8,13 @@ include "mlir/IR/CommonAttrConstraints.td"
 include "mlir/IR/SymbolInterfaces.td"
 
 def CudnnBackend_FuncOp : CudnnBackend_Op<"func", [IsolatedFromAbove, SingleBlock, Symbol, HasParent<"::mlir::ModuleOp">]> {
-  let summary = "builds one operation graph";
+  let summary = "a sequence of calls of the backend API, most often one that builds an operation graph";
   let description = [{
-    Becomes the exported function `int32_t NAME(const ConvoyCudnn *cudnn, void *handle, void **operation_graph)` of
-    `runtime/abi/convoy_abi.h`. The body is one block in program order; when a call fails, what follows is not run, every descriptor that is
-    alive is destroyed, the last made first, and the function returns the status.
+    Becomes an exported function of `runtime/abi/convoy_abi.h`:
+    `int32_t NAME(const ConvoyCudnn *cudnn, void *handle, void *argument..., void *result...)`. A further argument is a descriptor or a
+    pointer, a result the address where a returned descriptor or number goes. The function that builds a graph, `ConvoyBuildGraph`, has no
+    further argument and returns the graph. The body is one block in program order; when a call fails, what follows is not run, every
+    descriptor that was made here and is alive is destroyed, the last made first, and the function returns the status.
 
     `minimum_version` is the oldest cuDNN that the builder may run on, as CUDNN_VERSION counts; 90000 when absent.
 
@@ -21,19 +23,28 @@ def CudnnBackend_FuncOp : CudnnBackend_Op<"func", [IsolatedFromAbove, SingleBloc
     * (c2) no attribute is set twice
     * (c3) what a descriptor requires is set when it is finalized, and one at least of what it requires either of
     * (c4) lists of dimensions have equal lengths; spatial lists have as many elements as `spatial_dims` says
-    * (c5) a descriptor that is given to another one is finalized and alive
+    * (c5) a descriptor that is given to another one, read or executed is finalized and alive
     * (c6) a descriptor is finalized once
-    * (c7) every descriptor but the returned one is destroyed, once
-    * (c8) the returned graph is finalized and alive
+    * (c7) every descriptor that is made here and not returned is destroyed, once
+    * (c8) a returned descriptor is finalized and alive
     * (c9) descriptors, attributes and enumerators exist in `minimum_version`
     * (c10) what cuDNN fills is not finalized, and no descriptor is made of a kind that no cuDNN has in use
+    * (c11) a descriptor that came as an argument is the caller's: it is finalized, and neither set, filled, destroyed nor returned here
+    * (c12) the first argument is the handle, every other one a descriptor or a pointer
 
     ```mlir
     cudnn_backend.func @relu_0_build(%handle) {
       %x = cudnn_backend.create <tensor>
       cudnn_backend.set %x, <tensor_dimensions>, [1, 64, 56, 56] : <tensor>
       ...
-      cudnn_backend.return %graph
+      cudnn_backend.return %graph : <operationgraph>
+    }
+    cudnn_backend.func @run(%handle, %plan: !cudnn_backend.descriptor<execution_plan>, %x: !llvm.ptr, %workspace: !llvm.ptr) {
+      %pack = cudnn_backend.create <variant_pack>
+      ...
+      cudnn_backend.execute_plan %handle, %plan, %pack
+      cudnn_backend.destroy %pack : <variant_pack>
+      cudnn_backend.return
     }
     ```
   }];
@@ -46,6 +57,8 @@ def CudnnBackend_FuncOp : CudnnBackend_Op<"func", [IsolatedFromAbove, SingleBloc
   let extraClassDeclaration = [{
     /// The cuDNN handle, null when there is no GPU.
     ::mlir::BlockArgument getHandle() { return getBody().getArgument(0); }
+    /// Descriptors and pointers of the caller.
+    ::mlir::Block::BlockArgListType getFurtherArguments() { return getBody().getArguments().drop_front(); }
   }];
 }
 
@@ -69,8 +82,8 @@ def CudnnBackend_CreateOp : CudnnBackend_BuilderOp<"create"> {
 def CudnnBackend_SetOp : CudnnBackend_BuilderOp<"set"> {
   let summary = "cudnnBackendSetAttribute";
   let description = [{
-    The value is a list of integers, one enumerator, number or boolean, a text, one or more descriptors, or the handle. A handle that is
-    null at run time is not set: cuDNN refuses a null handle, but takes none.
+    The value is a list of integers or of fractions, one enumerator, number or boolean, a text, descriptors, pointers, or the handle.
+    A handle that is null at run time is not set: cuDNN refuses a null handle, but takes none.
 
     Constraints:
     * (c1) the attribute belongs to the descriptor's kind
@@ -86,13 +99,16 @@ def CudnnBackend_SetOp : CudnnBackend_BuilderOp<"set"> {
     cudnn_backend.set %x, <tensor_data_type>, half : <tensor>
     cudnn_backend.set %x, <tensor_is_virtual>, true : <tensor>
     cudnn_backend.set %op, <operation_convolution_forward_alpha>, 1.0 : f32 : <operation_convolution_forward>
+    cudnn_backend.set %window, <resample_strides>, [3 : 2, 1 : 1] : <resample>
+    cudnn_backend.set %pack, <variant_pack_workspace>, %workspace : <variant_pack>, !llvm.ptr
     cudnn_backend.set %device, <deviceprop_json_representation>, "{...}" : <deviceprop>
     cudnn_backend.set %graph, <operationgraph_ops>, (%op0, %op1) : <operationgraph>, !cudnn_backend.descriptor<operation_pointwise>, ...
     ```
   }];
   let arguments = (ins CudnnBackend_DescriptorType:$descriptor, CudnnBackend_AttributeNameAttr:$name,
-                       OptionalAttr<AnyAttrOf<[DenseI64ArrayAttr, BoolAttr, AnyAttrOf<[F32Attr, F64Attr]>, StrAttr]>>:$value,
-                       Variadic<AnyTypeOf<[CudnnBackend_DescriptorType, CudnnBackend_HandleType]>>:$elements);
+                       OptionalAttr<AnyAttrOf<[DenseI64ArrayAttr, BoolAttr, AnyAttrOf<[F32Attr, F64Attr]>, StrAttr,
+                                               CudnnBackend_FractionsAttr]>>:$value,
+                       Variadic<AnyTypeOf<[CudnnBackend_DescriptorType, CudnnBackend_HandleType, CudnnBackend_Pointer]>>:$elements);
   let assemblyFormat = [{
     $descriptor `,` $name `,` custom<Value>($value, $elements) attr-dict `:` type($descriptor) (`,` qualified(type($elements))^)?
   }];
@@ -126,15 +142,74 @@ def CudnnBackend_DestroyOp : CudnnBackend_BuilderOp<"destroy"> {
   let assemblyFormat = "$descriptor attr-dict `:` type($descriptor)";
 }
 
-def CudnnBackend_ReturnOp : CudnnBackend_BuilderOp<"return", [Terminator]> {
-  let summary = "hands the operation graph to the caller";
+def CudnnBackend_GetOp : CudnnBackend_BuilderOp<"get"> {
+  let summary = "cudnnBackendGetAttribute of one number";
   let description = [{
+    An enumerator is its number.
+
     Constraints:
-    * (c1) the descriptor is an operation graph
+    * (c1) the attribute belongs to the descriptor's kind, and some cuDNN 9 gives it
+    * (c2) the attribute has one element, which is no descriptor, text or pointer
+    * (c3) the result's type is the attribute's
+
+    ```mlir
+    %bytes = cudnn_backend.get %plan, <execution_plan_workspace_size> : <execution_plan> -> i64
+    ```
   }];
-  let arguments = (ins CudnnBackend_DescriptorType:$graph);
-  let assemblyFormat = "$graph attr-dict `:` type($graph)";
+  let arguments = (ins CudnnBackend_DescriptorType:$descriptor, CudnnBackend_AttributeNameAttr:$name);
+  let results = (outs AnyTypeOf<[I1, I32, I64, F32, F64]>:$value);
+  let assemblyFormat = "$descriptor `,` $name attr-dict `:` type($descriptor) `->` type($value)";
   let hasVerifier = 1;
+}
+
+def CudnnBackend_GetDescriptorsOp : CudnnBackend_BuilderOp<"get_descriptors"> {
+  let summary = "cudnnBackendGetAttribute of descriptors";
+  let description = [{
+    Fills descriptors that were made and not set; from then on they are finalized. The result is how many cuDNN had to give, which may be
+    fewer: the rest stays as it was, and reading it fails.
+
+    Constraints:
+    * (c1) the attribute belongs to the descriptor's kind, and some cuDNN 9 gives it
+    * (c2) the attribute holds descriptors
+    * (c3) there is one descriptor to fill or more, each of the kind that the attribute holds
+
+    ```mlir
+    %count = cudnn_backend.get_descriptors %engine, <engine_knob_info>, (%knob) : <engine>, !cudnn_backend.descriptor<knob_info>
+    ```
+  }];
+  let arguments = (ins CudnnBackend_DescriptorType:$descriptor, CudnnBackend_AttributeNameAttr:$name,
+                       Variadic<CudnnBackend_DescriptorType>:$elements);
+  let results = (outs I64:$count);
+  let assemblyFormat = [{
+    $descriptor `,` $name `,` `(` $elements `)` attr-dict `:` type($descriptor) (`,` qualified(type($elements))^)?
+  }];
+  let hasVerifier = 1;
+}
+
+def CudnnBackend_ExecutePlanOp : CudnnBackend_BuilderOp<"execute_plan"> {
+  let summary = "cudnnBackendExecute";
+  let description = [{
+    Runs a plan on the pointers of a variant pack, in the stream of the handle, which must not be null at run time.
+
+    ```mlir
+    cudnn_backend.execute_plan %handle, %plan, %pack
+    ```
+  }];
+  let arguments = (ins CudnnBackend_HandleType:$handle, CudnnBackend_DescriptorOf<"execution_plan">:$plan,
+                       CudnnBackend_DescriptorOf<"variant_pack">:$pack);
+  let assemblyFormat = "$handle `,` $plan `,` $pack attr-dict";
+}
+
+def CudnnBackend_ReturnOp : CudnnBackend_BuilderOp<"return", [Terminator]> {
+  let summary = "hands descriptors and numbers to the caller";
+  let description = [{
+    ```mlir
+    cudnn_backend.return %graph : <operationgraph>
+    cudnn_backend.return %plan, %bytes : <execution_plan>, i64
+    ```
+  }];
+  let arguments = (ins Variadic<AnyTypeOf<[CudnnBackend_DescriptorType, I1, I32, I64, F32, F64]>>:$results);
+  let assemblyFormat = "($results^ `:` custom<ResultTypes>(type($results)))? attr-dict";
 }
 
 //===-- the runtime ------------------------------------------------------------------------------------------------------===//

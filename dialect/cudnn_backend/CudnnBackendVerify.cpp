@@ -1,10 +1,7 @@
-// The protocol of the backend API, checked against Descriptors.def. A label such as set_c1 is the constraint's number in the op's docs.
+// What one op may say, checked against Descriptors.def. A label such as set_c1 is the constraint's number in the op's docs.
 
 #include "dialect/cudnn_backend/CudnnBackendOps.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
-#include "llvm/ADT/MapVector.h"
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/ScopedPrinter.h"
 
 using namespace mlir;
@@ -61,156 +58,62 @@ LogicalResult SetOp::verify() {
   return success();
 }
 
-LogicalResult ReturnOp::verify() {
-  if (DescriptorKind kind = getGraph().getType().getKind(); kind != DescriptorKind::operationgraph) // return_c1
-    return emitOpError("expects a descriptor of kind 'operationgraph', but got '") << llvm::to_string(kind) << "'";
+//===-- get --------------------------------------------------------------------------------------------------------------===//
+
+/// get_c1, get_descriptors_c1.
+template <typename Op> static LogicalResult verifyGiven(Op op, const AttributeInfo &info) {
+  if (DescriptorKind kind = op.getDescriptor().getType().getKind(); info.kind != kind)
+    return op.emitOpError("expects an attribute of ") << cudnnName(kind) << ", but got " << cudnnName(info.name);
+  if (info.need == Need::reserved)
+    return op.emitOpError("expects an attribute that can be read, but got ") << cudnnName(info.name) << ", which no cuDNN 9 gives";
   return success();
 }
 
-//===-- func -------------------------------------------------------------------------------------------------------------===//
-
-namespace {
-
-/// What is known of one descriptor while the block is walked.
-struct State {
-  llvm::SmallDenseMap<AttributeName, SetOp> set;
-  bool finalized = false;
-  bool destroyed = false;
-};
-
-/// Walks a builder's block once.
-class Protocol {
-public:
-  explicit Protocol(FuncOp func) : version(func.getMinimumVersion().value_or(kOldestVersion)) {}
-
-  LogicalResult visit(CreateOp op) {
-    const DescriptorInfo &info = get(op.getDescriptor().getType().getKind());
-    if (llvm::all_of(attributesOf(info.kind), [](const AttributeInfo &it) { return it.need == Need::reserved; })) // func_c10
-      return op.emitOpError("expects a kind that cuDNN makes, but got ") << cudnnName(info.kind) << ", which no cuDNN 9 has in use";
-    states.try_emplace(op.getDescriptor());
-    return checkVersion(op, cudnnName(info.kind), info.since);
+/// The type of one element as a number, null when it is none.
+static Type numberType(MLIRContext *context, AttributeType type) {
+  Builder builder(context);
+  switch (type) {
+  case AttributeType::boolean:
+    return builder.getI1Type();
+  case AttributeType::int32:
+  case AttributeType::attrib_name:
+    return builder.getI32Type();
+  case AttributeType::int64:
+    return builder.getI64Type();
+  case AttributeType::float32:
+    return builder.getF32Type();
+  case AttributeType::float64:
+    return builder.getF64Type();
+  default:
+    return hasEnumerators(type) ? builder.getI32Type() : Type();
   }
+}
 
-  LogicalResult visit(SetOp op) {
-    const AttributeInfo &info = get(op.getName().getValue());
-    State &state = states[op.getDescriptor()];
-    if (state.destroyed || state.finalized) // func_c1
-      return op.emitOpError("expects a descriptor that is not ") << (state.destroyed ? "destroyed" : "finalized");
-    auto [previous, added] = state.set.try_emplace(info.name, op);
-    if (!added) { // func_c2
-      InFlightDiagnostic diag = op.emitOpError("expects to set ") << cudnnName(info.name) << " once";
-      diag.attachNote(previous->second.getLoc()) << "it was set here before";
-      return diag;
-    }
-    for (Value element : op.getElements())
-      if (isa<DescriptorType>(element.getType()) && failed(checkUsable(op, element, "a descriptor"))) // func_c5
-        return failure();
-    if (auto name = dyn_cast_or_null<StringAttr>(op.getValueAttr())) {
-      const EnumeratorInfo *enumerator = lookupEnumerator(info.type, name);
-      if (enumerator && failed(checkVersion(op, enumerator->cname, enumerator->since)))
-        return failure();
-    }
-    return checkVersion(op, cudnnName(info.name), info.since);
-  }
+LogicalResult GetOp::verify() {
+  const AttributeInfo &info = get(getName().getValue());
+  if (failed(verifyGiven(*this, info)))
+    return failure();
+  Type expected = numberType(getContext(), info.type);
+  if (!expected || info.count != CountRule::one) // get_c2
+    return emitOpError("expects an attribute of one number, but got ") << cudnnName(info.name);
+  Type alternative = numberType(getContext(), info.alternative);
+  if (Type actual = getValue().getType(); actual != expected && actual != alternative) // get_c3
+    return emitOpError("expects ") << cudnnName(info.name) << " as " << expected << ", but got " << actual;
+  return success();
+}
 
-  LogicalResult visit(FinalizeOp op) {
-    DescriptorKind kind = op.getDescriptor().getType().getKind();
-    State &state = states[op.getDescriptor()];
-    if (isReadOnly(kind)) // func_c10
-      return op.emitOpError("expects a kind that a program finalizes, but got ") << cudnnName(kind) << ", which cuDNN fills";
-    if (state.destroyed || state.finalized) // func_c6
-      return op.emitOpError("expects a descriptor that is not ") << (state.destroyed ? "destroyed" : "finalized");
-    state.finalized = true;
-    SmallVector<std::string> either;
-    bool hasOne = false;
-    for (const AttributeInfo &info : attributesOf(kind)) {
-      bool isSet = state.set.contains(info.name);
-      if (info.need == Need::required && !isSet) // func_c3
-        return op.emitOpError("expects ") << cudnnName(info.name) << " to be set before";
-      if (info.need == Need::either) {
-        either.push_back(cudnnName(info.name));
-        hasOne |= isSet;
-      }
-    }
-    if (!either.empty() && !hasOne) // func_c3
-      return op.emitOpError("expects ") << llvm::join(either, " or ") << " to be set before";
-    return checkCounts(op, kind, state);
-  }
-
-  LogicalResult visit(DestroyOp op) {
-    State &state = states[op.getDescriptor()];
-    if (state.destroyed) // func_c7
-      return op.emitOpError("expects a descriptor that is not destroyed");
-    state.destroyed = true;
-    return success();
-  }
-
-  LogicalResult visit(ReturnOp op) {
-    if (failed(checkUsable(op, op.getGraph(), "a graph"))) // func_c8
-      return failure();
-    for (auto &[descriptor, state] : states)
-      if (!state.destroyed && descriptor != op.getGraph()) // func_c7
-        return descriptor.getDefiningOp()->emitOpError("expects its descriptor to be destroyed before the function returns");
-    return success();
-  }
-
-private:
-  LogicalResult checkUsable(Operation *op, Value descriptor, StringRef what) {
-    const State &state = states[descriptor];
-    if (state.destroyed)
-      return op->emitOpError("expects ") << what << " that is not destroyed";
-    if (!state.finalized)
-      return op->emitOpError("expects ") << what << " that is finalized";
-    return success();
-  }
-
-  LogicalResult checkVersion(Operation *op, const Twine &what, int64_t since) {
-    if (since > version) // func_c9
-      return op->emitOpError("expects what cuDNN ")
-             << versionText(version) << " has, but got " << what << ", which needs " << versionText(since);
-    return success();
-  }
-
-  LogicalResult checkCounts(FinalizeOp op, DescriptorKind kind, const State &state) {
-    SetOp dims;
-    std::optional<int64_t> spatial;
-    for (const AttributeInfo &info : attributesOf(kind))
-      if (SetOp set = state.set.lookup(info.name); set && info.text.ends_with("_spatial_dims"))
-        spatial = cast<DenseI64ArrayAttr>(*set.getValue())[0];
-    for (const AttributeInfo &info : attributesOf(kind)) {
-      SetOp set = state.set.lookup(info.name);
-      if (!set)
-        continue;
-      if (info.count == CountRule::spatial && set.getCount() != *spatial) // func_c4
-        return set.emitOpError("expects as many elements as spatial dims, ") << *spatial << ", but got " << set.getCount();
-      if (info.count != CountRule::dims)
-        continue;
-      if (dims && dims.getCount() != set.getCount()) // func_c4
-        return set.emitOpError("expects as many elements as ")
-               << cudnnName(dims.getName().getValue()) << ", " << dims.getCount() << ", but got " << set.getCount();
-      dims = set;
-    }
-    return success();
-  }
-
-  int64_t version;
-  llvm::MapVector<Value, State> states;
-};
-
-} // namespace
-
-LogicalResult FuncOp::verifyRegions() {
-  Block &block = getBody().front();
-  if (block.getNumArguments() != 1 || !isa<HandleType>(block.getArgument(0).getType()))
-    return emitOpError("expects one argument, the handle, but got ") << block.getNumArguments();
-  Protocol protocol(*this);
-  for (Operation &op : block) {
-    LogicalResult result = llvm::TypeSwitch<Operation *, LogicalResult>(&op)
-                               .Case<CreateOp, SetOp, FinalizeOp, DestroyOp, ReturnOp>([&](auto op) { return protocol.visit(op); })
-                               .Default([](Operation *op) { return op->emitOpError("is not an op of a builder"); });
-    if (failed(result))
-      return failure();
-  }
+LogicalResult GetDescriptorsOp::verify() {
+  const AttributeInfo &info = get(getName().getValue());
+  if (failed(verifyGiven(*this, info)))
+    return failure();
+  if (info.type != AttributeType::descriptor) // get_descriptors_c2
+    return emitOpError("expects an attribute that holds descriptors, but got ") << cudnnName(info.name);
+  if (getElements().empty()) // get_descriptors_c3
+    return emitOpError("expects one or more descriptors to fill, but got 0");
+  for (Value element : getElements())
+    if (DescriptorKind actual = cast<DescriptorType>(element.getType()).getKind(); !matches(info.element, actual)) // get_descriptors_c3
+      return emitOpError("expects ") << cudnnName(info.name) << " to hold '" << llvm::to_string(info.element) << "', but got '"
+                                     << llvm::to_string(actual) << "'";
   return success();
 }
 

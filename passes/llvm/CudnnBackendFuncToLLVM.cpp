@@ -4,8 +4,8 @@
 #include "dialect/cudnn_backend/CudnnBackendOps.h"
 #include "mlir/Conversion/LLVMCommon/Pattern.h"
 #include "passes/common/Locations.h"
+#include "passes/llvm/Constants.h"
 #include "passes/llvm/CudnnBackendToLLVM.h"
-#include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -23,42 +23,6 @@ Value convoy::loadTableField(OpBuilder &builder, Location loc, Value table, int3
 
 namespace {
 
-/// Private constants of a module, each content once.
-class Constants {
-public:
-  /// The address of a constant of the given type.
-  Value get(OpBuilder &builder, Operation *user, Type type, Attribute value) {
-    auto module = user->getParentOfType<ModuleOp>();
-    LLVM::GlobalOp &global = globals[{type, value}];
-    if (!global) {
-      OpBuilder::InsertionGuard guard(builder);
-      if (names.empty())
-        for (Operation &op : *module.getBody())
-          if (auto name = SymbolTable::getSymbolName(&op))
-            names.insert(name);
-      std::string name;
-      do
-        name = "cudnn_constant_" + std::to_string(next++);
-      while (!names.insert(name).second);
-      builder.setInsertionPointToStart(module.getBody());
-      global = LLVM::GlobalOp::create(builder, module.getLoc(), type, /*isConstant=*/true, LLVM::Linkage::Private, name, value);
-    }
-    return LLVM::AddressOfOp::create(builder, user->getLoc(), global);
-  }
-
-  /// The address of a text that ends with a null.
-  Value getText(OpBuilder &builder, Operation *user, std::string text) {
-    text.push_back('\0');
-    auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), text.size());
-    return get(builder, user, type, builder.getStringAttr(text));
-  }
-
-private:
-  llvm::DenseMap<std::pair<Type, Attribute>, LLVM::GlobalOp> globals;
-  llvm::StringSet<> names;
-  int64_t next = 0;
-};
-
 /// Writes the body of one builder. Descriptors live in an array on the stack, null until they are made and again once they are destroyed,
 /// so that the clean-up needs to know nothing else.
 class Emitter {
@@ -75,7 +39,8 @@ public:
     prologue();
     for (Operation &op : source.getBody().front()) {
       loc = op.getLoc();
-      llvm::TypeSwitch<Operation *>(&op).Case<CreateOp, SetOp, FinalizeOp, DestroyOp, ReturnOp>([&](auto op) { emit(op); });
+      llvm::TypeSwitch<Operation *>(&op).Case<CreateOp, SetOp, FinalizeOp, DestroyOp, GetOp, GetDescriptorsOp, ExecutePlanOp, ReturnOp>(
+          [&](auto op) { emit(op); });
     }
     loc = source.getLoc();
     cleanUp();
@@ -91,10 +56,18 @@ private:
   Value element(Value array, Value index) {
     return LLVM::GEPOp::create(builder, loc, pointer, pointer, array, ArrayRef<LLVM::GEPArg>{index});
   }
-  /// The address of a descriptor's slot.
-  Value slot(Value descriptor) {
-    return LLVM::GEPOp::create(builder, loc, pointer, pointer, slots, ArrayRef<LLVM::GEPArg>{slotOf.lookup(descriptor)});
+  Value element(Value array, int32_t index) {
+    return LLVM::GEPOp::create(builder, loc, pointer, pointer, array, ArrayRef<LLVM::GEPArg>{index});
   }
+  /// The address of a slot that holds a descriptor: of those made here, or of those of the caller.
+  Value slot(Value descriptor) {
+    auto argument = dyn_cast<BlockArgument>(descriptor);
+    return argument ? element(given, argument.getArgNumber()) : element(slots, slotOf.lookup(descriptor));
+  }
+  /// The C function's parameter for an argument of the builder's: the table comes first.
+  Value parameter(Value argument) { return func.getArgument(cast<BlockArgument>(argument).getArgNumber() + 1); }
+  /// The address where a result goes.
+  Value resultAddress(int64_t index) { return func.getArgument(source.getBody().getNumArguments() + 1 + index); }
 
   Value call(Value function, ArrayRef<Type> parameters, ValueRange arguments) {
     SmallVector<Value> operands{function};
@@ -116,23 +89,33 @@ private:
   void prologue() {
     for (auto create : source.getBody().front().getOps<CreateOp>())
       slotOf.try_emplace(create.getDescriptor(), static_cast<int32_t>(slotOf.size()));
-    int64_t count = slotOf.size();
+    int32_t count = slotOf.size();
     slots = allocate(count);
     // Stores, not a memset, which would be a call of the C library.
     Value empty = null();
     for (int32_t index = 0; index < count; ++index)
-      LLVM::StoreOp::create(builder, loc, empty, LLVM::GEPOp::create(builder, loc, pointer, pointer, slots, ArrayRef<LLVM::GEPArg>{index}));
-    handleSlot = allocate(1);
-    LLVM::StoreOp::create(builder, loc, func.getArgument(1), handleSlot);
-    int64_t longest = 0;
-    for (auto set : source.getBody().front().getOps<SetOp>())
-      longest = std::max<int64_t>(longest, set.getElements().size());
-    if (longest > 1)
-      list = allocate(longest);
+      LLVM::StoreOp::create(builder, loc, empty, element(slots, index));
+    given = allocate(source.getBody().getNumArguments());
+    for (BlockArgument argument : source.getBody().getArguments())
+      LLVM::StoreOp::create(builder, loc, parameter(argument), element(given, argument.getArgNumber()));
+    int64_t longest = 1;
+    for (Operation &op : source.getBody().front())
+      longest = std::max<int64_t>(longest, op.getNumOperands());
+    list = allocate(longest);
+    number = LLVM::AllocaOp::create(builder, loc, pointer, wide, constant(wide, 1));
     createDescriptor = field(CudnnField::createDescriptor);
     setAttribute = field(CudnnField::setAttribute);
     finalize = field(CudnnField::finalize);
     destroyDescriptor = field(CudnnField::destroyDescriptor);
+  }
+
+  /// The address of an array of descriptors or pointers.
+  Value listOf(ValueRange values) {
+    for (auto [index, value] : llvm::enumerate(values)) {
+      Value one = isa<DescriptorType>(value.getType()) ? load(slot(value)) : parameter(value);
+      LLVM::StoreOp::create(builder, loc, one, element(list, static_cast<int32_t>(index)));
+    }
+    return list;
   }
 
   void emit(CreateOp op) {
@@ -141,28 +124,25 @@ private:
     check(op, status, "cudnnBackendCreateDescriptor(" + cudnnName(kind) + ")");
   }
 
+  Value array(SetOp op, Type type, ArrayRef<int64_t> numbers) {
+    SmallVector<Attribute> elements;
+    for (int64_t each : numbers)
+      elements.push_back(builder.getIntegerAttr(type, each));
+    auto data = DenseElementsAttr::get(RankedTensorType::get(static_cast<int64_t>(elements.size()), type), elements);
+    return constants.get(builder, op, LLVM::LLVMArrayType::get(type, elements.size()), data);
+  }
+
   /// The address of the elements of a value, each of the size that cuDNN reads.
   Value payload(SetOp op, AttributeType type) {
     if (type == AttributeType::handle)
-      return handleSlot;
-    if (type == AttributeType::descriptor) {
-      if (op.getElements().size() == 1)
-        return slot(op.getElements().front());
-      for (auto [index, descriptor] : llvm::enumerate(op.getElements())) {
-        Value target = LLVM::GEPOp::create(builder, loc, pointer, pointer, list, ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(index)});
-        LLVM::StoreOp::create(builder, loc, load(slot(descriptor)), target);
-      }
-      return list;
-    }
+      return slot(op.getElements().front());
+    if (!op.getValue())
+      return op.getElements().size() == 1 ? slot(op.getElements().front()) : listOf(op.getElements());
     Attribute value = *op.getValue();
-    if (auto numbers = dyn_cast<DenseI64ArrayAttr>(value)) {
-      Type number = type == AttributeType::int32 ? word : wide;
-      SmallVector<Attribute> elements;
-      for (int64_t each : numbers.asArrayRef())
-        elements.push_back(builder.getIntegerAttr(number, each));
-      auto data = DenseElementsAttr::get(RankedTensorType::get({numbers.size()}, number), elements);
-      return constants.get(builder, op, LLVM::LLVMArrayType::get(number, numbers.size()), data);
-    }
+    if (auto numbers = dyn_cast<DenseI64ArrayAttr>(value))
+      return array(op, type == AttributeType::int32 ? word : wide, numbers.asArrayRef());
+    if (auto fractions = dyn_cast<FractionsAttr>(value))
+      return array(op, wide, fractions.getNumbers());
     if (type == AttributeType::character)
       return constants.getText(builder, op, cast<StringAttr>(value).str());
     if (auto number = dyn_cast<FloatAttr>(value))
@@ -209,8 +189,44 @@ private:
     check(op, status, "cudnnBackendDestroyDescriptor(" + cudnnName(op.getDescriptor().getType().getKind()) + ")");
   }
 
+  void emit(GetOp op) {
+    AttributeName name = op.getName().getValue();
+    const AttributeInfo &info = get(name);
+    Type type = op.getValue().getType();
+    // The alternative is what the verifier takes beside the attribute's own type: the other width of a float.
+    bool isAlternative = info.alternative != AttributeType::none && type.isF32() != (info.type == AttributeType::float32);
+    AttributeType asked = isa<FloatType>(type) && isAlternative ? info.alternative : info.type;
+    Value status = read(op, name, asked, 1, null(), number);
+    check(op, status, "cudnnBackendGetAttribute(" + cudnnName(name) + ")");
+    // A boolean is a byte in memory.
+    Type stored = type.isInteger(1) ? builder.getI8Type() : type;
+    numbers[op.getValue()] = LLVM::LoadOp::create(builder, loc, stored, number);
+  }
+
+  void emit(GetDescriptorsOp op) {
+    AttributeName name = op.getName().getValue();
+    Value status = read(op, name, AttributeType::descriptor, op.getElements().size(), number, listOf(op.getElements()));
+    check(op, status, "cudnnBackendGetAttribute(" + cudnnName(name) + ")");
+    numbers[op.getCount()] = LLVM::LoadOp::create(builder, loc, wide, number);
+  }
+
+  template <typename Op> Value read(Op op, AttributeName name, AttributeType type, int64_t most, Value count, Value elements) {
+    return call(field(CudnnField::getAttribute), {pointer, word, word, wide, pointer, pointer},
+                {load(slot(op.getDescriptor())), constant(word, static_cast<int32_t>(name)), constant(word, static_cast<int32_t>(type)),
+                 constant(wide, most), count, elements});
+  }
+
+  void emit(ExecutePlanOp op) {
+    Value status = call(field(CudnnField::execute), {pointer, pointer, pointer},
+                        {parameter(op.getHandle()), load(slot(op.getPlan())), load(slot(op.getPack()))});
+    check(op, status, "cudnnBackendExecute");
+  }
+
   void emit(ReturnOp op) {
-    LLVM::StoreOp::create(builder, loc, load(slot(op.getGraph())), func.getArgument(2));
+    for (auto [index, value] : llvm::enumerate(op.getResults())) {
+      Value result = isa<DescriptorType>(value.getType()) ? load(slot(value)) : numbers.lookup(value);
+      LLVM::StoreOp::create(builder, loc, result, resultAddress(index));
+    }
     LLVM::ReturnOp::create(builder, loc, constant(word, 0));
   }
 
@@ -242,7 +258,9 @@ private:
     LLVM::BrOp::create(builder, loc, index, loop);
 
     builder.setInsertionPointToStart(done);
-    LLVM::StoreOp::create(builder, loc, null(), func.getArgument(2));
+    for (auto [index, type] : llvm::enumerate(source.getBody().front().getTerminator()->getOperandTypes()))
+      if (isa<DescriptorType>(type))
+        LLVM::StoreOp::create(builder, loc, null(), resultAddress(index));
     LLVM::ReturnOp::create(builder, loc, failed->getArgument(0));
   }
 
@@ -253,8 +271,9 @@ private:
   Type word, wide, pointer;
   Location loc = UnknownLoc::get(builder.getContext());
   llvm::DenseMap<Value, int32_t> slotOf;
+  llvm::DenseMap<Value, Value> numbers;
   Block *failed = nullptr;
-  Value slots, handleSlot, list;
+  Value slots, given, list, number;
   Value createDescriptor, setAttribute, finalize, destroyDescriptor;
 };
 
@@ -263,7 +282,9 @@ struct LowerFunc : public ConvertOpToLLVMPattern<cudnn_backend::FuncOp> {
 
   LogicalResult matchAndRewrite(cudnn_backend::FuncOp op, OpAdaptor, ConversionPatternRewriter &rewriter) const override {
     Type pointer = LLVM::LLVMPointerType::get(getContext());
-    auto type = LLVM::LLVMFunctionType::get(rewriter.getI32Type(), {pointer, pointer, pointer});
+    // The table, the arguments, and an address a result.
+    size_t count = 1 + op.getBody().getNumArguments() + op.getBody().front().getTerminator()->getNumOperands();
+    auto type = LLVM::LLVMFunctionType::get(rewriter.getI32Type(), SmallVector<Type>(count, pointer));
     auto func = LLVM::LLVMFuncOp::create(rewriter, op.getLoc(), op.getSymName(), type);
     // It runs once a load and does nothing but call: optimizing takes three times as long to compile and makes it no smaller.
     func.setOptimizeNone(true);

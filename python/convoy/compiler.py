@@ -146,7 +146,7 @@ def compile_imported(
     document |= {
         "format": "convoy",
         "format_version": 1,
-        "abi_version": 1,
+        "abi_version": 2,
         "producer": {"convoy": __version__, "llvm": _convoy.llvm_version(), "torch": metadata.version("torch")},
         "files": {member: {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)} for member, data in members.items()},
     }

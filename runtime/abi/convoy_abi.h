@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#define CONVOY_ABI_VERSION 1
+#define CONVOY_ABI_VERSION 2
 
 #ifdef __cplusplus
 extern "C" {
@@ -26,7 +26,16 @@ typedef struct ConvoyCudnn {
   /// Called once, before clean-up, when an entry point returned a status other than CUDNN_STATUS_SUCCESS. `call` names the
   /// entry point and its subject, `location` is the source line of the op, both UTF-8.
   void (*report)(int32_t status, const char *call, const char *location);
+  int32_t (*get_attribute)(void *descriptor, int32_t attribute, int32_t attribute_type, int64_t requested_count, int64_t *count,
+                           void *elements);
+  int32_t (*execute)(void *handle, void *plan, void *variant_pack);
 } ConvoyCudnn;
+
+/// A sequence of backend calls in general (a `cudnn_backend.func`) is
+/// `int32_t NAME(const ConvoyCudnn *cudnn, void *handle, void *argument..., void *result...)`: arguments are descriptors, which
+/// stay the caller's, and pointers; a result is the address of a `void *` for a descriptor, which the caller destroys, or of a
+/// number (`int64_t`, `int32_t`, `float`, `double`, or one byte for a boolean). On failure every descriptor made so far is
+/// destroyed, results that are descriptors are null, other results are untouched, and the status is returned.
 
 /// <graph>_build: builds and finalizes one operation graph. On success stores the graph descriptor, which the caller
 /// destroys, and returns 0; on failure destroys every descriptor made so far, stores null, and returns the status.

@@ -25,6 +25,8 @@ class ConvoyCudnn(ctypes.Structure):
     FINALIZE = ctypes.CFUNCTYPE(c_int32, c_void_p)
     DESTROY = ctypes.CFUNCTYPE(c_int32, c_void_p)
     REPORT = ctypes.CFUNCTYPE(None, c_int32, c_char_p, c_char_p)
+    GET = ctypes.CFUNCTYPE(c_int32, c_void_p, c_int32, c_int32, c_int64, ctypes.POINTER(c_int64), c_void_p)
+    EXECUTE = ctypes.CFUNCTYPE(c_int32, c_void_p, c_void_p, c_void_p)
 
     _fields_ = (
         ("abi_version", c_uint32),
@@ -34,6 +36,8 @@ class ConvoyCudnn(ctypes.Structure):
         ("finalize", FINALIZE),
         ("destroy_descriptor", DESTROY),
         ("report", REPORT),
+        ("get_attribute", GET),
+        ("execute", EXECUTE),
     )
 
 

@@ -34,7 +34,7 @@ __all__ = [
 
 FORMAT = "convoy"
 FORMAT_VERSION = 1
-ABI_VERSION = 1
+ABI_VERSION = 2
 MANIFEST = "manifest.json"
 
 _T = TypeVar("_T")

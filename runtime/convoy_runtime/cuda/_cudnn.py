@@ -135,6 +135,8 @@ class Cudnn:
             entry(ConvoyCudnn.FINALIZE, "cudnnBackendFinalize"),
             entry(ConvoyCudnn.DESTROY, "cudnnBackendDestroyDescriptor"),
             report,
+            entry(ConvoyCudnn.GET, "cudnnBackendGetAttribute"),
+            entry(ConvoyCudnn.EXECUTE, "cudnnBackendExecute"),
         )
 
     def create(self, kind: Descriptor) -> BackendDescriptor:

@@ -150,20 +150,6 @@ cudnn_backend.func @set_c5_operation(%handle) {
 
 // -----
 
-cudnn_backend.func @return_c1(%handle) {
-  %x = cudnn_backend.create <tensor>
-  cudnn_backend.set %x, <tensor_data_type>, float : <tensor>
-  cudnn_backend.set %x, <tensor_dimensions>, [2, 3, 4] : <tensor>
-  cudnn_backend.set %x, <tensor_strides>, [12, 4, 1] : <tensor>
-  cudnn_backend.set %x, <tensor_unique_id>, [1] : <tensor>
-  cudnn_backend.set %x, <tensor_byte_alignment>, [16] : <tensor>
-  cudnn_backend.finalize %x : <tensor>
-  // expected-error @+1 {{expects a descriptor of kind 'operationgraph', but got 'tensor'}}
-  cudnn_backend.return %x : <tensor>
-}
-
-// -----
-
 cudnn_backend.func @func_c1(%handle) {
   %x = cudnn_backend.create <tensor>
   cudnn_backend.set %x, <tensor_data_type>, float : <tensor>
@@ -364,7 +350,7 @@ cudnn_backend.func @func_c7_leak(%handle) {
 
 cudnn_backend.func @func_c8(%handle) {
   %g = cudnn_backend.create <operationgraph>
-  // expected-error @+1 {{expects a graph that is finalized}}
+  // expected-error @+1 {{expects a descriptor that is finalized}}
   cudnn_backend.return %g : <operationgraph>
 }
 
@@ -399,7 +385,7 @@ cudnn_backend.func @func_other_op(%handle) {
 
 // -----
 
-// expected-error @+1 {{expects one argument, the handle, but got 0}}
+// expected-error @+1 {{expects the handle as the first argument, but got no argument}}
 "cudnn_backend.func"() <{sym_name = "func_arguments"}> ({
   %g = cudnn_backend.create <operationgraph>
   cudnn_backend.return %g : <operationgraph>
@@ -490,4 +476,223 @@ cudnn_backend.func @func_c10_create(%handle) {
   %i = cudnn_backend.create <intermediate_info>
   %g = cudnn_backend.create <operationgraph>
   cudnn_backend.return %g : <operationgraph>
+}
+
+// -----
+
+cudnn_backend.func @parse_numbers(%handle) {
+  %r = cudnn_backend.create <resample>
+  // expected-error @+1 {{expected a list of integers or one of fractions, but got both}}
+  cudnn_backend.set %r, <resample_strides>, [1 : 2, 3] : <resample>
+}
+
+// -----
+
+cudnn_backend.func @set_c2_fractions(%handle) {
+  %x = cudnn_backend.create <tensor>
+  // expected-error @+1 {{expects CUDNN_ATTR_TENSOR_STRIDES as CUDNN_TYPE_INT64, but got another value}}
+  cudnn_backend.set %x, <tensor_strides>, [1 : 2] : <tensor>
+  %g = cudnn_backend.create <operationgraph>
+  cudnn_backend.return %g : <operationgraph>
+}
+
+// -----
+
+cudnn_backend.func @set_c2_pointer(%handle, %p: !llvm.ptr) {
+  %x = cudnn_backend.create <tensor>
+  // expected-error @+1 {{expects CUDNN_ATTR_TENSOR_UNIQUE_ID as CUDNN_TYPE_INT64, but got another value}}
+  cudnn_backend.set %x, <tensor_unique_id>, %p : <tensor>, !llvm.ptr
+  cudnn_backend.return
+}
+
+// -----
+
+cudnn_backend.func @set_c4_none(%handle) {
+  %g = cudnn_backend.create <operationgraph>
+  // expected-error @+1 {{expects one or more elements of CUDNN_ATTR_OPERATIONGRAPH_OPS, but got 0}}
+  cudnn_backend.set %g, <operationgraph_ops>, () : <operationgraph>
+  cudnn_backend.return
+}
+
+// -----
+
+cudnn_backend.func @func_c5_get(%handle) {
+  %g = cudnn_backend.create <operationgraph>
+  // expected-error @+1 {{expects a descriptor that is finalized}}
+  %n = cudnn_backend.get %g, <operationgraph_engine_global_count> : <operationgraph> -> i64
+  cudnn_backend.return
+}
+
+// -----
+
+cudnn_backend.func @func_c5_execute(%handle, %plan: !cudnn_backend.descriptor<execution_plan>) {
+  %pack = cudnn_backend.create <variant_pack>
+  // expected-error @+1 {{expects a variant pack that is finalized}}
+  cudnn_backend.execute_plan %handle, %plan, %pack
+  cudnn_backend.return
+}
+
+// -----
+
+cudnn_backend.func @func_c1_fill(%handle, %e: !cudnn_backend.descriptor<engine>) {
+  %k = cudnn_backend.create <knob_info>
+  %a = cudnn_backend.get_descriptors %e, <engine_knob_info>, (%k) : <engine>, !cudnn_backend.descriptor<knob_info>
+  // expected-error @+1 {{expects to fill a descriptor that is not finalized}}
+  %b = cudnn_backend.get_descriptors %e, <engine_knob_info>, (%k) : <engine>, !cudnn_backend.descriptor<knob_info>
+  cudnn_backend.return
+}
+
+// -----
+
+cudnn_backend.func @func_c7_several(%handle, %graph: !cudnn_backend.descriptor<operationgraph>) {
+  // expected-error @+1 {{expects its descriptor to be destroyed before the function returns}}
+  %e = cudnn_backend.create <engine>
+  cudnn_backend.return
+}
+
+// -----
+
+cudnn_backend.func @func_c8_twice(%handle, %e: !cudnn_backend.descriptor<engine>) {
+  %c = cudnn_backend.create <enginecfg>
+  cudnn_backend.set %c, <enginecfg_engine>, %e : <enginecfg>, !cudnn_backend.descriptor<engine>
+  cudnn_backend.finalize %c : <enginecfg>
+  // expected-error @+1 {{expects a descriptor that is not destroyed}}
+  cudnn_backend.return %c, %c : <enginecfg>, <enginecfg>
+}
+
+// -----
+
+cudnn_backend.func @func_c9_get(%handle, %c: !cudnn_backend.descriptor<enginecfg>) {
+  // expected-error @+1 {{expects what cuDNN 9.0.0 has, but got CUDNN_ATTR_ENGINECFG_WORKSPACE_SIZE, which needs 9.2.0}}
+  %n = cudnn_backend.get %c, <enginecfg_workspace_size> : <enginecfg> -> i64
+  cudnn_backend.return
+}
+
+// -----
+
+cudnn_backend.func @func_c11_set(%handle, %x: !cudnn_backend.descriptor<tensor>) {
+  // expected-error @+1 {{expects a descriptor that was made here, but got an argument}}
+  cudnn_backend.set %x, <tensor_unique_id>, [1] : <tensor>
+  cudnn_backend.return
+}
+
+// -----
+
+cudnn_backend.func @func_c11_finalize(%handle, %x: !cudnn_backend.descriptor<tensor>) {
+  // expected-error @+1 {{expects a descriptor that was made here, but got an argument}}
+  cudnn_backend.finalize %x : <tensor>
+  cudnn_backend.return
+}
+
+// -----
+
+cudnn_backend.func @func_c11_destroy(%handle, %x: !cudnn_backend.descriptor<tensor>) {
+  // expected-error @+1 {{expects a descriptor that was made here, but got an argument}}
+  cudnn_backend.destroy %x : <tensor>
+  cudnn_backend.return
+}
+
+// -----
+
+cudnn_backend.func @func_c11_fill(%handle, %e: !cudnn_backend.descriptor<engine>, %k: !cudnn_backend.descriptor<knob_info>) {
+  // expected-error @+1 {{expects a descriptor that was made here, but got an argument}}
+  %n = cudnn_backend.get_descriptors %e, <engine_knob_info>, (%k) : <engine>, !cudnn_backend.descriptor<knob_info>
+  cudnn_backend.return
+}
+
+// -----
+
+cudnn_backend.func @func_c11_return(%handle, %x: !cudnn_backend.descriptor<tensor>) {
+  // expected-error @+1 {{expects a descriptor that was made here, but got an argument}}
+  cudnn_backend.return %x : <tensor>
+}
+
+// -----
+
+// expected-error @+1 {{expects descriptors and pointers after the handle, but got 'i32'}}
+cudnn_backend.func @func_c12_number(%handle, %n: i32) {
+  cudnn_backend.return
+}
+
+// -----
+
+// expected-error @+1 {{expects the handle as the first argument, but got '!llvm.ptr'}}
+"cudnn_backend.func"() <{sym_name = "func_c12_first"}> ({
+^bb0(%p: !llvm.ptr):
+  "cudnn_backend.return"() : () -> ()
+}) : () -> ()
+
+// -----
+
+cudnn_backend.func @get_c1_kind(%handle, %p: !cudnn_backend.descriptor<execution_plan>) {
+  // expected-error @+1 {{expects an attribute of CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR, but got CUDNN_ATTR_TENSOR_UNIQUE_ID}}
+  %n = cudnn_backend.get %p, <tensor_unique_id> : <execution_plan> -> i64
+  cudnn_backend.return
+}
+
+// -----
+
+cudnn_backend.func @get_c1_reserved(%handle, %p: !cudnn_backend.descriptor<execution_plan>) {
+  // expected-error @+1 {{expects an attribute that can be read, but got CUDNN_ATTR_EXECUTION_PLAN_COMPUTED_INTERMEDIATE_UIDS, which no cuDNN 9 gives}}
+  %n = cudnn_backend.get %p, <execution_plan_computed_intermediate_uids> : <execution_plan> -> i64
+  cudnn_backend.return
+}
+
+// -----
+
+cudnn_backend.func @get_c2_several(%handle, %x: !cudnn_backend.descriptor<tensor>) {
+  // expected-error @+1 {{expects an attribute of one number, but got CUDNN_ATTR_TENSOR_DIMENSIONS}}
+  %n = cudnn_backend.get %x, <tensor_dimensions> : <tensor> -> i64
+  cudnn_backend.return
+}
+
+// -----
+
+cudnn_backend.func @get_c2_descriptor(%handle, %c: !cudnn_backend.descriptor<enginecfg>) {
+  // expected-error @+1 {{expects an attribute of one number, but got CUDNN_ATTR_ENGINECFG_ENGINE}}
+  %n = cudnn_backend.get %c, <enginecfg_engine> : <enginecfg> -> i64
+  cudnn_backend.return
+}
+
+// -----
+
+cudnn_backend.func @get_c3(%handle, %p: !cudnn_backend.descriptor<execution_plan>) {
+  // expected-error @+1 {{expects CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE as 'i64', but got 'i32'}}
+  %n = cudnn_backend.get %p, <execution_plan_workspace_size> : <execution_plan> -> i32
+  cudnn_backend.return
+}
+
+// -----
+
+cudnn_backend.func @get_descriptors_c1(%handle, %e: !cudnn_backend.descriptor<engine>) {
+  %c = cudnn_backend.create <enginecfg>
+  // expected-error @+1 {{expects an attribute of CUDNN_BACKEND_ENGINE_DESCRIPTOR, but got CUDNN_ATTR_ENGINEHEUR_RESULTS}}
+  %n = cudnn_backend.get_descriptors %e, <engineheur_results>, (%c) : <engine>, !cudnn_backend.descriptor<enginecfg>
+  cudnn_backend.return
+}
+
+// -----
+
+cudnn_backend.func @get_descriptors_c2(%handle, %e: !cudnn_backend.descriptor<engine>) {
+  %k = cudnn_backend.create <knob_info>
+  // expected-error @+1 {{expects an attribute that holds descriptors, but got CUDNN_ATTR_ENGINE_GLOBAL_INDEX}}
+  %n = cudnn_backend.get_descriptors %e, <engine_global_index>, (%k) : <engine>, !cudnn_backend.descriptor<knob_info>
+  cudnn_backend.return
+}
+
+// -----
+
+cudnn_backend.func @get_descriptors_c3_none(%handle, %e: !cudnn_backend.descriptor<engine>) {
+  // expected-error @+1 {{expects one or more descriptors to fill, but got 0}}
+  %n = cudnn_backend.get_descriptors %e, <engine_knob_info>, () : <engine>
+  cudnn_backend.return
+}
+
+// -----
+
+cudnn_backend.func @get_descriptors_c3_kind(%handle, %e: !cudnn_backend.descriptor<engine>) {
+  %k = cudnn_backend.create <layout_info>
+  // expected-error @+1 {{expects CUDNN_ATTR_ENGINE_KNOB_INFO to hold 'knob_info', but got 'layout_info'}}
+  %n = cudnn_backend.get_descriptors %e, <engine_knob_info>, (%k) : <engine>, !cudnn_backend.descriptor<layout_info>
+  cudnn_backend.return
 }

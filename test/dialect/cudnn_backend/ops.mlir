@@ -47,6 +47,62 @@ cudnn_backend.func @relu_build(%handle) attributes {minimum_version = 91900 : i6
   cudnn_backend.return %graph : <operationgraph>
 }
 
+// CHECK-LABEL: cudnn_backend.func @values(
+cudnn_backend.func @values(%handle) attributes {minimum_version = 91900 : i64} {
+  %device = cudnn_backend.create <deviceprop>
+  // CHECK: <deviceprop_json_representation>, "{\22a\22: 1}" : <deviceprop>
+  cudnn_backend.set %device, <deviceprop_json_representation>, "{\22a\22: 1}" : <deviceprop>
+  // CHECK: <deviceprop_device_id>, [1] : <deviceprop>
+  cudnn_backend.set %device, <deviceprop_device_id>, [1] : <deviceprop>
+  cudnn_backend.finalize %device : <deviceprop>
+  %window = cudnn_backend.create <resample>
+  // CHECK: <resample_strides>, [3 : 2, 1 : 1] : <resample>
+  cudnn_backend.set %window, <resample_strides>, [3 : 2, 1 : 1] : <resample>
+  cudnn_backend.destroy %window : <resample>
+  // CHECK: cudnn_backend.return %{{.*}} : <deviceprop>
+  cudnn_backend.return %device : <deviceprop>
+}
+
+// CHECK-LABEL: cudnn_backend.func @choose(
+// CHECK-SAME:    %[[HANDLE:.*]], %[[GRAPH:.*]]: !cudnn_backend.descriptor<operationgraph>) {
+cudnn_backend.func @choose(%handle, %graph: !cudnn_backend.descriptor<operationgraph>) {
+  %engine = cudnn_backend.create <engine>
+  // CHECK: cudnn_backend.set %[[ENGINE:.*]], <engine_operation_graph>, %[[GRAPH]] : <engine>, !cudnn_backend.descriptor<operationgraph>
+  cudnn_backend.set %engine, <engine_operation_graph>, %graph : <engine>, !cudnn_backend.descriptor<operationgraph>
+  cudnn_backend.set %engine, <engine_global_index>, [0] : <engine>
+  cudnn_backend.finalize %engine : <engine>
+  %knob = cudnn_backend.create <knob_info>
+  // CHECK: cudnn_backend.get_descriptors %[[ENGINE]], <engine_knob_info>, (%[[KNOB:.*]]) : <engine>, !cudnn_backend.descriptor<knob_info>
+  %count = cudnn_backend.get_descriptors %engine, <engine_knob_info>, (%knob) : <engine>, !cudnn_backend.descriptor<knob_info>
+  // CHECK: %[[STRIDE:.*]] = cudnn_backend.get %[[KNOB]], <knob_info_stride> : <knob_info> -> i64
+  %stride = cudnn_backend.get %knob, <knob_info_stride> : <knob_info> -> i64
+  %config = cudnn_backend.create <enginecfg>
+  cudnn_backend.set %config, <enginecfg_engine>, %engine : <enginecfg>, !cudnn_backend.descriptor<engine>
+  // CHECK: cudnn_backend.set %[[CONFIG:.*]], <enginecfg_knob_choices>, () : <enginecfg>
+  cudnn_backend.set %config, <enginecfg_knob_choices>, () : <enginecfg>
+  cudnn_backend.finalize %config : <enginecfg>
+  cudnn_backend.destroy %knob : <knob_info>
+  cudnn_backend.destroy %engine : <engine>
+  // CHECK: cudnn_backend.return %[[CONFIG]], %[[STRIDE]] : <enginecfg>, i64
+  cudnn_backend.return %config, %stride : <enginecfg>, i64
+}
+
+// CHECK-LABEL: cudnn_backend.func @run(
+// CHECK-SAME:    %[[HANDLE:.*]], %[[PLAN:.*]]: !cudnn_backend.descriptor<execution_plan>, %[[X:.*]]: !llvm.ptr, %[[Y:.*]]: !llvm.ptr) {
+cudnn_backend.func @run(%handle, %plan: !cudnn_backend.descriptor<execution_plan>, %x: !llvm.ptr, %y: !llvm.ptr) {
+  %pack = cudnn_backend.create <variant_pack>
+  // CHECK: <variant_pack_data_pointers>, (%[[X]], %[[Y]]) : <variant_pack>, !llvm.ptr, !llvm.ptr
+  cudnn_backend.set %pack, <variant_pack_data_pointers>, (%x, %y) : <variant_pack>, !llvm.ptr, !llvm.ptr
+  cudnn_backend.set %pack, <variant_pack_unique_ids>, [1, 2] : <variant_pack>
+  cudnn_backend.set %pack, <variant_pack_workspace>, %y : <variant_pack>, !llvm.ptr
+  cudnn_backend.finalize %pack : <variant_pack>
+  // CHECK: cudnn_backend.execute_plan %[[HANDLE]], %[[PLAN]], %
+  cudnn_backend.execute_plan %handle, %plan, %pack
+  cudnn_backend.destroy %pack : <variant_pack>
+  // CHECK: cudnn_backend.return
+  cudnn_backend.return
+}
+
 // CHECK-LABEL: func.func @main(
 func.func @main(%runtime: !llvm.ptr, %x: memref<4xf32>, %y: memref<4xf32>) -> i32 {
   %zero = arith.constant 0 : i32

@@ -7,19 +7,21 @@ import os
 import shutil
 import subprocess
 from collections.abc import Callable
-from ctypes import c_int32, c_void_p
+from ctypes import c_int32, c_int64, c_void_p
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from convoy_runtime._abi import BUILD_GRAPH, ConvoyCudnn
+from convoy_runtime._abi import ConvoyCudnn
 
 _ROOT = Path(__file__).parents[3]
 _LLVM = Path("/usr/lib/llvm-22/bin")
 
-#: Bytes of one element, by CUDNN_TYPE_... number, from the C types that cuDNN's reference gives.
-_SIZES = {0: 8, 1: 4, 2: 1, 3: 8, 4: 4, 5: 8, 7: 4, 10: 4, 14: 4, 15: 8, 18: 4, 20: 4, 21: 4, 22: 4}
+#: Bytes of one element, by CUDNN_TYPE_... number, from the C types that cuDNN's reference gives; what is not here is an enum of C.
+_SIZES = {0: 8, 2: 1, 3: 8, 4: 4, 5: 8, 6: 8, 15: 8, 23: 4, 24: 1, 26: 16}
+_TYPES = 31
 _DESCRIPTOR = 15
 _HANDLE = 0
 
@@ -35,18 +37,34 @@ class Set:
     elements: bytes | tuple[int, ...]
 
 
+@dataclass(frozen=True)
+class Get:
+    """One cudnnBackendGetAttribute for `count` elements; those that are descriptors are filled, by their numbers."""
+
+    descriptor: int
+    attribute: int
+    type: int
+    count: int
+    elements: tuple[int, ...] = ()
+
+
 @dataclass
 class Recorder:
-    """Stands in for cuDNN. Descriptors are numbered from 0 in the order of creation; call number `fail_at`, from 0, fails with `status`."""
+    """Stands in for cuDNN. Descriptors are numbered from 0 in the order of creation; call number `fail_at`, from 0, fails with `status`.
+    `answers` are the bytes that reading an attribute gives, by its number. Like cuDNN it keeps one text on the last error, which the next
+    call that goes well clears."""
 
     fail_at: int | None = None
     status: int = 2003
+    answers: dict[int, bytes] = field(default_factory=dict)
     calls: list[tuple[str, object]] = field(default_factory=list)
     kinds: list[int] = field(default_factory=list)
     alive: set[int] = field(default_factory=set)
     finalized: set[int] = field(default_factory=set)
     destroyed: list[int] = field(default_factory=list)
     reports: list[tuple[int, str, str]] = field(default_factory=list)
+    last_error: str = ""
+    error_texts: list[str] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
     result: int | None = None
 
@@ -61,7 +79,9 @@ class Recorder:
 
     def _done(self, name: str, what: object) -> int:
         self.calls.append((name, what))
-        return self.status if self.fail_at == len(self.calls) - 1 else 0
+        fails = self.fail_at == len(self.calls) - 1
+        self.last_error = f"no {name}" if fails else ""
+        return self.status if fails else 0
 
     def _create(self, kind: int, out: ctypes._Pointer[c_void_p]) -> int:
         status = self._done("create", kind)
@@ -74,9 +94,10 @@ class Recorder:
 
     def _set(self, descriptor: int, attribute: int, kind: int, count: int, elements: int) -> int:
         number = self._number(descriptor)
+        assert kind < _TYPES
         if number in self.finalized:
             self.errors.append(f"attribute {attribute} is set after descriptor {number} was finalized")
-        data: bytes | tuple[int, ...] = ctypes.string_at(elements, count * _SIZES[kind])
+        data: bytes | tuple[int, ...] = ctypes.string_at(elements, count * _SIZES.get(kind, 4))
         if kind == _DESCRIPTOR:
             data = tuple(self._number(pointer) for pointer in (c_void_p * count).from_address(elements))
         return self._done("set", Set(number, attribute, kind, count, data))
@@ -92,22 +113,64 @@ class Recorder:
         self.destroyed.append(number)
         return self._done("destroy", number)
 
+    def _get(self, descriptor: int, attribute: int, kind: int, count: int, written: ctypes._Pointer[c_int64], elements: int) -> int:
+        number = self._number(descriptor)
+        if number not in self.finalized:
+            self.errors.append(f"attribute {attribute} is read before descriptor {number} is finalized")
+        filled: tuple[int, ...] = ()
+        if kind == _DESCRIPTOR:
+            filled = tuple(self._number(pointer) for pointer in (c_void_p * count).from_address(elements))
+            self.finalized.update(filled)
+            written[0] = count
+        else:
+            size = _SIZES.get(kind, 4)
+            ctypes.memmove(elements, self.answers[attribute][: count * size], count * size)
+        return self._done("get", Get(number, attribute, kind, count, filled))
+
+    def _execute(self, handle: int | None, plan: int, pack: int) -> int:
+        numbers = self._number(plan), self._number(pack)
+        if not self.finalized.issuperset(numbers):
+            self.errors.append(f"descriptors {numbers} are executed before they are finalized")
+        return self._done("execute", (handle, *numbers))
+
     def _report(self, status: int, call: bytes, location: bytes) -> None:
         self.reports.append((status, call.decode(), location.decode()))
+        self.error_texts.append(self.last_error)
+
+    def give(self, kind: int) -> int:
+        """A finalized descriptor of the caller's, as its address."""
+        number = len(self.kinds)
+        self.kinds.append(kind)
+        self.alive.add(number)
+        self.finalized.add(number)
+        return self._BASE + 64 * number
 
     def build(self, library: ctypes.CDLL, symbol: str, handle: int | None = None) -> int:
-        """Calls `symbol`, and gives its status; `result` is the number of the graph, or None."""
+        """Calls the function that builds a graph, and gives its status; `result` is the number of the graph, or None."""
+        result = c_void_p(0xDEAD)
+        status = self.call(library, symbol, handle, [], [result])
+        self.result = self.number_of(result)
+        return status
+
+    def number_of(self, result: c_void_p) -> int | None:
+        """The number of a descriptor that came as a result."""
+        return None if result.value is None else (result.value - self._BASE) // 64
+
+    def call(self, library: ctypes.CDLL, symbol: str, handle: int | None, arguments: list[int], results: list[Any]) -> int:
+        """Calls any function of backend calls with addresses as arguments, and gives its status."""
         table = ConvoyCudnn(
-            abi_version=1,
+            abi_version=2,
             create_descriptor=ConvoyCudnn.CREATE(self._create),
             set_attribute=ConvoyCudnn.SET(self._set),
             finalize=ConvoyCudnn.FINALIZE(self._finalize),
             destroy_descriptor=ConvoyCudnn.DESTROY(self._destroy),
             report=ConvoyCudnn.REPORT(self._report),
+            get_attribute=ConvoyCudnn.GET(self._get),
+            execute=ConvoyCudnn.EXECUTE(self._execute),
         )
-        result = c_void_p(0xDEAD)
-        status = BUILD_GRAPH((symbol, library))(ctypes.byref(table), handle, ctypes.byref(result))
-        self.result = None if result.value is None else (result.value - self._BASE) // 64
+        places = [ctypes.cast(ctypes.byref(result), c_void_p) for result in results]
+        signature = ctypes.CFUNCTYPE(c_int32, ctypes.POINTER(ConvoyCudnn), c_void_p, *[c_void_p] * (len(arguments) + len(results)))
+        status = signature((symbol, library))(ctypes.byref(table), handle, *arguments, *places)
         return int(c_int32(status).value)
 
     def sets_of(self, descriptor: int) -> dict[int, tuple[int, int, bytes | tuple[int, ...]]]:

@@ -9,7 +9,9 @@
 // CHECK-NEXT:    %[[FIRST:.*]] = llvm.getelementptr %[[SLOTS]][0]
 // CHECK-NEXT:    llvm.store %[[EMPTY]], %[[FIRST]]
 // CHECK:         llvm.getelementptr %[[SLOTS]][3]
-// CHECK:         llvm.store %[[HANDLE]], %[[HANDLE_SLOT:.*]] : !llvm.ptr, !llvm.ptr
+// CHECK:         %[[GIVEN:.*]] = llvm.alloca
+// CHECK-NEXT:    %[[OWN:.*]] = llvm.getelementptr %[[GIVEN]][0]
+// CHECK-NEXT:    llvm.store %[[HANDLE]], %[[OWN]] : !llvm.ptr, !llvm.ptr
 // CHECK:         llvm.getelementptr %[[TABLE]][0, 2]
 // CHECK-NEXT:    %[[CREATE:.*]] = llvm.load
 // CHECK:         llvm.getelementptr %[[TABLE]][0, 3]
@@ -39,7 +41,8 @@
 // CHECK-NEXT:    %[[ABSENT:.*]] = llvm.icmp "eq" %[[HANDLE]], %[[NULL]]
 // CHECK-NEXT:    llvm.cond_br %[[ABSENT]], ^[[AFTER:.*]], ^[[PRESENT:.*]]
 // CHECK:         %[[HANDLE_ATTRIBUTE:.*]] = llvm.mlir.constant(800 : i32) : i32
-// CHECK:         llvm.call %[[SET]](%{{.*}}, %[[HANDLE_ATTRIBUTE]], %{{.*}}, %{{.*}}, %[[HANDLE_SLOT]])
+// CHECK:         %[[HANDLE_SLOT:.*]] = llvm.getelementptr %[[GIVEN]][0]
+// CHECK-NEXT:    llvm.call %[[SET]](%{{.*}}, %[[HANDLE_ATTRIBUTE]], %{{.*}}, %{{.*}}, %[[HANDLE_SLOT]])
 
 // Destroyed once: the slot is empty before the call.
 // CHECK:         llvm.mlir.constant(801 : i32)
@@ -84,6 +87,54 @@ cudnn_backend.func @tensor_build(%handle) {
   cudnn_backend.destroy %t : <tensor>
   cudnn_backend.destroy %matmul : <matmul>
   cudnn_backend.return %graph : <operationgraph>
+}
+
+// Further arguments come after the handle, results after those; what a caller gave goes on by the address of a slot.
+// CHECK-LABEL: llvm.func @plan(
+// CHECK-SAME:    %[[TABLE:.*]]: !llvm.ptr, %{{.*}}: !llvm.ptr, %[[CONFIG:.*]]: !llvm.ptr, %[[PLAN:.*]]: !llvm.ptr, %[[BYTES:.*]]: !llvm.ptr) -> i32
+// CHECK:         %[[SLOT:.*]] = llvm.getelementptr %[[GIVEN:.*]][1]
+// CHECK-NEXT:    llvm.store %[[CONFIG]], %[[SLOT]]
+// CHECK:         %[[ATTRIBUTE:.*]] = llvm.mlir.constant(401 : i32) : i32
+// CHECK:         %[[PAYLOAD:.*]] = llvm.getelementptr %[[GIVEN]][1]
+// CHECK-NEXT:    llvm.call %{{.*}}(%{{.*}}, %[[ATTRIBUTE]], %{{.*}}, %{{.*}}, %[[PAYLOAD]])
+// CHECK:         llvm.getelementptr %[[TABLE]][0, 7]
+// CHECK-NEXT:    %[[GET:.*]] = llvm.load
+// CHECK:         %[[SIZE:.*]] = llvm.mlir.constant(402 : i32) : i32
+// CHECK:         llvm.call %[[GET]](%{{.*}}, %[[SIZE]], %{{.*}}, %{{.*}}, %{{.*}}, %[[NUMBER:.*]]) :
+// CHECK:         %[[VALUE:.*]] = llvm.load %[[NUMBER]] : !llvm.ptr -> i64
+// CHECK:         llvm.store %{{.*}}, %[[PLAN]] : !llvm.ptr, !llvm.ptr
+// CHECK-NEXT:    llvm.store %[[VALUE]], %[[BYTES]] : i64, !llvm.ptr
+// CHECK:         %[[NULL:.*]] = llvm.mlir.zero : !llvm.ptr
+// CHECK-NEXT:    llvm.store %[[NULL]], %[[PLAN]]
+// CHECK-NEXT:    llvm.return
+cudnn_backend.func @plan(%handle, %config: !cudnn_backend.descriptor<enginecfg>) {
+  %plan = cudnn_backend.create <execution_plan>
+  cudnn_backend.set %plan, <execution_plan_engine_config>, %config : <execution_plan>, !cudnn_backend.descriptor<enginecfg>
+  cudnn_backend.finalize %plan : <execution_plan>
+  %bytes = cudnn_backend.get %plan, <execution_plan_workspace_size> : <execution_plan> -> i64
+  cudnn_backend.return %plan, %bytes : <execution_plan>, i64
+}
+
+// Payloads of the other types: text with its null, 32-bit numbers, fractions, a flag that is read.
+// CHECK-LABEL: llvm.func @values(
+// CHECK:         llvm.load %{{.*}} : !llvm.ptr -> i8
+// CHECK:         llvm.store %{{.*}}, %{{.*}} : i8, !llvm.ptr
+cudnn_backend.func @values(%handle) attributes {minimum_version = 91900 : i64} {
+  %device = cudnn_backend.create <deviceprop>
+  cudnn_backend.set %device, <deviceprop_json_representation>, "{}" : <deviceprop>
+  cudnn_backend.set %device, <deviceprop_device_id>, [7] : <deviceprop>
+  cudnn_backend.finalize %device : <deviceprop>
+  cudnn_backend.destroy %device : <deviceprop>
+  %window = cudnn_backend.create <resample>
+  cudnn_backend.set %window, <resample_strides>, [3 : 2, 1 : 1] : <resample>
+  cudnn_backend.destroy %window : <resample>
+  %r = cudnn_backend.create <reduction>
+  cudnn_backend.set %r, <reduction_operator>, add : <reduction>
+  cudnn_backend.set %r, <reduction_comp_type>, float : <reduction>
+  cudnn_backend.finalize %r : <reduction>
+  %flag = cudnn_backend.get %r, <reduction_is_deterministic> : <reduction> -> i1
+  cudnn_backend.destroy %r : <reduction>
+  cudnn_backend.return %flag : i1
 }
 
 // CHECK-LABEL: llvm.func @main(
