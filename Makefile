@@ -22,7 +22,7 @@ SOURCES := $(shell find CMakeLists.txt cmake dialect passes python/bindings pyth
 TARGET := $(if $(shell ldconfig -p 2>/dev/null | grep libcuda.so.1),cuda,cpu)
 MODEL := resnet18
 
-.PHONY: run test build bench docs clean
+.PHONY: run test build bench coverage docs clean
 
 run: build
 	$(BIN)/convoy compile examples/resnet.py:$(MODEL) --target $(TARGET) -o build/$(MODEL).convoy
@@ -35,6 +35,10 @@ build: $(VENV)/.built
 
 bench: build
 	$(BIN)/convoy bench build/$(MODEL).convoy --peer examples/resnet.py:$(MODEL)
+
+# How much of cuDNN's backend API is there, counted from the code.
+coverage: $(VENV)/.python
+	@$(BIN)/python -m tools.coverage
 
 docs: build
 	ninja -C build mlir-doc

@@ -123,7 +123,10 @@ def read_table(path: Path = ROOT / "dialect/cudnn_backend/Descriptors.def") -> T
         enumerators=tuple(Enumerator(a, b, c, int(d), int(e)) for a, b, c, d, e in _rows(text, "BACKEND_ENUM")),
         left_out=tuple(LeftOut(a, b) for a, b in _rows(text, "BACKEND_LEFT_OUT")),
         descriptors=tuple(Descriptor(a, int(b), int(c)) for a, b, c in _rows(text, "BACKEND_DESCRIPTOR")),
-        attributes=tuple(Attribute(a, b, int(c), *rest, int(d)) for a, b, c, *rest, d in _rows(text, "BACKEND_ATTRIBUTE")),
+        attributes=tuple(
+            Attribute(kind, name, int(number), type_, alternative, count, need, initial, element, int(since))
+            for kind, name, number, type_, alternative, count, need, initial, element, since in _rows(text, "BACKEND_ATTRIBUTE")
+        ),
     )
 
 
