@@ -12,6 +12,7 @@ tools = Path(lit_config.params.get("tools", root / "build" / "bin"))
 config.name = "convoy"
 config.test_format = lit.formats.ShTest()
 config.suffixes = [".mlir"]
+config.excludes = ["Inputs"]
 config.test_source_root = str(Path(__file__).parent)
 config.test_exec_root = str(root / "build" / "test")
 config.environment["PATH"] = os.pathsep.join([str(tools), str(Path(sys.executable).parent), os.environ["PATH"]])

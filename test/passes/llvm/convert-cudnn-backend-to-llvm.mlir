@@ -104,8 +104,7 @@ cudnn_backend.func @tensor_build(%handle) {
 // CHECK:         %[[VALUE:.*]] = llvm.load %[[NUMBER]] : !llvm.ptr -> i64
 // CHECK:         llvm.store %{{.*}}, %[[PLAN]] : !llvm.ptr, !llvm.ptr
 // CHECK-NEXT:    llvm.store %[[VALUE]], %[[BYTES]] : i64, !llvm.ptr
-// CHECK:         %[[NULL:.*]] = llvm.mlir.zero : !llvm.ptr
-// CHECK-NEXT:    llvm.store %[[NULL]], %[[PLAN]]
+// CHECK:         llvm.store %{{.*}}, %[[PLAN]] : !llvm.ptr, !llvm.ptr
 // CHECK-NEXT:    llvm.return
 cudnn_backend.func @plan(%handle, %config: !cudnn_backend.descriptor<enginecfg>) {
   %plan = cudnn_backend.create <execution_plan>

@@ -1,0 +1,36 @@
+// Pooling.
+// Tests build every graph of this folder, and let each call of each fail.
+
+!t8_64_56_56_f16_nhwc = !cudnn.tensor_desc<8x64x56x56xf16, NHWC>
+!t8_64_28_28_f16_nhwc = !cudnn.tensor_desc<8x64x28x28xf16, NHWC>
+!t2_8_8_8_8_f16_ndhwc = !cudnn.tensor_desc<2x8x8x8x8xf16, NDHWC>
+!t2_8_4_4_4_f16_ndhwc = !cudnn.tensor_desc<2x8x4x4x4xf16, NDHWC>
+!t8_64_1_1_f16_nhwc = !cudnn.tensor_desc<8x64x1x1xf16, NHWC>
+
+cudnn.graph @maxpool(%x: !t8_64_56_56_f16_nhwc) -> (!t8_64_28_28_f16_nhwc) {
+  %y = cudnn.resample maxpool(%x) type = f32 window = [3, 3] stride = [2, 2]
+      pre_padding = [1, 1] post_padding = [1, 1] padding_mode = neg_inf_pad
+      : !t8_64_56_56_f16_nhwc -> !t8_64_28_28_f16_nhwc
+  cudnn.return %y : !t8_64_28_28_f16_nhwc
+}
+
+cudnn.graph @avgpool_exclude(%x: !t8_64_56_56_f16_nhwc) -> (!t8_64_28_28_f16_nhwc) {
+  %y = cudnn.resample avgpool_exclude_padding(%x) type = f32 window = [3, 3] stride = [2, 2]
+      pre_padding = [1, 1] post_padding = [1, 1] padding_mode = zero_pad
+      : !t8_64_56_56_f16_nhwc -> !t8_64_28_28_f16_nhwc
+  cudnn.return %y : !t8_64_28_28_f16_nhwc
+}
+
+cudnn.graph @avgpool_3d(%x: !t2_8_8_8_8_f16_ndhwc) -> (!t2_8_4_4_4_f16_ndhwc) {
+  %y = cudnn.resample avgpool_include_padding(%x) type = f32 window = [2, 2, 2] stride = [2, 2, 2]
+      pre_padding = [0, 0, 0] post_padding = [0, 0, 0] padding_mode = zero_pad
+      : !t2_8_8_8_8_f16_ndhwc -> !t2_8_4_4_4_f16_ndhwc
+  cudnn.return %y : !t2_8_4_4_4_f16_ndhwc
+}
+
+cudnn.graph @global_pool(%x: !t8_64_56_56_f16_nhwc) -> (!t8_64_1_1_f16_nhwc) {
+  %y = cudnn.resample avgpool_include_padding(%x) type = f32 window = [56, 56] stride = [1, 1]
+      pre_padding = [0, 0] post_padding = [0, 0] padding_mode = zero_pad
+      : !t8_64_56_56_f16_nhwc -> !t8_64_1_1_f16_nhwc
+  cudnn.return %y : !t8_64_1_1_f16_nhwc
+}

@@ -1,0 +1,123 @@
+"""Every graph in the files of Inputs/graphs: the real cuDNN takes it, and every call of its builder fails once. Then nothing leaks, nothing
+crashes, and the caller learns which call of which line failed and why. A graph that is added there is tested here.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from convoy_runtime._abi import BUILD_GRAPH, ConvoyCudnn
+from convoy_runtime.cuda._cudnn import Cudnn, open_cudnn
+from convoy_runtime.errors import DeviceError
+from tools.cudnn_ops import lowered_names, lowered_operations
+
+GRAPHS = Path(__file__).parent / "Inputs/graphs"
+FLAGS = ("--convert-cudnn-graphs-to-backend=minimum-version=91900",)
+NAMES = {
+    "create": "cudnnBackendCreateDescriptor(CUDNN_BACKEND_",
+    "set": "cudnnBackendSetAttribute(CUDNN_ATTR_",
+    "finalize": "cudnnBackendFinalize(CUDNN_BACKEND_",
+    "destroy": "cudnnBackendDestroyDescriptor(CUDNN_BACKEND_",
+}
+TENSOR, GRAPH = 17, 15
+FILES = sorted(GRAPHS.glob("*.mlir"))
+CASES = [(path, name) for path in FILES for name in re.findall(r"^cudnn\.graph @(\w+)", path.read_text(), re.MULTILINE)]
+#: How many calls have failed, for the closing test.
+failed: list[int] = []
+
+
+@pytest.fixture(scope="module")
+def library_of(build_library: Callable[..., ctypes.CDLL]) -> Callable[[Path], ctypes.CDLL]:
+    return cache(lambda path: build_library(path.read_text(), *FLAGS))
+
+
+def _lines(path: Path, name: str) -> tuple[int, set[int], set[int]]:
+    """Lines of a graph: its first, those where an op begins, and all."""
+    text = path.read_text()
+    start = text.index(f"cudnn.graph @{name}(")
+    first = 1 + text.count("\n", 0, start)
+    body = text[start : text.index("\n}", start)].split("\n")
+    ops = {first + at for at, line in enumerate(body) if at and re.match(r"\s+%[\w:, %]+ = cudnn\.", line)}
+    return first, ops, set(range(first, first + len(body)))
+
+
+def _allowed(call: str, kind: int, place: tuple[int, set[int], set[int]]) -> set[int]:
+    """Where a call on a descriptor of a kind may come from: the graph itself is of its first line, and so is destroying in the end."""
+    first, ops, lines = place
+    return {first} if kind == GRAPH or call == "destroy" else lines if kind == TENSOR else ops
+
+
+@pytest.mark.parametrize(("path", "name"), CASES, ids=[name for _, name in CASES])
+def test_every_call_may_fail(library_of: Callable[[Path], ctypes.CDLL], recorder: type, path: Path, name: str) -> None:
+    library, symbol, place = library_of(path), f"{name}_build", _lines(path, name)
+    whole = recorder()
+    assert whole.build(library, symbol, handle=1) == 0
+    assert whole.errors == []
+    assert whole.alive == {whole.result}
+    assert len(whole.calls) > 15
+    for number, (call_name, what) in enumerate(whole.calls):
+        record = recorder(fail_at=number, status=2000 + number)
+        assert record.build(library, symbol, handle=1) == 2000 + number
+        assert record.errors == []
+        assert record.calls[:number] == whole.calls[:number]
+        # One report, before the clean-up, while cuDNN still has its text; then nothing but destruction, the last made first, each once.
+        ((status, call, location),) = record.reports
+        assert status == 2000 + number
+        assert record.error_texts == [f"no {call_name}"]
+        assert call.startswith(NAMES[call_name])
+        kind = what if call_name == "create" else whole.kinds[what.descriptor if call_name == "set" else what]
+        file, _, line = location.partition(":")
+        assert file == "<stdin>"
+        assert int(line) in _allowed(call_name, kind, place), (call, location)
+        after = record.calls[number + 1 :]
+        assert all(each == "destroy" for each, _ in after)
+        assert [what for _, what in after] == sorted((what for _, what in after), reverse=True)
+        assert record.alive == set()
+        assert sorted(record.destroyed) == list(range(len(record.kinds)))
+        assert record.result is None
+        failed.append(number)
+
+
+@pytest.fixture(scope="module")
+def cudnn() -> Cudnn:
+    try:
+        return open_cudnn()
+    except DeviceError as error:
+        pytest.skip(str(error))
+
+
+@pytest.mark.parametrize(("path", "name"), CASES, ids=[name for _, name in CASES])
+def test_cudnn_takes(cudnn: Cudnn, library_of: Callable[[Path], ctypes.CDLL], path: Path, name: str) -> None:
+    failures: list[str] = []
+    report = ConvoyCudnn.REPORT(lambda status, call, location: failures.append(str(cudnn.error(status, call.decode(), location.decode()))))
+    table, result = cudnn.table(report), ctypes.c_void_p()
+    status = BUILD_GRAPH((f"{name}_build", library_of(path)))(ctypes.byref(table), None, ctypes.byref(result))
+    assert (status, failures) == (0, [])
+    cudnn.call("cudnnBackendDestroyDescriptor", result)
+
+
+def test_every_lowering_is_among_the_graphs(convoy_opt: Callable[..., str]) -> None:
+    """What is lowered by the sources, in tools.cudnn_ops, is what the compiler writes for these graphs: both ways."""
+    assert len({name for _, name in CASES}) == len(CASES)
+    text = "\n".join(path.read_text() for path in FILES)
+    missing = [op for op in lowered_operations() if not re.search(rf"= cudnn\.{op}\b", text)]
+    assert not missing, f"no graph in {GRAPHS} has {missing}"
+    built = "\n".join(convoy_opt(path.read_text(), *FLAGS) for path in FILES)
+    kinds, attributes = lowered_names()
+    assert set(re.findall(r"cudnn_backend\.create <(\w+)>", built)) == kinds
+    written = set(re.findall(r"cudnn_backend\.set %\w+, <(\w+)>", built))
+    assert written <= attributes
+    assert not attributes - written, f"no graph in {GRAPHS} leads to these"
+
+
+def test_count(request: pytest.FixtureRequest) -> None:
+    """Runs last: says how many calls have failed."""
+    if len(CASES) == sum(each.name.startswith("test_every_call_may_fail") for each in request.session.items):
+        print(f"{len(failed)} calls of {len(CASES)} graphs failed in turn")
+        assert len(failed) > 1500
