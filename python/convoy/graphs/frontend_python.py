@@ -83,6 +83,8 @@ def _beyond_calls(graph: OperationGraph) -> Iterator[str]:
         if not method:
             yield f"{node.tag} {node.attributes.get('mode', '')}".rstrip() + " has no method"
             continue
+        if BY_TAG[node.tag].method_flaw:
+            yield BY_TAG[node.tag].method_flaw
         if not BY_TAG[node.tag].listed and any(port not in _arguments(node) for port in node.inputs):
             yield f"{node.tag} has the operands {', '.join(node.inputs)}"
         for key, value in node.attributes.items():

@@ -39,6 +39,8 @@ class Kind:
     method_compute: bool = True
     #: Why cudnn-frontend cannot read back what it prints as JSON; empty where it can.
     json_flaw: str = ""
+    #: Why its method says something else to cuDNN than it is told; empty where it does not.
+    method_flaw: str = ""
     #: Of `cudnn.pygraph`, where it has one: the method, the parameter of each port and of each key that has another name, the ports of what
     #: the method returns when that is a list, values of keys that it has no parameter for, and flags that say whether a port is there.
     method: str = ""

@@ -128,6 +128,7 @@ NORM_KINDS = (
         outputs={"operation_genstats_sumdesc": "SUM", "operation_genstats_sqsumdesc": "SQ_SUM"},
         compute="operation_genstats_math_prec",
         json_flaw=_flaw("GENSTATS"),
+        method_flaw="genstats of cudnn-frontend 1.32 computes in the type whose number the operand's has in its own list: in INT8 for HALF",
         method="genstats",
         arguments={"X": "input"},
         results=("SUM", "SQ_SUM"),
