@@ -15,20 +15,18 @@ from .descriptors import Header, Table, find_header, read_header, read_table
 
 __all__ = ["Row", "closing_line", "coverage", "main", "report", "reserved"]
 
-#: Attribute type, the dialect's enum of it, what the row is called.
-_MODES = {
-    "pointwise_mode": ("PointwiseMode", "pointwise modes"),
-    "reduction_operator_type": ("ReductionMode", "reductions"),
-    "norm_mode": ("NormMode", "norms"),
-    "norm_fwd_phase": ("NormPhase", "norm phases"),
-    "resample_mode": ("ResampleMode", "resample modes"),
-    "padding_mode": ("PaddingMode", "padding modes"),
-    "convolution_mode": ("ConvolutionKind", "convolution modes"),
-    "rng_distribution": ("RngDistribution", "random distributions"),
-    "tensor_reordering_mode": ("TensorReordering", "tensor reorderings"),
+#: What rows of enums are called, where the attribute type's name does not say it.
+_LABELS = {
+    "pointwise_mode": "pointwise modes",
+    "reduction_operator_type": "reductions",
+    "norm_mode": "norms",
+    "resample_mode": "resample modes",
+    "padding_mode": "padding modes",
+    "convolution_mode": "convolution modes",
+    "heur_mode": "heuristics",
 }
 #: Enums that no operation of the dialect chooses from: the runtime does, or cuDNN answers with them.
-_RUNTIME = {"heur_mode": "heuristics", "knob_type": "knobs", "numerical_note": "numerical notes", "behavior_note": "behavior notes"}
+_RUNTIME = {"heur_mode", "knob_type", "numerical_note", "behavior_note"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +60,10 @@ def coverage(table: Table, header: Header) -> list[Row]:
             continue
         there, words = header[kind.ctype], {each.name for each in table.of_type(kind.name)}
         left_out = tuple((name, reasons[name]) for name in there if name in reasons)
-        if kind.name in _MODES:
-            enum, label = _MODES[kind.name]
-            cases = words & set(enum_cases(enum))
-            rows.append(Row(label, len(there), len(words), len(cases), None, left_out, tuple(sorted(words - cases))))
-        else:
-            label = _RUNTIME.get(kind.name, kind.name.replace("_", " "))
-            rows.append(Row(label, len(there), len(words), None, len(words) if kind.name in _RUNTIME else None, left_out))
+        label, cases = _LABELS.get(kind.name, kind.name.replace("_", " ")), words & set(enum_cases(kind.ctype))
+        rest = tuple(sorted(words - cases)) if cases else ()
+        by_runtime = len(words) if kind.name in _RUNTIME else None
+        rows.append(Row(label, len(there), len(words), len(cases) if cases else None, by_runtime, left_out, rest))
     return rows
 
 

@@ -45,7 +45,7 @@ def runtime_names() -> tuple[set[str], set[str]]:
     return {each.lower() for each in kinds}, {each.lower() for each in attributes}
 
 
-def enum_cases(name: str) -> dict[str, int]:
-    """The cases of an enum of the dialect, text to number; none when the dialect has no such enum."""
-    found = re.search(rf"^def Cudnn_{name} : Cudnn_Enum<.*?^(?=def )", _dialect(), re.MULTILINE | re.DOTALL)
+def enum_cases(ctype: str) -> dict[str, int]:
+    """The cases of the dialect's enum of a C enum, text to number; none when the dialect has no such enum."""
+    found = re.search(rf"Cudnn_Enum<\"\w+\", \"{ctype}\b.*?(?=^def )", _dialect() + "\ndef ", re.MULTILINE | re.DOTALL)
     return {text: int(number) for number, text in re.findall(r"I32EnumAttrCase<\"\w+\", (\d+), \"(\w+)\">", found.group() if found else "")}

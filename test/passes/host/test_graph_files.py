@@ -26,20 +26,20 @@ NAMES = {
     "destroy": "cudnnBackendDestroyDescriptor(CUDNN_BACKEND_",
 }
 TENSOR, GRAPH = 17, 15
-FILES = sorted(GRAPHS.glob("*.mlir"))
-CASES = [(path, name) for path in FILES for name in re.findall(r"^cudnn\.graph @(\w+)", path.read_text(), re.MULTILINE)]
+MODULES = {path.name: path.read_text() for path in sorted(GRAPHS.glob("*.mlir"))}
+CASES = [(module, name) for module, text in MODULES.items() for name in re.findall(r"^cudnn\.graph @(\w+)", text, re.MULTILINE)]
 #: How many calls have failed, for the closing test.
 failed: list[int] = []
 
 
 @pytest.fixture(scope="module")
-def library_of(build_library: Callable[..., ctypes.CDLL]) -> Callable[[Path], ctypes.CDLL]:
-    return cache(lambda path: build_library(path.read_text(), *FLAGS))
+def library_of(build_library: Callable[..., ctypes.CDLL]) -> Callable[[str], ctypes.CDLL]:
+    return cache(lambda module: build_library(MODULES[module], *FLAGS))
 
 
-def _lines(path: Path, name: str) -> tuple[int, set[int], set[int]]:
+def _lines(module: str, name: str) -> tuple[int, set[int], set[int]]:
     """Lines of a graph: its first, those where an op begins, and all."""
-    text = path.read_text()
+    text = MODULES[module]
     start = text.index(f"cudnn.graph @{name}(")
     first = 1 + text.count("\n", 0, start)
     body = text[start : text.index("\n}", start)].split("\n")
@@ -53,9 +53,9 @@ def _allowed(call: str, kind: int, place: tuple[int, set[int], set[int]]) -> set
     return {first} if kind == GRAPH or call == "destroy" else lines if kind == TENSOR else ops
 
 
-@pytest.mark.parametrize(("path", "name"), CASES, ids=[name for _, name in CASES])
-def test_every_call_may_fail(library_of: Callable[[Path], ctypes.CDLL], recorder: type, path: Path, name: str) -> None:
-    library, symbol, place = library_of(path), f"{name}_build", _lines(path, name)
+@pytest.mark.parametrize(("module", "name"), CASES, ids=[name for _, name in CASES])
+def test_every_call_may_fail(library_of: Callable[[str], ctypes.CDLL], recorder: type, module: str, name: str) -> None:
+    library, symbol, place = library_of(module), f"{name}_build", _lines(module, name)
     whole = recorder()
     assert whole.build(library, symbol, handle=1) == 0
     assert whole.errors == []
@@ -92,12 +92,12 @@ def cudnn() -> Cudnn:
         pytest.skip(str(error))
 
 
-@pytest.mark.parametrize(("path", "name"), CASES, ids=[name for _, name in CASES])
-def test_cudnn_takes(cudnn: Cudnn, library_of: Callable[[Path], ctypes.CDLL], path: Path, name: str) -> None:
+@pytest.mark.parametrize(("module", "name"), CASES, ids=[name for _, name in CASES])
+def test_cudnn_takes(cudnn: Cudnn, library_of: Callable[[str], ctypes.CDLL], module: str, name: str) -> None:
     failures: list[str] = []
     report = ConvoyCudnn.REPORT(lambda status, call, location: failures.append(str(cudnn.error(status, call.decode(), location.decode()))))
     table, result = cudnn.table(report), ctypes.c_void_p()
-    status = BUILD_GRAPH((f"{name}_build", library_of(path)))(ctypes.byref(table), None, ctypes.byref(result))
+    status = BUILD_GRAPH((f"{name}_build", library_of(module)))(ctypes.byref(table), None, ctypes.byref(result))
     assert (status, failures) == (0, [])
     cudnn.call("cudnnBackendDestroyDescriptor", result)
 
@@ -105,10 +105,10 @@ def test_cudnn_takes(cudnn: Cudnn, library_of: Callable[[Path], ctypes.CDLL], pa
 def test_every_lowering_is_among_the_graphs(convoy_opt: Callable[..., str]) -> None:
     """What is lowered by the sources, in tools.cudnn_ops, is what the compiler writes for these graphs: both ways."""
     assert len({name for _, name in CASES}) == len(CASES)
-    text = "\n".join(path.read_text() for path in FILES)
+    text = "\n".join(MODULES.values())
     missing = [op for op in lowered_operations() if not re.search(rf"= cudnn\.{op}\b", text)]
     assert not missing, f"no graph in {GRAPHS} has {missing}"
-    built = "\n".join(convoy_opt(path.read_text(), *FLAGS) for path in FILES)
+    built = "\n".join(convoy_opt(module, *FLAGS) for module in MODULES.values())
     kinds, attributes = lowered_names()
     assert set(re.findall(r"cudnn_backend\.create <(\w+)>", built)) == kinds
     written = set(re.findall(r"cudnn_backend\.set %\w+, <(\w+)>", built))
