@@ -15,6 +15,10 @@ from typing import Any
 
 import pytest
 
+from convoy_runtime._abi import BUILD_GRAPH, ConvoyCudnn
+from convoy_runtime.cuda._cudnn import open_cudnn
+from convoy_runtime.errors import DeviceError
+
 INPUTS = Path(__file__).parent / "Inputs"
 
 # Kinds of descriptors, then types of attributes.
@@ -279,3 +283,28 @@ def test_grouped_convolution_as_a_graph(build_library: Callable[..., ctypes.CDLL
     assert _normalized(plain(record.calls))[: len(expected)] == _normalized(expected)
     assert [name for name, *_ in plain(record.calls)[-5:]] == ["destroy"] * 5
     assert record.result == 5
+
+
+_ENGINES = """
+cudnn_backend.func @engines(%handle, %graph: !cudnn_backend.descriptor<operationgraph>) {
+  %count = cudnn_backend.get %graph, <operationgraph_engine_global_count> : <operationgraph> -> i64
+  cudnn_backend.return %count : i64
+}
+"""
+
+
+def test_cudnn_takes_the_graph(library: ctypes.CDLL, build_library: Callable[..., ctypes.CDLL]) -> None:
+    """9.3.1 on the real cuDNN, with no GPU and no handle, and the number of engines that 9.3.2 chooses from."""
+    try:
+        cudnn = open_cudnn()
+    except DeviceError as error:
+        pytest.skip(str(error))
+    failures: list[str] = []
+    report = ConvoyCudnn.REPORT(lambda status, call, location: failures.append(str(cudnn.error(status, call.decode(), location.decode()))))
+    table, graph, count = cudnn.table(report), c_void_p(), c_int64(-1)
+    assert BUILD_GRAPH(("grouped_convolution", library))(ctypes.byref(table), None, ctypes.byref(graph)) == 0, failures
+    engines = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.POINTER(ConvoyCudnn), c_void_p, c_void_p, ctypes.POINTER(c_int64))
+    status = engines(("engines", build_library(_ENGINES)))(ctypes.byref(table), None, graph, ctypes.byref(count))
+    cudnn.call("cudnnBackendDestroyDescriptor", graph)
+    assert (status, failures) == (0, [])
+    assert count.value > 0
