@@ -12,20 +12,17 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ._native import MEMBER, load_native
 from .artifact import open_artifact
+from .cuda.options import add_arguments, from_arguments
 from .dtypes import DTYPES
 from .errors import ArgumentError, ConvoyRuntimeError, PlanError
 from .loader import load
 from .manifest import Manifest, TensorSpec
 from .program import Program
-
-if TYPE_CHECKING:
-    from .cuda.options import PlanOptions
 
 __all__ = ["main", "random_array"]
 
@@ -89,18 +86,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--device", metavar="NAME", help="cpu, cuda or cuda:N; default: the artifact's target")
     parser.add_argument("--plans", action="store_true", help="print the engine that runs each graph, and why not another")
     parser.add_argument("--tune", choices=("off", "quick", "full"), default="off", help="measure plans first, and keep the best for later")
-    parser.add_argument("--no-tf32", action="store_true", help="float32 graphs may not round their inputs for tensor cores")
-    parser.add_argument("--deterministic", action="store_true", help="only engines whose result is the same in each run")
+    parser.add_argument("--strict", action="store_true", help="only plans that the artifact or the cache has")
+    add_arguments(parser)
     parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
     return parser
-
-
-def _restrictions(options: argparse.Namespace) -> PlanOptions | None:
-    if not options.no_tf32 and not options.deterministic:
-        return None
-    from .cuda.options import PlanOptions
-
-    return PlanOptions(allow_tf32=not options.no_tf32, deterministic=options.deterministic)
 
 
 def _plan_for(options: argparse.Namespace) -> int:
@@ -108,7 +97,7 @@ def _plan_for(options: argparse.Namespace) -> int:
 
     artifact = open_artifact(options.file)
     results = plan_for(
-        artifact.manifest, load_native(artifact.members[MEMBER], path=options.file), options.plan_for, _restrictions(options)
+        artifact.manifest, load_native(artifact.members[MEMBER], path=options.file), options.plan_for, from_arguments(options)
     )
     failed = [result for result in results if isinstance(result, PlanError)]
     for result in results:
@@ -121,7 +110,13 @@ def _load(options: argparse.Namespace) -> Program:
     begin = time.perf_counter()
     progress = _progress if sys.stderr.isatty() else None
     program = load(
-        options.file, device=options.device, weights=options.weights, options=_restrictions(options), tune=options.tune, progress=progress
+        options.file,
+        device=options.device,
+        weights=options.weights,
+        options=from_arguments(options),
+        tune=options.tune,
+        strict=options.strict,
+        progress=progress,
     )
     print(f"loaded in {time.perf_counter() - begin:.3f} s")
     return program

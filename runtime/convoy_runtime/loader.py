@@ -27,6 +27,7 @@ def load(
     options: PlanOptions | None = None,
     plan_cache: str | os.PathLike[str] | bool = True,
     tune: Literal["off", "quick", "full"] = "off",
+    strict: bool = False,
     progress: Progress | None = None,
 ) -> Program:
     """Loads the artifact at `path`.
@@ -34,10 +35,10 @@ def load(
     `device` is `cpu`, `cuda`, `cuda:N` or N; by default the artifact's target, on the first GPU. `weights` replaces the weights, as
     `Program.load_weights` does. `poison` fills all temporary and output memory with NaN before each run, for tests. `options`
     restricts cuDNN's plans, and `plan_cache` says where they are kept for the next time: a folder, True for the user's cache
-    ($CONVOY_CACHE, else ~/.cache/convoy), False for nowhere. `tune` measures plans on the device, unless the cache has some that were
-    found with as much work: `quick` the first ten that cuDNN offers for each graph, in seconds; `full` all there are, in minutes; `off`
-    takes what the cache has, else cuDNN's first choice. `progress` hears of each step. Raises ArtifactError, ArgumentError,
-    DeviceError (which CudnnError and PlanError are), WeightsError.
+    ($CONVOY_CACHE, else ~/.cache/convoy), False for nowhere. `tune` measures plans on the device, unless artifact or cache have some
+    that were found with as much work: `quick` the first ones that cuDNN offers for each graph, in seconds; `full` all there are, in
+    minutes; `off` takes what artifact or cache have, else cuDNN's first choice, which `strict` refuses. `progress` hears of each step.
+    Raises ArtifactError, ArgumentError, DeviceError (which CudnnError and PlanError are), WeightsError.
     """
     artifact = open_artifact(path)
     if tune not in ("off", "quick", "full"):
@@ -55,7 +56,15 @@ def load(
         from .cuda.executor import CudaProgram
 
         program = CudaProgram(
-            artifact, native, index=index, poison=poison, options=options, plan_cache=plan_cache, tune=tune, progress=progress
+            artifact,
+            native,
+            index=index,
+            poison=poison,
+            options=options,
+            plan_cache=plan_cache,
+            tune=tune,
+            strict=strict,
+            progress=progress,
         )
     else:
         program = CpuProgram(artifact, native, poison=poison)

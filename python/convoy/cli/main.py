@@ -10,11 +10,11 @@ import sys
 from collections.abc import Sequence
 
 from convoy import __version__
-from convoy.cli import bench, compile, explain, import_, inspect, run
+from convoy.cli import bench, compile, explain, import_, inspect, run, tune
 
 __all__ = ["main"]
 
-_COMMANDS = (compile, run, inspect, explain, bench, import_)
+_COMMANDS = (compile, run, inspect, explain, tune, bench, import_)
 
 _EPILOG = """\
 a first session:

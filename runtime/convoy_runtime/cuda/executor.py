@@ -61,6 +61,7 @@ class CudaProgram(Program):
         options: PlanOptions | None = None,
         plan_cache: str | os.PathLike[str] | bool = True,
         tune: str = "off",
+        strict: bool = False,
         progress: Progress | None = None,
     ) -> None:
         super().__init__(artifact, native, poison=poison)
@@ -78,8 +79,9 @@ class CudaProgram(Program):
                     native,
                     self._device,
                     _restricted(options or PlanOptions(), self.manifest),
-                    store=_store(self.manifest, self._device, plan_cache),
+                    store=_store(artifact, self._device, plan_cache),
                     tune=tune,
+                    strict=strict,
                     progress=progress,
                 )
             except BaseException:
@@ -96,6 +98,11 @@ class CudaProgram(Program):
         """Which engine runs each graph, and why not another; in the order of the manifest's graphs."""
         plans = self._loaded.plans
         return tuple(plans[index].report for index in sorted(plans))
+
+    def plan_members(self) -> dict[str, bytes]:
+        """The plans that this program runs on, as members of an artifact by name: where it is loaded on such a GPU, they are there."""
+        with self._lock, self._device.current():
+            return self._loaded.plan_members()
 
     @property
     def static_inputs(self) -> tuple[DeviceArray, ...]:
@@ -332,13 +339,14 @@ def _hand_over(library: str, array: Any) -> Any:
     return array
 
 
-def _store(manifest: Manifest, device: Device, place: str | os.PathLike[str] | bool) -> PlanStore | None:
-    """The store of plans for this GPU, driver and cuDNN; None when there shall be none, or there are no graphs to plan."""
-    if place is False or not manifest.calls or manifest.cudnn is None:
+def _store(artifact: Artifact, device: Device, place: str | os.PathLike[str] | bool) -> PlanStore | None:
+    """The plans for this GPU, driver and cuDNN, in the artifact and in a folder; None when there are no graphs to plan."""
+    manifest = artifact.manifest
+    if not manifest.calls or manifest.cudnn is None:
         return None
-    folder = PlanStore.default_folder() if place is True else Path(place)
+    folder = None if place is False else PlanStore.default_folder() if place is True else Path(place)
     cudnn = open_cudnn(manifest.cudnn.minimum)
-    return PlanStore(folder, Scope(device.name, cudnn.version, device.driver.call("cuDriverGetVersion")))
+    return PlanStore(folder, Scope(device.name, cudnn.version, device.driver.call("cuDriverGetVersion")), artifact.members)
 
 
 def _restricted(options: PlanOptions, manifest: Manifest) -> PlanOptions:

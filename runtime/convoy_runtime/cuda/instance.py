@@ -47,13 +47,14 @@ class Instance:
         *,
         store: PlanStore | None,
         tune: str,
+        strict: bool,
         progress: Progress | None,
     ) -> None:
         self._manifest, self._native, self._device, self._driver = artifact.manifest, native, device, device.driver
         self._resources = contextlib.ExitStack()
         self.plans: dict[int, Plan] = {}
         try:
-            self._prepare(artifact, options, store, tune, progress)
+            self._prepare(artifact, options, store, tune, strict, progress)
         except BaseException:
             self.close()
             raise
@@ -88,20 +89,29 @@ class Instance:
         finally:
             calls.close()
 
+    def plan_members(self) -> dict[str, bytes]:
+        """The plans as members of an artifact."""
+        builders = {index: self._native.builder(self._manifest.graphs[index].symbol) for index in self.plans}
+        found = [self._planner.member(builders[index], plan) for index, plan in self.plans.items()] if self._planner is not None else []
+        return dict(member for member in found if member is not None)
+
     def close(self) -> None:
         """Gives everything back; the last run has to be over. Calling it again does nothing."""
         self._resources.close()
         self.plans = {}
 
-    def _prepare(self, artifact: Artifact, options: PlanOptions, store: PlanStore | None, tune: str, progress: Progress | None) -> None:
+    def _prepare(
+        self, artifact: Artifact, options: PlanOptions, store: PlanStore | None, tune: str, strict: bool, progress: Progress | None
+    ) -> None:
         manifest, call, keep = self._manifest, self._driver.call, self._resources
         self.stream = int(call("cuStreamCreate", _STREAM_NON_BLOCKING))
         keep.callback(self._quietly, "cuStreamDestroy", self.stream)
         cudnn, handle = self._cudnn = self._open_cudnn()
+        self._planner: Planner | None = None
         planner = None
         finalists: dict[int, list[Plan]] = {}
         if cudnn is not None and handle is not None:
-            planner = Planner(cudnn, options, handle=handle, store=store)
+            self._planner = planner = Planner(cudnn, options, handle=handle, store=store, strict=strict)
             finalists = select(manifest, self._native, planner, cudnn, self._device, self.stream, handle, tune, progress)
             for plans in finalists.values():
                 for plan in plans:

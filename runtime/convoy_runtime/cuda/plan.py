@@ -16,13 +16,14 @@ __all__ = ["Plan", "PlanReport", "Trial"]
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A plan that was measured: microseconds a run, alone with cold caches, or why it is out."""
+    """A plan that was measured: microseconds a run, alone with cold caches, or why it is out. `first` is what an untuned load takes."""
 
     engine: int
     knobs: dict[str, int]
     workspace_bytes: int
     microseconds: float | None
     reason: str | None = None
+    first: bool = False
 
     def __str__(self) -> str:
         found = f"{self.microseconds:.2f} us" if self.reason is None else self.reason
@@ -34,8 +35,8 @@ class PlanReport:
     """What was chosen for a graph.
 
     `heuristic` is the list that offered it, `rank` its place there; `rejected` says why those before were not taken. `origin` is
-    `heuristics`, `tuning`, `stored plan` or `stored engine and knobs`; `tuned` is the level of work that found it (off, quick, full), and
-    `trials` what was measured then, best first.
+    `heuristics`, `tuning`, `stored plan`, `plan in the artifact`, or for either of these `engine and knobs`, made anew. `tuned` is the
+    level of work that found it (off, quick, full), and `trials` what was measured then, best first.
     """
 
     graph: str

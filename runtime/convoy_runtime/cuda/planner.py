@@ -69,17 +69,22 @@ class Planner:
         handle: int | None,
         device: BackendDescriptor | None = None,
         store: PlanStore | None = None,
+        strict: bool = False,
     ) -> None:
         cudnn.require_cublaslt()
-        self.options = options
+        self.options, self.strict = options, strict
         self._cudnn, self._handle, self._device, self._store = cudnn, handle, device, store
 
     def plan(self, graph: Graph, build: Any) -> Plan:
-        """The stored plan for `graph`, else the first one of the heuristics. `build` is its native build function. Raises CudnnError when
-        the graph itself is refused and PlanError when no engine takes it."""
+        """The stored plan for `graph`, else, unless `strict`, the first one of the heuristics. `build` is its native build function. Raises
+        CudnnError when the graph itself is refused and PlanError when no engine takes it, or nothing is stored and that is `strict`."""
         rejected: list[str] = []
         if (known := self.stored(graph, build, rejected)) is not None:
             return known
+        if self.strict:
+            tried = tuple(rejected) or ("no plan is stored for this graph, these options and this GPU",)
+            hint = "`convoy tune` puts plans into the artifact; without strict the heuristics are asked"
+            raise PlanError(graph=graph.name, location=graph.location, tried=tried, hint=hint)
         with self.operation_graph(graph, build) as operations:
             for plan in self.candidates(graph, operations, rejected, self.options.heuristics):
                 self.keep(build, plan)
@@ -116,14 +121,15 @@ class Planner:
     def keep(self, build: Any, plan: Plan) -> None:
         """Puts a plan into the store."""
         content = fingerprint(build) if self._store is not None else None
+        if self._store is not None and content is not None:
+            self._store.store(content, repr(self.options), *_written(plan))
+
+    def member(self, build: Any, plan: Plan) -> tuple[str, bytes] | None:
+        """A plan as a member of an artifact, name and content; None when the graph has no fingerprint, or there is no store."""
+        content = fingerprint(build) if self._store is not None else None
         if self._store is None or content is None:
-            return
-        try:
-            text = plan.descriptor.get_text(Attribute.EXECUTION_PLAN_JSON_REPRESENTATION)
-        except CudnnError:
-            # Not every engine's plans can be written (cuDNN's release notes name some); such a plan is made again from engine and knobs.
-            text = ""
-        self._store.store(content, repr(self.options), plan.report.tuned, text, asdict(plan.report))
+            return None
+        return self._store.name(content, repr(self.options)), self._store.content(content, repr(self.options), *_written(plan))
 
     def _restore(self, graph: Graph, record: Record) -> Plan:
         descriptor = self._cudnn.create(Descriptor.EXECUTION_PLAN)
@@ -132,7 +138,8 @@ class Planner:
             descriptor.set(Attribute.EXECUTION_PLAN_JSON_REPRESENTATION, Type.CHAR, record.plan.encode() + b"\0").finalize()
             (workspace,) = descriptor.get(Attribute.EXECUTION_PLAN_WORKSPACE_SIZE, Type.INT64, 1)
             self._check_workspace(workspace)
-            return Plan(descriptor, PlanReport.of_record(record.report, graph, "stored plan", workspace_bytes=workspace))
+            origin = "plan in the artifact" if record.shipped else "stored plan"
+            return Plan(descriptor, PlanReport.of_record(record.report, graph, origin, workspace_bytes=workspace))
         except BaseException:
             descriptor.close()
             raise
@@ -147,7 +154,8 @@ class Planner:
         if plan is None:
             return None
         report = PlanReport.of_record(
-            record.report, graph, "stored engine and knobs", workspace_bytes=plan.report.workspace_bytes,
+            record.report, graph, "engine and knobs in the artifact" if record.shipped else "stored engine and knobs",
+            workspace_bytes=plan.report.workspace_bytes,
             numerical_notes=plan.report.numerical_notes, behavior_notes=plan.report.behavior_notes,
         )  # fmt: skip
         return Plan(plan.descriptor, report)
@@ -255,6 +263,16 @@ class Planner:
         if size > self.options.max_workspace_bytes:
             message = f"workspace of {size} bytes is over the limit of {self.options.max_workspace_bytes}"
             raise _TooLarge(message)
+
+
+def _written(plan: Plan) -> tuple[str, str, dict[str, Any]]:
+    """Level, JSON and report of a plan, for a record."""
+    try:
+        text = plan.descriptor.get_text(Attribute.EXECUTION_PLAN_JSON_REPRESENTATION)
+    except CudnnError:
+        # Not every engine's plans can be written (cuDNN's release notes name some); such a plan is made again from engine and knobs.
+        text = ""
+    return plan.report.tuned, text, asdict(plan.report)
 
 
 class _TooLarge(Exception):

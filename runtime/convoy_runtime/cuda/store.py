@@ -1,8 +1,9 @@
-"""Plans that outlive the process, in a folder that can be copied, and merged with another by copying its files into it.
+"""Plans that outlive the process: in a folder, and in artifacts.
 
 Finding a plan may take a second, because some engines compile a kernel; tuning takes longer; restoring one takes about 2 ms. A file holds
 what is known of one graph: its name is a hash of the graph's exact content, the options and the GPU's name, never an index. In it is one
-record for each cuDNN and driver that it was planned with. Of a record for another cuDNN, engine and knobs are still a hint.
+record for each cuDNN and driver that it was planned with. Of a record for another cuDNN, engine and knobs are still a hint. So stores are
+merged by copying files, and a file of a store is, as it is, a member of an artifact.
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ import json
 import os
 import tempfile
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -36,20 +37,22 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A plan as it is kept: cuDNN's JSON of it, empty for an engine whose plans cannot be written, and what is known about it."""
+    """A plan as it is kept: cuDNN's JSON of it, empty for an engine whose plans cannot be written, and what is known about it. `shipped`
+    ones came with the artifact."""
 
     cudnn: int
     driver: int
     level: str
     plan: str
     report: Mapping[str, Any]
+    shipped: bool = False
 
 
 class PlanStore:
-    """A folder of records for one scope."""
+    """Records for one scope: those in `folder`, where new ones go, and the `members` of an artifact. Without a folder nothing is kept."""
 
-    def __init__(self, folder: Path, scope: Scope) -> None:
-        self.folder, self.scope = folder, scope
+    def __init__(self, folder: Path | None, scope: Scope, members: Mapping[str, bytes | memoryview] | None = None) -> None:
+        self.folder, self.scope, self._members = folder, scope, members or {}
         self._warned = False
 
     @staticmethod
@@ -60,12 +63,14 @@ class PlanStore:
         return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "convoy"
 
     def load(self, graph: str, options: str) -> list[Record]:
-        """What is known of a graph of this fingerprint: a record for this cuDNN and driver first, then others, newest cuDNN first. A
-        file that cannot be read counts as none."""
-        with suppress(OSError, ValueError, KeyError, TypeError):
-            records = [_record(each) for each in json.loads(self._path(graph, options).read_text())["records"]]
-            return sorted(records, key=lambda record: (self.fits(record), record.cudnn, record.driver), reverse=True)
-        return []
+        """What is known of a graph of this fingerprint, the best first: a record for this cuDNN and driver, then one that more work went
+        into, then one of a newer cuDNN. A file that cannot be read counts as none."""
+        name = self.name(graph, options)
+        records = [replace(record, shipped=True) for record in _records(bytes(self._members.get(name, b"")))]
+        if self.folder is not None:
+            with suppress(OSError):
+                records += _records((self.folder / name).read_bytes())
+        return sorted(records, key=lambda each: (self.fits(each), LEVELS.index(each.level), each.cudnn, not each.shipped), reverse=True)
 
     def fits(self, record: Record) -> bool:
         """Whether a record is of this cuDNN and this driver, so that its plan may be restored as it is."""
@@ -74,35 +79,42 @@ class PlanStore:
     def store(self, graph: str, options: str, level: str, plan: str, report: Mapping[str, Any]) -> None:
         """Keeps a plan beside those of other versions, whole or not at all. A folder that cannot be written is worth a warning, not an
         error."""
-        path = self._path(graph, options)
-        known = self.load(graph, options)
-        records = [Record(self.scope.cudnn, self.scope.driver, level, plan, report), *(each for each in known if not self.fits(each))]
-        content = {
-            "format": _FORMAT,
-            "gpu": self.scope.gpu,
-            "graph": graph,
-            "options": options,
-            "records": [asdict(record) for record in records],
-        }
+        if self.folder is None:
+            return
+        path = self.folder / self.name(graph, options)
+        others = [record for record in self.load(graph, options) if not self.fits(record) and not record.shipped]
         try:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             descriptor, name = tempfile.mkstemp(dir=path.parent)
-            with os.fdopen(descriptor, "w") as file:
-                json.dump(content, file)
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(self.content(graph, options, level, plan, report, others))
             Path(name).replace(path)
         except OSError as error:
             if not self._warned:
                 warnings.warn(f"cuDNN plans are not kept: {self.folder}: {error.strerror}", RuntimeWarning, stacklevel=2)
             self._warned = True
 
-    def _path(self, graph: str, options: str) -> Path:
-        key = hashlib.sha256("\n".join((self.scope.gpu, options, graph)).encode()).hexdigest()
-        return self.folder / "plans" / f"{key}.json"
+    def name(self, graph: str, options: str) -> str:
+        """The file of a graph, below the folder or in an artifact."""
+        return f"plans/{hashlib.sha256(chr(10).join((self.scope.gpu, options, graph)).encode()).hexdigest()}.json"
+
+    def content(self, graph: str, options: str, level: str, plan: str, report: Mapping[str, Any], others: Sequence[Record] = ()) -> bytes:
+        """What is in the file of a graph when this plan is its record for the scope."""
+        records = [asdict(record) for record in (Record(self.scope.cudnn, self.scope.driver, level, plan, report), *others)]
+        for record in records:
+            del record["shipped"]
+        return json.dumps({"format": _FORMAT, "gpu": self.scope.gpu, "graph": graph, "options": options, "records": records}).encode()
+
+
+def _records(text: bytes) -> list[Record]:
+    with suppress(ValueError, KeyError, TypeError):
+        return [_record(each) for each in json.loads(text)["records"]]
+    return []
 
 
 def _record(value: Any) -> Record:
     record = Record(**value)
-    texts = isinstance(record.level, str) and isinstance(record.plan, str)
+    texts = record.level in LEVELS and isinstance(record.plan, str)
     if not (texts and isinstance(record.report, dict) and isinstance(record.cudnn, int) and isinstance(record.driver, int)):
         message = "not a record"
         raise ValueError(message)

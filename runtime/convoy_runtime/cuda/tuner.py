@@ -60,14 +60,14 @@ _HOST_MICROSECONDS = 100.0
 @dataclass(slots=True)
 class _Candidate:
     plan: Plan
+    first: bool
     results: list[np.ndarray] | None = None
-    captured: Captured | None = None
     microseconds: float | None = None
     reason: str | None = None
 
     def trial(self) -> Trial:
         report = self.plan.report
-        return Trial(report.engine, report.knobs, report.workspace_bytes, self.microseconds, self.reason)
+        return Trial(report.engine, report.knobs, report.workspace_bytes, self.microseconds, self.reason, self.first)
 
 
 class Tuner:
@@ -83,7 +83,9 @@ class Tuner:
         rejected: list[str] = []
         with ExitStack() as stack:
             operations = stack.enter_context(self._planner.operation_graph(graph, build))
-            candidates = [_Candidate(plan) for plan in self._plans(graph, operations, rejected, progress)]
+            candidates = [
+                _Candidate(plan, first=index == 0) for index, plan in enumerate(self._plans(graph, operations, rejected, progress))
+            ]
             if not candidates:
                 raise self._planner.no_plan(graph, rejected)
             kept: set[int] = set()

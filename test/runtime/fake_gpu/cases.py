@@ -19,6 +19,7 @@ from runtime_fixtures import affine_manifest
 
 import convoy_runtime
 from convoy.artifact import HostTensor, write_artifact
+from convoy.cli.main import main as convoy
 from convoy_runtime import (
     ArgumentError,
     ArtifactError,
@@ -492,6 +493,42 @@ def test_tuning(conv: Path, cudnn: ctypes.CDLL, tmp_path: Path) -> None:
         assert program.plans[0].engine == 46
     with pytest.raises(ArgumentError, match="tune: unknown level: expected off, quick or full, got 'slow'"):
         load(tune="slow")
+    gc.collect()
+    assert (cudnn.fake_alive(), cudnn.fake_handles()) == (0, 0)
+
+
+def test_plans_in_the_artifact(
+    conv: Path, cudnn: ctypes.CDLL, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CONVOY_CACHE", str(tmp_path / "cache"))
+    cudnn.fake_offer(6)
+    with pytest.raises(PlanError, match=r"model\.py:9: graph conv: .*\n  no plan is stored for this graph, .*\n  hint: `convoy tune`"):
+        convoy_runtime.load(conv, strict=True)
+    tuned = tmp_path / "tuned"
+    assert convoy(["tune", str(conv), "-o", str(tuned)]) == 0
+    printed = capsys.readouterr()
+    assert re.search(r"conv +41 +3\.00 +3\.00 +5 +tuning\n1 graphs in .* s\n.*tuned: plans for cuda:0", printed.out)
+    assert "timing 5 plans of conv (1 of 1)" in printed.err
+
+    # Where it is loaded, nothing is searched: not in the cache, not by heuristics.
+    with convoy_runtime.load(tuned, plan_cache=False, strict=True) as program:
+        (report,) = program.plans  # type: ignore[attr-defined]
+    assert (report.engine, report.origin, report.tuned) == (41, "plan in the artifact", "quick")
+    # A plan that more work went into is preferred, wherever it is.
+    with convoy_runtime.load(conv, tune="full"):
+        pass
+    with convoy_runtime.load(tuned) as program:
+        assert program.plans[0].origin == "stored plan"  # type: ignore[attr-defined]
+        assert program.plans[0].tuned == "full"  # type: ignore[attr-defined]
+    # Other options are another question.
+    with pytest.raises(PlanError, match="no plan is stored"):
+        convoy_runtime.load(tuned, strict=True, options=PlanOptions(deterministic=True))
+    assert convoy(["tune", str(tuned), "--deterministic", "-q"]) == 0
+    assert capsys.readouterr().out == ""
+    with convoy_runtime.load(tuned, plan_cache=False, strict=True, options=PlanOptions(deterministic=True)) as program:
+        assert program.plans[0].origin == "plan in the artifact"  # type: ignore[attr-defined]
+    assert convoy(["tune", str(conv), "-o", str(tmp_path)]) == 1
+    assert "expected a file in a folder that exists and can be written to" in capsys.readouterr().err
     gc.collect()
     assert (cudnn.fake_alive(), cudnn.fake_handles()) == (0, 0)
 

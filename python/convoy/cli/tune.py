@@ -1,0 +1,116 @@
+"""measure cuDNN's plans on this GPU and put the best into the artifact
+
+Where the artifact is loaded on such a GPU, with this cuDNN and driver, its plans are there: nothing is searched and nothing is compiled.
+Plans for other GPUs that it has already stay in it. An interrupt loses nothing: what has been measured is in the cache of plans
+($CONVOY_CACHE, else ~/.cache/convoy), and the next tuning goes on from there.
+
+examples:
+  convoy tune resnet50.convoy
+  convoy tune resnet50.convoy --level full -o resnet50-h200.convoy
+  convoy tune resnet50.convoy --no-winograd --deterministic
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from convoy.errors import ConvoyError
+
+if TYPE_CHECKING:
+    from convoy_runtime.cuda.executor import CudaProgram
+    from convoy_runtime.program import Progress
+
+__all__ = ["main", "populate_parser"]
+
+
+def populate_parser(parser: argparse.ArgumentParser) -> None:
+    """Adds this command's arguments."""
+    from convoy_runtime.cuda.options import add_arguments
+
+    parser.add_argument("artifact", metavar="FILE", type=Path, help="an artifact of the cuda target")
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="where to write it; default: in place")
+    parser.add_argument(
+        "--level", choices=("quick", "full"), default="quick",
+        help="quick: the first plans of the heuristics and all precompiled engines; full: all there are (default: %(default)s)",
+    )  # fmt: skip
+    parser.add_argument("--device", metavar="NAME", help="cuda or cuda:N; default: the first GPU")
+    parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
+    add_arguments(parser)
+
+
+def main(options: argparse.Namespace) -> int:
+    """Runs the command."""
+    import convoy_runtime
+    from convoy_runtime.artifact import open_artifact
+    from convoy_runtime.cuda.options import from_arguments
+
+    output = options.output or options.artifact
+    if output.is_dir() or not os.access(output.parent, os.W_OK):
+        message = f"{output}: expected a file in a folder that exists and can be written to"
+        raise ConvoyError(message)
+    if open_artifact(options.artifact).manifest.target != "cuda":
+        message = f"{options.artifact}: expected an artifact of the cuda target, got one of cpu, which has no plans"
+        raise ConvoyError(message)
+    begin = time.perf_counter()
+    with _progress(options.quiet) as progress:
+        program = convoy_runtime.load(
+            options.artifact, device=options.device, options=from_arguments(options), tune=options.level, progress=progress
+        )
+    with program:
+        _write(output, options.artifact, program.plan_members())  # type: ignore[attr-defined]
+        if not options.quiet:
+            _report(program, time.perf_counter() - begin)  # type: ignore[arg-type]
+            print(f"{output}: plans for {program.device}")  # type: ignore[attr-defined]
+    return 0
+
+
+def _write(output: Path, source: Path, plans: dict[str, bytes]) -> None:
+    """The artifact at `source` with these plans, and what else it had, at `output`."""
+    from convoy.artifact import write_artifact
+    from convoy_runtime.artifact import WEIGHTS, open_artifact
+
+    artifact = open_artifact(source)
+    members = {name: bytes(content) for name, content in artifact.members.items() if name != WEIGHTS}
+    write_artifact(output, artifact.manifest, {**members, **plans}, artifact.weights())
+
+
+def _report(program: CudaProgram, seconds: float) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    for column in ("graph", "engine", "us", "first choice us", "measured", "from"):
+        table.add_column(column, justify="right" if column in ("us", "first choice us", "measured") else "left")
+    reports = program.plans
+    for report in reports:
+        best = report.trials[0].microseconds if report.trials else None
+        first = next((trial.microseconds for trial in report.trials if trial.first), None)
+        figures = [f"{value:.2f}" if value is not None else "-" for value in (best, first)]
+        table.add_row(report.graph, str(report.engine), *figures, str(len(report.trials)), report.origin)
+    Console(highlight=False, soft_wrap=True).print(table)
+    print(f"{len(reports)} graphs in {seconds:.1f} s")
+
+
+@contextmanager
+def _progress(quiet: bool) -> Iterator[Progress | None]:
+    """A bar with the time left, on a terminal; a line for each step elsewhere; nothing when `quiet`."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    if quiet:
+        yield None
+        return
+    if not console.is_terminal:
+        yield lambda what, done, count: print(f"{what} ({done + 1} of {count})", file=sys.stderr, flush=True)
+        return
+    with Progress(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), console=console) as bar:
+        task = bar.add_task("tuning", total=None)
+        yield lambda what, done, count: bar.update(task, description=what, completed=done, total=count)
