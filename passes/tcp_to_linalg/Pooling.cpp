@@ -37,6 +37,51 @@ struct Window {
   }
 };
 
+/// Whether every window of a pooling begins or ends, at each side where it lies partly outside, with places next to the input's edge, so
+/// that reading the edge instead of what is outside adds nothing to a maximum.
+bool edgesSuffice(tcp::MaxPoolOp op) {
+  ArrayRef<int64_t> input = shapeOf(op.getInput()), output = shapeOf(op.getOutput());
+  int64_t first = tcp::firstSpatialDim(op.getChannelsLast());
+  for (size_t i = 0; i < op.getKernel().size(); ++i) {
+    int64_t low = op.getPad()[2 * i], lastStart = (output[first + i] - 1) * op.getStride()[i] - low;
+    if (op.getDilation()[i] != 1 || low >= op.getKernel()[i] || lastStart >= input[first + i])
+      return false;
+  }
+  return true;
+}
+
+/// The maximum over each window, as one op that pads nothing: what would lie outside is read at the input's edge.
+Value maxWithinEdges(OpBuilder &builder, Location loc, tcp::MaxPoolOp op, Value input, Value init) {
+  ArrayRef<int64_t> shape = shapeOf(input), places = shapeOf(init), kernel = op.getKernel();
+  int64_t rank = kernel.size(), outer = rank + 2, first = tcp::firstSpatialDim(op.getChannelsLast());
+  SmallVector<utils::IteratorType> iterators(outer, utils::IteratorType::parallel);
+  iterators.append(rank, utils::IteratorType::reduction);
+  AffineMap all = builder.getMultiDimIdentityMap(outer + rank);
+  // The bounds of the window's loops are the shape of an operand that is never read.
+  Value window = tensor::EmptyOp::create(builder, loc, kernel, elementTypeOf(init));
+  SmallVector<AffineMap> maps = {all.getMinorSubMap(rank), all.getMajorSubMap(outer)};
+  return reductionGeneric(builder, loc, init, window, maps, iterators, [&](OpBuilder &inner, Location innerLoc, ValueRange args) {
+    auto number = [&](int64_t value) { return arith::ConstantIndexOp::create(inner, innerLoc, value).getResult(); };
+    SmallVector<Value> indices;
+    for (int64_t i = 0; i < outer; ++i) {
+      Value index = linalg::IndexOp::create(inner, innerLoc, i);
+      int64_t dim = i - first;
+      if (dim >= 0 && dim < rank) {
+        int64_t low = op.getPad()[2 * dim], stride = op.getStride()[dim];
+        index = arith::MulIOp::create(inner, innerLoc, index, number(stride));
+        index = arith::AddIOp::create(inner, innerLoc, index, linalg::IndexOp::create(inner, innerLoc, outer + dim).getResult());
+        if (low != 0)
+          index = arith::MaxSIOp::create(inner, innerLoc, arith::SubIOp::create(inner, innerLoc, index, number(low)), number(0));
+        if ((places[i] - 1) * stride - low + kernel[dim] > shape[i])
+          index = arith::MinSIOp::create(inner, innerLoc, index, number(shape[i] - 1));
+      }
+      indices.push_back(index);
+    }
+    Value element = tensor::ExtractOp::create(inner, innerLoc, input, indices);
+    return arith::MaximumFOp::create(inner, innerLoc, args[1], element).getResult();
+  });
+}
+
 /// `input` with `pad` (low and high for each spatial dim) around it.
 Value paddedSpatial(OpBuilder &builder, Location loc, Value input, ArrayRef<int64_t> pad, bool channelsLast, Value padding, bool cuda) {
   SmallVector<int64_t> low(shapeOf(input).size(), 0), high = low;
@@ -54,6 +99,11 @@ struct MaxPoolPattern : public OpConversionPattern<tcp::MaxPoolOp> {
     Location loc = op.getLoc();
     auto type = cast<RankedTensorType>(op.getType());
     Value lowest = lowestOf(rewriter, loc, type.getElementType());
+    if (isCuda(op) && edgesSuffice(op)) {
+      Value init = filled(rewriter, loc, type.getShape(), lowest);
+      rewriter.replaceOp(op, maxWithinEdges(rewriter, loc, op, adaptor.getInput(), init));
+      return success();
+    }
     Value input = paddedSpatial(rewriter, loc, adaptor.getInput(), op.getPad(), op.getChannelsLast(), lowest, isCuda(op));
     Window window = {op.getKernel(), op.getStride(), op.getDilation(), op.getChannelsLast()};
     rewriter.replaceOp(op, window.reduce(rewriter, loc, input, filled(rewriter, loc, type.getShape(), lowest),

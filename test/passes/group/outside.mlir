@@ -111,21 +111,21 @@ func.func @before_with_other_uses(%x: tensor<1x8x8x64xf16>, %w: tensor<64x1x1x64
 // CHECK: tcp.avg_pool {{.*}}tcp.outside = "avg_pool: cuDNN has no pooling with a divisor of its own"
 // CHECK: tcp.avg_pool {{.*}}tcp.outside = "avg_pool: cuDNN counts all of the padding or none, not the part that ceil_mode does not add"
 // CHECK: tcp.reduce_mean {{.*}}tcp.outside = "reduce_mean: cuDNN takes the mean over the spatial dims, not over others"
-// CHECK: pattern = "max_pool"
-// CHECK: tcp.clamp {{.*}}tcp.outside = "after max_pool, which is a graph alone"
+// CHECK: pattern = "avg_pool"
+// CHECK: tcp.clamp {{.*}}tcp.outside = "after avg_pool, which is a graph alone"
 // CHECK: tcp.transpose {{.*}}tcp.outside = "transpose: not an operation of cuDNN's graphs"
-// CHECK: tcp.clamp {{.*}}tcp.outside = "before max_pool, which is a graph alone"
+// CHECK: tcp.clamp {{.*}}tcp.outside = "before avg_pool, which is a graph alone"
 // CHECK: tcp.sigmoid {{.*}}tcp.outside = "elementwise, with no anchor beside it"
 func.func @pools(%x: tensor<1x8x8x64xf16>) -> (tensor<1x6x6x64xf16>, tensor<1x4x4x64xf16>, tensor<1x5x4x64xf16>, tensor<1x8x1x64xf16>, tensor<1x4x4x64xf16>, tensor<1x64x4x4xf16>, tensor<1x4x4x64xf16>, tensor<1x8x8x64xf16>) {
   %0 = tcp.max_pool %x {channels_last, dilation = array<i64: 2, 2>, kernel = array<i64: 2, 2>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<1x8x8x64xf16> -> tensor<1x6x6x64xf16>
   %1 = tcp.avg_pool %x {channels_last, ceil_pad = array<i64: 0, 0>, divisor = 3 : i64, kernel = array<i64: 2, 2>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 2, 2>} : tensor<1x8x8x64xf16> -> tensor<1x4x4x64xf16>
   %2 = tcp.avg_pool %x {channels_last, ceil_pad = array<i64: 1, 0>, count_include_pad, kernel = array<i64: 2, 2>, pad = array<i64: 1, 0, 0, 0>, stride = array<i64: 2, 2>} : tensor<1x8x8x64xf16> -> tensor<1x5x4x64xf16>
   %3 = tcp.reduce_mean %x {dims = array<i64: 2>} : tensor<1x8x8x64xf16> -> tensor<1x8x1x64xf16>
-  %4 = tcp.max_pool %x {channels_last, dilation = array<i64: 1, 1>, kernel = array<i64: 2, 2>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 2, 2>} : tensor<1x8x8x64xf16> -> tensor<1x4x4x64xf16>
+  %4 = tcp.avg_pool %x {ceil_pad = array<i64: 0, 0>, channels_last, kernel = array<i64: 2, 2>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 2, 2>} : tensor<1x8x8x64xf16> -> tensor<1x4x4x64xf16>
   %5 = tcp.clamp %4 {min_float = 0.0 : f32} : tensor<1x4x4x64xf16> -> tensor<1x4x4x64xf16>
   %6 = tcp.transpose %5 {perm = array<i64: 0, 3, 1, 2>} : tensor<1x4x4x64xf16> -> tensor<1x64x4x4xf16>
   %7 = tcp.clamp %x {min_float = 0.0 : f32} : tensor<1x8x8x64xf16> -> tensor<1x8x8x64xf16>
-  %8 = tcp.max_pool %7 {channels_last, dilation = array<i64: 1, 1>, kernel = array<i64: 2, 2>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 2, 2>} : tensor<1x8x8x64xf16> -> tensor<1x4x4x64xf16>
+  %8 = tcp.avg_pool %7 {ceil_pad = array<i64: 0, 0>, channels_last, kernel = array<i64: 2, 2>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 2, 2>} : tensor<1x8x8x64xf16> -> tensor<1x4x4x64xf16>
   %9 = tcp.sigmoid %x : tensor<1x8x8x64xf16> -> tensor<1x8x8x64xf16>
   return %0, %1, %2, %3, %5, %6, %8, %9 : tensor<1x6x6x64xf16>, tensor<1x4x4x64xf16>, tensor<1x5x4x64xf16>, tensor<1x8x1x64xf16>, tensor<1x4x4x64xf16>, tensor<1x64x4x4xf16>, tensor<1x4x4x64xf16>, tensor<1x8x8x64xf16>
 }

@@ -37,3 +37,30 @@ func.func @avg_divisor(%x: tensor<1x4x8xf32>) -> tensor<1x4x4xf32> {
       : tensor<1x4x8xf32> -> tensor<1x4x4xf32>
   return %0 : tensor<1x4x4xf32>
 }
+
+// On a GPU nothing is padded: what a window has outside is read at the input's edge, which it has inside.
+// CHECK-LABEL: func.func @max_cuda
+// CHECK-NOT: insert_slice
+// CHECK: linalg.generic {{{.*}}iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction"]}
+// CHECK: %[[ROW:.*]] = linalg.index 1
+// CHECK: arith.muli %[[ROW]], %{{.*}}
+// CHECK: arith.maxsi
+// CHECK-NOT: arith.minsi
+// CHECK: %[[CHANNEL:.*]] = linalg.index 3
+// CHECK: tensor.extract %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}, %[[CHANNEL]]]
+// CHECK: arith.maximumf
+func.func @max_cuda(%x: tensor<1x8x8x4xf32>) -> tensor<1x4x4x4xf32> attributes {tcp.target = "cuda"} {
+  %0 = tcp.max_pool %x {channels_last, dilation = array<i64: 1, 1>, kernel = array<i64: 3, 3>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>}
+      : tensor<1x8x8x4xf32> -> tensor<1x4x4x4xf32>
+  return %0 : tensor<1x4x4x4xf32>
+}
+
+// With dilation the edge may be a place that the window leaves out, so there the padding stays.
+// CHECK-LABEL: func.func @max_dilated_cuda
+// CHECK: arith.select
+// CHECK: arith.maximumf
+func.func @max_dilated_cuda(%x: tensor<1x8x8x4xf32>) -> tensor<1x4x4x4xf32> attributes {tcp.target = "cuda"} {
+  %0 = tcp.max_pool %x {channels_last, dilation = array<i64: 2, 2>, kernel = array<i64: 3, 3>, pad = array<i64: 1, 2, 1, 2>, stride = array<i64: 2, 2>}
+      : tensor<1x8x8x4xf32> -> tensor<1x4x4x4xf32>
+  return %0 : tensor<1x4x4x4xf32>
+}
