@@ -30,6 +30,8 @@ def build(**options):
         return g.tensor(name=name, dim=[64, 512, 1, 1], stride=[512, 1, 512, 512], data_type=D.HALF)
     def affine(name):
         return g.tensor(name=name, dim=[1, 512, 1, 1], stride=[512, 1, 512, 512], data_type=D.FLOAT)
+    def cube(name, *dims, dtype=D.HALF):
+        return g.tensor(name=name, dim=list(dims), stride=[dims[1] * dims[2], dims[2], 1], data_type=dtype)
     def saved(name):
         return g.tensor(name=name, dim=[64, 1, 1, 1], stride=[1, 1, 1, 1], data_type=D.FLOAT)
     def norm(method, phase, x, scale, bias, epsilon):
@@ -65,6 +67,15 @@ PROGRAMS = {
         out(y.set_dim([16, 32, 16, 16]).set_stride([8192, 1, 512, 32]))
     """,
     "reshape": "out(g.reshape(image('x')).set_dim([8, 32, 256, 1]).set_stride([8192, 1, 32, 32]))",
+    "adalayernorm_training": """
+        affine = cube('s', 4, 1, 512, dtype=D.FLOAT), cube('b', 4, 1, 512, dtype=D.FLOAT)
+        epsilon = g.tensor(name='e', dim=[1, 1, 1], stride=[1, 1, 1], data_type=D.FLOAT, is_pass_by_value=True)
+        out(*norm(g.adalayernorm, training, cube('x', 4, 64, 512), *affine, epsilon))
+    """,
+    "adalayernorm_backward": """
+        statistics = cube('m', 4, 64, 1, dtype=D.FLOAT), cube('v', 4, 64, 1, dtype=D.FLOAT)
+        out(*g.adalayernorm_backward(cube('dy', 4, 64, 512), cube('x', 4, 64, 512), cube('s', 4, 1, 512, dtype=D.FLOAT), *statistics))
+    """,
     "norm_with_epilogue": """
         y, _, _ = norm(g.layernorm, inference, tokens('x'), affine('s'), affine('b'), scalar('e'))
         out(g.tanh(y))

@@ -73,6 +73,7 @@ NORM_KINDS = (
     _forward("LAYER_NORM", "LAYER_NORM", "layernorm"),
     _forward("INSTANCE_NORM", "INSTANCE_NORM", "instancenorm"),
     _forward("RMS_NORM", "RMS_NORM", "rmsnorm", statistics=()),
+    _forward("ADA_LAYER_NORM", "ADA_LAYER_NORM", "adalayernorm"),
     Kind(
         tag="BATCHNORM",
         descriptor="operation_norm_forward",
@@ -119,6 +120,7 @@ NORM_KINDS = (
     _backward("LAYER_NORM_BPROP", "LAYER_NORM", "layernorm_backward"),
     _backward("INSTANCE_NORM_BPROP", "INSTANCE_NORM", "instancenorm_backward"),
     _backward("RMS_NORM_BPROP", "RMS_NORM", "rmsnorm_backward"),
+    _backward("ADA_LAYER_NORM_BPROP", "ADA_LAYER_NORM", "adalayernorm_backward"),
     _backward("DBN", "BATCH_NORM", "batchnorm_backward"),
     Kind(
         tag="GENSTATS",
