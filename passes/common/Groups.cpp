@@ -1,5 +1,6 @@
 #include "passes/common/Groups.h"
 #include "dialect/tcp/TcpShapes.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -9,9 +10,9 @@ namespace convoy {
 
 static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
 
-SupportQuery Anchor::query(StringRef role) const {
+SupportQuery Anchor::query(StringRef role, StringRef after) const {
   auto type = cast<RankedTensorType>(op->getOperand(0).getType());
-  return {name, role, type.getElementType(), layout, type.getRank(), channelGroups, channels};
+  return {name, role, type.getElementType(), layout, type.getRank(), channelGroups, channels, after.str()};
 }
 
 //===-- anchors ----------------------------------------------------------------------------------------------------------===//
@@ -177,17 +178,25 @@ std::string GroupForm::pattern() const {
   for (const Step &step : prologue)
     text += StringRef(step.role).substr(StringRef("prologue_").size()).str() + "+";
   text += anchor.name;
-  for (const Step &step : epilogue)
-    text += "+" + step.role;
-  return text;
+  return epilogue.empty() ? text : text + "+" + epilogueRoles();
+}
+
+std::string GroupForm::epilogueRoles() const {
+  return llvm::join(llvm::map_range(epilogue, [](const Step &step) { return step.role; }), "+");
 }
 
 std::optional<std::string> GroupForm::refuse(const SupportTable &table) const {
   if (auto reason = table.refuse(anchor.query("anchor")))
     return reason;
-  for (const Step &step : llvm::concat<const Step>(prologue, epilogue))
+  for (const Step &step : prologue)
     if (auto reason = table.refuse(anchor.query(step.role)))
       return reason;
+  std::string after;
+  for (const Step &step : epilogue) {
+    if (auto reason = table.refuse(anchor.query(step.role, after)))
+      return reason;
+    after += (after.empty() ? "" : "+") + step.role;
+  }
   for (const Step &step : epilogue)
     if (step.role == "cast" && &step != &epilogue.back())
       return "cast: the type changes before the end of the group";

@@ -24,8 +24,8 @@ struct Anchor {
   int64_t channels = 0;          ///< input channels of a group, or K of a matrix product
 
   bool isLinear() const { return name.starts_with("conv") || name == "matmul"; }
-  /// The question of the table for one role.
-  SupportQuery query(llvm::StringRef role) const;
+  /// The question of the table for one role. `after` are the roles between the anchor and this one, joined by '+'.
+  SupportQuery query(llvm::StringRef role, llvm::StringRef after = "") const;
 };
 
 /// `op` as an anchor. Nothing when it is none; with `reason` set when it is one of a form that no cuDNN operation has.
@@ -49,6 +49,8 @@ struct GroupForm {
   Anchor anchor;
   llvm::SmallVector<Step> prologue, epilogue;
 
+  /// Roles after the anchor joined by '+'.
+  std::string epilogueRoles() const;
   /// Parts joined by '+': relu+conv2d+bias+residual+relu.
   std::string pattern() const;
   /// Nothing when the table takes every part, else the reason.

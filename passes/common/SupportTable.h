@@ -20,6 +20,7 @@ struct SupportQuery {
   int64_t rank = 0;              ///< of the anchor's operands
   llvm::StringRef channelGroups; ///< none, grouped or depthwise; empty for anchors without
   int64_t channels = 0;          ///< input channels of one group, or K of a matrix product
+  std::string after;             ///< for what follows the anchor: the roles between, joined by '+'
 };
 
 class SupportTable {
@@ -28,7 +29,7 @@ public:
   /// not take f32. On failure says why in `error`.
   static std::optional<SupportTable> load(llvm::StringRef path, bool allowTf32, std::string &error);
 
-  /// Nothing when a row accepts, else the reason in words: what was expected, what came.
+  /// Nothing when a row accepts and nothing is said against it, else the reason in words: what was expected, what came.
   std::optional<std::string> refuse(const SupportQuery &query) const;
 
 private:
@@ -38,12 +39,23 @@ private:
     int64_t channelBytes = 1; ///< bytes of the channels of a group are a multiple of this
     int64_t since = 0;        ///< first cuDNN version, as CUDNN_VERSION counts
     bool tf32 = false;        ///< in f32, every engine uses TF32
+    std::vector<std::string> after; ///< what may stand between anchor and role, when not everything may
     std::string note;
+  };
+  /// Graphs that are not made although a row may take them, and why. An empty list is all.
+  struct Refusal {
+    std::vector<std::string> anchors, roles, dtypes, layouts, channelGroups;
+    std::vector<int64_t> ranks;
+    int64_t channelBytes = 0; ///< holds where bytes of the channels are no multiple of this; 0: everywhere
+    std::string reason;
+
+    bool matches(const SupportQuery &query, llvm::StringRef dtype, int64_t channelBytes) const;
   };
 
   static std::optional<SupportTable> parse(llvm::StringRef text, llvm::StringRef name, std::string &error);
 
   std::vector<Row> rows;
+  std::vector<Refusal> refusals;
   bool allowTf32 = true;
 };
 

@@ -64,7 +64,7 @@ void FormGroupsPass::growEpilogue(GroupForm &form) {
     std::string reason;
     std::optional<Step> step = matchEpilogue(form.anchor, user, running, reason);
     if (step)
-      reason = table->refuse(form.anchor.query(step->role)).value_or("");
+      reason = table->refuse(form.anchor.query(step->role, form.epilogueRoles())).value_or("");
     // A cast ends a group: what follows would read another type.
     if (reason.empty() && !form.epilogue.empty() && form.epilogue.back().role == "cast")
       reason = "after a change of type";
