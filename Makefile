@@ -22,7 +22,7 @@ SOURCES := $(shell find CMakeLists.txt cmake dialect passes python/bindings pyth
 TARGET := $(if $(shell ldconfig -p 2>/dev/null | grep libcuda.so.1),cuda,cpu)
 MODEL := resnet18
 
-.PHONY: run test build bench coverage docs clean
+.PHONY: run test support build bench coverage docs clean
 
 run: build
 	$(BIN)/convoy compile examples/resnet.py:$(MODEL) --target $(TARGET) -o build/$(MODEL).convoy
@@ -30,6 +30,9 @@ run: build
 
 test: build
 	$(BIN)/python -m pytest -q
+
+support: build
+	$(BIN)/python -m benchmarks.support
 
 build: $(VENV)/.built
 

@@ -1,0 +1,157 @@
+"""Asks cuDNN for engines for each graph of a folder that `python -m benchmarks.support prepare` wrote. Needs no compiler.
+
+    python -m benchmarks.support.ask FOLDER -o ANSWERS.json             for the H200 as JSON describes it: no GPU
+    python -m benchmarks.support.ask FOLDER -o ANSWERS.json --device    for the GPU of this machine; plans are built
+
+Without a GPU, LD_LIBRARY_PATH names FOLDER/stubs: a libcuda, an NVRTC and a cuBLASLt that do nothing. cuDNN opens them by name, and offers
+few engines when they are not there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import json
+import os
+import sys
+import time
+import zlib
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from convoy_runtime._abi import BUILD_GRAPH
+from convoy_runtime.cuda import planner as planner_module
+from convoy_runtime.cuda._cudnn import open_cudnn, version_text
+from convoy_runtime.cuda._driver import Device, open_driver
+from convoy_runtime.cuda._enums import BehaviorNote, NumericalNote
+from convoy_runtime.cuda.configs import heuristic_configs
+from convoy_runtime.cuda.errata import erratum_of
+from convoy_runtime.cuda.options import PlanOptions
+from convoy_runtime.cuda.planner import Planner, device_properties
+from convoy_runtime.errors import CudnnError
+
+__all__ = ["ask", "main"]
+
+H200 = Path(planner_module.__file__).parent / "devices" / "h200.json"
+
+
+def _graph(name: str, entry: dict[str, Any]) -> Any:
+    """What the planner wants to know of a graph."""
+    long = {"f16": "float16", "bf16": "bfloat16", "f32": "float32"}
+    tensors = [SimpleNamespace(dtype=long.get(dtype, dtype)) for dtype in entry["dtypes"]]
+    return SimpleNamespace(name=name, location="", symbol=entry["symbol"], tensors=tensors, ops=entry["operations"])
+
+
+class _Asker:
+    """cuDNN, for a device that is here or for one that is described."""
+
+    def __init__(self, folder: Path, *, device: bool) -> None:
+        self.folder = folder
+        self.cudnn = open_cudnn()
+        self.device = None if device else device_properties(self.cudnn, H200)
+        self.handle = None
+        if device:
+            pointer = ctypes.c_void_p()
+            self.cudnn.call("cudnnCreate", ctypes.byref(pointer))
+            self.handle = pointer.value
+        self.planner = Planner(self.cudnn, PlanOptions(), handle=self.handle, device=self.device)
+        self.libraries: dict[str, ctypes.CDLL] = {}
+
+    def answer(self, name: str, entry: dict[str, Any], *, build: bool) -> dict[str, Any]:
+        """Engines by heuristic, in order; `strict`: whether one is left where f32 may not be rounded to TF32; `kinds` of kernels. With
+        `build`, the engine of the first plan that can be built, and why those before it cannot."""
+        library = self.libraries.setdefault(entry["library"], ctypes.CDLL(str(self.folder / entry["library"])))
+        graph = _graph(name, entry)
+        found: dict[str, Any] = {"engines": {}, "rejected": []}
+        float32 = {tensor.dtype for tensor in graph.tensors} == {"float32"}
+        try:
+            with self.planner.operation_graph(graph, BUILD_GRAPH((entry["symbol"], library))) as operations:
+                strict, kinds = False, set()
+                for heuristic in ("A", "FALLBACK"):
+                    engines: list[int] = []
+                    for config in heuristic_configs(self.cudnn, operations, heuristic, self.device, found["rejected"]):
+                        numerical = {NumericalNote(note) for note in config.numerical if note in NumericalNote._value2member_map_}
+                        behavior = {BehaviorNote(note) for note in config.behavior if note in BehaviorNote._value2member_map_}
+                        refused = PlanOptions().refuses(config.engine, numerical, behavior, float32=float32)
+                        if refused is not None or erratum_of(graph, config.engine, self.cudnn.version) is not None:
+                            continue
+                        engines.append(config.engine)
+                        kinds.add("generated" if BehaviorNote.RUNTIME_COMPILATION in behavior else "precompiled")
+                        strict |= PlanOptions(allow_tf32=False).refuses(config.engine, numerical, behavior, float32=float32) is None
+                    found["engines"][heuristic] = list(dict.fromkeys(engines))
+                found["strict"], found["kinds"] = strict, sorted(kinds)
+                if build:
+                    found["built"] = self._first(graph, operations, found["rejected"])
+        except CudnnError as error:
+            found["rejected"].append(f"{error.name}: {error.detail}")
+        if any(found["engines"].values()) and found.get("built", 0) is not None:
+            # Why there are no more engines than that is of no use.
+            del found["rejected"]
+        return found
+
+    def _first(self, graph: Any, operations: Any, rejected: list[str]) -> int | None:
+        for plan in self.planner.candidates(graph, operations, rejected, PlanOptions().heuristics):
+            plan.descriptor.close()
+            return plan.report.engine
+        return None
+
+
+def ask(folder: Path, names: list[str], *, device: bool, build: bool) -> dict[str, Any]:
+    """Answers by name."""
+    index = json.loads((folder / "index.json").read_text())
+    asker = _Asker(folder, device=device)
+    answers, known = {}, {}
+    for name in names:
+        entry = index[name]
+        key = (entry["library"], entry["symbol"])
+        if key not in known:
+            known[key] = asker.answer(name, entry, build=build)
+        answers[name] = known[key]
+    return answers
+
+
+def _parts(folder: Path, jobs: int) -> list[list[str]]:
+    """The names of the index, in an order that has nothing to do with what they are: what comes first is a sample of all."""
+    names = sorted(json.loads((folder / "index.json").read_text()), key=lambda name: zlib.crc32(name.encode()))
+    size = min(100, -(-len(names) // jobs))
+    return [names[i : i + size] for i in range(0, len(names), size)]
+
+
+def main() -> int:
+    """Asks and writes; 1 when not all was asked."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("-o", "--output", type=Path, required=True)
+    parser.add_argument("--device", action="store_true", help="ask for this machine's GPU")
+    parser.add_argument("--no-build", action="store_true", help="with --device: do not build plans")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="stop then, with what is answered")
+    options = parser.parse_args()
+    start = time.perf_counter()
+    device = Device(open_driver(), 0).name if options.device else "NVIDIA H200 as described in JSON"
+    document: dict[str, Any] = {"cudnn": version_text(open_cudnn().version), "device": device, "graphs": {}}
+    parts = _parts(options.folder, options.jobs)
+    one = partial(ask, options.folder, device=options.device, build=options.device and not options.no_build)
+    # A process a core: cuDNN compiles kernels one after the other in each. Not forked: the GPU may be open here.
+    with ProcessPoolExecutor(options.jobs, mp_context=get_context("spawn")) as pool:
+        futures = [pool.submit(one, names) for names in parts]
+        try:
+            for done in as_completed(futures, timeout=None if options.seconds == float("inf") else options.seconds):
+                document["graphs"] |= done.result()
+                options.output.write_text(json.dumps(document, indent=0, sort_keys=True))
+                elapsed = time.perf_counter() - start
+                print(f"{len(document['graphs'])} graphs in {elapsed:.0f} s", file=sys.stderr, flush=True)
+        except (TimeoutError, BrokenProcessPool) as error:
+            print(f"stopped early: {error or 'time is over'}", file=sys.stderr)
+            pool.shutdown(wait=False, cancel_futures=True)
+            return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
