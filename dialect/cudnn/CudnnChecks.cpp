@@ -1,5 +1,6 @@
 #include "dialect/cudnn/CudnnChecks.h"
 #include "dialect/cudnn/CudnnOps.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 
@@ -23,12 +24,19 @@ LogicalResult expectRank(Operation *op, int64_t low, int64_t high) {
   return success();
 }
 
-LogicalResult expectComputeType(Operation *op, Type type, bool integers, bool booleans) {
-  if (isa<Float64Type, Float32Type, Float16Type, BFloat16Type>(type) || (integers && type.isSignlessInteger(32)) ||
-      (booleans && type.isSignlessInteger(1)))
+LogicalResult expectComputeType(Operation *op, Type type, ComputeTypes others) {
+  if (isa<Float64Type, Float32Type, Float16Type, BFloat16Type>(type) || (others.integer && type.isSignlessInteger(32)) ||
+      (others.boolean && type.isSignlessInteger(1)) || (others.fp8 && isa<FastFloatForFp8Type>(type)))
     return success();
-  return op->emitOpError() << "expects compute type f64, f32, f16"
-                           << (integers ? (booleans ? ", bf16, i32 or i1" : ", bf16 or i32") : " or bf16") << ", but got " << type;
+  SmallVector<StringRef> names = {"f64", "f32", "f16", "bf16"};
+  if (others.integer)
+    names.push_back("i32");
+  if (others.boolean)
+    names.push_back("i1");
+  if (others.fp8)
+    names.push_back("'!cudnn.fast_float_for_fp8'");
+  StringRef last = names.pop_back_val();
+  return op->emitOpError() << "expects compute type " << llvm::join(names, ", ") << " or " << last << ", but got " << type;
 }
 
 } // namespace convoy::cudnn

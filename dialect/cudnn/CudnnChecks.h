@@ -18,8 +18,13 @@ llvm::LogicalResult expectShape(mlir::Operation *op, llvm::StringRef what, llvm:
 /// Checks that operands and results have one rank, inside [low, high].
 llvm::LogicalResult expectRank(mlir::Operation *op, int64_t low, int64_t high);
 
-/// Checks that the compute type is a float that cuDNN computes in, or i32 where `integers`, or i1 where `booleans`.
-llvm::LogicalResult expectComputeType(mlir::Operation *op, mlir::Type type, bool integers, bool booleans = false);
+/// Compute types beside f64, f32, f16 and bf16: i32, i1, and floats that are fast for fp8.
+struct ComputeTypes {
+  bool integer = false;
+  bool boolean = false;
+  bool fp8 = false;
+};
+llvm::LogicalResult expectComputeType(mlir::Operation *op, mlir::Type type, ComputeTypes others);
 
 } // namespace convoy::cudnn
 

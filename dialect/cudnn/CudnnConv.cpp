@@ -24,12 +24,31 @@ TensorDescType ConvolutionOp::getOutputType() {
   llvm_unreachable("every mode is above");
 }
 
+/// The channels and groups of an input and a filter.
+static LogicalResult verifyChannels(ConvolutionOp op, ArrayRef<int64_t> input, ArrayRef<int64_t> filter) {
+  if (op.hasGroupDim()) {
+    if (input[1] != filter[0] || input[2] != filter[2])
+      return op.emitOpError("expects input N x G x C x spatial and filter G x K x C x window with equal G and C, but got ")
+             << str(input) << " and " << str(filter);
+    return success();
+  }
+  if (input[1] % filter[1])
+    return op.emitOpError("expects filter channels that divide ") << input[1] << " input channels, but got " << filter[1];
+  int64_t groups = input[1] / filter[1];
+  if (filter[0] % groups)
+    return op.emitOpError("expects ") << groups << " groups (" << input[1] << " input channels, " << filter[1]
+                                      << " a filter) that divide the output channels, but got " << filter[0];
+  return success();
+}
+
 LogicalResult ConvolutionOp::verify() {
   // convolution_c1
-  if (failed(expectRank(*this, 3, 5)))
+  int64_t spatialRank = getSpatialRank(), rank = getX().getType().getRank();
+  if (spatialRank < 1 || spatialRank > 3)
+    return emitOpError("expects 1 to 3 spatial dims, as many as numbers in 'spatial_stride', but got ") << spatialRank;
+  if (failed(expectRank(*this, spatialRank + 2, spatialRank + 3)))
     return failure();
   // convolution_c2
-  int64_t spatialRank = getSpatialRank();
   if (failed(expectCount(*this, "spatial_stride", getSpatialStride(), spatialRank, 1)) ||
       failed(expectCount(*this, "pre_padding", getPrePadding(), spatialRank, 0)) ||
       failed(expectCount(*this, "post_padding", getPostPadding(), spatialRank, 0)) ||
@@ -37,23 +56,20 @@ LogicalResult ConvolutionOp::verify() {
     return failure();
   // convolution_c6
   if (getSpatialDimCount() && *getSpatialDimCount() != static_cast<uint64_t>(spatialRank) &&
-      *getSpatialDimCount() != static_cast<uint64_t>(spatialRank + 2))
+      *getSpatialDimCount() != static_cast<uint64_t>(rank))
     return emitOpError("expects 'spatial_dim_count' ")
-           << spatialRank << " (or " << spatialRank + 2 << ", the rank), but got " << static_cast<int64_t>(*getSpatialDimCount());
+           << spatialRank << " (or " << rank << ", the rank), but got " << static_cast<int64_t>(*getSpatialDimCount());
   // convolution_c3
-  ArrayRef<int64_t> input = getInputType().getShape(), filter = getFilterType().getShape();
-  if (input[1] % filter[1])
-    return emitOpError("expects filter channels that divide ") << input[1] << " input channels, but got " << filter[1];
-  if (filter[0] % getGroups())
-    return emitOpError("expects ") << getGroups() << " groups (" << input[1] << " input channels, " << filter[1]
-                                   << " a filter) that divide the output channels, but got " << filter[0];
+  SmallVector<int64_t> input = getInputType().getLogicalShape(), filter = getFilterType().getLogicalShape();
+  if (failed(verifyChannels(*this, input, filter)))
+    return failure();
   // convolution_c4
   SmallVector<int64_t> output = convolutionShape(input, filter, getSpatialStride(), getPrePadding(), getPostPadding(), getDilation());
   if (llvm::is_contained(output, 0))
     return emitOpError("expects a filter that fits into the padded input, but got input ") << str(input) << " and filter " << str(filter);
-  if (failed(expectShape(*this, "output", getOutputType().getShape(), output)))
+  if (failed(expectShape(*this, "output", getOutputType().getLogicalShape(), output)))
     return failure();
-  return expectComputeType(*this, getComputeType(), /*integers=*/true); // convolution_c5
+  return expectComputeType(*this, getComputeType(), {/*integer=*/true, /*boolean=*/false, /*fp8=*/true}); // convolution_c5
 }
 
 LogicalResult ConvolutionOp::canonicalize(ConvolutionOp op, PatternRewriter &rewriter) {

@@ -9,20 +9,29 @@ def Cudnn_ConvolutionOp : Cudnn_ComputeOp<"convolution"> {
   let summary = "convolution over 1 to 3 spatial dims, or one of its gradients";
   let description = [{
     `fprop` takes the input and the filter and gives the output; `dgrad` takes the output's gradient and the filter and gives the input's;
-    `wgrad` takes the input and the output's gradient and gives the filter's. The number of groups is the input's channels over the
-    filter's. The filter is K x C/groups x window. `alpha` multiplies the result, `beta` what the result's memory holds before.
+    `wgrad` takes the input and the output's gradient and gives the filter's. Their dims are
+
+    | input | filter | output | groups |
+    |---|---|---|---|
+    | N x C x spatial | K x C/G x window | N x K x spatial | G, the input's channels over the filter's |
+    | N x G x C x spatial | G x K x C x window | N x G x K x spatial | G, a dim, whose stride is free |
+
+    and there are as many spatial dims as numbers in `spatial_stride`. A vectorized tensor counts by its numbers, not by its vectors. `kind`
+    says whether the window is turned around (`convolution`) or not. `alpha` multiplies the result, `beta` what the result's memory holds
+    before; cuDNN gets them as floats, and as doubles where it computes in f64.
 
     `spatial_dim_count` may be written and says nothing new: it is the number of spatial dims, or the rank, as early examples of this
     spelling have it. Canonicalization drops it.
 
     **Constraints**
 
-    * (c1) all three tensors have one rank, 3 to 5.
+    * (c1) there are 1 to 3 spatial dims, and all three tensors have one rank, 2 or 3 above that.
     * (c2) `spatial_stride` and `dilation` have one positive number a spatial dim, `pre_padding` and `post_padding` one that is not
       negative.
-    * (c3) the filter's channels divide the input's, and the groups that follow divide the filter's K.
+    * (c3) the filter's channels divide the input's, and the groups that follow divide the filter's K; where the groups are a dim, input and
+      filter agree in groups and channels.
     * (c4) the output's shape is the one that input and filter give, and none of its dims is 0.
-    * (c5) the compute type is f64, f32, f16, bf16 or i32.
+    * (c5) the compute type is f64, f32, f16, bf16, i32 or `!cudnn.fast_float_for_fp8`.
     * (c6) `spatial_dim_count`, if written, is the number of spatial dims or the rank.
 
     ```mlir
@@ -31,13 +40,15 @@ def Cudnn_ConvolutionOp : Cudnn_ComputeOp<"convolution"> {
     ```
 
     Maps to `CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR` (`CUDNN_ATTR_CONVOLUTION_COMP_TYPE`, `_CONV_MODE`, `_DILATIONS`, `_FILTER_STRIDES`,
-    `_PRE_PADDINGS`, `_POST_PADDINGS`, `_SPATIAL_DIMS`) and `CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR`, `_BACKWARD_DATA_` or
-    `_BACKWARD_FILTER_`.
+    `_PRE_PADDINGS`, `_POST_PADDINGS`, `_SPATIAL_DIMS`) and `CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR` (`CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X`,
+    `_W`, `_Y`, `_CONV_DESC`, `_ALPHA`, `_BETA`), `CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR`
+    (`CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DY`, `_W`, `_DX`, ...) or `CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR`
+    (`CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_X`, `_DY`, `_DW`, ...).
   }];
   let arguments = (ins Cudnn_TensorDescType:$x, Cudnn_TensorDescType:$w,
                        DefaultValuedAttr<Cudnn_ConvolutionModeAttr, "::convoy::cudnn::ConvolutionMode::Fprop">:$mode,
                        DefaultValuedAttr<Cudnn_ConvolutionKindAttr, "::convoy::cudnn::ConvolutionKind::CrossCorrelation">:$kind,
-                       TypeAttr:$compute_type, DefaultValuedAttr<F32Attr, "1.0">:$alpha, DefaultValuedAttr<F32Attr, "0.0">:$beta,
+                       TypeAttr:$compute_type, DefaultValuedAttr<F64Attr, "1.0">:$alpha, DefaultValuedAttr<F64Attr, "0.0">:$beta,
                        OptionalAttr<I64Attr>:$spatial_dim_count, DenseI64ArrayAttr:$spatial_stride, DenseI64ArrayAttr:$pre_padding,
                        DenseI64ArrayAttr:$post_padding, DenseI64ArrayAttr:$dilation);
   let results = (outs Cudnn_TensorDescType:$y);
@@ -49,12 +60,13 @@ def Cudnn_ConvolutionOp : Cudnn_ComputeOp<"convolution"> {
   }];
   let hasCanonicalizeMethod = 1;
   let extraClassDeclaration = [{
-    int64_t getSpatialRank() { return getX().getType().getRank() - 2; }
+    int64_t getSpatialRank() { return getSpatialStride().size(); }
+    /// Whether the groups are a dim of all tensors.
+    bool hasGroupDim() { return getX().getType().getRank() == getSpatialRank() + 3; }
     /// The tensors by their part in the forward convolution, whatever the mode computes.
     TensorDescType getInputType();
     TensorDescType getFilterType();
     TensorDescType getOutputType();
-    int64_t getGroups() { return getInputType().getShape()[1] / getFilterType().getShape()[1]; }
   }];
 }
 

@@ -62,4 +62,12 @@ def Cudnn_PaddingMode : Cudnn_Enum<"PaddingMode", "cudnnPaddingMode_t", [
   I32EnumAttrCase<"EdgeValPad", 2, "edge_val_pad">]>;
 def Cudnn_PaddingModeAttr : Cudnn_EnumAttr<Cudnn_PaddingMode, "padding_mode">;
 
+def Cudnn_NanPropagation : Cudnn_Enum<"NanPropagation", "cudnnNanPropagation_t", [
+  I32EnumAttrCase<"NotPropagateNan", 0, "not_propagate_nan">, I32EnumAttrCase<"PropagateNan", 1, "propagate_nan">]>;
+def Cudnn_NanPropagationAttr : Cudnn_EnumAttr<Cudnn_NanPropagation, "nan_propagation">;
+
+def Cudnn_TensorReordering : Cudnn_Enum<"TensorReordering", "cudnnBackendTensorReordering_t", [
+  I32EnumAttrCase<"None", 0, "none">, I32EnumAttrCase<"Int8x32", 1, "int8x32">, I32EnumAttrCase<"F16x16", 2, "f16x16">,
+  I32EnumAttrCase<"F8_128x4", 3, "f8_128x4">]>;
+
 #endif // CONVOY_CUDNN_ENUMS

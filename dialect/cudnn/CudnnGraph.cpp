@@ -73,7 +73,57 @@ LogicalResult GraphOp::verifyType() {
   return success();
 }
 
+BlockArgument GraphOp::getRaggedOffset(DictionaryAttr attributes) {
+  auto offset = attributes ? attributes.getAs<IntegerAttr>(kRaggedOffsetAttr) : nullptr;
+  return offset ? getBody().getArgument(offset.getInt()) : BlockArgument();
+}
+
+/// Checks what the attributes of one argument or result say; `argument` is its number, or -1 for a result.
+static LogicalResult verifyTensorAttributes(GraphOp graph, const std::string &what, int64_t argument, DictionaryAttr attributes,
+                                            llvm::SmallDenseSet<int64_t> &uids) {
+  if (!attributes)
+    return success();
+  auto count = static_cast<int64_t>(graph.getNumArguments());
+  for (NamedAttribute attribute : attributes) {
+    StringRef name = attribute.getName();
+    auto number = dyn_cast<IntegerAttr>(attribute.getValue());
+    bool isI64 = number && number.getType().isSignlessInteger(64);
+    if (name == kUidAttr) { // graph_c4
+      if (!isI64 || number.getInt() < 1)
+        return graph.emitOpError("expects a positive i64 as ") << name << " of " << what << ", but got " << attribute.getValue();
+      if (!uids.insert(number.getInt()).second)
+        return graph.emitOpError("expects every uid once, but ") << what << " has " << number.getInt() << ", which another one has";
+    } else if (name == kByValueAttr) { // graph_c5
+      if (argument < 0 || !isa<UnitAttr>(attribute.getValue()) ||
+          llvm::any_of(cast<TensorDescType>(graph.getArgumentTypes()[argument]).getShape(), [](int64_t size) { return size != 1; }))
+        return graph.emitOpError("expects ") << name << " to be a unit attribute of an argument with one element, but " << what
+                                             << " has it";
+    } else if (name == kRaggedOffsetAttr) { // graph_c6
+      if (!isI64 || number.getInt() < 0 || number.getInt() >= count || number.getInt() == argument)
+        return graph.emitOpError("expects the number of another argument as ")
+               << name << " of " << what << ", but got " << attribute.getValue();
+      Type type = graph.getArgumentTypes()[number.getInt()];
+      Type element = cast<TensorDescType>(type).getElementType();
+      DictionaryAttr other = graph.getArgAttrDict(number.getInt());
+      if (!(element.isSignlessInteger(32) || element.isSignlessInteger(64)) ||
+          (other && (other.contains(kRaggedOffsetAttr) || other.contains(kByValueAttr))))
+        return graph.emitOpError("expects offsets of ")
+               << what << " that are i32 or i64, in device memory and not ragged, but got " << type;
+    } else if (name.starts_with("cudnn.")) { // graph_c7
+      return graph.emitOpError("expects cudnn.uid, cudnn.by_value or cudnn.ragged_offset of ") << what << ", but got " << name;
+    }
+  }
+  return success();
+}
+
 LogicalResult GraphOp::verifyRegions() {
+  llvm::SmallDenseSet<int64_t> uids;
+  for (unsigned i = 0; i < getNumArguments(); ++i)
+    if (failed(verifyTensorAttributes(*this, "argument #" + std::to_string(i), i, getArgAttrDict(i), uids)))
+      return failure();
+  for (unsigned i = 0; i < getNumResults(); ++i)
+    if (failed(verifyTensorAttributes(*this, "result #" + std::to_string(i), -1, getResultAttrDict(i), uids)))
+      return failure();
   if (!isa<ReturnOp>(getBody().front().getTerminator()))
     return emitOpError("expects 'cudnn.return' at the end of its body"); // graph_c2
   return verifyGraphBody(*this, getBody().front());

@@ -17,11 +17,23 @@ def Cudnn_GraphOp : Op<Cudnn_Dialect, "graph", [IsolatedFromAbove, FunctionOpInt
     A symbol whose arguments are the tensors that the graph reads and whose results are those that it writes; every value in between is
     virtual. Equal graphs are one symbol, called from several places.
 
+    A tensor has a uid, by which the variant pack of an execution names its memory. It is unique in the graph, and means nothing outside of it.
+    That of an argument or a result is its attribute `cudnn.uid`, if it has one; all others are numbered from 1 on, arguments, then results,
+    then virtual tensors, where the numbers that are written are left out.
+
+    An argument with `cudnn.by_value` is one number, which an execution reads from host memory. An argument or result with
+    `cudnn.ragged_offset = 2` has batches of different lengths: argument number 2 holds the element at which each batch starts, and last
+    the end.
+
     **Constraints**
 
     * (c1) arguments and results are tensor descriptors, and there is at least one result.
     * (c2) there is a body of operations of a graph, at least one, ended by `cudnn.return`.
     * (c3) results are computed in the graph, each once: an argument or a value that is a result already cannot be one.
+    * (c4) `cudnn.uid` is a positive i64, and no two are equal.
+    * (c5) `cudnn.by_value` is a unit attribute of an argument with one element.
+    * (c6) `cudnn.ragged_offset` is the number of another argument, of i32 or i64 elements, that is not ragged and not by value itself.
+    * (c7) arguments and results have no other attribute of the dialect.
 
     ```mlir
     cudnn.graph @conv_relu_0(%x: !cudnn.tensor_desc<1x64x56x56xf16, NHWC>, %w: !cudnn.tensor_desc<64x64x3x3xf16, NHWC>)
@@ -33,7 +45,8 @@ def Cudnn_GraphOp : Op<Cudnn_Dialect, "graph", [IsolatedFromAbove, FunctionOpInt
     }
     ```
 
-    Maps to `CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR`.
+    Maps to `CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR`, and the attributes to `CUDNN_ATTR_TENSOR_UNIQUE_ID`, `_IS_BY_VALUE` and
+    `_RAGGED_OFFSET_DESC`.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type, OptionalAttr<StrAttr>:$sym_visibility,
                        OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs);
@@ -48,6 +61,8 @@ def Cudnn_GraphOp : Op<Cudnn_Dialect, "graph", [IsolatedFromAbove, FunctionOpInt
     ::llvm::ArrayRef<::mlir::Type> getResultTypes() { return getFunctionType().getResults(); }
     ::mlir::Region *getCallableRegion() { return &getBody(); }
     ::llvm::LogicalResult verifyType();
+    /// The argument that holds the offsets of a ragged tensor with these attributes; null when it is not ragged.
+    ::mlir::BlockArgument getRaggedOffset(::mlir::DictionaryAttr attributes);
   }];
 }
 

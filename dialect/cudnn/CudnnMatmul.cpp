@@ -9,19 +9,38 @@ using namespace convoy::cudnn;
 
 LogicalResult MatmulOp::verify() {
   // matmul_c1
-  if (failed(expectRank(*this, 3, 8)))
-    return failure();
+  auto rank = static_cast<int64_t>(shapeOf(getY()).size());
+  for (Value operand : {getA(), getB()})
+    if (static_cast<int64_t>(shapeOf(operand).size()) != rank)
+      return emitOpError("expects tensors of equal rank, but got ") << shapeOf(operand).size() << " and " << rank;
+  if (rank < 3)
+    return emitOpError("expects tensors of rank 3 to 8, but got ") << rank;
   // matmul_c2
   ArrayRef<int64_t> a = shapeOf(getA()), b = shapeOf(getB());
-  size_t rank = a.size();
   if (a[rank - 1] != b[rank - 2])
     return emitOpError("expects the last dim of a to be the second last of b, but got ") << str(a) << " and " << str(b);
   // matmul_c3
-  FailureOr<SmallVector<int64_t>> expected = broadcastShape({a.drop_back(2), b.drop_back(2)});
-  if (failed(expected))
-    return emitOpError("expects batch dims that are equal or 1, but got ") << str(a) << " and " << str(b);
-  expected->append({a[rank - 2], b[rank - 1]});
-  if (failed(expectShape(*this, "result", shapeOf(getY()), *expected)))
+  SmallVector<int64_t> expected;
+  for (auto [m, n] : llvm::zip(a.drop_back(2), b.drop_back(2))) {
+    if (m % n != 0 && n % m != 0)
+      return emitOpError("expects batch dims of which one divides the other, but got ") << str(a) << " and " << str(b);
+    expected.push_back(std::max(m, n));
+  }
+  expected.append({a[rank - 2], b[rank - 1]});
+  if (failed(expectShape(*this, "result", shapeOf(getY()), expected)))
     return failure();
-  return expectComputeType(*this, getComputeType(), /*integers=*/true); // matmul_c4
+  // matmul_c5
+  SmallVector<int64_t> counts(rank, 1);
+  counts[0] = expected[0];
+  for (auto [name, value] : {std::pair(StringRef("m_override"), getMOverride()), std::pair(StringRef("n_override"), getNOverride()),
+                             std::pair(StringRef("k_override"), getKOverride())}) {
+    if (!value)
+      continue;
+    if (failed(expectShape(*this, name, shapeOf(value), counts)))
+      return failure();
+    Type type = cast<TensorDescType>(value.getType()).getElementType();
+    if (!type.isSignlessInteger(32) && !type.isSignlessInteger(64))
+      return emitOpError("expects ") << name << " of i32 or i64, but got " << type;
+  }
+  return expectComputeType(*this, getComputeType(), {/*integer=*/true, /*boolean=*/false, /*fp8=*/true}); // matmul_c4
 }

@@ -36,6 +36,11 @@ template <typename ConcreteType> class GraphOperation : public mlir::OpTrait::Tr
 
 namespace convoy::cudnn {
 
+/// Attributes of a graph's arguments and results.
+inline constexpr llvm::StringLiteral kUidAttr = "cudnn.uid";
+inline constexpr llvm::StringLiteral kByValueAttr = "cudnn.by_value";
+inline constexpr llvm::StringLiteral kRaggedOffsetAttr = "cudnn.ragged_offset";
+
 /// Number of operands that a pointwise mode takes, 1 to 3.
 int64_t pointwiseArity(PointwiseMode mode);
 

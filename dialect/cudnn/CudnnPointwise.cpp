@@ -44,7 +44,7 @@ void PointwiseOp::build(OpBuilder &builder, OperationState &state, Type type, Po
   auto &properties = state.getOrAddProperties<Properties>();
   properties.mode = PointwiseModeAttr::get(builder.getContext(), mode);
   properties.compute_type = TypeAttr::get(computeType);
-  properties.alpha1 = properties.alpha2 = builder.getF32FloatAttr(1.0f);
+  properties.alpha1 = properties.alpha2 = builder.getF64FloatAttr(1.0);
 }
 
 LogicalResult PointwiseOp::verify() {
@@ -56,14 +56,16 @@ LogicalResult PointwiseOp::verify() {
   // pointwise_c2
   if (failed(expectRank(*this, 1, 8)))
     return failure();
-  SmallVector<ArrayRef<int64_t>> shapes = llvm::map_to_vector(getInputs(), shapeOf);
+  auto logicalShape = [](Value value) { return cast<TensorDescType>(value.getType()).getLogicalShape(); };
+  SmallVector<SmallVector<int64_t>> logical = llvm::map_to_vector(getInputs(), logicalShape);
+  SmallVector<ArrayRef<int64_t>> shapes(logical.begin(), logical.end());
   FailureOr<SmallVector<int64_t>> expected = broadcastShape(shapes);
   if (failed(expected)) {
     InFlightDiagnostic diag = emitOpError("expects dims that are equal or 1, but got shapes ");
     llvm::interleave(shapes, [&](ArrayRef<int64_t> shape) { diag << str(shape); }, [&] { diag << " and "; });
     return diag;
   }
-  if (failed(expectShape(*this, "result", shapeOf(getY()), *expected)))
+  if (failed(expectShape(*this, "result", logicalShape(getY()), *expected)))
     return failure();
   // pointwise_c3
   auto belongs = [&](StringRef attribute, bool present, ArrayRef<PointwiseMode> modes) -> LogicalResult {
@@ -77,7 +79,9 @@ LogicalResult PointwiseOp::verify() {
       failed(belongs("elu_alpha", getEluAlpha().has_value(), {PointwiseMode::EluFwd, PointwiseMode::EluBwd})) ||
       failed(belongs("softplus_beta", getSoftplusBeta().has_value(), {PointwiseMode::SoftplusFwd, PointwiseMode::SoftplusBwd})) ||
       failed(belongs("swish_beta", getSwishBeta().has_value(), {PointwiseMode::SwishFwd, PointwiseMode::SwishBwd})) ||
-      failed(belongs("axis", getAxis().has_value(), {PointwiseMode::GenIndex})))
+      failed(belongs("axis", getAxis().has_value(), {PointwiseMode::GenIndex})) ||
+      failed(belongs("nan_propagation", getNanPropagation().has_value(),
+                     {PointwiseMode::ReluFwd, PointwiseMode::ReluBwd, PointwiseMode::Min, PointwiseMode::Max})))
     return failure();
   int64_t rank = shapeOf(getY()).size();
   if (mode == PointwiseMode::GenIndex && (!getAxis() || static_cast<int64_t>(*getAxis()) < 0 || static_cast<int64_t>(*getAxis()) >= rank))
@@ -86,25 +90,43 @@ LogicalResult PointwiseOp::verify() {
   if (getUpperClip() && getLowerClip().value_or(APFloat(0.0)) > *getUpperClip())
     return emitOpError("expects 'lower_clip' at most 'upper_clip', but got ")
            << getLowerClip().value_or(APFloat(0.0)).convertToDouble() << " and " << getUpperClip()->convertToDouble();
-  return expectComputeType(*this, getComputeType(), /*integers=*/true, /*booleans=*/true); // pointwise_c5
+  // pointwise_c6
+  if (getInputs().size() == 1 && !getAlpha2().isExactlyValue(1.0))
+    return emitOpError("expects no 'alpha2' with mode ") << name << ", which has one operand";
+  return expectComputeType(*this, getComputeType(), {/*integer=*/true, /*boolean=*/true}); // pointwise_c5
+}
+
+/// Whether every value of the float type `from` is one of `to`.
+static bool holds(Type to, Type from) {
+  auto wide = dyn_cast<FloatType>(to), narrow = dyn_cast<FloatType>(from);
+  return wide && narrow && APFloat::isRepresentableBy(narrow.getFloatSemantics(), wide.getFloatSemantics());
 }
 
 OpFoldResult PointwiseOp::fold(FoldAdaptor) {
+  if (getMode() != PointwiseMode::Identity || !getAlpha1().isExactlyValue(1.0))
+    return {};
+  Value input = getInputs().front();
+  auto producer = input.getDefiningOp<PointwiseOp>();
+  // A cast of a cast that kept every value reads what that one read.
+  if (producer && producer.getMode() == PointwiseMode::Identity && producer.getAlpha1().isExactlyValue(1.0)) {
+    auto from = cast<TensorDescType>(producer.getInputs().front().getType()).getElementType();
+    if (holds(cast<TensorDescType>(input.getType()).getElementType(), from) && holds(producer.getComputeType(), from)) {
+      getInputsMutable().assign(producer.getInputs().front());
+      return getY();
+    }
+  }
   // An identity that converts nothing. Its operand must be computed in the graph: cuDNN has no graph that returns what it reads. An
   // identity over a clip is kept: it is what makes cuDNN take a bounded clip after a bias.
-  if (getMode() != PointwiseMode::Identity || getInputs().front().getType() != getY().getType() || !getAlpha1().isExactlyValue(1.0))
+  if (input.getType() != getY().getType() || !input.getDefiningOp() || (producer && producer.getUpperClip()))
     return {};
-  auto producer = getInputs().front().getDefiningOp<PointwiseOp>();
-  if (!getInputs().front().getDefiningOp() || (producer && producer.getUpperClip()))
-    return {};
-  return getInputs().front();
+  return input;
 }
 
 LogicalResult PointwiseReluOp::verify() {
   // pointwise_relu_c1
   if (failed(expectShape(*this, "result", shapeOf(getY()), shapeOf(getX()))))
     return failure();
-  return expectComputeType(*this, getComputeType(), /*integers=*/false); // pointwise_relu_c2
+  return expectComputeType(*this, getComputeType(), {}); // pointwise_relu_c2
 }
 
 LogicalResult PointwiseReluOp::canonicalize(PointwiseReluOp op, PatternRewriter &rewriter) {

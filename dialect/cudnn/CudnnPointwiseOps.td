@@ -8,11 +8,13 @@ include "dialect/cudnn/CudnnOpBase.td"
 def Cudnn_PointwiseOp : Cudnn_ComputeOp<"pointwise"> {
   let summary = "an operation element by element";
   let description = [{
-    One to three operands, as many as the mode takes; dims of size 1 broadcast. Backward modes take the output's gradient, then the forward
-    pass's input; `binary_select` takes the two values, then the condition.
+    One to three operands, as many as the mode takes; dims of size 1 broadcast, and vectorized tensors count by their numbers. Backward modes
+    take the output's gradient, then the forward pass's input; `binary_select` takes the two values, then the condition.
 
     The attributes of a mode that are absent have cuDNN's defaults: `lower_clip` 0, no `upper_clip`, `lower_clip_slope` 0, `elu_alpha`,
-    `softplus_beta` and `swish_beta` 1. `alpha1` and `alpha2` multiply the first and the second operand.
+    `softplus_beta` and `swish_beta` 1. `nan_propagation` is of the modes that compare: `relu_fwd` and `relu_bwd` propagate NaN when it is
+    not written, as torch does, `min` and `max` do what cuDNN does of itself. `alpha1` and `alpha2` multiply the first and the second
+    operand; cuDNN gets them as floats, and as doubles where it computes in f64.
 
     **Constraints**
 
@@ -21,6 +23,7 @@ def Cudnn_PointwiseOp : Cudnn_ComputeOp<"pointwise"> {
     * (c3) attributes of other modes are absent, and `gen_index` has its `axis`, below the rank.
     * (c4) `lower_clip` is at most `upper_clip`.
     * (c5) the compute type is f64, f32, f16, bf16, i32 or i1.
+    * (c6) `alpha2` is 1 where there is no second operand.
 
     ```mlir
     %y = cudnn.pointwise add(%x, %b) type = f32
@@ -30,18 +33,20 @@ def Cudnn_PointwiseOp : Cudnn_ComputeOp<"pointwise"> {
     ```
 
     Maps to `CUDNN_BACKEND_POINTWISE_DESCRIPTOR` (`CUDNN_ATTR_POINTWISE_MODE`, `_MATH_PREC`, `_RELU_LOWER_CLIP`, `_RELU_UPPER_CLIP`,
-    `_RELU_LOWER_CLIP_SLOPE`, `_ELU_ALPHA`, `_SOFTPLUS_BETA`, `_SWISH_BETA`, `_AXIS`) and `CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR`
-    (`CUDNN_ATTR_OPERATION_POINTWISE_XDESC`, `_BDESC`, `_TDESC`, `_YDESC`, and `_DYDESC`, `_XDESC`, `_DXDESC` for backward modes).
+    `_RELU_LOWER_CLIP_SLOPE`, `_NAN_PROPAGATION`, `_ELU_ALPHA`, `_SOFTPLUS_BETA`, `_SWISH_BETA`, `_AXIS`) and `CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR`
+    (`CUDNN_ATTR_OPERATION_POINTWISE_XDESC`, `_BDESC`, `_TDESC`, `_YDESC`, `_ALPHA1`, `_ALPHA2`, and `_DYDESC`, `_XDESC`, `_DXDESC` for
+    backward modes).
   }];
   let arguments = (ins Variadic<Cudnn_TensorDescType>:$inputs, Cudnn_PointwiseModeAttr:$mode, TypeAttr:$compute_type,
                        OptionalAttr<F64Attr>:$lower_clip, OptionalAttr<F64Attr>:$upper_clip, OptionalAttr<F64Attr>:$lower_clip_slope,
                        OptionalAttr<F64Attr>:$elu_alpha, OptionalAttr<F64Attr>:$softplus_beta, OptionalAttr<F64Attr>:$swish_beta,
-                       OptionalAttr<I64Attr>:$axis, DefaultValuedAttr<F32Attr, "1.0">:$alpha1, DefaultValuedAttr<F32Attr, "1.0">:$alpha2);
+                       OptionalAttr<I64Attr>:$axis, OptionalAttr<Cudnn_NanPropagationAttr>:$nan_propagation,
+                       DefaultValuedAttr<F64Attr, "1.0">:$alpha1, DefaultValuedAttr<F64Attr, "1.0">:$alpha2);
   let results = (outs Cudnn_TensorDescType:$y);
   let assemblyFormat = [{
     `` $mode `(` $inputs `)` `type` `=` $compute_type (`lower_clip` `=` $lower_clip^)? (`upper_clip` `=` $upper_clip^)?
     (`lower_clip_slope` `=` $lower_clip_slope^)? (`elu_alpha` `=` $elu_alpha^)? (`softplus_beta` `=` $softplus_beta^)?
-    (`swish_beta` `=` $swish_beta^)? (`axis` `=` $axis^)? (`alpha1` `=` $alpha1^)? (`alpha2` `=` $alpha2^)? attr-dict
+    (`swish_beta` `=` $swish_beta^)? (`axis` `=` $axis^)? (`nan_propagation` `=` `` $nan_propagation^)? (`alpha1` `=` $alpha1^)? (`alpha2` `=` $alpha2^)? attr-dict
     `:` qualified(type($inputs)) `->` qualified(type($y))
   }];
   let hasFolder = 1;

@@ -18,5 +18,5 @@ LogicalResult ReductionOp::verify() {
       return emitOpError("expects result dims that are the operand's or 1, but got ") << str(x) << " and " << str(y);
   if (x == y)
     return emitOpError("expects a reduced dim, but got ") << str(x) << " twice";
-  return expectComputeType(*this, getComputeType(), /*integers=*/true); // reduction_c3
+  return expectComputeType(*this, getComputeType(), {/*integer=*/true}); // reduction_c3
 }

@@ -8,7 +8,8 @@ include "dialect/cudnn/CudnnOpBase.td"
 def Cudnn_ReductionOp : Cudnn_ComputeOp<"reduction"> {
   let summary = "reduce dims to 1";
   let description = [{
-    The dims that are 1 in the result and more in the operand are reduced.
+    The dims that are 1 in the result and more in the operand are reduced. cuDNN 9.19 takes `add`, `mul`, `min`, `max` and `amax` in a graph;
+    lowering refuses the others. With `is_deterministic = true` the order of additions is fixed (9.11).
 
     **Constraints**
 
@@ -20,12 +21,16 @@ def Cudnn_ReductionOp : Cudnn_ComputeOp<"reduction"> {
     %y = cudnn.reduction add(%x) type = f32 : !cudnn.tensor_desc<8x64x7x7xf32, NHWC> -> !cudnn.tensor_desc<1x64x1x1xf32, NHWC>
     ```
 
-    Maps to `CUDNN_BACKEND_REDUCTION_DESCRIPTOR` (`CUDNN_ATTR_REDUCTION_OPERATOR`, `_COMP_TYPE`) and
-    `CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR`.
+    Maps to `CUDNN_BACKEND_REDUCTION_DESCRIPTOR` (`CUDNN_ATTR_REDUCTION_OPERATOR`, `_COMP_TYPE`, `_IS_DETERMINISTIC`) and
+    `CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR` (`CUDNN_ATTR_OPERATION_REDUCTION_DESC`, `_XDESC`, `_YDESC`).
   }];
-  let arguments = (ins Cudnn_TensorDescType:$x, Cudnn_ReductionModeAttr:$mode, TypeAttr:$compute_type);
+  let arguments = (ins Cudnn_TensorDescType:$x, Cudnn_ReductionModeAttr:$mode, TypeAttr:$compute_type,
+                       OptionalAttr<BoolAttr>:$is_deterministic);
   let results = (outs Cudnn_TensorDescType:$y);
-  let assemblyFormat = "`` $mode `(` $x `)` `type` `=` $compute_type attr-dict `:` qualified(type($x)) `->` qualified(type($y))";
+  let assemblyFormat = [{
+    `` $mode `(` $x `)` `type` `=` $compute_type (`is_deterministic` `=` $is_deterministic^)? attr-dict `:` qualified(type($x)) `->`
+    qualified(type($y))
+  }];
 }
 
 #endif // CONVOY_CUDNN_REDUCTION_OPS

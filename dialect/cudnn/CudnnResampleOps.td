@@ -8,30 +8,61 @@ include "dialect/cudnn/CudnnOpBase.td"
 def Cudnn_ResampleOp : Cudnn_ComputeOp<"resample"> {
   let summary = "pooling or interpolation over a window";
   let description = [{
+    A window slides over each spatial dim. `nearest` and `bilinear` interpolate between the two elements that a window of 2 covers, and may
+    slide by less than an element: the numbers of `window`, `stride` and the paddings are all over `denominator`, which is 1 when it is
+    not written. A dim of size n becomes `(n + pre_padding + post_padding - window) / stride + 1`, rounded down.
+
+    `maxpool` may have a second result, the index of the maximum in its window, which its gradient wants. `alpha` multiplies the result,
+    `beta` what the result's memory holds before; cuDNN takes them as deprecated. NaN is propagated, as torch does, unless
+    `nan_propagation` says another.
+
     **Constraints**
 
-    * (c1) operand and result have one rank, 3 to 5.
+    * (c1) operand and results have one rank, 3 to 5.
     * (c2) `window` and `stride` have one positive number a spatial dim, `pre_padding` and `post_padding` one that is not negative.
-    * (c3) a pooling's result has the shape that the window gives, and none of its dims is 0.
+    * (c3) the result has the shape that the window gives, and none of its dims is 0.
     * (c4) `maxpool` pads with `neg_inf_pad`, the other modes with `zero_pad` or `edge_val_pad`.
     * (c5) the compute type is f64, f32, f16, bf16 or i32.
+    * (c6) `denominator` is positive, and 1 but with `nearest` and `bilinear`.
+    * (c7) the window of `nearest` and `bilinear` is of 2 elements a dim.
+    * (c8) `index` is a result of `maxpool`, has the first result's shape, and elements of i8, i32, i64 or i1.
 
     ```mlir
     %y = cudnn.resample maxpool(%x) type = f32 window = [3, 3] stride = [2, 2] pre_padding = [1, 1] post_padding = [1, 1]
         padding_mode = neg_inf_pad
         : !cudnn.tensor_desc<1x64x112x112xf16, NHWC> -> !cudnn.tensor_desc<1x64x56x56xf16, NHWC>
+    %z = cudnn.resample bilinear(%y) type = f32 window = [4, 4] stride = [1, 1] pre_padding = [1, 1] post_padding = [2, 2] denominator = 2
+        padding_mode = edge_val_pad
+        : !cudnn.tensor_desc<1x64x56x56xf16, NHWC> -> !cudnn.tensor_desc<1x64x112x112xf16, NHWC>
     ```
 
     Maps to `CUDNN_BACKEND_RESAMPLE_DESCRIPTOR` (`CUDNN_ATTR_RESAMPLE_MODE`, `_COMP_TYPE`, `_SPATIAL_DIMS`, `_WINDOW_DIMS`, `_STRIDES`,
-    `_PRE_PADDINGS`, `_POST_PADDINGS`, `_PADDING_MODE`) and `CUDNN_BACKEND_OPERATION_RESAMPLE_FWD_DESCRIPTOR`.
+    `_PRE_PADDINGS`, `_POST_PADDINGS`, `_PADDING_MODE`, `_NAN_PROPAGATION`) and `CUDNN_BACKEND_OPERATION_RESAMPLE_FWD_DESCRIPTOR`
+    (`CUDNN_ATTR_OPERATION_RESAMPLE_FWD_DESC`, `_XDESC`, `_YDESC`, `_IDXDESC`, `_ALPHA`, `_BETA`).
   }];
   let arguments = (ins Cudnn_TensorDescType:$x, Cudnn_ResampleModeAttr:$mode, TypeAttr:$compute_type, DenseI64ArrayAttr:$window,
                        DenseI64ArrayAttr:$stride, DenseI64ArrayAttr:$pre_padding, DenseI64ArrayAttr:$post_padding,
-                       Cudnn_PaddingModeAttr:$padding_mode);
-  let results = (outs Cudnn_TensorDescType:$y);
+                       DefaultValuedAttr<I64Attr, "1">:$denominator, Cudnn_PaddingModeAttr:$padding_mode,
+                       DefaultValuedAttr<Cudnn_NanPropagationAttr, "::convoy::cudnn::NanPropagation::PropagateNan">:$nan_propagation,
+                       OptionalAttr<F64Attr>:$alpha, OptionalAttr<F64Attr>:$beta);
+  let results = (outs Cudnn_TensorDescType:$y, Optional<Cudnn_TensorDescType>:$index);
   let assemblyFormat = [{
     `` $mode `(` $x `)` `type` `=` $compute_type `window` `=` $window `stride` `=` $stride `pre_padding` `=` $pre_padding
-    `post_padding` `=` $post_padding `padding_mode` `=` `` $padding_mode attr-dict `:` qualified(type($x)) `->` qualified(type($y))
+    `post_padding` `=` $post_padding (`denominator` `=` $denominator^)? `padding_mode` `=` `` $padding_mode
+    (`nan_propagation` `=` `` $nan_propagation^)? (`alpha` `=` $alpha^)? (`beta` `=` $beta^)? attr-dict `:` qualified(type($x)) `->`
+    qualified(type($y)) (`,` qualified(type($index))^)?
+  }];
+  let builders = [
+    OpBuilder<(ins "::mlir::Type":$type, "::mlir::Value":$x, "::convoy::cudnn::ResampleMode":$mode, "::mlir::Type":$computeType,
+                   "::llvm::ArrayRef<int64_t>":$window, "::llvm::ArrayRef<int64_t>":$stride, "::llvm::ArrayRef<int64_t>":$prePadding,
+                   "::llvm::ArrayRef<int64_t>":$postPadding, "::convoy::cudnn::PaddingMode":$paddingMode), [{
+      build($_builder, $_state, type, /*index=*/{}, x, mode, computeType, window, stride, prePadding, postPadding, /*denominator=*/1,
+            paddingMode, NanPropagation::PropagateNan, /*alpha=*/{}, /*beta=*/{});
+    }]>,
+  ];
+  let extraClassDeclaration = [{
+    /// Whether the mode computes elements between others.
+    bool interpolates() { return getMode() == ResampleMode::Nearest || getMode() == ResampleMode::Bilinear; }
   }];
 }
 

@@ -28,17 +28,27 @@ SmallVector<int64_t> channelsLastStrides(ArrayRef<int64_t> shape) {
 SmallVector<int64_t> windowShape(ArrayRef<int64_t> input, ArrayRef<int64_t> window, ArrayRef<int64_t> stride, ArrayRef<int64_t> prePadding,
                                  ArrayRef<int64_t> postPadding, ArrayRef<int64_t> dilation) {
   SmallVector<int64_t> shape(input);
+  size_t first = input.size() - stride.size();
   for (size_t i = 0; i < stride.size(); ++i) {
-    int64_t slack = input[i + 2] + prePadding[i] + postPadding[i] - dilation[i] * (window[i] - 1) - 1;
-    shape[i + 2] = slack < 0 ? 0 : slack / stride[i] + 1;
+    int64_t slack = input[first + i] + prePadding[i] + postPadding[i] - dilation[i] * (window[i] - 1) - 1;
+    shape[first + i] = slack < 0 ? 0 : slack / stride[i] + 1;
   }
   return shape;
 }
 
+SmallVector<int64_t> resampleShape(ArrayRef<int64_t> input, ArrayRef<int64_t> window, ArrayRef<int64_t> stride,
+                                   ArrayRef<int64_t> prePadding, ArrayRef<int64_t> postPadding, int64_t denominator) {
+  SmallVector<int64_t> parts(input), dilation(window.size(), 1);
+  for (int64_t &size : llvm::drop_begin(parts, input.size() - window.size()))
+    size *= denominator;
+  return windowShape(parts, window, stride, prePadding, postPadding, dilation);
+}
+
 SmallVector<int64_t> convolutionShape(ArrayRef<int64_t> input, ArrayRef<int64_t> filter, ArrayRef<int64_t> stride,
                                       ArrayRef<int64_t> prePadding, ArrayRef<int64_t> postPadding, ArrayRef<int64_t> dilation) {
-  SmallVector<int64_t> shape = windowShape(input, filter.drop_front(2), stride, prePadding, postPadding, dilation);
-  shape[1] = filter[0];
+  SmallVector<int64_t> shape = windowShape(input, filter.take_back(stride.size()), stride, prePadding, postPadding, dilation);
+  size_t channels = input.size() - stride.size() - 1; // behind it the spatial dims, before it the batch and maybe the groups
+  shape[channels] = filter[channels - 1];
   return shape;
 }
 

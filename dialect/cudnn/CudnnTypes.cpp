@@ -34,7 +34,18 @@ static StringRef layoutName(int64_t rank, bool channelsLast) {
 }
 
 TensorDescType TensorDescType::get(ArrayRef<int64_t> shape, Type elementType, bool channelsLast, int64_t alignment) {
-  return get(elementType.getContext(), shape, elementType, channelsLast ? channelsLastStrides(shape) : rowMajorStrides(shape), alignment);
+  return get(shape, elementType, channelsLast ? channelsLastStrides(shape) : rowMajorStrides(shape), alignment);
+}
+
+TensorDescType TensorDescType::get(ArrayRef<int64_t> shape, Type elementType, ArrayRef<int64_t> strides, int64_t alignment) {
+  return get(elementType.getContext(), shape, elementType, strides, alignment, /*vectorCount=*/1, /*vectorizedDimension=*/0,
+             TensorReordering::None);
+}
+
+SmallVector<int64_t> TensorDescType::getLogicalShape() const {
+  SmallVector<int64_t> shape(getShape());
+  shape[getVectorizedDimension()] *= getVectorCount();
+  return shape;
 }
 
 bool TensorDescType::isChannelsLast() const { return getStrides() == ArrayRef<int64_t>(channelsLastStrides(getShape())); }
@@ -62,34 +73,61 @@ bool TensorDescType::isPacked() const {
 }
 
 SmallVector<int64_t> TensorDescType::getPhysicalShape() const {
-  if (isRowMajor())
-    return SmallVector<int64_t>(getShape());
-  if (isChannelsLast()) {
-    SmallVector<int64_t> shape(getShape());
+  SmallVector<int64_t> shape;
+  if (isRowMajor()) {
+    llvm::append_range(shape, getShape());
+  } else if (isChannelsLast()) {
+    llvm::append_range(shape, getShape());
     std::rotate(shape.begin() + 1, shape.begin() + 2, shape.end());
-    return shape;
+  } else {
+    // Dims of size 1 go in front, so that the rank stays.
+    SmallVector<int64_t> dims = dimsByStride(*this);
+    shape.assign(getRank() - dims.size(), 1);
+    for (int64_t dim : dims)
+      shape.push_back(getShape()[dim]);
   }
-  // Dims of size 1 go in front, so that the rank stays.
-  SmallVector<int64_t> dims = dimsByStride(*this), shape(getRank() - dims.size(), 1);
-  for (int64_t dim : dims)
-    shape.push_back(getShape()[dim]);
+  if (isVectorized())
+    shape.push_back(getVectorCount());
   return shape;
 }
 
 bool TensorDescType::isSameMemoryAs(ArrayRef<int64_t> shape) const {
+  auto isMore = [](int64_t size) { return size != 1; };
   SmallVector<int64_t> own, other;
-  for (int64_t dim : dimsByStride(*this))
-    own.push_back(getShape()[dim]);
-  llvm::copy_if(shape, std::back_inserter(other), [](int64_t size) { return size != 1; });
+  llvm::copy_if(getPhysicalShape(), std::back_inserter(own), isMore);
+  llvm::copy_if(shape, std::back_inserter(other), isMore);
   return isPacked() && own == other;
 }
 
-TensorDescType TensorDescType::withElementType(Type elementType) const {
-  return get(getContext(), getShape(), elementType, getStrides(), getAlignment());
+/// Whether cuDNN has a name for tensors of `type`.
+static bool isElementType(Type type) {
+  if (auto complex = dyn_cast<ComplexType>(type))
+    return isa<Float32Type, Float64Type>(complex.getElementType());
+  if (auto integer = dyn_cast<IntegerType>(type))
+    return integer.isSignless() ? llvm::is_contained({1u, 4u, 8u, 32u, 64u}, integer.getWidth())
+                                : integer.isUnsigned() && llvm::is_contained({4u, 8u, 32u}, integer.getWidth());
+  return isa<Float64Type, Float32Type, Float16Type, BFloat16Type, Float8E4M3FNType, Float8E5M2Type, Float8E8M0FNUType, Float4E2M1FNType>(
+      type);
+}
+
+/// Whether memory of `type` may be reordered so.
+static bool takesReordering(Type type, TensorReordering reordering) {
+  switch (reordering) {
+  case TensorReordering::None:
+    return true;
+  case TensorReordering::Int8x32:
+    return type.isSignlessInteger(8);
+  case TensorReordering::F16x16:
+    return isa<Float16Type, BFloat16Type>(type);
+  case TensorReordering::F8_128x4:
+    return isa<Float8E8M0FNUType, Float8E4M3FNType>(type);
+  }
+  llvm_unreachable("every reordering is above");
 }
 
 LogicalResult TensorDescType::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> shape, Type elementType,
-                                     ArrayRef<int64_t> strides, int64_t alignment) {
+                                     ArrayRef<int64_t> strides, int64_t alignment, int64_t vectorCount, int64_t vectorizedDimension,
+                                     TensorReordering reordering) {
   // tensor_desc_c1
   if (shape.empty() || shape.size() > 8)
     return emitError() << "expects a tensor descriptor of 1 to 8 dims, but got " << shape.size();
@@ -98,10 +136,7 @@ LogicalResult TensorDescType::verify(function_ref<InFlightDiagnostic()> emitErro
       return emitError() << "expects static dims of at least 1 in a tensor descriptor, but got "
                          << (ShapedType::isDynamic(size) ? "?" : std::to_string(size));
   // tensor_desc_c2
-  bool known = isa<Float64Type, Float32Type, Float16Type, BFloat16Type, Float8E4M3FNType, Float8E5M2Type>(elementType) ||
-               elementType.isSignlessInteger(64) || elementType.isSignlessInteger(32) || elementType.isSignlessInteger(8) ||
-               elementType.isUnsignedInteger(8) || elementType.isSignlessInteger(1);
-  if (!known)
+  if (!isElementType(elementType))
     return emitError() << "expects an element type that cuDNN has, but got " << elementType;
   // tensor_desc_c3
   if (strides.size() != shape.size())
@@ -112,53 +147,99 @@ LogicalResult TensorDescType::verify(function_ref<InFlightDiagnostic()> emitErro
   // tensor_desc_c4
   if (alignment < 1 || !llvm::isPowerOf2_64(alignment))
     return emitError() << "expects an alignment that is a power of two, but got " << alignment;
+  // tensor_desc_c5
+  if (vectorCount < 1)
+    return emitError() << "expects 'vector_count' above 1, but got " << vectorCount;
+  if (vectorCount > 1 && elementType.isInteger(8)) {
+    bool isSigned = elementType.isSignlessInteger();
+    if (vectorCount != 4 && !(isSigned && vectorCount == 32))
+      return emitError() << "expects 'vector_count' " << (isSigned ? "4 or 32" : "4") << " of " << elementType << ", but got "
+                         << vectorCount;
+  }
+  if (vectorizedDimension < 0 || vectorizedDimension >= static_cast<int64_t>(shape.size()))
+    return emitError() << "expects 'vectorized_dimension' in 0 to " << shape.size() - 1 << ", but got " << vectorizedDimension;
+  // tensor_desc_c6
+  if (!takesReordering(elementType, reordering))
+    return emitError() << "expects no reordering '" << stringifyTensorReordering(reordering) << "' of " << elementType;
   return success();
 }
 
-Type TensorDescType::parse(AsmParser &parser) {
-  SMLoc start = parser.getCurrentLocation();
-  SmallVector<int64_t> shape, strides;
-  Type elementType;
-  if (parser.parseLess() || parser.parseDimensionList(shape) || parser.parseType(elementType))
-    return {};
-  int64_t alignment = kDefaultAlignment;
-  bool channelsLast = false, hasAlignment = false, hasOrder = false;
-  while (succeeded(parser.parseOptionalComma())) {
+namespace {
+
+/// The parts of a tensor descriptor's text after the element type.
+struct DescriptorText {
+  std::optional<int64_t> alignment, vectorCount, vectorizedDimension;
+  std::optional<TensorReordering> reordering;
+  SmallVector<int64_t> strides;
+  bool hasOrder = false, channelsLast = false;
+
+  ParseResult parseNumber(AsmParser &parser, SMLoc place, StringRef keyword, std::optional<int64_t> &number) {
+    if (number)
+      return parser.emitError(place, "expects one ") << keyword;
+    return failure(parser.parseEqual() || parser.parseInteger(number.emplace()));
+  }
+
+  ParseResult parsePart(AsmParser &parser, int64_t rank) {
     SMLoc place = parser.getCurrentLocation();
     StringRef keyword;
     if (parser.parseKeyword(&keyword))
-      return {};
-    if (keyword == "alignment") {
-      if (hasAlignment)
-        return parser.emitError(place, "expects one alignment"), Type();
-      hasAlignment = true;
-      if (parser.parseEqual() || parser.parseInteger(alignment))
-        return {};
-      continue;
+      return failure();
+    if (keyword == "alignment")
+      return parseNumber(parser, place, keyword, alignment);
+    if (keyword == "vector_count")
+      return parseNumber(parser, place, keyword, vectorCount);
+    if (keyword == "vectorized_dimension")
+      return parseNumber(parser, place, keyword, vectorizedDimension);
+    if (keyword == "reordering") {
+      StringRef word;
+      SMLoc start;
+      if (parser.parseEqual() || (start = parser.getCurrentLocation(), parser.parseKeyword(&word)))
+        return failure();
+      if (!(reordering = symbolizeTensorReordering(word)))
+        return parser.emitError(start, "expects reordering none, int8x32, f16x16 or f8_128x4, but got '") << word << "'";
+      return success();
     }
     if (hasOrder)
-      return parser.emitError(place, "expects one layout or 'stride'"), Type();
+      return parser.emitError(place, "expects one layout or 'stride'");
     hasOrder = true;
     if (keyword == "stride") {
       auto parseStride = [&]() -> ParseResult { return parser.parseInteger(strides.emplace_back()); };
-      if (parser.parseEqual() || parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseStride))
-        return {};
-      continue;
+      return failure(parser.parseEqual() || parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseStride));
     }
-    channelsLast = keyword == layoutName(shape.size(), /*channelsLast=*/true);
-    if (!channelsLast && keyword != layoutName(shape.size(), /*channelsLast=*/false)) {
-      InFlightDiagnostic diag = parser.emitError(place, "expects 'alignment', 'stride'");
-      if (!layoutName(shape.size(), true).empty())
-        diag << ", " << layoutName(shape.size(), true) << " or " << layoutName(shape.size(), false);
-      diag << ", but got '" << keyword << "'";
-      return {};
-    }
+    channelsLast = keyword == layoutName(rank, /*channelsLast=*/true);
+    if (channelsLast || keyword == layoutName(rank, /*channelsLast=*/false))
+      return success();
+    InFlightDiagnostic diag =
+        parser.emitError(place, "expects 'alignment', 'stride', 'vector_count', 'vectorized_dimension', 'reordering'");
+    if (!layoutName(rank, true).empty())
+      diag << ", " << layoutName(rank, true) << " or " << layoutName(rank, false);
+    return diag << ", but got '" << keyword << "'";
   }
+};
+
+} // namespace
+
+Type TensorDescType::parse(AsmParser &parser) {
+  SMLoc start = parser.getCurrentLocation();
+  SmallVector<int64_t> shape;
+  Type elementType;
+  if (parser.parseLess() || parser.parseDimensionList(shape) || parser.parseType(elementType))
+    return {};
+  DescriptorText text;
+  while (succeeded(parser.parseOptionalComma()))
+    if (text.parsePart(parser, shape.size()))
+      return {};
   if (parser.parseGreater())
     return {};
-  if (strides.empty() && llvm::all_of(shape, [](int64_t size) { return size > 0; }))
-    strides = channelsLast ? channelsLastStrides(shape) : rowMajorStrides(shape);
-  return parser.getChecked<TensorDescType>(start, parser.getContext(), shape, elementType, strides, alignment);
+  if (text.vectorCount.has_value() != text.vectorizedDimension.has_value()) // tensor_desc_c5
+    return parser.emitError(start, "expects 'vector_count' and 'vectorized_dimension' together"), Type();
+  if (text.vectorCount == 1) // tensor_desc_c5
+    return parser.emitError(start, "expects 'vector_count' above 1, but got 1"), Type();
+  if (text.strides.empty() && llvm::all_of(shape, [](int64_t size) { return size > 0; }))
+    text.strides = text.channelsLast ? channelsLastStrides(shape) : rowMajorStrides(shape);
+  return parser.getChecked<TensorDescType>(start, parser.getContext(), shape, elementType, text.strides,
+                                           text.alignment.value_or(kDefaultAlignment), text.vectorCount.value_or(1),
+                                           text.vectorizedDimension.value_or(0), text.reordering.value_or(TensorReordering::None));
 }
 
 void TensorDescType::print(AsmPrinter &printer) const {
@@ -178,5 +259,9 @@ void TensorDescType::print(AsmPrinter &printer) const {
   }
   if (getAlignment() != kDefaultAlignment)
     printer << ", alignment = " << getAlignment();
+  if (isVectorized())
+    printer << ", vector_count = " << getVectorCount() << ", vectorized_dimension = " << getVectorizedDimension();
+  if (getReordering() != TensorReordering::None)
+    printer << ", reordering = " << stringifyTensorReordering(getReordering());
   printer << ">";
 }

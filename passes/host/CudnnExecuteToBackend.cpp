@@ -37,6 +37,11 @@ LogicalResult ConvertCudnnExecuteToBackendPass::convert(func::FuncOp func, const
 
   OpBuilder builder(&getContext());
   for (cudnn::ExecuteOp op : ops) {
+    auto graph = SymbolTable::lookupNearestSymbolFrom<cudnn::GraphOp>(op, op.getGraphAttr());
+    for (unsigned i = 0; i < graph.getNumArguments(); ++i)
+      if (graph.getArgAttr(i, cudnn::kByValueAttr))
+        return op.emitOpError("expects every operand in device memory, but argument #")
+               << i << " of @" << op.getGraph() << " is by value; write its number into the graph as a cudnn.constant";
     if (op.getNumResults() != 0)
       return op.emitOpError("expects memrefs, but got tensors: it is not bufferized");
     SmallVector<Value> buffers(op.getInputs());

@@ -13,14 +13,20 @@ StringRef convoy::cudnnDataType(Type type) {
       .Case([](BFloat16Type) { return "bfloat16"; })
       .Case([](Float8E4M3FNType) { return "fp8_e4m3"; })
       .Case([](Float8E5M2Type) { return "fp8_e5m2"; })
+      .Case([](Float8E8M0FNUType) { return "fp8_e8m0"; })
+      .Case([](Float4E2M1FNType) { return "fp4_e2m1"; })
+      .Case([](cudnn::FastFloatForFp8Type) { return "fast_float_for_fp8"; })
+      .Case([](ComplexType complex) { return complex.getElementType().isF64() ? "complex_fp64" : "complex_fp32"; })
       .Case([](IntegerType integer) -> StringRef {
         switch (integer.getWidth()) {
         case 1:
           return "boolean";
+        case 4:
+          return integer.isUnsigned() ? "uint4" : "int4";
         case 8:
           return integer.isUnsigned() ? "uint8" : "int8";
         case 32:
-          return "int32";
+          return integer.isUnsigned() ? "uint32" : "int32";
         case 64:
           return "int64";
         default:
@@ -43,11 +49,25 @@ CudnnShape convoy::cudnnShape(cudnn::TensorDescType type) {
   return shape;
 }
 
-SmallVector<Value> convoy::realTensors(cudnn::GraphOp graph) {
+SmallVector<RealTensor> convoy::realTensors(cudnn::GraphOp graph) {
   Block &block = graph.getBody().front();
-  SmallVector<Value> values(block.getArguments());
-  llvm::append_range(values, block.getTerminator()->getOperands());
-  return values;
+  SmallVector<RealTensor> tensors;
+  for (BlockArgument argument : block.getArguments())
+    tensors.push_back({argument, 0, graph.getArgAttrDict(argument.getArgNumber())});
+  for (auto [index, value] : llvm::enumerate(block.getTerminator()->getOperands()))
+    tensors.push_back({value, 0, graph.getResultAttrDict(index)});
+  llvm::SmallDenseSet<int64_t> taken;
+  for (RealTensor &tensor : tensors)
+    if (auto uid = tensor.attributes ? tensor.attributes.getAs<IntegerAttr>(cudnn::kUidAttr) : nullptr)
+      taken.insert(tensor.uid = uid.getInt());
+  int64_t next = 1;
+  for (RealTensor &tensor : tensors)
+    if (tensor.uid == 0) {
+      while (taken.contains(next))
+        ++next;
+      tensor.uid = next++;
+    }
+  return tensors;
 }
 
 FailureOr<FuncOp> convoy::writeGraphBuilder(OpBuilder &builder, cudnn::GraphOp graph, int64_t minimumVersion) {

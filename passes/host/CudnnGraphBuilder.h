@@ -20,9 +20,19 @@ struct CudnnShape {
 };
 CudnnShape cudnnShape(cudnn::TensorDescType type);
 
-/// The tensors of a graph that have memory, in the order in which the runtime passes their pointers: arguments, then results. Their place,
-/// counted from 1, is their uid.
-llvm::SmallVector<mlir::Value> realTensors(cudnn::GraphOp graph);
+/// A tensor of a graph that has memory.
+struct RealTensor {
+  mlir::Value value;
+  int64_t uid = 0;
+  /// Its attributes as an argument or a result; null when there are none.
+  mlir::DictionaryAttr attributes;
+
+  bool isByValue() const { return attributes && attributes.contains(cudnn::kByValueAttr); }
+};
+
+/// The tensors of a graph that have memory, in the order in which the runtime passes their pointers: arguments, then results. A uid is the
+/// one that is written, else the next number from 1 on that is not written elsewhere.
+llvm::SmallVector<RealTensor> realTensors(cudnn::GraphOp graph);
 
 /// Writes `cudnn_backend.func @NAME_build` before the graph. Fails, with an error on the op concerned, when cuDNN has no word for
 /// something.

@@ -45,21 +45,46 @@ Value GraphWriter::operation(DescriptorKind kind, const Descriptors &descriptors
   return result;
 }
 
+/// The alignment that a type asks for of itself, which cuDNN wants to be told at least.
+static int64_t naturalAlignment(Type type) {
+  if (auto complex = dyn_cast<ComplexType>(type))
+    return 2 * naturalAlignment(complex.getElementType());
+  return llvm::divideCeil(type.getIntOrFloatBitWidth(), 8);
+}
+
 void GraphWriter::writeTensor(Value value) {
+  if (tensors.contains(value))
+    return;
   auto type = cast<cudnn::TensorDescType>(value.getType());
-  assert(!cudnnDataType(type.getElementType()).empty() && "a tensor descriptor has an element type of cuDNN's");
-  bool isVirtual = !uids.contains(value);
-  int64_t uid = isVirtual ? uids.size() + 1 : uids.lookup(value);
-  uids[value] = uid;
+  Type elementType = type.getElementType();
+  assert(!cudnnDataType(elementType).empty() && "a tensor descriptor has an element type of cuDNN's");
+  auto [real, isVirtual] = reals.try_emplace(value);
+  if (isVirtual)
+    while (!uids.insert(real->second.uid = nextUid++).second)
+      ;
+  BlockArgument raggedOffset = graph.getRaggedOffset(real->second.attributes);
+  if (raggedOffset)
+    writeTensor(raggedOffset);
+  const RealTensor &tensor = reals[value];
   CudnnShape shape = cudnnShape(type);
   loc = value.getLoc();
   Value descriptor = create(DescriptorKind::tensor);
-  set(descriptor, AttributeName::tensor_data_type, dataType(type.getElementType()));
+  set(descriptor, AttributeName::tensor_data_type, dataType(elementType));
   set(descriptor, AttributeName::tensor_dimensions, numbers(shape.dims));
   set(descriptor, AttributeName::tensor_strides, numbers(shape.strides));
-  set(descriptor, AttributeName::tensor_unique_id, numbers(uid));
-  set(descriptor, AttributeName::tensor_byte_alignment, numbers(type.getAlignment()));
+  set(descriptor, AttributeName::tensor_unique_id, numbers(tensor.uid));
+  set(descriptor, AttributeName::tensor_byte_alignment, numbers(std::max(type.getAlignment(), naturalAlignment(elementType))));
   set(descriptor, AttributeName::tensor_is_virtual, builder.getBoolAttr(isVirtual));
+  if (tensor.isByValue())
+    set(descriptor, AttributeName::tensor_is_by_value, builder.getBoolAttr(true));
+  if (type.isVectorized()) {
+    set(descriptor, AttributeName::tensor_vector_count, numbers(type.getVectorCount()));
+    set(descriptor, AttributeName::tensor_vectorized_dimension, numbers(type.getVectorizedDimension() + shape.added));
+  }
+  if (type.getReordering() != cudnn::TensorReordering::None)
+    set(descriptor, AttributeName::tensor_reordering_mode, word(cudnn::stringifyTensorReordering(type.getReordering())));
+  if (raggedOffset)
+    set(descriptor, AttributeName::tensor_ragged_offset_desc, ValueRange(tensors.lookup(raggedOffset)));
   finalize(descriptor);
   tensors[value] = descriptor;
 }
@@ -67,12 +92,15 @@ void GraphWriter::writeTensor(Value value) {
 LogicalResult GraphWriter::write(FuncOp func) {
   Block &block = graph.getBody().front();
   builder.setInsertionPointToStart(&func.getBody().front());
-  SmallVector<Value> reals = realTensors(graph);
-  for (auto [index, value] : llvm::enumerate(reals))
-    uids[value] = index + 1;
+  llvm::SmallDenseSet<Value> offsets;
+  for (const RealTensor &tensor : realTensors(graph)) {
+    reals[tensor.value] = tensor;
+    uids.insert(tensor.uid);
+    offsets.insert(graph.getRaggedOffset(tensor.attributes));
+  }
 
   for (BlockArgument argument : block.getArguments()) {
-    if (argument.use_empty())
+    if (argument.use_empty() && !offsets.contains(argument))
       return graph.emitOpError("expects every argument to be used, but argument ") << argument.getArgNumber() << " is not";
     writeTensor(argument);
   }

@@ -48,7 +48,10 @@ private:
   mlir::OpBuilder &builder;
   cudnn::GraphOp graph;
   mlir::Location loc;
-  llvm::DenseMap<mlir::Value, int64_t> uids;
+  /// Also virtual tensors, once they are written.
+  llvm::DenseMap<mlir::Value, RealTensor> reals;
+  llvm::DenseSet<int64_t> uids;
+  int64_t nextUid = 1;
   llvm::DenseMap<mlir::Value, mlir::Value> tensors;
   llvm::DenseMap<mlir::Attribute, mlir::Value> operators;
   llvm::SmallVector<mlir::Value> created;

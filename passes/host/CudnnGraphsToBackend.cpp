@@ -38,11 +38,20 @@ std::string operationName(Operation &op) {
       .Default([](Operation *op) { return op->getName().stripDialect().str(); });
 }
 
-/// torch's name of a type; those of eight bits stay inside graphs, so that no tensor at a program's border has them.
+/// torch's name of a type, also of those that no tensor at a program's border has.
 StringRef dtypeName(Type type) {
-  if (isa<Float8E4M3FNType>(type))
-    return "float8_e4m3fn";
-  return isa<Float8E5M2Type>(type) ? "float8_e5m2" : torchDtype(type);
+  return llvm::TypeSwitch<Type, StringRef>(type)
+      .Case([](Float8E4M3FNType) { return "float8_e4m3fn"; })
+      .Case([](Float8E5M2Type) { return "float8_e5m2"; })
+      .Case([](Float8E8M0FNUType) { return "float8_e8m0fnu"; })
+      .Case([](Float4E2M1FNType) { return "float4_e2m1fn_x2"; })
+      .Case([](ComplexType complex) { return complex.getElementType().isF64() ? "complex128" : "complex64"; })
+      .Case([](IntegerType integer) -> StringRef {
+        if (integer.getWidth() == 4)
+          return integer.isUnsigned() ? "uint4" : "int4";
+        return integer.isUnsignedInteger(32) ? "uint32" : torchDtype(integer);
+      })
+      .Default([](Type type) { return torchDtype(type); });
 }
 
 DictionaryAttr describeGraph(OpBuilder &builder, cudnn::GraphOp graph, StringRef symbol) {
@@ -50,18 +59,21 @@ DictionaryAttr describeGraph(OpBuilder &builder, cudnn::GraphOp graph, StringRef
   Block &block = graph.getBody().front();
   for (Operation &op : block.without_terminator())
     ops.push_back(builder.getStringAttr(operationName(op)));
-  for (auto [index, value] : llvm::enumerate(realTensors(graph))) {
-    auto type = cast<cudnn::TensorDescType>(value.getType());
+  for (const RealTensor &tensor : realTensors(graph)) {
+    auto type = cast<cudnn::TensorDescType>(tensor.value.getType());
     StringRef dtype = dtypeName(type.getElementType());
     assert(!dtype.empty() && "every element type of cuDNN's has a name in torch");
     CudnnShape shape = cudnnShape(type);
-    tensors.push_back(builder.getDictionaryAttr({
-        builder.getNamedAttr("uid", builder.getI64IntegerAttr(index + 1)),
-        builder.getNamedAttr("role", builder.getStringAttr(isa<BlockArgument>(value) ? "input" : "output")),
+    SmallVector<NamedAttribute> entry = {
+        builder.getNamedAttr("uid", builder.getI64IntegerAttr(tensor.uid)),
+        builder.getNamedAttr("role", builder.getStringAttr(isa<BlockArgument>(tensor.value) ? "input" : "output")),
         builder.getNamedAttr("shape", builder.getDenseI64ArrayAttr(shape.dims)),
         builder.getNamedAttr("strides", builder.getDenseI64ArrayAttr(shape.strides)),
         builder.getNamedAttr("dtype", builder.getStringAttr(dtype)),
-    }));
+    };
+    if (tensor.isByValue())
+      entry.push_back(builder.getNamedAttr("by_value", builder.getBoolAttr(true)));
+    tensors.push_back(builder.getDictionaryAttr(entry));
   }
   return builder.getDictionaryAttr({
       builder.getNamedAttr("name", graph.getSymNameAttr()),

@@ -14,8 +14,13 @@ FailureOr<Value> convoy::lower(GraphWriter &writer, cudnn::PointwiseOp op) {
     if (value)
       values.emplace_back(attribute, value);
   };
-  if (mode == cudnn::PointwiseMode::ReluFwd || mode == cudnn::PointwiseMode::ReluBwd) {
-    values.emplace_back(AttributeName::pointwise_nan_propagation, writer.word("propagate_nan")); // as torch does
+  bool isRelu = mode == cudnn::PointwiseMode::ReluFwd || mode == cudnn::PointwiseMode::ReluBwd;
+  std::optional<cudnn::NanPropagation> nan = op.getNanPropagation();
+  if (isRelu && !nan)
+    nan = cudnn::NanPropagation::PropagateNan; // as torch does
+  if (nan)
+    values.emplace_back(AttributeName::pointwise_nan_propagation, writer.word(cudnn::stringifyNanPropagation(*nan)));
+  if (isRelu) {
     FloatAttr lower = op.getLowerClipAttr();
     number(AttributeName::pointwise_relu_lower_clip, lower ? lower : writer.getBuilder().getF64FloatAttr(0.0));
   }

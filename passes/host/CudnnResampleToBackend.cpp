@@ -1,25 +1,47 @@
 // Pooling and interpolation as descriptors.
 
 #include "passes/host/CudnnGraphWriter.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace convoy;
 using namespace convoy::cudnn_backend;
 
+/// `values` over `denominator`: whole numbers where that is 1, fractions in lowest terms elsewhere.
+static Attribute parts(GraphWriter &writer, ArrayRef<int64_t> values, int64_t denominator) {
+  if (denominator == 1)
+    return writer.numbers(values);
+  SmallVector<int64_t> pairs;
+  for (int64_t value : values) {
+    int64_t divisor = std::gcd(value, denominator);
+    pairs.append({value / divisor, denominator / divisor});
+  }
+  return FractionsAttr::get(writer.getBuilder().getContext(), pairs);
+}
+
 FailureOr<Value> convoy::lower(GraphWriter &writer, cudnn::ResampleOp op) {
-  int64_t spatialRank = op.getWindow().size();
-  Value resample = writer.shared(DescriptorKind::resample,
-                                 {{AttributeName::resample_mode, writer.word(cudnn::stringifyResampleMode(op.getMode()))},
-                                  {AttributeName::resample_comp_type, writer.dataType(op.getComputeType())},
-                                  {AttributeName::resample_nan_propagation, writer.word("propagate_nan")}, // as torch does
-                                  {AttributeName::resample_padding_mode, writer.word(cudnn::stringifyPaddingMode(op.getPaddingMode()))},
-                                  {AttributeName::resample_spatial_dims, writer.numbers(spatialRank)},
-                                  {AttributeName::resample_window_dims, writer.numbers(op.getWindow())},
-                                  {AttributeName::resample_pre_paddings, writer.numbers(op.getPrePadding())},
-                                  {AttributeName::resample_post_paddings, writer.numbers(op.getPostPadding())},
-                                  {AttributeName::resample_strides, writer.numbers(op.getStride())}});
+  auto each = [&](ArrayRef<int64_t> values) { return parts(writer, values, op.getDenominator()); };
+  auto spatialRank = static_cast<int64_t>(op.getWindow().size());
+  Value resample =
+      writer.shared(DescriptorKind::resample,
+                    {{AttributeName::resample_mode, writer.word(cudnn::stringifyResampleMode(op.getMode()))},
+                     {AttributeName::resample_comp_type, writer.dataType(op.getComputeType())},
+                     {AttributeName::resample_nan_propagation, writer.word(cudnn::stringifyNanPropagation(op.getNanPropagation()))},
+                     {AttributeName::resample_padding_mode, writer.word(cudnn::stringifyPaddingMode(op.getPaddingMode()))},
+                     {AttributeName::resample_spatial_dims, writer.numbers(spatialRank)},
+                     {AttributeName::resample_window_dims, each(op.getWindow())},
+                     {AttributeName::resample_pre_paddings, each(op.getPrePadding())},
+                     {AttributeName::resample_post_paddings, each(op.getPostPadding())},
+                     {AttributeName::resample_strides, each(op.getStride())}});
+  GraphWriter::Values scales;
+  if (op.getAlphaAttr())
+    scales.emplace_back(AttributeName::operation_resample_fwd_alpha, op.getAlphaAttr());
+  if (op.getBetaAttr())
+    scales.emplace_back(AttributeName::operation_resample_fwd_beta, op.getBetaAttr());
   return writer.operation(DescriptorKind::operation_resample_fwd,
                           {{AttributeName::operation_resample_fwd_desc, resample},
                            {AttributeName::operation_resample_fwd_xdesc, writer.tensor(op.getX())},
-                           {AttributeName::operation_resample_fwd_ydesc, writer.tensor(op.getY())}});
+                           {AttributeName::operation_resample_fwd_ydesc, writer.tensor(op.getY())},
+                           {AttributeName::operation_resample_fwd_idxdesc, writer.tensor(op.getIndex())}},
+                          scales);
 }

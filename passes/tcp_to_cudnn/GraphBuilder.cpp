@@ -82,8 +82,8 @@ Value GraphBuilder::buildConv(tcp::ConvOpInterface op, TensorDescType type) {
       numbers->insert(numbers->begin(), 0);
   }
   return cudnn::ConvolutionOp::create(builder, op.getLoc(), type, values.lookup(op.getInput()), values.lookup(op.getWeights()),
-                                      cudnn::ConvolutionMode::Fprop, cudnn::ConvolutionKind::CrossCorrelation, f32, APFloat(1.0f),
-                                      APFloat(0.0f), /*spatial_dim_count=*/IntegerAttr(), stride, pre, post, dilation);
+                                      cudnn::ConvolutionMode::Fprop, cudnn::ConvolutionKind::CrossCorrelation, f32, APFloat(1.0),
+                                      APFloat(0.0), /*spatial_dim_count=*/IntegerAttr(), stride, pre, post, dilation);
 }
 
 Value GraphBuilder::buildPool(Operation *op, TensorDescType type) {
@@ -97,7 +97,7 @@ Value GraphBuilder::buildPool(Operation *op, TensorDescType type) {
       pre.push_back(pad[2 * i]);
       post.push_back(pad[2 * i + 1] + extra[i]);
     }
-    return cudnn::ResampleOp::create(builder, op->getLoc(), type, x, mode, f32, window, stride, pre, post, padding);
+    return cudnn::ResampleOp::create(builder, op->getLoc(), type, x, mode, f32, window, stride, pre, post, padding).getY();
   };
   if (auto pool = dyn_cast<tcp::MaxPoolOp>(op)) {
     SmallVector<int64_t> none(pool.getKernel().size());

@@ -14,7 +14,7 @@ GraphTable::GraphTable(ModuleOp module) : symbols(module) {
 std::string GraphTable::contentOf(cudnn::GraphOp graph) {
   std::string text;
   llvm::raw_string_ostream os(text);
-  os << graph.getFunctionType();
+  os << graph.getFunctionType() << graph.getArgAttrsAttr() << graph.getResAttrsAttr();
   for (Operation &op : graph.getBody().front())
     op.print(os << "\n", OpPrintingFlags().useLocalScope());
   return text;

@@ -31,3 +31,25 @@ cudnn.graph @spellings(%x: !cudnn.tensor_desc<1x8x4xf32>, %w: !cudnn.tensor_desc
       : !cudnn.tensor_desc<1x8x4xf32>, !cudnn.tensor_desc<8x8x1xf32> -> !cudnn.tensor_desc<1x8x4xf32>
   cudnn.return %1 : !cudnn.tensor_desc<1x8x4xf32>
 }
+
+// A cast that keeps every value is passed over; one that does not is not.
+// CHECK-LABEL: cudnn.graph @casts(
+// CHECK-SAME: %[[X:.*]]: !cudnn.tensor_desc<8x4xf16>)
+// CHECK-NEXT: %[[A:.*]] = cudnn.pointwise abs(%[[X]])
+// CHECK-NEXT: %[[R:.*]] = cudnn.pointwise relu_fwd(%[[A]])
+// CHECK-NEXT: %[[N:.*]] = cudnn.pointwise identity(%[[A]]) type = f32 : !cudnn.tensor_desc<8x4xf16> -> !cudnn.tensor_desc<8x4xbf16>
+// CHECK-NEXT: %[[W:.*]] = cudnn.pointwise identity(%[[N]]) type = f32 : !cudnn.tensor_desc<8x4xbf16> -> !cudnn.tensor_desc<8x4xf16>
+// CHECK-NEXT: %[[L:.*]] = cudnn.pointwise identity(%[[A]]) type = bf16 : !cudnn.tensor_desc<8x4xf16> -> !cudnn.tensor_desc<8x4xf32>
+// CHECK-NEXT: %[[M:.*]] = cudnn.pointwise identity(%[[L]]) type = f32 : !cudnn.tensor_desc<8x4xf32> -> !cudnn.tensor_desc<8x4xf16>
+// CHECK-NEXT: cudnn.return %[[R]], %[[W]], %[[M]]
+cudnn.graph @casts(%x: !cudnn.tensor_desc<8x4xf16>) -> (!cudnn.tensor_desc<8x4xf16>, !cudnn.tensor_desc<8x4xf16>, !cudnn.tensor_desc<8x4xf16>) {
+  %0 = cudnn.pointwise abs(%x) type = f32 : !cudnn.tensor_desc<8x4xf16> -> !cudnn.tensor_desc<8x4xf16>
+  %1 = cudnn.pointwise identity(%0) type = f32 : !cudnn.tensor_desc<8x4xf16> -> !cudnn.tensor_desc<8x4xf32>
+  %2 = cudnn.pointwise identity(%1) type = f32 : !cudnn.tensor_desc<8x4xf32> -> !cudnn.tensor_desc<8x4xf16>
+  %3 = cudnn.pointwise relu_fwd(%2) type = f32 : !cudnn.tensor_desc<8x4xf16> -> !cudnn.tensor_desc<8x4xf16>
+  %4 = cudnn.pointwise identity(%0) type = f32 : !cudnn.tensor_desc<8x4xf16> -> !cudnn.tensor_desc<8x4xbf16>
+  %5 = cudnn.pointwise identity(%4) type = f32 : !cudnn.tensor_desc<8x4xbf16> -> !cudnn.tensor_desc<8x4xf16>
+  %6 = cudnn.pointwise identity(%0) type = bf16 : !cudnn.tensor_desc<8x4xf16> -> !cudnn.tensor_desc<8x4xf32>
+  %7 = cudnn.pointwise identity(%6) type = f32 : !cudnn.tensor_desc<8x4xf32> -> !cudnn.tensor_desc<8x4xf16>
+  cudnn.return %3, %5, %7 : !cudnn.tensor_desc<8x4xf16>, !cudnn.tensor_desc<8x4xf16>, !cudnn.tensor_desc<8x4xf16>
+}

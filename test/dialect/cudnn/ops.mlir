@@ -60,6 +60,59 @@ cudnn.graph @others(%a: !cudnn.tensor_desc<8x16x32xf16>, %b: !cudnn.tensor_desc<
   cudnn.return %0, %1, %2 : !cudnn.tensor_desc<8x16x8xf32>, !cudnn.tensor_desc<1x8x1x1xf32, NHWC>, !cudnn.tensor_desc<1x8x3x3xf32, NHWC>
 }
 
+// The groups are a dim of their own; vectors of four channels; a compute type that only cuDNN has.
+// CHECK-LABEL: cudnn.graph @grouped_dims
+cudnn.graph @grouped_dims(%x: !cudnn.tensor_desc<2x4x8x5x6x7xf32> {cudnn.uid = 120 : i64}, %w: !cudnn.tensor_desc<4x6x8x3x3x3xf32> {cudnn.uid = 119 : i64}) -> (!cudnn.tensor_desc<2x4x6x3x4x5xf32> {cudnn.uid = 121 : i64}) {
+  // CHECK: cudnn.convolution(%{{.*}}, %{{.*}}) kind = convolution type = f32 beta = 5.000000e-01 spatial_stride = [1, 1, 1]
+  %0 = cudnn.convolution(%x, %w) kind = convolution type = f32 beta = 0.5 spatial_stride = [1, 1, 1] pre_padding = [0, 0, 0]
+      post_padding = [0, 0, 0] dilation = [1, 1, 1] : !cudnn.tensor_desc<2x4x8x5x6x7xf32>, !cudnn.tensor_desc<4x6x8x3x3x3xf32> -> !cudnn.tensor_desc<2x4x6x3x4x5xf32>
+  cudnn.return %0 : !cudnn.tensor_desc<2x4x6x3x4x5xf32>
+}
+
+// CHECK-LABEL: cudnn.graph @vectors
+cudnn.graph @vectors(%x: !cudnn.tensor_desc<8x16x16x16xi8, vector_count = 4, vectorized_dimension = 1>, %w: !cudnn.tensor_desc<64x16x3x3xi8, vector_count = 4, vectorized_dimension = 1>, %b: !cudnn.tensor_desc<1x64x1x1xf32>) -> !cudnn.tensor_desc<8x16x16x16xi8, vector_count = 4, vectorized_dimension = 1> {
+  // CHECK: vector_count = 4, vectorized_dimension = 1> -> !cudnn.tensor_desc<8x64x16x16xf32, NCHW>
+  %0 = cudnn.convolution(%x, %w) type = i32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1]
+      : !cudnn.tensor_desc<8x16x16x16xi8, vector_count = 4, vectorized_dimension = 1>, !cudnn.tensor_desc<64x16x3x3xi8, vector_count = 4, vectorized_dimension = 1> -> !cudnn.tensor_desc<8x64x16x16xf32>
+  %1 = cudnn.pointwise add(%0, %b) type = f32 : !cudnn.tensor_desc<8x64x16x16xf32>, !cudnn.tensor_desc<1x64x1x1xf32> -> !cudnn.tensor_desc<8x16x16x16xi8, vector_count = 4, vectorized_dimension = 1>
+  cudnn.return %1 : !cudnn.tensor_desc<8x16x16x16xi8, vector_count = 4, vectorized_dimension = 1>
+}
+
+// CHECK-LABEL: cudnn.graph @fp8
+cudnn.graph @fp8(%a: !cudnn.tensor_desc<4x32x64xf8E4M3FN>, %b: !cudnn.tensor_desc<4x64x48xf8E5M2>) -> !cudnn.tensor_desc<4x32x48xbf16> {
+  // CHECK: cudnn.matmul(%{{.*}}, %{{.*}}) type = !cudnn.fast_float_for_fp8 :
+  %0 = cudnn.matmul(%a, %b) type = !cudnn.fast_float_for_fp8 : !cudnn.tensor_desc<4x32x64xf8E4M3FN>, !cudnn.tensor_desc<4x64x48xf8E5M2> -> !cudnn.tensor_desc<4x32x48xbf16>
+  cudnn.return %0 : !cudnn.tensor_desc<4x32x48xbf16>
+}
+
+// CHECK-LABEL: cudnn.graph @overrides(
+// CHECK-SAME: {cudnn.ragged_offset = 4 : i64}
+cudnn.graph @overrides(%a: !cudnn.tensor_desc<8x32x64xf16> {cudnn.ragged_offset = 4 : i64}, %b: !cudnn.tensor_desc<2x64x48xf16>, %m: !cudnn.tensor_desc<8x1x1xi32>, %k: !cudnn.tensor_desc<8x1x1xi64>, %o: !cudnn.tensor_desc<9x1x1xi32>)
+    -> !cudnn.tensor_desc<8x32x48xf16> {
+  // CHECK: cudnn.matmul(%{{.*}}, %{{.*}}) type = f32 m_override(%{{.*}} : !cudnn.tensor_desc<8x1x1xi32>) k_override(%{{.*}} : !cudnn.tensor_desc<8x1x1xi64>) padding_value = -1.000000e+00 :
+  %0 = cudnn.matmul(%a, %b) type = f32 m_override(%m : !cudnn.tensor_desc<8x1x1xi32>) k_override(%k : !cudnn.tensor_desc<8x1x1xi64>) padding_value = -1.0
+      : !cudnn.tensor_desc<8x32x64xf16>, !cudnn.tensor_desc<2x64x48xf16> -> !cudnn.tensor_desc<8x32x48xf16>
+  cudnn.return %0 : !cudnn.tensor_desc<8x32x48xf16>
+}
+
+// CHECK-LABEL: cudnn.graph @resamples(
+cudnn.graph @resamples(%x: !cudnn.tensor_desc<1x8x6x6xf16, NHWC>, %s: !cudnn.tensor_desc<1x1x1x1xf32> {cudnn.by_value})
+    -> (!cudnn.tensor_desc<1x8x3x3xf16, NHWC>, !cudnn.tensor_desc<1x8x3x3xi8, NHWC>, !cudnn.tensor_desc<1x8x12x12xf16, NHWC>, !cudnn.tensor_desc<1x8x1x1xf32, NHWC>) {
+  // CHECK: padding_mode = neg_inf_pad nan_propagation = not_propagate_nan alpha = 2.000000e+00 beta = 0.000000e+00 : {{.*}} -> !cudnn.tensor_desc<1x8x3x3xf16, NHWC>, !cudnn.tensor_desc<1x8x3x3xi8, NHWC>
+  %0, %1 = cudnn.resample maxpool(%x) type = f32 window = [3, 3] stride = [2, 2] pre_padding = [1, 1] post_padding = [1, 1]
+      padding_mode = neg_inf_pad nan_propagation = not_propagate_nan alpha = 2.0 beta = 0.0
+      : !cudnn.tensor_desc<1x8x6x6xf16, NHWC> -> !cudnn.tensor_desc<1x8x3x3xf16, NHWC>, !cudnn.tensor_desc<1x8x3x3xi8, NHWC>
+  // CHECK: window = [4, 4] stride = [1, 1] pre_padding = [1, 1] post_padding = [2, 2] denominator = 2 padding_mode = edge_val_pad :
+  %2 = cudnn.resample bilinear(%x) type = f32 window = [4, 4] stride = [1, 1] pre_padding = [1, 1] post_padding = [2, 2] denominator = 2
+      padding_mode = edge_val_pad : !cudnn.tensor_desc<1x8x6x6xf16, NHWC> -> !cudnn.tensor_desc<1x8x12x12xf16, NHWC>
+  // CHECK: cudnn.pointwise max(%{{.*}}, %{{.*}}) type = f32 nan_propagation = propagate_nan alpha2 = 3.000000e+00 :
+  %3 = cudnn.pointwise max(%x, %s) type = f32 nan_propagation = propagate_nan alpha2 = 3.0
+      : !cudnn.tensor_desc<1x8x6x6xf16, NHWC>, !cudnn.tensor_desc<1x1x1x1xf32> -> !cudnn.tensor_desc<1x8x6x6xf32, NHWC>
+  // CHECK: cudnn.reduction add(%{{.*}}) type = f32 is_deterministic = true :
+  %4 = cudnn.reduction add(%3) type = f32 is_deterministic = true : !cudnn.tensor_desc<1x8x6x6xf32, NHWC> -> !cudnn.tensor_desc<1x8x1x1xf32, NHWC>
+  cudnn.return %0, %1, %2, %4 : !cudnn.tensor_desc<1x8x3x3xf16, NHWC>, !cudnn.tensor_desc<1x8x3x3xi8, NHWC>, !cudnn.tensor_desc<1x8x12x12xf16, NHWC>, !cudnn.tensor_desc<1x8x1x1xf32, NHWC>
+}
+
 // CHECK-LABEL: func.func @calls
 func.func @calls(%x: tensor<1x56x56x64xf16>, %w: tensor<64x3x3x64xf16>, %b: tensor<1x1x1x64xf16>, %m: memref<1x56x56x64xf16>,
                  %v: memref<64x3x3x64xf16>, %c: memref<64xf16>) -> tensor<1x56x56x64xf16> {
@@ -71,4 +124,11 @@ func.func @calls(%x: tensor<1x56x56x64xf16>, %w: tensor<64x3x3x64xf16>, %b: tens
   // CHECK: cudnn.execute @conv2d_bias_relu ins(%{{.*}}, %{{.*}}, %{{.*}} : memref<1x56x56x64xf16>, memref<64x3x3x64xf16>, memref<64xf16>) outs(%{{.*}} : memref<1x56x56x64xf16>)
   cudnn.execute @conv2d_bias_relu ins(%m, %v, %c : memref<1x56x56x64xf16>, memref<64x3x3x64xf16>, memref<64xf16>) outs(%m : memref<1x56x56x64xf16>)
   return %y : tensor<1x56x56x64xf16>
+}
+
+// The numbers of a vector lie together, behind all dims.
+// CHECK-LABEL: func.func @vector_calls
+func.func @vector_calls(%x: memref<8x16x16x16x4xi8>, %w: memref<64x16x3x3x4xi8>, %b: memref<64xf32>, %y: memref<8x16x16x16x4xi8>) {
+  cudnn.execute @vectors ins(%x, %w, %b : memref<8x16x16x16x4xi8>, memref<64x16x3x3x4xi8>, memref<64xf32>) outs(%y : memref<8x16x16x16x4xi8>)
+  return
 }

@@ -64,3 +64,24 @@ func.func @main(%runtime: !llvm.ptr, %x: tensor<2x4x4xf32>, %y: tensor<2x4x4xf32
   %zero = arith.constant 0 : i32
   return %zero : i32
 }
+
+// -----
+
+cudnn.graph @g(%x: !cudnn.tensor_desc<2x4x4xf32>, %s: !cudnn.tensor_desc<1x1x1xf32> {cudnn.by_value}) -> !cudnn.tensor_desc<2x4x4xf32> {
+  %0 = cudnn.pointwise mul(%x, %s) type = f32 : !cudnn.tensor_desc<2x4x4xf32>, !cudnn.tensor_desc<1x1x1xf32> -> !cudnn.tensor_desc<2x4x4xf32>
+  cudnn.return %0 : !cudnn.tensor_desc<2x4x4xf32>
+}
+func.func @main(%runtime: !llvm.ptr, %x: memref<2x4x4xf32>, %s: memref<1xf32>, %y: memref<2x4x4xf32>) -> i32 attributes {tcp.target = "cuda"} {
+  // expected-error @+1 {{expects every operand in device memory, but argument #1 of @g is by value; write its number into the graph as a cudnn.constant}}
+  cudnn.execute @g ins(%x, %s : memref<2x4x4xf32>, memref<1xf32>) outs(%y : memref<2x4x4xf32>)
+  %zero = arith.constant 0 : i32
+  return %zero : i32
+}
+
+// -----
+
+cudnn.graph @fixed(%x: !cudnn.tensor_desc<2x4x4xf32>) -> !cudnn.tensor_desc<2x4x1xf32> {
+  // expected-error @+1 {{expects what cuDNN 9.0.0 has, but got CUDNN_ATTR_REDUCTION_IS_DETERMINISTIC, which needs 9.11.0}}
+  %0 = cudnn.reduction add(%x) type = f32 is_deterministic = true : !cudnn.tensor_desc<2x4x4xf32> -> !cudnn.tensor_desc<2x4x1xf32>
+  cudnn.return %0 : !cudnn.tensor_desc<2x4x1xf32>
+}
