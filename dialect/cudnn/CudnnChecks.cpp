@@ -15,13 +15,33 @@ LogicalResult expectShape(Operation *op, StringRef what, ArrayRef<int64_t> actua
 }
 
 LogicalResult expectRank(Operation *op, int64_t low, int64_t high) {
-  int64_t rank = shapeOf(op->getResult(0)).size();
-  for (Value operand : op->getOperands())
-    if (static_cast<int64_t>(shapeOf(operand).size()) != rank)
-      return op->emitOpError() << "expects tensors of equal rank, but got " << shapeOf(operand).size() << " and " << rank;
-  if (rank < low || rank > high)
-    return op->emitOpError() << "expects tensors of rank " << low << " to " << high << ", but got " << rank;
+  SmallVector<Value> tensors(op->getOperands());
+  tensors.push_back(op->getResult(0));
+  return expectRank(op, tensors, low, high);
+}
+
+LogicalResult expectRank(Operation *op, ValueRange tensors, int64_t low, int64_t high) {
+  int64_t rank = shapeOf(tensors.back()).size();
+  for (Value tensor : tensors)
+    if (static_cast<int64_t>(shapeOf(tensor).size()) != rank)
+      return op->emitOpError() << "expects tensors of equal rank, but got " << shapeOf(tensor).size() << " and " << rank;
+  if (rank < low || rank > high) {
+    InFlightDiagnostic diag = op->emitOpError() << "expects tensors of rank " << low;
+    if (high != low)
+      diag << " to " << high;
+    return diag << ", but got " << rank;
+  }
   return success();
+}
+
+LogicalResult expectByValue(Operation *op, StringRef name, Value value) {
+  if (!value || value.getDefiningOp<ConstantOp>())
+    return success();
+  auto argument = dyn_cast<BlockArgument>(value);
+  auto graph = argument ? dyn_cast<GraphOp>(argument.getOwner()->getParentOp()) : GraphOp();
+  if (graph && graph.getArgAttr(argument.getArgNumber(), kByValueAttr))
+    return success();
+  return op->emitOpError() << "expects '" << name << "' by value: the result of 'cudnn.constant', or an argument with 'cudnn.by_value'";
 }
 
 LogicalResult expectComputeType(Operation *op, Type type, ComputeTypes others) {

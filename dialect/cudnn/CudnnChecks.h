@@ -18,6 +18,12 @@ llvm::LogicalResult expectShape(mlir::Operation *op, llvm::StringRef what, llvm:
 /// Checks that operands and results have one rank, inside [low, high].
 llvm::LogicalResult expectRank(mlir::Operation *op, int64_t low, int64_t high);
 
+/// The same for some of an op's tensors.
+llvm::LogicalResult expectRank(mlir::Operation *op, mlir::ValueRange tensors, int64_t low, int64_t high);
+
+/// Checks that the tensor `name`, if it is there, is a number in the graph.
+llvm::LogicalResult expectByValue(mlir::Operation *op, llvm::StringRef name, mlir::Value value);
+
 /// Compute types beside f64, f32, f16 and bf16: i32, i1, and floats that are fast for fp8.
 struct ComputeTypes {
   bool integer = false;

@@ -54,6 +54,8 @@ static LogicalResult verifyGraphBody(Operation *op, Block &body) {
   for (auto [i, value] : llvm::enumerate(body.getTerminator()->getOperands())) {
     if (isa<BlockArgument>(value))
       return op->emitOpError("expects results that are computed in the graph, but result #") << i << " is an argument";
+    if (value.getDefiningOp<ConstantOp>())
+      return op->emitOpError("expects results that are computed in the graph, but result #") << i << " is a constant";
     if (!seen.insert(value).second)
       return op->emitOpError("expects every value as a result once, but result #") << i << " is a result already";
   }

@@ -29,7 +29,7 @@ def Cudnn_GraphOp : Op<Cudnn_Dialect, "graph", [IsolatedFromAbove, FunctionOpInt
 
     * (c1) arguments and results are tensor descriptors, and there is at least one result.
     * (c2) there is a body of operations of a graph, at least one, ended by `cudnn.return`.
-    * (c3) results are computed in the graph, each once: an argument or a value that is a result already cannot be one.
+    * (c3) results are computed in the graph, each once: an argument, a constant or a value that is a result already cannot be one.
     * (c4) `cudnn.uid` is a positive i64, and no two are equal.
     * (c5) `cudnn.by_value` is a unit attribute of an argument with one element.
     * (c6) `cudnn.ragged_offset` is the number of another argument, of i32 or i64 elements, that is not ragged and not by value itself.

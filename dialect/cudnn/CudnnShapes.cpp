@@ -52,4 +52,29 @@ SmallVector<int64_t> convolutionShape(ArrayRef<int64_t> input, ArrayRef<int64_t>
   return shape;
 }
 
+SmallVector<int64_t> channelShape(ArrayRef<int64_t> input) {
+  SmallVector<int64_t> shape(input.size(), 1);
+  shape[1] = input[1];
+  return shape;
+}
+
+std::pair<SmallVector<int64_t>, SmallVector<int64_t>> layerNormShapes(ArrayRef<int64_t> input, int64_t axis, bool adaptive) {
+  SmallVector<int64_t> parameters(input), statistics(input);
+  std::fill(parameters.begin() + adaptive, parameters.begin() + axis, 1);
+  std::fill(statistics.begin() + axis, statistics.end(), 1);
+  return {parameters, statistics};
+}
+
+FailureOr<SmallVector<int64_t>> concatShape(ArrayRef<ArrayRef<int64_t>> inputs, int64_t axis) {
+  SmallVector<int64_t> result(inputs.front());
+  for (ArrayRef<int64_t> input : inputs.drop_front())
+    for (auto [i, size] : llvm::enumerate(input)) {
+      if (static_cast<int64_t>(i) == axis)
+        result[i] += size;
+      else if (result[i] != size)
+        return failure();
+    }
+  return result;
+}
+
 } // namespace convoy::cudnn

@@ -29,6 +29,16 @@ llvm::SmallVector<int64_t> convolutionShape(llvm::ArrayRef<int64_t> input, llvm:
                                             llvm::ArrayRef<int64_t> prePadding, llvm::ArrayRef<int64_t> postPadding,
                                             llvm::ArrayRef<int64_t> dilation);
 
+/// 1 x C x 1..., the shape of what a channel has one number of.
+llvm::SmallVector<int64_t> channelShape(llvm::ArrayRef<int64_t> input);
+
+/// Shapes of scale and bias, and of the statistics, of a normalization of `input` over the dims from `axis` on. The parameters of an
+/// `adaptive` one are different for each image.
+std::pair<llvm::SmallVector<int64_t>, llvm::SmallVector<int64_t>> layerNormShapes(llvm::ArrayRef<int64_t> input, int64_t axis, bool adaptive);
+
+/// `inputs` side by side along `axis`; failure when another dim differs.
+mlir::FailureOr<llvm::SmallVector<int64_t>> concatShape(llvm::ArrayRef<llvm::ArrayRef<int64_t>> inputs, int64_t axis);
+
 } // namespace convoy::cudnn
 
 #endif // CONVOY_DIALECT_CUDNN_CUDNNSHAPES_H

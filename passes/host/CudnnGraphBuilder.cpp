@@ -70,6 +70,20 @@ SmallVector<RealTensor> convoy::realTensors(cudnn::GraphOp graph) {
   return tensors;
 }
 
+SmallVector<Constant> convoy::graphConstants(cudnn::GraphOp graph) {
+  llvm::SmallDenseSet<int64_t> taken;
+  for (const RealTensor &tensor : realTensors(graph))
+    taken.insert(tensor.uid);
+  SmallVector<Constant> constants;
+  int64_t uid = 1;
+  for (auto op : graph.getBody().front().getOps<cudnn::ConstantOp>()) {
+    while (taken.contains(uid))
+      ++uid;
+    constants.push_back({op, uid++});
+  }
+  return constants;
+}
+
 FailureOr<FuncOp> convoy::writeGraphBuilder(OpBuilder &builder, cudnn::GraphOp graph, int64_t minimumVersion) {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(graph);

@@ -34,6 +34,15 @@ struct RealTensor {
 /// one that is written, else the next number from 1 on that is not written elsewhere.
 llvm::SmallVector<RealTensor> realTensors(cudnn::GraphOp graph);
 
+/// A number that is part of a graph. The runtime passes the address of a copy of it.
+struct Constant {
+  cudnn::ConstantOp op;
+  int64_t uid;
+};
+
+/// The constants of a graph; their uids follow those of the tensors that have memory.
+llvm::SmallVector<Constant> graphConstants(cudnn::GraphOp graph);
+
 /// Writes `cudnn_backend.func @NAME_build` before the graph. Fails, with an error on the op concerned, when cuDNN has no word for
 /// something.
 mlir::FailureOr<cudnn_backend::FuncOp> writeGraphBuilder(mlir::OpBuilder &builder, cudnn::GraphOp graph, int64_t minimumVersion);

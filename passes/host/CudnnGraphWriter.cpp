@@ -45,6 +45,19 @@ Value GraphWriter::operation(DescriptorKind kind, const Descriptors &descriptors
   return result;
 }
 
+Value GraphWriter::tensorOperation(DescriptorKind kind, ArrayRef<Tensors> held, const Values &values, const Descriptors &descriptors) {
+  Value result = create(kind);
+  for (const Tensors &each : held)
+    if (!each.values.empty())
+      set(result, each.name, llvm::map_to_vector(each.values, [&](Value value) { return tensor(value); }));
+  for (auto [name, descriptor] : descriptors)
+    set(result, name, ValueRange(descriptor));
+  for (auto [name, value] : values)
+    set(result, name, value);
+  finalize(result);
+  return result;
+}
+
 /// The alignment that a type asks for of itself, which cuDNN wants to be told at least.
 static int64_t naturalAlignment(Type type) {
   if (auto complex = dyn_cast<ComplexType>(type))
@@ -75,7 +88,7 @@ void GraphWriter::writeTensor(Value value) {
   set(descriptor, AttributeName::tensor_unique_id, numbers(tensor.uid));
   set(descriptor, AttributeName::tensor_byte_alignment, numbers(std::max(type.getAlignment(), naturalAlignment(elementType))));
   set(descriptor, AttributeName::tensor_is_virtual, builder.getBoolAttr(isVirtual));
-  if (tensor.isByValue())
+  if (tensor.isByValue() || value.getDefiningOp<cudnn::ConstantOp>())
     set(descriptor, AttributeName::tensor_is_by_value, builder.getBoolAttr(true));
   if (type.isVectorized()) {
     set(descriptor, AttributeName::tensor_vector_count, numbers(type.getVectorCount()));
@@ -98,6 +111,10 @@ LogicalResult GraphWriter::write(FuncOp func) {
     uids.insert(tensor.uid);
     offsets.insert(graph.getRaggedOffset(tensor.attributes));
   }
+  for (Constant constant : graphConstants(graph)) {
+    reals[constant.op.getY()].uid = constant.uid;
+    uids.insert(constant.uid);
+  }
 
   for (BlockArgument argument : block.getArguments()) {
     if (argument.use_empty() && !offsets.contains(argument))
@@ -108,11 +125,15 @@ LogicalResult GraphWriter::write(FuncOp func) {
   for (Operation &op : block.without_terminator()) {
     for (Value result : op.getResults())
       writeTensor(result);
+    if (isa<cudnn::ConstantOp>(op))
+      continue;
     loc = op.getLoc();
     FailureOr<Value> operation =
         llvm::TypeSwitch<Operation *, FailureOr<Value>>(&op)
-            .Case<cudnn::ConvolutionOp, cudnn::MatmulOp, cudnn::PointwiseOp, cudnn::ReductionOp, cudnn::ResampleOp>(
-                [&](auto op) { return lower(*this, op); })
+            .Case<cudnn::BnBwdWeightsOp, cudnn::BnFinalizeOp, cudnn::ConcatOp, cudnn::ContractBandMatrixOp, cudnn::ConvolutionOp,
+                  cudnn::ExpandBandMatrixOp, cudnn::GenStatsOp, cudnn::MatmulOp, cudnn::MoeGroupedMatmulOp, cudnn::NormBackwardOp,
+                  cudnn::NormForwardOp, cudnn::PagedCacheLoadOp, cudnn::PointwiseOp, cudnn::ReductionOp, cudnn::ResampleOp,
+                  cudnn::ReshapeOp, cudnn::RngOp, cudnn::SdpaForwardOp>([&](auto op) { return lower(*this, op); })
             .Default([](Operation *op) { return op->emitOpError("expects to be canonicalized or outlined before its graph is built"); });
     if (failed(operation))
       return failure();

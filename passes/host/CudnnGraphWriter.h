@@ -15,6 +15,18 @@ public:
   using Values = llvm::SmallVector<std::pair<AttributeName, mlir::Attribute>>;
   using Descriptors = llvm::SmallVector<std::pair<AttributeName, mlir::Value>>;
 
+  /// Tensors of the graph as one attribute of an operation holds them; absent operands and results are left out.
+  struct Tensors {
+    Tensors(AttributeName name, mlir::Value value) : name(name) {
+      if (value)
+        values.push_back(value);
+    }
+    Tensors(AttributeName name, mlir::ValueRange values) : name(name), values(values) {}
+
+    AttributeName name;
+    llvm::SmallVector<mlir::Value> values;
+  };
+
   GraphWriter(mlir::OpBuilder &builder, cudnn::GraphOp graph)
       : builder(builder), graph(graph), loc(mlir::UnknownLoc::get(builder.getContext())) {}
 
@@ -37,6 +49,10 @@ public:
   mlir::Value tensor(mlir::Value value) { return tensors.lookup(value); }
   /// A descriptor of an operation: the descriptors that it holds, null ones left out, then its other attributes.
   mlir::Value operation(DescriptorKind kind, const Descriptors &descriptors, const Values &values = {});
+
+  /// The same by the tensors of the graph, with its other attributes and the descriptors that are not tensors.
+  mlir::Value tensorOperation(DescriptorKind kind, llvm::ArrayRef<Tensors> tensors, const Values &values = {},
+                              const Descriptors &descriptors = {});
 
 private:
   mlir::Value create(DescriptorKind kind);
@@ -63,6 +79,20 @@ mlir::FailureOr<mlir::Value> lower(GraphWriter &writer, cudnn::MatmulOp op);
 mlir::FailureOr<mlir::Value> lower(GraphWriter &writer, cudnn::PointwiseOp op);
 mlir::FailureOr<mlir::Value> lower(GraphWriter &writer, cudnn::ReductionOp op);
 mlir::FailureOr<mlir::Value> lower(GraphWriter &writer, cudnn::ResampleOp op);
+
+mlir::FailureOr<mlir::Value> lower(GraphWriter &writer, cudnn::BnBwdWeightsOp op);
+mlir::FailureOr<mlir::Value> lower(GraphWriter &writer, cudnn::BnFinalizeOp op);
+mlir::FailureOr<mlir::Value> lower(GraphWriter &writer, cudnn::ConcatOp op);
+mlir::FailureOr<mlir::Value> lower(GraphWriter &writer, cudnn::ContractBandMatrixOp op);
+mlir::FailureOr<mlir::Value> lower(GraphWriter &writer, cudnn::ExpandBandMatrixOp op);
+mlir::FailureOr<mlir::Value> lower(GraphWriter &writer, cudnn::GenStatsOp op);
+mlir::FailureOr<mlir::Value> lower(GraphWriter &writer, cudnn::MoeGroupedMatmulOp op);
+mlir::FailureOr<mlir::Value> lower(GraphWriter &writer, cudnn::NormBackwardOp op);
+mlir::FailureOr<mlir::Value> lower(GraphWriter &writer, cudnn::NormForwardOp op);
+mlir::FailureOr<mlir::Value> lower(GraphWriter &writer, cudnn::PagedCacheLoadOp op);
+mlir::FailureOr<mlir::Value> lower(GraphWriter &writer, cudnn::ReshapeOp op);
+mlir::FailureOr<mlir::Value> lower(GraphWriter &writer, cudnn::RngOp op);
+mlir::FailureOr<mlir::Value> lower(GraphWriter &writer, cudnn::SdpaForwardOp op);
 
 } // namespace convoy
 

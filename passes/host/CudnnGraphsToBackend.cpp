@@ -4,6 +4,7 @@
 #include "passes/common/Locations.h"
 #include "passes/common/Manifest.h"
 #include "passes/host/CudnnGraphBuilder.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace convoy {
@@ -54,11 +55,22 @@ StringRef dtypeName(Type type) {
       .Default([](Type type) { return torchDtype(type); });
 }
 
+/// The bytes of a number as they lie in memory, in hexadecimal.
+std::string hexBytes(TypedAttr number) {
+  auto real = dyn_cast<FloatAttr>(number);
+  APInt bits = real ? real.getValue().bitcastToAPInt() : cast<IntegerAttr>(number).getValue();
+  std::string bytes;
+  for (unsigned bit = 0; bit < bits.getBitWidth(); bit += 8)
+    bytes.push_back(static_cast<char>(bits.extractBitsAsZExtValue(8, bit)));
+  return llvm::toHex(bytes, /*LowerCase=*/true);
+}
+
 DictionaryAttr describeGraph(OpBuilder &builder, cudnn::GraphOp graph, StringRef symbol) {
   SmallVector<Attribute> ops, tensors;
   Block &block = graph.getBody().front();
   for (Operation &op : block.without_terminator())
-    ops.push_back(builder.getStringAttr(operationName(op)));
+    if (!isa<cudnn::ConstantOp>(op))
+      ops.push_back(builder.getStringAttr(operationName(op)));
   for (const RealTensor &tensor : realTensors(graph)) {
     auto type = cast<cudnn::TensorDescType>(tensor.value.getType());
     StringRef dtype = dtypeName(type.getElementType());
@@ -75,13 +87,23 @@ DictionaryAttr describeGraph(OpBuilder &builder, cudnn::GraphOp graph, StringRef
       entry.push_back(builder.getNamedAttr("by_value", builder.getBoolAttr(true)));
     tensors.push_back(builder.getDictionaryAttr(entry));
   }
-  return builder.getDictionaryAttr({
+  SmallVector<NamedAttribute> entry{
       builder.getNamedAttr("name", graph.getSymNameAttr()),
       builder.getNamedAttr("symbol", builder.getStringAttr(symbol)),
       builder.getNamedAttr("ops", builder.getArrayAttr(ops)),
       builder.getNamedAttr("location", builder.getStringAttr(placeText(graph.getLoc()))),
       builder.getNamedAttr("tensors", builder.getArrayAttr(tensors)),
-  });
+  };
+  SmallVector<Attribute> constants;
+  for (Constant constant : graphConstants(graph))
+    constants.push_back(builder.getDictionaryAttr({
+        builder.getNamedAttr("uid", builder.getI64IntegerAttr(constant.uid)),
+        builder.getNamedAttr("dtype", builder.getStringAttr(dtypeName(constant.op.getValue().getType()))),
+        builder.getNamedAttr("bytes", builder.getStringAttr(hexBytes(constant.op.getValue()))),
+    }));
+  if (!constants.empty())
+    entry.push_back(builder.getNamedAttr("constants", builder.getArrayAttr(constants)));
+  return builder.getDictionaryAttr(entry);
 }
 
 } // namespace

@@ -29,6 +29,8 @@ private:
 static std::string patternOf(GraphOp graph) {
   std::string text;
   for (Operation &op : graph.getBody().front().without_terminator()) {
+    if (isa<ConstantOp>(op))
+      continue;
     if (!text.empty())
       text += "+";
     if (auto pointwise = dyn_cast<PointwiseOp>(op))

@@ -69,6 +69,15 @@ class GraphTensor:
 
 
 @dataclass(frozen=True, slots=True)
+class GraphConstant:
+    """A number that is part of a graph, which cuDNN reads from host memory: `bytes` in hexadecimal, as they lie there."""
+
+    uid: int
+    dtype: str
+    bytes: str
+
+
+@dataclass(frozen=True, slots=True)
 class Graph:
     """One cuDNN operation graph: `symbol` is its build function in native.so, `tensors` are its operands, then its results."""
 
@@ -77,6 +86,7 @@ class Graph:
     ops: tuple[str, ...]
     location: str
     tensors: tuple[GraphTensor, ...]
+    constants: tuple[GraphConstant, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,13 +284,24 @@ def _graph_tensor(source: _Object) -> GraphTensor:
     return GraphTensor(source.count("uid"), role, shape, strides, source.dtype("dtype"))
 
 
+def _graph_constant(source: _Object) -> GraphConstant:
+    dtype = source.dtype("dtype")
+    digits = 2 * DTYPES[dtype].bytes
+
+    def read(value: Any) -> str | None:
+        return value if isinstance(value, str) and re.fullmatch(f"[0-9a-f]{{{digits}}}", value) else None
+
+    return GraphConstant(source.count("uid"), dtype, source.take("bytes", read, f"{digits} hexadecimal digits"))
+
+
 def _symbol(value: Any) -> str | None:
     return value if isinstance(value, str) and re.fullmatch(r"[A-Za-z_]\w*", value, re.ASCII) else None
 
 
 def _graph(source: _Object) -> Graph:
     symbol = source.take("symbol", _symbol, "a C identifier")
-    return Graph(source.text("name"), symbol, source.texts("ops"), source.text("location"), source.each("tensors", _graph_tensor))
+    tensors, constants = source.each("tensors", _graph_tensor), source.each("constants", _graph_constant, optional=True)
+    return Graph(source.text("name"), symbol, source.texts("ops"), source.text("location"), tensors, constants)
 
 
 def _cudnn(source: _Object) -> Cudnn:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,7 +17,7 @@ from convoy_runtime.cuda._enums import Attribute, Descriptor, Type
 from convoy_runtime.cuda.calls import Calls
 from convoy_runtime.cuda.plan import Plan, PlanReport
 from convoy_runtime.errors import DeviceError
-from convoy_runtime.manifest import Call, Cudnn, Graph, GraphTensor, Manifest
+from convoy_runtime.manifest import Call, Cudnn, Graph, GraphConstant, GraphTensor, Manifest
 
 TENSOR = ((1, 2), (2, 1), "float16")
 TENSORS = tuple(GraphTensor(uid, "output" if uid == 9 else "input", *TENSOR) for uid in (4, 7, 8, 9))
@@ -94,6 +96,20 @@ def test_a_graph_runs_on_its_plan_with_one_variant_pack(native: Any) -> None:
     assert cudnn.made[1].state == "closed"
 
 
+def test_numbers_of_a_graph_are_read_from_the_host(native: Any) -> None:
+    numbers = (GraphConstant(10, "float32", "0000c03f"), GraphConstant(11, "int64", "0700000000000000"))
+    other, conv = MANIFEST.graphs
+    cudnn = FakeCudnn()
+    made = calls(cudnn, replace(MANIFEST, graphs=(other, replace(conv, constants=numbers))))
+    run(made, native)
+    _, uids = cudnn.made[0].attributes["VARIANT_PACK_UNIQUE_IDS"]
+    assert uids == [4, 7, 8, 9, 10, 11]
+    _, pointers = cudnn.made[0].attributes["VARIANT_PACK_DATA_POINTERS"]
+    assert pointers[:4] == [*INPUTS, *PREPARED, *OUTPUTS]
+    assert ctypes.c_float.from_address(pointers[4]).value == 1.5
+    assert ctypes.c_int64.from_address(pointers[5]).value == 7
+
+
 @pytest.mark.parametrize("error", [CudnnError(call="c", status=5000, name="N"), KeyboardInterrupt(), ZeroDivisionError("z")])
 def test_what_a_callback_raises_is_raised(native: Any, error: BaseException) -> None:
     cudnn = FakeCudnn()
@@ -121,7 +137,7 @@ def test_cudnn_takes_the_variant_pack() -> None:
         cudnn = open_cudnn()
     except DeviceError as error:
         pytest.skip(str(error))
-    pack = calls(cudnn)._pack(cudnn, 0, (4, 7, 8, 9), (0x100, 0x200, 0x300, 0x400))
+    pack = calls(cudnn)._pack(cudnn, 0, MANIFEST.graphs[1], (0x100, 0x200, 0x300, 0x400))
     # Finalized inside; what it holds cannot be read back.
     assert pack.pointer
     pack.close()

@@ -10,13 +10,22 @@ import pytest
 from runtime_fixtures import affine_manifest
 
 from convoy_runtime import ArtifactError
-from convoy_runtime.manifest import Call, Cudnn, FileEntry, Graph, GraphTensor, Kernel, Manifest
+from convoy_runtime.manifest import Call, Cudnn, FileEntry, Graph, GraphConstant, GraphTensor, Kernel, Manifest
 
 FILES = {"native.so": FileEntry("0" * 64, 1), "kernels.ptx": FileEntry("f" * 64, 2)}
 CUDA = affine_manifest(
     target="cuda",
     files=FILES,
-    graphs=(Graph("g", "g_build", ("convolution", "add"), "m.py:1", (GraphTensor(1, "input", (1, 2), (2, 1), "float16"),)),),
+    graphs=(
+        Graph(
+            "g",
+            "g_build",
+            ("convolution", "add"),
+            "m.py:1",
+            (GraphTensor(1, "input", (1, 2), (2, 1), "float16"),),
+            (GraphConstant(2, "float32", "acc52737"),),
+        ),
+    ),
     calls=(Call(0, "m.py:1"),),
     kernels=(Kernel("k", "m.py:2"),),
     cudnn=Cudnn(91900, 90000, "float16"),
@@ -56,6 +65,8 @@ def put(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
         (put("inputs.0.dtype", "float31"), "inputs[0].dtype: expected one of float64, float32"),
         (put("inputs.0.shape", [1, -1]), "inputs[0].shape: expected a list of integers of at least 0, got [1, -1]"),
         (put("inputs.0.shape", [True]), "inputs[0].shape: expected a list of integers of at least 0, got [true]"),
+        (put("graphs.0.constants.0.bytes", "acc5"), 'graphs[0].constants[0].bytes: expected 8 hexadecimal digits, got "acc5"'),
+        (put("graphs.0.constants.0.bytes", "acc5273x"), 'graphs[0].constants[0].bytes: expected 8 hexadecimal digits, got "acc5273x"'),
         (put("outputs.0.name", ...), "outputs[0].name: is missing, expected a string"),
         (put("weights", {}), "weights: expected a list of objects, got {}"),
         (put("weights.1", 3), "weights[1]: expected an object, got 3"),

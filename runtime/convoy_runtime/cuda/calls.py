@@ -9,12 +9,13 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Mapping, Sequence
 from ctypes import c_void_p
+from functools import cache
 from typing import Any
 
 from convoy_runtime._abi import ABI_VERSION, ConvoyRuntime, pointer_array
 from convoy_runtime._native import NativeLibrary
 from convoy_runtime.errors import ArtifactError, ExecutionError
-from convoy_runtime.manifest import Manifest
+from convoy_runtime.manifest import Graph, Manifest
 
 from ._cudnn import BackendDescriptor, Cudnn
 from ._driver import Driver
@@ -29,11 +30,18 @@ RAISED = -1
 SHARED_BYTES = 48 << 10
 
 
-def variant_pack(cudnn: Cudnn, uids: Sequence[int], pointers: Sequence[int], workspace: int) -> BackendDescriptor:
-    """The arguments of one execution: where the tensors of these unique ids lie, and the workspace."""
+@cache
+def _numbers(graph: Graph) -> tuple[ctypes.Array[ctypes.c_char], ...]:
+    """Host memory with the graph's constants. It is never freed, because cuDNN reads it whenever a variant pack with its address is run."""
+    return tuple(ctypes.create_string_buffer(bytes.fromhex(each.bytes)) for each in graph.constants)
+
+
+def variant_pack(cudnn: Cudnn, graph: Graph, pointers: Sequence[int], workspace: int) -> BackendDescriptor:
+    """The arguments of one execution: where the tensors of the graph lie, in the order of the manifest, its constants, the workspace."""
     pack = cudnn.create(Descriptor.VARIANT_PACK)
+    uids = [tensor.uid for tensor in graph.tensors] + [constant.uid for constant in graph.constants]
     pack.set(Attribute.VARIANT_PACK_UNIQUE_IDS, Type.INT64, uids)
-    pack.set(Attribute.VARIANT_PACK_DATA_POINTERS, Type.VOID_PTR, pointers)
+    pack.set(Attribute.VARIANT_PACK_DATA_POINTERS, Type.VOID_PTR, [*pointers, *map(ctypes.addressof, _numbers(graph))])
     pack.set(Attribute.VARIANT_PACK_WORKSPACE, Type.VOID_PTR, [workspace])
     pack.finalize()
     return pack
@@ -108,16 +116,16 @@ class Calls:
             msg = f"call {call} runs a graph, but the manifest lists none"
             raise self._mismatch(msg)
         plan = self._plans[site.graph].descriptor
-        pack = self._pack(cudnn, call, tuple(uid.uid for uid in graph.tensors), tuple(pointer or 0 for pointer in pointers[:count]))
+        pack = self._pack(cudnn, call, graph, tuple(pointer or 0 for pointer in pointers[:count]))
         cudnn.call(
             "cudnnBackendExecute", self._handle, plan.pointer, pack.pointer, what=f"graph {graph.name}, call {call}", location=site.location
         )
 
-    def _pack(self, cudnn: Cudnn, call: int, uids: tuple[int, ...], pointers: tuple[int, ...]) -> BackendDescriptor:
+    def _pack(self, cudnn: Cudnn, call: int, graph: Graph, pointers: tuple[int, ...]) -> BackendDescriptor:
         known = self._packs.get(call)
         if known is not None and known[0] == pointers:
             return known[1]
-        pack = variant_pack(cudnn, uids, pointers, self._workspace)
+        pack = variant_pack(cudnn, graph, pointers, self._workspace)
         self._packs[call] = pointers, pack
         return pack
 

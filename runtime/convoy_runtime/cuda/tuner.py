@@ -128,7 +128,7 @@ class Tuner:
         return plans
 
     def _enqueue(self, graph: Graph, plan: Plan, pointers: list[int], workspace: int) -> None:
-        pack = variant_pack(self._cudnn, tuple(tensor.uid for tensor in graph.tensors), tuple(pointers), workspace)
+        pack = variant_pack(self._cudnn, graph, pointers, workspace)
         try:
             self._cudnn.call("cudnnBackendExecute", self._handle, plan.descriptor.pointer, pack.pointer, what=f"graph {graph.name}")
         finally:

@@ -1,0 +1,25 @@
+// Text of ops with many tensors: each stands after its name, with its type, as in `scale(%s : !cudnn.tensor_desc<...>)`, and results
+// after the arrow as `y(!cudnn.tensor_desc<...>)`.
+
+#ifndef CONVOY_CUDNN_NAMED_TENSORS
+#define CONVOY_CUDNN_NAMED_TENSORS
+
+include "dialect/cudnn/CudnnOpBase.td"
+
+class Cudnn_In<string name> {
+  string text = "`" # name # "` `(` $" # name # " `:` qualified(type($" # name # ")) `)` ";
+}
+
+class Cudnn_OptionalIn<string name> {
+  string text = "(`" # name # "` `(` $" # name # "^ `:` qualified(type($" # name # ")) `)`)? ";
+}
+
+class Cudnn_Out<string name> {
+  string text = "`" # name # "` `(` qualified(type($" # name # ")) `)` ";
+}
+
+class Cudnn_OptionalOut<string name> {
+  string text = "(`" # name # "` `(` qualified(type($" # name # "))^ `)`)? ";
+}
+
+#endif // CONVOY_CUDNN_NAMED_TENSORS

@@ -1,0 +1,228 @@
+// Normalizations, forward and backward, and the statistics of a batch normalization that is split over graphs.
+
+#ifndef CONVOY_CUDNN_NORM_OPS
+#define CONVOY_CUDNN_NORM_OPS
+
+include "dialect/cudnn/CudnnNamedTensors.td"
+
+def Cudnn_NormMode : Cudnn_Enum<"NormMode", "cudnnBackendNormMode_t", [
+  I32EnumAttrCase<"LayerNorm", 0, "layer_norm">, I32EnumAttrCase<"InstanceNorm", 1, "instance_norm">,
+  I32EnumAttrCase<"BatchNorm", 2, "batch_norm">, I32EnumAttrCase<"GroupNorm", 3, "group_norm">, I32EnumAttrCase<"RmsNorm", 4, "rms_norm">,
+  I32EnumAttrCase<"AdaLayerNorm", 5, "ada_layer_norm">]>;
+def Cudnn_NormModeAttr : Cudnn_EnumAttr<Cudnn_NormMode, "norm_mode">;
+
+def Cudnn_NormForwardPhase : Cudnn_Enum<"NormForwardPhase", "cudnnBackendNormFwdPhase_t", [
+  I32EnumAttrCase<"Inference", 0, "inference">, I32EnumAttrCase<"Training", 1, "training">]>;
+def Cudnn_NormForwardPhaseAttr : Cudnn_EnumAttr<Cudnn_NormForwardPhase, "norm_forward_phase">;
+
+def Cudnn_GenStatsMode : Cudnn_Enum<"GenStatsMode", "cudnnGenStatsMode_t", [I32EnumAttrCase<"SumSqsum", 0, "sum_sqsum">]>;
+def Cudnn_GenStatsModeAttr : Cudnn_EnumAttr<Cudnn_GenStatsMode, "gen_stats_mode">;
+
+def Cudnn_BnFinalizeMode : Cudnn_Enum<"BnFinalizeMode", "cudnnBnFinalizeStatsMode_t", [
+  I32EnumAttrCase<"Training", 0, "training">, I32EnumAttrCase<"Inference", 1, "inference">]>;
+def Cudnn_BnFinalizeModeAttr : Cudnn_EnumAttr<Cudnn_BnFinalizeMode, "bn_finalize_mode">;
+
+def Cudnn_NormForwardOp : Cudnn_ComputeOp<"norm_forward", [AttrSizedOperandSegments, AttrSizedResultSegments]> {
+  let summary = "normalization to mean 0 and variance 1, then scale and bias";
+  let description = [{
+    `y = scale * (x - mean) * inv_variance + bias`, where `inv_variance` is `1 / sqrt(variance + epsilon)` and the mean and the variance
+    are those of the elements that the mode takes together:
+
+    | mode | taken together | `scale`, `bias` | statistics |
+    |---|---|---|---|
+    | `batch_norm` | a channel | 1 x C x 1... | 1 x C x 1... |
+    | `instance_norm` | a channel of an image | 1 x C x 1... | N x C x 1... |
+    | `group_norm` | a group of channels of an image | 1 x C x 1... | N x groups x 1... |
+    | `layer_norm`, `rms_norm` | the trailing dims | leading dims 1, trailing dims x's | leading dims x's, trailing dims 1 |
+    | `ada_layer_norm` | the trailing dims | N x 1... x trailing dims of x | leading dims x's, trailing dims 1 |
+
+    `rms_norm` takes the mean as 0. In the phase `training` the statistics are results; in `inference` they are computed and forgotten, but
+    for `batch_norm`, which is given them. A batch normalization in training may also move the running statistics, by
+    `(1 - exp_avg_factor) * input + exp_avg_factor * batch`, and may share statistics with other devices through `peer_stats`.
+
+    **Constraints**
+
+    * (c1) all tensors but scalars have one rank: 3 to 8, of `batch_norm`, `instance_norm` and `group_norm` 3 to 5, of `layer_norm` and
+      `rms_norm` 2 to 8.
+    * (c2) `y` has the shape of `x`.
+    * (c3) `scale`, `bias` and the statistics have the shapes of the table, the running statistics that of `scale`; the groups of
+      `group_norm` divide the channels.
+    * (c4) `bias` comes with `scale`.
+    * (c5) `epsilon` and `exp_avg_factor` are by value and have one element; `training` has an `epsilon`.
+    * (c6) `saved_mean` and `saved_inv_variance` are results of `training`, of `rms_norm` `saved_inv_variance` alone.
+    * (c7) `mean` and `inv_variance` are operands of `batch_norm inference`, and of nothing else.
+    * (c8) running statistics (`exp_avg_factor`, both inputs, both results) are there together or not at all, and like `peer_stats` in
+      `batch_norm training` alone.
+
+    ```mlir
+    %epsilon = cudnn.constant 1.000000e-05 : f32 -> !cudnn.tensor_desc<1x1x1xf32>
+    %y = cudnn.norm_forward layer_norm inference x(%x : !cudnn.tensor_desc<4x128x1024xf16>)
+        scale(%scale : !cudnn.tensor_desc<1x1x1024xf16>) bias(%bias : !cudnn.tensor_desc<1x1x1024xf16>)
+        epsilon(%epsilon : !cudnn.tensor_desc<1x1x1xf32>) -> y(!cudnn.tensor_desc<4x128x1024xf16>)
+    ```
+
+    Maps to `CUDNN_BACKEND_OPERATION_NORM_FORWARD_DESCRIPTOR`: `CUDNN_ATTR_OPERATION_NORM_FWD_MODE`, `_PHASE`, `_XDESC`, `_MEAN_DESC`,
+    `_INV_VARIANCE_DESC`, `_SCALE_DESC`, `_BIAS_DESC`, `_EPSILON_DESC`, `_EXP_AVG_FACTOR_DESC`, `_INPUT_RUNNING_MEAN_DESC`,
+    `_INPUT_RUNNING_VAR_DESC`, `_OUTPUT_RUNNING_MEAN_DESC`, `_OUTPUT_RUNNING_VAR_DESC`, `_YDESC`, `_PEER_STAT_DESCS`.
+  }];
+  let arguments = (ins Cudnn_NormModeAttr:$mode, Cudnn_NormForwardPhaseAttr:$phase, Cudnn_TensorDescType:$x,
+                       Optional<Cudnn_TensorDescType>:$mean, Optional<Cudnn_TensorDescType>:$inv_variance,
+                       Optional<Cudnn_TensorDescType>:$scale, Optional<Cudnn_TensorDescType>:$bias,
+                       Optional<Cudnn_TensorDescType>:$epsilon, Optional<Cudnn_TensorDescType>:$exp_avg_factor,
+                       Optional<Cudnn_TensorDescType>:$input_running_mean, Optional<Cudnn_TensorDescType>:$input_running_var,
+                       Variadic<Cudnn_TensorDescType>:$peer_stats);
+  let results = (outs Cudnn_TensorDescType:$y, Optional<Cudnn_TensorDescType>:$saved_mean,
+                      Optional<Cudnn_TensorDescType>:$saved_inv_variance, Optional<Cudnn_TensorDescType>:$output_running_mean,
+                      Optional<Cudnn_TensorDescType>:$output_running_var);
+  let assemblyFormat = "$mode $phase " # Cudnn_In<"x">.text # Cudnn_OptionalIn<"mean">.text
+      # Cudnn_OptionalIn<"inv_variance">.text # Cudnn_OptionalIn<"scale">.text # Cudnn_OptionalIn<"bias">.text
+      # Cudnn_OptionalIn<"epsilon">.text # Cudnn_OptionalIn<"exp_avg_factor">.text
+      # Cudnn_OptionalIn<"input_running_mean">.text # Cudnn_OptionalIn<"input_running_var">.text
+      # Cudnn_OptionalIn<"peer_stats">.text # "attr-dict `->` " # Cudnn_Out<"y">.text # Cudnn_OptionalOut<"saved_mean">.text
+      # Cudnn_OptionalOut<"saved_inv_variance">.text # Cudnn_OptionalOut<"output_running_mean">.text
+      # Cudnn_OptionalOut<"output_running_var">.text;
+}
+
+def Cudnn_NormBackwardOp : Cudnn_ComputeOp<"norm_backward", [AttrSizedOperandSegments, AttrSizedResultSegments]> {
+  let summary = "gradients of a normalization";
+  let description = [{
+    From the gradient of `y`, the input and the statistics that `cudnn.norm_forward` saved, the gradients of `x`, `scale` and `bias`. Shapes
+    are those of `cudnn.norm_forward`.
+
+    **Constraints**
+
+    * (c1) all tensors but scalars have one rank, as in `cudnn.norm_forward`.
+    * (c2) `dy` and `dx` have the shape of `x`.
+    * (c3) `scale`, `dscale`, `dbias` and the statistics have the shapes of the table of `cudnn.norm_forward`.
+    * (c4) `dscale` comes with `scale`, and `scale` with `dscale`; `dbias` comes with both.
+    * (c5) `epsilon` is by value and has one element.
+    * (c6) `rms_norm` has no `mean`, every other mode has one.
+    * (c7) `peer_stats` belong to `batch_norm`.
+
+    ```mlir
+    %dx, %dscale = cudnn.norm_backward rms_norm dy(%dy : !cudnn.tensor_desc<4x128x1024xf16>) x(%x : !cudnn.tensor_desc<4x128x1024xf16>)
+        inv_variance(%inv_variance : !cudnn.tensor_desc<4x128x1xf32>) scale(%scale : !cudnn.tensor_desc<1x1x1024xf16>)
+        -> dx(!cudnn.tensor_desc<4x128x1024xf16>) dscale(!cudnn.tensor_desc<1x1x1024xf16>)
+    ```
+
+    Maps to `CUDNN_BACKEND_OPERATION_NORM_BACKWARD_DESCRIPTOR`: `CUDNN_ATTR_OPERATION_NORM_BWD_MODE`, `_XDESC`, `_MEAN_DESC`,
+    `_INV_VARIANCE_DESC`, `_DYDESC`, `_SCALE_DESC`, `_EPSILON_DESC`, `_DSCALE_DESC`, `_DBIAS_DESC`, `_DXDESC`, `_PEER_STAT_DESCS`.
+  }];
+  let arguments = (ins Cudnn_NormModeAttr:$mode, Cudnn_TensorDescType:$dy, Cudnn_TensorDescType:$x,
+                       Optional<Cudnn_TensorDescType>:$mean, Cudnn_TensorDescType:$inv_variance, Optional<Cudnn_TensorDescType>:$scale,
+                       Optional<Cudnn_TensorDescType>:$epsilon, Variadic<Cudnn_TensorDescType>:$peer_stats);
+  let results = (outs Cudnn_TensorDescType:$dx, Optional<Cudnn_TensorDescType>:$dscale, Optional<Cudnn_TensorDescType>:$dbias);
+  let assemblyFormat = "$mode " # Cudnn_In<"dy">.text # Cudnn_In<"x">.text # Cudnn_OptionalIn<"mean">.text
+      # Cudnn_In<"inv_variance">.text # Cudnn_OptionalIn<"scale">.text # Cudnn_OptionalIn<"epsilon">.text
+      # Cudnn_OptionalIn<"peer_stats">.text # "attr-dict `->` " # Cudnn_Out<"dx">.text # Cudnn_OptionalOut<"dscale">.text
+      # Cudnn_OptionalOut<"dbias">.text;
+}
+
+def Cudnn_GenStatsOp : Cudnn_ComputeOp<"gen_stats"> {
+  let summary = "sum and sum of squares of every channel";
+  let description = [{
+    What `cudnn.bn_finalize` makes a batch's statistics of. cuDNN has engines for it at the end of a convolution, not alone.
+
+    **Constraints**
+
+    * (c1) all tensors have one rank, 3 to 5.
+    * (c2) the sums have the shape 1 x C x 1... .
+    * (c3) the compute type is f64, f32, f16 or bf16.
+
+    ```mlir
+    %sum, %sq_sum = cudnn.gen_stats sum_sqsum(%x) type = f32
+        : !cudnn.tensor_desc<32x64x56x56xf16, NHWC> -> !cudnn.tensor_desc<1x64x1x1xf32, NHWC>, !cudnn.tensor_desc<1x64x1x1xf32, NHWC>
+    ```
+
+    Maps to `CUDNN_BACKEND_OPERATION_GEN_STATS_DESCRIPTOR`: `CUDNN_ATTR_OPERATION_GENSTATS_MODE`, `_MATH_PREC`, `_XDESC`, `_SUMDESC`,
+    `_SQSUMDESC`.
+  }];
+  let arguments = (ins Cudnn_GenStatsModeAttr:$mode, Cudnn_TensorDescType:$x, TypeAttr:$compute_type);
+  let results = (outs Cudnn_TensorDescType:$sum, Cudnn_TensorDescType:$sq_sum);
+  let assemblyFormat = [{
+    $mode `` `(` $x `)` `type` `=` $compute_type attr-dict `:` qualified(type($x)) `->` qualified(type($sum)) `,` qualified(type($sq_sum))
+  }];
+}
+
+def Cudnn_BnFinalizeOp : Cudnn_ComputeOp<"bn_finalize", [AttrSizedOperandSegments, AttrSizedResultSegments]> {
+  let summary = "scale and bias that a batch normalization comes down to";
+  let description = [{
+    `eq_scale` and `eq_bias` are such that the normalized tensor is `eq_scale * x + eq_bias`. In `training` the statistics come from the
+    sums of `cudnn.gen_stats` over `accum_count` elements and are saved for the gradient, and running statistics, if there are any, are
+    moved by `exp_average_factor`. In `inference` the statistics are the running ones.
+
+    **Constraints**
+
+    * (c1) all tensors but scalars have one shape, 1 x C x 1..., of rank 3 to 5.
+    * (c2) `epsilon`, `exp_average_factor` and `accum_count` are by value and have one element; `accum_count` is an i64.
+    * (c3) `training` has `y_sum`, `y_sq_sum`, `accum_count`, `exp_average_factor`, `saved_mean` and `saved_inv_std`; `inference` has none
+      of them.
+    * (c4) `prev_running_mean` and `prev_running_var` come together; `inference` has them; in `training` `updated_running_mean` and
+      `updated_running_var` come with them, and nowhere else.
+    * (c5) the compute type is f64, f32, f16 or bf16.
+
+    ```mlir
+    %eq_scale, %eq_bias = cudnn.bn_finalize inference type = f32 scale(%scale : !cudnn.tensor_desc<1x64x1x1xf32, NHWC>)
+        bias(%bias : !cudnn.tensor_desc<1x64x1x1xf32, NHWC>) prev_running_mean(%mean : !cudnn.tensor_desc<1x64x1x1xf32, NHWC>)
+        prev_running_var(%var : !cudnn.tensor_desc<1x64x1x1xf32, NHWC>) epsilon(%epsilon : !cudnn.tensor_desc<1x1x1x1xf32>)
+        -> eq_scale(!cudnn.tensor_desc<1x64x1x1xf32, NHWC>) eq_bias(!cudnn.tensor_desc<1x64x1x1xf32, NHWC>)
+    ```
+
+    Maps to `CUDNN_BACKEND_OPERATION_BN_FINALIZE_STATISTICS_DESCRIPTOR`: `CUDNN_ATTR_OPERATION_BN_FINALIZE_STATS_MODE`, `_MATH_PREC`,
+    `_Y_SUM_DESC`, `_Y_SQ_SUM_DESC`, `_SCALE_DESC`, `_BIAS_DESC`, `_PREV_RUNNING_MEAN_DESC`, `_PREV_RUNNING_VAR_DESC`,
+    `_UPDATED_RUNNING_MEAN_DESC`, `_UPDATED_RUNNING_VAR_DESC`, `_SAVED_MEAN_DESC`, `_SAVED_INV_STD_DESC`, `_EQ_SCALE_DESC`,
+    `_EQ_BIAS_DESC`, `_ACCUM_COUNT_DESC`, `_EPSILON_DESC`, `_EXP_AVERATE_FACTOR_DESC` (spelled so in the header).
+  }];
+  let arguments = (ins Cudnn_BnFinalizeModeAttr:$mode, TypeAttr:$compute_type, Optional<Cudnn_TensorDescType>:$y_sum,
+                       Optional<Cudnn_TensorDescType>:$y_sq_sum, Cudnn_TensorDescType:$scale, Cudnn_TensorDescType:$bias,
+                       Optional<Cudnn_TensorDescType>:$prev_running_mean, Optional<Cudnn_TensorDescType>:$prev_running_var,
+                       Cudnn_TensorDescType:$epsilon, Optional<Cudnn_TensorDescType>:$exp_average_factor,
+                       Optional<Cudnn_TensorDescType>:$accum_count);
+  let results = (outs Cudnn_TensorDescType:$eq_scale, Cudnn_TensorDescType:$eq_bias, Optional<Cudnn_TensorDescType>:$saved_mean,
+                      Optional<Cudnn_TensorDescType>:$saved_inv_std, Optional<Cudnn_TensorDescType>:$updated_running_mean,
+                      Optional<Cudnn_TensorDescType>:$updated_running_var);
+  let assemblyFormat = "$mode `type` `=` $compute_type " # Cudnn_OptionalIn<"y_sum">.text # Cudnn_OptionalIn<"y_sq_sum">.text
+      # Cudnn_In<"scale">.text # Cudnn_In<"bias">.text # Cudnn_OptionalIn<"prev_running_mean">.text
+      # Cudnn_OptionalIn<"prev_running_var">.text # Cudnn_In<"epsilon">.text
+      # Cudnn_OptionalIn<"exp_average_factor">.text # Cudnn_OptionalIn<"accum_count">.text # "attr-dict `->` "
+      # Cudnn_Out<"eq_scale">.text # Cudnn_Out<"eq_bias">.text # Cudnn_OptionalOut<"saved_mean">.text
+      # Cudnn_OptionalOut<"saved_inv_std">.text # Cudnn_OptionalOut<"updated_running_mean">.text
+      # Cudnn_OptionalOut<"updated_running_var">.text;
+}
+
+def Cudnn_BnBwdWeightsOp : Cudnn_ComputeOp<"bn_bwd_weights"> {
+  let summary = "gradients of a batch normalization's scale and bias";
+  let description = [{
+    Also `eq_dy_scale`, `eq_x_scale` and `eq_bias`, such that the gradient of `x` is `eq_dy_scale * dy + eq_x_scale * x + eq_bias`. cuDNN
+    has engines for it at the end of a convolution's gradient, not alone.
+
+    **Constraints**
+
+    * (c1) all tensors have one rank, 3 to 5.
+    * (c2) `dy` has the shape of `x`.
+    * (c3) all others have the shape 1 x C x 1... .
+    * (c4) the compute type is f64, f32, f16 or bf16.
+
+    ```mlir
+    %dscale, %dbias, %eq_dy_scale, %eq_x_scale, %eq_bias = cudnn.bn_bwd_weights type = f32
+        x(%x : !cudnn.tensor_desc<32x64x56x56xf16, NHWC>) dy(%dy : !cudnn.tensor_desc<32x64x56x56xf16, NHWC>)
+        mean(%mean : !cudnn.tensor_desc<1x64x1x1xf32, NHWC>) inv_std(%inv_std : !cudnn.tensor_desc<1x64x1x1xf32, NHWC>)
+        scale(%scale : !cudnn.tensor_desc<1x64x1x1xf32, NHWC>) -> dscale(!cudnn.tensor_desc<1x64x1x1xf32, NHWC>)
+        dbias(!cudnn.tensor_desc<1x64x1x1xf32, NHWC>) eq_dy_scale(!cudnn.tensor_desc<1x64x1x1xf32, NHWC>)
+        eq_x_scale(!cudnn.tensor_desc<1x64x1x1xf32, NHWC>) eq_bias(!cudnn.tensor_desc<1x64x1x1xf32, NHWC>)
+    ```
+
+    Maps to `CUDNN_BACKEND_OPERATION_BN_BWD_WEIGHTS_DESCRIPTOR`: `CUDNN_ATTR_OPERATION_BN_BWD_WEIGHTS_MATH_PREC`, `_MEAN_DESC`,
+    `_INVSTD_DESC`, `_BN_SCALE_DESC`, `_X_DESC`, `_DY_DESC`, `_DBN_SCALE_DESC`, `_DBN_BIAS_DESC`, `_EQ_DY_SCALE_DESC`, `_EQ_X_SCALE_DESC`,
+    `_EQ_BIAS`.
+  }];
+  let arguments = (ins Cudnn_TensorDescType:$x, Cudnn_TensorDescType:$dy, Cudnn_TensorDescType:$mean, Cudnn_TensorDescType:$inv_std,
+                       Cudnn_TensorDescType:$scale, TypeAttr:$compute_type);
+  let results = (outs Cudnn_TensorDescType:$dscale, Cudnn_TensorDescType:$dbias, Cudnn_TensorDescType:$eq_dy_scale,
+                      Cudnn_TensorDescType:$eq_x_scale, Cudnn_TensorDescType:$eq_bias);
+  let assemblyFormat = "`type` `=` $compute_type " # Cudnn_In<"x">.text # Cudnn_In<"dy">.text # Cudnn_In<"mean">.text
+      # Cudnn_In<"inv_std">.text # Cudnn_In<"scale">.text # "attr-dict `->` " # Cudnn_Out<"dscale">.text
+      # Cudnn_Out<"dbias">.text # Cudnn_Out<"eq_dy_scale">.text # Cudnn_Out<"eq_x_scale">.text # Cudnn_Out<"eq_bias">.text;
+}
+
+#endif // CONVOY_CUDNN_NORM_OPS
