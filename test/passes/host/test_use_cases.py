@@ -272,6 +272,16 @@ def _normalized(calls: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
     return found
 
 
+def test_grouped_convolution_of_six_dims_as_a_graph(build_library: Callable[..., ctypes.CDLL], recorder: type) -> None:
+    """9.3.1 as it stands, uids included, written as a graph and lowered."""
+    library = build_library((INPUTS / "graphs/tensors.mlir").read_text(), "--convert-cudnn-graphs-to-backend")
+    record = recorder()
+    assert record.build(library, "group_dim_build", HANDLE_ADDRESS) == 0
+    assert record.errors == []
+    expected = grouped_convolution([N, G, C, D, H, W], [G, K, C, T, R, S], [N, G, K, O, P, Q], (ord("x"), ord("w"), ord("y")))
+    assert _normalized(plain(record.calls))[: len(expected)] == _normalized(expected)
+
+
 def test_grouped_convolution_as_a_graph(build_library: Callable[..., ctypes.CDLL], recorder: type) -> None:
     """9.3.1 in the form that it has for compatibility, groups within the channels, written as a graph and lowered."""
     library = build_library(_GRAPH, "--convert-cudnn-graphs-to-backend")

@@ -12,6 +12,6 @@ cudnn.graph @reduce(%x: !t8_64_56_56_f16_nhwc) -> (!t8_64_1_1_f32_nhwc) {
 }
 
 cudnn.graph @reduce_amax(%x: !t8_64_16_16_f32_nhwc) -> (!t1_64_1_1_f32_nhwc) {
-  %y = cudnn.reduction amax(%x) type = f32 : !t8_64_16_16_f32_nhwc -> !t1_64_1_1_f32_nhwc
+  %y = cudnn.reduction amax(%x) type = f32 is_deterministic = true : !t8_64_16_16_f32_nhwc -> !t1_64_1_1_f32_nhwc
   cudnn.return %y : !t1_64_1_1_f32_nhwc
 }

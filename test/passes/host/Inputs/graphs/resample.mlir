@@ -6,6 +6,7 @@
 !t2_8_8_8_8_f16_ndhwc = !cudnn.tensor_desc<2x8x8x8x8xf16, NDHWC>
 !t2_8_4_4_4_f16_ndhwc = !cudnn.tensor_desc<2x8x4x4x4xf16, NDHWC>
 !t8_64_1_1_f16_nhwc = !cudnn.tensor_desc<8x64x1x1xf16, NHWC>
+!index = !cudnn.tensor_desc<8x64x28x28xi8, NHWC>
 
 cudnn.graph @maxpool(%x: !t8_64_56_56_f16_nhwc) -> (!t8_64_28_28_f16_nhwc) {
   %y = cudnn.resample maxpool(%x) type = f32 window = [3, 3] stride = [2, 2]
@@ -33,4 +34,10 @@ cudnn.graph @global_pool(%x: !t8_64_56_56_f16_nhwc) -> (!t8_64_1_1_f16_nhwc) {
       pre_padding = [0, 0] post_padding = [0, 0] padding_mode = zero_pad
       : !t8_64_56_56_f16_nhwc -> !t8_64_1_1_f16_nhwc
   cudnn.return %y : !t8_64_1_1_f16_nhwc
+}
+
+cudnn.graph @maxpool_index(%x: !t8_64_56_56_f16_nhwc) -> (!t8_64_28_28_f16_nhwc, !index) {
+  %y, %i = cudnn.resample maxpool(%x) type = f32 window = [3, 3] stride = [2, 2] pre_padding = [1, 1] post_padding = [1, 1]
+      padding_mode = neg_inf_pad alpha = 2.0 beta = 0.5 : !t8_64_56_56_f16_nhwc -> !t8_64_28_28_f16_nhwc, !index
+  cudnn.return %y, %i : !t8_64_28_28_f16_nhwc, !index
 }
