@@ -18,6 +18,9 @@ namespace convoy {
 
 namespace {
 
+/// The cuDNN whose header the descriptor table was made from.
+constexpr int64_t kTableVersion = 91900;
+
 /// A context with everything registered, whose diagnostics become values.
 class Session {
 public:
@@ -168,6 +171,11 @@ bool compileGraphs(std::string_view text, const std::string &name, Artifact &res
     module->emitError("expects a cudnn.graph, or a cudnn.build_and_exec_graph, but got none");
     return false;
   }
+  // A program says how old a cuDNN it runs on; these graphs may have everything that the descriptor table has.
+  PassManager build(&session.context, ModuleOp::getOperationName());
+  build.addPass(createConvertCudnnGraphsToBackendPass({kTableVersion}));
+  if (failed(build.run(*alone)))
+    return false;
   PipelineOptions options;
   options.target = "cuda";
   std::string failedPhase;

@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 from recorded import canonical, read_calls
 
-from convoy.graphs import GraphError, graph_json_text, graph_python
+from convoy.graphs import GraphError, graph_json_text, graph_python, import_graph
 from convoy.graphs.decode import decode
 from convoy.graphs.frontend_import import read_serialized
+from convoy_runtime._native import load_native
+from convoy_runtime.recorder import Recording, record
 
 HEAD = """
 import cudnn
@@ -144,10 +146,30 @@ def test_json_reads_as_what_was_recorded(name: str, said_again: Path) -> None:
     ]
 
 
-def test_genstats_computes_in_another_type_than_it_says(said: Path) -> None:
+@pytest.fixture(scope="module")
+def imported(said: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Recording]:
+    """What our build functions say of the graphs as they are imported."""
+    from convoy import _convoy
+
+    # Graphs without a name have the file's.
+    names = [*PROGRAMS, "genstats"]
+    native, _ = _convoy.compile_graphs("".join(import_graph(said / f"{name}.json")[0] for name in names), "imported.mlir")
+    library = load_native(native)
+    return {name: record(library.builder(f"{name}_build")) for name in names}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_import_says_the_same_to_cudnn(name: str, said: Path, imported: dict[str, Recording]) -> None:
+    assert canonical(imported[name]) == canonical(read_calls(said / f"{name}.calls"))
+
+
+def test_genstats_computes_in_another_type_than_it_says(said: Path, imported: dict[str, Recording]) -> None:
     """A flaw of cudnn-frontend 1.32: it casts its own number of the operand's type to a cudnnDataType_t."""
     recorded = decode(read_calls(said / "genstats.calls"), "genstats")
     (node,) = json.loads((said / "genstats.json").read_text())["nodes"]
     assert (node["compute_data_type"], recorded.nodes[0].compute) == ("FLOAT", "INT8")
     with pytest.raises(GraphError, match="in INT8 for HALF"):
         graph_python(recorded)
+    ((ours,), (theirs,)) = canonical(imported["genstats"]), canonical(read_calls(said / "genstats.calls"))
+    assert (ours.pop("operation_genstats_math_prec"), theirs.pop("operation_genstats_math_prec")) == ("FLOAT", "INT8")
+    assert ours == theirs

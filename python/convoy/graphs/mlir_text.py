@@ -7,13 +7,16 @@ from math import prod
 from typing import Any
 
 from convoy.graphs.kinds import is_backward
+from convoy.graphs.mlir_named import NAMED, named_operation
 from convoy.graphs.model import DEFAULT_ALIGNMENT, GraphError, Node, OperationGraph, Tensor
 
 __all__ = ["graph_mlir"]
 
 _TYPES = {
     "DOUBLE": "f64", "FLOAT": "f32", "HALF": "f16", "BFLOAT16": "bf16", "FP8_E4M3": "f8E4M3FN", "FP8_E5M2": "f8E5M2",
-    "INT64": "i64", "INT32": "i32", "INT8": "i8", "UINT8": "ui8", "BOOLEAN": "i1",
+    "FP8_E8M0": "f8E8M0FNU", "FP4_E2M1": "f4E2M1FN", "INT64": "i64", "INT32": "i32", "UINT32": "ui32", "INT8": "i8", "UINT8": "ui8",
+    "INT4": "i4", "UINT4": "ui4", "BOOLEAN": "i1", "COMPLEX_FP32": "complex<f32>", "COMPLEX_FP64": "complex<f64>",
+    "FAST_FLOAT_FOR_FP8": "!cudnn.fast_float_for_fp8",
 }  # fmt: skip
 _CHANNELS_LAST = {3: "NWC", 4: "NHWC", 5: "NDHWC"}
 _CONVOLUTIONS = {"CONV_FPROP": "", "CONV_DGRAD": "mode = dgrad ", "CONV_WGRAD": "mode = wgrad "}
@@ -31,7 +34,7 @@ _POINTWISE_WORDS = {
 def graph_mlir(graph: OperationGraph) -> str:
     """A `cudnn.graph`: tensors that nobody writes are its arguments, written ones that are not virtual its results, in the order of uids.
 
-    A comment says which uid and name each had, because the compiler numbers tensors anew. Raises GraphError for what the dialect lacks.
+    A comment says which uid and name each had. Raises GraphError for what the dialect lacks.
     """
     problems: list[str] = []
     inputs, outputs = graph.inputs(), graph.outputs()
@@ -40,11 +43,16 @@ def graph_mlir(graph: OperationGraph) -> str:
         problems.append("no operation writes a tensor that is not virtual")
     types = {uid: _type(tensor, problems) for uid, tensor in graph.tensors.items()}
     lines = [_comment(f"%t{tensor.uid}", tensor) for tensor in [*inputs, *outputs]]
-    arguments = ", ".join(f"%t{tensor.uid}: {types[tensor.uid]}" for tensor in inputs)
-    results = ", ".join(types[tensor.uid] for tensor in outputs)
+    places = {tensor.uid: place for place, tensor in enumerate(inputs)}
+    # The compiler numbers arguments, then results; uids that differ are written.
+    numbered = [tensor.uid for tensor in [*inputs, *outputs]] == list(range(1, len(inputs) + len(outputs) + 1))
+    words = {tensor.uid: _words(tensor, places, not numbered, problems) for tensor in [*inputs, *outputs]}
+    arguments = ", ".join(f"%t{tensor.uid}: {types[tensor.uid]}{words[tensor.uid]}" for tensor in inputs)
+    results = ", ".join(types[tensor.uid] + words[tensor.uid] for tensor in outputs)
+    returned = ", ".join(types[tensor.uid] for tensor in outputs)
     lines.append(f"cudnn.graph @{_quoted(graph.name)}({arguments}) -> ({results}) {{")
     lines += [f"  {_operation(node, types, problems)}" for node in graph.nodes]
-    lines += [f"  cudnn.return {', '.join(f'%t{tensor.uid}' for tensor in outputs)} : {results}", "}"]
+    lines += [f"  cudnn.return {', '.join(f'%t{tensor.uid}' for tensor in outputs)} : {returned}", "}"]
     if problems:
         raise GraphError(f"graph {graph.name} cannot be said in cudnn IR", problems)
     return "\n".join(lines) + "\n"
@@ -53,11 +61,6 @@ def graph_mlir(graph: OperationGraph) -> str:
 def _type(tensor: Tensor, problems: list[str]) -> str:
     if tensor.data_type not in _TYPES:
         problems.append(f"tensor {tensor.uid} has the data type {tensor.data_type}")
-    for what, beyond in {"by value": tensor.by_value, f"reordered as {tensor.reordering}": tensor.reordering != "NONE"}.items():
-        if beyond:
-            problems.append(f"tensor {tensor.uid} is {what}")
-    if tensor.ragged_offset is not None:
-        problems.append(f"tensor {tensor.uid} has a ragged offset")
     words = ["x".join([*map(str, tensor.dims), _TYPES.get(tensor.data_type, "f32")])]
     rank = len(tensor.dims)
     if rank in _CHANNELS_LAST and tensor.strides == _packed(tensor.dims, [0, *range(2, rank), 1]):
@@ -66,7 +69,21 @@ def _type(tensor: Tensor, problems: list[str]) -> str:
         words.append(f"stride = {list(tensor.strides)}")
     if tensor.alignment != DEFAULT_ALIGNMENT:
         words.append(f"alignment = {tensor.alignment}")
+    if tensor.vector_count != 1:
+        words.append(f"vector_count = {tensor.vector_count}, vectorized_dimension = {tensor.vectorized_dimension}")
+    if tensor.reordering != "NONE":
+        words.append(f"reordering = {tensor.reordering.lower()}")
     return f"!cudnn.tensor_desc<{', '.join(words)}>"
+
+
+def _words(tensor: Tensor, places: Mapping[int, int], uid: bool, problems: list[str]) -> str:
+    """The attributes of an argument or a result; `places` are those of the arguments by uid."""
+    words = [f"cudnn.uid = {tensor.uid} : i64"] * uid + ["cudnn.by_value"] * tensor.by_value
+    if tensor.ragged_offset is not None:
+        if tensor.ragged_offset not in places:
+            problems.append(f"the ragged offset of tensor {tensor.uid} is not read from the caller")
+        words.append(f"cudnn.ragged_offset = {places.get(tensor.ragged_offset)} : i64")
+    return f" {{{', '.join(words)}}}" if words else ""
 
 
 def _packed(dims: tuple[int, ...], order: list[int]) -> tuple[int, ...]:
@@ -76,18 +93,27 @@ def _packed(dims: tuple[int, ...], order: list[int]) -> tuple[int, ...]:
 def _operation(node: Node, types: Mapping[int, str], problems: list[str]) -> str:
     if node.compute and node.compute not in _TYPES:
         problems.append(f"{node.name or node.tag} computes in {node.compute}")
+    if node.tag in NAMED:
+        return named_operation(node, types)
     said = dict(node.attributes)
-    families = {"POINTWISE": _pointwise, "REDUCTION": _reduction, "RESAMPLE": _resample, "MATMUL": _matmul}
+    families = {
+        "POINTWISE": _pointwise, "REDUCTION": _reduction, "RESAMPLE": _resample, "MATMUL": _matmul, "CONCATENATE": _concat,
+        "RESHAPE": _reshape, "GENSTATS": _gen_stats,
+    }  # fmt: skip
     head = families.get(node.tag, _convolution if node.tag in _CONVOLUTIONS else None)
     if head is None:
         problems.append(f"{node.name or node.tag}: {node.tag} has no operation in cudnn IR")
         return ""
     name, words = head(node, said, f"type = {_TYPES.get(node.compute, 'f32')}", problems)
-    operands = list(node.inputs.values())
+    overrides = [port for port in node.inputs if port.endswith("_override")]
+    words += "".join(f" {port.lower()}(%t{node.inputs[port]} : {types[node.inputs[port]]})" for port in overrides)
+    words += f" padding_value = {_number(float(said['padding_value']))}" if said.get("padding_value") else ""
+    operands = [uid for port, uid in node.inputs.items() if port not in overrides]
     results = list(node.outputs.values())
     left, right = (", ".join(types[uid] for uid in uids) for uids in (operands, results))
     values = ", ".join(f"%t{uid}" for uid in operands)
-    return f"{', '.join(f'%t{uid}' for uid in results)} = cudnn.{name}({values}) {words} : {left} -> {right}"
+    spaced = f" {words}" if words else ""
+    return f"{', '.join(f'%t{uid}' for uid in results)} = cudnn.{name}({values}){spaced} : {left} -> {right}"
 
 
 def _convolution(node: Node, said: dict[str, Any], compute: str, problems: list[str]) -> tuple[str, str]:
@@ -98,10 +124,22 @@ def _convolution(node: Node, said: dict[str, Any], compute: str, problems: list[
 
 
 def _matmul(node: Node, said: dict[str, Any], compute: str, problems: list[str]) -> tuple[str, str]:
-    if said["padding_value"]:
-        problems.append(f"{node.name or node.tag} has the padding value {said['padding_value']}")
-    problems += [f"{node.name or node.tag} has {port}" for port in node.inputs if port.endswith("_override")]
     return "matmul", compute
+
+
+def _concat(node: Node, said: dict[str, Any], compute: str, problems: list[str]) -> tuple[str, str]:
+    words = {"axis": said["axis"], "inplace_index": said["in_place_index"]}
+    return "concat", _assignments({word: value for word, value in words.items() if value is not None})
+
+
+def _reshape(node: Node, said: dict[str, Any], compute: str, problems: list[str]) -> tuple[str, str]:
+    if said["reshape_mode"] != "VIEW_ONLY":
+        problems.append(f"{node.name or node.tag} has the reshape mode {said['reshape_mode']}")
+    return "reshape", ""
+
+
+def _gen_stats(node: Node, said: dict[str, Any], compute: str, problems: list[str]) -> tuple[str, str]:
+    return "gen_stats sum_sqsum", compute
 
 
 def _pointwise(node: Node, said: dict[str, Any], compute: str, problems: list[str]) -> tuple[str, str]:
@@ -115,14 +153,10 @@ def _pointwise(node: Node, said: dict[str, Any], compute: str, problems: list[st
 
 
 def _reduction(node: Node, said: dict[str, Any], compute: str, problems: list[str]) -> tuple[str, str]:
-    if said["is_deterministic"]:
-        problems.append(f"{node.name or node.tag} is deterministic")
-    return f"reduction {str(said['mode']).lower()}", compute
+    return f"reduction {str(said['mode']).lower()}", compute + " is_deterministic = true" * said["is_deterministic"]
 
 
 def _resample(node: Node, said: dict[str, Any], compute: str, problems: list[str]) -> tuple[str, str]:
-    if "Index" in node.outputs:
-        problems.append(f"{node.name or node.tag} has an index tensor")
     words = {key: said[key] for key in ("window", "stride", "pre_padding", "post_padding")}
     return (
         f"resample {str(said['resample_mode']).lower()}",
