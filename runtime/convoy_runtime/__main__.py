@@ -17,11 +17,11 @@ import numpy as np
 
 from ._native import MEMBER, load_native
 from .artifact import open_artifact
-from .cuda.options import add_arguments, from_arguments
 from .dtypes import DTYPES
 from .errors import ArgumentError, ConvoyRuntimeError, PlanError
 from .loader import load
 from .manifest import Manifest, TensorSpec
+from .plan_flags import add_arguments, from_arguments
 from .program import Program
 
 __all__ = ["main", "random_array"]

@@ -161,7 +161,7 @@ def test_what_tensors_are_beside_their_shape(document: dict[str, Any], tmp_path:
     path, again = tmp_path / "scalar.json", tmp_path / "scalar.mlir"
     path.write_text(json.dumps(changed))
     again.write_text(import_graph(path)[0])
-    assert "!cudnn.tensor_desc<1x1x1x1xf32> {cudnn.uid = 33 : i64, cudnn.by_value}" in again.read_text()
+    assert "!cudnn.tensor_desc<1x1x1x1xf32, NHWC> {cudnn.uid = 33 : i64, cudnn.by_value}" in again.read_text()
     back = json.loads(graph_json_text(read_graph(again, None)))
     for each in (back, changed):
         for tensor in each["tensors"]:

@@ -24,15 +24,14 @@ from typing import TYPE_CHECKING
 from convoy.errors import ConvoyError
 
 if TYPE_CHECKING:
-    from convoy_runtime.cuda.executor import CudaProgram
-    from convoy_runtime.program import Progress
+    from convoy_runtime.program import Program, Progress
 
 __all__ = ["main", "populate_parser"]
 
 
 def populate_parser(parser: argparse.ArgumentParser) -> None:
     """Adds this command's arguments."""
-    from convoy_runtime.cuda.options import add_arguments
+    from convoy_runtime.plan_flags import add_arguments
 
     parser.add_argument("artifact", metavar="FILE", type=Path, help="an artifact of the cuda target")
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="where to write it; default: in place")
@@ -49,7 +48,7 @@ def main(options: argparse.Namespace) -> int:
     """Runs the command."""
     import convoy_runtime
     from convoy_runtime.artifact import open_artifact
-    from convoy_runtime.cuda.options import from_arguments
+    from convoy_runtime.plan_flags import from_arguments
 
     output = options.output or options.artifact
     if output.is_dir() or not os.access(output.parent, os.W_OK):
@@ -66,7 +65,7 @@ def main(options: argparse.Namespace) -> int:
     with program:
         _write(output, options.artifact, program.plan_members())  # type: ignore[attr-defined]
         if not options.quiet:
-            _report(program, time.perf_counter() - begin)  # type: ignore[arg-type]
+            _report(program, time.perf_counter() - begin)
             print(f"{output}: plans for {program.device}")  # type: ignore[attr-defined]
     return 0
 
@@ -81,14 +80,14 @@ def _write(output: Path, source: Path, plans: dict[str, bytes]) -> None:
     write_artifact(output, artifact.manifest, {**members, **plans}, artifact.weights())
 
 
-def _report(program: CudaProgram, seconds: float) -> None:
+def _report(program: Program, seconds: float) -> None:
     from rich.console import Console
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False)
     for column in ("graph", "engine", "us", "first choice us", "measured", "from"):
         table.add_column(column, justify="right" if column in ("us", "first choice us", "measured") else "left")
-    reports = program.plans
+    reports = program.plans  # type: ignore[attr-defined]
     for report in reports:
         best = report.trials[0].microseconds if report.trials else None
         first = next((trial.microseconds for trial in report.trials if trial.first), None)

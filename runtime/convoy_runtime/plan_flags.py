@@ -1,0 +1,53 @@
+"""The restrictions on plans as flags of command lines, the same ones wherever an artifact is loaded."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .cuda.options import PlanOptions
+
+__all__ = ["add_arguments", "from_arguments"]
+
+#: Flags of command lines, one a guarantee: option, field, value when given, help.
+_FLAGS = (
+    ("--no-tf32", "allow_tf32", False, "float32 graphs may not round their inputs for tensor cores"),
+    ("--deterministic", "deterministic", True, "only engines whose result is the same in each run"),
+    ("--no-winograd", "allow_winograd", False, "no engine that uses Winograd's transform"),
+    ("--no-fft", "allow_fft", False, "no engine that uses Fourier transforms"),
+    (
+        "--no-reduced-precision-reduction",
+        "allow_reduced_precision_reduction",
+        False,
+        "no engine that accumulates in less than the compute type",
+    ),
+    ("--no-runtime-compilation", "allow_runtime_compilation", False, "no engine that compiles a kernel when the program is loaded"),
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the flags that restrict plans to a command."""
+    group = parser.add_argument_group("which of cuDNN's engines may be used")
+    for flag, field, value, text in _FLAGS:
+        group.add_argument(flag, dest=field, action="store_const", const=value, help=text)
+    group.add_argument("--max-workspace", dest="max_workspace_bytes", type=int, metavar="BYTES", help="most memory that one plan may use")
+    group.add_argument("--engines", type=_numbers, metavar="N,N", help="the only engines that may be used")
+    group.add_argument("--exclude-engines", type=_numbers, metavar="N,N", help="engines that may not be used")
+
+
+def from_arguments(arguments: argparse.Namespace) -> PlanOptions | None:
+    """The options that a command was given; None when it was given none."""
+    from .cuda.options import PlanOptions
+
+    names = [*(field for _, field, _, _ in _FLAGS), "max_workspace_bytes", "engines", "exclude_engines"]
+    given = {name: value for name in names if (value := getattr(arguments, name)) is not None}
+    return PlanOptions(**given) if given else None
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    try:
+        return tuple(int(part) for part in text.split(","))
+    except ValueError:
+        message = f"expected numbers separated by commas, got {text}"
+        raise argparse.ArgumentTypeError(message) from None
