@@ -118,7 +118,7 @@ def compile_imported(
     from convoy_runtime._native import load_native
     from convoy_runtime._safetensors import write_safetensors
     from convoy_runtime.artifact import CONSTANTS
-    from convoy_runtime.manifest import Manifest
+    from convoy_runtime.manifest import ABI_VERSION, FORMAT, FORMAT_VERSION, Manifest
     from convoy_runtime.weights import host_tensor, prepare_weights
 
     clock = _Clock(progress, seconds)
@@ -144,9 +144,9 @@ def compile_imported(
         members[CONSTANTS] = b"".join(write_safetensors({name: host_tensor(imported.weights[name], name) for name in constants}))
     document = json.loads(text)
     document |= {
-        "format": "convoy",
-        "format_version": 1,
-        "abi_version": 2,
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "abi_version": ABI_VERSION,
         "producer": {"convoy": __version__, "llvm": _convoy.llvm_version(), "torch": metadata.version("torch")},
         "files": {member: {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)} for member, data in members.items()},
     }

@@ -24,6 +24,7 @@ __all__ = [
     "Cudnn",
     "FileEntry",
     "Graph",
+    "GraphConstant",
     "GraphTensor",
     "Host",
     "Kernel",
@@ -33,7 +34,7 @@ __all__ = [
 ]
 
 FORMAT = "convoy"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 ABI_VERSION = 2
 MANIFEST = "manifest.json"
 
