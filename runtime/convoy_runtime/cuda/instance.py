@@ -52,6 +52,7 @@ class Instance:
     ) -> None:
         self._manifest, self._native, self._device, self._driver = artifact.manifest, native, device, device.driver
         self._resources = contextlib.ExitStack()
+        self._planner: Planner | None = None
         self.plans: dict[int, Plan] = {}
         try:
             self._prepare(artifact, options, store, tune, strict, progress)
@@ -91,8 +92,10 @@ class Instance:
 
     def plan_members(self) -> dict[str, bytes]:
         """The plans as members of an artifact."""
-        builders = {index: self._native.builder(self._manifest.graphs[index].symbol) for index in self.plans}
-        found = [self._planner.member(builders[index], plan) for index, plan in self.plans.items()] if self._planner is not None else []
+        if self._planner is None:
+            return {}
+        graphs = self._manifest.graphs
+        found = [self._planner.member(self._native.builder(graphs[index].symbol), plan) for index, plan in self.plans.items()]
         return dict(member for member in found if member is not None)
 
     def close(self) -> None:
@@ -107,12 +110,10 @@ class Instance:
         self.stream = int(call("cuStreamCreate", _STREAM_NON_BLOCKING))
         keep.callback(self._quietly, "cuStreamDestroy", self.stream)
         cudnn, handle = self._cudnn = self._open_cudnn()
-        self._planner: Planner | None = None
-        planner = None
         finalists: dict[int, list[Plan]] = {}
         if cudnn is not None and handle is not None:
-            self._planner = planner = Planner(cudnn, options, handle=handle, store=store, strict=strict)
-            finalists = select(manifest, self._native, planner, cudnn, self._device, self.stream, handle, tune, progress)
+            self._planner = Planner(cudnn, options, handle=handle, store=store, strict=strict)
+            finalists = select(manifest, self._native, self._planner, cudnn, self._device, self.stream, handle, tune, progress)
             for plans in finalists.values():
                 for plan in plans:
                     keep.callback(plan.descriptor.close)
@@ -124,10 +125,10 @@ class Instance:
         ends = len(manifest.inputs), len(manifest.inputs) + len(manifest.outputs), len(specs)
         self.inputs, self.outputs = pointers[: ends[0]], pointers[ends[0] : ends[1]]
         self.prepared, self.arena = pointers[ends[1] : ends[2]], pointers[-1]
-        if planner is not None and any(len(plans) > 1 for plans in finalists.values()):
+        if self._planner is not None and any(len(plans) > 1 for plans in finalists.values()):
             self.plans = decide(self, manifest, self._device, self.stream, finalists, progress)
             for index, plan in self.plans.items():
-                planner.keep(self._native.builder(manifest.graphs[index].symbol), plan)
+                self._planner.keep(self._native.builder(manifest.graphs[index].symbol), plan)
         else:
             self.plans = {index: plans[0] for index, plans in finalists.items()}
         # The first run is on whatever is there: zeros are valid indices, and no NaN slows anything down.

@@ -103,8 +103,7 @@ class Planner:
     def stored(self, graph: Graph, build: Any, rejected: list[str], level: str = "off") -> Plan | None:
         """The plan that the store has for a graph of this content, found with at least the work of `level`: as it is where cuDNN and
         driver are those that it was made with, else by engine and knobs. None when there is none that cuDNN takes."""
-        content = fingerprint(build) if self._store is not None else None
-        if self._store is None or content is None:
+        if self._store is None or (content := fingerprint(build)) is None:
             return None
         for record in self._store.load(content, repr(self.options)):
             engine = record.report.get("engine", -1)
@@ -120,14 +119,12 @@ class Planner:
 
     def keep(self, build: Any, plan: Plan) -> None:
         """Puts a plan into the store."""
-        content = fingerprint(build) if self._store is not None else None
-        if self._store is not None and content is not None:
+        if self._store is not None and (content := fingerprint(build)) is not None:
             self._store.store(content, repr(self.options), *_written(plan))
 
     def member(self, build: Any, plan: Plan) -> tuple[str, bytes] | None:
         """A plan as a member of an artifact, name and content; None when the graph has no fingerprint, or there is no store."""
-        content = fingerprint(build) if self._store is not None else None
-        if self._store is None or content is None:
+        if self._store is None or (content := fingerprint(build)) is None:
             return None
         return self._store.name(content, repr(self.options)), self._store.content(content, repr(self.options), *_written(plan))
 
