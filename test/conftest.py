@@ -1,4 +1,4 @@
-"""Every .mlir file under test/ is one test: lit runs them all once, each reports its own result."""
+"""Every .mlir file under test/ is one test: lit runs them all once, each reports its own result. And what folders share."""
 
 from __future__ import annotations
 
@@ -8,10 +8,26 @@ import sys
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
+if TYPE_CHECKING:
+    from convoy_runtime.cuda._cudnn import Cudnn
+
 ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def cudnn() -> Cudnn:
+    """The real cuDNN, which needs no GPU to finalize graphs; without the library there is nothing to ask."""
+    from convoy_runtime.cuda._cudnn import open_cudnn
+    from convoy_runtime.errors import DeviceError
+
+    try:
+        return open_cudnn()
+    except DeviceError as error:
+        pytest.skip(str(error))
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:

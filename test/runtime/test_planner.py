@@ -19,11 +19,11 @@ from runtime_fixtures import affine_manifest
 
 import convoy_runtime
 from convoy.artifact import write_artifact
-from convoy_runtime import CudnnError, DeviceError, PlanError
+from convoy_runtime import CudnnError, PlanError
 from convoy_runtime.__main__ import main
 from convoy_runtime._native import load_native
 from convoy_runtime.cuda import _enums
-from convoy_runtime.cuda._cudnn import Cudnn, open_cudnn, version_text
+from convoy_runtime.cuda._cudnn import Cudnn, version_text
 from convoy_runtime.cuda.errata import Erratum, erratum_of
 from convoy_runtime.cuda.fingerprint import fingerprint
 from convoy_runtime.cuda.options import PlanOptions
@@ -42,14 +42,6 @@ PREFIXES: dict[type[IntEnum], tuple[str, str]] = {
     _enums.BehaviorNote: ("CUDNN_BEHAVIOR_NOTE_", ""),
     _enums.KnobType: ("CUDNN_KNOB_TYPE_", ""),
 }
-
-
-@pytest.fixture(scope="module")
-def cudnn() -> Cudnn:
-    try:
-        return open_cudnn()
-    except DeviceError as error:
-        pytest.skip(str(error))
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,7 @@ from ctypes import c_int32, c_int64, c_void_p
 
 import pytest
 
-from convoy_runtime.cuda._cudnn import Cudnn, open_cudnn
-from convoy_runtime.errors import DeviceError
+from convoy_runtime.cuda._cudnn import Cudnn
 from tools.descriptors import Attribute, read_table
 
 TABLE = read_table()
@@ -37,14 +36,6 @@ def _asked() -> list[Attribute]:
         return each.need not in ("read_only", "reserved") and plain and each.name != "execution_plan_json_representation"
 
     return [each for each in TABLE.attributes if settable(each) and (each.kind not in LATER or each.name == "engineheur_mode")]
-
-
-@pytest.fixture(scope="module")
-def cudnn() -> Cudnn:
-    try:
-        return open_cudnn()
-    except DeviceError as error:
-        pytest.skip(str(error))
 
 
 def _create(cudnn: Cudnn, kind: int) -> c_void_p:

@@ -9,19 +9,10 @@ import pytest
 from cudnn_graphs import all_graphs
 
 from convoy_runtime._abi import BUILD_GRAPH, ConvoyCudnn
-from convoy_runtime.cuda._cudnn import Cudnn, open_cudnn
-from convoy_runtime.errors import DeviceError
+from convoy_runtime.cuda._cudnn import Cudnn
 
 FLAGS = ("--convert-cudnn-graphs-to-backend=minimum-version=91900",)
 ALL = all_graphs()
-
-
-@pytest.fixture(scope="session")
-def cudnn() -> Cudnn:
-    try:
-        return open_cudnn()
-    except DeviceError as error:
-        pytest.skip(str(error))
 
 
 @pytest.fixture(scope="session")

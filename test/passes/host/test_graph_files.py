@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 
 from convoy_runtime._abi import BUILD_GRAPH, ConvoyCudnn
-from convoy_runtime.cuda._cudnn import Cudnn, open_cudnn
-from convoy_runtime.errors import DeviceError
+from convoy_runtime.cuda._cudnn import Cudnn
 from tools.cudnn_ops import lowered_names, lowered_operations
 
 GRAPHS = Path(__file__).parent / "Inputs/graphs"
@@ -82,14 +81,6 @@ def test_every_call_may_fail(library_of: Callable[[str], ctypes.CDLL], recorder:
         assert sorted(record.destroyed) == list(range(len(record.kinds)))
         assert record.result is None
         failed.append(number)
-
-
-@pytest.fixture(scope="module")
-def cudnn() -> Cudnn:
-    try:
-        return open_cudnn()
-    except DeviceError as error:
-        pytest.skip(str(error))
 
 
 @pytest.mark.parametrize(("module", "name"), CASES, ids=[name for _, name in CASES])
