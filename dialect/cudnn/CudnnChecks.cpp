@@ -8,6 +8,11 @@ namespace convoy::cudnn {
 
 ArrayRef<int64_t> shapeOf(Value value) { return cast<TensorDescType>(value.getType()).getShape(); }
 
+bool holds(Type to, Type from) {
+  auto wide = dyn_cast<FloatType>(to), narrow = dyn_cast<FloatType>(from);
+  return wide && narrow && APFloat::isRepresentableBy(narrow.getFloatSemantics(), wide.getFloatSemantics());
+}
+
 LogicalResult expectShape(Operation *op, StringRef what, ArrayRef<int64_t> actual, ArrayRef<int64_t> expected) {
   if (actual == expected)
     return success();

@@ -11,6 +11,9 @@ namespace convoy::cudnn {
 /// The shape of a tensor descriptor.
 llvm::ArrayRef<int64_t> shapeOf(mlir::Value value);
 
+/// Whether every value of the float type `from` is one of `to`.
+bool holds(mlir::Type to, mlir::Type from);
+
 /// Checks that `what` has the shape that it should have.
 llvm::LogicalResult expectShape(mlir::Operation *op, llvm::StringRef what, llvm::ArrayRef<int64_t> actual,
                                 llvm::ArrayRef<int64_t> expected);

@@ -96,12 +96,6 @@ LogicalResult PointwiseOp::verify() {
   return expectComputeType(*this, getComputeType(), {/*integer=*/true, /*boolean=*/true}); // pointwise_c5
 }
 
-/// Whether every value of the float type `from` is one of `to`.
-static bool holds(Type to, Type from) {
-  auto wide = dyn_cast<FloatType>(to), narrow = dyn_cast<FloatType>(from);
-  return wide && narrow && APFloat::isRepresentableBy(narrow.getFloatSemantics(), wide.getFloatSemantics());
-}
-
 OpFoldResult PointwiseOp::fold(FoldAdaptor) {
   if (getMode() != PointwiseMode::Identity || !getAlpha1().isExactlyValue(1.0))
     return {};

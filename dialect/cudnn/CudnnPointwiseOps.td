@@ -16,6 +16,10 @@ def Cudnn_PointwiseOp : Cudnn_ComputeOp<"pointwise"> {
     not written, as torch does, `min` and `max` do what cuDNN does of itself. `alpha1` and `alpha2` multiply the first and the second
     operand; cuDNN gets them as floats, and as doubles where it computes in f64.
 
+    Two bounds by finite constants, such as `min` of `max` in either order or `min` of `relu_fwd`, become one `relu_fwd` with clips where all
+    of them propagate NaN and the tensor in between holds every value; at the end of a convolution with an identity after it, where cuDNN
+    9.19 has fewer engines for the relu alone.
+
     **Constraints**
 
     * (c1) there are as many operands as the mode takes.
@@ -50,6 +54,7 @@ def Cudnn_PointwiseOp : Cudnn_ComputeOp<"pointwise"> {
     `:` qualified(type($inputs)) `->` qualified(type($y))
   }];
   let hasFolder = 1;
+  let hasCanonicalizeMethod = 1;
   let builders = [
     OpBuilder<(ins "::mlir::Type":$type, "::convoy::cudnn::PointwiseMode":$mode, "::mlir::ValueRange":$inputs,
                    "::mlir::Type":$computeType)>,
