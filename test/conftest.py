@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -28,6 +30,21 @@ def cudnn() -> Cudnn:
         return open_cudnn()
     except DeviceError as error:
         pytest.skip(str(error))
+
+
+@pytest.fixture(scope="session")
+def cublaslt(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """A cuBLASLt for planning, without which cuDNN ends the process, unless there is a real one."""
+    try:
+        ctypes.CDLL("libcublasLt.so.13")
+    except OSError:
+        compiler = next((found for name in ("clang-22", "clang", "cc") if (found := shutil.which(name))), None)
+        if compiler is None:
+            pytest.skip("no C compiler")
+        path = tmp_path_factory.mktemp("stub") / "libcublasLt.so.13"
+        source = ROOT / "test/runtime/cublaslt_stub.c"
+        subprocess.run([compiler, "-shared", "-fPIC", "-Wl,-soname,libcublasLt.so.13", str(source), "-o", str(path)], check=True)
+        ctypes.CDLL(str(path))
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:

@@ -25,19 +25,17 @@ from types import SimpleNamespace
 from typing import Any
 
 from convoy_runtime._abi import BUILD_GRAPH
-from convoy_runtime.cuda import planner as planner_module
 from convoy_runtime.cuda._cudnn import open_cudnn, version_text
 from convoy_runtime.cuda._driver import Device, open_driver
 from convoy_runtime.cuda._enums import BehaviorNote, NumericalNote
 from convoy_runtime.cuda.configs import heuristic_configs
 from convoy_runtime.cuda.errata import erratum_of
+from convoy_runtime.cuda.offline import device_file, device_properties
 from convoy_runtime.cuda.options import PlanOptions
-from convoy_runtime.cuda.planner import Planner, device_properties
+from convoy_runtime.cuda.planner import Planner
 from convoy_runtime.errors import CudnnError
 
 __all__ = ["ask", "main"]
-
-H200 = Path(planner_module.__file__).parent / "devices" / "h200.json"
 
 
 def _graph(name: str, entry: dict[str, Any]) -> Any:
@@ -53,7 +51,7 @@ class _Asker:
     def __init__(self, folder: Path, *, device: bool) -> None:
         self.folder = folder
         self.cudnn = open_cudnn()
-        self.device = None if device else device_properties(self.cudnn, H200)
+        self.device = None if device else device_properties(self.cudnn, device_file("h200", self.cudnn.version))
         self.handle = None
         if device:
             pointer = ctypes.c_void_p()

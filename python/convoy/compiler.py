@@ -8,7 +8,7 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from convoy.artifact import HostTensor
     from convoy.frontend import ImportedModule
     from convoy_runtime import Program
-    from convoy_runtime.manifest import Manifest
+    from convoy_runtime.manifest import FileEntry, Manifest
+    from convoy_runtime.offline import OfflinePlans
 
 __all__ = ["CompiledModel", "compile", "compile_imported", "lower"]
 
@@ -40,7 +41,8 @@ CUDNN_BUILT_FOR, CUDNN_MINIMUM = 91900, 90000
 class CompiledModel:
     """A compiled model in memory. Calling it runs it, `save` writes the artifact, `explain` tells what became of each op.
 
-    `phases` holds the module's text at the end of each phase that was kept, `seconds` how long each step took.
+    `phases` holds the module's text at the end of each phase that was kept, `seconds` how long each step took, `plans` what the options'
+    `plan_for` found, one for each of its GPUs.
     """
 
     manifest: Manifest
@@ -48,6 +50,7 @@ class CompiledModel:
     prepared: Mapping[str, HostTensor] | None
     phases: Mapping[str, str] = field(repr=False)
     seconds: Mapping[str, float] = field(repr=False)
+    plans: tuple[OfflinePlans, ...] = field(default=(), repr=False)
     _programs: list[Program] = field(default_factory=list, init=False, repr=False)
 
     def save(self, path: str | os.PathLike[str], *, weights: bool = True) -> None:
@@ -113,15 +116,19 @@ def compile_imported(
     progress: Progress | None = None,
     seconds: dict[str, float] | None = None,
 ) -> CompiledModel:
-    """Compiles what the frontend made. Raises CompileError with the failed phase, its diagnostics and a reproducer."""
+    """Compiles what the frontend made. Raises CompileError with the failed phase, its diagnostics and a reproducer, and what planning for
+    a GPU raises (`convoy_runtime.offline`)."""
     from convoy import _convoy
     from convoy_runtime._native import load_native
     from convoy_runtime._safetensors import write_safetensors
     from convoy_runtime.artifact import CONSTANTS
     from convoy_runtime.manifest import ABI_VERSION, FORMAT, FORMAT_VERSION, Manifest
+    from convoy_runtime.offline import offline_planner
     from convoy_runtime.weights import host_tensor, prepare_weights
 
     clock = _Clock(progress, seconds)
+    # What is missing for planning is said before a long compilation, not after it.
+    planners = {device: offline_planner(device, CUDNN_MINIMUM) for device in options.plan_for}
     phases = {"torch": imported.torch_text, "tcp": imported.text}
     if options.dump_phases is not None:
         for index, (phase, text) in enumerate(phases.items()):
@@ -148,7 +155,7 @@ def compile_imported(
         "format_version": FORMAT_VERSION,
         "abi_version": ABI_VERSION,
         "producer": {"convoy": __version__, "llvm": _convoy.llvm_version(), "torch": metadata.version("torch")},
-        "files": {member: {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)} for member, data in members.items()},
+        "files": {member: asdict(entry) for member, entry in _entries(members).items()},
     }
     document |= {"constants": constants, "aliases": dict(imported.aliases), "unused": list(imported.unused)}
     if options.target == "cuda":
@@ -164,7 +171,19 @@ def compile_imported(
     if options.weights:
         with clock.step("prepare weights"):
             prepared = prepare_weights(load_native(native, path=imported.name), manifest, imported.weights)
-    return CompiledModel(manifest, members, prepared, phases, clock.seconds)
+    plans = []
+    for device, planner in planners.items():
+        with clock.step(f"plan for {device}"):
+            plans.append(planner.plan(manifest, load_native(native, path=imported.name)))
+    for found in plans:
+        members |= found.members
+    return CompiledModel(replace(manifest, files=_entries(members)), members, prepared, phases, clock.seconds, tuple(plans))
+
+
+def _entries(members: Mapping[str, bytes]) -> dict[str, FileEntry]:
+    from convoy_runtime.manifest import FileEntry
+
+    return {member: FileEntry(hashlib.sha256(content).hexdigest(), len(content)) for member, content in members.items()}
 
 
 def lower(text: str, name: str, *, from_phase: str, to_phase: str, options: CompileOptions) -> str:

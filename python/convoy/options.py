@@ -38,6 +38,7 @@ class CompileOptions:
     allow_tf32: whether products of float32 may be rounded to TF32, as cuDNN and PyTorch do by default.
     support_table: a file to read instead of the built-in table of what cuDNN takes.
     dump_phases: a folder to write the module to after each phase.
+    plan_for: GPUs to plan for, on cuda: names, as "h200", or files of cuDNN's device properties. The plans become part of the artifact.
     """
 
     target: str
@@ -48,11 +49,15 @@ class CompileOptions:
     allow_tf32: bool = True
     support_table: Path | None = None
     dump_phases: Path | None = None
+    plan_for: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         _expect("target", self.target, ("cpu", "cuda"))
         if self.dtype is not None:
             _expect("dtype", self.dtype, tuple(_ELEMENT_TYPES))
+        if self.plan_for and self.target != "cuda":
+            message = f"expected target cuda with plan_for, got {self.target}, which has no plans"
+            raise ValueError(message)
 
     @classmethod
     def of(cls, *, target: str | None = None, dtype: str | torch.dtype | None = None, **options: Any) -> CompileOptions:

@@ -21,6 +21,7 @@ from .dtypes import DTYPES
 from .errors import ArgumentError, ConvoyRuntimeError, PlanError
 from .loader import load
 from .manifest import Manifest, TensorSpec
+from .offline import offline_planner
 from .plan_flags import add_arguments, from_arguments
 from .program import Program
 
@@ -93,12 +94,10 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _plan_for(options: argparse.Namespace) -> int:
-    from .cuda.planner import plan_for
-
     artifact = open_artifact(options.file)
-    results = plan_for(
-        artifact.manifest, load_native(artifact.members[MEMBER], path=options.file), options.plan_for, from_arguments(options)
-    )
+    minimum = artifact.manifest.cudnn.minimum if artifact.manifest.cudnn is not None else 0
+    planner = offline_planner(options.plan_for, minimum)
+    results = planner.plan(artifact.manifest, load_native(artifact.members[MEMBER], path=options.file), from_arguments(options)).results
     failed = [result for result in results if isinstance(result, PlanError)]
     for result in results:
         print(result)

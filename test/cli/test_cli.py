@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -142,6 +144,27 @@ def test_dump_phases(tmp_path: Path) -> None:
     names = sorted(path.name for path in folder.iterdir())
     assert names[:4] == ["model.0.torch.mlir", "model.1.tcp.mlir", "model.2.normalize.mlir", "model.3.group.mlir"]
     assert len(names) == 9
+
+
+def test_plans_for_a_gpu_that_is_not_here(cudnn: object, cublaslt: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "planned.convoy"
+    arguments = ["compile", f"{TINY}:tiny", "--dtype", "float16", "--no-weights", "-o", str(out)]
+    assert main([*arguments, "--target", "cuda", "--plan-for", "h200"]) == 0
+    printed = capsys.readouterr().out
+    count = re.search(r"^  (\d+) of \d+ graphs have a plan for NVIDIA H200$", printed, re.MULTILINE)
+    assert count is not None
+    assert int(count[1]) >= 2
+    with zipfile.ZipFile(out) as artifact:
+        plans = [json.loads(artifact.read(name)) for name in artifact.namelist() if name.startswith("plans/")]
+    assert len(plans) == int(count[1])
+    assert {(plan["gpu"], record["level"]) for plan in plans for record in plan["records"]} == {("NVIDIA H200", "offline")}
+    assert main(["inspect", str(out)]) == 0
+    out.unlink()
+    assert main([*arguments, "--target", "cuda", "--plan-for", "h300"]) == 1
+    assert "device properties: expected h200 or a file, got h300" in capsys.readouterr().err
+    assert main([*arguments, "--target", "cpu", "--plan-for", "h200"]) == 1
+    assert "expected target cuda with plan_for, got cpu, which has no plans" in capsys.readouterr().err
+    assert not out.exists()
 
 
 def test_no_weights(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 from graph_cases import PAIRS
 
-from convoy_runtime.cuda import planner as planner_module
+from convoy_runtime.cuda.offline import device_file
 
 ROOT = Path(__file__).parents[2]
 LLVM = Path("/usr/lib/llvm-22/bin")
-H200 = Path(planner_module.__file__).parent / "devices" / "h200.json"
+H200 = device_file("h200", 91900)
 
 
 def tool(name: str) -> str:

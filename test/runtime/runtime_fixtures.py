@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from convoy.artifact import HostTensor
-from convoy_runtime.manifest import Host, Manifest, TensorSpec
+from convoy_runtime.manifest import Graph, GraphTensor, Host, Manifest, TensorSpec
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -40,6 +41,15 @@ def affine_manifest(**changes: object) -> Manifest:
         "files": {},
     }
     return Manifest(**{**fields, **changes})  # type: ignore[arg-type]
+
+
+def conv_graph(dtype: str = "float16") -> Graph:
+    """The graph that conv.c builds."""
+    nhwc = GraphTensor(1, "input", (1, 64, 56, 56), (200704, 1, 3584, 64), dtype)
+    filters = GraphTensor(2, "input", (64, 64, 3, 3), (576, 1, 192, 64), dtype)
+    bias = GraphTensor(3, "input", (1, 64, 1, 1), (64, 1, 64, 64), dtype)
+    tensors = (nhwc, filters, bias, replace(nhwc, uid=4, role="output"))
+    return Graph("conv_bias_relu", "conv_build", ("convolution", "add", "relu"), "model.py:9", tensors)
 
 
 def reference(x: np.ndarray, w: np.ndarray = W, s: np.ndarray = S, b: np.ndarray = B) -> np.ndarray:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
 import re
@@ -15,9 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from runtime_fixtures import affine_manifest
+from runtime_fixtures import affine_manifest, conv_graph
 
-import convoy_runtime
 from convoy.artifact import write_artifact
 from convoy_runtime import CudnnError, PlanError
 from convoy_runtime.__main__ import main
@@ -26,13 +24,14 @@ from convoy_runtime.cuda import _enums
 from convoy_runtime.cuda._cudnn import Cudnn, version_text
 from convoy_runtime.cuda.errata import Erratum, erratum_of
 from convoy_runtime.cuda.fingerprint import fingerprint
+from convoy_runtime.cuda.offline import device_file, device_properties
 from convoy_runtime.cuda.options import PlanOptions
-from convoy_runtime.cuda.planner import Planner, device_properties
+from convoy_runtime.cuda.planner import Planner
 from convoy_runtime.cuda.store import PlanStore, Scope
-from convoy_runtime.manifest import Call, Graph, GraphTensor
+from convoy_runtime.manifest import Call
 from convoy_runtime.manifest import Cudnn as CudnnVersions
 
-H200 = Path(convoy_runtime.__file__).parent / "cuda" / "devices" / "h200.json"
+H200 = device_file("h200", 91900)
 PREFIXES: dict[type[IntEnum], tuple[str, str]] = {
     _enums.Descriptor: ("CUDNN_BACKEND_", "_DESCRIPTOR"),
     _enums.Attribute: ("CUDNN_ATTR_", ""),
@@ -44,25 +43,6 @@ PREFIXES: dict[type[IntEnum], tuple[str, str]] = {
 }
 
 
-@pytest.fixture(scope="module")
-def cublaslt(compile_c: Callable[..., bytes], tmp_path_factory: pytest.TempPathFactory) -> None:
-    """A cuBLASLt for planning, unless there is a real one."""
-    try:
-        ctypes.CDLL("libcublasLt.so.13")
-    except OSError:
-        path = tmp_path_factory.mktemp("stub") / "libcublasLt.so.13"
-        path.write_bytes(compile_c("cublaslt_stub.c", "-Wl,-soname,libcublasLt.so.13"))
-        ctypes.CDLL(str(path))
-
-
-def graph(dtype: str = "float16") -> Graph:
-    nhwc = GraphTensor(1, "input", (1, 64, 56, 56), (200704, 1, 3584, 64), dtype)
-    filters = GraphTensor(2, "input", (64, 64, 3, 3), (576, 1, 192, 64), dtype)
-    bias = GraphTensor(3, "input", (1, 64, 1, 1), (64, 1, 64, 64), dtype)
-    tensors = (nhwc, filters, bias, replace(nhwc, uid=4, role="output"))
-    return Graph("conv_bias_relu", "conv_build", ("convolution", "add", "relu"), "model.py:9", tensors)
-
-
 @pytest.fixture
 def plan(cudnn: Cudnn, cublaslt: None, compile_c: Callable[..., bytes]) -> Callable[..., Any]:
     """Plans the graph of conv.c, compiled with the flags given."""
@@ -70,7 +50,7 @@ def plan(cudnn: Cudnn, cublaslt: None, compile_c: Callable[..., bytes]) -> Calla
     def run(*flags: str, dtype: str = "float16", options: PlanOptions | None = None) -> Any:
         planner = Planner(cudnn, options or PlanOptions(), handle=None, device=device_properties(cudnn, H200))
         native = load_native(compile_c("conv.c", *flags))
-        return planner.plan(graph(dtype), native.builder("conv_build")).report
+        return planner.plan(conv_graph(dtype), native.builder("conv_build")).report
 
     return run
 
@@ -220,7 +200,7 @@ def cached(cudnn: Cudnn, cublaslt: None, compile_c: Callable[..., bytes], tmp_pa
     def run(*flags: str, gpu: str = "here", version: int = 91900, driver: int = 13000, **options: Any) -> Any:
         store = PlanStore(tmp_path / "cache", Scope(gpu, version, driver))
         planner = Planner(cudnn, PlanOptions(**options), handle=None, device=device_properties(cudnn, H200), store=store)
-        return planner.plan(graph(), load_native(compile_c("conv.c", *flags)).builder("conv_build")).report
+        return planner.plan(conv_graph(), load_native(compile_c("conv.c", *flags)).builder("conv_build")).report
 
     return run
 
@@ -299,7 +279,9 @@ def test_where_the_cache_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
 @pytest.fixture
 def artifact(compile_c: Callable[..., bytes], tmp_path: Path) -> Callable[..., Path]:
     def write(*flags: str) -> Path:
-        manifest = affine_manifest(target="cuda", graphs=(graph(),), calls=(Call(0, ""),), cudnn=CudnnVersions(91900, 90000, "float16"))
+        manifest = affine_manifest(
+            target="cuda", graphs=(conv_graph(),), calls=(Call(0, ""),), cudnn=CudnnVersions(91900, 90000, "float16")
+        )
         write_artifact(tmp_path / "model", manifest, {"native.so": compile_c("conv.c", *flags)})
         return tmp_path / "model"
 
@@ -329,12 +311,12 @@ def test_planning_for_another_machine_without_success(
 
 
 def test_known_errors_of_engines() -> None:
-    pool = replace(graph("bfloat16"), ops=("maxpool",))
+    pool = replace(conv_graph("bfloat16"), ops=("maxpool",))
     assert "bfloat16" in (erratum_of(pool, 3, 91900) or "")
     assert erratum_of(pool, 2, 91900) is None
     assert erratum_of(pool, 3, 89900) is None
-    assert erratum_of(replace(graph("float16"), ops=("maxpool",)), 3, 91900) is None
-    assert erratum_of(graph("bfloat16"), 3, 91900) is None
+    assert erratum_of(replace(conv_graph("float16"), ops=("maxpool",)), 3, 91900) is None
+    assert erratum_of(conv_graph("bfloat16"), 3, 91900) is None
 
 
 def test_an_engine_with_a_known_error_is_not_chosen(plan: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:

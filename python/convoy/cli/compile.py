@@ -6,6 +6,7 @@ later phase together with --compile-from.
 examples:
   convoy compile examples/resnet.py:resnet18 -o resnet18.convoy
   convoy compile examples/resnet.py:resnet50 --target cuda --dtype float16 -o resnet50.convoy
+  convoy compile examples/resnet.py:resnet50 --target cuda --plan-for h200 -o resnet50.convoy
   convoy compile model.py:build --compile-to cudnn -o model.cudnn.mlir
   convoy compile model.py:build --dump-phases phases/ -o model.convoy
 """
@@ -16,11 +17,15 @@ import argparse
 import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from convoy.cli.model_file import build_model
 from convoy.cli.progress import Steps
 from convoy.errors import ConvoyError
 from convoy.options import CompileOptions
+
+if TYPE_CHECKING:
+    from convoy_runtime.offline import OfflinePlans
 
 __all__ = ["main", "populate_parser"]
 
@@ -41,6 +46,11 @@ def populate_parser(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-weights", action="store_true", help="leave the weights' data out; program.load_weights brings it")
     parser.add_argument("--no-tf32", action="store_true", help="float32 is computed in full, never rounded to TF32 on tensor cores")
     parser.add_argument("--support-table", type=Path, metavar="FILE", help="table of what cuDNN takes, instead of the built-in one")
+    parser.add_argument(
+        "--plan-for", action="append", default=[], metavar="GPU",
+        help="plan for this GPU, which need not be here, and put the plans into the artifact: h200, or a file of cuDNN's device"
+        " properties; may be repeated",
+    )  # fmt: skip
     parser.add_argument("--compile-from", choices=PHASES[1:], help="the phase whose output MODEL, a .mlir file, is")
     parser.add_argument("--compile-to", choices=PHASES, help="stop after this phase and write its text")
     parser.add_argument("--dump-phases", type=Path, metavar="DIR", help="write DIR/model.N.PHASE.mlir after each phase")
@@ -56,6 +66,7 @@ def main(options: argparse.Namespace) -> int:
         target=options.target, dtype=options.dtype, cpu=options.cpu, chip=options.chip,
         weights=not options.no_weights, allow_tf32=not options.no_tf32,
         support_table=options.support_table, dump_phases=options.dump_phases,
+        plan_for=tuple(options.plan_for),
     )  # fmt: skip
     _check_writable(options.output)
     steps = Steps(quiet=options.quiet or str(options.output) == "-")
@@ -87,7 +98,19 @@ def main(options: argparse.Namespace) -> int:
         graphs, kernels = len(model.manifest.graphs), len(model.manifest.kernels)
         made = f", {graphs} cuDNN graphs, {kernels} kernels" if chosen.target == "cuda" else ""
         print(f"{options.output}: {chosen.target}, {size:.1f} MB{made}, compiled in {steps.total:.1f} s ({steps.summary()})")
+        for plans in model.plans:
+            _print_plans(plans)
     return 0
+
+
+def _print_plans(plans: OfflinePlans) -> None:
+    """How many graphs have a plan for a GPU, and why the others have none."""
+    from convoy_runtime import PlanError
+
+    failed = [result for result in plans.results if isinstance(result, PlanError)]
+    print(f"  {len(plans.results) - len(failed)} of {len(plans.results)} graphs have a plan for {plans.gpu}")
+    for error in failed:
+        print(f"  {error.graph} ({error.location}) is planned where the artifact is loaded: {'; '.join(error.tried)}")
 
 
 def _check_writable(path: Path) -> None:

@@ -11,7 +11,6 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,7 @@ from convoy_runtime._safetensors import HostTensor
 from convoy_runtime.arrays import CPU, CUDA, View, aligned_copy, aligned_empty, check, is_packed, library_of, view
 from convoy_runtime.artifact import Artifact
 from convoy_runtime.errors import ArgumentError, CudaError
-from convoy_runtime.manifest import Manifest, TensorSpec
+from convoy_runtime.manifest import TensorSpec
 from convoy_runtime.program import POISON, Program, Progress
 
 from ._cudnn import open_cudnn
@@ -78,7 +77,7 @@ class CudaProgram(Program):
                     artifact,
                     native,
                     self._device,
-                    _restricted(options or PlanOptions(), self.manifest),
+                    (options or PlanOptions()).for_model(self.manifest),
                     store=_store(artifact, self._device, plan_cache),
                     tune=tune,
                     strict=strict,
@@ -347,9 +346,3 @@ def _store(artifact: Artifact, device: Device, place: str | os.PathLike[str] | b
     folder = None if place is False else PlanStore.default_folder() if place is True else Path(place)
     cudnn = open_cudnn(manifest.cudnn.minimum)
     return PlanStore(folder, Scope(device.name, cudnn.version, device.driver.call("cuDriverGetVersion")), artifact.members)
-
-
-def _restricted(options: PlanOptions, manifest: Manifest) -> PlanOptions:
-    """The options, less what the model was compiled to forbid."""
-    allowed = manifest.cudnn is None or manifest.cudnn.allow_tf32
-    return options if allowed else replace(options, allow_tf32=False)

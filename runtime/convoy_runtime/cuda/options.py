@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+from convoy_runtime.manifest import Manifest
 
 from ._enums import BehaviorNote, NumericalNote
 
@@ -32,6 +34,11 @@ class PlanOptions:
     heuristics: tuple[str, ...] = ("A", "FALLBACK")
     engines: tuple[int, ...] | None = None
     exclude_engines: tuple[int, ...] = ()
+
+    def for_model(self, manifest: Manifest) -> PlanOptions:
+        """These, less what the model was compiled to forbid."""
+        allowed = manifest.cudnn is None or manifest.cudnn.allow_tf32
+        return self if allowed else replace(self, allow_tf32=False)
 
     def refuses(self, engine: int, numerical: set[NumericalNote], behavior: set[BehaviorNote], *, float32: bool) -> str | None:
         """Why an engine of this index and with these notes may not run a graph, `float32` if none of its float tensors is narrower; None

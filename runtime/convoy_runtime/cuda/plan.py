@@ -35,8 +35,9 @@ class PlanReport:
     """What was chosen for a graph.
 
     `heuristic` is the list that offered it, `rank` its place there; `rejected` says why those before were not taken. `origin` is
-    `heuristics`, `tuning`, `stored plan`, `plan in the artifact`, or for either of these `engine and knobs`, made anew. `tuned` is the
-    level of work that found it (off, quick, full), and `trials` what was measured then, best first.
+    `heuristics`, `tuning`, `offline` (made where the GPU was not), `stored plan`, `plan in the artifact`, or for either of these `engine
+    and knobs`, made anew, and `offline` before it. `tuned` is the level of work that found it (offline, off, quick, full), and `trials`
+    what was measured then, best first.
     """
 
     graph: str

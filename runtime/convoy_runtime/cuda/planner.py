@@ -10,52 +10,22 @@ import ctypes
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 from convoy_runtime._abi import ConvoyCudnn
-from convoy_runtime._native import NativeLibrary
-from convoy_runtime.errors import CudnnError, DeviceError, PlanError
-from convoy_runtime.manifest import Graph, Manifest
+from convoy_runtime.errors import CudnnError, PlanError
+from convoy_runtime.manifest import Graph
 
-from ._cudnn import BackendDescriptor, Cudnn, open_cudnn
+from ._cudnn import BackendDescriptor, Cudnn, version_text
 from ._enums import Attribute, BehaviorNote, Descriptor, NumericalNote, Type, name_of
 from .configs import Config, config_of, engine_configs, heuristic_configs
 from .errata import erratum_of
 from .fingerprint import fingerprint
 from .options import PlanOptions
 from .plan import Plan, PlanReport
-from .store import LEVELS, PlanStore, Record
+from .store import LEVELS, OFFLINE, PlanStore, Record
 
-__all__ = ["Planner", "device_properties", "plan_for"]
-
-
-def device_properties(cudnn: Cudnn, path: Path) -> BackendDescriptor:
-    """A device as cuDNN describes it in JSON, so that it can be planned for elsewhere. The JSON is that of one cuDNN version."""
-    descriptor = cudnn.create(Descriptor.DEVICEPROP)
-    return descriptor.set(Attribute.DEVICEPROP_JSON_REPRESENTATION, Type.CHAR, path.read_text().strip().encode() + b"\0").finalize()
-
-
-def plan_for(manifest: Manifest, native: NativeLibrary, device: str, options: PlanOptions | None = None) -> list[PlanReport | PlanError]:
-    """What each graph of an artifact would run on, on a GPU that is not here.
-
-    `device` is the path of a JSON of device properties, or the name of one in `devices/`, as h200. It was read from a real device by
-    one cuDNN, and another may refuse it. Engines that compile a kernel need a driver even so; without one only the others are offered.
-    """
-    folder = Path(__file__).parent / "devices"
-    known = sorted(path.stem for path in folder.glob("*.json"))
-    path = folder / f"{device}.json" if device in known else Path(device)
-    if not path.is_file():
-        raise DeviceError(problem=f"device properties: expected {', '.join(known)} or a file, got {device}")
-    cudnn = open_cudnn(manifest.cudnn.minimum if manifest.cudnn else 0)
-    planner = Planner(cudnn, options or PlanOptions(), handle=None, device=device_properties(cudnn, path))
-    results: list[PlanReport | PlanError] = []
-    for graph in manifest.graphs:
-        try:
-            results.append(planner.plan(graph, native.builder(graph.symbol)).report)
-        except PlanError as error:
-            results.append(error)
-    return results
+__all__ = ["Planner"]
 
 
 class Planner:
@@ -81,6 +51,7 @@ class Planner:
         rejected: list[str] = []
         if (known := self.stored(graph, build, rejected)) is not None:
             return known
+        rejected += self._others(build)
         if self.strict:
             tried = tuple(rejected) or ("no plan is stored for this graph, these options and this GPU",)
             hint = "`convoy tune` puts plans into the artifact; without strict the heuristics are asked"
@@ -100,21 +71,26 @@ class Planner:
 
     # What is stored.
 
-    def stored(self, graph: Graph, build: Any, rejected: list[str], level: str = "off") -> Plan | None:
+    def stored(self, graph: Graph, build: Any, rejected: list[str], level: str = LEVELS[0]) -> Plan | None:
         """The plan that the store has for a graph of this content, found with at least the work of `level`: as it is where cuDNN and
-        driver are those that it was made with, else by engine and knobs. None when there is none that cuDNN takes."""
+        driver are those that it was made with, else by engine and knobs. None when there is none that cuDNN takes; a plan that was made
+        offline says less of another cuDNN than that one's own heuristics do."""
         if self._store is None or (content := fingerprint(build)) is None:
             return None
         for record in self._store.load(content, repr(self.options)):
             engine = record.report.get("engine", -1)
             if LEVELS.index(record.level) < LEVELS.index(level) or erratum_of(graph, engine, self._cudnn.version):
                 continue
+            if record.level == OFFLINE and record.cudnn != self._cudnn.version:
+                made, here = version_text(record.cudnn), version_text(self._cudnn.version)
+                rejected.append(f"{_origin(record, 'plan')}: expected one made with cuDNN {here}, got one made with {made}")
+                continue
             try:
                 if self._store.fits(record) and record.plan:
                     return self._restore(graph, record)
                 return self._rebuild(graph, build, record, rejected)
             except (CudnnError, _TooLarge, TypeError, KeyError, ValueError) as error:
-                rejected.append(f"stored plan: {error}")
+                rejected.append(f"{_origin(record, 'plan')}: {error}")
         return None
 
     def keep(self, build: Any, plan: Plan) -> None:
@@ -128,6 +104,12 @@ class Planner:
             return None
         return self._store.name(content, repr(self.options)), self._store.content(content, repr(self.options), *_written(plan))
 
+    def _others(self, build: Any) -> list[str]:
+        """Plans of the artifact for this graph that are not for this GPU or these options."""
+        if self._store is None or (content := fingerprint(build)) is None:
+            return []
+        return self._store.others(content, repr(self.options))
+
     def _restore(self, graph: Graph, record: Record) -> Plan:
         descriptor = self._cudnn.create(Descriptor.EXECUTION_PLAN)
         try:
@@ -135,8 +117,7 @@ class Planner:
             descriptor.set(Attribute.EXECUTION_PLAN_JSON_REPRESENTATION, Type.CHAR, record.plan.encode() + b"\0").finalize()
             (workspace,) = descriptor.get(Attribute.EXECUTION_PLAN_WORKSPACE_SIZE, Type.INT64, 1)
             self._check_workspace(workspace)
-            origin = "plan in the artifact" if record.shipped else "stored plan"
-            return Plan(descriptor, PlanReport.of_record(record.report, graph, origin, workspace_bytes=workspace))
+            return Plan(descriptor, PlanReport.of_record(record.report, graph, _origin(record, "plan"), workspace_bytes=workspace))
         except BaseException:
             descriptor.close()
             raise
@@ -151,7 +132,7 @@ class Planner:
         if plan is None:
             return None
         report = PlanReport.of_record(
-            record.report, graph, "engine and knobs in the artifact" if record.shipped else "stored engine and knobs",
+            record.report, graph, _origin(record, "engine and knobs"),
             workspace_bytes=plan.report.workspace_bytes,
             numerical_notes=plan.report.numerical_notes, behavior_notes=plan.report.behavior_notes,
         )  # fmt: skip
@@ -260,6 +241,12 @@ class Planner:
         if size > self.options.max_workspace_bytes:
             message = f"workspace of {size} bytes is over the limit of {self.options.max_workspace_bytes}"
             raise _TooLarge(message)
+
+
+def _origin(record: Record, what: str) -> str:
+    """Where a plan, or its engine and knobs, came from."""
+    offline = "offline " if record.level == OFFLINE else ""
+    return f"{offline}{what} in the artifact" if record.shipped else f"stored {offline}{what}"
 
 
 def _written(plan: Plan) -> tuple[str, str, dict[str, Any]]:

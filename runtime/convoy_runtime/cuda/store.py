@@ -19,10 +19,12 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-__all__ = ["LEVELS", "PlanStore", "Record", "Scope"]
+__all__ = ["LEVELS", "OFFLINE", "PlanStore", "Record", "Scope"]
 
-#: How a plan was found, from least to most work.
-LEVELS: Final = ("off", "quick", "full")
+#: The level of plans that were made where the GPU was not.
+OFFLINE: Final = "offline"
+#: How a plan was found, from least to most work: offline or on the GPU by the heuristics, or by measuring.
+LEVELS: Final = (OFFLINE, "off", "quick", "full")
 _FORMAT = 1
 
 
@@ -54,6 +56,7 @@ class PlanStore:
     def __init__(self, folder: Path | None, scope: Scope, members: Mapping[str, bytes | memoryview] | None = None) -> None:
         self.folder, self.scope, self._members = folder, scope, members or {}
         self._warned = False
+        self._shipped: list[tuple[str, str, str]] | None = None
 
     @staticmethod
     def default_folder() -> Path:
@@ -71,6 +74,19 @@ class PlanStore:
             with suppress(OSError):
                 records += _records((self.folder / name).read_bytes())
         return sorted(records, key=lambda each: (self.fits(each), LEVELS.index(each.level), each.cudnn, not each.shipped), reverse=True)
+
+    def others(self, graph: str, options: str) -> list[str]:
+        """Why `load` does not give plans that the artifact has for a graph of this fingerprint: another GPU, other options."""
+        if self._shipped is None:
+            plans = (content for name, content in self._members.items() if name.startswith("plans/"))
+            self._shipped = [each for content in plans if (each := _header(content)) is not None]
+        found = []
+        for gpu, known, restricted in self._shipped:
+            if known == graph and gpu != self.scope.gpu:
+                found.append(f"plan in the artifact: expected one for {self.scope.gpu}, got one for {gpu}")
+            elif known == graph and restricted != options:
+                found.append("plan in the artifact: expected one made with these options, got one made with others")
+        return found
 
     def fits(self, record: Record) -> bool:
         """Whether a record is of this cuDNN and this driver, so that its plan may be restored as it is."""
@@ -110,6 +126,14 @@ def _records(text: bytes) -> list[Record]:
     with suppress(ValueError, KeyError, TypeError):
         return [_record(each) for each in json.loads(text)["records"]]
     return []
+
+
+def _header(content: bytes | memoryview) -> tuple[str, str, str] | None:
+    """GPU, graph and options of a file; None when it is none of a store."""
+    with suppress(ValueError, KeyError, TypeError):
+        value = json.loads(bytes(content))
+        return value["gpu"], value["graph"], value["options"]
+    return None
 
 
 def _record(value: Any) -> Record:

@@ -521,7 +521,7 @@ def test_plans_in_the_artifact(
         assert program.plans[0].origin == "stored plan"  # type: ignore[attr-defined]
         assert program.plans[0].tuned == "full"  # type: ignore[attr-defined]
     # Other options are another question.
-    with pytest.raises(PlanError, match="no plan is stored"):
+    with pytest.raises(PlanError, match="expected one made with these options, got one made with others"):
         convoy_runtime.load(tuned, strict=True, options=PlanOptions(deterministic=True))
     assert convoy(["tune", str(tuned), "--deterministic", "-q"]) == 0
     assert capsys.readouterr().out == ""

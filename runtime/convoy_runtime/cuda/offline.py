@@ -1,0 +1,119 @@
+"""Plans for a GPU that is not here: the real cuDNN makes them from the GPU's properties, which are kept as data.
+
+`devices/` has a file a GPU and a version of cuDNN, as h200-cudnn9.19.json: CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION as that cuDNN read it
+from the GPU. The form is cuDNN's own and changes with it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from convoy_runtime._native import NativeLibrary
+from convoy_runtime.errors import CudnnError, DeviceError, PlanError
+from convoy_runtime.manifest import Manifest
+
+from ._cudnn import BackendDescriptor, Cudnn, open_cudnn, version_text
+from ._enums import Attribute, Descriptor, Type
+from .options import PlanOptions
+from .plan import PlanReport
+from .planner import Planner
+from .store import OFFLINE, PlanStore, Scope
+
+__all__ = ["OfflinePlanner", "OfflinePlans", "device_file", "device_properties"]
+
+_FOLDER = Path(__file__).parent / "devices"
+_FILE = re.compile(r"(.+)-cudnn(\d+)\.(\d+)\.json")
+
+
+def device_file(device: str, version: int) -> Path:
+    """The file of a GPU's properties: `device` itself where it is one, else that of the GPU of this name, as h200, in `devices/` for this
+    version of cuDNN (91900), else for the newest one before it, else for any. Raises DeviceError."""
+    if (path := Path(device)).is_file():
+        return path
+    matches = [(match, file) for file in _FOLDER.iterdir() if (match := _FILE.fullmatch(file.name))]
+    made = {file: int(match[2]) * 10000 + int(match[3]) * 100 for match, file in matches if match[1] == device}
+    if not made:
+        known = ", ".join(sorted({match[1] for match, _ in matches}))
+        raise DeviceError(problem=f"device properties: expected {known} or a file, got {device}")
+    return max(made, key=lambda file: (made[file] <= version, made[file]))
+
+
+def device_properties(cudnn: Cudnn, path: Path) -> BackendDescriptor:
+    """A GPU as its file describes it, for planning. Raises DeviceError when this cuDNN does not take the file."""
+    try:
+        text = path.read_text().strip().encode()
+    except OSError as error:
+        raise DeviceError(problem=f"device properties: {path} cannot be read: {error.strerror}") from error
+    descriptor = cudnn.create(Descriptor.DEVICEPROP)
+    try:
+        return descriptor.set(Attribute.DEVICEPROP_JSON_REPRESENTATION, Type.CHAR, text + b"\0").finalize()
+    except CudnnError as error:
+        descriptor.close()
+        problem = f"device properties: cuDNN {version_text(cudnn.version)} does not take {path}: {error}"
+        hint = "the form of this file differs from version to version: use the cuDNN that read it from the GPU"
+        raise DeviceError(problem=problem, hint=hint) from error
+
+
+@dataclass(frozen=True, slots=True)
+class OfflinePlans:
+    """What was planned: `results` has a report, or why there is no plan, for each graph of the manifest in its order; `members` the plans
+    as members of an artifact by name; `gpu` is the name that the GPU has for CUDA."""
+
+    gpu: str
+    results: tuple[PlanReport | PlanError, ...]
+    members: dict[str, bytes]
+
+
+class OfflinePlanner:
+    """Plans the graphs of artifacts for `device`, which is what `device_file` takes. Raises DeviceError when cuDNN, cuBLASLt or the
+    GPU's properties are not there.
+
+    Engines that compile a kernel need NVIDIA's driver even so; without it only the others are offered.
+    """
+
+    def __init__(self, device: str, minimum: int = 0) -> None:
+        self._cudnn = open_cudnn(minimum)
+        self._cudnn.require_cublaslt()
+        path = device_file(device, self._cudnn.version)
+        self._device = device_properties(self._cudnn, path)
+        try:
+            said = json.loads(path.read_text())
+            self.scope = Scope(str(said["deviceName"]), self._cudnn.version, int(said["driverVer"]))
+        except (ValueError, KeyError, TypeError) as error:
+            problem = f"device properties: {path}: expected an object with deviceName and driverVer"
+            raise DeviceError(problem=problem) from error
+
+    def plan(
+        self,
+        manifest: Manifest,
+        native: NativeLibrary,
+        options: PlanOptions | None = None,
+        progress: Callable[[str, int, int], None] | None = None,
+    ) -> OfflinePlans:
+        """A plan for each graph: the first one of cuDNN's heuristics that the options allow and that can be built here. Raises CudnnError
+        when cuDNN refuses a graph itself."""
+        store = PlanStore(None, self.scope)
+        chosen = (options or PlanOptions()).for_model(manifest)
+        planner = Planner(self._cudnn, chosen, handle=None, device=self._device, store=store)
+        results: list[PlanReport | PlanError] = []
+        members: dict[str, bytes] = {}
+        for index, graph in enumerate(manifest.graphs):
+            if progress is not None:
+                progress(graph.name, index, len(manifest.graphs))
+            build = native.builder(graph.symbol)
+            try:
+                found = planner.plan(graph, build)
+            except PlanError as error:
+                results.append(error)
+                continue
+            plan = replace(found, report=replace(found.report, origin="offline", tuned=OFFLINE))
+            member = planner.member(build, plan)
+            plan.descriptor.close()
+            results.append(plan.report)
+            if member is not None:
+                members[member[0]] = member[1]
+        return OfflinePlans(self.scope.gpu, tuple(results), members)
