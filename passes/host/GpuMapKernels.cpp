@@ -39,8 +39,8 @@ private:
   gpu::GPUModuleOp module();
 
   gpu::GPUModuleOp kernels;
-  SmallVector<gpu::GPUFuncOp> inOrder; ///< as the manifest numbers them
-  llvm::StringMap<int64_t> byText;     ///< number of the kernel with this code
+  SmallVector<Attribute> entries;  ///< of the manifest, a kernel each
+  llvm::StringMap<int64_t> byText; ///< number of the kernel with this code
   llvm::StringMap<int64_t> byName;
   DenseSet<Operation *> done; ///< epilogues whose kernels exist already
   bool fitsIn32Bits = true;
@@ -53,6 +53,46 @@ bool isPlainCopy(memref::CopyOp op) {
   FailureOr<Buffer> from = traceBuffer(op.getSource());
   bool onDevice = succeeded(from) && !from->root.getDefiningOp<memref::GetGlobalOp>();
   return onDevice && source && target && source.getLayout().isIdentity() && target.getLayout().isIdentity();
+}
+
+/// What the manifest says about a kernel: its arguments, and the bytes that it has to move.
+Attribute describe(const KernelPlan &plan, Kernel kernel) {
+  Builder builder(kernel.func.getContext());
+  int64_t moved = 0;
+  DenseSet<Value> read, written;
+  for (auto [number, operand] : llvm::enumerate(plan.operands)) {
+    int64_t init = int64_t(number) - plan.numInputs;
+    bool isInit = 0 <= init && init < plan.numResults();
+    if (!operand.buffer || (plan.epilogue && isInit))
+      continue;
+    int64_t size = elementBytes(operand.buffer->type.getElementType());
+    if (operand.isRead && !(isInit && plan.inits[init])) {
+      read.insert(operand.buffer->root);
+      moved += operand.buffer->type.getNumElements() * size;
+    }
+    if (int64_t(number) >= plan.firstOutput) {
+      written.insert(operand.buffer->root);
+      // The loops and not the operand: around it there may be padding.
+      for (const KernelLoop &loop : plan.parallel)
+        size *= loop.size;
+      moved += size;
+    }
+  }
+  SmallVector<Attribute> arguments;
+  for (Value root : kernel.arguments) {
+    auto type = cast<MemRefType>(root.getType());
+    bool isRead = read.contains(root), isWritten = written.contains(root);
+    int64_t size = type.getNumElements() * elementBytes(type.getElementType());
+    // What the payload gathers from is no operand.
+    moved += isRead || isWritten ? 0 : size;
+    StringRef role = !isWritten ? "input" : isRead ? "inout" : "output";
+    arguments.push_back(builder.getDictionaryAttr(
+        {builder.getNamedAttr("role", builder.getStringAttr(role)), builder.getNamedAttr("bytes", builder.getI64IntegerAttr(size))}));
+  }
+  return builder.getDictionaryAttr({builder.getNamedAttr("name", builder.getStringAttr(kernel.func.getName())),
+                                    builder.getNamedAttr("location", builder.getStringAttr(convoy::placeText(kernel.func.getLoc()))),
+                                    builder.getNamedAttr("bytes", builder.getI64IntegerAttr(moved)),
+                                    builder.getNamedAttr("arguments", builder.getArrayAttr(arguments))});
 }
 
 } // namespace
@@ -83,12 +123,12 @@ LogicalResult MapKernelsPass::mapOp(linalg::LinalgOp op, Value runtime, StringRe
     std::string text;
     llvm::raw_string_ostream os(text);
     kernel->func->print(os, OpPrintingFlags().enableDebugInfo(false));
-    auto [known, isNew] = byText.try_emplace(text, inOrder.size());
+    auto [known, isNew] = byText.try_emplace(text, entries.size());
     int64_t number = known->second;
     if (isNew) {
       std::string name = (prefix + "_" + plan->name).str();
       kernel->func.setName((name + "_" + llvm::Twine(byName[name]++)).str());
-      inOrder.push_back(kernel->func);
+      entries.push_back(describe(*plan, *kernel));
     } else {
       kernel->func.erase();
     }
@@ -158,7 +198,7 @@ LogicalResult MapKernelsPass::runOnFunction(func::FuncOp func) {
 
 void MapKernelsPass::runOnOperation() {
   kernels = nullptr;
-  inOrder.clear();
+  entries.clear();
   done.clear();
   byText.clear();
   byName.clear();
@@ -171,11 +211,6 @@ void MapKernelsPass::runOnOperation() {
   if (!kernels)
     return;
   Builder builder(&getContext());
-  SmallVector<Attribute> entries;
-  for (gpu::GPUFuncOp kernel : inOrder)
-    entries.push_back(
-        builder.getDictionaryAttr({builder.getNamedAttr("name", builder.getStringAttr(kernel.getName())),
-                                   builder.getNamedAttr("location", builder.getStringAttr(convoy::placeText(kernel.getLoc())))}));
   convoy::setManifest(getOperation(), "kernels", builder.getArrayAttr(entries));
   if (!fitsIn32Bits)
     return;

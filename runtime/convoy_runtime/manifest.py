@@ -28,13 +28,14 @@ __all__ = [
     "GraphTensor",
     "Host",
     "Kernel",
+    "KernelArgument",
     "Manifest",
     "OutsideOp",
     "TensorSpec",
 ]
 
 FORMAT = "convoy"
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 ABI_VERSION = 2
 MANIFEST = "manifest.json"
 
@@ -99,11 +100,22 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
+class KernelArgument:
+    """A pointer that a kernel is given. `role` is input, output or inout; `bytes` is the size of what it points to."""
+
+    role: str
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class Kernel:
-    """A generated kernel: its entry in kernels.ptx, and the line of the model that it came from."""
+    """A generated kernel: its entry in kernels.ptx, and the line of the model that it came from. `bytes` is what it reads and writes, each
+    element once; of an argument it may take a part."""
 
     name: str
     location: str
+    bytes: int
+    arguments: tuple[KernelArgument, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,6 +317,15 @@ def _graph(source: _Object) -> Graph:
     return Graph(source.text("name"), symbol, source.texts("ops"), source.text("location"), tensors, constants)
 
 
+def _kernel(source: _Object) -> Kernel:
+    def argument(source: _Object) -> KernelArgument:
+        roles = ("input", "output", "inout")
+        role = source.take("role", lambda value: value if value in roles else None, '"input", "output" or "inout"')
+        return KernelArgument(role, source.count("bytes"))
+
+    return Kernel(source.text("name"), source.text("location"), source.count("bytes"), source.each("arguments", argument))
+
+
 def _cudnn(source: _Object) -> Cudnn:
     allow_tf32 = source.take("allow_tf32", lambda value: value if isinstance(value, bool) else None, "true or false")
     return Cudnn(source.count("built_for"), source.count("minimum"), source.dtype("io_dtype"), allow_tf32)
@@ -351,7 +372,7 @@ def _manifest(tree: Any, path: object) -> Manifest:
         files={name: _read(_Object(entry, f"files.{name}", path), _file) for name, entry in files.items()},
         graphs=source.each("graphs", _graph, optional=target == "cpu"),
         calls=source.each("calls", lambda call: Call(call.count("graph"), call.text("location")), optional=target == "cpu"),
-        kernels=source.each("kernels", lambda kernel: Kernel(kernel.text("name"), kernel.text("location")), optional=target == "cpu"),
+        kernels=source.each("kernels", _kernel, optional=target == "cpu"),
         outside=source.each("outside", lambda op: OutsideOp(op.text("op"), op.text("location"), op.text("reason")), optional=True),
         cudnn=nested("cudnn", _cudnn) if has_cudnn else None,
         constants=source.texts("constants") if "constants" in source.value else (),

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from convoy.artifact import HostTensor
-from convoy_runtime.manifest import Graph, GraphTensor, Host, Manifest, TensorSpec
+from convoy_runtime.manifest import Graph, GraphTensor, Host, Kernel, KernelArgument, Manifest, TensorSpec
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -50,6 +50,10 @@ def conv_graph(dtype: str = "float16") -> Graph:
     bias = GraphTensor(3, "input", (1, 64, 1, 1), (64, 1, 64, 64), dtype)
     tensors = (nhwc, filters, bias, replace(nhwc, uid=4, role="output"))
     return Graph("conv_bias_relu", "conv_build", ("convolution", "add", "relu"), "model.py:9", tensors)
+
+
+#: The kernel of fake_gpu/program.c: x and weights in, y out.
+SCALED_RELU = Kernel("scaled_relu", "model.py:3", 72, (*(KernelArgument("input", 24),) * 2, KernelArgument("output", 24)))
 
 
 def reference(x: np.ndarray, w: np.ndarray = W, s: np.ndarray = S, b: np.ndarray = B) -> np.ndarray:

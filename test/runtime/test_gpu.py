@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from runtime_fixtures import HERE, affine_manifest
+from runtime_fixtures import HERE, SCALED_RELU, affine_manifest
 
 import convoy_runtime
 import convoy_runtime.artifact
@@ -18,7 +18,7 @@ from convoy.artifact import HostTensor, write_artifact
 from convoy_runtime import ArgumentError, CudaError, DeviceError
 from convoy_runtime.cuda.executor import CudaProgram
 from convoy_runtime.cuda.options import PlanOptions
-from convoy_runtime.manifest import Call, Cudnn, Graph, GraphTensor, Kernel, TensorSpec
+from convoy_runtime.manifest import Call, Cudnn, Graph, GraphTensor, TensorSpec
 
 pytestmark = pytest.mark.gpu
 
@@ -51,7 +51,7 @@ def kernel(tmp_path: Path, compile_c: Callable[..., bytes]) -> Path:
         weights=(specs[2],),
         prepared=(specs[3],),
         arena_bytes=24,
-        kernels=(Kernel("scaled_relu", "model.py:3"),),
+        kernels=(SCALED_RELU,),
         cudnn=Cudnn(91900, 90000, "float32"),
     )
     members = {"native.so": compile_c("fake_gpu/program.c"), "kernels.ptx": (HERE / "scaled_relu.ptx").read_bytes()}

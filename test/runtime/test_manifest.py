@@ -10,7 +10,7 @@ import pytest
 from runtime_fixtures import affine_manifest
 
 from convoy_runtime import ArtifactError
-from convoy_runtime.manifest import Call, Cudnn, FileEntry, Graph, GraphConstant, GraphTensor, Kernel, Manifest
+from convoy_runtime.manifest import Call, Cudnn, FileEntry, Graph, GraphConstant, GraphTensor, Kernel, KernelArgument, Manifest
 
 FILES = {"native.so": FileEntry("0" * 64, 1), "kernels.ptx": FileEntry("f" * 64, 2)}
 CUDA = affine_manifest(
@@ -27,7 +27,7 @@ CUDA = affine_manifest(
         ),
     ),
     calls=(Call(0, "m.py:1"),),
-    kernels=(Kernel("k", "m.py:2"),),
+    kernels=(Kernel("k", "m.py:2", 8, (KernelArgument("inout", 4),)),),
     cudnn=Cudnn(91900, 90000, "float16"),
 )
 
@@ -55,10 +55,10 @@ def put(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
     [
         (put("format", "onnx"), 'format: expected "convoy", got "onnx"'),
         (
-            put("format_version", 3),
-            "format_version: this runtime reads format version 2, the artifact is newer: update convoy; expected 2, got 3",
+            put("format_version", 4),
+            "format_version: this runtime reads format version 3, the artifact is newer: update convoy; expected 3, got 4",
         ),
-        (put("format_version", 0), "older: compile the model again; expected 2, got 0"),
+        (put("format_version", 0), "older: compile the model again; expected 3, got 0"),
         (put("abi_version", 9), "abi_version: this runtime reads ABI version 2, the artifact is newer: update convoy; expected 2, got 9"),
         (put("abi_version", "1"), 'abi_version: expected an integer of at least 0, got "1"'),
         (put("target", "tpu"), 'target: expected "cpu" or "cuda", got "tpu"'),
@@ -80,6 +80,8 @@ def put(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
         (put("graphs.0.symbol", "system(1)"), 'graphs[0].symbol: expected a C identifier, got "system(1)"'),
         (put("graphs.0.tensors.0.strides", [1]), "graphs[0].tensors[0].strides: expected 2 integers, got [1]"),
         (put("graphs.0.tensors.0.role", "virtual"), 'graphs[0].tensors[0].role: expected "input" or "output", got "virtual"'),
+        (put("kernels.0.arguments.0.role", "both"), 'kernels[0].arguments[0].role: expected "input", "output" or "inout", got "both"'),
+        (put("kernels.0.bytes", ...), "kernels[0].bytes: is missing, expected an integer of at least 0"),
         (put("calls.0.graph", 1), "calls[0].graph: expected less than 1, the number of graphs, got 1"),
         (put("cudnn", ...), "cudnn: is missing, expected an object"),
         (put("files", {}), "files: expected an entry for native.so, got none"),

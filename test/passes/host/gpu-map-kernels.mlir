@@ -55,6 +55,7 @@ func.func @input(%x: memref<1x3x224x224xf32>, %arena: memref<401664xi8>) attribu
 // -----
 
 // Padding of an outer dim is a branch.
+// CHECK: bytes = 364 : i64, location = "{{.*}}", name = "pad_rows_{{.*}}"
 // CHECK-LABEL: func @pad_rows
 // CHECK: cudnn_backend.launch_kernel
 // CHECK-NOT: cudnn_backend.launch_kernel
@@ -74,6 +75,8 @@ func.func @pad_rows(%x: memref<5x7xf32>, %out: memref<8x7xf32>) attributes {tcp.
 // -----
 
 // A reduction: the fill is where the accumulator starts, a warp shares a long row.
+// The first value of a sum is no number in memory: it is not counted.
+// CHECK: bytes = 128128 : i64, location = "{{.*}}", name = "row_sums_reduce_add_0"
 // CHECK-LABEL: func @row_sums
 // CHECK: cudnn_backend.launch_kernel {{.*}} grid [4, 1, 1]
 // CHECK-NOT: cudnn_backend.launch_kernel
@@ -109,7 +112,9 @@ func.func @conv(%x: memref<1x9x9x3xf32>, %w: memref<8x3x3x3xf32>, %out: memref<1
 // -----
 
 // Equal kernels are one; a fill that something reads before the reduction stays; the manifest has kernels by number.
-// CHECK: module attributes {tcp.manifest = {kernels = [{location = "{{.*}}gpu-map-kernels.mlir:{{[0-9]+}}", name = "shared_transpose_0"}, {location = "{{.*}}", name = "shared_fill_0"}]}}
+// CHECK: module attributes {tcp.manifest = {kernels = [
+// CHECK-SAME: {arguments = [{bytes = 128 : i64, role = "input"}, {bytes = 128 : i64, role = "output"}], bytes = 256 : i64, location = "{{.*}}gpu-map-kernels.mlir:{{[0-9]+}}", name = "shared_transpose_0"},
+// CHECK-SAME: {arguments = [{bytes = 128 : i64, role = "output"}], bytes = 128 : i64, location = "{{.*}}", name = "shared_fill_0"}]}}
 // CHECK: func @shared
 // CHECK-COUNT-2: cudnn_backend.launch_kernel {{.*}} kernel = 1
 
@@ -144,6 +149,7 @@ func.func @cpu(%out: memref<4xf32>) attributes {tcp.target = "cpu"} {
 // -----
 
 // A pointwise op on a reduction's result is the end of its kernel, and the result has no buffer.
+// CHECK: {arguments = [{bytes = 1152 : i64, role = "input"}, {bytes = 32 : i64, role = "input"}, {bytes = 128 : i64, role = "output"}], bytes = 1312 : i64
 // CHECK-LABEL: func @mean_bias
 // CHECK-SAME: %[[RUNTIME:.*]]: !llvm.ptr, %[[X:.*]]: memref<4x9x16xf16>, %[[BIAS:.*]]: memref<16xf16>, %[[OUT:.*]]: memref<4x16xf16>
 // CHECK: cudnn_backend.launch_kernel %[[RUNTIME]], kernel = 0 grid [1, 1, 1] block [256, 1, 1] shared 0(%[[X]], %[[BIAS]], %[[OUT]])

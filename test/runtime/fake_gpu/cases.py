@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from runtime_fixtures import affine_manifest
+from runtime_fixtures import SCALED_RELU, affine_manifest
 
 import convoy_runtime
 from convoy.artifact import HostTensor, write_artifact
@@ -37,7 +37,7 @@ from convoy_runtime.cuda import memory
 from convoy_runtime.cuda.executor import CudaProgram
 from convoy_runtime.cuda.memory import Allocation, DeviceArray
 from convoy_runtime.cuda.options import PlanOptions
-from convoy_runtime.manifest import Call, Cudnn, Graph, GraphTensor, Kernel, TensorSpec
+from convoy_runtime.manifest import Call, Cudnn, Graph, GraphTensor, TensorSpec
 
 PTX = b"// kernels\n.visible .entry scaled_relu(\n.visible .entry trap(\n"
 SPEC = TensorSpec("x", (2, 3), "float32")
@@ -62,7 +62,7 @@ def artifact(tmp_path: Path, compile_c: Callable[..., bytes]) -> Callable[..., P
             weights=(TensorSpec("w", (2, 3), "float32"),),
             prepared=(TensorSpec("w2", (2, 3), "float32"),),
             arena_bytes=arena,
-            kernels=(Kernel(kernel, "model.py:3"),),
+            kernels=(replace(SCALED_RELU, name=kernel),),
             cudnn=Cudnn(91900, 90000, "float32"),
         )
         members = {"native.so": compile_c("fake_gpu/program.c", *flags), "kernels.ptx": ptx}
