@@ -69,6 +69,12 @@ class GraphTensor:
     strides: tuple[int, ...]
     dtype: str
 
+    @property
+    def bytes(self) -> int:
+        """Bytes from the first element to the end of the last one."""
+        elements = 1 + sum((size - 1) * stride for size, stride in zip(self.shape, self.strides, strict=True))
+        return elements * DTYPES[self.dtype].bytes if prod(self.shape) else 0
+
 
 @dataclass(frozen=True, slots=True)
 class GraphConstant:

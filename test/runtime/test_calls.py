@@ -14,8 +14,9 @@ from convoy_runtime import ArtifactError, CudnnError
 from convoy_runtime._native import load_native
 from convoy_runtime.cuda._cudnn import open_cudnn
 from convoy_runtime.cuda._enums import Attribute, Descriptor, Type
-from convoy_runtime.cuda.calls import Calls
-from convoy_runtime.cuda.plan import Plan, PlanReport
+from convoy_runtime.cuda.calls import Calls, Trace
+from convoy_runtime.cuda.plan import Plan, PlanReport, Queue, _variant_pack
+from convoy_runtime.cuda.streams import Access
 from convoy_runtime.errors import DeviceError
 from convoy_runtime.manifest import Call, Cudnn, Graph, GraphConstant, GraphTensor, Manifest
 
@@ -65,7 +66,7 @@ class FakeCudnn:
 def calls(cudnn: Any, manifest: Manifest = MANIFEST) -> Calls:
     report = PlanReport("conv", "", 0, {}, (), (), 0, "A", 0, ())
     plans = {1: Plan(FakeDescriptor(Descriptor.EXECUTION_PLAN, PLAN), report)}  # type: ignore[arg-type]
-    return Calls(manifest, None, 0, cudnn=cudnn, handle=HANDLE, plans=plans, kernels=[], workspace=WORKSPACE)  # type: ignore[arg-type]
+    return Calls(manifest, Queue(None, 0, cudnn, HANDLE), plans, [], [WORKSPACE])  # type: ignore[arg-type]
 
 
 def run(made: Calls, native: Any, outputs: list[int] = OUTPUTS) -> None:
@@ -77,23 +78,44 @@ def native(compile_c: Callable[..., bytes]) -> Any:
     return load_native(compile_c("conv.c"))
 
 
-def test_a_graph_runs_on_its_plan_with_one_variant_pack(native: Any) -> None:
+def test_a_graph_runs_on_its_plan(native: Any) -> None:
     cudnn = FakeCudnn()
     made = calls(cudnn)
     run(made, native)
-    run(made, native)
     (pack,) = cudnn.made
-    assert (pack.kind, pack.state) == (Descriptor.VARIANT_PACK, "final")
+    assert (pack.kind, pack.state) == (Descriptor.VARIANT_PACK, "closed")
     assert pack.attributes == {
         "VARIANT_PACK_UNIQUE_IDS": ("INT64", [4, 7, 8, 9]),
         "VARIANT_PACK_DATA_POINTERS": ("VOID_PTR", [*INPUTS, *PREPARED, *OUTPUTS]),
         "VARIANT_PACK_WORKSPACE": ("VOID_PTR", [WORKSPACE]),
     }
-    assert cudnn.called == [("cudnnBackendExecute", HANDLE, PLAN, pack.pointer, "graph conv, call 0", "model.py:12")] * 2
+    assert cudnn.called == [("cudnnBackendExecute", HANDLE, PLAN, pack.pointer, "graph conv, call 0", "model.py:12")]
     run(made, native, [0x900])
     assert cudnn.made[1].attributes["VARIANT_PACK_DATA_POINTERS"][1][-1] == 0x900
-    made.close()
-    assert cudnn.made[1].state == "closed"
+
+
+def test_what_each_call_touches(native: Any) -> None:
+    trace = Trace(MANIFEST)
+    trace.run(native, INPUTS, PREPARED, OUTPUTS, ARENA)
+    assert trace.graphs == [1]
+    # (1, 2) x float16, strides (2, 1).
+    assert trace.accesses == [Access(((0x100, 0x104), (0x200, 0x204), (0x300, 0x304)), ((0x400, 0x404),))]
+
+
+def test_a_hook_is_around_each_call(native: Any) -> None:
+    cudnn, told = FakeCudnn(), list[tuple[str, int, int]]()
+
+    class Hook:
+        def before(self, index: int) -> None:
+            told.append(("before", index, len(cudnn.called)))
+
+        def after(self, index: int) -> None:
+            told.append(("after", index, len(cudnn.called)))
+
+    report = PlanReport("conv", "", 0, {}, (), (), 0, "A", 0, ())
+    plans = {1: Plan(FakeDescriptor(Descriptor.EXECUTION_PLAN, PLAN), report)}  # type: ignore[arg-type]
+    run(Calls(MANIFEST, Queue(None, 0, cudnn, HANDLE), plans, [], [WORKSPACE], Hook()), native)  # type: ignore[arg-type]
+    assert told == [("before", 0, 0), ("after", 0, 1)]
 
 
 def test_numbers_of_a_graph_are_read_from_the_host(native: Any) -> None:
@@ -137,7 +159,7 @@ def test_cudnn_takes_the_variant_pack() -> None:
         cudnn = open_cudnn()
     except DeviceError as error:
         pytest.skip(str(error))
-    pack = calls(cudnn)._pack(cudnn, 0, MANIFEST.graphs[1], (0x100, 0x200, 0x300, 0x400))
+    pack = _variant_pack(cudnn, MANIFEST.graphs[1], (0x100, 0x200, 0x300, 0x400), WORKSPACE)
     # Finalized inside; what it holds cannot be read back.
     assert pack.pointer
     pack.close()

@@ -80,7 +80,6 @@ def conv(tmp_path: Path, compile_c: Callable[..., bytes]) -> Callable[[str], Pat
         nhwc = GraphTensor(1, "input", IMAGE, (200704, 1, 3584, 64), dtype)
         filters = GraphTensor(2, "input", (64, 64, 3, 3), (576, 1, 192, 64), dtype)
         bias = GraphTensor(3, "input", (1, 64, 1, 1), (64, 1, 64, 64), dtype)
-        (nhwc, filters, bias, replace(nhwc, uid=4, role="output"))
         manifest = affine_manifest(
             target="cuda",
             inputs=(x,),
@@ -89,7 +88,13 @@ def conv(tmp_path: Path, compile_c: Callable[..., bytes]) -> Callable[[str], Pat
             prepared=(TensorSpec("krsc", (64, 3, 3, 64), dtype), TensorSpec("b", (64,), dtype)),
             arena_bytes=0,
             graphs=(
-                Graph("conv", "conv_build", ("convolution", "add", "relu"), "model.py:9", (nhwc, filters, bias, replace(nhwc, uid=4))),
+                Graph(
+                    "conv",
+                    "conv_build",
+                    ("convolution", "add", "relu"),
+                    "model.py:9",
+                    (nhwc, filters, bias, replace(nhwc, uid=4, role="output")),
+                ),
             ),
             calls=(Call(0, "model.py:12"),),
             cudnn=Cudnn(91900, 90000, dtype),
@@ -180,6 +185,32 @@ def test_tuned_plans(conv: Callable[[str], Path], tmp_path: Path) -> None:
     with load(path, plan_cache=tmp_path / "cache", strict=True) as program:
         assert program.plans[0].engine == report.engine
         np.testing.assert_array_equal(program.run_numpy(x)[0], y)
+
+
+@pytest.mark.parametrize("tune", ["off", "quick"])
+def test_calls_side_by_side(conv: Callable[[str], Path], tmp_path: Path, compile_c: Callable[..., bytes], tune: str) -> None:
+    """branches.c with a real convolution: what reads too early, or writes too early, reads another run's numbers, or poison."""
+    simple = convoy_runtime.artifact.open_artifact(conv("float16"))
+    x, (graph,) = simple.manifest.inputs[0], simple.manifest.graphs
+    manifest = replace(
+        simple.manifest,
+        outputs=(replace(x, name="y"), replace(x, name="z")),
+        arena_bytes=4 * x.bytes,
+        graphs=(graph,),
+        calls=tuple(Call(0, f"model.py:{line}") for line in range(12, 17)),
+    )
+    native = compile_c("fake_gpu/branches.c", "-DDTYPE=2", f"-DSLOT={x.bytes}", f"-DBYTES={x.bytes}")
+    write_artifact(tmp_path / "branches", manifest, {"native.so": native}, simple.weights())
+    weights = conv_weights("float16")
+    with load(tmp_path / "branches", tune=tune) as program:
+        assert tune != "off" or program.form == "small calls side by side"
+        for seed in range(4):
+            image_nchw = image("float16", seed).transpose(0, 3, 1, 2)
+            first = conv_reference(image_nchw, *weights)
+            z = conv_reference(first, *weights)
+            y = conv_reference(conv_reference(z, *weights), *weights)
+            for got, expected in zip(program.run_numpy(image("float16", seed)), (y, z), strict=True):
+                assert np.abs(got.transpose(0, 3, 1, 2) - expected).max() <= 2e-2 * expected.max(), program.form
 
 
 @pytest.fixture(scope="module")

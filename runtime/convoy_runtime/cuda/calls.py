@@ -1,4 +1,5 @@
-"""The functions that `convoy_main` calls on the `cuda` target: run a graph, launch a kernel, copy. All of them only enqueue work.
+"""The functions that `convoy_main` calls on the `cuda` target: run a graph, launch a kernel, copy. `Trace` only keeps what it is asked
+for, `Calls` enqueues it.
 
 An exception cannot pass through native code: it is kept, the call returns a status, `convoy_main` returns it at once, and the
 exception is raised where `convoy_main` was called.
@@ -7,22 +8,20 @@ exception is raised where `convoy_main` was called.
 from __future__ import annotations
 
 import ctypes
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from ctypes import c_void_p
-from functools import cache
-from typing import Any
+from typing import Any, Protocol
 
 from convoy_runtime._abi import ABI_VERSION, ConvoyRuntime, pointer_array
 from convoy_runtime._native import NativeLibrary
 from convoy_runtime.errors import ArtifactError, ExecutionError
-from convoy_runtime.manifest import Graph, Manifest
+from convoy_runtime.manifest import Call, Graph, GraphTensor, KernelArgument, Manifest
 
-from ._cudnn import BackendDescriptor, Cudnn
-from ._driver import Driver
-from ._enums import Attribute, Descriptor, Type
-from .plan import Plan
+from .plan import Plan, Queue
+from .streams import Access
 
-__all__ = ["Calls", "variant_pack"]
+__all__ = ["Calls", "Hook", "Trace"]
 
 #: The status that a callback returns when it has kept an exception.
 RAISED = -1
@@ -30,42 +29,13 @@ RAISED = -1
 SHARED_BYTES = 48 << 10
 
 
-@cache
-def _numbers(graph: Graph) -> tuple[ctypes.Array[ctypes.c_char], ...]:
-    """Host memory with the graph's constants. It is never freed, because cuDNN reads it whenever a variant pack with its address is run."""
-    return tuple(ctypes.create_string_buffer(bytes.fromhex(each.bytes)) for each in graph.constants)
+class _Table(ABC):
+    """A ConvoyRuntime table, checked against the manifest. Calls are counted from 0 in every run."""
 
-
-def variant_pack(cudnn: Cudnn, graph: Graph, pointers: Sequence[int], workspace: int) -> BackendDescriptor:
-    """The arguments of one execution: where the tensors of the graph lie, in the order of the manifest, its constants, the workspace."""
-    pack = cudnn.create(Descriptor.VARIANT_PACK)
-    uids = [tensor.uid for tensor in graph.tensors] + [constant.uid for constant in graph.constants]
-    pack.set(Attribute.VARIANT_PACK_UNIQUE_IDS, Type.INT64, uids)
-    pack.set(Attribute.VARIANT_PACK_DATA_POINTERS, Type.VOID_PTR, [*pointers, *map(ctypes.addressof, _numbers(graph))])
-    pack.set(Attribute.VARIANT_PACK_WORKSPACE, Type.VOID_PTR, [workspace])
-    pack.finalize()
-    return pack
-
-
-class Calls:
-    """The ConvoyRuntime table of one program, and what its functions need."""
-
-    def __init__(
-        self,
-        manifest: Manifest,
-        driver: Driver,
-        stream: int,
-        *,
-        cudnn: Cudnn | None,
-        handle: int | None,
-        plans: Mapping[int, Plan],
-        kernels: Sequence[Any],
-        workspace: int,
-    ) -> None:
-        self._manifest, self._driver, self._stream = manifest, driver, stream
-        self._cudnn, self._handle, self._plans, self._kernels, self._workspace = cudnn, handle, plans, kernels, workspace
-        self._packs: dict[int, tuple[tuple[int, ...], BackendDescriptor]] = {}
+    def __init__(self, manifest: Manifest) -> None:
+        self._manifest = manifest
         self._raised: BaseException | None = None
+        self._count = 0
         self._callbacks = (
             ConvoyRuntime.EXECUTE(self._guard(self._execute)),
             ConvoyRuntime.LAUNCH(self._guard(self._launch)),
@@ -74,8 +44,8 @@ class Calls:
         self._table = ConvoyRuntime(ABI_VERSION, 0, None, *self._callbacks)
 
     def run(self, native: NativeLibrary, inputs: list[int], prepared: list[int], outputs: list[int], arena: int) -> None:
-        """Enqueues the whole program on the stream. Raises what a callback raised, or ExecutionError."""
-        self._raised = None
+        """Runs `convoy_main` on this table. Raises what a callback raised, or ExecutionError."""
+        self._raised, self._count = None, 0
         arguments = pointer_array(inputs), pointer_array(prepared), pointer_array(outputs)
         status = native.main(ctypes.byref(self._table), *arguments, arena)
         raised, self._raised = self._raised, None
@@ -84,16 +54,23 @@ class Calls:
         if status:
             raise ExecutionError(entry="convoy_main", status=status)
 
-    def close(self) -> None:
-        """Destroys the variant packs."""
-        for _, pack in self._packs.values():
-            pack.close()
-        self._packs.clear()
+    @abstractmethod
+    def graph(self, index: int, call: int, site: Call, graph: Graph, pointers: tuple[int, ...]) -> None:
+        """Call `index` of the run is graph call `call` of the manifest."""
+
+    @abstractmethod
+    def kernel(self, index: int, kernel: int, grid: Any, block: Any, shared_bytes: int, arguments: Any, count: int) -> None:
+        """Call `index` of the run is a launch of kernel `kernel` of the manifest, with all of its arguments."""
+
+    @abstractmethod
+    def copy(self, index: int, destination: int, source: int, size: int) -> None:
+        """Call `index` of the run is a copy."""
 
     def _guard(self, function: Callable[..., None]) -> Callable[..., int]:
         def guarded(_context: int | None, *arguments: Any) -> int:
             try:
-                function(*arguments)
+                function(self._count, *arguments)
+                self._count += 1
             except BaseException as error:
                 self._raised = error
                 return RAISED
@@ -101,7 +78,7 @@ class Calls:
 
         return guarded
 
-    def _execute(self, call: int, pointers: Any, count: int) -> None:
+    def _execute(self, index: int, call: int, pointers: Any, count: int) -> None:
         sites = self._manifest.calls
         if not 0 <= call < len(sites):
             msg = f"convoy_main runs call {call} of {len(sites)}"
@@ -111,41 +88,102 @@ class Calls:
         if count != len(graph.tensors):
             msg = f"call {call} passes {count} pointers to graph {graph.name}, which has {len(graph.tensors)} tensors"
             raise self._mismatch(msg)
-        cudnn = self._cudnn
-        if cudnn is None:
-            msg = f"call {call} runs a graph, but the manifest lists none"
-            raise self._mismatch(msg)
-        plan = self._plans[site.graph].descriptor
-        pack = self._pack(cudnn, call, graph, tuple(pointer or 0 for pointer in pointers[:count]))
-        cudnn.call(
-            "cudnnBackendExecute", self._handle, plan.pointer, pack.pointer, what=f"graph {graph.name}, call {call}", location=site.location
-        )
+        self.graph(index, call, site, graph, tuple(pointer or 0 for pointer in pointers[:count]))
 
-    def _pack(self, cudnn: Cudnn, call: int, graph: Graph, pointers: tuple[int, ...]) -> BackendDescriptor:
-        known = self._packs.get(call)
-        if known is not None and known[0] == pointers:
-            return known[1]
-        pack = variant_pack(cudnn, graph, pointers, self._workspace)
-        self._packs[call] = pointers, pack
-        return pack
-
-    def _launch(self, kernel: int, grid: Any, block: Any, shared_bytes: int, arguments: Any, count: int) -> None:
-        if not 0 <= kernel < len(self._kernels):
-            msg = f"convoy_main launches kernel {kernel} of {len(self._kernels)}"
+    def _launch(self, index: int, kernel: int, grid: Any, block: Any, shared_bytes: int, arguments: Any, count: int) -> None:
+        kernels = self._manifest.kernels
+        if not 0 <= kernel < len(kernels):
+            msg = f"convoy_main launches kernel {kernel} of {len(kernels)}"
             raise self._mismatch(msg)
-        function = self._kernels[kernel]
+        if count != len(kernels[kernel].arguments):
+            msg = f"convoy_main passes {count} pointers to kernel {kernels[kernel].name}, which has {len(kernels[kernel].arguments)} arguments"
+            raise self._mismatch(msg)
+        self.kernel(index, kernel, grid, block, shared_bytes, arguments, count)
+
+    def _copy(self, index: int, destination: int | None, source: int | None, size: int) -> None:
+        self.copy(index, destination or 0, source or 0, size)
+
+    def _mismatch(self, problem: str) -> ArtifactError:
+        return ArtifactError(problem=problem, member="native.so")
+
+
+class Trace(_Table):
+    """After a run, `accesses` says what each call reads and writes, and `graphs` which graph of the manifest it runs; None for kernels and
+    copies. Nothing is enqueued."""
+
+    def __init__(self, manifest: Manifest) -> None:
+        super().__init__(manifest)
+        self.accesses: list[Access] = []
+        self.graphs: list[int | None] = []
+
+    def graph(self, index: int, call: int, site: Call, graph: Graph, pointers: tuple[int, ...]) -> None:
+        self._add(site.graph, _access(pointers, graph.tensors))
+
+    def kernel(self, index: int, kernel: int, grid: Any, block: Any, shared_bytes: int, arguments: Any, count: int) -> None:
+        self._add(None, _access([pointer or 0 for pointer in arguments[:count]], self._manifest.kernels[kernel].arguments))
+
+    def copy(self, index: int, destination: int, source: int, size: int) -> None:
+        self._add(None, Access(((source, source + size),), ((destination, destination + size),)))
+
+    def _add(self, graph: int | None, access: Access) -> None:
+        self.graphs.append(graph)
+        self.accesses.append(access)
+
+
+def _access(pointers: Sequence[int], arguments: Sequence[GraphTensor | KernelArgument]) -> Access:
+    spans = [(argument.role, (pointer, pointer + argument.bytes)) for pointer, argument in zip(pointers, arguments, strict=True)]
+    return Access(tuple(span for role, span in spans if role != "output"), tuple(span for role, span in spans if role != "input"))
+
+
+class Hook(Protocol):
+    """Hears of each call of a run, by its number."""
+
+    def before(self, index: int) -> None: ...
+
+    def after(self, index: int) -> None: ...
+
+
+class Calls(_Table):
+    """Enqueues what it is asked for, call i with workspace `workspaces[i]`, between the two functions of `hook` where there is one."""
+
+    def __init__(
+        self,
+        manifest: Manifest,
+        queue: Queue,
+        plans: Mapping[int, Plan],
+        kernels: Sequence[Any],
+        workspaces: Sequence[int],
+        hook: Hook | None = None,
+    ) -> None:
+        super().__init__(manifest)
+        self._queue, self._plans, self._kernels, self._workspaces, self._hook = queue, plans, kernels, workspaces, hook
+
+    def graph(self, index: int, call: int, site: Call, graph: Graph, pointers: tuple[int, ...]) -> None:
+        plan, workspace = self._plans[site.graph], self._workspaces[index]
+        plan.enqueue(self._queue, graph, pointers, workspace, call=call, location=site.location)
+
+    def kernel(self, index: int, kernel: int, grid: Any, block: Any, shared_bytes: int, arguments: Any, count: int) -> None:
+        function, driver = self._kernels[kernel], self._queue.driver
         if shared_bytes > SHARED_BYTES:
-            attribute = self._driver.module.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-            self._driver.call("cuFuncSetAttribute", function, attribute, shared_bytes)
+            attribute = driver.module.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+            driver.call("cuFuncSetAttribute", function, attribute, shared_bytes)
         # The driver wants the address of each argument's value, and here each argument's value is a pointer.
         first = ctypes.cast(arguments, c_void_p).value or 0
         addresses = (c_void_p * max(1, count))(*(first + index * ctypes.sizeof(c_void_p) for index in range(count)))
         sizes = (*grid[:3], *block[:3], shared_bytes)
-        self._driver.call("cuLaunchKernel", function, *sizes, self._stream, ctypes.addressof(addresses), 0)
+        driver.call("cuLaunchKernel", function, *sizes, self._queue.stream, ctypes.addressof(addresses), 0)
 
-    def _copy(self, destination: int | None, source: int | None, size: int) -> None:
+    def copy(self, index: int, destination: int, source: int, size: int) -> None:
         if size:
-            self._driver.call("cuMemcpyDtoDAsync", destination or 0, source or 0, size, self._stream)
+            self._queue.driver.call("cuMemcpyDtoDAsync", destination, source, size, self._queue.stream)
 
-    def _mismatch(self, problem: str) -> ArtifactError:
-        return ArtifactError(problem=problem, member="native.so")
+    def _guard(self, function: Callable[..., None]) -> Callable[..., int]:
+        def hooked(index: int, *arguments: Any) -> None:
+            if self._hook is None:
+                function(index, *arguments)
+                return
+            self._hook.before(index)
+            function(index, *arguments)
+            self._hook.after(index)
+
+        return super()._guard(hooked)

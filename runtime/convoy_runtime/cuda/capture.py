@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from convoy_runtime.errors import CudaError
 
 from ._driver import Driver
+from .memory import Allocation
 
-__all__ = ["Captured", "Stopwatch", "capture"]
+__all__ = ["Captured", "Stopwatch", "capture", "captured_graph"]
 
 
 @dataclass(frozen=True, slots=True)
 class Captured:
-    """A CUDA graph and its instance. `close` destroys both; no launch may be under way."""
+    """A CUDA graph, its instance, and memory that only they use, which goes with the last reference. `close` destroys graph and instance;
+    no launch may be under way."""
 
     driver: Driver
     graph: Any
     instance: Any
+    memory: Allocation | None = None
 
     def launch(self, stream: int) -> None:
         """Enqueues one run."""
@@ -33,8 +36,32 @@ class Captured:
                 self.driver.call(name, what)
 
 
-def capture(driver: Driver, stream: int, enqueue: Callable[[], None]) -> Captured:
-    """What `enqueue` puts on `stream`, as a CUDA graph; nothing runs. Raises what `enqueue` raises."""
+def capture(
+    driver: Driver, stream: int, enqueue: Callable[[], None], *, edit: Callable[[Any], None] | None = None, memory: Allocation | None = None
+) -> Captured:
+    """What `enqueue` puts on `stream`, as a CUDA graph, after `edit` had its way with it; nothing runs. `memory` is kept with the graph.
+    Raises what `enqueue` and `edit` raise."""
+    with captured_graph(driver, stream, enqueue) as owner:
+        if edit is not None:
+            edit(owner.graph)
+        instance = driver.call("cuGraphInstantiate", owner.graph, 0)
+        return Captured(driver, owner.release(), instance, memory)
+
+
+class _Owner:
+    """A graph that is destroyed unless it is released."""
+
+    def __init__(self, graph: Any) -> None:
+        self.graph, self.released = graph, False
+
+    def release(self) -> Any:
+        self.released = True
+        return self.graph
+
+
+@contextlib.contextmanager
+def captured_graph(driver: Driver, stream: int, enqueue: Callable[[], None]) -> Iterator[_Owner]:
+    """What `enqueue` puts on `stream`, as a CUDA graph without an instance; destroyed at the end of the `with`, unless it is released."""
     call = driver.call
     call("cuStreamBeginCapture", stream, driver.module.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL)
     try:
@@ -43,12 +70,13 @@ def capture(driver: Driver, stream: int, enqueue: Callable[[], None]) -> Capture
         with contextlib.suppress(CudaError):
             call("cuGraphDestroy", call("cuStreamEndCapture", stream))
         raise
-    graph = call("cuStreamEndCapture", stream)
+    owner = _Owner(call("cuStreamEndCapture", stream))
     try:
-        return Captured(driver, graph, call("cuGraphInstantiate", graph, 0))
-    except CudaError:
-        call("cuGraphDestroy", graph)
-        raise
+        yield owner
+    finally:
+        if not owner.released:
+            with contextlib.suppress(CudaError):
+                call("cuGraphDestroy", owner.graph)
 
 
 class Stopwatch:

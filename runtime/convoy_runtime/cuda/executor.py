@@ -98,6 +98,11 @@ class CudaProgram(Program):
         plans = self._loaded.plans
         return tuple(plans[index].report for index in sorted(plans))
 
+    @property
+    def form(self) -> str:
+        """How the calls are ordered in the CUDA graph, as `calls one after another`."""
+        return str(self._loaded.form)
+
     def plan_members(self) -> dict[str, bytes]:
         """The plans that this program runs on, as members of an artifact by name: where it is loaded on such a GPU, they are there."""
         with self._lock, self._device.current():

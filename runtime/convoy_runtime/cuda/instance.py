@@ -15,13 +15,13 @@ from convoy_runtime.program import Progress
 
 from ._cudnn import Cudnn, open_cudnn
 from ._driver import Device
-from .calls import Calls
-from .capture import Captured, capture
-from .memory import Allocation, carve
+from .form_choice import choose_form, form_member
+from .forms import SERIAL, Arguments, ProgramCapture
+from .memory import carve
 from .options import PlanOptions
-from .plan import Plan
+from .plan import Plan, Queue
 from .planner import Planner
-from .selection import decide, select
+from .selection import Context, decide, randomize, select
 from .store import PlanStore
 
 __all__ = ["Instance"]
@@ -33,7 +33,8 @@ _STREAM_NON_BLOCKING = 1
 
 class Instance:
     """Owns plans, memory, stream and captured graph. `inputs`, `outputs` and `prepared` are the pointers of the manifest's tensors, in
-    its order; `captured` reads and writes them. `close` gives everything back but `memory`, which arrays may still hold.
+    its order; `captured`, of the form `form`, reads and writes them. `close` gives everything back but `memory`, which arrays may still
+    hold.
 
     The device must be the thread's current one in every call.
     """
@@ -52,10 +53,11 @@ class Instance:
     ) -> None:
         self._manifest, self._native, self._device, self._driver = artifact.manifest, native, device, device.driver
         self._resources = contextlib.ExitStack()
+        self._store = store
         self._planner: Planner | None = None
         self.plans: dict[int, Plan] = {}
         try:
-            self._prepare(artifact, options, store, tune, strict, progress)
+            self._prepare(artifact, options, tune, strict, progress)
         except BaseException:
             self.close()
             raise
@@ -69,55 +71,36 @@ class Instance:
         # On our stream and waited for: the plain copy may return before the last bytes are there.
         self._driver.call("cuStreamSynchronize", self.stream)
 
-    def capture(self, plans: Mapping[int, Plan], workspace: int) -> Captured:
-        """The program on these plans as a CUDA graph. It runs once before, because first calls may load code, which no capture allows."""
-        cudnn, handle = self._cudnn
-        calls = Calls(
-            self._manifest,
-            self._driver,
-            self.stream,
-            cudnn=cudnn,
-            handle=handle,
-            plans=plans,
-            kernels=self._kernels,
-            workspace=workspace,
-        )
-        try:
-            arguments = self._native, self.inputs, self.prepared, self.outputs, self.arena
-            calls.run(*arguments)
-            self._driver.call("cuStreamSynchronize", self.stream)
-            return capture(self._driver, self.stream, lambda: calls.run(*arguments))
-        finally:
-            calls.close()
-
     def plan_members(self) -> dict[str, bytes]:
-        """The plans as members of an artifact."""
-        if self._planner is None:
+        """The plans, and the form that was measured with them, as members of an artifact."""
+        if self._planner is None or self._store is None:
             return {}
         graphs = self._manifest.graphs
         found = [self._planner.member(self._native.builder(graphs[index].symbol), plan) for index, plan in self.plans.items()]
-        return dict(member for member in found if member is not None)
+        members = dict(member for member in found if member is not None)
+        return {**members, **form_member(self._manifest, self._store, repr(self._planner.options), self.plans)}
 
     def close(self) -> None:
         """Gives everything back; the last run has to be over. Calling it again does nothing."""
         self._resources.close()
         self.plans = {}
 
-    def _prepare(
-        self, artifact: Artifact, options: PlanOptions, store: PlanStore | None, tune: str, strict: bool, progress: Progress | None
-    ) -> None:
+    def _prepare(self, artifact: Artifact, options: PlanOptions, tune: str, strict: bool, progress: Progress | None) -> None:
         manifest, call, keep = self._manifest, self._driver.call, self._resources
         self.stream = int(call("cuStreamCreate", _STREAM_NON_BLOCKING))
         keep.callback(self._quietly, "cuStreamDestroy", self.stream)
-        cudnn, handle = self._cudnn = self._open_cudnn()
+        cudnn, handle = self._open_cudnn()
+        queue = Queue(self._driver, self.stream, cudnn, handle)
+        context: Context | None = None
         finalists: dict[int, list[Plan]] = {}
-        if cudnn is not None and handle is not None:
-            self._planner = Planner(cudnn, options, handle=handle, store=store, strict=strict)
-            finalists = select(manifest, self._native, self._planner, cudnn, self._device, self.stream, handle, tune, progress)
+        if cudnn is not None:
+            self._planner = Planner(cudnn, options, handle=handle, store=self._store, strict=strict)
+            context = Context(manifest, self._native, self._device, queue, self._planner, tune, progress)
+            finalists = select(context)
             for plans in finalists.values():
                 for plan in plans:
-                    keep.callback(plan.descriptor.close)
-        self._kernels = self._load_kernels(artifact)
+                    keep.callback(plan.close)
+        kernels = self._load_kernels(artifact)
 
         specs = (*manifest.inputs, *manifest.outputs, *manifest.prepared)
         memory, pointers = carve(self._device, [*(spec.bytes for spec in specs), manifest.arena_bytes])
@@ -125,16 +108,20 @@ class Instance:
         ends = len(manifest.inputs), len(manifest.inputs) + len(manifest.outputs), len(specs)
         self.inputs, self.outputs = pointers[: ends[0]], pointers[ends[0] : ends[1]]
         self.prepared, self.arena = pointers[ends[1] : ends[2]], pointers[-1]
-        if self._planner is not None and any(len(plans) > 1 for plans in finalists.values()):
-            self.plans = decide(self, manifest, self._device, self.stream, finalists, progress)
+        arguments = Arguments(self.inputs, self.prepared, self.outputs, self.arena)
+        program = ProgramCapture(manifest, self._native, self._device, queue, kernels, arguments)
+        self.form = SERIAL
+        if context is not None:
+            if tune != "off":
+                randomize(context, arguments)
+            self.plans = decide(context, program, finalists)
             for index, plan in self.plans.items():
-                self._planner.keep(self._native.builder(manifest.graphs[index].symbol), plan)
-        else:
-            self.plans = {index: plans[0] for index, plans in finalists.items()}
+                if len(finalists[index]) > 1:
+                    context.planner.keep(self._native.builder(manifest.graphs[index].symbol), plan)
+            self.form = choose_form(context, self._store, program, self.plans, arguments)
         # The first run is on whatever is there: zeros are valid indices, and no NaN slows anything down.
         call("cuMemsetD8Async", memory.pointer, 0, memory.size, self.stream)
-        self._workspace = Allocation(self._device, max((plan.report.workspace_bytes for plan in self.plans.values()), default=0))
-        self.captured = self.capture(self.plans, self._workspace.pointer)
+        self.captured = program.capture(self.plans, self.form)
         keep.callback(self.captured.close)
 
     def _open_cudnn(self) -> tuple[Cudnn | None, int | None]:

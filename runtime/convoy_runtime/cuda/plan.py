@@ -1,17 +1,32 @@
-"""An execution plan and what there is to say about it."""
+"""An execution plan, how it is run, and what there is to say about it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import ctypes
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import cache
 from typing import Any
 
+from convoy_runtime.errors import CudnnError
 from convoy_runtime.manifest import Graph
 
-from ._cudnn import BackendDescriptor
+from ._cudnn import BackendDescriptor, Cudnn
+from ._driver import Driver
+from ._enums import Attribute, Descriptor, Type
 from .configs import knob_text
 
-__all__ = ["Plan", "PlanReport", "Trial"]
+__all__ = ["Plan", "PlanReport", "Queue", "Trial"]
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """Where work is enqueued: a stream, and a cuDNN handle that works on it, unless the program has no graphs."""
+
+    driver: Driver
+    stream: int
+    cudnn: Cudnn | None = None
+    handle: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,3 +91,45 @@ class Plan:
 
     descriptor: BackendDescriptor
     report: PlanReport
+
+    def enqueue(
+        self, queue: Queue, graph: Graph, pointers: Sequence[int], workspace: int, *, call: int | None = None, location: str | None = None
+    ) -> None:
+        """Puts one run on the queue: `pointers` are where the graph's tensors lie, in the order of the manifest. `call` and `location`
+        say on whose behalf, in errors. Raises CudnnError."""
+        cudnn = queue.cudnn
+        assert cudnn is not None
+        what = f"graph {graph.name}" if call is None else f"graph {graph.name}, call {call}"
+        pack = _variant_pack(cudnn, graph, pointers, workspace)
+        try:
+            cudnn.call("cudnnBackendExecute", queue.handle, self.descriptor.pointer, pack.pointer, what=what, location=location)
+        finally:
+            pack.close()
+
+    def text(self) -> str:
+        """cuDNN's JSON of the plan; empty for an engine whose plans cannot be written (its release notes name some)."""
+        try:
+            return self.descriptor.get_text(Attribute.EXECUTION_PLAN_JSON_REPRESENTATION)
+        except CudnnError:
+            return ""
+
+    def close(self) -> None:
+        """Destroys the plan. Calling it again does nothing."""
+        self.descriptor.close()
+
+
+@cache
+def _numbers(graph: Graph) -> tuple[ctypes.Array[ctypes.c_char], ...]:
+    """Host memory with the graph's constants. It is never freed, because cuDNN reads it whenever a variant pack with its address is run."""
+    return tuple(ctypes.create_string_buffer(bytes.fromhex(each.bytes)) for each in graph.constants)
+
+
+def _variant_pack(cudnn: Cudnn, graph: Graph, pointers: Sequence[int], workspace: int) -> BackendDescriptor:
+    """The arguments of one execution: where the tensors of the graph lie, its constants, the workspace."""
+    pack = cudnn.create(Descriptor.VARIANT_PACK)
+    uids = [tensor.uid for tensor in graph.tensors] + [constant.uid for constant in graph.constants]
+    pack.set(Attribute.VARIANT_PACK_UNIQUE_IDS, Type.INT64, uids)
+    pack.set(Attribute.VARIANT_PACK_DATA_POINTERS, Type.VOID_PTR, [*pointers, *map(ctypes.addressof, _numbers(graph))])
+    pack.set(Attribute.VARIANT_PACK_WORKSPACE, Type.VOID_PTR, [workspace])
+    pack.finalize()
+    return pack

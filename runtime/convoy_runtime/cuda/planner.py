@@ -251,12 +251,7 @@ def _origin(record: Record, what: str) -> str:
 
 def _written(plan: Plan) -> tuple[str, str, dict[str, Any]]:
     """Level, JSON and report of a plan, for a record."""
-    try:
-        text = plan.descriptor.get_text(Attribute.EXECUTION_PLAN_JSON_REPRESENTATION)
-    except CudnnError:
-        # Not every engine's plans can be written (cuDNN's release notes name some); such a plan is made again from engine and knobs.
-        text = ""
-    return plan.report.tuned, text, asdict(plan.report)
+    return plan.report.tuned, plan.text(), asdict(plan.report)
 
 
 class _TooLarge(Exception):

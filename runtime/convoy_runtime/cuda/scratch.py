@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
-from math import prod
+from typing import Final
 
 import numpy as np
 
 from convoy_runtime.dtypes import DTYPES
-from convoy_runtime.manifest import Graph, GraphTensor
+from convoy_runtime.manifest import Graph
 
 from ._driver import Device, Driver
 from .memory import ALIGNMENT, Allocation
 
-__all__ = ["Scratch", "fill_random"]
+__all__ = ["TOLERANCE", "Scratch", "fill_random", "read_tensor"]
 
 #: Bytes before and after each tensor that nothing may change. As floats they are NaN, so reading them shows as well.
 _GUARD = 4096
@@ -25,12 +25,9 @@ _RANDOM = 1_000_003
 _CHUNKS = 64
 _CHUNK_BYTES = 16 << 10
 _MAX_SETS = 16
-
-
-def extent(tensor: GraphTensor) -> int:
-    """Bytes from the first element to the end of the last one."""
-    elements = 1 + sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.strides, strict=True))
-    return elements * DTYPES[tensor.dtype].bytes if prod(tensor.shape) else 0
+#: Largest difference between right results, relative to the largest value: some units in the last place of the io type, and what rounding
+#: to TF32, or Winograd's transform, adds.
+TOLERANCE: Final = {"float16": 1e-2, "bfloat16": 4e-2, "float32": 5e-3, "float64": 1e-6}
 
 
 class Scratch:
@@ -40,7 +37,7 @@ class Scratch:
         self._driver, self._stream, self._graph = device.driver, stream, graph
         attribute = self._driver.module.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE
         cache = int(self._driver.call("cuDeviceGetAttribute", attribute, device.handle))
-        self._sizes = [extent(tensor) for tensor in graph.tensors]
+        self._sizes = [tensor.bytes for tensor in graph.tensors]
         count = max(1, min(_MAX_SETS, -(-2 * cache // max(1, sum(self._sizes)))))
         # One allocation: guard, tensor, guard, tensor, ... guard, workspace, guard.
         offsets, end = [], _GUARD
@@ -68,8 +65,7 @@ class Scratch:
         found = []
         for pointer, size, tensor in zip(self.sets[0], self._sizes, self._graph.tensors, strict=True):
             if tensor.role == "output":
-                parts = [self._read(pointer + begin, end - begin) for begin, end in _chunks(size, DTYPES[tensor.dtype].bytes)]
-                found.append(_as_float32(np.concatenate(parts) if parts else np.zeros(0, np.uint8), tensor.dtype))
+                found.append(read_tensor(self._driver, self._stream, pointer, size, tensor.dtype))
         return found
 
     def trespass(self, workspace_bytes: int) -> str | None:
@@ -96,11 +92,21 @@ class Scratch:
         self._driver.call(name, *arguments, self._stream)
 
     def _read(self, pointer: int, size: int) -> np.ndarray:
-        host = np.empty(size, np.uint8)
-        if size:
-            self._call("cuMemcpyDtoHAsync", host.ctypes.data, pointer, size)
-            self._call("cuStreamSynchronize")
-        return host
+        return _read(self._driver, self._stream, pointer, size)
+
+
+def read_tensor(driver: Driver, stream: int, pointer: int, size: int, dtype: str) -> np.ndarray:
+    """`size` bytes of `dtype` on the device as float32: all of them, or of a large tensor chunks all over it. Waits for the stream."""
+    parts = [_read(driver, stream, pointer + begin, end - begin) for begin, end in _chunks(size, DTYPES[dtype].bytes)]
+    return _as_float32(np.concatenate(parts) if parts else np.zeros(0, np.uint8), dtype)
+
+
+def _read(driver: Driver, stream: int, pointer: int, size: int) -> np.ndarray:
+    host = np.empty(size, np.uint8)
+    if size:
+        driver.call("cuMemcpyDtoHAsync", host.ctypes.data, pointer, size, stream)
+        driver.call("cuStreamSynchronize", stream)
+    return host
 
 
 def _chunks(size: int, element: int) -> Iterator[tuple[int, int]]:

@@ -19,13 +19,11 @@ import numpy as np
 from convoy_runtime.errors import CudaError, CudnnError
 from convoy_runtime.manifest import Graph
 
-from ._cudnn import Cudnn
 from ._driver import Device
-from .calls import variant_pack
 from .capture import Captured, Stopwatch, capture
-from .plan import Plan, Trial
+from .plan import Plan, Queue, Trial
 from .planner import Planner
-from .scratch import Scratch
+from .scratch import TOLERANCE, Scratch
 
 __all__ = ["TUNE_LEVELS", "Level", "Tuner"]
 
@@ -48,9 +46,6 @@ TUNE_LEVELS: Final = {
 #: A plan this much slower than the best one is not among those that the whole program decides between.
 _CLOSE = 1.06
 _FINALISTS = 3
-#: Largest difference from the median of all plans, relative to its largest value: some units in the last place of the io type, and what
-#: rounding to TF32, or Winograd's transform, adds.
-_TOLERANCE: Final = {"float16": 1e-2, "bfloat16": 4e-2, "float32": 5e-3, "float64": 1e-6}
 _ROUND_MICROSECONDS = 1500.0
 #: A plan that takes this many times the best one's first time is not timed again. That time has the host's part in it.
 _HOPELESS = 3
@@ -71,10 +66,10 @@ class _Candidate:
 
 
 class Tuner:
-    """Tunes graphs on `stream`, which is the one that `handle` works on."""
+    """Tunes graphs on the stream of `queue`."""
 
-    def __init__(self, planner: Planner, cudnn: Cudnn, device: Device, stream: int, handle: int, level: Level) -> None:
-        self._planner, self._cudnn, self._device, self._stream, self._handle = planner, cudnn, device, stream, handle
+    def __init__(self, planner: Planner, device: Device, queue: Queue, level: Level) -> None:
+        self._planner, self._device, self._queue, self._stream = planner, device, queue, queue.stream
         self.level = level
 
     def tune(self, graph: Graph, build: Any, progress: Callable[[str], None] = lambda _: None) -> list[Plan]:
@@ -93,7 +88,7 @@ class Tuner:
             def close() -> None:
                 for candidate in candidates:
                     if id(candidate.plan) not in kept:
-                        candidate.plan.descriptor.close()
+                        candidate.plan.close()
 
             # Before the plans, because a captured graph must not outlive its plan.
             stack.callback(close)
@@ -127,25 +122,18 @@ class Tuner:
                 progress(f"plan {len(plans)} of {graph.name}")
         return plans
 
-    def _enqueue(self, graph: Graph, plan: Plan, pointers: list[int], workspace: int) -> None:
-        pack = variant_pack(self._cudnn, graph, pointers, workspace)
-        try:
-            self._cudnn.call("cudnnBackendExecute", self._handle, plan.descriptor.pointer, pack.pointer, what=f"graph {graph.name}")
-        finally:
-            pack.close()
-
     def _try(self, graph: Graph, candidate: _Candidate, scratch: Scratch, watch: Stopwatch) -> None:
         """One run, whose result is kept, because first runs may load code, which no capture allows; and one that is timed, roughly."""
         size = candidate.plan.report.workspace_bytes
         try:
             scratch.guard_workspace(size)
             scratch.poison()
-            self._enqueue(graph, candidate.plan, scratch.sets[0], scratch.workspace)
+            candidate.plan.enqueue(self._queue, graph, scratch.sets[0], scratch.workspace)
             results = scratch.outputs()
             candidate.reason = scratch.trespass(size)
             if candidate.reason is None:
                 candidate.results = results
-                candidate.microseconds = watch.time(lambda: self._enqueue(graph, candidate.plan, scratch.sets[0], scratch.workspace))
+                candidate.microseconds = watch.time(lambda: candidate.plan.enqueue(self._queue, graph, scratch.sets[0], scratch.workspace))
         except CudnnError as error:
             candidate.reason = f"{error.name}: {error.detail}"
 
@@ -161,7 +149,7 @@ class Tuner:
             for candidate, values in zip(ran, found, strict=True):
                 same_nans = bool((np.isnan(values) == np.isnan(middle)).all())
                 difference = float(np.nanmax(np.abs(values - middle), initial=0.0)) / scale
-                if candidate.reason is None and not (same_nans and difference <= _TOLERANCE.get(dtype, 0.0)):
+                if candidate.reason is None and not (same_nans and difference <= TOLERANCE.get(dtype, 0.0)):
                     said = f"{difference:.1e} of the largest value" if same_nans else "where the others have numbers, or it, NaN"
                     candidate.microseconds = None
                     candidate.reason = f"output {position} differs from the median of {len(ran)} plans: {said}"
@@ -176,7 +164,7 @@ class Tuner:
 
             def everything(candidate: _Candidate = candidate) -> None:
                 for pointers in scratch.sets:
-                    self._enqueue(graph, candidate.plan, pointers, scratch.workspace)
+                    candidate.plan.enqueue(self._queue, graph, pointers, scratch.workspace)
 
             try:
                 captured = capture(self._device.driver, self._stream, everything)

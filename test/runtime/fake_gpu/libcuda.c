@@ -39,13 +39,24 @@ typedef struct Queue {
   long count, done;
 } Queue;
 
+typedef struct Node {
+  Op op;
+  struct Node **before; // what it waits for
+  size_t count;
+  Graph *graph;
+  int done;
+} Node;
+
 struct Graph {
-  Queue queue;
+  Node **nodes;
+  size_t count;
 };
 
 typedef struct Stream {
   Queue queue;
   Graph *capture;
+  Node **leaves; // what the next node that is captured waits for
+  size_t leaf_count;
 } Stream;
 
 struct Event {
@@ -62,12 +73,13 @@ enum { MAX_STREAMS = 256 };
 static Stream legacy;
 static Stream *streams[MAX_STREAMS] = {&legacy};
 CUresult fake_sticky;
-static long allocated_bytes, launches;
+static long allocated_bytes, launches, graphs;
 static void *current;
 static int context;
 
-/// What tests ask: bytes that are allocated now, graphs launched so far.
+/// What tests ask: bytes that are allocated now, graphs and instances of graphs that exist, graphs launched so far.
 long fake_allocated(void) { return allocated_bytes; }
+long fake_graphs(void) { return graphs; }
 long fake_launches(void) { return launches; }
 
 static int mapped(const void *pointer, size_t size) {
@@ -85,15 +97,80 @@ static void push(Queue *queue, Op op) {
   queue->ops[queue->count++] = op;
 }
 
+static void set_leaves(Stream *stream, Node *const *nodes, size_t count) {
+  Node **leaves = malloc((count + 1) * sizeof(Node *));
+  memcpy(leaves, nodes, count * sizeof(Node *));
+  free(stream->leaves);
+  stream->leaves = leaves;
+  stream->leaf_count = count;
+}
+
+static Node *add_node(Graph *graph, Op op) {
+  Node *node = calloc(1, sizeof(Node));
+  node->op = op;
+  node->graph = graph;
+  graph->nodes = realloc(graph->nodes, (graph->count + 1) * sizeof(Node *));
+  return graph->nodes[graph->count++] = node;
+}
+
+static void add_edge(Node *from, Node *to) {
+  to->before = realloc(to->before, (to->count + 1) * sizeof(Node *));
+  to->before[to->count++] = from;
+}
+
 static CUresult enqueue(void *handle, Op op) {
   Stream *stream = stream_of(handle);
   if (!current)
     return 201; // CUDA_ERROR_INVALID_CONTEXT
-  push(stream->capture ? &stream->capture->queue : &stream->queue, op);
+  if (!stream->capture)
+    return push(&stream->queue, op), fake_sticky;
+  Node *node = add_node(stream->capture, op);
+  for (size_t i = 0; i < stream->leaf_count; ++i)
+    add_edge(stream->leaves[i], node);
+  set_leaves(stream, &node, 1);
   return fake_sticky;
 }
 
 static void run_until(Stream *stream, long ticket);
+static void run(const Op *op);
+
+/// Of the nodes that may run, the one that was captured last: an edge that is missing shows.
+static void run_graph(Graph *graph) {
+  for (size_t i = 0; i < graph->count; ++i)
+    graph->nodes[i]->done = 0;
+  for (size_t left = graph->count; left--;) {
+    for (size_t i = graph->count; i--;) {
+      Node *node = graph->nodes[i];
+      int ready = !node->done;
+      for (size_t j = 0; j < node->count; ++j)
+        ready &= node->before[j]->done;
+      if (!ready)
+        continue;
+      run(&node->op);
+      node->done = 1;
+      break;
+    }
+  }
+}
+
+/// Nodes on the longest way through the graph up to here.
+static int depth(const Node *node) {
+  int longest = 0;
+  for (size_t i = 0; i < node->count; ++i) {
+    int other = depth(node->before[i]);
+    longest = other > longest ? other : longest;
+  }
+  return longest + 1;
+}
+
+static int graph_depth(const Graph *graph) {
+  int longest = 0;
+  for (size_t i = 0; i < graph->count; ++i) {
+    int other = depth(graph->nodes[i]);
+    longest = other > longest ? other : longest;
+  }
+  return longest;
+}
 
 static void run(const Op *op) {
   switch (op->kind) {
@@ -118,8 +195,7 @@ static void run(const Op *op) {
     run_until(op->event->stream, op->ticket);
     break;
   case GRAPH:
-    for (long i = 0; i < op->graph->queue.count; ++i)
-      run(&op->graph->queue.ops[i]);
+    run_graph(op->graph);
     break;
   default:
     break;
@@ -140,7 +216,8 @@ CUresult cuDeviceGetCount(int *count) { return *count = 1, OK; }
 CUresult cuDeviceGet(int *device, int ordinal) { return *device = ordinal, ordinal ? 101 : OK; }
 CUresult cuDeviceGetName(char *name, int length, int device) { return snprintf(name, length, "Fake GPU %d", device), OK; }
 CUresult cuDeviceGetAttribute(int *value, int attribute, int device) {
-  return *value = 100, device || attribute != 38; // CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE
+  // CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE
+  return *value = attribute == 16 ? 1 : 100, device || (attribute != 16 && attribute != 38);
 }
 CUresult cuDevicePrimaryCtxRetain(void **result, int device) { return *result = &context, device ? INVALID : OK; }
 CUresult cuCtxGetCurrent(void **result) { return *result = current, OK; }
@@ -227,22 +304,131 @@ CUresult cuStreamSynchronize(void *handle) {
   return fake_sticky;
 }
 CUresult cuStreamIsCapturing(void *stream, int *status) { return *status = stream_of(stream)->capture != 0, OK; }
-CUresult cuStreamBeginCapture(void *stream, int mode) { return ((Stream *)stream)->capture = calloc(1, sizeof(Graph)), mode != 1; }
+CUresult cuStreamBeginCapture(void *handle, int mode) {
+  Stream *stream = handle;
+  set_leaves(stream, 0, 0);
+  return stream->capture = calloc(1, sizeof(Graph)), mode != 1;
+}
 CUresult cuStreamEndCapture(void *stream, void **graph) {
   *graph = ((Stream *)stream)->capture;
   ((Stream *)stream)->capture = 0;
-  return *graph ? OK : INVALID;
+  return *graph ? (++graphs, OK) : INVALID;
+}
+
+/// CUgraphEdgeData: all zero is a full dependency.
+typedef struct Edge {
+  unsigned char bytes[8];
+} Edge;
+
+CUresult cuStreamGetCaptureInfo(void *handle, int *status, uint64_t *id, Graph **graph, Node ***nodes, Edge **edges, size_t *count) {
+  static Edge none[64];
+  Stream *stream = stream_of(handle);
+  *status = stream->capture != 0, *id = 1, *graph = stream->capture, *nodes = stream->leaves, *edges = none, *count = stream->leaf_count;
+  return stream->leaf_count > 64 ? INVALID : OK;
+}
+CUresult cuStreamUpdateCaptureDependencies(void *handle, Node **nodes, const Edge *edges, size_t count, unsigned flags) {
+  Stream *stream = stream_of(handle);
+  (void)edges;
+  if (!stream->capture || flags != 1)
+    return 401; // CUDA_ERROR_ILLEGAL_STATE
+  return set_leaves(stream, nodes, count), OK;
+}
+
+CUresult cuGraphNodeGetType(const Node *node, int *type) {
+  return *type = node->op.kind == KERNEL ? 0 : node->op.kind == COPY ? 1 : node->op.kind == SET ? 2 : 10, OK;
+}
+
+typedef struct MemsetParams {
+  CUdeviceptr dst;
+  size_t pitch;
+  unsigned value, element_size;
+  size_t width, height;
+} MemsetParams;
+
+CUresult cuGraphMemsetNodeGetParams(const Node *node, MemsetParams *params) {
+  *params = (MemsetParams){(CUdeviceptr)node->op.destination, 0, node->op.value, 1, node->op.size, 1};
+  return node->op.kind != SET;
+}
+
+static CUresult give_nodes(Node **found, size_t have, Node **nodes, size_t *count) {
+  for (size_t i = 0; nodes && i < *count; ++i)
+    nodes[i] = i < have ? found[i] : 0;
+  return *count = nodes && *count < have ? *count : have, OK;
+}
+CUresult cuGraphNodeGetDependencies(const Node *node, Node **nodes, Edge *edges, size_t *count) {
+  if (edges)
+    memset(edges, 0, *count * sizeof(Edge));
+  return give_nodes(node->before, node->count, nodes, count);
+}
+
+static int depends(const Node *node, const Node *other) {
+  for (size_t i = 0; i < node->count; ++i)
+    if (node->before[i] == other)
+      return 1;
+  return 0;
+}
+
+CUresult cuGraphNodeGetDependentNodes(const Node *node, Node **nodes, Edge *edges, size_t *count) {
+  Node *found[256];
+  size_t have = 0;
+  const Graph *graph = node->graph;
+  for (size_t i = 0; i < graph->count && have < 256; ++i)
+    if (depends(graph->nodes[i], node))
+      found[have++] = graph->nodes[i];
+  if (edges)
+    memset(edges, 0, *count * sizeof(Edge));
+  return give_nodes(found, have, nodes, count);
+}
+CUresult cuGraphAddDependencies(Graph *graph, Node **from, Node **to, const Edge *edges, size_t count) {
+  (void)graph, (void)edges;
+  for (size_t i = 0; i < count; ++i) {
+    if (depends(to[i], from[i]))
+      return INVALID;
+    add_edge(from[i], to[i]);
+  }
+  return OK;
+}
+CUresult cuGraphDestroyNode(Node *node) {
+  Graph *graph = node->graph;
+  size_t kept = 0;
+  for (size_t i = 0; i < graph->count; ++i) {
+    Node *other = graph->nodes[i];
+    if (other == node)
+      continue;
+    graph->nodes[kept++] = other;
+    size_t left = 0;
+    for (size_t j = 0; j < other->count; ++j)
+      if (other->before[j] != node)
+        other->before[left++] = other->before[j];
+    other->count = left;
+  }
+  graph->count = kept;
+  return free(node->before), free(node), OK;
 }
 
 CUresult cuGraphInstantiateWithFlags(void **result, Graph *graph, unsigned long long flags) {
   Graph *copy = calloc(1, sizeof(Graph));
-  for (long i = 0; i < graph->queue.count; ++i)
-    push(&copy->queue, graph->queue.ops[i]);
-  return *result = copy, flags != 0;
+  for (size_t i = 0; i < graph->count; ++i) {
+    Node *node = add_node(copy, graph->nodes[i]->op);
+    for (size_t j = 0; j < graph->nodes[i]->count; ++j)
+      for (size_t k = 0; k < i; ++k)
+        if (graph->nodes[k] == graph->nodes[i]->before[j])
+          add_edge(copy->nodes[k], node);
+  }
+  return *result = copy, ++graphs, flags != 0;
+}
+static CUresult destroy(Graph *graph) {
+  for (size_t i = 0; i < graph->count; ++i) {
+    free(graph->nodes[i]->before);
+    free(graph->nodes[i]);
+  }
+  free(graph->nodes);
+  free(graph);
+  return --graphs, OK;
 }
 CUresult cuGraphLaunch(Graph *graph, void *stream) { return ++launches, enqueue(stream, (Op){.kind = GRAPH, .graph = graph}); }
-CUresult cuGraphDestroy(Graph *graph) { return free(graph->queue.ops), free(graph), OK; }
-CUresult cuGraphExecDestroy(Graph *graph) { return free(graph->queue.ops), free(graph), OK; }
+CUresult cuGraphDestroy(Graph *graph) { return destroy(graph); }
+CUresult cuGraphExecDestroy(Graph *graph) { return destroy(graph); }
 
 CUresult cuEventCreate(void **result, unsigned flags) { return *result = calloc(1, sizeof(Event)), flags && flags != 2; }
 CUresult cuEventDestroy(Event *event) { return event ? OK : INVALID; }
@@ -254,11 +440,11 @@ CUresult cuEventRecord(Event *event, void *handle) {
 }
 CUresult cuEventSynchronize(Event *event) { return run_until(event->stream, event->ticket), fake_sticky; }
 CUresult cuEventElapsedTime(float *milliseconds, Event *begin, Event *end) {
-  // A microsecond for each thing that was done, so that times are the same in every run.
+  // A microsecond for each thing that was done after another, so that times are the same in every run.
   *milliseconds = 0;
   for (long i = begin->ticket; i < end->ticket; ++i) {
     Op *op = &end->stream->queue.ops[i];
-    *milliseconds += 0.001f * (op->kind == GRAPH ? op->graph->queue.count : 1);
+    *milliseconds += 0.001f * (op->kind == GRAPH ? graph_depth(op->graph) : 1);
   }
   return begin->stream == end->stream ? OK : INVALID;
 }

@@ -1,0 +1,163 @@
+"""A program as one CUDA graph, in one of several forms: its calls one after another, or side by side where none needs the other; with the
+memset nodes that some plans begin with where they are, or as one at the start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal
+
+from convoy_runtime._native import NativeLibrary
+from convoy_runtime.manifest import Manifest
+
+from ._driver import Device
+from .calls import Calls, Hook, Trace
+from .capture import Captured, capture, captured_graph
+from .memory import Allocation
+from .plan import Plan, Queue
+from .streams import Access, Order, Workspaces, large_alone, order_of, serial_order, workspaces_of
+from .weaver import Weaver
+
+__all__ = ["SERIAL", "Arguments", "Form", "ProgramCapture"]
+
+#: Calls with a workspace run on at most so many branches at once: each has a workspace of its own.
+_LANES: Final = 4
+#: One memset clears this much at most; clearing it takes less than the nodes that it stands for.
+_CLEARED_BYTES: Final = 8 << 20
+#: Bytes that a multiprocessor writes at a time: a tile of 128 x 128 halves.
+_TILE_BYTES: Final = 128 * 128 * 2
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """`branches` says which calls may run side by side: `none`; `small`, those that write less than a tile for each multiprocessor, and so
+    leave some of them idle; or `all`. With `clear_once` one memset at the start clears what plans clear before their kernels."""
+
+    branches: Literal["none", "small", "all"] = "none"
+    clear_once: bool = False
+
+    def __str__(self) -> str:
+        branches = {"none": "calls one after another", "small": "small calls side by side", "all": "calls side by side"}[self.branches]
+        return f"{branches}, cleared once" if self.clear_once else branches
+
+
+SERIAL: Final = Form()
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """What `convoy_main` is given: the buffers of the manifest's tensors, in its order, and the arena."""
+
+    inputs: list[int]
+    prepared: list[int]
+    outputs: list[int]
+    arena: int
+
+
+class ProgramCapture:
+    """Captures a program on its static buffers. Raises what running `convoy_main` raises."""
+
+    def __init__(
+        self, manifest: Manifest, native: NativeLibrary, device: Device, queue: Queue, kernels: Sequence[Any], arguments: Arguments
+    ) -> None:
+        self._manifest, self._native, self._device, self._queue, self._kernels = manifest, native, device, queue, kernels
+        self._arguments = arguments
+        trace = Trace(manifest)
+        self._run(trace)
+        self._accesses, self._graphs = trace.accesses, trace.graphs
+        kind = device.driver.module.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT
+        self._wave_bytes = int(device.driver.call("cuDeviceGetAttribute", kind, device.handle)) * _TILE_BYTES
+
+    @property
+    def default(self) -> Form:
+        """The form for a program that was never measured: calls too small to fill the GPU run side by side."""
+        return Form("small") if not self._order(Form("small"), [0] * len(self._graphs)).serial else SERIAL
+
+    def forms(self, plans: Mapping[int, Plan]) -> list[Form]:
+        """The forms that differ on these plans, SERIAL first."""
+        sizes = self._sizes(plans)
+        found = [SERIAL]
+        orders: list[Order] = [self._order(SERIAL, sizes)]
+        for form in (Form("small"), Form("all")):
+            if (order := self._order(form, sizes)) not in orders:
+                orders.append(order)
+                found.append(form)
+        if self._clearing(plans, sizes):
+            found += [replace(form, clear_once=True) for form in found]
+        return found
+
+    def capture(self, plans: Mapping[int, Plan], form: Form) -> Captured:
+        """The program on these plans as a CUDA graph. It runs once before, because first calls may load code, which no capture allows.
+        Raises CudaError, also when the device has no memory for the workspaces."""
+        driver, stream = self._queue.driver, self._queue.stream
+        sizes = self._sizes(plans)
+        own = self._clearing(plans, sizes) if form.clear_once else []
+        order = self._order(form, [0 if index in own else size for index, size in enumerate(sizes)])
+        layout = workspaces_of(sizes, order, own)
+        memory = Allocation(self._device, layout.size)
+        weaver = Weaver(driver, stream, order)
+
+        def enqueue() -> None:
+            if layout.own_bytes:
+                driver.call("cuMemsetD8Async", memory.pointer, 0, layout.own_bytes, stream)
+            weaver.start()
+            self._enqueue(plans, layout, memory.pointer, weaver)
+
+        def edit(graph: Any) -> None:
+            for index in own:
+                weaver.remove(graph, weaver.clears(index, _span(layout, memory.pointer, index, sizes)))
+
+        self._enqueue(plans, layout, memory.pointer)
+        driver.call("cuStreamSynchronize", stream)
+        return capture(driver, stream, enqueue, edit=edit, memory=memory)
+
+    def _clearing(self, plans: Mapping[int, Plan], sizes: Sequence[int]) -> list[int]:
+        """The calls that begin with clearing a part of their workspaces, as far as one memset may clear these workspaces whole."""
+        driver, stream = self._queue.driver, self._queue.stream
+        order = serial_order(len(sizes))
+        layout = workspaces_of(sizes, order)
+        if not layout.size:
+            return []
+        memory = Allocation(self._device, layout.size)
+        # Nothing runs in a capture, but what runs for the first time may load code, which it may not do there.
+        self._enqueue(plans, layout, memory.pointer)
+        driver.call("cuStreamSynchronize", stream)
+        weaver = Weaver(driver, stream, order)
+
+        def enqueue() -> None:
+            weaver.start()
+            self._enqueue(plans, layout, memory.pointer, weaver)
+
+        with captured_graph(driver, stream, enqueue):
+            found = [index for index in range(len(sizes)) if weaver.clears(index, _span(layout, memory.pointer, index, sizes))]
+        found.sort(key=lambda index: sizes[index])
+        while workspaces_of(sizes, order, found).own_bytes > _CLEARED_BYTES:
+            found.pop()
+        # One memset for one is no gain.
+        return sorted(found) if len(found) > 1 else []
+
+    def _order(self, form: Form, sizes: Sequence[int]) -> Order:
+        if form.branches == "none":
+            return serial_order(len(sizes))
+        accesses = self._accesses
+
+        def large(access: Access) -> bool:
+            return access.written_bytes >= self._wave_bytes
+
+        return order_of(large_alone(accesses, large) if form.branches == "small" else accesses, sizes, lanes=_LANES)
+
+    def _sizes(self, plans: Mapping[int, Plan]) -> list[int]:
+        return [0 if graph is None else plans[graph].report.workspace_bytes for graph in self._graphs]
+
+    def _enqueue(self, plans: Mapping[int, Plan], layout: Workspaces, workspace: int, hook: Hook | None = None) -> None:
+        self._run(Calls(self._manifest, self._queue, plans, self._kernels, [workspace + offset for offset in layout.offsets], hook))
+
+    def _run(self, table: Trace | Calls) -> None:
+        arguments = self._arguments
+        table.run(self._native, arguments.inputs, arguments.prepared, arguments.outputs, arguments.arena)
+
+
+def _span(layout: Workspaces, pointer: int, index: int, sizes: Sequence[int]) -> tuple[int, int]:
+    begin = pointer + layout.offsets[index]
+    return begin, begin + sizes[index]

@@ -1,0 +1,108 @@
+"""The nodes of a CUDA graph while a program is captured into it: which call they belong to, what each call waits for, and the memset
+nodes that some plans begin with, which one memset at the start of the graph can stand for.
+
+cuDNN's engine 41 sets a few counters in its workspace to zero before its kernel. That node waits for the call before, though it touches
+nothing of it, and the kernel waits for the node: two gaps instead of one. Where the workspace is nobody else's, the memory may as well
+be cleared before the first call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from ._driver import Driver
+from .streams import Order, Range
+
+__all__ = ["Weaver"]
+
+
+class Weaver:
+    """A hook (`calls.Hook`) for a capture of a stream. It gives each call the dependencies of `order`, in place of the stream's own.
+
+    `nodes[i]` are the nodes of call i. `start` has to be called when the capture has begun and what goes before all calls is in it.
+    """
+
+    def __init__(self, driver: Driver, stream: int, order: Order) -> None:
+        self._driver, self._stream, self._order = driver, stream, order
+        self.nodes: list[list[Any]] = []
+        self._start: list[tuple[Any, Any]] = []
+        self._entry: list[set[int]] = []
+        self._exit: list[list[tuple[Any, Any]]] = []
+
+    def start(self) -> None:
+        """Takes what has been captured so far as what every call follows."""
+        self._start = self._leaves()
+
+    def before(self, index: int) -> None:
+        """Sets what the nodes of call `index` wait for."""
+        before = self._order.after[index]
+        # What a call that enqueued nothing waits for stands for itself.
+        wanted = {int(node): (node, edge) for call in before for node, edge in self._exit[call]} if before else {}
+        if not before:
+            wanted = {int(node): (node, edge) for node, edge in self._start}
+        flags = self._driver.module.CUstreamUpdateCaptureDependencies_flags
+        nodes, edges = [node for node, _ in wanted.values()], [edge for _, edge in wanted.values()]
+        replace = flags.CU_STREAM_SET_CAPTURE_DEPENDENCIES
+        self._driver.call("cuStreamUpdateCaptureDependencies", self._stream, nodes, edges, len(nodes), replace)
+        self._entry.append(set(wanted))
+
+    def after(self, index: int) -> None:
+        """Notes the nodes of call `index`."""
+        leaves = self._leaves()
+        self._exit.append(leaves)
+        self.nodes.append(self._between([node for node, _ in leaves], self._entry[index]))
+
+    def clears(self, index: int, span: Range) -> list[Any]:
+        """The memset nodes of call `index` that write zeros into `span` before anything else of the call runs."""
+        kinds = self._driver.module.CUgraphNodeType
+        found: dict[int, Any] = {}
+        # From the call's first nodes on, as long as only such nodes come before.
+        for node in reversed(self.nodes[index]):
+            if self._driver.call("cuGraphNodeGetType", node) != kinds.CU_GRAPH_NODE_TYPE_MEMSET:
+                continue
+            memset = self._driver.call("cuGraphMemsetNodeGetParams", node)
+            begin, end = int(memset.dst), int(memset.dst) + memset.width * memset.elementSize
+            inside = memset.height <= 1 and memset.value == 0 and span[0] <= begin and end <= span[1]
+            if inside and all(int(other) in self._entry[index] or int(other) in found for other in self._dependencies(node)):
+                found[int(node)] = node
+        return list(found.values())
+
+    def remove(self, graph: Any, nodes: Iterable[Any]) -> None:
+        """Takes nodes out of the graph that was captured: what followed them follows what they followed."""
+        call = self._driver.call
+        for node in nodes:
+            before = self._dependencies(node)
+            for follower in self._neighbours("cuGraphNodeGetDependentNodes", node):
+                known = {int(other) for other in self._dependencies(follower)}
+                new = [other for other in before if int(other) not in known]
+                if new:
+                    call("cuGraphAddDependencies", graph, new, [follower] * len(new), None, len(new))
+            call("cuGraphDestroyNode", node)
+
+    def _leaves(self) -> list[tuple[Any, Any]]:
+        """What the next node of the stream would wait for, and how (CUgraphEdgeData)."""
+        _, _, _, nodes, edges, _ = self._driver.call("cuStreamGetCaptureInfo", self._stream)
+        return list(zip(nodes or (), edges or (), strict=True))
+
+    def _between(self, leaves: Sequence[Any], entry: set[int]) -> list[Any]:
+        """The nodes from `leaves` back to `entry`, later ones first."""
+        found: dict[int, Any] = {}
+
+        def visit(node: Any) -> None:
+            if int(node) in entry or int(node) in found:
+                return
+            for other in self._dependencies(node):
+                visit(other)
+            found[int(node)] = node
+
+        for leaf in leaves:
+            visit(leaf)
+        return list(reversed(found.values()))
+
+    def _dependencies(self, node: Any) -> list[Any]:
+        return self._neighbours("cuGraphNodeGetDependencies", node)
+
+    def _neighbours(self, name: str, node: Any) -> list[Any]:
+        count = self._driver.call(name, node)[-1]
+        return list(self._driver.call(name, node, count)[0]) if count else []
