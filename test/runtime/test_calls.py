@@ -18,7 +18,7 @@ from convoy_runtime.cuda.calls import Calls, Trace
 from convoy_runtime.cuda.plan import Plan, PlanReport, Queue, _variant_pack
 from convoy_runtime.cuda.streams import Access
 from convoy_runtime.errors import DeviceError
-from convoy_runtime.manifest import Call, Cudnn, Graph, GraphConstant, GraphTensor, Manifest
+from convoy_runtime.manifest import Call, Cudnn, Graph, GraphConstant, GraphTensor, Kernel, KernelArgument, Manifest
 
 TENSOR = ((1, 2), (2, 1), "float16")
 TENSORS = tuple(GraphTensor(uid, "output" if uid == 9 else "input", *TENSOR) for uid in (4, 7, 8, 9))
@@ -100,6 +100,20 @@ def test_what_each_call_touches(native: Any) -> None:
     assert trace.graphs == [1]
     # (1, 2) x float16, strides (2, 1).
     assert trace.accesses == [Access(((0x100, 0x104), (0x200, 0x204), (0x300, 0x304)), ((0x400, 0x404),))]
+
+
+def test_what_kernels_and_copies_touch(compile_c: Callable[..., bytes]) -> None:
+    native = load_native(compile_c("fake_gpu/program.c"))
+    arguments = tuple(KernelArgument(role, 24) for role in ("input", "inout", "output"))
+    manifest = replace(MANIFEST, kernels=(Kernel("scaled_relu", "", 72, arguments),))
+    trace = Trace(manifest)
+    trace.run(native, INPUTS, PREPARED, OUTPUTS, ARENA)
+    x, w, y, arena = ((pointer, pointer + 24) for pointer in (INPUTS[0], PREPARED[0], OUTPUTS[0], ARENA))
+    assert trace.graphs == [None, None]
+    assert trace.accesses == [Access((x, w), (w, arena)), Access((arena,), (y,))]
+    fewer = Trace(replace(manifest, kernels=(Kernel("scaled_relu", "", 72, arguments[:2]),)))
+    with pytest.raises(ArtifactError, match=r"native\.so: convoy_main passes 3 pointers to kernel scaled_relu, which has 2 arguments"):
+        fewer.run(native, INPUTS, PREPARED, OUTPUTS, ARENA)
 
 
 def test_a_hook_is_around_each_call(native: Any) -> None:

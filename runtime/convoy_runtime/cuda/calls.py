@@ -95,8 +95,9 @@ class _Table(ABC):
         if not 0 <= kernel < len(kernels):
             msg = f"convoy_main launches kernel {kernel} of {len(kernels)}"
             raise self._mismatch(msg)
-        if count != len(kernels[kernel].arguments):
-            msg = f"convoy_main passes {count} pointers to kernel {kernels[kernel].name}, which has {len(kernels[kernel].arguments)} arguments"
+        expected = len(kernels[kernel].arguments)
+        if count != expected:
+            msg = f"convoy_main passes {count} pointers to kernel {kernels[kernel].name}, which has {expected} arguments"
             raise self._mismatch(msg)
         self.kernel(index, kernel, grid, block, shared_bytes, arguments, count)
 
