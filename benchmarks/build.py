@@ -1,6 +1,6 @@
 """Compiles the models that the other scripts here measure, without weights' data, into a folder. Needs no GPU.
 
-    python -m benchmarks.build build/bench --models resnet18 resnet50 --dtypes float16 bfloat16 float32 strict --batches 1 32
+python -m benchmarks.build build/bench --models resnet18 resnet50 --dtypes float16 bfloat16 float32 strict --batches 1 32
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ import argparse
 import time
 from pathlib import Path
 
-import resnet
 import torch
 
 import convoy
+from benchmarks.cases import DTYPES, Case
 
 __all__ = ["main"]
 
@@ -22,18 +22,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--models", nargs="+", default=["resnet18", "resnet50"])
-    parser.add_argument("--dtypes", nargs="+", default=["float16", "bfloat16", "float32", "strict"], help="strict is float32 without TF32")
+    parser.add_argument("--dtypes", nargs="+", choices=DTYPES, default=list(DTYPES), help="strict is float32 without TF32")
     parser.add_argument("--batches", nargs="+", type=int, default=[1, 32])
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     for name in options.models:
         for batch in options.batches:
-            module, inputs = getattr(resnet, name)(batch=batch)
-            for dtype in options.dtypes:
-                path = options.folder / f"{name}-{dtype}-{batch}.convoy"
+            for kind in options.dtypes:
+                case = Case(name, kind, batch)
+                module, x = case.build()
+                path = options.folder / f"{case.key}.convoy"
                 start = time.perf_counter()
-                chosen = getattr(torch, dtype) if dtype in ("float16", "bfloat16") else None
-                model = convoy.compile(module, inputs, target="cuda", dtype=chosen, weights=False, allow_tf32=dtype != "strict")
+                chosen = None if case.dtype == "float32" else getattr(torch, case.dtype)
+                model = convoy.compile(module, (x,), target="cuda", dtype=chosen, weights=False, allow_tf32=case.tf32)
                 model.save(path, weights=False)
                 print(f"{path}: {time.perf_counter() - start:.1f} s, {path.stat().st_size / 1e3:.0f} kB", flush=True)
 

@@ -1,7 +1,7 @@
 """time an artifact, beside PyTorch
 
 Prints medians of whole calls on host arrays, copies to and from the device included; PyTorch runs on the CPU. The two take turns.
-benchmarks/resnets.py times CUDA-graph replays beside PyTorch on the GPU.
+benchmarks/compare.py times CUDA-graph replays beside PyTorch and JAX on the GPU.
 
 examples:
   convoy bench resnet18.convoy --peer examples/resnet.py:resnet18

@@ -1,0 +1,73 @@
+"""What is measured: a model, a dtype and a batch, named as the artifacts that `benchmarks.build` writes."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import torch
+
+__all__ = ["DTYPES", "Case"]
+
+#: By the word in an artifact's name: the limit of the largest difference from fp64, relative to the largest output. `strict` is float32
+#: without TF32.
+DTYPES = {"float16": 1e-2, "bfloat16": 3e-2, "float32": 5e-3, "strict": 1e-4}
+_EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Case:
+    """One row of a table. `kind` is a key of DTYPES; the image is `batch` x 3 x 224 x 224."""
+
+    model: str
+    kind: str
+    batch: int
+
+    @classmethod
+    def of(cls, path: str | os.PathLike[str]) -> Case:
+        """What an artifact's name says. Raises ValueError."""
+        name = Path(path).name
+        found = re.fullmatch(rf"(\w+)-({'|'.join(DTYPES)})-(\d+)(?:\.convoy)?", name)
+        if found is None:
+            msg = f"expected MODEL-DTYPE-BATCH.convoy, as benchmarks.build writes, with a dtype of {', '.join(DTYPES)}, got {name}"
+            raise ValueError(msg)
+        return cls(found[1], found[2], int(found[3]))
+
+    @property
+    def key(self) -> str:
+        """As resnet50-float16-32."""
+        return f"{self.model}-{self.kind}-{self.batch}"
+
+    @property
+    def place(self) -> tuple[str, int, int]:
+        """Where it stands in a table: by model, dtype in the order of DTYPES, batch."""
+        return self.model, list(DTYPES).index(self.kind), self.batch
+
+    @property
+    def dtype(self) -> str:
+        """torch's name of the dtype that it computes in."""
+        return "float32" if self.kind == "strict" else self.kind
+
+    @property
+    def tf32(self) -> bool:
+        """Whether float32 may be rounded to TF32."""
+        return self.kind != "strict"
+
+    @property
+    def limit(self) -> float:
+        """The largest difference from fp64 that is right, relative to the largest output."""
+        return DTYPES[self.kind]
+
+    def build(self) -> tuple[torch.nn.Module, torch.Tensor]:
+        """The module in evaluation mode, with its seeded random weights, and an input; both float32 on the CPU."""
+        if str(_EXAMPLES) not in sys.path:
+            sys.path.insert(0, str(_EXAMPLES))
+        import resnet
+
+        module, (x,) = getattr(resnet, self.model)(batch=self.batch)
+        return module, x

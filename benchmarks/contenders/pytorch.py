@@ -1,0 +1,115 @@
+"""PyTorch's contenders: eager, torch.compile, the same with freezing, and max-autotune with freezing; each captured in a CUDA graph.
+
+All run channels-last in the dtype of the case with the input already so on the device, and with cudnn.benchmark. TF32 is allowed or
+forbidden as for Convoy. Capturing here instead of by inductor leaves its copy of the input and its guards out of every replay.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+
+from benchmarks.contenders.job import Job
+from benchmarks.gpu_turn import GpuTurn
+
+__all__ = ["EventTimer", "TorchContender", "prepare"]
+
+_WARM_UP = 3
+
+
+class EventTimer:
+    """Times what is enqueued on the current stream with CUDA events."""
+
+    def __init__(self) -> None:
+        self._events = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+
+    def __call__(self, action: Callable[[], Any], repeats: int) -> float:
+        """Milliseconds of an `action`, over `repeats` in a row, after one that is not counted."""
+        begin, end = self._events
+        action()
+        torch.cuda.synchronize()
+        begin.record()
+        for _ in range(repeats):
+            action()
+        end.record()
+        end.synchronize()
+        return begin.elapsed_time(end) / repeats
+
+
+class TorchContender:
+    """`module(image)` as one CUDA graph."""
+
+    def __init__(self, module: Callable[[torch.Tensor], torch.Tensor], image: torch.Tensor, turn: GpuTurn) -> None:
+        # The first call compiles, and runs with the algorithms that cuDNN names first; the next measures them, alone on the GPU.
+        torch.backends.cudnn.benchmark = False
+        start = time.perf_counter() - turn.waited
+        module(image)
+        torch.cuda.synchronize()
+        torch.backends.cudnn.benchmark = True
+        with turn:
+            stream = torch.cuda.Stream()
+            stream.wait_stream(torch.cuda.current_stream())
+            with torch.cuda.stream(stream):
+                for _ in range(_WARM_UP):
+                    module(image)
+            torch.cuda.current_stream().wait_stream(stream)
+            self._graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(self._graph):
+                self._result = module(image)
+            self._graph.replay()
+            self.output: np.ndarray = self._result.double().cpu().numpy()
+        self.seconds = time.perf_counter() - start - turn.waited
+        self.details: dict[str, Any] = {"versions": {"torch": torch.__version__, "cuDNN of torch": _cudnn_version()}}
+        self._timer = EventTimer()
+
+    def time(self, repeats: int) -> float:
+        """Milliseconds of a replay."""
+        return self._timer(self._graph.replay, repeats)
+
+
+def prepare(job: Job) -> TorchContender:
+    """The contender of this name."""
+    torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = job.case.tf32
+    dtype = getattr(torch, job.case.dtype)
+    module, x = job.case.build()
+    peer = module.cuda().to(dtype).to(memory_format=torch.channels_last)
+    image = x.cuda().to(dtype).to(memory_format=torch.channels_last)
+    # Not inference_mode: freezing asks for no_grad.
+    with torch.no_grad():
+        if job.name == "eager":
+            return TorchContender(peer, image, job.turn)
+        import torch._inductor.config as inductor
+
+        _measure_in_turn(job.turn)
+        inductor.freezing = job.name in ("freezing", "max-autotune")
+        mode = "max-autotune-no-cudagraphs" if job.name == "max-autotune" else None
+        return TorchContender(torch.compile(peer, mode=mode), image, job.turn)
+
+
+def _measure_in_turn(turn: GpuTurn) -> None:
+    """Makes inductor measure candidates only while no other process does, and cuDNN's among them with cudnn.benchmark."""
+    from torch._inductor.runtime import benchmarking
+
+    def in_turn(method: Callable[..., Any]) -> Callable[..., Any]:
+        def measure(*args: Any, **kwargs: Any) -> Any:
+            with turn:
+                before, torch.backends.cudnn.benchmark = torch.backends.cudnn.benchmark, True
+                try:
+                    return method(*args, **kwargs)
+                finally:
+                    torch.backends.cudnn.benchmark = before
+
+        return measure
+
+    for kind in type(benchmarking.benchmarker).__mro__:
+        if "benchmark_gpu" in vars(kind):
+            kind.benchmark_gpu = in_turn(kind.benchmark_gpu)  # type: ignore[attr-defined]
+
+
+def _cudnn_version() -> str:
+    number = torch.backends.cudnn.version() or 0
+    return f"{number // 10000}.{number // 100 % 100}.{number % 100}"

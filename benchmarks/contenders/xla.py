@@ -1,0 +1,102 @@
+"""JAX's contender: `jax.jit` of benchmarks/jax_resnet.py, batch norms folded, NHWC, input and weights on the device in the dtype of
+the case, in the layouts that XLA chooses for them.
+
+Timed two ways, of which the faster one is taken for the table: calls enqueued one after the other and waited for at the end, so that only
+what XLA's own dispatch does not hide is counted; and a loop of `LOOP` runs inside one jit, which has no dispatch from Python at all.
+"""
+
+from __future__ import annotations
+
+import functools
+import time
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import jaxlib
+import numpy as np
+from jax import lax
+from jax.experimental.layout import Format, Layout
+
+from benchmarks.contenders.job import Job
+from benchmarks.jax_resnet import Weights, fold, forward
+
+__all__ = ["JaxContender", "prepare"]
+
+LOOP = 16
+
+
+class JaxContender:
+    """The model on `x` (N x H x W x 3) by calls, and in a loop."""
+
+    def __init__(self, weights: Weights, x: jax.Array, precision: lax.Precision) -> None:
+        def run(weights: Weights, x: jax.Array) -> jax.Array:
+            return forward(weights, x, precision)
+
+        def loop(weights: Weights, x: jax.Array) -> jax.Array:
+            def body(_: Any, carried: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+                # One element of the input, written in place, depends on the run before: else XLA would run the model once, before the loop,
+                # which an optimization_barrier does not prevent. No result is infinite, so it always keeps its value.
+                x, y = carried
+                x = x.at[0, 0, 0, 0].set(jnp.where(y[0, 0] < jnp.inf, x[0, 0, 0, 0], 0))
+                return x, run(weights, x)
+
+            first = jnp.zeros((x.shape[0], weights["fc"][1].shape[0]), x.dtype)
+            return lax.fori_loop(0, LOOP, body, (x, first))[1]
+
+        start = time.perf_counter()
+        self._run = _compiled(run, weights, x)
+        result = self._run().block_until_ready()
+        self.seconds = time.perf_counter() - start
+        self._loop = _compiled(loop, weights, x)
+        looped = self._loop().block_until_ready()
+        once, by_calls, by_loop = self._time_calls(1), self._time_calls(LOOP), self._time_loop(1)
+        # A loop that takes as long as one run was simplified to one.
+        self._looping = 2 * once < by_loop * LOOP < by_calls * LOOP
+        self.output = np.asarray((looped if self._looping else result).astype(jnp.float32), np.float64)
+        self.details: dict[str, Any] = {
+            "one call ms": once,
+            "calls ms": by_calls,
+            "loop ms": by_loop,
+            "timed as": f"a loop of {LOOP}" if self._looping else "calls",
+            "versions": {"jax": jax.__version__, "jaxlib": jaxlib.__version__},
+        }
+
+    def time(self, repeats: int) -> float:
+        """Milliseconds of a run."""
+        return self._time_loop(-(-repeats // LOOP)) if self._looping else self._time_calls(repeats)
+
+    def _time_calls(self, count: int) -> float:
+        return _wall(self._run, count) / count
+
+    def _time_loop(self, count: int) -> float:
+        return _wall(self._loop, count) / (count * LOOP)
+
+
+def _compiled(function: Callable[..., jax.Array], *arguments: Any) -> Callable[[], jax.Array]:
+    """`function` on arguments whose layouts XLA has chosen itself, so that no run converts any."""
+    shapes = jax.tree.map(lambda array: jax.ShapeDtypeStruct(array.shape, array.dtype), arguments)
+    compiled = jax.jit(function, in_shardings=Format(Layout.AUTO)).lower(*shapes).compile()
+    return functools.partial(compiled, *jax.tree.map(jax.device_put, arguments, compiled.input_formats[0]))
+
+
+def _wall(run: Callable[[], jax.Array], count: int) -> float:
+    """Milliseconds of `count` runs, after one that is not counted, until the device is done."""
+    run().block_until_ready()
+    start = time.perf_counter()
+    for _ in range(count):
+        result = run()
+    result.block_until_ready()
+    return (time.perf_counter() - start) * 1e3
+
+
+def prepare(job: Job) -> JaxContender:
+    """Compiles while no other process measures on the GPU, because XLA measures algorithms as it compiles."""
+    module, x = job.case.build()
+    state = {name: tensor.numpy() for name, tensor in module.state_dict().items()}
+    dtype = jnp.dtype(job.case.dtype)
+    precision = lax.Precision.DEFAULT if job.case.tf32 else lax.Precision.HIGHEST
+    with job.turn:
+        image = jnp.asarray(x.permute(0, 2, 3, 1).contiguous().numpy(), dtype)
+        return JaxContender(fold(state, dtype), image, precision)

@@ -1,0 +1,33 @@
+"""A process that speaks as a contender does: `python stand_in.py well|wrong|late|raises|dies|lame [OUTPUT.npy]`."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+
+import numpy as np
+
+
+def main(manner: str, *output: str) -> None:
+    print(json.dumps({"imported": True}), flush=True)
+    sys.stdin.readline()
+    if manner == "late":
+        time.sleep(60)
+    if manner == "raises":
+        print(json.dumps({"failure": "RuntimeError: CUDA out of memory"}), flush=True)
+        return
+    if manner == "dies":
+        print("no such engine", file=sys.stderr, flush=True)
+        os.abort()
+    if output:
+        np.save(output[0], np.array([[1.0, 2.0 if manner == "wrong" else 1.0]]))
+    print(json.dumps({"seconds": 1.5, "details": {"versions": {"manner": manner}}}), flush=True)
+    for line in sys.stdin:
+        if manner == "lame":
+            return
+        print(json.dumps({"ms": 0.5 if int(line) == 3 else 0.25}), flush=True)
+
+
+main(*sys.argv[1:])

@@ -1,0 +1,79 @@
+"""Contenders that are late, fail, die or stop: each is a reason, and the others go on."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from benchmarks.contest import Child, ContenderError, environment, medians
+from benchmarks.costs import Costs
+
+STAND_IN = Path(__file__).parent / "stand_in.py"
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Callable[[str], Child]]:
+    children: list[Child] = []
+
+    def make(manner: str) -> Child:
+        child = Child([sys.executable, str(STAND_IN), manner], log=tmp_path / f"{manner}.log")
+        children.append(child)
+        child.imported()
+        return child
+
+    yield make
+    for child in children:
+        child.close()
+
+
+def test_one_that_does_well_is_timed(start: Callable[[str], Child]) -> None:
+    child = start("well")
+    assert child.prepare(60) == {"seconds": 1.5, "details": {"versions": {"manner": "well"}}}
+    # The first answer, to 3 runs, only says how many runs make a round: 10 ms / 0.5 ms.
+    assert medians({"well": child}, rounds=3, target_ms=10.0) == ({"well": 0.25}, {})
+
+
+def test_one_that_takes_too_long_is_ended(start: Callable[[str], Child]) -> None:
+    child = start("late")
+    begin = time.perf_counter()
+    with pytest.raises(ContenderError, match="not compiled after 1 s"):
+        child.prepare(1)
+    assert time.perf_counter() - begin < 30
+
+
+@pytest.mark.parametrize(
+    ("manner", "reason"), [("raises", "RuntimeError: CUDA out of memory"), ("dies", "ended with SIGABRT: no such engine")]
+)
+def test_the_reason_of_one_that_fails(start: Callable[[str], Child], manner: str, reason: str) -> None:
+    with pytest.raises(ContenderError) as error:
+        start(manner).prepare(60)
+    assert str(error.value) == reason
+
+
+def test_one_that_stops_does_not_stop_the_others(start: Callable[[str], Child]) -> None:
+    children = {manner: start(manner) for manner in ("lame", "well")}
+    for child in children.values():
+        child.prepare(60)
+    assert medians(children, rounds=2, target_ms=10.0) == ({"well": 0.25}, {"lame": "ended with exit code 0"})
+
+
+def test_a_child_keeps_what_it_compiles_in_the_cache(tmp_path: Path) -> None:
+    variables = environment(tmp_path, threads=4)
+    assert variables["TORCHINDUCTOR_CACHE_DIR"] == str(tmp_path / "inductor")
+    assert variables["JAX_COMPILATION_CACHE_DIR"] == str(tmp_path / "jax")
+    assert variables["TORCHINDUCTOR_COMPILE_THREADS"] == "4"
+
+
+def test_costs_count_until_the_first_complete_attempt(tmp_path: Path) -> None:
+    costs = Costs(tmp_path / "costs")
+    assert costs.add("resnet50-float16-1", "compile", 200.0, complete=False) == 200.0
+    assert costs.add("resnet50-float16-1", "compile", 30.0, complete=True) == 230.0
+    # What comes after finds it compiled.
+    assert Costs(tmp_path / "costs").add("resnet50-float16-1", "compile", 5.0, complete=True) == 230.0
+    assert costs.add("resnet50-float16-1", "jax", 4.0, complete=True) == 4.0
+    assert json.loads((tmp_path / "costs/resnet50-float16-1.jax.json").read_text()) == {"seconds": 4.0, "complete": True}
