@@ -34,7 +34,7 @@ def environment(cache: Path, threads: int | None = None) -> dict[str, str]:
     """The variables of a child: peers keep what they compile under `cache`; inductor compiles with `threads` processes."""
     return {
         **os.environ,
-        "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]),
+        "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "runtime"), *filter(None, [os.environ.get("PYTHONPATH")])]),
         "TORCHINDUCTOR_CACHE_DIR": str(cache / "inductor"),
         **({"TORCHINDUCTOR_COMPILE_THREADS": str(threads)} if threads else {}),
         "JAX_COMPILATION_CACHE_DIR": str(cache / "jax"),
