@@ -2,6 +2,7 @@
 
 #include "dialect/cudnn/CudnnChecks.h"
 #include "dialect/cudnn/CudnnOps.h"
+#include "dialect/cudnn/CudnnShapes.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -36,7 +37,7 @@ LogicalResult SdpaForwardOp::verify() {
       return emitOpError("expects '") << name << "' of the batch of 'q', " << q[0] << ", but got " << shape[0];
   if (!getPageTableK() && !getPageTableV() && k[2] != v[2])
     return emitOpError("expects 'k' and 'v' of as many rows, but got ") << k[2] << " and " << v[2];
-  if (failed(expectShape(*this, "'o'", shapeOf(getO()), {q[0], q[1], q[2], v[3]})))
+  if (failed(expectShape(*this, "'o'", shapeOf(getO()), attentionShape(q, v))))
     return failure();
   // sdpa_forward_c3
   for (auto [name, shape] : {std::pair(StringRef("k"), k), std::pair(StringRef("v"), v)})

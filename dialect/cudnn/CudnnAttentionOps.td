@@ -5,7 +5,7 @@
 
 include "dialect/cudnn/CudnnNamedTensors.td"
 
-def Cudnn_SdpaForwardOp : Cudnn_ComputeOp<"sdpa_forward", [AttrSizedOperandSegments]> {
+def Cudnn_SdpaForwardOp : Cudnn_ComputeOp<"sdpa_forward", [AttrSizedOperandSegments, Cudnn_InferTypes]> {
   let summary = "scaled dot product attention";
   let description = [{
     `o = softmax(scale * q * transpose(k)) * v` for every batch and head, where q and o are B x H x Sq x D, k is B x Hk x Skv x D and v is

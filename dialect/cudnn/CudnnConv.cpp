@@ -64,10 +64,11 @@ LogicalResult ConvolutionOp::verify() {
   if (failed(verifyChannels(*this, input, filter)))
     return failure();
   // convolution_c4
-  SmallVector<int64_t> output = convolutionShape(input, filter, getSpatialStride(), getPrePadding(), getPostPadding(), getDilation());
-  if (llvm::is_contained(output, 0))
+  FailureOr<SmallVector<int64_t>> output =
+      convolutionShape(input, filter, getSpatialStride(), getPrePadding(), getPostPadding(), getDilation());
+  if (failed(output))
     return emitOpError("expects a filter that fits into the padded input, but got input ") << str(input) << " and filter " << str(filter);
-  if (failed(expectShape(*this, "output", getOutputType().getLogicalShape(), output)))
+  if (failed(expectShape(*this, "output", getOutputType().getLogicalShape(), *output)))
     return failure();
   return expectComputeType(*this, getComputeType(), {/*integer=*/true, /*boolean=*/false, /*fp8=*/true}); // convolution_c5
 }

@@ -5,7 +5,7 @@
 
 include "dialect/cudnn/CudnnOpBase.td"
 
-def Cudnn_ConvolutionOp : Cudnn_ComputeOp<"convolution"> {
+def Cudnn_ConvolutionOp : Cudnn_ComputeOp<"convolution", [Cudnn_InferTypes]> {
   let summary = "convolution over 1 to 3 spatial dims, or one of its gradients";
   let description = [{
     `fprop` takes the input and the filter and gives the output; `dgrad` takes the output's gradient and the filter and gives the input's;

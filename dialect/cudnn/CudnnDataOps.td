@@ -31,7 +31,7 @@ def Cudnn_ConstantOp : Cudnn_ComputeOp<"constant"> {
   let assemblyFormat = "$value attr-dict `->` qualified(type($y))";
 }
 
-def Cudnn_ConcatOp : Cudnn_ComputeOp<"concat"> {
+def Cudnn_ConcatOp : Cudnn_ComputeOp<"concat", [Cudnn_InferTypes]> {
   let summary = "tensors side by side along one dim";
   let description = [{
     The input number `inplace_index` lies in the result's memory already.

@@ -17,6 +17,9 @@ def Cudnn_Dialect : Dialect {
     use and written nowhere. The element types of arguments and results are the io types, those of the values in between the intermediate
     types, and each operation has its own compute type (`type = f32`).
 
+    Ops whose operands tell the shapes of their results have `InferTypeOpInterface`, so that builders need no result types: a result has the
+    element type and the order in memory of the operand that it is like, packed. Types that are written may differ in all but the shape.
+
     The inline form (`cudnn.build_and_exec_graph` with `cudnn.build_graph` inside) is turned into the symbol form by `cudnn-outline-graphs`.
   }];
   let extraClassDeclaration = [{

@@ -2,6 +2,7 @@
 
 #include "dialect/cudnn/CudnnChecks.h"
 #include "dialect/cudnn/CudnnOps.h"
+#include "dialect/cudnn/CudnnShapes.h"
 
 using namespace mlir;
 using namespace convoy;
@@ -20,18 +21,14 @@ LogicalResult MatmulOp::verify() {
   if (a[rank - 1] != b[rank - 2])
     return emitOpError("expects the last dim of a to be the second last of b, but got ") << str(a) << " and " << str(b);
   // matmul_c3
-  SmallVector<int64_t> expected;
-  for (auto [m, n] : llvm::zip(a.drop_back(2), b.drop_back(2))) {
-    if (m % n != 0 && n % m != 0)
-      return emitOpError("expects batch dims of which one divides the other, but got ") << str(a) << " and " << str(b);
-    expected.push_back(std::max(m, n));
-  }
-  expected.append({a[rank - 2], b[rank - 1]});
-  if (failed(expectShape(*this, "result", shapeOf(getY()), expected)))
+  FailureOr<SmallVector<int64_t>> expected = matmulShape(a, b);
+  if (failed(expected))
+    return emitOpError("expects batch dims of which one divides the other, but got ") << str(a) << " and " << str(b);
+  if (failed(expectShape(*this, "result", shapeOf(getY()), *expected)))
     return failure();
   // matmul_c5
   SmallVector<int64_t> counts(rank, 1);
-  counts[0] = expected[0];
+  counts[0] = expected->front();
   for (auto [name, value] : {std::pair(StringRef("m_override"), getMOverride()), std::pair(StringRef("n_override"), getNOverride()),
                              std::pair(StringRef("k_override"), getKOverride())}) {
     if (!value)

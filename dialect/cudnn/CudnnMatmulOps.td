@@ -5,7 +5,7 @@
 
 include "dialect/cudnn/CudnnOpBase.td"
 
-def Cudnn_MatmulOp : Cudnn_ComputeOp<"matmul", [AttrSizedOperandSegments]> {
+def Cudnn_MatmulOp : Cudnn_ComputeOp<"matmul", [AttrSizedOperandSegments, Cudnn_InferTypes]> {
   let summary = "batched matrix product";
   let description = [{
     `B... x M x K` times `B... x K x N` gives `B... x M x N`. Of two batch dims that differ the smaller divides the larger, and each of its

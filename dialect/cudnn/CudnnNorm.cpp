@@ -42,7 +42,7 @@ static LogicalResult expectPresence(Operation *op, Named tensors, bool expected,
 
 //===-- shapes of a mode -------------------------------------------------------------------------------------------------===//
 
-static bool isOfTrailingDims(NormMode mode) {
+bool convoy::cudnn::isOfTrailingDims(NormMode mode) {
   return mode == NormMode::LayerNorm || mode == NormMode::RmsNorm || mode == NormMode::AdaLayerNorm;
 }
 
@@ -54,11 +54,9 @@ static LogicalResult verifyNormRank(Operation *op, NormMode mode, ValueRange ten
 /// norm_forward_c3, norm_backward_c3
 static LogicalResult verifyNormShapes(Operation *op, NormMode mode, ArrayRef<int64_t> x, Named parameters, Named statistics) {
   if (!isOfTrailingDims(mode)) {
-    SmallVector<int64_t> channels = channelShape(x), expected = channels;
+    SmallVector<int64_t> channels = channelShape(x), expected = channelShape(x, /*eachImage=*/mode != NormMode::BatchNorm);
     if (failed(expectShapes(op, parameters, channels)))
       return failure();
-    if (mode != NormMode::BatchNorm)
-      expected[0] = x[0];
     SmallVector<Value> given = present(statistics);
     if (mode == NormMode::GroupNorm && !given.empty()) {
       expected[1] = shapeOf(given.front())[1];

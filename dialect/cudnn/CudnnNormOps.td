@@ -22,7 +22,7 @@ def Cudnn_BnFinalizeMode : Cudnn_Enum<"BnFinalizeMode", "cudnnBnFinalizeStatsMod
   I32EnumAttrCase<"Training", 0, "training">, I32EnumAttrCase<"Inference", 1, "inference">]>;
 def Cudnn_BnFinalizeModeAttr : Cudnn_EnumAttr<Cudnn_BnFinalizeMode, "bn_finalize_mode">;
 
-def Cudnn_NormForwardOp : Cudnn_ComputeOp<"norm_forward", [AttrSizedOperandSegments, AttrSizedResultSegments]> {
+def Cudnn_NormForwardOp : Cudnn_ComputeOp<"norm_forward", [AttrSizedOperandSegments, AttrSizedResultSegments, Cudnn_InferTypes]> {
   let summary = "normalization to mean 0 and variance 1, then scale and bias";
   let description = [{
     `y = scale * (x - mean) * inv_variance + bias`, where `inv_variance` is `1 / sqrt(variance + epsilon)` and the mean and the variance
@@ -83,7 +83,7 @@ def Cudnn_NormForwardOp : Cudnn_ComputeOp<"norm_forward", [AttrSizedOperandSegme
       # Cudnn_OptionalOut<"output_running_var">.text;
 }
 
-def Cudnn_NormBackwardOp : Cudnn_ComputeOp<"norm_backward", [AttrSizedOperandSegments, AttrSizedResultSegments]> {
+def Cudnn_NormBackwardOp : Cudnn_ComputeOp<"norm_backward", [AttrSizedOperandSegments, AttrSizedResultSegments, Cudnn_InferTypes]> {
   let summary = "gradients of a normalization";
   let description = [{
     From the gradient of `y`, the input and the statistics that `cudnn.norm_forward` saved, the gradients of `x`, `scale` and `bias`. Shapes
@@ -118,7 +118,7 @@ def Cudnn_NormBackwardOp : Cudnn_ComputeOp<"norm_backward", [AttrSizedOperandSeg
       # Cudnn_OptionalOut<"dbias">.text;
 }
 
-def Cudnn_GenStatsOp : Cudnn_ComputeOp<"gen_stats"> {
+def Cudnn_GenStatsOp : Cudnn_ComputeOp<"gen_stats", [Cudnn_InferTypes]> {
   let summary = "sum and sum of squares of every channel";
   let description = [{
     What `cudnn.bn_finalize` makes a batch's statistics of. cuDNN has engines for it at the end of a convolution, not alone.
@@ -144,7 +144,7 @@ def Cudnn_GenStatsOp : Cudnn_ComputeOp<"gen_stats"> {
   }];
 }
 
-def Cudnn_BnFinalizeOp : Cudnn_ComputeOp<"bn_finalize", [AttrSizedOperandSegments, AttrSizedResultSegments]> {
+def Cudnn_BnFinalizeOp : Cudnn_ComputeOp<"bn_finalize", [AttrSizedOperandSegments, AttrSizedResultSegments, Cudnn_InferTypes]> {
   let summary = "scale and bias that a batch normalization comes down to";
   let description = [{
     `eq_scale` and `eq_bias` are such that the normalized tensor is `eq_scale * x + eq_bias`. In `training` the statistics come from the
@@ -190,7 +190,7 @@ def Cudnn_BnFinalizeOp : Cudnn_ComputeOp<"bn_finalize", [AttrSizedOperandSegment
       # Cudnn_OptionalOut<"updated_running_var">.text;
 }
 
-def Cudnn_BnBwdWeightsOp : Cudnn_ComputeOp<"bn_bwd_weights"> {
+def Cudnn_BnBwdWeightsOp : Cudnn_ComputeOp<"bn_bwd_weights", [Cudnn_InferTypes]> {
   let summary = "gradients of a batch normalization's scale and bias";
   let description = [{
     Also `eq_dy_scale`, `eq_x_scale` and `eq_bias`, such that the gradient of `x` is `eq_dy_scale * dy + eq_x_scale * x + eq_bias`. cuDNN

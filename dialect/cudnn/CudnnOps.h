@@ -13,6 +13,7 @@
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 #include "dialect/cudnn/CudnnDialect.h.inc"
@@ -28,6 +29,18 @@ namespace convoy::cudnn {
 
 /// On an op that may stand in a graph.
 template <typename ConcreteType> class GraphOperation : public mlir::OpTrait::TraitBase<ConcreteType, GraphOperation> {};
+
+/// Whether `types` begin with tensors of the shapes of `inferred`, in numbers, whatever their element types and strides.
+bool haveInferredShapes(mlir::TypeRange inferred, mlir::TypeRange types);
+
+/// Writes which of an op's optional results are there, null ones being absent, into the properties of an op that is being built.
+template <typename OpType> void setResultSegments(mlir::OpaqueProperties properties, llvm::ArrayRef<mlir::Type> results) {
+  if constexpr (OpType::template hasTrait<mlir::OpTrait::AttrSizedResultSegments>()) {
+    auto *known = properties.as<typename OpType::Properties *>();
+    if (known && llvm::all_of(known->resultSegmentSizes, [](int32_t size) { return size == 0; }))
+      llvm::transform(results, known->resultSegmentSizes.begin(), [](mlir::Type type) { return type ? 1 : 0; });
+  }
+}
 
 } // namespace convoy::cudnn
 
@@ -46,6 +59,9 @@ int64_t pointwiseArity(PointwiseMode mode);
 
 /// Whether a pointwise mode is a gradient, whose operands are the output's gradient and the forward pass's input.
 bool isBackward(PointwiseMode mode);
+
+/// Whether a normalization takes the trailing dims together, and not the pixels of channels.
+bool isOfTrailingDims(NormMode mode);
 
 /// Lets one-shot bufferization turn `cudnn.execute` on tensors into `cudnn.execute` on memrefs.
 void registerBufferizableOpInterfaceModels(mlir::DialectRegistry &registry);

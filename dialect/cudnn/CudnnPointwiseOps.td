@@ -5,7 +5,7 @@
 
 include "dialect/cudnn/CudnnOpBase.td"
 
-def Cudnn_PointwiseOp : Cudnn_ComputeOp<"pointwise"> {
+def Cudnn_PointwiseOp : Cudnn_ComputeOp<"pointwise", [Cudnn_InferTypes]> {
   let summary = "an operation element by element";
   let description = [{
     One to three operands, as many as the mode takes; dims of size 1 broadcast, and vectorized tensors count by their numbers. Backward modes
@@ -61,7 +61,7 @@ def Cudnn_PointwiseOp : Cudnn_ComputeOp<"pointwise"> {
   ];
 }
 
-def Cudnn_PointwiseReluOp : Cudnn_ComputeOp<"pointwise_relu"> {
+def Cudnn_PointwiseReluOp : Cudnn_ComputeOp<"pointwise_relu", [Cudnn_InferTypes]> {
   let summary = "pointwise relu_fwd in its first spelling";
   let description = [{
     Means `cudnn.pointwise relu_fwd`, to which canonicalization and `cudnn-outline-graphs` turn it.

@@ -31,10 +31,10 @@ LogicalResult ResampleOp::verify() {
     return emitOpError("expects a window of 2 elements a dim, ")
            << 2 * denominator << " over " << denominator << ", with mode " << mode << ", but got " << str(getWindow());
   // resample_c3
-  SmallVector<int64_t> expected = resampleShape(x, getWindow(), getStride(), getPrePadding(), getPostPadding(), denominator);
-  if (llvm::is_contained(expected, 0))
+  FailureOr<SmallVector<int64_t>> expected = resampleShape(x, getWindow(), getStride(), getPrePadding(), getPostPadding(), denominator);
+  if (failed(expected))
     return emitOpError("expects a window that fits into the padded input, but got input ") << str(x) << " and window " << str(getWindow());
-  if (failed(expectShape(*this, "result", shapeOf(getY()), expected)))
+  if (failed(expectShape(*this, "result", shapeOf(getY()), *expected)))
     return failure();
   // resample_c4
   bool isMaxpool = getMode() == ResampleMode::Maxpool;
@@ -45,7 +45,7 @@ LogicalResult ResampleOp::verify() {
   if (getIndex()) {
     if (!isMaxpool)
       return emitOpError("expects no index with mode ") << mode;
-    if (failed(expectShape(*this, "index", shapeOf(getIndex()), expected)))
+    if (failed(expectShape(*this, "index", shapeOf(getIndex()), *expected)))
       return failure();
     Type type = cast<TensorDescType>(getIndex().getType()).getElementType();
     if (!type.isSignlessInteger() || type.isSignlessInteger(4))

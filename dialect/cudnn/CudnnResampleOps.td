@@ -5,7 +5,7 @@
 
 include "dialect/cudnn/CudnnOpBase.td"
 
-def Cudnn_ResampleOp : Cudnn_ComputeOp<"resample"> {
+def Cudnn_ResampleOp : Cudnn_ComputeOp<"resample", [Cudnn_InferTypes]> {
   let summary = "pooling or interpolation over a window";
   let description = [{
     A window slides over each spatial dim. `nearest` and `bilinear` interpolate between the two elements that a window of 2 covers, and may

@@ -25,36 +25,78 @@ SmallVector<int64_t> channelsLastStrides(ArrayRef<int64_t> shape) {
   return strides;
 }
 
-SmallVector<int64_t> windowShape(ArrayRef<int64_t> input, ArrayRef<int64_t> window, ArrayRef<int64_t> stride, ArrayRef<int64_t> prePadding,
-                                 ArrayRef<int64_t> postPadding, ArrayRef<int64_t> dilation) {
+/// `window` places along each spatial dim of `input`, its last ones; other dims stay. Failure when there is none.
+static FailureOr<SmallVector<int64_t>> windowShape(ArrayRef<int64_t> input, ArrayRef<int64_t> window, ArrayRef<int64_t> stride,
+                                                   ArrayRef<int64_t> prePadding, ArrayRef<int64_t> postPadding,
+                                                   ArrayRef<int64_t> dilation) {
+  size_t spatialRank = stride.size();
+  auto isOther = [&](ArrayRef<int64_t> numbers) { return numbers.size() != spatialRank; };
+  if (input.size() < spatialRank + 2 || llvm::any_of(ArrayRef({window, prePadding, postPadding, dilation}), isOther))
+    return failure();
   SmallVector<int64_t> shape(input);
-  size_t first = input.size() - stride.size();
-  for (size_t i = 0; i < stride.size(); ++i) {
+  size_t first = input.size() - spatialRank;
+  for (size_t i = 0; i < spatialRank; ++i) {
     int64_t slack = input[first + i] + prePadding[i] + postPadding[i] - dilation[i] * (window[i] - 1) - 1;
-    shape[first + i] = slack < 0 ? 0 : slack / stride[i] + 1;
+    if (slack < 0 || stride[i] < 1)
+      return failure();
+    shape[first + i] = slack / stride[i] + 1;
   }
   return shape;
 }
 
-SmallVector<int64_t> resampleShape(ArrayRef<int64_t> input, ArrayRef<int64_t> window, ArrayRef<int64_t> stride,
-                                   ArrayRef<int64_t> prePadding, ArrayRef<int64_t> postPadding, int64_t denominator) {
+FailureOr<SmallVector<int64_t>> resampleShape(ArrayRef<int64_t> input, ArrayRef<int64_t> window, ArrayRef<int64_t> stride,
+                                              ArrayRef<int64_t> prePadding, ArrayRef<int64_t> postPadding, int64_t denominator) {
+  if (input.size() != window.size() + 2)
+    return failure();
   SmallVector<int64_t> parts(input), dilation(window.size(), 1);
-  for (int64_t &size : llvm::drop_begin(parts, input.size() - window.size()))
+  for (int64_t &size : llvm::drop_begin(parts, 2))
     size *= denominator;
   return windowShape(parts, window, stride, prePadding, postPadding, dilation);
 }
 
-SmallVector<int64_t> convolutionShape(ArrayRef<int64_t> input, ArrayRef<int64_t> filter, ArrayRef<int64_t> stride,
-                                      ArrayRef<int64_t> prePadding, ArrayRef<int64_t> postPadding, ArrayRef<int64_t> dilation) {
-  SmallVector<int64_t> shape = windowShape(input, filter.take_back(stride.size()), stride, prePadding, postPadding, dilation);
+FailureOr<SmallVector<int64_t>> convolutionShape(ArrayRef<int64_t> input, ArrayRef<int64_t> filter, ArrayRef<int64_t> stride,
+                                                 ArrayRef<int64_t> prePadding, ArrayRef<int64_t> postPadding, ArrayRef<int64_t> dilation) {
+  if (filter.size() != input.size() || filter.size() < stride.size() + 2)
+    return failure();
+  FailureOr<SmallVector<int64_t>> shape =
+      windowShape(input, filter.take_back(stride.size()), stride, prePadding, postPadding, dilation);
+  if (failed(shape))
+    return failure();
   size_t channels = input.size() - stride.size() - 1; // behind it the spatial dims, before it the batch and maybe the groups
-  shape[channels] = filter[channels - 1];
+  (*shape)[channels] = filter[channels - 1];
   return shape;
 }
 
-SmallVector<int64_t> channelShape(ArrayRef<int64_t> input) {
+FailureOr<SmallVector<int64_t>> matmulShape(ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
+  if (a.size() != b.size() || a.size() < 3 || a.back() != b[b.size() - 2])
+    return failure();
+  SmallVector<int64_t> shape;
+  for (auto [m, n] : llvm::zip(a.drop_back(2), b.drop_back(2))) {
+    if (m % n != 0 && n % m != 0)
+      return failure();
+    shape.push_back(std::max(m, n));
+  }
+  shape.append({a[a.size() - 2], b.back()});
+  return shape;
+}
+
+SmallVector<int64_t> attentionShape(ArrayRef<int64_t> q, ArrayRef<int64_t> v) { return {q[0], q[1], q[2], v[3]}; }
+
+SmallVector<int64_t> moeShape(ArrayRef<int64_t> token, ArrayRef<int64_t> weight, ArrayRef<int64_t> tokenIndex) {
+  return {1, (tokenIndex.empty() ? token : tokenIndex)[1], weight[2]};
+}
+
+SmallVector<int64_t> bandShape(ArrayRef<int64_t> matrix, int64_t axis, int64_t lowerBandwidth, int64_t upperBandwidth) {
+  SmallVector<int64_t> shape(matrix);
+  shape[axis] = lowerBandwidth + 1 + upperBandwidth;
+  return shape;
+}
+
+SmallVector<int64_t> channelShape(ArrayRef<int64_t> input, bool eachImage) {
   SmallVector<int64_t> shape(input.size(), 1);
   shape[1] = input[1];
+  if (eachImage)
+    shape[0] = input[0];
   return shape;
 }
 

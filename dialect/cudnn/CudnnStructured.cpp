@@ -2,6 +2,7 @@
 
 #include "dialect/cudnn/CudnnChecks.h"
 #include "dialect/cudnn/CudnnOps.h"
+#include "dialect/cudnn/CudnnShapes.h"
 
 using namespace mlir;
 using namespace convoy;
@@ -31,14 +32,15 @@ LogicalResult MoeGroupedMatmulOp::verify() {
   ArrayRef<int64_t> token = shapeOf(getToken()), weight = shapeOf(getWeight());
   if (token[0] != 1 || token[2] != weight[1])
     return emitOpError("expects 'token' of shape 1 x T x ") << weight[1] << " for 'weight' " << str(weight) << ", but got " << str(token);
-  int64_t rows = getMode() == MoeMode::Gather ? shapeOf(getTokenIndex())[1] : token[1];
-  if (failed(expectShape(*this, "result", shapeOf(getY()), {1, rows, weight[2]})))
+  bool gathers = getMode() == MoeMode::Gather;
+  SmallVector<int64_t> expected = moeShape(token, weight, gathers ? shapeOf(getTokenIndex()) : ArrayRef<int64_t>());
+  if (failed(expectShape(*this, "result", shapeOf(getY()), expected)))
     return failure();
   // moe_grouped_matmul_c3
   if (failed(expectIndices(*this, "first_token_offset", getFirstTokenOffset(), {weight[0], 1, 1})))
     return failure();
   // moe_grouped_matmul_c4
-  if (indexed && failed(expectIndices(*this, "token_index", getTokenIndex(), {1, rows, 1})))
+  if (indexed && failed(expectIndices(*this, "token_index", getTokenIndex(), {1, expected[1], 1})))
     return failure();
   // moe_grouped_matmul_c5
   bool scatters = getMode() == MoeMode::Scatter;
@@ -67,8 +69,8 @@ static LogicalResult verifyBand(Operation *op, ArrayRef<int64_t> band, ArrayRef<
   // expand_band_matrix_c3, contract_band_matrix_c3
   if (lower < 0 || upper < 0)
     return op->emitOpError("expects bandwidths that are not negative, but got ") << lower << " and " << upper;
-  if (band[axis] != lower + 1 + upper)
-    return op->emitOpError("expects a band of ") << lower + 1 + upper << " elements along 'axis', but got " << str(band);
+  if (SmallVector<int64_t> expected = bandShape(matrix, axis, lower, upper); band != ArrayRef(expected))
+    return op->emitOpError("expects a band of ") << expected[axis] << " elements along 'axis', but got " << str(band);
   return success();
 }
 

@@ -9,7 +9,7 @@ def Cudnn_MoeMode : Cudnn_Enum<"MoeMode", "cudnnMoeGroupedMatmulMode_t", [
   I32EnumAttrCase<"None", 0, "none">, I32EnumAttrCase<"Gather", 1, "gather">, I32EnumAttrCase<"Scatter", 2, "scatter">]>;
 def Cudnn_MoeModeAttr : Cudnn_EnumAttr<Cudnn_MoeMode, "moe_mode">;
 
-def Cudnn_MoeGroupedMatmulOp : Cudnn_ComputeOp<"moe_grouped_matmul", [AttrSizedOperandSegments]> {
+def Cudnn_MoeGroupedMatmulOp : Cudnn_ComputeOp<"moe_grouped_matmul", [AttrSizedOperandSegments, Cudnn_InferTypes]> {
   let summary = "the products of a mixture of experts";
   let description = [{
     `token` is 1 x T x K, `weight` has a K x N matrix for each expert, and the rows from `first_token_offset` of an expert to that of the
@@ -72,7 +72,7 @@ def Cudnn_ExpandBandMatrixOp : Cudnn_ComputeOp<"expand_band_matrix", [AttrSizedO
       # Cudnn_Out<"y">.text;
 }
 
-def Cudnn_ContractBandMatrixOp : Cudnn_ComputeOp<"contract_band_matrix"> {
+def Cudnn_ContractBandMatrixOp : Cudnn_ComputeOp<"contract_band_matrix", [Cudnn_InferTypes]> {
   let summary = "the band of a matrix";
   let description = [{
     The inverse of `cudnn.expand_band_matrix`: the result's dim `axis` holds the elements of the band.
