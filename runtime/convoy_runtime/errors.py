@@ -81,6 +81,11 @@ class CudaError(DeviceError):
         self.call, self.name = call, name
         super().__init__(problem=f"{call} failed: {name} ({description})", hint=hint)
 
+    @property
+    def out_of_memory(self) -> bool:
+        """Whether the device has no memory left."""
+        return self.name == "CUDA_ERROR_OUT_OF_MEMORY"
+
 
 class CudnnError(DeviceError):
     """A cuDNN call failed. `status` and `name` are cudnnStatus_t's; `location` is the line of the model, when one is known."""

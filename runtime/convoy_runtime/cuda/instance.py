@@ -15,13 +15,14 @@ from convoy_runtime.program import Progress
 
 from ._cudnn import Cudnn, open_cudnn
 from ._driver import Device
+from .capture import Captured
 from .form_choice import choose_form, form_member
 from .forms import SERIAL, Arguments, ProgramCapture
 from .memory import carve
 from .options import PlanOptions
 from .plan import Plan, Queue
 from .planner import Planner
-from .selection import Context, decide, randomize, select
+from .selection import Context, decide, give_way, randomize, select
 from .store import PlanStore
 
 __all__ = ["Instance"]
@@ -56,6 +57,7 @@ class Instance:
         self._store = store
         self._planner: Planner | None = None
         self.plans: dict[int, Plan] = {}
+        self.form = SERIAL
         try:
             self._prepare(artifact, options, tune, strict, progress)
         except BaseException:
@@ -97,9 +99,7 @@ class Instance:
             self._planner = Planner(cudnn, options, handle=handle, store=self._store, strict=strict)
             context = Context(manifest, self._native, self._device, queue, self._planner, tune, progress)
             finalists = select(context)
-            for plans in finalists.values():
-                for plan in plans:
-                    keep.callback(plan.close)
+            self._own(finalists)
         kernels = self._load_kernels(artifact)
 
         specs = (*manifest.inputs, *manifest.outputs, *manifest.prepared)
@@ -110,19 +110,47 @@ class Instance:
         self.prepared, self.arena = pointers[ends[1] : ends[2]], pointers[-1]
         arguments = Arguments(self.inputs, self.prepared, self.outputs, self.arena)
         program = ProgramCapture(manifest, self._native, self._device, queue, kernels, arguments)
-        self.form = SERIAL
-        if context is not None:
-            if tune != "off":
-                randomize(context, arguments)
-            self.plans = decide(context, program, finalists)
-            for index, plan in self.plans.items():
-                if len(finalists[index]) > 1:
-                    context.planner.keep(self._native.builder(manifest.graphs[index].symbol), plan)
-            self.form = choose_form(context, self._store, program, self.plans, arguments)
-        # The first run is on whatever is there: zeros are valid indices, and no NaN slows anything down.
-        call("cuMemsetD8Async", memory.pointer, 0, memory.size, self.stream)
-        self.captured = program.capture(self.plans, self.form)
+        if context is not None and tune != "off":
+            randomize(context, arguments)
+        self.captured = self._settle(context, program, finalists, arguments)
         keep.callback(self.captured.close)
+
+    def _own(self, finalists: Mapping[int, list[Plan]]) -> None:
+        """Plans are closed at the end, after what was captured from them."""
+        for plans in finalists.values():
+            for plan in plans:
+                self._resources.callback(plan.close)
+
+    def _settle(self, context: Context | None, program: ProgramCapture, finalists: dict[int, list[Plan]], arguments: Arguments) -> Captured:
+        """Decides on plans and form. Plans whose workspaces the device has no memory for give way to others."""
+        while True:
+            try:
+                if context is not None:
+                    self.plans = decide(context, program, finalists)
+                    self.form = choose_form(context, self._store, program, self.plans, arguments)
+                captured = self._capture(program)
+            except CudaError as error:
+                if context is None:
+                    raise
+                finalists = give_way(context, finalists, error)
+                self._own(finalists)
+                continue
+            for index, plans in finalists.items():
+                if context is not None and len(plans) > 1:
+                    context.planner.keep(self._native.builder(self._manifest.graphs[index].symbol), self.plans[index])
+            return captured
+
+    def _capture(self, program: ProgramCapture) -> Captured:
+        """The program in its form, or with its calls one after another, which takes the least memory."""
+        # The first run is on whatever is there: zeros are valid indices, and no NaN slows anything down.
+        self._driver.call("cuMemsetD8Async", self.memory.pointer, 0, self.memory.size, self.stream)
+        try:
+            return program.capture(self.plans, self.form)
+        except CudaError as error:
+            if self.form == SERIAL or not error.out_of_memory:
+                raise
+        self.form = SERIAL
+        return program.capture(self.plans, SERIAL)
 
     def _open_cudnn(self) -> tuple[Cudnn | None, int | None]:
         """cuDNN and a handle on our stream; neither when the program has no graphs."""

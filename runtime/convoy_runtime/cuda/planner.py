@@ -25,7 +25,7 @@ from .options import PlanOptions
 from .plan import Plan, PlanReport
 from .store import LEVELS, OFFLINE, PlanStore, Record
 
-__all__ = ["Planner"]
+__all__ = ["Planner", "no_memory_for"]
 
 
 class Planner:
@@ -44,6 +44,13 @@ class Planner:
         cudnn.require_cublaslt()
         self.options, self.strict = options, strict
         self._cudnn, self._handle, self._device, self._store = cudnn, handle, device, store
+        #: The smallest workspace that the device had no memory for.
+        self._unavailable: int | None = None
+
+    def without_workspaces_of(self, size: int) -> None:
+        """From now on no plan has a workspace of `size` bytes or more, because the device has no memory for it; nor is what takes their
+        place stored, because another time there may be more."""
+        self._unavailable = size
 
     def plan(self, graph: Graph, build: Any) -> Plan:
         """The stored plan for `graph`, else, unless `strict`, the first one of the heuristics. `build` is its native build function. Raises
@@ -58,7 +65,8 @@ class Planner:
             raise PlanError(graph=graph.name, location=graph.location, tried=tried, hint=hint)
         with self.operation_graph(graph, build) as operations:
             for plan in self.candidates(graph, operations, rejected, self.options.heuristics):
-                self.keep(build, plan)
+                if self._unavailable is None:
+                    self.keep(build, plan)
                 return plan
         raise self.no_plan(graph, rejected)
 
@@ -241,12 +249,19 @@ class Planner:
         if size > self.options.max_workspace_bytes:
             message = f"workspace of {size} bytes is over the limit of {self.options.max_workspace_bytes}"
             raise _TooLarge(message)
+        if self._unavailable is not None and size >= self._unavailable:
+            raise _TooLarge(no_memory_for(size))
 
 
 def _origin(record: Record, what: str) -> str:
     """Where a plan, or its engine and knobs, came from."""
     offline = "offline " if record.level == OFFLINE else ""
     return f"{offline}{what} in the artifact" if record.shipped else f"stored {offline}{what}"
+
+
+def no_memory_for(size: int) -> str:
+    """Why a plan with a workspace of `size` bytes is out."""
+    return f"workspace of {size} bytes cannot be allocated: the GPU's memory is full"
 
 
 def _written(plan: Plan) -> tuple[str, str, dict[str, Any]]:

@@ -10,6 +10,7 @@ from statistics import median
 from typing import Protocol
 
 from convoy_runtime._native import NativeLibrary
+from convoy_runtime.errors import CudaError
 from convoy_runtime.manifest import Manifest
 from convoy_runtime.program import Progress
 
@@ -21,7 +22,7 @@ from .planner import Planner
 from .scratch import fill_random
 from .tuner import TUNE_LEVELS, Tuner
 
-__all__ = ["GAIN", "ROUNDS", "ROUND_MICROSECONDS", "Context", "ProgramForms", "decide", "randomize", "select"]
+__all__ = ["GAIN", "ROUNDS", "ROUND_MICROSECONDS", "Context", "ProgramForms", "decide", "give_way", "randomize", "select"]
 
 #: How whole programs are compared.
 ROUNDS = 7
@@ -76,6 +77,22 @@ def select(context: Context) -> dict[int, list[Plan]]:
                 plan.close()
         raise
     return found
+
+
+def give_way(context: Context, finalists: dict[int, list[Plan]], error: CudaError) -> dict[int, list[Plan]]:
+    """Plans in place of `finalists` when the device has no memory for their largest workspace: those with smaller ones, or else what the
+    planner has. Raises `error` when workspaces are not at fault, and what planning raises."""
+    size = max((plan.report.workspace_bytes for plans in finalists.values() for plan in plans), default=0)
+    if not error.out_of_memory or not size:
+        raise error
+    context.planner.without_workspaces_of(size)
+    left = {}
+    for index, plans in finalists.items():
+        left[index] = [plan for plan in plans if plan.report.workspace_bytes < size]
+        if not left[index]:
+            graph = context.manifest.graphs[index]
+            left[index] = [context.planner.plan(graph, context.native.builder(graph.symbol))]
+    return left
 
 
 class ProgramForms(Protocol):

@@ -22,7 +22,7 @@ from convoy_runtime.manifest import Graph
 from ._driver import Device
 from .capture import Captured, Stopwatch, capture
 from .plan import Plan, Queue, Trial
-from .planner import Planner
+from .planner import Planner, no_memory_for
 from .scratch import TOLERANCE, Scratch
 
 __all__ = ["TUNE_LEVELS", "Level", "Tuner"]
@@ -74,7 +74,7 @@ class Tuner:
 
     def tune(self, graph: Graph, build: Any, progress: Callable[[str], None] = lambda _: None) -> list[Plan]:
         """Plans for `graph` that are nearly as fast as the best one, best first; their reports have all trials. Raises CudnnError when the
-        graph itself is refused, PlanError when no plan is left, CudaError when the device is out of memory."""
+        graph itself is refused, PlanError when no plan is left, CudaError when the device has no memory for the graph's tensors."""
         rejected: list[str] = []
         with ExitStack() as stack:
             operations = stack.enter_context(self._planner.operation_graph(graph, build))
@@ -93,12 +93,13 @@ class Tuner:
             # Before the plans, because a captured graph must not outlive its plan.
             stack.callback(close)
             progress(f"timing {len(candidates)} plans of {graph.name}")
-            scratch = Scratch(self._device, self._stream, graph, max(each.plan.report.workspace_bytes for each in candidates))
+            scratch = self._scratch(graph, candidates)
             stack.callback(scratch.close)
             watch = Stopwatch(self._device.driver, self._stream)
             stack.callback(watch.close)
             for candidate in candidates:
-                self._try(graph, candidate, scratch, watch)
+                if candidate.reason is None:
+                    self._try(graph, candidate, scratch, watch)
             self._compare(graph, candidates)
             self._time(graph, candidates, scratch, watch, stack)
             ranked = sorted((each for each in candidates if each.microseconds is not None), key=lambda each: each.microseconds or 0.0)
@@ -121,6 +122,19 @@ class Tuner:
                 plans.append(plan)
                 progress(f"plan {len(plans)} of {graph.name}")
         return plans
+
+    def _scratch(self, graph: Graph, candidates: list[_Candidate]) -> Scratch:
+        """Memory for the candidates; those whose workspaces there is none for are out."""
+        while True:
+            size = max((each.plan.report.workspace_bytes for each in candidates if each.reason is None), default=0)
+            try:
+                return Scratch(self._device, self._stream, graph, size)
+            except CudaError as error:
+                if not error.out_of_memory or size == 0:
+                    raise
+                for each in candidates:
+                    if each.plan.report.workspace_bytes == size:
+                        each.reason = no_memory_for(size)
 
     def _try(self, graph: Graph, candidate: _Candidate, scratch: Scratch, watch: Stopwatch) -> None:
         """One run, whose result is kept, because first runs may load code, which no capture allows; and one that is timed, roughly."""

@@ -538,6 +538,55 @@ def test_plans_in_the_artifact(
 
 
 @pytest.fixture
+def little_memory(cudnn: ctypes.CDLL) -> Iterator[None]:
+    """A GPU that allocates 2 MiB at a time, and an engine 41 that wants 4."""
+    cudnn.fake_offer(6)
+    cudnn.fake_workspace(ctypes.c_int64(4 << 20))
+    FAKE.fake_largest(ctypes.c_long(2 << 20))
+    yield
+    FAKE.fake_largest(ctypes.c_long(1 << 30))
+    cudnn.fake_workspace(ctypes.c_int64(512))
+    cudnn.fake_offer(2)
+
+
+@pytest.mark.usefixtures("little_memory")
+def test_workspaces_that_there_is_no_memory_for(conv: Path, cudnn: ctypes.CDLL, tmp_path: Path) -> None:
+    reason = "workspace of 4194304 bytes cannot be allocated: the GPU's memory is full"
+    for _ in range(2):
+        with convoy_runtime.load(conv, plan_cache=tmp_path) as program:
+            (report,) = program.plans  # type: ignore[attr-defined]
+        assert (report.engine, report.origin) == (42, "heuristics")
+        assert report.rejected[0] == f"stored plan: {reason}"
+        assert report.rejected[-1] == f"A[1] engine 41 {{}}: {reason}"
+    # There may be more memory another time: the better plan stays stored.
+    FAKE.fake_largest(ctypes.c_long(1 << 30))
+    with convoy_runtime.load(conv, plan_cache=tmp_path) as program:
+        assert program.plans[0].engine == 41  # type: ignore[attr-defined]
+    FAKE.fake_largest(ctypes.c_long(2 << 20))
+    with pytest.raises(PlanError, match=rf"stored plan: {reason}"):
+        convoy_runtime.load(conv, plan_cache=tmp_path, strict=True)
+    with pytest.raises(PlanError, match=rf"of 6 candidates:\n.*\n  A\[1\] engine 41 {{}}: {reason}"):
+        convoy_runtime.load(conv, plan_cache=False, options=PlanOptions(heuristics=("A",), engines=(40, 41)))
+
+
+@pytest.mark.usefixtures("little_memory")
+def test_tuning_with_little_memory(conv: Path, cudnn: ctypes.CDLL) -> None:
+    gc.collect()
+    before = FAKE.fake_allocated()
+    with convoy_runtime.load(conv, plan_cache=False, tune="full") as program:
+        (report,) = program.plans  # type: ignore[attr-defined]
+    assert report.engine == 46
+    found = {trial.engine: trial.reason for trial in report.trials}
+    assert found[41] == "workspace of 4194304 bytes cannot be allocated: the GPU's memory is full"
+    # Where no tensor fits, no plan is at fault.
+    FAKE.fake_largest(ctypes.c_long(1000))
+    with pytest.raises(CudaError, match="cuMemAlloc failed: CUDA_ERROR_OUT_OF_MEMORY"):
+        convoy_runtime.load(conv, plan_cache=False, tune="quick")
+    gc.collect()
+    assert (cudnn.fake_alive(), FAKE.fake_allocated()) == (0, before)
+
+
+@pytest.fixture
 def branches(tmp_path: Path, compile_c: Callable[..., bytes]) -> Callable[..., Path]:
     """An artifact of branches.c."""
     x, w, b = (TensorSpec(name, (8,), "float16") for name in ("x", "w", "b"))
@@ -629,6 +678,43 @@ def test_a_missing_dependency_shows(branches: Callable[..., Path], cudnn: ctypes
     with convoy_runtime.load(path, plan_cache=False, tune="quick") as program:
         assert program.form == "calls one after another, cleared once"  # type: ignore[attr-defined]
         assert runs_right(program)  # type: ignore[arg-type]
+
+
+def test_calls_side_by_side_want_more_memory(branches: Callable[..., Path], cudnn: ctypes.CDLL) -> None:
+    cudnn.fake_offer(2)
+    path = branches()
+    # Two branches need two workspaces, one after another one; all tensors together take less.
+    cudnn.fake_workspace(ctypes.c_int64(2048))
+    FAKE.fake_largest(ctypes.c_long(3072))
+    try:
+        with convoy_runtime.load(path, plan_cache=False) as program:
+            assert program.form == "calls one after another"  # type: ignore[attr-defined]
+            assert program.plans[0].engine == 41  # type: ignore[attr-defined]
+            assert runs_right(program)  # type: ignore[arg-type]
+    finally:
+        FAKE.fake_largest(ctypes.c_long(1 << 30))
+        cudnn.fake_workspace(ctypes.c_int64(512))
+
+
+def test_a_capture_that_fails_leaves_nothing(conv: Path, cudnn: ctypes.CDLL, monkeypatch: pytest.MonkeyPatch) -> None:
+    """41 and 46 are equally fast: they are decided between in the whole program, where the second capture fails."""
+    cudnn.fake_offer(2)
+    gc.collect()
+    graphs, captures = FAKE.fake_graphs(), list[int]()
+    right = forms.ProgramCapture.capture
+
+    def capture(*arguments: Any) -> Any:
+        captures.append(0)
+        if len(captures) == 2:
+            raise KeyboardInterrupt
+        return right(*arguments)
+
+    monkeypatch.setattr(forms.ProgramCapture, "capture", capture)
+    monkeypatch.setattr("convoy_runtime.cuda.tuner._CLOSE", 10.0)
+    with pytest.raises(KeyboardInterrupt):
+        convoy_runtime.load(conv, plan_cache=False, tune="full")
+    gc.collect()
+    assert (len(captures), FAKE.fake_graphs(), cudnn.fake_alive()) == (2, graphs, 0)
 
 
 @pytest.mark.parametrize("form", [{"branches": "most", "clear_once": False}, {"branches": "all"}, None])

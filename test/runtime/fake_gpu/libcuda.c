@@ -73,13 +73,15 @@ enum { MAX_STREAMS = 256 };
 static Stream legacy;
 static Stream *streams[MAX_STREAMS] = {&legacy};
 CUresult fake_sticky;
-static long allocated_bytes, launches, graphs;
+static long allocated_bytes, launches, graphs, largest = 1l << 30;
 static void *current;
 static int context;
 
 /// What tests ask: bytes that are allocated now, graphs and instances of graphs that exist, graphs launched so far.
 long fake_allocated(void) { return allocated_bytes; }
 long fake_graphs(void) { return graphs; }
+/// What tests set: the most bytes that one allocation gets.
+void fake_largest(long bytes) { largest = bytes; }
 long fake_launches(void) { return launches; }
 
 static int mapped(const void *pointer, size_t size) {
@@ -240,7 +242,7 @@ CUresult cuGetErrorString(CUresult error, const char **text) { return *text = "d
 CUresult cuMemAlloc(CUdeviceptr *result, size_t size) {
   if (legacy.capture || !current)
     return CAPTURE_UNSUPPORTED;
-  if (!size || size > (1l << 30))
+  if (!size || (long)size > largest)
     return size ? OUT_OF_MEMORY : INVALID;
   for (int i = 0; i < MAX_BLOCKS; ++i)
     if (!blocks[i].pointer) {

@@ -4,6 +4,7 @@
 //   40 cannot be built, 41 copies twice, 42 six times, 43 copies the wrong bytes, 44 writes more than 16, 45 fails, 46 and 47, which compile, copy once.
 
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,6 +27,7 @@ int cuMemcpyDtoDAsync(uintptr_t to, uintptr_t from, size_t size, void *stream);
 int cuMemsetD8Async(uintptr_t to, unsigned char value, size_t size, void *stream);
 
 static int alive, handles, executed, failing, offered = 2;
+static int64_t large = 512;
 
 /// What tests ask and set.
 int fake_alive(void) { return alive; }
@@ -33,6 +35,8 @@ int fake_handles(void) { return handles; }
 int fake_executed(void) { return executed; }
 void fake_fail(int status) { failing = status; }
 void fake_offer(int engines) { offered = engines; }
+/// The workspace of engine 41, in bytes; it uses 512.
+void fake_workspace(int64_t bytes) { large = bytes; }
 
 size_t cudnnGetVersion(void) { return 91900; }
 size_t cudnnGetCudartVersion(void) { return 13000; }
@@ -80,13 +84,17 @@ int cudnnBackendSetAttribute(Descriptor *descriptor, int name, int type, int64_t
 }
 
 int cudnnBackendFinalize(Descriptor *descriptor) {
-  if (descriptor->kind == PLAN && find(descriptor, 405) < 0) {
+  int from;
+  if (descriptor->kind == PLAN && (from = find(descriptor, 405)) >= 0) {
+    if (sscanf(descriptor->values[from], "{\"engine\": %d}", &descriptor->index) != 1)
+      return BAD_PARAM;
+    descriptor->index -= 40;
+  } else if (descriptor->kind == PLAN) {
     Descriptor *config = *(Descriptor **)descriptor->values[find(descriptor, 401)];
     if (config->index == 0)
       return NOT_SUPPORTED;
     descriptor->index = config->index;
   }
-  int from;
   if (descriptor->kind == ENGINE && (from = find(descriptor, 1301)) >= 0) {
     descriptor->index = *(int64_t *)descriptor->values[from] - 40;
     if (descriptor->index < 0)
@@ -105,7 +113,7 @@ static int give(int64_t *count, void *out, int64_t limit, int64_t value, size_t 
 }
 
 int cudnnBackendGetAttribute(Descriptor *descriptor, int name, int type, int64_t limit, int64_t *count, void *out) {
-  static const char plan[] = "{\"a\": \"plan\"}";
+  char plan[32];
   (void)type;
   switch (name) {
   case 202: // ENGINEHEUR_RESULTS
@@ -126,13 +134,13 @@ int cudnnBackendGetAttribute(Descriptor *descriptor, int name, int type, int64_t
     return *count = 0, OK;
   case 303: // ENGINECFG_WORKSPACE_SIZE, EXECUTION_PLAN_WORKSPACE_SIZE
   case 402:
-    return give(count, out, limit, 512, 8);
+    return give(count, out, limit, descriptor->index == 1 ? large : 512, 8);
   case 802: // OPERATIONGRAPH_ENGINE_GLOBAL_COUNT
     return give(count, out, limit, 48, 8);
   case 405: // EXECUTION_PLAN_JSON_REPRESENTATION
-    *count = sizeof plan;
+    *count = snprintf(plan, sizeof plan, "{\"engine\": %d}", 40 + descriptor->index) + 1;
     if (limit)
-      memcpy(out, plan, sizeof plan);
+      memcpy(out, plan, *count);
     return OK;
   case 1301: // ENGINE_GLOBAL_INDEX
     return give(count, out, limit, 40 + descriptor->index, 8);
