@@ -40,7 +40,6 @@ def environment(cache: Path, threads: int | None = None) -> dict[str, str]:
         "JAX_COMPILATION_CACHE_DIR": str(cache / "jax"),
         "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
         "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
-        "JAX_PERSISTENT_CACHE_ENABLE_XLA_CACHES": "all",
         # By default JAX takes three quarters of the GPU's memory at once.
         "XLA_PYTHON_CLIENT_PREALLOCATE": "false",
     }
