@@ -13,6 +13,7 @@ from typing import Any
 
 from ._abi import ABI_VERSION, BUILD_GRAPH, ENTRIES
 from .errors import ArtifactError
+from .timings import part
 
 __all__ = ["NativeLibrary", "load_native"]
 
@@ -79,6 +80,7 @@ class NativeLibrary:
             return ctypes.CDLL(str(path), mode=mode)
 
 
+@part("native library")
 def load_native(content: bytes | memoryview, *, path: object = None) -> NativeLibrary:
     """The library with this content; `path` names the artifact in messages. Raises ArtifactError."""
     digest = hashlib.sha256(content).digest()

@@ -18,6 +18,7 @@ from typing import BinaryIO
 from ._safetensors import HostTensor, read_safetensors
 from .errors import ArtifactError
 from .manifest import MANIFEST, Host, Manifest
+from .timings import part
 
 __all__ = ["Artifact", "open_artifact"]
 
@@ -64,6 +65,7 @@ class Artifact:
                 raise ArtifactError(problem="is in the manifest but not in the file", path=self.path, member=CONSTANTS, field=name)
         return found
 
+    @part("weights")
     def weights(self) -> dict[str, HostTensor] | None:
         """The prepared weights by name, views of the file; None when the artifact was made without weights. Raises ArtifactError."""
         if WEIGHTS not in self.members:
@@ -88,6 +90,7 @@ class Artifact:
         return found
 
 
+@part("opening")
 def open_artifact(path: str | os.PathLike[str], *, any_host: bool = False) -> Artifact:
     """Opens and verifies the artifact at `path`.
 
@@ -152,6 +155,7 @@ def _directory(path: Path, file: BinaryIO, data: memoryview) -> dict[str, memory
     return members
 
 
+@part("hashing")
 def _verify(path: Path, manifest: Manifest, members: dict[str, memoryview]) -> None:
     for name in sorted(manifest.files.keys() ^ members.keys()):
         problem = "is listed in manifest.json but missing" if name in manifest.files else "is not listed in manifest.json"

@@ -11,6 +11,7 @@ from .artifact import open_artifact
 from .cpu import CpuProgram
 from .errors import ArgumentError, DeviceError
 from .program import Program, Progress
+from .timings import collect, part
 
 if TYPE_CHECKING:
     from .cuda.options import PlanOptions
@@ -38,45 +39,49 @@ def load(
     ($CONVOY_CACHE, else ~/.cache/convoy), False for nowhere. `tune` measures plans on the device, unless artifact or cache have some
     that were found with as much work: `quick` the first ones that cuDNN offers for each graph, in seconds; `full` all there are, in
     minutes; `off` takes what artifact or cache have, else cuDNN's first choice, which `strict` refuses. `progress` hears of each step.
-    Raises ArtifactError, ArgumentError, DeviceError (which CudnnError and PlanError are), WeightsError.
+    `Program.timings` says where the time went. Raises ArtifactError, ArgumentError, DeviceError (which CudnnError and PlanError are),
+    WeightsError.
     """
-    artifact = open_artifact(path)
-    if tune not in ("off", "quick", "full"):
-        raise ArgumentError(argument="tune", problem="unknown level", expected="off, quick or full", got=repr(tune))
-    target, index = _device(device, artifact.manifest.target)
-    if target != artifact.manifest.target:
-        made = artifact.manifest.target
-        raise DeviceError(
-            problem=f"{path} was compiled for {made} and cannot run on {target}", hint=f"compile the model with target={target!r}"
-        )
-    native = load_native(artifact.members[MEMBER], path=artifact.path)
-    program: Program
-    if target == "cuda":
-        # Only here: the cpu target needs no CUDA bindings.
-        from .cuda.executor import CudaProgram
+    with collect() as timings:
+        artifact = open_artifact(path)
+        if tune not in ("off", "quick", "full"):
+            raise ArgumentError(argument="tune", problem="unknown level", expected="off, quick or full", got=repr(tune))
+        target, index = _device(device, artifact.manifest.target)
+        if target != artifact.manifest.target:
+            made = artifact.manifest.target
+            raise DeviceError(
+                problem=f"{path} was compiled for {made} and cannot run on {target}", hint=f"compile the model with target={target!r}"
+            )
+        native = load_native(artifact.members[MEMBER], path=artifact.path)
+        program: Program
+        if target == "cuda":
+            # Only here: the cpu target needs no CUDA bindings.
+            with part("imports"):
+                from .cuda.executor import CudaProgram
 
-        program = CudaProgram(
-            artifact,
-            native,
-            index=index,
-            poison=poison,
-            options=options,
-            plan_cache=plan_cache,
-            tune=tune,
-            strict=strict,
-            progress=progress,
-        )
-    else:
-        program = CpuProgram(artifact, native, poison=poison)
-    try:
-        if weights is not None:
-            program.load_weights(weights)
-        elif (prepared := artifact.weights()) is not None:
-            program._install(prepared)
-            program._has_weights = True
-    except BaseException:
-        program.close()
-        raise
+            program = CudaProgram(
+                artifact,
+                native,
+                index=index,
+                poison=poison,
+                options=options,
+                plan_cache=plan_cache,
+                tune=tune,
+                strict=strict,
+                progress=progress,
+            )
+        else:
+            program = CpuProgram(artifact, native, poison=poison)
+        try:
+            if weights is not None:
+                program.load_weights(weights)
+            elif (prepared := artifact.weights()) is not None:
+                program._install(prepared)
+                program._has_weights = True
+        except BaseException:
+            program.close()
+            raise
+    program.timings = timings
     return program
 
 

@@ -42,6 +42,8 @@ class Program(ABC):
         self._poison = poison
         self._has_weights = False
         self.path = artifact.path
+        #: Seconds of each part of the load that made this program: opening, hashing, plans, ...
+        self.timings: Mapping[str, float] = {}
         self.manifest = artifact.manifest
 
     @property

@@ -15,10 +15,12 @@ from ._safetensors import HostTensor, read_safetensors
 from .arrays import CPU, View, aligned_copy, aligned_empty, check, host_array, is_packed, view
 from .errors import ArgumentError, ExecutionError, WeightsError
 from .manifest import Manifest
+from .timings import part
 
 __all__ = ["host_tensor", "prepare_weights"]
 
 
+@part("weights")
 def prepare_weights(
     native: NativeLibrary,
     manifest: Manifest,

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from convoy_runtime._abi import ABI_VERSION, ConvoyCudnn
 from convoy_runtime.errors import CudnnError, DeviceError
+from convoy_runtime.timings import part
 
 from ._enums import Attribute, Descriptor, Type
 
@@ -108,6 +109,7 @@ class Cudnn:
         self.library.cudnnGetLastErrorString(buffer, len(buffer))
         return buffer.value.decode(errors="replace").strip()
 
+    @part("cuBLASLt library")
     def require_cublaslt(self) -> None:
         """Loads cuBLASLt, which cuDNN needs for every plan: without it cuDNN ends the process. Raises DeviceError instead."""
         major = self.library.cudnnGetCudartVersion() // 1000
@@ -214,6 +216,7 @@ _lock = threading.Lock()
 _opened: dict[str, Cudnn] = {}
 
 
+@part("cuDNN library")
 def open_cudnn(minimum: int = MINIMUM) -> Cudnn:
     """Loads cuDNN: from CONVOY_CUDNN, where it is set; else the copy that this process has loaded already; else the
     nvidia-cudnn wheel; else the system's. Raises DeviceError when there is none, or when it is older than `minimum`."""

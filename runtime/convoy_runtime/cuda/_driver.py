@@ -9,6 +9,7 @@ from types import ModuleType
 from typing import Any
 
 from convoy_runtime.errors import CudaError, DeviceError
+from convoy_runtime.timings import part
 
 __all__ = ["Device", "Driver", "open_driver"]
 
@@ -49,6 +50,7 @@ _lock = threading.Lock()
 _driver: Driver | None = None
 
 
+@part("driver")
 def open_driver() -> Driver:
     """Loads and initializes the driver, once a process. Raises DeviceError when the bindings, libcuda or a GPU are missing."""
     global _driver
@@ -72,6 +74,7 @@ def open_driver() -> Driver:
 class Device:
     """One GPU, through its primary context: the one that CUDA's runtime, and so PyTorch, uses as well."""
 
+    @part("context")
     def __init__(self, driver: Driver, index: int) -> None:
         count = driver.call("cuDeviceGetCount")
         if index >= count:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from convoy_runtime.errors import CudaError
+from convoy_runtime.timings import part
 
 from ._driver import Driver
 from .memory import Allocation
@@ -36,6 +37,7 @@ class Captured:
                 self.driver.call(name, what)
 
 
+@part("capture")
 def capture(
     driver: Driver, stream: int, enqueue: Callable[[], None], *, edit: Callable[[Any], None] | None = None, memory: Allocation | None = None
 ) -> Captured:

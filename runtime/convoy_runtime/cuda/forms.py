@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 
 from convoy_runtime._native import NativeLibrary
 from convoy_runtime.manifest import Manifest
+from convoy_runtime.timings import part
 
 from ._driver import Device
 from .calls import Calls, Hook, Trace
@@ -87,6 +88,7 @@ class ProgramCapture:
             found += [replace(form, clear_once=True) for form in found]
         return found
 
+    @part("first run")
     def capture(self, plans: Mapping[int, Plan], form: Form) -> Captured:
         """The program on these plans as a CUDA graph. It runs once before, because first calls may load code, which no capture allows.
         Raises CudaError, also when the device has no memory for the workspaces."""

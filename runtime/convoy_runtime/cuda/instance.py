@@ -12,6 +12,7 @@ from convoy_runtime._safetensors import HostTensor
 from convoy_runtime.artifact import Artifact
 from convoy_runtime.errors import ArtifactError, CudaError
 from convoy_runtime.program import Progress
+from convoy_runtime.timings import part
 
 from ._cudnn import Cudnn, open_cudnn
 from ._driver import Device
@@ -64,6 +65,7 @@ class Instance:
             self.close()
             raise
 
+    @part("upload")
     def install(self, prepared: Mapping[str, HostTensor]) -> None:
         """Makes the prepared weights those of the next run. No run may be under way."""
         for spec, pointer in zip(self._manifest.prepared, self.prepared, strict=True):
@@ -152,6 +154,7 @@ class Instance:
         self.form = SERIAL
         return program.capture(self.plans, SERIAL)
 
+    @part("cuDNN handle")
     def _open_cudnn(self) -> tuple[Cudnn | None, int | None]:
         """cuDNN and a handle on our stream; neither when the program has no graphs."""
         if not self._manifest.calls or self._manifest.cudnn is None:
@@ -164,6 +167,7 @@ class Instance:
         cudnn.call("cudnnSetStream", handle, self.stream)
         return cudnn, handle
 
+    @part("kernels")
     def _load_kernels(self, artifact: Artifact) -> list[Any]:
         if not self._manifest.kernels:
             return []

@@ -13,6 +13,7 @@ from convoy_runtime._native import NativeLibrary
 from convoy_runtime.errors import CudaError
 from convoy_runtime.manifest import Manifest
 from convoy_runtime.program import Progress
+from convoy_runtime.timings import part
 
 from ._driver import Device
 from .capture import Captured, Stopwatch
@@ -49,6 +50,7 @@ class Context:
             self.progress(what, done, count)
 
 
+@part("plans")
 def select(context: Context) -> dict[int, list[Plan]]:
     """Plans of each graph that is called, by its index, best first: one, or several that tuning found to be equally good. What is tuned
     is stored at once, so that an interrupt loses nothing. Raises what planning and tuning raise."""

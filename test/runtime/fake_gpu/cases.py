@@ -112,6 +112,13 @@ def test_host_arrays(program: CudaProgram) -> None:
     assert program.plans == ()
 
 
+def test_the_parts_of_a_load(program: CudaProgram) -> None:
+    assert list(program.timings) == [
+        "rest", "opening", "hashing", "native library", "imports", "driver", "context", "cuDNN handle", "kernels", "first run", "capture", "weights",
+        "upload",
+    ]  # fmt: skip
+
+
 def test_one_graph_is_launched_a_call(program: CudaProgram) -> None:
     before = FAKE.fake_launches()
     program.run_numpy(X)
@@ -428,6 +435,7 @@ def test_graphs(conv: Path, cudnn: ctypes.CDLL, tmp_path: Path) -> None:
     (report,) = program.plans
     assert (report.engine, report.heuristic, report.rank, report.workspace_bytes, report.origin) == (41, "A", 1, 512, "heuristics")
     assert report.rejected == ("A[0] engine 40 {}: CUDNN_STATUS_NOT_SUPPORTED: as told",)
+    assert {"cuDNN library", "cuBLASLt library", "plans"} < program.timings.keys()
     # Once before the capture, once for it; the run itself only replays.
     assert cudnn.fake_executed() == 2
     x = np.arange(1 * 64 * 56 * 56, dtype=np.float16).reshape(1, 64, 56, 56)
