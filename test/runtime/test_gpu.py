@@ -187,6 +187,18 @@ def test_tuned_plans(conv: Callable[[str], Path], tmp_path: Path) -> None:
         np.testing.assert_array_equal(program.run_numpy(x)[0], y)
 
 
+def test_full_tuning_compiles_in_other_processes(conv: Callable[[str], Path]) -> None:
+    told: list[str] = []
+    x = image("float16")
+    with load(conv("float16"), tune="full", progress=lambda what, *_: told.append(what)) as program:
+        (report,) = program.plans
+        (y,) = program.run_numpy(x)
+    expected = conv_reference(x.transpose(0, 3, 1, 2), *conv_weights("float16"))
+    assert np.abs(y.transpose(0, 3, 1, 2) - expected).max() <= 1e-2 * expected.max()
+    assert any("plans of conv compiled" in what for what in told)
+    assert [line for line in report.rejected if "process" in line or "JSON" in line] == []
+
+
 @pytest.mark.parametrize("tune", ["off", "quick"])
 def test_calls_side_by_side(conv: Callable[[str], Path], tmp_path: Path, compile_c: Callable[..., bytes], tune: str) -> None:
     """branches.c with a real convolution: what reads too early, or writes too early, reads another run's numbers, or poison."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from convoy_runtime._native import NativeLibrary
+from convoy_runtime._native import MEMBER, NativeLibrary
 from convoy_runtime._safetensors import HostTensor
 from convoy_runtime.artifact import Artifact
 from convoy_runtime.errors import ArtifactError, CudaError
@@ -16,6 +16,7 @@ from convoy_runtime.timings import part
 
 from ._cudnn import Cudnn, open_cudnn
 from ._driver import Device
+from .build_pool import BuildPool
 from .capture import Captured
 from .form_choice import choose_form, form_member
 from .forms import SERIAL, Arguments, ProgramCapture
@@ -25,6 +26,7 @@ from .plan import Plan, Queue
 from .planner import Planner
 from .selection import Context, decide, give_way, randomize, select
 from .store import PlanStore
+from .tuner import TUNE_LEVELS
 
 __all__ = ["Instance"]
 
@@ -99,8 +101,9 @@ class Instance:
         finalists: dict[int, list[Plan]] = {}
         if cudnn is not None:
             self._planner = Planner(cudnn, options, handle=handle, store=self._store, strict=strict)
-            context = Context(manifest, self._native, self._device, queue, self._planner, tune, progress)
-            finalists = select(context)
+            with self._pool(artifact, cudnn, tune) as pool:
+                context = Context(manifest, self._native, self._device, queue, self._planner, tune, progress, pool)
+                finalists = select(context)
             self._own(finalists)
         kernels = self._load_kernels(artifact)
 
@@ -116,6 +119,18 @@ class Instance:
             randomize(context, arguments)
         self.captured = self._settle(context, program, finalists, arguments)
         keep.callback(self.captured.close)
+
+    @contextlib.contextmanager
+    def _pool(self, artifact: Artifact, cudnn: Cudnn, tune: str) -> Iterator[BuildPool | None]:
+        """The processes that build plans, where the level of tuning wants them."""
+        if tune not in TUNE_LEVELS or not TUNE_LEVELS[tune].processes:
+            yield None
+            return
+        pool = BuildPool(bytes(artifact.members[MEMBER]), cudnn.path, device=self._device.index)
+        try:
+            yield pool
+        finally:
+            pool.close()
 
     def _own(self, finalists: Mapping[int, list[Plan]]) -> None:
         """Plans are closed at the end, after what was captured from them."""

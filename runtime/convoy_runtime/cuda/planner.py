@@ -7,8 +7,8 @@ With a device-properties JSON in place of a handle all of this works on a machin
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from typing import Any
 
@@ -18,6 +18,7 @@ from convoy_runtime.manifest import Graph
 
 from ._cudnn import BackendDescriptor, Cudnn, version_text
 from ._enums import Attribute, BehaviorNote, Descriptor, NumericalNote, Type, name_of
+from .build_pool import BuildPool, Job
 from .configs import Config, config_of, engine_configs, heuristic_configs
 from .errata import erratum_of
 from .fingerprint import fingerprint
@@ -176,12 +177,16 @@ class Planner:
         rejected: list[str],
         sources: Iterable[str],
         seen: set[tuple[object, ...]] | None = None,
+        pool: BuildPool | None = None,
+        progress: Callable[[str], None] = lambda _: None,
     ) -> Iterator[Plan]:
         """Plans that can be built for `graph`, in the order of `sources`: modes of the heuristics, `engines` for every engine there is with
         its default knobs, or `precompiled` for those of them that compile nothing. What cannot be built is added to `rejected` with the
-        reason. Configurations in `seen` are left out, and new ones go in there."""
+        reason. Configurations in `seen` are left out, and new ones go in there. With a `pool`, engines that compile a kernel come behind
+        the others of their source; `progress` hears of them."""
         seen = set() if seen is None else seen
         for source in sources:
+            later: list[Config] = []
             if source in ("engines", "precompiled"):
                 configs = engine_configs(self._cudnn, operations, self._device, rejected, precompiled=source == "precompiled")
             else:
@@ -191,38 +196,85 @@ class Planner:
                 if key in seen:
                     continue
                 seen.add(key)
+                if pool is not None and BehaviorNote.RUNTIME_COMPILATION in config.behavior:
+                    if (reason := self._refusal(graph, config)) is None:
+                        later.append(config)
+                    else:
+                        rejected.append(f"{config}: {reason}")
+                    continue
                 plan = self.build(graph, config, rejected)
                 if plan is not None:
                     yield plan
+            if pool is not None and later:
+                yield from self._built(graph, later, rejected, pool, progress)
 
     def build(self, graph: Graph, config: Config, rejected: list[str]) -> Plan | None:
         """The plan of a configuration; None, with the reason in `rejected`, when the options or cuDNN refuse it."""
+        if (reason := self._refusal(graph, config)) is not None:
+            rejected.append(f"{config}: {reason}")
+            return None
+        return self._finished(graph, config, rejected, Attribute.EXECUTION_PLAN_ENGINE_CONFIG, Type.BACKEND_DESCRIPTOR, [config.descriptor])
+
+    def text_of(self, graph: Graph, build: Any, engine: int, knobs: Mapping[str, int]) -> str:
+        """cuDNN's JSON of the plan of an engine with these knobs. Raises CudnnError, also when the plan cannot be written."""
+        with ExitStack() as stack:
+            operations = stack.enter_context(self.operation_graph(graph, build))
+            config = config_of(self._cudnn, operations, engine, dict(knobs), self._device)
+            stack.callback(config.descriptor.close)
+            plan = self._cudnn.create(Descriptor.EXECUTION_PLAN)
+            stack.callback(plan.close)
+            self._place(plan)
+            plan.set(Attribute.EXECUTION_PLAN_ENGINE_CONFIG, Type.BACKEND_DESCRIPTOR, [config.descriptor]).finalize()
+            return plan.get_text(Attribute.EXECUTION_PLAN_JSON_REPRESENTATION)
+
+    def _built(
+        self, graph: Graph, configs: Sequence[Config], rejected: list[str], pool: BuildPool, progress: Callable[[str], None]
+    ) -> Iterator[Plan]:
+        """The plans of configurations that the pool builds."""
+        jobs = [Job(graph.symbol, graph.name, graph.location, config.engine, config.named_knobs) for config in configs]
+        for config, built in zip(
+            configs, pool.build(jobs, lambda done: progress(f"{done} of {len(jobs)} plans of {graph.name} compiled")), strict=True
+        ):
+            if built.error:
+                rejected.append(f"{config}: {built.error}")
+                continue
+            text = built.plan.encode() + b"\0"
+            plan = self._finished(graph, config, rejected, Attribute.EXECUTION_PLAN_JSON_REPRESENTATION, Type.CHAR, text)
+            if plan is not None:
+                yield plan
+
+    def _refusal(self, graph: Graph, config: Config) -> str | None:
+        """Why a configuration is not to be built."""
         floats = {tensor.dtype for tensor in graph.tensors if "float" in tensor.dtype}
         float32 = bool(floats) and floats <= {"float32", "float64"}
         numerical = {NumericalNote(note) for note in config.numerical if note in NumericalNote._value2member_map_}
         behavior = {BehaviorNote(note) for note in config.behavior if note in BehaviorNote._value2member_map_}
-        reason = erratum_of(graph, config.engine, self._cudnn.version) or self.options.refuses(
-            config.engine, numerical, behavior, float32=float32
-        )
+        reason = erratum_of(graph, config.engine, self._cudnn.version)
+        reason = reason or self.options.refuses(config.engine, numerical, behavior, float32=float32)
         if reason is not None:
-            rejected.append(f"{config}: {reason}")
-            return None
+            return reason
+        try:
+            # Known before the plan is built, and building may take seconds.
+            self._check_workspace(config.descriptor.get(Attribute.ENGINECFG_WORKSPACE_SIZE, Type.INT64, 1)[0])
+        except CudnnError as error:
+            return f"{error.name}: {error.detail}"
+        except _TooLarge as error:
+            return str(error)
+        return None
+
+    def _finished(
+        self, graph: Graph, config: Config, rejected: list[str], attribute: Attribute, kind: Type, value: Sequence[Any] | bytes
+    ) -> Plan | None:
+        """The plan of `config`, made from the value of one attribute; None, with the reason in `rejected`, when cuDNN refuses it."""
         descriptor = self._cudnn.create(Descriptor.EXECUTION_PLAN)
         try:
             self._place(descriptor)
-            descriptor.set(Attribute.EXECUTION_PLAN_ENGINE_CONFIG, Type.BACKEND_DESCRIPTOR, [config.descriptor])
-            # Known before the plan is built, and building may take seconds.
-            self._check_workspace(config.descriptor.get(Attribute.ENGINECFG_WORKSPACE_SIZE, Type.INT64, 1)[0])
-            descriptor.finalize()
+            descriptor.set(attribute, kind, value).finalize()
             (workspace,) = descriptor.get(Attribute.EXECUTION_PLAN_WORKSPACE_SIZE, Type.INT64, 1)
             self._check_workspace(workspace)
-        except CudnnError as error:
+        except (CudnnError, _TooLarge) as error:
             descriptor.close()
-            rejected.append(f"{config}: {error.name}: {error.detail}")
-            return None
-        except _TooLarge as error:
-            descriptor.close()
-            rejected.append(f"{config}: {error}")
+            rejected.append(f"{config}: {error.name}: {error.detail}" if isinstance(error, CudnnError) else f"{config}: {error}")
             return None
         report = PlanReport(
             graph=graph.name,

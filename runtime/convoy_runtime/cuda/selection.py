@@ -16,6 +16,7 @@ from convoy_runtime.program import Progress
 from convoy_runtime.timings import part
 
 from ._driver import Device
+from .build_pool import BuildPool
 from .capture import Captured, Stopwatch
 from .forms import SERIAL, Arguments, Form
 from .plan import Plan, Queue
@@ -34,7 +35,8 @@ GAIN = 0.999
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What is to be planned, where, and how much work to put into it (`tune`: off, quick, full)."""
+    """What is to be planned, where, and how much work to put into it (`tune`: off, quick, full). `pool` builds plans that compile a kernel,
+    if that level of work wants one."""
 
     manifest: Manifest
     native: NativeLibrary
@@ -43,6 +45,7 @@ class Context:
     planner: Planner
     tune: str
     progress: Progress | None
+    pool: BuildPool | None = None
 
     def tell(self, what: str, done: int, count: int) -> None:
         """Tells the caller's progress."""
@@ -71,7 +74,7 @@ def select(context: Context) -> dict[int, list[Plan]]:
             elif (known := planner.stored(graph, build, [], level=tune)) is not None:
                 found[index] = [known]
             else:
-                found[index] = Tuner(planner, context.device, context.queue, TUNE_LEVELS[tune]).tune(graph, build, tell)
+                found[index] = Tuner(planner, context.device, context.queue, TUNE_LEVELS[tune], context.pool).tune(graph, build, tell)
                 planner.keep(build, found[index][0])
     except BaseException:
         for plans in found.values():

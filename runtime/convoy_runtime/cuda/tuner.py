@@ -20,6 +20,7 @@ from convoy_runtime.errors import CudaError, CudnnError
 from convoy_runtime.manifest import Graph
 
 from ._driver import Device
+from .build_pool import BuildPool
 from .capture import Captured, Stopwatch, capture
 from .plan import Plan, Queue, Trial
 from .planner import Planner, no_memory_for
@@ -30,17 +31,19 @@ __all__ = ["TUNE_LEVELS", "Level", "Tuner"]
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """How much to measure: how many plans of each source (`Planner.candidates`) are built at most, over how many rounds they are timed."""
+    """How much to measure: how many plans of each source (`Planner.candidates`) are built at most, over how many rounds they are timed, and
+    whether kernels are compiled in a pool of processes, whose start takes longer than a few kernels."""
 
     name: str
     sources: tuple[tuple[str, int], ...]
     rounds: int
+    processes: bool
 
 
 _ALL: Final = 1000
 TUNE_LEVELS: Final = {
-    "quick": Level("quick", (("A", 8), ("precompiled", _ALL)), 3),
-    "full": Level("full", (("A", _ALL), ("B", _ALL), ("FALLBACK", _ALL), ("engines", _ALL)), 7),
+    "quick": Level("quick", (("A", 8), ("precompiled", _ALL)), 3, processes=False),
+    "full": Level("full", (("A", _ALL), ("B", _ALL), ("FALLBACK", _ALL), ("engines", _ALL)), 7, processes=True),
 }
 
 #: A plan this much slower than the best one is not among those that the whole program decides between.
@@ -66,10 +69,10 @@ class _Candidate:
 
 
 class Tuner:
-    """Tunes graphs on the stream of `queue`."""
+    """Tunes graphs on the stream of `queue`. Kernels are compiled by `pool`, where there is one."""
 
-    def __init__(self, planner: Planner, device: Device, queue: Queue, level: Level) -> None:
-        self._planner, self._device, self._queue, self._stream = planner, device, queue, queue.stream
+    def __init__(self, planner: Planner, device: Device, queue: Queue, level: Level, pool: BuildPool | None = None) -> None:
+        self._planner, self._device, self._queue, self._stream, self._pool = planner, device, queue, queue.stream, pool
         self.level = level
 
     def tune(self, graph: Graph, build: Any, progress: Callable[[str], None] = lambda _: None) -> list[Plan]:
@@ -118,10 +121,13 @@ class Tuner:
         plans: list[Plan] = []
         seen: set[tuple[object, ...]] = set()
         for source, limit in self.level.sources:
-            for plan in islice(self._planner.candidates(graph, operations, rejected, [source], seen), limit):
+            found = self._planner.candidates(graph, operations, rejected, [source], seen, self._pool, progress)
+            for plan in islice(found, limit):
                 plans.append(plan)
                 progress(f"plan {len(plans)} of {graph.name}")
-        return plans
+        # Those that a pool built came later.
+        order = ["engines" if source == "precompiled" else source for source, _ in self.level.sources]
+        return sorted(plans, key=lambda plan: (order.index(plan.report.heuristic), plan.report.rank))
 
     def _scratch(self, graph: Graph, candidates: list[_Candidate]) -> Scratch:
         """Memory for the candidates; those whose workspaces there is none for are out."""

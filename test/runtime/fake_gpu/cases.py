@@ -7,6 +7,7 @@ import gc
 import json
 import os
 import re
+import subprocess
 import sys
 import types
 from collections.abc import Callable, Iterator
@@ -505,6 +506,39 @@ def test_tuning(conv: Path, cudnn: ctypes.CDLL, tmp_path: Path) -> None:
         assert program.plans[0].engine == 46
     with pytest.raises(ArgumentError, match="tune: unknown level: expected off, quick or full, got 'slow'"):
         load(tune="slow")
+    gc.collect()
+    assert (cudnn.fake_alive(), cudnn.fake_handles()) == (0, 0)
+
+
+def test_a_build_that_ends_its_process(conv: Path, cudnn: ctypes.CDLL, monkeypatch: pytest.MonkeyPatch) -> None:
+    cudnn.fake_offer(2)
+    monkeypatch.setenv("FAKE_DIES", "46")
+    told: list[str] = []
+    with convoy_runtime.load(conv, plan_cache=False, tune="full", progress=lambda what, *_: told.append(what)) as program:
+        (report,) = program.plans  # type: ignore[attr-defined]
+    assert report.engine == 47
+    assert "engines[46] engine 46 {}: the process that built it ended: SIGABRT" in report.rejected
+    assert [each for each in told if "compiled" in each] == ["1 of 2 plans of conv compiled", "2 of 2 plans of conv compiled"]
+
+
+def test_an_interrupt_while_processes_build(conv: Path, cudnn: ctypes.CDLL, monkeypatch: pytest.MonkeyPatch) -> None:
+    cudnn.fake_offer(2)
+    started: list[Any] = []
+    popen = subprocess.Popen
+
+    def start(*arguments: Any, **options: Any) -> Any:
+        started.append(popen(*arguments, **options))
+        return started[-1]
+
+    def interrupt(what: str, *_: int) -> None:
+        if "compiled" in what:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(subprocess, "Popen", start)
+    with pytest.raises(KeyboardInterrupt):
+        convoy_runtime.load(conv, plan_cache=False, tune="full", progress=interrupt)
+    assert started
+    assert all(process.poll() is not None for process in started)
     gc.collect()
     assert (cudnn.fake_alive(), cudnn.fake_handles()) == (0, 0)
 

@@ -93,6 +93,9 @@ int cudnnBackendFinalize(Descriptor *descriptor) {
     Descriptor *config = *(Descriptor **)descriptor->values[find(descriptor, 401)];
     if (config->index == 0)
       return NOT_SUPPORTED;
+    // A build that ends its process, as a bug in a compiler may.
+    if (getenv("FAKE_DIES") && atoi(getenv("FAKE_DIES")) == 40 + config->index)
+      abort();
     descriptor->index = config->index;
   }
   if (descriptor->kind == ENGINE && (from = find(descriptor, 1301)) >= 0) {

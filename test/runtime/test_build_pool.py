@@ -1,0 +1,76 @@
+"""Plans built by other processes with the real cuDNN, for a GPU that is not there."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from runtime_fixtures import conv_graph
+
+from convoy_runtime._native import load_native
+from convoy_runtime.cuda._cudnn import Cudnn
+from convoy_runtime.cuda.build_pool import BuildPool, Job
+from convoy_runtime.cuda.offline import device_file, device_properties
+from convoy_runtime.cuda.options import PlanOptions
+from convoy_runtime.cuda.planner import Planner
+
+pytestmark = pytest.mark.usefixtures("cublaslt")
+
+
+@pytest.fixture
+def native(compile_c: Callable[..., bytes]) -> bytes:
+    return compile_c("conv.c")
+
+
+@pytest.fixture
+def pool(cudnn: Cudnn, native: bytes) -> Iterator[BuildPool]:
+    made = BuildPool(native, cudnn.path, device=None, properties=str(device_file("h200", cudnn.version)), processes=2)
+    yield made
+    made.close()
+
+
+def job(engine: int, knobs: dict[str, int] | None = None) -> Job:
+    graph = conv_graph()
+    return Job(graph.symbol, graph.name, graph.location, engine, knobs or {})
+
+
+def test_plans_are_those_that_this_process_builds(cudnn: Cudnn, native: bytes, pool: BuildPool) -> None:
+    planner = Planner(cudnn, PlanOptions(), handle=None, device=device_properties(cudnn, device_file("h200", cudnn.version)))
+    graph, build = conv_graph(), load_native(native).builder("conv_build")
+    with planner.operation_graph(graph, build) as operations:
+        plans = [plan.report for plan in planner.candidates(graph, operations, [], ["A"])][:3]
+    assert len(plans) == 3
+    done: list[int] = []
+    built = pool.build([job(plan.engine, plan.knobs) for plan in plans] + [job(4711), job(plans[0].engine, {"NONE": 1})], done.append)
+    assert done == [1, 2, 3, 4, 5]
+    for plan, one in zip(plans, built, strict=False):
+        assert json.loads(one.plan) == json.loads(planner.text_of(graph, build, plan.engine, plan.knobs))
+        assert one.error == ""
+    assert built[3].plan == built[4].plan == ""
+    assert built[3].error.startswith("CUDNN_STATUS_")
+
+
+def test_a_process_that_is_killed_takes_one_plan_with_it(pool: BuildPool) -> None:
+    (first,) = pool.build([job(0)])
+    assert first.plan
+    os.kill(pool._all[0]._process.pid, signal.SIGKILL)
+    (lost,) = pool.build([job(0)])
+    assert lost.error == "the process that built it ended: SIGKILL"
+    assert pool.build([job(0)]) == [first]
+
+
+def test_a_process_that_cannot_start(native: bytes, cudnn: Cudnn, tmp_path: Path) -> None:
+    pool = BuildPool(native, str(tmp_path / "libcudnn.so.9"), device=None, properties="none")
+    (built,) = pool.build([job(0)])
+    assert built.error.startswith("the process for it could not start: cuDNN is not there; tried:")
+    pool.close()
+    (built,) = pool.build([job(0)])
+    assert built.error == "the pool is closed"
+    # No library either.
+    broken = BuildPool(b"", cudnn.path, device=None, properties="none")
+    (built,) = broken.build([job(0)])
+    assert built.error.startswith("the process for it could not start: native.so: the library cannot be loaded")
