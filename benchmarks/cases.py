@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import numpy as np
     import torch
 
-__all__ = ["DTYPES", "Case"]
+__all__ = ["DTYPES", "Case", "models"]
 
 #: By the word in an artifact's name: the limit of the largest difference from fp64, relative to the largest output. `strict` is float32
 #: without TF32.
 DTYPES = {"float16": 1e-2, "bfloat16": 3e-2, "float32": 5e-3, "strict": 1e-4}
 _EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
+
+
+def models() -> ModuleType:
+    """examples/resnet.py, imported as `resnet`."""
+    if str(_EXAMPLES) not in sys.path:
+        sys.path.insert(0, str(_EXAMPLES))
+    return importlib.import_module("resnet")
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -65,9 +75,15 @@ class Case:
 
     def build(self) -> tuple[torch.nn.Module, torch.Tensor]:
         """The module in evaluation mode, with its seeded random weights, and an input; both float32 on the CPU."""
-        if str(_EXAMPLES) not in sys.path:
-            sys.path.insert(0, str(_EXAMPLES))
-        import resnet
-
-        module, (x,) = getattr(resnet, self.model)(batch=self.batch)
+        module, (x,) = getattr(models(), self.model)(batch=self.batch)
         return module, x
+
+    def expected(self) -> np.ndarray:
+        """PyTorch's result in fp64 for what `build` gives, computed on the GPU; batch x classes."""
+        import torch
+
+        module, x = self.build()
+        with torch.inference_mode():
+            result: np.ndarray = module.double().cuda()(x.double().cuda()).cpu().numpy()
+        torch.cuda.empty_cache()
+        return result

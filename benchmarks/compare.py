@@ -153,7 +153,7 @@ def _measure(artifacts: dict[Case, Path], options: argparse.Namespace) -> Run:
             continue
         start = time.perf_counter()
         if (case.model, case.batch) not in references:
-            references[case.model, case.batch] = _reference(case)
+            references[case.model, case.batch] = case.expected()
         row = Row(case, _contest(case, path, references[case.model, case.batch], options, run.versions))
         run.rows = [each for each in run.rows if each.case != case] + [row]
         if options.json is not None:
@@ -201,17 +201,6 @@ def _prepared(child: Child, name: str, case: Case, costs: Costs, limit: float) -
         costs.add(case.key, name, time.perf_counter() - start, complete=False)
         raise
     return Result(seconds=costs.add(case.key, name, answer["seconds"], complete=True), details=answer["details"])
-
-
-def _reference(case: Case) -> np.ndarray:
-    """PyTorch's result in fp64."""
-    import torch
-
-    module, x = case.build()
-    with torch.inference_mode():
-        result: np.ndarray = module.double().cuda()(x.double().cuda()).cpu().numpy()
-    torch.cuda.empty_cache()
-    return result
 
 
 def _driver() -> str:

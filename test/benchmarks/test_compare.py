@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks import compare
 from benchmarks.cases import Case
 from benchmarks.compare import find, main
 from benchmarks.contest import Child, output_path
@@ -88,7 +87,7 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         return Child(command, log=folder / f"{name}.log")
 
     monkeypatch.setattr(Child, "of", stand_in)
-    monkeypatch.setattr(compare, "_reference", lambda case: np.ones((1, 2)))
+    monkeypatch.setattr(Case, "expected", lambda case: np.ones((1, 2)))
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "NVIDIA H200")
     for key in ("resnet50-float16-1", "resnet50-strict-1"):

@@ -9,6 +9,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 import types
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -115,8 +116,8 @@ def test_host_arrays(program: CudaProgram) -> None:
 
 def test_the_parts_of_a_load(program: CudaProgram) -> None:
     assert list(program.timings) == [
-        "rest", "opening", "hashing", "native library", "imports", "driver", "context", "cuDNN handle", "kernels", "first run", "capture", "weights",
-        "upload",
+        "rest", "opening", "hashing", "native library", "imports", "driver", "context", "cuDNN handle", "kernels", "first run", "capture",
+        "weights", "upload",
     ]  # fmt: skip
 
 
@@ -452,6 +453,25 @@ def test_graphs(conv: Path, cudnn: ctypes.CDLL, tmp_path: Path) -> None:
     with convoy_runtime.load(conv, plan_cache=False) as again:
         assert again.plans[0].origin == "heuristics"  # type: ignore[attr-defined]
     assert (cudnn.fake_alive(), cudnn.fake_handles()) == (0, 0)
+
+
+def test_a_fresh_process_says_where_its_start_went(conv: Path, cudnn: ctypes.CDLL, tmp_path: Path) -> None:
+    """benchmarks/first_result.py, on an artifact with its plans inside."""
+    with convoy_runtime.load(conv, plan_cache=tmp_path / "cache") as program:
+        assert isinstance(program, CudaProgram)
+        plans = program.plan_members()
+    opened = open_artifact(conv)
+    members = {name: bytes(content) for name, content in opened.members.items() if name == "native.so"}
+    write_artifact(tmp_path / "model.convoy", opened.manifest, {**members, **plans}, opened.weights())
+    np.save(tmp_path / "image.npy", np.ones((1, 64, 56, 56), np.float16))
+    command = [sys.executable, "-m", "benchmarks.first_result", "convoy", str(tmp_path), repr(time.perf_counter()), "tf32"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=Path(__file__).parents[3])
+    said = json.loads(done.stdout)
+    assert list(said["steps"]) == ["Python", "numpy", "convoy_runtime", "load", "run"]
+    assert all(0 < seconds < 60 for seconds in said["steps"].values())
+    assert sum(said["load"].values()) <= said["steps"]["load"]
+    assert (said["nvrtc"], said["plans"]) == (False, {"plan in the artifact": 1})
+    assert np.load(tmp_path / "convoy.npy").shape == (1, 64, 56, 56)
 
 
 def test_graphs_that_fail(conv: Path, cudnn: ctypes.CDLL) -> None:
