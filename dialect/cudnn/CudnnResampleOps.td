@@ -1,9 +1,9 @@
-// Pooling and interpolation.
+// Pooling and interpolation, and their gradients.
 
 #ifndef CONVOY_CUDNN_RESAMPLE_OPS
 #define CONVOY_CUDNN_RESAMPLE_OPS
 
-include "dialect/cudnn/CudnnOpBase.td"
+include "dialect/cudnn/CudnnNamedTensors.td"
 
 def Cudnn_ResampleOp : Cudnn_ComputeOp<"resample", [Cudnn_InferTypes]> {
   let summary = "pooling or interpolation over a window";
@@ -60,10 +60,46 @@ def Cudnn_ResampleOp : Cudnn_ComputeOp<"resample", [Cudnn_InferTypes]> {
             paddingMode, NanPropagation::PropagateNan, /*alpha=*/{}, /*beta=*/{});
     }]>,
   ];
-  let extraClassDeclaration = [{
-    /// Whether the mode computes elements between others.
-    bool interpolates() { return getMode() == ResampleMode::Nearest || getMode() == ResampleMode::Bilinear; }
+}
+
+def Cudnn_ResampleBackwardOp : Cudnn_ComputeOp<"resample_backward", [AttrSizedOperandSegments]> {
+  let summary = "gradient of a pooling or an interpolation";
+  let description = [{
+    From the gradient of the result of `cudnn.resample`, the gradient of its operand. Attributes are those of the forward operation. The
+    gradient of `maxpool` goes to where the maximum was: `index`, the second result of `cudnn.resample`, says so, or else `x` and `y`, its
+    operand and its result. The averages and `bilinear` need neither; cuDNN 9.19 has no gradient of `nearest` of its own.
+
+    **Constraints**
+
+    * (c1) all tensors have one rank, 3 to 5.
+    * (c2) `window`, `stride`, the paddings, `denominator`, `padding_mode` and the compute type are as of `cudnn.resample`.
+    * (c3) `dy` has the shape that the window gives of the result.
+    * (c4) the mode is not `nearest`.
+    * (c5) `maxpool` has an `index`, or `x` and `y`; the other modes have none of them.
+    * (c6) `x` has the result's shape, `y` and `index` that of `dy`; an index has elements of i8, i32, i64 or i1.
+
+    ```mlir
+    %dx = cudnn.resample_backward maxpool type = f32 window = [3, 3] stride = [2, 2] pre_padding = [1, 1] post_padding = [1, 1]
+        padding_mode = neg_inf_pad dy(%dy : !cudnn.tensor_desc<1x64x56x56xf16, NHWC>) index(%i : !cudnn.tensor_desc<1x64x56x56xi8, NHWC>)
+        -> dx(!cudnn.tensor_desc<1x64x112x112xf16, NHWC>)
+    ```
+
+    Maps to `CUDNN_BACKEND_RESAMPLE_DESCRIPTOR`, as `cudnn.resample` does, and `CUDNN_BACKEND_OPERATION_RESAMPLE_BWD_DESCRIPTOR`
+    (`CUDNN_ATTR_OPERATION_RESAMPLE_BWD_DESC`, `_DXDESC`, `_DYDESC`, `_IDXDESC`, `_XDESC`, `_YDESC`, `_ALPHA`, `_BETA`).
   }];
+  let arguments = (ins Cudnn_TensorDescType:$dy, Optional<Cudnn_TensorDescType>:$index, Optional<Cudnn_TensorDescType>:$x,
+                       Optional<Cudnn_TensorDescType>:$y, Cudnn_ResampleModeAttr:$mode, TypeAttr:$compute_type, DenseI64ArrayAttr:$window,
+                       DenseI64ArrayAttr:$stride, DenseI64ArrayAttr:$pre_padding, DenseI64ArrayAttr:$post_padding,
+                       DefaultValuedAttr<I64Attr, "1">:$denominator, Cudnn_PaddingModeAttr:$padding_mode,
+                       DefaultValuedAttr<Cudnn_NanPropagationAttr, "::convoy::cudnn::NanPropagation::PropagateNan">:$nan_propagation,
+                       OptionalAttr<F64Attr>:$alpha, OptionalAttr<F64Attr>:$beta);
+  let results = (outs Cudnn_TensorDescType:$dx);
+  let assemblyFormat = [{
+    $mode `type` `=` $compute_type `window` `=` $window `stride` `=` $stride `pre_padding` `=` $pre_padding `post_padding` `=` $post_padding
+    (`denominator` `=` $denominator^)? `padding_mode` `=` `` $padding_mode (`nan_propagation` `=` `` $nan_propagation^)?
+    (`alpha` `=` $alpha^)? (`beta` `=` $beta^)?
+  }] # Cudnn_In<"dy">.text # Cudnn_OptionalIn<"index">.text # Cudnn_OptionalIn<"x">.text # Cudnn_OptionalIn<"y">.text # "attr-dict `->` "
+      # Cudnn_Out<"dx">.text;
 }
 
 #endif // CONVOY_CUDNN_RESAMPLE_OPS

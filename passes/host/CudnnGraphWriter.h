@@ -90,6 +90,7 @@ mlir::FailureOr<mlir::Value> lower(GraphWriter &writer, cudnn::MoeGroupedMatmulO
 mlir::FailureOr<mlir::Value> lower(GraphWriter &writer, cudnn::NormBackwardOp op);
 mlir::FailureOr<mlir::Value> lower(GraphWriter &writer, cudnn::NormForwardOp op);
 mlir::FailureOr<mlir::Value> lower(GraphWriter &writer, cudnn::PagedCacheLoadOp op);
+mlir::FailureOr<mlir::Value> lower(GraphWriter &writer, cudnn::ResampleBackwardOp op);
 mlir::FailureOr<mlir::Value> lower(GraphWriter &writer, cudnn::ReshapeOp op);
 mlir::FailureOr<mlir::Value> lower(GraphWriter &writer, cudnn::RngOp op);
 mlir::FailureOr<mlir::Value> lower(GraphWriter &writer, cudnn::SdpaForwardOp op);

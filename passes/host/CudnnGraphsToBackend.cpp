@@ -36,6 +36,7 @@ std::string operationName(Operation &op) {
       })
       .Case([](cudnn::ReductionOp op) { return "reduce_" + cudnn::stringifyReductionMode(op.getMode()).str(); })
       .Case([](cudnn::ResampleOp op) { return cudnn::stringifyResampleMode(op.getMode()).str(); })
+      .Case([](cudnn::ResampleBackwardOp op) { return cudnn::stringifyResampleMode(op.getMode()).str() + "_backward"; })
       .Default([](Operation *op) { return op->getName().stripDialect().str(); });
 }
 

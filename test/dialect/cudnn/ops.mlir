@@ -113,6 +113,22 @@ cudnn.graph @resamples(%x: !cudnn.tensor_desc<1x8x6x6xf16, NHWC>, %s: !cudnn.ten
   cudnn.return %0, %1, %2, %4 : !cudnn.tensor_desc<1x8x3x3xf16, NHWC>, !cudnn.tensor_desc<1x8x3x3xi8, NHWC>, !cudnn.tensor_desc<1x8x12x12xf16, NHWC>, !cudnn.tensor_desc<1x8x1x1xf32, NHWC>
 }
 
+// CHECK-LABEL: cudnn.graph @resample_gradients(
+cudnn.graph @resample_gradients(%dy: !cudnn.tensor_desc<1x8x3x3xf16, NHWC>, %i: !cudnn.tensor_desc<1x8x3x3xi8, NHWC>, %x: !cudnn.tensor_desc<1x8x6x6xf16, NHWC>, %y: !cudnn.tensor_desc<1x8x3x3xf16, NHWC>)
+    -> (!cudnn.tensor_desc<1x8x6x6xf16, NHWC>, !cudnn.tensor_desc<1x8x6x6xf16, NHWC>, !cudnn.tensor_desc<1x8x6x6xf16, NHWC>) {
+  // CHECK: cudnn.resample_backward maxpool type = f32 window = [3, 3] stride = [2, 2] pre_padding = [1, 1] post_padding = [1, 1] padding_mode = neg_inf_pad alpha = 2.000000e+00 dy(%{{.*}} : !cudnn.tensor_desc<1x8x3x3xf16, NHWC>) index(%{{.*}} : !cudnn.tensor_desc<1x8x3x3xi8, NHWC>) -> dx(!cudnn.tensor_desc<1x8x6x6xf16, NHWC>)
+  %0 = cudnn.resample_backward maxpool type = f32 window = [3, 3] stride = [2, 2] pre_padding = [1, 1] post_padding = [1, 1] padding_mode = neg_inf_pad alpha = 2.0
+      dy(%dy : !cudnn.tensor_desc<1x8x3x3xf16, NHWC>) index(%i : !cudnn.tensor_desc<1x8x3x3xi8, NHWC>) -> dx(!cudnn.tensor_desc<1x8x6x6xf16, NHWC>)
+  // CHECK: cudnn.resample_backward maxpool {{.*}} dy(%{{.*}}) x(%{{.*}} : !cudnn.tensor_desc<1x8x6x6xf16, NHWC>) y(%{{.*}} : !cudnn.tensor_desc<1x8x3x3xf16, NHWC>) -> dx(
+  %1 = cudnn.resample_backward maxpool type = f32 window = [3, 3] stride = [2, 2] pre_padding = [1, 1] post_padding = [1, 1] padding_mode = neg_inf_pad
+      dy(%dy : !cudnn.tensor_desc<1x8x3x3xf16, NHWC>) x(%x : !cudnn.tensor_desc<1x8x6x6xf16, NHWC>) y(%y : !cudnn.tensor_desc<1x8x3x3xf16, NHWC>)
+      -> dx(!cudnn.tensor_desc<1x8x6x6xf16, NHWC>)
+  // CHECK: cudnn.resample_backward bilinear {{.*}} denominator = 2 padding_mode = edge_val_pad nan_propagation = not_propagate_nan dy(
+  %2 = cudnn.resample_backward bilinear type = f32 window = [4, 4] stride = [4, 4] pre_padding = [0, 0] post_padding = [0, 0] denominator = 2 padding_mode = edge_val_pad
+      nan_propagation = not_propagate_nan dy(%dy : !cudnn.tensor_desc<1x8x3x3xf16, NHWC>) -> dx(!cudnn.tensor_desc<1x8x6x6xf16, NHWC>)
+  cudnn.return %0, %1, %2 : !cudnn.tensor_desc<1x8x6x6xf16, NHWC>, !cudnn.tensor_desc<1x8x6x6xf16, NHWC>, !cudnn.tensor_desc<1x8x6x6xf16, NHWC>
+}
+
 // CHECK-LABEL: func.func @calls
 func.func @calls(%x: tensor<1x56x56x64xf16>, %w: tensor<64x3x3x64xf16>, %b: tensor<1x1x1x64xf16>, %m: memref<1x56x56x64xf16>,
                  %v: memref<64x3x3x64xf16>, %c: memref<64xf16>) -> tensor<1x56x56x64xf16> {

@@ -19,6 +19,7 @@ from payloads import (
     OP_MATMUL,
     OP_POINTWISE,
     OP_RESAMPLE,
+    OP_RESAMPLE_BACKWARD,
     PADDING_MODE,
     POINTWISE,
     POINTWISE_MODE,
@@ -300,3 +301,28 @@ cudnn.graph @g(%x: {x}) -> ({y}, {i}, {z}) {{
         1714: f64(0.5),
     }
     assert record.sets_of(second) == {1716: refs(bilinear), 1710: refs(tensors[1]), 1711: refs(tensors[4])}
+
+
+def test_resample_backward(built: Callable) -> None:
+    x, y, i = desc("2x8x6x6xf16, NHWC"), desc("2x8x3x3xf16, NHWC"), desc("2x8x3x3xi8, NHWC")
+    window = "type = f32 window = [3, 3] stride = [2, 2] pre_padding = [1, 0] post_padding = [1, 2]"
+    record = built(f"""
+cudnn.graph @g(%dy: {y}, %i: {i}, %x: {x}, %y: {y}) -> ({x}, {x}, {x}) {{
+  %0 = cudnn.resample_backward maxpool {window} padding_mode = neg_inf_pad alpha = 2.0 beta = 0.5 dy(%dy : {y}) index(%i : {i}) -> dx({x})
+  %1 = cudnn.resample_backward maxpool {window} padding_mode = neg_inf_pad dy(%dy : {y}) x(%x : {x}) y(%y : {y}) -> dx({x})
+  %2 = cudnn.resample_backward avgpool_exclude_padding {window} padding_mode = zero_pad dy(%dy : {y}) -> dx({x})
+  cudnn.return %0, %1, %2 : {x}, {x}, {x}
+}}""")
+    tensors = by_uid(record)
+    pool, average = record.kind(RESAMPLE)
+    sizes = {1702: i64(2), 1706: i64(3, 3), 1704: i64(1, 0), 1703: i64(1, 2), 1705: i64(2, 2)}
+    common = sizes | {1701: enum(DATA_TYPE, 0), 1707: enum(NAN, 1)}
+    assert record.sets_of(pool) == common | {1700: enum(RESAMPLE_MODE, 3), 1708: enum(PADDING_MODE, 1)}
+    assert record.sets_of(average) == common | {1700: enum(RESAMPLE_MODE, 4), 1708: enum(PADDING_MODE, 0)}
+    assert [record.sets_of(each) for each in record.kind(OP_RESAMPLE_BACKWARD)] == [
+        {
+            1725: refs(pool), 1720: refs(tensors[5]), 1721: refs(tensors[1]), 1722: refs(tensors[2]), 1723: f64(2.0), 1724: f64(0.5),
+        },
+        {1725: refs(pool), 1720: refs(tensors[6]), 1721: refs(tensors[1]), 1726: refs(tensors[3]), 1727: refs(tensors[4])},
+        {1725: refs(average), 1720: refs(tensors[7]), 1721: refs(tensors[1])},
+    ]  # fmt: skip
