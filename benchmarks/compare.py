@@ -122,7 +122,7 @@ def _warm(artifacts: dict[Case, Path], options: argparse.Namespace) -> int:
         with tempfile.TemporaryDirectory() as folder:
             child = Child.of(name, artifacts[case], folder=Path(folder), cache=options.cache, tune="off", threads=threads)
             try:
-                child.imported()
+                child.loaded()
                 result = _prepared(child, name, case, costs, options.limit_seconds)
             except ContenderError as error:
                 result = Result(failure=str(error))
@@ -167,7 +167,7 @@ def _measure(artifacts: dict[Case, Path], options: argparse.Namespace) -> Run:
 
 
 def _contest(case: Case, path: Path, expected: np.ndarray, options: argparse.Namespace, versions: dict[str, str]) -> dict[str, Result]:
-    """One row. All processes start at once, because imports take longest; they are prepared one after the other, then timed in turn."""
+    """One row. All processes load at once, which takes longest; they are prepared one after the other, then timed in turn."""
     names, costs, results = ["convoy", *options.peers], Costs(options.cache / "costs"), dict[str, Result]()
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
@@ -177,7 +177,7 @@ def _contest(case: Case, path: Path, expected: np.ndarray, options: argparse.Nam
             stack.callback(child.close)
         for name, child in children.items():
             try:
-                child.imported()
+                child.loaded()
                 results[name] = _prepared(child, f"convoy-{options.tune}" if name == "convoy" else name, case, costs, options.limit_seconds)
             except ContenderError as error:
                 results[name] = Result(failure=str(error))

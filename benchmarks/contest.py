@@ -22,7 +22,7 @@ from typing import Any
 __all__ = ["Child", "ContenderError", "environment", "medians", "output_path"]
 
 ROOT = Path(__file__).resolve().parent.parent
-#: Seconds within which a process has to be imported, or to answer with a time: far more than it needs.
+#: Seconds within which a process has to load, or to answer with a time: far more than it needs.
 _PATIENCE = 300.0
 
 
@@ -46,7 +46,7 @@ def environment(cache: Path, threads: int | None = None) -> dict[str, str]:
 
 
 class Child:
-    """A process that speaks as `benchmarks.contenders` does: it says that it is imported, that it is prepared, and then times."""
+    """A process that speaks as `benchmarks.contenders` does: it says that it is loaded, that it is prepared, and then times."""
 
     def __init__(self, command: Sequence[str], *, env: Mapping[str, str] | None = None, log: Path) -> None:
         self._log = log
@@ -66,9 +66,9 @@ class Child:
         command += [str(word) for pair in paths.items() for word in pair]
         return cls(command, env=environment(cache, threads), log=folder / f"{name}.log")
 
-    def imported(self) -> None:
-        """Waits until it can begin. Raises ContenderError."""
-        self._receive(_PATIENCE, f"not imported after {_PATIENCE:.0f} s")
+    def loaded(self) -> None:
+        """Waits until it has imported what it needs, and has its model on the CPU. Raises ContenderError."""
+        self._receive(_PATIENCE, f"not loaded after {_PATIENCE:.0f} s")
 
     def prepare(self, limit: float) -> dict[str, Any]:
         """Lets it compile for at most `limit` seconds; its `seconds` and `details`. Raises

@@ -39,9 +39,11 @@ def main() -> int:
         print(json.dumps(message), file=channel, flush=True)
 
     try:
-        job = Job(options.name, options.artifact, Case.of(options.artifact), options.cache, options.tune, GpuTurn(options.lock))
-        module = importlib.import_module(f"benchmarks.contenders.{_MODULES.get(job.name, 'pytorch')}")
-        say(imported=True)
+        module = importlib.import_module(f"benchmarks.contenders.{_MODULES.get(options.name, 'pytorch')}")
+        case = Case.of(options.artifact)
+        model, x = case.build()
+        job = Job(options.name, options.artifact, case, model, x, options.cache, options.tune, GpuTurn(options.lock))
+        say(loaded=True)
         if not sys.stdin.readline():
             return 0
         contender = module.prepare(job)

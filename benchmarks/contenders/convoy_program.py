@@ -31,8 +31,7 @@ class ConvoyContender:
 
 def prepare(job: Job) -> ConvoyContender:
     """Tunes as asked, unless the cache has such plans; then loads twice, for one checked result and for replays."""
-    module, x = job.case.build()
-    weights, image, cache = dict(module.state_dict()), x.cuda(), job.cache / "plans"
+    weights, image, cache = dict(job.model.state_dict()), job.x.cuda(), job.cache / "plans"
     with job.turn:
         start = time.perf_counter()
         with convoy_runtime.load(job.artifact, weights=weights, plan_cache=cache, tune=job.tune):

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
 from benchmarks.cases import Case
 from benchmarks.gpu_turn import GpuTurn
+
+if TYPE_CHECKING:
+    import torch
 
 __all__ = ["NAMES", "PEERS", "Contender", "Job"]
 
@@ -26,11 +29,14 @@ NAMES = {"convoy": "Convoy", **PEERS}
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """`cache` is where compiled things and plans are kept for the next time, `turn` is to be taken for whatever is timed on the GPU."""
+    """`model` and `x` are those of the case, float32 on the CPU. `cache` is where what is compiled or tuned is kept, `turn`
+    is to be taken for whatever is timed on the GPU."""
 
     name: str
     artifact: Path
     case: Case
+    model: torch.nn.Module
+    x: torch.Tensor
     cache: Path
     tune: Literal["off", "quick", "full"]
     turn: GpuTurn

@@ -75,9 +75,8 @@ def prepare(job: Job) -> TorchContender:
     """The contender of this name."""
     torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = job.case.tf32
     dtype = getattr(torch, job.case.dtype)
-    module, x = job.case.build()
-    peer = module.cuda().to(dtype).to(memory_format=torch.channels_last)
-    image = x.cuda().to(dtype).to(memory_format=torch.channels_last)
+    peer = job.model.cuda().to(dtype).to(memory_format=torch.channels_last)
+    image = job.x.cuda().to(dtype).to(memory_format=torch.channels_last)
     # Not inference_mode: freezing asks for no_grad.
     with torch.no_grad():
         if job.name == "eager":

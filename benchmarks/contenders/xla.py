@@ -93,10 +93,9 @@ def _wall(run: Callable[[], jax.Array], count: int) -> float:
 
 def prepare(job: Job) -> JaxContender:
     """Compiles while no other process measures on the GPU, because XLA measures algorithms as it compiles."""
-    module, x = job.case.build()
-    state = {name: tensor.numpy() for name, tensor in module.state_dict().items()}
+    state = {name: tensor.numpy() for name, tensor in job.model.state_dict().items()}
     dtype = jnp.dtype(job.case.dtype)
     precision = lax.Precision.DEFAULT if job.case.tf32 else lax.Precision.HIGHEST
     with job.turn:
-        image = jnp.asarray(x.permute(0, 2, 3, 1).contiguous().numpy(), dtype)
+        image = jnp.asarray(job.x.permute(0, 2, 3, 1).contiguous().numpy(), dtype)
         return JaxContender(fold(state, dtype), image, precision)

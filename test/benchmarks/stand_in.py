@@ -11,7 +11,7 @@ import numpy as np
 
 
 def main(manner: str, *output: str) -> None:
-    print(json.dumps({"imported": True}), flush=True)
+    print(json.dumps({"loaded": True}), flush=True)
     sys.stdin.readline()
     if manner == "late":
         time.sleep(60)

@@ -23,7 +23,7 @@ def start(tmp_path: Path) -> Iterator[Callable[[str], Child]]:
     def make(manner: str) -> Child:
         child = Child([sys.executable, str(STAND_IN), manner], log=tmp_path / f"{manner}.log")
         children.append(child)
-        child.imported()
+        child.loaded()
         return child
 
     yield make
