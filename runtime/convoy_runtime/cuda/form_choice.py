@@ -14,10 +14,11 @@ from convoy_runtime.errors import CudaError
 from convoy_runtime.manifest import Manifest
 from convoy_runtime.program import POISON
 
+from .accuracy import mismatch
 from .capture import Captured, Stopwatch
 from .forms import SERIAL, Arguments, Form, ProgramCapture
 from .plan import Plan
-from .scratch import TOLERANCE, read_tensor
+from .scratch import read_tensor
 from .selection import GAIN, ROUND_MICROSECONDS, ROUNDS, Context
 from .store import LEVELS, PlanStore
 
@@ -118,8 +119,6 @@ def _results(context: Context, captured: Captured, arguments: Arguments) -> list
 def _differs(manifest: Manifest, expected: list[np.ndarray], got: list[np.ndarray]) -> str | None:
     """What is wrong with the outputs of a form; they may differ only as much as an engine's do from one run to the next."""
     for spec, ours, theirs in zip(manifest.outputs, expected, got, strict=True):
-        scale = float(np.nanmax(np.abs(ours), initial=0.0)) or 1.0
-        difference = float(np.nanmax(np.abs(ours - theirs), initial=0.0)) / scale
-        if not (np.isnan(ours) == np.isnan(theirs)).all() or difference > TOLERANCE.get(spec.dtype, 0.0):
-            return f"output {spec.name} differs by {difference:.1e} of the largest value from the calls one after another"
+        if (difference := mismatch(ours, theirs, spec.dtype)) is not None:
+            return f"output {spec.name} differs from that of the calls one after another {difference}"
     return None

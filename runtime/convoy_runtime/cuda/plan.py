@@ -68,6 +68,7 @@ class PlanReport:
     origin: str = "heuristics"
     tuned: str = "off"
     trials: tuple[Trial, ...] = ()
+    reference: str = ""
 
     def __str__(self) -> str:
         notes = ", ".join(self.numerical_notes + self.behavior_notes)

@@ -208,12 +208,21 @@ class Planner:
             if pool is not None and later:
                 yield from self._built(graph, later, rejected, pool, progress)
 
+    def any_plans(self, graph: Graph, operations: BackendDescriptor, wanted: Callable[[Config], bool]) -> Iterator[Plan]:
+        """Plans of engines with their default knobs, whatever the options say of them; less those with known errors."""
+        unused: list[str] = []
+        for config in engine_configs(self._cudnn, operations, self._device, unused, precompiled=False):
+            if erratum_of(graph, config.engine, self._cudnn.version) is None and wanted(config):
+                plan = self._finished(graph, config, unused, *_from_config(config))
+                if plan is not None:
+                    yield plan
+
     def build(self, graph: Graph, config: Config, rejected: list[str]) -> Plan | None:
         """The plan of a configuration; None, with the reason in `rejected`, when the options or cuDNN refuse it."""
         if (reason := self._refusal(graph, config)) is not None:
             rejected.append(f"{config}: {reason}")
             return None
-        return self._finished(graph, config, rejected, Attribute.EXECUTION_PLAN_ENGINE_CONFIG, Type.BACKEND_DESCRIPTOR, [config.descriptor])
+        return self._finished(graph, config, rejected, *_from_config(config))
 
     def text_of(self, graph: Graph, build: Any, engine: int, knobs: Mapping[str, int]) -> str:
         """cuDNN's JSON of the plan of an engine with these knobs. Raises CudnnError, also when the plan cannot be written."""
@@ -303,6 +312,11 @@ class Planner:
             raise _TooLarge(message)
         if self._unavailable is not None and size >= self._unavailable:
             raise _TooLarge(no_memory_for(size))
+
+
+def _from_config(config: Config) -> tuple[Attribute, Type, list[Any]]:
+    """The attribute that a plan is made from."""
+    return Attribute.EXECUTION_PLAN_ENGINE_CONFIG, Type.BACKEND_DESCRIPTOR, [config.descriptor]
 
 
 def _origin(record: Record, what: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Final
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from convoy_runtime.manifest import Graph
 from ._driver import Device, Driver
 from .memory import ALIGNMENT, Allocation
 
-__all__ = ["TOLERANCE", "Scratch", "fill_random", "read_tensor"]
+__all__ = ["Scratch", "fill_random", "read_tensor"]
 
 #: Bytes before and after each tensor that nothing may change. As floats they are NaN, so reading them shows as well.
 _GUARD = 4096
@@ -25,9 +24,6 @@ _RANDOM = 1_000_003
 _CHUNKS = 64
 _CHUNK_BYTES = 16 << 10
 _MAX_SETS = 16
-#: Largest difference between right results, relative to the largest value: some units in the last place of the io type, and what rounding
-#: to TF32, or Winograd's transform, adds.
-TOLERANCE: Final = {"float16": 1e-2, "bfloat16": 4e-2, "float32": 5e-3, "float64": 1e-6}
 
 
 class Scratch:

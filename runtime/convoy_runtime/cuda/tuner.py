@@ -1,8 +1,8 @@
-"""Measures the plans that cuDNN offers for a graph, on the device, each checked against the others.
+"""Measures the plans that cuDNN offers for a graph, on the device, each checked first.
 
-A plan is run on buffers that hold NaN where it has to write, with guards around each; what it computes is compared with the median of
-all plans, and who writes outside, or something else, is out. Then each is captured in a CUDA graph over more buffers than the L2 cache
-holds, and all are timed in turn, in rounds after which the slow half leaves.
+A plan is run on buffers that hold NaN where it has to write, with guards around each; what it computes is compared with what an engine
+computes that adds up in float32, or with the median of all plans, and who writes outside, or something else, is out. Then each is
+captured in a CUDA graph over more buffers than the L2 cache holds, and all are timed in turn, in rounds after which the slow half leaves.
 """
 
 from __future__ import annotations
@@ -20,11 +20,12 @@ from convoy_runtime.errors import CudaError, CudnnError
 from convoy_runtime.manifest import Graph
 
 from ._driver import Device
+from .accuracy import exact_plan, median_of, mismatch
 from .build_pool import BuildPool
 from .capture import Captured, Stopwatch, capture
 from .plan import Plan, Queue, Trial
 from .planner import Planner, no_memory_for
-from .scratch import TOLERANCE, Scratch
+from .scratch import Scratch
 
 __all__ = ["TUNE_LEVELS", "Level", "Tuner"]
 
@@ -53,6 +54,8 @@ _ROUND_MICROSECONDS = 1500.0
 #: A plan that takes this many times the best one's first time is not timed again. That time has the host's part in it.
 _HOPELESS = 3
 _HOST_MICROSECONDS = 100.0
+#: Fewer plans than this have no meaningful median.
+_FEW = 3
 
 
 @dataclass(slots=True)
@@ -87,23 +90,24 @@ class Tuner:
             if not candidates:
                 raise self._planner.no_plan(graph, rejected)
             kept: set[int] = set()
+            exact = [_Candidate(plan, first=False)] if (plan := exact_plan(self._planner, graph, operations)) is not None else []
 
             def close() -> None:
-                for candidate in candidates:
+                for candidate in [*candidates, *exact]:
                     if id(candidate.plan) not in kept:
                         candidate.plan.close()
 
             # Before the plans, because a captured graph must not outlive its plan.
             stack.callback(close)
             progress(f"timing {len(candidates)} plans of {graph.name}")
-            scratch = self._scratch(graph, candidates)
+            scratch = self._scratch(graph, [*candidates, *exact])
             stack.callback(scratch.close)
             watch = Stopwatch(self._device.driver, self._stream)
             stack.callback(watch.close)
-            for candidate in candidates:
+            for candidate in [*candidates, *exact]:
                 if candidate.reason is None:
                     self._try(graph, candidate, scratch, watch)
-            self._compare(graph, candidates)
+            reference = _compare(graph, candidates, exact)
             self._time(graph, candidates, scratch, watch, stack)
             ranked = sorted((each for each in candidates if each.microseconds is not None), key=lambda each: each.microseconds or 0.0)
             if not ranked:
@@ -113,7 +117,9 @@ class Tuner:
             close_calls = [each for each in ranked[:_FINALISTS] if (each.microseconds or 0.0) <= best * _CLOSE]
             kept.update(id(each.plan) for each in close_calls)
             return [
-                replace(each.plan, report=replace(each.plan.report, origin="tuning", tuned=self.level.name, trials=trials))
+                replace(
+                    each.plan, report=replace(each.plan.report, origin="tuning", tuned=self.level.name, trials=trials, reference=reference)
+                )
                 for each in close_calls
             ]
 
@@ -157,23 +163,6 @@ class Tuner:
         except CudnnError as error:
             candidate.reason = f"{error.name}: {error.detail}"
 
-    def _compare(self, graph: Graph, candidates: list[_Candidate]) -> None:
-        ran = [each for each in candidates if each.results is not None]
-        dtypes = [tensor.dtype for tensor in graph.tensors if tensor.role == "output"]
-        for position, dtype in enumerate(dtypes):
-            found = np.stack([each.results[position] for each in ran if each.results is not None]) if ran else np.zeros((0, 0))
-            if not found.size:
-                continue
-            middle = np.median(found, axis=0)
-            scale = float(np.nanmax(np.abs(middle), initial=0.0)) or 1.0
-            for candidate, values in zip(ran, found, strict=True):
-                same_nans = bool((np.isnan(values) == np.isnan(middle)).all())
-                difference = float(np.nanmax(np.abs(values - middle), initial=0.0)) / scale
-                if candidate.reason is None and not (same_nans and difference <= TOLERANCE.get(dtype, 0.0)):
-                    said = f"{difference:.1e} of the largest value" if same_nans else "where the others have numbers, or it, NaN"
-                    candidate.microseconds = None
-                    candidate.reason = f"output {position} differs from the median of {len(ran)} plans: {said}"
-
     def _time(self, graph: Graph, candidates: list[_Candidate], scratch: Scratch, watch: Stopwatch, stack: ExitStack) -> None:
         racing: list[tuple[_Candidate, Captured]] = []
         right = [each for each in candidates if each.reason is None]
@@ -201,3 +190,37 @@ class Tuner:
                 return
             racing.sort(key=lambda each: each[0].microseconds or 0.0)
             racing = racing[: max(_FINALISTS, len(racing) // 2)]
+
+
+def _compare(graph: Graph, candidates: list[_Candidate], exact: list[_Candidate]) -> str:
+    """Drops candidates whose results are wrong, and says what they were compared with: the result of the exact plan, if it ran and another
+    engine agrees with it, or there are too few plans for a median; else their median."""
+    ran = [each for each in candidates if each.results is not None]
+    for judge in exact:
+        if judge.results is not None:
+            engine = judge.plan.report.engine
+            wrong = [_wrong(graph, judge.results, each) for each in ran]
+            others = [reason for reason, each in zip(wrong, ran, strict=True) if each.plan.report.engine != engine]
+            if None in others or len(ran) < _FEW:
+                return _drop(ran, wrong, f"engine {engine}, which adds up in float32")
+    if not ran:
+        return ""
+    middle = median_of([each.results or [] for each in ran])
+    return _drop(ran, [_wrong(graph, middle, each) for each in ran], f"the median of {len(ran)} plans")
+
+
+def _wrong(graph: Graph, expected: list[np.ndarray], candidate: _Candidate) -> tuple[int, str] | None:
+    """The first output of a candidate that is not what was expected, and by how much."""
+    dtypes = [tensor.dtype for tensor in graph.tensors if tensor.role == "output"]
+    for position, (ours, theirs, dtype) in enumerate(zip(expected, candidate.results or [], dtypes, strict=True)):
+        if (difference := mismatch(ours, theirs, dtype)) is not None:
+            return position, difference
+    return None
+
+
+def _drop(ran: list[_Candidate], wrong: list[tuple[int, str] | None], reference: str) -> str:
+    for candidate, found in zip(ran, wrong, strict=True):
+        if found is not None:
+            candidate.microseconds = None
+            candidate.reason = f"output {found[0]} differs from that of {reference}, {found[1]}"
+    return reference

@@ -505,7 +505,8 @@ def test_tuning(conv: Path, cudnn: ctypes.CDLL, tmp_path: Path) -> None:
     assert report.trials[0].microseconds == pytest.approx(3)
     assert report.trials[1].microseconds == pytest.approx(7)
     assert (found[41], found[42]) == (None, None)
-    assert re.fullmatch(r"output 0 differs from the median of 3 plans: .* of the largest value", found[43] or "")
+    assert re.fullmatch(r"output 0 differs from that of the median of 3 plans, by .* of the largest value", found[43] or "")
+    assert report.reference == "the median of 3 plans"
     assert found[44] == "writes behind tensor 4"
     assert found[45] == "CUDNN_STATUS_EXECUTION_FAILED: as told"
     assert str(report.trials[0]) == "engine 41 {}: 3.00 us"
@@ -528,6 +529,45 @@ def test_tuning(conv: Path, cudnn: ctypes.CDLL, tmp_path: Path) -> None:
         load(tune="slow")
     gc.collect()
     assert (cudnn.fake_alive(), cudnn.fake_handles()) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("engine", "reference"),
+    [
+        (42, "engine 42, which adds up in float32"),
+        # Nobody agrees with it: who is right is for the others to say.
+        (43, "the median of 3 plans"),
+        # It writes more than it may.
+        (44, "the median of 3 plans"),
+        # It compiles.
+        (46, "the median of 3 plans"),
+    ],
+)
+def test_what_results_are_compared_with(conv: Path, cudnn: ctypes.CDLL, engine: int, reference: str) -> None:
+    cudnn.fake_offer(6)
+    cudnn.fake_exact(engine)
+    try:
+        with convoy_runtime.load(conv, plan_cache=False, tune="quick") as program:
+            (report,) = program.plans  # type: ignore[attr-defined]
+    finally:
+        cudnn.fake_exact(0)
+    assert (report.reference, report.engine) == (reference, 41)
+    (wrong,) = (trial.reason for trial in report.trials if trial.engine == 43)
+    assert re.fullmatch(rf"output 0 differs from that of {reference}, by .* of the largest value", wrong or "")
+
+
+def test_two_plans_that_differ(conv: Path, cudnn: ctypes.CDLL) -> None:
+    """One of them is wrong; a median could not tell which."""
+    cudnn.fake_exact(42)
+    cudnn.fake_offer(6)
+    try:
+        with convoy_runtime.load(conv, plan_cache=False, tune="quick", options=PlanOptions(engines=(41, 43))) as program:
+            (report,) = program.plans  # type: ignore[attr-defined]
+    finally:
+        cudnn.fake_exact(0)
+    assert {trial.engine: trial.reason is None for trial in report.trials} == {41: True, 43: False}
+    gc.collect()
+    assert cudnn.fake_alive() == 0
 
 
 def test_a_build_that_ends_its_process(conv: Path, cudnn: ctypes.CDLL, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,6 +28,7 @@ int cuMemsetD8Async(uintptr_t to, unsigned char value, size_t size, void *stream
 
 static int alive, handles, executed, failing, offered = 2;
 static int64_t large = 512;
+static int exact = -1;
 
 /// What tests ask and set.
 int fake_alive(void) { return alive; }
@@ -35,6 +36,8 @@ int fake_handles(void) { return handles; }
 int fake_executed(void) { return executed; }
 void fake_fail(int status) { failing = status; }
 void fake_offer(int engines) { offered = engines; }
+/// The engine that adds up in float32; all others have tensor cores.
+void fake_exact(int engine) { exact = engine - 40; }
 /// The workspace of engine 41, in bytes; it uses 512.
 void fake_workspace(int64_t bytes) { large = bytes; }
 
@@ -132,8 +135,11 @@ int cudnnBackendGetAttribute(Descriptor *descriptor, int name, int type, int64_t
     if (descriptor->index >= 6)
       return give(count, out, limit, 0, 4);
     return *count = 0, OK;
+  case 1303: // ENGINE_NUMERICAL_NOTE: TENSOR_CORE
+    if (descriptor->index != exact)
+      return give(count, out, limit, 0, 4);
+    return *count = 0, OK;
   case 302: // ENGINECFG_KNOB_CHOICES
-  case 1303:
     return *count = 0, OK;
   case 303: // ENGINECFG_WORKSPACE_SIZE, EXECUTION_PLAN_WORKSPACE_SIZE
   case 402:
