@@ -6,7 +6,6 @@ import contextlib
 import ctypes
 import hashlib
 import os
-import tempfile
 import threading
 from pathlib import Path
 from typing import Any
@@ -73,6 +72,8 @@ class NativeLibrary:
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
+        import tempfile
+
         # A folder that only this user can enter. The mapping outlives the file.
         with tempfile.TemporaryDirectory(prefix="convoy-") as folder:
             path = Path(folder) / MEMBER

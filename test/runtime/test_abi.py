@@ -48,6 +48,13 @@ def test_mirror_has_every_signature(tmp_path: Path) -> None:
     subprocess.run([c_compiler(), "-Werror", f"-I{ROOT}/runtime/abi", "-c", "types.c"], cwd=tmp_path, check=True)
 
 
+def test_a_load_imports_nothing_that_only_tuning_needs() -> None:
+    code = "import sys, convoy_runtime.cuda.executor; print(*sys.modules)"
+    imported = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert "convoy_runtime.cuda.planner" in imported
+    assert not {"convoy_runtime.cuda.tuner", "convoy_runtime.cuda.build_pool", "concurrent.futures"} & set(imported)
+
+
 def test_import_loads_neither_torch_nor_compiler_nor_driver() -> None:
     code = (
         "import sys, convoy_runtime;"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from convoy_runtime._native import MEMBER, NativeLibrary
 from convoy_runtime._safetensors import HostTensor
@@ -16,7 +16,6 @@ from convoy_runtime.timings import part
 
 from ._cudnn import Cudnn, open_cudnn
 from ._driver import Device
-from .build_pool import BuildPool
 from .capture import Captured
 from .form_choice import choose_form, form_member
 from .forms import SERIAL, Arguments, ProgramCapture
@@ -26,7 +25,9 @@ from .plan import Plan, Queue
 from .planner import Planner
 from .selection import Context, decide, give_way, randomize, select
 from .store import PlanStore
-from .tuner import TUNE_LEVELS
+
+if TYPE_CHECKING:
+    from .build_pool import BuildPool
 
 __all__ = ["Instance"]
 
@@ -123,7 +124,14 @@ class Instance:
     @contextlib.contextmanager
     def _pool(self, artifact: Artifact, cudnn: Cudnn, tune: str) -> Iterator[BuildPool | None]:
         """The processes that build plans, where the level of tuning wants them."""
-        if tune not in TUNE_LEVELS or not TUNE_LEVELS[tune].processes:
+        if tune == "off":
+            yield None
+            return
+        # What only tuning needs is imported by it alone: a load without it is to be short.
+        from .build_pool import BuildPool
+        from .tuner import TUNE_LEVELS
+
+        if not TUNE_LEVELS[tune].processes:
             yield None
             return
         pool = BuildPool(bytes(artifact.members[MEMBER]), cudnn.path, device=self._device.index)

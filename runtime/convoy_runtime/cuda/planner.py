@@ -10,7 +10,7 @@ import ctypes
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from convoy_runtime._abi import ConvoyCudnn
 from convoy_runtime.errors import CudnnError, PlanError
@@ -18,13 +18,15 @@ from convoy_runtime.manifest import Graph
 
 from ._cudnn import BackendDescriptor, Cudnn, version_text
 from ._enums import Attribute, BehaviorNote, Descriptor, NumericalNote, Type, name_of
-from .build_pool import BuildPool, Job
 from .configs import Config, config_of, engine_configs, heuristic_configs
 from .errata import erratum_of
 from .fingerprint import fingerprint
 from .options import PlanOptions
 from .plan import Plan, PlanReport
 from .store import LEVELS, OFFLINE, PlanStore, Record
+
+if TYPE_CHECKING:
+    from .build_pool import BuildPool
 
 __all__ = ["Planner", "no_memory_for"]
 
@@ -240,6 +242,8 @@ class Planner:
         self, graph: Graph, configs: Sequence[Config], rejected: list[str], pool: BuildPool, progress: Callable[[str], None]
     ) -> Iterator[Plan]:
         """The plans of configurations that the pool builds."""
+        from .build_pool import Job
+
         jobs = [Job(graph.symbol, graph.name, graph.location, config.engine, config.named_knobs) for config in configs]
         for config, built in zip(
             configs, pool.build(jobs, lambda done: progress(f"{done} of {len(jobs)} plans of {graph.name} compiled")), strict=True

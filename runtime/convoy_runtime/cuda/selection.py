@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from math import prod
 from statistics import median
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from convoy_runtime._native import NativeLibrary
 from convoy_runtime.errors import CudaError
@@ -16,13 +16,14 @@ from convoy_runtime.program import Progress
 from convoy_runtime.timings import part
 
 from ._driver import Device
-from .build_pool import BuildPool
 from .capture import Captured, Stopwatch
 from .forms import SERIAL, Arguments, Form
 from .plan import Plan, Queue
 from .planner import Planner
 from .scratch import fill_random
-from .tuner import TUNE_LEVELS, Tuner
+
+if TYPE_CHECKING:
+    from .build_pool import BuildPool
 
 __all__ = ["GAIN", "ROUNDS", "ROUND_MICROSECONDS", "Context", "ProgramForms", "decide", "give_way", "randomize", "select"]
 
@@ -74,6 +75,9 @@ def select(context: Context) -> dict[int, list[Plan]]:
             elif (known := planner.stored(graph, build, [], level=tune)) is not None:
                 found[index] = [known]
             else:
+                # Only here, because it imports much that a load without tuning does not need.
+                from .tuner import TUNE_LEVELS, Tuner
+
                 found[index] = Tuner(planner, context.device, context.queue, TUNE_LEVELS[tune], context.pool).tune(graph, build, tell)
                 planner.keep(build, found[index][0])
     except BaseException:

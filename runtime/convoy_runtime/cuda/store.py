@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tempfile
 import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -97,6 +96,8 @@ class PlanStore:
         error."""
         if self.folder is None:
             return
+        import tempfile
+
         path = self.folder / self.name(graph, options)
         others = [record for record in self.load(graph, options) if not self.fits(record) and not record.shipped]
         try:
