@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from convoy.artifact import HostTensor
     from convoy.frontend import ImportedModule
     from convoy_runtime import Program
+    from convoy_runtime.inspection import OfflinePlans
     from convoy_runtime.manifest import FileEntry, Manifest
-    from convoy_runtime.offline import OfflinePlans
 
 __all__ = ["CompiledModel", "compile", "compile_imported", "lower"]
 
@@ -117,13 +117,13 @@ def compile_imported(
     seconds: dict[str, float] | None = None,
 ) -> CompiledModel:
     """Compiles what the frontend made. Raises CompileError with the failed phase, its diagnostics and a reproducer, and what planning for
-    a GPU raises (`convoy_runtime.offline`)."""
+    a GPU raises (`convoy_runtime.inspection`)."""
     from convoy import _convoy
     from convoy_runtime._native import load_native
     from convoy_runtime._safetensors import write_safetensors
     from convoy_runtime.artifact import CONSTANTS
+    from convoy_runtime.inspection import offline_planner
     from convoy_runtime.manifest import ABI_VERSION, FORMAT, FORMAT_VERSION, Manifest
-    from convoy_runtime.offline import offline_planner
     from convoy_runtime.weights import host_tensor, prepare_weights
 
     clock = _Clock(progress, seconds)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from convoy_runtime.manifest import Graph, GraphTensor, Manifest
 
-__all__ = ["explain_artifact", "explain_manifest"]
+__all__ = ["explain_artifact", "explain_manifest", "signature"]
 
 
 def explain_artifact(path: str | os.PathLike[str]) -> str:
@@ -38,7 +38,7 @@ def _lines(manifest: Manifest) -> Iterator[str]:
     for index, call in enumerate(manifest.calls):
         graph = manifest.graphs[call.graph]
         yield f"  {index:3} {graph.name}: {' + '.join(graph.ops)}"
-        yield f"      {_signature(graph)}"
+        yield f"      {signature(graph)}"
         yield f"      {call.location}"
     yield ""
     yield "generated kernels"
@@ -52,7 +52,8 @@ def _lines(manifest: Manifest) -> Iterator[str]:
         yield "  nothing"
 
 
-def _signature(graph: Graph) -> str:
+def signature(graph: Graph) -> str:
+    """Operands and results of a graph, as `float16[1x4x8x8], float16[8x4x1x1] -> float16[1x8x8x8]`."""
     operands = [_tensor(tensor) for tensor in graph.tensors if tensor.role == "input"]
     results = [_tensor(tensor) for tensor in graph.tensors if tensor.role == "output"]
     return f"{', '.join(operands)} -> {', '.join(results)}"

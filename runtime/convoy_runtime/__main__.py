@@ -19,9 +19,9 @@ from ._native import MEMBER, load_native
 from .artifact import open_artifact
 from .dtypes import DTYPES
 from .errors import ArgumentError, ConvoyRuntimeError, PlanError
+from .inspection import offline_planner
 from .loader import load
 from .manifest import Manifest, TensorSpec
-from .offline import offline_planner
 from .plan_flags import add_arguments, from_arguments
 from .program import Program
 

@@ -19,9 +19,9 @@ from convoy_runtime.cuda.offline import OfflinePlans, device_file, device_proper
 from convoy_runtime.cuda.options import PlanOptions
 from convoy_runtime.cuda.planner import Planner
 from convoy_runtime.cuda.store import PlanStore, Scope
+from convoy_runtime.inspection import offline_planner
 from convoy_runtime.manifest import Call
 from convoy_runtime.manifest import Cudnn as CudnnVersions
-from convoy_runtime.offline import offline_planner
 
 H200 = device_file("h200", 91900)
 MANIFEST = affine_manifest(target="cuda", graphs=(conv_graph(),), calls=(Call(0, ""),), cudnn=CudnnVersions(91900, 90000, "float16"))

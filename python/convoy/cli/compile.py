@@ -25,7 +25,7 @@ from convoy.errors import ConvoyError
 from convoy.options import CompileOptions
 
 if TYPE_CHECKING:
-    from convoy_runtime.offline import OfflinePlans
+    from convoy_runtime.inspection import OfflinePlans
 
 __all__ = ["main", "populate_parser"]
 

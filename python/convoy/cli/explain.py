@@ -1,38 +1,145 @@
-"""tell what became of each op: groups, what they fused, and why anything stayed outside
+"""tell what became of each op: groups, what they fused, their plans and times, and why anything stayed outside
+
+Of an artifact, plans and times are those that `convoy tune` put into it. --measured runs it on the GPU and gives, for each call, time and
+share of the roofline, and for each graph its plan with the runners-up and what cuDNN refused. --json keeps all of it; FILE may be such a
+file, so that a page can be made where there is no GPU.
 
 examples:
   convoy explain resnet18.convoy
   convoy explain examples/resnet.py:resnet50 --dtype float16
+  convoy explain resnet50.convoy --measured --html resnet50.html
+  convoy explain resnet50.convoy --measured --json resnet50.json
+  convoy explain resnet50.json --html resnet50.html
 """
 
 from __future__ import annotations
 
 import argparse
+import os
+import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from convoy.errors import ConvoyError
+from convoy.explain import explain_artifact
+
+if TYPE_CHECKING:
+    from convoy.report import Report
+    from convoy_runtime.artifact import Artifact
 
 __all__ = ["main", "populate_parser"]
 
 
 def populate_parser(parser: argparse.ArgumentParser) -> None:
     """Adds this command's arguments."""
-    parser.add_argument("model", metavar="FILE", help="an artifact, FILE.py:FUNCTION, or a torch-dialect .mlir file")
+    from convoy_runtime.plan_flags import add_arguments
+
+    parser.add_argument("model", metavar="FILE", help="an artifact, what --json wrote, FILE.py:FUNCTION, or a torch-dialect .mlir file")
     parser.add_argument("--dtype", choices=("float32", "float16", "bfloat16"), help="type to compute in, when a model is given")
+    parser.add_argument("--measured", action="store_true", help="measure an artifact of the cuda target on the GPU")
+    parser.add_argument("--device", metavar="NAME", help="with --measured, cuda or cuda:N; default: the first GPU")
+    parser.add_argument("--html", type=Path, metavar="FILE", help="write one page that needs nothing else")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write everything as JSON; - is standard output")
+    parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
+    add_arguments(parser)
 
 
 def main(options: argparse.Namespace) -> int:
     """Runs the command."""
-    from convoy.explain import explain_artifact
+    if Path(options.model).suffix not in (".convoy", ".json"):
+        return _explain_model(options)
+    for path in (options.html, options.json):
+        if path is not None and str(path) != "-" and (path.is_dir() or not os.access(path.parent, os.W_OK)):
+            message = f"{path}: expected a file in a folder that exists and can be written to"
+            raise ConvoyError(message)
+    if _is_artifact_of_cpu(options):
+        print(explain_artifact(options.model), end="")
+        return 0
+    report = _report(options)
+    if options.html is not None:
+        from convoy.report import report_page
 
-    print(explain_artifact(options.model) if options.model.endswith(".convoy") else _explain_model(options.model, options.dtype), end="")
+        options.html.write_text(report_page(report))
+    if options.json is not None:
+        if str(options.json) == "-":
+            sys.stdout.write(report.to_json())
+            return 0
+        options.json.write_text(report.to_json())
+    if not options.quiet:
+        _print(report, options)
     return 0
 
 
-def _explain_model(name: str, dtype: str | None) -> str:
-    """The explanation of a model compiled for cuda: FILE.py:FUNCTION, or a torch-dialect .mlir file. Raises ConvoyError."""
+def _is_artifact_of_cpu(options: argparse.Namespace) -> bool:
+    """Whether FILE is one, and no more is asked for than can be said of it."""
+    if Path(options.model).suffix == ".json" or options.measured or options.html is not None or options.json is not None:
+        return False
+    from convoy_runtime.artifact import open_artifact
+
+    return open_artifact(options.model).manifest.target == "cpu"
+
+
+def _report(options: argparse.Namespace) -> Report:
+    """The report that FILE is, that its artifact holds, or that is measured."""
+    from convoy.report import collect_report, read_report
+    from convoy_runtime.artifact import open_artifact
+
+    path = Path(options.model)
+    if path.suffix == ".json":
+        if options.measured:
+            message = f"{path}: expected an artifact with --measured, got a report"
+            raise ConvoyError(message)
+        return read_report(path)
+    artifact = open_artifact(path)
+    if options.measured and artifact.manifest.target == "cuda":
+        return _measure(artifact, options)
+    return collect_report(artifact)
+
+
+def _measure(artifact: Artifact, options: argparse.Namespace) -> Report:
+    """Loads the artifact on the GPU and measures it."""
+    import convoy_runtime
+    from convoy.cli.progress import bar
+    from convoy.report import collect_report
+    from convoy_runtime.plan_flags import from_arguments
+
+    chosen = from_arguments(options)
+    try:
+        program = convoy_runtime.load(options.model, device=options.device, options=chosen)
+    except convoy_runtime.DeviceError as error:
+        message = (
+            f"--measured wants an NVIDIA GPU with its driver, cuda-bindings and cuDNN: {error}\n"
+            f"  hint: without --measured, what the artifact holds is told; `convoy explain FILE.json` shows what --json kept on a GPU"
+        )
+        raise ConvoyError(message) from error
+    with program, bar("measuring", quiet=options.quiet) as progress:
+        profile = program.profile(progress)  # type: ignore[attr-defined]
+        return collect_report(artifact, profile, program.plans, str(chosen or ""))  # type: ignore[attr-defined]
+
+
+def _print(report: Report, options: argparse.Namespace) -> None:
+    from convoy.report import plan_lines, report_lines
+
+    if report.times == "measured" or Path(options.model).suffix == ".json":
+        print("\n".join(report_lines(report)))
+        return
+    print(explain_artifact(options.model), end="")
+    print("\nplans in the artifact")
+    for line in plan_lines(report):
+        print(f"  {line}")
+
+
+def _explain_model(options: argparse.Namespace) -> int:
+    """Explains a model compiled for cuda: FILE.py:FUNCTION, or a torch-dialect .mlir file. Raises ConvoyError."""
     from convoy.cli.model_file import build_model
     from convoy.compiler import compile_imported
     from convoy.frontend import import_mlir, import_module
     from convoy.options import CompileOptions
 
+    if options.measured or options.html is not None or options.json is not None:
+        message = f"{options.model}: expected an artifact with --measured, --html and --json: compile the model first"
+        raise ConvoyError(message)
+    name = options.model
     imported = import_mlir(Path(name)) if name.endswith(".mlir") else import_module(*build_model(name))
-    return compile_imported(imported, CompileOptions.of(target="cuda", dtype=dtype, weights=False)).explain()
+    print(compile_imported(imported, CompileOptions.of(target="cuda", dtype=options.dtype, weights=False)).explain(), end="")
+    return 0

@@ -1,14 +1,40 @@
-"""Progress of long steps on a terminal, and how long each took."""
+"""Progress of long steps on a terminal, how long each took, and how far a program has come with its own."""
 
 from __future__ import annotations
 
+import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.status import Status
 
-__all__ = ["Steps"]
+if TYPE_CHECKING:
+    from convoy_runtime.program import Progress
+
+__all__ = ["Steps", "bar"]
+
+
+@contextmanager
+def bar(name: str, *, quiet: bool) -> Iterator[Progress | None]:
+    """What a program is told to report its progress to: a bar called `name` with the time left, on a terminal; a line for each step
+    elsewhere; nothing when `quiet`."""
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    console = Console(stderr=True)
+    if quiet:
+        yield None
+        return
+    if not console.is_terminal:
+        yield lambda what, done, count: print(f"{what} ({done + 1} of {count})", file=sys.stderr, flush=True)
+        return
+    with Bar(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), console=console) as shown:
+        task = shown.add_task(name, total=None)
+        yield lambda what, done, count: shown.update(task, description=what, completed=done, total=count)
 
 
 class Steps:

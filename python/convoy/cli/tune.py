@@ -14,17 +14,15 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from convoy.cli.progress import bar
 from convoy.errors import ConvoyError
 
 if TYPE_CHECKING:
-    from convoy_runtime.program import Program, Progress
+    from convoy_runtime.program import Program
 
 __all__ = ["main", "populate_parser"]
 
@@ -58,7 +56,7 @@ def main(options: argparse.Namespace) -> int:
         message = f"{options.artifact}: expected an artifact of the cuda target, got one of cpu, which has no plans"
         raise ConvoyError(message)
     begin = time.perf_counter()
-    with _progress(options.quiet) as progress:
+    with bar("tuning", quiet=options.quiet) as progress:
         program = convoy_runtime.load(
             options.artifact, device=options.device, options=from_arguments(options), tune=options.level, progress=progress
         )
@@ -95,21 +93,3 @@ def _report(program: Program, seconds: float) -> None:
         table.add_row(report.graph, str(report.engine), *figures, str(len(report.trials)), report.origin)
     Console(highlight=False, soft_wrap=True).print(table)
     print(f"{len(reports)} graphs in {seconds:.1f} s")
-
-
-@contextmanager
-def _progress(quiet: bool) -> Iterator[Progress | None]:
-    """A bar with the time left, on a terminal; a line for each step elsewhere; nothing when `quiet`."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    console = Console(stderr=True)
-    if quiet:
-        yield None
-        return
-    if not console.is_terminal:
-        yield lambda what, done, count: print(f"{what} ({done + 1} of {count})", file=sys.stderr, flush=True)
-        return
-    with Progress(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), console=console) as bar:
-        task = bar.add_task("tuning", total=None)
-        yield lambda what, done, count: bar.update(task, description=what, completed=done, total=count)

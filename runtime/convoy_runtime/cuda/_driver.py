@@ -85,6 +85,11 @@ class Device:
         # Never released: whoever holds memory of this device would have to be gone, and so would every other user in this thread.
         self._context = driver.call("cuDevicePrimaryCtxRetain", self.handle)
 
+    def attribute(self, name: str) -> int:
+        """The device attribute CU_DEVICE_ATTRIBUTE_`name`."""
+        kinds = self.driver.module.CUdevice_attribute
+        return int(self.driver.call("cuDeviceGetAttribute", getattr(kinds, f"CU_DEVICE_ATTRIBUTE_{name}"), self.handle))
+
     @contextmanager
     def current(self) -> Iterator[None]:
         """Makes the device this thread's current one while the `with` lasts."""

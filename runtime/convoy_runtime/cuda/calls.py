@@ -11,7 +11,8 @@ import ctypes
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from ctypes import c_void_p
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
 
 from convoy_runtime._abi import ABI_VERSION, ConvoyRuntime, pointer_array
 from convoy_runtime._native import NativeLibrary
@@ -21,7 +22,7 @@ from convoy_runtime.manifest import Call, Graph, GraphTensor, KernelArgument, Ma
 from .plan import Plan, Queue
 from .streams import Access
 
-__all__ = ["Calls", "Hook", "Trace"]
+__all__ = ["Calls", "Hook", "Trace", "TracedCall"]
 
 #: The status that a callback returns when it has kept an exception.
 RAISED = -1
@@ -108,25 +109,42 @@ class _Table(ABC):
         return ArtifactError(problem=problem, member="native.so")
 
 
+@dataclass(frozen=True, slots=True)
+class TracedCall:
+    """A call of a run: of kind `graph` (`index` is the call in the manifest), `kernel` (the kernel in the manifest) or `copy` (the number
+    of the copy). `launch` is how a kernel is launched: grid, block, shared memory in bytes. `bytes` is what a copy reads and writes."""
+
+    kind: Literal["graph", "kernel", "copy"]
+    index: int
+    launch: tuple[tuple[int, ...], tuple[int, ...], int] | None = None
+    bytes: int = 0
+
+
 class Trace(_Table):
-    """After a run, `accesses` says what each call reads and writes, and `graphs` which graph of the manifest it runs; None for kernels and
-    copies. Nothing is enqueued."""
+    """After a run, `calls` has its calls, `accesses` says what each reads and writes, and `graphs` which graph of the manifest it runs,
+    None for kernels and copies. Nothing is enqueued."""
 
     def __init__(self, manifest: Manifest) -> None:
         super().__init__(manifest)
+        self.calls: list[TracedCall] = []
         self.accesses: list[Access] = []
         self.graphs: list[int | None] = []
+        self._copies = 0
 
     def graph(self, index: int, call: int, site: Call, graph: Graph, pointers: tuple[int, ...]) -> None:
-        self._add(site.graph, _access(pointers, graph.tensors))
+        self._add(TracedCall("graph", call), site.graph, _access(pointers, graph.tensors))
 
     def kernel(self, index: int, kernel: int, grid: Any, block: Any, shared_bytes: int, arguments: Any, count: int) -> None:
-        self._add(None, _access([pointer or 0 for pointer in arguments[:count]], self._manifest.kernels[kernel].arguments))
+        call = TracedCall("kernel", kernel, (tuple(grid[:3]), tuple(block[:3]), shared_bytes))
+        self._add(call, None, _access([pointer or 0 for pointer in arguments[:count]], self._manifest.kernels[kernel].arguments))
 
     def copy(self, index: int, destination: int, source: int, size: int) -> None:
-        self._add(None, Access(((source, source + size),), ((destination, destination + size),)))
+        call = TracedCall("copy", self._copies, bytes=2 * size)
+        self._copies += 1
+        self._add(call, None, Access(((source, source + size),), ((destination, destination + size),)))
 
-    def _add(self, graph: int | None, access: Access) -> None:
+    def _add(self, call: TracedCall, graph: int | None, access: Access) -> None:
+        self.calls.append(call)
         self.graphs.append(graph)
         self.accesses.append(access)
 

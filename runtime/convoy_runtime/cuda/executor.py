@@ -22,6 +22,7 @@ from convoy_runtime.arrays import CPU, CUDA, View, aligned_copy, aligned_empty, 
 from convoy_runtime.artifact import Artifact
 from convoy_runtime.errors import ArgumentError, CudaError
 from convoy_runtime.manifest import TensorSpec
+from convoy_runtime.profile import Profile
 from convoy_runtime.program import POISON, Program, Progress
 
 from ._cudnn import open_cudnn
@@ -107,6 +108,14 @@ class CudaProgram(Program):
         """The plans that this program runs on, as members of an artifact by name: where it is loaded on such a GPU, they are there."""
         with self._lock, self._device.current():
             return self._loaded.plan_members()
+
+    def profile(self, progress: Progress | None = None) -> Profile:
+        """Measures what each call of the program takes, alone with cold caches as tuning does it, and one replay of the whole. Takes some
+        tens of milliseconds a graph. The static inputs hold random numbers afterwards, and so do weights that were never loaded. Raises
+        CudaError, also when the device has no memory for a graph's tensors twice."""
+        with self._lock, self._device.current():
+            self.synchronize()
+            return self._loaded.profile(progress, random_weights=not self._has_weights)
 
     @property
     def static_inputs(self) -> tuple[DeviceArray, ...]:

@@ -57,7 +57,7 @@ class Arguments:
 
 
 class ProgramCapture:
-    """Captures a program on its static buffers. Raises what running `convoy_main` raises."""
+    """Captures a program on its static buffers; `calls` are those it makes, in their order. Raises what running `convoy_main` raises."""
 
     def __init__(
         self, manifest: Manifest, native: NativeLibrary, device: Device, queue: Queue, kernels: Sequence[Any], arguments: Arguments
@@ -67,8 +67,8 @@ class ProgramCapture:
         trace = Trace(manifest)
         self._run(trace)
         self._accesses, self._graphs = trace.accesses, trace.graphs
-        kind = device.driver.module.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT
-        self._wave_bytes = int(device.driver.call("cuDeviceGetAttribute", kind, device.handle)) * _TILE_BYTES
+        self.calls = trace.calls
+        self._wave_bytes = device.attribute("MULTIPROCESSOR_COUNT") * _TILE_BYTES
 
     @property
     def default(self) -> Form:

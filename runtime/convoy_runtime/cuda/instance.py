@@ -11,6 +11,7 @@ from convoy_runtime._native import MEMBER, NativeLibrary
 from convoy_runtime._safetensors import HostTensor
 from convoy_runtime.artifact import Artifact
 from convoy_runtime.errors import ArtifactError, CudaError
+from convoy_runtime.profile import Profile
 from convoy_runtime.program import Progress
 from convoy_runtime.timings import part
 
@@ -23,7 +24,8 @@ from .memory import carve
 from .options import PlanOptions
 from .plan import Plan, Queue
 from .planner import Planner
-from .selection import Context, decide, give_way, randomize, select
+from .scratch import fill_inputs, fill_weights
+from .selection import Context, decide, give_way, select
 from .store import PlanStore
 
 if TYPE_CHECKING:
@@ -87,6 +89,18 @@ class Instance:
         members = dict(member for member in found if member is not None)
         return {**members, **form_member(self._manifest, self._store, repr(self._planner.options), self.plans)}
 
+    def profile(self, progress: Progress | None, *, random_weights: bool) -> Profile:
+        """What each call takes, and the whole, on random inputs. No run may be under way."""
+        # Only here: a load needs none of it.
+        from .profiler import Profiler
+
+        queue, manifest = self._queue, self._manifest
+        fill_inputs(manifest, queue, self.inputs)
+        if random_weights:
+            fill_weights(manifest, queue, self.prepared)
+        profiler = Profiler(manifest, self._device, queue, self._kernels, self.plans)
+        return profiler.profile(self._program.calls, self.captured, str(self.form), progress)
+
     def close(self) -> None:
         """Gives everything back; the last run has to be over. Calling it again does nothing."""
         self._resources.close()
@@ -97,7 +111,7 @@ class Instance:
         self.stream = int(call("cuStreamCreate", _STREAM_NON_BLOCKING))
         keep.callback(self._quietly, "cuStreamDestroy", self.stream)
         cudnn, handle = self._open_cudnn()
-        queue = Queue(self._driver, self.stream, cudnn, handle)
+        queue = self._queue = Queue(self._driver, self.stream, cudnn, handle)
         context: Context | None = None
         finalists: dict[int, list[Plan]] = {}
         if cudnn is not None:
@@ -106,7 +120,7 @@ class Instance:
                 context = Context(manifest, self._native, self._device, queue, self._planner, tune, progress, pool)
                 finalists = select(context)
             self._own(finalists)
-        kernels = self._load_kernels(artifact)
+        self._kernels = self._load_kernels(artifact)
 
         specs = (*manifest.inputs, *manifest.outputs, *manifest.prepared)
         memory, pointers = carve(self._device, [*(spec.bytes for spec in specs), manifest.arena_bytes])
@@ -115,9 +129,10 @@ class Instance:
         self.inputs, self.outputs = pointers[: ends[0]], pointers[ends[0] : ends[1]]
         self.prepared, self.arena = pointers[ends[1] : ends[2]], pointers[-1]
         arguments = Arguments(self.inputs, self.prepared, self.outputs, self.arena)
-        program = ProgramCapture(manifest, self._native, self._device, queue, kernels, arguments)
+        program = self._program = ProgramCapture(manifest, self._native, self._device, queue, self._kernels, arguments)
         if context is not None and tune != "off":
-            randomize(context, arguments)
+            fill_inputs(manifest, queue, self.inputs)
+            fill_weights(manifest, queue, self.prepared)
         self.captured = self._settle(context, program, finalists, arguments)
         keep.callback(self.captured.close)
 

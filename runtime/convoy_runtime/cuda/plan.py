@@ -49,10 +49,10 @@ class Trial:
 class PlanReport:
     """What was chosen for a graph.
 
-    `heuristic` is the list that offered it, `rank` its place there; `rejected` says why those before were not taken. `origin` is
-    `heuristics`, `tuning`, `offline` (made where the GPU was not), `stored plan`, `plan in the artifact`, or for either of these `engine
-    and knobs`, made anew, and `offline` before it. `tuned` is the level of work that found it (offline, off, quick, full), and `trials`
-    what was measured then, best first.
+    `heuristic` is the list that offered it, `rank` its place there; `rejected` says why those before it, or after tuning all that cannot
+    be built, were not taken. `origin` is `heuristics`, `tuning`, `offline` (made where the GPU was not), `stored plan`, `plan in the
+    artifact`, or for either of these `engine and knobs`, made anew, and `offline` before it. `tuned` is the level of work that found it
+    (offline, off, quick, full), `trials` what was measured then, best first, and `reference` what their results were compared with.
     """
 
     graph: str

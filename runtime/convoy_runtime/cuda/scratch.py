@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from math import prod
 
 import numpy as np
 
 from convoy_runtime.dtypes import DTYPES
-from convoy_runtime.manifest import Graph
+from convoy_runtime.manifest import Graph, Manifest
 
 from ._driver import Device, Driver
 from .memory import ALIGNMENT, Allocation
+from .plan import Queue
 
-__all__ = ["Scratch", "fill_random", "read_tensor"]
+__all__ = ["Scratch", "cold_sets", "fill_inputs", "fill_random", "fill_weights", "read_tensor"]
 
 #: Bytes before and after each tensor that nothing may change. As floats they are NaN, so reading them shows as well.
 _GUARD = 4096
@@ -26,15 +28,18 @@ _CHUNK_BYTES = 16 << 10
 _MAX_SETS = 16
 
 
+def cold_sets(device: Device, size: int) -> int:
+    """How many sets of buffers of `size` bytes it takes until the first is no longer in the L2 cache when its turn comes again."""
+    return max(1, min(_MAX_SETS, -(-2 * device.attribute("L2_CACHE_SIZE") // max(1, size))))
+
+
 class Scratch:
     """Buffers for one graph. `sets` are the pointers of its tensors, in the order of the manifest; all sets hold the same inputs."""
 
     def __init__(self, device: Device, stream: int, graph: Graph, workspace_bytes: int) -> None:
         self._driver, self._stream, self._graph = device.driver, stream, graph
-        attribute = self._driver.module.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE
-        cache = int(self._driver.call("cuDeviceGetAttribute", attribute, device.handle))
         self._sizes = [tensor.bytes for tensor in graph.tensors]
-        count = max(1, min(_MAX_SETS, -(-2 * cache // max(1, sum(self._sizes)))))
+        count = cold_sets(device, sum(self._sizes))
         # One allocation: guard, tensor, guard, tensor, ... guard, workspace, guard.
         offsets, end = [], _GUARD
         for size in [*(self._sizes * count), workspace_bytes]:
@@ -89,6 +94,20 @@ class Scratch:
 
     def _read(self, pointer: int, size: int) -> np.ndarray:
         return _read(self._driver, self._stream, pointer, size)
+
+
+def fill_inputs(manifest: Manifest, queue: Queue, pointers: Sequence[int]) -> None:
+    """Fills the inputs of a program with random numbers: zeros would let the GPU clock higher than real numbers do."""
+    for spec, pointer in zip(manifest.inputs, pointers, strict=True):
+        fill_random(queue.driver, queue.stream, pointer, spec.bytes, spec.dtype)
+
+
+def fill_weights(manifest: Manifest, queue: Queue, pointers: Sequence[int]) -> None:
+    """Fills the prepared weights of a program with random numbers."""
+    for spec, pointer in zip(manifest.prepared, pointers, strict=True):
+        # Values stay in range over many layers when a weight of K x C... is divided by the root of its fan-in.
+        fan_in = max(1, prod(spec.shape[1:]))
+        fill_random(queue.driver, queue.stream, pointer, spec.bytes, spec.dtype, scale=fan_in**-0.5)
 
 
 def read_tensor(driver: Driver, stream: int, pointer: int, size: int, dtype: str) -> np.ndarray:

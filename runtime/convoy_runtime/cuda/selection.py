@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
-from math import prod
 from statistics import median
 from typing import TYPE_CHECKING, Protocol
 
@@ -17,15 +16,14 @@ from convoy_runtime.timings import part
 
 from ._driver import Device
 from .capture import Captured, Stopwatch
-from .forms import SERIAL, Arguments, Form
+from .forms import SERIAL, Form
 from .plan import Plan, Queue
 from .planner import Planner
-from .scratch import fill_random
 
 if TYPE_CHECKING:
     from .build_pool import BuildPool
 
-__all__ = ["GAIN", "ROUNDS", "ROUND_MICROSECONDS", "Context", "ProgramForms", "decide", "give_way", "randomize", "select"]
+__all__ = ["GAIN", "ROUNDS", "ROUND_MICROSECONDS", "Context", "ProgramForms", "decide", "give_way", "select"]
 
 #: How whole programs are compared.
 ROUNDS = 7
@@ -112,20 +110,9 @@ class ProgramForms(Protocol):
     def capture(self, plans: Mapping[int, Plan], form: Form) -> Captured: ...
 
 
-def randomize(context: Context, arguments: Arguments) -> None:
-    """Fills inputs and prepared weights with random numbers: zeros would let the GPU clock higher than real numbers do."""
-    manifest, queue = context.manifest, context.queue
-    for spec, pointer in zip(manifest.inputs, arguments.inputs, strict=True):
-        fill_random(queue.driver, queue.stream, pointer, spec.bytes, spec.dtype)
-    for spec, pointer in zip(manifest.prepared, arguments.prepared, strict=True):
-        # Values stay in range over many layers when a weight of K x C... is divided by the root of its fan-in.
-        fan_in = max(1, prod(spec.shape[1:]))
-        fill_random(queue.driver, queue.stream, pointer, spec.bytes, spec.dtype, scale=fan_in**-0.5)
-
-
 def decide(context: Context, program: ProgramForms, finalists: dict[int, list[Plan]]) -> dict[int, Plan]:
     """One plan a graph: what alone looked equally fast is tried in place, one graph after another, those first that take most time. What
-    the program reads should be random (`randomize`)."""
+    the program reads should be random (`fill_inputs`, `fill_weights`)."""
     calls = [site.graph for site in context.manifest.calls]
 
     def share(index: int) -> float:

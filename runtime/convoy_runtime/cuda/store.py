@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-__all__ = ["LEVELS", "OFFLINE", "PlanStore", "Record", "Scope"]
+__all__ = ["LEVELS", "OFFLINE", "PlanFile", "PlanStore", "Record", "Scope", "read_file"]
 
 #: The level of plans that were made where the GPU was not.
 OFFLINE: Final = "offline"
@@ -49,13 +49,23 @@ class Record:
     shipped: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class PlanFile:
+    """A file of a store: the records of one graph (its fingerprint) on one GPU (its name) under one set of options (their text)."""
+
+    gpu: str
+    graph: str
+    options: str
+    records: tuple[Record, ...]
+
+
 class PlanStore:
     """Records for one scope: those in `folder`, where new ones go, and the `members` of an artifact. Without a folder nothing is kept."""
 
     def __init__(self, folder: Path | None, scope: Scope, members: Mapping[str, bytes | memoryview] | None = None) -> None:
         self.folder, self.scope, self._members = folder, scope, members or {}
         self._warned = False
-        self._shipped: list[tuple[str, str, str]] | None = None
+        self._shipped: list[PlanFile] | None = None
 
     @staticmethod
     def default_folder() -> Path:
@@ -68,22 +78,24 @@ class PlanStore:
         """What is known of a graph of this fingerprint, the best first: a record for this cuDNN and driver, then one that more work went
         into, then one of a newer cuDNN. A file that cannot be read counts as none."""
         name = self.name(graph, options)
-        records = [replace(record, shipped=True) for record in _records(bytes(self._members.get(name, b"")))]
+        shipped, kept = read_file(self._members.get(name, b"")), None
         if self.folder is not None:
             with suppress(OSError):
-                records += _records((self.folder / name).read_bytes())
+                kept = read_file((self.folder / name).read_bytes())
+        records = [replace(record, shipped=True) for record in shipped.records] if shipped is not None else []
+        records += kept.records if kept is not None else ()
         return sorted(records, key=lambda each: (self.fits(each), LEVELS.index(each.level), each.cudnn, not each.shipped), reverse=True)
 
     def others(self, graph: str, options: str) -> list[str]:
         """Why `load` does not give plans that the artifact has for a graph of this fingerprint: another GPU, other options."""
         if self._shipped is None:
             plans = (content for name, content in self._members.items() if name.startswith("plans/"))
-            self._shipped = [each for content in plans if (each := _header(content)) is not None]
+            self._shipped = [each for content in plans if (each := read_file(content)) is not None]
         found = []
-        for gpu, known, restricted in self._shipped:
-            if known == graph and gpu != self.scope.gpu:
-                found.append(f"plan in the artifact: expected one for {self.scope.gpu}, got one for {gpu}")
-            elif known == graph and restricted != options:
+        for file in self._shipped:
+            if file.graph == graph and file.gpu != self.scope.gpu:
+                found.append(f"plan in the artifact: expected one for {self.scope.gpu}, got one for {file.gpu}")
+            elif file.graph == graph and file.options != options:
                 found.append("plan in the artifact: expected one made with these options, got one made with others")
         return found
 
@@ -123,17 +135,11 @@ class PlanStore:
         return json.dumps({"format": _FORMAT, "gpu": self.scope.gpu, "graph": graph, "options": options, "records": records}).encode()
 
 
-def _records(text: bytes) -> list[Record]:
-    with suppress(ValueError, KeyError, TypeError):
-        return [_record(each) for each in json.loads(text)["records"]]
-    return []
-
-
-def _header(content: bytes | memoryview) -> tuple[str, str, str] | None:
-    """GPU, graph and options of a file; None when it is none of a store."""
+def read_file(content: bytes | memoryview) -> PlanFile | None:
+    """What is in a file of a store; None when it cannot be read."""
     with suppress(ValueError, KeyError, TypeError):
         value = json.loads(bytes(content))
-        return value["gpu"], value["graph"], value["options"]
+        return PlanFile(value["gpu"], value["graph"], value["options"], tuple(_record(each) for each in value["records"]))
     return None
 
 

@@ -116,12 +116,9 @@ class Tuner:
             best = ranked[0].microseconds or 0.0
             close_calls = [each for each in ranked[:_FINALISTS] if (each.microseconds or 0.0) <= best * _CLOSE]
             kept.update(id(each.plan) for each in close_calls)
-            return [
-                replace(
-                    each.plan, report=replace(each.plan.report, origin="tuning", tuned=self.level.name, trials=trials, reference=reference)
-                )
-                for each in close_calls
-            ]
+            said: dict[str, Any] = {"origin": "tuning", "trials": trials, "rejected": tuple(rejected), "reference": reference}
+            reports = [replace(each.plan.report, tuned=self.level.name, **said) for each in close_calls]
+            return [replace(each.plan, report=report) for each, report in zip(close_calls, reports, strict=True)]
 
     def _plans(self, graph: Graph, operations: Any, rejected: list[str], progress: Callable[[str], None]) -> list[Plan]:
         plans: list[Plan] = []

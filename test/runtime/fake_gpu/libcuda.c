@@ -218,8 +218,13 @@ CUresult cuDeviceGetCount(int *count) { return *count = 1, OK; }
 CUresult cuDeviceGet(int *device, int ordinal) { return *device = ordinal, ordinal ? 101 : OK; }
 CUresult cuDeviceGetName(char *name, int length, int device) { return snprintf(name, length, "Fake GPU %d", device), OK; }
 CUresult cuDeviceGetAttribute(int *value, int attribute, int device) {
-  // CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE
-  return *value = attribute == 16 ? 1 : 100, device || (attribute != 16 && attribute != 38);
+  // CU_DEVICE_ATTRIBUTE_: CLOCK_RATE, MULTIPROCESSOR_COUNT, MEMORY_CLOCK_RATE, GLOBAL_MEMORY_BUS_WIDTH, L2_CACHE_SIZE,
+  // COMPUTE_CAPABILITY_MAJOR and COMPUTE_CAPABILITY_MINOR.
+  static const int known[][2] = {{13, 1000000}, {16, 1}, {36, 2000000}, {37, 512}, {38, 100}, {75, 9}, {76, 0}};
+  for (size_t i = 0; i < sizeof known / sizeof *known; ++i)
+    if (known[i][0] == attribute)
+      return *value = known[i][1], device;
+  return INVALID;
 }
 CUresult cuDevicePrimaryCtxRetain(void **result, int device) { return *result = &context, device ? INVALID : OK; }
 CUresult cuCtxGetCurrent(void **result) { return *result = current, OK; }

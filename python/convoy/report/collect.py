@@ -1,0 +1,183 @@
+"""Collects a report: from an artifact alone, or with what a program measured of itself on a GPU."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from convoy.errors import ConvoyError
+from convoy.explain import signature
+from convoy.report.model import Candidate, Choice, Gpu, OutsideOp, Report, SourceFile, Step
+from convoy.report.peaks import gpu_of
+from convoy.report.products import Products, products_of
+
+if TYPE_CHECKING:
+    from convoy_runtime.artifact import Artifact
+    from convoy_runtime.inspection import PlanReport
+    from convoy_runtime.manifest import Manifest
+    from convoy_runtime.profile import Profile, Timing
+
+__all__ = ["collect_report"]
+
+#: Lines of source that are shown before and after one that a step came from.
+_AROUND = 2
+
+
+def collect_report(artifact: Artifact, profile: Profile | None = None, plans: Sequence[PlanReport] = (), options: str = "") -> Report:
+    """The report of an artifact of the `cuda` target. With `profile`, what a program measured, `plans` are those that it ran on, and
+    `options` the text of its PlanOptions; without, plans and times are those that tuning put into the artifact. Raises ArtifactError,
+    ConvoyError for another target."""
+    from convoy_runtime.inspection import program_calls
+
+    manifest = artifact.manifest
+    if manifest.target != "cuda":
+        message = f"{artifact.path}: expected an artifact of the cuda target, got one of {manifest.target}, which has no plans"
+        raise ConvoyError(message)
+    gpu: Gpu | None = None
+    times: Literal["measured", "tuning", "none"]
+    if profile is not None:
+        gpu, times = gpu_of(profile.gpu), "measured"
+        choices = [_choice(plan, gpu.name, gpu.cudnn, gpu.driver, options, used=True) for plan in plans]
+        timings: Sequence[Timing] = profile.timings
+    else:
+        choices = _shipped(artifact)
+        timings = [_tuned(timing, manifest, choices) for timing in program_calls(artifact)]
+        times = "tuning" if any(timing.microseconds is not None for timing in timings) else "none"
+    products = _products(artifact)
+    steps = tuple(_limited(_step(timing, manifest, products), gpu) for timing in timings)
+    return Report(
+        model=Path(artifact.path).name,
+        target=manifest.target,
+        producer=dict(manifest.producer),
+        times=times,
+        gpu=gpu,
+        form=profile.form if profile is not None else None,
+        replay_microseconds=profile.replay_microseconds if profile is not None else None,
+        steps=steps,
+        choices=tuple(choices),
+        outside=tuple(OutsideOp(op.op, op.location, op.reason) for op in manifest.outside),
+        sources=tuple(_sources(step.location for step in steps)),
+    )
+
+
+# Plans.
+
+
+def _choice(plan: PlanReport, gpu: str, cudnn: int, driver: int, options: str, *, used: bool) -> Choice:
+    candidates = (
+        Candidate(each.engine, each.knobs, each.workspace_bytes, each.microseconds, each.reason, each.first) for each in plan.trials
+    )
+    return Choice(
+        graph=plan.graph, gpu=gpu, cudnn=cudnn, driver=driver, options=options, used=used, origin=plan.origin, tuned=plan.tuned,
+        engine=plan.engine, knobs=plan.knobs, numerical_notes=plan.numerical_notes, behavior_notes=plan.behavior_notes,
+        workspace_bytes=plan.workspace_bytes, heuristic=plan.heuristic, rank=plan.rank, candidates=tuple(candidates),
+        rejected=plan.rejected, reference=plan.reference,
+    )  # fmt: skip
+
+
+def _shipped(artifact: Artifact) -> list[Choice]:
+    """The plans in an artifact; those are `used` that were made for one GPU, with one cuDNN, one driver and one set of options, for which
+    most were measured."""
+    from convoy_runtime.inspection import shipped_plans
+
+    choices = [_choice(each.report, each.gpu, each.cudnn, each.driver, each.options, used=False) for each in shipped_plans(artifact)]
+    measured = Counter(_scope(choice) for choice in choices if choice.candidates)
+    if not measured:
+        return choices
+    best = max(measured, key=lambda scope: measured[scope])
+    return [replace(choice, used=_scope(choice) == best) for choice in choices]
+
+
+def _scope(choice: Choice) -> tuple[str, int, int, str]:
+    return choice.gpu, choice.cudnn, choice.driver, choice.options
+
+
+def _tuned(timing: Timing, manifest: Manifest, choices: Iterable[Choice]) -> Timing:
+    """With the time that tuning measured for the graph's plan."""
+    if timing.kind != "graph":
+        return timing
+    name = manifest.graphs[manifest.calls[timing.index].graph].name
+    for choice in choices:
+        if choice.used and choice.graph == name:
+            chosen = (each.microseconds for each in choice.candidates if choice.is_chosen(each))
+            return replace(timing, microseconds=next(chosen, None))
+    return timing
+
+
+# Steps.
+
+
+def _products(artifact: Artifact) -> list[Products]:
+    """What each graph computes."""
+    from convoy.graphs import GraphError
+    from convoy.graphs.decode import decode
+    from convoy_runtime._native import MEMBER, load_native
+    from convoy_runtime.recorder import RecordingError, record
+
+    manifest = artifact.manifest
+    if not manifest.graphs:
+        return []
+    native = load_native(artifact.members[MEMBER], path=artifact.path)
+    found = []
+    for graph in manifest.graphs:
+        try:
+            operations = decode(record(native.builder(graph.symbol)), graph.name)
+            found.append(products_of(operations, allow_tf32=manifest.cudnn is None or manifest.cudnn.allow_tf32))
+        except (GraphError, RecordingError):
+            # A graph with operations that have no plain form: it is compared with the copy speed alone.
+            found.append(Products(None, None))
+    return found
+
+
+def _step(timing: Timing, manifest: Manifest, products: Sequence[Products]) -> Step:
+    def make(name: str, form: str, tensors: str, location: str, size: int, computed: Products) -> Step:
+        return Step(
+            kind=timing.kind, name=name, form=form, tensors=tensors, location=location, bytes=size, flops=computed.flops,
+            rate=computed.rate, microseconds=timing.microseconds, limit_microseconds=None, bound=None,
+        )  # fmt: skip
+
+    if timing.kind == "graph":
+        call = manifest.calls[timing.index]
+        graph = manifest.graphs[call.graph]
+        size = sum(tensor.bytes for tensor in graph.tensors)
+        return make(graph.name, " + ".join(graph.ops), signature(graph), call.location, size, products[call.graph])
+    if timing.kind == "kernel":
+        kernel = manifest.kernels[timing.index]
+        sizes = ", ".join(f"{argument.role} {argument.bytes} bytes" for argument in kernel.arguments)
+        return make(kernel.name, "generated kernel", sizes, kernel.location, kernel.bytes, Products(None, None))
+    return make(f"copy {timing.index}", "copy", f"{timing.bytes // 2} bytes", "", timing.bytes, Products(None, None))
+
+
+def _limited(step: Step, gpu: Gpu | None) -> Step:
+    """With the least time that the GPU allows: to move the bytes at copy speed, or to compute the products at its highest clock."""
+    if gpu is None:
+        return step
+    memory = step.bytes / gpu.copy_bytes * 1e6
+    peak = gpu.flops.get(step.rate or "")
+    compute = step.flops / peak * 1e6 if step.flops and peak else 0.0
+    return replace(step, limit_microseconds=max(memory, compute), bound="compute" if compute > memory else "memory")
+
+
+# Source.
+
+
+def _sources(locations: Iterable[str]) -> Iterable[SourceFile]:
+    """The lines that steps came from, with some around them, of those files that can be read here."""
+    wanted: dict[str, set[int]] = {}
+    for location in locations:
+        path, _, number = location.rpartition(":")
+        if path and number.isdecimal():
+            wanted.setdefault(path, set()).add(int(number))
+    for path, numbers in sorted(wanted.items()):
+        try:
+            text = Path(path).read_text().splitlines()
+        except (OSError, UnicodeDecodeError):
+            continue
+        shown = {near for number in numbers for near in range(number - _AROUND, number + _AROUND + 1)}
+        lines = tuple((number, text[number - 1]) for number in sorted(shown) if 0 < number <= len(text))
+        if lines:
+            yield SourceFile(os.fspath(path), lines)

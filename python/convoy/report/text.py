@@ -1,0 +1,89 @@
+"""A report on a terminal: totals, each call, and for each graph its plan with the runners-up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from convoy.report.model import Candidate, Choice, Report
+from convoy.report.words import count, headline, knobs, micro, percent, scale, scope
+
+__all__ = ["plan_lines", "report_lines"]
+
+#: Runners-up, and refusals, that are printed for a plan; the page has all of them.
+_SHOWN = 5
+#: The first so many columns of the table hold numbers.
+_NUMBERS = 7
+
+
+def report_lines(report: Report) -> Iterator[str]:
+    """Everything that was measured."""
+    yield headline(report)
+    yield from (f"  {note}" for note in (report.gpu.notes if report.gpu is not None else ()))
+    yield from (f"  {line}" for line in _totals(report))
+    yield ""
+    yield from _steps(report)
+    yield ""
+    yield from plan_lines(report)
+
+
+def plan_lines(report: Report) -> Iterator[str]:
+    """The plans, each with what was measured beside it and what was refused."""
+    if not report.choices:
+        yield "no plans: they are made when the program is loaded; `convoy tune` measures them and puts them into the artifact"
+    for choice in report.choices:
+        yield from _plan(choice)
+
+
+def _totals(report: Report) -> Iterator[str]:
+    if report.replay_microseconds is not None:
+        yield f"one replay {micro(report.replay_microseconds)} us ({report.form})"
+    total, limit = report.sum_microseconds, report.limit_microseconds
+    if total is not None:
+        measured = sum(step.microseconds is not None for step in report.steps)
+        calls = count(measured, "call") if measured == len(report.steps) else f"{measured} of {len(report.steps)} calls"
+        roofline = f"; the roofline allows {micro(limit)} us, {percent(limit / total)}" if limit is not None else ""
+        yield f"{calls}, each alone with cold caches: {micro(total)} us together{roofline}"
+
+
+def _steps(report: Report) -> Iterator[str]:
+    """A table that is as wide as it has to be: cut to fit a terminal it would say nothing."""
+    rows = [("#", "us", "roofline us", "share", "bytes", "FLOPs", "engine", "limit", "call", "form", "location")]
+    for number, step in enumerate(report.steps):
+        choice = report.choice_of(step)
+        rows.append((
+            str(number), micro(step.microseconds), micro(step.limit_microseconds), percent(step.share), scale(step.bytes, "B"),
+            scale(step.flops, ""), str(choice.engine) if choice is not None else "-", step.bound or "-", step.name, step.form,
+            step.location,
+        ))  # fmt: skip
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        numbers = (cell.rjust(width) for cell, width in zip(row[:_NUMBERS], widths, strict=False))
+        words = (cell.ljust(width) for cell, width in zip(row[_NUMBERS:], widths[_NUMBERS:], strict=True))
+        yield "  ".join((*numbers, *words)).rstrip()
+
+
+def _plan(choice: Choice) -> Iterator[str]:
+    notes = ", ".join((*choice.numerical_notes, *choice.behavior_notes))
+    found = f"{choice.heuristic}[{choice.rank}], {choice.origin}, level {choice.tuned}"
+    yield f"{choice.graph}: {_engine(choice)} [{notes}] workspace {choice.workspace_bytes} bytes"
+    yield f"  {found}; for {scope(choice)}"
+    timed = [each for each in choice.candidates if each.microseconds is not None]
+    out = [each for each in choice.candidates if each.microseconds is None]
+    for each in timed[:_SHOWN]:
+        marks = [mark for mark, is_so in (("chosen", choice.is_chosen(each)), ("cuDNN's first", each.first)) if is_so]
+        said = f" ({', '.join(marks)})" if marks else ""
+        yield f"  {micro(each.microseconds):>9} us  {_engine(each)} workspace {each.workspace_bytes} bytes{said}"
+    yield from _more(len(timed), "slower plan")
+    refused = [*(f"{_engine(each)}: {each.reason}" for each in out), *choice.rejected]
+    for line in refused[:_SHOWN]:
+        yield f"  not {line}"
+    yield from _more(len(refused), "refusal")
+
+
+def _engine(plan: Choice | Candidate) -> str:
+    return f"engine {plan.engine} {{{knobs(plan.knobs)}}}"
+
+
+def _more(number: int, what: str) -> Iterator[str]:
+    if number > _SHOWN:
+        yield f"  and {count(number - _SHOWN, what)} more"

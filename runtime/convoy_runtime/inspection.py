@@ -1,0 +1,80 @@
+"""What can be asked about an artifact where it is not loaded: what it calls, which plans it holds, which ones an absent GPU would get.
+
+Nothing of the `cuda` target is imported before a question is asked, because its packages may not be installed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ._native import MEMBER, load_native
+from .artifact import Artifact
+from .profile import Timing
+
+if TYPE_CHECKING:
+    from .cuda.offline import OfflinePlanner, OfflinePlans
+    from .cuda.plan import PlanReport
+
+__all__ = ["OfflinePlanner", "OfflinePlans", "PlanReport", "ShippedPlan", "offline_planner", "program_calls", "shipped_plans"]
+
+
+#: Aligned as the ABI asks for.
+_ADDRESS = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class ShippedPlan:
+    """A plan in an artifact: what it was made for (the GPU's name, versions as 91900 and 13000, the text of PlanOptions), and its report,
+    whose `graph` is the manifest's name."""
+
+    gpu: str
+    cudnn: int
+    driver: int
+    options: str
+    report: PlanReport
+
+
+def offline_planner(device: str, minimum: int = 0) -> OfflinePlanner:
+    """A planner for `device`: the name of a GPU whose properties are known, as h200, or a file of them. `minimum` is the oldest cuDNN that
+    will do, as 90000. Raises DeviceError when cuDNN, cuBLASLt or the properties are not there."""
+    from .cuda.offline import OfflinePlanner
+
+    return OfflinePlanner(device, minimum)
+
+
+def program_calls(artifact: Artifact) -> list[Timing]:
+    """What the program of the `cuda` target calls, in its order; nothing is measured. Raises ArtifactError."""
+    from .cuda.calls import Trace
+
+    manifest = artifact.manifest
+    trace = Trace(manifest)
+    # Addresses are only handed on, so any will do.
+    inputs, prepared, outputs = ([_ADDRESS] * len(specs) for specs in (manifest.inputs, manifest.prepared, manifest.outputs))
+    trace.run(load_native(artifact.members[MEMBER], path=artifact.path), inputs, prepared, outputs, _ADDRESS)
+    return [Timing(call.kind, call.index, call.bytes, None) for call in trace.calls]
+
+
+def shipped_plans(artifact: Artifact) -> list[ShippedPlan]:
+    """The plans that an artifact holds, by graph in the order of the manifest; those that cannot be read are left out."""
+    from .cuda.fingerprint import fingerprint
+    from .cuda.plan import PlanReport
+    from .cuda.store import read_file
+
+    files = [file for name, content in artifact.members.items() if name.startswith("plans/") if (file := read_file(content)) is not None]
+    if not files:
+        return []
+    native = load_native(artifact.members[MEMBER], path=artifact.path)
+    found = []
+    for graph in artifact.manifest.graphs:
+        content = fingerprint(native.builder(graph.symbol))
+        for file in files:
+            if file.graph != content:
+                continue
+            for record in file.records:
+                try:
+                    report = PlanReport.of_record(record.report, graph, str(record.report.get("origin")))
+                except (TypeError, KeyError):
+                    continue
+                found.append(ShippedPlan(file.gpu, record.cudnn, record.driver, file.options, report))
+    return found

@@ -1,0 +1,337 @@
+"""The report of `convoy explain`: its figures, its JSON and its page."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from convoy.cli.main import main
+from convoy.errors import ConvoyError
+from convoy.graphs.model import Node, OperationGraph, Tensor
+from convoy.report import Report, collect_report, read_report, report_lines, report_page
+from convoy.report.model import Candidate, Choice, OutsideOp, SourceFile, Step
+from convoy.report.peaks import gpu_of
+from convoy.report.products import Products, products_of
+from convoy_runtime.artifact import open_artifact
+from convoy_runtime.profile import GpuFacts, Profile
+
+ROOT = Path(__file__).resolve().parents[2]
+TINY = f"{ROOT}/test/cli/Inputs/tiny.py"
+FACTS = GpuFacts("NVIDIA H200", (9, 0), 132, 1_980_000, 3_201_000, 6144, 62914560, 13000, 91900, 4.3e12)
+#: Elements that never have an end tag.
+VOID = {"meta", "input", "br", "link", "img", "hr"}
+
+
+def step(number: int, **changes: Any) -> Step:
+    fields = Step(
+        kind="graph", name=f"conv_{number % 7}", form="convolution + relu", tensors="float16[1x4] -> float16[1x8]", location="m<o>del.py:2",
+        bytes=4300, flops=10_000, rate="float16", microseconds=2.0, limit_microseconds=0.001, bound="memory",
+    )  # fmt: skip
+    return replace(fields, **changes)
+
+
+def choice(graph: str, **changes: Any) -> Choice:
+    candidates = (Candidate(41, {"TILE": 1}, 0, 2.0, None, False), Candidate(3, {}, 0, None, "writes behind <tensor> 4", True))
+    fields = Choice(
+        graph=graph, gpu="NVIDIA H200", cudnn=91900, driver=13000, options="", used=True, origin="stored plan", tuned="quick", engine=41,
+        knobs={"TILE": 1}, numerical_notes=("TENSOR_CORE",), behavior_notes=(), workspace_bytes=512, heuristic="A", rank=1,
+        reference="the median of 5 plans",
+        candidates=candidates, rejected=("A[0] engine 4 {}: CUDNN_STATUS_NOT_SUPPORTED: Reason: x < <b>y</b>",),
+    )  # fmt: skip
+    return replace(fields, **changes)
+
+
+@pytest.fixture
+def report() -> Report:
+    """300 groups, two kernels and a copy."""
+    kernel = step(0, kind="kernel", name="main_relu_0", form="generated kernel", flops=None, rate=None, location="other.py:9")
+    copy = step(0, kind="copy", name="copy 0", form="copy", flops=None, rate=None, location="")
+    return Report(
+        model="m.convoy", target="cuda", producer={"convoy": "1"}, times="measured", gpu=gpu_of(FACTS), form="calls side by side",
+        replay_microseconds=500.0, steps=(kernel, *(step(number) for number in range(300)), kernel, copy),
+        choices=tuple(choice(f"conv_{number}") for number in range(7)), outside=(OutsideOp("tcp.sin", "model.py:3", "no <reason>"),),
+        sources=(SourceFile("m<o>del.py", ((1, "def f(x):"), (2, "    return x < 1"), (7, "end"))),),
+    )  # fmt: skip
+
+
+class Page(HTMLParser):
+    """What is in a page: every tag with its attributes, ids, links, visible text, and whether all tags are closed in order."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+        self.text = ""
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attributes)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attributes)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open and self.open[-1] not in ("script", "style"):
+            self.text += data
+
+    def all(self, name: str) -> list[str]:
+        """The values of an attribute, in order."""
+        return [value for _, attributes in self.tags if (value := attributes.get(name)) is not None]
+
+
+def test_the_page_needs_nothing_else(report: Report) -> None:
+    text = report_page(report)
+    page = Page(text)
+    assert not {tag for tag, _ in page.tags} & {"link", "img", "iframe", "object", "embed", "base", "form", "source", "video", "audio"}
+    assert not page.all("src")
+    assert not page.all("srcset")
+    assert all(link.startswith("#") for link in page.all("href"))
+    assert not re.search(r"https?:|//\w|url\(|@import|fetch\(|XMLHttpRequest|WebSocket|import\s*\(", text)
+    (policy,) = (each["content"] for tag, each in page.tags if tag == "meta" and each.get("http-equiv") == "Content-Security-Policy")
+    assert policy is not None
+    assert policy.startswith("default-src 'none'")
+
+
+def test_the_page_holds_together(report: Report) -> None:
+    page = Page(report_page(report))
+    ids = page.all("id")
+    assert len(ids) == len(set(ids))
+    targets = {link.removeprefix("#") for link in page.all("href")}
+    assert targets <= set(ids)
+    # A bar and a row for each call; the bars fill the timeline from end to end.
+    rows = [f"call-{number}" for number in range(303)]
+    assert [each for each in ids if each.startswith("call-")] == rows
+    assert page.all("data-call") == [str(number) for number in range(303)]
+    bars = [each for tag, each in page.tags if tag == "svg" and "x" in each]
+    end = float((bars[-1]["x"] or "").rstrip("%")) + float((bars[-1]["width"] or "").rstrip("%"))
+    assert end == pytest.approx(100, abs=0.01)
+    # A line of source leads to its calls and they to it.
+    assert {"call-1", "source-0-2", "plan-conv_3"} <= targets
+    assert "600.0 us" in page.text
+    assert "CUDNN_STATUS_NOT_SUPPORTED: Reason: x < <b>y</b>" in page.text
+    assert "writes behind <tensor> 4" in page.text
+    assert "no <reason>" in page.text
+
+
+def test_the_page_can_be_used_by_all(report: Report) -> None:
+    text = report_page(report)
+    page = Page(text)
+    assert dict(page.tags)["html"] == {"lang": "en"}
+    assert "prefers-color-scheme: dark" in text
+    labelled = [each for tag, each in page.tags if tag == "section"]
+    assert labelled
+    assert {each["aria-labelledby"] for each in labelled} <= set(page.all("id"))
+    assert all(each.get("aria-label") for tag, each in page.tags if tag == "a" and "data-call" in each)
+    assert all(each.get("scope") for tag, each in page.tags if tag == "th")
+    assert sum(tag == "caption" for tag, _ in page.tags) >= sum(tag == "table" for tag, _ in page.tags) - 1
+
+
+def test_a_page_without_times(report: Report) -> None:
+    steps = tuple(replace(each, microseconds=None, limit_microseconds=None, bound=None) for each in report.steps)
+    bare = replace(report, times="none", gpu=None, form=None, replay_microseconds=None, steps=steps, choices=(), sources=(), outside=())
+    page = Page(report_page(bare))
+    assert "m.convoy, not measured" in page.text
+    assert "Timeline" not in page.text
+    assert "convoy tune" in page.text
+    assert {link.removeprefix("#") for link in page.all("href")} <= set(page.all("id"))
+
+
+def test_json_says_everything(report: Report, tmp_path: Path) -> None:
+    path = tmp_path / "report.json"
+    path.write_text(report.to_json())
+    assert read_report(path) == report
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda _: "{",
+        lambda _: "[]",
+        lambda tree: json.dumps({**tree, "version": 2}),
+        lambda tree: json.dumps({**tree, "extra": 1}),
+        lambda tree: json.dumps({key: value for key, value in tree.items() if key != "steps"}),
+        lambda tree: json.dumps({**tree, "steps": [{"kind": "graph"}]}),
+    ],
+)
+def test_a_file_that_is_no_report(damage: Callable[[dict[str, Any]], str], report: Report, tmp_path: Path) -> None:
+    path = tmp_path / "report.json"
+    path.write_text(damage(json.loads(report.to_json())))
+    with pytest.raises(ConvoyError, match=r"report\.json: expected a report of version 1, as `convoy explain --json` writes it"):
+        read_report(path)
+
+
+def test_the_text(report: Report) -> None:
+    lines = list(report_lines(report))
+    assert lines[0] == "m.convoy measured on NVIDIA H200 (driver 13.0, cuDNN 9.19.0)"
+    assert "  one replay 500.0 us (calls side by side)" in lines
+    assert "  303 calls, each alone with cold caches: 606.0 us together; the roofline allows 0.30 us, 0 %" in lines
+    assert "       2.00 us  engine 41 {TILE=1} workspace 0 bytes (chosen)" in lines
+    assert "  not engine 3 {}: writes behind <tensor> 4" in lines
+
+
+def test_more_than_fits_is_counted(report: Report) -> None:
+    many = replace(
+        choice("conv_0"),
+        candidates=tuple(Candidate(number, {}, 0, 1.0 + number, None, False) for number in range(8)),
+        rejected=tuple(f"engine {number}" for number in range(6)),
+    )
+    lines = list(report_lines(replace(report, choices=(many,))))
+    assert "  and 3 slower plans more" in lines
+    assert "  and 1 refusal more" in lines
+
+
+def test_speeds_of_an_h200() -> None:
+    """Against NVIDIA's data sheet: 4.8 TB/s, and 989 TFLOPs dense of float16 at a clock of 1.83 GHz; the highest clock is 1.98."""
+    gpu = gpu_of(FACTS)
+    assert gpu.peak_bytes == pytest.approx(4.8e12, rel=0.03)
+    assert gpu.flops["float16"] == pytest.approx(989e12 * 1.98 / 1.83, rel=0.01)
+    assert gpu.flops["tf32"] == gpu.flops["float16"] / 2
+    assert gpu.flops["float32"] == pytest.approx(67e12, rel=0.01)
+    assert any("4.3 TB/s, measured" in note for note in gpu.notes)
+
+
+def test_speeds_of_a_gpu_that_is_not_known() -> None:
+    gpu = gpu_of(replace(FACTS, compute_capability=(99, 1)))
+    assert gpu.flops == {}
+    assert gpu.notes[-1] == "arithmetic: not known for compute capability 99.1; steps are compared with the copy speed alone"
+
+
+def tensor(uid: int, dims: tuple[int, ...], data_type: str = "HALF") -> Tensor:
+    return Tensor(uid, dims, (1,) * len(dims), data_type)
+
+
+@pytest.mark.parametrize(
+    ("tag", "ports", "flops"),
+    [
+        # Two groups: a filter has half of the channels. 2 FLOPs x 1x6x5x5 results x 4x3x3 products.
+        ("CONV_FPROP", {"X": (1, 8, 7, 7), "W": (6, 4, 3, 3), "Y": (1, 6, 5, 5)}, 2 * 150 * 36),
+        ("CONV_DGRAD", {"DY": (1, 6, 5, 5), "W": (6, 4, 3, 3), "DX": (1, 8, 7, 7)}, 2 * 150 * 36),
+        ("CONV_WGRAD", {"X": (1, 8, 7, 7), "DY": (1, 6, 5, 5), "DW": (6, 4, 3, 3)}, 2 * 150 * 36),
+        ("MATMUL", {"A": (2, 3, 5), "B": (2, 5, 7), "C": (2, 3, 7)}, 2 * 42 * 5),
+        ("POINTWISE", {"IN_0": (2, 3), "OUT_0": (2, 3)}, None),
+    ],
+)
+def test_products(tag: str, ports: dict[str, tuple[int, ...]], flops: int | None) -> None:
+    *inputs, output = ports
+    uids = {port: uid for uid, port in enumerate(ports)}
+    node = Node(tag, "FLOAT", {port: uids[port] for port in inputs}, {output: uids[output]}, {})
+    graph = OperationGraph("g", {uids[port]: tensor(uids[port], dims) for port, dims in ports.items()}, (node,))
+    assert products_of(graph, allow_tf32=True) == Products(flops, "float16" if flops else None)
+
+
+@pytest.mark.parametrize(
+    ("data_type", "allow_tf32", "rate"),
+    [("FLOAT", True, "tf32"), ("FLOAT", False, "float32"), ("FP8_E4M3", True, "float8"), ("INT8x32", True, "int8"), ("INT4", True, None)],
+)
+def test_kinds_of_arithmetic(data_type: str, allow_tf32: bool, rate: str | None) -> None:
+    tensors = {uid: tensor(uid, (1, 1, 1), data_type) for uid in (1, 2, 3)}
+    graph = OperationGraph("g", tensors, (Node("MATMUL", "FLOAT", {"A": 1, "B": 2}, {"C": 3}, {}),))
+    assert products_of(graph, allow_tf32=allow_tf32).rate == rate
+
+
+@pytest.fixture(scope="module")
+def artifact(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("report") / "tiny.convoy"
+    assert main(["compile", f"{TINY}:tiny", "--target", "cuda", "--dtype", "float16", "--no-weights", "-o", str(path)]) == 0
+    return path
+
+
+def test_a_report_of_an_artifact(artifact: Path) -> None:
+    """What is known where nothing is measured: the calls in their order, bytes, FLOPs, source."""
+    opened = open_artifact(artifact)
+    report = collect_report(opened)
+    assert (report.times, report.gpu, report.sum_microseconds, report.choices) == ("none", None, None, ())
+    graphs = [each for each in report.steps if each.kind == "graph"]
+    assert [each.name for each in graphs] == [opened.manifest.graphs[call.graph].name for call in opened.manifest.calls]
+    first = graphs[0]
+    assert first.form.startswith("convolution")
+    # 16x16 pixels, 16 filters of 3x3 over 3 channels, which are padded to 4.
+    assert (first.flops, first.rate) == (2 * 16 * 16 * 16 * 9 * 4, "float16")
+    assert any(each.kind == "kernel" and each.bytes for each in report.steps)
+    (source,) = report.sources
+    assert dict(source.lines)[int(first.location.rpartition(":")[2])].strip().startswith("y = torch.relu")
+    # On a GPU the same calls have times, and a limit: to move the bytes, or to compute.
+    calls = tuple(replace(timing, microseconds=3.0) for timing in _calls(artifact))
+    measured = collect_report(opened, Profile(FACTS, "calls one after another", calls, 20.0))
+    assert measured.sum_microseconds == 3.0 * len(calls)
+    assert [each.name for each in measured.steps] == [each.name for each in report.steps]
+    graph = next(each for each in measured.steps if each.kind == "graph")
+    assert graph.limit_microseconds == pytest.approx(max(graph.bytes / 4.3e12, (graph.flops or 0) / (132 * 4096 * 1.98e9)) * 1e6)
+    assert graph.share == pytest.approx((graph.limit_microseconds or 0) / 3.0)
+
+
+def _calls(artifact: Path) -> Any:
+    from convoy_runtime.inspection import program_calls
+
+    return program_calls(open_artifact(artifact))
+
+
+def test_explain_says_what_is_missing(
+    artifact: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, report: Report
+) -> None:
+    from convoy_runtime import DeviceError
+
+    def load(*_: Any, **__: Any) -> None:
+        raise DeviceError(problem="the NVIDIA driver is not there")
+
+    monkeypatch.setattr("convoy_runtime.load", load)
+    assert main(["explain", str(artifact), "--measured"]) == 1
+    err = capsys.readouterr().err
+    assert "--measured wants an NVIDIA GPU with its driver, cuda-bindings and cuDNN: the NVIDIA driver is not there" in err
+    assert "`convoy explain FILE.json` shows what --json kept on a GPU" in err
+    assert main(["explain", f"{TINY}:tiny", "--html", str(tmp_path / "x.html")]) == 1
+    assert "expected an artifact with --measured, --html and --json: compile the model first" in capsys.readouterr().err
+    kept = tmp_path / "kept.json"
+    kept.write_text(report.to_json())
+    assert main(["explain", str(kept), "--measured"]) == 1
+    assert "kept.json: expected an artifact with --measured, got a report" in capsys.readouterr().err
+    assert main(["explain", str(kept), "--html", str(tmp_path / "no" / "x.html")]) == 1
+    assert "expected a file in a folder that exists" in capsys.readouterr().err
+
+
+def test_explain_what_an_artifact_holds(artifact: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page, kept = tmp_path / "page.html", tmp_path / "report.json"
+    assert main(["explain", str(artifact), "--html", str(page), "--json", str(kept)]) == 0
+    printed = capsys.readouterr().out
+    assert "groups, in the order in which they run" in printed
+    assert "no plans: they are made when the program is loaded" in printed
+    assert "tiny.convoy, not measured" in Page(page.read_text()).text
+    assert main(["explain", str(kept), "--html", str(tmp_path / "again.html"), "-q"]) == 0
+    assert capsys.readouterr().out == ""
+    assert (tmp_path / "again.html").read_text() == page.read_text()
+
+
+def test_explain_plans_made_offline(cudnn: object, cublaslt: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "planned.convoy"
+    options = ["--target", "cuda", "--dtype", "float16", "--no-weights", "--plan-for", "h200"]
+    assert main(["compile", f"{TINY}:tiny", *options, "-o", str(path)]) == 0
+    capsys.readouterr()
+    assert main(["explain", str(path)]) == 0
+    printed = capsys.readouterr().out
+    assert re.search(r"^  conv2d_\w+: engine \d+ \{\w+=\d+.*\} \[TENSOR_CORE.*\] workspace \d+ bytes$", printed, re.MULTILINE)
+    assert "A[0], offline, level offline; for NVIDIA H200, cuDNN 9.19.0, driver 13.0" in printed
+
+
+def test_explain_a_cpu_artifact(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "cpu.convoy"
+    assert main(["compile", f"{TINY}:tiny", "--target", "cpu", "--no-weights", "-o", str(path)]) == 0
+    capsys.readouterr()
+    assert main(["explain", str(path)]) == 0
+    assert capsys.readouterr().out == "target cpu: the whole model is one native library; there are no cuDNN groups\n"
+    for option in (["--measured"], ["--html", str(tmp_path / "x.html")]):
+        assert main(["explain", str(path), *option]) == 1
+        assert "expected an artifact of the cuda target, got one of cpu, which has no plans" in capsys.readouterr().err
