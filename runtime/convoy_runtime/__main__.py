@@ -29,6 +29,8 @@ __all__ = ["main", "random_array"]
 
 #: A measurement lasts about this long, in rounds whose median is given.
 _ROUNDS = 7
+_HOST_ROUNDS = 20
+_HOST_REPLAYS = 50
 _ROUND_SECONDS = 0.2
 
 
@@ -190,6 +192,21 @@ def _bench(program: Program, inputs: list[np.ndarray]) -> None:
     times = sorted(some(count) for _ in range(_ROUNDS))
     what = "run" if replay is None else "replay of the CUDA graph"
     print(f"{median(times) * 1e6:.1f} us a {what}, median of {_ROUNDS} rounds of {count} ({times[0] * 1e6:.1f} to {times[-1] * 1e6:.1f})")
+    if replay is not None:
+        print(f"{_host_microseconds(program):.1f} us of the host's time for each, until it is enqueued")
+
+
+def _host_microseconds(program: Program) -> float:
+    """What a replay costs the host: the median over rounds so short that the driver's queue never fills."""
+    times = []
+    for _ in range(_HOST_ROUNDS):
+        program.synchronize()  # type: ignore[attr-defined]
+        begin = time.perf_counter()
+        for _ in range(_HOST_REPLAYS):
+            program.replay()  # type: ignore[attr-defined]
+        times.append((time.perf_counter() - begin) / _HOST_REPLAYS * 1e6)
+    program.synchronize()  # type: ignore[attr-defined]
+    return median(times)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import ctypes
 import sys
 from ctypes import POINTER, c_char_p, c_int, c_int32, c_int64, c_uint8, c_uint16, c_uint64, c_void_p
 from dataclasses import dataclass
+from functools import lru_cache
 from math import prod
 from typing import Any
 
@@ -123,6 +124,7 @@ def check(got: View, spec: TensorSpec, name: str, device: tuple[int, int]) -> No
         raise ArgumentError(argument=name, problem="wrong device", expected=want, got=got.device_name + hint)
 
 
+@lru_cache(maxsize=1024)
 def _packed_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(prod(shape[axis + 1 :]) for axis in range(len(shape)))
 
@@ -132,7 +134,9 @@ def is_packed(got: View) -> bool:
     if 0 in got.shape:
         return True
     packed = _packed_strides(got.shape)
-    return all(size == 1 or ours == theirs for size, ours, theirs in zip(got.shape, packed, got.strides, strict=True))
+    return got.strides == packed or all(
+        size == 1 or ours == theirs for size, ours, theirs in zip(got.shape, packed, got.strides, strict=True)
+    )
 
 
 def aligned_empty(shape: tuple[int, ...], dtype: str) -> np.ndarray:

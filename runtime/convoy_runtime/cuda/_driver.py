@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
@@ -32,10 +30,10 @@ class Driver:
 
     def call(self, name: str, *arguments: Any) -> Any:
         """Calls the function `name` and checks its CUresult."""
-        result, *values = getattr(self.module, name)(*arguments)
-        if result != 0:
-            raise self._error(name, result)
-        return values[0] if len(values) == 1 else tuple(values) or None
+        found = getattr(self.module, name)(*arguments)
+        if found[0] != 0:
+            raise self._error(name, found[0])
+        return found[1] if len(found) == 2 else found[1:] or None
 
     def _error(self, call: str, result: Any) -> CudaError:
         def text(name: str) -> str:
@@ -84,21 +82,31 @@ class Device:
         self.name: str = driver.call("cuDeviceGetName", 256, self.handle).split(b"\0")[0].decode()
         # Never released: whoever holds memory of this device would have to be gone, and so would every other user in this thread.
         self._context = driver.call("cuDevicePrimaryCtxRetain", self.handle)
+        self._key = int(self._context)
 
     def attribute(self, name: str) -> int:
         """The device attribute CU_DEVICE_ATTRIBUTE_`name`."""
         kinds = self.driver.module.CUdevice_attribute
         return int(self.driver.call("cuDeviceGetAttribute", getattr(kinds, f"CU_DEVICE_ATTRIBUTE_{name}"), self.handle))
 
-    @contextmanager
-    def current(self) -> Iterator[None]:
+    def current(self) -> _Current:
         """Makes the device this thread's current one while the `with` lasts."""
-        call = self.driver.call
-        if int(call("cuCtxGetCurrent")) == int(self._context):
-            yield
-            return
-        call("cuCtxPushCurrent", self._context)
-        try:
-            yield
-        finally:
-            call("cuCtxPopCurrent")
+        return _Current(self.driver, self._context, self._key)
+
+
+class _Current:
+    """A context that is current while the `with` lasts. Not a generator: every run of a program enters one."""
+
+    __slots__ = ("_context", "_driver", "_key", "_pushed")
+
+    def __init__(self, driver: Driver, context: Any, key: int) -> None:
+        self._driver, self._context, self._key, self._pushed = driver, context, key, False
+
+    def __enter__(self) -> None:
+        if int(self._driver.call("cuCtxGetCurrent")) != self._key:
+            self._driver.call("cuCtxPushCurrent", self._context)
+            self._pushed = True
+
+    def __exit__(self, *_: object) -> None:
+        if self._pushed:
+            self._driver.call("cuCtxPopCurrent")

@@ -38,33 +38,34 @@ def main(jobs: IO[bytes], answers: IO[bytes]) -> int:
         answers.flush()
 
     setup = json.loads(jobs.readline())
-    try:
-        native = load_native(jobs.read(setup["native_bytes"]))
-        planner = _planner(setup)
-    except ConvoyRuntimeError as error:
-        answer({"error": str(error)})
-        return 1
-    answer({"ready": True})
-    for line in jobs:
+    with contextlib.ExitStack() as stack:
         try:
-            answer({"plan": _build(planner, native, json.loads(line))})
-        except CudnnError as error:
-            answer({"error": f"{error.name}: {error.detail}"})
+            native = load_native(jobs.read(setup["native_bytes"]))
+            planner = _planner(setup, stack)
+        except ConvoyRuntimeError as error:
+            answer({"error": str(error)})
+            return 1
+        answer({"ready": True})
+        for line in jobs:
+            try:
+                answer({"plan": _build(planner, native, json.loads(line))})
+            except CudnnError as error:
+                answer({"error": f"{error.name}: {error.detail}"})
     return 0
 
 
-def _planner(setup: dict[str, Any]) -> Planner:
-    """Plans for the GPU `device`, or else for the one that the file `properties` describes."""
+def _planner(setup: dict[str, Any], stack: contextlib.ExitStack) -> Planner:
+    """Plans for the GPU `device`, which stays current, or else for the one that the file `properties` describes."""
     for library in setup["libraries"]:
         with contextlib.suppress(OSError):
             ctypes.CDLL(library, mode=ctypes.RTLD_GLOBAL)
     cudnn = open_cudnn()
     if setup["device"] is None:
         return Planner(cudnn, PlanOptions(), handle=None, device=device_properties(cudnn, Path(setup["properties"])))
-    # The context stays current, and the handle open, until the process ends.
-    Device(open_driver(), setup["device"]).current().__enter__()
+    stack.enter_context(Device(open_driver(), setup["device"]).current())
     handle = ctypes.c_void_p()
     cudnn.call("cudnnCreate", ctypes.byref(handle))
+    stack.callback(cudnn.library.cudnnDestroy, handle)
     return Planner(cudnn, PlanOptions(), handle=handle.value or 0)
 
 

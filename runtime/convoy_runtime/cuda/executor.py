@@ -10,7 +10,7 @@ import contextlib
 import os
 import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ import numpy as np
 
 from convoy_runtime._native import NativeLibrary
 from convoy_runtime._safetensors import HostTensor
-from convoy_runtime.arrays import CPU, CUDA, View, aligned_copy, aligned_empty, check, is_packed, library_of, view
+from convoy_runtime.arrays import CPU, CUDA, aligned_copy, aligned_empty, check, is_packed, library_of, view
 from convoy_runtime.artifact import Artifact
 from convoy_runtime.errors import ArgumentError, CudaError
 from convoy_runtime.manifest import TensorSpec
@@ -28,6 +28,7 @@ from convoy_runtime.program import POISON, Program, Progress
 from ._cudnn import open_cudnn
 from ._driver import Device, open_driver
 from .instance import Instance
+from .libraries import DLPACK_LEGACY_STREAM, Libraries, hand_over
 from .memory import DeviceArray, Lease, Pool
 from .options import PlanOptions
 from .plan import PlanReport
@@ -40,8 +41,6 @@ PTX = "kernels.ptx"
 _STREAM_NON_BLOCKING = 1
 _EVENT_DISABLE_TIMING = 2
 _CAPTURE_STATUS_NONE = 0
-#: DLPack's number of the legacy default stream, whose handle is 0.
-_DLPACK_LEGACY_STREAM = 1
 
 
 class CudaProgram(Program):
@@ -71,6 +70,7 @@ class CudaProgram(Program):
         self._driver = open_driver()
         self._device = Device(self._driver, index)
         self._pool = Pool(self._device)
+        self._libraries = Libraries(index)
         with self._device.current():
             self._event = self._driver.call("cuEventCreate", _EVENT_DISABLE_TIMING)
             try:
@@ -131,28 +131,31 @@ class CudaProgram(Program):
         """Runs the model. `stream` is a CUstream's handle; results are ready there, and so, in that order, for whoever uses it next."""
         self._check_ready()
         library = library_of(arrays[0]) if arrays else "convoy_runtime"
-        target = self._stream_of(library) if stream is None else stream
+        own = self._libraries.stream_of(library)
+        target = own if stream is None else stream
         with self._lock, self._device.current():
-            views = self._inputs(arrays, target)
-            results = [self._result(library, spec, target) for spec in self.outputs]
-            self._enqueue(views, [pointer for _, pointer in results], target)
-        outputs = tuple(_hand_over(library, array) for array, _ in results)
-        return outputs[0] if len(outputs) == 1 else outputs
+            given = self._inputs(arrays, target, own)
+            results = [self._result(library, spec, target, own) for spec in self.outputs]
+            self._enqueue([pointer for pointer, _ in given], [pointer for _, pointer in results], target)
+        if len(results) == 1:
+            return hand_over(library, results[0][0])
+        return tuple(hand_over(library, array) for array, _ in results)
 
     def run_into(self, outputs: Sequence[Any], inputs: Sequence[Any], *, stream: int | None = None) -> None:
         """Runs the model on `inputs` and writes into the arrays `outputs`, which must be packed row-major, on `stream`."""
         self._check_ready()
-        given = [*inputs, *outputs]
-        target = stream if stream is not None else self._stream_of(library_of(given[0]) if given else "")
+        arrays = [*inputs, *outputs]
+        own = self._libraries.stream_of(library_of(arrays[0]) if arrays else "")
+        target = own if stream is None else stream
         with self._lock, self._device.current():
-            views = self._inputs(inputs, target)
-            targets = self._views(outputs, self.outputs, "output", (CUDA, self._device.index), self._producer_stream(target))
+            given = self._inputs(inputs, target, own)
+            targets = self._views(outputs, self.outputs, "output", (CUDA, self._device.index), self._libraries.producer_stream(target))
             for got, spec in zip(targets, self.outputs, strict=True):
                 if not is_packed(got):
                     raise ArgumentError(
                         argument=f"output {spec.name!r}", problem="is not packed row-major", got=f"strides {list(got.strides)}"
                     )
-            self._enqueue(views, [got.pointer for got in targets], target)
+            self._enqueue([pointer for pointer, _ in given], [got.pointer for got in targets], target)
 
     def replay(self, stream: int = 0) -> None:
         """Runs the model on `static_inputs` into `static_outputs`, on the stream with this handle. Nothing is checked or copied."""
@@ -167,15 +170,15 @@ class CudaProgram(Program):
         results = [aligned_empty(spec.shape, spec.dtype) for spec in self.outputs]
         call, stream = self._driver.call, self._loaded.stream
         with self._lock, self._device.current():
-            self._follow(stream)
+            self._follow(stream, False)
             for host, pointer in zip(hosts, self._loaded.inputs, strict=True):
                 if host.nbytes:
                     call("cuMemcpyHtoDAsync", pointer, host.ctypes.data, host.nbytes, stream)
-            self._launch(stream)
+            self._launch(stream, False)
             for result, pointer in zip(results, self._loaded.outputs, strict=True):
                 if result.nbytes:
                     call("cuMemcpyDtoHAsync", result.ctypes.data, pointer, result.nbytes, stream)
-            self._leave(stream)
+            self._leave(stream, False)
             call("cuStreamSynchronize", stream)
         return tuple(results)
 
@@ -220,51 +223,53 @@ class CudaProgram(Program):
 
     # Running.
 
-    def _inputs(self, arrays: Sequence[Any], stream: int) -> list[View]:
+    def _inputs(self, arrays: Sequence[Any], stream: int, own: int) -> list[tuple[int, object]]:
+        """Where each input lies, and what keeps it there. `own` is the stream that the library of the first one works on."""
+        if stream == own and len(arrays) == len(self.inputs):
+            pointers = [self._libraries.pointer(array, spec) for array, spec in zip(arrays, self.inputs, strict=True)]
+            plain = [(pointer, array) for pointer, array in zip(pointers, arrays, strict=True) if pointer is not None]
+            if len(plain) == len(arrays):
+                return plain
         device = (CUDA, self._device.index)
-        producer = self._producer_stream(stream)
+        producer = self._libraries.producer_stream(stream)
         views = self._views(arrays, self.inputs, "input", device, producer)
         for index, (got, spec) in enumerate(zip(views, self.inputs, strict=True)):
             if is_packed(got):
                 continue
             name, library = f"input {spec.name!r}", library_of(arrays[index])
-            if library == "torch":
-                copy = arrays[index].contiguous()
-            elif library == "cupy":
-                copy = sys.modules["cupy"].ascontiguousarray(arrays[index])
-            else:
+            if (copy := self._libraries.packed(library, arrays[index])) is None:
                 raise ArgumentError(
                     argument=name, problem="is not packed row-major, and its library is not known", got=f"strides {list(got.strides)}"
                 )
-            self._record_stream(library, copy, stream)
+            self._libraries.record_stream(library, copy, stream)
             views[index] = view(copy, name, stream=producer(copy))
             check(views[index], spec, name, device)
-        return views
+        return [(got.pointer, got) for got in views]
 
-    def _enqueue(self, inputs: Sequence[View], outputs: Sequence[int], stream: int) -> None:
-        """Copies in, runs, copies out; with no `inputs` and `outputs` it only runs."""
-        call = self._driver.call
-        self._follow(stream)
-        for got, spec, pointer in zip(inputs, self.inputs, self._loaded.inputs, strict=False):
-            if spec.bytes:
-                call("cuMemcpyDtoDAsync", pointer, got.pointer, spec.bytes, stream)
-        self._launch(stream)
-        for target, spec, pointer in zip(outputs, self.outputs, self._loaded.outputs, strict=False):
-            if spec.bytes:
-                call("cuMemcpyDtoDAsync", target, pointer, spec.bytes, stream)
-        self._leave(stream)
+    def _enqueue(self, inputs: Sequence[int], outputs: Sequence[int], stream: int) -> None:
+        """Copies from the addresses `inputs`, runs, copies to `outputs`; without them it only runs."""
+        call, instance = self._driver.call, self._loaded
+        capturing = self._capturing(stream)
+        self._follow(stream, capturing)
+        for pointer, (buffer, size) in zip(inputs, instance.input_buffers, strict=False):
+            if size:
+                call("cuMemcpyDtoDAsync", buffer, pointer, size, stream)
+        self._launch(stream, capturing)
+        for pointer, (buffer, size) in zip(outputs, instance.output_buffers, strict=False):
+            if size:
+                call("cuMemcpyDtoDAsync", pointer, buffer, size, stream)
+        self._leave(stream, capturing)
 
-    def _launch(self, stream: int) -> None:
-        call = self._driver.call
+    def _launch(self, stream: int, capturing: bool) -> None:
+        call, instance = self._driver.call, self._loaded
         if self._poison:
-            regions = [(pointer, spec.bytes) for pointer, spec in zip(self._loaded.outputs, self.outputs, strict=True)]
-            for pointer, size in (*regions, (self._loaded.arena, self.manifest.arena_bytes)):
+            for pointer, size in (*instance.output_buffers, (instance.arena, self.manifest.arena_bytes)):
                 if size:
                     call("cuMemsetD8Async", pointer, POISON, size, stream)
-        if self._capturing(stream):
+        if capturing:
             self._nest(stream)
         else:
-            call("cuGraphLaunch", self._loaded.captured.instance, stream)
+            call("cuGraphLaunch", instance.captured.instance, stream)
 
     def _nest(self, stream: int) -> None:
         """Puts the captured graph as a child into the one that the caller captures on `stream`."""
@@ -274,64 +279,39 @@ class CudaProgram(Program):
         node = call("cuGraphAddChildGraphNode", graph, dependencies, len(dependencies), self._loaded.captured.graph)
         call("cuStreamUpdateCaptureDependencies", stream, [node], None, 1, flags.CU_STREAM_SET_CAPTURE_DEPENDENCIES)
 
-    def _follow(self, stream: int) -> None:
+    def _follow(self, stream: int, capturing: bool) -> None:
         """Makes `stream` wait for the last run when that was on another one: both use the static buffers. A capture cannot wait for
         what is outside it; who replays the captured graph orders it after other runs."""
-        if self._last_stream is not None and self._last_stream != stream and not self._capturing(stream):
+        if self._last_stream is not None and self._last_stream != stream and not capturing:
             self._driver.call("cuStreamWaitEvent", stream, self._event, 0)
 
     def _capturing(self, stream: int) -> bool:
         return int(self._driver.call("cuStreamIsCapturing", stream)) != _CAPTURE_STATUS_NONE
 
-    def _leave(self, stream: int) -> None:
+    def _leave(self, stream: int, capturing: bool) -> None:
         # While a caller captures the stream into a graph of its own, our event would become part of that graph.
-        if not self._capturing(stream):
+        if not capturing:
             self._driver.call("cuEventRecord", self._event, stream)
             self._last_stream = stream
 
-    def _stream_of(self, library: str) -> int:
-        """The stream that the caller's library works on."""
-        module = sys.modules.get(library)
-        if library == "torch" and module is not None:
-            return int(module.cuda.current_stream(self._device.index).cuda_stream)
-        if library == "cupy" and module is not None:
-            return int(module.cuda.get_current_stream().ptr)
-        return 0
-
-    def _producer_stream(self, stream: int) -> Callable[[Any], int]:
-        """What DLPack is told of a run on `stream`: the producer must make it wait, unless it works there itself (-1)."""
-
-        def of(array: Any) -> int:
-            library = library_of(array)
-            if library in ("torch", "cupy") and self._stream_of(library) == stream:
-                return -1
-            return stream or _DLPACK_LEGACY_STREAM
-
-        return of
-
-    def _result(self, library: str, spec: TensorSpec, stream: int) -> tuple[Any, int]:
-        """A fresh array of `library`, and where it lies. torch's comes from its own allocator, so that it obeys torch's rules."""
-        module = sys.modules.get(library)
-        if library == "torch" and module is not None:
-            tensor = module.empty(spec.shape, dtype=getattr(module, spec.dtype), device=f"cuda:{self._device.index}")
-            self._record_stream(library, tensor, stream)
+    def _result(self, library: str, spec: TensorSpec, stream: int, own: int) -> tuple[Any, int]:
+        """A fresh array of `library`, which works on the stream `own`, and where it lies."""
+        if library == "torch" and library in sys.modules:
+            tensor = self._libraries.empty(spec)
+            if stream != own:
+                self._libraries.record_stream(library, tensor, stream)
             return tensor, tensor.data_ptr()
         memory = self._pool.take(spec.bytes, stream)
         owner = Lease(self._pool, memory, stream)
         return DeviceArray(spec, memory.pointer, self._device.index, owner, self._ready), memory.pointer
-
-    def _record_stream(self, library: str, array: Any, stream: int) -> None:
-        """Tells torch's allocator that memory of its current stream is used on `stream`, when that is another one."""
-        if library == "torch" and stream != self._stream_of("torch"):
-            torch = sys.modules["torch"]
-            array.record_stream(torch.cuda.ExternalStream(stream, device=self._device.index))
 
     def _ready(self, stream: int | None) -> None:
         """Makes a consumer's stream (DLPack's numbering: None and 1 are the legacy default) wait for the last run."""
         if self._artifact is None or self._last_stream is None:
             return
         with self._lock, self._device.current():
-            self._follow(0 if stream is None or stream == _DLPACK_LEGACY_STREAM else stream)
+            target = 0 if stream is None or stream == DLPACK_LEGACY_STREAM else stream
+            self._follow(target, self._capturing(target))
 
     def _arrays(self, specs: Sequence[TensorSpec], pointers: Sequence[int]) -> tuple[DeviceArray, ...]:
         memory = self._loaded.memory
@@ -342,14 +322,6 @@ class CudaProgram(Program):
         """For clean-up: an error that an earlier call left on the device must not hide the first one."""
         with contextlib.suppress(CudaError):
             self._driver.call(name, argument)
-
-
-def _hand_over(library: str, array: Any) -> Any:
-    """A result to the library of the first input; not before the run is enqueued, which is what that library has to wait for."""
-    module = sys.modules.get({"jax": "jax.numpy"}.get(library, library))
-    if isinstance(array, DeviceArray) and library in ("jax", "cupy") and module is not None:
-        return module.from_dlpack(array)
-    return array
 
 
 def _store(artifact: Artifact, device: Device, place: str | os.PathLike[str] | bool) -> PlanStore | None:

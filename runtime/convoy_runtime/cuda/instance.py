@@ -40,8 +40,8 @@ _STREAM_NON_BLOCKING = 1
 
 class Instance:
     """Owns plans, memory, stream and captured graph. `inputs`, `outputs` and `prepared` are the pointers of the manifest's tensors, in
-    its order; `captured`, of the form `form`, reads and writes them. `close` gives everything back but `memory`, which arrays may still
-    hold.
+    its order, `input_buffers` and `output_buffers` pointers and bytes; `captured`, of the form `form`, reads and writes them. `close` gives
+    everything back but `memory`, which arrays may still hold.
 
     The device must be the thread's current one in every call.
     """
@@ -128,6 +128,8 @@ class Instance:
         ends = len(manifest.inputs), len(manifest.inputs) + len(manifest.outputs), len(specs)
         self.inputs, self.outputs = pointers[: ends[0]], pointers[ends[0] : ends[1]]
         self.prepared, self.arena = pointers[ends[1] : ends[2]], pointers[-1]
+        self.input_buffers = [(pointer, spec.bytes) for pointer, spec in zip(self.inputs, manifest.inputs, strict=True)]
+        self.output_buffers = [(pointer, spec.bytes) for pointer, spec in zip(self.outputs, manifest.outputs, strict=True)]
         arguments = Arguments(self.inputs, self.prepared, self.outputs, self.arena)
         program = self._program = ProgramCapture(manifest, self._native, self._device, queue, self._kernels, arguments)
         if context is not None and tune != "off":

@@ -14,7 +14,7 @@ import types
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -291,6 +291,110 @@ def test_torch_in_torch_out(program: CudaProgram, monkeypatch: pytest.MonkeyPatc
     assert log[0] == ("dlpack", 1)
 
 
+@pytest.fixture
+def torch_tensor(program: CudaProgram, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    """Makes the input X as a tensor of a torch that is a few lines of Python. `asked` are the streams that DLPack was told."""
+    torch = types.ModuleType("torch")
+    current = types.SimpleNamespace(cuda_stream=stream(program))
+
+    class Tensor:
+        shape, dtype, layout, is_cuda, requires_grad = (2, 3), "torch.float32", "strided", True, False
+        index, packed, negative = 0, True, False
+        asked: ClassVar[list[object]] = []
+
+        def __init__(self, array: DeviceArray) -> None:
+            self.array, self.stream = array, current.cuda_stream
+
+        def get_device(self) -> int:
+            return self.index
+
+        def is_contiguous(self) -> bool:
+            return self.packed
+
+        def is_neg(self) -> bool:
+            return self.negative
+
+        def data_ptr(self) -> int:
+            return self.array.pointer
+
+        def __dlpack_device__(self) -> tuple[int, int]:
+            return 2, 0
+
+        def __dlpack__(self, stream: int | None = None) -> object:
+            self.asked.append(stream)
+            return self.array.__dlpack__()
+
+        def record_stream(self, stream: object) -> None:
+            pass
+
+    Tensor.__module__ = "torch"
+    torch.Tensor, torch.strided, torch.float32 = Tensor, "strided", "torch.float32"  # type: ignore[attr-defined]
+    output = Tensor(upload(program, np.zeros((2, 3), np.float32)))
+    torch.empty = lambda shape, dtype, device: output  # type: ignore[attr-defined]
+    torch.cuda = types.SimpleNamespace(  # type: ignore[attr-defined]
+        current_stream=lambda index: current, ExternalStream=lambda handle, device: handle
+    )
+    monkeypatch.setitem(sys.modules, "torch", torch)
+
+    def make(**changes: Any) -> Any:
+        tensor = Tensor(upload(program, X))
+        for name, value in changes.items():
+            setattr(tensor, name, value)
+        return tensor
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("changes", "plain"),
+    [
+        ({}, True),
+        ({"shape": (3, 2)}, False),
+        ({"dtype": "torch.float16"}, False),
+        ({"is_cuda": False}, False),
+        ({"index": 1}, False),
+        ({"packed": False}, False),
+        ({"requires_grad": True}, False),
+        ({"negative": True}, False),
+        ({"layout": "sparse"}, False),
+    ],
+)
+def test_plain_torch_tensors_need_no_dlpack(
+    program: CudaProgram, torch_tensor: Callable[..., Any], changes: dict[str, Any], plain: bool
+) -> None:
+    x = torch_tensor(**changes)
+    y = program(x)
+    assert x.asked == ([] if plain else [-1])
+    wait(program, x.stream)
+    np.testing.assert_array_equal(peek(y.array), reference(X))
+    # Another stream than torch's has to wait for torch, which DLPack sees to.
+    other = stream(program)
+    program(x, stream=other)
+    assert x.asked[-1] == other
+
+
+def test_what_a_run_costs_the_host(program: CudaProgram, torch_tensor: Callable[..., Any]) -> None:
+    """Microseconds above the launch alone, the best of many short rounds: 4 and 10 on a slow core."""
+    x = torch_tensor()
+    program._poison = False
+    handle, launch, instance = x.stream, program._driver.module.cuGraphLaunch, program._loaded.captured.instance
+
+    def best(run: Callable[[], object]) -> float:
+        times = []
+        for _ in range(40):
+            begin = time.thread_time()
+            for _ in range(200):
+                run()
+            times.append((time.thread_time() - begin) / 200 * 1e6)
+            wait(program, handle)
+        return min(times)
+
+    with program._device.current():
+        alone = best(lambda: launch(instance, handle))
+        assert best(lambda: program.replay(handle)) - alone < 10
+        assert best(lambda: program(x)) - alone < 25
+
+
 def test_wrong_arguments(program: CudaProgram) -> None:
     with pytest.raises(ArgumentError, match=r"input 'x': wrong device: expected cuda:0, got cpu; move it there first, or call run_numpy"):
         program(X)
@@ -398,6 +502,7 @@ def test_the_command(artifact: Callable[..., Path], capsys: pytest.CaptureFixtur
     printed = capsys.readouterr().out
     assert "output y: float32[2, 3]" in printed
     assert re.search(r"[\d.]+ us a replay of the CUDA graph, median of 7 rounds of \d+", printed)
+    assert re.search(r"\n[\d.]+ us of the host's time for each, until it is enqueued", printed)
 
 
 @pytest.fixture
