@@ -1,7 +1,4 @@
-"""Programs for cudnn-frontend that build the graphs of operation_graphs, as far as its Python API has a word for them.
-
-Its attention is not among them: version 1.32 builds that graph only where there is a GPU.
-"""
+"""Programs for cudnn-frontend that build the graphs of operation_graphs, as far as its Python API has a word for them."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ __all__ = ["PROGRAMS"]
 X, C, NC, PEER = "32x64x28x28xf16, NHWC", "1x64x1x1xf32, NHWC", "32x64x1x1xf32, NHWC", "2x256x1x1xf32, NHWC"
 ROWS, WEIGHT, STATS, IMAGE_WEIGHT = "4x128x1024xf16", "1x1x1024xf16", "4x128x1xf32", "4x1x1024xf16"
 E3, E4 = "1x1x1xf32", "1x1x1x1xf32"
-_TYPES = {"f32": "FLOAT", "f16": "HALF", "bf16": "BFLOAT16", "i64": "INT64", "i32": "INT32"}
+_TYPES = {"f32": "FLOAT", "f16": "HALF", "bf16": "BFLOAT16", "i64": "INT64", "i32": "INT32", "ui8": "UINT8"}
 
 
 def _described(kind: str) -> tuple[list[int], list[int], str]:
@@ -112,4 +109,32 @@ def _others() -> dict[str, str]:
     }
 
 
-PROGRAMS = _norms() | _others()
+def _attention() -> dict[str, str]:
+    call = "[g.sdpa(q=q, k=k, v=v, {}implementation=cudnn.attention_implementation.UNIFIED)[0]]"
+    stats = "g.sdpa(q=q, k=k, v=v, generate_stats=True, implementation=cudnn.attention_implementation.UNIFIED)"
+    padding = "generate_stats=False, use_padding_mask=True, seq_len_q=seq_q, seq_len_kv=seq_kv, "
+    tables = "paged_attention_k_table=table_k, paged_attention_v_table=table_v, "
+    lengths = {"seq_q": "2x1x1x1xi32", "seq_kv": "2x1x1x1xi32"}
+    grouped, deep = {"q": "2x16x1024x64xf16", "k": "2x4x512x64xf16", "v": "2x4x512x128xf16"}, "2x16x1024x128xf16"
+    return {
+        **{
+            f"sdpa_{depth}": _program(
+                call.format("attn_scale=scale, generate_stats=False, "),
+                dict.fromkeys(("q", "k", "v"), f"2x16x1024x{depth}xf16") | {"scale": E4}, {"o": f"2x16x1024x{depth}xf16"},
+            )
+            for depth in (64, 128)
+        },
+        "sdpa_grouped_stats": _program(stats, grouped, {"o": deep, "stats": "2x16x1024x1xf32"}),
+        "sdpa_padded": _program(call.format(padding), grouped | lengths, {"o": deep}),
+        "sdpa_paged": _program(
+            call.format(padding + tables),
+            {"q": "2x16x1024x64xf16", "k": "64x4x64x64xf16", "v": "64x4x64x64xf16"}
+            | {"table_k": "2x1x8x1xi32", "table_v": "2x1x8x1xi32"} | lengths, {"o": "2x16x1024x64xf16"},
+        ),
+        "sdpa_block_mask": _program(
+            call.format("generate_stats=False, block_mask=mask, "), grouped | {"mask": "2x16x8x1xui8"}, {"o": deep}
+        ),
+    }  # fmt: skip
+
+
+PROGRAMS = _norms() | _others() | _attention()

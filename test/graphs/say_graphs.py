@@ -70,7 +70,8 @@ def _plans(shim: ctypes.CDLL, device: str, folder: Path) -> None:
 def _frontend(shim: ctypes.CDLL, device: str, folder: Path) -> None:
     import cudnn
 
-    options = {"device_property": cudnn.create_device_properties(Path(device).read_text())}
+    # Attention asks a GPU for what the properties say already, unless it is told.
+    options = {"device_property": cudnn.create_device_properties(Path(device).read_text()), "sm_version": 90}
     for name, program in json.load(sys.stdin).items():
         space = {"__name__": name}
         exec(compile(program, name, "exec"), space)
@@ -78,6 +79,7 @@ def _frontend(shim: ctypes.CDLL, device: str, folder: Path) -> None:
         try:
             graph = space["build"](**options)
             graph.build_operation_graph()
+            graph.key()  # attention, for which cudnn-frontend has kernels of its own, is not said before
             (folder / f"{name}.json").write_text(str(graph))
             _finalized(folder, name)
         except Exception as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import textwrap
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -36,6 +37,20 @@ def build(**options):
         return g.tensor(name=name, dim=list(dims), stride=[dims[1] * dims[2], dims[2], 1], data_type=dtype)
     def saved(name):
         return g.tensor(name=name, dim=[64, 1, 1, 1], stride=[1, 1, 1, 1], data_type=D.FLOAT)
+    def heads(name, *dims, dtype=D.HALF):
+        b, h, s, d = dims
+        return g.tensor(name=name, dim=list(dims), stride=[h * s * d, s * d, d, 1], data_type=dtype)
+    def attend(*kv, stats=False, depth=64, **others):
+        q, k, v = heads('q', 2, 8, 128, 64), heads('k', *kv), heads('v', *kv[:3], depth)
+        unified = cudnn.attention_implementation.UNIFIED
+        o, lse = g.sdpa(q=q, k=k, v=v, generate_stats=stats, implementation=unified, **others)
+        o.set_output(True).set_dim([2, 8, 128, depth]).set_stride([1024 * depth, 128 * depth, depth, 1])
+        if stats:
+            lse.set_output(True).set_data_type(D.FLOAT)
+    def lengths(name):
+        return g.tensor(name=name, dim=[2, 1, 1, 1], stride=[1, 1, 1, 1], data_type=D.INT32)
+    def padded():
+        return dict(seq_len_q=lengths('lq'), seq_len_kv=lengths('lkv'), use_padding_mask=True)
     def norm(method, phase, x, scale, bias, epsilon):
         return method(norm_forward_phase=phase, input=x, scale=scale, bias=bias, epsilon=epsilon)
     def out(y, *statistics):
@@ -78,6 +93,16 @@ PROGRAMS = {
         statistics = cube('m', 4, 64, 1, dtype=D.FLOAT), cube('v', 4, 64, 1, dtype=D.FLOAT)
         out(*g.adalayernorm_backward(cube('dy', 4, 64, 512), cube('x', 4, 64, 512), cube('s', 4, 1, 512, dtype=D.FLOAT), *statistics))
     """,
+    "sdpa": "attend(2, 8, 128, 64)",
+    "sdpa_scale": "attend(2, 2, 256, 64, attn_scale=scalar('s'))",
+    "sdpa_stats": "attend(2, 2, 256, 64, stats=True, depth=32)",
+    "sdpa_padded": "attend(2, 8, 256, 64, **padded())",
+    "sdpa_paged": """
+        tk, tv = (heads(name, 2, 1, 4, 1, dtype=D.INT32) for name in ('tk', 'tv'))
+        tables = dict(paged_attention_k_table=tk, paged_attention_v_table=tv)
+        attend(16, 8, 64, 64, paged_attention_max_seq_len_kv=256, **tables, **padded())
+    """,
+    "sdpa_block_mask": "attend(2, 8, 256, 64, block_mask=heads('m', 2, 8, 1, 1, dtype=D.UINT8))",
     "norm_with_epilogue": """
         y, _, _ = norm(g.layernorm, inference, tokens('x'), affine('s'), affine('b'), scalar('e'))
         out(g.tanh(y))
@@ -85,6 +110,7 @@ PROGRAMS = {
 }
 
 
+SCALED = "attend(2, 8, 128, 64, attn_scale=0.1)"
 GENSTATS = """
     total, squares = g.genstats(image('x'))
     for each in (total, squares):
@@ -98,7 +124,7 @@ def _program(body: str) -> str:
 
 @pytest.fixture(scope="module")
 def said(frontend_says: Callable[[Mapping[str, str]], Path]) -> Path:
-    return frontend_says({name: _program(body) for name, body in {**PROGRAMS, "genstats": GENSTATS}.items()})
+    return frontend_says({name: _program(body) for name, body in {**PROGRAMS, "genstats": GENSTATS, "scaled": SCALED}.items()})
 
 
 @pytest.fixture(scope="module")
@@ -131,6 +157,8 @@ def test_json_is_what_cudnn_frontend_prints(name: str, said: Path, said_again: P
 
 def _nameless(document: dict[str, Any]) -> dict[str, Any]:
     lists = {key: [{**each, "name": ""} for each in document[key]] for key in ("nodes", "tensors")}
+    for node in lists["nodes"]:
+        node.pop("max_seq_len_kv", None)  # which the operation has no attribute for
     # The graph's own types for what has none are not said either.
     return {**document, **lists, "context": {}}
 
@@ -152,7 +180,7 @@ def imported(said: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, 
     from convoy import _convoy
 
     # Graphs without a name have the file's.
-    names = [*PROGRAMS, "genstats"]
+    names = [*PROGRAMS, "genstats", "scaled"]
     native, _ = _convoy.compile_graphs("".join(import_graph(said / f"{name}.json")[0] for name in names), "imported.mlir")
     library = load_native(native)
     return {name: record(library.builder(f"{name}_build")) for name in names}
@@ -173,3 +201,59 @@ def test_genstats_computes_in_another_type_than_it_says(said: Path, imported: di
     ((ours,), (theirs,)) = canonical(imported["genstats"]), canonical(read_calls(said / "genstats.calls"))
     assert (ours.pop("operation_genstats_math_prec"), theirs.pop("operation_genstats_math_prec")) == ("FLOAT", "INT8")
     assert ours == theirs
+
+
+def test_a_scale_that_is_a_number_is_a_constant(said: Path, imported: dict[str, Recording]) -> None:
+    """cudnn-frontend makes a tensor by value of one dim of it; operands of our graphs have three or more."""
+    document = json.loads((said / "scaled.json").read_text())
+    (scale,) = [each for each in document["tensors"] if each["is_pass_by_value"]]
+    assert (scale["dim"], scale["pass_by_value"], document["nodes"][0]["attn_scale_value"]) == (
+        [1],
+        {"index": 3, "value": "3DCCCCCD"},
+        "3DCCCCCD",
+    )
+    text, _ = import_graph(said / "scaled.json")
+    assert re.search(r"%t\d+ = cudnn.constant 0.10000000149011612 : f32 -> !cudnn.tensor_desc<1xf32>", text)
+    ((ours,), (theirs,)) = canonical(imported["scaled"]), canonical(read_calls(said / "scaled.calls"))
+    (ours_scale,), (their_scale,) = ours.pop("operation_sdpa_fwd_scaledesc"), theirs.pop("operation_sdpa_fwd_scaledesc")
+    assert ours == theirs
+    sizes = {"tensor_dimensions", "tensor_strides"}
+    assert {key for key in ours_scale if ours_scale[key] != their_scale[key]} == sizes
+    # Before the graph is built there is no tensor.
+    document["nodes"][0]["inputs"].pop("Attn_scale")
+    with pytest.raises(GraphError, match=r"expected the scale as a tensor: call graph.build_operation_graph\(\)"):
+        read_serialized(json.dumps(document).encode(), "scaled")
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        (
+            {"implementation": "COMPOSITE"},
+            "expected implementation = 'UNIFIED', got 'COMPOSITE': cudnn-frontend makes other operations of it",
+        ),
+        ({"right_bound": 0}, "expected right_bound = None, got 0: cudnn-frontend makes other operations of it"),
+        (
+            {"dropout_probability": "3DCCCCCD"},
+            "expected dropout_probability = None, got '3DCCCCCD': cudnn-frontend makes other operations of it",
+        ),
+        ({"generate_stats": True}, "expected generate_stats = False, as Stats has no tensor"),
+        ({"padding_mask": True}, "expected padding_mask = False, as SEQ_LEN_KV has no tensor"),
+        ({"compute_data_type": "HALF"}, "expected the compute type FLOAT, got HALF"),
+        ({"sink": 1}, "the field 'sink' is not known"),
+    ],
+)
+def test_attention_that_is_more_than_one_operation_is_refused(change: dict[str, Any], problem: str, said: Path) -> None:
+    document = json.loads((said / "sdpa.json").read_text())
+    document["nodes"][0].update(change)
+    with pytest.raises(GraphError) as caught:
+        read_serialized(json.dumps(document).encode(), "sdpa")
+    assert caught.value.problems == (f"node 0 (SDPA): {problem}",)
+
+
+def test_a_program_with_attention_says_it(said: Path) -> None:
+    """build_operation_graph leaves attention to planning, and its GPU's architecture is asked for beside the properties."""
+    text = graph_python(decode(read_calls(said / "sdpa.calls"), "sdpa"))
+    assert "graph.build_operation_graph()\n    graph.key()" in text
+    assert 'options["sm_version"] = int(sys.argv[2])' in text
+    assert "sm_version" not in graph_python(decode(read_calls(said / "reshape.calls"), "reshape"))

@@ -101,7 +101,7 @@ def test_everything_unknown_is_listed(document: dict[str, Any]) -> None:
         "expected is_dynamic_shape_enabled = False in the context, got True",
         "the field 'color' of the context is not known",
         "tensor 1: the field 'sparsity' is not known",
-        "tensor 2: has the value {'index': 3, 'value': 1.0}; cudnn IR takes the values of by-value tensors when it runs",
+        "tensor 2: expected the index of a type and a value of a tensor by value, got {'index': 3, 'value': 1.0}",
         "node 0 (CONV_FPROP): the field 'winograd' is not known",
         "node 1 (POINTWISE): inputs: the port 'IN_9' is not known",
         "node 2 (POINTWISE): inputs: expected the uid of a tensor at IN_1, got 99",

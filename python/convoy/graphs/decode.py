@@ -41,8 +41,9 @@ def settings_by_name(descriptor: RecordedDescriptor) -> dict[str, Any]:
     return {_name("attribute", number): _value(setting) for number, setting in descriptor.settings.items()}
 
 
-def decode(recording: Recording, name: str) -> OperationGraph:
-    """The graph that a build function described. Raises GraphError with everything that is not understood."""
+def decode(recording: Recording, name: str, values: Mapping[int, float | int] | None = None) -> OperationGraph:
+    """The graph that a build function described; `values` are those of its constants by uid, which are not said to cuDNN. Raises
+    GraphError with everything that is not understood."""
     descriptors = recording.descriptors
     root = descriptors[recording.result]
     if _name("descriptor", root.kind) != "operationgraph":
@@ -58,7 +59,7 @@ def decode(recording: Recording, name: str) -> OperationGraph:
             continue
         nodes.append(_node(kind, place, descriptors, uids, problems))
     for place, uid in uids.items():
-        tensors[uid] = _tensor(settings_by_name(descriptors[place]), uids, problems)
+        tensors[uid] = _tensor(settings_by_name(descriptors[place]), (values or {}).get(uid), uids, problems)
     if problems:
         raise GraphError(f"graph {name}", problems)
     return OperationGraph(name, tensors, tuple(nodes))
@@ -89,15 +90,14 @@ def _node(kind: Kind, place: int, descriptors: tuple[RecordedDescriptor, ...], u
                 beyond[name] = value
         elif name not in _IMPLIED and name not in kind.chosen_by:
             problems.append(f"{kind.descriptor} has {name} = {value}, which has no form in cudnn-frontend that is known here")
-    if kind.tag == "RESAMPLE":
-        attributes["generate_index"] = "Index" in outputs
+    attributes |= {key: port in inputs or port in outputs for key, port in kind.present.items()}
     order = list(dict.fromkeys([*kind.inputs.values(), *inputs]))
     inputs = {port: inputs[port] for port in order if port in inputs}
     outputs = {port: outputs[port] for port in kind.outputs.values() if port in outputs}
     return Node(kind.tag, compute, inputs, outputs, attributes, beyond)
 
 
-def _tensor(settings: dict[str, Any], uids: Mapping[int, int], problems: list[str]) -> Tensor:
+def _tensor(settings: dict[str, Any], number: float | int | None, uids: Mapping[int, int], problems: list[str]) -> Tensor:
     known = {
         "tensor_unique_id": "uid",
         "tensor_dimensions": "dims",
@@ -118,7 +118,7 @@ def _tensor(settings: dict[str, Any], uids: Mapping[int, int], problems: list[st
             fields[known[name]] = _tuple(value) if name in ("tensor_dimensions", "tensor_strides") else value
         else:
             problems.append(f"tensor {settings['tensor_unique_id']} has {name} = {value}, which is not known here")
-    return Tensor(name=f"t{settings['tensor_unique_id']}", **fields)
+    return Tensor(name=f"t{settings['tensor_unique_id']}", value=number, **fields)
 
 
 def _uid(descriptor: RecordedDescriptor) -> int:

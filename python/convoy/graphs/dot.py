@@ -37,7 +37,7 @@ def _lines(graph: OperationGraph) -> Iterator[str]:
 def _tensor_label(tensor: Tensor) -> str:
     lines = [f"{tensor.name or f't{tensor.uid}'} (uid {tensor.uid})", f"{tensor.data_type} {'x'.join(map(str, tensor.dims))}"]
     lines.append(f"strides {', '.join(map(str, tensor.strides))}")
-    words = ["virtual"] * tensor.virtual + ["by value"] * tensor.by_value
+    words = ["virtual"] * tensor.virtual + ["by value" if tensor.value is None else f"the number {tensor.value}"] * tensor.by_value
     words += [f"alignment {tensor.alignment}"] * (tensor.alignment != DEFAULT_ALIGNMENT)
     words += [f"{tensor.vector_count} of dim {tensor.vectorized_dimension} as a vector"] * (tensor.vector_count != 1)
     words += [f"reordering {tensor.reordering}"] * (tensor.reordering != "NONE")

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from convoy.graphs import ubjson
-from convoy.graphs.frontend_json import JSON_VERSION
+from convoy.graphs.frontend_json import FLOAT_SCALARS, JSON_VERSION, SCALAR_TYPES, scalar_json
 from convoy.graphs.kind import Kind
 from convoy.graphs.kinds import BY_TAG
 from convoy.graphs.model import DEFAULT_ALIGNMENT, GraphError, Node, OperationGraph, Tensor
@@ -24,7 +24,7 @@ __all__ = ["read_serialized"]
 _NOT_THE_GRAPH = {"gid", "cudnn_backend_version", "cudnn_frontend_version"}
 _PLAN = {"cudnn_backend_data", "variant_pack_uids", "behavior_notes", "fe_workspace_size"}
 #: What cudnn-frontend does around the operation graph, which cudnn IR has no word for: refused unless empty.
-_AROUND = {"pass_by_values", "workspace_modifications", "aligned_operands", "variant_pack_replacements", "tensors_to_dump"}
+_AROUND = {"workspace_modifications", "aligned_operands", "variant_pack_replacements", "tensors_to_dump"}
 _ENUMERATOR = re.compile(r"[A-Z][A-Z0-9_]*")
 _GRAPH = {"json_version", "context", "nodes", "tensors"}
 
@@ -39,11 +39,12 @@ def read_serialized(data: bytes, name: str) -> tuple[OperationGraph, list[str]]:
     version = document.get("json_version")
     if version != JSON_VERSION:
         raise GraphError(name, [f"expected cudnn-frontend's json_version {JSON_VERSION!r}, got {version!r}"])
-    known = _GRAPH | _NOT_THE_GRAPH | _PLAN | _AROUND
+    known = _GRAPH | _NOT_THE_GRAPH | _PLAN | _AROUND | {"pass_by_values"}
     problems += [f"the field {key!r} is not known" for key in document if key not in known]
     problems += [f"expected nothing in {key!r}, got {document[key]}" for key in sorted(_AROUND & document.keys()) if document[key]]
     context = _context(document.get("context"), problems)
     tensors = _tensors(document.get("tensors"), problems)
+    problems += _other_values(document, tensors)
     nodes = document.get("nodes")
     if not isinstance(nodes, list):
         problems.append(f"expected a list of nodes, got {nodes!r}")
@@ -132,8 +133,7 @@ def _tensor(entry: Any, problems: list[str]) -> Tensor | None:
     ragged_offset = entry.get("ragged_offset_uid")
     if ragged_offset is not None and not _is_int(ragged_offset):
         problems.append(f"{what}: expected the uid of its ragged offset, got {ragged_offset!r}")
-    if entry.get("pass_by_value") is not None:
-        problems.append(f"{what}: has the value {entry['pass_by_value']}; cudnn IR takes the values of by-value tensors when it runs")
+    value = _scalar(entry, what, problems)
     if len(problems) != before:
         return None
     return Tensor(
@@ -146,8 +146,39 @@ def _tensor(entry: Any, problems: list[str]) -> Tensor | None:
         alignment=alignment,
         reordering=entry.get("reordering_type") or "NONE",
         ragged_offset=ragged_offset,
+        value=value,
         name=str(entry.get("name") or ""),
     )
+
+
+def _other_values(document: Mapping[str, Any], tensors: Mapping[int, Tensor]) -> list[str]:
+    """A plan's own list of the numbers of tensors by value has to be theirs."""
+    given = document.get("pass_by_values") or {}
+    if not isinstance(given, dict):
+        return [f"expected an object as 'pass_by_values', got {given!r}"]
+    own = {str(uid): scalar_json(each.data_type, each.value) for uid, each in tensors.items() if each.value is not None}
+    return [
+        f"tensor {uid}: expected its own value in 'pass_by_values', got {value!r}" for uid, value in given.items() if value != own.get(uid)
+    ]
+
+
+def _scalar(entry: Mapping[str, Any], what: str, problems: list[str]) -> float | int | None:
+    """The number of a tensor by value, if it has one."""
+    said = entry.get("pass_by_value")
+    if said is None:
+        return None
+    if not entry.get("is_pass_by_value") or not isinstance(said, dict) or said.keys() != {"index", "value"}:
+        problems.append(f"{what}: expected the index of a type and a value of a tensor by value, got {said!r}")
+        return None
+    data_type, value = entry.get("data_type"), said["value"]
+    if data_type not in SCALAR_TYPES or said["index"] != SCALAR_TYPES.index(data_type):
+        problems.append(f"{what}: expected a number of the tensor's type, {data_type}, got the type of index {said['index']!r}")
+    if data_type in FLOAT_SCALARS:
+        return _float(value, f"{what}: pass_by_value", problems)
+    if not (_is_int(value) or (data_type == "DOUBLE" and isinstance(value, float))):
+        problems.append(f"{what}: expected a number, got {value!r}")
+        return None
+    return float(value) if data_type == "DOUBLE" else int(value)
 
 
 def _node(entry: Any, place: int, context: Mapping[str, Any], uids: set[int], problems: list[str]) -> Node | None:
@@ -158,10 +189,8 @@ def _node(entry: Any, place: int, context: Mapping[str, Any], uids: set[int], pr
     kind = BY_TAG[tag]
     what = f"node {place} ({tag})"
     keys = dict.fromkeys((*(key for name, key in kind.attributes.items() if name not in kind.chosen_by), *kind.defaults))
-    if tag == "RESAMPLE":
-        keys["generate_index"] = None
     before = len(problems)
-    known = {"tag", "name", "compute_data_type", "inputs", "outputs", *keys}
+    known = {"tag", "name", "compute_data_type", "inputs", "outputs", *keys, *kind.present, *kind.only, *kind.hints}
     problems += [f"{what}: the field {key!r} is not known" for key, value in entry.items() if key not in known and value is not None]
     attributes = {}
     for key in keys:
@@ -173,20 +202,33 @@ def _node(entry: Any, place: int, context: Mapping[str, Any], uids: set[int], pr
         elif value is not None and (wrong := _wrong(key, value)):
             problems.append(f"{what}: expected {key} to be {wrong}, got {value!r}")
         attributes[key] = value
+    problems += [
+        f"{what}: expected {key} = {value!r}, got {entry[key]!r}: cudnn-frontend makes other operations of it"
+        for key, value in kind.only.items()
+        if entry.get(key) not in (None, value)
+    ]
     ports = [_ports(entry.get(side), f"{what}: {side}", names, uids, problems) for side, names in _sides(kind, entry)]
-    compute = (entry.get("compute_data_type") or context.get("compute_data_type")) if kind.compute else ""
+    for key, port in kind.present.items():
+        attributes[key] = any(port in side for side in ports)
+        if bool(entry.get(key)) != attributes[key]:
+            problems.append(f"{what}: expected {key} = {attributes[key]}, as {port} has {'a' if attributes[key] else 'no'} tensor")
+    if entry.get("attn_scale_value") is not None and "Attn_scale" not in ports[0]:
+        problems.append(f"{what}: expected the scale as a tensor: call graph.build_operation_graph() before the graph is printed")
+    compute = (entry.get("compute_data_type") or context.get("compute_data_type")) if kind.compute or kind.computes else ""
     if not isinstance(compute, str):
         problems.append(f"{what}: expected a compute type, got {compute!r}")
+    elif kind.computes and compute != kind.computes:
+        problems.append(f"{what}: expected the compute type {kind.computes}, got {compute}")
     if len(problems) != before:
         return None
-    return Node(tag, str(compute), ports[0], ports[1], attributes, name=str(entry.get("name") or ""))
+    return Node(tag, str(compute) if kind.compute else "", ports[0], ports[1], attributes, name=str(entry.get("name") or ""))
 
 
 def _wrong(key: str, value: Any) -> str:
     """What a value should have been; empty when it is that. What passes is printed as it stands."""
     if key in ("mode", "math_mode", "resample_mode", "padding_mode", "reshape_mode", "forward_phase"):
         return "" if isinstance(value, str) and _ENUMERATOR.fullmatch(value) else "an enumerator"
-    if key in ("is_deterministic", "generate_index"):
+    if key == "is_deterministic":
         return "" if isinstance(value, bool) else "true or false"
     if key in ("axis", "in_place_index"):
         return "" if _is_int(value) else "an integer"

@@ -3,15 +3,30 @@
 from __future__ import annotations
 
 import json
+import math
 import struct
 from typing import Any
 
 from convoy.graphs.kinds import BY_TAG
 from convoy.graphs.model import DEFAULT_ALIGNMENT, GraphError, Node, OperationGraph, Tensor
 
-__all__ = ["JSON_VERSION", "compute_type_of", "graph_json", "graph_json_text", "intermediate_type_of", "io_type_of", "unsayable"]
+__all__ = [
+    "FLOAT_SCALARS",
+    "JSON_VERSION",
+    "SCALAR_TYPES",
+    "compute_type_of",
+    "graph_json",
+    "graph_json_text",
+    "intermediate_type_of",
+    "io_type_of",
+    "scalar_json",
+    "unsayable",
+]
 
 JSON_VERSION = "2.0"
+#: The types that a tensor by value may have there, in the order of its variant; and those whose numbers are written as floats.
+SCALAR_TYPES = ("INT64", "INT32", "HALF", "FLOAT", "DOUBLE", "BFLOAT16")
+FLOAT_SCALARS = frozenset({"HALF", "FLOAT", "BFLOAT16"})
 
 
 def unsayable(graph: OperationGraph) -> list[str]:
@@ -27,11 +42,17 @@ def unsayable(graph: OperationGraph) -> list[str]:
             if key in BY_TAG[node.tag].floats and value is not None and not _is_float(value)
         ]
         problems += [f"{what}: {key} = {value}, a fraction" for key, value in node.attributes.items() if _has_fraction(value)]
+        kind = BY_TAG[node.tag]
+        if kind.computes and node.compute not in ("", kind.computes):
+            problems.append(f"{what}: compute type {node.compute}; it always sends {kind.computes}")
+        problems += [f"{what}: nothing at {port}, which it needs" for port in kind.needed if port not in node.inputs]
         if node.tag == "RESAMPLE" and node.compute != compute_type_of(graph):
             problems.append(f"{what}: compute type {node.compute}; resample computes in the type of the graph, {compute_type_of(graph)}")
     for tensor in graph.tensors.values():
         if tensor.vector_count != 1 or tensor.vectorized_dimension != -1:
             problems.append(f"tensor {tensor.uid}: {tensor.vector_count} elements of dim {tensor.vectorized_dimension} as a vector")
+        if tensor.value is not None and not math.isfinite(tensor.value) and tensor.data_type == "DOUBLE":
+            problems.append(f"tensor {tensor.uid}: the value {tensor.value}, which JSON has no number for")
     return problems
 
 
@@ -78,7 +99,7 @@ def io_type_of(graph: OperationGraph) -> str:
 
 
 def _node(node: Node, place: int, graph_type: str) -> dict[str, Any]:
-    result = {
+    result: dict[str, Any] = {
         "tag": node.tag,
         "name": node.name or f"{node.tag.lower()}.{place}",
         "inputs": dict(node.inputs),
@@ -87,7 +108,8 @@ def _node(node: Node, place: int, graph_type: str) -> dict[str, Any]:
     floats = BY_TAG[node.tag].floats
     if BY_TAG[node.tag].json_compute:
         # An operation that has no type of its own has the graph's there.
-        result["compute_data_type"] = node.compute or graph_type
+        result["compute_data_type"] = node.compute or BY_TAG[node.tag].computes or graph_type
+    result |= {**dict.fromkeys(BY_TAG[node.tag].hints), **BY_TAG[node.tag].only}
     return result | {key: _float_text(value) if key in floats else value for key, value in node.attributes.items()}
 
 
@@ -98,7 +120,7 @@ def _tensor(tensor: Tensor) -> dict[str, Any]:
         "is_pass_by_value": tensor.by_value,
         "is_virtual": tensor.virtual,
         "name": tensor.name,
-        "pass_by_value": tensor.value,
+        "pass_by_value": None if tensor.value is None else scalar_json(tensor.data_type, tensor.value),
         "reordering_type": tensor.reordering,
         "stride": list(tensor.strides),
         "uid": tensor.uid,
@@ -108,6 +130,11 @@ def _tensor(tensor: Tensor) -> dict[str, Any]:
     if tensor.alignment != DEFAULT_ALIGNMENT:
         result["alignment"] = tensor.alignment
     return result
+
+
+def scalar_json(data_type: str, value: float | int) -> dict[str, Any]:
+    """A number of a tensor by value, as its place among cudnn-frontend's types and its value; floats are eight hexadecimal digits."""
+    return {"index": SCALAR_TYPES.index(data_type), "value": _float_text(value) if data_type in FLOAT_SCALARS else value}
 
 
 def _is_float(value: float) -> bool:

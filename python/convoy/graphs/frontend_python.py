@@ -42,6 +42,12 @@ _LOAD = """    graph = cudnn.pygraph(**options)
     graph.deserialize(GRAPH)
     return graph
 """
+#: Attention asks for the architecture beside the properties, and build_operation_graph leaves it to planning.
+_ATTENTION = {
+    "as the first argument;": "as the first argument, and 90 for sm_90 as the second;",
+    "(file.read())\n": '(file.read())\n        options["sm_version"] = int(sys.argv[2])\n',
+    "    graph.build_operation_graph()\n": "    graph.build_operation_graph()\n    graph.key()  # this says the graph to cuDNN\n",
+}
 _TAIL = """
 
 if __name__ == "__main__":
@@ -66,9 +72,22 @@ def graph_python(graph: OperationGraph) -> str:
     by_json = [flaw for node in graph.nodes if (flaw := BY_TAG[node.tag].json_flaw)]
     if problems or (by_calls and by_json):
         raise GraphError(f"graph {graph.name} cannot be said in cudnn-frontend's terms (--as dot shows it)", problems or by_calls + by_json)
+    head, tail = _HEAD, _TAIL
+    if any(node.tag == "SDPA" for node in graph.nodes):
+        for text, other in _ATTENTION.items():
+            head, tail = head.replace(text, other), tail.replace(text, other)
     if by_calls:
-        return _HEAD + "\n" + "\n".join(_json_literal(graph, by_calls)) + "\n" + _BUILD + _LOAD + _TAIL
-    return _HEAD + _BUILD + "".join(f"    {line}\n" for line in _calls(graph)) + _TAIL
+        return head + "\n" + "\n".join(_json_literal(graph, by_calls)) + "\n" + _BUILD + _LOAD + tail
+    return head + _values(graph) + _BUILD + "".join(f"    {line}\n" for line in _calls(graph)) + tail
+
+
+def _values(graph: OperationGraph) -> str:
+    """The numbers of tensors by value, which `graph.execute` wants in host memory: the methods have no word for them."""
+    values = {tensor.uid: tensor.value for tensor in graph.inputs() if tensor.value is not None}
+    if not values:
+        return ""
+    said = ", ".join(f"{uid}: {_literal('', value)}" for uid, value in values.items())
+    return f"\n#: What to execute the graph with at the tensors by value, by uid.\nVALUES = {{{said}}}\n"
 
 
 def _beyond_calls(graph: OperationGraph) -> Iterator[str]:
@@ -142,6 +161,8 @@ def _call(graph: OperationGraph, node: Node, place: int) -> Iterator[str]:
         if value is not None:
             said.append(f"{parameter}={_literal(key, value)}")
     said += [f"{flag}={port in node.outputs}" for flag, port in kind.flags.items()]
+    if node.tag == "SDPA":
+        said.append("implementation=cudnn.attention_implementation.UNIFIED")
     if node.compute and kind.method_compute:
         said.append(f"compute_data_type=cudnn.data_type.{node.compute}")
     said.append(f"name={node.name or f'{node.tag.lower()}.{place}'!r}")

@@ -34,6 +34,14 @@ class Kind:
     fixed: Mapping[str, Any] = field(default_factory=dict)
     #: Keys that the JSON has as the eight hexadecimal digits of a float.
     floats: frozenset[str] = frozenset()
+    #: Keys that say whether a port has a tensor.
+    present: Mapping[str, str] = field(default_factory=dict)
+    #: Keys of what cudnn-frontend makes other operations of, with the value at which it makes none; and keys that it does nothing with.
+    only: Mapping[str, Any] = field(default_factory=dict)
+    hints: tuple[str, ...] = ()
+    #: The only type of arithmetic that cudnn-frontend asks for; and the ports that it needs, where cuDNN does not.
+    computes: str = ""
+    needed: tuple[str, ...] = ()
     #: Whether the JSON and the method have the compute type, needed or not.
     json_compute: bool = True
     method_compute: bool = True

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from convoy.graphs.attention_kinds import ATTENTION_KINDS
 from convoy.graphs.kind import Kind
 from convoy.graphs.norm_kinds import NORM_KINDS
 
@@ -135,6 +136,7 @@ KINDS = (
             "resample_strides": "stride",
         },
         fixed={"operation_resample_fwd_alpha": 1.0, "operation_resample_fwd_beta": 0.0, "resample_nan_propagation": "PROPAGATE_NAN"},
+        present={"generate_index": "Index"},
         json_compute=False,
         json_flaw="cudnn-frontend 1.32 reads the windows, strides and paddings in a RESAMPLE's JSON as fractions over 0",
     ),
@@ -165,6 +167,7 @@ KINDS = (
         arguments={"X": "input"},
     ),
     *NORM_KINDS,
+    *ATTENTION_KINDS,
 )
 
 BY_TAG: Mapping[str, Kind] = {kind.tag: kind for kind in KINDS}

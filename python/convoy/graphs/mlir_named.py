@@ -1,4 +1,5 @@
-"""Operations of the `cudnn` dialect whose tensors stand after their names, as `scale(%s : !cudnn.tensor_desc<...>)`: normalizations."""
+"""Operations of the `cudnn` dialect whose tensors stand after their names, as `scale(%s : !cudnn.tensor_desc<...>)`: normalizations and
+attention."""
 
 from __future__ import annotations
 
@@ -8,8 +9,8 @@ from convoy.graphs.model import Node
 
 __all__ = ["NAMED", "named_operation"]
 
-#: Of each tag: the mode, then the name at each port in the order of the text.
-NAMED: Mapping[str, str] = {
+#: The mode by tag; then, by port and in the order of the text, the names.
+_MODES: Mapping[str, str] = {
     "LAYER_NORM": "layer_norm",
     "INSTANCE_NORM": "instance_norm",
     "RMS_NORM": "rms_norm",
@@ -34,15 +35,47 @@ _BACKWARD = {"DY": "dy", "X": "x", "MEAN": "mean", "INV_VARIANCE": "inv_variance
 _BACKWARD_RESULTS = {"DX": "dx", "DSCALE": "dscale", "DBIAS": "dbias"}
 
 
+_ATTENTION = {
+    "Q": "q", "K": "k", "V": "v", "Attn_scale": "scale", "Block_mask": "block_mask", "Page_table_K": "page_table_k",
+    "Page_table_V": "page_table_v", "SEQ_LEN_Q": "seq_len_q", "SEQ_LEN_KV": "seq_len_kv",
+}  # fmt: skip
+_FINALIZE = {
+    "SUM": "y_sum", "SQ_SUM": "y_sq_sum", "SCALE": "scale", "BIAS": "bias", "PREV_RUNNING_MEAN": "prev_running_mean",
+    "PREV_RUNNING_VAR": "prev_running_var", "EPSILON": "epsilon", "MOMENTUM": "exp_average_factor", "ACCUM_COUNT": "accum_count",
+}  # fmt: skip
+_FINALIZE_RESULTS = {
+    "EQ_SCALE": "eq_scale", "EQ_BIAS": "eq_bias", "MEAN": "saved_mean", "INV_VARIANCE": "saved_inv_std",
+    "NEXT_RUNNING_MEAN": "updated_running_mean", "NEXT_RUNNING_VAR": "updated_running_var",
+}  # fmt: skip
+_WEIGHTS = {"X": "x", "DY": "dy", "MEAN": "mean", "INV_VARIANCE": "inv_std", "SCALE": "scale"}
+_WEIGHTS_RESULTS = {
+    "DSCALE": "dscale", "DBIAS": "dbias", "EQ_SCALE_DY": "eq_dy_scale", "EQ_SCALE_X": "eq_x_scale", "EQ_BIAS": "eq_bias",
+}  # fmt: skip
+#: Of what is no normalization with a mode: the words before the tensors, and the names of operands and results.
+_OTHERS = {
+    "SDPA": ("sdpa_forward", _ATTENTION, {"O": "o", "Stats": "stats"}),
+    "BN_FINALIZE": ("bn_finalize training type = f32", _FINALIZE, _FINALIZE_RESULTS),
+    "DBN_WEIGHT": ("bn_bwd_weights type = f32", _WEIGHTS, _WEIGHTS_RESULTS),
+}
+
+
+#: The tags of these operations.
+NAMED = frozenset({*_MODES, *_OTHERS})
+
+
 def named_operation(node: Node, types: Mapping[int, str]) -> str:
     """The line of a node whose tag NAMED has; `types` are the tensors' by uid."""
-    backward = node.tag.endswith("_BPROP") or node.tag == "DBN"
-    operands, results = (_BACKWARD, _BACKWARD_RESULTS) if backward else (_FORWARD, _FORWARD_RESULTS)
-    words = f"norm_backward {NAMED[node.tag]}" if backward else f"norm_forward {NAMED[node.tag]} {_phase(node)}"
+    words, operands, results = _OTHERS.get(node.tag) or _norm(node)
     read = " ".join(f"{name}(%t{uid} : {types[uid]})" for port, name in operands.items() if (uid := node.inputs.get(port)))
     written = [(name, node.outputs[port]) for port, name in results.items() if port in node.outputs]
     values = ", ".join(f"%t{uid}" for _, uid in written)
     return f"{values} = cudnn.{words} {read} -> {' '.join(f'{name}({types[uid]})' for name, uid in written)}"
+
+
+def _norm(node: Node) -> tuple[str, Mapping[str, str], Mapping[str, str]]:
+    if node.tag.endswith("_BPROP") or node.tag == "DBN":
+        return f"norm_backward {_MODES[node.tag]}", _BACKWARD, _BACKWARD_RESULTS
+    return f"norm_forward {_MODES[node.tag]} {_phase(node)}", _FORWARD, _FORWARD_RESULTS
 
 
 def _phase(node: Node) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 from convoy.graphs.kinds import is_backward
 from convoy.graphs.mlir_named import NAMED, named_operation
 from convoy.graphs.model import DEFAULT_ALIGNMENT, GraphError, Node, OperationGraph, Tensor
+from convoy.graphs.scalars import scalar_literal
 
 __all__ = ["graph_mlir"]
 
@@ -33,11 +34,13 @@ _POINTWISE_WORDS = {
 
 def graph_mlir(graph: OperationGraph) -> str:
     """A `cudnn.graph`: tensors that nobody writes are its arguments, written ones that are not virtual its results, in the order of uids.
+    Tensors with a value are its constants.
 
     A comment says which uid and name each had. Raises GraphError for what the dialect lacks.
     """
     problems: list[str] = []
-    inputs, outputs = graph.inputs(), graph.outputs()
+    inputs, outputs = [each for each in graph.inputs() if each.value is None], graph.outputs()
+    constants = {each.uid: each.value for each in graph.inputs() if each.value is not None}
     problems += [f"tensor {each.uid} is virtual, and no operation writes it" for each in inputs if each.virtual]
     if not outputs:
         problems.append("no operation writes a tensor that is not virtual")
@@ -51,6 +54,7 @@ def graph_mlir(graph: OperationGraph) -> str:
     results = ", ".join(types[tensor.uid] + words[tensor.uid] for tensor in outputs)
     returned = ", ".join(types[tensor.uid] for tensor in outputs)
     lines.append(f"cudnn.graph @{_quoted(graph.name)}({arguments}) -> ({results}) {{")
+    lines += [f"  {_constant(graph.tensors[uid], value, types[uid])}" for uid, value in constants.items()]
     lines += [f"  {_operation(node, types, problems)}" for node in graph.nodes]
     lines += [f"  cudnn.return {', '.join(f'%t{tensor.uid}' for tensor in outputs)} : {returned}", "}"]
     if problems:
@@ -88,6 +92,10 @@ def _words(tensor: Tensor, places: Mapping[int, int], uid: bool, problems: list[
 
 def _packed(dims: tuple[int, ...], order: list[int]) -> tuple[int, ...]:
     return tuple(prod(dims[each] for each in order[order.index(dim) + 1 :]) for dim in range(len(dims)))
+
+
+def _constant(tensor: Tensor, value: float | int, type_text: str) -> str:
+    return f"%t{tensor.uid} = cudnn.constant {scalar_literal(tensor.data_type, value)} : {_TYPES[tensor.data_type]} -> {type_text}"
 
 
 def _operation(node: Node, types: Mapping[int, str], problems: list[str]) -> str:
@@ -170,11 +178,7 @@ def _assignments(words: Mapping[str, Any]) -> str:
 
 def _number(value: Any) -> str:
     """A literal of MLIR."""
-    if isinstance(value, float):
-        text = repr(value)
-        # Every digit that tells it from its neighbours, and a point, which MLIR wants before an exponent too.
-        return text if "." in text and "e" not in text else f"{value:.17e}"
-    return str(value)
+    return scalar_literal("DOUBLE", value) if isinstance(value, float) else str(value)
 
 
 def _comment(value: str, tensor: Tensor) -> str:

@@ -7,6 +7,7 @@ from convoy.graphs.kind import Kind
 __all__ = ["NORM_KINDS"]
 
 _FORWARD, _BACKWARD = "operation_norm_fwd", "operation_norm_bwd"
+_FINALIZE, _WEIGHTS = "operation_bn_finalize", "operation_bn_bwd_weights"
 _ARGUMENTS = {
     "X": "input",
     "SCALE": "scale",
@@ -134,5 +135,54 @@ NORM_KINDS = (
         method="genstats",
         arguments={"X": "input"},
         results=("SUM", "SQ_SUM"),
+    ),
+    Kind(
+        tag="BN_FINALIZE",
+        descriptor="operation_bn_finalize_statistics",
+        chosen_by={"operation_bn_finalize_stats_mode": "TRAINING"},
+        inputs={
+            f"{_FINALIZE}_y_sum_desc": "SUM",
+            f"{_FINALIZE}_y_sq_sum_desc": "SQ_SUM",
+            f"{_FINALIZE}_scale_desc": "SCALE",
+            f"{_FINALIZE}_bias_desc": "BIAS",
+            f"{_FINALIZE}_epsilon_desc": "EPSILON",
+            f"{_FINALIZE}_accum_count_desc": "ACCUM_COUNT",
+            f"{_FINALIZE}_prev_running_mean_desc": "PREV_RUNNING_MEAN",
+            f"{_FINALIZE}_prev_running_var_desc": "PREV_RUNNING_VAR",
+            f"{_FINALIZE}_exp_averate_factor_desc": "MOMENTUM",
+        },
+        outputs={
+            f"{_FINALIZE}_eq_scale_desc": "EQ_SCALE",
+            f"{_FINALIZE}_eq_bias_desc": "EQ_BIAS",
+            f"{_FINALIZE}_saved_mean_desc": "MEAN",
+            f"{_FINALIZE}_saved_inv_std_desc": "INV_VARIANCE",
+            f"{_FINALIZE}_updated_running_mean_desc": "NEXT_RUNNING_MEAN",
+            f"{_FINALIZE}_updated_running_var_desc": "NEXT_RUNNING_VAR",
+        },
+        compute=f"{_FINALIZE}_math_prec",
+        computes="FLOAT",
+        needed=("PREV_RUNNING_MEAN", "PREV_RUNNING_VAR"),
+        json_flaw=_flaw("BN_FINALIZE"),
+    ),
+    Kind(
+        tag="DBN_WEIGHT",
+        descriptor="operation_bn_bwd_weights",
+        inputs={
+            f"{_WEIGHTS}_dy_desc": "DY",
+            f"{_WEIGHTS}_x_desc": "X",
+            f"{_WEIGHTS}_bn_scale_desc": "SCALE",
+            f"{_WEIGHTS}_mean_desc": "MEAN",
+            f"{_WEIGHTS}_invstd_desc": "INV_VARIANCE",
+        },
+        outputs={
+            f"{_WEIGHTS}_dbn_scale_desc": "DSCALE",
+            f"{_WEIGHTS}_dbn_bias_desc": "DBIAS",
+            f"{_WEIGHTS}_eq_bias": "EQ_BIAS",
+            f"{_WEIGHTS}_eq_dy_scale_desc": "EQ_SCALE_DY",
+            f"{_WEIGHTS}_eq_x_scale_desc": "EQ_SCALE_X",
+        },
+        compute=f"{_WEIGHTS}_math_prec",
+        computes="FLOAT",
+        json_flaw=_flaw("DBN_WEIGHT"),
     ),
 )

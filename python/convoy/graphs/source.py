@@ -11,6 +11,7 @@ from convoy.graphs.decode import decode
 from convoy.graphs.frontend_import import read_serialized
 from convoy.graphs.mlir_text import graph_mlir
 from convoy.graphs.model import GraphError, OperationGraph
+from convoy.graphs.scalars import scalar_of
 from convoy_runtime.recorder import Recording, record
 
 __all__ = ["graph_library", "graph_names", "import_graph", "read_graph", "record_graph"]
@@ -18,13 +19,13 @@ __all__ = ["graph_library", "graph_names", "import_graph", "read_graph", "record
 
 def graph_names(path: Path) -> list[str]:
     """The names of the graphs in an artifact or a `.mlir` file."""
-    return [name for name, _ in _library(path)[1]]
+    return list(_library(path)[1])
 
 
 def read_graph(path: Path, name: str | None) -> OperationGraph:
     """The graph `name` of an artifact or a `.mlir` file; its only graph when `name` is None. Raises ConvoyError, ConvoyRuntimeError."""
-    recording, found = _record(path, name)
-    return decode(recording, found)
+    recording, found, values = _record(path, name)
+    return decode(recording, found, values)
 
 
 def record_graph(path: Path, name: str | None) -> Recording:
@@ -48,35 +49,45 @@ def import_graph(path: Path) -> tuple[str, list[str]]:
 
 def graph_library(path: Path, name: str | None) -> tuple[bytes | memoryview, str, str]:
     """The native library that has the graph `name`, its build function's symbol, and its name. Raises ConvoyError, ConvoyRuntimeError."""
-    content, symbols = _library(path)
-    names = [each for each, _ in symbols]
+    content, symbol, name, _ = _graph(path, name)
+    return content, symbol, name
+
+
+def _graph(path: Path, name: str | None) -> tuple[bytes | memoryview, str, str, dict[int, float | int]]:
+    """The same, and the values of the graph's constants by uid."""
+    content, graphs = _library(path)
+    names = list(graphs)
     if name is None and len(names) == 1:
         name = names[0]
     if name not in names:
         asked = "--graph NAME" if name is None else f"a graph named {name!r}"
         message = f"{path}: expected {asked}; the file has {', '.join(names) or 'no cuDNN graph'}"
         raise ConvoyError(message)
-    return content, dict(symbols)[name], name
+    symbol, values = graphs[name]
+    return content, symbol, name, values
 
 
-def _record(path: Path, name: str | None) -> tuple[Recording, str]:
+def _record(path: Path, name: str | None) -> tuple[Recording, str, dict[int, float | int]]:
     from convoy_runtime._native import load_native
 
-    content, symbol, found = graph_library(path, name)
-    return record(load_native(content, path=path).builder(symbol)), found
+    content, symbol, found, values = _graph(path, name)
+    return record(load_native(content, path=path).builder(symbol)), found, values
 
 
-def _library(path: Path) -> tuple[bytes | memoryview, list[tuple[str, str]]]:
-    """A native library, and the names and symbols of its graphs."""
+def _library(path: Path) -> tuple[bytes | memoryview, dict[str, tuple[str, dict[int, float | int]]]]:
+    """A native library; by name its graphs' symbols, and the values of their constants by uid."""
     if path.suffix == ".mlir":
         return _compile(path)
     from convoy_runtime.artifact import open_artifact
 
     artifact = open_artifact(path)
-    return artifact.members["native.so"], [(graph.name, graph.symbol) for graph in artifact.manifest.graphs]
+    return artifact.members["native.so"], {
+        graph.name: (graph.symbol, {each.uid: scalar_of(each.dtype, bytes.fromhex(each.bytes)) for each in graph.constants})
+        for graph in artifact.manifest.graphs
+    }
 
 
-def _compile(path: Path) -> tuple[bytes, list[tuple[str, str]]]:
+def _compile(path: Path) -> tuple[bytes, dict[str, tuple[str, dict[int, float | int]]]]:
     from convoy import _convoy
 
     try:
@@ -85,4 +96,10 @@ def _compile(path: Path) -> tuple[bytes, list[tuple[str, str]]]:
         _, diagnostics = failure.args
         lines = [f"{file}:{line}:{column}: {message}" for _, file, line, column, message in diagnostics]
         raise MlirSyntaxError("\n".join(lines)) from None
-    return native, [(graph["name"], graph["symbol"]) for graph in json.loads(manifest).get("graphs", [])]
+    return native, {
+        graph["name"]: (
+            graph["symbol"],
+            {each["uid"]: scalar_of(each["dtype"], bytes.fromhex(each["bytes"])) for each in graph.get("constants", ())},
+        )
+        for graph in json.loads(manifest).get("graphs", [])
+    }
