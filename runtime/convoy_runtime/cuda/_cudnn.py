@@ -59,6 +59,7 @@ _CTYPES: dict[Type, Any] = {
     Type.NUMERICAL_NOTE: c_int32,
     Type.BACKEND_DESCRIPTOR: c_void_p,
     Type.BEHAVIOR_NOTE: c_int32,
+    Type.INT32: c_int32,
 }
 
 

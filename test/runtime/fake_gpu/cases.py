@@ -35,14 +35,17 @@ from convoy_runtime import (
     WeightsError,
 )
 from convoy_runtime.__main__ import main
+from convoy_runtime._native import load_native
 from convoy_runtime.arrays import view
-from convoy_runtime.artifact import open_artifact
+from convoy_runtime.artifact import WEIGHTS, open_artifact
 from convoy_runtime.cuda import forms, memory
 from convoy_runtime.cuda.capture import Stopwatch
+from convoy_runtime.cuda.device_properties import main as describe
 from convoy_runtime.cuda.executor import CudaProgram
 from convoy_runtime.cuda.memory import Allocation, DeviceArray
 from convoy_runtime.cuda.options import PlanOptions
 from convoy_runtime.cuda.streams import Order
+from convoy_runtime.inspection import offline_planner
 from convoy_runtime.manifest import Call, Cudnn, Graph, GraphTensor, TensorSpec
 from convoy_runtime.profile import Timing
 
@@ -981,6 +984,45 @@ def test_profile(program: CudaProgram, conv: Path, cudnn: ctypes.CDLL) -> None:
     assert [(timing.kind, timing.index) for timing in profile.timings] == [("graph", 0)]
     assert [profile.timings[0].microseconds, profile.replay_microseconds] == pytest.approx([3.0, 3.0], rel=1e-4)
     assert profile.gpu.cudnn == 91900
+
+
+def test_profile_without_weights(artifact: Callable[..., Path]) -> None:
+    """Times do not need them; runs do."""
+    with convoy_runtime.load(artifact(weights=False)) as bare:
+        assert isinstance(bare, CudaProgram)
+        assert len(bare.profile().timings) == 2
+        with pytest.raises(WeightsError, match="was compiled without weights"):
+            bare.replay()
+
+
+def test_plans_made_offline(conv: Path, cudnn: ctypes.CDLL, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A GPU says what it is, plans are made from that elsewhere, and the GPU starts with them; what it tunes takes their place."""
+    describe()
+    described = tmp_path / "fake-cudnn9.19.json"
+    described.write_text(capsys.readouterr().out)
+    opened = open_artifact(conv)
+    native = load_native(opened.members["native.so"])
+    plans = offline_planner(str(described)).plan(opened.manifest, native)
+    assert plans.gpu == "Fake GPU 0"
+    members = {name: bytes(content) for name, content in opened.members.items() if name != WEIGHTS}
+    planned = tmp_path / "planned.convoy"
+    write_artifact(planned, opened.manifest, {**members, **plans.members}, opened.weights())
+    cudnn.fake_offer(6)
+    with convoy_runtime.load(planned, plan_cache=False, strict=True) as program:
+        (report,) = program.plans  # type: ignore[attr-defined]
+    assert (report.engine, report.origin, report.tuned) == (41, "offline plan in the artifact", "offline")
+    with convoy_runtime.load(planned, plan_cache=False, tune="quick") as program:
+        (report,) = program.plans  # type: ignore[attr-defined]
+        measured = program.plan_members()  # type: ignore[attr-defined]
+    assert (report.origin, report.tuned) == ("tuning", "quick")
+    assert measured.keys() >= plans.members.keys()
+    described.write_text(described.read_text().replace("Fake GPU 0", "NVIDIA H200"))
+    other = offline_planner(str(described)).plan(opened.manifest, native)
+    write_artifact(planned, opened.manifest, {**members, **other.members}, opened.weights())
+    with convoy_runtime.load(planned, plan_cache=False) as program:
+        (report,) = program.plans  # type: ignore[attr-defined]
+    assert report.origin == "heuristics"
+    assert report.rejected[0] == "plan in the artifact: expected one for Fake GPU 0, got one for NVIDIA H200"
 
 
 def test_explain_measured(

@@ -119,6 +119,7 @@ static int give(int64_t *count, void *out, int64_t limit, int64_t value, size_t 
 }
 
 int cudnnBackendGetAttribute(Descriptor *descriptor, int name, int type, int64_t limit, int64_t *count, void *out) {
+  static const char properties[] = "{\"deviceName\": \"Fake GPU 0\", \"driverVer\": 13000}";
   char plan[32];
   (void)type;
   switch (name) {
@@ -150,6 +151,11 @@ int cudnnBackendGetAttribute(Descriptor *descriptor, int name, int type, int64_t
     *count = snprintf(plan, sizeof plan, "{\"engine\": %d}", 40 + descriptor->index) + 1;
     if (limit)
       memcpy(out, plan, *count);
+    return OK;
+  case 2702: // DEVICEPROP_JSON_REPRESENTATION
+    *count = sizeof properties;
+    if (limit)
+      memcpy(out, properties, sizeof properties);
     return OK;
   case 1301: // ENGINE_GLOBAL_INDEX
     return give(count, out, limit, 40 + descriptor->index, 8);
