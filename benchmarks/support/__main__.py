@@ -17,11 +17,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from .cases import all_cases
 from .differences import MEASURED, with_device, write_differences
-from .graphs import graph_cases
-from .library import ROOT, ask_offline, prepare
-from .matrix import Case, group_cases
-from .table import dump, make_table
+from .document import operations_section, replace_section
+from .library import ROOT, Asked, ask_offline, prepare
+from .made import dump, make_table
 from .verdict import judge
 
 __all__ = ["TABLE", "main"]
@@ -29,7 +29,7 @@ __all__ = ["TABLE", "main"]
 TABLE = ROOT / "passes/common/support_table.json"
 
 
-def _answers(cases: Sequence[Case], known: Path | None) -> dict[str, Any]:
+def _answers(cases: Sequence[Asked], known: Path | None) -> dict[str, Any]:
     """cuDNN's answers without a GPU, or those of an earlier run, from `known`."""
     if known is not None and known.exists():
         return json.loads(known.read_text())  # type: ignore[no-any-return]
@@ -41,15 +41,17 @@ def _answers(cases: Sequence[Case], known: Path | None) -> dict[str, Any]:
         return ask_offline(Path(folder), known or Path(folder) / "answers.json")
 
 
-def _check(cases: Sequence[Case], answers: dict[str, Any], *, write: bool) -> int:
+def _check(cases: Sequence[Asked], answers: dict[str, Any], *, write: bool) -> int:
     if MEASURED.exists():
         answers = with_device(answers, json.loads(MEASURED.read_text()))
     table = json.loads(TABLE.read_text())
     made = make_table(cases, answers, table)
     if write:
         TABLE.write_text(dump(made))
+        replace_section("operations", operations_section(made["operations"]))
         table = made
-        print(f"support: wrote {TABLE.relative_to(ROOT)}: {len(made['rows'])} rows; build again to use it")
+        written = f"{len(made['rows'])} rows and {len(made['operations'])} of operations"
+        print(f"support: wrote {TABLE.relative_to(ROOT)}: {written}; build again to use it")
     verdict = judge(cases, answers["graphs"], table, made)
     for reason, keys in verdict.missed.items():
         print(f"missed: {len(keys)} graphs such as {keys[0]}: {reason}")
@@ -71,7 +73,7 @@ def main() -> int:
     differing = commands.add_parser("differences", help="compare a device's answers with those without a GPU")
     differing.add_argument("device", type=Path)
     options = parser.parse_args()
-    cases = [*group_cases(), *graph_cases()]
+    cases = all_cases()
     if options.command == "prepare":
         prepare(cases, options.folder)
         print(f"{len(cases)} graphs in {options.folder}")

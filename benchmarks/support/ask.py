@@ -27,7 +27,7 @@ from typing import Any
 from convoy_runtime._abi import BUILD_GRAPH
 from convoy_runtime.cuda._cudnn import open_cudnn, version_text
 from convoy_runtime.cuda._driver import Device, open_driver
-from convoy_runtime.cuda._enums import BehaviorNote, NumericalNote
+from convoy_runtime.cuda._enums import Attribute, BehaviorNote, DataType, Descriptor, NumericalNote, Type
 from convoy_runtime.cuda.configs import heuristic_configs
 from convoy_runtime.cuda.errata import erratum_of
 from convoy_runtime.cuda.offline import device_file, device_properties
@@ -40,7 +40,7 @@ __all__ = ["ask", "main"]
 
 def _graph(name: str, entry: dict[str, Any]) -> Any:
     """What the planner wants to know of a graph."""
-    long = {"f16": "float16", "bf16": "bfloat16", "f32": "float32"}
+    long = {"f64": "float64", "f32": "float32", "f16": "float16", "bf16": "bfloat16", "f8E4M3FN": "float8_e4m3fn", "f8E5M2": "float8_e5m2"}
     tensors = [SimpleNamespace(dtype=long.get(dtype, dtype)) for dtype in entry["dtypes"]]
     return SimpleNamespace(name=name, location="", symbol=entry["symbol"], tensors=tensors, ops=entry["operations"])
 
@@ -66,7 +66,8 @@ class _Asker:
         library = self.libraries.setdefault(entry["library"], ctypes.CDLL(str(self.folder / entry["library"])))
         graph = _graph(name, entry)
         found: dict[str, Any] = {"engines": {}, "rejected": []}
-        float32 = {tensor.dtype for tensor in graph.tensors} == {"float32"}
+        floats = {tensor.dtype for tensor in graph.tensors if "float" in tensor.dtype}
+        float32 = bool(floats) and floats <= {"float32", "float64"}
         try:
             with self.planner.operation_graph(graph, BUILD_GRAPH((entry["symbol"], library))) as operations:
                 strict, kinds = False, set()
@@ -92,6 +93,24 @@ class _Asker:
             del found["rejected"]
         return found
 
+    def reduction(self, operator: int) -> dict[str, Any]:
+        """Whether cuDNN finalizes a reduction descriptor of an operator (cudnnReduceTensorOp_t). That is no engine, but the most that can
+        be asked of an operator that the compiler has no word for."""
+        descriptor = self.cudnn.create(Descriptor.REDUCTION)
+        values = (
+            (Attribute.REDUCTION_OPERATOR, Type.REDUCTION_OPERATOR_TYPE, operator),
+            (Attribute.REDUCTION_COMP_TYPE, Type.DATA_TYPE, DataType.FLOAT),
+        )
+        try:
+            for attribute, kind, value in values:
+                self.cudnn.call("cudnnBackendSetAttribute", descriptor.pointer, attribute, kind, 1, ctypes.byref(ctypes.c_int32(value)))
+            descriptor.finalize()
+        except CudnnError as error:
+            return {"engines": {}, "rejected": [f"{error.name}: {error.detail}"]}
+        finally:
+            descriptor.close()
+        return {"engines": {"descriptor": [0]}, "strict": True, "kinds": []}
+
     def _first(self, graph: Any, operations: Any, rejected: list[str]) -> int | None:
         for plan in self.planner.candidates(graph, operations, rejected, PlanOptions().heuristics):
             plan.descriptor.close()
@@ -106,9 +125,9 @@ def ask(folder: Path, names: list[str], *, device: bool, build: bool) -> dict[st
     answers, known = {}, {}
     for name in names:
         entry = index[name]
-        key = (entry["library"], entry["symbol"])
+        key = tuple(entry.get(part) for part in ("library", "symbol", "reduction"))
         if key not in known:
-            known[key] = asker.answer(name, entry, build=build)
+            known[key] = asker.reduction(entry["reduction"]) if "reduction" in entry else asker.answer(name, entry, build=build)
         answers[name] = known[key]
     return answers
 

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from .library import ROOT
+from .document import replace_section
 from .table import taken
 
-__all__ = ["DOCUMENT", "MEASURED", "differences", "section", "with_device", "write_differences"]
+__all__ = ["MEASURED", "differences", "section", "with_device", "write_differences"]
 
 MEASURED = Path(__file__).with_name("device.json")
-DOCUMENT = ROOT / "docs/support.md"
-_BEGIN, _END = "<!-- measured: begin -->\n", "<!-- measured: end -->"
 
 
 def _first(answer: dict[str, Any]) -> int | None:
@@ -82,6 +79,5 @@ def write_differences(device: Path, offline: dict[str, Any]) -> str:
     measured = differences(offline, json.loads(device.read_text()))
     MEASURED.write_text(json.dumps(measured, indent=1) + "\n")
     text = section(measured)
-    document = DOCUMENT.read_text()
-    DOCUMENT.write_text(re.sub(f"{_BEGIN}.*?{_END}", lambda _: _BEGIN + text + _END, document, flags=re.DOTALL))
+    replace_section("measured", text)
     return text

@@ -14,14 +14,20 @@ from pathlib import Path
 from typing import Any
 
 from .matrix import Case
+from .operations import OperationCase
 from .stubs import write_stubs
 
-__all__ = ["ask_offline", "convoy_opt", "prepare", "refusals"]
+__all__ = ["ROOT", "Asked", "ask_offline", "convoy_opt", "prepare", "refusals"]
+
+#: What cuDNN can be asked about.
+Asked = Case | OperationCase
 
 ROOT = Path(__file__).parents[2]
 _LLVM = Path("/usr/lib/llvm-22/bin")
 #: Graphs in one library: the compiler takes more than twice as long for twice as many.
 _CHUNK = 400
+#: The cuDNN that is asked: what came after the oldest that programs run with is asked about too.
+_VERSION = 91900
 
 
 def _tool(name: str) -> str:
@@ -38,7 +44,7 @@ def convoy_opt(text: str, *flags: str, check: bool = True) -> subprocess.Complet
     return done
 
 
-def _graphs(cases: Sequence[Case]) -> tuple[str, dict[str, str]]:
+def _graphs(cases: Sequence[Asked]) -> tuple[str, dict[str, str]]:
     """`cudnn.graph`s as text, each once, and by case the symbol of its own."""
     groups = [case for case in cases if case.is_group]
     converted = convoy_opt("\n".join(case.text for case in groups), "--convert-tcp-to-cudnn").stdout if groups else ""
@@ -56,16 +62,16 @@ def _types(text: str) -> dict[str, dict[str, list[str]]]:
     found = {}
     for name, head, body in re.findall(r"cudnn\.graph @(\w+)(\(.*?\{)$(.*?)^ *cudnn\.return", text, re.DOTALL | re.MULTILINE):
         dtypes = sorted(set(re.findall(r"tensor_desc<[\dx]*x(\w+)", head)))
-        operations = re.findall(r"cudnn\.(?:pointwise |reduction |resample )?(\w+)\(", body)
+        operations = re.findall(r"= cudnn\.(?:pointwise |reduction |resample )?(\w+)", body)
         found[name] = {"dtypes": dtypes, "operations": operations}
     return found
 
 
-def _compile(part: int, cases: Sequence[Case], folder: Path) -> dict[str, Any]:
+def _compile(part: int, cases: Sequence[Asked], folder: Path) -> dict[str, Any]:
     text, symbols = _graphs(cases)
     paths = {suffix: folder / f"graphs{part}.{suffix}" for suffix in ("mlirbc", "ll", "so")}
     # Bytecode: as text, this module is larger than what it came from by far.
-    passes = ("--convert-cudnn-graphs-to-backend", "--convert-cudnn-backend-to-llvm", "--emit-bytecode")
+    passes = (f"--convert-cudnn-graphs-to-backend=minimum-version={_VERSION}", "--convert-cudnn-backend-to-llvm", "--emit-bytecode")
     convoy_opt(text, *passes, "-o", str(paths["mlirbc"]))
     subprocess.run([_tool("mlir-translate"), "--mlir-to-llvmir", paths["mlirbc"], "-o", paths["ll"]], check=True)
     flags = ["-w", "-O0", "-shared", "-fPIC", "-fuse-ld=lld", "-Wl,--strip-all"]
@@ -76,13 +82,17 @@ def _compile(part: int, cases: Sequence[Case], folder: Path) -> dict[str, Any]:
     return {case.key: {"library": paths["so"].name, "symbol": f"{symbols[case.key]}_build", **types[symbols[case.key]]} for case in cases}
 
 
-def prepare(cases: Sequence[Case], folder: Path) -> None:
+def prepare(cases: Sequence[Asked], folder: Path) -> None:
     """Writes libraries, `index.json` and stand-ins for the driver into `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
-    chunks = [cases[i : i + _CHUNK] for i in range(0, len(cases), _CHUNK)]
+    index = {case.key: {"reduction": case.reduction} for case in cases if isinstance(case, OperationCase) and case.reduction is not None}
+    built = [case for case in cases if case.key not in index]
+    chunks = [built[i : i + _CHUNK] for i in range(0, len(built), _CHUNK)]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         parts = list(pool.map(lambda item: _compile(item[0], item[1], folder), enumerate(chunks)))
-    (folder / "index.json").write_text(json.dumps({key: entry for part in parts for key, entry in part.items()}, indent=0))
+    for part in parts:
+        index |= part
+    (folder / "index.json").write_text(json.dumps(index, indent=0))
     write_stubs(folder / "stubs", _tool("clang"), ROOT / "test/runtime/cublaslt_stub.c")
 
 

@@ -6,21 +6,16 @@ the role. Where it takes the role only with channels of some alignment, or only 
 
 from __future__ import annotations
 
-import json
 import math
-import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
 from .matrix import ALIGNMENTS, DTYPES, Case, Cell
 
-__all__ = ["Condition", "Row", "after_of", "conditions", "covers", "dump", "make_table", "rows_of", "taken", "without_refused"]
-
-#: The oldest cuDNN that a program may meet; answers are of the version that was asked, which `evidence` names.
-_SINCE = 90000
+__all__ = ["Condition", "Row", "after_of", "boxes", "conditions", "covers", "note", "row_json", "rows_of", "taken", "without_refused"]
 
 
 @dataclass(frozen=True)
@@ -144,7 +139,7 @@ def conditions(cases: Sequence[Case], answers: dict[str, Any]) -> Cells:
     return cells
 
 
-def _boxes(cells: set[tuple[Any, ...]]) -> Iterator[tuple[tuple[Any, ...], ...]]:
+def boxes(cells: set[tuple[Any, ...]]) -> Iterator[tuple[tuple[Any, ...], ...]]:
     """Products of values that share no cell and whose union is `cells`: greedily, the largest first."""
     left = set(cells)
     while left:
@@ -172,7 +167,7 @@ def rows_of(cells: Cells) -> list[Row]:
             by_subject[cell.anchor, cell.role, condition].add((cell.dtype, cell.layout, rank, cell.channel_groups))
     roles = defaultdict(list)
     for (anchor, role, condition), spans in by_subject.items():
-        for box in _boxes(spans):
+        for box in boxes(spans):
             roles[anchor, condition, box].append(role)
     anchors = defaultdict(list)
     for (anchor, condition, box), names in roles.items():
@@ -225,7 +220,7 @@ def without_refused(cells: Cells, refusals: Sequence[dict[str, Any]]) -> Cells:
     return {cell: tuple(some) for cell, some in kept.items()}
 
 
-def _note(cases: Sequence[Case], answers: dict[str, Any]) -> str:
+def note(cases: Sequence[Any], answers: Mapping[str, Any]) -> str:
     """What stands behind a row, for a reader."""
     kinds = sorted({kind for case in cases for kind in answers[case.key]["kinds"]})
     first = Counter(engines[0] for case in cases if (engines := answers[case.key]["engines"].get("A"))).most_common(5)
@@ -233,7 +228,7 @@ def _note(cases: Sequence[Case], answers: dict[str, Any]) -> str:
     return f"{len(cases)} graphs; {' and '.join(kinds)} kernels; engines {offered}"
 
 
-def _json(row: Row) -> dict[str, Any]:
+def row_json(row: Row) -> dict[str, Any]:
     text: dict[str, Any] = {name: list(getattr(row, name)) for name in ("anchors", "roles", "dtypes", "layouts", "ranks")}
     if row.channel_groups:
         text["channel_groups"] = list(row.channel_groups)
@@ -244,41 +239,3 @@ def _json(row: Row) -> dict[str, Any]:
     if row.condition.tf32:
         text["tf32"] = True
     return text
-
-
-def make_table(cases: Sequence[Case], answers: dict[str, Any], old: dict[str, Any]) -> dict[str, Any]:
-    """The table that `answers`, as benchmarks.support.ask writes them, and the refusals of the old table make."""
-    graphs = {case.key: answers["graphs"][case.key] for case in cases}
-    cells = without_refused(conditions(cases, graphs), old["refusals"])
-    rows = [_json(row) for row in rows_of(cells)]
-    for row in rows:
-        behind = [
-            case for case in cases if case.cell is not None and case.key in graphs and taken(graphs[case.key])
-            and covers(row, case.cell, case.channel_bytes, after_of(case))
-        ]  # fmt: skip
-        row |= {"since": _SINCE, "note": _note(behind, graphs)}
-    evidence = {"cudnn": answers["cudnn"], "device": answers["device"], "graphs": len(graphs), "taken": sum(map(taken, graphs.values()))}
-    return {"version": 1, "about": old["about"], "evidence": evidence, "refusals": old["refusals"], "rows": rows}
-
-
-def _tokens(value: Any) -> list[str]:
-    """JSON text in parts that a line may end after."""
-    return re.findall(r'(?:"\w+": )?(?:"(?:[^"\\]|\\.)*"|[^\s"])+\s?', json.dumps(value))
-
-
-def dump(table: dict[str, Any]) -> str:
-    """The table as text: a row or refusal begins a line, and lines are at most 140 columns long."""
-
-    def wrapped(row: dict[str, Any]) -> str:
-        lines = [""]
-        for token in _tokens(row):
-            if len(lines[-1]) + len(token) > 134:
-                lines.append("")
-            lines[-1] += token
-        return "\n     ".join(line.rstrip() for line in lines)
-
-    parts = [f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in table.items() if not isinstance(value, list)]
-    for key, value in table.items():
-        if isinstance(value, list):
-            parts.append(f"  {json.dumps(key)}: [\n    " + ",\n    ".join(wrapped(row) for row in value) + "\n  ]")
-    return "{\n" + ",\n".join(parts) + "\n}\n"

@@ -9,9 +9,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .library import refusals
+from .library import Asked, refusals
+from .made import dump
 from .matrix import Case
-from .table import after_of, covers, dump, taken
+from .operations import OperationCase
+from .operations import disagreements as of_operations
+from .operations import missed as missed_operations
+from .table import after_of, covers, taken
 
 __all__ = ["Verdict", "judge"]
 
@@ -58,19 +62,24 @@ def _compare(cases: Sequence[Case], answers: dict[str, Any], table: dict[str, An
             yield f"{case.key}: cuDNN takes {case.pattern}{where}, the table does not: {refused[case.key]}"
 
 
-def judge(cases: Sequence[Case], answers: dict[str, Any], table: dict[str, Any], made: dict[str, Any]) -> Verdict:
+def judge(asked: Sequence[Asked], answers: dict[str, Any], table: dict[str, Any], made: dict[str, Any]) -> Verdict:
     """Compares `table` with cuDNN's answers (by graph), and with the table that was made from them."""
+    cases = [case for case in asked if isinstance(case, Case)]
+    operations = [case for case in asked if isinstance(case, OperationCase)]
     disagreements = list(_compare(cases, answers, table, made, strict=False))
     disagreements += _compare([case for case in cases if case.dtype == "f32"], answers, table, made, strict=True)
+    disagreements += of_operations(operations, answers, table["operations"], made["operations"])
     missed: dict[str, list[str]] = {}
+    for key, reason in missed_operations(operations, answers, table["operations"]):
+        missed.setdefault(reason, []).append(key)
     for key, reason in _refusals(cases, table).items():
         if taken(answers[key]):
             # Without the role and the anchor: what is said of many graphs is said once.
             missed.setdefault(reason.partition(": ")[2], []).append(key)
     ordered = Counter({reason: len(keys) for reason, keys in missed.items()}).most_common()
     return Verdict(
-        graphs=len(cases),
-        accepted=sum(taken(answers[case.key]) for case in cases),
+        graphs=len(asked),
+        accepted=sum(taken(answers[case.key]) for case in asked),
         disagreements=tuple(disagreements),
         missed={reason: tuple(missed[reason]) for reason, _ in ordered},
     )

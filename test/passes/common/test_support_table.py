@@ -18,12 +18,14 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
 from benchmarks.support.__main__ import TABLE
-from benchmarks.support.differences import DOCUMENT, MEASURED, differences, section, with_device
+from benchmarks.support.differences import MEASURED, differences, section, with_device
+from benchmarks.support.document import DOCUMENT
 from benchmarks.support.graphs import graph_cases
 from benchmarks.support.groups import BINARY, UNARY, Shape
 from benchmarks.support.library import ask_offline, prepare, refusals
+from benchmarks.support.made import dump, make_table
 from benchmarks.support.matrix import DTYPES, Case, Cell, group_cases, group_of
-from benchmarks.support.table import Condition, after_of, covers, dump, make_table, rows_of, taken, without_refused
+from benchmarks.support.table import Condition, after_of, covers, rows_of, taken, without_refused
 from benchmarks.support.verdict import judge
 
 TEXT = TABLE.read_text()

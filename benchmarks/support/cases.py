@@ -1,0 +1,20 @@
+"""Everything that cuDNN is asked about: groups, graphs that groups do not form yet, and operations."""
+
+from __future__ import annotations
+
+from .attention import attention_cases
+from .data import data_cases
+from .graphs import graph_cases
+from .library import Asked
+from .matrix import group_cases
+from .norms import norm_cases
+from .single import single_cases
+from .statistics import statistics_cases
+
+__all__ = ["all_cases"]
+
+
+def all_cases() -> list[Asked]:
+    """The whole matrix, each graph once."""
+    operations = [*norm_cases(), *statistics_cases(), *attention_cases(), *single_cases(), *data_cases()]
+    return [*group_cases(), *graph_cases(), *operations]
