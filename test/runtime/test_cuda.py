@@ -67,9 +67,11 @@ def test_no_gpu(artifact: Path, driver: Path) -> None:
     assert printed.startswith("cuInit failed: CUDA_ERROR_NO_DEVICE (described)\n  hint: no GPU is visible: look at nvidia-smi")
 
 
-def test_the_executor(driver: Path) -> None:
-    """cases.py, in a process whose only CUDA driver is ours."""
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:xdist", str(HERE / "fake_gpu" / "cases.py")]
-    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "LD_LIBRARY_PATH": str(driver)}, cwd=HERE.parents[1])
+@pytest.mark.parametrize("cases", sorted(path.name for path in (HERE / "fake_gpu").glob("cases*.py")))
+def test_on_a_driver_of_our_own(driver: Path, cases: str) -> None:
+    """A file of cases, in a process whose only CUDA driver is ours."""
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:xdist", "-p", "fake_gpu.fixtures", str(HERE / "fake_gpu" / cases)]
+    paths = {"LD_LIBRARY_PATH": str(driver), "PYTHONPATH": os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")])}
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **paths}, cwd=HERE.parents[1])
     assert done.returncode == 0, done.stdout + done.stderr
     assert " passed" in done.stdout

@@ -1,0 +1,151 @@
+"""Calls side by side and memset nodes, in captures of the driver of libcuda.c."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from fake_gpu.fixtures import FAKE
+from runtime_fixtures import affine_manifest
+
+import convoy_runtime
+from convoy.artifact import HostTensor, write_artifact
+from convoy_runtime.artifact import open_artifact
+from convoy_runtime.cuda import forms
+from convoy_runtime.cuda.capture import Stopwatch
+from convoy_runtime.cuda.executor import CudaProgram
+from convoy_runtime.cuda.streams import Order
+from convoy_runtime.manifest import Call, Cudnn, Graph, GraphTensor, TensorSpec
+
+
+@pytest.fixture
+def branches(tmp_path: Path, compile_c: Callable[..., bytes]) -> Callable[..., Path]:
+    """An artifact of branches.c."""
+    x, w, b = (TensorSpec(name, (8,), "float16") for name in ("x", "w", "b"))
+    tensors = tuple(GraphTensor(uid, "output" if uid == 4 else "input", (1, 8), (8, 1), "float16") for uid in (1, 2, 3, 4))
+    manifest = affine_manifest(
+        target="cuda",
+        inputs=(x,),
+        outputs=(replace(x, name="y"), replace(x, name="z")),
+        weights=(w, b),
+        prepared=(w, b),
+        arena_bytes=1024,
+        graphs=(Graph("conv", "conv_build", ("convolution", "add", "relu"), "model.py:9", tensors),),
+        calls=tuple(Call(0, f"model.py:{line}") for line in range(12, 17)),
+        cudnn=Cudnn(91900, 90000, "float16"),
+    )
+    weights = {spec.name: HostTensor("float16", np.zeros(spec.shape, np.float16)) for spec in (w, b)}
+
+    def write(*flags: str) -> Path:
+        write_artifact(tmp_path / "branches", manifest, {"native.so": compile_c("fake_gpu/branches.c", *flags)}, weights)
+        return tmp_path / "branches"
+
+    return write
+
+
+def launched_microseconds(program: CudaProgram) -> float:
+    """How long one replay takes: as many microseconds as there are nodes on the longest way through the graph."""
+    with program._device.current():
+        stream = program._loaded.stream
+        return Stopwatch(program._driver, stream).once(program._loaded.captured)
+
+
+def runs_right(program: CudaProgram) -> bool:
+    """Whether both outputs are the input, twice, so that nothing is left of an earlier run."""
+    images = [np.full(8, value, np.float16) for value in (3, 7)]
+    return all((output == image).all() for image in images for output in program.run_numpy(image))
+
+
+def test_calls_side_by_side(branches: Callable[..., Path], fake_cudnn: ctypes.CDLL, tmp_path: Path) -> None:
+    fake_cudnn.fake_offer(2)
+    gc.collect()
+    before, graphs = FAKE.fake_allocated(), FAKE.fake_graphs()
+    path = branches()
+    # Never measured: they write less than the GPU holds at a time, so they may run side by side.
+    with convoy_runtime.load(path, plan_cache=False, poison=True) as program:
+        assert isinstance(program, CudaProgram)
+        assert program.form == "small calls side by side"
+        assert runs_right(program)
+        # A call is a memset and two copies; the longest way is four calls and the copy of their result.
+        assert launched_microseconds(program) == pytest.approx(13)
+    told: list[str] = []
+    with convoy_runtime.load(path, plan_cache=tmp_path, tune="quick", progress=lambda what, *_: told.append(what)) as program:
+        assert isinstance(program, CudaProgram)
+        assert program.form == "small calls side by side, cleared once"
+        assert runs_right(program)
+        # One memset instead of five, of which four were on the way.
+        assert launched_microseconds(program) == pytest.approx(10)
+        members = program.plan_members()
+    assert told[-2:] == ["program with calls one after another, cleared once", "program with small calls side by side, cleared once"]
+    # What was measured is known the next time, and is a member of the artifact, beside the plan.
+    assert len(members) == 2
+    executed = fake_cudnn.fake_executed()
+    with convoy_runtime.load(path, plan_cache=tmp_path) as program:
+        assert program.form == "small calls side by side, cleared once"  # type: ignore[attr-defined]
+    assert fake_cudnn.fake_executed() == executed + 20
+    tuned = tmp_path / "tuned"
+    artifact = open_artifact(path)
+    write_artifact(tuned, artifact.manifest, {"native.so": bytes(artifact.members["native.so"]), **members}, artifact.weights())
+    with convoy_runtime.load(tuned, plan_cache=False) as program:
+        assert program.form == "small calls side by side, cleared once"  # type: ignore[attr-defined]
+        assert runs_right(program)  # type: ignore[arg-type]
+    gc.collect()
+    assert (fake_cudnn.fake_alive(), fake_cudnn.fake_handles()) == (0, 0)
+    assert (FAKE.fake_allocated(), FAKE.fake_graphs()) == (before, graphs)
+
+
+def test_a_missing_dependency_shows(branches: Callable[..., Path], fake_cudnn: ctypes.CDLL, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake_cudnn.fake_offer(2)
+    path = branches()
+    right = forms.order_of
+
+    def wrong(*arguments: Any, lanes: int) -> Order:
+        order = right(*arguments, lanes=lanes)
+        return replace(order, after=(*order.after[:2], (), *order.after[3:]))
+
+    monkeypatch.setattr(forms, "order_of", wrong)
+    with convoy_runtime.load(path, plan_cache=False) as program:
+        assert not runs_right(program)  # type: ignore[arg-type]
+    # Measured, it is not faster but wrong.
+    with convoy_runtime.load(path, plan_cache=False, tune="quick") as program:
+        assert program.form == "calls one after another, cleared once"  # type: ignore[attr-defined]
+        assert runs_right(program)  # type: ignore[arg-type]
+
+
+def test_calls_side_by_side_want_more_memory(branches: Callable[..., Path], fake_cudnn: ctypes.CDLL) -> None:
+    fake_cudnn.fake_offer(2)
+    path = branches()
+    # Two branches need two workspaces, one after another one; all tensors together take less.
+    fake_cudnn.fake_workspace(ctypes.c_int64(2048))
+    FAKE.fake_largest(ctypes.c_long(3072))
+    try:
+        with convoy_runtime.load(path, plan_cache=False) as program:
+            assert program.form == "calls one after another"  # type: ignore[attr-defined]
+            assert program.plans[0].engine == 41  # type: ignore[attr-defined]
+            assert runs_right(program)  # type: ignore[arg-type]
+    finally:
+        FAKE.fake_largest(ctypes.c_long(1 << 30))
+        fake_cudnn.fake_workspace(ctypes.c_int64(512))
+
+
+@pytest.mark.parametrize("form", [{"branches": "most", "clear_once": False}, {"branches": "all"}, None])
+def test_a_form_that_cannot_be_read(branches: Callable[..., Path], fake_cudnn: ctypes.CDLL, tmp_path: Path, form: object) -> None:
+    fake_cudnn.fake_offer(2)
+    path = branches()
+    with convoy_runtime.load(path, plan_cache=tmp_path, tune="quick"):
+        pass
+    for file in (tmp_path / "plans").iterdir():
+        content = json.loads(file.read_text())
+        for record in content["records"]:
+            if "form" in record["report"]:
+                record["report"]["form"] = form
+        file.write_text(json.dumps(content))
+    with convoy_runtime.load(path, plan_cache=tmp_path) as program:
+        assert program.form == "small calls side by side"  # type: ignore[attr-defined]

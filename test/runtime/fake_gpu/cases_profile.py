@@ -1,0 +1,94 @@
+"""What is measured of a program, on the driver of libcuda.c."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from fake_gpu.fixtures import FAKE, X, reference
+
+import convoy_runtime
+from convoy.cli.main import main as convoy
+from convoy_runtime.cuda.executor import CudaProgram
+from convoy_runtime.profile import Timing
+
+
+def test_profile(program: CudaProgram, conv: Path, fake_cudnn: ctypes.CDLL) -> None:
+    told: list[tuple[str, int, int]] = []
+    before = FAKE.fake_allocated()
+    profile = program.profile(lambda *step: told.append(step))
+    assert told == [("timing scaled_relu", 0, 2), ("timing a copy", 1, 2)]
+    # A microsecond a thing that is done: one kernel, one copy.
+    assert [replace(timing, microseconds=None) for timing in profile.timings] == [
+        Timing("kernel", 0, 0, None),
+        Timing("copy", 0, 48, None),
+    ]
+    assert [timing.microseconds for timing in profile.timings] == pytest.approx([1.0, 1.0], rel=1e-4)
+    assert profile.replay_microseconds == pytest.approx(2.0, rel=1e-4)
+    assert profile.form == "calls one after another"
+    gpu = profile.gpu
+    assert (gpu.name, gpu.compute_capability, gpu.multiprocessors, gpu.clock_khz) == ("Fake GPU 0", (9, 0), 1, 1_000_000)
+    assert (gpu.memory_clock_khz, gpu.memory_bus_bits, gpu.l2_bytes, gpu.driver, gpu.cudnn) == (2_000_000, 512, 100, 13000, 0)
+    # 800 bytes are read and written in a microsecond.
+    assert gpu.copy_bytes_per_second == pytest.approx(1.6e9, rel=1e-4)
+    gc.collect()
+    assert FAKE.fake_allocated() == before
+    # The weights are still those of the model.
+    np.testing.assert_array_equal(program.run_numpy(X)[0], reference(X))
+    with convoy_runtime.load(conv, plan_cache=False) as graphs:
+        assert isinstance(graphs, CudaProgram)
+        profile = graphs.profile()
+    assert [(timing.kind, timing.index) for timing in profile.timings] == [("graph", 0)]
+    assert [profile.timings[0].microseconds, profile.replay_microseconds] == pytest.approx([3.0, 3.0], rel=1e-4)
+    assert profile.gpu.cudnn == 91900
+
+
+def test_explain_measured(
+    conv: Path, fake_cudnn: ctypes.CDLL, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CONVOY_CACHE", str(tmp_path / "cache"))
+    fake_cudnn.fake_offer(6)
+    tuned = tmp_path / "conv.convoy"
+    assert convoy(["tune", str(conv), "-q", "-o", str(tuned)]) == 0
+    page, kept = tmp_path / "page.html", tmp_path / "report.json"
+    assert convoy(["explain", str(tuned), "--measured", "--html", str(page), "--json", str(kept)]) == 0
+    printed = capsys.readouterr()
+    assert "timing conv (1 of 1)" in printed.err
+    assert "conv.convoy measured on Fake GPU 0 (driver 13.0, cuDNN 9.19.0)" in printed.out
+    assert "one replay 3.00 us (calls one after another)" in printed.out
+    assert "1 call, each alone with cold caches: 3.00 us together; the roofline allows" in printed.out
+    assert re.search(r"^0 +3\.00 .* 41 +compute +conv +convolution \+ add \+ relu +model\.py:12$", printed.out, re.MULTILINE)
+    assert "3.00 us  engine 41 {} workspace 512 bytes (chosen, cuDNN's first)" in printed.out
+    assert "7.00 us  engine 42 {} workspace 512 bytes\n" in printed.out
+    assert "not engine 43 {}: output 0 differs from that of the median of 3 plans" in printed.out
+    # What cuDNN refuses says why.
+    assert "not A[0] engine 40 {}: CUDNN_STATUS_NOT_SUPPORTED: as told" in printed.out
+    # The file says all of it again, where no GPU is.
+    again = tmp_path / "again.html"
+    assert convoy(["explain", str(kept), "--html", str(again)]) == 0
+    assert capsys.readouterr().out == printed.out
+    assert again.read_text() == page.read_text()
+    assert "CUDNN_STATUS_NOT_SUPPORTED: as told" in page.read_text()
+
+
+def test_explain_what_tuning_left(
+    conv: Path, fake_cudnn: ctypes.CDLL, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CONVOY_CACHE", str(tmp_path / "cache"))
+    fake_cudnn.fake_offer(6)
+    tuned = tmp_path / "conv.convoy"
+    assert convoy(["tune", str(conv), "-q", "-o", str(tuned)]) == 0
+    assert convoy(["explain", str(tuned), "--json", "-"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert (report["times"], report["steps"][0]["microseconds"]) == ("tuning", pytest.approx(3.0, rel=1e-4))
+    assert convoy(["explain", str(tuned)]) == 0
+    printed = capsys.readouterr().out
+    assert "groups, in the order in which they run" in printed
+    assert "for Fake GPU 0, cuDNN 9.19.0, driver 13.0" in printed
+    assert "7.00 us  engine 42 {} workspace 512 bytes" in printed

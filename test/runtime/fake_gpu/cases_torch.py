@@ -1,0 +1,177 @@
+"""Tensors of a torch that is a few lines of Python, on the driver of libcuda.c."""
+
+from __future__ import annotations
+
+import sys
+import time
+import types
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from fake_gpu.fixtures import X, peek, reference, stream, upload, wait
+
+from convoy_runtime.cuda import memory
+from convoy_runtime.cuda.executor import CudaProgram
+from convoy_runtime.cuda.memory import DeviceArray
+
+
+@pytest.mark.parametrize("packed", [True, False])
+def test_torch_in_torch_out(program: CudaProgram, monkeypatch: pytest.MonkeyPatch, packed: bool) -> None:
+    torch = types.ModuleType("torch")
+    current = stream(program)
+    log: list[object] = []
+
+    class Tensor:
+        def __init__(self, array: DeviceArray, *, packed: bool = True) -> None:
+            self.array, self.packed = array, packed
+
+        def data_ptr(self) -> int:
+            return self.array.pointer
+
+        def contiguous(self) -> Tensor:
+            log.append("contiguous")
+            return Tensor(self.array)
+
+        def record_stream(self, stream: object) -> None:
+            log.append(("record", stream))
+
+        def __dlpack_device__(self) -> tuple[int, int]:
+            return 2, 0
+
+        def __dlpack__(self, stream: int | None = None) -> object:
+            log.append(("dlpack", stream))
+            capsule = self.array.__dlpack__()
+            if not self.packed:
+                memory._exported[list(memory._exported)[-1]][2][:] = (1, 2)
+            return capsule
+
+    Tensor.__module__ = "torch"
+    torch.cuda = types.SimpleNamespace(  # type: ignore[attr-defined]
+        current_stream=lambda index: types.SimpleNamespace(cuda_stream=current), ExternalStream=lambda handle, device: handle
+    )
+    torch.float32 = "torch.float32"  # type: ignore[attr-defined]
+    torch.empty = lambda shape, dtype, device: Tensor(upload(program, np.zeros(shape, np.float32)))  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    x = Tensor(upload(program, X), packed=packed)
+    copied = [] if packed else ["contiguous", ("dlpack", -1)]
+    y = program(x)
+    assert isinstance(y, Tensor)
+    # On torch's own stream torch has nothing to wait for.
+    assert log == [("dlpack", -1), *copied]
+    wait(program, current)
+    np.testing.assert_array_equal(peek(y.array), reference(X))
+    # On another one torch has to wait, and to keep the memory for it.
+    log.clear()
+    other = stream(program)
+    program(x, stream=other)
+    copied = [] if packed else ["contiguous", ("record", other), ("dlpack", other)]
+    assert log == [("dlpack", other), *copied, ("record", other)]
+    log.clear()
+    program(x, stream=0)
+    assert log[0] == ("dlpack", 1)
+
+
+@pytest.fixture
+def torch_tensor(program: CudaProgram, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    """Makes the input X as a tensor of a torch that is a few lines of Python. `asked` are the streams that DLPack was told."""
+    torch = types.ModuleType("torch")
+    current = types.SimpleNamespace(cuda_stream=stream(program))
+
+    class Tensor:
+        shape, dtype, layout, is_cuda, requires_grad = (2, 3), "torch.float32", "strided", True, False
+        index, packed, negative = 0, True, False
+        asked: ClassVar[list[object]] = []
+
+        def __init__(self, array: DeviceArray) -> None:
+            self.array, self.stream = array, current.cuda_stream
+
+        def get_device(self) -> int:
+            return self.index
+
+        def is_contiguous(self) -> bool:
+            return self.packed
+
+        def is_neg(self) -> bool:
+            return self.negative
+
+        def data_ptr(self) -> int:
+            return self.array.pointer
+
+        def __dlpack_device__(self) -> tuple[int, int]:
+            return 2, 0
+
+        def __dlpack__(self, stream: int | None = None) -> object:
+            self.asked.append(stream)
+            return self.array.__dlpack__()
+
+        def record_stream(self, stream: object) -> None:
+            pass
+
+    Tensor.__module__ = "torch"
+    torch.Tensor, torch.strided, torch.float32 = Tensor, "strided", "torch.float32"  # type: ignore[attr-defined]
+    output = Tensor(upload(program, np.zeros((2, 3), np.float32)))
+    torch.empty = lambda shape, dtype, device: output  # type: ignore[attr-defined]
+    torch.cuda = types.SimpleNamespace(  # type: ignore[attr-defined]
+        current_stream=lambda index: current, ExternalStream=lambda handle, device: handle
+    )
+    monkeypatch.setitem(sys.modules, "torch", torch)
+
+    def make(**changes: Any) -> Any:
+        tensor = Tensor(upload(program, X))
+        for name, value in changes.items():
+            setattr(tensor, name, value)
+        return tensor
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("changes", "plain"),
+    [
+        ({}, True),
+        ({"shape": (3, 2)}, False),
+        ({"dtype": "torch.float16"}, False),
+        ({"is_cuda": False}, False),
+        ({"index": 1}, False),
+        ({"packed": False}, False),
+        ({"requires_grad": True}, False),
+        ({"negative": True}, False),
+        ({"layout": "sparse"}, False),
+    ],
+)
+def test_plain_torch_tensors_need_no_dlpack(
+    program: CudaProgram, torch_tensor: Callable[..., Any], changes: dict[str, Any], plain: bool
+) -> None:
+    x = torch_tensor(**changes)
+    y = program(x)
+    assert x.asked == ([] if plain else [-1])
+    wait(program, x.stream)
+    np.testing.assert_array_equal(peek(y.array), reference(X))
+    # Another stream than torch's has to wait for torch, which DLPack sees to.
+    other = stream(program)
+    program(x, stream=other)
+    assert x.asked[-1] == other
+
+
+def test_what_a_run_costs_the_host(program: CudaProgram, torch_tensor: Callable[..., Any]) -> None:
+    """Microseconds above the launch alone, the best of many short rounds: 4 and 10 on a slow core."""
+    x = torch_tensor()
+    program._poison = False
+    handle, launch, instance = x.stream, program._driver.module.cuGraphLaunch, program._loaded.captured.instance
+
+    def best(run: Callable[[], object]) -> float:
+        times = []
+        for _ in range(40):
+            begin = time.thread_time()
+            for _ in range(200):
+                run()
+            times.append((time.thread_time() - begin) / 200 * 1e6)
+            wait(program, handle)
+        return min(times)
+
+    with program._device.current():
+        alone = best(lambda: launch(instance, handle))
+        assert best(lambda: program.replay(handle)) - alone < 10
+        assert best(lambda: program(x)) - alone < 25

@@ -1,0 +1,110 @@
+"""What the cases share, a plugin of pytest: artifacts for the driver of libcuda.c and the cuDNN of libcudnn.c, a look into memory."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from runtime_fixtures import SCALED_RELU, affine_manifest
+
+import convoy_runtime
+from convoy.artifact import HostTensor, write_artifact
+from convoy_runtime.cuda.executor import CudaProgram
+from convoy_runtime.cuda.memory import Allocation, DeviceArray
+from convoy_runtime.manifest import Call, Cudnn, Graph, GraphTensor, TensorSpec
+
+PTX = b"// kernels\n.visible .entry scaled_relu(\n.visible .entry trap(\n"
+SPEC = TensorSpec("x", (2, 3), "float32")
+W = np.array([[1, -2, 3], [4, 5, -6]], np.float32)
+X = np.array([[1, 2, 3], [-4, 5, 6]], np.float32)
+FAKE = ctypes.CDLL("libcuda.so.1")
+
+
+def reference(x: np.ndarray, w: np.ndarray = W) -> np.ndarray:
+    return np.maximum(x * (w * 2), 0)
+
+
+@pytest.fixture
+def artifact(tmp_path: Path, compile_c: Callable[..., bytes]) -> Callable[..., Path]:
+    """Writes the artifact of program.c, compiled with the flags given."""
+
+    def write(*flags: str, ptx: bytes = PTX, kernel: str = "scaled_relu", weights: bool = True, arena: int = 24) -> Path:
+        manifest = affine_manifest(
+            target="cuda",
+            inputs=(SPEC,),
+            outputs=(TensorSpec("y", (2, 3), "float32"),),
+            weights=(TensorSpec("w", (2, 3), "float32"),),
+            prepared=(TensorSpec("w2", (2, 3), "float32"),),
+            arena_bytes=arena,
+            kernels=(replace(SCALED_RELU, name=kernel),),
+            cudnn=Cudnn(91900, 90000, "float32"),
+        )
+        members = {"native.so": compile_c("fake_gpu/program.c", *flags), "kernels.ptx": ptx}
+        write_artifact(tmp_path / "model", manifest, members, {"w2": HostTensor("float32", W * 2)} if weights else None)
+        return tmp_path / "model"
+
+    return write
+
+
+@pytest.fixture
+def program(artifact: Callable[..., Path]) -> Iterator[CudaProgram]:
+    with convoy_runtime.load(artifact(), poison=True) as loaded:
+        assert isinstance(loaded, CudaProgram)
+        yield loaded
+
+
+def upload(program: CudaProgram, array: np.ndarray) -> DeviceArray:
+    allocation = Allocation(program._device, array.nbytes)
+    with program._device.current():
+        program._driver.call("cuMemcpyHtoD", allocation.pointer, array.ctypes.data, array.nbytes)
+    return DeviceArray(TensorSpec("", array.shape, array.dtype.name), allocation.pointer, 0, allocation, lambda _: None)
+
+
+def peek(array: Any) -> np.ndarray:
+    """What is in the fake device's memory now, which is host memory."""
+    return np.ctypeslib.as_array((ctypes.c_float * 6).from_address(array.pointer)).reshape(2, 3).copy()
+
+
+def stream(program: CudaProgram) -> int:
+    with program._device.current():
+        return int(program._driver.call("cuStreamCreate", 1))
+
+
+def wait(program: CudaProgram, handle: int) -> None:
+    with program._device.current():
+        program._driver.call("cuStreamSynchronize", handle)
+
+
+@pytest.fixture
+def conv(tmp_path: Path, compile_c: Callable[..., bytes]) -> Path:
+    """An artifact of conv.c: one graph, called once."""
+    x, w, b = (TensorSpec(name, shape, "float16") for name, shape in (("x", (1, 64, 56, 56)), ("w", (64, 64, 3, 3)), ("b", (64,))))
+    tensors = tuple(GraphTensor(uid, "output" if uid == 4 else "input", (1, 8), (8, 1), "float16") for uid in (1, 2, 3, 4))
+    manifest = affine_manifest(
+        target="cuda",
+        inputs=(x,),
+        outputs=(replace(x, name="y"),),
+        weights=(w, b),
+        prepared=(w, b),
+        arena_bytes=0,
+        graphs=(Graph("conv", "conv_build", ("convolution", "add", "relu"), "model.py:9", tensors),),
+        calls=(Call(0, "model.py:12"),),
+        cudnn=Cudnn(91900, 90000, "float16"),
+    )
+    weights = {spec.name: HostTensor("float16", np.zeros(spec.shape, np.float16)) for spec in (w, b)}
+    write_artifact(tmp_path / "conv", manifest, {"native.so": compile_c("conv.c")}, weights)
+    return tmp_path / "conv"
+
+
+@pytest.fixture
+def fake_cudnn(monkeypatch: pytest.MonkeyPatch) -> ctypes.CDLL:
+    """The cuDNN of libcudnn.c, which test_cuda.py puts beside the driver."""
+    (path,) = (Path(folder) / "libcudnn.so.9" for folder in os.environ["LD_LIBRARY_PATH"].split(":"))
+    monkeypatch.setenv("CONVOY_CUDNN", str(path))
+    return ctypes.CDLL(str(path))
