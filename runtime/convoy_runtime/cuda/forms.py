@@ -7,15 +7,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
+from weakref import WeakSet
 
 from convoy_runtime._native import NativeLibrary
 from convoy_runtime.manifest import Manifest
 from convoy_runtime.timings import part
 
+from ._cudnn import BackendDescriptor
 from ._driver import Device
 from .calls import Calls, Hook, Trace
 from .capture import Captured, capture, captured_graph
-from .memory import Allocation
+from .memory import ALIGNMENT, Allocation
 from .plan import Plan, Queue
 from .streams import Access, Order, Workspaces, large_alone, order_of, serial_order, workspaces_of
 from .weaver import Weaver
@@ -68,6 +70,8 @@ class ProgramCapture:
         self._run(trace)
         self._accesses, self._graphs = trace.accesses, trace.graphs
         self.calls = trace.calls
+        #: Plans that have run, so that their code is loaded.
+        self._warm: WeakSet[BackendDescriptor] = WeakSet()
         self._wave_bytes = device.attribute("MULTIPROCESSOR_COUNT") * _TILE_BYTES
 
     @property
@@ -90,8 +94,7 @@ class ProgramCapture:
 
     @part("first run")
     def capture(self, plans: Mapping[int, Plan], form: Form) -> Captured:
-        """The program on these plans as a CUDA graph. It runs once before, because first calls may load code, which no capture allows.
-        Raises CudaError, also when the device has no memory for the workspaces."""
+        """The program on these plans as a CUDA graph. Raises CudaError, also when the device has no memory for the workspaces."""
         driver, stream = self._queue.driver, self._queue.stream
         sizes = self._sizes(plans)
         own = self._clearing(plans, sizes) if form.clear_once else []
@@ -110,8 +113,7 @@ class ProgramCapture:
             for index in own:
                 weaver.remove(graph, weaver.clears(index, _span(layout, memory.pointer, index, sizes)))
 
-        self._enqueue(plans, layout, memory.pointer)
-        driver.call("cuStreamSynchronize", stream)
+        self._warm_up(plans, layout, memory.pointer)
         return capture(driver, stream, enqueue, edit=edit, memory=memory)
 
     def _clearing(self, plans: Mapping[int, Plan], sizes: Sequence[int]) -> list[int]:
@@ -122,9 +124,7 @@ class ProgramCapture:
         if not layout.size:
             return []
         memory = Allocation(self._device, layout.size)
-        # Nothing runs in a capture, but what runs for the first time may load code, which it may not do there.
-        self._enqueue(plans, layout, memory.pointer)
-        driver.call("cuStreamSynchronize", stream)
+        self._warm_up(plans, layout, memory.pointer)
         weaver = Weaver(driver, stream, order)
 
         def enqueue() -> None:
@@ -138,6 +138,14 @@ class ProgramCapture:
             found.pop()
         # One memset for one is no gain.
         return sorted(found) if len(found) > 1 else []
+
+    def _warm_up(self, plans: Mapping[int, Plan], layout: Workspaces, workspace: int) -> None:
+        """Runs the program, unless it has run with each of these plans: first calls may load code, which no capture allows."""
+        if self._warm and all(plan.descriptor in self._warm for plan in plans.values()):
+            return
+        self._enqueue(plans, layout, workspace)
+        self._queue.driver.call("cuStreamSynchronize", self._queue.stream)
+        self._warm.update(plan.descriptor for plan in plans.values())
 
     def _order(self, form: Form, sizes: Sequence[int]) -> Order:
         if form.branches == "none":
@@ -161,5 +169,6 @@ class ProgramCapture:
 
 
 def _span(layout: Workspaces, pointer: int, index: int, sizes: Sequence[int]) -> tuple[int, int]:
+    """A call's workspace, with what is behind it for alignment."""
     begin = pointer + layout.offsets[index]
-    return begin, begin + sizes[index]
+    return begin, begin + -(-sizes[index] // ALIGNMENT) * ALIGNMENT

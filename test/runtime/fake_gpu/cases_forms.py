@@ -19,9 +19,11 @@ import convoy_runtime
 from convoy.artifact import HostTensor, write_artifact
 from convoy_runtime.artifact import open_artifact
 from convoy_runtime.cuda import forms
-from convoy_runtime.cuda.capture import Stopwatch
+from convoy_runtime.cuda.capture import Stopwatch, capture
 from convoy_runtime.cuda.executor import CudaProgram
-from convoy_runtime.cuda.streams import Order
+from convoy_runtime.cuda.memory import Allocation
+from convoy_runtime.cuda.streams import Order, serial_order
+from convoy_runtime.cuda.weaver import Weaver
 from convoy_runtime.manifest import Call, Cudnn, Graph, GraphTensor, TensorSpec
 
 
@@ -89,7 +91,8 @@ def test_calls_side_by_side(branches: Callable[..., Path], fake_cudnn: ctypes.CD
     executed = fake_cudnn.fake_executed()
     with convoy_runtime.load(path, plan_cache=tmp_path) as program:
         assert program.form == "small calls side by side, cleared once"  # type: ignore[attr-defined]
-    assert fake_cudnn.fake_executed() == executed + 20
+    # It runs once and is captured twice: to see which plans clear, and in its form.
+    assert fake_cudnn.fake_executed() == executed + 15
     tuned = tmp_path / "tuned"
     artifact = open_artifact(path)
     write_artifact(tuned, artifact.manifest, {"native.so": bytes(artifact.members["native.so"]), **members}, artifact.weights())
@@ -149,3 +152,58 @@ def test_a_form_that_cannot_be_read(branches: Callable[..., Path], fake_cudnn: c
         file.write_text(json.dumps(content))
     with convoy_runtime.load(path, plan_cache=tmp_path) as program:
         assert program.form == "small calls side by side"  # type: ignore[attr-defined]
+
+
+def test_which_memset_nodes_may_go(program: CudaProgram) -> None:
+    """Of five calls: zeros first, twice zeros first, zeros behind a copy, other bytes, and zeros elsewhere."""
+    driver = program._driver
+    with program._device.current():
+        handle = int(driver.call("cuStreamCreate", 1))
+        memory = Allocation(program._device, 2048)
+        driver.call("cuMemsetD8Async", memory.pointer, 9, 2048, handle)
+        ones = memory.pointer + 1792
+        driver.call("cuMemsetD8Async", ones, 1, 16, handle)
+        regions = [memory.pointer + 256 * call for call in range(6)]
+
+        def memset(pointer: int, value: int = 0, size: int = 16) -> None:
+            driver.call("cuMemsetD8Async", pointer, value, size, handle)
+
+        def copy(pointer: int) -> None:
+            driver.call("cuMemcpyDtoDAsync", pointer, ones, 16, handle)
+
+        calls: list[Callable[[int], None]] = [
+            lambda at: (memset(at), copy(at + 32)),
+            lambda at: (memset(at), memset(at + 16), copy(at + 32)),
+            lambda at: (copy(at + 32), memset(at + 40)),
+            lambda at: (memset(at, 5), copy(at + 32)),
+            lambda at: (memset(at + 248), copy(at + 32)),
+        ]
+        weaver = Weaver(driver, handle, serial_order(len(calls)))
+        found: list[list[Any]] = []
+
+        def enqueue() -> None:
+            memset(memory.pointer, size=512)
+            weaver.start()
+            for index, (call, region) in enumerate(zip(calls, regions, strict=False)):
+                weaver.before(index)
+                call(region)
+                weaver.after(index)
+
+        def edit(graph: Any) -> None:
+            for index in range(len(calls)):
+                found.append(weaver.clears(index, (regions[index], regions[index] + 256)))
+                weaver.remove(graph, found[-1])
+
+        captured = capture(driver, handle, enqueue, edit=edit)
+        assert [len(nodes) for nodes in weaver.nodes] == [2, 3, 2, 2, 2]
+        assert [len(nodes) for nodes in found] == [1, 2, 0, 0, 0]
+        watch = Stopwatch(driver, handle)
+        # One memset, and a chain of what is left.
+        assert watch.once(captured) == pytest.approx(1 + 11 - 3)
+        watch.close()
+        captured.close()
+    content = np.ctypeslib.as_array((ctypes.c_uint8 * 1280).from_address(memory.pointer)).reshape(5, 256)
+    for row, expected in zip(content[:2, :48], ([0] * 32 + [1] * 16,) * 2, strict=True):
+        assert row.tolist() == expected
+    assert content[2, 32:56].tolist() == [1] * 8 + [0] * 16
+    assert content[3, :16].tolist() == [5] * 16
