@@ -14,7 +14,7 @@ from convoy_runtime import ArtifactError, CudnnError
 from convoy_runtime._native import load_native
 from convoy_runtime.cuda._cudnn import open_cudnn
 from convoy_runtime.cuda._enums import Attribute, Descriptor, Type
-from convoy_runtime.cuda.calls import Calls, Trace
+from convoy_runtime.cuda.calls import Calls, Trace, TracedCall
 from convoy_runtime.cuda.plan import Plan, PlanReport, Queue, _variant_pack
 from convoy_runtime.cuda.streams import Access
 from convoy_runtime.errors import DeviceError
@@ -98,6 +98,7 @@ def test_what_each_call_touches(native: Any) -> None:
     trace = Trace(MANIFEST)
     trace.run(native, INPUTS, PREPARED, OUTPUTS, ARENA)
     assert trace.graphs == [1]
+    assert trace.calls == [TracedCall("graph", 0)]
     # (1, 2) x float16, strides (2, 1).
     assert trace.accesses == [Access(((0x100, 0x104), (0x200, 0x204), (0x300, 0x304)), ((0x400, 0x404),))]
 
@@ -110,6 +111,7 @@ def test_what_kernels_and_copies_touch(compile_c: Callable[..., bytes]) -> None:
     trace.run(native, INPUTS, PREPARED, OUTPUTS, ARENA)
     x, w, y, arena = ((pointer, pointer + 24) for pointer in (INPUTS[0], PREPARED[0], OUTPUTS[0], ARENA))
     assert trace.graphs == [None, None]
+    assert trace.calls == [TracedCall("kernel", 0, ((3, 1, 1), (2, 1, 1), 0)), TracedCall("copy", 0, bytes=48)]
     assert trace.accesses == [Access((x, w), (w, arena)), Access((arena,), (y,))]
     fewer = Trace(replace(manifest, kernels=(Kernel("scaled_relu", "", 72, arguments[:2]),)))
     with pytest.raises(ArtifactError, match=r"native\.so: convoy_main passes 3 pointers to kernel scaled_relu, which has 2 arguments"):

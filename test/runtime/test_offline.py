@@ -127,6 +127,22 @@ def test_tuning_does_not_stop_at_it(cudnn: Cudnn, plans: OfflinePlans, native: N
     assert planner.stored(conv_graph(), build, [], level="quick") is None
 
 
+def test_plans_of_other_versions_stay_in_the_artifact(plans: OfflinePlans) -> None:
+    """Tuning with another cuDNN or driver adds a record; with the same ones it replaces."""
+    ((name, content),) = plans.members.items()
+    file = json.loads(content)
+    (record,) = file["records"]
+    rest = file["graph"], file["options"], "quick", "{}", record["report"]
+
+    def levels(driver: int) -> list[tuple[int, str]]:
+        written, member = PlanStore(None, Scope("NVIDIA H200", 91900, driver), plans.members).member(*rest)
+        assert written == name
+        return [(each["driver"], each["level"]) for each in json.loads(member)["records"]]
+
+    assert levels(13010) == [(13010, "quick"), (13000, "offline")]
+    assert levels(13000) == [(13000, "quick")]
+
+
 def test_which_file_describes_a_gpu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in ("a1-cudnn9.18.json", "a1-cudnn9.20.json", "b2-cudnn9.19.json", "readme.txt"):
         (tmp_path / name).write_text("{}")

@@ -46,7 +46,7 @@ def form_member(manifest: Manifest, store: PlanStore, options: str, plans: Mappi
     content = _content(manifest, plans)
     for record in store.load(content, options):
         if store.fits(record):
-            return {store.name(content, options): store.content(content, options, record.level, record.plan, record.report)}
+            return dict([store.member(content, options, record.level, record.plan, record.report)])
     return {}
 
 

@@ -113,7 +113,7 @@ class Planner:
         """A plan as a member of an artifact, name and content; None when the graph has no fingerprint, or there is no store."""
         if self._store is None or (content := fingerprint(build)) is None:
             return None
-        return self._store.name(content, repr(self.options)), self._store.content(content, repr(self.options), *_written(plan))
+        return self._store.member(content, repr(self.options), *_written(plan))
 
     def _others(self, build: Any) -> list[str]:
         """Plans of the artifact for this graph that are not for this GPU or these options."""

@@ -123,6 +123,11 @@ class PlanStore:
                 warnings.warn(f"cuDNN plans are not kept: {self.folder}: {error.strerror}", RuntimeWarning, stacklevel=2)
             self._warned = True
 
+    def member(self, graph: str, options: str, level: str, plan: str, report: Mapping[str, Any]) -> tuple[str, bytes]:
+        """A plan as a member of the artifact, name and content, beside those that it has of other versions."""
+        others = [record for record in self.load(graph, options) if record.shipped and not self.fits(record)]
+        return self.name(graph, options), self.content(graph, options, level, plan, report, others)
+
     def name(self, graph: str, options: str) -> str:
         """The file of a graph, below the folder or in an artifact."""
         return f"plans/{hashlib.sha256(chr(10).join((self.scope.gpu, options, graph)).encode()).hexdigest()}.json"
