@@ -26,9 +26,9 @@ class Weaver:
     def __init__(self, driver: Driver, stream: int, order: Order) -> None:
         self._driver, self._stream, self._order = driver, stream, order
         self.nodes: list[list[Any]] = []
-        self._start: list[tuple[Any, Any]] = []
+        self._start: list[Any] = []
         self._entry: list[set[int]] = []
-        self._exit: list[list[tuple[Any, Any]]] = []
+        self._exit: list[list[Any]] = []
 
     def start(self) -> None:
         """Takes what has been captured so far as what every call follows."""
@@ -37,21 +37,21 @@ class Weaver:
     def before(self, index: int) -> None:
         """Sets what the nodes of call `index` wait for."""
         before = self._order.after[index]
-        # What a call that enqueued nothing waits for stands for itself.
-        wanted = {int(node): (node, edge) for call in before for node, edge in self._exit[call]} if before else {}
-        if not before:
-            wanted = {int(node): (node, edge) for node, edge in self._start}
-        flags = self._driver.module.CUstreamUpdateCaptureDependencies_flags
-        nodes, edges = [node for node, _ in wanted.values()], [edge for _, edge in wanted.values()]
-        replace = flags.CU_STREAM_SET_CAPTURE_DEPENDENCIES
-        self._driver.call("cuStreamUpdateCaptureDependencies", self._stream, nodes, edges, len(nodes), replace)
+        # What a call that enqueued nothing waited for stands for it.
+        waits = [node for call in before for node in self._exit[call]] if before else self._start
+        wanted = {int(node): node for node in waits}
+        current = self._exit[-1] if self._exit else self._start
+        # Where they are the stream's own they stay as they are: a kernel may be launched so that it starts before the last one has ended.
+        if wanted.keys() != {int(node) for node in current}:
+            flags = self._driver.module.CUstreamUpdateCaptureDependencies_flags
+            arguments = list(wanted.values()), None, len(wanted), flags.CU_STREAM_SET_CAPTURE_DEPENDENCIES
+            self._driver.call("cuStreamUpdateCaptureDependencies", self._stream, *arguments)
         self._entry.append(set(wanted))
 
     def after(self, index: int) -> None:
         """Notes the nodes of call `index`."""
-        leaves = self._leaves()
-        self._exit.append(leaves)
-        self.nodes.append(self._between([node for node, _ in leaves], self._entry[index]))
+        self._exit.append(self._leaves())
+        self.nodes.append(self._between(self._exit[-1], self._entry[index]))
 
     def clears(self, index: int, span: Range) -> list[Any]:
         """The memset nodes of call `index` that write zeros into `span` before anything else of the call runs."""
@@ -80,10 +80,9 @@ class Weaver:
                     call("cuGraphAddDependencies", graph, new, [follower] * len(new), None, len(new))
             call("cuGraphDestroyNode", node)
 
-    def _leaves(self) -> list[tuple[Any, Any]]:
-        """What the next node of the stream would wait for, and how (CUgraphEdgeData)."""
-        _, _, _, nodes, edges, _ = self._driver.call("cuStreamGetCaptureInfo", self._stream)
-        return list(zip(nodes or (), edges or (), strict=True))
+    def _leaves(self) -> list[Any]:
+        """What the next node of the stream would wait for."""
+        return list(self._driver.call("cuStreamGetCaptureInfo", self._stream)[3] or ())
 
     def _between(self, leaves: Sequence[Any], entry: set[int]) -> list[Any]:
         """The nodes from `leaves` back to `entry`, later ones first."""
