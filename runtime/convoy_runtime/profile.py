@@ -31,7 +31,7 @@ class GpuFacts:
 @dataclass(frozen=True, slots=True)
 class Timing:
     """One call of a program: of kind `graph` (`index` is the call in the manifest), `kernel` (the kernel in the manifest) or `copy` (the
-    number of the copy). `bytes` are those that a copy reads and writes, else 0. `microseconds` is one run of it alone, with cold caches,
+    number of the copy). `bytes` are those that a copy reads and writes, else 0. `microseconds` is one run of it alone,
     None where nobody measured."""
 
     kind: Literal["graph", "kernel", "copy"]

@@ -178,7 +178,7 @@ def test_the_text(report: Report) -> None:
     lines = list(report_lines(report))
     assert lines[0] == "m.convoy measured on NVIDIA H200 (driver 13.0, cuDNN 9.19.0)"
     assert "  one replay 500.0 us (calls side by side)" in lines
-    assert "  303 calls, each alone with cold caches: 606.0 us together; the roofline allows 0.30 us, 0 %" in lines
+    assert "  303 calls, each alone: 606.0 us together; the roofline allows 0.30 us, 0 %" in lines
     assert "       2.00 us  engine 41 {TILE=1} workspace 0 bytes (chosen)" in lines
     assert "  not engine 3 {}: writes behind <tensor> 4" in lines
 

@@ -16,8 +16,10 @@ import convoy_runtime
 import convoy_runtime.artifact
 from convoy.artifact import HostTensor, write_artifact
 from convoy_runtime import ArgumentError, CudaError, DeviceError
+from convoy_runtime._native import load_native
 from convoy_runtime.cuda.executor import CudaProgram
 from convoy_runtime.cuda.options import PlanOptions
+from convoy_runtime.inspection import offline_planner
 from convoy_runtime.manifest import Call, Cudnn, Graph, GraphTensor, TensorSpec
 
 pytestmark = pytest.mark.gpu
@@ -313,3 +315,41 @@ def test_memory_comes_back(kernel: Path) -> None:
     for _ in range(4):
         once()
     assert before - free() < 256 << 20
+
+
+def test_profile(kernel: Path, conv: Callable[[str], Path]) -> None:
+    with load(kernel) as program:
+        assert [timing.kind for timing in program.profile().timings] == ["kernel", "copy"]
+        # Inputs are random after that, weights are not.
+        np.testing.assert_array_equal(program.run_numpy(X)[0], np.maximum(X * (W * 2), 0))
+    with load(conv("float16"), poison=False) as program:
+        profile = program.profile()
+    gpu = profile.gpu
+    # What the driver says and what a copy reaches agree on the memory.
+    assert 0.4 < gpu.copy_bytes_per_second / (gpu.memory_clock_khz * 1e3 * 2 * gpu.memory_bus_bits / 8) < 1
+    (timing,) = profile.timings
+    assert timing.microseconds is not None
+    # 0.9 MB and 0.23 GFLOP cannot be faster, and a plan of the heuristics is not that slow. The program is this call.
+    assert 872_576 / gpu.copy_bytes_per_second * 1e6 < timing.microseconds < 100
+    assert profile.replay_microseconds < 3 * timing.microseconds + 10
+
+
+def test_plans_made_from_what_cudnn_says_of_this_gpu(conv: Callable[[str], Path], tmp_path: Path) -> None:
+    from convoy_runtime.cuda._cudnn import open_cudnn
+    from convoy_runtime.cuda.device_properties import read_properties
+
+    described = tmp_path / "here.json"
+    described.write_text(read_properties(open_cudnn(), 0))
+    artifact = convoy_runtime.artifact.open_artifact(conv("float16"))
+    plans = offline_planner(str(described)).plan(artifact.manifest, load_native(artifact.members["native.so"]))
+    assert len(plans.members) == 1
+    members = {"native.so": bytes(artifact.members["native.so"]), **plans.members}
+    write_artifact(tmp_path / "planned", artifact.manifest, members, artifact.weights())
+    with load(tmp_path / "planned", strict=True) as program:
+        (report,) = program.plans
+        assert (report.origin, report.tuned) == ("offline plan in the artifact", "offline")
+        x = image("float16")
+        (y,) = program.run_numpy(x)
+    w, b = conv_weights("float16")
+    expected = conv_reference(x.transpose(0, 3, 1, 2), w, b).transpose(0, 2, 3, 1)
+    assert float(np.abs(y - expected).max() / expected.max()) < 1e-2

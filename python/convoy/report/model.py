@@ -18,7 +18,7 @@ _VERSION: Final = 1
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A plan that tuning tried for a graph: microseconds a run, alone with cold caches, or why it is out. `first` is cuDNN's own choice."""
+    """A plan that tuning tried for a graph: microseconds a run, alone, or why it is out. `first` is cuDNN's own choice."""
 
     engine: int
     knobs: Mapping[str, int]

@@ -42,7 +42,7 @@ def _totals(report: Report) -> Iterator[str]:
         measured = sum(step.microseconds is not None for step in report.steps)
         calls = count(measured, "call") if measured == len(report.steps) else f"{measured} of {len(report.steps)} calls"
         roofline = f"; the roofline allows {micro(limit)} us, {percent(limit / total)}" if limit is not None else ""
-        yield f"{calls}, each alone with cold caches: {micro(total)} us together{roofline}"
+        yield f"{calls}, each alone: {micro(total)} us together{roofline}"
 
 
 def _steps(report: Report) -> Iterator[str]:

@@ -31,7 +31,7 @@ class Queue:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A plan that was measured: microseconds a run, alone with cold caches, or why it is out. `first` is what an untuned load takes."""
+    """A plan that was measured: microseconds a run, alone, or why it is out. `first` is what an untuned load takes."""
 
     engine: int
     knobs: dict[str, int]

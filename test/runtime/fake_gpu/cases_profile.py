@@ -62,7 +62,7 @@ def test_explain_measured(
     assert "timing conv (1 of 1)" in printed.err
     assert "conv.convoy measured on Fake GPU 0 (driver 13.0, cuDNN 9.19.0)" in printed.out
     assert "one replay 3.00 us (calls one after another)" in printed.out
-    assert "1 call, each alone with cold caches: 3.00 us together; the roofline allows" in printed.out
+    assert "1 call, each alone: 3.00 us together; the roofline allows" in printed.out
     assert re.search(r"^0 +3\.00 .* 41 +compute +conv +convolution \+ add \+ relu +model\.py:12$", printed.out, re.MULTILINE)
     assert "3.00 us  engine 41 {} workspace 512 bytes (chosen, cuDNN's first)" in printed.out
     assert "7.00 us  engine 42 {} workspace 512 bytes\n" in printed.out
