@@ -35,8 +35,8 @@ static std::optional<double> numberIn(Value value, FloatType type) {
   return number.getValueAsDouble();
 }
 
-/// `op` as a clip; otherwise a null input, and `reason` says why. Of a NaN it has to give NaN: what else comes out of one, cuDNN says nowhere,
-/// and the two forms would differ. `min` and `max` propagate NaN when told to, relu_fwd unless told not to.
+/// `op` as a clip; otherwise a null input, and `reason` says why. Of a NaN it has to give NaN: what else comes out of one, cuDNN says
+/// nowhere, and the two forms would differ. `min` and `max` propagate NaN when told to, relu_fwd unless told not to.
 static Clip clipOf(PointwiseOp op, StringRef &reason) {
   PointwiseMode mode = op.getMode();
   bool isRelu = mode == PointwiseMode::ReluFwd;

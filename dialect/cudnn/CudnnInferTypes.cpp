@@ -1,5 +1,5 @@
-// Types of results from operands, by the shape functions that the verifiers ask too. A caller may write others of the same shapes: the types
-// here have the order in memory of the operand that they are like, packed, and its element type. Vectors of numbers are not inferred.
+// Types of results from operands, by the shape functions that the verifiers ask too. A caller may write others of the same shapes: the
+// types here have the order in memory of the operand that they are like, packed, and its element type. Vectors of numbers are not inferred.
 
 #include "dialect/cudnn/CudnnChecks.h"
 #include "dialect/cudnn/CudnnOps.h"
@@ -141,7 +141,8 @@ LogicalResult ContractBandMatrixOp::inferReturnTypes(MLIRContext *, std::optiona
 
 //===-- normalizations ---------------------------------------------------------------------------------------------------===//
 
-/// Shape of the statistics of `x`. Failure where the operands leave it open: the number of groups, or without a scale the dims taken together.
+/// Shape of the statistics of `x`. Failure where the operands leave it open: the number of groups, or without a scale the dims that are
+/// taken together.
 static FailureOr<SmallVector<int64_t>> statisticsShape(NormMode mode, ArrayRef<int64_t> x, Value scale) {
   if (x.size() < 2)
     return failure();

@@ -12,7 +12,8 @@ using namespace convoy::cudnn;
 template <typename OpType> static LogicalResult verifyWindow(OpType op, ArrayRef<int64_t> x, StringRef what, ArrayRef<int64_t> y) {
   // resample_c2, resample_backward_c2
   int64_t spatialRank = x.size() - 2;
-  if (failed(expectCount(op, "window", op.getWindow(), spatialRank, 1)) || failed(expectCount(op, "stride", op.getStride(), spatialRank, 1)) ||
+  if (failed(expectCount(op, "window", op.getWindow(), spatialRank, 1)) ||
+      failed(expectCount(op, "stride", op.getStride(), spatialRank, 1)) ||
       failed(expectCount(op, "pre_padding", op.getPrePadding(), spatialRank, 0)) ||
       failed(expectCount(op, "post_padding", op.getPostPadding(), spatialRank, 0)))
     return failure();

@@ -44,7 +44,8 @@ llvm::SmallVector<int64_t> channelShape(llvm::ArrayRef<int64_t> input, bool each
 
 /// Shapes of scale and bias, and of the statistics, of a normalization of `input` over the dims from `axis` on. The parameters of an
 /// `adaptive` one are different for each image.
-std::pair<llvm::SmallVector<int64_t>, llvm::SmallVector<int64_t>> layerNormShapes(llvm::ArrayRef<int64_t> input, int64_t axis, bool adaptive);
+std::pair<llvm::SmallVector<int64_t>, llvm::SmallVector<int64_t>> layerNormShapes(llvm::ArrayRef<int64_t> input, int64_t axis,
+                                                                                  bool adaptive);
 
 /// `inputs` of one rank side by side along `axis`; failure when another dim differs.
 mlir::FailureOr<llvm::SmallVector<int64_t>> concatShape(llvm::ArrayRef<llvm::ArrayRef<int64_t>> inputs, int64_t axis);

@@ -40,9 +40,9 @@ static OwningOpRef<ModuleOp> build(MLIRContext *context) {
   builder.setInsertionPointToEnd(&graph.getBody().front());
   ValueRange arguments = graph.getBody().getArguments();
 
-  auto conv = ConvolutionOp::create(builder, loc, arguments[0], arguments[1], ConvolutionMode::Fprop, ConvolutionKind::CrossCorrelation, f32,
-                                    APFloat(1.0), APFloat(0.0), /*spatial_dim_count=*/{}, ArrayRef<int64_t>{2, 2}, ArrayRef<int64_t>{1, 1},
-                                    ArrayRef<int64_t>{1, 1}, ArrayRef<int64_t>{1, 1});
+  auto conv = ConvolutionOp::create(builder, loc, arguments[0], arguments[1], ConvolutionMode::Fprop, ConvolutionKind::CrossCorrelation,
+                                    f32, APFloat(1.0), APFloat(0.0), /*spatial_dim_count=*/{}, ArrayRef<int64_t>{2, 2},
+                                    ArrayRef<int64_t>{1, 1}, ArrayRef<int64_t>{1, 1}, ArrayRef<int64_t>{1, 1});
   auto pool = ResampleOp::create(builder, loc, conv.getY(), ResampleMode::Maxpool, f32, ArrayRef<int64_t>{3, 3}, ArrayRef<int64_t>{2, 2},
                                  ArrayRef<int64_t>{1, 1}, ArrayRef<int64_t>{1, 1}, /*denominator=*/1, PaddingMode::NegInfPad,
                                  NanPropagation::PropagateNan, /*alpha=*/FloatAttr(), /*beta=*/FloatAttr());
