@@ -11,6 +11,7 @@ import torch
 import convoy_runtime
 from benchmarks.contenders.job import Job
 from benchmarks.contenders.pytorch import EventTimer
+from convoy_runtime.cuda._cudnn import open_cudnn, version_text
 from convoy_runtime.cuda.executor import CudaProgram
 
 __all__ = ["ConvoyContender", "prepare"]
@@ -47,6 +48,6 @@ def prepare(job: Job) -> ConvoyContender:
     details = {
         "load and first result seconds": ready,
         "plans": [str(plan) for plan in program.plans],
-        "versions": {"convoy": program.manifest.producer["convoy"]},
+        "versions": {"Convoy": program.manifest.producer["convoy"], "cuDNN": version_text(open_cudnn().version)},
     }
     return ConvoyContender(program, output, first, details)

@@ -6,8 +6,10 @@ forbidden as for Convoy. Capturing here instead of by inductor leaves its copy o
 
 from __future__ import annotations
 
+import importlib.metadata
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,7 @@ import torch
 
 from benchmarks.contenders.job import Job
 from benchmarks.gpu_turn import GpuTurn
+from convoy_runtime.cuda._cudnn import version_text
 
 __all__ = ["EventTimer", "TorchContender", "prepare"]
 
@@ -63,7 +66,7 @@ class TorchContender:
             self._graph.replay()
             self.output: np.ndarray = self._result.double().cpu().numpy()
         self.seconds = time.perf_counter() - start - turn.waited
-        self.details: dict[str, Any] = {"versions": {"torch": torch.__version__, "cuDNN of torch": _cudnn_version()}}
+        self.details: dict[str, Any] = {"versions": _versions()}
         self._timer = EventTimer()
 
     def time(self, repeats: int) -> float:
@@ -109,6 +112,8 @@ def _measure_in_turn(turn: GpuTurn) -> None:
             kind.benchmark_gpu = in_turn(kind.benchmark_gpu)  # type: ignore[attr-defined]
 
 
-def _cudnn_version() -> str:
-    number = torch.backends.cudnn.version() or 0
-    return f"{number // 10000}.{number // 100 % 100}.{number % 100}"
+def _versions() -> dict[str, str]:
+    versions = {"torch": torch.__version__, "cuDNN of torch": version_text(torch.backends.cudnn.version() or 0)}
+    with suppress(importlib.metadata.PackageNotFoundError):
+        versions["triton"] = importlib.metadata.version("triton")
+    return versions
