@@ -31,6 +31,7 @@ import datetime
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -40,6 +41,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from fnmatch import fnmatch
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -117,22 +119,35 @@ def _warm(artifacts: dict[Case, Path], options: argparse.Namespace) -> int:
     # What takes longest first.
     names = [name for name in ("max-autotune", "freezing", "compile", "jax") if name in options.peers]
 
+    running: set[Child] = set()
+
     def compile_one(name: str, case: Case) -> None:
         start = time.perf_counter()
         with tempfile.TemporaryDirectory() as folder:
             child = Child.of(name, artifacts[case], folder=Path(folder), cache=options.cache, tune="off", threads=threads)
+            running.add(child)
             try:
                 child.loaded()
                 result = _prepared(child, name, case, costs, options.limit_seconds)
             except ContenderError as error:
                 result = Result(failure=str(error))
             finally:
+                running.discard(child)
                 child.close()
         said = f"failed: {result.failure}" if result.failure else f"{result.seconds:.1f} s"
         print(f"{case.key} {NAMES[name]}: {said}, done after {time.perf_counter() - start:.1f} s", flush=True)
 
     with ThreadPoolExecutor(options.jobs) as pool:
-        list(pool.map(lambda pair: compile_one(*pair), [(name, case) for name in names for case in artifacts]))
+        futures = [pool.submit(compile_one, name, case) for name in names for case in artifacts]
+        try:
+            for future in futures:
+                future.result()
+        except BaseException:
+            # An interrupt, say: threads end when what they wait for does.
+            pool.shutdown(wait=False, cancel_futures=True)
+            for child in tuple(running):
+                child.close()
+            raise
     return 0
 
 
@@ -203,6 +218,12 @@ def _prepared(child: Child, name: str, case: Case, costs: Costs, limit: float) -
     return Result(seconds=costs.add(case.key, name, answer["seconds"], complete=True), details=answer["details"])
 
 
+def _stop(number: int, _: Any) -> None:
+    """Ends with the children, as an interrupt does. Only once: `timeout` sends its signal twice."""
+    signal.signal(number, signal.SIG_IGN)
+    sys.exit(128 + number)
+
+
 def _driver() -> str:
     tool = shutil.which("nvidia-smi")
     if tool is None:
@@ -212,4 +233,5 @@ def _driver() -> str:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, _stop)
     sys.exit(main())

@@ -56,8 +56,11 @@ class Run:
 
 
 def dump(run: Run, path: Path) -> None:
-    """Writes a run."""
-    path.write_text(json.dumps({"format": FORMAT, **asdict(run)}, indent=1) + "\n")
+    """Writes a run, whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}")
+    temporary.write_text(json.dumps({"format": FORMAT, **asdict(run)}, indent=1) + "\n")
+    temporary.replace(path)
 
 
 def load(path: Path) -> Run:

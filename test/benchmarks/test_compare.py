@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import signal
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from benchmarks import compare
 from benchmarks.cases import Case
 from benchmarks.compare import find, main
 from benchmarks.contest import Child, output_path
@@ -132,3 +135,16 @@ def test_warming_compiles_the_peers_alone(bench: Path, capsys: pytest.CaptureFix
     assert "eager" not in said
     # A later call says what it took here.
     assert json.loads((bench / "cache/costs/resnet50-strict-1.compile.json").read_text()) == {"seconds": 1.5, "complete": True}
+
+
+def test_an_interrupt_ends_the_children(bench: Path) -> None:
+    before = signal.signal(signal.SIGALRM, compare._stop)
+    signal.setitimer(signal.ITIMER_REAL, 2.0, 0.01)
+    start = time.perf_counter()
+    try:
+        with pytest.raises(SystemExit):
+            run_bench(bench, "--warm", "--jobs", "2", "--peers", "max-autotune", "--limit-seconds", "50")
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert time.perf_counter() - start < 30
