@@ -123,8 +123,11 @@ def _print(report: Report, options: argparse.Namespace) -> None:
     if report.times == "measured" or Path(options.model).suffix == ".json":
         print("\n".join(report_lines(report)))
         return
-    print(explain_artifact(options.model), end="")
-    print("\nplans in the artifact")
+    print(explain_artifact(options.model))
+    if report.times == "tuning":
+        print("\n".join(report_lines(report)))
+        return
+    print("plans in the artifact")
     for line in plan_lines(report):
         print(f"  {line}")
 

@@ -90,5 +90,6 @@ def test_explain_what_tuning_left(
     assert convoy(["explain", str(tuned)]) == 0
     printed = capsys.readouterr().out
     assert "groups, in the order in which they run" in printed
-    assert "for Fake GPU 0, cuDNN 9.19.0, driver 13.0" in printed
+    assert "conv.convoy, times of graphs from its tuning (Fake GPU 0, cuDNN 9.19.0, driver 13.0)" in printed
+    assert re.search(r"^0 +3\.00 +- .* 41 +- +conv +convolution \+ add \+ relu +model\.py:12$", printed, re.MULTILINE)
     assert "7.00 us  engine 42 {} workspace 512 bytes" in printed
