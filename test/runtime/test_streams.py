@@ -80,9 +80,10 @@ def test_workspaces() -> None:
     order = order_of([call([A], (begin, begin + 1)) for begin in range(1000, 1004)], [10, 300, 0, 20], lanes=2)
     assert order.lanes == (0, 1, 0, 0)
     found = workspaces_of([10, 300, 0, 20], order)
-    assert (found.size, found.offsets, found.own_bytes) == (256 + 512, (0, 256, 0, 0), 0)
+    assert (found.size, found.parts, found.own_bytes) == (768, ((0, 256), (256, 768), (0, 0), (0, 256)), 0)
     own = workspaces_of([10, 300, 0, 20], order, (3, 1))
-    assert (own.size, own.offsets, own.own_bytes) == (256 + 512 + 256, (768, 256, 768, 0), 768)
+    assert (own.size, own.parts, own.own_bytes) == (1024, ((768, 1024), (256, 768), (768, 768), (0, 256)), 768)
+    assert own.at(1000)[1] == (1256, 1768)
 
 
 def test_large_calls_alone() -> None:
@@ -129,4 +130,4 @@ def test_random_programs_in_random_orders(seed: int) -> None:
     for index in range(count):
         for other in range(index):
             if sizes[index] and sizes[other] and other not in reach[index]:
-                assert layout.offsets[index] != layout.offsets[other]
+                assert layout.parts[index] != layout.parts[other]

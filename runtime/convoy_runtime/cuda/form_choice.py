@@ -34,7 +34,7 @@ def choose_form(
     if (known := _stored(store, content, repr(context.planner.options), context.tune)) is not None:
         return known
     if context.tune == "off":
-        return program.default
+        return program.default(plans)
     form, times = _measured(context, program, plans, arguments)
     if store is not None:
         store.store(content, repr(context.planner.options), context.tune, "", {"form": asdict(form), "microseconds": times})

@@ -15,19 +15,18 @@ from convoy_runtime.timings import part
 
 from ._cudnn import BackendDescriptor
 from ._driver import Device
-from .calls import Calls, Hook, Trace
-from .capture import Captured, capture, captured_graph
-from .memory import ALIGNMENT, Allocation
+from .calls import Calls, Trace
+from .capture import Captured
+from .memory import Allocation
 from .plan import Plan, Queue
-from .streams import Access, Order, Workspaces, large_alone, order_of, serial_order, workspaces_of
-from .weaver import Weaver
+from .streams import Access, Order, Range, large_alone, order_of, serial_order, workspaces_of
+from .weaver import CLEARED_BYTES, Enqueue, capture_woven, clearing_calls
 
 __all__ = ["SERIAL", "Arguments", "Form", "ProgramCapture"]
 
 #: Calls with a workspace run on at most so many branches at once: each has a workspace of its own.
 _LANES: Final = 4
-#: One memset clears this much at most; clearing it takes less than the nodes that it stands for.
-_CLEARED_BYTES: Final = 8 << 20
+_FEWEST_CLEARED: Final = 2
 #: Bytes that a multiprocessor writes at a time: a tile of 128 x 128 halves.
 _TILE_BYTES: Final = 128 * 128 * 2
 
@@ -72,12 +71,16 @@ class ProgramCapture:
         self.calls = trace.calls
         #: Plans that have run, so that their code is loaded.
         self._warm: WeakSet[BackendDescriptor] = WeakSet()
+        #: The plans that were asked last which calls clear their workspaces, and the answer.
+        self._cleared: tuple[list[BackendDescriptor], list[int]] = ([], [])
         self._wave_bytes = device.attribute("MULTIPROCESSOR_COUNT") * _TILE_BYTES
 
-    @property
-    def default(self) -> Form:
-        """The form for a program that was never measured: calls too small to fill the GPU run side by side."""
-        return Form("small") if not self._order(Form("small"), [0] * len(self._graphs)).serial else SERIAL
+    def default(self, plans: Mapping[int, Plan]) -> Form:
+        """The form for plans that were never measured together: calls too small to fill the GPU run side by side, and no node is there that
+        need not be."""
+        sizes = self._sizes(plans)
+        branches: Literal["none", "small"] = "none" if self._order(Form("small"), sizes).serial else "small"
+        return Form(branches, clear_once=bool(self._clearing(plans, sizes)))
 
     def forms(self, plans: Mapping[int, Plan]) -> list[Form]:
         """The forms that differ on these plans, SERIAL first."""
@@ -95,55 +98,43 @@ class ProgramCapture:
     @part("first run")
     def capture(self, plans: Mapping[int, Plan], form: Form) -> Captured:
         """The program on these plans as a CUDA graph. Raises CudaError, also when the device has no memory for the workspaces."""
-        driver, stream = self._queue.driver, self._queue.stream
         sizes = self._sizes(plans)
         own = self._clearing(plans, sizes) if form.clear_once else []
         order = self._order(form, [0 if index in own else size for index, size in enumerate(sizes)])
         layout = workspaces_of(sizes, order, own)
         memory = Allocation(self._device, layout.size)
-        weaver = Weaver(driver, stream, order)
-
-        def enqueue() -> None:
-            if layout.own_bytes:
-                driver.call("cuMemsetD8Async", memory.pointer, 0, layout.own_bytes, stream)
-            weaver.start()
-            self._enqueue(plans, layout, memory.pointer, weaver)
-
-        def edit(graph: Any) -> None:
-            for index in own:
-                weaver.remove(graph, weaver.clears(index, _span(layout, memory.pointer, index, sizes)))
-
-        self._warm_up(plans, layout, memory.pointer)
-        return capture(driver, stream, enqueue, edit=edit, memory=memory)
+        spans, cleared = layout.at(memory.pointer), (memory.pointer, memory.pointer + layout.own_bytes)
+        self._warm_up(plans, spans)
+        return capture_woven(self._queue, order, spans, self._enqueue(plans, spans), own=own, cleared=cleared, memory=memory)
 
     def _clearing(self, plans: Mapping[int, Plan], sizes: Sequence[int]) -> list[int]:
         """The calls that begin with clearing a part of their workspaces, as far as one memset may clear these workspaces whole."""
-        driver, stream = self._queue.driver, self._queue.stream
+        known, found = self._cleared
+        if known != (key := [plan.descriptor for plan in plans.values()]):
+            found = self._find_clearing(plans, sizes)
+            self._cleared = key, found
+        return found
+
+    def _find_clearing(self, plans: Mapping[int, Plan], sizes: Sequence[int]) -> list[int]:
+        # One memset for one is no gain.
+        if sum(size > 0 for size in sizes) < _FEWEST_CLEARED:
+            return []
         order = serial_order(len(sizes))
         layout = workspaces_of(sizes, order)
-        if not layout.size:
-            return []
         memory = Allocation(self._device, layout.size)
-        self._warm_up(plans, layout, memory.pointer)
-        weaver = Weaver(driver, stream, order)
-
-        def enqueue() -> None:
-            weaver.start()
-            self._enqueue(plans, layout, memory.pointer, weaver)
-
-        with captured_graph(driver, stream, enqueue):
-            found = [index for index in range(len(sizes)) if weaver.clears(index, _span(layout, memory.pointer, index, sizes))]
+        spans = layout.at(memory.pointer)
+        self._warm_up(plans, spans)
+        found = clearing_calls(self._queue.driver, self._queue.stream, spans, self._enqueue(plans, spans))
         found.sort(key=lambda index: sizes[index])
-        while workspaces_of(sizes, order, found).own_bytes > _CLEARED_BYTES:
+        while workspaces_of(sizes, order, found).own_bytes > CLEARED_BYTES:
             found.pop()
-        # One memset for one is no gain.
-        return sorted(found) if len(found) > 1 else []
+        return sorted(found) if len(found) >= _FEWEST_CLEARED else []
 
-    def _warm_up(self, plans: Mapping[int, Plan], layout: Workspaces, workspace: int) -> None:
+    def _warm_up(self, plans: Mapping[int, Plan], spans: Sequence[Range]) -> None:
         """Runs the program, unless it has run with each of these plans: first calls may load code, which no capture allows."""
         if self._warm and all(plan.descriptor in self._warm for plan in plans.values()):
             return
-        self._enqueue(plans, layout, workspace)
+        self._enqueue(plans, spans)(None)
         self._queue.driver.call("cuStreamSynchronize", self._queue.stream)
         self._warm.update(plan.descriptor for plan in plans.values())
 
@@ -160,15 +151,11 @@ class ProgramCapture:
     def _sizes(self, plans: Mapping[int, Plan]) -> list[int]:
         return [0 if graph is None else plans[graph].report.workspace_bytes for graph in self._graphs]
 
-    def _enqueue(self, plans: Mapping[int, Plan], layout: Workspaces, workspace: int, hook: Hook | None = None) -> None:
-        self._run(Calls(self._manifest, self._queue, plans, self._kernels, [workspace + offset for offset in layout.offsets], hook))
+    def _enqueue(self, plans: Mapping[int, Plan], spans: Sequence[Range]) -> Enqueue:
+        """Enqueues the program, with each call's workspace at its place in `spans`."""
+        workspaces = [begin for begin, _ in spans]
+        return lambda hook: self._run(Calls(self._manifest, self._queue, plans, self._kernels, workspaces, hook))
 
     def _run(self, table: Trace | Calls) -> None:
         arguments = self._arguments
         table.run(self._native, arguments.inputs, arguments.prepared, arguments.outputs, arguments.arena)
-
-
-def _span(layout: Workspaces, pointer: int, index: int, sizes: Sequence[int]) -> tuple[int, int]:
-    """A call's workspace, with what is behind it for alignment."""
-    begin = pointer + layout.offsets[index]
-    return begin, begin + -(-sizes[index] // ALIGNMENT) * ALIGNMENT

@@ -14,6 +14,7 @@ from convoy_runtime.program import Progress
 from ._driver import Device
 from .calls import Calls, TracedCall
 from .capture import Captured, Stopwatch, capture
+from .cold_runs import capture_cold_runs
 from .memory import carve
 from .plan import Plan, Queue
 from .scratch import Scratch, cold_sets
@@ -73,7 +74,7 @@ class Profiler:
         graph, plan, queue = self._manifest.graphs[index], self._plans[index], self._queue
         scratch = Scratch(self._device, queue.stream, graph, plan.report.workspace_bytes)
         try:
-            return self._over(scratch.sets, lambda pointers: plan.enqueue(queue, graph, pointers, scratch.workspace))
+            return self._a_run(*capture_cold_runs(self._device, queue, graph, plan, scratch))
         finally:
             scratch.close()
 
@@ -92,9 +93,11 @@ class Profiler:
             for pointers in sets:
                 enqueue(pointers)
 
-        captured = capture(self._queue.driver, self._queue.stream, everything)
+        return self._a_run(capture(self._queue.driver, self._queue.stream, everything), len(sets))
+
+    def _a_run(self, captured: Captured, runs: int) -> float:
         try:
-            return self._median(captured) / len(sets)
+            return self._median(captured) / runs
         finally:
             captured.close()
 

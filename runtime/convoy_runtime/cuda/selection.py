@@ -16,7 +16,7 @@ from convoy_runtime.timings import part
 
 from ._driver import Device
 from .capture import Captured, Stopwatch
-from .forms import SERIAL, Form
+from .forms import Form
 from .plan import Plan, Queue
 from .planner import Planner
 
@@ -30,6 +30,8 @@ ROUNDS = 7
 ROUND_MICROSECONDS = 4000.0
 #: A change must make the whole program this much faster to be taken: less is noise.
 GAIN = 0.999
+#: The form in which plans are compared: a memset node that is not there in the end must not count.
+_IN_PLACE = Form(clear_once=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,12 +127,12 @@ def decide(context: Context, program: ProgramForms, finalists: dict[int, list[Pl
     with ExitStack() as stack:
         watch = Stopwatch(context.queue.driver, context.queue.stream)
         stack.callback(watch.close)
-        best = [program.capture(chosen, SERIAL)]
+        best = [program.capture(chosen, _IN_PLACE)]
         stack.callback(lambda: best[0].close())
         for done, index in enumerate(open_graphs):
             context.tell(f"{context.manifest.graphs[index].name} in the whole program", done, len(open_graphs))
             for plan in finalists[index][1:]:
-                other = program.capture({**chosen, index: plan}, SERIAL)
+                other = program.capture({**chosen, index: plan}, _IN_PLACE)
                 try:
                     times = watch.rounds([best[0], other], rounds=ROUNDS, microseconds=ROUND_MICROSECONDS)
                     if median(times[1]) < median(times[0]) * GAIN:

@@ -120,13 +120,17 @@ def _hazards(accesses: Sequence[Access]) -> list[set[int]]:
 
 @dataclass(frozen=True, slots=True)
 class Workspaces:
-    """`size` bytes in all; call i has the part at `offsets[i]`. `own` are the calls whose part nobody else uses, in order; their parts
-    lie together, in the first `own_bytes`."""
+    """`size` bytes in all; call i has the part `parts[i]`, counted from the first byte. `own` are the calls whose part nobody else uses;
+    their parts lie together, in the first `own_bytes`."""
 
     size: int
-    offsets: tuple[int, ...]
+    parts: tuple[Range, ...]
     own: tuple[int, ...]
     own_bytes: int
+
+    def at(self, pointer: int) -> list[Range]:
+        """The parts, when the first byte is at `pointer`."""
+        return [(pointer + begin, pointer + end) for begin, end in self.parts]
 
 
 def workspaces_of(sizes: Sequence[int], order: Order, own: Sequence[int] = ()) -> Workspaces:
@@ -144,8 +148,9 @@ def workspaces_of(sizes: Sequence[int], order: Order, own: Sequence[int] = ()) -
         begin[lane] = end
         shared = (size for call, size in enumerate(sizes) if order.lanes[call] == lane and call not in place)
         end += aligned(max(shared, default=0))
-    offsets = tuple(place[call] if call in place else begin[lane] for call, lane in enumerate(order.lanes))
-    return Workspaces(end, offsets, tuple(own), own_bytes)
+    begins = [place[call] if call in place else begin[lane] for call, lane in enumerate(order.lanes)]
+    parts = tuple((first, first + aligned(size)) for first, size in zip(begins, sizes, strict=True))
+    return Workspaces(end, parts, tuple(own), own_bytes)
 
 
 def large_alone(accesses: Sequence[Access], large: Callable[[Access], bool]) -> list[Access]:

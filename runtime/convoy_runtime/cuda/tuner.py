@@ -22,7 +22,8 @@ from convoy_runtime.manifest import Graph
 from ._driver import Device
 from .accuracy import exact_plan, median_of, mismatch
 from .build_pool import BuildPool
-from .capture import Captured, Stopwatch, capture
+from .capture import Captured, Stopwatch
+from .cold_runs import capture_cold_runs
 from .plan import Plan, Queue, Trial
 from .planner import Planner, no_memory_for
 from .scratch import Scratch
@@ -161,28 +162,24 @@ class Tuner:
             candidate.reason = f"{error.name}: {error.detail}"
 
     def _time(self, graph: Graph, candidates: list[_Candidate], scratch: Scratch, watch: Stopwatch, stack: ExitStack) -> None:
-        racing: list[tuple[_Candidate, Captured]] = []
+        racing: list[tuple[_Candidate, Captured, int]] = []
         right = [each for each in candidates if each.reason is None]
         limit = _HOPELESS * min((each.microseconds or 0.0 for each in right), default=0.0) + _HOST_MICROSECONDS
         for candidate in right:
             if (candidate.microseconds or 0.0) > limit:
                 continue
 
-            def everything(candidate: _Candidate = candidate) -> None:
-                for pointers in scratch.sets:
-                    candidate.plan.enqueue(self._queue, graph, pointers, scratch.workspace)
-
             try:
-                captured = capture(self._device.driver, self._stream, everything)
+                captured, runs = capture_cold_runs(self._device, self._queue, graph, candidate.plan, scratch)
             except (CudnnError, CudaError) as error:
                 candidate.reason, candidate.microseconds = f"cannot be captured: {error}", None
                 continue
             stack.callback(captured.close)
-            racing.append((candidate, captured))
+            racing.append((candidate, captured, runs))
         while racing:
-            times = watch.rounds([captured for _, captured in racing], rounds=self.level.rounds, microseconds=_ROUND_MICROSECONDS)
-            for (candidate, _), figures in zip(racing, times, strict=True):
-                candidate.microseconds = median(figures) / len(scratch.sets)
+            times = watch.rounds([captured for _, captured, _ in racing], rounds=self.level.rounds, microseconds=_ROUND_MICROSECONDS)
+            for (candidate, _, runs), figures in zip(racing, times, strict=True):
+                candidate.microseconds = median(figures) / runs
             if len(racing) <= _FINALISTS:
                 return
             racing.sort(key=lambda each: each[0].microseconds or 0.0)

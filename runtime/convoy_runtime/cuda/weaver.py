@@ -8,13 +8,23 @@ be cleared before the first call.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final
 
 from ._driver import Driver
-from .streams import Order, Range
+from .calls import Hook
+from .capture import Captured, capture, captured_graph
+from .memory import Allocation
+from .plan import Queue
+from .streams import Order, Range, serial_order
 
-__all__ = ["Weaver"]
+__all__ = ["CLEARED_BYTES", "Enqueue", "Weaver", "capture_woven", "clearing_calls"]
+
+#: One memset clears this much at most; clearing it takes less than the nodes that it stands for.
+CLEARED_BYTES: Final = 8 << 20
+
+#: Enqueues calls one after another, and tells the hook, where there is one, before and after each.
+Enqueue = Callable[[Hook | None], None]
 
 
 class Weaver:
@@ -105,3 +115,37 @@ class Weaver:
     def _neighbours(self, name: str, node: Any) -> list[Any]:
         count = self._driver.call(name, node)[-1]
         return list(self._driver.call(name, node, count)[0]) if count else []
+
+
+def clearing_calls(driver: Driver, stream: int, spans: Sequence[Range], enqueue: Enqueue) -> list[int]:
+    """Those of the calls that `enqueue` makes that begin with clearing a part of their workspaces, which lie at `spans`. Nothing runs, but
+    each plan must have run before."""
+    weaver = Weaver(driver, stream, serial_order(len(spans)))
+
+    def woven() -> None:
+        weaver.start()
+        enqueue(weaver)
+
+    with captured_graph(driver, stream, woven):
+        return [index for index, span in enumerate(spans) if weaver.clears(index, span)]
+
+
+def capture_woven(
+    queue: Queue, order: Order, spans: Sequence[Range], enqueue: Enqueue, *, own: Sequence[int], cleared: Range, memory: Allocation
+) -> Captured:
+    """The calls that `enqueue` makes as a CUDA graph, in `order`. The calls in `own` clear nothing any more: their `spans`, which nobody
+    else uses, lie in `cleared`, which is cleared before the first call. `memory` is kept with the graph."""
+    driver, stream = queue.driver, queue.stream
+    weaver = Weaver(driver, stream, order)
+
+    def woven() -> None:
+        if own:
+            driver.call("cuMemsetD8Async", cleared[0], 0, cleared[1] - cleared[0], stream)
+        weaver.start()
+        enqueue(weaver)
+
+    def edit(graph: Any) -> None:
+        for index in own:
+            weaver.remove(graph, weaver.clears(index, spans[index]))
+
+    return capture(driver, stream, woven, edit=edit, memory=memory)

@@ -111,14 +111,15 @@ def test_tuning(conv: Path, fake_cudnn: ctypes.CDLL, tmp_path: Path) -> None:
     assert (report.engine, report.origin, report.tuned) == (41, "tuning", "quick")
     found = {trial.engine: trial.reason for trial in report.trials}
     assert list(found) == [41, 42, 43, 44, 45]
-    assert report.trials[0].microseconds == pytest.approx(3)
-    assert report.trials[1].microseconds == pytest.approx(7)
+    # Two copies, or six, and an eighth of the memset that clears the workspaces of eight runs.
+    assert report.trials[0].microseconds == pytest.approx(2.125)
+    assert report.trials[1].microseconds == pytest.approx(6.125)
     assert (found[41], found[42]) == (None, None)
     assert re.fullmatch(r"output 0 differs from that of the median of 3 plans, by .* of the largest value", found[43] or "")
     assert report.reference == "the median of 3 plans"
     assert found[44] == "writes behind tensor 4"
     assert found[45] == "CUDNN_STATUS_EXECUTION_FAILED: as told"
-    assert str(report.trials[0]) == "engine 41 {}: 3.00 us"
+    assert str(report.trials[0]) == "engine 41 {}: 2.12 us"
     assert told == ["plan of conv", *(f"plan {count} of conv" for count in range(1, 6)), "timing 5 plans of conv"]
 
     # What was tuned is not tuned again, and is what an untuned load takes.
@@ -222,7 +223,7 @@ def test_plans_in_the_artifact(
     tuned = tmp_path / "tuned"
     assert convoy(["tune", str(conv), "-o", str(tuned)]) == 0
     printed = capsys.readouterr()
-    assert re.search(r"conv +41 +3\.00 +3\.00 +5 +tuning\n1 graphs in .* s\n.*tuned: plans for cuda:0", printed.out)
+    assert re.search(r"conv +41 +2\.12 +2\.12 +5 +tuning\n1 graphs in .* s\n.*tuned: plans for cuda:0", printed.out)
     assert "timing 5 plans of conv (1 of 1)" in printed.err
 
     # Where it is loaded, nothing is searched: not in the cache, not by heuristics.

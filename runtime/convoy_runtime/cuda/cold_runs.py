@@ -1,0 +1,49 @@
+"""Runs of one plan over more memory than the L2 cache holds, as a CUDA graph, for whoever measures plans alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from convoy_runtime.manifest import Graph
+
+from ._driver import Device
+from .calls import Hook
+from .capture import Captured, capture
+from .memory import Allocation
+from .plan import Plan, Queue
+from .scratch import Scratch
+from .streams import Range, serial_order, workspaces_of
+from .weaver import CLEARED_BYTES, Enqueue, capture_woven, clearing_calls
+
+__all__ = ["capture_cold_runs"]
+
+#: So many runs at least share the time of the one memset that clears their workspaces.
+_CLEARED_RUNS = 8
+
+
+def capture_cold_runs(device: Device, queue: Queue, graph: Graph, plan: Plan, scratch: Scratch) -> tuple[Captured, int]:
+    """Runs of a plan that has run before, one after another over the sets of `scratch`, and how many there are. A plan that begins with
+    clearing a part of its workspace has one for each run, all cleared before the first, as in a program (`forms.Form.clear_once`)."""
+    size = plan.report.workspace_bytes
+    shared = [(scratch.workspace, scratch.workspace + size)] * len(scratch.sets)
+
+    def over(sets: Sequence[list[int]], spans: Sequence[Range]) -> Enqueue:
+        def enqueue(hook: Hook | None) -> None:
+            for index, (pointers, (workspace, _)) in enumerate(zip(sets, spans, strict=True)):
+                if hook is not None:
+                    hook.before(index)
+                plan.enqueue(queue, graph, pointers, workspace)
+                if hook is not None:
+                    hook.after(index)
+
+        return enqueue
+
+    clearing = clearing_calls(queue.driver, queue.stream, shared, over(scratch.sets, shared)) if size else []
+    sets = scratch.sets * -(-_CLEARED_RUNS // len(scratch.sets))
+    order = serial_order(len(sets))
+    layout = workspaces_of([size] * len(sets), order, range(len(sets)))
+    if len(clearing) < len(scratch.sets) or layout.size > CLEARED_BYTES:
+        return capture(queue.driver, queue.stream, lambda: over(scratch.sets, shared)(None)), len(scratch.sets)
+    memory = Allocation(device, layout.size)
+    spans, cleared = layout.at(memory.pointer), (memory.pointer, memory.pointer + layout.size)
+    return capture_woven(queue, order, spans, over(sets, spans), own=layout.own, cleared=cleared, memory=memory), len(sets)
