@@ -11,7 +11,9 @@ import mmap
 import os
 import platform
 import struct
+import threading
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
@@ -24,6 +26,8 @@ __all__ = ["Artifact", "open_artifact"]
 
 WEIGHTS = "weights.safetensors"
 CONSTANTS = "constants.safetensors"
+#: Bytes that take less time than a thread is worth: a millisecond or two.
+_HASHED_AT_ONCE = 1 << 20
 _LOCAL_HEADER = struct.Struct("<4s5H3I2H")
 #: LLVM's feature names where /proc/cpuinfo has another word; all others differ in punctuation at most (sse4.2, sse4_2; amx-bf16).
 _CPUINFO = {
@@ -50,15 +54,24 @@ _NOT_SHOWN = {
 
 
 class Artifact:
-    """An open artifact whose members have been verified. `members` are views of the mapped file, by name."""
+    """An open artifact whose members have been verified, but for those that `open_artifact(background=True)` still works on. `members` are
+    views of the mapped file, by name."""
 
-    def __init__(self, path: Path, manifest: Manifest, members: dict[str, memoryview]) -> None:
-        self.path, self.manifest, self.members = path, manifest, members
+    def __init__(self, path: Path, manifest: Manifest, members: dict[str, memoryview], hashing: Sequence[_Hashing] = ()) -> None:
+        self.path, self.manifest, self.members, self._hashing = path, manifest, members, hashing
+
+    @part("hashing")
+    def verify(self) -> None:
+        """Waits for what is still being verified. Raises ArtifactError."""
+        for each in self._hashing:
+            each.join()
+            _check_digest(self.path, self.manifest, each.member, each.digest)
 
     def constants(self) -> dict[str, HostTensor]:
         """The weights that no state dict has, by name, views of the file. Raises ArtifactError."""
         if CONSTANTS not in self.members:
             return {}
+        self.verify()
         found = read_safetensors(self.members[CONSTANTS], path=self.path, member=CONSTANTS)
         for name in self.manifest.constants:
             if name not in found:
@@ -70,6 +83,7 @@ class Artifact:
         """The prepared weights by name, views of the file; None when the artifact was made without weights. Raises ArtifactError."""
         if WEIGHTS not in self.members:
             return None
+        self.verify()
         found = read_safetensors(self.members[WEIGHTS], path=self.path, member=WEIGHTS)
         expected = {spec.name: spec for spec in self.manifest.prepared}
         for name in sorted(expected.keys() ^ found.keys()):
@@ -91,10 +105,11 @@ class Artifact:
 
 
 @part("opening")
-def open_artifact(path: str | os.PathLike[str], *, any_host: bool = False) -> Artifact:
+def open_artifact(path: str | os.PathLike[str], *, any_host: bool = False, background: bool = False) -> Artifact:
     """Opens and verifies the artifact at `path`.
 
-    `any_host` skips the check that this machine can run the native code, for tools that only read. Raises ArtifactError.
+    `any_host` skips the check that this machine can run the native code, for tools that only read. With `background` threads hash what is
+    large while the caller does other things: it must call `Artifact.verify`, as reading weights does. Raises ArtifactError.
     """
     path = Path(path)
     try:
@@ -107,10 +122,12 @@ def open_artifact(path: str | os.PathLike[str], *, any_host: bool = False) -> Ar
     if MANIFEST not in locations:
         raise ArtifactError(problem="is a zip, but no Convoy artifact: it has no manifest.json", path=path)
     manifest = Manifest.from_json(bytes(locations.pop(MANIFEST)), path=path)
-    _verify(path, manifest, locations)
+    artifact = Artifact(path, manifest, locations, _verify(path, manifest, locations))
+    if not background:
+        artifact.verify()
     if not any_host:
         check_host(manifest.host, path=path)
-    return Artifact(path, manifest, locations)
+    return artifact
 
 
 def _directory(path: Path, file: BinaryIO, data: memoryview) -> dict[str, memoryview]:
@@ -156,7 +173,8 @@ def _directory(path: Path, file: BinaryIO, data: memoryview) -> dict[str, memory
 
 
 @part("hashing")
-def _verify(path: Path, manifest: Manifest, members: dict[str, memoryview]) -> None:
+def _verify(path: Path, manifest: Manifest, members: dict[str, memoryview]) -> list[_Hashing]:
+    """Checks names and sizes, and the content of what is small; the rest is being hashed."""
     for name in sorted(manifest.files.keys() ^ members.keys()):
         problem = "is listed in manifest.json but missing" if name in manifest.files else "is not listed in manifest.json"
         raise ArtifactError(problem=problem, path=path, member=name)
@@ -169,9 +187,30 @@ def _verify(path: Path, manifest: Manifest, members: dict[str, memoryview]) -> N
                 expected=f"{entry.bytes} bytes",
                 got=f"{len(members[name])} bytes",
             )
-        digest = hashlib.sha256(members[name]).hexdigest()
-        if digest != entry.sha256:
-            raise ArtifactError(problem="is damaged", path=path, member=name, expected=f"sha256 {entry.sha256}", got=digest)
+    large = [name for name in (WEIGHTS, CONSTANTS) if name in members and len(members[name]) > _HASHED_AT_ONCE]
+    hashing = [_Hashing(name, members[name]) for name in large]
+    for name in manifest.files:
+        if name not in large:
+            _check_digest(path, manifest, name, hashlib.sha256(members[name]).hexdigest())
+    return hashing
+
+
+def _check_digest(path: Path, manifest: Manifest, member: str, digest: str) -> None:
+    expected = manifest.files[member].sha256
+    if digest != expected:
+        raise ArtifactError(problem="is damaged", path=path, member=member, expected=f"sha256 {expected}", got=digest)
+
+
+class _Hashing(threading.Thread):
+    """Hashes a member; `digest` is there after `join`. Python's lock is free meanwhile."""
+
+    def __init__(self, member: str, content: memoryview) -> None:
+        super().__init__(name=f"hashing {member}")
+        self.member, self._content, self.digest = member, content, ""
+        self.start()
+
+    def run(self) -> None:
+        self.digest = hashlib.sha256(self._content).hexdigest()
 
 
 def check_host(host: Host, *, path: object = None, cpuinfo: str | None = None) -> None:

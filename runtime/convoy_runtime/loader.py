@@ -43,7 +43,7 @@ def load(
     WeightsError.
     """
     with collect() as timings:
-        artifact = open_artifact(path)
+        artifact = open_artifact(path, background=True)
         if tune not in ("off", "quick", "full"):
             raise ArgumentError(argument="tune", problem="unknown level", expected="off, quick or full", got=repr(tune))
         target, index = _device(device, artifact.manifest.target)
@@ -73,6 +73,7 @@ def load(
         else:
             program = CpuProgram(artifact, native, poison=poison)
         try:
+            artifact.verify()
             if weights is not None:
                 program.load_weights(weights)
             elif (prepared := artifact.weights()) is not None:

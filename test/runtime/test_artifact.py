@@ -17,6 +17,7 @@ from convoy import artifact as writer
 from convoy.artifact import HostTensor, write_artifact
 from convoy.errors import ArtifactWriteError
 from convoy_runtime import ArtifactError
+from convoy_runtime import artifact as reader
 from convoy_runtime._safetensors import read_safetensors, write_safetensors
 from convoy_runtime.artifact import check_host, open_artifact
 from convoy_runtime.manifest import Host, Manifest, TensorSpec
@@ -128,6 +129,24 @@ def test_every_flipped_member_is_noticed(affine: Path) -> None:
     damaged[whole.index(b'"format_version"') + 1] ^= 1
     affine.write_bytes(damaged)
     assert "manifest.json" in refused(affine)
+
+
+def test_large_weights_are_hashed_in_the_background(affine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reader, "_HASHED_AT_ONCE", 0)
+    with convoy_runtime.load(affine) as program:
+        assert program.timings["hashing"] > 0
+    content = bytes(open_artifact(affine).members["weights.safetensors"])
+    damaged = bytearray(affine.read_bytes())
+    damaged[damaged.index(content) + len(content) - 1] ^= 1
+    affine.write_bytes(damaged)
+    assert "weights.safetensors: is damaged: expected sha256" in refused(affine)
+    given = {spec.name: np.ones(spec.shape, spec.dtype) for spec in affine_manifest().weights}
+    with pytest.raises(ArtifactError, match="is damaged"):
+        convoy_runtime.load(affine, weights=given)
+    with pytest.raises(ArtifactError, match="is damaged"):
+        open_artifact(affine)
+    with pytest.raises(ArtifactError, match="is damaged"):
+        open_artifact(affine, background=True).weights()
 
 
 def rezip(

@@ -55,7 +55,8 @@ def open_driver() -> Driver:
     with _lock:
         if _driver is None:
             try:
-                from cuda.bindings import driver as module  # type: ignore[import-untyped]
+                with part("imports"):
+                    from cuda.bindings import driver as module  # type: ignore[import-untyped]
             except ImportError as error:
                 raise DeviceError(problem=f"cuda.bindings cannot be imported: {error}", hint="pip install cuda-bindings") from error
             driver = Driver(module)
