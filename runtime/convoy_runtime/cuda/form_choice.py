@@ -78,6 +78,8 @@ def _measured(
     """The fastest form, and microseconds of a run of each, or why it is out."""
     forms = program.forms(plans)
     times: dict[str, float | str] = {}
+    if len(forms) == 1:
+        return SERIAL, times
     best, best_form = program.capture(plans, SERIAL), SERIAL
     watch = Stopwatch(context.queue.driver, context.queue.stream)
     try:

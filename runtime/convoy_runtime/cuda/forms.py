@@ -13,7 +13,6 @@ from convoy_runtime._native import NativeLibrary
 from convoy_runtime.manifest import Manifest
 from convoy_runtime.timings import part
 
-from ._cudnn import BackendDescriptor
 from ._driver import Device
 from .calls import Calls, Trace
 from .capture import Captured
@@ -70,9 +69,9 @@ class ProgramCapture:
         self._accesses, self._graphs = trace.accesses, trace.graphs
         self.calls = trace.calls
         #: Plans that have run, so that their code is loaded.
-        self._warm: WeakSet[BackendDescriptor] = WeakSet()
+        self._warm: WeakSet[object] = WeakSet()
         #: The plans that were asked last which calls clear their workspaces, and the answer.
-        self._cleared: tuple[list[BackendDescriptor], list[int]] = ([], [])
+        self._cleared: tuple[list[object], list[int]] = ([], [])
         self._wave_bytes = device.attribute("MULTIPROCESSOR_COUNT") * _TILE_BYTES
 
     def default(self, plans: Mapping[int, Plan]) -> Form:
@@ -110,7 +109,7 @@ class ProgramCapture:
     def _clearing(self, plans: Mapping[int, Plan], sizes: Sequence[int]) -> list[int]:
         """The calls that begin with clearing a part of their workspaces, as far as one memset may clear these workspaces whole."""
         known, found = self._cleared
-        if known != (key := [plan.descriptor for plan in plans.values()]):
+        if known != (key := [plan.code for plan in plans.values()]):
             found = self._find_clearing(plans, sizes)
             self._cleared = key, found
         return found
@@ -132,11 +131,11 @@ class ProgramCapture:
 
     def _warm_up(self, plans: Mapping[int, Plan], spans: Sequence[Range]) -> None:
         """Runs the program, unless it has run with each of these plans: first calls may load code, which no capture allows."""
-        if self._warm and all(plan.descriptor in self._warm for plan in plans.values()):
+        if self._warm and all(plan.code in self._warm for plan in plans.values()):
             return
         self._enqueue(plans, spans)(None)
         self._queue.driver.call("cuStreamSynchronize", self._queue.stream)
-        self._warm.update(plan.descriptor for plan in plans.values())
+        self._warm.update(plan.code for plan in plans.values())
 
     def _order(self, form: Form, sizes: Sequence[int]) -> Order:
         if form.branches == "none":

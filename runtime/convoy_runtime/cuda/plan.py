@@ -107,6 +107,11 @@ class Plan:
         finally:
             pack.close()
 
+    @property
+    def code(self) -> object:
+        """What runs: the same object in copies of this plan whose reports differ."""
+        return self.descriptor
+
     def text(self) -> str:
         """cuDNN's JSON of the plan; empty for an engine whose plans cannot be written (its release notes name some)."""
         try:
