@@ -1,4 +1,5 @@
-// Scalars, random numbers, and ops that say where elements lie. Each check carries the label of its constraint in the op's description.
+// Scalars, random numbers, signals, and ops that say where elements lie. Each check carries the label of its constraint in the op's
+// description.
 
 #include "dialect/cudnn/CudnnChecks.h"
 #include "dialect/cudnn/CudnnOps.h"
@@ -104,5 +105,20 @@ LogicalResult RngOp::verify() {
     return emitOpError("expects 'minimum' at most 'maximum', but got ") << number(getMinimum()) << " and " << number(getMaximum());
   if (getStandardDeviation() && !(number(getStandardDeviation()) >= 0.0))
     return emitOpError("expects 'standard_deviation' not to be negative, but got ") << number(getStandardDeviation());
+  return success();
+}
+
+LogicalResult SignalOp::verify() {
+  // signal_c1
+  if (failed(expectShape(*this, "result", shapeOf(getY()), shapeOf(getX()))))
+    return failure();
+  if (Type type = getX().getType().getElementType(), other = getY().getType().getElementType(); type != other)
+    return emitOpError("expects a result of ") << type << ", but got " << other;
+  // signal_c2
+  TensorDescType flag = getFlag().getType();
+  if (ShapedType::getNumElements(flag.getShape()) != 1)
+    return emitOpError("expects one element of 'flag', but got shape ") << str(flag.getShape());
+  if (!isa<IntegerType>(flag.getElementType()))
+    return emitOpError("expects 'flag' of an integer type, but got ") << flag.getElementType();
   return success();
 }

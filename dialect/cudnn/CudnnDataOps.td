@@ -1,4 +1,4 @@
-// Scalars, random numbers, and ops that say where elements lie.
+// Scalars, random numbers, signals, and ops that say where elements lie.
 
 #ifndef CONVOY_CUDNN_DATA_OPS
 #define CONVOY_CUDNN_DATA_OPS
@@ -111,6 +111,33 @@ def Cudnn_RngOp : Cudnn_ComputeOp<"rng", [AttrSizedOperandSegments]> {
     $distribution (`seed_value` `=` $seed_value^)? (`probability` `=` $probability^)? (`minimum` `=` $minimum^)? (`maximum` `=` $maximum^)?
     (`mean` `=` $mean^)? (`standard_deviation` `=` $standard_deviation^)?
   }] # Cudnn_OptionalIn<"seed">.text # Cudnn_OptionalIn<"offset">.text # "attr-dict `->` " # Cudnn_Out<"y">.text;
+}
+
+def Cudnn_SignalMode : Cudnn_Enum<"SignalMode", "cudnnSignalMode_t", [
+  I32EnumAttrCase<"Set", 0, "set">, I32EnumAttrCase<"Wait", 1, "wait">]>;
+def Cudnn_SignalModeAttr : Cudnn_EnumAttr<Cudnn_SignalMode, "signal_mode">;
+
+def Cudnn_SignalOp : Cudnn_ComputeOp<"signal", [Cudnn_InferTypes]> {
+  let summary = "a tensor that is handed on when a flag is set, or that sets one";
+  let description = [{
+    The result is the operand `x`. With `set` the flag in device memory becomes `value` once `x` is there; with `wait` the result is there
+    once the flag is `value`. Graphs on several devices meet so.
+
+    **Constraints**
+
+    * (c1) the result has the shape and the element type of `x`.
+    * (c2) `flag` has one element, of an integer type.
+
+    ```mlir
+    %y = cudnn.signal wait value = 1 flag(%flag : !cudnn.tensor_desc<1x1x1x1xi32>) x(%x : !cudnn.tensor_desc<8x64x16x16xf16, NHWC>)
+        -> y(!cudnn.tensor_desc<8x64x16x16xf16, NHWC>)
+    ```
+
+    Maps to `CUDNN_BACKEND_OPERATION_SIGNAL_DESCRIPTOR`: `CUDNN_ATTR_OPERATION_SIGNAL_MODE`, `_FLAGDESC`, `_VALUE`, `_XDESC`, `_YDESC`.
+  }];
+  let arguments = (ins Cudnn_SignalModeAttr:$mode, I64Attr:$value, Cudnn_TensorDescType:$flag, Cudnn_TensorDescType:$x);
+  let results = (outs Cudnn_TensorDescType:$y);
+  let assemblyFormat = "$mode `value` `=` $value " # Cudnn_In<"flag">.text # Cudnn_In<"x">.text # "attr-dict `->` " # Cudnn_Out<"y">.text;
 }
 
 #endif // CONVOY_CUDNN_DATA_OPS

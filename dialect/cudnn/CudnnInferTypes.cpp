@@ -130,6 +130,16 @@ LogicalResult ConcatOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
   return give<ConcatOp>(location, op.getInputs().front(), concatShape(shapes, axis), types);
 }
 
+LogicalResult BlockScaleDequantizeOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor op, Types &types) {
+  types.push_back(like(op.getX(), shapeOf(op.getX()), op.getComputeType()));
+  return success();
+}
+
+LogicalResult SignalOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor op, Types &types) {
+  types.push_back(like(op.getX(), shapeOf(op.getX())));
+  return success();
+}
+
 LogicalResult ContractBandMatrixOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor op, Types &types) {
   ArrayRef<int64_t> x = shapeOf(op.getX());
   auto axis = static_cast<int64_t>(op.getAxis());

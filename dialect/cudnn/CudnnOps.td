@@ -4,6 +4,7 @@
 #define CONVOY_CUDNN_OPS
 
 include "dialect/cudnn/CudnnAttentionOps.td"
+include "dialect/cudnn/CudnnBlockScaleOps.td"
 include "dialect/cudnn/CudnnConvOps.td"
 include "dialect/cudnn/CudnnDataOps.td"
 include "dialect/cudnn/CudnnGraphOps.td"

@@ -1,4 +1,4 @@
-// Random numbers, and ops that say where elements lie, as descriptors.
+// Random numbers, signals, and ops that say where elements lie, as descriptors.
 
 #include "passes/host/CudnnGraphWriter.h"
 
@@ -39,4 +39,13 @@ FailureOr<Value> convoy::lower(GraphWriter &writer, cudnn::RngOp op) {
                                  {Name::operation_rng_seed, op.getSeed()},
                                  {Name::operation_rng_offset_desc, op.getOffset()}},
                                 values, {{Name::operation_rng_desc, writer.shared(DescriptorKind::rng, parameters)}});
+}
+
+FailureOr<Value> convoy::lower(GraphWriter &writer, cudnn::SignalOp op) {
+  return writer.tensorOperation(DescriptorKind::operation_signal,
+                                {{Name::operation_signal_flagdesc, op.getFlag()},
+                                 {Name::operation_signal_xdesc, op.getX()},
+                                 {Name::operation_signal_ydesc, op.getY()}},
+                                {{Name::operation_signal_mode, writer.word(cudnn::stringifySignalMode(op.getMode()))},
+                                 {Name::operation_signal_value, writer.numbers(op.getValue())}});
 }

@@ -130,10 +130,11 @@ LogicalResult GraphWriter::write(FuncOp func) {
     loc = op.getLoc();
     FailureOr<Value> operation =
         llvm::TypeSwitch<Operation *, FailureOr<Value>>(&op)
-            .Case<cudnn::BnBwdWeightsOp, cudnn::BnFinalizeOp, cudnn::ConcatOp, cudnn::ContractBandMatrixOp, cudnn::ConvolutionOp,
-                  cudnn::ExpandBandMatrixOp, cudnn::GenStatsOp, cudnn::MatmulOp, cudnn::MoeGroupedMatmulOp, cudnn::NormBackwardOp,
-                  cudnn::NormForwardOp, cudnn::PagedCacheLoadOp, cudnn::PointwiseOp, cudnn::ReductionOp, cudnn::ResampleBackwardOp,
-                  cudnn::ResampleOp, cudnn::ReshapeOp, cudnn::RngOp, cudnn::SdpaForwardOp>([&](auto op) { return lower(*this, op); })
+            .Case<cudnn::BlockScaleDequantizeOp, cudnn::BlockScaleQuantizeOp, cudnn::BnBwdWeightsOp, cudnn::BnFinalizeOp,
+                  cudnn::ConcatOp, cudnn::ContractBandMatrixOp, cudnn::ConvolutionOp, cudnn::ExpandBandMatrixOp, cudnn::GenStatsOp,
+                  cudnn::MatmulOp, cudnn::MoeGroupedMatmulOp, cudnn::NormBackwardOp, cudnn::NormForwardOp, cudnn::PagedCacheLoadOp,
+                  cudnn::PointwiseOp, cudnn::ReductionOp, cudnn::ResampleBackwardOp, cudnn::ResampleOp, cudnn::ReshapeOp, cudnn::RngOp,
+                  cudnn::SdpaForwardOp, cudnn::SignalOp>([&](auto op) { return lower(*this, op); })
             .Default([](Operation *op) { return op->emitOpError("expects to be canonicalized or outlined before its graph is built"); });
     if (failed(operation))
       return failure();

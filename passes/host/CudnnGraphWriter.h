@@ -80,6 +80,8 @@ mlir::FailureOr<mlir::Value> lower(GraphWriter &writer, cudnn::PointwiseOp op);
 mlir::FailureOr<mlir::Value> lower(GraphWriter &writer, cudnn::ReductionOp op);
 mlir::FailureOr<mlir::Value> lower(GraphWriter &writer, cudnn::ResampleOp op);
 
+mlir::FailureOr<mlir::Value> lower(GraphWriter &writer, cudnn::BlockScaleDequantizeOp op);
+mlir::FailureOr<mlir::Value> lower(GraphWriter &writer, cudnn::BlockScaleQuantizeOp op);
 mlir::FailureOr<mlir::Value> lower(GraphWriter &writer, cudnn::BnBwdWeightsOp op);
 mlir::FailureOr<mlir::Value> lower(GraphWriter &writer, cudnn::BnFinalizeOp op);
 mlir::FailureOr<mlir::Value> lower(GraphWriter &writer, cudnn::ConcatOp op);
@@ -94,6 +96,7 @@ mlir::FailureOr<mlir::Value> lower(GraphWriter &writer, cudnn::ResampleBackwardO
 mlir::FailureOr<mlir::Value> lower(GraphWriter &writer, cudnn::ReshapeOp op);
 mlir::FailureOr<mlir::Value> lower(GraphWriter &writer, cudnn::RngOp op);
 mlir::FailureOr<mlir::Value> lower(GraphWriter &writer, cudnn::SdpaForwardOp op);
+mlir::FailureOr<mlir::Value> lower(GraphWriter &writer, cudnn::SignalOp op);
 
 } // namespace convoy
 

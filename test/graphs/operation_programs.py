@@ -11,6 +11,7 @@ X, C, NC, PEER = "32x64x28x28xf16, NHWC", "1x64x1x1xf32, NHWC", "32x64x1x1xf32, 
 ROWS, WEIGHT, STATS, IMAGE_WEIGHT = "4x128x1024xf16", "1x1x1024xf16", "4x128x1xf32", "4x1x1024xf16"
 E3, E4 = "1x1x1xf32", "1x1x1x1xf32"
 _TYPES = {"f32": "FLOAT", "f16": "HALF", "bf16": "BFLOAT16", "i64": "INT64", "i32": "INT32", "ui8": "UINT8"}
+_TYPES |= {"f8E4M3FN": "FP8_E4M3", "f4E2M1FN": "FP4_E2M1"}
 
 
 def _described(kind: str) -> tuple[list[int], list[int], str]:
@@ -101,6 +102,11 @@ def _others() -> dict[str, str]:
         "concat": _program("[g.concatenate(inputs=[a, b], axis=1)]", {"a": a, "b": b}, {"y": y}),
         "concat_in_place": _program("[g.concatenate(inputs=[a, b], axis=1, in_place_index=1)]", {"a": a, "b": b}, {"y": y}),
         "reshape": _program("[g.reshape(input=x)]", {"x": "8x16x128x64xf16"}, {"y": "128x128x64xf16"}),
+        "block_scale_quantize_rows": _program(
+            "g.block_scale_quantize(input=x, block_size=16, axis=2)",
+            {"x": "2x4x96x192xbf16"},
+            {"y": "2x4x96x192xf4E2M1FN", "scale": "2x4x6x192xf8E4M3FN"},
+        ),
         "moe": _program(
             "[g.moe_grouped_matmul(token=token, weight=weight, first_token_offset=offset, mode=cudnn.moe_grouped_matmul_mode.NONE)]",
             {"token": "1x512x128xbf16", "weight": "8x128x256xbf16, stride = [32768, 1, 128]", "offset": "8x1x1xi32"},

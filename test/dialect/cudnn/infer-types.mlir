@@ -17,7 +17,7 @@
 !v = !cudnn.tensor_desc<2x2x256x32xbf16>
 
 cudnn.graph @given(%x: !x, %slice: !slice, %w: !cudnn.tensor_desc<32x64x3x3xf16, NHWC>, %g: !cudnn.tensor_desc<2x4x8x5x6xf32>,
-                   %gw: !cudnn.tensor_desc<4x6x8x3x3xf32>, %c: !c, %q: !q, %k: !kv, %kt: !cudnn.tensor_desc<2x2x64x256xbf16>, %v: !v, %i8: !cudnn.tensor_desc<8x16x4x4xi8, vector_count = 4, vectorized_dimension = 1>,
+                   %gw: !cudnn.tensor_desc<4x6x8x3x3xf32>, %c: !c, %q: !q, %flag: !cudnn.tensor_desc<1x1x1x1xi32>, %scale: !cudnn.tensor_desc<2x8x128x2xf8E8M0FNU>, %k: !kv, %kt: !cudnn.tensor_desc<2x2x64x256xbf16>, %v: !v, %i8: !cudnn.tensor_desc<8x16x4x4xi8, vector_count = 4, vectorized_dimension = 1>,
                    %i8w: !cudnn.tensor_desc<64x16x3x3xi8, vector_count = 4, vectorized_dimension = 1>) -> !x {
   // CHECK: {{^}}cudnn.convolution{{$}}
   // CHECK-NEXT: {{^}}  !cudnn.tensor_desc<8x32x28x28xf16, NHWC>
@@ -70,6 +70,13 @@ cudnn.graph @given(%x: !x, %slice: !slice, %w: !cudnn.tensor_desc<32x64x3x3xf16,
   // CHECK-NEXT: {{^}}  !cudnn.tensor_desc<2x8x128x5xbf16, NCHW>
   %12 = cudnn.contract_band_matrix lower_bandwidth = 4 upper_bandwidth = 0 axis = 3 pad_value = 0.0 x(%q : !q)
       -> y(!cudnn.tensor_desc<2x8x128x5xbf16>)
+  // CHECK-NEXT: {{^}}cudnn.signal{{$}}
+  // CHECK-NEXT: {{^}}  !cudnn.tensor_desc<8x64x56x56xf16, NHWC>
+  %14 = cudnn.signal set value = 1 flag(%flag : !cudnn.tensor_desc<1x1x1x1xi32>) x(%x : !x) -> y(!x)
+  // CHECK-NEXT: {{^}}cudnn.block_scale_dequantize{{$}}
+  // CHECK-NEXT: {{^}}  !cudnn.tensor_desc<2x8x128x64xf32, NCHW>
+  %15 = cudnn.block_scale_dequantize type = f32 block_size = [32] x(%q : !q) scale(%scale : !cudnn.tensor_desc<2x8x128x2xf8E8M0FNU>)
+      -> y(!q)
   // CHECK-NEXT: {{^}}cudnn.sdpa_forward{{$}}
   // CHECK-NEXT: {{^}}  !cudnn.tensor_desc<2x8x128x32xbf16, NCHW>
   %13, %stats = cudnn.sdpa_forward q(%q : !q) k(%k : !kv) v(%v : !v) -> o(!cudnn.tensor_desc<2x8x128x32xbf16>)

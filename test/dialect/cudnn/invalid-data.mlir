@@ -287,3 +287,35 @@ cudnn.graph @graph_c3_constant(%x: !s) -> (!s, !s) {
   %1 = cudnn.pointwise add(%x, %0) type = f32 : !s, !s -> !s
   cudnn.return %0, %1 : !s, !s
 }
+
+// -----
+
+cudnn.graph @signal_c1(%x: !cudnn.tensor_desc<8x128x256xf16>, %f: !cudnn.tensor_desc<1x1x1xi32>) -> !cudnn.tensor_desc<8x128x128xf16> {
+  // expected-error @+1 {{expects result of shape [8, 128, 256], but got [8, 128, 128]}}
+  %y = cudnn.signal set value = 1 flag(%f : !cudnn.tensor_desc<1x1x1xi32>) x(%x : !cudnn.tensor_desc<8x128x256xf16>) -> y(!cudnn.tensor_desc<8x128x128xf16>)
+  cudnn.return %y : !cudnn.tensor_desc<8x128x128xf16>
+}
+
+// -----
+
+cudnn.graph @signal_c1_type(%x: !cudnn.tensor_desc<8x128x256xf16>, %f: !cudnn.tensor_desc<1x1x1xi32>) -> !cudnn.tensor_desc<8x128x256xf32> {
+  // expected-error @+1 {{expects a result of 'f16', but got 'f32'}}
+  %y = cudnn.signal set value = 1 flag(%f : !cudnn.tensor_desc<1x1x1xi32>) x(%x : !cudnn.tensor_desc<8x128x256xf16>) -> y(!cudnn.tensor_desc<8x128x256xf32>)
+  cudnn.return %y : !cudnn.tensor_desc<8x128x256xf32>
+}
+
+// -----
+
+cudnn.graph @signal_c2(%x: !cudnn.tensor_desc<8x128x256xf16>, %f: !cudnn.tensor_desc<1x1x2xi32>) -> !cudnn.tensor_desc<8x128x256xf16> {
+  // expected-error @+1 {{expects one element of 'flag', but got shape [1, 1, 2]}}
+  %y = cudnn.signal set value = 1 flag(%f : !cudnn.tensor_desc<1x1x2xi32>) x(%x : !cudnn.tensor_desc<8x128x256xf16>) -> y(!cudnn.tensor_desc<8x128x256xf16>)
+  cudnn.return %y : !cudnn.tensor_desc<8x128x256xf16>
+}
+
+// -----
+
+cudnn.graph @signal_c2_type(%x: !cudnn.tensor_desc<8x128x256xf16>, %f: !cudnn.tensor_desc<1x1x1xf32>) -> !cudnn.tensor_desc<8x128x256xf16> {
+  // expected-error @+1 {{expects 'flag' of an integer type, but got 'f32'}}
+  %y = cudnn.signal set value = 1 flag(%f : !cudnn.tensor_desc<1x1x1xf32>) x(%x : !cudnn.tensor_desc<8x128x256xf16>) -> y(!cudnn.tensor_desc<8x128x256xf16>)
+  cudnn.return %y : !cudnn.tensor_desc<8x128x256xf16>
+}

@@ -10,6 +10,6 @@ __all__ = ["GRAPHS"]
 _FOLDER = Path(__file__).parents[1] / "host/Inputs/graphs"
 _GRAPH = re.compile(r"^cudnn\.graph @(\w+)\(.*?^}\n", re.MULTILINE | re.DOTALL)
 
-_FILES = ("norm", "statistics", "data", "attention", "structured")
+_FILES = ("norm", "statistics", "data", "attention", "structured", "block_scale")
 
 GRAPHS = {found[1]: found[0] for name in _FILES for found in _GRAPH.finditer((_FOLDER / f"{name}.mlir").read_text())}

@@ -100,6 +100,9 @@ WITHOUT = {
     "batch_norm_inference", "group_norm_inference", "bn_finalize_no_running", "bn_finalize_inference", "bn_bwd_weights", "gen_stats",
     "concat", "concat_in_place", "concat_rank_two", "reshape", "rng_bernoulli", "rng_uniform", "rng_normal", "sdpa_block_mask",
     "paged_cache_load", "moe_scatter", "expand_band", "contract_band",
+    # Scales of blocks are for tensor cores that sm_90 has not.
+    "block_scale_quantize", "block_scale_quantize_rows", "block_scale_quantize_matrix", "block_scale_dequantize",
+    "block_scale_dequantize_tiles", "block_scaled_matmul", "signals",
     # A gradient wants two peers at least; attention in parts wants to store the logarithms of its sums.
     "batch_norm_backward_peers", "sdpa_64_composed", "sdpa_128_composed",
 }  # fmt: skip

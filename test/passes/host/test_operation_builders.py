@@ -19,6 +19,7 @@ DATA_TYPE, BOOLEAN, INT64, FLOAT, DOUBLE, DESCRIPTOR, INT32 = 1, 2, 3, 4, 5, 15,
 GENSTATS_MODE, BN_FINALIZE_MODE, NORM_MODE, NORM_PHASE, RNG_DISTRIBUTION, MOE_MODE = 16, 17, 27, 28, 29, 30
 GEN_STATS, TENSOR, BN_FINALIZE, BN_BWD_WEIGHTS, CONCAT, NORM_FORWARD, NORM_BACKWARD, RESHAPE = 14, 17, 20, 23, 27, 29, 30, 31
 RNG, OP_RNG, PAGED, EXPAND, CONTRACT, SDPA, MOE = 32, 33, 35, 39, 40, 41, 42
+SIGNAL, QUANTIZE, DEQUANTIZE, SIGNAL_MODE = 28, 36, 37, 25
 
 
 @pytest.fixture(scope="module")
@@ -171,3 +172,23 @@ cudnn.graph @g(%x: !x) -> !x {
     assert record.build(build_library(text, *FLAGS), "g_build") == 0
     virtual = {uid: sets[907][2] for uid, sets in _by_uid(record).items()}
     assert virtual == {1: b"\0", 2: b"\0", 3: b"\0", 4: b"\1"}
+
+
+def test_block_scales(built: Callable[[str], Any]) -> None:
+    assert _operation(built("block_scale_quantize"), QUANTIZE) == {2500: 1, 2501: 2, 2502: 3, 2503: (DATA_TYPE, 0), 2504: (INT32, 32)}
+    expected = {2600: 1, 2601: 2, 2602: 3, 2603: (DATA_TYPE, 0), 2604: (INT32, 32)}
+    assert _operation(built("block_scale_dequantize"), DEQUANTIZE) == expected
+    record = built("block_scale_dequantize_tiles")
+    (operation,) = record.kind(DEQUANTIZE)
+    sets = record.sets_of(operation)
+    assert (sets[2604], sets[2605]) == ((INT32, 2, struct.pack("<2i", 128, 128)), (BOOLEAN, 1, b"\1"))
+
+
+def test_signals(built: Callable[[str], Any]) -> None:
+    record = built("signals")
+    wait, done = (record.sets_of(each) for each in record.kind(SIGNAL))
+    assert (wait[1900], wait[1902]) == ((SIGNAL_MODE, 1, struct.pack("<i", 1)), (INT64, 1, struct.pack("<q", 1)))
+    assert (done[1900], done[1902]) == ((SIGNAL_MODE, 1, struct.pack("<i", 0)), (INT64, 1, struct.pack("<q", 2)))
+    places = [[_uid(record, sets[number][2][0]) for number in (1901, 1903, 1904)] for sets in (wait, done)]
+    # The first hands on what is computed with, the second the result.
+    assert places == [[2, 1, 5], [3, 6, 4]]

@@ -41,3 +41,13 @@ cudnn.graph @rng_normal(%offset: !cudnn.tensor_desc<1x1x1x1xi64>) -> (!cudnn.ten
       y(!cudnn.tensor_desc<8x16x128x128xf32>)
   cudnn.return %y : !cudnn.tensor_desc<8x16x128x128xf32>
 }
+
+cudnn.graph @signals(%x: !cudnn.tensor_desc<8x64x16x16xf16, NHWC>, %ready: !cudnn.tensor_desc<1x1x1x1xi32>,
+    %done: !cudnn.tensor_desc<1x1x1x1xi32>) -> (!cudnn.tensor_desc<8x64x16x16xf16, NHWC>) {
+  %0 = cudnn.signal wait value = 1 flag(%ready : !cudnn.tensor_desc<1x1x1x1xi32>) x(%x : !cudnn.tensor_desc<8x64x16x16xf16, NHWC>)
+      -> y(!cudnn.tensor_desc<8x64x16x16xf16, NHWC>)
+  %1 = cudnn.pointwise exp(%0) type = f32 : !cudnn.tensor_desc<8x64x16x16xf16, NHWC> -> !cudnn.tensor_desc<8x64x16x16xf16, NHWC>
+  %2 = cudnn.signal set value = 2 flag(%done : !cudnn.tensor_desc<1x1x1x1xi32>) x(%1 : !cudnn.tensor_desc<8x64x16x16xf16, NHWC>)
+      -> y(!cudnn.tensor_desc<8x64x16x16xf16, NHWC>)
+  cudnn.return %2 : !cudnn.tensor_desc<8x64x16x16xf16, NHWC>
+}
