@@ -32,7 +32,7 @@ VOID = {"meta", "input", "br", "link", "img", "hr"}
 def step(number: int, **changes: Any) -> Step:
     fields = Step(
         kind="graph", name=f"conv_{number % 7}", form="convolution + relu", tensors="float16[1x4] -> float16[1x8]", location="m<o>del.py:2",
-        bytes=4300, flops=10_000, rate="float16", microseconds=2.0, limit_microseconds=0.001, bound="memory",
+        bytes=4300, flops=10_000, rate="float16", microseconds=2.0, in_place_microseconds=1.5, limit_microseconds=0.001, bound="memory",
     )  # fmt: skip
     return replace(fields, **changes)
 
@@ -118,10 +118,12 @@ def test_the_page_holds_together(report: Report) -> None:
     assert page.all("data-call") == [str(number) for number in range(303)]
     bars = [each for tag, each in page.tags if tag == "svg" and "x" in each]
     end = float((bars[-1]["x"] or "").rstrip("%")) + float((bars[-1]["width"] or "").rstrip("%"))
-    assert end == pytest.approx(100, abs=0.01)
+    # The replay takes 500 us, its calls in place 454.5.
+    assert end == pytest.approx(100 * 454.5 / 500, abs=0.01)
     # A line of source leads to its calls and they to it.
     assert {"call-1", "source-0-2", "plan-conv_3"} <= targets
-    assert "600.0 us" in page.text
+    assert "606.0 us" in page.text
+    assert "454.5 us" in page.text
     assert "CUDNN_STATUS_NOT_SUPPORTED: Reason: x < <b>y</b>" in page.text
     assert "writes behind <tensor> 4" in page.text
     assert "no <reason>" in page.text
@@ -141,7 +143,8 @@ def test_the_page_can_be_used_by_all(report: Report) -> None:
 
 
 def test_a_page_without_times(report: Report) -> None:
-    steps = tuple(replace(each, microseconds=None, limit_microseconds=None, bound=None) for each in report.steps)
+    unknown = {"microseconds": None, "in_place_microseconds": None, "limit_microseconds": None, "bound": None}
+    steps = tuple(replace(each, **unknown) for each in report.steps)
     bare = replace(report, times="none", gpu=None, form=None, replay_microseconds=None, steps=steps, choices=(), sources=(), outside=())
     page = Page(report_page(bare))
     assert "m.convoy, not measured" in page.text
@@ -179,6 +182,7 @@ def test_the_text(report: Report) -> None:
     assert lines[0] == "m.convoy measured on NVIDIA H200 (driver 13.0, cuDNN 9.19.0)"
     assert "  one replay 500.0 us (calls side by side)" in lines
     assert "  303 calls, each alone: 606.0 us together; the roofline allows 0.30 us, 0 %" in lines
+    assert "  in place, one after another: 454.5 us together" in lines
     assert "       2.00 us  engine 41 {TILE=1} workspace 0 bytes (chosen)" in lines
     assert "  not engine 3 {}: writes behind <tensor> 4" in lines
 

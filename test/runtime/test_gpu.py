@@ -332,6 +332,9 @@ def test_profile(kernel: Path, conv: Callable[[str], Path]) -> None:
     # 0.9 MB and 0.23 GFLOP cannot be faster, and a plan of the heuristics is not that slow. The program is this call.
     assert 872_576 / gpu.copy_bytes_per_second * 1e6 < timing.microseconds < 100
     assert profile.replay_microseconds < 3 * timing.microseconds + 10
+    # In place it finds everything in the cache.
+    assert timing.in_place_microseconds is not None
+    assert 0.5 < timing.in_place_microseconds < 1.5 * timing.microseconds + 1
 
 
 def test_plans_made_from_what_cudnn_says_of_this_gpu(conv: Callable[[str], Path], tmp_path: Path) -> None:

@@ -137,7 +137,8 @@ def _step(timing: Timing, manifest: Manifest, products: Sequence[Products]) -> S
     def make(name: str, form: str, tensors: str, location: str, size: int, computed: Products) -> Step:
         return Step(
             kind=timing.kind, name=name, form=form, tensors=tensors, location=location, bytes=size, flops=computed.flops,
-            rate=computed.rate, microseconds=timing.microseconds, limit_microseconds=None, bound=None,
+            rate=computed.rate, microseconds=timing.microseconds, in_place_microseconds=timing.in_place_microseconds,
+            limit_microseconds=None, bound=None,
         )  # fmt: skip
 
     if timing.kind == "graph":

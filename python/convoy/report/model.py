@@ -65,7 +65,8 @@ class Step:
 
     `form` is what is fused, `tensors` the signature of a graph. `bytes` is what has to be read and written, each element once; `flops` what
     products (convolutions, matmuls) compute, a multiply-add as two, None where there are none, and `rate` the kind of arithmetic
-    they use. `microseconds` is one run of it, None where nobody measured; `limit_microseconds` the least time that the GPU allows, for the
+    they use. `microseconds` is one run of it alone, `in_place_microseconds` what it adds to the calls before it in a replay, None where
+    nobody measured; `limit_microseconds` the least time that the GPU allows, for the
     reason `bound`, None where the GPU's speed is not known.
     """
 
@@ -78,6 +79,7 @@ class Step:
     flops: int | None
     rate: str | None
     microseconds: float | None
+    in_place_microseconds: float | None
     limit_microseconds: float | None
     bound: Literal["memory", "compute"] | None
 
@@ -141,6 +143,12 @@ class Report:
     def sum_microseconds(self) -> float | None:
         """All steps that were measured, one after another; None when none was."""
         times = [step.microseconds for step in self.steps if step.microseconds is not None]
+        return sum(times) if times else None
+
+    @property
+    def in_place_microseconds(self) -> float | None:
+        """What all steps add to one another in a replay; None when it was not measured."""
+        times = [step.in_place_microseconds for step in self.steps if step.in_place_microseconds is not None]
         return sum(times) if times else None
 
     @property

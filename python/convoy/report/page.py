@@ -68,20 +68,25 @@ def _file(location: str) -> str:
     return location.rpartition("/")[2]
 
 
+def _time(step: Step) -> float | None:
+    """Microseconds of a bar: in place where that was measured, where noise may be below zero."""
+    return step.microseconds if step.in_place_microseconds is None else max(0.0, step.in_place_microseconds)
+
+
 def _span(report: Report) -> float:
     """Microseconds that the timeline shows."""
-    return max(report.sum_microseconds or 0.0, report.replay_microseconds or 0.0)
+    return max(sum(_time(step) or 0.0 for step in report.steps), report.replay_microseconds or 0.0)
 
 
 def _bars(report: Report, lanes: list[str]) -> Iterator[Bar]:
     """The calls that were measured, end to end in the order of the program, a lane for each kind."""
     span, begin = _span(report), 0.0
     for number, step in enumerate(report.steps):
-        if step.microseconds is None or not span:
+        if (time := _time(step)) is None or not span:
             continue
-        left, width = 100 * begin / span, 100 * step.microseconds / span
-        yield Bar(number, step, lanes.index(step.kind), left, width, share=100 * min(1.0, step.share or 0.0))
-        begin += step.microseconds
+        reached = (step.limit_microseconds or 0.0) / time if time else 0.0
+        yield Bar(number, step, lanes.index(step.kind), 100 * begin / span, 100 * time / span, share=100 * min(1.0, reached))
+        begin += time
 
 
 def _ticks(span: float) -> Iterator[tuple[float, str]]:

@@ -12,7 +12,7 @@ __all__ = ["plan_lines", "report_lines"]
 #: Runners-up, and refusals, that are printed for a plan; the page has all of them.
 _SHOWN = 5
 #: The first so many columns of the table hold numbers.
-_NUMBERS = 7
+_NUMBERS = 8
 
 
 def report_lines(report: Report) -> Iterator[str]:
@@ -43,18 +43,21 @@ def _totals(report: Report) -> Iterator[str]:
         calls = count(measured, "call") if measured == len(report.steps) else f"{measured} of {len(report.steps)} calls"
         roofline = f"; the roofline allows {micro(limit)} us, {percent(limit / total)}" if limit is not None else ""
         yield f"{calls}, each alone: {micro(total)} us together{roofline}"
+    if report.in_place_microseconds is not None:
+        yield f"in place, one after another: {micro(report.in_place_microseconds)} us together"
 
 
 def _steps(report: Report) -> Iterator[str]:
     """A table that is as wide as it has to be: cut to fit a terminal it would say nothing."""
-    rows = [("#", "us", "roofline us", "share", "bytes", "FLOPs", "engine", "limit", "call", "form", "location")]
+    rows: list[tuple[str, ...]] = [
+        ("#", "us", "in place us", "roofline us", "share", "bytes", "FLOPs", "engine", "limit", "call", "form", "location")
+    ]
     for number, step in enumerate(report.steps):
         choice = report.choice_of(step)
-        rows.append((
-            str(number), micro(step.microseconds), micro(step.limit_microseconds), percent(step.share), scale(step.bytes, "B"),
-            scale(step.flops, ""), str(choice.engine) if choice is not None else "-", step.bound or "-", step.name, step.form,
-            step.location,
-        ))  # fmt: skip
+        times = map(micro, (step.microseconds, step.in_place_microseconds, step.limit_microseconds))
+        engine = str(choice.engine) if choice is not None else "-"
+        sizes = percent(step.share), scale(step.bytes, "B"), scale(step.flops, "")
+        rows.append((str(number), *times, *sizes, engine, step.bound or "-", step.name, step.form, step.location))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         numbers = (cell.rjust(width) for cell, width in zip(row[:_NUMBERS], widths, strict=False))

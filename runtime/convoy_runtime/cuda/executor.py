@@ -110,8 +110,8 @@ class CudaProgram(Program):
             return self._loaded.plan_members()
 
     def profile(self, progress: Progress | None = None) -> Profile:
-        """Measures what each call of the program takes, alone as tuning does it, and one replay of the whole. Takes some
-        tens of milliseconds a graph. The static inputs hold random numbers afterwards, and so do weights that were never loaded. Raises
+        """Measures what each call of the program takes, alone as tuning does it and in place, and one replay of the whole. Takes
+        some tens of milliseconds a call. The static inputs hold random numbers afterwards, and so do weights that were never loaded. Raises
         CudaError, also when the device has no memory for a graph's tensors twice."""
         with self._lock, self._device.current():
             self.synchronize()

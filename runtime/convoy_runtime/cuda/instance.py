@@ -92,14 +92,17 @@ class Instance:
     def profile(self, progress: Progress | None, *, random_weights: bool) -> Profile:
         """What each call takes, and the whole, on random inputs. No run may be under way."""
         # Only here: a load needs none of it.
+        from .in_place import InPlace
         from .profiler import Profiler
 
         queue, manifest = self._queue, self._manifest
         fill_inputs(manifest, queue, self.inputs)
         if random_weights:
             fill_weights(manifest, queue, self.prepared)
-        profiler = Profiler(manifest, self._device, queue, self._kernels, self.plans)
-        return profiler.profile(self._program.calls, self.captured, str(self.form), progress)
+        parts = manifest, self._device, queue, self._kernels, self.plans
+        memory = self._native, self.inputs, self.prepared, self.outputs, self.arena
+        in_place = InPlace(*parts, lambda table: table.run(*memory))
+        return Profiler(*parts).profile(self._program.calls, in_place, self.captured, str(self.form), progress)
 
     def close(self) -> None:
         """Gives everything back; the last run has to be over. Calling it again does nothing."""

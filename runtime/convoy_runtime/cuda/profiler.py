@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from statistics import median
 from typing import Any, Final
 
@@ -15,6 +16,7 @@ from ._driver import Device
 from .calls import Calls, TracedCall
 from .capture import Captured, Stopwatch, capture
 from .cold_runs import capture_cold_runs
+from .in_place import InPlace
 from .memory import carve
 from .plan import Plan, Queue
 from .scratch import Scratch, cold_sets
@@ -35,8 +37,8 @@ class Profiler:
         self._calls = Calls(manifest, queue, plans, kernels, ())
         self._watch = Stopwatch(queue.driver, queue.stream)
 
-    def profile(self, calls: Sequence[TracedCall], captured: Captured, form: str, progress: Progress | None) -> Profile:
-        """`calls` alone, equal ones once, and `captured`, the whole program, whose form has this name."""
+    def profile(self, calls: Sequence[TracedCall], in_place: InPlace, captured: Captured, form: str, progress: Progress | None) -> Profile:
+        """`calls` alone, equal ones once, and in place, and `captured`, the whole program, whose form has this name."""
         try:
             known: dict[TracedCall | int, float] = {}
             timings = []
@@ -48,7 +50,9 @@ class Profiler:
                         progress(f"timing {self._name(call)}", done, len(calls))
                     known[key] = self._time(call)
                 timings.append(Timing(call.kind, call.index, call.bytes, known[key]))
-            return Profile(self._facts(), form, tuple(timings), self._median(captured))
+            added = in_place.times(len(calls), self._watch, progress)
+            both = tuple(replace(timing, in_place_microseconds=more) for timing, more in zip(timings, added, strict=True))
+            return Profile(self._facts(), form, both, self._median(captured))
         finally:
             self._watch.close()
 

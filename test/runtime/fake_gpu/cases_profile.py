@@ -23,13 +23,15 @@ def test_profile(program: CudaProgram, conv: Path, fake_cudnn: ctypes.CDLL) -> N
     told: list[tuple[str, int, int]] = []
     before = FAKE.fake_allocated()
     profile = program.profile(lambda *step: told.append(step))
-    assert told == [("timing scaled_relu", 0, 2), ("timing a copy", 1, 2)]
+    in_place = [("timing calls in place", 0, 2), ("timing calls in place", 1, 2)]
+    assert told == [("timing scaled_relu", 0, 2), ("timing a copy", 1, 2), *in_place]
     # A microsecond a thing that is done: one kernel, one copy.
-    assert [replace(timing, microseconds=None) for timing in profile.timings] == [
+    assert [replace(timing, microseconds=None, in_place_microseconds=None) for timing in profile.timings] == [
         Timing("kernel", 0, 0, None),
         Timing("copy", 0, 48, None),
     ]
     assert [timing.microseconds for timing in profile.timings] == pytest.approx([1.0, 1.0], rel=1e-4)
+    assert [timing.in_place_microseconds for timing in profile.timings] == pytest.approx([1.0, 1.0], rel=1e-3)
     assert profile.replay_microseconds == pytest.approx(2.0, rel=1e-4)
     assert profile.form == "calls one after another"
     gpu = profile.gpu
@@ -45,7 +47,9 @@ def test_profile(program: CudaProgram, conv: Path, fake_cudnn: ctypes.CDLL) -> N
         assert isinstance(graphs, CudaProgram)
         profile = graphs.profile()
     assert [(timing.kind, timing.index) for timing in profile.timings] == [("graph", 0)]
-    assert [profile.timings[0].microseconds, profile.replay_microseconds] == pytest.approx([2.125, 3.0], rel=1e-4)
+    (timing,) = profile.timings
+    found = [timing.microseconds, timing.in_place_microseconds, profile.replay_microseconds]
+    assert found == pytest.approx([2.125, 3.0, 3.0], rel=1e-3)
     assert profile.gpu.cudnn == 91900
 
 
@@ -63,7 +67,7 @@ def test_explain_measured(
     assert "conv.convoy measured on Fake GPU 0 (driver 13.0, cuDNN 9.19.0)" in printed.out
     assert "one replay 3.00 us (calls one after another)" in printed.out
     assert "1 call, each alone: 2.12 us together; the roofline allows" in printed.out
-    assert re.search(r"^0 +2\.12 .* 41 +compute +conv +convolution \+ add \+ relu +model\.py:12$", printed.out, re.MULTILINE)
+    assert re.search(r"^0 +2\.12 +3\.00 .* 41 +compute +conv +convolution \+ add \+ relu +model\.py:12$", printed.out, re.MULTILINE)
     assert "2.12 us  engine 41 {} workspace 512 bytes (chosen, cuDNN's first)" in printed.out
     assert "6.13 us  engine 42 {} workspace 512 bytes\n" in printed.out
     assert "not engine 43 {}: output 0 differs from that of the median of 3 plans" in printed.out
@@ -91,5 +95,5 @@ def test_explain_what_tuning_left(
     printed = capsys.readouterr().out
     assert "groups, in the order in which they run" in printed
     assert "conv.convoy, times of graphs from its tuning (Fake GPU 0, cuDNN 9.19.0, driver 13.0)" in printed
-    assert re.search(r"^0 +2\.12 +- .* 41 +- +conv +convolution \+ add \+ relu +model\.py:12$", printed, re.MULTILINE)
+    assert re.search(r"^0 +2\.12 +- +- .* 41 +- +conv +convolution \+ add \+ relu +model\.py:12$", printed, re.MULTILINE)
     assert "6.13 us  engine 42 {} workspace 512 bytes" in printed
