@@ -13,6 +13,7 @@ A row is an artifact that `benchmarks.build` wrote, with the weights and the inp
   freezing                the same with torch._inductor.config.freezing, which folds batch norms
   max-autotune            mode="max-autotune-no-cudagraphs" with freezing, captured
   jax                     jax.jit, batch norms folded, NHWC; enqueued calls or a loop in one jit, whichever is faster
+  jax-graphs              the same with convolutions in XLA's CUDA graphs, where they are not by default
 
 All in the dtype of the row; the input is on the device in the layout that the peer likes best. float32 without TF32 is the row `strict`.
 Each contender is a process of its own (benchmarks/contest.py says why), and only one at a time uses the GPU. Times are medians of rounds: a
@@ -53,7 +54,7 @@ from benchmarks.report import Result, Row, Run, add_versions, best_peer, dump, l
 
 __all__ = ["main"]
 
-DEFAULT_PEERS = ["eager", "compile", "max-autotune", "jax"]
+DEFAULT_PEERS = ["eager", "compile", "max-autotune", "jax", "jax-graphs"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -117,7 +118,7 @@ def _warm(artifacts: dict[Case, Path], options: argparse.Namespace) -> int:
     """Compiles every peer that compiles."""
     costs, threads = Costs(options.cache / "costs"), max(1, (os.cpu_count() or 1) // options.jobs)
     # What takes longest first.
-    names = [name for name in ("max-autotune", "freezing", "compile", "jax") if name in options.peers]
+    names = [name for name in ("max-autotune", "freezing", "compile", "jax", "jax-graphs") if name in options.peers]
 
     running: set[Child] = set()
 

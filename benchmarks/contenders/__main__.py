@@ -19,7 +19,7 @@ from benchmarks.cases import Case
 from benchmarks.contenders.job import NAMES, Job
 from benchmarks.gpu_turn import GpuTurn
 
-_MODULES = {"convoy": "convoy_program", "jax": "xla"}
+_MODULES = {"convoy": "convoy_program", "jax": "xla", "jax-graphs": "xla"}
 
 
 def main() -> int:

@@ -23,6 +23,7 @@ PEERS = {
     "freezing": "torch.compile, freezing",
     "max-autotune": "max-autotune, freezing",
     "jax": "JAX/XLA",
+    "jax-graphs": "JAX/XLA, CUDA graphs",
 }
 NAMES = {"convoy": "Convoy", **PEERS}
 

@@ -1,8 +1,9 @@
-"""JAX's contender: `jax.jit` of benchmarks/jax_resnet.py, batch norms folded, NHWC, input and weights on the device in the dtype of
+"""JAX's contenders: `jax.jit` of benchmarks/jax_resnet.py, batch norms folded, NHWC, input and weights on the device in the dtype of
 the case, in the layouts that XLA chooses for them.
 
 Timed two ways, of which the faster one is taken for the table: calls enqueued one after the other and waited for at the end, so that only
 what XLA's own dispatch does not hide is counted; and a loop of `LOOP` runs inside one jit, which has no dispatch from Python at all.
+`jax-graphs` lets XLA put convolutions into its CUDA graphs as well, which it does not do unasked.
 """
 
 from __future__ import annotations
@@ -25,12 +26,17 @@ from benchmarks.jax_resnet import Weights, fold, forward
 __all__ = ["JaxContender", "prepare"]
 
 LOOP = 16
+#: XLA's command buffers, which are CUDA graphs: the default kinds of commands and CONVOLUTION, and no lower limit on how many make one.
+_GRAPHS = {
+    "xla_gpu_enable_command_buffer": "FUSION,CUBLAS,CUBLASLT,CUDNN,CUSTOM_CALL,DYNAMIC_SLICE_FUSION,CONVOLUTION",
+    "xla_gpu_graph_min_graph_size": 1,
+}
 
 
 class JaxContender:
     """The model on `x` (N x H x W x 3) by calls, and in a loop."""
 
-    def __init__(self, weights: Weights, x: jax.Array, precision: lax.Precision) -> None:
+    def __init__(self, weights: Weights, x: jax.Array, precision: lax.Precision, options: dict[str, Any] | None = None) -> None:
         def run(weights: Weights, x: jax.Array) -> jax.Array:
             return forward(weights, x, precision)
 
@@ -46,10 +52,10 @@ class JaxContender:
             return lax.fori_loop(0, LOOP, body, (x, first))[1]
 
         start = time.perf_counter()
-        self._run = _compiled(run, weights, x)
+        self._run = _compiled(run, options, weights, x)
         result = self._run().block_until_ready()
         self.seconds = time.perf_counter() - start
-        self._loop = _compiled(loop, weights, x)
+        self._loop = _compiled(loop, options, weights, x)
         looped = self._loop().block_until_ready()
         once, by_calls, by_loop = self._time_calls(1), self._time_calls(LOOP), self._time_loop(1)
         # A loop that takes as long as one run was simplified to one.
@@ -74,10 +80,10 @@ class JaxContender:
         return _wall(self._loop, count) / (count * LOOP)
 
 
-def _compiled(function: Callable[..., jax.Array], *arguments: Any) -> Callable[[], jax.Array]:
+def _compiled(function: Callable[..., jax.Array], options: dict[str, Any] | None, *arguments: Any) -> Callable[[], jax.Array]:
     """`function` on arguments whose layouts XLA has chosen itself, so that no run converts any."""
     shapes = jax.tree.map(lambda array: jax.ShapeDtypeStruct(array.shape, array.dtype), arguments)
-    compiled = jax.jit(function, in_shardings=Format(Layout.AUTO)).lower(*shapes).compile()
+    compiled = jax.jit(function, in_shardings=Format(Layout.AUTO)).lower(*shapes).compile(compiler_options=options)
     return functools.partial(compiled, *jax.tree.map(jax.device_put, arguments, compiled.input_formats[0]))
 
 
@@ -98,4 +104,4 @@ def prepare(job: Job) -> JaxContender:
     precision = lax.Precision.DEFAULT if job.case.tf32 else lax.Precision.HIGHEST
     with job.turn:
         image = jnp.asarray(job.x.permute(0, 2, 3, 1).contiguous().numpy(), dtype)
-        return JaxContender(fold(state, dtype), image, precision)
+        return JaxContender(fold(state, dtype), image, precision, _GRAPHS if job.name == "jax-graphs" else None)

@@ -83,7 +83,7 @@ def test_runs_become_one_table(tmp_path: Path, capsys: pytest.CaptureFixture[str
 def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder of two artifacts, and in place of GPU and contenders a stand-in for each."""
     torch = pytest.importorskip("torch")
-    manners = {"convoy": "well", "eager": "well", "compile": "wrong", "max-autotune": "late", "jax": "dies"}
+    manners = {"convoy": "well", "eager": "well", "compile": "wrong", "max-autotune": "late", "jax": "dies", "jax-graphs": "raises"}
 
     def stand_in(name: str, _: Path, *, folder: Path, **__: Any) -> Child:
         command = [sys.executable, str(Path(__file__).parent / "stand_in.py"), manners[name], str(output_path(folder, name))]
@@ -111,7 +111,8 @@ def test_a_peer_that_fails_is_a_cell_and_the_rows_go_on(bench: Path) -> None:
         assert (row.results["compile"].ms, row.results["compile"].error) == (0.25, 1.0)
         assert row.results["max-autotune"].failure == "not compiled after 2 s"
         assert row.results["jax"].failure == "ended with SIGABRT: no such engine"
-    line = "| 0.250 | 0.250 | 0.250 (wrong: 1.0e+00) | not compiled after 2 s | ended with SIGABRT: no such engine | 1.00 |"
+        assert row.results["jax-graphs"].failure == "RuntimeError: CUDA out of memory"
+    line = "| 0.250 | 0.250 | 0.250 (wrong: 1.0e+00) | not compiled after 2 s | ended with SIGABRT: no such engine |"
     assert (bench / "a.md").read_text().count(line) == 2
 
 

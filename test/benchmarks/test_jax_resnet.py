@@ -25,15 +25,18 @@ def test_it_is_the_torch_module(name: str) -> None:
     np.testing.assert_allclose(got, expected, atol=1e-5 * np.abs(expected).max())
 
 
-def test_the_contender_is_timed_on_what_it_answers() -> None:
-    from benchmarks.contenders.xla import LOOP, JaxContender
+@pytest.mark.parametrize("graphs", [False, True])
+def test_the_contender_is_timed_on_what_it_answers(graphs: bool) -> None:
+    from benchmarks.contenders.xla import _GRAPHS, LOOP, JaxContender
     from benchmarks.jax_resnet import fold
 
     module, (x,) = resnet.resnet18(batch=1, size=32)
     with torch.inference_mode():
         expected = module(x).numpy()
     weights = fold({key: tensor.numpy() for key, tensor in module.state_dict().items()}, jax.numpy.float32)
-    contender = JaxContender(weights, jax.numpy.asarray(x.permute(0, 2, 3, 1).numpy()), jax.lax.Precision.HIGHEST)
+    contender = JaxContender(
+        weights, jax.numpy.asarray(x.permute(0, 2, 3, 1).numpy()), jax.lax.Precision.HIGHEST, _GRAPHS if graphs else None
+    )
     np.testing.assert_allclose(contender.output, expected, atol=1e-4 * np.abs(expected).max())
     assert contender.details["timed as"] in ("calls", f"a loop of {LOOP}")
     # XLA has kept every convolution inside the loop, and knows how often that runs: a GPU is not asked after each time.
