@@ -134,12 +134,17 @@ class Instance:
         self.input_buffers = [(pointer, spec.bytes) for pointer, spec in zip(self.inputs, manifest.inputs, strict=True)]
         self.output_buffers = [(pointer, spec.bytes) for pointer, spec in zip(self.outputs, manifest.outputs, strict=True)]
         arguments = Arguments(self.inputs, self.prepared, self.outputs, self.arena)
+        # The first run is on whatever is there: zeros are valid indices, and no NaN slows anything down.
+        self._clear()
         program = self._program = ProgramCapture(manifest, self._native, self._device, queue, self._kernels, arguments)
         if context is not None and tune != "off":
             fill_inputs(manifest, queue, self.inputs)
             fill_weights(manifest, queue, self.prepared)
         self.captured = self._settle(context, program, finalists, arguments)
         keep.callback(self.captured.close)
+        if tune != "off":
+            self._clear()
+            call("cuStreamSynchronize", self.stream)
 
     @contextlib.contextmanager
     def _pool(self, artifact: Artifact, cudnn: Cudnn, tune: str) -> Iterator[BuildPool | None]:
@@ -159,6 +164,9 @@ class Instance:
             yield pool
         finally:
             pool.close()
+
+    def _clear(self) -> None:
+        self._driver.call("cuMemsetD8Async", self.memory.pointer, 0, self.memory.size, self.stream)
 
     def _own(self, finalists: Mapping[int, list[Plan]]) -> None:
         """Plans are closed at the end, after what was captured from them."""
@@ -187,8 +195,6 @@ class Instance:
 
     def _capture(self, program: ProgramCapture) -> Captured:
         """The program in its form, or with its calls one after another, which takes the least memory."""
-        # The first run is on whatever is there: zeros are valid indices, and no NaN slows anything down.
-        self._driver.call("cuMemsetD8Async", self.memory.pointer, 0, self.memory.size, self.stream)
         try:
             return program.capture(self.plans, self.form)
         except CudaError as error:

@@ -102,6 +102,28 @@ def test_calls_side_by_side(branches: Callable[..., Path], fake_cudnn: ctypes.CD
     assert (FAKE.fake_allocated(), FAKE.fake_graphs()) == (before, graphs)
 
 
+@pytest.mark.parametrize("tune", ["off", "quick"])
+def test_nothing_runs_on_what_was_in_memory(
+    branches: Callable[..., Path], fake_cudnn: ctypes.CDLL, monkeypatch: pytest.MonkeyPatch, tune: str
+) -> None:
+    """Fresh memory may hold anything, which as an index would be a trap: first it holds zeros, or random numbers when tuning."""
+    fake_cudnn.fake_offer(2)
+    found: list[bytes] = []
+    right = forms.ProgramCapture._warm_up
+
+    def warm_up(self: forms.ProgramCapture, *arguments: Any) -> None:
+        self._queue.driver.call("cuStreamSynchronize", self._queue.stream)
+        found.append(ctypes.string_at(self._arguments.inputs[0], 16))
+        right(self, *arguments)
+
+    monkeypatch.setattr(forms.ProgramCapture, "_warm_up", warm_up)
+    with convoy_runtime.load(branches(), plan_cache=False, tune=tune) as program:  # type: ignore[arg-type]
+        assert isinstance(program, CudaProgram)
+        assert ctypes.string_at(program._loaded.inputs[0], 16) == bytes(16)
+    assert found
+    assert all((value == bytes(16)) == (tune == "off") and value != bytes([0x7F] * 16) for value in found)
+
+
 def test_a_missing_dependency_shows(branches: Callable[..., Path], fake_cudnn: ctypes.CDLL, monkeypatch: pytest.MonkeyPatch) -> None:
     fake_cudnn.fake_offer(2)
     path = branches()
