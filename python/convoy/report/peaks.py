@@ -36,7 +36,7 @@ def gpu_of(facts: GpuFacts) -> Gpu:
     memory = f"memory: {facts.memory_clock_khz / 1e3:.0f} MHz x {_TRANSFERS} x {facts.memory_bus_bits} bits = {scale(peak, 'B/s')}"
     notes = [
         f"copy speed: {scale(facts.copy_bytes_per_second, 'B/s')}, measured, bytes read and written; what steps are compared with",
-        f"{memory}, from the driver's device attributes",
+        f"{memory}, L2 cache of {scale(facts.l2_bytes, 'B')}, from the driver's device attributes",
     ]
     if rates:
         units = f"{facts.multiprocessors} multiprocessors x {facts.clock_khz / 1e3:.0f} MHz, from the driver's device attributes"
