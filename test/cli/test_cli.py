@@ -154,6 +154,9 @@ def test_plans_for_a_gpu_that_is_not_here(cudnn: object, cublaslt: None, tmp_pat
     count = re.search(r"^  (\d+) of \d+ graphs have a plan for NVIDIA H200$", printed, re.MULTILINE)
     assert count is not None
     assert int(count[1]) >= 2
+    # What is not planned says why.
+    others = re.findall(r"^  \w+ \(.*tiny\.py:\d+\) is planned where the artifact is loaded: heuristic A: .+$", printed, re.MULTILINE)
+    assert f"{count[1]} of {int(count[1]) + len(others)} graphs" in printed
     with zipfile.ZipFile(out) as artifact:
         plans = [json.loads(artifact.read(name)) for name in artifact.namelist() if name.startswith("plans/")]
     assert len(plans) == int(count[1])

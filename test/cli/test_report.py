@@ -327,7 +327,7 @@ def test_explain_plans_made_offline(cudnn: object, cublaslt: None, tmp_path: Pat
     assert main(["explain", str(path)]) == 0
     printed = capsys.readouterr().out
     assert re.search(r"^  conv2d_\w+: engine \d+ \{\w+=\d+.*\} \[TENSOR_CORE.*\] workspace \d+ bytes$", printed, re.MULTILINE)
-    assert "A[0], offline, level offline; for NVIDIA H200, cuDNN 9.19.0, driver 13.0" in printed
+    assert "  A[0], offline; for NVIDIA H200, cuDNN 9.19.0, driver 13.0" in printed
 
 
 def test_explain_a_cpu_artifact(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -109,6 +109,8 @@ def _print_plans(plans: OfflinePlans) -> None:
 
     failed = [result for result in plans.results if isinstance(result, PlanError)]
     print(f"  {len(plans.results) - len(failed)} of {len(plans.results)} graphs have a plan for {plans.gpu}")
+    if any("libcuda" in line for error in failed for line in error.tried):
+        print("  engines that compile a kernel are planned only where NVIDIA's driver (libcuda.so.1) is")
     for error in failed:
         print(f"  {error.graph} ({error.location}) is planned where the artifact is loaded: {'; '.join(error.tried)}")
 

@@ -67,7 +67,8 @@ def _steps(report: Report) -> Iterator[str]:
 
 def _plan(choice: Choice) -> Iterator[str]:
     notes = ", ".join((*choice.numerical_notes, *choice.behavior_notes))
-    found = f"{choice.heuristic}[{choice.rank}], {choice.origin}, level {choice.tuned}"
+    level = f", level {choice.tuned}" if choice.tuned != choice.origin else ""
+    found = f"{choice.heuristic}[{choice.rank}], {choice.origin}{level}"
     yield f"{choice.graph}: {_engine(choice)} [{notes}] workspace {choice.workspace_bytes} bytes"
     yield f"  {found}; for {scope(choice)}"
     timed = [each for each in choice.candidates if each.microseconds is not None]
