@@ -72,6 +72,8 @@ class _Asker:
             with self.planner.operation_graph(graph, BUILD_GRAPH((entry["symbol"], library))) as operations:
                 strict, kinds = False, set()
                 for heuristic in ("A", "FALLBACK"):
+                    if strict:
+                        break  # what is asked for last adds nothing to what A has without TF32
                     engines: list[int] = []
                     for config in heuristic_configs(self.cudnn, operations, heuristic, self.device, found["rejected"]):
                         numerical = {NumericalNote(note) for note in config.numerical if note in NumericalNote._value2member_map_}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .attention import attention_cases
+from .attention_parts import attention_parts_cases
 from .data import data_cases
 from .graphs import graph_cases
 from .library import Asked
@@ -16,5 +17,5 @@ __all__ = ["all_cases"]
 
 def all_cases() -> list[Asked]:
     """The whole matrix, each graph once."""
-    operations = [*norm_cases(), *statistics_cases(), *attention_cases(), *single_cases(), *data_cases()]
+    operations = [*norm_cases(), *statistics_cases(), *attention_cases(), *attention_parts_cases(), *single_cases(), *data_cases()]
     return [*group_cases(), *graph_cases(), *operations]

@@ -25,11 +25,9 @@ def make_table(asked: Sequence[Asked], answers: dict[str, Any], old: dict[str, A
     operations = operation_rows([case for case in asked if isinstance(case, OperationCase)], graphs)
     cells = without_refused(conditions(cases, graphs), old["refusals"])
     rows = [row_json(row) for row in rows_of(cells)]
+    evidence_of = [(case, case.cell, after_of(case)) for case in cases if case.cell is not None and taken(graphs[case.key])]
     for row in rows:
-        behind = [
-            case for case in cases if case.cell is not None and case.key in graphs and taken(graphs[case.key])
-            and covers(row, case.cell, case.channel_bytes, after_of(case))
-        ]  # fmt: skip
+        behind = [case for case, cell, after in evidence_of if covers(row, cell, case.channel_bytes, after)]
         row |= {"since": _SINCE, "note": note(behind, graphs)}
     evidence = {"cudnn": answers["cudnn"], "device": answers["device"], "graphs": len(graphs), "taken": sum(map(taken, graphs.values()))}
     return {"version": 1, "about": old["about"], "evidence": evidence, "refusals": old["refusals"], "rows": rows, "operations": operations}

@@ -20,7 +20,8 @@ from .table import boxes, note, taken
 __all__ = ["OperationCase", "axes_of", "disagreements", "missed", "operation_rows", "row_of"]
 
 #: The descriptor of an operation whose own name is another.
-_KINDS = {"bn_finalize": "bn_finalize_statistics", "sdpa_forward": "sdpa_fwd", "resample": "resample_fwd", "transpose": "pointwise"}
+_KINDS = {"bn_finalize": "bn_finalize_statistics", "sdpa_forward": "sdpa_fwd", "resample": "resample_fwd", "transpose": "pointwise",
+          "attention_parts": "matmul"}  # fmt: skip
 #: Keys of a row that are no axis.
 _OTHERS = ("operation", "takes", "tf32", "since", "note", "reason")
 #: How much of cuDNN's words a row repeats.
@@ -61,8 +62,8 @@ def _reason(cases: Sequence[OperationCase], answers: Mapping[str, Any]) -> str:
     refused = [answers[case.key] for case in cases if not taken(answers[case.key])]
     words = Counter(clause for answer in refused for clause in _clauses(answer.get("rejected", ())))
     text = min(words, key=lambda clause: (-words[clause], clause)) if words else "no reason given"
-    text = text if len(text) <= _WORDS else text[: _WORDS - 3] + "..."
-    return text if len(refused) == len(cases) else f"{len(refused)} of {len(cases)} graphs: {text}"
+    text = text if len(refused) == len(cases) else f"{len(refused)} of {len(cases)} graphs: {text}"
+    return text if len(text) <= _WORDS else text[: _WORDS - 3] + "..."
 
 
 def _clauses(rejected: Sequence[str]) -> list[str]:
@@ -116,9 +117,9 @@ def axes_of(row: dict[str, Any]) -> dict[str, list[str | int]]:
 def row_of(case: OperationCase, rows: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
     """The row that speaks of a graph's point."""
     for row in rows:
-        axes = axes_of(row)
-        same = row["operation"] == case.operation and axes.keys() == case.axes.keys()
-        if same and all(case.axes[name] in values for name, values in axes.items()):
+        if row["operation"] != case.operation or axes_of(row).keys() != case.axes.keys():
+            continue
+        if all(value in row[name] for name, value in case.axes.items()):
             return row
     return None
 

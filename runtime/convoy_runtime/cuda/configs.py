@@ -13,8 +13,9 @@ from ._enums import Attribute, BehaviorNote, Descriptor, HeurMode, KnobType, Typ
 
 __all__ = ["Config", "config_of", "engine_configs", "heuristic_configs"]
 
-#: More than cudnnBackendKnobType_t has in any cuDNN 9.
-_MAX_KNOBS = 64
+#: As many knobs as are asked for first, which is more than nearly every engine has (each costs a descriptor), and more than
+#: cudnnBackendKnobType_t has in any cuDNN 9.
+_KNOBS, _MAX_KNOBS = 12, 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +140,11 @@ def _describe(descriptor: BackendDescriptor, source: str, rank: int) -> Config:
     numerical = engine.get(Attribute.ENGINE_NUMERICAL_NOTE, Type.NUMERICAL_NOTE)
     behavior = engine.get(Attribute.ENGINE_BEHAVIOR_NOTE, Type.BEHAVIOR_NOTE)
     knobs = []
-    # Asked for its number of knobs, a configuration says 0; so room for all of them is made.
-    for choice in descriptor.get_descriptors(Attribute.ENGINECFG_KNOB_CHOICES, Descriptor.KNOB_CHOICE, _MAX_KNOBS):
+    # Asked for its number of knobs, a configuration says 0; so room for them is made.
+    choices = descriptor.get_descriptors(Attribute.ENGINECFG_KNOB_CHOICES, Descriptor.KNOB_CHOICE, _KNOBS)
+    if len(choices) == _KNOBS:
+        choices = descriptor.get_descriptors(Attribute.ENGINECFG_KNOB_CHOICES, Descriptor.KNOB_CHOICE, _MAX_KNOBS)
+    for choice in choices:
         (kind,) = choice.get(Attribute.KNOB_CHOICE_KNOB_TYPE, Type.KNOB_TYPE, 1)
         (value,) = choice.get(Attribute.KNOB_CHOICE_KNOB_VALUE, Type.INT64, 1)
         knobs.append((kind, value))

@@ -103,7 +103,7 @@ WITHOUT = {
     # Scales of blocks are for tensor cores that sm_90 has not.
     "block_scale_quantize", "block_scale_quantize_rows", "block_scale_quantize_matrix", "block_scale_dequantize",
     "block_scale_dequantize_tiles", "block_scaled_matmul", "signals",
-    # A gradient wants two peers at least; attention in parts wants to store the logarithms of its sums.
+    # A gradient wants two peers at least; attention in parts wants the logarithms of its sums.
     "batch_norm_backward_peers", "sdpa_64_composed", "sdpa_128_composed",
 }  # fmt: skip
 
