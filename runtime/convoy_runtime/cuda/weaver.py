@@ -113,8 +113,13 @@ class Weaver:
         return self._neighbours("cuGraphNodeGetDependencies", node)
 
     def _neighbours(self, name: str, node: Any) -> list[Any]:
-        count = self._driver.call(name, node)[-1]
-        return list(self._driver.call(name, node, count)[0]) if count else []
+        # Not asked for their number first: that fails where there are edges of other kinds than the plain one.
+        room = 16
+        while True:
+            nodes, _, count = self._driver.call(name, node, room)
+            if count < room:
+                return list(nodes[:count])
+            room *= 16
 
 
 def clearing_calls(driver: Driver, stream: int, spans: Sequence[Range], enqueue: Enqueue) -> list[int]:
@@ -136,6 +141,8 @@ def capture_woven(
     """The calls that `enqueue` makes as a CUDA graph, in `order`. The calls in `own` clear nothing any more: their `spans`, which nobody
     else uses, lie in `cleared`, which is cleared before the first call. `memory` is kept with the graph."""
     driver, stream = queue.driver, queue.stream
+    if order.serial and not own:
+        return capture(driver, stream, lambda: enqueue(None), memory=memory)
     weaver = Weaver(driver, stream, order)
 
     def woven() -> None:
