@@ -39,6 +39,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     },
     "operation_pointwise": {"operation_pointwise_alpha1": 1.0, "operation_pointwise_alpha2": 1.0},
     "reduction": {"reduction_is_deterministic": False},
+    "operation_block_scale_dequantize": {"operation_block_scale_dequantize_neg_scale": False},
     "operation_resample_fwd": {"operation_resample_fwd_alpha": 1.0, "operation_resample_fwd_beta": 0.0},
 }
 

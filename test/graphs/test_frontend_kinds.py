@@ -6,6 +6,7 @@ import json
 import re
 import textwrap
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -103,6 +104,23 @@ PROGRAMS = {
         attend(16, 8, 64, 64, paged_attention_max_seq_len_kv=256, **tables, **padded())
     """,
     "sdpa_block_mask": "attend(2, 8, 256, 64, block_mask=heads('m', 2, 8, 1, 1, dtype=D.UINT8))",
+    "experts": """
+        token, weight = cube('t', 1, 512, 128), g.tensor(name='w', dim=[8, 128, 256], stride=[32768, 1, 128], data_type=D.HALF)
+        offset = g.tensor(name='o', dim=[8, 1, 1], stride=[1, 1, 1], data_type=D.INT32)
+        out(g.moe_grouped_matmul(token, weight, offset, mode=cudnn.moe_grouped_matmul_mode.NONE))
+    """,
+    "experts_gathered": """
+        token, weight = cube('t', 1, 512, 128), g.tensor(name='w', dim=[8, 128, 256], stride=[32768, 1, 128], data_type=D.HALF)
+        offset = g.tensor(name='o', dim=[8, 1, 1], stride=[1, 1, 1], data_type=D.INT32)
+        index = g.tensor(name='i', dim=[1, 1024, 1], stride=[1024, 1, 1], data_type=D.INT32)
+        y = g.moe_grouped_matmul(token, weight, offset, token_index=index, mode=cudnn.moe_grouped_matmul_mode.GATHER)
+        out(y.set_dim([1, 1024, 256]).set_stride([262144, 256, 1]))
+    """,
+    "block_scale_quantize": """
+        y, scale = g.block_scale_quantize(heads('x', 2, 4, 96, 192), block_size=32, axis=2, compute_data_type=D.FLOAT)
+        y.set_output(True).set_data_type(D.FP8_E4M3)
+        scale.set_output(True).set_data_type(D.FP8_E8M0)
+    """,
     "norm_with_epilogue": """
         y, _, _ = norm(g.layernorm, inference, tokens('x'), affine('s'), affine('b'), scalar('e'))
         out(g.tanh(y))
@@ -110,6 +128,17 @@ PROGRAMS = {
 }
 
 
+#: In the graph, cudnn-frontend lists them behind what reads their results.
+DEQUANTIZED = {
+    "dequantize": """
+        x, scale = heads('x', 2, 4, 96, 192, dtype=D.FP8_E4M3), heads('s', 2, 4, 96, 6, dtype=D.FP8_E8M0)
+        out(g.tanh(g.block_scale_dequantize(x, scale, block_size=[32])))
+    """,
+    "dequantize_tiles": """
+        x, scale = heads('x', 2, 4, 256, 128, dtype=D.FP8_E4M3), heads('s', 2, 4, 2, 1, dtype=D.FLOAT)
+        out(g.tanh(g.block_scale_dequantize(x, scale, block_size=[128, 128], is_negative_scale=True)))
+    """,
+}
 SCALED = "attend(2, 8, 128, 64, attn_scale=0.1)"
 GENSTATS = """
     total, squares = g.genstats(image('x'))
@@ -124,7 +153,9 @@ def _program(body: str) -> str:
 
 @pytest.fixture(scope="module")
 def said(frontend_says: Callable[[Mapping[str, str]], Path]) -> Path:
-    return frontend_says({name: _program(body) for name, body in {**PROGRAMS, "genstats": GENSTATS, "scaled": SCALED}.items()})
+    return frontend_says(
+        {name: _program(body) for name, body in {**PROGRAMS, **DEQUANTIZED, "genstats": GENSTATS, "scaled": SCALED}.items()}
+    )
 
 
 @pytest.fixture(scope="module")
@@ -159,6 +190,8 @@ def _nameless(document: dict[str, Any]) -> dict[str, Any]:
     lists = {key: [{**each, "name": ""} for each in document[key]] for key in ("nodes", "tensors")}
     for node in lists["nodes"]:
         node.pop("max_seq_len_kv", None)  # which the operation has no attribute for
+        if node["tag"] == "BLOCK_SCALE_QUANTIZE":
+            node.pop("axis")  # said by the dims of the scale
     # The graph's own types for what has none are not said either.
     return {**document, **lists, "context": {}}
 
@@ -180,7 +213,7 @@ def imported(said: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, 
     from convoy import _convoy
 
     # Graphs without a name have the file's.
-    names = [*PROGRAMS, "genstats", "scaled"]
+    names = [*PROGRAMS, *DEQUANTIZED, "genstats", "scaled"]
     native, _ = _convoy.compile_graphs("".join(import_graph(said / f"{name}.json")[0] for name in names), "imported.mlir")
     library = load_native(native)
     return {name: record(library.builder(f"{name}_build")) for name in names}
@@ -257,3 +290,28 @@ def test_a_program_with_attention_says_it(said: Path) -> None:
     assert "graph.build_operation_graph()\n    graph.key()" in text
     assert 'options["sm_version"] = int(sys.argv[2])' in text
     assert "sm_version" not in graph_python(decode(read_calls(said / "reshape.calls"), "reshape"))
+
+
+@pytest.mark.parametrize("name", DEQUANTIZED)
+def test_dequantize(name: str, said: Path, imported: dict[str, Recording], frontend_says: Callable[[Mapping[str, str]], Path]) -> None:
+    """Import and program alike say the operations that cudnn-frontend says, in the order of the data."""
+    theirs = canonical(read_calls(said / f"{name}.calls"))
+    assert [each[""] for each in theirs] == ["operation_pointwise", "operation_block_scale_dequantize"]
+    graph, _ = read_serialized((said / f"{name}.json").read_bytes(), name)
+    again = frontend_says({name: graph_python(graph)})
+    ours = canonical(imported[name])
+    assert [each[""] for each in ours] == ["operation_block_scale_dequantize", "operation_pointwise"]
+    for found in (ours, canonical(read_calls(again / f"{name}.calls"))):
+        assert sorted(map(_without_uids, found)) == sorted(map(_without_uids, theirs))
+
+
+def _without_uids(operation: Any) -> str:
+    return re.sub(r"'tensor_unique_id': \d+", "", str(operation))
+
+
+def test_a_result_of_dequantize_is_refused(said: Path) -> None:
+    graph, _ = read_serialized((said / "dequantize.json").read_bytes(), "dequantize")
+    alone = replace(graph, nodes=graph.nodes[:1], tensors={uid: replace(each, virtual=False) for uid, each in graph.tensors.items()})
+    with pytest.raises(GraphError) as caught:
+        graph_python(alone)
+    assert caught.value.problems == ("operation 0 (BLOCK_SCALE_DEQUANTIZE): Y is a result, and it wants a virtual tensor",)

@@ -14,7 +14,7 @@ import pytest
 from mlir_bodies import bodies
 from recorded import canonical, canonical_operation, read_refused
 
-from convoy.graphs import graph_json_text, import_graph, read_graph
+from convoy.graphs import GraphError, graph_json_text, import_graph, read_graph
 from convoy.graphs.source import record_graph
 
 
@@ -106,3 +106,15 @@ def test_json_both_ways(name: str, tmp_path: Path) -> None:
     again.write_text(import_graph(document)[0])
 
     assert bodies(again.read_text()) == bodies(source.read_text())
+
+
+def test_a_gradient_of_a_pooling_is_cudnn_s_alone(tmp_path: Path) -> None:
+    """cudnn-frontend has no operation for it."""
+    path = tmp_path / "gradient.mlir"
+    x, y = "!cudnn.tensor_desc<8x64x56x56xf16, NHWC>", "!cudnn.tensor_desc<8x64x28x28xf16, NHWC>"
+    window = "type = f32 window = [2, 2] stride = [2, 2] pre_padding = [0, 0] post_padding = [0, 0] padding_mode = zero_pad"
+    body = f"%dx = cudnn.resample_backward avgpool_include_padding {window} dy(%dy : {y}) -> dx({x})"
+    path.write_text(f"cudnn.graph @gradient(%dy: {y}) -> {x} {{\n  {body}\n  cudnn.return %dx : {x}\n}}\n")
+    with pytest.raises(GraphError) as caught:
+        read_graph(path, None)
+    assert caught.value.problems == ("operation_resample_bwd has no form in cudnn-frontend that is known here",)

@@ -126,7 +126,7 @@ def _uid(descriptor: RecordedDescriptor) -> int:
 
 
 def _is_list(name: str) -> bool:
-    return name.endswith(("_paddings", "_strides", "_dilations", "_window_dims"))
+    return name.endswith(("_paddings", "_strides", "_dilations", "_window_dims", "_dequantize_block_size"))
 
 
 def _tuple(value: Any) -> tuple[Any, ...]:

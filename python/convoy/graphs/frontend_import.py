@@ -228,9 +228,11 @@ def _wrong(key: str, value: Any) -> str:
     """What a value should have been; empty when it is that. What passes is printed as it stands."""
     if key in ("mode", "math_mode", "resample_mode", "padding_mode", "reshape_mode", "forward_phase"):
         return "" if isinstance(value, str) and _ENUMERATOR.fullmatch(value) else "an enumerator"
-    if key == "is_deterministic":
+    if key in ("is_deterministic", "is_negative_scale"):
         return "" if isinstance(value, bool) else "true or false"
-    if key in ("axis", "in_place_index"):
+    if key == "block_size" and _is_int(value):
+        return ""
+    if key in ("axis", "in_place_index", "top_k"):
         return "" if _is_int(value) else "an integer"
     if key == "padding_value":
         return "" if _is_int(value) or isinstance(value, float) else "a number"

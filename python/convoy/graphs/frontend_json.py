@@ -46,8 +46,13 @@ def unsayable(graph: OperationGraph) -> list[str]:
         if kind.computes and node.compute not in ("", kind.computes):
             problems.append(f"{what}: compute type {node.compute}; it always sends {kind.computes}")
         problems += [f"{what}: nothing at {port}, which it needs" for port in kind.needed if port not in node.inputs]
-        if node.tag == "RESAMPLE" and node.compute != compute_type_of(graph):
-            problems.append(f"{what}: compute type {node.compute}; resample computes in the type of the graph, {compute_type_of(graph)}")
+        problems += [
+            f"{what}: {port} is a result, and it wants a virtual tensor"
+            for port in kind.virtual
+            if port in node.outputs and not graph.tensors[node.outputs[port]].virtual
+        ]
+        if _of_graph(node) and node.compute != compute_type_of(graph):
+            problems.append(f"{what}: compute type {node.compute}; it computes in the type of the graph, {compute_type_of(graph)}")
     for tensor in graph.tensors.values():
         if tensor.vector_count != 1 or tensor.vectorized_dimension != -1:
             problems.append(f"tensor {tensor.uid}: {tensor.vector_count} elements of dim {tensor.vectorized_dimension} as a vector")
@@ -83,8 +88,8 @@ def graph_json_text(graph: OperationGraph) -> str:
 
 
 def compute_type_of(graph: OperationGraph) -> str:
-    """The graph's own compute type: of its resamples, which have none of their own there, else of its first operation."""
-    types = [node.compute for node in sorted(graph.nodes, key=lambda node: node.tag != "RESAMPLE") if node.compute]
+    """The graph's own compute type: of operations that have none of their own there, else of its first operation."""
+    types = [node.compute for node in sorted(graph.nodes, key=lambda node: not _of_graph(node)) if node.compute]
     return types[0] if types else "FLOAT"
 
 
@@ -96,6 +101,11 @@ def intermediate_type_of(graph: OperationGraph) -> str:
 def io_type_of(graph: OperationGraph) -> str:
     """The type of the first tensor that is not virtual."""
     return next((tensor.data_type for tensor in graph.tensors.values() if not tensor.virtual), "FLOAT")
+
+
+def _of_graph(node: Node) -> bool:
+    """Whether an operation computes in the graph's own type there."""
+    return bool(BY_TAG[node.tag].compute) and not BY_TAG[node.tag].json_compute
 
 
 def _node(node: Node, place: int, graph_type: str) -> dict[str, Any]:

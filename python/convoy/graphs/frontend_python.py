@@ -86,7 +86,7 @@ def _values(graph: OperationGraph) -> str:
     values = {tensor.uid: tensor.value for tensor in graph.inputs() if tensor.value is not None}
     if not values:
         return ""
-    said = ", ".join(f"{uid}: {_literal('', value)}" for uid, value in values.items())
+    said = ", ".join(f"{uid}: {_literal(value)}" for uid, value in values.items())
     return f"\n#: What to execute the graph with at the tensors by value, by uid.\nVALUES = {{{said}}}\n"
 
 
@@ -159,7 +159,7 @@ def _call(graph: OperationGraph, node: Node, place: int) -> Iterator[str]:
     for key, parameter in parameters.items():
         value = node.attributes.get(key)
         if value is not None:
-            said.append(f"{parameter}={_literal(key, value)}")
+            said.append(f"{parameter}=cudnn.{kind.enums[key]}.{value}" if key in kind.enums else f"{parameter}={_literal(value)}")
     said += [f"{flag}={port in node.outputs}" for flag, port in kind.flags.items()]
     if node.tag == "SDPA":
         said.append("implementation=cudnn.attention_implementation.UNIFIED")
@@ -197,11 +197,7 @@ def _arguments(node: Node) -> dict[str, str]:
     return {"IN_0": "", "IN_1": "", "IN_2": ""} if node.tag == "POINTWISE" else dict(BY_TAG[node.tag].arguments)
 
 
-def _literal(key: str, value: Any) -> str:
-    if key == "mode":
-        return f"cudnn.reduction_mode.{value}"
-    if key == "forward_phase":
-        return f"cudnn.norm_forward_phase.{value}"
+def _literal(value: Any) -> str:
     if isinstance(value, float) and not math.isfinite(value):
         return f"float({str(value)!r})"
     return repr(value)

@@ -42,6 +42,10 @@ class Kind:
     #: The only type of arithmetic that cudnn-frontend asks for; and the ports that it needs, where cuDNN does not.
     computes: str = ""
     needed: tuple[str, ...] = ()
+    #: Ports whose tensors cudnn-frontend wants virtual.
+    virtual: tuple[str, ...] = ()
+    #: The class in `cudnn` that has the enumerators of a key.
+    enums: Mapping[str, str] = field(default_factory=dict)
     #: Whether the JSON and the method have the compute type, needed or not.
     json_compute: bool = True
     method_compute: bool = True

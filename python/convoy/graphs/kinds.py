@@ -8,6 +8,7 @@ from typing import Any
 from convoy.graphs.attention_kinds import ATTENTION_KINDS
 from convoy.graphs.kind import Kind
 from convoy.graphs.norm_kinds import NORM_KINDS
+from convoy.graphs.structured_kinds import STRUCTURED_KINDS
 
 __all__ = ["BY_TAG", "KINDS", "is_backward", "kind_of"]
 
@@ -117,6 +118,7 @@ KINDS = (
         attributes={"reduction_operator": "mode", "reduction_is_deterministic": "is_deterministic"},
         defaults={"is_deterministic": False},
         implied={"is_deterministic": False},
+        enums={"mode": "reduction_mode"},
         method="reduction",
         arguments={"X": "input"},
     ),
@@ -168,6 +170,7 @@ KINDS = (
     ),
     *NORM_KINDS,
     *ATTENTION_KINDS,
+    *STRUCTURED_KINDS,
 )
 
 BY_TAG: Mapping[str, Kind] = {kind.tag: kind for kind in KINDS}

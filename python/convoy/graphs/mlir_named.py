@@ -1,5 +1,5 @@
-"""Operations of the `cudnn` dialect whose tensors stand after their names, as `scale(%s : !cudnn.tensor_desc<...>)`: normalizations and
-attention."""
+"""Operations of the `cudnn` dialect whose tensors stand after their names, as `scale(%s : !cudnn.tensor_desc<...>)`: normalizations,
+attention, products of experts, scales of blocks."""
 
 from __future__ import annotations
 
@@ -51,31 +51,55 @@ _WEIGHTS = {"X": "x", "DY": "dy", "MEAN": "mean", "INV_VARIANCE": "inv_std", "SC
 _WEIGHTS_RESULTS = {
     "DSCALE": "dscale", "DBIAS": "dbias", "EQ_SCALE_DY": "eq_dy_scale", "EQ_SCALE_X": "eq_x_scale", "EQ_BIAS": "eq_bias",
 }  # fmt: skip
-#: Of what is no normalization with a mode: the words before the tensors, and the names of operands and results.
-_OTHERS = {
-    "SDPA": ("sdpa_forward", _ATTENTION, {"O": "o", "Stats": "stats"}),
-    "BN_FINALIZE": ("bn_finalize training type = f32", _FINALIZE, _FINALIZE_RESULTS),
-    "DBN_WEIGHT": ("bn_bwd_weights type = f32", _WEIGHTS, _WEIGHTS_RESULTS),
+_EXPERTS = {
+    "Token": "token", "Weight": "weight", "FirstTokenOffset": "first_token_offset", "TokenIndex": "token_index", "TokenKs": "token_ks",
+}  # fmt: skip
+#: Of what is no normalization with a mode: the names of operands and results.
+_OTHERS: Mapping[str, tuple[Mapping[str, str], Mapping[str, str]]] = {
+    "SDPA": (_ATTENTION, {"O": "o", "Stats": "stats"}),
+    "BN_FINALIZE": (_FINALIZE, _FINALIZE_RESULTS),
+    "DBN_WEIGHT": (_WEIGHTS, _WEIGHTS_RESULTS),
+    "MOE_GROUPED_MATMUL": (_EXPERTS, {"Output": "y"}),
+    "BLOCK_SCALE_QUANTIZE": ({"X": "x"}, {"Y": "y", "scale": "scale"}),
+    "BLOCK_SCALE_DEQUANTIZE": ({"X": "x", "scale": "scale"}, {"Y": "y"}),
 }
-
 
 #: The tags of these operations.
 NAMED = frozenset({*_MODES, *_OTHERS})
 
 
-def named_operation(node: Node, types: Mapping[int, str]) -> str:
-    """The line of a node whose tag NAMED has; `types` are the tensors' by uid."""
-    words, operands, results = _OTHERS.get(node.tag) or _norm(node)
+def named_operation(node: Node, types: Mapping[int, str], compute: str) -> str:
+    """The line of a node whose tag NAMED has; `types` are the tensors' by uid, `compute` the words for its arithmetic's type."""
+    operands, results = _OTHERS.get(node.tag) or _norm(node)
     read = " ".join(f"{name}(%t{uid} : {types[uid]})" for port, name in operands.items() if (uid := node.inputs.get(port)))
     written = [(name, node.outputs[port]) for port, name in results.items() if port in node.outputs]
     values = ", ".join(f"%t{uid}" for _, uid in written)
-    return f"{values} = cudnn.{words} {read} -> {' '.join(f'{name}({types[uid]})' for name, uid in written)}"
+    return f"{values} = cudnn.{_words(node, compute)} {read} -> {' '.join(f'{name}({types[uid]})' for name, uid in written)}"
 
 
-def _norm(node: Node) -> tuple[str, Mapping[str, str], Mapping[str, str]]:
+def _words(node: Node, compute: str) -> str:
+    """What stands before the tensors."""
+    said = node.attributes
+    if node.tag == "SDPA":
+        return "sdpa_forward"
+    if node.tag == "BN_FINALIZE":
+        return f"bn_finalize training {compute}"
+    if node.tag == "DBN_WEIGHT":
+        return f"bn_bwd_weights {compute}"
+    if node.tag == "MOE_GROUPED_MATMUL":
+        return f"moe_grouped_matmul {str(said['mode']).lower()} {compute}" + (f" top_k = {said['top_k']}" if said["top_k"] else "")
+    if node.tag.startswith("BLOCK_SCALE"):
+        negative = " neg_scale = true" if said.get("is_negative_scale") else ""
+        return f"{node.tag.lower()} {compute} block_size = {said['block_size']}{negative}"
     if node.tag.endswith("_BPROP") or node.tag == "DBN":
-        return f"norm_backward {_MODES[node.tag]}", _BACKWARD, _BACKWARD_RESULTS
-    return f"norm_forward {_MODES[node.tag]} {_phase(node)}", _FORWARD, _FORWARD_RESULTS
+        return f"norm_backward {_MODES[node.tag]}"
+    return f"norm_forward {_MODES[node.tag]} {_phase(node)}"
+
+
+def _norm(node: Node) -> tuple[Mapping[str, str], Mapping[str, str]]:
+    if node.tag.endswith("_BPROP") or node.tag == "DBN":
+        return _BACKWARD, _BACKWARD_RESULTS
+    return _FORWARD, _FORWARD_RESULTS
 
 
 def _phase(node: Node) -> str:

@@ -102,7 +102,7 @@ def _operation(node: Node, types: Mapping[int, str], problems: list[str]) -> str
     if node.compute and node.compute not in _TYPES:
         problems.append(f"{node.name or node.tag} computes in {node.compute}")
     if node.tag in NAMED:
-        return named_operation(node, types)
+        return named_operation(node, types, f"type = {_TYPES.get(node.compute, 'f32')}")
     said = dict(node.attributes)
     families = {
         "POINTWISE": _pointwise, "REDUCTION": _reduction, "RESAMPLE": _resample, "MATMUL": _matmul, "CONCATENATE": _concat,

@@ -41,6 +41,7 @@ def _forward(tag: str, mode: str, method: str, *, bias: str = f"{_FORWARD}_bias_
         method=method,
         arguments=_ARGUMENTS,
         parameters={"forward_phase": "norm_forward_phase"},
+        enums={"forward_phase": "norm_forward_phase"},
         results=("Y", *results),
     )
 
