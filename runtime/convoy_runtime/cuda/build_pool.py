@@ -20,6 +20,8 @@ from typing import Any
 __all__ = ["BuildPool", "Built", "Job"]
 
 _MAX_PROCESSES = 16
+#: The slowest kernels take some seconds; a build that takes this long never ends.
+_SECONDS = 300.0
 #: What cuDNN loads by name when it compiles; another process finds it where this one did.
 _LIBRARIES = ("libnvrtc.so", "libcublasLt.so")
 
@@ -84,7 +86,7 @@ class BuildPool:
     def _one(self, job: Job) -> Built:
         try:
             process = self._take()
-            answer = process.ask(json.dumps(asdict(job)).encode() + b"\n")
+            answer = process.ask(json.dumps(asdict(job)).encode() + b"\n", seconds=_SECONDS)
         except _Ended as ended:
             return Built(error=str(ended))
         self._idle.put(process)
@@ -120,6 +122,7 @@ class _Process:
         environment = {**os.environ, "CONVOY_CUDNN": cudnn, "PYTHONPATH": paths}
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed by `end`)
         self._ending = threading.Lock()
+        self._limit: float | None = None
         self._process = subprocess.Popen(
             [sys.executable, "-m", f"{__package__}.build_worker"],
             stdin=subprocess.PIPE,
@@ -128,15 +131,21 @@ class _Process:
             env=environment,
         )
 
-    def ask(self, message: bytes) -> dict[str, Any]:
-        """Sends a message and returns the answer. Raises _Ended when there is none."""
+    def ask(self, message: bytes, *, seconds: float | None = None) -> dict[str, Any]:
+        """Sends a message and returns the answer. Raises _Ended when there is none, or none in time."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         line = b""
+        timer = threading.Timer(seconds, self._give_up, [seconds]) if seconds is not None else None
+        if timer is not None:
+            timer.daemon = True
+            timer.start()
         with suppress(OSError, ValueError):
             self._process.stdin.write(message)
             self._process.stdin.flush()
             line = self._process.stdout.readline()
+        if timer is not None:
+            timer.cancel()
         with suppress(ValueError):
             answer = json.loads(line)
             if isinstance(answer, dict):
@@ -146,6 +155,10 @@ class _Process:
     def kill(self) -> None:
         """Ends the process at once."""
         self._process.kill()
+
+    def _give_up(self, seconds: float) -> None:
+        self._limit = seconds
+        self.kill()
 
     def end(self) -> str:
         """Ends the process, if it has not ended itself, and says how it ended. Calling it again does nothing."""
@@ -165,6 +178,8 @@ class _Process:
                 self._errors.seek(0)
                 last = self._errors.read().decode(errors="replace").strip().rpartition("\n")[2]
                 self._errors.close()
+            if self._limit is not None:
+                return f"it was not built within {self._limit:g} s"
             return f"the process that built it ended: {how}" + (f": {last}" if last else "")
 
 

@@ -180,14 +180,19 @@ def test_two_plans_that_differ(conv: Path, fake_cudnn: ctypes.CDLL) -> None:
     assert fake_cudnn.fake_alive() == 0
 
 
-def test_a_build_that_ends_its_process(conv: Path, fake_cudnn: ctypes.CDLL, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("fault", "reason"),
+    [("FAKE_DIES", "the process that built it ended: SIGABRT"), ("FAKE_HANGS", "it was not built within 0.5 s")],
+)
+def test_a_build_that_ends_badly(conv: Path, fake_cudnn: ctypes.CDLL, monkeypatch: pytest.MonkeyPatch, fault: str, reason: str) -> None:
     fake_cudnn.fake_offer(2)
-    monkeypatch.setenv("FAKE_DIES", "46")
+    monkeypatch.setenv(fault, "46")
+    monkeypatch.setattr("convoy_runtime.cuda.build_pool._SECONDS", 0.5)
     told: list[str] = []
     with convoy_runtime.load(conv, plan_cache=False, tune="full", progress=lambda what, *_: told.append(what)) as program:
         (report,) = program.plans  # type: ignore[attr-defined]
     assert report.engine == 47
-    assert "engines[46] engine 46 {}: the process that built it ended: SIGABRT" in report.rejected
+    assert f"engines[46] engine 46 {{}}: {reason}" in report.rejected
     assert [each for each in told if "compiled" in each] == ["1 of 2 plans of conv compiled", "2 of 2 plans of conv compiled"]
 
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { OK = 0, BAD_PARAM = 2000, NOT_SUPPORTED = 3000, EXECUTION_FAILED = 5000 };
 enum { ENGINE = 2, ENGINECFG = 3, PLAN = 5, VARIANT_PACK = 16 };
@@ -96,9 +97,11 @@ int cudnnBackendFinalize(Descriptor *descriptor) {
     Descriptor *config = *(Descriptor **)descriptor->values[find(descriptor, 401)];
     if (config->index == 0)
       return NOT_SUPPORTED;
-    // A build that ends its process, as a bug in a compiler may.
+    // A build that ends its process, or itself never ends, as a bug in a compiler may.
     if (getenv("FAKE_DIES") && atoi(getenv("FAKE_DIES")) == 40 + config->index)
       abort();
+    if (getenv("FAKE_HANGS") && atoi(getenv("FAKE_HANGS")) == 40 + config->index)
+      sleep(1000);
     descriptor->index = config->index;
   }
   if (descriptor->kind == ENGINE && (from = find(descriptor, 1301)) >= 0) {
