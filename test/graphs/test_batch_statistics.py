@@ -83,8 +83,8 @@ def test_what_cudnn_frontend_cannot_say(tmp_path: Path) -> None:
         "operation 0 (BN_FINALIZE): nothing at PREV_RUNNING_VAR, which it needs",
     )
     with pytest.raises(GraphError) as caught:
-        read_graph(_source("bn_finalize_inference", tmp_path), None)
-    assert caught.value.problems == ("operation_bn_finalize_statistics has no form in cudnn-frontend that is known here",)
+        graph_json_text(read_graph(_source("bn_finalize_inference", tmp_path), None))
+    assert caught.value.problems == ("operation 0 (BN_FINALIZE_INFERENCE): bn_finalize of cudnn-frontend 1.32 is always in training",)
     path = tmp_path / "half.mlir"
     path.write_text(GRAPHS["bn_bwd_weights"].replace("type = f32", "type = f16"))
     with pytest.raises(GraphError) as caught:

@@ -14,7 +14,7 @@ import pytest
 from mlir_bodies import bodies
 from recorded import canonical, canonical_operation, read_refused
 
-from convoy.graphs import GraphError, graph_json_text, import_graph, read_graph
+from convoy.graphs import GraphError, graph_dot, graph_json_text, graph_python, import_graph, read_graph
 from convoy.graphs.source import record_graph
 
 
@@ -115,6 +115,9 @@ def test_a_gradient_of_a_pooling_is_cudnn_s_alone(tmp_path: Path) -> None:
     window = "type = f32 window = [2, 2] stride = [2, 2] pre_padding = [0, 0] post_padding = [0, 0] padding_mode = zero_pad"
     body = f"%dx = cudnn.resample_backward avgpool_include_padding {window} dy(%dy : {y}) -> dx({x})"
     path.write_text(f"cudnn.graph @gradient(%dy: {y}) -> {x} {{\n  {body}\n  cudnn.return %dx : {x}\n}}\n")
-    with pytest.raises(GraphError) as caught:
-        read_graph(path, None)
-    assert caught.value.problems == ("operation_resample_bwd has no form in cudnn-frontend that is known here",)
+    graph = read_graph(path, None)
+    for form in (graph_json_text, graph_python):
+        with pytest.raises(GraphError) as caught:
+            form(graph)
+        assert caught.value.problems == ("operation 0 (RESAMPLE_BWD): cudnn-frontend 1.32 has no operation for it",)
+    assert "RESAMPLE_BWD AVGPOOL_INCLUDE_PADDING" in graph_dot(graph)

@@ -55,7 +55,7 @@ def decode(recording: Recording, name: str, values: Mapping[int, float | int] | 
         operation = _name("descriptor", descriptors[place].kind)
         kind = kind_of(operation, settings_by_name(descriptors[place]))
         if kind is None:
-            problems.append(f"{operation} has no form in cudnn-frontend that is known here")
+            problems.append(f"{operation} is not known here")
             continue
         nodes.append(_node(kind, place, descriptors, uids, problems))
     for place, uid in uids.items():
@@ -67,12 +67,13 @@ def decode(recording: Recording, name: str, values: Mapping[int, float | int] | 
 
 def _node(kind: Kind, place: int, descriptors: tuple[RecordedDescriptor, ...], uids: Mapping[int, int], problems: list[str]) -> Node:
     settings = settings_by_name(descriptors[place])
+    held = {_name("attribute", number) for number, each in descriptors[place].settings.items() if each.type == _DESCRIPTOR}
     if kind.operator:
         settings |= settings_by_name(descriptors[settings.pop(kind.operator)])
     inputs, outputs, attributes, beyond = {}, {}, dict(kind.defaults), {}
     compute = ""
     for name, value in settings.items():
-        if name in kind.inputs:
+        if name in kind.inputs and (name not in kind.attributes or name in held):
             port = kind.inputs[name]
             if name == "operation_pointwise_xdesc" and is_backward(settings["pointwise_mode"]):
                 port = "IN_1"
@@ -89,7 +90,7 @@ def _node(kind: Kind, place: int, descriptors: tuple[RecordedDescriptor, ...], u
             if value != kind.fixed[name]:
                 beyond[name] = value
         elif name not in _IMPLIED and name not in kind.chosen_by:
-            problems.append(f"{kind.descriptor} has {name} = {value}, which has no form in cudnn-frontend that is known here")
+            problems.append(f"{kind.descriptor} has {name} = {value}, which is not known here")
     attributes |= {key: port in inputs or port in outputs for key, port in kind.present.items()}
     order = list(dict.fromkeys([*kind.inputs.values(), *inputs]))
     inputs = {port: inputs[port] for port in order if port in inputs}

@@ -187,6 +187,9 @@ def _node(entry: Any, place: int, context: Mapping[str, Any], uids: set[int], pr
         problems.append(f"node {place}: {tag if isinstance(tag, str) else repr(entry)} has no operation in cudnn IR")
         return None
     kind = BY_TAG[tag]
+    if kind.foreign:
+        problems.append(f"node {place}: {tag} is no operation that cudnn-frontend prints in a form that is known here")
+        return None
     what = f"node {place} ({tag})"
     keys = dict.fromkeys((*(key for name, key in kind.attributes.items() if name not in kind.chosen_by), *kind.defaults))
     before = len(problems)

@@ -43,6 +43,8 @@ def unsayable(graph: OperationGraph) -> list[str]:
         ]
         problems += [f"{what}: {key} = {value}, a fraction" for key, value in node.attributes.items() if _has_fraction(value)]
         kind = BY_TAG[node.tag]
+        if kind.foreign:
+            problems.append(f"{what}: {kind.foreign}")
         if kind.computes and node.compute not in ("", kind.computes):
             problems.append(f"{what}: compute type {node.compute}; it always sends {kind.computes}")
         problems += [f"{what}: nothing at {port}, which it needs" for port in kind.needed if port not in node.inputs]

@@ -49,6 +49,8 @@ class Kind:
     #: Whether the JSON and the method have the compute type, needed or not.
     json_compute: bool = True
     method_compute: bool = True
+    #: Why cudnn-frontend cannot say it at all: such a graph is drawn, and has no other form.
+    foreign: str = ""
     #: Why cudnn-frontend cannot read back what it prints as JSON; empty where it can.
     json_flaw: str = ""
     #: Why its method says something else to cuDNN than it is told; empty where it does not.

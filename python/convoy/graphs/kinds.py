@@ -1,4 +1,4 @@
-"""The kinds of operation that both cuDNN's backend and cudnn-frontend have, as data."""
+"""The kinds of operation of cuDNN's backend, with what they are in cudnn-frontend, as data."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from convoy.graphs.attention_kinds import ATTENTION_KINDS
+from convoy.graphs.foreign_kinds import FOREIGN_KINDS
 from convoy.graphs.kind import Kind
 from convoy.graphs.norm_kinds import NORM_KINDS
 from convoy.graphs.structured_kinds import STRUCTURED_KINDS
@@ -171,6 +172,7 @@ KINDS = (
     *NORM_KINDS,
     *ATTENTION_KINDS,
     *STRUCTURED_KINDS,
+    *FOREIGN_KINDS,
 )
 
 BY_TAG: Mapping[str, Kind] = {kind.tag: kind for kind in KINDS}

@@ -22,11 +22,14 @@ _ARGUMENTS = {
 }
 
 
+_NO_GROUPS = "cudnn-frontend 1.32 has no normalization of groups"
+
+
 def _flaw(tag: str) -> str:
     return f"cudnn-frontend 1.32 leaves a {tag} out when it reads JSON"
 
 
-def _forward(tag: str, mode: str, method: str, *, bias: str = f"{_FORWARD}_bias_desc", statistics: tuple[str, ...] = ("MEAN",)) -> Kind:
+def _forward(tag: str, mode: str, method: str, *, statistics: tuple[str, ...] = ("MEAN",), foreign: str = "") -> Kind:
     """A norm with two phases; its statistics are results of the phase training."""
     saved = {f"{_FORWARD}_mean_desc": "MEAN", f"{_FORWARD}_inv_variance_desc": "INV_VARIANCE"}
     results = (*statistics, "INV_VARIANCE")
@@ -34,7 +37,12 @@ def _forward(tag: str, mode: str, method: str, *, bias: str = f"{_FORWARD}_bias_
         tag=tag,
         descriptor="operation_norm_forward",
         chosen_by={f"{_FORWARD}_mode": mode},
-        inputs={f"{_FORWARD}_xdesc": "X", f"{_FORWARD}_scale_desc": "SCALE", bias: "BIAS", f"{_FORWARD}_epsilon_desc": "EPSILON"},
+        inputs={
+            f"{_FORWARD}_xdesc": "X",
+            f"{_FORWARD}_scale_desc": "SCALE",
+            f"{_FORWARD}_bias_desc": "BIAS",
+            f"{_FORWARD}_epsilon_desc": "EPSILON",
+        },
         outputs={f"{_FORWARD}_ydesc": "Y", **{name: port for name, port in saved.items() if port in results}},
         attributes={f"{_FORWARD}_phase": "forward_phase"},
         json_flaw=_flaw(tag),
@@ -43,10 +51,11 @@ def _forward(tag: str, mode: str, method: str, *, bias: str = f"{_FORWARD}_bias_
         parameters={"forward_phase": "norm_forward_phase"},
         enums={"forward_phase": "norm_forward_phase"},
         results=("Y", *results),
+        foreign=foreign,
     )
 
 
-def _backward(tag: str, mode: str, method: str) -> Kind:
+def _backward(tag: str, mode: str, method: str, *, foreign: str = "") -> Kind:
     kept = {} if mode == "RMS_NORM" else {f"{_BACKWARD}_mean_desc": "MEAN"}
     return Kind(
         tag=tag,
@@ -68,6 +77,7 @@ def _backward(tag: str, mode: str, method: str) -> Kind:
         arguments={port: name for port, name in _ARGUMENTS.items() if port != "EPSILON"},
         results=("DX", "DSCALE", "DBIAS"),
         flags={"has_dbias": "DBIAS"} if mode == "RMS_NORM" else {},
+        foreign=foreign,
     )
 
 
@@ -76,6 +86,8 @@ NORM_KINDS = (
     _forward("INSTANCE_NORM", "INSTANCE_NORM", "instancenorm"),
     _forward("RMS_NORM", "RMS_NORM", "rmsnorm", statistics=()),
     _forward("ADA_LAYER_NORM", "ADA_LAYER_NORM", "adalayernorm"),
+    _forward("GROUP_NORM", "GROUP_NORM", "", foreign=_NO_GROUPS),
+    _backward("GROUP_NORM_BPROP", "GROUP_NORM", "", foreign=_NO_GROUPS),
     Kind(
         tag="BATCHNORM",
         descriptor="operation_norm_forward",

@@ -1,0 +1,74 @@
+"""Every graph that the lowering is tested with is drawn, and has the other forms or a reason why not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from convoy.graphs import GraphError, OperationGraph, graph_dot, graph_json_text, graph_python
+from convoy.graphs.decode import decode
+from convoy.graphs.frontend_import import read_serialized
+from convoy.graphs.kinds import BY_TAG, KINDS
+from convoy_runtime._native import load_native
+from convoy_runtime.recorder import record
+from tools.cudnn_ops import lowered_names
+
+FILES = sorted((Path(__file__).parents[1] / "passes/host/Inputs/graphs").glob("*.mlir"))
+#: Statistics that devices share are a list of tensors, which a node here has not.
+LISTS = {"batch_norm_peers", "batch_norm_backward_peers"}
+
+
+def _graphs() -> list[tuple[Path, str]]:
+    return [(path, name) for path in FILES for name in re.findall(r"^cudnn\.graph @(\w+)", path.read_text(), re.MULTILINE)]
+
+
+@pytest.fixture(scope="module")
+def read() -> dict[str, OperationGraph]:
+    from convoy import _convoy
+
+    found = {}
+    for path in FILES:
+        library = load_native(_convoy.compile_graphs(path.read_text(), str(path))[0])
+        for each, name in _graphs():
+            if each == path and name not in LISTS:
+                found[name] = decode(record(library.builder(f"{name}_build")), name)
+    return found
+
+
+@pytest.mark.parametrize("name", [name for _, name in _graphs() if name not in LISTS])
+def test_drawn_and_said_or_refused(name: str, read: dict[str, OperationGraph]) -> None:
+    graph = read[name]
+    picture = graph_dot(graph)
+    assert all(f"{node.tag}" in picture for node in graph.nodes)
+    assert picture.count(" -> ") == sum(len(node.inputs) + len(node.outputs) for node in graph.nodes) + sum(
+        tensor.ragged_offset is not None for tensor in graph.tensors.values()
+    )
+    for form in (graph_json_text, graph_python):
+        reasons = _reasons(form, graph)
+        foreign = [node.tag for node in graph.nodes if BY_TAG[node.tag].foreign]
+        assert bool(foreign) <= bool(reasons)
+        assert all(re.match(r"operation \d+ \(|tensor \d+|[A-Z_]+ |cudnn-frontend |genstats ", each) for each in reasons), reasons
+
+
+def _reasons(form: Callable[[OperationGraph], str], graph: OperationGraph) -> tuple[str, ...]:
+    """Why a graph has no such form; nothing where it has."""
+    try:
+        form(graph)
+    except GraphError as error:
+        return error.problems
+    return ()
+
+
+def test_every_kind_that_is_lowered_is_known() -> None:
+    kinds, _ = lowered_names()
+    operations = {kind for kind in kinds if kind.startswith("operation_")}
+    assert operations <= {kind.descriptor for kind in KINDS}
+
+
+def test_what_has_no_form_is_not_imported() -> None:
+    document = b'{"json_version": "2.0", "context": {}, "tensors": [], "nodes": [{"tag": "RNG", "inputs": {}, "outputs": {}}]}'
+    with pytest.raises(GraphError, match="node 0: RNG is no operation that cudnn-frontend prints in a form that is known here"):
+        read_serialized(document, "graph")
