@@ -26,7 +26,8 @@ ALSO = {
 }
 #: cuDNN follows these addresses at once: they hold finalized descriptors, a handle or text, which the use cases and the planner set.
 FOLLOWED = {"handle", "operationgraph", "engine", "enginecfg", "knob_choice", "deviceprop", "kernel_cache", "operation"}
-#: These wait for another attribute of their descriptor.
+#: These wait for another attribute of their descriptor; and cuDNN ends the process that asks for heuristics, once it has finalized a graph
+#: and finds no cuBLASLt.
 LATER = {"engine", "enginecfg", "engineheur"}
 
 
@@ -35,7 +36,7 @@ def _asked() -> list[Attribute]:
         plain = each.type not in FOLLOWED and each.element not in FOLLOWED
         return each.need not in ("read_only", "reserved") and plain and each.name != "execution_plan_json_representation"
 
-    return [each for each in TABLE.attributes if settable(each) and (each.kind not in LATER or each.name == "engineheur_mode")]
+    return [each for each in TABLE.attributes if settable(each) and each.kind not in LATER]
 
 
 def _create(cudnn: Cudnn, kind: int) -> c_void_p:
