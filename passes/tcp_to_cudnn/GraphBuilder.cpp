@@ -131,13 +131,18 @@ Value GraphBuilder::buildStep(const Step &step, Value running, TensorDescType ty
     return cudnn::PointwiseOp::create(builder, step.op->getLoc(), type, mode, inputs, f32);
   };
   auto number = [&](double value) { return builder.getF64FloatAttr(value); };
+  // As torch does; of itself cuDNN drops NaN.
+  auto propagateNan = [](cudnn::PointwiseOp op) {
+    op.setNanPropagation(cudnn::NanPropagation::PropagateNan);
+    return op;
+  };
   return llvm::TypeSwitch<Operation *, Value>(step.op)
       .Case([&](tcp::AddOp) { return create(PointwiseMode::Add); })
       .Case([&](tcp::SubOp) { return create(PointwiseMode::Sub); })
       .Case([&](tcp::MulOp) { return create(PointwiseMode::Mul); })
       .Case([&](tcp::DivOp) { return create(PointwiseMode::Div); })
-      .Case([&](tcp::MaximumOp) { return create(PointwiseMode::Max); })
-      .Case([&](tcp::MinimumOp) { return create(PointwiseMode::Min); })
+      .Case([&](tcp::MaximumOp) { return propagateNan(create(PointwiseMode::Max)); })
+      .Case([&](tcp::MinimumOp) { return propagateNan(create(PointwiseMode::Min)); })
       .Case([&](tcp::AbsOp) { return create(PointwiseMode::Abs); })
       .Case([&](tcp::NegOp) { return create(PointwiseMode::Neg); })
       .Case([&](tcp::ExpOp) { return create(PointwiseMode::Exp); })

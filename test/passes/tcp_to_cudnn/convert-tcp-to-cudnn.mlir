@@ -164,3 +164,20 @@ func.func @conv1d(%x: tensor<2x32x8xf16>, %w: tensor<16x3x8xf16>, %b: tensor<1x1
   } : tensor<2x32x8xf16>, tensor<16x3x8xf16>, tensor<1x1x16xf16> -> tensor<2x15x16xf16>
   return %0 : tensor<2x15x16xf16>
 }
+
+// -----
+
+// Of a NaN torch's maximum and minimum are NaN, which cuDNN has to be told.
+// CHECK-LABEL: cudnn.graph @conv2d_maximum_full_minimum_full_0(
+// CHECK: %[[M:.*]] = cudnn.pointwise max(%{{.*}}, %{{.*}}) type = f32 nan_propagation = propagate_nan :
+// CHECK-NEXT: cudnn.pointwise min(%[[M]], %{{.*}}) type = f32 nan_propagation = propagate_nan :
+func.func @bounds(%x: tensor<1x8x8x64xf16>, %w: tensor<64x3x3x64xf16>, %z: tensor<1x8x8x64xf16>) -> tensor<1x8x8x64xf16> {
+  %0 = tcp.isolated_group %x, %w, %z {
+  ^bb0(%a: tensor<1x8x8x64xf16>, %b: tensor<64x3x3x64xf16>, %c: tensor<1x8x8x64xf16>):
+    %1 = tcp.conv2d %a, %b {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 1, 1>} : tensor<1x8x8x64xf16>, tensor<64x3x3x64xf16> -> tensor<1x8x8x64xf16>
+    %2 = tcp.maximum %1, %c : tensor<1x8x8x64xf16>, tensor<1x8x8x64xf16> -> tensor<1x8x8x64xf16>
+    %3 = tcp.minimum %2, %c : tensor<1x8x8x64xf16>, tensor<1x8x8x64xf16> -> tensor<1x8x8x64xf16>
+    tcp.yield %3 : tensor<1x8x8x64xf16>
+  } : tensor<1x8x8x64xf16>, tensor<64x3x3x64xf16>, tensor<1x8x8x64xf16> -> tensor<1x8x8x64xf16>
+  return %0 : tensor<1x8x8x64xf16>
+}
