@@ -76,6 +76,25 @@ def test_the_first_plan_of_the_heuristics(plan: Callable[..., Any]) -> None:
     assert re.fullmatch(r"conv_bias_relu: engine \d+ \(A\[0\]\) \{\w+=\d+.*\} \[TENSOR_CORE.*\] workspace \d+ bytes", str(report))
 
 
+def test_other_values_of_a_knob(cudnn: Cudnn, cublaslt: None, compile_c: Callable[..., bytes]) -> None:
+    planner = Planner(cudnn, PlanOptions(), handle=None, device=device_properties(cudnn, H200))
+    with planner.operation_graph(conv_graph(), load_native(compile_c("conv.c")).builder("conv_build")) as operations:
+        seen: set[tuple[object, ...]] = set()
+        offered = list(planner.candidates(conv_graph(), operations, [], ["A"], seen))
+        known, counts = len(seen), []
+        for first in offered:
+            found = list(planner.neighbours(conv_graph(), operations, first, seen))
+            counts.append(len(found))
+            for plan in found:
+                assert plan.report.engine == first.report.engine
+                assert len(plan.report.knobs.items() - first.report.knobs.items()) == 1
+                assert (plan.report.heuristic, plan.report.rejected) == ("knobs", ())
+            assert list(planner.neighbours(conv_graph(), operations, first, seen)) == []
+        # What cuDNN does not support is seen as well.
+        assert max(counts) > 3
+        assert len(seen) >= known + sum(counts)
+
+
 def test_tf32_only_when_allowed(plan: Callable[..., Any]) -> None:
     assert "TENSOR_CORE" in plan("-DDTYPE=0", dtype="float32").numerical_notes
     strict = plan("-DDTYPE=0", dtype="float32", options=PlanOptions(allow_tf32=False))

@@ -11,7 +11,7 @@ from convoy_runtime.errors import CudnnError
 from ._cudnn import BackendDescriptor, Cudnn
 from ._enums import Attribute, BehaviorNote, Descriptor, HeurMode, KnobType, Type, name_of
 
-__all__ = ["Config", "config_of", "engine_configs", "heuristic_configs"]
+__all__ = ["Config", "config_of", "engine_configs", "heuristic_configs", "knob_values"]
 
 #: As many knobs as are asked for first, which is more than nearly every engine has (each costs a descriptor), and more than
 #: cudnnBackendKnobType_t has in any cuDNN 9.
@@ -108,13 +108,8 @@ def config_of(
     """The configuration of `engine` with `knobs` (by name; the rest have their defaults). Raises CudnnError when this cuDNN has no such
     engine for the graph, and KeyError for a knob that it does not know."""
     with ExitStack() as stack:
-        chosen = cudnn.create(Descriptor.ENGINE)
+        chosen = _engine(cudnn, operations, engine, device)
         stack.callback(chosen.close)
-        chosen.set(Attribute.ENGINE_OPERATION_GRAPH, Type.BACKEND_DESCRIPTOR, [operations])
-        chosen.set(Attribute.ENGINE_GLOBAL_INDEX, Type.INT64, [engine])
-        if device is not None:
-            chosen.set(Attribute.ENGINE_DEVICEPROP, Type.BACKEND_DESCRIPTOR, [device])
-        chosen.finalize()
         choices = []
         for name, value in knobs.items():
             choice = cudnn.create(Descriptor.KNOB_CHOICE)
@@ -132,6 +127,35 @@ def config_of(
         except CudnnError:
             config.close()
             raise
+
+
+def knob_values(cudnn: Cudnn, operations: BackendDescriptor, engine: int, device: BackendDescriptor | None) -> dict[str, range]:
+    """The values that each knob of an engine may have, by the knob's name. Not every combination makes a plan. Raises CudnnError."""
+    chosen = _engine(cudnn, operations, engine, device)
+    try:
+        found = {}
+        for info in chosen.get_descriptors(Attribute.ENGINE_KNOB_INFO, Descriptor.KNOB_INFO, _MAX_KNOBS):
+            (kind,) = info.get(Attribute.KNOB_INFO_TYPE, Type.KNOB_TYPE, 1)
+            limits = (Attribute.KNOB_INFO_MINIMUM_VALUE, Attribute.KNOB_INFO_MAXIMUM_VALUE, Attribute.KNOB_INFO_STRIDE)
+            low, high, step = (info.get(limit, Type.INT64, 1)[0] for limit in limits)
+            found[name_of(KnobType, kind)] = range(low, high + 1, max(1, step))
+        return found
+    finally:
+        chosen.close()
+
+
+def _engine(cudnn: Cudnn, operations: BackendDescriptor, index: int, device: BackendDescriptor | None) -> BackendDescriptor:
+    """The finalized engine of this index. Raises CudnnError when this cuDNN has no such engine for the graph."""
+    engine = cudnn.create(Descriptor.ENGINE)
+    try:
+        engine.set(Attribute.ENGINE_OPERATION_GRAPH, Type.BACKEND_DESCRIPTOR, [operations])
+        engine.set(Attribute.ENGINE_GLOBAL_INDEX, Type.INT64, [index])
+        if device is not None:
+            engine.set(Attribute.ENGINE_DEVICEPROP, Type.BACKEND_DESCRIPTOR, [device])
+        return engine.finalize()
+    except CudnnError:
+        engine.close()
+        raise
 
 
 def _describe(descriptor: BackendDescriptor, source: str, rank: int) -> Config:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from convoy_runtime._abi import ConvoyCudnn
@@ -18,7 +18,7 @@ from convoy_runtime.manifest import Graph
 
 from ._cudnn import BackendDescriptor, Cudnn, version_text
 from ._enums import Attribute, BehaviorNote, Descriptor, NumericalNote, Type, name_of
-from .configs import Config, config_of, engine_configs, heuristic_configs
+from .configs import Config, config_of, engine_configs, heuristic_configs, knob_values
 from .errata import erratum_of
 from .fingerprint import fingerprint
 from .options import PlanOptions
@@ -209,6 +209,26 @@ class Planner:
                     yield plan
             if pool is not None and later:
                 yield from self._built(graph, later, rejected, pool, progress)
+
+    def neighbours(self, graph: Graph, operations: BackendDescriptor, plan: Plan, seen: set[tuple[object, ...]]) -> Iterator[Plan]:
+        """Plans of the same engine with another value of one knob, as far as they can be built. Configurations in `seen` are left out, and
+        new ones go in there."""
+        report, unused = plan.report, list[str]()
+        values = knob_values(self._cudnn, operations, report.engine, self._device)
+        changes = [(name, value) for name in report.knobs for value in values.get(name, ()) if value != report.knobs[name]]
+        for rank, (name, value) in enumerate(changes):
+            knobs = {**report.knobs, name: value}
+            try:
+                config = config_of(self._cudnn, operations, report.engine, knobs, self._device, source="knobs", rank=rank)
+            except CudnnError:
+                continue
+            try:
+                if (key := (config.engine, config.knobs)) not in seen:
+                    seen.add(key)
+                    if (found := self.build(graph, config, unused)) is not None:
+                        yield replace(found, report=replace(found.report, rejected=()))
+            finally:
+                config.descriptor.close()
 
     def any_plans(self, graph: Graph, operations: BackendDescriptor, wanted: Callable[[Config], bool]) -> Iterator[Plan]:
         """Plans of engines with their default knobs, whatever the options say of them; less those with known errors."""

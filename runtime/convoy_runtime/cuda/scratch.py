@@ -34,10 +34,12 @@ def cold_sets(device: Device, size: int) -> int:
 
 
 class Scratch:
-    """Buffers for one graph. `sets` are the pointers of its tensors, in the order of the manifest; all sets hold the same inputs."""
+    """Buffers for one graph. `sets` are the pointers of its tensors, in the order of the manifest; all sets hold the same inputs. There are
+    `workspace_bytes` at `workspace`."""
 
     def __init__(self, device: Device, stream: int, graph: Graph, workspace_bytes: int) -> None:
         self._driver, self._stream, self._graph = device.driver, stream, graph
+        self.workspace_bytes = workspace_bytes
         self._sizes = [tensor.bytes for tensor in graph.tensors]
         count = cold_sets(device, sum(self._sizes))
         # One allocation: guard, tensor, guard, tensor, ... guard, workspace, guard.

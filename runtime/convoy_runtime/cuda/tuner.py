@@ -33,24 +33,29 @@ __all__ = ["TUNE_LEVELS", "Level", "Tuner"]
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """How much to measure: how many plans of each source (`Planner.candidates`) are built at most, over how many rounds they are timed, and
-    whether kernels are compiled in a pool of processes, whose start takes longer than a few kernels."""
+    """How much to measure: how many plans of each source (`Planner.candidates`) are built at most, over how many rounds they are timed,
+    whether kernels are compiled in a pool of processes, whose start takes longer than a few kernels, and how often the knobs of the best
+    plans are turned."""
 
     name: str
     sources: tuple[tuple[str, int], ...]
     rounds: int
     processes: bool
+    turns: int
 
 
 _ALL: Final = 1000
 TUNE_LEVELS: Final = {
-    "quick": Level("quick", (("A", 8), ("precompiled", _ALL)), 3, processes=False),
-    "full": Level("full", (("A", _ALL), ("B", _ALL), ("FALLBACK", _ALL), ("engines", _ALL)), 7, processes=True),
+    "quick": Level("quick", (("A", 8), ("precompiled", _ALL)), 3, processes=False, turns=0),
+    "full": Level("full", (("A", _ALL), ("B", _ALL), ("FALLBACK", _ALL), ("engines", _ALL)), 7, processes=True, turns=3),
 }
 
 #: A plan this much slower than the best one is not among those that the whole program decides between.
 _CLOSE = 1.06
 _FINALISTS = 3
+#: So many of the best plans that compile nothing have their knobs turned, and again when that made the best one faster by more than this.
+_PARENTS = 3
+_WORTH_A_TURN = 0.99
 _ROUND_MICROSECONDS = 1500.0
 #: A plan that takes this many times the best one's first time is not timed again. That time has the host's part in it.
 _HOPELESS = 3
@@ -85,9 +90,9 @@ class Tuner:
         rejected: list[str] = []
         with ExitStack() as stack:
             operations = stack.enter_context(self._planner.operation_graph(graph, build))
-            candidates = [
-                _Candidate(plan, first=index == 0) for index, plan in enumerate(self._plans(graph, operations, rejected, progress))
-            ]
+            seen: set[tuple[object, ...]] = set()
+            plans = self._plans(graph, operations, rejected, seen, progress)
+            candidates = [_Candidate(plan, first=index == 0) for index, plan in enumerate(plans)]
             if not candidates:
                 raise self._planner.no_plan(graph, rejected)
             kept: set[int] = set()
@@ -108,22 +113,35 @@ class Tuner:
             for candidate in [*candidates, *exact]:
                 if candidate.reason is None:
                     self._try(graph, candidate, scratch, watch)
-            reference = _compare(graph, candidates, exact)
+            reference, expected = _compare(graph, candidates, exact)
             self._time(graph, candidates, scratch, watch, stack)
-            ranked = sorted((each for each in candidates if each.microseconds is not None), key=lambda each: each.microseconds or 0.0)
+            for turn in range(self.level.turns):
+                progress(f"knobs of {graph.name}, turn {turn + 1}")
+                best = _ranked(candidates)[:_FINALISTS]
+                parents = [each.plan for each in _ranked(candidates) if "RUNTIME_COMPILATION" not in each.plan.report.behavior_notes]
+                new = [each for parent in parents[:_PARENTS] for each in self._planner.neighbours(graph, operations, parent, seen)]
+                turned = [_Candidate(plan, first=False) for plan in new]
+                candidates += turned
+                self._check(graph, turned, (reference, expected), scratch, watch)
+                before = best[0].microseconds if best else None
+                self._time(graph, [*best, *turned], scratch, watch, stack)
+                if before is None or (_ranked(candidates)[0].microseconds or 0.0) > before * _WORTH_A_TURN:
+                    break
+            ranked = _ranked(candidates)
             if not ranked:
                 raise self._planner.no_plan(graph, [*rejected, *(str(each.trial()) for each in candidates)])
             trials = (*(each.trial() for each in ranked), *(each.trial() for each in candidates if each.microseconds is None))
-            best = ranked[0].microseconds or 0.0
-            close_calls = [each for each in ranked[:_FINALISTS] if (each.microseconds or 0.0) <= best * _CLOSE]
+            limit = (ranked[0].microseconds or 0.0) * _CLOSE
+            close_calls = [each for each in ranked[:_FINALISTS] if (each.microseconds or 0.0) <= limit]
             kept.update(id(each.plan) for each in close_calls)
             said: dict[str, Any] = {"origin": "tuning", "trials": trials, "rejected": tuple(rejected), "reference": reference}
             reports = [replace(each.plan.report, tuned=self.level.name, **said) for each in close_calls]
             return [replace(each.plan, report=report) for each, report in zip(close_calls, reports, strict=True)]
 
-    def _plans(self, graph: Graph, operations: Any, rejected: list[str], progress: Callable[[str], None]) -> list[Plan]:
+    def _plans(
+        self, graph: Graph, operations: Any, rejected: list[str], seen: set[tuple[object, ...]], progress: Callable[[str], None]
+    ) -> list[Plan]:
         plans: list[Plan] = []
-        seen: set[tuple[object, ...]] = set()
         for source, limit in self.level.sources:
             found = self._planner.candidates(graph, operations, rejected, [source], seen, self._pool, progress)
             for plan in islice(found, limit):
@@ -145,6 +163,18 @@ class Tuner:
                 for each in candidates:
                     if each.plan.report.workspace_bytes == size:
                         each.reason = no_memory_for(size)
+
+    def _check(
+        self, graph: Graph, candidates: list[_Candidate], reference: tuple[str, list[np.ndarray]], scratch: Scratch, watch: Stopwatch
+    ) -> None:
+        """Tries candidates that came later, one after another."""
+        for each in candidates:
+            if each.plan.report.workspace_bytes > scratch.workspace_bytes:
+                each.reason = "needs more workspace than all others"
+                continue
+            self._try(graph, each, scratch, watch)
+            if each.results is not None:
+                _drop([each], [_wrong(graph, reference[1], each)], reference[0])
 
     def _try(self, graph: Graph, candidate: _Candidate, scratch: Scratch, watch: Stopwatch) -> None:
         """One run, whose result is kept, because first runs may load code, which no capture allows; and one that is timed, roughly."""
@@ -186,9 +216,13 @@ class Tuner:
             racing = racing[: max(_FINALISTS, len(racing) // 2)]
 
 
-def _compare(graph: Graph, candidates: list[_Candidate], exact: list[_Candidate]) -> str:
+def _ranked(candidates: list[_Candidate]) -> list[_Candidate]:
+    return sorted((each for each in candidates if each.microseconds is not None), key=lambda each: each.microseconds or 0.0)
+
+
+def _compare(graph: Graph, candidates: list[_Candidate], exact: list[_Candidate]) -> tuple[str, list[np.ndarray]]:
     """Drops candidates whose results are wrong, and says what they were compared with: the result of the exact plan, if it ran and another
-    engine agrees with it, or there are too few plans for a median; else their median."""
+    engine agrees with it, or there are too few plans for a median; else their median. Results are not kept but that one."""
     ran = [each for each in candidates if each.results is not None]
     for judge in exact:
         if judge.results is not None:
@@ -196,11 +230,11 @@ def _compare(graph: Graph, candidates: list[_Candidate], exact: list[_Candidate]
             wrong = [_wrong(graph, judge.results, each) for each in ran]
             others = [reason for reason, each in zip(wrong, ran, strict=True) if each.plan.report.engine != engine]
             if None in others or len(ran) < _FEW:
-                return _drop(ran, wrong, f"engine {engine}, which adds up in float32")
+                return _drop(ran, wrong, f"engine {engine}, which adds up in float32"), judge.results
     if not ran:
-        return ""
+        return "", []
     middle = median_of([each.results or [] for each in ran])
-    return _drop(ran, [_wrong(graph, middle, each) for each in ran], f"the median of {len(ran)} plans")
+    return _drop(ran, [_wrong(graph, middle, each) for each in ran], f"the median of {len(ran)} plans"), middle
 
 
 def _wrong(graph: Graph, expected: list[np.ndarray], candidate: _Candidate) -> tuple[int, str] | None:
@@ -214,6 +248,7 @@ def _wrong(graph: Graph, expected: list[np.ndarray], candidate: _Candidate) -> t
 
 def _drop(ran: list[_Candidate], wrong: list[tuple[int, str] | None], reference: str) -> str:
     for candidate, found in zip(ran, wrong, strict=True):
+        candidate.results = None
         if found is not None:
             candidate.microseconds = None
             candidate.reason = f"output {found[0]} differs from that of {reference}, {found[1]}"

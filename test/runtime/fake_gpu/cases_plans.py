@@ -180,6 +180,32 @@ def test_two_plans_that_differ(conv: Path, fake_cudnn: ctypes.CDLL) -> None:
     assert fake_cudnn.fake_alive() == 0
 
 
+def test_knobs_are_turned(conv: Path, fake_cudnn: ctypes.CDLL, tmp_path: Path) -> None:
+    """Engine 42 is the slower one of two, until its knob is turned, which no heuristic proposes."""
+    fake_cudnn.fake_offer(3)
+    fake_cudnn.fake_knobs(1)
+    options, told = PlanOptions(allow_runtime_compilation=False, exclude_engines=(43, 44, 45)), list[str]()
+    try:
+        with convoy_runtime.load(
+            conv, plan_cache=tmp_path, tune="full", options=options, progress=lambda what, *_: told.append(what)
+        ) as program:
+            (report,) = program.plans  # type: ignore[attr-defined]
+        assert (report.engine, report.knobs, report.heuristic, report.rank) == (42, {"TILE_SIZE": 1}, "knobs", 0)
+        trials = {(trial.engine, *trial.knobs.values()): trial for trial in report.trials}
+        assert list(trials) == [(42, 1), (41,), (42, 0), (42, 3)]
+        assert trials[42, 1].microseconds == pytest.approx(1.125, rel=1e-4)
+        assert re.fullmatch(r"output 0 differs from that of .*", trials[42, 3].reason or "")
+        # The first turn found something, the second one did not.
+        assert [each for each in told if "knobs" in each] == ["knobs of conv, turn 1", "knobs of conv, turn 2"]
+        with convoy_runtime.load(conv, plan_cache=tmp_path, options=options) as program:
+            assert program.plans[0].knobs == {"TILE_SIZE": 1}  # type: ignore[attr-defined]
+            assert program.plans[0].origin == "stored plan"  # type: ignore[attr-defined]
+    finally:
+        fake_cudnn.fake_knobs(0)
+    gc.collect()
+    assert fake_cudnn.fake_alive() == 0
+
+
 @pytest.mark.parametrize(
     ("fault", "reason"),
     [("FAKE_DIES", "the process that built it ended: SIGABRT"), ("FAKE_HANGS", "it was not built within 0.5 s")],

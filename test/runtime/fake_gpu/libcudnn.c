@@ -14,7 +14,7 @@ enum { ENGINE = 2, ENGINECFG = 3, PLAN = 5, VARIANT_PACK = 16 };
 enum { MAX_ATTRIBUTES = 16 };
 
 typedef struct Descriptor {
-  int kind, final, index, count;
+  int kind, final, index, knob, count;
   int names[MAX_ATTRIBUTES];
   int64_t counts[MAX_ATTRIBUTES];
   void *values[MAX_ATTRIBUTES];
@@ -29,7 +29,7 @@ int cuMemsetD8Async(uintptr_t to, unsigned char value, size_t size, void *stream
 
 static int alive, handles, executed, failing, offered = 2;
 static int64_t large = 512;
-static int exact = -1;
+static int exact = -1, knobs;
 
 /// What tests ask and set.
 int fake_alive(void) { return alive; }
@@ -39,6 +39,9 @@ void fake_fail(int status) { failing = status; }
 void fake_offer(int engines) { offered = engines; }
 /// The engine that adds up in float32; all others have tensor cores.
 void fake_exact(int engine) { exact = engine - 40; }
+/// Gives engine 42 a knob (TILE_SIZE) from 0 to 3: with 0 it copies six times, with 1 once, with 2 it cannot be built, with 3 it copies the
+/// wrong bytes.
+void fake_knobs(int there) { knobs = there; }
 /// The workspace of engine 41, in bytes; it uses 512.
 void fake_workspace(int64_t bytes) { large = bytes; }
 
@@ -90,13 +93,14 @@ int cudnnBackendSetAttribute(Descriptor *descriptor, int name, int type, int64_t
 int cudnnBackendFinalize(Descriptor *descriptor) {
   int from;
   if (descriptor->kind == PLAN && (from = find(descriptor, 405)) >= 0) {
-    if (sscanf(descriptor->values[from], "{\"engine\": %d}", &descriptor->index) != 1)
+    if (sscanf(descriptor->values[from], "{\"engine\": %d, \"knob\": %d}", &descriptor->index, &descriptor->knob) != 2)
       return BAD_PARAM;
     descriptor->index -= 40;
   } else if (descriptor->kind == PLAN) {
     Descriptor *config = *(Descriptor **)descriptor->values[find(descriptor, 401)];
-    if (config->index == 0)
+    if (config->index == 0 || config->knob == 2)
       return NOT_SUPPORTED;
+    descriptor->knob = config->knob;
     // A build that ends its process, or itself never ends, as a bug in a compiler may.
     if (getenv("FAKE_DIES") && atoi(getenv("FAKE_DIES")) == 40 + config->index)
       abort();
@@ -111,6 +115,10 @@ int cudnnBackendFinalize(Descriptor *descriptor) {
   }
   if (descriptor->kind == ENGINECFG && (from = find(descriptor, 300)) >= 0)
     descriptor->index = (*(Descriptor **)descriptor->values[from])->index;
+  if (descriptor->kind == ENGINECFG && (from = find(descriptor, 302)) >= 0) {
+    Descriptor *choice = *(Descriptor **)descriptor->values[from];
+    descriptor->knob = *(int64_t *)choice->values[find(choice, 601)];
+  }
   return descriptor->final = 1, OK;
 }
 
@@ -123,7 +131,7 @@ static int give(int64_t *count, void *out, int64_t limit, int64_t value, size_t 
 
 int cudnnBackendGetAttribute(Descriptor *descriptor, int name, int type, int64_t limit, int64_t *count, void *out) {
   static const char properties[] = "{\"deviceName\": \"Fake GPU 0\", \"driverVer\": 13000}";
-  char plan[32];
+  char plan[64];
   (void)type;
   switch (name) {
   case 202: // ENGINEHEUR_RESULTS
@@ -144,14 +152,29 @@ int cudnnBackendGetAttribute(Descriptor *descriptor, int name, int type, int64_t
       return give(count, out, limit, 0, 4);
     return *count = 0, OK;
   case 302: // ENGINECFG_KNOB_CHOICES
-    return *count = 0, OK;
+  case 1302: // ENGINE_KNOB_INFO
+    *count = knobs && descriptor->index == 2;
+    if (limit && *count)
+      (*(Descriptor **)out)->knob = descriptor->knob;
+    return OK;
+  case 600: // KNOB_CHOICE_KNOB_TYPE, KNOB_INFO_TYPE: TILE_SIZE
+  case 1200:
+    return give(count, out, limit, 2, 4);
+  case 601: // KNOB_CHOICE_KNOB_VALUE
+    return give(count, out, limit, descriptor->knob, 8);
+  case 1201: // KNOB_INFO_MAXIMUM_VALUE, KNOB_INFO_MINIMUM_VALUE, KNOB_INFO_STRIDE
+    return give(count, out, limit, 3, 8);
+  case 1202:
+    return give(count, out, limit, 0, 8);
+  case 1203:
+    return give(count, out, limit, 1, 8);
   case 303: // ENGINECFG_WORKSPACE_SIZE, EXECUTION_PLAN_WORKSPACE_SIZE
   case 402:
     return give(count, out, limit, descriptor->index == 1 ? large : 512, 8);
   case 802: // OPERATIONGRAPH_ENGINE_GLOBAL_COUNT
     return give(count, out, limit, 48, 8);
   case 405: // EXECUTION_PLAN_JSON_REPRESENTATION
-    *count = snprintf(plan, sizeof plan, "{\"engine\": %d}", 40 + descriptor->index) + 1;
+    *count = snprintf(plan, sizeof plan, "{\"engine\": %d, \"knob\": %d}", 40 + descriptor->index, descriptor->knob) + 1;
     if (limit)
       memcpy(out, plan, *count);
     return OK;
@@ -178,9 +201,9 @@ int cudnnBackendExecute(Handle *handle, Descriptor *plan, Descriptor *pack) {
   // The workspace has to be memory of the device as well.
   if (cuMemsetD8Async(*(uintptr_t *)pack->values[workspace], 0, 512, handle->stream) || plan->index == 5)
     return EXECUTION_FAILED;
-  int copies = plan->index == 2 ? 6 : plan->index < 2 ? 2 : 1;
+  int copies = plan->index == 2 ? (plan->knob ? 1 : 6) : plan->index < 2 ? 2 : 1;
   for (int i = 0; i < copies; ++i)
-    if (cuMemcpyDtoDAsync(pointers[3], pointers[plan->index == 3], 16, handle->stream))
+    if (cuMemcpyDtoDAsync(pointers[3], pointers[plan->index == 3 || plan->knob == 3], 16, handle->stream))
       return EXECUTION_FAILED;
   return plan->index == 4 && cuMemsetD8Async(pointers[3] + 16, 0, 16, handle->stream) ? EXECUTION_FAILED : OK;
 }
