@@ -57,6 +57,8 @@ _FINALISTS = 3
 _PARENTS = 3
 _WORTH_A_TURN = 0.99
 _ROUND_MICROSECONDS = 1500.0
+#: Of more plans than this the slow half is known after a few rounds.
+_CROWD, _ROUNDS_OF_A_CROWD = 16, 3
 #: A plan that takes this many times the best one's first time is not timed again. That time has the host's part in it.
 _HOPELESS = 3
 _HOST_MICROSECONDS = 100.0
@@ -207,7 +209,8 @@ class Tuner:
             stack.callback(captured.close)
             racing.append((candidate, captured, runs))
         while racing:
-            times = watch.rounds([captured for _, captured, _ in racing], rounds=self.level.rounds, microseconds=_ROUND_MICROSECONDS)
+            rounds = self.level.rounds if len(racing) <= _CROWD else min(self.level.rounds, _ROUNDS_OF_A_CROWD)
+            times = watch.rounds([captured for _, captured, _ in racing], rounds=rounds, microseconds=_ROUND_MICROSECONDS)
             for (candidate, _, runs), figures in zip(racing, times, strict=True):
                 candidate.microseconds = median(figures) / runs
             if len(racing) <= _FINALISTS:
