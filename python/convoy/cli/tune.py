@@ -35,7 +35,8 @@ def populate_parser(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="where to write it; default: in place")
     parser.add_argument(
         "--level", choices=("quick", "full"), default="quick",
-        help="quick: the first plans of the heuristics and all precompiled engines; full: all there are (default: %(default)s)",
+        help="quick: the first plans of the heuristics and all precompiled engines; full: all there are, and the knobs of the best"
+        " (default: %(default)s)",
     )  # fmt: skip
     parser.add_argument("--device", metavar="NAME", help="cuda or cuda:N; default: the first GPU")
     parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
