@@ -172,6 +172,17 @@ def TcpHoistWeightsPass : Pass<"tcp-hoist-weights", "::mlir::ModuleOp"> {
 
 //===-- group ------------------------------------------------------------------------------------------------------------===//
 
+def TcpFormStemsPass : Pass<"tcp-form-stems", "::mlir::func::FuncOp"> {
+  let summary = "put the first layers of convolutional networks into groups for a kernel of our own";
+  let description = [{
+    An image in planes, convolution with stride 2 from few channels, bias, relu and 3x3 max pooling become one group with the anchor `stem`
+    (passes/common/Stem.h has the conditions). With `remarks` every other max pooling says why it ends none. Functions with
+    `tcp.target = "cpu"` stay as they are.
+  }];
+  let options = [Option<"remarks", "remarks", "bool", "false", "say of every max pooling that ends no stem why">];
+  let dependentDialects = ["::convoy::tcp::TcpDialect"];
+}
+
 def TcpFormGroupsPass : Pass<"tcp-form-groups", "::mlir::func::FuncOp"> {
   let summary = "put what cuDNN takes as one graph into groups";
   let description = [{
@@ -456,6 +467,21 @@ def AddRuntimeArgumentPass : Pass<"add-runtime-argument", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect"];
 }
 
+def AttachKernelsPass : Pass<"cudnn-attach-kernels", "::mlir::ModuleOp"> {
+  let summary = "offer graphs kernels of our own, beside cuDNN's plans";
+  let description = [{
+    A `cudnn.graph` that is a small convolution with sums and one relu after it gets kernels, each in a `gpu.module` of its own that calls a
+    function of `runtime/device` with the graph's geometry as constants: tiles of different sizes, and sums of a tile that are shared by groups
+    of warps or the blocks of a cluster. `cudnn.kernels` lists them, and `cudnn.preference` says whether the first of them (`kernel`) or cuDNN's
+    first plan (`plan`) is to run where nothing was measured. A graph marked `only_kernel`, a stem, gets the one that it must have. With `remarks` every graph without says why.
+  }];
+  let options = [
+    Option<"chip", "chip", "std::string", "\"sm_80\"", "oldest GPU architecture of the kernels">,
+    Option<"remarks", "remarks", "bool", "false", "say of every graph without a kernel why">,
+  ];
+  let dependentDialects = ["::mlir::gpu::GPUDialect", "::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect"];
+}
+
 def MapKernelsPass : Pass<"host-map-kernels", "::mlir::ModuleOp"> {
   let summary = "linalg on memrefs to kernels and their launches (functions for cuda)";
   let description = [{
@@ -471,6 +497,14 @@ def MapKernelsPass : Pass<"host-map-kernels", "::mlir::ModuleOp"> {
 }
 
 //===-- llvm -------------------------------------------------------------------------------------------------------------===//
+
+def KernelsToPtxPass : Pass<"kernels-to-ptx", "::mlir::ModuleOp"> {
+  let summary = "every gpu.module to PTX, linked with the library of kernels";
+  let description = [{
+    Each `gpu.module` becomes a `gpu.binary` with one object, the text of its PTX. Functions of `runtime/device` that it calls are linked in and
+    compiled with it.
+  }];
+}
 
 def LowerToLLVMPass : Pass<"lower-to-llvm", "::mlir::ModuleOp"> {
   let summary = "everything that is left to the llvm dialect, memrefs as bare pointers";

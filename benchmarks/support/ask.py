@@ -115,7 +115,7 @@ class _Asker:
 
     def _first(self, graph: Any, operations: Any, rejected: list[str]) -> int | None:
         for plan in self.planner.candidates(graph, operations, rejected, PlanOptions().heuristics):
-            plan.descriptor.close()
+            plan.close()
             return plan.report.engine
         return None
 

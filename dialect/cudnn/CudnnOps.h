@@ -51,6 +51,11 @@ namespace convoy::cudnn {
 
 /// Attributes of a graph's arguments and results.
 inline constexpr llvm::StringLiteral kUidAttr = "cudnn.uid";
+/// Of a `cudnn.graph`: the kernels that compute it, each with name, variant, grid, block, shared_bytes and chip, as the manifest has them.
+inline constexpr llvm::StringLiteral kKernelsAttr = "cudnn.kernels";
+/// Of a `cudnn.graph` with kernels: what runs it where nothing was measured, `kernel` or `plan`; or `only_kernel`: cuDNN is not asked.
+inline constexpr llvm::StringLiteral kPreferenceAttr = "cudnn.preference";
+inline constexpr llvm::StringLiteral kOnlyKernel = "only_kernel";
 inline constexpr llvm::StringLiteral kByValueAttr = "cudnn.by_value";
 inline constexpr llvm::StringLiteral kRaggedOffsetAttr = "cudnn.ragged_offset";
 

@@ -1,5 +1,6 @@
 #include "passes/common/Groups.h"
 #include "dialect/tcp/TcpShapes.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -251,6 +252,31 @@ std::optional<GroupForm> matchGroup(IsolatedGroupOp group, std::string &reason) 
       return std::nullopt;
     }
   return form;
+}
+
+void outlineGroup(ArrayRef<Operation *> ops, Location loc, StringRef anchor, const Twine &pattern) {
+  llvm::SetVector<Value> inputs;
+  for (Operation *op : ops)
+    for (Value operand : op->getOperands())
+      if (!llvm::is_contained(ops, operand.getDefiningOp()))
+        inputs.insert(operand);
+
+  Value result = ops.back()->getResult(0);
+  OpBuilder builder(ops.back());
+  auto group = IsolatedGroupOp::create(builder, loc, result.getType(), inputs.getArrayRef());
+  group->setAttr(kAnchorAttr, builder.getStringAttr(anchor));
+  group->setAttr(kPatternAttr, builder.getStringAttr(pattern));
+  result.replaceAllUsesWith(group.getResult(0));
+
+  Block &body = group.getBody().emplaceBlock();
+  for (Operation *op : ops)
+    op->moveBefore(&body, body.end());
+  for (Value input : inputs) {
+    BlockArgument argument = body.addArgument(input.getType(), input.getLoc());
+    input.replaceUsesWithIf(argument, [&](OpOperand &use) { return use.getOwner()->getBlock() == &body; });
+  }
+  builder.setInsertionPointToEnd(&body);
+  YieldOp::create(builder, loc, result);
 }
 
 } // namespace convoy

@@ -60,6 +60,9 @@ struct GroupForm {
 /// The form of a group's body: one anchor, one chain of steps before it and one after, whose end is the only result.
 std::optional<GroupForm> matchGroup(tcp::IsolatedGroupOp group, std::string &reason);
 
+/// Moves `ops` of one block, of which only the last one's result is used elsewhere, into a group where that one stands.
+void outlineGroup(llvm::ArrayRef<mlir::Operation *> ops, mlir::Location loc, llvm::StringRef anchor, const llvm::Twine &pattern);
+
 } // namespace convoy
 
 #endif // CONVOY_PASSES_COMMON_GROUPS_H

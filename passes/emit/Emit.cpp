@@ -20,21 +20,18 @@ namespace convoy {
 
 namespace {
 
-FailureOr<std::string> takePtx(ModuleOp module) {
-  std::string ptx;
+LogicalResult takePtx(ModuleOp module, Emitted &emitted) {
   for (auto binary : llvm::make_early_inc_range(module.getOps<gpu::BinaryOp>())) {
-    if (!ptx.empty() || binary.getObjects().size() != 1)
-      return binary.emitError("expected one gpu.binary with one object");
+    if (binary.getObjects().size() != 1)
+      return binary.emitError("expected one object, but got ") << binary.getObjects().size();
     auto object = cast<gpu::ObjectAttr>(binary.getObjects()[0]);
     if (object.getFormat() != gpu::CompilationTarget::Assembly)
       return binary.emitError("expected the object to be assembly (PTX)");
-    ptx = object.getObject().getValue().str();
+    // The text ends with a null for the driver.
+    emitted.ptx[binary.getSymName().str()] = object.getObject().getValue().rtrim('\0').str();
     binary.erase();
   }
-  // gpu-module-to-binary ends the text with a null for the driver.
-  while (!ptx.empty() && ptx.back() == '\0')
-    ptx.pop_back();
-  return ptx;
+  return success();
 }
 
 std::unique_ptr<llvm::TargetMachine> makeMachine(const HostCpu &host, std::string &error) {
@@ -93,10 +90,8 @@ FailureOr<Emitted> emitModule(ModuleOp module, StringRef cpu) {
   if (failed(manifestToJson(module))) // before anything is added to it
     return failure();
   Emitted emitted;
-  FailureOr<std::string> ptx = takePtx(module);
-  if (failed(ptx))
+  if (failed(takePtx(module, emitted)))
     return failure();
-  emitted.ptx = std::move(*ptx);
   setManifest(module, "host", describe(*host, module.getContext()));
   for (StringRef key : {"graphs", "calls", "kernels"})
     if (!getManifest(module, key))

@@ -4,13 +4,15 @@
 #define CONVOY_PASSES_EMIT_EMIT_H
 
 #include "mlir/IR/BuiltinOps.h"
+#include <map>
 
 namespace convoy {
 
 /// What one compilation makes.
 struct Emitted {
   std::string native;   ///< a shared library
-  std::string ptx;      ///< empty when no kernels were generated
+  /// PTX by the name of the `gpu.module` that it was: `kernels` are the program's own, every other one is a kernel that a graph may run.
+  std::map<std::string, std::string> ptx;
   std::string manifest; ///< JSON text, without what only the writer of the artifact knows (versions, hashes)
 };
 

@@ -4,7 +4,6 @@
 #include "passes/Passes.h"
 #include "passes/common/Groups.h"
 #include "llvm/ADT/MapVector.h"
-#include "llvm/ADT/SetVector.h"
 
 namespace convoy {
 #define GEN_PASS_DEF_TCPFORMGROUPSPASS
@@ -92,33 +91,11 @@ void FormGroupsPass::growPrologue(GroupForm &form) {
   }
 }
 
-/// Moves the ops of `form` into a group where its last op stands.
 void FormGroupsPass::outline(const GroupForm &form) {
   SmallVector<Operation *> ops = llvm::map_to_vector(form.prologue, [](const Step &step) { return step.op; });
   ops.push_back(form.anchor.op);
   llvm::append_range(ops, llvm::map_range(form.epilogue, [](const Step &step) { return step.op; }));
-  llvm::SetVector<Value> inputs;
-  for (Operation *op : ops)
-    for (Value operand : op->getOperands())
-      if (!llvm::is_contained(ops, operand.getDefiningOp()))
-        inputs.insert(operand);
-
-  Value result = ops.back()->getResult(0);
-  OpBuilder builder(ops.back());
-  auto group = IsolatedGroupOp::create(builder, form.anchor.op->getLoc(), result.getType(), inputs.getArrayRef());
-  group->setAttr(kAnchorAttr, builder.getStringAttr(form.anchor.name));
-  group->setAttr(kPatternAttr, builder.getStringAttr(form.pattern()));
-  result.replaceAllUsesWith(group.getResult(0));
-
-  Block &body = group.getBody().emplaceBlock();
-  for (Operation *op : ops)
-    op->moveBefore(&body, body.end());
-  for (Value input : inputs) {
-    BlockArgument argument = body.addArgument(input.getType(), input.getLoc());
-    input.replaceUsesWithIf(argument, [&](OpOperand &use) { return use.getOwner()->getBlock() == &body; });
-  }
-  builder.setInsertionPointToEnd(&body);
-  YieldOp::create(builder, group.getLoc(), result);
+  outlineGroup(ops, form.anchor.op->getLoc(), form.anchor.name, form.pattern());
 }
 
 void FormGroupsPass::markOutside(Block &block) {

@@ -2,6 +2,7 @@
 
 #include "passes/Passes.h"
 #include "passes/common/Groups.h"
+#include "passes/common/Stem.h"
 
 namespace convoy {
 #define GEN_PASS_DEF_TCPVERIFYGROUPSPASS
@@ -33,6 +34,12 @@ void VerifyGroupsPass::runOnOperation() {
       signalPassFailure();
     };
     std::string reason;
+    auto anchor = group->getAttrOfType<StringAttr>(kAnchorAttr);
+    if (anchor && anchor.getValue() == kStemAnchor) {
+      if (!matchStemGroup(group, reason))
+        fail(reason);
+      return;
+    }
     std::optional<GroupForm> form = matchGroup(group, reason);
     if (!form)
       return fail(reason);

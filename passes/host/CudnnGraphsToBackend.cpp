@@ -66,6 +66,7 @@ std::string hexBytes(TypedAttr number) {
   return llvm::toHex(bytes, /*LowerCase=*/true);
 }
 
+/// The graph's entry in the manifest. Without `symbol` nothing builds it: it has only kernels.
 DictionaryAttr describeGraph(OpBuilder &builder, cudnn::GraphOp graph, StringRef symbol) {
   SmallVector<Attribute> ops, tensors;
   Block &block = graph.getBody().front();
@@ -90,11 +91,12 @@ DictionaryAttr describeGraph(OpBuilder &builder, cudnn::GraphOp graph, StringRef
   }
   SmallVector<NamedAttribute> entry{
       builder.getNamedAttr("name", graph.getSymNameAttr()),
-      builder.getNamedAttr("symbol", builder.getStringAttr(symbol)),
       builder.getNamedAttr("ops", builder.getArrayAttr(ops)),
       builder.getNamedAttr("location", builder.getStringAttr(placeText(graph.getLoc()))),
       builder.getNamedAttr("tensors", builder.getArrayAttr(tensors)),
   };
+  if (!symbol.empty())
+    entry.push_back(builder.getNamedAttr("symbol", builder.getStringAttr(symbol)));
   SmallVector<Attribute> constants;
   for (Constant constant : graphConstants(graph))
     constants.push_back(builder.getDictionaryAttr({
@@ -104,6 +106,10 @@ DictionaryAttr describeGraph(OpBuilder &builder, cudnn::GraphOp graph, StringRef
     }));
   if (!constants.empty())
     entry.push_back(builder.getNamedAttr("constants", builder.getArrayAttr(constants)));
+  if (Attribute kernels = graph->getAttr(cudnn::kKernelsAttr)) {
+    entry.push_back(builder.getNamedAttr("kernels", kernels));
+    entry.push_back(builder.getNamedAttr("preference", graph->getAttr(cudnn::kPreferenceAttr)));
+  }
   return builder.getDictionaryAttr(entry);
 }
 
@@ -114,6 +120,12 @@ void ConvertCudnnGraphsToBackendPass::runOnOperation() {
   OpBuilder builder(&getContext());
   SmallVector<Attribute> entries;
   for (auto graph : llvm::make_early_inc_range(module.getOps<cudnn::GraphOp>())) {
+    auto preference = graph->getAttrOfType<StringAttr>(cudnn::kPreferenceAttr);
+    if (preference && preference.getValue() == cudnn::kOnlyKernel) {
+      entries.push_back(describeGraph(builder, graph, /*symbol=*/""));
+      graph.erase();
+      continue;
+    }
     std::string symbol = (graph.getSymName() + "_build").str();
     if (Operation *other = module.lookupSymbol(symbol)) {
       InFlightDiagnostic diag = graph.emitOpError("expects the name '") << symbol << "' to be free";

@@ -1,6 +1,7 @@
 // Fills up channel counts for which cuDNN has no fast kernel, with zeros on both the input and the weights.
 
 #include "passes/Passes.h"
+#include "passes/common/Stem.h"
 #include "passes/normalize/Weights.h"
 
 namespace convoy {
@@ -38,10 +39,29 @@ static Value padLastDim(OpBuilder &builder, Location loc, Value value, int64_t c
   return PadOp::create(builder, loc, withShape(type, shape), value, none, high, none, APFloat(0.0));
 }
 
+/// Whether `conv` becomes part of a stem, whose kernel fills up channels by itself: two ops, bias and relu, lie between it and the pooling.
+static bool startsStem(ConvOpInterface conv) {
+  Value value = conv.getOutput();
+  for (int64_t step = 0; step < 3; ++step) {
+    if (!value.hasOneUse())
+      return false;
+    Operation *user = *value.user_begin();
+    std::string reason;
+    if (auto pool = dyn_cast<MaxPoolOp>(user))
+      return matchStem(pool, reason).has_value();
+    if (user->getNumResults() != 1)
+      return false;
+    value = user->getResult(0);
+  }
+  return false;
+}
+
 void PadChannelsPass::runOnOperation() {
   getOperation().walk([](ConvOpInterface op) {
     auto element = getElementTypeOrSelf(op.getInput().getType());
     if (!op.getChannelsLast() || op.getGroups() != 1 || !(element.isF32() || element.isF16() || element.isBF16()))
+      return;
+    if (startsStem(op))
       return;
     int64_t channels = cast<RankedTensorType>(op.getInput().getType()).getShape().back();
     const auto *found = llvm::find_if(kPaddedChannels, [&](PaddedChannels entry) { return entry.from == channels; });

@@ -4,6 +4,7 @@
 #define CONVOY_PASSES_PIPELINE_DRIVER_H
 
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -37,7 +38,7 @@ bool runPhases(std::string_view text, const std::string &name, const std::string
 /// What a compilation makes: the native library, PTX of the generated kernels (may be empty), and its part of manifest.json.
 struct Artifact {
   std::string native;
-  std::string ptx;
+  std::map<std::string, std::string> ptx; ///< as of Emitted
   std::string manifest;
 };
 

@@ -46,6 +46,7 @@ static void populate_normalize(OpPassManager &pm, const PipelineOptions &options
 static void populate_group(OpPassManager &pm, const PipelineOptions &options) {
   if (options.target != "cuda")
     return;
+  pm.addNestedPass<func::FuncOp>(createTcpFormStemsPass());
   pm.addNestedPass<func::FuncOp>(createTcpFormGroupsPass({options.supportTable, options.allowTf32}));
   pm.addPass(createTcpVerifyGroupsPass({options.supportTable, options.allowTf32}));
 }
@@ -102,6 +103,7 @@ static void populateHostCpu(OpPassManager &pm, const PipelineOptions &options) {
 
 static void populate_host(OpPassManager &pm, const PipelineOptions &options) {
   if (options.target == "cuda") {
+    pm.addPass(createAttachKernelsPass({options.chip}));
     pm.addPass(createAddRuntimeArgumentPass());
     pm.addPass(createConvertCudnnExecuteToBackendPass());
     pm.addPass(createConvertCudnnGraphsToBackendPass());
@@ -116,9 +118,7 @@ static void populate_llvm(OpPassManager &pm, const PipelineOptions &options) {
   if (options.target == "cuda") {
     pm.addNestedPass<gpu::GPUModuleOp>(createGpuToNvvmPass());
     pm.addNestedPass<gpu::GPUModuleOp>(createVerifyKernelsPass());
-    GpuModuleToBinaryPassOptions ptx;
-    ptx.compilationTarget = "isa";
-    pm.addPass(createGpuModuleToBinaryPass(ptx));
+    pm.addPass(createKernelsToPtxPass());
   }
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());

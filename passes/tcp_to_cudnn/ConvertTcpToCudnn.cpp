@@ -5,6 +5,7 @@
 #include "passes/Passes.h"
 #include "passes/tcp_to_cudnn/GraphBuilder.h"
 #include "passes/tcp_to_cudnn/GraphTable.h"
+#include "passes/tcp_to_cudnn/StemGraph.h"
 
 namespace convoy {
 #define GEN_PASS_DEF_CONVERTTCPTOCUDNNPASS
@@ -27,17 +28,25 @@ private:
 } // namespace
 
 LogicalResult ConvertTcpToCudnnPass::convert(tcp::IsolatedGroupOp group, GraphTable &graphs) {
-  std::string reason;
-  std::optional<GroupForm> form = matchGroup(group, reason);
-  if (!form)
-    return group.emitError("group that is not one cuDNN graph: ") << reason;
-
   // The graph stands before the function, where its first use is read.
   OpBuilder builder(group->getParentOfType<func::FuncOp>());
-  cudnn::GraphOp graph = buildGraph(builder, "graph", group, *form);
+  std::string reason, pattern;
+  cudnn::GraphOp graph;
+  auto anchor = group->getAttrOfType<StringAttr>(kAnchorAttr);
+  if (anchor && anchor.getValue() == kStemAnchor) {
+    if (std::optional<Stem> stem = matchStemGroup(group, reason)) {
+      graph = buildStemGraph(builder, "graph", group, *stem);
+      pattern = kStemAnchor;
+    }
+  } else if (std::optional<GroupForm> form = matchGroup(group, reason)) {
+    graph = buildGraph(builder, "graph", group, *form);
+    if (!graph)
+      return failure();
+    pattern = form->pattern();
+  }
   if (!graph)
-    return failure();
-  graph = graphs.share(graph, form->pattern());
+    return group.emitError("group that is not one cuDNN graph: ") << reason;
+  graph = graphs.share(graph, pattern);
 
   builder.setInsertionPoint(group);
   auto type = cast<RankedTensorType>(group.getResult(0).getType());

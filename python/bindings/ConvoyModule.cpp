@@ -2,6 +2,7 @@
 
 #include "passes/pipeline/Driver.h"
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/function.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -59,8 +60,8 @@ NB_MODULE(_convoy, m) {
   };
   m.def(
       "compile", compile, "text"_a, "name"_a, "from_phase"_a, "options"_a, "dump"_a.none() = nb::none(),
-      "Run every phase after from_phase on a module's text and emit code. Returns (native library, PTX, manifest as JSON text); a failure "
-      "while emitting has the phase 'emit'.");
+      "Run every phase after from_phase on a module's text and emit code. Returns (native library, PTX by gpu.module, manifest as JSON text); "
+      "a failure while emitting has the phase 'emit'.");
   m.def(
       "emit",
       [compile](std::string_view text, const std::string &name, const convoy::Options &options) {

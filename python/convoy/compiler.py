@@ -123,7 +123,7 @@ def compile_imported(
     from convoy_runtime._safetensors import write_safetensors
     from convoy_runtime.artifact import CONSTANTS
     from convoy_runtime.inspection import offline_planner
-    from convoy_runtime.manifest import ABI_VERSION, FORMAT, FORMAT_VERSION, Manifest
+    from convoy_runtime.manifest import ABI_VERSION, FORMAT, FORMAT_VERSION, Manifest, kernel_member
     from convoy_runtime.weights import host_tensor, prepare_weights
 
     clock = _Clock(progress, seconds)
@@ -144,8 +144,7 @@ def compile_imported(
             imported.text, "tcp", options, lambda: _convoy.compile(imported.text, imported.name, "tcp", options.pairs(), keep)
         )
     members = {"native.so": native}
-    if ptx:
-        members["kernels.ptx"] = ptx.encode()
+    members |= {"kernels.ptx" if name == "kernels" else kernel_member(name): ptx[name].encode() for name in ptx}
     constants = [name for name in imported.weights if name in imported.constants]
     if constants:
         members[CONSTANTS] = b"".join(write_safetensors({name: host_tensor(imported.weights[name], name) for name in constants}))

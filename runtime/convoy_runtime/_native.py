@@ -51,8 +51,11 @@ class NativeLibrary:
         self.main = entries["convoy_main"]
         self.prepare_weights = entries["convoy_prepare_weights"]
 
-    def builder(self, symbol: str) -> Any:
-        """The build function of a graph, `Graph.symbol`. Raises ArtifactError when the library lacks it."""
+    def builder(self, symbol: str | None) -> Any:
+        """The build function of a graph, `Graph.symbol`; None for a graph that has only kernels. Raises ArtifactError when the library
+        lacks it."""
+        if symbol is None:
+            return None
         return BUILD_GRAPH(ctypes.cast(self._symbol(symbol), ctypes.c_void_p).value or 0)
 
     def _symbol(self, name: str) -> Any:

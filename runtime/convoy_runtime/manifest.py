@@ -25,6 +25,7 @@ __all__ = [
     "FileEntry",
     "Graph",
     "GraphConstant",
+    "GraphKernel",
     "GraphTensor",
     "Host",
     "Kernel",
@@ -32,10 +33,11 @@ __all__ = [
     "Manifest",
     "OutsideOp",
     "TensorSpec",
+    "kernel_member",
 ]
 
 FORMAT = "convoy"
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 ABI_VERSION = 2
 MANIFEST = "manifest.json"
 
@@ -85,16 +87,39 @@ class GraphConstant:
     bytes: str
 
 
+def kernel_member(name: str) -> str:
+    """The member of an artifact with the PTX of a graph's kernel."""
+    return f"kernels/{name}.ptx"
+
+
 @dataclass(frozen=True, slots=True)
-class Graph:
-    """One cuDNN operation graph: `symbol` is its build function in native.so, `tensors` are its operands, then its results."""
+class GraphKernel:
+    """A kernel that computes a graph, in a member of its own (`kernel_member`): given the graph's tensors as pointers, in `grid` blocks of
+    `block` threads with `shared_bytes` of dynamic shared memory. `variant` tells it from the others of the graph, also of an equal graph in
+    another artifact. `chip` is the oldest architecture that runs it, as sm_90."""
 
     name: str
-    symbol: str
+    variant: str
+    grid: int
+    block: int
+    shared_bytes: int
+    chip: str
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """One cuDNN operation graph: `symbol` is its build function in native.so, `tensors` are its operands, then its results. `kernels`
+    compute the same; `preference` is what runs where nothing was measured, their first (`kernel`) or cuDNN's first plan (`plan`), or
+    `only_kernel` where cuDNN is not asked, and there is no build function."""
+
+    name: str
+    symbol: str | None
     ops: tuple[str, ...]
     location: str
     tensors: tuple[GraphTensor, ...]
     constants: tuple[GraphConstant, ...] = ()
+    kernels: tuple[GraphKernel, ...] = ()
+    preference: str = "plan"
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,10 +342,28 @@ def _symbol(value: Any) -> str | None:
     return value if isinstance(value, str) and re.fullmatch(r"[A-Za-z_]\w*", value, re.ASCII) else None
 
 
+def _graph_kernel(source: _Object) -> GraphKernel:
+    def chip(value: Any) -> str | None:
+        return value if isinstance(value, str) and re.fullmatch(r"sm_[1-9]\d+", value, re.ASCII) else None
+
+    name, variant = source.take("name", _symbol, "a C identifier"), source.text("variant")
+    grid, block, shared = (source.count(key) for key in ("grid", "block", "shared_bytes"))
+    return GraphKernel(name, variant, grid, block, shared, source.take("chip", chip, "an architecture, as sm_90"))
+
+
 def _graph(source: _Object) -> Graph:
-    symbol = source.take("symbol", _symbol, "a C identifier")
     tensors, constants = source.each("tensors", _graph_tensor), source.each("constants", _graph_constant, optional=True)
-    return Graph(source.text("name"), symbol, source.texts("ops"), source.text("location"), tensors, constants)
+    kernels = source.each("kernels", _graph_kernel, optional=True)
+    choices = ("kernel", "plan", "only_kernel") if kernels else ("plan",)
+    preference = "plan"
+    if "preference" in source.value:
+        preference = source.take("preference", lambda value: value if value in choices else None, f"one of {', '.join(choices)}")
+    if preference == "only_kernel" and source.value.get("symbol") is None:
+        source.value.pop("symbol", None)
+        symbol = None
+    else:
+        symbol = source.take("symbol", _symbol, "a C identifier")
+    return Graph(source.text("name"), symbol, source.texts("ops"), source.text("location"), tensors, constants, kernels, preference)
 
 
 def _kernel(source: _Object) -> Kernel:
@@ -413,6 +456,7 @@ def _check(manifest: Manifest, path: object) -> None:
             if name not in weights:
                 raise refuse(key, f"expected names of weights, got {name!r}")
     needed = ["native.so", *(["constants.safetensors"] if manifest.constants else []), *(["kernels.ptx"] if manifest.kernels else [])]
+    needed += [kernel_member(kernel.name) for graph in manifest.graphs for kernel in graph.kernels]
     for member in needed:
         if member not in manifest.files:
             msg = "files"

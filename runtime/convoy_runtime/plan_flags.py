@@ -23,6 +23,7 @@ _FLAGS = (
         "no engine that accumulates in less than the compute type",
     ),
     ("--no-runtime-compilation", "allow_runtime_compilation", False, "no engine that compiles a kernel when the program is loaded"),
+    ("--no-kernels", "allow_kernels", False, "only cuDNN's engines where there is one, no kernels of the artifact"),
 )
 
 

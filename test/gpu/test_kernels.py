@@ -87,17 +87,17 @@ def flat(outputs) -> list:
     return tree.tree_leaves(outputs)
 
 
-def write(name: str, dtype: str, folder: Path, table: Path | None, *, graphs_only: bool = False) -> bool:
-    """Compiles one case into FOLDER/NAME.DTYPE.convoy and stores what comes in and must come out beside it. With `graphs_only` a case
-    without cuDNN graphs is left out; the result says whether it was written."""
+def write(name: str, dtype: str, folder: Path, table: Path | None, *, graphs_only: bool = False, of=build) -> bool:
+    """Compiles one case, which `of` builds, into FOLDER/NAME.DTYPE.convoy and stores what comes in and must come out beside it. With
+    `graphs_only` a case without cuDNN graphs is left out; the result says whether it was written."""
     import torch
 
     import convoy
 
-    module, inputs = build(name)
+    module, inputs = of(name)
     with torch.no_grad():
         expected = flat(module.double()(*(x.double() if x.is_floating_point() else x for x in inputs)))
-    module, inputs = build(name)
+    module, inputs = of(name)
     model = convoy.compile(module, inputs, target="cuda", dtype=dtype, support_table=table)
     if graphs_only and not model.manifest.graphs:
         return False

@@ -15,7 +15,7 @@ from convoy_runtime._native import load_native
 from convoy_runtime.cuda._cudnn import open_cudnn
 from convoy_runtime.cuda._enums import Attribute, Descriptor, Type
 from convoy_runtime.cuda.calls import Calls, Trace, TracedCall
-from convoy_runtime.cuda.plan import Plan, PlanReport, Queue, _variant_pack
+from convoy_runtime.cuda.plan import CudnnPlan, PlanReport, Queue, _variant_pack
 from convoy_runtime.cuda.streams import Access
 from convoy_runtime.errors import DeviceError
 from convoy_runtime.manifest import Call, Cudnn, Graph, GraphConstant, GraphTensor, Kernel, KernelArgument, Manifest
@@ -65,7 +65,7 @@ class FakeCudnn:
 
 def calls(cudnn: Any, manifest: Manifest = MANIFEST) -> Calls:
     report = PlanReport("conv", "", 0, {}, (), (), 0, "A", 0, ())
-    plans = {1: Plan(FakeDescriptor(Descriptor.EXECUTION_PLAN, PLAN), report)}  # type: ignore[arg-type]
+    plans = {1: CudnnPlan(report, FakeDescriptor(Descriptor.EXECUTION_PLAN, PLAN))}  # type: ignore[arg-type]
     return Calls(manifest, Queue(None, 0, cudnn, HANDLE), plans, [], [WORKSPACE])  # type: ignore[arg-type]
 
 
@@ -129,7 +129,7 @@ def test_a_hook_is_around_each_call(native: Any) -> None:
             told.append(("after", index, len(cudnn.called)))
 
     report = PlanReport("conv", "", 0, {}, (), (), 0, "A", 0, ())
-    plans = {1: Plan(FakeDescriptor(Descriptor.EXECUTION_PLAN, PLAN), report)}  # type: ignore[arg-type]
+    plans = {1: CudnnPlan(report, FakeDescriptor(Descriptor.EXECUTION_PLAN, PLAN))}  # type: ignore[arg-type]
     run(Calls(MANIFEST, Queue(None, 0, cudnn, HANDLE), plans, [], [WORKSPACE], Hook()), native)  # type: ignore[arg-type]
     assert told == [("before", 0, 0), ("after", 0, 1)]
 

@@ -84,6 +84,7 @@ def _library(path: Path) -> tuple[bytes | memoryview, dict[str, tuple[str, dict[
     return artifact.members["native.so"], {
         graph.name: (graph.symbol, {each.uid: scalar_of(each.dtype, bytes.fromhex(each.bytes)) for each in graph.constants})
         for graph in artifact.manifest.graphs
+        if graph.symbol is not None
     }
 
 

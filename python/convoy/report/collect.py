@@ -69,13 +69,14 @@ def collect_report(artifact: Artifact, profile: Profile | None = None, plans: Se
 
 def _choice(plan: PlanReport, gpu: str, cudnn: int, driver: int, options: str, *, used: bool) -> Choice:
     candidates = (
-        Candidate(each.engine, each.knobs, each.workspace_bytes, each.microseconds, each.reason, each.first) for each in plan.trials
+        Candidate(each.engine, each.knobs, each.workspace_bytes, each.microseconds, each.reason, each.first, each.kernel)
+        for each in plan.trials
     )
     return Choice(
         graph=plan.graph, gpu=gpu, cudnn=cudnn, driver=driver, options=options, used=used, origin=plan.origin, tuned=plan.tuned,
         engine=plan.engine, knobs=plan.knobs, numerical_notes=plan.numerical_notes, behavior_notes=plan.behavior_notes,
         workspace_bytes=plan.workspace_bytes, heuristic=plan.heuristic, rank=plan.rank, candidates=tuple(candidates),
-        rejected=plan.rejected, reference=plan.reference,
+        rejected=plan.rejected, reference=plan.reference, kernel=plan.kernel,
     )  # fmt: skip
 
 
@@ -124,11 +125,14 @@ def _products(artifact: Artifact) -> list[Products]:
     native = load_native(artifact.members[MEMBER], path=artifact.path)
     found = []
     for graph in manifest.graphs:
+        if graph.symbol is None:
+            found.append(Products(None, None))
+            continue
         try:
             operations = decode(record(native.builder(graph.symbol)), graph.name)
             found.append(products_of(operations, allow_tf32=manifest.cudnn is None or manifest.cudnn.allow_tf32))
         except (GraphError, RecordingError):
-            # A graph with operations that have no plain form: it is compared with the copy speed alone.
+            # A graph with operations that have no plain form: like one that has only kernels, it is compared with the copy speed alone.
             found.append(Products(None, None))
     return found
 

@@ -18,14 +18,20 @@ _VERSION: Final = 1
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A plan that tuning tried for a graph: microseconds a run, alone, or why it is out. `first` is cuDNN's own choice."""
+    """A plan that tuning tried for a graph: microseconds a run, alone, or why it is out. `first` is what runs untuned."""
 
-    engine: int
+    engine: int | None
     knobs: Mapping[str, int]
     workspace_bytes: int
     microseconds: float | None
     reason: str | None
     first: bool
+    kernel: str | None = None
+
+    @property
+    def name(self) -> str:
+        """What runs: `engine 41` of cuDNN, or `kernel 32x64x2x1` of the artifact."""
+        return _name(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +49,7 @@ class Choice:
     used: bool
     origin: str
     tuned: str
-    engine: int
+    engine: int | None
     knobs: Mapping[str, int]
     numerical_notes: tuple[str, ...]
     behavior_notes: tuple[str, ...]
@@ -53,10 +59,20 @@ class Choice:
     reference: str
     candidates: tuple[Candidate, ...]
     rejected: tuple[str, ...]
+    kernel: str | None = None
+
+    @property
+    def name(self) -> str:
+        """What runs, as of a candidate."""
+        return _name(self)
 
     def is_chosen(self, candidate: Candidate) -> bool:
         """Whether a candidate is this plan."""
-        return (candidate.engine, dict(candidate.knobs)) == (self.engine, dict(self.knobs))
+        return (candidate.name, dict(candidate.knobs)) == (self.name, dict(self.knobs))
+
+
+def _name(plan: Candidate | Choice) -> str:
+    return f"kernel {plan.kernel}" if plan.kernel is not None else f"engine {plan.engine}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,14 +50,14 @@ def _totals(report: Report) -> Iterator[str]:
 def _steps(report: Report) -> Iterator[str]:
     """A table that is as wide as it has to be: cut to fit a terminal it would say nothing."""
     rows: list[tuple[str, ...]] = [
-        ("#", "us", "in place us", "roofline us", "share", "bytes", "FLOPs", "engine", "limit", "call", "form", "location")
+        ("#", "us", "in place us", "roofline us", "share", "bytes", "FLOPs", "runs on", "limit", "call", "form", "location")
     ]
     for number, step in enumerate(report.steps):
         choice = report.choice_of(step)
         times = map(micro, (step.microseconds, step.in_place_microseconds, step.limit_microseconds))
-        engine = str(choice.engine) if choice is not None else "-"
+        runs_on = choice.name if choice is not None else "-"
         sizes = percent(step.share), scale(step.bytes, "B"), scale(step.flops, "")
-        rows.append((str(number), *times, *sizes, engine, step.bound or "-", step.name, step.form, step.location))
+        rows.append((str(number), *times, *sizes, runs_on, step.bound or "-", step.name, step.form, step.location))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         numbers = (cell.rjust(width) for cell, width in zip(row[:_NUMBERS], widths, strict=False))
@@ -69,23 +69,23 @@ def _plan(choice: Choice) -> Iterator[str]:
     notes = ", ".join((*choice.numerical_notes, *choice.behavior_notes))
     level = f", level {choice.tuned}" if choice.tuned != choice.origin else ""
     found = f"{choice.heuristic}[{choice.rank}], {choice.origin}{level}"
-    yield f"{choice.graph}: {_engine(choice)} [{notes}] workspace {choice.workspace_bytes} bytes"
+    yield f"{choice.graph}: {_words(choice)} [{notes}] workspace {choice.workspace_bytes} bytes"
     yield f"  {found}; for {scope(choice)}"
     timed = [each for each in choice.candidates if each.microseconds is not None]
     out = [each for each in choice.candidates if each.microseconds is None]
     for each in timed[:_SHOWN]:
-        marks = [mark for mark, is_so in (("chosen", choice.is_chosen(each)), ("cuDNN's first", each.first)) if is_so]
+        marks = [mark for mark, is_so in (("chosen", choice.is_chosen(each)), ("untuned choice", each.first)) if is_so]
         said = f" ({', '.join(marks)})" if marks else ""
-        yield f"  {micro(each.microseconds):>9} us  {_engine(each)} workspace {each.workspace_bytes} bytes{said}"
+        yield f"  {micro(each.microseconds):>9} us  {_words(each)} workspace {each.workspace_bytes} bytes{said}"
     yield from _more(len(timed), "slower plan")
-    refused = [*(f"{_engine(each)}: {each.reason}" for each in out), *choice.rejected]
+    refused = [*(f"{_words(each)}: {each.reason}" for each in out), *choice.rejected]
     for line in refused[:_SHOWN]:
         yield f"  not {line}"
     yield from _more(len(refused), "refusal")
 
 
-def _engine(plan: Choice | Candidate) -> str:
-    return f"engine {plan.engine} {{{knobs(plan.knobs)}}}"
+def _words(plan: Choice | Candidate) -> str:
+    return f"{plan.name} {{{knobs(plan.knobs)}}}"
 
 
 def _more(number: int, what: str) -> Iterator[str]:

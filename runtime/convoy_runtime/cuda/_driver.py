@@ -90,6 +90,11 @@ class Device:
         kinds = self.driver.module.CUdevice_attribute
         return int(self.driver.call("cuDeviceGetAttribute", getattr(kinds, f"CU_DEVICE_ATTRIBUTE_{name}"), self.handle))
 
+    @property
+    def capability(self) -> int:
+        """The compute capability as in the name of its architecture: 90 for sm_90."""
+        return 10 * self.attribute("COMPUTE_CAPABILITY_MAJOR") + self.attribute("COMPUTE_CAPABILITY_MINOR")
+
     def current(self) -> _Current:
         """Makes the device this thread's current one while the `with` lasts."""
         return _Current(self.driver, self._context, self._key)

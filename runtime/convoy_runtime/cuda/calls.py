@@ -19,6 +19,7 @@ from convoy_runtime._native import NativeLibrary
 from convoy_runtime.errors import ArtifactError, ExecutionError
 from convoy_runtime.manifest import Call, Graph, GraphTensor, KernelArgument, Manifest
 
+from .kernels import allow_shared
 from .plan import Plan, Queue
 from .streams import Access
 
@@ -26,8 +27,6 @@ __all__ = ["Calls", "Hook", "Trace", "TracedCall"]
 
 #: The status that a callback returns when it has kept an exception.
 RAISED = -1
-#: Beyond this many bytes of shared memory a kernel has to be allowed them first.
-SHARED_BYTES = 48 << 10
 
 
 class _Table(ABC):
@@ -183,9 +182,7 @@ class Calls(_Table):
 
     def kernel(self, index: int, kernel: int, grid: Any, block: Any, shared_bytes: int, arguments: Any, count: int) -> None:
         function, driver = self._kernels[kernel], self._queue.driver
-        if shared_bytes > SHARED_BYTES:
-            attribute = driver.module.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-            driver.call("cuFuncSetAttribute", function, attribute, shared_bytes)
+        allow_shared(driver, function, shared_bytes)
         # The driver wants the address of each argument's value, and here each argument's value is a pointer.
         first = ctypes.cast(arguments, c_void_p).value or 0
         addresses = (c_void_p * max(1, count))(*(first + index * ctypes.sizeof(c_void_p) for index in range(count)))

@@ -20,6 +20,7 @@ from ._driver import Device
 from .capture import Captured
 from .form_choice import choose_form, form_member
 from .forms import SERIAL, Arguments, ProgramCapture
+from .kernels import Kernels
 from .memory import carve
 from .options import PlanOptions
 from .plan import Plan, Queue
@@ -84,8 +85,8 @@ class Instance:
         """The plans, and the form that was measured with them, as members of an artifact."""
         if self._planner is None or self._store is None:
             return {}
-        graphs = self._manifest.graphs
-        found = [self._planner.member(self._native.builder(graphs[index].symbol), plan) for index, plan in self.plans.items()]
+        used = ((self._manifest.graphs[index], plan) for index, plan in self.plans.items())
+        found = [self._planner.member(graph, self._native.builder(graph.symbol), plan) for graph, plan in used]
         members = dict(member for member in found if member is not None)
         return {**members, **form_member(self._manifest, self._store, repr(self._planner.options), self.plans)}
 
@@ -118,7 +119,9 @@ class Instance:
         context: Context | None = None
         finalists: dict[int, list[Plan]] = {}
         if cudnn is not None:
-            self._planner = Planner(cudnn, options, handle=handle, store=self._store, strict=strict)
+            offered = Kernels(self._device, artifact.members)
+            keep.callback(offered.close)
+            self._planner = Planner(cudnn, options, handle=handle, store=self._store, strict=strict, kernels=offered)
             with self._pool(artifact, cudnn, tune) as pool:
                 context = Context(manifest, self._native, self._device, queue, self._planner, tune, progress, pool)
                 finalists = select(context)
@@ -190,7 +193,8 @@ class Instance:
                 continue
             for index, plans in finalists.items():
                 if context is not None and len(plans) > 1:
-                    context.planner.keep(self._native.builder(self._manifest.graphs[index].symbol), self.plans[index])
+                    graph = self._manifest.graphs[index]
+                    context.planner.keep(graph, self._native.builder(graph.symbol), self.plans[index])
             return captured
 
     def _capture(self, program: ProgramCapture) -> Captured:

@@ -104,6 +104,8 @@ class OfflinePlanner:
         for index, graph in enumerate(manifest.graphs):
             if progress is not None:
                 progress(graph.name, index, len(manifest.graphs))
+            if graph.symbol is None:
+                continue  # its kernels run on any GPU
             build = native.builder(graph.symbol)
             try:
                 found = planner.plan(graph, build)
@@ -111,8 +113,8 @@ class OfflinePlanner:
                 results.append(error)
                 continue
             plan = replace(found, report=replace(found.report, origin="offline", tuned=OFFLINE))
-            member = planner.member(build, plan)
-            plan.descriptor.close()
+            member = planner.member(graph, build, plan)
+            plan.close()
             results.append(plan.report)
             if member is not None:
                 members[member[0]] = member[1]

@@ -21,7 +21,7 @@ class PlanOptions:
     compute type (PyTorch: torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction). `allow_runtime_compilation`: engines that
     compile a kernel while the program is loaded. `max_workspace_bytes`: of one plan. `heuristics`: cuDNN's modes (A, B, FALLBACK), asked
     in this order. `engines`: the only ones (CUDNN_ATTR_ENGINE_GLOBAL_INDEX) that may be used, when given; `exclude_engines`: those that
-    may not.
+    may not. `allow_kernels`: kernels of the artifact may run in place of cuDNN's engines; they add in float32, always in the same order.
     """
 
     allow_tf32: bool = True
@@ -34,11 +34,18 @@ class PlanOptions:
     heuristics: tuple[str, ...] = ("A", "FALLBACK")
     engines: tuple[int, ...] | None = None
     exclude_engines: tuple[int, ...] = ()
+    allow_kernels: bool = True
 
     def for_model(self, manifest: Manifest) -> PlanOptions:
         """These, less what the model was compiled to forbid."""
         allowed = manifest.cudnn is None or manifest.cudnn.allow_tf32
         return self if allowed else replace(self, allow_tf32=False)
+
+    def refuses_kernels(self) -> str | None:
+        """Why no kernel of the artifact may run where cuDNN has an engine; None if one may."""
+        if not self.allow_kernels:
+            return "allow_kernels=False forbids kernels of the artifact"
+        return "only certain engines are asked for" if self.engines is not None else None
 
     def refuses(self, engine: int, numerical: set[NumericalNote], behavior: set[BehaviorNote], *, float32: bool) -> str | None:
         """Why an engine of this index and with these notes may not run a graph, `float32` if none of its float tensors is narrower; None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
@@ -16,7 +17,7 @@ from ._driver import Driver
 from ._enums import Attribute, Descriptor, Type
 from .configs import knob_text
 
-__all__ = ["Plan", "PlanReport", "Queue", "Trial"]
+__all__ = ["CudnnPlan", "Plan", "PlanReport", "Queue", "Trial", "plan_name"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,16 +34,22 @@ class Queue:
 class Trial:
     """A plan that was measured: microseconds a run, alone, or why it is out. `first` is what an untuned load takes."""
 
-    engine: int
+    engine: int | None
     knobs: dict[str, int]
     workspace_bytes: int
     microseconds: float | None
     reason: str | None = None
     first: bool = False
+    kernel: str | None = None
 
     def __str__(self) -> str:
         found = f"{self.microseconds:.2f} us" if self.reason is None else self.reason
-        return f"engine {self.engine} {{{knob_text(self.knobs)}}}: {found}"
+        return f"{plan_name(self)} {{{knob_text(self.knobs)}}}: {found}"
+
+
+def plan_name(plan: Trial | PlanReport) -> str:
+    """What runs: `engine 41`, or `kernel 32x64x2x1`."""
+    return f"kernel {plan.kernel}" if plan.kernel is not None else f"engine {plan.engine}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +60,13 @@ class PlanReport:
     be built, were not taken. `origin` is `heuristics`, `tuning`, `offline` (made where the GPU was not), `stored plan`, `plan in the
     artifact`, or for either of these `engine and knobs`, made anew, and `offline` before it. `tuned` is the level of work that found it
     (offline, off, quick, full), `trials` what was measured then, best first, and `reference` what their results were compared with.
+    `kernel` is the variant of the artifact's kernel that runs in place of an `engine` of cuDNN's; its `origin` is `kernel` when nothing
+    was measured.
     """
 
     graph: str
     location: str
-    engine: int
+    engine: int | None
     knobs: dict[str, int]
     numerical_notes: tuple[str, ...]
     behavior_notes: tuple[str, ...]
@@ -69,11 +78,12 @@ class PlanReport:
     tuned: str = "off"
     trials: tuple[Trial, ...] = ()
     reference: str = ""
+    kernel: str | None = None
 
     def __str__(self) -> str:
         notes = ", ".join(self.numerical_notes + self.behavior_notes)
         from_store = f", {self.origin}" if self.origin != "heuristics" else ""
-        chosen = f"engine {self.engine} ({self.heuristic}[{self.rank}]{from_store})"
+        chosen = f"{plan_name(self)} ({self.heuristic}[{self.rank}]{from_store})"
         return f"{self.graph}: {chosen} {{{knob_text(self.knobs)}}} [{notes}] workspace {self.workspace_bytes} bytes"
 
     @classmethod
@@ -87,17 +97,41 @@ class PlanReport:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """A finalized execution plan. It must outlive every CUDA graph that was captured from it (cuDNN before 9.28)."""
+class Plan(ABC):
+    """Something that runs a graph. It must outlive every CUDA graph that was captured from it."""
 
-    descriptor: BackendDescriptor
     report: PlanReport
 
+    @abstractmethod
     def enqueue(
         self, queue: Queue, graph: Graph, pointers: Sequence[int], workspace: int, *, call: int | None = None, location: str | None = None
     ) -> None:
         """Puts one run on the queue: `pointers` are where the graph's tensors lie, in the order of the manifest. `call` and `location`
-        say on whose behalf, in errors. Raises CudnnError."""
+        say on whose behalf, in errors. Raises CudnnError, or CudaError where the plan is no plan of cuDNN's."""
+
+    @property
+    @abstractmethod
+    def code(self) -> object:
+        """What runs: the same object in copies of this plan whose reports differ."""
+
+    @abstractmethod
+    def text(self) -> str:
+        """What restores the plan on an equal machine; empty when it cannot be written."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Destroys the plan. Calling it again does nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class CudnnPlan(Plan):
+    """A finalized execution plan; its text is cuDNN's JSON."""
+
+    descriptor: BackendDescriptor
+
+    def enqueue(
+        self, queue: Queue, graph: Graph, pointers: Sequence[int], workspace: int, *, call: int | None = None, location: str | None = None
+    ) -> None:
         cudnn = queue.cudnn
         assert cudnn is not None
         what = f"graph {graph.name}" if call is None else f"graph {graph.name}, call {call}"
@@ -109,18 +143,16 @@ class Plan:
 
     @property
     def code(self) -> object:
-        """What runs: the same object in copies of this plan whose reports differ."""
         return self.descriptor
 
     def text(self) -> str:
-        """cuDNN's JSON of the plan; empty for an engine whose plans cannot be written (its release notes name some)."""
         try:
             return self.descriptor.get_text(Attribute.EXECUTION_PLAN_JSON_REPRESENTATION)
         except CudnnError:
+            # Engines whose plans cannot be written: cuDNN's release notes name some.
             return ""
 
     def close(self) -> None:
-        """Destroys the plan. Calling it again does nothing."""
         self.descriptor.close()
 
 

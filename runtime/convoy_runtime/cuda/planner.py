@@ -13,7 +13,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from convoy_runtime._abi import ConvoyCudnn
-from convoy_runtime.errors import CudnnError, PlanError
+from convoy_runtime.errors import ArtifactError, CudnnError, PlanError
 from convoy_runtime.manifest import Graph
 
 from ._cudnn import BackendDescriptor, Cudnn, version_text
@@ -21,8 +21,9 @@ from ._enums import Attribute, BehaviorNote, Descriptor, NumericalNote, Type, na
 from .configs import Config, config_of, engine_configs, heuristic_configs, knob_values
 from .errata import erratum_of
 from .fingerprint import fingerprint
+from .kernels import Kernels
 from .options import PlanOptions
-from .plan import Plan, PlanReport
+from .plan import CudnnPlan, Plan, PlanReport
 from .store import LEVELS, OFFLINE, PlanStore, Record
 
 if TYPE_CHECKING:
@@ -43,10 +44,11 @@ class Planner:
         device: BackendDescriptor | None = None,
         store: PlanStore | None = None,
         strict: bool = False,
+        kernels: Kernels | None = None,
     ) -> None:
         cudnn.require_cublaslt()
         self.options, self.strict = options, strict
-        self._cudnn, self._handle, self._device, self._store = cudnn, handle, device, store
+        self._cudnn, self._handle, self._device, self._store, self._kernels = cudnn, handle, device, store, kernels
         #: The smallest workspace that the device had no memory for.
         self._unavailable: int | None = None
 
@@ -56,20 +58,27 @@ class Planner:
         self._unavailable = size
 
     def plan(self, graph: Graph, build: Any) -> Plan:
-        """The stored plan for `graph`, else, unless `strict`, the first one of the heuristics. `build` is its native build function. Raises
-        CudnnError when the graph itself is refused and PlanError when no engine takes it, or nothing is stored and that is `strict`."""
+        """The stored plan for `graph`, else, unless `strict`, its first kernel where the artifact prefers that, else the first one of the
+        heuristics. `build` is its native build function, None for a graph that has only kernels. Raises CudnnError when the graph itself is
+        refused and PlanError when nothing takes it, or nothing is stored and that is `strict`."""
         rejected: list[str] = []
-        if (known := self.stored(graph, build, rejected)) is not None:
+        prefers_kernel = graph.preference != "plan" and self._kernels is not None
+        if (known := self.stored(graph, build, rejected, level="off" if prefers_kernel else LEVELS[0])) is not None:
             return known
-        rejected += self._others(build)
+        rejected += self._others(graph, build)
         if self.strict:
             tried = tuple(rejected) or ("no plan is stored for this graph, these options and this GPU",)
             hint = "`convoy tune` puts plans into the artifact; without strict the heuristics are asked"
             raise PlanError(graph=graph.name, location=graph.location, tried=tried, hint=hint)
+        for plan in self.candidates(graph, None, rejected, ["kernels"] if prefers_kernel else []):
+            self.keep(graph, build, plan)
+            return plan
+        if build is None:
+            raise self.no_plan(graph, rejected)
         with self.operation_graph(graph, build) as operations:
             for plan in self.candidates(graph, operations, rejected, self.options.heuristics):
                 if self._unavailable is None:
-                    self.keep(build, plan)
+                    self.keep(graph, build, plan)
                 return plan
         raise self.no_plan(graph, rejected)
 
@@ -86,38 +95,47 @@ class Planner:
         """The plan that the store has for a graph of this content, found with at least the work of `level`: as it is where cuDNN and
         driver are those that it was made with, else by engine and knobs. None when there is none that cuDNN takes; a plan that was made
         offline says less of another cuDNN than that one's own heuristics do."""
-        if self._store is None or (content := fingerprint(build)) is None:
+        if self._store is None or (content := self._content(graph, build)) is None:
             return None
         for record in self._store.load(content, repr(self.options)):
-            engine = record.report.get("engine", -1)
-            if LEVELS.index(record.level) < LEVELS.index(level) or erratum_of(graph, engine, self._cudnn.version):
+            engine = record.report.get("engine")
+            wrong = engine is not None and erratum_of(graph, engine, self._cudnn.version) is not None
+            if LEVELS.index(record.level) < LEVELS.index(level) or wrong:
                 continue
             if record.level == OFFLINE and record.cudnn != self._cudnn.version:
                 made, here = version_text(record.cudnn), version_text(self._cudnn.version)
                 rejected.append(f"{_origin(record, 'plan')}: expected one made with cuDNN {here}, got one made with {made}")
                 continue
             try:
+                if (variant := record.report.get("kernel")) is not None:
+                    return self._restore_kernel(graph, record, variant)
                 if self._store.fits(record) and record.plan:
                     return self._restore(graph, record)
                 return self._rebuild(graph, build, record, rejected)
-            except (CudnnError, _TooLarge, TypeError, KeyError, ValueError) as error:
+            except (ArtifactError, CudnnError, _TooLarge, TypeError, KeyError, ValueError) as error:
                 rejected.append(f"{_origin(record, 'plan')}: {error}")
         return None
 
-    def keep(self, build: Any, plan: Plan) -> None:
+    def keep(self, graph: Graph, build: Any, plan: Plan) -> None:
         """Puts a plan into the store."""
-        if self._store is not None and (content := fingerprint(build)) is not None:
+        if self._store is not None and (content := self._content(graph, build)) is not None:
             self._store.store(content, repr(self.options), *_written(plan))
 
-    def member(self, build: Any, plan: Plan) -> tuple[str, bytes] | None:
+    def member(self, graph: Graph, build: Any, plan: Plan) -> tuple[str, bytes] | None:
         """A plan as a member of an artifact, name and content; None when the graph has no fingerprint, or there is no store."""
-        if self._store is None or (content := fingerprint(build)) is None:
+        if self._store is None or (content := self._content(graph, build)) is None:
             return None
         return self._store.member(content, repr(self.options), *_written(plan))
 
-    def _others(self, build: Any) -> list[str]:
+    def _content(self, graph: Graph, build: Any) -> str | None:
+        """What the store knows a graph by."""
+        if build is not None:
+            return fingerprint(build)
+        return None if self._kernels is None else self._kernels.content(graph)
+
+    def _others(self, graph: Graph, build: Any) -> list[str]:
         """Plans of the artifact for this graph that are not for this GPU or these options."""
-        if self._store is None or (content := fingerprint(build)) is None:
+        if self._store is None or (content := self._content(graph, build)) is None:
             return []
         return self._store.others(content, repr(self.options))
 
@@ -128,10 +146,23 @@ class Planner:
             descriptor.set(Attribute.EXECUTION_PLAN_JSON_REPRESENTATION, Type.CHAR, record.plan.encode() + b"\0").finalize()
             (workspace,) = descriptor.get(Attribute.EXECUTION_PLAN_WORKSPACE_SIZE, Type.INT64, 1)
             self._check_workspace(workspace)
-            return Plan(descriptor, PlanReport.of_record(record.report, graph, _origin(record, "plan"), workspace_bytes=workspace))
+            report = PlanReport.of_record(record.report, graph, _origin(record, "plan"), workspace_bytes=workspace)
+            return CudnnPlan(report, descriptor)
         except BaseException:
             descriptor.close()
             raise
+
+    def _restore_kernel(self, graph: Graph, record: Record, variant: str) -> Plan:
+        if self._kernels is None or self.options.refuses_kernels() is not None:
+            message = f"kernel {variant}: the options allow no kernels"
+            raise ValueError(message)
+        assert self._store is not None
+        try:
+            plan = self._kernels.restore(graph, variant, record.plan if self._store.fits(record) else "")
+        except KeyError:
+            message = f"kernel {variant}: expected one of the artifact, got {', '.join(each.variant for each in graph.kernels) or 'none'}"
+            raise ValueError(message) from None
+        return replace(plan, report=PlanReport.of_record(record.report, graph, _origin(record, "plan")))
 
     def _rebuild(self, graph: Graph, build: Any, record: Record, rejected: list[str]) -> Plan | None:
         with self.operation_graph(graph, build) as operations:
@@ -147,7 +178,7 @@ class Planner:
             workspace_bytes=plan.report.workspace_bytes,
             numerical_notes=plan.report.numerical_notes, behavior_notes=plan.report.behavior_notes,
         )  # fmt: skip
-        return Plan(plan.descriptor, report)
+        return replace(plan, report=report)
 
     # What cuDNN offers.
 
@@ -175,7 +206,7 @@ class Planner:
     def candidates(
         self,
         graph: Graph,
-        operations: BackendDescriptor,
+        operations: BackendDescriptor | None,
         rejected: list[str],
         sources: Iterable[str],
         seen: set[tuple[object, ...]] | None = None,
@@ -183,11 +214,15 @@ class Planner:
         progress: Callable[[str], None] = lambda _: None,
     ) -> Iterator[Plan]:
         """Plans that can be built for `graph`, in the order of `sources`: modes of the heuristics, `engines` for every engine there is with
-        its default knobs, or `precompiled` for those of them that compile nothing. What cannot be built is added to `rejected` with the
-        reason. Configurations in `seen` are left out, and new ones go in there. With a `pool`, engines that compile a kernel come behind
-        the others of their source; `progress` hears of them."""
+        its default knobs, `precompiled` for those of them that compile nothing, or `kernels` for those of the artifact. What cannot be
+        built is added to `rejected` with the reason. Configurations in `seen` are left out, and new ones go in there. With a `pool`,
+        engines that compile a kernel come behind the others of their source; `progress` hears of them."""
         seen = set() if seen is None else seen
         for source in sources:
+            if source == "kernels":
+                yield from self._kernel_plans(graph, rejected)
+                continue
+            assert operations is not None, "only a graph's kernels need no operation graph"
             later: list[Config] = []
             if source in ("engines", "precompiled"):
                 configs = engine_configs(self._cudnn, operations, self._device, rejected, precompiled=source == "precompiled")
@@ -210,10 +245,12 @@ class Planner:
             if pool is not None and later:
                 yield from self._built(graph, later, rejected, pool, progress)
 
-    def neighbours(self, graph: Graph, operations: BackendDescriptor, plan: Plan, seen: set[tuple[object, ...]]) -> Iterator[Plan]:
+    def neighbours(self, graph: Graph, operations: BackendDescriptor | None, plan: Plan, seen: set[tuple[object, ...]]) -> Iterator[Plan]:
         """Plans of the same engine with another value of one knob, as far as they can be built. Configurations in `seen` are left out, and
         new ones go in there."""
         report, unused = plan.report, list[str]()
+        assert operations is not None, "only a graph with kernels alone has none"
+        assert report.engine is not None, "a kernel has no knobs"
         values = knob_values(self._cudnn, operations, report.engine, self._device)
         changes = [(name, value) for name in report.knobs for value in values.get(name, ()) if value != report.knobs[name]]
         for rank, (name, value) in enumerate(changes):
@@ -238,6 +275,15 @@ class Planner:
                 plan = self._finished(graph, config, unused, *_from_config(config))
                 if plan is not None:
                     yield plan
+
+    def _kernel_plans(self, graph: Graph, rejected: list[str]) -> Iterator[Plan]:
+        if self._kernels is None or not graph.kernels:
+            return
+        if (reason := self.options.refuses_kernels()) is not None and graph.preference != "only_kernel":
+            rejected.append(f"kernels: {reason}")
+            return
+        for kernel in self._kernels.offered(graph, rejected):
+            yield self._kernels.plan(graph, kernel, rejected)
 
     def build(self, graph: Graph, config: Config, rejected: list[str]) -> Plan | None:
         """The plan of a configuration; None, with the reason in `rejected`, when the options or cuDNN refuse it."""
@@ -264,7 +310,7 @@ class Planner:
         """The plans of configurations that the pool builds."""
         from .build_pool import Job
 
-        jobs = [Job(graph.symbol, graph.name, graph.location, config.engine, config.named_knobs) for config in configs]
+        jobs = [Job(graph.symbol or "", graph.name, graph.location, config.engine, config.named_knobs) for config in configs]
         for config, built in zip(
             configs, pool.build(jobs, lambda done: progress(f"{done} of {len(jobs)} plans of {graph.name} compiled")), strict=True
         ):
@@ -321,7 +367,7 @@ class Planner:
             rank=config.rank,
             rejected=tuple(rejected),
         )
-        return Plan(descriptor, report)
+        return CudnnPlan(report, descriptor)
 
     def _place(self, plan: BackendDescriptor) -> None:
         """Says where a plan is to run."""

@@ -79,7 +79,7 @@ def select(context: Context) -> dict[int, list[Plan]]:
                 from .tuner import TUNE_LEVELS, Tuner
 
                 found[index] = Tuner(planner, context.device, context.queue, TUNE_LEVELS[tune], context.pool).tune(graph, build, tell)
-                planner.keep(build, found[index][0])
+                planner.keep(graph, build, found[index][0])
     except BaseException:
         for plans in found.values():
             for plan in plans:

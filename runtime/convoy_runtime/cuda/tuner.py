@@ -24,7 +24,7 @@ from .accuracy import exact_plan, median_of, mismatch
 from .build_pool import BuildPool
 from .capture import Captured, Stopwatch
 from .cold_runs import capture_cold_runs
-from .plan import Plan, Queue, Trial
+from .plan import Plan, PlanReport, Queue, Trial
 from .planner import Planner, no_memory_for
 from .scratch import Scratch
 
@@ -50,8 +50,10 @@ TUNE_LEVELS: Final = {
     "full": Level("full", (("A", _ALL), ("B", _ALL), ("FALLBACK", _ALL), ("engines", _ALL)), 7, processes=True, turns=3),
 }
 
-#: A plan this much slower than the best one is not among those that the whole program decides between.
+#: A plan this much slower than the best one, or this many microseconds, is not among those that the whole program decides between: between
+#: short kernels it counts how one ends and the next begins.
 _CLOSE = 1.06
+_CLOSE_MICROSECONDS = 1.0
 _FINALISTS = 3
 #: So many of the best plans that compile nothing have their knobs turned, and again when that made the best one faster by more than this.
 _PARENTS = 3
@@ -76,7 +78,12 @@ class _Candidate:
 
     def trial(self) -> Trial:
         report = self.plan.report
-        return Trial(report.engine, report.knobs, report.workspace_bytes, self.microseconds, self.reason, self.first)
+        return Trial(report.engine, report.knobs, report.workspace_bytes, self.microseconds, self.reason, self.first, report.kernel)
+
+
+def _has_cheap_knobs(report: PlanReport) -> bool:
+    """Whether a plan is an engine's, and one that compiles nothing."""
+    return report.engine is not None and "RUNTIME_COMPILATION" not in report.behavior_notes
 
 
 class Tuner:
@@ -91,14 +98,15 @@ class Tuner:
         graph itself is refused, PlanError when no plan is left, CudaError when the device has no memory for the graph's tensors."""
         rejected: list[str] = []
         with ExitStack() as stack:
-            operations = stack.enter_context(self._planner.operation_graph(graph, build))
+            operations = None if build is None else stack.enter_context(self._planner.operation_graph(graph, build))
             seen: set[tuple[object, ...]] = set()
             plans = self._plans(graph, operations, rejected, seen, progress)
             candidates = [_Candidate(plan, first=index == 0) for index, plan in enumerate(plans)]
             if not candidates:
                 raise self._planner.no_plan(graph, rejected)
             kept: set[int] = set()
-            exact = [_Candidate(plan, first=False)] if (plan := exact_plan(self._planner, graph, operations)) is not None else []
+            plan = None if operations is None else exact_plan(self._planner, graph, operations)
+            exact = [] if plan is None else [_Candidate(plan, first=False)]
 
             def close() -> None:
                 for candidate in [*candidates, *exact]:
@@ -117,10 +125,10 @@ class Tuner:
                     self._try(graph, candidate, scratch, watch)
             reference, expected = _compare(graph, candidates, exact)
             self._time(graph, candidates, scratch, watch, stack)
-            for turn in range(self.level.turns):
+            for turn in range(0 if operations is None else self.level.turns):
                 progress(f"knobs of {graph.name}, turn {turn + 1}")
                 best = _ranked(candidates)[:_FINALISTS]
-                parents = [each.plan for each in _ranked(candidates) if "RUNTIME_COMPILATION" not in each.plan.report.behavior_notes]
+                parents = [each.plan for each in _ranked(candidates) if _has_cheap_knobs(each.plan.report)]
                 new = [each for parent in parents[:_PARENTS] for each in self._planner.neighbours(graph, operations, parent, seen)]
                 turned = [_Candidate(plan, first=False) for plan in new]
                 candidates += turned
@@ -133,7 +141,8 @@ class Tuner:
             if not ranked:
                 raise self._planner.no_plan(graph, [*rejected, *(str(each.trial()) for each in candidates)])
             trials = (*(each.trial() for each in ranked), *(each.trial() for each in candidates if each.microseconds is None))
-            limit = (ranked[0].microseconds or 0.0) * _CLOSE
+            fastest = ranked[0].microseconds or 0.0
+            limit = max(fastest * _CLOSE, fastest + _CLOSE_MICROSECONDS)
             close_calls = [each for each in ranked[:_FINALISTS] if (each.microseconds or 0.0) <= limit]
             kept.update(id(each.plan) for each in close_calls)
             said: dict[str, Any] = {"origin": "tuning", "trials": trials, "rejected": tuple(rejected), "reference": reference}
@@ -144,13 +153,16 @@ class Tuner:
         self, graph: Graph, operations: Any, rejected: list[str], seen: set[tuple[object, ...]], progress: Callable[[str], None]
     ) -> list[Plan]:
         plans: list[Plan] = []
-        for source, limit in self.level.sources:
+        # Kernels stand where an untuned load has them, so that the first plan is the one that it takes.
+        sources = [] if operations is None else list(self.level.sources)
+        sources.insert(0 if graph.preference != "plan" else len(sources), ("kernels", _ALL))
+        for source, limit in sources:
             found = self._planner.candidates(graph, operations, rejected, [source], seen, self._pool, progress)
             for plan in islice(found, limit):
                 plans.append(plan)
                 progress(f"plan {len(plans)} of {graph.name}")
         # Those that a pool built came later.
-        order = ["engines" if source == "precompiled" else source for source, _ in self.level.sources]
+        order = ["engines" if source == "precompiled" else source for source, _ in sources]
         return sorted(plans, key=lambda plan: (order.index(plan.report.heuristic), plan.report.rank))
 
     def _scratch(self, graph: Graph, candidates: list[_Candidate]) -> Scratch:

@@ -263,6 +263,7 @@ def test_kernels_are_as_wide_as_the_registers_of_the_cpu(cpu: str, lanes: int, f
     assert feature in json.loads(manifest)["host"]["features"]
 
 
+TWO = 'gpu.binary @kernels [#gpu.object<#nvvm.target, assembly = "a">, #gpu.object<#nvvm.target, assembly = "b">]'
 BINARY = 'gpu.binary @kernels [#gpu.object<#nvvm.target, {} = "text">]'
 
 
@@ -275,12 +276,12 @@ BINARY = 'gpu.binary @kernels [#gpu.object<#nvvm.target, {} = "text">]'
             "expected 'tcp.manifest' to hold dictionaries, arrays, strings and numbers, but 'a' holds {b = [1.500000e+00]}",
         ),
         (
-            f"module attributes {{tcp.manifest = {{}}}} {{ {BINARY.format('assembly')} {BINARY.format('assembly').replace('@k', '@l')} }}",
-            "expected one gpu.binary with one object",
+            f"module attributes {{tcp.manifest = {{}}}} {{ {TWO} }}",
+            "expected one object, but got 2",
         ),
         (f"module attributes {{tcp.manifest = {{}}}} {{ {BINARY.format('fatbin')} }}", "expected the object to be assembly (PTX)"),
     ],
-    ids=["no manifest", "no JSON", "two binaries", "not PTX"],
+    ids=["no manifest", "no JSON", "two objects", "not PTX"],
 )
 def test_a_module_that_cannot_be_emitted_is_an_error(module: str, message: str) -> None:
     with pytest.raises(_convoy.CompilationFailed) as failure:

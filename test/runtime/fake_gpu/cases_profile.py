@@ -68,7 +68,7 @@ def test_explain_measured(
     assert "one replay 3.00 us (calls one after another)" in printed.out
     assert "1 call, each alone: 2.12 us together; the roofline allows" in printed.out
     assert re.search(r"^0 +2\.12 +3\.00 .* 41 +compute +conv +convolution \+ add \+ relu +model\.py:12$", printed.out, re.MULTILINE)
-    assert "2.12 us  engine 41 {} workspace 512 bytes (chosen, cuDNN's first)" in printed.out
+    assert "2.12 us  engine 41 {} workspace 512 bytes (chosen, untuned choice)" in printed.out
     assert "6.13 us  engine 42 {} workspace 512 bytes\n" in printed.out
     assert "not engine 43 {}: output 0 differs from that of the median of 3 plans" in printed.out
     # What cuDNN refuses says why.

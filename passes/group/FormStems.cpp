@@ -1,0 +1,37 @@
+// Groups that a kernel of our own computes: the first layers of convolutional networks. Before the groups for cuDNN, which would take their
+// convolution alone.
+
+#include "passes/Passes.h"
+#include "passes/common/Groups.h"
+#include "passes/common/Stem.h"
+
+namespace convoy {
+#define GEN_PASS_DEF_TCPFORMSTEMSPASS
+#include "passes/Passes.h.inc"
+} // namespace convoy
+
+using namespace mlir;
+using namespace convoy;
+
+namespace {
+
+struct FormStemsPass : public convoy::impl::TcpFormStemsPassBase<FormStemsPass> {
+  using Base::Base;
+  void runOnOperation() override;
+};
+
+} // namespace
+
+void FormStemsPass::runOnOperation() {
+  auto target = getOperation()->getAttrOfType<StringAttr>(tcp::kTargetAttr);
+  if (target && target.getValue() == "cpu")
+    return;
+  for (auto pool : llvm::make_early_inc_range(getOperation().getOps<tcp::MaxPoolOp>())) {
+    std::string reason;
+    std::optional<Stem> stem = matchStem(pool, reason);
+    if (stem)
+      outlineGroup(stem->ops(), stem->conv.getLoc(), kStemAnchor, stem->pattern());
+    else if (remarks)
+      pool.emitRemark(reason);
+  }
+}

@@ -1,0 +1,28 @@
+// Graphs that a kernel of our own computes: a convolution with sums and clipping after it.
+
+#ifndef CONVOY_PASSES_KERNELS_CONVGRAPH_H
+#define CONVOY_PASSES_KERNELS_CONVGRAPH_H
+
+#include "dialect/cudnn/CudnnOps.h"
+#include <limits>
+#include <optional>
+
+namespace convoy {
+
+/// clamp(conv(x, w) + residual + bias, lower, upper). Numbers are places in the list of the graph's arguments.
+struct ConvGraph {
+  cudnn::ConvolutionOp conv;
+  std::optional<unsigned> bias, residual;
+  double lower = -std::numeric_limits<double>::infinity(), upper = std::numeric_limits<double>::infinity();
+
+  /// Pixels of the result, its channels, and products a number of it.
+  int64_t rows() const, columns() const, depth() const;
+};
+
+/// `graph` in this form: two spatial dims, no groups, 16-bit floats in channels-last memory, sums in f32. Nothing, with the reason, when it
+/// has another.
+std::optional<ConvGraph> matchConvGraph(cudnn::GraphOp graph, std::string &reason);
+
+} // namespace convoy
+
+#endif // CONVOY_PASSES_KERNELS_CONVGRAPH_H

@@ -1,0 +1,5 @@
+/* runtime/device, compiled, as bytes. */
+const unsigned char convoy_kernel_library[] = {
+#embed "convoy_device.bc"
+};
+const unsigned long convoy_kernel_library_bytes = sizeof convoy_kernel_library;

@@ -1,0 +1,70 @@
+#include "passes/kernels/Variant.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
+using namespace mlir;
+
+namespace convoy {
+
+/// The newer of two architectures, as sm_80.
+static StringRef newer(StringRef a, StringRef b) {
+  auto number = [](StringRef chip) {
+    int64_t value = 0;
+    chip.drop_until([](char c) { return c >= '0' && c <= '9'; }).consumeInteger(10, value);
+    return value;
+  };
+  return number(a) < number(b) ? b : a;
+}
+
+DictionaryAttr writeVariant(OpBuilder &builder, cudnn::GraphOp graph, const Variant &variant, StringRef chip) {
+  OpBuilder::InsertionGuard guard(builder);
+  MLIRContext *context = builder.getContext();
+  Location loc = graph.getLoc();
+  std::string name = (graph.getSymName() + "_" + variant.suffix).str();
+  if (variant.cluster > 1)
+    chip = newer(chip, "sm_90");
+  // Barriers of a cluster that order memory came with PTX 8.0.
+  StringRef features = variant.cluster > 1 ? "+ptx80" : "";
+  Attribute target = NVVM::NVVMTargetAttr::get(context, /*optLevel=*/3, "nvptx64-nvidia-cuda", chip, features);
+  auto module = gpu::GPUModuleOp::create(builder, loc, name, ArrayRef<Attribute>(target));
+
+  builder.setInsertionPointToStart(module.getBody());
+  Type pointer = LLVM::LLVMPointerType::get(context), integer = builder.getI32Type(), real = builder.getF32Type();
+  SmallVector<Type> parameters(variant.tensors.size(), pointer);
+  parameters.append(variant.integers.size(), integer);
+  parameters.append(variant.floats.size(), real);
+  auto nothing = LLVM::LLVMVoidType::get(context);
+  auto function = LLVM::LLVMFuncOp::create(builder, loc, variant.function, LLVM::LLVMFunctionType::get(nothing, parameters));
+
+  SmallVector<Type> tensors(graph.getNumArguments() + graph.getNumResults(), pointer);
+  auto kernel = LLVM::LLVMFuncOp::create(builder, loc, name, LLVM::LLVMFunctionType::get(nothing, tensors));
+  auto set = [&](StringRef attribute, Attribute value) { kernel->setAttr(attribute, value); };
+  set(NVVM::NVVMDialect::getKernelFuncAttrName(), builder.getUnitAttr());
+  set(NVVM::NVVMDialect::getMaxntidAttrName(), builder.getDenseI32ArrayAttr({static_cast<int32_t>(variant.threads)}));
+  if (variant.residents > 1)
+    set(NVVM::NVVMDialect::getMinctasmAttrName(), builder.getI32IntegerAttr(variant.residents));
+  if (variant.cluster > 1)
+    set(NVVM::NVVMDialect::getClusterDimAttrName(), builder.getDenseI32ArrayAttr({static_cast<int32_t>(variant.cluster), 1, 1}));
+  Block *body = kernel.addEntryBlock(builder);
+  builder.setInsertionPointToStart(body);
+  SmallVector<Value> arguments;
+  for (std::optional<unsigned> tensor : variant.tensors)
+    arguments.push_back(tensor ? Value(body->getArgument(*tensor)) : Value(LLVM::ZeroOp::create(builder, loc, pointer)));
+  for (int64_t value : variant.integers)
+    arguments.push_back(LLVM::ConstantOp::create(builder, loc, integer, builder.getI32IntegerAttr(value)));
+  for (double value : variant.floats)
+    arguments.push_back(LLVM::ConstantOp::create(builder, loc, real, builder.getF32FloatAttr(value)));
+  LLVM::CallOp::create(builder, loc, function, arguments);
+  LLVM::ReturnOp::create(builder, loc, ValueRange());
+
+  return builder.getDictionaryAttr({
+      builder.getNamedAttr("name", builder.getStringAttr(name)),
+      builder.getNamedAttr("variant", builder.getStringAttr(variant.suffix)),
+      builder.getNamedAttr("grid", builder.getI64IntegerAttr(variant.blocks)),
+      builder.getNamedAttr("block", builder.getI64IntegerAttr(variant.threads)),
+      builder.getNamedAttr("shared_bytes", builder.getI64IntegerAttr(variant.sharedBytes)),
+      builder.getNamedAttr("chip", builder.getStringAttr(chip)),
+  });
+}
+
+} // namespace convoy

@@ -1,0 +1,29 @@
+// One kernel for a graph: a function of the library, the numbers that it is called with, and how it is launched.
+
+#ifndef CONVOY_PASSES_KERNELS_VARIANT_H
+#define CONVOY_PASSES_KERNELS_VARIANT_H
+
+#include "dialect/cudnn/CudnnOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+
+namespace convoy {
+
+struct Variant {
+  std::string suffix;   ///< of the kernel's name, after the graph's
+  std::string function; ///< of the library
+  /// The function's pointers: tensors of the graph, its arguments first, then its results; or none.
+  llvm::SmallVector<std::optional<unsigned>> tensors;
+  llvm::SmallVector<int64_t> integers;
+  llvm::SmallVector<double> floats;
+  int64_t blocks = 0, threads = 0, sharedBytes = 0;
+  /// Blocks of a cluster; blocks that a multiprocessor is to hold at a time.
+  int64_t cluster = 1, residents = 1;
+};
+
+/// Writes the kernel into a `gpu.module` of its own before the builder's place, and returns its entry of `kKernelsAttr`. `chip` is the
+/// oldest architecture that will run it; clusters want sm_90.
+mlir::DictionaryAttr writeVariant(mlir::OpBuilder &builder, cudnn::GraphOp graph, const Variant &variant, llvm::StringRef chip);
+
+} // namespace convoy
+
+#endif // CONVOY_PASSES_KERNELS_VARIANT_H

@@ -1,0 +1,134 @@
+"""The kernels that an artifact offers its graphs, as plans: they are chosen, measured, checked and kept as cuDNN's are."""
+
+from __future__ import annotations
+
+import base64
+import ctypes
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from convoy_runtime.errors import ArtifactError, CudaError
+from convoy_runtime.manifest import Graph, GraphKernel, kernel_member
+
+from ._driver import Device, Driver
+from .plan import Plan, PlanReport, Queue
+
+__all__ = ["KernelPlan", "Kernels", "allow_shared"]
+
+#: Beyond this many bytes of shared memory a kernel has to be allowed them first.
+_SHARED_BYTES = 48 << 10
+
+
+def allow_shared(driver: Driver, function: Any, size: int) -> None:
+    """Lets the kernel `function` be launched with `size` bytes of dynamic shared memory."""
+    if size > _SHARED_BYTES:
+        attribute = driver.module.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+        driver.call("cuFuncSetAttribute", function, attribute, size)
+
+
+@dataclass(frozen=True, eq=False)
+class LoadedKernel:
+    """A kernel on the device; `image` is its machine code for this GPU."""
+
+    kernel: GraphKernel
+    function: Any
+    image: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class KernelPlan(Plan):
+    """Runs a kernel. It lives as long as the `Kernels` that it came from; its text is the kernel's machine code, in base64."""
+
+    loaded: LoadedKernel
+
+    @property
+    def code(self) -> object:
+        return self.loaded
+
+    def enqueue(
+        self, queue: Queue, graph: Graph, pointers: Sequence[int], workspace: int, *, call: int | None = None, location: str | None = None
+    ) -> None:
+        values = (ctypes.c_void_p * len(pointers))(*pointers)
+        first, step = ctypes.addressof(values), ctypes.sizeof(ctypes.c_void_p)
+        addresses = (ctypes.c_void_p * len(pointers))(*(first + index * step for index in range(len(pointers))))
+        kernel = self.loaded.kernel
+        sizes = (kernel.grid, 1, 1, kernel.block, 1, 1, kernel.shared_bytes)
+        queue.driver.call("cuLaunchKernel", self.loaded.function, *sizes, queue.stream, ctypes.addressof(addresses), 0)
+
+    def text(self) -> str:
+        return base64.b64encode(self.loaded.image).decode()
+
+    def close(self) -> None:
+        pass
+
+
+class Kernels:
+    """Compiles kernels of `members` (PTX by name) for `device` when they are asked for. `close` unloads them; nothing that was captured
+    from them may run afterwards."""
+
+    def __init__(self, device: Device, members: Mapping[str, bytes | memoryview]) -> None:
+        self._device, self._members = device, members
+        self._modules: list[Any] = []
+
+    def offered(self, graph: Graph, rejected: list[str]) -> Iterator[GraphKernel]:
+        """Kernels of `graph` that this GPU runs, in the order of the artifact; why not the others goes to `rejected`."""
+        here = self._device.capability
+        for kernel in graph.kernels:
+            if int(kernel.chip.removeprefix("sm_")) <= here:
+                yield kernel
+            else:
+                rejected.append(f"kernel {kernel.variant}: expected a GPU of at least {kernel.chip}, got sm_{here}")
+
+    def plan(self, graph: Graph, kernel: GraphKernel, rejected: Sequence[str] = (), image: bytes | None = None) -> KernelPlan:
+        """`kernel` as a plan of `graph`, from machine code where there is some. Raises ArtifactError when the driver takes neither."""
+        call = self._device.driver.call
+        try:
+            image = self._link(kernel) if image is None else image
+            buffer = ctypes.create_string_buffer(image, len(image))
+            module = call("cuModuleLoadData", ctypes.addressof(buffer))
+            self._modules.append(module)
+            function = call("cuModuleGetFunction", module, kernel.name.encode())
+            allow_shared(self._device.driver, function, kernel.shared_bytes)
+        except CudaError as error:
+            raise ArtifactError(problem=f"kernel {kernel.name} cannot be loaded: {error}", member=kernel_member(kernel.name)) from error
+        report = PlanReport(
+            graph=graph.name, location=graph.location, engine=None, kernel=kernel.variant, knobs={}, numerical_notes=(), behavior_notes=(),
+            workspace_bytes=0, heuristic="kernels", rank=graph.kernels.index(kernel), rejected=tuple(rejected), origin="kernel",
+        )  # fmt: skip
+        return KernelPlan(report, LoadedKernel(kernel, function, image))
+
+    def restore(self, graph: Graph, variant: str, text: str) -> KernelPlan:
+        """The plan of the kernel of that variant, from `text` of a plan like it, or compiled anew when there is none. Raises KeyError when
+        the artifact has no such kernel, ValueError or ArtifactError when `text` is no machine code for this GPU."""
+        kernel = {each.variant: each for each in self.offered(graph, [])}[variant]
+        return self.plan(graph, kernel, image=base64.b64decode(text, validate=True) if text else None)
+
+    def content(self, graph: Graph) -> str:
+        """A hash of what a graph that has only kernels computes: of their PTX."""
+        digest = hashlib.sha256()
+        for kernel in graph.kernels:
+            digest.update(self._members[kernel_member(kernel.name)])
+        return digest.hexdigest()
+
+    def close(self) -> None:
+        """Unloads all kernels."""
+        for module in self._modules:
+            with suppress(CudaError):
+                self._device.driver.call("cuModuleUnload", module)
+        self._modules.clear()
+
+    def _link(self, kernel: GraphKernel) -> bytes:
+        """The machine code of a kernel, by the driver's compiler."""
+        call, kind = self._device.driver.call, self._device.driver.module.CUjitInputType.CU_JIT_INPUT_PTX
+        text = bytes(self._members[kernel_member(kernel.name)]) + b"\0"
+        state = call("cuLinkCreate", 0, [], [])
+        try:
+            call("cuLinkAddData", state, kind, text, len(text), kernel.name.encode(), 0, [], [])
+            pointer, size = call("cuLinkComplete", state)
+            return ctypes.string_at(int(pointer), int(size))
+        finally:
+            with suppress(CudaError):
+                call("cuLinkDestroy", state)

@@ -1,0 +1,125 @@
+// What kernels that are written by hand need of the GPU, as functions: LLVM has no portable name for any of it. No CUDA headers are used.
+
+#ifndef CONVOY_DEVICE_H
+#define CONVOY_DEVICE_H
+
+#define DEVICE static inline __attribute__((device, always_inline))
+/// A function that generated kernels call. Geometry comes as arguments, which are constants at every call, so inlining makes each
+/// kernel as special as if it had been written for its shape.
+#define LIBRARY extern "C" __attribute__((device, always_inline))
+
+using u32 = unsigned;
+using u64 = unsigned long long;
+using f16 = _Float16;
+using bf16 = __bf16;
+
+struct alignas(8) u32x2 {
+  u32 x, y;
+};
+struct alignas(16) u32x4 {
+  u32 x, y, z, w;
+};
+struct alignas(16) f32x4 {
+  float x, y, z, w;
+};
+
+/// The dynamic shared memory of a kernel.
+extern __attribute__((shared, aligned(128))) char shared[];
+
+DEVICE u32 threadId() { return __nvvm_read_ptx_sreg_tid_x(); }
+DEVICE u32 blockId() { return __nvvm_read_ptx_sreg_ctaid_x(); }
+DEVICE void sync() { __nvvm_barrier_sync(0); }
+/// A barrier of the 128 threads that give the same `group`, counted from 0.
+DEVICE void syncGroup(u32 group) { __nvvm_barrier_sync_cnt(group + 1, 128); }
+DEVICE u32 sharedAddress(const void *pointer) { return (u32)(u64)(__attribute__((address_space(3))) const void *)pointer; }
+
+//===-- copies -----------------------------------------------------------------------------------------------------------===//
+
+/// Starts to copy 16 bytes to shared memory; zeros where not `inside`, and then nothing is read.
+DEVICE void copyAsync(u32 to, const void *from, bool inside) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(inside ? 16 : 0) : "memory");
+}
+DEVICE void commitCopies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+/// Waits until at most `pending` of the groups that were committed last are under way.
+template <int pending> DEVICE void waitCopies() { asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory"); }
+
+//===-- clusters ---------------------------------------------------------------------------------------------------------===//
+
+DEVICE void syncCluster() { asm volatile("barrier.cluster.arrive.release.aligned;\n\tbarrier.cluster.wait.acquire.aligned;" ::: "memory"); }
+/// Four floats at `address` of the shared memory of block `rank` of the cluster.
+DEVICE f32x4 loadCluster(u32 address, u32 rank) {
+  u32 there;
+  f32x4 value;
+  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address), "r"(rank));
+  asm volatile("ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [%4];"
+               : "=f"(value.x), "=f"(value.y), "=f"(value.z), "=f"(value.w)
+               : "r"(there)
+               : "memory");
+  return value;
+}
+
+//===-- tensor cores -----------------------------------------------------------------------------------------------------===//
+
+/// Four matrices of 8x8 16-bit elements: lane i gives the address of row i % 8 of matrix i / 8.
+DEVICE void loadMatrices(u32 (&to)[4], u32 address) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+               : "r"(address)
+               : "memory");
+}
+
+/// What differs between the two 16-bit types. `multiply` adds a 16x16 matrix times a 16x8 one to a 16x8 one of floats, spread over a warp
+/// as mma.m16n8k16 has it. `pack` rounds to nearest even, `max` propagates NaN.
+template <typename T> struct Element;
+
+#define CONVOY_ELEMENT(T, name)                                                                                                            \
+  template <> struct Element<T> {                                                                                                          \
+    DEVICE void multiply(float (&c)[4], const u32 (&a)[4], u32 b0, u32 b1) {                                                               \
+      asm volatile("mma.sync.aligned.m16n8k16.row.col.f32." name "." name ".f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "            \
+                   "{%0, %1, %2, %3};"                                                                                                     \
+                   : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])                                                                        \
+                   : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));                                                        \
+    }                                                                                                                                      \
+    DEVICE u32 pack(float low, float high) {                                                                                               \
+      u32 both;                                                                                                                            \
+      asm("cvt.rn." name "x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));                                                         \
+      return both;                                                                                                                         \
+    }                                                                                                                                      \
+    DEVICE u32 max(u32 a, u32 b) {                                                                                                         \
+      u32 larger;                                                                                                                          \
+      asm("max.NaN." name "x2 %0, %1, %2;" : "=r"(larger) : "r"(a), "r"(b));                                                               \
+      return larger;                                                                                                                       \
+    }                                                                                                                                      \
+  }
+CONVOY_ELEMENT(f16, "f16");
+CONVOY_ELEMENT(bf16, "bf16");
+#undef CONVOY_ELEMENT
+
+//===-- numbers ----------------------------------------------------------------------------------------------------------===//
+
+DEVICE int min(int a, int b) { return a < b ? a : b; }
+/// `value` between bounds, infinite ones being none. NaN stays NaN.
+DEVICE float clamp(float value, float lower, float upper) {
+  if (lower != -__builtin_inff())
+    asm("max.NaN.f32 %0, %1, %2;" : "=f"(value) : "f"(value), "f"(lower));
+  if (upper != __builtin_inff())
+    asm("min.NaN.f32 %0, %1, %2;" : "=f"(value) : "f"(value), "f"(upper));
+  return value;
+}
+template <typename T> DEVICE void unpack(u32 both, float &low, float &high) {
+  struct alignas(4) Pair {
+    T low, high;
+  } pair = __builtin_bit_cast(Pair, both);
+  low = (float)pair.low;
+  high = (float)pair.high;
+}
+/// Adds four 16-bit elements at `from` to `to`.
+template <typename T> DEVICE void add(f32x4 &to, const T *from) {
+  u32x2 packed = *(const u32x2 *)from;
+  float a, b, c, d;
+  unpack<T>(packed.x, a, b);
+  unpack<T>(packed.y, c, d);
+  to = {to.x + a, to.y + b, to.z + c, to.w + d};
+}
+
+#endif // CONVOY_DEVICE_H

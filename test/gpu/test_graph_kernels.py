@@ -1,0 +1,113 @@
+"""Kernels of our own in place of cuDNN's engines, on a GPU: each of them is tried and found right, beside PyTorch in float64.
+
+Cases are stored and read as those of test_kernels: `python test/gpu/test_graph_kernels.py FOLDER` writes them, CONVOY_GRAPH_KERNEL_CASES
+names the folder.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+import test_kernels
+from test_kernels import gpu  # noqa: F401 (the fixture)
+
+pytestmark = pytest.mark.gpu
+
+TOLERANCE = {"float16": 1e-2, "bfloat16": 5e-2, "float32": 5e-2}
+DTYPES = ("float16", "bfloat16")
+
+
+def build(name: str):
+    """The module and its inputs: a convolution with what follows it, or the first layers of a network."""
+    import torch
+    from torch import nn
+
+    class Residual(nn.Module):
+        def __init__(self, conv: nn.Module) -> None:
+            super().__init__()
+            self.conv = conv
+
+        def forward(self, x: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
+            return torch.relu(self.conv(x) + other)
+
+    def stem(channels: int, filters: int, taps: int, relu: nn.Module | None = None) -> nn.Module:
+        conv = nn.Conv2d(channels, filters, taps, 2, taps // 2)
+        return nn.Sequential(conv, relu or nn.ReLU(), nn.MaxPool2d(3, 2, 1))
+
+    table = {
+        "conv_3x3": (nn.Sequential(nn.Conv2d(64, 64, 3, padding=1), nn.ReLU()), [(1, 64, 14, 14)]),
+        "conv_bias": (nn.Conv2d(64, 128, 1), [(2, 64, 9, 9)]),
+        "conv_alone": (nn.Conv2d(64, 64, 3, bias=False), [(1, 64, 12, 12)]),
+        "conv_relu6": (nn.Sequential(nn.Conv2d(32, 96, 1), nn.ReLU6()), [(3, 32, 7, 7)]),
+        "conv_residual": (Residual(nn.Conv2d(64, 256, 1)), [(1, 64, 28, 28), (1, 256, 28, 28)]),
+        "conv_strided": (nn.Sequential(nn.Conv2d(128, 128, 3, 2, 1), nn.ReLU()), [(1, 128, 28, 28)]),
+        "conv_dilated": (nn.Sequential(nn.Conv2d(64, 64, 3, padding=(2, 4), dilation=(2, 4)), nn.ReLU()), [(1, 64, 15, 19)]),
+        # Channels that fill neither a step nor a tile, pixels that fill no tile.
+        "conv_odd": (nn.Sequential(nn.Conv2d(24, 40, (5, 3), padding=(2, 1)), nn.ReLU()), [(2, 24, 13, 17)]),
+        # Long sums of few tiles: shared by groups of warps, and by clusters.
+        "conv_long": (nn.Sequential(nn.Conv2d(512, 512, 3, padding=1), nn.ReLU()), [(1, 512, 7, 7)]),
+        "conv_deep": (nn.Sequential(nn.Conv2d(2048, 512, 1), nn.ReLU()), [(1, 2048, 7, 7)]),
+        "conv_deep_residual": (Residual(nn.Conv2d(1024, 256, 1)), [(1, 1024, 14, 14), (1, 256, 14, 14)]),
+        "stem_resnet": (stem(3, 64, 7), [(1, 3, 224, 224)]),
+        # Several strips a block, and a last one that is shorter.
+        "stem_batch": (stem(3, 64, 7), [(37, 3, 112, 64)]),
+        "stem_narrow": (stem(1, 32, 5), [(3, 1, 64, 96)]),
+        "stem_relu6": (stem(4, 32, 3, nn.ReLU6()), [(2, 4, 32, 32)]),
+        "stem_wide": (stem(3, 64, 7), [(1, 3, 16, 512)]),
+        "stem_point": (stem(3, 64, 1), [(1, 3, 24, 64)]),
+    }
+    torch.manual_seed(0)
+    module, shapes = table[name]
+    return module.eval(), tuple(torch.randn(shape) for shape in shapes)
+
+
+CASES = (
+    "conv_3x3", "conv_bias", "conv_alone", "conv_relu6", "conv_residual", "conv_strided", "conv_dilated", "conv_odd", "conv_long",
+    "conv_deep", "conv_deep_residual", "stem_resnet", "stem_batch", "stem_narrow", "stem_relu6", "stem_wide", "stem_point",
+)  # fmt: skip
+
+
+def write(name: str, dtype: str, folder: Path) -> None:
+    """Compiles one case, and stores what comes in and must come out beside it."""
+    test_kernels.write(name, dtype, folder, None, of=build)
+
+
+@pytest.fixture(scope="module")
+def folder(gpu: None, tmp_path_factory: pytest.TempPathFactory) -> Path:  # noqa: F811
+    given = os.environ.get("CONVOY_GRAPH_KERNEL_CASES")
+    return Path(given) if given else tmp_path_factory.mktemp("graph-kernels")
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", CASES)
+def test_every_kernel_is_right(name: str, dtype: str, folder: Path) -> None:
+    import convoy_runtime
+
+    path = folder / f"{name}.{dtype}.convoy"
+    if not path.exists():
+        write(name, dtype, folder)
+    with convoy_runtime.load(path, tune="quick", plan_cache=False) as program:
+        (graph,) = [graph for graph in program.manifest.graphs if "convolution" in graph.ops]
+        (report,) = [plan for plan in program.plans if plan.graph == graph.name]
+        tried = {trial.kernel: trial.reason for trial in report.trials if trial.kernel is not None}
+        assert tried == dict.fromkeys(kernel.variant for kernel in graph.kernels)
+        assert tried, "the case is one for kernels"
+    # Untuned, a small convolution runs on its first kernel; in poisoned memory, beside PyTorch.
+    test_kernels.run(folder, name, dtype, TOLERANCE)
+
+
+def main(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in CASES:
+        for dtype in DTYPES:
+            write(name, dtype, folder)
+    print(len(CASES) * len(DTYPES), "cases")
+
+
+if __name__ == "__main__":
+    root = Path(__file__).resolve().parents[2]
+    sys.path[:0] = [str(root / part) for part in ("python", "runtime", "test/frontend")]
+    main(Path(sys.argv[1]))

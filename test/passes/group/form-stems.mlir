@@ -1,0 +1,173 @@
+// RUN: convoy-opt %s --split-input-file --tcp-form-stems=remarks --verify-diagnostics | filecheck %s
+
+// CHECK-LABEL: func.func @stem(
+// CHECK-SAME: %[[X:.*]]: tensor<2x3x32x64xf32>, %[[W:.*]]: tensor<64x7x7x3xf16>, %[[B:.*]]: tensor<1x1x1x64xf16>)
+// CHECK-NEXT: %[[S:.*]] = tcp.isolated_group %[[X]], %[[W]], %[[B]] attributes {anchor = "stem", pattern = "cast+transpose+conv2d+bias+relu+max_pool"} {
+// CHECK: tcp.cast
+// CHECK-NEXT: tcp.transpose
+// CHECK-NEXT: tcp.conv2d
+// CHECK-NEXT: tcp.add
+// CHECK-NEXT: tcp.clamp
+// CHECK-NEXT: tcp.max_pool
+// CHECK-NEXT: tcp.yield
+// CHECK: return %[[S]]
+func.func @stem(%x: tensor<2x3x32x64xf32>, %w: tensor<64x7x7x3xf16>, %b: tensor<1x1x1x64xf16>) -> tensor<2x8x16x64xf16> {
+  %0 = tcp.cast %x : tensor<2x3x32x64xf32> -> tensor<2x3x32x64xf16>
+  %1 = tcp.transpose %0 {perm = array<i64: 0, 2, 3, 1>} : tensor<2x3x32x64xf16> -> tensor<2x32x64x3xf16>
+  %2 = tcp.conv2d %1, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 3, 3, 3, 3>, stride = array<i64: 2, 2>} : tensor<2x32x64x3xf16>, tensor<64x7x7x3xf16> -> tensor<2x16x32x64xf16>
+  %3 = tcp.add %2, %b : tensor<2x16x32x64xf16>, tensor<1x1x1x64xf16> -> tensor<2x16x32x64xf16>
+  %4 = tcp.clamp %3 {min_float = 0.0 : f32} : tensor<2x16x32x64xf16> -> tensor<2x16x32x64xf16>
+  %5 = tcp.max_pool %4 {channels_last, dilation = array<i64: 1, 1>, kernel = array<i64: 3, 3>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<2x16x32x64xf16> -> tensor<2x8x16x64xf16>
+  return %5 : tensor<2x8x16x64xf16>
+}
+
+// -----
+
+// An image of the network's own type needs no cast; relu may have an upper bound.
+// CHECK-LABEL: func.func @uncast(
+// CHECK: pattern = "transpose+conv2d+bias+relu+max_pool"
+func.func @uncast(%x: tensor<1x4x32x32xbf16>, %w: tensor<32x3x3x4xbf16>, %b: tensor<1x1x1x32xbf16>) -> tensor<1x8x8x32xbf16> {
+  %1 = tcp.transpose %x {perm = array<i64: 0, 2, 3, 1>} : tensor<1x4x32x32xbf16> -> tensor<1x32x32x4xbf16>
+  %2 = tcp.conv2d %1, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x32x32x4xbf16>, tensor<32x3x3x4xbf16> -> tensor<1x16x16x32xbf16>
+  %3 = tcp.add %2, %b : tensor<1x16x16x32xbf16>, tensor<1x1x1x32xbf16> -> tensor<1x16x16x32xbf16>
+  %4 = tcp.clamp %3 {min_float = 0.0 : f32, max_float = 6.0 : f32} : tensor<1x16x16x32xbf16> -> tensor<1x16x16x32xbf16>
+  %5 = tcp.max_pool %4 {channels_last, dilation = array<i64: 1, 1>, kernel = array<i64: 3, 3>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x16x16x32xbf16> -> tensor<1x8x8x32xbf16>
+  return %5 : tensor<1x8x8x32xbf16>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @for_cpu(
+// CHECK-NOT: isolated_group
+func.func @for_cpu(%x: tensor<1x8x8x32xf32>) -> tensor<1x4x4x32xf32> attributes {tcp.target = "cpu"} {
+  %5 = tcp.max_pool %x {channels_last, dilation = array<i64: 1, 1>, kernel = array<i64: 3, 3>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x8x8x32xf32> -> tensor<1x4x4x32xf32>
+  return %5 : tensor<1x4x4x32xf32>
+}
+
+// -----
+
+func.func @pool_alone(%x: tensor<1x8x8x32xf16>) -> tensor<1x4x4x32xf16> {
+  // expected-remark @+1 {{no stem: before it there is no image, transposed, in a convolution, with a vector added, and relu}}
+  %5 = tcp.max_pool %x {channels_last, dilation = array<i64: 1, 1>, kernel = array<i64: 3, 3>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x8x8x32xf16> -> tensor<1x4x4x32xf16>
+  return %5 : tensor<1x4x4x32xf16>
+}
+
+// -----
+
+func.func @stride_one(%x: tensor<1x4x32x32xbf16>, %w: tensor<32x3x3x4xbf16>, %b: tensor<1x1x1x32xbf16>) -> tensor<1x16x16x32xbf16> {
+  %1 = tcp.transpose %x {perm = array<i64: 0, 2, 3, 1>} : tensor<1x4x32x32xbf16> -> tensor<1x32x32x4xbf16>
+  %2 = tcp.conv2d %1, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 1, 1>} : tensor<1x32x32x4xbf16>, tensor<32x3x3x4xbf16> -> tensor<1x32x32x32xbf16>
+  %3 = tcp.add %2, %b : tensor<1x32x32x32xbf16>, tensor<1x1x1x32xbf16> -> tensor<1x32x32x32xbf16>
+  %4 = tcp.clamp %3 {min_float = 0.0 : f32} : tensor<1x32x32x32xbf16> -> tensor<1x32x32x32xbf16>
+  // expected-remark @+1 {{no stem: the convolution has other than two channels-last spatial dims, stride 2, no dilation and no groups}}
+  %5 = tcp.max_pool %4 {channels_last, dilation = array<i64: 1, 1>, kernel = array<i64: 3, 3>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x32x32x32xbf16> -> tensor<1x16x16x32xbf16>
+  return %5 : tensor<1x16x16x32xbf16>
+}
+
+// -----
+
+func.func @dilated(%x: tensor<1x4x32x32xbf16>, %w: tensor<32x3x3x4xbf16>, %b: tensor<1x1x1x32xbf16>) -> tensor<1x8x8x32xbf16> {
+  %1 = tcp.transpose %x {perm = array<i64: 0, 2, 3, 1>} : tensor<1x4x32x32xbf16> -> tensor<1x32x32x4xbf16>
+  %2 = tcp.conv2d %1, %w {channels_last, dilation = array<i64: 2, 2>, pad = array<i64: 2, 2, 2, 2>, stride = array<i64: 2, 2>} : tensor<1x32x32x4xbf16>, tensor<32x3x3x4xbf16> -> tensor<1x16x16x32xbf16>
+  %3 = tcp.add %2, %b : tensor<1x16x16x32xbf16>, tensor<1x1x1x32xbf16> -> tensor<1x16x16x32xbf16>
+  %4 = tcp.clamp %3 {min_float = 0.0 : f32} : tensor<1x16x16x32xbf16> -> tensor<1x16x16x32xbf16>
+  // expected-remark @+1 {{no stem: the convolution has other than two channels-last spatial dims, stride 2, no dilation and no groups}}
+  %5 = tcp.max_pool %4 {channels_last, dilation = array<i64: 1, 1>, kernel = array<i64: 3, 3>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x16x16x32xbf16> -> tensor<1x8x8x32xbf16>
+  return %5 : tensor<1x8x8x32xbf16>
+}
+
+// -----
+
+func.func @in_f32(%x: tensor<1x4x32x32xf32>, %w: tensor<32x3x3x4xf32>, %b: tensor<1x1x1x32xf32>) -> tensor<1x8x8x32xf32> {
+  %1 = tcp.transpose %x {perm = array<i64: 0, 2, 3, 1>} : tensor<1x4x32x32xf32> -> tensor<1x32x32x4xf32>
+  %2 = tcp.conv2d %1, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x32x32x4xf32>, tensor<32x3x3x4xf32> -> tensor<1x16x16x32xf32>
+  %3 = tcp.add %2, %b : tensor<1x16x16x32xf32>, tensor<1x1x1x32xf32> -> tensor<1x16x16x32xf32>
+  %4 = tcp.clamp %3 {min_float = 0.0 : f32} : tensor<1x16x16x32xf32> -> tensor<1x16x16x32xf32>
+  // expected-remark @+1 {{no stem: it computes in neither f16 nor bf16, from neither that nor f32}}
+  %5 = tcp.max_pool %4 {channels_last, dilation = array<i64: 1, 1>, kernel = array<i64: 3, 3>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x16x16x32xf32> -> tensor<1x8x8x32xf32>
+  return %5 : tensor<1x8x8x32xf32>
+}
+
+// -----
+
+func.func @many_channels(%x: tensor<1x5x32x32xbf16>, %w: tensor<32x3x3x5xbf16>, %b: tensor<1x1x1x32xbf16>) -> tensor<1x8x8x32xbf16> {
+  %1 = tcp.transpose %x {perm = array<i64: 0, 2, 3, 1>} : tensor<1x5x32x32xbf16> -> tensor<1x32x32x5xbf16>
+  %2 = tcp.conv2d %1, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x32x32x5xbf16>, tensor<32x3x3x5xbf16> -> tensor<1x16x16x32xbf16>
+  %3 = tcp.add %2, %b : tensor<1x16x16x32xbf16>, tensor<1x1x1x32xbf16> -> tensor<1x16x16x32xbf16>
+  %4 = tcp.clamp %3 {min_float = 0.0 : f32} : tensor<1x16x16x32xbf16> -> tensor<1x16x16x32xbf16>
+  // expected-remark @+1 {{no stem: the filter is no odd square of up to 7, padded by its half, from at most 4 channels to 32 or 64}}
+  %5 = tcp.max_pool %4 {channels_last, dilation = array<i64: 1, 1>, kernel = array<i64: 3, 3>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x16x16x32xbf16> -> tensor<1x8x8x32xbf16>
+  return %5 : tensor<1x8x8x32xbf16>
+}
+
+// -----
+
+func.func @unpadded(%x: tensor<1x4x32x32xbf16>, %w: tensor<32x3x3x4xbf16>, %b: tensor<1x1x1x32xbf16>) -> tensor<1x8x8x32xbf16> {
+  %1 = tcp.transpose %x {perm = array<i64: 0, 2, 3, 1>} : tensor<1x4x32x32xbf16> -> tensor<1x32x32x4xbf16>
+  %2 = tcp.conv2d %1, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 2, 2>} : tensor<1x32x32x4xbf16>, tensor<32x3x3x4xbf16> -> tensor<1x15x15x32xbf16>
+  %3 = tcp.add %2, %b : tensor<1x15x15x32xbf16>, tensor<1x1x1x32xbf16> -> tensor<1x15x15x32xbf16>
+  %4 = tcp.clamp %3 {min_float = 0.0 : f32} : tensor<1x15x15x32xbf16> -> tensor<1x15x15x32xbf16>
+  // expected-remark @+1 {{no stem: the filter is no odd square of up to 7, padded by its half, from at most 4 channels to 32 or 64}}
+  %5 = tcp.max_pool %4 {channels_last, dilation = array<i64: 1, 1>, kernel = array<i64: 3, 3>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x15x15x32xbf16> -> tensor<1x8x8x32xbf16>
+  return %5 : tensor<1x8x8x32xbf16>
+}
+
+// -----
+
+func.func @odd_filters(%x: tensor<1x4x32x32xbf16>, %w: tensor<48x3x3x4xbf16>, %b: tensor<1x1x1x48xbf16>) -> tensor<1x8x8x48xbf16> {
+  %1 = tcp.transpose %x {perm = array<i64: 0, 2, 3, 1>} : tensor<1x4x32x32xbf16> -> tensor<1x32x32x4xbf16>
+  %2 = tcp.conv2d %1, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x32x32x4xbf16>, tensor<48x3x3x4xbf16> -> tensor<1x16x16x48xbf16>
+  %3 = tcp.add %2, %b : tensor<1x16x16x48xbf16>, tensor<1x1x1x48xbf16> -> tensor<1x16x16x48xbf16>
+  %4 = tcp.clamp %3 {min_float = 0.0 : f32} : tensor<1x16x16x48xbf16> -> tensor<1x16x16x48xbf16>
+  // expected-remark @+1 {{no stem: the filter is no odd square of up to 7, padded by its half, from at most 4 channels to 32 or 64}}
+  %5 = tcp.max_pool %4 {channels_last, dilation = array<i64: 1, 1>, kernel = array<i64: 3, 3>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x16x16x48xbf16> -> tensor<1x8x8x48xbf16>
+  return %5 : tensor<1x8x8x48xbf16>
+}
+
+// -----
+
+func.func @narrow(%x: tensor<1x4x32x48xbf16>, %w: tensor<32x3x3x4xbf16>, %b: tensor<1x1x1x32xbf16>) -> tensor<1x8x12x32xbf16> {
+  %1 = tcp.transpose %x {perm = array<i64: 0, 2, 3, 1>} : tensor<1x4x32x48xbf16> -> tensor<1x32x48x4xbf16>
+  %2 = tcp.conv2d %1, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x32x48x4xbf16>, tensor<32x3x3x4xbf16> -> tensor<1x16x24x32xbf16>
+  %3 = tcp.add %2, %b : tensor<1x16x24x32xbf16>, tensor<1x1x1x32xbf16> -> tensor<1x16x24x32xbf16>
+  %4 = tcp.clamp %3 {min_float = 0.0 : f32} : tensor<1x16x24x32xbf16> -> tensor<1x16x24x32xbf16>
+  // expected-remark @+1 {{no stem: the image's height is no multiple of 4, or its width none of 32 up to 512}}
+  %5 = tcp.max_pool %4 {channels_last, dilation = array<i64: 1, 1>, kernel = array<i64: 3, 3>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x16x24x32xbf16> -> tensor<1x8x12x32xbf16>
+  return %5 : tensor<1x8x12x32xbf16>
+}
+
+// -----
+
+func.func @swapped(%x: tensor<1x4x32x32xbf16>, %w: tensor<32x3x3x4xbf16>, %b: tensor<1x1x1x32xbf16>) -> tensor<1x8x8x32xbf16> {
+  %1 = tcp.transpose %x {perm = array<i64: 0, 3, 2, 1>} : tensor<1x4x32x32xbf16> -> tensor<1x32x32x4xbf16>
+  %2 = tcp.conv2d %1, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x32x32x4xbf16>, tensor<32x3x3x4xbf16> -> tensor<1x16x16x32xbf16>
+  %3 = tcp.add %2, %b : tensor<1x16x16x32xbf16>, tensor<1x1x1x32xbf16> -> tensor<1x16x16x32xbf16>
+  %4 = tcp.clamp %3 {min_float = 0.0 : f32} : tensor<1x16x16x32xbf16> -> tensor<1x16x16x32xbf16>
+  // expected-remark @+1 {{no stem: the image is not in planes}}
+  %5 = tcp.max_pool %4 {channels_last, dilation = array<i64: 1, 1>, kernel = array<i64: 3, 3>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x16x16x32xbf16> -> tensor<1x8x8x32xbf16>
+  return %5 : tensor<1x8x8x32xbf16>
+}
+
+// -----
+
+func.func @no_relu(%x: tensor<1x4x32x32xbf16>, %w: tensor<32x3x3x4xbf16>, %b: tensor<1x1x1x32xbf16>) -> tensor<1x8x8x32xbf16> {
+  %1 = tcp.transpose %x {perm = array<i64: 0, 2, 3, 1>} : tensor<1x4x32x32xbf16> -> tensor<1x32x32x4xbf16>
+  %2 = tcp.conv2d %1, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x32x32x4xbf16>, tensor<32x3x3x4xbf16> -> tensor<1x16x16x32xbf16>
+  %3 = tcp.add %2, %b : tensor<1x16x16x32xbf16>, tensor<1x1x1x32xbf16> -> tensor<1x16x16x32xbf16>
+  %4 = tcp.clamp %3 {min_float = -1.0 : f32} : tensor<1x16x16x32xbf16> -> tensor<1x16x16x32xbf16>
+  // expected-remark @+1 {{no stem: what follows the convolution is no vector over channels, or no relu}}
+  %5 = tcp.max_pool %4 {channels_last, dilation = array<i64: 1, 1>, kernel = array<i64: 3, 3>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x16x16x32xbf16> -> tensor<1x8x8x32xbf16>
+  return %5 : tensor<1x8x8x32xbf16>
+}
+
+// -----
+
+func.func @large_window(%x: tensor<1x4x32x32xbf16>, %w: tensor<32x3x3x4xbf16>, %b: tensor<1x1x1x32xbf16>) -> tensor<1x16x16x32xbf16> {
+  %1 = tcp.transpose %x {perm = array<i64: 0, 2, 3, 1>} : tensor<1x4x32x32xbf16> -> tensor<1x32x32x4xbf16>
+  %2 = tcp.conv2d %1, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x32x32x4xbf16>, tensor<32x3x3x4xbf16> -> tensor<1x16x16x32xbf16>
+  %3 = tcp.add %2, %b : tensor<1x16x16x32xbf16>, tensor<1x1x1x32xbf16> -> tensor<1x16x16x32xbf16>
+  %4 = tcp.clamp %3 {min_float = 0.0 : f32} : tensor<1x16x16x32xbf16> -> tensor<1x16x16x32xbf16>
+  // expected-remark @+1 {{no stem: the pooling has no windows of 3 with stride 2, padding 1 and no dilation}}
+  %5 = tcp.max_pool %4 {channels_last, dilation = array<i64: 1, 1>, kernel = array<i64: 3, 3>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 1, 1>} : tensor<1x16x16x32xbf16> -> tensor<1x16x16x32xbf16>
+  return %5 : tensor<1x16x16x32xbf16>
+}

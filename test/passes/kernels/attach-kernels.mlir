@@ -1,0 +1,196 @@
+// RUN: convoy-opt %s --split-input-file --cudnn-attach-kernels=remarks --verify-diagnostics | filecheck %s
+
+// Sums in any order, then one relu: each kernel is a module of its own, with the graph's geometry as constants.
+// CHECK: gpu.module @full_32x32x2x1 [#nvvm.target<O = 3, chip = "sm_80">] {
+// CHECK-NEXT: llvm.func @convoy_conv_f16_32x32(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i32,
+// CHECK: llvm.func @full_32x32x2x1(%[[X:.*]]: !llvm.ptr, %[[W:.*]]: !llvm.ptr, %[[B:.*]]: !llvm.ptr, %[[R:.*]]: !llvm.ptr, %[[Y:.*]]: !llvm.ptr) attributes {nvvm.kernel, nvvm.maxntid = array<i32: 256>}
+// CHECK: llvm.mlir.constant(56 : i32)
+// CHECK: llvm.call @convoy_conv_f16_32x32(%[[X]], %[[W]], %[[B]], %[[R]], %[[Y]],
+// CHECK: gpu.module @full_32x64x2x1
+// CHECK: cudnn.graph @full(
+// CHECK-SAME: cudnn.kernels = [{block = 256 : i64, chip = "sm_80", grid = 196 : i64, name = "full_32x32x2x1", shared_bytes = 65536 : i64, variant = "32x32x2x1"}
+// CHECK-SAME: cudnn.preference = "kernel"
+cudnn.graph @full(%x: !cudnn.tensor_desc<1x64x56x56xf16, NHWC>, %w: !cudnn.tensor_desc<64x64x3x3xf16, NHWC>, %b: !cudnn.tensor_desc<1x64x1x1xf16, NHWC>, %r: !cudnn.tensor_desc<1x64x56x56xf16, NHWC>) -> !cudnn.tensor_desc<1x64x56x56xf16, NHWC> {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1x64x56x56xf16, NHWC>, !cudnn.tensor_desc<64x64x3x3xf16, NHWC> -> !cudnn.tensor_desc<1x64x56x56xf32, NHWC>
+  %1 = cudnn.pointwise add(%0, %r) type = f32 : !cudnn.tensor_desc<1x64x56x56xf32, NHWC>, !cudnn.tensor_desc<1x64x56x56xf16, NHWC> -> !cudnn.tensor_desc<1x64x56x56xf32, NHWC>
+  %2 = cudnn.pointwise add(%1, %b) type = f32 : !cudnn.tensor_desc<1x64x56x56xf32, NHWC>, !cudnn.tensor_desc<1x64x1x1xf16, NHWC> -> !cudnn.tensor_desc<1x64x56x56xf32, NHWC>
+  %3 = cudnn.pointwise relu_fwd(%2) type = f32 lower_clip = 0.0 : !cudnn.tensor_desc<1x64x56x56xf32, NHWC> -> !cudnn.tensor_desc<1x64x56x56xf16, NHWC>
+  cudnn.return %3 : !cudnn.tensor_desc<1x64x56x56xf16, NHWC>
+}
+
+// -----
+
+// Few tiles: a cluster shares the sum, which takes a newer architecture and its barriers; or four groups of warps do.
+// CHECK: gpu.module @few_32x32x1x4 [#nvvm.target<O = 3, chip = "sm_90", features = "+ptx80">]
+// CHECK: llvm.func @few_32x32x1x4({{.*}}nvvm.cluster_dim = array<i32: 4, 1, 1>
+// CHECK: gpu.module @few_32x32x4x1 [#nvvm.target<O = 3, chip = "sm_80">]
+// CHECK: cudnn.graph @few(
+// CHECK-SAME: chip = "sm_90", grid = 56 : i64, name = "few_32x32x1x4"
+cudnn.graph @few(%x: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, %w: !cudnn.tensor_desc<64x64x3x3xf16, NHWC>) -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC> {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, !cudnn.tensor_desc<64x64x3x3xf16, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf32, NHWC>
+  %1 = cudnn.pointwise relu_fwd(%0) type = f32 lower_clip = 0.0 : !cudnn.tensor_desc<1x64x14x14xf32, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC>
+  cudnn.return %1 : !cudnn.tensor_desc<1x64x14x14xf16, NHWC>
+}
+
+// -----
+
+// Too large for one of them to be the first choice: offered, measured, and cuDNN's first plan until then.
+// CHECK: cudnn.graph @middle(
+// CHECK-SAME: cudnn.preference = "plan"
+cudnn.graph @middle(%x: !cudnn.tensor_desc<2x64x112x112xf16, NHWC>, %w: !cudnn.tensor_desc<64x64x3x3xf16, NHWC>) -> !cudnn.tensor_desc<2x64x112x112xf16, NHWC> {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<2x64x112x112xf16, NHWC>, !cudnn.tensor_desc<64x64x3x3xf16, NHWC> -> !cudnn.tensor_desc<2x64x112x112xf32, NHWC>
+  %1 = cudnn.pointwise relu_fwd(%0) type = f32 lower_clip = 0.0 : !cudnn.tensor_desc<2x64x112x112xf32, NHWC> -> !cudnn.tensor_desc<2x64x112x112xf16, NHWC>
+  cudnn.return %1 : !cudnn.tensor_desc<2x64x112x112xf16, NHWC>
+}
+
+// -----
+
+// expected-remark @+1 {{no kernel of our own: the convolution is large enough for cuDNN's kernels}}
+cudnn.graph @large(%x: !cudnn.tensor_desc<64x64x112x112xf16, NHWC>, %w: !cudnn.tensor_desc<64x64x3x3xf16, NHWC>) -> !cudnn.tensor_desc<64x64x112x112xf16, NHWC> {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<64x64x112x112xf16, NHWC>, !cudnn.tensor_desc<64x64x3x3xf16, NHWC> -> !cudnn.tensor_desc<64x64x112x112xf32, NHWC>
+  %1 = cudnn.pointwise relu_fwd(%0) type = f32 lower_clip = 0.0 : !cudnn.tensor_desc<64x64x112x112xf32, NHWC> -> !cudnn.tensor_desc<64x64x112x112xf16, NHWC>
+  cudnn.return %1 : !cudnn.tensor_desc<64x64x112x112xf16, NHWC>
+}
+
+// -----
+
+// expected-remark @+1 {{no kernel of our own: it does not begin with a convolution over two spatial dims}}
+cudnn.graph @no_conv(%x: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, %w: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>) -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC> {
+  %1 = cudnn.pointwise add(%x, %w) type = f32 : !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, !cudnn.tensor_desc<1x64x14x14xf16, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC>
+  cudnn.return %1 : !cudnn.tensor_desc<1x64x14x14xf16, NHWC>
+}
+
+// -----
+
+// expected-remark @+1 {{no kernel of our own: the convolution is turned around, scaled, or does not add in f32}}
+cudnn.graph @turned(%x: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, %w: !cudnn.tensor_desc<64x64x3x3xf16, NHWC>) -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC> {
+  %0 = cudnn.convolution(%x, %w) kind = convolution type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, !cudnn.tensor_desc<64x64x3x3xf16, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf32, NHWC>
+  %1 = cudnn.pointwise relu_fwd(%0) type = f32 lower_clip = 0.0 : !cudnn.tensor_desc<1x64x14x14xf32, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC>
+  cudnn.return %1 : !cudnn.tensor_desc<1x64x14x14xf16, NHWC>
+}
+
+// -----
+
+// expected-remark @+1 {{no kernel of our own: elements are neither f16 nor bf16}}
+cudnn.graph @in_f32(%x: !cudnn.tensor_desc<1x64x14x14xf32, NHWC>, %w: !cudnn.tensor_desc<64x64x3x3xf32, NHWC>) -> !cudnn.tensor_desc<1x64x14x14xf32, NHWC> {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1x64x14x14xf32, NHWC>, !cudnn.tensor_desc<64x64x3x3xf32, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf32, NHWC>
+  %1 = cudnn.pointwise relu_fwd(%0) type = f32 lower_clip = 0.0 : !cudnn.tensor_desc<1x64x14x14xf32, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf32, NHWC>
+  cudnn.return %1 : !cudnn.tensor_desc<1x64x14x14xf32, NHWC>
+}
+
+// -----
+
+// expected-remark @+1 {{no kernel of our own: input and filter are not two arguments of one type in packed channels-last memory}}
+cudnn.graph @planes(%x: !cudnn.tensor_desc<1x64x14x14xf16, NCHW>, %w: !cudnn.tensor_desc<64x64x3x3xf16, NHWC>) -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC> {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1x64x14x14xf16, NCHW>, !cudnn.tensor_desc<64x64x3x3xf16, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf32, NHWC>
+  %1 = cudnn.pointwise relu_fwd(%0) type = f32 lower_clip = 0.0 : !cudnn.tensor_desc<1x64x14x14xf32, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC>
+  cudnn.return %1 : !cudnn.tensor_desc<1x64x14x14xf16, NHWC>
+}
+
+// -----
+
+// expected-remark @+1 {{no kernel of our own: the convolution has groups}}
+cudnn.graph @groups(%x: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, %w: !cudnn.tensor_desc<64x32x3x3xf16, NHWC>) -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC> {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, !cudnn.tensor_desc<64x32x3x3xf16, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf32, NHWC>
+  %1 = cudnn.pointwise relu_fwd(%0) type = f32 lower_clip = 0.0 : !cudnn.tensor_desc<1x64x14x14xf32, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC>
+  cudnn.return %1 : !cudnn.tensor_desc<1x64x14x14xf16, NHWC>
+}
+
+// -----
+
+// expected-remark @+1 {{no kernel of our own: channels are no multiple of 8}}
+cudnn.graph @channels(%x: !cudnn.tensor_desc<1x12x14x14xf16, NHWC>, %w: !cudnn.tensor_desc<64x12x3x3xf16, NHWC>) -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC> {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1x12x14x14xf16, NHWC>, !cudnn.tensor_desc<64x12x3x3xf16, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf32, NHWC>
+  %1 = cudnn.pointwise relu_fwd(%0) type = f32 lower_clip = 0.0 : !cudnn.tensor_desc<1x64x14x14xf32, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC>
+  cudnn.return %1 : !cudnn.tensor_desc<1x64x14x14xf16, NHWC>
+}
+
+// -----
+
+// expected-remark @+1 {{no kernel of our own: sums are not with one vector over channels and one tensor like the result, of the elements of the input}}
+cudnn.graph @broadcast(%x: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, %w: !cudnn.tensor_desc<64x64x3x3xf16, NHWC>, %b: !cudnn.tensor_desc<1x1x14x14xf16, NHWC>) -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC> {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, !cudnn.tensor_desc<64x64x3x3xf16, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf32, NHWC>
+  %1 = cudnn.pointwise add(%0, %b) type = f32 : !cudnn.tensor_desc<1x64x14x14xf32, NHWC>, !cudnn.tensor_desc<1x1x14x14xf16, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC>
+  cudnn.return %1 : !cudnn.tensor_desc<1x64x14x14xf16, NHWC>
+}
+
+// -----
+
+// expected-remark @+1 {{no kernel of our own: what follows the convolution is not a chain of pointwise operations}}
+cudnn.graph @twice(%x: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, %w: !cudnn.tensor_desc<64x64x3x3xf16, NHWC>) -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC> {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, !cudnn.tensor_desc<64x64x3x3xf16, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf32, NHWC>
+  %1 = cudnn.pointwise add(%0, %0) type = f32 : !cudnn.tensor_desc<1x64x14x14xf32, NHWC>, !cudnn.tensor_desc<1x64x14x14xf32, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC>
+  cudnn.return %1 : !cudnn.tensor_desc<1x64x14x14xf16, NHWC>
+}
+
+// -----
+
+// expected-remark @+1 {{no kernel of our own: sums are not with one vector over channels and one tensor like the result, of the elements of the input}}
+cudnn.graph @two_vectors(%x: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, %w: !cudnn.tensor_desc<64x64x3x3xf16, NHWC>, %b: !cudnn.tensor_desc<1x64x1x1xf16, NHWC>, %c: !cudnn.tensor_desc<1x64x1x1xf16, NHWC>) -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC> {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, !cudnn.tensor_desc<64x64x3x3xf16, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf32, NHWC>
+  %1 = cudnn.pointwise add(%0, %b) type = f32 : !cudnn.tensor_desc<1x64x14x14xf32, NHWC>, !cudnn.tensor_desc<1x64x1x1xf16, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf32, NHWC>
+  %2 = cudnn.pointwise add(%1, %c) type = f32 : !cudnn.tensor_desc<1x64x14x14xf32, NHWC>, !cudnn.tensor_desc<1x64x1x1xf16, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC>
+  cudnn.return %2 : !cudnn.tensor_desc<1x64x14x14xf16, NHWC>
+}
+
+// -----
+
+// expected-remark @+1 {{no kernel of our own: relu has a slope, or does not propagate NaN}}
+cudnn.graph @sloped(%x: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, %w: !cudnn.tensor_desc<64x64x3x3xf16, NHWC>) -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC> {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, !cudnn.tensor_desc<64x64x3x3xf16, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf32, NHWC>
+  %1 = cudnn.pointwise relu_fwd(%0) type = f32 lower_clip_slope = 0.1 : !cudnn.tensor_desc<1x64x14x14xf32, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC>
+  cudnn.return %1 : !cudnn.tensor_desc<1x64x14x14xf16, NHWC>
+}
+
+// -----
+
+// expected-remark @+1 {{no kernel of our own: what follows the convolution is not a chain of pointwise operations}}
+cudnn.graph @no_chain(%x: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, %w: !cudnn.tensor_desc<64x64x3x3xf16, NHWC>, %b: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>) -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC> {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, !cudnn.tensor_desc<64x64x3x3xf16, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf32, NHWC>
+  %1 = cudnn.pointwise add(%b, %b) type = f32 : !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, !cudnn.tensor_desc<1x64x14x14xf16, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC>
+  cudnn.return %1 : !cudnn.tensor_desc<1x64x14x14xf16, NHWC>
+}
+
+// -----
+
+// expected-remark @+1 {{no kernel of our own: a pointwise operation scales its operands or does not compute in f32}}
+cudnn.graph @scaled(%x: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, %w: !cudnn.tensor_desc<64x64x3x3xf16, NHWC>, %b: !cudnn.tensor_desc<1x64x1x1xf16, NHWC>) -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC> {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, !cudnn.tensor_desc<64x64x3x3xf16, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf32, NHWC>
+  %1 = cudnn.pointwise add(%0, %b) type = f32 alpha2 = 2.0 : !cudnn.tensor_desc<1x64x14x14xf32, NHWC>, !cudnn.tensor_desc<1x64x1x1xf16, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC>
+  cudnn.return %1 : !cudnn.tensor_desc<1x64x14x14xf16, NHWC>
+}
+
+// -----
+
+// expected-remark @+1 {{no kernel of our own: a value in between is rounded}}
+cudnn.graph @rounded(%x: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, %w: !cudnn.tensor_desc<64x64x3x3xf16, NHWC>) -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC> {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, !cudnn.tensor_desc<64x64x3x3xf16, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC>
+  %1 = cudnn.pointwise relu_fwd(%0) type = f32 lower_clip = 0.0 : !cudnn.tensor_desc<1x64x14x14xf16, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC>
+  cudnn.return %1 : !cudnn.tensor_desc<1x64x14x14xf16, NHWC>
+}
+
+// -----
+
+// expected-remark @+1 {{no kernel of our own: it computes sigmoid_fwd, which is not a sum before one relu}}
+cudnn.graph @sigmoid(%x: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, %w: !cudnn.tensor_desc<64x64x3x3xf16, NHWC>) -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC> {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, !cudnn.tensor_desc<64x64x3x3xf16, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf32, NHWC>
+  %1 = cudnn.pointwise sigmoid_fwd(%0) type = f32 : !cudnn.tensor_desc<1x64x14x14xf32, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC>
+  cudnn.return %1 : !cudnn.tensor_desc<1x64x14x14xf16, NHWC>
+}
+
+// -----
+
+// expected-remark @+1 {{no kernel of our own: its one result is not what the last operation computes, in packed channels-last memory}}
+cudnn.graph @wide_result(%x: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, %w: !cudnn.tensor_desc<64x64x3x3xf16, NHWC>) -> !cudnn.tensor_desc<1x64x14x14xf32, NHWC> {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, !cudnn.tensor_desc<64x64x3x3xf16, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf32, NHWC>
+  cudnn.return %0 : !cudnn.tensor_desc<1x64x14x14xf32, NHWC>
+}
+
+// -----
+
+// expected-error @+1 {{expects a form that there is a kernel for, because it is marked 'only_kernel', but it is not identity, convolution, sum, relu and max pooling in a row}}
+cudnn.graph @marked(%x: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, %w: !cudnn.tensor_desc<64x64x3x3xf16, NHWC>) -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC> attributes {cudnn.preference = "only_kernel"} {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, !cudnn.tensor_desc<64x64x3x3xf16, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf32, NHWC>
+  %1 = cudnn.pointwise relu_fwd(%0) type = f32 lower_clip = 0.0 : !cudnn.tensor_desc<1x64x14x14xf32, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC>
+  cudnn.return %1 : !cudnn.tensor_desc<1x64x14x14xf16, NHWC>
+}
