@@ -87,13 +87,16 @@ def prepare(cases: Sequence[Asked], folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     index = {case.key: {"reduction": case.reduction} for case in cases if isinstance(case, OperationCase) and case.reduction is not None}
     built = [case for case in cases if case.key not in index]
-    chunks = [built[i : i + _CHUNK] for i in range(0, len(built), _CHUNK)]
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
+    jobs = os.cpu_count() or 1
+    size = min(_CHUNK, -(-len(built) // jobs)) or 1
+    chunks = [built[i : i + size] for i in range(0, len(built), size)]
+    with ThreadPoolExecutor(jobs + 1) as pool:
+        stubs = pool.submit(write_stubs, folder / "stubs", _tool("clang"), ROOT / "test/runtime/cublaslt_stub.c")
         parts = list(pool.map(lambda item: _compile(item[0], item[1], folder), enumerate(chunks)))
+        stubs.result()
     for part in parts:
         index |= part
     (folder / "index.json").write_text(json.dumps(index, indent=0))
-    write_stubs(folder / "stubs", _tool("clang"), ROOT / "test/runtime/cublaslt_stub.c")
 
 
 def ask_offline(folder: Path, answers: Path) -> dict[str, Any]:

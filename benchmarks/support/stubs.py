@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import re
 import subprocess
+import tempfile
 from pathlib import Path
 
 __all__ = ["write_stubs"]
@@ -75,9 +77,20 @@ def _sources(cublaslt: Path) -> dict[str, str]:
     return {"libcuda.so.1": driver, "libnvrtc.so.13": compiler, "libcublasLt.so.13": cublaslt.read_text()}
 
 
+@functools.cache
+def _compiled(clang: str, cublaslt: Path) -> dict[str, bytes]:
+    """The libraries by name. Reading cuDNN's takes a second or two."""
+    libraries = {}
+    for name, source in _sources(cublaslt).items():
+        flags = ["-w", "-O1", "-shared", "-fPIC", f"-Wl,-soname,{name}", "-x", "c", "-"]
+        with tempfile.NamedTemporaryFile() as file:
+            subprocess.run([clang, *flags, "-o", file.name], input=source, text=True, check=True)
+            libraries[name] = Path(file.name).read_bytes()
+    return libraries
+
+
 def write_stubs(folder: Path, clang: str, cublaslt: Path) -> None:
     """Compiles the libraries into `folder`; `cublaslt` is the source of the one that must have certain names."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name, source in _sources(cublaslt).items():
-        flags = ["-w", "-O1", "-shared", "-fPIC", f"-Wl,-soname,{name}", "-x", "c", "-"]
-        subprocess.run([clang, *flags, "-o", str(folder / name)], input=source, text=True, check=True)
+    for name, library in _compiled(clang, cublaslt).items():
+        (folder / name).write_bytes(library)

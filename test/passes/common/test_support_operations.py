@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -38,27 +37,33 @@ def _sample() -> list[OperationCase]:
     return chosen
 
 
+SAMPLE = _sample()
+
+
+@dataclass(frozen=True)
+class _Graph:
+    """A graph of test/passes/host/Inputs/graphs."""
+
+    key: str
+    text: str
+    is_group = False
+
+
 @pytest.fixture(scope="module")
-def ask(tmp_path_factory: pytest.TempPathFactory) -> Callable[[list[Any]], dict[str, Any]]:
-    """What cuDNN says of graphs, by name."""
+def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What cuDNN says of the sample and of the graphs that were written by hand, by name."""
     pytest.importorskip("nvidia.cudnn", reason="the nvidia-cudnn wheel is not there")
-
-    def answers(cases: list[Any]) -> dict[str, Any]:
-        folder = tmp_path_factory.mktemp("operations")
-        prepare(cases, folder)
-        found = ask_offline(folder, folder / "answers.json")
-        return (with_device(found, json.loads(MEASURED.read_text())) if MEASURED.exists() else found)["graphs"]
-
-    return answers
+    folder = tmp_path_factory.mktemp("operations")
+    prepare([*SAMPLE, *(_Graph(name, text) for name, text in GRAPHS.items())], folder)
+    found = ask_offline(folder, folder / "answers.json")
+    return (with_device(found, json.loads(MEASURED.read_text())) if MEASURED.exists() else found)["graphs"]
 
 
-def test_the_section_and_cudnn_agree(ask: Callable[[list[Any]], dict[str, Any]]) -> None:
-    sample = _sample()
-    assert len(sample) > len(ROWS)
-    answers = ask(sample)
-    found = list(disagreements(sample, answers, ROWS, ROWS))
+def test_the_section_and_cudnn_agree(answers: dict[str, Any]) -> None:
+    assert len(SAMPLE) > len(ROWS)
+    found = list(disagreements(SAMPLE, answers, ROWS, ROWS))
     assert not found, "\n".join(found)
-    assert {taken(answer) for answer in answers.values()} == {True, False}
+    assert {taken(answers[case.key]) for case in SAMPLE} == {True, False}
 
 
 def test_rows_and_graphs_are_of_each_other() -> None:
@@ -108,17 +113,9 @@ WITHOUT = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
-class _Graph:
-    key: str
-    text: str
-    is_group = False
-
-
-def test_families_with_engines(ask: Callable[[list[Any]], dict[str, Any]]) -> None:
-    answers = ask([_Graph(name, text) for name, text in GRAPHS.items()])
-    assert {name for name, answer in answers.items() if taken(answer)} == WITH_ENGINES
-    assert {name for name, answer in answers.items() if not taken(answer)} == WITHOUT
+def test_families_with_engines(answers: dict[str, Any]) -> None:
+    assert {name for name in GRAPHS if taken(answers[name])} == WITH_ENGINES
+    assert {name for name in GRAPHS if not taken(answers[name])} == WITHOUT
 
 
 # From answers to rows.
