@@ -57,7 +57,7 @@ def program_calls(artifact: Artifact) -> list[Timing]:
 
 def shipped_plans(artifact: Artifact) -> list[ShippedPlan]:
     """The plans that an artifact holds, by graph in the order of the manifest; those that cannot be read are left out."""
-    from .cuda.fingerprint import fingerprint
+    from .cuda.fingerprint import fingerprint, kernels_fingerprint
     from .cuda.plan import PlanReport
     from .cuda.store import read_file
 
@@ -67,7 +67,8 @@ def shipped_plans(artifact: Artifact) -> list[ShippedPlan]:
     native = load_native(artifact.members[MEMBER], path=artifact.path)
     found = []
     for graph in artifact.manifest.graphs:
-        content = fingerprint(native.builder(graph.symbol))
+        build = native.builder(graph.symbol)
+        content = kernels_fingerprint(graph, artifact.members) if build is None else fingerprint(build)
         for file in files:
             if file.graph != content:
                 continue

@@ -1,6 +1,6 @@
 // A `cuda` artifact by hand: y = relu(conv(x, w) + b), float16 NHWC, x 1x64x56x56, w 64x64x3x3, as the compiler would write it.
 // -DSTRIDE=0 makes a graph that cuDNN refuses; -DDTYPE=0 makes it float32; -DACTIVATION=N is another cudnnPointwiseMode_t; -DCALL=N
-// changes what convoy_main asks for.
+// changes what convoy_main asks for, -DTHEN=N is a second call after it.
 #include "convoy_abi.h"
 
 #ifndef DTYPE
@@ -131,7 +131,12 @@ uint32_t convoy_abi_version(void) { return CONVOY_ABI_VERSION; }
 int32_t convoy_main(const ConvoyRuntime *runtime, void *const *inputs, void *const *prepared, void *const *outputs, void *arena) {
   (void)arena;
   void *pointers[4] = {inputs[0], prepared[0], prepared[1], outputs[0]};
+#ifdef THEN
+  int32_t status = runtime->execute_graph(runtime->context, CALL, pointers, 4);
+  return status ? status : runtime->execute_graph(runtime->context, THEN, pointers, 4);
+#else
   return runtime->execute_graph(runtime->context, CALL, pointers, 4);
+#endif
 }
 
 int32_t convoy_prepare_weights(void *const *weights, void *const *prepared, void *arena) {

@@ -124,7 +124,7 @@ def test_tuning_does_not_stop_at_it(cudnn: Cudnn, plans: OfflinePlans, native: N
     planner = Planner(cudnn, PlanOptions(), handle=None, device=device_properties(cudnn, H200), store=store)
     build = native.builder("conv_build")
     assert planner.stored(conv_graph(), build, []) is not None
-    assert planner.stored(conv_graph(), build, [], level="quick") is None
+    assert planner.stored(conv_graph(), build, [], ("quick", "full")) is None
 
 
 def test_plans_of_other_versions_stay_in_the_artifact(plans: OfflinePlans) -> None:

@@ -1,4 +1,4 @@
-"""measure cuDNN's plans on this GPU and put the best into the artifact
+"""measure cuDNN's plans and the artifact's kernels on this GPU and put the best into the artifact
 
 Where the artifact is loaded on such a GPU, with this cuDNN and driver, its plans are there: nothing is searched and nothing is compiled.
 Plans for other GPUs that it has already stay in it. An interrupt loses nothing: what has been measured is in the cache of plans
@@ -84,13 +84,13 @@ def _report(program: Program, seconds: float) -> None:
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False)
-    for column in ("graph", "engine", "us", "first choice us", "measured", "from"):
+    for column in ("graph", "runs on", "us", "untuned us", "measured", "from"):
         table.add_column(column, justify="right" if column in ("us", "first choice us", "measured") else "left")
     reports = program.plans  # type: ignore[attr-defined]
     for report in reports:
         best = report.trials[0].microseconds if report.trials else None
-        first = next((trial.microseconds for trial in report.trials if trial.first), None)
-        figures = [f"{value:.2f}" if value is not None else "-" for value in (best, first)]
-        table.add_row(report.graph, str(report.engine), *figures, str(len(report.trials)), report.origin)
+        untuned = next((trial.microseconds for trial in report.trials if trial.first), None)
+        figures = [f"{value:.2f}" if value is not None else "-" for value in (best, untuned)]
+        table.add_row(report.graph, report.name, *figures, str(len(report.trials)), report.origin)
     Console(highlight=False, soft_wrap=True).print(table)
     print(f"{len(reports)} graphs in {seconds:.1f} s")

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import struct
+from collections.abc import Mapping
 from typing import Any
 
+from convoy_runtime.manifest import Graph, kernel_member
 from convoy_runtime.recorder import RecordingError, record
 
-__all__ = ["fingerprint"]
+__all__ = ["fingerprint", "kernels_fingerprint"]
 
 
 def fingerprint(build: Any) -> str | None:
@@ -30,4 +32,12 @@ def fingerprint(build: Any) -> str | None:
             digest.update(data)
         else:
             digest.update(struct.pack("<cq", b"f", number))
+    return digest.hexdigest()
+
+
+def kernels_fingerprint(graph: Graph, members: Mapping[str, bytes | memoryview]) -> str:
+    """The same of a graph that has only kernels: a hash of their PTX, which is in `members` of the artifact."""
+    digest = hashlib.sha256()
+    for kernel in graph.kernels:
+        digest.update(members[kernel_member(kernel.name)])
     return digest.hexdigest()

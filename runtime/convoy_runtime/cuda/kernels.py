@@ -14,6 +14,7 @@ from convoy_runtime.errors import ArtifactError, CudaError
 from convoy_runtime.manifest import Graph, GraphKernel, kernel_member
 
 from ._driver import Device, Driver
+from .fingerprint import kernels_fingerprint
 from .plan import Plan, PlanReport, Queue
 
 __all__ = ["KernelPlan", "Kernels", "allow_shared"]
@@ -31,16 +32,18 @@ def allow_shared(driver: Driver, function: Any, size: int) -> None:
 
 @dataclass(frozen=True, eq=False)
 class LoadedKernel:
-    """A kernel on the device; `image` is its machine code for this GPU."""
+    """A kernel on the device; `image` is its machine code for this GPU, made from PTX of the hash `ptx`."""
 
     kernel: GraphKernel
     function: Any
     image: bytes
+    ptx: str
 
 
 @dataclass(frozen=True, slots=True)
 class KernelPlan(Plan):
-    """Runs a kernel. It lives as long as the `Kernels` that it came from; its text is the kernel's machine code, in base64."""
+    """Runs a kernel. It lives as long as the `Kernels` that it came from; its text is the hash of the kernel's PTX and its machine code in
+    base64."""
 
     loaded: LoadedKernel
 
@@ -59,7 +62,7 @@ class KernelPlan(Plan):
         queue.driver.call("cuLaunchKernel", self.loaded.function, *sizes, queue.stream, ctypes.addressof(addresses), 0)
 
     def text(self) -> str:
-        return base64.b64encode(self.loaded.image).decode()
+        return f"{self.loaded.ptx}:{base64.b64encode(self.loaded.image).decode()}"
 
     def close(self) -> None:
         pass
@@ -76,42 +79,44 @@ class Kernels:
     def offered(self, graph: Graph, rejected: list[str]) -> Iterator[GraphKernel]:
         """Kernels of `graph` that this GPU runs, in the order of the artifact; why not the others goes to `rejected`."""
         here = self._device.capability
+        shared = self._device.attribute("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN") if graph.kernels else 0
         for kernel in graph.kernels:
-            if int(kernel.chip.removeprefix("sm_")) <= here:
-                yield kernel
-            else:
+            if int(kernel.chip.removeprefix("sm_")) > here:
                 rejected.append(f"kernel {kernel.variant}: expected a GPU of at least {kernel.chip}, got sm_{here}")
+            elif kernel.shared_bytes > shared:
+                wanted = f"expected a GPU with {kernel.shared_bytes} bytes of shared memory for a block"
+                rejected.append(f"kernel {kernel.variant}: {wanted}, got {shared}")
+            else:
+                yield kernel
 
-    def plan(self, graph: Graph, kernel: GraphKernel, rejected: Sequence[str] = (), image: bytes | None = None) -> KernelPlan:
-        """`kernel` as a plan of `graph`, from machine code where there is some. Raises ArtifactError when the driver takes neither."""
-        call = self._device.driver.call
+    def plan(self, graph: Graph, kernel: GraphKernel, rejected: Sequence[str] = ()) -> KernelPlan:
+        """`kernel` as a plan of `graph`. Raises ArtifactError when the driver does not take its PTX."""
         try:
-            image = self._link(kernel) if image is None else image
-            buffer = ctypes.create_string_buffer(image, len(image))
-            module = call("cuModuleLoadData", ctypes.addressof(buffer))
-            self._modules.append(module)
-            function = call("cuModuleGetFunction", module, kernel.name.encode())
-            allow_shared(self._device.driver, function, kernel.shared_bytes)
+            return self._plan(graph, kernel, self._link(kernel), rejected)
         except CudaError as error:
             raise ArtifactError(problem=f"kernel {kernel.name} cannot be loaded: {error}", member=kernel_member(kernel.name)) from error
-        report = PlanReport(
-            graph=graph.name, location=graph.location, engine=None, kernel=kernel.variant, knobs={}, numerical_notes=(), behavior_notes=(),
-            workspace_bytes=0, heuristic="kernels", rank=graph.kernels.index(kernel), rejected=tuple(rejected), origin="kernel",
-        )  # fmt: skip
-        return KernelPlan(report, LoadedKernel(kernel, function, image))
 
     def restore(self, graph: Graph, variant: str, text: str) -> KernelPlan:
-        """The plan of the kernel of that variant, from `text` of a plan like it, or compiled anew when there is none. Raises KeyError when
-        the artifact has no such kernel, ValueError or ArtifactError when `text` is no machine code for this GPU."""
-        kernel = {each.variant: each for each in self.offered(graph, [])}[variant]
-        return self.plan(graph, kernel, image=base64.b64decode(text, validate=True) if text else None)
+        """The plan of the kernel of that variant, from `text` of a plan like it where that was made from the same PTX, else compiled anew.
+        Raises ValueError when the artifact has no such kernel for this GPU or `text` is no machine code for it, ArtifactError as `plan`."""
+        offered = list(self.offered(graph, []))
+        kernel = next((each for each in offered if each.variant == variant), None)
+        if kernel is None:
+            message = f"kernel {variant}: expected one of the artifact, got {', '.join(each.variant for each in offered) or 'none'}"
+            raise ValueError(message)
+        ptx, _, code = text.partition(":")
+        # The same variant of another compiler, or of a graph of another name, is other code.
+        if ptx != self._hash(kernel):
+            return self.plan(graph, kernel)
+        try:
+            return self._plan(graph, kernel, base64.b64decode(code, validate=True))
+        except (CudaError, ValueError) as error:
+            message = f"kernel {variant}: its machine code cannot be loaded: {error}"
+            raise ValueError(message) from error
 
     def content(self, graph: Graph) -> str:
-        """A hash of what a graph that has only kernels computes: of their PTX."""
-        digest = hashlib.sha256()
-        for kernel in graph.kernels:
-            digest.update(self._members[kernel_member(kernel.name)])
-        return digest.hexdigest()
+        """What a store knows a graph by that has only kernels."""
+        return kernels_fingerprint(graph, self._members)
 
     def close(self) -> None:
         """Unloads all kernels."""
@@ -119,6 +124,24 @@ class Kernels:
             with suppress(CudaError):
                 self._device.driver.call("cuModuleUnload", module)
         self._modules.clear()
+
+    def _plan(self, graph: Graph, kernel: GraphKernel, image: bytes, rejected: Sequence[str] = ()) -> KernelPlan:
+        """`kernel` as a plan of `graph`, from machine code. Raises CudaError."""
+        call = self._device.driver.call
+        # With a zero behind it, so that the driver finds an end also in what is no machine code.
+        buffer = ctypes.create_string_buffer(image)
+        module = call("cuModuleLoadData", ctypes.addressof(buffer))
+        self._modules.append(module)
+        function = call("cuModuleGetFunction", module, kernel.name.encode())
+        allow_shared(self._device.driver, function, kernel.shared_bytes)
+        report = PlanReport(
+            graph=graph.name, location=graph.location, engine=None, kernel=kernel.variant, knobs={}, numerical_notes=(), behavior_notes=(),
+            workspace_bytes=0, heuristic="kernels", rank=graph.kernels.index(kernel), rejected=tuple(rejected), origin="kernel",
+        )  # fmt: skip
+        return KernelPlan(report, LoadedKernel(kernel, function, image, self._hash(kernel)))
+
+    def _hash(self, kernel: GraphKernel) -> str:
+        return hashlib.sha256(self._members[kernel_member(kernel.name)]).hexdigest()
 
     def _link(self, kernel: GraphKernel) -> bytes:
         """The machine code of a kernel, by the driver's compiler."""

@@ -17,7 +17,7 @@ from ._driver import Driver
 from ._enums import Attribute, Descriptor, Type
 from .configs import knob_text
 
-__all__ = ["CudnnPlan", "Plan", "PlanReport", "Queue", "Trial", "plan_name"]
+__all__ = ["CudnnPlan", "Plan", "PlanReport", "Queue", "Trial"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +42,14 @@ class Trial:
     first: bool = False
     kernel: str | None = None
 
+    @property
+    def name(self) -> str:
+        """What runs: `engine 41`, or `kernel 32x64x2x1`."""
+        return _name(self)
+
     def __str__(self) -> str:
         found = f"{self.microseconds:.2f} us" if self.reason is None else self.reason
-        return f"{plan_name(self)} {{{knob_text(self.knobs)}}}: {found}"
-
-
-def plan_name(plan: Trial | PlanReport) -> str:
-    """What runs: `engine 41`, or `kernel 32x64x2x1`."""
-    return f"kernel {plan.kernel}" if plan.kernel is not None else f"engine {plan.engine}"
+        return f"{self.name} {{{knob_text(self.knobs)}}}: {found}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +80,15 @@ class PlanReport:
     reference: str = ""
     kernel: str | None = None
 
+    @property
+    def name(self) -> str:
+        """What runs, as of a trial."""
+        return _name(self)
+
     def __str__(self) -> str:
         notes = ", ".join(self.numerical_notes + self.behavior_notes)
         from_store = f", {self.origin}" if self.origin != "heuristics" else ""
-        chosen = f"{plan_name(self)} ({self.heuristic}[{self.rank}]{from_store})"
+        chosen = f"{self.name} ({self.heuristic}[{self.rank}]{from_store})"
         return f"{self.graph}: {chosen} {{{knob_text(self.knobs)}}} [{notes}] workspace {self.workspace_bytes} bytes"
 
     @classmethod
@@ -94,6 +99,10 @@ class PlanReport:
             known[name] = tuple(known[name])
         known["trials"] = tuple(Trial(**trial) for trial in known["trials"])
         return cls(**{field.name: known.pop(field.name) for field in fields(cls)})
+
+
+def _name(plan: Trial | PlanReport) -> str:
+    return f"kernel {plan.kernel}" if plan.kernel is not None else f"engine {plan.engine}"
 
 
 @dataclass(frozen=True, slots=True)

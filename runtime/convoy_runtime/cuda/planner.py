@@ -63,24 +63,25 @@ class Planner:
         refused and PlanError when nothing takes it, or nothing is stored and that is `strict`."""
         rejected: list[str] = []
         prefers_kernel = graph.preference != "plan" and self._kernels is not None
-        if (known := self.stored(graph, build, rejected, level="off" if prefers_kernel else LEVELS[0])) is not None:
+        # What was planned offline was not measured either: a kernel that the artifact prefers goes before it.
+        if (known := self.stored(graph, build, rejected, LEVELS[1:] if prefers_kernel else LEVELS)) is not None:
             return known
         rejected += self._others(graph, build)
+        plan = next(self._kernel_plans(graph, rejected), None) if prefers_kernel and not self.strict else None
+        if plan is None and prefers_kernel and (known := self.stored(graph, build, rejected, (OFFLINE,))) is not None:
+            return known
         if self.strict:
             tried = tuple(rejected) or ("no plan is stored for this graph, these options and this GPU",)
             hint = "`convoy tune` puts plans into the artifact; without strict the heuristics are asked"
             raise PlanError(graph=graph.name, location=graph.location, tried=tried, hint=hint)
-        for plan in self.candidates(graph, None, rejected, ["kernels"] if prefers_kernel else []):
-            self.keep(graph, build, plan)
-            return plan
-        if build is None:
+        if plan is None and build is not None:
+            with self.operation_graph(graph, build) as operations:
+                plan = next(self.candidates(graph, operations, rejected, self.options.heuristics), None)
+        if plan is None:
             raise self.no_plan(graph, rejected)
-        with self.operation_graph(graph, build) as operations:
-            for plan in self.candidates(graph, operations, rejected, self.options.heuristics):
-                if self._unavailable is None:
-                    self.keep(graph, build, plan)
-                return plan
-        raise self.no_plan(graph, rejected)
+        if self._unavailable is None:
+            self.keep(graph, build, plan)
+        return plan
 
     @staticmethod
     def no_plan(graph: Graph, rejected: Iterable[str]) -> PlanError:
@@ -91,16 +92,16 @@ class Planner:
 
     # What is stored.
 
-    def stored(self, graph: Graph, build: Any, rejected: list[str], level: str = LEVELS[0]) -> Plan | None:
-        """The plan that the store has for a graph of this content, found with at least the work of `level`: as it is where cuDNN and
-        driver are those that it was made with, else by engine and knobs. None when there is none that cuDNN takes; a plan that was made
-        offline says less of another cuDNN than that one's own heuristics do."""
+    def stored(self, graph: Graph, build: Any, rejected: list[str], levels: Sequence[str] = LEVELS) -> Plan | None:
+        """The plan that the store has for a graph of this content, found with the work of one of `levels`: as it is where cuDNN and
+        driver are those that it was made with, else by engine and knobs, or from a kernel's PTX. None when there is none that cuDNN or the
+        driver takes; a plan that was made offline says less of another cuDNN than that one's own heuristics do."""
         if self._store is None or (content := self._content(graph, build)) is None:
             return None
         for record in self._store.load(content, repr(self.options)):
             engine = record.report.get("engine")
             wrong = engine is not None and erratum_of(graph, engine, self._cudnn.version) is not None
-            if LEVELS.index(record.level) < LEVELS.index(level) or wrong:
+            if record.level not in levels or wrong:
                 continue
             if record.level == OFFLINE and record.cudnn != self._cudnn.version:
                 made, here = version_text(record.cudnn), version_text(self._cudnn.version)
@@ -153,15 +154,12 @@ class Planner:
             raise
 
     def _restore_kernel(self, graph: Graph, record: Record, variant: str) -> Plan:
-        if self._kernels is None or self.options.refuses_kernels() is not None:
-            message = f"kernel {variant}: the options allow no kernels"
+        reason = None if graph.preference == "only_kernel" else self.options.refuses_kernels()
+        if self._kernels is None or reason is not None:
+            message = f"kernel {variant}: {reason or 'there is no GPU to run it'}"
             raise ValueError(message)
         assert self._store is not None
-        try:
-            plan = self._kernels.restore(graph, variant, record.plan if self._store.fits(record) else "")
-        except KeyError:
-            message = f"kernel {variant}: expected one of the artifact, got {', '.join(each.variant for each in graph.kernels) or 'none'}"
-            raise ValueError(message) from None
+        plan = self._kernels.restore(graph, variant, record.plan if self._store.fits(record) else "")
         return replace(plan, report=PlanReport.of_record(record.report, graph, _origin(record, "plan")))
 
     def _rebuild(self, graph: Graph, build: Any, record: Record, rejected: list[str]) -> Plan | None:

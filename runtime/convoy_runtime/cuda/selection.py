@@ -19,6 +19,7 @@ from .capture import Captured, Stopwatch
 from .forms import Form
 from .plan import Plan, Queue
 from .planner import Planner
+from .store import LEVELS
 
 if TYPE_CHECKING:
     from .build_pool import BuildPool
@@ -72,7 +73,7 @@ def select(context: Context) -> dict[int, list[Plan]]:
             tell(f"plan of {graph.name}")
             if tune == "off":
                 found[index] = [planner.plan(graph, build)]
-            elif (known := planner.stored(graph, build, [], level=tune)) is not None:
+            elif (known := planner.stored(graph, build, [], LEVELS[LEVELS.index(tune) :])) is not None:
                 found[index] = [known]
             else:
                 # Only here, because it imports much that a load without tuning does not need.

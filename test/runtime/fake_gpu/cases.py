@@ -219,7 +219,7 @@ def test_poison(artifact: Callable[..., Path]) -> None:
 
 def test_much_shared_memory_is_asked_for(artifact: Callable[..., Path]) -> None:
     np.testing.assert_array_equal(convoy_runtime.load(artifact("-DSHARED=200000")).run_numpy(X)[0], reference(X))
-    with pytest.raises(CudaError, match="cuLaunchKernel failed: CUDA_ERROR_INVALID_VALUE"):
+    with pytest.raises(CudaError, match="cuFuncSetAttribute failed: CUDA_ERROR_INVALID_VALUE"):
         convoy_runtime.load(artifact("-DSHARED=300000"))
 
 

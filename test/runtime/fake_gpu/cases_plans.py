@@ -254,7 +254,7 @@ def test_plans_in_the_artifact(
     tuned = tmp_path / "tuned"
     assert convoy(["tune", str(conv), "-o", str(tuned)]) == 0
     printed = capsys.readouterr()
-    assert re.search(r"conv +41 +2\.12 +2\.12 +5 +tuning\n1 graphs in .* s\n.*tuned: plans for cuda:0", printed.out)
+    assert re.search(r"conv +engine 41 +2\.12 +2\.12 +5 +tuning\n1 graphs in .* s\n.*tuned: plans for cuda:0", printed.out)
     assert "timing 5 plans of conv (1 of 1)" in printed.err
 
     # Where it is loaded, nothing is searched: not in the cache, not by heuristics.

@@ -17,7 +17,7 @@ import convoy_runtime
 from convoy.artifact import HostTensor, write_artifact
 from convoy_runtime.cuda.executor import CudaProgram
 from convoy_runtime.cuda.memory import Allocation, DeviceArray
-from convoy_runtime.manifest import Call, Cudnn, Graph, GraphTensor, TensorSpec
+from convoy_runtime.manifest import Call, Cudnn, Graph, GraphTensor, Manifest, TensorSpec
 
 PTX = b"// kernels\n.visible .entry scaled_relu(\n.visible .entry trap(\n"
 SPEC = TensorSpec("x", (2, 3), "float32")
@@ -81,24 +81,34 @@ def wait(program: CudaProgram, handle: int) -> None:
         program._driver.call("cuStreamSynchronize", handle)
 
 
-@pytest.fixture
-def conv(tmp_path: Path, compile_c: Callable[..., bytes]) -> Path:
-    """An artifact of conv.c: one graph, called once."""
+def conv_manifest(**changes: Any) -> Manifest:
+    """Of conv.c: one graph, called once; `changes` are fields of the graph."""
     x, w, b = (TensorSpec(name, shape, "float16") for name, shape in (("x", (1, 64, 56, 56)), ("w", (64, 64, 3, 3)), ("b", (64,))))
     tensors = tuple(GraphTensor(uid, "output" if uid == 4 else "input", (1, 8), (8, 1), "float16") for uid in (1, 2, 3, 4))
-    manifest = affine_manifest(
+    graph = Graph("conv", "conv_build", ("convolution", "add", "relu"), "model.py:9", tensors)
+    return affine_manifest(
         target="cuda",
         inputs=(x,),
         outputs=(replace(x, name="y"),),
         weights=(w, b),
         prepared=(w, b),
         arena_bytes=0,
-        graphs=(Graph("conv", "conv_build", ("convolution", "add", "relu"), "model.py:9", tensors),),
+        graphs=(replace(graph, **changes),),
         calls=(Call(0, "model.py:12"),),
         cudnn=Cudnn(91900, 90000, "float16"),
     )
-    weights = {spec.name: HostTensor("float16", np.zeros(spec.shape, np.float16)) for spec in (w, b)}
-    write_artifact(tmp_path / "conv", manifest, {"native.so": compile_c("conv.c")}, weights)
+
+
+def zeros(manifest: Manifest) -> dict[str, HostTensor]:
+    """The prepared weights of conv.c."""
+    return {spec.name: HostTensor("float16", np.zeros(spec.shape, np.float16)) for spec in manifest.prepared}
+
+
+@pytest.fixture
+def conv(tmp_path: Path, compile_c: Callable[..., bytes]) -> Path:
+    """An artifact of conv.c: one graph, called once."""
+    manifest = conv_manifest()
+    write_artifact(tmp_path / "conv", manifest, {"native.so": compile_c("conv.c")}, zeros(manifest))
     return tmp_path / "conv"
 
 

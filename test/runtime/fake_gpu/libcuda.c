@@ -15,6 +15,7 @@ typedef int CUresult;
 typedef uintptr_t CUdeviceptr;
 
 enum { OK = 0, INVALID = 1, OUT_OF_MEMORY = 2, INVALID_PTX = 218, NOT_FOUND = 500, ILLEGAL_ADDRESS = 700, CAPTURE_UNSUPPORTED = 900 };
+enum { SHARED = 48 << 10, MOST_SHARED = 227 << 10 };
 enum { COPY, SET, KERNEL, RECORD, WAIT, GRAPH };
 
 typedef struct Event Event;
@@ -74,6 +75,7 @@ static Stream legacy;
 static Stream *streams[MAX_STREAMS] = {&legacy};
 CUresult fake_sticky;
 static long allocated_bytes, launches, graphs, largest = 1l << 30;
+static long links, modules;
 static void *current;
 static int context;
 
@@ -83,6 +85,9 @@ long fake_graphs(void) { return graphs; }
 /// What tests set: the most bytes that one allocation gets.
 void fake_largest(long bytes) { largest = bytes; }
 long fake_launches(void) { return launches; }
+/// PTX that the driver compiled so far, modules that are loaded now.
+long fake_links(void) { return links; }
+long fake_modules(void) { return modules; }
 
 static int mapped(const void *pointer, size_t size) {
   for (int i = 0; i < MAX_BLOCKS; ++i)
@@ -155,14 +160,17 @@ static void run_graph(Graph *graph) {
   }
 }
 
-/// Nodes on the longest way through the graph up to here.
+/// What a thing takes, in microseconds: a kernel by the name of a slow one more than the rest.
+static int cost(const Op *op) { return op->kind == KERNEL && strstr(op->kernel, "slow") ? 5 : 1; }
+
+/// What the longest way through the graph up to here takes.
 static int depth(const Node *node) {
   int longest = 0;
   for (size_t i = 0; i < node->count; ++i) {
     int other = depth(node->before[i]);
     longest = other > longest ? other : longest;
   }
-  return longest + 1;
+  return longest + cost(&node->op);
 }
 
 static int graph_depth(const Graph *graph) {
@@ -185,6 +193,11 @@ static void run(const Op *op) {
   case KERNEL:
     if (!strcmp(op->kernel, "trap")) {
       fake_sticky = ILLEGAL_ADDRESS;
+      break;
+    }
+    // conv_...(x, w, b, y): 16 bytes of x, or, of a kernel that is wrong, of w, into y.
+    if (!strncmp(op->kernel, "conv_", 5)) {
+      memcpy(op->arguments[3], op->arguments[strstr(op->kernel, "wrong") ? 1 : 0], 16);
       break;
     }
     // scaled_relu(x, w, y): y = max(x * w, 0), one element a thread.
@@ -219,8 +232,8 @@ CUresult cuDeviceGet(int *device, int ordinal) { return *device = ordinal, ordin
 CUresult cuDeviceGetName(char *name, int length, int device) { return snprintf(name, length, "Fake GPU %d", device), OK; }
 CUresult cuDeviceGetAttribute(int *value, int attribute, int device) {
   // CU_DEVICE_ATTRIBUTE_: CLOCK_RATE, MULTIPROCESSOR_COUNT, MEMORY_CLOCK_RATE, GLOBAL_MEMORY_BUS_WIDTH, L2_CACHE_SIZE,
-  // COMPUTE_CAPABILITY_MAJOR and COMPUTE_CAPABILITY_MINOR.
-  static const int known[][2] = {{13, 1000000}, {16, 1}, {36, 2000000}, {37, 512}, {38, 100}, {75, 9}, {76, 0}};
+  // COMPUTE_CAPABILITY_MAJOR and COMPUTE_CAPABILITY_MINOR, MAX_SHARED_MEMORY_PER_BLOCK_OPTIN.
+  static const int known[][2] = {{13, 1000000}, {16, 1}, {36, 2000000}, {37, 512}, {38, 100}, {75, 9}, {76, 0}, {97, MOST_SHARED}};
   for (size_t i = 0; i < sizeof known / sizeof *known; ++i)
     if (known[i][0] == attribute)
       return *value = known[i][1], device;
@@ -447,11 +460,11 @@ CUresult cuEventRecord(Event *event, void *handle) {
 }
 CUresult cuEventSynchronize(Event *event) { return run_until(event->stream, event->ticket), fake_sticky; }
 CUresult cuEventElapsedTime(float *milliseconds, Event *begin, Event *end) {
-  // A microsecond for each thing that was done after another, so that times are the same in every run.
+  // What each thing takes that was done after another, so that times are the same in every run.
   *milliseconds = 0;
   for (long i = begin->ticket; i < end->ticket; ++i) {
     Op *op = &end->stream->queue.ops[i];
-    *milliseconds += 0.001f * (op->kind == GRAPH ? graph_depth(op->graph) : 1);
+    *milliseconds += 0.001f * (op->kind == GRAPH ? graph_depth(op->graph) : cost(op));
   }
   return begin->stream == end->stream ? OK : INVALID;
 }
@@ -462,28 +475,68 @@ CUresult cuStreamWaitEvent(void *stream, Event *event, unsigned flags) {
   return flags ? INVALID : enqueue(stream, (Op){.kind = WAIT, .event = now, .ticket = event->ticket});
 }
 
-CUresult cuModuleLoadData(void **module, const char *image) { return *module = strdup(image), strncmp(image, "//", 2) ? INVALID_PTX : OK; }
-CUresult cuModuleUnload(void *module) { return free(module), OK; }
-CUresult cuModuleGetFunction(void **function, const char *module, const char *name) {
+CUresult cuModuleLoadData(void **module, const char *image) {
+  if (strncmp(image, "//", 2))
+    return INVALID_PTX;
+  return *module = strdup(image), ++modules, OK;
+}
+CUresult cuModuleUnload(void *module) { return free(module), --modules, OK; }
+
+/// A kernel, and the dynamic shared memory that it may be launched with.
+typedef struct Function {
+  char name[256];
+  unsigned shared;
+} Function;
+
+CUresult cuModuleGetFunction(Function **function, const char *module, const char *name) {
   char entry[256];
   snprintf(entry, sizeof entry, ".entry %s(", name);
-  return *function = strdup(name), strstr(module, entry) ? OK : NOT_FOUND;
+  *function = calloc(1, sizeof(Function));
+  (*function)->shared = SHARED;
+  snprintf((*function)->name, sizeof(*function)->name, "%s", name);
+  return strstr(module, entry) ? OK : NOT_FOUND;
 }
-CUresult cuFuncSetAttribute(const char *function, int attribute, int value) {
-  return function && attribute == 8 && value > 49152 ? OK : INVALID;
-}
-CUresult cuLaunchKernel(const char *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
-                        void *stream, void **arguments, void **extra) {
-  Op op = {.kind = KERNEL, .kernel = function, .threads = gx * gy * gz * bx * by * bz};
-  if (extra || shared > 232448)
+CUresult cuFuncSetAttribute(Function *function, int attribute, int value) {
+  if (attribute != 8 || value > MOST_SHARED)
     return INVALID;
-  for (int i = 0; strcmp(function, "trap") && i < 3; ++i) {
+  return function->shared = value, OK;
+}
+CUresult cuLaunchKernel(const Function *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                        unsigned shared, void *stream, void **arguments, void **extra) {
+  Op op = {.kind = KERNEL, .kernel = function->name, .threads = gx * gy * gz * bx * by * bz};
+  int is_conv = !strncmp(function->name, "conv_", 5);
+  if (extra || shared > function->shared)
+    return INVALID;
+  for (int i = 0; strcmp(function->name, "trap") && i < 3 + is_conv; ++i) {
     op.arguments[i] = *(void **)arguments[i];
-    if (!mapped(op.arguments[i], op.threads * sizeof(float)))
+    if (!mapped(op.arguments[i], is_conv ? 16 : op.threads * sizeof(float)))
       return INVALID;
   }
   return enqueue(stream, op);
 }
+
+/// The compiler of PTX. Its machine code is the PTX behind a line of its own.
+typedef struct Linker {
+  char *code;
+} Linker;
+
+CUresult cuLinkCreate(unsigned count, int *options, void **values, Linker **linker) {
+  (void)options, (void)values;
+  return *linker = calloc(1, sizeof(Linker)), ++links, count ? INVALID : OK;
+}
+CUresult cuLinkAddData(Linker *linker, int type, const char *data, size_t size, const char *name, unsigned count, int *options,
+                       void **values) {
+  static const char head[] = "// machine code\n";
+  (void)name, (void)options, (void)values;
+  if (type != 1 || count || !size || data[size - 1] || strncmp(data, "//", 2))
+    return INVALID_PTX;
+  linker->code = malloc(sizeof head + size);
+  return strcat(strcpy(linker->code, head), data), OK;
+}
+CUresult cuLinkComplete(Linker *linker, void **code, size_t *size) {
+  return *code = linker->code, *size = strlen(linker->code), OK;
+}
+CUresult cuLinkDestroy(Linker *linker) { return free(linker->code), free(linker), OK; }
 
 CUresult cuGetProcAddress_v2(const char *name, void **function, int version, uint64_t flags, int *status) {
   Dl_info self;

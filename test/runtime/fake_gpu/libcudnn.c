@@ -27,12 +27,13 @@ typedef struct Handle {
 int cuMemcpyDtoDAsync(uintptr_t to, uintptr_t from, size_t size, void *stream);
 int cuMemsetD8Async(uintptr_t to, unsigned char value, size_t size, void *stream);
 
-static int alive, handles, executed, failing, offered = 2;
+static int alive, created, handles, executed, failing, offered = 2;
 static int64_t large = 512;
 static int exact = -1, knobs;
 
 /// What tests ask and set.
 int fake_alive(void) { return alive; }
+int fake_created(void) { return created; }
 int fake_handles(void) { return handles; }
 int fake_executed(void) { return executed; }
 void fake_fail(int status) { failing = status; }
@@ -61,7 +62,7 @@ int cudnnSetStream(Handle *handle, void *stream) { return handle->stream = strea
 int cudnnBackendCreateDescriptor(int kind, Descriptor **result) {
   *result = calloc(1, sizeof(Descriptor));
   (*result)->kind = kind;
-  return ++alive, OK;
+  return ++created, ++alive, OK;
 }
 
 int cudnnBackendDestroyDescriptor(Descriptor *descriptor) {

@@ -1,0 +1,334 @@
+"""Kernels of the artifact beside the cuDNN of libcudnn.c: chosen, tuned, kept, and refused. A kernel computes what its variant's name says:
+`fast` and `slow` what cuDNN's engines do, `wrong` something else."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from fake_gpu.fixtures import FAKE, conv_manifest, zeros
+
+import convoy_runtime
+from convoy.artifact import write_artifact
+from convoy.cli.main import main as convoy
+from convoy_runtime import ArtifactError, PlanError
+from convoy_runtime._native import load_native
+from convoy_runtime.artifact import WEIGHTS, open_artifact
+from convoy_runtime.cuda.device_properties import main as describe
+from convoy_runtime.cuda.executor import CudaProgram
+from convoy_runtime.cuda.options import PlanOptions
+from convoy_runtime.cuda.plan import PlanReport
+from convoy_runtime.inspection import offline_planner
+from convoy_runtime.manifest import Call, GraphKernel, Manifest, kernel_member
+
+X = np.arange(1 * 64 * 56 * 56, dtype=np.float16).reshape(1, 64, 56, 56)
+Write = Callable[..., Path]
+
+
+def kernel(variant: str, **changes: Any) -> GraphKernel:
+    return replace(GraphKernel(f"conv_{variant}", variant, grid=1, block=32, shared_bytes=0, chip="sm_80"), **changes)
+
+
+def ptx(each: GraphKernel) -> bytes:
+    return f"// PTX\n.visible .entry {each.name}(\n".encode()
+
+
+def graph_fields(preference: str, kernels: tuple[GraphKernel, ...]) -> dict[str, Any]:
+    return {"preference": preference, "kernels": kernels, **({"symbol": None} if preference == "only_kernel" else {})}
+
+
+@pytest.fixture
+def write(tmp_path: Path, compile_c: Callable[..., bytes], fake_cudnn: ctypes.CDLL) -> Iterator[Write]:
+    """Writes the artifact of conv.c with these kernels; where cuDNN is not asked its library has no function of the graph's."""
+
+    def one(
+        *kernels: GraphKernel,
+        preference: str = "kernel",
+        manifest: Manifest | None = None,
+        flags: tuple[str, ...] = (),
+        members: dict[str, bytes] | None = None,
+    ) -> Path:
+        manifest = manifest or conv_manifest(**graph_fields(preference, kernels))
+        native = compile_c("conv.c", *flags, *(["-Dconv_build=unused"] if preference == "only_kernel" else []))
+        texts = {kernel_member(each.name): ptx(each) for graph in manifest.graphs for each in graph.kernels}
+        path = tmp_path / "kernels.convoy"
+        write_artifact(path, manifest, {"native.so": native, **texts, **(members or {})}, zeros(manifest))
+        return path
+
+    fake_cudnn.fake_offer(6)
+    gc.collect()
+    before = FAKE.fake_modules(), FAKE.fake_allocated()
+    yield one
+    fake_cudnn.fake_offer(2)
+    gc.collect()
+    assert (fake_cudnn.fake_alive(), fake_cudnn.fake_handles()) == (0, 0)
+    assert (FAKE.fake_modules(), FAKE.fake_allocated()) == before
+
+
+def load(path: Path, **options: Any) -> tuple[PlanReport, ...]:
+    """The reports of a program that computes what it has to."""
+    with convoy_runtime.load(path, **{"plan_cache": False, "poison": True, **options}) as program:
+        assert isinstance(program, CudaProgram)
+        np.testing.assert_array_equal(program.run_numpy(X)[0].reshape(-1)[:8], X.reshape(-1)[:8])
+        return program.plans
+
+
+FAST, SLOW, WRONG = (kernel(variant) for variant in ("fast", "slow", "wrong"))
+
+
+@pytest.mark.parametrize("preference", ["kernel", "only_kernel"])
+def test_the_first_kernel_runs_untuned(write: Write, fake_cudnn: ctypes.CDLL, preference: str) -> None:
+    before = fake_cudnn.fake_created(), fake_cudnn.fake_executed(), FAKE.fake_links()
+    (report,) = load(write(SLOW, FAST, preference=preference))
+    assert (report.kernel, report.engine, report.workspace_bytes, report.rejected) == ("slow", None, 0, ())
+    assert str(report) == "conv: kernel slow (kernels[0], kernel) {} [] workspace 0 bytes"
+    # cuDNN is asked for nothing, and one kernel is compiled.
+    assert (fake_cudnn.fake_created(), fake_cudnn.fake_executed(), FAKE.fake_links()) == (*before[:2], before[2] + 1)
+
+
+def test_cudnn_runs_untuned(write: Write, fake_cudnn: ctypes.CDLL) -> None:
+    before = FAKE.fake_links()
+    (report,) = load(write(FAST, preference="plan"))
+    assert (report.engine, report.kernel, report.origin, FAKE.fake_links()) == (41, None, "heuristics", before)
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        (PlanOptions(allow_kernels=False), "kernels: allow_kernels=False forbids kernels of the artifact"),
+        (PlanOptions(engines=(41,)), "kernels: only certain engines are asked for"),
+    ],
+)
+def test_options_that_forbid_kernels(write: Write, options: PlanOptions, reason: str, tmp_path: Path) -> None:
+    for tune in ("off", "quick"):
+        (report,) = load(write(FAST), options=options, tune=tune)
+        assert (report.engine, report.kernel) == (41, None)
+        assert reason in report.rejected
+    # But there is nothing else for this graph; also when it comes from the store.
+    alone = write(FAST, preference="only_kernel")
+    for origin in ("kernel", "stored plan"):
+        (report,) = load(alone, options=options, plan_cache=tmp_path / "cache")
+        assert (report.kernel, report.origin, report.rejected) == ("fast", origin, ())
+
+
+def test_kernels_for_other_gpus(write: Write) -> None:
+    newer, larger = kernel("newer", chip="sm_100"), kernel("larger", shared_bytes=232449)
+    reasons = (
+        "kernel newer: expected a GPU of at least sm_100, got sm_90",
+        "kernel larger: expected a GPU with 232449 bytes of shared memory for a block, got 232448",
+    )
+    (report,) = load(write(newer, larger, FAST))
+    assert (report.kernel, report.rank, report.rejected) == ("fast", 2, reasons)
+    (report,) = load(write(newer, larger))
+    assert (report.engine, report.origin, report.rejected[:2]) == (41, "heuristics", reasons)
+    with pytest.raises(PlanError, match=r"model\.py:9: graph conv: no execution plan, of 2 candidates:\n  kernel newer: ") as caught:
+        load(write(newer, larger, preference="only_kernel"))
+    assert caught.value.tried == reasons
+
+
+def test_tuning_tries_kernels_beside_engines(write: Write, tmp_path: Path) -> None:
+    path, cache = write(SLOW, WRONG, FAST), tmp_path / "cache"
+    (report,) = load(path, tune="quick", plan_cache=cache)
+    assert (report.kernel, report.engine, report.origin, report.tuned) == ("fast", None, "tuning", "quick")
+    trials = {each.kernel or each.engine: each for each in report.trials}
+    assert list(trials) == ["fast", 41, "slow", 42, "wrong", 43, 44, 45]
+    # A kernel has no workspace that is cleared.
+    times = {name: each.microseconds for name, each in trials.items() if each.reason is None}
+    assert times == pytest.approx({"fast": 1.0, 41: 2.125, "slow": 5.0, 42: 6.125}, rel=1e-3)
+    assert [name for name, each in trials.items() if each.first] == ["slow"]
+    assert re.fullmatch(r"output 0 differs from that of the median of 6 plans, by .*", trials["wrong"].reason or "")
+    assert str(report.trials[0]) == "kernel fast {}: 1.00 us"
+    # What was tuned is what any load takes from then on, with nothing compiled.
+    links = FAKE.fake_links()
+    for tune in ("quick", "off"):
+        assert load(path, tune=tune, plan_cache=cache) == (replace(report, origin="stored plan"),)
+    assert FAKE.fake_links() == links
+
+
+def test_tuning_keeps_the_engine_that_is_faster(write: Write, tmp_path: Path) -> None:
+    path = write(SLOW)
+    assert load(path)[0].kernel == "slow"
+    (report,) = load(path, tune="quick", plan_cache=tmp_path / "cache")
+    assert (report.engine, report.kernel) == (41, None)
+    assert load(path, plan_cache=tmp_path / "cache")[0].engine == 41
+    # Untuned that one would have been cuDNN's.
+    (report,) = load(write(SLOW, preference="plan"), tune="quick")
+    assert [each.engine for each in report.trials if each.first] == [41]
+
+
+def kept(cache: Path) -> Path:
+    """The file of the one graph in a store; another is of the program's form."""
+    (file,) = (path for path in (cache / "plans").glob("*.json") if "rejected" in path.read_text())
+    return file
+
+
+def change(cache: Path, **changes: Any) -> None:
+    """Changes the record of the graph."""
+    file = kept(cache)
+    content = json.loads(file.read_text())
+    content["records"][0].update(changes)
+    file.write_text(json.dumps(content))
+
+
+def text_of(cache: Path) -> str:
+    return str(json.loads(kept(cache).read_text())["records"][0]["plan"])
+
+
+@pytest.mark.parametrize("preference", ["kernel", "plan", "only_kernel"])
+def test_a_stored_kernel_is_compiled_anew(write: Write, tmp_path: Path, preference: str) -> None:
+    """By another driver, and of other PTX: machine code of the old one may compute something else."""
+    path, cache = write(SLOW, FAST, preference=preference), tmp_path / "cache"
+    (tuned,) = load(path, tune="quick", plan_cache=cache)
+    change(cache, driver=12000)
+    links = FAKE.fake_links()
+    assert load(path, plan_cache=cache) == (replace(tuned, origin="stored plan"),)
+    assert FAKE.fake_links() == links + 1
+    if preference == "only_kernel":
+        return  # other PTX is another graph
+    change(cache, driver=13000)
+    other = ptx(FAST) + b"// of another compiler\n"
+    path = write(SLOW, FAST, preference=preference, members={kernel_member(FAST.name): other})
+    assert load(path, plan_cache=cache) == (replace(tuned, origin="stored plan"),)
+    assert FAKE.fake_links() == links + 2
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        ("no base64!", "kernel fast: its machine code cannot be loaded: Only base64 data is allowed"),
+        ("anVuaw==", "kernel fast: its machine code cannot be loaded: cuModuleLoadData failed: CUDA_ERROR_INVALID_PTX"),
+        ("Ly8ganVuaw==", "kernel fast: its machine code cannot be loaded: cuModuleGetFunction failed: CUDA_ERROR_NOT_FOUND"),
+    ],
+)
+def test_damaged_machine_code(write: Write, tmp_path: Path, code: str, reason: str) -> None:
+    path, cache = write(FAST), tmp_path / "cache"
+    load(path, plan_cache=cache)
+    right = text_of(cache)
+    change(cache, plan=f"{right.partition(':')[0]}:{code}")
+    (report,) = load(path, plan_cache=cache)
+    assert (report.kernel, report.origin) == ("fast", "kernel")
+    assert report.rejected[0].startswith(f"stored plan: {reason}")
+    # The next load finds it as it was.
+    assert text_of(cache) == right
+    assert load(path, plan_cache=cache)[0].origin == "stored plan"
+
+
+def test_a_stored_kernel_that_the_artifact_has_not(write: Write, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    load(write(FAST), plan_cache=cache)
+    for kernels, here in (((SLOW, WRONG), "slow, wrong"), ((), "none")):
+        load(write(FAST), plan_cache=cache, tune="quick")
+        path = write(*kernels, preference="kernel" if kernels else "plan")
+        (report,) = load(path, plan_cache=cache)
+        assert report.rejected[0] == f"stored plan: kernel fast: expected one of the artifact, got {here}"
+        assert (report.kernel, report.engine) == (("slow", None) if kernels else (None, 41))
+        assert load(path, plan_cache=cache)[0].origin == "stored plan"
+
+
+@pytest.mark.parametrize("preference", ["kernel", "plan", "only_kernel"])
+def test_kernels_in_the_artifact(
+    write: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, preference: str
+) -> None:
+    monkeypatch.setenv("CONVOY_CACHE", str(tmp_path / "cache"))
+    path, tuned = write(FAST, preference=preference), tmp_path / "tuned.convoy"
+    with pytest.raises(PlanError, match="no plan is stored for this graph"):
+        load(path, strict=True)
+    assert convoy(["tune", str(path), "-o", str(tuned)]) == 0
+    count = 1 if preference == "only_kernel" else 6
+    first = "2.12" if preference == "plan" else "1.00"
+    assert re.search(rf"graph +runs on +us .*\nconv +kernel fast +1\.00 +{first} +{count} +tuning\n", capsys.readouterr().out)
+    links = FAKE.fake_links()
+    (report,) = load(tuned, strict=True)
+    assert (report.kernel, report.origin, report.tuned) == ("fast", "plan in the artifact", "quick")
+    assert FAKE.fake_links() == links
+    # What the artifact says of it, where it is not loaded.
+    assert convoy(["explain", str(tuned)]) == 0
+    printed = capsys.readouterr().out
+    assert re.search(r"^0 +1\.00 +- +- .* kernel fast +- +conv +convolution \+ add \+ relu +model\.py:12$", printed, re.MULTILINE)
+    assert "conv: kernel fast {} [] workspace 0 bytes" in printed
+
+
+def test_ptx_that_the_driver_refuses(write: Write) -> None:
+    message = r"kernels/conv_fast\.ptx: kernel conv_fast cannot be loaded: cuLinkAddData failed: CUDA_ERROR_INVALID_PTX"
+    for tune in ("off", "quick"):
+        with pytest.raises(ArtifactError, match=message):
+            load(write(FAST, members={"kernels/conv_fast.ptx": b"junk"}), tune=tune)
+    with pytest.raises(ArtifactError, match="kernel conv_fast cannot be loaded: cuModuleGetFunction failed: CUDA_ERROR_NOT_FOUND"):
+        load(write(FAST, members={"kernels/conv_fast.ptx": b"// PTX of something else"}))
+
+
+def test_much_shared_memory_is_asked_for(write: Write, tmp_path: Path) -> None:
+    """Where a kernel is compiled, and where it is restored."""
+    path = write(kernel("fast", shared_bytes=200000))
+    for origin in ("kernel", "stored plan"):
+        (report,) = load(path, plan_cache=tmp_path / "cache")
+        assert report.origin == origin
+
+
+@pytest.fixture
+def little_memory(fake_cudnn: ctypes.CDLL) -> Iterator[Callable[[bool], None]]:
+    """An engine 41 that wants a workspace of 4 MiB, and a GPU that allocates 2 MiB at a time, when it is told so."""
+
+    def tell(little: bool) -> None:
+        FAKE.fake_largest(ctypes.c_long(2 << 20 if little else 1 << 30))
+
+    fake_cudnn.fake_workspace(ctypes.c_int64(4 << 20))
+    yield tell
+    fake_cudnn.fake_workspace(ctypes.c_int64(512))
+    tell(False)
+
+
+def test_plans_give_way_beside_a_kernel(write: Write, little_memory: Callable[[bool], None]) -> None:
+    """The workspace of a graph that cuDNN runs is no fault of the one that only a kernel runs."""
+    manifest, alone = conv_manifest(name="other"), conv_manifest(**graph_fields("only_kernel", (FAST,)))
+    manifest = replace(manifest, graphs=(*alone.graphs, *manifest.graphs), calls=(Call(0, "model.py:12"), Call(1, "model.py:13")))
+    little_memory(True)
+    first, second = load(write(manifest=manifest, flags=("-DTHEN=1",)))
+    assert (first.kernel, first.rejected) == ("fast", ())
+    assert (second.engine, second.kernel) == (42, None)
+    assert "workspace of 4194304 bytes cannot be allocated: the GPU's memory is full" in second.rejected[-1]
+
+
+def test_a_kernel_in_place_of_a_plan_without_memory(write: Write, tmp_path: Path, little_memory: Callable[[bool], None]) -> None:
+    path, cache = write(SLOW), tmp_path / "cache"
+    assert load(path, plan_cache=cache, tune="quick")[0].engine == 41
+    little_memory(True)
+    for _ in range(2):
+        (report,) = load(path, plan_cache=cache)
+        assert report.kernel == "slow"
+        assert report.rejected == ("stored plan: workspace of 4194304 bytes cannot be allocated: the GPU's memory is full",)
+    # There may be more memory another time: the better plan stays stored.
+    little_memory(False)
+    assert load(path, plan_cache=cache)[0].engine == 41
+
+
+def test_offline_plans_beside_kernels(write: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A kernel that the artifact prefers goes before what nobody measured; a plan is better than none."""
+    describe()
+    described = tmp_path / "fake-cudnn9.19.json"
+    described.write_text(capsys.readouterr().out)
+
+    def planned(*kernels: GraphKernel, preference: str) -> Path:
+        path = write(*kernels, preference=preference)
+        opened = open_artifact(path)
+        members = {name: bytes(content) for name, content in opened.members.items() if name != WEIGHTS}
+        plans = offline_planner(str(described)).plan(opened.manifest, load_native(members["native.so"]))
+        # A graph that has only kernels is no question to cuDNN.
+        assert (len(plans.results), len(plans.members)) == ((0, 0) if preference == "only_kernel" else (1, 1))
+        write_artifact(path, opened.manifest, {**members, **plans.members}, opened.weights())
+        return path
+
+    path = planned(FAST, preference="kernel")
+    assert load(path)[0].origin == "kernel"
+    assert load(path, strict=True)[0].origin == "offline plan in the artifact"
+    assert load(planned(kernel("newer", chip="sm_100"), preference="kernel"))[0].origin == "offline plan in the artifact"
+    assert load(planned(FAST, preference="plan"))[0].origin == "offline plan in the artifact"
+    assert load(planned(FAST, preference="only_kernel"))[0].origin == "kernel"
