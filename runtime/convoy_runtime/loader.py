@@ -39,8 +39,8 @@ def load(
     ($CONVOY_CACHE, else ~/.cache/convoy), False for nowhere. `tune` measures plans on the device, unless artifact or cache have some
     that were found with as much work: `quick` the first ones that cuDNN offers for each graph, in seconds; `full` all there are, in
     minutes; `off` takes what artifact or cache have, else a small graph's first kernel or cuDNN's first choice, which `strict` refuses.
-    `progress` hears of each step. `Program.timings` says where the time went. Raises ArtifactError, ArgumentError, DeviceError (which CudnnError and PlanError are),
-    WeightsError.
+    `progress` hears of each step. `Program.timings` says where the time went. Raises ArtifactError, ArgumentError, DeviceError (which
+    CudnnError and PlanError are), WeightsError.
     """
     with collect() as timings:
         artifact = open_artifact(path, background=True)
