@@ -9,13 +9,16 @@ from .graphs import graph_cases
 from .library import Asked
 from .matrix import group_cases
 from .norms import norm_cases
+from .scales import scale_cases
 from .single import single_cases
 from .statistics import statistics_cases
 
 __all__ = ["all_cases"]
 
 
+_FAMILIES = (norm_cases, statistics_cases, attention_cases, attention_parts_cases, single_cases, data_cases, scale_cases)
+
+
 def all_cases() -> list[Asked]:
     """The whole matrix, each graph once."""
-    operations = [*norm_cases(), *statistics_cases(), *attention_cases(), *attention_parts_cases(), *single_cases(), *data_cases()]
-    return [*group_cases(), *graph_cases(), *operations]
+    return [*group_cases(), *graph_cases(), *(case for family in _FAMILIES for case in family())]

@@ -20,8 +20,10 @@ from .table import boxes, note, taken
 __all__ = ["OperationCase", "axes_of", "disagreements", "missed", "operation_rows", "row_of"]
 
 #: The descriptor of an operation whose own name is another.
-_KINDS = {"bn_finalize": "bn_finalize_statistics", "sdpa_forward": "sdpa_fwd", "resample": "resample_fwd", "transpose": "pointwise",
-          "attention_parts": "matmul"}  # fmt: skip
+_KINDS = {
+    "bn_finalize": "bn_finalize_statistics", "sdpa_forward": "sdpa_fwd", "resample": "resample_fwd", "resample_backward": "resample_bwd",
+    "transpose": "pointwise", "attention_parts": "matmul",
+}  # fmt: skip
 #: Keys of a row that are no axis.
 _OTHERS = ("operation", "takes", "tf32", "since", "note", "reason")
 #: How much of cuDNN's words a row repeats.

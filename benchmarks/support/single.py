@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
-from .graph_text import GraphText, key_of
+from .graph_text import GraphText, Value, desc, key_of
 from .operations import OperationCase
 
 __all__ = ["single_cases"]
@@ -22,7 +22,8 @@ _BINARY = ("add", "mul", "min", "max", "div", "sub", "pow", "mod", "add_square",
 _REDUCTIONS = ("add", "mul", "min", "max", "amax")
 #: Of the legacy API, with their numbers in cudnnReduceTensorOp_t; a `cudnn_backend` descriptor has no word for them.
 _LEGACY = {"avg": 5, "norm1": 6, "norm2": 7, "mul_no_zeros": 8}
-_RESAMPLING = ("maxpool", "avgpool_include_padding", "avgpool_exclude_padding", "nearest", "bilinear")
+#: The last has no gradient.
+_RESAMPLING = ("maxpool", "avgpool_include_padding", "avgpool_exclude_padding", "bilinear", "nearest")
 #: Which dims a reduction of N x C x H x W keeps.
 _KEPT = {"channels": (1,), "pixels": (0, 2, 3), "images_and_channels": (0, 1), "columns": (0, 1, 2), "nothing": ()}
 
@@ -62,22 +63,46 @@ def _reductions() -> Iterator[OperationCase]:
         yield OperationCase(key_of("reduction", mode), "reduction", {"modes": mode}, reduction=number)
 
 
+def _window(mode: str) -> tuple[str, int]:
+    """The numbers of a resampling, and the size that it makes of 16."""
+    if mode in ("nearest", "bilinear"):
+        # In halves of an element: a window of two elements that moves by half of one.
+        return "window = [4, 4] stride = [1, 1] pre_padding = [1, 1] post_padding = [2, 2] denominator = 2 padding_mode = edge_val_pad", 32
+    pad = "neg_inf_pad" if mode == "maxpool" else "zero_pad"
+    return f"window = [2, 2] stride = [2, 2] pre_padding = [0, 0] post_padding = [0, 0] padding_mode = {pad}", 8
+
+
 def _resampling() -> Iterator[OperationCase]:
-    """Pooling by halves, and interpolation to twice the size."""
-    for layout, dtype, mode in product(_LAYOUTS, ("i8", *_DTYPES), _RESAMPLING):
+    """Pooling by halves, with the places of the maxima too, and interpolation to twice the size."""
+    for layout, dtype, mode in product(_LAYOUTS, ("i8", *_DTYPES), (*_RESAMPLING, "maxpool_index")):
         axes: dict[str, str | int] = {"modes": mode, "dtypes": dtype, "layouts": layout}
         graph = GraphText(key_of("resample", mode, dtype, layout), layout)
-        x, result = graph.argument((4, 64, 16, 16), dtype), (4, 64, 8, 8)
-        pad = "neg_inf_pad" if mode == "maxpool" else "zero_pad"
-        tail = "window = [2, 2] stride = [2, 2] pre_padding = [0, 0] post_padding = [0, 0]"
-        if mode in ("nearest", "bilinear"):
-            # In halves of an element: a window of two elements that moves by half of one.
-            result, pad = (4, 64, 32, 32), "edge_val_pad"
-            tail = "window = [4, 4] stride = [1, 1] pre_padding = [1, 1] post_padding = [2, 2] denominator = 2"
-        y = graph.apply(f"resample {mode}", [x], f"type = f32 {tail} padding_mode = {pad}", result, dtype)
-        yield OperationCase(graph.key, "resample", axes, graph.text(y))
+        word = mode.removesuffix("_index")
+        tail, size = _window(word)
+        results = [desc((4, 64, size, size), each, layout) for each in ([dtype] if word == mode else [dtype, "i8"])]
+        made = graph.apply_many(f"resample {word}", [graph.argument((4, 64, 16, 16), dtype)], f"type = f32 {tail}", results)
+        yield OperationCase(graph.key, "resample", axes, graph.text(*made))
+
+
+def _resampling_gradients() -> Iterator[OperationCase]:
+    """Of maxima by their places or by the values themselves."""
+    modes = [(mode, "nothing") for mode in _RESAMPLING[1:-1]] + [("maxpool", "index"), ("maxpool", "values")]
+    for layout, dtype, (mode, given) in product(_LAYOUTS, _DTYPES, modes):
+        if given == "values" and layout == "channels_last":
+            continue  # the heuristics of cuDNN 9.19 crash
+        axes: dict[str, str | int] = {"modes": mode, "dtypes": dtype, "layouts": layout, "given": given}
+        graph = GraphText(key_of("resample_backward", *axes.values()), layout)
+        tail, size = _window(mode)
+        image, result = (4, 64, 16, 16), (4, 64, size, size)
+        operands: dict[str, Value | None] = {"dy": graph.argument(result, dtype)}
+        if given == "index":
+            operands["index"] = graph.argument(result, "i8")
+        elif given == "values":
+            operands |= {"x": graph.argument(image, dtype), "y": graph.argument(result, dtype)}
+        (dx,) = graph.named(f"resample_backward {mode} type = f32 {tail}", operands, {"dx": desc(image, dtype, layout)})
+        yield OperationCase(graph.key, "resample_backward", axes, graph.text(dx))
 
 
 def single_cases() -> list[OperationCase]:
     """Every graph of this family."""
-    return [case for cases in (_pointwise(), _reductions(), _resampling()) for case in cases]
+    return [case for cases in (_pointwise(), _reductions(), _resampling(), _resampling_gradients()) for case in cases]

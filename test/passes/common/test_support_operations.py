@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import zlib
 from dataclasses import dataclass
 from itertools import product
@@ -75,6 +76,15 @@ def test_rows_and_graphs_are_of_each_other() -> None:
     assert len(spanned) == len(set(spanned))
     assert set(spanned) == points
     assert {case.operation for case in CASES} == {row["operation"] for row in ROWS}
+
+
+def test_every_operation_of_the_dialect_is_asked_about() -> None:
+    """In a graph of its own family, or in groups and what is made of them."""
+    folder = TABLE.parents[2] / "dialect/cudnn"
+    operations = {name for path in folder.glob("*.td") for name in re.findall(r'Cudnn_ComputeOp<"(\w+)"', path.read_text())}
+    asked = {name for case in all_cases() if not case.is_group for name in re.findall(r"= cudnn\.(\w+)", case.text)}
+    # A relu by another name, which becomes a pointwise operation before there are descriptors.
+    assert operations - {"pointwise_relu"} == asked
 
 
 def test_the_document_has_the_section() -> None:
