@@ -14,8 +14,10 @@ import ctypes
 import json
 import os
 import sys
+import tempfile
 import time
 import zlib
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from functools import partial
@@ -35,7 +37,7 @@ from convoy_runtime.cuda.options import PlanOptions
 from convoy_runtime.cuda.planner import Planner
 from convoy_runtime.errors import CudnnError
 
-__all__ = ["ask", "main"]
+__all__ = ["ask", "ask_all", "main"]
 
 
 def _graph(name: str, entry: dict[str, Any]) -> Any:
@@ -120,18 +122,58 @@ class _Asker:
         return None
 
 
-def ask(folder: Path, names: list[str], *, device: bool, build: bool) -> dict[str, Any]:
-    """Answers by name."""
+def ask(folder: Path, names: list[str], *, device: bool, build: bool, journal: Path | None = None) -> dict[str, Any]:
+    """Answers by name. The name of the graph that is being asked about is written to `journal`, as cuDNN crashes on some."""
     index = json.loads((folder / "index.json").read_text())
     asker = _Asker(folder, device=device)
     answers, known = {}, {}
     for name in names:
+        if journal is not None:
+            journal.write_text(name)
         entry = index[name]
         key = tuple(entry.get(part) for part in ("library", "symbol", "reduction"))
         if key not in known:
             known[key] = asker.reduction(entry["reduction"]) if "reduction" in entry else asker.answer(name, entry, build=build)
         answers[name] = known[key]
     return answers
+
+
+def _round(parts: list[list[str]], one: Any, jobs: int, deadline: float) -> Iterator[tuple[list[str], dict[str, Any] | str]]:
+    """Each part with its answers or, where a process died before it was done, the graph that it was at, empty when it had not begun."""
+    # A process a core: cuDNN compiles kernels one after the other in each. Not forked: the GPU may be open here.
+    with tempfile.TemporaryDirectory() as folder, ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        futures = {pool.submit(one, names, journal=Path(folder) / str(i)): (i, names) for i, names in enumerate(parts)}
+        try:
+            for done in as_completed(futures, timeout=None if deadline == float("inf") else max(0.0, deadline - time.monotonic())):
+                i, names = futures[done]
+                journal = Path(folder) / str(i)
+                try:
+                    yield names, done.result()
+                except BrokenProcessPool:
+                    yield names, journal.read_text() if journal.exists() else ""
+        except TimeoutError:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def ask_all(parts: list[list[str]], one: Any, jobs: int, deadline: float) -> Iterator[dict[str, Any]]:
+    """Answers of `one` to each part, as they come. When a process dies, which ends all others, the graphs that they were at are asked about
+    alone; the one on which it dies again has an answer that says so. Raises TimeoutError at `deadline` (time.monotonic), and
+    RuntimeError when all processes die at once."""
+    while parts:
+        left, suspects = [], []
+        for names, answers in _round(parts, one, jobs, deadline):
+            if isinstance(answers, dict):
+                yield answers
+            else:
+                suspects += [answers] if answers else []
+                left.append([name for name in names if name != answers])
+        for name in suspects:
+            for _, answers in _round([[name]], one, 1, deadline):
+                yield answers if isinstance(answers, dict) else {name: {"engines": {}, "rejected": ["cuDNN crashes"]}}
+        if len(left) == len(parts) and not suspects:
+            raise RuntimeError("the processes that ask cuDNN die before they begin")
+        parts = [names for names in left if names]
 
 
 def _parts(folder: Path, jobs: int) -> list[list[str]]:
@@ -156,19 +198,14 @@ def main() -> int:
     document: dict[str, Any] = {"cudnn": version_text(open_cudnn().version), "device": device, "graphs": {}}
     parts = _parts(options.folder, options.jobs)
     one = partial(ask, options.folder, device=options.device, build=options.device and not options.no_build)
-    # A process a core: cuDNN compiles kernels one after the other in each. Not forked: the GPU may be open here.
-    with ProcessPoolExecutor(options.jobs, mp_context=get_context("spawn")) as pool:
-        futures = [pool.submit(one, names) for names in parts]
-        try:
-            for done in as_completed(futures, timeout=None if options.seconds == float("inf") else options.seconds):
-                document["graphs"] |= done.result()
-                options.output.write_text(json.dumps(document, indent=0, sort_keys=True))
-                elapsed = time.perf_counter() - start
-                print(f"{len(document['graphs'])} graphs in {elapsed:.0f} s", file=sys.stderr, flush=True)
-        except (TimeoutError, BrokenProcessPool) as error:
-            print(f"stopped early: {error or 'time is over'}", file=sys.stderr)
-            pool.shutdown(wait=False, cancel_futures=True)
-            return 1
+    try:
+        for answers in ask_all(parts, one, options.jobs, time.monotonic() + options.seconds):
+            document["graphs"] |= answers
+            options.output.write_text(json.dumps(document, indent=0, sort_keys=True))
+            print(f"{len(document['graphs'])} graphs in {time.perf_counter() - start:.0f} s", file=sys.stderr, flush=True)
+    except TimeoutError:
+        print("stopped early: time is over", file=sys.stderr)
+        return 1
     return 0
 
 

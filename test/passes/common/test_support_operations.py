@@ -10,9 +10,11 @@ from itertools import product
 from typing import Any
 
 import pytest
+from crashing import dies_at_once, dies_on_bad
 from operation_graphs import GRAPHS
 
 from benchmarks.support.__main__ import TABLE
+from benchmarks.support.ask import ask_all
 from benchmarks.support.cases import all_cases
 from benchmarks.support.differences import MEASURED, with_device
 from benchmarks.support.document import DOCUMENT, operations_section
@@ -207,3 +209,24 @@ def test_section_names_what_has_no_engine() -> None:
         {"operation": "b", "takes": False, "dtypes": ["f16"], "ranks": [3], "since": 1, "note": ""},
     ]
     assert operations_section(rows).splitlines()[2:] == ["| a | m, n | f16 | ranks 3 |", "| b | - | none |  |"]
+
+
+# Asking, where processes may die.
+
+
+def test_a_graph_on_which_cudnn_crashes_is_found() -> None:
+    parts = [["a", "bad1", "b"], ["c", "d"], ["e", "bad2"], ["f"]]
+    answers = {name: answer for some in ask_all(parts, dies_on_bad, 2, float("inf")) for name, answer in some.items()}
+    assert sorted(answers) == sorted(name for names in parts for name in names)
+    assert {name for name, answer in answers.items() if not taken(answer)} == {"bad1", "bad2"}
+    assert answers["bad1"]["rejected"] == ["cuDNN crashes"]
+
+
+def test_processes_that_do_not_begin() -> None:
+    with pytest.raises(RuntimeError, match="the processes that ask cuDNN die before they begin"):
+        list(ask_all([["a"], ["b"]], dies_at_once, 2, float("inf")))
+
+
+def test_no_time_is_left() -> None:
+    with pytest.raises(TimeoutError):
+        list(ask_all([["a"]], dies_on_bad, 1, 0.0))
