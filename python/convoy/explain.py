@@ -1,4 +1,4 @@
-"""What became of each op of a model, as text: the groups that cuDNN runs, the generated kernels, and what stayed outside and why."""
+"""What became of each op of a model, as text: the groups and what runs them, the generated kernels, and what stayed outside and why."""
 
 from __future__ import annotations
 
@@ -11,6 +11,13 @@ if TYPE_CHECKING:
     from convoy_runtime.manifest import Graph, GraphTensor, Manifest
 
 __all__ = ["explain_artifact", "explain_manifest", "signature"]
+
+#: What runs a group that has kernels, by the preference of its graph.
+_RUNNERS = {
+    "kernel": "a kernel of the artifact, or cuDNN where tuning finds it faster",
+    "plan": "cuDNN, or a kernel of the artifact where tuning finds it faster",
+    "only_kernel": "a kernel of the artifact, because cuDNN takes no such graph",
+}
 
 
 def explain_artifact(path: str | os.PathLike[str]) -> str:
@@ -29,7 +36,12 @@ def _lines(manifest: Manifest) -> Iterator[str]:
     if manifest.target == "cpu":
         yield "target cpu: the whole model is one native library; there are no cuDNN groups"
         return
-    yield f"{len(manifest.calls)} groups run by cuDNN ({len(manifest.graphs)} distinct graphs), {len(manifest.kernels)} generated kernels"
+    yield f"{len(manifest.calls)} groups ({len(manifest.graphs)} distinct graphs), {len(manifest.kernels)} generated kernels"
+    runners = Counter(_runner(manifest.graphs[call.graph]) for call in manifest.calls)
+    for runner, count in runners.most_common():
+        yield f"  {count:4}x run by {runner}"
+    yield ""
+    yield "what the groups compute"
     patterns = Counter(" + ".join(manifest.graphs[call.graph].ops) for call in manifest.calls)
     for pattern, count in patterns.most_common():
         yield f"  {count:4}x {pattern}"
@@ -39,6 +51,8 @@ def _lines(manifest: Manifest) -> Iterator[str]:
         graph = manifest.graphs[call.graph]
         yield f"  {index:3} {graph.name}: {' + '.join(graph.ops)}"
         yield f"      {signature(graph)}"
+        if graph.kernels:
+            yield f"      run by {_runner(graph)}: {', '.join(kernel.variant for kernel in graph.kernels)}"
         yield f"      {call.location}"
     yield ""
     yield "generated kernels"
@@ -50,6 +64,10 @@ def _lines(manifest: Manifest) -> Iterator[str]:
         yield f"  {op.op}: {op.reason} ({op.location})"
     if not manifest.outside:
         yield "  nothing"
+
+
+def _runner(graph: Graph) -> str:
+    return _RUNNERS[graph.preference] if graph.kernels else "cuDNN"
 
 
 def signature(graph: Graph) -> str:

@@ -109,7 +109,7 @@ def test_inspect_prints_a_graph(cuda_artifact: Path, tmp_path: Path, capsys: pyt
     assert main(["inspect", str(cuda_artifact), "--as", "dot"]) == 1
     assert f"expected --graph NAME; the file has {name}, " in capsys.readouterr().err
     assert main(["inspect", str(cuda_artifact), "--graph", name]) == 1
-    assert "--graph wants --as" in capsys.readouterr().err
+    assert "--graph wants --ptx, or --as: json, cudnn, dot or python" in capsys.readouterr().err
 
 
 def test_inspect_prints_no_graph_of_a_cpu_artifact(artifact: Path, capsys: pytest.CaptureFixture[str]) -> None:

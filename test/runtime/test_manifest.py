@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from runtime_fixtures import affine_manifest
 
 from convoy_runtime import ArtifactError
-from convoy_runtime.manifest import Call, Cudnn, FileEntry, Graph, GraphConstant, GraphTensor, Kernel, KernelArgument, Manifest
+from convoy_runtime.manifest import Call, Cudnn, FileEntry, Graph, GraphConstant, GraphKernel, GraphTensor, Kernel, KernelArgument, Manifest
 
 FILES = {"native.so": FileEntry("0" * 64, 1), "kernels.ptx": FileEntry("f" * 64, 2)}
 CUDA = affine_manifest(
@@ -31,8 +32,16 @@ CUDA = affine_manifest(
     cudnn=Cudnn(91900, 90000, "float16"),
 )
 
+KERNEL = GraphKernel("g_32x64", "32x64", grid=4, block=128, shared_bytes=65536, chip="sm_80")
+WITH_KERNEL = replace(
+    CUDA,
+    graphs=(replace(CUDA.graphs[0], kernels=(KERNEL,), preference="kernel"),),
+    files={**FILES, "kernels/g_32x64.ptx": FileEntry("e" * 64, 3)},
+)
+ONLY_KERNEL = replace(WITH_KERNEL, graphs=(replace(WITH_KERNEL.graphs[0], symbol=None, preference="only_kernel"),))
 
-@pytest.mark.parametrize("manifest", [CUDA, affine_manifest(files=FILES)])
+
+@pytest.mark.parametrize("manifest", [CUDA, WITH_KERNEL, ONLY_KERNEL, affine_manifest(files=FILES)])
 def test_round_trip(manifest: Manifest) -> None:
     assert Manifest.from_json(manifest.to_json()) == manifest
 
@@ -100,6 +109,42 @@ def test_every_fault_is_named(change: Callable[[dict[str, Any]], None], message:
         Manifest.from_json(json.dumps(tree), path="model.convoy")
     assert str(caught.value).startswith("model.convoy: manifest.json: ")
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (put("graphs.0.kernels.0.name", "g 32"), 'graphs[0].kernels[0].name: expected a C identifier, got "g 32"'),
+        (put("graphs.0.kernels.0.variant", 3), "graphs[0].kernels[0].variant: expected a string, got 3"),
+        (put("graphs.0.kernels.0.grid", -1), "graphs[0].kernels[0].grid: expected an integer of at least 0, got -1"),
+        (put("graphs.0.kernels.0.block", "1"), 'graphs[0].kernels[0].block: expected an integer of at least 0, got "1"'),
+        (put("graphs.0.kernels.0.shared_bytes", ...), "graphs[0].kernels[0].shared_bytes: is missing, expected an integer of at least 0"),
+        (put("graphs.0.kernels.0.chip", "sm_90a"), 'graphs[0].kernels[0].chip: expected an architecture, as sm_90, got "sm_90a"'),
+        (put("graphs.0.kernels.0.chip", 90), "graphs[0].kernels[0].chip: expected an architecture, as sm_90, got 90"),
+        (put("graphs.0.kernels.0.cluster", 2), "graphs[0].kernels[0].cluster: is no field of this format version, got 2"),
+        (put("graphs.0.kernels", {}), "graphs[0].kernels: expected a list of objects, got {}"),
+        (put("graphs.0.preference", "fastest"), 'graphs[0].preference: expected one of kernel, plan, only_kernel, got "fastest"'),
+        # Without kernels there is one thing to prefer.
+        (put("graphs.0.kernels", ...), 'graphs[0].preference: expected one of plan, got "kernel"'),
+        (put("graphs.0.symbol", None), "graphs[0].symbol: expected a C identifier, got null"),
+        (put("graphs.0.symbol", ...), "graphs[0].symbol: is missing, expected a C identifier"),
+        (put("files", {name: {"sha256": "0" * 64, "bytes": 1} for name in FILES}),
+         "files: expected an entry for kernels/g_32x64.ptx, got native.so, kernels.ptx"),
+    ],
+)  # fmt: skip
+def test_every_fault_of_a_kernel_is_named(change: Callable[[dict[str, Any]], None], message: str) -> None:
+    tree = json.loads(WITH_KERNEL.to_json())
+    change(tree)
+    with pytest.raises(ArtifactError) as caught:
+        Manifest.from_json(json.dumps(tree), path="model.convoy")
+    assert f"model.convoy: manifest.json: {message}" in str(caught.value)
+
+
+@pytest.mark.parametrize("symbol", [..., None])
+def test_a_graph_that_only_a_kernel_runs_has_no_symbol(symbol: Any) -> None:
+    tree = json.loads(ONLY_KERNEL.to_json())
+    put("graphs.0.symbol", symbol)(tree)
+    assert Manifest.from_json(json.dumps(tree)) == ONLY_KERNEL
 
 
 @pytest.mark.parametrize(

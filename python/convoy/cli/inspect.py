@@ -7,10 +7,13 @@ cannot say is an error.
   dot     a picture for Graphviz
   python  a program for cudnn-frontend (pip install nvidia-cudnn-frontend) that builds the graph, to paste into a bug report
 
+--ptx prints the generated kernels (kernels.ptx), then those that graphs have, each under its member's name; with --graph one graph's.
+
 examples:
   convoy inspect resnet18.convoy
   convoy inspect resnet18.convoy --manifest
   convoy inspect resnet18.convoy --ptx
+  convoy inspect resnet18.convoy --ptx --graph conv2d_add_relu_0
   convoy inspect resnet18.convoy --graph conv2d_add_relu_0 --as python > report.py
   convoy inspect graph.mlir --as dot | dot -Tsvg -o graph.svg
 """
@@ -18,12 +21,17 @@ examples:
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
 
 from convoy.errors import ConvoyError
+
+if TYPE_CHECKING:
+    from convoy_runtime.artifact import Artifact
 
 __all__ = ["main", "populate_parser"]
 
@@ -31,10 +39,10 @@ __all__ = ["main", "populate_parser"]
 def populate_parser(parser: argparse.ArgumentParser) -> None:
     """Adds this command's arguments."""
     parser.add_argument("artifact", metavar="FILE", type=Path, help="an artifact that `convoy compile` wrote; with --as also a .mlir file")
-    parser.add_argument("--graph", metavar="NAME", help="the cuDNN graph to print with --as, when there are several")
+    parser.add_argument("--graph", metavar="NAME", help="the graph to print with --as, when there are several, or with --ptx")
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--manifest", action="store_true", help="print manifest.json")
-    what.add_argument("--ptx", action="store_true", help="print the PTX of the generated kernels")
+    what.add_argument("--ptx", action="store_true", help="print the PTX of the kernels")
     what.add_argument("--as", dest="form", choices=("json", "cudnn", "dot", "python"), help="print one cuDNN graph in this form")
 
 
@@ -44,8 +52,8 @@ def main(options: argparse.Namespace) -> int:
 
     if options.form is not None:
         return _print_graph(options.artifact, options.graph, options.form)
-    if options.graph is not None:
-        message = "--graph wants --as: json, cudnn, dot or python"
+    if options.graph is not None and not options.ptx:
+        message = "--graph wants --ptx, or --as: json, cudnn, dot or python"
         raise ConvoyError(message)
     artifact = open_artifact(options.artifact)
     manifest = artifact.manifest
@@ -53,7 +61,8 @@ def main(options: argparse.Namespace) -> int:
         print(manifest.to_json())
         return 0
     if options.ptx:
-        print(bytes(artifact.members.get("kernels.ptx", b"")).decode(), end="")
+        for text in _ptx(artifact, options.graph):
+            print(text, end="" if text.endswith("\n") else "\n")
         return 0
     console = Console(highlight=False, soft_wrap=True)
     producer = ", ".join(f"{name} {version}" for name, version in manifest.producer.items())
@@ -70,15 +79,33 @@ def main(options: argparse.Namespace) -> int:
     console.print(table)
     if manifest.graphs:
         table = Table(box=None, pad_edge=False)
-        for column in ("cuDNN graph", "calls", "ops", "location"):
+        for column in ("graph", "calls", "ops", "kernels", "location"):
             table.add_column(column)
         for index, graph in enumerate(manifest.graphs):
             calls = sum(call.graph == index for call in manifest.calls)
-            table.add_row(graph.name, str(calls), " ".join(graph.ops), graph.location)
+            kernels = " ".join(kernel.variant for kernel in graph.kernels) or "-"
+            table.add_row(graph.name, str(calls), " ".join(graph.ops), kernels, graph.location)
         console.print(table)
     for kernel in manifest.kernels:
         console.print(f"  kernel {kernel.name} ({kernel.location})")
     return 0
+
+
+def _ptx(artifact: Artifact, name: str | None) -> Iterator[str]:
+    """The modules of PTX in an artifact; with a name those of that graph's kernels. Raises ConvoyError."""
+    from convoy_runtime.manifest import kernel_member
+
+    graphs = [graph for graph in artifact.manifest.graphs if graph.kernels]
+    if name is None and "kernels.ptx" in artifact.members:
+        yield bytes(artifact.members["kernels.ptx"]).decode()
+    elif name is not None and name not in (graph.name for graph in graphs):
+        names = ", ".join(graph.name for graph in graphs) or "none"
+        message = f"{artifact.path}: expected a graph that has kernels, got {name}; those are {names}"
+        raise ConvoyError(message)
+    for graph in graphs:
+        for kernel in graph.kernels if name in (None, graph.name) else ():
+            member = kernel_member(kernel.name)
+            yield f"// {member}\n{bytes(artifact.members[member]).decode()}"
 
 
 def _print_graph(path: Path, name: str | None, form: str) -> int:

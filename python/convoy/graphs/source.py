@@ -18,8 +18,8 @@ __all__ = ["graph_library", "graph_names", "import_graph", "read_graph", "record
 
 
 def graph_names(path: Path) -> list[str]:
-    """The names of the graphs in an artifact or a `.mlir` file."""
-    return list(_library(path)[1])
+    """The names of the graphs in an artifact or a `.mlir` file, less those that only kernels run."""
+    return [name for name, (symbol, _) in _library(path)[1].items() if symbol is not None]
 
 
 def read_graph(path: Path, name: str | None) -> OperationGraph:
@@ -56,14 +56,17 @@ def graph_library(path: Path, name: str | None) -> tuple[bytes | memoryview, str
 def _graph(path: Path, name: str | None) -> tuple[bytes | memoryview, str, str, dict[int, float | int]]:
     """The same, and the values of the graph's constants by uid."""
     content, graphs = _library(path)
-    names = list(graphs)
+    names = [each for each, (symbol, _) in graphs.items() if symbol is not None]
     if name is None and len(names) == 1:
         name = names[0]
     if name not in names:
         asked = "--graph NAME" if name is None else f"a graph named {name!r}"
+        if name in graphs:
+            asked = f"a graph that cuDNN runs, got {name}, which only a kernel runs"
         message = f"{path}: expected {asked}; the file has {', '.join(names) or 'no cuDNN graph'}"
         raise ConvoyError(message)
     symbol, values = graphs[name]
+    assert symbol is not None
     return content, symbol, name, values
 
 
@@ -74,8 +77,8 @@ def _record(path: Path, name: str | None) -> tuple[Recording, str, dict[int, flo
     return record(load_native(content, path=path).builder(symbol)), found, values
 
 
-def _library(path: Path) -> tuple[bytes | memoryview, dict[str, tuple[str, dict[int, float | int]]]]:
-    """A native library; by name its graphs' symbols, and the values of their constants by uid."""
+def _library(path: Path) -> tuple[bytes | memoryview, dict[str, tuple[str | None, dict[int, float | int]]]]:
+    """A native library; by name its graphs' symbols, None where only a kernel runs one, and the values of their constants by uid."""
     if path.suffix == ".mlir":
         return _compile(path)
     from convoy_runtime.artifact import open_artifact
@@ -84,11 +87,10 @@ def _library(path: Path) -> tuple[bytes | memoryview, dict[str, tuple[str, dict[
     return artifact.members["native.so"], {
         graph.name: (graph.symbol, {each.uid: scalar_of(each.dtype, bytes.fromhex(each.bytes)) for each in graph.constants})
         for graph in artifact.manifest.graphs
-        if graph.symbol is not None
     }
 
 
-def _compile(path: Path) -> tuple[bytes, dict[str, tuple[str, dict[int, float | int]]]]:
+def _compile(path: Path) -> tuple[bytes, dict[str, tuple[str | None, dict[int, float | int]]]]:
     from convoy import _convoy
 
     try:
@@ -99,7 +101,7 @@ def _compile(path: Path) -> tuple[bytes, dict[str, tuple[str, dict[int, float | 
         raise MlirSyntaxError("\n".join(lines)) from None
     return native, {
         graph["name"]: (
-            graph["symbol"],
+            graph.get("symbol"),
             {each["uid"]: scalar_of(each["dtype"], bytes.fromhex(each["bytes"])) for each in graph.get("constants", ())},
         )
         for graph in json.loads(manifest).get("graphs", [])

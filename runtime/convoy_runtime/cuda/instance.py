@@ -119,7 +119,7 @@ class Instance:
         context: Context | None = None
         finalists: dict[int, list[Plan]] = {}
         if cudnn is not None:
-            offered = Kernels(self._device, artifact.members)
+            offered = Kernels(self._device, artifact)
             keep.callback(offered.close)
             self._planner = Planner(cudnn, options, handle=handle, store=self._store, strict=strict, kernels=offered)
             with self._pool(artifact, cudnn, tune) as pool:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import base64
 import ctypes
-import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from convoy_runtime.artifact import Artifact
 from convoy_runtime.errors import ArtifactError, CudaError
 from convoy_runtime.manifest import Graph, GraphKernel, kernel_member
 
@@ -69,11 +69,11 @@ class KernelPlan(Plan):
 
 
 class Kernels:
-    """Compiles kernels of `members` (PTX by name) for `device` when they are asked for. `close` unloads them; nothing that was captured
+    """Compiles the graphs' kernels of an artifact for `device` when they are asked for. `close` unloads them; nothing that was captured
     from them may run afterwards."""
 
-    def __init__(self, device: Device, members: Mapping[str, bytes | memoryview]) -> None:
-        self._device, self._members = device, members
+    def __init__(self, device: Device, artifact: Artifact) -> None:
+        self._device, self._members, self._files = device, artifact.members, artifact.manifest.files
         self._modules: list[Any] = []
 
     def offered(self, graph: Graph, rejected: list[str]) -> Iterator[GraphKernel]:
@@ -141,7 +141,7 @@ class Kernels:
         return KernelPlan(report, LoadedKernel(kernel, function, image, self._hash(kernel)))
 
     def _hash(self, kernel: GraphKernel) -> str:
-        return hashlib.sha256(self._members[kernel_member(kernel.name)]).hexdigest()
+        return self._files[kernel_member(kernel.name)].sha256
 
     def _link(self, kernel: GraphKernel) -> bytes:
         """The machine code of a kernel, by the driver's compiler."""

@@ -204,6 +204,11 @@ class Tuner:
                 candidate.microseconds = watch.time(lambda: candidate.plan.enqueue(self._queue, graph, scratch.sets[0], scratch.workspace))
         except CudnnError as error:
             candidate.reason = f"{error.name}: {error.detail}"
+        except CudaError as error:
+            # A launch that is refused leaves the device as it was; what fails later does not.
+            if error.call != "cuLaunchKernel":
+                raise
+            candidate.reason = f"cannot be launched: {error.name}"
 
     def _time(self, graph: Graph, candidates: list[_Candidate], scratch: Scratch, watch: Stopwatch, stack: ExitStack) -> None:
         racing: list[tuple[_Candidate, Captured, int]] = []

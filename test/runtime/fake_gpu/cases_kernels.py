@@ -19,7 +19,7 @@ from fake_gpu.fixtures import FAKE, conv_manifest, zeros
 import convoy_runtime
 from convoy.artifact import write_artifact
 from convoy.cli.main import main as convoy
-from convoy_runtime import ArtifactError, PlanError
+from convoy_runtime import ArtifactError, CudaError, PlanError
 from convoy_runtime._native import load_native
 from convoy_runtime.artifact import WEIGHTS, open_artifact
 from convoy_runtime.cuda.device_properties import main as describe
@@ -256,6 +256,33 @@ def test_kernels_in_the_artifact(
     assert "conv: kernel fast {} [] workspace 0 bytes" in printed
 
 
+def test_what_is_told_of_kernels(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where the artifact is not loaded."""
+    manifest, alone = conv_manifest(**graph_fields("kernel", (SLOW, FAST))), conv_manifest(**graph_fields("only_kernel", (WRONG,)))
+    graphs = (*manifest.graphs, replace(alone.graphs[0], name="stem"), conv_manifest(name="plain").graphs[0])
+    path = str(write(manifest=replace(manifest, graphs=graphs, calls=tuple(Call(graph, "model.py:12") for graph in (0, 0, 1, 2)))))
+
+    def tell(*arguments: str, fails: bool = False) -> str:
+        assert convoy([*arguments]) == int(fails)
+        printed = capsys.readouterr()
+        return printed.err if fails else printed.out
+
+    explained = tell("explain", path)
+    assert explained.startswith("4 groups (3 distinct graphs), 0 generated kernels\n")
+    assert "     2x run by a kernel of the artifact, or cuDNN where tuning finds it faster\n" in explained
+    assert "     1x run by a kernel of the artifact, because cuDNN takes no such graph\n     1x run by cuDNN\n" in explained
+    assert "      run by a kernel of the artifact, because cuDNN takes no such graph: wrong\n" in explained
+    assert re.search(r"^conv +2 +convolution add relu +slow fast +model\.py:9$", tell("inspect", path), re.MULTILINE)
+    texts = [f"// {kernel_member(each.name)}\n{ptx(each).decode()}" for each in (SLOW, FAST, WRONG)]
+    assert tell("inspect", path, "--ptx") == "".join(texts)
+    assert tell("inspect", path, "--ptx", "--graph", "conv") == "".join(texts[:2])
+    message = "kernels.convoy: expected a graph that has kernels, got plain; those are conv, stem"
+    assert message in tell("inspect", path, "--ptx", "--graph", "plain", fails=True)
+    assert tell("inspect", path, "--as", "dot", "--graph", "plain").startswith("digraph ")
+    message = "kernels.convoy: expected a graph that cuDNN runs, got stem, which only a kernel runs; the file has conv, plain"
+    assert message in tell("inspect", path, "--as", "dot", "--graph", "stem", fails=True)
+
+
 def test_ptx_that_the_driver_refuses(write: Write) -> None:
     message = r"kernels/conv_fast\.ptx: kernel conv_fast cannot be loaded: cuLinkAddData failed: CUDA_ERROR_INVALID_PTX"
     for tune in ("off", "quick"):
@@ -263,6 +290,14 @@ def test_ptx_that_the_driver_refuses(write: Write) -> None:
             load(write(FAST, members={"kernels/conv_fast.ptx": b"junk"}), tune=tune)
     with pytest.raises(ArtifactError, match="kernel conv_fast cannot be loaded: cuModuleGetFunction failed: CUDA_ERROR_NOT_FOUND"):
         load(write(FAST, members={"kernels/conv_fast.ptx": b"// PTX of something else"}))
+
+
+def test_a_kernel_that_cannot_be_launched(write: Write) -> None:
+    (report,) = load(write(kernel("wide", block=2048), FAST), tune="quick")
+    assert report.kernel == "fast"
+    assert {each.kernel: each.reason for each in report.trials}["wide"] == "cannot be launched: CUDA_ERROR_INVALID_VALUE"
+    with pytest.raises(CudaError, match="cuLaunchKernel failed: CUDA_ERROR_INVALID_VALUE"):
+        load(write(kernel("wide", block=2048)))
 
 
 def test_much_shared_memory_is_asked_for(write: Write, tmp_path: Path) -> None:

@@ -505,7 +505,7 @@ CUresult cuLaunchKernel(const Function *function, unsigned gx, unsigned gy, unsi
                         unsigned shared, void *stream, void **arguments, void **extra) {
   Op op = {.kind = KERNEL, .kernel = function->name, .threads = gx * gy * gz * bx * by * bz};
   int is_conv = !strncmp(function->name, "conv_", 5);
-  if (extra || shared > function->shared)
+  if (extra || bx * by * bz > 1024 || shared > function->shared)
     return INVALID;
   for (int i = 0; strcmp(function->name, "trap") && i < 3 + is_conv; ++i) {
     op.arguments[i] = *(void **)arguments[i];
