@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from operation_programs import PROGRAMS as OPERATIONS
 from recorded import canonical, read_calls
 
 from convoy.graphs import GraphError, graph_json_text, graph_python, import_graph
@@ -26,8 +27,6 @@ def build(**options):
     g = cudnn.pygraph(io_data_type=D.HALF, intermediate_data_type=D.FLOAT, compute_data_type=D.FLOAT, **options)
     def image(name, n=8, c=32):
         return g.tensor(name=name, dim=[n, c, 16, 16], stride=[256 * c, 1, 16 * c, c], data_type=D.HALF)
-    def row(name, dims=(1, 32, 1, 1)):
-        return g.tensor(name=name, dim=list(dims), stride=[dims[0] * dims[1], 1, dims[1], dims[1]], data_type=D.FLOAT)
     def scalar(name):
         return g.tensor(name=name, dim=[1, 1, 1, 1], stride=[1, 1, 1, 1], data_type=D.FLOAT, is_pass_by_value=True)
     def tokens(name):
@@ -41,17 +40,10 @@ def build(**options):
     def heads(name, *dims, dtype=D.HALF):
         b, h, s, d = dims
         return g.tensor(name=name, dim=list(dims), stride=[h * s * d, s * d, d, 1], data_type=dtype)
-    def attend(*kv, stats=False, depth=64, **others):
-        q, k, v = heads('q', 2, 8, 128, 64), heads('k', *kv), heads('v', *kv[:3], depth)
-        unified = cudnn.attention_implementation.UNIFIED
-        o, lse = g.sdpa(q=q, k=k, v=v, generate_stats=stats, implementation=unified, **others)
-        o.set_output(True).set_dim([2, 8, 128, depth]).set_stride([1024 * depth, 128 * depth, depth, 1])
-        if stats:
-            lse.set_output(True).set_data_type(D.FLOAT)
-    def lengths(name):
-        return g.tensor(name=name, dim=[2, 1, 1, 1], stride=[1, 1, 1, 1], data_type=D.INT32)
-    def padded():
-        return dict(seq_len_q=lengths('lq'), seq_len_kv=lengths('lkv'), use_padding_mask=True)
+    def attend(**others):
+        q, k, v = (heads(name, 2, 8, 128, 64) for name in ('q', 'k', 'v'))
+        o, _ = g.sdpa(q=q, k=k, v=v, generate_stats=False, implementation=cudnn.attention_implementation.UNIFIED, **others)
+        out(o.set_dim([2, 8, 128, 64]).set_stride([65536, 8192, 64, 1]))
     def norm(method, phase, x, scale, bias, epsilon):
         return method(norm_forward_phase=phase, input=x, scale=scale, bias=bias, epsilon=epsilon)
     def out(y, *statistics):
@@ -60,55 +52,20 @@ def build(**options):
             each.set_output(True).set_data_type(D.FLOAT)
 """
 
-PROGRAMS = {
+#: Forms that graphs of the operations, which are said elsewhere too, have not.
+_FORMS = {
     "layernorm_training": "out(*norm(g.layernorm, training, tokens('x'), affine('s'), affine('b'), scalar('e')))",
     "layernorm_inference": "out(norm(g.layernorm, inference, tokens('x'), affine('s'), affine('b'), scalar('e'))[0])",
     "layernorm_backward": "out(*g.layernorm_backward(tokens('dy'), tokens('x'), affine('s'), saved('m'), saved('v')))",
-    "rmsnorm_training": "out(*norm(g.rmsnorm, training, tokens('x'), affine('s'), None, scalar('e')))",
     "rmsnorm_inference": "out(norm(g.rmsnorm, inference, tokens('x'), affine('s'), affine('b'), scalar('e'))[0])",
     "rmsnorm_backward": "out(*g.rmsnorm_backward(tokens('dy'), tokens('x'), affine('s'), saved('v'), has_dbias=False)[:2])",
     "rmsnorm_backward_bias": "out(*g.rmsnorm_backward(tokens('dy'), tokens('x'), affine('s'), saved('v'), has_dbias=True))",
-    "instancenorm_training": "out(*norm(g.instancenorm, training, image('x'), row('s'), row('b'), scalar('e')))",
-    "instancenorm_backward": """
-        statistics = row('m', (8, 32, 1, 1)), row('v', (8, 32, 1, 1))
-        out(*g.instancenorm_backward(image('dy'), image('x'), row('s'), *statistics))
-    """,
-    "batchnorm": "out(*g.batchnorm(image('x'), row('s'), row('b'), row('m'), row('v'), scalar('e'), scalar('f')))",
-    "batchnorm_inference": "out(g.batchnorm_inference(image('x'), row('m'), row('v'), row('s'), row('b')))",
-    "batchnorm_backward": "out(*g.batchnorm_backward(image('dy'), image('x'), row('s'), row('m'), row('v')))",
-    "concatenate": """
-        y = g.concatenate(inputs=[image('a'), image('b', c=64)], axis=1)
-        out(y.set_dim([8, 96, 16, 16]).set_stride([24576, 1, 1536, 96]))
-    """,
     "concatenate_in_place": """
         y = g.concatenate(inputs=[image('a'), image('b')], axis=0, in_place_index=1)
         out(y.set_dim([16, 32, 16, 16]).set_stride([8192, 1, 512, 32]))
     """,
-    "reshape": "out(g.reshape(image('x')).set_dim([8, 32, 256, 1]).set_stride([8192, 1, 32, 32]))",
-    "adalayernorm_training": """
-        affine = cube('s', 4, 1, 512, dtype=D.FLOAT), cube('b', 4, 1, 512, dtype=D.FLOAT)
-        epsilon = g.tensor(name='e', dim=[1, 1, 1], stride=[1, 1, 1], data_type=D.FLOAT, is_pass_by_value=True)
-        out(*norm(g.adalayernorm, training, cube('x', 4, 64, 512), *affine, epsilon))
-    """,
-    "adalayernorm_backward": """
-        statistics = cube('m', 4, 64, 1, dtype=D.FLOAT), cube('v', 4, 64, 1, dtype=D.FLOAT)
-        out(*g.adalayernorm_backward(cube('dy', 4, 64, 512), cube('x', 4, 64, 512), cube('s', 4, 1, 512, dtype=D.FLOAT), *statistics))
-    """,
-    "sdpa": "attend(2, 8, 128, 64)",
-    "sdpa_scale": "attend(2, 2, 256, 64, attn_scale=scalar('s'))",
-    "sdpa_stats": "attend(2, 2, 256, 64, stats=True, depth=32)",
-    "sdpa_padded": "attend(2, 8, 256, 64, **padded())",
-    "sdpa_paged": """
-        tk, tv = (heads(name, 2, 1, 4, 1, dtype=D.INT32) for name in ('tk', 'tv'))
-        tables = dict(paged_attention_k_table=tk, paged_attention_v_table=tv)
-        attend(16, 8, 64, 64, paged_attention_max_seq_len_kv=256, **tables, **padded())
-    """,
-    "sdpa_block_mask": "attend(2, 8, 256, 64, block_mask=heads('m', 2, 8, 1, 1, dtype=D.UINT8))",
-    "experts": """
-        token, weight = cube('t', 1, 512, 128), g.tensor(name='w', dim=[8, 128, 256], stride=[32768, 1, 128], data_type=D.HALF)
-        offset = g.tensor(name='o', dim=[8, 1, 1], stride=[1, 1, 1], data_type=D.INT32)
-        out(g.moe_grouped_matmul(token, weight, offset, mode=cudnn.moe_grouped_matmul_mode.NONE))
-    """,
+    "reshape_image": "out(g.reshape(image('x')).set_dim([8, 32, 256, 1]).set_stride([8192, 1, 32, 32]))",
+    "sdpa": "attend()",
     "experts_gathered": """
         token, weight = cube('t', 1, 512, 128), g.tensor(name='w', dim=[8, 128, 256], stride=[32768, 1, 128], data_type=D.HALF)
         offset = g.tensor(name='o', dim=[8, 1, 1], stride=[1, 1, 1], data_type=D.INT32)
@@ -139,7 +96,7 @@ DEQUANTIZED = {
         out(g.tanh(g.block_scale_dequantize(x, scale, block_size=[128, 128], is_negative_scale=True)))
     """,
 }
-SCALED = "attend(2, 8, 128, 64, attn_scale=0.1)"
+SCALED = "attend(attn_scale=0.1)"
 GENSTATS = """
     total, squares = g.genstats(image('x'))
     for each in (total, squares):
@@ -151,11 +108,16 @@ def _program(body: str) -> str:
     return HEAD + textwrap.indent(textwrap.dedent(body).strip(), "    ") + "\n    return g\n"
 
 
+#: Sums of channels have a flaw, and a test, of their own; statistics of peers are not known here.
+_OTHERS = {"gen_stats", "batch_norm_peers"}
+PROGRAMS = {name: text for name, text in OPERATIONS.items() if name not in _OTHERS}
+PROGRAMS |= {name: _program(body) for name, body in _FORMS.items()}
+
+
 @pytest.fixture(scope="module")
 def said(frontend_says: Callable[[Mapping[str, str]], Path]) -> Path:
-    return frontend_says(
-        {name: _program(body) for name, body in {**PROGRAMS, **DEQUANTIZED, "genstats": GENSTATS, "scaled": SCALED}.items()}
-    )
+    bodies = {**DEQUANTIZED, "genstats": GENSTATS, "scaled": SCALED}
+    return frontend_says({**PROGRAMS, **{name: _program(body) for name, body in bodies.items()}})
 
 
 @pytest.fixture(scope="module")
