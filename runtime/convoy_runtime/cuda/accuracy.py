@@ -11,9 +11,9 @@ from convoy_runtime.manifest import Graph
 
 from ._cudnn import BackendDescriptor
 from ._enums import BehaviorNote, NumericalNote
+from .builder import PlanBuilder
 from .configs import Config
 from .plan import Plan
-from .planner import Planner
 
 __all__ = ["exact_plan", "median_of", "mismatch"]
 
@@ -24,14 +24,14 @@ _TOLERANCE: Final = {"float16": 1e-2, "bfloat16": 4e-2, "float32": 5e-3, "float6
 _INEXACT: Final = {note for note in NumericalNote if note != NumericalNote.STRICT_NAN_PROP}
 
 
-def exact_plan(planner: Planner, graph: Graph, operations: BackendDescriptor) -> Plan | None:
+def exact_plan(builder: PlanBuilder, graph: Graph, operations: BackendDescriptor) -> Plan | None:
     """The plan of the first engine that multiplies the inputs as they are, adds the products up in the compute type, float32, and compiles
     nothing; None when there is none. The options do not matter: no program runs on it."""
 
     def exact(config: Config) -> bool:
         return not _INEXACT & set(config.numerical) and BehaviorNote.RUNTIME_COMPILATION not in config.behavior
 
-    return next(planner.any_plans(graph, operations, exact), None)
+    return next(builder.any_plans(graph, operations, exact), None)
 
 
 def median_of(results: Sequence[list[np.ndarray]]) -> list[np.ndarray]:

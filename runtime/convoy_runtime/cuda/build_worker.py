@@ -23,9 +23,9 @@ from convoy_runtime.manifest import Graph
 
 from ._cudnn import open_cudnn
 from ._driver import Device, open_driver
+from .builder import PlanBuilder
 from .offline import device_properties
 from .options import PlanOptions
-from .planner import Planner
 
 __all__ = ["main"]
 
@@ -41,37 +41,37 @@ def main(jobs: IO[bytes], answers: IO[bytes]) -> int:
     with contextlib.ExitStack() as stack:
         try:
             native = load_native(jobs.read(setup["native_bytes"]))
-            planner = _planner(setup, stack)
+            builder = _builder(setup, stack)
         except ConvoyRuntimeError as error:
             answer({"error": str(error)})
             return 1
         answer({"ready": True})
         for line in jobs:
             try:
-                answer({"plan": _build(planner, native, json.loads(line))})
+                answer({"plan": _build(builder, native, json.loads(line))})
             except CudnnError as error:
                 answer({"error": f"{error.name}: {error.detail}"})
     return 0
 
 
-def _planner(setup: dict[str, Any], stack: contextlib.ExitStack) -> Planner:
+def _builder(setup: dict[str, Any], stack: contextlib.ExitStack) -> PlanBuilder:
     """Plans for the GPU `device`, which stays current, or else for the one that the file `properties` describes."""
     for library in setup["libraries"]:
         with contextlib.suppress(OSError):
             ctypes.CDLL(library, mode=ctypes.RTLD_GLOBAL)
     cudnn = open_cudnn()
     if setup["device"] is None:
-        return Planner(cudnn, PlanOptions(), handle=None, device=device_properties(cudnn, Path(setup["properties"])))
+        return PlanBuilder(cudnn, PlanOptions(), handle=None, device=device_properties(cudnn, Path(setup["properties"])))
     stack.enter_context(Device(open_driver(), setup["device"]).current())
     handle = ctypes.c_void_p()
     cudnn.call("cudnnCreate", ctypes.byref(handle))
     stack.callback(cudnn.library.cudnnDestroy, handle)
-    return Planner(cudnn, PlanOptions(), handle=handle.value or 0)
+    return PlanBuilder(cudnn, PlanOptions(), handle=handle.value or 0)
 
 
-def _build(planner: Planner, native: NativeLibrary, job: dict[str, Any]) -> str:
+def _build(builder: PlanBuilder, native: NativeLibrary, job: dict[str, Any]) -> str:
     graph = Graph(job["name"], job["symbol"], (), job["location"], ())
-    return planner.text_of(graph, native.builder(graph.symbol), job["engine"], job["knobs"])
+    return builder.text_of(graph, native.builder(graph.symbol), job["engine"], job["knobs"])
 
 
 if __name__ == "__main__":

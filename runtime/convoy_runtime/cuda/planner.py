@@ -1,24 +1,19 @@
-"""Turns a graph of the manifest into an execution plan: the one that the store knows, or else the graph's native build function, then
-cuDNN's heuristics, then the first engine configuration that the options allow and that finalizes.
-
-With a device-properties JSON in place of a handle all of this works on a machine without a GPU, which is how it is tested.
-"""
+"""Turns a graph of the manifest into an execution plan: the one that the store knows, or else a kernel that the artifact prefers, or else
+the first engine configuration of cuDNN's heuristics that the options allow and that finalizes."""
 
 from __future__ import annotations
 
-import ctypes
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
-from convoy_runtime._abi import ConvoyCudnn
 from convoy_runtime.errors import ArtifactError, CudnnError, PlanError
 from convoy_runtime.manifest import Graph
 
 from ._cudnn import BackendDescriptor, Cudnn, version_text
-from ._enums import Attribute, BehaviorNote, Descriptor, NumericalNote, Type, name_of
-from .configs import Config, config_of, engine_configs, heuristic_configs, knob_values
+from ._enums import BehaviorNote
+from .builder import PlanBuilder, WorkspaceTooLarge
+from .configs import Config, config_of, engine_configs, heuristic_configs
 from .errata import erratum_of
 from .fingerprint import fingerprint
 from .kernels import Kernels
@@ -29,11 +24,11 @@ from .store import LEVELS, OFFLINE, PlanStore, Record
 if TYPE_CHECKING:
     from .build_pool import BuildPool
 
-__all__ = ["Planner", "no_memory_for"]
+__all__ = ["Planner"]
 
 
-class Planner:
-    """Plans graphs for the device of `handle`, or, with `handle` None, for the one that `device` describes."""
+class Planner(PlanBuilder):
+    """Chooses plans: those of `store`, kernels, and what can be built."""
 
     def __init__(
         self,
@@ -46,16 +41,9 @@ class Planner:
         strict: bool = False,
         kernels: Kernels | None = None,
     ) -> None:
-        cudnn.require_cublaslt()
-        self.options, self.strict = options, strict
-        self._cudnn, self._handle, self._device, self._store, self._kernels = cudnn, handle, device, store, kernels
-        #: The smallest workspace that the device had no memory for.
-        self._unavailable: int | None = None
-
-    def without_workspaces_of(self, size: int) -> None:
-        """From now on no plan has a workspace of `size` bytes or more, because the device has no memory for it; nor is what takes their
-        place stored, because another time there may be more."""
-        self._unavailable = size
+        super().__init__(cudnn, options, handle=handle, device=device)
+        self.strict = strict
+        self._store, self._kernels = store, kernels
 
     def plan(self, graph: Graph, build: Any) -> Plan:
         """The stored plan for `graph`, else, unless `strict`, its first kernel where the artifact prefers that, else the first one of the
@@ -113,7 +101,7 @@ class Planner:
                 if self._store.fits(record) and record.plan:
                     return self._restore(graph, record)
                 return self._rebuild(graph, build, record, rejected)
-            except (ArtifactError, CudnnError, _TooLarge, TypeError, KeyError, ValueError) as error:
+            except (ArtifactError, CudnnError, WorkspaceTooLarge, TypeError, KeyError, ValueError) as error:
                 rejected.append(f"{_origin(record, 'plan')}: {error}")
         return None
 
@@ -141,17 +129,9 @@ class Planner:
         return self._store.others(content, repr(self.options))
 
     def _restore(self, graph: Graph, record: Record) -> Plan:
-        descriptor = self._cudnn.create(Descriptor.EXECUTION_PLAN)
-        try:
-            self._place(descriptor)
-            descriptor.set(Attribute.EXECUTION_PLAN_JSON_REPRESENTATION, Type.CHAR, record.plan.encode() + b"\0").finalize()
-            (workspace,) = descriptor.get(Attribute.EXECUTION_PLAN_WORKSPACE_SIZE, Type.INT64, 1)
-            self._check_workspace(workspace)
-            report = PlanReport.of_record(record.report, graph, _origin(record, "plan"), workspace_bytes=workspace)
-            return CudnnPlan(report, descriptor)
-        except BaseException:
-            descriptor.close()
-            raise
+        report = PlanReport.of_record(record.report, graph, _origin(record, "plan"))
+        descriptor, workspace = self.from_text(record.plan)
+        return CudnnPlan(replace(report, workspace_bytes=workspace), descriptor)
 
     def _restore_kernel(self, graph: Graph, record: Record, variant: str) -> Plan:
         reason = None if graph.preference == "only_kernel" else self.options.refuses_kernels()
@@ -179,27 +159,6 @@ class Planner:
         return replace(plan, report=report)
 
     # What cuDNN offers.
-
-    @contextmanager
-    def operation_graph(self, graph: Graph, build: Any) -> Iterator[BackendDescriptor]:
-        """The finalized operation graph, destroyed at the end of the `with`."""
-        reports: list[CudnnError] = []
-
-        def report(status: int, call: bytes, location: bytes) -> None:
-            where = location.decode(errors="replace") or graph.location
-            reports.append(self._cudnn.error(status, f"graph {graph.name}: {call.decode(errors='replace')}", where))
-
-        callback = ConvoyCudnn.REPORT(report)
-        table = self._cudnn.table(callback)
-        pointer = ctypes.c_void_p()
-        status = build(ctypes.byref(table), self._handle, ctypes.byref(pointer))
-        if status:
-            raise reports[0] if reports else self._cudnn.error(status, f"graph {graph.name}: {graph.symbol}", graph.location)
-        descriptor = BackendDescriptor(self._cudnn, pointer.value or 0, "OPERATIONGRAPH")
-        try:
-            yield descriptor
-        finally:
-            descriptor.close()
 
     def candidates(
         self,
@@ -243,37 +202,6 @@ class Planner:
             if pool is not None and later:
                 yield from self._built(graph, later, rejected, pool, progress)
 
-    def neighbours(self, graph: Graph, operations: BackendDescriptor | None, plan: Plan, seen: set[tuple[object, ...]]) -> Iterator[Plan]:
-        """Plans of the same engine with another value of one knob, as far as they can be built. Configurations in `seen` are left out, and
-        new ones go in there."""
-        report, unused = plan.report, list[str]()
-        assert operations is not None, "only a graph with kernels alone has none"
-        assert report.engine is not None, "a kernel has no knobs"
-        values = knob_values(self._cudnn, operations, report.engine, self._device)
-        changes = [(name, value) for name in report.knobs for value in values.get(name, ()) if value != report.knobs[name]]
-        for rank, (name, value) in enumerate(changes):
-            knobs = {**report.knobs, name: value}
-            try:
-                config = config_of(self._cudnn, operations, report.engine, knobs, self._device, source="knobs", rank=rank)
-            except CudnnError:
-                continue
-            try:
-                if (key := (config.engine, config.knobs)) not in seen:
-                    seen.add(key)
-                    if (found := self.build(graph, config, unused)) is not None:
-                        yield replace(found, report=replace(found.report, rejected=()))
-            finally:
-                config.descriptor.close()
-
-    def any_plans(self, graph: Graph, operations: BackendDescriptor, wanted: Callable[[Config], bool]) -> Iterator[Plan]:
-        """Plans of engines with their default knobs, whatever the options say of them; less those with known errors."""
-        unused: list[str] = []
-        for config in engine_configs(self._cudnn, operations, self._device, unused, precompiled=False):
-            if erratum_of(graph, config.engine, self._cudnn.version) is None and wanted(config):
-                plan = self._finished(graph, config, unused, *_from_config(config))
-                if plan is not None:
-                    yield plan
-
     def _kernel_plans(self, graph: Graph, rejected: list[str]) -> Iterator[Plan]:
         if self._kernels is None or not graph.kernels:
             return
@@ -283,109 +211,6 @@ class Planner:
         for kernel in self._kernels.offered(graph, rejected):
             yield self._kernels.plan(graph, kernel, rejected)
 
-    def build(self, graph: Graph, config: Config, rejected: list[str]) -> Plan | None:
-        """The plan of a configuration; None, with the reason in `rejected`, when the options or cuDNN refuse it."""
-        if (reason := self._refusal(graph, config)) is not None:
-            rejected.append(f"{config}: {reason}")
-            return None
-        return self._finished(graph, config, rejected, *_from_config(config))
-
-    def text_of(self, graph: Graph, build: Any, engine: int, knobs: Mapping[str, int]) -> str:
-        """cuDNN's JSON of the plan of an engine with these knobs. Raises CudnnError, also when the plan cannot be written."""
-        with ExitStack() as stack:
-            operations = stack.enter_context(self.operation_graph(graph, build))
-            config = config_of(self._cudnn, operations, engine, dict(knobs), self._device)
-            stack.callback(config.descriptor.close)
-            plan = self._cudnn.create(Descriptor.EXECUTION_PLAN)
-            stack.callback(plan.close)
-            self._place(plan)
-            plan.set(Attribute.EXECUTION_PLAN_ENGINE_CONFIG, Type.BACKEND_DESCRIPTOR, [config.descriptor]).finalize()
-            return plan.get_text(Attribute.EXECUTION_PLAN_JSON_REPRESENTATION)
-
-    def _built(
-        self, graph: Graph, configs: Sequence[Config], rejected: list[str], pool: BuildPool, progress: Callable[[str], None]
-    ) -> Iterator[Plan]:
-        """The plans of configurations that the pool builds."""
-        from .build_pool import Job
-
-        jobs = [Job(graph.symbol or "", graph.name, graph.location, config.engine, config.named_knobs) for config in configs]
-        for config, built in zip(
-            configs, pool.build(jobs, lambda done: progress(f"{done} of {len(jobs)} plans of {graph.name} compiled")), strict=True
-        ):
-            if built.error:
-                rejected.append(f"{config}: {built.error}")
-                continue
-            text = built.plan.encode() + b"\0"
-            plan = self._finished(graph, config, rejected, Attribute.EXECUTION_PLAN_JSON_REPRESENTATION, Type.CHAR, text)
-            if plan is not None:
-                yield plan
-
-    def _refusal(self, graph: Graph, config: Config) -> str | None:
-        """Why a configuration is not to be built."""
-        floats = {tensor.dtype for tensor in graph.tensors if "float" in tensor.dtype}
-        float32 = bool(floats) and floats <= {"float32", "float64"}
-        numerical = {NumericalNote(note) for note in config.numerical if note in NumericalNote._value2member_map_}
-        behavior = {BehaviorNote(note) for note in config.behavior if note in BehaviorNote._value2member_map_}
-        reason = erratum_of(graph, config.engine, self._cudnn.version)
-        reason = reason or self.options.refuses(config.engine, numerical, behavior, float32=float32)
-        if reason is not None:
-            return reason
-        try:
-            # Known before the plan is built, and building may take seconds.
-            self._check_workspace(config.descriptor.get(Attribute.ENGINECFG_WORKSPACE_SIZE, Type.INT64, 1)[0])
-        except CudnnError as error:
-            return f"{error.name}: {error.detail}"
-        except _TooLarge as error:
-            return str(error)
-        return None
-
-    def _finished(
-        self, graph: Graph, config: Config, rejected: list[str], attribute: Attribute, kind: Type, value: Sequence[Any] | bytes
-    ) -> Plan | None:
-        """The plan of `config`, made from the value of one attribute; None, with the reason in `rejected`, when cuDNN refuses it."""
-        descriptor = self._cudnn.create(Descriptor.EXECUTION_PLAN)
-        try:
-            self._place(descriptor)
-            descriptor.set(attribute, kind, value).finalize()
-            (workspace,) = descriptor.get(Attribute.EXECUTION_PLAN_WORKSPACE_SIZE, Type.INT64, 1)
-            self._check_workspace(workspace)
-        except (CudnnError, _TooLarge) as error:
-            descriptor.close()
-            rejected.append(f"{config}: {error.name}: {error.detail}" if isinstance(error, CudnnError) else f"{config}: {error}")
-            return None
-        report = PlanReport(
-            graph=graph.name,
-            location=graph.location,
-            engine=config.engine,
-            knobs=config.named_knobs,
-            numerical_notes=tuple(name_of(NumericalNote, note) for note in config.numerical),
-            behavior_notes=tuple(name_of(BehaviorNote, note) for note in config.behavior),
-            workspace_bytes=workspace,
-            heuristic=config.source,
-            rank=config.rank,
-            rejected=tuple(rejected),
-        )
-        return CudnnPlan(report, descriptor)
-
-    def _place(self, plan: BackendDescriptor) -> None:
-        """Says where a plan is to run."""
-        if self._handle is not None:
-            plan.set(Attribute.EXECUTION_PLAN_HANDLE, Type.HANDLE, [self._handle])
-        if self._device is not None:
-            plan.set(Attribute.EXECUTION_PLAN_DEVICEPROP, Type.BACKEND_DESCRIPTOR, [self._device])
-
-    def _check_workspace(self, size: int) -> None:
-        if size > self.options.max_workspace_bytes:
-            message = f"workspace of {size} bytes is over the limit of {self.options.max_workspace_bytes}"
-            raise _TooLarge(message)
-        if self._unavailable is not None and size >= self._unavailable:
-            raise _TooLarge(no_memory_for(size))
-
-
-def _from_config(config: Config) -> tuple[Attribute, Type, list[Any]]:
-    """The attribute that a plan is made from."""
-    return Attribute.EXECUTION_PLAN_ENGINE_CONFIG, Type.BACKEND_DESCRIPTOR, [config.descriptor]
-
 
 def _origin(record: Record, what: str) -> str:
     """Where a plan, or its engine and knobs, came from."""
@@ -393,15 +218,6 @@ def _origin(record: Record, what: str) -> str:
     return f"{offline}{what} in the artifact" if record.shipped else f"stored {offline}{what}"
 
 
-def no_memory_for(size: int) -> str:
-    """Why a plan with a workspace of `size` bytes is out."""
-    return f"workspace of {size} bytes cannot be allocated: the GPU's memory is full"
-
-
 def _written(plan: Plan) -> tuple[str, str, dict[str, Any]]:
     """Level, JSON and report of a plan, for a record."""
     return plan.report.tuned, plan.text(), asdict(plan.report)
-
-
-class _TooLarge(Exception):
-    pass

@@ -22,10 +22,11 @@ from convoy_runtime.manifest import Graph
 from ._driver import Device
 from .accuracy import exact_plan, median_of, mismatch
 from .build_pool import BuildPool
+from .builder import no_memory_for
 from .capture import Captured, Stopwatch
 from .cold_runs import capture_cold_runs
 from .plan import Plan, PlanReport, Queue, Trial
-from .planner import Planner, no_memory_for
+from .planner import Planner
 from .scratch import Scratch
 
 __all__ = ["TUNE_LEVELS", "Level", "Tuner"]
