@@ -60,8 +60,8 @@ def device_properties(cudnn: Cudnn, path: Path) -> BackendDescriptor:
 
 @dataclass(frozen=True, slots=True)
 class OfflinePlans:
-    """What was planned: `results` has a report, or why there is no plan, for each graph of the manifest in its order; `members` the plans
-    as members of an artifact by name; `gpu` is the name that the GPU has for CUDA."""
+    """What was planned: `results` has a report, or why there is no plan, for each graph of the manifest that cuDNN may run, in its order;
+    `members` the plans as members of an artifact by name; `gpu` is the name that the GPU has for CUDA."""
 
     gpu: str
     results: tuple[PlanReport | PlanError, ...]
@@ -94,8 +94,8 @@ class OfflinePlanner:
         options: PlanOptions | None = None,
         progress: Callable[[str, int, int], None] | None = None,
     ) -> OfflinePlans:
-        """A plan for each graph: the first one of cuDNN's heuristics that the options allow and that can be built here. Raises CudnnError
-        when cuDNN refuses a graph itself."""
+        """A plan for each graph that cuDNN may run: the first one of cuDNN's heuristics that the options allow and that can be built here. Raises
+        CudnnError when cuDNN refuses a graph itself."""
         store = PlanStore(None, self.scope)
         chosen = (options or PlanOptions()).for_model(manifest)
         planner = Planner(self._cudnn, chosen, handle=None, device=self._device, store=store)
