@@ -94,8 +94,8 @@ class OfflinePlanner:
         options: PlanOptions | None = None,
         progress: Callable[[str, int, int], None] | None = None,
     ) -> OfflinePlans:
-        """A plan for each graph that cuDNN may run: the first one of cuDNN's heuristics that the options allow and that can be built here. Raises
-        CudnnError when cuDNN refuses a graph itself."""
+        """A plan for each graph that cuDNN may run: the first one of cuDNN's heuristics that the options allow and that can be built
+        here. Raises CudnnError when cuDNN refuses a graph itself."""
         store = PlanStore(None, self.scope)
         chosen = (options or PlanOptions()).for_model(manifest)
         planner = Planner(self._cudnn, chosen, handle=None, device=self._device, store=store)
