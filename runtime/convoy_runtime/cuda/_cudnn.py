@@ -18,7 +18,7 @@ from convoy_runtime.timings import part
 
 from ._enums import Attribute, Descriptor, Type
 
-__all__ = ["BackendDescriptor", "Cudnn", "open_cudnn", "version_text"]
+__all__ = ["BackendDescriptor", "Cudnn", "load_libraries", "open_cudnn", "version_text"]
 
 LIBRARY = "libcudnn.so.9"
 #: The oldest cuDNN that says what workspace an engine configuration needs before a plan is built from it.
@@ -239,6 +239,19 @@ def open_cudnn(minimum: int = MINIMUM) -> Cudnn:
                 raise DeviceError(problem=problem, hint=_INSTALL)
             return cudnn
     raise DeviceError(problem="cuDNN is not there; tried:\n    " + "\n    ".join(tried), hint=_INSTALL)
+
+
+def load_libraries(minimum: int) -> threading.Thread:
+    """Loads cuDNN and cuBLASLt on a thread, which it returns: that takes 70 ms, in which the GPU's context can be made. What fails is
+    raised where the libraries are asked for."""
+
+    def load() -> None:
+        with contextlib.suppress(DeviceError):
+            open_cudnn(minimum).require_cublaslt()
+
+    thread = threading.Thread(target=load, name="convoy-libraries", daemon=True)
+    thread.start()
+    return thread
 
 
 _RESIDENT = os.RTLD_NOW | os.RTLD_NOLOAD

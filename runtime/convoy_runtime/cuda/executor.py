@@ -25,7 +25,7 @@ from convoy_runtime.manifest import TensorSpec
 from convoy_runtime.profile import Profile
 from convoy_runtime.program import POISON, Program, Progress
 
-from ._cudnn import open_cudnn
+from ._cudnn import load_libraries, open_cudnn
 from ._driver import Device, open_driver
 from .instance import Instance
 from .libraries import DLPACK_LEGACY_STREAM, Libraries, hand_over
@@ -68,7 +68,10 @@ class CudaProgram(Program):
         self._instance: Instance | None = None
         self._last_stream: int | None = None
         self._driver = open_driver()
+        libraries = load_libraries(self.manifest.cudnn.minimum) if self.manifest.calls and self.manifest.cudnn is not None else None
         self._device = Device(self._driver, index)
+        if libraries is not None:
+            libraries.join()
         self._pool = Pool(self._device)
         self._libraries = Libraries(index)
         with self._device.current():
