@@ -15,7 +15,7 @@ DEBIAN := cmake ninja-build ccache clang-$(LLVM) lld-$(LLVM) llvm-$(LLVM)-dev li
 # tests compare what is built: its own kernels, and the gigabyte of packages that they need, are not used.
 CUDNN := nvidia-cudnn-cu13==9.19.0.56 nvidia-cuda-nvrtc==13.0.88 nvidia-cudnn-frontend==1.32.0
 
-SOURCES := $(shell find CMakeLists.txt cmake dialect passes test/dialect/cudnn/*.cpp python/bindings python/CMakeLists.txt runtime/abi runtime/support \
+SOURCES := $(shell find CMakeLists.txt cmake dialect passes test/dialect/cudnn/*.cpp python/bindings python/CMakeLists.txt runtime/abi runtime/device runtime/support \
              -type f 2>/dev/null)
 
 # A GPU is there when its driver's library is.
