@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from convoy.errors import ConvoyError
 from convoy.explain import signature
-from convoy.report.model import Candidate, Choice, Gpu, OutsideOp, Report, SourceFile, Step
+from convoy.report.model import Candidate, Choice, Gpu, Report, SourceFile, Step
 from convoy.report.peaks import gpu_of
 from convoy.report.products import Products, products_of
 
@@ -59,7 +59,7 @@ def collect_report(artifact: Artifact, profile: Profile | None = None, plans: Se
         replay_microseconds=profile.replay_microseconds if profile is not None else None,
         steps=steps,
         choices=tuple(choices),
-        outside=tuple(OutsideOp(op.op, op.location, op.reason) for op in manifest.outside),
+        outside=manifest.outside,
         sources=tuple(_sources(step.location for step in steps)),
     )
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from convoy.errors import ConvoyError
+from convoy_runtime.manifest import OutsideOp
 
 __all__ = ["Candidate", "Choice", "Gpu", "OutsideOp", "Report", "SourceFile", "Step", "read_report"]
 
@@ -118,15 +119,6 @@ class Gpu:
     peak_bytes: float
     flops: Mapping[str, float]
     notes: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class OutsideOp:
-    """An op that no cuDNN graph took, and why."""
-
-    op: str
-    location: str
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from convoy_runtime._native import NativeLibrary
 from convoy_runtime.errors import ArtifactError, ExecutionError
 from convoy_runtime.manifest import Call, Graph, GraphTensor, KernelArgument, Manifest
 
-from .kernels import allow_shared
+from .kernels import allow_shared, launch
 from .plan import Plan, Queue
 from .streams import Access
 
@@ -181,13 +181,10 @@ class Calls(_Table):
         plan.enqueue(self._queue, graph, pointers, workspace, call=call, location=site.location)
 
     def kernel(self, index: int, kernel: int, grid: Any, block: Any, shared_bytes: int, arguments: Any, count: int) -> None:
-        function, driver = self._kernels[kernel], self._queue.driver
-        allow_shared(driver, function, shared_bytes)
-        # The driver wants the address of each argument's value, and here each argument's value is a pointer.
-        first = ctypes.cast(arguments, c_void_p).value or 0
-        addresses = (c_void_p * max(1, count))(*(first + index * ctypes.sizeof(c_void_p) for index in range(count)))
-        sizes = (*grid[:3], *block[:3], shared_bytes)
-        driver.call("cuLaunchKernel", function, *sizes, self._queue.stream, ctypes.addressof(addresses), 0)
+        function = self._kernels[kernel]
+        allow_shared(self._queue.driver, function, shared_bytes)
+        values = ctypes.cast(arguments, c_void_p).value or 0
+        launch(self._queue, function, grid[:3], block[:3], shared_bytes, values, count)
 
     def copy(self, index: int, destination: int, source: int, size: int) -> None:
         if size:

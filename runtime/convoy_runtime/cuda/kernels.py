@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from convoy_runtime._abi import pointer_array
 from convoy_runtime.artifact import Artifact
 from convoy_runtime.errors import ArtifactError, CudaError
 from convoy_runtime.manifest import Graph, GraphKernel, kernel_member
@@ -17,7 +18,7 @@ from ._driver import Device, Driver
 from .fingerprint import kernels_fingerprint
 from .plan import Plan, PlanReport, Queue
 
-__all__ = ["KernelPlan", "Kernels", "allow_shared"]
+__all__ = ["KernelPlan", "Kernels", "allow_shared", "launch"]
 
 #: Beyond this many bytes of shared memory a kernel has to be allowed them first.
 _SHARED_BYTES = 48 << 10
@@ -28,6 +29,14 @@ def allow_shared(driver: Driver, function: Any, size: int) -> None:
     if size > _SHARED_BYTES:
         attribute = driver.module.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
         driver.call("cuFuncSetAttribute", function, attribute, size)
+
+
+def launch(queue: Queue, function: Any, grid: Sequence[int], block: Sequence[int], shared_bytes: int, arguments: int, count: int) -> None:
+    """Enqueues the kernel `function`, whose `count` arguments are pointers that lie at the host address `arguments`."""
+    # The driver wants the address of each argument's value.
+    step = ctypes.sizeof(ctypes.c_void_p)
+    addresses = (ctypes.c_void_p * max(1, count))(*(arguments + index * step for index in range(count)))
+    queue.driver.call("cuLaunchKernel", function, *grid, *block, shared_bytes, queue.stream, ctypes.addressof(addresses), 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,12 +63,9 @@ class KernelPlan(Plan):
     def enqueue(
         self, queue: Queue, graph: Graph, pointers: Sequence[int], workspace: int, *, call: int | None = None, location: str | None = None
     ) -> None:
-        values = (ctypes.c_void_p * len(pointers))(*pointers)
-        first, step = ctypes.addressof(values), ctypes.sizeof(ctypes.c_void_p)
-        addresses = (ctypes.c_void_p * len(pointers))(*(first + index * step for index in range(len(pointers))))
-        kernel = self.loaded.kernel
-        sizes = (kernel.grid, 1, 1, kernel.block, 1, 1, kernel.shared_bytes)
-        queue.driver.call("cuLaunchKernel", self.loaded.function, *sizes, queue.stream, ctypes.addressof(addresses), 0)
+        kernel, values = self.loaded.kernel, pointer_array(list(pointers))
+        sizes = (kernel.grid, 1, 1), (kernel.block, 1, 1), kernel.shared_bytes
+        launch(queue, self.loaded.function, *sizes, ctypes.addressof(values), len(pointers))
 
     def text(self) -> str:
         return f"{self.loaded.ptx}:{base64.b64encode(self.loaded.image).decode()}"

@@ -44,6 +44,8 @@ class Planner(PlanBuilder):
         super().__init__(cudnn, options, handle=handle, device=device)
         self.strict = strict
         self._store, self._kernels = store, kernels
+        #: What the store knows graphs by that were asked about.
+        self._contents: dict[Graph, str | None] = {}
 
     def plan(self, graph: Graph, build: Any) -> Plan:
         """The stored plan for `graph`, else, unless `strict`, its first kernel where the artifact prefers that, else the first one of the
@@ -117,10 +119,13 @@ class Planner(PlanBuilder):
         return self._store.member(content, repr(self.options), *_written(plan))
 
     def _content(self, graph: Graph, build: Any) -> str | None:
-        """What the store knows a graph by."""
-        if build is not None:
-            return fingerprint(build)
-        return None if self._kernels is None else self._kernels.content(graph)
+        """What the store knows a graph by. Planning one asks several times, and recording its build function takes a while."""
+        if graph not in self._contents:
+            if build is not None:
+                self._contents[graph] = fingerprint(build)
+            elif self._kernels is not None:
+                self._contents[graph] = self._kernels.content(graph)
+        return self._contents.get(graph)
 
     def _others(self, graph: Graph, build: Any) -> list[str]:
         """Plans of the artifact for this graph that are not for this GPU or these options."""

@@ -53,13 +53,17 @@ def test_profile(program: CudaProgram, conv: Path, fake_cudnn: ctypes.CDLL) -> N
     assert profile.gpu.cudnn == 91900
 
 
-def test_explain_measured(
-    conv: Path, fake_cudnn: ctypes.CDLL, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def tuned(conv: Path, fake_cudnn: ctypes.CDLL, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An artifact after a tuning in which several engines were offered."""
     monkeypatch.setenv("CONVOY_CACHE", str(tmp_path / "cache"))
     fake_cudnn.fake_offer(6)
-    tuned = tmp_path / "conv.convoy"
-    assert convoy(["tune", str(conv), "-q", "-o", str(tuned)]) == 0
+    path = tmp_path / "conv.convoy"
+    assert convoy(["tune", str(conv), "-q", "-o", str(path)]) == 0
+    return path
+
+
+def test_explain_measured(tuned: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page, kept = tmp_path / "page.html", tmp_path / "report.json"
     assert convoy(["explain", str(tuned), "--measured", "--html", str(page), "--json", str(kept)]) == 0
     printed = capsys.readouterr()
@@ -81,13 +85,7 @@ def test_explain_measured(
     assert "CUDNN_STATUS_NOT_SUPPORTED: as told" in page.read_text()
 
 
-def test_explain_what_tuning_left(
-    conv: Path, fake_cudnn: ctypes.CDLL, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("CONVOY_CACHE", str(tmp_path / "cache"))
-    fake_cudnn.fake_offer(6)
-    tuned = tmp_path / "conv.convoy"
-    assert convoy(["tune", str(conv), "-q", "-o", str(tuned)]) == 0
+def test_explain_what_tuning_left(tuned: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert convoy(["explain", str(tuned), "--json", "-"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert (report["times"], report["steps"][0]["microseconds"]) == ("tuning", pytest.approx(2.125, rel=1e-4))
