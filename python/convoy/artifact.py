@@ -14,6 +14,7 @@ from pathlib import Path
 from convoy_runtime._safetensors import HostTensor, write_safetensors
 from convoy_runtime.artifact import WEIGHTS
 from convoy_runtime.manifest import MANIFEST, FileEntry, Manifest
+from convoy_runtime.manifest_reader import read_manifest
 
 from .errors import ArtifactWriteError
 
@@ -52,7 +53,7 @@ def write_artifact(
     manifest = replace(manifest, files=entries)
     text = manifest.to_json().encode()
     # What the reader would refuse must not be written.
-    Manifest.from_json(text, path=path)
+    read_manifest(text, path=path)
     temporary: Path | None = None
     try:
         descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)

@@ -123,7 +123,8 @@ def compile_imported(
     from convoy_runtime._safetensors import write_safetensors
     from convoy_runtime.artifact import CONSTANTS
     from convoy_runtime.inspection import offline_planner
-    from convoy_runtime.manifest import ABI_VERSION, FORMAT, FORMAT_VERSION, Manifest, kernel_member
+    from convoy_runtime.manifest import ABI_VERSION, FORMAT, FORMAT_VERSION, kernel_member
+    from convoy_runtime.manifest_reader import read_manifest
     from convoy_runtime.weights import host_tensor, prepare_weights
 
     clock = _Clock(progress, seconds)
@@ -164,7 +165,7 @@ def compile_imported(
             "io_dtype": options.dtype or "float32",
             "allow_tf32": options.allow_tf32,
         }
-    manifest = Manifest.from_json(json.dumps(document).encode(), path=imported.name)
+    manifest = read_manifest(json.dumps(document).encode(), path=imported.name)
 
     prepared = None
     if options.weights:

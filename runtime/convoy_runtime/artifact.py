@@ -20,6 +20,7 @@ from typing import BinaryIO
 from ._safetensors import HostTensor, read_safetensors
 from .errors import ArtifactError
 from .manifest import MANIFEST, Host, Manifest
+from .manifest_reader import read_manifest
 from .timings import part
 
 __all__ = ["Artifact", "open_artifact"]
@@ -121,7 +122,7 @@ def open_artifact(path: str | os.PathLike[str], *, any_host: bool = False, backg
         raise ArtifactError(problem=f"cannot be read: {error.strerror or error}", path=path) from error
     if MANIFEST not in locations:
         raise ArtifactError(problem="is a zip, but no Convoy artifact: it has no manifest.json", path=path)
-    manifest = Manifest.from_json(bytes(locations.pop(MANIFEST)), path=path)
+    manifest = read_manifest(bytes(locations.pop(MANIFEST)), path=path)
     artifact = Artifact(path, manifest, locations, _verify(path, manifest, locations))
     if not background:
         artifact.verify()
