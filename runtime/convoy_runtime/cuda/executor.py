@@ -6,7 +6,6 @@ stream and without waiting; `static_inputs`, `static_outputs` and `replay` leave
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sys
 import threading
@@ -20,14 +19,15 @@ from convoy_runtime._native import NativeLibrary
 from convoy_runtime._safetensors import HostTensor
 from convoy_runtime.arrays import CPU, CUDA, aligned_copy, aligned_empty, check, is_packed, library_of, view
 from convoy_runtime.artifact import Artifact
-from convoy_runtime.errors import ArgumentError, CudaError
+from convoy_runtime.errors import ArgumentError
 from convoy_runtime.manifest import TensorSpec
 from convoy_runtime.profile import Profile
-from convoy_runtime.program import POISON, Program, Progress
+from convoy_runtime.program import Program, Progress
 
 from ._cudnn import load_libraries, open_cudnn
 from ._driver import Device, open_driver
 from .instance import Instance
+from .launcher import Launcher
 from .libraries import DLPACK_LEGACY_STREAM, Libraries, hand_over
 from .memory import DeviceArray, Lease, Pool
 from .options import PlanOptions
@@ -35,12 +35,6 @@ from .plan import PlanReport
 from .store import PlanStore, Scope
 
 __all__ = ["CudaProgram"]
-
-PTX = "kernels.ptx"
-# CUstream_flags, CUevent_flags, CUstreamCaptureStatus.
-_STREAM_NON_BLOCKING = 1
-_EVENT_DISABLE_TIMING = 2
-_CAPTURE_STATUS_NONE = 0
 
 
 class CudaProgram(Program):
@@ -66,7 +60,7 @@ class CudaProgram(Program):
         super().__init__(artifact, native, poison=poison)
         self._lock = threading.RLock()
         self._instance: Instance | None = None
-        self._last_stream: int | None = None
+        self._launcher: Launcher | None = None
         self._driver = open_driver()
         libraries = load_libraries(self.manifest.cudnn.minimum) if self.manifest.calls and self.manifest.cudnn is not None else None
         self._device = Device(self._driver, index)
@@ -75,9 +69,8 @@ class CudaProgram(Program):
         self._pool = Pool(self._device)
         self._libraries = Libraries(index)
         with self._device.current():
-            self._event = self._driver.call("cuEventCreate", _EVENT_DISABLE_TIMING)
             try:
-                self._instance = Instance(
+                self._instance = instance = Instance(
                     artifact,
                     native,
                     self._device,
@@ -87,6 +80,8 @@ class CudaProgram(Program):
                     strict=strict,
                     progress=progress,
                 )
+                poisoned = [*instance.output_buffers, (instance.arena, self.manifest.arena_bytes)] if poison else []
+                self._launcher = Launcher(self._driver, instance, poisoned)
             except BaseException:
                 self.close()
                 raise
@@ -117,7 +112,7 @@ class CudaProgram(Program):
         some tens of milliseconds a call. The static inputs hold random numbers afterwards, and so do weights that were never loaded. Raises
         CudaError, also when the device has no memory for a graph's tensors twice."""
         with self._lock, self._device.current():
-            self.synchronize()
+            self._runs.synchronize()
             return self._loaded.profile(progress, random_weights=not self._has_weights)
 
     @property
@@ -139,7 +134,7 @@ class CudaProgram(Program):
         with self._lock, self._device.current():
             given = self._inputs(arrays, target, own)
             results = [self._result(library, spec, target, own) for spec in self.outputs]
-            self._enqueue([pointer for pointer, _ in given], [pointer for _, pointer in results], target)
+            self._runs.run([pointer for pointer, _ in given], [pointer for _, pointer in results], target)
         if len(results) == 1:
             return hand_over(library, results[0][0])
         return tuple(hand_over(library, array) for array, _ in results)
@@ -158,31 +153,23 @@ class CudaProgram(Program):
                     raise ArgumentError(
                         argument=f"output {spec.name!r}", problem="is not packed row-major", got=f"strides {list(got.strides)}"
                     )
-            self._enqueue([pointer for pointer, _ in given], [got.pointer for got in targets], target)
+            self._runs.run([pointer for pointer, _ in given], [got.pointer for got in targets], target)
 
     def replay(self, stream: int = 0) -> None:
         """Runs the model on `static_inputs` into `static_outputs`, on the stream with this handle. Nothing is checked or copied."""
         self._check_ready()
         with self._lock, self._device.current():
-            self._enqueue([], [], stream)
+            self._runs.run([], [], stream)
 
     def run_numpy(self, *arrays: np.ndarray) -> tuple[np.ndarray, ...]:
         self._check_ready()
         views = self._views(arrays, self.inputs, "input", (CPU, 0))
         hosts = [aligned_copy(got) for got in views]
         results = [aligned_empty(spec.shape, spec.dtype) for spec in self.outputs]
-        call, stream = self._driver.call, self._loaded.stream
+        stream = self._loaded.stream
         with self._lock, self._device.current():
-            self._follow(stream, False)
-            for host, pointer in zip(hosts, self._loaded.inputs, strict=True):
-                if host.nbytes:
-                    call("cuMemcpyHtoDAsync", pointer, host.ctypes.data, host.nbytes, stream)
-            self._launch(stream, False)
-            for result, pointer in zip(results, self._loaded.outputs, strict=True):
-                if result.nbytes:
-                    call("cuMemcpyDtoHAsync", result.ctypes.data, pointer, result.nbytes, stream)
-            self._leave(stream, False)
-            call("cuStreamSynchronize", stream)
+            self._runs.run([host.ctypes.data for host in hosts], [result.ctypes.data for result in results], stream, host=True)
+            self._driver.call("cuStreamSynchronize", stream)
         return tuple(results)
 
     @property
@@ -191,26 +178,27 @@ class CudaProgram(Program):
         assert self._instance is not None
         return self._instance
 
+    @property
+    def _runs(self) -> Launcher:
+        self._check_open()
+        assert self._launcher is not None
+        return self._launcher
+
     def synchronize(self) -> None:
         """Waits for the last run. Raises CudaError when it failed on the GPU."""
-        self._check_open()
         with self._lock, self._device.current():
-            if self._last_stream is not None:
-                self._driver.call("cuEventSynchronize", self._event)
+            self._runs.synchronize()
 
     def close(self) -> None:
         with self._lock, self._device.current():
             super().close()
-            if self._last_stream is not None:
-                self._quietly("cuEventSynchronize", self._event)
-                self._last_stream = None
+            if self._launcher is not None:
+                self._launcher.close()
+                self._launcher = None
             if self._instance is not None:
                 self._instance.close()
                 # Arrays that were handed out keep their memory; the rest goes here.
                 self._instance = None
-            if self._event is not None:
-                self._quietly("cuEventDestroy", self._event)
-                self._event = None
             self._pool.close()
 
     def __del__(self) -> None:
@@ -221,10 +209,8 @@ class CudaProgram(Program):
     def _install(self, prepared: Mapping[str, HostTensor]) -> None:
         with self._lock, self._device.current():
             # Runs that are under way still read the old ones.
-            self.synchronize()
+            self._runs.synchronize()
             self._loaded.install(prepared)
-
-    # Running.
 
     def _inputs(self, arrays: Sequence[Any], stream: int, own: int) -> list[tuple[int, object]]:
         """Where each input lies, and what keeps it there. `own` is the stream that the library of the first one works on."""
@@ -249,54 +235,6 @@ class CudaProgram(Program):
             check(views[index], spec, name, device)
         return [(got.pointer, got) for got in views]
 
-    def _enqueue(self, inputs: Sequence[int], outputs: Sequence[int], stream: int) -> None:
-        """Copies from the addresses `inputs`, runs, copies to `outputs`; without them it only runs."""
-        call, instance = self._driver.call, self._loaded
-        capturing = self._capturing(stream)
-        self._follow(stream, capturing)
-        for pointer, (buffer, size) in zip(inputs, instance.input_buffers, strict=False):
-            if size:
-                call("cuMemcpyDtoDAsync", buffer, pointer, size, stream)
-        self._launch(stream, capturing)
-        for pointer, (buffer, size) in zip(outputs, instance.output_buffers, strict=False):
-            if size:
-                call("cuMemcpyDtoDAsync", pointer, buffer, size, stream)
-        self._leave(stream, capturing)
-
-    def _launch(self, stream: int, capturing: bool) -> None:
-        call, instance = self._driver.call, self._loaded
-        if self._poison:
-            for pointer, size in (*instance.output_buffers, (instance.arena, self.manifest.arena_bytes)):
-                if size:
-                    call("cuMemsetD8Async", pointer, POISON, size, stream)
-        if capturing:
-            self._nest(stream)
-        else:
-            call("cuGraphLaunch", instance.captured.instance, stream)
-
-    def _nest(self, stream: int) -> None:
-        """Puts the captured graph as a child into the one that the caller captures on `stream`."""
-        call, flags = self._driver.call, self._driver.module.CUstreamUpdateCaptureDependencies_flags
-        _, _, graph, found, *_ = call("cuStreamGetCaptureInfo", stream)
-        dependencies = list(found or ())
-        node = call("cuGraphAddChildGraphNode", graph, dependencies, len(dependencies), self._loaded.captured.graph)
-        call("cuStreamUpdateCaptureDependencies", stream, [node], None, 1, flags.CU_STREAM_SET_CAPTURE_DEPENDENCIES)
-
-    def _follow(self, stream: int, capturing: bool) -> None:
-        """Makes `stream` wait for the last run when that was on another one: both use the static buffers. A capture cannot wait for
-        what is outside it; who replays the captured graph orders it after other runs."""
-        if self._last_stream is not None and self._last_stream != stream and not capturing:
-            self._driver.call("cuStreamWaitEvent", stream, self._event, 0)
-
-    def _capturing(self, stream: int) -> bool:
-        return int(self._driver.call("cuStreamIsCapturing", stream)) != _CAPTURE_STATUS_NONE
-
-    def _leave(self, stream: int, capturing: bool) -> None:
-        # While a caller captures the stream into a graph of its own, our event would become part of that graph.
-        if not capturing:
-            self._driver.call("cuEventRecord", self._event, stream)
-            self._last_stream = stream
-
     def _result(self, library: str, spec: TensorSpec, stream: int, own: int) -> tuple[Any, int]:
         """A fresh array of `library`, which works on the stream `own`, and where it lies."""
         if library == "torch" and library in sys.modules:
@@ -310,21 +248,14 @@ class CudaProgram(Program):
 
     def _ready(self, stream: int | None) -> None:
         """Makes a consumer's stream (DLPack's numbering: None and 1 are the legacy default) wait for the last run."""
-        if self._artifact is None or self._last_stream is None:
-            return
         with self._lock, self._device.current():
-            target = 0 if stream is None or stream == DLPACK_LEGACY_STREAM else stream
-            self._follow(target, self._capturing(target))
+            if self._launcher is not None:
+                self._launcher.follow(0 if stream is None or stream == DLPACK_LEGACY_STREAM else stream)
 
     def _arrays(self, specs: Sequence[TensorSpec], pointers: Sequence[int]) -> tuple[DeviceArray, ...]:
         memory = self._loaded.memory
         pairs = zip(specs, pointers, strict=True)
         return tuple(DeviceArray(spec, pointer, self._device.index, memory, self._ready) for spec, pointer in pairs)
-
-    def _quietly(self, name: str, argument: Any) -> None:
-        """For clean-up: an error that an earlier call left on the device must not hide the first one."""
-        with contextlib.suppress(CudaError):
-            self._driver.call(name, argument)
 
 
 def _store(artifact: Artifact, device: Device, place: str | os.PathLike[str] | bool) -> PlanStore | None:
