@@ -242,13 +242,27 @@ def test_invalid_mlir_names_file_line_and_op(tmp_path: Path, capsys: pytest.Capt
     assert "'tcp.clamp' op expects 'min_float', 'max_float' or both, but got neither" in err
 
 
+def module(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """`python -m convoy` with these arguments."""
+    environment = {**os.environ, "PYTHONPATH": f"{ROOT}/python:{ROOT}/runtime"}
+    return subprocess.run([sys.executable, "-m", "convoy", *arguments], capture_output=True, text=True, env=environment)
+
+
 def test_debug_shows_the_traceback(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "convoy.cli.main", "run", str(tmp_path / "missing.convoy"), "--debug"],
-        capture_output=True, text=True, env={**os.environ, "PYTHONPATH": f"{ROOT}/python:{ROOT}/runtime"},
-    )  # fmt: skip
+    done = module("run", str(tmp_path / "missing.convoy"), "--debug")
     assert done.returncode == 1
     assert "Traceback" in done.stderr
+
+
+def test_the_module_is_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`python -m convoy` prints what `convoy` prints, and exits as it does."""
+    for arguments in (["--version"], ["tune", "--help"], ["compile"], ["run", str(tmp_path / "missing.convoy")]):
+        try:
+            code: object = main(arguments)
+        except SystemExit as stop:
+            code = stop.code
+        command, done = capsys.readouterr(), module(*arguments)
+        assert (done.returncode, done.stdout, done.stderr) == (code, command.out, command.err)
 
 
 def test_cuda_artifact_without_a_gpu_is_a_clear_error(cuda_artifact: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -68,7 +68,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         print("convoy: interrupted", file=sys.stderr)
         return 130
-
-
-if __name__ == "__main__":
-    sys.exit(main())

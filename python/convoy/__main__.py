@@ -1,0 +1,10 @@
+"""`python -m convoy` is the command `convoy`."""
+
+from __future__ import annotations
+
+import sys
+
+from convoy.cli.main import main
+
+if __name__ == "__main__":
+    sys.exit(main())
