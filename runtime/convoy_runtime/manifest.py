@@ -21,8 +21,11 @@ __all__ = [
     "Cudnn",
     "FileEntry",
     "Graph",
+    "GraphAlternative",
     "GraphConstant",
     "GraphKernel",
+    "GraphStep",
+    "GraphTemporary",
     "GraphTensor",
     "Host",
     "Kernel",
@@ -34,7 +37,7 @@ __all__ = [
 ]
 
 FORMAT = "convoy"
-FORMAT_VERSION = 4
+FORMAT_VERSION = 5
 ABI_VERSION = 2
 MANIFEST = "manifest.json"
 
@@ -102,10 +105,36 @@ class GraphKernel:
 
 
 @dataclass(frozen=True, slots=True)
+class GraphStep:
+    """A run of another graph, `Manifest.graphs[graph]`, on behalf of a graph. `tensors` says what each tensor of that other graph is: a tensor
+    of the graph that is computed, by its place, or a temporary, by its place behind those."""
+
+    graph: int
+    tensors: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GraphTemporary:
+    """Memory that the steps of an alternative share: what one of them writes for those after it, or zeros, which none writes."""
+
+    bytes: int
+    zeros: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class GraphAlternative:
+    """Other graphs that, run one after another, compute what a graph computes. `name` has the parts of each, as `conv2d+bias | relu`."""
+
+    name: str
+    steps: tuple[GraphStep, ...]
+    temporaries: tuple[GraphTemporary, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Graph:
     """One cuDNN operation graph: `symbol` is its build function in native.so, `tensors` are its operands, then its results. `kernels`
     compute the same; `preference` is what runs where nothing was measured, their first (`kernel`) or cuDNN's first plan (`plan`), or
-    `only_kernel` where cuDNN is not asked, and there is no build function."""
+    `only_kernel` where cuDNN is not asked, and there is no build function. `alternatives` compute the same as well; tuning tries them."""
 
     name: str
     symbol: str | None
@@ -115,6 +144,7 @@ class Graph:
     constants: tuple[GraphConstant, ...] = ()
     kernels: tuple[GraphKernel, ...] = ()
     preference: str = "plan"
+    alternatives: tuple[GraphAlternative, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,11 @@ from .manifest import (
     Cudnn,
     FileEntry,
     Graph,
+    GraphAlternative,
     GraphConstant,
     GraphKernel,
+    GraphStep,
+    GraphTemporary,
     GraphTensor,
     Host,
     Kernel,
@@ -30,6 +33,7 @@ from .manifest import (
     TensorSpec,
     kernel_member,
 )
+from .manifest_alternatives import check_alternatives
 
 __all__ = ["read_manifest"]
 
@@ -88,6 +92,9 @@ class _Object:
 
     def count(self, key: str) -> int:
         return self.take(key, _count, "an integer of at least 0")
+
+    def flag(self, key: str) -> bool:
+        return self.take(key, lambda value: value if isinstance(value, bool) else None, "true or false")
 
     def dtype(self, key: str) -> str:
         return self.take(key, lambda value: value if isinstance(value, str) and value in DTYPES else None, f"one of {', '.join(DTYPES)}")
@@ -160,9 +167,16 @@ def _graph_kernel(source: _Object) -> GraphKernel:
     return GraphKernel(name, variant, grid, block, shared, source.take("chip", chip, "an architecture, as sm_90"))
 
 
+def _alternative(source: _Object) -> GraphAlternative:
+    steps = source.each("steps", lambda step: GraphStep(step.count("graph"), step.counts("tensors")))
+    temporaries = source.each("temporaries", lambda memory: GraphTemporary(memory.count("bytes"), memory.flag("zeros")))
+    return GraphAlternative(source.text("name"), steps, temporaries)
+
+
 def _graph(source: _Object) -> Graph:
     tensors, constants = source.each("tensors", _graph_tensor), source.each("constants", _graph_constant, optional=True)
     kernels = source.each("kernels", _graph_kernel, optional=True)
+    alternatives = source.each("alternatives", _alternative, optional=True)
     choices = ("kernel", "plan", "only_kernel") if kernels else ("plan",)
     preference = "plan"
     if "preference" in source.value:
@@ -172,7 +186,8 @@ def _graph(source: _Object) -> Graph:
         symbol = None
     else:
         symbol = source.take("symbol", _symbol, "a C identifier")
-    return Graph(source.text("name"), symbol, source.texts("ops"), source.text("location"), tensors, constants, kernels, preference)
+    name, ops, location = source.text("name"), source.texts("ops"), source.text("location")
+    return Graph(name, symbol, ops, location, tensors, constants, kernels, preference, alternatives)
 
 
 def _kernel(source: _Object) -> Kernel:
@@ -185,8 +200,7 @@ def _kernel(source: _Object) -> Kernel:
 
 
 def _cudnn(source: _Object) -> Cudnn:
-    allow_tf32 = source.take("allow_tf32", lambda value: value if isinstance(value, bool) else None, "true or false")
-    return Cudnn(source.count("built_for"), source.count("minimum"), source.dtype("io_dtype"), allow_tf32)
+    return Cudnn(source.count("built_for"), source.count("minimum"), source.dtype("io_dtype"), source.flag("allow_tf32"))
 
 
 def _file(source: _Object) -> FileEntry:
@@ -259,6 +273,8 @@ def _check(manifest: Manifest, path: object) -> None:
         if call.graph >= len(manifest.graphs):
             msg = f"calls[{index}].graph"
             raise refuse(msg, f"expected less than {len(manifest.graphs)}, the number of graphs, got {call.graph}")
+    if (fault := check_alternatives(manifest.graphs)) is not None:
+        raise refuse(*fault)
     weights = {spec.name for spec in manifest.weights}
     for key, names in (("constants", manifest.constants), ("aliases", manifest.aliases.values())):
         for name in names:

@@ -197,7 +197,7 @@ def test_newer_version(affine: Path) -> None:
         members["manifest.json"] = json.dumps({**json.loads(members["manifest.json"]), "format_version": 7, "new": 1}).encode()
 
     rezip(affine, newer)
-    assert "manifest.json: format_version: this runtime reads format version 4, the artifact is newer" in refused(affine)
+    assert "manifest.json: format_version: this runtime reads format version 5, the artifact is newer" in refused(affine)
 
 
 def test_another_machine(tmp_path: Path, affine_so: bytes) -> None:

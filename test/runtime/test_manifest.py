@@ -65,10 +65,10 @@ def put(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
     [
         (put("format", "onnx"), 'format: expected "convoy", got "onnx"'),
         (
-            put("format_version", 5),
-            "format_version: this runtime reads format version 4, the artifact is newer: update convoy; expected 4, got 5",
+            put("format_version", 6),
+            "format_version: this runtime reads format version 5, the artifact is newer: update convoy; expected 5, got 6",
         ),
-        (put("format_version", 0), "older: compile the model again; expected 4, got 0"),
+        (put("format_version", 0), "older: compile the model again; expected 5, got 0"),
         (put("abi_version", 9), "abi_version: this runtime reads ABI version 2, the artifact is newer: update convoy; expected 2, got 9"),
         (put("abi_version", "1"), 'abi_version: expected an integer of at least 0, got "1"'),
         (put("target", "tpu"), 'target: expected "cpu" or "cuda", got "tpu"'),
