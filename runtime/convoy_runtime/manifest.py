@@ -106,8 +106,8 @@ class GraphKernel:
 
 @dataclass(frozen=True, slots=True)
 class GraphStep:
-    """A run of another graph, `Manifest.graphs[graph]`, on behalf of a graph. `tensors` says what each tensor of that other graph is: a tensor
-    of the graph that is computed, by its place, or a temporary, by its place behind those."""
+    """A run of another graph, `Manifest.graphs[graph]`, on behalf of a graph. `tensors` says what each tensor of that other graph is: a
+    tensor of the graph that is computed, by its place, or a temporary, by its place behind those."""
 
     graph: int
     tensors: tuple[int, ...]
