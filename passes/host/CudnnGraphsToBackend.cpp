@@ -66,6 +66,34 @@ std::string hexBytes(TypedAttr number) {
   return llvm::toHex(bytes, /*LowerCase=*/true);
 }
 
+/// A multiply-add, two FLOPs, for each element of a product's result and each one that it is a sum over; 0 of other operations.
+int64_t productFlops(Operation &op) {
+  auto elements = [](ArrayRef<int64_t> shape) { return ShapedType::getNumElements(shape); };
+  return llvm::TypeSwitch<Operation *, int64_t>(&op)
+      .Case([&](cudnn::ConvolutionOp op) {
+        ArrayRef<int64_t> filter = op.getFilterType().getShape();
+        return 2 * elements(op.getOutputType().getShape()) * elements(filter.drop_front(op.hasGroupDim() ? 2 : 1));
+      })
+      .Case([&](cudnn::MatmulOp op) { return 2 * elements(op.getY().getType().getShape()) * op.getA().getType().getShape().back(); })
+      .Default([](Operation *) { return 0; });
+}
+
+/// The FLOPs of a graph's products, and the type of the first one's operands; null when there are none.
+DictionaryAttr describeProducts(OpBuilder &builder, Block &block) {
+  int64_t flops = 0;
+  StringRef dtype;
+  for (Operation &op : block.without_terminator()) {
+    int64_t found = productFlops(op);
+    if (found != 0 && flops == 0)
+      dtype = dtypeName(cast<cudnn::TensorDescType>(op.getOperand(0).getType()).getElementType());
+    flops += found;
+  }
+  if (flops == 0)
+    return nullptr;
+  return builder.getDictionaryAttr(
+      {builder.getNamedAttr("flops", builder.getI64IntegerAttr(flops)), builder.getNamedAttr("dtype", builder.getStringAttr(dtype))});
+}
+
 /// The graph's entry in the manifest. Without `symbol` nothing builds it: it has only kernels.
 DictionaryAttr describeGraph(OpBuilder &builder, cudnn::GraphOp graph, StringRef symbol) {
   SmallVector<Attribute> ops, tensors;
@@ -95,6 +123,8 @@ DictionaryAttr describeGraph(OpBuilder &builder, cudnn::GraphOp graph, StringRef
       builder.getNamedAttr("location", builder.getStringAttr(placeText(graph.getLoc()))),
       builder.getNamedAttr("tensors", builder.getArrayAttr(tensors)),
   };
+  if (DictionaryAttr products = describeProducts(builder, block))
+    entry.push_back(builder.getNamedAttr("products", products));
   if (!symbol.empty())
     entry.push_back(builder.getNamedAttr("symbol", builder.getStringAttr(symbol)));
   SmallVector<Attribute> constants;

@@ -32,6 +32,7 @@ __all__ = [
     "KernelArgument",
     "Manifest",
     "OutsideOp",
+    "Products",
     "TensorSpec",
     "kernel_member",
 ]
@@ -131,10 +132,20 @@ class GraphAlternative:
 
 
 @dataclass(frozen=True, slots=True)
+class Products:
+    """What a graph's convolutions and matrix products compute: `flops` of a run, a multiply-add as two, and the `dtype` of the first one's
+    operands, which may be a type of cuDNN's that no tensor at a program's border has, as float8_e4m3fn."""
+
+    flops: int
+    dtype: str
+
+
+@dataclass(frozen=True, slots=True)
 class Graph:
     """One cuDNN operation graph: `symbol` is its build function in native.so, `tensors` are its operands, then its results. `kernels`
     compute the same; `preference` is what runs where nothing was measured, their first (`kernel`) or cuDNN's first plan (`plan`), or
-    `only_kernel` where cuDNN is not asked, and there is no build function. `alternatives` compute the same as well; tuning tries them."""
+    `only_kernel` where cuDNN is not asked, and there is no build function. `alternatives` compute the same as well; tuning tries them.
+    `products` is None where it has none."""
 
     name: str
     symbol: str | None
@@ -145,6 +156,7 @@ class Graph:
     kernels: tuple[GraphKernel, ...] = ()
     preference: str = "plan"
     alternatives: tuple[GraphAlternative, ...] = ()
+    products: Products | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,6 +257,9 @@ class Manifest:
         tree = asdict(self)
         if self.cudnn is None:
             del tree["cudnn"]
+        for graph in tree["graphs"]:
+            if graph["products"] is None:
+                del graph["products"]
         for key in ("constants", "aliases", "unused"):
             if not tree[key]:
                 del tree[key]

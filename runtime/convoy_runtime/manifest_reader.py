@@ -30,6 +30,7 @@ from .manifest import (
     KernelArgument,
     Manifest,
     OutsideOp,
+    Products,
     TensorSpec,
     kernel_member,
 )
@@ -79,6 +80,10 @@ class _Object:
         if result is None:
             raise self.error(key, f"expected {expected}", got)
         return result
+
+    def one(self, key: str, read: Callable[[_Object], _T]) -> _T:
+        value = self.take(key, lambda value: value if isinstance(value, dict) else None, "an object")
+        return _read(_Object(value, f"{self.name}.{key}" if self.name else key, self.path), read)
 
     def each(self, key: str, read: Callable[[_Object], _T], *, optional: bool = False) -> tuple[_T, ...]:
         if optional and key not in self.value:
@@ -187,7 +192,10 @@ def _graph(source: _Object) -> Graph:
     else:
         symbol = source.take("symbol", _symbol, "a C identifier")
     name, ops, location = source.text("name"), source.texts("ops"), source.text("location")
-    return Graph(name, symbol, ops, location, tensors, constants, kernels, preference, alternatives)
+    products = (
+        source.one("products", lambda found: Products(found.count("flops"), found.text("dtype"))) if "products" in source.value else None
+    )
+    return Graph(name, symbol, ops, location, tensors, constants, kernels, preference, alternatives, products)
 
 
 def _kernel(source: _Object) -> Kernel:
@@ -226,15 +234,12 @@ def _manifest(tree: Any, path: object) -> Manifest:
     def strings(value: Any) -> dict[str, str] | None:
         return value if isinstance(value, dict) and all(isinstance(item, str) for item in value.values()) else None
 
-    def nested(key: str, read: Callable[[_Object], _T]) -> _T:
-        return _read(_Object(source.take(key, lambda value: value, "an object"), key, path), read)
-
     files = source.take("files", lambda value: value if isinstance(value, dict) else None, "an object")
     has_cudnn = target == "cuda" or "cudnn" in source.value
     manifest = Manifest(
         target=target,
         producer=source.take("producer", strings, "an object of strings"),
-        host=nested("host", lambda host: Host(host.text("triple"), host.text("cpu"), host.texts("features"))),
+        host=source.one("host", lambda host: Host(host.text("triple"), host.text("cpu"), host.texts("features"))),
         inputs=source.each("inputs", _spec),
         outputs=source.each("outputs", _spec),
         weights=source.each("weights", _spec),
@@ -246,7 +251,7 @@ def _manifest(tree: Any, path: object) -> Manifest:
         calls=source.each("calls", lambda call: Call(call.count("graph"), call.text("location")), optional=target == "cpu"),
         kernels=source.each("kernels", _kernel, optional=target == "cpu"),
         outside=source.each("outside", lambda op: OutsideOp(op.text("op"), op.text("location"), op.text("reason")), optional=True),
-        cudnn=nested("cudnn", _cudnn) if has_cudnn else None,
+        cudnn=source.one("cudnn", _cudnn) if has_cudnn else None,
         constants=source.texts("constants") if "constants" in source.value else (),
         aliases=source.take("aliases", strings, "an object of strings") if "aliases" in source.value else {},
         unused=source.texts("unused") if "unused" in source.value else (),

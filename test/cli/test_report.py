@@ -11,16 +11,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from runtime_fixtures import affine_manifest
 
 from convoy.cli.main import main
 from convoy.errors import ConvoyError
-from convoy.graphs.model import Node, OperationGraph, Tensor
 from convoy.report import Report, collect_report, read_report, report_lines, report_page
 from convoy.report.model import Candidate, Choice, OutsideOp, SourceFile, Step
 from convoy.report.peaks import gpu_of
-from convoy.report.products import Products, products_of
-from convoy_runtime.artifact import open_artifact
-from convoy_runtime.profile import GpuFacts, Profile
+from convoy_runtime.artifact import Artifact, open_artifact
+from convoy_runtime.manifest import Call, Cudnn, Graph, Products
+from convoy_runtime.profile import GpuFacts, Profile, Timing
 
 ROOT = Path(__file__).resolve().parents[2]
 TINY = f"{ROOT}/test/cli/Inputs/tiny.py"
@@ -214,37 +214,31 @@ def test_speeds_of_a_gpu_that_is_not_known() -> None:
     assert gpu.notes[-1] == "arithmetic: not known for compute capability 99.1; steps are compared with the copy speed alone"
 
 
-def tensor(uid: int, dims: tuple[int, ...], data_type: str = "HALF") -> Tensor:
-    return Tensor(uid, dims, (1,) * len(dims), data_type)
-
-
 @pytest.mark.parametrize(
-    ("tag", "ports", "flops"),
+    ("dtype", "allow_tf32", "rate"),
     [
-        # Two groups: a filter has half of the channels. 2 FLOPs x 1x6x5x5 results x 4x3x3 products.
-        ("CONV_FPROP", {"X": (1, 8, 7, 7), "W": (6, 4, 3, 3), "Y": (1, 6, 5, 5)}, 2 * 150 * 36),
-        ("CONV_DGRAD", {"DY": (1, 6, 5, 5), "W": (6, 4, 3, 3), "DX": (1, 8, 7, 7)}, 2 * 150 * 36),
-        ("CONV_WGRAD", {"X": (1, 8, 7, 7), "DY": (1, 6, 5, 5), "DW": (6, 4, 3, 3)}, 2 * 150 * 36),
-        ("MATMUL", {"A": (2, 3, 5), "B": (2, 5, 7), "C": (2, 3, 7)}, 2 * 42 * 5),
-        ("POINTWISE", {"IN_0": (2, 3), "OUT_0": (2, 3)}, None),
+        ("float32", True, "tf32"),
+        ("float32", False, "float32"),
+        ("bfloat16", True, "bfloat16"),
+        ("float8_e4m3fn", True, "float8"),
+        ("int8", False, "int8"),
     ],
 )
-def test_products(tag: str, ports: dict[str, tuple[int, ...]], flops: int | None) -> None:
-    *inputs, output = ports
-    uids = {port: uid for uid, port in enumerate(ports)}
-    node = Node(tag, "FLOAT", {port: uids[port] for port in inputs}, {output: uids[output]}, {})
-    graph = OperationGraph("g", {uids[port]: tensor(uids[port], dims) for port, dims in ports.items()}, (node,))
-    assert products_of(graph, allow_tf32=True) == Products(flops, "float16" if flops else None)
-
-
-@pytest.mark.parametrize(
-    ("data_type", "allow_tf32", "rate"),
-    [("FLOAT", True, "tf32"), ("FLOAT", False, "float32"), ("FP8_E4M3", True, "float8"), ("INT8x32", True, "int8"), ("INT4", True, None)],
-)
-def test_kinds_of_arithmetic(data_type: str, allow_tf32: bool, rate: str | None) -> None:
-    tensors = {uid: tensor(uid, (1, 1, 1), data_type) for uid in (1, 2, 3)}
-    graph = OperationGraph("g", tensors, (Node("MATMUL", "FLOAT", {"A": 1, "B": 2}, {"C": 3}, {}),))
-    assert products_of(graph, allow_tf32=allow_tf32).rate == rate
+def test_kinds_of_arithmetic(dtype: str, allow_tf32: bool, rate: str) -> None:
+    cudnn = Cudnn(91900, 90000, "float32", allow_tf32)
+    graphs = (
+        Graph("g", "g_build", ("matmul",), "m.py:1", (), products=Products(64, dtype)),
+        Graph("r", "r_build", ("relu",), "m.py:2", ()),
+    )
+    manifest = affine_manifest(target="cuda", graphs=graphs, calls=(Call(0, "m.py:1"), Call(1, "m.py:2")), cudnn=cudnn, files={})
+    opened = Artifact(Path("m.convoy"), manifest, {})
+    report = collect_report(
+        opened, Profile(FACTS, "calls one after another", (Timing("graph", 0, 0, 1.0), Timing("graph", 1, 0, 1.0)), 2.0)
+    )
+    assert [(each.flops, each.rate) for each in report.steps] == [(64, rate), (None, None)]
+    # A rate that the GPU has, so that the limit counts.
+    assert report.gpu is not None
+    assert rate in report.gpu.flops
 
 
 @pytest.fixture(scope="module")
@@ -276,6 +270,18 @@ def test_a_report_of_an_artifact(artifact: Path) -> None:
     graph = next(each for each in measured.steps if each.kind == "graph")
     assert graph.limit_microseconds == pytest.approx(max(graph.bytes / 4.3e12, (graph.flops or 0) / (132 * 4096 * 1.98e9)) * 1e6)
     assert graph.share == pytest.approx((graph.limit_microseconds or 0) / 3.0)
+
+
+def test_a_graph_that_only_a_kernel_runs(tmp_path: Path) -> None:
+    """A stem counts its convolution, whose result is in no memory."""
+    path = tmp_path / "stem.convoy"
+    assert main(["compile", f"{TINY}:stem", "--target", "cuda", "--dtype", "float16", "--no-weights", "-o", str(path)]) == 0
+    opened = open_artifact(path)
+    assert [graph.symbol for graph in opened.manifest.graphs] == [None]
+    (stem,) = (each for each in collect_report(opened).steps if each.kind == "graph")
+    image, filters, bias, result = opened.manifest.graphs[0].tensors
+    assert (stem.flops, stem.rate) == (2 * 32 * 16 * 16 * filters.shape[1] * 7 * filters.shape[3], "float16")
+    assert stem.bytes == image.bytes + filters.bytes + bias.bytes + result.bytes
 
 
 def _calls(artifact: Path) -> Any:

@@ -20,7 +20,7 @@ from convoy_runtime import ArtifactError
 from convoy_runtime import artifact as reader
 from convoy_runtime._safetensors import read_safetensors, write_safetensors
 from convoy_runtime.artifact import check_host, open_artifact
-from convoy_runtime.manifest import Host, TensorSpec
+from convoy_runtime.manifest import FORMAT_VERSION, Host, TensorSpec
 from convoy_runtime.manifest_reader import read_manifest
 
 
@@ -194,10 +194,12 @@ def test_compressed_and_double_members(affine: Path) -> None:
 
 def test_newer_version(affine: Path) -> None:
     def newer(members: dict[str, bytes]) -> None:
-        members["manifest.json"] = json.dumps({**json.loads(members["manifest.json"]), "format_version": 7, "new": 1}).encode()
+        members["manifest.json"] = json.dumps(
+            {**json.loads(members["manifest.json"]), "format_version": FORMAT_VERSION + 1, "new": 1}
+        ).encode()
 
     rezip(affine, newer)
-    assert "manifest.json: format_version: this runtime reads format version 5, the artifact is newer" in refused(affine)
+    assert f"manifest.json: format_version: this runtime reads format version {FORMAT_VERSION}, the artifact is newer" in refused(affine)
 
 
 def test_another_machine(tmp_path: Path, affine_so: bytes) -> None:

@@ -11,7 +11,20 @@ import pytest
 from runtime_fixtures import affine_manifest
 
 from convoy_runtime import ArtifactError
-from convoy_runtime.manifest import Call, Cudnn, FileEntry, Graph, GraphConstant, GraphKernel, GraphTensor, Kernel, KernelArgument, Manifest
+from convoy_runtime.manifest import FORMAT_VERSION as OURS
+from convoy_runtime.manifest import (
+    Call,
+    Cudnn,
+    FileEntry,
+    Graph,
+    GraphConstant,
+    GraphKernel,
+    GraphTensor,
+    Kernel,
+    KernelArgument,
+    Manifest,
+    Products,
+)
 from convoy_runtime.manifest_reader import read_manifest
 
 FILES = {"native.so": FileEntry("0" * 64, 1), "kernels.ptx": FileEntry("f" * 64, 2)}
@@ -26,6 +39,7 @@ CUDA = affine_manifest(
             "m.py:1",
             (GraphTensor(1, "input", (1, 2), (2, 1), "float16"),),
             (GraphConstant(2, "float32", "acc52737"),),
+            products=Products(64, "float16"),
         ),
     ),
     calls=(Call(0, "m.py:1"),),
@@ -65,10 +79,10 @@ def put(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
     [
         (put("format", "onnx"), 'format: expected "convoy", got "onnx"'),
         (
-            put("format_version", 6),
-            "format_version: this runtime reads format version 5, the artifact is newer: update convoy; expected 5, got 6",
+            put("format_version", OURS + 1),
+            f"this runtime reads format version {OURS}, the artifact is newer: update convoy; expected {OURS}, got {OURS + 1}",
         ),
-        (put("format_version", 0), "older: compile the model again; expected 5, got 0"),
+        (put("format_version", 0), f"older: compile the model again; expected {OURS}, got 0"),
         (put("abi_version", 9), "abi_version: this runtime reads ABI version 2, the artifact is newer: update convoy; expected 2, got 9"),
         (put("abi_version", "1"), 'abi_version: expected an integer of at least 0, got "1"'),
         (put("target", "tpu"), 'target: expected "cpu" or "cuda", got "tpu"'),
@@ -125,6 +139,10 @@ def test_every_fault_is_named(change: Callable[[dict[str, Any]], None], message:
         (put("graphs.0.kernels.0.cluster", 2), "graphs[0].kernels[0].cluster: is no field of this format version, got 2"),
         (put("graphs.0.kernels", {}), "graphs[0].kernels: expected a list of objects, got {}"),
         (put("graphs.0.preference", "fastest"), 'graphs[0].preference: expected one of kernel, plan, only_kernel, got "fastest"'),
+        (put("graphs.0.products", 64), "graphs[0].products: expected an object, got 64"),
+        (put("graphs.0.products.flops", -1), "graphs[0].products.flops: expected an integer of at least 0, got -1"),
+        (put("graphs.0.products.dtype", ...), "graphs[0].products.dtype: is missing, expected a string"),
+        (put("graphs.0.products.bytes", 2), "graphs[0].products.bytes: is no field of this format version, got 2"),
         # Without kernels there is one thing to prefer.
         (put("graphs.0.kernels", ...), 'graphs[0].preference: expected one of plan, got "kernel"'),
         (put("graphs.0.symbol", None), "graphs[0].symbol: expected a C identifier, got null"),

@@ -13,7 +13,6 @@ from convoy.errors import ConvoyError
 from convoy.explain import signature
 from convoy.report.model import Candidate, Choice, Gpu, Report, SourceFile, Step
 from convoy.report.peaks import gpu_of
-from convoy.report.products import Products, products_of
 
 if TYPE_CHECKING:
     from convoy_runtime.artifact import Artifact
@@ -47,8 +46,7 @@ def collect_report(artifact: Artifact, profile: Profile | None = None, plans: Se
         choices = _shipped(artifact)
         timings = [_tuned(timing, manifest, choices) for timing in program_calls(artifact)]
         times = "tuning" if any(timing.microseconds is not None for timing in timings) else "none"
-    products = _products(artifact)
-    steps = tuple(_limited(_step(timing, manifest, products), gpu) for timing in timings)
+    steps = tuple(_limited(_step(timing, manifest), gpu) for timing in timings)
     return Report(
         model=Path(artifact.path).name,
         target=manifest.target,
@@ -112,49 +110,34 @@ def _tuned(timing: Timing, manifest: Manifest, choices: Iterable[Choice]) -> Tim
 # Steps.
 
 
-def _products(artifact: Artifact) -> list[Products]:
-    """What each graph computes."""
-    from convoy.graphs import GraphError
-    from convoy.graphs.decode import decode
-    from convoy_runtime._native import MEMBER, load_native
-    from convoy_runtime.recorder import RecordingError, record
-
-    manifest = artifact.manifest
-    if not manifest.graphs:
-        return []
-    native = load_native(artifact.members[MEMBER], path=artifact.path)
-    found = []
-    for graph in manifest.graphs:
-        if graph.symbol is None:
-            found.append(Products(None, None))
-            continue
-        try:
-            operations = decode(record(native.builder(graph.symbol)), graph.name)
-            found.append(products_of(operations, allow_tf32=manifest.cudnn is None or manifest.cudnn.allow_tf32))
-        except (GraphError, RecordingError):
-            # A graph with operations that have no plain form: like one that has only kernels, it is compared with the copy speed alone.
-            found.append(Products(None, None))
-    return found
+def _rate(dtype: str, *, allow_tf32: bool) -> str:
+    """The kind of arithmetic of a product, as a row of `peaks` names it. `allow_tf32` is the model's."""
+    if dtype == "float32" and allow_tf32:
+        return "tf32"
+    return "float8" if dtype.startswith("float8") else dtype
 
 
-def _step(timing: Timing, manifest: Manifest, products: Sequence[Products]) -> Step:
-    def make(name: str, form: str, tensors: str, location: str, size: int, computed: Products) -> Step:
+def _step(timing: Timing, manifest: Manifest) -> Step:
+    def make(name: str, form: str, tensors: str, location: str, size: int, flops: int | None = None, rate: str | None = None) -> Step:
         return Step(
-            kind=timing.kind, name=name, form=form, tensors=tensors, location=location, bytes=size, flops=computed.flops,
-            rate=computed.rate, microseconds=timing.microseconds, in_place_microseconds=timing.in_place_microseconds,
-            limit_microseconds=None, bound=None,
+            kind=timing.kind, name=name, form=form, tensors=tensors, location=location, bytes=size, flops=flops, rate=rate,
+            microseconds=timing.microseconds, in_place_microseconds=timing.in_place_microseconds, limit_microseconds=None, bound=None,
         )  # fmt: skip
 
     if timing.kind == "graph":
         call = manifest.calls[timing.index]
         graph = manifest.graphs[call.graph]
         size = sum(tensor.bytes for tensor in graph.tensors)
-        return make(graph.name, " + ".join(graph.ops), signature(graph), call.location, size, products[call.graph])
+        said = graph.name, " + ".join(graph.ops), signature(graph), call.location, size
+        if graph.products is None:
+            return make(*said)
+        allow_tf32 = manifest.cudnn is None or manifest.cudnn.allow_tf32
+        return make(*said, graph.products.flops, _rate(graph.products.dtype, allow_tf32=allow_tf32))
     if timing.kind == "kernel":
         kernel = manifest.kernels[timing.index]
         sizes = ", ".join(f"{argument.role} {argument.bytes} bytes" for argument in kernel.arguments)
-        return make(kernel.name, "generated kernel", sizes, kernel.location, kernel.bytes, Products(None, None))
-    return make(f"copy {timing.index}", "copy", f"{timing.bytes // 2} bytes", "", timing.bytes, Products(None, None))
+        return make(kernel.name, "generated kernel", sizes, kernel.location, kernel.bytes)
+    return make(f"copy {timing.index}", "copy", f"{timing.bytes // 2} bytes", "", timing.bytes)
 
 
 def _limited(step: Step, gpu: Gpu | None) -> Step:

@@ -29,6 +29,13 @@ def tiny():
     return model, (torch.randn(1, 3, 16, 16),)
 
 
+def stem():
+    """The first layers of a network, which one kernel computes and cuDNN does not: convolution, ReLU, max pooling of an image."""
+    torch.manual_seed(0)
+    layers = nn.Conv2d(3, 32, 7, stride=2, padding=3), nn.ReLU(), nn.MaxPool2d(3, stride=2, padding=1)
+    return nn.Sequential(*layers).eval(), (torch.randn(1, 3, 32, 32),)
+
+
 def unsupported():
     """Uses ops that no converter takes."""
 

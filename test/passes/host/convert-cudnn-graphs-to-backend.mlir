@@ -10,7 +10,7 @@
 // CHECK-SAME: location = "model.py:7", name = "relu_0", ops = ["relu"], symbol = "relu_0_build", tensors = [
 // CHECK-SAME: {dtype = "float16", role = "input", shape = array<i64: 1, 64, 8, 8>, strides = array<i64: 4096, 1, 512, 64>, uid = 1 : i64},
 // CHECK-SAME: {dtype = "float16", role = "output", shape = array<i64: 1, 64, 8, 8>, strides = array<i64: 4096, 1, 512, 64>, uid = 2 : i64}]}
-// CHECK-SAME: name = "matmul_add_0", ops = ["matmul", "add"], symbol = "matmul_add_0_build"
+// CHECK-SAME: name = "matmul_add_0", ops = ["matmul", "add"], products = {dtype = "float32", flops = 1024 : i64}, symbol = "matmul_add_0_build"
 
 // CHECK-LABEL: cudnn_backend.func @relu_0_build(
 // CHECK-SAME:    %[[HANDLE:.*]]) attributes {minimum_version = 90000 : i64} {
