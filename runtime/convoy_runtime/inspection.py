@@ -44,15 +44,17 @@ def offline_planner(device: str, minimum: int = 0) -> OfflinePlanner:
 
 
 def program_calls(artifact: Artifact) -> list[Timing]:
-    """What the program of the `cuda` target calls, in its order; nothing is measured. Raises ArtifactError."""
+    """What the program of the `cuda` target calls, one after another, in its order; nothing is measured. Raises ArtifactError."""
     from .cuda.calls import Trace
+    from .cuda.streams import serial_order
 
     manifest = artifact.manifest
     trace = Trace(manifest)
     # Addresses are only handed on, so any will do.
     inputs, prepared, outputs = ([_ADDRESS] * len(specs) for specs in (manifest.inputs, manifest.prepared, manifest.outputs))
     trace.run(load_native(artifact.members[MEMBER], path=artifact.path), inputs, prepared, outputs, _ADDRESS)
-    return [Timing(call.kind, call.index, call.bytes, None) for call in trace.calls]
+    order = serial_order(len(trace.calls))
+    return [Timing(call.kind, call.index, call.bytes, None, after=after) for call, after in zip(trace.calls, order.after, strict=True)]
 
 
 def shipped_plans(artifact: Artifact) -> list[ShippedPlan]:

@@ -32,13 +32,15 @@ class GpuFacts:
 class Timing:
     """One call of a program: of kind `graph` (`index` is the call in the manifest), `kernel` (the kernel in the manifest) or `copy` (the
     number of the copy). `bytes` are those that a copy reads and writes, else 0. `microseconds` is one run of it alone,
-    `in_place_microseconds` what it adds to the calls before it in the program; None where nobody measured."""
+    `in_place_microseconds` what it adds to the calls before it in the program; None where nobody measured. `after` are the calls that it
+    waits for, by their place in the program; those that these wait for are left out."""
 
     kind: Literal["graph", "kernel", "copy"]
     index: int
     bytes: int
     microseconds: float | None
     in_place_microseconds: float | None = None
+    after: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

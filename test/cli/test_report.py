@@ -18,6 +18,7 @@ from convoy.errors import ConvoyError
 from convoy.report import Report, collect_report, read_report, report_lines, report_page
 from convoy.report.model import Candidate, Choice, OutsideOp, SourceFile, Step
 from convoy.report.peaks import gpu_of
+from convoy.report.timeline import timeline
 from convoy_runtime.artifact import Artifact, open_artifact
 from convoy_runtime.manifest import Call, Cudnn, Graph, Products
 from convoy_runtime.profile import GpuFacts, Profile, Timing
@@ -33,6 +34,7 @@ def step(number: int, **changes: Any) -> Step:
     fields = Step(
         kind="graph", name=f"conv_{number % 7}", form="convolution + relu", tensors="float16[1x4] -> float16[1x8]", location="m<o>del.py:2",
         bytes=4300, flops=10_000, rate="float16", microseconds=2.0, in_place_microseconds=1.5, limit_microseconds=0.001, bound="memory",
+        after=(),
     )  # fmt: skip
     return replace(fields, **changes)
 
@@ -53,9 +55,10 @@ def report() -> Report:
     """300 groups, two kernels and a copy."""
     kernel = step(0, kind="kernel", name="main_relu_0", form="generated kernel", flops=None, rate=None, location="other.py:9")
     copy = step(0, kind="copy", name="copy 0", form="copy", flops=None, rate=None, location="")
+    steps = kernel, *(step(number) for number in range(300)), kernel, copy
     return Report(
         model="m.convoy", target="cuda", producer={"convoy": "1"}, times="measured", gpu=gpu_of(FACTS), form="calls side by side",
-        replay_microseconds=500.0, steps=(kernel, *(step(number) for number in range(300)), kernel, copy),
+        replay_microseconds=500.0, steps=tuple(replace(each, after=(number - 1,) if number else ()) for number, each in enumerate(steps)),
         choices=tuple(choice(f"conv_{number}") for number in range(7)), outside=(OutsideOp("tcp.sin", "model.py:3", "no <reason>"),),
         sources=(SourceFile("m<o>del.py", ((1, "def f(x):"), (2, "    return x < 1"), (7, "end"))),),
     )  # fmt: skip
@@ -164,7 +167,7 @@ def test_json_says_everything(report: Report, tmp_path: Path) -> None:
     [
         lambda _: "{",
         lambda _: "[]",
-        lambda tree: json.dumps({**tree, "version": 2}),
+        lambda tree: json.dumps({**tree, "version": 1}),
         lambda tree: json.dumps({**tree, "extra": 1}),
         lambda tree: json.dumps({key: value for key, value in tree.items() if key != "steps"}),
         lambda tree: json.dumps({**tree, "steps": [{"kind": "graph"}]}),
@@ -173,7 +176,7 @@ def test_json_says_everything(report: Report, tmp_path: Path) -> None:
 def test_a_file_that_is_no_report(damage: Callable[[dict[str, Any]], str], report: Report, tmp_path: Path) -> None:
     path = tmp_path / "report.json"
     path.write_text(damage(json.loads(report.to_json())))
-    with pytest.raises(ConvoyError, match=r"report\.json: expected a report of version 1, as `convoy explain --json` writes it"):
+    with pytest.raises(ConvoyError, match=r"report\.json: expected a report of version 2, as `convoy explain --json` writes it"):
         read_report(path)
 
 
@@ -345,3 +348,37 @@ def test_explain_a_cpu_artifact(tmp_path: Path, capsys: pytest.CaptureFixture[st
     for option in (["--measured"], ["--html", str(tmp_path / "x.html")]):
         assert main(["explain", str(path), *option]) == 1
         assert "expected an artifact of the cuda target, got one of cpu, which has no plans" in capsys.readouterr().err
+
+
+def lanes(*calls: tuple[float, tuple[int, ...]]) -> list[tuple[int, float, float]]:
+    """Lane, begin and end of calls in a timeline, in microseconds. Given are what each adds to a replay, and what it waits for."""
+    steps = tuple(step(0, in_place_microseconds=time, after=after) for time, after in calls)
+    report = Report("m", "cuda", {}, "measured", None, "calls side by side", None, steps, (), (), ())
+    shown = timeline(report)
+    assert shown.lanes == 1 + max(bar.lane for bar in shown.bars)
+    scale = shown.microseconds / 100
+    return [(bar.lane, round(bar.left * scale, 6), round((bar.left + bar.width) * scale, 6)) for bar in shown.bars]
+
+
+def test_a_timeline_of_branches() -> None:
+    """A call begins where the last one that it waits for has ended, on a lane where nothing else is by then."""
+    assert lanes((1, ()), (2, (0,)), (3, (1,))) == [(0, 0, 1), (0, 1, 3), (0, 3, 6)]
+    # A diamond: both branches begin at once, and what joins them begins behind the longer one, on its lane or the other.
+    assert lanes((1, ()), (4, (0,)), (2, (0,)), (1, (1, 2))) == [(0, 0, 1), (0, 1, 5), (1, 1, 3), (0, 5, 6)]
+    # A branch goes on where it is, though another lane is free.
+    assert lanes((1, ()), (1, (0,)), (2, (0,)), (1, (2,))) == [(0, 0, 1), (0, 1, 2), (1, 1, 3), (1, 3, 4)]
+    # The third of three that wait for nothing takes the lane that is free first; the order of the program is not that of the bars.
+    assert lanes((3, ()), (1, ()), (1, (1,)), (1, (0,)), (2, (1,))) == [(0, 0, 3), (1, 0, 1), (1, 1, 2), (0, 3, 4), (2, 1, 3)]
+    # Noise below zero takes no time.
+    assert lanes((2, ()), (-0.1, (0,)), (1, (1,))) == [(0, 0, 2), (0, 2, 2), (0, 2, 3)]
+
+
+def test_the_page_says_what_the_timeline_is(report: Report) -> None:
+    assert "it stands where the calls that it waits for have ended" in Page(report_page(report)).text
+    serial = replace(report, times="tuning", gpu=None, form=None, replay_microseconds=None)
+    assert (
+        "The calls stand one after another; which run side by side is known where the program is measured" in Page(report_page(serial)).text
+    )
+    branches = tuple(replace(each, after=()) if number == 2 else each for number, each in enumerate(report.steps))
+    bars = [each for tag, each in Page(report_page(replace(report, steps=branches))).tags if tag == "svg" and "x" in each]
+    assert {each["y"] for each in bars} == {"8", "52"}

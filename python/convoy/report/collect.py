@@ -122,6 +122,7 @@ def _step(timing: Timing, manifest: Manifest) -> Step:
         return Step(
             kind=timing.kind, name=name, form=form, tensors=tensors, location=location, bytes=size, flops=flops, rate=rate,
             microseconds=timing.microseconds, in_place_microseconds=timing.in_place_microseconds, limit_microseconds=None, bound=None,
+            after=timing.after,
         )  # fmt: skip
 
     if timing.kind == "graph":

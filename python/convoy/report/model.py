@@ -14,7 +14,7 @@ from convoy_runtime.manifest import OutsideOp
 __all__ = ["Candidate", "Choice", "Gpu", "OutsideOp", "Report", "SourceFile", "Step", "read_report"]
 
 _FORMAT: Final = "convoy report"
-_VERSION: Final = 1
+_VERSION: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +67,11 @@ class Choice:
         """What runs, as of a candidate."""
         return _name(self)
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What cuDNN says of the plan: numerical notes, then behavior notes."""
+        return (*self.numerical_notes, *self.behavior_notes)
+
     def is_chosen(self, candidate: Candidate) -> bool:
         """Whether a candidate is this plan."""
         return (candidate.name, dict(candidate.knobs)) == (self.name, dict(self.knobs))
@@ -84,7 +89,7 @@ class Step:
     products (convolutions, matmuls) compute, a multiply-add as two, None where there are none, and `rate` the kind of arithmetic
     they use. `microseconds` is one run of it alone, `in_place_microseconds` what it adds to the calls before it in a replay, None where
     nobody measured; `limit_microseconds` the least time that the GPU allows, for the
-    reason `bound`, None where the GPU's speed is not known.
+    reason `bound`, None where the GPU's speed is not known. `after` are the numbers of the steps that it waits for.
     """
 
     kind: Literal["graph", "kernel", "copy"]
@@ -99,6 +104,7 @@ class Step:
     in_place_microseconds: float | None
     limit_microseconds: float | None
     bound: Literal["memory", "compute"] | None
+    after: tuple[int, ...]
 
     @property
     def share(self) -> float | None:
@@ -194,7 +200,7 @@ def _report(tree: dict[str, Any]) -> Report:
         **{
             **tree,
             "gpu": None if gpu is None else Gpu(**{**gpu, "notes": tuple(gpu["notes"])}),
-            "steps": tuple(Step(**step) for step in tree["steps"]),
+            "steps": tuple(Step(**{**step, "after": tuple(step["after"])}) for step in tree["steps"]),
             "choices": tuple(_choice(choice) for choice in tree["choices"]),
             "outside": tuple(OutsideOp(**op) for op in tree["outside"]),
             "sources": tuple(SourceFile(each["path"], tuple((line, text) for line, text in each["lines"])) for each in tree["sources"]),

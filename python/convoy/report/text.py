@@ -66,7 +66,7 @@ def _steps(report: Report) -> Iterator[str]:
 
 
 def _plan(choice: Choice) -> Iterator[str]:
-    notes = ", ".join((*choice.numerical_notes, *choice.behavior_notes))
+    notes = ", ".join(choice.notes)
     level = f", level {choice.tuned}" if choice.tuned != choice.origin else ""
     found = f"{choice.heuristic}[{choice.rank}], {choice.origin}{level}"
     yield f"{choice.graph}: {_words(choice)} [{notes}] workspace {choice.workspace_bytes} bytes"

@@ -98,13 +98,21 @@ class ProgramCapture:
     def capture(self, plans: Mapping[int, Plan], form: Form) -> Captured:
         """The program on these plans as a CUDA graph. Raises CudaError, also when the device has no memory for the workspaces."""
         sizes = self._sizes(plans)
-        own = self._clearing(plans, sizes) if form.clear_once else []
-        order = self._order(form, [0 if index in own else size for index, size in enumerate(sizes)])
+        order, own = self._arranged(plans, form, sizes)
         layout = workspaces_of(sizes, order, own)
         memory = Allocation(self._device, layout.size)
         spans, cleared = layout.at(memory.pointer), (memory.pointer, memory.pointer + layout.own_bytes)
         self._warm_up(plans, spans)
         return capture_woven(self._queue, order, spans, self._enqueue(plans, spans), own=own, cleared=cleared, memory=memory)
+
+    def order(self, plans: Mapping[int, Plan], form: Form) -> Order:
+        """What each call waits for when the program is captured on these plans in this form."""
+        return self._arranged(plans, form, self._sizes(plans))[0]
+
+    def _arranged(self, plans: Mapping[int, Plan], form: Form, sizes: Sequence[int]) -> tuple[Order, list[int]]:
+        """The order of the calls, and those whose workspaces are cleared before the first one."""
+        own = self._clearing(plans, sizes) if form.clear_once else []
+        return self._order(form, [0 if index in own else size for index, size in enumerate(sizes)]), own
 
     def _clearing(self, plans: Mapping[int, Plan], sizes: Sequence[int]) -> list[int]:
         """The calls that begin with clearing a part of their workspaces, as far as one memset may clear these workspaces whole."""

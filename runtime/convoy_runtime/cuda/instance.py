@@ -103,7 +103,8 @@ class Instance:
         parts = manifest, self._device, queue, self._kernels, self.plans
         memory = self._native, self.inputs, self.prepared, self.outputs, self.arena
         in_place = InPlace(*parts, lambda table: table.run(*memory))
-        return Profiler(*parts).profile(self._program.calls, in_place, self.captured, str(self.form), progress)
+        order = self._program.order(self.plans, self.form)
+        return Profiler(*parts).profile(self._program.calls, order, in_place, self.captured, str(self.form), progress)
 
     def close(self) -> None:
         """Gives everything back; the last run has to be over. Calling it again does nothing."""

@@ -20,6 +20,7 @@ from .in_place import InPlace
 from .memory import carve
 from .plan import Plan, Queue
 from .scratch import Scratch, cold_sets
+from .streams import Order
 
 __all__ = ["Profiler"]
 
@@ -37,8 +38,11 @@ class Profiler:
         self._calls = Calls(manifest, queue, plans, kernels, ())
         self._watch = Stopwatch(queue.driver, queue.stream)
 
-    def profile(self, calls: Sequence[TracedCall], in_place: InPlace, captured: Captured, form: str, progress: Progress | None) -> Profile:
-        """`calls` alone, equal ones once, and in place, and `captured`, the whole program, whose form has this name."""
+    def profile(
+        self, calls: Sequence[TracedCall], order: Order, in_place: InPlace, captured: Captured, form: str, progress: Progress | None
+    ) -> Profile:
+        """`calls` alone, equal ones once, and in place, and `captured`, the whole program, in which they have this order and whose form has
+        this name."""
         try:
             known: dict[TracedCall | int, float] = {}
             timings = []
@@ -49,7 +53,7 @@ class Profiler:
                     if progress is not None:
                         progress(f"timing {self._name(call)}", done, len(calls))
                     known[key] = self._time(call)
-                timings.append(Timing(call.kind, call.index, call.bytes, known[key]))
+                timings.append(Timing(call.kind, call.index, call.bytes, known[key], after=order.after[done]))
             added = in_place.times(len(calls), self._watch, progress)
             both = tuple(replace(timing, in_place_microseconds=more) for timing, more in zip(timings, added, strict=True))
             return Profile(self._facts(), form, both, self._median(captured))

@@ -24,6 +24,7 @@ from convoy_runtime.cuda.executor import CudaProgram
 from convoy_runtime.cuda.memory import Allocation
 from convoy_runtime.cuda.streams import Order, serial_order
 from convoy_runtime.cuda.weaver import Weaver
+from convoy_runtime.inspection import program_calls
 from convoy_runtime.manifest import Call, Cudnn, Graph, GraphTensor, TensorSpec
 
 
@@ -100,6 +101,18 @@ def test_calls_side_by_side(branches: Callable[..., Path], fake_cudnn: ctypes.CD
     gc.collect()
     assert (fake_cudnn.fake_alive(), fake_cudnn.fake_handles()) == (0, 0)
     assert (FAKE.fake_allocated(), FAKE.fake_graphs()) == (before, graphs)
+
+
+def test_a_profile_says_what_each_call_waits_for(branches: Callable[..., Path], fake_cudnn: ctypes.CDLL) -> None:
+    """Five graphs, then two copies. Where nothing is loaded, nothing is known of branches."""
+    fake_cudnn.fake_offer(2)
+    path = branches()
+    with convoy_runtime.load(path, plan_cache=False) as program:
+        assert isinstance(program, CudaProgram)
+        profile = program.profile()
+    assert profile.form == "small calls side by side, cleared once"
+    assert [timing.after for timing in profile.timings] == [(), (0,), (1,), (0,), (2, 3), (4,), (3,)]
+    assert [timing.after for timing in program_calls(open_artifact(path))] == [(), (0,), (1,), (2,), (3,), (4,), (5,)]
 
 
 @pytest.mark.parametrize("tune", ["off", "quick"])

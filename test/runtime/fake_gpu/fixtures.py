@@ -17,7 +17,7 @@ import convoy_runtime
 from convoy.artifact import HostTensor, write_artifact
 from convoy_runtime.cuda.executor import CudaProgram
 from convoy_runtime.cuda.memory import Allocation, DeviceArray
-from convoy_runtime.manifest import Call, Cudnn, Graph, GraphTensor, Manifest, TensorSpec
+from convoy_runtime.manifest import Call, Cudnn, Graph, GraphTensor, Manifest, Products, TensorSpec
 
 PTX = b"// kernels\n.visible .entry scaled_relu(\n.visible .entry trap(\n"
 SPEC = TensorSpec("x", (2, 3), "float32")
@@ -85,7 +85,8 @@ def conv_manifest(**changes: Any) -> Manifest:
     """Of conv.c: one graph, called once; `changes` are fields of the graph."""
     x, w, b = (TensorSpec(name, shape, "float16") for name, shape in (("x", (1, 64, 56, 56)), ("w", (64, 64, 3, 3)), ("b", (64,))))
     tensors = tuple(GraphTensor(uid, "output" if uid == 4 else "input", (1, 8), (8, 1), "float16") for uid in (1, 2, 3, 4))
-    graph = Graph("conv", "conv_build", ("convolution", "add", "relu"), "model.py:9", tensors)
+    products = Products(2 * 64 * 56 * 56 * 64 * 3 * 3, "float16")
+    graph = Graph("conv", "conv_build", ("convolution", "add", "relu"), "model.py:9", tensors, products=products)
     return affine_manifest(
         target="cuda",
         inputs=(x,),
