@@ -501,8 +501,9 @@ def MapKernelsPass : Pass<"host-map-kernels", "::mlir::ModuleOp"> {
 def KernelsToPtxPass : Pass<"kernels-to-ptx", "::mlir::ModuleOp"> {
   let summary = "every gpu.module to PTX, linked with the library of kernels";
   let description = [{
-    Each `gpu.module` becomes a `gpu.binary` with one object, the text of its PTX. Functions of `runtime/device` that it calls are linked in and
-    compiled with it.
+    Each `gpu.module`, which has one target, becomes a `gpu.binary` with one object, the text of its PTX. Functions of `runtime/device` that it
+    calls are linked in and compiled with it. Modules are compiled side by side on the context's threads; their number does not change the
+    result.
   }];
 }
 

@@ -1,11 +1,14 @@
-// Kernels become PTX, linked with the library of functions that some of them call.
+// Kernels become PTX, linked with the library of functions that some of them call. Almost all of it is LLVM's own work, a few hundredths of
+// a second a kernel, so the kernels of a program are compiled side by side, each in an LLVMContext of its own.
 
 #include "mlir/Dialect/GPU/IR/CompilationInterfaces.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
-#include "mlir/Dialect/GPU/Transforms/Passes.h"
-#include "mlir/IR/DialectResourceBlobManager.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/IR/Threading.h"
+#include "mlir/Target/LLVM/NVVM/Utils.h"
 #include "passes/Passes.h"
 #include "passes/kernels/KernelLibrary.h"
+#include "llvm/Bitcode/BitcodeReader.h"
 
 namespace convoy {
 #define GEN_PASS_DEF_KERNELSTOPTXPASS
@@ -22,25 +25,80 @@ struct KernelsToPtxPass : public convoy::impl::KernelsToPtxPassBase<KernelsToPtx
   void runOnOperation() override;
 };
 
-/// The library as an attribute. It does not own the bytes, which live as long as the program.
-Attribute libraryBlob(MLIRContext *context) {
-  ArrayRef<char> bytes = kernelLibrary();
-  auto type = RankedTensorType::get({static_cast<int64_t>(bytes.size())}, IntegerType::get(context, 8));
-  return DenseResourceElementsAttr::get(type, "convoy_device", UnmanagedAsmResourceBlob::allocateInferAlign(bytes));
+/// One gpu.module to the text of its PTX, which ends with a null for the driver.
+class PtxSerializer : public NVVM::SerializeGPUModuleBase {
+public:
+  using SerializeGPUModuleBase::SerializeGPUModuleBase;
+
+  /// The library; a function's body is read when a kernel calls it.
+  std::optional<SmallVector<std::unique_ptr<llvm::Module>>> loadBitcodeFiles(llvm::Module &module) override {
+    ArrayRef<char> bytes = kernelLibrary();
+    llvm::MemoryBufferRef buffer(StringRef(bytes.data(), bytes.size()), "convoy_device");
+    SmallVector<std::unique_ptr<llvm::Module>> libraries;
+    libraries.push_back(llvm::cantFail(llvm::getLazyBitcodeModule(buffer, module.getContext()), "the library that the build made"));
+    return libraries;
+  }
+
+  FailureOr<SmallVector<char, 0>> moduleToObject(llvm::Module &module) override {
+    FailureOr<llvm::TargetMachine *> machine = getOrCreateTargetMachine();
+    if (failed(machine))
+      return failure();
+    auto ptx = translateModuleToISA(module, **machine, [&] { return getOperation().emitError(); });
+    if (failed(ptx))
+      return failure();
+    // PTX is not linked again: a function without a body would fail on the device, at the first load.
+    if (ptx->str().contains(".extern .func"))
+      return getOperation().emitOpError("expects kernels that call nothing but the library of kernels, but a function has no body");
+    SmallVector<char, 0> object(ptx->begin(), ptx->end());
+    object.push_back('\0');
+    return object;
+  }
+};
+
+/// The target that a module is compiled for.
+FailureOr<NVVM::NVVMTargetAttr> targetOf(gpu::GPUModuleOp module) {
+  ArrayAttr targets = module.getTargetsAttr();
+  if (targets && targets.size() == 1)
+    if (auto target = dyn_cast<NVVM::NVVMTargetAttr>(targets[0]))
+      return target;
+  InFlightDiagnostic diagnostic = module.emitOpError("expects one target, an #nvvm.target, but got ");
+  if (targets)
+    return diagnostic << targets;
+  return diagnostic << "none";
+}
+
+/// A module's PTX as the object of a gpu.binary.
+FailureOr<Attribute> compileToPtx(gpu::GPUModuleOp module) {
+  FailureOr<NVVM::NVVMTargetAttr> target = targetOf(module);
+  if (failed(target))
+    return failure();
+  std::optional<SmallVector<char, 0>> ptx = PtxSerializer(*module, *target).run();
+  if (!ptx)
+    return failure();
+  gpu::TargetOptions options(/*toolkitPath=*/{}, /*librariesToLink=*/{}, /*cmdOptions=*/{}, /*elfSection=*/{},
+                             gpu::CompilationTarget::Assembly);
+  return cast<gpu::TargetAttrInterface>(Attribute(*target)).createObject(module, *ptx, options);
 }
 
 } // namespace
 
 void KernelsToPtxPass::runOnOperation() {
-  Attribute library = libraryBlob(&getContext());
-  gpu::TargetOptions options(/*toolkitPath=*/{}, library, /*cmdOptions=*/{}, /*elfSection=*/{}, gpu::CompilationTarget::Assembly);
-  if (failed(gpu::transformGpuModulesToBinaries(getOperation(), nullptr, options)))
+  NVVM::SerializeGPUModuleBase::init();
+  auto modules = llvm::to_vector(getOperation().getOps<gpu::GPUModuleOp>());
+  SmallVector<Attribute> objects(modules.size());
+  auto compileOne = [&](size_t index) {
+    FailureOr<Attribute> object = compileToPtx(modules[index]);
+    if (succeeded(object))
+      objects[index] = *object;
+    return LogicalResult(object);
+  };
+  if (failed(failableParallelForEachN(&getContext(), 0, modules.size(), compileOne)))
     return signalPassFailure();
-  // PTX is not linked again: a function without a body would fail on the device, at the first load.
-  for (auto binary : getOperation().getOps<gpu::BinaryOp>())
-    for (Attribute object : binary.getObjects())
-      if (cast<gpu::ObjectAttr>(object).getObject().getValue().contains(".extern .func")) {
-        binary.emitOpError("expects kernels that call nothing but the library of kernels, but a function has no body");
-        return signalPassFailure();
-      }
+  OpBuilder builder(&getContext());
+  auto handler = builder.getAttr<gpu::SelectObjectAttr>(nullptr);
+  for (auto [module, object] : llvm::zip_equal(modules, objects)) {
+    builder.setInsertionPointAfter(module);
+    gpu::BinaryOp::create(builder, module.getLoc(), module.getName(), handler, object);
+    module->erase();
+  }
 }

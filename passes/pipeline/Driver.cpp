@@ -25,7 +25,7 @@ constexpr int64_t kTableVersion = 91900;
 class Session {
 public:
   explicit Session(std::vector<Diagnostic> &diagnostics)
-      : context(makeRegistry(), MLIRContext::Threading::DISABLED), handler(&context, [&diagnostics](mlir::Diagnostic &diagnostic) {
+      : context(makeRegistry()), handler(&context, [&diagnostics](mlir::Diagnostic &diagnostic) {
           append(diagnostic, diagnostics);
           for (mlir::Diagnostic &note : diagnostic.getNotes())
             append(note, diagnostics);

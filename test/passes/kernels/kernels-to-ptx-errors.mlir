@@ -9,3 +9,21 @@ gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_80">] {
     llvm.return
   }
 }
+
+// -----
+
+// expected-error @+1 {{expects one target, an #nvvm.target, but got none}}
+gpu.module @no_target {
+}
+
+// -----
+
+// expected-error @+1 {{expects one target, an #nvvm.target, but got [#nvvm.target<chip = "sm_80">, #nvvm.target<chip = "sm_90">]}}
+gpu.module @two_targets [#nvvm.target<chip = "sm_80">, #nvvm.target<chip = "sm_90">] {
+}
+
+// -----
+
+// expected-error @+1 {{expects one target, an #nvvm.target, but got [#rocdl.target]}}
+gpu.module @other_target [#rocdl.target] {
+}
