@@ -4,6 +4,7 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "passes/Passes.h"
 #include "passes/kernels/ConvKernels.h"
+#include "passes/kernels/MatmulKernels.h"
 #include "passes/kernels/StemKernels.h"
 
 namespace convoy {
@@ -25,7 +26,37 @@ private:
   void attach(cudnn::GraphOp graph, ArrayRef<Variant> variants, StringRef preference);
 };
 
+/// Kernels for a graph, and whether the first is a better guess than cuDNN's first plan.
+struct Offer {
+  SmallVector<Variant, 0> variants;
+  bool isPreferred = false;
+};
+
+/// Who offers kernels to graphs whose first operation is `anchor`: none, with the reason, where there are none.
+struct Offerer {
+  StringRef anchor;
+  Offer (*offer)(cudnn::GraphOp, std::string &reason);
+};
+
 } // namespace
+
+static Offer offerConv(cudnn::GraphOp graph, std::string &reason) {
+  std::optional<ConvGraph> form = matchConvGraph(graph, reason);
+  if (!form)
+    return {};
+  reason = "the convolution is large enough for cuDNN's kernels";
+  return {convVariants(*form), isSmall(*form)};
+}
+
+static Offer offerMatmul(cudnn::GraphOp graph, std::string &reason) {
+  std::optional<MatmulGraph> form = matchMatmulGraph(graph, reason);
+  return form ? Offer{matmulVariants(*form), true} : Offer();
+}
+
+static const Offerer kOfferers[] = {
+    {cudnn::ConvolutionOp::getOperationName(), offerConv},
+    {cudnn::MatmulOp::getOperationName(), offerMatmul},
+};
 
 void AttachKernelsPass::attach(cudnn::GraphOp graph, ArrayRef<Variant> variants, StringRef preference) {
   OpBuilder builder(graph);
@@ -46,14 +77,15 @@ LogicalResult AttachKernelsPass::attachTo(cudnn::GraphOp graph) {
     attach(graph, *stem, cudnn::kOnlyKernel);
     return success();
   }
-  std::optional<ConvGraph> form = matchConvGraph(graph, reason);
-  SmallVector<Variant, 0> variants;
-  if (form)
-    variants = convVariants(*form);
-  if (form && variants.empty())
-    reason = "the convolution is large enough for cuDNN's kernels";
-  if (!variants.empty())
-    attach(graph, variants, isSmall(*form) ? "kernel" : "plan");
+  StringRef anchor = graph.getBody().front().front().getName().getStringRef();
+  const auto *offerer = llvm::find_if(kOfferers, [&](const Offerer &each) { return each.anchor == anchor; });
+  Offer found;
+  if (offerer != std::end(kOfferers))
+    found = offerer->offer(graph, reason);
+  else
+    reason = "it begins with neither a convolution nor a matrix product";
+  if (!found.variants.empty())
+    attach(graph, found.variants, found.isPreferred ? "kernel" : "plan");
   else if (remarks)
     graph.emitRemark("no kernel of our own: ") << reason;
   return success();

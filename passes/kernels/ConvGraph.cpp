@@ -1,7 +1,6 @@
 #include "passes/kernels/ConvGraph.h"
 
 using namespace mlir;
-using convoy::cudnn::PointwiseMode;
 using convoy::cudnn::TensorDescType;
 
 namespace convoy {
@@ -32,9 +31,6 @@ private:
     return false;
   }
   bool matchConv(Operation &op);
-  bool matchStep(Operation &op);
-  bool matchSum(cudnn::PointwiseOp op);
-  bool matchClip(cudnn::PointwiseOp op);
   /// Whether `type` is packed channels-last memory of the elements that the graph computes with.
   bool isImage(TensorDescType type) { return type.getElementType() == element && type.isChannelsLast() && !type.isVectorized(); }
 
@@ -42,7 +38,6 @@ private:
   std::string &reason;
   ConvGraph form;
   Type element;
-  Value running;
 };
 
 } // namespace
@@ -68,60 +63,16 @@ bool Matcher::matchConv(Operation &op) {
   return true;
 }
 
-bool Matcher::matchSum(cudnn::PointwiseOp op) {
-  auto other = dyn_cast<BlockArgument>(op.getInputs()[op.getInputs()[0] == running ? 1 : 0]);
-  auto type = other ? cast<TensorDescType>(other.getType()) : TensorDescType();
-  ArrayRef<int64_t> shape = type ? type.getShape() : ArrayRef<int64_t>(), whole = form.conv.getY().getType().getShape();
-  bool isVector = type && shape == ArrayRef<int64_t>{1, whole[1], 1, 1};
-  std::optional<unsigned> &place = isVector ? form.bias : form.residual;
-  if (place || !type || !isImage(type) || (!isVector && shape != whole))
-    return refuse("sums are not with one vector over channels and one tensor like the result, of the elements of the input");
-  place = other.getArgNumber();
-  return true;
-}
-
-bool Matcher::matchClip(cudnn::PointwiseOp op) {
-  auto number = [](std::optional<APFloat> value, double otherwise) { return value ? value->convertToDouble() : otherwise; };
-  auto nans = op.getNanPropagation();
-  if (number(op.getLowerClipSlope(), 0.0) != 0.0 || (nans && *nans != cudnn::NanPropagation::PropagateNan))
-    return refuse("relu has a slope, or does not propagate NaN");
-  form.lower = number(op.getLowerClip(), 0.0);
-  form.upper = number(op.getUpperClip(), form.upper);
-  return true;
-}
-
-bool Matcher::matchStep(Operation &op) {
-  auto step = dyn_cast<cudnn::PointwiseOp>(op);
-  if (!step || !running.hasOneUse() || !llvm::is_contained(step.getInputs(), running))
-    return refuse("what follows the convolution is not a chain of pointwise operations");
-  if (!step.getAlpha1().isExactlyValue(1.0) || !step.getAlpha2().isExactlyValue(1.0) || !step.getComputeType().isF32())
-    return refuse("a pointwise operation scales its operands or does not compute in f32");
-  if (!cast<TensorDescType>(running.getType()).getElementType().isF32())
-    return refuse("a value in between is rounded");
-  bool isClipped = form.upper != std::numeric_limits<double>::infinity() || form.lower != -std::numeric_limits<double>::infinity();
-  bool matched = false;
-  if (step.getMode() == PointwiseMode::Identity)
-    matched = true;
-  else if (step.getMode() == PointwiseMode::Add && !isClipped)
-    matched = matchSum(step);
-  else if (step.getMode() == PointwiseMode::ReluFwd && !isClipped)
-    matched = matchClip(step);
-  else
-    refuse("it computes " + cudnn::stringifyPointwiseMode(step.getMode()) + ", which is not a sum before one relu");
-  running = step.getY();
-  return matched;
-}
-
 std::optional<ConvGraph> Matcher::match() {
   Block &body = graph.getBody().front();
   if (!matchConv(body.front()))
     return std::nullopt;
-  running = form.conv.getY();
-  for (Operation &op : llvm::drop_begin(body.without_terminator()))
-    if (!matchStep(op))
-      return std::nullopt;
+  Value result;
+  auto isOperand = [&](TensorDescType type) { return isImage(type); };
+  if (!matchEpilogue(graph, {form.conv.getY(), {1, form.columns(), 1, 1}, isOperand}, form, result, reason))
+    return std::nullopt;
   Operation *end = body.getTerminator();
-  if (end->getNumOperands() != 1 || end->getOperand(0) != running || !isImage(cast<TensorDescType>(running.getType()))) {
+  if (end->getNumOperands() != 1 || end->getOperand(0) != result || !isImage(cast<TensorDescType>(result.getType()))) {
     refuse("its one result is not what the last operation computes, in packed channels-last memory");
     return std::nullopt;
   }

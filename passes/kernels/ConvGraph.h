@@ -3,17 +3,13 @@
 #ifndef CONVOY_PASSES_KERNELS_CONVGRAPH_H
 #define CONVOY_PASSES_KERNELS_CONVGRAPH_H
 
-#include "dialect/cudnn/CudnnOps.h"
-#include <limits>
-#include <optional>
+#include "passes/kernels/Epilogue.h"
 
 namespace convoy {
 
-/// clamp(conv(x, w) + residual + bias, lower, upper). Numbers are places in the list of the graph's arguments.
-struct ConvGraph {
+/// clamp(conv(x, w) + residual + bias, lower, upper).
+struct ConvGraph : Epilogue {
   cudnn::ConvolutionOp conv;
-  std::optional<unsigned> bias, residual;
-  double lower = -std::numeric_limits<double>::infinity(), upper = std::numeric_limits<double>::infinity();
 
   /// Pixels of the result, its channels, and products a number of it.
   int64_t rows() const, columns() const, depth() const;

@@ -32,6 +32,8 @@ DEVICE void sync() { __nvvm_barrier_sync(0); }
 /// A barrier of the 128 threads that give the same `group`, counted from 0.
 DEVICE void syncGroup(u32 group) { __nvvm_barrier_sync_cnt(group + 1, 128); }
 DEVICE u32 sharedAddress(const void *pointer) { return (u32)(u64)(__attribute__((address_space(3))) const void *)pointer; }
+/// The `value` of the lane whose number differs in `distance`.
+DEVICE float shuffleXor(float value, int distance) { return __nvvm_shfl_sync_bfly_f32(~0u, value, distance, 31); }
 
 //===-- copies -----------------------------------------------------------------------------------------------------------===//
 

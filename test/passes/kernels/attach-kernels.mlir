@@ -55,6 +55,14 @@ cudnn.graph @large(%x: !cudnn.tensor_desc<64x64x112x112xf16, NHWC>, %w: !cudnn.t
 // -----
 
 // expected-remark @+1 {{no kernel of our own: it does not begin with a convolution over two spatial dims}}
+cudnn.graph @one_dim(%x: !cudnn.tensor_desc<1x64x14xf16, NWC>, %w: !cudnn.tensor_desc<64x64x3xf16, NWC>) -> !cudnn.tensor_desc<1x64x14xf16, NWC> {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1] pre_padding = [1] post_padding = [1] dilation = [1] : !cudnn.tensor_desc<1x64x14xf16, NWC>, !cudnn.tensor_desc<64x64x3xf16, NWC> -> !cudnn.tensor_desc<1x64x14xf16, NWC>
+  cudnn.return %0 : !cudnn.tensor_desc<1x64x14xf16, NWC>
+}
+
+// -----
+
+// expected-remark @+1 {{no kernel of our own: it begins with neither a convolution nor a matrix product}}
 cudnn.graph @no_conv(%x: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, %w: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>) -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC> {
   %1 = cudnn.pointwise add(%x, %w) type = f32 : !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, !cudnn.tensor_desc<1x64x14x14xf16, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC>
   cudnn.return %1 : !cudnn.tensor_desc<1x64x14x14xf16, NHWC>
@@ -116,7 +124,7 @@ cudnn.graph @broadcast(%x: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, %w: !cudnn.
 
 // -----
 
-// expected-remark @+1 {{no kernel of our own: what follows the convolution is not a chain of pointwise operations}}
+// expected-remark @+1 {{no kernel of our own: what follows its first operation is not a chain of pointwise operations}}
 cudnn.graph @twice(%x: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, %w: !cudnn.tensor_desc<64x64x3x3xf16, NHWC>) -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC> {
   %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, !cudnn.tensor_desc<64x64x3x3xf16, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf32, NHWC>
   %1 = cudnn.pointwise add(%0, %0) type = f32 : !cudnn.tensor_desc<1x64x14x14xf32, NHWC>, !cudnn.tensor_desc<1x64x14x14xf32, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC>
@@ -144,7 +152,7 @@ cudnn.graph @sloped(%x: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, %w: !cudnn.ten
 
 // -----
 
-// expected-remark @+1 {{no kernel of our own: what follows the convolution is not a chain of pointwise operations}}
+// expected-remark @+1 {{no kernel of our own: what follows its first operation is not a chain of pointwise operations}}
 cudnn.graph @no_chain(%x: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, %w: !cudnn.tensor_desc<64x64x3x3xf16, NHWC>, %b: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>) -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC> {
   %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, !cudnn.tensor_desc<64x64x3x3xf16, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf32, NHWC>
   %1 = cudnn.pointwise add(%b, %b) type = f32 : !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, !cudnn.tensor_desc<1x64x14x14xf16, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC>

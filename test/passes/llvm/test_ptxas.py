@@ -27,31 +27,50 @@ def texts() -> list[str]:
     return [part for part in KERNELS.read_text().split("// -----\n") if 'tcp.target = "cuda"' in part]
 
 
-def ptx_of(text: str) -> str:
+#: Graphs that kernels of our own compute, and what makes PTX of each.
+GRAPHS = ("matmul-ptx.mlir", "stem.mlir")
+GRAPH_PIPELINE = "builtin.module(convert-tcp-to-cudnn,cudnn-attach-kernels,gpu.module(llvm-gpu-to-nvvm,llvm-verify-kernels),kernels-to-ptx)"
+
+
+def ptx_of(text: str, pipeline: str = PIPELINE) -> list[str]:
     opt = ROOT / "build" / "bin" / "convoy-opt"
     if not opt.exists():
         pytest.skip(f"{opt} is not built")
-    done = subprocess.run([opt, f"-pass-pipeline={PIPELINE}"], input=text, capture_output=True, text=True, check=False)
+    done = subprocess.run([opt, f"-pass-pipeline={pipeline}"], input=text, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    found = re.search(r'assembly = "((?:[^"\\]|\\.)*)"', done.stdout)
-    assert found is not None or "gpu.binary" not in done.stdout
-    if found is None:
-        return ""
-    return re.sub(r"\\([0-9A-F]{2})", lambda byte: chr(int(byte[1], 16)), found[1]).replace("\\\\", "\\").rstrip("\0")
+    found = re.findall(r'assembly = "((?:[^"\\]|\\.)*)"', done.stdout)
+    assert found or "gpu.binary" not in done.stdout
+    return [re.sub(r"\\([0-9A-F]{2})", lambda byte: chr(int(byte[1], 16)), each).replace("\\\\", "\\").rstrip("\0") for each in found]
+
+
+def assemble(ptx: str, architecture: str, tmp_path: Path) -> str:
+    """What ptxas says of the PTX when it takes it."""
+    ptxas = find_ptxas()
+    if ptxas is None:
+        pytest.skip("ptxas is in neither PATH nor /usr/local/cuda*/bin")
+    (tmp_path / "kernels.ptx").write_text(ptx)
+    done = subprocess.run(
+        [ptxas, "-v", "-arch", architecture, "-o", "/dev/null", tmp_path / "kernels.ptx"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, f"{architecture}: {done.stderr}"
+    return done.stderr
 
 
 @pytest.mark.parametrize("number", range(len(texts())))
 def test_ptxas(number: int, tmp_path: Path) -> None:
-    ptxas = find_ptxas()
-    if ptxas is None:
-        pytest.skip("ptxas is in neither PATH nor /usr/local/cuda*/bin")
-    ptx = ptx_of(texts()[number])
-    if not ptx:
+    kernels = ptx_of(texts()[number])
+    if not kernels:
         assert "@plain" in texts()[number]  # the one module without kernels
         return
-    (tmp_path / "kernels.ptx").write_text(ptx)
+    (ptx,) = kernels
     for architecture in ("sm_80", "sm_90", "sm_100"):
-        done = subprocess.run(
-            [ptxas, "-arch", architecture, "-o", "/dev/null", tmp_path / "kernels.ptx"], capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, f"{architecture}: {done.stderr}"
+        assemble(ptx, architecture, tmp_path)
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_kernels_of_graphs_stay_in_registers(name: str, tmp_path: Path) -> None:
+    kernels = ptx_of((ROOT / "test" / "passes" / "kernels" / name).read_text(), GRAPH_PIPELINE)
+    assert kernels
+    for ptx in kernels:
+        said = assemble(ptx, "sm_90", tmp_path)
+        assert "0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads" in said, said

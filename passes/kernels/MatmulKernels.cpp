@@ -1,0 +1,88 @@
+#include "passes/kernels/MatmulKernels.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+
+namespace convoy {
+
+/// As in runtime/device/matmul.cu: rows of the matrix that a thread reads at a time.
+static constexpr int64_t kTurn = 8, kWarp = 32;
+/// Blocks that keep a large GPU busy, and blocks too few for that; an H200 has 132 multiprocessors.
+static constexpr int64_t kManyBlocks = 120, kFewBlocks = 64, kLargestCluster = 8;
+
+namespace {
+
+struct Shape {
+  int64_t lanes, warps, split;
+};
+
+} // namespace
+
+/// Elements of a strip of columns that is `lanes` chunks of 16 bytes wide.
+static int64_t pitchOf(const MatmulGraph &form, int64_t lanes) {
+  Type element = cudnn::MatmulOp(form.matmul).getA().getType().getElementType();
+  return lanes * 128 / element.getIntOrFloatBitWidth();
+}
+
+static int64_t stripsOf(const MatmulGraph &form, int64_t lanes) { return llvm::divideCeil(form.columns(), pitchOf(form, lanes)); }
+
+/// Sums take registers: eight numbers a row and thread.
+static int64_t mostWarps(const MatmulGraph &form) { return form.rows() == 1 ? 32 : form.rows() <= 4 ? 16 : 8; }
+
+static Shape shapeOf(const MatmulGraph &form, int64_t lanes, int64_t split) {
+  int64_t terms = kWarp / lanes * kTurn, warps = llvm::divideCeil(form.depth(), terms * split);
+  // The results of a block are stored by its threads, four each.
+  int64_t least = llvm::divideCeil(form.rows() * pitchOf(form, lanes) / split, 4 * kWarp);
+  return {lanes, std::clamp(warps, least, mostWarps(form)), split};
+}
+
+static Variant variantOf(const MatmulGraph &form, Shape shape) {
+  cudnn::MatmulOp matmul = form.matmul;
+  auto graph = matmul->getParentOfType<cudnn::GraphOp>();
+  auto place = [](Value argument) { return cast<BlockArgument>(argument).getArgNumber(); };
+  auto name = [](Type type) { return type.isF32() ? "f32" : type.isF16() ? "f16" : "bf16"; };
+  auto [lanes, warps, split] = shape;
+  Variant variant;
+  variant.suffix = llvm::formatv("{0}x{1}x{2}", lanes, warps, split);
+  variant.function = llvm::formatv("convoy_matmul_{0}_{1}", name(matmul.getA().getType().getElementType()), name(form.resultType));
+  variant.tensors = {place(matmul.getA()), place(matmul.getB()), form.bias, form.residual, graph.getNumArguments()};
+  variant.integers = {form.rows(), form.depth(), form.columns(), lanes, warps, split};
+  variant.floats = {form.lower, form.upper};
+  variant.blocks = stripsOf(form, lanes) * split;
+  variant.threads = kWarp * warps;
+  variant.sharedBytes = warps * form.rows() * pitchOf(form, lanes) * 4;
+  variant.cluster = split;
+  return variant;
+}
+
+/// Blocks of a cluster for strips of this width, 1 where there are enough strips or too few terms.
+static int64_t splitOf(const MatmulGraph &form, int64_t lanes) {
+  int64_t strips = stripsOf(form, lanes), terms = kWarp / lanes * kTurn, split = 1;
+  if (strips <= kFewBlocks)
+    while (split < kLargestCluster && strips * split < kManyBlocks && 4 * split * terms <= form.depth())
+      split *= 2;
+  return split;
+}
+
+SmallVector<Variant, 0> matmulVariants(const MatmulGraph &form) {
+  // Memory is read in sectors of 32 bytes: two lanes. Wider strips are better where there are enough of them.
+  constexpr int64_t kSector = 2;
+  SmallVector<Shape> alone, shared;
+  for (int64_t lanes : {4 * kSector, 2 * kSector})
+    if (stripsOf(form, lanes) >= kManyBlocks)
+      alone.push_back(shapeOf(form, lanes, 1));
+  alone.push_back(shapeOf(form, kSector, 1));
+  if (stripsOf(form, kSector) < kManyBlocks)
+    alone.push_back(shapeOf(form, 1, 1));
+  for (int64_t lanes : {kSector, 2 * kSector, 4 * kSector})
+    if (int64_t split = splitOf(form, lanes); split > 1)
+      shared.push_back(shapeOf(form, lanes, split));
+  // What a multiprocessor reads in the time that a cluster costs, twice over (ConvKernels.cpp).
+  constexpr int64_t kLongStrip = 256 << 10, kSectorBytes = 32;
+  bool isLong = form.depth() * kSectorBytes > kLongStrip;
+  SmallVector<Shape> &first = isLong ? shared : alone, &second = isLong ? alone : shared;
+  first.append(second);
+  return llvm::map_to_vector<0>(first, [&](Shape shape) { return variantOf(form, shape); });
+}
+
+} // namespace convoy

@@ -1,0 +1,141 @@
+// Products of a few rows and a matrix, with bias, residual and clipping: what a network's last layers are for few images. Reading the
+// matrix is all that takes time, so every thread has several loads of it under way at once, and sums are shared by lanes, by warps, and by
+// the blocks of a cluster.
+
+#include "device.h"
+
+namespace {
+
+/// y[m, n] = clamp(sum over k of x[m, k] * w[k, n] + bias[n] + residual[m, n]), everything row-major. Rows of w are a multiple of 16 bytes,
+/// the depth one of 8.
+struct Product {
+  int rows, depth, columns;
+  int lanes, warps, split; ///< lanes of a warp that read on along a row of w; warps of a block, and blocks of a cluster, that share a sum
+  float lower, upper;
+};
+
+constexpr int kMostRows = 8, kTurn = 8;
+
+/// `count` elements of one aligned place.
+template <typename T, int count> struct Vector {
+  typedef T Of __attribute__((ext_vector_type(count), aligned(sizeof(T) * count < 16 ? sizeof(T) * count : 16)));
+};
+template <typename T, int count> using Elements = typename Vector<T, count>::Of;
+using Floats = Elements<float, 4>;
+
+template <typename T> DEVICE Elements<T, 4> loadFour(const T *from) { return *(const Elements<T, 4> *)from; }
+
+/// The sums of `values` over the lanes whose numbers differ in bits of at least `lanes`. Lanes halve the values between them as they add,
+/// so that each keeps the first of its own part of them: the part begins at the returned place.
+template <int count, int distance = 16, int kept = count / 2> DEVICE int shareSums(float (&values)[count], int lanes, int lane) {
+  if constexpr (distance > 0) {
+    if (distance >= lanes) {
+      const bool isUpper = lane & distance;
+      if constexpr (kept == 0)
+        values[0] += shuffleXor(values[0], distance);
+#pragma unroll
+      for (int i = 0; i < kept; ++i) {
+        float own = isUpper ? values[i + kept] : values[i], other = isUpper ? values[i] : values[i + kept];
+        values[i] = own + shuffleXor(other, distance);
+      }
+      return (isUpper ? kept : 0) + shareSums<count, distance / 2, kept / 2>(values, lanes, lane);
+    }
+  }
+  return 0;
+}
+
+/// A block makes a strip of columns, `lanes` chunks of 16 bytes wide; the other bits of a lane, its warp and its block of the cluster say
+/// which eighths of the depth a thread takes.
+template <typename T, typename Out>
+DEVICE void multiply(const T *x, const T *w, const T *bias, const T *residual, Out *y, const Product product) {
+  constexpr int kWidth = 16 / sizeof(T);
+  const int lane = threadId() % 32, warp = threadId() / 32, lanes = product.lanes, groups = 32 / lanes;
+  const int rank = blockId() % product.split, pitch = lanes * kWidth, firstColumn = blockId() / product.split * pitch;
+  // Lanes beyond the last column read that again, and store nothing.
+  const T *from = w + min(firstColumn + lane % lanes * kWidth, product.columns - kWidth);
+
+  // What the results start from is under way while the sums are made.
+  const int part = product.rows * pitch / product.split, result = rank * part + threadId() * 4;
+  const int row = result / pitch, column = firstColumn + result % pitch;
+  const bool stores = (int)threadId() * 4 < part && column < product.columns;
+  Elements<T, 4> biases = {}, residuals = {};
+  if (bias && stores)
+    biases = loadFour(bias + column);
+  if (residual && stores)
+    residuals = loadFour(residual + (long)row * product.columns + column);
+
+  float sums[kMostRows][kWidth] = {};
+  const int stride = product.split * product.warps * groups * kTurn;
+  for (int k = ((rank * product.warps + warp) * groups + lane / lanes) * kTurn; k < product.depth; k += stride) {
+    Elements<T, kWidth> weights[kTurn];
+    Elements<T, kTurn> factors[kMostRows];
+#pragma unroll
+    for (int i = 0; i < kTurn; ++i)
+      weights[i] = *(const Elements<T, kWidth> *)(from + (long)(k + i) * product.columns);
+#pragma unroll
+    for (int m = 0; m < kMostRows; ++m)
+      if (m < product.rows)
+        factors[m] = *(const Elements<T, kTurn> *)(x + (long)m * product.depth + k);
+#pragma unroll
+    for (int i = 0; i < kTurn; ++i)
+#pragma unroll
+      for (int j = 0; j < kWidth; ++j)
+#pragma unroll
+        for (int m = 0; m < kMostRows; ++m)
+          if (m < product.rows)
+            sums[m][j] += (float)factors[m][i] * (float)weights[i][j];
+  }
+
+  const int results = product.rows * pitch;
+  float *const partial = (float *)shared, *own = partial + warp * results + lane % lanes * kWidth;
+#pragma unroll
+  for (int m = 0; m < kMostRows; ++m)
+    if (m < product.rows) {
+      int place = shareSums(sums[m], lanes, lane);
+#pragma unroll
+      for (int i = 0; i < kWidth; ++i)
+        if (i == 0 || i < kWidth / groups)
+          own[m * pitch + place + i] = sums[m][i];
+    }
+  if (product.split > 1)
+    syncCluster();
+  else
+    sync();
+  if (stores) {
+    Floats sum = {};
+#pragma unroll
+    for (int i = 0; i < product.warps * product.split; ++i) {
+      const int at = i % product.warps * results + result;
+      if (product.split == 1) {
+        sum += loadFour(partial + at);
+      } else {
+        f32x4 other = loadCluster(sharedAddress(partial) + at * 4, i / product.warps);
+        sum += Floats{other.x, other.y, other.z, other.w};
+      }
+    }
+    if (residual)
+      sum += __builtin_convertvector(residuals, Floats);
+    if (bias)
+      sum += __builtin_convertvector(biases, Floats);
+#pragma unroll
+    for (int i = 0; i < 4; ++i)
+      sum[i] = clamp(sum[i], product.lower, product.upper);
+    *(Elements<Out, 4> *)(y + (long)row * product.columns + column) = __builtin_convertvector(sum, Elements<Out, 4>);
+  }
+  // The others still read this block's part.
+  if (product.split > 1)
+    syncCluster();
+}
+
+} // namespace
+
+#define CONVOY_MATMUL(T, Out, inName, outName)                                                                                             \
+  LIBRARY void convoy_matmul_##inName##_##outName(const T *x, const T *w, const T *bias, const T *residual, Out *y, int rows, int depth,   \
+                                                  int columns, int lanes, int warps, int split, float lower, float upper) {                \
+    multiply<T, Out>(x, w, bias, residual, y, {rows, depth, columns, lanes, warps, split, lower, upper});                                  \
+  }
+CONVOY_MATMUL(f16, f16, f16, f16)
+CONVOY_MATMUL(f16, float, f16, f32)
+CONVOY_MATMUL(bf16, bf16, bf16, bf16)
+CONVOY_MATMUL(bf16, float, bf16, f32)
+CONVOY_MATMUL(float, float, f32, f32)
