@@ -75,11 +75,12 @@ class DeviceError(ConvoyRuntimeError):
 
 
 class CudaError(DeviceError):
-    """A CUDA driver call failed. `name` is the CUresult's name, as CUDA_ERROR_OUT_OF_MEMORY."""
+    """A CUDA driver call failed. `name` is the CUresult's name, as CUDA_ERROR_OUT_OF_MEMORY, `detail` what the driver's compiler said."""
 
-    def __init__(self, *, call: str, name: str, description: str, hint: str | None = None) -> None:
-        self.call, self.name = call, name
-        super().__init__(problem=f"{call} failed: {name} ({description})", hint=hint)
+    def __init__(self, *, call: str, name: str, description: str, hint: str | None = None, detail: str = "") -> None:
+        self.call, self.name, self.description, self.detail = call, name, description, detail
+        said = "".join(f"\n  {line}" for line in detail.splitlines())
+        super().__init__(problem=f"{call} failed: {name} ({description}){said}", hint=hint)
 
     @property
     def out_of_memory(self) -> bool:

@@ -133,7 +133,7 @@ def test_a_kernel_that_the_driver_refuses(kernel: Path, tmp_path: Path, compile_
     artifact = convoy_runtime.artifact.open_artifact(kernel)
     members = {"native.so": bytes(artifact.members["native.so"]), "kernels.ptx": b"// no kernel\n.version 7.0\nthis is none"}
     write_artifact(tmp_path / "bad", artifact.manifest, members)
-    with pytest.raises(CudaError, match="cuModuleLoadData failed: CUDA_ERROR_"):
+    with pytest.raises(CudaError, match=r"cuModuleLoadDataEx failed: CUDA_ERROR_.*\n  the driver's compiler, for sm_\d+: ptxas "):
         load(tmp_path / "bad")
 
 

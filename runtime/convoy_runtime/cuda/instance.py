@@ -25,6 +25,7 @@ from .memory import carve
 from .options import PlanOptions
 from .plan import Plan, Queue
 from .planner import Planner
+from .ptx import load_ptx
 from .scratch import fill_inputs, fill_weights
 from .selection import Context, decide, give_way, select
 from .store import PlanStore
@@ -225,8 +226,7 @@ class Instance:
     def _load_kernels(self, artifact: Artifact) -> list[Any]:
         if not self._manifest.kernels:
             return []
-        image = ctypes.create_string_buffer(bytes(artifact.members[PTX]))
-        module = self._driver.call("cuModuleLoadData", ctypes.addressof(image))
+        module = load_ptx(self._device, bytes(artifact.members[PTX]))
         self._resources.callback(self._quietly, "cuModuleUnload", module)
         functions = []
         for kernel in self._manifest.kernels:

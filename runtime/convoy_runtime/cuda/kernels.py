@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import base64
 import ctypes
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ from convoy_runtime.manifest import Graph, GraphKernel, kernel_member
 from ._driver import Device, Driver
 from .fingerprint import kernels_fingerprint
 from .plan import Plan, PlanReport, Queue
+from .ptx import PtxCompiler
 
 __all__ = ["KernelPlan", "Kernels", "allow_shared", "launch"]
 
@@ -80,6 +81,7 @@ class Kernels:
 
     def __init__(self, device: Device, artifact: Artifact) -> None:
         self._device, self._members, self._files = device, artifact.members, artifact.manifest.files
+        self._compiler = PtxCompiler(device, artifact.members)
         self._modules: list[Any] = []
 
     def offered(self, graph: Graph, rejected: list[str]) -> Iterator[GraphKernel]:
@@ -95,30 +97,41 @@ class Kernels:
             else:
                 yield kernel
 
+    def compiling(self, kernels: Iterable[GraphKernel]) -> AbstractContextManager[None]:
+        """While the `with` lasts, threads compile these kernels, in that order, for `plan` and `restore`, which tell its errors."""
+        return self._compiler.ahead([kernel_member(kernel.name) for kernel in kernels])
+
+    def wait(self) -> None:
+        """Returns when nothing is being compiled."""
+        self._compiler.wait()
+
     def plan(self, graph: Graph, kernel: GraphKernel, rejected: Sequence[str] = ()) -> KernelPlan:
         """`kernel` as a plan of `graph`. Raises ArtifactError when the driver does not take its PTX."""
         try:
-            return self._plan(graph, kernel, self._link(kernel), rejected)
+            return self._plan(graph, kernel, self._compiler.machine_code(kernel_member(kernel.name)), rejected)
         except CudaError as error:
             raise ArtifactError(problem=f"kernel {kernel.name} cannot be loaded: {error}", member=kernel_member(kernel.name)) from error
 
     def restore(self, graph: Graph, variant: str, text: str) -> KernelPlan:
         """The plan of the kernel of that variant, from `text` of a plan like it where that was made from the same PTX, else compiled anew.
         Raises ValueError when the artifact has no such kernel for this GPU or `text` is no machine code for it, ArtifactError as `plan`."""
-        offered = list(self.offered(graph, []))
-        kernel = next((each for each in offered if each.variant == variant), None)
+        kernel = self._offered(graph, variant)
         if kernel is None:
-            message = f"kernel {variant}: expected one of the artifact, got {', '.join(each.variant for each in offered) or 'none'}"
+            offered = ", ".join(each.variant for each in self.offered(graph, [])) or "none"
+            message = f"kernel {variant}: expected one of the artifact, got {offered}"
             raise ValueError(message)
-        ptx, _, code = text.partition(":")
-        # The same variant of another compiler, or of a graph of another name, is other code.
-        if ptx != self._hash(kernel):
+        if not self._is_of(kernel, text):
             return self.plan(graph, kernel)
         try:
-            return self._plan(graph, kernel, base64.b64decode(code, validate=True))
+            return self._plan(graph, kernel, base64.b64decode(text.partition(":")[2], validate=True))
         except (CudaError, ValueError) as error:
             message = f"kernel {variant}: its machine code cannot be loaded: {error}"
             raise ValueError(message) from error
+
+    def compiled_anew(self, graph: Graph, variant: str, text: str) -> GraphKernel | None:
+        """The kernel that `restore` compiles, if it does."""
+        kernel = self._offered(graph, variant)
+        return None if kernel is None or self._is_of(kernel, text) else kernel
 
     def content(self, graph: Graph) -> str:
         """What a store knows a graph by that has only kernels."""
@@ -146,18 +159,13 @@ class Kernels:
         )  # fmt: skip
         return KernelPlan(report, LoadedKernel(kernel, function, image, self._hash(kernel)))
 
+    def _offered(self, graph: Graph, variant: str) -> GraphKernel | None:
+        return next((each for each in self.offered(graph, []) if each.variant == variant), None)
+
+    def _is_of(self, kernel: GraphKernel, text: str) -> bool:
+        """Whether `text` of a plan has the machine code of this kernel: the same variant of another compiler, or of a graph of another
+        name, is other code."""
+        return text.partition(":")[0] == self._hash(kernel)
+
     def _hash(self, kernel: GraphKernel) -> str:
         return self._files[kernel_member(kernel.name)].sha256
-
-    def _link(self, kernel: GraphKernel) -> bytes:
-        """The machine code of a kernel, by the driver's compiler."""
-        call, kind = self._device.driver.call, self._device.driver.module.CUjitInputType.CU_JIT_INPUT_PTX
-        text = bytes(self._members[kernel_member(kernel.name)]) + b"\0"
-        state = call("cuLinkCreate", 0, [], [])
-        try:
-            call("cuLinkAddData", state, kind, text, len(text), kernel.name.encode(), 0, [], [])
-            pointer, size = call("cuLinkComplete", state)
-            return ctypes.string_at(int(pointer), int(size))
-        finally:
-            with suppress(CudaError):
-                call("cuLinkDestroy", state)

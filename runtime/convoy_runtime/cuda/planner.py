@@ -4,11 +4,12 @@ the first engine configuration of cuDNN's heuristics that the options allow and 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from convoy_runtime.errors import ArtifactError, CudnnError, PlanError
-from convoy_runtime.manifest import Graph
+from convoy_runtime.manifest import Graph, GraphKernel
 
 from ._cudnn import BackendDescriptor, Cudnn, version_text
 from ._enums import BehaviorNote
@@ -52,9 +53,8 @@ class Planner(PlanBuilder):
         heuristics. `build` is its native build function, None for a graph that has only kernels. Raises CudnnError when the graph itself is
         refused and PlanError when nothing takes it, or nothing is stored and that is `strict`."""
         rejected: list[str] = []
-        prefers_kernel = graph.preference != "plan" and self._kernels is not None
-        # What was planned offline was not measured either: a kernel that the artifact prefers goes before it.
-        if (known := self.stored(graph, build, rejected, LEVELS[1:] if prefers_kernel else LEVELS)) is not None:
+        prefers_kernel = self._prefers_kernel(graph)
+        if (known := self.stored(graph, build, rejected, self._levels(graph))) is not None:
             return known
         rejected += self._others(graph, build)
         plan = next(self._kernel_plans(graph, rejected), None) if prefers_kernel and not self.strict else None
@@ -86,22 +86,12 @@ class Planner(PlanBuilder):
         """The plan that the store has for a graph of this content, found with the work of one of `levels`: as it is where cuDNN and
         driver are those that it was made with, else by engine and knobs, or from a kernel's PTX. None when there is none that cuDNN or the
         driver takes; a plan that was made offline says less of another cuDNN than that one's own heuristics do."""
-        if self._store is None or (content := self._content(graph, build)) is None:
-            return None
-        for record in self._store.load(content, repr(self.options)):
-            engine = record.report.get("engine")
-            wrong = engine is not None and erratum_of(graph, engine, self._cudnn.version) is not None
-            if record.level not in levels or wrong:
-                continue
-            if record.level == OFFLINE and record.cudnn != self._cudnn.version:
-                made, here = version_text(record.cudnn), version_text(self._cudnn.version)
-                rejected.append(f"{_origin(record, 'plan')}: expected one made with cuDNN {here}, got one made with {made}")
-                continue
+        for record in self._records(graph, build, rejected, levels):
             try:
                 if (variant := record.report.get("kernel")) is not None:
                     return self._restore_kernel(graph, record, variant)
-                if self._store.fits(record) and record.plan:
-                    return self._restore(graph, record)
+                if text := self._text(record):
+                    return self._restore(graph, record, text)
                 return self._rebuild(graph, build, record, rejected)
             except (ArtifactError, CudnnError, WorkspaceTooLarge, TypeError, KeyError, ValueError) as error:
                 rejected.append(f"{_origin(record, 'plan')}: {error}")
@@ -133,18 +123,44 @@ class Planner(PlanBuilder):
             return []
         return self._store.others(content, repr(self.options))
 
-    def _restore(self, graph: Graph, record: Record) -> Plan:
+    def _records(self, graph: Graph, build: Any, rejected: list[str], levels: Sequence[str]) -> Iterator[Record]:
+        """What the store has for `stored`, the best first."""
+        if self._store is None or (content := self._content(graph, build)) is None:
+            return
+        for record in self._store.load(content, repr(self.options)):
+            engine = record.report.get("engine")
+            wrong = engine is not None and erratum_of(graph, engine, self._cudnn.version) is not None
+            if record.level not in levels or wrong:
+                continue
+            if record.level == OFFLINE and record.cudnn != self._cudnn.version:
+                made, here = version_text(record.cudnn), version_text(self._cudnn.version)
+                rejected.append(f"{_origin(record, 'plan')}: expected one made with cuDNN {here}, got one made with {made}")
+                continue
+            yield record
+
+    def _text(self, record: Record) -> str:
+        """What a plan can be restored from as it is; nothing where cuDNN or the driver are others than those that it was made with."""
+        assert self._store is not None
+        return record.plan if self._store.fits(record) else ""
+
+    def _prefers_kernel(self, graph: Graph) -> bool:
+        return graph.preference != "plan" and self._kernels is not None
+
+    def _levels(self, graph: Graph) -> Sequence[str]:
+        """The levels of work whose plans go before a kernel: what was planned offline was not measured either."""
+        return LEVELS[1:] if self._prefers_kernel(graph) else LEVELS
+
+    def _restore(self, graph: Graph, record: Record, text: str) -> Plan:
         report = PlanReport.of_record(record.report, graph, _origin(record, "plan"))
-        descriptor, workspace = self.from_text(record.plan)
+        descriptor, workspace = self.from_text(text)
         return CudnnPlan(replace(report, workspace_bytes=workspace), descriptor)
 
     def _restore_kernel(self, graph: Graph, record: Record, variant: str) -> Plan:
-        reason = None if graph.preference == "only_kernel" else self.options.refuses_kernels()
+        reason = self._refuses_kernels(graph)
         if self._kernels is None or reason is not None:
             message = f"kernel {variant}: {reason or 'there is no GPU to run it'}"
             raise ValueError(message)
-        assert self._store is not None
-        plan = self._kernels.restore(graph, variant, record.plan if self._store.fits(record) else "")
+        plan = self._kernels.restore(graph, variant, self._text(record))
         return replace(plan, report=PlanReport.of_record(record.report, graph, _origin(record, "plan")))
 
     def _rebuild(self, graph: Graph, build: Any, record: Record, rejected: list[str]) -> Plan | None:
@@ -210,11 +226,42 @@ class Planner(PlanBuilder):
     def _kernel_plans(self, graph: Graph, rejected: list[str]) -> Iterator[Plan]:
         if self._kernels is None or not graph.kernels:
             return
-        if (reason := self.options.refuses_kernels()) is not None and graph.preference != "only_kernel":
+        if (reason := self._refuses_kernels(graph)) is not None:
             rejected.append(f"kernels: {reason}")
             return
         for kernel in self._kernels.offered(graph, rejected):
             yield self._kernels.plan(graph, kernel, rejected)
+
+    def _refuses_kernels(self, graph: Graph) -> str | None:
+        """Why `graph` is not to run on a kernel. Where there is nothing else, the options say nothing."""
+        return None if graph.preference == "only_kernel" else self.options.refuses_kernels()
+
+    # Kernels are compiled ahead of use.
+
+    def compiling(self, graphs: Iterable[tuple[Graph, Any]], tuned: Sequence[str] | None) -> AbstractContextManager[None]:
+        """While the `with` lasts, threads compile the kernels that `plan` needs for these graphs and their build functions, or, where what
+        is stored has to be of the levels `tuned`, tuning. What the store turns out not to give is compiled when it is asked for."""
+        if self._kernels is None:
+            return nullcontext()
+        return self._kernels.compiling([kernel for graph, build in graphs for kernel in self._to_compile(graph, build, tuned)])
+
+    def wait_for_kernels(self) -> None:
+        """Returns when nothing is being compiled, and all cores are free."""
+        if self._kernels is not None:
+            self._kernels.wait()
+
+    def _to_compile(self, graph: Graph, build: Any, tuned: Sequence[str] | None) -> Sequence[GraphKernel]:
+        if self._kernels is None or not graph.kernels or self._refuses_kernels(graph) is not None:
+            return ()
+        record = next(self._records(graph, build, [], self._levels(graph) if tuned is None else tuned), None)
+        if record is not None:
+            variant = record.report.get("kernel")
+            kernel = None if variant is None else self._kernels.compiled_anew(graph, variant, self._text(record))
+            return () if kernel is None else (kernel,)
+        offered = list(self._kernels.offered(graph, []))
+        if tuned is not None:
+            return offered
+        return offered[:1] if self._prefers_kernel(graph) and not self.strict else ()
 
 
 def _origin(record: Record, what: str) -> str:

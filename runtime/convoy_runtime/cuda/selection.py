@@ -60,27 +60,29 @@ def select(context: Context) -> dict[int, list[Plan]]:
     """Plans of each graph that is called, by its index, best first: one, or several that tuning found to be equally good. What is tuned
     is stored at once, so that an interrupt loses nothing. Raises what planning and tuning raise."""
     manifest, planner, tune = context.manifest, context.planner, context.tune
-    used = list(dict.fromkeys(site.graph for site in manifest.calls))
+    used = {index: manifest.graphs[index] for index in dict.fromkeys(site.graph for site in manifest.calls)}
+    graphs = {index: (graph, context.native.builder(graph.symbol)) for index, graph in used.items()}
+    # What is stored will do when as much work went into it.
+    tuned = None if tune == "off" else LEVELS[LEVELS.index(tune) :]
     found: dict[int, list[Plan]] = {}
     try:
-        for done, index in enumerate(used):
-            graph = manifest.graphs[index]
-            build = context.native.builder(graph.symbol)
+        with planner.compiling(graphs.values(), tuned):
+            for done, (index, (graph, build)) in enumerate(graphs.items()):
 
-            def tell(what: str, done: int = done) -> None:
-                context.tell(what, done, len(used))
+                def tell(what: str, done: int = done) -> None:
+                    context.tell(what, done, len(graphs))
 
-            tell(f"plan of {graph.name}")
-            if tune == "off":
-                found[index] = [planner.plan(graph, build)]
-            elif (known := planner.stored(graph, build, [], LEVELS[LEVELS.index(tune) :])) is not None:
-                found[index] = [known]
-            else:
-                # Only here, because it imports much that a load without tuning does not need.
-                from .tuner import TUNE_LEVELS, Tuner
+                tell(f"plan of {graph.name}")
+                if tuned is None:
+                    found[index] = [planner.plan(graph, build)]
+                elif (known := planner.stored(graph, build, [], tuned)) is not None:
+                    found[index] = [known]
+                else:
+                    # Only here, because it imports much that a load without tuning does not need.
+                    from .tuner import TUNE_LEVELS, Tuner
 
-                found[index] = Tuner(planner, context.device, context.queue, TUNE_LEVELS[tune], context.pool).tune(graph, build, tell)
-                planner.keep(graph, build, found[index][0])
+                    found[index] = Tuner(planner, context.device, context.queue, TUNE_LEVELS[tune], context.pool).tune(graph, build, tell)
+                    planner.keep(graph, build, found[index][0])
     except BaseException:
         for plans in found.values():
             for plan in plans:

@@ -116,6 +116,8 @@ class Tuner:
 
             # Before the plans, because a captured graph must not outlive its plan.
             stack.callback(close)
+            # Whatever else this process computes can be seen in the times.
+            self._planner.wait_for_kernels()
             progress(f"timing {len(candidates)} plans of {graph.name}")
             scratch = self._scratch(graph, [*candidates, *exact])
             stack.callback(scratch.close)

@@ -231,7 +231,12 @@ def test_much_shared_memory_is_asked_for(artifact: Callable[..., Path]) -> None:
         (["-DSTATUS=5"], {}, ExecutionError, "convoy_main returned status 5"),
         (["-DBYTES=1000000"], {}, CudaError, r"cuMemcpyDtoDAsync failed: CUDA_ERROR_INVALID_VALUE \(described\)"),
         ([], {"kernel": "trap"}, CudaError, "cuStreamSynchronize failed: CUDA_ERROR_ILLEGAL_ADDRESS"),
-        ([], {"ptx": b"junk"}, CudaError, r"cuModuleLoadData failed: CUDA_ERROR_INVALID_PTX .*\n  hint: the driver does not take this PTX"),
+        (
+            [],
+            {"ptx": b"junk"},
+            CudaError,
+            r"cuModuleLoadDataEx failed: CUDA_ERROR_INVALID_PTX .*\n  the driver's compiler, for sm_90: ptxas .*\n.*\n  hint: the driver",
+        ),
         ([], {"kernel": "other"}, ArtifactError, r"kernels\.ptx: kernel other of model\.py:3 is not there"),
         ([], {"arena": 1 << 40}, CudaError, r"cuMemAlloc failed: CUDA_ERROR_OUT_OF_MEMORY .*\n  hint: the GPU's memory is full"),
     ],

@@ -6,15 +6,26 @@
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef int CUresult;
 typedef uintptr_t CUdeviceptr;
 
-enum { OK = 0, INVALID = 1, OUT_OF_MEMORY = 2, INVALID_PTX = 218, NOT_FOUND = 500, ILLEGAL_ADDRESS = 700, CAPTURE_UNSUPPORTED = 900 };
+enum {
+  OK = 0,
+  INVALID = 1,
+  OUT_OF_MEMORY = 2,
+  INVALID_CONTEXT = 201,
+  INVALID_PTX = 218,
+  NOT_FOUND = 500,
+  ILLEGAL_ADDRESS = 700,
+  CAPTURE_UNSUPPORTED = 900
+};
 enum { SHARED = 48 << 10, MOST_SHARED = 227 << 10 };
 enum { COPY, SET, KERNEL, RECORD, WAIT, GRAPH };
 
@@ -75,8 +86,9 @@ static Stream legacy;
 static Stream *streams[MAX_STREAMS] = {&legacy};
 CUresult fake_sticky;
 static long allocated_bytes, launches, graphs, largest = 1l << 30;
-static long links, modules;
-static void *current;
+static long modules;
+static _Atomic long links, linkers, most_linkers;
+static _Thread_local void *current;
 static int context;
 
 /// What tests ask: bytes that are allocated now, graphs and instances of graphs that exist, graphs launched so far.
@@ -88,6 +100,9 @@ long fake_launches(void) { return launches; }
 /// PTX that the driver compiled so far, modules that are loaded now.
 long fake_links(void) { return links; }
 long fake_modules(void) { return modules; }
+/// PTX that is being compiled now, and the most that was at once since the last question.
+long fake_linkers(void) { return linkers; }
+long fake_most_linkers(void) { return atomic_exchange(&most_linkers, 0); }
 
 static int mapped(const void *pointer, size_t size) {
   for (int i = 0; i < MAX_BLOCKS; ++i)
@@ -128,7 +143,7 @@ static void add_edge(Node *from, Node *to) {
 static CUresult enqueue(void *handle, Op op) {
   Stream *stream = stream_of(handle);
   if (!current)
-    return 201; // CUDA_ERROR_INVALID_CONTEXT
+    return INVALID_CONTEXT;
   if (!stream->capture)
     return push(&stream->queue, op), fake_sticky;
   Node *node = add_node(stream->capture, op);
@@ -475,11 +490,40 @@ CUresult cuStreamWaitEvent(void *stream, Event *event, unsigned flags) {
   return flags ? INVALID : enqueue(stream, (Op){.kind = WAIT, .event = now, .ticket = event->ticket});
 }
 
-CUresult cuModuleLoadData(void **module, const char *image) {
+/// The compiler's log: options 5 and 6 of CUjit_option are a buffer and its size. Others are not known here.
+typedef struct Log {
+  char *text;
+  unsigned size;
+} Log;
+
+static CUresult open_log(Log *log, unsigned count, const int *options, void **values) {
+  *log = (Log){0};
+  for (unsigned i = 0; i < count; ++i)
+    if (options[i] == 5)
+      log->text = values[i];
+    else if (options[i] == 6)
+      log->size = (uintptr_t)values[i];
+    else
+      return INVALID;
+  return OK;
+}
+
+static CUresult refuse_ptx(Log log) {
+  if (log.text)
+    snprintf(log.text, log.size,
+             "ptxas application ptx input, line 1; error   : no PTX\nptxas fatal   : Ptx assembly aborted due to errors\n");
+  return INVALID_PTX;
+}
+
+CUresult cuModuleLoadDataEx(void **module, const char *image, unsigned count, const int *options, void **values) {
+  Log log;
+  if (open_log(&log, count, options, values))
+    return INVALID;
   if (strncmp(image, "//", 2))
-    return INVALID_PTX;
+    return refuse_ptx(log);
   return *module = strdup(image), ++modules, OK;
 }
+CUresult cuModuleLoadData(void **module, const char *image) { return cuModuleLoadDataEx(module, image, 0, 0, 0); }
 CUresult cuModuleUnload(void *module) { return free(module), --modules, OK; }
 
 /// A kernel, and the dynamic shared memory that it may be launched with.
@@ -515,28 +559,40 @@ CUresult cuLaunchKernel(const Function *function, unsigned gx, unsigned gy, unsi
   return enqueue(stream, op);
 }
 
-/// The compiler of PTX. Its machine code is the PTX behind a line of its own.
+/// The compiler of PTX. Its machine code is the PTX behind a line of its own; PTX that says so takes a while.
 typedef struct Linker {
   char *code;
+  Log log;
 } Linker;
 
-CUresult cuLinkCreate(unsigned count, int *options, void **values, Linker **linker) {
-  (void)options, (void)values;
-  return *linker = calloc(1, sizeof(Linker)), ++links, count ? INVALID : OK;
+CUresult cuLinkCreate(unsigned count, const int *options, void **values, Linker **linker) {
+  Log log;
+  if (!current)
+    return INVALID_CONTEXT;
+  if (open_log(&log, count, options, values))
+    return INVALID;
+  *linker = calloc(1, sizeof(Linker));
+  (*linker)->log = log;
+  long now = ++linkers, most = most_linkers;
+  while (now > most && !atomic_compare_exchange_weak(&most_linkers, &most, now))
+    ;
+  return ++links, OK;
 }
 CUresult cuLinkAddData(Linker *linker, int type, const char *data, size_t size, const char *name, unsigned count, int *options,
                        void **values) {
   static const char head[] = "// machine code\n";
   (void)name, (void)options, (void)values;
-  if (type != 1 || count || !size || data[size - 1] || strncmp(data, "//", 2))
-    return INVALID_PTX;
+  if (type != 1 || count || !size || data[size - 1])
+    return INVALID;
+  if (strstr(data, "takes a while"))
+    usleep(50000);
+  if (strncmp(data, "//", 2))
+    return refuse_ptx(linker->log);
   linker->code = malloc(sizeof head + size);
   return strcat(strcpy(linker->code, head), data), OK;
 }
-CUresult cuLinkComplete(Linker *linker, void **code, size_t *size) {
-  return *code = linker->code, *size = strlen(linker->code), OK;
-}
-CUresult cuLinkDestroy(Linker *linker) { return free(linker->code), free(linker), OK; }
+CUresult cuLinkComplete(Linker *linker, void **code, size_t *size) { return *code = linker->code, *size = strlen(linker->code), OK; }
+CUresult cuLinkDestroy(Linker *linker) { return free(linker->code), free(linker), --linkers, OK; }
 
 CUresult cuGetProcAddress_v2(const char *name, void **function, int version, uint64_t flags, int *status) {
   Dl_info self;

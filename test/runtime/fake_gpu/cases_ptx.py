@@ -1,0 +1,176 @@
+"""PTX that the driver of libcuda.c compiles: in threads, no more than there are cores, only what is needed, and refused with a reason."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import json
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from fake_gpu.fixtures import FAKE
+from runtime_fixtures import affine_manifest
+
+import convoy_runtime
+from convoy.artifact import HostTensor, write_artifact
+from convoy_runtime import ArtifactError
+from convoy_runtime.cuda.options import PlanOptions
+from convoy_runtime.manifest import Call, Cudnn, Graph, GraphKernel, GraphTensor, TensorSpec, kernel_member
+
+#: As many calls as branches.c has, each of a graph of its own.
+GRAPHS = 5
+Write = Callable[..., Path]
+
+
+def ptx(graph: int, variant: str) -> bytes:
+    return f"// PTX that takes a while\n.visible .entry conv_{graph}_{variant}(\n".encode()
+
+
+@pytest.fixture
+def write(tmp_path: Path, compile_c: Callable[..., bytes], fake_cudnn: ctypes.CDLL) -> Iterator[Write]:
+    """Writes an artifact of branches.c, whose graphs have two kernels each; `junk` are graphs whose first one is no PTX."""
+    x, w, b = (TensorSpec(name, (8,), "float16") for name in ("x", "w", "b"))
+    tensors = tuple(GraphTensor(uid, "output" if uid == 4 else "input", (1, 8), (8, 1), "float16") for uid in (1, 2, 3, 4))
+
+    def graph(index: int, preference: str) -> Graph:
+        names = {variant: f"conv_{index}_{variant}" for variant in ("fast", "other")}
+        kernels = tuple(GraphKernel(name, variant, grid=1, block=32, shared_bytes=0, chip="sm_80") for variant, name in names.items())
+        symbol = None if preference == "only_kernel" else "conv_build"
+        operations = ("convolution", "add", "relu")
+        return Graph(f"conv{index}", symbol, operations, "model.py:9", tensors, kernels=kernels, preference=preference)
+
+    def one(*, preference: str = "only_kernel", junk: tuple[int, ...] = ()) -> Path:
+        manifest = affine_manifest(
+            target="cuda",
+            inputs=(x,),
+            outputs=(replace(x, name="y"), replace(x, name="z")),
+            weights=(w, b),
+            prepared=(w, b),
+            arena_bytes=1024,
+            graphs=tuple(graph(index, preference) for index in range(GRAPHS)),
+            calls=tuple(Call(index, "model.py:12") for index in range(GRAPHS)),
+            cudnn=Cudnn(91900, 90000, "float16"),
+        )
+        members = {
+            kernel_member(f"conv_{index}_{variant}"): ptx(index, variant) for index in range(GRAPHS) for variant in ("fast", "other")
+        }
+        members |= {kernel_member(f"conv_{index}_fast"): b"junk that takes a while" for index in junk}
+        native = compile_c("fake_gpu/branches.c", *(["-Dconv_build=unused"] if preference == "only_kernel" else []))
+        weights = {spec.name: HostTensor("float16", np.zeros(spec.shape, np.float16)) for spec in (w, b)}
+        write_artifact(tmp_path / "ptx.convoy", manifest, {"native.so": native, **members}, weights)
+        return tmp_path / "ptx.convoy"
+
+    gc.collect()
+    before = FAKE.fake_modules()
+    FAKE.fake_most_linkers()
+    yield one
+    gc.collect()
+    assert (FAKE.fake_modules(), FAKE.fake_linkers()) == (before, 0)
+
+
+@pytest.fixture
+def cores(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+    """Says how many cores the process may use."""
+    return lambda count: monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(count)))
+
+
+def compiled(path: Path, **options: object) -> tuple[int, int]:
+    """How many kernels a load compiles, and the most at once."""
+    before = FAKE.fake_links()
+    with convoy_runtime.load(path, **{"plan_cache": False, **options}) as program:
+        assert [report.graph for report in program.plans] == [f"conv{index}" for index in range(GRAPHS)]
+        assert {report.kernel for report in program.plans} <= {"fast", None}
+    return FAKE.fake_links() - before, FAKE.fake_most_linkers()
+
+
+def test_as_many_threads_as_cores(write: Write, cores: Callable[[int], None]) -> None:
+    path = write()
+    cores(4)
+    links, most = compiled(path)
+    # The first kernel of each graph, and nothing else.
+    assert links == GRAPHS
+    assert 2 <= most <= 4
+    cores(1)
+    assert compiled(path) == (GRAPHS, 1)
+
+
+def test_nothing_is_compiled_while_plans_are_timed(write: Write, cores: Callable[[int], None]) -> None:
+    cores(4)
+    timed = []
+
+    def progress(what: str, done: int, count: int) -> None:
+        if what.startswith("timing"):
+            timed.append((FAKE.fake_links(), FAKE.fake_linkers()))
+
+    before = FAKE.fake_links()
+    links, most = compiled(write(), tune="quick", progress=progress)
+    assert links == 2 * GRAPHS
+    assert 2 <= most <= 4
+    assert timed == [(before + 2 * GRAPHS, 0)] * GRAPHS
+
+
+@pytest.mark.parametrize("tune", ["off", "quick"])
+def test_what_is_stored_is_not_compiled(write: Write, cores: Callable[[int], None], tmp_path: Path, tune: str) -> None:
+    cores(4)
+    path, cache = write(), tmp_path / "cache"
+    compiled(path, plan_cache=cache, tune=tune)
+    assert compiled(path, plan_cache=cache, tune=tune) == (0, 0)
+    # But by another driver, and then the one that was chosen.
+    for file in (cache / "plans").glob("*.json"):
+        content = json.loads(file.read_text())
+        for record in content["records"]:
+            record["driver"] = 12000
+        file.write_text(json.dumps(content))
+    links, most = compiled(path, plan_cache=cache, tune=tune)
+    assert links == GRAPHS
+    assert 2 <= most <= 4
+
+
+def test_what_does_not_run_is_not_compiled(write: Write, fake_cudnn: ctypes.CDLL) -> None:
+    assert compiled(write(preference="plan")) == (0, 0)
+    assert compiled(write(preference="kernel"), options=PlanOptions(allow_kernels=False)) == (0, 0)
+    with pytest.raises(convoy_runtime.PlanError, match="no plan is stored"):
+        compiled(write(preference="kernel"), strict=True)
+    assert FAKE.fake_most_linkers() == 0
+
+
+@pytest.mark.parametrize("tune", ["off", "quick"])
+@pytest.mark.parametrize("count", [1, 4])
+def test_the_first_graph_with_bad_ptx_is_named(write: Write, cores: Callable[[int], None], tune: str, count: int) -> None:
+    cores(count)
+    message = (
+        r"kernels/conv_1_fast\.ptx: kernel conv_1_fast cannot be loaded: cuLinkAddData failed: CUDA_ERROR_INVALID_PTX \(described\)\n"
+        r"  the driver's compiler, for sm_90: ptxas application ptx input, line 1; error   : no PTX\n"
+        r"  ptxas fatal   : Ptx assembly aborted due to errors\n"
+        r"  hint: the driver does not take this PTX: update it$"
+    )
+    with pytest.raises(ArtifactError, match=message):
+        compiled(write(junk=(1, 3)), tune=tune)
+
+
+def test_an_error_waits_for_its_graph(write: Write, cores: Callable[[int], None], tmp_path: Path) -> None:
+    cores(4)
+    told: list[str] = []
+    with pytest.raises(ArtifactError, match="kernel conv_4_fast cannot be loaded"):
+        compiled(write(junk=(4,)), plan_cache=tmp_path / "cache", tune="quick", progress=lambda what, done, count: told.append(what))
+    assert [what for what in told if what.startswith("plan of")] == [f"plan of conv{index}" for index in range(GRAPHS)]
+    # What was tuned until then is kept.
+    assert len(list((tmp_path / "cache" / "plans").glob("*.json"))) == GRAPHS - 1
+
+
+def test_an_interrupt_while_kernels_are_compiled(write: Write, cores: Callable[[int], None]) -> None:
+    cores(2)
+    before = FAKE.fake_links()
+
+    def interrupt(what: str, done: int, count: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        compiled(write(), tune="quick", progress=interrupt)
+    # What was under way has come to its end, and nothing else was begun.
+    assert FAKE.fake_linkers() == 0
+    assert FAKE.fake_links() - before <= 4
