@@ -17,15 +17,15 @@ import numpy as np
 
 from ._native import MEMBER, load_native
 from .artifact import open_artifact
-from .dtypes import DTYPES
 from .errors import ArgumentError, ConvoyRuntimeError, PlanError
 from .inspection import offline_planner
 from .loader import load
-from .manifest import Manifest, TensorSpec
-from .plan_flags import add_arguments, from_arguments
+from .manifest import Manifest
+from .plan_flags import add_arguments, load_arguments
 from .program import Program
+from .random_arrays import random_array
 
-__all__ = ["main", "random_array"]
+__all__ = ["main"]
 
 #: A measurement lasts about this long, in rounds whose median is given.
 _ROUNDS = 7
@@ -63,17 +63,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def random_array(spec: TensorSpec, seed: int = 0) -> np.ndarray:
-    """An array for `spec`: normal floats, small integers, booleans; bfloat16 as the bits of each element."""
-    generator = np.random.default_rng(seed)
-    if spec.dtype == "bfloat16":
-        bits = generator.standard_normal(spec.shape, dtype=np.float32).view(np.uint32) >> 16
-        return np.asarray(bits, dtype=np.uint16)
-    if spec.dtype.startswith("float"):
-        return np.asarray(generator.standard_normal(spec.shape)).astype(DTYPES[spec.dtype].storage)
-    return np.asarray(generator.integers(0, 2, spec.shape)).astype(DTYPES[spec.dtype].storage)
-
-
 def _parser() -> argparse.ArgumentParser:
     summary, _, codes = (__doc__ or "").partition("\n\n")
     parser = argparse.ArgumentParser("python -m convoy_runtime", description=summary, epilog=codes, allow_abbrev=False)
@@ -99,7 +88,8 @@ def _plan_for(options: argparse.Namespace) -> int:
     artifact = open_artifact(options.file)
     minimum = artifact.manifest.cudnn.minimum if artifact.manifest.cudnn is not None else 0
     planner = offline_planner(options.plan_for, minimum)
-    results = planner.plan(artifact.manifest, load_native(artifact.members[MEMBER], path=options.file), from_arguments(options)).results
+    native = load_native(artifact.members[MEMBER], path=options.file)
+    results = planner.plan(artifact.manifest, native, load_arguments(options)["options"]).results
     failed = [result for result in results if isinstance(result, PlanError)]
     for result in results:
         print(result)
@@ -114,7 +104,7 @@ def _load(options: argparse.Namespace) -> Program:
         options.file,
         device=options.device,
         weights=options.weights,
-        options=from_arguments(options),
+        **load_arguments(options),
         tune=options.tune,
         strict=options.strict,
         progress=progress,

@@ -100,12 +100,15 @@ class CudnnError(DeviceError):
 
 
 class PlanError(DeviceError):
-    """No execution plan was found for a graph. `tried` says what became of each candidate."""
+    """No execution plan was found for a graph, or with `strict` none that is stored. `tried` says what became of each candidate."""
 
-    def __init__(self, *, graph: str, location: str, tried: tuple[str, ...], hint: str | None = None) -> None:
+    def __init__(self, *, graph: str, location: str, tried: tuple[str, ...], hint: str | None = None, strict: bool = False) -> None:
         self.graph, self.location, self.tried = graph, location, tried
-        listed = "".join(f"\n  {line}" for line in tried) or "\n  the heuristics offered no engine"
-        super().__init__(problem=f"{location}: graph {graph}: no execution plan, of {len(tried)} candidates:{listed}", hint=hint)
+        listed = "".join(f"\n  {line}" for line in tried) or ("" if strict else "\n  the heuristics offered no engine")
+        problem = f"no execution plan, of {len(tried)} candidates"
+        if strict:
+            problem = "no plan is stored that fits, and strict=True takes no other"
+        super().__init__(problem=f"{location}: graph {graph}: {problem}{':' if listed else ''}{listed}", hint=hint)
 
 
 class ExecutionError(ConvoyRuntimeError):

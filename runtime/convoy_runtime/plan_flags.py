@@ -1,14 +1,16 @@
-"""The restrictions on plans as flags of command lines, the same ones wherever an artifact is loaded."""
+"""Which plans may be used, and where they are kept, as flags of command lines: the same ones wherever an artifact is loaded."""
 
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .cuda.options import PlanOptions
 
-__all__ = ["add_arguments", "from_arguments"]
+__all__ = ["add_arguments", "load_arguments"]
 
 #: Flags of command lines, one a guarantee: option, field, value when given, help.
 _FLAGS = (
@@ -28,22 +30,43 @@ _FLAGS = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the flags that restrict plans to a command."""
+    """Adds the flags to a command."""
+    group = parser.add_argument_group("where plans are kept, beside those that the artifact holds")
+    place = group.add_mutually_exclusive_group()
+    place.add_argument(
+        "--plan-cache", type=Path, default=True, metavar="DIR", help="this folder; default: $CONVOY_CACHE, else ~/.cache/convoy"
+    )
+    place.add_argument("--no-plan-cache", dest="plan_cache", action="store_const", const=False, help="nowhere")
     group = parser.add_argument_group("which of cuDNN's engines may be used")
     for flag, field, value, text in _FLAGS:
         group.add_argument(flag, dest=field, action="store_const", const=value, help=text)
-    group.add_argument("--max-workspace", dest="max_workspace_bytes", type=int, metavar="BYTES", help="most memory that one plan may use")
+    group.add_argument(
+        "--max-workspace", dest="max_workspace_bytes", type=_bytes, metavar="BYTES", help="most memory that one plan may use, as 64M"
+    )
     group.add_argument("--engines", type=_numbers, metavar="N,N", help="the only engines that may be used")
     group.add_argument("--exclude-engines", type=_numbers, metavar="N,N", help="engines that may not be used")
 
 
-def from_arguments(arguments: argparse.Namespace) -> PlanOptions | None:
+def load_arguments(arguments: argparse.Namespace) -> dict[str, Any]:
+    """What `load` is told for the flags that a command was given."""
+    return {"options": _options(arguments), "plan_cache": arguments.plan_cache}
+
+
+def _options(arguments: argparse.Namespace) -> PlanOptions | None:
     """The options that a command was given; None when it was given none."""
     from .cuda.options import PlanOptions
 
     names = [*(field for _, field, _, _ in _FLAGS), "max_workspace_bytes", "engines", "exclude_engines"]
     given = {name: value for name in names if (value := getattr(arguments, name)) is not None}
     return PlanOptions(**given) if given else None
+
+
+def _bytes(text: str) -> int:
+    found = re.fullmatch(r"(\d+)([KMG]?)", text, re.ASCII)
+    if found is None:
+        message = f"expected bytes, as 65536, 64K, 64M or 2G, got {text}"
+        raise argparse.ArgumentTypeError(message)
+    return int(found[1]) << {"": 0, "K": 10, "M": 20, "G": 30}[found[2]]
 
 
 def _numbers(text: str) -> tuple[int, ...]:

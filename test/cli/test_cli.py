@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
 import subprocess
 import sys
 import zipfile
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from convoy.cli.main import main
+from convoy.cli.progress import bar
 
 ROOT = Path(__file__).resolve().parents[2]
 TINY = f"{ROOT}/test/cli/Inputs/tiny.py"
@@ -34,7 +38,7 @@ def cuda_artifact(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_help_teaches(capsys: pytest.CaptureFixture[str]) -> None:
-    for arguments in (["--help"], *([each, "--help"] for each in ("compile", "run", "inspect", "explain", "bench", "import"))):
+    for arguments in (["--help"], *([each, "--help"] for each in ("compile", "run", "inspect", "explain", "tune", "bench", "import"))):
         with pytest.raises(SystemExit) as stop:
             main(arguments)
         assert stop.value.code == 0
@@ -77,6 +81,68 @@ def test_bench_prints_both(artifact: Path, capsys: pytest.CaptureFixture[str]) -
     figures = json.loads(capsys.readouterr().out)["median"]
     assert figures["convoy"] > 0
     assert figures["torch"] > 0
+
+
+def test_bfloat16(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """numpy has no such type: a file holds the bits."""
+    path = tmp_path / "rounded.convoy"
+    assert main(["compile", f"{TINY}:rounded", "--target", "cpu", "-o", str(path)]) == 0
+    assert main(["run", str(path), "--check", f"{TINY}:rounded", "--top", "2"]) == 0
+    printed = capsys.readouterr().out
+    assert "output 0: bfloat16 [1, 8, 6, 6]" in printed
+    difference = re.search(r"largest difference from PyTorch in fp64: (\S+) relative", printed)
+    assert difference is not None
+    assert 0 < float(difference[1]) < 1e-2
+    assert main(["run", str(path), "--output", str(tmp_path / "y.npy")]) == 0
+    assert np.load(tmp_path / "y.npy").dtype == np.uint16
+    assert main(["bench", str(path), "--peer", f"{TINY}:rounded", "--seconds", "0.05"]) == 0
+
+
+def test_run_is_told_of_files_that_it_has_no_outputs_for(artifact: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", str(artifact), "--output", "a.npy", "--output", "b.npy"]) == 1
+    assert "expected at most 1 --output files, got 2" in capsys.readouterr().err
+
+
+def test_wrong_flags_show_the_usage_of_the_command(artifact: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for flags, message in (
+        (["--stric"], "convoy run: error: unrecognized arguments: --stric"),
+        (["--max-workspace", "1MB"], "argument --max-workspace: expected bytes, as 65536, 64K, 64M or 2G, got 1MB"),
+        (["--engines", "a"], "argument --engines: expected numbers separated by commas, got a"),
+    ):
+        with pytest.raises(SystemExit) as stop:
+            main(["run", str(artifact), *flags])
+        assert stop.value.code == 2
+        printed = capsys.readouterr().err
+        assert printed.startswith("usage: convoy run ")
+        assert message in printed
+
+
+def test_progress_where_lines_stay(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line for each step, and one for what goes on in it every ten seconds: a full tuning builds hundreds of plans."""
+    now = [0.0]
+    monkeypatch.setattr("convoy.cli.progress.time.monotonic", lambda: now[0])
+    with bar("tuning", quiet=False) as progress:
+        assert progress is not None
+        for what, done, seconds in (("plan of a", 0, 0), ("plan 1 of a", 0, 1), ("plan 9 of a", 0, 12), ("plan of b", 1, 13)):
+            now[0] = seconds
+            progress(what, done, 2)
+    assert capsys.readouterr().err == "plan of a (1 of 2)\nplan 9 of a (1 of 2)\nplan of b (2 of 2)\n"
+    with bar("tuning", quiet=True) as progress:
+        assert progress is None
+
+
+def test_progress_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is done, and the time that is left; a phase that begins anew counts anew."""
+    shown = io.StringIO()
+    console = partial(Console, file=shown, force_terminal=True, width=100)
+    monkeypatch.setattr("convoy.cli.progress.Console", lambda **_: console())
+    with bar("tuning", quiet=False) as progress:
+        assert progress is not None
+        for what, done, count in (("plan of a", 0, 2), ("plan of b", 1, 2), ("a in the whole program", 0, 1)):
+            progress(what, done, count)
+    last = shown.getvalue().rpartition("a in the whole program")[2]
+    assert "1/1" in last
+    assert "left" in last
 
 
 def test_inspect_and_explain(cuda_artifact: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,8 +12,9 @@ import pytest
 from runtime_fixtures import PREPARED, affine_manifest, reference
 
 from convoy.artifact import write_artifact
-from convoy_runtime.__main__ import _progress, main, random_array
+from convoy_runtime.__main__ import _progress, main
 from convoy_runtime.manifest import FORMAT_VERSION, Cudnn, TensorSpec
+from convoy_runtime.random_arrays import random_array
 
 X = np.array([[1, 2, 3], [-4, -5, 6]], np.float32)
 

@@ -105,7 +105,7 @@ def test_another_cudnn_refuses_it(here: Callable[..., Any], plans: OfflinePlans)
 def test_other_options_refuse_it(here: Callable[..., Any]) -> None:
     found = here(deterministic=True)
     assert found.origin == "heuristics"
-    assert found.rejected[0] == "plan in the artifact: expected one made with these options, got one made with others"
+    assert found.rejected[0] == "plan in the artifact: expected one made with deterministic=True, got one made with deterministic=False"
 
 
 def test_what_was_measured_wins(here: Callable[..., Any], plans: OfflinePlans, tmp_path: Path) -> None:

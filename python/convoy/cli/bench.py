@@ -1,7 +1,7 @@
 """time an artifact, beside PyTorch
 
 Prints medians of whole calls on host arrays, copies to and from the device included; PyTorch runs on the CPU. The two take turns.
-benchmarks/compare.py times CUDA-graph replays beside PyTorch and JAX on the GPU.
+`python -m convoy_runtime FILE --bench` times replays of the CUDA graph alone; benchmarks/compare.py does beside PyTorch and JAX on the GPU.
 
 examples:
   convoy bench resnet18.convoy --peer examples/resnet.py:resnet18
@@ -16,9 +16,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from convoy.cli.arrays import tensor_of
 from convoy.cli.model_file import MODEL_HELP, build_model
+from convoy.cli.plans import print_plans
 from convoy.cli.reference import medians_ms
 
 __all__ = ["main", "populate_parser"]
@@ -26,26 +26,35 @@ __all__ = ["main", "populate_parser"]
 
 def populate_parser(parser: argparse.ArgumentParser) -> None:
     """Adds this command's arguments."""
+    from convoy_runtime.plan_flags import add_arguments
+
     parser.add_argument("artifact", metavar="FILE", type=Path, help="an artifact that `convoy compile` wrote")
     parser.add_argument("--peer", metavar="MODEL", help=f"PyTorch model to time beside it: {MODEL_HELP}")
     parser.add_argument("--seconds", type=float, default=2.0, help="how long to measure each (default: %(default)s)")
+    parser.add_argument("--device", metavar="NAME", help="cpu, cuda or cuda:N; default: the artifact's target")
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
+    parser.add_argument("--strict", action="store_true", help="only plans that the artifact or the cache has, else an error")
+    add_arguments(parser)
 
 
 def main(options: argparse.Namespace) -> int:
     """Runs the command."""
     import convoy_runtime
+    from convoy_runtime.plan_flags import load_arguments
+    from convoy_runtime.random_arrays import random_array
 
-    with convoy_runtime.load(options.artifact) as program, contextlib.ExitStack() as stack:
-        rng = np.random.default_rng(0)
-        inputs = [np.asarray(rng.standard_normal(spec.shape), dtype=spec.dtype) for spec in program.inputs]
+    loading = {"device": options.device, "strict": options.strict, **load_arguments(options)}
+    with convoy_runtime.load(options.artifact, **loading) as program, contextlib.ExitStack() as stack:
+        if not options.json:
+            print_plans(program, options.artifact)
+        inputs = [random_array(spec, seed) for seed, spec in enumerate(program.inputs)]
         actions: dict[str, Callable[[], Any]] = {"convoy": lambda: program.run_numpy(*inputs)}
         target = program.manifest.target
         if options.peer is not None:
             import torch
 
             module, _ = build_model(options.peer)
-            tensors = [torch.from_numpy(each) for each in inputs]
+            tensors = [tensor_of(each, spec.dtype) for each, spec in zip(inputs, program.inputs, strict=True)]
             stack.enter_context(torch.inference_mode())
             actions["torch"] = lambda: module(*tensors)
         figures = medians_ms(actions, seconds=options.seconds)

@@ -101,11 +101,11 @@ def _measure(artifact: Artifact, options: argparse.Namespace) -> Report:
     import convoy_runtime
     from convoy.cli.progress import bar
     from convoy.report import collect_report
-    from convoy_runtime.plan_flags import from_arguments
+    from convoy_runtime.plan_flags import load_arguments
 
-    chosen = from_arguments(options)
+    chosen = load_arguments(options)
     try:
-        program = convoy_runtime.load(options.model, device=options.device, options=chosen)
+        program = convoy_runtime.load(options.model, device=options.device, **chosen)
     except convoy_runtime.DeviceError as error:
         message = (
             f"--measured wants an NVIDIA GPU with its driver, cuda-bindings and cuDNN: {error}\n"
@@ -114,7 +114,7 @@ def _measure(artifact: Artifact, options: argparse.Namespace) -> Report:
         raise ConvoyError(message) from error
     with program, bar("measuring", quiet=options.quiet) as progress:
         profile = program.profile(progress)  # type: ignore[attr-defined]
-        return collect_report(artifact, profile, program.plans, str(chosen or ""))  # type: ignore[attr-defined]
+        return collect_report(artifact, profile, program.plans, str(chosen["options"] or ""))  # type: ignore[attr-defined]
 
 
 def _print(report: Report, options: argparse.Namespace) -> None:

@@ -46,7 +46,7 @@ def _parser() -> argparse.ArgumentParser:
         )
         command.populate_parser(sub)
         sub.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help="show the traceback of an error")
-        sub.set_defaults(action=command.main)
+        sub.set_defaults(action=command.main, parser=sub)
     return parser
 
 
@@ -55,7 +55,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from convoy.errors import ConvoyError
     from convoy_runtime import ConvoyRuntimeError
 
-    options = _parser().parse_args(arguments)
+    options, unknown = _parser().parse_known_args(arguments)
+    if unknown:
+        options.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
     try:
         return int(options.action(options))
     except (ConvoyError, ConvoyRuntimeError, OSError, ValueError) as error:

@@ -18,23 +18,55 @@ if TYPE_CHECKING:
 __all__ = ["Steps", "bar"]
 
 
+#: Where lines are printed one below another, a step of a step gets one only after so many seconds.
+_SECONDS_OF_SILENCE = 10.0
+
+
 @contextmanager
 def bar(name: str, *, quiet: bool) -> Iterator[Progress | None]:
     """What a program is told to report its progress to: a bar called `name` with the time left, on a terminal; a line for each step
     elsewhere; nothing when `quiet`."""
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
-
     console = Console(stderr=True)
     if quiet:
         yield None
-        return
-    if not console.is_terminal:
-        yield lambda what, done, count: print(f"{what} ({done + 1} of {count})", file=sys.stderr, flush=True)
-        return
-    with Bar(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), console=console) as shown:
+    elif console.is_terminal:
+        with _bar(console, name) as progress:
+            yield progress
+    else:
+        yield _lines()
+
+
+@contextmanager
+def _bar(console: Console, name: str) -> Iterator[Progress]:
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    columns = BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn()
+    with Bar(TextColumn("{task.description}"), *columns, console=console) as shown:
         task = shown.add_task(name, total=None)
-        yield lambda what, done, count: shown.update(task, description=what, completed=done, total=count)
+
+        def progress(what: str, done: int, count: int) -> None:
+            # What was done before says nothing of the steps that begin now.
+            if done < shown.tasks[0].completed or count != shown.tasks[0].total:
+                shown.reset(task, total=count)
+            shown.update(task, description=what, completed=done, total=count)
+
+        yield progress
+        shown.update(task, completed=shown.tasks[0].total)
+
+
+def _lines() -> Progress:
+    last: list[tuple[int, int]] = []
+    said = 0.0
+
+    def progress(what: str, done: int, count: int) -> None:
+        nonlocal said
+        now = time.monotonic()
+        if last != [(done, count)] or now - said >= _SECONDS_OF_SILENCE:
+            print(f"{what} ({done + 1} of {count})", file=sys.stderr, flush=True)
+            last[:], said = [(done, count)], now
+
+    return progress
 
 
 class Steps:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from convoy.cli.arrays import tensor_of
+
 if TYPE_CHECKING:
     import torch
 
@@ -49,12 +51,13 @@ def compare(
     """Prints the largest difference from PyTorch in fp64 and the time beside PyTorch's; returns the exit code."""
     import torch
 
-    tensors = [torch.from_numpy(np.ascontiguousarray(each)) for each in inputs]
+    tensors = [tensor_of(each, spec.dtype) for each, spec in zip(inputs, program.inputs, strict=True)]
     with torch.inference_mode():
-        wide = copy.deepcopy(module).double()
-        expected = wide(*(each.double() if each.is_floating_point() else each for each in tensors))
+        precise = copy.deepcopy(module).double()
+        expected = precise(*(each.double() if each.is_floating_point() else each for each in tensors))
         expected = expected if isinstance(expected, tuple) else (expected,)
-        differences = [relative_difference(got, want.numpy()) for got, want in zip(outputs, expected, strict=True)]
+        got = (wide(each, spec.dtype) for each, spec in zip(outputs, program.outputs, strict=True))
+        differences = [relative_difference(ours, want.numpy()) for ours, want in zip(got, expected, strict=True)]
         worst = float(np.max(differences))
         ours, peer = medians_ms({"convoy": lambda: program.run_numpy(*inputs), "torch": lambda: module(*tensors)}).values()
     limit = tolerance[_computes_in(program)]

@@ -1,19 +1,22 @@
 """measure cuDNN's plans and the artifact's kernels on this GPU and put the best into the artifact
 
 Where the artifact is loaded on such a GPU, with this cuDNN and driver, its plans are there: nothing is searched and nothing is compiled.
-Plans for other GPUs that it has already stay in it. An interrupt loses nothing: what has been measured is in the cache of plans
-($CONVOY_CACHE, else ~/.cache/convoy), and the next tuning goes on from there.
+Plans for other GPUs that it has already stay in it. What has been measured is in the cache of plans as well, graph by graph: an interrupt
+loses nothing, the same command goes on from there, and other artifacts with the same graphs find them. What artifact or cache have of this
+level or a higher one is not measured again.
 
 examples:
   convoy tune resnet50.convoy
   convoy tune resnet50.convoy --level full -o resnet50-h200.convoy
-  convoy tune resnet50.convoy --no-winograd --deterministic
+  convoy tune resnet50.convoy --plan-cache plans/
+  convoy tune resnet50.convoy --deterministic      (and `convoy run --deterministic`, or load(options=PlanOptions(deterministic=True)))
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,7 +25,8 @@ from convoy.cli.progress import bar
 from convoy.errors import ConvoyError
 
 if TYPE_CHECKING:
-    from convoy_runtime.program import Program
+    from convoy_runtime import Program
+    from convoy_runtime.inspection import PlanReport
 
 __all__ = ["main", "populate_parser"]
 
@@ -35,8 +39,8 @@ def populate_parser(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="where to write it; default: in place")
     parser.add_argument(
         "--level", choices=("quick", "full"), default="quick",
-        help="quick: the first plans of the heuristics and all precompiled engines; full: all there are, and the knobs of the best"
-        " (default: %(default)s)",
+        help="quick, in seconds: the first plans of the heuristics and all precompiled engines; full, in minutes: all there are, and the"
+        " knobs of the best (default: %(default)s)",
     )  # fmt: skip
     parser.add_argument("--device", metavar="NAME", help="cuda or cuda:N; default: the first GPU")
     parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
@@ -47,26 +51,45 @@ def main(options: argparse.Namespace) -> int:
     """Runs the command."""
     import convoy_runtime
     from convoy_runtime.artifact import open_artifact
-    from convoy_runtime.plan_flags import from_arguments
+    from convoy_runtime.cuda.options import restrictions
+    from convoy_runtime.plan_flags import load_arguments
 
     output = options.output or options.artifact
     if output.is_dir() or not os.access(output.parent, os.W_OK):
         message = f"{output}: expected a file in a folder that exists and can be written to"
         raise ConvoyError(message)
+    if isinstance(options.plan_cache, Path) and options.plan_cache.exists() and not options.plan_cache.is_dir():
+        message = f"--plan-cache {options.plan_cache}: expected a folder, got a file"
+        raise ConvoyError(message)
     if open_artifact(options.artifact).manifest.target != "cuda":
         message = f"{options.artifact}: expected an artifact of the cuda target, got one of cpu, which has no plans"
         raise ConvoyError(message)
     begin = time.perf_counter()
-    with bar("tuning", quiet=options.quiet) as progress:
-        program = convoy_runtime.load(
-            options.artifact, device=options.device, options=from_arguments(options), tune=options.level, progress=progress
-        )
+    loading = load_arguments(options)
+    try:
+        with bar("tuning", quiet=options.quiet) as progress:
+            program = convoy_runtime.load(options.artifact, device=options.device, tune=options.level, progress=progress, **loading)
+    except KeyboardInterrupt:
+        print(f"convoy: {options.artifact} is as it was; {_kept(options.plan_cache)}", file=sys.stderr)
+        raise
     with program:
         _write(output, options.artifact, program.plan_members())  # type: ignore[attr-defined]
         if not options.quiet:
             _report(program, time.perf_counter() - begin)
             print(f"{output}: plans for {program.device}")  # type: ignore[attr-defined]
+            if loading["options"] is not None:
+                print(f"  found where it is loaded with the same restrictions: {restrictions(repr(loading['options'])) or 'none'}")
     return 0
+
+
+def _kept(place: Path | bool) -> str:
+    """What an interrupt leaves."""
+    from convoy_runtime.cuda.store import PlanStore
+
+    if place is False:
+        return "nothing is kept, because of --no-plan-cache"
+    folder = PlanStore.default_folder() if place is True else place
+    return f"the graphs that were done are kept in {folder}, and the same command goes on from there"
 
 
 def _write(output: Path, source: Path, plans: dict[str, bytes]) -> None:
@@ -80,17 +103,26 @@ def _write(output: Path, source: Path, plans: dict[str, bytes]) -> None:
 
 
 def _report(program: Program, seconds: float) -> None:
+    """A row a graph, and what the program gained by it: the calls of each graph, as measured alone."""
     from rich.console import Console
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False)
-    for column in ("graph", "runs on", "us", "untuned us", "measured", "from"):
-        table.add_column(column, justify="right" if column in ("us", "first choice us", "measured") else "left")
-    reports = program.plans  # type: ignore[attr-defined]
+    for column in ("graph", "calls", "runs on", "us", "untuned us", "measured", "from"):
+        table.add_column(column, justify="right" if column in ("calls", "us", "untuned us", "measured") else "left")
+    reports: tuple[PlanReport, ...] = program.plans  # type: ignore[attr-defined]
+    names = [program.manifest.graphs[call.graph].name for call in program.manifest.calls]
+    totals = [0.0, 0.0]
     for report in reports:
-        best = report.trials[0].microseconds if report.trials else None
+        calls = names.count(report.graph)
+        chosen = next((trial.microseconds for trial in report.trials if trial.is_of(report)), None)
         untuned = next((trial.microseconds for trial in report.trials if trial.first), None)
-        figures = [f"{value:.2f}" if value is not None else "-" for value in (best, untuned)]
-        table.add_row(report.graph, report.name, *figures, str(len(report.trials)), report.origin)
+        if chosen is not None:
+            totals = [totals[0] + calls * chosen, totals[1] + calls * (untuned or chosen)]
+        figures = [f"{value:.2f}" if value is not None else "-" for value in (chosen, untuned)]
+        table.add_row(report.graph, str(calls), report.name, *figures, str(len(report.trials)), report.origin)
     Console(highlight=False, soft_wrap=True).print(table)
-    print(f"{len(reports)} graphs in {seconds:.1f} s")
+    print(f"calls of graphs, each alone: {totals[0]:.1f} us together, untuned {totals[1]:.1f} us; {program.form}")  # type: ignore[attr-defined]
+    new = sum(report.origin == "tuning" for report in reports)
+    known = f", {len(reports) - new} had a plan of this level already" if new < len(reports) else ""
+    print(f"{new} of {len(reports)} graphs measured in {seconds:.1f} s{known}")

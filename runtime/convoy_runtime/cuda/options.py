@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import dataclass, replace
 
 from convoy_runtime.manifest import Manifest
 
 from ._enums import BehaviorNote, NumericalNote
 
-__all__ = ["PlanOptions"]
+__all__ = ["PlanOptions", "restrictions"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,3 +68,21 @@ class PlanOptions:
             (True, engine in self.exclude_engines, "is an engine that was excluded"),
         )
         return next((reason for applies, found, reason in rules if applies and found), None)
+
+
+def restrictions(options: str, beside: str | None = None) -> str:
+    """What differs in the text of PlanOptions, which plans are kept with, from the text `beside`, by default that of PlanOptions(), as
+    `deterministic=True`; empty where nothing does, and all of a text that is none."""
+    try:
+        ours, theirs = _fields(options), _fields(beside if beside is not None else repr(PlanOptions()))
+    except SyntaxError:
+        return options
+    return ", ".join(f"{name}={value}" for name, value in ours.items() if theirs.get(name) != value)
+
+
+def _fields(options: str) -> dict[str, str]:
+    """The text of each field. Raises SyntaxError."""
+    call = ast.parse(options, mode="eval").body
+    if not isinstance(call, ast.Call):
+        raise SyntaxError(options)
+    return {each.arg or "": ast.unparse(each.value) for each in call.keywords}

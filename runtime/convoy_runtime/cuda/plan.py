@@ -47,6 +47,10 @@ class Trial:
         """What runs: `engine 41`, or `kernel 32x64x2x1`."""
         return _name(self)
 
+    def is_of(self, report: PlanReport) -> bool:
+        """Whether this is the plan of a report."""
+        return (self.name, self.knobs) == (report.name, report.knobs)
+
     def __str__(self) -> str:
         found = f"{self.microseconds:.2f} us" if self.reason is None else self.reason
         return f"{self.name} {{{knob_text(self.knobs)}}}: {found}"

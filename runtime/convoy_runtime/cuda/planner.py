@@ -61,9 +61,8 @@ class Planner(PlanBuilder):
         if plan is None and prefers_kernel and (known := self.stored(graph, build, rejected, (OFFLINE,))) is not None:
             return known
         if self.strict:
-            tried = tuple(rejected) or ("no plan is stored for this graph, these options and this GPU",)
-            hint = "`convoy tune` puts plans into the artifact; without strict the heuristics are asked"
-            raise PlanError(graph=graph.name, location=graph.location, tried=tried, hint=hint)
+            hint = "`convoy tune` puts plans for this GPU and these options into the artifact; without strict the heuristics are asked"
+            raise PlanError(graph=graph.name, location=graph.location, tried=tuple(rejected), hint=hint, strict=True)
         if plan is None and build is not None:
             with self.operation_graph(graph, build) as operations:
                 plan = next(self.candidates(graph, operations, rejected, self.options.heuristics), None)

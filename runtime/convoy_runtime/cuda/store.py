@@ -18,6 +18,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+from .options import restrictions
+
 __all__ = ["LEVELS", "OFFLINE", "PlanFile", "PlanStore", "Record", "Scope", "read_file"]
 
 #: The level of plans that were made where the GPU was not.
@@ -96,7 +98,8 @@ class PlanStore:
             if file.graph == graph and file.gpu != self.scope.gpu:
                 found.append(f"plan in the artifact: expected one for {self.scope.gpu}, got one for {file.gpu}")
             elif file.graph == graph and file.options != options:
-                found.append("plan in the artifact: expected one made with these options, got one made with others")
+                ours, theirs = restrictions(options, file.options), restrictions(file.options, options)
+                found.append(f"plan in the artifact: expected one made with {ours}, got one made with {theirs}")
         return found
 
     def fits(self, record: Record) -> bool:

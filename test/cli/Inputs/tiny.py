@@ -29,6 +29,12 @@ def tiny():
     return model, (torch.randn(1, 3, 16, 16),)
 
 
+def rounded():
+    """A model whose input, weights and output are bfloat16, which numpy does not have."""
+    torch.manual_seed(0)
+    return nn.Sequential(nn.Conv2d(3, 8, 3), nn.ReLU()).eval().bfloat16(), (torch.randn(1, 3, 8, 8).bfloat16(),)
+
+
 def stem():
     """The first layers of a network, which one kernel computes and cuDNN does not: convolution, ReLU, max pooling of an image."""
     torch.manual_seed(0)

@@ -239,12 +239,12 @@ def test_kernels_in_the_artifact(
 ) -> None:
     monkeypatch.setenv("CONVOY_CACHE", str(tmp_path / "cache"))
     path, tuned = write(FAST, preference=preference), tmp_path / "tuned.convoy"
-    with pytest.raises(PlanError, match="no plan is stored for this graph"):
+    with pytest.raises(PlanError, match="no plan is stored that fits, and strict=True takes no other"):
         load(path, strict=True)
     assert convoy(["tune", str(path), "-o", str(tuned)]) == 0
     count = 1 if preference == "only_kernel" else 6
     first = "2.12" if preference == "plan" else "1.00"
-    assert re.search(rf"graph +runs on +us .*\nconv +kernel fast +1\.00 +{first} +{count} +tuning\n", capsys.readouterr().out)
+    assert re.search(rf"graph +calls +runs on +us .*\nconv +1 +kernel fast +1\.00 +{first} +{count} +tuning\n", capsys.readouterr().out)
     links = FAKE.fake_links()
     (report,) = load(tuned, strict=True)
     assert (report.kernel, report.origin, report.tuned) == ("fast", "plan in the artifact", "quick")

@@ -1,0 +1,107 @@
+"""The command line of someone who has a GPU: tune, run, and what is said on the way."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import convoy_runtime
+from convoy.cli.main import main as convoy
+from convoy_runtime.cuda.options import PlanOptions, restrictions
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fake_cudnn: ctypes.CDLL) -> Path:
+    """The user's cache, which is empty, on a machine where several engines are offered."""
+    monkeypatch.setenv("CONVOY_CACHE", str(tmp_path / "cache"))
+    fake_cudnn.fake_offer(6)
+    return tmp_path / "cache"
+
+
+def test_a_first_session(conv: Path, cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Untuned, strict, tuned, strict again; and where plans are from each time."""
+    assert convoy(["run", str(conv), "--no-plan-cache"]) == 0
+    assert capsys.readouterr().out == (
+        "plans of 1 graphs: 1 heuristics\n"
+        f"  1 of them not measured on this GPU: `convoy tune {conv}` measures, and puts the fastest into the artifact\n"
+        "output y: float16 [1, 64, 56, 56]\n"
+    )
+    assert not cache.exists()
+    assert convoy(["run", str(conv), "--strict"]) == 1
+    said = (
+        "model.py:9: graph conv: no plan is stored that fits, and strict=True takes no other\n  hint: `convoy tune` puts plans for this GPU"
+    )
+    assert said in capsys.readouterr().err
+    assert convoy(["tune", str(conv)]) == 0
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[0].split() == ["graph", "calls", "runs", "on", "us", "untuned", "us", "measured", "from"]
+    assert printed[1].split() == ["conv", "1", "engine", "41", "2.12", "2.12", "5", "tuning"]
+    assert printed[2] == "calls of graphs, each alone: 2.1 us together, untuned 2.1 us; calls one after another"
+    assert re.fullmatch(r"1 of 1 graphs measured in [\d.]+ s", printed[3])
+    assert printed[4:] == [f"{conv}: plans for cuda:0 (Fake GPU 0)"]
+    for command in ("run", "bench"):
+        seconds = ["--seconds", "0.01"] if command == "bench" else []
+        assert convoy([command, str(conv), "--strict", "--no-plan-cache", *seconds]) == 0
+        assert capsys.readouterr().out.startswith("plans of 1 graphs: 1 plan in the artifact\n")
+
+
+def test_what_runs_and_why_nothing_else(conv: Path, cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert convoy(["run", str(conv), "--plans", "--exclude-engines", "41"]) == 0
+    assert capsys.readouterr().out.startswith(
+        "conv: engine 42 (A[2]) {} [TENSOR_CORE] workspace 512 bytes\n"
+        "  not A[0] engine 40 {}: CUDNN_STATUS_NOT_SUPPORTED: as told\n"
+        "  not A[1] engine 41 {}: is an engine that was excluded\n"
+    )
+
+
+def test_a_folder_for_plans(conv: Path, cache: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As a timing cache: one artifact is tuned, an equal one needs no tuning."""
+    folder, other = tmp_path / "plans", tmp_path / "other"
+    other.write_bytes(conv.read_bytes())
+    assert convoy(["tune", str(conv), "--plan-cache", str(folder), "-q"]) == 0
+    assert list(folder.rglob("*.json"))
+    assert not cache.exists()
+    assert convoy(["run", str(other), "--strict", "--plan-cache", str(folder)]) == 0
+    assert "plans of 1 graphs: 1 stored plan\n" in capsys.readouterr().out
+    assert convoy(["tune", str(other), "--plan-cache", str(folder)]) == 0
+    assert re.search(r"^0 of 1 graphs measured in [\d.]+ s, 1 had a plan of this level already$", capsys.readouterr().out, re.MULTILINE)
+    assert convoy(["tune", str(other), "--plan-cache", str(conv)]) == 1
+    assert f"--plan-cache {conv}: expected a folder, got a file" in capsys.readouterr().err
+
+
+def test_plans_of_other_restrictions(conv: Path, cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert convoy(["tune", str(conv), "--deterministic", "--max-workspace", "64M"]) == 0
+    said = "  found where it is loaded with the same restrictions: deterministic=True, max_workspace_bytes=67108864\n"
+    assert capsys.readouterr().out.endswith(said)
+    assert convoy(["run", str(conv), "--strict", "--no-plan-cache"]) == 1
+    ours, theirs = "deterministic=False, max_workspace_bytes=536870912", "deterministic=True, max_workspace_bytes=67108864"
+    assert f"plan in the artifact: expected one made with {ours}, got one made with {theirs}" in capsys.readouterr().err
+    assert convoy(["run", str(conv), "--strict", "--no-plan-cache", "--deterministic", "--max-workspace", "65536K"]) == 0
+
+
+def test_restrictions() -> None:
+    assert restrictions(repr(PlanOptions())) == ""
+    assert restrictions(repr(PlanOptions(engines=(1, 2), allow_fft=False))) == "allow_fft=False, engines=(1, 2)"
+    assert restrictions(repr(PlanOptions(allow_fft=False)), repr(PlanOptions(engines=(3,)))) == "allow_fft=False, engines=None"
+    for text in ("of another time", "3"):
+        assert restrictions(text) == text
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_an_interrupt(kept: bool, conv: Path, cache: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """It says what is left, and leaves the artifact as it was."""
+    before = conv.read_bytes()
+
+    def load(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(convoy_runtime, "load", load)
+    assert convoy(["tune", str(conv), *([] if kept else ["--no-plan-cache"])]) == 130
+    left = f"the graphs that were done are kept in {cache}, and the same command goes on from there"
+    said = left if kept else "nothing is kept, because of --no-plan-cache"
+    assert capsys.readouterr().err == f"convoy: {conv} is as it was; {said}\nconvoy: interrupted\n"
+    assert conv.read_bytes() == before
