@@ -5,6 +5,7 @@
 #include "passes/Passes.h"
 #include "passes/kernels/ConvKernels.h"
 #include "passes/kernels/MatmulKernels.h"
+#include "passes/kernels/MeanKernels.h"
 #include "passes/kernels/StemKernels.h"
 
 namespace convoy {
@@ -24,12 +25,6 @@ struct AttachKernelsPass : public convoy::impl::AttachKernelsPassBase<AttachKern
 private:
   LogicalResult attachTo(cudnn::GraphOp graph);
   void attach(cudnn::GraphOp graph, ArrayRef<Variant> variants, StringRef preference);
-};
-
-/// Kernels for a graph, and whether the first is a better guess than cuDNN's first plan.
-struct Offer {
-  SmallVector<Variant, 0> variants;
-  bool isPreferred = false;
 };
 
 /// Who offers kernels to graphs whose first operation is `anchor`: none, with the reason, where there are none.
@@ -56,6 +51,7 @@ static Offer offerMatmul(cudnn::GraphOp graph, std::string &reason) {
 static const Offerer kOfferers[] = {
     {cudnn::ConvolutionOp::getOperationName(), offerConv},
     {cudnn::MatmulOp::getOperationName(), offerMatmul},
+    {cudnn::ResampleOp::getOperationName(), offerMean},
 };
 
 void AttachKernelsPass::attach(cudnn::GraphOp graph, ArrayRef<Variant> variants, StringRef preference) {
@@ -83,7 +79,7 @@ LogicalResult AttachKernelsPass::attachTo(cudnn::GraphOp graph) {
   if (offerer != std::end(kOfferers))
     found = offerer->offer(graph, reason);
   else
-    reason = "it begins with neither a convolution nor a matrix product";
+    reason = "it begins with none of convolution, matrix product and pooling";
   if (!found.variants.empty())
     attach(graph, found.variants, found.isPreferred ? "kernel" : "plan");
   else if (remarks)

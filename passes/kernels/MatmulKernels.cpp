@@ -31,8 +31,8 @@ static int64_t mostWarps(const MatmulGraph &form) { return form.rows() == 1 ? 32
 
 static Shape shapeOf(const MatmulGraph &form, int64_t lanes, int64_t split) {
   int64_t terms = kWarp / lanes * kTurn, warps = llvm::divideCeil(form.depth(), terms * split);
-  // The results of a block are stored by its threads, four each.
-  int64_t least = llvm::divideCeil(form.rows() * pitchOf(form, lanes) / split, 4 * kWarp);
+  // The results of a block are added up by its threads, four each.
+  int64_t least = llvm::divideCeil(form.rows() * pitchOf(form, lanes), 4 * kWarp);
   return {lanes, std::clamp(warps, least, mostWarps(form)), split};
 }
 
@@ -40,17 +40,17 @@ static Variant variantOf(const MatmulGraph &form, Shape shape) {
   cudnn::MatmulOp matmul = form.matmul;
   auto graph = matmul->getParentOfType<cudnn::GraphOp>();
   auto place = [](Value argument) { return cast<BlockArgument>(argument).getArgNumber(); };
-  auto name = [](Type type) { return type.isF32() ? "f32" : type.isF16() ? "f16" : "bf16"; };
   auto [lanes, warps, split] = shape;
   Variant variant;
   variant.suffix = llvm::formatv("{0}x{1}x{2}", lanes, warps, split);
-  variant.function = llvm::formatv("convoy_matmul_{0}_{1}", name(matmul.getA().getType().getElementType()), name(form.resultType));
+  variant.function =
+      llvm::formatv("convoy_matmul_{0}_{1}", libraryName(matmul.getA().getType().getElementType()), libraryName(form.resultType));
   variant.tensors = {place(matmul.getA()), place(matmul.getB()), form.bias, form.residual, graph.getNumArguments()};
   variant.integers = {form.rows(), form.depth(), form.columns(), lanes, warps, split};
   variant.floats = {form.lower, form.upper};
   variant.blocks = stripsOf(form, lanes) * split;
   variant.threads = kWarp * warps;
-  variant.sharedBytes = warps * form.rows() * pitchOf(form, lanes) * 4;
+  variant.sharedBytes = (warps + (split > 1)) * form.rows() * pitchOf(form, lanes) * 4;
   variant.cluster = split;
   return variant;
 }

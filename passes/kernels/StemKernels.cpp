@@ -63,10 +63,9 @@ std::optional<Variant> stemVariant(GraphOp graph, std::string &reason) {
   while (strip > 1 && sharedBytes(strip) > kSharedBytes)
     --strip;
 
-  auto name = [](Type type) { return type.isF32() ? "f32" : type.isF16() ? "f16" : "bf16"; };
   Variant variant;
   variant.suffix = llvm::formatv("{0}x{1}", rows, strip);
-  variant.function = llvm::formatv("convoy_stem_{0}_{1}_{2}", name(element), name(imageType.getElementType()), filters);
+  variant.function = llvm::formatv("convoy_stem_{0}_{1}_{2}", libraryName(element), libraryName(imageType.getElementType()), filters);
   variant.tensors = {place(ops.identity.getInputs()[0]), place(ops.conv.getW()), place(ops.add.getInputs()[1]), graph.getNumArguments()};
   variant.integers = {images, height, width, x[1], w[1], taps, w[3], ops.conv.getPrePadding()[0], rows, strip};
   variant.floats = {ops.relu.getUpperClip() ? ops.relu.getUpperClip()->convertToDouble() : std::numeric_limits<double>::infinity()};

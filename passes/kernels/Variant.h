@@ -20,6 +20,15 @@ struct Variant {
   int64_t cluster = 1, residents = 1;
 };
 
+/// Kernels for a graph, the most promising first, and whether that is a better guess than cuDNN's first plan.
+struct Offer {
+  llvm::SmallVector<Variant, 0> variants;
+  bool isPreferred = false;
+};
+
+/// What functions of the library call elements of `type`: f16, bf16 or f32.
+inline llvm::StringRef libraryName(mlir::Type type) { return type.isF32() ? "f32" : type.isF16() ? "f16" : "bf16"; }
+
 /// Writes the kernel into a `gpu.module` of its own before the builder's place, and returns its entry of `kKernelsAttr`. `chip` is the
 /// oldest architecture that will run it; clusters want sm_90.
 mlir::DictionaryAttr writeVariant(mlir::OpBuilder &builder, cudnn::GraphOp graph, const Variant &variant, llvm::StringRef chip);

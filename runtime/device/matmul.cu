@@ -2,7 +2,7 @@
 // matrix is all that takes time, so every thread has several loads of it under way at once, and sums are shared by lanes, by warps, and by
 // the blocks of a cluster.
 
-#include "device.h"
+#include "strips.h"
 
 namespace {
 
@@ -16,34 +16,6 @@ struct Product {
 
 constexpr int kMostRows = 8, kTurn = 8;
 
-/// `count` elements of one aligned place.
-template <typename T, int count> struct Vector {
-  typedef T Of __attribute__((ext_vector_type(count), aligned(sizeof(T) * count < 16 ? sizeof(T) * count : 16)));
-};
-template <typename T, int count> using Elements = typename Vector<T, count>::Of;
-using Floats = Elements<float, 4>;
-
-template <typename T> DEVICE Elements<T, 4> loadFour(const T *from) { return *(const Elements<T, 4> *)from; }
-
-/// The sums of `values` over the lanes whose numbers differ in bits of at least `lanes`. Lanes halve the values between them as they add,
-/// so that each keeps the first of its own part of them: the part begins at the returned place.
-template <int count, int distance = 16, int kept = count / 2> DEVICE int shareSums(float (&values)[count], int lanes, int lane) {
-  if constexpr (distance > 0) {
-    if (distance >= lanes) {
-      const bool isUpper = lane & distance;
-      if constexpr (kept == 0)
-        values[0] += shuffleXor(values[0], distance);
-#pragma unroll
-      for (int i = 0; i < kept; ++i) {
-        float own = isUpper ? values[i + kept] : values[i], other = isUpper ? values[i] : values[i + kept];
-        values[i] = own + shuffleXor(other, distance);
-      }
-      return (isUpper ? kept : 0) + shareSums<count, distance / 2, kept / 2>(values, lanes, lane);
-    }
-  }
-  return 0;
-}
-
 /// A block makes a strip of columns, `lanes` chunks of 16 bytes wide; the other bits of a lane, its warp and its block of the cluster say
 /// which eighths of the depth a thread takes.
 template <typename T, typename Out>
@@ -55,9 +27,9 @@ DEVICE void multiply(const T *x, const T *w, const T *bias, const T *residual, O
   const T *from = w + min(firstColumn + lane % lanes * kWidth, product.columns - kWidth);
 
   // What the results start from is under way while the sums are made.
-  const int part = product.rows * pitch / product.split, result = rank * part + threadId() * 4;
+  const int results = product.rows * pitch, result = resultOf(results, rank, product.split);
   const int row = result / pitch, column = firstColumn + result % pitch;
-  const bool stores = (int)threadId() * 4 < part && column < product.columns;
+  const bool stores = result < results && column < product.columns;
   Elements<T, 4> biases = {}, residuals = {};
   if (bias && stores)
     biases = loadFour(bias + column);
@@ -86,7 +58,6 @@ DEVICE void multiply(const T *x, const T *w, const T *bias, const T *residual, O
             sums[m][j] += (float)factors[m][i] * (float)weights[i][j];
   }
 
-  const int results = product.rows * pitch;
   float *const partial = (float *)shared, *own = partial + warp * results + lane % lanes * kWidth;
 #pragma unroll
   for (int m = 0; m < kMostRows; ++m)
@@ -97,22 +68,8 @@ DEVICE void multiply(const T *x, const T *w, const T *bias, const T *residual, O
         if (i == 0 || i < kWidth / groups)
           own[m * pitch + place + i] = sums[m][i];
     }
-  if (product.split > 1)
-    syncCluster();
-  else
-    sync();
+  Floats sum = addShares(partial, results, result, product.warps, product.split);
   if (stores) {
-    Floats sum = {};
-#pragma unroll
-    for (int i = 0; i < product.warps * product.split; ++i) {
-      const int at = i % product.warps * results + result;
-      if (product.split == 1) {
-        sum += loadFour(partial + at);
-      } else {
-        f32x4 other = loadCluster(sharedAddress(partial) + at * 4, i / product.warps);
-        sum += Floats{other.x, other.y, other.z, other.w};
-      }
-    }
     if (residual)
       sum += __builtin_convertvector(residuals, Floats);
     if (bias)

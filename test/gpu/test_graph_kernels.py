@@ -21,7 +21,7 @@ DTYPES = ("float16", "bfloat16")
 
 
 def build(name: str):
-    """The module and its inputs: a convolution or a product with what follows it, or the first layers of a network."""
+    """The module and its inputs: a convolution or a product with what follows it, a mean, or the first layers of a network."""
     import torch
     from torch import nn
 
@@ -45,7 +45,7 @@ def build(name: str):
             return torch.relu(self.layer(x) + other)
 
     class Last(nn.Module):
-        """A network's last layer, whose result is rounded to the model's own type alone."""
+        """A network's last layer, whose result is cast to float32."""
 
         def __init__(self, layer: nn.Module) -> None:
             super().__init__()
@@ -79,6 +79,12 @@ def build(name: str):
         "stem_relu6": (stem(4, 32, 3, nn.ReLU6()), [(2, 4, 32, 32)]),
         "stem_wide": (stem(3, 64, 7), [(1, 3, 16, 512)]),
         "stem_point": (stem(3, 64, 1), [(1, 3, 24, 64)]),
+        # Pooling before it makes the image channels-last.
+        "mean_resnet": (nn.Sequential(nn.MaxPool2d(2), nn.AdaptiveAvgPool2d(1)), [(1, 2048, 14, 14)]),
+        # Channels that fill no strip, pixels that fill no turn; then few strips, which clusters share.
+        "mean_odd": (nn.Sequential(nn.MaxPool2d(2), nn.AdaptiveAvgPool2d(1)), [(3, 72, 26, 22)]),
+        "mean_large": (nn.Sequential(nn.MaxPool2d(2), nn.AdaptiveAvgPool2d(1)), [(1, 32, 224, 224)]),
+        "mean_batch": (nn.Sequential(nn.MaxPool2d(2), nn.AdaptiveAvgPool2d(1)), [(32, 512, 14, 14)]),
         "matmul_resnet": (Last(nn.Linear(2048, 1000)), [(1, 2048)]),
         "matmul_rows": (nn.Sequential(nn.Linear(512, 4096), nn.ReLU()), [(8, 512)]),
         "matmul_residual": (Residual(nn.Linear(4096, 512)), [(3, 4096), (3, 512)]),
@@ -97,10 +103,13 @@ def build(name: str):
 CASES = (
     "conv_3x3", "conv_bias", "conv_alone", "conv_relu6", "conv_residual", "conv_strided", "conv_dilated", "conv_odd", "conv_long",
     "conv_deep", "conv_deep_residual", "stem_resnet", "stem_batch", "stem_narrow", "stem_relu6", "stem_wide", "stem_point",
+    "mean_resnet", "mean_odd", "mean_large", "mean_batch",
     "matmul_resnet", "matmul_rows", "matmul_residual", "matmul_relu6", "matmul_odd", "matmul_small", "matmul_long",
 )  # fmt: skip
-#: Products are also made in float32, in full.
-PAIRS = [(name, dtype) for name in CASES for dtype in (*DTYPES, *(("float32",) if name.startswith("matmul") else ()))]
+#: Products and means are also made in float32, in full; cuDNN pools no bfloat16.
+OWN_DTYPES = {"matmul": (*DTYPES, "float32"), "mean": ("float16", "float32")}
+PAIRS = [(name, dtype) for name in CASES for dtype in OWN_DTYPES.get(name.partition("_")[0], DTYPES)]
+ANCHORS = {"convolution", "matmul", "avgpool_include_padding"}
 
 
 def write(name: str, dtype: str, folder: Path) -> None:
@@ -122,7 +131,7 @@ def test_every_kernel_is_right(name: str, dtype: str, folder: Path) -> None:
     if not path.exists():
         write(name, dtype, folder)
     with convoy_runtime.load(path, tune="quick", plan_cache=False) as program:
-        (graph,) = [graph for graph in program.manifest.graphs if {"convolution", "matmul"} & set(graph.ops)]
+        (graph,) = [graph for graph in program.manifest.graphs if ANCHORS & set(graph.ops)]
         (report,) = [plan for plan in program.plans if plan.graph == graph.name]
         tried = {trial.kernel: trial.reason for trial in report.trials if trial.kernel is not None}
         assert tried == dict.fromkeys(kernel.variant for kernel in graph.kernels)

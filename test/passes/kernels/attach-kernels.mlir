@@ -62,7 +62,7 @@ cudnn.graph @one_dim(%x: !cudnn.tensor_desc<1x64x14xf16, NWC>, %w: !cudnn.tensor
 
 // -----
 
-// expected-remark @+1 {{no kernel of our own: it begins with neither a convolution nor a matrix product}}
+// expected-remark @+1 {{no kernel of our own: it begins with none of convolution, matrix product and pooling}}
 cudnn.graph @no_conv(%x: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, %w: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>) -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC> {
   %1 = cudnn.pointwise add(%x, %w) type = f32 : !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, !cudnn.tensor_desc<1x64x14x14xf16, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC>
   cudnn.return %1 : !cudnn.tensor_desc<1x64x14x14xf16, NHWC>

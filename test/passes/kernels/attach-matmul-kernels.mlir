@@ -13,7 +13,7 @@
 // CHECK: cudnn.graph @full(
 // CHECK-SAME: cudnn.kernels = [{block = 512 : i64, chip = "sm_80", grid = 63 : i64, name = "full_2x16x1", shared_bytes = 1024 : i64, variant = "2x16x1"}
 // CHECK-SAME: {block = 256 : i64, chip = "sm_80", grid = 125 : i64, name = "full_1x8x1", shared_bytes = 256 : i64, variant = "1x8x1"}
-// CHECK-SAME: {block = 256 : i64, chip = "sm_90", grid = 128 : i64, name = "full_8x8x8", shared_bytes = 2048 : i64, variant = "8x8x8"}]
+// CHECK-SAME: {block = 256 : i64, chip = "sm_90", grid = 128 : i64, name = "full_8x8x8", shared_bytes = 2304 : i64, variant = "8x8x8"}]
 // CHECK-SAME: cudnn.preference = "kernel"
 cudnn.graph @full(%a: !cudnn.tensor_desc<1x1x2048xf16>, %b: !cudnn.tensor_desc<1x2048x1000xf16>, %v: !cudnn.tensor_desc<1x1x1000xf16>) -> !cudnn.tensor_desc<1x1x1000xf32> {
   %0 = cudnn.matmul(%a, %b) type = f32 : !cudnn.tensor_desc<1x1x2048xf16>, !cudnn.tensor_desc<1x2048x1000xf16> -> !cudnn.tensor_desc<1x1x1000xf32>

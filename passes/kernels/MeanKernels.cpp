@@ -1,0 +1,94 @@
+#include "passes/kernels/MeanKernels.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+using namespace convoy::cudnn;
+
+namespace convoy {
+
+static constexpr int64_t kWarp = 32, kMostWarps = 32;
+/// As in MatmulKernels.cpp.
+static constexpr int64_t kManyBlocks = 120, kFewBlocks = 64, kLargestCluster = 8;
+
+namespace {
+
+/// A mean: sizes of the image, and of its elements in 16 bytes.
+struct MeanForm {
+  ResampleOp pool;
+  int64_t images, channels, pixels, width;
+
+  int64_t stripsOf(int64_t lanes) const { return images * llvm::divideCeil(channels, lanes * width); }
+};
+
+} // namespace
+
+static std::optional<MeanForm> match(GraphOp graph, std::string &reason) {
+  auto refuse = [&](StringRef why) {
+    reason = why.str();
+    return std::nullopt;
+  };
+  auto pool = dyn_cast<ResampleOp>(graph.getBody().front().front());
+  auto isAbsent = [](std::optional<APFloat> value, double neutral) { return !value || value->isExactlyValue(neutral); };
+  if (!pool || (pool.getMode() != ResampleMode::AvgpoolIncludePadding && pool.getMode() != ResampleMode::AvgpoolExcludePadding) ||
+      !isAbsent(pool.getAlpha(), 1.0) || !isAbsent(pool.getBeta(), 0.0) || !pool.getComputeType().isF32() ||
+      pool.getNanPropagation() != NanPropagation::PropagateNan)
+    return refuse("it does not begin with an average pooling that adds in f32 and propagates NaN");
+  auto isZero = [](int64_t padding) { return padding == 0; };
+  TensorDescType x = pool.getX().getType(), y = pool.getY().getType();
+  if (pool.getWindow() != x.getShape().drop_front(2) || !llvm::all_of(pool.getPrePadding(), isZero) ||
+      !llvm::all_of(pool.getPostPadding(), isZero))
+    return refuse("the window is not the whole image");
+  Operation *end = graph.getBody().front().getTerminator();
+  if (pool->getNextNode() != end || end->getNumOperands() != 1 || end->getOperand(0) != pool.getY())
+    return refuse("something follows the pooling");
+  Type element = x.getElementType();
+  if (!element.isF16() && !element.isBF16() && !element.isF32())
+    return refuse("elements are not f16, bf16 or f32");
+  auto isImage = [&](TensorDescType type) {
+    return type.getElementType() == element && type.isChannelsLast() && !type.isVectorized() && type.getAlignment() % 16 == 0;
+  };
+  if (!isa<BlockArgument>(pool.getX()) || !isImage(x) || !isImage(y))
+    return refuse("argument and result are not of one type in packed channels-last memory, aligned to 16 bytes");
+  int64_t width = 128 / element.getIntOrFloatBitWidth();
+  if (x.getShape()[1] % width != 0)
+    return refuse("channels are no multiple of 16 bytes");
+  return MeanForm{pool, x.getShape()[0], x.getShape()[1], ShapedType::getNumElements(pool.getWindow()), width};
+}
+
+/// A strip `lanes` chunks of 16 bytes wide a block, its pixels shared by warps, and by blocks where there are few strips.
+static Variant variantOf(GraphOp graph, MeanForm form, int64_t lanes, int64_t split) {
+  int64_t warps = std::clamp<int64_t>(llvm::divideCeil(form.pixels, kWarp / lanes * split), 1, kMostWarps);
+  Variant variant;
+  variant.suffix = llvm::formatv("{0}x{1}x{2}", lanes, warps, split);
+  variant.function = ("convoy_mean_" + libraryName(form.pool.getX().getType().getElementType())).str();
+  variant.tensors = {0, graph.getNumArguments()};
+  variant.integers = {form.pixels, form.channels, lanes, warps, split};
+  variant.blocks = form.stripsOf(lanes) * split;
+  variant.threads = kWarp * warps;
+  variant.sharedBytes = (warps + (split > 1)) * lanes * form.width * 4;
+  variant.cluster = split;
+  return variant;
+}
+
+Offer offerMean(GraphOp graph, std::string &reason) {
+  std::optional<MeanForm> form = match(graph, reason);
+  if (!form)
+    return {};
+  // Memory is read in sectors of 32 bytes: two lanes.
+  Offer offer;
+  for (int64_t lanes : {2, 4}) {
+    offer.variants.push_back(variantOf(graph, *form, lanes, 1));
+    int64_t strips = form->stripsOf(lanes), split = 1;
+    if (strips <= kFewBlocks)
+      while (split < kLargestCluster && strips * split < kManyBlocks && form->pixels >= 2 * split * kMostWarps * kWarp / lanes)
+        split *= 2;
+    if (split > 1)
+      offer.variants.push_back(variantOf(graph, *form, lanes, split));
+  }
+  // Few bytes for each block; a mean of many images is as fast as memory, whoever makes it.
+  constexpr int64_t kShortStrip = 256 << 10, kSectorBytes = 32;
+  offer.isPreferred = form->pixels * kSectorBytes <= kShortStrip && form->stripsOf(2) <= 8 * kManyBlocks;
+  return offer;
+}
+
+} // namespace convoy
