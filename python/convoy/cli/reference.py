@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from convoy.cli.arrays import tensor_of
+from convoy.cli.arrays import tensor_of, wide
 
 if TYPE_CHECKING:
     import torch
