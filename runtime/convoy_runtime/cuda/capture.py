@@ -13,7 +13,18 @@ from convoy_runtime.timings import part
 from ._driver import Driver
 from .memory import Allocation
 
-__all__ = ["Captured", "Stopwatch", "capture", "captured_graph"]
+__all__ = ["Captured", "Stopwatch", "capture", "captured_graph", "finished"]
+
+
+@contextlib.contextmanager
+def finished(driver: Driver, stream: int) -> Iterator[None]:
+    """Waits for `stream` where the `with` is left by an error or an interrupt, so that what was enqueued in it can be closed."""
+    try:
+        yield
+    except BaseException:
+        with contextlib.suppress(CudaError):
+            driver.call("cuStreamSynchronize", stream)
+        raise
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +117,11 @@ class Stopwatch:
     def time(self, enqueue: Callable[[], None]) -> float:
         """Microseconds of what `enqueue` puts on the stream."""
         call, (begin, end) = self._driver.call, self._events
-        call("cuEventRecord", begin, self._stream)
-        enqueue()
-        call("cuEventRecord", end, self._stream)
-        call("cuEventSynchronize", end)
+        with finished(self._driver, self._stream):
+            call("cuEventRecord", begin, self._stream)
+            enqueue()
+            call("cuEventRecord", end, self._stream)
+            call("cuEventSynchronize", end)
         return float(call("cuEventElapsedTime", begin, end)) * 1000
 
     def rounds(self, captured: Sequence[Captured], *, rounds: int, microseconds: float) -> list[list[float]]:

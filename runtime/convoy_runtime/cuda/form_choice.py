@@ -15,7 +15,7 @@ from convoy_runtime.manifest import Manifest
 from convoy_runtime.program import POISON
 
 from .accuracy import mismatch
-from .capture import Captured, Stopwatch
+from .capture import Captured, Stopwatch, finished
 from .forms import SERIAL, Arguments, Form, ProgramCapture
 from .plan import Plan
 from .scratch import read_tensor
@@ -114,8 +114,9 @@ def _results(context: Context, captured: Captured, arguments: Arguments) -> list
     for pointer, size in (*((pointer, spec.bytes) for spec, pointer in pairs), (arguments.arena, manifest.arena_bytes)):
         if size:
             queue.driver.call("cuMemsetD8Async", pointer, POISON, size, queue.stream)
-    captured.launch(queue.stream)
-    return [read_tensor(queue.driver, queue.stream, pointer, spec.bytes, spec.dtype) for spec, pointer in pairs]
+    with finished(queue.driver, queue.stream):
+        captured.launch(queue.stream)
+        return [read_tensor(queue.driver, queue.stream, pointer, spec.bytes, spec.dtype) for spec, pointer in pairs]
 
 
 def _differs(manifest: Manifest, expected: list[np.ndarray], got: list[np.ndarray]) -> str | None:

@@ -23,7 +23,7 @@ from ._driver import Device
 from .accuracy import exact_plan, median_of, mismatch
 from .build_pool import BuildPool
 from .builder import no_memory_for
-from .capture import Captured, Stopwatch
+from .capture import Captured, Stopwatch, finished
 from .cold_runs import capture_cold_runs
 from .plan import Plan, PlanReport, Queue, Trial
 from .planner import Planner
@@ -199,8 +199,9 @@ class Tuner:
         try:
             scratch.guard_workspace(size)
             scratch.poison()
-            candidate.plan.enqueue(self._queue, graph, scratch.sets[0], scratch.workspace)
-            results = scratch.outputs()
+            with finished(self._device.driver, self._stream):
+                candidate.plan.enqueue(self._queue, graph, scratch.sets[0], scratch.workspace)
+                results = scratch.outputs()
             candidate.reason = scratch.trespass(size)
             if candidate.reason is None:
                 candidate.results = results

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+from fake_gpu.fixtures import FAKE
 
 import convoy_runtime
 from convoy.cli.main import main as convoy
+from convoy_runtime.cuda.capture import Captured
 from convoy_runtime.cuda.options import PlanOptions, restrictions
 
 
@@ -105,3 +108,23 @@ def test_an_interrupt(kept: bool, conv: Path, cache: Path, capsys: pytest.Captur
     said = left if kept else "nothing is kept, because of --no-plan-cache"
     assert capsys.readouterr().err == f"convoy: {conv} is as it was; {said}\nconvoy: interrupted\n"
     assert conv.read_bytes() == before
+
+
+@pytest.mark.parametrize("at", [1, 2, 40])
+@pytest.mark.usefixtures("cache")
+def test_an_interrupt_while_something_runs(at: int, conv: Path, monkeypatch: pytest.MonkeyPatch, fake_cudnn: ctypes.CDLL) -> None:
+    """Nothing is closed before it is over."""
+    before, left = FAKE.fake_early(), [at]
+    launch = Captured.launch
+
+    def interrupted(self: Captured, stream: int) -> None:
+        launch(self, stream)
+        left[0] -= 1
+        if not left[0]:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Captured, "launch", interrupted)
+    assert convoy(["tune", str(conv), "-q"]) == 130
+    gc.collect()
+    assert FAKE.fake_early() == before
+    assert (fake_cudnn.fake_alive(), fake_cudnn.fake_handles()) == (0, 0)

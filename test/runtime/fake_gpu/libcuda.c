@@ -86,6 +86,8 @@ static Stream legacy;
 static Stream *streams[MAX_STREAMS] = {&legacy};
 CUresult fake_sticky;
 static long allocated_bytes, launches, graphs, largest = 1l << 30;
+/// Graphs that were destroyed while a launch of them was under way.
+static int early;
 static long modules;
 static _Atomic long links, linkers, most_linkers;
 static _Thread_local void *current;
@@ -463,7 +465,16 @@ static CUresult destroy(Graph *graph) {
 }
 CUresult cuGraphLaunch(Graph *graph, void *stream) { return ++launches, enqueue(stream, (Op){.kind = GRAPH, .graph = graph}); }
 CUresult cuGraphDestroy(Graph *graph) { return destroy(graph); }
-CUresult cuGraphExecDestroy(Graph *graph) { return destroy(graph); }
+CUresult cuGraphExecDestroy(Graph *graph) {
+  for (int i = 0; i < MAX_STREAMS && streams[i]; ++i)
+    for (long j = streams[i]->queue.done; j < streams[i]->queue.count; ++j)
+      if (streams[i]->queue.ops[j].kind == GRAPH && streams[i]->queue.ops[j].graph == graph) {
+        ++early;
+        run_until(streams[i], streams[i]->queue.count);
+      }
+  return destroy(graph);
+}
+int fake_early(void) { return early; }
 
 CUresult cuEventCreate(void **result, unsigned flags) { return *result = calloc(1, sizeof(Event)), flags && flags != 2; }
 CUresult cuEventDestroy(Event *event) { return event ? OK : INVALID; }
