@@ -135,6 +135,7 @@ def TcpPadChannelsPass : Pass<"tcp-pad-channels", "::mlir::func::FuncOp"> {
     %y = tcp.conv2d %0, %1 {channels_last, ...} : tensor<1x8x8x4xf16>, tensor<4x3x3x4xf16> -> tensor<1x6x6x4xf16>
     ```
   }];
+  let options = [Option<"allowTf32", "allow-tf32", "bool", "true", "whether products of f32 may be rounded to TF32">];
   let dependentDialects = ["::convoy::tcp::TcpDialect"];
 }
 
@@ -179,7 +180,8 @@ def TcpFormStemsPass : Pass<"tcp-form-stems", "::mlir::func::FuncOp"> {
     (passes/common/Stem.h has the conditions). With `remarks` every other max pooling says why it ends none. Functions with
     `tcp.target = "cpu"` stay as they are.
   }];
-  let options = [Option<"remarks", "remarks", "bool", "false", "say of every max pooling that ends no stem why">];
+  let options = [Option<"allowTf32", "allow-tf32", "bool", "true", "whether products of f32 may be rounded to TF32">,
+                 Option<"remarks", "remarks", "bool", "false", "say of every max pooling that ends no stem why">];
   let dependentDialects = ["::convoy::tcp::TcpDialect"];
 }
 
@@ -478,6 +480,7 @@ def AttachKernelsPass : Pass<"cudnn-attach-kernels", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"chip", "chip", "std::string", "\"sm_80\"", "oldest GPU architecture of the kernels">,
+    Option<"allowTf32", "allow-tf32", "bool", "true", "whether products of f32 may be rounded to TF32">,
     Option<"remarks", "remarks", "bool", "false", "say of every graph without a kernel why">,
   ];
   let dependentDialects = ["::mlir::gpu::GPUDialect", "::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect"];

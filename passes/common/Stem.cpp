@@ -33,7 +33,7 @@ static bool findOps(Stem &stem) {
   return stem.transpose != nullptr;
 }
 
-std::optional<Stem> matchStem(MaxPoolOp pool, std::string &reason) {
+std::optional<Stem> matchStem(MaxPoolOp pool, bool allowTf32, std::string &reason) {
   auto refuse = [&](StringRef why) {
     reason = ("no stem: " + why).str();
     return std::nullopt;
@@ -48,8 +48,10 @@ std::optional<Stem> matchStem(MaxPoolOp pool, std::string &reason) {
     return refuse("the convolution has other than two channels-last spatial dims, stride 2, no dilation and no groups");
   ArrayRef<int64_t> w = shapeOf(conv.getWeights()), x = shapeOf(conv.getInput()), y = shapeOf(conv.getOutput());
   Type element = getElementTypeOrSelf(conv.getInput().getType()), image = getElementTypeOrSelf(stem.image().getType());
-  if (!(element.isF16() || element.isBF16()) || !(image == element || image.isF32()))
-    return refuse("it computes in neither f16 nor bf16, from neither that nor f32");
+  if (!(element.isF16() || element.isBF16() || element.isF32()) || !(image == element || image.isF32()))
+    return refuse("it computes in none of f16, bf16 and f32, from neither that nor f32");
+  if (element.isF32() && !allowTf32)
+    return refuse("its kernel rounds f32 to TF32, which allow-tf32=false forbids");
   if (w[1] != w[2] || w[1] % 2 == 0 || w[1] > 7 || !all(conv.getPad(), w[1] / 2) || (w[0] != 32 && w[0] != 64) || w[3] > 4)
     return refuse("the filter is no odd square of up to 7, padded by its half, from at most 4 channels to 32 or 64");
   if (x[1] % 4 != 0 || x[2] % 32 != 0 || x[2] > 512)
@@ -71,7 +73,7 @@ std::optional<Stem> matchStemGroup(IsolatedGroupOp group, std::string &reason) {
     reason = "no stem: its one result is no max pooling";
     return std::nullopt;
   }
-  std::optional<Stem> stem = matchStem(pool, reason);
+  std::optional<Stem> stem = matchStem(pool, /*allowTf32=*/true, reason);
   if (stem && stem->ops().size() != llvm::range_size(body.without_terminator())) {
     reason = "no stem: other ops beside it";
     return std::nullopt;

@@ -30,9 +30,10 @@ struct Stem {
 };
 
 /// The stem that `pool` ends: an image in planes, of at most 4 channels, whose height is a multiple of 4 and whose width one of 32, up to
-/// 512; a convolution to 32 or 64 channels in f16 or bf16 with stride 2 and an odd window of up to 7, padded to keep half the size; a
-/// vector added; relu; windows of 3 with stride 2 and padding 1. Nothing, with the reason, when `pool` ends something else.
-std::optional<Stem> matchStem(tcp::MaxPoolOp pool, std::string &reason);
+/// 512; a convolution to 32 or 64 channels in f16, bf16, or with `allowTf32` f32, with stride 2 and an odd window of up to 7, padded to
+/// keep half the size; a vector added; relu; windows of 3 with stride 2 and padding 1. Nothing, with the reason, when `pool` ends something
+/// else.
+std::optional<Stem> matchStem(tcp::MaxPoolOp pool, bool allowTf32, std::string &reason);
 
 /// The stem that is all of a group's body.
 std::optional<Stem> matchStemGroup(tcp::IsolatedGroupOp group, std::string &reason);

@@ -28,7 +28,7 @@ void FormStemsPass::runOnOperation() {
     return;
   for (auto pool : llvm::make_early_inc_range(getOperation().getOps<tcp::MaxPoolOp>())) {
     std::string reason;
-    std::optional<Stem> stem = matchStem(pool, reason);
+    std::optional<Stem> stem = matchStem(pool, allowTf32, reason);
     if (stem)
       outlineGroup(stem->ops(), stem->conv.getLoc(), kStemAnchor, stem->pattern());
     else if (remarks)

@@ -30,20 +30,20 @@ private:
 /// Who offers kernels to graphs whose first operation is `anchor`: none, with the reason, where there are none.
 struct Offerer {
   StringRef anchor;
-  Offer (*offer)(cudnn::GraphOp, std::string &reason);
+  Offer (*offer)(cudnn::GraphOp, bool allowTf32, std::string &reason);
 };
 
 } // namespace
 
-static Offer offerConv(cudnn::GraphOp graph, std::string &reason) {
-  std::optional<ConvGraph> form = matchConvGraph(graph, reason);
+static Offer offerConv(cudnn::GraphOp graph, bool allowTf32, std::string &reason) {
+  std::optional<ConvGraph> form = matchConvGraph(graph, allowTf32, reason);
   if (!form)
     return {};
   reason = "the convolution is large enough for cuDNN's kernels";
   return {convVariants(*form), isSmall(*form)};
 }
 
-static Offer offerMatmul(cudnn::GraphOp graph, std::string &reason) {
+static Offer offerMatmul(cudnn::GraphOp graph, bool, std::string &reason) {
   std::optional<MatmulGraph> form = matchMatmulGraph(graph, reason);
   return form ? Offer{matmulVariants(*form), true} : Offer();
 }
@@ -77,7 +77,7 @@ LogicalResult AttachKernelsPass::attachTo(cudnn::GraphOp graph) {
   const auto *offerer = llvm::find_if(kOfferers, [&](const Offerer &each) { return each.anchor == anchor; });
   Offer found;
   if (offerer != std::end(kOfferers))
-    found = offerer->offer(graph, reason);
+    found = offerer->offer(graph, allowTf32, reason);
   else
     reason = "it begins with none of convolution, matrix product and pooling";
   if (!found.variants.empty())

@@ -21,7 +21,7 @@ namespace {
 
 class Matcher {
 public:
-  Matcher(cudnn::GraphOp graph, std::string &reason) : graph(graph), reason(reason) {}
+  Matcher(cudnn::GraphOp graph, bool allowTf32, std::string &reason) : graph(graph), allowTf32(allowTf32), reason(reason) {}
 
   std::optional<ConvGraph> match();
 
@@ -35,6 +35,7 @@ private:
   bool isImage(TensorDescType type) { return type.getElementType() == element && type.isChannelsLast() && !type.isVectorized(); }
 
   cudnn::GraphOp graph;
+  bool allowTf32;
   std::string &reason;
   ConvGraph form;
   Type element;
@@ -51,15 +52,18 @@ bool Matcher::matchConv(Operation &op) {
     return refuse("the convolution is turned around, scaled, or does not add in f32");
   TensorDescType x = form.conv.getX().getType(), w = form.conv.getW().getType();
   element = x.getElementType();
-  if (!element.isF16() && !element.isBF16())
-    return refuse("elements are neither f16 nor bf16");
+  if (!element.isF16() && !element.isBF16() && !element.isF32())
+    return refuse("elements are none of f16, bf16 and f32");
+  if (element.isF32() && !allowTf32)
+    return refuse("kernels round f32 to TF32, which allow-tf32=false forbids");
   if (!isImage(x) || !isImage(w) || !isa<BlockArgument>(form.conv.getX()) || !isa<BlockArgument>(form.conv.getW()))
     return refuse("input and filter are not two arguments of one type in packed channels-last memory");
   if (x.getShape()[1] != w.getShape()[1])
     return refuse("the convolution has groups");
   // Sixteen bytes are copied at a time.
-  if (x.getShape()[1] % 8 != 0 || w.getShape()[0] % 8 != 0)
-    return refuse("channels are no multiple of 8");
+  int64_t together = 128 / element.getIntOrFloatBitWidth();
+  if (x.getShape()[1] % together != 0 || w.getShape()[0] % together != 0)
+    return refuse("channels are no multiple of " + Twine(together));
   return true;
 }
 
@@ -79,6 +83,8 @@ std::optional<ConvGraph> Matcher::match() {
   return form;
 }
 
-std::optional<ConvGraph> matchConvGraph(cudnn::GraphOp graph, std::string &reason) { return Matcher(graph, reason).match(); }
+std::optional<ConvGraph> matchConvGraph(cudnn::GraphOp graph, bool allowTf32, std::string &reason) {
+  return Matcher(graph, allowTf32, reason).match();
+}
 
 } // namespace convoy

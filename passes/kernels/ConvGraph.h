@@ -15,9 +15,9 @@ struct ConvGraph : Epilogue {
   int64_t rows() const, columns() const, depth() const;
 };
 
-/// `graph` in this form: two spatial dims, no groups, 16-bit floats in channels-last memory, sums in f32. Nothing, with the reason, when it
-/// has another.
-std::optional<ConvGraph> matchConvGraph(cudnn::GraphOp graph, std::string &reason);
+/// `graph` in this form: two spatial dims, no groups, 16-bit floats, or with `allowTf32` f32, in channels-last memory, sums in f32.
+/// Nothing, with the reason, when it has another.
+std::optional<ConvGraph> matchConvGraph(cudnn::GraphOp graph, bool allowTf32, std::string &reason);
 
 } // namespace convoy
 

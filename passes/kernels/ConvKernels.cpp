@@ -5,8 +5,8 @@ using namespace mlir;
 
 namespace convoy {
 
-/// As in runtime/device/conv.cu: threads of a group, products a step, stages of a pipeline.
-static constexpr int64_t kGroup = 128, kStep = 64, kStages = 4;
+/// As in runtime/device/conv.cu: threads of a group, bytes of factors a step, stages of a pipeline.
+static constexpr int64_t kGroup = 128, kRowBytes = 128, kStages = 4;
 /// Blocks that keep a large GPU busy; an H200 has 132 multiprocessors. Sharing a sum within a cluster costs 1.5 us there, so it begins
 /// where fewer than half of them would work.
 static constexpr int64_t kManyBlocks = 128, kFewBlocks = 64, kLargestCluster = 8;
@@ -33,26 +33,27 @@ static Variant variantOf(const ConvGraph &form, Shape shape) {
   auto place = [](Value argument) { return cast<BlockArgument>(argument).getArgNumber(); };
   auto [tileM, tileN, groups, split] = shape;
   Variant variant;
-  StringRef type = conv.getX().getType().getElementType().isF16() ? "f16" : "bf16";
   variant.suffix = llvm::formatv("{0}x{1}x{2}x{3}", tileM, tileN, groups, split);
-  variant.function = llvm::formatv("convoy_conv_{0}_{1}x{2}", type, tileM, tileN);
+  variant.function = llvm::formatv("convoy_conv_{0}_{1}x{2}", conv.getX().getType().getElementType(), tileM, tileN);
   variant.tensors = {place(conv.getX()), place(conv.getW()), form.bias, form.residual, graph.getNumArguments()};
   variant.integers = {x[0], x[2], x[3], x[1], y[2], y[3], y[1], w[2], w[3], conv.getSpatialStride()[0], conv.getSpatialStride()[1]};
   variant.integers.append({conv.getPrePadding()[0], conv.getPrePadding()[1], conv.getDilation()[0], conv.getDilation()[1], groups, split});
   variant.floats = {form.lower, form.upper};
   variant.blocks = llvm::divideCeil(form.rows(), tileM) * llvm::divideCeil(form.columns(), tileN) * split;
   variant.threads = kGroup * groups;
-  int64_t pipelines = groups * kStages * (tileM + tileN) * kStep * 2, results = groups * tileM * (tileN + 4) * 4;
+  int64_t pipelines = groups * kStages * (tileM + tileN) * kRowBytes, results = groups * tileM * (tileN + 4) * 4;
   variant.sharedBytes = std::max(pipelines, results);
   variant.cluster = split;
+  variant.tf32 = conv.getX().getType().getElementType().isF32();
   return variant;
 }
 
 SmallVector<Variant, 0> convVariants(const ConvGraph &form) {
   if (multiplyAdds(form) > kLargest)
     return {};
-  ArrayRef<int64_t> w = cudnn::ConvolutionOp(form.conv).getW().getType().getShape();
-  int64_t steps = w[2] * w[3] * llvm::divideCeil(w[1], kStep);
+  cudnn::TensorDescType type = cudnn::ConvolutionOp(form.conv).getW().getType();
+  ArrayRef<int64_t> w = type.getShape();
+  int64_t steps = w[2] * w[3] * llvm::divideCeil(w[1] * type.getElementType().getIntOrFloatBitWidth(), kRowBytes * 8);
   SmallVector<Shape> shapes;
   for (auto [tileM, tileN] : {std::pair<int64_t, int64_t>(32, 32), {32, 64}}) {
     int64_t tiles = llvm::divideCeil(form.rows(), tileM) * llvm::divideCeil(form.columns(), tileN), split = 1;

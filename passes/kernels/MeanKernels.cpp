@@ -70,7 +70,7 @@ static Variant variantOf(GraphOp graph, MeanForm form, int64_t lanes, int64_t sp
   return variant;
 }
 
-Offer offerMean(GraphOp graph, std::string &reason) {
+Offer offerMean(GraphOp graph, bool, std::string &reason) {
   std::optional<MeanForm> form = match(graph, reason);
   if (!form)
     return {};

@@ -9,7 +9,7 @@ namespace convoy {
 
 /// Kernels for `graph` when it is one such pooling of a channels-last image, and whether the first of them is a better guess than cuDNN's
 /// first plan. None, with the reason, when it is not.
-Offer offerMean(cudnn::GraphOp graph, std::string &reason);
+Offer offerMean(cudnn::GraphOp graph, bool allowTf32, std::string &reason);
 
 } // namespace convoy
 

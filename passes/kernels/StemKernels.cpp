@@ -7,7 +7,7 @@ using namespace convoy::cudnn;
 
 namespace convoy {
 
-/// What a block may have of a multiprocessor's memory when two of them are to share the smallest of sm_80 and later.
+/// What a block may have of a multiprocessor's memory: two of them share that of sm_80, one the smallest of later ones.
 static constexpr int64_t kSharedBytes = 99 << 10;
 /// Rows of the result that a block has the image for at a time.
 static constexpr int64_t kMostRows = 4;
@@ -49,15 +49,17 @@ std::optional<Variant> stemVariant(GraphOp graph, std::string &reason) {
   auto imageType = cast<TensorDescType>(ops.identity.getInputs()[0].getType());
   ArrayRef<int64_t> x = imageType.getShape(), w = ops.conv.getW().getType().getShape();
   Type element = ops.conv.getW().getType().getElementType();
-  int64_t images = x[0], height = x[2], width = x[3], filters = w[0], taps = w[2], outHeight = height / 4;
+  int64_t images = x[0], height = x[2], width = x[3], taps = w[2], outHeight = height / 4;
+  // Wider elements leave room for fewer filters.
+  int64_t bytes = element.getIntOrFloatBitWidth() / 8, filters = bytes == 2 ? w[0] : 32, parts = w[0] / filters;
 
   // A block keeps the row above its next one, so it should make many, and there should be many blocks.
   int64_t rows = 1;
   for (int64_t candidate = 1; candidate <= outHeight; ++candidate)
-    if (outHeight % candidate == 0 && images * outHeight / candidate >= kManyBlocks)
+    if (outHeight % candidate == 0 && images * outHeight / candidate * parts >= kManyBlocks)
       rows = candidate;
   auto sharedBytes = [&](int64_t strip) {
-    return (4 * strip + taps) * (width + 8) * 8 + filters * (taps * 64 + 16) + 2 * (width / 2 + 1) * filters * 2;
+    return (4 * strip + taps) * (width + 8) * 4 * bytes + filters * (taps * 32 * bytes + 16) + 2 * (width / 2 + 1) * filters * bytes;
   };
   int64_t strip = std::min(rows, kMostRows);
   while (strip > 1 && sharedBytes(strip) > kSharedBytes)
@@ -67,12 +69,13 @@ std::optional<Variant> stemVariant(GraphOp graph, std::string &reason) {
   variant.suffix = llvm::formatv("{0}x{1}", rows, strip);
   variant.function = llvm::formatv("convoy_stem_{0}_{1}_{2}", libraryName(element), libraryName(imageType.getElementType()), filters);
   variant.tensors = {place(ops.identity.getInputs()[0]), place(ops.conv.getW()), place(ops.add.getInputs()[1]), graph.getNumArguments()};
-  variant.integers = {images, height, width, x[1], w[1], taps, w[3], ops.conv.getPrePadding()[0], rows, strip};
+  variant.integers = {images, height, width, x[1], w[0], w[1], taps, w[3], ops.conv.getPrePadding()[0], rows, strip};
   variant.floats = {ops.relu.getUpperClip() ? ops.relu.getUpperClip()->convertToDouble() : std::numeric_limits<double>::infinity()};
-  variant.blocks = images * outHeight / rows;
+  variant.blocks = images * outHeight / rows * parts;
   variant.threads = width;
   variant.sharedBytes = sharedBytes(strip);
   variant.residents = variant.blocks > kSingleBlocks ? 2 : 1;
+  variant.tf32 = element.isF32();
   return variant;
 }
 

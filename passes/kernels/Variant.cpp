@@ -64,6 +64,7 @@ DictionaryAttr writeVariant(OpBuilder &builder, cudnn::GraphOp graph, const Vari
       builder.getNamedAttr("block", builder.getI64IntegerAttr(variant.threads)),
       builder.getNamedAttr("shared_bytes", builder.getI64IntegerAttr(variant.sharedBytes)),
       builder.getNamedAttr("chip", builder.getStringAttr(chip)),
+      builder.getNamedAttr("tf32", builder.getBoolAttr(variant.tf32)),
   });
 }
 

@@ -18,6 +18,7 @@ struct Variant {
   int64_t blocks = 0, threads = 0, sharedBytes = 0;
   /// Blocks of a cluster; blocks that a multiprocessor is to hold at a time.
   int64_t cluster = 1, residents = 1;
+  bool tf32 = false; ///< rounds factors of f32 to TF32
 };
 
 /// Kernels for a graph, the most promising first, and whether that is a better guess than cuDNN's first plan.

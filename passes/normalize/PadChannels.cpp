@@ -40,7 +40,7 @@ static Value padLastDim(OpBuilder &builder, Location loc, Value value, int64_t c
 }
 
 /// Whether `conv` becomes part of a stem, whose kernel fills up channels by itself: two ops, bias and relu, lie between it and the pooling.
-static bool startsStem(ConvOpInterface conv) {
+static bool startsStem(ConvOpInterface conv, bool allowTf32) {
   Value value = conv.getOutput();
   for (int64_t step = 0; step < 3; ++step) {
     if (!value.hasOneUse())
@@ -48,7 +48,7 @@ static bool startsStem(ConvOpInterface conv) {
     Operation *user = *value.user_begin();
     std::string reason;
     if (auto pool = dyn_cast<MaxPoolOp>(user))
-      return matchStem(pool, reason).has_value();
+      return matchStem(pool, allowTf32, reason).has_value();
     if (user->getNumResults() != 1)
       return false;
     value = user->getResult(0);
@@ -57,11 +57,11 @@ static bool startsStem(ConvOpInterface conv) {
 }
 
 void PadChannelsPass::runOnOperation() {
-  getOperation().walk([](ConvOpInterface op) {
+  getOperation().walk([&](ConvOpInterface op) {
     auto element = getElementTypeOrSelf(op.getInput().getType());
     if (!op.getChannelsLast() || op.getGroups() != 1 || !(element.isF32() || element.isF16() || element.isBF16()))
       return;
-    if (startsStem(op))
+    if (startsStem(op, allowTf32))
       return;
     int64_t channels = cast<RankedTensorType>(op.getInput().getType()).getShape().back();
     const auto *found = llvm::find_if(kPaddedChannels, [&](PaddedChannels entry) { return entry.from == channels; });

@@ -37,7 +37,7 @@ static void populate_normalize(OpPassManager &pm, const PipelineOptions &options
   pm.addNestedPass<func::FuncOp>(createTcpSetDtypePass({options.dtype}));
   pm.addNestedPass<func::FuncOp>(createTcpChannelsLastPass());
   if (options.target == "cuda")
-    pm.addNestedPass<func::FuncOp>(createTcpPadChannelsPass());
+    pm.addNestedPass<func::FuncOp>(createTcpPadChannelsPass({options.allowTf32}));
   simplify();
   pm.addPass(createTcpHoistWeightsPass({options.target}));
   simplify();
@@ -46,7 +46,7 @@ static void populate_normalize(OpPassManager &pm, const PipelineOptions &options
 static void populate_group(OpPassManager &pm, const PipelineOptions &options) {
   if (options.target != "cuda")
     return;
-  pm.addNestedPass<func::FuncOp>(createTcpFormStemsPass());
+  pm.addNestedPass<func::FuncOp>(createTcpFormStemsPass({options.allowTf32}));
   pm.addNestedPass<func::FuncOp>(createTcpFormGroupsPass({options.supportTable, options.allowTf32}));
   pm.addPass(createTcpVerifyGroupsPass({options.supportTable, options.allowTf32}));
 }
@@ -103,7 +103,7 @@ static void populateHostCpu(OpPassManager &pm, const PipelineOptions &options) {
 
 static void populate_host(OpPassManager &pm, const PipelineOptions &options) {
   if (options.target == "cuda") {
-    pm.addPass(createAttachKernelsPass({options.chip}));
+    pm.addPass(createAttachKernelsPass({options.chip, options.allowTf32}));
     pm.addPass(createAddRuntimeArgumentPass());
     pm.addPass(createConvertCudnnExecuteToBackendPass());
     pm.addPass(createConvertCudnnGraphsToBackendPass());

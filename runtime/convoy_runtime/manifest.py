@@ -95,7 +95,7 @@ def kernel_member(name: str) -> str:
 class GraphKernel:
     """A kernel that computes a graph, in a member of its own (`kernel_member`): given the graph's tensors as pointers, in `grid` blocks of
     `block` threads with `shared_bytes` of dynamic shared memory. `variant` tells it from the others of the graph, also of an equal graph in
-    another artifact. `chip` is the oldest architecture that runs it, as sm_90."""
+    another artifact. `chip` is the oldest architecture that runs it, as sm_90; with `tf32` it rounds float32 factors to TF32."""
 
     name: str
     variant: str
@@ -103,6 +103,7 @@ class GraphKernel:
     block: int
     shared_bytes: int
     chip: str
+    tf32: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -165,11 +165,12 @@ def _symbol(value: Any) -> str | None:
 
 def _graph_kernel(source: _Object) -> GraphKernel:
     def chip(value: Any) -> str | None:
-        return value if isinstance(value, str) and re.fullmatch(r"sm_[1-9]\d+", value, re.ASCII) else None
+        return value if isinstance(value, str) and re.fullmatch(r"sm_[1-9]\d+a?", value, re.ASCII) else None
 
     name, variant = source.take("name", _symbol, "a C identifier"), source.text("variant")
     grid, block, shared = (source.count(key) for key in ("grid", "block", "shared_bytes"))
-    return GraphKernel(name, variant, grid, block, shared, source.take("chip", chip, "an architecture, as sm_90"))
+    oldest = source.take("chip", chip, "an architecture, as sm_90")
+    return GraphKernel(name, variant, grid, block, shared, oldest, tf32=source.flag("tf32"))
 
 
 def _alternative(source: _Object) -> GraphAlternative:

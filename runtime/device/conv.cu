@@ -7,7 +7,7 @@
 namespace {
 
 /// y[m, n] = clamp(sum over taps and channels of x * w + bias[n] + residual[m, n]), in channels-last memory: m counts the pixels of the
-/// result, n its channels. Channels of input and result are multiples of 8.
+/// result, n its channels. Channels of input and result are multiples of what 16 bytes hold.
 struct Conv {
   int images, height, width, channels;  ///< x
   int outHeight, outWidth, outChannels; ///< y
@@ -16,13 +16,14 @@ struct Conv {
   float lower, upper;
 };
 
-constexpr int kGroup = 128, kStep = 64, kStages = 4;
+/// A step adds as many products as 128 bytes hold of factors.
+constexpr int kGroup = 128, kRowBytes = 128, kStages = 4;
 
-/// Tiles of `tileM` x `tileN`, sums of `kStep` channels of one tap at a time, the warps of a group as two by two.
+/// Tiles of `tileM` x `tileN`, sums of a step's channels of one tap at a time, the warps of a group as two by two.
 template <typename T, int tileM, int tileN>
 DEVICE void convolve(const T *x, const T *w, const T *bias, const T *residual, T *y, const Conv conv) {
-  constexpr int kRowBytes = kStep * 2, kStageBytes = (tileM + tileN) * kRowBytes, kMatricesM = tileM / 32, kMatricesN = tileN / 32;
-  constexpr int kRowsPerPass = kGroup / 8;
+  constexpr int kStep = kRowBytes / sizeof(T), kChunk = 16 / sizeof(T), kStageBytes = (tileM + tileN) * kRowBytes;
+  constexpr int kMatricesM = tileM / 32, kMatricesN = tileN / 32, kRowsPerPass = kGroup / 8;
   const int threads = kGroup * conv.groups, group = conv.groups == 1 ? 0 : threadId() / kGroup, thread = threadId() % kGroup,
             warp = thread / 32, lane = thread % 32;
   const int pixels = conv.outHeight * conv.outWidth, rows = conv.images * pixels, tilesN = (conv.outChannels + tileN - 1) / tileN;
@@ -45,13 +46,13 @@ DEVICE void convolve(const T *x, const T *w, const T *bias, const T *residual, T
     // A row beyond the result is above every image.
     top[i] = m < rows ? pixel / conv.outWidth * conv.strideH - conv.padH : -(1 << 20);
     left[i] = pixel % conv.outWidth * conv.strideW - conv.padW;
-    window[i] = x + ((long)(m / pixels * conv.height + top[i]) * conv.width + left[i]) * conv.channels + chunk * 8;
+    window[i] = x + ((long)(m / pixels * conv.height + top[i]) * conv.width + left[i]) * conv.channels + chunk * kChunk;
   }
-  const T *filter = w + (long)(n0 + row) * weights + chunk * 8;
+  const T *filter = w + (long)(n0 + row) * weights + chunk * kChunk;
   auto load = [&](int step, int stage) {
     int tap = step / stepsPerTap, channel = step % stepsPerTap * kStep;
     int down = tap / conv.tapsW * conv.dilationH, right = tap % conv.tapsW * conv.dilationW;
-    bool inChannels = channel + chunk * 8 < conv.channels;
+    bool inChannels = channel + chunk * kChunk < conv.channels;
     u32 to = target + stage * kStageBytes;
 #pragma unroll
     for (int i = 0; i < tileM / kRowsPerPass; ++i) {
@@ -83,14 +84,18 @@ DEVICE void convolve(const T *x, const T *w, const T *bias, const T *residual, T
     commitCopies();
     const u32 a = base + stage * kStageBytes + rowA * kRowBytes, b = base + stage * kStageBytes + (tileM + rowB) * kRowBytes;
 #pragma unroll
-    for (int k = 0; k < kStep / 16; ++k) {
+    for (int k = 0; k < kRowBytes / 32; ++k) {
       u32 matricesA[kMatricesM][4], matricesB[kMatricesN][4];
 #pragma unroll
-      for (int i = 0; i < kMatricesM; ++i)
+      for (int i = 0; i < kMatricesM; ++i) {
         loadMatrices(matricesA[i], a + i * 16 * kRowBytes + ((2 * k + halfA) ^ rowA % 8) * 16);
+        round<T>(matricesA[i]);
+      }
 #pragma unroll
-      for (int j = 0; j < kMatricesN; ++j)
+      for (int j = 0; j < kMatricesN; ++j) {
         loadMatrices(matricesB[j], b + j * 16 * kRowBytes + ((2 * k + halfB) ^ rowB % 8) * 16);
+        round<T>(matricesB[j]);
+      }
 #pragma unroll
       for (int i = 0; i < kMatricesM; ++i)
 #pragma unroll
@@ -124,21 +129,21 @@ DEVICE void convolve(const T *x, const T *w, const T *bias, const T *residual, T
     int r = rank * part + i / (tileN / 4), c = i % (tileN / 4) * 4;
     if (m0 + r >= rows || n0 + c >= conv.outChannels)
       continue;
-    f32x4 sum = {};
+    Floats sum = {};
 #pragma unroll
     for (int other = 0; other < shares; ++other) {
       const int place = other % conv.groups * kResults + r * kPitch + c;
-      f32x4 summand =
-          conv.split == 1 ? *(const f32x4 *)((float *)shared + place) : loadCluster(sharedAddress(shared) + place * 4, other / conv.groups);
-      sum = {sum.x + summand.x, sum.y + summand.y, sum.z + summand.z, sum.w + summand.w};
+      Floats summand = conv.split == 1 ? *(const Floats *)((float *)shared + place)
+                                       : loadCluster(sharedAddress(shared) + place * 4, other / conv.groups);
+      sum += summand;
     }
     const long at = (long)(m0 + r) * conv.outChannels + n0 + c;
     if (residual)
-      add(sum, residual + at);
+      sum += loadFloats(residual + at);
     if (bias)
-      add(sum, bias + n0 + c);
+      sum += loadFloats(bias + n0 + c);
     auto clip = [&](float value) { return clamp(value, conv.lower, conv.upper); };
-    *(u32x2 *)(y + at) = {Element<T>::pack(clip(sum.x), clip(sum.y)), Element<T>::pack(clip(sum.z), clip(sum.w))};
+    storeFour(y + at, Floats{clip(sum.x), clip(sum.y), clip(sum.z), clip(sum.w)});
   }
   // The others still read this block's part.
   if (conv.split > 1)
@@ -147,21 +152,22 @@ DEVICE void convolve(const T *x, const T *w, const T *bias, const T *residual, T
 
 } // namespace
 
-#define CONVOY_CONV(T, tileM, tileN)                                                                                                       \
-  LIBRARY void convoy_conv_##T##_##tileM##x##tileN(const T *x, const T *w, const T *bias, const T *residual, T *y, int images, int height, \
-                                                   int width, int channels, int outHeight, int outWidth, int outChannels, int tapsH,       \
-                                                   int tapsW, int strideH, int strideW, int padH, int padW, int dilationH, int dilationW,  \
-                                                   int groups, int split, float lower, float upper) {                                      \
+#define CONVOY_CONV(T, name, tileM, tileN)                                                                                                 \
+  LIBRARY void convoy_conv_##name##_##tileM##x##tileN(const T *x, const T *w, const T *bias, const T *residual, T *y, int images,          \
+                                                      int height, int width, int channels, int outHeight, int outWidth, int outChannels,   \
+                                                      int tapsH, int tapsW, int strideH, int strideW, int padH, int padW, int dilationH,   \
+                                                      int dilationW, int groups, int split, float lower, float upper) {                    \
     convolve<T, tileM, tileN>(x, w, bias, residual, y,                                                                                     \
                               {images, height, width, channels, outHeight, outWidth, outChannels, tapsH, tapsW, strideH, strideW, padH,    \
                                padW, dilationH, dilationW, groups, split, lower, upper});                                                  \
   }
-#define CONVOY_CONV_TILES(T)                                                                                                               \
-  CONVOY_CONV(T, 32, 32)                                                                                                                   \
-  CONVOY_CONV(T, 32, 64)                                                                                                                   \
-  CONVOY_CONV(T, 64, 32)                                                                                                                   \
-  CONVOY_CONV(T, 64, 64)                                                                                                                   \
-  CONVOY_CONV(T, 128, 64)                                                                                                                  \
-  CONVOY_CONV(T, 128, 128)
-CONVOY_CONV_TILES(f16)
-CONVOY_CONV_TILES(bf16)
+#define CONVOY_CONV_TILES(T, name)                                                                                                         \
+  CONVOY_CONV(T, name, 32, 32)                                                                                                             \
+  CONVOY_CONV(T, name, 32, 64)                                                                                                             \
+  CONVOY_CONV(T, name, 64, 32)                                                                                                             \
+  CONVOY_CONV(T, name, 64, 64)                                                                                                             \
+  CONVOY_CONV(T, name, 128, 64)                                                                                                            \
+  CONVOY_CONV(T, name, 128, 128)
+CONVOY_CONV_TILES(f16, f16)
+CONVOY_CONV_TILES(bf16, bf16)
+CONVOY_CONV_TILES(float, f32)

@@ -4,6 +4,8 @@
 #define CONVOY_DEVICE_H
 
 #define DEVICE static inline __attribute__((device, always_inline))
+/// The same for members.
+#define METHOD __attribute__((device, always_inline))
 /// A function that generated kernels call. Geometry comes as arguments, which are constants at every call, so inlining makes each
 /// kernel as special as if it had been written for its shape.
 #define LIBRARY extern "C" __attribute__((device, always_inline))
@@ -19,9 +21,12 @@ struct alignas(8) u32x2 {
 struct alignas(16) u32x4 {
   u32 x, y, z, w;
 };
-struct alignas(16) f32x4 {
-  float x, y, z, w;
+/// `count` elements of one aligned place.
+template <typename T, int count> struct Vector {
+  typedef T Of __attribute__((ext_vector_type(count), aligned(sizeof(T) * count < 16 ? sizeof(T) * count : 16)));
 };
+template <typename T, int count> using Elements = typename Vector<T, count>::Of;
+using Floats = Elements<float, 4>;
 
 /// The dynamic shared memory of a kernel.
 extern __attribute__((shared, aligned(128))) char shared[];
@@ -49,9 +54,9 @@ template <int pending> DEVICE void waitCopies() { asm volatile("cp.async.wait_gr
 
 DEVICE void syncCluster() { asm volatile("barrier.cluster.arrive.release.aligned;\n\tbarrier.cluster.wait.acquire.aligned;" ::: "memory"); }
 /// Four floats at `address` of the shared memory of block `rank` of the cluster.
-DEVICE f32x4 loadCluster(u32 address, u32 rank) {
+DEVICE Floats loadCluster(u32 address, u32 rank) {
   u32 there;
-  f32x4 value;
+  Floats value;
   asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address), "r"(rank));
   asm volatile("ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [%4];"
                : "=f"(value.x), "=f"(value.y), "=f"(value.z), "=f"(value.w)
@@ -62,7 +67,7 @@ DEVICE f32x4 loadCluster(u32 address, u32 rank) {
 
 //===-- tensor cores -----------------------------------------------------------------------------------------------------===//
 
-/// Four matrices of 8x8 16-bit elements: lane i gives the address of row i % 8 of matrix i / 8.
+/// Four matrices of eight rows of 16 bytes: lane i gives the address of row i % 8 of matrix i / 8.
 DEVICE void loadMatrices(u32 (&to)[4], u32 address) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
@@ -70,22 +75,33 @@ DEVICE void loadMatrices(u32 (&to)[4], u32 address) {
                : "memory");
 }
 
-/// What differs between the two 16-bit types. `multiply` adds a 16x16 matrix times a 16x8 one to a 16x8 one of floats, spread over a warp
-/// as mma.m16n8k16 has it. `pack` rounds to nearest even, `max` propagates NaN.
+/// What differs between the types. `multiply` adds a matrix of 16 rows of 32 bytes times one of 8 columns of 32 bytes to one of floats,
+/// spread over a warp as mma.m16n8k16 and mma.m16n8k8 have it: products of two 16-bit floats are exact, of two floats as exact as those are
+/// that `round` has rounded to TF32. `pack` rounds two floats to nearest even, `max` propagates NaN, of each element that its operands
+/// hold.
 template <typename T> struct Element;
 
 #define CONVOY_ELEMENT(T, name)                                                                                                            \
   template <> struct Element<T> {                                                                                                          \
+    using Pair = u32;                                                                                                                      \
     DEVICE void multiply(float (&c)[4], const u32 (&a)[4], u32 b0, u32 b1) {                                                               \
       asm volatile("mma.sync.aligned.m16n8k16.row.col.f32." name "." name ".f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "            \
                    "{%0, %1, %2, %3};"                                                                                                     \
                    : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])                                                                        \
                    : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));                                                        \
     }                                                                                                                                      \
-    DEVICE u32 pack(float low, float high) {                                                                                               \
+    DEVICE u32 round(u32 both) { return both; }                                                                                            \
+    DEVICE Pair pack(float low, float high) {                                                                                              \
       u32 both;                                                                                                                            \
       asm("cvt.rn." name "x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));                                                         \
       return both;                                                                                                                         \
+    }                                                                                                                                      \
+    DEVICE void unpack(Pair both, float &low, float &high) {                                                                               \
+      struct alignas(4) Two {                                                                                                              \
+        T low, high;                                                                                                                       \
+      } two = __builtin_bit_cast(Two, both);                                                                                               \
+      low = (float)two.low;                                                                                                                \
+      high = (float)two.high;                                                                                                              \
     }                                                                                                                                      \
     DEVICE u32 max(u32 a, u32 b) {                                                                                                         \
       u32 larger;                                                                                                                          \
@@ -96,6 +112,37 @@ template <typename T> struct Element;
 CONVOY_ELEMENT(f16, "f16");
 CONVOY_ELEMENT(bf16, "bf16");
 #undef CONVOY_ELEMENT
+
+template <> struct Element<float> {
+  using Pair = u32x2;
+  DEVICE void multiply(float (&c)[4], const u32 (&a)[4], u32 b0, u32 b1) {
+    asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+                 : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+  }
+  DEVICE u32 round(u32 one) { return (u32)__nvvm_f2tf32_rna(__builtin_bit_cast(float, one)); }
+  DEVICE Pair pack(float low, float high) { return {__builtin_bit_cast(u32, low), __builtin_bit_cast(u32, high)}; }
+  DEVICE void unpack(Pair both, float &low, float &high) {
+    low = __builtin_bit_cast(float, both.x);
+    high = __builtin_bit_cast(float, both.y);
+  }
+  DEVICE u32 max(u32 a, u32 b) {
+    u32 larger;
+    asm("max.NaN.f32 %0, %1, %2;" : "=r"(larger) : "r"(a), "r"(b));
+    return larger;
+  }
+};
+
+template <typename T> DEVICE void round(u32 (&matrices)[4]) {
+#pragma unroll
+  for (u32 &each : matrices)
+    each = Element<T>::round(each);
+}
+template <typename T> DEVICE u32 max(u32 a, u32 b) { return Element<T>::max(a, b); }
+template <typename T> DEVICE u32x2 max(u32x2 a, u32x2 b) { return {Element<T>::max(a.x, b.x), Element<T>::max(a.y, b.y)}; }
+template <typename T> DEVICE u32x4 max(u32x4 a, u32x4 b) {
+  return {Element<T>::max(a.x, b.x), Element<T>::max(a.y, b.y), Element<T>::max(a.z, b.z), Element<T>::max(a.w, b.w)};
+}
 
 //===-- numbers ----------------------------------------------------------------------------------------------------------===//
 
@@ -108,20 +155,15 @@ DEVICE float clamp(float value, float lower, float upper) {
     asm("min.NaN.f32 %0, %1, %2;" : "=f"(value) : "f"(value), "f"(upper));
   return value;
 }
-template <typename T> DEVICE void unpack(u32 both, float &low, float &high) {
-  struct alignas(4) Pair {
-    T low, high;
-  } pair = __builtin_bit_cast(Pair, both);
-  low = (float)pair.low;
-  high = (float)pair.high;
-}
-/// Adds four 16-bit elements at `from` to `to`.
-template <typename T> DEVICE void add(f32x4 &to, const T *from) {
-  u32x2 packed = *(const u32x2 *)from;
-  float a, b, c, d;
-  unpack<T>(packed.x, a, b);
-  unpack<T>(packed.y, c, d);
-  to = {to.x + a, to.y + b, to.z + c, to.w + d};
+template <typename T> DEVICE Elements<T, 4> loadFour(const T *from) { return *(const Elements<T, 4> *)from; }
+template <typename T> DEVICE Floats loadFloats(const T *from) { return __builtin_convertvector(loadFour(from), Floats); }
+template <typename T> DEVICE void storeFour(T *to, Floats four) { *(Elements<T, 4> *)to = __builtin_convertvector(four, Elements<T, 4>); }
+/// As they are multiplied: rounded where `T` alone does not do that.
+template <typename T> DEVICE Floats toFactors(Floats four) {
+  if (sizeof(T) == 2)
+    return four;
+  auto round = [](float one) { return __builtin_bit_cast(float, Element<T>::round(__builtin_bit_cast(u32, one))); };
+  return {round(four.x), round(four.y), round(four.z), round(four.w)};
 }
 
 #endif // CONVOY_DEVICE_H

@@ -5,15 +5,6 @@
 
 #include "device.h"
 
-/// `count` elements of one aligned place.
-template <typename T, int count> struct Vector {
-  typedef T Of __attribute__((ext_vector_type(count), aligned(sizeof(T) * count < 16 ? sizeof(T) * count : 16)));
-};
-template <typename T, int count> using Elements = typename Vector<T, count>::Of;
-using Floats = Elements<float, 4>;
-
-template <typename T> DEVICE Elements<T, 4> loadFour(const T *from) { return *(const Elements<T, 4> *)from; }
-
 /// The sums of `values` over the lanes whose numbers differ in bits of at least `lanes`. Lanes halve the values between them as they add,
 /// so that each keeps the first of its own part of them: the part begins at the returned place.
 template <int count, int distance = 16, int kept = count / 2> DEVICE int shareSums(float (&values)[count], int lanes, int lane) {
@@ -64,10 +55,8 @@ DEVICE Floats addShares(float *partial, int results, int result, int warps, int 
   syncCluster();
   if (result < results)
 #pragma unroll
-    for (int rank = 0; rank < split; ++rank) {
-      f32x4 other = loadCluster(sharedAddress(block + result), rank);
-      sum += Floats{other.x, other.y, other.z, other.w};
-    }
+    for (int rank = 0; rank < split; ++rank)
+      sum += loadCluster(sharedAddress(block + result), rank);
   return sum;
 }
 

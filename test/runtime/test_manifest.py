@@ -134,7 +134,7 @@ def test_every_fault_is_named(change: Callable[[dict[str, Any]], None], message:
         (put("graphs.0.kernels.0.grid", -1), "graphs[0].kernels[0].grid: expected an integer of at least 0, got -1"),
         (put("graphs.0.kernels.0.block", "1"), 'graphs[0].kernels[0].block: expected an integer of at least 0, got "1"'),
         (put("graphs.0.kernels.0.shared_bytes", ...), "graphs[0].kernels[0].shared_bytes: is missing, expected an integer of at least 0"),
-        (put("graphs.0.kernels.0.chip", "sm_90a"), 'graphs[0].kernels[0].chip: expected an architecture, as sm_90, got "sm_90a"'),
+        (put("graphs.0.kernels.0.chip", "sm_90b"), 'graphs[0].kernels[0].chip: expected an architecture, as sm_90, got "sm_90b"'),
         (put("graphs.0.kernels.0.chip", 90), "graphs[0].kernels[0].chip: expected an architecture, as sm_90, got 90"),
         (put("graphs.0.kernels.0.cluster", 2), "graphs[0].kernels[0].cluster: is no field of this format version, got 2"),
         (put("graphs.0.kernels", {}), "graphs[0].kernels: expected a list of objects, got {}"),

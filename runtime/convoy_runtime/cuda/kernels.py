@@ -75,6 +75,14 @@ class KernelPlan(Plan):
         pass
 
 
+def _other_gpu(chip: str, here: int) -> str | None:
+    """What a kernel for `chip` wants that a GPU of compute capability `here` is not: an architecture like sm_90a is no other's subset."""
+    number = int(chip.removeprefix("sm_").removesuffix("a"))
+    if chip.endswith("a"):
+        return chip if number != here else None
+    return f"at least {chip}" if number > here else None
+
+
 class Kernels:
     """Compiles the graphs' kernels of an artifact for `device` when they are asked for. `close` unloads them; nothing that was captured
     from them may run afterwards."""
@@ -89,8 +97,8 @@ class Kernels:
         here = self._device.capability
         shared = self._device.attribute("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN") if graph.kernels else 0
         for kernel in graph.kernels:
-            if int(kernel.chip.removeprefix("sm_")) > here:
-                rejected.append(f"kernel {kernel.variant}: expected a GPU of at least {kernel.chip}, got sm_{here}")
+            if (wanted := _other_gpu(kernel.chip, here)) is not None:
+                rejected.append(f"kernel {kernel.variant}: expected a GPU of {wanted}, got sm_{here}")
             elif kernel.shared_bytes > shared:
                 wanted = f"expected a GPU with {kernel.shared_bytes} bytes of shared memory for a block"
                 rejected.append(f"kernel {kernel.variant}: {wanted}, got {shared}")

@@ -5,11 +5,13 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, replace
 
-from convoy_runtime.manifest import Manifest
+from convoy_runtime.manifest import GraphKernel, Manifest
 
 from ._enums import BehaviorNote, NumericalNote
 
 __all__ = ["PlanOptions", "restrictions"]
+
+_TF32 = "uses TF32, which allow_tf32=False forbids"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +44,10 @@ class PlanOptions:
         allowed = manifest.cudnn is None or manifest.cudnn.allow_tf32
         return self if allowed else replace(self, allow_tf32=False)
 
+    def refuses_kernel(self, kernel: GraphKernel) -> str | None:
+        """Why that kernel may not even run where cuDNN has no engine; None if it may."""
+        return _TF32 if kernel.tf32 and not self.allow_tf32 else None
+
     def refuses_kernels(self) -> str | None:
         """Why no kernel of the artifact may run where cuDNN has an engine; None if one may."""
         if not self.allow_kernels:
@@ -58,7 +64,7 @@ class PlanOptions:
             (True, bool(behavior & reordered), "needs reordered int8 weights"),
             # float32 stored, but float16 multiplied: never what a float32 model means, and PyTorch never does it.
             (float32, NumericalNote.DOWN_CONVERT_INPUTS in numerical, "rounds inputs to a narrower type"),
-            (float32 and not self.allow_tf32, NumericalNote.TENSOR_CORE in numerical, "uses TF32, which allow_tf32=False forbids"),
+            (float32 and not self.allow_tf32, NumericalNote.TENSOR_CORE in numerical, _TF32),
             (self.deterministic, NumericalNote.NONDETERMINISTIC in numerical, "is not deterministic"),
             (not self.allow_winograd, NumericalNote.WINOGRAD in numerical, "uses Winograd's transform"),
             (not self.allow_fft, NumericalNote.FFT in numerical, "uses Fourier transforms"),

@@ -156,6 +156,7 @@ class Planner(PlanBuilder):
 
     def _restore_kernel(self, graph: Graph, record: Record, variant: str) -> Plan:
         reason = self._refuses_kernels(graph)
+        reason = reason or next((self.options.refuses_kernel(each) for each in graph.kernels if each.variant == variant), None)
         if self._kernels is None or reason is not None:
             message = f"kernel {variant}: {reason or 'there is no GPU to run it'}"
             raise ValueError(message)
@@ -228,12 +229,20 @@ class Planner(PlanBuilder):
         if (reason := self._refuses_kernels(graph)) is not None:
             rejected.append(f"kernels: {reason}")
             return
-        for kernel in self._kernels.offered(graph, rejected):
+        for kernel in self._usable(self._kernels, graph, rejected):
             yield self._kernels.plan(graph, kernel, rejected)
 
     def _refuses_kernels(self, graph: Graph) -> str | None:
         """Why `graph` is not to run on a kernel. Where there is nothing else, the options say nothing."""
         return None if graph.preference == "only_kernel" else self.options.refuses_kernels()
+
+    def _usable(self, kernels: Kernels, graph: Graph, rejected: list[str]) -> Iterator[GraphKernel]:
+        """The kernels of `graph` that may run; why not the others goes to `rejected`."""
+        for kernel in kernels.offered(graph, rejected):
+            if (reason := self.options.refuses_kernel(kernel)) is None:
+                yield kernel
+            else:
+                rejected.append(f"kernel {kernel.variant}: {reason}")
 
     # Kernels are compiled ahead of use.
 
@@ -257,7 +266,7 @@ class Planner(PlanBuilder):
             variant = record.report.get("kernel")
             kernel = None if variant is None else self._kernels.compiled_anew(graph, variant, self._text(record))
             return () if kernel is None else (kernel,)
-        offered = list(self._kernels.offered(graph, []))
+        offered = list(self._usable(self._kernels, graph, []))
         if tuned is not None:
             return offered
         return offered[:1] if self._prefers_kernel(graph) and not self.strict else ()

@@ -78,14 +78,14 @@ func.func @dilated(%x: tensor<1x4x32x32xbf16>, %w: tensor<32x3x3x4xbf16>, %b: te
 
 // -----
 
-func.func @in_f32(%x: tensor<1x4x32x32xf32>, %w: tensor<32x3x3x4xf32>, %b: tensor<1x1x1x32xf32>) -> tensor<1x8x8x32xf32> {
-  %1 = tcp.transpose %x {perm = array<i64: 0, 2, 3, 1>} : tensor<1x4x32x32xf32> -> tensor<1x32x32x4xf32>
-  %2 = tcp.conv2d %1, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x32x32x4xf32>, tensor<32x3x3x4xf32> -> tensor<1x16x16x32xf32>
-  %3 = tcp.add %2, %b : tensor<1x16x16x32xf32>, tensor<1x1x1x32xf32> -> tensor<1x16x16x32xf32>
-  %4 = tcp.clamp %3 {min_float = 0.0 : f32} : tensor<1x16x16x32xf32> -> tensor<1x16x16x32xf32>
-  // expected-remark @+1 {{no stem: it computes in neither f16 nor bf16, from neither that nor f32}}
-  %5 = tcp.max_pool %4 {channels_last, dilation = array<i64: 1, 1>, kernel = array<i64: 3, 3>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x16x16x32xf32> -> tensor<1x8x8x32xf32>
-  return %5 : tensor<1x8x8x32xf32>
+func.func @in_f64(%x: tensor<1x4x32x32xf64>, %w: tensor<32x3x3x4xf64>, %b: tensor<1x1x1x32xf64>) -> tensor<1x8x8x32xf64> {
+  %1 = tcp.transpose %x {perm = array<i64: 0, 2, 3, 1>} : tensor<1x4x32x32xf64> -> tensor<1x32x32x4xf64>
+  %2 = tcp.conv2d %1, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x32x32x4xf64>, tensor<32x3x3x4xf64> -> tensor<1x16x16x32xf64>
+  %3 = tcp.add %2, %b : tensor<1x16x16x32xf64>, tensor<1x1x1x32xf64> -> tensor<1x16x16x32xf64>
+  %4 = tcp.clamp %3 {min_float = 0.0 : f32} : tensor<1x16x16x32xf64> -> tensor<1x16x16x32xf64>
+  // expected-remark @+1 {{no stem: it computes in none of f16, bf16 and f32, from neither that nor f32}}
+  %5 = tcp.max_pool %4 {channels_last, dilation = array<i64: 1, 1>, kernel = array<i64: 3, 3>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x16x16x32xf64> -> tensor<1x8x8x32xf64>
+  return %5 : tensor<1x8x8x32xf64>
 }
 
 // -----

@@ -20,7 +20,7 @@ EXPECTED = {
     "resnet18": {"conv2d_bias": 3, "conv2d_bias_relu": 9, "conv2d_bias_residual_relu": 8},
     "resnet50": {"conv2d_bias": 4, "conv2d_bias_relu": 33, "conv2d_bias_residual_relu": 16},
 }
-#: What a kernel of our own takes in 16 bits: the first convolution, and the pooling after it.
+#: What a kernel of our own takes: the first convolution, and the pooling after it.
 STEM = Counter(stem=1, conv2d_bias_relu=-1)
 #: In bf16 generated kernels average as well: support_table.json says why.
 TAIL = {"f16": {"mean": 1}, "bf16": {}, "f32": {"mean": 1}}
@@ -40,8 +40,7 @@ def test_every_convolution_is_fused(name: str, dtype: str) -> None:
     # The last layer's cast back to f32 is part of its graph, where there is one.
     last = "matmul_bias" if dtype == "f32" else "matmul_bias_cast"
     expected = Counter({**EXPECTED[name], **TAIL[dtype], last: 1})
-    if dtype != "f32":
-        expected.update(STEM)
+    expected.update(STEM)
     assert calls == expected
 
     main = done.stdout.split("@main(")[1].split("func.func")[0]

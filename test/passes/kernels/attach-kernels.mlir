@@ -8,7 +8,7 @@
 // CHECK: llvm.call @convoy_conv_f16_32x32(%[[X]], %[[W]], %[[B]], %[[R]], %[[Y]],
 // CHECK: gpu.module @full_32x64x2x1
 // CHECK: cudnn.graph @full(
-// CHECK-SAME: cudnn.kernels = [{block = 256 : i64, chip = "sm_80", grid = 196 : i64, name = "full_32x32x2x1", shared_bytes = 65536 : i64, variant = "32x32x2x1"}
+// CHECK-SAME: cudnn.kernels = [{block = 256 : i64, chip = "sm_80", grid = 196 : i64, name = "full_32x32x2x1", shared_bytes = 65536 : i64, tf32 = false, variant = "32x32x2x1"}
 // CHECK-SAME: cudnn.preference = "kernel"
 cudnn.graph @full(%x: !cudnn.tensor_desc<1x64x56x56xf16, NHWC>, %w: !cudnn.tensor_desc<64x64x3x3xf16, NHWC>, %b: !cudnn.tensor_desc<1x64x1x1xf16, NHWC>, %r: !cudnn.tensor_desc<1x64x56x56xf16, NHWC>) -> !cudnn.tensor_desc<1x64x56x56xf16, NHWC> {
   %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1x64x56x56xf16, NHWC>, !cudnn.tensor_desc<64x64x3x3xf16, NHWC> -> !cudnn.tensor_desc<1x64x56x56xf32, NHWC>
@@ -79,9 +79,9 @@ cudnn.graph @turned(%x: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, %w: !cudnn.ten
 
 // -----
 
-// expected-remark @+1 {{no kernel of our own: elements are neither f16 nor bf16}}
-cudnn.graph @in_f32(%x: !cudnn.tensor_desc<1x64x14x14xf32, NHWC>, %w: !cudnn.tensor_desc<64x64x3x3xf32, NHWC>) -> !cudnn.tensor_desc<1x64x14x14xf32, NHWC> {
-  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1x64x14x14xf32, NHWC>, !cudnn.tensor_desc<64x64x3x3xf32, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf32, NHWC>
+// expected-remark @+1 {{no kernel of our own: elements are none of f16, bf16 and f32}}
+cudnn.graph @in_f8(%x: !cudnn.tensor_desc<1x64x14x14xf8E4M3FN, NHWC>, %w: !cudnn.tensor_desc<64x64x3x3xf8E4M3FN, NHWC>) -> !cudnn.tensor_desc<1x64x14x14xf32, NHWC> {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1x64x14x14xf8E4M3FN, NHWC>, !cudnn.tensor_desc<64x64x3x3xf8E4M3FN, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf32, NHWC>
   %1 = cudnn.pointwise relu_fwd(%0) type = f32 lower_clip = 0.0 : !cudnn.tensor_desc<1x64x14x14xf32, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf32, NHWC>
   cudnn.return %1 : !cudnn.tensor_desc<1x64x14x14xf32, NHWC>
 }

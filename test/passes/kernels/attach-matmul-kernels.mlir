@@ -11,9 +11,9 @@
 // CHECK: gpu.module @full_4x8x4
 // CHECK: gpu.module @full_8x8x8
 // CHECK: cudnn.graph @full(
-// CHECK-SAME: cudnn.kernels = [{block = 512 : i64, chip = "sm_80", grid = 63 : i64, name = "full_2x16x1", shared_bytes = 1024 : i64, variant = "2x16x1"}
-// CHECK-SAME: {block = 256 : i64, chip = "sm_80", grid = 125 : i64, name = "full_1x8x1", shared_bytes = 256 : i64, variant = "1x8x1"}
-// CHECK-SAME: {block = 256 : i64, chip = "sm_90", grid = 128 : i64, name = "full_8x8x8", shared_bytes = 2304 : i64, variant = "8x8x8"}]
+// CHECK-SAME: cudnn.kernels = [{block = 512 : i64, chip = "sm_80", grid = 63 : i64, name = "full_2x16x1", shared_bytes = 1024 : i64, tf32 = false, variant = "2x16x1"}
+// CHECK-SAME: {block = 256 : i64, chip = "sm_80", grid = 125 : i64, name = "full_1x8x1", shared_bytes = 256 : i64, tf32 = false, variant = "1x8x1"}
+// CHECK-SAME: {block = 256 : i64, chip = "sm_90", grid = 128 : i64, name = "full_8x8x8", shared_bytes = 2304 : i64, tf32 = false, variant = "8x8x8"}]
 // CHECK-SAME: cudnn.preference = "kernel"
 cudnn.graph @full(%a: !cudnn.tensor_desc<1x1x2048xf16>, %b: !cudnn.tensor_desc<1x2048x1000xf16>, %v: !cudnn.tensor_desc<1x1x1000xf16>) -> !cudnn.tensor_desc<1x1x1000xf32> {
   %0 = cudnn.matmul(%a, %b) type = f32 : !cudnn.tensor_desc<1x1x2048xf16>, !cudnn.tensor_desc<1x2048x1000xf16> -> !cudnn.tensor_desc<1x1x1000xf32>
@@ -31,7 +31,7 @@ cudnn.graph @full(%a: !cudnn.tensor_desc<1x1x2048xf16>, %b: !cudnn.tensor_desc<1
 // CHECK: gpu.module @rows_2x4x1
 // CHECK-NOT: gpu.module
 // CHECK: cudnn.graph @rows(
-// CHECK-SAME: cudnn.kernels = [{block = 256 : i64, chip = "sm_80", grid = 128 : i64, name = "rows_8x8x1", shared_bytes = 8192 : i64, variant = "8x8x1"}
+// CHECK-SAME: cudnn.kernels = [{block = 256 : i64, chip = "sm_80", grid = 128 : i64, name = "rows_8x8x1", shared_bytes = 8192 : i64, tf32 = false, variant = "8x8x1"}
 cudnn.graph @rows(%a: !cudnn.tensor_desc<1x8x512xf32>, %b: !cudnn.tensor_desc<1x512x4096xf32>, %r: !cudnn.tensor_desc<1x8x4096xf32>) -> !cudnn.tensor_desc<1x8x4096xf32> {
   %0 = cudnn.matmul(%a, %b) type = f32 : !cudnn.tensor_desc<1x8x512xf32>, !cudnn.tensor_desc<1x512x4096xf32> -> !cudnn.tensor_desc<1x8x4096xf32>
   %1 = cudnn.pointwise add(%0, %r) type = f32 : !cudnn.tensor_desc<1x8x4096xf32>, !cudnn.tensor_desc<1x8x4096xf32> -> !cudnn.tensor_desc<1x8x4096xf32>

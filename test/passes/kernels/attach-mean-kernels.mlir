@@ -6,7 +6,7 @@
 // CHECK: llvm.call @convoy_mean_f16(%[[X]], %[[Y]],
 // CHECK: gpu.module @global_4x7x1
 // CHECK: cudnn.graph @global(
-// CHECK-SAME: cudnn.kernels = [{block = 128 : i64, chip = "sm_80", grid = 128 : i64, name = "global_2x4x1", shared_bytes = 256 : i64, variant = "2x4x1"}
+// CHECK-SAME: cudnn.kernels = [{block = 128 : i64, chip = "sm_80", grid = 128 : i64, name = "global_2x4x1", shared_bytes = 256 : i64, tf32 = false, variant = "2x4x1"}
 // CHECK-SAME: cudnn.preference = "kernel"
 cudnn.graph @global(%x: !cudnn.tensor_desc<1x2048x7x7xf16, NHWC>) -> !cudnn.tensor_desc<1x2048x1x1xf16, NHWC> {
   %y = cudnn.resample avgpool_include_padding(%x) type = f32 window = [7, 7] stride = [1, 1] pre_padding = [0, 0] post_padding = [0, 0] padding_mode = zero_pad : !cudnn.tensor_desc<1x2048x7x7xf16, NHWC> -> !cudnn.tensor_desc<1x2048x1x1xf16, NHWC>

@@ -119,8 +119,22 @@ def test_options_that_forbid_kernels(write: Write, options: PlanOptions, reason:
         assert (report.kernel, report.origin, report.rejected) == ("fast", origin, ())
 
 
+def test_a_kernel_that_uses_tf32(write: Write) -> None:
+    reason, wide = "kernel fast: uses TF32, which allow_tf32=False forbids", PlanOptions(allow_tf32=False)
+    for tune in ("off", "quick"):
+        (report,) = load(write(replace(FAST, tf32=True)), options=wide, tune=tune)
+        assert (report.engine, report.kernel) == (41, None)
+        assert reason in report.rejected
+        with pytest.raises(PlanError, match=f"graph conv: no execution plan, of 1 candidates:\n  {reason}"):
+            load(write(replace(FAST, tf32=True), preference="only_kernel"), options=wide, tune=tune)
+
+
 def test_kernels_for_other_gpus(write: Write) -> None:
     newer, larger = kernel("newer", chip="sm_100"), kernel("larger", shared_bytes=232449)
+    # A subset that only one architecture has.
+    other, this = kernel("other", chip="sm_100a"), kernel("this", chip="sm_90a")
+    (report,) = load(write(other, this))
+    assert (report.kernel, report.rejected) == ("this", ("kernel other: expected a GPU of sm_100a, got sm_90",))
     reasons = (
         "kernel newer: expected a GPU of at least sm_100, got sm_90",
         "kernel larger: expected a GPU with 232449 bytes of shared memory for a block, got 232448",

@@ -1,0 +1,151 @@
+// What kernels of a network's first layers share: the image in shared memory, the filters, and the pooling of a row.
+
+#ifndef CONVOY_DEVICE_STEM_H
+#define CONVOY_DEVICE_STEM_H
+
+#include "device.h"
+
+/// x is [images, channels, height, width] of any float, w [filters, tapsH, tapsW, weightChannels], y [images, height / 4, width / 4,
+/// filters]. Taps and padding keep the size at half the image's; the pooling pads with one. A block makes `rows` rows of y, of which it has
+/// what `strip` need of the image in shared memory at a time.
+struct Stem {
+  int images, height, width, channels, filters, weightChannels, tapsH, tapsW, pad, rows, strip;
+  float upper; ///< of the relu
+};
+
+/// Pixels of padding on the left, as many as the widest filter's and aligned.
+constexpr int kLeft = 4;
+/// A pixel, of whose channels the last ones may be zeros.
+template <typename T> struct alignas(4 * sizeof(T)) Pixel {
+  T channel[4];
+};
+/// A row of eight taps, of which the first one is zero for an odd padding and the last ones for narrow filters.
+template <typename T> constexpr int kTapBytes = 8 * sizeof(Pixel<T>);
+
+/// What a block computes: rows from `begin` to `end` of an image's result, and some filters from `filter` on.
+struct Place {
+  int image, begin, end, filter;
+  METHOD Place(const Stem &stem, int filters) {
+    const int blocks = stem.height / 4 / stem.rows, parts = stem.filters / filters, block = blockId() / parts;
+    image = block / blocks;
+    begin = block % blocks * stem.rows;
+    end = begin + stem.rows;
+    filter = blockId() % parts * filters;
+  }
+  /// The first element of row `row` of the result.
+  METHOD long at(const Stem &stem, int row) const {
+    return ((long)image * (stem.height / 4) + row) * (stem.width / 4) * stem.filters + filter;
+  }
+};
+
+/// Tap `tap` of row `down` of a filter, zero beside it.
+template <typename T> DEVICE Pixel<T> loadTap(const T *w, const Stem &stem, int filter, int down, int tap) {
+  // Reads that are always inside, and zeros afterwards, need no branch, so that several can be under way.
+  bool inside = (u32)tap < (u32)stem.tapsW;
+  const T *from = w + ((filter * stem.tapsH + down) * stem.tapsW + (inside ? tap : 0)) * stem.weightChannels;
+  Pixel<T> pixel = {};
+  if (stem.weightChannels == 4)
+    pixel = *(const Pixel<T> *)from;
+  else
+#pragma unroll
+    for (int c = 0; c < 4; ++c)
+      if (c < stem.channels)
+        pixel.channel[c] = from[c];
+  if constexpr (sizeof(T) == 4)
+    storeFour(pixel.channel, toFactors<T>(loadFloats(pixel.channel)));
+  return inside ? pixel : Pixel<T>{};
+}
+
+/// Rows of an image in shared memory. Sixteen bytes of a window's row are two pixels of two bytes a channel, which lie together, or one of
+/// four bytes a channel; then pixels of even and of odd columns lie apart, so that those of neighbouring windows are neighbours too.
+template <typename T> struct Patch {
+  /// From one row to the next; from the first 16 of 32 bytes of a window's row to the second; from 32 bytes to the next.
+  int rowBytes, next, step;
+  int rows;
+
+  METHOD explicit Patch(const Stem &stem)
+      : rowBytes((stem.width + 2 * kLeft) * sizeof(Pixel<T>)), next(sizeof(T) == 2 ? 16 : rowBytes / 2), step(sizeof(T) == 2 ? 32 : 16),
+        rows(4 * stem.strip + stem.tapsH) {}
+  METHOD int bytes() const { return rows * rowBytes; }
+
+  /// Loads what `stem.strip` rows of the result from `firstRow` on need, by `threads` threads.
+  template <typename Image> METHOD void load(char *patch, const Image *x, const Stem &stem, int image, int firstRow, int threads) const {
+    const Image *planes = x + (long)image * stem.channels * stem.height * stem.width;
+    const int top = 2 * (2 * firstRow - 1) - stem.pad, groups = stem.width / 4 + kLeft / 2, quads = rows * groups;
+    // Four pixels a turn, and two turns at a time.
+    for (int first = threadId(); first < quads; first += 2 * threads) {
+      Floats channel[2][4] = {};
+#pragma unroll
+      for (int turn = 0; turn < 2; ++turn) {
+        int i = min(first + turn * threads, quads - 1), row = top + i / groups, column = i % groups * 4 - kLeft;
+        bool inside = (u32)row < (u32)stem.height && (u32)column < (u32)stem.width;
+        const Image *from = inside ? planes + row * stem.width + column : planes;
+#pragma unroll
+        for (int c = 0; c < 4; ++c)
+          if (c < stem.channels) {
+            channel[turn][c] = loadFloats(from + c * stem.height * stem.width);
+            channel[turn][c] = inside ? toFactors<T>(channel[turn][c]) : Floats{};
+          }
+      }
+#pragma unroll
+      for (int turn = 0; turn < 2; ++turn) {
+        const int i = first + turn * threads;
+        if (i >= quads)
+          break;
+        const Floats *c = channel[turn];
+        char *to = patch + i / groups * rowBytes + i % groups * 32;
+        Pixel<T> pixel[4];
+        storeFour(pixel[0].channel, Floats{c[0].x, c[1].x, c[2].x, c[3].x});
+        storeFour(pixel[1].channel, Floats{c[0].y, c[1].y, c[2].y, c[3].y});
+        storeFour(pixel[2].channel, Floats{c[0].z, c[1].z, c[2].z, c[3].z});
+        storeFour(pixel[3].channel, Floats{c[0].w, c[1].w, c[2].w, c[3].w});
+        if (sizeof(T) == 2) {
+          ((u32x4 *)to)[0] = *(const u32x4 *)&pixel[0];
+          ((u32x4 *)to)[1] = *(const u32x4 *)&pixel[2];
+        } else {
+          ((u32x4 *)to)[0] = *(const u32x4 *)&pixel[0];
+          ((u32x4 *)to)[1] = *(const u32x4 *)&pixel[2];
+          ((u32x4 *)(to + next))[0] = *(const u32x4 *)&pixel[1];
+          ((u32x4 *)(to + next))[1] = *(const u32x4 *)&pixel[3];
+        }
+      }
+    }
+  }
+};
+
+/// Two elements after relu.
+template <typename T> DEVICE typename Element<T>::Pair relu(float p, float q, float upper) {
+  return Element<T>::pack(clamp(p, 0, upper), clamp(q, 0, upper));
+}
+
+/// A row of `K` channels of the convolution, already pooled over rows, in shared memory.
+template <typename T, int K> struct Line {
+  static constexpr int kPixelBytes = K * sizeof(T), kMatrices = K / 8, kMatrixBytes = 8 * sizeof(T), kParts = kPixelBytes / 16;
+  char *line;
+
+  /// Two lines in turn: who is still reading one has all of the next in which to finish.
+  METHOD Line(char *lines, int columns, int turn) : line(lines + turn % 2 * (columns + 1) * kPixelBytes) {}
+
+  /// Chunks are swapped within a pixel, so that neighbours are in different banks. Column 0 is the padding.
+  METHOD char *chunk(int column, int matrix) const { return line + column * kPixelBytes + (matrix ^ column % kMatrices) * kMatrixBytes; }
+  /// Two channels of a column of the convolution.
+  METHOD typename Element<T>::Pair *pair(int column, int matrix, int number) const {
+    return (typename Element<T>::Pair *)chunk(column + 1, matrix) + number;
+  }
+
+  /// Waits for all threads' part of the line, and writes the row of the result at `to`.
+  METHOD void pool(T *to, const Stem &stem, int threads) const {
+    const int thread = threadId();
+    if (thread < kParts)
+      ((u32x4 *)line)[thread] = {};
+    sync();
+    for (int i = thread; i < stem.width / 4 * kParts; i += threads) {
+      int column = i / kParts * 2, part = i % kParts;
+      auto at = [&](int c) { return ((const u32x4 *)chunk(c, part * kMatrices / kParts))[part % (kParts / kMatrices)]; };
+      u32x4 most = max<T>(max<T>(at(column), at(column + 1)), at(column + 2));
+      *(u32x4 *)(to + i / kParts * stem.filters + part * (16 / sizeof(T))) = most;
+    }
+  }
+};
+
+#endif // CONVOY_DEVICE_STEM_H
