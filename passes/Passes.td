@@ -491,8 +491,9 @@ def MapKernelsPass : Pass<"host-map-kernels", "::mlir::ModuleOp"> {
   let description = [{
     Each linalg op of a function with `tcp.target = "cuda"` becomes a kernel in `gpu.module @kernels`, with pointers as its only arguments and
     every size and offset in its code. Threads walk the output in memory order; a thread takes up to 16 bytes of it, or all of an innermost
-    dim of up to 8 elements, and runs the op's reduction; a warp shares a reduction of 64 elements or more. A `linalg.fill` that the op
-    overwrites, reduces into or completes (padding) becomes a part of the op's kernel. Equal kernels are shared.
+    dim of up to 8 elements, and runs the op's reduction. A warp shares a reduction along a row of memory, and the threads of a block share those
+    down columns that have too few outputs to fill a GPU; each has up to 8 reads under way. A `linalg.fill` that the op overwrites, reduces into
+    or completes (padding) becomes a part of the op's kernel. Equal kernels are shared.
   }];
   let options = [Option<"chip", "chip", "std::string", "\"sm_80\"", "GPU architecture that the PTX is written for">];
   let dependentDialects = ["::convoy::cudnn_backend::CudnnBackendDialect", "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",

@@ -80,6 +80,59 @@ Value Emitter::shuffleXor(Value value, int64_t distance) {
   return value;
 }
 
+Value Emitter::combine(Value x, Value y) {
+  Operation *copy = b.insert(plan.combiner->cloneWithoutRegions());
+  copy->setOperands({x, y});
+  return copy->getResult(0);
+}
+
+/// What one of the threads that share a reduction makes of its elements: `first`, and every `reducers`th after it. It starts from the
+/// neutral element; what the output holds joins at the end, once.
+Value Emitter::reduceShare(Value first, Indices indices) {
+  int64_t length = 1;
+  for (const KernelLoop &loop : plan.reduction)
+    length *= loop.size;
+  constexpr int64_t kMostLoads = 8;
+  int64_t mine = llvm::divideCeil(length, plan.reducers), loads = std::min(mine, kMostLoads), turns = llvm::divideCeil(mine, loads);
+
+  // Reads that are always inside, and a choice afterwards, need no branch, so that all of a turn are under way at once.
+  auto turn = [&](Value begin, Value soFar) {
+    SmallVector<std::pair<Value, SmallVector<Value>>> elements; // whether it is one, where that is not certain; the inputs
+    for (int64_t load = 0; load < loads; ++load) {
+      Value index = add(begin, load * plan.reducers), isInside;
+      if (((turns - 1) * loads + load + 1) * plan.reducers > length) {
+        isInside = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, index, constant(length));
+        index = arith::MinUIOp::create(b, loc, index, constant(length - 1));
+      }
+      indices.reduction = delinearize(index, plan.reduction, 1);
+      elements.emplace_back(isInside, SmallVector<Value>());
+      for (int64_t input = 0; input < plan.numInputs; ++input)
+        elements.back().second.push_back(loadOne(input, indices, 0));
+    }
+    for (auto &[isInside, values] : elements) {
+      values.push_back(soFar);
+      Value next = payload(op, values, indices, 0).front();
+      soFar = isInside ? Value(arith::SelectOp::create(b, loc, isInside, next, soFar)) : next;
+    }
+    return soFar;
+  };
+  Value neutral = arith::ConstantOp::create(b, loc, *arith::getNeutralElement(plan.combiner));
+  if (turns == 1)
+    return turn(first, neutral);
+  auto loop = scf::ForOp::create(b, loc, first, constant(length), constant(loads * plan.reducers), neutral);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  scf::YieldOp::create(b, loc, turn(loop.getInductionVar(), loop.getRegionIterArg(0)));
+  return loop.getResult(0);
+}
+
+/// Stores what all threads have reduced, and what the output held before.
+void Emitter::storeTotal(Value total, Indices indices) {
+  indices.reduction.assign(plan.reduction.size(), constant(0));
+  Value init = plan.inits[0] ? cloneConstant(plan.inits[0]) : loadOne(plan.numInputs, indices, 0);
+  storeLanes(plan.firstOutput, indices, applyEpilogue(combine(init, total), indices, /*activeLanes=*/int64_t(0)));
+}
+
 void Emitter::emitWarpReduction(Value thread) {
   Indices indices;
   Value lane = arith::RemUIOp::create(b, loc, thread, constant(plan.reducers));
@@ -88,31 +141,7 @@ void Emitter::emitWarpReduction(Value thread) {
   int64_t rows = plan.threads() / plan.reducers;
   Value clamped = plan.threads() % kBlockThreads == 0 ? row : Value(arith::MinUIOp::create(b, loc, row, constant(rows - 1)));
   indices.parallel = delinearize(clamped, plan.parallel, 1);
-  int64_t length = 1, numInputs = plan.numInputs;
-  for (const KernelLoop &loop : plan.reduction)
-    length *= loop.size;
-
-  auto combine = [&](Value x, Value y) {
-    Operation *copy = b.insert(plan.warpCombiner->cloneWithoutRegions());
-    copy->setOperands({x, y});
-    return copy->getResult(0);
-  };
-
-  // Each thread starts from the neutral element; what the output holds joins at the end, once.
-  Value neutral = arith::ConstantOp::create(b, loc, *arith::getNeutralElement(plan.warpCombiner));
-  auto loop = scf::ForOp::create(b, loc, lane, constant(length), constant(plan.reducers), neutral);
-  {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(loop.getBody());
-    indices.reduction = delinearize(loop.getInductionVar(), plan.reduction, 1);
-    SmallVector<Value> values;
-    for (int64_t input = 0; input < numInputs; ++input)
-      values.push_back(loadOne(input, indices, 0));
-    values.push_back(loop.getRegionIterArg(0));
-    scf::YieldOp::create(b, loc, payload(op, values, indices, 0));
-    indices.reduction.clear();
-  }
-  Value sum = loop.getResult(0);
+  Value sum = reduceShare(lane, indices);
   for (int64_t distance = plan.reducers / 2; distance > 0; distance /= 2)
     sum = combine(sum, shuffleXor(sum, distance));
 
@@ -122,10 +151,34 @@ void Emitter::emitWarpReduction(Value thread) {
   auto guarded = scf::IfOp::create(b, loc, first, /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(guarded.thenBlock()->getTerminator());
-  indices.reduction.assign(plan.reduction.size(), constant(0));
-  Value init = plan.inits[0] ? cloneConstant(plan.inits[0]) : loadOne(numInputs, indices, 0);
-  Value total = combine(init, sum);
-  storeLanes(plan.firstOutput, indices, applyEpilogue(total, indices, /*activeLanes=*/int64_t(0)));
+  storeTotal(sum, indices);
+}
+
+void Emitter::emitColumnReduction(Value block, Value thread) {
+  Indices indices;
+  Value column = arith::RemUIOp::create(b, loc, thread, constant(plan.columns));
+  Value reducer = arith::DivUIOp::create(b, loc, thread, constant(plan.columns));
+  Value output = add(mul(block, plan.columns), column);
+  // Every thread of a block comes to its barrier, so those past the end repeat the last output.
+  int64_t outputs = plan.threads() / plan.reducers;
+  Value clamped = outputs % plan.columns == 0 ? output : Value(arith::MinUIOp::create(b, loc, output, constant(outputs - 1)));
+  indices.parallel = delinearize(clamped, plan.parallel, 1);
+  Value rows = staging.front();
+  memref::StoreOp::create(b, loc, reduceShare(reducer, indices), rows, ValueRange{reducer, column});
+  gpu::BarrierOp::create(b, loc);
+
+  Value first = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, reducer, constant(0));
+  if (clamped != output)
+    first = arith::AndIOp::create(b, loc, first, arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, output, constant(outputs)));
+  auto guarded = scf::IfOp::create(b, loc, first, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(guarded.thenBlock()->getTerminator());
+  Value sum;
+  for (int64_t row = 0; row < plan.reducers; ++row) {
+    Value share = memref::LoadOp::create(b, loc, rows, ValueRange{constant(row), column});
+    sum = sum ? combine(sum, share) : share;
+  }
+  storeTotal(sum, indices);
 }
 
 } // namespace convoy::host

@@ -28,6 +28,10 @@ private:
   mlir::LogicalResult collectArguments();
   void emitBody();
   void emitWarpReduction(mlir::Value thread);
+  void emitColumnReduction(mlir::Value block, mlir::Value thread);
+  mlir::Value reduceShare(mlir::Value first, Indices indices);
+  void storeTotal(mlir::Value total, Indices indices);
+  mlir::Value combine(mlir::Value x, mlir::Value y);
   void emitThread(mlir::Value thread);
   void emitTiles(mlir::Value block, mlir::Value thread);
   Lanes computeOutputs(const Indices &indices, llvm::ArrayRef<int64_t> activeLanes);
@@ -58,7 +62,8 @@ private:
   llvm::SetVector<mlir::Value> roots;
   llvm::DenseMap<mlir::Value, Buffer> captured;       ///< memrefs that the payload loads from
   llvm::DenseMap<mlir::Value, mlir::Value> arguments; ///< root -> argument of the kernel
-  llvm::SmallVector<mlir::BlockArgument> staging;     ///< the block's squares, one a transposed input
+  /// The block's memory: a square a transposed input, or what threads have reduced, a row for each that shares an output.
+  llvm::SmallVector<mlir::BlockArgument> staging;
 };
 
 } // namespace convoy::host

@@ -62,13 +62,18 @@ FailureOr<Kernel> Emitter::emit(StringRef name) {
   }
 
   OpBuilder::InsertionGuard guard(b);
+  SmallVector<Type> shared;
+  auto share = [&](ArrayRef<int64_t> shape, Type type) {
+    shared.push_back(MemRefType::get(shape, type, MemRefLayoutAttrInterface(),
+                                     gpu::AddressSpaceAttr::get(b.getContext(), gpu::AddressSpace::Workgroup)));
+  };
   // One column more than the square has, so that a column's elements lie in different banks.
-  SmallVector<Type> squares;
   for (auto [number, operand] : llvm::enumerate(plan.operands))
     if (plan.isTransposed(number))
-      squares.push_back(MemRefType::get({plan.tile, plan.tile + 1}, operand.buffer->type.getElementType(), MemRefLayoutAttrInterface(),
-                                        gpu::AddressSpaceAttr::get(b.getContext(), gpu::AddressSpace::Workgroup)));
-  auto func = gpu::GPUFuncOp::create(b, loc, name, b.getFunctionType(types, {}), squares);
+      share({plan.tile, plan.tile + 1}, operand.buffer->type.getElementType());
+  if (plan.columns)
+    share({plan.reducers, plan.columns}, plan.combiner->getResult(0).getType());
+  auto func = gpu::GPUFuncOp::create(b, loc, name, b.getFunctionType(types, {}), shared);
   func->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), b.getUnitAttr());
   func.setKnownBlockSize(ArrayRef<int32_t>{int32_t(kBlockThreads), 1, 1});
   for (auto [i, root] : llvm::enumerate(roots)) {
@@ -105,7 +110,9 @@ void Emitter::emitBody() {
   Value thread = add(mul(block, kBlockThreads), own);
   if (plan.tile) {
     emitTiles(block, own);
-  } else if (plan.warpCombiner) {
+  } else if (plan.columns) {
+    emitColumnReduction(block, own);
+  } else if (plan.combiner) {
     emitWarpReduction(thread);
   } else if (plan.threads() % kBlockThreads != 0) {
     Value inside = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, thread, constant(plan.threads()));

@@ -1,4 +1,4 @@
-// From a plan to a gpu.func: one thread an output element (or a few), one warp an output of a long reduction.
+// From a plan to a gpu.func: one thread an output element (or a few), several an output of a long reduction.
 
 #ifndef CONVOY_PASSES_HOST_GPUKERNELEMIT_H
 #define CONVOY_PASSES_HOST_GPUKERNELEMIT_H

@@ -152,6 +152,16 @@ static int64_t chooseLanes(const KernelPlan &plan) {
   return 1;
 }
 
+/// How many neighbouring outputs a block makes that reduces down columns: as few as leave a block for each multiprocessor of a large GPU,
+/// but a sector of memory at least, and two elements of the reduction for each thread.
+static int64_t chooseColumns(int64_t outputs, int64_t length, int64_t bytes) {
+  constexpr int64_t kManyBlocks = 128, kMostColumns = 128, kLeastColumns = 8, kSectorBytes = 32;
+  int64_t columns = kMostColumns, least = std::max(kLeastColumns, kSectorBytes / bytes);
+  while (columns > least && llvm::divideCeil(outputs, columns) < kManyBlocks && 2 * kBlockThreads / (columns / 2) <= length)
+    columns /= 2;
+  return columns;
+}
+
 /// Sets the op that combines two partial results, when threads can share the reduction and gain by it.
 static void shareReduction(KernelPlan &plan) {
   linalg::LinalgOp op = plan.op;
@@ -165,15 +175,20 @@ static void shareReduction(KernelPlan &plan) {
   for (int64_t input = 0; input < plan.numInputs; ++input)
     contiguous |= plan.reduction.back().steps[input] == 1;
   // Threads that share a row read along it. Where neighbouring outputs read along a row anyway, sharing only helps to fill the GPU.
+  int64_t bytesAlongOutput = 0;
   for (int64_t input = 0; input < plan.numInputs && !plan.parallel.empty(); ++input)
-    contiguous &= plan.parallel.back().steps[input] != 1;
-  if (!contiguous && (length < kLong || plan.threads() >= kManyThreads))
+    if (plan.parallel.back().steps[input] == 1 && plan.operands[input].buffer)
+      bytesAlongOutput = elementBytes(plan.operands[input].buffer->type.getElementType());
+  bool sharesRows = contiguous && bytesAlongOutput == 0, sharesColumns = !sharesRows && bytesAlongOutput != 0;
+  if (!sharesRows && (plan.threads() >= kManyThreads || (!sharesColumns && length < kLong)))
     return;
   SmallVector<Operation *> combiners;
   if (!matchReduction(op.getRegionOutputArgs(), 0, combiners) || combiners.size() != 1 || !arith::getNeutralElement(combiners.front()))
     return;
-  plan.warpCombiner = combiners.front();
-  plan.reducers = length < kLong ? kPart : kWarpThreads;
+  plan.combiner = combiners.front();
+  if (sharesColumns)
+    plan.columns = chooseColumns(plan.threads(), length, bytesAlongOutput);
+  plan.reducers = sharesColumns ? kBlockThreads / plan.columns : length < kLong ? kPart : kWarpThreads;
 }
 
 /// Sends inputs that are contiguous along another loop than the output through shared memory, a square at a time, so that both the
@@ -317,7 +332,7 @@ FailureOr<KernelPlan> planKernel(linalg::LinalgOp op, ArrayRef<Value> inits, con
     shareReduction(plan);
   if (plan.reduction.empty() && !padding && !needsIndices)
     transposeThroughTiles(plan);
-  if (!plan.warpCombiner && !plan.tile)
+  if (!plan.combiner && !plan.tile)
     plan.lanes = chooseLanes(plan);
   return plan;
 }

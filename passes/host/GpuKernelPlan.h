@@ -50,13 +50,14 @@ struct KernelPlan {
   int64_t firstOutput = 0;                ///< first operand that the kernel writes
   llvm::SmallVector<KernelLoop> parallel; ///< outermost first; the last one walks the output's innermost dim
   llvm::SmallVector<KernelLoop> reduction;
-  llvm::SmallVector<mlir::Value> inits;    ///< one an output: a constant that replaces what the output holds, or null
-  std::optional<mlir::Value> padding;      ///< the value around the op's own part
-  int64_t lanes = 1;                       ///< elements of the last parallel loop that one thread takes
-  mlir::Operation *warpCombiner = nullptr; ///< set when several threads share one reduction
-  int64_t reducers = 1;                    ///< threads that share it: a warp, or a part of one
-  int64_t tile = 0;                        ///< edge of the square that a block transposes through shared memory, or 0
-  unsigned tileLoop = 0;                   ///< the parallel loop along which the transposed inputs are contiguous
+  llvm::SmallVector<mlir::Value> inits; ///< one an output: a constant that replaces what the output holds, or null
+  std::optional<mlir::Value> padding;   ///< the value around the op's own part
+  int64_t lanes = 1;                    ///< elements of the last parallel loop that one thread takes
+  mlir::Operation *combiner = nullptr;  ///< set when several threads share one reduction
+  int64_t reducers = 1;                 ///< threads that share it: a warp or a part of one, or with `columns` a part of a block
+  int64_t columns = 0;                  ///< neighbouring outputs that a block makes when it reduces down columns, or 0
+  int64_t tile = 0;                     ///< edge of the square that a block transposes through shared memory, or 0
+  unsigned tileLoop = 0;                ///< the parallel loop along which the transposed inputs are contiguous
 
   int64_t threads() const;
   /// Whether an input goes through the block's square.

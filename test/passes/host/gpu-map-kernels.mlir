@@ -74,7 +74,7 @@ func.func @pad_rows(%x: memref<5x7xf32>, %out: memref<8x7xf32>) attributes {tcp.
 
 // -----
 
-// A reduction: the fill is where the accumulator starts, a warp shares a long row.
+// A reduction: the fill is where the accumulator starts, a warp shares a long row, and each thread has eight reads under way.
 // The first value of a sum is no number in memory: it is not counted.
 // CHECK: bytes = 128128 : i64, location = "{{.*}}", name = "row_sums_reduce_add_0"
 // CHECK-LABEL: func @row_sums
@@ -82,6 +82,9 @@ func.func @pad_rows(%x: memref<5x7xf32>, %out: memref<8x7xf32>) attributes {tcp.
 // CHECK-NOT: cudnn_backend.launch_kernel
 // CHECK: gpu.func @row_sums_reduce_add_0
 // CHECK: scf.for
+// CHECK-COUNT-8: memref.load
+// CHECK: arith.select
+// CHECK: scf.yield
 // CHECK-COUNT-5: gpu.shuffle xor
 // CHECK: memref.store
 func.func @row_sums(%x: memref<32x1000xf32>, %out: memref<32xf32>) attributes {tcp.target = "cuda"} {
@@ -102,7 +105,7 @@ func.func @row_sums(%x: memref<32x1000xf32>, %out: memref<32xf32>) attributes {t
 // CHECK-LABEL: func @conv
 // CHECK: cudnn_backend.launch_kernel
 // CHECK: gpu.func
-// CHECK: scf.for
+// CHECK: arith.select
 // CHECK-COUNT-3: gpu.shuffle xor
 func.func @conv(%x: memref<1x9x9x3xf32>, %w: memref<8x3x3x3xf32>, %out: memref<1x7x7x8xf32>) attributes {tcp.target = "cuda"} {
   linalg.conv_2d_nhwc_fhwc ins(%x, %w : memref<1x9x9x3xf32>, memref<8x3x3x3xf32>) outs(%out : memref<1x7x7x8xf32>)
@@ -264,6 +267,70 @@ func.func @transposed(%x: memref<2x3136x64xf16>, %bias: memref<64xf16>, %out: me
 // CHECK: scf.if
 func.func @transposed_odd(%x: memref<33x40xf32>, %out: memref<40x33xf32>) attributes {tcp.target = "cuda"} {
   linalg.transpose ins(%x : memref<33x40xf32>) outs(%out : memref<40x33xf32>) permutation = [1, 0]
+  return
+}
+
+// -----
+
+// A mean over pixels of few channels-last images: 16 threads a channel, sectors of 16 channels, all reads at once; then one thread adds up what
+// the block has in its memory.
+// CHECK-LABEL: func @mean_pixels
+// CHECK: cudnn_backend.launch_kernel {{.*}} grid [128, 1, 1] block [256, 1, 1]
+// CHECK-NOT: cudnn_backend.launch_kernel
+// CHECK: gpu.func @mean_pixels_reduce_cast_add_mul_cast_0({{.*}}) workgroup(%[[ROWS:.*]] : memref<16x16xf32, #gpu.address_space<workgroup>>)
+// CHECK-NOT: scf.for
+// CHECK-COUNT-4: memref.load %arg0
+// CHECK: arith.select
+// CHECK: memref.store %{{.*}}, %[[ROWS]]
+// CHECK: gpu.barrier
+// CHECK: scf.if
+// CHECK-COUNT-16: memref.load %[[ROWS]]
+// CHECK: arith.mulf
+// CHECK: memref.store
+func.func @mean_pixels(%x: memref<1x7x7x2048xf16>, %out: memref<1x2048xf16>, %arena: memref<8192xi8>) attributes {tcp.target = "cuda"} {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  %part = arith.constant 0.02 : f32
+  %sums = memref.view %arena[%c0][] : memref<8192xi8> to memref<1x2048xf32>
+  linalg.fill ins(%zero : f32) outs(%sums : memref<1x2048xf32>)
+  linalg.generic {indexing_maps = [affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>, affine_map<(d0, d1, d2, d3) -> (d0, d3)>],
+                  iterator_types = ["parallel", "reduction", "reduction", "parallel"]}
+      ins(%x : memref<1x7x7x2048xf16>) outs(%sums : memref<1x2048xf32>) {
+  ^bb0(%a: f16, %o: f32):
+    %wide = arith.extf %a : f16 to f32
+    %r = arith.addf %o, %wide : f32
+    linalg.yield %r : f32
+  }
+  linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]}
+      ins(%sums : memref<1x2048xf32>) outs(%out : memref<1x2048xf16>) {
+  ^bb0(%a: f32, %o: f16):
+    %r = arith.mulf %a, %part : f32
+    %narrow = arith.truncf %r : f32 to f16
+    linalg.yield %narrow : f16
+  }
+  return
+}
+
+// -----
+
+// Outputs that fill no block: threads past the end repeat the last one, and store nothing. Turns of eight reads.
+// CHECK-LABEL: func @column_max
+// CHECK: cudnn_backend.launch_kernel {{.*}} grid [4, 1, 1] block [256, 1, 1]
+// CHECK: gpu.func @column_max_transpose_reduce_max_0({{.*}}) workgroup(%{{.*}} : memref<32x8xf32, #gpu.address_space<workgroup>>)
+// CHECK: arith.minui
+// CHECK: scf.for
+// CHECK-COUNT-8: memref.load %arg0
+// CHECK: gpu.barrier
+// CHECK: arith.cmpi ult
+// CHECK: memref.load %arg1
+// CHECK: memref.store %{{.*}}, %arg1
+func.func @column_max(%x: memref<1000x30xf32>, %out: memref<30xf32>) attributes {tcp.target = "cuda"} {
+  linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d1, d0)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]}
+      ins(%x : memref<1000x30xf32>) outs(%out : memref<30xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.maximumf %o, %a : f32
+    linalg.yield %r : f32
+  }
   return
 }
 
