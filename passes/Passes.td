@@ -387,7 +387,8 @@ def PlanArenaPass : Pass<"plan-arena", "::mlir::ModuleOp"> {
   let summary = "give every temporary a place in one arena";
   let description = [{
     Each `memref.alloc` becomes a `memref.view` of a new last argument `memref<Nxi8> {tcp.arena}`, at an offset that is a multiple of 256.
-    Buffers that are never live at the same time share bytes. Refuses code whose buffers it cannot follow.
+    Buffers that are never live at the same time share bytes. In functions for cuda what a reduction reads lives until the elementwise op on
+    its result, so that one kernel can do both. Refuses code whose buffers it cannot follow.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
 }

@@ -79,3 +79,52 @@ func.func @bytes(%x: memref<300xi1>) {
   memref.dealloc %a : memref<300xi1>
   return
 }
+
+// -----
+
+// On a GPU a reduction and the op on its result become one kernel: %y, as large as %x, does not lie over it. On a CPU it does.
+
+// CHECK-LABEL: func.func @epilogue_cuda
+// CHECK-SAME:    memref<4352xi8> {tcp.arena}
+// CHECK-LABEL: func.func @epilogue_cpu
+// CHECK-SAME:    memref<2304xi8> {tcp.arena}
+#image = affine_map<(d0, d1) -> (d0, d1)>
+#column = affine_map<(d0, d1) -> (d1)>
+func.func @epilogue_cuda(%in: memref<8x64xf32>, %out: memref<8x64xf32>) attributes {tcp.target = "cuda"} {
+  %x = memref.alloc() : memref<8x64xf32>
+  memref.copy %in, %x : memref<8x64xf32> to memref<8x64xf32>
+  %sum = memref.alloc() : memref<64xf32>
+  linalg.generic {indexing_maps = [#image, #column], iterator_types = ["reduction", "parallel"]} ins(%x : memref<8x64xf32>) outs(%sum : memref<64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.addf %o, %a : f32
+    linalg.yield %r : f32
+  }
+  %row = memref.expand_shape %sum [[0, 1]] output_shape [1, 64] : memref<64xf32> into memref<1x64xf32>
+  %y = memref.alloc() : memref<8x64xf32>
+  linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (0, d1)>, #image], iterator_types = ["parallel", "parallel"]} ins(%row : memref<1x64xf32>) outs(%y : memref<8x64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.mulf %a, %a : f32
+    linalg.yield %r : f32
+  }
+  memref.copy %y, %out : memref<8x64xf32> to memref<8x64xf32>
+  return
+}
+func.func @epilogue_cpu(%in: memref<8x64xf32>, %out: memref<8x64xf32>) attributes {tcp.target = "cpu"} {
+  %x = memref.alloc() : memref<8x64xf32>
+  memref.copy %in, %x : memref<8x64xf32> to memref<8x64xf32>
+  %sum = memref.alloc() : memref<64xf32>
+  linalg.generic {indexing_maps = [#image, #column], iterator_types = ["reduction", "parallel"]} ins(%x : memref<8x64xf32>) outs(%sum : memref<64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.addf %o, %a : f32
+    linalg.yield %r : f32
+  }
+  %row = memref.expand_shape %sum [[0, 1]] output_shape [1, 64] : memref<64xf32> into memref<1x64xf32>
+  %y = memref.alloc() : memref<8x64xf32>
+  linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (0, d1)>, #image], iterator_types = ["parallel", "parallel"]} ins(%row : memref<1x64xf32>) outs(%y : memref<8x64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.mulf %a, %a : f32
+    linalg.yield %r : f32
+  }
+  memref.copy %y, %out : memref<8x64xf32> to memref<8x64xf32>
+  return
+}
