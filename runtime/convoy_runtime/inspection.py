@@ -13,10 +13,22 @@ from .artifact import Artifact
 from .profile import Timing
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from .cuda.offline import OfflinePlanner, OfflinePlans
     from .cuda.plan import PlanReport
 
-__all__ = ["OfflinePlanner", "OfflinePlans", "PlanReport", "ShippedPlan", "offline_planner", "program_calls", "shipped_plans"]
+__all__ = [
+    "OfflinePlanner",
+    "OfflinePlans",
+    "PlanReport",
+    "ShippedPlan",
+    "default_plan_cache",
+    "offline_planner",
+    "program_calls",
+    "restrictions",
+    "shipped_plans",
+]
 
 
 #: Aligned as the ABI asks for.
@@ -33,6 +45,20 @@ class ShippedPlan:
     driver: int
     options: str
     report: PlanReport
+
+
+def default_plan_cache() -> Path:
+    """The folder where plans are kept when no other is asked for."""
+    from .cuda.store import PlanStore
+
+    return PlanStore.default_folder()
+
+
+def restrictions(options: str) -> str:
+    """What the text of PlanOptions, which plans are kept with, restricts, as `deterministic=True`; empty for the default."""
+    from .cuda.options import restrictions
+
+    return restrictions(options)
 
 
 def offline_planner(device: str, minimum: int = 0) -> OfflinePlanner:

@@ -20,6 +20,7 @@ from convoy.report.model import Candidate, Choice, OutsideOp, SourceFile, Step
 from convoy.report.peaks import gpu_of
 from convoy.report.timeline import timeline
 from convoy_runtime.artifact import Artifact, open_artifact
+from convoy_runtime.cuda.options import PlanOptions
 from convoy_runtime.manifest import Call, Cudnn, Graph, Products
 from convoy_runtime.profile import GpuFacts, Profile, Timing
 
@@ -34,7 +35,7 @@ def step(number: int, **changes: Any) -> Step:
     fields = Step(
         kind="graph", name=f"conv_{number % 7}", form="convolution + relu", tensors="float16[1x4] -> float16[1x8]", location="m<o>del.py:2",
         bytes=4300, flops=10_000, rate="float16", microseconds=2.0, in_place_microseconds=1.5, limit_microseconds=0.001, bound="memory",
-        after=(),
+        after=(), untuned="cuDNN's first plan",
     )  # fmt: skip
     return replace(fields, **changes)
 
@@ -321,7 +322,8 @@ def test_explain_what_an_artifact_holds(artifact: Path, tmp_path: Path, capsys: 
     assert main(["explain", str(artifact), "--html", str(page), "--json", str(kept)]) == 0
     printed = capsys.readouterr().out
     assert "groups, in the order in which they run" in printed
-    assert "no plans: they are made when the program is loaded" in printed
+    said = r"plans in the artifact\n  \d graphs? without a plan: .+ where the artifact is loaded, until `convoy tune` has measured\n"
+    assert re.search(said, printed)
     assert "tiny.convoy, not measured" in Page(page.read_text()).text
     assert main(["explain", str(kept), "--html", str(tmp_path / "again.html"), "-q"]) == 0
     assert capsys.readouterr().out == ""
@@ -337,6 +339,27 @@ def test_explain_plans_made_offline(cudnn: object, cublaslt: None, tmp_path: Pat
     printed = capsys.readouterr().out
     assert re.search(r"^  conv2d_\w+: engine \d+ \{\w+=\d+.*\} \[TENSOR_CORE.*\] workspace \d+ bytes$", printed, re.MULTILINE)
     assert "  A[0], offline; for NVIDIA H200, cuDNN 9.19.0, driver 13.0" in printed
+
+
+def test_which_plans_an_artifact_holds(report: Report) -> None:
+    """For whom, how they were found, and what runs elsewhere."""
+    steps = tuple(replace(each, untuned="kernel 32x64") if each.name == "conv_1" else each for each in report.steps)
+    tuned = choice("conv_0", options=repr(PlanOptions(deterministic=True)))
+    offline = [choice(f"conv_{number}", tuned="offline", gpu="NVIDIA L4", candidates=(), origin="offline") for number in range(1, 7)]
+    shipped = replace(report, times="tuning", gpu=None, form=None, replay_microseconds=None, steps=steps, choices=(tuned, *offline))
+    lines = list(report_lines(shipped))
+    assert "for NVIDIA H200, cuDNN 9.19.0, driver 13.0, deterministic=True: 1 of 7 graphs, 1 tuned (quick)" in lines
+    assert "  conv_1 has none: kernel 32x64" in lines
+    assert "for NVIDIA L4, cuDNN 9.19.0, driver 13.0: 6 of 7 graphs, 6 made without the GPU, which nobody measured" in lines
+    assert "  conv_0 has none: cuDNN's first plan" in lines
+    assert "with another cuDNN or driver, their engines and knobs are built anew" in lines
+    assert "plans made without the GPU are not taken with another cuDNN, nor before a kernel that its graph prefers" in lines
+    place = lines.index("conv_1: engine 41 {TILE=1} [TENSOR_CORE] workspace 512 bytes")
+    assert lines[place + 2] == "  not taken where nothing was measured: kernel 32x64 is preferred"
+    assert lines.count(lines[place + 2]) == 1
+    assert "for NVIDIA L4, cuDNN 9.19.0, driver 13.0: 6 of 7 graphs" in Page(report_page(shipped)).text
+    # What was measured ran on one GPU, and says itself what was not taken there.
+    assert not any(line.startswith("for NVIDIA") for line in report_lines(report))
 
 
 def test_explain_a_cpu_artifact(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

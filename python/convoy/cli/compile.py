@@ -107,6 +107,9 @@ def _print_plans(plans: OfflinePlans) -> None:
     """How many graphs have a plan for a GPU, and why the others have none."""
     from convoy_runtime import PlanError
 
+    if not plans.results:
+        print(f"  no graph is cuDNN's: there is nothing to plan for {plans.gpu}")
+        return
     failed = [result for result in plans.results if isinstance(result, PlanError)]
     print(f"  {len(plans.results) - len(failed)} of {len(plans.results)} graphs have a plan for {plans.gpu}")
     if any("libcuda" in line for error in failed for line in error.tried):

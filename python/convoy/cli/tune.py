@@ -51,7 +51,7 @@ def main(options: argparse.Namespace) -> int:
     """Runs the command."""
     import convoy_runtime
     from convoy_runtime.artifact import open_artifact
-    from convoy_runtime.cuda.options import restrictions
+    from convoy_runtime.inspection import restrictions
     from convoy_runtime.plan_flags import load_arguments
 
     output = options.output or options.artifact
@@ -84,11 +84,11 @@ def main(options: argparse.Namespace) -> int:
 
 def _kept(place: Path | bool) -> str:
     """What an interrupt leaves."""
-    from convoy_runtime.cuda.store import PlanStore
+    from convoy_runtime.inspection import default_plan_cache
 
     if place is False:
         return "nothing is kept, because of --no-plan-cache"
-    folder = PlanStore.default_folder() if place is True else place
+    folder = default_plan_cache() if place is True else place
     return f"the graphs that were done are kept in {folder}, and the same command goes on from there"
 
 

@@ -17,7 +17,7 @@ from convoy.report.peaks import gpu_of
 if TYPE_CHECKING:
     from convoy_runtime.artifact import Artifact
     from convoy_runtime.inspection import PlanReport
-    from convoy_runtime.manifest import Manifest
+    from convoy_runtime.manifest import Manifest, Products
     from convoy_runtime.profile import Profile, Timing
 
 __all__ = ["collect_report"]
@@ -118,22 +118,21 @@ def _rate(dtype: str, *, allow_tf32: bool) -> str:
 
 
 def _step(timing: Timing, manifest: Manifest) -> Step:
-    def make(name: str, form: str, tensors: str, location: str, size: int, flops: int | None = None, rate: str | None = None) -> Step:
+    def make(name: str, form: str, tensors: str, location: str, size: int, of: Products | None = None, untuned: str | None = None) -> Step:
+        allow_tf32 = manifest.cudnn is None or manifest.cudnn.allow_tf32
+        flops, rate = (of.flops, _rate(of.dtype, allow_tf32=allow_tf32)) if of is not None else (None, None)
         return Step(
             kind=timing.kind, name=name, form=form, tensors=tensors, location=location, bytes=size, flops=flops, rate=rate,
             microseconds=timing.microseconds, in_place_microseconds=timing.in_place_microseconds, limit_microseconds=None, bound=None,
-            after=timing.after,
+            after=timing.after, untuned=untuned,
         )  # fmt: skip
 
     if timing.kind == "graph":
         call = manifest.calls[timing.index]
         graph = manifest.graphs[call.graph]
         size = sum(tensor.bytes for tensor in graph.tensors)
-        said = graph.name, " + ".join(graph.ops), signature(graph), call.location, size
-        if graph.products is None:
-            return make(*said)
-        allow_tf32 = manifest.cudnn is None or manifest.cudnn.allow_tf32
-        return make(*said, graph.products.flops, _rate(graph.products.dtype, allow_tf32=allow_tf32))
+        untuned = "cuDNN's first plan" if graph.preference == "plan" else f"kernel {graph.kernels[0].variant}"
+        return make(graph.name, " + ".join(graph.ops), signature(graph), call.location, size, graph.products, untuned)
     if timing.kind == "kernel":
         kernel = manifest.kernels[timing.index]
         sizes = ", ".join(f"{argument.role} {argument.bytes} bytes" for argument in kernel.arguments)

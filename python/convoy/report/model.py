@@ -90,6 +90,7 @@ class Step:
     they use. `microseconds` is one run of it alone, `in_place_microseconds` what it adds to the calls before it in a replay, None where
     nobody measured; `limit_microseconds` the least time that the GPU allows, for the
     reason `bound`, None where the GPU's speed is not known. `after` are the numbers of the steps that it waits for.
+    `untuned` is what runs a graph where it has no plan, None of other steps.
     """
 
     kind: Literal["graph", "kernel", "copy"]
@@ -105,6 +106,7 @@ class Step:
     limit_microseconds: float | None
     bound: Literal["memory", "compute"] | None
     after: tuple[int, ...]
+    untuned: str | None
 
     @property
     def share(self) -> float | None:

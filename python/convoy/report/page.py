@@ -9,6 +9,7 @@ from pathlib import Path
 
 from convoy.report import words
 from convoy.report.model import Report
+from convoy.report.shipped import shipped_lines
 from convoy.report.timeline import timeline
 
 __all__ = ["report_page"]
@@ -40,6 +41,7 @@ def report_page(report: Report) -> str:
         scope=words.scope,
         kinds=[(kind, name) for kind, name in _KINDS.items() if any(step.kind == kind for step in report.steps)],
         timeline=timeline(report),
+        shipped=[line.strip() for line in shipped_lines(report)] if report.times != "measured" else [],
         sources=[(file.path, index, list(_lines(report, file.path, file.lines))) for index, file in enumerate(report.sources)],
         places=_places(report),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from convoy.report.model import Candidate, Choice, Report
+from convoy.report.shipped import shipped_lines
 from convoy.report.words import count, headline, knobs, micro, percent, scale, scope
 
 __all__ = ["plan_lines", "report_lines"]
@@ -28,10 +29,13 @@ def report_lines(report: Report) -> Iterator[str]:
 
 def plan_lines(report: Report) -> Iterator[str]:
     """The plans, each with what was measured beside it and what was refused."""
-    if not report.choices:
-        yield "no plans: they are made when the program is loaded; `convoy tune` measures them and puts them into the artifact"
+    if report.times != "measured":
+        yield from shipped_lines(report)
+        if report.choices:
+            yield ""
+    untuned = {step.name: step.untuned for step in report.steps if step.kind == "graph"}
     for choice in report.choices:
-        yield from _plan(choice)
+        yield from _plan(choice, untuned.get(choice.graph))
 
 
 def _totals(report: Report) -> Iterator[str]:
@@ -55,7 +59,7 @@ def _steps(report: Report) -> Iterator[str]:
     for number, step in enumerate(report.steps):
         choice = report.choice_of(step)
         times = map(micro, (step.microseconds, step.in_place_microseconds, step.limit_microseconds))
-        runs_on = choice.name if choice is not None else "-"
+        runs_on = choice.name if choice is not None else step.untuned or "-"
         sizes = percent(step.share), scale(step.bytes, "B"), scale(step.flops, "")
         rows.append((str(number), *times, *sizes, runs_on, step.bound or "-", step.name, step.form, step.location))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -65,12 +69,14 @@ def _steps(report: Report) -> Iterator[str]:
         yield "  ".join((*numbers, *words)).rstrip()
 
 
-def _plan(choice: Choice) -> Iterator[str]:
+def _plan(choice: Choice, untuned: str | None) -> Iterator[str]:
     notes = ", ".join(choice.notes)
     level = f", level {choice.tuned}" if choice.tuned != choice.origin else ""
     found = f"{choice.heuristic}[{choice.rank}], {choice.origin}{level}"
     yield f"{choice.graph}: {_words(choice)} [{notes}] workspace {choice.workspace_bytes} bytes"
     yield f"  {found}; for {scope(choice)}"
+    if choice.tuned == "offline" and untuned is not None and untuned.startswith("kernel"):
+        yield f"  not taken where nothing was measured: {untuned} is preferred"
     timed = [each for each in choice.candidates if each.microseconds is not None]
     out = [each for each in choice.candidates if each.microseconds is None]
     for each in timed[:_SHOWN]:

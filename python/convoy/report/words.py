@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from convoy.report.model import Choice, Report
+from convoy_runtime.inspection import restrictions
 
 __all__ = ["count", "headline", "knobs", "micro", "percent", "scale", "scope", "version"]
 
@@ -43,7 +44,8 @@ def version(number: int) -> str:
 
 def scope(choice: Choice) -> str:
     """What a plan was made for."""
-    return f"{choice.gpu}, cuDNN {version(choice.cudnn)}, driver {_driver(choice.driver)}"
+    restricted = restrictions(choice.options)
+    return f"{choice.gpu}, cuDNN {version(choice.cudnn)}, driver {_driver(choice.driver)}{', ' if restricted else ''}{restricted}"
 
 
 def count(number: int, what: str) -> str:
