@@ -152,12 +152,17 @@ static int64_t chooseLanes(const KernelPlan &plan) {
   return 1;
 }
 
-/// How many neighbouring outputs a block makes that reduces down columns: as few as leave a block for each multiprocessor of a large GPU,
-/// but a sector of memory at least, and two elements of the reduction for each thread.
+/// How many neighbouring outputs a block makes that reduces down columns: few enough for a block on each multiprocessor of a large GPU and
+/// for all reads of a thread to be under way at once, but a sector of memory at least, two where there are blocks enough, and two elements
+/// of the reduction for each thread.
 static int64_t chooseColumns(int64_t outputs, int64_t length, int64_t bytes) {
-  constexpr int64_t kManyBlocks = 128, kMostColumns = 128, kLeastColumns = 8, kSectorBytes = 32;
+  constexpr int64_t kManyBlocks = 128, kMostColumns = 128, kLeastColumns = 8, kSectorBytes = 32, kMostReads = 8;
   int64_t columns = kMostColumns, least = std::max(kLeastColumns, kSectorBytes / bytes);
-  while (columns > least && llvm::divideCeil(outputs, columns) < kManyBlocks && 2 * kBlockThreads / (columns / 2) <= length)
+  auto isLarge = [&] {
+    bool leavesIdle = llvm::divideCeil(outputs, columns)<kManyBlocks, takesTurns = length> kMostReads * (kBlockThreads / columns);
+    return columns > least && (leavesIdle || (columns > 2 * least && takesTurns));
+  };
+  while (isLarge() && 2 * kBlockThreads / (columns / 2) <= length)
     columns /= 2;
   return columns;
 }
@@ -168,7 +173,7 @@ static void shareReduction(KernelPlan &plan) {
   int64_t length = 1;
   for (const KernelLoop &loop : plan.reduction)
     length *= loop.size;
-  constexpr int64_t kLong = 2 * kWarpThreads, kPart = 8, kManyThreads = 1 << 14;
+  constexpr int64_t kLong = 2 * kWarpThreads, kPart = 8, kManyThreads = 1 << 14, kManyColumns = 1 << 16;
   if (op.getNumDpsInits() != 1 || length < 2 * kPart)
     return;
   bool contiguous = false;
@@ -180,7 +185,7 @@ static void shareReduction(KernelPlan &plan) {
     if (plan.parallel.back().steps[input] == 1 && plan.operands[input].buffer)
       bytesAlongOutput = elementBytes(plan.operands[input].buffer->type.getElementType());
   bool sharesRows = contiguous && bytesAlongOutput == 0, sharesColumns = !sharesRows && bytesAlongOutput != 0;
-  if (!sharesRows && (plan.threads() >= kManyThreads || (!sharesColumns && length < kLong)))
+  if (!sharesRows && (plan.threads() >= (sharesColumns ? kManyColumns : kManyThreads) || (!sharesColumns && length < kLong)))
     return;
   SmallVector<Operation *> combiners;
   if (!matchReduction(op.getRegionOutputArgs(), 0, combiners) || combiners.size() != 1 || !arith::getNeutralElement(combiners.front()))

@@ -135,6 +135,7 @@ def test_every_kernel_is_right(name: str, dtype: str, folder: Path) -> None:
     with convoy_runtime.load(path, tune="quick", plan_cache=False) as program:
         (graph,) = [graph for graph in program.manifest.graphs if ANCHORS & set(graph.ops)]
         (report,) = [plan for plan in program.plans if plan.graph == graph.name]
+        print(name, dtype, *(f"{each.name} {each.microseconds:.2f} us" for each in report.trials if each.microseconds), sep=", ")
         tried = {trial.kernel: trial.reason for trial in report.trials if trial.kernel is not None}
         assert tried == dict.fromkeys(kernel.variant for kernel in graph.kernels)
         assert tried, "the case is one for kernels"

@@ -24,8 +24,9 @@ TOLERANCE = {"float32": 2e-5, "float16": 1e-2, "bfloat16": 5e-2}
 #: Cases beside op_cases: what surrounds cuDNN's graphs in real models, in sizes that vectorize, split and leave remainders.
 LARGE = (
     "input_nchw", "input_nchw_odd", "pointwise_large", "pointwise_remainder", "broadcast_channels", "broadcast_rows", "softmax_long",
-    "softmax_channels", "layer_norm_long", "mean_spatial", "mean_rows", "amax_all", "pool_channels", "concat_channels", "concat_rows",
-    "pad_spatial", "slice_channels", "transpose_large", "depthwise", "matmul_odd",
+    "softmax_channels", "layer_norm_long", "mean_spatial", "mean_pixels", "mean_batch", "mean_rows",
+    "amax_all", "pool_channels", "concat_channels", "concat_rows", "pad_spatial", "slice_channels", "transpose_large", "depthwise",
+    "matmul_odd",
 )  # fmt: skip
 
 
@@ -55,6 +56,9 @@ def large(name: str):
         "softmax_channels": (nn.Softmax(1), [(4, 21, 31, 33)]),
         "layer_norm_long": (nn.LayerNorm(768), [(5, 197, 768)]),
         "mean_spatial": (Function(lambda x: x.mean((2, 3))), [(8, 512, 7, 7)]),
+        # Down columns, with channels last.
+        "mean_pixels": (nn.Sequential(nn.MaxPool2d(2), nn.AdaptiveAvgPool2d(1)), [(1, 2048, 14, 14)]),
+        "mean_batch": (nn.Sequential(nn.MaxPool2d(2), nn.AdaptiveAvgPool2d(1)), [(20, 1000, 14, 14)]),
         "mean_rows": (Function(lambda x: x.mean(0)), [(1000, 96)]),
         "amax_all": (Function(lambda x: x.amax((0, 1))), [(300, 400)]),
         "pool_channels": (nn.MaxPool2d(3, 2, 1), [image]),
