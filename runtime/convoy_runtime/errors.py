@@ -6,6 +6,7 @@ __all__ = [
     "ArgumentError",
     "ArtifactError",
     "ConvoyRuntimeError",
+    "ConvoyRuntimeWarning",
     "CudaError",
     "CudnnError",
     "DeviceError",
@@ -19,6 +20,10 @@ class ConvoyRuntimeError(Exception):
     """Base of all errors of this package. `exit_code` is what `python -m convoy_runtime` exits with."""
 
     exit_code = 1
+
+
+class ConvoyRuntimeWarning(RuntimeWarning):
+    """Something that was asked for is left out, and the program runs all the same."""
 
 
 class ArtifactError(ConvoyRuntimeError):

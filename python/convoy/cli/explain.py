@@ -129,7 +129,7 @@ def _print(report: Report, options: argparse.Namespace) -> None:
         return
     print("plans in the artifact")
     for line in plan_lines(report):
-        print(f"  {line}")
+        print(f"  {line}".rstrip())
 
 
 def _explain_model(options: argparse.Namespace) -> int:

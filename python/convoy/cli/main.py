@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
 
 from convoy import __version__
 from convoy.cli import bench, compile, explain, import_, inspect, run, tune
@@ -50,6 +53,24 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+@contextmanager
+def _plain_warnings() -> Iterator[None]:
+    """Shows what Convoy warns of as it shows errors, without the line of code that found it; warnings of others stay as they are."""
+    from convoy_runtime.errors import ConvoyRuntimeWarning
+
+    form = warnings.formatwarning
+
+    def plain(message: Warning | str, category: type[Warning], *where: Any, **line: Any) -> str:
+        ours = issubclass(category, ConvoyRuntimeWarning)
+        return f"convoy: warning: {message}\n" if ours else form(message, category, *where, **line)
+
+    warnings.formatwarning = plain
+    try:
+        yield
+    finally:
+        warnings.formatwarning = form
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command; returns its exit code."""
     from convoy.errors import ConvoyError
@@ -59,7 +80,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if unknown:
         options.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
     try:
-        return int(options.action(options))
+        with _plain_warnings():
+            return int(options.action(options))
     except (ConvoyError, ConvoyRuntimeError, OSError, ValueError) as error:
         if options.debug:
             raise

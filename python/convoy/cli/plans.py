@@ -14,6 +14,8 @@ __all__ = ["print_plans"]
 
 #: Levels of plans that nobody measured.
 _UNMEASURED = ("offline", "off")
+#: How what is said of a plan begins that artifact or cache have, and that was not taken.
+_STORED = ("plan in the artifact", "offline plan in the artifact", "engine and knobs in the artifact", "stored ")
 
 
 def print_plans(program: Program, path: Path, *, everything: bool = False) -> None:
@@ -29,6 +31,9 @@ def print_plans(program: Program, path: Path, *, everything: bool = False) -> No
                 print(f"  not {line}")
     origins = Counter(report.origin for report in reports)
     print(f"plans of {len(reports)} graphs: {', '.join(f'{count} {origin}' for origin, count in origins.most_common())}")
+    refused = Counter(line for report in reports for line in report.rejected if line.startswith(_STORED))
+    for line, count in refused.most_common():
+        print(f"  of {count} not taken, {line}")
     guessed = sum(report.tuned in _UNMEASURED for report in reports)
     if guessed:
         print(f"  {guessed} of them not measured on this GPU: `convoy tune {path}` measures, and puts the fastest into the artifact")

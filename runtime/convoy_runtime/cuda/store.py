@@ -18,6 +18,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+from convoy_runtime.errors import ConvoyRuntimeWarning
+
 from .options import restrictions
 
 __all__ = ["LEVELS", "OFFLINE", "PlanFile", "PlanStore", "Record", "Scope", "read_file"]
@@ -123,7 +125,7 @@ class PlanStore:
             Path(name).replace(path)
         except OSError as error:
             if not self._warned:
-                warnings.warn(f"cuDNN plans are not kept: {self.folder}: {error.strerror}", RuntimeWarning, stacklevel=2)
+                warnings.warn(f"cuDNN plans are not kept: {self.folder}: {error.strerror}", ConvoyRuntimeWarning, stacklevel=2)
             self._warned = True
 
     def member(self, graph: str, options: str, level: str, plan: str, report: Mapping[str, Any]) -> tuple[str, bytes]:

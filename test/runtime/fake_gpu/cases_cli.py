@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +15,9 @@ import pytest
 from fake_gpu.fixtures import FAKE
 
 import convoy_runtime
+from convoy.artifact import write_artifact
 from convoy.cli.main import main as convoy
+from convoy_runtime.artifact import WEIGHTS, open_artifact
 from convoy_runtime.cuda.capture import Captured
 from convoy_runtime.cuda.options import PlanOptions, restrictions
 
@@ -84,6 +89,32 @@ def test_plans_of_other_restrictions(conv: Path, cache: Path, capsys: pytest.Cap
     ours, theirs = "deterministic=False, max_workspace_bytes=536870912", "deterministic=True, max_workspace_bytes=67108864"
     assert f"plan in the artifact: expected one made with {ours}, got one made with {theirs}" in capsys.readouterr().err
     assert convoy(["run", str(conv), "--strict", "--no-plan-cache", "--deterministic", "--max-workspace", "65536K"]) == 0
+
+
+def test_plans_for_another_gpu(conv: Path, cache: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert convoy(["tune", str(conv), "--no-plan-cache", "-q"]) == 0
+    artifact, other = open_artifact(conv), tmp_path / "other"
+    members = {name: bytes(content) for name, content in artifact.members.items() if name != WEIGHTS}
+    for name in [name for name in members if name.startswith("plans/")]:
+        # Names depend on the GPU's.
+        members[f"plans/L4-{name.removeprefix('plans/')}"] = members.pop(name).replace(b"Fake GPU 0", b"NVIDIA L4")
+    write_artifact(other, artifact.manifest, members, artifact.weights())
+    assert convoy(["run", str(other), "--no-plan-cache"]) == 0
+    assert capsys.readouterr().out.startswith(
+        "plans of 1 graphs: 1 heuristics\n"
+        "  of 1 not taken, plan in the artifact: expected one for Fake GPU 0, got one for NVIDIA L4\n"
+        "  1 of them not measured on this GPU: "
+    )
+
+
+def test_a_cache_that_cannot_be_written(conv: Path, tmp_path: Path, cache: Path) -> None:
+    """A warning, without a line of code, and it goes on."""
+    place = tmp_path / "file"
+    place.touch()
+    command = [sys.executable, "-m", "convoy", "run", str(conv), "--plan-cache", str(place / "below")]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert (done.returncode, done.stderr) == (0, f"convoy: warning: cuDNN plans are not kept: {place / 'below'}: Not a directory\n")
 
 
 def test_restrictions() -> None:
