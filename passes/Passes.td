@@ -433,6 +433,20 @@ def HostCpuParallelPass : Pass<"host-cpu-parallel", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::func::FuncDialect", "::mlir::scf::SCFDialect"];
 }
 
+def HostCpuOutlineLoopsPass : Pass<"host-cpu-outline-loops", "::mlir::ModuleOp"> {
+  let summary = "loops that are left to functions, equal ones to one (functions for cpu)";
+  let description = [{
+    So that LLVM's time for a program is linear in its layers. Calls of the functions are not inlined again.
+
+    ```mlir
+    scf.for %i = %c0 to %c8 step %c1 { ... %m ... }
+    // becomes
+    func.call @prepare_weights_loop_0(%m) : (memref<...>) -> ()
+    ```
+  }];
+  let dependentDialects = ["::mlir::func::FuncDialect"];
+}
+
 def ConvertCudnnExecuteToBackendPass : Pass<"convert-cudnn-execute-to-backend", "::mlir::ModuleOp"> {
   let summary = "turn calls of graphs into calls of the runtime";
   let description = [{

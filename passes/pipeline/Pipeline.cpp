@@ -99,6 +99,7 @@ static void populateHostCpu(OpPassManager &pm, const PipelineOptions &options) {
   pm.addNestedPass<func::FuncOp>(createHostCpuContractionsPass({cpu.vectorBits() / 32, cpu.vectorRegisters()}));
   pm.addNestedPass<func::FuncOp>(createHostCpuLoopsPass());
   pm.addPass(createHostCpuParallelPass());
+  pm.addPass(createHostCpuOutlineLoopsPass());
 }
 
 static void populate_host(OpPassManager &pm, const PipelineOptions &options) {

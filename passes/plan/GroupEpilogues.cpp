@@ -3,6 +3,7 @@
 
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "passes/Passes.h"
+#include "passes/common/ForCpu.h"
 
 namespace convoy {
 #define GEN_PASS_DEF_GROUPEPILOGUESPASS
@@ -113,8 +114,7 @@ void group(linalg::LinalgOp product) {
 
 void GroupEpiloguesPass::runOnOperation() {
   func::FuncOp function = getOperation();
-  auto target = function->getAttrOfType<StringAttr>("tcp.target");
-  if (!target || target.getValue() != "cpu" || function.isExternal())
+  if (!convoy::isForCpu(function) || function.isExternal())
     return;
   SmallVector<linalg::LinalgOp> products;
   for (auto op : function.getBody().front().getOps<linalg::LinalgOp>())

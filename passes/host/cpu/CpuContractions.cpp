@@ -3,6 +3,7 @@
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "passes/Passes.h"
+#include "passes/common/ForCpu.h"
 #include "passes/host/cpu/ContractionEmit.h"
 
 namespace convoy {
@@ -32,8 +33,7 @@ private:
 
 void HostCpuContractionsPass::runOnOperation() {
   func::FuncOp function = getOperation();
-  auto target = function->getAttrOfType<StringAttr>("tcp.target");
-  if (!target || target.getValue() != "cpu")
+  if (!convoy::isForCpu(function))
     return;
 
   SmallVector<scf::ExecuteRegionOp> regions;

@@ -3,6 +3,7 @@
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "passes/Passes.h"
+#include "passes/common/ForCpu.h"
 
 namespace convoy {
 #define GEN_PASS_DEF_HOSTCPULOOPSPASS
@@ -153,8 +154,7 @@ linalg::LinalgOp interchange(RewriterBase &rewriter, linalg::LinalgOp op) {
 
 void HostCpuLoopsPass::runOnOperation() {
   func::FuncOp function = getOperation();
-  auto target = function->getAttrOfType<StringAttr>("tcp.target");
-  if (!target || target.getValue() != "cpu")
+  if (!convoy::isForCpu(function))
     return;
   IRRewriter rewriter(&getContext());
   SmallVector<memref::CopyOp> copies;
