@@ -26,8 +26,10 @@ static int64_t pitchOf(const MatmulGraph &form, int64_t lanes) {
 
 static int64_t stripsOf(const MatmulGraph &form, int64_t lanes) { return llvm::divideCeil(form.columns(), pitchOf(form, lanes)); }
 
-/// Sums take registers: eight numbers a row and thread.
-static int64_t mostWarps(const MatmulGraph &form) { return form.rows() == 1 ? 32 : form.rows() <= 4 ? 16 : 8; }
+/// Sums take registers, a chunk of numbers for each row.
+static int64_t mostWarps(const MatmulGraph &form) {
+  return form.rows() == 1 ? 32 : form.rows() * pitchOf(form, /*lanes=*/1) <= 16 ? 16 : 8;
+}
 
 static Shape shapeOf(const MatmulGraph &form, int64_t lanes, int64_t split) {
   int64_t terms = kWarp / lanes * kTurn, warps = llvm::divideCeil(form.depth(), terms * split);

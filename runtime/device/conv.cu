@@ -133,8 +133,8 @@ DEVICE void convolve(const T *x, const T *w, const T *bias, const T *residual, T
 #pragma unroll
     for (int other = 0; other < shares; ++other) {
       const int place = other % conv.groups * kResults + r * kPitch + c;
-      Floats summand = conv.split == 1 ? *(const Floats *)((float *)shared + place)
-                                       : loadCluster(sharedAddress(shared) + place * 4, other / conv.groups);
+      Floats summand =
+          conv.split == 1 ? loadFour((float *)shared + place) : loadCluster(sharedAddress(shared) + place * 4, other / conv.groups);
       sum += summand;
     }
     const long at = (long)(m0 + r) * conv.outChannels + n0 + c;

@@ -28,7 +28,7 @@ def texts() -> list[str]:
 
 
 #: Graphs that kernels of our own compute, and what makes PTX of each.
-GRAPHS = ("matmul-ptx.mlir", "mean-ptx.mlir", "stem.mlir")
+GRAPHS = ("conv-ptx.mlir", "matmul-ptx.mlir", "mean-ptx.mlir", "stem.mlir")
 GRAPH_PIPELINE = "builtin.module(convert-tcp-to-cudnn,cudnn-attach-kernels,gpu.module(llvm-gpu-to-nvvm,llvm-verify-kernels),kernels-to-ptx)"
 
 
