@@ -94,7 +94,8 @@ def report(case: Case, starts: Mapping[str, Sequence[Start]], errors: Mapping[st
         parts = [_parts(start) for start in starts["convoy"]]
         own = [sum(seconds for part, seconds in each.items() if part not in _COMMON) for each in parts]
         lines += ["", "| part of Convoy's start | ms |", "|---|---|"]
-        lines += [f"| {part}{'' if part not in _COMMON else ' (not its own)'} | {_ms(each[part] for each in parts)} |" for part in parts[0]]
+        names = {part: " (not its own)" if part in _COMMON else "" for each in parts for part in each}
+        lines += [f"| {part}{whose} | {_ms(each.get(part, 0.0) for each in parts)} |" for part, whose in names.items()]
         verdict = "within" if median(own) * 1e3 <= GOAL_MS else "over"
         plans = ", ".join(f"{count} from: {origin}" for origin, count in starts["convoy"][0]["plans"].items())
         lines += ["", f"Convoy's own part: {_ms(own)} ms, {verdict} {GOAL_MS:.0f}. Plans: {plans}."]

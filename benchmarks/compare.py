@@ -49,7 +49,7 @@ import numpy as np
 from benchmarks.cases import Case
 from benchmarks.contenders.job import NAMES, PEERS
 from benchmarks.contest import Child, ContenderError, medians, output_path
-from benchmarks.costs import Costs
+from benchmarks.costs import Costs, identity
 from benchmarks.report import Result, Row, Run, add_versions, best_peer, dump, load, markdown, merge
 
 __all__ = ["main"]
@@ -129,7 +129,7 @@ def _warm(artifacts: dict[Case, Path], options: argparse.Namespace) -> int:
             running.add(child)
             try:
                 child.loaded()
-                result = _prepared(child, name, case, costs, options.limit_seconds)
+                result = _prepared(child, name, case, artifacts[case], costs, options, at_once=options.jobs)
             except ContenderError as error:
                 result = Result(failure=str(error))
             finally:
@@ -183,7 +183,7 @@ def _measure(artifacts: dict[Case, Path], options: argparse.Namespace) -> Run:
 
 
 def _contest(case: Case, path: Path, expected: np.ndarray, options: argparse.Namespace, versions: dict[str, str]) -> dict[str, Result]:
-    """One row. All processes load at once, which takes longest; they are prepared one after the other, then timed in turn."""
+    """One row. All processes load at once, which takes longest; then they are prepared one after the other, then timed in turn."""
     names, costs, results = ["convoy", *options.peers], Costs(options.cache / "costs"), dict[str, Result]()
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
@@ -191,15 +191,25 @@ def _contest(case: Case, path: Path, expected: np.ndarray, options: argparse.Nam
         children = {name: Child.of(name, path, folder=folder, cache=options.cache, tune=options.tune) for name in names}
         for child in children.values():
             stack.callback(child.close)
+        # Nothing is prepared beside others that load: what it takes would be more.
         for name, child in children.items():
             try:
                 child.loaded()
-                results[name] = _prepared(child, f"convoy-{options.tune}" if name == "convoy" else name, case, costs, options.limit_seconds)
+            except ContenderError as error:
+                results[name] = Result(failure=str(error))
+        for name, child in children.items():
+            if name in results:
+                continue
+            try:
+                results[name] = _prepared(child, name, case, path, costs, options)
             except ContenderError as error:
                 results[name] = Result(failure=str(error))
                 continue
             add_versions(versions, results[name].details.pop("versions"))
             got = np.load(output_path(folder, name))
+            if got.shape != expected.shape:
+                results[name].failure = f"expected a result of {expected.shape}, got {got.shape}"
+                continue
             results[name].error = float(np.abs(got - expected).max() / np.abs(expected).max())
             ready[name] = child
         times, failures = medians(ready, rounds=options.rounds, target_ms=options.target_ms)
@@ -208,15 +218,17 @@ def _contest(case: Case, path: Path, expected: np.ndarray, options: argparse.Nam
     return results
 
 
-def _prepared(child: Child, name: str, case: Case, costs: Costs, limit: float) -> Result:
-    """Compiled, or tuned. `name` is what its costs are kept by. Raises ContenderError."""
-    start = time.perf_counter()
+def _prepared(child: Child, name: str, case: Case, path: Path, costs: Costs, options: argparse.Namespace, *, at_once: int = 1) -> Result:
+    """Compiled, or tuned, beside as many as `at_once` that are as well. Raises ContenderError."""
+    start, of = time.perf_counter(), identity(name, path)
+    kept = f"convoy-{options.tune}" if name == "convoy" else name
     try:
-        answer = child.prepare(limit)
+        answer = child.prepare(options.limit_seconds)
     except ContenderError:
-        costs.add(case.key, name, time.perf_counter() - start, complete=False)
+        costs.add(case.key, kept, time.perf_counter() - start, complete=False, of=of, at_once=at_once)
         raise
-    return Result(seconds=costs.add(case.key, name, answer["seconds"], complete=True), details=answer["details"])
+    cost = costs.add(case.key, kept, answer["seconds"], complete=True, of=of, at_once=at_once)
+    return Result(seconds=cost.seconds, at_once=cost.at_once, details=answer["details"])
 
 
 def _stop(number: int, _: Any) -> None:

@@ -28,6 +28,8 @@ class Result:
     error: float | None = None
     #: To compile or to tune it, the first time.
     seconds: float | None = None
+    #: How many compiled at once when that was measured.
+    at_once: int = 1
     failure: str | None = None
     details: dict[str, Any] = field(default_factory=dict)
 
@@ -96,10 +98,10 @@ def add_versions(known: dict[str, str], more: Mapping[str, str]) -> None:
 
 
 def best_peer(row: Row) -> tuple[str, float] | None:
-    """The fastest peer whose result is right, and its time over Convoy's; None where either has none."""
+    """The fastest peer whose result is right, and its time over Convoy's; None where either has none, or Convoy's result is wrong."""
     ours = row.results.get("convoy", Result())
     times = {name: result.ms for name, result in row.results.items() if name in PEERS and result.right(row.case.limit)}
-    if ours.ms is None or not times:
+    if ours.ms is None or not ours.right(row.case.limit) or not times:
         return None
     name = min(times, key=lambda name: times[name] or 0.0)
     return name, (times[name] or 0.0) / ours.ms
@@ -120,7 +122,7 @@ def markdown(run: Run) -> str:
     )
     return (
         f"On {run.device}, {run.date}, {versions}: `{run.command}`. Milliseconds, medians.\n\n{times}\n"
-        f"What it took, in seconds, with nothing compiled or tuned before:\n\n{costs}"
+        f"What it took, in seconds, the first time; what rows or older artifacts have in common is tuned once:\n\n{costs}"
     )
 
 
@@ -154,8 +156,9 @@ def _ratio(row: Row) -> str:
 
 
 def _seconds(row: Row, name: str) -> str:
-    seconds = row.results.get(name, Result()).seconds
-    return "-" if seconds is None else f"{seconds:.1f}"
+    result = row.results.get(name, Result())
+    beside = f" ({result.at_once} at once)" if result.at_once > 1 else ""
+    return "-" if result.seconds is None else f"{result.seconds:.1f}{beside}"
 
 
 def _ready(row: Row) -> str:

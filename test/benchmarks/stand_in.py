@@ -1,4 +1,4 @@
-"""A process that speaks as a contender does: `python stand_in.py well|wrong|late|raises|dies|lame [OUTPUT.npy]`."""
+"""A process that speaks as a contender does: `python stand_in.py well|wrong|short|late|raises|dies|lame [OUTPUT.npy]`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ def main(manner: str, *output: str) -> None:
         print("no such engine", file=sys.stderr, flush=True)
         os.abort()
     if output:
-        np.save(output[0], np.array([[1.0, 2.0 if manner == "wrong" else 1.0]]))
+        result = np.array([[1.0, 2.0 if manner == "wrong" else 1.0]])
+        np.save(output[0], result[0] if manner == "short" else result)
     print(json.dumps({"seconds": 1.5, "details": {"versions": {"manner": manner}}}), flush=True)
     for line in sys.stdin:
         if manner == "lame":

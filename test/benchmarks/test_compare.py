@@ -83,7 +83,8 @@ def test_runs_become_one_table(tmp_path: Path, capsys: pytest.CaptureFixture[str
 def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder of two artifacts, and in place of GPU and contenders a stand-in for each."""
     torch = pytest.importorskip("torch")
-    manners = {"convoy": "well", "eager": "well", "compile": "wrong", "max-autotune": "late", "jax": "dies", "jax-graphs": "raises"}
+    manners = {"convoy": "well", "eager": "well", "freezing": "short", "compile": "wrong", "max-autotune": "late"}
+    manners |= {"jax": "dies", "jax-graphs": "raises"}
 
     def stand_in(name: str, _: Path, *, folder: Path, **__: Any) -> Child:
         command = [sys.executable, str(Path(__file__).parent / "stand_in.py"), manners[name], str(output_path(folder, name))]
@@ -112,6 +113,9 @@ def test_a_peer_that_fails_is_a_cell_and_the_rows_go_on(bench: Path) -> None:
         assert row.results["max-autotune"].failure == "not compiled after 2 s"
         assert row.results["jax"].failure == "ended with SIGABRT: no such engine"
         assert row.results["jax-graphs"].failure == "RuntimeError: CUDA out of memory"
+    assert run_bench(bench, "--json", str(bench / "b.json"), "--peers", "freezing") == 0
+    short = load(bench / "b.json").rows[0].results["freezing"]
+    assert (short.ms, short.failure) == (None, "expected a result of (1, 2), got (2,)")
     line = "| 0.250 | 0.250 | 0.250 (wrong: 1.0e+00) | not compiled after 2 s | ended with SIGABRT: no such engine |"
     assert (bench / "a.md").read_text().count(line) == 2
 
@@ -135,7 +139,8 @@ def test_warming_compiles_the_peers_alone(bench: Path, capsys: pytest.CaptureFix
     assert "Convoy" not in said
     assert "eager" not in said
     # A later call says what it took here.
-    assert json.loads((bench / "cache/costs/resnet50-strict-1.compile.json").read_text()) == {"seconds": 1.5, "complete": True}
+    kept = json.loads((bench / "cache/costs/resnet50-strict-1.compile.json").read_text())
+    assert (kept["seconds"], kept["complete"], kept["at_once"]) == (1.5, True, 2)
 
 
 def test_an_interrupt_ends_the_children(bench: Path) -> None:

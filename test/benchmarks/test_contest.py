@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.contest import Child, ContenderError, environment, medians
-from benchmarks.costs import Costs
+from benchmarks.costs import Cost, Costs, identity
 
 STAND_IN = Path(__file__).parent / "stand_in.py"
 
@@ -70,10 +70,26 @@ def test_a_child_keeps_what_it_compiles_in_the_cache(tmp_path: Path) -> None:
 
 
 def test_costs_count_until_the_first_complete_attempt(tmp_path: Path) -> None:
-    costs = Costs(tmp_path / "costs")
-    assert costs.add("resnet50-float16-1", "compile", 200.0, complete=False) == 200.0
-    assert costs.add("resnet50-float16-1", "compile", 30.0, complete=True) == 230.0
+    costs, key = Costs(tmp_path / "costs"), "resnet50-float16-1"
+    assert costs.add(key, "compile", 200.0, complete=False, of="torch 2") == Cost("torch 2", 200.0, complete=False)
+    known = costs.add(key, "compile", 30.0, complete=True, of="torch 2", at_once=4)
+    assert known == Cost("torch 2", 230.0, complete=True, at_once=4)
     # What comes after finds it compiled.
-    assert Costs(tmp_path / "costs").add("resnet50-float16-1", "compile", 5.0, complete=True) == 230.0
-    assert costs.add("resnet50-float16-1", "jax", 4.0, complete=True) == 4.0
-    assert json.loads((tmp_path / "costs/resnet50-float16-1.jax.json").read_text()) == {"seconds": 4.0, "complete": True}
+    assert Costs(tmp_path / "costs").add(key, "compile", 5.0, complete=True, of="torch 2") == known
+    # Another version finds nothing.
+    assert costs.add(key, "compile", 70.0, complete=True, of="torch 3") == Cost("torch 3", 70.0, complete=True)
+    assert costs.add(key, "jax", 4.0, complete=True, of="jax 1").seconds == 4.0
+    path = tmp_path / f"costs/{key}.jax.json"
+    assert json.loads(path.read_text()) == {"of": "jax 1", "seconds": 4.0, "complete": True, "at_once": 1}
+    path.write_text("{")
+    assert costs.add(key, "jax", 3.0, complete=True, of="jax 1").seconds == 3.0
+
+
+def test_what_a_cost_is_of(tmp_path: Path) -> None:
+    artifact = tmp_path / "resnet50-float16-1.convoy"
+    artifact.write_bytes(b"one")
+    one = identity("convoy", artifact)
+    artifact.write_bytes(b"other")
+    assert identity("convoy", artifact) != one
+    assert identity("max-autotune", artifact).startswith("torch ")
+    assert identity("jax-graphs", artifact) == identity("jax", artifact)
