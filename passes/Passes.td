@@ -293,6 +293,30 @@ def CudnnInsertZeroBiasPass : Pass<"cudnn-insert-zero-bias", "::mlir::ModuleOp">
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def CudnnAddAlternativesPass : Pass<"cudnn-add-alternatives", "::mlir::ModuleOp"> {
+  let summary = "offer graphs other ways to be computed";
+  let description = [{
+    A `cudnn.graph` of one forward convolution or matrix product with pointwise operations gets a `cudnn.alternative` for each other way whose
+    steps the support table takes: cut behind the anchor and behind its bias; what comes before the anchor as a graph of its own; the other
+    order of bias and residual, whole and cut; a convolution that has no bias with one of zeros, which precompiled kernels want. What goes from
+    one step to the next is rounded to the type of the anchor's operands, as torch rounds the result of every op. Equal graphs are one symbol.
+    With `remarks` a graph says which alternatives it has not, and why.
+
+    ```mlir
+    cudnn.graph @conv2d_relu_0(%x: ..., %w: ...) -> ... { ... }
+    // gets
+    cudnn.graph @conv2d_0(%x: ..., %w: ...) -> ... { ... }
+    cudnn.graph @relu_0(%x: ...) -> ... { ... }
+    cudnn.alternative @conv2d_relu_0 "conv2d | relu" { ... }
+    ```
+  }];
+  let options = [
+    Option<"supportTable", "support-table", "std::string", "", "file to read instead of the built-in support table">,
+    Option<"allowTf32", "allow-tf32", "bool", "true", "whether products of f32 may be rounded to TF32">,
+    Option<"remarks", "remarks", "bool", "false", "say which alternatives a graph has not, and why">,
+  ];
+}
+
 //===-- linalg -----------------------------------------------------------------------------------------------------------===//
 
 def ConvertTcpToLinalgPass : Pass<"convert-tcp-to-linalg", "::mlir::func::FuncOp"> {

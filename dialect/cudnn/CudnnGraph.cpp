@@ -133,7 +133,10 @@ LogicalResult GraphOp::verifyRegions() {
 
 LogicalResult ReturnOp::verify() {
   // return_c1
-  ArrayRef<Type> expected = cast<GraphOp>((*this)->getParentOp()).getResultTypes();
+  auto graph = dyn_cast<GraphOp>((*this)->getParentOp());
+  if (!graph)
+    return success();
+  ArrayRef<Type> expected = graph.getResultTypes();
   if (expected.size() != getOperands().size())
     return emitOpError("expects ") << expected.size() << " operands, but got " << getOperands().size();
   for (auto [i, type] : llvm::enumerate(getOperandTypes()))

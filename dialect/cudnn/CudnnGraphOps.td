@@ -66,14 +66,14 @@ def Cudnn_GraphOp : Op<Cudnn_Dialect, "graph", [IsolatedFromAbove, FunctionOpInt
   }];
 }
 
-def Cudnn_ReturnOp : Op<Cudnn_Dialect, "return", [Pure, HasParent<"GraphOp">, Terminator, ReturnLike]> {
+def Cudnn_ReturnOp : Op<Cudnn_Dialect, "return", [Pure, ParentOneOf<["GraphOp", "AlternativeOp"]>, Terminator, ReturnLike]> {
   let summary = "the results of a graph";
   let description = [{
-    Ends the body of a `cudnn.graph`.
+    Ends the body of a `cudnn.graph` or of a `cudnn.alternative`.
 
     **Constraints**
 
-    * (c1) operands and the graph's results agree in number and type.
+    * (c1) operands and the graph's results agree in number and type. (Those of an alternative are `alternative_c4`.)
   }];
   let arguments = (ins Variadic<Cudnn_TensorDescType>:$operands);
   let assemblyFormat = "($operands^ `:` qualified(type($operands)))? attr-dict";

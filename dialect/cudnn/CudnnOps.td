@@ -3,6 +3,7 @@
 #ifndef CONVOY_CUDNN_OPS
 #define CONVOY_CUDNN_OPS
 
+include "dialect/cudnn/CudnnAlternativeOps.td"
 include "dialect/cudnn/CudnnAttentionOps.td"
 include "dialect/cudnn/CudnnBlockScaleOps.td"
 include "dialect/cudnn/CudnnConvOps.td"

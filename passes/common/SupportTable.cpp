@@ -73,6 +73,21 @@ std::optional<SupportTable> SupportTable::parse(StringRef text, StringRef name, 
       return fail("refusal " + llvm::Twine(i) + ": " + llvm::toString(root.getError()));
     table.refusals.push_back(std::move(refusal));
   }
+  llvm::json::Array *operations = object->getArray("operations");
+  for (auto [i, entry] : llvm::enumerate(operations ? *operations : none)) {
+    std::string operation;
+    bool takes = false;
+    Pointwise row;
+    llvm::json::ObjectMapper mapper(entry, root);
+    bool read = mapper && mapper.map("operation", operation) && mapper.map("takes", takes);
+    if (read && operation == "pointwise")
+      read = mapper.map("modes", row.modes) && mapper.map("dtypes", row.dtypes) && mapper.map("layouts", row.layouts) &&
+             mapper.map("since", row.since) && mapper.mapOptional("tf32", row.tf32);
+    if (!read)
+      return fail("operation " + llvm::Twine(i) + ": " + llvm::toString(root.getError()));
+    if (operation == "pointwise" && takes)
+      table.pointwise.push_back(std::move(row));
+  }
   return table;
 }
 
@@ -134,6 +149,16 @@ std::optional<std::string> SupportTable::refuse(const SupportQuery &query) const
       return std::nullopt;
   }
   return reason;
+}
+
+std::optional<std::string> SupportTable::refusePointwise(StringRef mode, Type dtype, StringRef layout) const {
+  std::string name;
+  llvm::raw_string_ostream(name) << dtype;
+  for (const Pointwise &row : pointwise)
+    if (llvm::is_contained(row.modes, mode) && llvm::is_contained(row.dtypes, name) && llvm::is_contained(row.layouts, layout) &&
+        row.since <= kMinimumCudnn && (!row.tf32 || allowTf32 || name != "f32"))
+      return std::nullopt;
+  return ("the support table takes no " + mode + " alone in " + layout + " " + name).str();
 }
 
 } // namespace convoy

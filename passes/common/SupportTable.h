@@ -32,13 +32,16 @@ public:
   /// Nothing when a row accepts and nothing is said against it, else the reason in words: what was expected, what came.
   std::optional<std::string> refuse(const SupportQuery &query) const;
 
+  /// The same of a pointwise operation in a graph that has no others; `mode` is cuDNN's name of it, as relu_fwd.
+  std::optional<std::string> refusePointwise(llvm::StringRef mode, mlir::Type dtype, llvm::StringRef layout) const;
+
 private:
   struct Row {
     std::vector<std::string> anchors, roles, dtypes, layouts, channelGroups;
     std::vector<int64_t> ranks;
-    int64_t channelBytes = 1; ///< bytes of the channels of a group are a multiple of this
-    int64_t since = 0;        ///< first cuDNN version, as CUDNN_VERSION counts
-    bool tf32 = false;        ///< in f32, every engine uses TF32
+    int64_t channelBytes = 1;       ///< bytes of the channels of a group are a multiple of this
+    int64_t since = 0;              ///< first cuDNN version, as CUDNN_VERSION counts
+    bool tf32 = false;              ///< in f32, every engine uses TF32
     std::vector<std::string> after; ///< what may stand between anchor and role, when not everything may
     std::string note;
   };
@@ -52,10 +55,18 @@ private:
     bool matches(const SupportQuery &query, llvm::StringRef dtype, int64_t channelBytes) const;
   };
 
+  /// Pointwise operations alone that are taken.
+  struct Pointwise {
+    std::vector<std::string> modes, dtypes, layouts;
+    int64_t since = 0;
+    bool tf32 = false;
+  };
+
   static std::optional<SupportTable> parse(llvm::StringRef text, llvm::StringRef name, std::string &error);
 
   std::vector<Row> rows;
   std::vector<Refusal> refusals;
+  std::vector<Pointwise> pointwise;
   bool allowTf32 = true;
 };
 

@@ -94,8 +94,50 @@ DictionaryAttr describeProducts(OpBuilder &builder, Block &block) {
       {builder.getNamedAttr("flops", builder.getI64IntegerAttr(flops)), builder.getNamedAttr("dtype", builder.getStringAttr(dtype))});
 }
 
+/// Bytes of a packed tensor of the type.
+int64_t bytesOf(cudnn::TensorDescType type) {
+  int64_t bits = type.getElementType().isInteger(1) ? 8 : type.getElementType().getIntOrFloatBitWidth();
+  return llvm::product_of(type.getLogicalShape()) * bits / 8;
+}
+
+/// An alternative's entry in the manifest; `places` are the numbers of the graphs.
+DictionaryAttr describeAlternative(OpBuilder &builder, cudnn::AlternativeOp alternative, const llvm::StringMap<int64_t> &places) {
+  Block &body = alternative.getBody().front();
+  llvm::DenseMap<Value, int64_t> numbers;
+  for (Value argument : body.getArguments())
+    numbers.try_emplace(argument, numbers.size());
+  for (Value result : body.getTerminator()->getOperands())
+    numbers.try_emplace(result, numbers.size());
+  SmallVector<Attribute> temporaries, steps;
+  for (Operation &op : body.without_terminator()) {
+    for (Value result : op.getResults())
+      if (numbers.try_emplace(result, numbers.size()).second)
+        temporaries.push_back(builder.getDictionaryAttr({
+            builder.getNamedAttr("bytes", builder.getI64IntegerAttr(bytesOf(cast<cudnn::TensorDescType>(result.getType())))),
+            builder.getNamedAttr("zeros", builder.getBoolAttr(isa<cudnn::ZerosOp>(op))),
+        }));
+    auto step = dyn_cast<cudnn::StepOp>(op);
+    if (!step)
+      continue;
+    SmallVector<int64_t> tensors;
+    for (Value value : step.getInputs())
+      tensors.push_back(numbers.lookup(value));
+    for (Value value : step.getOutputs())
+      tensors.push_back(numbers.lookup(value));
+    steps.push_back(builder.getDictionaryAttr({
+        builder.getNamedAttr("graph", builder.getI64IntegerAttr(places.lookup(step.getGraph()))),
+        builder.getNamedAttr("tensors", builder.getDenseI64ArrayAttr(tensors)),
+    }));
+  }
+  return builder.getDictionaryAttr({
+      builder.getNamedAttr("name", alternative.getNameAttr()),
+      builder.getNamedAttr("temporaries", builder.getArrayAttr(temporaries)),
+      builder.getNamedAttr("steps", builder.getArrayAttr(steps)),
+  });
+}
+
 /// The graph's entry in the manifest. Without `symbol` nothing builds it: it has only kernels.
-DictionaryAttr describeGraph(OpBuilder &builder, cudnn::GraphOp graph, StringRef symbol) {
+DictionaryAttr describeGraph(OpBuilder &builder, cudnn::GraphOp graph, StringRef symbol, ArrayRef<Attribute> alternatives) {
   SmallVector<Attribute> ops, tensors;
   Block &block = graph.getBody().front();
   for (Operation &op : block.without_terminator())
@@ -136,6 +178,8 @@ DictionaryAttr describeGraph(OpBuilder &builder, cudnn::GraphOp graph, StringRef
     }));
   if (!constants.empty())
     entry.push_back(builder.getNamedAttr("constants", builder.getArrayAttr(constants)));
+  if (!alternatives.empty())
+    entry.push_back(builder.getNamedAttr("alternatives", builder.getArrayAttr(alternatives)));
   if (Attribute kernels = graph->getAttr(cudnn::kKernelsAttr)) {
     entry.push_back(builder.getNamedAttr("kernels", kernels));
     entry.push_back(builder.getNamedAttr("preference", graph->getAttr(cudnn::kPreferenceAttr)));
@@ -149,10 +193,18 @@ void ConvertCudnnGraphsToBackendPass::runOnOperation() {
   ModuleOp module = getOperation();
   OpBuilder builder(&getContext());
   SmallVector<Attribute> entries;
+  llvm::StringMap<int64_t> places;
+  for (auto graph : module.getOps<cudnn::GraphOp>())
+    places.try_emplace(graph.getSymName(), places.size());
+  llvm::StringMap<SmallVector<Attribute>> alternatives;
+  for (auto alternative : llvm::make_early_inc_range(module.getOps<cudnn::AlternativeOp>())) {
+    alternatives[alternative.getGraph()].push_back(describeAlternative(builder, alternative, places));
+    alternative.erase();
+  }
   for (auto graph : llvm::make_early_inc_range(module.getOps<cudnn::GraphOp>())) {
     auto preference = graph->getAttrOfType<StringAttr>(cudnn::kPreferenceAttr);
     if (preference && preference.getValue() == cudnn::kOnlyKernel) {
-      entries.push_back(describeGraph(builder, graph, /*symbol=*/""));
+      entries.push_back(describeGraph(builder, graph, /*symbol=*/"", alternatives[graph.getSymName()]));
       graph.erase();
       continue;
     }
@@ -162,7 +214,7 @@ void ConvertCudnnGraphsToBackendPass::runOnOperation() {
       diag.attachNote(other->getLoc()) << "it is taken here";
       return signalPassFailure();
     }
-    entries.push_back(describeGraph(builder, graph, symbol));
+    entries.push_back(describeGraph(builder, graph, symbol, alternatives[graph.getSymName()]));
     if (failed(writeGraphBuilder(builder, graph, minimumVersion)))
       return signalPassFailure();
     graph.erase();

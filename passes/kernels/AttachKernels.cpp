@@ -88,7 +88,11 @@ LogicalResult AttachKernelsPass::attachTo(cudnn::GraphOp graph) {
 }
 
 void AttachKernelsPass::runOnOperation() {
+  // A kernel of a whole graph is faster than one of a part and a step for the rest.
+  llvm::DenseSet<StringAttr> steps;
+  getOperation().walk([&](cudnn::StepOp step) { steps.insert(step.getGraphAttr().getAttr()); });
+  getOperation().walk([&](cudnn::ExecuteOp call) { steps.erase(call.getGraphAttr().getAttr()); });
   for (auto graph : llvm::make_early_inc_range(getOperation().getOps<cudnn::GraphOp>()))
-    if (failed(attachTo(graph)))
+    if (!steps.contains(graph.getSymNameAttr()) && failed(attachTo(graph)))
       return signalPassFailure();
 }

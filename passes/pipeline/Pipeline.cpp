@@ -57,6 +57,8 @@ static void populate_cudnn(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(createTcpCollectOutsidePass());
   pm.addPass(createConvertTcpToCudnnPass());
   pm.addPass(createCudnnOutlineGraphsPass());
+  if (options.alternatives)
+    pm.addPass(createCudnnAddAlternativesPass({options.supportTable, options.allowTf32}));
 }
 
 static void populate_linalg(OpPassManager &pm, const PipelineOptions &) {

@@ -19,6 +19,8 @@ struct PipelineOptions : public mlir::PassPipelineOptions<PipelineOptions> {
   Option<std::string> chip{*this, "chip", llvm::cl::desc("GPU architecture of the generated kernels"), llvm::cl::init("sm_80")};
   Option<std::string> supportTable{*this, "support-table", llvm::cl::desc("file to read instead of the built-in support table"),
                                    llvm::cl::init("")};
+  Option<bool> alternatives{*this, "alternatives", llvm::cl::desc("offer graphs other ways to be computed, for tuning"),
+                            llvm::cl::init(true)};
   Option<bool> allowTf32{*this, "allow-tf32", llvm::cl::desc("whether products of f32 may be rounded to TF32"), llvm::cl::init(true)};
 };
 

@@ -20,6 +20,16 @@ struct ConvSum {
 /// The additions that follow a forward convolution one after the other, each the only use of the value before it.
 llvm::SmallVector<ConvSum> sumsAfter(cudnn::ConvolutionOp conv);
 
+/// Puts the sums that follow `conv` into another order: the bias before residuals, or behind them. False when they are in that order, or
+/// another one would change more than the rounding of sums in the compute type.
+bool reorderSums(cudnn::ConvolutionOp conv, bool biasFirst);
+
+/// Whether a bias would complete a form that cuDNN has precompiled kernels for: residuals, or a relu, and no bias yet.
+bool wantsBias(cudnn::ConvolutionOp conv);
+
+/// Adds a bias to the sums that follow `conv`, as a last argument of `graph`. Fails when the graph cannot have another argument.
+mlir::LogicalResult insertBias(cudnn::GraphOp graph, cudnn::ConvolutionOp conv);
+
 } // namespace convoy
 
 #endif // CONVOY_PASSES_TCP_TO_CUDNN_CONVSUMS_H

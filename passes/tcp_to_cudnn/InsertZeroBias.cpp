@@ -30,17 +30,6 @@ private:
   llvm::DenseMap<Type, Value> prepared;
 };
 
-/// Whether a bias would complete a form that cuDNN has precompiled kernels for: residuals, or a relu, and no bias yet.
-bool wantsBias(ConvolutionOp conv, ArrayRef<ConvSum> sums) {
-  if (conv.getMode() != ConvolutionMode::Fprop || conv.hasGroupDim() || conv.getY().getType().isVectorized() ||
-      llvm::any_of(sums, [](const ConvSum &sum) { return sum.isBias; }))
-    return false;
-  if (!sums.empty())
-    return true;
-  auto next = conv.getY().hasOneUse() ? dyn_cast<PointwiseOp>(*conv.getY().user_begin()) : nullptr;
-  return next && next.getMode() == PointwiseMode::ReluFwd;
-}
-
 } // namespace
 
 /// An argument of the caller with zeros, which @prepare_weights makes.
@@ -76,25 +65,9 @@ LogicalResult InsertZeroBiasPass::insert(GraphOp graph, ConvolutionOp conv, Arra
   for (ExecuteOp call : calls)
     if (isa<MemRefType>(call.getOutputs().front().getType()))
       return call.emitOpError("expects tensors while a zero bias is inserted, but got memrefs");
-  TensorDescType type = conv.getY().getType();
-  SmallVector<int64_t> shape(type.getRank(), 1);
-  shape[1] = type.getShape()[1];
-  auto biasType = TensorDescType::get(shape, conv.getX().getType().getElementType(), type.isChannelsLast());
-  unsigned number = graph.getNumArguments();
-  if (failed(graph.insertArgument(number, biasType, DictionaryAttr(), conv.getLoc())))
+  if (failed(insertBias(graph, conv)))
     return failure();
-
-  // The sum with the bias takes the place of the last residual's; that one becomes virtual and wide.
-  SmallVector<ConvSum> sums = sumsAfter(conv);
-  Value running = sums.empty() ? Value(conv.getY()) : Value(PointwiseOp(sums.back().op).getY());
-  Type resultType = running.getType();
-  Type computeType = sums.empty() ? conv.getComputeType() : PointwiseOp(sums.back().op).getComputeType();
-  running.setType(type);
-  OpBuilder builder(&getContext());
-  builder.setInsertionPointAfterValue(running);
-  auto add = PointwiseOp::create(builder, conv.getLoc(), resultType, PointwiseMode::Add, {running, graph.getArgument(number)}, computeType);
-  running.replaceAllUsesExcept(add.getY(), add);
-
+  auto biasType = cast<TensorDescType>(graph.getArgumentTypes().back());
   auto zeroType = RankedTensorType::get(biasType.getPhysicalShape(), biasType.getElementType());
   for (ExecuteOp call : calls) {
     FailureOr<Value> bias = zeros(call, zeroType);
@@ -112,7 +85,7 @@ void InsertZeroBiasPass::runOnOperation() {
   for (auto graph : getOperation().getOps<GraphOp>()) {
     SmallVector<ConvolutionOp> convs(graph.getBody().front().getOps<ConvolutionOp>());
     for (ConvolutionOp conv : convs)
-      if (wantsBias(conv, sumsAfter(conv)) && failed(insert(graph, conv, calls.lookup(graph))))
+      if (wantsBias(conv) && failed(insert(graph, conv, calls.lookup(graph))))
         return signalPassFailure();
   }
 }

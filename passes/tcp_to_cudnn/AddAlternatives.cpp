@@ -1,0 +1,182 @@
+// Which operations of a group belong into one graph is a guess that only the GPU can judge, so other ways are offered beside it.
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/Passes.h"
+#include "passes/tcp_to_cudnn/ConvSums.h"
+#include "passes/tcp_to_cudnn/GraphRoles.h"
+#include "passes/tcp_to_cudnn/GraphSteps.h"
+#include "passes/tcp_to_cudnn/GraphTable.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+
+namespace convoy {
+#define GEN_PASS_DEF_CUDNNADDALTERNATIVESPASS
+#include "passes/Passes.h.inc"
+} // namespace convoy
+
+using namespace mlir;
+using namespace convoy;
+using namespace convoy::cudnn;
+
+namespace {
+
+struct AddAlternativesPass : public convoy::impl::CudnnAddAlternativesPassBase<AddAlternativesPass> {
+  using Base::Base;
+  LogicalResult initialize(MLIRContext *context) override;
+  void runOnOperation() override;
+
+private:
+  std::optional<SupportTable> table;
+};
+
+/// Makes the alternatives of one graph, at the builder's place.
+class Alternatives {
+public:
+  Alternatives(OpBuilder &builder, GraphOp graph, const SupportTable &table, GraphTable &graphs, bool remarks)
+      : builder(builder), graph(graph), table(table), graphs(graphs), remarks(remarks) {}
+
+  void add();
+
+private:
+  /// `source` is the graph, or has the sums that follow its convolution in another order.
+  void addCuts(GraphOp source, bool reordered);
+  /// Of the arguments of `source` the last one may be one more than the graph has, which is zero.
+  void addCut(GraphOp source, const GraphRoles &roles, ArrayRef<size_t> ends);
+  void write(StringRef name, GraphOp source, ArrayRef<CutGraph> steps);
+  void remark(const Twine &what) {
+    if (remarks)
+      graph.emitRemark() << what;
+  }
+
+  OpBuilder &builder;
+  GraphOp graph;
+  const SupportTable &table;
+  GraphTable &graphs;
+  bool remarks;
+  llvm::StringSet<> names;
+};
+
+/// A graph that is no part of a module.
+struct Detached {
+  explicit Detached(GraphOp graph) : graph(cast<GraphOp>(graph->clone())) {}
+  ~Detached() { graph->destroy(); }
+  ConvolutionOp conv() { return *graph.getBody().front().getOps<ConvolutionOp>().begin(); }
+
+  GraphOp graph;
+};
+
+} // namespace
+
+void Alternatives::write(StringRef name, GraphOp source, ArrayRef<CutGraph> steps) {
+  Location loc = graph.getLoc();
+  auto alternative = AlternativeOp::create(builder, loc, graph.getSymName(), name);
+  Block &body = alternative.getBody().emplaceBlock();
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(&body);
+  IRMapping values;
+  for (BlockArgument argument : source.getArguments().take_front(graph.getNumArguments()))
+    values.map(argument, body.addArgument(argument.getType(), loc));
+  for (BlockArgument argument : source.getArguments().drop_front(graph.getNumArguments()))
+    values.map(argument, ZerosOp::create(builder, loc, argument.getType()));
+  for (const CutGraph &step : steps) {
+    GraphOp inner = step.graph;
+    SmallVector<Value> inputs = llvm::map_to_vector(step.inputs, [&](Value value) { return values.lookup(value); });
+    auto op = StepOp::create(builder, inner.getLoc(), inner.getResultTypes(), inner.getSymName(), inputs);
+    values.map(step.outputs, op.getOutputs());
+  }
+  auto results =
+      llvm::map_to_vector(source.getBody().front().getTerminator()->getOperands(), [&](Value value) { return values.lookup(value); });
+  ReturnOp::create(builder, loc, results);
+}
+
+void Alternatives::addCut(GraphOp source, const GraphRoles &roles, ArrayRef<size_t> ends) {
+  SmallVector<CutGraph> steps = cutGraph(builder, source, ends, roles.query.dtype);
+  SmallVector<std::string> patterns;
+  std::string reason;
+  for (CutGraph &step : steps) {
+    std::string why;
+    std::optional<GraphRoles> part = matchRoles(step.graph, why);
+    patterns.push_back(part ? part->pattern() : "");
+    if (part)
+      why = part->refuse(table).value_or("");
+    if (reason.empty())
+      reason = why;
+  }
+  std::string name = llvm::join(patterns, " | ");
+  if (!reason.empty() || !names.insert(name).second) {
+    if (!reason.empty())
+      remark("no alternative '" + name + "': " + reason);
+    for (CutGraph &step : steps)
+      step.graph.erase();
+    return;
+  }
+  for (auto [step, pattern] : llvm::zip(steps, patterns))
+    step.graph = graphs.share(step.graph, pattern);
+  write(name, source, steps);
+}
+
+void Alternatives::addCuts(GraphOp source, bool reordered) {
+  std::string reason;
+  std::optional<GraphRoles> roles = matchRoles(source, reason);
+  assert(roles && roles->anchor && "a graph with the same operations has roles");
+  size_t before = roles->prologue.size(), anchor = before + 1, count = anchor + roles->epilogue.size();
+  // Behind the anchor alone, and behind a bias, which precompiled kernels of convolutions take; the rest stays together: more cuts would
+  // only move the same values through memory once more.
+  SmallVector<size_t> places = {0};
+  if (anchor < count && !reordered) // pointwise operations alone are as fast in any order
+    places.push_back(anchor);
+  if (anchor + 1 < count && roles->epilogue.front().role == "bias")
+    places.push_back(anchor + 1);
+  for (size_t place : places) {
+    SmallVector<size_t> ends;
+    if (place)
+      ends.push_back(place);
+    if (place || reordered) // else it is the graph itself
+      addCut(source, *roles, ends);
+    if (before) {
+      ends.insert(ends.begin(), before);
+      addCut(source, *roles, ends);
+    }
+  }
+}
+
+void Alternatives::add() {
+  std::string reason;
+  std::optional<GraphRoles> roles = matchRoles(graph, reason);
+  if (!roles || !roles->anchor)
+    return remark("no alternatives: " + (roles ? "it is pointwise operations alone" : reason));
+  names.insert(roles->pattern());
+  addCuts(graph, /*reordered=*/false);
+  if (!isa<ConvolutionOp>(roles->anchor))
+    return;
+  for (bool biasFirst : {false, true})
+    if (Detached other(graph); reorderSums(other.conv(), biasFirst))
+      addCuts(other.graph, /*reordered=*/true);
+  if (Detached other(graph); wantsBias(other.conv()) && succeeded(insertBias(other.graph, other.conv())))
+    addCut(other.graph, *matchRoles(other.graph, reason), {});
+}
+
+LogicalResult AddAlternativesPass::initialize(MLIRContext *context) {
+  std::string error;
+  table = SupportTable::load(supportTable, allowTf32, error);
+  return table ? success() : emitError(UnknownLoc::get(context), error);
+}
+
+void AddAlternativesPass::runOnOperation() {
+  GraphTable graphs(getOperation());
+  SmallVector<GraphOp> called(getOperation().getOps<GraphOp>());
+  OpBuilder builder(&getContext());
+  // Behind all others, so that theirs are the first numbers in the manifest.
+  if (!called.empty())
+    builder.setInsertionPointAfter(called.back());
+  for (GraphOp graph : called) {
+    auto isPlain = [](ArrayAttr attributes) {
+      return !attributes || llvm::all_of(attributes.getAsRange<DictionaryAttr>(), [](DictionaryAttr each) { return each.empty(); });
+    };
+    auto preference = graph->getAttrOfType<StringAttr>(kPreferenceAttr);
+    // What only a kernel computes cuDNN has no engine for, and alternatives say nothing of uids, numbers by value and ragged tensors.
+    if ((preference && preference.getValue() == kOnlyKernel) || !isPlain(graph.getArgAttrsAttr()) || !isPlain(graph.getResAttrsAttr()))
+      continue;
+    Alternatives(builder, graph, *table, graphs, remarks).add();
+  }
+}

@@ -1,0 +1,54 @@
+// RUN: convoy-opt %s --cudnn-add-alternatives=remarks --verify-diagnostics -o /dev/null
+
+// What the table refuses is not offered; nor is anything for graphs of other forms.
+!t = !cudnn.tensor_desc<1x64x8x8xf16>
+!w = !cudnn.tensor_desc<64x64x3x3xf16>
+// expected-remark @+1 {{no alternative 'conv2d | neg': conv2d: cuDNN takes channels_last, not channels_first, which it would convert at each call}}
+cudnn.graph @channels_first(%x: !t, %w: !w) -> !t {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !t, !w -> !t
+  %1 = cudnn.pointwise neg(%0) type = f32 : !t -> !t
+  cudnn.return %1 : !t
+}
+!l = !cudnn.tensor_desc<1x64x8x8xf16, NHWC>
+!k = !cudnn.tensor_desc<64x64x3x3xf16, NHWC>
+// expected-remark @+1 {{no alternative 'conv2d | atan2_full': the support table takes no atan2 alone in channels_last f16}}
+cudnn.graph @atan2(%x: !l, %w: !k, %z: !l) -> !l {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !l, !k -> !l
+  %1 = cudnn.pointwise atan2(%0, %z) type = f32 : !l, !l -> !l
+  cudnn.return %1 : !l
+}
+// expected-remark @+1 {{no alternatives: it is pointwise operations alone}}
+cudnn.graph @pointwise(%x: !l) -> !l {
+  %0 = cudnn.pointwise neg(%x) type = f32 : !l -> !l
+  cudnn.return %0 : !l
+}
+// expected-remark @+1 {{no alternatives: it is not one forward convolution or matrix product between pointwise operations}}
+cudnn.graph @gradient(%y: !l, %w: !k) -> !l {
+  %0 = cudnn.convolution(%y, %w) mode = dgrad type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !l, !k -> !l
+  cudnn.return %0 : !l
+}
+// expected-remark @+1 {{no alternatives: its operations are not one chain}}
+cudnn.graph @beside(%x: !l, %w: !k, %z: !l) -> (!l, !l) {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !l, !k -> !l
+  %1 = cudnn.pointwise neg(%z) type = f32 : !l -> !l
+  cudnn.return %0, %1 : !l, !l
+}
+// expected-remark @+1 {{no alternatives: its operations are not one chain}}
+cudnn.graph @filter(%x: !l, %w: !k) -> !l {
+  %0 = cudnn.pointwise neg(%w) type = f32 : !k -> !k
+  %1 = cudnn.convolution(%x, %0) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !l, !k -> !l
+  cudnn.return %1 : !l
+}
+// expected-remark @+1 {{no alternatives: pointwise sub has no role in the support table}}
+cudnn.graph @second(%x: !l, %w: !k, %z: !l) -> !l {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !l, !k -> !l
+  %1 = cudnn.pointwise sub(%z, %0) type = f32 : !l, !l -> !l
+  cudnn.return %1 : !l
+}
+// expected-remark @+1 {{no alternatives: a value in between has several uses}}
+cudnn.graph @twice(%x: !l, %w: !k) -> !l {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !l, !k -> !l
+  %1 = cudnn.pointwise sigmoid_fwd(%0) type = f32 : !l -> !l
+  %2 = cudnn.pointwise mul(%1, %0) type = f32 : !l, !l -> !l
+  cudnn.return %2 : !l
+}
