@@ -36,7 +36,7 @@ def _lines(manifest: Manifest) -> Iterator[str]:
     if manifest.target == "cpu":
         yield "target cpu: the whole model is one native library; there are no cuDNN groups"
         return
-    yield f"{len(manifest.calls)} groups ({len(manifest.graphs)} distinct graphs), {len(manifest.kernels)} generated kernels"
+    yield f"{len(manifest.calls)} groups ({len(manifest.called_graphs)} distinct graphs), {len(manifest.kernels)} generated kernels"
     runners = Counter(_runner(manifest.graphs[call.graph]) for call in manifest.calls)
     for runner, count in runners.most_common():
         yield f"  {count:4}x run by {runner}"
@@ -51,6 +51,8 @@ def _lines(manifest: Manifest) -> Iterator[str]:
         graph = manifest.graphs[call.graph]
         yield f"  {index:3} {graph.name}: {' + '.join(graph.ops)}"
         yield f"      {signature(graph)}"
+        for alternative in graph.alternatives:
+            yield f"      or {alternative.name}, where tuning finds it faster"
         if graph.kernels:
             yield f"      run by {_runner(graph)}: {', '.join(kernel.variant for kernel in graph.kernels)}"
         yield f"      {call.location}"

@@ -36,6 +36,7 @@ class CompileOptions:
     chip: the oldest GPU architecture that the generated kernels run on.
     weights: whether the artifact holds the weights' data.
     allow_tf32: whether products of float32 may be rounded to TF32, as cuDNN and PyTorch do by default.
+    alternatives: whether graphs are offered other ways to be computed, which tuning tries: split, with sums in another order.
     support_table: a file to read instead of the built-in table of what cuDNN takes.
     dump_phases: a folder to write the module to after each phase.
     plan_for: GPUs to plan for, on cuda: names, as "h200", or files of cuDNN's device properties. The plans become part of the artifact.
@@ -47,6 +48,7 @@ class CompileOptions:
     chip: str = "sm_80"
     weights: bool = True
     allow_tf32: bool = True
+    alternatives: bool = True
     support_table: Path | None = None
     dump_phases: Path | None = None
     plan_for: tuple[str, ...] = ()
@@ -78,6 +80,8 @@ class CompileOptions:
             pairs.append(("dtype", _ELEMENT_TYPES[self.dtype]))
         if not self.allow_tf32:
             pairs.append(("allow-tf32", "false"))
+        if not self.alternatives:
+            pairs.append(("alternatives", "false"))
         if self.support_table is not None:
             pairs.append(("support-table", str(self.support_table)))
         return pairs

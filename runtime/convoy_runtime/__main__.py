@@ -126,7 +126,7 @@ def _info(manifest: Manifest) -> None:
             print(f"{title} {spec}")
     print(f"{len(manifest.weights)} weights, {len(manifest.prepared)} prepared, arena of {manifest.arena_bytes} bytes")
     if manifest.cudnn is not None:
-        print(f"{len(manifest.graphs)} cuDNN graphs in {len(manifest.calls)} calls, {len(manifest.kernels)} generated kernels")
+        print(f"{len(manifest.called_graphs)} cuDNN graphs in {len(manifest.calls)} calls, {len(manifest.kernels)} generated kernels")
     for name, entry in manifest.files.items():
         print(f"member {name}, {entry.bytes} bytes")
 

@@ -85,7 +85,7 @@ def program_calls(artifact: Artifact) -> list[Timing]:
 
 def shipped_plans(artifact: Artifact) -> list[ShippedPlan]:
     """The plans that an artifact holds, by graph in the order of the manifest; those that cannot be read are left out."""
-    from .cuda.fingerprint import fingerprint, kernels_fingerprint
+    from .cuda.fingerprint import content_of, kernels_fingerprint
     from .cuda.plan import PlanReport
     from .cuda.store import read_file
 
@@ -94,9 +94,9 @@ def shipped_plans(artifact: Artifact) -> list[ShippedPlan]:
         return []
     native = load_native(artifact.members[MEMBER], path=artifact.path)
     found = []
-    for graph in artifact.manifest.graphs:
+    for graph in (artifact.manifest.graphs[index] for index in sorted(artifact.manifest.called_graphs)):
         build = native.builder(graph.symbol)
-        content = kernels_fingerprint(graph, artifact.members) if build is None else fingerprint(build)
+        content = kernels_fingerprint(graph, artifact.members) if build is None else content_of(graph, build)
         for file in files:
             if file.graph != content:
                 continue

@@ -253,6 +253,11 @@ class Manifest:
     format_version: int = field(default=FORMAT_VERSION)
     abi_version: int = field(default=ABI_VERSION)
 
+    @property
+    def called_graphs(self) -> tuple[int, ...]:
+        """The graphs that `convoy_main` calls, in the order of their first calls; the others are steps of alternatives."""
+        return tuple(dict.fromkeys(call.graph for call in self.calls))
+
     def to_json(self) -> str:
         """The text of manifest.json. `manifest_reader.read_manifest(m.to_json())` equals `m`."""
         tree = asdict(self)

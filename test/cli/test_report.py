@@ -16,7 +16,7 @@ from runtime_fixtures import affine_manifest
 from convoy.cli.main import main
 from convoy.errors import ConvoyError
 from convoy.report import Report, collect_report, read_report, report_lines, report_page
-from convoy.report.model import Candidate, Choice, OutsideOp, SourceFile, Step
+from convoy.report.model import Candidate, Choice, OutsideOp, SourceFile, Step, StepChoice
 from convoy.report.peaks import gpu_of
 from convoy.report.timeline import timeline
 from convoy_runtime.artifact import Artifact, open_artifact
@@ -159,8 +159,13 @@ def test_a_page_without_times(report: Report) -> None:
 
 def test_json_says_everything(report: Report, tmp_path: Path) -> None:
     path = tmp_path / "report.json"
+    tried = Candidate(None, {}, 512, 2.0, None, False, None, "conv2d | relu", ("engine 4", "engine 1"))
+    steps = StepChoice("conv2d_0", "engine 4", {"TILE": 2}, 0), StepChoice("relu_0", "engine 1", {}, 256)
+    split = replace(choice("conv_8"), engine=None, knobs={}, candidates=(tried,), alternative="conv2d | relu", steps=steps)
+    report = replace(report, choices=(*report.choices, split))
     path.write_text(report.to_json())
     assert read_report(path) == report
+    assert split.is_chosen(tried)
 
 
 @pytest.mark.parametrize(

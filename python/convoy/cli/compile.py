@@ -45,6 +45,10 @@ def populate_parser(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--chip", default="sm_80", metavar="SM", help="oldest GPU architecture of the kernels (default: %(default)s)")
     parser.add_argument("--no-weights", action="store_true", help="leave the weights' data out; program.load_weights brings it")
     parser.add_argument("--no-tf32", action="store_true", help="float32 is computed in full, never rounded to TF32 on tensor cores")
+    parser.add_argument(
+        "--no-alternatives", action="store_true",
+        help="offer tuning no other ways to compute a cuDNN graph: split, or with sums in another order",
+    )  # fmt: skip
     parser.add_argument("--support-table", type=Path, metavar="FILE", help="table of what cuDNN takes, instead of the built-in one")
     parser.add_argument(
         "--plan-for", action="append", default=[], metavar="GPU",
@@ -64,7 +68,7 @@ def main(options: argparse.Namespace) -> int:
 
     chosen = CompileOptions.of(
         target=options.target, dtype=options.dtype, cpu=options.cpu, chip=options.chip,
-        weights=not options.no_weights, allow_tf32=not options.no_tf32,
+        weights=not options.no_weights, allow_tf32=not options.no_tf32, alternatives=not options.no_alternatives,
         support_table=options.support_table, dump_phases=options.dump_phases,
         plan_for=tuple(options.plan_for),
     )  # fmt: skip
@@ -95,7 +99,7 @@ def main(options: argparse.Namespace) -> int:
         model.save(options.output, weights=chosen.weights)
     if not options.quiet:
         size = options.output.stat().st_size / 1e6
-        graphs, kernels = len(model.manifest.graphs), len(model.manifest.kernels)
+        graphs, kernels = len(model.manifest.called_graphs), len(model.manifest.kernels)
         made = f", {graphs} cuDNN graphs, {kernels} kernels" if chosen.target == "cuda" else ""
         print(f"{options.output}: {chosen.target}, {size:.1f} MB{made}, compiled in {steps.total:.1f} s ({steps.summary()})")
         for plans in model.plans:

@@ -79,12 +79,13 @@ def main(options: argparse.Namespace) -> int:
     console.print(table)
     if manifest.graphs:
         table = Table(box=None, pad_edge=False)
-        for column in ("graph", "calls", "ops", "kernels", "location"):
+        for column in ("graph", "calls", "ops", "kernels", "alternatives", "location"):
             table.add_column(column)
         for index, graph in enumerate(manifest.graphs):
-            calls = sum(call.graph == index for call in manifest.calls)
+            # Without calls it is a step of alternatives.
+            calls = str(sum(call.graph == index for call in manifest.calls) or "-")
             kernels = " ".join(kernel.variant for kernel in graph.kernels) or "-"
-            table.add_row(graph.name, str(calls), " ".join(graph.ops), kernels, graph.location)
+            table.add_row(graph.name, calls, " ".join(graph.ops), kernels, str(len(graph.alternatives) or "-"), graph.location)
         console.print(table)
     for kernel in manifest.kernels:
         console.print(f"  kernel {kernel.name} ({kernel.location})")

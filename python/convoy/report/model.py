@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 from convoy.errors import ConvoyError
 from convoy_runtime.manifest import OutsideOp
 
-__all__ = ["Candidate", "Choice", "Gpu", "OutsideOp", "Report", "SourceFile", "Step", "read_report"]
+__all__ = ["Candidate", "Choice", "Gpu", "OutsideOp", "Report", "SourceFile", "Step", "StepChoice", "read_report"]
 
 _FORMAT: Final = "convoy report"
 _VERSION: Final = 2
@@ -28,11 +28,24 @@ class Candidate:
     reason: str | None
     first: bool
     kernel: str | None = None
+    alternative: str | None = None
+    steps: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
-        """What runs: `engine 41` of cuDNN, or `kernel 32x64x2x1` of the artifact."""
-        return _name(self)
+        """What runs: `engine 41` of cuDNN, `kernel 32x64x2x1` of the artifact, or an alternative of the graph, as `conv2d | bias+relu on
+        engine 28, engine 1`."""
+        return _name(self, self.steps)
+
+
+@dataclass(frozen=True, slots=True)
+class StepChoice:
+    """The plan of one step of an alternative: the step's graph, what runs, its knobs and its workspace."""
+
+    graph: str
+    name: str
+    knobs: Mapping[str, int]
+    workspace_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +53,7 @@ class Choice:
     """A plan for a graph and where it comes from (`convoy_runtime.cuda.plan.PlanReport`). `gpu`, `cudnn` (91900), `driver` (13000) and
     `options` are what it was made for; `candidates` what was measured beside it, best first, itself included; `rejected` what cuDNN or the
     options refused, each with its reason; `reference` what results were compared with. `used` is whether the report's times are those of
-    this plan."""
+    this plan. `alternative` is the graph's alternative that runs in its place, on the plans `steps`."""
 
     graph: str
     gpu: str
@@ -61,11 +74,13 @@ class Choice:
     candidates: tuple[Candidate, ...]
     rejected: tuple[str, ...]
     kernel: str | None = None
+    alternative: str | None = None
+    steps: tuple[StepChoice, ...] = ()
 
     @property
     def name(self) -> str:
         """What runs, as of a candidate."""
-        return _name(self)
+        return _name(self, [step.name for step in self.steps])
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -77,7 +92,9 @@ class Choice:
         return (candidate.name, dict(candidate.knobs)) == (self.name, dict(self.knobs))
 
 
-def _name(plan: Candidate | Choice) -> str:
+def _name(plan: Candidate | Choice, steps: Sequence[str]) -> str:
+    if plan.alternative is not None:
+        return f"{plan.alternative} on {', '.join(steps)}"
     return f"kernel {plan.kernel}" if plan.kernel is not None else f"engine {plan.engine}"
 
 
@@ -212,4 +229,5 @@ def _report(tree: dict[str, Any]) -> Report:
 
 def _choice(tree: dict[str, Any]) -> Choice:
     texts = {name: tuple(tree[name]) for name in ("numerical_notes", "behavior_notes", "rejected")}
-    return Choice(**{**tree, **texts, "candidates": tuple(Candidate(**each) for each in tree["candidates"])})
+    candidates = tuple(Candidate(**{**each, "steps": tuple(each["steps"])}) for each in tree["candidates"])
+    return Choice(**{**tree, **texts, "candidates": candidates, "steps": tuple(StepChoice(**step) for step in tree["steps"])})

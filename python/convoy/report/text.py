@@ -77,6 +77,8 @@ def _plan(choice: Choice, untuned: str | None) -> Iterator[str]:
     yield f"  {found}; for {scope(choice)}"
     if choice.tuned == "offline" and untuned is not None and untuned.startswith("kernel"):
         yield f"  not taken where nothing was measured: {untuned} is preferred"
+    for step in choice.steps:
+        yield f"  step {step.graph}: {step.name} {{{knobs(step.knobs)}}} workspace {step.workspace_bytes} bytes"
     timed = [each for each in choice.candidates if each.microseconds is not None]
     out = [each for each in choice.candidates if each.microseconds is None]
     for each in timed[:_SHOWN]:

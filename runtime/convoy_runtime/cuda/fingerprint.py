@@ -10,7 +10,7 @@ from typing import Any
 from convoy_runtime.manifest import Graph, kernel_member
 from convoy_runtime.recorder import RecordingError, record
 
-__all__ = ["fingerprint", "kernels_fingerprint"]
+__all__ = ["content_of", "fingerprint", "kernels_fingerprint"]
 
 
 def fingerprint(build: Any) -> str | None:
@@ -33,6 +33,12 @@ def fingerprint(build: Any) -> str | None:
         else:
             digest.update(struct.pack("<cq", b"f", number))
     return digest.hexdigest()
+
+
+def content_of(graph: Graph, build: Any) -> str | None:
+    """What a store knows a graph by that cuDNN may run: its fingerprint and the names of its alternatives, of which a plan may be one."""
+    found = fingerprint(build)
+    return found if found is None else " ".join([found, *(f"[{each.name}]" for each in graph.alternatives)])
 
 
 def kernels_fingerprint(graph: Graph, members: Mapping[str, bytes | memoryview]) -> str:

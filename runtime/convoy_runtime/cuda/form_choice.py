@@ -53,7 +53,7 @@ def form_member(manifest: Manifest, store: PlanStore, options: str, plans: Mappi
 def _content(manifest: Manifest, plans: Mapping[int, Plan]) -> str:
     """What the choice depends on: the code that makes the calls, the kernels, and the plans."""
     code = {name: manifest.files[name].sha256 for name in ("native.so", "kernels.ptx") if name in manifest.files}
-    engines = [[index, plan.report.engine, plan.report.knobs, plan.report.kernel] for index, plan in sorted(plans.items())]
+    engines = [[index, *plan.report.choice] for index, plan in sorted(plans.items())]
     return "program " + json.dumps({"files": code, "plans": engines}, sort_keys=True)
 
 

@@ -17,6 +17,7 @@ from convoy_runtime.timings import part
 
 from ._cudnn import Cudnn, open_cudnn
 from ._driver import Device
+from .alternatives import Alternatives
 from .capture import Captured
 from .form_choice import choose_form, form_member
 from .forms import SERIAL, Arguments, ProgramCapture
@@ -123,7 +124,10 @@ class Instance:
         if cudnn is not None:
             offered = Kernels(self._device, artifact)
             keep.callback(offered.close)
-            self._planner = Planner(cudnn, options, handle=handle, store=self._store, strict=strict, kernels=offered)
+            alternatives = Alternatives(manifest.graphs, self._native)
+            keep.callback(alternatives.close)
+            known: dict[str, Any] = {"store": self._store, "kernels": offered, "alternatives": alternatives}
+            self._planner = Planner(cudnn, options, handle=handle, strict=strict, **known)
             with self._pool(artifact, cudnn, tune) as pool:
                 context = Context(manifest, self._native, self._device, queue, self._planner, tune, progress, pool)
                 finalists = select(context)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from convoy_runtime.manifest import Manifest
 
 from ._cudnn import BackendDescriptor, Cudnn, open_cudnn, version_text
 from ._enums import Attribute, Descriptor, Type
+from .alternatives import Alternatives
 from .options import PlanOptions
 from .plan import PlanReport
 from .planner import Planner
@@ -98,24 +100,26 @@ class OfflinePlanner:
         here. Raises CudnnError when cuDNN refuses a graph itself."""
         store = PlanStore(None, self.scope)
         chosen = (options or PlanOptions()).for_model(manifest)
-        planner = Planner(self._cudnn, chosen, handle=None, device=self._device, store=store)
-        results: list[PlanReport | PlanError] = []
-        members: dict[str, bytes] = {}
-        for index, graph in enumerate(manifest.graphs):
-            if progress is not None:
-                progress(graph.name, index, len(manifest.graphs))
-            if graph.symbol is None:
-                continue  # its kernels run on any GPU
-            build = native.builder(graph.symbol)
-            try:
-                found = planner.plan(graph, build)
-            except PlanError as error:
-                results.append(error)
-                continue
-            plan = replace(found, report=replace(found.report, origin="offline", tuned=OFFLINE))
-            member = planner.member(graph, build, plan)
-            plan.close()
-            results.append(plan.report)
-            if member is not None:
-                members[member[0]] = member[1]
+        with closing(Alternatives(manifest.graphs, native)) as alternatives:
+            planner = Planner(self._cudnn, chosen, handle=None, device=self._device, store=store, alternatives=alternatives)
+            results: list[PlanReport | PlanError] = []
+            members: dict[str, bytes] = {}
+            called = manifest.called_graphs
+            for done, graph in enumerate(manifest.graphs[index] for index in called):
+                if progress is not None:
+                    progress(graph.name, done, len(called))
+                if graph.symbol is None:
+                    continue  # its kernels run on any GPU
+                build = native.builder(graph.symbol)
+                try:
+                    found = planner.plan(graph, build)
+                except PlanError as error:
+                    results.append(error)
+                    continue
+                plan = replace(found, report=replace(found.report, origin="offline", tuned=OFFLINE))
+                member = planner.member(graph, build, plan)
+                plan.close()
+                results.append(plan.report)
+                if member is not None:
+                    members[member[0]] = member[1]
         return OfflinePlans(self.scope.gpu, tuple(results), members)

@@ -32,7 +32,8 @@ class Queue:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A plan that was measured: microseconds a run, alone, or why it is out. `first` is what an untuned load takes."""
+    """A plan that was measured: microseconds a run, alone, or why it is out. `first` is what an untuned load takes. `alternative` is the
+    graph's alternative that runs in place of an engine or a kernel, `steps` what runs its steps."""
 
     engine: int | None
     knobs: dict[str, int]
@@ -41,11 +42,13 @@ class Trial:
     reason: str | None = None
     first: bool = False
     kernel: str | None = None
+    alternative: str | None = None
+    steps: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
-        """What runs: `engine 41`, or `kernel 32x64x2x1`."""
-        return _name(self)
+        """What runs: `engine 41`, `kernel 32x64x2x1`, or `conv2d | bias+relu on engine 28, engine 1`."""
+        return _name(self, self.steps)
 
     def is_of(self, report: PlanReport) -> bool:
         """Whether this is the plan of a report."""
@@ -65,7 +68,8 @@ class PlanReport:
     artifact`, or for either of these `engine and knobs`, made anew, and `offline` before it. `tuned` is the level of work that found it
     (offline, off, quick, full), `trials` what was measured then, best first, and `reference` what their results were compared with.
     `kernel` is the variant of the artifact's kernel that runs in place of an `engine` of cuDNN's; its `origin` is `kernel` when nothing
-    was measured.
+    was measured. `alternative` is the name of the graph's alternative that runs in place of both, on the plans `steps`; its `origin` is
+    `alternative` when nothing was measured and the graph itself has no plan.
     """
 
     graph: str
@@ -83,11 +87,19 @@ class PlanReport:
     trials: tuple[Trial, ...] = ()
     reference: str = ""
     kernel: str | None = None
+    alternative: str | None = None
+    steps: tuple[PlanReport, ...] = ()
 
     @property
     def name(self) -> str:
         """What runs, as of a trial."""
-        return _name(self)
+        return _name(self, [step.name for step in self.steps])
+
+    @property
+    def choice(self) -> list[Any]:
+        """What runs, with its knobs, for comparisons; it can be written as JSON."""
+        steps = [[self.alternative, [step.choice for step in self.steps]]] if self.alternative is not None else []
+        return [self.engine, self.knobs, self.kernel, *steps]
 
     def __str__(self) -> str:
         notes = ", ".join(self.numerical_notes + self.behavior_notes)
@@ -98,14 +110,22 @@ class PlanReport:
     @classmethod
     def of_record(cls, record: Mapping[str, Any], graph: Graph, origin: str, **changes: Any) -> PlanReport:
         """The report that was kept with a plan, for `graph`. Raises TypeError or KeyError when something is missing or too much."""
-        known = {**record, "graph": graph.name, "location": graph.location, "origin": origin, **changes}
+        return cls._read({**record, "graph": graph.name, "location": graph.location, "origin": origin, **changes})
+
+    @classmethod
+    def _read(cls, record: Mapping[str, Any]) -> PlanReport:
+        # Records of graphs that have no alternatives need not speak of them.
+        known = {"alternative": None, "steps": (), **record}
         for name in ("numerical_notes", "behavior_notes", "rejected"):
             known[name] = tuple(known[name])
-        known["trials"] = tuple(Trial(**trial) for trial in known["trials"])
+        known["trials"] = tuple(Trial(**{**trial, "steps": tuple(trial.get("steps", ()))}) for trial in known["trials"])
+        known["steps"] = tuple(step if isinstance(step, PlanReport) else cls._read(step) for step in known["steps"])
         return cls(**{field.name: known.pop(field.name) for field in fields(cls)})
 
 
-def _name(plan: Trial | PlanReport) -> str:
+def _name(plan: Trial | PlanReport, steps: Sequence[str]) -> str:
+    if plan.alternative is not None:
+        return f"{plan.alternative} on {', '.join(steps)}"
     return f"kernel {plan.kernel}" if plan.kernel is not None else f"engine {plan.engine}"
 
 

@@ -1,5 +1,5 @@
 """Turns a graph of the manifest into an execution plan: the one that the store knows, or else a kernel that the artifact prefers, or else
-the first engine configuration of cuDNN's heuristics that the options allow and that finalizes."""
+the first engine configuration of cuDNN's heuristics that the options allow and that finalizes, or else the first of its alternatives."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from convoy_runtime.errors import ArtifactError, CudnnError, PlanError
-from convoy_runtime.manifest import Graph, GraphKernel
+from convoy_runtime.manifest import Graph, GraphKernel, GraphStep
 
 from ._cudnn import BackendDescriptor, Cudnn, version_text
 from ._enums import BehaviorNote
+from .alternatives import Alternatives, StepError
 from .builder import PlanBuilder, WorkspaceTooLarge
 from .configs import Config, config_of, engine_configs, heuristic_configs
 from .errata import erratum_of
-from .fingerprint import fingerprint
+from .fingerprint import content_of
 from .kernels import Kernels
 from .options import PlanOptions
 from .plan import CudnnPlan, Plan, PlanReport
@@ -41,17 +42,20 @@ class Planner(PlanBuilder):
         store: PlanStore | None = None,
         strict: bool = False,
         kernels: Kernels | None = None,
+        alternatives: Alternatives | None = None,
     ) -> None:
         super().__init__(cudnn, options, handle=handle, device=device)
         self.strict = strict
+        self.alternatives = alternatives
         self._store, self._kernels = store, kernels
         #: What the store knows graphs by that were asked about.
         self._contents: dict[Graph, str | None] = {}
 
     def plan(self, graph: Graph, build: Any) -> Plan:
         """The stored plan for `graph`, else, unless `strict`, its first kernel where the artifact prefers that, else the first one of the
-        heuristics. `build` is its native build function, None for a graph that has only kernels. Raises CudnnError when the graph itself is
-        refused and PlanError when nothing takes it, or nothing is stored and that is `strict`."""
+        heuristics, else the first of its alternatives whose steps have plans. `build` is its native build function, None for a graph that
+        has only kernels. Raises CudnnError when the graph itself is refused, and has no alternatives, and PlanError when nothing takes it,
+        or nothing is stored and that is `strict`."""
         rejected: list[str] = []
         prefers_kernel = self._prefers_kernel(graph)
         if (known := self.stored(graph, build, rejected, self._levels(graph))) is not None:
@@ -64,8 +68,15 @@ class Planner(PlanBuilder):
             hint = "`convoy tune` puts plans for this GPU and these options into the artifact; without strict the heuristics are asked"
             raise PlanError(graph=graph.name, location=graph.location, tried=tuple(rejected), hint=hint, strict=True)
         if plan is None and build is not None:
-            with self.operation_graph(graph, build) as operations:
-                plan = next(self.candidates(graph, operations, rejected, self.options.heuristics), None)
+            try:
+                with self.operation_graph(graph, build) as operations:
+                    plan = next(self.candidates(graph, operations, rejected, self.options.heuristics), None)
+            except CudnnError as error:
+                if not graph.alternatives:
+                    raise
+                rejected.append(str(error))
+        if plan is None:
+            plan = next(self.by_alternatives(graph, rejected, self._first_of_step), None)
         if plan is None:
             raise self.no_plan(graph, rejected)
         if self._unavailable is None:
@@ -87,11 +98,7 @@ class Planner(PlanBuilder):
         driver takes; a plan that was made offline says less of another cuDNN than that one's own heuristics do."""
         for record in self._records(graph, build, rejected, levels):
             try:
-                if (variant := record.report.get("kernel")) is not None:
-                    return self._restore_kernel(graph, record, variant)
-                if text := self._text(record):
-                    return self._restore(graph, record, text)
-                return self._rebuild(graph, build, record, rejected)
+                return self._from_record(graph, build, record, rejected)
             except (ArtifactError, CudnnError, WorkspaceTooLarge, TypeError, KeyError, ValueError) as error:
                 rejected.append(f"{_origin(record, 'plan')}: {error}")
         return None
@@ -111,7 +118,7 @@ class Planner(PlanBuilder):
         """What the store knows a graph by. Planning one asks several times, and recording its build function takes a while."""
         if graph not in self._contents:
             if build is not None:
-                self._contents[graph] = fingerprint(build)
+                self._contents[graph] = content_of(graph, build)
             elif self._kernels is not None:
                 self._contents[graph] = self._kernels.content(graph)
         return self._contents.get(graph)
@@ -148,6 +155,40 @@ class Planner(PlanBuilder):
     def _levels(self, graph: Graph) -> Sequence[str]:
         """The levels of work whose plans go before a kernel: what was planned offline was not measured either."""
         return LEVELS[1:] if self._prefers_kernel(graph) else LEVELS
+
+    def _from_record(self, graph: Graph, build: Any, record: Record, rejected: list[str]) -> Plan | None:
+        """The plan of a record of the store; None, with the reason in `rejected`, when it has to be made anew and cannot be."""
+        if record.report.get("alternative") is not None:
+            return self._restore_alternative(graph, record, rejected)
+        if (variant := record.report.get("kernel")) is not None:
+            return self._restore_kernel(graph, record, variant)
+        if text := self._text(record):
+            return self._restore(graph, record, text)
+        return self._rebuild(graph, build, record, rejected)
+
+    def _restore_alternative(self, graph: Graph, record: Record, rejected: list[str]) -> Plan:
+        assert self._store is not None
+        name, alternatives = str(record.report["alternative"]), self.alternatives
+        alternative = next((each for each in graph.alternatives if each.name == name), None)
+        if alternative is None or alternatives is None:
+            message = (
+                f"alternative {name}: expected one of the artifact, got {', '.join(each.name for each in graph.alternatives) or 'none'}"
+            )
+            raise ValueError(message)
+        plans = []
+        texts = alternatives.texts(alternative, record.plan)
+        for step, text, report in zip(alternative.steps, texts, record.report["steps"], strict=True):
+            inner, build = alternatives.graph(step)
+            plan = self._from_record(inner, build, replace(record, plan=text, report=report), rejected)
+            if plan is None:
+                message = f"alternative {name}: step {inner.name}: {rejected[-1]}"
+                raise ValueError(message)
+            plans.append(alternatives.own(plan))
+        found = alternatives.plan(graph, alternative, plans)
+        self._check_workspace(found.report.workspace_bytes)
+        origin = _origin(record, "plan" if self._store.fits(record) else "engine and knobs")
+        changes = {"workspace_bytes": found.report.workspace_bytes, "steps": found.report.steps}
+        return replace(found, report=PlanReport.of_record(record.report, graph, origin, **changes))
 
     def _restore(self, graph: Graph, record: Record, text: str) -> Plan:
         report = PlanReport.of_record(record.report, graph, _origin(record, "plan"))
@@ -222,6 +263,22 @@ class Planner(PlanBuilder):
                     yield plan
             if pool is not None and later:
                 yield from self._built(graph, later, rejected, pool, progress)
+
+    def by_alternatives(
+        self, graph: Graph, rejected: list[str], plan_of: Callable[[GraphStep], Plan], limit: int | None = None
+    ) -> Iterator[Plan]:
+        """`Alternatives.plans` with workspaces that the options and the device allow."""
+        if self.alternatives is not None:
+            yield from self.alternatives.plans(graph, rejected, plan_of, self._check_workspace, limit)
+
+    def _first_of_step(self, step: GraphStep) -> Plan:
+        """What a step runs on where nothing is measured."""
+        assert self.alternatives is not None
+        graph, build = self.alternatives.graph(step)
+        try:
+            return self.alternatives.own(self.plan(graph, build))
+        except (CudnnError, PlanError) as error:
+            raise StepError.of(graph, error) from error
 
     def _kernel_plans(self, graph: Graph, rejected: list[str]) -> Iterator[Plan]:
         if self._kernels is None or not graph.kernels:

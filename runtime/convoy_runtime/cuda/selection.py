@@ -60,7 +60,7 @@ def select(context: Context) -> dict[int, list[Plan]]:
     """Plans of each graph that is called, by its index, best first: one, or several that tuning found to be equally good. What is tuned
     is stored at once, so that an interrupt loses nothing. Raises what planning and tuning raise."""
     manifest, planner, tune = context.manifest, context.planner, context.tune
-    used = {index: manifest.graphs[index] for index in dict.fromkeys(site.graph for site in manifest.calls)}
+    used = {index: manifest.graphs[index] for index in manifest.called_graphs}
     graphs = {index: (graph, context.native.builder(graph.symbol)) for index, graph in used.items()}
     # What is stored will do when as much work went into it.
     tuned = None if tune == "off" else LEVELS[LEVELS.index(tune) :]

@@ -7,27 +7,29 @@ captured in a CUDA graph over more buffers than the L2 cache holds, and all are 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from itertools import islice
 from statistics import median
 from typing import Any, Final
 
-import numpy as np
+from convoy_runtime.errors import CudaError, CudnnError, PlanError
+from convoy_runtime.manifest import Graph, GraphStep
 
-from convoy_runtime.errors import CudaError, CudnnError
-from convoy_runtime.manifest import Graph
-
+from ._cudnn import BackendDescriptor
 from ._driver import Device
-from .accuracy import exact_plan, median_of, mismatch
+from .accuracy import exact_plan
+from .alternatives import StepError
 from .build_pool import BuildPool
 from .builder import no_memory_for
+from .candidates import Candidate, Reference, judge, ranked, reference_of
 from .capture import Captured, Stopwatch, finished
 from .cold_runs import capture_cold_runs
-from .plan import Plan, PlanReport, Queue, Trial
+from .plan import Plan, PlanReport, Queue
 from .planner import Planner
 from .scratch import Scratch
+from .store import LEVELS
 
 __all__ = ["TUNE_LEVELS", "Level", "Tuner"]
 
@@ -35,20 +37,31 @@ __all__ = ["TUNE_LEVELS", "Level", "Tuner"]
 @dataclass(frozen=True, slots=True)
 class Level:
     """How much to measure: how many plans of each source (`Planner.candidates`) are built at most, over how many rounds they are timed,
-    whether kernels are compiled in a pool of processes, whose start takes longer than a few kernels, and how often the knobs of the best
-    plans are turned."""
+    whether kernels are compiled in a pool of processes, whose start takes longer than a few kernels, how often the knobs of the best
+    plans are turned, how many of a graph's alternatives are tried (None: all), and whether one is given up of which a step alone takes as
+    long as the graph's best plan."""
 
     name: str
     sources: tuple[tuple[str, int], ...]
     rounds: int
     processes: bool
     turns: int
+    alternatives: int | None
+    gives_up: bool
 
 
 _ALL: Final = 1000
 TUNE_LEVELS: Final = {
-    "quick": Level("quick", (("A", 8), ("precompiled", _ALL)), 3, processes=False, turns=0),
-    "full": Level("full", (("A", _ALL), ("B", _ALL), ("FALLBACK", _ALL), ("engines", _ALL)), 7, processes=True, turns=3),
+    "quick": Level("quick", (("A", 8), ("precompiled", _ALL)), 3, processes=False, turns=0, alternatives=1, gives_up=True),
+    "full": Level(
+        "full",
+        (("A", _ALL), ("B", _ALL), ("FALLBACK", _ALL), ("engines", _ALL)),
+        7,
+        processes=True,
+        turns=3,
+        alternatives=None,
+        gives_up=False,
+    ),
 }
 
 #: A plan this much slower than the best one, or this many microseconds, is not among those that the whole program decides between: between
@@ -65,21 +78,6 @@ _CROWD, _ROUNDS_OF_A_CROWD = 16, 3
 #: A plan that takes this many times the best one's first time is not timed again. That time has the host's part in it.
 _HOPELESS = 3
 _HOST_MICROSECONDS = 100.0
-#: Fewer plans than this have no meaningful median.
-_FEW = 3
-
-
-@dataclass(slots=True)
-class _Candidate:
-    plan: Plan
-    first: bool
-    results: list[np.ndarray] | None = None
-    microseconds: float | None = None
-    reason: str | None = None
-
-    def trial(self) -> Trial:
-        report = self.plan.report
-        return Trial(report.engine, report.knobs, report.workspace_bytes, self.microseconds, self.reason, self.first, report.kernel)
 
 
 def _has_cheap_knobs(report: PlanReport) -> bool:
@@ -99,15 +97,15 @@ class Tuner:
         graph itself is refused, PlanError when no plan is left, CudaError when the device has no memory for the graph's tensors."""
         rejected: list[str] = []
         with ExitStack() as stack:
-            operations = None if build is None else stack.enter_context(self._planner.operation_graph(graph, build))
+            operations = self._operations(graph, build, rejected, stack)
             seen: set[tuple[object, ...]] = set()
             plans = self._plans(graph, operations, rejected, seen, progress)
-            candidates = [_Candidate(plan, first=index == 0) for index, plan in enumerate(plans)]
-            if not candidates:
+            candidates = [Candidate(plan, first=index == 0) for index, plan in enumerate(plans)]
+            if not candidates and not graph.alternatives:
                 raise self._planner.no_plan(graph, rejected)
             kept: set[int] = set()
             plan = None if operations is None else exact_plan(self._planner, graph, operations)
-            exact = [] if plan is None else [_Candidate(plan, first=False)]
+            exact = [] if plan is None else [Candidate(plan)]
 
             def close() -> None:
                 for candidate in [*candidates, *exact]:
@@ -126,31 +124,92 @@ class Tuner:
             for candidate in [*candidates, *exact]:
                 if candidate.reason is None:
                     self._try(graph, candidate, scratch, watch)
-            reference, expected = _compare(graph, candidates, exact)
+            reference = reference_of(graph, candidates, exact)
+            judge(graph, candidates, reference)
             self._time(graph, candidates, scratch, watch, stack)
             for turn in range(0 if operations is None else self.level.turns):
                 progress(f"knobs of {graph.name}, turn {turn + 1}")
-                best = _ranked(candidates)[:_FINALISTS]
-                parents = [each.plan for each in _ranked(candidates) if _has_cheap_knobs(each.plan.report)]
+                best = ranked(candidates)[:_FINALISTS]
+                parents = [each.plan for each in ranked(candidates) if _has_cheap_knobs(each.plan.report)]
                 new = [each for parent in parents[:_PARENTS] for each in self._planner.neighbours(graph, operations, parent, seen)]
-                turned = [_Candidate(plan, first=False) for plan in new]
+                turned = [Candidate(plan) for plan in new]
                 candidates += turned
-                self._check(graph, turned, (reference, expected), scratch, watch)
+                self._check(graph, turned, reference, scratch, watch)
                 before = best[0].microseconds if best else None
                 self._time(graph, [*best, *turned], scratch, watch, stack)
-                if before is None or (_ranked(candidates)[0].microseconds or 0.0) > before * _WORTH_A_TURN:
+                if before is None or (ranked(candidates)[0].microseconds or 0.0) > before * _WORTH_A_TURN:
                     break
-            ranked = _ranked(candidates)
-            if not ranked:
+            best = ranked(candidates)[:_FINALISTS]
+            if composed := [Candidate(plan, first=not candidates) for plan in self._by_alternatives(graph, best, rejected, progress)]:
+                candidates += composed
+                # Temporaries lie in workspaces, so these are larger.
+                scratch = self._scratch(graph, [*best, *composed])
+                stack.callback(scratch.close)
+                reference = self._check(graph, composed, reference, scratch, watch)
+                self._time(graph, [*best, *composed], scratch, watch, stack)
+            found = ranked(candidates)
+            if not found:
                 raise self._planner.no_plan(graph, [*rejected, *(str(each.trial()) for each in candidates)])
-            trials = (*(each.trial() for each in ranked), *(each.trial() for each in candidates if each.microseconds is None))
-            fastest = ranked[0].microseconds or 0.0
+            trials = (*(each.trial() for each in found), *(each.trial() for each in candidates if each.microseconds is None))
+            fastest = found[0].microseconds or 0.0
             limit = max(fastest * _CLOSE, fastest + _CLOSE_MICROSECONDS)
-            close_calls = [each for each in ranked[:_FINALISTS] if (each.microseconds or 0.0) <= limit]
+            close_calls = [each for each in found[:_FINALISTS] if (each.microseconds or 0.0) <= limit]
             kept.update(id(each.plan) for each in close_calls)
-            said: dict[str, Any] = {"origin": "tuning", "trials": trials, "rejected": tuple(rejected), "reference": reference}
+            said: dict[str, Any] = {"origin": "tuning", "trials": trials, "rejected": tuple(rejected), "reference": reference.name}
             reports = [replace(each.plan.report, tuned=self.level.name, **said) for each in close_calls]
             return [replace(each.plan, report=report) for each, report in zip(close_calls, reports, strict=True)]
+
+    def _operations(self, graph: Graph, build: Any, rejected: list[str], stack: ExitStack) -> BackendDescriptor | None:
+        """The graph's operation graph; None when it has only kernels, or only its alternatives are left."""
+        if build is None:
+            return None
+        try:
+            return stack.enter_context(self._planner.operation_graph(graph, build))
+        except CudnnError as error:
+            if not graph.alternatives:
+                raise
+            rejected.append(str(error))
+            return None
+
+    def _by_alternatives(self, graph: Graph, best: list[Candidate], rejected: list[str], progress: Callable[[str], None]) -> Iterator[Plan]:
+        """Plans of the graph's alternatives, on the best plans of their steps. `best` are the graph's own plans."""
+        fastest = best[0].microseconds if best and self.level.gives_up else None
+
+        def plan_of(step: GraphStep) -> Plan:
+            plan = self._step(step, progress)
+            alone = plan.report.trials[0].microseconds if plan.report.trials else None
+            if fastest is not None and alone is not None and alone >= fastest:
+                message = f"step {plan.report.graph} alone takes {alone:.2f} us, the whole graph {fastest:.2f} us"
+                raise StepError(message)
+            return plan
+
+        return self._planner.by_alternatives(graph, rejected, plan_of, self.level.alternatives)
+
+    def _step(self, step: GraphStep, progress: Callable[[str], None]) -> Plan:
+        """The best plan of a step's graph, which may be a step of many graphs, and is tuned once. Raises StepError."""
+        alternatives = self._planner.alternatives
+        assert alternatives is not None
+        found = alternatives.tuned.get(step.graph)
+        if found is None:
+            graph, build = alternatives.graph(step)
+            try:
+                plan = self._planner.stored(graph, build, [], LEVELS[LEVELS.index(self.level.name) :])
+                if plan is None:
+                    plan, *others = self.tune(graph, build, progress)
+                    for other in others:
+                        other.close()
+                    self._planner.keep(graph, build, plan)
+                found = alternatives.own(plan)
+            except (CudnnError, PlanError) as error:
+                found = str(StepError.of(graph, error))
+            except CudaError as error:
+                if not error.out_of_memory:
+                    raise
+                found = str(StepError.of(graph, error))
+            alternatives.tuned[step.graph] = found
+        if isinstance(found, str):
+            raise StepError(found)
+        return found
 
     def _plans(
         self, graph: Graph, operations: Any, rejected: list[str], seen: set[tuple[object, ...]], progress: Callable[[str], None]
@@ -168,7 +227,7 @@ class Tuner:
         order = ["engines" if source == "precompiled" else source for source, _ in sources]
         return sorted(plans, key=lambda plan: (order.index(plan.report.heuristic), plan.report.rank))
 
-    def _scratch(self, graph: Graph, candidates: list[_Candidate]) -> Scratch:
+    def _scratch(self, graph: Graph, candidates: list[Candidate]) -> Scratch:
         """Memory for the candidates; those whose workspaces there is none for are out."""
         while True:
             size = max((each.plan.report.workspace_bytes for each in candidates if each.reason is None), default=0)
@@ -181,19 +240,22 @@ class Tuner:
                     if each.plan.report.workspace_bytes == size:
                         each.reason = no_memory_for(size)
 
-    def _check(
-        self, graph: Graph, candidates: list[_Candidate], reference: tuple[str, list[np.ndarray]], scratch: Scratch, watch: Stopwatch
-    ) -> None:
-        """Tries candidates that came later, one after another."""
+    def _check(self, graph: Graph, candidates: list[Candidate], reference: Reference, scratch: Scratch, watch: Stopwatch) -> Reference:
+        """Tries candidates that came later, one after another, and gives what they were compared with: `reference`, or one another where
+        that has nothing."""
         for each in candidates:
-            if each.plan.report.workspace_bytes > scratch.workspace_bytes:
+            if each.reason is None and each.plan.report.workspace_bytes > scratch.workspace_bytes:
                 each.reason = "needs more workspace than all others"
-                continue
-            self._try(graph, each, scratch, watch)
-            if each.results is not None:
-                _drop([each], [_wrong(graph, reference[1], each)], reference[0])
+            if each.reason is None:
+                self._try(graph, each, scratch, watch)
+                if reference.outputs:
+                    judge(graph, [each], reference)
+        if not reference.outputs:
+            reference = reference_of(graph, candidates, [])
+            judge(graph, candidates, reference)
+        return reference
 
-    def _try(self, graph: Graph, candidate: _Candidate, scratch: Scratch, watch: Stopwatch) -> None:
+    def _try(self, graph: Graph, candidate: Candidate, scratch: Scratch, watch: Stopwatch) -> None:
         """One run, whose result is kept, because first runs may load code, which no capture allows; and one that is timed, roughly."""
         size = candidate.plan.report.workspace_bytes
         try:
@@ -214,8 +276,8 @@ class Tuner:
                 raise
             candidate.reason = f"cannot be launched: {error.name}"
 
-    def _time(self, graph: Graph, candidates: list[_Candidate], scratch: Scratch, watch: Stopwatch, stack: ExitStack) -> None:
-        racing: list[tuple[_Candidate, Captured, int]] = []
+    def _time(self, graph: Graph, candidates: list[Candidate], scratch: Scratch, watch: Stopwatch, stack: ExitStack) -> None:
+        racing: list[tuple[Candidate, Captured, int]] = []
         right = [each for each in candidates if each.reason is None]
         limit = _HOPELESS * min((each.microseconds or 0.0 for each in right), default=0.0) + _HOST_MICROSECONDS
         for candidate in right:
@@ -238,42 +300,3 @@ class Tuner:
                 return
             racing.sort(key=lambda each: each[0].microseconds or 0.0)
             racing = racing[: max(_FINALISTS, len(racing) // 2)]
-
-
-def _ranked(candidates: list[_Candidate]) -> list[_Candidate]:
-    return sorted((each for each in candidates if each.microseconds is not None), key=lambda each: each.microseconds or 0.0)
-
-
-def _compare(graph: Graph, candidates: list[_Candidate], exact: list[_Candidate]) -> tuple[str, list[np.ndarray]]:
-    """Drops candidates whose results are wrong, and says what they were compared with: the result of the exact plan, if it ran and another
-    engine agrees with it, or there are too few plans for a median; else their median. Results are not kept but that one."""
-    ran = [each for each in candidates if each.results is not None]
-    for judge in exact:
-        if judge.results is not None:
-            engine = judge.plan.report.engine
-            wrong = [_wrong(graph, judge.results, each) for each in ran]
-            others = [reason for reason, each in zip(wrong, ran, strict=True) if each.plan.report.engine != engine]
-            if None in others or len(ran) < _FEW:
-                return _drop(ran, wrong, f"engine {engine}, which adds up in float32"), judge.results
-    if not ran:
-        return "", []
-    middle = median_of([each.results or [] for each in ran])
-    return _drop(ran, [_wrong(graph, middle, each) for each in ran], f"the median of {len(ran)} plans"), middle
-
-
-def _wrong(graph: Graph, expected: list[np.ndarray], candidate: _Candidate) -> tuple[int, str] | None:
-    """The first output of a candidate that is not what was expected, and by how much."""
-    dtypes = [tensor.dtype for tensor in graph.tensors if tensor.role == "output"]
-    for position, (ours, theirs, dtype) in enumerate(zip(expected, candidate.results or [], dtypes, strict=True)):
-        if (difference := mismatch(ours, theirs, dtype)) is not None:
-            return position, difference
-    return None
-
-
-def _drop(ran: list[_Candidate], wrong: list[tuple[int, str] | None], reference: str) -> str:
-    for candidate, found in zip(ran, wrong, strict=True):
-        candidate.results = None
-        if found is not None:
-            candidate.microseconds = None
-            candidate.reason = f"output {found[0]} differs from that of {reference}, {found[1]}"
-    return reference

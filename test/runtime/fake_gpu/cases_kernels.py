@@ -286,7 +286,7 @@ def test_what_is_told_of_kernels(write: Write, capsys: pytest.CaptureFixture[str
     assert "     2x run by a kernel of the artifact, or cuDNN where tuning finds it faster\n" in explained
     assert "     1x run by a kernel of the artifact, because cuDNN takes no such graph\n     1x run by cuDNN\n" in explained
     assert "      run by a kernel of the artifact, because cuDNN takes no such graph: wrong\n" in explained
-    assert re.search(r"^conv +2 +convolution add relu +slow fast +model\.py:9$", tell("inspect", path), re.MULTILINE)
+    assert re.search(r"^conv +2 +convolution add relu +slow fast +- +model\.py:9$", tell("inspect", path), re.MULTILINE)
     texts = [f"// {kernel_member(each.name)}\n{ptx(each).decode()}" for each in (SLOW, FAST, WRONG)]
     assert tell("inspect", path, "--ptx") == "".join(texts)
     assert tell("inspect", path, "--ptx", "--graph", "conv") == "".join(texts[:2])

@@ -1,6 +1,7 @@
 // A cuDNN that computes nothing, for the tests of the executor: descriptors keep what they are given, and executing a plan copies the
 // first tensor of its variant pack to the last one by the driver of libcuda.c, 16 bytes, in the order of the handle's stream. It counts
 // what is alive. Heuristics offer two engines, or as many of the first six as a test says; the engines differ:
+// A graph of four tensors may be told to take longer than one of fewer.
 //   40 cannot be built, 41 copies twice, 42 six times, 43 copies the wrong bytes, 44 writes more than 16, 45 fails, 46 and 47, which compile, copy once.
 
 #include <stdint.h>
@@ -29,7 +30,7 @@ int cuMemsetD8Async(uintptr_t to, unsigned char value, size_t size, void *stream
 
 static int alive, created, handles, executed, failing, offered = 2;
 static int64_t large = 512;
-static int exact = -1, knobs;
+static int exact = -1, knobs, whole, refused;
 
 /// What tests ask and set.
 int fake_alive(void) { return alive; }
@@ -43,6 +44,10 @@ void fake_exact(int engine) { exact = engine - 40; }
 /// Gives engine 42 a knob (TILE_SIZE) from 0 to 3: with 0 it copies six times, with 1 once, with 2 it cannot be built, with 3 it copies the
 /// wrong bytes.
 void fake_knobs(int there) { knobs = there; }
+/// How many times more graphs of four tensors copy than others, or fewer, but once at least.
+void fake_whole(int copies) { whole = copies; }
+/// Heuristics offer nothing for graphs of so many operations.
+void fake_refuse(int operations) { refused = operations; }
 /// The workspace of engine 41, in bytes; it uses 512.
 void fake_workspace(int64_t bytes) { large = bytes; }
 
@@ -135,11 +140,15 @@ int cudnnBackendGetAttribute(Descriptor *descriptor, int name, int type, int64_t
   char plan[64];
   (void)type;
   switch (name) {
-  case 202: // ENGINEHEUR_RESULTS
+  case 202: { // ENGINEHEUR_RESULTS, of the operations (801) of a graph (201)
+    Descriptor *graph = *(Descriptor **)descriptor->values[find(descriptor, 201)];
+    if (graph->counts[find(graph, 801)] == refused)
+      return *count = 0, OK;
     *count = offered;
     for (int i = 0; i < limit && i < offered; ++i)
       ((Descriptor **)out)[i]->index = i;
     return OK;
+  }
   case 301: // ENGINECFG_ENGINE and below: what the configuration is, its engine is.
   case 300:
     (*(Descriptor **)out)->index = descriptor->index;
@@ -195,16 +204,18 @@ int cudnnBackendExecute(Handle *handle, Descriptor *plan, Descriptor *pack) {
   if (failing)
     return failing;
   int at = find(pack, 1001), workspace = find(pack, 1003);
-  if (plan->kind != PLAN || !plan->final || pack->kind != VARIANT_PACK || !pack->final || workspace < 0 || pack->counts[at] != 4)
+  if (plan->kind != PLAN || !plan->final || pack->kind != VARIANT_PACK || !pack->final || workspace < 0 || pack->counts[at] < 3)
     return BAD_PARAM;
-  uintptr_t *pointers = pack->values[at];
+  uintptr_t *pointers = pack->values[at], last = pointers[pack->counts[at] - 1];
   ++executed;
   // The workspace has to be memory of the device as well.
   if (cuMemsetD8Async(*(uintptr_t *)pack->values[workspace], 0, 512, handle->stream) || plan->index == 5)
     return EXECUTION_FAILED;
   int copies = plan->index == 2 ? (plan->knob ? 1 : 6) : plan->index < 2 ? 2 : 1;
+  if (pack->counts[at] == 4)
+    copies = copies + whole > 1 ? copies + whole : 1;
   for (int i = 0; i < copies; ++i)
-    if (cuMemcpyDtoDAsync(pointers[3], pointers[plan->index == 3 || plan->knob == 3], 16, handle->stream))
+    if (cuMemcpyDtoDAsync(last, pointers[plan->index == 3 || plan->knob == 3], 16, handle->stream))
       return EXECUTION_FAILED;
-  return plan->index == 4 && cuMemsetD8Async(pointers[3] + 16, 0, 16, handle->stream) ? EXECUTION_FAILED : OK;
+  return plan->index == 4 && cuMemsetD8Async(last + 16, 0, 16, handle->stream) ? EXECUTION_FAILED : OK;
 }

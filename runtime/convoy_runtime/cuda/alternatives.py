@@ -1,0 +1,159 @@
+"""Alternatives of graphs (`manifest.GraphAlternative`) as plans: those of their steps, run one after another."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from convoy_runtime._native import NativeLibrary
+from convoy_runtime.errors import DeviceError, PlanError
+from convoy_runtime.manifest import Graph, GraphAlternative, GraphStep
+
+from .builder import WorkspaceTooLarge
+from .fingerprint import fingerprint
+from .memory import ALIGNMENT
+from .plan import Plan, PlanReport, Queue
+
+__all__ = ["AlternativePlan", "Alternatives", "StepError"]
+
+
+class StepError(Exception):
+    """A step of an alternative has no plan, or none that is worth having; the text says why."""
+
+    @classmethod
+    def of(cls, graph: Graph, error: DeviceError) -> StepError:
+        """Because planning or tuning its graph failed."""
+        tried = "; ".join(error.tried) or "the heuristics offered no engine" if isinstance(error, PlanError) else str(error)
+        return cls(f"step {graph.name}: {tried}")
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """What an alternative runs: a plan of each step's graph, whose fingerprint is in `contents`. A temporary lies at its offset in the
+    workspace, the steps' own workspace behind them, at `shared`."""
+
+    alternative: GraphAlternative
+    graphs: tuple[Graph, ...]
+    contents: tuple[str | None, ...]
+    plans: tuple[Plan, ...]
+    offsets: tuple[int, ...]
+    shared: int
+
+
+@dataclass(frozen=True, slots=True)
+class AlternativePlan(Plan):
+    """Runs the steps of an alternative in their order. It lives as long as the `Alternatives` that it came from. Its text is JSON: the
+    fingerprint of each step's graph and the text of its plan."""
+
+    steps: Steps
+
+    @property
+    def code(self) -> object:
+        return self.steps
+
+    def enqueue(
+        self, queue: Queue, graph: Graph, pointers: Sequence[int], workspace: int, *, call: int | None = None, location: str | None = None
+    ) -> None:
+        steps = self.steps
+        temporaries = [workspace + offset for offset in steps.offsets]
+        for temporary, pointer in zip(steps.alternative.temporaries, temporaries, strict=True):
+            if temporary.zeros and temporary.bytes:
+                queue.driver.call("cuMemsetD8Async", pointer, 0, temporary.bytes, queue.stream)
+        places = [*pointers, *temporaries]
+        for step, inner, plan in zip(steps.alternative.steps, steps.graphs, steps.plans, strict=True):
+            tensors = [places[place] for place in step.tensors]
+            plan.enqueue(queue, inner, tensors, workspace + steps.shared, call=call, location=location)
+
+    def text(self) -> str:
+        pairs = zip(self.steps.contents, self.steps.plans, strict=True)
+        return json.dumps([{"graph": content, "plan": plan.text()} for content, plan in pairs])
+
+    def close(self) -> None:
+        pass
+
+
+class Alternatives:
+    """The alternatives of a program's graphs, and the plans that their steps run on: `close` destroys them, and nothing that was captured
+    from them may run afterwards."""
+
+    def __init__(self, graphs: Sequence[Graph], native: NativeLibrary) -> None:
+        self._graphs, self._native = graphs, native
+        self._plans: list[Plan] = []
+        #: What tuning found for graphs that are steps, by their places in the manifest: a plan, or why there is none.
+        self.tuned: dict[int, Plan | str] = {}
+
+    def graph(self, step: GraphStep) -> tuple[Graph, Any]:
+        """The graph of a step, without alternatives of its own, and its native build function."""
+        graph = self._graphs[step.graph]
+        return replace(graph, alternatives=()), self._native.builder(graph.symbol)
+
+    def own(self, plan: Plan) -> Plan:
+        """Takes a step's plan: it is closed by `close` alone."""
+        self._plans.append(plan)
+        return plan
+
+    def plan(self, graph: Graph, alternative: GraphAlternative, plans: Sequence[Plan], rejected: Sequence[str] = ()) -> AlternativePlan:
+        """`alternative` of `graph` on these plans of its steps, which `own` has taken."""
+        graphs, builds = zip(*map(self.graph, alternative.steps), strict=True)
+        offsets, end = [], 0
+        for temporary in alternative.temporaries:
+            offsets.append(end)
+            end += -(-temporary.bytes // ALIGNMENT) * ALIGNMENT
+        steps = Steps(alternative, graphs, tuple(map(fingerprint, builds)), tuple(plans), tuple(offsets), end)
+        reports = tuple(replace(plan.report, trials=(), rejected=(), reference="") for plan in plans)
+        report = PlanReport(
+            graph=graph.name, location=graph.location, engine=None, knobs={}, alternative=alternative.name, steps=reports,
+            numerical_notes=_union(each.numerical_notes for each in reports),
+            behavior_notes=_union(each.behavior_notes for each in reports),
+            workspace_bytes=end + max(each.workspace_bytes for each in reports), heuristic="alternatives",
+            rank=graph.alternatives.index(alternative), rejected=tuple(rejected), origin="alternative",
+        )  # fmt: skip
+        return AlternativePlan(report, steps)
+
+    def plans(
+        self,
+        graph: Graph,
+        rejected: list[str],
+        plan_of: Callable[[GraphStep], Plan],
+        check_workspace: Callable[[int], None],
+        limit: int | None = None,
+    ) -> Iterator[AlternativePlan]:
+        """The first `limit` alternatives of `graph`, each on the plans that `plan_of` has for its steps; why one has none is added to
+        `rejected`. `plan_of` raises StepError, and has `own` take its plans; `check_workspace` raises WorkspaceTooLarge."""
+        for alternative in graph.alternatives[:limit]:
+            try:
+                # Later steps first: those are pointwise operations, which are planned quickly and are steps of many graphs.
+                plans = [plan_of(step) for step in reversed(alternative.steps)][::-1]
+                found = self.plan(graph, alternative, plans, rejected)
+                check_workspace(found.report.workspace_bytes)
+            except (StepError, WorkspaceTooLarge) as error:
+                rejected.append(f"alternative {alternative.name}: {error}")
+                continue
+            yield found
+
+    def texts(self, alternative: GraphAlternative, text: str) -> list[str]:
+        """The text of each step's plan, out of that of a plan of `alternative`. Raises ValueError when it is of other graphs, KeyError and
+        TypeError when it is no such text."""
+        found = json.loads(text)
+        if len(found) != len(alternative.steps):
+            message = f"alternative {alternative.name}: expected plans of {len(alternative.steps)} steps, got {len(found)}"
+            raise ValueError(message)
+        for step, each in zip(alternative.steps, found, strict=True):
+            graph, build = self.graph(step)
+            if each["graph"] is None or each["graph"] != fingerprint(build):
+                message = f"alternative {alternative.name}: expected a plan of step {graph.name}, got one of another graph"
+                raise ValueError(message)
+        return [str(each["plan"]) for each in found]
+
+    def close(self) -> None:
+        """Destroys the plans of all steps."""
+        for plan in self._plans:
+            plan.close()
+        self._plans.clear()
+        self.tuned.clear()
+
+
+def _union(notes: Any) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(note for each in notes for note in each))

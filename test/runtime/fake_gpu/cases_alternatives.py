@@ -1,0 +1,321 @@
+"""Alternatives of a graph beside the cuDNN of libcudnn.c: tuned, compared, kept, and refused. A graph of four tensors is the whole,
+`product` and `rest` are its two steps, of three each; all copy their first tensor."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from fake_gpu.fixtures import FAKE, conv_manifest, zeros
+
+import convoy_runtime
+from convoy.artifact import write_artifact
+from convoy.cli.main import main as convoy
+from convoy_runtime import PlanError
+from convoy_runtime._native import load_native
+from convoy_runtime.artifact import WEIGHTS, open_artifact
+from convoy_runtime.cuda.device_properties import main as describe
+from convoy_runtime.cuda.executor import CudaProgram
+from convoy_runtime.cuda.options import PlanOptions
+from convoy_runtime.cuda.plan import PlanReport
+from convoy_runtime.inspection import offline_planner
+from convoy_runtime.manifest import Call, Graph, GraphAlternative, GraphStep, GraphTemporary, Manifest
+
+X = np.arange(1 * 64 * 56 * 56, dtype=np.float16).reshape(1, 64, 56, 56)
+Write = Callable[..., Path]
+
+#: x, w, b, y are tensors 0 to 3; graphs 1 and 2 are the steps, graph 3 is refused.
+SPLIT = GraphAlternative("product | rest", (GraphStep(1, (0, 1, 4)), GraphStep(2, (4, 2, 3))), (GraphTemporary(16),))
+#: Each step is right, but the second one takes w where it should take what the first one made.
+WRONG = replace(SPLIT, name="wrong", steps=(SPLIT.steps[0], GraphStep(2, (1, 2, 3))))
+REFUSED = GraphAlternative("refused", (GraphStep(3, (0, 1, 3)),))
+ZEROS = GraphAlternative("zeros", (GraphStep(1, (4, 1, 3)),), (GraphTemporary(16, zeros=True),))
+
+
+def manifest_of(*alternatives: GraphAlternative, calls: int = 1, **changes: Any) -> Manifest:
+    """Of alternatives.c; `changes` are fields of the graph that is called."""
+    manifest = conv_manifest(alternatives=alternatives, **changes)
+    (whole,) = manifest.graphs
+    steps = [
+        Graph(name, f"{name}_build", (name,), "model.py:9", (whole.tensors[0], whole.tensors[1], replace(whole.tensors[3], uid=3)))
+        for name in ("product", "rest", "refused")
+    ]
+    more = (replace(whole, name="other"),) * (calls - 1)
+    sites = tuple(Call(index and 3 + index, "model.py:12") for index in range(calls))
+    return replace(manifest, graphs=(whole, *steps, *more), calls=sites)
+
+
+@pytest.fixture
+def write(tmp_path: Path, compile_c: Callable[..., bytes], fake_cudnn: ctypes.CDLL) -> Iterator[Write]:
+    """Writes the artifact of alternatives.c with these alternatives."""
+
+    def one(*alternatives: GraphAlternative, flags: tuple[str, ...] = (), **changes: Any) -> Path:
+        manifest = manifest_of(*alternatives, **changes)
+        path = tmp_path / "alternatives.convoy"
+        write_artifact(path, manifest, {"native.so": compile_c("fake_gpu/alternatives.c", *flags)}, zeros(manifest))
+        return path
+
+    fake_cudnn.fake_offer(6)
+    gc.collect()
+    before = FAKE.fake_allocated()
+    yield one
+    fake_cudnn.fake_offer(2)
+    fake_cudnn.fake_whole(0)
+    fake_cudnn.fake_refuse(0)
+    gc.collect()
+    assert (fake_cudnn.fake_alive(), fake_cudnn.fake_handles(), FAKE.fake_allocated()) == (0, 0, before)
+
+
+def load(path: Path, **options: Any) -> tuple[PlanReport, ...]:
+    """The reports of a program that computes what it has to."""
+    with convoy_runtime.load(path, **{"plan_cache": False, "poison": True, **options}) as program:
+        assert isinstance(program, CudaProgram)
+        np.testing.assert_array_equal(program.run_numpy(X)[0].reshape(-1)[:8], X.reshape(-1)[:8])
+        return program.plans
+
+
+def test_a_split_form_wins_when_its_steps_are_faster(write: Write, fake_cudnn: ctypes.CDLL) -> None:
+    fake_cudnn.fake_whole(8)
+    for tune in ("quick", "full"):
+        (report,) = load(write(SPLIT), tune=tune)
+        assert (report.alternative, report.engine, report.kernel, report.origin, report.tuned) == (SPLIT.name, None, None, "tuning", tune)
+        fastest = 46 if tune == "full" else 41
+        assert [(step.graph, step.engine, step.trials, step.rejected) for step in report.steps] == [
+            ("product", fastest, (), ()),
+            ("rest", fastest, (), ()),
+        ]
+        # A temporary of 16 bytes, aligned, and the workspace that both steps share.
+        assert report.workspace_bytes == 256 + 512
+        assert report.name == f"product | rest on engine {fastest}, engine {fastest}"
+        first, second = report.trials[:2]
+        assert (first.alternative, first.steps, first.name) == (SPLIT.name, (f"engine {fastest}",) * 2, report.name)
+        assert first.is_of(report)
+        assert first.microseconds is not None
+        assert second.microseconds is not None
+        assert second.microseconds > 1.5 * first.microseconds
+        assert [trial.name for trial in report.trials if trial.first] == ["engine 41"]
+
+
+def test_the_fused_form_is_kept_where_it_wins(write: Write, fake_cudnn: ctypes.CDLL) -> None:
+    (report,) = load(write(SPLIT), tune="full")
+    assert (report.engine, report.alternative, report.steps) == (46, None, ())
+    (trial,) = (trial for trial in report.trials if trial.alternative is not None)
+    assert trial.microseconds == pytest.approx(3.125, rel=0.01)  # and the memset that the second step begins with
+    assert report.trials[0].microseconds == pytest.approx(1.125, rel=0.01)
+    # A quick tune need not time two steps of which one alone takes as long.
+    fake_cudnn.fake_whole(-1)
+    (report,) = load(write(SPLIT), tune="quick")
+    assert (report.engine, report.alternative) == (41, None)
+    # Fewer buffers share the memset of a step, whose tensors are fewer.
+    assert report.rejected[-1] == "alternative product | rest: step rest alone takes 2.10 us, the whole graph 1.12 us"
+    assert all(trial.alternative is None for trial in report.trials)
+
+
+def test_a_quick_tune_tries_the_first_alternative_alone(write: Write, fake_cudnn: ctypes.CDLL) -> None:
+    fake_cudnn.fake_whole(8)
+    other = replace(SPLIT, name="other")
+    for tune, names in (("quick", {"product | rest"}), ("full", {"product | rest", "other"})):
+        (report,) = load(write(SPLIT, other), tune=tune)
+        assert {trial.alternative for trial in report.trials if trial.alternative is not None} == names
+
+
+def test_a_wrong_result_is_out(write: Write, fake_cudnn: ctypes.CDLL) -> None:
+    fake_cudnn.fake_whole(8)
+    (report,) = load(write(WRONG), tune="quick")
+    assert (report.engine, report.alternative) == (41, None)
+    (trial,) = (trial for trial in report.trials if trial.alternative == "wrong")
+    assert trial.microseconds is None
+    assert re.fullmatch(r"output 0 differs from that of the median of \d plans, by .*", trial.reason or "")
+
+
+def test_a_step_without_a_plan(write: Write, fake_cudnn: ctypes.CDLL) -> None:
+    fake_cudnn.fake_whole(8)
+    (report,) = load(write(REFUSED, SPLIT), tune="full")
+    assert report.alternative == SPLIT.name
+    reason = "alternative refused: step refused: model.py:13: graph refused: finalize operation graph failed: CUDNN_STATUS_NOT_SUPPORTED"
+    assert any(line.startswith(reason) for line in report.rejected)
+    # None of the engines that the options leave takes the steps; nor the graph.
+    with pytest.raises(PlanError) as caught:
+        load(write(SPLIT), tune="quick", options=PlanOptions(engines=(40,)))
+    assert caught.value.tried[-1].startswith("alternative product | rest: step rest: A[0] engine 40 {}: CUDNN_STATUS_NOT_SUPPORTED")
+
+
+def test_options_hold_in_every_step(write: Write, fake_cudnn: ctypes.CDLL) -> None:
+    fake_cudnn.fake_whole(30)
+    (report,) = load(write(SPLIT), tune="quick", options=PlanOptions(engines=(42,)))
+    assert [step.engine for step in report.steps] == [42, 42]
+    (report,) = load(write(SPLIT), tune="quick", options=PlanOptions(max_workspace_bytes=600))
+    assert report.alternative is None
+    assert report.rejected[-1] == "alternative product | rest: workspace of 768 bytes is over the limit of 600"
+
+
+def test_a_step_of_several_graphs_is_tuned_once(write: Write, fake_cudnn: ctypes.CDLL) -> None:
+    fake_cudnn.fake_whole(8)
+    told: list[str] = []
+    path = write(SPLIT, calls=2, flags=("-DTHEN=1",))
+    reports = load(path, tune="quick", progress=lambda what, done, count: told.append(what))
+    assert [report.alternative for report in reports] == [SPLIT.name] * 2
+    assert [what for what in told if re.fullmatch(r"timing \d+ plans of (product|rest)", what)] == [
+        "timing 5 plans of rest",
+        "timing 5 plans of product",
+    ]
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Path:
+    return tmp_path / "cache"
+
+
+def record_of(cache: Path, change: Callable[[dict[str, Any]], None] = lambda _: None) -> dict[str, Any]:
+    """The record of the graph with an alternative, after a change."""
+    records = {path: json.loads(path.read_text())["records"][0] for path in (cache / "plans").glob("*.json")}
+    (file,) = (path for path, record in records.items() if record["report"].get("alternative") is not None)
+    content = json.loads(file.read_text())
+    change(content["records"][0])
+    file.write_text(json.dumps(content))
+    return dict(content["records"][0])
+
+
+def test_restored_from_the_store(write: Write, fake_cudnn: ctypes.CDLL, cache: Path) -> None:
+    fake_cudnn.fake_whole(8)
+    path = write(SPLIT)
+    (tuned,) = load(path, tune="quick", plan_cache=cache)
+    assert tuned.alternative == SPLIT.name
+    told: list[str] = []
+    for tune in ("off", "quick"):
+        (report,) = load(path, tune=tune, plan_cache=cache, progress=lambda what, done, count: told.append(what))
+        changes = {"origin": "stored plan", "steps": tuple(replace(step, origin="stored plan") for step in tuned.steps)}
+        assert report == replace(tuned, **changes)
+    assert not any("timing" in what for what in told)
+    # By another driver each step is made anew, by its engine and knobs.
+    record_of(cache, lambda record: record.update(driver=12000))
+    (report,) = load(path, plan_cache=cache)
+    assert (report.alternative, report.origin) == (SPLIT.name, "stored engine and knobs")
+    assert [(step.engine, step.origin) for step in report.steps] == [(41, "stored engine and knobs")] * 2
+
+
+def test_what_is_stored_is_of_these_graphs(write: Write, fake_cudnn: ctypes.CDLL, cache: Path) -> None:
+    fake_cudnn.fake_whole(8)
+    load(write(SPLIT), tune="quick", plan_cache=cache)
+    kept = record_of(cache)
+
+    def rejected(path: Path) -> str:
+        (report,) = load(path, plan_cache=cache)
+        assert (report.engine, report.origin) == (41, "heuristics")
+        return report.rejected[0]
+
+    message = "stored plan: alternative product | rest: expected a plan of step product, got one of another graph"
+    assert rejected(write(SPLIT, flags=("-DPRODUCT=6",))) == message
+    for text, reason in (
+        ("[]", "alternative product | rest: expected plans of 2 steps, got 0"),
+        ("junk", "Expecting value: line 1 column 1 (char 0)"),
+    ):
+        load(write(SPLIT), tune="full", plan_cache=cache)
+        record_of(cache, lambda record, text=text: record.update({**kept, "plan": text}))
+        assert rejected(write(SPLIT)) == f"stored plan: {reason}"
+    # With other alternatives, or none, it is another question.
+    (report,) = load(write(), plan_cache=cache)
+    assert report.origin == "heuristics"
+    assert not any("stored" in line for line in report.rejected)
+
+
+def test_in_the_artifact(
+    write: Write, fake_cudnn: ctypes.CDLL, cache: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CONVOY_CACHE", str(cache))
+    fake_cudnn.fake_whole(8)
+    path, tuned = write(SPLIT), tmp_path / "tuned.convoy"
+    assert convoy(["tune", str(path), "-o", str(tuned)]) == 0
+    assert re.search(r"^conv +1 +product \| rest on engine 41", capsys.readouterr().out, re.MULTILINE)
+    (report,) = load(tuned, strict=True)
+    assert (report.alternative, report.origin, report.tuned) == (SPLIT.name, "plan in the artifact", "quick")
+    # What the artifact says of it, where it is not loaded.
+    assert convoy(["explain", str(tuned)]) == 0
+    printed = capsys.readouterr().out
+    assert "1 groups (1 distinct graphs)" in printed
+    assert "      or product | rest, where tuning finds it faster\n" in printed
+    assert re.search(r"^conv: product \| rest on engine 41, engine 41 {} \[TENSOR_CORE\] workspace 768 bytes$", printed, re.MULTILINE)
+    assert "  step product: engine 41 {} workspace 512 bytes\n  step rest: engine 41 {} workspace 512 bytes\n" in printed
+    assert re.search(r"^ +\S+ us  product \| rest on engine 41, engine 41 {} workspace 768 bytes \(chosen\)$", printed, re.MULTILINE)
+    page = tmp_path / "page.html"
+    assert convoy(["explain", str(tuned), "--html", str(page)]) == 0
+    assert "<li>product: engine 41, knobs <code>none</code>, workspace 512 B</li>" in page.read_text()
+    capsys.readouterr()
+    assert convoy(["inspect", str(path)]) == 0
+    assert re.search(
+        r"^conv +1 +convolution add relu +- +1 +model\.py:9\nproduct +- +product +- +- +model\.py:9$", capsys.readouterr().out, re.MULTILINE
+    )
+
+
+def test_untuned_the_graph_itself_runs(write: Write, fake_cudnn: ctypes.CDLL) -> None:
+    fake_cudnn.fake_whole(8)
+    created = fake_cudnn.fake_created()
+    (report,) = load(write())
+    plain = fake_cudnn.fake_created() - created
+    (report,) = load(write(SPLIT))
+    assert (report.engine, report.alternative, report.origin) == (41, None, "heuristics")
+    # Nothing is made for steps.
+    assert fake_cudnn.fake_created() - created == 2 * plain
+
+
+def test_untuned_a_graph_without_a_plan_runs_on_its_alternative(write: Write, fake_cudnn: ctypes.CDLL, cache: Path) -> None:
+    fake_cudnn.fake_refuse(3)
+    path = write(REFUSED, SPLIT)
+    with pytest.raises(PlanError, match="no plan"):
+        load(path, strict=True)
+    reason = "alternative refused: step refused: model.py:13: graph refused: finalize operation graph failed: CUDNN_STATUS_NOT_SUPPORTED"
+    for origin in ("alternative", "stored plan"):
+        (report,) = load(path, plan_cache=cache)
+        assert (report.alternative, report.origin, report.heuristic, report.rank) == (SPLIT.name, origin, "alternatives", 1)
+        assert report.rejected[-1].startswith(reason)
+        said = "conv: product | rest on engine 41, engine 41 (alternatives[1], {}) {{}} [TENSOR_CORE] workspace 768 bytes"
+        assert str(report) == said.format(origin)
+    assert load(path, plan_cache=cache, strict=True)[0].origin == "stored plan"
+    # Nor is there one where no step has a plan.
+    with pytest.raises(PlanError) as caught:
+        load(write(REFUSED))
+    assert caught.value.tried[-1].startswith(reason)
+
+
+def test_a_graph_that_cudnn_refuses_runs_on_its_alternative(write: Write) -> None:
+    path = write(SPLIT, symbol="refused_build")
+    (report,) = load(path)
+    assert (report.alternative, report.origin) == (SPLIT.name, "alternative")
+    assert report.rejected[0].startswith("model.py:13: graph conv: finalize operation graph failed: CUDNN_STATUS_NOT_SUPPORTED")
+    (tuned,) = load(path, tune="full")
+    assert (tuned.alternative, tuned.rejected[0]) == (SPLIT.name, report.rejected[0])
+    assert [(trial.name, trial.first) for trial in tuned.trials] == [("product | rest on engine 46, engine 46", True)]
+    assert tuned.reference == "the median of 1 plans"
+
+
+def test_zeros_are_zeros(write: Write) -> None:
+    """Behind a workspace full of NaN."""
+    with convoy_runtime.load(write(ZEROS, symbol="refused_build"), plan_cache=False, poison=True) as program:
+        for _ in range(2):
+            assert not program.run_numpy(X)[0].reshape(-1)[:8].any()
+
+
+def test_offline(write: Write, fake_cudnn: ctypes.CDLL, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A graph of which no plan can be made is planned by its alternative, there as here."""
+    describe()
+    described = tmp_path / "fake-cudnn9.19.json"
+    described.write_text(capsys.readouterr().out)
+    fake_cudnn.fake_refuse(3)
+    path = write(SPLIT)
+    opened = open_artifact(path)
+    members = {name: bytes(content) for name, content in opened.members.items() if name != WEIGHTS}
+    plans = offline_planner(str(described)).plan(opened.manifest, load_native(members["native.so"]))
+    (result,) = plans.results
+    assert isinstance(result, PlanReport)
+    assert (result.alternative, result.origin, len(plans.members)) == (SPLIT.name, "offline", 1)
+    write_artifact(path, opened.manifest, {**members, **plans.members}, opened.weights())
+    (report,) = load(path, strict=True)
+    assert (report.alternative, report.origin) == (SPLIT.name, "offline plan in the artifact")
