@@ -67,10 +67,11 @@ LogicalResult AttachKernelsPass::attachTo(cudnn::GraphOp graph) {
   std::string reason;
   auto wanted = graph->getAttrOfType<StringAttr>(cudnn::kPreferenceAttr);
   if (wanted && wanted.getValue() == cudnn::kOnlyKernel) {
-    std::optional<Variant> stem = stemVariant(graph, reason);
-    if (!stem)
+    SmallVector<Variant, 0> variants = stemVariants(graph, reason);
+    llvm::erase_if(variants, [&](const Variant &variant) { return !runsFrom(variant, chip); });
+    if (variants.empty())
       return graph.emitOpError("expects a form that there is a kernel for, because it is marked 'only_kernel', but ") << reason;
-    attach(graph, *stem, cudnn::kOnlyKernel);
+    attach(graph, variants, cudnn::kOnlyKernel);
     return success();
   }
   StringRef anchor = graph.getBody().front().front().getName().getStringRef();

@@ -7,12 +7,15 @@ using namespace convoy::cudnn;
 
 namespace convoy {
 
-/// What a block may have of a multiprocessor's memory: two of them share that of sm_80, one the smallest of later ones.
-static constexpr int64_t kSharedBytes = 99 << 10;
+/// What a block may have of a multiprocessor's memory: two of them share that of sm_80, one the smallest of later ones. Of sm_90, all, or
+/// half of it.
+static constexpr int64_t kSharedBytes = 99 << 10, kSharedBytes90 = 227 << 10;
 /// Rows of the result that a block has the image for at a time.
 static constexpr int64_t kMostRows = 4;
 /// Blocks that keep a large GPU busy, two on each multiprocessor. An H200 has 132.
 static constexpr int64_t kManyBlocks = 200, kSingleBlocks = 132;
+/// What runtime/device/stem_wgmma.cu is compiled for.
+static constexpr int64_t kWgmmaFilters = 64, kWgmmaColumns[] = {64, 80, 96, 112, 128};
 
 namespace {
 
@@ -21,9 +24,28 @@ struct StemOps {
   PointwiseOp identity, add, relu;
   ConvolutionOp conv;
   ResampleOp pool;
+
+  TensorDescType imageType() { return cast<TensorDescType>(identity.getInputs()[0].getType()); }
+  Type element() { return conv.getW().getType().getElementType(); }
+  int64_t bytes() { return element().getIntOrFloatBitWidth() / 8; }
+  int64_t height() { return imageType().getShape()[2]; }
+  int64_t width() { return imageType().getShape()[3]; }
+  int64_t filters() { return conv.getW().getType().getShape()[0]; }
+  int64_t taps() { return conv.getW().getType().getShape()[2]; }
+  /// Rows of the result that a block makes, which keeps the row above its next one, so it should make many; and there should be many
+  /// blocks.
+  int64_t rows(int64_t parts);
 };
 
 } // namespace
+
+int64_t StemOps::rows(int64_t parts) {
+  int64_t rows = 1, outHeight = height() / 4;
+  for (int64_t candidate = 1; candidate <= outHeight; ++candidate)
+    if (outHeight % candidate == 0 && imageType().getShape()[0] * outHeight / candidate * parts >= kManyBlocks)
+      rows = candidate;
+  return rows;
+}
 
 static bool match(GraphOp graph, StemOps &ops) {
   SmallVector<Operation *> list = llvm::map_to_vector(graph.getBody().front().without_terminator(), [](Operation &op) { return &op; });
@@ -39,44 +61,66 @@ static bool match(GraphOp graph, StemOps &ops) {
          isa<BlockArgument>(ops.add.getInputs()[1]);
 }
 
-std::optional<Variant> stemVariant(GraphOp graph, std::string &reason) {
-  StemOps ops;
-  if (!match(graph, ops)) {
-    reason = "it is not identity, convolution, sum, relu and max pooling in a row";
-    return std::nullopt;
-  }
+/// A call of `function`, compiled for `number` of filters or columns, whose blocks make `rows` rows of the result, `strip` at a time.
+static Variant variantOf(GraphOp graph, StemOps &ops, StringRef function, int64_t number, int64_t rows, int64_t strip) {
   auto place = [](Value argument) { return cast<BlockArgument>(argument).getArgNumber(); };
-  auto imageType = cast<TensorDescType>(ops.identity.getInputs()[0].getType());
-  ArrayRef<int64_t> x = imageType.getShape(), w = ops.conv.getW().getType().getShape();
-  Type element = ops.conv.getW().getType().getElementType();
-  int64_t images = x[0], height = x[2], width = x[3], taps = w[2], outHeight = height / 4;
-  // Wider elements leave room for fewer filters.
-  int64_t bytes = element.getIntOrFloatBitWidth() / 8, filters = bytes == 2 ? w[0] : 32, parts = w[0] / filters;
+  ArrayRef<int64_t> x = ops.imageType().getShape(), w = ops.conv.getW().getType().getShape();
+  Variant variant;
+  variant.function =
+      llvm::formatv("convoy_{0}_{1}_{2}_{3}", function, libraryName(ops.element()), libraryName(ops.imageType().getElementType()), number);
+  variant.tensors = {place(ops.identity.getInputs()[0]), place(ops.conv.getW()), place(ops.add.getInputs()[1]), graph.getNumArguments()};
+  variant.integers = {x[0], x[2], x[3], x[1], w[0], w[1], w[2], w[3], ops.conv.getPrePadding()[0], rows, strip};
+  variant.floats = {ops.relu.getUpperClip() ? ops.relu.getUpperClip()->convertToDouble() : std::numeric_limits<double>::infinity()};
+  variant.tf32 = ops.element().isF32();
+  return variant;
+}
 
-  // A block keeps the row above its next one, so it should make many, and there should be many blocks.
-  int64_t rows = 1;
-  for (int64_t candidate = 1; candidate <= outHeight; ++candidate)
-    if (outHeight % candidate == 0 && images * outHeight / candidate * parts >= kManyBlocks)
-      rows = candidate;
+/// runtime/device/stem.cu.
+static Variant anyVariant(GraphOp graph, StemOps &ops) {
+  // Wider elements leave room for fewer filters.
+  int64_t bytes = ops.bytes(), filters = bytes == 2 ? ops.filters() : 32, rows = ops.rows(ops.filters() / filters);
   auto sharedBytes = [&](int64_t strip) {
-    return (4 * strip + taps) * (width + 8) * 4 * bytes + filters * (taps * 32 * bytes + 16) + 2 * (width / 2 + 1) * filters * bytes;
+    return (4 * strip + ops.taps()) * (ops.width() + 8) * 4 * bytes + filters * (ops.taps() * 32 * bytes + 16) +
+           2 * (ops.width() / 2 + 1) * filters * bytes;
   };
   int64_t strip = std::min(rows, kMostRows);
   while (strip > 1 && sharedBytes(strip) > kSharedBytes)
     --strip;
-
-  Variant variant;
+  Variant variant = variantOf(graph, ops, "stem", filters, rows, strip);
   variant.suffix = llvm::formatv("{0}x{1}", rows, strip);
-  variant.function = llvm::formatv("convoy_stem_{0}_{1}_{2}", libraryName(element), libraryName(imageType.getElementType()), filters);
-  variant.tensors = {place(ops.identity.getInputs()[0]), place(ops.conv.getW()), place(ops.add.getInputs()[1]), graph.getNumArguments()};
-  variant.integers = {images, height, width, x[1], w[0], w[1], taps, w[3], ops.conv.getPrePadding()[0], rows, strip};
-  variant.floats = {ops.relu.getUpperClip() ? ops.relu.getUpperClip()->convertToDouble() : std::numeric_limits<double>::infinity()};
-  variant.blocks = images * outHeight / rows * parts;
-  variant.threads = width;
+  variant.blocks = ops.imageType().getShape()[0] * (ops.height() / 4 / rows) * (ops.filters() / filters);
+  variant.threads = ops.width();
   variant.sharedBytes = sharedBytes(strip);
   variant.residents = variant.blocks > kSingleBlocks ? 2 : 1;
-  variant.tf32 = element.isF32();
   return variant;
+}
+
+/// runtime/device/stem_wgmma.cu. Nothing when it does not take as many filters, or columns, as there are.
+static std::optional<Variant> wgmmaVariant(GraphOp graph, StemOps &ops) {
+  int64_t bytes = ops.bytes(), filters = ops.filters(), columns = ops.width() / 2, rows = ops.rows(/*parts=*/1);
+  if (filters != kWgmmaFilters || !llvm::is_contained(kWgmmaColumns, columns))
+    return std::nullopt;
+  Variant variant = variantOf(graph, ops, "stem_wgmma", columns, rows, /*strip=*/1);
+  variant.suffix = llvm::formatv("wgmma_{0}", rows);
+  variant.blocks = ops.imageType().getShape()[0] * (ops.height() / 4 / rows);
+  variant.threads = 128;
+  variant.sharedBytes = (ops.taps() + 6) * (ops.width() + 8) * 4 * bytes + filters * ops.taps() * 32 * bytes;
+  variant.residents = variant.blocks > kSingleBlocks && 2 * variant.sharedBytes <= kSharedBytes90 ? 2 : 1;
+  variant.onlyChip = "sm_90a";
+  return variant;
+}
+
+SmallVector<Variant, 0> stemVariants(GraphOp graph, std::string &reason) {
+  StemOps ops;
+  if (!match(graph, ops)) {
+    reason = "it is not identity, convolution, sum, relu and max pooling in a row";
+    return {};
+  }
+  SmallVector<Variant, 0> variants;
+  if (std::optional<Variant> variant = wgmmaVariant(graph, ops))
+    variants.push_back(std::move(*variant));
+  variants.push_back(anyVariant(graph, ops));
+  return variants;
 }
 
 } // namespace convoy

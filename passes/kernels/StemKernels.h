@@ -1,4 +1,4 @@
-// The kernel of a network's first layers (passes/common/Stem.h).
+// The kernels of a network's first layers (passes/common/Stem.h).
 
 #ifndef CONVOY_PASSES_KERNELS_STEMKERNELS_H
 #define CONVOY_PASSES_KERNELS_STEMKERNELS_H
@@ -7,8 +7,8 @@
 
 namespace convoy {
 
-/// The kernel for `graph`, which is of the form that buildStemGraph makes. Nothing, with the reason, when it is not.
-std::optional<Variant> stemVariant(cudnn::GraphOp graph, std::string &reason);
+/// The kernels for `graph`, which is of the form that buildStemGraph makes, the most promising first. None, with the reason, when it is not.
+llvm::SmallVector<Variant, 0> stemVariants(cudnn::GraphOp graph, std::string &reason);
 
 } // namespace convoy
 

@@ -18,7 +18,8 @@ struct Variant {
   int64_t blocks = 0, threads = 0, sharedBytes = 0;
   /// Blocks of a cluster; blocks that a multiprocessor is to hold at a time.
   int64_t cluster = 1, residents = 1;
-  bool tf32 = false; ///< rounds factors of f32 to TF32
+  llvm::StringRef onlyChip; ///< the one architecture that has the kernel's instructions; empty for every one from the graph's on
+  bool tf32 = false;        ///< rounds factors of f32 to TF32
 };
 
 /// Kernels for a graph, the most promising first, and whether that is a better guess than cuDNN's first plan.
@@ -29,6 +30,9 @@ struct Offer {
 
 /// What functions of the library call elements of `type`: f16, bf16 or f32.
 inline llvm::StringRef libraryName(mlir::Type type) { return type.isF32() ? "f32" : type.isF16() ? "f16" : "bf16"; }
+
+/// Whether there is a GPU of `chip` or newer that runs it.
+bool runsFrom(const Variant &variant, llvm::StringRef chip);
 
 /// Writes the kernel into a `gpu.module` of its own before the builder's place, and returns its entry of `kKernelsAttr`. `chip` is the
 /// oldest architecture that will run it; clusters want sm_90.

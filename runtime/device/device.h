@@ -39,6 +39,11 @@ DEVICE void syncGroup(u32 group) { __nvvm_barrier_sync_cnt(group + 1, 128); }
 DEVICE u32 sharedAddress(const void *pointer) { return (u32)(u64)(__attribute__((address_space(3))) const void *)pointer; }
 /// The `value` of the lane whose number differs in `distance`.
 DEVICE float shuffleXor(float value, int distance) { return __nvvm_shfl_sync_bfly_f32(~0u, value, distance, 31); }
+DEVICE u32 shuffleXor(u32 value, int distance) { return __nvvm_shfl_sync_bfly_i32(~0u, value, distance, 31); }
+DEVICE u32x2 shuffleXor(u32x2 value, int distance) { return {shuffleXor(value.x, distance), shuffleXor(value.y, distance)}; }
+/// The `value` of lane `lane`, counted modulo 32.
+DEVICE u32 shuffle(u32 value, int lane) { return __nvvm_shfl_sync_idx_i32(~0u, value, lane, 31); }
+DEVICE u32x2 shuffle(u32x2 value, int lane) { return {shuffle(value.x, lane), shuffle(value.y, lane)}; }
 
 //===-- copies -----------------------------------------------------------------------------------------------------------===//
 

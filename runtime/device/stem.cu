@@ -14,7 +14,8 @@ template <typename T, typename Image, int K> DEVICE void run(const Image *x, con
   const int columns = stem.width / 2, threads = columns * 2, weightBytes = stem.tapsH * kTapBytes<T> + 16;
   const int firstTap = (kLeft - stem.pad) / 2, shift = (kLeft - stem.pad) % 2;
   const int thread = threadId(), warp = thread / 32, lane = thread % 32;
-  char *filters = shared + patch.bytes(), *lines = filters + K * weightBytes;
+  const int rows = 4 * stem.strip + stem.tapsH;
+  char *filters = shared + rows * patch.rowBytes, *lines = filters + K * weightBytes;
   const Place place(stem, K);
 
 #pragma unroll 4
@@ -34,7 +35,20 @@ template <typename T, typename Image, int K> DEVICE void run(const Image *x, con
   for (int firstRow = place.begin; firstRow < place.end; firstRow += stem.strip) {
     if (firstRow > place.begin)
       sync();
-    patch.load(shared, x, stem, place.image, firstRow, threads);
+    // Two turns at a time.
+    const int top = 2 * (2 * firstRow - 1) - stem.pad, quads = rows * patch.quads;
+    for (int first = thread; first < quads; first += 2 * threads) {
+      Floats channels[2][4];
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        int quad = min(first + i * threads, quads - 1);
+        patch.load(channels[i], x, stem, place.image, top + quad / patch.quads, quad % patch.quads);
+      }
+#pragma unroll
+      for (int i = 0; i < 2; ++i)
+        if (int quad = first + i * threads; quad < quads)
+          patch.store(shared + quad / patch.quads * patch.rowBytes, quad % patch.quads, channels[i]);
+    }
     sync();
     for (int turn = firstRow > place.begin; turn <= stem.strip && firstRow + turn <= place.end; ++turn) {
       // A block's first turn makes the row above its own alone.

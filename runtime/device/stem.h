@@ -61,54 +61,42 @@ template <typename T> DEVICE Pixel<T> loadTap(const T *w, const Stem &stem, int 
 template <typename T> struct Patch {
   /// From one row to the next; from the first 16 of 32 bytes of a window's row to the second; from 32 bytes to the next.
   int rowBytes, next, step;
-  int rows;
+  int quads; ///< four neighbouring pixels of a row, of which it has so many
 
   METHOD explicit Patch(const Stem &stem)
       : rowBytes((stem.width + 2 * kLeft) * sizeof(Pixel<T>)), next(sizeof(T) == 2 ? 16 : rowBytes / 2), step(sizeof(T) == 2 ? 32 : 16),
-        rows(4 * stem.strip + stem.tapsH) {}
-  METHOD int bytes() const { return rows * rowBytes; }
+        quads(stem.width / 4 + kLeft / 2) {}
 
-  /// Loads what `stem.strip` rows of the result from `firstRow` on need, by `threads` threads.
-  template <typename Image> METHOD void load(char *patch, const Image *x, const Stem &stem, int image, int firstRow, int threads) const {
-    const Image *planes = x + (long)image * stem.channels * stem.height * stem.width;
-    const int top = 2 * (2 * firstRow - 1) - stem.pad, groups = stem.width / 4 + kLeft / 2, quads = rows * groups;
-    // Four pixels a turn, and two turns at a time.
-    for (int first = threadId(); first < quads; first += 2 * threads) {
-      Floats channel[2][4] = {};
+  /// The channels of a row's four pixels `quad`; zeros outside of the image.
+  template <typename Image> METHOD void load(Floats (&channel)[4], const Image *x, const Stem &stem, int image, int row, int quad) const {
+    const int column = quad * 4 - kLeft;
+    const bool inside = (u32)row < (u32)stem.height && (u32)column < (u32)stem.width;
+    const Image *from = x + (long)image * stem.channels * stem.height * stem.width + (inside ? row * stem.width + column : 0);
 #pragma unroll
-      for (int turn = 0; turn < 2; ++turn) {
-        int i = min(first + turn * threads, quads - 1), row = top + i / groups, column = i % groups * 4 - kLeft;
-        bool inside = (u32)row < (u32)stem.height && (u32)column < (u32)stem.width;
-        const Image *from = inside ? planes + row * stem.width + column : planes;
-#pragma unroll
-        for (int c = 0; c < 4; ++c)
-          if (c < stem.channels) {
-            channel[turn][c] = loadFloats(from + c * stem.height * stem.width);
-            channel[turn][c] = inside ? toFactors<T>(channel[turn][c]) : Floats{};
-          }
+    for (int c = 0; c < 4; ++c) {
+      channel[c] = {};
+      if (c < stem.channels) {
+        channel[c] = loadFloats(from + c * stem.height * stem.width);
+        channel[c] = inside ? toFactors<T>(channel[c]) : Floats{};
       }
-#pragma unroll
-      for (int turn = 0; turn < 2; ++turn) {
-        const int i = first + turn * threads;
-        if (i >= quads)
-          break;
-        const Floats *c = channel[turn];
-        char *to = patch + i / groups * rowBytes + i % groups * 32;
-        Pixel<T> pixel[4];
-        storeFour(pixel[0].channel, Floats{c[0].x, c[1].x, c[2].x, c[3].x});
-        storeFour(pixel[1].channel, Floats{c[0].y, c[1].y, c[2].y, c[3].y});
-        storeFour(pixel[2].channel, Floats{c[0].z, c[1].z, c[2].z, c[3].z});
-        storeFour(pixel[3].channel, Floats{c[0].w, c[1].w, c[2].w, c[3].w});
-        if (sizeof(T) == 2) {
-          ((u32x4 *)to)[0] = *(const u32x4 *)&pixel[0];
-          ((u32x4 *)to)[1] = *(const u32x4 *)&pixel[2];
-        } else {
-          ((u32x4 *)to)[0] = *(const u32x4 *)&pixel[0];
-          ((u32x4 *)to)[1] = *(const u32x4 *)&pixel[2];
-          ((u32x4 *)(to + next))[0] = *(const u32x4 *)&pixel[1];
-          ((u32x4 *)(to + next))[1] = *(const u32x4 *)&pixel[3];
-        }
-      }
+    }
+  }
+
+  /// Stores them in the row at `to`.
+  METHOD void store(char *to, int quad, const Floats (&c)[4]) const {
+    Pixel<T> pixel[4];
+    storeFour(pixel[0].channel, Floats{c[0].x, c[1].x, c[2].x, c[3].x});
+    storeFour(pixel[1].channel, Floats{c[0].y, c[1].y, c[2].y, c[3].y});
+    storeFour(pixel[2].channel, Floats{c[0].z, c[1].z, c[2].z, c[3].z});
+    storeFour(pixel[3].channel, Floats{c[0].w, c[1].w, c[2].w, c[3].w});
+    u32x4 *first = (u32x4 *)(to + quad * 32), *second = (u32x4 *)(to + quad * 32 + next);
+    first[0] = *(const u32x4 *)&pixel[0];
+    if (sizeof(T) == 2) {
+      second[0] = *(const u32x4 *)&pixel[2];
+    } else {
+      first[1] = *(const u32x4 *)&pixel[2];
+      second[0] = *(const u32x4 *)&pixel[1];
+      second[1] = *(const u32x4 *)&pixel[3];
     }
   }
 };

@@ -1,0 +1,129 @@
+// The kernel of stem.cu for the tensor cores of sm_90a, for 64 filters.
+
+#include "stem.h"
+#include "wgmma.h"
+
+namespace {
+
+/// The filters are the left factor, so that an image's columns, of which there are `kColumns` after the convolution, need no multiple of
+/// 64, and a thread has neighbouring ones. The right factor is the image as it is: the 16 bytes of eight neighbouring windows lie together,
+/// and matrices of them overlap. Four warps compute two rows of the convolution a turn, the two that a row of the pooling adds; the row
+/// above is in registers from the turn before. Image rows are in a ring: those of the next turn arrive during this one.
+template <typename T, typename Image, int kColumns> DEVICE void run(const Image *x, const T *w, const T *bias, T *y, const Stem stem) {
+  using Pair = typename Element<T>::Pair;
+  constexpr int kFilters = 64, kThreads = 128, kMatrices = kColumns / 8, kSteps = kTapBytes<T> / 32;
+  constexpr int kMatrixBytes = 128, kChunkBytes = kFilters * 16;
+  const Patch<T> patch(stem);
+  const int slots = stem.tapsH + 6, firstTap = (kLeft - stem.pad) / 2, shift = (kLeft - stem.pad) % 2;
+  const int thread = threadId(), warp = thread / 32, lane = thread % 32;
+  char *filters = shared + slots * patch.rowBytes;
+  const Place place(stem, kFilters);
+
+  // A chunk is 16 bytes of every filter. In 16 rows, those of even filters come first: a thread has rows i and i + 8 of the product.
+#pragma unroll 4
+  for (int i = thread; i < kFilters * stem.tapsH * 8; i += kThreads) {
+    int filter = i / (8 * stem.tapsH), down = i / 8 % stem.tapsH, byte = i % 8 * (int)sizeof(Pixel<T>);
+    int row = filter / 16 * 16 + filter % 2 * 8 + filter % 16 / 2;
+    *(Pixel<T> *)(filters + (down * kTapBytes<T> + byte) / 16 * kChunkBytes + row * 16 + byte % 16) =
+        loadTap(w, stem, filter, down, i % 8 - shift);
+  }
+  const int filter = warp * 16 + lane / 4 * 2;
+  float low = 0, high = 0;
+  if (bias)
+    Element<T>::unpack(*(const Pair *)(bias + filter), low, high);
+
+  // The first turn makes the row above the block's own; above an image that is padding, and there is none.
+  const int firstTurn = place.begin == 0, lastTurn = place.end - place.begin, top = 4 * place.begin - 2 - stem.pad;
+  const int ready = 4 * firstTurn + stem.tapsH;
+#pragma unroll 2
+  for (int i = thread; i < ready * patch.quads; i += kThreads) {
+    Floats quad[4];
+    patch.load(quad, x, stem, place.image, top + i / patch.quads, i % patch.quads);
+    patch.store(shared + i / patch.quads * patch.rowBytes, i % patch.quads, quad);
+  }
+  fenceFactors();
+  sync();
+
+  const u64 taps = factorAt(sharedAddress(filters), kChunkBytes, kMatrixBytes);
+  const u64 windows = factorAt(sharedAddress(shared) + firstTap * 16, patch.next, kMatrixBytes);
+  // Where a row of the image lies in the ring, counted from the first one that the first turn's odd row needs.
+  auto slot = [&](int row) { return (row + slots) % slots; };
+  constexpr int kFetched = 3;
+  Pair above[kMatrices][2] = {};
+  for (int turn = firstTurn; turn <= lastTurn; ++turn) {
+    // Four rows more for the next turn.
+    Floats fetched[kFetched][4];
+    const int next = 4 * turn + stem.tapsH;
+    const bool isLast = turn == lastTurn;
+#pragma unroll
+    for (int i = 0; i < kFetched; ++i)
+      if (int quad = thread + i * kThreads; !isLast && quad < 4 * patch.quads)
+        patch.load(fetched[i], x, stem, place.image, top + next + quad / patch.quads, quad % patch.quads);
+
+    float sums[2][kMatrices][4];
+    fenceProducts();
+#pragma unroll
+    for (int down = 0; down < stem.tapsH; ++down) {
+      const u64 even = further(windows, slot(4 * turn - 2 + down) * patch.rowBytes);
+      const u64 odd = further(windows, slot(4 * turn + down) * patch.rowBytes);
+#pragma unroll
+      for (int step = 0; step < kSteps; ++step) {
+        const u64 tap = further(taps, (down * kSteps + step) * 2 * kChunkBytes);
+        Products<T, kColumns>::start(sums[0], tap, further(even, step * patch.step), down + step == 0);
+        Products<T, kColumns>::start(sums[1], tap, further(odd, step * patch.step), down + step == 0);
+      }
+    }
+    commitProducts();
+
+#pragma unroll
+    for (int i = 0; i < kFetched; ++i)
+      if (int quad = thread + i * kThreads; !isLast && quad < 4 * patch.quads)
+        patch.store(shared + slot(next + quad / patch.quads) * patch.rowBytes, quad % patch.quads, fetched[i]);
+    fenceFactors();
+    waitProducts();
+    take(sums[0]);
+    take(sums[1]);
+
+    T *to = y + place.at(stem, place.begin + turn - 1) + filter;
+    // Left of the first column is padding; after relu zeros are as good as minus infinity.
+    Pair before = {};
+#pragma unroll
+    for (int j = 0; j < kMatrices; ++j) {
+      Pair most[2];
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        auto at = [&](int row) { return relu<T>(sums[row][j][i] + low, sums[row][j][i + 2] + high, stem.upper); };
+        Pair odd = at(1);
+        most[i] = max<T>(max<T>(at(0), odd), above[j][i]);
+        above[j][i] = odd;
+      }
+      // The odd column of the lane before, whose last one is that of the matrix before.
+      const Pair last = shuffle(most[1], lane - 1 + (lane % 4 == 0) * 4), left = lane % 4 == 0 ? before : last;
+      before = last;
+      if (turn > 0)
+        *(Pair *)(to + (j * 4 + lane % 4) * kFilters) = max<T>(max<T>(most[0], most[1]), left);
+    }
+    sync();
+  }
+}
+
+} // namespace
+
+#define CONVOY_STEM(T, name, Image, imageName, columns)                                                                                    \
+  LIBRARY void convoy_stem_wgmma_##name##_##imageName##_##columns(const Image *x, const T *w, const T *bias, T *y, int images, int height, \
+                                                                  int width, int channels, int filters, int weightChannels, int tapsH,     \
+                                                                  int tapsW, int pad, int rows, int strip, float upper) {                  \
+    run<T, Image, columns>(x, w, bias, y,                                                                                                  \
+                           {images, height, width, channels, filters, weightChannels, tapsH, tapsW, pad, rows, strip, upper});             \
+  }
+#define CONVOY_STEMS(T, name, Image, imageName)                                                                                            \
+  CONVOY_STEM(T, name, Image, imageName, 64)                                                                                               \
+  CONVOY_STEM(T, name, Image, imageName, 80)                                                                                               \
+  CONVOY_STEM(T, name, Image, imageName, 96)                                                                                               \
+  CONVOY_STEM(T, name, Image, imageName, 112)                                                                                              \
+  CONVOY_STEM(T, name, Image, imageName, 128)
+CONVOY_STEMS(f16, f16, float, f32)
+CONVOY_STEMS(f16, f16, f16, f16)
+CONVOY_STEMS(bf16, bf16, float, f32)
+CONVOY_STEMS(bf16, bf16, bf16, bf16)
+CONVOY_STEMS(float, f32, float, f32)
