@@ -11,7 +11,6 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from statistics import median
 
 import numpy as np
 
@@ -24,14 +23,9 @@ from .manifest import Manifest
 from .plan_flags import add_arguments, load_arguments
 from .program import Program
 from .random_arrays import random_array
+from .replays import measure
 
 __all__ = ["main"]
-
-#: A measurement lasts about this long, in rounds whose median is given.
-_ROUNDS = 7
-_HOST_ROUNDS = 20
-_HOST_REPLAYS = 50
-_ROUND_SECONDS = 0.2
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -163,40 +157,11 @@ def _run(program: Program, inputs: list[np.ndarray], paths: list[Path]) -> None:
 
 
 def _bench(program: Program, inputs: list[np.ndarray]) -> None:
-    """Microseconds a run: on a GPU of the captured graph alone, without copies in and out; on the host of a whole call."""
-    program.run_numpy(*inputs)
-    replay = getattr(program, "replay", None)
-
-    def some(count: int) -> float:
-        begin = time.perf_counter()
-        for _ in range(count):
-            if replay is None:
-                program.run_numpy(*inputs)
-            else:
-                replay()
-        if replay is not None:
-            program.synchronize()  # type: ignore[attr-defined]
-        return (time.perf_counter() - begin) / count
-
-    count = max(1, int(_ROUND_SECONDS / max(some(1), 1e-7)))
-    times = sorted(some(count) for _ in range(_ROUNDS))
-    what = "run" if replay is None else "replay of the CUDA graph"
-    print(f"{median(times) * 1e6:.1f} us a {what}, median of {_ROUNDS} rounds of {count} ({times[0] * 1e6:.1f} to {times[-1] * 1e6:.1f})")
-    if replay is not None:
-        print(f"{_host_microseconds(program):.1f} us of the host's time for each, until it is enqueued")
-
-
-def _host_microseconds(program: Program) -> float:
-    """What a replay costs the host: the median over rounds so short that the driver's queue never fills."""
-    times = []
-    for _ in range(_HOST_ROUNDS):
-        program.synchronize()  # type: ignore[attr-defined]
-        begin = time.perf_counter()
-        for _ in range(_HOST_REPLAYS):
-            program.replay()  # type: ignore[attr-defined]
-        times.append((time.perf_counter() - begin) / _HOST_REPLAYS * 1e6)
-    program.synchronize()  # type: ignore[attr-defined]
-    return median(times)
+    found = measure(program, inputs)
+    spread = f"median of {found.rounds} rounds of {found.count} ({found.least:.1f} to {found.most:.1f})"
+    print(f"{found.median:.1f} us a {found.what}, {spread}")
+    if found.host is not None:
+        print(f"{found.host:.1f} us of the host's time for each, until it is enqueued")
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ def test_run_from_files(affine: Path, tmp_path: Path, capsys: pytest.CaptureFixt
 
 
 def test_bench(affine: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("convoy_runtime.__main__._ROUND_SECONDS", 0.001)
+    monkeypatch.setattr("convoy_runtime.replays._ROUND_SECONDS", 0.001)
     assert main([str(affine), "--bench"]) == 0
     assert re.search(r"[\d.]+ us a run, median of 7 rounds of \d+ \([\d.]+ to [\d.]+\)\n$", capsys.readouterr().out)
 

@@ -1,7 +1,8 @@
 """time an artifact, beside PyTorch
 
-Prints medians of whole calls on host arrays, copies to and from the device included; PyTorch runs on the CPU. The two take turns.
-`python -m convoy_runtime FILE --bench` times replays of the CUDA graph alone; benchmarks/compare.py does beside PyTorch and JAX on the GPU.
+Prints medians of whole calls on host arrays, copies to and from the device included; PyTorch runs on the CPU. The two take turns. On a GPU
+it prints as well what the program takes alone: replays of its CUDA graph in a row, without copies. benchmarks/compare.py measures those
+beside PyTorch and JAX on the GPU.
 
 examples:
   convoy bench resnet18.convoy --peer examples/resnet.py:resnet18
@@ -42,8 +43,10 @@ def main(options: argparse.Namespace) -> int:
     import convoy_runtime
     from convoy_runtime.plan_flags import load_arguments
     from convoy_runtime.random_arrays import random_array
+    from convoy_runtime.replays import Figures, measure
 
     loading = {"device": options.device, "strict": options.strict, **load_arguments(options)}
+    replay: Figures | None = None
     with convoy_runtime.load(options.artifact, **loading) as program, contextlib.ExitStack() as stack:
         if not options.json:
             print_plans(program, options.artifact)
@@ -58,10 +61,16 @@ def main(options: argparse.Namespace) -> int:
             stack.enter_context(torch.inference_mode())
             actions["torch"] = lambda: module(*tensors)
         figures = medians_ms(actions, seconds=options.seconds)
+        if target == "cuda":
+            replay = measure(program, inputs)
     if options.json:
-        print(json.dumps({"target": target, "unit": "ms", "median": figures}))
+        alone = {} if replay is None else {"replay": replay.median / 1e3, "host": (replay.host or 0.0) / 1e3}
+        print(json.dumps({"target": target, "unit": "ms", "median": figures, **alone}))
         return 0
     for name, value in figures.items():
         ratio = f"  {value / figures['torch']:.2f}x PyTorch" if "torch" in figures and name != "torch" else ""
         print(f"{name:8} {value:9.3f} ms{ratio}")
+    if replay is not None:
+        spread = f"{replay.least / 1e3:.3f} to {replay.most / 1e3:.3f}, the host's part {replay.host or 0.0:.1f} us"
+        print(f"{'replay':8} {replay.median / 1e3:9.3f} ms  without copies ({spread})")
     return 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import json
 import os
 import re
 import subprocess
@@ -30,8 +31,9 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fake_cudnn: ctypes.CD
     return tmp_path / "cache"
 
 
-def test_a_first_session(conv: Path, cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_first_session(conv: Path, cache: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """Untuned, strict, tuned, strict again; and where plans are from each time."""
+    monkeypatch.setattr("convoy_runtime.replays._ROUND_SECONDS", 0.001)
     assert convoy(["run", str(conv), "--no-plan-cache"]) == 0
     assert capsys.readouterr().out == (
         "plans of 1 graphs: 1 heuristics\n"
@@ -54,7 +56,15 @@ def test_a_first_session(conv: Path, cache: Path, capsys: pytest.CaptureFixture[
     for command in ("run", "bench"):
         seconds = ["--seconds", "0.01"] if command == "bench" else []
         assert convoy([command, str(conv), "--strict", "--no-plan-cache", *seconds]) == 0
-        assert capsys.readouterr().out.startswith("plans of 1 graphs: 1 plan in the artifact\n")
+        printed = capsys.readouterr().out
+        assert printed.startswith("plans of 1 graphs: 1 plan in the artifact\n")
+    # Last that of the bench: whole calls, and replays without copies.
+    number = r"[\d.]+"
+    times = rf"\nconvoy +{number} ms\nreplay +{number} ms  without copies \({number} to {number}, the host's part {number} us\)\n$"
+    assert re.search(times, printed)
+    assert convoy(["bench", str(conv), "--no-plan-cache", "--seconds", "0.01", "--json"]) == 0
+    figures = json.loads(capsys.readouterr().out)
+    assert 0 < figures["replay"] < figures["median"]["convoy"]
 
 
 def test_what_runs_and_why_nothing_else(conv: Path, cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
