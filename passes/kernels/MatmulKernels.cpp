@@ -1,14 +1,14 @@
 #include "passes/kernels/MatmulKernels.h"
+#include "passes/kernels/Strips.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
+using namespace convoy::strips;
 
 namespace convoy {
 
 /// As in runtime/device/matmul.cu: rows of the matrix that a thread reads at a time.
-static constexpr int64_t kTurn = 8, kWarp = 32;
-/// Blocks that keep a large GPU busy, and blocks too few for that; an H200 has 132 multiprocessors.
-static constexpr int64_t kManyBlocks = 120, kFewBlocks = 64, kLargestCluster = 8;
+static constexpr int64_t kTurn = 8;
 
 namespace {
 
@@ -57,18 +57,8 @@ static Variant variantOf(const MatmulGraph &form, Shape shape) {
   return variant;
 }
 
-/// Blocks of a cluster for strips of this width, 1 where there are enough strips or too few terms.
-static int64_t splitOf(const MatmulGraph &form, int64_t lanes) {
-  int64_t strips = stripsOf(form, lanes), terms = kWarp / lanes * kTurn, split = 1;
-  if (strips <= kFewBlocks)
-    while (split < kLargestCluster && strips * split < kManyBlocks && 4 * split * terms <= form.depth())
-      split *= 2;
-  return split;
-}
-
 SmallVector<Variant, 0> matmulVariants(const MatmulGraph &form) {
-  // Memory is read in sectors of 32 bytes: two lanes. Wider strips are better where there are enough of them.
-  constexpr int64_t kSector = 2;
+  // Strips wider than a sector are better where there are enough of them.
   SmallVector<Shape> alone, shared;
   for (int64_t lanes : {4 * kSector, 2 * kSector})
     if (stripsOf(form, lanes) >= kManyBlocks)
@@ -77,12 +67,10 @@ SmallVector<Variant, 0> matmulVariants(const MatmulGraph &form) {
   if (stripsOf(form, kSector) < kManyBlocks)
     alone.push_back(shapeOf(form, 1, 1));
   for (int64_t lanes : {kSector, 2 * kSector, 4 * kSector})
-    if (int64_t split = splitOf(form, lanes); split > 1)
+    if (int64_t split = chooseCluster(stripsOf(form, lanes), form.depth(), /*least=*/2 * kWarp / lanes * kTurn); split > 1)
       shared.push_back(shapeOf(form, lanes, split));
-  // What a multiprocessor reads in the time that a cluster costs, twice over (ConvKernels.cpp).
-  constexpr int64_t kLongStrip = 256 << 10, kSectorBytes = 32;
-  bool isLong = form.depth() * kSectorBytes > kLongStrip;
-  SmallVector<Shape> &first = isLong ? shared : alone, &second = isLong ? alone : shared;
+  bool isIdle = stripsOf(form, kSector) <= kFewBlocks && form.depth() * kSectorBytes > kLongStrip;
+  SmallVector<Shape> &first = isIdle ? shared : alone, &second = isIdle ? alone : shared;
   first.append(second);
   return llvm::map_to_vector<0>(first, [&](Shape shape) { return variantOf(form, shape); });
 }

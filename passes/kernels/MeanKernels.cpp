@@ -1,14 +1,14 @@
 #include "passes/kernels/MeanKernels.h"
+#include "passes/kernels/Strips.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 using namespace convoy::cudnn;
+using namespace convoy::strips;
 
 namespace convoy {
 
-static constexpr int64_t kWarp = 32, kMostWarps = 32;
-/// As in MatmulKernels.cpp.
-static constexpr int64_t kManyBlocks = 120, kFewBlocks = 64, kLargestCluster = 8;
+static constexpr int64_t kMostWarps = 32;
 
 namespace {
 
@@ -74,20 +74,14 @@ Offer offerMean(GraphOp graph, bool, std::string &reason) {
   std::optional<MeanForm> form = match(graph, reason);
   if (!form)
     return {};
-  // Memory is read in sectors of 32 bytes: two lanes.
   Offer offer;
-  for (int64_t lanes : {2, 4}) {
+  for (int64_t lanes : {kSector, 2 * kSector}) {
     offer.variants.push_back(variantOf(graph, *form, lanes, 1));
-    int64_t strips = form->stripsOf(lanes), split = 1;
-    if (strips <= kFewBlocks)
-      while (split < kLargestCluster && strips * split < kManyBlocks && form->pixels >= 2 * split * kMostWarps * kWarp / lanes)
-        split *= 2;
-    if (split > 1)
+    if (int64_t split = chooseCluster(form->stripsOf(lanes), form->pixels, /*least=*/kMostWarps * kWarp / lanes); split > 1)
       offer.variants.push_back(variantOf(graph, *form, lanes, split));
   }
-  // Few bytes for each block; a mean of many images is as fast as memory, whoever makes it.
-  constexpr int64_t kShortStrip = 256 << 10, kSectorBytes = 32;
-  offer.isPreferred = form->pixels * kSectorBytes <= kShortStrip && form->stripsOf(2) <= 8 * kManyBlocks;
+  // A mean of many bytes is as fast as memory, whoever makes it.
+  offer.isPreferred = form->pixels * kSectorBytes <= kLongStrip && form->stripsOf(kSector) <= 8 * kManyBlocks;
   return offer;
 }
 
