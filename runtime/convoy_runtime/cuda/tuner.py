@@ -38,30 +38,25 @@ __all__ = ["TUNE_LEVELS", "Level", "Tuner"]
 class Level:
     """How much to measure: how many plans of each source (`Planner.candidates`) are built at most, over how many rounds they are timed,
     whether kernels are compiled in a pool of processes, whose start takes longer than a few kernels, how often the knobs of the best
-    plans are turned, how many of a graph's alternatives are tried (None: all), and whether one is given up of which a step alone takes as
-    long as the graph's best plan."""
+    plans are turned, how many of a graph's alternatives are tried (None: all), whether one is given up of which a step alone takes as long
+    as the graph's best plan, and how much to measure for steps (None: as much)."""
 
     name: str
     sources: tuple[tuple[str, int], ...]
     rounds: int
-    processes: bool
-    turns: int
-    alternatives: int | None
-    gives_up: bool
+    processes: bool = False
+    turns: int = 0
+    alternatives: int | None = None
+    gives_up: bool = False
+    of_steps: Level | None = None
 
 
 _ALL: Final = 1000
+#: Of a step cuDNN's first choice and what compiles nothing: a quick tune is to stay one.
+_QUICK_STEP: Final = Level("quick", (("A", 1), ("precompiled", _ALL)), 3)
 TUNE_LEVELS: Final = {
-    "quick": Level("quick", (("A", 8), ("precompiled", _ALL)), 3, processes=False, turns=0, alternatives=1, gives_up=True),
-    "full": Level(
-        "full",
-        (("A", _ALL), ("B", _ALL), ("FALLBACK", _ALL), ("engines", _ALL)),
-        7,
-        processes=True,
-        turns=3,
-        alternatives=None,
-        gives_up=False,
-    ),
+    "quick": Level("quick", (("A", 8), ("precompiled", _ALL)), 3, alternatives=1, gives_up=True, of_steps=_QUICK_STEP),
+    "full": Level("full", (("A", _ALL), ("B", _ALL), ("FALLBACK", _ALL), ("engines", _ALL)), 7, processes=True, turns=3),
 }
 
 #: A plan this much slower than the best one, or this many microseconds, is not among those that the whole program decides between: between
@@ -195,10 +190,13 @@ class Tuner:
             try:
                 plan = self._planner.stored(graph, build, [], LEVELS[LEVELS.index(self.level.name) :])
                 if plan is None:
-                    plan, *others = self.tune(graph, build, progress)
+                    level = self.level.of_steps or self.level
+                    plan, *others = Tuner(self._planner, self._device, self._queue, level, self._pool).tune(graph, build, progress)
                     for other in others:
                         other.close()
-                    self._planner.keep(graph, build, plan)
+                    # What less work went into must not be taken for the best plan of a graph that is called.
+                    if self.level.of_steps is None:
+                        self._planner.keep(graph, build, plan)
                 found = alternatives.own(plan)
             except (CudnnError, PlanError) as error:
                 found = str(StepError.of(graph, error))
