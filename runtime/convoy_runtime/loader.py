@@ -39,6 +39,7 @@ def load(
     ($CONVOY_CACHE, else ~/.cache/convoy), False for nowhere. `tune` measures plans on the device, unless artifact or cache have some
     that were found with as much work: `quick` the first ones that cuDNN offers for each graph, in seconds; `full` all there are, in
     minutes; `off` takes what artifact or cache have, else a small graph's first kernel or cuDNN's first choice, which `strict` refuses.
+    On the `cpu` target there are no plans, and nothing of this does anything.
     `progress` hears of each step. `Program.timings` says where the time went. Raises ArtifactError, ArgumentError, DeviceError (which
     CudnnError and PlanError are), WeightsError.
     """
@@ -91,5 +92,5 @@ def _device(device: str | int | None, target: str) -> tuple[str, int]:
         return target, 0
     kind, _, number = (f"cuda:{device}" if isinstance(device, int) else str(device)).partition(":")
     if kind not in ("cpu", "cuda") or (number and not number.isdecimal()) or (kind == "cpu" and number not in ("", "0")):
-        raise DeviceError(problem=f"device: expected cpu, cuda, cuda:N or N, got {device!r}")
+        raise ArgumentError(argument="device", problem="unknown name", expected="cpu, cuda, cuda:N or N", got=repr(device))
     return kind, int(number or 0)

@@ -95,3 +95,9 @@ def test_explain_what_tuning_left(tuned: Path, capsys: pytest.CaptureFixture[str
     assert "conv.convoy, times of graphs from its tuning (Fake GPU 0, cuDNN 9.19.0, driver 13.0)" in printed
     assert re.search(r"^0 +2\.12 +- +- .* 41 +- +conv +convolution \+ add \+ relu +model\.py:12$", printed, re.MULTILINE)
     assert "6.13 us  engine 42 {} workspace 512 bytes" in printed
+
+
+def test_a_device_that_is_no_name(tuned: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing is said of what the machine lacks."""
+    assert convoy(["explain", str(tuned), "--measured", "--device", "gpu"]) == 1
+    assert capsys.readouterr().err == "convoy: error: device: unknown name: expected cpu, cuda, cuda:N or N, got 'gpu'\n"
