@@ -1,0 +1,112 @@
+"""Alternatives of cuDNN graphs on a GPU: each of them is tried, and found to compute what its graph computes.
+
+Cases are stored and read as those of test_kernels: `python test/gpu/test_alternatives.py FOLDER` writes them, CONVOY_ALTERNATIVE_CASES
+names the folder.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import test_kernels
+from test_kernels import gpu  # noqa: F401 (the fixture)
+
+pytestmark = pytest.mark.gpu
+
+DTYPES = ("float16", "bfloat16", "float32")
+#: Products round float32 to TF32.
+TOLERANCE = {"float16": 1e-2, "bfloat16": 5e-2, "float32": 5e-3}
+#: What a case's graph is offered, by name.
+CASES = {
+    "bias_relu": ("conv2d | bias+relu", "conv2d+bias | relu"),
+    "residual": ("conv2d | residual+bias+relu", "conv2d+bias+residual+relu", "conv2d+bias | residual+relu"),
+    "no_bias": ("conv2d | relu", "conv2d+bias+relu"),
+    "prologue": ("relu | conv2d+bias", "relu+conv2d | bias", "relu | conv2d | bias"),
+    "one_dim": ("conv2d | bias+silu", "conv2d+bias | silu"),
+    "matmul": ("matmul | bias+gelu", "matmul+bias | gelu"),
+}
+PAIRS = [(name, dtype) for name in CASES for dtype in DTYPES]
+
+
+def build(name: str):
+    """The module and its inputs: one group of cuDNN's, with a result that is used twice."""
+    import torch
+    from torch import nn
+
+    class Twice(nn.Module):
+        def __init__(self, *layers: nn.Module) -> None:
+            super().__init__()
+            self.layers = nn.Sequential(*layers)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            y = self.layers(x)
+            return torch.cat([y, y], 1)
+
+    class Residual(nn.Module):
+        def __init__(self, layer: nn.Module) -> None:
+            super().__init__()
+            self.layer = layer
+
+        def forward(self, x: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
+            y = torch.relu(self.layer(x) + other)
+            return torch.cat([y, y], 1)
+
+    torch.manual_seed(0)
+    module, shapes = {
+        "bias_relu": (Twice(nn.Conv2d(64, 64, 3, padding=1), nn.ReLU()), [(8, 64, 28, 28)]),
+        "residual": (Residual(nn.Conv2d(64, 256, 1)), [(8, 64, 28, 28), (8, 256, 28, 28)]),
+        "no_bias": (Twice(nn.Conv2d(64, 128, 3, 2, 1, bias=False), nn.ReLU()), [(8, 64, 28, 28)]),
+        # Pooling before it makes the image channels-last.
+        "prologue": (Twice(nn.MaxPool2d(2), nn.ReLU(), nn.Conv2d(64, 64, 3, padding=1)), [(8, 64, 56, 56)]),
+        "one_dim": (Twice(nn.Conv1d(64, 64, 3, padding=1), nn.SiLU()), [(8, 64, 200)]),
+        "matmul": (Twice(nn.Linear(256, 512), nn.GELU()), [(128, 256)]),
+    }[name]
+    return module.eval(), tuple(torch.randn(shape) for shape in shapes)
+
+
+def write(name: str, dtype: str, folder: Path) -> None:
+    """Compiles one case, and stores what comes in and must come out beside it."""
+    test_kernels.write(name, dtype, folder, None, of=build)
+
+
+@pytest.fixture(scope="module")
+def folder(gpu: None, tmp_path_factory: pytest.TempPathFactory) -> Path:  # noqa: F811
+    given = os.environ.get("CONVOY_ALTERNATIVE_CASES")
+    return Path(given) if given else tmp_path_factory.mktemp("alternatives")
+
+
+@pytest.mark.parametrize(("name", "dtype"), PAIRS)
+def test_every_alternative_is_right(name: str, dtype: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import convoy_runtime
+    from convoy_runtime.cuda.tuner import TUNE_LEVELS
+
+    # As quick as that level, but with all alternatives, to the end.
+    monkeypatch.setitem(TUNE_LEVELS, "quick", replace(TUNE_LEVELS["quick"], alternatives=None, gives_up=False))
+    path = folder / f"{name}.{dtype}.convoy"
+    if not path.exists():
+        write(name, dtype, folder)
+    with convoy_runtime.load(path, tune="quick", plan_cache=False) as program:
+        (index,) = program.manifest.called_graphs
+        assert {each.name for each in program.manifest.graphs[index].alternatives} == set(CASES[name])
+        (report,) = program.plans
+        print(name, dtype, *(f"{each.name} {each.microseconds:.2f} us" for each in report.trials if each.microseconds), sep=", ")
+        assert {trial.alternative: trial.reason for trial in report.trials if trial.alternative} == dict.fromkeys(CASES[name])
+    # Untuned the graph itself runs; in poisoned memory, beside PyTorch.
+    test_kernels.run(folder, name, dtype, TOLERANCE)
+
+
+def main(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, dtype in PAIRS:
+        write(name, dtype, folder)
+    print(len(PAIRS), "cases")
+
+
+if __name__ == "__main__":
+    root = Path(__file__).resolve().parents[2]
+    sys.path[:0] = [str(root / part) for part in ("python", "runtime", "test/frontend")]
+    main(Path(sys.argv[1]))
