@@ -28,6 +28,7 @@ def load(
     options: PlanOptions | None = None,
     plan_cache: str | os.PathLike[str] | bool = True,
     tune: Literal["off", "quick", "full"] = "off",
+    again: bool = False,
     strict: bool = False,
     progress: Progress | None = None,
 ) -> Program:
@@ -39,7 +40,7 @@ def load(
     ($CONVOY_CACHE, else ~/.cache/convoy), False for nowhere. `tune` measures plans on the device, unless artifact or cache have some
     that were found with as much work: `quick` the first ones that cuDNN offers for each graph, in seconds; `full` all there are, in
     minutes; `off` takes what artifact or cache have, else a small graph's first kernel or cuDNN's first choice, which `strict` refuses.
-    On the `cpu` target there are no plans, and nothing of this does anything.
+    With `again` tuning measures also what they have. On the `cpu` target there are no plans, and nothing of this does anything.
     `progress` hears of each step. `Program.timings` says where the time went. Raises ArtifactError, ArgumentError, DeviceError (which
     CudnnError and PlanError are), WeightsError.
     """
@@ -68,6 +69,7 @@ def load(
                 options=options,
                 plan_cache=plan_cache,
                 tune=tune,
+                again=again,
                 strict=strict,
                 progress=progress,
             )

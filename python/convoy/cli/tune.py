@@ -3,7 +3,7 @@
 Where the artifact is loaded on such a GPU, with this cuDNN and driver, its plans are there: nothing is searched and nothing is compiled.
 Plans for other GPUs that it has already stay in it. What has been measured is in the cache of plans as well, graph by graph: an interrupt
 loses nothing, the same command goes on from there, and other artifacts with the same graphs find them. What artifact or cache have of this
-level or a higher one is not measured again.
+level or a higher one is not measured again, but with --again.
 
 examples:
   convoy tune resnet50.convoy
@@ -42,6 +42,7 @@ def populate_parser(parser: argparse.ArgumentParser) -> None:
         help="quick, in seconds: the first plans of the heuristics and all precompiled engines; full, in minutes: all there are, and the"
         " knobs of the best (default: %(default)s)",
     )  # fmt: skip
+    parser.add_argument("--again", action="store_true", help="measure also what artifact or cache have, as after a tuning on a busy GPU")
     parser.add_argument("--device", metavar="NAME", help="cuda or cuda:N; default: the first GPU")
     parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
     add_arguments(parser)
@@ -65,10 +66,10 @@ def main(options: argparse.Namespace) -> int:
         message = f"{options.artifact}: expected an artifact of the cuda target, got one of cpu, which has no plans"
         raise ConvoyError(message)
     begin = time.perf_counter()
-    loading = load_arguments(options)
+    loading = {"tune": options.level, "again": options.again, **load_arguments(options)}
     try:
         with bar("tuning", quiet=options.quiet) as progress:
-            program = convoy_runtime.load(options.artifact, device=options.device, tune=options.level, progress=progress, **loading)
+            program = convoy_runtime.load(options.artifact, device=options.device, progress=progress, **loading)
     except KeyboardInterrupt:
         print(f"convoy: {options.artifact} is as it was; {_kept(options.plan_cache)}", file=sys.stderr)
         raise

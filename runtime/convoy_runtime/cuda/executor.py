@@ -54,6 +54,7 @@ class CudaProgram(Program):
         options: PlanOptions | None = None,
         plan_cache: str | os.PathLike[str] | bool = True,
         tune: str = "off",
+        again: bool = False,
         strict: bool = False,
         progress: Progress | None = None,
     ) -> None:
@@ -75,7 +76,7 @@ class CudaProgram(Program):
                     native,
                     self._device,
                     (options or PlanOptions()).for_model(self.manifest),
-                    store=_store(artifact, self._device, plan_cache),
+                    store=_store(artifact, self._device, plan_cache, fresh=again and tune != "off"),
                     tune=tune,
                     strict=strict,
                     progress=progress,
@@ -258,11 +259,12 @@ class CudaProgram(Program):
         return tuple(DeviceArray(spec, pointer, self._device.index, memory, self._ready) for spec, pointer in pairs)
 
 
-def _store(artifact: Artifact, device: Device, place: str | os.PathLike[str] | bool) -> PlanStore | None:
-    """The plans for this GPU, driver and cuDNN, in the artifact and in a folder; None when there are no graphs to plan."""
+def _store(artifact: Artifact, device: Device, place: str | os.PathLike[str] | bool, *, fresh: bool) -> PlanStore | None:
+    """The plans for this GPU, driver and cuDNN, in the artifact and in a folder, unless it is to be `fresh`; None when there are no graphs
+    to plan."""
     manifest = artifact.manifest
     if not manifest.calls or manifest.cudnn is None:
         return None
     folder = None if place is False else PlanStore.default_folder() if place is True else Path(place)
     cudnn = open_cudnn(manifest.cudnn.minimum)
-    return PlanStore(folder, Scope(device.name, cudnn.version, device.driver.call("cuDriverGetVersion")), artifact.members)
+    return PlanStore(folder, Scope(device.name, cudnn.version, device.driver.call("cuDriverGetVersion")), artifact.members, fresh=fresh)

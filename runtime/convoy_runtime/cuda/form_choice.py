@@ -44,7 +44,8 @@ def choose_form(
 def form_member(manifest: Manifest, store: PlanStore, options: str, plans: Mapping[int, Plan]) -> dict[str, bytes]:
     """The record of the program's form as a member of an artifact; nothing when there is none."""
     content = _content(manifest, plans)
-    for record in store.load(content, options):
+    new = store.new(content, options)
+    for record in [new] if new is not None else store.load(content, options):
         if store.fits(record):
             return dict([store.member(content, options, record.level, record.plan, record.report)])
     return {}

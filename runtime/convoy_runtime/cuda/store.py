@@ -64,10 +64,15 @@ class PlanFile:
 
 
 class PlanStore:
-    """Records for one scope: those in `folder`, where new ones go, and the `members` of an artifact. Without a folder nothing is kept."""
+    """Records for one scope: those in `folder`, where new ones go, and the `members` of an artifact. Without a folder nothing is kept. A
+    `fresh` store gives none but new ones, and loses none."""
 
-    def __init__(self, folder: Path | None, scope: Scope, members: Mapping[str, bytes | memoryview] | None = None) -> None:
-        self.folder, self.scope, self._members = folder, scope, members or {}
+    def __init__(
+        self, folder: Path | None, scope: Scope, members: Mapping[str, bytes | memoryview] | None = None, *, fresh: bool = False
+    ) -> None:
+        self.folder, self.scope, self._members, self._fresh = folder, scope, members or {}, fresh
+        #: The new records by the name of their file.
+        self._new: dict[str, Record] = {}
         self._warned = False
         self._shipped: list[PlanFile] | None = None
 
@@ -81,14 +86,23 @@ class PlanStore:
     def load(self, graph: str, options: str) -> list[Record]:
         """What is known of a graph of this fingerprint, the best first: a record for this cuDNN and driver, then one that more work went
         into, then one of a newer cuDNN. A file that cannot be read counts as none."""
+        new = self.new(graph, options)
+        records = self._known(graph, options) if not self._fresh else [new] if new is not None else []
+        return sorted(records, key=lambda each: (self.fits(each), LEVELS.index(each.level), each.cudnn, not each.shipped), reverse=True)
+
+    def new(self, graph: str, options: str) -> Record | None:
+        """What this object was given to store for a graph of this fingerprint, also where it was not kept."""
+        return self._new.get(self.name(graph, options))
+
+    def _known(self, graph: str, options: str) -> list[Record]:
+        """What artifact and folder hold."""
         name = self.name(graph, options)
         shipped, kept = read_file(self._members.get(name, b"")), None
         if self.folder is not None:
             with suppress(OSError):
                 kept = read_file((self.folder / name).read_bytes())
         records = [replace(record, shipped=True) for record in shipped.records] if shipped is not None else []
-        records += kept.records if kept is not None else ()
-        return sorted(records, key=lambda each: (self.fits(each), LEVELS.index(each.level), each.cudnn, not each.shipped), reverse=True)
+        return records + list(kept.records if kept is not None else ())
 
     def others(self, graph: str, options: str) -> list[str]:
         """Why `load` does not give plans that the artifact has for a graph of this fingerprint: another GPU, other options."""
@@ -111,12 +125,13 @@ class PlanStore:
     def store(self, graph: str, options: str, level: str, plan: str, report: Mapping[str, Any]) -> None:
         """Keeps a plan beside those of other versions, whole or not at all. A folder that cannot be written is worth a warning, not an
         error."""
+        self._new[self.name(graph, options)] = Record(self.scope.cudnn, self.scope.driver, level, plan, report)
         if self.folder is None:
             return
         import tempfile
 
         path = self.folder / self.name(graph, options)
-        others = [record for record in self.load(graph, options) if not self.fits(record) and not record.shipped]
+        others = [record for record in self._known(graph, options) if not self.fits(record) and not record.shipped]
         try:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             descriptor, name = tempfile.mkstemp(dir=path.parent)
@@ -130,7 +145,7 @@ class PlanStore:
 
     def member(self, graph: str, options: str, level: str, plan: str, report: Mapping[str, Any]) -> tuple[str, bytes]:
         """A plan as a member of the artifact, name and content, beside those that it has of other versions."""
-        others = [record for record in self.load(graph, options) if record.shipped and not self.fits(record)]
+        others = [record for record in self._known(graph, options) if record.shipped and not self.fits(record)]
         return self.name(graph, options), self.content(graph, options, level, plan, report, others)
 
     def name(self, graph: str, options: str) -> str:

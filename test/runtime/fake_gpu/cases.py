@@ -264,7 +264,7 @@ def test_devices(artifact: Callable[..., Path]) -> None:
 
 
 def test_the_command(artifact: Callable[..., Path], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("convoy_runtime.__main__._ROUND_SECONDS", 0.001)
+    monkeypatch.setattr("convoy_runtime.replays._ROUND_SECONDS", 0.001)
     assert main([str(artifact()), "--run", "--bench", "--plans", "--no-tf32", "--device", "cuda:0"]) == 0
     printed = capsys.readouterr().out
     assert "output y: float32[2, 3]" in printed

@@ -91,6 +91,22 @@ def test_a_folder_for_plans(conv: Path, cache: Path, tmp_path: Path, capsys: pyt
     assert f"--plan-cache {conv}: expected a folder, got a file" in capsys.readouterr().err
 
 
+def test_tuning_again(conv: Path, cache: Path, capsys: pytest.CaptureFixture[str], fake_cudnn: ctypes.CDLL) -> None:
+    """What artifact and cache have is measured anew, and takes its place; plans of other versions stay."""
+    fake_cudnn.fake_offer(2)
+    assert convoy(["tune", str(conv), "--level", "full", "-q"]) == 0
+    (file,) = (path for path in cache.rglob("*.json") if b'"engine"' in path.read_bytes())
+    kept = json.loads(file.read_text())
+    file.write_text(json.dumps({**kept, "records": [*kept["records"], {**kept["records"][0], "cudnn": 91800}]}))
+    fake_cudnn.fake_offer(6)
+    for flags, measured in (([], 0), (["--again"], 1), ([], 0)):
+        assert convoy(["tune", str(conv), *flags]) == 0
+        printed = capsys.readouterr().out
+        assert f"\n{measured} of 1 graphs measured in " in printed
+    assert re.search(r"^conv +1 +engine 41 .* 5 +stored plan$", printed, re.MULTILINE)
+    assert [(each["cudnn"], each["level"]) for each in json.loads(file.read_text())["records"]] == [(91900, "quick"), (91800, "full")]
+
+
 def test_plans_of_other_restrictions(conv: Path, cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert convoy(["tune", str(conv), "--deterministic", "--max-workspace", "64M"]) == 0
     said = "  found where it is loaded with the same restrictions: deterministic=True, max_workspace_bytes=67108864\n"

@@ -103,6 +103,14 @@ def test_calls_side_by_side(branches: Callable[..., Path], fake_cudnn: ctypes.CD
     assert (FAKE.fake_allocated(), FAKE.fake_graphs()) == (before, graphs)
 
 
+def test_the_form_is_in_the_artifact_without_a_cache(branches: Callable[..., Path], fake_cudnn: ctypes.CDLL) -> None:
+    fake_cudnn.fake_offer(2)
+    with convoy_runtime.load(branches(), plan_cache=False, tune="quick") as program:
+        assert isinstance(program, CudaProgram)
+        members = program.plan_members()
+    assert sum(b'"form"' in content for content in members.values()) == 1
+
+
 def test_a_profile_says_what_each_call_waits_for(branches: Callable[..., Path], fake_cudnn: ctypes.CDLL) -> None:
     """Five graphs, then two copies. Where nothing is loaded, nothing is known of branches."""
     fake_cudnn.fake_offer(2)
