@@ -148,12 +148,17 @@ def fill_random(driver: Driver, stream: int, pointer: int, size: int, dtype: str
         done += step
 
 
+@lru_cache(maxsize=8)
+def _normal(seed: int) -> np.ndarray:
+    """What takes longest: weights of many scales are of one seed."""
+    return np.random.default_rng(seed).standard_normal(_RANDOM, np.float32)
+
+
 @lru_cache(maxsize=16)
 def _random(dtype: str, scale: float, seed: int) -> np.ndarray:
-    generator = np.random.default_rng(seed)
     if not dtype.startswith(("float", "bfloat")):
-        return generator.integers(0, 2, _RANDOM).astype(DTYPES[dtype].storage)
-    normal = generator.standard_normal(_RANDOM, np.float32) * np.float32(scale)
+        return np.random.default_rng(seed).integers(0, 2, _RANDOM).astype(DTYPES[dtype].storage)
+    normal = _normal(seed) * np.float32(scale)
     if dtype == "bfloat16":
         return np.asarray(normal.view(np.uint32) >> 16, np.uint16)
     return np.asarray(normal.astype(DTYPES[dtype].storage))
