@@ -34,9 +34,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("where plans are kept, beside those that the artifact holds")
     place = group.add_mutually_exclusive_group()
     place.add_argument(
-        "--plan-cache", type=Path, default=True, metavar="DIR", help="this folder; default: $CONVOY_CACHE, else ~/.cache/convoy"
+        "--plan-cache", type=Path, default=True, metavar="DIR", help="in this folder; default: $CONVOY_CACHE, else ~/.cache/convoy"
     )
-    place.add_argument("--no-plan-cache", dest="plan_cache", action="store_const", const=False, help="nowhere")
+    place.add_argument(
+        "--no-plan-cache", dest="plan_cache", action="store_const", const=False, help="nowhere, and none but the artifact's are found"
+    )
     group = parser.add_argument_group("which of cuDNN's engines may be used")
     for flag, field, value, text in _FLAGS:
         group.add_argument(flag, dest=field, action="store_const", const=value, help=text)

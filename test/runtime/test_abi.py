@@ -8,8 +8,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from runtime_fixtures import ROOT, c_compiler
 
+import convoy_runtime
 from convoy_runtime import _abi
 
 STRUCTS = (_abi.ConvoyCudnn, _abi.ConvoyRuntime)
@@ -60,7 +62,17 @@ def test_import_loads_neither_torch_nor_compiler_nor_driver() -> None:
         "import sys, convoy_runtime;"
         "bad = [m for m in sys.modules if m.split('.')[0] in ('torch', 'convoy', 'cuda', 'torch_mlir', 'safetensors')];"
         "maps = open('/proc/self/maps').read();"
+        "bad += [m for m in sys.modules if m.startswith('convoy_runtime.cuda')];"
         "assert not bad, bad; assert 'libcuda' not in maps and 'libcudnn' not in maps; print(convoy_runtime.load.__name__)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, "load\n"), done.stderr
+
+
+def test_options_are_there_when_asked_for() -> None:
+    from convoy_runtime import PlanOptions
+    from convoy_runtime.cuda import options
+
+    assert PlanOptions is options.PlanOptions
+    with pytest.raises(AttributeError, match="module 'convoy_runtime' has no attribute 'Plans'"):
+        _ = convoy_runtime.Plans

@@ -9,7 +9,7 @@ examples:
   convoy tune resnet50.convoy
   convoy tune resnet50.convoy --level full -o resnet50-h200.convoy
   convoy tune resnet50.convoy --plan-cache plans/
-  convoy tune resnet50.convoy --deterministic      (and `convoy run --deterministic`, or load(options=PlanOptions(deterministic=True)))
+  convoy tune resnet50.convoy --deterministic    # then: convoy run --deterministic, or load(options=PlanOptions(deterministic=True))
 """
 
 from __future__ import annotations
