@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from convoy.report.model import Candidate, Choice, Report
 from convoy.report.shipped import shipped_lines
+from convoy.report.timeline import timeline
 from convoy.report.words import count, headline, knobs, micro, percent, scale, scope
 
 __all__ = ["plan_lines", "report_lines"]
@@ -48,7 +49,9 @@ def _totals(report: Report) -> Iterator[str]:
         roofline = f"; the roofline allows {micro(limit)} us, {percent(limit / total)}" if limit is not None else ""
         yield f"{calls}, each alone: {micro(total)} us together{roofline}"
     if report.in_place_microseconds is not None:
-        yield f"in place, one after another: {micro(report.in_place_microseconds)} us together"
+        way = timeline(report)
+        beside = f"; {micro(way.microseconds)} us on the longest way through what may run side by side" if way.lanes > 1 else ""
+        yield f"in place, one after another: {micro(report.in_place_microseconds)} us together{beside}"
 
 
 def _steps(report: Report) -> Iterator[str]:
