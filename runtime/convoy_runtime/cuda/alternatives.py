@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -146,6 +146,15 @@ class Alternatives:
                 message = f"alternative {alternative.name}: expected a plan of step {graph.name}, got one of another graph"
                 raise ValueError(message)
         return [str(each["plan"]) for each in found]
+
+    def close_others(self, used: Iterable[Plan]) -> None:
+        """Destroys the plans of steps of which none of `used` is made, and forgets what tuning found."""
+        needed = {id(step.code) for plan in used if isinstance(plan, AlternativePlan) for step in plan.steps.plans}
+        for plan in self._plans:
+            if id(plan.code) not in needed:
+                plan.close()
+        self._plans = [plan for plan in self._plans if id(plan.code) in needed]
+        self.tuned.clear()
 
     def close(self) -> None:
         """Destroys the plans of all steps."""

@@ -151,6 +151,8 @@ class Instance:
             fill_weights(manifest, queue, self.prepared)
         self.captured = self._settle(context, program, finalists, arguments)
         keep.callback(self.captured.close)
+        if self._planner is not None and self._planner.alternatives is not None:
+            self._planner.alternatives.close_others(self.plans.values())
         if tune != "off":
             self._clear()
             call("cuStreamSynchronize", self.stream)

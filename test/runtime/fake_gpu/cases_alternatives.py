@@ -104,6 +104,37 @@ def test_a_split_form_wins_when_its_steps_are_faster(write: Write, fake_cudnn: c
         assert [trial.name for trial in report.trials if trial.first] == ["engine 41"]
 
 
+def test_plans_of_steps_are_kept_as_long_as_they_are_used(write: Write, fake_cudnn: ctypes.CDLL) -> None:
+    def alive(*alternatives: GraphAlternative, whole: int) -> int:
+        fake_cudnn.fake_whole(whole)
+        with convoy_runtime.load(write(*alternatives), plan_cache=False, tune="full") as program:
+            for _ in range(2):
+                np.testing.assert_array_equal(program.run_numpy(X)[0].reshape(-1)[:8], X.reshape(-1)[:8])
+            return int(fake_cudnn.fake_alive())
+
+    assert alive(whole=0) == alive(SPLIT, whole=0)
+    # The plans of both steps, and of nothing that lost.
+    assert alive(SPLIT, whole=20) == 2
+
+
+def test_close_calls_are_decided_in_the_whole_program(write: Write, fake_cudnn: ctypes.CDLL) -> None:
+    fake_cudnn.fake_whole(3)
+    told: list[str] = []
+    options = PlanOptions(engines=(41, 42))
+    (report,) = load(write(SPLIT), tune="full", options=options, progress=lambda what, *_: told.append(what))
+    assert "conv in the whole program" in told
+    assert {trial.name for trial in report.trials[:2]} == {"engine 41", "product | rest on engine 41, engine 41"}
+
+
+def test_what_each_call_takes(write: Write, fake_cudnn: ctypes.CDLL) -> None:
+    fake_cudnn.fake_whole(8)
+    with convoy_runtime.load(write(SPLIT, calls=2, flags=("-DTHEN=1",)), plan_cache=False, tune="quick") as program:
+        assert isinstance(program, CudaProgram)
+        assert [plan.alternative for plan in program.plans] == [SPLIT.name] * 2
+        for timing in program.profile().timings:
+            assert timing.microseconds == pytest.approx(program.plans[0].trials[0].microseconds, rel=0.1)
+
+
 def test_the_fused_form_is_kept_where_it_wins(write: Write, fake_cudnn: ctypes.CDLL) -> None:
     (report,) = load(write(SPLIT), tune="full")
     assert (report.engine, report.alternative, report.steps) == (46, None, ())
