@@ -256,7 +256,7 @@ def CudnnReorderBiasResidualPass : Pass<"cudnn-reorder-bias-residual", "::mlir::
   let description = [{
     Residuals come before the bias, which cuDNN has precompiled kernels for, or with `bias-first` behind it, for which it generates them;
     the running value becomes the first operand. Only where the sums in between are held in their compute type, so that nothing changes but
-    the rounding of one sum. In no pipeline: which order is faster depends on the shapes.
+    the rounding of one sum. In no pipeline: which order is faster depends on the shapes, so `cudnn-add-alternatives` offers both.
 
     ```mlir
     %1 = cudnn.pointwise add(%0, %bias) type = f32 : !cudnn.tensor_desc<1x64x56x56xf32, NHWC>, !cudnn.tensor_desc<1x64x1x1xf16, NHWC> -> ...
@@ -277,7 +277,7 @@ def CudnnInsertZeroBiasPass : Pass<"cudnn-insert-zero-bias", "::mlir::ModuleOp">
   let summary = "a bias of zeros where a convolution has a residual or a relu and no bias";
   let description = [{
     The graph gains an argument, and each call of it zeros that `@prepare_weights` makes. What was -0 becomes 0. In no pipeline: whether the
-    precompiled kernels that want a bias are faster depends on the shapes.
+    precompiled kernels that want a bias are faster depends on the shapes, so `cudnn-add-alternatives` offers it.
 
     ```mlir
     %1 = cudnn.pointwise relu_fwd(%0) type = f32 : ...
@@ -515,7 +515,8 @@ def AttachKernelsPass : Pass<"cudnn-attach-kernels", "::mlir::ModuleOp"> {
     kernels, each in a `gpu.module` of its own that calls a function of `runtime/device` with the graph's geometry as constants: tiles or
     strips of different sizes, and sums that are shared by warps or the blocks of a cluster. `cudnn.kernels` lists them, and
     `cudnn.preference` says whether the first of them (`kernel`) or cuDNN's first plan (`plan`) is to run where nothing was measured. A
-    graph marked `only_kernel`, a stem, gets the one that it must have. With `remarks` every graph without says why.
+    graph marked `only_kernel`, a stem, gets the one that it must have, one that only alternatives run none. With `remarks` every other graph
+    without says why.
   }];
   let options = [
     Option<"chip", "chip", "std::string", "\"sm_80\"", "oldest GPU architecture of the kernels">,

@@ -154,10 +154,17 @@ std::optional<std::string> SupportTable::refuse(const SupportQuery &query) const
 std::optional<std::string> SupportTable::refusePointwise(StringRef mode, Type dtype, StringRef layout) const {
   std::string name;
   llvm::raw_string_ostream(name) << dtype;
-  for (const Pointwise &row : pointwise)
-    if (llvm::is_contained(row.modes, mode) && llvm::is_contained(row.dtypes, name) && llvm::is_contained(row.layouts, layout) &&
-        row.since <= kMinimumCudnn && (!row.tf32 || allowTf32 || name != "f32"))
+  bool strict = false;
+  for (const Pointwise &row : pointwise) {
+    if (!llvm::is_contained(row.modes, mode) || !llvm::is_contained(row.dtypes, name) || !llvm::is_contained(row.layouts, layout) ||
+        row.since > kMinimumCudnn)
+      continue;
+    if (!row.tf32 || allowTf32 || name != "f32")
       return std::nullopt;
+    strict = true;
+  }
+  if (strict)
+    return (mode + " alone: in f32 every engine of cuDNN uses TF32, which allow-tf32=false forbids").str();
   return ("the support table takes no " + mode + " alone in " + layout + " " + name).str();
 }
 

@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 import zipfile
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from rich.console import Console
 
 from convoy.cli.main import main
 from convoy.cli.progress import bar
+from convoy_runtime.artifact import open_artifact
 
 ROOT = Path(__file__).resolve().parents[2]
 TINY = f"{ROOT}/test/cli/Inputs/tiny.py"
@@ -188,6 +190,21 @@ def test_compile_to_each_phase(phase: str, tmp_path: Path) -> None:
     out = tmp_path / "tiny.mlir"
     assert main(["compile", f"{TINY}:tiny", "--target", "cuda", "--dtype", "float16", "--compile-to", phase, "-o", str(out)]) == 0
     assert "func" in out.read_text()
+
+
+def test_alternatives_can_be_left_out(cuda_artifact: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "plain.convoy"
+    assert main(["compile", f"{TINY}:tiny", "--target", "cuda", "--dtype", "float16", "--no-alternatives", "-o", str(path)]) == 0
+    with_them, plain = open_artifact(cuda_artifact).manifest, open_artifact(path).manifest
+    assert len(plain.graphs) == len(plain.called_graphs)
+    assert plain.called_graphs == with_them.called_graphs
+    assert [graph for graph in with_them.graphs if graph.alternatives]
+    # Those that are called come first, as they are without.
+    called = [replace(graph, alternatives=()) for graph in with_them.graphs[: len(plain.graphs)]]
+    assert called == list(plain.graphs)
+    capsys.readouterr()
+    assert main(["explain", str(cuda_artifact)]) == 0
+    assert "      or conv2d | residual+bias+relu, where tuning finds it faster\n" in capsys.readouterr().out
 
 
 def test_phases_compose(tmp_path: Path) -> None:

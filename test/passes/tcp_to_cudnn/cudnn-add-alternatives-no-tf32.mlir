@@ -1,0 +1,17 @@
+// In f32 cuDNN has pointwise operations alone with TF32 only. When that is forbidden, nothing is cut, but the order of sums may change.
+// RUN: convoy-opt %s --cudnn-add-alternatives="allow-tf32=false remarks" --verify-diagnostics | filecheck %s
+
+// CHECK-NOT: " | "
+// CHECK: cudnn.alternative @residual_bias "conv2d+bias+residual"
+// CHECK-NOT: cudnn.alternative
+!t = !cudnn.tensor_desc<1x64x8x8xf32, NHWC>
+!w = !cudnn.tensor_desc<64x64x3x3xf32, NHWC>
+!b = !cudnn.tensor_desc<1x64x1x1xf32, NHWC>
+// expected-remark @+2 {{no alternative 'conv2d | residual+bias': add alone: in f32 every engine of cuDNN uses TF32, which allow-tf32=false forbids}}
+// expected-remark @+1 {{no alternative 'conv2d+bias | residual': add alone: in f32 every engine of cuDNN uses TF32, which allow-tf32=false forbids}}
+cudnn.graph @residual_bias(%x: !t, %w: !w, %b: !b, %z: !t) -> !t {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !t, !w -> !t
+  %1 = cudnn.pointwise add(%0, %z) type = f32 : !t, !t -> !t
+  %2 = cudnn.pointwise add(%1, %b) type = f32 : !t, !b -> !t
+  cudnn.return %2 : !t
+}
