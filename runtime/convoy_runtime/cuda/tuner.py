@@ -111,37 +111,41 @@ class Tuner:
             stack.callback(close)
             # Whatever else this process computes can be seen in the times.
             self._planner.wait_for_kernels()
-            progress(f"timing {len(candidates)} plans of {graph.name}")
-            scratch = self._scratch(graph, [*candidates, *exact])
-            stack.callback(scratch.close)
             watch = Stopwatch(self._device.driver, self._stream)
             stack.callback(watch.close)
-            for candidate in [*candidates, *exact]:
-                if candidate.reason is None:
-                    self._try(graph, candidate, scratch, watch)
-            reference = reference_of(graph, candidates, exact)
-            judge(graph, candidates, reference)
-            self._time(graph, candidates, scratch, watch, stack)
-            for turn in range(0 if operations is None else self.level.turns):
-                progress(f"knobs of {graph.name}, turn {turn + 1}")
-                best = ranked(candidates)[:_FINALISTS]
-                parents = [each.plan for each in ranked(candidates) if _has_cheap_knobs(each.plan.report)]
-                new = [each for parent in parents[:_PARENTS] for each in self._planner.neighbours(graph, operations, parent, seen)]
-                turned = [Candidate(plan) for plan in new]
-                candidates += turned
-                self._check(graph, turned, reference, scratch, watch)
-                before = best[0].microseconds if best else None
-                self._time(graph, [*best, *turned], scratch, watch, stack)
-                if before is None or (ranked(candidates)[0].microseconds or 0.0) > before * _WORTH_A_TURN:
-                    break
+            # Memory and captured graphs of one race are gone before the next, or a step's.
+            with ExitStack() as race:
+                progress(f"timing {len(candidates)} plans of {graph.name}")
+                scratch = self._scratch(graph, [*candidates, *exact])
+                race.callback(scratch.close)
+                for candidate in [*candidates, *exact]:
+                    if candidate.reason is None:
+                        self._try(graph, candidate, scratch, watch)
+                reference = reference_of(graph, candidates, exact)
+                judge(graph, candidates, reference)
+                self._time(graph, candidates, scratch, watch, race)
+                for turn in range(0 if operations is None else self.level.turns):
+                    progress(f"knobs of {graph.name}, turn {turn + 1}")
+                    best = ranked(candidates)[:_FINALISTS]
+                    parents = [each.plan for each in ranked(candidates) if _has_cheap_knobs(each.plan.report)]
+                    new = [each for parent in parents[:_PARENTS] for each in self._planner.neighbours(graph, operations, parent, seen)]
+                    turned = [Candidate(plan) for plan in new]
+                    candidates += turned
+                    self._check(graph, turned, reference, scratch, watch)
+                    before = best[0].microseconds if best else None
+                    self._time(graph, [*best, *turned], scratch, watch, race)
+                    if before is None or (ranked(candidates)[0].microseconds or 0.0) > before * _WORTH_A_TURN:
+                        break
             best = ranked(candidates)[:_FINALISTS]
-            if composed := [Candidate(plan, first=not candidates) for plan in self._by_alternatives(graph, best, rejected, progress)]:
-                candidates += composed
-                # Temporaries lie in workspaces, so these are larger.
-                scratch = self._scratch(graph, [*best, *composed])
-                stack.callback(scratch.close)
-                reference = self._check(graph, composed, reference, scratch, watch)
-                self._time(graph, [*best, *composed], scratch, watch, stack)
+            composed = [Candidate(plan, first=not candidates) for plan in self._by_alternatives(graph, best, rejected, progress)]
+            candidates += composed
+            with ExitStack() as race:
+                if composed:
+                    # Temporaries lie in workspaces, so these are larger.
+                    scratch = self._scratch(graph, [*best, *composed])
+                    race.callback(scratch.close)
+                    reference = self._check(graph, composed, reference, scratch, watch)
+                    self._time(graph, [*best, *composed], scratch, watch, race)
             found = ranked(candidates)
             if not found:
                 raise self._planner.no_plan(graph, [*rejected, *(str(each.trial()) for each in candidates)])
