@@ -149,7 +149,11 @@ void Alternatives::add() {
   addCuts(graph, /*reordered=*/false);
   if (!isa<ConvolutionOp>(roles->anchor))
     return;
-  for (bool biasFirst : {false, true})
+  // The precompiled kernels that cuDNN has for groups of one channel want residuals first.
+  SmallVector<bool> orders = {false};
+  if (roles->query.channelGroups != "depthwise")
+    orders.push_back(true);
+  for (bool biasFirst : orders)
     if (Detached other(graph); reorderSums(other.conv(), biasFirst))
       addCuts(other.graph, /*reordered=*/true);
   if (Detached other(graph); wantsBias(other.conv()) && succeeded(insertBias(other.graph, other.conv())))

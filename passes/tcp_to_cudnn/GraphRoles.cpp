@@ -160,6 +160,9 @@ std::optional<std::string> GraphRoles::refuse(const SupportTable &table) const {
   if (!anchor) {
     for (const GraphStep &step : epilogue) {
       PointwiseOp op = step.op;
+      // The section of the table has operands like the result; of others cuDNN 9.19 takes one number a channel.
+      if (StringRef role = step.role; role.ends_with("gate") || role.ends_with("_broadcast"))
+        return (role + ": cuDNN takes pointwise operations alone with operands like the result, or with one number a channel").str();
       if (auto reason = table.refusePointwise(stringifyPointwiseMode(op.getMode()), query.dtype, query.layout))
         return reason;
     }

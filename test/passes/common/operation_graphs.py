@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["GRAPHS"]
+__all__ = ["GRAPHS", "Graph"]
+
+
+@dataclass(frozen=True)
+class Graph:
+    """A `cudnn.graph` to ask cuDNN about, by its name and as text."""
+
+    key: str
+    text: str
+    is_group = False
+
 
 _FOLDER = Path(__file__).parents[1] / "host/Inputs/graphs"
 _GRAPH = re.compile(r"^cudnn\.graph @(\w+)\(.*?^}\n", re.MULTILINE | re.DOTALL)

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import re
 import zlib
-from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
 import pytest
 from crashing import dies_at_once, dies_on_bad
-from operation_graphs import GRAPHS
+from operation_graphs import GRAPHS, Graph
 
 from benchmarks.support.__main__ import TABLE
 from benchmarks.support.ask import ask_all
@@ -43,21 +42,12 @@ def _sample() -> list[OperationCase]:
 SAMPLE = _sample()
 
 
-@dataclass(frozen=True)
-class _Graph:
-    """A graph of test/passes/host/Inputs/graphs."""
-
-    key: str
-    text: str
-    is_group = False
-
-
 @pytest.fixture(scope="module")
 def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What cuDNN says of the sample and of the graphs that were written by hand, by name."""
     pytest.importorskip("nvidia.cudnn", reason="the nvidia-cudnn wheel is not there")
     folder = tmp_path_factory.mktemp("operations")
-    prepare([*SAMPLE, *(_Graph(name, text) for name, text in GRAPHS.items())], folder)
+    prepare([*SAMPLE, *(Graph(name, text) for name, text in GRAPHS.items())], folder)
     found = ask_offline(folder, folder / "answers.json")
     return (with_device(found, json.loads(MEASURED.read_text())) if MEASURED.exists() else found)["graphs"]
 

@@ -17,6 +17,21 @@ cudnn.graph @atan2(%x: !l, %w: !k, %z: !l) -> !l {
   %1 = cudnn.pointwise atan2(%0, %z) type = f32 : !l, !l -> !l
   cudnn.return %1 : !l
 }
+!m = !cudnn.tensor_desc<2x64x8x8xf16, NHWC>
+!g = !cudnn.tensor_desc<2x64x1x1xf16, NHWC>
+!r = !cudnn.tensor_desc<1x1x8x8xf16, NHWC>
+// expected-remark @+1 {{no alternative 'conv2d | gate': gate: cuDNN takes pointwise operations alone with operands like the result, or with one number a channel}}
+cudnn.graph @gate(%x: !m, %w: !k, %g: !g) -> !m {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !m, !k -> !m
+  %1 = cudnn.pointwise mul(%0, %g) type = f32 : !m, !g -> !m
+  cudnn.return %1 : !m
+}
+// expected-remark @+1 {{no alternative 'conv2d | mul_broadcast': mul_broadcast: cuDNN takes pointwise operations alone with operands like the result, or with one number a channel}}
+cudnn.graph @broadcast(%x: !m, %w: !k, %r: !r) -> !m {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !m, !k -> !m
+  %1 = cudnn.pointwise mul(%0, %r) type = f32 : !m, !r -> !m
+  cudnn.return %1 : !m
+}
 // expected-remark @+1 {{no alternatives: it is pointwise operations alone}}
 cudnn.graph @pointwise(%x: !l) -> !l {
   %0 = cudnn.pointwise neg(%x) type = f32 : !l -> !l

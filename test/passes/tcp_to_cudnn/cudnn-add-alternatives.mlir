@@ -99,3 +99,20 @@ cudnn.graph @linear(%a: !a, %b: !b, %n: !n) -> !y {
   %3 = cudnn.pointwise identity(%2) type = f32 : !v -> !y
   cudnn.return %3 : !y
 }
+
+// -----
+
+// Residuals of a depthwise convolution stay first.
+// CHECK-LABEL: cudnn.graph @depthwise(
+// CHECK: cudnn.alternative @depthwise "conv2d | residual+bias" {
+// CHECK-NOT: cudnn.alternative
+!t = !cudnn.tensor_desc<1x64x8x8xf16, NHWC>
+!v = !cudnn.tensor_desc<1x64x8x8xf32, NHWC>
+!w = !cudnn.tensor_desc<64x1x3x3xf16, NHWC>
+!b = !cudnn.tensor_desc<1x64x1x1xf16, NHWC>
+cudnn.graph @depthwise(%x: !t, %w: !w, %b: !b, %z: !t) -> !t {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !t, !w -> !v
+  %1 = cudnn.pointwise add(%0, %z) type = f32 : !v, !t -> !v
+  %2 = cudnn.pointwise add(%1, %b) type = f32 : !v, !b -> !t
+  cudnn.return %2 : !t
+}
