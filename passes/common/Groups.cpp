@@ -72,13 +72,11 @@ std::optional<Anchor> matchAnchor(Operation *op, std::string &reason) {
 
 //===-- steps ------------------------------------------------------------------------------------------------------------===//
 
-/// What one operand is to the running value of a group.
-enum class Extent { Full, Channel, Gate, Other };
-
-static Extent extentOf(ArrayRef<int64_t> other, ArrayRef<int64_t> running, int64_t channel) {
-  bool channelOnly = true, batchToo = true;
-  for (auto [i, size] : llvm::enumerate(other)) {
-    bool whole = size == running[i], isChannel = static_cast<int64_t>(i) == channel;
+Extent extentOf(ArrayRef<int64_t> other, ArrayRef<int64_t> running, int64_t channelDim) {
+  bool channelOnly = other.size() == running.size(), batchToo = channelOnly;
+  for (auto [i, sizes] : llvm::enumerate(llvm::zip(other, running))) {
+    auto [size, full] = sizes;
+    bool whole = size == full, isChannel = static_cast<int64_t>(i) == channelDim;
     channelOnly &= isChannel ? whole : size == 1;
     batchToo &= isChannel || i == 0 ? whole : size == 1;
   }
@@ -88,6 +86,21 @@ static Extent extentOf(ArrayRef<int64_t> other, ArrayRef<int64_t> running, int64
   if (other == running)
     return Extent::Full;
   return batchToo ? Extent::Gate : Extent::Other;
+}
+
+std::string binaryRole(StringRef name, Extent extent) {
+  bool isSum = name == "add", isProduct = name == "mul";
+  switch (extent) {
+  case Extent::Full:
+    return isSum ? "residual" : isProduct ? "product" : (name + "_full").str();
+  case Extent::Channel:
+    return isSum ? "bias" : isProduct ? "scale" : (name + "_channel").str();
+  case Extent::Gate:
+    return isProduct ? "gate" : (name + "_gate").str();
+  case Extent::Other:
+    return (name + "_broadcast").str();
+  }
+  llvm_unreachable("an extent has one of these values");
 }
 
 static std::string unaryRole(Operation *op) {
@@ -131,22 +144,7 @@ static std::optional<Step> matchStep(const Anchor &anchor, Operation *op, Value 
   }
   int64_t rank = shapeOf(running).size();
   int64_t channel = anchor.layout == "channels_first" ? 1 : rank - 1;
-  std::string role = name.str();
-  switch (extentOf(shapeOf(other), shapeOf(running), channel)) {
-  case Extent::Full:
-    role = isa<AddOp>(op) ? "residual" : isa<MulOp>(op) ? "product" : role + "_full";
-    break;
-  case Extent::Channel:
-    role = isa<AddOp>(op) ? "bias" : isa<MulOp>(op) ? "scale" : role + "_channel";
-    break;
-  case Extent::Gate:
-    role = isa<MulOp>(op) ? "gate" : role + "_gate";
-    break;
-  case Extent::Other:
-    role += "_broadcast";
-    break;
-  }
-  return Step{op, role, other};
+  return Step{op, binaryRole(name, extentOf(shapeOf(other), shapeOf(running), channel)), other};
 }
 
 std::optional<Step> matchEpilogue(const Anchor &anchor, Operation *op, Value running, std::string &reason) {

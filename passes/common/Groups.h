@@ -31,6 +31,13 @@ struct Anchor {
 /// `op` as an anchor. Nothing when it is none; with `reason` set when it is one of a form that no cuDNN operation has.
 std::optional<Anchor> matchAnchor(mlir::Operation *op, std::string &reason);
 
+/// What one operand is to the running value of a group: of its shape, one number a channel, one an image and channel, or else.
+enum class Extent { Full, Channel, Gate, Other };
+Extent extentOf(llvm::ArrayRef<int64_t> other, llvm::ArrayRef<int64_t> running, int64_t channelDim);
+
+/// The role of an elementwise op, as `add`, with an operand of this extent: bias, residual, scale, sub_channel, ...
+std::string binaryRole(llvm::StringRef name, Extent extent);
+
 /// One op beside the anchor.
 struct Step {
   mlir::Operation *op = nullptr;

@@ -1,4 +1,5 @@
 #include "passes/tcp_to_cudnn/GraphRoles.h"
+#include "passes/common/Groups.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -10,18 +11,6 @@ static TensorDescType typeOf(Value value) { return cast<TensorDescType>(value.ge
 
 /// Whether a tensor is one of matrices, whose channels are the last dim.
 static bool isMatrix(TensorDescType type) { return type.getRank() <= 3 && type.isRowMajor(); }
-
-/// What `other` is beside a running value, as in Groups.cpp: the same shape, one number a channel, one an image and channel, or else.
-static StringRef extentOf(ArrayRef<int64_t> other, ArrayRef<int64_t> running, int64_t channel) {
-  bool channelOnly = other.size() == running.size(), batchToo = channelOnly;
-  for (auto [i, sizes] : llvm::enumerate(llvm::zip(other, running))) {
-    auto [size, whole] = sizes;
-    bool isWhole = size == whole, isChannel = static_cast<int64_t>(i) == channel;
-    channelOnly &= isChannel ? isWhole : size == 1;
-    batchToo &= isChannel || i == 0 ? isWhole : size == 1;
-  }
-  return channelOnly ? "channel" : other == running ? "full" : batchToo ? "gate" : "broadcast";
-}
 
 static std::string reluRole(PointwiseOp op) {
   auto number = [](std::optional<APFloat> value) { return value ? value->convertToDouble() : 0.0; };
@@ -54,15 +43,11 @@ static std::optional<std::string> roleOf(PointwiseOp op, Value running, int64_t 
   bool commutes = op.getMode() == PointwiseMode::Add || op.getMode() == PointwiseMode::Mul;
   if (op.getInputs().size() != 2 || (!isFirst && !commutes))
     return std::nullopt;
-  StringRef extent = extentOf(typeOf(op.getInputs()[isFirst ? 1 : 0]).getShape(), typeOf(op.getY()).getShape(), channel);
-  if (op.getMode() == PointwiseMode::Add && (extent == "channel" || extent == "full"))
-    return extent == "channel" ? "bias" : "residual";
-  if (op.getMode() == PointwiseMode::Mul && extent != "broadcast")
-    return extent == "channel" ? "scale" : extent == "full" ? "product" : "gate";
+  Extent extent = extentOf(typeOf(op.getInputs()[isFirst ? 1 : 0]).getShape(), typeOf(op.getY()).getShape(), channel);
   StringRef mode = op.getMode() == PointwiseMode::Max   ? "maximum"
                    : op.getMode() == PointwiseMode::Min ? "minimum"
                                                         : stringifyPointwiseMode(op.getMode());
-  return (mode + "_" + extent).str();
+  return binaryRole(mode, extent);
 }
 
 static SupportQuery queryOf(Operation *anchor, std::string &name) {
