@@ -8,7 +8,8 @@ namespace {
 /// The filters are the left factor, so that an image's columns, of which there are `kColumns` after the convolution, need no multiple of
 /// 64, and a thread has neighbouring ones. The right factor is the image as it is: the 16 bytes of eight neighbouring windows lie together,
 /// and matrices of them overlap. Four warps compute two rows of the convolution a turn, the two that a row of the pooling adds; the row
-/// above is in registers from the turn before. Image rows are in a ring: those of the next turn arrive during this one.
+/// above is in registers from the turn before. Image rows are in a ring: those of the next turn arrive during this one. While one row's
+/// sums are pooled, the products of the other are under way.
 template <typename T, typename Image, int kColumns> DEVICE void run(const Image *x, const T *w, const T *bias, T *y, const Stem stem) {
   using Pair = typename Element<T>::Pair;
   constexpr int kFilters = 64, kThreads = 128, kMatrices = kColumns / 8, kSteps = kTapBytes<T> / 32;
@@ -20,7 +21,7 @@ template <typename T, typename Image, int kColumns> DEVICE void run(const Image 
   const Place place(stem, kFilters);
 
   // A chunk is 16 bytes of every filter. In 16 rows, those of even filters come first: a thread has rows i and i + 8 of the product.
-#pragma unroll 4
+#pragma unroll 14
   for (int i = thread; i < kFilters * stem.tapsH * 8; i += kThreads) {
     int filter = i / (8 * stem.tapsH), down = i / 8 % stem.tapsH, byte = i % 8 * (int)sizeof(Pixel<T>);
     int row = filter / 16 * 16 + filter % 2 * 8 + filter % 16 / 2;
@@ -45,43 +46,53 @@ template <typename T, typename Image, int kColumns> DEVICE void run(const Image 
   sync();
 
   const u64 taps = factorAt(sharedAddress(filters), kChunkBytes, kMatrixBytes);
-  const u64 windows = factorAt(sharedAddress(shared) + firstTap * 16, patch.next, kMatrixBytes);
-  // Where a row of the image lies in the ring, counted from the first one that the first turn's odd row needs.
-  auto slot = [&](int row) { return (row + slots) % slots; };
+  const u64 image = factorAt(sharedAddress(shared) + firstTap * 16, patch.next, kMatrixBytes);
+  // The place in the ring of the first row that a turn needs, two above that of its odd row. The block's first rows lie at its beginning.
+  int slot = firstTurn ? 2 : slots - 2;
+  // The products of row `odd` of a turn.
+  float sums[2][kMatrices][4];
+  auto start = [&](int odd) __attribute__((always_inline)) {
+    fenceProducts();
+#pragma unroll
+    for (int down = 0; down < stem.tapsH; ++down) {
+      const int row = slot + 2 * odd + down;
+      const u64 windows = further(image, (row - (row >= slots) * slots) * patch.rowBytes);
+#pragma unroll
+      for (int step = 0; step < kSteps; ++step)
+        Products<T, kColumns>::start(sums[odd], further(taps, (down * kSteps + step) * 2 * kChunkBytes),
+                                     further(windows, step * patch.step), down + step == 0);
+    }
+    commitProducts();
+  };
+
   constexpr int kFetched = 3;
+  // The row above; then what is largest of that and the even row.
   Pair above[kMatrices][2] = {};
+  auto at = [&](int odd, int j, int i) { return relu<T>(sums[odd][j][i] + low, sums[odd][j][i + 2] + high, stem.upper); };
   for (int turn = firstTurn; turn <= lastTurn; ++turn) {
     // Four rows more for the next turn.
     Floats fetched[kFetched][4];
-    const int next = 4 * turn + stem.tapsH;
     const bool isLast = turn == lastTurn;
 #pragma unroll
     for (int i = 0; i < kFetched; ++i)
       if (int quad = thread + i * kThreads; !isLast && quad < 4 * patch.quads)
-        patch.load(fetched[i], x, stem, place.image, top + next + quad / patch.quads, quad % patch.quads);
-
-    float sums[2][kMatrices][4];
-    fenceProducts();
+        patch.load(fetched[i], x, stem, place.image, top + 4 * turn + stem.tapsH + quad / patch.quads, quad % patch.quads);
+    start(0);
+    start(1);
+    waitProducts<1>();
+    take(sums[0]);
 #pragma unroll
-    for (int down = 0; down < stem.tapsH; ++down) {
-      const u64 even = further(windows, slot(4 * turn - 2 + down) * patch.rowBytes);
-      const u64 odd = further(windows, slot(4 * turn + down) * patch.rowBytes);
+    for (int j = 0; j < kMatrices; ++j)
 #pragma unroll
-      for (int step = 0; step < kSteps; ++step) {
-        const u64 tap = further(taps, (down * kSteps + step) * 2 * kChunkBytes);
-        Products<T, kColumns>::start(sums[0], tap, further(even, step * patch.step), down + step == 0);
-        Products<T, kColumns>::start(sums[1], tap, further(odd, step * patch.step), down + step == 0);
-      }
-    }
-    commitProducts();
+      for (int i = 0; i < 2; ++i)
+        above[j][i] = max<T>(at(0, j, i), above[j][i]);
 
 #pragma unroll
     for (int i = 0; i < kFetched; ++i)
       if (int quad = thread + i * kThreads; !isLast && quad < 4 * patch.quads)
-        patch.store(shared + slot(next + quad / patch.quads) * patch.rowBytes, quad % patch.quads, fetched[i]);
+        patch.store(shared + (slot + stem.tapsH + 2 + quad / patch.quads) % slots * patch.rowBytes, quad % patch.quads, fetched[i]);
     fenceFactors();
-    waitProducts();
-    take(sums[0]);
+    waitProducts<0>();
     take(sums[1]);
 
     T *to = y + place.at(stem, place.begin + turn - 1) + filter;
@@ -92,9 +103,8 @@ template <typename T, typename Image, int kColumns> DEVICE void run(const Image 
       Pair most[2];
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        auto at = [&](int row) { return relu<T>(sums[row][j][i] + low, sums[row][j][i + 2] + high, stem.upper); };
-        Pair odd = at(1);
-        most[i] = max<T>(max<T>(at(0), odd), above[j][i]);
+        Pair odd = at(1, j, i);
+        most[i] = max<T>(odd, above[j][i]);
         above[j][i] = odd;
       }
       // The odd column of the lane before, whose last one is that of the matrix before.
@@ -104,6 +114,7 @@ template <typename T, typename Image, int kColumns> DEVICE void run(const Image 
         *(Pair *)(to + (j * 4 + lane % 4) * kFilters) = max<T>(max<T>(most[0], most[1]), left);
     }
     sync();
+    slot = slot + 4 - (slot + 4 >= slots) * slots;
   }
 }
 

@@ -15,7 +15,8 @@ DEVICE u64 further(u64 factor, int bytes) { return factor + (bytes >> 4); }
 
 DEVICE void fenceProducts() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 DEVICE void commitProducts() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
-DEVICE void waitProducts() { asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory"); }
+/// Waits until at most `pending` of the groups that were committed last are under way.
+template <int pending> DEVICE void waitProducts() { asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory"); }
 /// After this thread's writes to shared memory that tensor cores are to read, and before the barrier.
 DEVICE void fenceFactors() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 /// Sums that products in flight were added to, once these were waited for.

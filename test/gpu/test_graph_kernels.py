@@ -76,7 +76,7 @@ def build(name: str):
         "conv_deep_residual": (Residual(nn.Conv2d(1024, 256, 1)), [(1, 1024, 14, 14), (1, 256, 14, 14)]),
         "stem_resnet": (stem(3, 64, 7), [(1, 3, 224, 224)]),
         # Several strips a block, and a last one that is shorter.
-        "stem_batch": (stem(3, 64, 7), [(53, 3, 80, 32)]),
+        "stem_batch": (stem(3, 64, 7), [(53, 3, 80, 128)]),
         "stem_narrow": (stem(2, 32, 5), [(3, 2, 64, 96)]),
         "stem_relu6": (stem(4, 32, 3, nn.ReLU6()), [(2, 4, 32, 32)]),
         "stem_wide": (stem(3, 64, 7), [(1, 3, 16, 512)]),
