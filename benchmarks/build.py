@@ -24,6 +24,7 @@ def main() -> None:
     parser.add_argument("--models", nargs="+", default=["resnet18", "resnet50"])
     parser.add_argument("--dtypes", nargs="+", choices=DTYPES, default=list(DTYPES), help="strict is float32 without TF32")
     parser.add_argument("--batches", nargs="+", type=int, default=[1, 32])
+    parser.add_argument("--no-alternatives", action="store_true", help="offer tuning no other ways to compute a graph")
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     for name in options.models:
@@ -34,7 +35,10 @@ def main() -> None:
                 path = options.folder / f"{case.key}.convoy"
                 start = time.perf_counter()
                 chosen = None if case.dtype == "float32" else getattr(torch, case.dtype)
-                model = convoy.compile(module, (x,), target="cuda", dtype=chosen, weights=False, allow_tf32=case.tf32)
+                model = convoy.compile(
+                    module, (x,), target="cuda", dtype=chosen, weights=False, allow_tf32=case.tf32,
+                    alternatives=not options.no_alternatives,
+                )  # fmt: skip
                 model.save(path, weights=False)
                 print(f"{path}: {time.perf_counter() - start:.1f} s, {path.stat().st_size / 1e3:.0f} kB", flush=True)
 

@@ -11,6 +11,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import test_kernels
 from test_kernels import gpu  # noqa: F401 (the fixture)
@@ -97,6 +98,42 @@ def test_every_alternative_is_right(name: str, dtype: str, folder: Path, monkeyp
         assert {trial.alternative: trial.reason for trial in report.trials if trial.alternative} == dict.fromkeys(CASES[name])
     # Untuned the graph itself runs; in poisoned memory, beside PyTorch.
     test_kernels.run(folder, name, dtype, TOLERANCE)
+
+
+#: Steps whose tensors are all of one size, by case, and what they compute.
+STEPS = {
+    ("no_bias", "relu_0"): lambda x: np.maximum(x, 0),
+    ("residual", "residual_relu_0"): lambda x, other: np.maximum(x + other, 0),
+}
+
+
+@pytest.mark.parametrize(("name", "step"), STEPS)
+def test_pointwise_operations_alone_round_nothing(name: str, step: str, folder: Path) -> None:
+    """In float32 cuDNN says of every engine for them that it uses tensor cores; if it did, numbers would lose 13 bits."""
+    import convoy_runtime
+    from convoy_runtime.cuda.scratch import Scratch, read_tensor
+
+    path = folder / f"{name}.float32.convoy"
+    if not path.exists():
+        write(name, "float32", folder)
+    with convoy_runtime.load(path, plan_cache=False) as program:
+        instance, manifest = program._loaded, program.manifest
+        (graph,) = [graph for graph in manifest.graphs if graph.name == step]
+        planner, device, queue = instance._planner, instance._device, instance._queue
+        count = 0
+        with device.current(), planner.operation_graph(graph, instance._native.builder(graph.symbol)) as operations:
+            for plan in planner.candidates(graph, operations, [], ["A", "FALLBACK"]):
+                scratch = Scratch(device, queue.stream, graph, plan.report.workspace_bytes)
+                plan.enqueue(queue, graph, scratch.sets[0], scratch.workspace)
+                tensors = zip(graph.tensors, scratch.sets[0], strict=True)
+                *inputs, output = (
+                    read_tensor(device.driver, queue.stream, pointer, tensor.bytes, tensor.dtype) for tensor, pointer in tensors
+                )
+                np.testing.assert_array_equal(output, STEPS[name, step](*inputs), err_msg=str(plan.report))
+                scratch.close()
+                plan.close()
+                count += 1
+        assert count > 0
 
 
 def main(folder: Path) -> None:
