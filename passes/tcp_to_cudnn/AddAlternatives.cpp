@@ -103,7 +103,9 @@ void Alternatives::addCut(GraphOp source, const GraphRoles &roles, ArrayRef<size
       reason = why;
   }
   std::string name = llvm::join(patterns, " | ");
-  if (!reason.empty() || !names.insert(name).second) {
+  // A step without a role is a copy.
+  bool isCopy = reason.empty() && llvm::is_contained(patterns, "");
+  if (!reason.empty() || isCopy || !names.insert(name).second) {
     if (!reason.empty())
       remark("no alternative '" + name + "': " + reason);
     for (CutGraph &step : steps)

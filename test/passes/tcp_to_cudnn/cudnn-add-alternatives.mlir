@@ -116,3 +116,20 @@ cudnn.graph @depthwise(%x: !t, %w: !w, %b: !b, %z: !t) -> !t {
   %2 = cudnn.pointwise add(%1, %b) type = f32 : !v, !b -> !t
   cudnn.return %2 : !t
 }
+
+// -----
+
+// An identity that changes no type is not worth a step.
+// CHECK-LABEL: cudnn.graph @identity(
+// CHECK: cudnn.alternative @identity "conv2d | bias" {
+// CHECK-NOT: cudnn.alternative
+!t = !cudnn.tensor_desc<1x64x8x8xf16, NHWC>
+!v = !cudnn.tensor_desc<1x64x8x8xf32, NHWC>
+!w = !cudnn.tensor_desc<64x64x3x3xf16, NHWC>
+!b = !cudnn.tensor_desc<1x64x1x1xf16, NHWC>
+cudnn.graph @identity(%x: !t, %w: !w, %b: !b) -> !t {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !t, !w -> !v
+  %1 = cudnn.pointwise add(%0, %b) type = f32 : !v, !b -> !v
+  %2 = cudnn.pointwise identity(%1) type = f32 : !v -> !t
+  cudnn.return %2 : !t
+}
