@@ -163,11 +163,7 @@ DEVICE void convolve(const T *x, const T *w, const T *bias, const T *residual, T
   }
 #define CONVOY_CONV_TILES(T, name)                                                                                                         \
   CONVOY_CONV(T, name, 32, 32)                                                                                                             \
-  CONVOY_CONV(T, name, 32, 64)                                                                                                             \
-  CONVOY_CONV(T, name, 64, 32)                                                                                                             \
-  CONVOY_CONV(T, name, 64, 64)                                                                                                             \
-  CONVOY_CONV(T, name, 128, 64)                                                                                                            \
-  CONVOY_CONV(T, name, 128, 128)
+  CONVOY_CONV(T, name, 32, 64)
 CONVOY_CONV_TILES(f16, f16)
 CONVOY_CONV_TILES(bf16, bf16)
 CONVOY_CONV_TILES(float, f32)
