@@ -6,9 +6,9 @@ names the folder.
 
 from __future__ import annotations
 
-import os
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -69,15 +69,9 @@ def build(name: str):
     return module.eval(), tuple(torch.randn(shape) for shape in shapes)
 
 
-def write(name: str, dtype: str, folder: Path) -> None:
-    """Compiles one case, and stores what comes in and must come out beside it."""
-    test_kernels.write(name, dtype, folder, None, of=build)
-
-
-@pytest.fixture(scope="module")
-def folder(gpu: None, tmp_path_factory: pytest.TempPathFactory) -> Path:  # noqa: F811
-    given = os.environ.get("CONVOY_ALTERNATIVE_CASES")
-    return Path(given) if given else tmp_path_factory.mktemp("alternatives")
+#: Compiles one case, and stores what comes in and must come out beside it.
+write = partial(test_kernels.write, table=None, of=build)
+folder = test_kernels.folder_of("CONVOY_ALTERNATIVE_CASES")
 
 
 @pytest.mark.parametrize(("name", "dtype"), PAIRS)

@@ -6,8 +6,8 @@ names the folder.
 
 from __future__ import annotations
 
-import os
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -114,15 +114,9 @@ PAIRS = [(name, dtype) for name in CASES for dtype in OWN_DTYPES.get(name.partit
 ANCHORS = {"convolution", "matmul", "avgpool_include_padding"}
 
 
-def write(name: str, dtype: str, folder: Path) -> None:
-    """Compiles one case, and stores what comes in and must come out beside it."""
-    test_kernels.write(name, dtype, folder, None, of=build)
-
-
-@pytest.fixture(scope="module")
-def folder(gpu: None, tmp_path_factory: pytest.TempPathFactory) -> Path:  # noqa: F811
-    given = os.environ.get("CONVOY_GRAPH_KERNEL_CASES")
-    return Path(given) if given else tmp_path_factory.mktemp("graph-kernels")
+#: Compiles one case, and stores what comes in and must come out beside it.
+write = partial(test_kernels.write, table=None, of=build)
+folder = test_kernels.folder_of("CONVOY_GRAPH_KERNEL_CASES")
 
 
 @pytest.mark.parametrize(("name", "dtype"), PAIRS)

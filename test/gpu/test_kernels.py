@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -144,10 +144,18 @@ def gpu() -> None:
         pytest.skip(str(error))
 
 
-@pytest.fixture(scope="module")
-def folder(gpu: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    given = os.environ.get("CONVOY_KERNEL_CASES")
-    return Path(given) if given else tmp_path_factory.mktemp("kernels")
+def folder_of(variable: str) -> Any:
+    """A fixture: the folder of cases that an environment variable names, else an empty one."""
+
+    @pytest.fixture(scope="module")
+    def folder(gpu: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
+        given = os.environ.get(variable)
+        return Path(given) if given else tmp_path_factory.mktemp("cases")
+
+    return folder
+
+
+folder = folder_of("CONVOY_KERNEL_CASES")
 
 
 @pytest.mark.parametrize(("name", "dtype"), names(), ids=lambda value: value)
