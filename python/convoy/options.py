@@ -63,14 +63,15 @@ class CompileOptions:
 
     @classmethod
     def of(cls, *, target: str | None = None, dtype: str | torch.dtype | None = None, **options: Any) -> CompileOptions:
-        """Options from what a caller says: no target is `default_target()`, and a dtype may be torch's. Raises ValueError."""
+        """Options from what a caller says: no target is `default_target()`, a dtype may be torch's, and a path text. Raises ValueError."""
         known = {each.name for each in fields(cls)}
         unknown = sorted(options.keys() - known)
         if unknown:
             message = f"expected options out of {', '.join(sorted(known))}, got {', '.join(unknown)}"
             raise ValueError(message)
         named = None if dtype is None else str(dtype).removeprefix("torch.")
-        return cls(target=target or default_target(), dtype=named, **options)
+        paths = {name: Path(options[name]) for name in ("dump_phases", "support_table") if options.get(name) is not None}
+        return cls(target=target or default_target(), dtype=named, **(options | paths))
 
     def pairs(self) -> list[tuple[str, str]]:
         """The options of `--convoy-pipeline`, as names and values."""

@@ -253,6 +253,16 @@ def test_after_an_upgrade_engine_and_knobs_are_used_again(cached: Callable[..., 
     assert any(line.startswith("stored plan: ") for line in again.rejected)
 
 
+@pytest.mark.parametrize(("field", "value"), [("gpu", "elsewhere"), ("graph", "another"), ("options", "others")])
+def test_the_name_of_a_file_is_not_believed(cached: Callable[..., Any], tmp_path: Path, field: str, value: str) -> None:
+    cached()
+    (file,) = (tmp_path / "cache" / "plans").iterdir()
+    file.write_text(json.dumps(json.loads(file.read_text()) | {field: value}))
+    assert cached().origin == "heuristics"
+    # What it holds now is of the name.
+    assert cached().origin == "stored plan"
+
+
 def test_a_plan_that_cannot_be_restored_is_made_again(cached: Callable[..., Any], tmp_path: Path) -> None:
     made = cached()
     (file,) = (tmp_path / "cache" / "plans").iterdir()

@@ -95,14 +95,18 @@ class PlanStore:
         return self._new.get(self.name(graph, options))
 
     def _known(self, graph: str, options: str) -> list[Record]:
-        """What artifact and folder hold."""
+        """What artifact and folder hold. A file's name is not believed: what is in it says what it is of."""
         name = self.name(graph, options)
-        shipped, kept = read_file(self._members.get(name, b"")), None
+        kept = b""
         if self.folder is not None:
             with suppress(OSError):
-                kept = read_file((self.folder / name).read_bytes())
-        records = [replace(record, shipped=True) for record in shipped.records] if shipped is not None else []
-        return records + list(kept.records if kept is not None else ())
+                kept = (self.folder / name).read_bytes()
+
+        def records(content: bytes | memoryview) -> tuple[Record, ...]:
+            file = read_file(content)
+            return file.records if file is not None and (file.gpu, file.graph, file.options) == (self.scope.gpu, graph, options) else ()
+
+        return [*(replace(record, shipped=True) for record in records(self._members.get(name, b""))), *records(kept)]
 
     def others(self, graph: str, options: str) -> list[str]:
         """Why `load` does not give plans that the artifact has for a graph of this fingerprint: another GPU, other options."""
