@@ -74,6 +74,10 @@ int64_t vectorAlignment(mlir::Type elementType, int64_t lanes);
 /// Whether a thread's `lanes` elements of an operand are contiguous and aligned.
 bool isVectorAccess(const KernelPlan &plan, unsigned operand, int64_t lanes);
 
+/// Decides how many elements a thread of `plan`, whose loops and operands are known, takes, and which threads share a reduction or a
+/// transposition, if they `mayShare`.
+void spreadOverThreads(KernelPlan &plan, bool mayShare);
+
 /// `memref` without reshapes that only add or drop dims of size 1.
 mlir::Value withoutUnitReshapes(mlir::Value memref);
 
