@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 __all__ = [
     "ArgumentError",
     "ArtifactError",
@@ -105,15 +107,31 @@ class CudnnError(DeviceError):
 
 
 class PlanError(DeviceError):
-    """No execution plan was found for a graph, or with `strict` none that is stored. `tried` says what became of each candidate."""
+    """No execution plan was found for a graph, or with `strict` none that is stored, and none for the graphs `others` either. `tried` says
+    what became of each candidate for the first one."""
 
-    def __init__(self, *, graph: str, location: str, tried: tuple[str, ...], hint: str | None = None, strict: bool = False) -> None:
-        self.graph, self.location, self.tried = graph, location, tried
+    def __init__(
+        self,
+        *,
+        graph: str,
+        location: str,
+        tried: tuple[str, ...],
+        hint: str | None = None,
+        strict: bool = False,
+        others: tuple[str, ...] = (),
+    ) -> None:
+        self.graph, self.location, self.tried, self.others = graph, location, tried, others
         listed = "".join(f"\n  {line}" for line in tried) or ("" if strict else "\n  the heuristics offered no engine")
         problem = f"no execution plan, of {len(tried)} candidates"
         if strict:
-            problem = "no plan is stored that fits, and strict=True takes no other"
+            more = f", nor for {', '.join(others)}" if others else ""
+            problem = f"no plan is stored that fits{more}, and strict=True takes no other"
         super().__init__(problem=f"{location}: graph {graph}: {problem}{':' if listed else ''}{listed}", hint=hint)
+
+    def with_others(self, others: Sequence[PlanError]) -> PlanError:
+        """This error, which is of the same kind as `others`, for all their graphs."""
+        names = tuple(each.graph for each in others)
+        return PlanError(graph=self.graph, location=self.location, tried=self.tried, hint=self.hint, strict=True, others=names)
 
 
 class ExecutionError(ConvoyRuntimeError):

@@ -9,7 +9,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Protocol
 
 from convoy_runtime._native import NativeLibrary
-from convoy_runtime.errors import CudaError
+from convoy_runtime.errors import CudaError, PlanError
 from convoy_runtime.manifest import Manifest
 from convoy_runtime.program import Progress
 from convoy_runtime.timings import part
@@ -65,6 +65,7 @@ def select(context: Context) -> dict[int, list[Plan]]:
     # What is stored will do when as much work went into it.
     tuned = None if tune == "off" else LEVELS[LEVELS.index(tune) :]
     found: dict[int, list[Plan]] = {}
+    missing: list[PlanError] = []
     try:
         with planner.compiling(graphs.values(), tuned):
             for done, (index, (graph, build)) in enumerate(graphs.items()):
@@ -74,7 +75,13 @@ def select(context: Context) -> dict[int, list[Plan]]:
 
                 tell(f"plan of {graph.name}")
                 if tuned is None:
-                    found[index] = [planner.plan(graph, build)]
+                    try:
+                        found[index] = [planner.plan(graph, build)]
+                    except PlanError as error:
+                        # What is not stored is told of all graphs at once.
+                        if not planner.strict:
+                            raise
+                        missing.append(error)
                 elif (known := planner.stored(graph, build, [], tuned)) is not None:
                     found[index] = [known]
                 else:
@@ -83,6 +90,8 @@ def select(context: Context) -> dict[int, list[Plan]]:
 
                     found[index] = Tuner(planner, context.device, context.queue, TUNE_LEVELS[tune], context.pool).tune(graph, build, tell)
                     planner.keep(graph, build, found[index][0])
+        if missing:
+            raise missing[0].with_others(missing[1:])
     except BaseException:
         for plans in found.values():
             for plan in plans:

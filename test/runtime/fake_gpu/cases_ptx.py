@@ -17,7 +17,7 @@ from runtime_fixtures import affine_manifest
 
 import convoy_runtime
 from convoy.artifact import HostTensor, write_artifact
-from convoy_runtime import ArtifactError
+from convoy_runtime import ArtifactError, PlanError
 from convoy_runtime.cuda.options import PlanOptions
 from convoy_runtime.manifest import Call, Cudnn, Graph, GraphKernel, GraphTensor, TensorSpec, kernel_member
 
@@ -96,6 +96,14 @@ def test_as_many_threads_as_cores(write: Write, cores: Callable[[int], None]) ->
     assert 2 <= most <= 4
     cores(1)
     assert compiled(path) == (GRAPHS, 1)
+
+
+def test_strict_tells_of_every_graph(write: Write) -> None:
+    others = ", ".join(f"conv{index}" for index in range(1, GRAPHS))
+    expected = f"model.py:9: graph conv0: no plan is stored that fits, nor for {others}, and strict=True takes no other"
+    with pytest.raises(PlanError, match=expected) as caught:
+        compiled(write(), strict=True)
+    assert caught.value.others == tuple(others.split(", "))
 
 
 def test_nothing_is_compiled_while_plans_are_timed(write: Write, cores: Callable[[int], None]) -> None:
