@@ -30,12 +30,11 @@ static Variant variantOf(const ConvGraph &form, Shape shape) {
   cudnn::ConvolutionOp conv = form.conv;
   ArrayRef<int64_t> x = conv.getX().getType().getShape(), w = conv.getW().getType().getShape(), y = conv.getY().getType().getShape();
   auto graph = conv->getParentOfType<cudnn::GraphOp>();
-  auto place = [](Value argument) { return cast<BlockArgument>(argument).getArgNumber(); };
   auto [tileM, tileN, groups, split] = shape;
   Variant variant;
   variant.suffix = llvm::formatv("{0}x{1}x{2}x{3}", tileM, tileN, groups, split);
-  variant.function = llvm::formatv("convoy_conv_{0}_{1}x{2}", conv.getX().getType().getElementType(), tileM, tileN);
-  variant.tensors = {place(conv.getX()), place(conv.getW()), form.bias, form.residual, graph.getNumArguments()};
+  variant.function = llvm::formatv("convoy_conv_{0}_{1}x{2}", libraryName(conv.getX().getType().getElementType()), tileM, tileN);
+  variant.tensors = {placeOf(conv.getX()), placeOf(conv.getW()), form.bias, form.residual, graph.getNumArguments()};
   variant.integers = {x[0], x[2], x[3], x[1], y[2], y[3], y[1], w[2], w[3], conv.getSpatialStride()[0], conv.getSpatialStride()[1]};
   variant.integers.append({conv.getPrePadding()[0], conv.getPrePadding()[1], conv.getDilation()[0], conv.getDilation()[1], groups, split});
   variant.floats = {form.lower, form.upper};

@@ -41,13 +41,12 @@ static Shape shapeOf(const MatmulGraph &form, int64_t lanes, int64_t split) {
 static Variant variantOf(const MatmulGraph &form, Shape shape) {
   cudnn::MatmulOp matmul = form.matmul;
   auto graph = matmul->getParentOfType<cudnn::GraphOp>();
-  auto place = [](Value argument) { return cast<BlockArgument>(argument).getArgNumber(); };
   auto [lanes, warps, split] = shape;
   Variant variant;
   variant.suffix = llvm::formatv("{0}x{1}x{2}", lanes, warps, split);
   variant.function =
       llvm::formatv("convoy_matmul_{0}_{1}", libraryName(matmul.getA().getType().getElementType()), libraryName(form.resultType));
-  variant.tensors = {place(matmul.getA()), place(matmul.getB()), form.bias, form.residual, graph.getNumArguments()};
+  variant.tensors = {placeOf(matmul.getA()), placeOf(matmul.getB()), form.bias, form.residual, graph.getNumArguments()};
   variant.integers = {form.rows(), form.depth(), form.columns(), lanes, warps, split};
   variant.floats = {form.lower, form.upper};
   variant.blocks = stripsOf(form, lanes) * split;

@@ -65,12 +65,12 @@ static bool match(GraphOp graph, StemOps &ops) {
 
 /// A call of `function`, compiled for `number` of filters or columns, whose blocks make `rows` rows of the result, `strip` at a time.
 static Variant variantOf(GraphOp graph, StemOps &ops, StringRef function, int64_t number, int64_t rows, int64_t strip) {
-  auto place = [](Value argument) { return cast<BlockArgument>(argument).getArgNumber(); };
   ArrayRef<int64_t> x = ops.imageType().getShape(), w = ops.conv.getW().getType().getShape();
   Variant variant;
   variant.function =
       llvm::formatv("convoy_{0}_{1}_{2}_{3}", function, libraryName(ops.element()), libraryName(ops.imageType().getElementType()), number);
-  variant.tensors = {place(ops.identity.getInputs()[0]), place(ops.conv.getW()), place(ops.add.getInputs()[1]), graph.getNumArguments()};
+  variant.tensors = {placeOf(ops.identity.getInputs()[0]), placeOf(ops.conv.getW()), placeOf(ops.add.getInputs()[1]),
+                     graph.getNumArguments()};
   variant.integers = {x[0], x[2], x[3], x[1], w[0], w[1], w[2], w[3], ops.conv.getPrePadding()[0], rows, strip};
   variant.floats = {ops.relu.getUpperClip() ? ops.relu.getUpperClip()->convertToDouble() : std::numeric_limits<double>::infinity()};
   variant.tf32 = ops.element().isF32();

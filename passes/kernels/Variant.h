@@ -28,6 +28,9 @@ struct Offer {
   bool isPreferred = false;
 };
 
+/// The place of a tensor in the list of its graph's arguments.
+inline unsigned placeOf(mlir::Value argument) { return mlir::cast<mlir::BlockArgument>(argument).getArgNumber(); }
+
 /// What functions of the library call elements of `type`: f16, bf16 or f32.
 inline llvm::StringRef libraryName(mlir::Type type) { return type.isF32() ? "f32" : type.isF16() ? "f16" : "bf16"; }
 

@@ -130,14 +130,5 @@ def test_pointwise_operations_alone_round_nothing(name: str, step: str, folder: 
         assert count > 0
 
 
-def main(folder: Path) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, dtype in PAIRS:
-        write(name, dtype, folder)
-    print(len(PAIRS), "cases")
-
-
 if __name__ == "__main__":
-    root = Path(__file__).resolve().parents[2]
-    sys.path[:0] = [str(root / part) for part in ("python", "runtime", "test/frontend")]
-    main(Path(sys.argv[1]))
+    test_kernels.write_all(Path(sys.argv[1]), PAIRS, write)

@@ -138,14 +138,5 @@ def test_every_kernel_is_right(name: str, dtype: str, folder: Path) -> None:
     test_kernels.run(folder, name, dtype, TF32_TOLERANCE if name.startswith(("conv", "stem")) else TOLERANCE)
 
 
-def main(folder: Path) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, dtype in PAIRS:
-        write(name, dtype, folder)
-    print(len(PAIRS), "cases")
-
-
 if __name__ == "__main__":
-    root = Path(__file__).resolve().parents[2]
-    sys.path[:0] = [str(root / part) for part in ("python", "runtime", "test/frontend")]
-    main(Path(sys.argv[1]))
+    test_kernels.write_all(Path(sys.argv[1]), PAIRS, write)

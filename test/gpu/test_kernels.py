@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -199,9 +200,23 @@ def compare(got: np.ndarray, expected: np.ndarray, tolerance: float) -> None:
     assert worst <= tolerance * scale, f"largest error {worst:.3g} at a scale of {scale:.3g}"
 
 
+def import_compiler() -> None:
+    """Lets a case file that is run by itself find the compiler and the frontend's cases."""
+    sys.path[:0] = [str(ROOT / part) for part in ("python", "runtime", "test/frontend")]
+
+
+def write_all(folder: Path, pairs: Sequence[tuple[str, str]], write: Callable[[str, str, Path], object]) -> None:
+    """Writes cases by name and dtype; each has to compile."""
+    import_compiler()
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, dtype in pairs:
+        write(name, dtype, folder)
+    print(len(pairs), "cases")
+
+
 def main(folder: Path) -> int:
     """Writes every case that compiles; lists the others. 1 when there are others."""
-    sys.path[:0] = [str(ROOT / part) for part in ("python", "runtime", "test/frontend")]
+    import_compiler()
     import op_cases
 
     folder.mkdir(parents=True, exist_ok=True)

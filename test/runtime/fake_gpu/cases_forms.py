@@ -12,11 +12,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fake_gpu.fixtures import FAKE
-from runtime_fixtures import affine_manifest
+from fake_gpu.fixtures import FAKE, TENSORS, branches_manifest, zeros
 
 import convoy_runtime
-from convoy.artifact import HostTensor, write_artifact
+from convoy.artifact import write_artifact
 from convoy_runtime.artifact import open_artifact
 from convoy_runtime.cuda import forms
 from convoy_runtime.cuda.capture import Stopwatch, capture
@@ -25,29 +24,19 @@ from convoy_runtime.cuda.memory import Allocation
 from convoy_runtime.cuda.streams import Order, serial_order
 from convoy_runtime.cuda.weaver import Weaver
 from convoy_runtime.inspection import program_calls
-from convoy_runtime.manifest import Call, Cudnn, Graph, GraphTensor, TensorSpec
+from convoy_runtime.manifest import Call, Graph
 
 
 @pytest.fixture
 def branches(tmp_path: Path, compile_c: Callable[..., bytes]) -> Callable[..., Path]:
     """An artifact of branches.c."""
-    x, w, b = (TensorSpec(name, (8,), "float16") for name in ("x", "w", "b"))
-    tensors = tuple(GraphTensor(uid, "output" if uid == 4 else "input", (1, 8), (8, 1), "float16") for uid in (1, 2, 3, 4))
-    manifest = affine_manifest(
-        target="cuda",
-        inputs=(x,),
-        outputs=(replace(x, name="y"), replace(x, name="z")),
-        weights=(w, b),
-        prepared=(w, b),
-        arena_bytes=1024,
-        graphs=(Graph("conv", "conv_build", ("convolution", "add", "relu"), "model.py:9", tensors),),
+    manifest = branches_manifest(
+        graphs=(Graph("conv", "conv_build", ("convolution", "add", "relu"), "model.py:9", TENSORS),),
         calls=tuple(Call(0, f"model.py:{line}") for line in range(12, 17)),
-        cudnn=Cudnn(91900, 90000, "float16"),
     )
-    weights = {spec.name: HostTensor("float16", np.zeros(spec.shape, np.float16)) for spec in (w, b)}
 
     def write(*flags: str) -> Path:
-        write_artifact(tmp_path / "branches", manifest, {"native.so": compile_c("fake_gpu/branches.c", *flags)}, weights)
+        write_artifact(tmp_path / "branches", manifest, {"native.so": compile_c("fake_gpu/branches.c", *flags)}, zeros(manifest))
         return tmp_path / "branches"
 
     return write

@@ -7,19 +7,16 @@ import gc
 import json
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
-from fake_gpu.fixtures import FAKE
-from runtime_fixtures import affine_manifest
+from fake_gpu.fixtures import FAKE, TENSORS, branches_manifest, zeros
 
 import convoy_runtime
-from convoy.artifact import HostTensor, write_artifact
+from convoy.artifact import write_artifact
 from convoy_runtime import ArtifactError, PlanError
 from convoy_runtime.cuda.options import PlanOptions
-from convoy_runtime.manifest import Call, Cudnn, Graph, GraphKernel, GraphTensor, TensorSpec, kernel_member
+from convoy_runtime.manifest import Call, Graph, GraphKernel, kernel_member
 
 #: As many calls as branches.c has, each of a graph of its own.
 GRAPHS = 5
@@ -33,35 +30,25 @@ def ptx(graph: int, variant: str) -> bytes:
 @pytest.fixture
 def write(tmp_path: Path, compile_c: Callable[..., bytes], fake_cudnn: ctypes.CDLL) -> Iterator[Write]:
     """Writes an artifact of branches.c, whose graphs have two kernels each; `junk` are graphs whose first one is no PTX."""
-    x, w, b = (TensorSpec(name, (8,), "float16") for name in ("x", "w", "b"))
-    tensors = tuple(GraphTensor(uid, "output" if uid == 4 else "input", (1, 8), (8, 1), "float16") for uid in (1, 2, 3, 4))
 
     def graph(index: int, preference: str) -> Graph:
         names = {variant: f"conv_{index}_{variant}" for variant in ("fast", "other")}
         kernels = tuple(GraphKernel(name, variant, grid=1, block=32, shared_bytes=0, chip="sm_80") for variant, name in names.items())
         symbol = None if preference == "only_kernel" else "conv_build"
         operations = ("convolution", "add", "relu")
-        return Graph(f"conv{index}", symbol, operations, "model.py:9", tensors, kernels=kernels, preference=preference)
+        return Graph(f"conv{index}", symbol, operations, "model.py:9", TENSORS, kernels=kernels, preference=preference)
 
     def one(*, preference: str = "only_kernel", junk: tuple[int, ...] = ()) -> Path:
-        manifest = affine_manifest(
-            target="cuda",
-            inputs=(x,),
-            outputs=(replace(x, name="y"), replace(x, name="z")),
-            weights=(w, b),
-            prepared=(w, b),
-            arena_bytes=1024,
+        manifest = branches_manifest(
             graphs=tuple(graph(index, preference) for index in range(GRAPHS)),
             calls=tuple(Call(index, "model.py:12") for index in range(GRAPHS)),
-            cudnn=Cudnn(91900, 90000, "float16"),
         )
         members = {
             kernel_member(f"conv_{index}_{variant}"): ptx(index, variant) for index in range(GRAPHS) for variant in ("fast", "other")
         }
         members |= {kernel_member(f"conv_{index}_fast"): b"junk that takes a while" for index in junk}
         native = compile_c("fake_gpu/branches.c", *(["-Dconv_build=unused"] if preference == "only_kernel" else []))
-        weights = {spec.name: HostTensor("float16", np.zeros(spec.shape, np.float16)) for spec in (w, b)}
-        write_artifact(tmp_path / "ptx.convoy", manifest, {"native.so": native, **members}, weights)
+        write_artifact(tmp_path / "ptx.convoy", manifest, {"native.so": native, **members}, zeros(manifest))
         return tmp_path / "ptx.convoy"
 
     gc.collect()

@@ -81,12 +81,15 @@ def wait(program: CudaProgram, handle: int) -> None:
         program._driver.call("cuStreamSynchronize", handle)
 
 
+#: Of a graph that the fake cuDNN takes: three operands and a result.
+TENSORS = tuple(GraphTensor(uid, "output" if uid == 4 else "input", (1, 8), (8, 1), "float16") for uid in (1, 2, 3, 4))
+
+
 def conv_manifest(**changes: Any) -> Manifest:
     """Of conv.c: one graph, called once; `changes` are fields of the graph."""
     x, w, b = (TensorSpec(name, shape, "float16") for name, shape in (("x", (1, 64, 56, 56)), ("w", (64, 64, 3, 3)), ("b", (64,))))
-    tensors = tuple(GraphTensor(uid, "output" if uid == 4 else "input", (1, 8), (8, 1), "float16") for uid in (1, 2, 3, 4))
     products = Products(2 * 64 * 56 * 56 * 64 * 3 * 3, "float16")
-    graph = Graph("conv", "conv_build", ("convolution", "add", "relu"), "model.py:9", tensors, products=products)
+    graph = Graph("conv", "conv_build", ("convolution", "add", "relu"), "model.py:9", TENSORS, products=products)
     return affine_manifest(
         target="cuda",
         inputs=(x,),
@@ -100,8 +103,24 @@ def conv_manifest(**changes: Any) -> Manifest:
     )
 
 
+def branches_manifest(*, graphs: tuple[Graph, ...], calls: tuple[Call, ...]) -> Manifest:
+    """Of branches.c, which makes five calls."""
+    x, w, b = (TensorSpec(name, (8,), "float16") for name in ("x", "w", "b"))
+    return affine_manifest(
+        target="cuda",
+        inputs=(x,),
+        outputs=(replace(x, name="y"), replace(x, name="z")),
+        weights=(w, b),
+        prepared=(w, b),
+        arena_bytes=1024,
+        graphs=graphs,
+        calls=calls,
+        cudnn=Cudnn(91900, 90000, "float16"),
+    )
+
+
 def zeros(manifest: Manifest) -> dict[str, HostTensor]:
-    """The prepared weights of conv.c."""
+    """The prepared weights of conv.c and branches.c."""
     return {spec.name: HostTensor("float16", np.zeros(spec.shape, np.float16)) for spec in manifest.prepared}
 
 
