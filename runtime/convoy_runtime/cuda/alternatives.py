@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import Any
 
 from convoy_runtime._native import NativeLibrary
@@ -31,15 +32,16 @@ class StepError(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """What an alternative runs: a plan of each step's graph, whose fingerprint is in `contents`. A temporary lies at its offset in the
-    workspace, the steps' own workspace behind them, at `shared`."""
+    """What an alternative runs: a plan of each step's graph, whose fingerprint is in `contents`. `temporaries` and `workspaces` are where
+    each temporary lies in the workspace, and what each step has of it for itself: as no step writes into another one's part, all may be
+    cleared before the first (`weaver`)."""
 
     alternative: GraphAlternative
     graphs: tuple[Graph, ...]
     contents: tuple[str | None, ...]
     plans: tuple[Plan, ...]
-    offsets: tuple[int, ...]
-    shared: int
+    temporaries: tuple[int, ...]
+    workspaces: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +59,16 @@ class AlternativePlan(Plan):
         self, queue: Queue, graph: Graph, pointers: Sequence[int], workspace: int, *, call: int | None = None, location: str | None = None
     ) -> None:
         steps = self.steps
-        temporaries = [workspace + offset for offset in steps.offsets]
+        temporaries = [workspace + offset for offset in steps.temporaries]
         for temporary, pointer in zip(steps.alternative.temporaries, temporaries, strict=True):
             if temporary.zeros and temporary.bytes:
                 queue.driver.call("cuMemsetD8Async", pointer, 0, temporary.bytes, queue.stream)
         places = [*pointers, *temporaries]
-        for step, inner, plan in zip(steps.alternative.steps, steps.graphs, steps.plans, strict=True):
-            tensors = [places[place] for place in step.tensors]
-            plan.enqueue(queue, inner, tensors, workspace + steps.shared, call=call, location=location)
+        each = zip(steps.alternative.steps, steps.graphs, steps.plans, steps.workspaces, strict=True)
+        for index, (step, inner, plan, own) in enumerate(each):
+            if index and queue.between is not None:
+                queue.between()
+            plan.enqueue(queue, inner, [places[place] for place in step.tensors], workspace + own, call=call, location=location)
 
     def text(self) -> str:
         pairs = zip(self.steps.contents, self.steps.plans, strict=True)
@@ -97,17 +101,16 @@ class Alternatives:
     def plan(self, graph: Graph, alternative: GraphAlternative, plans: Sequence[Plan], rejected: Sequence[str] = ()) -> AlternativePlan:
         """`alternative` of `graph` on these plans of its steps, which `own` has taken."""
         graphs, builds = zip(*map(self.graph, alternative.steps), strict=True)
-        offsets, end = [], 0
-        for temporary in alternative.temporaries:
-            offsets.append(end)
-            end += -(-temporary.bytes // ALIGNMENT) * ALIGNMENT
-        steps = Steps(alternative, graphs, tuple(map(fingerprint, builds)), tuple(plans), tuple(offsets), end)
+        count = len(alternative.temporaries)
+        sizes = [temporary.bytes for temporary in alternative.temporaries] + [plan.report.workspace_bytes for plan in plans]
+        *offsets, end = accumulate((-(-size // ALIGNMENT) * ALIGNMENT for size in sizes), initial=0)
+        steps = Steps(alternative, graphs, tuple(map(fingerprint, builds)), tuple(plans), tuple(offsets[:count]), tuple(offsets[count:]))
         reports = tuple(replace(plan.report, trials=(), rejected=(), reference="") for plan in plans)
         report = PlanReport(
             graph=graph.name, location=graph.location, engine=None, knobs={}, alternative=alternative.name, steps=reports,
             numerical_notes=_union(each.numerical_notes for each in reports),
             behavior_notes=_union(each.behavior_notes for each in reports),
-            workspace_bytes=end + max(each.workspace_bytes for each in reports), heuristic="alternatives",
+            workspace_bytes=end, heuristic="alternatives",
             rank=graph.alternatives.index(alternative), rejected=tuple(rejected), origin="alternative",
         )  # fmt: skip
         return AlternativePlan(report, steps)

@@ -11,7 +11,7 @@ import ctypes
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from ctypes import c_void_p
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
 
 from convoy_runtime._abi import ABI_VERSION, ConvoyRuntime, pointer_array
@@ -154,9 +154,11 @@ def _access(pointers: Sequence[int], arguments: Sequence[GraphTensor | KernelArg
 
 
 class Hook(Protocol):
-    """Hears of each call of a run, by its number."""
+    """Hears of each call of a run, by its number, and of the steps of a call (`Queue.between`)."""
 
     def before(self, index: int) -> None: ...
+
+    def between(self) -> None: ...
 
     def after(self, index: int) -> None: ...
 
@@ -174,7 +176,8 @@ class Calls(_Table):
         hook: Hook | None = None,
     ) -> None:
         super().__init__(manifest)
-        self._queue, self._plans, self._kernels, self._workspaces, self._hook = queue, plans, kernels, workspaces, hook
+        self._queue = queue if hook is None else replace(queue, between=hook.between)
+        self._plans, self._kernels, self._workspaces, self._hook = plans, kernels, workspaces, hook
 
     def graph(self, index: int, call: int, site: Call, graph: Graph, pointers: tuple[int, ...]) -> None:
         plan, workspace = self._plans[site.graph], self._workspaces[index]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from convoy_runtime.manifest import Graph
 
@@ -29,10 +30,11 @@ def capture_cold_runs(device: Device, queue: Queue, graph: Graph, plan: Plan, sc
 
     def over(sets: Sequence[list[int]], spans: Sequence[Range]) -> Enqueue:
         def enqueue(hook: Hook | None) -> None:
+            own = queue if hook is None else replace(queue, between=hook.between)
             for index, (pointers, (workspace, _)) in enumerate(zip(sets, spans, strict=True)):
                 if hook is not None:
                     hook.before(index)
-                plan.enqueue(queue, graph, pointers, workspace)
+                plan.enqueue(own, graph, pointers, workspace)
                 if hook is not None:
                     hook.after(index)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any
@@ -22,12 +22,14 @@ __all__ = ["CudnnPlan", "Plan", "PlanReport", "Queue", "Trial"]
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """Where work is enqueued: a stream, and a cuDNN handle that works on it, unless the program has no graphs."""
+    """Where work is enqueued: a stream, and a cuDNN handle that works on it, unless the program has no graphs. A plan that has steps
+    calls `between`, where there is one, between every two of them."""
 
     driver: Driver
     stream: int
     cudnn: Cudnn | None = None
     handle: int | None = None
+    between: Callable[[], None] | None = None
 
 
 @dataclass(frozen=True, slots=True)

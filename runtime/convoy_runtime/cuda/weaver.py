@@ -38,6 +38,7 @@ class Weaver:
         self.nodes: list[list[Any]] = []
         self._start: list[Any] = []
         self._entry: list[set[int]] = []
+        self._steps: list[set[int]] = []
         self._exit: list[list[Any]] = []
 
     def start(self) -> None:
@@ -57,6 +58,11 @@ class Weaver:
             arguments = list(wanted.values()), None, len(wanted), flags.CU_STREAM_SET_CAPTURE_DEPENDENCIES
             self._driver.call("cuStreamUpdateCaptureDependencies", self._stream, *arguments)
         self._entry.append(set(wanted))
+        self._steps.append(set(wanted))
+
+    def between(self) -> None:
+        """Notes where the next step of a call begins."""
+        self._steps[-1].update(map(int, self._leaves()))
 
     def after(self, index: int) -> None:
         """Notes the nodes of call `index`."""
@@ -64,17 +70,17 @@ class Weaver:
         self.nodes.append(self._between(self._exit[-1], self._entry[index]))
 
     def clears(self, index: int, span: Range) -> list[Any]:
-        """The memset nodes of call `index` that write zeros into `span` before anything else of the call runs."""
+        """The memset nodes of call `index` that write zeros into `span` before anything else of the step runs that they are in."""
         kinds = self._driver.module.CUgraphNodeType
         found: dict[int, Any] = {}
-        # From the call's first nodes on, as long as only such nodes come before.
+        # From the first nodes of the call and of each later step on, as long as only such nodes come before.
         for node in reversed(self.nodes[index]):
             if self._driver.call("cuGraphNodeGetType", node) != kinds.CU_GRAPH_NODE_TYPE_MEMSET:
                 continue
             memset = self._driver.call("cuGraphMemsetNodeGetParams", node)
             begin, end = int(memset.dst), int(memset.dst) + memset.width * memset.elementSize
             inside = memset.height <= 1 and memset.value == 0 and span[0] <= begin and end <= span[1]
-            if inside and all(int(other) in self._entry[index] or int(other) in found for other in self._dependencies(node)):
+            if inside and all(int(other) in self._steps[index] or int(other) in found for other in self._dependencies(node)):
                 found[int(node)] = node
         return list(found.values())
 

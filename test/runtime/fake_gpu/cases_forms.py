@@ -202,7 +202,8 @@ def test_forms_that_are_stored(
 
 
 def test_which_memset_nodes_may_go(program: CudaProgram) -> None:
-    """Of five calls: zeros first, twice zeros first, zeros behind a copy, other bytes, and zeros elsewhere."""
+    """Of six calls: zeros first, twice zeros first, zeros behind a copy, other bytes, zeros elsewhere, and zeros behind a copy that is a
+    step before."""
     driver = program._driver
     with program._device.current():
         handle = int(driver.call("cuStreamCreate", 1))
@@ -218,14 +219,15 @@ def test_which_memset_nodes_may_go(program: CudaProgram) -> None:
         def copy(pointer: int) -> None:
             driver.call("cuMemcpyDtoDAsync", pointer, ones, 16, handle)
 
-        calls: list[Callable[[int], None]] = [
+        weaver = Weaver(driver, handle, serial_order(6))
+        calls: list[Callable[[int], object]] = [
             lambda at: (memset(at), copy(at + 32)),
             lambda at: (memset(at), memset(at + 16), copy(at + 32)),
             lambda at: (copy(at + 32), memset(at + 40)),
             lambda at: (memset(at, 5), copy(at + 32)),
             lambda at: (memset(at + 248), copy(at + 32)),
+            lambda at: (copy(at + 32), weaver.between(), memset(at), copy(at + 48), memset(at + 64)),
         ]
-        weaver = Weaver(driver, handle, serial_order(len(calls)))
         found: list[list[Any]] = []
 
         def enqueue() -> None:
@@ -242,15 +244,16 @@ def test_which_memset_nodes_may_go(program: CudaProgram) -> None:
                 weaver.remove(graph, found[-1])
 
         captured = capture(driver, handle, enqueue, edit=edit)
-        assert [len(nodes) for nodes in weaver.nodes] == [2, 3, 2, 2, 2]
-        assert [len(nodes) for nodes in found] == [1, 2, 0, 0, 0]
+        assert [len(nodes) for nodes in weaver.nodes] == [2, 3, 2, 2, 2, 4]
+        assert [len(nodes) for nodes in found] == [1, 2, 0, 0, 0, 1]
         watch = Stopwatch(driver, handle)
         # One memset, and a chain of what is left.
-        assert watch.once(captured) == pytest.approx(1 + 11 - 3)
+        assert watch.once(captured) == pytest.approx(1 + 15 - 4)
         watch.close()
         captured.close()
-    content = np.ctypeslib.as_array((ctypes.c_uint8 * 1280).from_address(memory.pointer)).reshape(5, 256)
+    content = np.ctypeslib.as_array((ctypes.c_uint8 * 1536).from_address(memory.pointer)).reshape(6, 256)
     for row, expected in zip(content[:2, :48], ([0] * 32 + [1] * 16,) * 2, strict=True):
         assert row.tolist() == expected
     assert content[2, 32:56].tolist() == [1] * 8 + [0] * 16
     assert content[3, :16].tolist() == [5] * 16
+    assert content[5, 8:80:16].tolist() == [9, 9, 1, 1, 0]

@@ -30,7 +30,7 @@ int cuMemsetD8Async(uintptr_t to, unsigned char value, size_t size, void *stream
 
 static int alive, created, handles, executed, failing, offered = 2;
 static int64_t large = 512;
-static int exact = -1, knobs, whole, refused;
+static int exact = -1, knobs, whole, refused, counting;
 
 /// What tests ask and set.
 int fake_alive(void) { return alive; }
@@ -50,6 +50,9 @@ void fake_whole(int copies) { whole = copies; }
 void fake_refuse(int operations) { refused = operations; }
 /// The workspace of engine 41, in bytes; it uses 512.
 void fake_workspace(int64_t bytes) { large = bytes; }
+
+/// Engines count in the first 16 bytes of the workspace: what they find there goes behind the result, and they leave ones.
+void fake_counters(int there) { counting = there; }
 
 size_t cudnnGetVersion(void) { return 91900; }
 size_t cudnnGetCudartVersion(void) { return 13000; }
@@ -207,9 +210,10 @@ int cudnnBackendExecute(Handle *handle, Descriptor *plan, Descriptor *pack) {
   if (plan->kind != PLAN || !plan->final || pack->kind != VARIANT_PACK || !pack->final || workspace < 0 || pack->counts[at] < 3)
     return BAD_PARAM;
   uintptr_t *pointers = pack->values[at], last = pointers[pack->counts[at] - 1];
+  uintptr_t counters = *(uintptr_t *)pack->values[workspace];
   ++executed;
   // The workspace has to be memory of the device as well.
-  if (cuMemsetD8Async(*(uintptr_t *)pack->values[workspace], 0, 512, handle->stream) || plan->index == 5)
+  if (cuMemsetD8Async(counters, 0, 512, handle->stream) || plan->index == 5)
     return EXECUTION_FAILED;
   int copies = plan->index == 2 ? (plan->knob ? 1 : 6) : plan->index < 2 ? 2 : 1;
   if (pack->counts[at] == 4)
@@ -217,5 +221,7 @@ int cudnnBackendExecute(Handle *handle, Descriptor *plan, Descriptor *pack) {
   for (int i = 0; i < copies; ++i)
     if (cuMemcpyDtoDAsync(last, pointers[plan->index == 3 || plan->knob == 3], 16, handle->stream))
       return EXECUTION_FAILED;
+  if (counting && (cuMemcpyDtoDAsync(last + 16, counters, 16, handle->stream) || cuMemsetD8Async(counters, 1, 16, handle->stream)))
+    return EXECUTION_FAILED;
   return plan->index == 4 && cuMemsetD8Async(last + 16, 0, 16, handle->stream) ? EXECUTION_FAILED : OK;
 }
