@@ -28,7 +28,7 @@ from convoy_runtime.cuda.offline import device_file, device_properties
 from convoy_runtime.cuda.options import PlanOptions
 from convoy_runtime.cuda.planner import Planner
 from convoy_runtime.cuda.store import PlanStore, Scope
-from convoy_runtime.manifest import Call
+from convoy_runtime.manifest import Call, Products
 from convoy_runtime.manifest import Cudnn as CudnnVersions
 
 H200 = device_file("h200", 91900)
@@ -130,6 +130,9 @@ def test_why_the_heuristics_offer_nothing(plan: Callable[..., Any]) -> None:
         (PlanOptions(deterministic=True), {"NONDETERMINISTIC"}, set(), "is not deterministic"),
         (PlanOptions(), {"NONDETERMINISTIC", "WINOGRAD"}, {"RUNTIME_COMPILATION"}, None),
         (PlanOptions(allow_winograd=False), {"WINOGRAD"}, set(), "uses Winograd's transform"),
+        (PlanOptions(allow_winograd=False), {"WINOGRAD_TILE_13x13"}, set(), "uses Winograd's transform"),
+        (PlanOptions(), {"TENSOR_CORE"}, set(), None),
+        (PlanOptions(allow_tf32=False), {"TENSOR_CORE"}, set(), "uses TF32, which allow_tf32=False forbids"),
         (PlanOptions(allow_runtime_compilation=False), set(), {"RUNTIME_COMPILATION"}, "compiles at run time"),
         (PlanOptions(allow_fft=False), {"FFT"}, set(), "uses Fourier transforms"),
         (
@@ -147,7 +150,18 @@ def test_why_the_heuristics_offer_nothing(plan: Callable[..., Any]) -> None:
 )
 def test_notes(options: PlanOptions, numerical: set[str], behavior: set[str], reason: str | None) -> None:
     notes = {_enums.NumericalNote[name] for name in numerical}, {_enums.BehaviorNote[name] for name in behavior}
-    assert options.refuses(7, *notes, float32=True) == reason
+    assert options.refuses(conv_graph("float32"), 7, *notes) == reason
+
+
+def test_what_is_multiplied_in_float32() -> None:
+    """That the result is cast when it is written changes nothing; float32 beside what is multiplied in a narrower type does neither."""
+    refused, notes = "uses TF32, which allow_tf32=False forbids", ({_enums.NumericalNote.TENSOR_CORE}, set[_enums.BehaviorNote]())
+    options, factors = PlanOptions(allow_tf32=False), ("float32", "float16")
+    for dtype, cast, reason in ((*factors, refused), (*reversed(factors), None)):
+        graph = conv_graph(dtype)
+        *operands, result = graph.tensors
+        mixed = replace(graph, tensors=(*operands, replace(result, dtype=cast)), products=Products(2, dtype))
+        assert options.refuses(mixed, 7, *notes) == reason
 
 
 def test_a_graph_that_cudnn_refuses_is_located(plan: Callable[..., Any]) -> None:
@@ -272,12 +286,42 @@ def test_a_plan_that_cannot_be_restored_is_made_again(cached: Callable[..., Any]
         assert cached() == made
     content = json.loads(whole)
     (record,) = content["records"]
-    for changed in ({**record, "plan": '{"cudnnVersion": 1}'}, {**record, "report": {}}):
-        file.write_text(json.dumps({**content, "records": [changed]}))
-        again = cached()
-        assert again.origin == "heuristics"
-        assert again.rejected[0].startswith("stored plan: ")
-        assert json.loads(file.read_text())["records"] == [{**record, "report": {**record["report"], "rejected": [*again.rejected]}}]
+    file.write_text(json.dumps({**content, "records": [{**record, "report": {}}]}))
+    again = cached()
+    assert again.origin == "heuristics"
+    assert again.rejected[0].startswith("stored plan: ")
+    assert json.loads(file.read_text())["records"] == [{**record, "report": {**record["report"], "rejected": [*again.rejected]}}]
+
+
+def test_a_plan_that_cudnn_does_not_take_is_made_of_its_engine_and_knobs(cached: Callable[..., Any], tmp_path: Path) -> None:
+    """One that no heuristic would choose; only where that cannot be built either, the next record is asked."""
+    made = cached()
+    (file,) = (tmp_path / "cache" / "plans").iterdir()
+    content = json.loads(file.read_text())
+    (record,) = content["records"]
+    best = {**record, "plan": '{"cudnnVersion": 1}', "level": "full"}
+    best["report"] = {**record["report"], "rank": 7}
+    file.write_text(json.dumps({**content, "records": [best]}))
+    rebuilt = cached()
+    assert (rebuilt.origin, rebuilt.engine, rebuilt.knobs, rebuilt.rank) == ("stored engine and knobs", made.engine, made.knobs, 7)
+    assert rebuilt.rejected[0].startswith("stored plan: cudnnBackendFinalize (EXECUTION_PLAN) failed: ")
+    best["report"]["engine"] = 4711
+    file.write_text(json.dumps({**content, "records": [best, record]}))
+    again = cached()
+    assert (again.origin, again.rank) == ("stored plan", 0)
+    assert [line.partition(":")[0] for line in again.rejected] == ["stored plan", "stored plan"]
+
+
+def test_options_hold_for_what_is_stored(cached: Callable[..., Any], tmp_path: Path) -> None:
+    """A version that did not know what an engine does stored it, or did not know that it is wrong."""
+    made = cached(deterministic=True)
+    (file,) = (tmp_path / "cache" / "plans").iterdir()
+    content = json.loads(file.read_text())
+    content["records"][0]["report"]["numerical_notes"].append("NONDETERMINISTIC")
+    file.write_text(json.dumps(content))
+    again = cached(deterministic=True)
+    assert (again.origin, again.engine) == ("heuristics", made.engine)
+    assert again.rejected == (f"stored plan: engine {made.engine} of conv_bias_relu is not deterministic",)
 
 
 def test_a_store_that_cannot_be_written(cached: Callable[..., Any], tmp_path: Path) -> None:
@@ -355,3 +399,11 @@ def test_an_engine_with_a_known_error_is_not_chosen(plan: Callable[..., Any], mo
     second = plan()
     assert second.engine != first.engine
     assert any(line.endswith("is wrong") for line in second.rejected)
+
+
+def test_a_stored_plan_of_an_engine_with_a_known_error(cached: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    first = cached()
+    rule = Erratum(frozenset({"convolution"}), "float16", first.engine, 90000, 99999, "is wrong")
+    monkeypatch.setattr("convoy_runtime.cuda.errata.ERRATA", (rule,))
+    second = cached()
+    assert (second.origin, second.rejected[0]) == ("heuristics", f"stored plan: engine {first.engine} of conv_bias_relu is wrong")

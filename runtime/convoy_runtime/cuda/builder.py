@@ -7,7 +7,7 @@ With a device-properties JSON in place of a handle all of this works on a machin
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ from convoy_runtime.errors import CudnnError
 from convoy_runtime.manifest import Graph
 
 from ._cudnn import BackendDescriptor, Cudnn
-from ._enums import Attribute, BehaviorNote, Descriptor, NumericalNote, Type, name_of
+from ._enums import Attribute, BehaviorNote, Descriptor, NumericalNote, Type
 from .configs import Config, config_of, engine_configs, knob_values
 from .errata import erratum_of
 from .options import PlanOptions
@@ -141,15 +141,15 @@ class PlanBuilder:
             if plan is not None:
                 yield plan
 
+    def _refuses(self, graph: Graph, engine: int, numerical: Iterable[str], behavior: Iterable[str]) -> str | None:
+        """Why an engine with the notes of these names may not run `graph`: it is known to be wrong, or the options forbid it."""
+        known = NumericalNote.__members__, BehaviorNote.__members__
+        notes = {known[0][name] for name in numerical if name in known[0]}, {known[1][name] for name in behavior if name in known[1]}
+        return erratum_of(graph, engine, self._cudnn.version) or self.options.refuses(graph, engine, *notes)
+
     def _refusal(self, graph: Graph, config: Config) -> str | None:
         """Why a configuration is not to be built."""
-        floats = {tensor.dtype for tensor in graph.tensors if "float" in tensor.dtype}
-        float32 = bool(floats) and floats <= {"float32", "float64"}
-        numerical = {NumericalNote(note) for note in config.numerical if note in NumericalNote._value2member_map_}
-        behavior = {BehaviorNote(note) for note in config.behavior if note in BehaviorNote._value2member_map_}
-        reason = erratum_of(graph, config.engine, self._cudnn.version)
-        reason = reason or self.options.refuses(config.engine, numerical, behavior, float32=float32)
-        if reason is not None:
+        if (reason := self._refuses(graph, config.engine, config.numerical_notes, config.behavior_notes)) is not None:
             return reason
         try:
             # Known before the plan is built, and building may take seconds.
@@ -174,8 +174,8 @@ class PlanBuilder:
             location=graph.location,
             engine=config.engine,
             knobs=config.named_knobs,
-            numerical_notes=tuple(name_of(NumericalNote, note) for note in config.numerical),
-            behavior_notes=tuple(name_of(BehaviorNote, note) for note in config.behavior),
+            numerical_notes=config.numerical_notes,
+            behavior_notes=config.behavior_notes,
             workspace_bytes=workspace,
             heuristic=config.source,
             rank=config.rank,

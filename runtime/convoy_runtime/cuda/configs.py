@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from convoy_runtime.errors import CudnnError
 
 from ._cudnn import BackendDescriptor, Cudnn
-from ._enums import Attribute, BehaviorNote, Descriptor, HeurMode, KnobType, Type, name_of
+from ._enums import Attribute, BehaviorNote, Descriptor, HeurMode, KnobType, NumericalNote, Type, name_of
 
 __all__ = ["Config", "config_of", "engine_configs", "heuristic_configs", "knob_values"]
 
@@ -38,6 +38,16 @@ class Config:
     def named_knobs(self) -> dict[str, int]:
         """Value by name (cudnnBackendKnobType_t)."""
         return {name_of(KnobType, kind): value for kind, value in self.knobs}
+
+    @property
+    def numerical_notes(self) -> tuple[str, ...]:
+        """Names (cudnnBackendNumericalNote_t)."""
+        return tuple(name_of(NumericalNote, note) for note in self.numerical)
+
+    @property
+    def behavior_notes(self) -> tuple[str, ...]:
+        """Names (cudnnBackendBehaviorNote_t)."""
+        return tuple(name_of(BehaviorNote, note) for note in self.behavior)
 
 
 def knob_text(knobs: dict[str, int]) -> str:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, replace
 
-from convoy_runtime.manifest import GraphKernel, Manifest
+from convoy_runtime.manifest import Graph, GraphKernel, Manifest
 
 from ._enums import BehaviorNote, NumericalNote
 
 __all__ = ["PlanOptions", "restrictions"]
 
 _TF32 = "uses TF32, which allow_tf32=False forbids"
+_FLOAT32 = {"float32", "float64"}
+#: An engine may name the size of the tiles that it transforms in place of the transform.
+_WINOGRAD = {note for note in NumericalNote if note.name.startswith("WINOGRAD")}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,9 +57,9 @@ class PlanOptions:
             return "allow_kernels=False forbids kernels of the artifact"
         return "only certain engines are asked for" if self.engines is not None else None
 
-    def refuses(self, engine: int, numerical: set[NumericalNote], behavior: set[BehaviorNote], *, float32: bool) -> str | None:
-        """Why an engine of this index and with these notes may not run a graph, `float32` if none of its float tensors is narrower; None
-        if it may."""
+    def refuses(self, graph: Graph, engine: int, numerical: set[NumericalNote], behavior: set[BehaviorNote]) -> str | None:
+        """Why an engine of this index and with these notes may not run a graph; None if it may."""
+        float32 = _is_float32(graph)
         # Weights would have to be stored in cuDNN's own order, which `prepare_weights` does not write.
         reordered = {BehaviorNote.REQUIRES_FILTER_INT8x32_REORDER, BehaviorNote.REQUIRES_BIAS_INT8x32_REORDER}
         reduced = NumericalNote.REDUCED_PRECISION_REDUCTION in numerical
@@ -66,7 +69,7 @@ class PlanOptions:
             (float32, NumericalNote.DOWN_CONVERT_INPUTS in numerical, "rounds inputs to a narrower type"),
             (float32 and not self.allow_tf32, NumericalNote.TENSOR_CORE in numerical, _TF32),
             (self.deterministic, NumericalNote.NONDETERMINISTIC in numerical, "is not deterministic"),
-            (not self.allow_winograd, NumericalNote.WINOGRAD in numerical, "uses Winograd's transform"),
+            (not self.allow_winograd, bool(numerical & _WINOGRAD), "uses Winograd's transform"),
             (not self.allow_fft, NumericalNote.FFT in numerical, "uses Fourier transforms"),
             (not self.allow_reduced_precision_reduction, reduced, "accumulates in less than the compute type"),
             (not self.allow_runtime_compilation, BehaviorNote.RUNTIME_COMPILATION in behavior, "compiles at run time"),
@@ -74,6 +77,13 @@ class PlanOptions:
             (True, engine in self.exclude_engines, "is an engine that was excluded"),
         )
         return next((reason for applies, found, reason in rules if applies and found), None)
+
+
+def _is_float32(graph: Graph) -> bool:
+    """Whether a graph multiplies float32, or computes on nothing narrower; a result may be, which is cast when it is written."""
+    floats = {tensor.dtype for tensor in graph.tensors if "float" in tensor.dtype}
+    factors = graph.products.dtype if graph.products is not None else ""
+    return factors in _FLOAT32 or (bool(floats) and floats <= _FLOAT32)
 
 
 def restrictions(options: str, beside: str | None = None) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -13,7 +13,6 @@ from ._cudnn import BackendDescriptor, Cudnn, version_text
 from .alternatives import Alternatives
 from .builder import PlanBuilder, WorkspaceTooLarge
 from .configs import config_of
-from .errata import erratum_of
 from .fingerprint import content_of
 from .kernels import Kernels
 from .options import PlanOptions
@@ -45,13 +44,19 @@ class StoredPlans(PlanBuilder):
 
     def stored(self, graph: Graph, build: Any, rejected: list[str], levels: Sequence[str] = LEVELS) -> Plan | None:
         """The plan that the store has for a graph of this content, found with the work of one of `levels`: as it is where cuDNN and
-        driver are those that it was made with, else by engine and knobs, or from a kernel's PTX. None when there is none that cuDNN or the
-        driver takes; a plan that was made offline says less of another cuDNN than that one's own heuristics do."""
+        driver are those that it was made with and cuDNN takes it, else by engine and knobs, or from a kernel's PTX. None when there is none
+        that cuDNN, the driver and the options take; a plan that was made offline says less of another cuDNN than that one's own heuristics
+        do."""
+        before = len(rejected)
         for record in self._records(graph, build, rejected, levels):
             try:
-                return self._from_record(graph, build, record, rejected)
+                plan = self._from_record(graph, build, record, rejected)
             except (ArtifactError, CudnnError, WorkspaceTooLarge, TypeError, KeyError, ValueError) as error:
                 rejected.append(f"{_origin(record, 'plan')}: {error}")
+                continue
+            if plan is not None:
+                reasons = (*rejected[before:], *plan.report.rejected)
+                return replace(plan, report=replace(plan.report, rejected=reasons)) if len(rejected) > before else plan
         return None
 
     def keep(self, graph: Graph, build: Any, plan: Plan) -> None:
@@ -85,9 +90,7 @@ class StoredPlans(PlanBuilder):
         if self._store is None or (content := self._content(graph, build)) is None:
             return
         for record in self._store.load(content, repr(self.options)):
-            engine = record.report.get("engine")
-            wrong = engine is not None and erratum_of(graph, engine, self._cudnn.version) is not None
-            if record.level not in levels or wrong:
+            if record.level not in levels:
                 continue
             if record.level == OFFLINE and record.cudnn != self._cudnn.version:
                 made, here = version_text(record.cudnn), version_text(self._cudnn.version)
@@ -106,9 +109,20 @@ class StoredPlans(PlanBuilder):
             return self._restore_alternative(graph, record, rejected)
         if (variant := record.report.get("kernel")) is not None:
             return self._restore_kernel(graph, record, variant)
+        self._check_report(graph, record.report)
         if text := self._text(record):
-            return self._restore(graph, record, text)
+            try:
+                return self._restore(graph, record, text)
+            except CudnnError as error:
+                rejected.append(f"{_origin(record, 'plan')}: {error}")
         return self._rebuild(graph, build, record, rejected)
+
+    def _check_report(self, graph: Graph, report: Mapping[str, Any]) -> None:
+        """Raises ValueError when the engine of a report may not run `graph`, whoever found that it may when the plan was stored."""
+        reason = self._refuses(graph, report["engine"], report["numerical_notes"], report["behavior_notes"])
+        if reason is not None:
+            message = f"engine {report['engine']} of {graph.name} {reason}"
+            raise ValueError(message)
 
     def _restore_alternative(self, graph: Graph, record: Record, rejected: list[str]) -> Plan:
         assert self._store is not None

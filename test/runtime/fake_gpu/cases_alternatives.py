@@ -259,6 +259,11 @@ def test_what_is_stored_is_of_these_graphs(write: Write, fake_cudnn: ctypes.CDLL
         load(write(SPLIT), tune="full", plan_cache=cache)
         record_of(cache, lambda record, text=text: record.update({**kept, "plan": text}))
         assert rejected(write(SPLIT)) == f"stored plan: {reason}"
+    # Options hold for each step, and so does what is known of engines that are wrong.
+    load(write(SPLIT), tune="full", plan_cache=cache)
+    kept["report"]["steps"][1]["behavior_notes"] = ["REQUIRES_BIAS_INT8x32_REORDER"]
+    record_of(cache, lambda record: record.update(kept))
+    assert rejected(write(SPLIT)) == "stored plan: engine 41 of rest needs reordered int8 weights"
     # With other alternatives, or none, it is another question.
     (report,) = load(write(), plan_cache=cache)
     assert report.origin == "heuristics"
