@@ -51,10 +51,10 @@ def _lines(manifest: Manifest) -> Iterator[str]:
         graph = manifest.graphs[call.graph]
         yield f"  {index:3} {graph.name}: {' + '.join(graph.ops)}"
         yield f"      {signature(graph)}"
-        for alternative in graph.alternatives:
-            yield f"      or {alternative.name}, where tuning finds it faster"
         if graph.kernels:
             yield f"      run by {_runner(graph)}: {', '.join(kernel.variant for kernel in graph.kernels)}"
+        for alternative in graph.alternatives:
+            yield f"      or {alternative.name}, where tuning finds it faster"
         yield f"      {call.location}"
     yield ""
     yield "generated kernels"

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
 __all__ = ["main", "populate_parser"]
 
+#: A part of a load that takes this share of its time is in the report.
+_WORTH_SAYING = 0.02
+
 
 def populate_parser(parser: argparse.ArgumentParser) -> None:
     """Adds this command's arguments."""
@@ -127,3 +130,5 @@ def _report(program: Program, seconds: float) -> None:
     new = sum(report.origin == "tuning" for report in reports)
     known = f", {len(reports) - new} had a plan of this level already" if new < len(reports) else ""
     print(f"{new} of {len(reports)} graphs measured in {seconds:.1f} s{known}")
+    parts = sorted(program.timings.items(), key=lambda part: part[1], reverse=True)
+    print(f"  in it: {', '.join(f'{name} {taken:.2f} s' for name, taken in parts if taken >= _WORTH_SAYING * seconds)}")

@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 
 from convoy_runtime.manifest import Graph
+from convoy_runtime.timings import part
 
 from .accuracy import median_of, mismatch
 from .plan import Plan, Trial
@@ -52,6 +53,7 @@ def ranked(candidates: Sequence[Candidate]) -> list[Candidate]:
     return sorted((each for each in candidates if each.microseconds is not None), key=lambda each: each.microseconds or 0.0)
 
 
+@part("comparing results")
 def reference_of(graph: Graph, candidates: Sequence[Candidate], exact: Sequence[Candidate]) -> Reference:
     """The result of the exact plan, if it ran and another engine agrees with it, or there are too few plans for a median; else their
     median."""
@@ -65,6 +67,7 @@ def reference_of(graph: Graph, candidates: Sequence[Candidate], exact: Sequence[
     return Reference(f"the median of {len(ran)} plans", median_of([each.results or [] for each in ran])) if ran else Reference()
 
 
+@part("comparing results")
 def judge(graph: Graph, candidates: Sequence[Candidate], reference: Reference) -> None:
     """Drops candidates whose results are not those of the reference. Results are not kept."""
     for each in candidates:

@@ -13,6 +13,7 @@ import numpy as np
 from convoy_runtime.errors import CudaError
 from convoy_runtime.manifest import Manifest
 from convoy_runtime.program import POISON
+from convoy_runtime.timings import part
 
 from .accuracy import mismatch
 from .capture import Captured, Stopwatch, finished
@@ -25,6 +26,7 @@ from .store import LEVELS, PlanStore
 __all__ = ["choose_form", "form_member"]
 
 
+@part("form of the program")
 def choose_form(
     context: Context, store: PlanStore | None, program: ProgramCapture, plans: Mapping[int, Plan], arguments: Arguments
 ) -> Form:

@@ -124,6 +124,7 @@ class ProgramForms(Protocol):
     def capture(self, plans: Mapping[int, Plan], form: Form) -> Captured: ...
 
 
+@part("plans in the whole program")
 def decide(context: Context, program: ProgramForms, finalists: dict[int, list[Plan]]) -> dict[int, Plan]:
     """One plan a graph: what alone looked equally fast is tried in place, one graph after another, those first that take most time. What
     the program reads should be random (`fill_inputs`, `fill_weights`)."""

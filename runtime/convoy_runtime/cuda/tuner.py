@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from convoy_runtime.errors import CudaError, CudnnError, PlanError
 from convoy_runtime.manifest import Graph, GraphStep
+from convoy_runtime.timings import part
 
 from ._cudnn import BackendDescriptor
 from ._driver import Device
@@ -213,6 +214,7 @@ class Tuner:
             raise StepError(found)
         return found
 
+    @part("building plans")
     def _plans(
         self, graph: Graph, operations: Any, rejected: list[str], seen: set[tuple[object, ...]], progress: Callable[[str], None]
     ) -> list[Plan]:
@@ -257,6 +259,7 @@ class Tuner:
             judge(graph, candidates, reference)
         return reference
 
+    @part("running plans")
     def _try(self, graph: Graph, candidate: Candidate, scratch: Scratch, watch: Stopwatch) -> None:
         """One run, whose result is kept, because first runs may load code, which no capture allows; and one that is timed, roughly."""
         size = candidate.plan.report.workspace_bytes
@@ -278,6 +281,7 @@ class Tuner:
                 raise
             candidate.reason = f"cannot be launched: {error.name}"
 
+    @part("timing plans")
     def _time(self, graph: Graph, candidates: list[Candidate], scratch: Scratch, watch: Stopwatch, stack: ExitStack) -> None:
         racing: list[tuple[Candidate, Captured, int]] = []
         right = [each for each in candidates if each.reason is None]

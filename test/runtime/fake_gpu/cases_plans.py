@@ -255,6 +255,7 @@ def test_plans_in_the_artifact(
     assert convoy(["tune", str(conv), "-o", str(tuned)]) == 0
     printed = capsys.readouterr()
     assert re.search(r"conv +1 +engine 41 +2\.12 +2\.12 +5 +tuning\n", printed.out)
+    assert re.search(r"^1 of 1 graphs measured in .*\n  in it: .*\b(building|running|timing) plans \d+\.\d\d s", printed.out, re.MULTILINE)
     assert f"{tuned}: plans for cuda:0" in printed.out
     assert "plan of conv (1 of 1)" in printed.err
 
