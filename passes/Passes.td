@@ -251,48 +251,6 @@ def CudnnOutlineGraphsPass : Pass<"cudnn-outline-graphs", "::mlir::ModuleOp"> {
   let dependentDialects = ["::convoy::cudnn::CudnnDialect", "::mlir::tensor::TensorDialect"];
 }
 
-def CudnnReorderBiasResidualPass : Pass<"cudnn-reorder-bias-residual", "::mlir::ModuleOp"> {
-  let summary = "the sums after a convolution in another order";
-  let description = [{
-    Residuals come before the bias, which cuDNN has precompiled kernels for, or with `bias-first` behind it, for which it generates them;
-    the running value becomes the first operand. Only where the sums in between are held in their compute type, so that nothing changes but
-    the rounding of one sum. In no pipeline: which order is faster depends on the shapes, so `cudnn-add-alternatives` offers both.
-
-    ```mlir
-    %1 = cudnn.pointwise add(%0, %bias) type = f32 : !cudnn.tensor_desc<1x64x56x56xf32, NHWC>, !cudnn.tensor_desc<1x64x1x1xf16, NHWC> -> ...
-    %2 = cudnn.pointwise add(%1, %residual) type = f32 : ...
-    ```
-
-    becomes
-
-    ```mlir
-    %1 = cudnn.pointwise add(%0, %residual) type = f32 : ...
-    %2 = cudnn.pointwise add(%1, %bias) type = f32 : ...
-    ```
-  }];
-  let options = [Option<"biasFirst", "bias-first", "bool", "false", "the bias comes before residuals">];
-}
-
-def CudnnInsertZeroBiasPass : Pass<"cudnn-insert-zero-bias", "::mlir::ModuleOp"> {
-  let summary = "a bias of zeros where a convolution has a residual or a relu and no bias";
-  let description = [{
-    The graph gains an argument, and each call of it zeros that `@prepare_weights` makes. What was -0 becomes 0. In no pipeline: whether the
-    precompiled kernels that want a bias are faster depends on the shapes, so `cudnn-add-alternatives` offers it.
-
-    ```mlir
-    %1 = cudnn.pointwise relu_fwd(%0) type = f32 : ...
-    ```
-
-    becomes
-
-    ```mlir
-    %1 = cudnn.pointwise add(%0, %bias) type = f32 : ...
-    %2 = cudnn.pointwise relu_fwd(%1) type = f32 : ...
-    ```
-  }];
-  let dependentDialects = ["::mlir::arith::ArithDialect"];
-}
-
 def CudnnAddAlternativesPass : Pass<"cudnn-add-alternatives", "::mlir::ModuleOp"> {
   let summary = "offer graphs other ways to be computed";
   let description = [{

@@ -4,10 +4,23 @@ using namespace mlir;
 using namespace convoy;
 using namespace convoy::cudnn;
 
-SmallVector<ConvSum> convoy::sumsAfter(ConvolutionOp conv) {
+namespace {
+
+/// One addition to the running value of a convolution.
+struct ConvSum {
+  PointwiseOp op;
+  /// What is added: 1 x K x 1... of a bias, the convolution's shape of a residual.
+  Value other;
+  bool isBias = false;
+  /// What the running value and `other` are multiplied by.
+  APFloat runningScale, otherScale;
+};
+
+} // namespace
+
+/// The additions that follow a forward convolution one after the other, each the only use of the value before it.
+static SmallVector<ConvSum> sumsAfter(ConvolutionOp conv) {
   SmallVector<ConvSum> sums;
-  if (conv.getMode() != ConvolutionMode::Fprop || conv.hasGroupDim())
-    return sums;
   ArrayRef<int64_t> shape = conv.getY().getType().getShape();
   SmallVector<int64_t> bias(shape.size(), 1);
   bias[1] = shape[1];
@@ -66,8 +79,7 @@ bool convoy::reorderSums(ConvolutionOp conv, bool biasFirst) {
 
 bool convoy::wantsBias(ConvolutionOp conv) {
   SmallVector<ConvSum> sums = sumsAfter(conv);
-  if (conv.getMode() != ConvolutionMode::Fprop || conv.hasGroupDim() || conv.getY().getType().isVectorized() ||
-      llvm::any_of(sums, [](const ConvSum &sum) { return sum.isBias; }))
+  if (conv.getY().getType().isVectorized() || llvm::any_of(sums, [](const ConvSum &sum) { return sum.isBias; }))
     return false;
   if (!sums.empty())
     return true;

@@ -7,24 +7,11 @@
 
 namespace convoy {
 
-/// One addition to the running value of a convolution.
-struct ConvSum {
-  cudnn::PointwiseOp op;
-  /// What is added: 1 x K x 1... of a bias, the convolution's shape of a residual.
-  mlir::Value other;
-  bool isBias = false;
-  /// What the running value and `other` are multiplied by.
-  llvm::APFloat runningScale, otherScale;
-};
-
-/// The additions that follow a forward convolution one after the other, each the only use of the value before it.
-llvm::SmallVector<ConvSum> sumsAfter(cudnn::ConvolutionOp conv);
-
-/// Puts the sums that follow `conv` into another order: the bias before residuals, or behind them. False when they are in that order, or
-/// another one would change more than the rounding of sums in the compute type.
+/// Puts the sums that follow `conv`, a forward convolution, into another order: the bias before residuals, or behind them. False when they
+/// are in that order, or another one would change more than the rounding of sums in the compute type.
 bool reorderSums(cudnn::ConvolutionOp conv, bool biasFirst);
 
-/// Whether a bias would complete a form that cuDNN has precompiled kernels for: residuals, or a relu, and no bias yet.
+/// Whether a bias would complete a form of a forward convolution that cuDNN has precompiled kernels for: residuals, or a relu, and no bias.
 bool wantsBias(cudnn::ConvolutionOp conv);
 
 /// Adds a bias to the sums that follow `conv`, as a last argument of `graph`. Fails when the graph cannot have another argument.
