@@ -132,16 +132,10 @@ class PlanStore:
         self._new[self.name(graph, options)] = Record(self.scope.cudnn, self.scope.driver, level, plan, report)
         if self.folder is None:
             return
-        import tempfile
-
         path = self.folder / self.name(graph, options)
         others = [record for record in self._known(graph, options) if not self.fits(record) and not record.shipped]
         try:
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            descriptor, name = tempfile.mkstemp(dir=path.parent)
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(self.content(graph, options, level, plan, report, others))
-            Path(name).replace(path)
+            write_whole(path, self.content(graph, options, level, plan, report, others))
         except OSError as error:
             if not self._warned:
                 warnings.warn(f"cuDNN plans are not kept: {self.folder}: {error.strerror}", ConvoyRuntimeWarning, stacklevel=2)
@@ -162,6 +156,22 @@ class PlanStore:
         for record in records:
             del record["shipped"]
         return json.dumps({"format": _FORMAT, "gpu": self.scope.gpu, "graph": graph, "options": options, "records": records}).encode()
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Writes a file of a store, in a folder that is made where it is not there, whole or not at all. Raises OSError."""
+    import tempfile
+
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+        Path(name).replace(path)
+    except BaseException:
+        with suppress(OSError):
+            Path(name).unlink()
+        raise
 
 
 def read_file(content: bytes | memoryview) -> PlanFile | None:

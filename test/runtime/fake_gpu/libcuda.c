@@ -2,10 +2,12 @@
 //
 // It is strict where a real one is undefined. Work runs as late as it may: on a synchronization, and then only what that stream, and
 // the events that it waits for, need. So a result that nobody waited for is not there, and a wait that is missing shows. Pointers
-// must lie in allocations, and what may not happen during a capture fails.
+// must lie in allocations of the current context, as streams do, and what may not happen during a capture fails. There is one device, or
+// as many as FAKE_DEVICES says. One thread at a time is in here.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -36,6 +38,7 @@ typedef struct Op {
   int kind;
   char *destination;
   const char *source;
+  char *staged; // a copy of the source
   size_t size;
   int value;
   const char *kernel;
@@ -65,6 +68,7 @@ struct Graph {
 };
 
 typedef struct Stream {
+  void *context;
   Queue queue;
   Graph *capture;
   Node **leaves; // what the next node that is captured waits for
@@ -80,18 +84,28 @@ enum { MAX_BLOCKS = 4096 };
 static struct {
   char *pointer;
   size_t size;
+  void *context;
 } blocks[MAX_BLOCKS];
-enum { MAX_STREAMS = 256 };
-static Stream legacy;
-static Stream *streams[MAX_STREAMS] = {&legacy};
+enum { MAX_DEVICES = 2, MAX_STREAMS = 256, MAX_DEPTH = 16 };
+/// The context of a device is the address of its legacy stream.
+static Stream legacies[MAX_DEVICES];
+static Stream *streams[MAX_STREAMS] = {&legacies[0], &legacies[1]};
 CUresult fake_sticky;
-static long allocated_bytes, launches, graphs, largest = 1l << 30;
+static long allocated_bytes, largest = 1l << 30;
+static _Atomic long launches, graphs;
 /// Graphs that were destroyed while a launch of them was under way.
 static int early;
-static long modules;
-static _Atomic long links, linkers, most_linkers;
-static _Thread_local void *current;
-static int context;
+static _Atomic long modules, links, linkers, most_linkers;
+static _Thread_local void *pushed[MAX_DEPTH];
+static _Thread_local int depth_pushed;
+static pthread_mutex_t mutex = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+
+static void *current(void) { return depth_pushed ? pushed[depth_pushed - 1] : 0; }
+
+static int lock(void) { return pthread_mutex_lock(&mutex); }
+static void unlock(const int *locked) { *locked ? abort() : (void)pthread_mutex_unlock(&mutex); }
+/// Until the end of the function no other thread is in one that is locked.
+#define LOCKED __attribute__((cleanup(unlock), unused)) const int locked = lock();
 
 /// What tests ask: bytes that are allocated now, graphs and instances of graphs that exist, graphs launched so far.
 long fake_allocated(void) { return allocated_bytes; }
@@ -107,14 +121,15 @@ long fake_linkers(void) { return linkers; }
 long fake_most_linkers(void) { return atomic_exchange(&most_linkers, 0); }
 
 static int mapped(const void *pointer, size_t size) {
+  LOCKED
   for (int i = 0; i < MAX_BLOCKS; ++i)
-    if (blocks[i].pointer && (const char *)pointer >= blocks[i].pointer &&
+    if (blocks[i].pointer && blocks[i].context == current() && (const char *)pointer >= blocks[i].pointer &&
         (const char *)pointer + size <= blocks[i].pointer + blocks[i].size)
       return 1;
   return 0;
 }
 
-static Stream *stream_of(void *handle) { return handle ? handle : &legacy; }
+static Stream *stream_of(void *handle) { return handle ? handle : current() ? current() : &legacies[0]; }
 
 static void push(Queue *queue, Op op) {
   queue->ops = realloc(queue->ops, (queue->count + 1) * sizeof(Op));
@@ -143,8 +158,9 @@ static void add_edge(Node *from, Node *to) {
 }
 
 static CUresult enqueue(void *handle, Op op) {
+  LOCKED
   Stream *stream = stream_of(handle);
-  if (!current)
+  if (!current() || (handle && stream->context != current()))
     return INVALID_CONTEXT;
   if (!stream->capture)
     return push(&stream->queue, op), fake_sticky;
@@ -202,7 +218,8 @@ static int graph_depth(const Graph *graph) {
 static void run(const Op *op) {
   switch (op->kind) {
   case COPY:
-    memcpy(op->destination, op->source, op->size);
+    memcpy(op->destination, op->staged ? op->staged : op->source, op->size);
+    free(op->staged);
     break;
   case SET:
     memset(op->destination, op->value, op->size);
@@ -235,6 +252,7 @@ static void run(const Op *op) {
 }
 
 static void run_until(Stream *stream, long ticket) {
+  LOCKED
   while (stream && stream->queue.done < ticket) {
     long next = stream->queue.done++;
     Op op = stream->queue.ops[next];
@@ -244,8 +262,8 @@ static void run_until(Stream *stream, long ticket) {
 
 CUresult cuInit(unsigned flags) { return flags || getenv("FAKE_NO_DEVICE") ? 100 : OK; }
 CUresult cuDriverGetVersion(int *version) { return *version = 13000, OK; }
-CUresult cuDeviceGetCount(int *count) { return *count = 1, OK; }
-CUresult cuDeviceGet(int *device, int ordinal) { return *device = ordinal, ordinal ? 101 : OK; }
+CUresult cuDeviceGetCount(int *count) { return *count = getenv("FAKE_DEVICES") ? atoi(getenv("FAKE_DEVICES")) : 1, OK; }
+CUresult cuDeviceGet(int *device, int ordinal) { return *device = ordinal, ordinal >= MAX_DEVICES ? 101 : OK; }
 CUresult cuDeviceGetName(char *name, int length, int device) { return snprintf(name, length, "Fake GPU %d", device), OK; }
 CUresult cuDeviceGetAttribute(int *value, int attribute, int device) {
   // CU_DEVICE_ATTRIBUTE_: CLOCK_RATE, MULTIPROCESSOR_COUNT, MEMORY_CLOCK_RATE, GLOBAL_MEMORY_BUS_WIDTH, L2_CACHE_SIZE,
@@ -253,13 +271,13 @@ CUresult cuDeviceGetAttribute(int *value, int attribute, int device) {
   static const int known[][2] = {{13, 1000000}, {16, 1}, {36, 2000000}, {37, 512}, {38, 100}, {75, 9}, {76, 0}, {97, MOST_SHARED}};
   for (size_t i = 0; i < sizeof known / sizeof *known; ++i)
     if (known[i][0] == attribute)
-      return *value = known[i][1], device;
+      return *value = known[i][1], device >= MAX_DEVICES;
   return INVALID;
 }
-CUresult cuDevicePrimaryCtxRetain(void **result, int device) { return *result = &context, device ? INVALID : OK; }
-CUresult cuCtxGetCurrent(void **result) { return *result = current, OK; }
-CUresult cuCtxPushCurrent(void *value) { return current = value, OK; }
-CUresult cuCtxPopCurrent(void **value) { return *value = current, current = 0, OK; }
+CUresult cuDevicePrimaryCtxRetain(void **result, int device) { return *result = &legacies[device], device >= MAX_DEVICES ? INVALID : OK; }
+CUresult cuCtxGetCurrent(void **result) { return *result = current(), OK; }
+CUresult cuCtxPushCurrent(void *value) { return depth_pushed < MAX_DEPTH ? (pushed[depth_pushed++] = value, OK) : INVALID; }
+CUresult cuCtxPopCurrent(void **value) { return *value = current(), depth_pushed ? (--depth_pushed, OK) : INVALID_CONTEXT; }
 
 CUresult cuGetErrorName(CUresult error, const char **text) {
   *text = error == OUT_OF_MEMORY         ? "CUDA_ERROR_OUT_OF_MEMORY"
@@ -275,7 +293,8 @@ CUresult cuGetErrorName(CUresult error, const char **text) {
 CUresult cuGetErrorString(CUresult error, const char **text) { return *text = "described", error < 0; }
 
 CUresult cuMemAlloc(CUdeviceptr *result, size_t size) {
-  if (legacy.capture || !current)
+  LOCKED
+  if (!current() || ((Stream *)current())->capture)
     return CAPTURE_UNSUPPORTED;
   if (!size || (long)size > largest)
     return size ? OUT_OF_MEMORY : INVALID;
@@ -284,6 +303,7 @@ CUresult cuMemAlloc(CUdeviceptr *result, size_t size) {
       // Never clean: fresh memory of a real device is not either.
       blocks[i].pointer = memset(aligned_alloc(256, (size + 255) / 256 * 256), 0x7f, size);
       blocks[i].size = size;
+      blocks[i].context = current();
       allocated_bytes += size;
       return *result = (CUdeviceptr)blocks[i].pointer, OK;
     }
@@ -291,6 +311,7 @@ CUresult cuMemAlloc(CUdeviceptr *result, size_t size) {
 }
 
 CUresult cuMemFree(CUdeviceptr pointer) {
+  LOCKED
   // As a real driver does: work that may use the memory is done first.
   for (int i = 0; i < MAX_STREAMS && streams[i]; ++i)
     run_until(streams[i], streams[i]->queue.count);
@@ -310,7 +331,13 @@ CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t size, void *
   return enqueue(stream, (Op){.kind = COPY, .destination = (char *)to, .source = (char *)from, .size = size});
 }
 CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void *from, size_t size, void *stream) {
-  return mapped((void *)to, size) ? enqueue(stream, (Op){.kind = COPY, .destination = (char *)to, .source = from, .size = size}) : INVALID;
+  Op op = {.kind = COPY, .destination = (char *)to, .source = from, .size = size};
+  if (!mapped((void *)to, size))
+    return INVALID;
+  // Pageable memory is read before the call returns, unless it is captured.
+  if (!stream_of(stream)->capture)
+    op.staged = memcpy(malloc(size), from, size);
+  return enqueue(stream, op);
 }
 CUresult cuMemcpyDtoHAsync(void *to, CUdeviceptr from, size_t size, void *stream) {
   return mapped((void *)from, size) ? enqueue(stream, (Op){.kind = COPY, .destination = to, .source = (char *)from, .size = size})
@@ -326,7 +353,11 @@ CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t size, void 
 }
 
 CUresult cuStreamCreate(void **result, unsigned flags) {
+  LOCKED
+  if (!current())
+    return INVALID_CONTEXT;
   *result = calloc(1, sizeof(Stream));
+  ((Stream *)*result)->context = current();
   for (int i = 0; i < MAX_STREAMS; ++i)
     if (!streams[i])
       return streams[i] = *result, flags != 1;
@@ -335,6 +366,8 @@ CUresult cuStreamCreate(void **result, unsigned flags) {
 CUresult cuStreamDestroy(void *stream) { return stream ? OK : INVALID; }
 CUresult cuStreamSynchronize(void *handle) {
   Stream *stream = stream_of(handle);
+  if (handle && stream->context != current())
+    return INVALID_CONTEXT;
   if (stream->capture)
     return CAPTURE_UNSUPPORTED;
   run_until(stream, stream->queue.count);
@@ -443,29 +476,48 @@ CUresult cuGraphDestroyNode(Node *node) {
   return free(node->before), free(node), OK;
 }
 
-CUresult cuGraphInstantiateWithFlags(void **result, Graph *graph, unsigned long long flags) {
+static Graph *copy_of(const Graph *graph) {
   Graph *copy = calloc(1, sizeof(Graph));
   for (size_t i = 0; i < graph->count; ++i) {
-    Node *node = add_node(copy, graph->nodes[i]->op);
+    Op op = graph->nodes[i]->op;
+    if (op.kind == GRAPH)
+      op.graph = copy_of(op.graph);
+    Node *node = add_node(copy, op);
     for (size_t j = 0; j < graph->nodes[i]->count; ++j)
       for (size_t k = 0; k < i; ++k)
         if (graph->nodes[k] == graph->nodes[i]->before[j])
           add_edge(copy->nodes[k], node);
   }
-  return *result = copy, ++graphs, flags != 0;
+  return copy;
 }
-static CUresult destroy(Graph *graph) {
+static void release(Graph *graph) {
   for (size_t i = 0; i < graph->count; ++i) {
+    if (graph->nodes[i]->op.kind == GRAPH)
+      release(graph->nodes[i]->op.graph);
     free(graph->nodes[i]->before);
     free(graph->nodes[i]);
   }
   free(graph->nodes);
   free(graph);
-  return --graphs, OK;
 }
-CUresult cuGraphLaunch(Graph *graph, void *stream) { return ++launches, enqueue(stream, (Op){.kind = GRAPH, .graph = graph}); }
+static CUresult destroy(Graph *graph) { return release(graph), --graphs, OK; }
+
+CUresult cuGraphInstantiateWithFlags(void **result, Graph *graph, unsigned long long flags) {
+  return *result = copy_of(graph), ++graphs, flags != 0;
+}
+CUresult cuGraphAddChildGraphNode(Node **node, Graph *graph, Node *const *before, size_t count, const Graph *child) {
+  *node = add_node(graph, (Op){.kind = GRAPH, .graph = copy_of(child)});
+  for (size_t i = 0; i < count; ++i)
+    add_edge(before[i], *node);
+  return OK;
+}
+CUresult cuGraphLaunch(Graph *graph, void *stream) {
+  int nested = stream_of(stream)->capture != 0;
+  return ++launches, enqueue(stream, (Op){.kind = GRAPH, .graph = nested ? copy_of(graph) : graph});
+}
 CUresult cuGraphDestroy(Graph *graph) { return destroy(graph); }
 CUresult cuGraphExecDestroy(Graph *graph) {
+  LOCKED
   for (int i = 0; i < MAX_STREAMS && streams[i]; ++i)
     for (long j = streams[i]->queue.done; j < streams[i]->queue.count; ++j)
       if (streams[i]->queue.ops[j].kind == GRAPH && streams[i]->queue.ops[j].graph == graph) {
@@ -479,6 +531,7 @@ int fake_early(void) { return early; }
 CUresult cuEventCreate(void **result, unsigned flags) { return *result = calloc(1, sizeof(Event)), flags && flags != 2; }
 CUresult cuEventDestroy(Event *event) { return event ? OK : INVALID; }
 CUresult cuEventRecord(Event *event, void *handle) {
+  LOCKED
   Stream *stream = stream_of(handle);
   event->stream = stream;
   event->ticket = stream->queue.count;
@@ -486,6 +539,7 @@ CUresult cuEventRecord(Event *event, void *handle) {
 }
 CUresult cuEventSynchronize(Event *event) { return run_until(event->stream, event->ticket), fake_sticky; }
 CUresult cuEventElapsedTime(float *milliseconds, Event *begin, Event *end) {
+  LOCKED
   // What each thing takes that was done after another, so that times are the same in every run.
   *milliseconds = 0;
   for (long i = begin->ticket; i < end->ticket; ++i) {
@@ -578,7 +632,7 @@ typedef struct Linker {
 
 CUresult cuLinkCreate(unsigned count, const int *options, void **values, Linker **linker) {
   Log log;
-  if (!current)
+  if (!current())
     return INVALID_CONTEXT;
   if (open_log(&log, count, options, values))
     return INVALID;

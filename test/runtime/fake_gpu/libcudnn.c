@@ -2,7 +2,8 @@
 // first tensor of its variant pack to the last one by the driver of libcuda.c, 16 bytes, in the order of the handle's stream. It counts
 // what is alive. Heuristics offer two engines, or as many of the first six as a test says; the engines differ:
 // A graph of four tensors may be told to take longer than one of fewer.
-//   40 cannot be built, 41 copies twice, 42 six times, 43 copies the wrong bytes, 44 writes more than 16, 45 fails, 46 and 47, which compile, copy once.
+//   40 cannot be built, 41 copies twice, 42 six times, 43 copies the wrong bytes, 44 writes more than 16, 45 fails, 46 and 47, which
+//   compile, copy once.
 
 #include <stdint.h>
 #include <stdio.h>
@@ -28,7 +29,8 @@ typedef struct Handle {
 int cuMemcpyDtoDAsync(uintptr_t to, uintptr_t from, size_t size, void *stream);
 int cuMemsetD8Async(uintptr_t to, unsigned char value, size_t size, void *stream);
 
-static int alive, created, handles, executed, failing, offered = 2;
+static _Atomic int alive, created, handles, executed;
+static int failing, offered = 2;
 static int64_t large = 512;
 static int exact = -1, knobs, whole, refused, counting;
 
@@ -164,7 +166,7 @@ int cudnnBackendGetAttribute(Descriptor *descriptor, int name, int type, int64_t
     if (descriptor->index != exact)
       return give(count, out, limit, 0, 4);
     return *count = 0, OK;
-  case 302: // ENGINECFG_KNOB_CHOICES
+  case 302:  // ENGINECFG_KNOB_CHOICES
   case 1302: // ENGINE_KNOB_INFO
     *count = knobs && descriptor->index == 2;
     if (limit && *count)

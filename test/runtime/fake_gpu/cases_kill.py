@@ -1,0 +1,96 @@
+"""A tuning that ends at any moment: killed, or interrupted. What it leaves is whole, and the same command goes on from there."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import convoy_runtime
+from convoy.cli.main import main as convoy
+from convoy_runtime.artifact import open_artifact
+from convoy_runtime.cuda.store import read_file
+
+#: What changes files, or opens them, says so before it does it (Python's audit events).
+EVENTS = {"open", "os.rename", "os.mkdir", "os.remove", "os.chmod"}
+
+
+def kill() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def interrupt() -> None:
+    raise KeyboardInterrupt
+
+
+def tune(path: Path, end: Callable[[], None] | None = None, *, at: int = 0) -> tuple[int, int]:
+    """Tunes an artifact in another process, which ends just before it changes something beside the artifact for the time `at`. Gives the
+    code that it ended with, and how often it changed something."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if not child:
+        seen = 0
+
+        def hook(event: str, arguments: tuple[Any, ...]) -> None:
+            nonlocal seen
+            if event in EVENTS and str(arguments[0]).startswith(str(path.parent)):
+                seen += 1
+                os.write(writer, b".")
+                if end is not None and seen == at:
+                    end()
+
+        sys.addaudithook(hook)
+        code = 1
+        try:
+            code = convoy(["tune", str(path), "-q"])
+        finally:
+            os._exit(code)
+    os.close(writer)
+    with os.fdopen(reader, "rb") as pipe:
+        changes = len(pipe.read())
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), changes
+
+
+@pytest.mark.parametrize(("end", "code"), [(kill, -signal.SIGKILL), (interrupt, 130)])
+def test_at_any_moment(
+    conv: Path, fake_cudnn: ctypes.CDLL, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: Callable[[], None], code: int
+) -> None:
+    fake_cudnn.fake_offer(6)
+    untuned = conv.read_bytes()
+
+    def start(name: str) -> tuple[Path, Path]:
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "conv").write_bytes(untuned)
+        monkeypatch.setenv("CONVOY_CACHE", str(folder / "cache"))
+        return folder / "conv", folder / "cache"
+
+    path, _ = start("whole")
+    done, changes = tune(path)
+    assert done == 0
+    tuned = path.read_bytes()
+    assert changes > 8
+    kept = 0
+    for at in range(1, changes + 1):
+        path, cache = start(f"{end.__name__} {at}")
+        ended, _ = tune(path, end, at=at)
+        assert ended == code
+        # The artifact is the old one or the new one, and every file of the store is one.
+        assert path.read_bytes() in (untuned, tuned)
+        open_artifact(path).verify()
+        files = list(cache.rglob("*.json"))
+        assert all(read_file(file.read_bytes()) is not None for file in files)
+        kept += bool(files)
+        if end is interrupt:
+            assert {file for file in path.parent.rglob("*") if file.is_file()} == {path, *files}
+        # What was found is not looked for again; the rest is.
+        assert tune(path)[0] == 0
+        with convoy_runtime.load(path, plan_cache=False, strict=True) as program:
+            assert program.plans[0].engine == 41  # type: ignore[attr-defined]
+    assert 0 < kept < changes

@@ -1,0 +1,190 @@
+"""What runs ask of the driver of libcuda.c: in the caller's capture, from several threads, of several programs and on several devices."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import threading
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from fake_gpu.fixtures import FAKE, SPEC, X, peek, reference, stream, upload, wait
+
+import convoy_runtime
+from convoy_runtime.cuda._driver import Device, Driver, open_driver
+from convoy_runtime.cuda.executor import CudaProgram
+from convoy_runtime.cuda.memory import Allocation, DeviceArray
+
+#: What enqueues a run, and nothing that allocates or waits: an order between streams is kept by an event.
+RUN = {
+    "cuCtxGetCurrent", "cuCtxPushCurrent", "cuCtxPopCurrent", "cuStreamIsCapturing", "cuStreamWaitEvent", "cuEventRecord", "cuGraphLaunch",
+    "cuMemcpyDtoDAsync",
+}  # fmt: skip
+
+
+@pytest.fixture
+def called(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """How often each function of the driver was called."""
+    counter: Counter[str] = Counter()
+    call = Driver.call
+
+    def counted(self: Driver, name: str, *arguments: Any) -> Any:
+        counter[name] += 1
+        return call(self, name, *arguments)
+
+    monkeypatch.setattr(Driver, "call", counted)
+    return counter
+
+
+def test_a_run_allocates_nothing_and_waits_for_nothing(artifact: Callable[..., Path], called: Counter[str]) -> None:
+    program = convoy_runtime.load(artifact())
+    assert isinstance(program, CudaProgram)
+    one, other = stream(program), stream(program)
+    x, y = upload(program, X), upload(program, X)
+    for handle in (one, other):
+        program(x, stream=handle)
+    called.clear()
+    for handle in (one, other, other, one):
+        program(x, stream=handle)
+        program.run_into([y], [x], stream=handle)
+        program.replay(handle)
+    assert called.keys() <= RUN
+    # Two copies for each of the calls with arrays; a stream waits where the last run was on another one.
+    assert (called["cuGraphLaunch"], called["cuMemcpyDtoDAsync"], called["cuStreamWaitEvent"]) == (12, 16, 3)
+    called.clear()
+    program.run_numpy(X)
+    assert called["cuStreamSynchronize"] == 1
+    assert called["cuMemAlloc"] == 0
+    program.close()
+
+
+def test_in_the_capture_of_the_caller(program: CudaProgram) -> None:
+    """Captured twice, with work of the caller's between; nothing runs before the caller's graph is launched, and then all of it."""
+    call, module = program._driver.call, program._driver.module
+    x, between, y = (upload(program, array) for array in (X, np.zeros_like(X), np.zeros_like(X)))
+    side = stream(program)
+    # The last run was elsewhere, which a capture cannot wait for.
+    program(upload(program, X * 7))
+    launches = FAKE.fake_launches()
+    with program._device.current():
+        call("cuStreamBeginCapture", side, module.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL)
+        program.run_into([between], [x], stream=side)
+        call("cuMemcpyDtoDAsync", program.static_inputs[0].pointer, between.pointer, X.nbytes, side)
+        program.replay(side)
+        call("cuMemcpyDtoDAsync", y.pointer, program.static_outputs[0].pointer, X.nbytes, side)
+        graph = call("cuStreamEndCapture", side)
+        instance = call("cuGraphInstantiate", graph, 0)
+        assert FAKE.fake_launches() == launches
+        program.synchronize()
+        np.testing.assert_array_equal(peek(y), np.zeros_like(X))
+        call("cuGraphLaunch", instance, side)
+        wait(program, side)
+        np.testing.assert_array_equal(peek(between), reference(X))
+        np.testing.assert_array_equal(peek(y), reference(reference(X)))
+        # The caller's graph is a copy: it does not end with a run of the program's own.
+        np.testing.assert_array_equal(program.run_numpy(-X)[0], reference(-X))
+        call("cuGraphLaunch", instance, side)
+        wait(program, side)
+        np.testing.assert_array_equal(peek(y), reference(reference(X)))
+        for name, what in (("cuGraphExecDestroy", instance), ("cuGraphDestroy", graph)):
+            call(name, what)
+
+
+def together(*actions: Callable[[], None]) -> None:
+    """Runs each in a thread of its own, all at once. Raises what the first one of them raises."""
+    barrier, errors = threading.Barrier(len(actions)), list[BaseException]()
+
+    def run(action: Callable[[], None]) -> None:
+        barrier.wait()
+        try:
+            action()
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=run, args=(action,)) for action in actions]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if errors:
+        raise errors[0]
+
+
+def test_one_program_in_several_threads(program: CudaProgram) -> None:
+    def runs(factor: int) -> Callable[[], None]:
+        def run() -> None:
+            for _ in range(20):
+                np.testing.assert_array_equal(program.run_numpy(X * factor)[0], reference(X * factor))
+
+        return run
+
+    together(*(runs(factor) for factor in range(-2, 3)))
+
+
+def test_several_programs_in_several_threads(conv: Path, artifact: Callable[..., Path], fake_cudnn: ctypes.CDLL, tmp_path: Path) -> None:
+    """Loaded, tuned and run at the same time, with one store; each has a handle of cuDNN."""
+    fake_cudnn.fake_offer(6)
+    plain, programs = artifact(), list[Any]()
+    image = np.arange(64 * 56 * 56, dtype=np.float16).reshape(1, 64, 56, 56)
+
+    def run_conv() -> None:
+        programs.append(convoy_runtime.load(conv, plan_cache=tmp_path / "cache", tune="quick"))
+        for _ in range(5):
+            np.testing.assert_array_equal(programs[-1].run_numpy(image)[0].reshape(-1)[:8], image.reshape(-1)[:8])
+
+    def run_plain() -> None:
+        with convoy_runtime.load(plain) as program:
+            for factor in range(1, 6):
+                np.testing.assert_array_equal(program.run_numpy(X * factor)[0], reference(X * factor))
+
+    together(run_conv, run_plain, run_conv, run_plain)
+    assert {program.plans[0].engine for program in programs} == {41}
+    assert fake_cudnn.fake_handles() == 2
+    for program in programs:
+        program.close()
+    del program
+    programs.clear()
+    gc.collect()
+    assert (fake_cudnn.fake_alive(), fake_cudnn.fake_handles()) == (0, 0)
+
+
+def test_several_devices(
+    conv: Path, artifact: Callable[..., Path], fake_cudnn: ctypes.CDLL, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Memory, streams and handles are of the program's device, whichever is the thread's; plans are of a device's name."""
+    monkeypatch.setenv("FAKE_DEVICES", "2")
+    path, cache = artifact(), tmp_path / "cache"
+    programs = [convoy_runtime.load(path, device=index) for index in (0, 1)]
+    assert [program.device for program in programs] == ["cuda:0 (Fake GPU 0)", "cuda:1 (Fake GPU 1)"]  # type: ignore[attr-defined]
+    with Device(open_driver(), 0).current():
+        # On the other device than the thread's, and in turn.
+        for factor in (1, 2, 3):
+            for program in programs:
+                np.testing.assert_array_equal(program.run_numpy(X * factor)[0], reference(X * factor))
+        second = programs[1]
+        assert isinstance(second, CudaProgram)
+        with second._device.current():
+            memory = Allocation(second._device, X.nbytes)
+            open_driver().call("cuMemcpyHtoD", memory.pointer, X.ctypes.data, X.nbytes)
+        result = second(DeviceArray(SPEC, memory.pointer, 1, memory, lambda _: None))
+        second.synchronize()
+        np.testing.assert_array_equal(peek(result), reference(X))
+        assert result.__dlpack_device__() == (2, 1)
+        with pytest.raises(convoy_runtime.ArgumentError, match=r"input 'x': wrong device: expected cuda:1, got cuda:0"):
+            second(upload(programs[0], X))  # type: ignore[arg-type]
+    for program in programs:
+        program.close()
+    loaded = [convoy_runtime.load(conv, device=index, plan_cache=cache, tune="quick") for index in (0, 1)]
+    assert fake_cudnn.fake_handles() == 2
+    assert [program.plans[0].origin for program in loaded] == ["tuning", "tuning"]  # type: ignore[attr-defined]
+    for program in loaded:
+        program.close()
+    again = convoy_runtime.load(conv, device=1, plan_cache=cache, strict=True)
+    assert again.plans[0].origin == "stored plan"  # type: ignore[attr-defined]
+    again.close()
+    with pytest.raises(convoy_runtime.DeviceError, match="cuda:2: expected a GPU below 2"):
+        convoy_runtime.load(path, device=2)
