@@ -7,7 +7,8 @@
 
 namespace convoy {
 
-/// Name of the module attribute, a dictionary with the keys of manifest.json (docs/architecture.md).
+/// Name of the module attribute, a dictionary with the keys of manifest.json and `alternatives`, what alternatives.json is to hold
+/// (docs/architecture.md).
 inline constexpr llvm::StringLiteral kManifestAttr = "tcp.manifest";
 
 /// torch's name of an element type (`float32`, `bool`, ...); empty for a type that torch has no name for.

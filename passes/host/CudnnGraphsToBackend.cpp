@@ -5,6 +5,7 @@
 #include "passes/common/Manifest.h"
 #include "passes/host/CudnnGraphBuilder.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace convoy {
@@ -100,7 +101,7 @@ int64_t bytesOf(cudnn::TensorDescType type) {
   return llvm::product_of(type.getLogicalShape()) * bits / 8;
 }
 
-/// An alternative's entry in the manifest; `places` are the numbers of the graphs.
+/// An alternative's entry in alternatives.json; `places` are the numbers of the graphs.
 DictionaryAttr describeAlternative(OpBuilder &builder, cudnn::AlternativeOp alternative, const llvm::StringMap<int64_t> &places) {
   Block &body = alternative.getBody().front();
   llvm::DenseMap<Value, int64_t> numbers;
@@ -130,13 +131,14 @@ DictionaryAttr describeAlternative(OpBuilder &builder, cudnn::AlternativeOp alte
     }));
   }
   return builder.getDictionaryAttr({
+      builder.getNamedAttr("graph", builder.getI64IntegerAttr(places.lookup(alternative.getGraph()))),
       builder.getNamedAttr("name", alternative.getNameAttr()),
       builder.getNamedAttr("temporaries", builder.getArrayAttr(temporaries)),
       builder.getNamedAttr("steps", builder.getArrayAttr(steps)),
   });
 }
 
-/// The graph's entry in the manifest. Without `symbol` nothing builds it: it has only kernels.
+/// The graph's entry in the manifest. Without `symbol` nothing builds it: it has only kernels. `alternatives` are the names of its own.
 DictionaryAttr describeGraph(OpBuilder &builder, cudnn::GraphOp graph, StringRef symbol, ArrayRef<Attribute> alternatives) {
   SmallVector<Attribute> ops, tensors;
   Block &block = graph.getBody().front();
@@ -187,24 +189,50 @@ DictionaryAttr describeGraph(OpBuilder &builder, cudnn::GraphOp graph, StringRef
   return builder.getDictionaryAttr(entry);
 }
 
+/// The alternatives of a module, which is then without them.
+struct Alternatives {
+  Alternatives(OpBuilder &builder, ModuleOp module) {
+    llvm::StringMap<int64_t> places;
+    for (auto graph : module.getOps<cudnn::GraphOp>())
+      places.try_emplace(graph.getSymName(), places.size());
+    for (auto alternative : llvm::make_early_inc_range(module.getOps<cudnn::AlternativeOp>())) {
+      entries.push_back(describeAlternative(builder, alternative, places));
+      names[alternative.getGraph()].push_back(alternative.getNameAttr());
+      for (auto step : alternative.getBody().front().getOps<cudnn::StepOp>())
+        steps.insert(step.getGraph());
+      alternative.erase();
+    }
+    firstStep = places.size();
+    // Graphs that are steps and nothing else stand behind those that are called.
+    int64_t called = 0;
+    if (auto calls = dyn_cast_or_null<ArrayAttr>(getManifest(module, "calls")))
+      for (auto call : calls.getAsRange<DictionaryAttr>())
+        called = std::max(called, call.getAs<IntegerAttr>("graph").getInt() + 1);
+    for (auto graph : llvm::reverse(llvm::to_vector(module.getOps<cudnn::GraphOp>()))) {
+      if (firstStep == called || !steps.contains(graph.getSymName()) || names.contains(graph.getSymName()))
+        break;
+      --firstStep;
+    }
+  }
+
+  SmallVector<Attribute> entries;                ///< in alternatives.json
+  llvm::StringMap<SmallVector<Attribute>> names; ///< by graph
+  llvm::StringSet<> steps;                       ///< graphs that are steps
+  int64_t firstStep;                             ///< the number of the first graph that is only a step
+};
+
 } // namespace
 
 void ConvertCudnnGraphsToBackendPass::runOnOperation() {
   ModuleOp module = getOperation();
   OpBuilder builder(&getContext());
   SmallVector<Attribute> entries;
-  llvm::StringMap<int64_t> places;
-  for (auto graph : module.getOps<cudnn::GraphOp>())
-    places.try_emplace(graph.getSymName(), places.size());
-  llvm::StringMap<SmallVector<Attribute>> alternatives;
-  for (auto alternative : llvm::make_early_inc_range(module.getOps<cudnn::AlternativeOp>())) {
-    alternatives[alternative.getGraph()].push_back(describeAlternative(builder, alternative, places));
-    alternative.erase();
-  }
+  Alternatives alternatives(builder, module);
   for (auto graph : llvm::make_early_inc_range(module.getOps<cudnn::GraphOp>())) {
+    ArrayRef<Attribute> names = alternatives.names[graph.getSymName()];
     auto preference = graph->getAttrOfType<StringAttr>(cudnn::kPreferenceAttr);
     if (preference && preference.getValue() == cudnn::kOnlyKernel) {
-      entries.push_back(describeGraph(builder, graph, /*symbol=*/"", alternatives[graph.getSymName()]));
+      entries.push_back(describeGraph(builder, graph, /*symbol=*/"", names));
       graph.erase();
       continue;
     }
@@ -214,11 +242,19 @@ void ConvertCudnnGraphsToBackendPass::runOnOperation() {
       diag.attachNote(other->getLoc()) << "it is taken here";
       return signalPassFailure();
     }
-    entries.push_back(describeGraph(builder, graph, symbol, alternatives[graph.getSymName()]));
+    entries.push_back(describeGraph(builder, graph, symbol, names));
     if (failed(writeGraphBuilder(builder, graph, minimumVersion)))
       return signalPassFailure();
     graph.erase();
   }
-  if (!entries.empty())
-    setManifest(module, "graphs", builder.getArrayAttr(entries));
+  if (entries.empty())
+    return;
+  ArrayRef<Attribute> all = entries;
+  setManifest(module, "graphs", builder.getArrayAttr(all.take_front(alternatives.firstStep)));
+  if (!alternatives.entries.empty())
+    setManifest(module, "alternatives",
+                builder.getDictionaryAttr({
+                    builder.getNamedAttr("graphs", builder.getArrayAttr(all.drop_front(alternatives.firstStep))),
+                    builder.getNamedAttr("alternatives", builder.getArrayAttr(alternatives.entries)),
+                }));
 }

@@ -13,7 +13,8 @@ from pathlib import Path
 
 from convoy_runtime._safetensors import HostTensor, write_safetensors
 from convoy_runtime.artifact import WEIGHTS
-from convoy_runtime.manifest import MANIFEST, FileEntry, Manifest
+from convoy_runtime.manifest import ALTERNATIVES, MANIFEST, FileEntry, Manifest
+from convoy_runtime.manifest_alternatives import read_alternatives
 from convoy_runtime.manifest_reader import read_manifest
 
 from .errors import ArtifactWriteError
@@ -37,9 +38,9 @@ def write_artifact(
 ) -> Manifest:
     """Writes an artifact to `path`, whole or not at all, and returns the manifest with its `files` filled in.
 
-    `members` are native.so, kernels.ptx and plans/*.json by name; `manifest.files` is computed here. `weights` are the prepared
-    weights, exactly those of `manifest.prepared`, or None to leave the data out. Raises ArtifactWriteError when the path cannot be
-    written, ValueError when weights and manifest do not agree.
+    `members` are native.so, kernels.ptx, alternatives.json and plans/*.json by name; `manifest.files` is computed here. `weights` are the
+    prepared weights, exactly those of `manifest.prepared`, or None to leave the data out. Raises ArtifactWriteError when the path cannot
+    be written, ValueError when weights and manifest do not agree, ArtifactError when what is given is no artifact.
     """
     path = Path(path)
     entries = {name: FileEntry(hashlib.sha256(content).hexdigest(), len(content)) for name, content in members.items()}
@@ -54,6 +55,8 @@ def write_artifact(
     text = manifest.to_json().encode()
     # What the reader would refuse must not be written.
     read_manifest(text, path=path)
+    if ALTERNATIVES in members:
+        read_alternatives(members[ALTERNATIVES], manifest, path=path)
     temporary: Path | None = None
     try:
         descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)

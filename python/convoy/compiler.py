@@ -123,7 +123,8 @@ def compile_imported(
     from convoy_runtime._safetensors import write_safetensors
     from convoy_runtime.artifact import CONSTANTS
     from convoy_runtime.inspection import offline_planner
-    from convoy_runtime.manifest import ABI_VERSION, FORMAT, FORMAT_VERSION, kernel_member
+    from convoy_runtime.manifest import ABI_VERSION, ALTERNATIVES, FORMAT, FORMAT_VERSION, kernel_member
+    from convoy_runtime.manifest_alternatives import read_alternatives
     from convoy_runtime.manifest_reader import read_manifest
     from convoy_runtime.weights import host_tensor, prepare_weights
 
@@ -150,6 +151,9 @@ def compile_imported(
     if constants:
         members[CONSTANTS] = b"".join(write_safetensors({name: host_tensor(imported.weights[name], name) for name in constants}))
     document = json.loads(text)
+    offered = document.pop("alternatives", None)
+    if offered is not None:
+        members[ALTERNATIVES] = json.dumps(offered, separators=(",", ":")).encode()
     document |= {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
@@ -166,6 +170,7 @@ def compile_imported(
             "allow_tf32": options.allow_tf32,
         }
     manifest = read_manifest(json.dumps(document).encode(), path=imported.name)
+    alternatives = read_alternatives(members[ALTERNATIVES], manifest, path=imported.name) if ALTERNATIVES in members else None
 
     prepared = None
     if options.weights:
@@ -174,7 +179,7 @@ def compile_imported(
     plans = []
     for device, planner in planners.items():
         with clock.step(f"plan for {device}"):
-            plans.append(planner.plan(manifest, load_native(native, path=imported.name)))
+            plans.append(planner.plan(manifest, load_native(native, path=imported.name), alternatives))
     for found in plans:
         members |= found.members
     return CompiledModel(replace(manifest, files=_entries(members)), members, prepared, phases, clock.seconds, tuple(plans))

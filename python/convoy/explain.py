@@ -54,7 +54,7 @@ def _lines(manifest: Manifest) -> Iterator[str]:
         if graph.kernels:
             yield f"      run by {_runner(graph)}: {', '.join(kernel.variant for kernel in graph.kernels)}"
         for alternative in graph.alternatives:
-            yield f"      or {alternative.name}, where tuning finds it faster"
+            yield f"      or {alternative}, where tuning finds it faster"
         yield f"      {call.location}"
     yield ""
     yield "generated kernels"

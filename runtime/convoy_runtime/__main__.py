@@ -83,7 +83,7 @@ def _plan_for(options: argparse.Namespace) -> int:
     minimum = artifact.manifest.cudnn.minimum if artifact.manifest.cudnn is not None else 0
     planner = offline_planner(options.plan_for, minimum)
     native = load_native(artifact.members[MEMBER], path=options.file)
-    results = planner.plan(artifact.manifest, native, load_arguments(options)["options"]).results
+    results = planner.plan(artifact.manifest, native, artifact.alternatives(), load_arguments(options)["options"]).results
     failed = [result for result in results if isinstance(result, PlanError)]
     for result in results:
         print(result)

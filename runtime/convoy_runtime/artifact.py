@@ -19,7 +19,7 @@ from typing import BinaryIO
 
 from ._safetensors import HostTensor, read_safetensors
 from .errors import ArtifactError
-from .manifest import MANIFEST, Host, Manifest
+from .manifest import ALTERNATIVES, MANIFEST, GraphAlternatives, Host, Manifest
 from .manifest_reader import read_manifest
 from .timings import part
 
@@ -60,6 +60,7 @@ class Artifact:
 
     def __init__(self, path: Path, manifest: Manifest, members: dict[str, memoryview], hashing: Sequence[_Hashing] = ()) -> None:
         self.path, self.manifest, self.members, self._hashing = path, manifest, members, hashing
+        self._alternatives: GraphAlternatives | None = None
 
     @part("hashing")
     def verify(self) -> None:
@@ -67,6 +68,17 @@ class Artifact:
         for each in self._hashing:
             each.join()
             _check_digest(self.path, self.manifest, each.member, each.digest)
+
+    @part("alternatives")
+    def alternatives(self) -> GraphAlternatives:
+        """What may run in place of the graphs of the manifest, read when it is first asked for. Raises ArtifactError."""
+        if self._alternatives is None:
+            # Only here: most loads need none of it.
+            from .manifest_alternatives import read_alternatives
+
+            found = self.members.get(ALTERNATIVES)
+            self._alternatives = GraphAlternatives() if found is None else read_alternatives(bytes(found), self.manifest, path=self.path)
+        return self._alternatives
 
     def constants(self) -> dict[str, HostTensor]:
         """The weights that no state dict has, by name, views of the file. Raises ArtifactError."""

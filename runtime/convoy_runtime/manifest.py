@@ -1,4 +1,5 @@
-"""manifest.json as frozen dataclasses; `manifest_reader` reads them. The format is described in docs/architecture.md.
+"""manifest.json and alternatives.json as frozen dataclasses; `manifest_reader` and `manifest_alternatives` read them. The format is
+described in docs/architecture.md.
 
 A field more or less is a new FORMAT_VERSION, so nothing is ever ignored.
 """
@@ -14,6 +15,7 @@ from .dtypes import DTYPES
 
 __all__ = [
     "ABI_VERSION",
+    "ALTERNATIVES",
     "FORMAT",
     "FORMAT_VERSION",
     "MANIFEST",
@@ -22,6 +24,7 @@ __all__ = [
     "FileEntry",
     "Graph",
     "GraphAlternative",
+    "GraphAlternatives",
     "GraphConstant",
     "GraphKernel",
     "GraphStep",
@@ -38,9 +41,11 @@ __all__ = [
 ]
 
 FORMAT = "convoy"
-FORMAT_VERSION = 5
+FORMAT_VERSION = 6
 ABI_VERSION = 2
 MANIFEST = "manifest.json"
+#: The member that has the alternatives of graphs: few loads read it.
+ALTERNATIVES = "alternatives.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +113,9 @@ class GraphKernel:
 
 @dataclass(frozen=True, slots=True)
 class GraphStep:
-    """A run of another graph, `Manifest.graphs[graph]`, on behalf of a graph. `tensors` says what each tensor of that other graph is: a
-    tensor of the graph that is computed, by its place, or a temporary, by its place behind those."""
+    """A run of another graph on behalf of a graph: `Manifest.graphs[graph]`, or, numbered on behind these, one of
+    `GraphAlternatives.graphs`. `tensors` says what each tensor of that other graph is: a tensor of the graph that is computed, by its
+    place, or a temporary, by its place behind those."""
 
     graph: int
     tensors: tuple[int, ...]
@@ -125,8 +131,10 @@ class GraphTemporary:
 
 @dataclass(frozen=True, slots=True)
 class GraphAlternative:
-    """Other graphs that, run one after another, compute what a graph computes. `name` has the parts of each, as `conv2d+bias | relu`."""
+    """Other graphs that, run one after another, compute what `Manifest.graphs[graph]` computes. `name` has the parts of each, as
+    `conv2d+bias | relu`."""
 
+    graph: int
     name: str
     steps: tuple[GraphStep, ...]
     temporaries: tuple[GraphTemporary, ...] = ()
@@ -145,8 +153,8 @@ class Products:
 class Graph:
     """One cuDNN operation graph: `symbol` is its build function in native.so, `tensors` are its operands, then its results. `kernels`
     compute the same; `preference` is what runs where nothing was measured, their first (`kernel`) or cuDNN's first plan (`plan`), or
-    `only_kernel` where cuDNN is not asked, and there is no build function. `alternatives` compute the same as well; tuning tries them.
-    `products` is None where it has none."""
+    `only_kernel` where cuDNN is not asked, and there is no build function. `alternatives` are the names of those in `GraphAlternatives`,
+    which compute the same as well; tuning tries them. `products` is None where it has none."""
 
     name: str
     symbol: str | None
@@ -156,8 +164,25 @@ class Graph:
     constants: tuple[GraphConstant, ...] = ()
     kernels: tuple[GraphKernel, ...] = ()
     preference: str = "plan"
-    alternatives: tuple[GraphAlternative, ...] = ()
+    alternatives: tuple[str, ...] = ()
     products: Products | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GraphAlternatives:
+    """alternatives.json: the alternatives of the manifest's graphs, and the graphs that are steps of them and nothing else."""
+
+    graphs: tuple[Graph, ...] = ()
+    alternatives: tuple[GraphAlternative, ...] = ()
+
+    def of(self, graph: int) -> tuple[GraphAlternative, ...]:
+        """Those of `Manifest.graphs[graph]`, in their order."""
+        return tuple(each for each in self.alternatives if each.graph == graph)
+
+    def to_json(self) -> str:
+        """The text of alternatives.json. `manifest_alternatives.read_alternatives(a.to_json(), manifest)` equals `a`."""
+        tree = {"graphs": [_graph_tree(graph) for graph in self.graphs], "alternatives": [asdict(each) for each in self.alternatives]}
+        return json.dumps(tree, separators=(",", ":")) + "\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,7 +280,7 @@ class Manifest:
 
     @property
     def called_graphs(self) -> tuple[int, ...]:
-        """The graphs that `convoy_main` calls, in the order of their first calls; the others are steps of alternatives."""
+        """The graphs that `convoy_main` calls, in the order of their first calls."""
         return tuple(dict.fromkeys(call.graph for call in self.calls))
 
     def to_json(self) -> str:
@@ -263,11 +288,18 @@ class Manifest:
         tree = asdict(self)
         if self.cudnn is None:
             del tree["cudnn"]
-        for graph in tree["graphs"]:
-            if graph["products"] is None:
-                del graph["products"]
+        tree["graphs"] = [_graph_tree(graph) for graph in self.graphs]
         for key in ("constants", "aliases", "unused"):
             if not tree[key]:
                 del tree[key]
         head = {key: tree.pop(key) for key in ("format", "format_version", "abi_version")}
         return json.dumps({**head, **tree}, indent=1) + "\n"
+
+
+def _graph_tree(graph: Graph) -> dict[str, object]:
+    """A graph as JSON has it: without what it does not have."""
+    tree = asdict(graph)
+    for key in ("constants", "kernels", "alternatives", "products"):
+        if not tree[key]:
+            del tree[key]
+    return tree

@@ -1,33 +1,67 @@
-"""What the alternatives of graphs in a manifest have to be, so that running one does what its graph does, and touches no other memory."""
+"""Reads alternatives.json: what it offers in place of the graphs of a manifest does what its graph does, and touches no other memory."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .manifest import Graph, GraphAlternative, GraphStep, GraphTensor
+from .json_object import COUNT, COUNTS, FLAG, TEXT, Document, JsonObject, Record
+from .manifest import ALTERNATIVES, Graph, GraphAlternative, GraphAlternatives, GraphStep, GraphTemporary, GraphTensor, Manifest
+from .manifest_reader import read_graph
 
-__all__ = ["check_alternatives"]
+__all__ = ["read_alternatives"]
 
 #: The field that is at fault, and what is expected and given.
 Fault = tuple[str, str]
 
+_STEP = Record(GraphStep, graph=COUNT, tensors=COUNTS)
+_TEMPORARY = Record(GraphTemporary, bytes=COUNT, zeros=FLAG)
 
-def check_alternatives(graphs: Sequence[Graph]) -> Fault | None:
-    """The first fault of an alternative; None when there is none."""
-    for number, graph in enumerate(graphs):
-        names: set[str] = set()
-        for place, alternative in enumerate(graph.alternatives):
-            where = f"graphs[{number}].alternatives[{place}]"
-            if alternative.name in names:
-                return f"{where}.name", f"{alternative.name!r} is there twice"
-            names.add(alternative.name)
-            if (fault := _check(graphs, graph, alternative, where)) is not None:
-                return fault
+
+def read_alternatives(text: str | bytes, manifest: Manifest, *, path: object = None) -> GraphAlternatives:
+    """Reads and checks the text of alternatives.json beside `manifest`; `path` is only for messages. Raises ArtifactError."""
+    document = Document(path, ALTERNATIVES)
+    source = JsonObject(document.parse(text), "", document)
+    found = GraphAlternatives(source.each("graphs", read_graph), source.each("alternatives", _alternative))
+    source.done()
+    if (fault := _check_names(manifest, found) or _check(manifest, found)) is not None:
+        raise document.error(*fault)
+    return found
+
+
+def _alternative(source: JsonObject) -> GraphAlternative:
+    steps, temporaries = source.records("steps", _STEP), source.records("temporaries", _TEMPORARY)
+    return GraphAlternative(source.take("graph", COUNT), source.take("name", TEXT), steps, temporaries)
+
+
+def _check_names(manifest: Manifest, found: GraphAlternatives) -> Fault | None:
+    """The manifest says which there are, and in which order."""
+    for place, alternative in enumerate(found.alternatives):
+        if alternative.graph >= len(manifest.graphs):
+            problem = f"expected less than {len(manifest.graphs)}, the number of graphs in manifest.json, got {alternative.graph}"
+            return f"alternatives[{place}].graph", problem
+    for number, graph in enumerate(manifest.graphs):
+        names = [alternative.name for alternative in found.of(number)]
+        if names != list(graph.alternatives):
+            listed = f"expected {', '.join(graph.alternatives) or 'none'} for graph {graph.name}, as in manifest.json"
+            return "alternatives", f"{listed}, got {', '.join(names) or 'none'}"
+    for number, graph in enumerate(found.graphs):
+        if graph.alternatives:
+            return f"graphs[{number}].alternatives", f"expected none of a graph that is only a step, got {', '.join(graph.alternatives)}"
     return None
 
 
-def _check(graphs: Sequence[Graph], graph: Graph, alternative: GraphAlternative, where: str) -> Fault | None:
-    """A step reads what is there by then, and writes temporaries and results of `graph`, each once; all results are written."""
+def _check(manifest: Manifest, found: GraphAlternatives) -> Fault | None:
+    """The first fault of an alternative; None when there is none."""
+    graphs = (*manifest.graphs, *found.graphs)
+    for place, alternative in enumerate(found.alternatives):
+        if (fault := _check_alternative(graphs, alternative, f"alternatives[{place}]")) is not None:
+            return fault
+    return None
+
+
+def _check_alternative(graphs: Sequence[Graph], alternative: GraphAlternative, where: str) -> Fault | None:
+    """A step reads what is there by then, and writes temporaries and results of the graph, each once; all results are written."""
+    graph = graphs[alternative.graph]
     count = len(graph.tensors)
     there = {place for place, tensor in enumerate(graph.tensors) if tensor.role == "input"}
     there |= {count + place for place, temporary in enumerate(alternative.temporaries) if temporary.zeros}

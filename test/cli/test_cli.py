@@ -195,13 +195,18 @@ def test_compile_to_each_phase(phase: str, tmp_path: Path) -> None:
 def test_alternatives_can_be_left_out(cuda_artifact: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "plain.convoy"
     assert main(["compile", f"{TINY}:tiny", "--target", "cuda", "--dtype", "float16", "--no-alternatives", "-o", str(path)]) == 0
-    with_them, plain = open_artifact(cuda_artifact).manifest, open_artifact(path).manifest
+    opened = open_artifact(cuda_artifact)
+    with_them, plain = opened.manifest, open_artifact(path).manifest
     assert len(plain.graphs) == len(plain.called_graphs)
     assert plain.called_graphs == with_them.called_graphs
     assert [graph for graph in with_them.graphs if graph.alternatives]
-    # Those that are called come first, as they are without.
-    called = [replace(graph, alternatives=()) for graph in with_them.graphs[: len(plain.graphs)]]
-    assert called == list(plain.graphs)
+    assert "alternatives.json" in with_them.files
+    assert "alternatives.json" not in plain.files
+    # Graphs of steps are not in the manifest.
+    assert [replace(graph, alternatives=()) for graph in with_them.graphs] == list(plain.graphs)
+    assert {step.graph for each in opened.alternatives().alternatives for step in each.steps} >= {
+        len(with_them.graphs) + index for index in range(len(opened.alternatives().graphs))
+    }
     capsys.readouterr()
     assert main(["explain", str(cuda_artifact)]) == 0
     assert "      or conv2d | residual+bias+relu, where tuning finds it faster\n" in capsys.readouterr().out

@@ -81,8 +81,8 @@ def main(options: argparse.Namespace) -> int:
         table = Table(box=None, pad_edge=False)
         for column in ("graph", "calls", "ops", "kernels", "alternatives", "location"):
             table.add_column(column)
-        for index, graph in enumerate(manifest.graphs):
-            # Without calls it is a step of alternatives.
+        # Without calls it is a step of alternatives.
+        for index, graph in enumerate((*manifest.graphs, *artifact.alternatives().graphs)):
             calls = str(sum(call.graph == index for call in manifest.calls) or "-")
             kernels = " ".join(kernel.variant for kernel in graph.kernels) or "-"
             table.add_row(graph.name, calls, " ".join(graph.ops), kernels, str(len(graph.alternatives) or "-"), graph.location)

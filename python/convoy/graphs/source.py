@@ -86,7 +86,7 @@ def _library(path: Path) -> tuple[bytes | memoryview, dict[str, tuple[str | None
     artifact = open_artifact(path)
     return artifact.members["native.so"], {
         graph.name: (graph.symbol, {each.uid: scalar_of(each.dtype, bytes.fromhex(each.bytes)) for each in graph.constants})
-        for graph in artifact.manifest.graphs
+        for graph in (*artifact.manifest.graphs, *artifact.alternatives().graphs)
     }
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from convoy_runtime._native import NativeLibrary
 from convoy_runtime.errors import DeviceError, PlanError
-from convoy_runtime.manifest import Graph, GraphAlternative, GraphStep
+from convoy_runtime.manifest import Graph, GraphAlternative, GraphAlternatives, GraphStep, Manifest
 
 from .builder import WorkspaceTooLarge
 from .fingerprint import fingerprint
@@ -80,17 +80,22 @@ class AlternativePlan(Plan):
 
 class Alternatives:
     """The alternatives of a program's graphs, and the plans that their steps run on: `close` destroys them, and nothing that was captured
-    from them may run afterwards."""
+    from them may run afterwards. `read` gives what the artifact offers (`Artifact.alternatives`), once a plan asks for it."""
 
-    def __init__(self, graphs: Sequence[Graph], native: NativeLibrary) -> None:
-        self._graphs, self._native = graphs, native
+    def __init__(self, manifest: Manifest, native: NativeLibrary, read: Callable[[], GraphAlternatives]) -> None:
+        self._manifest, self._native, self._read = manifest, native, read
         self._plans: list[Plan] = []
-        #: What tuning found for graphs that are steps, by their places in the manifest: a plan, or why there is none.
+        #: What tuning found for graphs that are steps, by their numbers: a plan, or why there is none.
         self.tuned: dict[int, Plan | str] = {}
+
+    def of(self, graph: Graph) -> tuple[GraphAlternative, ...]:
+        """Those of a graph of the manifest. Raises ArtifactError when the artifact's are not what they have to be."""
+        return self._read().of(self._manifest.graphs.index(graph)) if graph.alternatives else ()
 
     def graph(self, step: GraphStep) -> tuple[Graph, Any]:
         """The graph of a step, without alternatives of its own, and its native build function."""
-        graph = self._graphs[step.graph]
+        called = self._manifest.graphs
+        graph = called[step.graph] if step.graph < len(called) else self._read().graphs[step.graph - len(called)]
         return replace(graph, alternatives=()), self._native.builder(graph.symbol)
 
     def own(self, plan: Plan) -> Plan:
@@ -111,7 +116,7 @@ class Alternatives:
             numerical_notes=_union(each.numerical_notes for each in reports),
             behavior_notes=_union(each.behavior_notes for each in reports),
             workspace_bytes=end, heuristic="alternatives",
-            rank=graph.alternatives.index(alternative), rejected=tuple(rejected), origin="alternative",
+            rank=graph.alternatives.index(alternative.name), rejected=tuple(rejected), origin="alternative",
         )  # fmt: skip
         return AlternativePlan(report, steps)
 
@@ -125,7 +130,7 @@ class Alternatives:
     ) -> Iterator[AlternativePlan]:
         """The first `limit` alternatives of `graph`, each on the plans that `plan_of` has for its steps; why one has none is added to
         `rejected`. `plan_of` raises StepError, and has `own` take its plans; `check_workspace` raises WorkspaceTooLarge."""
-        for alternative in graph.alternatives[:limit]:
+        for alternative in self.of(graph)[:limit]:
             try:
                 # Later steps first: those are pointwise operations, which are planned quickly and are steps of many graphs.
                 plans = [plan_of(step) for step in reversed(alternative.steps)][::-1]

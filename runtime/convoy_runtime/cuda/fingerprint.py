@@ -38,7 +38,7 @@ def fingerprint(build: Any) -> str | None:
 def content_of(graph: Graph, build: Any) -> str | None:
     """What a store knows a graph by that cuDNN may run: its fingerprint and the names of its alternatives, of which a plan may be one."""
     found = fingerprint(build)
-    return found if found is None else " ".join([found, *(f"[{each.name}]" for each in graph.alternatives)])
+    return found if found is None else " ".join([found, *(f"[{name}]" for name in graph.alternatives)])
 
 
 def kernels_fingerprint(graph: Graph, members: Mapping[str, bytes | memoryview]) -> str:

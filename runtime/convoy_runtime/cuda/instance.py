@@ -124,7 +124,7 @@ class Instance:
         if cudnn is not None:
             offered = Kernels(self._device, artifact)
             keep.callback(offered.close)
-            alternatives = Alternatives(manifest.graphs, self._native)
+            alternatives = Alternatives(manifest, self._native, artifact.alternatives)
             keep.callback(alternatives.close)
             known: dict[str, Any] = {"store": self._store, "kernels": offered, "alternatives": alternatives}
             self._planner = Planner(cudnn, options, handle=handle, strict=strict, **known)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from convoy_runtime._native import NativeLibrary
 from convoy_runtime.errors import CudnnError, DeviceError, PlanError
-from convoy_runtime.manifest import Manifest
+from convoy_runtime.manifest import GraphAlternatives, Manifest
 
 from ._cudnn import BackendDescriptor, Cudnn, open_cudnn, version_text
 from ._enums import Attribute, Descriptor, Type
@@ -93,15 +93,16 @@ class OfflinePlanner:
         self,
         manifest: Manifest,
         native: NativeLibrary,
+        alternatives: GraphAlternatives | None = None,
         options: PlanOptions | None = None,
         progress: Callable[[str, int, int], None] | None = None,
     ) -> OfflinePlans:
         """A plan for each graph that cuDNN may run: the first one of cuDNN's heuristics that the options allow and that can be built
-        here. Raises CudnnError when cuDNN refuses a graph itself."""
+        here, or else one of its `alternatives`, which a manifest need not have. Raises CudnnError when cuDNN refuses a graph itself."""
         store = PlanStore(None, self.scope)
         chosen = (options or PlanOptions()).for_model(manifest)
-        with closing(Alternatives(manifest.graphs, native)) as alternatives:
-            planner = Planner(self._cudnn, chosen, handle=None, device=self._device, store=store, alternatives=alternatives)
+        with closing(Alternatives(manifest, native, lambda: alternatives or GraphAlternatives())) as offered:
+            planner = Planner(self._cudnn, chosen, handle=None, device=self._device, store=store, alternatives=offered)
             results: list[PlanReport | PlanError] = []
             members: dict[str, bytes] = {}
             called = manifest.called_graphs

@@ -127,12 +127,10 @@ class StoredPlans(PlanBuilder):
     def _restore_alternative(self, graph: Graph, record: Record, rejected: list[str]) -> Plan:
         assert self._store is not None
         name, alternatives = str(record.report["alternative"]), self.alternatives
-        alternative = next((each for each in graph.alternatives if each.name == name), None)
-        if alternative is None or alternatives is None:
-            message = (
-                f"alternative {name}: expected one of the artifact, got {', '.join(each.name for each in graph.alternatives) or 'none'}"
-            )
+        if name not in graph.alternatives or alternatives is None:
+            message = f"alternative {name}: expected one of the artifact, got {', '.join(graph.alternatives) or 'none'}"
             raise ValueError(message)
+        alternative = alternatives.of(graph)[graph.alternatives.index(name)]
         plans = []
         texts = alternatives.texts(alternative, record.plan)
         for step, text, report in zip(alternative.steps, texts, record.report["steps"], strict=True):

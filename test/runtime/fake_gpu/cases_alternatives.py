@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -28,30 +28,36 @@ from convoy_runtime.cuda.executor import CudaProgram
 from convoy_runtime.cuda.options import PlanOptions
 from convoy_runtime.cuda.plan import PlanReport
 from convoy_runtime.inspection import offline_planner
-from convoy_runtime.manifest import Call, Graph, GraphAlternative, GraphStep, GraphTemporary, Manifest
+from convoy_runtime.manifest import Call, Graph, GraphAlternative, GraphAlternatives, GraphStep, GraphTemporary, Manifest
 
 X = np.arange(1 * 64 * 56 * 56, dtype=np.float16).reshape(1, 64, 56, 56)
 Write = Callable[..., Path]
 
 #: x, w, b, y are tensors 0 to 3; graphs 1 and 2 are the steps, graph 3 is refused.
-SPLIT = GraphAlternative("product | rest", (GraphStep(1, (0, 1, 4)), GraphStep(2, (4, 2, 3))), (GraphTemporary(16),))
+SPLIT = GraphAlternative(0, "product | rest", (GraphStep(1, (0, 1, 4)), GraphStep(2, (4, 2, 3))), (GraphTemporary(16),))
 #: Each step is right, but the second one takes w where it should take what the first one made.
 WRONG = replace(SPLIT, name="wrong", steps=(SPLIT.steps[0], GraphStep(2, (1, 2, 3))))
-REFUSED = GraphAlternative("refused", (GraphStep(3, (0, 1, 3)),))
-ZEROS = GraphAlternative("zeros", (GraphStep(1, (4, 1, 3)),), (GraphTemporary(16, zeros=True),))
+REFUSED = GraphAlternative(0, "refused", (GraphStep(3, (0, 1, 3)),))
+ZEROS = GraphAlternative(0, "zeros", (GraphStep(1, (4, 1, 3)),), (GraphTemporary(16, zeros=True),))
 
 
-def manifest_of(*alternatives: GraphAlternative, calls: int = 1, **changes: Any) -> Manifest:
-    """Of alternatives.c; `changes` are fields of the graph that is called."""
-    manifest = conv_manifest(alternatives=alternatives, **changes)
+def contents(*alternatives: GraphAlternative, calls: int = 1, **changes: Any) -> tuple[Manifest, GraphAlternatives]:
+    """What an artifact of alternatives.c says of itself; `changes` are fields of the graph that is called, once or, with another name,
+    twice."""
+    manifest = conv_manifest(alternatives=tuple(each.name for each in alternatives), **changes)
     (whole,) = manifest.graphs
-    steps = [
+    steps = tuple(
         Graph(name, f"{name}_build", (name,), "model.py:9", (whole.tensors[0], whole.tensors[1], replace(whole.tensors[3], uid=3)))
         for name in ("product", "rest", "refused")
+    )
+    offered = [
+        replace(each, graph=index, steps=tuple(replace(step, graph=step.graph + calls - 1) for step in each.steps))
+        for index in range(calls)
+        for each in alternatives
     ]
-    more = (replace(whole, name="other"),) * (calls - 1)
-    sites = tuple(Call(index and 3 + index, "model.py:12") for index in range(calls))
-    return replace(manifest, graphs=(whole, *steps, *more), calls=sites)
+    graphs = (whole, replace(whole, name="other"))[:calls]
+    sites = tuple(Call(index, "model.py:12") for index in range(calls))
+    return replace(manifest, graphs=graphs, calls=sites), GraphAlternatives(steps, tuple(offered))
 
 
 @pytest.fixture
@@ -59,9 +65,10 @@ def write(tmp_path: Path, compile_c: Callable[..., bytes], fake_cudnn: ctypes.CD
     """Writes the artifact of alternatives.c with these alternatives."""
 
     def one(*alternatives: GraphAlternative, flags: tuple[str, ...] = (), **changes: Any) -> Path:
-        manifest = manifest_of(*alternatives, **changes)
+        manifest, offered = contents(*alternatives, **changes)
         path = tmp_path / "alternatives.convoy"
-        write_artifact(path, manifest, {"native.so": compile_c("fake_gpu/alternatives.c", *flags)}, zeros(manifest))
+        members = {"native.so": compile_c("fake_gpu/alternatives.c", *flags), "alternatives.json": offered.to_json().encode()}
+        write_artifact(path, manifest, members, zeros(manifest))
         return path
 
     fake_cudnn.fake_offer(6)
@@ -309,6 +316,20 @@ def test_untuned_the_graph_itself_runs(write: Write, fake_cudnn: ctypes.CDLL) ->
     assert fake_cudnn.fake_created() - created == 2 * plain
 
 
+def test_what_no_plan_uses_is_not_read(write: Write, fake_cudnn: ctypes.CDLL, cache: Path) -> None:
+    """Neither untuned, nor where tuning took an engine."""
+
+    def reads(whole: int, tune: Literal["off", "quick"]) -> tuple[str | None, bool]:
+        fake_cudnn.fake_whole(whole)
+        with convoy_runtime.load(write(SPLIT), plan_cache=cache / str(whole), tune=tune) as program:
+            assert isinstance(program, CudaProgram)
+            return program.plans[0].alternative, "alternatives" in program.timings
+
+    assert reads(0, "off") == (None, False)
+    assert (reads(0, "quick"), reads(0, "off")) == ((None, True), (None, False))
+    assert (reads(8, "quick"), reads(8, "off")) == ((SPLIT.name, True), (SPLIT.name, True))
+
+
 def test_untuned_a_graph_without_a_plan_runs_on_its_alternative(write: Write, fake_cudnn: ctypes.CDLL, cache: Path) -> None:
     fake_cudnn.fake_refuse(3)
     path = write(REFUSED, SPLIT)
@@ -373,7 +394,7 @@ def test_offline(write: Write, fake_cudnn: ctypes.CDLL, tmp_path: Path, capsys: 
     path = write(SPLIT)
     opened = open_artifact(path)
     members = {name: bytes(content) for name, content in opened.members.items() if name != WEIGHTS}
-    plans = offline_planner(str(described)).plan(opened.manifest, load_native(members["native.so"]))
+    plans = offline_planner(str(described)).plan(opened.manifest, load_native(members["native.so"]), opened.alternatives())
     (result,) = plans.results
     assert isinstance(result, PlanReport)
     assert (result.alternative, result.origin, len(plans.members)) == (SPLIT.name, "offline", 1)

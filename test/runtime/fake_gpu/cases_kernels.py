@@ -28,7 +28,7 @@ from convoy_runtime.cuda.executor import CudaProgram
 from convoy_runtime.cuda.options import PlanOptions
 from convoy_runtime.cuda.plan import PlanReport
 from convoy_runtime.inspection import offline_planner
-from convoy_runtime.manifest import Call, GraphAlternative, GraphKernel, Manifest, kernel_member
+from convoy_runtime.manifest import Call, GraphKernel, Manifest, kernel_member
 
 X = np.arange(1 * 64 * 56 * 56, dtype=np.float16).reshape(1, 64, 56, 56)
 Write = Callable[..., Path]
@@ -288,7 +288,7 @@ def test_what_is_told_of_kernels(write: Write, capsys: pytest.CaptureFixture[str
     assert "     1x run by a kernel of the artifact, because cuDNN takes no such graph\n     1x run by cuDNN\n" in explained
     assert "      run by a kernel of the artifact, because cuDNN takes no such graph: wrong\n" in explained
     # What runs, then what may run in its place.
-    split = replace(manifest.graphs[0], alternatives=(GraphAlternative("product | rest", ()),))
+    split = replace(manifest.graphs[0], alternatives=("product | rest",))
     runner = "      run by a kernel of the artifact, or cuDNN where tuning finds it faster: slow, fast\n"
     assert f"{runner}      or product | rest, where tuning finds it faster\n" in explain_manifest(replace(manifest, graphs=(split,)))
     assert re.search(r"^conv +2 +convolution add relu +slow fast +- +model\.py:9$", tell("inspect", path), re.MULTILINE)
