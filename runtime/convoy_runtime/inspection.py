@@ -13,8 +13,10 @@ from .artifact import Artifact
 from .profile import Timing
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
+    from .cuda.merge import Merged
     from .cuda.offline import OfflinePlanner, OfflinePlans
     from .cuda.plan import PlanReport
 
@@ -24,6 +26,7 @@ __all__ = [
     "PlanReport",
     "ShippedPlan",
     "default_plan_cache",
+    "merge_plans",
     "offline_planner",
     "program_calls",
     "restrictions",
@@ -52,6 +55,14 @@ def default_plan_cache() -> Path:
     from .cuda.store import PlanStore
 
     return PlanStore.default_folder()
+
+
+def merge_plans(folder: Path, sources: Sequence[Path]) -> Merged:
+    """Puts the plans of `sources`, folders of stores or artifacts, into the store in `folder`: of each graph, GPU, cuDNN and driver the one
+    that most work went into. Raises ArgumentError for a source that is neither, ArtifactError, OSError."""
+    from .cuda.merge import merge
+
+    return merge(folder, sources)
 
 
 def restrictions(options: str) -> str:

@@ -40,7 +40,10 @@ def cuda_artifact(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_help_teaches(capsys: pytest.CaptureFixture[str]) -> None:
-    for arguments in (["--help"], *([each, "--help"] for each in ("compile", "run", "inspect", "explain", "tune", "bench", "import"))):
+    for arguments in (
+        ["--help"],
+        *([each, "--help"] for each in ("compile", "run", "inspect", "explain", "tune", "merge", "bench", "import")),
+    ):
         with pytest.raises(SystemExit) as stop:
             main(arguments)
         assert stop.value.code == 0

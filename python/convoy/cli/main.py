@@ -13,11 +13,11 @@ from contextlib import contextmanager
 from typing import Any
 
 from convoy import __version__
-from convoy.cli import bench, compile, explain, import_, inspect, run, tune
+from convoy.cli import bench, compile, explain, import_, inspect, merge, run, tune
 
 __all__ = ["main"]
 
-_COMMANDS = (compile, run, inspect, explain, tune, bench, import_)
+_COMMANDS = (compile, run, inspect, explain, tune, merge, bench, import_)
 
 _EPILOG = """\
 a first session:

@@ -2,8 +2,8 @@
 
 Finding a plan may take a second, because some engines compile a kernel; tuning takes longer; restoring one takes about 2 ms. A file holds
 what is known of one graph: its name is a hash of the graph's exact content, the options and the GPU's name, never an index. In it is one
-record for each cuDNN and driver that it was planned with. Of a record for another cuDNN, engine and knobs are still a hint. So stores are
-merged by copying files, and a file of a store is, as it is, a member of an artifact.
+record for each cuDNN and driver that it was planned with. Of a record for another cuDNN, engine and knobs are still a hint. So a store is
+moved by copying its files, stores are merged file by file (`merge`), and a file of a store is, as it is, a member of an artifact.
 """
 
 from __future__ import annotations
@@ -22,7 +22,18 @@ from convoy_runtime.errors import ConvoyRuntimeWarning
 
 from .options import restrictions
 
-__all__ = ["LEVELS", "OFFLINE", "PlanFile", "PlanStore", "Record", "Scope", "read_file"]
+__all__ = [
+    "LEVELS",
+    "OFFLINE",
+    "PlanFile",
+    "PlanStore",
+    "Record",
+    "Scope",
+    "file_name",
+    "read_file",
+    "write_file",
+    "write_whole",
+]
 
 #: The level of plans that were made where the GPU was not.
 OFFLINE: Final = "offline"
@@ -148,14 +159,17 @@ class PlanStore:
 
     def name(self, graph: str, options: str) -> str:
         """The file of a graph, below the folder or in an artifact."""
-        return f"plans/{hashlib.sha256(chr(10).join((self.scope.gpu, options, graph)).encode()).hexdigest()}.json"
+        return file_name(self.scope.gpu, options, graph)
 
     def content(self, graph: str, options: str, level: str, plan: str, report: Mapping[str, Any], others: Sequence[Record] = ()) -> bytes:
         """What is in the file of a graph when this plan is its record for the scope."""
-        records = [asdict(record) for record in (Record(self.scope.cudnn, self.scope.driver, level, plan, report), *others)]
-        for record in records:
-            del record["shipped"]
-        return json.dumps({"format": _FORMAT, "gpu": self.scope.gpu, "graph": graph, "options": options, "records": records}).encode()
+        record = Record(self.scope.cudnn, self.scope.driver, level, plan, report)
+        return write_file(PlanFile(self.scope.gpu, graph, options, (record, *others)))
+
+
+def file_name(gpu: str, options: str, graph: str) -> str:
+    """The file for these, below a store's folder or in an artifact."""
+    return f"plans/{hashlib.sha256(chr(10).join((gpu, options, graph)).encode()).hexdigest()}.json"
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -180,6 +194,14 @@ def read_file(content: bytes | memoryview) -> PlanFile | None:
         value = json.loads(bytes(content))
         return PlanFile(value["gpu"], value["graph"], value["options"], tuple(_record(each) for each in value["records"]))
     return None
+
+
+def write_file(file: PlanFile) -> bytes:
+    """What `read_file` reads."""
+    records = [asdict(record) for record in file.records]
+    for record in records:
+        del record["shipped"]
+    return json.dumps({"format": _FORMAT, "gpu": file.gpu, "graph": file.graph, "options": file.options, "records": records}).encode()
 
 
 def _record(value: Any) -> Record:
