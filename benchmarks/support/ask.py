@@ -44,7 +44,8 @@ def _graph(name: str, entry: dict[str, Any]) -> Any:
     """What the planner wants to know of a graph."""
     long = {"f64": "float64", "f32": "float32", "f16": "float16", "bf16": "bfloat16", "f8E4M3FN": "float8_e4m3fn", "f8E5M2": "float8_e5m2"}
     tensors = [SimpleNamespace(dtype=long.get(dtype, dtype)) for dtype in entry["dtypes"]]
-    return SimpleNamespace(name=name, location="", symbol=entry["symbol"], tensors=tensors, ops=entry["operations"])
+    products = SimpleNamespace(dtype=long.get(entry["factors"], entry["factors"])) if entry["factors"] is not None else None
+    return SimpleNamespace(name=name, location="", symbol=entry["symbol"], tensors=tensors, ops=entry["operations"], products=products)
 
 
 class _Asker:
@@ -68,8 +69,6 @@ class _Asker:
         library = self.libraries.setdefault(entry["library"], ctypes.CDLL(str(self.folder / entry["library"])))
         graph = _graph(name, entry)
         found: dict[str, Any] = {"engines": {}, "rejected": []}
-        floats = {tensor.dtype for tensor in graph.tensors if "float" in tensor.dtype}
-        float32 = bool(floats) and floats <= {"float32", "float64"}
         try:
             with self.planner.operation_graph(graph, BUILD_GRAPH((entry["symbol"], library))) as operations:
                 strict, kinds = False, set()
@@ -80,12 +79,12 @@ class _Asker:
                     for config in heuristic_configs(self.cudnn, operations, heuristic, self.device, found["rejected"]):
                         numerical = {NumericalNote(note) for note in config.numerical if note in NumericalNote._value2member_map_}
                         behavior = {BehaviorNote(note) for note in config.behavior if note in BehaviorNote._value2member_map_}
-                        refused = PlanOptions().refuses(config.engine, numerical, behavior, float32=float32)
+                        refused = PlanOptions().refuses(graph, config.engine, numerical, behavior)
                         if refused is not None or erratum_of(graph, config.engine, self.cudnn.version) is not None:
                             continue
                         engines.append(config.engine)
                         kinds.add("generated" if BehaviorNote.RUNTIME_COMPILATION in behavior else "precompiled")
-                        strict |= PlanOptions(allow_tf32=False).refuses(config.engine, numerical, behavior, float32=float32) is None
+                        strict |= PlanOptions(allow_tf32=False).refuses(graph, config.engine, numerical, behavior) is None
                     found["engines"][heuristic] = list(dict.fromkeys(engines))
                 found["strict"], found["kinds"] = strict, sorted(kinds)
                 if build:

@@ -57,13 +57,14 @@ def _graphs(cases: Sequence[Asked]) -> tuple[str, dict[str, str]]:
     return "\n".join(texts), symbols
 
 
-def _types(text: str) -> dict[str, dict[str, list[str]]]:
-    """By graph, the element types of its arguments and results, and its operations."""
-    found = {}
+def _types(text: str) -> dict[str, dict[str, Any]]:
+    """By graph, the element types of its arguments and results, its operations, and what its first product multiplies."""
+    found: dict[str, dict[str, Any]] = {}
     for name, head, body in re.findall(r"cudnn\.graph @(\w+)(\(.*?\{)$(.*?)^ *cudnn\.return", text, re.DOTALL | re.MULTILINE):
         dtypes = sorted(set(re.findall(r"tensor_desc<[\dx]*x(\w+)", head)))
         operations = re.findall(r"= cudnn\.(?:pointwise |reduction |resample )?(\w+)", body)
-        found[name] = {"dtypes": dtypes, "operations": operations}
+        product = re.search(r"= cudnn\.(?:convolution|matmul)\(.* : \S*tensor_desc<[\dx]*x(\w+)", body)
+        found[name] = {"dtypes": dtypes, "operations": operations, "factors": product and product[1]}
     return found
 
 
