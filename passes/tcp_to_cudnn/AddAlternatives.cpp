@@ -32,12 +32,13 @@ private:
 /// Makes the alternatives of one graph, at the builder's place.
 class Alternatives {
 public:
-  Alternatives(OpBuilder &builder, GraphOp graph, const SupportTable &table, GraphTable &graphs, bool remarks)
-      : builder(builder), graph(graph), table(table), graphs(graphs), remarks(remarks) {}
+  Alternatives(OpBuilder &builder, GraphOp graph, const SupportTable &table, GraphTable &graphs, bool allowTf32, bool remarks)
+      : builder(builder), graph(graph), table(table), graphs(graphs), allowTf32(allowTf32), remarks(remarks) {}
 
   void add();
 
 private:
+  void addOrder(const GraphRoles &roles, bool biasFirst);
   /// `source` is the graph, or has the sums that follow its convolution in another order.
   void addCuts(GraphOp source, bool reordered);
   /// Of the arguments of `source` the last one may be one more than the graph has, which is zero.
@@ -52,7 +53,7 @@ private:
   GraphOp graph;
   const SupportTable &table;
   GraphTable &graphs;
-  bool remarks;
+  bool allowTf32, remarks;
   llvm::StringSet<> names;
 };
 
@@ -142,6 +143,24 @@ void Alternatives::addCuts(GraphOp source, bool reordered) {
   }
 }
 
+/// Why the bias does not go before residuals; nothing where it may. The rows of the support table are about graphs with residuals first.
+static std::optional<StringRef> refuseBiasFirst(const GraphRoles &roles, bool allowTf32) {
+  if (roles.query.channelGroups == "depthwise")
+    return "the precompiled kernels that cuDNN has for groups of one channel want residuals first";
+  if (roles.anchorName == "conv3d" && roles.query.dtype.isF32() && !allowTf32)
+    return "over three spatial dims in f32 every engine of cuDNN for this uses TF32, which allow-tf32=false forbids";
+  return std::nullopt;
+}
+
+void Alternatives::addOrder(const GraphRoles &roles, bool biasFirst) {
+  Detached other(graph);
+  if (!reorderSums(other.conv(), biasFirst))
+    return;
+  if (auto reason = biasFirst ? refuseBiasFirst(roles, allowTf32) : std::nullopt)
+    return remark("no alternative with the bias first: " + *reason);
+  addCuts(other.graph, /*reordered=*/true);
+}
+
 void Alternatives::add() {
   std::string reason;
   std::optional<GraphRoles> roles = matchRoles(graph, reason);
@@ -151,13 +170,8 @@ void Alternatives::add() {
   addCuts(graph, /*reordered=*/false);
   if (!isa<ConvolutionOp>(roles->anchor))
     return;
-  // The precompiled kernels that cuDNN has for groups of one channel want residuals first.
-  SmallVector<bool> orders = {false};
-  if (roles->query.channelGroups != "depthwise")
-    orders.push_back(true);
-  for (bool biasFirst : orders)
-    if (Detached other(graph); reorderSums(other.conv(), biasFirst))
-      addCuts(other.graph, /*reordered=*/true);
+  for (bool biasFirst : {false, true})
+    addOrder(*roles, biasFirst);
   if (Detached other(graph); wantsBias(other.conv()) && succeeded(insertBias(other.graph, other.conv())))
     addCut(other.graph, *matchRoles(other.graph, reason), {});
 }
@@ -183,6 +197,6 @@ void AddAlternativesPass::runOnOperation() {
     // What only a kernel computes cuDNN has no engine for, and alternatives say nothing of uids, numbers by value and ragged tensors.
     if ((preference && preference.getValue() == kOnlyKernel) || !isPlain(graph.getArgAttrsAttr()) || !isPlain(graph.getResAttrsAttr()))
       continue;
-    Alternatives(builder, graph, *table, graphs, remarks).add();
+    Alternatives(builder, graph, *table, graphs, allowTf32, remarks).add();
   }
 }

@@ -25,12 +25,11 @@ def _sample() -> list[Case]:
     return [case for case in chosen if case.key not in refused]
 
 
-def _steps(cases: list[Case]) -> list[Graph]:
+def _steps(cases: list[Case], options: str = "") -> list[Graph]:
     """The graphs that `cudnn-add-alternatives` makes of them."""
     text = "\n".join(case.text for case in cases)
     called = {match[1] for match in GRAPH.finditer(convoy_opt(text, "--convert-tcp-to-cudnn").stdout)}
-    made = convoy_opt(text, "--convert-tcp-to-cudnn", "--cudnn-add-alternatives").stdout
-    assert made.count("cudnn.alternative") > len(called)
+    made = convoy_opt(text, "--convert-tcp-to-cudnn", f"--cudnn-add-alternatives={options}").stdout
     return [Graph(match[1], match[0]) for match in GRAPH.finditer(made) if match[1] not in called]
 
 
@@ -45,3 +44,15 @@ def test_cudnn_has_an_engine_for_every_step(tmp_path: Path) -> None:
     answers = ask_offline(tmp_path, tmp_path / "answers.json")["graphs"]
     without = {step.key: answers[step.key]["rejected"] for step in steps if not taken(answers[step.key])}
     assert not without
+
+
+def test_cudnn_has_an_engine_without_tf32_for_every_step_that_may_not_use_it(tmp_path: Path) -> None:
+    pytest.importorskip("nvidia.cudnn", reason="the nvidia-cudnn wheel is not there")
+    cases = [case for case in group_cases() if case.dtype == "f32"]
+    refused = refusals(cases, allow_tf32=False)
+    steps = _steps([case for case in cases if case.key not in refused], "allow-tf32=false")
+    # The other order of sums, and biases of zeros.
+    assert len(steps) > 50
+    prepare(steps, tmp_path)
+    answers = ask_offline(tmp_path, tmp_path / "answers.json")["graphs"]
+    assert [step.key for step in steps if not answers[step.key]["strict"]] == []

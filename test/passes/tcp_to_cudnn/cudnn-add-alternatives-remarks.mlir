@@ -67,3 +67,13 @@ cudnn.graph @twice(%x: !l, %w: !k) -> !l {
   %2 = cudnn.pointwise mul(%1, %0) type = f32 : !l, !l -> !l
   cudnn.return %2 : !l
 }
+!v = !cudnn.tensor_desc<1x64x8x8xf32, NHWC>
+!d = !cudnn.tensor_desc<64x1x3x3xf16, NHWC>
+!b = !cudnn.tensor_desc<1x64x1x1xf16, NHWC>
+// expected-remark @+1 {{no alternative with the bias first: the precompiled kernels that cuDNN has for groups of one channel want residuals first}}
+cudnn.graph @depthwise(%x: !l, %w: !d, %b: !b, %z: !l) -> !l {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !l, !d -> !v
+  %1 = cudnn.pointwise add(%0, %z) type = f32 : !v, !l -> !v
+  %2 = cudnn.pointwise add(%1, %b) type = f32 : !v, !b -> !l
+  cudnn.return %2 : !l
+}
