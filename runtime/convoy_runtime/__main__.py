@@ -1,7 +1,7 @@
 """Shows, runs or times an artifact where there is no compiler: `python -m convoy_runtime model.convoy --bench`.
 
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 a bad artifact, 4 a missing or unfit device, 5 wrong arguments or weights, 6 the model's
-own code failed.
+own code failed, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -54,6 +54,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         print(f"convoy_runtime: error: {error.filename}: {error.strerror}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        if options.debug:
+            raise
+        print("convoy_runtime: interrupted", file=sys.stderr)
+        return 130
     return 0
 
 

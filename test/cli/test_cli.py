@@ -6,6 +6,7 @@ import io
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import zipfile
@@ -354,6 +355,20 @@ def test_the_module_is_the_command(tmp_path: Path, capsys: pytest.CaptureFixture
             code = stop.code
         command, done = capsys.readouterr(), module(*arguments)
         assert (done.returncode, done.stdout, done.stderr) == (code, command.out, command.err)
+
+
+@pytest.mark.parametrize("command", [["-m", "convoy"], ["-c", "import sys; from convoy.cli.main import main; sys.exit(main())"]])
+def test_an_interrupt_while_the_first_modules_are_imported(command: list[str], tmp_path: Path) -> None:
+    """By a real SIGINT: numpy is what takes long to import."""
+    (tmp_path / "numpy").mkdir()
+    (tmp_path / "numpy/__init__.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n")
+    environment = {**os.environ, "PYTHONPATH": f"{tmp_path}:{ROOT}/python:{ROOT}/runtime"}
+    for more, code, last in (([], 130, "convoy: interrupted"), (["--debug"], -signal.SIGINT, "KeyboardInterrupt")):
+        line = [sys.executable, *command, "run", "model.convoy", *more]
+        done = subprocess.run(line, capture_output=True, text=True, env=environment)
+        *before, said = done.stderr.splitlines()
+        assert (done.returncode, done.stdout, said) == (code, "", last)
+        assert bool(before) == bool(more)
 
 
 def test_cuda_artifact_without_a_gpu_is_a_clear_error(cuda_artifact: Path, capsys: pytest.CaptureFixture[str]) -> None:

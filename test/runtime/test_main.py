@@ -75,6 +75,17 @@ def test_as_a_command(affine: Path) -> None:
     assert done.stdout.endswith("output y: float32[2, 3]\n")
 
 
+def test_an_interrupt(affine: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def load(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("convoy_runtime.__main__.load", load)
+    assert main([str(affine), "--run"]) == 130
+    assert capsys.readouterr().err == "convoy_runtime: interrupted\n"
+    with pytest.raises(KeyboardInterrupt):
+        main([str(affine), "--run", "--debug"])
+
+
 @pytest.mark.parametrize("dtype", ["float16", "float32", "bfloat16", "int64", "bool", "uint8"])
 def test_random_arrays(dtype: str) -> None:
     array = random_array(TensorSpec("x", (3, 5), dtype))

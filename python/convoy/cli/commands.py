@@ -1,0 +1,86 @@
+"""The subcommands of `convoy`, one a module, and the parser of their command line."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from convoy import __version__
+from convoy.cli import bench, compile, explain, import_, inspect, merge, run, tune
+
+__all__ = ["run_command"]
+
+_COMMANDS = (compile, run, inspect, explain, tune, merge, bench, import_)
+
+_EPILOG = """\
+a first session:
+  convoy compile examples/resnet.py:resnet18 -o resnet18.convoy
+  convoy run resnet18.convoy --check examples/resnet.py:resnet18
+  convoy explain resnet18.convoy
+  convoy bench resnet18.convoy --peer examples/resnet.py:resnet18
+
+exit codes: 0 done, 1 failed, 2 wrong usage, 3 results differ from the reference, 130 interrupted
+"""
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="convoy",
+        description="Compiles PyTorch models ahead of time for NVIDIA GPUs and CPUs, and runs what it compiled.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"convoy {__version__}")
+    parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for command in _COMMANDS:
+        name = command.__name__.rpartition(".")[2].rstrip("_")
+        summary = (command.__doc__ or "").partition("\n")[0]
+        sub = commands.add_parser(
+            name, help=summary, description=command.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
+        )
+        command.populate_parser(sub)
+        sub.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help="show the traceback of an error")
+        sub.set_defaults(action=command.main, parser=sub)
+    return parser
+
+
+@contextmanager
+def _plain_warnings() -> Iterator[None]:
+    """Shows what Convoy warns of as it shows errors, without the line of code that found it; warnings of others stay as they are."""
+    from convoy_runtime.errors import ConvoyRuntimeWarning
+
+    form = warnings.formatwarning
+
+    def plain(message: Warning | str, category: type[Warning], *where: Any, **line: Any) -> str:
+        ours = issubclass(category, ConvoyRuntimeWarning)
+        return f"convoy: warning: {message}\n" if ours else form(message, category, *where, **line)
+
+    warnings.formatwarning = plain
+    try:
+        yield
+    finally:
+        warnings.formatwarning = form
+
+
+def run_command(arguments: Sequence[str] | None) -> int:
+    """Runs one command; returns its exit code. An error is one message, with --debug it is raised."""
+    from convoy.errors import ConvoyError
+    from convoy_runtime import ConvoyRuntimeError
+
+    options, unknown = _parser().parse_known_args(arguments)
+    if unknown:
+        options.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
+    try:
+        with _plain_warnings():
+            return int(options.action(options))
+    except (ConvoyError, ConvoyRuntimeError, OSError, ValueError) as error:
+        if options.debug:
+            raise
+        print(f"convoy: error: {error}", file=sys.stderr)
+        return 1
