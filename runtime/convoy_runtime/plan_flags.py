@@ -15,6 +15,7 @@ __all__ = ["add_arguments", "load_arguments"]
 #: Flags of command lines, one a guarantee: option, field, value when given, help.
 _FLAGS = (
     ("--no-tf32", "allow_tf32", False, "float32 graphs may not round their inputs for tensor cores"),
+    ("--no-tensor-cores", "allow_tensor_cores", False, "no engine and no kernel that uses tensor cores, in any type"),
     ("--deterministic", "deterministic", True, "only engines whose result is the same in each run"),
     ("--no-winograd", "allow_winograd", False, "no engine that uses Winograd's transform"),
     ("--no-fft", "allow_fft", False, "no engine that uses Fourier transforms"),
@@ -45,6 +46,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--max-workspace", dest="max_workspace_bytes", type=_bytes, metavar="BYTES", help="most memory that one plan may use, as 64M"
     )
+    group.add_argument(
+        "--heuristics",
+        type=_names,
+        metavar="MODE,MODE",
+        help="modes of cuDNN's heuristics that are asked where nothing is measured",
+    )
     group.add_argument("--engines", type=_numbers, metavar="N,N", help="the only engines that may be used")
     group.add_argument("--exclude-engines", type=_numbers, metavar="N,N", help="engines that may not be used")
 
@@ -58,7 +65,7 @@ def _options(arguments: argparse.Namespace) -> PlanOptions | None:
     """The options that a command was given; None when it was given none."""
     from .cuda.options import PlanOptions
 
-    names = [*(field for _, field, _, _ in _FLAGS), "max_workspace_bytes", "engines", "exclude_engines"]
+    names = [*(field for _, field, _, _ in _FLAGS), "max_workspace_bytes", "heuristics", "engines", "exclude_engines"]
     given = {name: value for name in names if (value := getattr(arguments, name)) is not None}
     return PlanOptions(**given) if given else None
 
@@ -69,6 +76,10 @@ def _bytes(text: str) -> int:
         message = f"expected bytes, as 65536, 64K, 64M or 2G, got {text}"
         raise argparse.ArgumentTypeError(message)
     return int(found[1]) << {"": 0, "K": 10, "M": 20, "G": 30}[found[2]]
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(text.split(","))
 
 
 def _numbers(text: str) -> tuple[int, ...]:

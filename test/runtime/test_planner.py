@@ -17,7 +17,7 @@ import pytest
 from runtime_fixtures import affine_manifest, conv_graph
 
 from convoy.artifact import write_artifact
-from convoy_runtime import CudnnError, PlanError
+from convoy_runtime import ArgumentError, CudnnError, PlanError
 from convoy_runtime.__main__ import main
 from convoy_runtime._native import load_native
 from convoy_runtime.cuda import _enums
@@ -104,6 +104,39 @@ def test_tf32_only_when_allowed(plan: Callable[..., Any]) -> None:
     assert "TENSOR_CORE" in plan(options=PlanOptions(allow_tf32=False)).numerical_notes
 
 
+def test_no_tensor_cores_in_any_type(plan: Callable[..., Any]) -> None:
+    for flag, dtype in (("-DDTYPE=0", "float32"), ("-DDTYPE=2", "float16"), ("-DDTYPE=9", "bfloat16")):
+        report = plan(flag, dtype=dtype, options=PlanOptions(allow_tensor_cores=False))
+        assert "TENSOR_CORE" not in report.numerical_notes
+        assert any(line.endswith("uses tensor cores, which allow_tensor_cores=False forbids") for line in report.rejected)
+
+
+def test_other_modes_of_the_heuristics(plan: Callable[..., Any]) -> None:
+    for modes in (("FALLBACK",), ["B", "A"]):
+        assert plan(options=PlanOptions(heuristics=modes)).heuristic == modes[0]
+
+
+def test_options_have_one_text() -> None:
+    """Equal restrictions are one key of the store, and what later versions can restrict changes no key."""
+    assert repr(PlanOptions()) == repr(PlanOptions(allow_tf32=True, exclude_engines=[], heuristics=["A", "FALLBACK"])) == "PlanOptions()"
+    assert PlanOptions(engines=[41, 7, 41]) == PlanOptions(engines=(7, 41))
+    assert repr(PlanOptions(deterministic=True, exclude_engines={3})) == "PlanOptions(deterministic=True, exclude_engines=(3,))"
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("heuristics", ("A", "C"), r"unknown mode: expected some of \['INSTANT', 'B', 'FALLBACK', 'A'\], got \('A', 'C'\)"),
+        ("heuristics", "A", "unknown mode: expected some of .*, got 'A'"),
+        ("engines", 41, r"no indices of engines: expected integers, as \(41, 62\), got 41"),
+        ("exclude_engines", ("41",), r"no indices of engines: expected integers, as \(41, 62\), got \('41',\)"),
+    ],
+)
+def test_options_that_are_none(field: str, value: Any, message: str) -> None:
+    with pytest.raises(ArgumentError, match=f"{field}: {message}"):
+        PlanOptions(**{field: value})
+
+
 def test_no_engine_left(plan: Callable[..., Any]) -> None:
     with pytest.raises(PlanError) as caught:
         plan(options=PlanOptions(max_workspace_bytes=-1, heuristics=("A",)))
@@ -133,6 +166,7 @@ def test_why_the_heuristics_offer_nothing(plan: Callable[..., Any]) -> None:
         (PlanOptions(allow_winograd=False), {"WINOGRAD_TILE_13x13"}, set(), "uses Winograd's transform"),
         (PlanOptions(), {"TENSOR_CORE"}, set(), None),
         (PlanOptions(allow_tf32=False), {"TENSOR_CORE"}, set(), "uses TF32, which allow_tf32=False forbids"),
+        (PlanOptions(allow_tensor_cores=False), {"TENSOR_CORE"}, set(), "uses tensor cores, which allow_tensor_cores=False forbids"),
         (PlanOptions(allow_runtime_compilation=False), set(), {"RUNTIME_COMPILATION"}, "compiles at run time"),
         (PlanOptions(allow_fft=False), {"FFT"}, set(), "uses Fourier transforms"),
         (

@@ -3,34 +3,42 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import dataclass, fields, replace
 
+from convoy_runtime.errors import ArgumentError
 from convoy_runtime.manifest import Graph, GraphKernel, Manifest
 
-from ._enums import BehaviorNote, NumericalNote
+from ._enums import BehaviorNote, HeurMode, NumericalNote
 
 __all__ = ["PlanOptions", "restrictions"]
 
 _TF32 = "uses TF32, which allow_tf32=False forbids"
+_TENSOR_CORES = "uses tensor cores, which allow_tensor_cores=False forbids"
 _FLOAT32 = {"float32", "float64"}
 #: An engine may name the size of the tiles that it transforms in place of the transform.
 _WINOGRAD = {note for note in NumericalNote if note.name.startswith("WINOGRAD")}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class PlanOptions:
     """Restrictions on execution plans.
 
     `allow_tf32`: graphs of float32 may use tensor cores, which round inputs to 10 bits of mantissa (PyTorch:
-    torch.backends.cudnn.allow_tf32). `deterministic`: only engines whose result is the same in each run. `allow_winograd`, `allow_fft`:
-    engines that transform tiles, with larger errors. `allow_reduced_precision_reduction`: engines that accumulate in less than the
-    compute type (PyTorch: torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction). `allow_runtime_compilation`: engines that
-    compile a kernel while the program is loaded. `max_workspace_bytes`: of one plan. `heuristics`: cuDNN's modes (A, B, FALLBACK), asked
-    in this order. `engines`: the only ones (CUDNN_ATTR_ENGINE_GLOBAL_INDEX) that may be used, when given; `exclude_engines`: those that
-    may not. `allow_kernels`: kernels of the artifact may run in place of cuDNN's engines; they add in float32, always in the same order.
+    torch.backends.cudnn.allow_tf32). `allow_tensor_cores`: graphs of any type may use them. `deterministic`: only engines whose result is
+    the same in each run. `allow_winograd`, `allow_fft`: engines that transform tiles, with larger errors.
+    `allow_reduced_precision_reduction`: engines that accumulate in less than the compute type (PyTorch:
+    torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction). `allow_runtime_compilation`: engines that compile a kernel while the
+    program is loaded; kernels of the artifact are PTX, which the driver compiles where their machine code is not stored.
+    `max_workspace_bytes`: of one plan. `heuristics`: cuDNN's modes (A, B, FALLBACK), asked in this order where nothing is measured.
+    `engines`: the only ones (CUDNN_ATTR_ENGINE_GLOBAL_INDEX) that may be used, when given; `exclude_engines`: those that may not.
+    `allow_kernels`: kernels of the artifact may run in place of cuDNN's engines; they add in float32, always in the same order.
+
+    Its text has what is restricted, and is part of what plans are stored by. Raises ArgumentError.
     """
 
     allow_tf32: bool = True
+    allow_tensor_cores: bool = True
     deterministic: bool = False
     allow_winograd: bool = True
     allow_fft: bool = True
@@ -42,13 +50,30 @@ class PlanOptions:
     exclude_engines: tuple[int, ...] = ()
     allow_kernels: bool = True
 
+    def __post_init__(self) -> None:
+        known = [mode.name for mode in HeurMode]
+        if isinstance(self.heuristics, str) or not set(self.heuristics) <= set(known):
+            raise ArgumentError(argument="heuristics", problem="unknown mode", expected=f"some of {known}", got=repr(self.heuristics))
+        object.__setattr__(self, "heuristics", tuple(self.heuristics))
+        # In whatever order they are given, they are the same engines.
+        if self.engines is not None:
+            object.__setattr__(self, "engines", _numbers("engines", self.engines))
+        object.__setattr__(self, "exclude_engines", _numbers("exclude_engines", self.exclude_engines))
+
+    def __repr__(self) -> str:
+        given = ((field.name, getattr(self, field.name), field.default) for field in fields(self))
+        return f"PlanOptions({', '.join(f'{name}={value!r}' for name, value, default in given if value != default)})"
+
     def for_model(self, manifest: Manifest) -> PlanOptions:
         """These, less what the model was compiled to forbid."""
         allowed = manifest.cudnn is None or manifest.cudnn.allow_tf32
         return self if allowed else replace(self, allow_tf32=False)
 
-    def refuses_kernel(self, kernel: GraphKernel) -> str | None:
-        """Why that kernel may not even run where cuDNN has no engine; None if it may."""
+    def refuses_kernel(self, graph: Graph, kernel: GraphKernel) -> str | None:
+        """Why that kernel of `graph` may not even run where cuDNN has no engine; None if it may."""
+        # Nothing says of a kernel that computes products that it does without.
+        if graph.products is not None and not self.allow_tensor_cores:
+            return _TENSOR_CORES
         return _TF32 if kernel.tf32 and not self.allow_tf32 else None
 
     def refuses_kernels(self) -> str | None:
@@ -68,6 +93,7 @@ class PlanOptions:
             # float32 stored, but float16 multiplied: never what a float32 model means, and PyTorch never does it.
             (float32, NumericalNote.DOWN_CONVERT_INPUTS in numerical, "rounds inputs to a narrower type"),
             (float32 and not self.allow_tf32, NumericalNote.TENSOR_CORE in numerical, _TF32),
+            (not self.allow_tensor_cores, NumericalNote.TENSOR_CORE in numerical, _TENSOR_CORES),
             (self.deterministic, NumericalNote.NONDETERMINISTIC in numerical, "is not deterministic"),
             (not self.allow_winograd, bool(numerical & _WINOGRAD), "uses Winograd's transform"),
             (not self.allow_fft, NumericalNote.FFT in numerical, "uses Fourier transforms"),
@@ -86,11 +112,19 @@ def _is_float32(graph: Graph) -> bool:
     return factors in _FLOAT32 or (bool(floats) and floats <= _FLOAT32)
 
 
-def restrictions(options: str, beside: str | None = None) -> str:
-    """What differs in the text of PlanOptions, which plans are kept with, from the text `beside`, by default that of PlanOptions(), as
-    `deterministic=True`; empty where nothing does, and all of a text that is none."""
+def _numbers(name: str, values: Iterable[int]) -> tuple[int, ...]:
+    """Indices of engines, in order. Raises ArgumentError."""
+    found = tuple(values) if isinstance(values, Iterable) else None
+    if found is None or not all(isinstance(value, int) for value in found):
+        raise ArgumentError(argument=name, problem="no indices of engines", expected="integers, as (41, 62)", got=repr(values))
+    return tuple(sorted(set(found)))
+
+
+def restrictions(options: str, beside: str = "PlanOptions()") -> str:
+    """What differs in the text of PlanOptions, which plans are kept with, from the text `beside`, as `deterministic=True`; empty where
+    nothing does, and all of a text that is none."""
     try:
-        ours, theirs = _fields(options), _fields(beside if beside is not None else repr(PlanOptions()))
+        ours, theirs = _fields(options), _fields(beside)
     except SyntaxError:
         return options
     return ", ".join(f"{name}={value}" for name, value in ours.items() if theirs.get(name) != value)
@@ -101,4 +135,5 @@ def _fields(options: str) -> dict[str, str]:
     call = ast.parse(options, mode="eval").body
     if not isinstance(call, ast.Call):
         raise SyntaxError(options)
-    return {each.arg or "": ast.unparse(each.value) for each in call.keywords}
+    given = {each.arg or "": ast.unparse(each.value) for each in call.keywords}
+    return {**{field.name: repr(field.default) for field in fields(PlanOptions)}, **given}

@@ -163,7 +163,7 @@ class Planner(StoredPlans):
     def _usable(self, kernels: Kernels, graph: Graph, rejected: list[str]) -> Iterator[GraphKernel]:
         """The kernels of `graph` that may run; why not the others goes to `rejected`."""
         for kernel in kernels.offered(graph, rejected):
-            if (reason := self.options.refuses_kernel(kernel)) is None:
+            if (reason := self.options.refuses_kernel(graph, kernel)) is None:
                 yield kernel
             else:
                 rejected.append(f"kernel {kernel.variant}: {reason}")

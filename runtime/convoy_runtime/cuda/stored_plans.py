@@ -153,7 +153,7 @@ class StoredPlans(PlanBuilder):
 
     def _restore_kernel(self, graph: Graph, record: Record, variant: str) -> Plan:
         reason = self._refuses_kernels(graph)
-        reason = reason or next((self.options.refuses_kernel(each) for each in graph.kernels if each.variant == variant), None)
+        reason = reason or next((self.options.refuses_kernel(graph, each) for each in graph.kernels if each.variant == variant), None)
         if self._kernels is None or reason is not None:
             message = f"kernel {variant}: {reason or 'there is no GPU to run it'}"
             raise ValueError(message)

@@ -52,7 +52,8 @@ def test_a_first_session(conv: Path, cache: Path, capsys: pytest.CaptureFixture[
     assert printed[1].split() == ["conv", "1", "engine", "41", "2.12", "2.12", "5", "tuning"]
     assert printed[2] == "calls of graphs, each alone: 2.1 us together, untuned 2.1 us; calls one after another"
     assert re.fullmatch(r"1 of 1 graphs measured in [\d.]+ s", printed[3])
-    assert printed[4:] == [f"{conv}: plans for cuda:0 (Fake GPU 0)"]
+    assert re.fullmatch(r"  in it: \w.* [\d.]+ s", printed[4])
+    assert printed[5:] == [f"{conv}: plans for cuda:0 (Fake GPU 0)"]
     for command in ("run", "bench"):
         seconds = ["--seconds", "0.01"] if command == "bench" else []
         assert convoy([command, str(conv), "--strict", "--no-plan-cache", *seconds]) == 0
@@ -74,6 +75,33 @@ def test_what_runs_and_why_nothing_else(conv: Path, cache: Path, capsys: pytest.
         "  not A[0] engine 40 {}: CUDNN_STATUS_NOT_SUPPORTED: as told\n"
         "  not A[1] engine 41 {}: is an engine that was excluded\n"
     )
+
+
+def test_every_filter_is_a_flag(conv: Path, cache: Path, capsys: pytest.CaptureFixture[str], fake_cudnn: ctypes.CDLL) -> None:
+    fake_cudnn.fake_exact(42)
+    try:
+        for flags, option in (
+            (["--no-tf32"], "allow_tf32=False"),
+            (["--no-tensor-cores"], "allow_tensor_cores=False"),
+            (["--deterministic"], "deterministic=True"),
+            (["--no-winograd"], "allow_winograd=False"),
+            (["--no-fft"], "allow_fft=False"),
+            (["--no-reduced-precision-reduction"], "allow_reduced_precision_reduction=False"),
+            (["--no-runtime-compilation"], "allow_runtime_compilation=False"),
+            (["--max-workspace", "1M"], "max_workspace_bytes=1048576"),
+            (["--heuristics", "B,FALLBACK"], "heuristics=('B', 'FALLBACK')"),
+            (["--engines", "42,41"], "engines=(41, 42)"),
+            (["--exclude-engines", "40"], "exclude_engines=(40,)"),
+            (["--no-kernels"], "allow_kernels=False"),
+        ):
+            assert convoy(["tune", str(conv), *flags, "--no-plan-cache"]) == 0
+            assert capsys.readouterr().out.endswith(f"  found where it is loaded with the same restrictions: {option}\n")
+            assert convoy(["run", str(conv), *flags, "--strict", "--no-plan-cache"]) == 0
+            assert "plans of 1 graphs: 1 plan in the artifact\n" in capsys.readouterr().out
+    finally:
+        fake_cudnn.fake_exact(0)
+    assert convoy(["run", str(conv), "--heuristics", "C"]) == 1
+    assert "heuristics: unknown mode: expected some of ['INSTANT', 'B', 'FALLBACK', 'A'], got ('C',)" in capsys.readouterr().err
 
 
 def test_a_folder_for_plans(conv: Path, cache: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

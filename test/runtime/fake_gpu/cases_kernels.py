@@ -130,6 +130,21 @@ def test_a_kernel_that_uses_tf32(write: Write) -> None:
             load(write(replace(FAST, tf32=True), preference="only_kernel"), options=wide, tune=tune)
 
 
+def test_a_kernel_that_may_use_tensor_cores(write: Write, fake_cudnn: ctypes.CDLL) -> None:
+    """Nothing says of a kernel that it does without; one that multiplies nothing has no use for them."""
+    reason, without = "kernel fast: uses tensor cores, which allow_tensor_cores=False forbids", PlanOptions(allow_tensor_cores=False)
+    fake_cudnn.fake_exact(42)
+    try:
+        (report,) = load(write(FAST), options=without)
+        assert (report.engine, report.rejected[0]) == (42, reason)
+    finally:
+        fake_cudnn.fake_exact(0)
+    with pytest.raises(PlanError, match=f"graph conv: no execution plan, of 1 candidates:\n  {reason}"):
+        load(write(FAST, preference="only_kernel"), options=without)
+    manifest = conv_manifest(**graph_fields("kernel", (FAST,)), products=None)
+    assert load(write(manifest=manifest), options=without)[0].kernel == "fast"
+
+
 def test_kernels_for_other_gpus(write: Write) -> None:
     newer, larger = kernel("newer", chip="sm_100"), kernel("larger", shared_bytes=232449)
     # A subset that only one architecture has.
