@@ -179,7 +179,7 @@ def compile_imported(
     plans = []
     for device, planner in planners.items():
         with clock.step(f"plan for {device}"):
-            plans.append(planner.plan(manifest, load_native(native, path=imported.name), alternatives))
+            plans.append(planner.plan(manifest, load_native(native, path=imported.name), alternatives, options.plan_options))
     for found in plans:
         members |= found.members
     return CompiledModel(replace(manifest, files=_entries(members)), members, prepared, phases, clock.seconds, tuple(plans))

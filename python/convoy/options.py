@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import torch
 
+    from convoy_runtime import PlanOptions
+
 __all__ = ["CompileOptions", "default_target"]
 
 _ELEMENT_TYPES = {"float32": "f32", "float16": "f16", "bfloat16": "bf16"}
@@ -40,6 +42,7 @@ class CompileOptions:
     support_table: a file to read instead of the built-in table of what cuDNN takes.
     dump_phases: a folder to write the module to after each phase.
     plan_for: GPUs to plan for, on cuda: names, as "h200", or files of cuDNN's device properties. The plans become part of the artifact.
+    plan_options: restrictions on those plans (convoy_runtime.PlanOptions); they are found where the artifact is loaded with the same ones.
     """
 
     target: str
@@ -52,6 +55,7 @@ class CompileOptions:
     support_table: Path | None = None
     dump_phases: Path | None = None
     plan_for: tuple[str, ...] = ()
+    plan_options: PlanOptions | None = None
 
     def __post_init__(self) -> None:
         _expect("target", self.target, ("cpu", "cuda"))
@@ -59,6 +63,9 @@ class CompileOptions:
             _expect("dtype", self.dtype, tuple(_ELEMENT_TYPES))
         if self.plan_for and self.target != "cuda":
             message = f"expected target cuda with plan_for, got {self.target}, which has no plans"
+            raise ValueError(message)
+        if self.plan_options is not None and not self.plan_for:
+            message = f"expected plan_for with plan_options, got {self.plan_options} alone: they restrict the plans that plan_for makes"
             raise ValueError(message)
 
     @classmethod

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 import re
+from collections.abc import Container
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .cuda.options import PlanOptions
 
-__all__ = ["add_arguments", "load_arguments"]
+__all__ = ["add_arguments", "add_restrictions", "load_arguments", "restrictions_of"]
 
 #: Flags of command lines, one a guarantee: option, field, value when given, help.
 _FLAGS = (
@@ -40,9 +41,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     place.add_argument(
         "--no-plan-cache", dest="plan_cache", action="store_const", const=False, help="nowhere, and none but the artifact's are found"
     )
-    group = parser.add_argument_group("which of cuDNN's engines may be used")
+    add_restrictions(parser, "which of cuDNN's engines may be used")
+
+
+def add_restrictions(parser: argparse.ArgumentParser, title: str, *, without: Container[str] = ()) -> None:
+    """Adds a group of flags, one for each field of PlanOptions, but those `without` which the command has ones of its own."""
+    group = parser.add_argument_group(title)
     for flag, field, value, text in _FLAGS:
-        group.add_argument(flag, dest=field, action="store_const", const=value, help=text)
+        if flag not in without:
+            group.add_argument(flag, dest=field, action="store_const", const=value, help=text)
     group.add_argument(
         "--max-workspace", dest="max_workspace_bytes", type=_bytes, metavar="BYTES", help="most memory that one plan may use, as 64M"
     )
@@ -58,15 +65,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def load_arguments(arguments: argparse.Namespace) -> dict[str, Any]:
     """What `load` is told for the flags that a command was given."""
-    return {"options": _options(arguments), "plan_cache": arguments.plan_cache}
+    return {"options": restrictions_of(arguments), "plan_cache": arguments.plan_cache}
 
 
-def _options(arguments: argparse.Namespace) -> PlanOptions | None:
-    """The options that a command was given; None when it was given none."""
+def restrictions_of(arguments: argparse.Namespace) -> PlanOptions | None:
+    """The options that a command was given; None when it was given none. Raises ArgumentError."""
     from .cuda.options import PlanOptions
 
     names = [*(field for _, field, _, _ in _FLAGS), "max_workspace_bytes", "heuristics", "engines", "exclude_engines"]
-    given = {name: value for name in names if (value := getattr(arguments, name)) is not None}
+    given = {name: value for name in names if (value := getattr(arguments, name, None)) is not None}
     return PlanOptions(**given) if given else None
 
 

@@ -20,6 +20,7 @@ from rich.console import Console
 
 from convoy.cli.main import main
 from convoy.cli.progress import bar
+from convoy_runtime import PlanOptions
 from convoy_runtime.artifact import open_artifact
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -260,6 +261,25 @@ def test_plans_for_a_gpu_that_is_not_here(cudnn: object, cublaslt: None, tmp_pat
     assert main([*arguments, "--target", "cpu", "--plan-for", "h200"]) == 1
     assert "expected target cuda with plan_for, got cpu, which has no plans" in capsys.readouterr().err
     assert not out.exists()
+
+
+def test_plans_made_offline_under_restrictions(cudnn: object, cublaslt: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """They are found where the artifact is loaded with the same ones."""
+    out = tmp_path / "planned.convoy"
+    arguments = ["compile", f"{TINY}:tiny", "--no-weights", "-o", str(out), "--target", "cuda"]
+    assert main([*arguments, "--no-tf32", "--deterministic", "--exclude-engines", "0,1", "--plan-for", "h200", "-q"]) == 0
+    with zipfile.ZipFile(out) as artifact:
+        plans = [json.loads(artifact.read(name)) for name in artifact.namelist() if name.startswith("plans/")]
+    assert plans
+    expected = repr(PlanOptions(allow_tf32=False, deterministic=True, exclude_engines=(0, 1)))
+    assert {plan["options"] for plan in plans} == {expected}
+    reports = [record["report"] for plan in plans for record in plan["records"]]
+    assert not any({"TENSOR_CORE", "NONDETERMINISTIC"} & set(report["numerical_notes"]) for report in reports)
+    assert not any(report["engine"] in (0, 1) for report in reports)
+    assert capsys.readouterr().out == ""
+    assert main([*arguments, "--deterministic"]) == 1
+    message = "expected plan_for with plan_options, got PlanOptions(deterministic=True) alone: they restrict the plans that plan_for makes"
+    assert message in capsys.readouterr().err
 
 
 def test_no_weights(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -34,6 +34,8 @@ PHASES = ("torch", "tcp", "normalize", "group", "cudnn", "linalg", "plan", "host
 
 def populate_parser(parser: argparse.ArgumentParser) -> None:
     """Adds this command's arguments."""
+    from convoy_runtime.plan_flags import add_restrictions
+
     parser.add_argument("model", metavar="MODEL", help="FILE.py:FUNCTION, or a .mlir file")
     parser.add_argument(
         "-o", "--output", type=Path, required=True, metavar="FILE",
@@ -59,18 +61,21 @@ def populate_parser(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--compile-to", choices=PHASES, help="stop after this phase and write its text")
     parser.add_argument("--dump-phases", type=Path, metavar="DIR", help="write DIR/model.N.PHASE.mlir after each phase")
     parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
+    # Without TF32 is what the model is compiled for, and so are its plans.
+    add_restrictions(parser, "which of cuDNN's engines --plan-for may choose", without=("--no-tf32",))
 
 
 def main(options: argparse.Namespace) -> int:
     """Runs the command."""
     from convoy import frontend
     from convoy.compiler import compile_imported, lower
+    from convoy_runtime.plan_flags import restrictions_of
 
     chosen = CompileOptions.of(
         target=options.target, dtype=options.dtype, cpu=options.cpu, chip=options.chip,
         weights=not options.no_weights, allow_tf32=not options.no_tf32, alternatives=not options.no_alternatives,
         support_table=options.support_table, dump_phases=options.dump_phases,
-        plan_for=tuple(options.plan_for),
+        plan_for=tuple(options.plan_for), plan_options=restrictions_of(options),
     )  # fmt: skip
     _check_writable(options.output)
     steps = Steps(quiet=options.quiet or str(options.output) == "-")
