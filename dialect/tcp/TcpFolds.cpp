@@ -1,22 +1,13 @@
-// Folders of the tcp ops: what is the same value, and what splat constants give. Only arithmetic that is rounded correctly is done here;
-// transcendental functions stay for the target to compute.
+// Folders of the elementwise tcp ops: what is the same value, and what splat constants give. Only arithmetic that is rounded correctly is
+// done here; transcendental functions stay for the target to compute.
 
 #include "dialect/tcp/TcpOps.h"
-#include "llvm/ADT/APFloat.h"
+#include "dialect/tcp/TcpSplats.h"
 
 using namespace mlir;
 using namespace convoy::tcp;
 
 //===-- splat constants --------------------------------------------------------------------------------------------------===//
-
-static SplatElementsAttr splat(Attribute attribute) { return dyn_cast_if_present<SplatElementsAttr>(attribute); }
-
-static std::optional<APFloat> floatSplat(Attribute attribute) {
-  auto constant = splat(attribute);
-  if (!constant || !isa<FloatType>(constant.getElementType()))
-    return std::nullopt;
-  return constant.getSplatValue<APFloat>();
-}
 
 static std::optional<APInt> intSplat(Attribute attribute) {
   auto constant = splat(attribute);
@@ -103,13 +94,6 @@ OpFoldResult ReciprocalOp::fold(FoldAdaptor adaptor) {
     one.divide(value, APFloat::rmNearestTiesToEven);
     value = one;
   });
-}
-
-/// `bound` in the type of `value`; the bounds of a clamp are f32 whatever the element type.
-static APFloat convert(APFloat bound, const APFloat &value) {
-  bool losesInfo = false;
-  bound.convert(value.getSemantics(), APFloat::rmNearestTiesToEven, &losesInfo);
-  return bound;
 }
 
 static APFloat clamp(APFloat value, std::optional<APFloat> low, std::optional<APFloat> high) {
@@ -280,135 +264,4 @@ OpFoldResult SelectOp::fold(FoldAdaptor adaptor) {
     return {};
   Value chosen = condition->isZero() ? getOnFalse() : getOnTrue();
   return chosen.getType() == getType() ? chosen : OpFoldResult();
-}
-
-//===-- pooling and reductions -------------------------------------------------------------------------------------------===//
-
-/// Whether a window is one element and moves by one.
-template <typename PoolOp> static bool isIdentityPool(PoolOp op) {
-  auto isOne = [](int64_t number) { return number == 1; };
-  return op.getInput().getType() == op.getType() && llvm::all_of(op.getKernel(), isOne) && llvm::all_of(op.getStride(), isOne);
-}
-
-OpFoldResult MaxPoolOp::fold(FoldAdaptor) { return isIdentityPool(*this) ? getInput() : OpFoldResult(); }
-
-OpFoldResult AvgPoolOp::fold(FoldAdaptor) { return isIdentityPool(*this) && getDivisor().value_or(1) == 1 ? getInput() : OpFoldResult(); }
-
-/// A reduction over nothing, or right behind another of its kind.
-template <typename ReduceOp> static OpFoldResult foldReduce(ReduceOp op) {
-  if (op.getInput().getType() == op.getType())
-    return op.getInput();
-  auto inner = op.getInput().template getDefiningOp<ReduceOp>();
-  if (!inner || !inner->hasOneUse())
-    return {};
-  SmallVector<int64_t> dims(inner.getDims());
-  llvm::append_range(dims, op.getDims());
-  llvm::sort(dims);
-  dims.erase(llvm::unique(dims), dims.end());
-  op.setDims(dims);
-  op.getInputMutable().set(inner.getInput());
-  return op.getResult();
-}
-
-OpFoldResult ReduceSumOp::fold(FoldAdaptor) { return foldReduce(*this); }
-OpFoldResult ReduceMeanOp::fold(FoldAdaptor) { return foldReduce(*this); }
-OpFoldResult ReduceMaxOp::fold(FoldAdaptor) { return foldReduce(*this); }
-
-//===-- shape ------------------------------------------------------------------------------------------------------------===//
-
-/// The input where the type says that nothing changes, or the same splat in another shape.
-template <typename ShapeOp> static OpFoldResult foldMove(ShapeOp op, Attribute input) {
-  auto constant = splat(input);
-  return constant ? constant.resizeSplat(op.getType()) : OpFoldResult();
-}
-
-OpFoldResult BroadcastOp::fold(FoldAdaptor adaptor) {
-  if (getInput().getType() == getType())
-    return getInput();
-  if (auto inner = getInput().getDefiningOp<BroadcastOp>()) {
-    getInputMutable().set(inner.getInput());
-    return getResult();
-  }
-  return foldMove(*this, adaptor.getInput());
-}
-
-OpFoldResult ReshapeOp::fold(FoldAdaptor adaptor) {
-  if (getInput().getType() == getType())
-    return getInput();
-  if (auto constant = dyn_cast_if_present<DenseElementsAttr>(adaptor.getInput()))
-    return constant.reshape(getType());
-  // A reshape of a reshape needs only the last shape.
-  if (auto inner = getInput().getDefiningOp<ReshapeOp>()) {
-    getInputMutable().set(inner.getInput());
-    return getResult();
-  }
-  return {};
-}
-
-OpFoldResult TransposeOp::fold(FoldAdaptor adaptor) {
-  if (llvm::equal(getPerm(), llvm::seq<int64_t>(0, getPerm().size())))
-    return getInput();
-  // Two permutations are one.
-  if (auto inner = getInput().getDefiningOp<TransposeOp>()) {
-    SmallVector<int64_t> perm = llvm::map_to_vector(getPerm(), [&](int64_t dim) { return inner.getPerm()[dim]; });
-    setPerm(perm);
-    getInputMutable().set(inner.getInput());
-    return getResult();
-  }
-  return foldMove(*this, adaptor.getInput());
-}
-
-OpFoldResult SliceOp::fold(FoldAdaptor adaptor) {
-  // As many elements as there are leave only one way to take them.
-  if (getInput().getType() == getType())
-    return getInput();
-  if (auto inner = getInput().getDefiningOp<SliceOp>()) {
-    SmallVector<int64_t> starts, strides;
-    for (auto [start, stride, innerStart, innerStride] :
-         llvm::zip_equal(getStarts(), getStrides(), inner.getStarts(), inner.getStrides())) {
-      starts.push_back(innerStart + start * innerStride);
-      strides.push_back(stride * innerStride);
-    }
-    setStarts(starts);
-    setStrides(strides);
-    getInputMutable().set(inner.getInput());
-    return getResult();
-  }
-  return foldMove(*this, adaptor.getInput());
-}
-
-OpFoldResult PadOp::fold(FoldAdaptor adaptor) {
-  auto isZero = [](int64_t number) { return number == 0; };
-  bool noInterior = llvm::all_of(llvm::zip_equal(getInterior(), getInput().getType().getShape()), [](auto pair) {
-    auto [interior, size] = pair;
-    return interior == 0 || size < 2;
-  });
-  if (noInterior && llvm::all_of(getLow(), isZero) && llvm::all_of(getHigh(), isZero))
-    return getInput();
-  // Padding a splat with its own value, or only cutting it.
-  std::optional<APFloat> value = floatSplat(adaptor.getInput());
-  auto cuts = [](int64_t number) { return number <= 0; };
-  bool onlyCuts = noInterior && llvm::all_of(getLow(), cuts) && llvm::all_of(getHigh(), cuts);
-  if (onlyCuts || (value && value->bitwiseIsEqual(convert(getValue(), *value))))
-    return foldMove(*this, adaptor.getInput());
-  return {};
-}
-
-OpFoldResult ReverseOp::fold(FoldAdaptor adaptor) {
-  if (llvm::all_of(getDims(), [&](int64_t dim) { return getInput().getType().getDimSize(dim) == 1; }))
-    return getInput();
-  if (auto inner = getInput().getDefiningOp<ReverseOp>(); inner && inner.getDims() == getDims())
-    return inner.getInput();
-  return foldMove(*this, adaptor.getInput());
-}
-
-OpFoldResult ConcatOp::fold(FoldAdaptor adaptor) {
-  if (getInputs().size() == 1)
-    return getInputs().front();
-  auto first = splat(adaptor.getInputs().front());
-  bool same = first && llvm::all_of(adaptor.getInputs(), [&](Attribute input) {
-                auto constant = splat(input);
-                return constant && constant.getSplatValue<Attribute>() == first.getSplatValue<Attribute>();
-              });
-  return same ? first.resizeSplat(getType()) : OpFoldResult();
 }

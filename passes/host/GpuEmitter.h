@@ -1,5 +1,5 @@
-// The state that the parts of one kernel's code share: the thread's own elements (GpuKernelEmit.cpp) and where they lie
-// (GpuEmitMemory.cpp), and what the threads of a warp or a block do together (GpuEmitShared.cpp).
+// The state that the parts of one kernel's code share: its arguments and its body (GpuKernelEmit.cpp), the thread's own elements
+// (GpuEmitThread.cpp) and where they lie (GpuEmitMemory.cpp), and what the threads of a warp or a block do together (GpuEmitShared.cpp).
 
 #ifndef CONVOY_PASSES_HOST_GPUEMITTER_H
 #define CONVOY_PASSES_HOST_GPUEMITTER_H

@@ -6,6 +6,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "passes/host/cpu/VectorBody.h"
 
 using namespace mlir;
 
@@ -161,8 +162,7 @@ void Emitter::finish(const Tile &tile, const Place &place, ArrayRef<Value> sums)
         auto offset = [&](const PixelBuffer &strides) { return row * strides.h + column * strides.w + v * unit.lanes * strides.k; };
         Value result = sums[next++];
         if (c.epilogue) {
-          Block *body = c.epilogue.getBody();
-          IRMapping mapping;
+          SmallVector<Value> inputs;
           for (auto [index, operand] : llvm::enumerate(operands)) {
             Value value = result;
             if (operand.buffer) {
@@ -174,24 +174,9 @@ void Emitter::finish(const Tile &tile, const Place &place, ArrayRef<Value> sums)
                 value = vector::BroadcastOp::create(b, VectorType::get({unit.lanes}, scalar.getType()), scalar);
               }
             }
-            mapping.map(body->getArgument(index), value);
+            inputs.push_back(value);
           }
-          auto vectorOf = [&](Value value) -> Value {
-            if (Value inside = mapping.lookupOrNull(value))
-              return inside;
-            Value wide = vector::BroadcastOp::create(b, VectorType::get({unit.lanes}, value.getType()), value);
-            mapping.map(value, wide);
-            return wide;
-          };
-          for (Operation &op : body->without_terminator()) {
-            SmallVector<Value> inputs = llvm::map_to_vector(op.getOperands(), vectorOf);
-            OperationState state(op.getLoc(), op.getName());
-            state.addOperands(inputs);
-            state.addTypes(VectorType::get({unit.lanes}, op.getResult(0).getType()));
-            state.addAttributes(op.getAttrs());
-            mapping.map(op.getResult(0), b.create(state)->getResult(0));
-          }
-          result = vectorOf(body->getTerminator()->getOperand(0));
+          result = vectorizeBody(b, c.epilogue.getBody(), inputs, unit.lanes);
         }
         store(result, output.buffer, add(outputBase, offset(c.output)), partial, tile.lastLanes);
       }

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import json
 import re
-import struct
 from collections.abc import Mapping
 from typing import Any
 
 from convoy.graphs import ubjson
-from convoy.graphs.frontend_json import FLOAT_SCALARS, JSON_VERSION, SCALAR_TYPES, scalar_json
+from convoy.graphs.frontend_checks import is_int, is_ints, read_float
+from convoy.graphs.frontend_json import JSON_VERSION
+from convoy.graphs.frontend_tensors import other_values, read_tensors
 from convoy.graphs.kind import Kind
 from convoy.graphs.kinds import BY_TAG
-from convoy.graphs.model import DEFAULT_ALIGNMENT, GraphError, Node, OperationGraph, Tensor
+from convoy.graphs.model import GraphError, Node, OperationGraph
 
 __all__ = ["read_serialized"]
 
@@ -43,14 +44,14 @@ def read_serialized(data: bytes, name: str) -> tuple[OperationGraph, list[str]]:
     problems += [f"the field {key!r} is not known" for key in document if key not in known]
     problems += [f"expected nothing in {key!r}, got {document[key]}" for key in sorted(_AROUND & document.keys()) if document[key]]
     context = _context(document.get("context"), problems)
-    tensors = _tensors(document.get("tensors"), problems)
-    problems += _other_values(document, tensors)
+    tensors = read_tensors(document.get("tensors"), problems)
+    problems += other_values(document, tensors)
     nodes = document.get("nodes")
     if not isinstance(nodes, list):
         problems.append(f"expected a list of nodes, got {nodes!r}")
         nodes = []
     # A tensor that was refused above is there all the same.
-    uids = {each["uid"] for each in document.get("tensors") or () if isinstance(each, dict) and _is_int(each.get("uid"))}
+    uids = {each["uid"] for each in document.get("tensors") or () if isinstance(each, dict) and is_int(each.get("uid"))}
     read = [node for place, each in enumerate(nodes) if (node := _node(each, place, context, uids, problems)) is not None]
     ordered = _ordered(read, problems) if not problems else ()
     if problems:
@@ -87,100 +88,6 @@ def _context(context: Any, problems: list[str]) -> dict[str, Any]:
     return context
 
 
-def _tensors(entries: Any, problems: list[str]) -> dict[int, Tensor]:
-    if not isinstance(entries, list):
-        problems.append(f"expected a list of tensors, got {entries!r}")
-        return {}
-    found: dict[int, Tensor] = {}
-    for entry in entries:
-        tensor = _tensor(entry, problems)
-        if tensor is None:
-            continue
-        if tensor.uid in found:
-            problems.append(f"tensor {tensor.uid} is there twice")
-        found[tensor.uid] = tensor
-    for tensor in found.values():
-        if tensor.ragged_offset is not None and tensor.ragged_offset not in found:
-            problems.append(f"tensor {tensor.uid}: its ragged offset, tensor {tensor.ragged_offset}, is not there")
-    return found
-
-
-def _tensor(entry: Any, problems: list[str]) -> Tensor | None:
-    if not isinstance(entry, dict) or not _is_int(entry.get("uid")):
-        problems.append(f"expected a tensor with a uid, got {entry!r}")
-        return None
-    what = f"tensor {entry['uid']}"
-    known = {
-        "uid", "name", "dim", "stride", "data_type", "is_virtual", "is_pass_by_value", "pass_by_value", "reordering_type",
-        "ragged_offset_uid", "ragged_offset_name", "alignment",
-    }  # fmt: skip
-    before = len(problems)
-    problems += [f"{what}: the field {key!r} is not known" for key in entry if key not in known]
-    dims: Any = entry.get("dim")
-    strides: Any = entry.get("stride")
-    if not _is_ints(dims) or not _is_ints(strides) or len(dims) != len(strides):
-        problems.append(f"{what}: expected as many strides as dims, got {dims!r} and {strides!r}")
-    elif not dims:
-        problems.append(f"{what}: expected dims, got none: call graph.validate() before the graph is printed")
-    if not isinstance(entry.get("data_type"), str):
-        problems.append(f"{what}: expected a data type, got {entry.get('data_type')!r}: call graph.validate() before the graph is printed")
-    for key in ("is_virtual", "is_pass_by_value"):
-        if not isinstance(entry.get(key, False), bool):
-            problems.append(f"{what}: expected {key} to be true or false, got {entry[key]!r}")
-    alignment = entry.get("alignment", DEFAULT_ALIGNMENT)
-    if not _is_int(alignment):
-        problems.append(f"{what}: expected an alignment in bytes, got {alignment!r}")
-    ragged_offset = entry.get("ragged_offset_uid")
-    if ragged_offset is not None and not _is_int(ragged_offset):
-        problems.append(f"{what}: expected the uid of its ragged offset, got {ragged_offset!r}")
-    value = _scalar(entry, what, problems)
-    if len(problems) != before:
-        return None
-    return Tensor(
-        uid=entry["uid"],
-        dims=tuple(dims),
-        strides=tuple(strides),
-        data_type=entry["data_type"],
-        virtual=entry.get("is_virtual", False),
-        by_value=entry.get("is_pass_by_value", False),
-        alignment=alignment,
-        reordering=entry.get("reordering_type") or "NONE",
-        ragged_offset=ragged_offset,
-        value=value,
-        name=str(entry.get("name") or ""),
-    )
-
-
-def _other_values(document: Mapping[str, Any], tensors: Mapping[int, Tensor]) -> list[str]:
-    """A plan's own list of the numbers of tensors by value has to be theirs."""
-    given = document.get("pass_by_values") or {}
-    if not isinstance(given, dict):
-        return [f"expected an object as 'pass_by_values', got {given!r}"]
-    own = {str(uid): scalar_json(each.data_type, each.value) for uid, each in tensors.items() if each.value is not None}
-    return [
-        f"tensor {uid}: expected its own value in 'pass_by_values', got {value!r}" for uid, value in given.items() if value != own.get(uid)
-    ]
-
-
-def _scalar(entry: Mapping[str, Any], what: str, problems: list[str]) -> float | int | None:
-    """The number of a tensor by value, if it has one."""
-    said = entry.get("pass_by_value")
-    if said is None:
-        return None
-    if not entry.get("is_pass_by_value") or not isinstance(said, dict) or said.keys() != {"index", "value"}:
-        problems.append(f"{what}: expected the index of a type and a value of a tensor by value, got {said!r}")
-        return None
-    data_type, value = entry.get("data_type"), said["value"]
-    if data_type not in SCALAR_TYPES or said["index"] != SCALAR_TYPES.index(data_type):
-        problems.append(f"{what}: expected a number of the tensor's type, {data_type}, got the type of index {said['index']!r}")
-    if data_type in FLOAT_SCALARS:
-        return _float(value, f"{what}: pass_by_value", problems)
-    if not (_is_int(value) or (data_type == "DOUBLE" and isinstance(value, float))):
-        problems.append(f"{what}: expected a number, got {value!r}")
-        return None
-    return float(value) if data_type == "DOUBLE" else int(value)
-
-
 def _node(entry: Any, place: int, context: Mapping[str, Any], uids: set[int], problems: list[str]) -> Node | None:
     tag = entry.get("tag") if isinstance(entry, dict) else None
     if not isinstance(tag, str) or tag not in BY_TAG:
@@ -201,7 +108,7 @@ def _node(entry: Any, place: int, context: Mapping[str, Any], uids: set[int], pr
             problems.append(f"{what}: expected {key!r}, got nothing")
         value = entry.get(key, kind.defaults.get(key))
         if key in kind.floats:
-            value = _float(value, f"{what}: {key}", problems)
+            value = read_float(value, f"{what}: {key}", problems)
         elif value is not None and (wrong := _wrong(key, value)):
             problems.append(f"{what}: expected {key} to be {wrong}, got {value!r}")
         attributes[key] = value
@@ -233,13 +140,13 @@ def _wrong(key: str, value: Any) -> str:
         return "" if isinstance(value, str) and _ENUMERATOR.fullmatch(value) else "an enumerator"
     if key in ("is_deterministic", "is_negative_scale"):
         return "" if isinstance(value, bool) else "true or false"
-    if key == "block_size" and _is_int(value):
+    if key == "block_size" and is_int(value):
         return ""
     if key in ("axis", "in_place_index", "top_k"):
-        return "" if _is_int(value) else "an integer"
+        return "" if is_int(value) else "an integer"
     if key == "padding_value":
-        return "" if _is_int(value) or isinstance(value, float) else "a number"
-    return "" if _is_ints(value) else "a list of integers"
+        return "" if is_int(value) or isinstance(value, float) else "a number"
+    return "" if is_ints(value) else "a list of integers"
 
 
 def _sides(kind: Kind, entry: Mapping[str, Any]) -> tuple[tuple[str, list[str]], tuple[str, list[str]]]:
@@ -256,7 +163,7 @@ def _ports(entry: Any, what: str, names: list[str], uids: set[int], problems: li
     for port, uid in entry.items():
         if port not in names:
             problems.append(f"{what}: the port {port!r} is not known")
-        elif not _is_int(uid) or uid not in uids:
+        elif not is_int(uid) or uid not in uids:
             problems.append(f"{what}: expected the uid of a tensor at {port}, got {uid!r}")
     return {port: entry[port] for port in names if port in entry}
 
@@ -280,22 +187,3 @@ def _ordered(nodes: list[Node], problems: list[str]) -> tuple[Node, ...]:
         ordered.append(ready)
         done.update(ready.outputs.values())
     return tuple(ordered)
-
-
-def _float(value: Any, what: str, problems: list[str]) -> float | None:
-    """A float of the JSON: eight hexadecimal digits."""
-    if value is None:
-        return None
-    try:
-        return float(struct.unpack(">f", bytes.fromhex(value))[0])
-    except (TypeError, ValueError, struct.error):
-        problems.append(f"{what}: expected a float as eight hexadecimal digits, got {value!r}")
-        return None
-
-
-def _is_int(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _is_ints(value: Any) -> bool:
-    return isinstance(value, list) and all(_is_int(each) for each in value)
