@@ -24,7 +24,7 @@ struct AttachKernelsPass : public convoy::impl::AttachKernelsPassBase<AttachKern
 
 private:
   LogicalResult attachTo(cudnn::GraphOp graph);
-  void attach(cudnn::GraphOp graph, ArrayRef<Variant> variants, StringRef preference);
+  bool attach(cudnn::GraphOp graph, SmallVector<Variant, 0> variants, StringRef preference);
 };
 
 /// Who offers kernels to graphs whose first operation is `anchor`: none, with the reason, where there are none.
@@ -54,24 +54,26 @@ static const Offerer kOfferers[] = {
     {cudnn::ResampleOp::getOperationName(), offerMean},
 };
 
-void AttachKernelsPass::attach(cudnn::GraphOp graph, ArrayRef<Variant> variants, StringRef preference) {
+/// Attaches those of the variants that a GPU of `chip` or newer runs; false when there are none.
+bool AttachKernelsPass::attach(cudnn::GraphOp graph, SmallVector<Variant, 0> variants, StringRef preference) {
+  llvm::erase_if(variants, [&](const Variant &variant) { return !runsFrom(variant, chip); });
+  if (variants.empty())
+    return false;
   OpBuilder builder(graph);
   SmallVector<Attribute> entries;
   for (const Variant &variant : variants)
     entries.push_back(writeVariant(builder, graph, variant, chip));
   graph->setAttr(cudnn::kKernelsAttr, builder.getArrayAttr(entries));
   graph->setAttr(cudnn::kPreferenceAttr, builder.getStringAttr(preference));
+  return true;
 }
 
 LogicalResult AttachKernelsPass::attachTo(cudnn::GraphOp graph) {
   std::string reason;
   auto wanted = graph->getAttrOfType<StringAttr>(cudnn::kPreferenceAttr);
   if (wanted && wanted.getValue() == cudnn::kOnlyKernel) {
-    SmallVector<Variant, 0> variants = stemVariants(graph, reason);
-    llvm::erase_if(variants, [&](const Variant &variant) { return !runsFrom(variant, chip); });
-    if (variants.empty())
+    if (!attach(graph, stemVariants(graph, reason), cudnn::kOnlyKernel))
       return graph.emitOpError("expects a form that there is a kernel for, because it is marked 'only_kernel', but ") << reason;
-    attach(graph, variants, cudnn::kOnlyKernel);
     return success();
   }
   StringRef anchor = graph.getBody().front().front().getName().getStringRef();
@@ -81,9 +83,7 @@ LogicalResult AttachKernelsPass::attachTo(cudnn::GraphOp graph) {
     found = offerer->offer(graph, allowTf32, reason);
   else
     reason = "it begins with none of convolution, matrix product and pooling";
-  if (!found.variants.empty())
-    attach(graph, found.variants, found.isPreferred ? "kernel" : "plan");
-  else if (remarks)
+  if (!attach(graph, std::move(found.variants), found.isPreferred ? "kernel" : "plan") && remarks)
     graph.emitRemark("no kernel of our own: ") << reason;
   return success();
 }
