@@ -77,7 +77,7 @@ folder = test_kernels.folder_of("CONVOY_ALTERNATIVE_CASES")
 @pytest.mark.parametrize(("name", "dtype"), PAIRS)
 def test_every_alternative_is_right(name: str, dtype: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import convoy_runtime
-    from convoy_runtime.cuda.tuner import TUNE_LEVELS
+    from convoy_runtime.cuda.levels import TUNE_LEVELS
 
     # As quick as that level, but with all alternatives, to the end.
     monkeypatch.setitem(TUNE_LEVELS, "quick", replace(TUNE_LEVELS["quick"], alternatives=None, gives_up=False))

@@ -124,16 +124,17 @@ class Alternatives:
         self,
         graph: Graph,
         rejected: list[str],
-        plan_of: Callable[[GraphStep], Plan],
+        plan_of: Callable[[GraphAlternative, int], Plan],
         check_workspace: Callable[[int], None],
         limit: int | None = None,
     ) -> Iterator[AlternativePlan]:
-        """The first `limit` alternatives of `graph`, each on the plans that `plan_of` has for its steps; why one has none is added to
-        `rejected`. `plan_of` raises StepError, and has `own` take its plans; `check_workspace` raises WorkspaceTooLarge."""
+        """The first `limit` alternatives of `graph`, each on the plans that `plan_of` has for its steps, which it is asked for by their
+        places; why one has none is added to `rejected`. `plan_of` raises StepError, and has `own` take its plans; `check_workspace` raises
+        WorkspaceTooLarge."""
         for alternative in self.of(graph)[:limit]:
             try:
                 # Later steps first: those are pointwise operations, which are planned quickly and are steps of many graphs.
-                plans = [plan_of(step) for step in reversed(alternative.steps)][::-1]
+                plans = [plan_of(alternative, place) for place in reversed(range(len(alternative.steps)))][::-1]
                 found = self.plan(graph, alternative, plans, rejected)
                 check_workspace(found.report.workspace_bytes)
             except (StepError, WorkspaceTooLarge) as error:

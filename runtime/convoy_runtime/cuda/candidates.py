@@ -11,7 +11,7 @@ import numpy as np
 from convoy_runtime.manifest import Graph
 from convoy_runtime.timings import part
 
-from .accuracy import median_of, mismatch
+from .accuracy import is_exact, median_of, mismatch
 from .plan import Plan, Trial
 
 __all__ = ["Candidate", "Reference", "judge", "ranked", "reference_of"]
@@ -54,16 +54,16 @@ def ranked(candidates: Sequence[Candidate]) -> list[Candidate]:
 
 
 @part("comparing results")
-def reference_of(graph: Graph, candidates: Sequence[Candidate], exact: Sequence[Candidate]) -> Reference:
-    """The result of the exact plan, if it ran and another engine agrees with it, or there are too few plans for a median; else their
-    median."""
+def reference_of(graph: Graph, candidates: Sequence[Candidate], others: Sequence[Candidate] = ()) -> Reference:
+    """The result of the first one, the fastest first, that is exact, if another engine agrees with it, or there are too few plans for a
+    median; else the median of the candidates. `others` are no candidates, but may be exact."""
     ran = [each for each in candidates if each.results is not None]
-    for other in exact:
-        if other.results is not None:
-            engine = other.plan.report.engine
-            others = [_fault(graph, other.results, each) for each in ran if each.plan.report.engine != engine]
-            if None in others or len(ran) < _FEW:
-                return Reference(f"engine {engine}, which adds up in float32", other.results)
+    exact = [each for each in [*ran, *others] if each.results is not None and is_exact(each.plan.report)]
+    for one in sorted(exact, key=lambda each: each.microseconds or 0.0):
+        engine, results = one.plan.report.engine, one.results or []
+        agrees = any(_fault(graph, results, each) is None for each in ran if each.plan.report.engine != engine)
+        if agrees or len(ran) < _FEW:
+            return Reference(f"engine {engine}, which adds up in float32", results)
     return Reference(f"the median of {len(ran)} plans", median_of([each.results or [] for each in ran])) if ran else Reference()
 
 

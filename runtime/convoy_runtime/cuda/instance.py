@@ -165,7 +165,7 @@ class Instance:
             return
         # What only tuning needs is imported by it alone: a load without it is to be short.
         from .build_pool import BuildPool
-        from .tuner import TUNE_LEVELS
+        from .levels import TUNE_LEVELS
 
         if not TUNE_LEVELS[tune].processes:
             yield None

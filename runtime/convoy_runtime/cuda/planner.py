@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from convoy_runtime.errors import CudnnError, PlanError
-from convoy_runtime.manifest import Graph, GraphKernel, GraphStep
+from convoy_runtime.manifest import Graph, GraphAlternative, GraphKernel
 
 from ._cudnn import BackendDescriptor, Cudnn
 from ._enums import BehaviorNote
@@ -102,11 +102,13 @@ class Planner(StoredPlans):
         seen: set[tuple[object, ...]] | None = None,
         pool: BuildPool | None = None,
         progress: Callable[[str], None] = lambda _: None,
+        leave_out: Callable[[Config], bool] = lambda _: False,
     ) -> Iterator[Plan]:
         """Plans that can be built for `graph`, in the order of `sources`: modes of the heuristics, `engines` for every engine there is with
         its default knobs, `precompiled` for those of them that compile nothing, or `kernels` for those of the artifact. What cannot be
         built is added to `rejected` with the reason. Configurations in `seen` are left out, and new ones go in there. With a `pool`,
-        engines that compile a kernel come behind the others of their source; `progress` hears of them."""
+        engines that compile a kernel come behind the others of their source; `progress` hears of them. What `leave_out` says of
+        `precompiled` is for another time."""
         seen = set() if seen is None else seen
         for source in sources:
             if source == "kernels":
@@ -120,7 +122,7 @@ class Planner(StoredPlans):
                 configs = heuristic_configs(self._cudnn, operations, source, self._device, rejected)
             for config in configs:
                 key = (config.engine, config.knobs)
-                if key in seen:
+                if key in seen or (source == "precompiled" and leave_out(config)):
                     continue
                 seen.add(key)
                 if pool is not None and BehaviorNote.RUNTIME_COMPILATION in config.behavior:
@@ -136,16 +138,16 @@ class Planner(StoredPlans):
                 yield from self._built(graph, later, rejected, pool, progress)
 
     def by_alternatives(
-        self, graph: Graph, rejected: list[str], plan_of: Callable[[GraphStep], Plan], limit: int | None = None
+        self, graph: Graph, rejected: list[str], plan_of: Callable[[GraphAlternative, int], Plan], limit: int | None = None
     ) -> Iterator[Plan]:
         """`Alternatives.plans` with workspaces that the options and the device allow."""
         if self.alternatives is not None:
             yield from self.alternatives.plans(graph, rejected, plan_of, self._check_workspace, limit)
 
-    def _first_of_step(self, step: GraphStep) -> Plan:
+    def _first_of_step(self, alternative: GraphAlternative, place: int) -> Plan:
         """What a step runs on where nothing is measured."""
         assert self.alternatives is not None
-        graph, build = self.alternatives.graph(step)
+        graph, build = self.alternatives.graph(alternative.steps[place])
         try:
             return self.alternatives.own(self.plan(graph, build))
         except (CudnnError, PlanError) as error:

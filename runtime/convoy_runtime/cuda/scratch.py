@@ -24,7 +24,7 @@ _GUARD_BYTE = 0xFF
 _RANDOM = 1_000_003
 #: Of a large output this many chunks are looked at, evenly spread, first and last bytes included.
 _CHUNKS = 64
-_CHUNK_BYTES = 16 << 10
+_CHUNK_BYTES = 4 << 10
 _MAX_SETS = 16
 
 
@@ -74,13 +74,16 @@ class Scratch:
     def trespass(self, workspace_bytes: int) -> str | None:
         """What was written around the first set's tensors and behind `workspace_bytes` of the workspace; None when nothing was. The guards
         are whole again afterwards."""
-        found = None
         tensors = zip(self.sets[0], self._sizes, (f"tensor {tensor.uid}" for tensor in self._graph.tensors), strict=True)
+        guards: list[tuple[int, str]] = []
         for pointer, size, name in (*tensors, (self.workspace, workspace_bytes, "the workspace")):
-            for where, begin, end in (("before", pointer - _GUARD, pointer), ("behind", pointer + size, pointer + size + _GUARD)):
-                if (self._read(begin, end - begin) != _GUARD_BYTE).any():
-                    self._call("cuMemsetD8Async", begin, _GUARD_BYTE, end - begin)
-                    found = found or f"writes {where} {name}"
+            guards += [(pointer - _GUARD, f"before {name}"), (pointer + size, f"behind {name}")]
+        found = None
+        contents = _read(self._driver, self._stream, [(begin, begin + _GUARD) for begin, _ in guards])
+        for (begin, place), content in zip(guards, contents.reshape(-1, _GUARD), strict=True):
+            if (content != _GUARD_BYTE).any():
+                self._call("cuMemsetD8Async", begin, _GUARD_BYTE, _GUARD)
+                found = found or f"writes {place}"
         return found
 
     def guard_workspace(self, size: int) -> None:
@@ -93,9 +96,6 @@ class Scratch:
 
     def _call(self, name: str, *arguments: object) -> None:
         self._driver.call(name, *arguments, self._stream)
-
-    def _read(self, pointer: int, size: int) -> np.ndarray:
-        return _read(self._driver, self._stream, pointer, size)
 
 
 def fill_inputs(manifest: Manifest, queue: Queue, pointers: Sequence[int]) -> None:
@@ -114,14 +114,18 @@ def fill_weights(manifest: Manifest, queue: Queue, pointers: Sequence[int]) -> N
 
 def read_tensor(driver: Driver, stream: int, pointer: int, size: int, dtype: str) -> np.ndarray:
     """`size` bytes of `dtype` on the device as float32: all of them, or of a large tensor chunks all over it. Waits for the stream."""
-    parts = [_read(driver, stream, pointer + begin, end - begin) for begin, end in _chunks(size, DTYPES[dtype].bytes)]
-    return _as_float32(np.concatenate(parts) if parts else np.zeros(0, np.uint8), dtype)
+    spans = [(pointer + begin, pointer + end) for begin, end in _chunks(size, DTYPES[dtype].bytes)]
+    return _as_float32(_read(driver, stream, spans), dtype)
 
 
-def _read(driver: Driver, stream: int, pointer: int, size: int) -> np.ndarray:
-    host = np.empty(size, np.uint8)
-    if size:
-        driver.call("cuMemcpyDtoHAsync", host.ctypes.data, pointer, size, stream)
+def _read(driver: Driver, stream: int, spans: Sequence[tuple[int, int]]) -> np.ndarray:
+    """The bytes of all spans, one after another. Waits for the stream, once."""
+    host = np.empty(sum(end - begin for begin, end in spans), np.uint8)
+    place = host.ctypes.data
+    for begin, end in spans:
+        driver.call("cuMemcpyDtoHAsync", place, begin, end - begin, stream)
+        place += end - begin
+    if spans:
         driver.call("cuStreamSynchronize", stream)
     return host
 

@@ -23,11 +23,13 @@ from .store import LEVELS
 
 if TYPE_CHECKING:
     from .build_pool import BuildPool
+    from .tuner import Tuner
 
 __all__ = ["GAIN", "ROUNDS", "ROUND_MICROSECONDS", "Context", "ProgramForms", "decide", "give_way", "select"]
 
-#: How whole programs are compared.
+#: How whole programs are compared; after a few rounds it may be clear already.
 ROUNDS = 7
+_FIRST_ROUNDS = 3
 ROUND_MICROSECONDS = 4000.0
 #: A change must make the whole program this much faster to be taken: less is noise.
 GAIN = 0.999
@@ -66,6 +68,7 @@ def select(context: Context) -> dict[int, list[Plan]]:
     tuned = None if tune == "off" else LEVELS[LEVELS.index(tune) :]
     found: dict[int, list[Plan]] = {}
     missing: list[PlanError] = []
+    tuner: Tuner | None = None
     try:
         with planner.compiling(graphs.values(), tuned):
             for done, (index, (graph, build)) in enumerate(graphs.items()):
@@ -85,10 +88,13 @@ def select(context: Context) -> dict[int, list[Plan]]:
                 elif (known := planner.stored(graph, build, [], tuned)) is not None:
                     found[index] = [known]
                 else:
-                    # Only here, because it imports much that a load without tuning does not need.
-                    from .tuner import TUNE_LEVELS, Tuner
+                    if tuner is None:
+                        # Only here, because it imports much that a load without tuning does not need.
+                        from .levels import TUNE_LEVELS
+                        from .tuner import Tuner
 
-                    found[index] = Tuner(planner, context.device, context.queue, TUNE_LEVELS[tune], context.pool).tune(graph, build, tell)
+                        tuner = Tuner(planner, context.device, context.queue, TUNE_LEVELS[tune], context.pool)
+                    found[index] = tuner.tune(graph, build, tell)
                     planner.keep(graph, build, found[index][0])
         if missing:
             raise missing[0].with_others(missing[1:])
@@ -147,10 +153,21 @@ def decide(context: Context, program: ProgramForms, finalists: dict[int, list[Pl
             for plan in finalists[index][1:]:
                 other = program.capture({**chosen, index: plan}, _IN_PLACE)
                 try:
-                    times = watch.rounds([best[0], other], rounds=ROUNDS, microseconds=ROUND_MICROSECONDS)
-                    if median(times[1]) < median(times[0]) * GAIN:
+                    if _is_faster(watch, other, best[0]):
                         best[0], other = other, best[0]
                         chosen[index] = plan
                 finally:
                     other.close()
     return chosen
+
+
+def _is_faster(watch: Stopwatch, new: Captured, best: Captured) -> bool:
+    """Whether a program is faster than the best one before, and not by noise alone. What is slower in each of the first rounds is timed no
+    longer."""
+    both = [best, new]
+    ours, theirs = watch.rounds(both, rounds=_FIRST_ROUNDS, microseconds=ROUND_MICROSECONDS)
+    if all(their >= our for our, their in zip(ours, theirs, strict=True)):
+        return False
+    known = [median(ours), median(theirs)]
+    more = watch.rounds(both, rounds=ROUNDS - _FIRST_ROUNDS, microseconds=ROUND_MICROSECONDS, known=known)
+    return median([*theirs, *more[1]]) < median([*ours, *more[0]]) * GAIN

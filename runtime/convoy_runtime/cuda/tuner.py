@@ -1,79 +1,45 @@
-"""Measures the plans that cuDNN offers for a graph, on the device, each checked first.
-
-A plan is run on buffers that hold NaN where it has to write, with guards around each; what it computes is compared with what an engine
-computes that adds up in float32, or with the median of all plans, and who writes outside, or something else, is out. Then each is
-captured in a CUDA graph over more buffers than the L2 cache holds, and all are timed in turn, in rounds after which the slow half leaves.
-"""
+"""Measures what there is for a graph on the device: the plans that cuDNN offers, the artifact's kernels, the graph's alternatives."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from contextlib import ExitStack, closing
+from dataclasses import replace
 from itertools import islice
-from statistics import median
-from typing import Any, Final
+from typing import Any
 
 from convoy_runtime.errors import CudaError, CudnnError, PlanError
-from convoy_runtime.manifest import Graph, GraphStep
+from convoy_runtime.manifest import Graph, GraphAlternative, GraphStep
 from convoy_runtime.timings import part
 
 from ._cudnn import BackendDescriptor
 from ._driver import Device
-from .accuracy import exact_plan
+from .accuracy import exact_plan, is_exact
 from .alternatives import StepError
 from .build_pool import BuildPool
-from .builder import no_memory_for
-from .candidates import Candidate, Reference, judge, ranked, reference_of
-from .capture import Captured, Stopwatch, finished
-from .cold_runs import capture_cold_runs
+from .candidates import Candidate, judge, ranked, reference_of
+from .capture import Stopwatch
+from .configs import Config
+from .levels import ALL, Level
+from .lower_bounds import LowerBound, speeds_of
 from .plan import Plan, PlanReport, Queue
 from .planner import Planner
-from .scratch import Scratch
+from .race import FINALISTS, Race
+from .slow_engines import SlowEngines
 from .store import LEVELS
 
-__all__ = ["TUNE_LEVELS", "Level", "Tuner"]
-
-
-@dataclass(frozen=True, slots=True)
-class Level:
-    """How much to measure: how many plans of each source (`Planner.candidates`) are built at most, over how many rounds they are timed,
-    whether kernels are compiled in a pool of processes, whose start takes longer than a few kernels, how often the knobs of the best
-    plans are turned, how many of a graph's alternatives are tried (None: all), whether one is given up of which a step alone takes as long
-    as the graph's best plan, and how much to measure for steps (None: as much)."""
-
-    name: str
-    sources: tuple[tuple[str, int], ...]
-    rounds: int
-    processes: bool = False
-    turns: int = 0
-    alternatives: int | None = None
-    gives_up: bool = False
-    of_steps: Level | None = None
-
-
-_ALL: Final = 1000
-#: Of a step cuDNN's first choice and what compiles nothing: a quick tune is to stay one.
-_QUICK_STEP: Final = Level("quick", (("A", 1), ("precompiled", _ALL)), 3)
-TUNE_LEVELS: Final = {
-    "quick": Level("quick", (("A", 8), ("precompiled", _ALL)), 3, alternatives=1, gives_up=True, of_steps=_QUICK_STEP),
-    "full": Level("full", (("A", _ALL), ("B", _ALL), ("FALLBACK", _ALL), ("engines", _ALL)), 7, processes=True, turns=3),
-}
+__all__ = ["Tuner"]
 
 #: A plan this much slower than the best one, or this many microseconds, is not among those that the whole program decides between: between
 #: short kernels it counts how one ends and the next begins.
 _CLOSE = 1.06
 _CLOSE_MICROSECONDS = 1.0
-_FINALISTS = 3
+#: Of fewer plans than this none is left out because it is slow: who is right may be for them to say.
+_FEW = 5
 #: So many of the best plans that compile nothing have their knobs turned, and again when that made the best one faster by more than this.
 _PARENTS = 3
 _WORTH_A_TURN = 0.99
-_ROUND_MICROSECONDS = 1500.0
-#: Of more plans than this the slow half is known after a few rounds.
-_CROWD, _ROUNDS_OF_A_CROWD = 16, 3
-#: A plan that takes this many times the best one's first time is not timed again. That time has the host's part in it.
-_HOPELESS = 3
-_HOST_MICROSECONDS = 100.0
 
 
 def _has_cheap_knobs(report: PlanReport) -> bool:
@@ -82,10 +48,20 @@ def _has_cheap_knobs(report: PlanReport) -> bool:
 
 
 class Tuner:
-    """Tunes graphs on the stream of `queue`. Kernels are compiled by `pool`, where there is one."""
+    """Tunes the graphs of a program on the stream of `queue`. Kernels are compiled by `pool`, where there is one. What the graphs before
+    tell of the engines is in `engines`."""
 
-    def __init__(self, planner: Planner, device: Device, queue: Queue, level: Level, pool: BuildPool | None = None) -> None:
-        self._planner, self._device, self._queue, self._stream, self._pool = planner, device, queue, queue.stream, pool
+    def __init__(
+        self,
+        planner: Planner,
+        device: Device,
+        queue: Queue,
+        level: Level,
+        pool: BuildPool | None = None,
+        engines: SlowEngines | None = None,
+    ) -> None:
+        self._planner, self._device, self._queue, self._pool = planner, device, queue, pool
+        self._engines = engines or SlowEngines()
         self.level = level
 
     def tune(self, graph: Graph, build: Any, progress: Callable[[str], None] = lambda _: None) -> list[Plan]:
@@ -100,11 +76,10 @@ class Tuner:
             if not candidates and not graph.alternatives:
                 raise self._planner.no_plan(graph, rejected)
             kept: set[int] = set()
-            plan = None if operations is None else exact_plan(self._planner, graph, operations)
-            exact = [] if plan is None else [Candidate(plan)]
+            others = [] if any(is_exact(each.plan.report) for each in candidates) else self._exact(graph, operations)
 
             def close() -> None:
-                for candidate in [*candidates, *exact]:
+                for candidate in [*candidates, *others]:
                     if id(candidate.plan) not in kept:
                         candidate.plan.close()
 
@@ -112,52 +87,54 @@ class Tuner:
             stack.callback(close)
             # Whatever else this process computes can be seen in the times.
             self._planner.wait_for_kernels()
-            watch = Stopwatch(self._device.driver, self._stream)
+            watch = Stopwatch(self._device.driver, self._queue.stream)
             stack.callback(watch.close)
             # Memory and captured graphs of one race are gone before the next, or a step's.
-            with ExitStack() as race:
+            with closing(Race(self._device, self._queue, graph, [*candidates, *others], watch)) as race:
                 progress(f"timing {len(candidates)} plans of {graph.name}")
-                scratch = self._scratch(graph, [*candidates, *exact])
-                race.callback(scratch.close)
-                for candidate in [*candidates, *exact]:
-                    if candidate.reason is None:
-                        self._try(graph, candidate, scratch, watch)
-                reference = reference_of(graph, candidates, exact)
+                race.run([*candidates, *others])
+                reference = reference_of(graph, candidates, others)
                 judge(graph, candidates, reference)
-                self._time(graph, candidates, scratch, watch, race)
+                race.time(candidates, self.level)
                 for turn in range(0 if operations is None else self.level.turns):
                     progress(f"knobs of {graph.name}, turn {turn + 1}")
-                    best = ranked(candidates)[:_FINALISTS]
+                    best = ranked(candidates)[:FINALISTS]
                     parents = [each.plan for each in ranked(candidates) if _has_cheap_knobs(each.plan.report)]
                     new = [each for parent in parents[:_PARENTS] for each in self._planner.neighbours(graph, operations, parent, seen)]
                     turned = [Candidate(plan) for plan in new]
+                    if not turned:
+                        break
                     candidates += turned
-                    self._check(graph, turned, reference, scratch, watch)
+                    race.check(turned, reference)
                     before = best[0].microseconds if best else None
-                    self._time(graph, [*best, *turned], scratch, watch, race)
+                    race.time([*best, *turned], self.level)
                     if before is None or (ranked(candidates)[0].microseconds or 0.0) > before * _WORTH_A_TURN:
                         break
-            best = ranked(candidates)[:_FINALISTS]
+            self._engines.note(graph, candidates)
+            best = ranked(candidates)[:FINALISTS]
             composed = [Candidate(plan, first=not candidates) for plan in self._by_alternatives(graph, best, rejected, progress)]
             candidates += composed
-            with ExitStack() as race:
-                if composed:
-                    # Temporaries lie in workspaces, so these are larger.
-                    scratch = self._scratch(graph, [*best, *composed])
-                    race.callback(scratch.close)
-                    reference = self._check(graph, composed, reference, scratch, watch)
-                    self._time(graph, [*best, *composed], scratch, watch, race)
+            if composed:
+                # Temporaries lie in workspaces, so these are larger.
+                with closing(Race(self._device, self._queue, graph, [*best, *composed], watch)) as race:
+                    reference = race.check(composed, reference)
+                    race.time([*best, *composed], self.level)
             found = ranked(candidates)
             if not found:
                 raise self._planner.no_plan(graph, [*rejected, *(str(each.trial()) for each in candidates)])
             trials = (*(each.trial() for each in found), *(each.trial() for each in candidates if each.microseconds is None))
             fastest = found[0].microseconds or 0.0
             limit = max(fastest * _CLOSE, fastest + _CLOSE_MICROSECONDS)
-            close_calls = [each for each in found[:_FINALISTS] if (each.microseconds or 0.0) <= limit]
+            close_calls = [each for each in found[:FINALISTS] if (each.microseconds or 0.0) <= limit]
             kept.update(id(each.plan) for each in close_calls)
             said: dict[str, Any] = {"origin": "tuning", "trials": trials, "rejected": tuple(rejected), "reference": reference.name}
             reports = [replace(each.plan.report, tuned=self.level.name, **said) for each in close_calls]
             return [replace(each.plan, report=report) for each, report in zip(close_calls, reports, strict=True)]
+
+    def _exact(self, graph: Graph, operations: BackendDescriptor | None) -> list[Candidate]:
+        """A plan to compare with that no program runs on, if there is one."""
+        plan = None if operations is None else exact_plan(self._planner, graph, operations)
+        return [] if plan is None else [Candidate(plan)]
 
     def _operations(self, graph: Graph, build: Any, rejected: list[str], stack: ExitStack) -> BackendDescriptor | None:
         """The graph's operation graph; None when it has only kernels, or only its alternatives are left."""
@@ -172,18 +149,37 @@ class Tuner:
             return None
 
     def _by_alternatives(self, graph: Graph, best: list[Candidate], rejected: list[str], progress: Callable[[str], None]) -> Iterator[Plan]:
-        """Plans of the graph's alternatives, on the best plans of their steps. `best` are the graph's own plans."""
-        fastest = best[0].microseconds if best and self.level.gives_up else None
+        """Plans of the graph's alternatives, on the best plans of their steps. `best` are the graph's own plans: an alternative that cannot
+        be faster is given up."""
+        fastest = best[0].microseconds if best else None
+        bounds: dict[str, LowerBound] = {}
+        alone: dict[str, dict[int, float]] = defaultdict(dict)
 
-        def plan_of(step: GraphStep) -> Plan:
-            plan = self._step(step, progress)
-            alone = plan.report.trials[0].microseconds if plan.report.trials else None
-            if fastest is not None and alone is not None and alone >= fastest:
-                message = f"step {plan.report.graph} alone takes {alone:.2f} us, the whole graph {fastest:.2f} us"
-                raise StepError(message)
+        def plan_of(alternative: GraphAlternative, place: int) -> Plan:
+            bound = bounds.get(alternative.name)
+            if bound is None:
+                bound = bounds[alternative.name] = self._bound(graph, alternative)
+                if fastest is not None and bound.microseconds() >= fastest:
+                    moved = f"it moves {bound.bytes} bytes at least, {bound.microseconds():.2f} us at the GPU's highest speeds"
+                    raise StepError(f"{moved}, the whole graph takes {fastest:.2f} us")
+            plan = self._step(alternative.steps[place], progress)
+            if fastest is not None and self.level.gives_up and plan.report.trials:
+                known = alone[alternative.name]
+                known[place] = taken = plan.report.trials[0].microseconds or 0.0
+                if taken >= fastest:
+                    message = f"step {plan.report.graph} alone takes {taken:.2f} us, the whole graph {fastest:.2f} us"
+                    raise StepError(message)
+                if (least := bound.microseconds(known)) >= fastest:
+                    took = f"with step {plan.report.graph}, {taken:.2f} us alone, it takes {least:.2f} us at least"
+                    raise StepError(f"{took}, the whole graph {fastest:.2f} us")
             return plan
 
         return self._planner.by_alternatives(graph, rejected, plan_of, self.level.alternatives)
+
+    def _bound(self, graph: Graph, alternative: GraphAlternative) -> LowerBound:
+        assert self._planner.alternatives is not None
+        graphs = [self._planner.alternatives.graph(step)[0] for step in alternative.steps]
+        return LowerBound(alternative, graphs, len(graph.tensors), speeds_of(self._device))
 
     def _step(self, step: GraphStep, progress: Callable[[str], None]) -> Plan:
         """The best plan of a step's graph, which may be a step of many graphs, and is tuned once. Raises StepError."""
@@ -196,7 +192,8 @@ class Tuner:
                 plan = self._planner.stored(graph, build, [], LEVELS[LEVELS.index(self.level.name) :])
                 if plan is None:
                     level = self.level.of_steps or self.level
-                    plan, *others = Tuner(self._planner, self._device, self._queue, level, self._pool).tune(graph, build, progress)
+                    tuner = Tuner(self._planner, self._device, self._queue, level, self._pool, self._engines)
+                    plan, *others = tuner.tune(graph, build, progress)
                     for other in others:
                         other.close()
                     # What less work went into must not be taken for the best plan of a graph that is called.
@@ -219,90 +216,28 @@ class Tuner:
         self, graph: Graph, operations: Any, rejected: list[str], seen: set[tuple[object, ...]], progress: Callable[[str], None]
     ) -> list[Plan]:
         plans: list[Plan] = []
-        # Kernels stand where an untuned load has them, so that the first plan is the one that it takes.
-        sources = [] if operations is None else list(self.level.sources)
-        sources.insert(0 if graph.preference != "plan" else len(sources), ("kernels", _ALL))
-        for source, limit in sources:
-            found = self._planner.candidates(graph, operations, rejected, [source], seen, self._pool, progress)
+        slow: list[str] = []
+
+        def build(source: str, limit: int, leave_out: Callable[[Config], bool]) -> None:
+            found = self._planner.candidates(graph, operations, rejected, [source], seen, self._pool, progress, leave_out)
             for plan in islice(found, limit):
                 plans.append(plan)
                 progress(f"plan {len(plans)} of {graph.name}")
+
+        def is_slow(config: Config) -> bool:
+            reason = self._engines.reason(graph, config.engine) if self.level.gives_up else None
+            slow.extend([] if reason is None else [f"{config}: {reason}"])
+            return reason is not None
+
+        # Kernels stand where an untuned load has them, so that the first plan is the one that it takes.
+        sources = [] if operations is None else list(self.level.sources)
+        sources.insert(0 if graph.preference != "plan" else len(sources), ("kernels", ALL))
+        for source, limit in sources:
+            build(source, limit, is_slow)
+        if slow and len(plans) < _FEW:
+            build("precompiled", ALL, lambda _: False)
+        else:
+            rejected += slow
         # Those that a pool built came later.
         order = ["engines" if source == "precompiled" else source for source, _ in sources]
         return sorted(plans, key=lambda plan: (order.index(plan.report.heuristic), plan.report.rank))
-
-    def _scratch(self, graph: Graph, candidates: list[Candidate]) -> Scratch:
-        """Memory for the candidates; those whose workspaces there is none for are out."""
-        while True:
-            size = max((each.plan.report.workspace_bytes for each in candidates if each.reason is None), default=0)
-            try:
-                return Scratch(self._device, self._stream, graph, size)
-            except CudaError as error:
-                if not error.out_of_memory or size == 0:
-                    raise
-                for each in candidates:
-                    if each.plan.report.workspace_bytes == size:
-                        each.reason = no_memory_for(size)
-
-    def _check(self, graph: Graph, candidates: list[Candidate], reference: Reference, scratch: Scratch, watch: Stopwatch) -> Reference:
-        """Tries candidates that came later, one after another, and gives what they were compared with: `reference`, or one another where
-        that has nothing."""
-        for each in candidates:
-            if each.reason is None and each.plan.report.workspace_bytes > scratch.workspace_bytes:
-                each.reason = "needs more workspace than all others"
-            if each.reason is None:
-                self._try(graph, each, scratch, watch)
-                if reference.outputs:
-                    judge(graph, [each], reference)
-        if not reference.outputs:
-            reference = reference_of(graph, candidates, [])
-            judge(graph, candidates, reference)
-        return reference
-
-    @part("running plans")
-    def _try(self, graph: Graph, candidate: Candidate, scratch: Scratch, watch: Stopwatch) -> None:
-        """One run, whose result is kept, because first runs may load code, which no capture allows; and one that is timed, roughly."""
-        size = candidate.plan.report.workspace_bytes
-        try:
-            scratch.guard_workspace(size)
-            scratch.poison()
-            with finished(self._device.driver, self._stream):
-                candidate.plan.enqueue(self._queue, graph, scratch.sets[0], scratch.workspace)
-                results = scratch.outputs()
-            candidate.reason = scratch.trespass(size)
-            if candidate.reason is None:
-                candidate.results = results
-                candidate.microseconds = watch.time(lambda: candidate.plan.enqueue(self._queue, graph, scratch.sets[0], scratch.workspace))
-        except CudnnError as error:
-            candidate.reason = f"{error.name}: {error.detail}"
-        except CudaError as error:
-            # A launch that is refused leaves the device as it was; what fails later does not.
-            if error.call != "cuLaunchKernel":
-                raise
-            candidate.reason = f"cannot be launched: {error.name}"
-
-    @part("timing plans")
-    def _time(self, graph: Graph, candidates: list[Candidate], scratch: Scratch, watch: Stopwatch, stack: ExitStack) -> None:
-        racing: list[tuple[Candidate, Captured, int]] = []
-        right = [each for each in candidates if each.reason is None]
-        limit = _HOPELESS * min((each.microseconds or 0.0 for each in right), default=0.0) + _HOST_MICROSECONDS
-        for candidate in right:
-            if (candidate.microseconds or 0.0) > limit:
-                continue
-
-            try:
-                captured, runs = capture_cold_runs(self._device, self._queue, graph, candidate.plan, scratch)
-            except (CudnnError, CudaError) as error:
-                candidate.reason, candidate.microseconds = f"cannot be captured: {error}", None
-                continue
-            stack.callback(captured.close)
-            racing.append((candidate, captured, runs))
-        while racing:
-            rounds = self.level.rounds if len(racing) <= _CROWD else min(self.level.rounds, _ROUNDS_OF_A_CROWD)
-            times = watch.rounds([captured for _, captured, _ in racing], rounds=rounds, microseconds=_ROUND_MICROSECONDS)
-            for (candidate, _, runs), figures in zip(racing, times, strict=True):
-                candidate.microseconds = median(figures) / runs
-            if len(racing) <= _FINALISTS:
-                return
-            racing.sort(key=lambda each: each[0].microseconds or 0.0)
-            racing = racing[: max(_FINALISTS, len(racing) // 2)]

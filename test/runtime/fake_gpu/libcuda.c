@@ -107,11 +107,21 @@ static void unlock(const int *locked) { *locked ? abort() : (void)pthread_mutex_
 /// Until the end of the function no other thread is in one that is locked.
 #define LOCKED __attribute__((cleanup(unlock), unused)) const int locked = lock();
 
+/// CU_DEVICE_ATTRIBUTE_: CLOCK_RATE, MULTIPROCESSOR_COUNT, MEMORY_CLOCK_RATE, GLOBAL_MEMORY_BUS_WIDTH, L2_CACHE_SIZE,
+/// COMPUTE_CAPABILITY_MAJOR and COMPUTE_CAPABILITY_MINOR, MAX_SHARED_MEMORY_PER_BLOCK_OPTIN.
+static int attributes[][2] = {{13, 1000000}, {16, 1}, {36, 2000000}, {37, 512}, {38, 100}, {75, 9}, {76, 0}, {97, MOST_SHARED}};
+
 /// What tests ask: bytes that are allocated now, graphs and instances of graphs that exist, graphs launched so far.
 long fake_allocated(void) { return allocated_bytes; }
 long fake_graphs(void) { return graphs; }
 /// What tests set: the most bytes that one allocation gets.
 void fake_largest(long bytes) { largest = bytes; }
+/// And a device attribute, by its number.
+void fake_attribute(int attribute, int value) {
+  for (size_t i = 0; i < sizeof attributes / sizeof *attributes; ++i)
+    if (attributes[i][0] == attribute)
+      attributes[i][1] = value;
+}
 long fake_launches(void) { return launches; }
 /// PTX that the driver compiled so far, modules that are loaded now.
 long fake_links(void) { return links; }
@@ -266,12 +276,9 @@ CUresult cuDeviceGetCount(int *count) { return *count = getenv("FAKE_DEVICES") ?
 CUresult cuDeviceGet(int *device, int ordinal) { return *device = ordinal, ordinal >= MAX_DEVICES ? 101 : OK; }
 CUresult cuDeviceGetName(char *name, int length, int device) { return snprintf(name, length, "Fake GPU %d", device), OK; }
 CUresult cuDeviceGetAttribute(int *value, int attribute, int device) {
-  // CU_DEVICE_ATTRIBUTE_: CLOCK_RATE, MULTIPROCESSOR_COUNT, MEMORY_CLOCK_RATE, GLOBAL_MEMORY_BUS_WIDTH, L2_CACHE_SIZE,
-  // COMPUTE_CAPABILITY_MAJOR and COMPUTE_CAPABILITY_MINOR, MAX_SHARED_MEMORY_PER_BLOCK_OPTIN.
-  static const int known[][2] = {{13, 1000000}, {16, 1}, {36, 2000000}, {37, 512}, {38, 100}, {75, 9}, {76, 0}, {97, MOST_SHARED}};
-  for (size_t i = 0; i < sizeof known / sizeof *known; ++i)
-    if (known[i][0] == attribute)
-      return *value = known[i][1], device >= MAX_DEVICES;
+  for (size_t i = 0; i < sizeof attributes / sizeof *attributes; ++i)
+    if (attributes[i][0] == attribute)
+      return *value = attributes[i][1], device >= MAX_DEVICES;
   return INVALID;
 }
 CUresult cuDevicePrimaryCtxRetain(void **result, int device) { return *result = &legacies[device], device >= MAX_DEVICES ? INVALID : OK; }

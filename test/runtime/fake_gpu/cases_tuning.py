@@ -1,0 +1,153 @@
+"""What tuning leaves out because it is slow: runs, rounds, engines, alternatives. A copy of libcudnn.c's engines takes a microsecond."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from fake_gpu.cases_alternatives import SPLIT, Write, contents
+from fake_gpu.fixtures import FAKE, zeros
+
+import convoy_runtime
+from convoy.artifact import write_artifact
+from convoy_runtime.cuda import race, slow_engines, tuner
+from convoy_runtime.cuda.capture import Captured, Stopwatch
+from convoy_runtime.cuda.options import PlanOptions
+from convoy_runtime.cuda.plan import PlanReport
+
+_CLOCK_RATE = 13
+
+
+@pytest.fixture
+def cudnn(fake_cudnn: ctypes.CDLL) -> Iterator[ctypes.CDLL]:
+    fake_cudnn.fake_offer(2)
+    yield fake_cudnn
+    fake_cudnn.fake_offer(2)
+    fake_cudnn.fake_exact(0)
+    fake_cudnn.fake_whole(0)
+    FAKE.fake_attribute(_CLOCK_RATE, 1000000)
+
+
+@pytest.fixture
+def write(tmp_path: Path, compile_c: Callable[..., bytes]) -> Write:
+    """Writes an artifact of alternatives.c with two graphs that differ in nothing but an operation, and alternatives of both."""
+
+    def one(*alternatives: Any) -> Path:
+        manifest, offered = contents(*alternatives, calls=2)
+        native = compile_c("fake_gpu/alternatives.c", "-DTHEN=1")
+        members = {"native.so": native, "alternatives.json": offered.to_json().encode()}
+        write_artifact(tmp_path / "model", manifest, members, zeros(manifest))
+        return tmp_path / "model"
+
+    return one
+
+
+def tuned(path: Path, tune: str = "quick", **options: Any) -> tuple[PlanReport, ...]:
+    with convoy_runtime.load(path, plan_cache=False, tune=tune, options=PlanOptions(**options)) as program:  # type: ignore[arg-type]
+        return program.plans  # type: ignore[attr-defined, no-any-return]
+
+
+def executed(cudnn: ctypes.CDLL, path: Path, **options: Any) -> int:
+    before = cudnn.fake_executed()
+    tuned(path, **options)
+    return int(cudnn.fake_executed() - before)
+
+
+def test_who_results_are_compared_with_is_no_run_more(conv: Path, cudnn: ctypes.CDLL) -> None:
+    """It is one of the candidates; only where the options allow none that is exact there is one more."""
+    median = executed(cudnn, conv, engines=(41, 42))
+    alone = executed(cudnn, conv, engines=(41,))
+    cudnn.fake_exact(42)
+    assert executed(cudnn, conv, engines=(41, 42)) == median
+    assert executed(cudnn, conv, engines=(41,)) == alone + 2
+
+
+def test_who_is_hopeless_runs_once(conv: Path, cudnn: ctypes.CDLL, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Engine 42 makes six copies, 41 two, and both clear their workspaces."""
+    every = executed(cudnn, conv, engines=(41, 42))
+    monkeypatch.setattr(race, "HOST_MICROSECONDS", 0.0)
+    # A host that takes no time.
+    monkeypatch.setattr(race, "time", SimpleNamespace(perf_counter=lambda: 0.0))
+    # Neither a second run nor those of a capture: four to find what they clear, eight that are timed.
+    assert executed(cudnn, conv, engines=(41, 42)) == every - 1 - 4 - 8
+    (report,) = tuned(conv, engines=(41, 42))
+    assert [(trial.engine, trial.microseconds) for trial in report.trials] == [(41, pytest.approx(2.125)), (42, pytest.approx(7))]
+
+
+def test_who_is_slow_leaves_early(conv: Path, cudnn: ctypes.CDLL, monkeypatch: pytest.MonkeyPatch) -> None:
+    heats: list[tuple[int, int, bool]] = []
+    right = Stopwatch.rounds
+
+    def rounds(self: Stopwatch, captured: Sequence[Captured], **options: Any) -> list[list[float]]:
+        heats.append((len(captured), options["rounds"], bool(options.get("known"))))
+        return right(self, captured, **options)
+
+    monkeypatch.setattr(Stopwatch, "rounds", rounds)
+    (report,) = tuned(conv, "full")
+    # 41, 42, 46 and 47; then those that make one copy; then, in the whole program, these two, of which neither is faster.
+    assert heats[:3] == [(4, 3, False), (2, 7, True), (2, 3, False)]
+    assert [trial.engine for trial in report.trials if trial.reason is None] == [46, 47, 41, 42]
+
+
+def test_engines_that_other_graphs_show_to_be_slow(write: Write, cudnn: ctypes.CDLL, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(slow_engines, "HOST_MICROSECONDS", 0.0)
+    monkeypatch.setattr(slow_engines, "_GRAPHS", 1)
+    monkeypatch.setattr(slow_engines, "_TIMES", 2.0)
+    monkeypatch.setattr(tuner, "_FEW", 3)
+    path, engines = write(), (41, 42, 44, 45, 46)
+    reason = "engines[42] engine 42 {}: took 3 times as long as the best plan, or longer, in 1 graphs of these operations and types"
+
+    def left_out(**options: Any) -> list[bool]:
+        reports = tuned(path, engines=engines, **options)
+        assert all(report.engine in (41, 46) for report in reports)
+        assert [42 in {trial.engine for trial in report.trials} for report in reports] == [reason not in each.rejected for each in reports]
+        return [reason in report.rejected for report in reports]
+
+    assert left_out() == [False, True]
+    # A full tuning tries everything, and what results are compared with is never left out, nor what the heuristics propose.
+    assert left_out(tune="full") == [False, False]
+    cudnn.fake_exact(42)
+    assert left_out() == [False, False]
+    cudnn.fake_exact(0)
+    cudnn.fake_offer(6)
+    assert left_out() == [False, False]
+    cudnn.fake_offer(2)
+    # Nor where few plans would be left.
+    monkeypatch.setattr(tuner, "_FEW", 4)
+    assert left_out() == [False, False]
+
+
+def test_an_alternative_that_moves_too_much(write: Write, cudnn: ctypes.CDLL) -> None:
+    """Where moving a byte takes a GPU 1/64 us, the faster form of two steps, of 32 bytes each, cannot be; nothing is built for it."""
+    cudnn.fake_whole(8)
+    told: list[str] = []
+    path = write(SPLIT)
+    assert [report.alternative for report in tuned(path)] == [SPLIT.name] * 2
+    FAKE.fake_attribute(_CLOCK_RATE, 1000)
+    reason = "it moves 96 bytes at least, 1.00 us at the GPU's highest speeds, the whole graph takes "
+    assert not any(reason in line for report in tuned(path) for line in report.rejected)
+    FAKE.fake_attribute(_CLOCK_RATE, 50)
+    for tune in ("quick", "full"):
+        reports = tuned(path, tune)
+        message = (
+            "alternative product | rest: it moves 96 bytes at least, 20.00 us at the GPU's highest speeds, the whole graph takes {:.2f} us"
+        )
+        assert [report.rejected[-1] for report in reports] == [message.format(report.trials[0].microseconds) for report in reports]
+        assert all(trial.alternative is None for report in reports for trial in report.trials)
+    convoy_runtime.load(path, plan_cache=False, tune="quick", progress=lambda what, *_: told.append(what)).close()
+    assert not any("product" in what or "rest" in what for what in told)
+
+
+def test_an_alternative_whose_steps_are_too_slow_together(write: Write, cudnn: ctypes.CDLL) -> None:
+    """Each is as fast as the whole; a third of what each moves may be in the cache when they run one after the other."""
+    reports = tuned(write(SPLIT))
+    reason = "alternative product | rest: with step product, 2.10 us alone, it takes 2.80 us at least, the whole graph 2.12 us"
+    assert [report.rejected[-1] for report in reports] == [reason] * 2
+    # Not where everything is to be tried.
+    full = tuned(write(SPLIT, replace(SPLIT, name="other")), "full")
+    assert [sum(trial.alternative is not None for trial in report.trials) for report in full] == [2, 2]

@@ -1,0 +1,52 @@
+"""How close calls are decided: rounds of launches on a stopwatch that says what it is told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+import pytest
+
+from convoy_runtime.cuda.capture import Captured, Stopwatch
+from convoy_runtime.cuda.selection import _is_faster
+
+OLD, NEW = cast("Captured", "old"), cast("Captured", "new")
+
+
+class Told(Stopwatch):
+    """Each launch of a graph takes the next of its times, or the last one."""
+
+    def __init__(self, **times: Sequence[float]) -> None:
+        self.times = {name: list(figures) for name, figures in times.items()}
+        self.launches: list[tuple[Any, int]] = []
+
+    def once(self, captured: Captured, launches: int = 1) -> float:
+        self.launches.append((captured, launches))
+        figures = self.times[cast("str", captured)]
+        return figures.pop(0) if len(figures) > 1 else figures[0]
+
+
+def test_what_is_known_is_not_launched_first() -> None:
+    watch = Told(old=[9.0], new=[10.0])
+    assert watch.rounds([OLD, NEW], rounds=2, microseconds=30, known=[5.0, None]) == [[9.0, 9.0], [10.0, 10.0]]
+    assert watch.launches == [(NEW, 1), (NEW, 1), *([(OLD, 6), (NEW, 3)] * 2)]
+
+
+@pytest.mark.parametrize(
+    ("new", "faster", "rounds"),
+    [
+        # Two launches to know how many make a round, then one figure a round.
+        ([5000.0], False, 3),
+        ([5100.0], False, 3),
+        ([4900.0], True, 7),
+        # By noise alone.
+        ([4998.0], False, 7),
+        # Slower at first, and in the end not.
+        ([0, 0, 5100.0, 5100.0, 4990.0, 4900.0], True, 7),
+        ([0, 0, 4900.0, 5100.0], False, 7),
+    ],
+)
+def test_a_program_that_is_faster(new: list[float], faster: bool, rounds: int) -> None:
+    watch = Told(old=[5000.0], new=new)
+    assert _is_faster(watch, NEW, OLD) is faster
+    assert sum(captured == OLD for captured, _ in watch.launches) == 2 + rounds
