@@ -289,13 +289,17 @@ def test_after_an_upgrade_engine_and_knobs_are_used_again(cached: Callable[..., 
     rebuilt = cached()
     assert (rebuilt.origin, rebuilt.engine, rebuilt.knobs) == ("stored engine and knobs", made.engine, made.knobs)
     assert rebuilt.workspace_bytes == made.workspace_bytes
+    # What was made anew is stored: the next load compiles nothing.
+    assert cached() == replace(rebuilt, origin="stored plan")
     assert cached(driver=12080).origin == "stored engine and knobs"
-    # Both records are kept: one may go back to the older library.
-    assert cached(version=91800).origin == "stored plan"
+    # All records are kept: one may go back to the older library.
+    assert cached(version=91800) == replace(made, origin="stored plan")
     (file,) = (tmp_path / "cache" / "plans").iterdir()
     content = json.loads(file.read_text())
-    content["records"][0]["report"]["engine"] = 4711
-    file.write_text(json.dumps(content))
+    assert {(each["cudnn"], each["driver"]) for each in content["records"]} == {(91800, 13000), (91900, 13000), (91900, 12080)}
+    (old,) = (each for each in content["records"] if each["cudnn"] == 91800)
+    old["report"]["engine"] = 4711
+    file.write_text(json.dumps({**content, "records": [old]}))
     again = cached()
     assert again.origin == "heuristics"
     assert any(line.startswith("stored plan: ") for line in again.rejected)

@@ -46,7 +46,7 @@ class StoredPlans(PlanBuilder):
         """The plan that the store has for a graph of this content, found with the work of one of `levels`: as it is where cuDNN and
         driver are those that it was made with and cuDNN takes it, else by engine and knobs, or from a kernel's PTX. None when there is none
         that cuDNN, the driver and the options take; a plan that was made offline says less of another cuDNN than that one's own heuristics
-        do."""
+        do. What is made anew is stored for this cuDNN and driver, so that the next load compiles nothing."""
         before = len(rejected)
         for record in self._records(graph, build, rejected, levels):
             try:
@@ -55,6 +55,8 @@ class StoredPlans(PlanBuilder):
                 rejected.append(f"{_origin(record, 'plan')}: {error}")
                 continue
             if plan is not None:
+                if self._is_new(graph, record, plan) and self._unavailable is None:
+                    self.keep(graph, build, plan)
                 reasons = (*rejected[before:], *plan.report.rejected)
                 return replace(plan, report=replace(plan.report, rejected=reasons)) if len(rejected) > before else plan
         return None
@@ -116,6 +118,15 @@ class StoredPlans(PlanBuilder):
             except CudnnError as error:
                 rejected.append(f"{_origin(record, 'plan')}: {error}")
         return self._rebuild(graph, build, record, rejected)
+
+    def _is_new(self, graph: Graph, record: Record, plan: Plan) -> bool:
+        """Whether the plan of a record was made anew, of what else is in it, and can be restored from now on."""
+        assert self._store is not None
+        if not self._store.fits(record):
+            return True
+        if plan.report.kernel is not None and self._kernels is not None:
+            return self._kernels.compiled_anew(graph, plan.report.kernel, record.plan) is not None
+        return bool(record.plan) and plan.report.origin != _origin(record, "plan")
 
     def _check_report(self, graph: Graph, report: Mapping[str, Any]) -> None:
         """Raises ValueError when the engine of a report may not run `graph`, whoever found that it may when the plan was stored."""

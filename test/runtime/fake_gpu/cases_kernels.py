@@ -219,15 +219,17 @@ def test_a_stored_kernel_is_compiled_anew(write: Write, tmp_path: Path, preferen
     (tuned,) = load(path, tune="quick", plan_cache=cache)
     change(cache, driver=12000)
     links = FAKE.fake_links()
-    assert load(path, plan_cache=cache) == (replace(tuned, origin="stored plan"),)
-    assert FAKE.fake_links() == links + 1
+    for _ in range(2):
+        # Once: the next load finds the machine code.
+        assert load(path, plan_cache=cache) == (replace(tuned, origin="stored plan"),)
+        assert FAKE.fake_links() == links + 1
     if preference == "only_kernel":
         return  # other PTX is another graph
-    change(cache, driver=13000)
     other = ptx(FAST) + b"// of another compiler\n"
     path = write(SLOW, FAST, preference=preference, members={kernel_member(FAST.name): other})
-    assert load(path, plan_cache=cache) == (replace(tuned, origin="stored plan"),)
-    assert FAKE.fake_links() == links + 2
+    for _ in range(2):
+        assert load(path, plan_cache=cache) == (replace(tuned, origin="stored plan"),)
+        assert FAKE.fake_links() == links + 2
 
 
 @pytest.mark.parametrize(
