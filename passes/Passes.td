@@ -535,9 +535,10 @@ def EntryPointsPass : Pass<"llvm-entry-points", "::mlir::ModuleOp"> {
 def ConvertCudnnBackendToLLVMPass : Pass<"convert-cudnn-backend-to-llvm", "::mlir::ModuleOp"> {
   let summary = "lower cudnn_backend, with the functions around it, to llvm";
   let description = [{
-    Builders become functions that call through `ConvoyCudnn`, calls of the runtime go through `ConvoyRuntime`, both of
-    `runtime/abi/convoy_abi.h`. Takes modules that hold `cudnn_backend`, `func`, `memref` and `arith`, with memrefs as bare pointers;
-    whole programs are lowered by the pass that also knows loops and vectors, with the same patterns.
+    A `cudnn_backend.func` becomes data (`runtime/support/convoy_calls.h`) and a function that has `convoy_make_calls` make the calls through
+    `ConvoyCudnn`; calls of the runtime go through `ConvoyRuntime`, both of `runtime/abi/convoy_abi.h`. Takes modules that hold
+    `cudnn_backend`, `func`, `memref` and `arith`, with memrefs as bare pointers; whole programs are lowered by the pass that also knows
+    loops and vectors, with the same patterns.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }

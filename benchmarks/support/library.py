@@ -76,7 +76,7 @@ def _compile(part: int, cases: Sequence[Asked], folder: Path) -> dict[str, Any]:
     convoy_opt(text, *passes, "-o", str(paths["mlirbc"]))
     subprocess.run([_tool("mlir-translate"), "--mlir-to-llvmir", paths["mlirbc"], "-o", paths["ll"]], check=True)
     flags = ["-w", "-O0", "-shared", "-fPIC", "-fuse-ld=lld", "-Wl,--strip-all"]
-    subprocess.run([_tool("clang"), *flags, paths["ll"], "-o", paths["so"]], check=True)
+    subprocess.run([_tool("clang"), *flags, paths["ll"], ROOT / "runtime/support/convoy_calls.c", "-o", paths["so"]], check=True)
     paths["mlirbc"].unlink()
     paths["ll"].unlink()
     types = _types(text)

@@ -15,6 +15,8 @@ LLD_HAS_DRIVER(elf)
 
 extern "C" const unsigned char convoy_support_object[];
 extern "C" const unsigned long convoy_support_object_bytes;
+extern "C" const unsigned char convoy_calls_object[];
+extern "C" const unsigned long convoy_calls_object_bytes;
 
 using namespace llvm;
 
@@ -55,10 +57,13 @@ bool linkShared(StringRef object, std::string &library, std::string &error) {
     return false;
   }
   scope_exit cleanUp([&] { sys::fs::remove_directories(folder); });
-  std::string objectPath = (folder + "/model.o").str(), supportPath = (folder + "/support.o").str();
+  std::string objectPath = (folder + "/model.o").str(), supportPath = (folder + "/support.o").str(),
+              callsPath = (folder + "/calls.o").str();
   std::string scriptPath = (folder + "/exports.map").str(), libraryPath = (folder + "/native.so").str();
   StringRef support(reinterpret_cast<const char *>(convoy_support_object), convoy_support_object_bytes);
-  if (!write(objectPath, object, error) || !write(supportPath, support, error) || !write(scriptPath, kVersionScript, error))
+  StringRef calls(reinterpret_cast<const char *>(convoy_calls_object), convoy_calls_object_bytes);
+  if (!write(objectPath, object, error) || !write(supportPath, support, error) || !write(callsPath, calls, error) ||
+      !write(scriptPath, kVersionScript, error))
     return false;
 
   std::string script = "--version-script=" + scriptPath;
@@ -81,7 +86,8 @@ bool linkShared(StringRef object, std::string &library, std::string &error) {
                                          "-o",
                                          libraryPath.c_str(),
                                          objectPath.c_str(),
-                                         supportPath.c_str()};
+                                         supportPath.c_str(),
+                                         callsPath.c_str()};
   for (const std::string *path : {&libm, &libc})
     if (!path->empty())
       arguments.push_back(path->c_str());

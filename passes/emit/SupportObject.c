@@ -1,5 +1,10 @@
-/* runtime/support, compiled, as bytes: it is linked into every native library. */
+/* runtime/support, compiled, as bytes: it is linked into every native library, what nothing calls left out. */
 const unsigned char convoy_support_object[] = {
 #embed "convoy_support.o"
 };
 const unsigned long convoy_support_object_bytes = sizeof convoy_support_object;
+
+const unsigned char convoy_calls_object[] = {
+#embed "convoy_calls.o"
+};
+const unsigned long convoy_calls_object_bytes = sizeof convoy_calls_object;

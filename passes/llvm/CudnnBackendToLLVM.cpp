@@ -78,7 +78,15 @@ protected:
   /// Calls `field` of the table with its context and `arguments`, checks the status, and erases the op.
   void call(Rewriter &rewriter, Op op, Value runtime, RuntimeField field, ValueRange arguments) const {
     Location loc = op.getLoc();
-    auto load = [&](RuntimeField field) { return loadTableField(rewriter, loc, runtime, kRuntimePointers, static_cast<int32_t>(field)); };
+    // Two words, then pointers.
+    SmallVector<Type> fields{word(rewriter), word(rewriter)};
+    fields.append(4, pointer(rewriter));
+    auto table = LLVM::LLVMStructType::getLiteral(rewriter.getContext(), fields);
+    auto load = [&](RuntimeField field) -> Value {
+      Value address =
+          LLVM::GEPOp::create(rewriter, loc, pointer(rewriter), table, runtime, ArrayRef<LLVM::GEPArg>{0, static_cast<int32_t>(field)});
+      return LLVM::LoadOp::create(rewriter, loc, pointer(rewriter), address);
+    };
     SmallVector<Value> operands{load(field), load(RuntimeField::context)};
     llvm::append_range(operands, arguments);
     SmallVector<Type> parameters(llvm::drop_begin(ValueRange(operands).getTypes()));
@@ -148,11 +156,11 @@ struct ConvertCudnnBackendToLLVMPass : public convoy::impl::ConvertCudnnBackendT
 } // namespace
 
 void convoy::populateCudnnBackendToLLVMPatterns(LLVMTypeConverter &converter, RewritePatternSet &patterns) {
-  populateCudnnBackendFuncToLLVMPatterns(converter, patterns);
   patterns.add<LowerExecuteGraph, LowerLaunchKernel, LowerCopy>(converter);
 }
 
 void ConvertCudnnBackendToLLVMPass::runOnOperation() {
+  lowerCudnnBackendFuncs(getOperation());
   LowerToLLVMOptions options(&getContext());
   options.useBarePtrCallConv = true;
   LLVMTypeConverter converter(&getContext(), options);

@@ -36,6 +36,7 @@ void LowerToLLVMPass::runOnOperation() {
     if (failed(applyPatternsGreedily(function, frozen)))
       return signalPassFailure();
 
+  convoy::lowerCudnnBackendFuncs(module);
   LowerToLLVMOptions options(&getContext());
   options.useBarePtrCallConv = true;
   LLVMTypeConverter converter(&getContext(), options);

@@ -32,7 +32,8 @@ def said_by_builders(say: Callable[..., Path], tmp_path_factory: pytest.TempPath
     lowered = subprocess.run([opt, "-", *flags], input=text, capture_output=True, text=True, check=True).stdout
     source, library = folder / "graphs.ll", folder / "graphs.so"
     subprocess.run([tool("mlir-translate"), "--mlir-to-llvmir", "-o", source], input=lowered, text=True, check=True)
-    subprocess.run([tool("clang"), "-w", "-O0", "-shared", "-fPIC", "-fuse-ld=lld", source, "-o", library], check=True)
+    calls = ROOT / "runtime/support/convoy_calls.c"
+    subprocess.run([tool("clang"), "-w", "-O0", "-shared", "-fPIC", "-fuse-ld=lld", source, calls, "-o", library], check=True)
     return say("ours", library, "\n".join(PROGRAMS))
 
 

@@ -209,7 +209,8 @@ def build_library(convoy_opt: Callable[..., str], tmp_path_factory: pytest.TempP
         source, library = folder / "module.ll", folder / "module.so"
         subprocess.run([translate, "--mlir-to-llvmir", "-o", source], input=lowered, text=True, check=True)
         clang = shutil.which("clang-22") or str(_LLVM / "clang")
-        subprocess.run([clang, "-w", "-O1", "-shared", "-fPIC", "-fuse-ld=lld", source, "-o", library], check=True)
+        calls = _ROOT / "runtime/support/convoy_calls.c"
+        subprocess.run([clang, "-w", "-O1", "-shared", "-fPIC", "-fuse-ld=lld", source, calls, "-o", library], check=True)
         return ctypes.CDLL(str(library))
 
     return build

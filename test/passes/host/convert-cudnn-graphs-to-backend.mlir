@@ -61,10 +61,14 @@ func.func @main(%a: memref<8x16xf32>, %b: memref<16x4xf32>, %c: memref<4xf32>, %
   return
 }
 
-// Payloads have the size that cuDNN reads: enums 4 bytes, booleans 1, clips 8.
-// LLVM-DAG:   llvm.mlir.global private constant @{{.*}}(100 : i32) {{.*}} : i32
-// LLVM-DAG:   llvm.mlir.global private constant @{{.*}}(1 : i8) {{.*}} : i8
-// LLVM-DAG:   llvm.mlir.global private constant @{{.*}}(0.000000e+00 : f64) {{.*}} : f64
-// LLVM-DAG:   llvm.mlir.global private constant @{{.*}}(dense<[4096, 1, 512, 64]> : tensor<4xi64>) {{.*}} : !llvm.array<4 x i64>
-// LLVM-DAG:   llvm.mlir.global private constant @{{.*}}("cudnnBackendFinalize(CUDNN_BACKEND_TENSOR_DESCRIPTOR)\00")
-// LLVM-DAG:   llvm.mlir.global private constant @{{.*}}("model.py:7\00")
+// Payloads have the size that cuDNN reads: enums 4 bytes, booleans 1, clips and numbers of lists 8. Their counts come before them.
+// LLVM:       llvm.mlir.global private constant @relu_0_build_calls(
+// LLVM:       llvm.mlir.global private constant @matmul_add_0_build_calls(
+// LLVM:       llvm.mlir.global private constant @cudnn_call_kinds(
+// LLVM:       llvm.mlir.global private constant @cudnn_call_data("
+// LLVM-SAME:  cudnnBackendSetAttribute(CUDNN_ATTR_TENSOR_STRIDES)\00{{(\\00)*}}\04\00\00\00\00\00\00\00\00\10\00\00\00\00\00\00\01\00\00\00\00\00\00\00\00\02\00\00\00\00\00\00@\00\00\00\00\00\00\00cudnn
+// LLVM-SAME:  cudnnBackendSetAttribute(CUDNN_ATTR_TENSOR_IS_VIRTUAL)\00{{(\\00)*}}\01\00\00\00\00\00\00\00\00cudnnBackendFinalize(CUDNN_BACKEND_TENSOR_DESCRIPTOR)\00
+// LLVM-SAME:  cudnnBackendSetAttribute(CUDNN_ATTR_POINTWISE_MODE)\00{{(\\00)*}}\01\00\00\00\00\00\00\00d\00\00\00cudnn
+// LLVM-SAME:  cudnnBackendSetAttribute(CUDNN_ATTR_POINTWISE_RELU_LOWER_CLIP)\00{{(\\00)*}}\01\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00cudnn
+// LLVM-SAME:  model.py:7\00
+// LLVM-SAME:  alignment = 8

@@ -183,8 +183,8 @@ cudnn.graph @g(%dy: {t}, %x: {t}) -> {t} {{
     assert record.sets_of(relu)[4] == f64(6.0)
 
 
-def test_tables_are_the_header_s(convoy_opt: Callable[..., str]) -> None:
-    """The structs of the lowering are those of convoy_abi.h, field by field, and each function comes from its own field."""
+def test_the_runtime_s_table_is_the_header_s(convoy_opt: Callable[..., str]) -> None:
+    """The struct of the lowering is that of convoy_abi.h, field by field, and each function comes from its own field."""
     header = (_ROOT / "runtime/abi/convoy_abi.h").read_text()
 
     def fields(struct_name: str) -> list[tuple[str, str]]:
@@ -197,13 +197,6 @@ def test_tables_are_the_header_s(convoy_opt: Callable[..., str]) -> None:
                 pointer = re.search(r"\(\*(\w+)\)", line)
                 found.append((pointer[1], "ptr") if pointer else (line.split()[-1].lstrip("*"), "ptr" if "*" in line else "i32"))
         return found
-
-    lowered = convoy_opt(CONV_BIAS_RELU, *FLAGS, "--convert-cudnn-backend-to-llvm")
-    tables = re.findall(r"getelementptr %arg0\[0, (\d+)\] : .*!llvm.struct<\((.*)\)>", lowered)
-    cudnn = fields("ConvoyCudnn")
-    assert {types for _, types in tables} == {", ".join(kind for _, kind in cudnn)}
-    names = [cudnn[int(index)][0] for index, _ in tables]
-    assert names == ["create_descriptor", "set_attribute", "finalize", "destroy_descriptor", "report"]
 
     calls = convoy_opt(
         """

@@ -114,11 +114,21 @@ def test_elements_do_not_have_the_wrong_size(built: Any, convoy_opt: Callable[..
     assert built.sets_of(tensors[1])[STRIDES] == (INT64, 5, struct.pack("<5q", 7920, 1, 880, 88, 8))
     (forward,) = built.kind(FORWARD)
     assert built.sets_of(forward)[700] == (FLOAT, 1, struct.pack("<f", 0.5))
-    # Enumerators are stored in four bytes, booleans in one, lists in eight a number: nothing else is stored.
-    text = convoy_opt(CHAIN, *FLAGS, "--convert-cudnn-backend-to-llvm")
-    stored = [body.rpartition(" : ")[2] for body in re.findall(r"private constant @cudnn_constant_\d+\((.*)\)", text)]
-    assert len(stored) > 20
-    assert {"i8", "i32", "f32", "f64"} == {each for each in stored if re.fullmatch(r"[if]\d+", each)}
+    # Enumerators are stored in four bytes, booleans in one, lists in eight a number: the next text comes right behind.
+    lowered = convoy_opt(CHAIN, *FLAGS, "--convert-cudnn-backend-to-llvm")
+    (quoted,) = re.findall(r'constant @cudnn_call_data\("(.*?)"\)', lowered)
+    data = re.sub(rb"\\([0-9A-F]{2})", lambda match: bytes.fromhex(match[1].decode()), quoted.encode())
+
+    def stored(attribute: str) -> tuple[int, bytes]:
+        begin = data.index(f"({attribute})\0".encode()) + len(attribute) + 3
+        begin += -begin % 8
+        (count,) = struct.unpack_from("<q", data, begin)
+        return count, data[begin + 8 : data.index(b"cudnn", begin)]
+
+    assert stored("CUDNN_ATTR_TENSOR_DATA_TYPE") == (1, struct.pack("<i", 2))
+    assert stored("CUDNN_ATTR_TENSOR_DIMENSIONS") == (5, struct.pack("<5q", 2, 8, 9, 10, 11))
+    assert stored("CUDNN_ATTR_TENSOR_IS_VIRTUAL") == (1, b"\0")
+    assert stored("CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA") == (1, struct.pack("<f", 0.5))
 
 
 def test_nothing_is_left_undestroyed(built: Any) -> None:

@@ -1,67 +1,33 @@
 // RUN: convoy-opt %s --convert-cudnn-backend-to-llvm | filecheck %s
 
-// A descriptor that is made and destroyed, then the graph: one call an op, and one block that cleans up after all of them.
+// Functions are data (runtime/support/convoy_calls.h): header words, then two words a call. Kinds and bytes are the module's.
+// CHECK:       llvm.mlir.global private constant @tensor_build_calls(dense<"0x{{[0-9A-F]*}}"> : tensor<102xi32>) {addr_space = 0 : i32, alignment = 4 : i64}
+// CHECK:       llvm.mlir.global private constant @plan_calls_0(dense<[11, 2, 3, 1, 1, 0, {{.*}}]> : tensor<28xi32>)
+// CHECK:       llvm.mlir.global private constant @values_calls(dense<[30, 1, 4, 1, 1, 0, {{.*}}]> : tensor<66xi32>)
+// CHECK:       llvm.mlir.global private constant @cudnn_call_kinds(dense<"0x
+// CHECK:       llvm.mlir.global private constant @cudnn_call_data("{{.*}}:{{[0-9]+}}\00cudnnBackendCreateDescriptor(CUDNN_BACKEND_MATMUL_DESCRIPTOR)\00
+// Text with its null, then 32-bit numbers, fractions.
+// CHECK-SAME:  cudnnBackendSetAttribute(CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION)\00{{(\\00)*}}\03\00\00\00\00\00\00\00{}\00
+// CHECK-SAME:  cudnnBackendSetAttribute(CUDNN_ATTR_DEVICEPROP_DEVICE_ID)\00{{(\\00)*}}\01\00\00\00\00\00\00\00\07\00\00\00{{[^\\]}}
+// CHECK-SAME:  cudnnBackendSetAttribute(CUDNN_ATTR_RESAMPLE_STRIDES)\00{{(\\00)*}}\02\00\00\00\00\00\00\00\03\00\00\00\00\00\00\00\02\00\00\00\00\00\00\00\01\00\00\00\00\00\00\00\01\00\00\00\00\00\00\00{{[^\\]}}
+// CHECK-SAME:  alignment = 8 : i64
+// CHECK:       llvm.func @convoy_make_calls(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr) -> i32
+
 // CHECK-LABEL: llvm.func @tensor_build(
-// CHECK-SAME:    %[[TABLE:.*]]: !llvm.ptr, %[[HANDLE:.*]]: !llvm.ptr, %[[RESULT:.*]]: !llvm.ptr) -> i32 attributes {no_inline, optimize_none} {
-// CHECK-NEXT:    %[[COUNT:.*]] = llvm.mlir.constant(4 : i64) : i64
-// CHECK-NEXT:    %[[SLOTS:.*]] = llvm.alloca %[[COUNT]] x !llvm.ptr
-// CHECK:         %[[EMPTY:.*]] = llvm.mlir.zero : !llvm.ptr
-// CHECK-NEXT:    %[[FIRST:.*]] = llvm.getelementptr %[[SLOTS]][0]
-// CHECK-NEXT:    llvm.store %[[EMPTY]], %[[FIRST]]
-// CHECK:         llvm.getelementptr %[[SLOTS]][3]
-// CHECK:         %[[GIVEN:.*]] = llvm.alloca
-// CHECK-NEXT:    %[[OWN:.*]] = llvm.getelementptr %[[GIVEN]][0]
-// CHECK-NEXT:    llvm.store %[[HANDLE]], %[[OWN]] : !llvm.ptr, !llvm.ptr
-// CHECK:         llvm.getelementptr %[[TABLE]][0, 2]
-// CHECK-NEXT:    %[[CREATE:.*]] = llvm.load
-// CHECK:         llvm.getelementptr %[[TABLE]][0, 3]
-// CHECK-NEXT:    %[[SET:.*]] = llvm.load
-// CHECK:         llvm.getelementptr %[[TABLE]][0, 4]
-// CHECK-NEXT:    %[[FINALIZE:.*]] = llvm.load
-// CHECK:         llvm.getelementptr %[[TABLE]][0, 5]
-// CHECK-NEXT:    %[[DESTROY:.*]] = llvm.load
-// CHECK-NEXT:    %[[KIND:.*]] = llvm.mlir.constant(18 : i32) : i32
-// CHECK-NEXT:    %[[SLOT:.*]] = llvm.getelementptr %[[SLOTS]][0]
-// CHECK-NEXT:    %[[STATUS:.*]] = llvm.call %[[CREATE]](%[[KIND]], %[[SLOT]]) : !llvm.ptr, (i32, !llvm.ptr) -> i32
-// CHECK:         %[[OK:.*]] = llvm.icmp "eq" %[[STATUS]]
-// CHECK-NEXT:    %[[CALL:.*]] = llvm.mlir.addressof
-// CHECK-NEXT:    %[[PLACE:.*]] = llvm.mlir.addressof
-// CHECK-NEXT:    llvm.cond_br %[[OK]], ^{{.*}}, ^[[FAILED:.*]](%[[STATUS]], %[[CALL]], %[[PLACE]] : i32, !llvm.ptr, !llvm.ptr)
-
-// The enum's payload is the address of four bytes.
-// CHECK:         %[[MATMUL:.*]] = llvm.load
-// CHECK-NEXT:    %[[ATTRIBUTE:.*]] = llvm.mlir.constant(1500 : i32) : i32
-// CHECK-NEXT:    %[[TYPE:.*]] = llvm.mlir.constant(1 : i32) : i32
+// CHECK-SAME:    %[[TABLE:.*]]: !llvm.ptr, %[[HANDLE:.*]]: !llvm.ptr, %[[RESULT:.*]]: !llvm.ptr) -> i32 {
+// CHECK-NEXT:    %[[CALLS:.*]] = llvm.mlir.addressof @tensor_build_calls
+// CHECK-NEXT:    %[[KINDS:.*]] = llvm.mlir.addressof @cudnn_call_kinds
+// CHECK-NEXT:    %[[DATA:.*]] = llvm.mlir.addressof @cudnn_call_data
 // CHECK-NEXT:    %[[ONE:.*]] = llvm.mlir.constant(1 : i64) : i64
-// CHECK-NEXT:    %[[PAYLOAD:.*]] = llvm.mlir.addressof
-// CHECK-NEXT:    llvm.call %[[SET]](%[[MATMUL]], %[[ATTRIBUTE]], %[[TYPE]], %[[ONE]], %[[PAYLOAD]])
-
-// The handle is set where there is one, by the address of a slot that holds it.
-// CHECK:         %[[NULL:.*]] = llvm.mlir.zero : !llvm.ptr
-// CHECK-NEXT:    %[[ABSENT:.*]] = llvm.icmp "eq" %[[HANDLE]], %[[NULL]]
-// CHECK-NEXT:    llvm.cond_br %[[ABSENT]], ^[[AFTER:.*]], ^[[PRESENT:.*]]
-// CHECK:         %[[HANDLE_ATTRIBUTE:.*]] = llvm.mlir.constant(800 : i32) : i32
-// CHECK:         %[[HANDLE_SLOT:.*]] = llvm.getelementptr %[[GIVEN]][0]
-// CHECK-NEXT:    llvm.call %[[SET]](%{{.*}}, %[[HANDLE_ATTRIBUTE]], %{{.*}}, %{{.*}}, %[[HANDLE_SLOT]])
-
-// Destroyed once: the slot is empty before the call.
-// CHECK:         llvm.mlir.constant(801 : i32)
-// CHECK:         llvm.call %[[FINALIZE]]
-// CHECK:         %[[OLD:.*]] = llvm.load %[[OLD_SLOT:.*]] : !llvm.ptr -> !llvm.ptr
-// CHECK-NEXT:    %[[NULL2:.*]] = llvm.mlir.zero : !llvm.ptr
-// CHECK-NEXT:    llvm.store %[[NULL2]], %[[OLD_SLOT]]
-// CHECK-NEXT:    llvm.call %[[DESTROY]](%[[OLD]])
-
-// CHECK:         llvm.store %{{.*}}, %[[RESULT]] : !llvm.ptr, !llvm.ptr
-// CHECK:         llvm.return
-// CHECK:       ^[[FAILED]](%[[FAILED_STATUS:.*]]: i32, %[[FAILED_CALL:.*]]: !llvm.ptr, %[[FAILED_PLACE:.*]]: !llvm.ptr):
-// CHECK:         llvm.getelementptr %[[TABLE]][0, 6]
-// CHECK-NEXT:    %[[REPORT:.*]] = llvm.load
-// CHECK-NEXT:    llvm.call %[[REPORT]](%[[FAILED_STATUS]], %[[FAILED_CALL]], %[[FAILED_PLACE]]) : !llvm.ptr, (i32, !llvm.ptr, !llvm.ptr) -> ()
-// CHECK:         llvm.call %[[DESTROY]]
-// CHECK:         %[[NULL3:.*]] = llvm.mlir.zero : !llvm.ptr
-// CHECK-NEXT:    llvm.store %[[NULL3]], %[[RESULT]]
-// CHECK-NEXT:    llvm.return %[[FAILED_STATUS]] : i32
+// CHECK-NEXT:    %[[GIVEN:.*]] = llvm.alloca %[[ONE]] x !llvm.ptr
+// CHECK-NEXT:    %[[FIRST:.*]] = llvm.getelementptr %[[GIVEN]][0]
+// CHECK-NEXT:    llvm.store %[[HANDLE]], %[[FIRST]] : !llvm.ptr, !llvm.ptr
+// CHECK-NEXT:    %[[COUNT:.*]] = llvm.mlir.constant(1 : i64) : i64
+// CHECK-NEXT:    %[[RESULTS:.*]] = llvm.alloca %[[COUNT]] x !llvm.ptr
+// CHECK-NEXT:    %[[PLACE:.*]] = llvm.getelementptr %[[RESULTS]][0]
+// CHECK-NEXT:    llvm.store %[[RESULT]], %[[PLACE]] : !llvm.ptr, !llvm.ptr
+// CHECK-NEXT:    %[[STATUS:.*]] = llvm.call @convoy_make_calls(%[[TABLE]], %[[CALLS]], %[[KINDS]], %[[DATA]], %[[GIVEN]], %[[RESULTS]])
+// CHECK-NEXT:    llvm.return %[[STATUS]] : i32
 cudnn_backend.func @tensor_build(%handle) {
   %matmul = cudnn_backend.create <matmul>
   cudnn_backend.set %matmul, <matmul_comp_type>, float : <matmul>
@@ -89,23 +55,16 @@ cudnn_backend.func @tensor_build(%handle) {
   cudnn_backend.return %graph : <operationgraph>
 }
 
-// Further arguments come after the handle, results after those; what a caller gave goes on by the address of a slot.
+// Further arguments come after the handle, results after those.
 // CHECK-LABEL: llvm.func @plan(
-// CHECK-SAME:    %[[TABLE:.*]]: !llvm.ptr, %{{.*}}: !llvm.ptr, %[[CONFIG:.*]]: !llvm.ptr, %[[PLAN:.*]]: !llvm.ptr, %[[BYTES:.*]]: !llvm.ptr) -> i32
-// CHECK:         %[[SLOT:.*]] = llvm.getelementptr %[[GIVEN:.*]][1]
-// CHECK-NEXT:    llvm.store %[[CONFIG]], %[[SLOT]]
-// CHECK:         %[[ATTRIBUTE:.*]] = llvm.mlir.constant(401 : i32) : i32
-// CHECK:         %[[PAYLOAD:.*]] = llvm.getelementptr %[[GIVEN]][1]
-// CHECK-NEXT:    llvm.call %{{.*}}(%{{.*}}, %[[ATTRIBUTE]], %{{.*}}, %{{.*}}, %[[PAYLOAD]])
-// CHECK:         llvm.getelementptr %[[TABLE]][0, 7]
-// CHECK-NEXT:    %[[GET:.*]] = llvm.load
-// CHECK:         %[[SIZE:.*]] = llvm.mlir.constant(402 : i32) : i32
-// CHECK:         llvm.call %[[GET]](%{{.*}}, %[[SIZE]], %{{.*}}, %{{.*}}, %{{.*}}, %[[NUMBER:.*]]) :
-// CHECK:         %[[VALUE:.*]] = llvm.load %[[NUMBER]] : !llvm.ptr -> i64
-// CHECK:         llvm.store %{{.*}}, %[[PLAN]] : !llvm.ptr, !llvm.ptr
-// CHECK-NEXT:    llvm.store %[[VALUE]], %[[BYTES]] : i64, !llvm.ptr
-// CHECK:         llvm.store %{{.*}}, %[[PLAN]] : !llvm.ptr, !llvm.ptr
-// CHECK-NEXT:    llvm.return
+// CHECK-SAME:    %{{.*}}: !llvm.ptr, %[[HANDLE:.*]]: !llvm.ptr, %[[CONFIG:.*]]: !llvm.ptr, %[[PLAN:.*]]: !llvm.ptr, %[[BYTES:.*]]: !llvm.ptr) -> i32
+// CHECK:         llvm.store %[[HANDLE]], %{{.*}} : !llvm.ptr, !llvm.ptr
+// CHECK-NEXT:    %[[SECOND:.*]] = llvm.getelementptr %{{.*}}[1]
+// CHECK-NEXT:    llvm.store %[[CONFIG]], %[[SECOND]] : !llvm.ptr, !llvm.ptr
+// CHECK:         llvm.store %[[PLAN]], %{{.*}} : !llvm.ptr, !llvm.ptr
+// CHECK-NEXT:    %[[LAST:.*]] = llvm.getelementptr %{{.*}}[1]
+// CHECK-NEXT:    llvm.store %[[BYTES]], %[[LAST]] : !llvm.ptr, !llvm.ptr
+// CHECK-NEXT:    llvm.call @convoy_make_calls(
 cudnn_backend.func @plan(%handle, %config: !cudnn_backend.descriptor<enginecfg>) {
   %plan = cudnn_backend.create <execution_plan>
   cudnn_backend.set %plan, <execution_plan_engine_config>, %config : <execution_plan>, !cudnn_backend.descriptor<enginecfg>
@@ -114,10 +73,7 @@ cudnn_backend.func @plan(%handle, %config: !cudnn_backend.descriptor<enginecfg>)
   cudnn_backend.return %plan, %bytes : <execution_plan>, i64
 }
 
-// Payloads of the other types: text with its null, 32-bit numbers, fractions, a flag that is read.
 // CHECK-LABEL: llvm.func @values(
-// CHECK:         llvm.load %{{.*}} : !llvm.ptr -> i8
-// CHECK:         llvm.store %{{.*}}, %{{.*}} : i8, !llvm.ptr
 cudnn_backend.func @values(%handle) attributes {minimum_version = 91900 : i64} {
   %device = cudnn_backend.create <deviceprop>
   cudnn_backend.set %device, <deviceprop_json_representation>, "{}" : <deviceprop>
@@ -134,6 +90,13 @@ cudnn_backend.func @values(%handle) attributes {minimum_version = 91900 : i64} {
   %flag = cudnn_backend.get %r, <reduction_is_deterministic> : <reduction> -> i1
   cudnn_backend.destroy %r : <reduction>
   cudnn_backend.return %flag : i1
+}
+
+// Globals give way to other names.
+// CHECK-LABEL: llvm.func @plan_calls(
+// CHECK:         llvm.mlir.addressof @plan_calls_calls
+cudnn_backend.func @plan_calls(%handle) {
+  cudnn_backend.return
 }
 
 // CHECK-LABEL: llvm.func @main(
