@@ -258,6 +258,7 @@ def CudnnAddAlternativesPass : Pass<"cudnn-add-alternatives", "::mlir::ModuleOp"
     steps the support table takes: cut behind the anchor and behind its bias; what comes before the anchor as a graph of its own; the other
     order of bias and residual, whole and cut; a convolution that has no bias with one of zeros, which precompiled kernels want. What goes from
     one step to the next is rounded to the type of the anchor's operands, as torch rounds the result of every op. Equal graphs are one symbol.
+    A stem in f32, whose kernels use TF32, gets its convolution, which reads the image in planes, and its pooling as a graph each.
     With `remarks` a graph says which alternatives it has not, and why.
 
     ```mlir

@@ -36,6 +36,8 @@ public:
       : builder(builder), graph(graph), table(table), graphs(graphs), allowTf32(allowTf32), remarks(remarks) {}
 
   void add();
+  /// The same of a stem, which cuDNN has no engine for as a whole.
+  void addToStem();
 
 private:
   void addOrder(const GraphRoles &roles, bool biasFirst);
@@ -176,6 +178,34 @@ void Alternatives::add() {
     addCut(other.graph, *matchRoles(other.graph, reason), {});
 }
 
+void Alternatives::addToStem() {
+  Detached source(graph);
+  Block &body = source.graph.getBody().front();
+  auto identity = dyn_cast<PointwiseOp>(body.front());
+  auto pool = dyn_cast<ResampleOp>(*body.getTerminator()->getPrevNode());
+  if (!identity || identity.getMode() != PointwiseMode::Identity || !pool)
+    return remark("no alternatives: it is no stem");
+  auto imageType = cast<TensorDescType>(identity.getInputs()[0].getType());
+  if (!imageType.getElementType().isF32() || imageType.getElementType() != pool.getX().getType().getElementType())
+    return remark(
+        "no alternatives: the kernels of a stem are faster than cuDNN's graphs, and only those in f32 use TF32, which may be forbidden");
+  // The convolution reads the image in planes. That takes long, but there are engines for it that use no TF32, and the kernels use it.
+  identity.getY().replaceAllUsesWith(identity.getInputs()[0]);
+  identity.erase();
+  size_t count = llvm::range_size(body.without_terminator());
+  SmallVector<CutGraph> steps = cutGraph(builder, source.graph, /*ends=*/{count - 1}, imageType.getElementType());
+  std::string reason;
+  std::optional<GraphRoles> roles = matchRoles(steps.front().graph, reason);
+  if (!roles || !roles->anchor) {
+    for (CutGraph &step : steps)
+      step.graph.erase();
+    return remark("no alternatives: " + (roles ? "it is no stem" : reason));
+  }
+  steps[0].graph = graphs.share(steps[0].graph, roles->pattern());
+  steps[1].graph = graphs.share(steps[1].graph, "max_pool");
+  write(roles->pattern() + " | max_pool", source.graph, steps);
+}
+
 LogicalResult AddAlternativesPass::initialize(MLIRContext *context) {
   std::string error;
   table = SupportTable::load(supportTable, allowTf32, error);
@@ -193,10 +223,14 @@ void AddAlternativesPass::runOnOperation() {
     auto isPlain = [](ArrayAttr attributes) {
       return !attributes || llvm::all_of(attributes.getAsRange<DictionaryAttr>(), [](DictionaryAttr each) { return each.empty(); });
     };
-    auto preference = graph->getAttrOfType<StringAttr>(kPreferenceAttr);
-    // What only a kernel computes cuDNN has no engine for, and alternatives say nothing of uids, numbers by value and ragged tensors.
-    if ((preference && preference.getValue() == kOnlyKernel) || !isPlain(graph.getArgAttrsAttr()) || !isPlain(graph.getResAttrsAttr()))
+    // Alternatives say nothing of uids, numbers by value and ragged tensors.
+    if (!isPlain(graph.getArgAttrsAttr()) || !isPlain(graph.getResAttrsAttr()))
       continue;
-    Alternatives(builder, graph, *table, graphs, allowTf32, remarks).add();
+    auto preference = graph->getAttrOfType<StringAttr>(kPreferenceAttr);
+    Alternatives alternatives(builder, graph, *table, graphs, allowTf32, remarks);
+    if (preference && preference.getValue() == kOnlyKernel)
+      alternatives.addToStem();
+    else
+      alternatives.add();
   }
 }

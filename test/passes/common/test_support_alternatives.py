@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import zlib
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,44 @@ def test_cudnn_has_an_engine_for_every_step(tmp_path: Path) -> None:
     answers = ask_offline(tmp_path, tmp_path / "answers.json")["graphs"]
     without = {step.key: answers[step.key]["rejected"] for step in steps if not taken(answers[step.key])}
     assert not without
+
+
+STEM = """
+cudnn.graph @stem_{filters}_{taps}_{channels}(%x: !cudnn.tensor_desc<{image}xf32>, %w: !cudnn.tensor_desc<{filter}xf32, NHWC>,
+    %b: !cudnn.tensor_desc<1x{filters}x1x1xf32, NHWC>) -> !cudnn.tensor_desc<{pooled}xf32, NHWC>
+    attributes {{cudnn.preference = "only_kernel"}} {{
+  %0 = cudnn.pointwise identity(%x) type = f32 : !cudnn.tensor_desc<{image}xf32> -> !cudnn.tensor_desc<{image}xf32, NHWC>
+  %1 = cudnn.convolution(%0, %w) type = f32 spatial_stride = [2, 2] pre_padding = [{pad}, {pad}] post_padding = [{pad}, {pad}]
+    dilation = [1, 1] : !cudnn.tensor_desc<{image}xf32, NHWC>, !cudnn.tensor_desc<{filter}xf32, NHWC>
+    -> !cudnn.tensor_desc<{result}xf32, NHWC>
+  %2 = cudnn.pointwise add(%1, %b) type = f32 : !cudnn.tensor_desc<{result}xf32, NHWC>, !cudnn.tensor_desc<1x{filters}x1x1xf32, NHWC>
+    -> !cudnn.tensor_desc<{result}xf32, NHWC>
+  %3 = cudnn.pointwise relu_fwd(%2) type = f32 lower_clip = 0.0{clip} : !cudnn.tensor_desc<{result}xf32, NHWC>
+    -> !cudnn.tensor_desc<{result}xf32, NHWC>
+  %4 = cudnn.resample maxpool(%3) type = f32 window = [3, 3] stride = [2, 2] pre_padding = [1, 1] post_padding = [1, 1]
+    padding_mode = neg_inf_pad : !cudnn.tensor_desc<{result}xf32, NHWC> -> !cudnn.tensor_desc<{pooled}xf32, NHWC>
+  cudnn.return %4 : !cudnn.tensor_desc<{pooled}xf32, NHWC>
+}}
+"""
+
+
+def _stem(filters: int, taps: int, channels: int) -> str:
+    image, result = f"8x{channels}x64x96", f"8x{filters}x32x48"
+    clip = " upper_clip = 6.0" if taps == 5 else ""
+    shapes = {"image": image, "filter": f"{filters}x{channels}x{taps}x{taps}", "result": result, "pooled": f"8x{filters}x16x24"}
+    return STEM.format(**shapes, filters=filters, taps=taps, channels=channels, pad=taps // 2, clip=clip)
+
+
+def test_cudnn_has_an_engine_without_tf32_for_the_steps_of_a_stem(tmp_path: Path) -> None:
+    pytest.importorskip("nvidia.cudnn", reason="the nvidia-cudnn wheel is not there")
+    stems = [_stem(*shape) for shape in product((32, 64), (1, 3, 5, 7), (1, 3, 4))]
+    made = convoy_opt("\n".join(stems), "--cudnn-add-alternatives").stdout
+    steps = [Graph(match[1], match[0]) for match in GRAPH.finditer(made) if not match[1].startswith("stem")]
+    # A convolution each, and two poolings.
+    assert len(steps) == len(stems) + 2
+    prepare(steps, tmp_path)
+    answers = ask_offline(tmp_path, tmp_path / "answers.json")["graphs"]
+    assert [step.key for step in steps if not answers[step.key]["strict"]] == []
 
 
 def test_cudnn_has_an_engine_without_tf32_for_every_step_that_may_not_use_it(tmp_path: Path) -> None:

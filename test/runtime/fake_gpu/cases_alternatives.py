@@ -7,7 +7,7 @@ import ctypes
 import gc
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -28,7 +28,17 @@ from convoy_runtime.cuda.executor import CudaProgram
 from convoy_runtime.cuda.options import PlanOptions
 from convoy_runtime.cuda.plan import PlanReport
 from convoy_runtime.inspection import offline_planner
-from convoy_runtime.manifest import Call, Graph, GraphAlternative, GraphAlternatives, GraphStep, GraphTemporary, Manifest
+from convoy_runtime.manifest import (
+    Call,
+    Graph,
+    GraphAlternative,
+    GraphAlternatives,
+    GraphKernel,
+    GraphStep,
+    GraphTemporary,
+    Manifest,
+    kernel_member,
+)
 
 X = np.arange(1 * 64 * 56 * 56, dtype=np.float16).reshape(1, 64, 56, 56)
 Write = Callable[..., Path]
@@ -64,11 +74,13 @@ def contents(*alternatives: GraphAlternative, calls: int = 1, **changes: Any) ->
 def write(tmp_path: Path, compile_c: Callable[..., bytes], fake_cudnn: ctypes.CDLL) -> Iterator[Write]:
     """Writes the artifact of alternatives.c with these alternatives."""
 
-    def one(*alternatives: GraphAlternative, flags: tuple[str, ...] = (), **changes: Any) -> Path:
+    def one(
+        *alternatives: GraphAlternative, flags: tuple[str, ...] = (), members: Mapping[str, bytes] | None = None, **changes: Any
+    ) -> Path:
         manifest, offered = contents(*alternatives, **changes)
         path = tmp_path / "alternatives.convoy"
-        members = {"native.so": compile_c("fake_gpu/alternatives.c", *flags), "alternatives.json": offered.to_json().encode()}
-        write_artifact(path, manifest, members, zeros(manifest))
+        native = {"native.so": compile_c("fake_gpu/alternatives.c", *flags), "alternatives.json": offered.to_json().encode()}
+        write_artifact(path, manifest, {**native, **(members or {})}, zeros(manifest))
         return path
 
     fake_cudnn.fake_offer(6)
@@ -358,6 +370,19 @@ def test_a_graph_that_cudnn_refuses_runs_on_its_alternative(write: Write) -> Non
     assert (tuned.alternative, tuned.rejected[0]) == (SPLIT.name, report.rejected[0])
     assert [(trial.name, trial.first) for trial in tuned.trials] == [("product | rest on engine 46, engine 46", True)]
     assert tuned.reference == "the median of 1 plans"
+
+
+@pytest.mark.parametrize("tune", ["off", "quick"])
+def test_a_kernel_that_may_not_run_is_replaced_by_an_alternative(write: Write, tune: str) -> None:
+    """As of a stem in float32, whose kernels use TF32: cuDNN has no engine for it as a whole."""
+    kernel = GraphKernel("conv_fast", "fast", grid=1, block=32, shared_bytes=0, chip="sm_80", tf32=True)
+    ptx = {kernel_member(kernel.name): b"// PTX\n.visible .entry conv_fast(\n"}
+    path = write(SPLIT, members=ptx, flags=("-Dconv_build=unused",), symbol=None, kernels=(kernel,), preference="only_kernel")
+    (report,) = load(path)
+    assert (report.kernel, report.alternative) == ("fast", None)
+    (report,) = load(path, tune=tune, options=PlanOptions(allow_tf32=False))
+    assert (report.kernel, report.alternative) == (None, SPLIT.name)
+    assert report.rejected[0] == "kernel fast: uses TF32, which allow_tf32=False forbids"
 
 
 def test_zeros_are_zeros(write: Write) -> None:
