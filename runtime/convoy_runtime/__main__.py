@@ -76,7 +76,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--weights", type=Path, metavar="FILE.safetensors", help="weights to use instead of the artifact's")
     parser.add_argument("--device", metavar="NAME", help="cpu, cuda or cuda:N; default: the artifact's target")
     parser.add_argument("--plans", action="store_true", help="print the engine that runs each graph, and why not another")
-    parser.add_argument("--tune", choices=("off", "quick", "full"), default="off", help="measure plans first, and keep the best for later")
+    parser.add_argument(
+        "--tune", choices=("off", "quick", "full", "exhaustive"), default="off", help="measure plans first, and keep the best for later"
+    )
     parser.add_argument("--strict", action="store_true", help="only plans that the artifact or the cache has")
     add_arguments(parser)
     parser.add_argument("--debug", action="store_true", help="show the traceback of an error")

@@ -27,7 +27,7 @@ def load(
     poison: bool = False,
     options: PlanOptions | None = None,
     plan_cache: str | os.PathLike[str] | bool = True,
-    tune: Literal["off", "quick", "full"] = "off",
+    tune: Literal["off", "quick", "full", "exhaustive"] = "off",
     again: bool = False,
     strict: bool = False,
     progress: Progress | None = None,
@@ -39,15 +39,15 @@ def load(
     restricts cuDNN's plans, and `plan_cache` says where they are kept for the next time: a folder, True for the user's cache
     ($CONVOY_CACHE, else ~/.cache/convoy), False for nowhere. `tune` measures plans on the device, unless artifact or cache have some
     that were found with as much work: `quick` the first ones that cuDNN offers for each graph, in seconds; `full` all there are, in
-    minutes; `off` takes what artifact or cache have, else a small graph's first kernel or cuDNN's first choice, which `strict` refuses.
-    With `again` tuning measures also what they have. On the `cpu` target there are no plans, and nothing of this does anything.
-    `progress` hears of each step. `Program.timings` says where the time went. Raises ArtifactError, ArgumentError, DeviceError (which
-    CudnnError and PlanError are), WeightsError.
+    minutes; `exhaustive` also every knob of each engine, in hours; `off` takes what artifact or cache have, else a small graph's first
+    kernel or cuDNN's first choice, which `strict` refuses. With `again` tuning measures also what they have. On the `cpu` target there are
+    no plans, and nothing of this does anything. `progress` hears of each step. `Program.timings` says where the time went. Raises
+    ArtifactError, ArgumentError, DeviceError (which CudnnError and PlanError are), WeightsError.
     """
     with collect() as timings:
         artifact = open_artifact(path, background=True)
-        if tune not in ("off", "quick", "full"):
-            raise ArgumentError(argument="tune", problem="unknown level", expected="off, quick or full", got=repr(tune))
+        if tune not in (levels := ("off", "quick", "full", "exhaustive")):
+            raise ArgumentError(argument="tune", problem="unknown level", expected=f"one of {', '.join(levels)}", got=repr(tune))
         target, index = _device(device, artifact.manifest.target)
         if target != artifact.manifest.target:
             made = artifact.manifest.target

@@ -95,6 +95,23 @@ def test_other_values_of_a_knob(cudnn: Cudnn, cublaslt: None, compile_c: Callabl
         assert len(seen) >= known + sum(counts)
 
 
+def test_every_value_of_every_knob(cudnn: Cudnn, cublaslt: None, compile_c: Callable[..., bytes]) -> None:
+    """Also of knobs that a plan leaves to its engine; of parts that a sum is split into, up to 2048, the powers of two."""
+    planner = Planner(cudnn, PlanOptions(), handle=None, device=device_properties(cudnn, H200))
+    graph, turned = conv_graph(), dict[str, set[int]]()
+    with planner.operation_graph(graph, load_native(compile_c("conv.c")).builder("conv_build")) as operations:
+        seen: set[tuple[object, ...]] = set()
+        for first in planner.candidates(graph, operations, [], ["precompiled"], seen):
+            assert list(planner.neighbours(graph, operations, first, seen)) == []
+            for plan in planner.neighbours(graph, operations, first, seen, every=True):
+                ((name, value),) = plan.report.knobs.items()
+                turned.setdefault(name, set()).add(value)
+    assert len(turned) > 6
+    assert turned["SPLIT_K_SLC"] <= {1 << bit for bit in range(12)}
+    assert len(turned["SPLIT_K_SLC"]) > 3
+    assert {5, 6, 7} <= turned["TILE_CGA_M"]
+
+
 def test_tf32_only_when_allowed(plan: Callable[..., Any]) -> None:
     assert "TENSOR_CORE" in plan("-DDTYPE=0", dtype="float32").numerical_notes
     strict = plan("-DDTYPE=0", dtype="float32", options=PlanOptions(allow_tf32=False))

@@ -41,9 +41,9 @@ def populate_parser(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("artifact", metavar="FILE", type=Path, help="an artifact of the cuda target")
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="where to write it; default: in place")
     parser.add_argument(
-        "--level", choices=("quick", "full"), default="quick",
+        "--level", choices=("quick", "full", "exhaustive"), default="quick",
         help="quick, in seconds: the first plans of the heuristics and all precompiled engines; full, in minutes: all there are, and the"
-        " knobs of the best (default: %(default)s)",
+        " knobs of the best; exhaustive, in hours: every knob of every engine (default: %(default)s)",
     )  # fmt: skip
     parser.add_argument("--again", action="store_true", help="measure also what artifact or cache have, as after a tuning on a busy GPU")
     parser.add_argument("--device", metavar="NAME", help="cuda or cuda:N; default: the first GPU")

@@ -12,6 +12,7 @@ __all__ = ["shipped_lines"]
 
 #: How plans were found, by level: what `PlanReport.tuned` says.
 _LEVELS = {
+    "exhaustive": "tuned (exhaustive)",
     "full": "tuned (full)",
     "quick": "tuned (quick)",
     "off": "cuDNN's first choice there",

@@ -29,6 +29,10 @@ if TYPE_CHECKING:
 __all__ = ["PlanBuilder", "WorkspaceTooLarge", "no_memory_for"]
 
 
+#: Knobs that choose among kernels have fewer values.
+_LONG = 64
+
+
 class WorkspaceTooLarge(Exception):
     """A plan's workspace is over a limit, which the text says."""
 
@@ -92,14 +96,27 @@ class PlanBuilder:
             plan.set(Attribute.EXECUTION_PLAN_ENGINE_CONFIG, Type.BACKEND_DESCRIPTOR, [config.descriptor]).finalize()
             return plan.get_text(Attribute.EXECUTION_PLAN_JSON_REPRESENTATION)
 
-    def neighbours(self, graph: Graph, operations: BackendDescriptor | None, plan: Plan, seen: set[tuple[object, ...]]) -> Iterator[Plan]:
-        """Plans of the same engine with another value of one knob, as far as they can be built. Configurations in `seen` are left out, and
-        new ones go in there."""
+    def neighbours(
+        self,
+        graph: Graph,
+        operations: BackendDescriptor | None,
+        plan: Plan,
+        seen: set[tuple[object, ...]],
+        pool: BuildPool | None = None,
+        progress: Callable[[str], None] = lambda _: None,
+        *,
+        every: bool = False,
+    ) -> Iterator[Plan]:
+        """Plans of the same engine with another value of one knob, as far as they can be built; with `every` also of a knob that the plan
+        leaves to the engine. Configurations in `seen` are left out, and new ones go in there. With a `pool`, that builds those that compile
+        a kernel; `progress` hears of them."""
         report, unused = plan.report, list[str]()
         assert operations is not None, "only a graph with kernels alone has none"
         assert report.engine is not None, "a kernel has no knobs"
+        later: list[Config] = []
         values = knob_values(self._cudnn, operations, report.engine, self._device)
-        changes = [(name, value) for name in report.knobs for value in values.get(name, ()) if value != report.knobs[name]]
+        names = values if every else report.knobs
+        changes = [(name, value) for name in names for value in _tried(values.get(name, range(0))) if value != report.knobs.get(name)]
         for rank, (name, value) in enumerate(changes):
             knobs = {**report.knobs, name: value}
             try:
@@ -107,12 +124,18 @@ class PlanBuilder:
             except CudnnError:
                 continue
             try:
-                if (key := (config.engine, config.knobs)) not in seen:
-                    seen.add(key)
-                    if (found := self.build(graph, config, unused)) is not None:
-                        yield replace(found, report=replace(found.report, rejected=()))
+                if (key := (config.engine, config.knobs)) in seen:
+                    continue
+                seen.add(key)
+                if pool is not None and BehaviorNote.RUNTIME_COMPILATION in config.behavior:
+                    later += [config] if self._refusal(graph, config) is None else []
+                elif (found := self.build(graph, config, unused)) is not None:
+                    yield replace(found, report=replace(found.report, rejected=()))
             finally:
                 config.descriptor.close()
+        if pool is not None and later:
+            for found in self._built(graph, later, unused, pool, progress):
+                yield replace(found, report=replace(found.report, rejected=()))
 
     def any_plans(self, graph: Graph, operations: BackendDescriptor, wanted: Callable[[Config], bool]) -> Iterator[Plan]:
         """Plans of engines with their default knobs, whatever the options say of them; less those with known errors."""
@@ -209,6 +232,11 @@ class PlanBuilder:
             raise WorkspaceTooLarge(message)
         if self._unavailable is not None and size >= self._unavailable:
             raise WorkspaceTooLarge(no_memory_for(size))
+
+
+def _tried(values: range) -> Iterable[int]:
+    """Those of a knob's values that are worth a try: of long ranges, as of parts that a sum is split into, the powers of two."""
+    return values if len(values) <= _LONG else sorted({values[0], *(1 << bit for bit in range(64) if 1 << bit in values)})
 
 
 def _from_config(config: Config) -> tuple[Attribute, Type, list[Any]]:

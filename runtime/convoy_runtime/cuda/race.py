@@ -43,18 +43,16 @@ _FAR = 1.5
 
 class Race:
     """Buffers for `graph` that `candidates` fit in; those whose workspaces there is no memory for are out. Times are taken with `watch`.
-    Memory and captured graphs are gone with `close`; plans must live as long. Raises CudaError when there is no memory for the tensors."""
+    Memory is gone with `close`. Raises CudaError when there is no memory for the tensors."""
 
     def __init__(self, device: Device, queue: Queue, graph: Graph, candidates: Sequence[Candidate], watch: Stopwatch) -> None:
         self._device, self._queue, self._graph, self._watch = device, queue, graph, watch
         self._scratch = self._room_for(candidates)
-        self._captured = ExitStack()
         #: The shortest time of a first run so far.
         self._shortest = math.inf
 
     def close(self) -> None:
-        """Gives captured graphs and memory back. Calling it again does nothing."""
-        self._captured.close()
+        """Gives the memory back."""
         self._scratch.close()
 
     def run(self, candidates: Sequence[Candidate]) -> None:
@@ -79,6 +77,11 @@ class Race:
     @part("timing plans")
     def time(self, candidates: Sequence[Candidate], level: Level) -> None:
         """Times those that are right and not hopelessly slow, the fastest ones longest."""
+        with ExitStack() as captured:
+            self._time(candidates, level, captured)
+
+    def _time(self, candidates: Sequence[Candidate], level: Level, stack: ExitStack) -> None:
+        """As `time`; what is captured is closed with `stack`."""
         racing: list[tuple[Candidate, Captured, int]] = []
         right = [each for each in candidates if each.reason is None]
         limit = _hopeless(min((each.microseconds or 0.0 for each in right), default=0.0))
@@ -90,7 +93,7 @@ class Race:
             except (CudnnError, CudaError) as error:
                 candidate.reason, candidate.microseconds = f"cannot be captured: {error}", None
                 continue
-            self._captured.callback(captured.close)
+            stack.callback(captured.close)
             racing.append((candidate, captured, runs))
         known: list[float] = []
         while racing:

@@ -39,8 +39,8 @@ _IN_PLACE = Form(clear_once=True)
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What is to be planned, where, and how much work to put into it (`tune`: off, quick, full). `pool` builds plans that compile a kernel,
-    if that level of work wants one."""
+    """What is to be planned, where, and how much work to put into it (`tune`: off, quick, full, exhaustive). `pool` builds plans that
+    compile a kernel, if that level of work wants one."""
 
     manifest: Manifest
     native: NativeLibrary

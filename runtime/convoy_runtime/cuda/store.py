@@ -38,7 +38,7 @@ __all__ = [
 #: The level of plans that were made where the GPU was not.
 OFFLINE: Final = "offline"
 #: How a plan was found, from least to most work: offline or on the GPU by the heuristics, or by measuring.
-LEVELS: Final = (OFFLINE, "off", "quick", "full")
+LEVELS: Final = (OFFLINE, "off", "quick", "full", "exhaustive")
 _FORMAT = 1
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from itertools import islice
@@ -18,12 +18,12 @@ from ._driver import Device
 from .accuracy import exact_plan, is_exact
 from .alternatives import StepError
 from .build_pool import BuildPool
-from .candidates import Candidate, judge, ranked, reference_of
+from .candidates import Candidate, Reference, judge, ranked, reference_of
 from .capture import Stopwatch
 from .configs import Config
 from .levels import ALL, Level
 from .lower_bounds import LowerBound, speeds_of
-from .plan import Plan, PlanReport, Queue
+from .plan import Plan, Queue
 from .planner import Planner
 from .race import FINALISTS, Race
 from .slow_engines import SlowEngines
@@ -37,14 +37,9 @@ _CLOSE = 1.06
 _CLOSE_MICROSECONDS = 1.0
 #: Of fewer plans than this none is left out because it is slow: who is right may be for them to say.
 _FEW = 5
-#: So many of the best plans that compile nothing have their knobs turned, and again when that made the best one faster by more than this.
+#: So many of the best plans have their knobs turned, and again when that made the best one faster by more than this.
 _PARENTS = 3
 _WORTH_A_TURN = 0.99
-
-
-def _has_cheap_knobs(report: PlanReport) -> bool:
-    """Whether a plan is an engine's, and one that compiles nothing."""
-    return report.engine is not None and "RUNTIME_COMPILATION" not in report.behavior_notes
 
 
 class Tuner:
@@ -96,20 +91,8 @@ class Tuner:
                 reference = reference_of(graph, candidates, others)
                 judge(graph, candidates, reference)
                 race.time(candidates, self.level)
-                for turn in range(0 if operations is None else self.level.turns):
-                    progress(f"knobs of {graph.name}, turn {turn + 1}")
-                    best = ranked(candidates)[:FINALISTS]
-                    parents = [each.plan for each in ranked(candidates) if _has_cheap_knobs(each.plan.report)]
-                    new = [each for parent in parents[:_PARENTS] for each in self._planner.neighbours(graph, operations, parent, seen)]
-                    turned = [Candidate(plan) for plan in new]
-                    if not turned:
-                        break
-                    candidates += turned
-                    race.check(turned, reference)
-                    before = best[0].microseconds if best else None
-                    race.time([*best, *turned], self.level)
-                    if before is None or (ranked(candidates)[0].microseconds or 0.0) > before * _WORTH_A_TURN:
-                        break
+            if operations is not None:
+                self._turn_knobs(graph, operations, candidates, reference, seen, watch, progress)
             self._engines.note(graph, candidates)
             best = ranked(candidates)[:FINALISTS]
             composed = [Candidate(plan, first=not candidates) for plan in self._by_alternatives(graph, best, rejected, progress)]
@@ -130,6 +113,44 @@ class Tuner:
             said: dict[str, Any] = {"origin": "tuning", "trials": trials, "rejected": tuple(rejected), "reference": reference.name}
             reports = [replace(each.plan.report, tuned=self.level.name, **said) for each in close_calls]
             return [replace(each.plan, report=report) for each, report in zip(close_calls, reports, strict=True)]
+
+    def _turn_knobs(
+        self,
+        graph: Graph,
+        operations: BackendDescriptor,
+        candidates: list[Candidate],
+        reference: Reference,
+        seen: set[tuple[object, ...]],
+        watch: Stopwatch,
+        progress: Callable[[str], None],
+    ) -> None:
+        """Adds plans with another value of one knob, as often as the level says, or until that gains nothing."""
+        for turn in range(self.level.turns):
+            before, tried = ranked(candidates)[:1], len(candidates)
+            fastest = before[0].microseconds or 0.0 if before else 0.0
+            for parents in self._parents(candidates, turn):
+                whose = f" of {parents[0].report.name}" if self.level.every_knob else ""
+                progress(f"knobs{whose} of {graph.name}, turn {turn + 1}")
+                best, first = ranked(candidates)[:FINALISTS], len(candidates)
+                for parent in parents:
+                    every = self.level.every_knob
+                    for plan in self._planner.neighbours(graph, operations, parent, seen, self._pool, progress, every=every):
+                        candidates.append(Candidate(plan))
+                if turned := candidates[first:]:
+                    # Their workspaces may be larger: a sum that is split has parts.
+                    with closing(Race(self._device, self._queue, graph, [*best, *turned], watch)) as race:
+                        race.check(turned, reference)
+                        race.time([*best, *turned], self.level)
+            if len(candidates) == tried or (ranked(candidates)[0].microseconds or 0.0) > fastest * _WORTH_A_TURN:
+                return
+
+    def _parents(self, candidates: Sequence[Candidate], turn: int) -> list[list[Plan]]:
+        """The plans whose knobs are turned, in groups that are timed together."""
+        plans = [each.plan for each in ranked(candidates) if each.plan.report.engine is not None]
+        if self.level.every_knob:
+            return [[plan] for plan in (plans if turn == 0 else plans[:_PARENTS])]
+        cheap = [plan for plan in plans if "RUNTIME_COMPILATION" not in plan.report.behavior_notes]
+        return [cheap[:_PARENTS]]
 
     def _exact(self, graph: Graph, operations: BackendDescriptor | None) -> list[Candidate]:
         """A plan to compare with that no program runs on, if there is one."""

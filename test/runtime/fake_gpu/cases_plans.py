@@ -135,7 +135,7 @@ def test_tuning(conv: Path, fake_cudnn: ctypes.CDLL, tmp_path: Path) -> None:
     assert (full.engine, full.heuristic, full.rank, full.tuned) == (46, "engines", 46, "full")
     with load(tune="quick") as program:
         assert program.plans[0].engine == 46
-    with pytest.raises(ArgumentError, match="tune: unknown level: expected off, quick or full, got 'slow'"):
+    with pytest.raises(ArgumentError, match="tune: unknown level: expected one of off, quick, full, exhaustive, got 'slow'"):
         load(tune="slow")
     gc.collect()
     assert (fake_cudnn.fake_alive(), fake_cudnn.fake_handles()) == (0, 0)
@@ -200,6 +200,41 @@ def test_knobs_are_turned(conv: Path, fake_cudnn: ctypes.CDLL, tmp_path: Path) -
         with convoy_runtime.load(conv, plan_cache=tmp_path, options=options) as program:
             assert program.plans[0].knobs == {"TILE_SIZE": 1}  # type: ignore[attr-defined]
             assert program.plans[0].origin == "stored plan"  # type: ignore[attr-defined]
+    finally:
+        fake_cudnn.fake_knobs(0)
+    gc.collect()
+    assert fake_cudnn.fake_alive() == 0
+
+
+def test_every_knob_of_every_engine(conv: Path, fake_cudnn: ctypes.CDLL, tmp_path: Path) -> None:
+    """Engine 47 compiles, and is the slower one of two until its knob is turned, which other processes build."""
+    fake_cudnn.fake_offer(2)
+    fake_cudnn.fake_knobs(2)
+    told: list[str] = []
+    options = PlanOptions(engines=(41, 47))
+
+    def tuned(level: Any) -> Any:
+        told.clear()
+        with convoy_runtime.load(
+            conv, plan_cache=tmp_path, tune=level, options=options, progress=lambda what, *_: told.append(what)
+        ) as program:
+            (report,) = program.plans  # type: ignore[attr-defined]
+            return report
+
+    try:
+        report = tuned("full")
+        assert (report.engine, [trial.engine for trial in report.trials]) == (41, [41, 47])
+        report = tuned("exhaustive")
+        assert (report.engine, report.knobs, report.heuristic, report.tuned) == (47, {"TILE_SIZE": 1}, "knobs", "exhaustive")
+        trials = {(trial.engine, *trial.knobs.values()): trial for trial in report.trials}
+        assert list(trials) == [(47, 1), (41,), (47, 0), (47, 3)]
+        assert re.fullmatch(r"output 0 differs from that of .*", trials[47, 3].reason or "")
+        turns = ((1, 41), (1, 47), (2, 47), (2, 41), (2, 47))
+        knobs = [f"knobs of engine {engine} of conv, turn {turn}" for turn, engine in turns]
+        assert [each for each in told if each.startswith("knobs")] == knobs
+        assert "3 of 3 plans of conv compiled" in told
+        # What more work went into does for less.
+        assert tuned("full") == replace(report, origin="stored plan")
     finally:
         fake_cudnn.fake_knobs(0)
     gc.collect()

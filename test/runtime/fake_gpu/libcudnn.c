@@ -44,7 +44,7 @@ void fake_offer(int engines) { offered = engines; }
 /// The engine that adds up in float32; all others have tensor cores.
 void fake_exact(int engine) { exact = engine - 40; }
 /// Gives engine 42 a knob (TILE_SIZE) from 0 to 3: with 0 it copies six times, with 1 once, with 2 it cannot be built, with 3 it copies the
-/// wrong bytes.
+/// wrong bytes. With 2 engine 47 has it, which copies four times with 0.
 void fake_knobs(int there) { knobs = there; }
 /// How many times more graphs of four tensors copy than others, or fewer, but once at least.
 void fake_whole(int copies) { whole = copies; }
@@ -168,7 +168,7 @@ int cudnnBackendGetAttribute(Descriptor *descriptor, int name, int type, int64_t
     return *count = 0, OK;
   case 302:  // ENGINECFG_KNOB_CHOICES
   case 1302: // ENGINE_KNOB_INFO
-    *count = knobs && descriptor->index == 2;
+    *count = (knobs == 1 && descriptor->index == 2) || (knobs == 2 && descriptor->index == 7);
     if (limit && *count)
       (*(Descriptor **)out)->knob = descriptor->knob;
     return OK;
@@ -217,7 +217,7 @@ int cudnnBackendExecute(Handle *handle, Descriptor *plan, Descriptor *pack) {
   // The workspace has to be memory of the device as well.
   if (cuMemsetD8Async(counters, 0, 512, handle->stream) || plan->index == 5)
     return EXECUTION_FAILED;
-  int copies = plan->index == 2 ? (plan->knob ? 1 : 6) : plan->index < 2 ? 2 : 1;
+  int copies = plan->index == 2 ? (plan->knob ? 1 : 6) : plan->index < 2 ? 2 : plan->index == 7 && knobs == 2 && !plan->knob ? 4 : 1;
   if (pack->counts[at] == 4)
     copies = copies + whole > 1 ? copies + whole : 1;
   for (int i = 0; i < copies; ++i)
