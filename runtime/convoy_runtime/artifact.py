@@ -226,8 +226,8 @@ class _Hashing(threading.Thread):
         self.digest = hashlib.sha256(self._content).hexdigest()
 
 
-def check_host(host: Host, *, path: object = None, cpuinfo: str | None = None) -> None:
-    """Raises ArtifactError when this machine cannot run native code made for `host`. `cpuinfo` is /proc/cpuinfo, unless given."""
+def check_host(host: Host, *, path: object = None, cpuinfo: str | os.PathLike[str] = "/proc/cpuinfo") -> None:
+    """Raises ArtifactError when this machine, whose features are in the file `cpuinfo`, cannot run native code made for `host`."""
 
     def refuse(field: str, expected: str, got: str) -> ArtifactError:
         problem = "the artifact was compiled for another machine"
@@ -238,16 +238,13 @@ def check_host(host: Host, *, path: object = None, cpuinfo: str | None = None) -
     if architecture != machine or "linux" not in host.triple:
         msg = "triple"
         raise refuse(msg, host.triple, f"{machine} {platform.system()}")
-    if cpuinfo is None:
-        try:
-            cpuinfo = Path("/proc/cpuinfo").read_text()
-        except OSError as error:
-            raise ArtifactError(problem=f"cannot tell this machine's CPU features: {error}", path=path) from error
-    flags: set[str] = set()
-    for line in cpuinfo.splitlines():
-        if line.startswith(("flags", "Features")):
-            flags = {_plain(flag) for flag in line.partition(":")[2].split()}
-            break
+    try:
+        # No further than to the first CPU's: the kernel makes this text while it is read, some microseconds for each of hundreds of CPUs.
+        with Path(cpuinfo).open() as lines:
+            shown = next((line for line in lines if line.startswith(("flags", "Features"))), "")
+    except OSError as error:
+        raise ArtifactError(problem=f"cannot tell this machine's CPU features: {error}", path=path) from error
+    flags = {_plain(flag) for flag in shown.partition(":")[2].split()}
     needed = [feature for feature in host.features if feature not in _NOT_SHOWN]
     missing = [feature for feature in needed if _plain(_CPUINFO.get(feature, feature)) not in flags]
     if missing:

@@ -216,16 +216,20 @@ def test_another_machine(tmp_path: Path, affine_so: bytes) -> None:
     assert open_artifact(path, any_host=True).manifest.host.cpu == "later"
 
 
-def test_feature_names_of_llvm() -> None:
+def test_feature_names_of_llvm(tmp_path: Path) -> None:
     shown = "fpu sse2 pni ssse3 sse4_1 sse4_2 abm bmi1 bmi2 avx2 fma f16c movbe popcnt cx16 lahf_lm pclmulqdq amx_bf16 avx512_vbmi2"
-    cpuinfo = f"processor: 0\nflags\t\t: {shown}\n"
+    cpuinfo = tmp_path / "cpuinfo"
+    cpuinfo.write_text(f"processor: 0\nflags\t\t: {shown}\n\nprocessor: 1\nflags\t\t: fpu\n")
     names = "sse3 ssse3 sse4.1 sse4.2 crc32 lzcnt bmi bmi2 avx2 fma f16c movbe popcnt cx16 sahf pclmul"
     # Other punctuation, and two that Linux does not show.
     features = tuple(f"{names} amx-bf16 avx512vbmi2 avx10.1 prefetchi".split())
     host = Host("x86_64-unknown-linux-gnu", "x86-64-v3", features)
     check_host(host, cpuinfo=cpuinfo)
+    cpuinfo.write_text(cpuinfo.read_text().replace("abm ", "").replace("fma ", ""))
     with pytest.raises(ArtifactError, match="expected a CPU like x86-64-v3 with lzcnt, fma, got one without$"):
-        check_host(host, cpuinfo=cpuinfo.replace("abm ", "").replace("fma ", ""))
+        check_host(host, cpuinfo=cpuinfo)
+    with pytest.raises(ArtifactError, match=r"cannot tell this machine's CPU features: .*No such file"):
+        check_host(host, cpuinfo=tmp_path / "none")
 
 
 def test_weights_must_be_the_manifest_s(tmp_path: Path, affine_so: bytes) -> None:

@@ -11,7 +11,7 @@ import sys
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,7 +21,6 @@ from convoy_runtime.arrays import CPU, CUDA, aligned_copy, aligned_empty, check,
 from convoy_runtime.artifact import Artifact
 from convoy_runtime.errors import ArgumentError
 from convoy_runtime.manifest import TensorSpec
-from convoy_runtime.profile import Profile
 from convoy_runtime.program import Program, Progress
 
 from ._cudnn import load_libraries, open_cudnn
@@ -33,6 +32,9 @@ from .memory import DeviceArray, Lease, Pool
 from .options import PlanOptions
 from .plan import PlanReport
 from .store import PlanStore, Scope
+
+if TYPE_CHECKING:
+    from convoy_runtime.profile import Profile
 
 __all__ = ["CudaProgram"]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict
-from statistics import median
 from typing import Any
 
 import numpy as np
@@ -79,6 +78,8 @@ def _measured(
     context: Context, program: ProgramCapture, plans: Mapping[int, Plan], arguments: Arguments
 ) -> tuple[Form, dict[str, float | str]]:
     """The fastest form, and microseconds of a run of each, or why it is out."""
+    from statistics import median  # only here: a load that measures nothing is to be short
+
     forms = program.forms(plans)
     times: dict[str, float | str] = {}
     if len(forms) == 1:

@@ -11,7 +11,6 @@ from convoy_runtime._native import MEMBER, NativeLibrary
 from convoy_runtime._safetensors import HostTensor
 from convoy_runtime.artifact import Artifact
 from convoy_runtime.errors import ArtifactError, CudaError
-from convoy_runtime.profile import Profile
 from convoy_runtime.program import Progress
 from convoy_runtime.timings import part
 
@@ -32,6 +31,8 @@ from .selection import Context, decide, give_way, select
 from .store import PlanStore
 
 if TYPE_CHECKING:
+    from convoy_runtime.profile import Profile
+
     from .build_pool import BuildPool
 
 __all__ = ["Instance"]

@@ -85,7 +85,7 @@ class PlanStore:
         #: The new records by the name of their file.
         self._new: dict[str, Record] = {}
         self._warned = False
-        self._shipped: list[PlanFile] | None = None
+        self._shipped: dict[str, PlanFile | None] = {}
 
     @staticmethod
     def default_folder() -> Path:
@@ -108,24 +108,28 @@ class PlanStore:
     def _known(self, graph: str, options: str) -> list[Record]:
         """What artifact and folder hold. A file's name is not believed: what is in it says what it is of."""
         name = self.name(graph, options)
-        kept = b""
+        kept = None
         if self.folder is not None:
             with suppress(OSError):
-                kept = (self.folder / name).read_bytes()
+                kept = read_file((self.folder / name).read_bytes())
 
-        def records(content: bytes | memoryview) -> tuple[Record, ...]:
-            file = read_file(content)
+        def records(file: PlanFile | None) -> tuple[Record, ...]:
             return file.records if file is not None and (file.gpu, file.graph, file.options) == (self.scope.gpu, graph, options) else ()
 
-        return [*(replace(record, shipped=True) for record in records(self._members.get(name, b""))), *records(kept)]
+        return [*(replace(record, shipped=True) for record in records(self._member(name))), *records(kept)]
+
+    def _member(self, name: str) -> PlanFile | None:
+        """A file of the artifact, which several ask for and does not change."""
+        if name not in self._shipped:
+            content = self._members.get(name)
+            self._shipped[name] = None if content is None else read_file(content)
+        return self._shipped[name]
 
     def others(self, graph: str, options: str) -> list[str]:
         """Why `load` does not give plans that the artifact has for a graph of this fingerprint: another GPU, other options."""
-        if self._shipped is None:
-            plans = (content for name, content in self._members.items() if name.startswith("plans/"))
-            self._shipped = [each for content in plans if (each := read_file(content)) is not None]
         found = []
-        for file in self._shipped:
+        files = (self._member(name) for name in self._members if name.startswith("plans/"))
+        for file in (file for file in files if file is not None):
             if file.graph == graph and file.gpu != self.scope.gpu:
                 found.append(f"plan in the artifact: expected one for {self.scope.gpu}, got one for {file.gpu}")
             elif file.graph == graph and file.options != options:
