@@ -307,7 +307,8 @@ def test_after_an_upgrade_engine_and_knobs_are_used_again(cached: Callable[..., 
     assert (rebuilt.origin, rebuilt.engine, rebuilt.knobs) == ("stored engine and knobs", made.engine, made.knobs)
     assert rebuilt.workspace_bytes == made.workspace_bytes
     # What was made anew is stored: the next load compiles nothing.
-    assert cached() == replace(rebuilt, origin="stored plan")
+    for _ in range(2):
+        assert cached() == replace(rebuilt, origin="stored plan made of engine and knobs")
     assert cached(driver=12080).origin == "stored engine and knobs"
     # All records are kept: one may go back to the older library.
     assert cached(version=91800) == replace(made, origin="stored plan")

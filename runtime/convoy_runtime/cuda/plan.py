@@ -67,11 +67,11 @@ class PlanReport:
 
     `heuristic` is the list that offered it, `rank` its place there; `rejected` says why those before it, or after tuning all that cannot
     be built, were not taken. `origin` is `heuristics`, `tuning`, `offline` (made where the GPU was not), `stored plan`, `plan in the
-    artifact`, or for either of these `engine and knobs`, made anew, and `offline` before it. `tuned` is the level of work that found it
-    (offline, off, quick, full, exhaustive), `trials` what was measured then, best first, and `reference` what their results were compared
-    with. `kernel` is the variant of the artifact's kernel that runs in place of an `engine` of cuDNN's; its `origin` is `kernel` when
-    nothing was measured. `alternative` is the name of the graph's alternative that runs in place of both, on the plans `steps`; its
-    `origin` is `alternative` when nothing was measured and the graph itself has no plan.
+    artifact`, or for either of these `engine and knobs`, made anew, or a `plan made of engine and knobs` before, and `offline` before it.
+    `tuned` is the level of work that found it (offline, off, quick, full, exhaustive), `trials` what was measured then, best first, and
+    `reference` what their results were compared with. `kernel` is the variant of the artifact's kernel that runs in place of an `engine`
+    of cuDNN's; its `origin` is `kernel` when nothing was measured. `alternative` is the name of the graph's alternative that runs in place
+    of both, on the plans `steps`; its `origin` is `alternative` when nothing was measured and the graph itself has no plan.
     """
 
     graph: str

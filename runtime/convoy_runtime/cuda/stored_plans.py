@@ -126,7 +126,7 @@ class StoredPlans(PlanBuilder):
             return True
         if plan.report.kernel is not None and self._kernels is not None:
             return self._kernels.compiled_anew(graph, plan.report.kernel, record.plan) is not None
-        return bool(record.plan) and plan.report.origin != _origin(record, "plan")
+        return bool(record.plan) and plan.report.origin != _origin(record, _whole(record))
 
     def _check_report(self, graph: Graph, report: Mapping[str, Any]) -> None:
         """Raises ValueError when the engine of a report may not run `graph`, whoever found that it may when the plan was stored."""
@@ -153,12 +153,12 @@ class StoredPlans(PlanBuilder):
             plans.append(alternatives.own(plan))
         found = alternatives.plan(graph, alternative, plans)
         self._check_workspace(found.report.workspace_bytes)
-        origin = _origin(record, "plan" if self._store.fits(record) else "engine and knobs")
+        origin = _origin(record, _whole(record) if self._store.fits(record) else "engine and knobs")
         changes = {"workspace_bytes": found.report.workspace_bytes, "steps": found.report.steps}
         return replace(found, report=PlanReport.of_record(record.report, graph, origin, **changes))
 
     def _restore(self, graph: Graph, record: Record, text: str) -> Plan:
-        report = PlanReport.of_record(record.report, graph, _origin(record, "plan"))
+        report = PlanReport.of_record(record.report, graph, _origin(record, _whole(record)))
         descriptor, workspace = self.from_text(text)
         return CudnnPlan(replace(report, workspace_bytes=workspace), descriptor)
 
@@ -196,6 +196,12 @@ def _origin(record: Record, what: str) -> str:
     """Where a plan, or its engine and knobs, came from."""
     offline = "offline " if record.level == OFFLINE else ""
     return f"{offline}{what} in the artifact" if record.shipped else f"stored {offline}{what}"
+
+
+def _whole(record: Record) -> str:
+    """What a plan is that is restored whole: one that was made anew before was measured with another cuDNN or driver, and still says so."""
+    anew = "engine and knobs" in str(record.report.get("origin"))
+    return "plan made of engine and knobs" if anew else "plan"
 
 
 def _written(plan: Plan) -> tuple[str, str, dict[str, Any]]:
