@@ -13,7 +13,7 @@ from runtime_fixtures import conv_graph
 
 from convoy_runtime._native import load_native
 from convoy_runtime.cuda._cudnn import Cudnn
-from convoy_runtime.cuda.build_pool import BuildPool, Job
+from convoy_runtime.cuda.build_pool import BuildPool, Built, Job
 from convoy_runtime.cuda.offline import device_file, device_properties
 from convoy_runtime.cuda.options import PlanOptions
 from convoy_runtime.cuda.planner import Planner
@@ -54,12 +54,38 @@ def test_plans_are_those_that_this_process_builds(cudnn: Cudnn, native: bytes, p
     assert built[3].error.startswith("CUDNN_STATUS_")
 
 
+def test_what_was_begun_ahead_is_built_once(pool: BuildPool, monkeypatch: pytest.MonkeyPatch) -> None:
+    built, right = [], pool._one
+
+    def one(line: str) -> Built:
+        built.append(line)
+        return right(line)
+
+    monkeypatch.setattr(pool, "_one", one)
+    pool.ahead([job(0), job(0), job(4711)])
+    found = pool.build([job(4711), job(0)])
+    assert [bool(each.plan) for each in found] == [False, True]
+    assert sorted(built) == sorted([job(0).line(), job(4711).line()])
+    # Who asks again gets a new one.
+    assert pool.build([job(0)]) == found[1:]
+    assert len(built) == 3
+
+
+def test_a_plan_that_cannot_be_written(pool: BuildPool, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Process:
+        def ask(self, message: bytes, *, seconds: float) -> dict[str, str]:
+            return {"plan": ""}
+
+    monkeypatch.setattr(pool, "_take", Process)
+    assert pool.build([job(0)]) == [Built(error="its plan cannot be written as JSON", not_here=True)]
+
+
 def test_a_process_that_is_killed_takes_one_plan_with_it(pool: BuildPool) -> None:
     (first,) = pool.build([job(0)])
     assert first.plan
     os.kill(pool._all[0]._process.pid, signal.SIGKILL)
     (lost,) = pool.build([job(0)])
-    assert lost.error == "the process that built it ended: SIGKILL"
+    assert lost == Built(error="the process that built it ended: SIGKILL")
     assert pool.build([job(0)]) == [first]
 
 
@@ -67,6 +93,7 @@ def test_a_process_that_cannot_start(native: bytes, cudnn: Cudnn, tmp_path: Path
     pool = BuildPool(native, str(tmp_path / "libcudnn.so.9"), device=None, properties="none")
     (built,) = pool.build([job(0)])
     assert built.error.startswith("the process for it could not start: cuDNN is not there; tried:")
+    assert built.not_here
     pool.close()
     (built,) = pool.build([job(0)])
     assert built.error == "the pool is closed"

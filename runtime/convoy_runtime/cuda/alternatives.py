@@ -133,9 +133,10 @@ class Alternatives:
         WorkspaceTooLarge."""
         for alternative in self.of(graph)[:limit]:
             try:
-                # Later steps first: those are pointwise operations, which are planned quickly and are steps of many graphs.
-                plans = [plan_of(alternative, place) for place in reversed(range(len(alternative.steps)))][::-1]
-                found = self.plan(graph, alternative, plans, rejected)
+                # Convolutions and products first: pointwise operations alone are compiled, which another process may be doing.
+                places = sorted(range(len(alternative.steps)), key=lambda place: self.graph(alternative.steps[place])[0].products is None)
+                plans = {place: plan_of(alternative, place) for place in places}
+                found = self.plan(graph, alternative, [plans[place] for place in sorted(places)], rejected)
                 check_workspace(found.report.workspace_bytes)
             except (StepError, WorkspaceTooLarge) as error:
                 rejected.append(f"alternative {alternative.name}: {error}")

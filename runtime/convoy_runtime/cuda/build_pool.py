@@ -10,8 +10,8 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -36,13 +36,19 @@ class Job:
     engine: int
     knobs: Mapping[str, int]
 
+    def line(self) -> str:
+        """It as JSON; equal jobs have equal lines."""
+        return json.dumps(asdict(self), sort_keys=True)
+
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """What became of a job: cuDNN's JSON of the plan, or why there is none."""
+    """What became of a job: cuDNN's JSON of the plan, or why there is none. `not_here` is that no process can give it, so that there may be
+    one where it is asked for."""
 
     plan: str = ""
     error: str = ""
+    not_here: bool = False
 
 
 class BuildPool:
@@ -51,27 +57,31 @@ class BuildPool:
 
     def __init__(self, native: bytes, cudnn: str, *, device: int | None, properties: str = "", processes: int | None = None) -> None:
         self._native, self._cudnn, self._device, self._properties = native, cudnn, device, properties
-        self._count = processes or max(1, min(_MAX_PROCESSES, len(os.sched_getaffinity(0))))
+        self._count = min(_MAX_PROCESSES, processes or len(os.sched_getaffinity(0)))
         self._idle: queue.SimpleQueue[_Process] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._all: list[_Process] = []
         self._closed = False
+        self._threads = ThreadPoolExecutor(self._count)
+        self._begun: dict[str, Future[Built]] = {}
+
+    def ahead(self, jobs: Iterable[Job]) -> None:
+        """Begins with jobs that `build` will be asked for."""
+        for job in jobs:
+            self._begin(job)
 
     def build(self, jobs: Sequence[Job], progress: Callable[[int], None] = lambda _: None) -> list[Built]:
         """What became of each job, in their order; `progress` hears how many are done. An interrupt ends all processes."""
-        found: list[Built] = [Built()] * len(jobs)
-        with ThreadPoolExecutor(self._count) as threads:
-            futures = {threads.submit(self._one, job): index for index, job in enumerate(jobs)}
-            try:
-                for done, future in enumerate(as_completed(futures), 1):
-                    found[futures[future]] = future.result()
-                    progress(done)
-            except BaseException:
-                # The threads wait for their processes, and leaving the `with` for the threads.
-                threads.shutdown(wait=False, cancel_futures=True)
-                self.close()
-                raise
-        return found
+        futures = [self._begin(job) for job in jobs]
+        try:
+            for done, _ in enumerate(as_completed(futures), 1):
+                progress(done)
+        except BaseException:
+            self.close()
+            raise
+        for job in jobs:
+            self._begun.pop(job.line(), None)
+        return [future.result() for future in futures]
 
     def close(self) -> None:
         """Ends all processes. Calling it again does nothing."""
@@ -82,16 +92,35 @@ class BuildPool:
             process.kill()
         for process in processes:
             process.end()
+        # The threads wait for their processes.
+        self._threads.shutdown(cancel_futures=True)
 
-    def _one(self, job: Job) -> Built:
+    def _begin(self, job: Job) -> Future[Built]:
+        line = job.line()
+        if line not in self._begun:
+            self._begun[line] = self._closed_future() if self._closed else self._threads.submit(self._one, line)
+        return self._begun[line]
+
+    @staticmethod
+    def _closed_future() -> Future[Built]:
+        future: Future[Built] = Future()
+        future.set_result(Built(error="the pool is closed"))
+        return future
+
+    def _one(self, line: str) -> Built:
         try:
             process = self._take()
-            answer = process.ask(json.dumps(asdict(job)).encode() + b"\n", seconds=_SECONDS)
+        except _Ended as ended:
+            return Built(error=str(ended), not_here=True)
+        try:
+            answer = process.ask(line.encode() + b"\n", seconds=_SECONDS)
         except _Ended as ended:
             return Built(error=str(ended))
         self._idle.put(process)
         plan, error = answer.get("plan"), answer.get("error")
-        return Built(plan=plan) if isinstance(plan, str) and plan else Built(error=str(error or "its plan cannot be written as JSON"))
+        if isinstance(plan, str) and plan:
+            return Built(plan=plan)
+        return Built(error=str(error)) if error else Built(error="its plan cannot be written as JSON", not_here=True)
 
     def _take(self) -> _Process:
         with suppress(queue.Empty):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -21,12 +21,12 @@ from ._enums import Attribute, BehaviorNote, Descriptor, NumericalNote, Type
 from .configs import Config, config_of, engine_configs, knob_values
 from .errata import erratum_of
 from .options import PlanOptions
-from .plan import CudnnPlan, Plan, PlanReport
+from .plan import CudnnPlan, Plan, PlanReport, json_text
 
 if TYPE_CHECKING:
-    from .build_pool import BuildPool
+    from .build_pool import BuildPool, Job
 
-__all__ = ["PlanBuilder", "WorkspaceTooLarge", "no_memory_for"]
+__all__ = ["PlanBuilder", "WorkspaceTooLarge", "job_of", "no_memory_for"]
 
 
 #: Knobs that choose among kernels have fewer values.
@@ -85,7 +85,7 @@ class PlanBuilder:
         return self._made(Attribute.EXECUTION_PLAN_JSON_REPRESENTATION, Type.CHAR, text.encode() + b"\0")
 
     def text_of(self, graph: Graph, build: Any, engine: int, knobs: Mapping[str, int]) -> str:
-        """cuDNN's JSON of the plan of an engine with these knobs. Raises CudnnError, also when the plan cannot be written."""
+        """cuDNN's JSON of the plan of an engine with these knobs; nothing when the plan cannot be written. Raises CudnnError."""
         with ExitStack() as stack:
             operations = stack.enter_context(self.operation_graph(graph, build))
             config = config_of(self._cudnn, operations, engine, dict(knobs), self._device)
@@ -94,7 +94,7 @@ class PlanBuilder:
             stack.callback(plan.close)
             self._place(plan)
             plan.set(Attribute.EXECUTION_PLAN_ENGINE_CONFIG, Type.BACKEND_DESCRIPTOR, [config.descriptor]).finalize()
-            return plan.get_text(Attribute.EXECUTION_PLAN_JSON_REPRESENTATION)
+            return json_text(plan)
 
     def neighbours(
         self,
@@ -134,7 +134,7 @@ class PlanBuilder:
             finally:
                 config.descriptor.close()
         if pool is not None and later:
-            for found in self._built(graph, later, unused, pool, progress):
+            for found in self._built(graph, operations, later, unused, pool, progress):
                 yield replace(found, report=replace(found.report, rejected=()))
 
     def any_plans(self, graph: Graph, operations: BackendDescriptor, wanted: Callable[[Config], bool]) -> Iterator[Plan]:
@@ -147,20 +147,30 @@ class PlanBuilder:
                     yield plan
 
     def _built(
-        self, graph: Graph, configs: Sequence[Config], rejected: list[str], pool: BuildPool, progress: Callable[[str], None]
+        self,
+        graph: Graph,
+        operations: BackendDescriptor,
+        configs: Sequence[Config],
+        rejected: list[str],
+        pool: BuildPool,
+        progress: Callable[[str], None],
     ) -> Iterator[Plan]:
-        """The plans of configurations that the pool builds."""
-        from .build_pool import Job
-
-        jobs = [Job(graph.symbol or "", graph.name, graph.location, config.engine, config.named_knobs) for config in configs]
+        """The plans of configurations that the pool builds, or that this process does where no other one can."""
+        jobs = [job_of(graph, config) for config in configs]
         for config, built in zip(
             configs, pool.build(jobs, lambda done: progress(f"{done} of {len(jobs)} plans of {graph.name} compiled")), strict=True
         ):
-            if built.error:
+            plan = None
+            if built.not_here:
+                # Its descriptor is gone; cuDNN has taken the same configuration before.
+                again = config_of(self._cudnn, operations, config.engine, config.named_knobs, self._device)
+                with closing(again.descriptor):
+                    plan = self.build(graph, replace(config, descriptor=again.descriptor), rejected)
+            elif built.error:
                 rejected.append(f"{config}: {built.error}")
-                continue
-            text = built.plan.encode() + b"\0"
-            plan = self._finished(graph, config, rejected, Attribute.EXECUTION_PLAN_JSON_REPRESENTATION, Type.CHAR, text)
+            else:
+                text = built.plan.encode() + b"\0"
+                plan = self._finished(graph, config, rejected, Attribute.EXECUTION_PLAN_JSON_REPRESENTATION, Type.CHAR, text)
             if plan is not None:
                 yield plan
 
@@ -237,6 +247,13 @@ class PlanBuilder:
 def _tried(values: range) -> Iterable[int]:
     """Those of a knob's values that are worth a try: of long ranges, as of parts that a sum is split into, the powers of two."""
     return values if len(values) <= _LONG else sorted({values[0], *(1 << bit for bit in range(64) if 1 << bit in values)})
+
+
+def job_of(graph: Graph, config: Config) -> Job:
+    """What a pool builds the plan of a configuration from."""
+    from .build_pool import Job
+
+    return Job(graph.symbol or "", graph.name, graph.location, config.engine, config.named_knobs)
 
 
 def _from_config(config: Config) -> tuple[Attribute, Type, list[Any]]:

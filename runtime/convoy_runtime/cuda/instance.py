@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import os
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -160,7 +161,7 @@ class Instance:
 
     @contextlib.contextmanager
     def _pool(self, artifact: Artifact, cudnn: Cudnn, tune: str) -> Iterator[BuildPool | None]:
-        """The processes that build plans, where the level of tuning wants them."""
+        """The processes that build plans while others are measured, where anything is."""
         if tune == "off":
             yield None
             return
@@ -168,10 +169,8 @@ class Instance:
         from .build_pool import BuildPool
         from .levels import TUNE_LEVELS
 
-        if not TUNE_LEVELS[tune].processes:
-            yield None
-            return
-        pool = BuildPool(bytes(artifact.members[MEMBER]), cudnn.path, device=self._device.index)
+        cores = max(1, int(TUNE_LEVELS[tune].pool * len(os.sched_getaffinity(0))))
+        pool = BuildPool(bytes(artifact.members[MEMBER]), cudnn.path, device=self._device.index, processes=cores)
         try:
             yield pool
         finally:

@@ -21,6 +21,8 @@ __all__ = ["LowerBound", "Speeds", "speeds_of"]
 #: Memory of double data rate, and what a multiprocessor gets from the L2 cache in a clock, or gives it (NVIDIA's tuning guides).
 _TRANSFERS: Final = 2
 _CACHE_BYTES_A_CLOCK: Final = 64
+#: No kernel moves a byte of its own more slowly than at this part of the memory's highest speed because it is not in the cache.
+_SLOWNESS: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +54,12 @@ class _Traffic:
         beyond = max(0, self.read - speeds.cache_bytes) + max(0, self.written - speeds.cache_bytes)
         return max(beyond / speeds.memory, max(self.read, self.written) / speeds.cache)
 
-    def warm_share(self, speeds: Speeds) -> float:
-        """How much of the time that the step takes on a cold cache may be that of bytes which the cache holds when the steps before it, or
-        after it, have run."""
-        return min(self.temporary, speeds.cache_bytes) / max(1, self.read + self.written)
+    def warm(self, cold: float, speeds: Speeds) -> float:
+        """What the step takes at least after the steps before it, where it takes `cold` microseconds on a cold cache: what of temporaries
+        the cache holds is neither read from memory nor written to it, which saves their share of the time, and no more than it takes."""
+        cached = min(self.temporary, speeds.cache_bytes)
+        saved = min(cold * cached / max(1, self.read + self.written), _SLOWNESS * cached / speeds.memory)
+        return max(cold - saved, self.microseconds(speeds))
 
 
 class LowerBound:
@@ -72,9 +76,7 @@ class LowerBound:
 
     def microseconds(self, alone: Mapping[int, float] | None = None) -> float:
         """What all take at least, where `alone` is what steps, by their place, took when they were measured on a cold cache."""
-        alone = alone or {}
-        known = {place: taken * (1 - self._steps[place].warm_share(self._speeds)) for place, taken in alone.items()}
-        return sum(max(known.get(place, 0.0), step.microseconds(self._speeds)) for place, step in enumerate(self._steps))
+        return sum(step.warm((alone or {}).get(place, 0.0), self._speeds) for place, step in enumerate(self._steps))
 
 
 def _traffic(graph: Graph, places: Sequence[int], tensors: int) -> _Traffic:

@@ -17,7 +17,7 @@ from ._driver import Driver
 from ._enums import Attribute, Descriptor, Type
 from .configs import knob_text
 
-__all__ = ["CudnnPlan", "Plan", "PlanReport", "Queue", "Trial"]
+__all__ = ["CudnnPlan", "Plan", "PlanReport", "Queue", "Trial", "json_text"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,14 +181,18 @@ class CudnnPlan(Plan):
         return self.descriptor
 
     def text(self) -> str:
-        try:
-            return self.descriptor.get_text(Attribute.EXECUTION_PLAN_JSON_REPRESENTATION)
-        except CudnnError:
-            # Engines whose plans cannot be written: cuDNN's release notes name some.
-            return ""
+        return json_text(self.descriptor)
 
     def close(self) -> None:
         self.descriptor.close()
+
+
+def json_text(plan: BackendDescriptor) -> str:
+    """cuDNN's JSON of a finalized plan; nothing when it cannot be written: cuDNN's release notes name engines."""
+    try:
+        return plan.get_text(Attribute.EXECUTION_PLAN_JSON_REPRESENTATION)
+    except CudnnError:
+        return ""
 
 
 @cache

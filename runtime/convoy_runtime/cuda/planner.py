@@ -3,16 +3,19 @@ the first engine configuration of cuDNN's heuristics that the options allow and 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from convoy_runtime.errors import CudnnError, PlanError
 from convoy_runtime.manifest import Graph, GraphAlternative, GraphKernel
 
 from ._cudnn import BackendDescriptor, Cudnn
-from ._enums import BehaviorNote
+from ._enums import BehaviorNote, HeurMode
 from .alternatives import Alternatives, StepError
+from .builder import job_of
 from .configs import Config, engine_configs, heuristic_configs
 from .kernels import Kernels
 from .options import PlanOptions
@@ -21,7 +24,7 @@ from .store import LEVELS, OFFLINE, PlanStore
 from .stored_plans import StoredPlans
 
 if TYPE_CHECKING:
-    from .build_pool import BuildPool
+    from .build_pool import BuildPool, Job
 
 __all__ = ["Planner"]
 
@@ -103,39 +106,61 @@ class Planner(StoredPlans):
         pool: BuildPool | None = None,
         progress: Callable[[str], None] = lambda _: None,
         leave_out: Callable[[Config], bool] = lambda _: False,
+        limit: int | None = None,
     ) -> Iterator[Plan]:
-        """Plans that can be built for `graph`, in the order of `sources`: modes of the heuristics, `engines` for every engine there is with
-        its default knobs, `precompiled` for those of them that compile nothing, or `kernels` for those of the artifact. What cannot be
-        built is added to `rejected` with the reason. Configurations in `seen` are left out, and new ones go in there. With a `pool`,
-        engines that compile a kernel come behind the others of their source; `progress` hears of them. What `leave_out` says of
-        `precompiled` is for another time."""
+        """Plans that can be built for `graph`, in the order of `sources`, `limit` of each at most: modes of the heuristics, `engines` for
+        every engine there is with its default knobs, `precompiled` for those of them that compile nothing, or `kernels` for those of the
+        artifact. What cannot be built is added to `rejected` with the reason. Configurations in `seen` are left out, and new ones go in
+        there. With a `pool`, engines that compile a kernel come behind the others of their source; `progress` hears of them. What
+        `leave_out` says of `precompiled` is for another time."""
         seen = set() if seen is None else seen
         for source in sources:
             if source == "kernels":
                 yield from self._kernel_plans(graph, rejected)
                 continue
             assert operations is not None, "only a graph's kernels need no operation graph"
-            later: list[Config] = []
-            if source in ("engines", "precompiled"):
-                configs = engine_configs(self._cudnn, operations, self._device, rejected, precompiled=source == "precompiled")
-            else:
-                configs = heuristic_configs(self._cudnn, operations, source, self._device, rejected)
-            for config in configs:
-                key = (config.engine, config.knobs)
-                if key in seen or (source == "precompiled" and leave_out(config)):
-                    continue
-                seen.add(key)
-                if pool is not None and BehaviorNote.RUNTIME_COMPILATION in config.behavior:
-                    if (reason := self._refusal(graph, config)) is None:
-                        later.append(config)
-                    else:
-                        rejected.append(f"{config}: {reason}")
-                    continue
-                plan = self.build(graph, config, rejected)
-                if plan is not None:
+            configs = self._configs(operations, source, rejected)
+            wanted = sys.maxsize if limit is None else limit
+            while wanted:
+                later: list[Config] = []
+                for config in configs:
+                    key = (config.engine, config.knobs)
+                    if key in seen or (source == "precompiled" and leave_out(config)):
+                        continue
+                    seen.add(key)
+                    if pool is not None and BehaviorNote.RUNTIME_COMPILATION in config.behavior:
+                        if (reason := self._refusal(graph, config)) is None:
+                            later.append(config)
+                        else:
+                            rejected.append(f"{config}: {reason}")
+                    elif (plan := self.build(graph, config, rejected)) is not None:
+                        wanted -= 1
+                        yield plan
+                    if len(later) == wanted:
+                        break
+                if pool is None or not later:
+                    break
+                # In place of those that cannot be built others are asked for.
+                for plan in self._built(graph, operations, later, rejected, pool, progress):
+                    wanted -= 1
                     yield plan
-            if pool is not None and later:
-                yield from self._built(graph, later, rejected, pool, progress)
+
+    def compiled_by(self, graph: Graph, build: Any, sources: Iterable[tuple[str, int]]) -> list[Job]:
+        """What `candidates` with a pool will ask it for, of so many configurations of each source, as far as that is known ahead. What is
+        wrong with a graph shows later."""
+        jobs: list[Job] = []
+        with suppress(CudnnError), self.operation_graph(graph, build) as operations:
+            for source, limit in sources:
+                if source in HeurMode.__members__:
+                    for config in islice(self._configs(operations, source, []), limit):
+                        if BehaviorNote.RUNTIME_COMPILATION in config.behavior and self._refusal(graph, config) is None:
+                            jobs.append(job_of(graph, config))
+        return jobs
+
+    def _configs(self, operations: BackendDescriptor, source: str, rejected: list[str]) -> Iterator[Config]:
+        if source in ("engines", "precompiled"):
+            return engine_configs(self._cudnn, operations, self._device, rejected, precompiled=source == "precompiled")
+        return heuristic_configs(self._cudnn, operations, source, self._device, rejected)
 
     def by_alternatives(
         self, graph: Graph, rejected: list[str], plan_of: Callable[[GraphAlternative, int], Plan], limit: int | None = None

@@ -33,8 +33,9 @@ __all__ = ["FINALISTS", "HOST_MICROSECONDS", "Race"]
 FINALISTS: Final = 3
 #: What a single run's time may have in it of the host's part.
 HOST_MICROSECONDS: Final = 100.0
-#: Microseconds of a round, in the last heat and before.
-_ROUND, _ROUND_OF_A_HEAT = 1500.0, 500.0
+#: Microseconds of a round, in the last heat and before, and how many rounds a heat before has.
+_ROUND, _ROUND_OF_A_HEAT = 1500.0, 250.0
+_ROUNDS_OF_A_HEAT = 3
 #: Who takes this many times the best one's first time is not timed again.
 _HOPELESS = 2
 #: And who takes this many times as long as the best one of a heat is in no later one.
@@ -94,11 +95,13 @@ class Race:
                 candidate.reason, candidate.microseconds = f"cannot be captured: {error}", None
                 continue
             stack.callback(captured.close)
+            # A graph's first launch uploads it.
+            self._watch.once(captured)
             racing.append((candidate, captured, runs))
-        known: list[float] = []
+        known = [(candidate.microseconds or 0.0) * runs for candidate, _, runs in racing]
         while racing:
             last = len(racing) <= FINALISTS
-            rounds, microseconds = (level.rounds, _ROUND) if last else (level.heats, _ROUND_OF_A_HEAT)
+            rounds, microseconds = (level.rounds, _ROUND) if last else (_ROUNDS_OF_A_HEAT, _ROUND_OF_A_HEAT)
             times = self._watch.rounds([each for _, each, _ in racing], rounds=rounds, microseconds=microseconds, known=known)
             for (candidate, _, runs), figures in zip(racing, times, strict=True):
                 candidate.microseconds = median(figures) / runs

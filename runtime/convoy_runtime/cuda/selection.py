@@ -93,6 +93,7 @@ def select(context: Context) -> dict[int, list[Plan]]:
                         from .tuner import Tuner
 
                         tuner = Tuner(planner, context.device, context.queue, TUNE_LEVELS[tune], context.pool)
+                        tuner.ahead([each for each in list(graphs.values())[done:] if not planner.is_stored(*each, tuned)])
                     found[index] = tuner.tune(graph, build, tell)
                     planner.keep(graph, build, found[index][0])
         if missing:

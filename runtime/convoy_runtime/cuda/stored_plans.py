@@ -87,6 +87,10 @@ class StoredPlans(PlanBuilder):
             return []
         return self._store.others(content, repr(self.options))
 
+    def is_stored(self, graph: Graph, build: Any, levels: Sequence[str]) -> bool:
+        """Whether the store has something for `stored`, which may yet not be what it has to be."""
+        return next(self._records(graph, build, [], levels), None) is not None
+
     def _records(self, graph: Graph, build: Any, rejected: list[str], levels: Sequence[str]) -> Iterator[Record]:
         """What the store has for `stored`, the best first."""
         if self._store is None or (content := self._content(graph, build)) is None:

@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
-from itertools import islice
 from typing import Any
 
 from convoy_runtime.errors import CudaError, CudnnError, PlanError
@@ -17,7 +16,7 @@ from ._cudnn import BackendDescriptor
 from ._driver import Device
 from .accuracy import exact_plan, is_exact
 from .alternatives import StepError
-from .build_pool import BuildPool
+from .build_pool import BuildPool, Job
 from .candidates import Candidate, Reference, judge, ranked, reference_of
 from .capture import Stopwatch
 from .configs import Config
@@ -37,6 +36,8 @@ _CLOSE = 1.06
 _CLOSE_MICROSECONDS = 1.0
 #: Of fewer plans than this none is left out because it is slow: who is right may be for them to say.
 _FEW = 5
+#: The processes of the pool take longer to start than fewer plans than this take to build here.
+_FEW_JOBS = 4
 #: So many of the best plans have their knobs turned, and again when that made the best one faster by more than this.
 _PARENTS = 3
 _WORTH_A_TURN = 0.99
@@ -58,6 +59,37 @@ class Tuner:
         self._planner, self._device, self._queue, self._pool = planner, device, queue, pool
         self._engines = engines or SlowEngines()
         self.level = level
+
+    @part("building plans")
+    def ahead(self, graphs: Sequence[tuple[Graph, Any]]) -> None:
+        """Has the pool begin with what it takes to tune these graphs and their build functions; with a few plans it need not start."""
+        if self._pool is None or not self.level.ahead:
+            return
+        jobs: list[Job] = []
+        # Graphs and kinds of graphs that nothing is compiled for, or only what is in `jobs`.
+        known: set[object] = set()
+        for graph, build in graphs:
+            wanted = [(graph, build, self.level), *self._steps(graph)]
+            for each, its_build, level in wanted:
+                kind = each.ops, *(tensor.dtype for tensor in each.tensors)
+                if its_build is None or each.name in known or kind in known:
+                    continue
+                new = self._planner.compiled_by(each, its_build, level.sources)
+                known.add(each.name if new else kind)
+                jobs += new
+        if len(jobs) < _FEW_JOBS:
+            self._pool = None
+        else:
+            self._pool.ahead(jobs)
+
+    def _steps(self, graph: Graph) -> list[tuple[Graph, Any, Level]]:
+        """The steps of the graph's alternatives that are tried, with their build functions."""
+        alternatives = self._planner.alternatives
+        if alternatives is None:
+            return []
+        tried = alternatives.of(graph)[: self.level.alternatives]
+        level = self.level.of_steps or self.level
+        return [(*alternatives.graph(step), level) for alternative in tried for step in alternative.steps]
 
     def tune(self, graph: Graph, build: Any, progress: Callable[[str], None] = lambda _: None) -> list[Plan]:
         """Plans for `graph` that are nearly as fast as the best one, best first; their reports have all trials. Raises CudnnError when the
@@ -240,8 +272,8 @@ class Tuner:
         slow: list[str] = []
 
         def build(source: str, limit: int, leave_out: Callable[[Config], bool]) -> None:
-            found = self._planner.candidates(graph, operations, rejected, [source], seen, self._pool, progress, leave_out)
-            for plan in islice(found, limit):
+            found = self._planner.candidates(graph, operations, rejected, [source], seen, self._pool, progress, leave_out, limit)
+            for plan in found:
                 plans.append(plan)
                 progress(f"plan {len(plans)} of {graph.name}")
 

@@ -168,7 +168,8 @@ def test_the_fused_form_is_kept_where_it_wins(write: Write, fake_cudnn: ctypes.C
     (report,) = load(write(SPLIT), tune="quick")
     assert (report.engine, report.alternative) == (41, None)
     # Fewer buffers share the memset of a step, whose tensors are fewer.
-    assert report.rejected[-1] == "alternative product | rest: step rest alone takes 2.10 us, the whole graph 1.12 us"
+    reason = r"alternative product \| rest: step product alone takes 2\.10 us, the whole graph 1\.1[23] us"
+    assert re.fullmatch(reason, report.rejected[-1])
     assert all(trial.alternative is None for trial in report.trials)
 
 
@@ -198,7 +199,7 @@ def test_a_step_without_a_plan(write: Write, fake_cudnn: ctypes.CDLL) -> None:
     # None of the engines that the options leave takes the steps; nor the graph.
     with pytest.raises(PlanError) as caught:
         load(write(SPLIT), tune="quick", options=PlanOptions(engines=(40,)))
-    assert caught.value.tried[-1].startswith("alternative product | rest: step rest: A[0] engine 40 {}: CUDNN_STATUS_NOT_SUPPORTED")
+    assert caught.value.tried[-1].startswith("alternative product | rest: step product: A[0] engine 40 {}: CUDNN_STATUS_NOT_SUPPORTED")
 
 
 def test_options_hold_in_every_step(write: Write, fake_cudnn: ctypes.CDLL) -> None:
@@ -220,8 +221,8 @@ def test_a_step_of_several_graphs_is_tuned_once(write: Write, fake_cudnn: ctypes
     assert [report.alternative for report in reports] == [SPLIT.name] * 2
     assert [what for what in told if what.startswith("timing ")] == [
         "timing 6 plans of conv",
-        "timing 5 plans of rest",
         "timing 5 plans of product",
+        "timing 5 plans of rest",
         "timing 6 plans of other",
     ]
 
