@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -225,6 +226,42 @@ def test_calls_side_by_side(conv: Callable[[str], Path], tmp_path: Path, compile
             y = conv_reference(conv_reference(z, *weights), *weights)
             for got, expected in zip(program.run_numpy(image("float16", seed)), (y, z), strict=True):
                 assert np.abs(got.transpose(0, 3, 1, 2) - expected).max() <= 2e-2 * expected.max(), program.form
+
+
+def check_runs(program: CudaProgram, dtype: str, seeds: Sequence[int]) -> None:
+    for seed in seeds:
+        x = image(dtype, seed)
+        expected = conv_reference(x.transpose(0, 3, 1, 2), *conv_weights(dtype)).transpose(0, 2, 3, 1)
+        assert np.abs(program.run_numpy(x)[0] - expected).max() <= 1e-2 * expected.max()
+
+
+def test_programs_in_threads(conv: Callable[[str], Path], tmp_path: Path) -> None:
+    """Loaded, tuned and run side by side, each on a handle of its own; and one program in all threads."""
+    paths = {dtype: conv(dtype).rename(tmp_path / dtype) for dtype in ("float16", "float32")}
+
+    def one(dtype: str) -> None:
+        with load(paths[dtype], tune="quick") as program:
+            check_runs(program, dtype, range(4))
+
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(one, [*paths, *paths]))
+        with load(paths["float16"]) as program:
+            list(threads.map(lambda seed: check_runs(program, "float16", [seed]), range(8)))
+
+
+def test_two_devices(conv: Callable[[str], Path]) -> None:
+    """At once, in turn and from one thread, whichever device is current."""
+    from convoy_runtime.cuda._driver import open_driver
+
+    if open_driver().call("cuDeviceGetCount") < 2:
+        pytest.skip("there is one GPU")
+    path = conv("float16")
+    with load(path, device=0) as first, load(path, device=1) as second:
+        for seed in range(3):
+            for program in (first, second):
+                check_runs(program, "float16", [seed])
+        with ThreadPoolExecutor(2) as threads:
+            list(threads.map(lambda program: check_runs(program, "float16", range(8)), (first, second)))
 
 
 @pytest.fixture(scope="module")

@@ -109,9 +109,7 @@ def test_what_cannot_be_read(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     broken = other / "plans" / "broken.json"
     broken.write_text("{")
     assert convoy(["merge", str(tmp_path / "new"), str(other), str(here)]) == 0
-    said = (
-        f"  not taken, because it cannot be read: {broken}\n{tmp_path}/new: 2 graphs are new, 0 have better plans or more, 2 were known\n"
-    )
+    said = f"  not taken, because it cannot be read: {broken}\n{tmp_path}/new: 2 new, 0 with better plans or more, 2 known already\n"
     assert capsys.readouterr().out == said
     assert best(tmp_path / "new") == best(other)
 

@@ -34,5 +34,5 @@ def main(options: argparse.Namespace) -> int:
     merged = merge_plans(options.folder, options.sources)
     for place in merged.unreadable:
         print(f"  not taken, because it cannot be read: {place}")
-    print(f"{options.folder}: {merged.new} graphs are new, {merged.better} have better plans or more, {merged.known} were known")
+    print(f"{options.folder}: {merged.new} new, {merged.better} with better plans or more, {merged.known} known already")
     return 0
