@@ -49,7 +49,7 @@ def test_a_first_session(conv: Path, cache: Path, capsys: pytest.CaptureFixture[
     assert convoy(["tune", str(conv)]) == 0
     printed = capsys.readouterr().out.splitlines()
     assert printed[0].split() == ["graph", "calls", "runs", "on", "us", "untuned", "us", "measured", "from"]
-    assert printed[1].split() == ["conv", "1", "engine", "41", "2.12", "2.12", "5", "tuning"]
+    assert re.fullmatch(r"conv +1 +engine 41 +2\.1[23] +2\.1[23] +5 +tuning *", printed[1])
     assert printed[2] == "calls of graphs, each alone: 2.1 us together, untuned 2.1 us; calls one after another"
     assert re.fullmatch(r"1 of 1 graphs measured in [\d.]+ s", printed[3])
     assert re.fullmatch(r"  in it: \w.* [\d.]+ s", printed[4])

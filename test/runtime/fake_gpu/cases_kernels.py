@@ -275,7 +275,7 @@ def test_kernels_in_the_artifact(
         load(path, strict=True)
     assert convoy(["tune", str(path), "-o", str(tuned)]) == 0
     count = 1 if preference == "only_kernel" else 6
-    first = "2.12" if preference == "plan" else "1.00"
+    first = r"2\.1[23]" if preference == "plan" else r"1\.00"
     assert re.search(rf"graph +calls +runs on +us .*\nconv +1 +kernel fast +1\.00 +{first} +{count} +tuning\n", capsys.readouterr().out)
     links = FAKE.fake_links()
     (report,) = load(tuned, strict=True)
