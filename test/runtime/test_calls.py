@@ -125,6 +125,9 @@ def test_a_hook_is_around_each_call(native: Any) -> None:
         def before(self, index: int) -> None:
             told.append(("before", index, len(cudnn.called)))
 
+        def between(self) -> None:
+            told.append(("between", -1, len(cudnn.called)))
+
         def after(self, index: int) -> None:
             told.append(("after", index, len(cudnn.called)))
 
