@@ -59,6 +59,9 @@ def CudnnBackend_FuncOp : CudnnBackend_Op<"func", [IsolatedFromAbove, SingleBloc
     ::mlir::BlockArgument getHandle() { return getBody().getArgument(0); }
     /// Descriptors and pointers of the caller.
     ::mlir::Block::BlockArgListType getFurtherArguments() { return getBody().getArguments().drop_front(); }
+    /// SHA-256, in hexadecimal, of everything that this function says to cuDNN, with descriptors by their order: the runtime's fingerprint
+    /// of a graph. The function builds one: it takes the handle alone, and makes, sets, finalizes and destroys descriptors.
+    std::string getFingerprint();
   }];
 }
 
@@ -123,6 +126,8 @@ def CudnnBackend_SetOp : CudnnBackend_BuilderOp<"set"> {
     /// The type of the value that is set; nothing when the attribute takes no such value.
     std::optional<AttributeType> getValueType();
     int64_t getCount();
+    /// The elements of the value, each of the size that cuDNN reads; a text ends with a null.
+    std::string getBytes();
   }];
   let hasVerifier = 1;
 }

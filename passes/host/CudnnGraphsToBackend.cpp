@@ -242,9 +242,12 @@ void ConvertCudnnGraphsToBackendPass::runOnOperation() {
       diag.attachNote(other->getLoc()) << "it is taken here";
       return signalPassFailure();
     }
-    entries.push_back(describeGraph(builder, graph, symbol, names));
+    DictionaryAttr entry = describeGraph(builder, graph, symbol, names);
     if (failed(writeGraphBuilder(builder, graph, minimumVersion)))
       return signalPassFailure();
+    NamedAttrList described(entry);
+    described.set("fingerprint", builder.getStringAttr(module.lookupSymbol<cudnn_backend::FuncOp>(symbol).getFingerprint()));
+    entries.push_back(described.getDictionary(&getContext()));
     graph.erase();
   }
   if (entries.empty())

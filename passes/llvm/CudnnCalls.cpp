@@ -112,33 +112,6 @@ private:
          slot(selected));
   }
 
-  /// The elements of a value, each of the size that cuDNN reads.
-  std::string bytesOf(Attribute value, AttributeType type) {
-    std::string bytes;
-    llvm::TypeSwitch<Attribute>(value)
-        .Case([&](DenseI64ArrayAttr numbers) {
-          for (int64_t each : numbers.asArrayRef())
-            type == AttributeType::int32 ? append(bytes, static_cast<int32_t>(each)) : append(bytes, each);
-        })
-        .Case([&](FractionsAttr fractions) {
-          for (int64_t each : fractions.getNumbers())
-            append(bytes, each);
-        })
-        .Case([&](BoolAttr flag) { bytes.push_back(static_cast<char>(flag.getValue())); })
-        .Case([&](FloatAttr number) {
-          APInt pattern = number.getValue().bitcastToAPInt();
-          pattern.getBitWidth() == 32 ? append(bytes, static_cast<uint32_t>(pattern.getZExtValue()))
-                                      : append(bytes, pattern.getZExtValue());
-        })
-        .Case([&](StringAttr text) {
-          if (type == AttributeType::character)
-            bytes = text.str() + '\0';
-          else
-            append(bytes, lookupEnumerator(type, text.getValue())->number);
-        });
-    return bytes;
-  }
-
   void encode(SetOp op) {
     select(op.getDescriptor());
     AttributeName name = op.getName().getValue();
@@ -148,7 +121,7 @@ private:
     if (type == AttributeType::handle)
       call(kind(CONVOY_SET_HANDLE));
     else if (op.getValue())
-      call(kind(CONVOY_SET), tables.payload(op.getCount(), bytesOf(*op.getValue(), type)));
+      call(kind(CONVOY_SET), tables.payload(op.getCount(), op.getBytes()));
     else
       call(kind(CONVOY_SET_SLOTS), listOf(op.getElements()));
   }

@@ -41,7 +41,7 @@ __all__ = [
 ]
 
 FORMAT = "convoy"
-FORMAT_VERSION = 6
+FORMAT_VERSION = 7
 ABI_VERSION = 2
 MANIFEST = "manifest.json"
 #: The member that has the alternatives of graphs: few loads read it.
@@ -154,7 +154,8 @@ class Graph:
     """One cuDNN operation graph: `symbol` is its build function in native.so, `tensors` are its operands, then its results. `kernels`
     compute the same; `preference` is what runs where nothing was measured, their first (`kernel`) or cuDNN's first plan (`plan`), or
     `only_kernel` where cuDNN is not asked, and there is no build function. `alternatives` are the names of those in `GraphAlternatives`,
-    which compute the same as well; tuning tries them. `products` is None where it has none."""
+    which compute the same as well; tuning tries them. `products` is None where it has none. `fingerprint` is a hash of what the build
+    function says to cuDNN (`cuda/fingerprint.py`), None where its writer knew none: the runtime finds it by running the function."""
 
     name: str
     symbol: str | None
@@ -166,6 +167,7 @@ class Graph:
     preference: str = "plan"
     alternatives: tuple[str, ...] = ()
     products: Products | None = None
+    fingerprint: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,7 +301,7 @@ class Manifest:
 def _graph_tree(graph: Graph) -> dict[str, object]:
     """A graph as JSON has it: without what it does not have."""
     tree = asdict(graph)
-    for key in ("constants", "kernels", "alternatives", "products"):
+    for key in ("constants", "kernels", "alternatives", "products", "fingerprint"):
         if not tree[key]:
             del tree[key]
     return tree

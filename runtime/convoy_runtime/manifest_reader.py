@@ -56,6 +56,7 @@ def _strings(value: Any) -> Mapping[str, str] | None:
 
 _NAMES: Kind[Mapping[str, str]] = Kind(_strings, "an object of strings")
 _SYMBOL = _matching(r"[A-Za-z_]\w*", "a C identifier")
+_SHA256 = _matching("[0-9a-f]{64}", "64 hexadecimal digits")
 _SPEC = Record(TensorSpec, name=TEXT, shape=COUNTS, dtype=DTYPE)
 _TENSOR = Record(GraphTensor, uid=COUNT, role=choice("input", "output"), shape=COUNTS, strides=COUNTS, dtype=DTYPE)
 _GRAPH_KERNEL = Record(
@@ -68,7 +69,7 @@ _ARGUMENT = Record(KernelArgument, role=choice("input", "output", "inout"), byte
 _OUTSIDE = Record(OutsideOp, op=TEXT, location=TEXT, reason=TEXT)
 _CUDNN = Record(Cudnn, built_for=COUNT, minimum=COUNT, io_dtype=DTYPE, allow_tf32=FLAG)
 _HOST = Record(Host, triple=TEXT, cpu=TEXT, features=TEXTS)
-_FILE = Record(FileEntry, sha256=_matching("[0-9a-f]{64}", "64 hexadecimal digits"), bytes=COUNT)
+_FILE = Record(FileEntry, sha256=_SHA256, bytes=COUNT)
 
 
 def _graph_constant(source: JsonObject) -> GraphConstant:
@@ -107,6 +108,7 @@ def read_graph(source: JsonObject) -> Graph:
         preference,
         source.take("alternatives", TEXTS) if "alternatives" in source else (),
         source.one("products", _PRODUCTS) if "products" in source else None,
+        source.take("fingerprint", _SHA256) if "fingerprint" in source and symbol is not None else None,
     )
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,6 +15,7 @@ from convoy.graphs.decode import decode
 from convoy.graphs.frontend_import import read_serialized
 from convoy.graphs.kinds import BY_TAG, KINDS
 from convoy_runtime._native import load_native
+from convoy_runtime.cuda.fingerprint import fingerprint
 from convoy_runtime.recorder import record
 from tools.cudnn_ops import lowered_names
 
@@ -26,16 +29,28 @@ def _graphs() -> list[tuple[Path, str]]:
 
 
 @pytest.fixture(scope="module")
-def read() -> dict[str, OperationGraph]:
+def compiled() -> dict[str, tuple[Any, dict[str, Any]]]:
+    """By graph, its build function, and what the manifest says of it."""
     from convoy import _convoy
 
     found = {}
     for path in FILES:
-        library = load_native(_convoy.compile_graphs(path.read_text(), str(path))[0])
-        for each, name in _graphs():
-            if each == path and name not in LISTS:
-                found[name] = decode(record(library.builder(f"{name}_build")), name)
+        native, manifest = _convoy.compile_graphs(path.read_text(), str(path))
+        library = load_native(native)
+        found.update({graph["name"]: (library.builder(graph["symbol"]), graph) for graph in json.loads(manifest)["graphs"]})
     return found
+
+
+@pytest.fixture(scope="module")
+def read(compiled: dict[str, tuple[Any, dict[str, Any]]]) -> dict[str, OperationGraph]:
+    return {name: decode(record(build), name) for name, (build, _) in compiled.items() if name not in LISTS}
+
+
+def test_the_compiler_s_fingerprint_is_the_runtime_s(compiled: dict[str, tuple[Any, dict[str, Any]]]) -> None:
+    assert len(compiled) == len(_graphs())
+    found = {name: fingerprint(build) for name, (build, _) in compiled.items()}
+    assert None not in found.values()
+    assert {name: graph["fingerprint"] for name, (_, graph) in compiled.items()} == found
 
 
 @pytest.mark.parametrize("name", [name for _, name in _graphs() if name not in LISTS])

@@ -40,6 +40,7 @@ CUDA = affine_manifest(
             (GraphTensor(1, "input", (1, 2), (2, 1), "float16"),),
             (GraphConstant(2, "float32", "acc52737"),),
             products=Products(64, "float16"),
+            fingerprint="0" * 64,
         ),
     ),
     calls=(Call(0, "m.py:1"),),
@@ -53,7 +54,7 @@ WITH_KERNEL = replace(
     graphs=(replace(CUDA.graphs[0], kernels=(KERNEL,), preference="kernel"),),
     files={**FILES, "kernels/g_32x64.ptx": FileEntry("e" * 64, 3)},
 )
-ONLY_KERNEL = replace(WITH_KERNEL, graphs=(replace(WITH_KERNEL.graphs[0], symbol=None, preference="only_kernel"),))
+ONLY_KERNEL = replace(WITH_KERNEL, graphs=(replace(WITH_KERNEL.graphs[0], symbol=None, preference="only_kernel", fingerprint=None),))
 
 
 @pytest.mark.parametrize("manifest", [CUDA, WITH_KERNEL, ONLY_KERNEL, affine_manifest(files=FILES)])
@@ -102,6 +103,7 @@ def put(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
         (put("host.features", "avx2"), 'host.features: expected a list of strings, got "avx2"'),
         (put("host.cpu", ...), "host.cpu: is missing, expected a string"),
         (put("graphs.0.symbol", "system(1)"), 'graphs[0].symbol: expected a C identifier, got "system(1)"'),
+        (put("graphs.0.fingerprint", "0" * 63), f'graphs[0].fingerprint: expected 64 hexadecimal digits, got "{"0" * 63}"'),
         (put("graphs.0.tensors.0.strides", [1]), "graphs[0].tensors[0].strides: expected 2 integers, got [1]"),
         (put("graphs.0.tensors.0.role", "virtual"), 'graphs[0].tensors[0].role: expected "input" or "output", got "virtual"'),
         (put("kernels.0.arguments.0.role", "both"), 'kernels[0].arguments[0].role: expected "input", "output" or "inout", got "both"'),
@@ -164,6 +166,9 @@ def test_a_graph_that_only_a_kernel_runs_has_no_symbol(symbol: Any) -> None:
     tree = json.loads(ONLY_KERNEL.to_json())
     put("graphs.0.symbol", symbol)(tree)
     assert read_manifest(json.dumps(tree)) == ONLY_KERNEL
+    put("graphs.0.fingerprint", "0" * 64)(tree)
+    with pytest.raises(ArtifactError, match=r"graphs\[0\].fingerprint: is no field of this format version"):
+        read_manifest(json.dumps(tree))
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from convoy_runtime._native import load_native
 from convoy_runtime.cuda import _enums
 from convoy_runtime.cuda._cudnn import Cudnn, version_text
 from convoy_runtime.cuda.errata import Erratum, erratum_of
-from convoy_runtime.cuda.fingerprint import fingerprint
+from convoy_runtime.cuda.fingerprint import content_of, fingerprint, fingerprint_of
 from convoy_runtime.cuda.offline import device_file, device_properties
 from convoy_runtime.cuda.options import PlanOptions
 from convoy_runtime.cuda.planner import Planner
@@ -392,6 +392,15 @@ def test_fingerprints(compile_c: Callable[..., bytes]) -> None:
 
     assert of() == of("-DCALL=1")
     assert len({of(), of("-DDTYPE=0"), of("-DDTYPE=9"), of("-DSTRIDE=2")}) == 4
+
+
+def test_a_fingerprint_of_the_manifest_is_taken(compile_c: Callable[..., bytes]) -> None:
+    """The build function is run where there is none."""
+    build = load_native(compile_c("conv.c")).builder("conv_build")
+    assert fingerprint_of(conv_graph(), build) == fingerprint(build)
+    known = replace(conv_graph(), fingerprint="0" * 64)
+    assert fingerprint_of(known, pytest.fail) == "0" * 64
+    assert content_of(replace(known, alternatives=("a | b",)), pytest.fail) == f"{'0' * 64} [a | b]"
 
 
 def test_where_the_cache_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from convoy_runtime.errors import DeviceError, PlanError
 from convoy_runtime.manifest import Graph, GraphAlternative, GraphAlternatives, GraphStep, Manifest
 
 from .builder import WorkspaceTooLarge
-from .fingerprint import fingerprint
+from .fingerprint import fingerprint_of
 from .memory import ALIGNMENT
 from .plan import Plan, PlanReport, Queue
 
@@ -109,7 +109,8 @@ class Alternatives:
         count = len(alternative.temporaries)
         sizes = [temporary.bytes for temporary in alternative.temporaries] + [plan.report.workspace_bytes for plan in plans]
         *offsets, end = accumulate((-(-size // ALIGNMENT) * ALIGNMENT for size in sizes), initial=0)
-        steps = Steps(alternative, graphs, tuple(map(fingerprint, builds)), tuple(plans), tuple(offsets[:count]), tuple(offsets[count:]))
+        contents = tuple(map(fingerprint_of, graphs, builds))
+        steps = Steps(alternative, graphs, contents, tuple(plans), tuple(offsets[:count]), tuple(offsets[count:]))
         reports = tuple(replace(plan.report, trials=(), rejected=(), reference="") for plan in plans)
         report = PlanReport(
             graph=graph.name, location=graph.location, engine=None, knobs={}, alternative=alternative.name, steps=reports,
@@ -152,7 +153,7 @@ class Alternatives:
             raise ValueError(message)
         for step, each in zip(alternative.steps, found, strict=True):
             graph, build = self.graph(step)
-            if each["graph"] is None or each["graph"] != fingerprint(build):
+            if each["graph"] is None or each["graph"] != fingerprint_of(graph, build):
                 message = f"alternative {alternative.name}: expected a plan of step {graph.name}, got one of another graph"
                 raise ValueError(message)
         return [str(each["plan"]) for each in found]

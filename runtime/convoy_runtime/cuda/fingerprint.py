@@ -8,14 +8,20 @@ from collections.abc import Mapping
 from typing import Any
 
 from convoy_runtime.manifest import Graph, kernel_member
-from convoy_runtime.recorder import RecordingError, record
 
-__all__ = ["content_of", "fingerprint", "kernels_fingerprint"]
+__all__ = ["content_of", "fingerprint", "fingerprint_of", "kernels_fingerprint"]
+
+
+def fingerprint_of(graph: Graph, build: Any) -> str | None:
+    """The fingerprint of a graph, which its manifest has or its build function gives."""
+    return graph.fingerprint or fingerprint(build)
 
 
 def fingerprint(build: Any) -> str | None:
     """A hash of everything that a graph's build function says to cuDNN, with descriptors by their order; None when it says something
-    whose size is not known here, or fails."""
+    whose size is not known here, or fails. The compiler computes the same (`cudnn_backend::FuncOp::getFingerprint`)."""
+    from convoy_runtime.recorder import RecordingError, record  # only here: what is compiled has its fingerprint in the manifest
+
     try:
         recording = record(build)
     except RecordingError:
@@ -37,7 +43,7 @@ def fingerprint(build: Any) -> str | None:
 
 def content_of(graph: Graph, build: Any) -> str | None:
     """What a store knows a graph by that cuDNN may run: its fingerprint and the names of its alternatives, of which a plan may be one."""
-    found = fingerprint(build)
+    found = fingerprint_of(graph, build)
     return found if found is None else " ".join([found, *(f"[{name}]" for name in graph.alternatives)])
 
 

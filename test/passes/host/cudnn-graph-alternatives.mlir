@@ -4,9 +4,9 @@
 // else are there as well, the others have the names of theirs.
 // CHECK: tcp.manifest = {alternatives = {alternatives = [{graph = 0 : i64, name = "conv2d | relu", steps = [{graph = 2 : i64, tensors = array<i64: 0, 1, 3>}, {graph = 3 : i64, tensors = array<i64: 3, 2>}], temporaries = [{bytes = 8192 : i64, zeros = false}]},
 // CHECK-SAME: {graph = 0 : i64, name = "conv2d+bias | relu", steps = [{graph = 1 : i64, tensors = array<i64: 0, 1, 3, 4>}, {graph = 3 : i64, tensors = array<i64: 4, 2>}], temporaries = [{bytes = 128 : i64, zeros = true}, {bytes = 8192 : i64, zeros = false}]}],
-// CHECK-SAME: graphs = [{location = "{{[^"]*}}", name = "conv"{{.*}}name = "relu"
-// CHECK-SAME: calls = [{graph = 1 : i64, location = "main"}], graphs = [{alternatives = ["conv2d | relu", "conv2d+bias | relu"], location = "{{[^"]*}}", name = "conv_relu"
-// CHECK-SAME: {location = "{{[^"]*}}", name = "conv_bias"
+// CHECK-SAME: graphs = [{fingerprint = "{{[0-9a-f]*}}", location = "{{[^"]*}}", name = "conv"{{.*}}name = "relu"
+// CHECK-SAME: calls = [{graph = 1 : i64, location = "main"}], graphs = [{alternatives = ["conv2d | relu", "conv2d+bias | relu"], fingerprint = "{{[0-9a-f]*}}", location = "{{[^"]*}}", name = "conv_relu"
+// CHECK-SAME: {fingerprint = "{{[0-9a-f]*}}", location = "{{[^"]*}}", name = "conv_bias"
 // CHECK-SAME: symbol = "conv_bias_build"
 // CHECK-NOT: cudnn.alternative
 !t = !cudnn.tensor_desc<1x64x8x8xf16, NHWC>
