@@ -108,6 +108,16 @@ def test_other_options_refuse_it(here: Callable[..., Any]) -> None:
     assert found.rejected[0] == "plan in the artifact: expected one made with deterministic=True, got one made with deterministic=False"
 
 
+def test_the_same_options_in_other_words(here: Callable[..., Any], plans: OfflinePlans) -> None:
+    """As an older version wrote them: it may have meant something else by them."""
+    ((name, content),) = plans.members.items()
+    file = json.loads(content) | {"options": "PlanOptions(allow_tf32=True)"}
+    found = here(members={name: json.dumps(file).encode()})
+    assert found.origin == "heuristics"
+    said = "plan in the artifact: expected one made with PlanOptions(), got one made with PlanOptions(allow_tf32=True)"
+    assert found.rejected[0] == said
+
+
 def test_what_was_measured_wins(here: Callable[..., Any], plans: OfflinePlans, tmp_path: Path) -> None:
     ((name, content),) = plans.members.items()
     file = json.loads(content)

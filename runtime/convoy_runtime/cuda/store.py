@@ -134,7 +134,8 @@ class PlanStore:
                 found.append(f"plan in the artifact: expected one for {self.scope.gpu}, got one for {file.gpu}")
             elif file.graph == graph and file.options != options:
                 ours, theirs = restrictions(options, file.options), restrictions(file.options, options)
-                found.append(f"plan in the artifact: expected one made with {ours}, got one made with {theirs}")
+                # Of another version's text that means the same there is nothing else to say.
+                found.append(f"plan in the artifact: expected one made with {ours or options}, got one made with {theirs or file.options}")
         return found
 
     def fits(self, record: Record) -> bool:
