@@ -4,6 +4,7 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "passes/Passes.h"
 #include "passes/kernels/ConvKernels.h"
+#include "passes/kernels/ConvWgmmaKernels.h"
 #include "passes/kernels/MatmulKernels.h"
 #include "passes/kernels/MeanKernels.h"
 #include "passes/kernels/StemKernels.h"
@@ -39,8 +40,13 @@ static Offer offerConv(cudnn::GraphOp graph, bool allowTf32, std::string &reason
   std::optional<ConvGraph> form = matchConvGraph(graph, allowTf32, reason);
   if (!form)
     return {};
-  reason = "the convolution is large enough for cuDNN's kernels";
-  return {convVariants(*form), isSmall(*form)};
+  bool isPreferred = isSmall(*form);
+  SmallVector<Variant, 0> variants = convVariants(*form);
+  if (!isPreferred)
+    for (Variant &variant : convWgmmaVariants(*form, reason))
+      variants.push_back(std::move(variant));
+  reason = "the convolution is large enough for cuDNN's kernels: " + reason;
+  return {std::move(variants), isPreferred};
 }
 
 static Offer offerMatmul(cudnn::GraphOp graph, bool, std::string &reason) {

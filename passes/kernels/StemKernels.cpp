@@ -37,6 +37,8 @@ struct StemOps {
   /// Rows of the result that a block makes, which keeps the row above its next one, so it should make many; and there should be many
   /// blocks.
   int64_t rows(int64_t parts);
+  /// The same for blocks that share a multiprocessor's tensor cores: those that have most to do have least.
+  int64_t wgmmaRows();
 };
 
 } // namespace
@@ -47,6 +49,19 @@ int64_t StemOps::rows(int64_t parts) {
     if (outHeight % candidate == 0 && imageType().getShape()[0] * outHeight / candidate * parts >= kManyBlocks)
       rows = candidate;
   return rows;
+}
+
+int64_t StemOps::wgmmaRows() {
+  int64_t images = imageType().getShape()[0], outHeight = height() / 4, best = 1;
+  auto cost = [&](int64_t rows) {
+    int64_t blocks = images * outHeight / rows;
+    // A row more is made for the first one's pooling. A block that is alone waits for itself.
+    return llvm::divideCeil(blocks, kSingleBlocks) * (rows + 1) * (blocks <= kSingleBlocks ? 3 : 2);
+  };
+  for (int64_t rows = 1; rows <= outHeight; ++rows)
+    if (outHeight % rows == 0 && cost(rows) < cost(best))
+      best = rows;
+  return best;
 }
 
 static bool match(GraphOp graph, StemOps &ops) {
@@ -99,7 +114,7 @@ static Variant anyVariant(GraphOp graph, StemOps &ops) {
 
 /// runtime/device/stem_wgmma.cu. Nothing when it does not take as many filters, or columns, as there are.
 static std::optional<Variant> wgmmaVariant(GraphOp graph, StemOps &ops) {
-  int64_t bytes = ops.bytes(), filters = ops.filters(), columns = ops.width() / 2, rows = ops.rows(/*parts=*/1);
+  int64_t bytes = ops.bytes(), filters = ops.filters(), columns = ops.width() / 2, rows = ops.wgmmaRows();
   if (filters != kWgmmaFilters || !llvm::is_contained(kWgmmaColumns, columns))
     return std::nullopt;
   Variant variant = variantOf(graph, ops, "stem_wgmma", columns, rows, /*strip=*/1);
@@ -121,7 +136,7 @@ SmallVector<Variant, 0> stemVariants(GraphOp graph, std::string &reason) {
   SmallVector<Variant, 0> variants = {anyVariant(graph, ops)};
   // Filters take long to lay out for those tensor cores: many rows have to make up for that.
   if (std::optional<Variant> variant = wgmmaVariant(graph, ops))
-    variants.insert(ops.rows(/*parts=*/1) > kFewRows ? variants.begin() : variants.end(), std::move(*variant));
+    variants.insert(ops.wgmmaRows() > kFewRows ? variants.begin() : variants.end(), std::move(*variant));
   return variants;
 }
 

@@ -152,6 +152,7 @@ template <typename T> DEVICE u32x4 max(u32x4 a, u32x4 b) {
 //===-- numbers ----------------------------------------------------------------------------------------------------------===//
 
 DEVICE int min(int a, int b) { return a < b ? a : b; }
+DEVICE int max(int a, int b) { return a > b ? a : b; }
 /// `value` between bounds, infinite ones being none. NaN stays NaN.
 DEVICE float clamp(float value, float lower, float upper) {
   if (lower != -__builtin_inff())

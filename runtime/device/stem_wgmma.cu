@@ -77,6 +77,10 @@ template <typename T, typename Image, int kColumns> DEVICE void run(const Image 
     for (int i = 0; i < kFetched; ++i)
       if (int quad = thread + i * kThreads; !isLast && quad < 4 * patch.quads)
         patch.load(fetched[i], x, stem, place.image, top + 4 * turn + stem.tapsH + quad / patch.quads, quad % patch.quads);
+    // A lane brings a row of a channel that the turn after that needs into the L2 cache.
+    if (const int row = top + 4 * (turn + 1) + stem.tapsH + lane % 4, channel = lane / 4;
+        warp == 0 && turn + 1 < lastTurn && channel < stem.channels && (u32)row < (u32)stem.height)
+      prefetch(x + (((long)place.image * stem.channels + channel) * stem.height + row) * stem.width, stem.width * (int)sizeof(Image));
     start(0);
     start(1);
     waitProducts<1>();

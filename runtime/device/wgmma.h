@@ -11,7 +11,7 @@ DEVICE u64 factorAt(u32 address, int next, int below) {
   return (u64)(address >> 4 & 0x3fff) | (u64)(next >> 4) << 16 | (u64)(below >> 4) << 32;
 }
 /// The factor `bytes`, a multiple of 16, further on.
-DEVICE u64 further(u64 factor, int bytes) { return factor + (bytes >> 4); }
+DEVICE u64 further(u64 factor, int bytes) { return (factor & ~0xffffffffull) | ((u32)factor + (bytes >> 4)); }
 
 DEVICE void fenceProducts() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 DEVICE void commitProducts() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
@@ -28,6 +28,11 @@ template <int count> DEVICE void take(float (&sums)[count][4]) {
       asm volatile("" : "+f"(sum)::"memory");
 }
 
+/// Starts to bring `bytes`, a multiple of 16, into the L2 cache.
+DEVICE void prefetch(const void *from, int bytes) {
+  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(from), "r"(bytes) : "memory");
+}
+
 /// Starts to make 64 rows of 32 bytes of `a` times `columns` columns of 32 bytes of `b`, and to add them to the sums, or, when they are the
 /// `first`, to zeros. They are spread over four warps: warp i has rows 16 * i and on, as mma.m16n8k16 and mma.m16n8k8 spread them.
 template <typename T, int columns> struct Products;
@@ -35,25 +40,51 @@ template <typename T, int columns> struct Products;
 #define CONVOY_PLACES_64                                                                                                                   \
   "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"                                                                   \
   ", %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
-#define CONVOY_PLACES_80                                                                                                                   \
-  CONVOY_PLACES_64                                                                                                                         \
-  ", %32, %33, %34, %35, %36, %37, %38, %39"
-#define CONVOY_PLACES_96                                                                                                                   \
-  CONVOY_PLACES_80                                                                                                                         \
-  ", %40, %41, %42, %43, %44, %45, %46, %47"
-#define CONVOY_PLACES_112                                                                                                                  \
-  CONVOY_PLACES_96                                                                                                                         \
-  ", %48, %49, %50, %51, %52, %53, %54, %55"
-#define CONVOY_PLACES_128                                                                                                                  \
-  CONVOY_PLACES_112                                                                                                                        \
-  ", %56, %57, %58, %59, %60, %61, %62, %63"
+#define CONVOY_PLACES_72 CONVOY_PLACES_64 ", %32, %33, %34, %35"
+#define CONVOY_PLACES_80 CONVOY_PLACES_72 ", %36, %37, %38, %39"
+#define CONVOY_PLACES_88 CONVOY_PLACES_80 ", %40, %41, %42, %43"
+#define CONVOY_PLACES_96 CONVOY_PLACES_88 ", %44, %45, %46, %47"
+#define CONVOY_PLACES_104 CONVOY_PLACES_96 ", %48, %49, %50, %51"
+#define CONVOY_PLACES_112 CONVOY_PLACES_104 ", %52, %53, %54, %55"
+#define CONVOY_PLACES_120 CONVOY_PLACES_112 ", %56, %57, %58, %59"
+#define CONVOY_PLACES_128 CONVOY_PLACES_120 ", %60, %61, %62, %63"
+#define CONVOY_PLACES_136 CONVOY_PLACES_128 ", %64, %65, %66, %67"
+#define CONVOY_PLACES_144 CONVOY_PLACES_136 ", %68, %69, %70, %71"
+#define CONVOY_PLACES_152 CONVOY_PLACES_144 ", %72, %73, %74, %75"
+#define CONVOY_PLACES_160 CONVOY_PLACES_152 ", %76, %77, %78, %79"
+#define CONVOY_PLACES_168 CONVOY_PLACES_160 ", %80, %81, %82, %83"
+#define CONVOY_PLACES_176 CONVOY_PLACES_168 ", %84, %85, %86, %87"
+#define CONVOY_PLACES_184 CONVOY_PLACES_176 ", %88, %89, %90, %91"
+#define CONVOY_PLACES_192 CONVOY_PLACES_184 ", %92, %93, %94, %95"
+#define CONVOY_PLACES_200 CONVOY_PLACES_192 ", %96, %97, %98, %99"
+#define CONVOY_PLACES_208 CONVOY_PLACES_200 ", %100, %101, %102, %103"
+#define CONVOY_PLACES_216 CONVOY_PLACES_208 ", %104, %105, %106, %107"
+#define CONVOY_PLACES_224 CONVOY_PLACES_216 ", %108, %109, %110, %111"
+#define CONVOY_PLACES_232 CONVOY_PLACES_224 ", %112, %113, %114, %115"
 #define CONVOY_SUMS_8(i) "+f"(sums[i][0]), "+f"(sums[i][1]), "+f"(sums[i][2]), "+f"(sums[i][3])
 #define CONVOY_SUMS_16(i) CONVOY_SUMS_8(i), CONVOY_SUMS_8(i + 1)
 #define CONVOY_SUMS_64 CONVOY_SUMS_16(0), CONVOY_SUMS_16(2), CONVOY_SUMS_16(4), CONVOY_SUMS_16(6)
-#define CONVOY_SUMS_80 CONVOY_SUMS_64, CONVOY_SUMS_16(8)
-#define CONVOY_SUMS_96 CONVOY_SUMS_80, CONVOY_SUMS_16(10)
-#define CONVOY_SUMS_112 CONVOY_SUMS_96, CONVOY_SUMS_16(12)
-#define CONVOY_SUMS_128 CONVOY_SUMS_112, CONVOY_SUMS_16(14)
+#define CONVOY_SUMS_72 CONVOY_SUMS_64, CONVOY_SUMS_8(8)
+#define CONVOY_SUMS_80 CONVOY_SUMS_72, CONVOY_SUMS_8(9)
+#define CONVOY_SUMS_88 CONVOY_SUMS_80, CONVOY_SUMS_8(10)
+#define CONVOY_SUMS_96 CONVOY_SUMS_88, CONVOY_SUMS_8(11)
+#define CONVOY_SUMS_104 CONVOY_SUMS_96, CONVOY_SUMS_8(12)
+#define CONVOY_SUMS_112 CONVOY_SUMS_104, CONVOY_SUMS_8(13)
+#define CONVOY_SUMS_120 CONVOY_SUMS_112, CONVOY_SUMS_8(14)
+#define CONVOY_SUMS_128 CONVOY_SUMS_120, CONVOY_SUMS_8(15)
+#define CONVOY_SUMS_136 CONVOY_SUMS_128, CONVOY_SUMS_8(16)
+#define CONVOY_SUMS_144 CONVOY_SUMS_136, CONVOY_SUMS_8(17)
+#define CONVOY_SUMS_152 CONVOY_SUMS_144, CONVOY_SUMS_8(18)
+#define CONVOY_SUMS_160 CONVOY_SUMS_152, CONVOY_SUMS_8(19)
+#define CONVOY_SUMS_168 CONVOY_SUMS_160, CONVOY_SUMS_8(20)
+#define CONVOY_SUMS_176 CONVOY_SUMS_168, CONVOY_SUMS_8(21)
+#define CONVOY_SUMS_184 CONVOY_SUMS_176, CONVOY_SUMS_8(22)
+#define CONVOY_SUMS_192 CONVOY_SUMS_184, CONVOY_SUMS_8(23)
+#define CONVOY_SUMS_200 CONVOY_SUMS_192, CONVOY_SUMS_8(24)
+#define CONVOY_SUMS_208 CONVOY_SUMS_200, CONVOY_SUMS_8(25)
+#define CONVOY_SUMS_216 CONVOY_SUMS_208, CONVOY_SUMS_8(26)
+#define CONVOY_SUMS_224 CONVOY_SUMS_216, CONVOY_SUMS_8(27)
+#define CONVOY_SUMS_232 CONVOY_SUMS_224, CONVOY_SUMS_8(28)
 #define CONVOY_PRODUCTS_OF(T, columns, shape, types, order)                                                                                \
   template <> struct Products<T, columns> {                                                                                                \
     DEVICE void start(float (&sums)[columns / 8][4], u64 a, u64 b, bool first) {                                                           \
@@ -67,9 +98,14 @@ template <typename T, int columns> struct Products;
 #define CONVOY_PRODUCTS(T, shape, types, order)                                                                                            \
   CONVOY_PRODUCTS_OF(T, 64, shape, types, order);                                                                                          \
   CONVOY_PRODUCTS_OF(T, 80, shape, types, order);                                                                                          \
+  CONVOY_PRODUCTS_OF(T, 88, shape, types, order);                                                                                          \
   CONVOY_PRODUCTS_OF(T, 96, shape, types, order);                                                                                          \
+  CONVOY_PRODUCTS_OF(T, 104, shape, types, order);                                                                                         \
   CONVOY_PRODUCTS_OF(T, 112, shape, types, order);                                                                                         \
-  CONVOY_PRODUCTS_OF(T, 128, shape, types, order)
+  CONVOY_PRODUCTS_OF(T, 120, shape, types, order);                                                                                         \
+  CONVOY_PRODUCTS_OF(T, 128, shape, types, order);                                                                                         \
+  CONVOY_PRODUCTS_OF(T, 176, shape, types, order);                                                                                         \
+  CONVOY_PRODUCTS_OF(T, 232, shape, types, order)
 // Only 16-bit types have a choice of order; zeros are K-major.
 CONVOY_PRODUCTS(f16, "k16", "f16.f16", ", 0, 0");
 CONVOY_PRODUCTS(bf16, "k16", "bf16.bf16", ", 0, 0");

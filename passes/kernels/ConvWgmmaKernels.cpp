@@ -1,0 +1,126 @@
+#include "passes/kernels/ConvWgmmaKernels.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+
+namespace convoy {
+
+/// As in runtime/device/conv_wgmma.cu: filters of a block, threads of a group, and what it is compiled for: columns of a product, and
+/// pieces of 16 bytes of its next tile that a thread has in registers.
+static constexpr int64_t kFilters = 64, kGroup = 128, kColumns[] = {64, 88, 104, 120, 176, 232}, kFetched[] = {16, 20, 24};
+/// A chunk, 16 bytes of each filter, and 16 that put the next one into other banks. The banks begin again after 128 bytes.
+static constexpr int64_t kFilterPitch = kFilters * 16 + 16, kBankBytes = 128;
+/// Of sm_90: what a block may have, and multiprocessors of the largest. Three groups leave a thread 168 registers, two 255.
+static constexpr int64_t kSharedBytes = 227 << 10, kMultiprocessors = 132, kMostGroups = 3, kRegistersOfThree = 128;
+/// Shared memory that leaves so little to the L1 cache that too few loads are under way when they wait for more than the L2 cache: then
+/// tiles are brought there first. Over 56x56x64, 256 images: 241 to 215 us with 228 kB of shared memory, 103 to 115 us with 164.
+static constexpr int64_t kMuchShared = 200 << 10;
+/// Channels for which it is faster than cuDNN: 64 take 103 us where cuDNN's best takes 133, 128 of 28x28 pixels 113 us and 87.
+static constexpr int64_t kMostChannels = 64;
+
+namespace {
+
+/// A convolution in numbers.
+struct Shape {
+  int64_t images, height, width, channels, outHeight, outWidth, outChannels, tapsH, tapsW, padH, padW, bytes;
+
+  int64_t chunks() const { return channels * bytes / 16; }
+  int64_t filterBlocks() const { return outChannels / kFilters; }
+};
+
+/// How its result is cut.
+struct Tiling {
+  int64_t rows, columns, groups;           ///< pixels of a tile, groups of a block
+  int64_t product, fetched, plane, shared; ///< columns of a product, and what it takes of registers and memory
+  int64_t tiles, blocks;                   ///< of all images, and blocks for the same filters
+  int64_t cost;                            ///< columns of products that one multiprocessor has to make
+};
+
+} // namespace
+
+/// The first of `sizes` that is at least `size`.
+static std::optional<int64_t> atLeast(ArrayRef<int64_t> sizes, int64_t size) {
+  const int64_t *found = llvm::find_if(sizes, [&](int64_t each) { return each >= size; });
+  return found == sizes.end() ? std::nullopt : std::optional(*found);
+}
+
+static std::optional<Tiling> tilingOf(const Shape &shape, int64_t rows, int64_t columns, int64_t groups) {
+  int64_t pitch = columns + shape.tapsW - 1, pixels = (rows + shape.tapsH - 1) * pitch;
+  std::optional<int64_t> product = atLeast(kColumns, (rows - 1) * pitch + columns);
+  std::optional<int64_t> fetched = atLeast(kFetched, llvm::divideCeil(pixels * shape.chunks(), kGroup));
+  if (!product || !fetched || (groups == kMostGroups && *product / 2 + *fetched * 4 > kRegistersOfThree))
+    return std::nullopt;
+  Tiling tiling = {rows, columns, groups, *product, *fetched};
+  tiling.plane = llvm::alignTo(pixels * 16, kBankBytes, 16);
+  // The last columns of a product, which are not stored, read on.
+  int64_t last = ((shape.tapsH - 1) * pitch + shape.tapsW - 1 + *product) * 16;
+  tiling.shared = shape.tapsH * shape.tapsW * shape.chunks() * kFilterPitch + groups * shape.chunks() * tiling.plane +
+                  std::max<int64_t>(0, last - tiling.plane);
+  if (tiling.shared > kSharedBytes)
+    return std::nullopt;
+  tiling.tiles = shape.images * llvm::divideCeil(shape.outHeight, rows) * llvm::divideCeil(shape.outWidth, columns);
+  tiling.blocks = std::min<int64_t>(tiling.tiles, llvm::divideCeil(kMultiprocessors, shape.filterBlocks()));
+  tiling.cost = llvm::divideCeil(tiling.tiles, tiling.blocks) * *product;
+  return tiling;
+}
+
+/// The best cut for three and for two groups, the better one first. A group alone would wait for itself.
+static SmallVector<Tiling> tilingsOf(const Shape &shape) {
+  SmallVector<Tiling> best;
+  for (int64_t groups = kMostGroups; groups > 1; --groups) {
+    std::optional<Tiling> found;
+    for (int64_t parts = 1; parts <= shape.outWidth; ++parts)
+      for (int64_t rows = 1; rows <= shape.outHeight; ++rows)
+        if (std::optional<Tiling> each = tilingOf(shape, rows, llvm::divideCeil(shape.outWidth, parts), groups))
+          if (!found || each->cost < found->cost)
+            found = each;
+    if (found)
+      best.push_back(*found);
+  }
+  llvm::sort(best, [](const Tiling &a, const Tiling &b) { return a.cost < b.cost; });
+  return best;
+}
+
+static Variant variantOf(const ConvGraph &form, const Shape &shape, const Tiling &tiling) {
+  cudnn::ConvolutionOp conv = form.conv;
+  auto graph = conv->getParentOfType<cudnn::GraphOp>();
+  Type element = conv.getX().getType().getElementType();
+  Variant variant;
+  variant.suffix = llvm::formatv("wgmma_{0}x{1}x{2}", tiling.rows, tiling.columns, tiling.groups);
+  variant.function = llvm::formatv("convoy_conv_wgmma_{0}_{1}_{2}", libraryName(element), tiling.product, tiling.fetched);
+  variant.tensors = {placeOf(conv.getX()), placeOf(conv.getW()), form.bias, form.residual, graph.getNumArguments()};
+  variant.integers = {shape.images, shape.height, shape.width, shape.channels, shape.outHeight, shape.outWidth, shape.outChannels};
+  variant.integers.append({shape.tapsH, shape.tapsW, shape.padH, shape.padW, tiling.rows, tiling.columns, tiling.plane});
+  variant.integers.append({tiling.groups, tiling.blocks, tiling.shared > kMuchShared ? 1 : 0});
+  variant.floats = {form.lower, form.upper};
+  variant.blocks = tiling.blocks * shape.filterBlocks();
+  variant.threads = kGroup * tiling.groups;
+  variant.sharedBytes = tiling.shared;
+  variant.onlyChip = "sm_90a";
+  variant.tf32 = element.isF32();
+  return variant;
+}
+
+SmallVector<Variant, 0> convWgmmaVariants(const ConvGraph &form, std::string &reason) {
+  auto refuse = [&](const Twine &why) {
+    reason = why.str();
+    return SmallVector<Variant, 0>();
+  };
+  cudnn::ConvolutionOp conv = form.conv;
+  auto isOne = [](int64_t each) { return each == 1; };
+  if (!llvm::all_of(conv.getSpatialStride(), isOne) || !llvm::all_of(conv.getDilation(), isOne))
+    return refuse("windows are apart, or have holes");
+  ArrayRef<int64_t> x = conv.getX().getType().getShape(), w = conv.getW().getType().getShape(), y = conv.getY().getType().getShape();
+  int64_t bytes = conv.getX().getType().getElementType().getIntOrFloatBitWidth() / 8;
+  Shape shape = {x[0], x[2], x[3], x[1], y[2], y[3], y[1], w[2], w[3], conv.getPrePadding()[0], conv.getPrePadding()[1], bytes};
+  if (shape.channels * bytes % 32 != 0 || kGroup % shape.chunks() != 0 || shape.channels > kMostChannels)
+    return refuse("channels are no power of two of 16 bytes, or more than " + Twine(kMostChannels));
+  if (shape.outChannels % kFilters != 0)
+    return refuse("filters are no multiple of " + Twine(kFilters));
+  SmallVector<Tiling> tilings = tilingsOf(shape);
+  if (tilings.empty())
+    return refuse(Twine(kFilters) + " filters and a tile of the image do not fit into shared memory");
+  return llvm::map_to_vector<0>(tilings, [&](const Tiling &tiling) { return variantOf(form, shape, tiling); });
+}
+
+} // namespace convoy
