@@ -470,8 +470,8 @@ def AddRuntimeArgumentPass : Pass<"add-runtime-argument", "::mlir::ModuleOp"> {
 def AttachKernelsPass : Pass<"cudnn-attach-kernels", "::mlir::ModuleOp"> {
   let summary = "offer graphs kernels of our own, beside cuDNN's plans";
   let description = [{
-    A `cudnn.graph` that is a small convolution or a product of few rows, with sums and one relu after it, or a mean over whole images, gets
-    kernels, each in a `gpu.module` of its own that calls a function of `runtime/device` with the graph's geometry as constants: tiles or
+    A `cudnn.graph` that is a small convolution, one of few channels or a product of few rows, with sums and one relu after it, or a mean over
+    whole images, gets kernels, each in a `gpu.module` of its own that calls a function of `runtime/device` with the graph's geometry as constants: tiles or
     strips of different sizes, and sums that are shared by warps or the blocks of a cluster. `cudnn.kernels` lists them, and
     `cudnn.preference` says whether the first of them (`kernel`) or cuDNN's first plan (`plan`) is to run where nothing was measured. A
     graph marked `only_kernel`, a stem, gets the one that it must have, one that only alternatives run none. With `remarks` every other graph

@@ -25,7 +25,7 @@ struct AttachKernelsPass : public convoy::impl::AttachKernelsPassBase<AttachKern
 
 private:
   LogicalResult attachTo(cudnn::GraphOp graph);
-  bool attach(cudnn::GraphOp graph, SmallVector<Variant, 0> variants, StringRef preference);
+  bool attach(cudnn::GraphOp graph, SmallVector<Variant, 0> variants, StringRef preference, std::string &reason);
 };
 
 /// Who offers kernels to graphs whose first operation is `anchor`: none, with the reason, where there are none.
@@ -43,9 +43,8 @@ static Offer offerConv(cudnn::GraphOp graph, bool allowTf32, std::string &reason
   bool isPreferred = isSmall(*form);
   SmallVector<Variant, 0> variants = convVariants(*form);
   if (!isPreferred)
-    for (Variant &variant : convWgmmaVariants(*form, reason))
-      variants.push_back(std::move(variant));
-  reason = "the convolution is large enough for cuDNN's kernels: " + reason;
+    llvm::append_range(variants, convWgmmaVariants(*form, reason));
+  reason = "the convolution is large enough for cuDNN's kernels, and none for sm_90a's tensor cores: " + reason;
   return {std::move(variants), isPreferred};
 }
 
@@ -60,9 +59,12 @@ static const Offerer kOfferers[] = {
     {cudnn::ResampleOp::getOperationName(), offerMean},
 };
 
-/// Attaches those of the variants that a GPU of `chip` or newer runs; false when there are none.
-bool AttachKernelsPass::attach(cudnn::GraphOp graph, SmallVector<Variant, 0> variants, StringRef preference) {
-  llvm::erase_if(variants, [&](const Variant &variant) { return !runsFrom(variant, chip); });
+/// Attaches those of the variants that a GPU of `chip` or newer runs; false when there are none, with the reason where there were others.
+bool AttachKernelsPass::attach(cudnn::GraphOp graph, SmallVector<Variant, 0> variants, StringRef preference, std::string &reason) {
+  auto isOld = [&](const Variant &variant) { return !runsFrom(variant, chip); };
+  if (!variants.empty() && llvm::all_of(variants, isOld))
+    reason = "its kernels are for " + variants.front().onlyChip.str() + " alone, and the program for " + chip.getValue() + " and newer";
+  llvm::erase_if(variants, isOld);
   if (variants.empty())
     return false;
   OpBuilder builder(graph);
@@ -78,7 +80,7 @@ LogicalResult AttachKernelsPass::attachTo(cudnn::GraphOp graph) {
   std::string reason;
   auto wanted = graph->getAttrOfType<StringAttr>(cudnn::kPreferenceAttr);
   if (wanted && wanted.getValue() == cudnn::kOnlyKernel) {
-    if (!attach(graph, stemVariants(graph, reason), cudnn::kOnlyKernel))
+    if (!attach(graph, stemVariants(graph, reason), cudnn::kOnlyKernel, reason))
       return graph.emitOpError("expects a form that there is a kernel for, because it is marked 'only_kernel', but ") << reason;
     return success();
   }
@@ -89,7 +91,7 @@ LogicalResult AttachKernelsPass::attachTo(cudnn::GraphOp graph) {
     found = offerer->offer(graph, allowTf32, reason);
   else
     reason = "it begins with none of convolution, matrix product and pooling";
-  if (!attach(graph, std::move(found.variants), found.isPreferred ? "kernel" : "plan") && remarks)
+  if (!attach(graph, std::move(found.variants), found.isPreferred ? "kernel" : "plan", reason) && remarks)
     graph.emitRemark("no kernel of our own: ") << reason;
   return success();
 }

@@ -17,6 +17,8 @@ static constexpr int64_t kSharedBytes = 227 << 10, kMultiprocessors = 132, kMost
 static constexpr int64_t kMuchShared = 200 << 10;
 /// Channels for which it is faster than cuDNN: 64 take 103 us where cuDNN's best takes 133, 128 of 28x28 pixels 113 us and 87.
 static constexpr int64_t kMostChannels = 64;
+/// Of a pixel, multiplied at a time.
+static constexpr int64_t kStepBytes = 32;
 
 namespace {
 
@@ -59,7 +61,8 @@ static std::optional<Tiling> tilingOf(const Shape &shape, int64_t rows, int64_t 
   if (tiling.shared > kSharedBytes)
     return std::nullopt;
   tiling.tiles = shape.images * llvm::divideCeil(shape.outHeight, rows) * llvm::divideCeil(shape.outWidth, columns);
-  tiling.blocks = std::min<int64_t>(tiling.tiles, llvm::divideCeil(kMultiprocessors, shape.filterBlocks()));
+  // Blocks that take all of a multiprocessor's memory must not be more than there are multiprocessors.
+  tiling.blocks = std::min(tiling.tiles, std::max<int64_t>(1, kMultiprocessors / shape.filterBlocks()));
   tiling.cost = llvm::divideCeil(tiling.tiles, tiling.blocks) * *product;
   return tiling;
 }
@@ -69,11 +72,19 @@ static SmallVector<Tiling> tilingsOf(const Shape &shape) {
   SmallVector<Tiling> best;
   for (int64_t groups = kMostGroups; groups > 1; --groups) {
     std::optional<Tiling> found;
-    for (int64_t parts = 1; parts <= shape.outWidth; ++parts)
-      for (int64_t rows = 1; rows <= shape.outHeight; ++rows)
-        if (std::optional<Tiling> each = tilingOf(shape, rows, llvm::divideCeil(shape.outWidth, parts), groups))
-          if (!found || each->cost < found->cost)
-            found = each;
+    for (int64_t columns = std::min(shape.outWidth, ArrayRef(kColumns).back()); columns > 0; --columns) {
+      // As many tiles across take fewer columns: equal parts are better.
+      if (llvm::divideCeil(shape.outWidth, llvm::divideCeil(shape.outWidth, columns)) != columns)
+        continue;
+      for (int64_t rows = 1; rows <= shape.outHeight; ++rows) {
+        std::optional<Tiling> each = tilingOf(shape, rows, columns, groups);
+        // More rows take more of everything.
+        if (!each)
+          break;
+        if (!found || each->cost < found->cost)
+          found = each;
+      }
+    }
     if (found)
       best.push_back(*found);
   }
@@ -109,17 +120,18 @@ SmallVector<Variant, 0> convWgmmaVariants(const ConvGraph &form, std::string &re
   cudnn::ConvolutionOp conv = form.conv;
   auto isOne = [](int64_t each) { return each == 1; };
   if (!llvm::all_of(conv.getSpatialStride(), isOne) || !llvm::all_of(conv.getDilation(), isOne))
-    return refuse("windows are apart, or have holes");
+    return refuse("its stride or its dilation is not one");
   ArrayRef<int64_t> x = conv.getX().getType().getShape(), w = conv.getW().getType().getShape(), y = conv.getY().getType().getShape();
   int64_t bytes = conv.getX().getType().getElementType().getIntOrFloatBitWidth() / 8;
   Shape shape = {x[0], x[2], x[3], x[1], y[2], y[3], y[1], w[2], w[3], conv.getPrePadding()[0], conv.getPrePadding()[1], bytes};
-  if (shape.channels * bytes % 32 != 0 || kGroup % shape.chunks() != 0 || shape.channels > kMostChannels)
-    return refuse("channels are no power of two of 16 bytes, or more than " + Twine(kMostChannels));
+  int64_t fewestChannels = kStepBytes / bytes;
+  if (!llvm::isPowerOf2_64(shape.channels) || shape.channels < fewestChannels || shape.channels > kMostChannels)
+    return refuse("its channels are no power of two from " + Twine(fewestChannels) + " to " + Twine(kMostChannels));
   if (shape.outChannels % kFilters != 0)
-    return refuse("filters are no multiple of " + Twine(kFilters));
+    return refuse("its filters are no multiple of " + Twine(kFilters));
   SmallVector<Tiling> tilings = tilingsOf(shape);
   if (tilings.empty())
-    return refuse(Twine(kFilters) + " filters and a tile of the image do not fit into shared memory");
+    return refuse(Twine(kFilters) + " filters and a part of the image do not fit into shared memory");
   return llvm::map_to_vector<0>(tilings, [&](const Tiling &tiling) { return variantOf(form, shape, tiling); });
 }
 

@@ -6,7 +6,7 @@
 namespace {
 
 /// y[m, n] = clamp(sum over taps and channels of x * w + bias[n] + residual[m, n]), in channels-last memory: m counts the pixels of the
-/// result, n its channels. Channels of the input are a multiple of what 32 bytes hold, those of the result one of 64.
+/// result, n its channels. A pixel of the input is a power of two of 32 bytes and up to 2048, channels of the result are a multiple of 64.
 struct Conv {
   int images, height, width, channels;  ///< x
   int outHeight, outWidth, outChannels; ///< y
@@ -17,8 +17,8 @@ struct Conv {
   float lower, upper;
 };
 
-/// `value`, of which the compiler does not know that it is the same in each turn: what is made of it costs fewer registers than
-/// instructions.
+/// `value`, of which the compiler does not know that it is the same in each turn: what is made of it is made in each turn, and takes no
+/// registers in between. Of a factor it has to know that all lanes have the same, as a shuffle's are.
 DEVICE u32 again(u32 value) {
   asm volatile("" : "+r"(value));
   return value;
@@ -90,7 +90,8 @@ DEVICE void convolve(const T *x, const T *w, const T *bias, const T *residual, T
     const Tile tile = tileAt(number);
     const int row = tile.top - conv.padH + lane, left = max(tile.left - conv.padW, 0);
     const int right = min(tile.left - conv.padW + pitch, conv.width);
-    if ((u32)row < (u32)conv.height)
+    // Padding wider than a window leaves tiles without any pixel.
+    if ((u32)row < (u32)conv.height && left < right)
       prefetch(x + (((long)tile.image * conv.height + row) * conv.width + left) * conv.channels,
                (right - left) * conv.channels * (int)sizeof(T));
   };

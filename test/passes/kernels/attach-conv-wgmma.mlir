@@ -1,0 +1,257 @@
+// RUN: convoy-opt %s --split-input-file --cudnn-attach-kernels=remarks --verify-diagnostics | filecheck %s
+// RUN: convoy-opt %s --split-input-file --cudnn-attach-kernels=chip=sm_100 | filecheck %s --check-prefix=NEWER
+// RUN: convoy-opt %s --split-input-file --cudnn-attach-kernels="chip=sm_100 remarks" -o /dev/null 2>&1 | filecheck %s --check-prefix=OLD
+// RUN: convoy-opt %s --split-input-file --cudnn-attach-kernels="allow-tf32=false remarks" -o /dev/null 2>&1 | filecheck %s --check-prefix=FORBIDDEN
+
+// Many pixels: two groups of warps with the widest products, four rows of 56 columns and the border between; or three with narrower ones.
+// Integers are images, the input's height, width and channels, the result's, taps, padding, a tile's rows and columns, bytes of 16 bytes
+// of its pixels, groups, blocks for the same filters, and whether tiles are brought into the L2 cache first.
+// CHECK: gpu.module @batch256_wgmma_4x56x2 [#nvvm.target<O = 3, chip = "sm_90a", features = "+ptx80">]
+// CHECK: llvm.func @batch256_wgmma_4x56x2(
+// CHECK: llvm.mlir.constant(256 : i32)
+// CHECK-NEXT: llvm.mlir.constant(56 : i32)
+// CHECK-NEXT: llvm.mlir.constant(56 : i32)
+// CHECK-NEXT: llvm.mlir.constant(64 : i32)
+// CHECK-NEXT: llvm.mlir.constant(56 : i32)
+// CHECK-NEXT: llvm.mlir.constant(56 : i32)
+// CHECK-NEXT: llvm.mlir.constant(64 : i32)
+// CHECK-NEXT: llvm.mlir.constant(3 : i32)
+// CHECK-NEXT: llvm.mlir.constant(3 : i32)
+// CHECK-NEXT: llvm.mlir.constant(1 : i32)
+// CHECK-NEXT: llvm.mlir.constant(1 : i32)
+// CHECK-NEXT: llvm.mlir.constant(4 : i32)
+// CHECK-NEXT: llvm.mlir.constant(56 : i32)
+// CHECK-NEXT: llvm.mlir.constant(5648 : i32)
+// CHECK-NEXT: llvm.mlir.constant(2 : i32)
+// CHECK-NEXT: llvm.mlir.constant(132 : i32)
+// CHECK-NEXT: llvm.mlir.constant(0 : i32)
+// CHECK-NEXT: llvm.mlir.constant(0.000000e+00 : f32)
+// CHECK: llvm.call @convoy_conv_wgmma_f16_232_24(
+// CHECK: gpu.module @batch256_wgmma_3x28x3 [#nvvm.target<O = 3, chip = "sm_90a", features = "+ptx80">]
+// CHECK: llvm.func @batch256_wgmma_3x28x3(
+// CHECK: llvm.mlir.constant(2448 : i32)
+// CHECK-NEXT: llvm.mlir.constant(3 : i32)
+// CHECK-NEXT: llvm.mlir.constant(132 : i32)
+// CHECK-NEXT: llvm.mlir.constant(0 : i32)
+// CHECK-NEXT: llvm.mlir.constant(0.000000e+00 : f32)
+// CHECK: llvm.call @convoy_conv_wgmma_f16_88_16(
+// CHECK: cudnn.graph @batch256(
+// CHECK-SAME: cudnn.kernels = [{block = 256 : i64, chip = "sm_90a", grid = 132 : i64, name = "batch256_wgmma_4x56x2", shared_bytes = 165248 : i64, tf32 = false, variant = "wgmma_4x56x2"}, {block = 384 : i64, chip = "sm_90a", grid = 132 : i64, name = "batch256_wgmma_3x28x3", shared_bytes = 133632 : i64, tf32 = false, variant = "wgmma_3x28x3"}]
+// CHECK-SAME: cudnn.preference = "plan"
+// A program that begins with a newer architecture has no use for them.
+// NEWER-NOT: wgmma
+// OLD: remark: no kernel of our own: its kernels are for sm_90a alone, and the program for sm_100 and newer
+cudnn.graph @batch256(%x: !cudnn.tensor_desc<256x64x56x56xf16, NHWC>, %w: !cudnn.tensor_desc<64x64x3x3xf16, NHWC>, %b: !cudnn.tensor_desc<1x64x1x1xf16, NHWC>) -> !cudnn.tensor_desc<256x64x56x56xf16, NHWC> {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<256x64x56x56xf16, NHWC>, !cudnn.tensor_desc<64x64x3x3xf16, NHWC> -> !cudnn.tensor_desc<256x64x56x56xf32, NHWC>
+  %2 = cudnn.pointwise add(%0, %b) type = f32 : !cudnn.tensor_desc<256x64x56x56xf32, NHWC>, !cudnn.tensor_desc<1x64x1x1xf16, NHWC> -> !cudnn.tensor_desc<256x64x56x56xf32, NHWC>
+  %3 = cudnn.pointwise relu_fwd(%2) type = f32 lower_clip = 0.0 : !cudnn.tensor_desc<256x64x56x56xf32, NHWC> -> !cudnn.tensor_desc<256x64x56x56xf16, NHWC>
+  cudnn.return %3 : !cudnn.tensor_desc<256x64x56x56xf16, NHWC>
+}
+
+// -----
+
+// Fewer pixels: smaller tiles, so that no multiprocessor has many more of them than another.
+// CHECK: gpu.module @batch32_wgmma_2x56x3 [#nvvm.target<O = 3, chip = "sm_90a", features = "+ptx80">]
+// CHECK: llvm.func @batch32_wgmma_2x56x3(
+// CHECK: llvm.mlir.constant(3728 : i32)
+// CHECK-NEXT: llvm.mlir.constant(3 : i32)
+// CHECK-NEXT: llvm.mlir.constant(132 : i32)
+// CHECK-NEXT: llvm.mlir.constant(0 : i32)
+// CHECK-NEXT: llvm.mlir.constant(0.000000e+00 : f32)
+// CHECK: llvm.call @convoy_conv_wgmma_f16_120_16(
+// CHECK: cudnn.graph @batch32(
+// CHECK-SAME: cudnn.kernels = [{block = 384 : i64, chip = "sm_90a", grid = 132 : i64, name = "batch32_wgmma_2x56x3", shared_bytes = 164432 : i64, tf32 = false, variant = "wgmma_2x56x3"}, {block = 256 : i64, chip = "sm_90a", grid = 132 : i64, name = "batch32_wgmma_2x56x2", shared_bytes = 134608 : i64, tf32 = false, variant = "wgmma_2x56x2"}]
+cudnn.graph @batch32(%x: !cudnn.tensor_desc<32x64x56x56xf16, NHWC>, %w: !cudnn.tensor_desc<64x64x3x3xf16, NHWC>, %b: !cudnn.tensor_desc<1x64x1x1xf16, NHWC>) -> !cudnn.tensor_desc<32x64x56x56xf16, NHWC> {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<32x64x56x56xf16, NHWC>, !cudnn.tensor_desc<64x64x3x3xf16, NHWC> -> !cudnn.tensor_desc<32x64x56x56xf32, NHWC>
+  %2 = cudnn.pointwise add(%0, %b) type = f32 : !cudnn.tensor_desc<32x64x56x56xf32, NHWC>, !cudnn.tensor_desc<1x64x1x1xf16, NHWC> -> !cudnn.tensor_desc<32x64x56x56xf32, NHWC>
+  %3 = cudnn.pointwise relu_fwd(%2) type = f32 lower_clip = 0.0 : !cudnn.tensor_desc<32x64x56x56xf32, NHWC> -> !cudnn.tensor_desc<32x64x56x56xf16, NHWC>
+  cudnn.return %3 : !cudnn.tensor_desc<32x64x56x56xf16, NHWC>
+}
+
+// -----
+
+// CHECK: llvm.call @convoy_conv_wgmma_bf16_232_24(
+// CHECK: cudnn.graph @in_bf16(
+cudnn.graph @in_bf16(%x: !cudnn.tensor_desc<256x64x56x56xbf16, NHWC>, %w: !cudnn.tensor_desc<64x64x3x3xbf16, NHWC>, %b: !cudnn.tensor_desc<1x64x1x1xbf16, NHWC>) -> !cudnn.tensor_desc<256x64x56x56xbf16, NHWC> {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<256x64x56x56xbf16, NHWC>, !cudnn.tensor_desc<64x64x3x3xbf16, NHWC> -> !cudnn.tensor_desc<256x64x56x56xf32, NHWC>
+  %2 = cudnn.pointwise add(%0, %b) type = f32 : !cudnn.tensor_desc<256x64x56x56xf32, NHWC>, !cudnn.tensor_desc<1x64x1x1xbf16, NHWC> -> !cudnn.tensor_desc<256x64x56x56xf32, NHWC>
+  %3 = cudnn.pointwise relu_fwd(%2) type = f32 lower_clip = 0.0 : !cudnn.tensor_desc<256x64x56x56xf32, NHWC> -> !cudnn.tensor_desc<256x64x56x56xbf16, NHWC>
+  cudnn.return %3 : !cudnn.tensor_desc<256x64x56x56xbf16, NHWC>
+}
+
+// -----
+
+// Elements are twice as wide, filters take 150 of 227 kB, and tiles almost all of the rest: what is left for the L1 cache is so little that
+// tiles are brought into the L2 cache first.
+// CHECK: gpu.module @in_f32_wgmma_3x28x2 [#nvvm.target<O = 3, chip = "sm_90a", features = "+ptx80">]
+// CHECK: llvm.func @in_f32_wgmma_3x28x2(
+// CHECK: llvm.mlir.constant(2448 : i32)
+// CHECK-NEXT: llvm.mlir.constant(2 : i32)
+// CHECK-NEXT: llvm.mlir.constant(132 : i32)
+// CHECK-NEXT: llvm.mlir.constant(1 : i32)
+// CHECK-NEXT: llvm.mlir.constant(0.000000e+00 : f32)
+// CHECK: llvm.call @convoy_conv_wgmma_f32_88_20(
+// CHECK: gpu.module @in_f32_wgmma_4x14x3 [#nvvm.target<O = 3, chip = "sm_90a", features = "+ptx80">]
+// CHECK: llvm.func @in_f32_wgmma_4x14x3(
+// CHECK: llvm.mlir.constant(1552 : i32)
+// CHECK-NEXT: llvm.mlir.constant(3 : i32)
+// CHECK-NEXT: llvm.mlir.constant(132 : i32)
+// CHECK-NEXT: llvm.mlir.constant(1 : i32)
+// CHECK-NEXT: llvm.mlir.constant(0.000000e+00 : f32)
+// CHECK: llvm.call @convoy_conv_wgmma_f32_64_16(
+// CHECK: cudnn.graph @in_f32(
+// CHECK-SAME: cudnn.kernels = [{block = 256 : i64, chip = "sm_90a", grid = 132 : i64, name = "in_f32_wgmma_3x28x2", shared_bytes = 228096 : i64, tf32 = true, variant = "wgmma_3x28x2"}, {block = 384 : i64, chip = "sm_90a", grid = 132 : i64, name = "in_f32_wgmma_4x14x3", shared_bytes = 224272 : i64, tf32 = true, variant = "wgmma_4x14x3"}]
+// FORBIDDEN: remark: no kernel of our own: kernels round f32 to TF32, which allow-tf32=false forbids
+cudnn.graph @in_f32(%x: !cudnn.tensor_desc<256x64x56x56xf32, NHWC>, %w: !cudnn.tensor_desc<64x64x3x3xf32, NHWC>, %b: !cudnn.tensor_desc<1x64x1x1xf32, NHWC>) -> !cudnn.tensor_desc<256x64x56x56xf32, NHWC> {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<256x64x56x56xf32, NHWC>, !cudnn.tensor_desc<64x64x3x3xf32, NHWC> -> !cudnn.tensor_desc<256x64x56x56xf32, NHWC>
+  %2 = cudnn.pointwise add(%0, %b) type = f32 : !cudnn.tensor_desc<256x64x56x56xf32, NHWC>, !cudnn.tensor_desc<1x64x1x1xf32, NHWC> -> !cudnn.tensor_desc<256x64x56x56xf32, NHWC>
+  %3 = cudnn.pointwise relu_fwd(%2) type = f32 lower_clip = 0.0 : !cudnn.tensor_desc<256x64x56x56xf32, NHWC> -> !cudnn.tensor_desc<256x64x56x56xf32, NHWC>
+  cudnn.return %3 : !cudnn.tensor_desc<256x64x56x56xf32, NHWC>
+}
+
+// -----
+
+// Sums come in any order, and what a graph has not is null.
+// CHECK: llvm.func @residual_wgmma_4x56x2(%[[X:.*]]: !llvm.ptr, %[[W:.*]]: !llvm.ptr, %[[R:.*]]: !llvm.ptr, %[[Y:.*]]: !llvm.ptr) attributes
+// CHECK: %[[NULL:.*]] = llvm.mlir.zero
+// CHECK: llvm.mlir.constant(6.000000e+00 : f32)
+// CHECK: llvm.call @convoy_conv_wgmma_f16_232_24(%[[X]], %[[W]], %[[NULL]], %[[R]], %[[Y]],
+cudnn.graph @residual(%x: !cudnn.tensor_desc<256x64x56x56xf16, NHWC>, %w: !cudnn.tensor_desc<64x64x3x3xf16, NHWC>, %r: !cudnn.tensor_desc<256x64x56x56xf16, NHWC>) -> !cudnn.tensor_desc<256x64x56x56xf16, NHWC> {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<256x64x56x56xf16, NHWC>, !cudnn.tensor_desc<64x64x3x3xf16, NHWC> -> !cudnn.tensor_desc<256x64x56x56xf32, NHWC>
+  %1 = cudnn.pointwise add(%0, %r) type = f32 : !cudnn.tensor_desc<256x64x56x56xf32, NHWC>, !cudnn.tensor_desc<256x64x56x56xf16, NHWC> -> !cudnn.tensor_desc<256x64x56x56xf32, NHWC>
+  %3 = cudnn.pointwise relu_fwd(%1) type = f32 lower_clip = 0.0 upper_clip = 6.0 : !cudnn.tensor_desc<256x64x56x56xf32, NHWC> -> !cudnn.tensor_desc<256x64x56x56xf16, NHWC>
+  cudnn.return %3 : !cudnn.tensor_desc<256x64x56x56xf16, NHWC>
+}
+
+// -----
+
+// A block has 64 of five times 64 filters, and 26 have the same: 27 would be more than there are multiprocessors.
+// CHECK: gpu.module @filters320_wgmma
+// CHECK: llvm.mlir.constant(26 : i32)
+// CHECK: cudnn.graph @filters320(
+// CHECK-SAME: grid = 130 : i64, name = "filters320_wgmma
+cudnn.graph @filters320(%x: !cudnn.tensor_desc<64x64x56x56xf16, NHWC>, %w: !cudnn.tensor_desc<320x64x3x3xf16, NHWC>, %b: !cudnn.tensor_desc<1x320x1x1xf16, NHWC>) -> !cudnn.tensor_desc<64x320x56x56xf16, NHWC> {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<64x64x56x56xf16, NHWC>, !cudnn.tensor_desc<320x64x3x3xf16, NHWC> -> !cudnn.tensor_desc<64x320x56x56xf32, NHWC>
+  %2 = cudnn.pointwise add(%0, %b) type = f32 : !cudnn.tensor_desc<64x320x56x56xf32, NHWC>, !cudnn.tensor_desc<1x320x1x1xf16, NHWC> -> !cudnn.tensor_desc<64x320x56x56xf32, NHWC>
+  %3 = cudnn.pointwise relu_fwd(%2) type = f32 lower_clip = 0.0 : !cudnn.tensor_desc<64x320x56x56xf32, NHWC> -> !cudnn.tensor_desc<64x320x56x56xf16, NHWC>
+  cudnn.return %3 : !cudnn.tensor_desc<64x320x56x56xf16, NHWC>
+}
+
+// -----
+
+// A wide image is cut into equal parts: 17 of 59 columns.
+// CHECK: gpu.module @wide_wgmma_2x59x3
+cudnn.graph @wide(%x: !cudnn.tensor_desc<8x64x1000x1000xf16, NHWC>, %w: !cudnn.tensor_desc<64x64x3x3xf16, NHWC>, %b: !cudnn.tensor_desc<1x64x1x1xf16, NHWC>) -> !cudnn.tensor_desc<8x64x1000x1000xf16, NHWC> {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<8x64x1000x1000xf16, NHWC>, !cudnn.tensor_desc<64x64x3x3xf16, NHWC> -> !cudnn.tensor_desc<8x64x1000x1000xf32, NHWC>
+  %2 = cudnn.pointwise add(%0, %b) type = f32 : !cudnn.tensor_desc<8x64x1000x1000xf32, NHWC>, !cudnn.tensor_desc<1x64x1x1xf16, NHWC> -> !cudnn.tensor_desc<8x64x1000x1000xf32, NHWC>
+  %3 = cudnn.pointwise relu_fwd(%2) type = f32 lower_clip = 0.0 : !cudnn.tensor_desc<8x64x1000x1000xf32, NHWC> -> !cudnn.tensor_desc<8x64x1000x1000xf16, NHWC>
+  cudnn.return %3 : !cudnn.tensor_desc<8x64x1000x1000xf16, NHWC>
+}
+
+// -----
+
+// Neither small nor large: both kinds of kernels, those for every GPU first.
+// CHECK: cudnn.graph @middle(
+// CHECK-SAME: chip = "sm_80", {{.*}}name = "middle_32x32x2x1"
+// CHECK-SAME: chip = "sm_80", {{.*}}name = "middle_32x64x2x1"
+// CHECK-SAME: chip = "sm_90a", {{.*}}name = "middle_wgmma_2x32x3"
+// CHECK-SAME: cudnn.preference = "plan"
+cudnn.graph @middle(%x: !cudnn.tensor_desc<8x64x32x32xf16, NHWC>, %w: !cudnn.tensor_desc<64x64x3x3xf16, NHWC>, %b: !cudnn.tensor_desc<1x64x1x1xf16, NHWC>) -> !cudnn.tensor_desc<8x64x32x32xf16, NHWC> {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<8x64x32x32xf16, NHWC>, !cudnn.tensor_desc<64x64x3x3xf16, NHWC> -> !cudnn.tensor_desc<8x64x32x32xf32, NHWC>
+  %2 = cudnn.pointwise add(%0, %b) type = f32 : !cudnn.tensor_desc<8x64x32x32xf32, NHWC>, !cudnn.tensor_desc<1x64x1x1xf16, NHWC> -> !cudnn.tensor_desc<8x64x32x32xf32, NHWC>
+  %3 = cudnn.pointwise relu_fwd(%2) type = f32 lower_clip = 0.0 : !cudnn.tensor_desc<8x64x32x32xf32, NHWC> -> !cudnn.tensor_desc<8x64x32x32xf16, NHWC>
+  cudnn.return %3 : !cudnn.tensor_desc<8x64x32x32xf16, NHWC>
+}
+
+// -----
+
+// Small: those for every GPU are enough.
+// CHECK-NOT: gpu.module @small_wgmma
+// CHECK: cudnn.graph @small(
+// CHECK-SAME: cudnn.preference = "kernel"
+cudnn.graph @small(%x: !cudnn.tensor_desc<7x64x32x32xf16, NHWC>, %w: !cudnn.tensor_desc<64x64x3x3xf16, NHWC>, %b: !cudnn.tensor_desc<1x64x1x1xf16, NHWC>) -> !cudnn.tensor_desc<7x64x32x32xf16, NHWC> {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<7x64x32x32xf16, NHWC>, !cudnn.tensor_desc<64x64x3x3xf16, NHWC> -> !cudnn.tensor_desc<7x64x32x32xf32, NHWC>
+  %2 = cudnn.pointwise add(%0, %b) type = f32 : !cudnn.tensor_desc<7x64x32x32xf32, NHWC>, !cudnn.tensor_desc<1x64x1x1xf16, NHWC> -> !cudnn.tensor_desc<7x64x32x32xf32, NHWC>
+  %3 = cudnn.pointwise relu_fwd(%2) type = f32 lower_clip = 0.0 : !cudnn.tensor_desc<7x64x32x32xf32, NHWC> -> !cudnn.tensor_desc<7x64x32x32xf16, NHWC>
+  cudnn.return %3 : !cudnn.tensor_desc<7x64x32x32xf16, NHWC>
+}
+
+// -----
+
+// expected-remark @+1 {{no kernel of our own: the convolution is large enough for cuDNN's kernels, and none for sm_90a's tensor cores: its stride or its dilation is not one}}
+cudnn.graph @strided(%x: !cudnn.tensor_desc<1024x64x56x56xf16, NHWC>, %w: !cudnn.tensor_desc<64x64x3x3xf16, NHWC>, %b: !cudnn.tensor_desc<1x64x1x1xf16, NHWC>) -> !cudnn.tensor_desc<1024x64x28x28xf16, NHWC> {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [2, 2] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1024x64x56x56xf16, NHWC>, !cudnn.tensor_desc<64x64x3x3xf16, NHWC> -> !cudnn.tensor_desc<1024x64x28x28xf32, NHWC>
+  %2 = cudnn.pointwise add(%0, %b) type = f32 : !cudnn.tensor_desc<1024x64x28x28xf32, NHWC>, !cudnn.tensor_desc<1x64x1x1xf16, NHWC> -> !cudnn.tensor_desc<1024x64x28x28xf32, NHWC>
+  %3 = cudnn.pointwise relu_fwd(%2) type = f32 lower_clip = 0.0 : !cudnn.tensor_desc<1024x64x28x28xf32, NHWC> -> !cudnn.tensor_desc<1024x64x28x28xf16, NHWC>
+  cudnn.return %3 : !cudnn.tensor_desc<1024x64x28x28xf16, NHWC>
+}
+
+// -----
+
+// expected-remark @+1 {{no kernel of our own: the convolution is large enough for cuDNN's kernels, and none for sm_90a's tensor cores: its stride or its dilation is not one}}
+cudnn.graph @dilated(%x: !cudnn.tensor_desc<256x64x56x56xf16, NHWC>, %w: !cudnn.tensor_desc<64x64x3x3xf16, NHWC>, %b: !cudnn.tensor_desc<1x64x1x1xf16, NHWC>) -> !cudnn.tensor_desc<256x64x54x54xf16, NHWC> {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [2, 2] : !cudnn.tensor_desc<256x64x56x56xf16, NHWC>, !cudnn.tensor_desc<64x64x3x3xf16, NHWC> -> !cudnn.tensor_desc<256x64x54x54xf32, NHWC>
+  %2 = cudnn.pointwise add(%0, %b) type = f32 : !cudnn.tensor_desc<256x64x54x54xf32, NHWC>, !cudnn.tensor_desc<1x64x1x1xf16, NHWC> -> !cudnn.tensor_desc<256x64x54x54xf32, NHWC>
+  %3 = cudnn.pointwise relu_fwd(%2) type = f32 lower_clip = 0.0 : !cudnn.tensor_desc<256x64x54x54xf32, NHWC> -> !cudnn.tensor_desc<256x64x54x54xf16, NHWC>
+  cudnn.return %3 : !cudnn.tensor_desc<256x64x54x54xf16, NHWC>
+}
+
+// -----
+
+// expected-remark @+1 {{no kernel of our own: the convolution is large enough for cuDNN's kernels, and none for sm_90a's tensor cores: its channels are no power of two from 16 to 64}}
+cudnn.graph @channels128(%x: !cudnn.tensor_desc<256x128x28x28xf16, NHWC>, %w: !cudnn.tensor_desc<128x128x3x3xf16, NHWC>, %b: !cudnn.tensor_desc<1x128x1x1xf16, NHWC>) -> !cudnn.tensor_desc<256x128x28x28xf16, NHWC> {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<256x128x28x28xf16, NHWC>, !cudnn.tensor_desc<128x128x3x3xf16, NHWC> -> !cudnn.tensor_desc<256x128x28x28xf32, NHWC>
+  %2 = cudnn.pointwise add(%0, %b) type = f32 : !cudnn.tensor_desc<256x128x28x28xf32, NHWC>, !cudnn.tensor_desc<1x128x1x1xf16, NHWC> -> !cudnn.tensor_desc<256x128x28x28xf32, NHWC>
+  %3 = cudnn.pointwise relu_fwd(%2) type = f32 lower_clip = 0.0 : !cudnn.tensor_desc<256x128x28x28xf32, NHWC> -> !cudnn.tensor_desc<256x128x28x28xf16, NHWC>
+  cudnn.return %3 : !cudnn.tensor_desc<256x128x28x28xf16, NHWC>
+}
+
+// -----
+
+// expected-remark @+1 {{no kernel of our own: the convolution is large enough for cuDNN's kernels, and none for sm_90a's tensor cores: its channels are no power of two from 16 to 64}}
+cudnn.graph @channels48(%x: !cudnn.tensor_desc<256x48x56x56xf16, NHWC>, %w: !cudnn.tensor_desc<64x48x3x3xf16, NHWC>, %b: !cudnn.tensor_desc<1x64x1x1xf16, NHWC>) -> !cudnn.tensor_desc<256x64x56x56xf16, NHWC> {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<256x48x56x56xf16, NHWC>, !cudnn.tensor_desc<64x48x3x3xf16, NHWC> -> !cudnn.tensor_desc<256x64x56x56xf32, NHWC>
+  %2 = cudnn.pointwise add(%0, %b) type = f32 : !cudnn.tensor_desc<256x64x56x56xf32, NHWC>, !cudnn.tensor_desc<1x64x1x1xf16, NHWC> -> !cudnn.tensor_desc<256x64x56x56xf32, NHWC>
+  %3 = cudnn.pointwise relu_fwd(%2) type = f32 lower_clip = 0.0 : !cudnn.tensor_desc<256x64x56x56xf32, NHWC> -> !cudnn.tensor_desc<256x64x56x56xf16, NHWC>
+  cudnn.return %3 : !cudnn.tensor_desc<256x64x56x56xf16, NHWC>
+}
+
+// -----
+
+// expected-remark @+1 {{no kernel of our own: the convolution is large enough for cuDNN's kernels, and none for sm_90a's tensor cores: its channels are no power of two from 16 to 64}}
+cudnn.graph @channels8(%x: !cudnn.tensor_desc<256x8x112x112xf16, NHWC>, %w: !cudnn.tensor_desc<64x8x3x3xf16, NHWC>, %b: !cudnn.tensor_desc<1x64x1x1xf16, NHWC>) -> !cudnn.tensor_desc<256x64x112x112xf16, NHWC> {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<256x8x112x112xf16, NHWC>, !cudnn.tensor_desc<64x8x3x3xf16, NHWC> -> !cudnn.tensor_desc<256x64x112x112xf32, NHWC>
+  %2 = cudnn.pointwise add(%0, %b) type = f32 : !cudnn.tensor_desc<256x64x112x112xf32, NHWC>, !cudnn.tensor_desc<1x64x1x1xf16, NHWC> -> !cudnn.tensor_desc<256x64x112x112xf32, NHWC>
+  %3 = cudnn.pointwise relu_fwd(%2) type = f32 lower_clip = 0.0 : !cudnn.tensor_desc<256x64x112x112xf32, NHWC> -> !cudnn.tensor_desc<256x64x112x112xf16, NHWC>
+  cudnn.return %3 : !cudnn.tensor_desc<256x64x112x112xf16, NHWC>
+}
+
+// -----
+
+// expected-remark @+1 {{no kernel of our own: the convolution is large enough for cuDNN's kernels, and none for sm_90a's tensor cores: its channels are no power of two from 8 to 64}}
+cudnn.graph @channels4_f32(%x: !cudnn.tensor_desc<512x4x112x112xf32, NHWC>, %w: !cudnn.tensor_desc<64x4x3x3xf32, NHWC>, %b: !cudnn.tensor_desc<1x64x1x1xf32, NHWC>) -> !cudnn.tensor_desc<512x64x112x112xf32, NHWC> {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<512x4x112x112xf32, NHWC>, !cudnn.tensor_desc<64x4x3x3xf32, NHWC> -> !cudnn.tensor_desc<512x64x112x112xf32, NHWC>
+  %2 = cudnn.pointwise add(%0, %b) type = f32 : !cudnn.tensor_desc<512x64x112x112xf32, NHWC>, !cudnn.tensor_desc<1x64x1x1xf32, NHWC> -> !cudnn.tensor_desc<512x64x112x112xf32, NHWC>
+  %3 = cudnn.pointwise relu_fwd(%2) type = f32 lower_clip = 0.0 : !cudnn.tensor_desc<512x64x112x112xf32, NHWC> -> !cudnn.tensor_desc<512x64x112x112xf32, NHWC>
+  cudnn.return %3 : !cudnn.tensor_desc<512x64x112x112xf32, NHWC>
+}
+
+// -----
+
+// expected-remark @+1 {{no kernel of our own: the convolution is large enough for cuDNN's kernels, and none for sm_90a's tensor cores: its filters are no multiple of 64}}
+cudnn.graph @filters96(%x: !cudnn.tensor_desc<256x64x56x56xf16, NHWC>, %w: !cudnn.tensor_desc<96x64x3x3xf16, NHWC>, %b: !cudnn.tensor_desc<1x96x1x1xf16, NHWC>) -> !cudnn.tensor_desc<256x96x56x56xf16, NHWC> {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<256x64x56x56xf16, NHWC>, !cudnn.tensor_desc<96x64x3x3xf16, NHWC> -> !cudnn.tensor_desc<256x96x56x56xf32, NHWC>
+  %2 = cudnn.pointwise add(%0, %b) type = f32 : !cudnn.tensor_desc<256x96x56x56xf32, NHWC>, !cudnn.tensor_desc<1x96x1x1xf16, NHWC> -> !cudnn.tensor_desc<256x96x56x56xf32, NHWC>
+  %3 = cudnn.pointwise relu_fwd(%2) type = f32 lower_clip = 0.0 : !cudnn.tensor_desc<256x96x56x56xf32, NHWC> -> !cudnn.tensor_desc<256x96x56x56xf16, NHWC>
+  cudnn.return %3 : !cudnn.tensor_desc<256x96x56x56xf16, NHWC>
+}
+
+// -----
+
+// expected-remark @+1 {{no kernel of our own: the convolution is large enough for cuDNN's kernels, and none for sm_90a's tensor cores: 64 filters and a part of the image do not fit into shared memory}}
+cudnn.graph @taps7(%x: !cudnn.tensor_desc<256x64x56x56xf16, NHWC>, %w: !cudnn.tensor_desc<64x64x7x7xf16, NHWC>, %b: !cudnn.tensor_desc<1x64x1x1xf16, NHWC>) -> !cudnn.tensor_desc<256x64x56x56xf16, NHWC> {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [3, 3] post_padding = [3, 3] dilation = [1, 1] : !cudnn.tensor_desc<256x64x56x56xf16, NHWC>, !cudnn.tensor_desc<64x64x7x7xf16, NHWC> -> !cudnn.tensor_desc<256x64x56x56xf32, NHWC>
+  %2 = cudnn.pointwise add(%0, %b) type = f32 : !cudnn.tensor_desc<256x64x56x56xf32, NHWC>, !cudnn.tensor_desc<1x64x1x1xf16, NHWC> -> !cudnn.tensor_desc<256x64x56x56xf32, NHWC>
+  %3 = cudnn.pointwise relu_fwd(%2) type = f32 lower_clip = 0.0 : !cudnn.tensor_desc<256x64x56x56xf32, NHWC> -> !cudnn.tensor_desc<256x64x56x56xf16, NHWC>
+  cudnn.return %3 : !cudnn.tensor_desc<256x64x56x56xf16, NHWC>
+}
