@@ -118,6 +118,29 @@ def TcpChannelsLastPass : Pass<"tcp-channels-last", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::convoy::tcp::TcpDialect", "::mlir::arith::ArithDialect"];
 }
 
+def TcpFlattenProductsPass : Pass<"tcp-flatten-products", "::mlir::func::FuncOp"> {
+  let summary = "batch dims of matrix products as one, reshapes of products behind the elementwise ops on them";
+  let description = [{
+    cuDNN multiplies matrices in at most three dims, and a group is one chain without reshapes. A reshape stays where an operand of the op
+    behind it repeats in the result, unless it is one row, where it is a constant, and where it is a product as well.
+
+    ```mlir
+    %0 = tcp.matmul %x, %w : tensor<34x64xf32>, tensor<64x256xf32> -> tensor<34x256xf32>
+    %1 = tcp.reshape %0 : tensor<34x256xf32> -> tensor<2x17x256xf32>
+    %2 = tcp.gelu %1 {approximate = "none"} : tensor<2x17x256xf32> -> tensor<2x17x256xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %0 = tcp.matmul %x, %w : tensor<34x64xf32>, tensor<64x256xf32> -> tensor<34x256xf32>
+    %1 = tcp.gelu %0 {approximate = "none"} : tensor<34x256xf32> -> tensor<34x256xf32>
+    %2 = tcp.reshape %1 : tensor<34x256xf32> -> tensor<2x17x256xf32>
+    ```
+  }];
+  let dependentDialects = ["::convoy::tcp::TcpDialect"];
+}
+
 def TcpPadChannelsPass : Pass<"tcp-pad-channels", "::mlir::func::FuncOp"> {
   let summary = "fill up channel counts that cuDNN has no fast kernel for (cuda)";
   let description = [{

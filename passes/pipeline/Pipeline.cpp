@@ -36,6 +36,7 @@ static void populate_normalize(OpPassManager &pm, const PipelineOptions &options
   pm.addNestedPass<func::FuncOp>(createTcpFoldScaleIntoConvPass());
   pm.addNestedPass<func::FuncOp>(createTcpSetDtypePass({options.dtype}));
   pm.addNestedPass<func::FuncOp>(createTcpChannelsLastPass());
+  pm.addNestedPass<func::FuncOp>(createTcpFlattenProductsPass());
   if (options.target == "cuda")
     pm.addNestedPass<func::FuncOp>(createTcpPadChannelsPass({options.allowTf32}));
   simplify();

@@ -1,0 +1,109 @@
+// cuDNN multiplies matrices in at most three dims, and a group is one chain without reshapes: so batch dims become one, and what is done
+// with each element of a product is done before it gets another shape.
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "passes/Passes.h"
+#include "passes/normalize/Weights.h"
+
+namespace convoy {
+#define GEN_PASS_DEF_TCPFLATTENPRODUCTSPASS
+#include "passes/Passes.h.inc"
+} // namespace convoy
+
+using namespace mlir;
+using namespace convoy;
+using namespace convoy::tcp;
+
+namespace {
+
+struct FlattenProductsPass : public convoy::impl::TcpFlattenProductsPassBase<FlattenProductsPass> {
+  using Base::Base;
+  void runOnOperation() override;
+};
+
+ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
+
+/// Whether `value`, which nothing else uses, is a matrix product, or made of one by elementwise ops.
+bool isOfProduct(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op || !value.hasOneUse())
+    return false;
+  return isa<MatmulOp>(op) || (op->hasTrait<Elementwise>() && llvm::any_of(op->getOperands(), isOfProduct));
+}
+
+/// Several batch dims become one.
+struct FlattenBatch : public OpRewritePattern<MatmulOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(MatmulOp op, PatternRewriter &rewriter) const override {
+    ArrayRef<int64_t> lhs = shapeOf(op.getLhs()), rhs = shapeOf(op.getRhs());
+    if (lhs.size() <= 3)
+      return rewriter.notifyMatchFailure(op, "it has one batch dim at most");
+    if (lhs.drop_back(2) != rhs.drop_back(2))
+      return rewriter.notifyMatchFailure(op, "one operand repeats along some batch dims");
+    int64_t batch = ShapedType::getNumElements(lhs.drop_back(2));
+    auto flat = [&](Value value) -> Value {
+      SmallVector<int64_t> shape = {batch};
+      llvm::append_range(shape, shapeOf(value).take_back(2));
+      return ReshapeOp::create(rewriter, op.getLoc(), withShape(value.getType(), shape), value);
+    };
+    SmallVector<int64_t> shape = {batch, lhs[lhs.size() - 2], rhs.back()};
+    Value product = MatmulOp::create(rewriter, op.getLoc(), withShape(op.getType(), shape), flat(op.getLhs()), flat(op.getRhs()));
+    rewriter.replaceOpWithNewOp<ReshapeOp>(op, op.getType(), product);
+    return success();
+  }
+};
+
+/// A reshape of a product changes places with the elementwise op behind it.
+struct SinkReshape : public OpRewritePattern<ReshapeOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(ReshapeOp op, PatternRewriter &rewriter) const override {
+    if (!isOfProduct(op.getInput()))
+      return rewriter.notifyMatchFailure(op, "its input is no product, or has other uses");
+    if (!op->hasOneUse() || !(*op->user_begin())->hasTrait<Elementwise>())
+      return rewriter.notifyMatchFailure(op, "it has other uses than one elementwise op");
+    Operation *user = *op->user_begin();
+    ArrayRef<int64_t> from = shapeOf(op.getInput()), to = shapeOf(op);
+    if (shapeOf(user->getResult(0)) != to)
+      return rewriter.notifyMatchFailure(op, "it repeats in the result");
+    SmallVector<SmallVector<int64_t>> shapes;
+    for (Value operand : user->getOperands()) {
+      ArrayRef<int64_t> shape = shapeOf(operand);
+      bool isRow = llvm::all_of(shape.drop_back(), [](int64_t dim) { return dim == 1; }) && shape.back() == from.back();
+      if (shape != to && !isRow)
+        return rewriter.notifyMatchFailure(op, "another operand repeats in the result, and is no row");
+      // Of two products one would go up what the other comes down.
+      if (operand != op.getOutput() && isOfProduct(operand))
+        return rewriter.notifyMatchFailure(op, "another operand is a product as well");
+      // A group has no numbers as operands, and what is done with them may be a part of what follows.
+      if (matchPattern(operand, m_Constant()))
+        return rewriter.notifyMatchFailure(op, "another operand is a constant");
+      SmallVector<int64_t> &own = shapes.emplace_back(from);
+      if (shape != to)
+        std::fill(own.begin(), std::prev(own.end()), 1);
+    }
+    rewriter.setInsertionPoint(user);
+    SmallVector<Value> operands;
+    for (auto [operand, shape] : llvm::zip_equal(user->getOperands(), shapes)) {
+      Value before = operand == op.getOutput() ? op.getInput() : operand;
+      operands.push_back(shapeOf(before) == ArrayRef(shape)
+                             ? before
+                             : ReshapeOp::create(rewriter, op.getLoc(), withShape(before.getType(), shape), before).getOutput());
+    }
+    Operation *flat = cloneWith(rewriter, user, operands, withShape(user->getResult(0).getType(), from));
+    rewriter.replaceOpWithNewOp<ReshapeOp>(user, user->getResult(0).getType(), flat->getResult(0));
+    return success();
+  }
+};
+
+} // namespace
+
+void FlattenProductsPass::runOnOperation() {
+  RewritePatternSet patterns(&getContext());
+  patterns.add<FlattenBatch, SinkReshape>(&getContext());
+  ReshapeOp::getCanonicalizationPatterns(patterns, &getContext());
+  if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+    signalPassFailure();
+}

@@ -1,0 +1,103 @@
+// RUN: convoy-opt %s --tcp-flatten-products | filecheck %s
+
+// One batch dim. What is done with each element comes before the reshape, down to where something else is done.
+// CHECK-LABEL: func.func @batch(
+// CHECK: %[[A:.*]] = tcp.reshape %{{.*}} : tensor<2x4x8x16xf32> -> tensor<8x8x16xf32>
+// CHECK: %[[B:.*]] = tcp.reshape %{{.*}} : tensor<2x4x16x8xf32> -> tensor<8x16x8xf32>
+// CHECK: %[[P:.*]] = tcp.matmul %[[A]], %[[B]] : tensor<8x8x16xf32>, tensor<8x16x8xf32> -> tensor<8x8x8xf32>
+// CHECK: %[[Z:.*]] = tcp.reshape %{{.*}} : tensor<2x4x8x8xf32> -> tensor<8x8x8xf32>
+// CHECK: %[[S:.*]] = tcp.add %[[P]], %[[Z]] : tensor<8x8x8xf32>, tensor<8x8x8xf32> -> tensor<8x8x8xf32>
+// CHECK: %[[T:.*]] = tcp.tanh %[[S]] : tensor<8x8x8xf32>
+// CHECK: %[[Y:.*]] = tcp.reshape %[[T]] : tensor<8x8x8xf32> -> tensor<2x4x8x8xf32>
+// CHECK: tcp.softmax %[[Y]]
+func.func @batch(%a: tensor<2x4x8x16xf32>, %b: tensor<2x4x16x8xf32>, %z: tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32> {
+  %0 = tcp.matmul %a, %b : tensor<2x4x8x16xf32>, tensor<2x4x16x8xf32> -> tensor<2x4x8x8xf32>
+  %1 = tcp.add %0, %z : tensor<2x4x8x8xf32>, tensor<2x4x8x8xf32> -> tensor<2x4x8x8xf32>
+  %2 = tcp.tanh %1 : tensor<2x4x8x8xf32> -> tensor<2x4x8x8xf32>
+  %3 = tcp.softmax %2 {dim = 3 : i64} : tensor<2x4x8x8xf32> -> tensor<2x4x8x8xf32>
+  return %3 : tensor<2x4x8x8xf32>
+}
+
+// A row is added in the new shape as well, and what the result is cast to stays. What is defined behind the reshape may be an operand.
+// CHECK-LABEL: func.func @row(
+// CHECK: %[[P:.*]] = tcp.matmul
+// CHECK: %[[N:.*]] = tcp.neg %{{.*}} : tensor<1x1x32xf16>
+// CHECK: %[[R:.*]] = tcp.reshape %[[N]] : tensor<1x1x32xf16> -> tensor<1x32xf16>
+// CHECK: %[[S:.*]] = tcp.add %[[P]], %[[R]] : tensor<6x32xf16>, tensor<1x32xf16> -> tensor<6x32xf16>
+// CHECK: %[[C:.*]] = tcp.cast %[[S]] : tensor<6x32xf16> -> tensor<6x32xf32>
+// CHECK: %[[Y:.*]] = tcp.reshape %[[C]] : tensor<6x32xf32> -> tensor<2x3x32xf32>
+// CHECK: return %[[Y]]
+func.func @row(%x: tensor<6x16xf16>, %w: tensor<16x32xf16>, %b: tensor<1x1x32xf16>) -> tensor<2x3x32xf32> {
+  %0 = tcp.matmul %x, %w : tensor<6x16xf16>, tensor<16x32xf16> -> tensor<6x32xf16>
+  %1 = tcp.reshape %0 : tensor<6x32xf16> -> tensor<2x3x32xf16>
+  %2 = tcp.neg %b : tensor<1x1x32xf16> -> tensor<1x1x32xf16>
+  %3 = tcp.add %1, %2 : tensor<2x3x32xf16>, tensor<1x1x32xf16> -> tensor<2x3x32xf16>
+  %4 = tcp.cast %3 : tensor<2x3x32xf16> -> tensor<2x3x32xf32>
+  return %4 : tensor<2x3x32xf32>
+}
+
+// The sum of two products is one behind both: their reshapes are the same.
+// CHECK-LABEL: func.func @gate(
+// CHECK: %[[P:.*]] = tcp.matmul
+// CHECK: %[[S:.*]] = tcp.silu %[[P]] : tensor<6x32xf32>
+// CHECK: %[[U:.*]] = tcp.matmul
+// CHECK: %[[M:.*]] = tcp.mul %[[S]], %[[U]] : tensor<6x32xf32>, tensor<6x32xf32> -> tensor<6x32xf32>
+// CHECK: tcp.reshape %[[M]] : tensor<6x32xf32> -> tensor<2x3x32xf32>
+func.func @gate(%x: tensor<6x16xf32>, %w: tensor<16x32xf32>, %v: tensor<16x32xf32>) -> tensor<2x3x32xf32> {
+  %0 = tcp.matmul %x, %w : tensor<6x16xf32>, tensor<16x32xf32> -> tensor<6x32xf32>
+  %1 = tcp.reshape %0 : tensor<6x32xf32> -> tensor<2x3x32xf32>
+  %2 = tcp.silu %1 : tensor<2x3x32xf32> -> tensor<2x3x32xf32>
+  %3 = tcp.matmul %x, %v : tensor<6x16xf32>, tensor<16x32xf32> -> tensor<6x32xf32>
+  %4 = tcp.reshape %3 : tensor<6x32xf32> -> tensor<2x3x32xf32>
+  %5 = tcp.mul %2, %4 : tensor<2x3x32xf32>, tensor<2x3x32xf32> -> tensor<2x3x32xf32>
+  return %5 : tensor<2x3x32xf32>
+}
+
+// Batch dims that repeat stay.
+// CHECK-LABEL: func.func @repeated(
+// CHECK: tcp.matmul %{{.*}}, %{{.*}} : tensor<2x4x8x16xf32>, tensor<2x1x16x8xf32> -> tensor<2x4x8x8xf32>
+func.func @repeated(%a: tensor<2x4x8x16xf32>, %b: tensor<2x1x16x8xf32>) -> tensor<2x4x8x8xf32> {
+  %0 = tcp.matmul %a, %b : tensor<2x4x8x16xf32>, tensor<2x1x16x8xf32> -> tensor<2x4x8x8xf32>
+  return %0 : tensor<2x4x8x8xf32>
+}
+
+// So do reshapes where the op behind them has a constant, an operand that repeats along other dims, a result that is larger, or another
+// product that has that shape; that are of no product, or are used twice.
+// CHECK-LABEL: func.func @stay(
+// CHECK: tcp.mul %{{.*}}, %{{.*}} : tensor<2x3x32xf32>, tensor<1x1x1xf32>
+// CHECK: tcp.add %{{.*}}, %{{.*}} : tensor<2x3x32xf32>, tensor<2x1x32xf32>
+// CHECK: tcp.add %{{.*}}, %{{.*}} : tensor<6x4x8xf32>, tensor<1x1x8xf32>
+// CHECK: tcp.add %{{.*}}, %{{.*}} : tensor<1x6x32xf32>, tensor<5x6x32xf32>
+// CHECK: tcp.add %{{.*}}, %{{.*}} : tensor<3x2x32xf32>, tensor<3x2x32xf32>
+// CHECK: tcp.neg %{{.*}} : tensor<2x3x16xf32>
+// CHECK: tcp.neg %{{.*}} : tensor<4x48xf32>
+// CHECK: tcp.exp %{{.*}} : tensor<2x96xf32>
+func.func @stay(%x: tensor<6x16xf32>, %w: tensor<16x32xf32>, %r: tensor<2x1x32xf32>, %e: tensor<1x1x8xf32>, %l: tensor<5x6x32xf32>,
+    %a: tensor<3x2x16xf32>, %b: tensor<3x16x32xf32>)
+    -> (tensor<2x3x32xf32>, tensor<2x3x32xf32>, tensor<6x4x8xf32>, tensor<5x6x32xf32>, tensor<3x2x32xf32>, tensor<2x3x16xf32>, tensor<4x48xf32>, tensor<2x96xf32>, tensor<2x96xf32>) {
+  %half = arith.constant dense<0.5> : tensor<1x1x1xf32>
+  %0 = tcp.matmul %x, %w : tensor<6x16xf32>, tensor<16x32xf32> -> tensor<6x32xf32>
+  %1 = tcp.reshape %0 : tensor<6x32xf32> -> tensor<2x3x32xf32>
+  %2 = tcp.mul %1, %half : tensor<2x3x32xf32>, tensor<1x1x1xf32> -> tensor<2x3x32xf32>
+  %3 = tcp.matmul %x, %w : tensor<6x16xf32>, tensor<16x32xf32> -> tensor<6x32xf32>
+  %4 = tcp.reshape %3 : tensor<6x32xf32> -> tensor<2x3x32xf32>
+  %5 = tcp.add %4, %r : tensor<2x3x32xf32>, tensor<2x1x32xf32> -> tensor<2x3x32xf32>
+  %6 = tcp.matmul %x, %w : tensor<6x16xf32>, tensor<16x32xf32> -> tensor<6x32xf32>
+  %7 = tcp.reshape %6 : tensor<6x32xf32> -> tensor<6x4x8xf32>
+  %8 = tcp.add %7, %e : tensor<6x4x8xf32>, tensor<1x1x8xf32> -> tensor<6x4x8xf32>
+  %9 = tcp.matmul %x, %w : tensor<6x16xf32>, tensor<16x32xf32> -> tensor<6x32xf32>
+  %10 = tcp.reshape %9 : tensor<6x32xf32> -> tensor<1x6x32xf32>
+  %11 = tcp.add %10, %l : tensor<1x6x32xf32>, tensor<5x6x32xf32> -> tensor<5x6x32xf32>
+  %12 = tcp.matmul %x, %w : tensor<6x16xf32>, tensor<16x32xf32> -> tensor<6x32xf32>
+  %13 = tcp.reshape %12 : tensor<6x32xf32> -> tensor<3x2x32xf32>
+  %14 = tcp.matmul %a, %b : tensor<3x2x16xf32>, tensor<3x16x32xf32> -> tensor<3x2x32xf32>
+  %15 = tcp.add %13, %14 : tensor<3x2x32xf32>, tensor<3x2x32xf32> -> tensor<3x2x32xf32>
+  %16 = tcp.reshape %x : tensor<6x16xf32> -> tensor<2x3x16xf32>
+  %17 = tcp.neg %16 : tensor<2x3x16xf32> -> tensor<2x3x16xf32>
+  %18 = tcp.matmul %x, %w : tensor<6x16xf32>, tensor<16x32xf32> -> tensor<6x32xf32>
+  %19 = tcp.reshape %18 : tensor<6x32xf32> -> tensor<4x48xf32>
+  %20 = tcp.reshape %18 : tensor<6x32xf32> -> tensor<2x96xf32>
+  %21 = tcp.neg %19 : tensor<4x48xf32> -> tensor<4x48xf32>
+  %22 = tcp.exp %20 : tensor<2x96xf32> -> tensor<2x96xf32>
+  return %2, %5, %8, %11, %15, %17, %21, %22, %20 : tensor<2x3x32xf32>, tensor<2x3x32xf32>, tensor<6x4x8xf32>, tensor<5x6x32xf32>, tensor<3x2x32xf32>, tensor<2x3x16xf32>, tensor<4x48xf32>, tensor<2x96xf32>, tensor<2x96xf32>
+}
