@@ -215,6 +215,14 @@ def test_what_is_multiplied_in_float32() -> None:
         assert options.refuses(mixed, 7, *notes) == reason
 
 
+@pytest.mark.parametrize(("ops", "reason"), [(("add", "relu"), None), (("add", "mul"), "uses TF32, which allow_tf32=False forbids")])
+def test_sums_and_relu_alone_round_nothing(ops: tuple[str, ...], reason: str | None) -> None:
+    graph = replace(conv_graph("float32"), ops=ops, products=None)
+    notes = {_enums.NumericalNote.TENSOR_CORE}, set[_enums.BehaviorNote]()
+    assert PlanOptions(allow_tf32=False).refuses(graph, 7, *notes) == reason
+    assert PlanOptions(allow_tensor_cores=False).refuses(graph, 7, *notes) == "uses tensor cores, which allow_tensor_cores=False forbids"
+
+
 def test_a_graph_that_cudnn_refuses_is_located(plan: Callable[..., Any]) -> None:
     with pytest.raises(CudnnError) as caught:
         plan("-DSTRIDE=0")

@@ -16,6 +16,8 @@ __all__ = ["PlanOptions", "restrictions"]
 _TF32 = "uses TF32, which allow_tf32=False forbids"
 _TENSOR_CORES = "uses tensor cores, which allow_tensor_cores=False forbids"
 _FLOAT32 = {"float32", "float64"}
+#: Of float32, cuDNN marks also engines for these as using tensor cores, and they round nothing (test/gpu/test_alternatives.py).
+_EXACT_OPS = {"add", "relu"}
 #: An engine may name the size of the tiles that it transforms in place of the transform.
 _WINOGRAD = {note for note in NumericalNote if note.name.startswith("WINOGRAD")}
 
@@ -92,7 +94,7 @@ class PlanOptions:
             (True, bool(behavior & reordered), "needs reordered int8 weights"),
             # float32 stored, but float16 multiplied: never what a float32 model means, and PyTorch never does it.
             (float32, NumericalNote.DOWN_CONVERT_INPUTS in numerical, "rounds inputs to a narrower type"),
-            (float32 and not self.allow_tf32, NumericalNote.TENSOR_CORE in numerical, _TF32),
+            (float32 and not self.allow_tf32 and not set(graph.ops) <= _EXACT_OPS, NumericalNote.TENSOR_CORE in numerical, _TF32),
             (not self.allow_tensor_cores, NumericalNote.TENSOR_CORE in numerical, _TENSOR_CORES),
             (self.deterministic, NumericalNote.NONDETERMINISTIC in numerical, "is not deterministic"),
             (not self.allow_winograd, bool(numerical & _WINOGRAD), "uses Winograd's transform"),
