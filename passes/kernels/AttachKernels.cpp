@@ -3,6 +3,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "passes/Passes.h"
+#include "passes/kernels/Conv1x1WgmmaKernels.h"
 #include "passes/kernels/ConvKernels.h"
 #include "passes/kernels/ConvWgmmaKernels.h"
 #include "passes/kernels/MatmulKernels.h"
@@ -40,12 +41,17 @@ static Offer offerConv(cudnn::GraphOp graph, bool allowTf32, std::string &reason
   std::optional<ConvGraph> form = matchConvGraph(graph, allowTf32, reason);
   if (!form)
     return {};
-  bool isPreferred = isSmall(*form);
-  SmallVector<Variant, 0> variants = convVariants(*form);
-  if (!isPreferred)
-    llvm::append_range(variants, convWgmmaVariants(*form, reason));
+  Offer offer = {convVariants(*form), isSmall(*form)};
+  if (offer.isPreferred)
+    return offer;
+  SmallVector<Variant, 0> large = conv1x1WgmmaVariants(*form, reason);
+  if (large.empty())
+    large = convWgmmaVariants(*form, reason);
   reason = "the convolution is large enough for cuDNN's kernels, and none for sm_90a's tensor cores: " + reason;
-  return {std::move(variants), isPreferred};
+  // Of those for any GPU, none is better than cuDNN's plans here.
+  offer.isPreferred = offer.variants.empty();
+  llvm::append_range(offer.variants, large);
+  return offer;
 }
 
 static Offer offerMatmul(cudnn::GraphOp graph, bool, std::string &reason) {

@@ -17,14 +17,6 @@ struct Conv {
   float lower, upper;
 };
 
-/// `value`, of which the compiler does not know that it is the same in each turn: what is made of it is made in each turn, and takes no
-/// registers in between. Of a factor it has to know that all lanes have the same, as a shuffle's are.
-DEVICE u32 again(u32 value) {
-  asm volatile("" : "+r"(value));
-  return value;
-}
-DEVICE u64 again(u64 value) { return (u64)(u32)(value >> 32) << 32 | shuffle(again((u32)value), 0); }
-
 /// The 16 bytes that `from` points to; zeros where not `inside`, and then nothing is read. A branch would let one load at a time be under
 /// way.
 DEVICE u32x4 loadInside(const void *from, bool inside) {

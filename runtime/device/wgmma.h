@@ -13,6 +13,14 @@ DEVICE u64 factorAt(u32 address, int next, int below) {
 /// The factor `bytes`, a multiple of 16, further on.
 DEVICE u64 further(u64 factor, int bytes) { return (factor & ~0xffffffffull) | ((u32)factor + (bytes >> 4)); }
 
+/// `value`, of which the compiler does not know that it is the same in each turn: what is made of it is made in each turn, and takes no
+/// registers in between. Of a factor it has to know that all lanes have the same, as a shuffle's are.
+DEVICE u32 again(u32 value) {
+  asm volatile("" : "+r"(value));
+  return value;
+}
+DEVICE u64 again(u64 value) { return (u64)(u32)(value >> 32) << 32 | shuffle(again((u32)value), 0); }
+
 DEVICE void fenceProducts() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 DEVICE void commitProducts() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
 /// Waits until at most `pending` of the groups that were committed last are under way.
@@ -37,9 +45,8 @@ DEVICE void prefetch(const void *from, int bytes) {
 /// `first`, to zeros. They are spread over four warps: warp i has rows 16 * i and on, as mma.m16n8k16 and mma.m16n8k8 spread them.
 template <typename T, int columns> struct Products;
 
-#define CONVOY_PLACES_64                                                                                                                   \
-  "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"                                                                   \
-  ", %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+#define CONVOY_PLACES_32 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"
+#define CONVOY_PLACES_64 CONVOY_PLACES_32 ", %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
 #define CONVOY_PLACES_72 CONVOY_PLACES_64 ", %32, %33, %34, %35"
 #define CONVOY_PLACES_80 CONVOY_PLACES_72 ", %36, %37, %38, %39"
 #define CONVOY_PLACES_88 CONVOY_PLACES_80 ", %40, %41, %42, %43"
@@ -63,7 +70,8 @@ template <typename T, int columns> struct Products;
 #define CONVOY_PLACES_232 CONVOY_PLACES_224 ", %112, %113, %114, %115"
 #define CONVOY_SUMS_8(i) "+f"(sums[i][0]), "+f"(sums[i][1]), "+f"(sums[i][2]), "+f"(sums[i][3])
 #define CONVOY_SUMS_16(i) CONVOY_SUMS_8(i), CONVOY_SUMS_8(i + 1)
-#define CONVOY_SUMS_64 CONVOY_SUMS_16(0), CONVOY_SUMS_16(2), CONVOY_SUMS_16(4), CONVOY_SUMS_16(6)
+#define CONVOY_SUMS_32 CONVOY_SUMS_16(0), CONVOY_SUMS_16(2)
+#define CONVOY_SUMS_64 CONVOY_SUMS_32, CONVOY_SUMS_16(4), CONVOY_SUMS_16(6)
 #define CONVOY_SUMS_72 CONVOY_SUMS_64, CONVOY_SUMS_8(8)
 #define CONVOY_SUMS_80 CONVOY_SUMS_72, CONVOY_SUMS_8(9)
 #define CONVOY_SUMS_88 CONVOY_SUMS_80, CONVOY_SUMS_8(10)
@@ -96,6 +104,7 @@ template <typename T, int columns> struct Products;
     }                                                                                                                                      \
   }
 #define CONVOY_PRODUCTS(T, shape, types, order)                                                                                            \
+  CONVOY_PRODUCTS_OF(T, 32, shape, types, order);                                                                                          \
   CONVOY_PRODUCTS_OF(T, 64, shape, types, order);                                                                                          \
   CONVOY_PRODUCTS_OF(T, 80, shape, types, order);                                                                                          \
   CONVOY_PRODUCTS_OF(T, 88, shape, types, order);                                                                                          \

@@ -37,7 +37,7 @@
 // CHECK: llvm.call @convoy_conv_wgmma_f16_88_16(
 // CHECK: cudnn.graph @batch256(
 // CHECK-SAME: cudnn.kernels = [{block = 256 : i64, chip = "sm_90a", grid = 132 : i64, name = "batch256_wgmma_4x56x2", shared_bytes = 165248 : i64, tf32 = false, variant = "wgmma_4x56x2"}, {block = 384 : i64, chip = "sm_90a", grid = 132 : i64, name = "batch256_wgmma_3x28x3", shared_bytes = 133632 : i64, tf32 = false, variant = "wgmma_3x28x3"}]
-// CHECK-SAME: cudnn.preference = "plan"
+// CHECK-SAME: cudnn.preference = "kernel"
 // A program that begins with a newer architecture has no use for them.
 // NEWER-NOT: wgmma
 // OLD: remark: no kernel of our own: its kernels are for sm_90a alone, and the program for sm_100 and newer

@@ -1,0 +1,158 @@
+// Convolution of one tap for the tensor cores of sm_90a, with bias, residual and clipping, where reading the residual and writing the
+// result is most of the work: the last convolution of a bottleneck. Every thread reads and writes 16 bytes of a pixel at a time.
+
+#include "wgmma.h"
+
+namespace {
+
+/// y[m, n] = clamp(sum over k of x[m, k] * w[n, k] + bias[n] + residual[m, n]), everything row-major: m counts pixels, k and n channels.
+/// The depth is a multiple of what 32 bytes hold, and of 16 bytes a power of two.
+struct Conv {
+  int pixels, depth, filters;
+  int groups, blocksAFilter; ///< groups of a block, and blocks that have the same filters
+  float lower, upper;
+};
+
+/// The filters are the left factor, in an order that gives a thread 16 bytes of neighbouring ones of a pixel. Each group of four warps has
+/// tiles of `kPixels` of its own. The pixels of its next tile, and the residual of it, are read while this one's products are under way and
+/// while it is stored.
+template <typename T, int kPixels> DEVICE void convolve(const T *x, const T *w, const T *bias, const T *residual, T *y, const Conv conv) {
+  using Pair = typename Element<T>::Pair;
+  constexpr int kGroup = 128, kChunk = 16 / sizeof(T), kProducts = kChunk / 2, kFilters = 64 * kProducts, kMatrices = kPixels / 8;
+  constexpr int kMatrixBytes = 128, kFetched = 16, kStored = kPixels / 4;
+  // Sixteen bytes more, so that neighbouring chunks are in different banks.
+  constexpr int kFilterPitch = kFilters * 16 + 16, kPlane = kPixels * 16 + 16;
+  const u32 thread = threadId() % kGroup, group = threadId() / kGroup, warp = thread / 32, lane = thread % 32;
+  const int chunks = conv.depth / kChunk, fetches = kPixels * chunks / kGroup;
+  const u32 together = kGroup / chunks;
+  const int tiles = (conv.pixels + kPixels - 1) / kPixels, stride = conv.blocksAFilter * conv.groups;
+  const int firstFilter = blockId() / conv.blocksAFilter * kFilters;
+  char *const filters = shared, *const image = shared + chunks * kFilterPitch + group * chunks * kPlane;
+  auto rounded = [](u32x4 four) -> u32x4 {
+    return {Element<T>::round(four.x), Element<T>::round(four.y), Element<T>::round(four.z), Element<T>::round(four.w)};
+  };
+
+  int tile = blockId() % conv.blocksAFilter + group * conv.blocksAFilter;
+  u32x4 fetched[kFetched];
+  auto fetch = [&]() __attribute__((always_inline)) {
+#pragma unroll
+    for (int i = 0; i < kFetched; ++i)
+      if (i < fetches) {
+        const int pixel = min(tile * kPixels + (int)(thread / chunks + i * together), conv.pixels - 1);
+        fetched[i] = *(const u32x4 *)(x + (long)pixel * conv.depth + thread % chunks * kChunk);
+      }
+  };
+  auto store = [&]() __attribute__((always_inline)) {
+#pragma unroll
+    for (int i = 0; i < kFetched; ++i)
+      if (i < fetches)
+        *(u32x4 *)(image + thread % chunks * kPlane + (thread / chunks + i * together) * 16) = rounded(fetched[i]);
+  };
+  // Filter `first` and on are the thread's, and of each eight pixels two.
+  const int first = firstFilter + (warp * 8 + lane / 4) * kChunk;
+  auto pixelOf = [&](int j, int i) { return tile * kPixels + j * 8 + (int)(lane % 4) * 2 + i; };
+  u32x4 residuals[kStored];
+  auto fetchResidual = [&]() __attribute__((always_inline)) {
+#pragma unroll
+    for (int j = 0; j < kMatrices; ++j)
+#pragma unroll
+      for (int i = 0; i < 2; ++i)
+        residuals[j * 2 + i] = *(const u32x4 *)(residual + (long)min(pixelOf(j, i), conv.pixels - 1) * conv.filters + first);
+  };
+
+  const bool works = tile < tiles;
+  if (works) {
+    fetch();
+    if (residual)
+      fetchResidual();
+  }
+  // A chunk is 16 bytes of every filter.
+#pragma unroll 8
+  for (int i = threadId(); i < kFilters * chunks; i += kGroup * conv.groups) {
+    const int filter = i / chunks, chunk = i % chunks, pair = filter % kChunk;
+    const int row = pair / 2 * 64 + filter / (8 * kChunk) * 16 + pair % 2 * 8 + filter / kChunk % 8;
+    *(u32x4 *)(filters + chunk * kFilterPitch + row * 16) =
+        rounded(*(const u32x4 *)(w + (long)(firstFilter + filter) * conv.depth + chunk * kChunk));
+  }
+  float biases[kChunk] = {};
+  if (bias)
+#pragma unroll
+    for (int i = 0; i < kProducts; ++i)
+      Element<T>::unpack(((const Pair *)(bias + first))[i], biases[2 * i], biases[2 * i + 1]);
+  if (works)
+    store();
+  fenceFactors();
+  sync();
+
+  const u64 filterFactor = factorAt(sharedAddress(filters), kFilterPitch, kMatrixBytes);
+  const u64 imageFactor = factorAt(sharedAddress(image), kPlane, kMatrixBytes);
+  float sums[kProducts][kMatrices][4];
+  while (tile < tiles) {
+    const u64 left = again(filterFactor), right = again(imageFactor);
+    fenceProducts();
+#pragma unroll
+    for (int step = 0; step < chunks / 2; ++step)
+#pragma unroll
+      for (int product = 0; product < kProducts; ++product)
+        Products<T, kPixels>::start(sums[product], further(left, 2 * step * kFilterPitch + product * 64 * 16),
+                                    further(right, 2 * step * kPlane), step == 0);
+    commitProducts();
+    const int now = tile;
+    tile += stride;
+    const bool goesOn = tile < tiles;
+    if (goesOn)
+      fetch();
+    waitProducts<0>();
+#pragma unroll
+    for (auto &each : sums)
+      take(each);
+    syncGroup(group);
+    if (goesOn) {
+      store();
+      fenceFactors();
+    }
+#pragma unroll
+    for (int j = 0; j < kMatrices; ++j)
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        union {
+          u32x4 four;
+          Pair pairs[kProducts];
+        } from, to;
+        if (residual)
+          from.four = residuals[j * 2 + i];
+#pragma unroll
+        for (int product = 0; product < kProducts; ++product) {
+          float one = sums[product][j][i], other = sums[product][j][i + 2];
+          if (residual) {
+            float residualOne, residualOther;
+            Element<T>::unpack(from.pairs[product], residualOne, residualOther);
+            one += residualOne;
+            other += residualOther;
+          }
+          to.pairs[product] = Element<T>::pack(clamp(one + biases[2 * product], conv.lower, conv.upper),
+                                               clamp(other + biases[2 * product + 1], conv.lower, conv.upper));
+        }
+        const int pixel = now * kPixels + j * 8 + (int)(lane % 4) * 2 + i;
+        if (conv.pixels % kPixels == 0 || pixel < conv.pixels)
+          *(u32x4 *)(y + (long)pixel * conv.filters + first) = to.four;
+      }
+    if (residual && goesOn)
+      fetchResidual();
+    syncGroup(group);
+  }
+}
+
+} // namespace
+
+#define CONVOY_CONV(T, name, pixels)                                                                                                       \
+  LIBRARY void convoy_conv1x1_wgmma_##name##_##pixels(const T *x, const T *w, const T *bias, const T *residual, T *y, int allPixels,       \
+                                                      int depth, int filters, int groups, int blocksAFilter, float lower, float upper) {   \
+    convolve<T, pixels>(x, w, bias, residual, y, {allPixels, depth, filters, groups, blocksAFilter, lower, upper});                        \
+  }
+CONVOY_CONV(f16, f16, 32)
+CONVOY_CONV(bf16, bf16, 32)
+CONVOY_CONV(float, f32, 32)
+CONVOY_CONV(f16, f16, 64)
+CONVOY_CONV(bf16, bf16, 64)
+CONVOY_CONV(float, f32, 64)
