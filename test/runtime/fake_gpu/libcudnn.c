@@ -32,7 +32,7 @@ int cuMemsetD8Async(uintptr_t to, unsigned char value, size_t size, void *stream
 static _Atomic int alive, created, handles, executed;
 static int failing, offered = 2;
 static int64_t large = 512;
-static int exact = -1, knobs, whole, refused, counting;
+static int noted = -1, note, exact = -1, knobs, whole, refused, counting;
 
 /// What tests ask and set.
 int fake_alive(void) { return alive; }
@@ -43,6 +43,8 @@ void fake_fail(int status) { failing = status; }
 void fake_offer(int engines) { offered = engines; }
 /// The engine that adds up in float32; all others have tensor cores.
 void fake_exact(int engine) { exact = engine - 40; }
+/// Gives an engine one numerical note more.
+void fake_note(int engine, int which) { noted = engine - 40, note = which; }
 /// Gives engine 42 a knob (TILE_SIZE) from 0 to 3: with 0 it copies six times, with 1 once, with 2 it cannot be built, with 3 it copies the
 /// wrong bytes. With 2 engine 47 has it, which copies four times with 0.
 void fake_knobs(int there) { knobs = there; }
@@ -140,6 +142,18 @@ static int give(int64_t *count, void *out, int64_t limit, int64_t value, size_t 
   return OK;
 }
 
+/// The numbers of the bits that are set.
+static int give_bits(int64_t *count, int *out, int64_t limit, unsigned bits) {
+  *count = 0;
+  for (int bit = 0; bit < 32; ++bit)
+    if (bits >> bit & 1) {
+      if (*count < limit)
+        out[*count] = bit;
+      ++*count;
+    }
+  return OK;
+}
+
 int cudnnBackendGetAttribute(Descriptor *descriptor, int name, int type, int64_t limit, int64_t *count, void *out) {
   static const char properties[] = "{\"deviceName\": \"Fake GPU 0\", \"driverVer\": 13000}";
   char plan[64];
@@ -159,13 +173,9 @@ int cudnnBackendGetAttribute(Descriptor *descriptor, int name, int type, int64_t
     (*(Descriptor **)out)->index = descriptor->index;
     return *count = 1, OK;
   case 1305: // ENGINE_BEHAVIOR_NOTE: RUNTIME_COMPILATION
-    if (descriptor->index >= 6)
-      return give(count, out, limit, 0, 4);
-    return *count = 0, OK;
+    return give_bits(count, out, limit, descriptor->index >= 6);
   case 1303: // ENGINE_NUMERICAL_NOTE: TENSOR_CORE
-    if (descriptor->index != exact)
-      return give(count, out, limit, 0, 4);
-    return *count = 0, OK;
+    return give_bits(count, out, limit, (descriptor->index != exact) | (descriptor->index == noted ? 1 << note : 0));
   case 302:  // ENGINECFG_KNOB_CHOICES
   case 1302: // ENGINE_KNOB_INFO
     *count = (knobs == 1 && descriptor->index == 2) || (knobs == 2 && descriptor->index == 7);

@@ -1,0 +1,127 @@
+"""Options are guarantees: on every way by which a plan gets into a program, none that breaks one is chosen, nor measured."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fake_gpu.cases_alternatives import SPLIT, contents
+from fake_gpu.fixtures import zeros
+
+import convoy_runtime
+from convoy.artifact import write_artifact
+from convoy_runtime._native import load_native
+from convoy_runtime.artifact import WEIGHTS, open_artifact
+from convoy_runtime.cuda._enums import NumericalNote
+from convoy_runtime.cuda.device_properties import main as describe
+from convoy_runtime.cuda.options import PlanOptions
+from convoy_runtime.cuda.plan import PlanReport
+from convoy_runtime.inspection import offline_planner
+
+#: What is restricted; the note that engine 41, the fastest precompiled one, is given; the engines that may not run then, and why.
+FILTERS: tuple[tuple[dict[str, Any], str, set[int], str], ...] = (
+    ({"deterministic": True}, "NONDETERMINISTIC", {41}, "is not deterministic"),
+    ({"allow_winograd": False}, "WINOGRAD", {41}, "uses Winograd's transform"),
+    ({"allow_winograd": False}, "WINOGRAD_TILE_6x6", {41}, "uses Winograd's transform"),
+    ({"allow_fft": False}, "FFT", {41}, "uses Fourier transforms"),
+    ({"allow_reduced_precision_reduction": False}, "REDUCED_PRECISION_REDUCTION", {41}, "accumulates in less than the compute type"),
+    ({"allow_tensor_cores": False}, "", {41, 46, 47}, "uses tensor cores, which allow_tensor_cores=False forbids"),
+    ({"allow_tf32": False}, "", {41, 46, 47}, "uses TF32, which allow_tf32=False forbids"),
+    ({"exclude_engines": (41,)}, "", {41}, "is an engine that was excluded"),
+    ({"engines": (42,)}, "", {41, 46, 47}, "is not one of the engines asked for"),
+    ({"max_workspace_bytes": 64 << 10}, "", {41}, "workspace of 1048576 bytes is over the limit of 65536"),
+    ({"allow_runtime_compilation": False}, "", {46, 47}, "compiles at run time"),
+)
+
+
+@pytest.fixture
+def cudnn(fake_cudnn: ctypes.CDLL) -> Iterator[ctypes.CDLL]:
+    fake_cudnn.fake_offer(3)
+    # All others have tensor cores.
+    fake_cudnn.fake_exact(42)
+    yield fake_cudnn
+    fake_cudnn.fake_offer(2)
+    fake_cudnn.fake_note(0, 0)
+    fake_cudnn.fake_exact(0)
+    fake_cudnn.fake_knobs(0)
+    fake_cudnn.fake_whole(0)
+    fake_cudnn.fake_workspace(ctypes.c_int64(512))
+
+
+@pytest.fixture
+def write(tmp_path: Path, compile_c: Callable[..., bytes]) -> Callable[..., Path]:
+    """Writes the artifact of alternatives.c, in a dtype, with or without an alternative."""
+
+    def one(dtype: str, *, split: bool) -> Path:
+        manifest, offered = contents(*([SPLIT] if split else []))
+        graphs = tuple(replace(each, products=None, tensors=_in(dtype, each.tensors)) for each in manifest.graphs)
+        steps = tuple(replace(each, tensors=_in(dtype, each.tensors)) for each in offered.graphs)
+        manifest, offered = replace(manifest, graphs=graphs), replace(offered, graphs=steps)
+        members = {"native.so": compile_c("fake_gpu/alternatives.c"), "alternatives.json": offered.to_json().encode()}
+        write_artifact(tmp_path / "model", manifest, members, zeros(manifest))
+        return tmp_path / "model"
+
+    return one
+
+
+def _in(dtype: str, tensors: Any) -> Any:
+    # As many bytes, because that is the size of a step's temporary.
+    count = 4 if dtype == "float32" else 8
+    return tuple(replace(each, dtype=dtype, shape=(1, count), strides=(count, 1)) for each in tensors)
+
+
+def engines(report: PlanReport) -> set[int]:
+    """Those that run a graph, or its steps, and those that were timed beside them."""
+    names = [report.name, *(trial.name for trial in report.trials if trial.microseconds is not None)]
+    return {int(number) for name in names for number in re.findall(r"engine (\d+)", name)}
+
+
+@pytest.mark.parametrize("split", [False, True])
+@pytest.mark.parametrize(("restricted", "note", "forbidden", "reason"), FILTERS)
+def test_on_every_way(
+    write: Callable[..., Path], cudnn: ctypes.CDLL, tmp_path: Path, capsys: pytest.CaptureFixture[str],
+    restricted: dict[str, Any], note: str, forbidden: set[int], reason: str, *, split: bool,
+) -> None:  # fmt: skip
+    path = write("float32" if "allow_tf32" in restricted else "float16", split=split)
+    options, cache = PlanOptions(**restricted), tmp_path / "cache"
+    if note:
+        cudnn.fake_note(41, NumericalNote[note])
+    if "max_workspace_bytes" in restricted:
+        cudnn.fake_workspace(ctypes.c_int64(1 << 20))
+    # The whole graph takes longer than its steps, where there are any, and knobs would make engine 47 the fastest.
+    cudnn.fake_whole(8 if split else 0)
+    cudnn.fake_knobs(2)
+
+    def check(path: Path, **others: Any) -> PlanReport:
+        with convoy_runtime.load(path, options=options, **others) as program:
+            (report,) = program.plans  # type: ignore[attr-defined]
+        assert engines(report)
+        assert not engines(report) & forbidden
+        return report  # type: ignore[no-any-return]
+
+    untuned = check(path, plan_cache=cache)
+    assert untuned.origin == "heuristics"
+    # Heuristics propose nothing that compiles.
+    assert any(line.endswith(reason) for line in untuned.rejected) == (41 in forbidden)
+    assert check(path, plan_cache=cache) == replace(untuned, origin="stored plan")
+    levels: tuple[Any, ...] = ("quick", "exhaustive")
+    for level in levels:
+        tuned = check(path, plan_cache=cache, tune=level)
+        assert tuned.tuned == level
+        assert (tuned.alternative is not None) == split
+        assert any(line.endswith(reason) for line in tuned.rejected) == (level != "quick" or 41 in forbidden)
+        assert check(path, plan_cache=cache, strict=True).choice == tuned.choice
+    # Planned where the GPU is not.
+    describe()
+    described = tmp_path / "fake-cudnn9.19.json"
+    described.write_text(capsys.readouterr().out)
+    opened = open_artifact(path)
+    members = {name: bytes(content) for name, content in opened.members.items() if name != WEIGHTS}
+    plans = offline_planner(str(described)).plan(opened.manifest, load_native(members["native.so"]), options=options)
+    write_artifact(path, opened.manifest, {**members, **plans.members}, opened.weights())
+    assert check(path, plan_cache=False, strict=True).origin == "offline plan in the artifact"
