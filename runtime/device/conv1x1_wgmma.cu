@@ -19,7 +19,7 @@ struct Conv {
 template <typename T, int kPixels> DEVICE void convolve(const T *x, const T *w, const T *bias, const T *residual, T *y, const Conv conv) {
   using Pair = typename Element<T>::Pair;
   constexpr int kGroup = 128, kChunk = 16 / sizeof(T), kProducts = kChunk / 2, kFilters = 64 * kProducts, kMatrices = kPixels / 8;
-  constexpr int kMatrixBytes = 128, kFetched = 16, kStored = kPixels / 4;
+  constexpr int kMatrixBytes = 128, kFetched = 8, kStored = kPixels / 4;
   // Sixteen bytes more, so that neighbouring chunks are in different banks.
   constexpr int kFilterPitch = kFilters * 16 + 16, kPlane = kPixels * 16 + 16;
   const u32 thread = threadId() % kGroup, group = threadId() / kGroup, warp = thread / 32, lane = thread % 32;
@@ -28,9 +28,6 @@ template <typename T, int kPixels> DEVICE void convolve(const T *x, const T *w, 
   const int tiles = (conv.pixels + kPixels - 1) / kPixels, stride = conv.blocksAFilter * conv.groups;
   const int firstFilter = blockId() / conv.blocksAFilter * kFilters;
   char *const filters = shared, *const image = shared + chunks * kFilterPitch + group * chunks * kPlane;
-  auto rounded = [](u32x4 four) -> u32x4 {
-    return {Element<T>::round(four.x), Element<T>::round(four.y), Element<T>::round(four.z), Element<T>::round(four.w)};
-  };
 
   int tile = blockId() % conv.blocksAFilter + group * conv.blocksAFilter;
   u32x4 fetched[kFetched];
@@ -46,7 +43,7 @@ template <typename T, int kPixels> DEVICE void convolve(const T *x, const T *w, 
 #pragma unroll
     for (int i = 0; i < kFetched; ++i)
       if (i < fetches)
-        *(u32x4 *)(image + thread % chunks * kPlane + (thread / chunks + i * together) * 16) = rounded(fetched[i]);
+        *(u32x4 *)(image + thread % chunks * kPlane + (thread / chunks + i * together) * 16) = round<T>(fetched[i]);
   };
   // Filter `first` and on are the thread's, and of each eight pixels two.
   const int first = firstFilter + (warp * 8 + lane / 4) * kChunk;
@@ -72,7 +69,7 @@ template <typename T, int kPixels> DEVICE void convolve(const T *x, const T *w, 
     const int filter = i / chunks, chunk = i % chunks, pair = filter % kChunk;
     const int row = pair / 2 * 64 + filter / (8 * kChunk) * 16 + pair % 2 * 8 + filter / kChunk % 8;
     *(u32x4 *)(filters + chunk * kFilterPitch + row * 16) =
-        rounded(*(const u32x4 *)(w + (long)(firstFilter + filter) * conv.depth + chunk * kChunk));
+        round<T>(*(const u32x4 *)(w + (long)(firstFilter + filter) * conv.depth + chunk * kChunk));
   }
   float biases[kChunk] = {};
   if (bias)

@@ -87,16 +87,13 @@ DEVICE void convolve(const T *x, const T *w, const T *bias, const T *residual, T
       prefetch(x + (((long)tile.image * conv.height + row) * conv.width + left) * conv.channels,
                (right - left) * conv.channels * (int)sizeof(T));
   };
-  auto round = [](u32x4 four) -> u32x4 {
-    return {Element<T>::round(four.x), Element<T>::round(four.y), Element<T>::round(four.z), Element<T>::round(four.w)};
-  };
   auto store = [&]() __attribute__((always_inline)) {
     const u32 thread = again(threadId()) % kGroup;
     char *const to = image + thread % chunks * conv.plane + thread / chunks * 16;
 #pragma unroll
     for (int i = 0; i < kFetched; ++i)
       if (pieceOf(thread, i).pixel < pixels)
-        *(u32x4 *)(to + i * together * 16) = round(fetched[i]);
+        *(u32x4 *)(to + i * together * 16) = round<T>(fetched[i]);
   };
 
   int number = blockId() % conv.blocksAFilter + group * conv.blocksAFilter;
@@ -109,7 +106,7 @@ DEVICE void convolve(const T *x, const T *w, const T *bias, const T *residual, T
   for (int i = threadId(); i < kFilters * taps * chunks; i += kGroup * conv.groups) {
     const int filter = i / (taps * chunks), chunk = i % (taps * chunks), row = filter / 16 * 16 + filter % 2 * 8 + filter % 16 / 2;
     *(u32x4 *)(filters + chunk * kFilterPitch + row * 16) =
-        round(*(const u32x4 *)(w + ((long)(firstFilter + filter) * taps * chunks + chunk) * kChunk));
+        round<T>(*(const u32x4 *)(w + ((long)(firstFilter + filter) * taps * chunks + chunk) * kChunk));
   }
   const int filter = firstFilter + warp * 16 + lane / 4 * 2;
   float low = 0, high = 0;

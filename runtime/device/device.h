@@ -143,6 +143,9 @@ template <typename T> DEVICE void round(u32 (&matrices)[4]) {
   for (u32 &each : matrices)
     each = Element<T>::round(each);
 }
+template <typename T> DEVICE u32x4 round(u32x4 four) {
+  return {Element<T>::round(four.x), Element<T>::round(four.y), Element<T>::round(four.z), Element<T>::round(four.w)};
+}
 template <typename T> DEVICE u32 max(u32 a, u32 b) { return Element<T>::max(a, b); }
 template <typename T> DEVICE u32x2 max(u32x2 a, u32x2 b) { return {Element<T>::max(a.x, b.x), Element<T>::max(a.y, b.y)}; }
 template <typename T> DEVICE u32x4 max(u32x4 a, u32x4 b) {
