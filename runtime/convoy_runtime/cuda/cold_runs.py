@@ -40,11 +40,12 @@ def capture_cold_runs(device: Device, queue: Queue, graph: Graph, plan: Plan, sc
 
         return enqueue
 
-    clearing = clearing_calls(queue.driver, queue.stream, shared, over(scratch.sets, shared)) if size else []
     sets = scratch.sets * -(-_CLEARED_RUNS // len(scratch.sets))
     order = serial_order(len(sets))
     layout = workspaces_of([size] * len(sets), order, range(len(sets)))
-    if len(clearing) < len(scratch.sets) or layout.size > CLEARED_BYTES:
+    fits = 0 < layout.size <= CLEARED_BYTES
+    # What one run begins with the others do.
+    if not fits or not clearing_calls(queue.driver, queue.stream, shared[:1], over(scratch.sets[:1], shared[:1])):
         return capture(queue.driver, queue.stream, lambda: over(scratch.sets, shared)(None)), len(scratch.sets)
     memory = Allocation(device, layout.size)
     spans, cleared = layout.at(memory.pointer), (memory.pointer, memory.pointer + layout.size)

@@ -54,8 +54,10 @@ class Scratch:
         self.workspace = pointers[-1]
         for position, tensor in enumerate(graph.tensors):
             if tensor.role == "input":
-                for pointers in self.sets:
-                    fill_random(self._driver, stream, pointers[position], self._sizes[position], tensor.dtype, seed=position)
+                first, size = self.sets[0][position], self._sizes[position]
+                fill_random(self._driver, stream, first, size, tensor.dtype, seed=position)
+                for pointers in self.sets[1:] if size else ():
+                    self._call("cuMemcpyDtoDAsync", pointers[position], first, size)
 
     def poison(self) -> None:
         """Makes the outputs of the first set NaN, so that what a run leaves unwritten shows."""

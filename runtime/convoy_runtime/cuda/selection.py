@@ -146,6 +146,7 @@ def decide(context: Context, program: ProgramForms, finalists: dict[int, list[Pl
     with ExitStack() as stack:
         watch = Stopwatch(context.queue.driver, context.queue.stream)
         stack.callback(watch.close)
+        took: float | None = None
         best = [program.capture(chosen, _IN_PLACE)]
         stack.callback(lambda: best[0].close())
         for done, index in enumerate(open_graphs):
@@ -153,7 +154,9 @@ def decide(context: Context, program: ProgramForms, finalists: dict[int, list[Pl
             for plan in finalists[index][1:]:
                 other = program.capture({**chosen, index: plan}, _IN_PLACE)
                 try:
-                    if _is_faster(watch, other, best[0]):
+                    faster, ours, theirs = _compared(watch, other, best[0], took)
+                    took = theirs if faster else ours
+                    if faster:
                         best[0], other = other, best[0]
                         chosen[index] = plan
                 finally:
@@ -161,15 +164,16 @@ def decide(context: Context, program: ProgramForms, finalists: dict[int, list[Pl
     return chosen
 
 
-def _is_faster(watch: Stopwatch, new: Captured, best: Captured) -> bool:
-    """Whether a program is faster than the best one before, and not by noise alone. What is slower in each of the first rounds is timed no
-    longer."""
+def _compared(watch: Stopwatch, new: Captured, best: Captured, took: float | None) -> tuple[bool, float, float]:
+    """Whether a program is faster than the best one before, not by noise alone; and microseconds of that one, which `took` so long where
+    it was timed already, and of the new one. What is slower in each of the first rounds is timed no longer."""
     from statistics import median  # only here: a load that measures nothing is to be short
 
     both = [best, new]
-    ours, theirs = watch.rounds(both, rounds=_FIRST_ROUNDS, microseconds=ROUND_MICROSECONDS)
+    ours, theirs = watch.rounds(both, rounds=_FIRST_ROUNDS, microseconds=ROUND_MICROSECONDS, known=[took, None])
     if all(their >= our for our, their in zip(ours, theirs, strict=True)):
-        return False
+        return False, median(ours), median(theirs)
     known = [median(ours), median(theirs)]
     more = watch.rounds(both, rounds=ROUNDS - _FIRST_ROUNDS, microseconds=ROUND_MICROSECONDS, known=known)
-    return median([*theirs, *more[1]]) < median([*ours, *more[0]]) * GAIN
+    our, their = median([*ours, *more[0]]), median([*theirs, *more[1]])
+    return their < our * GAIN, our, their
