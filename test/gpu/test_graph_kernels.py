@@ -27,8 +27,8 @@ def build(name: str):
     import torch
     from torch import nn
 
-    class Twice(nn.Module):
-        """Something after the convolution, so that its graph does not end with the cast to the model's own type."""
+    class More(nn.Module):
+        """Something after the module, so that its graph does not end with the cast to the model's own type: some channels once more."""
 
         def __init__(self, module: nn.Module) -> None:
             super().__init__()
@@ -36,7 +36,7 @@ def build(name: str):
 
         def forward(self, *inputs: torch.Tensor) -> torch.Tensor:
             y = self.module(*inputs)
-            return torch.cat([y, y], 1)
+            return torch.cat([y, y[:, :8]], 1)
 
     class Residual(nn.Module):
         def __init__(self, layer: nn.Module) -> None:
@@ -74,6 +74,21 @@ def build(name: str):
         "conv_long": (nn.Sequential(nn.Conv2d(512, 512, 3, padding=1), nn.ReLU()), [(1, 512, 7, 7)]),
         "conv_deep": (nn.Sequential(nn.Conv2d(2048, 512, 1), nn.ReLU()), [(1, 2048, 7, 7)]),
         "conv_deep_residual": (Residual(nn.Conv2d(1024, 256, 1)), [(1, 1024, 14, 14), (1, 256, 14, 14)]),
+        # For the tensor cores of sm_90a: more than 2^28 multiply-adds. The widest product, then several turns of it.
+        "wgmma_3x3": (nn.Sequential(nn.Conv2d(64, 64, 3, padding=1), nn.ReLU()), [(8, 64, 56, 56)]),
+        "wgmma_relu6": (nn.Sequential(nn.Conv2d(32, 64, 3, padding=1), nn.ReLU6()), [(36, 32, 56, 56)]),
+        "wgmma_residual": (Residual(nn.Conv2d(64, 64, 3, padding=1)), [(6, 64, 48, 48), (6, 64, 48, 48)]),
+        # Blocks for other filters.
+        "wgmma_filters": (nn.Sequential(nn.Conv2d(64, 128, 3, padding=1), nn.ReLU()), [(6, 64, 56, 56)]),
+        # Rows and columns that no tile divides, taps and padding that differ; then no padding.
+        "wgmma_odd": (nn.Sequential(nn.Conv2d(16, 64, (3, 5), padding=(2, 1), bias=False), nn.ReLU()), [(2, 16, 131, 141)]),
+        "wgmma_5x5": (nn.Conv2d(32, 64, 5), [(3, 32, 61, 53)]),
+        # One tap: filters that fill blocks have kernels of their own.
+        "wgmma_1x1": (nn.Sequential(nn.Conv2d(64, 256, 1), nn.ReLU()), [(8, 64, 47, 47)]),
+        "wgmma_1x1_residual": (Residual(nn.Conv2d(64, 256, 1)), [(8, 64, 47, 47), (8, 256, 47, 47)]),
+        "wgmma_1x1_filters": (nn.Conv2d(64, 192, 1), [(10, 64, 47, 47)]),
+        # Tiles that have no pixel of the image.
+        "wgmma_padding": (nn.Conv2d(64, 64, 3, padding=40), [(1, 64, 24, 24)]),
         "stem_resnet": (stem(3, 64, 7), [(1, 3, 224, 224)]),
         # Several strips a block, and a last one that is shorter.
         "stem_batch": (stem(3, 64, 7), [(53, 3, 80, 128)]),
@@ -99,12 +114,15 @@ def build(name: str):
     }
     torch.manual_seed(0)
     module, shapes = table[name]
-    return (module if isinstance(module, Last) else Twice(module)).eval(), tuple(torch.randn(shape) for shape in shapes)
+    return (module if isinstance(module, Last) else More(module)).eval(), tuple(torch.randn(shape) for shape in shapes)
 
 
 CASES = (
     "conv_3x3", "conv_bias", "conv_alone", "conv_relu6", "conv_residual", "conv_strided", "conv_dilated", "conv_odd", "conv_long",
-    "conv_deep", "conv_deep_residual", "stem_resnet", "stem_batch", "stem_narrow", "stem_relu6", "stem_wide", "stem_point",
+    "conv_deep", "conv_deep_residual",
+    "wgmma_3x3", "wgmma_residual", "wgmma_relu6", "wgmma_filters", "wgmma_odd", "wgmma_5x5", "wgmma_1x1", "wgmma_1x1_residual",
+    "wgmma_1x1_filters", "wgmma_padding",
+    "stem_resnet", "stem_batch", "stem_narrow", "stem_relu6", "stem_wide", "stem_point",
     "mean_resnet", "mean_odd", "mean_large", "mean_batch",
     "matmul_resnet", "matmul_rows", "matmul_residual", "matmul_relu6", "matmul_odd", "matmul_small", "matmul_long",
 )  # fmt: skip
@@ -134,8 +152,9 @@ def test_every_kernel_is_right(name: str, dtype: str, folder: Path) -> None:
         tried = {trial.kernel: trial.reason for trial in report.trials if trial.kernel is not None}
         assert tried == dict.fromkeys(kernel.variant for kernel in graph.kernels)
         assert tried, "the case is one for kernels"
+        assert any(variant.startswith("wgmma") for variant in tried) or not name.startswith("wgmma"), "it is one for sm_90a's tensor cores"
     # Untuned, a small convolution or product runs on its first kernel; in poisoned memory, beside PyTorch.
-    test_kernels.run(folder, name, dtype, TF32_TOLERANCE if name.startswith(("conv", "stem")) else TOLERANCE)
+    test_kernels.run(folder, name, dtype, TF32_TOLERANCE if name.startswith(("conv", "wgmma", "stem")) else TOLERANCE)
 
 
 if __name__ == "__main__":

@@ -28,7 +28,9 @@ def texts() -> list[str]:
 
 
 #: Graphs that kernels of our own compute, and what makes PTX of each.
-GRAPHS = ("conv-ptx.mlir", "conv-wgmma-ptx.mlir", "matmul-ptx.mlir", "mean-ptx.mlir", "stem.mlir", "stem-wgmma.mlir")
+GRAPHS = (
+    "conv-ptx.mlir", "conv-wgmma-ptx.mlir", "conv1x1-wgmma-ptx.mlir", "matmul-ptx.mlir", "mean-ptx.mlir", "stem.mlir", "stem-wgmma.mlir",
+)  # fmt: skip
 GRAPH_PIPELINE = "builtin.module(convert-tcp-to-cudnn,cudnn-attach-kernels,gpu.module(llvm-gpu-to-nvvm,llvm-verify-kernels),kernels-to-ptx)"
 
 
