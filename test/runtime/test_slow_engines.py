@@ -1,0 +1,79 @@
+"""Which engines are left out because they were slow for other graphs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from runtime_fixtures import conv_graph
+
+from convoy_runtime.cuda.candidates import Candidate
+from convoy_runtime.cuda.plan import Plan, PlanReport
+from convoy_runtime.cuda.slow_engines import SlowEngines
+from convoy_runtime.manifest import Graph
+
+GRAPH = conv_graph()
+
+
+class Told(Plan):
+    """A plan of which only its report is asked."""
+
+    def __init__(self, report: PlanReport) -> None:
+        object.__setattr__(self, "report", report)
+
+    def enqueue(self, *_: object, **__: object) -> None:
+        raise NotImplementedError
+
+    code = property(lambda self: self)
+
+    def text(self) -> str:
+        raise NotImplementedError
+
+    def close(self) -> None:
+        raise NotImplementedError
+
+
+def candidate(engine: int | None, microseconds: float | None, *notes: str) -> Candidate:
+    report = PlanReport("conv", "", engine, {}, notes, (), 0, "engines", 0, ())
+    return Candidate(Told(report), microseconds=microseconds)
+
+
+def left_out(engines: SlowEngines, graph: Graph = GRAPH) -> set[int]:
+    return {engine for engine in range(8) if engines.reason(graph, engine) is not None}
+
+
+def test_slow_in_two_graphs() -> None:
+    engines = SlowEngines()
+    # 1 and 2 may be compared with; 100 us of each may be the host's.
+    tried = [
+        candidate(0, 20.0, "TENSOR_CORE"), candidate(1, 310.0), candidate(2, 20000.0), candidate(3, 299.0, "TENSOR_CORE"),
+        candidate(4, 300.0, "TENSOR_CORE"), candidate(5, None, "TENSOR_CORE"), candidate(None, 500.0),
+    ]  # fmt: skip
+    engines.note(GRAPH, tried)
+    assert left_out(engines) == set()
+    engines.note(GRAPH, [*tried, candidate(6, 900.0, "TENSOR_CORE")])
+    assert left_out(engines) == {2, 4}
+    reason = "took 995 times as long as the best plan, or longer, in 2 graphs of these operations and types"
+    assert engines.reason(GRAPH, 2) == reason
+    # Not for other operations, or other types.
+    assert left_out(engines, replace(GRAPH, ops=("convolution",))) == set()
+    assert left_out(engines, conv_graph("float32")) == set()
+    # Of several plans the best one counts, and one graph for which an engine is not slow is enough.
+    engines.note(GRAPH, [candidate(0, 20.0, "TENSOR_CORE"), candidate(4, 900.0, "TENSOR_CORE"), candidate(4, 30.0, "TENSOR_CORE")])
+    assert left_out(engines) == {2}
+
+
+def test_the_one_to_compare_with_is_there_for_most_graphs() -> None:
+    engines = SlowEngines()
+    engines.note(GRAPH, [candidate(0, 20.0, "TENSOR_CORE"), candidate(1, 2100.0), candidate(2, 9100.0), candidate(3, 1100.0)])
+    for _ in range(2):
+        engines.note(GRAPH, [candidate(0, 20.0, "TENSOR_CORE"), candidate(1, 2100.0), candidate(2, 9100.0)])
+    engines.note(GRAPH, [candidate(0, 20.0, "TENSOR_CORE"), candidate(3, 1100.0)])
+    # 3 is faster, and there for two graphs of four; 1 for three.
+    assert left_out(engines) == {2, 3}
+
+
+def test_nothing_ran() -> None:
+    engines = SlowEngines()
+    for _ in range(2):
+        engines.note(GRAPH, [candidate(0, None), candidate(None, None)])
+    assert left_out(engines) == set()
