@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from runtime_fixtures import conv_graph
 
 from convoy_runtime.cuda.candidates import Candidate
@@ -41,25 +42,46 @@ def left_out(engines: SlowEngines, graph: Graph = GRAPH) -> set[int]:
     return {engine for engine in range(8) if engines.reason(graph, engine) is not None}
 
 
-def test_slow_in_two_graphs() -> None:
+def test_slow_for_other_graphs() -> None:
     engines = SlowEngines()
     # 1 and 2 may be compared with; 100 us of each may be the host's.
     tried = [
-        candidate(0, 20.0, "TENSOR_CORE"), candidate(1, 310.0), candidate(2, 20000.0), candidate(3, 299.0, "TENSOR_CORE"),
+        candidate(0, 20.0, "TENSOR_CORE"), candidate(1, 310.0), candidate(2, 2099.0), candidate(3, 299.0, "TENSOR_CORE"),
         candidate(4, 300.0, "TENSOR_CORE"), candidate(5, None, "TENSOR_CORE"), candidate(None, 500.0),
     ]  # fmt: skip
     engines.note(GRAPH, tried)
     assert left_out(engines) == set()
-    engines.note(GRAPH, [*tried, candidate(6, 900.0, "TENSOR_CORE")])
-    assert left_out(engines) == {2, 4}
-    reason = "took 995 times as long as the best plan, or longer, in 2 graphs of these operations and types"
-    assert engines.reason(GRAPH, 2) == reason
-    # Not for other operations, or other types.
-    assert left_out(engines, replace(GRAPH, ops=("convolution",))) == set()
-    assert left_out(engines, conv_graph("float32")) == set()
+    engines.note(GRAPH, [*tried, candidate(6, 2100.0, "TENSOR_CORE"), candidate(7, 2099.0, "TENSOR_CORE")])
+    assert left_out(engines) == {2, 4, 6}
+    told = "took {} times as long as the best plan, or longer, for {} of this kind"
+    assert engines.reason(GRAPH, 2) == told.format(100, "2 graphs")
+    assert engines.reason(GRAPH, 6) == told.format(100, "a graph")
     # Of several plans the best one counts, and one graph for which an engine is not slow is enough.
     engines.note(GRAPH, [candidate(0, 20.0, "TENSOR_CORE"), candidate(4, 900.0, "TENSOR_CORE"), candidate(4, 30.0, "TENSOR_CORE")])
-    assert left_out(engines) == {2}
+    assert left_out(engines) == {2, 6}
+
+
+def sized(x: tuple[int, ...], filters: tuple[int, ...], y: tuple[int, ...]) -> Graph:
+    parts = zip(GRAPH.tensors, ((1, 64, *x), (64, 64, *filters), (1, 64, 1, 1), (1, 64, *y)), strict=True)
+    return replace(GRAPH, tensors=tuple(replace(tensor, shape=shape) for tensor, shape in parts))
+
+
+@pytest.mark.parametrize(
+    ("other", "alike"),
+    [
+        (sized((14, 14), (3, 3), (14, 14)), True),
+        (sized((14, 14), (1, 1), (14, 14)), False),
+        (sized((14, 14), (3, 3), (7, 7)), False),
+        (replace(GRAPH, ops=("convolution",)), False),
+        (conv_graph("float32"), False),
+    ],
+    ids=["size", "filters", "strides", "operations", "types"],
+)
+def test_graphs_of_a_kind(other: Graph, alike: bool) -> None:
+    engines = SlowEngines()
+    engines.note(GRAPH, [candidate(0, 20.0, "TENSOR_CORE"), candidate(1, 9000.0, "TENSOR_CORE")])
+    assert left_out(engines) == {1}
+    assert left_out(engines, other) == ({1} if alike else set())
 
 
 def test_the_one_to_compare_with_is_there_for_most_graphs() -> None:

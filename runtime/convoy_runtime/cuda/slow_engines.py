@@ -1,4 +1,4 @@
-"""What tuning a program's graphs tells of cuDNN's engines, for its other graphs of the same operations and types."""
+"""What tuning a program's graphs tells of cuDNN's engines, for its other graphs of the same kind."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Final
 
-from convoy_runtime.manifest import Graph
+from convoy_runtime.manifest import Graph, GraphTensor
 
 from .accuracy import is_exact
 from .candidates import Candidate
@@ -15,9 +15,8 @@ from .race import HOST_MICROSECONDS
 __all__ = ["SlowEngines"]
 
 #: An engine that took this many times as long as the best plan, in each of so many graphs or more, is left out: of cuDNN 9.19's engines for
-#: convolutions those that some graph wants take 1 to 5 times as long for another one of ResNet-50, and those that none wants 5 to 1400.
-_TIMES: Final = 10.0
-_GRAPHS: Final = 2
+#: convolutions those that some graph of ResNet-50 wants take 1 to 5 times as long for another one, those that none wants 5 to 1400.
+_TIMES: Final = ((100.0, 1), (10.0, 2))
 
 
 class SlowEngines:
@@ -47,9 +46,11 @@ class SlowEngines:
         """Why `engine` is not to be tried for `graph`. The fastest of those that results can be compared with always is."""
         found = self._found[_kind(graph)]
         ratios = [times[engine] for times in found if engine in times]
-        if len(ratios) < _GRAPHS or min(ratios) < _TIMES or engine == self._reference(found):
+        slow = any(len(ratios) >= graphs and min(ratios) >= times for times, graphs in _TIMES)
+        if not slow or engine == self._reference(found):
             return None
-        return f"took {min(ratios):.0f} times as long as the best plan, or longer, in {len(ratios)} graphs of these operations and types"
+        graphs = "a graph" if len(ratios) == 1 else f"{len(ratios)} graphs"
+        return f"took {min(ratios):.0f} times as long as the best plan, or longer, for {graphs} of this kind"
 
     def _reference(self, found: Sequence[dict[int, float]]) -> int | None:
         """The exact engine that is there for most graphs, and of those the fastest."""
@@ -59,4 +60,12 @@ class SlowEngines:
 
 
 def _kind(graph: Graph) -> object:
-    return graph.ops, tuple(tensor.dtype for tensor in graph.tensors)
+    """What graphs have in common that engines treat alike: operations, types, filters, strides. Of each tensor the dims behind the first
+    two are told as they are where they are smaller than the result's, as those of filters, else by how many times as large they are."""
+    result = graph.tensors[-1].shape[2:]
+
+    def form(tensor: GraphTensor) -> object:
+        dims = zip(tensor.shape[2:], result, strict=False)
+        return tensor.dtype, len(tensor.shape), tuple((size, 0) if size < other else (0, -(-size // max(1, other))) for size, other in dims)
+
+    return graph.ops, tuple(map(form, graph.tensors))
