@@ -8,13 +8,13 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from math import prod
 
 import numpy as np
 
 from .dtypes import BY_SAFETENSORS, DTYPES
 from .errors import ArtifactError
+from .value_types import value_type
 
 __all__ = ["HostTensor", "read_safetensors", "write_safetensors"]
 
@@ -22,7 +22,7 @@ ALIGNMENT = 64
 _HEADER_LIMIT = 100_000_000
 
 
-@dataclass(frozen=True, slots=True)
+@value_type(frozen=True, slots=True)
 class HostTensor:
     """A packed tensor in host memory. `array` has the storage type of `dtype` (uint16 for bfloat16) and the tensor's shape."""
 

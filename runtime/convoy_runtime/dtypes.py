@@ -6,14 +6,14 @@ numpy caller gives and gets uint16 arrays for it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+
+from .value_types import value_type
 
 __all__ = ["BY_DLPACK", "BY_SAFETENSORS", "DTYPES", "DType", "name_of_numpy"]
 
 
-@dataclass(frozen=True, slots=True)
+@value_type(frozen=True, slots=True)
 class DType:
     """One element type. `storage` is the numpy type that holds its bits; `dlpack` is (DLDataTypeCode, bits)."""
 

@@ -5,12 +5,12 @@ Nothing of the `cuda` target is imported before a question is asked, because its
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ._native import MEMBER, load_native
 from .artifact import Artifact
 from .profile import Timing
+from .value_types import value_type
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,7 +38,7 @@ __all__ = [
 _ADDRESS = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
+@value_type(frozen=True, slots=True)
 class ShippedPlan:
     """A plan in an artifact: what it was made for (the GPU's name, versions as 91900 and 13000, the text of PlanOptions), and its report,
     whose `graph` is the manifest's name."""

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from .dtypes import DTYPES
 from .errors import ArtifactError
+from .value_types import value_type
 
 __all__ = ["COUNT", "COUNTS", "DTYPE", "FLAG", "TEXT", "TEXTS", "Document", "JsonObject", "Kind", "Record", "choice"]
 
 _T = TypeVar("_T")
 
 
-@dataclass(frozen=True, slots=True)
+@value_type(frozen=True, slots=True)
 class Document:
     """What messages name: an artifact, and the member of it that is being read."""
 
@@ -34,7 +34,7 @@ class Document:
         return ArtifactError(problem=problem, path=self.path, member=self.member, field=field)
 
 
-@dataclass(frozen=True, slots=True)
+@value_type(frozen=True, slots=True)
 class Kind(Generic[_T]):
     """What a field may be: `read` gives its value, or None where it is not as `expected` says."""
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from math import prod
 
 from .dtypes import DTYPES
+from .value_types import value_type
 
 __all__ = [
     "ABI_VERSION",
@@ -48,7 +49,7 @@ MANIFEST = "manifest.json"
 ALTERNATIVES = "alternatives.json"
 
 
-@dataclass(frozen=True, slots=True)
+@value_type(frozen=True, slots=True)
 class TensorSpec:
     """A named tensor at the program's border: packed row-major, `shape` in elements, `dtype` by torch's name."""
 
@@ -65,7 +66,7 @@ class TensorSpec:
         return f"{self.name}: {self.dtype}[{', '.join(map(str, self.shape))}]"
 
 
-@dataclass(frozen=True, slots=True)
+@value_type(frozen=True, slots=True)
 class GraphTensor:
     """An operand or result of a graph: cuDNN's unique id, logical shape, strides in elements. `role` is input or output."""
 
@@ -82,7 +83,7 @@ class GraphTensor:
         return elements * DTYPES[self.dtype].bytes if prod(self.shape) else 0
 
 
-@dataclass(frozen=True, slots=True)
+@value_type(frozen=True, slots=True)
 class GraphConstant:
     """A number that is part of a graph, which cuDNN reads from host memory: `bytes` in hexadecimal, as they lie there."""
 
@@ -96,7 +97,7 @@ def kernel_member(name: str) -> str:
     return f"kernels/{name}.ptx"
 
 
-@dataclass(frozen=True, slots=True)
+@value_type(frozen=True, slots=True)
 class GraphKernel:
     """A kernel that computes a graph, in a member of its own (`kernel_member`): given the graph's tensors as pointers, in `grid` blocks of
     `block` threads with `shared_bytes` of dynamic shared memory. `variant` tells it from the others of the graph, also of an equal graph in
@@ -111,7 +112,7 @@ class GraphKernel:
     tf32: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@value_type(frozen=True, slots=True)
 class GraphStep:
     """A run of another graph on behalf of a graph: `Manifest.graphs[graph]`, or, numbered on behind these, one of
     `GraphAlternatives.graphs`. `tensors` says what each tensor of that other graph is: a tensor of the graph that is computed, by its
@@ -121,7 +122,7 @@ class GraphStep:
     tensors: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value_type(frozen=True, slots=True)
 class GraphTemporary:
     """Memory that the steps of an alternative share: what one of them writes for those after it, or zeros, which none writes."""
 
@@ -129,7 +130,7 @@ class GraphTemporary:
     zeros: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@value_type(frozen=True, slots=True)
 class GraphAlternative:
     """Other graphs that, run one after another, compute what `Manifest.graphs[graph]` computes. `name` has the parts of each, as
     `conv2d+bias | relu`."""
@@ -140,7 +141,7 @@ class GraphAlternative:
     temporaries: tuple[GraphTemporary, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value_type(frozen=True, slots=True)
 class Products:
     """What a graph's convolutions and matrix products compute: `flops` of a run, a multiply-add as two, and the `dtype` of the first one's
     operands, which may be a type of cuDNN's that no tensor at a program's border has, as float8_e4m3fn."""
@@ -149,7 +150,7 @@ class Products:
     dtype: str
 
 
-@dataclass(frozen=True, slots=True)
+@value_type(frozen=True, slots=True)
 class Graph:
     """One cuDNN operation graph: `symbol` is its build function in native.so, `tensors` are its operands, then its results. `kernels`
     compute the same; `preference` is what runs where nothing was measured, their first (`kernel`) or cuDNN's first plan (`plan`), or
@@ -170,7 +171,7 @@ class Graph:
     fingerprint: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value_type(frozen=True, slots=True)
 class GraphAlternatives:
     """alternatives.json: the alternatives of the manifest's graphs, and the graphs that are steps of them and nothing else."""
 
@@ -187,7 +188,7 @@ class GraphAlternatives:
         return json.dumps(tree, separators=(",", ":")) + "\n"
 
 
-@dataclass(frozen=True, slots=True)
+@value_type(frozen=True, slots=True)
 class Call:
     """A call site of a graph in `convoy_main`; `graph` is an index into `Manifest.graphs`."""
 
@@ -195,7 +196,7 @@ class Call:
     location: str
 
 
-@dataclass(frozen=True, slots=True)
+@value_type(frozen=True, slots=True)
 class KernelArgument:
     """A pointer that a kernel is given. `role` is input, output or inout; `bytes` is the size of what it points to."""
 
@@ -203,7 +204,7 @@ class KernelArgument:
     bytes: int
 
 
-@dataclass(frozen=True, slots=True)
+@value_type(frozen=True, slots=True)
 class Kernel:
     """A generated kernel: its entry in kernels.ptx, and the line of the model that it came from. `bytes` is what it reads and writes, each
     element once; of an argument it may take a part."""
@@ -214,7 +215,7 @@ class Kernel:
     arguments: tuple[KernelArgument, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value_type(frozen=True, slots=True)
 class OutsideOp:
     """An op that no cuDNN graph took, and why: what `convoy explain` tells."""
 
@@ -223,7 +224,7 @@ class OutsideOp:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@value_type(frozen=True, slots=True)
 class Cudnn:
     """cuDNN versions as cudnnGetVersion gives them (9.19.0 is 91900): built for, and the oldest that will do. `allow_tf32` is whether the
     model was compiled to let products of float32 be rounded to TF32; the runtime never allows more."""
@@ -234,7 +235,7 @@ class Cudnn:
     allow_tf32: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@value_type(frozen=True, slots=True)
 class Host:
     """What native.so needs of the machine: LLVM's triple, CPU name and feature names."""
 
@@ -243,7 +244,7 @@ class Host:
     features: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value_type(frozen=True, slots=True)
 class FileEntry:
     """SHA-256 (hex) and size of a member of the artifact."""
 
@@ -251,7 +252,7 @@ class FileEntry:
     bytes: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_type(frozen=True, slots=True, kw_only=True)
 class Manifest:
     """Everything that an artifact says about itself."""
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from .value_types import value_type
 
 __all__ = ["GpuFacts", "Profile", "Timing"]
 
 
-@dataclass(frozen=True, slots=True)
+@value_type(frozen=True, slots=True)
 class GpuFacts:
     """A GPU as its driver describes it (CU_DEVICE_ATTRIBUTE_...), the versions around it, and how fast it copies.
 
@@ -28,7 +29,7 @@ class GpuFacts:
     copy_bytes_per_second: float
 
 
-@dataclass(frozen=True, slots=True)
+@value_type(frozen=True, slots=True)
 class Timing:
     """One call of a program: of kind `graph` (`index` is the call in the manifest), `kernel` (the kernel in the manifest) or `copy` (the
     number of the copy). `bytes` are those that a copy reads and writes, else 0. `microseconds` is one run of it alone,
@@ -43,7 +44,7 @@ class Timing:
     after: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value_type(frozen=True, slots=True)
 class Profile:
     """`timings` are the calls in the order of the program; `replay_microseconds` is one replay of the whole as it runs, with its calls in
     the order that `form` tells."""

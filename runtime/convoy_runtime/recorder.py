@@ -8,6 +8,7 @@ from typing import Any
 
 from ._abi import ABI_VERSION, ConvoyCudnn
 from .errors import ConvoyRuntimeError
+from .value_types import value_type
 
 __all__ = ["Call", "RecordedDescriptor", "Recording", "RecordingError", "Setting", "record"]
 
@@ -21,7 +22,7 @@ class RecordingError(ConvoyRuntimeError):
     """The build function failed, or said something whose size is not known here."""
 
 
-@dataclass(frozen=True, slots=True)
+@value_type(frozen=True, slots=True)
 class Setting:
     """One cudnnBackendSetAttribute. `data` are the raw bytes of `count` elements of the cudnnBackendAttributeType_t `type`; for descriptors
     their places in Recording.descriptors; for a handle, which is of its process, nothing."""
@@ -40,7 +41,7 @@ class RecordedDescriptor:
     finalized: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@value_type(frozen=True, slots=True)
 class Call:
     """A call as it was made: `name` is create, set or finalize, `descriptor` the place of what it was made on; a set has the rest."""
 
@@ -50,7 +51,7 @@ class Call:
     setting: Setting | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value_type(frozen=True, slots=True)
 class Recording:
     """Every descriptor in the order of creation, every call in its order; `result` is the place of the operation graph."""
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from statistics import median
 
 import numpy as np
 
 from .program import Program
+from .value_types import value_type
 
 __all__ = ["Figures", "measure"]
 
@@ -20,7 +20,7 @@ _HOST_REPLAYS = 50
 _ROUND_SECONDS = 0.2
 
 
-@dataclass(frozen=True, slots=True)
+@value_type(frozen=True, slots=True)
 class Figures:
     """Microseconds of `what`: the median of `rounds` rounds of `count` in a row, and the least and the most. `host` is what one costs the
     host until it is enqueued, None where a call waits."""

@@ -11,6 +11,7 @@ from typing import Any
 from convoy_runtime._native import NativeLibrary
 from convoy_runtime.errors import DeviceError, PlanError
 from convoy_runtime.manifest import Graph, GraphAlternative, GraphAlternatives, GraphStep, Manifest
+from convoy_runtime.value_types import value_type
 
 from .builder import WorkspaceTooLarge
 from .fingerprint import fingerprint_of
@@ -44,7 +45,7 @@ class Steps:
     workspaces: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value_type(frozen=True, slots=True)
 class AlternativePlan(Plan):
     """Runs the steps of an alternative in their order. It lives as long as the `Alternatives` that it came from. Its text is JSON: the
     fingerprint of each step's graph and the text of its plan."""

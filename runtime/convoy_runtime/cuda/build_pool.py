@@ -13,9 +13,11 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
+
+from convoy_runtime.value_types import value_type
 
 __all__ = ["BuildPool", "Built", "Job"]
 
@@ -26,7 +28,7 @@ _SECONDS = 300.0
 _LIBRARIES = ("libnvrtc.so", "libcublasLt.so")
 
 
-@dataclass(frozen=True, slots=True)
+@value_type(frozen=True, slots=True)
 class Job:
     """A plan to build: the graph's build function, name and location, the engine, and the values of its knobs by name."""
 
@@ -41,7 +43,7 @@ class Job:
         return json.dumps(asdict(self), sort_keys=True)
 
 
-@dataclass(frozen=True, slots=True)
+@value_type(frozen=True, slots=True)
 class Built:
     """What became of a job: cuDNN's JSON of the plan, or why there is none. `not_here` is that no process can give it, so that there may be
     one where it is asked for."""

@@ -11,13 +11,14 @@ import ctypes
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from ctypes import c_void_p
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal, Protocol
 
 from convoy_runtime._abi import ABI_VERSION, ConvoyRuntime, pointer_array
 from convoy_runtime._native import NativeLibrary
 from convoy_runtime.errors import ArtifactError, ExecutionError
 from convoy_runtime.manifest import Call, Graph, GraphTensor, KernelArgument, Manifest
+from convoy_runtime.value_types import value_type
 
 from .kernels import allow_shared, launch
 from .plan import Plan, Queue
@@ -108,7 +109,7 @@ class _Table(ABC):
         return ArtifactError(problem=problem, member="native.so")
 
 
-@dataclass(frozen=True, slots=True)
+@value_type(frozen=True, slots=True)
 class TracedCall:
     """A call of a run: of kind `graph` (`index` is the call in the manifest), `kernel` (the kernel in the manifest) or `copy` (the number
     of the copy). `launch` is how a kernel is launched: grid, block, shared memory in bytes. `bytes` is what a copy reads and writes."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from convoy_runtime.manifest import Graph
 from convoy_runtime.timings import part
+from convoy_runtime.value_types import value_type
 
 from .accuracy import is_exact, median_of, mismatch
 from .plan import Plan, Trial
@@ -40,7 +41,7 @@ class Candidate:
         )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@value_type(frozen=True, slots=True)
 class Reference:
     """What results are compared with, and whose they are; without `outputs` nothing ran that could be one."""
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from convoy_runtime.errors import CudaError
 from convoy_runtime.timings import part
+from convoy_runtime.value_types import value_type
 
 from ._driver import Driver
 from .memory import Allocation
@@ -27,7 +27,7 @@ def finished(driver: Driver, stream: int) -> Iterator[None]:
         raise
 
 
-@dataclass(frozen=True, slots=True)
+@value_type(frozen=True, slots=True)
 class Captured:
     """A CUDA graph, its instance, and memory that only they use, which goes with the last reference. `close` destroys graph and instance;
     no launch may be under way."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
 
 from convoy_runtime.errors import CudnnError
+from convoy_runtime.value_types import value_type
 
 from ._cudnn import BackendDescriptor, Cudnn
 from ._enums import Attribute, BehaviorNote, Descriptor, HeurMode, KnobType, NumericalNote, Type, name_of
@@ -18,7 +18,7 @@ __all__ = ["Config", "config_of", "engine_configs", "heuristic_configs", "knob_v
 _KNOBS, _MAX_KNOBS = 12, 64
 
 
-@dataclass(frozen=True, slots=True)
+@value_type(frozen=True, slots=True)
 class Config:
     """An engine configuration. `source` is who offered it: a mode of cuDNN's heuristics, `engines`, or `stored`; `rank` is the place in
     that list. `numerical` and `behavior` are the numbers of the engine's notes."""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from convoy_runtime.manifest import Graph
+from convoy_runtime.value_types import value_type
 
 __all__ = ["ERRATA", "Erratum", "erratum_of"]
 
 
-@dataclass(frozen=True, slots=True)
+@value_type(frozen=True, slots=True)
 class Erratum:
     """`engine` must not run a graph that has one of `ops` and a tensor of `dtype`, from version `first` to `last` (as 91900)."""
 

@@ -5,13 +5,14 @@ memset nodes that some plans begin with where they are, or as one at the start.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final, Literal
 from weakref import WeakSet
 
 from convoy_runtime._native import NativeLibrary
 from convoy_runtime.manifest import Manifest
 from convoy_runtime.timings import part
+from convoy_runtime.value_types import value_type
 
 from ._driver import Device
 from .calls import Calls, Trace
@@ -30,7 +31,7 @@ _FEWEST_CLEARED: Final = 2
 _TILE_BYTES: Final = 128 * 128 * 2
 
 
-@dataclass(frozen=True, slots=True)
+@value_type(frozen=True, slots=True)
 class Form:
     """`branches` says which calls may run side by side: `none`; `small`, those that write less than a tile for each multiprocessor, and so
     leave some of them idle; or `all`. With `clear_once` one memset at the start clears what plans clear before their kernels."""
@@ -46,7 +47,7 @@ class Form:
 SERIAL: Final = Form()
 
 
-@dataclass(frozen=True, slots=True)
+@value_type(frozen=True, slots=True)
 class Arguments:
     """What `convoy_main` is given: the buffers of the manifest's tensors, in its order, and the arena."""
 

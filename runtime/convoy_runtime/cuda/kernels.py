@@ -13,6 +13,7 @@ from convoy_runtime._abi import pointer_array
 from convoy_runtime.artifact import Artifact
 from convoy_runtime.errors import ArtifactError, CudaError
 from convoy_runtime.manifest import Graph, GraphKernel, kernel_member
+from convoy_runtime.value_types import value_type
 
 from ._driver import Device, Driver
 from .fingerprint import kernels_fingerprint
@@ -50,7 +51,7 @@ class LoadedKernel:
     ptx: str
 
 
-@dataclass(frozen=True, slots=True)
+@value_type(frozen=True, slots=True)
 class KernelPlan(Plan):
     """Runs a kernel. It lives as long as the `Kernels` that it came from; its text is the hash of the kernel's PTX and its machine code in
     base64."""

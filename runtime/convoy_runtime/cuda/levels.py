@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
+
+from convoy_runtime.value_types import value_type
 
 __all__ = ["ALL", "TUNE_LEVELS", "Level"]
 
@@ -11,7 +13,7 @@ __all__ = ["ALL", "TUNE_LEVELS", "Level"]
 ALL: Final = 1000
 
 
-@dataclass(frozen=True, slots=True)
+@value_type(frozen=True, slots=True)
 class Level:
     """How many plans of each source (`Planner.candidates`) are built at most; how many rounds the last few are timed; on which share of the
     cores other processes build plans of engines that compile a kernel, and whether they begin with what is known to be needed while others

@@ -7,12 +7,12 @@ that, what the L2 cache holds at the start of the step need not be read from mem
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import inf, prod
 from typing import Final
 
 from convoy_runtime.dtypes import DTYPES
 from convoy_runtime.manifest import Graph, GraphAlternative, GraphTensor
+from convoy_runtime.value_types import value_type
 
 from ._driver import Device
 
@@ -25,7 +25,7 @@ _CACHE_BYTES_A_CLOCK: Final = 64
 _SLOWNESS: Final = 2
 
 
-@dataclass(frozen=True, slots=True)
+@value_type(frozen=True, slots=True)
 class Speeds:
     """The most that a GPU can move: bytes a microsecond from and to memory together, bytes a microsecond from, or to, the L2 cache, and the
     size of that in bytes. A speed that is not known is infinite."""
@@ -42,7 +42,7 @@ def speeds_of(device: Device) -> Speeds:
     return Speeds(memory or inf, cache or inf, device.attribute("L2_CACHE_SIZE"))
 
 
-@dataclass(frozen=True, slots=True)
+@value_type(frozen=True, slots=True)
 class _Traffic:
     """Bytes that a step reads and writes at least, and those of them that are of temporaries."""
 

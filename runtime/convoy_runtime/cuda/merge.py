@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from convoy_runtime.artifact import open_artifact
 from convoy_runtime.errors import ArgumentError
+from convoy_runtime.value_types import value_type
 
 from .store import LEVELS, PlanFile, Record, file_name, read_file, write_file, write_whole
 
 __all__ = ["Merged", "merge"]
 
 
-@dataclass(frozen=True, slots=True)
+@value_type(frozen=True, slots=True)
 class Merged:
     """What became of the files of the sources, in a count for each: `new` ones, `better` ones, whose records were more or found with more
     work than those that were there, and those that are `known`; `unreadable` are the places of what is no file of a store."""

@@ -10,12 +10,13 @@ import json
 import re
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from convoy_runtime._native import NativeLibrary
 from convoy_runtime.errors import CudnnError, DeviceError, PlanError
 from convoy_runtime.manifest import GraphAlternatives, Manifest
+from convoy_runtime.value_types import value_type
 
 from ._cudnn import BackendDescriptor, Cudnn, open_cudnn, version_text
 from ._enums import Attribute, Descriptor, Type
@@ -60,7 +61,7 @@ def device_properties(cudnn: Cudnn, path: Path) -> BackendDescriptor:
         raise DeviceError(problem=problem, hint=hint) from error
 
 
-@dataclass(frozen=True, slots=True)
+@value_type(frozen=True, slots=True)
 class OfflinePlans:
     """What was planned: `results` has a report, or why there is no plan, for each graph of the manifest that cuDNN may run, in its order;
     `members` the plans as members of an artifact by name; `gpu` is the name that the GPU has for CUDA."""

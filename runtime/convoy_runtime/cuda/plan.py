@@ -5,12 +5,13 @@ from __future__ import annotations
 import ctypes
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import cache
 from typing import Any
 
 from convoy_runtime.errors import CudnnError
 from convoy_runtime.manifest import Graph
+from convoy_runtime.value_types import value_type
 
 from ._cudnn import BackendDescriptor, Cudnn
 from ._driver import Driver
@@ -20,7 +21,7 @@ from .configs import knob_text
 __all__ = ["CudnnPlan", "Plan", "PlanReport", "Queue", "Trial", "json_text"]
 
 
-@dataclass(frozen=True, slots=True)
+@value_type(frozen=True, slots=True)
 class Queue:
     """Where work is enqueued: a stream, and a cuDNN handle that works on it, unless the program has no graphs. A plan that has steps
     calls `between`, where there is one, between every two of them."""
@@ -32,7 +33,7 @@ class Queue:
     between: Callable[[], None] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value_type(frozen=True, slots=True)
 class Trial:
     """A plan that was measured: microseconds a run, alone, or why it is out. `first` is what an untuned load takes. `alternative` is the
     graph's alternative that runs in place of an engine or a kernel, `steps` what runs its steps."""
@@ -61,7 +62,7 @@ class Trial:
         return f"{self.name} {{{knob_text(self.knobs)}}}: {found}"
 
 
-@dataclass(frozen=True, slots=True)
+@value_type(frozen=True, slots=True)
 class PlanReport:
     """What was chosen for a graph.
 
@@ -131,7 +132,7 @@ def _name(plan: Trial | PlanReport, steps: Sequence[str]) -> str:
     return f"kernel {plan.kernel}" if plan.kernel is not None else f"engine {plan.engine}"
 
 
-@dataclass(frozen=True, slots=True)
+@value_type(frozen=True, slots=True)
 class Plan(ABC):
     """Something that runs a graph. It must outlive every CUDA graph that was captured from it."""
 
@@ -158,7 +159,7 @@ class Plan(ABC):
         """Destroys the plan. Calling it again does nothing."""
 
 
-@dataclass(frozen=True, slots=True)
+@value_type(frozen=True, slots=True)
 class CudnnPlan(Plan):
     """A finalized execution plan; its text is cuDNN's JSON."""
 

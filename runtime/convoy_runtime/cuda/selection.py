@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from convoy_runtime._native import NativeLibrary
@@ -12,6 +11,7 @@ from convoy_runtime.errors import CudaError, PlanError
 from convoy_runtime.manifest import Manifest
 from convoy_runtime.program import Progress
 from convoy_runtime.timings import part
+from convoy_runtime.value_types import value_type
 
 from ._driver import Device
 from .capture import Captured, Stopwatch
@@ -36,7 +36,7 @@ GAIN = 0.999
 _IN_PLACE = Form(clear_once=True)
 
 
-@dataclass(frozen=True, slots=True)
+@value_type(frozen=True, slots=True)
 class Context:
     """What is to be planned, where, and how much work to put into it (`tune`: off, quick, full, exhaustive). `pool` builds plans that
     compile a kernel, if that level of work wants one."""

@@ -14,11 +14,12 @@ import os
 import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Final
 
 from convoy_runtime.errors import ConvoyRuntimeWarning
+from convoy_runtime.value_types import value_type
 
 from .options import restrictions
 
@@ -42,7 +43,7 @@ LEVELS: Final = (OFFLINE, "off", "quick", "full", "exhaustive")
 _FORMAT = 1
 
 
-@dataclass(frozen=True, slots=True)
+@value_type(frozen=True, slots=True)
 class Scope:
     """What plans are made for: the GPU's name, cuDNN's version (91900) and the driver's CUDA version (13000)."""
 
@@ -51,7 +52,7 @@ class Scope:
     driver: int
 
 
-@dataclass(frozen=True, slots=True)
+@value_type(frozen=True, slots=True)
 class Record:
     """A plan as it is kept: cuDNN's JSON of it, empty for an engine whose plans cannot be written, and what is known about it. `shipped`
     ones came with the artifact."""
@@ -64,7 +65,7 @@ class Record:
     shipped: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@value_type(frozen=True, slots=True)
 class PlanFile:
     """A file of a store: the records of one graph (its fingerprint) on one GPU (its name) under one set of options (their text)."""
 

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+
+from convoy_runtime.value_types import value_type
 
 from .memory import ALIGNMENT
 
@@ -16,7 +17,7 @@ __all__ = ["EVERYTHING", "Access", "Order", "Range", "Workspaces", "large_alone"
 Range = tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
+@value_type(frozen=True, slots=True)
 class Access:
     """What one call reads and what it writes."""
 
@@ -33,7 +34,7 @@ class Access:
 EVERYTHING = Access((), ((0, 1 << 64),))
 
 
-@dataclass(frozen=True, slots=True)
+@value_type(frozen=True, slots=True)
 class Order:
     """`after[i]` are the calls that call i has to follow directly; those that they follow are left out. `lanes[i]` is the lane whose
     workspace call i has: calls of one lane that have a workspace follow one another. There are at most as many as `order_of` was told."""
@@ -118,7 +119,7 @@ def _hazards(accesses: Sequence[Access]) -> list[set[int]]:
     return found
 
 
-@dataclass(frozen=True, slots=True)
+@value_type(frozen=True, slots=True)
 class Workspaces:
     """`size` bytes in all; call i has the part `parts[i]`, counted from the first byte. `own` are the calls whose part nobody else uses;
     their parts lie together, in the first `own_bytes`."""
