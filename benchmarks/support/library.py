@@ -57,12 +57,18 @@ def _graphs(cases: Sequence[Asked]) -> tuple[str, dict[str, str]]:
     return "\n".join(texts), symbols
 
 
+def _name(operation: str, mode: str) -> str:
+    """What the manifest calls an operation: options and errata know it by that."""
+    names = {"pointwise": mode.removesuffix("_fwd"), "reduction": f"reduce_{mode}", "resample": mode}
+    return names.get(operation, operation)
+
+
 def _types(text: str) -> dict[str, dict[str, Any]]:
     """By graph, the element types of its arguments and results, its operations, and what its first product multiplies."""
     found: dict[str, dict[str, Any]] = {}
     for name, head, body in re.findall(r"cudnn\.graph @(\w+)(\(.*?\{)$(.*?)^ *cudnn\.return", text, re.DOTALL | re.MULTILINE):
         dtypes = sorted(set(re.findall(r"tensor_desc<[\dx]*x(\w+)", head)))
-        operations = re.findall(r"= cudnn\.(?:pointwise |reduction |resample )?(\w+)", body)
+        operations = [_name(*each) for each in re.findall(r"= cudnn\.(\w+)(?: (\w+)\()?", body)]
         product = re.search(r"= cudnn\.(?:convolution|matmul)\(.* : \S*tensor_desc<[\dx]*x(\w+)", body)
         found[name] = {"dtypes": dtypes, "operations": operations, "factors": product and product[1]}
     return found
