@@ -16,7 +16,7 @@ from convoy.artifact import write_artifact
 from convoy.cli.main import main as convoy
 from convoy_runtime import ArgumentError, ArtifactError
 from convoy_runtime.cuda.merge import Merged, merge
-from convoy_runtime.cuda.store import LEVELS, PlanStore, Record, Scope, read_file
+from convoy_runtime.cuda.store import LEVELS, PlanFile, PlanStore, Record, Scope, file_name, read_file, write_file
 
 #: A record: GPU, cuDNN, driver, graph, level.
 Key = tuple[str, int, int, str, str]
@@ -87,6 +87,16 @@ def test_what_the_merged_store_gives(tmp_path: Path) -> None:
     for version, level in ((91800, "full"), (91900, "full"), (92000, "quick")):
         record, *others = PlanStore(here, Scope("H200", version, 13000)).load("conv", "options")
         assert (record.cudnn, record.level, len(others)) == (version, level, 2)
+
+
+def test_what_was_measured_goes_before_what_was_not(tmp_path: Path) -> None:
+    """Also with another cuDNN: engine and knobs that were the fastest there are more than this one's first plan."""
+    levels = (("off", 91900), ("quick", 91800), ("full", 91800), ("offline", 91900), ("quick", 91900), ("exhaustive", 91700))
+    expected = [("quick", 91900), ("exhaustive", 91700), ("full", 91800), ("quick", 91800), ("off", 91900), ("offline", 91900)]
+    records = tuple(Record(cudnn, 13000, level, "", {}) for level, cudnn in levels)
+    name, file = file_name("H200", "options", "conv"), PlanFile("H200", "conv", "options", records)
+    found = PlanStore(None, Scope("H200", 91900, 13000), {name: write_file(file)}).load("conv", "options")
+    assert [(record.level, record.cudnn) for record in found] == expected
 
 
 def test_an_artifact_as_a_source(tmp_path: Path, affine_so: bytes) -> None:

@@ -96,11 +96,16 @@ class PlanStore:
         return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "convoy"
 
     def load(self, graph: str, options: str) -> list[Record]:
-        """What is known of a graph of this fingerprint, the best first: a record for this cuDNN and driver, then one that more work went
-        into, then one of a newer cuDNN. A file that cannot be read counts as none."""
+        """What is known of a graph of this fingerprint, the best first: what was measured, then what was not; of these a record for this
+        cuDNN and driver, then one that more work went into, then one of a newer cuDNN. A file that cannot be read counts as none."""
         new = self.new(graph, options)
         records = self._known(graph, options) if not self._fresh else [new] if new is not None else []
-        return sorted(records, key=lambda each: (self.fits(each), LEVELS.index(each.level), each.cudnn, not each.shipped), reverse=True)
+
+        def rank(record: Record) -> tuple[bool, bool, int, int, bool]:
+            level = LEVELS.index(record.level)
+            return level > LEVELS.index("off"), self.fits(record), level, record.cudnn, not record.shipped
+
+        return sorted(records, key=rank, reverse=True)
 
     def new(self, graph: str, options: str) -> Record | None:
         """What this object was given to store for a graph of this fingerprint, also where it was not kept."""
