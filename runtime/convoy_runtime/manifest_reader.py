@@ -45,9 +45,16 @@ def read_manifest(text: str | bytes, *, path: object = None) -> Manifest:
 
 
 def _matching(pattern: str, expected: str) -> Kind[str]:
-    """A string of a form."""
-    matches = re.compile(pattern, re.ASCII).fullmatch
-    return Kind(lambda value: value if value.__class__ is str and matches(value) else None, expected)
+    """A string of a form, which is compiled when one is read."""
+    return Kind(lambda value: value if value.__class__ is str and re.fullmatch(pattern, value, re.ASCII) else None, expected)
+
+
+def _symbol(value: Any) -> str | None:
+    return value if value.__class__ is str and value.isascii() and value.isidentifier() else None
+
+
+def _sha256(value: Any) -> str | None:
+    return value if value.__class__ is str and len(value) == 64 and not value.strip("0123456789abcdef") else None
 
 
 def _strings(value: Any) -> Mapping[str, str] | None:
@@ -55,8 +62,8 @@ def _strings(value: Any) -> Mapping[str, str] | None:
 
 
 _NAMES: Kind[Mapping[str, str]] = Kind(_strings, "an object of strings")
-_SYMBOL = _matching(r"[A-Za-z_]\w*", "a C identifier")
-_SHA256 = _matching("[0-9a-f]{64}", "64 hexadecimal digits")
+_SYMBOL: Kind[str] = Kind(_symbol, "a C identifier")
+_SHA256: Kind[str] = Kind(_sha256, "64 hexadecimal digits")
 _SPEC = Record(TensorSpec, name=TEXT, shape=COUNTS, dtype=DTYPE)
 _TENSOR = Record(GraphTensor, uid=COUNT, role=choice("input", "output"), shape=COUNTS, strides=COUNTS, dtype=DTYPE)
 _GRAPH_KERNEL = Record(

@@ -10,26 +10,11 @@ from enum import IntEnum
 __all__ = [
     "Attribute",
     "BehaviorNote",
-    "BnFinalizeStatsMode",
-    "ConvolutionMode",
     "DataType",
     "Descriptor",
-    "GenStatsMode",
     "HeurMode",
     "KnobType",
-    "LayoutType",
-    "MoeGroupedMatmulMode",
-    "NanPropagation",
-    "NormFwdPhase",
-    "NormMode",
     "NumericalNote",
-    "PaddingMode",
-    "PointwiseMode",
-    "ReduceTensorOp",
-    "ResampleMode",
-    "RngDistribution",
-    "SignalMode",
-    "TensorReordering",
     "Type",
     "name_of",
 ]
@@ -343,20 +328,6 @@ class BehaviorNote(IntEnum):
     CUBLASLT_DEPENDENCY = 4
 
 
-class BnFinalizeStatsMode(IntEnum):
-    """cudnnBnFinalizeStatsMode_t: CUDNN_BN_FINALIZE_STATISTICS_*."""
-
-    TRAINING = 0
-    INFERENCE = 1
-
-
-class ConvolutionMode(IntEnum):
-    """cudnnConvolutionMode_t: CUDNN_*."""
-
-    CONVOLUTION = 0
-    CROSS_CORRELATION = 1
-
-
 class DataType(IntEnum):
     """cudnnDataType_t: CUDNN_DATA_*."""
 
@@ -430,12 +401,6 @@ class Descriptor(IntEnum):
     OPERATION_SDPA_BWD = 43
 
 
-class GenStatsMode(IntEnum):
-    """cudnnGenStatsMode_t: CUDNN_GENSTATS_*."""
-
-    SUM_SQSUM = 0
-
-
 class HeurMode(IntEnum):
     """cudnnBackendHeurMode_t: CUDNN_HEUR_MODE_*."""
 
@@ -494,48 +459,6 @@ class KnobType(IntEnum):
     SWAP_AB = 43
 
 
-class LayoutType(IntEnum):
-    """cudnnBackendLayoutType_t: CUDNN_LAYOUT_TYPE_*."""
-
-    PREFERRED_NCHW = 0
-    PREFERRED_NHWC = 1
-    PREFERRED_PAD4CK = 2
-    PREFERRED_PAD8CK = 3
-
-
-class MoeGroupedMatmulMode(IntEnum):
-    """cudnnMoeGroupedMatmulMode_t: CUDNN_MOE_GROUPED_MATMUL_MODE_*."""
-
-    NONE = 0
-    GATHER = 1
-    SCATTER = 2
-
-
-class NanPropagation(IntEnum):
-    """cudnnNanPropagation_t: CUDNN_*."""
-
-    NOT_PROPAGATE_NAN = 0
-    PROPAGATE_NAN = 1
-
-
-class NormFwdPhase(IntEnum):
-    """cudnnBackendNormFwdPhase_t: CUDNN_NORM_FWD_*."""
-
-    INFERENCE = 0
-    TRAINING = 1
-
-
-class NormMode(IntEnum):
-    """cudnnBackendNormMode_t: CUDNN_*."""
-
-    LAYER_NORM = 0
-    INSTANCE_NORM = 1
-    BATCH_NORM = 2
-    GROUP_NORM = 3
-    RMS_NORM = 4
-    ADA_LAYER_NORM = 5
-
-
 class NumericalNote(IntEnum):
     """cudnnBackendNumericalNote_t: CUDNN_NUMERICAL_NOTE_*."""
 
@@ -549,114 +472,6 @@ class NumericalNote(IntEnum):
     WINOGRAD_TILE_6x6 = 7
     WINOGRAD_TILE_13x13 = 8
     STRICT_NAN_PROP = 9
-
-
-class PaddingMode(IntEnum):
-    """cudnnPaddingMode_t: CUDNN_*."""
-
-    ZERO_PAD = 0
-    NEG_INF_PAD = 1
-    EDGE_VAL_PAD = 2
-
-
-class PointwiseMode(IntEnum):
-    """cudnnPointwiseMode_t: CUDNN_POINTWISE_*."""
-
-    ADD = 0
-    MUL = 1
-    MIN = 2
-    MAX = 3
-    SQRT = 4
-    ADD_SQUARE = 5
-    DIV = 6
-    MOD = 7
-    POW = 8
-    SUB = 9
-    ABS = 10
-    CEIL = 11
-    COS = 12
-    EXP = 13
-    FLOOR = 14
-    LOG = 15
-    NEG = 16
-    RSQRT = 17
-    SIN = 18
-    TAN = 19
-    ERF = 20
-    IDENTITY = 21
-    RECIPROCAL = 22
-    ATAN2 = 23
-    RELU_FWD = 100
-    TANH_FWD = 101
-    SIGMOID_FWD = 102
-    ELU_FWD = 103
-    GELU_FWD = 104
-    SOFTPLUS_FWD = 105
-    SWISH_FWD = 106
-    GELU_APPROX_TANH_FWD = 107
-    RELU_BWD = 200
-    TANH_BWD = 201
-    SIGMOID_BWD = 202
-    ELU_BWD = 203
-    GELU_BWD = 204
-    SOFTPLUS_BWD = 205
-    SWISH_BWD = 206
-    GELU_APPROX_TANH_BWD = 207
-    CMP_EQ = 300
-    CMP_NEQ = 301
-    CMP_GT = 302
-    CMP_GE = 303
-    CMP_LT = 304
-    CMP_LE = 305
-    LOGICAL_AND = 400
-    LOGICAL_OR = 401
-    LOGICAL_NOT = 402
-    GEN_INDEX = 501
-    BINARY_SELECT = 601
-
-
-class ReduceTensorOp(IntEnum):
-    """cudnnReduceTensorOp_t: CUDNN_REDUCE_TENSOR_*."""
-
-    ADD = 0
-    MUL = 1
-    MIN = 2
-    MAX = 3
-    AMAX = 4
-
-
-class ResampleMode(IntEnum):
-    """cudnnResampleMode_t: CUDNN_RESAMPLE_*."""
-
-    NEAREST = 0
-    BILINEAR = 1
-    AVGPOOL_INCLUDE_PADDING = 2
-    MAXPOOL = 3
-    AVGPOOL_EXCLUDE_PADDING = 4
-
-
-class RngDistribution(IntEnum):
-    """cudnnRngDistribution_t: CUDNN_RNG_DISTRIBUTION_*."""
-
-    BERNOULLI = 0
-    UNIFORM = 1
-    NORMAL = 2
-
-
-class SignalMode(IntEnum):
-    """cudnnSignalMode_t: CUDNN_SIGNAL_*."""
-
-    SET = 0
-    WAIT = 1
-
-
-class TensorReordering(IntEnum):
-    """cudnnBackendTensorReordering_t: CUDNN_TENSOR_REORDERING_*."""
-
-    NONE = 0
-    INT8x32 = 1
-    F16x16 = 2
-    F8_128x4 = 3
 
 
 class Type(IntEnum):
