@@ -10,8 +10,9 @@ namespace convoy {
 static constexpr int64_t kFilters = 64, kGroup = 128, kColumns[] = {64, 88, 104, 120, 176, 232}, kFetched[] = {16, 20, 24};
 /// A chunk, 16 bytes of each filter, and 16 that put the next one into other banks. The banks begin again after 128 bytes.
 static constexpr int64_t kFilterPitch = kFilters * 16 + 16, kBankBytes = 128;
-/// Of sm_90: what a block may have, and multiprocessors of the largest. Three groups leave a thread 168 registers, two 255.
-static constexpr int64_t kSharedBytes = 227 << 10, kMultiprocessors = 132, kMostGroups = 3, kRegistersOfThree = 128;
+/// Of sm_90: what a block may have, and multiprocessors of the largest. Three groups leave a thread 168 registers, two 255, of which some
+/// 40 are for addresses.
+static constexpr int64_t kSharedBytes = 227 << 10, kMultiprocessors = 132, kMostGroups = 3, kRegistersOfThree = 130, kRegistersOfTwo = 215;
 /// Shared memory that leaves so little to the L1 cache that too few loads are under way when they wait for more than the L2 cache: then
 /// tiles are brought there first. Over 56x56x64, 256 images: 241 to 215 us with 228 kB of shared memory, 103 to 115 us with 164.
 static constexpr int64_t kMuchShared = 200 << 10;
@@ -25,6 +26,7 @@ namespace {
 /// A convolution in numbers.
 struct Shape {
   int64_t images, height, width, channels, outHeight, outWidth, outChannels, tapsH, tapsW, padH, padW, bytes;
+  bool hasResidual = false;
 
   int64_t chunks() const { return channels * bytes / 16; }
   int64_t filterBlocks() const { return outChannels / kFilters; }
@@ -50,7 +52,11 @@ static std::optional<Tiling> tilingOf(const Shape &shape, int64_t rows, int64_t 
   int64_t pitch = columns + shape.tapsW - 1, pixels = (rows + shape.tapsH - 1) * pitch;
   std::optional<int64_t> product = atLeast(kColumns, (rows - 1) * pitch + columns);
   std::optional<int64_t> fetched = atLeast(kFetched, llvm::divideCeil(pixels * shape.chunks(), kGroup));
-  if (!product || !fetched || (groups == kMostGroups && *product / 2 + *fetched * 4 > kRegistersOfThree))
+  if (!product || !fetched)
+    return std::nullopt;
+  // Sums, pieces of the next tile, and the residual of this one.
+  int64_t registers = *product / 2 + *fetched * 4 + (shape.hasResidual ? *product * shape.bytes / 8 : 0);
+  if (registers > (groups == kMostGroups ? kRegistersOfThree : kRegistersOfTwo))
     return std::nullopt;
   Tiling tiling = {rows, columns, groups, *product, *fetched};
   tiling.plane = llvm::alignTo(pixels * 16, kBankBytes, 16);
@@ -124,6 +130,7 @@ SmallVector<Variant, 0> convWgmmaVariants(const ConvGraph &form, std::string &re
   ArrayRef<int64_t> x = conv.getX().getType().getShape(), w = conv.getW().getType().getShape(), y = conv.getY().getType().getShape();
   int64_t bytes = conv.getX().getType().getElementType().getIntOrFloatBitWidth() / 8;
   Shape shape = {x[0], x[2], x[3], x[1], y[2], y[3], y[1], w[2], w[3], conv.getPrePadding()[0], conv.getPrePadding()[1], bytes};
+  shape.hasResidual = form.residual.has_value();
   int64_t fewestChannels = kStepBytes / bytes;
   if (!llvm::isPowerOf2_64(shape.channels) || shape.channels < fewestChannels || shape.channels > kMostChannels)
     return refuse("its channels are no power of two from " + Twine(fewestChannels) + " to " + Twine(kMostChannels));
