@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import ExitStack
 
 from convoy_runtime.errors import CudnnError
@@ -57,7 +57,7 @@ def knob_text(knobs: dict[str, int]) -> str:
 
 def heuristic_configs(
     cudnn: Cudnn, operations: BackendDescriptor, heuristic: str, device: BackendDescriptor | None, rejected: list[str]
-) -> Iterator[Config]:
+) -> Generator[Config, None, None]:
     """What a mode of cuDNN's heuristics (A, B, FALLBACK) offers, best first. A configuration is good until the next one is asked for;
     why there is none goes to `rejected`."""
     with ExitStack() as stack:

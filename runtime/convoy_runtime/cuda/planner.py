@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ from ._cudnn import BackendDescriptor, Cudnn
 from ._enums import BehaviorNote, HeurMode
 from .alternatives import Alternatives, StepError
 from .builder import job_of
-from .configs import Config, engine_configs, heuristic_configs
+from .configs import Config, config_of, engine_configs, heuristic_configs
 from .kernels import Kernels
 from .options import PlanOptions
 from .plan import Plan
@@ -47,6 +47,8 @@ class Planner(StoredPlans):
         known: dict[str, Any] = {"store": store, "kernels": kernels, "alternatives": alternatives}
         super().__init__(cudnn, options, handle=handle, device=device, **known)
         self.strict = strict
+        #: Engine and knobs that heuristics offered first, by graph and source, where they were asked ahead.
+        self._offered: dict[tuple[str, str], list[tuple[int, dict[str, int]]]] = {}
 
     def plan(self, graph: Graph, build: Any) -> Plan:
         """The stored plan for `graph`, else, unless `strict`, its first kernel where the artifact prefers that, else the first one of the
@@ -119,7 +121,7 @@ class Planner(StoredPlans):
                 yield from self._kernel_plans(graph, rejected)
                 continue
             assert operations is not None, "only a graph's kernels need no operation graph"
-            configs = self._configs(operations, source, rejected)
+            configs = self._configs(graph, operations, source, rejected)
             wanted = sys.maxsize if limit is None else limit
             while wanted:
                 later: list[Config] = []
@@ -152,15 +154,30 @@ class Planner(StoredPlans):
         with suppress(CudnnError), self.operation_graph(graph, build) as operations:
             for source, limit in sources:
                 if source in HeurMode.__members__:
-                    for config in islice(self._configs(operations, source, []), limit):
-                        if BehaviorNote.RUNTIME_COMPILATION in config.behavior and self._refusal(graph, config) is None:
-                            jobs.append(job_of(graph, config))
+                    offered: list[tuple[int, dict[str, int]]] = []
+                    wanted = len(jobs)
+                    with closing(heuristic_configs(self._cudnn, operations, source, self._device, [])) as configs:
+                        for config in islice(configs, limit):
+                            offered.append((config.engine, config.named_knobs))
+                            if BehaviorNote.RUNTIME_COMPILATION in config.behavior and self._refusal(graph, config) is None:
+                                jobs.append(job_of(graph, config))
+                    # The heuristics for what is compiled take 20 to 60 ms.
+                    if len(jobs) > wanted:
+                        self._offered[graph.name, source] = offered
         return jobs
 
-    def _configs(self, operations: BackendDescriptor, source: str, rejected: list[str]) -> Iterator[Config]:
+    def _configs(self, graph: Graph, operations: BackendDescriptor, source: str, rejected: list[str]) -> Iterator[Config]:
+        """What a source offers; of heuristics that were asked ahead first what they said then."""
         if source in ("engines", "precompiled"):
-            return engine_configs(self._cudnn, operations, self._device, rejected, precompiled=source == "precompiled")
-        return heuristic_configs(self._cudnn, operations, source, self._device, rejected)
+            yield from engine_configs(self._cudnn, operations, self._device, rejected, precompiled=source == "precompiled")
+            return
+        for rank, (engine, knobs) in enumerate(self._offered.pop((graph.name, source), ())):
+            # One that cannot be made so is among those that follow.
+            with suppress(CudnnError):
+                config = config_of(self._cudnn, operations, engine, knobs, self._device, source=source, rank=rank)
+                with closing(config.descriptor):
+                    yield config
+        yield from heuristic_configs(self._cudnn, operations, source, self._device, rejected)
 
     def by_alternatives(
         self, graph: Graph, rejected: list[str], plan_of: Callable[[GraphAlternative, int], Plan], limit: int | None = None

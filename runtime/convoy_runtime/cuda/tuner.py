@@ -77,10 +77,11 @@ class Tuner:
                 new = self._planner.compiled_by(each, its_build, level.sources)
                 known.add(each.name if new else kind)
                 jobs += new
+                # What has begun is not begun again.
+                if len(jobs) >= _FEW_JOBS:
+                    self._pool.ahead(jobs)
         if len(jobs) < _FEW_JOBS:
             self._pool = None
-        else:
-            self._pool.ahead(jobs)
 
     def _steps(self, graph: Graph) -> list[tuple[Graph, Any, Level]]:
         """The steps of the graph's alternatives that are tried, with their build functions."""

@@ -16,9 +16,10 @@ from fake_gpu.fixtures import FAKE, zeros
 
 import convoy_runtime
 from convoy.artifact import write_artifact
-from convoy_runtime.cuda import build_pool, race, slow_engines, tuner
+from convoy_runtime.cuda import build_pool, planner, race, slow_engines, tuner
 from convoy_runtime.cuda.build_pool import BuildPool, Job
 from convoy_runtime.cuda.capture import Captured, Stopwatch
+from convoy_runtime.cuda.executor import CudaProgram
 from convoy_runtime.cuda.options import PlanOptions
 from convoy_runtime.cuda.plan import PlanReport
 from convoy_runtime.manifest import GraphAlternative, GraphAlternatives, Products
@@ -214,3 +215,41 @@ def test_what_compiles_is_built_ahead(write: Write, cudnn: ctypes.CDLL, monkeypa
     monkeypatch.setattr(BuildPool, "_take", take)
     tried()
     assert begun == wanted
+
+
+def test_heuristics_that_were_asked_ahead(write: Write, cudnn: ctypes.CDLL, monkeypatch: pytest.MonkeyPatch) -> None:
+    cudnn.fake_offer(8)
+    asked: list[str] = []
+    right = planner.heuristic_configs
+
+    def ask(*arguments: Any) -> Any:
+        asked.append(arguments[2])
+        return right(*arguments)
+
+    monkeypatch.setattr(planner, "heuristic_configs", ask)
+    with convoy_runtime.load(write(), plan_cache=False) as program:
+        assert isinstance(program, CudaProgram)
+        (graph, _), known, native = program.manifest.graphs, program._loaded._planner, program._loaded._native
+        assert known is not None
+        build = native.builder(graph.symbol)
+
+        def found(limit: int) -> list[tuple[int | None, int]]:
+            with program._device.current(), known.operation_graph(graph, build) as operations:
+                plans = list(known.candidates(graph, operations, [], ["A"], limit=limit))
+            for plan in plans:
+                plan.close()
+            return [(plan.report.engine, plan.report.rank) for plan in plans]
+
+        with program._device.current():
+            jobs = known.compiled_by(graph, build, (("A", 7), ("precompiled", 1000)))
+        assert [job.engine for job in jobs] == [46]
+        asked.clear()
+        # 40, which is offered first, cannot be built.
+        six = found(6)
+        assert (six, asked) == ([(41 + place, 1 + place) for place in range(6)], [])
+        assert (found(6), asked) == (six, ["A"])
+        # More than was asked for ahead.
+        with program._device.current():
+            known.compiled_by(graph, build, (("A", 7),))
+        asked.clear()
+        assert (found(7)[6], asked) == ((47, 7), ["A"])
