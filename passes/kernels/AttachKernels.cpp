@@ -44,7 +44,7 @@ static Offer offerConv(cudnn::GraphOp graph, bool allowTf32, std::string &reason
   Offer offer = {convVariants(*form), isSmall(*form)};
   if (offer.isPreferred)
     return offer;
-  SmallVector<Variant, 0> large = conv1x1WgmmaVariants(*form, reason);
+  SmallVector<Variant, 0> large = conv1x1WgmmaVariants(*form);
   if (large.empty())
     large = convWgmmaVariants(*form, reason);
   reason = "the convolution is large enough for cuDNN's kernels, and none for sm_90a's tensor cores: " + reason;

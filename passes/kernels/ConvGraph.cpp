@@ -17,6 +17,17 @@ int64_t ConvGraph::depth() const {
   return w[1] * w[2] * w[3];
 }
 
+Type ConvGraph::element() const { return cudnn::ConvolutionOp(conv).getX().getType().getElementType(); }
+
+Variant ConvGraph::variant() const {
+  cudnn::ConvolutionOp op = conv;
+  Variant variant;
+  variant.tensors = {placeOf(op.getX()), placeOf(op.getW()), bias, residual, op->getParentOfType<cudnn::GraphOp>().getNumArguments()};
+  variant.floats = {lower, upper};
+  variant.tf32 = element().isF32();
+  return variant;
+}
+
 namespace {
 
 class Matcher {

@@ -4,6 +4,7 @@
 #define CONVOY_PASSES_KERNELS_CONVGRAPH_H
 
 #include "passes/kernels/Epilogue.h"
+#include "passes/kernels/Variant.h"
 
 namespace convoy {
 
@@ -13,6 +14,10 @@ struct ConvGraph : Epilogue {
 
   /// Pixels of the result, its channels, and products a number of it.
   int64_t rows() const, columns() const, depth() const;
+  /// What is multiplied.
+  mlir::Type element() const;
+  /// What each kernel for it has: the tensors, the bounds, and whether it rounds factors.
+  Variant variant() const;
 };
 
 /// `graph` in this form: two spatial dims, no groups, 16-bit floats, or with `allowTf32` f32, in channels-last memory, sums in f32.

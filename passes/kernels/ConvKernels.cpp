@@ -12,7 +12,6 @@ static constexpr int64_t kGroup = 128, kRowBytes = 128, kStages = 4;
 static constexpr int64_t kManyBlocks = 128, kFewBlocks = 64, kLargestCluster = 8;
 /// Multiply-adds. ResNet-50, one image: no convolution has more than 2^28, and cuDNN's best plans take 1.0 to 2.1 times as long.
 static constexpr int64_t kSmall = int64_t(1) << 28, kLargest = int64_t(1) << 30;
-static constexpr int64_t kSharedBytes = 227 << 10;
 
 static int64_t multiplyAdds(const ConvGraph &form) { return form.rows() * form.columns() * form.depth(); }
 
@@ -29,21 +28,17 @@ struct Shape {
 static Variant variantOf(const ConvGraph &form, Shape shape) {
   cudnn::ConvolutionOp conv = form.conv;
   ArrayRef<int64_t> x = conv.getX().getType().getShape(), w = conv.getW().getType().getShape(), y = conv.getY().getType().getShape();
-  auto graph = conv->getParentOfType<cudnn::GraphOp>();
   auto [tileM, tileN, groups, split] = shape;
-  Variant variant;
+  Variant variant = form.variant();
   variant.suffix = llvm::formatv("{0}x{1}x{2}x{3}", tileM, tileN, groups, split);
-  variant.function = llvm::formatv("convoy_conv_{0}_{1}x{2}", libraryName(conv.getX().getType().getElementType()), tileM, tileN);
-  variant.tensors = {placeOf(conv.getX()), placeOf(conv.getW()), form.bias, form.residual, graph.getNumArguments()};
+  variant.function = llvm::formatv("convoy_conv_{0}_{1}x{2}", libraryName(form.element()), tileM, tileN);
   variant.integers = {x[0], x[2], x[3], x[1], y[2], y[3], y[1], w[2], w[3], conv.getSpatialStride()[0], conv.getSpatialStride()[1]};
   variant.integers.append({conv.getPrePadding()[0], conv.getPrePadding()[1], conv.getDilation()[0], conv.getDilation()[1], groups, split});
-  variant.floats = {form.lower, form.upper};
   variant.blocks = llvm::divideCeil(form.rows(), tileM) * llvm::divideCeil(form.columns(), tileN) * split;
   variant.threads = kGroup * groups;
   int64_t pipelines = groups * kStages * (tileM + tileN) * kRowBytes, results = groups * tileM * (tileN + 4) * 4;
   variant.sharedBytes = std::max(pipelines, results);
   variant.cluster = split;
-  variant.tf32 = conv.getX().getType().getElementType().isF32();
   return variant;
 }
 
@@ -67,7 +62,7 @@ SmallVector<Variant, 0> convVariants(const ConvGraph &form) {
   }
   SmallVector<Variant, 0> variants;
   for (Shape shape : shapes)
-    if (Variant variant = variantOf(form, shape); variant.sharedBytes <= kSharedBytes)
+    if (Variant variant = variantOf(form, shape); variant.sharedBytes <= kSharedBytes90)
       variants.push_back(std::move(variant));
   return variants;
 }

@@ -10,9 +10,8 @@ namespace convoy {
 static constexpr int64_t kFilters = 64, kGroup = 128, kColumns[] = {64, 88, 104, 120, 176, 232}, kFetched[] = {16, 20, 24};
 /// A chunk, 16 bytes of each filter, and 16 that put the next one into other banks. The banks begin again after 128 bytes.
 static constexpr int64_t kFilterPitch = kFilters * 16 + 16, kBankBytes = 128;
-/// Of sm_90: what a block may have, and multiprocessors of the largest. Three groups leave a thread 168 registers, two 255, of which some
-/// 40 are for addresses.
-static constexpr int64_t kSharedBytes = 227 << 10, kMultiprocessors = 132, kMostGroups = 3, kRegistersOfThree = 130, kRegistersOfTwo = 215;
+/// Three groups leave a thread 168 registers, two 255, of which some 40 are for addresses.
+static constexpr int64_t kMostGroups = 3, kRegistersOfThree = 130, kRegistersOfTwo = 215;
 /// Shared memory that leaves so little to the L1 cache that too few loads are under way when they wait for more than the L2 cache: then
 /// tiles are brought there first. Over 56x56x64, 256 images: 241 to 215 us with 228 kB of shared memory, 103 to 115 us with 164.
 static constexpr int64_t kMuchShared = 200 << 10;
@@ -64,11 +63,11 @@ static std::optional<Tiling> tilingOf(const Shape &shape, int64_t rows, int64_t 
   int64_t last = ((shape.tapsH - 1) * pitch + shape.tapsW - 1 + *product) * 16;
   tiling.shared = shape.tapsH * shape.tapsW * shape.chunks() * kFilterPitch + groups * shape.chunks() * tiling.plane +
                   std::max<int64_t>(0, last - tiling.plane);
-  if (tiling.shared > kSharedBytes)
+  if (tiling.shared > kSharedBytes90)
     return std::nullopt;
   tiling.tiles = shape.images * llvm::divideCeil(shape.outHeight, rows) * llvm::divideCeil(shape.outWidth, columns);
   // Blocks that take all of a multiprocessor's memory must not be more than there are multiprocessors.
-  tiling.blocks = std::min(tiling.tiles, std::max<int64_t>(1, kMultiprocessors / shape.filterBlocks()));
+  tiling.blocks = std::min(tiling.tiles, std::max<int64_t>(1, kMultiprocessors90 / shape.filterBlocks()));
   tiling.cost = llvm::divideCeil(tiling.tiles, tiling.blocks) * *product;
   return tiling;
 }
@@ -99,22 +98,16 @@ static SmallVector<Tiling> tilingsOf(const Shape &shape) {
 }
 
 static Variant variantOf(const ConvGraph &form, const Shape &shape, const Tiling &tiling) {
-  cudnn::ConvolutionOp conv = form.conv;
-  auto graph = conv->getParentOfType<cudnn::GraphOp>();
-  Type element = conv.getX().getType().getElementType();
-  Variant variant;
+  Variant variant = form.variant();
   variant.suffix = llvm::formatv("wgmma_{0}x{1}x{2}", tiling.rows, tiling.columns, tiling.groups);
-  variant.function = llvm::formatv("convoy_conv_wgmma_{0}_{1}_{2}", libraryName(element), tiling.product, tiling.fetched);
-  variant.tensors = {placeOf(conv.getX()), placeOf(conv.getW()), form.bias, form.residual, graph.getNumArguments()};
+  variant.function = llvm::formatv("convoy_conv_wgmma_{0}_{1}_{2}", libraryName(form.element()), tiling.product, tiling.fetched);
   variant.integers = {shape.images, shape.height, shape.width, shape.channels, shape.outHeight, shape.outWidth, shape.outChannels};
   variant.integers.append({shape.tapsH, shape.tapsW, shape.padH, shape.padW, tiling.rows, tiling.columns, tiling.plane});
   variant.integers.append({tiling.groups, tiling.blocks, tiling.shared > kMuchShared ? 1 : 0});
-  variant.floats = {form.lower, form.upper};
   variant.blocks = tiling.blocks * shape.filterBlocks();
   variant.threads = kGroup * tiling.groups;
   variant.sharedBytes = tiling.shared;
-  variant.onlyChip = "sm_90a";
-  variant.tf32 = element.isF32();
+  variant.onlyChip = kWgmmaChip;
   return variant;
 }
 
@@ -128,7 +121,7 @@ SmallVector<Variant, 0> convWgmmaVariants(const ConvGraph &form, std::string &re
   if (!llvm::all_of(conv.getSpatialStride(), isOne) || !llvm::all_of(conv.getDilation(), isOne))
     return refuse("its stride or its dilation is not one");
   ArrayRef<int64_t> x = conv.getX().getType().getShape(), w = conv.getW().getType().getShape(), y = conv.getY().getType().getShape();
-  int64_t bytes = conv.getX().getType().getElementType().getIntOrFloatBitWidth() / 8;
+  int64_t bytes = form.element().getIntOrFloatBitWidth() / 8;
   Shape shape = {x[0], x[2], x[3], x[1], y[2], y[3], y[1], w[2], w[3], conv.getPrePadding()[0], conv.getPrePadding()[1], bytes};
   shape.hasResidual = form.residual.has_value();
   int64_t fewestChannels = kStepBytes / bytes;

@@ -7,13 +7,12 @@ using namespace convoy::cudnn;
 
 namespace convoy {
 
-/// What a block may have of a multiprocessor's memory: two of them share that of sm_80, one the smallest of later ones. Of sm_90, all, or
-/// half of it.
-static constexpr int64_t kSharedBytes = 99 << 10, kSharedBytes90 = 227 << 10;
+/// What a block of stem.cu may have of a multiprocessor's memory: two of them share that of sm_80, one the smallest of later ones.
+static constexpr int64_t kSharedBytes = 99 << 10;
 /// Rows of the result that a block has the image for at a time.
 static constexpr int64_t kMostRows = 4;
-/// Blocks that keep a large GPU busy, two on each multiprocessor. An H200 has 132.
-static constexpr int64_t kManyBlocks = 200, kSingleBlocks = 132;
+/// Blocks that keep a large GPU busy, two on each multiprocessor.
+static constexpr int64_t kManyBlocks = 200;
 /// Rows of a block for which stem_wgmma.cu is no better guess than stem.cu: 5 took 38.5 us where the other took 39.2, one 16 and 7.
 static constexpr int64_t kFewRows = 4;
 /// What runtime/device/stem_wgmma.cu is compiled for.
@@ -56,7 +55,7 @@ int64_t StemOps::wgmmaRows() {
   auto cost = [&](int64_t rows) {
     int64_t blocks = images * outHeight / rows;
     // A row more is made for the first one's pooling. A block that is alone waits for itself.
-    return llvm::divideCeil(blocks, kSingleBlocks) * (rows + 1) * (blocks <= kSingleBlocks ? 3 : 2);
+    return llvm::divideCeil(blocks, kMultiprocessors90) * (rows + 1) * (blocks <= kMultiprocessors90 ? 3 : 2);
   };
   for (int64_t rows = 1; rows <= outHeight; ++rows)
     if (outHeight % rows == 0 && cost(rows) < cost(best))
@@ -108,7 +107,7 @@ static Variant anyVariant(GraphOp graph, StemOps &ops) {
   variant.blocks = ops.imageType().getShape()[0] * (ops.height() / 4 / rows) * (ops.filters() / filters);
   variant.threads = ops.width();
   variant.sharedBytes = sharedBytes(strip);
-  variant.residents = variant.blocks > kSingleBlocks ? 2 : 1;
+  variant.residents = variant.blocks > kMultiprocessors90 ? 2 : 1;
   return variant;
 }
 
@@ -122,8 +121,8 @@ static std::optional<Variant> wgmmaVariant(GraphOp graph, StemOps &ops) {
   variant.blocks = ops.imageType().getShape()[0] * (ops.height() / 4 / rows);
   variant.threads = 128;
   variant.sharedBytes = (ops.taps() + 6) * (ops.width() + 8) * 4 * bytes + filters * ops.taps() * 32 * bytes;
-  variant.residents = variant.blocks > kSingleBlocks && 2 * variant.sharedBytes <= kSharedBytes90 ? 2 : 1;
-  variant.onlyChip = "sm_90a";
+  variant.residents = variant.blocks > kMultiprocessors90 && 2 * variant.sharedBytes <= kSharedBytes90 ? 2 : 1;
+  variant.onlyChip = kWgmmaChip;
   return variant;
 }
 
