@@ -21,6 +21,9 @@ from .store import LEVELS, OFFLINE, PlanStore, Record
 
 __all__ = ["StoredPlans"]
 
+#: In the origin of a plan that is not restored whole, also of one that was made so before it was stored.
+_ANEW = "engine and knobs"
+
 
 class StoredPlans(PlanBuilder):
     """The plans of `store`, some of which are kernels, or alternatives of graphs."""
@@ -157,7 +160,7 @@ class StoredPlans(PlanBuilder):
             plans.append(alternatives.own(plan))
         found = alternatives.plan(graph, alternative, plans)
         self._check_workspace(found.report.workspace_bytes)
-        origin = _origin(record, _whole(record) if self._store.fits(record) else "engine and knobs")
+        origin = _origin(record, _whole(record) if self._store.fits(record) else _ANEW)
         changes = {"workspace_bytes": found.report.workspace_bytes, "steps": found.report.steps}
         return replace(found, report=PlanReport.of_record(record.report, graph, origin, **changes))
 
@@ -185,7 +188,7 @@ class StoredPlans(PlanBuilder):
         if plan is None:
             return None
         report = PlanReport.of_record(
-            record.report, graph, _origin(record, "engine and knobs"),
+            record.report, graph, _origin(record, _ANEW),
             workspace_bytes=plan.report.workspace_bytes,
             numerical_notes=plan.report.numerical_notes, behavior_notes=plan.report.behavior_notes,
         )  # fmt: skip
@@ -204,8 +207,7 @@ def _origin(record: Record, what: str) -> str:
 
 def _whole(record: Record) -> str:
     """What a plan is that is restored whole: one that was made anew before was measured with another cuDNN or driver, and still says so."""
-    anew = "engine and knobs" in str(record.report.get("origin"))
-    return "plan made of engine and knobs" if anew else "plan"
+    return f"plan made of {_ANEW}" if _ANEW in str(record.report.get("origin")) else "plan"
 
 
 def _written(plan: Plan) -> tuple[str, str, dict[str, Any]]:
