@@ -215,7 +215,14 @@ def test_what_is_multiplied_in_float32() -> None:
         assert options.refuses(mixed, 7, *notes) == reason
 
 
-@pytest.mark.parametrize(("ops", "reason"), [(("add", "relu"), None), (("add", "mul"), "uses TF32, which allow_tf32=False forbids")])
+@pytest.mark.parametrize(
+    ("ops", "reason"),
+    [
+        (("add", "relu"), None),
+        (("add", "mul"), "uses TF32, which allow_tf32=False forbids"),
+        ((), "uses TF32, which allow_tf32=False forbids"),
+    ],
+)
 def test_sums_and_relu_alone_round_nothing(ops: tuple[str, ...], reason: str | None) -> None:
     graph = replace(conv_graph("float32"), ops=ops, products=None)
     notes = {_enums.NumericalNote.TENSOR_CORE}, set[_enums.BehaviorNote]()

@@ -87,6 +87,8 @@ class PlanOptions:
     def refuses(self, graph: Graph, engine: int, numerical: set[NumericalNote], behavior: set[BehaviorNote]) -> str | None:
         """Why an engine of this index and with these notes may not run a graph; None if it may."""
         float32 = _is_float32(graph)
+        # Of a graph that does not say what it computes nothing is known.
+        exact = bool(graph.ops) and set(graph.ops) <= _EXACT_OPS
         # Weights would have to be stored in cuDNN's own order, which `prepare_weights` does not write.
         reordered = {BehaviorNote.REQUIRES_FILTER_INT8x32_REORDER, BehaviorNote.REQUIRES_BIAS_INT8x32_REORDER}
         reduced = NumericalNote.REDUCED_PRECISION_REDUCTION in numerical
@@ -94,7 +96,7 @@ class PlanOptions:
             (True, bool(behavior & reordered), "needs reordered int8 weights"),
             # float32 stored, but float16 multiplied: never what a float32 model means, and PyTorch never does it.
             (float32, NumericalNote.DOWN_CONVERT_INPUTS in numerical, "rounds inputs to a narrower type"),
-            (float32 and not self.allow_tf32 and not set(graph.ops) <= _EXACT_OPS, NumericalNote.TENSOR_CORE in numerical, _TF32),
+            (float32 and not exact and not self.allow_tf32, NumericalNote.TENSOR_CORE in numerical, _TF32),
             (not self.allow_tensor_cores, NumericalNote.TENSOR_CORE in numerical, _TENSOR_CORES),
             (self.deterministic, NumericalNote.NONDETERMINISTIC in numerical, "is not deterministic"),
             (not self.allow_winograd, bool(numerical & _WINOGRAD), "uses Winograd's transform"),
