@@ -67,11 +67,11 @@ public:
       llvm::TypeSwitch<Operation *>(&op).Case<CreateOp, SetOp, FinalizeOp, DestroyOp, GetOp, GetDescriptorsOp, ExecutePlanOp, ReturnOp>(
           [&](auto op) { encode(op); });
     }
-    // Arrays of the interpreter have an element at least.
+    // convoy_calls.h: the interpreter has arrays of so many.
     auto count = [](size_t number) { return static_cast<int32_t>(std::max<size_t>(number, 1)); };
     SmallVector<int32_t> words = {static_cast<int32_t>(calls.size() / 2),
                                   static_cast<int32_t>(body.getNumArguments()),
-                                  static_cast<int32_t>(slots.size()),
+                                  count(slots.size()),
                                   count(longest),
                                   count(numbers.size()),
                                   0};

@@ -21,9 +21,8 @@ static int32_t fail(const ConvoyCudnn *cudnn, const ConvoyCalls *function, const
 
 int32_t convoy_make_calls(const ConvoyCudnn *cudnn, const ConvoyCalls *function, const ConvoyCallKind *kinds, const char *data,
                           void *const *arguments, void *const *results) {
-  /* One more of each, because C has no array of none. */
-  void *slots[function->slots + 1], *list[function->longest + 1], *selected = NULL;
-  int64_t numbers[function->numbers + 1];
+  void *slots[function->slots], *list[function->longest], *selected = NULL;
+  int64_t numbers[function->numbers];
   const char *location = "";
   memcpy(slots, arguments, function->arguments * sizeof *slots);
   memset(slots + function->arguments, 0, (function->slots - function->arguments) * sizeof *slots);

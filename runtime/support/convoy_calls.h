@@ -40,7 +40,7 @@ typedef struct {
   uint32_t kind, operand;
 } ConvoyCall;
 
-/** A function. `longest` is the length of its longest list. */
+/** A function. `longest` is the length of its longest list. It, `slots` and `numbers` are one at least: C has no array of none. */
 typedef struct {
   uint32_t count, arguments, slots, longest, numbers, reserved;
   ConvoyCall calls[];
