@@ -48,7 +48,7 @@ bool isProduct(linalg::LinalgOp op) {
   return isa<linalg::GenericOp>(op) && op.getNumLoops() == 8 && op.getNumReductionLoops() == 3;
 }
 
-/// The elementwise op that `product` can be grouped with, the only reader of its result.
+/// The elementwise op that `product` can be grouped with: the only reader of its result, which need not be written to memory then.
 linalg::GenericOp findEpilogue(linalg::LinalgOp product, linalg::FillOp &fill) {
   Value result = product.getDpsInits()[0];
   linalg::GenericOp epilogue;
@@ -76,8 +76,11 @@ linalg::GenericOp findEpilogue(linalg::LinalgOp product, linalg::FillOp &fill) {
     if (here != fill && here != product && here != epilogue && (!inPlace || !epilogue->isBeforeInBlock(here)))
       return {};
   }
-  // Views of the same memory may be used where `result` is not.
+  // The caller reads what lies behind an argument of the function, so such a result is stored, unless the epilogue overwrites it.
   Value root = rootOf(result);
+  if (!inPlace && !root.getDefiningOp<memref::AllocOp>())
+    return {};
+  // Views of the same memory may be used where `result` is not.
   if (root != result && !root.hasOneUse())
     return {};
   int64_t reads = 0;
