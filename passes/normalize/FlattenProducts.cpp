@@ -71,7 +71,7 @@ struct SinkReshape : public OpRewritePattern<ReshapeOp> {
     SmallVector<SmallVector<int64_t>> shapes;
     for (Value operand : user->getOperands()) {
       ArrayRef<int64_t> shape = shapeOf(operand);
-      bool isRow = llvm::all_of(shape.drop_back(), [](int64_t dim) { return dim == 1; }) && shape.back() == from.back();
+      bool isRow = !shape.empty() && llvm::all_of(shape.drop_back(), [](int64_t dim) { return dim == 1; }) && shape.back() == from.back();
       if (shape != to && !isRow)
         return rewriter.notifyMatchFailure(op, "another operand repeats in the result, and is no row");
       // Of two products one would go up what the other comes down.

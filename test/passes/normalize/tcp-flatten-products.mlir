@@ -101,3 +101,18 @@ func.func @stay(%x: tensor<6x16xf32>, %w: tensor<16x32xf32>, %r: tensor<2x1x32xf
   %22 = tcp.exp %20 : tensor<2x96xf32> -> tensor<2x96xf32>
   return %2, %5, %8, %11, %15, %17, %21, %22, %20 : tensor<2x3x32xf32>, tensor<2x3x32xf32>, tensor<6x4x8xf32>, tensor<5x6x32xf32>, tensor<3x2x32xf32>, tensor<2x3x16xf32>, tensor<4x48xf32>, tensor<2x96xf32>, tensor<2x96xf32>
 }
+
+// A scalar has no last dim: what is done with it is done with the product of one element.
+// CHECK-LABEL: func.func @scalar(
+// CHECK: %[[P:.*]] = tcp.matmul
+// CHECK: %[[Z:.*]] = tcp.reshape %{{.*}} : tensor<f32> -> tensor<1x1xf32>
+// CHECK: %[[S:.*]] = tcp.add %[[P]], %[[Z]] : tensor<1x1xf32>, tensor<1x1xf32> -> tensor<1x1xf32>
+// CHECK: %[[T:.*]] = tcp.sigmoid %[[S]] : tensor<1x1xf32>
+// CHECK: tcp.reshape %[[T]] : tensor<1x1xf32> -> tensor<f32>
+func.func @scalar(%x: tensor<1x16xf32>, %w: tensor<16x1xf32>, %z: tensor<f32>) -> tensor<f32> {
+  %0 = tcp.matmul %x, %w : tensor<1x16xf32>, tensor<16x1xf32> -> tensor<1x1xf32>
+  %1 = tcp.reshape %0 : tensor<1x1xf32> -> tensor<f32>
+  %2 = tcp.add %1, %z : tensor<f32>, tensor<f32> -> tensor<f32>
+  %3 = tcp.sigmoid %2 : tensor<f32> -> tensor<f32>
+  return %3 : tensor<f32>
+}
