@@ -208,7 +208,8 @@ struct Alternatives {
     if (auto calls = dyn_cast_or_null<ArrayAttr>(getManifest(module, "calls")))
       for (auto call : calls.getAsRange<DictionaryAttr>())
         called = std::max(called, call.getAs<IntegerAttr>("graph").getInt() + 1);
-    for (auto graph : llvm::reverse(llvm::to_vector(module.getOps<cudnn::GraphOp>()))) {
+    SmallVector<cudnn::GraphOp> graphs = llvm::to_vector(module.getOps<cudnn::GraphOp>());
+    for (cudnn::GraphOp graph : llvm::reverse(graphs)) {
       if (firstStep == called || !steps.contains(graph.getSymName()) || names.contains(graph.getSymName()))
         break;
       --firstStep;
