@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import ctypes
+import os
 import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
+from weakref import WeakSet
 
 import numpy as np
 
@@ -22,14 +23,28 @@ __all__ = ["CpuProgram"]
 ALIGNMENT = 64
 
 
+class _Lane:
+    """What one thread runs a program in: an arena, and a lock that it holds while it runs. The lock is reentrant, because a signal handler
+    or a finalizer may run or close the same program in the middle of a call."""
+
+    __slots__ = ("__weakref__", "address", "arena", "lock")
+
+    def __init__(self, size: int) -> None:
+        self.arena = aligned_empty((size,), "uint8")
+        self.address = self.arena.ctypes.data
+        self.lock = threading.RLock()
+
+
 class CpuProgram(Program):
     """A program on the host. Inputs that are not packed row-major, or not 64-byte aligned, are copied; all others are read in place."""
 
     def __init__(self, artifact: Artifact, native: NativeLibrary, *, poison: bool) -> None:
         super().__init__(artifact, native, poison=poison)
-        self._local = threading.local()
-        # One object for array and addresses: a run that has taken it keeps the weights that it points to.
-        self._prepared: tuple[ctypes.Array[ctypes.c_void_p], list[np.ndarray]] = (pointer_array([]), [])
+        self._new_lanes()
+        # One object for the function, the addresses and the arrays: a run that has taken it keeps the library and the weights. None once
+        # the program is closed.
+        self._code: tuple[Any, Any, list[np.ndarray]] | None = (native.main, pointer_array([]), [])
+        _programs.add(self)
 
     def __call__(self, *arrays: Any) -> Any:
         self._check_ready()
@@ -50,13 +65,16 @@ class CpuProgram(Program):
         self._check_ready()
         views = self._views(inputs, self.inputs, "input", (CPU, 0))
         targets = self._views(outputs, self.outputs, "output", (CPU, 0))
+        self._check_targets(targets)
         for got, spec in zip(targets, self.outputs, strict=True):
-            name = f"output {spec.name!r}"
-            if not is_packed(got):
-                raise ArgumentError(argument=name, problem="is not packed row-major", got=f"strides {list(got.strides)}")
             if isinstance(got.owner, np.ndarray) and not got.owner.flags.writeable:
-                raise ArgumentError(argument=name, problem="is read-only")
-        direct = [got.pointer % ALIGNMENT == 0 for got in targets]
+                raise ArgumentError(argument=f"output {spec.name!r}", problem="is read-only")
+        # What lies over an input is written when the inputs have been read.
+        read = [(got.pointer, got.pointer + spec.bytes) for got, spec in zip(views, self.inputs, strict=True)]
+        direct = [
+            got.pointer % ALIGNMENT == 0 and not any(got.pointer < end and begin < got.pointer + spec.bytes for begin, end in read)
+            for got, spec in zip(targets, self.outputs, strict=True)
+        ]
         arrays = [
             host_array(got) if straight else aligned_empty(spec.shape, spec.dtype)
             for got, spec, straight in zip(targets, self.outputs, direct, strict=True)
@@ -68,7 +86,12 @@ class CpuProgram(Program):
 
     def close(self) -> None:
         super().close()
-        self._prepared = (pointer_array([]), [])
+        with self._lock:
+            self._code = None
+            lanes = list(self._lanes)
+        for lane in lanes:
+            with lane.lock:  # its run, if there is one, is over
+                pass
         self._local = threading.local()
 
     def _install(self, prepared: Mapping[str, HostTensor]) -> None:
@@ -80,19 +103,49 @@ class CpuProgram(Program):
                 np.copyto(aligned, array)
                 array = aligned
             arrays.append(array)
-        self._prepared = (pointer_array([array.ctypes.data for array in arrays]), arrays)
+        with self._lock:
+            if self._code is None:
+                raise self._closed()
+            self._code = (self._code[0], pointer_array([array.ctypes.data for array in arrays]), arrays)
+
+    def _new_lanes(self) -> None:
+        self._lock = threading.RLock()  # of what is below, and of `_code`
+        self._local = threading.local()
+        self._lanes: WeakSet[_Lane] = WeakSet()  # of threads that are alive
+
+    def _lane(self) -> _Lane:
+        lane: _Lane | None = getattr(self._local, "lane", None)
+        if lane is None:
+            lane = self._local.lane = _Lane(self.manifest.arena_bytes)
+            with self._lock:
+                self._lanes.add(lane)
+        return lane
 
     def _run(self, views: list[View], outputs: list[np.ndarray]) -> None:
         copies = [aligned_copy(got) if got.pointer % ALIGNMENT or not is_packed(got) else None for got in views]
         inputs = [got.pointer if copy is None else copy.ctypes.data for got, copy in zip(views, copies, strict=True)]
-        arena = getattr(self._local, "arena", None)
-        if arena is None:
-            arena = self._local.arena = aligned_empty((self.manifest.arena_bytes,), "uint8")
-        if self._poison:
-            for array in (arena, *outputs):
-                array.reshape(-1).view(np.uint8).fill(POISON)
-        pointers, _keep = self._prepared
-        targets = pointer_array([array.ctypes.data for array in outputs])
-        status = self._native.main(None, pointer_array(inputs), pointers, targets, arena.ctypes.data)
+        sources, targets = pointer_array(inputs), pointer_array([array.ctypes.data for array in outputs])
+        lane = self._lane()
+        # `close` takes the code away and then waits for this lock: a run that got it before has both.
+        with lane.lock:
+            if (code := self._code) is None:
+                raise self._closed()
+            if self._poison:
+                for array in (lane.arena, *outputs):
+                    array.reshape(-1).view(np.uint8).fill(POISON)
+            main, prepared, _keep = code
+            status = main(None, sources, prepared, targets, lane.address)
         if status:
             raise ExecutionError(entry="convoy_main", status=status)
+
+
+_programs: WeakSet[CpuProgram] = WeakSet()
+
+
+def _after_fork() -> None:
+    # Locks may be held by threads of the parent, which are not here.
+    for program in list(_programs):
+        program._new_lanes()
+
+
+os.register_at_fork(after_in_child=_after_fork)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ._native import NativeLibrary
 from ._safetensors import HostTensor
-from .arrays import View, check, view
+from .arrays import View, check, is_packed, view
 from .artifact import Artifact
 from .errors import ArgumentError, ConvoyRuntimeError, WeightsError
 from .manifest import TensorSpec
@@ -37,8 +38,8 @@ class Program(ABC):
     """
 
     def __init__(self, artifact: Artifact, native: NativeLibrary, *, poison: bool) -> None:
-        self._artifact: Artifact | None = artifact
-        self._native = native
+        #: What the program is made of; None once it is closed.
+        self._source: tuple[Artifact, NativeLibrary] | None = (artifact, native)
         self._poison = poison
         self._has_weights = False
         self.path = artifact.path
@@ -64,7 +65,7 @@ class Program(ABC):
     @property
     def closed(self) -> bool:
         """Whether `close()` was called."""
-        return self._artifact is None
+        return self._source is None
 
     @abstractmethod
     def __call__(self, *arrays: Any) -> Any:
@@ -83,8 +84,10 @@ class Program(ABC):
         """Makes the prepared weights, complete and checked, those of the next run."""
 
     def close(self) -> None:
-        """Gives memory, handles and the mapped file back. Calling it again does nothing."""
-        self._artifact = None
+        """Waits for the runs that are under way, and gives memory, handles, the native library and the mapped file back. Any thread may
+        call it, also again, which does nothing more. A call that begins later, or has got no further than its arguments, raises
+        ConvoyRuntimeError."""
+        self._source = None
 
     def __enter__(self) -> Program:
         return self
@@ -97,18 +100,22 @@ class Program(ABC):
 
         `source` is a .safetensors file or a mapping from names to host arrays, as a state_dict, with exactly the names, shapes and
         dtypes of `weights`. A tensor that the model shares may have any of its names, and what inference never reads may be there as
-        well. Raises WeightsError with every mismatch, or ArtifactError when the file is damaged; the old weights then stay in use.
+        well. Raises WeightsError with every mismatch, ArtifactError when the file is damaged, or ConvoyRuntimeError when the program is
+        closed meanwhile; the old weights then stay in use. A run has the weights of before or those of after, never some of each.
         """
-        self._check_open()
-        assert self._artifact is not None
-        prepared = prepare_weights(self._native, self.manifest, source, self._artifact.constants())
+        if (made_of := self._source) is None:
+            raise self._closed()
+        artifact, native = made_of
+        prepared = prepare_weights(native, self.manifest, source, artifact.constants())
         self._install(prepared)
         self._has_weights = True
 
+    def _closed(self) -> ConvoyRuntimeError:
+        return ConvoyRuntimeError(f"the program {self.path} is closed")
+
     def _check_open(self) -> None:
-        if self._artifact is None:
-            problem = f"the program {self.path} is closed"
-            raise ConvoyRuntimeError(problem)
+        if self._source is None:
+            raise self._closed()
 
     def _check_ready(self) -> None:
         self._check_open()
@@ -135,6 +142,19 @@ class Program(ABC):
             check(got, spec, name, device)
             views.append(got)
         return views
+
+    def _check_targets(self, targets: Sequence[View]) -> None:
+        """Raises ArgumentError unless the arrays that `run_into` writes are packed and apart from one another."""
+        for got, spec in zip(targets, self.outputs, strict=True):
+            if not is_packed(got):
+                raise ArgumentError(argument=f"output {spec.name!r}", problem="is not packed row-major", got=f"strides {list(got.strides)}")
+        if len(targets) < 2:
+            return
+        places = sorted((got.pointer, spec.bytes, spec.name) for got, spec in zip(targets, self.outputs, strict=True) if spec.bytes)
+        for (begin, size, name), (other, _, other_name) in pairwise(places):
+            if other < begin + size:
+                expected = "arrays that share no memory"
+                raise ArgumentError(argument=f"output {other_name!r}", problem=f"overlaps output {name!r}", expected=expected)
 
     def __repr__(self) -> str:
         inputs, outputs = ", ".join(map(str, self.inputs)), ", ".join(map(str, self.outputs))

@@ -1,6 +1,20 @@
 // A native library by hand, so that the loader is tested without the compiler: y = relu(x * (w * s) + b) on float32 2x3, where
-// prepare_weights computes w * s. The product goes through the arena.
+// prepare_weights computes w * s. The product goes through the arena. With GATE the function that AFFINE_GATE names writes a byte to the
+// descriptor AFFINE_ENTERED and reads one from AFFINE_LEAVE before it touches an argument.
 #include "convoy_abi.h"
+#ifdef GATE
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void gate(const char *function) {
+  char byte = 0;
+  if (getenv("AFFINE_GATE") && !strcmp(getenv("AFFINE_GATE"), function) && write(atoi(getenv("AFFINE_ENTERED")), &byte, 1) == 1)
+    (void)!read(atoi(getenv("AFFINE_LEAVE")), &byte, 1);
+}
+#else
+#define gate(function)
+#endif
 
 #ifdef OTHER
 const char other[] = OTHER;
@@ -15,6 +29,7 @@ enum { ROWS = 2, COLUMNS = 3 };
 uint32_t convoy_abi_version(void) { return ABI; }
 
 int32_t convoy_main(const ConvoyRuntime *runtime, void *const *inputs, void *const *prepared, void *const *outputs, void *arena) {
+  gate("main");
   const float *x = inputs[0], *w = prepared[0], *b = prepared[1];
   float *y = outputs[0], *product = arena;
   uintptr_t all = (uintptr_t)x | (uintptr_t)w | (uintptr_t)b | (uintptr_t)y | (uintptr_t)product;
@@ -31,6 +46,7 @@ int32_t convoy_main(const ConvoyRuntime *runtime, void *const *inputs, void *con
 }
 
 int32_t convoy_prepare_weights(void *const *weights, void *const *prepared, void *arena) {
+  gate("prepare");
   const float *w = weights[0], *s = weights[1], *b = weights[2];
   float *scaled = prepared[0], *bias = prepared[1], *temporary = arena;
   if (((uintptr_t)w | (uintptr_t)s | (uintptr_t)b | (uintptr_t)temporary) % 64)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from runtime_fixtures import HERE, PREPARED, ROOT, affine_manifest, c_compiler
+from runtime_fixtures import HERE, PREPARED, ROOT, Gate, affine_manifest, c_compiler
 
 from convoy.artifact import write_artifact
 
@@ -45,3 +45,21 @@ def affine_bare(tmp_path: Path, affine_so: bytes) -> Path:
     path = tmp_path / "bare.convoy"
     write_artifact(path, affine_manifest(), {"native.so": affine_so})
     return path
+
+
+@pytest.fixture
+def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
+    """A gate at which runs of the artifact `gated` stop."""
+    made = Gate()
+    for name, value in made.environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("AFFINE_GATE", "main")
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def gated(tmp_path: Path, compile_c: Callable[..., bytes]) -> Path:
+    """An artifact of affine.c with -DGATE."""
+    write_artifact(tmp_path / "gated", affine_manifest(), {"native.so": compile_c("affine.c", "-DGATE")}, PREPARED)
+    return tmp_path / "gated"
