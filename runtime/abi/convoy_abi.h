@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#define CONVOY_ABI_VERSION 2
+#define CONVOY_ABI_VERSION 3
 
 #ifdef __cplusplus
 extern "C" {
@@ -65,6 +65,17 @@ int32_t convoy_main(const ConvoyRuntime *runtime, void *const *inputs, void *con
 
 /// Computes the prepared weights from the original ones, on the host; `arena` has manifest.prepare_arena_bytes.
 int32_t convoy_prepare_weights(void *const *weights, void *const *prepared, void *arena);
+
+/// Runs steps `begin` to `end` - 1 of a loop: `body(environment, first, last)` does steps `first` to `last` - 1, on any thread, and on
+/// several at the same time. Returns when all are done. May be called from several threads, and from a body.
+typedef void (*ConvoyParallelFor)(void (*body)(void *environment, int64_t first, int64_t last), void *environment, int64_t begin,
+                                  int64_t end);
+
+/// Gives the function that runs loops on the library's own threads, which start with the first loop. With `other` not null the loops of
+/// this library go through that function from now on, which may be another library's: so the libraries of a process share one pool of
+/// threads. That library must stay loaded as long as this one, and no call may be under way here. A library whose loops use no threads may
+/// lack this function.
+ConvoyParallelFor convoy_share_threads(ConvoyParallelFor other);
 
 #ifdef __cplusplus
 }

@@ -11,6 +11,7 @@ __all__ = [
     "ABI_VERSION",
     "BUILD_GRAPH",
     "ENTRIES",
+    "SHARE_THREADS",
     "ConvoyCudnn",
     "ConvoyRuntime",
     "pointer_array",
@@ -64,6 +65,9 @@ _POINTERS = ctypes.POINTER(c_void_p)
 
 #: `<graph>_build`.
 BUILD_GRAPH = ctypes.CFUNCTYPE(c_int32, ctypes.POINTER(ConvoyCudnn), c_void_p, ctypes.POINTER(c_void_p))
+
+#: `convoy_share_threads`, which a library without parallel loops may lack; functions are addresses.
+SHARE_THREADS = ctypes.CFUNCTYPE(c_void_p, c_void_p)
 
 #: The entries that every native library exports: name to (result, arguments).
 ENTRIES: dict[str, tuple[type, tuple[type, ...]]] = {

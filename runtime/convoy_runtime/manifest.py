@@ -43,7 +43,7 @@ __all__ = [
 
 FORMAT = "convoy"
 FORMAT_VERSION = 7
-ABI_VERSION = 2
+ABI_VERSION = 3
 MANIFEST = "manifest.json"
 #: The member that has the alternatives of graphs: few loads read it.
 ALTERNATIVES = "alternatives.json"

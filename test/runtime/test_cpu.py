@@ -227,7 +227,7 @@ def test_native_library_that_does_not_fit(tmp_path: Path, compile_c: Callable[..
         convoy_runtime.load(path)
     write_artifact(path, affine_manifest(), {"native.so": compile_c("affine.c", "-DABI=99")})
     with pytest.raises(
-        ArtifactError, match=r"native\.so: convoy_abi_version: the library was generated for another ABI: expected 2, got 99"
+        ArtifactError, match=r"native\.so: convoy_abi_version: the library was generated for another ABI: expected 3, got 99"
     ):
         convoy_runtime.load(path)
     write_artifact(path, affine_manifest(), {"native.so": compile_c("affine.c", "-Dconvoy_main=other")})

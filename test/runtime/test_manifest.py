@@ -84,7 +84,7 @@ def put(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
             f"this runtime reads format version {OURS}, the artifact is newer: update convoy; expected {OURS}, got {OURS + 1}",
         ),
         (put("format_version", 0), f"older: compile the model again; expected {OURS}, got 0"),
-        (put("abi_version", 9), "abi_version: this runtime reads ABI version 2, the artifact is newer: update convoy; expected 2, got 9"),
+        (put("abi_version", 9), "abi_version: this runtime reads ABI version 3, the artifact is newer: update convoy; expected 3, got 9"),
         (put("abi_version", "1"), 'abi_version: expected an integer of at least 0, got "1"'),
         (put("target", "tpu"), 'target: expected "cpu" or "cuda", got "tpu"'),
         (put("inputs.0.dtype", "float31"), "inputs[0].dtype: expected one of float64, float32"),

@@ -203,7 +203,8 @@ def test_text_of_the_last_phase_emits_the_same_program() -> None:
 
 def test_only_the_abi_is_exported(tmp_path: Path) -> None:
     program = Library(tmp_path, conv_text((1, 8, 8, 8), (8, 8, 3, 3), (1, 8, 8, 8), 1, 1, 1, False))
-    assert program.library.convoy_abi_version() == 2
+    assert program.library.convoy_abi_version() == 3
+    assert program.library.convoy_share_threads(None) != 0
     for name in ("main", "prepare_weights", "main_parallel_0", "convoy_parallel_for"):
         assert not hasattr(program.library, name), name
     assert str(Path.cwd()).encode() not in program.native

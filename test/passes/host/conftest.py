@@ -159,7 +159,7 @@ class Recorder:
     def call(self, library: ctypes.CDLL, symbol: str, handle: int | None, arguments: list[int], results: list[Any]) -> int:
         """Calls any function of backend calls with addresses as arguments, and gives its status."""
         table = ConvoyCudnn(
-            abi_version=2,
+            abi_version=3,
             create_descriptor=ConvoyCudnn.CREATE(self._create),
             set_attribute=ConvoyCudnn.SET(self._set),
             finalize=ConvoyCudnn.FINALIZE(self._finalize),

@@ -51,7 +51,7 @@ def _run(program: ctypes.CDLL, fail_at: int | None = None) -> tuple[int, list[tu
         return 700 if fail_at == len(calls) - 1 else 0
 
     table = ConvoyRuntime(
-        abi_version=2,
+        abi_version=3,
         context=CONTEXT,
         execute_graph=ConvoyRuntime.EXECUTE(lambda context, call, pointers, n: done(context, "execute", call, pointers[:n])),
         launch_kernel=ConvoyRuntime.LAUNCH(

@@ -18,7 +18,7 @@
 // CHECK-SAME:    !llvm.ptr, %{{.*}}: !llvm.ptr, %{{.*}}: !llvm.ptr) -> i32
 // CHECK:         llvm.call @prepare_weights
 // CHECK-LABEL: llvm.func @convoy_abi_version() -> i32
-// CHECK:         llvm.mlir.constant(2 : i32)
+// CHECK:         llvm.mlir.constant(3 : i32)
 func.func @main(%x: memref<4xf32> {tcp.input = "x"}, %z: memref<4xf32> {tcp.input = "z"}, %w: memref<4xf32> {tcp.prepared = "w"},
                 %y: memref<4xf32> {tcp.output = "0"}, %arena: memref<0xi8> {tcp.arena}) attributes {tcp.target = "cpu"} {
   return
