@@ -9,9 +9,9 @@ seed, scaled so that activations stay in range, and batch norm statistics differ
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 import torch
+from initialize import initialize
 from torch import Tensor, nn
 
 __all__ = ["BasicBlock", "Bottleneck", "ResNet", "resnet18", "resnet50"]
@@ -120,31 +120,5 @@ def _model(
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
         model = ResNet(block, layers)
-    if weights:
-        model.load_state_dict(_read(Path(weights)))
-    else:
-        _randomize(model, generator)
+    initialize(model, weights, generator)
     return model.eval(), (torch.randn(batch, 3, size, size, generator=generator),)
-
-
-def _read(path: Path) -> dict[str, Tensor]:
-    if path.suffix == ".safetensors":
-        from safetensors.torch import load_file
-
-        return load_file(path)
-    return torch.load(path, map_location="cpu", weights_only=True)
-
-
-def _randomize(model: nn.Module, generator: torch.Generator) -> None:
-    """Kaiming for convolutions. The last batch norm of a block is scaled down, so that the sum of many blocks does not grow."""
-    with torch.no_grad():
-        for name, module in model.named_modules():
-            if isinstance(module, nn.Conv2d):
-                nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu", generator=generator)
-            elif isinstance(module, nn.BatchNorm2d):
-                last = name.endswith("bn3")
-                low, high = (0.2, 0.4) if last else (0.8, 1.2)
-                module.weight.uniform_(low, high, generator=generator)
-                module.bias.uniform_(-0.1, 0.1, generator=generator)
-                module.running_mean.uniform_(-0.1, 0.1, generator=generator)
-                module.running_var.uniform_(0.8, 1.2, generator=generator)
