@@ -2,32 +2,24 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
-import tempfile
-import zipfile
-from collections.abc import Iterable, Mapping
+import zlib
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from convoy_runtime._files import write_whole
 from convoy_runtime._safetensors import HostTensor, write_safetensors
+from convoy_runtime._zip import ZipMember, lay_out
 from convoy_runtime.artifact import WEIGHTS
-from convoy_runtime.manifest import ALTERNATIVES, MANIFEST, FileEntry, Manifest
+from convoy_runtime.manifest import ALTERNATIVES, MANIFEST, Manifest, file_entry
 from convoy_runtime.manifest_alternatives import read_alternatives
 from convoy_runtime.manifest_reader import read_manifest
 
 from .errors import ArtifactWriteError
 
 __all__ = ["HostTensor", "write_artifact"]
-
-ALIGNMENT = 64
-_LOCAL_HEADER_BYTES = 30
-_ZIP64_EXTRA_BYTES = 20
-#: The header id of our padding in a zip's extra field; readers skip what they do not know.
-_PADDING_ID = 0xC0DE
-#: The same artifact from the same inputs, byte for byte: the earliest date that a zip can say.
-_DATE = (1980, 1, 1, 0, 0, 0)
 
 
 def write_artifact(
@@ -43,59 +35,40 @@ def write_artifact(
     be written, ValueError when weights and manifest do not agree, ArtifactError when what is given is no artifact.
     """
     path = Path(path)
-    entries = {name: FileEntry(hashlib.sha256(content).hexdigest(), len(content)) for name, content in members.items()}
+    entries = {name: file_entry([content]) for name, content in members.items()}
     if weights is not None:
         _check_weights(manifest, weights)
-        digest, size = hashlib.sha256(), 0
-        for piece in write_safetensors(weights):
-            digest.update(piece)
-            size += len(piece)
-        entries[WEIGHTS] = FileEntry(digest.hexdigest(), size)
+        entries[WEIGHTS] = file_entry(write_safetensors(weights))
     manifest = replace(manifest, files=entries)
     text = manifest.to_json().encode()
     # What the reader would refuse must not be written.
     read_manifest(text, path=path)
     if ALTERNATIVES in members:
         read_alternatives(members[ALTERNATIVES], manifest, path=path)
-    temporary: Path | None = None
     try:
-        descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        temporary = Path(name)
-        with os.fdopen(descriptor, "wb") as file:
-            with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
-                _write(archive, file.tell, MANIFEST, len(text), [text])
-                for member, content in members.items():
-                    _write(archive, file.tell, member, len(content), [content])
-                if weights is not None:
-                    _write(archive, file.tell, WEIGHTS, entries[WEIGHTS].bytes, write_safetensors(weights))
-            file.flush()
-            os.fsync(file.fileno())
-        umask = os.umask(0)
-        os.umask(umask)
-        temporary.chmod(0o666 & ~umask)
-        temporary.replace(path)
+        write_whole(path, _pieces(text, manifest, members, weights), sync=True)
     except OSError as error:
         message = f"{path}: cannot write the artifact: {error.strerror or error}"
         raise ArtifactWriteError(message) from error
-    finally:
-        if temporary is not None:
-            with contextlib.suppress(OSError):
-                temporary.unlink()
     return manifest
 
 
-def _write(archive: zipfile.ZipFile, tell: object, name: str, size: int, pieces: Iterable[bytes | memoryview]) -> None:
-    """One stored member whose data starts at a multiple of 64 bytes in the file, so that it can be used where it is mapped."""
-    entry = zipfile.ZipInfo(name, _DATE)
-    entry.external_attr = 0o644 << 16
-    entry.file_size = size
-    # zipfile decides on a zip64 header by this rule, and puts its extra field before ours.
-    header = _LOCAL_HEADER_BYTES + len(name.encode()) + (_ZIP64_EXTRA_BYTES if size * 1.05 > zipfile.ZIP64_LIMIT else 0)
-    padding = -(tell() + header + 4) % ALIGNMENT  # type: ignore[operator]
-    entry.extra = _PADDING_ID.to_bytes(2, "little") + padding.to_bytes(2, "little") + bytes(padding)
-    with archive.open(entry, "w") as member:
-        for piece in pieces:
-            member.write(piece)
+def _pieces(
+    text: bytes, manifest: Manifest, members: Mapping[str, bytes], weights: Mapping[str, HostTensor] | None
+) -> Iterator[bytes | memoryview]:
+    """The file, from its first byte to its last."""
+    files = [ZipMember(MANIFEST, len(text), zlib.crc32(text))]
+    files += [ZipMember(name, entry.bytes, entry.crc32) for name, entry in manifest.files.items()]
+    layout = lay_out(files, hashlib.sha256(text).hexdigest())
+    for file, (_, header) in zip(files, layout.headers, strict=True):
+        yield header
+        if file.name == MANIFEST:
+            yield text
+        elif file.name == WEIGHTS and weights is not None:
+            yield from write_safetensors(weights)
+        else:
+            yield members[file.name]
+    yield layout.directory
 
 
 def _check_weights(manifest: Manifest, weights: Mapping[str, HostTensor]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import tempfile
@@ -186,9 +185,9 @@ def compile_imported(
 
 
 def _entries(members: Mapping[str, bytes]) -> dict[str, FileEntry]:
-    from convoy_runtime.manifest import FileEntry
+    from convoy_runtime.manifest import file_entry
 
-    return {member: FileEntry(hashlib.sha256(content).hexdigest(), len(content)) for member, content in members.items()}
+    return {member: file_entry([content]) for member, content in members.items()}
 
 
 def lower(text: str, name: str, *, from_phase: str, to_phase: str, options: CompileOptions) -> str:

@@ -15,11 +15,10 @@ from pathlib import Path
 import numpy as np
 
 from ._native import MEMBER, load_native
-from .artifact import open_artifact
+from .artifact import Artifact, open_artifact
 from .errors import ArgumentError, ConvoyRuntimeError, PlanError
 from .inspection import offline_planner
 from .loader import load
-from .manifest import Manifest
 from .plan_flags import add_arguments, load_arguments
 from .program import Program
 from .random_arrays import random_array
@@ -43,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         elif options.plan_for:
             return _plan_for(options)
         else:
-            _info(open_artifact(options.file, any_host=True).manifest)
+            _info(open_artifact(options.file, any_host=True, digest=options.digest))
     except ConvoyRuntimeError as error:
         if options.debug:
             raise
@@ -86,7 +85,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _plan_for(options: argparse.Namespace) -> int:
-    artifact = open_artifact(options.file)
+    artifact = open_artifact(options.file, digest=options.digest)
     minimum = artifact.manifest.cudnn.minimum if artifact.manifest.cudnn is not None else 0
     planner = offline_planner(options.plan_for, minimum)
     native = load_native(artifact.members[MEMBER], path=options.file)
@@ -118,7 +117,8 @@ def _progress(what: str, done: int, count: int) -> None:
     print(f"\r\033[K{what} ({done + 1} of {count})", end="\n" if done + 1 == count else "", file=sys.stderr, flush=True)
 
 
-def _info(manifest: Manifest) -> None:
+def _info(artifact: Artifact) -> None:
+    manifest = artifact.manifest
     producer = ", ".join(f"{name} {version}" for name, version in manifest.producer.items())
     print(f"target {manifest.target}, format {manifest.format_version}, ABI {manifest.abi_version}, made by {producer}")
     print(f"host {manifest.host.triple}, {manifest.host.cpu}: {' '.join(manifest.host.features)}")
@@ -128,6 +128,7 @@ def _info(manifest: Manifest) -> None:
     print(f"{len(manifest.weights)} weights, {len(manifest.prepared)} prepared, arena of {manifest.arena_bytes} bytes")
     if manifest.cudnn is not None:
         print(f"{len(manifest.called_graphs)} cuDNN graphs in {len(manifest.calls)} calls, {len(manifest.kernels)} generated kernels")
+    print(f"digest {artifact.digest}")
     for name, entry in manifest.files.items():
         print(f"member {name}, {entry.bytes} bytes")
 

@@ -1,35 +1,29 @@
 """Opens an artifact: one zip with stored members. Everything is checked before anything in it is used, and nothing is unpickled.
 
-Order of the checks: the zip itself, the manifest's format and versions, its fields, then size and SHA-256 of every member, then
-whether this machine can run the native code.
+Order of the checks: the manifest's SHA-256 and the digest that the caller expects, the manifest's format and versions, its fields, every
+byte of the zip that is not a member's, then size and SHA-256 of every member, then whether this machine can run the native code.
 """
 
 from __future__ import annotations
 
-import hashlib
-import mmap
 import os
 import platform
-import struct
-import threading
-import zipfile
 from collections.abc import Sequence
-from pathlib import Path, PurePosixPath
-from typing import BinaryIO
+from pathlib import Path
 
+from ._archive import Archive, Verification
 from ._safetensors import HostTensor, read_safetensors
-from .errors import ArtifactError
+from .errors import ArgumentError, ArtifactError, ConvoyRuntimeError
 from .manifest import ALTERNATIVES, MANIFEST, GraphAlternatives, Host, Manifest
 from .manifest_reader import read_manifest
 from .timings import part
 
-__all__ = ["Artifact", "open_artifact"]
+__all__ = ["Artifact", "check_form", "check_host", "open_artifact"]
 
 WEIGHTS = "weights.safetensors"
 CONSTANTS = "constants.safetensors"
-#: Bytes that take less time than a thread is worth: a millisecond or two.
-_HASHED_AT_ONCE = 1 << 20
-_LOCAL_HEADER = struct.Struct("<4s5H3I2H")
+#: What a digest begins with: how it was made.
+_ALGORITHM = "sha256:"
 #: LLVM's feature names where /proc/cpuinfo has another word; all others differ in punctuation at most (sse4.2, sse4_2; amx-bf16).
 _CPUINFO = {
     "64bit": "lm", "bmi": "bmi1", "crc32": "sse4_2", "lzcnt": "abm", "pclmul": "pclmulqdq", "prfchw": "3dnowprefetch",
@@ -56,18 +50,27 @@ _NOT_SHOWN = {
 
 class Artifact:
     """An open artifact whose members have been verified, but for those that `open_artifact(background=True)` still works on. `members` are
-    views of the mapped file, by name."""
+    their contents by name, in memory of this process: what becomes of the file no longer matters. `digest`, as `sha256:...`, is that of the
+    manifest, which has those of all members."""
 
-    def __init__(self, path: Path, manifest: Manifest, members: dict[str, memoryview], hashing: Sequence[_Hashing] = ()) -> None:
-        self.path, self.manifest, self.members, self._hashing = path, manifest, members, hashing
+    def __init__(
+        self,
+        path: Path,
+        manifest: Manifest,
+        members: dict[str, memoryview],
+        verifications: Sequence[Verification] = (),
+        *,
+        digest: str = "",
+    ) -> None:
+        self.path, self.manifest, self.members, self.digest = path, manifest, members, digest
+        self._verifications = verifications
         self._alternatives: GraphAlternatives | None = None
 
     @part("hashing")
     def verify(self) -> None:
         """Waits for what is still being verified. Raises ArtifactError."""
-        for each in self._hashing:
-            each.join()
-            _check_digest(self.path, self.manifest, each.member, each.digest)
+        for each in self._verifications:
+            each.check()
 
     @part("alternatives")
     def alternatives(self) -> GraphAlternatives:
@@ -81,7 +84,7 @@ class Artifact:
         return self._alternatives
 
     def constants(self) -> dict[str, HostTensor]:
-        """The weights that no state dict has, by name, views of the file. Raises ArtifactError."""
+        """The weights that no state dict has, by name, views of the member. Raises ArtifactError."""
         if CONSTANTS not in self.members:
             return {}
         self.verify()
@@ -93,9 +96,12 @@ class Artifact:
 
     @part("weights")
     def weights(self) -> dict[str, HostTensor] | None:
-        """The prepared weights by name, views of the file; None when the artifact was made without weights. Raises ArtifactError."""
-        if WEIGHTS not in self.members:
+        """The prepared weights by name, views of the member; None when the artifact was made without weights. Raises ArtifactError."""
+        if WEIGHTS not in self.manifest.files:
             return None
+        if WEIGHTS not in self.members:
+            message = "the weights were released"
+            raise ConvoyRuntimeError(message)
         self.verify()
         found = read_safetensors(self.members[WEIGHTS], path=self.path, member=WEIGHTS)
         expected = {spec.name: spec for spec in self.manifest.prepared}
@@ -116,26 +122,30 @@ class Artifact:
                 )
         return found
 
+    def release_weights(self) -> None:
+        """Lets the memory of the prepared weights go, but for the arrays that `weights` gave. They cannot be read again."""
+        self.members.pop(WEIGHTS, None)
+
 
 @part("opening")
-def open_artifact(path: str | os.PathLike[str], *, any_host: bool = False, background: bool = False) -> Artifact:
-    """Opens and verifies the artifact at `path`.
+def open_artifact(path: str | os.PathLike[str], *, digest: str | None = None, any_host: bool = False, background: bool = False) -> Artifact:
+    """Opens and verifies the artifact at `path`. Nothing of it is run, and nothing is mapped as code.
 
-    `any_host` skips the check that this machine can run the native code, for tools that only read. With `background` threads hash what is
-    large while the caller does other things: it must call `Artifact.verify`, as reading weights does. Raises ArtifactError.
+    With `digest`, as `sha256:` and 64 hexadecimal digits, an artifact that has another one is refused. `any_host` skips the check that
+    this machine can run the native code, for tools that only read. With `background` threads read and hash what is large while the caller
+    does other things: it must call `Artifact.verify`, as reading weights does. Raises ArtifactError, ArgumentError when `digest` is none.
     """
+    if digest is not None:
+        check_form(digest)
     path = Path(path)
-    try:
-        with path.open("rb") as file:
-            size = os.fstat(file.fileno()).st_size
-            data = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)) if size else memoryview(b"")
-            locations = _directory(path, file, data)
-    except OSError as error:
-        raise ArtifactError(problem=f"cannot be read: {error.strerror or error}", path=path) from error
-    if MANIFEST not in locations:
-        raise ArtifactError(problem="is a zip, but no Convoy artifact: it has no manifest.json", path=path)
-    manifest = read_manifest(bytes(locations.pop(MANIFEST)), path=path)
-    artifact = Artifact(path, manifest, locations, _verify(path, manifest, locations))
+    with Archive(path) as archive:
+        found = f"{_ALGORITHM}{archive.digest}"
+        if digest not in (None, found):
+            problem = "is another artifact than the digest says, or was changed"
+            raise ArtifactError(problem=problem, path=path, field="digest", expected=digest, got=found)
+        manifest = read_manifest(archive.text, path=path)
+        members, verifications = archive.read(manifest.files, later=(WEIGHTS, CONSTANTS))
+    artifact = Artifact(path, manifest, members, verifications, digest=found)
     if not background:
         artifact.verify()
     if not any_host:
@@ -143,87 +153,12 @@ def open_artifact(path: str | os.PathLike[str], *, any_host: bool = False, backg
     return artifact
 
 
-def _directory(path: Path, file: BinaryIO, data: memoryview) -> dict[str, memoryview]:
-    """Where each member's bytes lie. Members must be stored, have plain names, and be there once."""
-
-    def refuse(problem: str, member: str | None = None) -> ArtifactError:
-        return ArtifactError(problem=problem, path=path, member=member)
-
-    if not len(data):
-        msg = "is empty"
-        raise refuse(msg)
-    if bytes(data[:4]) != b"PK\x03\x04":
-        msg = "is no Convoy artifact: it does not start as a zip does"
-        raise refuse(msg)
-    try:
-        entries = zipfile.ZipFile(file).infolist()
-    except (zipfile.BadZipFile, NotImplementedError, ValueError, struct.error) as error:
-        msg = f"is truncated or damaged: {error}"
-        raise refuse(msg) from error
-    members: dict[str, memoryview] = {}
-    for entry in entries:
-        name = entry.filename
-        if name.startswith("/") or "\\" in name or ".." in PurePosixPath(name).parts or name.endswith("/") or not name:
-            msg = "is no name that a member may have"
-            raise refuse(msg, repr(name))
-        if name in members:
-            msg = "is there twice"
-            raise refuse(msg, name)
-        if entry.compress_type != zipfile.ZIP_STORED or entry.flag_bits & 1:
-            msg = "is compressed or encrypted; members are stored"
-            raise refuse(msg, name)
-        header = data[entry.header_offset : entry.header_offset + _LOCAL_HEADER.size]
-        if len(header) < _LOCAL_HEADER.size or bytes(header[:4]) != b"PK\x03\x04":
-            msg = "is truncated or damaged: its header is not where the directory says"
-            raise refuse(msg, name)
-        *_, name_length, extra_length = _LOCAL_HEADER.unpack(header)
-        begin = entry.header_offset + _LOCAL_HEADER.size + name_length + extra_length
-        if begin + entry.file_size > len(data):
-            msg = "is truncated or damaged: it ends after the file"
-            raise refuse(msg, name)
-        members[name] = data[begin : begin + entry.file_size]
-    return members
-
-
-@part("hashing")
-def _verify(path: Path, manifest: Manifest, members: dict[str, memoryview]) -> list[_Hashing]:
-    """Checks names and sizes, and the content of what is small; the rest is being hashed."""
-    for name in sorted(manifest.files.keys() ^ members.keys()):
-        problem = "is listed in manifest.json but missing" if name in manifest.files else "is not listed in manifest.json"
-        raise ArtifactError(problem=problem, path=path, member=name)
-    for name, entry in manifest.files.items():
-        if len(members[name]) != entry.bytes:
-            raise ArtifactError(
-                problem="is truncated or damaged",
-                path=path,
-                member=name,
-                expected=f"{entry.bytes} bytes",
-                got=f"{len(members[name])} bytes",
-            )
-    large = [name for name in (WEIGHTS, CONSTANTS) if name in members and len(members[name]) > _HASHED_AT_ONCE]
-    hashing = [_Hashing(name, members[name]) for name in large]
-    for name in manifest.files:
-        if name not in large:
-            _check_digest(path, manifest, name, hashlib.sha256(members[name]).hexdigest())
-    return hashing
-
-
-def _check_digest(path: Path, manifest: Manifest, member: str, digest: str) -> None:
-    expected = manifest.files[member].sha256
-    if digest != expected:
-        raise ArtifactError(problem="is damaged", path=path, member=member, expected=f"sha256 {expected}", got=digest)
-
-
-class _Hashing(threading.Thread):
-    """Hashes a member; `digest` is there after `join`. Python's lock is free meanwhile."""
-
-    def __init__(self, member: str, content: memoryview) -> None:
-        super().__init__(name=f"hashing {member}")
-        self.member, self._content, self.digest = member, content, ""
-        self.start()
-
-    def run(self) -> None:
-        self.digest = hashlib.sha256(self._content).hexdigest()
+def check_form(digest: str) -> None:
+    """Raises ArgumentError unless `digest` is the text of a digest."""
+    digits = digest.removeprefix(_ALGORITHM)
+    if digits == digest or len(digits) != 64 or digits.strip("0123456789abcdef"):
+        expected = "sha256: and 64 hexadecimal digits in lower case, as `convoy inspect --digest` prints them"
+        raise ArgumentError(argument="digest", problem="is no digest of an artifact", expected=expected, got=repr(digest))
 
 
 def check_host(host: Host, *, path: object = None, cpuinfo: str | os.PathLike[str] = "/proc/cpuinfo") -> None:

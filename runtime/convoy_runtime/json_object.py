@@ -4,15 +4,36 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from math import prod
 from typing import Any, Generic, TypeVar
 
 from .dtypes import DTYPES
 from .errors import ArtifactError
 from .value_types import value_type
 
-__all__ = ["COUNT", "COUNTS", "DTYPE", "FLAG", "TEXT", "TEXTS", "Document", "JsonObject", "Kind", "Record", "choice"]
+__all__ = [
+    "COUNT",
+    "COUNTS",
+    "DTYPE",
+    "FLAG",
+    "LARGEST",
+    "MOST_DIMS",
+    "SHAPE",
+    "TEXT",
+    "TEXTS",
+    "Document",
+    "JsonObject",
+    "Kind",
+    "Record",
+    "choice",
+]
 
 _T = TypeVar("_T")
+
+#: What a signed integer of 64 bits holds, as which sizes reach native code.
+LARGEST = (1 << 63) - 1
+#: As many as numpy and PyTorch allow.
+MOST_DIMS = 64
 
 
 @value_type(frozen=True, slots=True)
@@ -20,14 +41,19 @@ class Document:
     """What messages name: an artifact, and the member of it that is being read."""
 
     path: object
-    member: str
+    member: str | None
 
-    def parse(self, text: str | bytes) -> Any:
-        """The value of JSON text. Raises ArtifactError."""
+    def parse(self, text: str | bytes, problem: str = "is no JSON") -> Any:
+        """The value of JSON text. An object with one name twice is refused, because readers differ on what it means, and so is text that is
+        no Unicode (half of a surrogate pair). Raises ArtifactError with `problem`."""
         try:
-            return json.loads(text)
+            text = text if isinstance(text, str) else text.decode()
+            value = json.loads(text, object_pairs_hook=_once)
+            if "\\u" in text:
+                json.dumps(value, ensure_ascii=False).encode()
+            return value
         except (ValueError, RecursionError) as error:
-            raise ArtifactError(problem=f"is no JSON: {error}", path=self.path, member=self.member) from error
+            raise ArtifactError(problem=f"{problem}: {error}", path=self.path, member=self.member) from error
 
     def error(self, field: str, problem: str) -> ArtifactError:
         """`problem` with the field of this name."""
@@ -138,12 +164,21 @@ def choice(*values: str) -> Kind[str]:
     return Kind(lambda value: value if value in values else None, f"{', '.join(quoted[:-1])} or {quoted[-1]}")
 
 
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        message = f"the name {next(name for name in names if names.count(name) > 1)!r} is there twice in an object"
+        raise ValueError(message)
+    return found
+
+
 def _text(value: Any) -> str | None:
     return value if value.__class__ is str else None
 
 
 def _count(value: Any) -> int | None:
-    return value if value.__class__ is int and value >= 0 else None
+    return value if value.__class__ is int and 0 <= value <= LARGEST else None
 
 
 def _counts(value: Any) -> tuple[int, ...] | None:
@@ -151,9 +186,15 @@ def _counts(value: Any) -> tuple[int, ...] | None:
         return None
     for item in value:
         # Of this class exactly: true is an int to Python.
-        if item.__class__ is not int or item < 0:
+        if item.__class__ is not int or not 0 <= item <= LARGEST:
             return None
     return tuple(value)
+
+
+def _shape(value: Any) -> tuple[int, ...] | None:
+    sizes = _counts(value)
+    # numpy counts a dim of 0 as one here, and so do strides.
+    return sizes if sizes is not None and len(sizes) <= MOST_DIMS and prod(size or 1 for size in sizes) <= LARGEST >> 3 else None
 
 
 def _texts(value: Any) -> tuple[str, ...] | None:
@@ -161,10 +202,11 @@ def _texts(value: Any) -> tuple[str, ...] | None:
 
 
 TEXT: Kind[str] = Kind(_text, "a string")
-COUNT: Kind[int] = Kind(_count, "an integer of at least 0")
+COUNT: Kind[int] = Kind(_count, "an integer from 0 to 2**63 - 1")
 FLAG: Kind[bool] = Kind(lambda value: value if value.__class__ is bool else None, "true or false")
 DTYPE: Kind[str] = Kind(lambda value: value if value.__class__ is str and value in DTYPES else None, f"one of {', '.join(DTYPES)}")
-COUNTS: Kind[tuple[int, ...]] = Kind(_counts, "a list of integers of at least 0")
+COUNTS: Kind[tuple[int, ...]] = Kind(_counts, "a list of integers from 0 to 2**63 - 1")
+SHAPE: Kind[tuple[int, ...]] = Kind(_shape, f"a list of at most {MOST_DIMS} sizes whose product without zeros is below 2**60")
 TEXTS: Kind[tuple[str, ...]] = Kind(_texts, "a list of strings")
 _OBJECT: Kind[dict[str, Any]] = Kind(lambda value: value if value.__class__ is dict else None, "an object")
 _LIST: Kind[list[Any]] = Kind(lambda value: value if value.__class__ is list else None, "a list of objects")

@@ -32,11 +32,14 @@ def load(
     strict: bool = False,
     progress: Progress | None = None,
 ) -> Program:
-    """Loads the artifact at `path`.
+    """Loads the artifact at `path`: maps its native code into this process, and runs it. See SECURITY.md for files of others.
 
+    digest: str | None = None,
     `device` is `cpu`, `cuda`, `cuda:N` or N; by default the artifact's target, on the first GPU. `weights` replaces the weights, as
     `Program.load_weights` does. `poison` fills all temporary and output memory with NaN before each run, for tests. `options`
     restricts cuDNN's plans, and `plan_cache` says where they are kept for the next time: a folder, True for the user's cache
+    `digest`, as `sha256:...` and as `convoy inspect --digest` prints it, is that of the one artifact to load; any other is refused before
+    anything of it is used.
     ($CONVOY_CACHE, else ~/.cache/convoy), False for nowhere. `tune` measures plans on the device, unless artifact or cache have some
     that were found with as much work: `quick` the first ones that cuDNN offers for each graph, in seconds; `full` all there are, in
     minutes; `exhaustive` also every knob of each engine, in hours; `off` takes what artifact or cache have, else a small graph's first
@@ -45,7 +48,7 @@ def load(
     ArtifactError, ArgumentError, DeviceError (which CudnnError and PlanError are), WeightsError.
     """
     with collect() as timings:
-        artifact = open_artifact(path, background=True)
+        artifact = open_artifact(path, digest=digest, background=True)
         if tune not in (levels := ("off", "quick", "full", "exhaustive")):
             raise ArgumentError(argument="tune", problem="unknown level", expected=f"one of {', '.join(levels)}", got=repr(tune))
         target, index = _device(device, artifact.manifest.target)
@@ -87,6 +90,9 @@ def load(
             raise
     program.timings = timings
     return program
+                del prepared
+            # What the program needs of them it has; on a GPU that is nothing.
+            artifact.release_weights()
 
 
 def _device(device: str | int | None, target: str) -> tuple[str, int]:

@@ -6,8 +6,10 @@ A field more or less is a new FORMAT_VERSION, so nothing is ever ignored.
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Mapping
+import zlib
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, field
 from math import prod
 
@@ -38,11 +40,12 @@ __all__ = [
     "OutsideOp",
     "Products",
     "TensorSpec",
+    "file_entry",
     "kernel_member",
 ]
 
 FORMAT = "convoy"
-FORMAT_VERSION = 7
+FORMAT_VERSION = 8
 ABI_VERSION = 3
 MANIFEST = "manifest.json"
 #: The member that has the alternatives of graphs: few loads read it.
@@ -246,10 +249,21 @@ class Host:
 
 @value_type(frozen=True, slots=True)
 class FileEntry:
-    """SHA-256 (hex) and size of a member of the artifact."""
+    """SHA-256 (hex) and size of a member of the artifact, and the CRC-32 that the zip has of it."""
 
     sha256: str
     bytes: int
+    crc32: int = 0
+
+
+def file_entry(pieces: Iterable[bytes | memoryview]) -> FileEntry:
+    """The entry of a member whose content are these pieces."""
+    digest, size, crc = hashlib.sha256(), 0, 0
+    for piece in pieces:
+        digest.update(piece)
+        crc = zlib.crc32(piece, crc)
+        size += len(piece)
+    return FileEntry(digest.hexdigest(), size, crc)
 
 
 @value_type(frozen=True, slots=True, kw_only=True)

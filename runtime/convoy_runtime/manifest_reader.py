@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .dtypes import DTYPES
-from .json_object import COUNT, COUNTS, DTYPE, FLAG, TEXT, TEXTS, Document, JsonObject, Kind, Record, choice
+from .json_object import COUNT, COUNTS, DTYPE, FLAG, LARGEST, SHAPE, TEXT, TEXTS, Document, JsonObject, Kind, Record, choice
 from .manifest import (
     ABI_VERSION,
     ALTERNATIVES,
@@ -64,10 +64,12 @@ def _strings(value: Any) -> Mapping[str, str] | None:
 _NAMES: Kind[Mapping[str, str]] = Kind(_strings, "an object of strings")
 _SYMBOL: Kind[str] = Kind(_symbol, "a C identifier")
 _SHA256: Kind[str] = Kind(_sha256, "64 hexadecimal digits")
-_SPEC = Record(TensorSpec, name=TEXT, shape=COUNTS, dtype=DTYPE)
-_TENSOR = Record(GraphTensor, uid=COUNT, role=choice("input", "output"), shape=COUNTS, strides=COUNTS, dtype=DTYPE)
+_INT32: Kind[int] = Kind(lambda value: value if value.__class__ is int and 0 <= value < 1 << 31 else None, "an integer from 0 to 2**31 - 1")
+_CRC32: Kind[int] = Kind(lambda value: value if value.__class__ is int and 0 <= value < 1 << 32 else None, "an integer from 0 to 2**32 - 1")
+_SPEC = Record(TensorSpec, name=TEXT, shape=SHAPE, dtype=DTYPE)
+_TENSOR = Record(GraphTensor, uid=COUNT, role=choice("input", "output"), shape=SHAPE, strides=COUNTS, dtype=DTYPE)
 _GRAPH_KERNEL = Record(
-    GraphKernel, name=_SYMBOL, variant=TEXT, grid=COUNT, block=COUNT, shared_bytes=COUNT,
+    GraphKernel, name=_SYMBOL, variant=TEXT, grid=_INT32, block=_INT32, shared_bytes=_INT32,
     chip=_matching(r"sm_[1-9]\d+a?", "an architecture, as sm_90"), tf32=FLAG,
 )  # fmt: skip
 _PRODUCTS = Record(Products, flops=COUNT, dtype=TEXT)
@@ -76,7 +78,11 @@ _ARGUMENT = Record(KernelArgument, role=choice("input", "output", "inout"), byte
 _OUTSIDE = Record(OutsideOp, op=TEXT, location=TEXT, reason=TEXT)
 _CUDNN = Record(Cudnn, built_for=COUNT, minimum=COUNT, io_dtype=DTYPE, allow_tf32=FLAG)
 _HOST = Record(Host, triple=TEXT, cpu=TEXT, features=TEXTS)
-_FILE = Record(FileEntry, sha256=_SHA256, bytes=COUNT)
+_FILE = Record(FileEntry, sha256=_SHA256, bytes=COUNT, crc32=_CRC32)
+
+
+#: Of ASCII characters that no file system and no shell treats in another way.
+_MEMBER = re.compile(r"[A-Za-z0-9_.-]{1,255}(?:/[A-Za-z0-9_.-]{1,255})*", re.ASCII)
 
 
 def _graph_constant(source: JsonObject) -> GraphConstant:
@@ -93,6 +99,8 @@ def read_graph(source: JsonObject) -> Graph:
     for index, tensor in enumerate(tensors):
         if len(tensor.strides) != len(tensor.shape):
             raise source.error(f"tensors[{index}].strides", f"expected {len(tensor.shape)} integers", tensor.strides)
+        if tensor.bytes > LARGEST:
+            raise source.error(f"tensors[{index}].strides", "expected a tensor of less than 2**63 bytes", tensor.strides)
     constants = source.each("constants", _graph_constant, optional=True)
     kernels = source.records("kernels", _GRAPH_KERNEL, optional=True)
     preference = "plan"
@@ -176,6 +184,9 @@ def _check(manifest: Manifest, document: Document) -> None:
         if call.graph >= len(manifest.graphs):
             problem = f"expected less than {len(manifest.graphs)}, the number of graphs, got {call.graph}"
             raise document.error(f"calls[{index}].graph", problem)
+    for member in manifest.files:
+        if _MEMBER.fullmatch(member) is None or member == MANIFEST or {".", ".."} & set(member.split("/")):
+            raise document.error("files", f"expected names of members, as plans/x.json, got {member!r}")
     weights = {spec.name for spec in manifest.weights}
     for key, names in (("constants", manifest.constants), ("aliases", manifest.aliases.values())):
         for name in names:

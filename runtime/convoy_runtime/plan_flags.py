@@ -1,4 +1,5 @@
-"""Which plans may be used, and where they are kept, as flags of command lines: the same ones wherever an artifact is loaded."""
+"""Which artifact is loaded, which plans may be used, and where they are kept, as flags of command lines: the same ones wherever an artifact
+is loaded."""
 
 from __future__ import annotations
 
@@ -33,6 +34,7 @@ _FLAGS = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the flags to a command."""
+    parser.add_argument("--digest", metavar="sha256:...", help="refuse any other artifact; `convoy inspect --digest` prints it")
     group = parser.add_argument_group("where plans are kept, beside those that the artifact holds")
     place = group.add_mutually_exclusive_group()
     place.add_argument(
@@ -65,7 +67,7 @@ def add_restrictions(parser: argparse.ArgumentParser, title: str, *, without: Co
 
 def load_arguments(arguments: argparse.Namespace) -> dict[str, Any]:
     """What `load` is told for the flags that a command was given."""
-    return {"options": restrictions_of(arguments), "plan_cache": arguments.plan_cache}
+    return {"options": restrictions_of(arguments), "plan_cache": arguments.plan_cache, "digest": arguments.digest}
 
 
 def restrictions_of(arguments: argparse.Namespace) -> PlanOptions | None:

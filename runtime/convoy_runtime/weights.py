@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ._abi import pointer_array
+from ._files import read_regular
 from ._native import NativeLibrary
 from ._safetensors import HostTensor, read_safetensors
 from .arrays import CPU, View, aligned_copy, aligned_empty, check, host_array, is_packed, view
@@ -88,7 +89,7 @@ def _given_weights(
 
 def _read_file(path: Path) -> Mapping[str, HostTensor]:
     try:
-        content = path.read_bytes()
+        content = read_regular(path)
     except OSError as error:
         raise WeightsError(problem=f"{path}: cannot be read: {error.strerror or error}") from error
     return read_safetensors(content, path=path)

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import shutil
 import threading
-from collections.abc import Callable
-from dataclasses import replace
+import zipfile
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from convoy.artifact import HostTensor
-from convoy_runtime.manifest import Graph, GraphTensor, Host, Kernel, KernelArgument, Manifest, TensorSpec
+from convoy_runtime._zip import ZipMember, lay_out
+from convoy_runtime.manifest import Graph, GraphTensor, Host, Kernel, KernelArgument, Manifest, TensorSpec, file_entry
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -57,6 +63,34 @@ def conv_graph(dtype: str = "float16") -> Graph:
 
 #: The kernel of fake_gpu/program.c: x and weights in, y out.
 SCALED_RELU = Kernel("scaled_relu", "model.py:3", 72, (*(KernelArgument("input", 24),) * 2, KernelArgument("output", 24)))
+
+
+def packed(manifest: bytes, members: Mapping[str, bytes]) -> bytes:
+    """An artifact with this manifest and these members, every digest as it has to be, whatever is in them."""
+    files = [ZipMember(name, len(content), zlib.crc32(content)) for name, content in {"manifest.json": manifest, **members}.items()]
+    layout = lay_out(files, hashlib.sha256(manifest).hexdigest())
+    contents = (manifest, *members.values())
+    return b"".join(header + content for (_, header), content in zip(layout.headers, contents, strict=True)) + layout.directory
+
+
+def rewrite(path: Path, change: Callable[[dict[str, Any], dict[str, bytes]], object]) -> None:
+    """Changes the manifest, as JSON, and the members of an artifact, and makes its digests anew."""
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    tree = json.loads(members.pop("manifest.json"))
+    change(tree, members)
+    tree["files"] = {name: asdict(file_entry([content])) for name, content in members.items()}
+    path.write_bytes(packed(json.dumps(tree).encode(), members))
+
+
+def put(key: str, *value: Any) -> Callable[[dict[str, Any], dict[str, bytes]], None]:
+    """For `rewrite`: a field of the manifest is this value, or the list of these."""
+    return lambda tree, _: tree.update({key: value[0] if len(value) == 1 else list(value)})
+
+
+def spec(name: str, *shape: int) -> dict[str, Any]:
+    """A float32 tensor at the border, as the manifest has it."""
+    return {"name": name, "shape": list(shape), "dtype": "float32"}
 
 
 def reference(x: np.ndarray, w: np.ndarray = W, s: np.ndarray = S, b: np.ndarray = B) -> np.ndarray:

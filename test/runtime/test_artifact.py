@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import zipfile
-from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 import pytest
-from runtime_fixtures import PREPARED, affine_manifest
+from runtime_fixtures import PREPARED, affine_manifest, packed, rewrite
 
 import convoy_runtime
-from convoy import artifact as writer
 from convoy.artifact import HostTensor, write_artifact
 from convoy.errors import ArtifactWriteError
-from convoy_runtime import ArtifactError
-from convoy_runtime import artifact as reader
+from convoy_runtime import ArgumentError, ArtifactError, _archive, _zip
 from convoy_runtime._safetensors import read_safetensors, write_safetensors
 from convoy_runtime.artifact import check_host, open_artifact
 from convoy_runtime.manifest import FORMAT_VERSION, Host, TensorSpec
 from convoy_runtime.manifest_reader import read_manifest
 
 
-def test_members_are_aligned_and_mapped(affine: Path, affine_so: bytes) -> None:
+def test_members_are_aligned_in_memory(affine: Path, affine_so: bytes) -> None:
     artifact = open_artifact(affine)
     assert bytes(artifact.members["native.so"]) == affine_so
     for content in artifact.members.values():
@@ -100,7 +99,7 @@ def refused(path: Path) -> str:
 
 def test_absent_and_foreign_files(tmp_path: Path) -> None:
     assert "cannot be read: No such file or directory" in refused(tmp_path / "absent")
-    assert "cannot be read: Is a directory" in refused(tmp_path)
+    assert "cannot be read: expected a regular file, got a directory" in refused(tmp_path)
     path = tmp_path / "file"
     path.write_bytes(b"")
     assert "is empty" in refused(path)
@@ -108,32 +107,83 @@ def test_absent_and_foreign_files(tmp_path: Path) -> None:
     assert "is no Convoy artifact: it does not start as a zip does" in refused(path)
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("model/data.pkl", b"x")
-    assert "is a zip, but no Convoy artifact: it has no manifest.json" in refused(path)
+    assert "is a zip, but no Convoy artifact: it does not begin with manifest.json" in refused(path)
 
 
 def test_every_truncation_is_noticed(affine: Path) -> None:
     whole = affine.read_bytes()
-    for length in (4, 100, len(whole) // 2, len(whole) - 30, len(whole) - 1):
+    for length in (*range(0, len(whole), 97), *range(len(whole) - 100, len(whole))):
         affine.write_bytes(whole[:length])
-        assert "is truncated or damaged" in refused(affine)
+        message = refused(affine)
+        assert "is truncated or damaged" in message or length < 64, message
+
+
+def test_more_bytes_are_noticed(affine: Path) -> None:
+    whole = affine.read_bytes()
+    end = whole[-93:]
+    for more in (whole + b"\0", whole[:-93] + b"more" + end, b"\0" + whole, whole + end, whole[:64] + b"\0" * 64 + whole[64:]):
+        affine.write_bytes(more)
+        with pytest.raises(ArtifactError):
+            open_artifact(affine)
+
+
+def test_every_flipped_bit_outside_the_members_is_noticed(affine: Path) -> None:
+    """Headers, padding, the directory, the end, and the manifest, on which everything depends. Nothing is without effect."""
+    whole = affine.read_bytes()
+    covered: set[int] = set()
+    for content in open_artifact(affine).members.values():
+        begin = whole.index(bytes(content))
+        covered.update(range(begin, begin + len(content)))
+    places = [place for place in range(len(whole)) if place not in covered]
+    assert len(places) > 1500
+    for place in places:
+        damaged = bytearray(whole)
+        damaged[place] ^= 1 << place % 8
+        affine.write_bytes(damaged)
+        with pytest.raises(ArtifactError):
+            open_artifact(affine)
 
 
 def test_every_flipped_member_is_noticed(affine: Path) -> None:
     whole = affine.read_bytes()
     members = open_artifact(affine).members
     for name, content in members.items():
-        damaged = bytearray(whole)
-        damaged[whole.index(bytes(content)) + len(content) // 2] ^= 1
-        affine.write_bytes(damaged)
-        assert f"{name}: is damaged: expected sha256" in refused(affine)
+        for place in (0, len(content) // 2, len(content) - 1):
+            damaged = bytearray(whole)
+            damaged[whole.index(bytes(content)) + place] ^= 1
+            affine.write_bytes(damaged)
+            assert f"{name}: is damaged: expected sha256" in refused(affine)
     damaged = bytearray(whole)
     damaged[whole.index(b'"format_version"') + 1] ^= 1
     affine.write_bytes(damaged)
-    assert "manifest.json" in refused(affine)
+    assert "manifest.json: is damaged: expected sha256:" in refused(affine)
+
+
+def test_the_digest_is_of_the_whole_artifact(affine: Path, affine_bare: Path) -> None:
+    with zipfile.ZipFile(affine) as archive:
+        digest = f"sha256:{hashlib.sha256(archive.read('manifest.json')).hexdigest()}"
+        assert archive.comment.decode() == digest
+    assert open_artifact(affine).digest == digest
+    assert open_artifact(affine_bare).digest != digest
+    # The CRC is another's word for the content; it is in the manifest, so in the digest as well.
+    rewrite(affine, lambda tree, members: members.update({"native.so": members["native.so"] + b"\0"}))
+    assert open_artifact(affine).digest != digest
+
+
+def test_another_artifact_than_the_digest_says(affine: Path, affine_bare: Path) -> None:
+    digest = open_artifact(affine).digest
+    convoy_runtime.load(affine, digest=digest).close()
+    with pytest.raises(
+        ArtifactError, match=rf"bare\.convoy: digest: is another artifact than the digest says.*expected {digest}, got sha256:"
+    ):
+        convoy_runtime.load(affine_bare, digest=digest)
+    for text in ("", digest[7:], digest[:-1], digest.upper(), f"sha256:{'g' * 64}", "md5:" + digest[7:]):
+        with pytest.raises(ArgumentError, match="digest: is no digest of an artifact: expected sha256: and 64 hexadecimal digits"):
+            convoy_runtime.load(affine, digest=text)
 
 
 def test_large_weights_are_hashed_in_the_background(affine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reader, "_HASHED_AT_ONCE", 0)
+    monkeypatch.setattr(_archive, "_READ_AT_ONCE", 0)
     with convoy_runtime.load(affine) as program:
         assert program.timings["hashing"] > 0
     content = bytes(open_artifact(affine).members["weights.safetensors"])
@@ -150,55 +200,68 @@ def test_large_weights_are_hashed_in_the_background(affine: Path, monkeypatch: p
         open_artifact(affine, background=True).weights()
 
 
-def rezip(
-    path: Path, change: Callable[[dict[str, bytes]], None], compression: int = zipfile.ZIP_STORED, extra: tuple[str, bytes] | None = None
-) -> None:
-    with zipfile.ZipFile(path) as archive:
+def test_packed_again(affine: Path) -> None:
+    """By another program, whose zip says the same in other bytes."""
+    with zipfile.ZipFile(affine) as archive:
+        members, comment = {name: archive.read(name) for name in archive.namelist()}, archive.comment
+    for compression in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        with zipfile.ZipFile(affine, "w", compression) as archive:
+            for name, content in members.items():
+                archive.writestr(name, content)
+        assert "has no digest of manifest.json: an older version of convoy wrote it, or another program packed it again" in refused(affine)
+        with zipfile.ZipFile(affine, "a") as archive:
+            archive.comment = comment
+        with pytest.raises(ArtifactError):
+            open_artifact(affine)
+
+
+def test_members_and_manifest_disagree(affine: Path) -> None:
+    with zipfile.ZipFile(affine) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
-    change(members)
-    with zipfile.ZipFile(path, "w", compression) as archive:
-        for name, content in members.items():
-            archive.writestr(name, content)
-        if extra:
-            archive.writestr(*extra)
+    manifest = members.pop("manifest.json")
+    so = len(members["native.so"])
+    for other in (
+        {"native.so": members["native.so"]},
+        {**members, "extra": b"1"},
+        {name: members[name] for name in reversed(members)},
+        {**members, "native.so": members["native.so"] + bytes(-so % 64)},
+        {"other.so" if name == "native.so" else name: content for name, content in members.items()},
+    ):
+        affine.write_bytes(packed(manifest, other))
+        message = refused(affine)
+        assert "is truncated or damaged: expected" in message or "is not as manifest.json says" in message
+    changed = bytes([*members["native.so"][:-1], members["native.so"][-1] ^ 1])
+    affine.write_bytes(packed(manifest, {**members, "native.so": changed}))
+    assert "the header of native.so is not as manifest.json says: the file is damaged, or another program packed it" in refused(affine)
 
 
-def nothing(_: dict[str, bytes]) -> None:
-    pass
+@pytest.mark.parametrize("name", ["../up", "/etc/x", "a//b", "a/./b", "f\u00fcr", "a\nb", "manifest.json", "", "x" * 300])
+def test_names_that_no_member_has(affine: Path, name: str) -> None:
+    tree = json.loads(open_artifact(affine).manifest.to_json())
+    tree["files"][name] = tree["files"]["native.so"]
+    with pytest.raises(ArtifactError, match="files: expected names of members, as plans/x.json, got "):
+        read_manifest(json.dumps(tree))
 
 
-def test_members_more_or_less(affine: Path) -> None:
-    whole = affine.read_bytes()
-
-    def check(change: Callable[[dict[str, bytes]], object], message: str) -> None:
-        affine.write_bytes(whole)
-        rezip(affine, lambda members: change(members) and None)
+def test_a_manifest_of_no_sense(affine: Path) -> None:
+    members = {name: bytes(content) for name, content in open_artifact(affine).members.items()}
+    for text, message in (
+        (b'{"format": "convoy", "format": "convoy"}', "the name 'format' is there twice in an object"),
+        (b'{"format": "\\ud800"}', "surrogates not allowed"),
+        ('{"format": "convoy"}'.encode("utf-16"), "is no JSON: 'utf-8' codec can't decode"),
+        (b"[" * 100000, "is no JSON: "),
+        (b"", "is no JSON: "),
+    ):
+        affine.write_bytes(packed(text, members))
         assert message in refused(affine)
-
-    check(lambda members: members.pop("native.so"), "native.so: is listed in manifest.json but missing")
-    check(lambda members: members.update(extra=b"1"), "extra: is not listed in manifest.json")
-    check(lambda members: members.update({"../up": b"1"}), "'../up': is no name that a member may have")
-    check(lambda members: members.update({"/etc/x": b"1"}), "'/etc/x': is no name that a member may have")
-    check(lambda members: members.update({"native.so": b"short"}), "native.so: is truncated or damaged: expected")
-
-
-@pytest.mark.filterwarnings("ignore:Duplicate name")
-def test_compressed_and_double_members(affine: Path) -> None:
-    whole = affine.read_bytes()
-    rezip(affine, nothing, zipfile.ZIP_DEFLATED)
-    assert "is compressed or encrypted" in refused(affine)
-    affine.write_bytes(whole)
-    rezip(affine, nothing, extra=("native.so", b"other"))
-    assert "native.so: is there twice" in refused(affine)
+    head = bytearray(affine.read_bytes())
+    head[22:26] = (1 << 30).to_bytes(4, "little")
+    affine.write_bytes(head)
+    assert "manifest.json: is too large: expected at most 67108864 bytes, got 1073741824 bytes" in refused(affine)
 
 
 def test_newer_version(affine: Path) -> None:
-    def newer(members: dict[str, bytes]) -> None:
-        members["manifest.json"] = json.dumps(
-            {**json.loads(members["manifest.json"]), "format_version": FORMAT_VERSION + 1, "new": 1}
-        ).encode()
-
-    rezip(affine, newer)
+    rewrite(affine, lambda tree, _: tree.update(format_version=FORMAT_VERSION + 1, new=1))
     assert f"manifest.json: format_version: this runtime reads format version {FORMAT_VERSION}, the artifact is newer" in refused(affine)
 
 
@@ -240,13 +303,10 @@ def test_weights_must_be_the_manifest_s(tmp_path: Path, affine_so: bytes) -> Non
         path = tmp_path / "a"
         write_artifact(path, affine_manifest(), {"native.so": affine_so}, PREPARED)
 
-        def change(members: dict[str, bytes]) -> None:
-            from dataclasses import replace
-
-            members["manifest.json"] = replace(read_manifest(members["manifest.json"]), prepared=prepared).to_json().encode()
-
-        rezip(path, change)
-        return refused(path)
+        rewrite(path, lambda tree, _: tree.update(prepared=[asdict(spec) for spec in prepared]))
+        with pytest.raises(ArtifactError) as caught:
+            open_artifact(path).weights()
+        return str(caught.value)
 
     ws, b = affine_manifest().prepared
     assert "weights.safetensors: b: is in the file but not in the manifest" in written((ws,))
@@ -271,12 +331,16 @@ def test_unwritable_path(tmp_path: Path, affine: Path, affine_so: bytes, monkeyp
     assert [path.name for path in tmp_path.iterdir()] == ["affine.convoy"]
 
 
-def test_large_members_stay_aligned(tmp_path: Path, affine_so: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Past zip64's limit, lowered here, zipfile writes a longer header; the data must still be aligned and readable."""
-    monkeypatch.setattr(writer.zipfile, "ZIP64_LIMIT", 1000)
+def test_large_members_have_zip64_fields(tmp_path: Path, affine_so: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Past the limits of 32 and 16 bits, which are lowered here. Other programs read the file as well."""
+    monkeypatch.setattr(_zip, "_LIMIT", 4000)
+    monkeypatch.setattr(_zip, "_MOST_MEMBERS", 2)
     path = tmp_path / "large"
     write_artifact(path, affine_manifest(), {"native.so": affine_so}, PREPARED)
-    monkeypatch.undo()
     members = open_artifact(path).members
     assert bytes(members["native.so"]) == affine_so
     assert all(np.frombuffer(content, np.uint8).ctypes.data % 64 == 0 for content in members.values())
+    assert path.read_bytes().count(b"PK\x06\x06") == path.read_bytes().count(b"PK\x06\x07") == 1
+    with zipfile.ZipFile(path) as archive:
+        assert archive.testzip() is None
+        assert archive.read("native.so") == affine_so

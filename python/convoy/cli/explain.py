@@ -46,6 +46,9 @@ def populate_parser(parser: argparse.ArgumentParser) -> None:
 
 def main(options: argparse.Namespace) -> int:
     """Runs the command."""
+    if options.digest is not None and Path(options.model).suffix != ".convoy":
+        message = f"{options.model}: expected an artifact with --digest"
+        raise ConvoyError(message)
     if Path(options.model).suffix not in (".convoy", ".json"):
         return _explain_model(options)
     for path in (options.html, options.json):
@@ -76,7 +79,7 @@ def _is_artifact_of_cpu(options: argparse.Namespace) -> bool:
         return False
     from convoy_runtime.artifact import open_artifact
 
-    return open_artifact(options.model).manifest.target == "cpu"
+    return open_artifact(options.model, any_host=True, digest=options.digest).manifest.target == "cpu"
 
 
 def _report(options: argparse.Namespace) -> Report:
@@ -90,7 +93,7 @@ def _report(options: argparse.Namespace) -> Report:
             message = f"{path}: expected an artifact with --measured, got a report"
             raise ConvoyError(message)
         return read_report(path)
-    artifact = open_artifact(path)
+    artifact = open_artifact(path, any_host=True, digest=options.digest)
     if options.measured and artifact.manifest.target == "cuda":
         return _measure(artifact, options)
     return collect_report(artifact)
@@ -103,7 +106,7 @@ def _measure(artifact: Artifact, options: argparse.Namespace) -> Report:
     from convoy.report import collect_report
     from convoy_runtime.plan_flags import load_arguments
 
-    chosen = load_arguments(options)
+    chosen = {**load_arguments(options), "digest": artifact.digest}
     try:
         program = convoy_runtime.load(options.model, device=options.device, **chosen)
     except convoy_runtime.DeviceError as error:

@@ -13,6 +13,7 @@ examples:
   convoy inspect resnet18.convoy
   convoy inspect resnet18.convoy --manifest
   convoy inspect resnet18.convoy --ptx
+  convoy inspect resnet18.convoy --digest
   convoy inspect resnet18.convoy --ptx --graph conv2d_add_relu_0
   convoy inspect resnet18.convoy --graph conv2d_add_relu_0 --as python > report.py
   convoy inspect graph.mlir --as dot | dot -Tsvg -o graph.svg
@@ -44,6 +45,7 @@ def populate_parser(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--manifest", action="store_true", help="print manifest.json")
     what.add_argument("--ptx", action="store_true", help="print the PTX of the kernels")
     what.add_argument("--as", dest="form", choices=("json", "cudnn", "dot", "python"), help="print one cuDNN graph in this form")
+    what.add_argument("--digest", action="store_true", help="print the digest of the artifact, which covers every byte of it")
 
 
 def main(options: argparse.Namespace) -> int:
@@ -66,6 +68,9 @@ def main(options: argparse.Namespace) -> int:
         return 0
     console = Console(highlight=False, soft_wrap=True)
     producer = ", ".join(f"{name} {version}" for name, version in manifest.producer.items())
+    if options.digest:
+        print(artifact.digest)
+        return 0
     console.print(f"{options.artifact}: target {manifest.target}, host {manifest.host.cpu}, made by {producer}")
     for title, specs in (("input", manifest.inputs), ("output", manifest.outputs)):
         for spec in specs:
@@ -73,6 +78,7 @@ def main(options: argparse.Namespace) -> int:
     console.print(f"  {len(manifest.weights)} weights, {len(manifest.prepared)} prepared; arena {manifest.arena_bytes / 1e6:.2f} MB")
     table = Table(box=None, pad_edge=False)
     for column in ("member", "bytes", "sha256"):
+    console.print(f"  digest {artifact.digest}")
         table.add_column(column, justify="right" if column == "bytes" else "left")
     for name, entry in manifest.files.items():
         table.add_row(name, f"{entry.bytes:,}", entry.sha256[:16])

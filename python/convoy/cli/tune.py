@@ -26,6 +26,7 @@ from convoy.errors import ConvoyError
 
 if TYPE_CHECKING:
     from convoy_runtime import Program
+    from convoy_runtime.artifact import Artifact
     from convoy_runtime.inspection import PlanReport
 
 __all__ = ["main", "populate_parser"]
@@ -65,11 +66,13 @@ def main(options: argparse.Namespace) -> int:
     if isinstance(options.plan_cache, Path) and options.plan_cache.exists() and not options.plan_cache.is_dir():
         message = f"--plan-cache {options.plan_cache}: expected a folder, got a file"
         raise ConvoyError(message)
-    if open_artifact(options.artifact).manifest.target != "cuda":
+    source = open_artifact(options.artifact, digest=options.digest)
+    if source.manifest.target != "cuda":
         message = f"{options.artifact}: expected an artifact of the cuda target, got one of cpu, which has no plans"
         raise ConvoyError(message)
     begin = time.perf_counter()
-    loading = {"tune": options.level, "again": options.again, **load_arguments(options)}
+    # The file that is loaded, and written anew, is the one that was looked at.
+    loading = {"tune": options.level, "again": options.again, **load_arguments(options), "digest": source.digest}
     try:
         with bar("tuning", quiet=options.quiet) as progress:
             program = convoy_runtime.load(options.artifact, device=options.device, progress=progress, **loading)
@@ -77,10 +80,11 @@ def main(options: argparse.Namespace) -> int:
         print(f"convoy: {options.artifact} is as it was; {_kept(options.plan_cache)}", file=sys.stderr)
         raise
     with program:
-        _write(output, options.artifact, program.plan_members())  # type: ignore[attr-defined]
+        _write(output, source, program.plan_members())  # type: ignore[attr-defined]
         if not options.quiet:
             _report(program, time.perf_counter() - begin)
             print(f"{output}: plans for {program.device}")  # type: ignore[attr-defined]
+            print(f"  its digest is now {open_artifact(output).digest}")
             if loading["options"] is not None:
                 print(f"  found where it is loaded with the same restrictions: {restrictions(repr(loading['options'])) or 'none'}")
     return 0
@@ -96,12 +100,11 @@ def _kept(place: Path | bool) -> str:
     return f"the graphs that were done are kept in {folder}, and the same command goes on from there"
 
 
-def _write(output: Path, source: Path, plans: dict[str, bytes]) -> None:
-    """The artifact at `source` with these plans, and what else it had, at `output`."""
+def _write(output: Path, artifact: Artifact, plans: dict[str, bytes]) -> None:
+    """The artifact with these plans, and what else it had, at `output`."""
     from convoy.artifact import write_artifact
-    from convoy_runtime.artifact import WEIGHTS, open_artifact
+    from convoy_runtime.artifact import WEIGHTS
 
-    artifact = open_artifact(source)
     members = {name: bytes(content) for name, content in artifact.members.items() if name != WEIGHTS}
     write_artifact(output, artifact.manifest, {**members, **plans}, artifact.weights())
 

@@ -53,7 +53,7 @@ def test_a_first_session(conv: Path, cache: Path, capsys: pytest.CaptureFixture[
     assert printed[2] == "calls of graphs, each alone: 2.1 us together, untuned 2.1 us; calls one after another"
     assert re.fullmatch(r"1 of 1 graphs measured in [\d.]+ s", printed[3])
     assert re.fullmatch(r"  in it: \w.* [\d.]+ s", printed[4])
-    assert printed[5:] == [f"{conv}: plans for cuda:0 (Fake GPU 0)"]
+    assert printed[5:] == [f"{conv}: plans for cuda:0 (Fake GPU 0)", f"  its digest is now {open_artifact(conv).digest}"]
     for command in ("run", "bench"):
         seconds = ["--seconds", "0.01"] if command == "bench" else []
         assert convoy([command, str(conv), "--strict", "--no-plan-cache", *seconds]) == 0
