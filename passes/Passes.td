@@ -537,7 +537,8 @@ def KernelsToPtxPass : Pass<"kernels-to-ptx", "::mlir::ModuleOp"> {
 def LowerToLLVMPass : Pass<"lower-to-llvm", "::mlir::ModuleOp"> {
   let summary = "everything that is left to the llvm dialect, memrefs as bare pointers";
   let description = [{
-    Functions become internal, except the builders of cuDNN graphs (`*_build`) and declarations.
+    Functions become internal, except the builders of cuDNN graphs (`*_build`) and declarations. A pointer does not say how much memory it
+    points to, so each memref argument of `@main` and `@prepare_weights` gets `tcp.bytes`, for llvm-entry-points.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
@@ -548,10 +549,11 @@ def ParallelCallsPass : Pass<"llvm-parallel-calls", "::mlir::ModuleOp"> {
 }
 
 def EntryPointsPass : Pass<"llvm-entry-points", "::mlir::ModuleOp"> {
-  let summary = "add convoy_main, convoy_prepare_weights and convoy_abi_version";
+  let summary = "add convoy_main, convoy_prepare_weights, convoy_abi_version and convoy_sizes";
   let description = [{
-    The functions of `runtime/abi/convoy_abi.h`. They unpack the pointer arrays by the attributes of the arguments of `@main` and
-    `@prepare_weights` (`tcp.input`, `tcp.weight`, `tcp.prepared`, `tcp.output`, `tcp.arena`), which are taken off.
+    The symbols of `runtime/abi/convoy_abi.h`. The functions unpack the pointer arrays by the attributes of the arguments of `@main` and
+    `@prepare_weights` (`tcp.input`, `tcp.weight`, `tcp.prepared`, `tcp.output`, `tcp.arena`); `tcp.bytes` of each argument, which
+    lower-to-llvm adds, is its size in `convoy_sizes`. The attributes are taken off.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }

@@ -33,7 +33,7 @@ template <typename Function> std::string libraryOf(Function *function) {
 
 /// Symbols that the loader looks up; everything else is local to the library.
 constexpr StringLiteral kVersionScript =
-    "{ global: convoy_main; convoy_prepare_weights; convoy_abi_version; convoy_share_threads; *_build; local: *; };\n";
+    "{ global: convoy_main; convoy_prepare_weights; convoy_abi_version; convoy_sizes; convoy_share_threads; *_build; local: *; };\n";
 
 bool write(const Twine &path, StringRef content, std::string &error) {
   std::error_code code;

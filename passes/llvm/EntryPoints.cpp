@@ -1,5 +1,5 @@
-// The C functions that the loader calls (runtime/abi/convoy_abi.h): pointer arrays unpacked into the arguments of @main and
-// @prepare_weights.
+// What the loader looks up (runtime/abi/convoy_abi.h): functions that unpack pointer arrays into the arguments of @main and
+// @prepare_weights, and the sizes of what the pointers point to.
 
 #include "passes/Passes.h"
 #include "runtime/abi/convoy_abi.h"
@@ -24,12 +24,17 @@ struct Source {
   bool array; ///< the parameter is an array of pointers, one an argument in order; else the pointer itself
 };
 
+constexpr StringLiteral kBytes = "tcp.bytes";
 constexpr Source kMainSources[] = {{"tcp.input", 1, true}, {"tcp.prepared", 2, true}, {"tcp.output", 3, true}, {"tcp.arena", 4, false}};
 constexpr Source kPrepareSources[] = {{"tcp.weight", 0, true}, {"tcp.prepared", 1, true}, {"tcp.arena", 2, false}};
 
-/// Adds `name`, which calls `inner`. A first argument of `inner` with no mark is the runtime's table, parameter 0.
+/// Bytes of the arguments of an inner function, by the attribute that marks them.
+using Sizes = llvm::StringMap<SmallVector<int64_t>>;
+
+/// Adds `name`, which calls `inner`. A first argument of `inner` with no mark is the runtime's table, parameter 0. The size of every other
+/// one is added to `sizes`.
 LogicalResult addEntryPoint(ModuleOp module, StringRef name, LLVM::LLVMFuncOp inner, unsigned parameters, ArrayRef<Source> sources,
-                            bool takesRuntime) {
+                            bool takesRuntime, Sizes &sizes) {
   MLIRContext *context = module.getContext();
   auto pointer = LLVM::LLVMPointerType::get(context);
   auto i32 = IntegerType::get(context, 32);
@@ -54,6 +59,11 @@ LogicalResult addEntryPoint(ModuleOp module, StringRef name, LLVM::LLVMFuncOp in
         diag << " " << each.attribute;
       return diag;
     }
+    auto bytes = inner.getArgAttrOfType<IntegerAttr>(index, kBytes);
+    if (!bytes)
+      return inner.emitError("expected argument #") << index << " of @" << inner.getName() << " to have " << kBytes;
+    sizes[source->attribute].push_back(bytes.getInt());
+    inner.removeArgAttr(index, builder.getStringAttr(kBytes));
     inner.removeArgAttr(index, builder.getStringAttr(source->attribute));
     Value from = block->getArgument(source->parameter);
     if (source->array) {
@@ -68,6 +78,30 @@ LogicalResult addEntryPoint(ModuleOp module, StringRef name, LLVM::LLVMFuncOp in
   return success();
 }
 
+/// Adds `convoy_sizes`: @main takes an arena, inputs, prepared weights and outputs, @prepare_weights an arena and weights.
+void addSizes(ModuleOp module, const Sizes &main, const Sizes &prepare) {
+  OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
+  SmallVector<int64_t> numbers = {0};
+  for (const Sizes *each : {&main, &prepare})
+    numbers.push_back(llvm::sum_of(each->lookup("tcp.arena")));
+  const std::pair<const Sizes &, StringRef> lists[] = {
+      {main, "tcp.input"}, {prepare, "tcp.weight"}, {main, "tcp.prepared"}, {main, "tcp.output"}};
+  for (const auto &[sizes, attribute] : lists) {
+    SmallVector<int64_t> list = sizes.lookup(attribute);
+    numbers.push_back(list.size());
+    llvm::append_range(numbers, list);
+  }
+  numbers.front() = numbers.size() - 1;
+  Location loc = module.getLoc();
+  auto type = LLVM::LLVMArrayType::get(builder.getI64Type(), numbers.size());
+  auto data = LLVM::GlobalOp::create(builder, loc, type, /*isConstant=*/true, LLVM::Linkage::Internal, "convoy_sizes_data",
+                                     builder.getI64TensorAttr(numbers));
+  auto pointer = LLVM::LLVMPointerType::get(module.getContext());
+  auto function = LLVM::LLVMFuncOp::create(builder, loc, "convoy_sizes", LLVM::LLVMFunctionType::get(pointer, {}));
+  builder.setInsertionPointToStart(function.addEntryBlock(builder));
+  LLVM::ReturnOp::create(builder, loc, LLVM::AddressOfOp::create(builder, loc, data));
+}
+
 } // namespace
 
 void EntryPointsPass::runOnOperation() {
@@ -80,17 +114,18 @@ void EntryPointsPass::runOnOperation() {
   }
   auto target = main->getAttrOfType<StringAttr>("tcp.target");
   bool cuda = target && target.getValue() == "cuda";
-  if (failed(addEntryPoint(module, "convoy_main", main, 5, kMainSources, cuda)))
+  Sizes mainSizes, prepareSizes;
+  if (failed(addEntryPoint(module, "convoy_main", main, 5, kMainSources, cuda, mainSizes)))
     return signalPassFailure();
 
   MLIRContext *context = &getContext();
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
   auto i32 = IntegerType::get(context, 32);
   if (prepare) {
-    if (failed(addEntryPoint(module, "convoy_prepare_weights", prepare, 3, kPrepareSources, false)))
+    if (failed(addEntryPoint(module, "convoy_prepare_weights", prepare, 3, kPrepareSources, false, prepareSizes)))
       return signalPassFailure();
   } else {
-    // A model without weights has nothing to prepare, and an artifact still has all three functions.
+    // A model without weights has nothing to prepare, and an artifact still has all functions.
     auto pointer = LLVM::LLVMPointerType::get(context);
     auto entry = LLVM::LLVMFuncOp::create(builder, module.getLoc(), "convoy_prepare_weights",
                                           LLVM::LLVMFunctionType::get(i32, {pointer, pointer, pointer}));
@@ -101,4 +136,5 @@ void EntryPointsPass::runOnOperation() {
   auto version = LLVM::LLVMFuncOp::create(builder, module.getLoc(), "convoy_abi_version", LLVM::LLVMFunctionType::get(i32, {}));
   builder.setInsertionPointToStart(version.addEntryBlock(builder));
   LLVM::ReturnOp::create(builder, module.getLoc(), LLVM::ConstantOp::create(builder, module.getLoc(), i32, CONVOY_ABI_VERSION));
+  addSizes(module, mainSizes, prepareSizes);
 }

@@ -22,6 +22,18 @@ namespace {
 struct LowerToLLVMPass : public convoy::impl::LowerToLLVMPassBase<LowerToLLVMPass> {
   void runOnOperation() override;
 };
+
+/// Marks each memref argument with the bytes that it takes.
+void markSizes(func::FuncOp function) {
+  Builder builder(function.getContext());
+  for (BlockArgument argument : function.getArguments()) {
+    auto type = dyn_cast<MemRefType>(argument.getType());
+    if (type && type.hasStaticShape() && type.getElementType().isIntOrFloat()) {
+      int64_t bytes = type.getNumElements() * llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+      function.setArgAttr(argument.getArgNumber(), "tcp.bytes", builder.getI64IntegerAttr(bytes));
+    }
+  }
+}
 } // namespace
 
 void LowerToLLVMPass::runOnOperation() {
@@ -36,6 +48,9 @@ void LowerToLLVMPass::runOnOperation() {
     if (failed(applyPatternsGreedily(function, frozen)))
       return signalPassFailure();
 
+  for (StringRef name : {"main", "prepare_weights"})
+    if (auto function = module.lookupSymbol<func::FuncOp>(name); function && !function.isExternal())
+      markSizes(function);
   convoy::lowerCudnnBackendFuncs(module);
   LowerToLLVMOptions options(&getContext());
   options.useBarePtrCallConv = true;

@@ -120,6 +120,7 @@ def compile_imported(
     from convoy import _convoy
     from convoy_runtime._native import load_native
     from convoy_runtime._safetensors import write_safetensors
+    from convoy_runtime._sizes import check_sizes
     from convoy_runtime.artifact import CONSTANTS
     from convoy_runtime.inspection import offline_planner
     from convoy_runtime.manifest import ABI_VERSION, ALTERNATIVES, FORMAT, FORMAT_VERSION, kernel_member
@@ -174,7 +175,9 @@ def compile_imported(
     prepared = None
     if options.weights:
         with clock.step("prepare weights"):
-            prepared = prepare_weights(load_native(native, path=imported.name), manifest, imported.weights)
+            library = load_native(native, path=imported.name)
+            check_sizes(library, manifest, path=imported.name)
+            prepared = prepare_weights(library, manifest, imported.weights)
     plans = []
     for device, planner in planners.items():
         with clock.step(f"plan for {device}"):

@@ -59,6 +59,11 @@ typedef struct ConvoyRuntime {
 /// The version that the library was generated for.
 uint32_t convoy_abi_version(void);
 
+/// The sizes in bytes of the memory that the library was compiled for. The first number is the count of those after it: the arena of
+/// `convoy_main`, the arena of `convoy_prepare_weights`, and then of the inputs, the weights, the prepared weights and the outputs each
+/// how many there are and the size of each. A loader compares them with the manifest before it calls anything else.
+const int64_t *convoy_sizes(void);
+
 /// Runs the model once. Buffers are in manifest order, 64-byte aligned, packed row-major; `arena` has manifest.arena_bytes.
 /// On the `cpu` target `runtime` may be null and the pointers are host pointers.
 int32_t convoy_main(const ConvoyRuntime *runtime, void *const *inputs, void *const *prepared, void *const *outputs, void *arena);

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from ._native import MEMBER, load_native
+from ._sizes import check_sizes
 from .artifact import Artifact, open_artifact
 from .errors import ArgumentError, ConvoyRuntimeError, PlanError
 from .inspection import offline_planner
@@ -89,6 +90,7 @@ def _plan_for(options: argparse.Namespace) -> int:
     minimum = artifact.manifest.cudnn.minimum if artifact.manifest.cudnn is not None else 0
     planner = offline_planner(options.plan_for, minimum)
     native = load_native(artifact.members[MEMBER], path=options.file)
+    check_sizes(native, artifact.manifest, path=options.file)
     results = planner.plan(artifact.manifest, native, artifact.alternatives(), load_arguments(options)["options"]).results
     failed = [result for result in results if isinstance(result, PlanError)]
     for result in results:

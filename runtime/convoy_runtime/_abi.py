@@ -74,6 +74,7 @@ ENTRIES: dict[str, tuple[type, tuple[type, ...]]] = {
     "convoy_abi_version": (c_uint32, ()),
     "convoy_main": (c_int32, (ctypes.POINTER(ConvoyRuntime), _POINTERS, _POINTERS, _POINTERS, c_void_p)),
     "convoy_prepare_weights": (c_int32, (_POINTERS, _POINTERS, c_void_p)),
+    "convoy_sizes": (ctypes.POINTER(c_int64), ()),
 }
 
 

@@ -87,6 +87,8 @@ class NativeLibrary:
             raise ArtifactError(
                 problem=problem, path=path, member=MEMBER, field="convoy_abi_version", expected=str(ABI_VERSION), got=str(version)
             )
+        #: Gives what memory it was compiled for; `_sizes.check_sizes` compares that with a manifest.
+        self.sizes = entries["convoy_sizes"]
         self.main = entries["convoy_main"]
         self.prepare_weights = entries["convoy_prepare_weights"]
         _share_threads(self._library)

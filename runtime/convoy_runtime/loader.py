@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ._native import MEMBER, load_native
 from .artifact import open_artifact
+from ._sizes import check_sizes
 from .cpu import CpuProgram
 from .errors import ArgumentError, DeviceError
 from .program import Program, Progress
@@ -61,6 +62,7 @@ def load(
         program: Program
         if target == "cuda":
             # Only here: the cpu target needs no CUDA bindings.
+        check_sizes(native, artifact.manifest, path=artifact.path)
             with part("imports"):
                 from .cuda.executor import CudaProgram
 

@@ -28,6 +28,20 @@ enum { ROWS = 2, COLUMNS = 3 };
 
 uint32_t convoy_abi_version(void) { return ABI; }
 
+#ifndef ARENA
+#define ARENA 64
+#endif
+#ifndef PREPARE_ARENA
+#define PREPARE_ARENA 64
+#endif
+#ifndef SIZES
+#define SIZES 13, ARENA, PREPARE_ARENA, 1, 24, 3, 12, 4, 12, 2, 12, 12, 1, 24
+#endif
+const int64_t *convoy_sizes(void) {
+  static const int64_t sizes[] = {SIZES};
+  return sizes;
+}
+
 int32_t convoy_main(const ConvoyRuntime *runtime, void *const *inputs, void *const *prepared, void *const *outputs, void *arena) {
   gate("main");
   const float *x = inputs[0], *w = prepared[0], *b = prepared[1];

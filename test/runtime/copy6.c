@@ -4,6 +4,11 @@
 
 uint32_t convoy_abi_version(void) { return CONVOY_ABI_VERSION; }
 
+const int64_t *convoy_sizes(void) {
+  static const int64_t sizes[] = {8, 0, 64, 1, 6, 0, 0, 1, 6};
+  return sizes;
+}
+
 int32_t convoy_main(const ConvoyRuntime *runtime, void *const *inputs, void *const *prepared, void *const *outputs, void *arena) {
   (void)runtime, (void)prepared, (void)arena;
   memcpy(outputs[0], inputs[0], 6);

@@ -41,6 +41,7 @@ def test_mirror_has_every_signature(tmp_path: Path) -> None:
     spelled = {
         ctypes.c_int32: "int32_t", ctypes.c_uint32: "uint32_t", ctypes.c_int64: "int64_t", ctypes.c_void_p: "void *",
         ctypes.POINTER(ctypes.c_void_p): "void *const *", ctypes.POINTER(_abi.ConvoyRuntime): "const ConvoyRuntime *",
+        ctypes.POINTER(ctypes.c_int64): "const int64_t *",
     }  # fmt: skip
     lines = ['#include "convoy_abi.h"']
     for name, (result, arguments) in _abi.ENTRIES.items():

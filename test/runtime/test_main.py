@@ -22,7 +22,7 @@ X = np.array([[1, 2, 3], [-4, -5, 6]], np.float32)
 def test_info(affine: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(affine)]) == 0
     printed = capsys.readouterr().out
-    assert f"target cpu, format {FORMAT_VERSION}, ABI 2, made by convoy test\n" in printed
+    assert f"target cpu, format {FORMAT_VERSION}, ABI 3, made by convoy test\n" in printed
     assert "input x: float32[2, 3]\noutput y: float32[2, 3]\n3 weights, 2 prepared, arena of 64 bytes\n" in printed
     assert re.search(r"member native\.so, \d+ bytes\nmember weights\.safetensors, \d+ bytes\n$", printed)
 

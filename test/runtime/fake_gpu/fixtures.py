@@ -45,7 +45,7 @@ def artifact(tmp_path: Path, compile_c: Callable[..., bytes]) -> Callable[..., P
             kernels=(replace(SCALED_RELU, name=kernel),),
             cudnn=Cudnn(91900, 90000, "float32"),
         )
-        members = {"native.so": compile_c("fake_gpu/program.c", *flags), "kernels.ptx": ptx}
+        members = {"native.so": compile_c("fake_gpu/program.c", f"-DARENA={arena}", *flags), "kernels.ptx": ptx}
         write_artifact(tmp_path / "model", manifest, members, {"w2": HostTensor("float32", W * 2)} if weights else None)
         return tmp_path / "model"
 

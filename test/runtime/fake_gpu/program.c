@@ -15,6 +15,14 @@
 #define STATUS 0
 #endif
 
+#ifndef ARENA
+#define ARENA 24
+#endif
+const int64_t *convoy_sizes(void) {
+  static const int64_t sizes[] = {10, ARENA, 64, 1, 24, 1, 24, 1, 24, 1, 24};
+  return sizes;
+}
+
 uint32_t convoy_abi_version(void) { return CONVOY_ABI_VERSION; }
 
 int32_t convoy_main(const ConvoyRuntime *runtime, void *const *inputs, void *const *prepared, void *const *outputs, void *arena) {
