@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ._abi import ABI_VERSION, BUILD_GRAPH, ENTRIES, SHARE_THREADS
+from ._elf import elf_problem
 from .errors import ArtifactError
 from .timings import part
 
@@ -75,6 +76,8 @@ class NativeLibrary:
 
     def __init__(self, content: bytes | memoryview, path: object) -> None:
         self._path = path
+        if (problem := elf_problem(content)) is not None:
+            raise ArtifactError(problem=problem, path=path, member=MEMBER)
         try:
             self._library = _map(content)
         except OSError as error:

@@ -1,6 +1,6 @@
 """The safetensors format, as much of it as weights need: read from a buffer without a copy, written as a stream of pieces.
 
-https://huggingface.co/docs/safetensors: eight bytes of header length, a JSON header, then the tensors without holes.
+https://huggingface.co/docs/safetensors: eight bytes of header length, a JSON header, then the tensors without holes or overlaps.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 
 from .dtypes import BY_SAFETENSORS, DTYPES
 from .errors import ArtifactError
+from .json_object import LARGEST, MOST_DIMS, Document
 from .value_types import value_type
 
 __all__ = ["HostTensor", "read_safetensors", "write_safetensors"]
@@ -44,26 +45,25 @@ def read_safetensors(buffer: memoryview | bytes, *, path: object, member: str | 
     if length > min(len(buffer) - 8, _HEADER_LIMIT):
         msg = f"is no safetensors file, or a truncated one: a header of {length} bytes in a file of {len(buffer)}"
         raise refuse(msg)
-    try:
-        header = json.loads(bytes(buffer[8 : 8 + length]))
-    except (ValueError, RecursionError) as error:
-        msg = f"is no safetensors file: the header is no JSON: {error}"
-        raise refuse(msg) from error
+    header = Document(path, member).parse(bytes(buffer[8 : 8 + length]), "is no safetensors file: the header is no JSON")
     if not isinstance(header, dict):
         msg = "is no safetensors file: the header is no object"
         raise refuse(msg)
     header.pop("__metadata__", None)
     data = buffer[8 + length :]
-    tensors = {}
+    tensors, places = {}, []
     for name, entry in header.items():
         match entry:
             case {"dtype": str(tag), "shape": [*shape], "data_offsets": [int(begin), int(end)]} if all(
-                type(d) is int and d >= 0 for d in shape
+                type(d) is int and d >= 0 for d in (*shape, begin, end)
             ):
                 pass
             case _:
                 msg = "expected an object with dtype, shape and data_offsets"
                 raise refuse(msg, name)
+        if len(shape) > MOST_DIMS or prod(size or 1 for size in shape) > LARGEST >> 3:
+            msg = f"expected at most {MOST_DIMS} dims whose product without zeros is below 2**60, got {_short(shape)}"
+            raise refuse(msg, name)
         if tag not in BY_SAFETENSORS:
             msg = f"expected a dtype of {', '.join(BY_SAFETENSORS)}, got {tag}"
             raise refuse(msg, name)
@@ -72,7 +72,23 @@ def read_safetensors(buffer: memoryview | bytes, *, path: object, member: str | 
             msg = f"bytes {begin} to {end} do not hold {tag} of shape {shape} in {len(data)} bytes of data"
             raise refuse(msg, name)
         tensors[name] = HostTensor(dtype.name, np.frombuffer(data[begin:end], dtype=dtype.storage).reshape(shape))
+        places.append((begin, end, name))
+    behind = 0
+    for begin, end, name in sorted(places):
+        if begin != behind:
+            what = "overlaps the tensor before it" if begin < behind else "leaves a hole before it"
+            msg = f"{what}: expected byte {behind} of the data, got {begin}"
+            raise refuse(msg, name)
+        behind = end
+    if behind != len(data):
+        msg = f"is no safetensors file: expected {behind} bytes of data, as its tensors have, got {len(data)}"
+        raise refuse(msg)
     return tensors
+
+
+def _short(shape: list[int]) -> str:
+    text = str(shape)
+    return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 def write_safetensors(tensors: Mapping[str, HostTensor]) -> Iterator[bytes | memoryview]:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from .dtypes import BY_DLPACK, DTYPES, name_of_numpy
-from .errors import ArgumentError
+from .errors import ArgumentError, ConvoyRuntimeError
 from .manifest import TensorSpec
 
 __all__ = ["CPU", "CUDA", "View", "aligned_copy", "aligned_empty", "check", "from_numpy", "host_array", "is_packed", "library_of", "view"]
@@ -140,13 +140,18 @@ def is_packed(got: View) -> bool:
 
 
 def aligned_empty(shape: tuple[int, ...], dtype: str) -> np.ndarray:
-    """A new packed array that starts at a multiple of 64 bytes, of the storage type of `dtype`; its content is not set."""
+    """A new packed array that starts at a multiple of 64 bytes, of the storage type of `dtype`; its content is not set. Raises
+    ConvoyRuntimeError, which names the bytes, when there is no memory."""
     return _aligned(shape, DTYPES[dtype].storage)
 
 
 def _aligned(shape: tuple[int, ...], storage: np.dtype) -> np.ndarray:
     size = prod(shape) * storage.itemsize
-    raw = np.empty(size + ALIGNMENT, dtype=np.uint8)
+    try:
+        raw = np.empty(size + ALIGNMENT, dtype=np.uint8)
+    except (MemoryError, ValueError) as error:
+        problem = f"no memory of {size} bytes for {storage} of shape {list(shape)}"
+        raise ConvoyRuntimeError(problem) from error
     begin = -raw.ctypes.data % ALIGNMENT
     return raw[begin : begin + size].view(storage).reshape(shape)
 

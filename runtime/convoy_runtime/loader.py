@@ -6,11 +6,13 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
+from ._archive import allocate
 from ._native import MEMBER, load_native
-from .artifact import open_artifact
 from ._sizes import check_sizes
+from .artifact import open_artifact
 from .cpu import CpuProgram
 from .errors import ArgumentError, DeviceError
+from .manifest import Manifest
 from .program import Program, Progress
 from .timings import collect, part
 
@@ -32,15 +34,15 @@ def load(
     again: bool = False,
     strict: bool = False,
     progress: Progress | None = None,
+    digest: str | None = None,
 ) -> Program:
     """Loads the artifact at `path`: maps its native code into this process, and runs it. See SECURITY.md for files of others.
 
-    digest: str | None = None,
+    `digest`, as `sha256:...` and as `convoy inspect --digest` prints it, is that of the one artifact to load; any other is refused before
+    anything of it is used.
     `device` is `cpu`, `cuda`, `cuda:N` or N; by default the artifact's target, on the first GPU. `weights` replaces the weights, as
     `Program.load_weights` does. `poison` fills all temporary and output memory with NaN before each run, for tests. `options`
     restricts cuDNN's plans, and `plan_cache` says where they are kept for the next time: a folder, True for the user's cache
-    `digest`, as `sha256:...` and as `convoy inspect --digest` prints it, is that of the one artifact to load; any other is refused before
-    anything of it is used.
     ($CONVOY_CACHE, else ~/.cache/convoy), False for nowhere. `tune` measures plans on the device, unless artifact or cache have some
     that were found with as much work: `quick` the first ones that cuDNN offers for each graph, in seconds; `full` all there are, in
     minutes; `exhaustive` also every knob of each engine, in hours; `off` takes what artifact or cache have, else a small graph's first
@@ -58,11 +60,12 @@ def load(
             raise DeviceError(
                 problem=f"{path} was compiled for {made} and cannot run on {target}", hint=f"compile the model with target={target!r}"
             )
+        _check_memory(artifact.manifest, artifact.path)
         native = load_native(artifact.members[MEMBER], path=artifact.path)
+        check_sizes(native, artifact.manifest, path=artifact.path)
         program: Program
         if target == "cuda":
             # Only here: the cpu target needs no CUDA bindings.
-        check_sizes(native, artifact.manifest, path=artifact.path)
             with part("imports"):
                 from .cuda.executor import CudaProgram
 
@@ -87,14 +90,24 @@ def load(
             elif (prepared := artifact.weights()) is not None:
                 program._install(prepared)
                 program._has_weights = True
+                del prepared
+            # What the program needs of them it has; on a GPU that is nothing.
+            artifact.release_weights()
         except BaseException:
             program.close()
             raise
     program.timings = timings
     return program
-                del prepared
-            # What the program needs of them it has; on a GPU that is nothing.
-            artifact.release_weights()
+
+
+def _check_memory(manifest: Manifest, path: object) -> None:
+    """Raises ArtifactError when this process could not allocate what a run on the host would. It is allocated by the runs, and not used
+    here, which takes microseconds."""
+    sizes = {"prepare_arena_bytes": manifest.prepare_arena_bytes}
+    if manifest.target == "cpu":
+        sizes |= {"arena_bytes": manifest.arena_bytes, "outputs": sum(spec.bytes for spec in manifest.outputs)}
+    for field, size in sizes.items():
+        allocate(size, field, path=path)
 
 
 def _device(device: str | int | None, target: str) -> tuple[str, int]:

@@ -223,7 +223,7 @@ def test_every_wrong_weight_is_listed_and_the_old_ones_stay(program: Program, tm
 def test_native_library_that_does_not_fit(tmp_path: Path, compile_c: Callable[..., bytes]) -> None:
     path = tmp_path / "a"
     write_artifact(path, affine_manifest(), {"native.so": b"\x7fELF junk"})
-    with pytest.raises(ArtifactError, match=r"native\.so: the library cannot be loaded: .*file too short"):
+    with pytest.raises(ArtifactError, match=r"native\.so: is no shared library: 9 bytes are too few"):
         convoy_runtime.load(path)
     write_artifact(path, affine_manifest(), {"native.so": compile_c("affine.c", "-DABI=99")})
     with pytest.raises(

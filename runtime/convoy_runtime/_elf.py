@@ -1,0 +1,35 @@
+"""A shared library looked at before the loader of the system maps it: one that ends too early would be a SIGBUS there."""
+
+from __future__ import annotations
+
+import struct
+
+__all__ = ["elf_problem"]
+
+_HEADER = struct.Struct("<4sBBB9xHHI3QI6H")
+_SEGMENT = struct.Struct("<2I6Q")
+_CLASS_64, _LITTLE_ENDIAN, _DYNAMIC_LIBRARY = 2, 1, 3
+_LOAD, _DYNAMIC = 1, 2
+
+
+def elf_problem(content: bytes | memoryview) -> str | None:
+    """What is wrong with a shared library's headers: each segment has to lie in the file. None when nothing is."""
+    if len(content) < _HEADER.size:
+        return f"is no shared library: {len(content)} bytes are too few"
+    magic, kind, order, _, of, _, _, _, table, _, _, _, entry_bytes, count, *_ = _HEADER.unpack_from(content)
+    if (magic, kind, order, of) != (b"\x7fELF", _CLASS_64, _LITTLE_ENDIAN, _DYNAMIC_LIBRARY):
+        return "is no shared library of a 64-bit little-endian machine"
+    end = table + count * _SEGMENT.size
+    if entry_bytes != _SEGMENT.size or end > len(content):
+        return f"is truncated or damaged: expected program headers up to byte {end}, got {len(content)} bytes"
+    found = set()
+    for place in range(count):
+        what, _, offset, _, _, file_bytes, memory_bytes, _ = _SEGMENT.unpack_from(content, table + place * _SEGMENT.size)
+        found.add(what)
+        if offset + file_bytes > len(content):
+            return f"is truncated or damaged: expected a segment up to byte {offset + file_bytes}, got {len(content)} bytes"
+        if what == _LOAD and memory_bytes < file_bytes:
+            return f"is damaged: a segment of {file_bytes} bytes is to fit into {memory_bytes}"
+    if not found >= {_LOAD, _DYNAMIC}:
+        return "is no shared library: it has nothing to load"
+    return None
