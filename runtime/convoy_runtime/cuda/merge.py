@@ -11,7 +11,7 @@ from convoy_runtime.artifact import open_artifact
 from convoy_runtime.errors import ArgumentError
 from convoy_runtime.value_types import value_type
 
-from .store import LEVELS, PlanFile, Record, file_name, read_file, write_file, write_whole
+from .store import LEVELS, PlanFile, Record, file_name, read_file, write_file, write_plan
 
 __all__ = ["Merged", "merge"]
 
@@ -49,7 +49,7 @@ def merge(folder: Path, sources: Sequence[Path]) -> Merged:
         if records == before:
             counts["known"] += 1
             continue
-        write_whole(path, write_file(replace(file, records=records)))
+        write_plan(path, write_file(replace(file, records=records)))
         counts["better" if before else "new"] += 1
     return Merged(**counts, unreadable=tuple(unreadable))
 

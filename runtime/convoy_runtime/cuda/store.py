@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import stat
 import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -18,6 +19,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Final
 
+from convoy_runtime._files import open_regular, write_whole
 from convoy_runtime.errors import ConvoyRuntimeWarning
 from convoy_runtime.value_types import value_type
 
@@ -33,7 +35,7 @@ __all__ = [
     "file_name",
     "read_file",
     "write_file",
-    "write_whole",
+    "write_plan",
 ]
 
 #: The level of plans that were made where the GPU was not.
@@ -85,7 +87,7 @@ class PlanStore:
         self.folder, self.scope, self._members, self._fresh = folder, scope, members or {}, fresh
         #: The new records by the name of their file.
         self._new: dict[str, Record] = {}
-        self._warned = False
+        self._warned = self._distrusted = False
         self._shipped: dict[str, PlanFile | None] = {}
 
     @staticmethod
@@ -117,12 +119,26 @@ class PlanStore:
         kept = None
         if self.folder is not None:
             with suppress(OSError):
-                kept = read_file((self.folder / name).read_bytes())
+                kept = self._read(self.folder / name)
 
         def records(file: PlanFile | None) -> tuple[Record, ...]:
             return file.records if file is not None and (file.gpu, file.graph, file.options) == (self.scope.gpu, graph, options) else ()
 
         return [*(replace(record, shipped=True) for record in records(self._member(name))), *records(kept)]
+
+    def _read(self, path: Path) -> PlanFile | None:
+        """A file of the folder. A plan may hold machine code, so what any user of the machine could have written is left alone, with a
+        warning. Raises OSError."""
+        with os.fdopen(open_regular(path), "rb") as file:
+            about, folder = os.fstat(file.fileno()), path.parent.stat()
+            ours = about.st_uid in (0, os.geteuid()) or not folder.st_mode & stat.S_IWOTH
+            if ours and not about.st_mode & stat.S_IWOTH:
+                return read_file(file.read())
+        if not self._distrusted:
+            problem = f"{path} is not used: any user of this machine may have written it"
+            warnings.warn(f"{problem}; keep plans in a folder of your own", ConvoyRuntimeWarning, stacklevel=2)
+        self._distrusted = True
+        return None
 
     def _member(self, name: str) -> PlanFile | None:
         """A file of the artifact, which several ask for and does not change."""
@@ -157,7 +173,7 @@ class PlanStore:
         path = self.folder / self.name(graph, options)
         others = [record for record in self._known(graph, options) if not self.fits(record) and not record.shipped]
         try:
-            write_whole(path, self.content(graph, options, level, plan, report, others))
+            write_plan(path, self.content(graph, options, level, plan, report, others))
         except OSError as error:
             if not self._warned:
                 warnings.warn(f"cuDNN plans are not kept: {self.folder}: {error.strerror}", ConvoyRuntimeWarning, stacklevel=2)
@@ -183,20 +199,12 @@ def file_name(gpu: str, options: str, graph: str) -> str:
     return f"plans/{hashlib.sha256(chr(10).join((gpu, options, graph)).encode()).hexdigest()}.json"
 
 
-def write_whole(path: Path, content: bytes) -> None:
-    """Writes a file of a store, in a folder that is made where it is not there, whole or not at all. Raises OSError."""
-    import tempfile
-
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-        Path(name).replace(path)
-    except BaseException:
-        with suppress(OSError):
-            Path(name).unlink()
-        raise
+def write_plan(path: Path, content: bytes) -> None:
+    """Writes a file of a store, in a folder that is made where it is not there, whole or not at all, and for this user alone. Raises
+    OSError."""
+    path.parent.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path.parent.mkdir(mode=0o700, exist_ok=True)
+    write_whole(path, [content], mode=0o600)
 
 
 def read_file(content: bytes | memoryview) -> PlanFile | None:
