@@ -523,6 +523,15 @@ def MapKernelsPass : Pass<"host-map-kernels", "::mlir::ModuleOp"> {
                            "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect", "::mlir::DLTIDialect"];
 }
 
+def CollectStepsPass : Pass<"host-collect-steps", "::mlir::ModuleOp"> {
+  let summary = "write down in the manifest what @main asks of the runtime, in its order (cuda)";
+  let description = [{
+    The key `steps` of `tcp.manifest` gets a dictionary for each op of `@main` that calls the runtime: `{call = N}` for
+    `cudnn_backend.execute_graph`, `{kernel = N}` for `cudnn_backend.launch_kernel`, `{copy = BYTES}` for `cudnn_backend.copy`. A reader of
+    the artifact knows the program from it, and does not need to run it.
+  }];
+}
+
 //===-- llvm -------------------------------------------------------------------------------------------------------------===//
 
 def KernelsToPtxPass : Pass<"kernels-to-ptx", "::mlir::ModuleOp"> {

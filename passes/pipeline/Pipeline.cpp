@@ -112,6 +112,7 @@ static void populate_host(OpPassManager &pm, const PipelineOptions &options) {
     pm.addPass(createConvertCudnnExecuteToBackendPass());
     pm.addPass(createConvertCudnnGraphsToBackendPass());
     pm.addPass(createMapKernelsPass({options.chip}));
+    pm.addPass(createCollectStepsPass());
   }
   populateHostCpu(pm, options);
   pm.addPass(createCanonicalizerPass());

@@ -24,7 +24,7 @@ def explain_artifact(path: str | os.PathLike[str]) -> str:
     """The explanation of an artifact. Raises ArtifactError."""
     from convoy_runtime.artifact import open_artifact
 
-    return explain_manifest(open_artifact(path).manifest)
+    return explain_manifest(open_artifact(path, any_host=True).manifest)
 
 
 def explain_manifest(manifest: Manifest) -> str:

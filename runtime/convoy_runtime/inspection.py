@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ._native import MEMBER, load_native
 from .artifact import Artifact
+from .errors import ArtifactError
 from .profile import Timing
 from .value_types import value_type
 
@@ -32,10 +32,6 @@ __all__ = [
     "restrictions",
     "shipped_plans",
 ]
-
-
-#: Aligned as the ABI asks for.
-_ADDRESS = 1 << 20
 
 
 @value_type(frozen=True, slots=True)
@@ -81,21 +77,27 @@ def offline_planner(device: str, minimum: int = 0) -> OfflinePlanner:
 
 
 def program_calls(artifact: Artifact) -> list[Timing]:
-    """What the program of the `cuda` target calls, one after another, in its order; nothing is measured. Raises ArtifactError."""
-    from .cuda.calls import Trace
-    from .cuda.streams import serial_order
-
+    """What the program of the `cuda` target calls, one after another, in its order, as the manifest says; nothing is run or measured.
+    Raises ArtifactError where the manifest does not say it."""
     manifest = artifact.manifest
-    trace = Trace(manifest)
-    # Addresses are only handed on, so any will do.
-    inputs, prepared, outputs = ([_ADDRESS] * len(specs) for specs in (manifest.inputs, manifest.prepared, manifest.outputs))
-    trace.run(load_native(artifact.members[MEMBER], path=artifact.path), inputs, prepared, outputs, _ADDRESS)
-    order = serial_order(len(trace.calls))
-    return [Timing(call.kind, call.index, call.bytes, None, after=after) for call, after in zip(trace.calls, order.after, strict=True)]
+    if not manifest.steps and (manifest.calls or manifest.kernels):
+        raise ArtifactError(problem="is missing, expected the calls of the program in their order", path=artifact.path, field="steps")
+    found: list[Timing] = []
+    copies = 0
+    for place, step in enumerate(manifest.steps):
+        after = (place - 1,) if place else ()
+        if step.kind == "copy":
+            # What it reads, and what it writes.
+            found.append(Timing("copy", copies, 2 * step.number, None, after=after))
+            copies += 1
+        else:
+            found.append(Timing("graph" if step.kind == "call" else "kernel", step.number, 0, None, after=after))
+    return found
 
 
 def shipped_plans(artifact: Artifact) -> list[ShippedPlan]:
-    """The plans that an artifact holds, by graph in the order of the manifest; those that cannot be read are left out."""
+    """The plans that an artifact holds, by graph in the order of the manifest; those that cannot be read are left out, and those of graphs
+    whose fingerprint the manifest does not have. Nothing of the artifact is run."""
     from .cuda.fingerprint import content_of, kernels_fingerprint
     from .cuda.plan import PlanReport
     from .cuda.store import read_file
@@ -103,11 +105,12 @@ def shipped_plans(artifact: Artifact) -> list[ShippedPlan]:
     files = [file for name, content in artifact.members.items() if name.startswith("plans/") if (file := read_file(content)) is not None]
     if not files:
         return []
-    native = load_native(artifact.members[MEMBER], path=artifact.path)
     found = []
     for graph in (artifact.manifest.graphs[index] for index in sorted(artifact.manifest.called_graphs)):
-        build = native.builder(graph.symbol)
-        content = kernels_fingerprint(graph, artifact.members) if build is None else content_of(graph, build)
+        if graph.symbol is not None and graph.fingerprint is None:
+            # Only its build function knows, and nothing of the artifact is run here.
+            continue
+        content = kernels_fingerprint(graph, artifact.members) if graph.symbol is None else content_of(graph, None)
         for file in files:
             if file.graph != content:
                 continue

@@ -22,6 +22,7 @@ __all__ = [
     "FORMAT",
     "FORMAT_VERSION",
     "MANIFEST",
+    "STEPS",
     "Call",
     "Cudnn",
     "FileEntry",
@@ -39,6 +40,7 @@ __all__ = [
     "Manifest",
     "OutsideOp",
     "Products",
+    "Step",
     "TensorSpec",
     "file_entry",
     "kernel_member",
@@ -48,6 +50,8 @@ FORMAT = "convoy"
 FORMAT_VERSION = 8
 ABI_VERSION = 3
 MANIFEST = "manifest.json"
+#: Kinds of steps.
+STEPS = ("call", "kernel", "copy")
 #: The member that has the alternatives of graphs: few loads read it.
 ALTERNATIVES = "alternatives.json"
 
@@ -200,6 +204,15 @@ class Call:
 
 
 @value_type(frozen=True, slots=True)
+class Step:
+    """What `convoy_main` asks of the runtime at one place of the program: `kind` is `call` or `kernel`, whose `number` is an index into
+    `Manifest.calls` or `Manifest.kernels`, or `copy`, of `number` bytes."""
+
+    kind: str
+    number: int
+
+
+@value_type(frozen=True, slots=True)
 class KernelArgument:
     """A pointer that a kernel is given. `role` is input, output or inout; `bytes` is the size of what it points to."""
 
@@ -282,6 +295,8 @@ class Manifest:
     files: Mapping[str, FileEntry]
     graphs: tuple[Graph, ...] = ()
     calls: tuple[Call, ...] = ()
+    #: The program in its order; empty where its writer did not know it.
+    steps: tuple[Step, ...] = ()
     kernels: tuple[Kernel, ...] = ()
     outside: tuple[OutsideOp, ...] = ()
     cudnn: Cudnn | None = None
@@ -306,7 +321,8 @@ class Manifest:
         if self.cudnn is None:
             del tree["cudnn"]
         tree["graphs"] = [_graph_tree(graph) for graph in self.graphs]
-        for key in ("constants", "aliases", "unused"):
+        tree["steps"] = [{step.kind: step.number} for step in self.steps]
+        for key in ("steps", "constants", "aliases", "unused"):
             if not tree[key]:
                 del tree[key]
         head = {key: tree.pop(key) for key in ("format", "format_version", "abi_version")}

@@ -14,6 +14,7 @@ from .manifest import (
     FORMAT,
     FORMAT_VERSION,
     MANIFEST,
+    STEPS,
     Call,
     Cudnn,
     FileEntry,
@@ -27,6 +28,7 @@ from .manifest import (
     Manifest,
     OutsideOp,
     Products,
+    Step,
     TensorSpec,
     kernel_member,
 )
@@ -132,6 +134,11 @@ def _kernel(source: JsonObject) -> Kernel:
     return Kernel(name, location, size, source.records("arguments", _ARGUMENT))
 
 
+def _step(source: JsonObject) -> Step:
+    kind = next((kind for kind in STEPS if kind in source), STEPS[0])
+    return Step(kind, source.take(kind, COUNT))
+
+
 def _versions(source: JsonObject) -> None:
     """Format first, then versions: a foreign or newer file must not be judged by this version's fields."""
     source.take("format", Kind(lambda value: value if value == FORMAT else None, f'"{FORMAT}"'))
@@ -159,6 +166,7 @@ def _manifest(source: JsonObject) -> Manifest:
         files=source.named("files", _FILE),
         graphs=source.each("graphs", read_graph, optional=on_cpu),
         calls=source.records("calls", _CALL, optional=on_cpu),
+        steps=source.each("steps", _step, optional=True),
         kernels=source.each("kernels", _kernel, optional=on_cpu),
         outside=source.records("outside", _OUTSIDE, optional=True),
         cudnn=source.one("cudnn", _CUDNN) if not on_cpu or "cudnn" in source else None,
@@ -184,6 +192,11 @@ def _check(manifest: Manifest, document: Document) -> None:
         if call.graph >= len(manifest.graphs):
             problem = f"expected less than {len(manifest.graphs)}, the number of graphs, got {call.graph}"
             raise document.error(f"calls[{index}].graph", problem)
+    for index, step in enumerate(manifest.steps):
+        listed = {"call": manifest.calls, "kernel": manifest.kernels}.get(step.kind)
+        if listed is not None and step.number >= len(listed):
+            problem = f"expected less than {len(listed)}, the number of {step.kind}s, got {step.number}"
+            raise document.error(f"steps[{index}].{step.kind}", problem)
     for member in manifest.files:
         if _MEMBER.fullmatch(member) is None or member == MANIFEST or {".", ".."} & set(member.split("/")):
             raise document.error("files", f"expected names of members, as plans/x.json, got {member!r}")

@@ -175,18 +175,18 @@ def test_inspect_prints_a_graph(cuda_artifact: Path, tmp_path: Path, capsys: pyt
     for form, start in (("json", "{"), ("dot", "digraph "), ("python", '"""')):
         printed = []
         for source in (cuda_artifact, file):
-            assert main(["inspect", str(source), "--graph", name, "--as", form]) == 0
+            assert main(["inspect", str(source), "--graph", name, "--as", form, "--run-native"]) == 0
             printed.append(capsys.readouterr().out)
         assert printed[0].startswith(start)
         assert printed[0] == printed[1]
-    assert main(["inspect", str(cuda_artifact), "--as", "dot"]) == 1
+    assert main(["inspect", str(cuda_artifact), "--as", "dot", "--run-native"]) == 1
     assert f"expected --graph NAME; the file has {name}, " in capsys.readouterr().err
     assert main(["inspect", str(cuda_artifact), "--graph", name]) == 1
     assert "--graph wants --ptx, or --as: json, cudnn, dot or python" in capsys.readouterr().err
 
 
 def test_inspect_prints_no_graph_of_a_cpu_artifact(artifact: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["inspect", str(artifact), "--as", "dot"]) == 1
+    assert main(["inspect", str(artifact), "--as", "dot", "--run-native"]) == 1
     assert "the file has no cuDNN graph" in capsys.readouterr().err
 
 

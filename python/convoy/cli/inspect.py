@@ -6,16 +6,18 @@ cannot say is an error.
   cudnn   cuDNN's own JSON, as it logs a graph that it finalizes, defaults filled in; this machine's cuDNN is asked, with or without a GPU
   dot     a picture for Graphviz
   python  a program for cudnn-frontend (pip install nvidia-cudnn-frontend) that builds the graph, to paste into a bug report
+What a graph is follows from code of the artifact, which --as has to run: only with --run-native. Everything else is read without running
+anything of the artifact.
 
 --ptx prints the generated kernels (kernels.ptx), then those that graphs have, each under its member's name; with --graph one graph's.
 
 examples:
   convoy inspect resnet18.convoy
+  convoy inspect resnet18.convoy --digest
   convoy inspect resnet18.convoy --manifest
   convoy inspect resnet18.convoy --ptx
-  convoy inspect resnet18.convoy --digest
   convoy inspect resnet18.convoy --ptx --graph conv2d_add_relu_0
-  convoy inspect resnet18.convoy --graph conv2d_add_relu_0 --as python > report.py
+  convoy inspect resnet18.convoy --graph conv2d_add_relu_0 --as python --run-native > report.py
   convoy inspect graph.mlir --as dot | dot -Tsvg -o graph.svg
 """
 
@@ -43,9 +45,10 @@ def populate_parser(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--graph", metavar="NAME", help="the graph to print with --as, when there are several, or with --ptx")
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--manifest", action="store_true", help="print manifest.json")
+    what.add_argument("--digest", action="store_true", help="print the digest of the artifact, which covers every byte of it")
     what.add_argument("--ptx", action="store_true", help="print the PTX of the kernels")
     what.add_argument("--as", dest="form", choices=("json", "cudnn", "dot", "python"), help="print one cuDNN graph in this form")
-    what.add_argument("--digest", action="store_true", help="print the digest of the artifact, which covers every byte of it")
+    parser.add_argument("--run-native", action="store_true", help="with --as: run code of the artifact, because you trust it")
 
 
 def main(options: argparse.Namespace) -> int:
@@ -53,14 +56,20 @@ def main(options: argparse.Namespace) -> int:
     from convoy_runtime.artifact import open_artifact
 
     if options.form is not None:
-        return _print_graph(options.artifact, options.graph, options.form)
+        return _print_graph(options.artifact, options.graph, options.form, run_native=options.run_native)
+    if options.run_native:
+        message = "--run-native wants --as: nothing else runs code of the artifact"
+        raise ConvoyError(message)
     if options.graph is not None and not options.ptx:
         message = "--graph wants --ptx, or --as: json, cudnn, dot or python"
         raise ConvoyError(message)
-    artifact = open_artifact(options.artifact)
+    artifact = open_artifact(options.artifact, any_host=True)
     manifest = artifact.manifest
     if options.manifest:
         print(manifest.to_json())
+        return 0
+    if options.digest:
+        print(artifact.digest)
         return 0
     if options.ptx:
         for text in _ptx(artifact, options.graph):
@@ -68,17 +77,14 @@ def main(options: argparse.Namespace) -> int:
         return 0
     console = Console(highlight=False, soft_wrap=True)
     producer = ", ".join(f"{name} {version}" for name, version in manifest.producer.items())
-    if options.digest:
-        print(artifact.digest)
-        return 0
     console.print(f"{options.artifact}: target {manifest.target}, host {manifest.host.cpu}, made by {producer}")
+    console.print(f"  digest {artifact.digest}")
     for title, specs in (("input", manifest.inputs), ("output", manifest.outputs)):
         for spec in specs:
             console.print(f"  {title} {spec.name}: {spec.dtype} {list(spec.shape)}")
     console.print(f"  {len(manifest.weights)} weights, {len(manifest.prepared)} prepared; arena {manifest.arena_bytes / 1e6:.2f} MB")
     table = Table(box=None, pad_edge=False)
     for column in ("member", "bytes", "sha256"):
-    console.print(f"  digest {artifact.digest}")
         table.add_column(column, justify="right" if column == "bytes" else "left")
     for name, entry in manifest.files.items():
         table.add_row(name, f"{entry.bytes:,}", entry.sha256[:16])
@@ -115,12 +121,12 @@ def _ptx(artifact: Artifact, name: str | None) -> Iterator[str]:
             yield f"// {member}\n{bytes(artifact.members[member]).decode()}"
 
 
-def _print_graph(path: Path, name: str | None, form: str) -> int:
+def _print_graph(path: Path, name: str | None, form: str, *, run_native: bool) -> int:
     from convoy.graphs import cudnn_json_text, graph_dot, graph_json_text, graph_python, read_graph
 
     if form == "cudnn":
-        text = cudnn_json_text(path, name)
+        text = cudnn_json_text(path, name, run_native=run_native)
     else:
-        text = {"json": graph_json_text, "dot": graph_dot, "python": graph_python}[form](read_graph(path, name))
+        text = {"json": graph_json_text, "dot": graph_dot, "python": graph_python}[form](read_graph(path, name, run_native=run_native))
     print(text, end="" if text.endswith("\n") else "\n")
     return 0

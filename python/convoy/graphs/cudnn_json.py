@@ -18,10 +18,10 @@ __all__ = ["cudnn_json_text"]
 _LOGGED = re.compile(r"apiLog: type=json; val=(.*);$", re.MULTILINE)
 
 
-def cudnn_json_text(path: Path, name: str | None) -> str:
-    """The JSON of the graph `name` of an artifact or a `.mlir` file, from the cuDNN of this machine. Raises ConvoyError with cuDNN's own
-    words when it refuses the graph, or when there is no cuDNN."""
-    library, symbol, _ = graph_library(path, name)
+def cudnn_json_text(path: Path, name: str | None, *, run_native: bool = False) -> str:
+    """The JSON of the graph `name` of an artifact or a `.mlir` file, from the cuDNN of this machine. `run_native` lets native code of an
+    artifact run, in another process. Raises ConvoyError with cuDNN's own words when it refuses the graph, or when there is no cuDNN."""
+    library, symbol, _ = graph_library(path, name, run_native=run_native)
     with tempfile.TemporaryDirectory(prefix="convoy-") as folder:
         native, log = Path(folder) / "native.so", Path(folder) / "cudnn.log"
         native.write_bytes(library)

@@ -1,5 +1,6 @@
 """Where graphs come from: an artifact's native library, or a `.mlir` file with `cudnn.graph`s, built by the compiler. Either way the
-graph's build function is run with a recorder, so that what is printed is what cuDNN gets."""
+graph's build function is run with a recorder, so that what is printed is what cuDNN gets. That of an artifact is code of whoever wrote the
+artifact, so it is run only where the caller says `run_native`."""
 
 from __future__ import annotations
 
@@ -22,15 +23,16 @@ def graph_names(path: Path) -> list[str]:
     return [name for name, (symbol, _) in _library(path)[1].items() if symbol is not None]
 
 
-def read_graph(path: Path, name: str | None) -> OperationGraph:
-    """The graph `name` of an artifact or a `.mlir` file; its only graph when `name` is None. Raises ConvoyError, ConvoyRuntimeError."""
-    recording, found, values = _record(path, name)
+def read_graph(path: Path, name: str | None, *, run_native: bool = False) -> OperationGraph:
+    """The graph `name` of an artifact or a `.mlir` file; its only graph when `name` is None. `run_native` lets native code of an artifact
+    run in this process. Raises ConvoyError, also for an artifact without it, and ConvoyRuntimeError."""
+    recording, found, values = _record(path, name, run_native=run_native)
     return decode(recording, found, values)
 
 
-def record_graph(path: Path, name: str | None) -> Recording:
+def record_graph(path: Path, name: str | None, *, run_native: bool = False) -> Recording:
     """What the build function of that graph says to cuDNN."""
-    return _record(path, name)[0]
+    return _record(path, name, run_native=run_native)[0]
 
 
 def import_graph(path: Path) -> tuple[str, list[str]]:
@@ -47,14 +49,18 @@ def import_graph(path: Path) -> tuple[str, list[str]]:
     return text, plan
 
 
-def graph_library(path: Path, name: str | None) -> tuple[bytes | memoryview, str, str]:
-    """The native library that has the graph `name`, its build function's symbol, and its name. Raises ConvoyError, ConvoyRuntimeError."""
-    content, symbol, name, _ = _graph(path, name)
+def graph_library(path: Path, name: str | None, *, run_native: bool = False) -> tuple[bytes | memoryview, str, str]:
+    """The native library that has the graph `name`, its build function's symbol, and its name, for a caller that runs it. Raises
+    ConvoyError, ConvoyRuntimeError."""
+    content, symbol, name, _ = _graph(path, name, run_native=run_native)
     return content, symbol, name
 
 
-def _graph(path: Path, name: str | None) -> tuple[bytes | memoryview, str, str, dict[int, float | int]]:
+def _graph(path: Path, name: str | None, *, run_native: bool) -> tuple[bytes | memoryview, str, str, dict[int, float | int]]:
     """The same, and the values of the graph's constants by uid."""
+    if path.suffix != ".mlir" and not run_native:
+        message = f"{path}: --as runs native code of the artifact, which may do anything that you may: pass --run-native if you trust it"
+        raise ConvoyError(message)
     content, graphs = _library(path)
     names = [each for each, (symbol, _) in graphs.items() if symbol is not None]
     if name is None and len(names) == 1:
@@ -70,10 +76,10 @@ def _graph(path: Path, name: str | None) -> tuple[bytes | memoryview, str, str, 
     return content, symbol, name, values
 
 
-def _record(path: Path, name: str | None) -> tuple[Recording, str, dict[int, float | int]]:
+def _record(path: Path, name: str | None, *, run_native: bool) -> tuple[Recording, str, dict[int, float | int]]:
     from convoy_runtime._native import load_native
 
-    content, symbol, found, values = _graph(path, name)
+    content, symbol, found, values = _graph(path, name, run_native=run_native)
     return record(load_native(content, path=path).builder(symbol)), found, values
 
 
@@ -83,7 +89,7 @@ def _library(path: Path) -> tuple[bytes | memoryview, dict[str, tuple[str | None
         return _compile(path)
     from convoy_runtime.artifact import open_artifact
 
-    artifact = open_artifact(path)
+    artifact = open_artifact(path, any_host=True)
     return artifact.members["native.so"], {
         graph.name: (graph.symbol, {each.uid: scalar_of(each.dtype, bytes.fromhex(each.bytes)) for each in graph.constants})
         for graph in (*artifact.manifest.graphs, *artifact.alternatives().graphs)

@@ -9,13 +9,14 @@ from dataclasses import replace
 from typing import Any, Final, Literal
 from weakref import WeakSet
 
-from convoy_runtime._native import NativeLibrary
-from convoy_runtime.manifest import Manifest
+from convoy_runtime._native import MEMBER, NativeLibrary
+from convoy_runtime.errors import ArtifactError
+from convoy_runtime.manifest import MANIFEST, Manifest, Step
 from convoy_runtime.timings import part
 from convoy_runtime.value_types import value_type
 
 from ._driver import Device
-from .calls import Calls, Trace
+from .calls import Calls, Trace, TracedCall
 from .capture import Captured
 from .memory import Allocation
 from .plan import Plan, Queue
@@ -57,6 +58,21 @@ class Arguments:
     arena: int
 
 
+def _check_steps(manifest: Manifest, calls: Sequence[TracedCall]) -> None:
+    """Raises ArtifactError when the manifest says that the program does something else than it does."""
+    kinds = {"graph": "call", "kernel": "kernel", "copy": "copy"}
+    # A copy's bytes are those that it reads and those that it writes.
+    steps = tuple(Step(kinds[call.kind], call.bytes // 2 if call.kind == "copy" else call.index) for call in calls)
+    if manifest.steps not in ((), steps):
+        problem = f"differs from what convoy_main in {MEMBER} does"
+        raise ArtifactError(problem=problem, member=MANIFEST, field="steps", expected=_steps(steps), got=_steps(manifest.steps))
+
+
+def _steps(steps: Sequence[Step]) -> str:
+    text = ", ".join(f"{step.kind} {step.number}" for step in steps)
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
 class ProgramCapture:
     """Captures a program on its static buffers; `calls` are those it makes, in their order. Raises what running `convoy_main` raises."""
 
@@ -69,6 +85,7 @@ class ProgramCapture:
         self._run(trace)
         self._accesses, self._graphs = trace.accesses, trace.graphs
         self.calls = trace.calls
+        _check_steps(manifest, trace.calls)
         #: Plans that have run, so that their code is loaded.
         self._warm: WeakSet[object] = WeakSet()
         #: The plans that were asked last which calls clear their workspaces, and the answer.

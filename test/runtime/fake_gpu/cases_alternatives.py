@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 import pytest
-from fake_gpu.fixtures import FAKE, conv_manifest, zeros
+from fake_gpu.fixtures import FAKE, as_compiled, conv_manifest, zeros
 
 import convoy_runtime
 from convoy.artifact import write_artifact
@@ -295,7 +295,7 @@ def test_in_the_artifact(
 ) -> None:
     monkeypatch.setenv("CONVOY_CACHE", str(cache))
     fake_cudnn.fake_whole(8)
-    path, tuned = write(SPLIT), tmp_path / "tuned.convoy"
+    path, tuned = as_compiled(write(SPLIT)), tmp_path / "tuned.convoy"
     assert convoy(["tune", str(path), "-o", str(tuned)]) == 0
     assert re.search(r"^conv +1 +product \| rest on engine 41", capsys.readouterr().out, re.MULTILINE)
     (report,) = load(tuned, strict=True)

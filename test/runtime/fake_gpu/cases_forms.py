@@ -16,6 +16,7 @@ from fake_gpu.fixtures import FAKE, TENSORS, branches_manifest, zeros
 
 import convoy_runtime
 from convoy.artifact import write_artifact
+from convoy_runtime import ArtifactError
 from convoy_runtime.artifact import open_artifact
 from convoy_runtime.cuda import forms
 from convoy_runtime.cuda.capture import Stopwatch, capture
@@ -24,7 +25,7 @@ from convoy_runtime.cuda.memory import Allocation
 from convoy_runtime.cuda.streams import Order, serial_order
 from convoy_runtime.cuda.weaver import Weaver
 from convoy_runtime.inspection import program_calls
-from convoy_runtime.manifest import Call, Graph
+from convoy_runtime.manifest import Call, Graph, Step
 
 
 @pytest.fixture
@@ -35,8 +36,10 @@ def branches(tmp_path: Path, compile_c: Callable[..., bytes]) -> Callable[..., P
         calls=tuple(Call(0, f"model.py:{line}") for line in range(12, 17)),
     )
 
-    def write(*flags: str) -> Path:
-        write_artifact(tmp_path / "branches", manifest, {"native.so": compile_c("fake_gpu/branches.c", *flags)}, zeros(manifest))
+    def write(*flags: str, steps: tuple[Step, ...] = ()) -> Path:
+        write_artifact(
+            tmp_path / "branches", replace(manifest, steps=steps), {"native.so": compile_c("fake_gpu/branches.c", *flags)}, zeros(manifest)
+        )
         return tmp_path / "branches"
 
     return write
@@ -103,13 +106,25 @@ def test_the_form_is_in_the_artifact_without_a_cache(branches: Callable[..., Pat
 def test_a_profile_says_what_each_call_waits_for(branches: Callable[..., Path], fake_cudnn: ctypes.CDLL) -> None:
     """Five graphs, then two copies. Where nothing is loaded, nothing is known of branches."""
     fake_cudnn.fake_offer(2)
-    path = branches()
+    path = branches(steps=(*(Step("call", call) for call in range(5)), Step("copy", 16), Step("copy", 16)))
     with convoy_runtime.load(path, plan_cache=False) as program:
         assert isinstance(program, CudaProgram)
         profile = program.profile()
     assert profile.form == "small calls side by side, cleared once"
     assert [timing.after for timing in profile.timings] == [(), (0,), (1,), (0,), (2, 3), (4,), (3,)]
-    assert [timing.after for timing in program_calls(open_artifact(path))] == [(), (0,), (1,), (2,), (3,), (4,), (5,)]
+    calls = program_calls(open_artifact(path))
+    assert [timing.after for timing in calls] == [(), (0,), (1,), (2,), (3,), (4,), (5,)]
+    assert [(each.kind, each.index, each.bytes) for each in calls] == [(each.kind, each.index, each.bytes) for each in profile.timings]
+
+
+def test_steps_of_the_manifest_are_those_of_the_program(branches: Callable[..., Path], fake_cudnn: ctypes.CDLL) -> None:
+    fake_cudnn.fake_offer(2)
+    with pytest.raises(
+        ArtifactError, match=r"manifest\.json: steps: differs from what convoy_main in native\.so does: expected call 0, call 1"
+    ):
+        convoy_runtime.load(branches(steps=(Step("call", 0),)), plan_cache=False)
+    with pytest.raises(ArtifactError, match="steps: is missing, expected the calls of the program in their order"):
+        program_calls(open_artifact(branches()))
 
 
 @pytest.mark.parametrize("tune", ["off", "quick"])

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fake_gpu.fixtures import FAKE, conv_manifest, zeros
+from fake_gpu.fixtures import FAKE, as_compiled, conv_manifest, zeros
 
 import convoy_runtime
 from convoy.artifact import write_artifact
@@ -270,7 +270,7 @@ def test_kernels_in_the_artifact(
     write: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, preference: str
 ) -> None:
     monkeypatch.setenv("CONVOY_CACHE", str(tmp_path / "cache"))
-    path, tuned = write(FAST, preference=preference), tmp_path / "tuned.convoy"
+    path, tuned = as_compiled(write(FAST, preference=preference)), tmp_path / "tuned.convoy"
     with pytest.raises(PlanError, match="no plan is stored that fits, and strict=True takes no other"):
         load(path, strict=True)
     assert convoy(["tune", str(path), "-o", str(tuned)]) == 0
@@ -292,7 +292,9 @@ def test_what_is_told_of_kernels(write: Write, capsys: pytest.CaptureFixture[str
     """Where the artifact is not loaded."""
     manifest, alone = conv_manifest(**graph_fields("kernel", (SLOW, FAST))), conv_manifest(**graph_fields("only_kernel", (WRONG,)))
     graphs = (*manifest.graphs, replace(alone.graphs[0], name="stem"), conv_manifest(name="plain").graphs[0])
-    path = str(write(manifest=replace(manifest, graphs=graphs, calls=tuple(Call(graph, "model.py:12") for graph in (0, 0, 1, 2)))))
+    path = str(
+        as_compiled(write(manifest=replace(manifest, graphs=graphs, calls=tuple(Call(graph, "model.py:12") for graph in (0, 0, 1, 2)))))
+    )
 
     def tell(*arguments: str, fails: bool = False) -> str:
         assert convoy([*arguments]) == int(fails)
@@ -314,9 +316,9 @@ def test_what_is_told_of_kernels(write: Write, capsys: pytest.CaptureFixture[str
     assert tell("inspect", path, "--ptx", "--graph", "conv") == "".join(texts[:2])
     message = "kernels.convoy: expected a graph that has kernels, got plain; those are conv, stem"
     assert message in tell("inspect", path, "--ptx", "--graph", "plain", fails=True)
-    assert tell("inspect", path, "--as", "dot", "--graph", "plain").startswith("digraph ")
+    assert tell("inspect", path, "--as", "dot", "--run-native", "--graph", "plain").startswith("digraph ")
     message = "kernels.convoy: expected a graph that cuDNN runs, got stem, which only a kernel runs; the file has conv, plain"
-    assert message in tell("inspect", path, "--as", "dot", "--graph", "stem", fails=True)
+    assert message in tell("inspect", path, "--as", "dot", "--run-native", "--graph", "stem", fails=True)
 
 
 def test_ptx_that_the_driver_refuses(write: Write) -> None:

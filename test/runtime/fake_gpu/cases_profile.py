@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from fake_gpu.fixtures import FAKE, X, reference
+from fake_gpu.fixtures import FAKE, X, as_compiled, reference
 
 import convoy_runtime
 from convoy.cli.main import main as convoy
@@ -59,7 +59,7 @@ def tuned(conv: Path, fake_cudnn: ctypes.CDLL, tmp_path: Path, monkeypatch: pyte
     monkeypatch.setenv("CONVOY_CACHE", str(tmp_path / "cache"))
     fake_cudnn.fake_offer(6)
     path = tmp_path / "conv.convoy"
-    assert convoy(["tune", str(conv), "-q", "-o", str(path)]) == 0
+    assert convoy(["tune", str(as_compiled(conv)), "-q", "-o", str(path)]) == 0
     return path
 
 

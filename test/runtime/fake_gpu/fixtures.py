@@ -15,9 +15,12 @@ from runtime_fixtures import SCALED_RELU, affine_manifest
 
 import convoy_runtime
 from convoy.artifact import HostTensor, write_artifact
+from convoy_runtime._native import load_native
+from convoy_runtime.artifact import WEIGHTS, open_artifact
 from convoy_runtime.cuda.executor import CudaProgram
+from convoy_runtime.cuda.fingerprint import fingerprint
 from convoy_runtime.cuda.memory import Allocation, DeviceArray
-from convoy_runtime.manifest import Call, Cudnn, Graph, GraphTensor, Manifest, Products, TensorSpec
+from convoy_runtime.manifest import Call, Cudnn, Graph, GraphTensor, Manifest, Products, Step, TensorSpec
 
 PTX = b"// kernels\n.visible .entry scaled_relu(\n.visible .entry trap(\n"
 SPEC = TensorSpec("x", (2, 3), "float32")
@@ -122,6 +125,18 @@ def branches_manifest(*, graphs: tuple[Graph, ...], calls: tuple[Call, ...]) -> 
 def zeros(manifest: Manifest) -> dict[str, HostTensor]:
     """The prepared weights of conv.c and branches.c."""
     return {spec.name: HostTensor("float16", np.zeros(spec.shape, np.float16)) for spec in manifest.prepared}
+
+
+def as_compiled(path: Path) -> Path:
+    """The artifact with what the compiler writes down, so that nobody has to run it to know: the fingerprints of its graphs, and its steps,
+    which are the calls of the manifest."""
+    opened = open_artifact(path)
+    native = load_native(opened.members["native.so"])
+    graphs = tuple(replace(each, fingerprint=each.symbol and fingerprint(native.builder(each.symbol))) for each in opened.manifest.graphs)
+    steps = tuple(Step("call", place) for place in range(len(opened.manifest.calls)))
+    members = {name: bytes(content) for name, content in opened.members.items() if name != WEIGHTS}
+    write_artifact(path, replace(opened.manifest, graphs=graphs, steps=steps), members, opened.weights())
+    return path
 
 
 @pytest.fixture

@@ -1,0 +1,49 @@
+// The program as data: what @main asks of the runtime, in its order, for readers of the manifest that must not run native code.
+
+#include "dialect/cudnn_backend/CudnnBackendOps.h"
+#include "passes/Passes.h"
+#include "passes/common/Manifest.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace convoy {
+#define GEN_PASS_DEF_COLLECTSTEPSPASS
+#include "passes/Passes.h.inc"
+} // namespace convoy
+
+using namespace mlir;
+using namespace convoy;
+
+namespace {
+
+struct CollectStepsPass : public convoy::impl::CollectStepsPassBase<CollectStepsPass> {
+  void runOnOperation() override;
+};
+
+/// Key and number of a step.
+using Step = std::pair<StringRef, int64_t>;
+
+std::optional<Step> describe(Operation &op) {
+  return llvm::TypeSwitch<Operation *, std::optional<Step>>(&op)
+      .Case([](cudnn_backend::ExecuteGraphOp execute) { return Step("call", execute.getCall()); })
+      .Case([](cudnn_backend::LaunchKernelOp launch) { return Step("kernel", launch.getKernel()); })
+      .Case([](cudnn_backend::CopyOp copy) {
+        auto type = cast<MemRefType>(copy.getDestination().getType());
+        return Step("copy", type.getNumElements() * llvm::divideCeil(type.getElementTypeBitWidth(), 8));
+      })
+      .Default([](Operation *) { return std::nullopt; });
+}
+
+} // namespace
+
+void CollectStepsPass::runOnOperation() {
+  auto main = getOperation().lookupSymbol<func::FuncOp>("main");
+  if (!main || main.isExternal())
+    return;
+  Builder builder(&getContext());
+  SmallVector<Attribute> steps;
+  for (Operation &op : main.getBody().front())
+    if (std::optional<Step> step = describe(op))
+      steps.push_back(builder.getDictionaryAttr(builder.getNamedAttr(step->first, builder.getI64IntegerAttr(step->second))));
+  if (!steps.empty())
+    setManifest(getOperation(), "steps", builder.getArrayAttr(steps));
+}
