@@ -69,6 +69,8 @@ bool linkShared(StringRef object, std::string &library, std::string &error) {
 
   std::string script = "--version-script=" + scriptPath;
   std::string libm = libraryOf(static_cast<float (*)(float)>(&::expf)), libc = libraryOf(&::getenv);
+  // On one thread: LLVM's pool of threads is one a process, and in a child of fork, where its threads are not, lld would wait for them
+  // for ever. Three small objects need none.
   std::vector<const char *> arguments = {"ld.lld",
                                          "-shared",
                                          "-z",
@@ -81,6 +83,7 @@ bool linkShared(StringRef object, std::string &library, std::string &error) {
                                          "--as-needed",
                                          "-s",
                                          "--build-id=none",
+                                         "--threads=1",
                                          "-soname",
                                          "native.so",
                                          script.c_str(),
