@@ -79,9 +79,13 @@ def library_of(array: Any) -> str:
 def view(array: Any, name: str, *, stream: int | None = None) -> View:
     """Borrows `array`, which is argument `name`. A producer on a GPU makes `stream` (DLPack's numbering) wait for its own work.
 
-    Raises ArgumentError.
+    Raises ArgumentError, also for an array whose memory does not hold its values: a numpy array with a mask, and a torch tensor that is a
+    negative view by a bit.
     """
     if isinstance(array, np.ndarray):
+        if type(array) is not np.ndarray and isinstance(array, np.ma.MaskedArray):
+            got = "a masked array; call its filled() first"
+            raise ArgumentError(argument=name, problem="has a mask", expected="an array without a mask", got=got)
         size = array.dtype.itemsize or 1
         # A stride that is no multiple of the element cannot be said in elements; -1 elements never counts as packed.
         strides = tuple(s // size if s % size == 0 else -1 for s in array.strides)
@@ -90,6 +94,10 @@ def view(array: Any, name: str, *, stream: int | None = None) -> View:
     if export is None:
         expected = "an array that speaks DLPack (torch, numpy, cupy, jax)"
         raise ArgumentError(argument=name, problem="is no array", expected=expected, got=type(array).__qualname__)
+    is_negative = getattr(array, "is_neg", None)
+    if is_negative is not None and is_negative():
+        expected, got = "a tensor whose memory holds its values", "a view that negates them; call its resolve_neg() first"
+        raise ArgumentError(argument=name, problem="has torch's negative bit", expected=expected, got=got)
     try:
         on_gpu = stream is not None and array.__dlpack_device__()[0] != CPU
         capsule = export(stream=stream) if on_gpu else export()

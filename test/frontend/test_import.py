@@ -186,3 +186,23 @@ def test_file_with_literals(tmp_path: Path) -> None:
     assert got[0].tolist() == [[33.0, 132.0]]
     assert got[1].tolist() == [True, False, True]
     assert f'"{path}":' in imported.text
+
+
+class _Negative(nn.Module):
+    """Buffers that share memory, one of them negative by torch's bit."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        numbers = torch.tensor([1 + 2j, 3 - 4j, 5 + 6j])
+        self.register_buffer("imaginary", numbers.imag)
+        self.register_buffer("negative", numbers.conj().imag)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x * self.imaginary + 10 * self.negative
+
+
+def test_weight_that_is_negative_by_a_bit() -> None:
+    assert _Negative().negative.is_neg()
+    imported = check(_Negative(), torch.ones(3))
+    assert imported.aliases == {}
+    torch.testing.assert_close(imported.weights["negative"], torch.tensor([-2.0, 4.0, -6.0]))

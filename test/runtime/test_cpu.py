@@ -118,6 +118,10 @@ def test_any_dlpack_array(program: Program) -> None:
         ((X.astype(">f4"),), "input 'x': wrong dtype: expected float32, got float32 in the other byte order"),
         ((X.astype(np.complex64),), "input 'x': wrong dtype: expected float32, got complex64"),
         (([1, 2],), r"input 'x': is no array: expected an array that speaks DLPack \(torch, numpy, cupy, jax\), got list"),
+        (
+            (np.ma.masked_less(X, 0),),
+            r"input 'x': has a mask: expected an array without a mask, got a masked array; call its filled\(\) first",
+        ),
         ((Foreign(np.zeros((2, 3), np.uint32)),), "wrong dtype: expected float32, got DLPack type 1, 32 bits x 1"),
     ],
 )
@@ -130,6 +134,8 @@ def test_wrong_torch_arguments(program: Program) -> None:
     torch = pytest.importorskip("torch")
     with pytest.raises(ArgumentError, match="input 'x': its library does not hand it out: .*require.* grad"):
         program(torch.zeros(2, 3, requires_grad=True))
+    with pytest.raises(ArgumentError, match="input 'x': has torch's negative bit: .* call its resolve_neg"):
+        program(torch.zeros(2, 3, dtype=torch.complex64).conj().imag)
     with pytest.raises(ArgumentError, match="input 'x': (wrong device|its library)"):
         program(torch.zeros(2, 3, device="meta"))
 

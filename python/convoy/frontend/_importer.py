@@ -160,7 +160,8 @@ def _arguments(program: torch.export.ExportedProgram) -> list[Argument]:
             tensor = program.constants[spec.target]
         assert isinstance(tensor, torch.Tensor)
         inline = spec.kind is InputKind.CONSTANT_TENSOR and tensor.numel() == 1
-        arguments.append(Argument(spec.target, tensor.detach().contiguous(), inline))
+        # The data is read from memory, where a view that is negative or conjugate by a bit has other numbers.
+        arguments.append(Argument(spec.target, tensor.detach().resolve_neg().resolve_conj().contiguous(), inline))
     return arguments
 
 
@@ -209,7 +210,7 @@ def _shared(module: torch.nn.Module, converted: Converted) -> dict[str, str]:
 
 
 def _identity(tensor: torch.Tensor) -> tuple[Any, ...]:
-    return (tensor.data_ptr(), tuple(tensor.shape), tensor.stride(), tensor.dtype)
+    return (tensor.data_ptr(), tuple(tensor.shape), tensor.stride(), tensor.dtype, tensor.is_neg())
 
 
 def _imported(
