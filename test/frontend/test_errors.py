@@ -76,6 +76,22 @@ _BATCH_NORM = "expected batch norm with running statistics in evaluation mode, g
             "aten.native_dropout: expected dropout in evaluation mode, got train=True; call module.eval()",
         ),
         (lambda x: F.batch_norm(x, None, None, training=True), (_X,), f"aten._native_batch_norm_legit.no_stats: {_BATCH_NORM}"),
+        (
+            lambda x: torch.ops.aten.threshold_backward(x.long(), x, 0.5),
+            (_X,),
+            "aten.threshold_backward: expected a gradient and a tensor of one dtype, got int64 and float32, for which torch.export states"
+            " another result than PyTorch gives",
+        ),
+        (
+            lambda x: torch.full_like(x, 300, dtype=torch.int8) + 1,
+            (_X,),
+            "aten.full_like: expected a number in the range of int8, got 300",
+        ),
+        (
+            lambda x: x.half().masked_fill(x > 0, -1e9),
+            (_X,),
+            "aten.masked_fill.Scalar: expected a number in the range of float16, got -1000000000.0",
+        ),
         (lambda x: x.nonzero(), (_X,), "aten.nonzero: it has no conversion to tcp"),
         (lambda x: x + x[:, :0].sum(), (_X,), "aten.slice.Tensor: expected a tensor that has elements, got shape [1, 0, 4, 4]"),
         (lambda x: F.max_pool2d(x, 2), (_I,), "aten.max_pool2d: expected a floating-point tensor in tcp.max_pool, got int64"),

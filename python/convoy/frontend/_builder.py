@@ -6,6 +6,7 @@ Result types are worked out only where the Torch IR does not state them (a step 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -14,7 +15,7 @@ from torch_mlir import ir
 
 from convoy.frontend._types import TensorType, dtype_name, dtype_of, element_of
 
-__all__ = ["F32", "Builder", "Unsupported", "type_of"]
+__all__ = ["F32", "Builder", "Unsupported", "element_number", "type_of", "wrapped_number"]
 
 
 # What TcpElementwiseOps.td and its siblings declare with Tcp_FloatTensor; clamp falls back on maximum and minimum.
@@ -94,16 +95,16 @@ class Builder:
         return op.results[0]
 
     def scalar(self, value: float | int | bool, dtype: torch.dtype, rank: int) -> ir.Value:
-        """A splat `arith.constant` of shape 1x...x1."""
+        """A splat `arith.constant` of shape 1x...x1. Raises Unsupported for a number out of the dtype's range."""
         return self.constant(value, TensorType((1,) * rank, dtype))
 
     def constant(self, value: float | int | bool, result: TensorType) -> ir.Value:
-        """A splat `arith.constant`."""
-        element = element_of(result.dtype)
+        """A splat `arith.constant`. Raises Unsupported for a number out of the dtype's range."""
+        element, converted = element_of(result.dtype), element_number(value, result.dtype)
         if result.dtype.is_floating_point:
-            number: ir.Attribute = ir.FloatAttr.get(element, float(value), loc=self.location)
+            number: ir.Attribute = ir.FloatAttr.get(element, float(converted), loc=self.location)
         else:
-            number = ir.IntegerAttr.get(element, int(value))
+            number = ir.IntegerAttr.get(element, int(converted))
         splat = ir.DenseElementsAttr.get_splat(result.mlir(), number)
         op = ir.Operation.create("arith.constant", results=[result.mlir()], attributes={"value": splat}, loc=self.location, ip=self._point)
         return op.results[0]
@@ -174,6 +175,11 @@ class Builder:
             return x
         return self.emit("cast", [x], TensorType(kind.shape, dtype))
 
+    def wide(self, x: ir.Value) -> ir.Value:
+        """float16 and bfloat16 as float32: what PyTorch computes in, and rounds once at the end, where conversion takes several ops."""
+        narrow = type_of(x).dtype in (torch.float16, torch.bfloat16)
+        return self.cast(x, torch.float32) if narrow else x
+
     def unary(self, name: str, x: ir.Value, **attributes: Any) -> ir.Value:
         """An op whose result has the type of its operand."""
         return self.emit(name, [x], type_of(x), **attributes)
@@ -201,9 +207,11 @@ class Builder:
         return self.emit("select", operands, TensorType(shape, type_of(a).dtype))
 
     def clamp(self, x: ir.Value, low: float | int | None, high: float | int | None) -> ir.Value:
-        """`tcp.clamp` where its `f32` bounds are exact, else `tcp.maximum` and `tcp.minimum`."""
+        """`tcp.clamp` where its `f32` bounds are exact, else `tcp.maximum` and `tcp.minimum`. A bound of NaN makes every element NaN."""
         dtype = type_of(x).dtype
         bounds = [bound for bound in (low, high) if bound is not None]
+        if any(math.isnan(bound) for bound in bounds):
+            return self.full(math.nan, type_of(x))
         ordered = low is None or high is None or low <= high  # else Torch gives `high`, and tcp.clamp is not valid
         exact = dtype != torch.float64 or all(_is_f32(bound) for bound in bounds)
         if dtype.is_floating_point and exact and ordered:
@@ -236,6 +244,25 @@ class Builder:
         left, right = type_of(a), type_of(b)
         batch = _broadcast(left.shape[:-2], right.shape[:-2])
         return self.emit("matmul", [a, b], TensorType((*batch, left.shape[-2], right.shape[-1]), left.dtype))
+
+
+def element_number(value: float | int | bool, dtype: torch.dtype) -> float | int | bool:
+    """`value` as an element of `dtype`, as PyTorch converts a Scalar: bool is `!= 0`, integers drop the fraction.
+
+    Raises Unsupported for a number out of the dtype's range, NaN and infinities of an integer among them, which PyTorch refuses.
+    """
+    try:
+        # Of two elements: PyTorch checks no float that fills a single one.
+        return torch.full((2,), value, dtype=dtype)[0].item()
+    except (OverflowError, RuntimeError, TypeError):
+        msg = f"expected a number in the range of {dtype_name(dtype)}, got {value}"
+        raise Unsupported(msg) from None
+
+
+def wrapped_number(value: float | int | bool, dtype: torch.dtype) -> float | int | bool:
+    """`value` as PyTorch converts a number that an op first makes a tensor of: integers wrap around, floats become infinite."""
+    kind = torch.float64 if isinstance(value, float) else torch.int64
+    return torch.tensor(element_number(value, kind), dtype=kind).to(dtype).item()
 
 
 def _broadcast(*shapes: tuple[int, ...]) -> tuple[int, ...]:

@@ -12,7 +12,7 @@ import torch
 from torch_mlir import ir
 
 from convoy.errors import InputError, SourceLine, UnsupportedOp, UnsupportedOpsError
-from convoy.frontend._builder import Builder, Unsupported
+from convoy.frontend._builder import Builder, Unsupported, type_of
 from convoy.frontend._literals import Literals
 from convoy.frontend._registry import CONVERTERS, Call, Missing
 from convoy.frontend._types import TensorType, parse_vtensor
@@ -186,9 +186,13 @@ class _Conversion:
                 raise Unsupported(f"result: {kind}")
             kinds.append(kind)
         made = CONVERTERS[name](self._builder, Call(name, tuple(operands), tuple(kinds)))
-        if isinstance(made, ir.Value):
-            return [made]
-        return [list(made)] if is_list else list(made)
+        if is_list:
+            return [list(made)]
+        values = [made] if isinstance(made, ir.Value) else list(made)
+        for value, kind in zip(values, kinds, strict=True):
+            if isinstance(value, ir.Value) and type_of(value) != kind:
+                raise Unsupported(f"expected its conversion to give {kind}, as Torch does, got {type_of(value)}")
+        return values
 
     def _literal(self, op: ir.Operation) -> ir.Value:
         kind = parse_vtensor(str(op.results[0].type))

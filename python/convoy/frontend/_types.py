@@ -41,6 +41,9 @@ class TensorType:
     def rank(self) -> int:
         return len(self.shape)
 
+    def __str__(self) -> str:
+        return f"{dtype_name(self.dtype)}{list(self.shape)}"
+
     def mlir(self) -> ir.RankedTensorType:
         """The `tcp` type, in the current context."""
         return ir.RankedTensorType.get(list(self.shape), element_of(self.dtype))

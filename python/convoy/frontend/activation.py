@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from torch_mlir import ir
 
-from convoy.frontend._builder import Builder, type_of
+from convoy.frontend._builder import Builder, Unsupported, type_of, wrapped_number
 from convoy.frontend._registry import Call, converts
+from convoy.frontend._types import dtype_name
 
 __all__: list[str] = []
 
@@ -117,7 +118,7 @@ def softplus(b: Builder, call: Call) -> ir.Value:
     soft = _log1p_exp(b, z)
     if beta != 1:
         soft = b.binary_scalar("div", soft, beta)
-    return b.select(b.compare("gt", z, b.scalar(threshold, kind.dtype, kind.rank)), x, soft)
+    return b.select(b.compare("gt", z, b.scalar(wrapped_number(threshold, kind.dtype), kind.dtype, kind.rank)), x, soft)
 
 
 @converts("aten.mish")
@@ -155,6 +156,20 @@ def threshold(b: Builder, call: Call) -> ir.Value:
     kind = type_of(x)
     above = b.compare("gt", x, b.scalar(limit, kind.dtype, kind.rank))
     return b.select(above, x, b.scalar(value, kind.dtype, kind.rank))
+
+
+@converts("aten.threshold_backward")
+def threshold_backward(b: Builder, call: Call) -> ir.Value:
+    """The gradient where x > threshold, else 0. Where the dtypes differ PyTorch promotes them, but torch.export states the gradient's
+    dtype, for the ops that follow as well."""
+    gradient, x, limit = call.args
+    kind, dtype = type_of(x), call.result.dtype
+    if kind.dtype != type_of(gradient).dtype:
+        got = f"{dtype_name(type_of(gradient).dtype)} and {dtype_name(kind.dtype)}"
+        msg = f"expected a gradient and a tensor of one dtype, got {got}, for which torch.export states another result than PyTorch gives"
+        raise Unsupported(msg)
+    at_most = b.compare("le", x, b.scalar(limit, dtype, kind.rank))
+    return b.select(at_most, b.scalar(0, dtype, call.result.rank), gradient)
 
 
 @converts("aten.hardshrink", "aten.softshrink")

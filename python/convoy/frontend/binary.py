@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import TypeAlias
 
 import torch
 from torch_mlir import ir
 
-from convoy.frontend._builder import Builder, Unsupported, type_of
+from convoy.frontend._builder import Builder, Unsupported, type_of, wrapped_number
 from convoy.frontend._registry import Call, converts
 from convoy.frontend._types import dtype_name
 
@@ -21,14 +22,28 @@ def _operand(b: Builder, value: Operand, dtype: torch.dtype) -> ir.Value:
     """A tensor in `dtype`; a number becomes a scalar constant of rank 0, which broadcasting then raises."""
     if isinstance(value, ir.Value):
         return b.cast(value, dtype)
-    return b.scalar(value, dtype, 0)
+    return b.scalar(wrapped_number(value, dtype), dtype, 0)
 
 
 def _apply(b: Builder, name: str, x: Operand, y: Operand, dtype: torch.dtype) -> ir.Value:
-    """`x name y` in `dtype`. A number is made at the other's rank, so that no reshape of a constant is needed."""
+    """`x name y` in `dtype`. A number is made at the other's rank, so that no reshape of a constant is needed.
+
+    PyTorch keeps the number of an operation on float16 or bfloat16 in float32. That matters where the smaller type has no such number."""
+    numbers = [value for value in (x, y) if not isinstance(value, ir.Value)]
+    compute = torch.float32 if any(_is_lost(number, dtype) for number in numbers) else dtype
     rank = max(type_of(value).rank for value in (x, y) if isinstance(value, ir.Value))
-    left, right = (b.cast(value, dtype) if isinstance(value, ir.Value) else b.scalar(value, dtype, rank) for value in (x, y))
-    return b.binary(name, left, right)
+    left, right = (
+        b.cast(b.cast(value, dtype), compute) if isinstance(value, ir.Value) else b.scalar(wrapped_number(value, compute), compute, rank)
+        for value in (x, y)
+    )
+    return b.cast(b.binary(name, left, right), dtype)
+
+
+def _is_lost(number: float | int | bool, dtype: torch.dtype) -> bool:
+    """Whether a finite number is out of the range of a small float type, or so near zero there that digits are missing."""
+    if dtype not in (torch.float16, torch.bfloat16) or not math.isfinite(number):
+        return False
+    return abs(wrapped_number(number, dtype) - number) > torch.finfo(dtype).eps * abs(number)
 
 
 def _arithmetic_dtype(call: Call) -> torch.dtype:
@@ -88,25 +103,41 @@ def div_rounded(b: Builder, call: Call) -> ir.Value:
     if not dtype.is_floating_point:
         msg = f"expected a floating-point result of a rounded division, got {dtype_name(dtype)}"
         raise Unsupported(msg)
+    if mode == "floor":
+        wide = _QUOTIENT[dtype]
+        return b.cast(b.unary("floor", _apply(b, "div", _in(b, x, dtype), _in(b, y, dtype), wide)), dtype)
     quotient = _apply(b, "div", x, y, dtype)
     if mode is None:
         return quotient
-    if mode == "floor":
-        return b.unary("floor", quotient)
     below = b.compare("lt", quotient, b.scalar(0, dtype, type_of(quotient).rank))
     return b.select(below, b.unary("ceil", quotient), b.unary("floor", quotient))
+
+
+# Wide enough for the quotient of two numbers never to round up to a whole number: 1 // 0.1 is 9.
+_QUOTIENT = {
+    torch.float16: torch.float32,
+    torch.bfloat16: torch.float32,
+    torch.float32: torch.float64,
+    torch.float64: torch.float64,
+}
+
+
+def _in(b: Builder, value: Operand, dtype: torch.dtype) -> Operand:
+    """An operand rounded to `dtype`."""
+    return b.cast(value, dtype) if isinstance(value, ir.Value) else wrapped_number(value, dtype)
 
 
 @converts("aten.remainder.Tensor", "aten.remainder.Scalar")
 def remainder(b: Builder, call: Call) -> ir.Value:
     """x - floor(x / y) * y."""
-    x, y = call.args
     dtype = call.result.dtype
     if not dtype.is_floating_point:
         msg = f"expected a floating-point result, got {dtype_name(dtype)}"
         raise Unsupported(msg)
-    floor = b.unary("floor", _apply(b, "div", x, y, dtype))
-    return _apply(b, "sub", x, _apply(b, "mul", floor, y, dtype), dtype)
+    wide = _QUOTIENT[dtype]
+    x, y = (_in(b, value, dtype) for value in call.args)
+    floor = b.unary("floor", _apply(b, "div", x, y, wide))
+    return b.cast(_apply(b, "sub", x, _apply(b, "mul", floor, y, wide), wide), dtype)
 
 
 @converts("aten.pow.Tensor_Tensor", "aten.pow.Scalar")
@@ -183,28 +214,39 @@ def _truth(b: Builder, value: Operand) -> ir.Value:
 def where(b: Builder, call: Call) -> ir.Value:
     condition, x, y = call.args
     dtype = call.result.dtype
-    return b.select(_truth(b, condition), _operand(b, x, dtype), _operand(b, y, dtype))
+
+    def operand(value: Operand) -> ir.Value:
+        """Unlike arithmetic, where refuses an integer that is out of range."""
+        if not isinstance(value, ir.Value) and not dtype.is_floating_point:
+            return b.scalar(value, dtype, 0)
+        return _operand(b, value, dtype)
+
+    return b.select(_truth(b, condition), operand(x), operand(y))
 
 
 @converts("aten.masked_fill.Scalar", "aten.masked_fill.Tensor")
 def masked_fill(b: Builder, call: Call) -> ir.Value:
     x, mask, value = call.args
-    return b.select(mask, _operand(b, value, call.result.dtype), x)
+    dtype = call.result.dtype
+    return b.select(mask, b.cast(value, dtype) if isinstance(value, ir.Value) else b.scalar(value, dtype, 0), x)
 
 
 @converts("aten.lerp.Scalar", "aten.lerp.Tensor")
 def lerp(b: Builder, call: Call) -> ir.Value:
     """start + weight * (end - start)."""
     start, end, weight = call.args
-    dtype = call.result.dtype
-    step = _apply(b, "mul", _apply(b, "sub", end, start, dtype), weight, dtype)
-    return b.binary("add", start, step)
+    start, end = b.wide(start), b.wide(end)
+    dtype = type_of(start).dtype
+    step = _apply(b, "mul", b.binary("sub", end, start), weight, dtype)
+    return b.cast(b.binary("add", start, step), call.result.dtype)
 
 
 @converts("aten.addcmul", "aten.addcdiv")
 def addc(b: Builder, call: Call) -> ir.Value:
     """x + value * (y op z)."""
     x, y, z, value = call.args
-    dtype = _arithmetic_dtype(call)
-    inner = _apply(b, "mul" if call.name == "aten.addcmul" else "div", y, z, dtype)
-    return _apply(b, "add", x, _scaled(b, inner, value, dtype), dtype)
+    result = _arithmetic_dtype(call)
+    x, y, z = (b.wide(b.cast(operand, result)) for operand in (x, y, z))
+    dtype = type_of(x).dtype
+    inner = b.binary("mul" if call.name == "aten.addcmul" else "div", y, z)
+    return b.cast(_apply(b, "add", x, _scaled(b, inner, value, dtype), dtype), result)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch_mlir import ir
 
-from convoy.frontend._builder import Builder
+from convoy.frontend._builder import Builder, wrapped_number
 from convoy.frontend._registry import Call, converts
 
 __all__: list[str] = []
@@ -13,8 +15,11 @@ __all__: list[str] = []
 
 @converts("aten.full", "aten.full_like", "aten.new_full", "aten.fill.Scalar", "aten.scalar_tensor")
 def full(b: Builder, call: Call) -> ir.Value:
-    """The number is the argument after the shape or the tensor, but for scalar_tensor's, which comes first."""
+    """The number is the argument after the shape or the tensor, but for scalar_tensor's, which comes first. PyTorch makes a float out of
+    range infinite where there is one element, and refuses it elsewhere."""
     number = call.args[0] if call.name == "aten.scalar_tensor" else call.args[2 if call.name == "aten.new_full" else 1]
+    if math.prod(call.result.shape) == 1 and call.result.dtype.is_floating_point:
+        number = wrapped_number(number, call.result.dtype)
     return b.full(number, call.result)
 
 

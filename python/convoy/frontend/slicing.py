@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from torch_mlir import ir
 
-from convoy.frontend._builder import Builder, Unsupported, type_of
+from convoy.frontend._builder import Builder, Unsupported, element_number, type_of
 from convoy.frontend._registry import Call, converts
 from convoy.frontend._types import TensorType
 
@@ -135,8 +135,9 @@ def _pad(b: Builder, x: ir.Value, pads: Sequence[int], value: float) -> ir.Value
     low, high = _per_dim(pads, kind.rank)
     if not any(low) and not any(high):
         return x
+    number = float(element_number(value, kind.dtype))
     shape = tuple(size + before + after for size, before, after in zip(kind.shape, low, high, strict=True))
-    return b.emit("pad", [x], TensorType(shape, kind.dtype), low=low, high=high, interior=[0] * kind.rank, value=float(value))
+    return b.emit("pad", [x], TensorType(shape, kind.dtype), low=low, high=high, interior=[0] * kind.rank, value=number)
 
 
 def _pad_from_edge(b: Builder, x: ir.Value, pads: Sequence[int], mode: str) -> ir.Value:
