@@ -287,6 +287,13 @@ _add("attention_causal", lambda q, k, v: F.scaled_dot_product_attention(q, k, v,
 _add("attention_mask", lambda q, k, v, m: F.scaled_dot_product_attention(q, k, v, m), *_QKV, (5, 6))
 _add("attention_bool_mask", lambda q, k, v, m: F.scaled_dot_product_attention(q, k, v, m > -1), *_QKV, (5, 6))
 _add(
+    "attention_masked_row",
+    lambda q, k, v, m: F.scaled_dot_product_attention(q, k, v, m),
+    *_QKV,
+    torch.tensor([[True] * 6] * 4 + [[False] * 6]),
+)
+_add("safe_softmax", lambda x: torch.ops.aten._safe_softmax(x, -1), torch.tensor([[0.5, -math.inf], [-math.inf, -math.inf]]))
+_add(
     "attention_grouped",
     lambda q, k, v: F.scaled_dot_product_attention(q, k, v, enable_gqa=True),
     (2, 4, 5, 4),
@@ -338,6 +345,8 @@ _nn("batch_norm1d", lambda: nn.BatchNorm1d(3), (2, 3))
 _nn("batch_norm1d_3d", lambda: nn.BatchNorm1d(3), (2, 3, 5))
 _nn("batch_norm2d", lambda: nn.BatchNorm2d(3), (2, 3, 4, 4))
 _nn("batch_norm2d_no_affine", lambda: nn.BatchNorm2d(3, affine=False), (2, 3, 4, 4))
+_add("batch_norm_of_batch", lambda x, w, b: F.batch_norm(x, None, None, w, b, training=True), (2, 3, 4), (3,), (3,))
+_nn("batch_norm_untracked", lambda: nn.BatchNorm2d(3, track_running_stats=False), (2, 3, 4, 4))
 _nn("batch_norm2d_half", lambda: nn.BatchNorm2d(3).half(), torch.randn(2, 3, 4, 4).half())
 _nn("batch_norm3d", lambda: nn.BatchNorm3d(3, eps=0.1), (1, 3, 2, 3, 4))
 _nn("layer_norm", lambda: nn.LayerNorm(4), (2, 3, 4))

@@ -58,7 +58,10 @@ def _reason(function: object, *inputs: Tensor) -> str:
 
 _X = torch.randn(1, 2, 4, 4)
 _I = torch.arange(16).reshape(1, 1, 4, 4)
-_BATCH_NORM = "expected batch norm with running statistics in evaluation mode, got one that uses the batch's; call module.eval()"
+_BATCH_NORM = (
+    "expected batch norm that leaves its running statistics as they are, got training=True, which updates them; call module.eval(), or"
+    " give neither running_mean nor running_var to normalize by the statistics of the batch"
+)
 
 
 @pytest.mark.parametrize(
@@ -75,7 +78,11 @@ _BATCH_NORM = "expected batch norm with running statistics in evaluation mode, g
             (_X,),
             "aten.native_dropout: expected dropout in evaluation mode, got train=True; call module.eval()",
         ),
-        (lambda x: F.batch_norm(x, None, None, training=True), (_X,), f"aten._native_batch_norm_legit.no_stats: {_BATCH_NORM}"),
+        (
+            lambda x: torch.ops.aten._native_batch_norm_legit_functional(x, None, None, x[0, :, 0, 0], x[0, :, 1, 0], True, 0.1, 1e-5)[0],
+            (_X,),
+            f"aten._native_batch_norm_legit_functional: {_BATCH_NORM}",
+        ),
         (
             lambda x: torch.ops.aten.threshold_backward(x.long(), x, 0.5),
             (_X,),

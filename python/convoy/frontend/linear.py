@@ -9,6 +9,7 @@ from torch_mlir import ir
 
 from convoy.frontend._builder import Builder, Unsupported, type_of
 from convoy.frontend._registry import Call, converts
+from convoy.frontend.normalization import masked_rows_to_zero
 
 __all__: list[str] = []
 
@@ -62,7 +63,8 @@ def addmm(b: Builder, call: Call) -> ir.Value:
 
 @converts("aten.scaled_dot_product_attention")
 def attention(b: Builder, call: Call) -> ir.Value:
-    """softmax(q @ k.T * scale + mask) @ v. A bool mask keeps what is true; grouped queries repeat k and v."""
+    """softmax(q @ k.T * scale + mask) @ v. A bool mask keeps what is true; a row without any is zero. Grouped queries repeat k
+    and v."""
     q, k, v, mask, dropout, causal, *rest = call.args
     scale, grouped = (*rest, None, False)[:2] if len(rest) < 2 else rest
     if dropout:
@@ -82,7 +84,8 @@ def attention(b: Builder, call: Call) -> ir.Value:
         scores = b.select(b.with_rank(mask, kind.rank), scores, b.scalar(-math.inf, kind.dtype, kind.rank))
     elif mask is not None:
         scores = b.binary("add", scores, b.cast(mask, kind.dtype))
-    return b.matmul(b.unary("softmax", scores, dim=kind.rank - 1), v)
+    weights = b.unary("softmax", scores, dim=kind.rank - 1)
+    return b.matmul(weights if mask is None or causal else masked_rows_to_zero(b, scores, weights), v)
 
 
 def _repeat_heads(b: Builder, x: ir.Value, heads: int) -> ir.Value:

@@ -11,18 +11,24 @@ from torch_mlir import ir
 
 from convoy.frontend._builder import Builder, Unsupported, type_of
 from convoy.frontend._registry import Call, Missing, converts
+from convoy.frontend.reduction import variance_over
 
-__all__: list[str] = []
+__all__ = ["masked_rows_to_zero"]
 
+_UPDATES = (
+    "expected batch norm that leaves its running statistics as they are, got training=True, which updates them; call module.eval(), or"
+    " give neither running_mean nor running_var to normalize by the statistics of the batch"
+)
 _STATISTICS = Missing("expected use of the normalized tensor alone, got use of its statistics")
 
 
 @converts("aten.batch_norm")
 def batch_norm(b: Builder, call: Call) -> ir.Value:
     x, weight, bias, mean, var, training, _, epsilon, *_ = call.args
+    if training and mean is None and var is None:
+        return _batch_statistics(b, x, weight, bias, epsilon)[0]
     if training:
-        msg = "expected batch norm in evaluation mode, got training=True; call module.eval()"
-        raise Unsupported(msg)
+        raise Unsupported(_UPDATES)
     return _batch_norm(b, x, weight, bias, mean, var, epsilon)
 
 
@@ -36,15 +42,41 @@ def batch_norm_no_training(b: Builder, call: Call) -> Sequence[ir.Value | Missin
 def native_batch_norm(b: Builder, call: Call) -> Sequence[ir.Value | Missing]:
     x, weight, bias, mean, var, training, _, epsilon = call.args
     if training:
-        msg = "expected batch norm in evaluation mode, got training=True; call module.eval()"
-        raise Unsupported(msg)
+        raise Unsupported(_UPDATES)
     return [_batch_norm(b, x, weight, bias, mean, var, epsilon), _STATISTICS, _STATISTICS]
 
 
-@converts("aten._native_batch_norm_legit_functional", "aten._native_batch_norm_legit", "aten._native_batch_norm_legit.no_stats")
+@converts("aten._native_batch_norm_legit.no_stats")
+def batch_norm_of_the_batch(b: Builder, call: Call) -> Sequence[ir.Value]:
+    """Normalization by the mean and the variance of the batch itself, which is what batch norm without running statistics does."""
+    x, weight, bias, _, _, epsilon = call.args
+    y, mean, inverse = _batch_statistics(b, x, weight, bias, epsilon)
+    statistics = zip((mean, inverse), call.results[1:], strict=True)
+    return [y, *(b.reshape(b.cast(value, kind.dtype), kind.shape) for value, kind in statistics)]
+
+
+@converts("aten._native_batch_norm_legit_functional", "aten._native_batch_norm_legit")
 def batch_norm_training(b: Builder, call: Call) -> Sequence[ir.Value]:
-    msg = "expected batch norm with running statistics in evaluation mode, got one that uses the batch's; call module.eval()"
-    raise Unsupported(msg)
+    raise Unsupported(_UPDATES)
+
+
+def _batch_statistics(
+    b: Builder, x: ir.Value, weight: ir.Value | None, bias: ir.Value | None, epsilon: float
+) -> tuple[ir.Value, ir.Value, ir.Value]:
+    """y = (x - mean) * inverse * weight + bias, with mean and inverse = rsqrt(var + epsilon) over all dims but dim 1, in float32 at
+    least."""
+    kind = type_of(x)
+    wide = b.wide(x)
+    dims = [dim for dim in range(kind.rank) if dim != 1]
+    var, mean = variance_over(b, wide, dims, 0)
+    inverse = b.unary("rsqrt", b.binary_scalar("add", var, epsilon))
+    y = b.binary("mul", b.binary("sub", wide, mean), inverse)
+    channels = (1, kind.shape[1], *(1,) * (kind.rank - 2))
+    if weight is not None:
+        y = b.binary("mul", y, b.reshape(b.cast(weight, type_of(y).dtype), channels))
+    if bias is not None:
+        y = b.binary("add", y, b.reshape(b.cast(bias, type_of(y).dtype), channels))
+    return b.cast(y, kind.dtype), mean, inverse
 
 
 def _batch_norm(
@@ -148,13 +180,30 @@ def softmax(b: Builder, call: Call) -> ir.Value:
     return b.unary("softmax", x, dim=call.args[1] % rank) if rank else b.full(1, call.result)
 
 
+@converts("aten._safe_softmax")
+def safe_softmax(b: Builder, call: Call) -> ir.Value:
+    """Softmax in which a row of minus infinities is zero."""
+    x = b.cast(call.args[0], call.result.dtype)
+    dim = call.args[1] % type_of(x).rank
+    return masked_rows_to_zero(b, x, b.unary("softmax", x, dim=dim), dim)
+
+
+def masked_rows_to_zero(b: Builder, scores: ir.Value, weights: ir.Value, dim: int = -1) -> ir.Value:
+    """`weights`, the softmax of `scores` along `dim`, with zeros instead of NaN in rows whose scores all are minus infinity."""
+    kind = type_of(scores)
+    top = b.reduce("max", scores, [dim % kind.rank])
+    is_masked = b.compare("eq", top, b.scalar(-math.inf, kind.dtype, kind.rank))
+    return b.select(is_masked, b.scalar(0, kind.dtype, kind.rank), weights)
+
+
 @converts("aten.log_softmax.int", "aten._log_softmax")
 def log_softmax(b: Builder, call: Call) -> ir.Value:
     """z - log(sum(exp(z))) with z = x - max(x)."""
-    x = b.cast(call.args[0], call.result.dtype)
+    x = b.wide(b.cast(call.args[0], call.result.dtype))
     rank = type_of(x).rank
     if not rank:
         return b.full(0, call.result)
     dims = [call.args[1] % rank]
     z = b.binary("sub", x, b.reduce("max", x, dims))
-    return b.binary("sub", z, b.unary("log", b.reduce("sum", b.unary("exp", z), dims)))
+    y = b.binary("sub", z, b.unary("log", b.reduce("sum", b.unary("exp", z), dims)))
+    return b.cast(y, call.result.dtype)

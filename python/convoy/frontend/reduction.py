@@ -12,7 +12,7 @@ from convoy.frontend._builder import Builder, Unsupported, type_of
 from convoy.frontend._registry import Call, Missing, converts
 from convoy.frontend._types import dtype_name
 
-__all__: list[str] = []
+__all__ = ["variance_over"]
 
 _INDICES = Missing("expected use of the values alone, got use of their indices")
 
@@ -65,20 +65,20 @@ def variance(b: Builder, call: Call) -> ir.Value:
         dims, correction, _ = rest
     else:
         dims, correction = None, rest[0]
-    y, _ = _variance(b, x, _dims(x, dims), 1 if correction is None else int(correction))
-    return b.reshape(b.unary("sqrt", y) if ".std" in call.name else y, call.result.shape)
+    y, _ = variance_over(b, b.wide(x), _dims(x, dims), 1 if correction is None else int(correction))
+    return b.reshape(b.cast(b.unary("sqrt", y) if ".std" in call.name else y, call.result.dtype), call.result.shape)
 
 
 @converts("aten.var_mean", "aten.var_mean.dim", "aten.var_mean.correction")
 def variance_mean(b: Builder, call: Call) -> Sequence[ir.Value]:
     x, *rest = call.args
     dims, correction = (rest[0], rest[1]) if "." in call.name.removeprefix("aten.") else (None, rest[0])
-    y, mean = _variance(b, x, _dims(x, dims), 1 if correction is None else int(correction))
-    return [b.reshape(y, call.results[0].shape), b.reshape(mean, call.results[1].shape)]
+    both = variance_over(b, b.wide(x), _dims(x, dims), 1 if correction is None else int(correction))
+    return [b.reshape(b.cast(value, kind.dtype), kind.shape) for value, kind in zip(both, call.results, strict=True)]
 
 
-def _variance(b: Builder, x: ir.Value, dims: list[int], correction: float) -> tuple[ir.Value, ir.Value]:
-    """Sum of (x - mean)^2, over n - correction."""
+def variance_over(b: Builder, x: ir.Value, dims: list[int], correction: float) -> tuple[ir.Value, ir.Value]:
+    """The variance, sum of (x - mean)^2 over n - correction, and the mean; the dims stay, as 1."""
     mean = b.reduce("mean", x, dims)
     centered = b.binary("sub", x, mean)
     total = b.reduce("sum", b.binary("mul", centered, centered), dims)
@@ -92,7 +92,7 @@ def _variance(b: Builder, x: ir.Value, dims: list[int], correction: float) -> tu
 @converts("aten.linalg_vector_norm", "aten.norm.ScalarOpt_dim")
 def vector_norm(b: Builder, call: Call) -> ir.Value:
     x, order, *rest = call.args
-    x = b.cast(x, call.result.dtype)
+    x = b.wide(b.cast(x, call.result.dtype))
     dims = _dims(x, rest[0] if rest else None)
     order = 2 if order is None else order
     if order == 2:
@@ -104,14 +104,17 @@ def vector_norm(b: Builder, call: Call) -> ir.Value:
     else:
         msg = f"expected a norm of order 1, 2 or inf, got {order}"
         raise Unsupported(msg)
-    return b.reshape(y, call.result.shape)
+    return b.reshape(b.cast(y, call.result.dtype), call.result.shape)
 
 
 @converts("aten.logsumexp")
 def logsumexp(b: Builder, call: Call) -> ir.Value:
-    """max + log(sum(exp(x - max)))."""
-    x = b.cast(call.args[0], call.result.dtype)
+    """max + log(sum(exp(x - max))), without the max where it is infinite: the difference would be NaN."""
+    x = b.wide(b.cast(call.args[0], call.result.dtype))
     dims = _dims(x, call.args[1])
     top = b.reduce("max", x, dims)
+    kind = type_of(top)
+    infinite = b.compare("eq", b.unary("abs", top), b.scalar(math.inf, kind.dtype, kind.rank))
+    top = b.select(infinite, b.scalar(0, kind.dtype, kind.rank), top)
     total = b.reduce("sum", b.unary("exp", b.binary("sub", x, top)), dims)
-    return b.reshape(b.binary("add", b.unary("log", total), top), call.result.shape)
+    return b.reshape(b.cast(b.binary("add", b.unary("log", total), top), call.result.dtype), call.result.shape)
