@@ -13,9 +13,11 @@ from convoy_runtime._files import write_whole
 from convoy_runtime._safetensors import HostTensor, write_safetensors
 from convoy_runtime._zip import ZipMember, lay_out
 from convoy_runtime.artifact import WEIGHTS
+from convoy_runtime.errors import ArgumentError
 from convoy_runtime.manifest import ALTERNATIVES, MANIFEST, Manifest, file_entry
 from convoy_runtime.manifest_alternatives import read_alternatives
 from convoy_runtime.manifest_reader import read_manifest
+from convoy_runtime.output_files import checked_output
 
 from .errors import ArtifactWriteError
 
@@ -28,13 +30,16 @@ def write_artifact(
     members: Mapping[str, bytes],
     weights: Mapping[str, HostTensor] | None = None,
 ) -> Manifest:
-    """Writes an artifact to `path`, whole or not at all, and returns the manifest with its `files` filled in.
+    """Writes an artifact to `path`, or to what it links to, whole or not at all, and returns the manifest with its `files` filled in.
 
     `members` are native.so, kernels.ptx, alternatives.json and plans/*.json by name; `manifest.files` is computed here. `weights` are the
     prepared weights, exactly those of `manifest.prepared`, or None to leave the data out. Raises ArtifactWriteError when the path cannot
     be written, ValueError when weights and manifest do not agree, ArtifactError when what is given is no artifact.
     """
-    path = Path(path)
+    try:
+        path = checked_output(path)
+    except ArgumentError as error:
+        raise ArtifactWriteError(str(error)) from error
     entries = {name: file_entry([content]) for name, content in members.items()}
     if weights is not None:
         _check_weights(manifest, weights)

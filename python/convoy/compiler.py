@@ -55,7 +55,8 @@ class CompiledModel:
     def save(self, path: str | os.PathLike[str], *, weights: bool = True) -> None:
         """Writes the artifact to `path`, whole or not at all; without its weights' data when `weights` is false.
 
-        Raises ArtifactWriteError; a file that was at `path` then stays as it was.
+        A symbolic link is followed: the file that it names is replaced. Raises ArtifactWriteError, also for a `path` that is no regular
+        file, as a device or a FIFO; a file that was at `path` then stays as it was.
         """
         from convoy.artifact import write_artifact
 
@@ -227,11 +228,14 @@ def _place(path: str, line: int, column: int) -> str:
 
 
 def _dump(folder: Path, index: int, phase: str, text: str) -> None:
+    from convoy_runtime.errors import ArgumentError
+    from convoy_runtime.output_files import write_text
+
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / f"model.{index}.{phase}.mlir").write_text(text)
-    except OSError as error:
-        message = f"cannot write the phases: expected a writable folder, got {folder}: {error.strerror}"
+        write_text(folder / f"model.{index}.{phase}.mlir", text)
+    except (ArgumentError, OSError) as error:
+        message = f"cannot write the phases: {error}"
         raise ConvoyError(message) from error
 
 

@@ -61,6 +61,8 @@ class CompileOptions:
         _expect("target", self.target, ("cpu", "cuda"))
         if self.dtype is not None:
             _expect("dtype", self.dtype, tuple(_ELEMENT_TYPES))
+        if self.dump_phases is not None:
+            _check_folder("dump_phases", self.dump_phases)
         if self.plan_for and self.target != "cuda":
             message = f"expected target cuda with plan_for, got {self.target}, which has no plans"
             raise ValueError(message)
@@ -93,6 +95,16 @@ class CompileOptions:
         if self.support_table is not None:
             pairs.append(("support-table", str(self.support_table)))
         return pairs
+
+
+def _check_folder(name: str, path: Path) -> None:
+    from convoy_runtime.errors import ArgumentError
+    from convoy_runtime.output_files import checked_folder
+
+    try:
+        checked_folder(path, option=name)
+    except ArgumentError as error:
+        raise ValueError(str(error)) from error
 
 
 def _expect(name: str, value: str, allowed: tuple[str, ...]) -> None:

@@ -20,6 +20,7 @@ from .artifact import Artifact, open_artifact
 from .errors import ArgumentError, ConvoyRuntimeError, PlanError
 from .inspection import offline_planner
 from .loader import load
+from .output_files import checked_stream, write_array
 from .plan_flags import add_arguments, load_arguments
 from .program import Program
 from .random_arrays import random_array
@@ -33,6 +34,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         if options.run or options.bench:
+            for path in options.output:
+                checked_stream(path)
             with _load(options) as program:
                 _report_plans(program, options.plans)
                 inputs = _inputs(program, options.input)
@@ -163,7 +166,7 @@ def _run(program: Program, inputs: list[np.ndarray], paths: list[Path]) -> None:
     for index, (spec, result) in enumerate(zip(program.outputs, results, strict=True)):
         print(f"output {spec}")
         if index < len(paths):
-            np.save(paths[index], result)
+            write_array(paths[index], result)
 
 
 def _bench(program: Program, inputs: list[np.ndarray]) -> None:

@@ -319,7 +319,7 @@ def test_explain_says_what_is_missing(
     assert main(["explain", str(kept), "--measured"]) == 1
     assert "kept.json: expected an artifact with --measured, got a report" in capsys.readouterr().err
     assert main(["explain", str(kept), "--html", str(tmp_path / "no" / "x.html")]) == 1
-    assert "expected a file in a folder that exists" in capsys.readouterr().err
+    assert "cannot be written: expected a folder that exists" in capsys.readouterr().err
 
 
 def test_explain_what_an_artifact_holds(artifact: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

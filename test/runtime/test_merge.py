@@ -136,4 +136,4 @@ def test_what_is_no_store(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     # Nothing was written before all had been looked at.
     assert not (tmp_path / "here").exists()
     assert convoy(["merge", str(tmp_path / "file"), str(other)]) == 1
-    assert f"{tmp_path / 'file'}: expected a folder, got a file" in capsys.readouterr().err
+    assert f"{tmp_path / 'file'}: cannot be written: expected a folder, got a file" in capsys.readouterr().err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
@@ -23,7 +24,7 @@ a first session:
   convoy explain resnet18.convoy
   convoy bench resnet18.convoy --peer examples/resnet.py:resnet18
 
-exit codes: 0 done, 1 failed, 2 wrong usage, 3 results differ from the reference, 130 interrupted
+exit codes: 0 done, 1 failed, 2 wrong usage, 3 results differ from the reference, 130 interrupted, 141 nobody reads the output
 """
 
 
@@ -68,8 +69,14 @@ def _plain_warnings() -> Iterator[None]:
         warnings.formatwarning = form
 
 
+def _is_of_output(error: Exception) -> bool:
+    """Whether standard output took nothing more: its errors name no file, as those of everything that is opened do."""
+    return isinstance(error, OSError) and error.filename is None and error.errno in (errno.EPIPE, errno.ENOSPC, errno.EIO)
+
+
 def run_command(arguments: Sequence[str] | None) -> int:
-    """Runs one command; returns its exit code. An error is one message, with --debug it is raised."""
+    """Runs one command; returns its exit code. An error is one message, with --debug it is raised. Raises OSError where standard output
+    takes nothing more."""
     from convoy.errors import ConvoyError
     from convoy_runtime import ConvoyRuntimeError
 
@@ -80,7 +87,7 @@ def run_command(arguments: Sequence[str] | None) -> int:
         with _plain_warnings():
             return int(options.action(options))
     except (ConvoyError, ConvoyRuntimeError, OSError, ValueError) as error:
-        if options.debug:
+        if options.debug or _is_of_output(error):
             raise
         print(f"convoy: error: {error}", file=sys.stderr)
         return 1

@@ -14,8 +14,6 @@ examples:
 from __future__ import annotations
 
 import argparse
-import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +21,7 @@ from convoy.cli.model_file import build_model
 from convoy.cli.progress import Steps
 from convoy.errors import ConvoyError
 from convoy.options import CompileOptions
+from convoy_runtime.output_files import checked_output, checked_stream, write_text
 
 if TYPE_CHECKING:
     from convoy_runtime.inspection import OfflinePlans
@@ -71,21 +70,22 @@ def main(options: argparse.Namespace) -> int:
     from convoy.compiler import compile_imported, lower
     from convoy_runtime.plan_flags import restrictions_of
 
+    if options.compile_from is not None and options.compile_to is None:
+        message = "--compile-from wants --compile-to: an artifact is made from a model or a torch-dialect .mlir file"
+        raise ConvoyError(message)
     chosen = CompileOptions.of(
         target=options.target, dtype=options.dtype, cpu=options.cpu, chip=options.chip,
         weights=not options.no_weights, allow_tf32=not options.no_tf32, alternatives=not options.no_alternatives,
         support_table=options.support_table, dump_phases=options.dump_phases,
         plan_for=tuple(options.plan_for), plan_options=restrictions_of(options),
     )  # fmt: skip
-    _check_writable(options.output)
+    _check_output(options)
     steps = Steps(quiet=options.quiet or str(options.output) == "-")
     if options.compile_from is not None:
         path = Path(options.model)
-        if options.compile_to is None:
-            message = "--compile-from wants --compile-to: an artifact is made from a model or a torch-dialect .mlir file"
-            raise ConvoyError(message)
         text = lower(path.read_text(), str(path), from_phase=options.compile_from, to_phase=options.compile_to, options=chosen)
-        return _write_text(options.output, text)
+        write_text(options.output, text)
+        return 0
 
     with steps:
         steps.start("import")
@@ -98,7 +98,8 @@ def main(options: argparse.Namespace) -> int:
             text = imported.torch_text if options.compile_to == "torch" else imported.text
             if options.compile_to not in ("torch", "tcp"):
                 text = lower(imported.text, imported.name, from_phase="tcp", to_phase=options.compile_to, options=chosen)
-            return _write_text(options.output, text)
+            write_text(options.output, text)
+            return 0
         model = compile_imported(imported, chosen, progress=steps.start)
         steps.start("write")
         model.save(options.output, weights=chosen.weights)
@@ -127,18 +128,16 @@ def _print_plans(plans: OfflinePlans) -> None:
         print(f"  {error.graph} ({error.location}) is planned where the artifact is loaded: {'; '.join(error.tried)}")
 
 
-def _check_writable(path: Path) -> None:
+def _check_output(options: argparse.Namespace) -> None:
     """Fails before a long compilation, not after it."""
-    if str(path) == "-":
-        return
-    if path.is_dir() or not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
-        message = f"{path}: expected a file in a folder that exists and can be written to"
+    if options.compile_to is not None:
+        checked_stream(options.output)
+    elif str(options.output) == "-":
+        message = "-o -: expected a file for the artifact; standard output takes the text of a phase, with --compile-to"
         raise ConvoyError(message)
-
-
-def _write_text(path: Path, text: str) -> int:
-    if str(path) == "-":
-        sys.stdout.write(text)
     else:
-        path.write_text(text)
-    return 0
+        checked_output(options.output)
+    source = Path(options.model.rpartition(":")[0] or options.model)
+    if source.exists() and options.output.exists() and source.samefile(options.output):
+        message = f"-o {options.output}: expected another file than the model's own"
+        raise ConvoyError(message)

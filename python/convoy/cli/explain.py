@@ -15,13 +15,12 @@ examples:
 from __future__ import annotations
 
 import argparse
-import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from convoy.errors import ConvoyError
 from convoy.explain import explain_artifact
+from convoy_runtime.output_files import checked_stream, write_text
 
 if TYPE_CHECKING:
     from convoy.report import Report
@@ -38,7 +37,7 @@ def populate_parser(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dtype", choices=("float32", "float16", "bfloat16"), help="type to compute in, when a model is given")
     parser.add_argument("--measured", action="store_true", help="measure an artifact of the cuda target on the GPU")
     parser.add_argument("--device", metavar="NAME", help="with --measured, cuda or cuda:N; default: the first GPU")
-    parser.add_argument("--html", type=Path, metavar="FILE", help="write one page that needs nothing else")
+    parser.add_argument("--html", type=Path, metavar="FILE", help="write one page that needs nothing else; - is standard output")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write everything as JSON; - is standard output")
     parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
     add_arguments(parser)
@@ -52,9 +51,8 @@ def main(options: argparse.Namespace) -> int:
     if Path(options.model).suffix not in (".convoy", ".json"):
         return _explain_model(options)
     for path in (options.html, options.json):
-        if path is not None and str(path) != "-" and (path.is_dir() or not os.access(path.parent, os.W_OK)):
-            message = f"{path}: expected a file in a folder that exists and can be written to"
-            raise ConvoyError(message)
+        if path is not None:
+            checked_stream(path)
     if _is_artifact_of_cpu(options):
         print(explain_artifact(options.model), end="")
         return 0
@@ -62,13 +60,11 @@ def main(options: argparse.Namespace) -> int:
     if options.html is not None:
         from convoy.report import report_page
 
-        options.html.write_text(report_page(report))
+        write_text(options.html, report_page(report))
     if options.json is not None:
-        if str(options.json) == "-":
-            sys.stdout.write(report.to_json())
-            return 0
-        options.json.write_text(report.to_json())
-    if not options.quiet:
+        write_text(options.json, report.to_json())
+    # Standard output has one document.
+    if not options.quiet and "-" not in (str(options.html), str(options.json)):
         _print(report, options)
     return 0
 

@@ -15,6 +15,8 @@ import argparse
 import sys
 from pathlib import Path
 
+from convoy_runtime.output_files import checked_stream, write_text
+
 __all__ = ["main", "populate_parser"]
 
 
@@ -28,11 +30,9 @@ def main(options: argparse.Namespace) -> int:
     """Runs the command."""
     from convoy.graphs import import_graph
 
+    checked_stream(options.output)
     text, plan = import_graph(options.file)
     if plan:
         print(f"convoy: {options.file}: not imported, because they are a plan's and not the graph's: {', '.join(plan)}", file=sys.stderr)
-    if options.output == "-":
-        sys.stdout.write(text)
-    else:
-        Path(options.output).write_text(text)
+    write_text(options.output, text)
     return 0

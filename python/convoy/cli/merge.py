@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from convoy.errors import ConvoyError
+from convoy_runtime.output_files import checked_folder
 
 __all__ = ["main", "populate_parser"]
 
@@ -28,9 +28,7 @@ def main(options: argparse.Namespace) -> int:
     """Runs the command."""
     from convoy_runtime.inspection import merge_plans
 
-    if options.folder.exists() and not options.folder.is_dir():
-        message = f"{options.folder}: expected a folder, got a file"
-        raise ConvoyError(message)
+    checked_folder(options.folder)
     merged = merge_plans(options.folder, options.sources)
     for place in merged.unreadable:
         print(f"  not taken, because it cannot be read: {place}")

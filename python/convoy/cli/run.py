@@ -21,6 +21,7 @@ from convoy.cli.arrays import array_of, wide
 from convoy.cli.model_file import MODEL_HELP, build_model
 from convoy.cli.plans import print_plans
 from convoy.errors import ConvoyError
+from convoy_runtime.output_files import checked_stream, write_array
 
 __all__ = ["main", "populate_parser"]
 
@@ -49,6 +50,8 @@ def main(options: argparse.Namespace) -> int:
     import convoy_runtime
     from convoy_runtime.plan_flags import load_arguments
 
+    for path in options.output:
+        checked_stream(path)
     loading = {"device": options.device, "weights": options.weights, "strict": options.strict, **load_arguments(options)}
     with convoy_runtime.load(options.artifact, **loading) as program:
         print_plans(program, options.artifact, everything=options.plans)
@@ -59,7 +62,7 @@ def main(options: argparse.Namespace) -> int:
         inputs = _inputs(program, options.input, model)
         outputs = program.run_numpy(*inputs)
         for path, output in zip(options.output, outputs, strict=False):
-            np.save(path, output)
+            write_array(path, output)
         for spec in program.outputs:
             print(f"output {spec.name}: {spec.dtype} {list(spec.shape)}")
         if options.top:

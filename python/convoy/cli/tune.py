@@ -15,7 +15,6 @@ examples:
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import time
 from pathlib import Path
@@ -23,6 +22,7 @@ from typing import TYPE_CHECKING
 
 from convoy.cli.progress import bar
 from convoy.errors import ConvoyError
+from convoy_runtime.output_files import checked_folder, checked_output
 
 if TYPE_CHECKING:
     from convoy_runtime import Program
@@ -60,12 +60,9 @@ def main(options: argparse.Namespace) -> int:
     from convoy_runtime.plan_flags import load_arguments
 
     output = options.output or options.artifact
-    if output.is_dir() or not os.access(output.parent, os.W_OK):
-        message = f"{output}: expected a file in a folder that exists and can be written to"
-        raise ConvoyError(message)
-    if isinstance(options.plan_cache, Path) and options.plan_cache.exists() and not options.plan_cache.is_dir():
-        message = f"--plan-cache {options.plan_cache}: expected a folder, got a file"
-        raise ConvoyError(message)
+    checked_output(output)
+    if isinstance(options.plan_cache, Path):
+        checked_folder(options.plan_cache, option="--plan-cache")
     source = open_artifact(options.artifact, digest=options.digest)
     if source.manifest.target != "cuda":
         message = f"{options.artifact}: expected an artifact of the cuda target, got one of cpu, which has no plans"

@@ -116,7 +116,7 @@ def test_a_folder_for_plans(conv: Path, cache: Path, tmp_path: Path, capsys: pyt
     assert convoy(["tune", str(other), "--plan-cache", str(folder)]) == 0
     assert re.search(r"^0 of 1 graphs measured in [\d.]+ s, 1 had a plan of this level already$", capsys.readouterr().out, re.MULTILINE)
     assert convoy(["tune", str(other), "--plan-cache", str(conv)]) == 1
-    assert f"--plan-cache {conv}: expected a folder, got a file" in capsys.readouterr().err
+    assert f"--plan-cache {conv}: cannot be written: expected a folder, got a file" in capsys.readouterr().err
 
 
 def test_tuning_again(conv: Path, cache: Path, capsys: pytest.CaptureFixture[str], fake_cudnn: ctypes.CDLL) -> None:

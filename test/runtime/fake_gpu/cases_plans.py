@@ -312,7 +312,7 @@ def test_plans_in_the_artifact(
     with convoy_runtime.load(tuned, plan_cache=False, strict=True, options=PlanOptions(deterministic=True)) as program:
         assert program.plans[0].origin == "plan in the artifact"  # type: ignore[attr-defined]
     assert convoy(["tune", str(conv), "-o", str(tmp_path)]) == 1
-    assert "expected a file in a folder that exists and can be written to" in capsys.readouterr().err
+    assert "cannot be written: expected a regular file, got a directory" in capsys.readouterr().err
     gc.collect()
     assert (fake_cudnn.fake_alive(), fake_cudnn.fake_handles()) == (0, 0)
 

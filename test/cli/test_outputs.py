@@ -1,0 +1,182 @@
+"""What every option that writes a file does with a path that is none: an error before the work, and the path as it was."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+import convoy
+from convoy.cli.main import main
+from convoy.cli.model_file import build_model
+from convoy.errors import ArtifactWriteError
+from convoy_runtime.artifact import open_artifact
+
+ROOT = Path(__file__).resolve().parents[2]
+TINY = f"{ROOT}/test/cli/Inputs/tiny.py"
+
+
+@pytest.fixture(scope="module")
+def artifact(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("outputs") / "tiny-cuda.convoy"
+    assert main(["compile", f"{TINY}:tiny", "--target", "cuda", "--dtype", "float16", "-o", str(path)]) == 0
+    return path
+
+
+@contextmanager
+def _no_compilation(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """What is wrong with a path is found before anything is imported, loaded or compiled."""
+
+    def fail(*_: object, **__: object) -> None:
+        pytest.fail("the work began before the output was checked")
+
+    with monkeypatch.context() as patch:
+        for name in ("convoy.cli.compile.build_model", "convoy_runtime.load", "convoy.graphs.import_graph", "convoy.report.read_report"):
+            patch.setattr(name, fail)
+        yield
+
+
+def _commands(artifact: Path, folder: Path) -> dict[str, list[str]]:
+    """A command for each option that writes a file; the path comes last."""
+    graph, report = folder / "graph.json", folder / "report.json"
+    graph.write_text("{}")
+    report.write_text("{}")
+    return {
+        "compile": ["compile", f"{TINY}:tiny", "--target", "cpu", "-o"],
+        "compile-to": ["compile", f"{TINY}:tiny", "--target", "cpu", "--compile-to", "tcp", "-o"],
+        "tune": ["tune", str(artifact), "-o"],
+        "run": ["run", str(artifact), "--output"],
+        "explain-html": ["explain", str(report), "--html"],
+        "explain-json": ["explain", str(report), "--json"],
+        "import": ["import", str(graph), "-o"],
+    }
+
+
+#: Those that write an artifact; the others write text, or an array, which a device and a FIFO take (test_text_goes_to_streams).
+_ARTIFACTS = ("compile", "tune")
+_ALL = ("compile", "compile-to", "tune", "run", "explain-html", "explain-json", "import")
+
+
+_REFUSED = [
+    *((command, kind) for command in _ALL for kind in ("directory", "no folder", "loop")),
+    *((command, kind) for command in _ARTIFACTS for kind in ("device", "fifo", "link to a device")),
+]
+
+
+@pytest.mark.parametrize(("command", "kind"), _REFUSED)
+def test_an_output_that_is_no_file(
+    command: str, kind: str, artifact: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = {"device": Path("/dev/full"), "no folder": tmp_path / "no" / "y"}.get(kind, tmp_path / "y")
+    if kind == "directory":
+        path.mkdir()
+    elif kind == "fifo":
+        os.mkfifo(path)
+    elif kind in ("link to a device", "loop"):
+        path.symlink_to("/dev/full" if kind == "link to a device" else path.name)
+    before = path.lstat() if kind != "no folder" else None
+    arguments = [*_commands(artifact, tmp_path)[command], str(path)]
+    capsys.readouterr()
+    with _no_compilation(monkeypatch):
+        assert main(arguments) == 1
+    assert capsys.readouterr().err.startswith(f"convoy: error: {path}: cannot be written: expected ")
+    assert before is None or (path.lstat().st_mode, path.lstat().st_ino) == (before.st_mode, before.st_ino)
+
+
+def test_text_goes_to_streams(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["compile", f"{TINY}:tiny", "--target", "cpu", "--compile-to", "tcp", "-o"]
+    for path in ("-", "/dev/stdout"):
+        assert main([*arguments, path]) == 0
+        assert "func.func" in capsys.readouterr().out
+    assert main([*arguments, "/dev/full"]) == 1
+    assert "No space left on device: '/dev/full'" in capsys.readouterr().err
+    assert stat.S_ISCHR(Path("/dev/full").stat().st_mode)
+    assert main([*arguments[:4], "-o", "-"]) == 1
+    assert "-o -: expected a file for the artifact; standard output takes the text of a phase" in capsys.readouterr().err
+
+
+def test_an_artifact_goes_where_a_link_points(tmp_path: Path) -> None:
+    target, link = tmp_path / "model-1.convoy", tmp_path / "model.convoy"
+    link.symlink_to(target.name)
+    for _ in range(2):
+        assert main(["compile", f"{TINY}:tiny", "--target", "cpu", "-o", str(link), "-q"]) == 0
+        assert link.is_symlink()
+        assert open_artifact(target).manifest.target == "cpu"
+
+
+def test_the_model_is_not_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model = tmp_path / "model.py"
+    model.write_text(Path(TINY).read_text())
+    assert main(["compile", f"{model}:tiny", "--target", "cpu", "-o", str(model)]) == 1
+    assert f"-o {model}: expected another file than the model's own" in capsys.readouterr().err
+    assert model.read_text() == Path(TINY).read_text()
+
+
+def test_phases_go_into_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "file"
+    file.write_text("")
+    arguments = ["compile", f"{TINY}:tiny", "--target", "cpu", "-o", str(tmp_path / "x"), "--dump-phases"]
+    for folder in (str(file), f"{file}/below", "/dev/full"):
+        with _no_compilation(monkeypatch):
+            assert main([*arguments, folder]) == 1
+        assert f"dump_phases {folder}: cannot be written: expected " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("path", ["/dev/full", "no/such/folder/x.convoy", "."])
+def test_save_refuses_what_is_no_file(path: str) -> None:
+    module, inputs = build_model(f"{TINY}:tiny")
+    model = convoy.compile(module, inputs, target="cpu")
+    with pytest.raises(ArtifactWriteError, match=rf"^{path}: cannot be written: expected "):
+        model.save(path)
+    assert stat.S_ISCHR(Path("/dev/full").stat().st_mode)
+
+
+def test_a_full_disk_keeps_the_old_artifact(tmp_path: Path) -> None:
+    """A limit on the size of files fails a write as a full disk does."""
+    out = tmp_path / "x.convoy"
+    out.write_bytes(b"old")
+    code = f"""
+import convoy, resource
+from convoy.cli.model_file import build_model
+model = convoy.compile(*build_model("{TINY}:tiny"), target="cpu")
+resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+try:
+    model.save("{out}")
+except convoy.errors.ArtifactWriteError as error:
+    print(error)
+"""
+    environment = {**os.environ, "PYTHONPATH": f"{ROOT}/python:{ROOT}/runtime"}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True)
+    assert done.stdout == f"{out}: cannot write the artifact: File too large\n"
+    assert out.read_bytes() == b"old"
+    assert [each.name for each in tmp_path.iterdir()] == ["x.convoy"]
+
+
+def test_output_that_nobody_reads(artifact: Path) -> None:
+    """`convoy inspect FILE | head -1`, and a full disk behind `>`."""
+    command = [sys.executable, "-m", "convoy", "inspect", str(artifact), "--manifest"]
+    environment = {**os.environ, "PYTHONPATH": f"{ROOT}/python:{ROOT}/runtime"}
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, env=environment, check=False)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (141, "")
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, env=environment, check=False)
+    assert (done.returncode, done.stderr) == (1, "convoy: error: standard output: No space left on device\n")
+
+
+def test_a_report_on_standard_output_is_one_document(artifact: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", str(artifact), "--json", "-"]) == 0
+    assert json.loads(capsys.readouterr().out)
+    assert main(["explain", str(artifact), "--html", "-"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("<!")
+    assert out.rstrip().endswith("</html>")
