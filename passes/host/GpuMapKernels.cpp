@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "passes/Passes.h"
+#include "passes/common/GpuChip.h"
 #include "passes/common/Locations.h"
 #include "passes/common/Manifest.h"
 #include "passes/host/GpuFolds.h"
@@ -31,6 +32,7 @@ namespace {
 
 struct MapKernelsPass : public convoy::impl::MapKernelsPassBase<MapKernelsPass> {
   using Base::Base;
+  LogicalResult initialize(MLIRContext *context) override { return convoy::verifyChipOption(chip, context); }
   void runOnOperation() override;
 
 private:
@@ -102,7 +104,7 @@ gpu::GPUModuleOp MapKernelsPass::module() {
     return kernels;
   ModuleOp top = getOperation();
   OpBuilder builder = OpBuilder::atBlockEnd(top.getBody());
-  Attribute target = NVVM::NVVMTargetAttr::get(&getContext(), /*optLevel=*/3, "nvptx64-nvidia-cuda", chip);
+  Attribute target = NVVM::NVVMTargetAttr::get(&getContext(), /*optLevel=*/3, convoy::kNvptxTriple, chip);
   kernels = gpu::GPUModuleOp::create(builder, top.getLoc(), "kernels", ArrayRef<Attribute>(target));
   return kernels;
 }

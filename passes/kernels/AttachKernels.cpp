@@ -22,6 +22,7 @@ namespace {
 
 struct AttachKernelsPass : public convoy::impl::AttachKernelsPassBase<AttachKernelsPass> {
   using Base::Base;
+  LogicalResult initialize(MLIRContext *context) override { return verifyChipOption(chip, context); }
   void runOnOperation() override;
 
 private:

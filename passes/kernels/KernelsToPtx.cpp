@@ -7,6 +7,7 @@
 #include "mlir/IR/Threading.h"
 #include "mlir/Target/LLVM/NVVM/Utils.h"
 #include "passes/Passes.h"
+#include "passes/common/GpuChip.h"
 #include "passes/kernels/KernelLibrary.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 
@@ -59,8 +60,12 @@ public:
 FailureOr<NVVM::NVVMTargetAttr> targetOf(gpu::GPUModuleOp module) {
   ArrayAttr targets = module.getTargetsAttr();
   if (targets && targets.size() == 1)
-    if (auto target = dyn_cast<NVVM::NVVMTargetAttr>(targets[0]))
-      return target;
+    if (auto target = dyn_cast<NVVM::NVVMTargetAttr>(targets[0])) {
+      std::string error;
+      if (succeeded(verifyKernelTarget(target.getTriple(), target.getChip(), target.getFeatures(), error)))
+        return target;
+      return module.emitOpError(error);
+    }
   InFlightDiagnostic diagnostic = module.emitOpError("expects one target, an #nvvm.target, but got ");
   if (targets)
     return diagnostic << targets;

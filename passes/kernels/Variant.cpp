@@ -6,14 +6,9 @@ using namespace mlir;
 
 namespace convoy {
 
-/// 80 of sm_80.
-static int64_t numberOf(StringRef chip) {
-  int64_t value = 0;
-  chip.drop_until([](char c) { return c >= '0' && c <= '9'; }).consumeInteger(10, value);
-  return value;
+bool runsFrom(const Variant &variant, StringRef chip) {
+  return variant.onlyChip.empty() || chipNumber(variant.onlyChip) >= chipNumber(chip);
 }
-
-bool runsFrom(const Variant &variant, StringRef chip) { return variant.onlyChip.empty() || numberOf(variant.onlyChip) >= numberOf(chip); }
 
 DictionaryAttr writeVariant(OpBuilder &builder, cudnn::GraphOp graph, const Variant &variant, StringRef chip) {
   OpBuilder::InsertionGuard guard(builder);
@@ -23,10 +18,10 @@ DictionaryAttr writeVariant(OpBuilder &builder, cudnn::GraphOp graph, const Vari
   if (!variant.onlyChip.empty())
     chip = variant.onlyChip;
   else if (variant.cluster > 1)
-    chip = numberOf(chip) < 90 ? "sm_90" : chip;
+    chip = chipNumber(chip) < 90 ? "sm_90" : chip;
   // Barriers of a cluster that order memory, and what a single architecture has, came with PTX 8.0.
-  StringRef features = variant.cluster > 1 || !variant.onlyChip.empty() ? "+ptx80" : "";
-  Attribute target = NVVM::NVVMTargetAttr::get(context, /*optLevel=*/3, "nvptx64-nvidia-cuda", chip, features);
+  StringRef features = variant.cluster > 1 || !variant.onlyChip.empty() ? ptx80For(chip) : "";
+  Attribute target = NVVM::NVVMTargetAttr::get(context, /*optLevel=*/3, kNvptxTriple, chip, features);
   auto module = gpu::GPUModuleOp::create(builder, loc, name, ArrayRef<Attribute>(target));
 
   builder.setInsertionPointToStart(module.getBody());

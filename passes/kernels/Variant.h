@@ -5,13 +5,12 @@
 
 #include "dialect/cudnn/CudnnOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "passes/common/GpuChip.h"
 
 namespace convoy {
 
 /// Of sm_90: what a block may have of a multiprocessor's memory, and multiprocessors of the largest, an H200.
 constexpr int64_t kSharedBytes90 = 227 << 10, kMultiprocessors90 = 132;
-/// The one architecture whose tensor cores runtime/device/wgmma.h uses.
-constexpr llvm::StringLiteral kWgmmaChip = "sm_90a";
 
 struct Variant {
   std::string suffix;   ///< of the kernel's name, after the graph's

@@ -85,25 +85,35 @@ std::vector<std::pair<std::string, std::string>> phases() {
 
 namespace {
 
-bool parseOptions(const Options &options, PipelineOptions &parsed, std::vector<Diagnostic> &diagnostics) {
-  std::string optionText;
-  for (const auto &[key, value] : options)
-    optionText += key + "=" + value + " ";
-  if (succeeded(parsed.parseFromString(optionText)))
+/// Reads and verifies options; the reason why they cannot be is in `error`.
+LogicalResult parseOptions(const Options &options, PipelineOptions &parsed, std::string &error) {
+  std::string text;
+  for (const auto &[key, value] : options) {
+    // A value may have spaces, as a path; one kind of quotes around it keeps them.
+    StringRef quote = value.find('"') == std::string::npos ? "\"" : "'";
+    text += (key + "=" + quote + value + quote + " ").str();
+  }
+  llvm::raw_string_ostream os(error);
+  return success(succeeded(parsed.parseFromString(text, os)) && succeeded(verifyOptions(parsed, error)));
+}
+
+/// The same for the phases after `from` up to `to`; what is wrong becomes a diagnostic.
+bool parseOptions(const Options &options, const std::string &from, const std::string &to, PipelineOptions &parsed, std::string &failedPhase,
+                  std::vector<Diagnostic> &diagnostics) {
+  Options all = options;
+  all.insert(all.end(), {{"from", from}, {"to", to}});
+  std::string error;
+  if (succeeded(parseOptions(all, parsed, error)))
     return true;
-  diagnostics.push_back({"error", "", 0, 0, "unknown compile option in '" + optionText + "'"});
+  failedPhase = "options";
+  diagnostics.push_back({"error", "", 0, 0, error});
   return false;
 }
 
-/// Runs the phases after `from` up to `to` on a module.
-bool lower(ModuleOp module, const std::string &from, const std::string &to, const PipelineOptions &options, const DumpPhase &dump,
-           std::string &failedPhase, std::vector<Diagnostic> &diagnostics) {
+/// Runs the phases that the options say on a module.
+bool lower(ModuleOp module, const PipelineOptions &options, const DumpPhase &dump, std::string &failedPhase) {
   ArrayRef<StringRef> names = phaseNames();
-  const auto *first = llvm::find(names, StringRef(from)), *last = llvm::find(names, StringRef(to));
-  if (first == names.end() || last == names.end() || last < first) {
-    diagnostics.push_back({"error", "", 0, 0, "expected phases in order, but got from=" + from + " to=" + to});
-    return false;
-  }
+  const auto *first = llvm::find(names, StringRef(options.from)), *last = llvm::find(names, StringRef(options.to));
   for (const StringRef *phase = first + (first == last ? 0 : 1); phase <= last; ++phase) {
     failedPhase = phase->str();
     PassManager pm(module.getContext(), ModuleOp::getOperationName());
@@ -124,7 +134,7 @@ bool runPhases(std::string_view text, const std::string &name, const std::string
   failedPhase = from;
   OwningOpRef<ModuleOp> module = session.parse(text, name);
   PipelineOptions parsed;
-  if (!module || !parseOptions(options, parsed, diagnostics) || !lower(*module, from, to, parsed, dump, failedPhase, diagnostics))
+  if (!module || !parseOptions(options, from, to, parsed, failedPhase, diagnostics) || !lower(*module, parsed, dump, failedPhase))
     return false;
   result = print(*module);
   return true;
@@ -136,10 +146,10 @@ bool compile(std::string_view text, const std::string &name, const std::string &
   failedPhase = from;
   OwningOpRef<ModuleOp> module = session.parse(text, name);
   PipelineOptions parsed;
-  if (!module || !parseOptions(options, parsed, diagnostics))
-    return false;
   std::string last = phaseNames().back().str();
-  if (from != last && !lower(*module, from, last, parsed, dump, failedPhase, diagnostics))
+  if (!module || !parseOptions(options, from, last, parsed, failedPhase, diagnostics))
+    return false;
+  if (from != last && !lower(*module, parsed, dump, failedPhase))
     return false;
   failedPhase = "emit";
   FailureOr<Emitted> emitted = emitModule(*module, parsed.cpu.getValue());
@@ -178,14 +188,21 @@ bool compileGraphs(std::string_view text, const std::string &name, Artifact &res
     return false;
   PipelineOptions options;
   options.target = "cuda";
+  options.from = "plan";
   std::string failedPhase;
-  if (!lower(*alone, "plan", phaseNames().back().str(), options, nullptr, failedPhase, diagnostics))
+  if (!lower(*alone, options, nullptr, failedPhase))
     return false;
   FailureOr<Emitted> emitted = emitModule(*alone, options.cpu.getValue());
   if (failed(emitted))
     return false;
   result = {std::move(emitted->native), std::move(emitted->ptx), std::move(emitted->manifest)};
   return true;
+}
+
+std::string optionError(const Options &options) {
+  PipelineOptions parsed;
+  std::string error;
+  return succeeded(parseOptions(options, parsed, error)) ? "" : error;
 }
 
 std::string llvmVersion() { return LLVM_VERSION_STRING; }

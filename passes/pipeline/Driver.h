@@ -24,6 +24,9 @@ struct Diagnostic {
 /// What a compilation may choose, as text: the names of PipelineOptions and their values.
 using Options = std::vector<std::pair<std::string, std::string>>;
 
+/// What is wrong with options, as text; empty when nothing is.
+std::string optionError(const Options &options);
+
 /// Names and summaries of the phases, in order.
 std::vector<std::pair<std::string, std::string>> phases();
 

@@ -7,6 +7,7 @@
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 #include "passes/Passes.h"
+#include "passes/common/GpuChip.h"
 #include "passes/common/HostCpu.h"
 #include "passes/host/cpu/ContractionEmit.h"
 
@@ -72,13 +73,10 @@ static void populate_linalg(OpPassManager &pm, const PipelineOptions &) {
   pm.addNestedPass<func::FuncOp>(createExpandMathPass());
 }
 
-/// The vector unit of the CPU that programs are compiled for. A name that LLVM does not know is an error of emit; until then it has AVX2.
+/// The vector unit of the CPU that programs are compiled for; verifyOptions has checked its name.
 static HostCpu hostCpu(const PipelineOptions &options) {
   std::string error;
-  FailureOr<HostCpu> host = describeHostCpu(options.cpu.getValue(), error);
-  if (failed(host))
-    host = describeHostCpu("x86-64-v3", error);
-  return *host;
+  return *describeHostCpu(options.cpu.getValue(), error);
 }
 
 static void populate_plan(OpPassManager &pm, const PipelineOptions &options) {
@@ -148,20 +146,54 @@ bool populatePhase(StringRef phase, OpPassManager &pm, const PipelineOptions &op
   return false;
 }
 
+/// Adds the passes of every phase after `from` up to `to`; of that one phase where both are the same.
+static void populatePhases(OpPassManager &pm, const PipelineOptions &options) {
+  ArrayRef<StringRef> phases = phaseNames();
+  const StringRef *first = llvm::find(phases, StringRef(options.from)), *last = llvm::find(phases, StringRef(options.to));
+  for (const StringRef *phase = first + (first == last ? 0 : 1); phase <= last; ++phase)
+    populatePhase(*phase, pm, options);
+}
+
+/// Fails, with the reason in `error`, when an option is none of the values that it may have.
+static LogicalResult verifyOneOf(StringRef option, StringRef value, ArrayRef<StringRef> values, std::string &error) {
+  if (llvm::is_contained(values, value))
+    return success();
+  llvm::raw_string_ostream(error) << "expected '" << option << "' to be one of " << llvm::join(values, ", ") << ", but got '" << value << "'";
+  return failure();
+}
+
+LogicalResult verifyOptions(const PipelineOptions &options, std::string &error) {
+  ArrayRef<StringRef> phases = phaseNames();
+  if (failed(verifyOneOf("from", options.from, phases, error)) || failed(verifyOneOf("to", options.to, phases, error)))
+    return failure();
+  if (llvm::find(phases, StringRef(options.to)) < llvm::find(phases, StringRef(options.from))) {
+    error = "expected phases in order, but got from=" + options.from + " to=" + options.to;
+    return failure();
+  }
+  if (failed(verifyOneOf("target", options.target, {"cpu", "cuda"}, error)))
+    return failure();
+  if (!options.dtype.empty() && failed(verifyOneOf("dtype", options.dtype, {"f32", "f16", "bf16"}, error)))
+    return failure();
+  return success(succeeded(describeHostCpu(options.cpu, error)) && succeeded(verifyChip(options.chip, error)));
+}
+
 void registerPipelines() {
-  PassPipelineRegistration<PipelineOptions>(
-      "convoy-pipeline", "run the phases after 'from' up to and including 'to'", [](OpPassManager &pm, const PipelineOptions &options) {
-        auto find = [](StringRef name) { return llvm::find(phaseNames(), name) - phaseNames().begin(); };
-        size_t from = find(options.from), to = find(options.to);
-        if (from >= phaseNames().size() || to >= phaseNames().size() || to < from)
-          llvm::report_fatal_error(llvm::Twine("convoy-pipeline: expected phases in order out of ") + llvm::join(phaseNames(), ", ") +
-                                       ", but got from=" + options.from + " to=" + options.to,
-                                   /*gen_crash_diag=*/false);
-        if (from == to)
-          populatePhase(phaseNames()[from], pm, options);
-        for (size_t i = from + 1; i <= to; ++i)
-          populatePhase(phaseNames()[i], pm, options);
-      });
+  // Not PassPipelineRegistration, whose function cannot fail.
+  registerPassPipeline(
+      "convoy-pipeline", "run the phases after 'from' up to and including 'to'",
+      [](OpPassManager &pm, StringRef text, function_ref<LogicalResult(const Twine &)> emitError) -> LogicalResult {
+        PipelineOptions options;
+        std::string error;
+        llvm::raw_string_ostream os(error);
+        // Of a value that is no boolean LLVM writes the reason to standard error.
+        if (failed(options.parseFromString(text, os)))
+          return emitError("convoy-pipeline: cannot read the options '" + text + "': " + StringRef(error).trim());
+        if (failed(verifyOptions(options, error)))
+          return emitError("convoy-pipeline: " + error);
+        populatePhases(pm, options);
+        return success();
+      },
+      [](function_ref<void(const mlir::detail::PassOptions &)> handle) { handle(PipelineOptions()); });
 }
 
 } // namespace convoy

@@ -27,6 +27,9 @@ struct PipelineOptions : public mlir::PassPipelineOptions<PipelineOptions> {
 /// Names of all phases in order.
 llvm::ArrayRef<llvm::StringRef> phaseNames();
 
+/// Fails, with what was expected in `error`, when an option has a value that no compilation can have: phases, target, dtype, CPU and chip.
+mlir::LogicalResult verifyOptions(const PipelineOptions &options, std::string &error);
+
 /// Adds the passes of one phase and the check of its contract. False when there is no phase of that name.
 bool populatePhase(llvm::StringRef phase, mlir::OpPassManager &pm, const PipelineOptions &options);
 

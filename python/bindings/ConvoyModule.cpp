@@ -87,6 +87,13 @@ NB_MODULE(_convoy, m) {
         return names;
       },
       "Names and numbers of cuDNN's backend API: (category, name, number); the category is descriptor, attribute, type or an enum's type.");
+  m.def(
+      "check_options",
+      [](const convoy::Options &options) {
+        if (std::string error = convoy::optionError(options); !error.empty())
+          throw nb::value_error(error.c_str());
+      },
+      "options"_a, "Raise ValueError, with what was expected, for options of --convoy-pipeline that no compilation can have.");
   m.def("llvm_version", &convoy::llvmVersion, "The version of LLVM that generates code.");
   m.def(
       "run_pipeline",

@@ -30,12 +30,12 @@ def default_target() -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class CompileOptions:
-    """Options of a compilation.
+    """Options of a compilation. Raises ValueError, with what is expected, for a value that an option cannot have.
 
     target: "cpu" or "cuda".
     dtype: "float32", "float16" or "bfloat16" to compute in, None for the model's own.
     cpu: LLVM's name of the CPU that runs the host code, or "native"; None is "native" on cpu and "x86-64-v3" on cuda.
-    chip: the oldest GPU architecture that the generated kernels run on.
+    chip: the oldest GPU architecture that the generated kernels run on: "sm_80" or newer, without a letter after the number.
     weights: whether the artifact holds the weights' data.
     allow_tf32: whether products of float32 may be rounded to TF32, as cuDNN and PyTorch do by default.
     alternatives: whether graphs are offered other ways to be computed, which tuning tries: split, with sums in another order.
@@ -61,8 +61,15 @@ class CompileOptions:
         _expect("target", self.target, ("cpu", "cuda"))
         if self.dtype is not None:
             _expect("dtype", self.dtype, tuple(_ELEMENT_TYPES))
+        from convoy import _convoy
+
+        # The names of CPUs and GPU architectures are LLVM's.
+        _convoy.check_options(self.pairs())
         if self.dump_phases is not None:
             _check_folder("dump_phases", self.dump_phases)
+        if self.support_table is not None and not self.support_table.is_file():
+            message = f"expected support_table to be a file, got {self.support_table}"
+            raise ValueError(message)
         if self.plan_for and self.target != "cuda":
             message = f"expected target cuda with plan_for, got {self.target}, which has no plans"
             raise ValueError(message)
@@ -84,7 +91,7 @@ class CompileOptions:
 
     def pairs(self) -> list[tuple[str, str]]:
         """The options of `--convoy-pipeline`, as names and values."""
-        cpu = self.cpu or ("native" if self.target == "cpu" else "x86-64-v3")
+        cpu = self.cpu if self.cpu is not None else "native" if self.target == "cpu" else "x86-64-v3"
         pairs = [("target", self.target), ("cpu", cpu), ("chip", self.chip)]
         if self.dtype is not None:
             pairs.append(("dtype", _ELEMENT_TYPES[self.dtype]))

@@ -245,7 +245,7 @@ def test_an_unknown_cpu_is_an_error_that_lists_those_known() -> None:
             conv_text((1, 8, 8, 8), (8, 8, 3, 3), (1, 8, 8, 8), 1, 1, 1, False), "t", "tcp", [("target", "cpu"), ("cpu", "z80")]
         )
     phase, diagnostics = failure.value.args
-    assert phase == "emit"
+    assert phase == "options"
     assert "expected cpu to be 'native' or one of" in diagnostics[0][4]
     assert "x86-64-v3" in diagnostics[0][4]
     assert "but got 'z80'" in diagnostics[0][4]

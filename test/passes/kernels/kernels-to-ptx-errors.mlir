@@ -27,3 +27,28 @@ gpu.module @two_targets [#nvvm.target<chip = "sm_80">, #nvvm.target<chip = "sm_9
 // expected-error @+1 {{expects one target, an #nvvm.target, but got [#rocdl.target]}}
 gpu.module @other_target [#rocdl.target] {
 }
+
+// -----
+
+// expected-error @+1 {{expected chip to be an architecture that the kernels can be compiled for, one of sm_80, sm_86, sm_87, sm_88, sm_89, sm_90, sm_100, sm_103, sm_110, sm_120, sm_121, but got 'sm_60'}}
+gpu.module @old [#nvvm.target<chip = "sm_60">] {
+}
+
+// -----
+
+// LLVM has no PTX 8.0 for this architecture, and ends the process.
+// expected-error @+1 {{expects a target without features, but got '+ptx80'}}
+gpu.module @version [#nvvm.target<chip = "sm_100", features = "+ptx80">] {
+}
+
+// -----
+
+// expected-error @+1 {{expects a target without features, or with '+ptx80', but got '+nonsense'}}
+gpu.module @feature [#nvvm.target<chip = "sm_90", features = "+nonsense">] {
+}
+
+// -----
+
+// expected-error @+1 {{expects a target of triple 'nvptx64-nvidia-cuda', but got 'x86_64-linux-gnu'}}
+gpu.module @triple [#nvvm.target<chip = "sm_90", triple = "x86_64-linux-gnu">] {
+}
