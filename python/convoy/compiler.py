@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from convoy import __version__
-from convoy.errors import CompileError, ConvoyError, Diagnostic
+from convoy.errors import CompileError, ConvoyError, Diagnostic, InputError
 from convoy.options import CompileOptions
 
 if TYPE_CHECKING:
@@ -103,6 +103,10 @@ def compile(
     from convoy.frontend import import_module
 
     chosen = CompileOptions.of(target=target, dtype=dtype, **options)
+    if not isinstance(example_inputs, (tuple, list)):
+        # A tensor is a sequence as well, of its rows.
+        message = f"expected the example inputs as a tuple or a list, got {type(example_inputs).__name__}"
+        raise InputError(message)
     clock = _Clock(progress)
     with clock.step("import"):
         imported = import_module(module, tuple(example_inputs))

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
 from op_cases import Function
 from torch import Tensor, nn
+from torch._higher_order_ops.map import map as higher_order_map
+from torch._higher_order_ops.while_loop import while_loop
 
 from convoy.errors import ExportError, FrontendError, InputError, MlirSyntaxError, SourceLine, UnsupportedOpsError
 from convoy.frontend import import_mlir, import_module
@@ -58,6 +63,9 @@ def _reason(function: object, *inputs: Tensor) -> str:
 
 _X = torch.randn(1, 2, 4, 4)
 _I = torch.arange(16).reshape(1, 1, 4, 4)
+_SQUARE = torch.ones(2, 2)
+_QUANTIZED = torch.quantize_per_tensor(torch.ones(2), 0.1, 0, torch.qint8)
+_NESTED = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)])
 _BATCH_NORM = (
     "expected batch norm that leaves its running statistics as they are, got training=True, which updates them; call module.eval(), or"
     " give neither running_mean nor running_var to normalize by the statistics of the batch"
@@ -128,19 +136,51 @@ def test_form_of_an_op(function: object, inputs: tuple[Tensor, ...], message: st
     assert _reason(function, *inputs) == message
 
 
+def _trains() -> nn.Module:
+    """A module in evaluation mode, but for a part of it."""
+    module = nn.Sequential(nn.BatchNorm1d(4)).eval()
+    module[0].train()
+    return module
+
+
 @pytest.mark.parametrize(
     ("module", "inputs", "message"),
     [
         (nn.Linear(2, 2), (torch.ones(1, 2),), "expected a module in evaluation mode, got one in training mode; call module.eval() first"),
         (lambda x: x, (torch.ones(1),), "expected a torch.nn.Module, got function"),
         (nn.ReLU().eval(), torch.ones(1), "expected the example inputs as a tuple, got Tensor"),
-        (Function(lambda x, y: x * y).eval(), (torch.ones(1), 2.0), "input 'inputs_1': expected a tensor, got 2.0"),
+        (Function(lambda x, y: x * y).eval(), (torch.ones(1), 2.0), "input [1]: expected a tensor, got 2.0; make it part of the module"),
+        (Function(lambda x, y: x).eval(), (torch.ones(1), None), "input [1]: expected a tensor, got None; make it part of the module"),
+        (Function(lambda x, y: x).eval(), (torch.ones(1), {"a": [torch.ones(1), "b"]}), "input [1]['a'][1]: expected a tensor, got 'b'"),
+        (Function(lambda x: x).eval(), (np.ones(1),), "input [0]: expected a tensor, got 'ndarray'"),
+        (
+            Function(lambda x: x).eval(),
+            (torch.ones(2).to_sparse(),),
+            "input [0]: expected a dense tensor, got one of layout torch.sparse_coo",
+        ),
+        (Function(lambda x: x).eval(), (_QUANTIZED,), "input [0]: expected a dense tensor, got a quantized one; call dequantize()"),
+        (Function(lambda x: x).eval(), (_NESTED,), "input [0]: expected a dense tensor, got a nested one; pad it"),
+        (Function(lambda x: x).eval(), (torch.ones(2).to(torch.complex64),), "input [0]: expected a dtype out of float64, float32, "),
+        (nn.Linear(2, 2, device="meta").eval(), (torch.ones(1, 2),), "weight 'weight': expected data, got a tensor on the meta device"),
+        (Function(lambda x: ()).eval(), (torch.ones(1),), "expected a model that returns tensors, got one that returns none"),
+        (Function(lambda x: None).eval(), (torch.ones(1),), "expected outputs that are tensors, got None"),
+        (_trains(), (torch.ones(2, 4),), "expected a module in evaluation mode, got '0' (BatchNorm1d) in training mode; call eval() on it"),
+        (
+            Function(lambda x: {"a": {"b": x + 1}, "a.b": x}).eval(),
+            (torch.ones(1),),
+            "expected outputs of different names, got 2 of name 'a.b': output['a']['b'] and output['a.b']; rename a key",
+        ),
+        (
+            Function(lambda x: {1: x + 1, "1": x}).eval(),
+            (torch.ones(1),),
+            "expected outputs of different names, got 2 of name '1': output[1] and output['1']; rename a key",
+        ),
         (Function(lambda x: (x, 3)).eval(), (torch.ones(1),), "expected outputs that are tensors, got 3"),
         (Function(lambda x: x.add_(1)).eval(), (torch.ones(1),), "expected a model that changes nothing in place, got one that writes to"),
         (
             nn.ReLU().eval(),
             (torch.ones(1, dtype=torch.uint8),),
-            "input 'input': expected a dtype out of f64, f32, f16, bf16, si64, si32, si16, si8, i1, got ui8",
+            "input [0]: expected a dtype out of float64, float32, float16, bfloat16, int64, int32, int16, int8, bool, got uint8",
         ),
     ],
 )
@@ -154,8 +194,113 @@ def test_weight_of_a_dtype_that_tcp_lacks() -> None:
     module = Function(lambda x: x).eval()
     module.register_buffer("table", torch.ones(2, dtype=torch.uint8))
     module.function = lambda x: x + module.table
-    with pytest.raises(InputError, match=r"^weight 'table': expected a dtype out of .*, got ui8$"):
+    with pytest.raises(InputError, match=r"^weight 'table': expected a dtype out of .*, got uint8$"):
         import_module(module, (torch.ones(2),))
+
+
+def test_a_write_names_the_line() -> None:
+    def forward(x: Tensor) -> Tensor:
+        x[0].zero_()  # the write
+        return x + 1
+
+    with pytest.raises(InputError) as caught:
+        import_module(Function(forward).eval(), (torch.ones(2),))
+    place = f"{__file__}:{_line('# the write')}"
+    assert str(caught.value).endswith(f"one that writes to 'inputs_0', at {place}; return the value instead")
+
+
+def _cond(x: Tensor) -> Tensor:
+    return torch.cond(x.sum() > 0, lambda x: x + 1, lambda x: x - 1, (x,))  # cond
+
+
+def _while(x: Tensor) -> tuple[Tensor, Tensor]:
+    return while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, x + 1), (torch.tensor(0), x))  # while_loop
+
+
+def _map(x: Tensor) -> Tensor:
+    return higher_order_map(lambda row: row + 1, x)  # map_impl
+
+
+@pytest.mark.parametrize(("function", "op"), [(_cond, "cond"), (_while, "while_loop"), (_map, "map_impl")])
+def test_an_op_that_runs_graphs(function: object, op: str) -> None:
+    with pytest.raises(UnsupportedOpsError) as caught:
+        import_module(Function(function).eval(), (torch.ones(2, 3),))
+    (found,) = caught.value.ops
+    assert found.op == op
+    assert found.reason == "expected a model without control flow, got an op that runs other graphs; torch.where chooses between values"
+    assert found.lines == (SourceLine(__file__, _line(f"# {op}")),)
+
+
+def test_what_torch_mlir_raises_names_op_and_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise NotImplementedError("not this one\nnor that")
+
+    monkeypatch.setattr("torch_mlir.extras.fx_importer.GraphNodeImporter._import_torch_op_overload", fail)
+    with pytest.raises(UnsupportedOpsError) as caught:
+        import_module(Function(lambda x: torch.relu(x)).eval(), (torch.ones(2),))  # relu
+    (found,) = caught.value.ops
+    assert (found.op, found.reason) == ("aten.relu.default", "torch-mlir cannot import it: NotImplementedError: not this one")
+    assert found.lines == (SourceLine(__file__, _line("# relu")),)
+    assert isinstance(caught.value.__cause__, NotImplementedError)
+
+
+@torch.library.custom_op("convoy_test::twice", mutates_args=())
+def _twice(x: Tensor) -> Tensor:
+    return x * 2
+
+
+@torch.library.custom_op("convoy_test::known", mutates_args=())
+def _known(x: Tensor) -> Tensor:
+    return x * 2
+
+
+@_known.register_fake
+def _(x: Tensor) -> Tensor:
+    return torch.empty_like(x)
+
+
+@dataclass
+class _Record:
+    a: Tensor
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (
+            lambda x: x[: int(x.sum().item())],  # data
+            "{place}the model branches on the values of a tensor, or sizes a tensor by them; expected control flow and shapes that follow"
+            " from the shapes of the inputs: torch.where chooses by values",
+        ),
+        (lambda x: _twice(x), "{place}There was no fake impl registered for <CustomOpDef(convoy_test::twice)>."),  # data
+        (lambda x: _SQUARE.to_sparse() @ x, "{place}aten.to_sparse: Cannot access storage of SparseTensorImpl"),  # data
+        (lambda x: x @ torch.ones(7, 7), "{place}"),  # data
+        (
+            lambda x: _Record(x + 1),
+            "expected tensors in tuples, lists, dicts and named tuples, got _Record; torch.export.register_dataclass(_Record) makes it one",
+        ),
+    ],
+)
+def test_what_torch_export_refuses_is_one_sentence(function: Callable[..., object], message: str) -> None:
+    with pytest.raises(ExportError) as caught:
+        import_module(Function(function).eval(), (torch.ones(2, 3),))
+    place = f"{__file__}:{function.__code__.co_firstlineno}: "
+    assert str(caught.value).startswith("torch.export cannot export the module: " + message.format(place=place))
+    assert "\n\n" not in str(caught.value)
+    assert caught.value.__cause__ is not None
+
+
+@pytest.mark.parametrize(
+    ("function", "op"),
+    [
+        (lambda x: _known(x), "convoy_test.known"),
+        (lambda x: torch.view_as_complex(x.reshape(1, 3, 2)).abs(), "aten.view_as_complex"),
+        (lambda x: torch.fft.rfft(x).abs(), "aten._fft_r2c"),
+        (lambda x: x * x.sum().item(), "aten.Float.Tensor"),
+    ],
+)
+def test_an_op_without_conversion(function: object, op: str) -> None:
+    assert _reason(function, torch.ones(2, 3)) == f"{op}: it has no conversion to tcp"
 
 
 def test_data_dependent_control_flow_names_the_line() -> None:

@@ -7,35 +7,26 @@ megabytes otherwise.
 
 from __future__ import annotations
 
-import contextlib
-import functools
-import re
-import sysconfig
-import traceback
-import warnings
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import torch
 import torch.utils._pytree as pytree
 from torch.export.graph_signature import ExportGraphSignature, InputKind, OutputKind, TensorArgument
-from torch.fx.proxy import TracerBase
 from torch_mlir import ir
 from torch_mlir.dialects import torch as torch_dialect
 from torch_mlir.extras.fx_importer import FxImporter
 
-from convoy.errors import ExportError, InputError
+from convoy.errors import InputError, UnsupportedOp, UnsupportedOpsError
 from convoy.frontend._convert import Argument, Converted, convert_function
+from convoy.frontend._export import check_operations, export_module, keep_user_lines, line_of
+from convoy.frontend._inputs import check_module
 from convoy.frontend._literals import Literals
-from convoy.frontend._registry import CONVERTERS
+from convoy.output_names import named_leaves
 
 __all__ = ["ImportedModule", "import_module"]
-
-_FRAME = re.compile(r'File "([^"]+)", line (\d+)')
-_LIBRARY = sysconfig.get_path("stdlib") + "/"
-_TORCH = str(Path(torch.__file__).parent) + "/"
 
 
 @dataclass(frozen=True)
@@ -63,85 +54,66 @@ class ImportedModule:
 def import_module(module: torch.nn.Module, example_inputs: tuple[Any, ...], *, name: str = "model") -> ImportedModule:
     """Imports `module` as it runs on `example_inputs`, whose shapes and dtypes become the compiled ones.
 
-    Raises InputError (training mode, inputs that are no tensors, a dtype with no `tcp` type), ExportError (torch.export refuses
-    the model) and UnsupportedOpsError (ops with no conversion; all of them are listed).
+    An input may be a tuple, list, dict or named tuple of tensors, and so may the result; the compiled model has one flat list of each, in
+    the order of torch.utils._pytree. Raises InputError (training mode, inputs or outputs that are no dense tensors, a dtype with no `tcp`
+    type, outputs of one name), ExportError (torch.export refuses the model) and UnsupportedOpsError (ops with no conversion; all of them
+    are listed).
     """
-    program = _export(module, example_inputs)
-    arguments = _arguments(program)
-    _keep_user_lines(program.graph)
+    check_module(module, example_inputs)
+    program = export_module(module, example_inputs)
+    keep_user_lines(program.graph)
+    arguments = _arguments(program, module)
+    outputs = _output_names(program)
+    check_operations(program.graph)
     context = ir.Context()
     torch_dialect.register_dialect(context)
     importer = FxImporter(context=context)
-    function = importer.import_stateless_graph(program.graph, func_name="main").operation
+    function = _torch_function(importer, program.graph)
     torch_text = importer.module.operation.get_asm(enable_debug_info=True)
-    outputs = _output_names(program)
     converted = convert_function(function, arguments, outputs, Literals())
     return _imported(name, converted, torch_text, arguments, outputs, _shared(module, converted), program.graph_signature)
 
 
-def _export(module: torch.nn.Module, example_inputs: tuple[Any, ...]) -> torch.export.ExportedProgram:
-    if not isinstance(module, torch.nn.Module):
-        msg = f"expected a torch.nn.Module, got {type(module).__name__}"
-        raise InputError(msg)
-    if not isinstance(example_inputs, tuple):
-        msg = f"expected the example inputs as a tuple, got {type(example_inputs).__name__}"
-        raise InputError(msg)
-    if module.training:
-        msg = "expected a module in evaluation mode, got one in training mode; call module.eval() first"
-        raise InputError(msg)
-    fast_path = torch.backends.mha.get_fastpath_enabled()
-    # The fast path is one fused op without a decomposition; the slow one is made of ops that have converters.
-    torch.backends.mha.set_fastpath_enabled(False)
+def _torch_function(importer: FxImporter, graph: torch.fx.Graph) -> ir.Operation:
+    """The graph in the torch dialect. What torch-mlir raises becomes an UnsupportedOpsError that names the op at which it stopped."""
     try:
-        with warnings.catch_warnings(), torch.no_grad(), _own_frames():
-            warnings.simplefilter("ignore")
-            program = torch.export.export(module, example_inputs, strict=False)
-            decomposed: torch.export.ExportedProgram = program.run_decompositions(_decompositions())
-            return decomposed
+        return importer.import_stateless_graph(graph, func_name="main").operation
     except Exception as error:
-        msg = f"torch.export cannot export the module: {_last_user_line(error)}{str(error).strip() or type(error).__name__}"
-        raise ExportError(msg) from error
-    finally:
-        torch.backends.mha.set_fastpath_enabled(fast_path)
+        node, trace = None, error.__traceback__
+        while trace is not None:
+            found = trace.tb_frame.f_locals.get("node")
+            node = found if isinstance(found, torch.fx.Node) else node
+            trace = trace.tb_next
+        if node is None:
+            raise
+        reason = f"torch-mlir cannot import it: {type(error).__name__}: {str(error).partition(chr(10))[0]}"
+        raise UnsupportedOpsError([UnsupportedOp(str(node.target), reason, (line_of(node),))]) from error
 
 
-@contextlib.contextmanager
-def _own_frames() -> Iterator[None]:
-    """torch.export records the frames of functions named `forward` alone. Ops in a helper method would then get the line of its
-    call, so the tracer's hook for choosing frames is replaced while exporting: it keeps every frame of the user's own files."""
-    original = TracerBase._filter_traceback_frames
-
-    def keep(tracer: TracerBase, stack: traceback.StackSummary) -> traceback.StackSummary:
-        names = [frame.name for frame in stack]
-        inside = stack[names.index("forward") :] if "forward" in names else []
-        return traceback.StackSummary.from_list([frame for frame in inside if frame.name == "forward" or _is_own(frame.filename)])
-
-    TracerBase._filter_traceback_frames = keep  # type: ignore[method-assign, assignment]
-    try:
-        yield
-    finally:
-        TracerBase._filter_traceback_frames = original  # type: ignore[method-assign]
-
-
-def _is_own(filename: str) -> bool:
-    """Whether a file is neither torch's nor the standard library's (a decorator's, say)."""
-    library = filename.startswith(_LIBRARY) and "site-packages" not in filename
-    return not library and not filename.startswith((_TORCH, "<"))
-
-
-@functools.cache
-def _decompositions() -> dict[Any, Any]:
-    """Everything torch can decompose, less what has a converter."""
-    table = torch.export.default_decompositions().items()  # type: ignore[no-untyped-call]
-    return {op: rule for op, rule in table if str(op).removesuffix(".default") not in CONVERTERS}
-
-
-def _arguments(program: torch.export.ExportedProgram) -> list[Argument]:
-    signature = program.graph_signature
-    for output in signature.output_specs:
-        if output.kind is not OutputKind.USER_OUTPUT:
-            msg = f"expected a model that changes nothing in place, got one that writes to '{output.target}'"
+def _check_written(program: torch.export.ExportedProgram, module: torch.nn.Module) -> None:
+    """Raises InputError for a model that writes to its inputs or buffers."""
+    nodes = {node.name: node for node in program.graph.nodes}
+    for output in program.graph_signature.output_specs:
+        if output.kind is OutputKind.USER_OUTPUT:
+            continue
+        owner = (output.target or "").rpartition(".")[0]
+        if output.kind is OutputKind.BUFFER_MUTATION and owner and module.get_submodule(owner).training:
+            kind = type(module.get_submodule(owner)).__name__
+            msg = f"expected a module in evaluation mode, got '{owner}' ({kind}) in training mode; call eval() on it"
             raise InputError(msg)
+        node = nodes.get(output.arg.name)
+        place = f", at {line_of(node)}" if node is not None and line_of(node).line else ""
+        msg = f"expected a model that changes nothing in place, got one that writes to '{output.target}'{place}; return the value instead"
+        raise InputError(msg)
+
+
+def _arguments(program: torch.export.ExportedProgram, module: torch.nn.Module) -> list[Argument]:
+    _check_written(program, module)
+    signature = program.graph_signature
+    if not signature.output_specs:
+        msg = "expected a model that returns tensors, got one that returns none"
+        raise InputError(msg)
+    for output in signature.output_specs:
         if not isinstance(output.arg, TensorArgument):
             msg = f"expected outputs that are tensors, got {getattr(output.arg, 'value', output.arg)!r}"
             raise InputError(msg)
@@ -165,21 +137,6 @@ def _arguments(program: torch.export.ExportedProgram) -> list[Argument]:
     return arguments
 
 
-def _keep_user_lines(graph: torch.fx.Graph) -> None:
-    """Cuts each stack trace to one frame, the innermost outside torch: that is the line that the user wrote, and what
-    every later error shows."""
-    for node in graph.nodes:
-        frames = _FRAME.findall(node.meta.get("stack_trace") or "")
-        own = [frame for frame in frames if _is_own(frame[0])] or frames
-        if own:
-            node.meta["stack_trace"] = f'File "{own[-1][0]}", line {own[-1][1]}, in forward'
-
-
-def _last_user_line(error: BaseException) -> str:
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith((_TORCH, __file__))]
-    return f"{frames[-1].filename}:{frames[-1].lineno}: " if frames else ""
-
-
 def _output_names(program: torch.export.ExportedProgram) -> list[str]:
     """ "0", "1", ... for a tensor or a tuple of them; keys joined by dots for nested ones."""
     spec = program.call_spec.out_spec
@@ -188,14 +145,13 @@ def _output_names(program: torch.export.ExportedProgram) -> list[str]:
         return [str(index) for index in range(count)]
     tree = pytree.tree_unflatten(list(range(count)), spec)
     paths = [path for path, _ in pytree.tree_flatten_with_path(tree)[0]]
-    return [".".join(_key(key) for key in path) or "0" for path in paths]
-
-
-def _key(key: Any) -> str:
-    for attribute in ("key", "idx", "name"):
-        if hasattr(key, attribute):
-            return str(getattr(key, attribute))
-    return str(key)
+    names = [name for name, _ in named_leaves(tree)]
+    for name, times in Counter(names).items():
+        if times > 1:
+            same = " and ".join(f"output{pytree.keystr(path)}" for path, each in zip(paths, names, strict=True) if each == name)
+            msg = f"expected outputs of different names, got {times} of name '{name}': {same}; rename a key"
+            raise InputError(msg)
+    return names
 
 
 def _shared(module: torch.nn.Module, converted: Converted) -> dict[str, str]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import torch
 from torch_mlir import ir
 
-__all__ = ["TensorType", "dtype_name", "dtype_of", "element_of", "parse_vtensor"]
+__all__ = ["TensorType", "dtype_name", "dtype_of", "element_of", "parse_vtensor", "unsupported_dtype"]
 
 # dtype -> spelling in the torch dialect, spelling in tcp. Signed torch integers are signless in tcp, as arith wants them.
 # Unsigned ones are left out: arith would read them as signed.
@@ -27,7 +27,7 @@ _DTYPES = {
 _FROM_TORCH_DIALECT = {torch_name: dtype for dtype, (torch_name, _) in _DTYPES.items()}
 _FROM_TCP = {tcp_name: dtype for dtype, (_, tcp_name) in _DTYPES.items()}
 
-_VTENSOR = re.compile(r"!torch\.vtensor<\[([0-9?, ]*)\],\s*([^>]+)>")
+_VTENSOR = re.compile(r"!torch\.vtensor<\[([0-9?, ]*)\],\s*([^<>]+(?:<[^>]+>)?)>")
 
 
 @dataclass(frozen=True)
@@ -60,9 +60,15 @@ def parse_vtensor(text: str) -> TensorType | str:
     if "?" in dims:
         return f"expected a static shape, got [{dims}]"
     if dtype not in _FROM_TORCH_DIALECT:
-        names = ", ".join(_FROM_TORCH_DIALECT)
-        return f"expected a dtype out of {names}, got {dtype}"
+        return f"expected a dtype out of {', '.join(_FROM_TORCH_DIALECT)}, got {dtype}"
     return TensorType(tuple(int(dim) for dim in dims.split(",") if dim), _FROM_TORCH_DIALECT[dtype])
+
+
+def unsupported_dtype(dtype: torch.dtype) -> str:
+    """A sentence saying that `tcp` lacks `dtype`; empty where it has it."""
+    if dtype in _DTYPES:
+        return ""
+    return f"expected a dtype out of {', '.join(dtype_name(each) for each in _DTYPES)}, got {dtype_name(dtype)}"
 
 
 def element_of(dtype: torch.dtype) -> ir.Type:
