@@ -221,10 +221,26 @@ def _checked(text: str, from_phase: str, options: CompileOptions, action: Callab
         phase, diagnostics = failure.args
         arguments = " ".join(f"{key}={value}" for key, value in options.pairs())
         end = phase if phase != "emit" else "llvm"
-        with tempfile.NamedTemporaryFile("w", prefix="convoy-reproducer-", suffix=".mlir", delete=False) as file:
-            file.write(f'// convoy-opt %s --convoy-pipeline="from={from_phase} to={end} {arguments}"\n{text}')
+        command = f'// convoy-opt %s --convoy-pipeline="from={from_phase} to={end} {arguments}"'
         found = [Diagnostic(severity, message, _place(path, line, column)) for severity, path, line, column, message in diagnostics]
-        raise CompileError(phase, found, file.name) from None
+        raise CompileError(phase, found, _reproducer(f"{command}\n{text}")) from None
+
+
+def _reproducer(text: str) -> str | None:
+    """Writes a file that this user alone can read, in tempfile's folder ($TMPDIR, else /tmp): it holds the model's structure and constants
+    of one element, but no weights. Gives its path; none where it cannot be written."""
+    try:
+        with tempfile.NamedTemporaryFile("w", prefix="convoy-reproducer-", suffix=".mlir", delete=False) as file:
+            # What a full disk cuts short reproduces nothing.
+            try:
+                file.write(text)
+                file.flush()
+            except OSError:
+                Path(file.name).unlink()
+                raise
+    except OSError:
+        return None
+    return file.name
 
 
 def _place(path: str, line: int, column: int) -> str:

@@ -17,10 +17,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from convoy.cli.arrays import tensor_of
 from convoy.cli.model_file import MODEL_HELP, build_model
 from convoy.cli.plans import print_plans
-from convoy.cli.reference import medians_ms
+from convoy.cli.reference import Model, same_threads, times_ms
 
 __all__ = ["main", "populate_parser"]
 
@@ -47,6 +46,7 @@ def main(options: argparse.Namespace) -> int:
 
     loading = {"device": options.device, "strict": options.strict, **load_arguments(options)}
     replay: Figures | None = None
+    threads: int | None = None
     with convoy_runtime.load(options.artifact, **loading) as program, contextlib.ExitStack() as stack:
         if not options.json:
             print_plans(program, options.artifact)
@@ -56,20 +56,24 @@ def main(options: argparse.Namespace) -> int:
         if options.peer is not None:
             import torch
 
-            module, _ = build_model(options.peer)
-            tensors = [tensor_of(each, spec.dtype) for each, spec in zip(inputs, program.inputs, strict=True)]
+            model = Model(*build_model(options.peer), program, inputs)
+            arguments = model.arguments()
+            threads = stack.enter_context(same_threads())
             stack.enter_context(torch.inference_mode())
-            actions["torch"] = lambda: module(*tensors)
-        figures = medians_ms(actions, seconds=options.seconds)
+            actions["torch"] = lambda: model.module(*arguments)
+        times = times_ms(actions, seconds=options.seconds)
         if target == "cuda":
             replay = measure(program, inputs)
     if options.json:
         alone = {} if replay is None else {"replay": replay.median / 1e3, "host": (replay.host or 0.0) / 1e3}
-        print(json.dumps({"target": target, "unit": "ms", "median": figures, **alone}))
+        peer = {} if threads is None else {"threads": threads}
+        print(json.dumps({"target": target, "unit": "ms", "median": {name: each.median for name, each in times.items()}, **peer, **alone}))
         return 0
-    for name, value in figures.items():
-        ratio = f"  {value / figures['torch']:.2f}x PyTorch" if "torch" in figures and name != "torch" else ""
-        print(f"{name:8} {value:9.3f} ms{ratio}")
+    for name, each in times.items():
+        ratio = f"  {each.median / times['torch'].median:.2f}x PyTorch" if "torch" in times and name != "torch" else ""
+        print(f"{name:8} {each.median:9.3f} ms, the fastest {each.least:.3f}{ratio}")
+    if threads is not None:
+        print(f"both with {threads} threads" if target == "cpu" else f"PyTorch on the CPU, with {threads} threads")
     if replay is not None:
         spread = f"{replay.least / 1e3:.3f} to {replay.most / 1e3:.3f}, the host's part {replay.host or 0.0:.1f} us"
         print(f"{'replay':8} {replay.median / 1e3:9.3f} ms  without copies ({spread})")

@@ -43,7 +43,9 @@ def populate_parser(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--target", choices=("cpu", "cuda"), help="default: cuda where there is a GPU, else cpu")
     parser.add_argument("--dtype", choices=("float32", "float16", "bfloat16"), help="type to compute in; default: the model's own")
     parser.add_argument("--cpu", metavar="NAME", help="LLVM's name of the CPU that runs the host code, or native")
-    parser.add_argument("--chip", default="sm_80", metavar="SM", help="oldest GPU architecture of the kernels, from sm_80 on (default: %(default)s)")
+    parser.add_argument(
+        "--chip", default="sm_80", metavar="SM", help="oldest GPU architecture of the kernels, from sm_80 on (default: %(default)s)"
+    )
     parser.add_argument("--no-weights", action="store_true", help="leave the weights' data out; program.load_weights brings it")
     parser.add_argument("--no-tf32", action="store_true", help="float32 is computed in full, never rounded to TF32 on tensor cores")
     parser.add_argument(

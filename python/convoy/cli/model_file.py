@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from convoy.errors import ConvoyError
 
@@ -21,9 +21,11 @@ class ModelFileError(ConvoyError):
     """The model file could not be read, or its function does not return what is expected."""
 
 
-def build_model(name: str) -> tuple[torch.nn.Module, tuple[torch.Tensor, ...]]:
-    """Imports FILE.py, calls FUNCTION, and returns its module and example inputs. Raises ModelFileError."""
+def build_model(name: str) -> tuple[torch.nn.Module, tuple[Any, ...]]:
+    """Imports FILE.py, calls FUNCTION, and returns its module, in evaluation mode, and example inputs: tensors, or tuples, lists and
+    dicts of them. Raises ModelFileError."""
     import torch
+    from torch.utils._pytree import tree_leaves
 
     path_text, _, function_name = name.rpartition(":")
     if not path_text or not function_name.isidentifier():
@@ -53,9 +55,21 @@ def build_model(name: str) -> tuple[torch.nn.Module, tuple[torch.Tensor, ...]]:
         found = ", ".join(sorted(each for each, value in vars(loaded).items() if callable(value) and not each.startswith("_")))
         message = f"{path}: expected a function {function_name}, found {found or 'none'}"
         raise ModelFileError(message)
-    result = function()
+    try:
+        result = function()
+    except Exception as error:
+        message = f"{name}: the function failed: {type(error).__name__}: {error}"
+        raise ModelFileError(message) from error
     fits = isinstance(result, tuple) and len(result) == 2 and isinstance(result[0], torch.nn.Module) and isinstance(result[1], tuple)
-    if not fits or not all(isinstance(each, torch.Tensor) for each in result[1]):
-        message = f"{name}: expected (module, (tensor, ...)), got {type(result).__name__}"
+    if not fits or not all(isinstance(each, torch.Tensor) for each in tree_leaves(result[1])):
+        message = f"{name}: expected (module, (tensor, ...)), got {_described(result)}"
         raise ModelFileError(message)
     return result[0].eval(), result[1]
+
+
+def _described(value: Any) -> str:
+    """The types in what a function returned, two levels deep."""
+    if not isinstance(value, tuple):
+        return type(value).__name__
+    inner = [f"({', '.join(type(leaf).__name__ for leaf in each)})" if isinstance(each, tuple) else type(each).__name__ for each in value]
+    return f"({', '.join(inner)})"

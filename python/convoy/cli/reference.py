@@ -1,77 +1,168 @@
-"""PyTorch beside an artifact: the difference from fp64, and the time of both on the same inputs."""
+"""PyTorch beside an artifact: how far both are from float64, and the time of both on the same inputs."""
 
 from __future__ import annotations
 
 import copy
+import os
 import statistics
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from convoy.cli.arrays import tensor_of, wide
+from convoy.errors import ConvoyError
 
 if TYPE_CHECKING:
     import torch
 
+    from convoy.cli.differences import Comparison
     from convoy_runtime import Program
 
-__all__ = ["compare", "medians_ms", "relative_difference"]
+__all__ = ["Model", "Times", "compare", "compare_outputs", "same_threads", "times_ms"]
+
+#: A median this many times the least time says more about the machine than about what was measured.
+_BUSY = 3.0
 
 
-def relative_difference(got: np.ndarray, expected: np.ndarray) -> float:
-    """Largest difference over the largest magnitude of `expected`; NaN anywhere gives NaN."""
-    scale = float(np.abs(expected).max()) or 1.0
-    return float(np.abs(got.astype(np.float64) - expected).max() / scale)
+class Model:
+    """A PyTorch module and how the flat inputs of a program become its arguments, as those of `example`. Raises ConvoyError."""
+
+    def __init__(self, module: torch.nn.Module, example: tuple[Any, ...], program: Program, inputs: Sequence[np.ndarray]) -> None:
+        import torch.utils._pytree as pytree
+
+        leaves, self._structure = pytree.tree_flatten(example)
+        if len(leaves) != len(program.inputs):
+            message = f"expected a model of {len(program.inputs)} inputs, as the artifact, got one of {len(leaves)}"
+            raise ConvoyError(message)
+        self.module = module
+        self._tensors = [tensor_of(each, spec.dtype) for each, spec in zip(inputs, program.inputs, strict=True)]
+
+    def arguments(self, dtype: torch.dtype | None = None) -> tuple[Any, ...]:
+        """What the module is called with, floating-point tensors in `dtype`."""
+        import torch.utils._pytree as pytree
+
+        tensors = [each if dtype is None or not each.is_floating_point() else each.to(dtype) for each in self._tensors]
+        return tuple(pytree.tree_unflatten(tensors, self._structure))
+
+    def results(self, dtype: torch.dtype) -> dict[str, np.ndarray]:
+        """The outputs of a copy of the module in `dtype`, by name, floats as float64. Raises RuntimeError where PyTorch cannot."""
+        import torch
+
+        from convoy.output_names import named_leaves
+
+        with torch.inference_mode():
+            found = named_leaves(copy.deepcopy(self.module).to(dtype)(*self.arguments(dtype)))
+        return {name: (each.double() if each.is_floating_point() else each).cpu().numpy() for name, each in found}
 
 
-def medians_ms(actions: Mapping[str, Callable[[], Any]], *, seconds: float = 1.5, blocks: int = 8) -> dict[str, float]:
-    """Median time of each action in milliseconds, `seconds` of measuring each; an action waits for its result.
+@dataclass(frozen=True)
+class Times:
+    """Milliseconds of a call: the median, and the least."""
 
-    The actions take turns in blocks, so that what else the machine does meets all of them; a block's first call warms up.
+    median: float
+    least: float
+
+    def __str__(self) -> str:
+        # On a busy machine a thread waits for another that has no core, in most calls.
+        busy = f" (the fastest {self.least:.2f}: the machine is busy)" if self.median > _BUSY * self.least else ""
+        return f"{self.median:.2f} ms{busy}"
+
+
+def times_ms(actions: Mapping[str, Callable[[], Any]], *, seconds: float = 1.5, blocks: int = 8) -> dict[str, Times]:
+    """Times of each action, `seconds` of measuring each and `blocks` calls at least; an action waits for its result.
+
+    The actions take turns in blocks, so that what else the machine does meets all of them. A block begins with calls that are not timed,
+    for a quarter of its time: threads of the action before still look for work, and memory and caches are not this action's yet. The
+    median is that of the blocks' medians, so that a block which the machine disturbed is one of `blocks`, however many calls it has.
     """
     times: dict[str, list[float]] = {name: [] for name in actions}
+    least: dict[str, float] = {}
     for _ in range(blocks):
         for name, action in actions.items():
-            action()
-            end = time.perf_counter() + seconds / blocks
-            while True:
-                start = time.perf_counter()
-                action()
-                times[name].append((time.perf_counter() - start) * 1e3)
-                if time.perf_counter() >= end:
-                    break
-    return {name: statistics.median(values) for name, values in times.items()}
+            # One call that fills its block needs no other before it, but the first.
+            if not times[name] or times[name][-1] < seconds / blocks * 1e3:
+                _calls(action, seconds / blocks / 4)
+            calls = _calls(action, seconds / blocks)
+            times[name].append(statistics.median(calls))
+            least[name] = min(least.get(name, calls[0]), *calls)
+    return {name: Times(statistics.median(values), least[name]) for name, values in times.items()}
 
 
-def compare(
-    program: Program, module: torch.nn.Module, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray], tolerance: Mapping[str, float]
-) -> int:
-    """Prints the largest difference from PyTorch in fp64 and the time beside PyTorch's; returns the exit code."""
+def _calls(action: Callable[[], Any], seconds: float) -> list[float]:
+    """Milliseconds of each call in `seconds`, of one at least."""
+    times: list[float] = []
+    end = time.perf_counter() + seconds
+    while not times or time.perf_counter() < end:
+        start = time.perf_counter()
+        action()
+        times.append((time.perf_counter() - start) * 1e3)
+    return times
+
+
+@contextmanager
+def same_threads() -> Iterator[int]:
+    """PyTorch computes with as many threads as programs for the CPU do: CONVOY_NUM_THREADS, or a core each. Gives their number."""
     import torch
 
-    tensors = [tensor_of(each, spec.dtype) for each, spec in zip(inputs, program.inputs, strict=True)]
-    with torch.inference_mode():
-        precise = copy.deepcopy(module).double()
-        expected = precise(*(each.double() if each.is_floating_point() else each for each in tensors))
-        expected = expected if isinstance(expected, tuple) else (expected,)
-        got = (wide(each, spec.dtype) for each, spec in zip(outputs, program.outputs, strict=True))
-        differences = [relative_difference(ours, want.numpy()) for ours, want in zip(got, expected, strict=True)]
-        worst = float(np.max(differences))
-        ours, peer = medians_ms({"convoy": lambda: program.run_numpy(*inputs), "torch": lambda: module(*tensors)}).values()
-    limit = tolerance[_computes_in(program)]
-    print(f"largest difference from PyTorch in fp64: {worst:.2e} relative (at most {limit:.0e})")
-    where = f"CPU, {torch.get_num_threads()} threads"
-    print(f"time: {ours:.2f} ms on {program.manifest.target}, PyTorch {peer:.2f} ms on the {where} ({ours / peer:.2f}x)")
-    return 0 if worst <= limit else 3
+    given = os.environ.get("CONVOY_NUM_THREADS", "")
+    number = int(given) if given.isdecimal() and int(given) > 0 else len(os.sched_getaffinity(0))
+    before = torch.get_num_threads()
+    torch.set_num_threads(number)
+    try:
+        yield number
+    finally:
+        torch.set_num_threads(before)
 
 
-def _computes_in(program: Program) -> str:
-    """The tolerance class: what the cuDNN graphs compute in, or float32 on the CPU."""
-    manifest = program.manifest
-    dtypes = {tensor.dtype for graph in manifest.graphs for tensor in graph.tensors} | {spec.dtype for spec in manifest.prepared}
-    for dtype in ("bfloat16", "float16"):
-        if dtype in dtypes:
-            return dtype
-    return "tf32" if manifest.target == "cuda" else "float32"
+def compare_outputs(program: Program, model: Model, outputs: Sequence[np.ndarray], dtype: str) -> list[Comparison]:
+    """Each output beside PyTorch's in float64 and in `dtype`, what the program computes in. Raises ConvoyError."""
+    import torch
+
+    from convoy.cli.differences import compare_tensor, rounding
+
+    try:
+        precise = model.results(torch.float64)
+    except RuntimeError as error:
+        message = f"--check compares with the model in float64, which PyTorch cannot run: {error}"
+        raise ConvoyError(message) from error
+    names = [spec.name for spec in program.outputs]
+    if list(precise) != names:
+        message = f"expected a model that returns {', '.join(names)}, as the artifact, got {', '.join(precise) or 'no tensors'}"
+        raise ConvoyError(message)
+    try:
+        with rounding(dtype):
+            peer = model.results(torch.float32 if dtype == "tf32" else getattr(torch, dtype))
+    except RuntimeError:
+        # Some operations PyTorch has on GPUs alone in half precision: without its loss, the limit is the least one.
+        peer = precise
+    return [
+        compare_tensor(spec.name, wide(got, spec.dtype), peer[spec.name], precise[spec.name], dtype)
+        for spec, got in zip(program.outputs, outputs, strict=True)
+    ]
+
+
+def compare(program: Program, model: Model, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray], *, allow_tf32: bool) -> int:
+    """Prints how far the outputs and PyTorch's own are from PyTorch in float64, and the time of both; returns the exit code."""
+    import torch
+
+    from convoy.cli.differences import ALLOWANCE, compute_type
+
+    dtype = compute_type(program, allow_tf32=allow_tf32)
+    found = compare_outputs(program, model, outputs, dtype)
+    worst = max(found, key=lambda each: each.excess)
+    where = f" in output {worst.name}" if len(found) > 1 else ""
+    print(f"largest difference from PyTorch in fp64: {worst.difference:.2e} relative{where}, at most {worst.limit:.2e}")
+    print(f"  PyTorch in {dtype} differs by {worst.peer:.2e}; {ALLOWANCE:g} times that is accepted, or a few roundings of one number")
+    for each in found:
+        if not each.agrees:
+            print(f"  output {each.name} differs: {each.difference:.2e}, at most {each.limit:.2e}")
+    arguments = model.arguments()
+    with same_threads() as threads, torch.inference_mode():
+        ours, peer = times_ms({"convoy": lambda: program.run_numpy(*inputs), "torch": lambda: model.module(*arguments)}).values()
+    target = f"cpu, {threads} threads" if program.manifest.target == "cpu" else program.manifest.target
+    print(f"time: {ours} on {target}, PyTorch {peer} on the CPU, {threads} threads ({ours.median / peer.median:.2f}x)")
+    return 0 if all(each.agrees for each in found) else 3
