@@ -7,7 +7,6 @@ import os
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from pathlib import Path
 
 from convoy_runtime._files import write_whole
 from convoy_runtime._safetensors import HostTensor, write_safetensors

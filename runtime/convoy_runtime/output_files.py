@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
 import io
 import os
-import secrets
 import stat
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
 
 import numpy as np
 
+from ._files import write_whole
 from .errors import ArgumentError
 
-__all__ = ["checked_folder", "checked_output", "checked_stream", "replace_file", "write_array", "write_text"]
+__all__ = ["checked_folder", "checked_output", "checked_stream", "write_array", "write_text"]
 
 #: Names of standard output. /dev/stdout is the file of the caller's redirection, which must be continued and not replaced.
 _STDOUT = ("-", "/dev/stdout")
@@ -69,25 +66,6 @@ def checked_folder(path: str | os.PathLike[str], *, option: str = "") -> Path:
     return Path(path)
 
 
-@contextlib.contextmanager
-def replace_file(path: Path) -> Iterator[IO[bytes]]:
-    """A file that takes the place of `path`, which `checked_output` returned, when the block ends. After an error, as that of a full disk,
-    what was at `path` is as it was."""
-    temporary = path.parent / f".convoy-{secrets.token_hex(8)}"
-    # Made with the permissions that the umask leaves, as any new file.
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-        raise
-
-
 def write_text(path: str | os.PathLike[str], text: str) -> None:
     """Writes text to standard output, a stream or a file, as `checked_stream` tells them apart. Raises ArgumentError, OSError."""
     if str(path) in _STDOUT:
@@ -114,8 +92,7 @@ def _write(path: str | os.PathLike[str], content: bytes | memoryview) -> None:
             with Path(path).open("wb") as stream:
                 stream.write(content)
         else:
-            with replace_file(checked_output(path)) as file:
-                file.write(content)
+            write_whole(checked_output(path), [content], sync=True)
     except OSError as error:
         # What the caller named, and not the file beside it.
         raise OSError(error.errno, error.strerror, str(path)) from error

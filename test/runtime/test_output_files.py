@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from convoy_runtime import ArgumentError
-from convoy_runtime.output_files import checked_folder, checked_output, checked_stream, replace_file, write_array, write_text
+from convoy_runtime.output_files import checked_folder, checked_output, checked_stream, write_array, write_text
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -92,21 +92,6 @@ def test_a_link_stays(exists: bool, tmp_path: Path) -> None:
     write_text(link, "new")
     assert link.is_symlink()
     assert target.read_text() == "new"
-
-
-def test_a_failure_keeps_the_old_file(tmp_path: Path) -> None:
-    path = tmp_path / "y"
-    path.write_text("old")
-
-    def fail() -> None:
-        with replace_file(path) as file:
-            file.write(b"half")
-            raise KeyError
-
-    with pytest.raises(KeyError):
-        fail()
-    assert path.read_text() == "old"
-    assert [each.name for each in tmp_path.iterdir()] == ["y"]
 
 
 def test_a_full_disk_keeps_the_old_file(tmp_path: Path) -> None:
