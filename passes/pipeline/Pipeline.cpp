@@ -158,7 +158,8 @@ static void populatePhases(OpPassManager &pm, const PipelineOptions &options) {
 static LogicalResult verifyOneOf(StringRef option, StringRef value, ArrayRef<StringRef> values, std::string &error) {
   if (llvm::is_contained(values, value))
     return success();
-  llvm::raw_string_ostream(error) << "expected '" << option << "' to be one of " << llvm::join(values, ", ") << ", but got '" << value << "'";
+  llvm::raw_string_ostream(error) << "expected '" << option << "' to be one of " << llvm::join(values, ", ") << ", but got '" << value
+                                  << "'";
   return failure();
 }
 
