@@ -6,6 +6,8 @@ import hashlib
 import json
 import os
 import shutil
+import signal
+import sys
 import threading
 import zipfile
 import zlib
@@ -131,3 +133,17 @@ class Thread(threading.Thread):
             self.result = self._function()
         except BaseException as error:
             self.error = error
+
+
+def in_child(function: Callable[[], None], seconds: int = 20) -> None:
+    """Runs `function` in a child of fork. Raises when it raises, or takes longer."""
+    child = os.fork()
+    if child == 0:
+        signal.alarm(seconds)
+        try:
+            function()
+        except BaseException as error:
+            print("in the child:", repr(error), file=sys.stderr, flush=True)
+            os._exit(1)
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0

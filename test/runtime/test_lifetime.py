@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import multiprocessing
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -14,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from runtime_fixtures import PREPARED, ROOT, Gate, Thread, affine_manifest, reference
+from runtime_fixtures import PREPARED, ROOT, Gate, Thread, affine_manifest, in_child, reference
 
 import convoy_runtime
 from convoy.artifact import write_artifact
@@ -62,7 +61,8 @@ def test_a_library_is_unloaded_with_its_last_program(affine: Path, gated: Path, 
     gc.collect()
     before, opened = libraries(), descriptors()
     first, second = convoy_runtime.load(affine), convoy_runtime.load(affine)
-    assert libraries() == before + 1
+    # The file of each program, the library of both.
+    assert (libraries(), descriptors()) == (before + 1, opened + 3)
     first.close()
     y = second(X)
     second.close()
@@ -110,6 +110,7 @@ def test_a_library_that_stays_keeps_its_descriptor(tmp_path: Path, compile_c: Ca
 
 def test_all_libraries_share_the_threads_of_one(loops: Callable[[int], Path], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CONVOY_NUM_THREADS", "4")
+    monkeypatch.setattr(_native, "_threads", None)  # a pool of its own, whatever other tests have loaded
     gc.collect()
     before, mapped = threads(), libraries()
     programs = [convoy_runtime.load(loops(number)) for number in range(12)]
@@ -127,6 +128,7 @@ def test_all_libraries_share_the_threads_of_one(loops: Callable[[int], Path], mo
 def test_loops_of_several_programs_at_once(loops: Callable[[int], Path], monkeypatch: pytest.MonkeyPatch) -> None:
     """One has the threads, the others do their loops alone meanwhile: the results are the same."""
     monkeypatch.setenv("CONVOY_NUM_THREADS", "3")
+    monkeypatch.setattr(_native, "_threads", None)
     programs = [convoy_runtime.load(loops(number)) for number in range(4)]
 
     def work(program: Program) -> bool:
@@ -189,20 +191,6 @@ def test_a_thousand_rounds_of_many_artifacts_leave_nothing(loops: Callable[[int]
     assert kilobytes <= 1024
 
 
-def in_child(function: Callable[[], None], seconds: int = 20) -> None:
-    """Runs `function` in a child of fork. Raises when it raises, or takes longer."""
-    child = os.fork()
-    if child == 0:
-        signal.alarm(seconds)
-        try:
-            function()
-        except BaseException as error:
-            print("in the child:", repr(error), file=sys.stderr, flush=True)
-            os._exit(1)
-        os._exit(0)
-    assert os.waitpid(child, 0)[1] == 0
-
-
 def test_a_child_of_fork_loads_runs_and_closes(affine: Path, loops: Callable[[int], Path]) -> None:
     gc.collect()
     before = libraries()
@@ -245,6 +233,7 @@ def test_fork_while_other_threads_load_and_run(gated: Path, affine: Path, gate: 
 
 def test_fork_in_the_middle_of_loops(loops: Callable[[int], Path], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CONVOY_NUM_THREADS", "3")
+    monkeypatch.setattr(_native, "_threads", None)
     program, stop = convoy_runtime.load(loops(0)), threading.Event()
 
     def work() -> None:

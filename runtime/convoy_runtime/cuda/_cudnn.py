@@ -16,6 +16,7 @@ from convoy_runtime._abi import ABI_VERSION, ConvoyCudnn
 from convoy_runtime.errors import CudnnError, DeviceError
 from convoy_runtime.timings import part
 
+from ._driver import forked
 from ._enums import Attribute, Descriptor, Type
 
 __all__ = ["BackendDescriptor", "Cudnn", "load_libraries", "open_cudnn", "version_text"]
@@ -200,7 +201,7 @@ class BackendDescriptor:
     def close(self) -> None:
         """Destroys the descriptor. Calling it again does nothing."""
         pointer, self.pointer = self.pointer, 0
-        if pointer:
+        if pointer and not forked():
             self._cudnn.library.cudnnBackendDestroyDescriptor(pointer)
 
     def __del__(self) -> None:
@@ -215,6 +216,15 @@ class BackendDescriptor:
 
 _lock = threading.Lock()
 _opened: dict[str, Cudnn] = {}
+
+
+def _after_fork() -> None:
+    # Another thread of the parent, which is not here, may have held it.
+    global _lock
+    _lock = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_after_fork)
 
 
 @part("cuDNN library")

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import os
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
 from convoy_runtime.errors import CudaError, DeviceError
 from convoy_runtime.timings import part
 
-__all__ = ["Device", "Driver", "open_driver"]
+__all__ = ["Device", "Driver", "check_process", "forked", "open_driver"]
+
+#: What to do in place of a fork.
+_NO_FORK = "start the process with the method spawn or forkserver of multiprocessing, or use CUDA only after the fork"
 
 _HINTS = {
     "CUDA_ERROR_NO_DEVICE": "no GPU is visible: look at nvidia-smi and CUDA_VISIBLE_DEVICES",
     "CUDA_ERROR_INVALID_DEVICE": "there is no GPU of that number",
+    "CUDA_ERROR_NOT_INITIALIZED": f"CUDA does not work in a child of fork of a process that has initialized it: {_NO_FORK}",
     "CUDA_ERROR_OUT_OF_MEMORY": "the GPU's memory is full: close other programs, or compile for a smaller batch",
     "CUDA_ERROR_INVALID_PTX": "the driver does not take this PTX: update it",
     "CUDA_ERROR_UNSUPPORTED_PTX_VERSION": "the driver is older than the artifact's PTX: update it",
@@ -46,12 +53,38 @@ class Driver:
 
 _lock = threading.Lock()
 _driver: Driver | None = None
+_forked = False
+
+
+def _after_fork() -> None:
+    global _lock, _forked
+    # Another thread of the parent, which is not here, may have held it.
+    _lock, _forked = threading.Lock(), _forked or _driver is not None
+
+
+os.register_at_fork(after_in_child=_after_fork)
+
+
+def forked() -> bool:
+    """Whether this process is a child of fork of one that had opened the driver. Its contexts are the parent's, so nothing of CUDA may be
+    called here, not even to give something back."""
+    return _forked
+
+
+def check_process() -> None:
+    """Raises DeviceError in a child of fork of a process that had opened the driver."""
+    if _forked:
+        raise DeviceError(
+            problem="this process is a child of fork of one that had initialized CUDA, which does not work here", hint=_NO_FORK
+        )
 
 
 @part("driver")
 def open_driver() -> Driver:
-    """Loads and initializes the driver, once a process. Raises DeviceError when the bindings, libcuda or a GPU are missing."""
+    """Loads and initializes the driver, once a process. Raises DeviceError when the bindings, libcuda or a GPU are missing, and in a child
+    of fork of a process that had opened the driver."""
     global _driver
+    check_process()
     with _lock:
         if _driver is None:
             try:
@@ -94,6 +127,18 @@ class Device:
     def capability(self) -> int:
         """The compute capability as in the name of its architecture: 90 for sm_90."""
         return 10 * self.attribute("COMPUTE_CAPABILITY_MAJOR") + self.attribute("COMPUTE_CAPABILITY_MINOR")
+
+    @contextmanager
+    def finalizing(self) -> Iterator[None]:
+        """As `current`, for destructors. The garbage collector may run one while this thread captures a stream, of this runtime's or of
+        another library's, which giving memory back would end in any other mode (cuThreadExchangeStreamCaptureMode)."""
+        with self.current():
+            name, relaxed = "cuThreadExchangeStreamCaptureMode", self.driver.module.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
+            before = self.driver.call(name, relaxed)
+            try:
+                yield
+            finally:
+                self.driver.call(name, before)
 
     def current(self) -> _Current:
         """Makes the device this thread's current one while the `with` lasts."""

@@ -10,6 +10,7 @@ import os
 import sys
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +25,7 @@ from convoy_runtime.manifest import TensorSpec
 from convoy_runtime.program import Program, Progress
 
 from ._cudnn import load_libraries, open_cudnn
-from ._driver import Device, open_driver
+from ._driver import Device, check_process, forked, open_driver
 from .instance import Instance
 from .launcher import Launcher
 from .libraries import DLPACK_LEGACY_STREAM, Libraries, hand_over
@@ -37,6 +38,25 @@ if TYPE_CHECKING:
     from convoy_runtime.profile import Profile
 
 __all__ = ["CudaProgram"]
+
+
+class _Use:
+    """What a program does on the device, while a `with` lasts that holds its lock. `close` may come in the middle of it, from a signal
+    handler, a finalizer or an array that is borrowed; the end of the `with` then gives back what that one could not."""
+
+    __slots__ = ("_program",)
+
+    def __init__(self, program: CudaProgram) -> None:
+        self._program = program
+
+    def __enter__(self) -> None:
+        self._program._uses += 1
+
+    def __exit__(self, *_: object) -> None:
+        program = self._program
+        program._uses -= 1
+        if not program._uses and program.closed:
+            program._give_back()
 
 
 class CudaProgram(Program):
@@ -62,6 +82,7 @@ class CudaProgram(Program):
     ) -> None:
         super().__init__(artifact, native, poison=poison)
         self._lock = threading.RLock()
+        self._uses = 0
         self._instance: Instance | None = None
         self._launcher: Launcher | None = None
         self._driver = open_driver()
@@ -107,14 +128,16 @@ class CudaProgram(Program):
 
     def plan_members(self) -> dict[str, bytes]:
         """The plans that this program runs on, as members of an artifact by name: where it is loaded on such a GPU, they are there."""
-        with self._lock, self._device.current():
+        self._check_open()
+        with self._lock, self._device.current(), _Use(self):
             return self._loaded.plan_members()
 
     def profile(self, progress: Progress | None = None) -> Profile:
         """Measures what each call of the program takes, alone as tuning does it and in place, and one replay of the whole. Takes
         some tens of milliseconds a call. The static inputs hold random numbers afterwards, and so do weights that were never loaded. Raises
         CudaError, also when the device has no memory for a graph's tensors twice."""
-        with self._lock, self._device.current():
+        self._check_open()
+        with self._lock, self._device.current(), _Use(self):
             self._runs.synchronize()
             return self._loaded.profile(progress, random_weights=not self._has_weights)
 
@@ -134,7 +157,7 @@ class CudaProgram(Program):
         library = library_of(arrays[0]) if arrays else "convoy_runtime"
         own = self._libraries.stream_of(library)
         target = own if stream is None else stream
-        with self._lock, self._device.current():
+        with self._lock, self._device.current(), _Use(self):
             given = self._inputs(arrays, target, own)
             results = [self._result(library, spec, target, own) for spec in self.outputs]
             self._runs.run([pointer for pointer, _ in given], [pointer for _, pointer in results], target)
@@ -148,20 +171,16 @@ class CudaProgram(Program):
         arrays = [*inputs, *outputs]
         own = self._libraries.stream_of(library_of(arrays[0]) if arrays else "")
         target = own if stream is None else stream
-        with self._lock, self._device.current():
+        with self._lock, self._device.current(), _Use(self):
             given = self._inputs(inputs, target, own)
             targets = self._views(outputs, self.outputs, "output", (CUDA, self._device.index), self._libraries.producer_stream(target))
-            for got, spec in zip(targets, self.outputs, strict=True):
-                if not is_packed(got):
-                    raise ArgumentError(
-                        argument=f"output {spec.name!r}", problem="is not packed row-major", got=f"strides {list(got.strides)}"
-                    )
+            self._check_targets(targets)
             self._runs.run([pointer for pointer, _ in given], [got.pointer for got in targets], target)
 
     def replay(self, stream: int = 0) -> None:
         """Runs the model on `static_inputs` into `static_outputs`, on the stream with this handle. Nothing is checked or copied."""
         self._check_ready()
-        with self._lock, self._device.current():
+        with self._lock, self._device.current(), _Use(self):
             self._runs.run([], [], stream)
 
     def run_numpy(self, *arrays: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -170,7 +189,7 @@ class CudaProgram(Program):
         hosts = [aligned_copy(got) for got in views]
         results = [aligned_empty(spec.shape, spec.dtype) for spec in self.outputs]
         stream = self._loaded.stream
-        with self._lock, self._device.current():
+        with self._lock, self._device.current(), _Use(self):
             self._runs.run([host.ctypes.data for host in hosts], [result.ctypes.data for result in results], stream, host=True)
             self._driver.call("cuStreamSynchronize", stream)
         return tuple(results)
@@ -178,39 +197,58 @@ class CudaProgram(Program):
     @property
     def _loaded(self) -> Instance:
         self._check_open()
-        assert self._instance is not None
-        return self._instance
+        if (instance := self._instance) is None:
+            raise self._closed()
+        return instance
 
     @property
     def _runs(self) -> Launcher:
         self._check_open()
-        assert self._launcher is not None
-        return self._launcher
+        if (launcher := self._launcher) is None:
+            raise self._closed()
+        return launcher
+
+    def _check_open(self) -> None:
+        super()._check_open()
+        # Before the lock is taken, too: a thread may hold it that is not here.
+        check_process()
 
     def synchronize(self) -> None:
         """Waits for the last run. Raises CudaError when it failed on the GPU."""
-        with self._lock, self._device.current():
+        self._check_open()
+        with self._lock, self._device.current(), _Use(self):
             self._runs.synchronize()
 
     def close(self) -> None:
+        if forked():
+            super().close()
+            self._launcher = self._instance = None
+            return
         with self._lock, self._device.current():
             super().close()
-            if self._launcher is not None:
-                self._launcher.close()
-                self._launcher = None
-            if self._instance is not None:
-                self._instance.close()
-                # Arrays that were handed out keep their memory; the rest goes here.
-                self._instance = None
-            self._pool.close()
+            if not self._uses:
+                self._give_back()
+
+    def _give_back(self) -> None:
+        launcher, self._launcher = self._launcher, None
+        if launcher is not None:
+            launcher.close()
+        instance, self._instance = self._instance, None
+        if instance is not None:
+            # Arrays that were handed out keep their memory; the rest goes here.
+            instance.close()
+        self._pool.close()
 
     def __del__(self) -> None:
         # Half-made objects have nothing to give back, and at exit the process does it.
-        if "_device" in self.__dict__ and not self.closed and not sys.is_finalizing():
+        if "_device" not in self.__dict__ or self.closed or sys.is_finalizing():
+            return
+        with nullcontext() if forked() else self._device.finalizing():
             self.close()
 
     def _install(self, prepared: Mapping[str, HostTensor]) -> None:
-        with self._lock, self._device.current():
+        self._check_open()
+        with self._lock, self._device.current(), _Use(self):
             # Runs that are under way still read the old ones.
             self._runs.synchronize()
             self._loaded.install(prepared)
@@ -251,7 +289,8 @@ class CudaProgram(Program):
 
     def _ready(self, stream: int | None) -> None:
         """Makes a consumer's stream (DLPack's numbering: None and 1 are the legacy default) wait for the last run."""
-        with self._lock, self._device.current():
+        check_process()
+        with self._lock, self._device.current(), _Use(self):
             if self._launcher is not None:
                 self._launcher.follow(0 if stream is None or stream == DLPACK_LEGACY_STREAM else stream)
 

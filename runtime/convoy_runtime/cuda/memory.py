@@ -15,7 +15,7 @@ from convoy_runtime.arrays import CUDA, DLTensor
 from convoy_runtime.dtypes import DTYPES
 from convoy_runtime.manifest import TensorSpec
 
-from ._driver import Device
+from ._driver import Device, forked
 
 __all__ = ["Allocation", "DeviceArray", "Lease", "Pool", "carve"]
 
@@ -36,8 +36,8 @@ class Allocation:
     def __del__(self) -> None:
         pointer, self.pointer = self.pointer, 0
         # At exit the driver may be gone before we are, and takes the memory with it.
-        if pointer and not sys.is_finalizing():
-            with self._device.current():
+        if pointer and not sys.is_finalizing() and not forked():
+            with self._device.finalizing():
                 self._device.driver.call("cuMemFree", pointer)
 
 
@@ -89,7 +89,9 @@ class Lease:
         self._pool, self._allocation, self._stream = pool, allocation, stream
 
     def __del__(self) -> None:
-        self._pool.give(self._allocation, self._stream)
+        # In a child of fork the pool's lock may be held by a thread that is not here.
+        if not forked():
+            self._pool.give(self._allocation, self._stream)
 
 
 class DeviceArray:

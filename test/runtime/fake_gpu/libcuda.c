@@ -3,7 +3,8 @@
 // It is strict where a real one is undefined. Work runs as late as it may: on a synchronization, and then only what that stream, and
 // the events that it waits for, need. So a result that nobody waited for is not there, and a wait that is missing shows. Pointers
 // must lie in allocations of the current context, as streams do, and what may not happen during a capture fails. There is one device, or
-// as many as FAKE_DEVICES says. One thread at a time is in here.
+// as many as FAKE_DEVICES says. One thread at a time is in here. In a child of fork of a process that initialized it, it refuses to be
+// initialized again, as the real one does, and ends the process when anything else is called.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -22,6 +23,7 @@ enum {
   OK = 0,
   INVALID = 1,
   OUT_OF_MEMORY = 2,
+  NOT_INITIALIZED = 3,
   INVALID_CONTEXT = 201,
   INVALID_PTX = 218,
   NOT_FOUND = 500,
@@ -78,6 +80,7 @@ typedef struct Stream {
 struct Event {
   Stream *stream;
   long ticket;
+  int destroyed;
 };
 
 enum { MAX_BLOCKS = 4096 };
@@ -95,14 +98,30 @@ static long allocated_bytes, largest = 1l << 30;
 static _Atomic long launches, graphs;
 /// Graphs that were destroyed while a launch of them was under way.
 static int early;
+static _Atomic long live_streams, live_events;
 static _Atomic long modules, links, linkers, most_linkers;
 static _Thread_local void *pushed[MAX_DEPTH];
 static _Thread_local int depth_pushed;
 static pthread_mutex_t mutex = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 
-static void *current(void) { return depth_pushed ? pushed[depth_pushed - 1] : 0; }
+/// The process that called cuInit first.
+static pid_t home;
+static void check_home(void) {
+  if (home && home != getpid()) {
+    fprintf(stderr, "the driver was called in a child of fork\n");
+    _exit(99);
+  }
+}
 
-static int lock(void) { return pthread_mutex_lock(&mutex); }
+/// CUstreamCaptureMode of this thread (2: relaxed), and how many captures in the mode of a thread it has begun.
+static _Thread_local int capture_mode;
+static _Thread_local int captures;
+/// Whether a call may not come now because this thread captures.
+static int unsafe(void) { return captures && capture_mode != 2; }
+
+static void *current(void) { return check_home(), depth_pushed ? pushed[depth_pushed - 1] : 0; }
+
+static int lock(void) { return check_home(), pthread_mutex_lock(&mutex); }
 static void unlock(const int *locked) { *locked ? abort() : (void)pthread_mutex_unlock(&mutex); }
 /// Until the end of the function no other thread is in one that is locked.
 #define LOCKED __attribute__((cleanup(unlock), unused)) const int locked = lock();
@@ -111,9 +130,11 @@ static void unlock(const int *locked) { *locked ? abort() : (void)pthread_mutex_
 /// COMPUTE_CAPABILITY_MAJOR and COMPUTE_CAPABILITY_MINOR, MAX_SHARED_MEMORY_PER_BLOCK_OPTIN.
 static int attributes[][2] = {{13, 1000000}, {16, 1}, {36, 2000000}, {37, 512}, {38, 100}, {75, 9}, {76, 0}, {97, MOST_SHARED}};
 
-/// What tests ask: bytes that are allocated now, graphs and instances of graphs that exist, graphs launched so far.
+/// What tests ask: bytes that are allocated now; graphs and instances of graphs, streams and events that exist; graphs launched so far.
 long fake_allocated(void) { return allocated_bytes; }
 long fake_graphs(void) { return graphs; }
+long fake_streams(void) { return live_streams; }
+long fake_events(void) { return live_events; }
 /// What tests set: the most bytes that one allocation gets.
 void fake_largest(long bytes) { largest = bytes; }
 /// And a device attribute, by its number.
@@ -270,7 +291,12 @@ static void run_until(Stream *stream, long ticket) {
   }
 }
 
-CUresult cuInit(unsigned flags) { return flags || getenv("FAKE_NO_DEVICE") ? 100 : OK; }
+CUresult cuInit(unsigned flags) {
+  if (home && home != getpid())
+    return NOT_INITIALIZED;
+  home = getpid();
+  return flags || getenv("FAKE_NO_DEVICE") ? 100 : OK;
+}
 CUresult cuDriverGetVersion(int *version) { return *version = 13000, OK; }
 CUresult cuDeviceGetCount(int *count) { return *count = getenv("FAKE_DEVICES") ? atoi(getenv("FAKE_DEVICES")) : 1, OK; }
 CUresult cuDeviceGet(int *device, int ordinal) { return *device = ordinal, ordinal >= MAX_DEVICES ? 101 : OK; }
@@ -288,6 +314,7 @@ CUresult cuCtxPopCurrent(void **value) { return *value = current(), depth_pushed
 
 CUresult cuGetErrorName(CUresult error, const char **text) {
   *text = error == OUT_OF_MEMORY         ? "CUDA_ERROR_OUT_OF_MEMORY"
+          : error == NOT_INITIALIZED     ? "CUDA_ERROR_NOT_INITIALIZED"
           : error == 100                 ? "CUDA_ERROR_NO_DEVICE"
           : error == INVALID_PTX         ? "CUDA_ERROR_INVALID_PTX"
           : error == NOT_FOUND           ? "CUDA_ERROR_NOT_FOUND"
@@ -319,6 +346,8 @@ CUresult cuMemAlloc(CUdeviceptr *result, size_t size) {
 
 CUresult cuMemFree(CUdeviceptr pointer) {
   LOCKED
+  if (unsafe())
+    return CAPTURE_UNSUPPORTED;
   // As a real driver does: work that may use the memory is done first.
   for (int i = 0; i < MAX_STREAMS && streams[i]; ++i)
     run_until(streams[i], streams[i]->queue.count);
@@ -367,10 +396,25 @@ CUresult cuStreamCreate(void **result, unsigned flags) {
   ((Stream *)*result)->context = current();
   for (int i = 0; i < MAX_STREAMS; ++i)
     if (!streams[i])
-      return streams[i] = *result, flags != 1;
+      return streams[i] = *result, ++live_streams, flags != 1;
   return OUT_OF_MEMORY;
 }
-CUresult cuStreamDestroy(void *stream) { return stream ? OK : INVALID; }
+/// Its work is done all the same; after that no context has it, so that a later use is refused.
+CUresult cuStreamDestroy(void *handle) {
+  LOCKED
+  int found = -1, count = 0;
+  for (; count < MAX_STREAMS && streams[count]; ++count)
+    if (streams[count] == handle && count >= MAX_DEVICES)
+      found = count;
+  if (found < 0)
+    return INVALID_CONTEXT;
+  Stream *stream = handle;
+  run_until(stream, stream->queue.count);
+  stream->context = 0;
+  streams[found] = streams[count - 1];
+  streams[count - 1] = 0;
+  return --live_streams, OK;
+}
 CUresult cuStreamSynchronize(void *handle) {
   Stream *stream = stream_of(handle);
   if (handle && stream->context != current())
@@ -384,11 +428,16 @@ CUresult cuStreamIsCapturing(void *stream, int *status) { return *status = strea
 CUresult cuStreamBeginCapture(void *handle, int mode) {
   Stream *stream = handle;
   set_leaves(stream, 0, 0);
-  return stream->capture = calloc(1, sizeof(Graph)), mode != 1;
+  return stream->capture = calloc(1, sizeof(Graph)), ++captures, mode != 1;
+}
+CUresult cuThreadExchangeStreamCaptureMode(int *mode) {
+  int before = capture_mode;
+  return capture_mode = *mode, *mode = before, OK;
 }
 CUresult cuStreamEndCapture(void *stream, void **graph) {
   *graph = ((Stream *)stream)->capture;
   ((Stream *)stream)->capture = 0;
+  --captures;
   return *graph ? (++graphs, OK) : INVALID;
 }
 
@@ -522,7 +571,7 @@ CUresult cuGraphLaunch(Graph *graph, void *stream) {
   int nested = stream_of(stream)->capture != 0;
   return ++launches, enqueue(stream, (Op){.kind = GRAPH, .graph = nested ? copy_of(graph) : graph});
 }
-CUresult cuGraphDestroy(Graph *graph) { return destroy(graph); }
+CUresult cuGraphDestroy(Graph *graph) { return check_home(), destroy(graph); }
 CUresult cuGraphExecDestroy(Graph *graph) {
   LOCKED
   for (int i = 0; i < MAX_STREAMS && streams[i]; ++i)
@@ -535,16 +584,25 @@ CUresult cuGraphExecDestroy(Graph *graph) {
 }
 int fake_early(void) { return early; }
 
-CUresult cuEventCreate(void **result, unsigned flags) { return *result = calloc(1, sizeof(Event)), flags && flags != 2; }
-CUresult cuEventDestroy(Event *event) { return event ? OK : INVALID; }
+CUresult cuEventCreate(void **result, unsigned flags) { return *result = calloc(1, sizeof(Event)), ++live_events, flags && flags != 2; }
+CUresult cuEventDestroy(Event *event) {
+  check_home();
+  return event->destroyed ? INVALID : (event->destroyed = 1, --live_events, OK);
+}
 CUresult cuEventRecord(Event *event, void *handle) {
   LOCKED
+  if (event->destroyed)
+    return INVALID;
   Stream *stream = stream_of(handle);
   event->stream = stream;
   event->ticket = stream->queue.count;
   return OK;
 }
-CUresult cuEventSynchronize(Event *event) { return run_until(event->stream, event->ticket), fake_sticky; }
+CUresult cuEventSynchronize(Event *event) {
+  if (unsafe())
+    return CAPTURE_UNSUPPORTED;
+  return event->destroyed ? INVALID : (run_until(event->stream, event->ticket), fake_sticky);
+}
 CUresult cuEventElapsedTime(float *milliseconds, Event *begin, Event *end) {
   LOCKED
   // What each thing takes that was done after another, so that times are the same in every run.
@@ -596,7 +654,7 @@ CUresult cuModuleLoadDataEx(void **module, const char *image, unsigned count, co
   return *module = strdup(image), ++modules, OK;
 }
 CUresult cuModuleLoadData(void **module, const char *image) { return cuModuleLoadDataEx(module, image, 0, 0, 0); }
-CUresult cuModuleUnload(void *module) { return free(module), --modules, OK; }
+CUresult cuModuleUnload(void *module) { return check_home(), free(module), --modules, OK; }
 
 /// A kernel, and the dynamic shared memory that it may be launched with.
 typedef struct Function {

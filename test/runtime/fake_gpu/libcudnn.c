@@ -67,8 +67,17 @@ const char *cudnnGetErrorString(int status) {
 }
 void cudnnGetLastErrorString(char *text, size_t size) { strncpy(text, "as told", size); }
 
-int cudnnCreate(Handle **handle) { return *handle = calloc(1, sizeof(Handle)), ++handles, OK; }
-int cudnnDestroy(Handle *handle) { return free(handle), --handles, OK; }
+/// The process that made a handle first. A child of fork may not even give back what is the parent's.
+static pid_t home;
+static void check_home(void) {
+  if (home && home != getpid()) {
+    fprintf(stderr, "cuDNN was called in a child of fork\n");
+    _exit(99);
+  }
+}
+
+int cudnnCreate(Handle **handle) { return home = getpid(), *handle = calloc(1, sizeof(Handle)), ++handles, OK; }
+int cudnnDestroy(Handle *handle) { return check_home(), free(handle), --handles, OK; }
 int cudnnSetStream(Handle *handle, void *stream) { return handle->stream = stream, OK; }
 
 int cudnnBackendCreateDescriptor(int kind, Descriptor **result) {
@@ -78,6 +87,7 @@ int cudnnBackendCreateDescriptor(int kind, Descriptor **result) {
 }
 
 int cudnnBackendDestroyDescriptor(Descriptor *descriptor) {
+  check_home();
   for (int i = 0; i < descriptor->count; ++i)
     free(descriptor->values[i]);
   free(descriptor);
