@@ -1,4 +1,6 @@
-// RUN: convoy-opt %s -pass-pipeline="builtin.module(cudnn-attach-kernels,gpu.module(llvm-gpu-to-nvvm,llvm-verify-kernels),kernels-to-ptx)" | filecheck %s
+// RUN: convoy-opt %s -pass-pipeline="builtin.module(cudnn-attach-kernels,gpu.module(llvm-gpu-to-nvvm,llvm-verify-kernels),kernels-to-ptx)" > %t
+// RUN: filecheck %s < %t
+// RUN: filecheck %s --check-prefix=BARRIERS < %t
 
 // What groups of warps have summed is added up sixteen bytes at a time.
 // CHECK: gpu.binary @conv_32x32x2x1
@@ -6,6 +8,12 @@
 // CHECK-NOT: ld.shared.b32
 // CHECK: ld.shared.v4.b32
 // CHECK-NOT: .local
+
+// Nine steps: the group that has four of them passes its barrier once more, before the barrier of all.
+// BARRIERS: barrier.sync {{[^;]*}}, 128;
+// BARRIERS-NOT: barrier.sync \090;
+// BARRIERS: barrier.sync {{[^;]*}}, 128;
+// BARRIERS: barrier.sync \090;
 cudnn.graph @conv(%x: !cudnn.tensor_desc<1x64x56x56xf16, NHWC>, %w: !cudnn.tensor_desc<64x64x3x3xf16, NHWC>, %v: !cudnn.tensor_desc<1x64x1x1xf16, NHWC>) -> !cudnn.tensor_desc<1x64x56x56xf16, NHWC> {
   %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1x64x56x56xf16, NHWC>, !cudnn.tensor_desc<64x64x3x3xf16, NHWC> -> !cudnn.tensor_desc<1x64x56x56xf32, NHWC>
   %1 = cudnn.pointwise add(%0, %v) type = f32 : !cudnn.tensor_desc<1x64x56x56xf32, NHWC>, !cudnn.tensor_desc<1x64x1x1xf16, NHWC> -> !cudnn.tensor_desc<1x64x56x56xf32, NHWC>
