@@ -59,10 +59,11 @@ static std::optional<Tiling> tilingOf(const Shape &shape, int64_t rows, int64_t 
     return std::nullopt;
   Tiling tiling = {rows, columns, groups, *product, *fetched};
   tiling.plane = llvm::alignTo(pixels * 16, kBankBytes, 16);
-  // The last columns of a product, which are not stored, read on.
-  int64_t last = ((shape.tapsH - 1) * pitch + shape.tapsW - 1 + *product) * 16;
+  // The last columns of a product, which are not stored, read on, behind the last chunk's plane. compute-sanitizer takes the two chunks of
+  // a product for one piece of memory, which ends further on where a chunk's columns are more than its plane has pixels.
+  int64_t first = ((shape.tapsH - 1) * pitch + shape.tapsW - 1) * 16, behind = *product * 16 - tiling.plane;
   tiling.shared = shape.tapsH * shape.tapsW * shape.chunks() * kFilterPitch + groups * shape.chunks() * tiling.plane +
-                  std::max<int64_t>(0, last - tiling.plane);
+                  std::max<int64_t>(0, first + std::max(behind, 2 * behind));
   if (tiling.shared > kSharedBytes90)
     return std::nullopt;
   tiling.tiles = shape.images * llvm::divideCeil(shape.outHeight, rows) * llvm::divideCeil(shape.outWidth, columns);

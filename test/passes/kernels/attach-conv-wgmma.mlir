@@ -150,6 +150,18 @@ cudnn.graph @wide(%x: !cudnn.tensor_desc<8x64x1000x1000xf16, NHWC>, %w: !cudnn.t
 
 // -----
 
+// A product has more columns, 64, than a tile's part of the image has pixels, 56. The last product ends in the block's memory, 576 bytes and
+// twice 112 behind the last plane, also where its two chunks are taken for one piece.
+// CHECK: cudnn.graph @taps5(
+// CHECK-SAME: name = "taps5_wgmma_3x4x3", shared_bytes = 230688 : i64
+cudnn.graph @taps5(%x: !cudnn.tensor_desc<3x32x61x53xf32, NHWC>, %w: !cudnn.tensor_desc<64x32x5x5xf32, NHWC>, %b: !cudnn.tensor_desc<1x64x1x1xf32, NHWC>) -> !cudnn.tensor_desc<3x64x57x49xf32, NHWC> {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [0, 0] post_padding = [0, 0] dilation = [1, 1] : !cudnn.tensor_desc<3x32x61x53xf32, NHWC>, !cudnn.tensor_desc<64x32x5x5xf32, NHWC> -> !cudnn.tensor_desc<3x64x57x49xf32, NHWC>
+  %1 = cudnn.pointwise add(%0, %b) type = f32 : !cudnn.tensor_desc<3x64x57x49xf32, NHWC>, !cudnn.tensor_desc<1x64x1x1xf32, NHWC> -> !cudnn.tensor_desc<3x64x57x49xf32, NHWC>
+  cudnn.return %1 : !cudnn.tensor_desc<3x64x57x49xf32, NHWC>
+}
+
+// -----
+
 // Neither small nor large: both kinds of kernels, those for every GPU first.
 // CHECK: cudnn.graph @middle(
 // CHECK-SAME: chip = "sm_80", {{.*}}name = "middle_32x32x2x1"
