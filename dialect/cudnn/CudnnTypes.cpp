@@ -63,8 +63,10 @@ static SmallVector<int64_t> dimsByStride(TensorDescType type) {
 }
 
 bool TensorDescType::isPacked() const {
+  // Named, because what llvm::reverse gives does not hold it.
+  SmallVector<int64_t> dims = dimsByStride(*this);
   int64_t step = 1;
-  for (int64_t dim : llvm::reverse(dimsByStride(*this))) {
+  for (int64_t dim : llvm::reverse(dims)) {
     if (getStrides()[dim] != step)
       return false;
     step *= getShape()[dim];
