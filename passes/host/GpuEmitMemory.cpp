@@ -25,11 +25,17 @@ SmallVector<Value> Emitter::delinearize(Value linear, ArrayRef<KernelLoop> loops
   return indices;
 }
 
+/// The loops of the reduction that `indices` are inside of. What is read or written outside of it, as an epilogue does, has no step in
+/// them.
+static ArrayRef<KernelLoop> reductionAround(const KernelPlan &plan, ArrayRef<Value> indices) {
+  return indices.empty() ? ArrayRef<KernelLoop>() : ArrayRef(plan.reduction);
+}
+
 SmallVector<Value> Emitter::dimIndices(const Indices &indices, int64_t lane) {
   SmallVector<Value> dims(op.getNumLoops());
   for (auto [i, loop] : llvm::enumerate(plan.parallel))
     dims[loop.dim] = add(indices.parallel[i], i + 1 == plan.parallel.size() ? lane : 0);
-  for (auto [loop, index] : llvm::zip_equal(plan.reduction, indices.reduction))
+  for (auto [loop, index] : llvm::zip_equal(reductionAround(plan, indices.reduction), indices.reduction))
     dims[loop.dim] = index;
   return dims;
 }
@@ -49,7 +55,7 @@ Value Emitter::address(unsigned number, const Indices &indices, int64_t lane) {
     }
   };
   accumulate(plan.parallel, indices.parallel);
-  accumulate(plan.reduction, indices.reduction);
+  accumulate(reductionAround(plan, indices.reduction), indices.reduction);
   return sum ? add(sum, start) : constant(start);
 }
 
