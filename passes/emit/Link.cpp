@@ -17,6 +17,8 @@ extern "C" const unsigned char convoy_support_object[];
 extern "C" const unsigned long convoy_support_object_bytes;
 extern "C" const unsigned char convoy_calls_object[];
 extern "C" const unsigned long convoy_calls_object_bytes;
+extern "C" const unsigned char convoy_floats_object[];
+extern "C" const unsigned long convoy_floats_object_bytes;
 
 using namespace llvm;
 
@@ -59,12 +61,13 @@ bool linkShared(StringRef object, std::string &library, std::string &error) {
   }
   scope_exit cleanUp([&] { sys::fs::remove_directories(folder); });
   std::string objectPath = (folder + "/model.o").str(), supportPath = (folder + "/support.o").str(),
-              callsPath = (folder + "/calls.o").str();
+              callsPath = (folder + "/calls.o").str(), floatsPath = (folder + "/floats.o").str();
   std::string scriptPath = (folder + "/exports.map").str(), libraryPath = (folder + "/native.so").str();
   StringRef support(reinterpret_cast<const char *>(convoy_support_object), convoy_support_object_bytes);
   StringRef calls(reinterpret_cast<const char *>(convoy_calls_object), convoy_calls_object_bytes);
+  StringRef floats(reinterpret_cast<const char *>(convoy_floats_object), convoy_floats_object_bytes);
   if (!write(objectPath, object, error) || !write(supportPath, support, error) || !write(callsPath, calls, error) ||
-      !write(scriptPath, kVersionScript, error))
+      !write(floatsPath, floats, error) || !write(scriptPath, kVersionScript, error))
     return false;
 
   std::string script = "--version-script=" + scriptPath;
@@ -91,7 +94,8 @@ bool linkShared(StringRef object, std::string &library, std::string &error) {
                                          libraryPath.c_str(),
                                          objectPath.c_str(),
                                          supportPath.c_str(),
-                                         callsPath.c_str()};
+                                         callsPath.c_str(),
+                                         floatsPath.c_str()};
   for (const std::string *path : {&libm, &libc})
     if (!path->empty())
       arguments.push_back(path->c_str());

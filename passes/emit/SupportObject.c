@@ -8,3 +8,8 @@ const unsigned char convoy_calls_object[] = {
 #embed "convoy_calls.o"
 };
 const unsigned long convoy_calls_object_bytes = sizeof convoy_calls_object;
+
+const unsigned char convoy_floats_object[] = {
+#embed "convoy_floats.o"
+};
+const unsigned long convoy_floats_object_bytes = sizeof convoy_floats_object;

@@ -210,7 +210,8 @@ def test_only_the_abi_is_exported(tmp_path: Path) -> None:
     assert str(Path.cwd()).encode() not in program.native
 
 
-def test_narrow_floats_need_no_library_of_a_compiler(tmp_path: Path) -> None:
+@pytest.mark.parametrize("cpu", ["native", "x86-64-v3", "x86-64"])  # the last one has no instruction for half
+def test_narrow_floats_need_no_library_of_a_compiler(tmp_path: Path, cpu: str) -> None:
     text = """func.func @main(%x: tensor<33xf32> {tcp.input = "x"})
         -> (tensor<33xf16> {tcp.output = "0"}, tensor<33xf32> {tcp.output = "1"}) {
       %0 = tcp.cast %x : tensor<33xf32> -> tensor<33xf16>
@@ -220,8 +221,11 @@ def test_narrow_floats_need_no_library_of_a_compiler(tmp_path: Path) -> None:
       return %0, %3 : tensor<33xf16>, tensor<33xf32>
     }"""
     x = _random(33)
-    half, rounded = Library(tmp_path, text, cpu="x86-64-v3")([x])
-    np.testing.assert_array_equal(half, x.astype(np.float16))
+    # Ties, the ends of the range, numbers below the smallest normal one.
+    edges = [1 + 2.0**-11, 1 + 3 * 2.0**-11, 65519, 65520, 2.0**-25, 1.5 * 2.0**-24, -(2.0**-15) - 2.0**-26, np.inf, -np.inf, np.nan, -0.0]
+    x[: len(edges)] = edges
+    half, rounded = Library(tmp_path, text, cpu=cpu)([x])
+    np.testing.assert_array_equal(half, torch.tensor(x).half().numpy())
     brain = torch.tensor(x).bfloat16()
     np.testing.assert_array_equal(rounded, (brain + brain).float().numpy())
 
