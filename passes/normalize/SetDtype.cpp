@@ -86,8 +86,12 @@ void Converter::setOperand(OpOperand &operand, Type elementType) {
     auto splat = constant ? dyn_cast<SplatElementsAttr>(constant.getValue()) : SplatElementsAttr();
     if (splat) {
       APFloat number = splat.getSplatValue<APFloat>();
-      bool losesInfo = false;
-      number.convert(cast<FloatType>(elementType).getFloatSemantics(), APFloat::rmNearestTiesToEven, &losesInfo);
+      bool losesInfo = false, wasFinite = number.isFinite(), isNegative = number.isNegative();
+      const llvm::fltSemantics &semantics = cast<FloatType>(elementType).getFloatSemantics();
+      number.convert(semantics, APFloat::rmNearestTiesToEven, &losesInfo);
+      // A mask of -1e9 must not become infinite: a row of it would be NaN after softmax, where it was uniform.
+      if (wasFinite && !number.isFinite())
+        number = APFloat::getLargest(semantics, isNegative);
       result = arith::ConstantOp::create(builder, constant.getLoc(), DenseElementsAttr::get(type, number));
     } else {
       result = CastOp::create(builder, value.getLoc(), type, value);

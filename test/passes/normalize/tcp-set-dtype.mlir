@@ -78,3 +78,15 @@ func.func @casts(%x: tensor<8xi64> {tcp.input = "x"}) -> (tensor<8xf32>, tensor<
   %1 = tcp.cast %0 : tensor<8xf32> -> tensor<8xi64>
   return %0, %1 : tensor<8xf32>, tensor<8xi64>
 }
+
+// A number out of range becomes the largest one, and infinity stays.
+// CHECK-LABEL: func.func @large_numbers
+// CHECK-DAG: arith.constant dense<-6.550400e+04> : tensor<1xf16>
+// CHECK-DAG: arith.constant dense<0x7C00> : tensor<1xf16>
+func.func @large_numbers(%x: tensor<4xf32> {tcp.input = "x"}) -> tensor<4xf32> {
+  %mask = arith.constant dense<-1.0e9> : tensor<1xf32>
+  %infinity = arith.constant dense<0x7F800000> : tensor<1xf32>
+  %0 = tcp.maximum %x, %mask : tensor<4xf32>, tensor<1xf32> -> tensor<4xf32>
+  %1 = tcp.mul %0, %infinity : tensor<4xf32>, tensor<1xf32> -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
