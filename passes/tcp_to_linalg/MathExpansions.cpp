@@ -9,6 +9,7 @@
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/PatternMatch.h"
 #include "passes/tcp_to_linalg/Patterns.h"
+#include <cmath>
 
 using namespace mlir;
 
@@ -208,17 +209,64 @@ Number erf(Number x) {
   return x.where(x.isNan(), near.where(x.abs() < 1, far));
 }
 
-/// sin (`shift` 0) or cos (`shift` 1). The reduction is in f64, so that f32 arguments lose nothing. Beyond 1e9 the result is NaN.
+/// 2 / pi in digits of 24 bits, the first one the 24 bits behind the point.
+constexpr uint32_t kTwoOverPi[] = {0xa2f983, 0x6e4e44, 0x1529fc, 0x2757d1, 0xf534dd, 0xc0db62, 0x95993c, 0x439041, 0xfe5163, 0xabdebb,
+                                   0xc561b7, 0x246e3a, 0x424dd2, 0xe00649, 0x2eea09, 0xd1921c, 0xfe1deb, 0x1cb129, 0xa73ee8, 0x8235f5,
+                                   0x2ebb44, 0x84e99c, 0x7026b4, 0x5f7e41, 0x3991d6, 0x398353, 0x39f49c, 0x845f8b, 0xbdf928, 0x3b1ff8,
+                                   0x97ffde, 0x05980f, 0xef2f11, 0x8b5a0a, 0x6d1f6d, 0x367ecf, 0x27cb09, 0xb74f46, 0x3f669e, 0x5fea2d,
+                                   0x7527ba, 0xc7ebe5, 0xf17b3d, 0x0739f7, 0x8a5292, 0xea6bfb, 0x5fb11f, 0x8d5d08, 0x560330, 0x46fc7b};
+
+/// x * 2 / pi as a whole number modulo 4 and the rest, between -1/2 and 1/2.
+struct Quarters {
+  Value whole; ///< i32
+  Number rest;
+};
+
+/// For x of type f64 that is a number of type f32 if `isSingle`. The products of x, or its halves, with digits of 2 / pi are exact, and so
+/// is each modulo 4; products of digits that count whole turns vanish. Payne and Hanek, "Radian reduction for trigonometric functions",
+/// 1983, without integers, so that it vectorizes.
+Quarters quarters(Number x, bool isSingle) {
+  ImplicitLocOpBuilder &b = *x.builder;
+  auto rounded = [&](Number number) { return number.with(math::RoundEvenOp::create(b, number.value)); };
+  SmallVector<Number> halves = {x};
+  if (!isSingle) {
+    // The upper 26 bits and the lower 27.
+    Value bits = arith::BitcastOp::create(b, b.getI64Type(), x.value);
+    bits = arith::AndIOp::create(b, bits, constantLike(b, b.getI64Type(), -(int64_t(1) << 27)));
+    Number high = x.with(arith::BitcastOp::create(b, x.type(), bits));
+    halves = {high, x - high};
+  }
+  // Digits beyond these are worth less than 2^-60 in the product with the largest x.
+  ArrayRef<uint32_t> digits = ArrayRef(kTwoOverPi).take_front(isSingle ? 8 : 46);
+  SmallVector<Number> terms;
+  for (auto [i, digit] : llvm::enumerate(digits)) {
+    // The place of late digits is out of f64's range; half of it is taken from x, of which only large ones matter there.
+    constexpr int kLate = 36, kShift = 256;
+    if (i == kLate)
+      for (Number &half : halves)
+        half = half * std::ldexp(1.0, -kShift);
+    for (Number half : halves) {
+      Number product = half * std::ldexp(double(digit), (i < kLate ? 0 : kShift) - 24 * (int(i) + 1));
+      terms.push_back(product - rounded(product * 0.25) * 4.0);
+    }
+  }
+  Number sum = terms.back();
+  for (Number term : llvm::reverse(ArrayRef(terms).drop_back()))
+    sum = sum + term;
+  Number whole = rounded(sum);
+  // From the largest digits on, so that what cancels does so exactly.
+  Number rest = terms.front() - whole;
+  for (Number term : ArrayRef(terms).drop_front())
+    rest = rest + term;
+  return {arith::FPToSIOp::create(b, b.getI32Type(), whole.limited(-1024, 1024).value), rest};
+}
+
+/// sin (`shift` 0) or cos (`shift` 1), of every number; of infinities and NaN it is NaN.
 Number sinOrCos(Number x, int64_t shift) {
   ImplicitLocOpBuilder &b = *x.builder;
   bool isDouble = x.type().isF64();
-  Number wide = isDouble ? x : x.with(arith::ExtFOp::create(b, b.getF64Type(), x.value));
-  Number scaled = wide * 0.63661977236758134308;
-  scaled = (scaled + scaled.constant(0.5).where(scaled > 0, scaled.constant(-0.5))).limited(-1e9, 1e9);
-  Value k = arith::FPToSIOp::create(b, b.getI32Type(), scaled.value);
-  Number kFloat = wide.with(arith::SIToFPOp::create(b, wide.type(), k));
-  // pi / 2 in parts of 33 bits, whose products with k are exact.
-  Number r = wide - kFloat * 1.57079632673412561417e+00 - kFloat * 6.07710050630396597660e-11 - kFloat * 2.02226624879595063154e-21;
+  Quarters reduced = quarters(isDouble ? x : x.with(arith::ExtFOp::create(b, b.getF64Type(), x.value)), !isDouble);
+  Number r = reduced.rest * 1.57079632679489661923;
   if (!isDouble)
     r = x.with(arith::TruncFOp::create(b, x.type(), r.value));
   Number square = r * r;
@@ -231,13 +279,16 @@ Number sinOrCos(Number x, int64_t shift) {
   }
   Number sine = r + r * square * square.polynomial(sinSeries);
   Number cosine = square * square.polynomial(cosSeries) + 1.0;
-  Value quadrant = arith::AddIOp::create(b, k, constantLike(b, k.getType(), shift));
+  Type i32 = b.getI32Type();
+  Value quadrant = arith::AddIOp::create(b, reduced.whole, constantLike(b, i32, shift));
   auto bit = [&](int64_t mask) {
-    Value masked = arith::AndIOp::create(b, quadrant, constantLike(b, k.getType(), mask));
-    return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, masked, constantLike(b, k.getType(), 0)).getResult();
+    Value masked = arith::AndIOp::create(b, quadrant, constantLike(b, i32, mask));
+    return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, masked, constantLike(b, i32, 0)).getResult();
   };
   Number chosen = cosine.where(bit(1), sine);
-  return (-chosen).where(bit(2), chosen).where(x.abs() < 1e9, x.constant(std::numeric_limits<double>::quiet_NaN()));
+  Number result = (-chosen).where(bit(2), chosen);
+  // The reduction loses the sign of zero, and digits of the smallest numbers.
+  return shift == 0 ? x.where(x.abs() < 1e-8, result) : result;
 }
 
 /// In f64 throughout, because y log x must keep the digits after the point whatever its size.
