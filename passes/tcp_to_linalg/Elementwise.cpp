@@ -6,6 +6,7 @@
 #include "passes/tcp_to_linalg/Patterns.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
+#include <cmath>
 
 using namespace mlir;
 using namespace convoy;
@@ -125,6 +126,20 @@ private:
     return x;
   }
 
+  /// A float without its fraction. What is out of range, NaN too, becomes the least i32 or i64, whose lower bits a narrower integer takes,
+  /// as on x86, and so in PyTorch there; arith.fptosi has no value for it.
+  Value toInteger(Value x, Type to) {
+    Type wide = builder.getIntegerType(to.getIntOrFloatBitWidth() <= 32 ? 32 : 64);
+    double limit = std::ldexp(1.0, wide.getIntOrFloatBitWidth() - 1);
+    Value above = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGE, x, constant(-limit));
+    Value below = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OLT, x, constant(limit));
+    Value least =
+        arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(wide, APInt::getSignedMinValue(wide.getIntOrFloatBitWidth())));
+    Value whole = arith::FPToSIOp::create(builder, loc, wide, x);
+    whole = arith::SelectOp::create(builder, loc, arith::AndIOp::create(builder, loc, above, below), whole, least);
+    return wide == to ? whole : Value(arith::TruncIOp::create(builder, loc, to, whole));
+  }
+
   Value buildCast(Type to) {
     Value x = args[0];
     if (type == to)
@@ -137,7 +152,7 @@ private:
       return type.getIntOrFloatBitWidth() < to.getIntOrFloatBitWidth() ? Value(arith::ExtFOp::create(builder, loc, to, x))
                                                                        : Value(arith::TruncFOp::create(builder, loc, to, x));
     if (isFloat)
-      return arith::FPToSIOp::create(builder, loc, to, x);
+      return toInteger(x, to);
     if (toFloat)
       return isBool() ? Value(arith::UIToFPOp::create(builder, loc, to, x)) : Value(arith::SIToFPOp::create(builder, loc, to, x));
     if (type.getIntOrFloatBitWidth() > to.getIntOrFloatBitWidth())
@@ -222,7 +237,7 @@ struct ElementwisePattern : public OpTraitConversionPattern<tcp::Elementwise> {
       if (!isSplat)
         inputs.push_back(operand);
     }
-    // Casts are the model's own roundings; in every other op narrow floats are only a form of storage.
+    // What a cast reads and makes is rounded as the model says; in every other op narrow floats are only a form of storage.
     bool isCast = isa<tcp::CastOp>(op);
     Value result = broadcastGeneric(rewriter, op->getLoc(), resultType, inputs, [&](OpBuilder &builder, Location loc, ValueRange elements) {
       SmallVector<Value> args;
@@ -230,7 +245,11 @@ struct ElementwisePattern : public OpTraitConversionPattern<tcp::Elementwise> {
         Value arg = splat ? Value(arith::ConstantOp::create(builder, loc, widened(splat))) : elements.take_front().front();
         if (!splat)
           elements = elements.drop_front();
-        args.push_back(isa<FloatType>(arg.getType()) ? convertFloat(builder, loc, arg, computeType(arg.getType())) : arg);
+        Type compute = computeType(arg.getType());
+        if (compute == arg.getType())
+          args.push_back(arg);
+        else
+          args.push_back(isCast ? Value(arith::ExtFOp::create(builder, loc, compute, arg)) : convertFloat(builder, loc, arg, compute));
       }
       Value value = ScalarBuilder(builder, loc, args).build(op);
       assert(value && "an op of the trait without scalar code");

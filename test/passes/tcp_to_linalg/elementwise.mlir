@@ -53,7 +53,9 @@ func.func @compare_select(%a: tensor<4xf32>, %b: tensor<1xf32>) -> tensor<4xf32>
 }
 
 // CHECK-LABEL: func.func @casts
-// CHECK: arith.fptosi %{{.*}} : f32 to i64
+// CHECK: %[[LEAST:.*]] = arith.constant -9223372036854775808 : i64
+// CHECK: %[[WHOLE:.*]] = arith.fptosi %{{.*}} : f32 to i64
+// CHECK: arith.select %{{.*}}, %[[WHOLE]], %[[LEAST]] : i64
 // CHECK: arith.cmpi ne
 // CHECK: arith.uitofp %{{.*}} : i1 to f32
 // CHECK: arith.truncf %{{.*}} : f32 to bf16
@@ -73,4 +75,14 @@ func.func @square(%a: tensor<4xf32>) -> tensor<4xf32> {
   %c = arith.constant dense<2.0> : tensor<1xf32>
   %0 = tcp.pow %a, %c : tensor<4xf32>, tensor<1xf32> -> tensor<4xf32>
   return %0 : tensor<4xf32>
+}
+
+// What a cast reads is rounded: its extension has no `contract`.
+// CHECK-LABEL: func.func @cast_of_half
+// CHECK: arith.truncf %{{.*}} fastmath<contract> : f32 to f16
+// CHECK: arith.extf %{{.*}} : f16 to f32
+func.func @cast_of_half(%a: tensor<4xf16>) -> tensor<4xf32> {
+  %0 = tcp.mul %a, %a : tensor<4xf16>, tensor<4xf16> -> tensor<4xf16>
+  %1 = tcp.cast %0 : tensor<4xf16> -> tensor<4xf32>
+  return %1 : tensor<4xf32>
 }
