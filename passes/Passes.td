@@ -336,6 +336,23 @@ def FuseElementwisePass : Pass<"convoy-fuse-elementwise", "::mlir::func::FuncOp"
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def SplitReductionsPass : Pass<"convoy-split-reductions", "::mlir::func::FuncOp"> {
+  let summary = "long reductions in steps of at most 2048 elements";
+  let description = [{
+    A generic that reduces more than 8192 elements into one becomes one that reduces parts of at most 2048, and one that reduces the parts'
+    results, in turn split. So no accumulator takes up more than 8192 numbers one by one, and the parts are parallel. What does not divide
+    is reduced into the result by a third generic.
+
+    ```mlir
+    linalg.generic {iterator_types = ["reduction"]} ins(%x : tensor<1000000xf32>) outs(%zero : tensor<f32>)
+    // becomes
+    %parts = linalg.generic {iterator_types = ["parallel", "reduction"]} ins(%x, %unread : ...) outs(%zeros : tensor<500xf32>)
+    linalg.generic {iterator_types = ["reduction"]} ins(%parts : tensor<500xf32>) outs(%zero : tensor<f32>)
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def ExpandMathPass : Pass<"convoy-expand-math", "::mlir::func::FuncOp"> {
   let summary = "write out transcendental functions";
   let description = [{

@@ -129,7 +129,9 @@ static LogicalResult addOperand(KernelPlan &plan, SmallVectorImpl<KernelLoop> &l
     operand.address = getAffineConstantExpr(buffer->offset, op.getContext());
     for (auto [expr, stride] : llvm::zip_equal(map.getResults(), buffer->strides))
       operand.address = operand.address + expr * stride;
-    operand.isLinear = addLinear(operand.address, 1, steps, operand.start);
+    // An operand that only bounds loops has no say in which loops are one.
+    if (operand.isRead || op.isDpsInit(&opOperand))
+      operand.isLinear = addLinear(operand.address, 1, steps, operand.start);
   } else if (isa<TensorType>(operand.value.getType())) {
     return op.emitOpError("expects memrefs to become a kernel, but got operand ")
            << opOperand.getOperandNumber() << " of type " << operand.value.getType();

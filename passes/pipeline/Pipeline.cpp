@@ -67,6 +67,7 @@ static void populate_linalg(OpPassManager &pm, const PipelineOptions &) {
   pm.addNestedPass<func::FuncOp>(createConvertTcpToLinalgPass());
   pm.addPass(createHoistTransposesPass());
   pm.addNestedPass<func::FuncOp>(createFuseElementwisePass());
+  pm.addNestedPass<func::FuncOp>(createSplitReductionsPass());
   pm.addNestedPass<func::FuncOp>(createLowerAffinePass()); // fused index computations
   // No CSE: two tensors with the same fill are two buffers, not one and a copy of it.
   pm.addPass(createCanonicalizerPass());

@@ -62,6 +62,14 @@ Value sum(OpBuilder &builder, Location loc, Value input, ArrayRef<int64_t> dims)
   });
 }
 
+/// The maximum over `dims` in the compute type, which holds it exactly: loops over narrow floats have no vector form.
+Value largest(OpBuilder &builder, Location loc, Value input, ArrayRef<int64_t> dims) {
+  Type type = computeType(elementTypeOf(input));
+  return reduce(builder, loc, input, dims, lowestOf(builder, loc, type), [&](OpBuilder &inner, Location innerLoc, ValueRange args) {
+    return maximum(inner, innerLoc, args[1], isa<FloatType>(type) ? convertFloat(inner, innerLoc, args[0], type) : args[0]);
+  });
+}
+
 double countOver(Value input, ArrayRef<int64_t> dims) {
   double count = 1;
   for (int64_t dim : dims)
@@ -103,10 +111,8 @@ struct ReduceMaxPattern : public OpConversionPattern<tcp::ReduceMaxOp> {
   using OpConversionPattern<tcp::ReduceMaxOp>::OpConversionPattern;
 
   LogicalResult matchAndRewrite(tcp::ReduceMaxOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const final {
-    Value lowest = lowestOf(rewriter, op.getLoc(), elementTypeOf(adaptor.getInput()));
-    rewriter.replaceOp(op,
-                       reduce(rewriter, op.getLoc(), adaptor.getInput(), op.getDims(), lowest,
-                              [](OpBuilder &builder, Location loc, ValueRange args) { return maximum(builder, loc, args[1], args[0]); }));
+    Value result = largest(rewriter, op.getLoc(), adaptor.getInput(), op.getDims());
+    rewriter.replaceOp(op, convertElements(rewriter, op.getLoc(), result, elementTypeOf(op.getOutput())));
     return success();
   }
 };
@@ -120,12 +126,10 @@ struct SoftmaxPattern : public OpConversionPattern<tcp::SoftmaxOp> {
     auto type = cast<RankedTensorType>(input.getType());
     Type compute = computeType(type.getElementType());
     SmallVector<int64_t> dims = {static_cast<int64_t>(op.getDim())};
-    Value largest = reduce(rewriter, loc, input, dims, lowestOf(rewriter, loc, type.getElementType()),
-                           [](OpBuilder &builder, Location inner, ValueRange args) { return maximum(builder, inner, args[1], args[0]); });
+    Value top = largest(rewriter, loc, input, dims);
     Value exponentials =
-        broadcastGeneric(rewriter, loc, type.clone(compute), {input, largest}, [&](OpBuilder &builder, Location inner, ValueRange args) {
-          Value difference = arith::SubFOp::create(builder, inner, convertFloat(builder, inner, args[0], compute),
-                                                   convertFloat(builder, inner, args[1], compute));
+        broadcastGeneric(rewriter, loc, type.clone(compute), {input, top}, [&](OpBuilder &builder, Location inner, ValueRange args) {
+          Value difference = arith::SubFOp::create(builder, inner, convertFloat(builder, inner, args[0], compute), args[1]);
           return math::ExpOp::create(builder, inner, difference).getResult();
         });
     Value total = sum(rewriter, loc, exponentials, dims);

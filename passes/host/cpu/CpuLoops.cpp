@@ -34,7 +34,11 @@ linalg::GenericOp copyToGeneric(RewriterBase &rewriter, memref::CopyOp copy) {
 /// Nests fewer steps of work than this run on the calling thread: handing them out costs some microseconds.
 constexpr int64_t kMinParallelWork = 1 << 14;
 
-/// Turns the outermost loops of `loops` over parallel dims, all but the innermost loop, into one scf.parallel.
+/// Fewer tasks than this leave cores idle, so an innermost loop that is parallel as well is cut into parts of so many iterations.
+constexpr int64_t kFewTasks = 64, kPart = 1 << 14;
+
+/// Turns the outermost loops of `loops` over parallel dims into one scf.parallel: all but the innermost loop, and of a long innermost loop
+/// the parts.
 void parallelize(RewriterBase &rewriter, ArrayRef<utils::IteratorType> iterators, ArrayRef<int64_t> ranges, ArrayRef<Operation *> loops) {
   int64_t work = 1, tasks = 1;
   for (int64_t range : ranges)
@@ -42,42 +46,61 @@ void parallelize(RewriterBase &rewriter, ArrayRef<utils::IteratorType> iterators
   size_t depth = 0;
   while (depth + 1 < loops.size() && iterators[depth] == utils::IteratorType::parallel && tasks < 1024)
     tasks *= ranges[depth++];
-  if (depth == 0 && loops.size() == 1 && iterators[0] == utils::IteratorType::parallel)
-    return;
-  if (depth == 0 || tasks == 1 || work < kMinParallelWork)
+  bool cuts = !loops.empty() && depth + 1 == loops.size() && iterators[depth] == utils::IteratorType::parallel && tasks < kFewTasks;
+  int64_t parts = cuts ? llvm::divideCeil(ranges[depth], kPart) : 1;
+  if (tasks * parts == 1 || work < kMinParallelWork)
     return;
 
-  auto outer = cast<scf::ForOp>(loops.front()), inner = cast<scf::ForOp>(loops[depth - 1]);
+  auto outer = cast<scf::ForOp>(loops.front()), last = cast<scf::ForOp>(loops.back());
   Location loc = outer.getLoc();
   rewriter.setInsertionPoint(outer);
   Value zero = arith::ConstantIndexOp::create(rewriter, loc, 0), one = arith::ConstantIndexOp::create(rewriter, loc, 1);
-  Value count = arith::ConstantIndexOp::create(rewriter, loc, tasks);
+  Value count = arith::ConstantIndexOp::create(rewriter, loc, tasks * parts);
   auto parallel = scf::ParallelOp::create(rewriter, loc, zero, count, one);
   rewriter.setInsertionPointToStart(parallel.getBody());
   Value rest = parallel.getInductionVars()[0];
-  SmallVector<Value> indices(depth);
-  for (size_t dim = depth; dim-- > 0;) {
-    if (dim == 0) {
-      indices[0] = rest;
-      break;
-    }
-    Value size = arith::ConstantIndexOp::create(rewriter, loc, ranges[dim]);
-    indices[dim] = arith::RemUIOp::create(rewriter, loc, rest, size);
-    rest = arith::DivUIOp::create(rewriter, loc, rest, size);
+  // The last digit of `rest`, where it has more than `size` values.
+  auto takeDigit = [&](int64_t size, bool isFirst) -> Value {
+    if (isFirst)
+      return rest;
+    Value base = arith::ConstantIndexOp::create(rewriter, loc, size);
+    Value digit = arith::RemUIOp::create(rewriter, loc, rest, base);
+    rest = arith::DivUIOp::create(rewriter, loc, rest, base);
+    return digit;
+  };
+  Value begin, end;
+  if (parts > 1) {
+    Value size = arith::ConstantIndexOp::create(rewriter, loc, kPart);
+    begin = arith::MulIOp::create(rewriter, loc, takeDigit(parts, depth == 0), size);
+    end = arith::MinUIOp::create(rewriter, loc, arith::AddIOp::create(rewriter, loc, begin, size),
+                                 arith::ConstantIndexOp::create(rewriter, loc, ranges[depth]));
   }
+  SmallVector<Value> indices(depth);
+  for (size_t dim = depth; dim-- > 0;)
+    indices[dim] = takeDigit(ranges[dim], dim == 0);
   for (size_t dim = 0; dim < depth; ++dim)
     rewriter.replaceAllUsesWith(cast<scf::ForOp>(loops[dim]).getInductionVar(), indices[dim]);
-  rewriter.eraseOp(inner.getBody()->getTerminator());
-  // Whatever stood between the loops of the nest comes along: constants and index arithmetic.
-  for (size_t dim = 0; dim < depth; ++dim) {
-    Block *body = cast<scf::ForOp>(loops[dim]).getBody();
-    for (Operation &op : llvm::make_early_inc_range(*body))
-      if (!llvm::is_contained(loops.take_front(depth), &op) && !op.hasTrait<OpTrait::IsTerminator>())
-        rewriter.moveOpBefore(&op, parallel.getBody()->getTerminator());
+  if (depth == 0) {
+    rewriter.moveOpBefore(outer, parallel.getBody()->getTerminator());
+  } else {
+    auto inner = cast<scf::ForOp>(loops[depth - 1]);
+    rewriter.eraseOp(inner.getBody()->getTerminator());
+    // Whatever stood between the loops of the nest comes along: constants and index arithmetic.
+    for (size_t dim = 0; dim < depth; ++dim) {
+      Block *body = cast<scf::ForOp>(loops[dim]).getBody();
+      for (Operation &op : llvm::make_early_inc_range(*body))
+        if (!llvm::is_contained(loops.take_front(depth), &op) && !op.hasTrait<OpTrait::IsTerminator>())
+          rewriter.moveOpBefore(&op, parallel.getBody()->getTerminator());
+    }
+    rewriter.setInsertionPointToEnd(inner.getBody());
+    scf::YieldOp::create(rewriter, loc);
+    rewriter.eraseOp(outer);
   }
-  rewriter.setInsertionPointToEnd(inner.getBody());
-  scf::YieldOp::create(rewriter, loc);
-  rewriter.eraseOp(outer);
+  if (parts > 1)
+    rewriter.modifyOpInPlace(last, [&] {
+      last.setLowerBound(begin);
+      last.setUpperBound(end);
+    });
 }
 
 /// Whether a step along `dim` is a step to a near element of each input: the dim is in the last index only, or in none.

@@ -30,6 +30,23 @@ func.func @small(%x: memref<4x4xf32>, %y: memref<4x4xf32>) attributes {tcp.targe
 
 // -----
 
+// One long row is cut into parts of 16384, the last one shorter.
+
+// CHECK-LABEL: func.func @row
+// CHECK-DAG:     %[[SIZE:.*]] = arith.constant 16384 : index
+// CHECK-DAG:     %[[ALL:.*]] = arith.constant 40000 : index
+// CHECK:         scf.parallel (%[[I:.*]]) = (%{{.*}}) to (%{{.*}})
+// CHECK:           %[[BEGIN:.*]] = arith.muli %[[I]], %[[SIZE]]
+// CHECK:           %[[NEXT:.*]] = arith.addi %[[BEGIN]], %[[SIZE]]
+// CHECK:           %[[END:.*]] = arith.minui %[[NEXT]], %[[ALL]]
+// CHECK:           scf.for %{{.*}} = %[[BEGIN]] to %[[END]]
+func.func @row(%x: memref<40000xf32>, %y: memref<40000xf32>) attributes {tcp.target = "cpu"} {
+  memref.copy %x, %y : memref<40000xf32> to memref<40000xf32>
+  return
+}
+
+// -----
+
 // The sum over d1 runs outside the loop over d2, along which the buffers are contiguous.
 
 // CHECK-LABEL: func.func @reduction

@@ -1,0 +1,222 @@
+// Long reductions in steps: first over parts, each of which gives a partial result, then over those. A sum that one accumulator takes up
+// element by element loses digits with its length, and only loops that are parallel are spread over cores and multiprocessors.
+
+#include "mlir/Analysis/SliceAnalysis.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "passes/Passes.h"
+#include "passes/tcp_to_linalg/LinalgUtils.h"
+
+namespace convoy {
+#define GEN_PASS_DEF_SPLITREDUCTIONSPASS
+#include "passes/Passes.h.inc"
+} // namespace convoy
+
+using namespace mlir;
+
+namespace {
+
+struct SplitReductionsPass : public convoy::impl::SplitReductionsPassBase<SplitReductionsPass> {
+  using Base::Base;
+  void runOnOperation() override;
+};
+
+/// Elements that a part has at most, and reductions that stay whole.
+constexpr int64_t kPart = 1 << 11, kLong = 4 * kPart;
+
+/// Where to cut: the loops outside of `dim` become parallel, those inside stay in a part, and `dim` becomes `parts` times `size`
+/// iterations, of which `rest` are left over. With one part `dim` is among the loops inside, with size one among those outside.
+struct Cut {
+  unsigned dim = 0;
+  int64_t parts = 1, size = 1, rest = 0;
+};
+
+/// The largest divisor of `number` of at most `most`, where it is no less than a quarter of that; else `most`.
+int64_t partOf(int64_t number, int64_t most) {
+  for (int64_t divisor = most; divisor > 1 && divisor >= most / 4; --divisor)
+    if (number % divisor == 0)
+      return divisor;
+  return most;
+}
+
+int64_t length(linalg::GenericOp op) {
+  int64_t result = 1;
+  for (auto [iterator, range] : llvm::zip_equal(op.getIteratorTypesArray(), op.getStaticLoopRanges()))
+    if (iterator == utils::IteratorType::reduction)
+      result *= range;
+  return result;
+}
+
+Cut chooseCut(linalg::GenericOp op) {
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  int64_t inside = 1;
+  for (unsigned dim = ranges.size(); dim-- > 0;) {
+    if (op.getIteratorTypesArray()[dim] != utils::IteratorType::reduction)
+      continue;
+    if (inside * ranges[dim] <= kPart) {
+      inside *= ranges[dim];
+      continue;
+    }
+    int64_t size = partOf(ranges[dim], kPart / inside);
+    return {dim, ranges[dim] / size, size, ranges[dim] % size};
+  }
+  llvm_unreachable("a long reduction has a loop to cut");
+}
+
+/// The op that joins two partial results, with a neutral element; null where there is none.
+Operation *combinerOf(linalg::GenericOp op) {
+  SmallVector<Operation *> combiners;
+  if (op.getNumDpsInits() != 1 || !matchReduction(op.getRegionOutputArgs(), 0, combiners) || combiners.size() != 1 ||
+      combiners.front()->getResult(0).getType() != convoy::elementTypeOf(op.getDpsInits()[0]) ||
+      !arith::getNeutralElement(combiners.front()))
+    return nullptr;
+  return combiners.front();
+}
+
+bool shouldSplit(linalg::GenericOp op) {
+  if (op.getNumReductionLoops() == 0 || !op.hasPureTensorSemantics() || op.hasIndexSemantics() ||
+      ShapedType::isDynamicShape(op.getStaticLoopRanges()) || length(op) <= kLong || !combinerOf(op))
+    return false;
+  // A window, as of a convolution, is no row of elements.
+  for (AffineMap map : op.getIndexingMapsArray())
+    for (AffineExpr result : map.getResults()) {
+      int64_t dims = 0;
+      for (unsigned dim = 0; dim < map.getNumDims(); ++dim)
+        dims += result.isFunctionOfDim(dim);
+      if (dims > 1)
+        return false;
+    }
+  // A product reads its operands over and over: its partial results may be larger than they are.
+  int64_t read = 0, points = 1;
+  for (Value input : op.getDpsInputs())
+    if (auto type = dyn_cast<RankedTensorType>(input.getType()))
+      read += type.getNumElements();
+  for (int64_t range : op.getStaticLoopRanges())
+    points *= range;
+  constexpr int64_t kMostReads = 4;
+  return points <= kMostReads * read;
+}
+
+class Splitter {
+public:
+  Splitter(IRRewriter &rewriter, linalg::GenericOp op)
+      : rewriter(rewriter), op(op), loc(op.getLoc()), cut(chooseCut(op)), ranges(op.getStaticLoopRanges()),
+        iterators(op.getIteratorTypesArray()), combiner(combinerOf(op)) {}
+
+  /// Replaces the op; what it leaves to be looked at again goes to `todo`.
+  void run(SmallVectorImpl<linalg::GenericOp> &todo) {
+    rewriter.setInsertionPoint(op);
+    linalg::GenericOp joined = join(parts());
+    todo.push_back(joined);
+    if (cut.rest != 0) {
+      joined = leftOver(joined.getResult(0));
+      todo.push_back(joined);
+    }
+    rewriter.replaceOp(op, joined);
+  }
+
+private:
+  bool isReduction(unsigned dim) const { return iterators[dim] == utils::IteratorType::reduction; }
+
+  /// A generic with the body of the op and its operands, `replacements[i]` for its loop i. An operand that is never read gives loop
+  /// `bounded` its range.
+  linalg::GenericOp clone(Value init, AffineMap initMap, ArrayRef<AffineExpr> replacements, ArrayRef<utils::IteratorType> loops,
+                          unsigned bounded, int64_t range) {
+    MLIRContext *context = op.getContext();
+    SmallVector<Value> inputs(op.getDpsInputs());
+    SmallVector<AffineMap> maps;
+    for (OpOperand *input : op.getDpsInputOperands())
+      maps.push_back(op.getMatchingIndexingMap(input).replaceDimsAndSymbols(replacements, {}, loops.size(), 0));
+    inputs.push_back(tensor::EmptyOp::create(rewriter, loc, ArrayRef<int64_t>{range}, rewriter.getI8Type()));
+    maps.push_back(AffineMap::get(loops.size(), 0, rewriter.getAffineDimExpr(bounded), context));
+    maps.push_back(initMap);
+    auto result = linalg::GenericOp::create(rewriter, loc, TypeRange(init.getType()), inputs, ValueRange(init), maps, loops);
+    rewriter.cloneRegionBefore(op.getRegion(), result.getRegion(), result.getRegion().end());
+    Block &body = result.getRegion().front();
+    body.insertArgument(inputs.size() - 1, rewriter.getI8Type(), loc);
+    return result;
+  }
+
+  /// The partial results, whose dims are the parallel loops and the cut ones, in their order.
+  Value parts() {
+    SmallVector<AffineExpr> replacements, kept;
+    SmallVector<utils::IteratorType> loops;
+    SmallVector<int64_t> shape;
+    unsigned inner = 0;
+    auto add = [&](bool reduces, int64_t range) {
+      AffineExpr expr = rewriter.getAffineDimExpr(loops.size());
+      loops.push_back(reduces ? utils::IteratorType::reduction : utils::IteratorType::parallel);
+      if (!reduces) {
+        kept.push_back(expr);
+        shape.push_back(range);
+      }
+      return expr;
+    };
+    for (unsigned dim = 0; dim < ranges.size(); ++dim) {
+      if (dim != cut.dim) {
+        replacements.push_back(add(isReduction(dim) && dim > cut.dim, ranges[dim]));
+        continue;
+      }
+      AffineExpr part = add(/*reduces=*/false, cut.parts);
+      inner = loops.size();
+      replacements.push_back(part * cut.size + add(/*reduces=*/true, cut.size));
+    }
+    Value neutral = arith::ConstantOp::create(rewriter, loc, *arith::getNeutralElement(combiner));
+    AffineMap map = AffineMap::get(loops.size(), 0, kept, op.getContext());
+    return clone(convoy::filled(rewriter, loc, shape, neutral), map, replacements, loops, inner, cut.size).getResult(0);
+  }
+
+  /// Reduces the partial results into what the op's result starts from.
+  linalg::GenericOp join(Value partial) {
+    SmallVector<AffineExpr> replacements(ranges.size());
+    SmallVector<utils::IteratorType> loops;
+    for (unsigned dim = 0; dim < ranges.size(); ++dim) {
+      if (isReduction(dim) && dim > cut.dim)
+        continue;
+      replacements[dim] = rewriter.getAffineDimExpr(loops.size());
+      loops.push_back(iterators[dim]);
+    }
+    for (AffineExpr &expr : replacements)
+      if (!expr)
+        expr = rewriter.getAffineConstantExpr(0); // a loop that the result does not have
+    Value init = op.getDpsInits()[0];
+    AffineMap result = op.getMatchingIndexingMap(op.getDpsInitOperand(0)).replaceDimsAndSymbols(replacements, {}, loops.size(), 0);
+    return linalg::GenericOp::create(rewriter, loc, TypeRange(init.getType()), ValueRange(partial), ValueRange(init),
+                                     ArrayRef{rewriter.getMultiDimIdentityMap(loops.size()), result}, loops,
+                                     [&](OpBuilder &builder, Location inner, ValueRange args) {
+                                       Operation *copy = builder.insert(combiner->cloneWithoutRegions());
+                                       copy->setOperands({args[1], args[0]});
+                                       linalg::YieldOp::create(builder, inner, copy->getResult(0));
+                                     });
+  }
+
+  /// The iterations behind the last part, into `init`.
+  linalg::GenericOp leftOver(Value init) {
+    SmallVector<AffineExpr> replacements;
+    for (unsigned dim = 0; dim < ranges.size(); ++dim)
+      replacements.push_back(rewriter.getAffineDimExpr(dim) + (dim == cut.dim ? cut.parts * cut.size : 0));
+    AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+    return clone(init, map, replacements, iterators, cut.dim, cut.rest);
+  }
+
+  IRRewriter &rewriter;
+  linalg::GenericOp op;
+  Location loc;
+  Cut cut;
+  SmallVector<int64_t> ranges;
+  SmallVector<utils::IteratorType> iterators;
+  Operation *combiner;
+};
+
+} // namespace
+
+void SplitReductionsPass::runOnOperation() {
+  SmallVector<linalg::GenericOp> todo;
+  getOperation().walk([&](linalg::GenericOp op) { todo.push_back(op); });
+  IRRewriter rewriter(&getContext());
+  while (!todo.empty())
+    if (linalg::GenericOp op = todo.pop_back_val(); shouldSplit(op))
+      Splitter(rewriter, op).run(todo);
+}

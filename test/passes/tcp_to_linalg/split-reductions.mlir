@@ -1,0 +1,63 @@
+// RUN: convoy-opt %s --pass-pipeline="builtin.module(func.func(convoy-split-reductions))" | filecheck %s
+
+#row = affine_map<(d0, d1) -> (d0, d1)>
+#kept = affine_map<(d0, d1) -> (d0)>
+#last = affine_map<(d0, d1) -> (d1)>
+
+// What divides becomes parts, and the parts' results are reduced in turn.
+// CHECK: affine_map<(d0, d1, d2) -> (d0, d1 * 2000 + d2)>
+// CHECK-LABEL: @rows
+func.func @rows(%x: tensor<3x1000000xf32>, %init: tensor<3xf32>) -> tensor<3xf32> {
+  // CHECK: %[[ZERO:.*]] = arith.constant 0.000000e+00 : f32
+  // CHECK: %[[ZEROS:.*]] = linalg.fill ins(%[[ZERO]] : f32) outs(%{{.*}} : tensor<3x500xf32>)
+  // CHECK: %[[UNREAD:.*]] = tensor.empty() : tensor<2000xi8>
+  // CHECK: %[[PARTS:.*]] = linalg.generic
+  // CHECK-SAME: iterator_types = ["parallel", "parallel", "reduction"]
+  // CHECK-SAME: ins(%arg0, %[[UNREAD]] : tensor<3x1000000xf32>, tensor<2000xi8>) outs(%[[ZEROS]] : tensor<3x500xf32>)
+  // CHECK: arith.addf %{{.*}}, %{{.*}} fastmath<reassoc> : f32
+  // CHECK: linalg.generic
+  // CHECK-SAME: iterator_types = ["parallel", "reduction"]
+  // CHECK-SAME: ins(%[[PARTS]] : tensor<3x500xf32>) outs(%arg1 : tensor<3xf32>)
+  %0 = linalg.generic {indexing_maps = [#row, #kept], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<3x1000000xf32>) outs(%init : tensor<3xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %1 = arith.addf %out, %in fastmath<reassoc> : f32
+    linalg.yield %1 : f32
+  } -> tensor<3xf32>
+  return %0 : tensor<3xf32>
+}
+
+// A prime number of rows: 4882 parts of 2048, and 1727 rows that are left over.
+// CHECK-LABEL: @columns
+func.func @columns(%x: tensor<10000063x8xf16>, %init: tensor<8xf32>) -> tensor<8xf32> {
+  // CHECK: linalg.generic
+  // CHECK-SAME: outs(%{{.*}} : tensor<4882x8xf32>)
+  // CHECK: %[[SUM:.*]] = linalg.generic
+  // CHECK-SAME: ins(%{{.*}} : tensor<4882x8xf32>) outs(%arg1 : tensor<8xf32>)
+  // CHECK: tensor.empty() : tensor<1727xi8>
+  // CHECK: linalg.generic
+  // CHECK-SAME: ins(%arg0, %{{.*}} : tensor<10000063x8xf16>, tensor<1727xi8>) outs(%[[SUM]] : tensor<8xf32>)
+  %0 = linalg.generic {indexing_maps = [#row, #last], iterator_types = ["reduction", "parallel"]}
+      ins(%x : tensor<10000063x8xf16>) outs(%init : tensor<8xf32>) {
+  ^bb0(%in: f16, %out: f32):
+    %1 = arith.extf %in : f16 to f32
+    %2 = arith.addf %out, %1 fastmath<reassoc> : f32
+    linalg.yield %2 : f32
+  } -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// Short ones stay.
+// CHECK-LABEL: @short
+// CHECK: linalg.generic
+// CHECK-NOT: linalg.generic
+// CHECK: return
+func.func @short(%x: tensor<3x8192xf32>, %init: tensor<3xf32>) -> tensor<3xf32> {
+  %0 = linalg.generic {indexing_maps = [#row, #kept], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<3x8192xf32>) outs(%init : tensor<3xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %1 = arith.maximumf %out, %in : f32
+    linalg.yield %1 : f32
+  } -> tensor<3xf32>
+  return %0 : tensor<3xf32>
+}
