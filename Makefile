@@ -22,7 +22,24 @@ SOURCES := $(shell find CMakeLists.txt cmake dialect passes test/dialect/cudnn/*
 TARGET := $(if $(shell ldconfig -p 2>/dev/null | grep libcuda.so.1),cuda,cpu)
 MODEL := resnet18
 
-.PHONY: run test support build bench coverage docs clean
+# $(call debian,PACKAGES) installs those that are missing.
+define debian
+@missing="$$(for p in $(1); do dpkg -s $$p >/dev/null 2>&1 || echo $$p; done)"; \
+if [ -n "$$missing" ]; then \
+  echo "convoy: installing Debian packages:" $$missing; \
+  if [ "$$(id -u)" = 0 ]; then sudo=; else sudo=sudo; fi; \
+  $$sudo apt-get update -q && $$sudo apt-get install -q -y --no-install-recommends $$missing; \
+fi
+endef
+
+# $(call compile,FOLDER,TOOLCHAIN,TARGETS) builds in that folder.
+define compile
+cmake -G Ninja -S . -B $(1) --toolchain=$(2) -DCMAKE_CXX_COMPILER_LAUNCHER=ccache \
+  -DCMAKE_C_COMPILER_LAUNCHER=ccache -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python --log-level=WARNING
+CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ninja -C $(1) -j $(JOBS) --quiet $(3)
+endef
+
+.PHONY: run test support build bench coverage sanitize docs clean
 
 run: build
 	$(BIN)/convoy compile examples/resnet.py:$(MODEL) --target $(TARGET) -o build/$(MODEL).convoy
@@ -43,6 +60,13 @@ bench: build
 coverage: $(VENV)/.python
 	@$(BIN)/python -m tools.coverage
 
+# Our C++ and C with AddressSanitizer, UndefinedBehaviorSanitizer and ThreadSanitizer.
+sanitize: build
+	$(call debian,libclang-rt-$(LLVM)-dev)
+	@echo "convoy: building the compiler with sanitizers"
+	$(call compile,build/sanitize,cmake/sanitize.cmake,convoy-opt convoy-infer-types _convoy)
+	@$(BIN)/python -m tools.sanitize build/sanitize
+
 docs: build
 	ninja -C build mlir-doc
 
@@ -50,12 +74,7 @@ clean:
 	rm -rf build $(VENV)
 
 $(VENV)/.debian: Makefile
-	@missing="$$(for p in $(DEBIAN); do dpkg -s $$p >/dev/null 2>&1 || echo $$p; done)"; \
-	if [ -n "$$missing" ]; then \
-	  echo "convoy: installing Debian packages:" $$missing; \
-	  if [ "$$(id -u)" = 0 ]; then sudo=; else sudo=sudo; fi; \
-	  $$sudo apt-get update -q && $$sudo apt-get install -q -y --no-install-recommends $$missing; \
-	fi
+	$(call debian,$(DEBIAN))
 	@mkdir -p $(VENV) && touch $@
 
 $(VENV)/.python: pyproject.toml $(VENV)/.debian
@@ -68,8 +87,6 @@ $(VENV)/.python: pyproject.toml $(VENV)/.debian
 
 $(VENV)/.built: $(VENV)/.python $(SOURCES)
 	@echo "convoy: building the compiler"
-	cmake -G Ninja -S . -B build --toolchain=cmake/clang.cmake -DCMAKE_CXX_COMPILER_LAUNCHER=ccache \
-	  -DCMAKE_C_COMPILER_LAUNCHER=ccache -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python --log-level=WARNING
-	CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ninja -C build -j $(JOBS) --quiet
+	$(call compile,build,cmake/clang.cmake)
 	@ln -sf ../../build/bin/convoy-opt ../../build/bin/convoy-lsp-server $(BIN)/
 	@touch $@
