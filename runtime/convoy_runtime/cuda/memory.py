@@ -13,6 +13,7 @@ from typing import Any
 
 from convoy_runtime.arrays import CUDA, DLTensor
 from convoy_runtime.dtypes import DTYPES
+from convoy_runtime.errors import CudaError, DeviceError
 from convoy_runtime.manifest import TensorSpec
 
 from ._driver import Device, forked
@@ -24,14 +25,21 @@ ALIGNMENT = 256
 
 
 class Allocation:
-    """Memory of a device, freed with the last reference; `pointer` is 0 when `size` is."""
+    """Memory of a device, freed with the last reference; `pointer` is 0 when `size` is. Raises CudaError, which names the bytes."""
 
     def __init__(self, device: Device, size: int) -> None:
         self._device, self.size = device, size
         self.pointer = 0
         if size:
             with device.current():
-                self.pointer = int(device.driver.call("cuMemAlloc", size))
+                try:
+                    self.pointer = int(device.driver.call("cuMemAlloc", size))
+                except CudaError as error:
+                    what = f"{error.description}, for {size} bytes"
+                    raise CudaError(call=error.call, name=error.name, description=what, hint=error.hint) from error
+                except OverflowError as error:
+                    problem = f"no GPU has memory of {size} bytes"
+                    raise DeviceError(problem=problem) from error
 
     def __del__(self) -> None:
         pointer, self.pointer = self.pointer, 0

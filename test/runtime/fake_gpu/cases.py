@@ -238,7 +238,12 @@ def test_much_shared_memory_is_asked_for(artifact: Callable[..., Path]) -> None:
             r"cuModuleLoadDataEx failed: CUDA_ERROR_INVALID_PTX .*\n  the driver's compiler, for sm_90: ptxas .*\n.*\n  hint: the driver",
         ),
         ([], {"kernel": "other"}, ArtifactError, r"kernels\.ptx: kernel other of model\.py:3 is not there"),
-        ([], {"arena": 1 << 40}, CudaError, r"cuMemAlloc failed: CUDA_ERROR_OUT_OF_MEMORY .*\n  hint: the GPU's memory is full"),
+        (
+            [],
+            {"arena": 1 << 40},
+            CudaError,
+            r"cuMemAlloc failed: CUDA_ERROR_OUT_OF_MEMORY .*, for \d{13} bytes\)\n  hint: the GPU's memory is full",
+        ),
     ],
 )
 def test_what_goes_wrong_while_loading(
