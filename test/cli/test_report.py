@@ -19,7 +19,9 @@ from convoy.report import Report, collect_report, read_report, report_lines, rep
 from convoy.report.model import Candidate, Choice, OutsideOp, SourceFile, Step, StepChoice
 from convoy.report.peaks import gpu_of
 from convoy.report.timeline import timeline
+from convoy_runtime._native import load_native
 from convoy_runtime.artifact import Artifact, open_artifact
+from convoy_runtime.cuda.calls import Trace
 from convoy_runtime.cuda.options import PlanOptions
 from convoy_runtime.manifest import Call, Cudnn, Graph, Products
 from convoy_runtime.profile import GpuFacts, Profile, Timing
@@ -297,6 +299,19 @@ def _calls(artifact: Path) -> Any:
     from convoy_runtime.inspection import program_calls
 
     return program_calls(open_artifact(artifact))
+
+
+def test_the_manifest_tells_the_calls_that_the_program_makes(artifact: Path) -> None:
+    """Which `explain` believes, because it runs nothing of the artifact."""
+    opened = open_artifact(artifact)
+    manifest, address = opened.manifest, 1 << 20
+    trace = Trace(manifest)
+    memory = ([address] * len(specs) for specs in (manifest.inputs, manifest.prepared, manifest.outputs))
+    trace.run(load_native(opened.members["native.so"]), *memory, address)
+    assert len(trace.calls) > len(manifest.calls)
+    assert [(each.kind, each.index, each.bytes) for each in _calls(artifact)] == [
+        (each.kind, each.index, each.bytes) for each in trace.calls
+    ]
 
 
 def test_explain_says_what_is_missing(

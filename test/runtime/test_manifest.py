@@ -24,6 +24,7 @@ from convoy_runtime.manifest import (
     KernelArgument,
     Manifest,
     Products,
+    Step,
 )
 from convoy_runtime.manifest_reader import read_manifest
 
@@ -45,6 +46,7 @@ CUDA = affine_manifest(
     ),
     calls=(Call(0, "m.py:1"),),
     kernels=(Kernel("k", "m.py:2", 8, (KernelArgument("inout", 4),)),),
+    steps=(Step("call", 0), Step("kernel", 0), Step("copy", 64)),
     cudnn=Cudnn(91900, 90000, "float16"),
 )
 
@@ -115,6 +117,13 @@ def put(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
         (put("kernels.0.arguments.0.role", "both"), 'kernels[0].arguments[0].role: expected "input", "output" or "inout", got "both"'),
         (put("kernels.0.bytes", ...), "kernels[0].bytes: is missing, expected an integer from 0 to 2**63 - 1"),
         (put("calls.0.graph", 1), "calls[0].graph: expected less than 1, the number of graphs, got 1"),
+        (put("steps.0.call", 1), "steps[0].call: expected less than 1, the number of calls, got 1"),
+        (put("steps.1.kernel", 7), "steps[1].kernel: expected less than 1, the number of kernels, got 7"),
+        (put("steps.2.copy", -1), "steps[2].copy: expected an integer from 0 to 2**63 - 1, got -1"),
+        (put("steps.2", {"wait": 1}), "steps[2].call: is missing, expected an integer"),
+        (put("steps.2.call", 0), "steps[2].copy: is no field of this format version, got 64"),
+        (put("graphs.0.tensors.0.strides", [2**62, 2**62]), "graphs[0].tensors[0].strides: expected a tensor of less than 2**63 bytes"),
+        (put("arena_bytes", 2**63), "arena_bytes: expected an integer from 0 to 2**63 - 1, got 9223372036854775808"),
         (put("cudnn", ...), "cudnn: is missing, expected an object"),
         (put("files", {}), "files: expected an entry for native.so, got none"),
         (
