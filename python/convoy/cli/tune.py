@@ -1,9 +1,10 @@
 """measure cuDNN's plans and the artifact's kernels on this GPU and put the best into the artifact
 
 Where the artifact is loaded on such a GPU, with this cuDNN and driver, its plans are there: nothing is searched and nothing is compiled.
-Plans for other GPUs that it has already stay in it. What has been measured is in the cache of plans as well, graph by graph: an interrupt
-loses nothing, the same command goes on from there, and other artifacts with the same graphs find them. What artifact or cache have of this
-level or a higher one is not measured again, but with --again.
+Plans for other GPUs that it has already stay in it. Plans are part of the artifact, so its digest changes, and the new one is printed. What
+has been measured is in the cache of plans as well, graph by graph: an interrupt loses nothing, the same command goes on from there, and
+other artifacts with the same graphs find them. What artifact or cache have of this level or a higher one is not measured again, but with
+--again.
 
 examples:
   convoy tune resnet50.convoy
