@@ -1,4 +1,4 @@
-// Registers the tcp dialect's ops.
+// Registers the tcp dialect's ops, and checks its attributes on the ops of other dialects.
 
 #include "dialect/tcp/TcpOps.h"
 #include "mlir/IR/Builders.h"
@@ -17,4 +17,36 @@ void TcpDialect::initialize() {
 
 Operation *TcpDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type, Location loc) {
   return arith::ConstantOp::materialize(builder, value, type, loc);
+}
+
+bool convoy::tcp::hasTensorSize(ShapedType type) {
+  int64_t elements = 1;
+  for (int64_t size : type.getShape()) {
+    // A dim of 0 makes no room for others: sums over them have to fit as well.
+    int64_t counted = std::max<int64_t>(size, 1);
+    if (counted > kMaxElements / elements)
+      return false;
+    elements *= counted;
+  }
+  return true;
+}
+
+/// Fails where an attribute that has a kind, by its name, is of another one. What is not the dialect's is left alone.
+static LogicalResult verifyKind(Operation *op, NamedAttribute attribute) {
+  static constexpr StringRef kStrings[] = {kTargetAttr, kInputAttr, kWeightAttr, kPreparedAttr, kOutputAttr};
+  if (llvm::is_contained(kStrings, attribute.getName()) && !isa<StringAttr>(attribute.getValue()))
+    return op->emitOpError("expects '") << attribute.getName().getValue() << "' to be a string, but got " << attribute.getValue();
+  if (attribute.getName() == kArenaAttr && !isa<UnitAttr>(attribute.getValue()))
+    return op->emitOpError("expects '") << attribute.getName().getValue() << "' to be a unit attribute, but got " << attribute.getValue();
+  return success();
+}
+
+LogicalResult TcpDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) { return verifyKind(op, attribute); }
+
+LogicalResult TcpDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned, NamedAttribute attribute) {
+  return verifyKind(op, attribute);
+}
+
+LogicalResult TcpDialect::verifyRegionResultAttribute(Operation *op, unsigned, unsigned, NamedAttribute attribute) {
+  return verifyKind(op, attribute);
 }

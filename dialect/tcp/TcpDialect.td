@@ -17,15 +17,25 @@ def Tcp_Dialect : Dialect {
     Values are immutable tensors of static shape. Binary ops take operands of equal rank and broadcast dims of size 1; nothing else
     broadcasts. Reductions keep the reduced dims as 1. Dims are in Torch's order (N, C, spatial) unless `channels_last` is set.
     Simplifications keep every number, infinities and NaN, but not the sign of zero.
+
+    Attributes of the dialect on functions and modules: the names `tcp.input`, `tcp.weight`, `tcp.prepared` and `tcp.output` of arguments and
+    results, and `tcp.target`, are strings, `tcp.arena` of an argument is a unit.
   }];
+  let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
+  let hasRegionResultAttrVerify = 1;
   let hasCanonicalizer = 1;
   let hasConstantMaterializer = 1;
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
-def Tcp_Tensor : StaticShapeTensorOf<[AnyFloat, AnySignlessInteger]>;
-def Tcp_FloatTensor : StaticShapeTensorOf<[AnyFloat]>;
-def Tcp_BoolTensor : StaticShapeTensorOf<[I1]>;
+/// Tensors whose sizes and offsets in bytes fit into 64 bits, with room for what padding, strides and packing add.
+class Tcp_TensorOf<list<Type> elements>
+    : ConfinedType<StaticShapeTensorOf<elements>, [CPred<"::convoy::tcp::hasTensorSize(::llvm::cast<::mlir::ShapedType>($_self))">],
+                   StaticShapeTensorOf<elements>.summary # " of at most 2^40 elements", "::mlir::RankedTensorType">;
+def Tcp_Tensor : Tcp_TensorOf<[AnyFloat, AnySignlessInteger]>;
+def Tcp_FloatTensor : Tcp_TensorOf<[AnyFloat]>;
+def Tcp_BoolTensor : Tcp_TensorOf<[I1]>;
 
 /// The result's shape is the broadcast of the operands' shapes, and each element depends on the operands' elements at its index only.
 def Tcp_Elementwise : NativeOpTrait<"Elementwise"> {

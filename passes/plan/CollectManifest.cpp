@@ -42,7 +42,9 @@ FailureOr<Arguments> collect(func::FuncOp function) {
     if (kind == std::end(kinds))
       return function.emitError("expected every argument to be a tcp.input, tcp.weight, tcp.prepared or tcp.output, but argument #")
              << index << " is none";
-    kind->second->push_back(convoy::describeTensor(function.getArgAttrOfType<StringAttr>(index, kind->first).getValue(), type));
+    // The dialect's verifier says that it is a string.
+    auto name = cast<StringAttr>(function.getArgAttr(index, kind->first));
+    kind->second->push_back(convoy::describeTensor(name.getValue(), type));
   }
   return found;
 }
