@@ -558,6 +558,7 @@ def KernelsToPtxPass : Pass<"kernels-to-ptx", "::mlir::ModuleOp"> {
     calls are linked in and compiled with it. Modules are compiled side by side on the context's threads; their number does not change the
     result.
   }];
+  let dependentDialects = ["::mlir::gpu::GPUDialect"];
 }
 
 def LowerToLLVMPass : Pass<"lower-to-llvm", "::mlir::ModuleOp"> {
