@@ -147,10 +147,21 @@ void SetDtypePass::runOnOperation() {
     function.emitError("expects dtype f32, f16 or bf16, but got '") << dtype.getValue() << "'";
     return signalPassFailure();
   }
-  for (Operation &op : function.getBody().front())
+  if (!function.getBody().hasOneBlock()) {
+    function.emitError("expected one block, but got ") << function.getBody().getBlocks().size();
+    return signalPassFailure();
+  }
+  for (Operation &op : function.getBody().front()) {
     if (op.getNumRegions()) {
       op.emitOpError("cannot change its dtype: expects it set before groups are formed");
       return signalPassFailure();
     }
+    auto isOther = [](Type type) { return isFloat(type) && !isa<RankedTensorType>(type); };
+    for (Type each : llvm::concat<const Type>(SmallVector<Type>(op.getOperandTypes()), SmallVector<Type>(op.getResultTypes())))
+      if (isOther(each)) {
+        op.emitOpError("cannot change its dtype: expects ranked tensors, but got ") << each;
+        return signalPassFailure();
+      }
+  }
   Converter(function, type).run();
 }
