@@ -31,6 +31,12 @@ static Anchor matchConv(ConvOpInterface op) {
 std::optional<Anchor> matchAnchor(Operation *op, std::string &reason) {
   auto isOne = [](int64_t value) { return value == 1; };
   auto isZero = [](int64_t value) { return value == 0; };
+  auto isEmpty = [&](Value value) { return llvm::any_of(shapeOf(value), isZero); };
+  if (isa<ConvOpInterface, MatmulOp, MaxPoolOp, AvgPoolOp, ReduceMeanOp>(op) &&
+      (llvm::any_of(op->getOperands(), isEmpty) || llvm::any_of(op->getResults(), isEmpty))) {
+    reason = (op->getName().stripDialect() + ": cuDNN has no tensors without elements").str();
+    return std::nullopt;
+  }
   if (auto conv = dyn_cast<ConvOpInterface>(op))
     return matchConv(conv);
   if (auto matmul = dyn_cast<MatmulOp>(op))

@@ -117,7 +117,8 @@ std::optional<std::string> SupportTable::refuse(const SupportQuery &query) const
     }
   };
   std::string subject = query.role == "anchor" ? query.anchor.str() : (query.role + " with " + query.anchor).str();
-  int64_t channelBytes = query.channels * (query.dtype.getIntOrFloatBitWidth() / 8);
+  // No row takes a type without a width, as a complex one.
+  int64_t channelBytes = query.dtype.isIntOrFloat() ? query.channels * (query.dtype.getIntOrFloatBitWidth() / 8) : 0;
   for (const Refusal &refusal : refusals)
     if (refusal.matches(query, dtype, channelBytes))
       return subject + ": " + refusal.reason;

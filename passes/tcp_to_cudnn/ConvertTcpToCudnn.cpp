@@ -27,7 +27,23 @@ private:
 
 } // namespace
 
+/// Fails where cuDNN has no tensors of the type of a value of the group: phase `group` forms none of these, but text may have them.
+static LogicalResult verifyTypes(tcp::IsolatedGroupOp group) {
+  auto isTensor = [&](Value value) {
+    auto type = cast<RankedTensorType>(value.getType());
+    return succeeded(cudnn::TensorDescType::verify([&] { return group.emitError("group that is not one cuDNN graph: "); }, type.getShape(),
+                                                   type.getElementType(), SmallVector<int64_t>(type.getRank(), 1),
+                                                   cudnn::TensorDescType::kDefaultAlignment, /*vectorCount=*/1, /*vectorizedDimension=*/0,
+                                                   cudnn::TensorReordering::None));
+  };
+  Block &body = group.getBody().front();
+  return success(llvm::all_of(body.getArguments(), isTensor) &&
+                 llvm::all_of(body, [&](Operation &op) { return llvm::all_of(op.getResults(), isTensor); }));
+}
+
 LogicalResult ConvertTcpToCudnnPass::convert(tcp::IsolatedGroupOp group, GraphTable &graphs) {
+  if (failed(verifyTypes(group)))
+    return failure();
   // The graph stands before the function, where its first use is read.
   OpBuilder builder(group->getParentOfType<func::FuncOp>());
   std::string reason, pattern;

@@ -121,3 +121,15 @@ func.func @value_of_the_prologue(%x: tensor<8x8xf16>) -> tensor<8x8xf16> {
   } : tensor<8x8xf16> -> tensor<8x8xf16>
   return %0 : tensor<8x8xf16>
 }
+
+// -----
+
+func.func @empty(%x: tensor<0x8x8xf16>, %w: tensor<0x8x8xf16>) -> tensor<0x8x8xf16> {
+  // expected-error@+1 {{group that is not one cuDNN graph: matmul: cuDNN has no tensors without elements}}
+  %0 = tcp.isolated_group %x, %w {
+  ^bb0(%a: tensor<0x8x8xf16>, %b: tensor<0x8x8xf16>):
+    %1 = tcp.matmul %a, %b : tensor<0x8x8xf16>, tensor<0x8x8xf16> -> tensor<0x8x8xf16>
+    tcp.yield %1 : tensor<0x8x8xf16>
+  } : tensor<0x8x8xf16>, tensor<0x8x8xf16> -> tensor<0x8x8xf16>
+  return %0 : tensor<0x8x8xf16>
+}
