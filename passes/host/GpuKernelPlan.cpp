@@ -186,6 +186,12 @@ FailureOr<KernelPlan> planKernel(linalg::LinalgOp op, ArrayRef<Value> inits, con
   SmallVector<int64_t> sizes = op.getStaticLoopRanges();
   if (ShapedType::isDynamicShape(sizes))
     return op.emitOpError("expects static shapes to become a kernel");
+  for (OpOperand &init : op.getDpsInitsMutable())
+    for (auto [dim, kind] : llvm::enumerate(op.getIteratorTypesArray()))
+      if (kind != utils::IteratorType::parallel && op.getMatchingIndexingMap(&init).isFunctionOfDim(dim))
+        return op.emitOpError(
+                   "expects reductions along dims that its results do not have to become a kernel, but a result varies along dim ")
+               << dim;
   for (OpOperand &operand : op->getOpOperands())
     if (failed(addOperand(plan, loops, operand, op.getMatchingIndexingMap(&operand))))
       return failure();

@@ -34,7 +34,9 @@ LogicalResult convert(func::FuncOp function) {
     return success();
   if (!function.getBody().hasOneBlock())
     return function.emitError("expected one block, but got ") << function.getBody().getBlocks().size();
-  auto returnOp = cast<func::ReturnOp>(function.getBody().front().getTerminator());
+  auto returnOp = dyn_cast<func::ReturnOp>(function.getBody().front().getTerminator());
+  if (!returnOp)
+    return function.emitError("expected a body that ends in 'func.return'");
 
   for (auto [index, value] : llvm::enumerate(returnOp.getOperands())) {
     auto type = dyn_cast<MemRefType>(value.getType());

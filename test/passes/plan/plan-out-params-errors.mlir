@@ -13,3 +13,10 @@ func.func @blocks(%x: memref<4xf32>) -> memref<4xf32> {
 ^next:
   return %x : memref<4xf32>
 }
+
+// -----
+
+// expected-error@+1 {{expected a body that ends in 'func.return'}}
+func.func @no_return() -> memref<4xf32> {
+  llvm.unreachable
+}
