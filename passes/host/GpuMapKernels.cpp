@@ -16,6 +16,7 @@
 #include "passes/common/GpuChip.h"
 #include "passes/common/Locations.h"
 #include "passes/common/Manifest.h"
+#include "passes/common/Sizes.h"
 #include "passes/host/GpuFolds.h"
 #include "passes/host/GpuKernelEmit.h"
 #include "llvm/ADT/StringMap.h"
@@ -175,6 +176,8 @@ static LogicalResult verifyConstants(func::FuncOp func) {
 LogicalResult MapKernelsPass::runOnFunction(func::FuncOp func) {
   if (func.getNumArguments() == 0 || !isa<LLVM::LLVMPointerType>(func.getArgument(0).getType()))
     return func.emitOpError("expects the runtime's table as its first argument (add-runtime-argument), because it is compiled for 'cuda'");
+  if (failed(convoy::verifySizes(func)))
+    return failure();
   Value runtime = func.getArgument(0);
   for (memref::CopyOp copy : llvm::make_early_inc_range(func.getOps<memref::CopyOp>())) {
     OpBuilder builder(copy);

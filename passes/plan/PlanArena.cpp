@@ -4,6 +4,7 @@
 
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "passes/Passes.h"
+#include "passes/common/Sizes.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -173,6 +174,6 @@ LogicalResult plan(func::FuncOp function) {
 
 void PlanArenaPass::runOnOperation() {
   for (auto function : getOperation().getOps<func::FuncOp>())
-    if (failed(plan(function)))
+    if (failed(convoy::verifySizes(function)) || failed(plan(function)))
       return signalPassFailure();
 }

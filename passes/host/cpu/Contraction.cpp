@@ -133,6 +133,9 @@ FailureOr<Contraction> matchContraction(linalg::LinalgOp product, linalg::FillOp
   if (failed(in) || failed(weights) || failed(out))
     return failure();
   SmallVector<int64_t> ranges = product.getStaticLoopRanges();
+  // Of nothing there are no tiles, of a dynamic dim no number.
+  if (llvm::any_of(ranges, [](int64_t size) { return size < 1; }))
+    return failure();
 
   Contraction found{product, fill, epilogue, 1, 1, 1, 1};
   found.filter = filter;

@@ -4,6 +4,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "passes/Passes.h"
 #include "passes/common/ForCpu.h"
+#include "passes/common/Sizes.h"
 #include "passes/host/cpu/ContractionEmit.h"
 
 namespace convoy {
@@ -35,6 +36,8 @@ void HostCpuContractionsPass::runOnOperation() {
   func::FuncOp function = getOperation();
   if (!convoy::isForCpu(function))
     return;
+  if (failed(convoy::verifySizes(function)))
+    return signalPassFailure();
 
   SmallVector<scf::ExecuteRegionOp> regions;
   function.walk([&](scf::ExecuteRegionOp region) {

@@ -4,6 +4,7 @@
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "passes/Passes.h"
 #include "passes/common/ForCpu.h"
+#include "passes/common/Sizes.h"
 
 namespace convoy {
 #define GEN_PASS_DEF_HOSTCPULOOPSPASS
@@ -179,6 +180,8 @@ void HostCpuLoopsPass::runOnOperation() {
   func::FuncOp function = getOperation();
   if (!convoy::isForCpu(function))
     return;
+  if (failed(convoy::verifySizes(function)))
+    return signalPassFailure();
   IRRewriter rewriter(&getContext());
   SmallVector<memref::CopyOp> copies;
   function.walk([&](memref::CopyOp copy) { copies.push_back(copy); });

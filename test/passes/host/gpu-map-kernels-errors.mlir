@@ -65,3 +65,11 @@ func.func @reduction_over_the_result(%r: !llvm.ptr, %x: memref<4x8xf32>, %y: mem
   }
   return
 }
+
+// -----
+
+func.func @size(%x: memref<9223372036854775807x2xf32>) attributes {tcp.target = "cuda"} {
+  // expected-error@+1 {{'memref.copy' op expects tensors and buffers of at most 2^40 elements, but got 'memref<9223372036854775807x2xf32>'}}
+  memref.copy %x, %x : memref<9223372036854775807x2xf32> to memref<9223372036854775807x2xf32>
+  return
+}

@@ -47,3 +47,11 @@ func.func @blocks() {
 ^next:
   return
 }
+
+// -----
+
+func.func @size() attributes {tcp.target = "cpu"} {
+  // expected-error@+1 {{'memref.alloc' op expects tensors and buffers of at most 2^40 elements, but got 'memref<9223372036854775807x2xf32>'}}
+  %0 = memref.alloc() : memref<9223372036854775807x2xf32>
+  return
+}
