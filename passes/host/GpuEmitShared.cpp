@@ -62,22 +62,30 @@ void Emitter::emitTiles(Value block, Value thread) {
   });
 }
 
+/// What `value` is in the thread whose number differs in the bit `distance`. One shuffle moves 32 bits: narrower types travel in a word,
+/// wider ones in two.
 Value Emitter::shuffleXor(Value value, int64_t distance) {
-  Type type = value.getType();
+  Type type = value.getType(), word = b.getI32Type();
   unsigned width = type.getIntOrFloatBitWidth();
-  Type bits = b.getIntegerType(width), word = b.getI32Type();
-  // One shuffle moves 32 bits; narrower types travel in a word.
+  auto exchange = [&](Value bits) {
+    return gpu::ShuffleOp::create(b, loc, bits, distance, kWarpThreads, gpu::ShuffleMode::XOR).getShuffleResult();
+  };
+  if (width == 32)
+    return exchange(value);
+  Type bits = b.getIntegerType(width);
+  if (isa<FloatType>(type))
+    value = arith::BitcastOp::create(b, loc, bits, value);
   if (width < 32) {
-    Value narrow = isa<FloatType>(type) ? Value(arith::BitcastOp::create(b, loc, bits, value)) : value;
-    value = arith::ExtUIOp::create(b, loc, word, narrow);
+    value = arith::TruncIOp::create(b, loc, bits, exchange(arith::ExtUIOp::create(b, loc, word, value)));
+  } else {
+    assert(width == 64 && "expected an element type of at most 64 bits");
+    Value half = arith::ConstantIntOp::create(b, loc, bits, 32);
+    Value low = exchange(arith::TruncIOp::create(b, loc, word, value));
+    Value high = exchange(arith::TruncIOp::create(b, loc, word, arith::ShRUIOp::create(b, loc, value, half)));
+    high = arith::ShLIOp::create(b, loc, arith::ExtUIOp::create(b, loc, bits, high), half);
+    value = arith::OrIOp::create(b, loc, arith::ExtUIOp::create(b, loc, bits, low), high);
   }
-  value = gpu::ShuffleOp::create(b, loc, value, distance, kWarpThreads, gpu::ShuffleMode::XOR).getShuffleResult();
-  if (width < 32) {
-    value = arith::TruncIOp::create(b, loc, bits, value);
-    if (isa<FloatType>(type))
-      value = arith::BitcastOp::create(b, loc, type, value);
-  }
-  return value;
+  return isa<FloatType>(type) ? Value(arith::BitcastOp::create(b, loc, type, value)) : value;
 }
 
 Value Emitter::combine(Value x, Value y) {
