@@ -39,7 +39,7 @@ cmake -G Ninja -S . -B $(1) --toolchain=$(2) -DCMAKE_CXX_COMPILER_LAUNCHER=ccach
 CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ninja -C $(1) -j $(JOBS) --quiet $(3)
 endef
 
-.PHONY: run test support build bench coverage sanitize docs clean
+.PHONY: run test fuzz sanitize support build bench coverage docs clean
 
 run: build
 	$(BIN)/convoy compile examples/resnet.py:$(MODEL) --target $(TARGET) -o build/$(MODEL).convoy
@@ -47,6 +47,10 @@ run: build
 
 test: build
 	$(BIN)/python -m pytest -q
+
+# Random models, mutants of modules and of artifacts: thousands, in half an hour on two cores. Failures are kept in build/fuzz.
+fuzz: build
+	$(BIN)/python test/fuzz/run.py
 
 support: build
 	$(BIN)/python -m benchmarks.support

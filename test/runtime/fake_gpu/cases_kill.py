@@ -7,10 +7,12 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from runtime_fixtures import in_child
 
 import convoy_runtime
 from convoy.cli.main import main as convoy
@@ -57,6 +59,12 @@ def tune(path: Path, end: Callable[[], None] | None = None, *, at: int = 0) -> t
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), changes
 
 
+def load_and_close(path: Path, engine: int | None = None, **options: Any) -> None:
+    """Not in this process: once it has initialized CUDA its children could not."""
+    with convoy_runtime.load(path, **options) as program:
+        assert engine in (None, program.plans[0].engine)  # type: ignore[attr-defined]
+
+
 @pytest.mark.parametrize(("end", "code"), [(kill, -signal.SIGKILL), (interrupt, 130)])
 def test_at_any_moment(
     conv: Path, fake_cudnn: ctypes.CDLL, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: Callable[[], None], code: int
@@ -91,9 +99,8 @@ def test_at_any_moment(
             assert {file for file in path.parent.rglob("*") if file.is_file()} == {path, *files}
         # Whoever comes next finds it, and the same command goes on from there, which takes longer to see.
         if at % 3:
-            convoy_runtime.load(path, plan_cache=cache).close()
+            in_child(partial(load_and_close, path, plan_cache=cache))
             continue
         assert tune(path)[0] == 0
-        with convoy_runtime.load(path, plan_cache=False, strict=True) as program:
-            assert program.plans[0].engine == 41  # type: ignore[attr-defined]
+        in_child(partial(load_and_close, path, plan_cache=False, strict=True, engine=41))
     assert 0 < kept < changes

@@ -1,0 +1,56 @@
+"""Defects that tests put into a worker, by the name of a function."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import Any
+
+__all__ = ["RELU_IS_ABS", "outputs_are_zero", "relu_aborts", "relu_hangs", "relu_is_abs", "relu_raises"]
+
+#: `relu_is_abs` as text, for a script.
+RELU_IS_ABS = """
+import convoy.frontend
+from convoy.frontend._registry import CONVERTERS
+CONVERTERS["aten.relu"] = lambda b, call: b.unary("abs", call.args[0])
+"""
+
+
+def _relu(converter: Any) -> None:
+    import convoy.frontend  # noqa: F401, which fills the table
+    from convoy.frontend._registry import CONVERTERS
+
+    CONVERTERS["aten.relu"] = converter
+
+
+def relu_is_abs() -> None:
+    _relu(lambda b, call: b.unary("abs", call.args[0]))
+
+
+def relu_aborts() -> None:
+    _relu(lambda b, call: os.abort())
+
+
+def relu_hangs() -> None:
+    _relu(lambda b, call: time.sleep(100))
+
+
+def relu_raises() -> None:
+    def fail(b: Any, call: Any) -> None:
+        raise KeyError("relu")
+
+    _relu(fail)
+
+
+def outputs_are_zero() -> None:
+    from convoy_runtime.cpu import CpuProgram
+
+    if not hasattr(CpuProgram, "run_before"):
+        CpuProgram.run_before = CpuProgram._run  # type: ignore[attr-defined]
+
+        def run(self: Any, views: Any, outputs: Any) -> None:
+            self.run_before(views, outputs)
+            for output in outputs:
+                output[...] = 0
+
+        CpuProgram._run = run  # type: ignore[method-assign]
