@@ -3,6 +3,11 @@
 
 uint32_t convoy_abi_version(void) { return CONVOY_ABI_VERSION; }
 
+const int64_t *convoy_sizes(void) {
+  static const int64_t sizes[] = {9, 0, 0, 1, 12, 0, 0, 2, 12, 12};
+  return sizes;
+}
+
 int32_t convoy_main(const ConvoyRuntime *runtime, void *const *inputs, void *const *prepared, void *const *outputs, void *arena) {
   const float *x = inputs[0];
   float *y = outputs[0], *z = outputs[1];
