@@ -105,7 +105,9 @@ def div_rounded(b: Builder, call: Call) -> ir.Value:
         raise Unsupported(msg)
     if mode == "floor":
         wide = _QUOTIENT[dtype]
-        return b.cast(b.unary("floor", _apply(b, "div", _in(b, x, dtype), _in(b, y, dtype), wide)), dtype)
+        # PyTorch divides by a number as it is in float32, not rounded to float16 or bfloat16.
+        divisor = dtype if isinstance(y, ir.Value) else torch.promote_types(dtype, torch.float32)
+        return b.cast(b.unary("floor", _apply(b, "div", _in(b, x, dtype), _in(b, y, divisor), wide)), dtype)
     quotient = _apply(b, "div", x, y, dtype)
     if mode is None:
         return quotient
