@@ -51,7 +51,17 @@ class Tool:
             return Failure(f"took longer than {self._limit(modules):g} s", _end(output))
         if code < 0 or code > 1:
             return Failure(f"was killed by signal {-code}" if code < 0 else f"exited with {code}", _end(output))
-        return None if _SENTINEL in output[-2000:] else Failure(f"exited with {code} before the end", _end(output))
+        if f"'{_SENTINEL}'" in output or (code == 1 and "LLVM ERROR" not in output and self._refuses(flags)):
+            return None
+        return Failure(f"exited with {code} before the end", _end(output))
+
+    def _refuses(self, flags: Sequence[str]) -> bool:
+        """Whether these flags are an error themselves, as a phase that there is not: no module is looked at then."""
+        with tempfile.TemporaryDirectory(prefix="convoy-fuzz-") as folder:
+            path = Path(folder) / "batch.mlir"
+            path.write_text(_SENTINEL)
+            code, output = self._run([*flags, str(path), "-o", os.devnull], folder, self.seconds + self.start, False)
+        return code == 1 and f"'{_SENTINEL}'" not in output and "LLVM ERROR" not in output
 
     def results(self, flags: Sequence[str], modules: Sequence[str]) -> list[str]:
         """The text of each module that the flags succeed on, without those of a batch whose process fails."""
