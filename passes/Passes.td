@@ -341,7 +341,7 @@ def SplitReductionsPass : Pass<"convoy-split-reductions", "::mlir::func::FuncOp"
   let description = [{
     A generic that reduces more than 8192 elements into one becomes one that reduces parts of at most 2048, and one that reduces the parts'
     results, in turn split. So no accumulator takes up more than 8192 numbers one by one, and the parts are parallel. What does not divide
-    is reduced into the result by a third generic.
+    is reduced by a third generic, from whose result the second one starts. For the CPU the sums of f32 parts are added in f64.
 
     ```mlir
     linalg.generic {iterator_types = ["reduction"]} ins(%x : tensor<1000000xf32>) outs(%zero : tensor<f32>)

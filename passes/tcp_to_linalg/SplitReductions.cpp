@@ -3,10 +3,12 @@
 
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/Passes.h"
+#include "passes/common/ForCpu.h"
 #include "passes/tcp_to_linalg/LinalgUtils.h"
 
 namespace convoy {
@@ -103,18 +105,19 @@ class Splitter {
 public:
   Splitter(IRRewriter &rewriter, linalg::GenericOp op)
       : rewriter(rewriter), op(op), loc(op.getLoc()), cut(chooseCut(op)), ranges(op.getStaticLoopRanges()),
-        iterators(op.getIteratorTypesArray()), combiner(combinerOf(op)) {}
+        iterators(op.getIteratorTypesArray()), combiner(combinerOf(op)), function(op->getParentOfType<func::FuncOp>()) {}
 
   /// Replaces the op; what it leaves to be looked at again goes to `todo`.
   void run(SmallVectorImpl<linalg::GenericOp> &todo) {
     rewriter.setInsertionPoint(op);
-    linalg::GenericOp joined = join(parts());
-    todo.push_back(joined);
+    Value init = op.getDpsInits()[0];
+    // First, because what is added to the sum of all parts one by one would lose digits.
     if (cut.rest != 0) {
-      joined = leftOver(joined.getResult(0));
-      todo.push_back(joined);
+      linalg::GenericOp rest = leftOver(init);
+      todo.push_back(rest);
+      init = rest.getResult(0);
     }
-    rewriter.replaceOp(op, joined);
+    rewriter.replaceOp(op, isWide() ? joinWide(parts(), init, todo) : join(parts(), init, todo));
   }
 
 private:
@@ -168,8 +171,37 @@ private:
     return clone(convoy::filled(rewriter, loc, shape, neutral), map, replacements, loops, inner, cut.size).getResult(0);
   }
 
-  /// Reduces the partial results into what the op's result starts from.
-  linalg::GenericOp join(Value partial) {
+  /// Sums of f32 on the CPU, whose loops add up one by one. A GPU's threads add up in trees.
+  bool isWide() const { return isa<arith::AddFOp>(combiner) && combiner->getResult(0).getType().isF32() && convoy::isForCpu(function); }
+
+  /// Reduces the partial results into `init`.
+  Value join(Value partial, Value init, SmallVectorImpl<linalg::GenericOp> &todo) {
+    return reduce(partial, init, todo, [&](OpBuilder &builder, Location inner, ValueRange args) {
+      Operation *copy = builder.insert(combiner->cloneWithoutRegions());
+      copy->setOperands({args[1], args[0]});
+      linalg::YieldOp::create(builder, inner, copy->getResult(0));
+    });
+  }
+
+  /// As `join`, in f64: what one sum of a thousand partial sums loses is 2^-24 of it a thousand times.
+  Value joinWide(Value partial, Value init, SmallVectorImpl<linalg::GenericOp> &todo) {
+    auto type = cast<RankedTensorType>(init.getType());
+    Type f64 = rewriter.getF64Type();
+    Value zero = arith::ConstantOp::create(rewriter, loc, rewriter.getF64FloatAttr(0));
+    Value sum = reduce(partial, convoy::filled(rewriter, loc, type.getShape(), zero), todo,
+                       [&](OpBuilder &builder, Location inner, ValueRange args) {
+                         Value wide = arith::ExtFOp::create(builder, inner, f64, args[0]);
+                         linalg::YieldOp::create(builder, inner, arith::AddFOp::create(builder, inner, args[1], wide).getResult());
+                       });
+    return convoy::broadcastGeneric(rewriter, loc, type, {sum, init}, [&](OpBuilder &builder, Location inner, ValueRange args) {
+      Value wide = arith::AddFOp::create(builder, inner, args[0], arith::ExtFOp::create(builder, inner, f64, args[1]));
+      return arith::TruncFOp::create(builder, inner, type.getElementType(), wide).getResult();
+    });
+  }
+
+  /// A generic that reduces the cut dims of `partial` into `init`.
+  Value reduce(Value partial, Value init, SmallVectorImpl<linalg::GenericOp> &todo,
+               function_ref<void(OpBuilder &, Location, ValueRange)> body) {
     SmallVector<AffineExpr> replacements(ranges.size());
     SmallVector<utils::IteratorType> loops;
     for (unsigned dim = 0; dim < ranges.size(); ++dim) {
@@ -181,15 +213,11 @@ private:
     for (AffineExpr &expr : replacements)
       if (!expr)
         expr = rewriter.getAffineConstantExpr(0); // a loop that the result does not have
-    Value init = op.getDpsInits()[0];
     AffineMap result = op.getMatchingIndexingMap(op.getDpsInitOperand(0)).replaceDimsAndSymbols(replacements, {}, loops.size(), 0);
-    return linalg::GenericOp::create(rewriter, loc, TypeRange(init.getType()), ValueRange(partial), ValueRange(init),
-                                     ArrayRef{rewriter.getMultiDimIdentityMap(loops.size()), result}, loops,
-                                     [&](OpBuilder &builder, Location inner, ValueRange args) {
-                                       Operation *copy = builder.insert(combiner->cloneWithoutRegions());
-                                       copy->setOperands({args[1], args[0]});
-                                       linalg::YieldOp::create(builder, inner, copy->getResult(0));
-                                     });
+    auto joined = linalg::GenericOp::create(rewriter, loc, TypeRange(init.getType()), ValueRange(partial), ValueRange(init),
+                                            ArrayRef{rewriter.getMultiDimIdentityMap(loops.size()), result}, loops, body);
+    todo.push_back(joined);
+    return joined.getResult(0);
   }
 
   /// The iterations behind the last part, into `init`.
@@ -208,6 +236,7 @@ private:
   SmallVector<int64_t> ranges;
   SmallVector<utils::IteratorType> iterators;
   Operation *combiner;
+  func::FuncOp function;
 };
 
 } // namespace

@@ -30,13 +30,13 @@ func.func @rows(%x: tensor<3x1000000xf32>, %init: tensor<3xf32>) -> tensor<3xf32
 // A prime number of rows: 4882 parts of 2048, and 1727 rows that are left over.
 // CHECK-LABEL: @columns
 func.func @columns(%x: tensor<10000063x8xf16>, %init: tensor<8xf32>) -> tensor<8xf32> {
+  // CHECK: tensor.empty() : tensor<1727xi8>
+  // CHECK: %[[REST:.*]] = linalg.generic
+  // CHECK-SAME: ins(%arg0, %{{.*}} : tensor<10000063x8xf16>, tensor<1727xi8>) outs(%arg1 : tensor<8xf32>)
   // CHECK: linalg.generic
   // CHECK-SAME: outs(%{{.*}} : tensor<4882x8xf32>)
-  // CHECK: %[[SUM:.*]] = linalg.generic
-  // CHECK-SAME: ins(%{{.*}} : tensor<4882x8xf32>) outs(%arg1 : tensor<8xf32>)
-  // CHECK: tensor.empty() : tensor<1727xi8>
   // CHECK: linalg.generic
-  // CHECK-SAME: ins(%arg0, %{{.*}} : tensor<10000063x8xf16>, tensor<1727xi8>) outs(%[[SUM]] : tensor<8xf32>)
+  // CHECK-SAME: ins(%{{.*}} : tensor<4882x8xf32>) outs(%[[REST]] : tensor<8xf32>)
   %0 = linalg.generic {indexing_maps = [#row, #last], iterator_types = ["reduction", "parallel"]}
       ins(%x : tensor<10000063x8xf16>) outs(%init : tensor<8xf32>) {
   ^bb0(%in: f16, %out: f32):
@@ -57,6 +57,27 @@ func.func @short(%x: tensor<3x8192xf32>, %init: tensor<3xf32>) -> tensor<3xf32> 
       ins(%x : tensor<3x8192xf32>) outs(%init : tensor<3xf32>) {
   ^bb0(%in: f32, %out: f32):
     %1 = arith.maximumf %out, %in : f32
+    linalg.yield %1 : f32
+  } -> tensor<3xf32>
+  return %0 : tensor<3xf32>
+}
+
+// On the CPU, whose loops add up one by one, the parts' sums are added in f64.
+// CHECK-LABEL: @wide
+// CHECK: %[[PARTS:.*]] = linalg.generic
+// CHECK-SAME: outs(%{{.*}} : tensor<3x500xf32>)
+// CHECK: %[[SUM:.*]] = linalg.generic
+// CHECK-SAME: ins(%[[PARTS]] : tensor<3x500xf32>) outs(%{{.*}} : tensor<3xf64>)
+// CHECK: arith.extf %{{.*}} : f32 to f64
+// CHECK: arith.addf %{{.*}}, %{{.*}} : f64
+// CHECK: linalg.generic
+// CHECK-SAME: ins(%[[SUM]], %arg1 : tensor<3xf64>, tensor<3xf32>)
+// CHECK: arith.truncf %{{.*}} : f64 to f32
+func.func @wide(%x: tensor<3x1000000xf32>, %init: tensor<3xf32>) -> tensor<3xf32> attributes {tcp.target = "cpu"} {
+  %0 = linalg.generic {indexing_maps = [#row, #kept], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<3x1000000xf32>) outs(%init : tensor<3xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %1 = arith.addf %out, %in : f32
     linalg.yield %1 : f32
   } -> tensor<3xf32>
   return %0 : tensor<3xf32>
