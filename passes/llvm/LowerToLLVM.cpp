@@ -28,8 +28,9 @@ void markSizes(func::FuncOp function) {
   Builder builder(function.getContext());
   for (BlockArgument argument : function.getArguments()) {
     auto type = dyn_cast<MemRefType>(argument.getType());
-    if (type && type.hasStaticShape() && type.getElementType().isIntOrFloat()) {
-      int64_t bytes = type.getNumElements() * llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+    if (type && type.hasStaticShape() && type.getElementType().isIntOrIndexOrFloat()) {
+      int64_t bits = type.getElementType().isIndex() ? IndexType::kInternalStorageBitWidth : type.getElementTypeBitWidth();
+      int64_t bytes = type.getNumElements() * llvm::divideCeil(bits, 8);
       function.setArgAttr(argument.getArgNumber(), "tcp.bytes", builder.getI64IntegerAttr(bytes));
     }
   }

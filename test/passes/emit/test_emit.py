@@ -233,6 +233,7 @@ def test_narrow_floats_need_no_library_of_a_compiler(tmp_path: Path, cpu: str) -
 def test_an_unresolved_symbol_is_an_error_that_names_it() -> None:
     text = """llvm.func @nowhere_to_be_found()
     llvm.func @convoy_abi_version() { llvm.return } llvm.func @convoy_prepare_weights() { llvm.return }
+    llvm.func @convoy_sizes() { llvm.return }
     llvm.func @convoy_main() { llvm.call @nowhere_to_be_found() : () -> () llvm.return }"""
     module = f"module attributes {{tcp.manifest = {{}}}} {{ {text} }}"
     with pytest.raises(_convoy.CompilationFailed) as failure:
