@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,23 +40,27 @@ if TYPE_CHECKING:
 __all__ = ["CudaProgram"]
 
 
-class _Use:
-    """What a program does on the device, while a `with` lasts that holds its lock. `close` may come in the middle of it, from a signal
-    handler, a finalizer or an array that is borrowed; the end of the `with` then gives back what that one could not."""
+class _Uses:
+    """Counts the calls of a program that are under way: a `with` around each, under the program's lock. `close` may come in the middle of
+    one, from a signal handler, a finalizer or an array that is borrowed. It sets `give_back`, which the end of the last `with` calls.
 
-    __slots__ = ("_program",)
+    It does not refer to the program, so that no reference cycle delays the program's end.
+    """
 
-    def __init__(self, program: CudaProgram) -> None:
-        self._program = program
+    __slots__ = ("count", "give_back")
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.give_back: Callable[[], None] | None = None
 
     def __enter__(self) -> None:
-        self._program._uses += 1
+        self.count += 1
 
     def __exit__(self, *_: object) -> None:
-        program = self._program
-        program._uses -= 1
-        if not program._uses and program.closed:
-            program._give_back()
+        self.count -= 1
+        if not self.count and self.give_back is not None:
+            give_back, self.give_back = self.give_back, None
+            give_back()
 
 
 class CudaProgram(Program):
@@ -82,7 +86,7 @@ class CudaProgram(Program):
     ) -> None:
         super().__init__(artifact, native, poison=poison)
         self._lock = threading.RLock()
-        self._uses = 0
+        self._uses = _Uses()
         self._instance: Instance | None = None
         self._launcher: Launcher | None = None
         self._driver = open_driver()
@@ -129,7 +133,7 @@ class CudaProgram(Program):
     def plan_members(self) -> dict[str, bytes]:
         """The plans that this program runs on, as members of an artifact by name: where it is loaded on such a GPU, they are there."""
         self._check_open()
-        with self._lock, self._device.current(), _Use(self):
+        with self._lock, self._device.current(), self._uses:
             return self._loaded.plan_members()
 
     def profile(self, progress: Progress | None = None) -> Profile:
@@ -137,7 +141,7 @@ class CudaProgram(Program):
         some tens of milliseconds a call. The static inputs hold random numbers afterwards, and so do weights that were never loaded. Raises
         CudaError, also when the device has no memory for a graph's tensors twice."""
         self._check_open()
-        with self._lock, self._device.current(), _Use(self):
+        with self._lock, self._device.current(), self._uses:
             self._runs.synchronize()
             return self._loaded.profile(progress, random_weights=not self._has_weights)
 
@@ -157,7 +161,7 @@ class CudaProgram(Program):
         library = library_of(arrays[0]) if arrays else "convoy_runtime"
         own = self._libraries.stream_of(library)
         target = own if stream is None else stream
-        with self._lock, self._device.current(), _Use(self):
+        with self._lock, self._device.current(), self._uses:
             given = self._inputs(arrays, target, own)
             results = [self._result(library, spec, target, own) for spec in self.outputs]
             self._runs.run([pointer for pointer, _ in given], [pointer for _, pointer in results], target)
@@ -171,7 +175,7 @@ class CudaProgram(Program):
         arrays = [*inputs, *outputs]
         own = self._libraries.stream_of(library_of(arrays[0]) if arrays else "")
         target = own if stream is None else stream
-        with self._lock, self._device.current(), _Use(self):
+        with self._lock, self._device.current(), self._uses:
             given = self._inputs(inputs, target, own)
             targets = self._views(outputs, self.outputs, "output", (CUDA, self._device.index), self._libraries.producer_stream(target))
             self._check_targets(targets)
@@ -180,7 +184,7 @@ class CudaProgram(Program):
     def replay(self, stream: int = 0) -> None:
         """Runs the model on `static_inputs` into `static_outputs`, on the stream with this handle. Nothing is checked or copied."""
         self._check_ready()
-        with self._lock, self._device.current(), _Use(self):
+        with self._lock, self._device.current(), self._uses:
             self._runs.run([], [], stream)
 
     def run_numpy(self, *arrays: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -189,22 +193,20 @@ class CudaProgram(Program):
         hosts = [aligned_copy(got) for got in views]
         results = [aligned_empty(spec.shape, spec.dtype) for spec in self.outputs]
         stream = self._loaded.stream
-        with self._lock, self._device.current(), _Use(self):
+        with self._lock, self._device.current(), self._uses:
             self._runs.run([host.ctypes.data for host in hosts], [result.ctypes.data for result in results], stream, host=True)
             self._driver.call("cuStreamSynchronize", stream)
         return tuple(results)
 
     @property
     def _loaded(self) -> Instance:
-        self._check_open()
-        if (instance := self._instance) is None:
+        if (instance := self._instance) is None or self._source is None:
             raise self._closed()
         return instance
 
     @property
     def _runs(self) -> Launcher:
-        self._check_open()
-        if (launcher := self._launcher) is None:
+        if (launcher := self._launcher) is None or self._source is None:
             raise self._closed()
         return launcher
 
@@ -216,7 +218,7 @@ class CudaProgram(Program):
     def synchronize(self) -> None:
         """Waits for the last run. Raises CudaError when it failed on the GPU."""
         self._check_open()
-        with self._lock, self._device.current(), _Use(self):
+        with self._lock, self._device.current(), self._uses:
             self._runs.synchronize()
 
     def close(self) -> None:
@@ -226,7 +228,9 @@ class CudaProgram(Program):
             return
         with self._lock, self._device.current():
             super().close()
-            if not self._uses:
+            if self._uses.count:
+                self._uses.give_back = self._give_back
+            else:
                 self._give_back()
 
     def _give_back(self) -> None:
@@ -248,7 +252,7 @@ class CudaProgram(Program):
 
     def _install(self, prepared: Mapping[str, HostTensor]) -> None:
         self._check_open()
-        with self._lock, self._device.current(), _Use(self):
+        with self._lock, self._device.current(), self._uses:
             # Runs that are under way still read the old ones.
             self._runs.synchronize()
             self._loaded.install(prepared)
@@ -290,7 +294,7 @@ class CudaProgram(Program):
     def _ready(self, stream: int | None) -> None:
         """Makes a consumer's stream (DLPack's numbering: None and 1 are the legacy default) wait for the last run."""
         check_process()
-        with self._lock, self._device.current(), _Use(self):
+        with self._lock, self._device.current(), self._uses:
             if self._launcher is not None:
                 self._launcher.follow(0 if stream is None or stream == DLPACK_LEGACY_STREAM else stream)
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from fake_gpu.fixtures import X, peek, reference, stream, upload, wait
 
+from convoy_runtime import ArgumentError
 from convoy_runtime.cuda import memory
 from convoy_runtime.cuda.executor import CudaProgram
 from convoy_runtime.cuda.memory import DeviceArray
@@ -137,7 +138,6 @@ def torch_tensor(program: CudaProgram, monkeypatch: pytest.MonkeyPatch) -> Calla
         ({"index": 1}, False),
         ({"packed": False}, False),
         ({"requires_grad": True}, False),
-        ({"negative": True}, False),
         ({"layout": "sparse"}, False),
     ],
 )
@@ -153,6 +153,11 @@ def test_plain_torch_tensors_need_no_dlpack(
     other = stream(program)
     program(x, stream=other)
     assert x.asked[-1] == other
+
+
+def test_a_negative_view_is_refused(program: CudaProgram, torch_tensor: Callable[..., Any]) -> None:
+    with pytest.raises(ArgumentError, match="input 'x': has torch's negative bit"):
+        program(torch_tensor(negative=True))
 
 
 def test_what_a_run_costs_the_host(program: CudaProgram, torch_tensor: Callable[..., Any]) -> None:

@@ -104,10 +104,12 @@ static _Thread_local void *pushed[MAX_DEPTH];
 static _Thread_local int depth_pushed;
 static pthread_mutex_t mutex = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 
-/// The process that called cuInit first.
-static pid_t home;
+/// Whether cuInit was called, and whether this process is a child of fork of one that had called it. A flag, because getpid is a system
+/// call: it would show in what a run costs the host.
+static int initialized, is_child;
+static void in_child(void) { is_child = 1; }
 static void check_home(void) {
-  if (home && home != getpid()) {
+  if (is_child) {
     fprintf(stderr, "the driver was called in a child of fork\n");
     _exit(99);
   }
@@ -292,9 +294,11 @@ static void run_until(Stream *stream, long ticket) {
 }
 
 CUresult cuInit(unsigned flags) {
-  if (home && home != getpid())
+  if (is_child)
     return NOT_INITIALIZED;
-  home = getpid();
+  if (!initialized)
+    pthread_atfork(NULL, NULL, in_child);
+  initialized = 1;
   return flags || getenv("FAKE_NO_DEVICE") ? 100 : OK;
 }
 CUresult cuDriverGetVersion(int *version) { return *version = 13000, OK; }
