@@ -206,7 +206,7 @@ _add("mul_lifted_vector", lambda x: x * torch.tensor([1.0, 2.0, 3.0]), (2, 3))
 _add("div_floor", lambda x: torch.div(x, 0.7, rounding_mode="floor"), _EDGES)
 _add("div_trunc", lambda x, y: torch.div(x, y, rounding_mode="trunc"), _EDGES, (4,))
 _add("floor_divide", lambda x: x // 2, _EDGES)
-_add("floor_divide_bfloat16", lambda x: x // 1.3, torch.tensor([2.59375, 1.296875, 2.609375]).bfloat16())
+_add("floor_divide_bfloat16", lambda x: x.bfloat16() // 1.3, torch.tensor([2.59375, 1.296875, 2.609375]))
 _add("remainder", lambda x: x % 2.25, _EDGES)
 _add("remainder_tensor", torch.remainder, _EDGES, torch.tensor([2.0, -3.0, 0.75, 1.5]))
 for _exponent in (1, 2, 3, -1, -2, 0.5, -0.5, 1.7):

@@ -315,9 +315,9 @@ def test_weights_must_be_the_manifest_s(tmp_path: Path, affine_so: bytes) -> Non
 
 
 def test_unwritable_path(tmp_path: Path, affine: Path, affine_so: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ArtifactWriteError, match="no/such/x: cannot write the artifact: No such file or directory"):
+    with pytest.raises(ArtifactWriteError, match="no/such/x: cannot be written: expected a folder that exists"):
         write_artifact(tmp_path / "no/such/x", affine_manifest(), {"native.so": affine_so})
-    with pytest.raises(ArtifactWriteError, match="Is a directory"):
+    with pytest.raises(ArtifactWriteError, match="cannot be written: expected a regular file, got a directory"):
         write_artifact(tmp_path, affine_manifest(), {"native.so": affine_so})
     before = affine.read_bytes()
 

@@ -100,4 +100,4 @@ def test_a_process_that_cannot_start(native: bytes, cudnn: Cudnn, tmp_path: Path
     # No library either.
     broken = BuildPool(b"", cudnn.path, device=None, properties="none")
     (built,) = broken.build([job(0)])
-    assert built.error.startswith("the process for it could not start: native.so: the library cannot be loaded")
+    assert built.error.startswith("the process for it could not start: native.so: is no shared library: 0 bytes are too few")
