@@ -54,6 +54,14 @@ def affine_manifest(**changes: object) -> Manifest:
     return Manifest(**{**fields, **changes})  # type: ignore[arg-type]
 
 
+def sizes_flag(manifest: Manifest) -> str:
+    """A flag of the C compiler, for libraries made by hand: `convoy_sizes` as `manifest` has them."""
+    numbers = [manifest.arena_bytes, manifest.prepare_arena_bytes]
+    for specs in (manifest.inputs, manifest.weights, manifest.prepared, manifest.outputs):
+        numbers += [len(specs), *(spec.bytes for spec in specs)]
+    return f"-DSIZES={','.join(map(str, [len(numbers), *numbers]))}"
+
+
 def conv_graph(dtype: str = "float16") -> Graph:
     """The graph that conv.c builds."""
     nhwc = GraphTensor(1, "input", (1, 64, 56, 56), (200704, 1, 3584, 64), dtype)

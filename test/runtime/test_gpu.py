@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from runtime_fixtures import HERE, SCALED_RELU, affine_manifest
+from runtime_fixtures import HERE, SCALED_RELU, affine_manifest, sizes_flag
 
 import convoy_runtime
 import convoy_runtime.artifact
@@ -214,7 +214,7 @@ def test_calls_side_by_side(conv: Callable[[str], Path], tmp_path: Path, compile
         graphs=(graph,),
         calls=tuple(Call(0, f"model.py:{line}") for line in range(12, 17)),
     )
-    native = compile_c("fake_gpu/branches.c", "-DDTYPE=2", f"-DSLOT={x.bytes}", f"-DBYTES={x.bytes}")
+    native = compile_c("fake_gpu/branches.c", "-DDTYPE=2", f"-DSLOT={x.bytes}", f"-DBYTES={x.bytes}", sizes_flag(manifest))
     write_artifact(tmp_path / "branches", manifest, {"native.so": native}, simple.weights())
     weights = conv_weights("float16")
     with load(tmp_path / "branches", tune=tune) as program:
@@ -331,7 +331,7 @@ def test_static_buffers_as_torch_tensors(kernel: Path, torch: Any) -> None:
     torch.cuda.synchronize()
 
 
-def test_memory_comes_back(kernel: Path) -> None:
+def test_memory_comes_back(kernel: Path, compile_c: Callable[..., bytes]) -> None:
     def free() -> int:
         from convoy_runtime.cuda._driver import Device, open_driver
 
@@ -341,7 +341,8 @@ def test_memory_comes_back(kernel: Path) -> None:
     def once() -> None:
         artifact = convoy_runtime.artifact.open_artifact(kernel)
         manifest = replace(artifact.manifest, arena_bytes=256 << 20)
-        members = {name: bytes(artifact.members[name]) for name in ("native.so", "kernels.ptx")}
+        native = compile_c("fake_gpu/program.c", f"-DARENA={manifest.arena_bytes}")
+        members = {"native.so": native, "kernels.ptx": bytes(artifact.members["kernels.ptx"])}
         big = kernel.with_name("big")
         write_artifact(big, manifest, members, artifact.weights())
         with load(big) as program:

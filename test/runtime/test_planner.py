@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from runtime_fixtures import affine_manifest, conv_graph
+from runtime_fixtures import affine_manifest, conv_graph, sizes_flag
 
 from convoy.artifact import write_artifact
 from convoy_runtime import ArgumentError, CudnnError, PlanError
@@ -435,10 +435,7 @@ def artifact(compile_c: Callable[..., bytes], tmp_path: Path) -> Callable[..., P
         manifest = affine_manifest(
             target="cuda", graphs=(conv_graph(),), calls=(Call(0, ""),), cudnn=CudnnVersions(91900, 90000, "float16")
         )
-        lists = [[spec.bytes for spec in specs] for specs in (manifest.inputs, manifest.weights, manifest.prepared, manifest.outputs)]
-        sizes = [manifest.arena_bytes, manifest.prepare_arena_bytes, *(number for each in lists for number in (len(each), *each))]
-        flags = (f"-DSIZES={','.join(map(str, [len(sizes), *sizes]))}", *flags)
-        write_artifact(tmp_path / "model", manifest, {"native.so": compile_c("conv.c", *flags)})
+        write_artifact(tmp_path / "model", manifest, {"native.so": compile_c("conv.c", sizes_flag(manifest), *flags)})
         return tmp_path / "model"
 
     return write
