@@ -161,22 +161,27 @@ def test_a_negative_view_is_refused(program: CudaProgram, torch_tensor: Callable
 
 
 def test_what_a_run_costs_the_host(program: CudaProgram, torch_tensor: Callable[..., Any]) -> None:
-    """Microseconds above the launch alone, the best of many short rounds: 4 and 10 on a slow core."""
+    """In calls of the driver, the least of many short rounds, because a busy core takes twice as long for everything. Seen: 13 to 18 for
+    `replay`, 8 us on a quiet core, and 26 to 45 for `program(x)`."""
     x = torch_tensor()
     program._poison = False
-    handle, launch, instance = x.stream, program._driver.module.cuGraphLaunch, program._loaded.captured.instance
+    call = program._driver.call
 
-    def best(run: Callable[[], object]) -> float:
-        times = []
+    def seconds(run: Callable[[], object]) -> float:
+        begin = time.thread_time()
+        for _ in range(200):
+            run()
+        return time.thread_time() - begin
+
+    def calls(run: Callable[[], object]) -> float:
+        costs = []
         for _ in range(40):
-            begin = time.thread_time()
-            for _ in range(200):
-                run()
-            times.append((time.thread_time() - begin) / 200 * 1e6)
-            wait(program, handle)
-        return min(times)
+            one = seconds(lambda: call("cuCtxGetCurrent"))
+            costs.append(seconds(run) / one)
+            wait(program, x.stream)
+        return min(costs)
 
     with program._device.current():
-        alone = best(lambda: launch(instance, handle))
-        assert best(lambda: program.replay(handle)) - alone < 10
-        assert best(lambda: program(x)) - alone < 25
+        replay, run = calls(lambda: program.replay(x.stream)), calls(lambda: program(x))
+    assert replay < 25
+    assert run < 60
