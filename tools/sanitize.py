@@ -87,7 +87,7 @@ def reports(build: Path) -> dict[Path, str]:
 def run_lit(build: Path) -> tuple[int, list[str]]:
     """Runs the lit suite: how many tests there are, and which failed."""
     results = build / "lit.json"
-    command = [Path(sys.executable).with_name("lit"), "-q", "-D", f"tools={build / 'bin'}", "-o", results, ROOT / "test"]
+    command: list[str | Path] = [Path(sys.executable).with_name("lit"), "-q", "-D", f"tools={build / 'bin'}", "-o", results, ROOT / "test"]
     subprocess.run(command, env=environment(build), check=False)
     tests = json.loads(results.read_text())["tests"]
     return len(tests), [test["name"] for test in tests if test["code"] != "PASS"]
@@ -125,7 +125,7 @@ def compile_models(build: Path) -> tuple[int, list[str]]:
     # libstdc++ as well: AddressSanitizer looks for its functions at the start, and the interpreter does not link it.
     preload = " ".join(map(library, ("libclang_rt.asan-x86_64.so", "libstdc++.so.6")))
     variables = environment(build, ASAN_PYTHON) | {"LD_PRELOAD": preload}
-    command = [sys.executable, "-IS", ROOT / "tools/compile_text.py", extension]
+    command: list[str | Path] = [sys.executable, "-IS", ROOT / "tools/compile_text.py", extension]
 
     def compile_one(name: str) -> str | None:
         done = subprocess.run(command, input=json.dumps(jobs[name]), env=variables, capture_output=True, text=True, check=False)

@@ -2,8 +2,8 @@
 
 #include "passes/pipeline/Driver.h"
 #include <nanobind/nanobind.h>
-#include <nanobind/stl/map.h>
 #include <nanobind/stl/function.h>
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
@@ -58,10 +58,10 @@ NB_MODULE(_convoy, m) {
       raise(failure);
     return nb::make_tuple(nb::bytes(artifact.native.data(), artifact.native.size()), artifact.ptx, artifact.manifest);
   };
-  m.def(
-      "compile", compile, "text"_a, "name"_a, "from_phase"_a, "options"_a, "dump"_a.none() = nb::none(),
-      "Run every phase after from_phase on a module's text and emit code. Returns (native library, PTX by gpu.module, manifest as JSON text); "
-      "a failure while emitting has the phase 'emit'.");
+  m.def("compile", compile, "text"_a, "name"_a, "from_phase"_a, "options"_a, "dump"_a.none() = nb::none(),
+        "Run every phase after from_phase on a module's text and emit code. Returns (native library, PTX by gpu.module, manifest as JSON "
+        "text); "
+        "a failure while emitting has the phase 'emit'.");
   m.def(
       "emit",
       [compile](std::string_view text, const std::string &name, const convoy::Options &options) {
