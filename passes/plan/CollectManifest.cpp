@@ -31,6 +31,8 @@ FailureOr<Arguments> collect(func::FuncOp function) {
       return function.emitError("expected arguments to be memrefs of static shape, but argument #")
              << index << " is " << argument.getType();
     if (function.getArgAttr(index, "tcp.arena")) {
+      if (type.getRank() != 1 || !type.getElementType().isInteger(8))
+        return function.emitError("expected the arena to have one dim of i8, but argument #") << index << " is " << type;
       found.arenaBytes = type.getDimSize(0);
       continue;
     }

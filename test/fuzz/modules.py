@@ -29,6 +29,9 @@ _UPSTREAM = {
     "mlir::linalg::GenericOp::parse": "the parser takes every element of 'iterator_types' for a string",
     "parseDstStyleOp": "the parser of linalg.transpose and its kin sets an attribute that it could not read",
     "mlir::detail::Parser::parseDenseArrayAttr": "array<none: 1>: the parser looks at the width of a type before it checks that it has one",
+    "mlir::getSymbolLessAffineMaps": "the verifier of tensor.expand_shape builds a map of reassociation indices unchecked",
+    "mlir::vector::FromElementsOp::parse": "the parser takes space for every element of the type before it looks for the elements",
+    "getInsertExtractValueElementType": "the parser of llvm.extractvalue follows positions that it did not check",
 }
 _OPTIONS = {
     "dtype": ("f16", "bf16", "f32", "f64", "x"),

@@ -32,3 +32,13 @@ func.func @main(%w: memref<4xf32> {tcp.prepared = "w"}) attributes {tcp.target =
 
 // expected-error@+1 {{expected 'tcp.target'}}
 func.func @main(%x: memref<4xf32> {tcp.input = "x"}) { return }
+
+// -----
+
+// expected-error@+1 {{expected the arena to have one dim of i8, but argument #0 is 'memref<i8>'}}
+func.func @main(%arena: memref<i8> {tcp.arena}) attributes {tcp.target = "cpu"} { return }
+
+// -----
+
+// expected-error@+1 {{expected the arena to have one dim of i8, but argument #0 is 'memref<8xf32>'}}
+func.func @main(%arena: memref<8xf32> {tcp.arena}) attributes {tcp.target = "cpu"} { return }
