@@ -76,8 +76,13 @@ void PackCpuWeightsPass::runOnOperation() {
   auto target = main ? main->getAttrOfType<StringAttr>("tcp.target") : StringAttr();
   if (!prepare || !target || target.getValue() != "cpu" || block <= 0)
     return;
+  // A declaration prepares nothing here, and of several blocks no one returns for all.
+  if (main.isExternal() || !prepare.getBody().hasOneBlock())
+    return;
 
-  auto returnOp = cast<func::ReturnOp>(prepare.getBody().front().getTerminator());
+  auto returnOp = dyn_cast<func::ReturnOp>(prepare.getBody().front().getTerminator());
+  if (!returnOp)
+    return;
   OpBuilder builder(returnOp);
   for (BlockArgument argument : main.getArguments()) {
     auto name = main.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "tcp.prepared");

@@ -34,3 +34,17 @@ func.func @main(%x: tensor<1x9x9x8xf32> {tcp.input = "x"}, %w: tensor<3x3x8x24xf
 func.func @prepare_weights(%w: tensor<3x3x8x24xf32> {tcp.weight = "w"}) -> (tensor<3x3x8x24xf32> {tcp.prepared = "w"}) attributes {tcp.target = "cpu"} {
   return %w : tensor<3x3x8x24xf32>
 }
+
+// -----
+
+// @prepare_weights is only declared.
+
+// CHECK-LABEL: func.func @main
+// CHECK:         linalg.conv_2d_nhwc_hwcf
+func.func @main(%x: tensor<1x9x9x8xf32> {tcp.input = "x"}, %w: tensor<3x3x8x32xf32> {tcp.prepared = "w"}, %o: tensor<1x7x7x32xf32> {tcp.input = "o"})
+    -> (tensor<1x7x7x32xf32> {tcp.output = "0"}) attributes {tcp.target = "cpu"} {
+  %0 = linalg.conv_2d_nhwc_hwcf {strides = dense<1> : tensor<2xi64>, dilations = dense<1> : tensor<2xi64>}
+    ins(%x, %w : tensor<1x9x9x8xf32>, tensor<3x3x8x32xf32>) outs(%o : tensor<1x7x7x32xf32>) -> tensor<1x7x7x32xf32>
+  return %0 : tensor<1x7x7x32xf32>
+}
+func.func private @prepare_weights(%w: tensor<3x3x8x32xf32> {tcp.weight = "w"}) -> (tensor<3x3x8x32xf32> {tcp.prepared = "w"})
