@@ -48,7 +48,7 @@ run: build
 test: build
 	$(BIN)/python -m pytest -q
 
-# Random models, mutants of modules and of artifacts: thousands, in half an hour on two cores. Failures are kept in build/fuzz.
+# Random models, mutants of modules and of artifacts: thousands. Failures are kept in build/fuzz.
 fuzz: build
 	$(BIN)/python test/fuzz/run.py
 
