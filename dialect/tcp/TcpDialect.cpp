@@ -31,7 +31,7 @@ bool convoy::tcp::hasTensorSize(ShapedType type) {
   return true;
 }
 
-/// Fails where an attribute that has a kind, by its name, is of another one. What is not the dialect's is left alone.
+/// Checks the kind of an attribute that the dialect defines: a string or a unit, by its name. Other attributes pass.
 static LogicalResult verifyKind(Operation *op, NamedAttribute attribute) {
   static constexpr StringRef kStrings[] = {kTargetAttr, kInputAttr, kWeightAttr, kPreparedAttr, kOutputAttr};
   if (llvm::is_contained(kStrings, attribute.getName()) && !isa<StringAttr>(attribute.getValue()))

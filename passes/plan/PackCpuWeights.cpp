@@ -76,7 +76,7 @@ void PackCpuWeightsPass::runOnOperation() {
   auto target = main ? main->getAttrOfType<StringAttr>("tcp.target") : StringAttr();
   if (!prepare || !target || target.getValue() != "cpu" || block <= 0)
     return;
-  // A declaration prepares nothing here, and of several blocks no one returns for all.
+  // A declaration has no body to change, and a function of several blocks may have several returns.
   if (main.isExternal() || !prepare.getBody().hasOneBlock())
     return;
 

@@ -1,4 +1,4 @@
-"""A shared library looked at before the loader of the system maps it: one that ends too early would be a SIGBUS there."""
+"""Checks a shared library before the system's loader maps it: access to a truncated one raises SIGBUS."""
 
 from __future__ import annotations
 

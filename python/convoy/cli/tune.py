@@ -69,7 +69,7 @@ def main(options: argparse.Namespace) -> int:
         message = f"{options.artifact}: expected an artifact of the cuda target, got one of cpu, which has no plans"
         raise ConvoyError(message)
     begin = time.perf_counter()
-    # The file that is loaded, and written anew, is the one that was looked at.
+    # Pins the digest, so that the file that is loaded and rewritten is the one that was opened here.
     loading = {"tune": options.level, "again": options.again, **load_arguments(options), "digest": source.digest}
     try:
         with bar("tuning", quiet=options.quiet) as progress:
