@@ -21,6 +21,7 @@ _INT8 = torch.tensor([1, 100, -5], dtype=torch.int8)
 _INT32 = torch.tensor([1, 2, 3], dtype=torch.int32)
 _ODD = torch.tensor([math.nan, math.inf, -math.inf, 1e20, -1e20, 3e9, -3e9, 70000.5, 300.7, -300.7, 0.9, -0.9, -0.0])
 _WIDE = torch.tensor([1e9, 1e22, -1e300, 1.7e308, 3.0, -0.0, 5e-324, math.inf, math.nan], dtype=torch.float64)
+_SIGNS = torch.tensor([3.0, -7.5, 1.0, 0.0, math.inf, -math.inf, math.nan])
 _MASK = torch.tensor([[True, False, True], [False, False, False], [True, True, True]])
 _QKV = tuple(torch.randn(1, 2, 3, 4, generator=torch.Generator().manual_seed(seed)) for seed in range(3))
 
@@ -89,7 +90,16 @@ _CASES: dict[str, tuple[Any, tuple[Tensor, ...]]] = {
     # Division and remainder.
     "floor_divide": (lambda x: x // 0.1, (torch.tensor([1.0, 0.3, -0.7, 12.0]),)),
     "remainder": (lambda x: x % 3, (torch.tensor([1e8, -7.5, 2.0**40, 5.0]),)),
+    # Not the signs of zeros: -7.5 % -7.5 is -0 in PyTorch.
+    "remainder_infinite": (lambda x, y: torch.cat([x % y, x[None] % math.inf, x[None] % -math.inf]) + 0.0, (_SIGNS, _SIGNS.reshape(-1, 1))),
+    "floor_divide_infinite": (
+        lambda x, y: torch.cat([x // y, *(x[None] // z for z in (math.inf, -math.inf, 2.0, 0.0))]) + 0.0,
+        (_SIGNS, _SIGNS.reshape(-1, 1)),
+    ),
     "remainder_half": (lambda x: x % 0.3, (torch.tensor([100.0, -7.5, 0.1]).half(),)),
+    # As many degrees of freedom as the correction, or fewer.
+    "var_one": (lambda x: x.var(0), (_X,)),
+    "var_correction": (lambda x: torch.cat([*torch.var_mean(x, 1, correction=9), x.std(1, correction=4)]), (_X,)),
     # A row without a score.
     "attention_masked_row": (F.scaled_dot_product_attention, (*_QKV, _MASK)),
     "attention_infinite_row": (

@@ -107,7 +107,10 @@ def div_rounded(b: Builder, call: Call) -> ir.Value:
         wide = _QUOTIENT[dtype]
         # PyTorch divides by a number as it is in float32, not rounded to float16 or bfloat16.
         divisor = dtype if isinstance(y, ir.Value) else torch.promote_types(dtype, torch.float32)
-        return b.cast(b.unary("floor", _apply(b, "div", _in(b, x, dtype), _in(b, y, divisor), wide)), dtype)
+        x, y = _in(b, x, dtype), _in(b, y, divisor)
+        quotient = b.unary("floor", _apply(b, "div", x, y, wide))
+        quotient = _where_infinite(b, x, y, quotient, (0.0, -1.0), wide)
+        return b.cast(_where_dividend_infinite(b, x, y, quotient), dtype)
     quotient = _apply(b, "div", x, y, dtype)
     if mode is None:
         return quotient
@@ -139,7 +142,44 @@ def remainder(b: Builder, call: Call) -> ir.Value:
     wide = _QUOTIENT[dtype]
     x, y = (_in(b, value, dtype) for value in call.args)
     floor = b.unary("floor", _apply(b, "div", x, y, wide))
-    return b.cast(_apply(b, "sub", x, _apply(b, "mul", floor, y, wide), wide), dtype)
+    rest = _apply(b, "sub", x, _apply(b, "mul", floor, y, wide), wide)
+    return b.cast(_where_infinite(b, x, y, rest, (x, y), wide), dtype)
+
+
+def _where_infinite(
+    b: Builder, x: Operand, y: Operand, finite: ir.Value, infinite: tuple[Operand, Operand], dtype: torch.dtype
+) -> ir.Value:
+    """`finite`, except where x is finite and y is infinite: there the first of `infinite`, or the second where their signs differ.
+
+    A zero x has either sign.
+    """
+    if not isinstance(y, ir.Value) and not math.isinf(y):
+        return finite
+    rank = type_of(finite).rank
+    x, y, same, other = (b.cast(each, dtype) if isinstance(each, ir.Value) else b.scalar(each, dtype, rank) for each in (x, y, *infinite))
+    chosen = b.select(b.compare("lt", b.binary("mul", x, y), b.scalar(0, dtype, rank)), other, same)
+    chosen = b.select(_is_finite(b, x), chosen, finite)
+    return b.select(_is_finite(b, y), finite, b.select(b.compare("eq", y, y), chosen, finite))
+
+
+def _where_dividend_infinite(b: Builder, x: Operand, y: Operand, quotient: ir.Value) -> ir.Value:
+    """`quotient`, except that an infinite x divided by anything but 0 gives NaN: Torch subtracts the remainder, which is NaN."""
+    kind = type_of(quotient)
+    nan, zero = (b.scalar(value, kind.dtype, kind.rank) for value in (math.nan, 0))
+    if isinstance(x, ir.Value):
+        undefined = b.select(_is_finite(b, b.cast(x, kind.dtype)), quotient, nan)
+    elif math.isfinite(x):
+        return quotient
+    else:
+        undefined = nan
+    if isinstance(y, ir.Value):
+        return b.select(b.compare("eq", b.cast(y, kind.dtype), zero), quotient, undefined)
+    return undefined if y else quotient
+
+
+def _is_finite(b: Builder, x: ir.Value) -> ir.Value:
+    kind = type_of(x)
+    return b.compare("lt", b.unary("abs", x), b.scalar(math.inf, kind.dtype, kind.rank))
 
 
 @converts("aten.pow.Tensor_Tensor", "aten.pow.Scalar")

@@ -78,15 +78,14 @@ def variance_mean(b: Builder, call: Call) -> Sequence[ir.Value]:
 
 
 def variance_over(b: Builder, x: ir.Value, dims: list[int], correction: float) -> tuple[ir.Value, ir.Value]:
-    """The variance, sum of (x - mean)^2 over n - correction, and the mean; the dims stay, as 1."""
+    """The variance, sum of (x - mean)^2 over n - correction, and the mean; the dims stay, as 1.
+
+    As in Torch, the divisor is 0 where the correction is n or more: the variance of one element is NaN."""
     mean = b.reduce("mean", x, dims)
     centered = b.binary("sub", x, mean)
     total = b.reduce("sum", b.binary("mul", centered, centered), dims)
-    count = math.prod(type_of(x).shape[dim] for dim in dims) - correction
-    if count <= 0:
-        msg = f"expected more elements than the correction of {correction}, got {count + correction}"
-        raise Unsupported(msg)
-    return b.binary_scalar("div", total, count), mean
+    count = math.prod(type_of(x).shape[dim] for dim in dims)
+    return b.binary_scalar("div", total, max(0, count - correction)), mean
 
 
 @converts("aten.linalg_vector_norm", "aten.norm.ScalarOpt_dim")
