@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from math import prod
 from typing import Any, Generic, TypeVar
@@ -34,6 +35,7 @@ _T = TypeVar("_T")
 LARGEST = (1 << 63) - 1
 #: As many as numpy and PyTorch allow.
 MOST_DIMS = 64
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 @value_type(frozen=True, slots=True)
@@ -174,7 +176,8 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _text(value: Any) -> str | None:
-    return value if value.__class__ is str else None
+    # A terminal takes some control characters for commands, and names are printed.
+    return value if value.__class__ is str and (value.isprintable() or not _CONTROL.search(value)) else None
 
 
 def _count(value: Any) -> int | None:
@@ -198,15 +201,15 @@ def _shape(value: Any) -> tuple[int, ...] | None:
 
 
 def _texts(value: Any) -> tuple[str, ...] | None:
-    return tuple(value) if value.__class__ is list and all(item.__class__ is str for item in value) else None
+    return tuple(value) if value.__class__ is list and all(_text(item) is not None for item in value) else None
 
 
-TEXT: Kind[str] = Kind(_text, "a string")
+TEXT: Kind[str] = Kind(_text, "a string without control characters")
 COUNT: Kind[int] = Kind(_count, "an integer from 0 to 2**63 - 1")
 FLAG: Kind[bool] = Kind(lambda value: value if value.__class__ is bool else None, "true or false")
 DTYPE: Kind[str] = Kind(lambda value: value if value.__class__ is str and value in DTYPES else None, f"one of {', '.join(DTYPES)}")
 COUNTS: Kind[tuple[int, ...]] = Kind(_counts, "a list of integers from 0 to 2**63 - 1")
 SHAPE: Kind[tuple[int, ...]] = Kind(_shape, f"a list of at most {MOST_DIMS} sizes whose product without zeros is below 2**60")
-TEXTS: Kind[tuple[str, ...]] = Kind(_texts, "a list of strings")
+TEXTS: Kind[tuple[str, ...]] = Kind(_texts, "a list of strings without control characters")
 _OBJECT: Kind[dict[str, Any]] = Kind(lambda value: value if value.__class__ is dict else None, "an object")
 _LIST: Kind[list[Any]] = Kind(lambda value: value if value.__class__ is list else None, "a list of objects")

@@ -86,7 +86,7 @@ def put(path: str, value: Any) -> Callable[[], str]:
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
-        ("name", 1, ".name: expected a string, got 1"),
+        ("name", 1, ".name: expected a string without control characters, got 1"),
         ("graph", -1, ".graph: expected an integer from 0 to 2**63 - 1, got -1"),
         ("graph", 2, ".graph: expected less than 2, the number of graphs in manifest.json, got 2"),
         ("cost", 1, ".cost: is no field of this format version, got 1"),

@@ -75,7 +75,7 @@ def main(options: argparse.Namespace) -> int:
         for text in _ptx(artifact, options.graph):
             print(text, end="" if text.endswith("\n") else "\n")
         return 0
-    console = Console(highlight=False, soft_wrap=True)
+    console = Console(highlight=False, soft_wrap=True, markup=False)
     producer = ", ".join(f"{name} {version}" for name, version in manifest.producer.items())
     console.print(f"{options.artifact}: target {manifest.target}, host {manifest.host.cpu}, made by {producer}")
     console.print(f"  digest {artifact.digest}")

@@ -126,7 +126,7 @@ def _report(program: Program, seconds: float) -> None:
             totals = [totals[0] + calls * chosen, totals[1] + calls * (untuned or chosen)]
         figures = [f"{value:.2f}" if value is not None else "-" for value in (chosen, untuned)]
         table.add_row(report.graph, str(calls), report.name, *figures, str(len(report.trials)), report.origin)
-    Console(highlight=False, soft_wrap=True).print(table)
+    Console(highlight=False, soft_wrap=True, markup=False).print(table)
     print(f"calls of graphs, each alone: {totals[0]:.1f} us together, untuned {totals[1]:.1f} us; {program.form}")  # type: ignore[attr-defined]
     new = sum(report.origin == "tuning" for report in reports)
     known = f", {len(reports) - new} had a plan of this level already" if new < len(reports) else ""
