@@ -8,6 +8,7 @@
 #include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Transforms/DialectConversion.h"
 #include "passes/Passes.h"
 #include "passes/llvm/CudnnBackendToLLVM.h"
 
@@ -72,6 +73,10 @@ void LowerToLLVMPass::runOnOperation() {
   target.markOpRecursivelyLegal<gpu::GPUModuleOp>();
   if (failed(applyFullConversion(module, target, std::move(patterns))))
     return signalPassFailure();
+  // Of memrefs of i1 that are read as bytes: both are one type by now.
+  SmallVector<UnrealizedConversionCastOp> casts;
+  module.walk([&](UnrealizedConversionCastOp cast) { casts.push_back(cast); });
+  reconcileUnrealizedCasts(casts);
 
   // What the loader looks up stays visible: entry points are added later, builders of graphs are public.
   for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {

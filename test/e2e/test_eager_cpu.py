@@ -21,8 +21,21 @@ _INT8 = torch.tensor([1, 100, -5], dtype=torch.int8)
 _INT32 = torch.tensor([1, 2, 3], dtype=torch.int32)
 _ODD = torch.tensor([math.nan, math.inf, -math.inf, 1e20, -1e20, 3e9, -3e9, 70000.5, 300.7, -300.7, 0.9, -0.9, -0.0])
 _WIDE = torch.tensor([1e9, 1e22, -1e300, 1.7e308, 3.0, -0.0, 5e-324, math.inf, math.nan], dtype=torch.float64)
+
+
+def _plain_zeros(x: Tensor) -> Tensor:
+    """Without the signs of zeros: -7.5 % -7.5 is -0 in PyTorch."""
+    return torch.where(x == 0, 0.0, x)
+
+
 _SIGNS = torch.tensor([3.0, -7.5, 1.0, 0.0, math.inf, -math.inf, math.nan])
 _MASK = torch.tensor([[True, False, True], [False, False, False], [True, True, True]])
+
+
+def _long(*shape: int) -> Tensor:
+    return torch.randn(shape, generator=torch.Generator().manual_seed(sum(shape)))
+
+
 _QKV = tuple(torch.randn(1, 2, 3, 4, generator=torch.Generator().manual_seed(seed)) for seed in range(3))
 
 
@@ -90,13 +103,22 @@ _CASES: dict[str, tuple[Any, tuple[Tensor, ...]]] = {
     # Division and remainder.
     "floor_divide": (lambda x: x // 0.1, (torch.tensor([1.0, 0.3, -0.7, 12.0]),)),
     "remainder": (lambda x: x % 3, (torch.tensor([1e8, -7.5, 2.0**40, 5.0]),)),
-    # Not the signs of zeros: -7.5 % -7.5 is -0 in PyTorch.
-    "remainder_infinite": (lambda x, y: torch.cat([x % y, x[None] % math.inf, x[None] % -math.inf]) + 0.0, (_SIGNS, _SIGNS.reshape(-1, 1))),
+    "remainder_infinite": (
+        lambda x, y: _plain_zeros(torch.cat([x % y, x[None] % math.inf, x[None] % -math.inf])),
+        (_SIGNS, _SIGNS.reshape(-1, 1)),
+    ),
     "floor_divide_infinite": (
-        lambda x, y: torch.cat([x // y, *(x[None] // z for z in (math.inf, -math.inf, 2.0, 0.0))]) + 0.0,
+        lambda x, y: _plain_zeros(torch.cat([x // y, *(x[None] // z for z in (math.inf, -math.inf, 2.0, 0.0))])),
         (_SIGNS, _SIGNS.reshape(-1, 1)),
     ),
     "remainder_half": (lambda x: x % 0.3, (torch.tensor([100.0, -7.5, 0.1]).half(),)),
+    "arange_dtypes": (lambda x: torch.where(torch.arange(1) < 1, x, 0.0) + torch.arange(1, dtype=torch.float32), (_X,)),
+    # Padding by a negative amount.
+    "pad_crop": (lambda x: torch.cat([F.pad(x, p) for p in ((-1, 2), (3, -4), (-3, 1), (2, -4))], 1), (_X,)),
+    "pad_crop_all": (lambda x: F.pad(x[:, :1], (-1, 2), value=7.0), (_X,)),
+    "pad_crop_replicate": (lambda x: torch.cat([F.pad(x, p, "replicate") for p in ((-1, 2), (3, -4), (-4, 1), (2, -5))], 1), (_X,)),
+    "pad_crop_reflect": (lambda x: torch.cat([F.pad(x, p, "reflect") for p in ((-1, 2), (3, -2), (-3, 3), (2, -5))], 1), (_X,)),
+    "pad_crop_circular": (lambda x: torch.cat([F.pad(x[None], p, "circular") for p in ((-1, 2), (2, -1))], 2), (_X,)),
     # As many degrees of freedom as the correction, or fewer.
     "var_one": (lambda x: x.var(0), (_X,)),
     "var_correction": (lambda x: torch.cat([*torch.var_mean(x, 1, correction=9), x.std(1, correction=4)]), (_X,)),
@@ -110,6 +132,15 @@ _CASES: dict[str, tuple[Any, tuple[Tensor, ...]]] = {
         lambda x: x.logsumexp(1),
         (torch.tensor([[-math.inf, -math.inf], [math.inf, 1.0], [math.inf, -math.inf], [100.0, 200.0]]),),
     ),
+    # Bools beside a product whose rows are vectors, whole ones and a part of one: a bool is a byte, in LLVM's vectors it is a bit.
+    "attention_causal_long": (
+        lambda q, k: F.scaled_dot_product_attention(q, k, k.cos(), is_causal=True),
+        (_long(2, 5, 8), _long(2, 40, 8)),
+    ),
+    "product_masked": (lambda a, b, m: torch.where(m, a @ b, -1.0), (_long(2, 5, 8), _long(2, 8, 40), _long(5, 40) > 0)),
+    "product_masked_rows": (lambda a, b, m: torch.where(m, a @ b, -1.0), (_long(2, 5, 8), _long(2, 8, 40), _long(5, 1) > 0)),
+    "product_compared": (lambda a, b: (a @ b) > 0.25, (_long(2, 5, 8), _long(2, 8, 40))),
+    "convolution_compared": (lambda x, w: F.conv2d(x, w) > 0.25, (_long(1, 3, 6, 6), _long(40, 3, 3, 3))),
     # Statistics of the batch.
     "batch_norm_of_weight": (_Standardized, (torch.arange(75.0).sin().reshape(1, 3, 5, 5),)),
     "batch_norm_half": (lambda x: F.batch_norm(x, None, None, training=True), (torch.arange(24.0).reshape(2, 3, 4).half(),)),

@@ -26,8 +26,9 @@ public:
 
 private:
   struct Flat {
-    Value buffer; ///< rank 1, unit stride; null for the product's own result
+    Value buffer; ///< rank 1, unit stride, bytes in place of i1; null for the product's own result
     PixelBuffer strides;
+    bool isBool = false; ///< whether the elements are i1
   };
   /// Where a tile is: its first pixel and first channel, and where its filter starts.
   struct Place {
@@ -45,10 +46,11 @@ private:
     return factor == 1 ? a : arith::MulIOp::create(b, a, index(factor), arith::IntegerOverflowFlags::nsw).getResult();
   }
 
-  Value flatten(Value buffer);
+  Flat flatten(Value buffer, const PixelBuffer &strides = {});
   Value base(const PixelBuffer &strides, const Place &place);
-  Value load(Value buffer, Value at, bool partial, int64_t lanes);
-  void store(Value vector, Value buffer, Value at, bool partial, int64_t lanes);
+  Value load(const Flat &from, Value at, bool partial, int64_t lanes);
+  Value loadSplat(const Flat &from, Value at);
+  void store(Value vector, const Flat &to, Value at, bool partial, int64_t lanes);
   Value mask(int64_t lanes);
   Value splat(Value scalar) { return vector::BroadcastOp::create(b, vectorType, scalar); }
 
@@ -64,13 +66,12 @@ private:
   VectorUnit unit;
   VectorType vectorType;
   int64_t tileRows = 1, tileColumns = 1;
-  Flat input, output, product;
-  Value filter;
+  Flat input, output, product, filter;
   SmallVector<Flat> operands;
 };
 
 /// The same memory as one row of elements, so that every address is one number.
-Value Emitter::flatten(Value buffer) {
+Emitter::Flat Emitter::flatten(Value buffer, const PixelBuffer &place) {
   auto type = cast<MemRefType>(buffer.getType());
   SmallVector<int64_t> strides;
   int64_t offset, size = 1;
@@ -79,7 +80,12 @@ Value Emitter::flatten(Value buffer) {
     size += (dim - 1) * stride;
   auto layout = StridedLayoutAttr::get(b.getContext(), offset, {1});
   auto flat = MemRefType::get({size}, type.getElementType(), offset == 0 ? MemRefLayoutAttrInterface() : layout, type.getMemorySpace());
-  return memref::ReinterpretCastOp::create(b, flat, buffer, offset, ArrayRef<int64_t>{size}, ArrayRef<int64_t>{1});
+  Value row = memref::ReinterpretCastOp::create(b, flat, buffer, offset, ArrayRef<int64_t>{size}, ArrayRef<int64_t>{1});
+  bool isBool = type.getElementType().isInteger(1);
+  // In memory an i1 is a byte, but LLVM loads and stores a vector of i1 as bits. Descriptors of both memrefs are one type of LLVM.
+  if (isBool)
+    row = UnrealizedConversionCastOp::create(b, MemRefType::Builder(flat).setElementType(b.getI8Type()), row).getResult(0);
+  return {row, place, isBool};
 }
 
 Value Emitter::base(const PixelBuffer &strides, const Place &place) {
@@ -101,20 +107,32 @@ Value Emitter::mask(int64_t lanes) {
   return arith::ConstantOp::create(b, DenseElementsAttr::get(type, ArrayRef<bool>(bits)));
 }
 
-Value Emitter::load(Value buffer, Value at, bool partial, int64_t lanes) {
-  Type element = cast<MemRefType>(buffer.getType()).getElementType();
+Value Emitter::load(const Flat &from, Value at, bool partial, int64_t lanes) {
+  Type element = cast<MemRefType>(from.buffer.getType()).getElementType();
   auto type = VectorType::get({unit.lanes}, element);
-  if (!partial)
-    return vector::LoadOp::create(b, type, buffer, at);
-  Value zero = arith::ConstantOp::create(b, type, b.getZeroAttr(type));
-  return vector::MaskedLoadOp::create(b, type, buffer, at, mask(lanes), zero);
+  Value zero = partial || from.isBool ? arith::ConstantOp::create(b, type, b.getZeroAttr(type)).getResult() : Value();
+  Value loaded = partial ? vector::MaskedLoadOp::create(b, type, from.buffer, at, mask(lanes), zero).getResult()
+                         : vector::LoadOp::create(b, type, from.buffer, at).getResult();
+  return from.isBool ? arith::CmpIOp::create(b, arith::CmpIPredicate::ne, loaded, zero).getResult() : loaded;
 }
 
-void Emitter::store(Value vector, Value buffer, Value at, bool partial, int64_t lanes) {
+/// One element, in every lane.
+Value Emitter::loadSplat(const Flat &from, Value at) {
+  Value scalar = memref::LoadOp::create(b, from.buffer, at);
+  if (from.isBool) {
+    Value zero = arith::ConstantOp::create(b, b.getZeroAttr(scalar.getType()));
+    scalar = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, scalar, zero);
+  }
+  return vector::BroadcastOp::create(b, VectorType::get({unit.lanes}, scalar.getType()), scalar);
+}
+
+void Emitter::store(Value vector, const Flat &to, Value at, bool partial, int64_t lanes) {
+  if (to.isBool)
+    vector = arith::ExtUIOp::create(b, VectorType::get({unit.lanes}, b.getI8Type()), vector);
   if (partial)
-    vector::MaskedStoreOp::create(b, buffer, at, mask(lanes), vector);
+    vector::MaskedStoreOp::create(b, to.buffer, at, mask(lanes), vector);
   else
-    vector::StoreOp::create(b, vector, buffer, at);
+    vector::StoreOp::create(b, vector, to.buffer, at);
 }
 
 SmallVector<Value> Emitter::step(const Tile &tile, Value inputBase, Value filterBase, ValueRange sums) {
@@ -167,18 +185,13 @@ void Emitter::finish(const Tile &tile, const Place &place, ArrayRef<Value> sums)
             Value value = result;
             if (operand.buffer) {
               Value at = add(bases[index], offset(operand.strides));
-              if (operand.strides.k == 1) {
-                value = load(operand.buffer, at, partial, tile.lastLanes);
-              } else {
-                Value scalar = memref::LoadOp::create(b, operand.buffer, at);
-                value = vector::BroadcastOp::create(b, VectorType::get({unit.lanes}, scalar.getType()), scalar);
-              }
+              value = operand.strides.k == 1 ? load(operand, at, partial, tile.lastLanes) : loadSplat(operand, at);
             }
             inputs.push_back(value);
           }
           result = vectorizeBody(b, c.epilogue.getBody(), inputs, unit.lanes);
         }
-        store(result, output.buffer, add(outputBase, offset(c.output)), partial, tile.lastLanes);
+        store(result, output, add(outputBase, offset(c.output)), partial, tile.lastLanes);
       }
 }
 
@@ -195,7 +208,7 @@ void Emitter::emitTile(const Tile &tile, const Place &place) {
         for (int64_t v = 0; v < tile.vectors; ++v) {
           bool partial = v + 1 == tile.vectors && tile.lastLanes != unit.lanes;
           Value here = add(at, row * product.strides.h + column * product.strides.w + v * unit.lanes);
-          sums.push_back(load(product.buffer, here, partial, tile.lastLanes));
+          sums.push_back(load(product, here, partial, tile.lastLanes));
         }
   }
   finish(tile, place, reduce(tile, base(c.input, place), place.filter, sums, 0));
@@ -282,15 +295,13 @@ void Emitter::run() {
   tileColumns = llvm::divideCeil(c.columns, llvm::divideCeil(c.columns, most));
   tileRows = tileColumns == c.columns ? std::clamp<int64_t>(most / tileColumns, 1, c.rows) : 1;
 
-  input.buffer = flatten(c.input.buffer);
-  output.buffer = flatten(c.output.buffer);
+  input = flatten(c.input.buffer);
+  output = flatten(c.output.buffer);
   filter = flatten(c.filter);
-  if (!c.fill) {
-    product.buffer = c.epilogue ? flatten(c.product.getDpsInits()[0]) : output.buffer;
-    product.strides = c.output;
-  }
+  if (!c.fill)
+    product = {c.epilogue ? flatten(c.product.getDpsInits()[0]).buffer : output.buffer, c.output};
   for (const PixelBuffer &operand : c.operands)
-    operands.push_back({operand.buffer ? flatten(operand.buffer) : Value(), operand});
+    operands.push_back(operand.buffer ? flatten(operand.buffer, operand) : Flat{{}, operand});
 
   int64_t width = vectors * unit.lanes, blocks = c.channels / width, rest = c.channels % width;
   if (blocks > 0)

@@ -139,3 +139,38 @@ func.func @cuda(%a: memref<3x5xf32>, %b: memref<5x40xf32>, %c: memref<3x40xf32>)
   linalg.matmul ins(%a, %b : memref<3x5xf32>, memref<5x40xf32>) outs(%c : memref<3x40xf32>)
   return
 }
+
+// -----
+
+#id = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+#rows = affine_map<(d0, d1, d2) -> (0, d1, d2)>
+
+// A bool is a byte in memory, while a vector of i1 would be loaded and stored as bits.
+
+// CHECK-LABEL: func.func @bools
+// CHECK-SAME:    %[[M:[^:]*]]: memref<1x3x16xi1>, %[[T:[^:]*]]: memref<2x3x16xf32>, %[[Y:[^:]*]]: memref<2x3x16xi1>)
+// CHECK:         %[[OUT:.*]] = builtin.unrealized_conversion_cast {{.*}} : memref<96xi1> to memref<96xi8>
+// CHECK:         %[[MASK:.*]] = builtin.unrealized_conversion_cast {{.*}} : memref<48xi1> to memref<48xi8>
+// CHECK:         scf.parallel
+// CHECK-NOT:     vector<8xi1>
+// CHECK:           %[[BYTES:.*]] = vector.load %[[MASK]]{{.*}} : memref<48xi8>, vector<8xi8>
+// CHECK:           arith.cmpi ne, %[[BYTES]], {{.*}} : vector<8xi8>
+// CHECK:           %[[WIDE:.*]] = arith.extui {{.*}} : vector<8xi1> to vector<8xi8>
+// CHECK:           vector.store %[[WIDE]], %[[OUT]]
+func.func @bools(%a: memref<2x3x4xf32>, %b: memref<2x4x16xf32>, %m: memref<1x3x16xi1>, %t: memref<2x3x16xf32>, %y: memref<2x3x16xi1>)
+    attributes {tcp.target = "cpu"} {
+  %zero = arith.constant 0.0 : f32
+  scf.execute_region no_inline {
+    linalg.fill ins(%zero : f32) outs(%t : memref<2x3x16xf32>)
+    linalg.batch_matmul ins(%a, %b : memref<2x3x4xf32>, memref<2x4x16xf32>) outs(%t : memref<2x3x16xf32>)
+    linalg.generic {indexing_maps = [#id, #rows, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+        ins(%t, %m : memref<2x3x16xf32>, memref<1x3x16xi1>) outs(%y : memref<2x3x16xi1>) {
+    ^bb0(%v: f32, %keep: i1, %old: i1):
+      %positive = arith.cmpf ogt, %v, %zero : f32
+      %both = arith.andi %positive, %keep : i1
+      linalg.yield %both : i1
+    }
+    scf.yield
+  }
+  return
+}
