@@ -131,7 +131,7 @@ class _Conversion:
     def _new_weight(self, name: str, tensor: torch.Tensor, kind: TensorType | None = None) -> ir.Value:
         unique, count = name, 0
         while unique in self._weights:
-            if unique in self._made_here and torch.equal(self._weights[unique], tensor):
+            if unique in self._made_here and _has_same_bytes(self._weights[unique], tensor):
                 return self._weight_arguments[unique]
             count += 1
             unique = f"{name}_{count}"
@@ -264,3 +264,10 @@ def _constant(name: str, op: ir.Operation) -> Any:
     if isinstance(value, ir.FloatAttr):
         return float(ir.FloatAttr(value).value)
     return int(ir.IntegerAttr(value).value)
+
+
+def _has_same_bytes(a: torch.Tensor, b: torch.Tensor) -> bool:
+    """Stricter than torch.equal, to which 1 and 1.0 are equal, and 0.0 and -0.0."""
+    if (a.dtype, a.shape) != (b.dtype, b.shape):
+        return False
+    return torch.equal(a.reshape(-1).view(torch.uint8), b.reshape(-1).view(torch.uint8))
