@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import signal
 import time
+import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
@@ -39,6 +40,8 @@ def _serve(connection: Connection) -> None:
     import importlib
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # PyTorch warns of numbers that are tried on purpose, such as the variance of one element.
+    warnings.simplefilter("ignore")
     while (job := connection.recv()) is not None:
         if job.hook:
             module, _, name = job.hook.partition(":")

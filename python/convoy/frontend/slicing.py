@@ -141,10 +141,12 @@ def _pad(b: Builder, x: ir.Value, pads: Sequence[int], value: float) -> ir.Value
 
 
 def _pad_from_edge(b: Builder, x: ir.Value, pads: Sequence[int], mode: str) -> ir.Value:
-    """Dim by dim, the pieces before and after are made of slices of the tensor itself."""
+    """Pads dim by dim with slices of the tensor itself. A negative amount crops: before the padding of mode circular, behind that of
+    others, which repeat what is cropped."""
     low, high = _per_dim(pads, type_of(x).rank)
     for dim, (before, after) in enumerate(zip(low, high, strict=True)):
-        x = b.slice(x, dim, max(0, -before), type_of(x).shape[dim] + min(0, before) + min(0, after))
+        crop = (max(0, -before), max(0, -after))
+        x = _cropped(b, x, dim, crop) if mode == "circular" else x
         size = type_of(x).shape[dim]
         parts = [x]
         if before > 0:
@@ -152,7 +154,12 @@ def _pad_from_edge(b: Builder, x: ir.Value, pads: Sequence[int], mode: str) -> i
         if after > 0:
             parts.append(_edge(b, x, dim, mode, after, size, low_side=False))
         x = b.concat(parts, dim)
+        x = x if mode == "circular" else _cropped(b, x, dim, crop)
     return x
+
+
+def _cropped(b: Builder, x: ir.Value, dim: int, crop: tuple[int, int]) -> ir.Value:
+    return b.slice(x, dim, crop[0], type_of(x).shape[dim] - sum(crop))
 
 
 def _edge(b: Builder, x: ir.Value, dim: int, mode: str, count: int, size: int, *, low_side: bool) -> ir.Value:
