@@ -43,7 +43,10 @@ _ATTRIBUTE = re.compile(
     r"(?<![\w.%])([\w.]+) ?= ?"
     r"((?:[^,{}\[\]<>()\"=\n]++|\"[^\"\n]*\"|\[[^\[\]\n]*\]|<[^<>\n]*>|\([^()\n]*\))++)(?=[,}>])"
 )
-_FUNCTION = re.compile(r"func\.func (?:private )?(@[^\n]*?) (?:attributes [^\n]*)?\{\n(?:.*\n)*?\s*return[^\n]*\n\s*\}")
+_FUNCTION = re.compile(
+    r"func\.func (?:private )?(@[^\n]*?) (?:attributes [^\n]*)?\{\n"
+    r"(?:(?![ \t]*return).*\n)*+[ \t]*return[^\n]*\n[ \t]*\}"
+)
 _VALUE = re.compile(r"%[\w$.-]+")
 _SYMBOL = re.compile(r"@[\w$.-]+")
 _STRING = re.compile(r'"(?:\\.|[^"\\\n])*"')
@@ -341,7 +344,7 @@ def _bodies(rng: Random, text: str, _: Pool) -> str:
             found = _any(rng, _FUNCTION, text)
             return text if found is None else _replace(text, found, f"func.func private {found.group(1)}")
         case 1:
-            found = _any(rng, re.compile(r"\{\n((?:[^{}]*\n)*?)[ \t]*\}"), text)
+            found = _any(rng, re.compile(r"\{\n([^{}]*\n)[ \t]*\}"), text)
             return text if found is None else _replace(text, found, "", 1)
         case 2:
             return "module {\n" + text + "\n}"
