@@ -97,7 +97,11 @@ DictionaryAttr describeProducts(OpBuilder &builder, Block &block) {
 
 /// Bytes of a packed tensor of the type.
 int64_t bytesOf(cudnn::TensorDescType type) {
-  int64_t bits = type.getElementType().isInteger(1) ? 8 : type.getElementType().getIntOrFloatBitWidth();
+  Type element = type.getElementType();
+  auto complex = dyn_cast<ComplexType>(element);
+  int64_t bits = complex                ? 2 * complex.getElementType().getIntOrFloatBitWidth()
+                 : element.isInteger(1) ? 8
+                                        : element.getIntOrFloatBitWidth();
   return llvm::product_of(type.getLogicalShape()) * bits / 8;
 }
 
@@ -205,9 +209,12 @@ struct Alternatives {
     firstStep = places.size();
     // Graphs that are steps and nothing else stand behind those that are called.
     int64_t called = 0;
-    if (auto calls = dyn_cast_or_null<ArrayAttr>(getManifest(module, "calls")))
-      for (auto call : calls.getAsRange<DictionaryAttr>())
-        called = std::max(called, call.getAs<IntegerAttr>("graph").getInt() + 1);
+    auto calls = dyn_cast_or_null<ArrayAttr>(getManifest(module, "calls"));
+    for (Attribute each : calls ? calls.getValue() : ArrayRef<Attribute>()) {
+      auto call = dyn_cast<DictionaryAttr>(each);
+      if (auto number = call ? call.getAs<IntegerAttr>("graph") : IntegerAttr())
+        called = std::max(called, number.getInt() + 1);
+    }
     SmallVector<cudnn::GraphOp> graphs = llvm::to_vector(module.getOps<cudnn::GraphOp>());
     for (cudnn::GraphOp graph : llvm::reverse(graphs)) {
       if (firstStep == called || !steps.contains(graph.getSymName()) || names.contains(graph.getSymName()))

@@ -46,7 +46,7 @@ static int64_t chooseLanes(const KernelPlan &plan) {
   }
   constexpr int64_t kShort = 8;
   if (last.size <= kShort && (last.isPadded() || plan.reduction.empty()))
-    return last.size;
+    return std::max<int64_t>(last.size, 1);
   if (last.isPadded())
     return 1;
   // Fewer elements a thread where that leaves too few threads to fill a large GPU.

@@ -49,6 +49,8 @@ bool hasInstruction(Operation *op) {
   return (isa<math::SqrtOp>(op) && (type.isF32() || type.isF64())) || (isa<math::Exp2Op>(op) && type.isF32());
 }
 
+constexpr int64_t kLongestVector = 1024;
+
 } // namespace
 
 void GpuToNvvmPass::runOnOperation() {
@@ -60,7 +62,16 @@ void GpuToNvvmPass::runOnOperation() {
         << op->getResult(0).getType();
     return WalkResult::interrupt();
   });
-  if (math.wasInterrupted())
+  // PTX has vectors of 16 bytes; LLVM splits longer ones, and its optimizer counts their bytes in 32 bits.
+  WalkResult vectors = module.walk([](Operation *op) {
+    for (Type type : op->getResultTypes())
+      if (auto vector = dyn_cast<VectorType>(type); vector && vector.getNumElements() > kLongestVector) {
+        op->emitOpError("expects vectors of at most ") << kLongestVector << " elements in a kernel, but got " << type;
+        return WalkResult::interrupt();
+      }
+    return WalkResult::advance();
+  });
+  if (math.wasInterrupted() || vectors.wasInterrupted())
     return signalPassFailure();
 
   LowerToLLVMOptions options(&getContext(), DataLayout(module));

@@ -31,6 +31,8 @@ _UPSTREAM = {
     "mlir::detail::Parser::parseDenseArrayAttr": "array<none: 1>: the parser looks at the width of a type before it checks that it has one",
     "mlir::getSymbolLessAffineMaps": "the verifier of tensor.expand_shape builds a map of reassociation indices unchecked",
     "mlir::vector::FromElementsOp::parse": "the parser takes space for every element of the type before it looks for the elements",
+    "custom op parser 'linalg.batch_matmul'": "the parser of linalg.batch_matmul takes an operand without a shape",
+    "mlir::LLVM::AddressOfOp::verifySymbolUses": "it reads attributes of a global before their verifier has",
     "getInsertExtractValueElementType": "the parser of llvm.extractvalue follows positions that it did not check",
 }
 _OPTIONS = {

@@ -24,3 +24,15 @@ gpu.module @unresolved {
     gpu.return
   }
 }
+
+// -----
+
+gpu.module @long_vector {
+  gpu.func @kernel(%x: memref<4096xf32>) kernel {
+    %c0 = arith.constant 0 : index
+    // expected-error @+1 {{'vector.load' op expects vectors of at most 1024 elements in a kernel, but got 'vector<4096xf32>'}}
+    %a = vector.load %x[%c0] : memref<4096xf32>, vector<4096xf32>
+    vector.store %a, %x[%c0] : memref<4096xf32>, vector<4096xf32>
+    gpu.return
+  }
+}
