@@ -1,5 +1,5 @@
-# `make run` and `make test` install what is missing, build what has changed, and do what they say. Everything that is not a
-# Debian package goes into .venv and build.
+# `make run` and `make test` install what is missing, build what has changed, and do what they say.
+# Everything that is not a Debian package goes into .venv and build.
 
 PYTHON ?= python3
 VENV := .venv
@@ -11,8 +11,9 @@ LLVM := $(shell grep -oP 'CONVOY_LLVM_VERSION \K[0-9]+' CMakeLists.txt | head -n
 DEBIAN := cmake ninja-build ccache clang-$(LLVM) lld-$(LLVM) llvm-$(LLVM)-dev libmlir-$(LLVM)-dev mlir-$(LLVM)-tools \
           liblld-$(LLVM)-dev libpolly-$(LLVM)-dev zlib1g-dev libzstd-dev python3-dev python3-venv
 
-# cuDNN is taken without its dependencies (cuBLAS, NVRTC): on a machine with no GPU it only builds graphs. So is cudnn-frontend, with which
-# tests compare what is built: its own kernels, and the gigabyte of packages that they need, are not used.
+# cuDNN is taken without its dependencies (cuBLAS, NVRTC): on a machine with no GPU it only builds
+# graphs. So is cudnn-frontend, with which tests compare what is built: its own kernels, and the
+# gigabyte of packages that they need, are not used.
 CUDNN := nvidia-cudnn-cu13==9.19.0.56 nvidia-cuda-nvrtc==13.0.88 nvidia-cudnn-frontend==1.32.0
 
 SOURCES := $(shell find CMakeLists.txt cmake dialect passes test/dialect/cudnn/*.cpp python/bindings python/CMakeLists.txt runtime/abi runtime/device runtime/support \

@@ -1,6 +1,8 @@
-"""Compiles the models that the other scripts here measure, without weights' data, into a folder. Needs no GPU.
+"""Compiles the models that the other scripts here measure, without weights' data, into a folder.
+Needs no GPU.
 
-python -m benchmarks.build build/bench --models resnet18 resnet50 --dtypes float16 bfloat16 float32 strict --batches 1 32
+python -m benchmarks.build build/bench --models resnet18 resnet50 --dtypes float16 bfloat16 float32
+strict --batches 1 32
 """
 
 from __future__ import annotations
@@ -19,12 +21,24 @@ __all__ = ["main"]
 
 def main() -> None:
     """Compiles each combination that was asked for."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folder", type=Path)
     parser.add_argument("--models", nargs="+", default=["resnet18", "resnet50"])
-    parser.add_argument("--dtypes", nargs="+", choices=DTYPES, default=list(DTYPES), help="strict is float32 without TF32")
+    parser.add_argument(
+        "--dtypes",
+        nargs="+",
+        choices=DTYPES,
+        default=list(DTYPES),
+        help="strict is float32 without TF32",
+    )
     parser.add_argument("--batches", nargs="+", type=int, default=[1, 32])
-    parser.add_argument("--no-alternatives", action="store_true", help="offer tuning no other ways to compute a graph")
+    parser.add_argument(
+        "--no-alternatives",
+        action="store_true",
+        help="offer tuning no other ways to compute a graph",
+    )
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     for name in options.models:
@@ -40,7 +54,13 @@ def main() -> None:
                     alternatives=not options.no_alternatives,
                 )  # fmt: skip
                 model.save(path, weights=False)
-                print(f"{path}: {time.perf_counter() - start:.1f} s, {path.stat().st_size / 1e3:.0f} kB", flush=True)
+                print(
+                    (
+                        f"{path}: {time.perf_counter() - start:.1f} s, "
+                        f"{path.stat().st_size / 1e3:.0f} kB"
+                    ),
+                    flush=True,
+                )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""What is measured: a model, a dtype and a batch, named as the artifacts that `benchmarks.build` writes."""
+"""What is measured: a model, a dtype and a batch, named as the artifacts that `benchmarks.build`
+writes."""
 
 from __future__ import annotations
 
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["DTYPES", "Case", "models"]
 
-#: By the word in an artifact's name: the limit of the largest difference from fp64, relative to the largest output. `strict` is float32
-#: without TF32.
+#: By the word in an artifact's name: the limit of the largest difference from fp64, relative to the
+#: largest output. `strict` is float32 without TF32.
 DTYPES = {"float16": 1e-2, "bfloat16": 3e-2, "float32": 5e-3, "strict": 1e-4}
 _EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 
@@ -44,7 +45,10 @@ class Case:
         name = Path(path).name
         found = re.fullmatch(rf"(\w+)-({'|'.join(DTYPES)})-(\d+)(?:\.convoy)?", name)
         if found is None:
-            msg = f"expected MODEL-DTYPE-BATCH.convoy, as benchmarks.build writes, with a dtype of {', '.join(DTYPES)}, got {name}"
+            msg = (
+                "expected MODEL-DTYPE-BATCH.convoy, as benchmarks.build writes, with a dtype "
+                f"of {', '.join(DTYPES)}, got {name}"
+            )
             raise ValueError(msg)
         return cls(found[1], found[2], int(found[3]))
 
@@ -74,7 +78,8 @@ class Case:
         return DTYPES[self.kind]
 
     def build(self) -> tuple[torch.nn.Module, torch.Tensor]:
-        """The module in evaluation mode, with its seeded random weights, and an input; both float32 on the CPU."""
+        """The module in evaluation mode, with its seeded random weights, and an input; both float32
+        on the CPU."""
         module, (x,) = getattr(models(), self.model)(batch=self.batch)
         return module, x
 

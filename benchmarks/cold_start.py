@@ -1,18 +1,22 @@
-"""How long it takes from the start of a process to the first result of a tuned model on a GPU, beside PyTorch.
+"""How long it takes from the start of a process to the first result of a tuned model on a GPU,
+beside PyTorch.
 
     python -m benchmarks.cold_start build/bench/resnet50-float16-1.convoy --tune quick
 
-The artifact is one that `benchmarks.build` wrote. A copy of it is made with the weights of examples/resnet.py and the tuned plans inside;
-then each of these runs in fresh processes, in turn, as in production: the files are in the page cache, bytecode and inductor's kernels are
-cached.
+The artifact is one that `benchmarks.build` wrote. A copy of it is made with the weights of
+examples/resnet.py and the tuned plans inside; then each of these runs in fresh processes, in turn,
+as in production: the files are in the page cache, bytecode and inductor's kernels are cached.
 
-  Convoy          imports the runtime, loads the artifact with `strict=True`, runs it: host array in, host array out
-  eager           imports torch, loads a module that was saved whole in its dtype, runs it, without cudnn.benchmark
+  Convoy          imports the runtime, loads the artifact with `strict=True`, runs it: host array
+  in, host array out
+  eager           imports torch, loads a module that was saved whole in its dtype, runs it, without
+  cudnn.benchmark
   compile         the same under torch.compile, with inductor's caches on disk warm
 
-Figures are medians in milliseconds. What every process on a GPU has to do (start Python, import numpy, start CUDA) is counted apart from
-Convoy's own part, which is the rest, cuDNN's start included. The process that measures holds a CUDA context meanwhile, so that the driver
-stays loaded, as nvidia-persistenced keeps it. Each result is compared with PyTorch in fp64.
+Figures are medians in milliseconds. What every process on a GPU has to do (start Python, import
+numpy, start CUDA) is counted apart from Convoy's own part, which is the rest, cuDNN's start
+included. The process that measures holds a CUDA context meanwhile, so that the driver stays loaded,
+as nvidia-persistenced keeps it. Each result is compared with PyTorch in fp64.
 """
 
 from __future__ import annotations
@@ -46,13 +50,28 @@ Start = Mapping[str, Any]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measures; the exit code is 1 when a result is too far from fp64, 2 for a wrong command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    """Measures; the exit code is 1 when a result is too far from fp64, 2 for a wrong command
+    line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("artifact", type=Path, help="MODEL-DTYPE-BATCH.convoy")
     parser.add_argument("--contenders", nargs="+", choices=NAMES, default=list(NAMES))
-    parser.add_argument("--tune", default="off", choices=("off", "quick", "full"), help="measure plans first; else those of the cache")
-    parser.add_argument("--rounds", type=int, default=5, help="after one that is not counted (default: %(default)s)")
-    parser.add_argument("--cache", type=Path, default=Path("build/compare"), help="that of benchmarks.compare (default: %(default)s)")
+    parser.add_argument(
+        "--tune",
+        default="off",
+        choices=("off", "quick", "full"),
+        help="measure plans first; else those of the cache",
+    )
+    parser.add_argument(
+        "--rounds", type=int, default=5, help="after one that is not counted (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--cache",
+        type=Path,
+        default=Path("build/compare"),
+        help="that of benchmarks.compare (default: %(default)s)",
+    )
     parser.add_argument("--json", type=Path, help="write the figures of all processes here as well")
     options = parser.parse_args(arguments)
     if options.rounds < 1:
@@ -62,7 +81,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ValueError as error:
         parser.error(str(error))
     if not options.artifact.is_file():
-        parser.error(f"{options.artifact}: expected an artifact that benchmarks.build wrote, got no file")
+        parser.error(
+            f"{options.artifact}: expected an artifact that benchmarks.build wrote, got no file"
+        )
     cache = options.cache.resolve()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -73,9 +94,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 start = _start(name, case, folder, cache)
                 if number:
                     starts[name].append(start)
-        errors = {name: float(np.abs(np.load(folder / f"{name}.npy") - expected).max() / np.abs(expected).max()) for name in starts}
+        errors = {
+            name: float(
+                np.abs(np.load(folder / f"{name}.npy") - expected).max() / np.abs(expected).max()
+            )
+            for name in starts
+        }
     if options.json is not None:
-        options.json.write_text(json.dumps({"case": case.key, "starts": starts, "errors": errors}, indent=1) + "\n")
+        options.json.write_text(
+            json.dumps({"case": case.key, "starts": starts, "errors": errors}, indent=1) + "\n"
+        )
     print(report(case, starts, errors), end="")
     return int(not all(error <= case.limit for error in errors.values()))
 
@@ -83,21 +111,36 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def report(case: Case, starts: Mapping[str, Sequence[Start]], errors: Mapping[str, float]) -> str:
     """The tables: each contender, and the parts of Convoy's start."""
     lines = [
-        f"{case.key}, milliseconds from the start of the process to the first result, medians of {len(next(iter(starts.values())))}:",
+        (
+            f"{case.key}, milliseconds from the start of the process to the first result, "
+            f"medians of {len(next(iter(starts.values())))}:"
+        ),
         "",
     ]
     lines += ["| | total | NVRTC | difference from fp64 |", "|---|---|---|---|"]
     for name, each in starts.items():
         nvrtc = "loaded" if any(start["nvrtc"] for start in each) else "not loaded"
-        lines.append(f"| {NAMES[name]} | {_ms(sum(start['steps'].values()) for start in each)} | {nvrtc} | {errors[name]:.1e} |")
+        lines.append(
+            f"| {NAMES[name]} | {_ms(sum(start['steps'].values()) for start in each)} | "
+            f"{nvrtc} | {errors[name]:.1e} |"
+        )
     if "convoy" in starts:
         parts = [_parts(start) for start in starts["convoy"]]
-        own = [sum(seconds for part, seconds in each.items() if part not in _COMMON) for each in parts]
+        own = [
+            sum(seconds for part, seconds in each.items() if part not in _COMMON) for each in parts
+        ]
         lines += ["", "| part of Convoy's start | ms |", "|---|---|"]
-        names = {part: " (not its own)" if part in _COMMON else "" for each in parts for part in each}
-        lines += [f"| {part}{whose} | {_ms(each.get(part, 0.0) for each in parts)} |" for part, whose in names.items()]
+        names = {
+            part: " (not its own)" if part in _COMMON else "" for each in parts for part in each
+        }
+        lines += [
+            f"| {part}{whose} | {_ms(each.get(part, 0.0) for each in parts)} |"
+            for part, whose in names.items()
+        ]
         verdict = "within" if median(own) * 1e3 <= GOAL_MS else "over"
-        plans = ", ".join(f"{count} from: {origin}" for origin, count in starts["convoy"][0]["plans"].items())
+        plans = ", ".join(
+            f"{count} from: {origin}" for origin, count in starts["convoy"][0]["plans"].items()
+        )
         lines += ["", f"Convoy's own part: {_ms(own)} ms, {verdict} {GOAL_MS:.0f}. Plans: {plans}."]
     return "\n".join(lines) + "\n"
 
@@ -114,7 +157,9 @@ def _ms(seconds: Any) -> str:
     return f"{median(seconds) * 1e3:.1f}"
 
 
-def _prepare(case: Case, artifact: Path, folder: Path, cache: Path, tune: Literal["off", "quick", "full"]) -> np.ndarray:
+def _prepare(
+    case: Case, artifact: Path, folder: Path, cache: Path, tune: Literal["off", "quick", "full"]
+) -> np.ndarray:
     """Puts into `folder` what the processes load. The result in fp64."""
     import torch
 
@@ -128,14 +173,21 @@ def _prepare(case: Case, artifact: Path, folder: Path, cache: Path, tune: Litera
     module, x = case.build()
     weights = dict(module.state_dict())
     opened = open_artifact(artifact)
-    with convoy_runtime.load(artifact, weights=weights, plan_cache=cache / "plans", tune=tune) as program:
+    with convoy_runtime.load(
+        artifact, weights=weights, plan_cache=cache / "plans", tune=tune
+    ) as program:
         assert isinstance(program, CudaProgram)
         plans = program.plan_members()
-    prepared = prepare_weights(load_native(opened.members[MEMBER]), opened.manifest, weights, opened.constants())
+    prepared = prepare_weights(
+        load_native(opened.members[MEMBER]), opened.manifest, weights, opened.constants()
+    )
     members = {name: bytes(content) for name, content in opened.members.items() if name != WEIGHTS}
     write_artifact(folder / "model.convoy", opened.manifest, {**members, **plans}, prepared)
     np.save(folder / "image.npy", x.numpy())
-    torch.save(module.to(getattr(torch, case.dtype)).to(memory_format=torch.channels_last), folder / "module.pt")
+    torch.save(
+        module.to(getattr(torch, case.dtype)).to(memory_format=torch.channels_last),
+        folder / "module.pt",
+    )
     return case.expected()
 
 
@@ -145,7 +197,12 @@ def _start(name: str, case: Case, folder: Path, cache: Path) -> Start:
     env.pop("PYTHONDONTWRITEBYTECODE", None)
     words = [name, str(folder), repr(time.perf_counter()), "tf32" if case.tf32 else "strict"]
     done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.first_result", *words], env=env, cwd=ROOT, capture_output=True, text=True, check=False
+        [sys.executable, "-m", "benchmarks.first_result", *words],
+        env=env,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     if done.returncode:
         raise RuntimeError(f"{NAMES[name]} ended with exit code {done.returncode}:\n{done.stderr}")

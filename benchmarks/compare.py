@@ -1,28 +1,35 @@
 """Convoy beside its peers on one GPU, in one run: the table of README.md.
 
-    python -m benchmarks.build build/bench
-    python -m benchmarks.compare build/bench --tune quick --warm
-    python -m benchmarks.compare build/bench --tune quick --json build/compare.json --md build/compare.md
-    python -m benchmarks.compare --from-json build/a.json build/b.json --md build/compare.md
+    python -m benchmarks.build build/bench python -m benchmarks.compare build/bench --tune quick
+    --warm python -m benchmarks.compare build/bench --tune quick --json build/compare.json --md
+    build/compare.md python -m benchmarks.compare --from-json build/a.json build/b.json --md
+    build/compare.md
 
-A row is an artifact that `benchmarks.build` wrote, with the weights and the input of examples/resnet.py, 224x224 images:
+A row is an artifact that `benchmarks.build` wrote, with the weights and the input of
+examples/resnet.py, 224x224 images:
 
-  Convoy                  one replay of its CUDA graph; converting the float32 NCHW input is part of it, for no peer is it
+  Convoy                  one replay of its CUDA graph; converting the float32 NCHW input is part of
+  it, for no peer is it
   eager                   PyTorch, channels-last, cudnn.benchmark, captured in a CUDA graph
   compile                 the same module under torch.compile, captured
   freezing                the same with torch._inductor.config.freezing, which folds batch norms
   max-autotune            mode="max-autotune-no-cudagraphs" with freezing, captured
-  jax                     jax.jit, batch norms folded, NHWC; enqueued calls or a loop in one jit, whichever is faster
-  jax-graphs              the same with convolutions in XLA's CUDA graphs, where they are not by default
+  jax                     jax.jit, batch norms folded, NHWC; enqueued calls or a loop in one jit,
+  whichever is faster
+  jax-graphs              the same with convolutions in XLA's CUDA graphs, where they are not by
+  default
 
-All in the dtype of the row; the input is on the device in the layout that the peer likes best. float32 without TF32 is the row `strict`.
-Each contender is a process of its own (benchmarks/contest.py says why), and only one at a time uses the GPU. Times are medians of rounds: a
-round runs each in turn for --target-ms, after a run that is not counted; the clock is CUDA events, for JAX the host's, from the first
-call until the device is done. Every result is compared with PyTorch in fp64, Convoy's with all its temporary memory filled with NaN
-before; a result that is too far away is called wrong and is in no ratio.
+All in the dtype of the row; the input is on the device in the layout that the peer likes best.
+float32 without TF32 is the row `strict`. Each contender is a process of its own
+(benchmarks/contest.py says why), and only one at a time uses the GPU. Times are medians of rounds:
+a round runs each in turn for --target-ms, after a run that is not counted; the clock is CUDA
+events, for JAX the host's, from the first call until the device is done. Every result is compared
+with PyTorch in fp64, Convoy's with all its temporary memory filled with NaN before; a result that
+is too far away is called wrong and is in no ratio.
 
---warm compiles the peers of all rows in parallel and times nothing: what they compile stays in --cache, and a call without --warm starts
-from there. Who measures candidates on the GPU meanwhile (inductor's max-autotune, XLA, cudnn.benchmark) waits for its turn to do so alone.
+--warm compiles the peers of all rows in parallel and times nothing: what they compile stays in
+--cache, and a call without --warm starts from there. Who measures candidates on the GPU meanwhile
+(inductor's max-autotune, XLA, cudnn.benchmark) waits for its turn to do so alone.
 """
 
 from __future__ import annotations
@@ -58,29 +65,71 @@ DEFAULT_PEERS = ["eager", "compile", "max-autotune", "jax", "jax-graphs"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measures, or merges; the exit code is 1 when Convoy failed in a row or is too far from fp64, 2 for a wrong command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    """Measures, or merges; the exit code is 1 when Convoy failed in a row or is too far from fp64,
+    2 for a wrong command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folder", type=Path, nargs="?", help="where MODEL-DTYPE-BATCH.convoy are")
-    parser.add_argument("--rows", nargs="+", default=["*"], metavar="PATTERN", help="only these, as resnet50-*-1")
-    parser.add_argument("--peers", nargs="*", choices=PEERS, default=DEFAULT_PEERS, help="default: %(default)s")
-    parser.add_argument("--tune", default="off", choices=("off", "quick", "full"), help="measure cuDNN's plans first")
-    parser.add_argument("--warm", action="store_true", help="only compile the peers of all rows, in parallel")
-    parser.add_argument("--jobs", type=int, default=max(1, (os.cpu_count() or 1) // 4), help="processes of --warm (default: %(default)s)")
-    parser.add_argument("--limit-seconds", type=float, default=300, help="for a peer to compile, then it is ended (default: %(default)s)")
-    parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--target-ms", type=float, default=20.0, help="how long a round runs each (default: %(default)s)")
     parser.add_argument(
-        "--cache", type=Path, default=Path("build/compare"), help="what peers compile and Convoy tunes (default: %(default)s)"
+        "--rows", nargs="+", default=["*"], metavar="PATTERN", help="only these, as resnet50-*-1"
+    )
+    parser.add_argument(
+        "--peers", nargs="*", choices=PEERS, default=DEFAULT_PEERS, help="default: %(default)s"
+    )
+    parser.add_argument(
+        "--tune",
+        default="off",
+        choices=("off", "quick", "full"),
+        help="measure cuDNN's plans first",
+    )
+    parser.add_argument(
+        "--warm", action="store_true", help="only compile the peers of all rows, in parallel"
+    )
+    parser.add_argument(
+        "--jobs",
+        type=int,
+        default=max(1, (os.cpu_count() or 1) // 4),
+        help="processes of --warm (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--limit-seconds",
+        type=float,
+        default=300,
+        help="for a peer to compile, then it is ended (default: %(default)s)",
+    )
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument(
+        "--target-ms",
+        type=float,
+        default=20.0,
+        help="how long a round runs each (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--cache",
+        type=Path,
+        default=Path("build/compare"),
+        help="what peers compile and Convoy tunes (default: %(default)s)",
     )
     parser.add_argument("--json", type=Path, help="write the figures here after each row")
-    parser.add_argument("--resume", action="store_true", help="keep the rows that --json has already")
-    parser.add_argument("--from-json", type=Path, nargs="+", metavar="FILE", help="measure nothing; one table of these runs")
+    parser.add_argument(
+        "--resume", action="store_true", help="keep the rows that --json has already"
+    )
+    parser.add_argument(
+        "--from-json",
+        type=Path,
+        nargs="+",
+        metavar="FILE",
+        help="measure nothing; one table of these runs",
+    )
     parser.add_argument("--md", type=Path, help="write the tables here as well")
     options = parser.parse_args(arguments)
     if (options.folder is None) == (options.from_json is None):
         parser.error("expected either a folder of artifacts or --from-json")
     if options.jobs < 1 or options.rounds < 1:
-        parser.error(f"--jobs and --rounds: expected at least 1, got {options.jobs} and {options.rounds}")
+        parser.error(
+            f"--jobs and --rounds: expected at least 1, got {options.jobs} and {options.rounds}"
+        )
     if options.resume and options.json is None:
         parser.error("--resume: expected --json, whose rows are kept")
     try:
@@ -104,12 +153,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def find(folder: Path, patterns: Sequence[str]) -> dict[Case, Path]:
-    """The artifacts of a folder that match a pattern, in the order of the table. Raises ValueError."""
+    """The artifacts of a folder that match a pattern, in the order of the table. Raises
+    ValueError."""
     cases = {Case.of(path): path.resolve() for path in folder.glob("*.convoy")}
-    found = {case: cases[case] for case in sorted(cases, key=lambda case: case.place) if any(fnmatch(case.key, each) for each in patterns)}
+    found = {
+        case: cases[case]
+        for case in sorted(cases, key=lambda case: case.place)
+        if any(fnmatch(case.key, each) for each in patterns)
+    }
     if not found:
         raise ValueError(
-            f"{folder}: expected artifacts that match {' or '.join(patterns)}, got {', '.join(case.key for case in cases) or 'none'}"
+            f"{folder}: expected artifacts that match {' or '.join(patterns)}, got "
+            f"{', '.join(case.key for case in cases) or 'none'}"
         )
     return found
 
@@ -118,25 +173,41 @@ def _warm(artifacts: dict[Case, Path], options: argparse.Namespace) -> int:
     """Compiles every peer that compiles."""
     costs, threads = Costs(options.cache / "costs"), max(1, (os.cpu_count() or 1) // options.jobs)
     # What takes longest first.
-    names = [name for name in ("max-autotune", "freezing", "compile", "jax", "jax-graphs") if name in options.peers]
+    names = [
+        name
+        for name in ("max-autotune", "freezing", "compile", "jax", "jax-graphs")
+        if name in options.peers
+    ]
 
     running: set[Child] = set()
 
     def compile_one(name: str, case: Case) -> None:
         start = time.perf_counter()
         with tempfile.TemporaryDirectory() as folder:
-            child = Child.of(name, artifacts[case], folder=Path(folder), cache=options.cache, tune="off", threads=threads)
+            child = Child.of(
+                name,
+                artifacts[case],
+                folder=Path(folder),
+                cache=options.cache,
+                tune="off",
+                threads=threads,
+            )
             running.add(child)
             try:
                 child.loaded()
-                result = _prepared(child, name, case, artifacts[case], costs, options, at_once=options.jobs)
+                result = _prepared(
+                    child, name, case, artifacts[case], costs, options, at_once=options.jobs
+                )
             except ContenderError as error:
                 result = Result(failure=str(error))
             finally:
                 running.discard(child)
                 child.close()
         said = f"failed: {result.failure}" if result.failure else f"{result.seconds:.1f} s"
-        print(f"{case.key} {NAMES[name]}: {said}, done after {time.perf_counter() - start:.1f} s", flush=True)
+        print(
+            f"{case.key} {NAMES[name]}: {said}, done after {time.perf_counter() - start:.1f} s",
+            flush=True,
+        )
 
     with ThreadPoolExecutor(options.jobs) as pool:
         futures = [pool.submit(compile_one, name, case) for name in names for case in artifacts]
@@ -156,9 +227,19 @@ def _measure(artifacts: dict[Case, Path], options: argparse.Namespace) -> Run:
     import torch
 
     if not torch.cuda.is_available():
-        raise ValueError("expected an NVIDIA GPU that PyTorch sees, got none; --from-json needs none")
-    date, device = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d"), torch.cuda.get_device_name()
-    run = Run(date, f"python -m benchmarks.compare {shlex.join(sys.argv[1:])}", device, {"driver": _driver()})
+        raise ValueError(
+            "expected an NVIDIA GPU that PyTorch sees, got none; --from-json needs none"
+        )
+    date, device = (
+        datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d"),
+        torch.cuda.get_device_name(),
+    )
+    run = Run(
+        date,
+        f"python -m benchmarks.compare {shlex.join(sys.argv[1:])}",
+        device,
+        {"driver": _driver()},
+    )
     if options.resume and options.json.exists():
         run = merge([load(options.json), run])
     done = {row.case for row in run.rows if row.results.keys() >= {"convoy", *options.peers}}
@@ -170,25 +251,52 @@ def _measure(artifacts: dict[Case, Path], options: argparse.Namespace) -> Run:
         start = time.perf_counter()
         if (case.model, case.batch) not in references:
             references[case.model, case.batch] = case.expected()
-        row = Row(case, _contest(case, path, references[case.model, case.batch], options, run.versions))
+        row = Row(
+            case, _contest(case, path, references[case.model, case.batch], options, run.versions)
+        )
         run.rows = [each for each in run.rows if each.case != case] + [row]
         if options.json is not None:
             dump(run, options.json)
         best = best_peer(row)
-        figures = ", ".join(f"{NAMES[name]} {result.ms:.3f}" for name, result in row.results.items() if result.ms is not None)
-        failures = "".join(f"\n  {NAMES[name]}: {result.failure}" for name, result in row.results.items() if result.failure)
+        figures = ", ".join(
+            f"{NAMES[name]} {result.ms:.3f}"
+            for name, result in row.results.items()
+            if result.ms is not None
+        )
+        failures = "".join(
+            f"\n  {NAMES[name]}: {result.failure}"
+            for name, result in row.results.items()
+            if result.failure
+        )
         ratio = f", {NAMES[best[0]]} / Convoy {best[1]:.2f}" if best else ""
-        print(f"{case.key}: {figures}{ratio} ({time.perf_counter() - start:.0f} s){failures}", flush=True)
+        print(
+            f"{case.key}: {figures}{ratio} ({time.perf_counter() - start:.0f} s){failures}",
+            flush=True,
+        )
     return run
 
 
-def _contest(case: Case, path: Path, expected: np.ndarray, options: argparse.Namespace, versions: dict[str, str]) -> dict[str, Result]:
-    """One row. All processes load at once, which takes longest; then they are prepared one after the other, then timed in turn."""
-    names, costs, results = ["convoy", *options.peers], Costs(options.cache / "costs"), dict[str, Result]()
+def _contest(
+    case: Case,
+    path: Path,
+    expected: np.ndarray,
+    options: argparse.Namespace,
+    versions: dict[str, str],
+) -> dict[str, Result]:
+    """One row. All processes load at once, which takes longest; then they are prepared one after
+    the other, then timed in turn."""
+    names, costs, results = (
+        ["convoy", *options.peers],
+        Costs(options.cache / "costs"),
+        dict[str, Result](),
+    )
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         ready: dict[str, Child] = {}
-        children = {name: Child.of(name, path, folder=folder, cache=options.cache, tune=options.tune) for name in names}
+        children = {
+            name: Child.of(name, path, folder=folder, cache=options.cache, tune=options.tune)
+            for name in names
+        }
         for child in children.values():
             stack.callback(child.close)
         # Nothing is prepared beside others that load: what it takes would be more.
@@ -218,14 +326,25 @@ def _contest(case: Case, path: Path, expected: np.ndarray, options: argparse.Nam
     return results
 
 
-def _prepared(child: Child, name: str, case: Case, path: Path, costs: Costs, options: argparse.Namespace, *, at_once: int = 1) -> Result:
+def _prepared(
+    child: Child,
+    name: str,
+    case: Case,
+    path: Path,
+    costs: Costs,
+    options: argparse.Namespace,
+    *,
+    at_once: int = 1,
+) -> Result:
     """Compiled, or tuned, beside as many as `at_once` that are as well. Raises ContenderError."""
     start, of = time.perf_counter(), identity(name, path)
     kept = f"convoy-{options.tune}" if name == "convoy" else name
     try:
         answer = child.prepare(options.limit_seconds)
     except ContenderError:
-        costs.add(case.key, kept, time.perf_counter() - start, complete=False, of=of, at_once=at_once)
+        costs.add(
+            case.key, kept, time.perf_counter() - start, complete=False, of=of, at_once=at_once
+        )
         raise
     cost = costs.add(case.key, kept, answer["seconds"], complete=True, of=of, at_once=at_once)
     return Result(seconds=cost.seconds, at_once=cost.at_once, details=answer["details"])
@@ -242,7 +361,12 @@ def _driver() -> str:
     if tool is None:
         return "unknown"
     command = [tool, "--query-gpu=driver_version", "--format=csv,noheader"]
-    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.split("\n")[0].strip() or "unknown"
+    return (
+        subprocess.run(command, capture_output=True, text=True, check=False)
+        .stdout.split("\n")[0]
+        .strip()
+        or "unknown"
+    )
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """Contenders as child processes: started, given a limit, told to run in turn.
 
-Each has a process of its own, because torch and JAX would fight over memory and threads in one, a compilation can be stopped by ending its
-process only, and what one leaves in caches of the libraries must not help or hurt the next. Only the one that was told to run uses the GPU.
+Each has a process of its own, because torch and JAX would fight over memory and threads in one, a
+compilation can be stopped by ending its process only, and what one leaves in caches of the
+libraries must not help or hurt the next. Only the one that was told to run uses the GPU.
 """
 
 from __future__ import annotations
@@ -31,10 +32,13 @@ class ContenderError(Exception):
 
 
 def environment(cache: Path, threads: int | None = None) -> dict[str, str]:
-    """The variables of a child: peers keep what they compile under `cache`; inductor compiles with `threads` processes."""
+    """The variables of a child: peers keep what they compile under `cache`; inductor compiles with
+    `threads` processes."""
     return {
         **os.environ,
-        "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "runtime"), *filter(None, [os.environ.get("PYTHONPATH")])]),
+        "PYTHONPATH": os.pathsep.join(
+            [str(ROOT), str(ROOT / "runtime"), *filter(None, [os.environ.get("PYTHONPATH")])]
+        ),
         "TORCHINDUCTOR_CACHE_DIR": str(cache / "inductor"),
         **({"TORCHINDUCTOR_COMPILE_THREADS": str(threads)} if threads else {}),
         "JAX_COMPILATION_CACHE_DIR": str(cache / "jax"),
@@ -46,28 +50,60 @@ def environment(cache: Path, threads: int | None = None) -> dict[str, str]:
 
 
 class Child:
-    """A process that speaks as `benchmarks.contenders` does: it says that it is loaded, that it is prepared, and then times."""
+    """A process that speaks as `benchmarks.contenders` does: it says that it is loaded, that it is
+    prepared, and then times."""
 
-    def __init__(self, command: Sequence[str], *, env: Mapping[str, str] | None = None, log: Path) -> None:
+    def __init__(
+        self, command: Sequence[str], *, env: Mapping[str, str] | None = None, log: Path
+    ) -> None:
         self._log = log
         with log.open("wb") as stderr:
             # A group of its own, so that the processes that a peer starts end with it.
             self._process = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr, text=True, env=env, cwd=ROOT, process_group=0
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=stderr,
+                text=True,
+                env=env,
+                cwd=ROOT,
+                process_group=0,
             )
         self._lines: queue.Queue[str] = queue.Queue()
         threading.Thread(target=self._read, daemon=True).start()
 
     @classmethod
-    def of(cls, name: str, artifact: Path, *, folder: Path, cache: Path, tune: str, threads: int | None = None) -> Child:
+    def of(
+        cls,
+        name: str,
+        artifact: Path,
+        *,
+        folder: Path,
+        cache: Path,
+        tune: str,
+        threads: int | None = None,
+    ) -> Child:
         """The contender `name` of an artifact; result and log go into `folder`."""
-        paths = {"--output": output_path(folder, name), "--cache": cache, "--lock": cache / "gpu.lock"}
-        command = [sys.executable, "-m", "benchmarks.contenders", name, str(artifact), "--tune", tune]
+        paths = {
+            "--output": output_path(folder, name),
+            "--cache": cache,
+            "--lock": cache / "gpu.lock",
+        }
+        command = [
+            sys.executable,
+            "-m",
+            "benchmarks.contenders",
+            name,
+            str(artifact),
+            "--tune",
+            tune,
+        ]
         command += [str(word) for pair in paths.items() for word in pair]
         return cls(command, env=environment(cache, threads), log=folder / f"{name}.log")
 
     def loaded(self) -> None:
-        """Waits until it has imported what it needs, and has its model on the CPU. Raises ContenderError."""
+        """Waits until it has imported what it needs, and has its model on the CPU. Raises
+        ContenderError."""
         self._receive(_PATIENCE, f"not loaded after {_PATIENCE:.0f} s")
 
     def prepare(self, limit: float) -> dict[str, Any]:
@@ -129,9 +165,11 @@ def _name(code: int) -> str:
     return signal.Signals(-code).name if code < 0 else f"exit code {code}"
 
 
-def medians(children: Mapping[str, Child], *, rounds: int, target_ms: float) -> tuple[dict[str, float], dict[str, str]]:
-    """Median milliseconds of each, and the reasons of those that failed. A round times each in turn, about `target_ms` of runs, so that
-    what the clock does in the meantime hits all alike."""
+def medians(
+    children: Mapping[str, Child], *, rounds: int, target_ms: float
+) -> tuple[dict[str, float], dict[str, str]]:
+    """Median milliseconds of each, and the reasons of those that failed. A round times each in
+    turn, about `target_ms` of runs, so that what the clock does in the meantime hits all alike."""
     repeats: dict[str, int] = {}
     times: dict[str, list[float]] = {name: [] for name in children}
     failures: dict[str, str] = {}
@@ -148,4 +186,6 @@ def medians(children: Mapping[str, Child], *, rounds: int, target_ms: float) -> 
                 repeats[name] = max(3, int(target_ms / max(ms, 1e-3)))
             else:
                 times[name].append(ms)
-    return {name: statistics.median(values) for name, values in times.items() if name not in failures}, failures
+    return {
+        name: statistics.median(values) for name, values in times.items() if name not in failures
+    }, failures

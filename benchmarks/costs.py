@@ -1,4 +1,5 @@
-"""What it takes to compile or tune a contender for the first time, kept beside what was compiled, from where the next time starts."""
+"""What it takes to compile or tune a contender for the first time, kept beside what was compiled,
+from where the next time starts."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ _PACKAGES = {"torch": ("torch", "triton"), "jax": ("jax", "jaxlib")}
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Seconds of all attempts until the first `complete` one, with as many as `at_once` processes that compiled, of what `of` names."""
+    """Seconds of all attempts until the first `complete` one, with as many as `at_once` processes
+    that compiled, of what `of` names."""
 
     of: str
     seconds: float
@@ -31,8 +33,11 @@ class Costs:
         self._folder = folder
         folder.mkdir(parents=True, exist_ok=True)
 
-    def add(self, key: str, name: str, seconds: float, *, complete: bool, of: str, at_once: int = 1) -> Cost:
-        """Counts an attempt, unless one was complete before. What `of` names is what is compiled: of another one nothing is known."""
+    def add(
+        self, key: str, name: str, seconds: float, *, complete: bool, of: str, at_once: int = 1
+    ) -> Cost:
+        """Counts an attempt, unless one was complete before. What `of` names is what is compiled:
+        of another one nothing is known."""
         path = self._folder / f"{key}.{name}.json"
         known = Cost(of, 0.0, False)
         with suppress(OSError, ValueError, TypeError):
@@ -45,7 +50,8 @@ class Costs:
 
 
 def identity(name: str, artifact: Path) -> str:
-    """What a contender compiles, or tunes: the artifact by its content, or the model by the versions of a peer's packages."""
+    """What a contender compiles, or tunes: the artifact by its content, or the model by the
+    versions of a peer's packages."""
     if name == "convoy":
         return hashlib.sha256(artifact.read_bytes()).hexdigest()
     versions = []

@@ -1,9 +1,11 @@
-"""One fresh process from its start to its first result, which `benchmarks.cold_start` starts and reads.
+"""One fresh process from its start to its first result, which `benchmarks.cold_start` starts and
+reads.
 
     python -m benchmarks.first_result convoy|eager|compile FOLDER START tf32|strict
 
-FOLDER has image.npy, and model.convoy or module.pt; START is when the process was started (time.perf_counter, one clock for all processes
-on Linux). The result is put there. The last line is JSON: seconds of each step, and of each part of Convoy's load.
+FOLDER has image.npy, and model.convoy or module.pt; START is when the process was started
+(time.perf_counter, one clock for all processes on Linux). The result is put there. The last line is
+JSON: seconds of each step, and of each part of Convoy's load.
 """
 
 import time
@@ -45,11 +47,15 @@ def convoy(folder: Path, steps: Steps) -> dict[str, Any]:
     steps.done("run")
     np.save(folder / "convoy.npy", result.astype(np.float64))
     origins = [plan.origin for plan in program.plans]  # type: ignore[attr-defined]
-    return {"load": dict(program.timings), "plans": {origin: origins.count(origin) for origin in dict.fromkeys(origins)}}
+    return {
+        "load": dict(program.timings),
+        "plans": {origin: origins.count(origin) for origin in dict.fromkeys(origins)},
+    }
 
 
 def pytorch(folder: Path, steps: Steps, *, compiled: bool, tf32: bool) -> dict[str, Any]:
-    """A module that was saved whole, in its dtype and channels-last: no weight is initialized for nothing."""
+    """A module that was saved whole, in its dtype and channels-last: no weight is initialized for
+    nothing."""
     import numpy as np
     import torch
 
@@ -59,11 +65,18 @@ def pytorch(folder: Path, steps: Steps, *, compiled: bool, tf32: bool) -> dict[s
     steps.done("torch")
     torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = tf32
     with torch.no_grad():
-        module = torch.load(folder / "module.pt", map_location="cuda", weights_only=False, mmap=True)
+        module = torch.load(
+            folder / "module.pt", map_location="cuda", weights_only=False, mmap=True
+        )
         torch.cuda.synchronize()
         steps.done("load")
         dtype = next(module.parameters()).dtype
-        x = torch.from_numpy(np.load(folder / "image.npy")).cuda().to(dtype).to(memory_format=torch.channels_last)
+        x = (
+            torch.from_numpy(np.load(folder / "image.npy"))
+            .cuda()
+            .to(dtype)
+            .to(memory_format=torch.channels_last)
+        )
         result = (torch.compile(module) if compiled else module)(x).float().cpu().numpy()
     steps.done("run")
     np.save(folder / f"{'compile' if compiled else 'eager'}.npy", result.astype(np.float64))
@@ -73,8 +86,20 @@ def pytorch(folder: Path, steps: Steps, *, compiled: bool, tf32: bool) -> dict[s
 def main(name: str, folder: Path, start: float, tf32: bool) -> None:
     """Prints the figures."""
     steps = Steps(start)
-    more = convoy(folder, steps) if name == "convoy" else pytorch(folder, steps, compiled=name == "compile", tf32=tf32)
-    print(json.dumps({"steps": steps.seconds, "nvrtc": "libnvrtc" in Path("/proc/self/maps").read_text(), **more}))
+    more = (
+        convoy(folder, steps)
+        if name == "convoy"
+        else pytorch(folder, steps, compiled=name == "compile", tf32=tf32)
+    )
+    print(
+        json.dumps(
+            {
+                "steps": steps.seconds,
+                "nvrtc": "libnvrtc" in Path("/proc/self/maps").read_text(),
+                **more,
+            }
+        )
+    )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""One process at a time times on the GPU: while peers compile in parallel, each measures its candidates as if it were alone."""
+"""One process at a time times on the GPU: while peers compile in parallel, each measures its
+candidates as if it were alone."""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ __all__ = ["GpuTurn"]
 
 
 class GpuTurn:
-    """`with turn:` waits until no other process is inside one of the same file. It may be nested. `waited` is all seconds of that."""
+    """`with turn:` waits until no other process is inside one of the same file. It may be nested.
+    `waited` is all seconds of that."""
 
     def __init__(self, path: Path) -> None:
         self._file: IO[bytes] = path.open("ab")
@@ -27,7 +29,12 @@ class GpuTurn:
         self._depth += 1
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self._depth -= 1
         if self._depth == 0:
             fcntl.flock(self._file, fcntl.LOCK_UN)

@@ -1,4 +1,5 @@
-"""The ResNets of examples/resnet.py in JAX, for inference: batch norms folded, NHWC, weights taken from the torch module's state dict.
+"""The ResNets of examples/resnet.py in JAX, for inference: batch norms folded, NHWC, weights taken
+from the torch module's state dict.
 
 Filters are OHWI, which is how cuDNN wants them beside NHWC: XLA then transposes no weight in a run.
 """
@@ -25,7 +26,8 @@ Weights = dict[str, tuple[jax.Array, jax.Array]]
 
 
 def fold(state: Mapping[str, np.ndarray], dtype: Any) -> Weights:
-    """The weights of `forward`, folded in fp64 and rounded to `dtype` once, from a state dict of host arrays (filters K x C x R x S)."""
+    """The weights of `forward`, folded in fp64 and rounded to `dtype` once, from a state dict of
+    host arrays (filters K x C x R x S)."""
     weights: Weights = {}
     for name, value in state.items():
         if value.ndim != 4:
@@ -34,7 +36,8 @@ def fold(state: Mapping[str, np.ndarray], dtype: Any) -> Weights:
         leaf = next(leaf for leaf in _BATCH_NORMS if convolution.endswith(leaf))
         norm = convolution.removesuffix(leaf) + _BATCH_NORMS[leaf]
         gain, shift, mean, variance = (
-            state[f"{norm}.{field}"].astype(np.float64) for field in ("weight", "bias", "running_mean", "running_var")
+            state[f"{norm}.{field}"].astype(np.float64)
+            for field in ("weight", "bias", "running_mean", "running_var")
         )
         scale = gain / np.sqrt(variance + _EPSILON)
         filters = value.transpose(0, 2, 3, 1).astype(np.float64) * scale[:, None, None, None]
@@ -43,17 +46,27 @@ def fold(state: Mapping[str, np.ndarray], dtype: Any) -> Weights:
     return weights
 
 
-def forward(weights: Weights, x: jax.Array, precision: lax.Precision = lax.Precision.DEFAULT) -> jax.Array:
-    """N x H x W x 3 in, N x classes out, in the dtype of the weights. For float32 on a GPU, DEFAULT may round to TF32, HIGHEST may not."""
+def forward(
+    weights: Weights, x: jax.Array, precision: lax.Precision = lax.Precision.DEFAULT
+) -> jax.Array:
+    """N x H x W x 3 in, N x classes out, in the dtype of the weights. For float32 on a GPU, DEFAULT
+    may round to TF32, HIGHEST may not."""
 
     def convolve(x: jax.Array, name: str, stride: int, pad: int) -> jax.Array:
         filters, bias = weights[name]
         dims = ("NHWC", "OHWI", "NHWC")
         pads = [(pad, pad), (pad, pad)]
-        return lax.conv_general_dilated(x, filters, (stride, stride), pads, dimension_numbers=dims, precision=precision) + bias
+        return (
+            lax.conv_general_dilated(
+                x, filters, (stride, stride), pads, dimension_numbers=dims, precision=precision
+            )
+            + bias
+        )
 
     x = jax.nn.relu(convolve(x, "conv1", 2, 3))
-    x = lax.reduce_window(x, -jnp.inf, lax.max, (1, 3, 3, 1), (1, 2, 2, 1), [(0, 0), (1, 1), (1, 1), (0, 0)])
+    x = lax.reduce_window(
+        x, -jnp.inf, lax.max, (1, 3, 3, 1), (1, 2, 2, 1), [(0, 0), (1, 1), (1, 1), (0, 0)]
+    )
     for stage in range(1, _STAGES + 1):
         block = 0
         while (name := f"layer{stage}.{block}") + ".conv1" in weights:
@@ -63,9 +76,17 @@ def forward(weights: Weights, x: jax.Array, precision: lax.Precision = lax.Preci
     return jnp.matmul(jnp.mean(x, axis=(1, 2)), matrix, precision=precision) + bias
 
 
-def _block(convolve: Callable[[jax.Array, str, int, int], jax.Array], weights: Weights, name: str, x: jax.Array, stride: int) -> jax.Array:
+def _block(
+    convolve: Callable[[jax.Array, str, int, int], jax.Array],
+    weights: Weights,
+    name: str,
+    x: jax.Array,
+    stride: int,
+) -> jax.Array:
     """A block of two 3x3 convolutions, or a bottleneck with the stride in its 3x3."""
-    shortcut = convolve(x, f"{name}.downsample.0", stride, 0) if f"{name}.downsample.0" in weights else x
+    shortcut = (
+        convolve(x, f"{name}.downsample.0", stride, 0) if f"{name}.downsample.0" in weights else x
+    )
     if f"{name}.conv3" in weights:
         y = jax.nn.relu(convolve(x, f"{name}.conv1", 1, 0))
         y = jax.nn.relu(convolve(y, f"{name}.conv2", stride, 1))

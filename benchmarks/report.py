@@ -15,12 +15,18 @@ __all__ = ["Result", "Row", "Run", "add_versions", "best_peer", "dump", "load", 
 
 FORMAT = 1
 _HEAD = ("model", "dtype", "batch")
-_DTYPES = {"float16": "float16", "bfloat16": "bfloat16", "float32": "float32, TF32", "strict": "float32, no TF32"}
+_DTYPES = {
+    "float16": "float16",
+    "bfloat16": "bfloat16",
+    "float32": "float32, TF32",
+    "strict": "float32, no TF32",
+}
 
 
 @dataclass(slots=True)
 class Result:
-    """One contender in one row: times and difference from fp64, or the reason why there are none."""
+    """One contender in one row: times and difference from fp64, or the reason why there are
+    none."""
 
     #: Median of a run.
     ms: float | None = None
@@ -71,36 +77,59 @@ def load(path: Path) -> Run:
         content = json.loads(path.read_text())
         if content.pop("format") != FORMAT:
             raise ValueError(f"not of format {FORMAT}")
-        rows = [Row(Case(**row["case"]), {name: Result(**each) for name, each in row["results"].items()}) for row in content.pop("rows")]
+        rows = [
+            Row(
+                Case(**row["case"]), {name: Result(**each) for name, each in row["results"].items()}
+            )
+            for row in content.pop("rows")
+        ]
         return Run(**content, rows=rows)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"{path}: expected a JSON that benchmarks.compare --json wrote, got {type(error).__name__}: {error}") from error
+        raise ValueError(
+            f"{path}: expected a JSON that benchmarks.compare --json wrote, got "
+            f"{type(error).__name__}: {error}"
+        ) from error
 
 
 def merge(runs: Sequence[Run]) -> Run:
-    """One run of several. A row that is in more than one is taken whole from the last: a ratio is of one run. Raises ValueError unless all
-    are of one device."""
+    """One run of several. A row that is in more than one is taken whole from the last: a ratio is
+    of one run. Raises ValueError unless all are of one device."""
     if len(devices := sorted({run.device for run in runs})) != 1:
         raise ValueError(f"expected runs of one device, got {', '.join(devices) or 'no runs'}")
     rows = {row.case: row for run in runs for row in run.rows}
     versions: dict[str, str] = {}
     for run in runs:
         add_versions(versions, run.versions)
-    dates, commands = dict.fromkeys(run.date for run in runs), dict.fromkeys(run.command for run in runs)
-    return Run(" and ".join(dates), "; ".join(commands), devices[0], versions, sorted(rows.values(), key=lambda row: row.case.place))
+    dates, commands = (
+        dict.fromkeys(run.date for run in runs),
+        dict.fromkeys(run.command for run in runs),
+    )
+    return Run(
+        " and ".join(dates),
+        "; ".join(commands),
+        devices[0],
+        versions,
+        sorted(rows.values(), key=lambda row: row.case.place),
+    )
 
 
 def add_versions(known: dict[str, str], more: Mapping[str, str]) -> None:
-    """Adds versions by component to `known`; where one has another version already, both are named."""
+    """Adds versions by component to `known`; where one has another version already, both are
+    named."""
     for name, version in more.items():
         before = known[name].split(" and ") if name in known else []
         known[name] = " and ".join(dict.fromkeys([*before, version]))
 
 
 def best_peer(row: Row) -> tuple[str, float] | None:
-    """The fastest peer whose result is right, and its time over Convoy's; None where either has none, or Convoy's result is wrong."""
+    """The fastest peer whose result is right, and its time over Convoy's; None where either has
+    none, or Convoy's result is wrong."""
     ours = row.results.get("convoy", Result())
-    times = {name: result.ms for name, result in row.results.items() if name in PEERS and result.right(row.case.limit)}
+    times = {
+        name: result.ms
+        for name, result in row.results.items()
+        if name in PEERS and result.right(row.case.limit)
+    }
     if ours.ms is None or not ours.right(row.case.limit) or not times:
         return None
     name = min(times, key=lambda name: times[name] or 0.0)
@@ -113,26 +142,64 @@ def markdown(run: Run) -> str:
     rows = sorted(run.rows, key=lambda row: row.case.place)
     versions = ", ".join(f"{name} {version}" for name, version in sorted(run.versions.items()))
     times = _table(
-        [*_HEAD, "difference from fp64 (limit)", "Convoy", *(PEERS[name] for name in peers), "best peer / Convoy"],
-        ([*_head(row), _error(row), *(_time(row, name) for name in ("convoy", *peers)), _ratio(row)] for row in rows),
+        [
+            *_HEAD,
+            "difference from fp64 (limit)",
+            "Convoy",
+            *(PEERS[name] for name in peers),
+            "best peer / Convoy",
+        ],
+        (
+            [
+                *_head(row),
+                _error(row),
+                *(_time(row, name) for name in ("convoy", *peers)),
+                _ratio(row),
+            ]
+            for row in rows
+        ),
     )
     costs = _table(
-        [*_HEAD, "Convoy, tuning", "Convoy, tuned: load and first result", *(PEERS[name] for name in peers), "peers' largest difference"],
-        ([*_head(row), _seconds(row, "convoy"), _ready(row), *(_seconds(row, name) for name in peers), _worst(row, peers)] for row in rows),
+        [
+            *_HEAD,
+            "Convoy, tuning",
+            "Convoy, tuned: load and first result",
+            *(PEERS[name] for name in peers),
+            "peers' largest difference",
+        ],
+        (
+            [
+                *_head(row),
+                _seconds(row, "convoy"),
+                _ready(row),
+                *(_seconds(row, name) for name in peers),
+                _worst(row, peers),
+            ]
+            for row in rows
+        ),
     )
     return (
-        f"On {run.device}, {run.date}, {versions}: `{run.command}`. Milliseconds, medians.\n\n{times}\n"
-        f"What it took, in seconds, the first time; what rows or older artifacts have in common is tuned once:\n\n{costs}"
+        f"On {run.device}, {run.date}, {versions}: `{run.command}`. Milliseconds, "
+        f"medians.\n\n{times}\n"
+        "What it took, in seconds, the first time; what rows or older artifacts have in "
+        f"common is tuned once:\n\n{costs}"
     )
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     lines = [head, ["---"] * len(head), *rows]
-    return "".join(f"| {' | '.join(cells)} |\n".replace("| --- ", "|---").replace("--- |", "---|") for cells in lines)
+    return "".join(
+        f"| {' | '.join(cells)} |\n".replace("| --- ", "|---").replace("--- |", "---|")
+        for cells in lines
+    )
 
 
 def _head(row: Row) -> list[str]:
-    return [row.case.model.replace("resnet", "ResNet-"), _DTYPES[row.case.kind], str(row.case.batch)]
+    return [
+        row.case.model.replace("resnet", "ResNet-"),
+        _DTYPES[row.case.kind],
+        str(row.case.batch),
+    ]
 
 
 def _time(row: Row, name: str) -> str:
@@ -167,7 +234,11 @@ def _ready(row: Row) -> str:
 
 
 def _worst(row: Row, peers: Sequence[str]) -> str:
-    errors = {name: result.error for name in peers if (result := row.results.get(name)) and result.error is not None}
+    errors = {
+        name: result.error
+        for name in peers
+        if (result := row.results.get(name)) and result.error is not None
+    }
     return "-" if not errors else f"{max(errors.values()):.1e}"
 
 

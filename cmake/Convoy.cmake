@@ -33,15 +33,17 @@ function(convoy_doc td out)
   add_dependencies(mlir-doc doc-${name})
 endfunction()
 
-# convoy_embeds(NAME SOURCE FILES...): a C source of library NAME embeds these files, which are made in this folder. ccache does not see what
-# #embed reads, and would give back an object with older ones.
+# convoy_embeds(NAME SOURCE FILES...): a C source of library NAME embeds these files, which are made
+# in this folder. ccache does not see what #embed reads, and would give back an object with older
+# ones.
 function(convoy_embeds name source)
   set_source_files_properties(${source} PROPERTIES OBJECT_DEPENDS "${ARGN}")
   target_compile_options(${name} PRIVATE $<$<COMPILE_LANGUAGE:C>:--embed-dir=${CMAKE_CURRENT_BINARY_DIR} -Wno-c23-extensions>)
   set_target_properties(${name} PROPERTIES C_COMPILER_LAUNCHER "")
 endfunction()
 
-# convoy_library(NAME SOURCES... LINK LIBS...): one archive without exceptions, after everything generated so far.
+# convoy_library(NAME SOURCES... LINK LIBS...): one archive without exceptions, after everything
+# generated so far.
 function(convoy_library name)
   cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})

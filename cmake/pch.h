@@ -1,4 +1,5 @@
-// Upstream headers that nearly every file here parses; our own never go in, so that editing one rebuilds only its users.
+// Upstream headers that nearly every file here parses; our own never go in, so that editing one
+// rebuilds only its users.
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
 #include "mlir/Conversion/LLVMCommon/Pattern.h"

@@ -1,5 +1,6 @@
-# Toolchain file: that of cmake/clang.cmake with AddressSanitizer and UndefinedBehaviorSanitizer, for `make sanitize`. Assertions are on, those
-# in MLIR's headers included, and so are those of libstdc++. LLVM and MLIR are Debian's archives, which are compiled without any of it.
+# Toolchain file: that of cmake/clang.cmake with AddressSanitizer and UndefinedBehaviorSanitizer,
+# for `make sanitize`. Assertions are on, those in MLIR's headers included, and so are those of
+# libstdc++. LLVM and MLIR are Debian's archives, which are compiled without any of it.
 include(${CMAKE_CURRENT_LIST_DIR}/clang.cmake)
 
 # vptr needs RTTI, which LLVM is compiled without.

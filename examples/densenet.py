@@ -1,4 +1,5 @@
-"""DenseNet-121 and DenseNet-201 in plain torch. Module and parameter names are torchvision's, so that its state dicts load.
+"""DenseNet-121 and DenseNet-201 in plain torch. Module and parameter names are torchvision's, so
+that its state dicts load.
 
 convoy compile examples/densenet.py:densenet121 -o densenet121.convoy
 """
@@ -32,10 +33,13 @@ class _DenseLayer(nn.Module):
 
 
 class _DenseBlock(nn.ModuleDict):
-    """`layers` dense layers, each on the concatenation of the input and the results of the layers before it."""
+    """`layers` dense layers, each on the concatenation of the input and the results of the layers
+    before it."""
 
     def __init__(self, inputs: int, layers: int, growth: int) -> None:
-        super().__init__({f"denselayer{i + 1}": _DenseLayer(inputs + i * growth, growth) for i in range(layers)})
+        super().__init__(
+            {f"denselayer{i + 1}": _DenseLayer(inputs + i * growth, growth) for i in range(layers)}
+        )
 
     def forward(self, x: Tensor) -> Tensor:
         features = [x]
@@ -59,7 +63,9 @@ class _Transition(nn.Sequential):
 class DenseNet(nn.Module):
     """Four dense blocks of `layers` layers; N x 3 x H x W in, N x `num_classes` out."""
 
-    def __init__(self, layers: tuple[int, int, int, int], growth: int = 32, num_classes: int = 1000) -> None:
+    def __init__(
+        self, layers: tuple[int, int, int, int], growth: int = 32, num_classes: int = 1000
+    ) -> None:
         super().__init__()
         channels = 2 * growth
         parts: OrderedDict[str, nn.Module] = OrderedDict()
@@ -83,16 +89,20 @@ class DenseNet(nn.Module):
 
 
 def densenet121(batch: int = 1, size: int = 224) -> tuple[nn.Module, tuple[Tensor, ...]]:
-    """DenseNet-121 and an example input of `batch` x 3 x `size` x `size`; weights from the file DENSENET121_WEIGHTS, if set."""
+    """DenseNet-121 and an example input of `batch` x 3 x `size` x `size`; weights from the file
+    DENSENET121_WEIGHTS, if set."""
     return _model((6, 12, 24, 16), batch, size, os.environ.get("DENSENET121_WEIGHTS"))
 
 
 def densenet201(batch: int = 1, size: int = 224) -> tuple[nn.Module, tuple[Tensor, ...]]:
-    """DenseNet-201 and an example input of `batch` x 3 x `size` x `size`; weights from the file DENSENET201_WEIGHTS, if set."""
+    """DenseNet-201 and an example input of `batch` x 3 x `size` x `size`; weights from the file
+    DENSENET201_WEIGHTS, if set."""
     return _model((6, 12, 48, 32), batch, size, os.environ.get("DENSENET201_WEIGHTS"))
 
 
-def _model(layers: tuple[int, int, int, int], batch: int, size: int, weights: str | None) -> tuple[nn.Module, tuple[Tensor, ...]]:
+def _model(
+    layers: tuple[int, int, int, int], batch: int, size: int, weights: str | None
+) -> tuple[nn.Module, tuple[Tensor, ...]]:
     generator = torch.Generator().manual_seed(0)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)

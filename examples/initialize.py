@@ -12,16 +12,23 @@ __all__ = ["initialize"]
 
 
 def initialize(
-    model: nn.Module, weights: str | None, generator: torch.Generator, *, mode: Literal["fan_in", "fan_out"] = "fan_out"
+    model: nn.Module,
+    weights: str | None,
+    generator: torch.Generator,
+    *,
+    mode: Literal["fan_in", "fan_out"] = "fan_out",
 ) -> None:
     """Loads the state dict in `weights` into `model`, or makes up weights.
 
     Args:
-        model: a convolutional network in which the batch norm that ends a residual block is named `bn3`.
-        weights: a `.safetensors` file or one that `torch.save` wrote; None for random weights, scaled so that activations
-            stay in range, with batch norm statistics that differ from the identity.
+        model: a convolutional network in which the batch norm that ends a residual block is named
+            `bn3`.
+        weights: a `.safetensors` file or one that `torch.save` wrote; None for random weights,
+            scaled so that activations stay in range, with batch norm statistics that differ from
+            the identity.
         generator: where random weights come from.
-        mode: what `nn.init.kaiming_normal_` keeps in range: `fan_in` suits layers with many more inputs than outputs.
+        mode: what `nn.init.kaiming_normal_` keeps in range: `fan_in` suits layers with many more
+            inputs than outputs.
     """
     if weights:
         model.load_state_dict(_read(Path(weights)))
@@ -37,12 +44,17 @@ def _read(path: Path) -> dict[str, Tensor]:
     return torch.load(path, map_location="cpu", weights_only=True)
 
 
-def _randomize(model: nn.Module, generator: torch.Generator, mode: Literal["fan_in", "fan_out"]) -> None:
-    """Kaiming for convolutions. The last batch norm of a block is scaled down, so that the sum of many blocks does not grow."""
+def _randomize(
+    model: nn.Module, generator: torch.Generator, mode: Literal["fan_in", "fan_out"]
+) -> None:
+    """Kaiming for convolutions. The last batch norm of a block is scaled down, so that the sum of
+    many blocks does not grow."""
     with torch.no_grad():
         for name, module in model.named_modules():
             if isinstance(module, nn.Conv2d):
-                nn.init.kaiming_normal_(module.weight, mode=mode, nonlinearity="relu", generator=generator)
+                nn.init.kaiming_normal_(
+                    module.weight, mode=mode, nonlinearity="relu", generator=generator
+                )
             elif isinstance(module, nn.BatchNorm2d):
                 last = name.endswith("bn3")
                 low, high = (0.2, 0.4) if last else (0.8, 1.2)

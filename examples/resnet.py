@@ -1,7 +1,8 @@
 """ResNet-18 and ResNet-50 (v1.5: the stride of a bottleneck sits in its 3x3) in plain torch.
 
-Module and parameter names are torchvision's, so that its state dicts load. Without one, weights are random from a fixed
-seed, scaled so that activations stay in range, and batch norm statistics differ from the identity.
+Module and parameter names are torchvision's, so that its state dicts load. Without one, weights are
+random from a fixed seed, scaled so that activations stay in range, and batch norm statistics differ
+from the identity.
 
     convoy compile examples/resnet.py:resnet18 -o resnet18.convoy
 """
@@ -22,7 +23,9 @@ class BasicBlock(nn.Module):
 
     expansion = 1
 
-    def __init__(self, inplanes: int, planes: int, stride: int, downsample: nn.Module | None) -> None:
+    def __init__(
+        self, inplanes: int, planes: int, stride: int, downsample: nn.Module | None
+    ) -> None:
         super().__init__()
         self.conv1 = nn.Conv2d(inplanes, planes, 3, stride, 1, bias=False)
         self.bn1 = nn.BatchNorm2d(planes)
@@ -44,7 +47,9 @@ class Bottleneck(nn.Module):
 
     expansion = 4
 
-    def __init__(self, inplanes: int, planes: int, stride: int, downsample: nn.Module | None) -> None:
+    def __init__(
+        self, inplanes: int, planes: int, stride: int, downsample: nn.Module | None
+    ) -> None:
         super().__init__()
         self.conv1 = nn.Conv2d(inplanes, planes, 1, bias=False)
         self.bn1 = nn.BatchNorm2d(planes)
@@ -67,7 +72,12 @@ class Bottleneck(nn.Module):
 class ResNet(nn.Module):
     """`layers` blocks in each of the four stages; N x 3 x H x W in, N x `num_classes` out."""
 
-    def __init__(self, block: type[BasicBlock] | type[Bottleneck], layers: tuple[int, int, int, int], num_classes: int = 1000) -> None:
+    def __init__(
+        self,
+        block: type[BasicBlock] | type[Bottleneck],
+        layers: tuple[int, int, int, int],
+        num_classes: int = 1000,
+    ) -> None:
         super().__init__()
         self.inplanes = 64
         self.conv1 = nn.Conv2d(3, 64, 7, 2, 3, bias=False)
@@ -81,11 +91,15 @@ class ResNet(nn.Module):
         self.avgpool = nn.AdaptiveAvgPool2d((1, 1))
         self.fc = nn.Linear(512 * block.expansion, num_classes)
 
-    def _stage(self, block: type[BasicBlock] | type[Bottleneck], planes: int, blocks: int, stride: int) -> nn.Sequential:
+    def _stage(
+        self, block: type[BasicBlock] | type[Bottleneck], planes: int, blocks: int, stride: int
+    ) -> nn.Sequential:
         downsample = None
         out = planes * block.expansion
         if stride != 1 or self.inplanes != out:
-            downsample = nn.Sequential(nn.Conv2d(self.inplanes, out, 1, stride, bias=False), nn.BatchNorm2d(out))
+            downsample = nn.Sequential(
+                nn.Conv2d(self.inplanes, out, 1, stride, bias=False), nn.BatchNorm2d(out)
+            )
         stage = [block(self.inplanes, planes, stride, downsample)]
         self.inplanes = out
         stage += [block(out, planes, 1, None) for _ in range(1, blocks)]
@@ -101,21 +115,35 @@ class ResNet(nn.Module):
         return self.fc(x)
 
 
-def resnet18(batch: int = 1, size: int = 224, weights: str | None = None) -> tuple[nn.Module, tuple[Tensor, ...]]:
-    """ResNet-18 and an example input of `batch` x 3 x `size` x `size`; `weights` as for `_model`."""
-    return _model(BasicBlock, (2, 2, 2, 2), batch, size, weights or os.environ.get("RESNET18_WEIGHTS"))
+def resnet18(
+    batch: int = 1, size: int = 224, weights: str | None = None
+) -> tuple[nn.Module, tuple[Tensor, ...]]:
+    """ResNet-18 and an example input of `batch` x 3 x `size` x `size`; `weights` as for
+    `_model`."""
+    return _model(
+        BasicBlock, (2, 2, 2, 2), batch, size, weights or os.environ.get("RESNET18_WEIGHTS")
+    )
 
 
-def resnet50(batch: int = 1, size: int = 224, weights: str | None = None) -> tuple[nn.Module, tuple[Tensor, ...]]:
-    """ResNet-50 v1.5 and an example input of `batch` x 3 x `size` x `size`; `weights` as for `_model`."""
-    return _model(Bottleneck, (3, 4, 6, 3), batch, size, weights or os.environ.get("RESNET50_WEIGHTS"))
+def resnet50(
+    batch: int = 1, size: int = 224, weights: str | None = None
+) -> tuple[nn.Module, tuple[Tensor, ...]]:
+    """ResNet-50 v1.5 and an example input of `batch` x 3 x `size` x `size`; `weights` as for
+    `_model`."""
+    return _model(
+        Bottleneck, (3, 4, 6, 3), batch, size, weights or os.environ.get("RESNET50_WEIGHTS")
+    )
 
 
 def _model(
-    block: type[BasicBlock] | type[Bottleneck], layers: tuple[int, int, int, int], batch: int, size: int, weights: str | None
+    block: type[BasicBlock] | type[Bottleneck],
+    layers: tuple[int, int, int, int],
+    batch: int,
+    size: int,
+    weights: str | None,
 ) -> tuple[nn.Module, tuple[Tensor, ...]]:
-    """`weights` is a file with a state dict, `.safetensors` or what torch.save wrote (also from the environment: RESNET18_WEIGHTS,
-    RESNET50_WEIGHTS)."""
+    """`weights` is a file with a state dict, `.safetensors` or what torch.save wrote (also from the
+    environment: RESNET18_WEIGHTS, RESNET50_WEIGHTS)."""
     generator = torch.Generator().manual_seed(0)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)

@@ -1,4 +1,5 @@
-// Every pass, in phase order: the table of contents of this folder. docs/architecture.md says what is legal after each phase.
+// Every pass, in phase order: the table of contents of this folder. docs/architecture.md says what
+// is legal after each phase.
 
 #ifndef CONVOY_PASSES
 #define CONVOY_PASSES
@@ -10,7 +11,8 @@ include "mlir/Pass/PassBase.td"
 def VerifyPhasePass : Pass<"convoy-verify-phase", "::mlir::ModuleOp"> {
   let summary = "check that only ops that are legal after a phase are left";
   let description = [{
-    Reads the module, changes nothing, and names every op whose dialect is not legal at the end of `phase`, with a count an op name.
+    Reads the module, changes nothing, and names every op whose dialect is not legal at the end of
+    `phase`, with a count an op name.
   }];
   let options = [Option<"phase", "phase", "std::string", "", "name of the phase that has just ended">];
 }
@@ -20,8 +22,8 @@ def VerifyPhasePass : Pass<"convoy-verify-phase", "::mlir::ModuleOp"> {
 def TcpDecomposeConvTransposePass : Pass<"tcp-decompose-conv-transpose", "::mlir::func::FuncOp"> {
   let summary = "transposed convolutions as plain ones";
   let description = [{
-    Puts `stride - 1` zeros between the input's elements, swaps the weights' channels group by group and turns their window around.
-    Padding that is negative after that cuts the input.
+    Puts `stride - 1` zeros between the input's elements, swaps the weights' channels group by group
+    and turns their window around. Padding that is negative after that cuts the input.
 
     ```mlir
     %y = tcp.conv_transpose %x, %w {dilation = array<i64: 1>, output_pad = array<i64: 0>, pad = array<i64: 0, 0>, stride = array<i64: 2>}
@@ -44,9 +46,10 @@ def TcpDecomposeConvTransposePass : Pass<"tcp-decompose-conv-transpose", "::mlir
 def TcpFoldScaleIntoConvPass : Pass<"tcp-fold-scale-into-conv", "::mlir::func::FuncOp"> {
   let summary = "fold scales and shifts made of weights into weights and one bias";
   let description = [{
-    A product with, or quotient by, one number an output channel goes into the weights of the convolution or matrix product before it,
-    through a bias between the two; sums with weights that follow each other become one. Not where another op uses the unscaled value.
-    Weights of less than 32 bits are multiplied in f32.
+    A product with, or quotient by, one number an output channel goes into the weights of the
+    convolution or matrix product before it, through a bias between the two; sums with weights that
+    follow each other become one. Not where another op uses the unscaled value. Weights of less than
+    32 bits are multiplied in f32.
 
     ```mlir
     %0 = tcp.conv2d %x, %w : ...
@@ -69,9 +72,10 @@ def TcpFoldScaleIntoConvPass : Pass<"tcp-fold-scale-into-conv", "::mlir::func::F
 def TcpSetDtypePass : Pass<"tcp-set-dtype", "::mlir::func::FuncOp"> {
   let summary = "compute in another float type";
   let description = [{
-    Every float tensor that depends on an input gets `dtype`. Inputs are cast at their use, results cast back; what depends on weights
-    alone keeps its type and is cast where data meets it. Squares, powers and exponentials that are only summed up, and what is made of such
-    sums alone, keep the model's type: they leave f16's range where the result does not. Empty: no change.
+    Every float tensor that depends on an input gets `dtype`. Inputs are cast at their use, results
+    cast back; what depends on weights alone keeps its type and is cast where data meets it.
+    Squares, powers and exponentials that are only summed up, and what is made of such sums alone,
+    keep the model's type: they leave f16's range where the result does not. Empty: no change.
 
     ```mlir
     %0 = tcp.mul %x, %w : tensor<8xf32>, tensor<8xf32> -> tensor<8xf32>
@@ -95,9 +99,10 @@ def TcpSetDtypePass : Pass<"tcp-set-dtype", "::mlir::func::FuncOp"> {
 def TcpChannelsLastPass : Pass<"tcp-channels-last", "::mlir::func::FuncOp"> {
   let summary = "channels as the last dim in convolutions and pools, transposes moved down until they meet an inverse or the end";
   let description = [{
-    Transposes pass elementwise ops, concat, pad, slice, reverse, broadcast, reductions, softmax, layer norms whose dims stay trailing, and
-    reshapes that do not mix dims; weights that are added or multiplied are transposed instead of data. Where N x C x spatial is flattened
-    for a product with weights, the weights' rows are put into the new order.
+    Transposes pass elementwise ops, concat, pad, slice, reverse, broadcast, reductions, softmax,
+    layer norms whose dims stay trailing, and reshapes that do not mix dims; weights that are added
+    or multiplied are transposed instead of data. Where N x C x spatial is flattened for a product
+    with weights, the weights' rows are put into the new order.
 
     ```mlir
     %0 = tcp.conv2d %x, %w : tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32> -> tensor<1x4x6x6xf32>
@@ -121,8 +126,9 @@ def TcpChannelsLastPass : Pass<"tcp-channels-last", "::mlir::func::FuncOp"> {
 def TcpFlattenProductsPass : Pass<"tcp-flatten-products", "::mlir::func::FuncOp"> {
   let summary = "batch dims of matrix products as one, reshapes of products behind the elementwise ops on them";
   let description = [{
-    cuDNN multiplies matrices in at most three dims, and a group is one chain without reshapes. A reshape stays where an operand of the op
-    behind it repeats in the result, unless it is one row, where it is a constant, and where it is a product as well.
+    cuDNN multiplies matrices in at most three dims, and a group is one chain without reshapes. A
+    reshape stays where an operand of the op behind it repeats in the result, unless it is one row,
+    where it is a constant, and where it is a product as well.
 
     ```mlir
     %0 = tcp.matmul %x, %w : tensor<34x64xf32>, tensor<64x256xf32> -> tensor<34x256xf32>
@@ -144,7 +150,8 @@ def TcpFlattenProductsPass : Pass<"tcp-flatten-products", "::mlir::func::FuncOp"
 def TcpPadChannelsPass : Pass<"tcp-pad-channels", "::mlir::func::FuncOp"> {
   let summary = "fill up channel counts that cuDNN has no fast kernel for (cuda)";
   let description = [{
-    A channels-last convolution without groups over 3 channels gets a fourth of zeros, in its input and its weights.
+    A channels-last convolution without groups over 3 channels gets a fourth of zeros, in its input
+    and its weights.
 
     ```mlir
     %y = tcp.conv2d %x, %w {channels_last, ...} : tensor<1x8x8x3xf16>, tensor<4x3x3x3xf16> -> tensor<1x6x6x4xf16>
@@ -165,8 +172,9 @@ def TcpPadChannelsPass : Pass<"tcp-pad-channels", "::mlir::func::FuncOp"> {
 def TcpHoistWeightsPass : Pass<"tcp-hoist-weights", "::mlir::ModuleOp"> {
   let summary = "move what depends on weights alone into @prepare_weights";
   let description = [{
-    `@prepare_weights` takes every weight of `@main` and returns what data meets; `@main` takes that instead. Constants stay. A prepared
-    weight has the name of the weight that it was made of; a bias made of several weights is called after the filter before it.
+    `@prepare_weights` takes every weight of `@main` and returns what data meets; `@main` takes that
+    instead. Constants stay. A prepared weight has the name of the weight that it was made of; a
+    bias made of several weights is called after the filter before it.
 
     ```mlir
     func.func @main(%x: tensor<2xf32> {tcp.input = "x"}, %w: tensor<2xf32> {tcp.weight = "w"}) -> (tensor<2xf32> {tcp.output = "0"}) {
@@ -199,9 +207,10 @@ def TcpHoistWeightsPass : Pass<"tcp-hoist-weights", "::mlir::ModuleOp"> {
 def TcpFormStemsPass : Pass<"tcp-form-stems", "::mlir::func::FuncOp"> {
   let summary = "put the first layers of convolutional networks into groups for a kernel of our own";
   let description = [{
-    An image in planes, convolution with stride 2 from few channels, bias, relu and 3x3 max pooling become one group with the anchor `stem`
-    (passes/common/Stem.h has the conditions). With `remarks` every other max pooling says why it ends none. Functions with
-    `tcp.target = "cpu"` stay as they are.
+    An image in planes, convolution with stride 2 from few channels, bias, relu and 3x3 max pooling
+    become one group with the anchor `stem` (passes/common/Stem.h has the conditions). With
+    `remarks` every other max pooling says why it ends none. Functions with `tcp.target = "cpu"`
+    stay as they are.
   }];
   let options = [Option<"allowTf32", "allow-tf32", "bool", "true", "whether products of f32 may be rounded to TF32">,
                  Option<"remarks", "remarks", "bool", "false", "say of every max pooling that ends no stem why">];
@@ -211,9 +220,11 @@ def TcpFormStemsPass : Pass<"tcp-form-stems", "::mlir::func::FuncOp"> {
 def TcpFormGroupsPass : Pass<"tcp-form-groups", "::mlir::func::FuncOp"> {
   let summary = "put what cuDNN takes as one graph into groups";
   let description = [{
-    Each convolution, matrix product, pooling and spatial mean that the support table accepts becomes the anchor of a group. The group takes
-    the elementwise ops after it (bias, residual, activation) as long as its value has one use, then those before it that no other
-    group took. Ops that stay outside get `tcp.outside`, the reason. Functions with `tcp.target = "cpu"` stay as they are.
+    Each convolution, matrix product, pooling and spatial mean that the support table accepts
+    becomes the anchor of a group. The group takes the elementwise ops after it (bias, residual,
+    activation) as long as its value has one use, then those before it that no other group took. Ops
+    that stay outside get `tcp.outside`, the reason. Functions with `tcp.target = "cpu"` stay as
+    they are.
 
     ```mlir
     %0 = tcp.conv2d %x, %w {channels_last, ...} : tensor<1x56x56x64xf16>, tensor<64x3x3x64xf16> -> tensor<1x56x56x64xf16>
@@ -234,7 +245,8 @@ def TcpFormGroupsPass : Pass<"tcp-form-groups", "::mlir::func::FuncOp"> {
 def TcpVerifyGroupsPass : Pass<"tcp-verify-groups", "::mlir::ModuleOp"> {
   let summary = "check that each group is one graph that the support table accepts";
   let description = [{
-    Changes nothing. A group is a chain through one anchor with one result; each of its ops is a role that a row of the table has.
+    Changes nothing. A group is a chain through one anchor with one result; each of its ops is a
+    role that a row of the table has.
   }];
   let options = [Option<"supportTable", "support-table", "std::string", "", "file to read instead of the built-in support table">,
                  Option<"allowTf32", "allow-tf32", "bool", "true", "whether products of f32 may be rounded to TF32">];
@@ -243,7 +255,8 @@ def TcpVerifyGroupsPass : Pass<"tcp-verify-groups", "::mlir::ModuleOp"> {
 def TcpCollectOutsidePass : Pass<"tcp-collect-outside", "::mlir::ModuleOp"> {
   let summary = "move the reasons of ops outside the groups into the manifest";
   let description = [{
-    Each op with `tcp.outside` becomes an entry `{op, location, reason}` of `outside` in `tcp.manifest`, and loses the attribute.
+    Each op with `tcp.outside` becomes an entry `{op, location, reason}` of `outside` in
+    `tcp.manifest`, and loses the attribute.
   }];
 }
 
@@ -252,8 +265,9 @@ def TcpCollectOutsidePass : Pass<"tcp-collect-outside", "::mlir::ModuleOp"> {
 def ConvertTcpToCudnnPass : Pass<"convert-tcp-to-cudnn", "::mlir::ModuleOp"> {
   let summary = "groups as cuDNN graphs and calls of them";
   let description = [{
-    Each `tcp.isolated_group` becomes a `cudnn.execute` of a `cudnn.graph`; groups that are equal share one. Residual sums come before
-    the bias, which cuDNN has precompiled kernels for. What lies between two operations is f32.
+    Each `tcp.isolated_group` becomes a `cudnn.execute` of a `cudnn.graph`; groups that are equal
+    share one. Residual sums come before the bias, which cuDNN has precompiled kernels for. What
+    lies between two operations is f32.
 
     ```mlir
     cudnn.graph @conv2d_bias_relu_0(...) -> ... { ... }
@@ -267,9 +281,10 @@ def ConvertTcpToCudnnPass : Pass<"convert-tcp-to-cudnn", "::mlir::ModuleOp"> {
 def CudnnOutlineGraphsPass : Pass<"cudnn-outline-graphs", "::mlir::ModuleOp"> {
   let summary = "inline graphs as symbols and calls of them";
   let description = [{
-    Each `cudnn.build_and_exec_graph` becomes a `cudnn.execute` of a `cudnn.graph`, equal graphs being one. The handle is the runtime's
-    and is dropped; `cudnn.pointwise_relu` becomes `cudnn.pointwise relu_fwd`, and a convolution loses its `spatial_dim_count`, which the
-    rank says.
+    Each `cudnn.build_and_exec_graph` becomes a `cudnn.execute` of a `cudnn.graph`, equal graphs
+    being one. The handle is the runtime's and is dropped; `cudnn.pointwise_relu` becomes
+    `cudnn.pointwise relu_fwd`, and a convolution loses its `spatial_dim_count`, which the rank
+    says.
   }];
   let dependentDialects = ["::convoy::cudnn::CudnnDialect", "::mlir::tensor::TensorDialect"];
 }
@@ -277,12 +292,14 @@ def CudnnOutlineGraphsPass : Pass<"cudnn-outline-graphs", "::mlir::ModuleOp"> {
 def CudnnAddAlternativesPass : Pass<"cudnn-add-alternatives", "::mlir::ModuleOp"> {
   let summary = "offer graphs other ways to be computed";
   let description = [{
-    A `cudnn.graph` of one forward convolution or matrix product with pointwise operations gets a `cudnn.alternative` for each other way whose
-    steps the support table takes: cut behind the anchor and behind its bias; what comes before the anchor as a graph of its own; the other
-    order of bias and residual, whole and cut; a convolution that has no bias with one of zeros, which precompiled kernels want. What goes from
-    one step to the next is rounded to the type of the anchor's operands, as torch rounds the result of every op. Equal graphs are one symbol.
-    A stem in f32, whose kernels use TF32, gets its convolution, which reads the image in planes, and its pooling as a graph each.
-    With `remarks` a graph says which alternatives it has not, and why.
+    A `cudnn.graph` of one forward convolution or matrix product with pointwise operations gets a
+    `cudnn.alternative` for each other way whose steps the support table takes: cut behind the
+    anchor and behind its bias; what comes before the anchor as a graph of its own; the other order
+    of bias and residual, whole and cut; a convolution that has no bias with one of zeros, which
+    precompiled kernels want. What goes from one step to the next is rounded to the type of the
+    anchor's operands, as torch rounds the result of every op. Equal graphs are one symbol. A stem
+    in f32, whose kernels use TF32, gets its convolution, which reads the image in planes, and its
+    pooling as a graph each. With `remarks` a graph says which alternatives it has not, and why.
 
     ```mlir
     cudnn.graph @conv2d_relu_0(%x: ..., %w: ...) -> ... { ... }
@@ -304,9 +321,11 @@ def CudnnAddAlternativesPass : Pass<"cudnn-add-alternatives", "::mlir::ModuleOp"
 def ConvertTcpToLinalgPass : Pass<"convert-tcp-to-linalg", "::mlir::func::FuncOp"> {
   let summary = "lower tcp ops to linalg on tensors";
   let description = [{
-    Elementwise ops become one `linalg.generic` each, convolutions and matrix products named ops, pooling and reductions a fill and a
-    reduction. Floats narrower than f32 are computed and accumulated in f32. In a function whose `tcp.target` is "cuda" every op that moves
-    elements becomes one generic, so that it is one kernel. Ops that have no form in linalg are each an error.
+    Elementwise ops become one `linalg.generic` each, convolutions and matrix products named ops,
+    pooling and reductions a fill and a reduction. Floats narrower than f32 are computed and
+    accumulated in f32. In a function whose `tcp.target` is "cuda" every op that moves elements
+    becomes one generic, so that it is one kernel. Ops that have no form in linalg are each an
+    error.
 
     ```mlir
     %y = tcp.add %a, %b : tensor<1x64x8x8xf32>, tensor<1x64x1x1xf32> -> tensor<1x64x8x8xf32>
@@ -321,8 +340,9 @@ def ConvertTcpToLinalgPass : Pass<"convert-tcp-to-linalg", "::mlir::func::FuncOp
 def HoistTransposesPass : Pass<"convoy-hoist-transposes", "::mlir::ModuleOp"> {
   let summary = "move transpositions of prepared weights from @main into @prepare_weights";
   let description = [{
-    A `linalg.transpose` or a widening of floats (and reshapes before them) that is the only user of a `tcp.prepared` argument of `@main` is
-    computed by `@prepare_weights` instead; the argument and the result get the new type.
+    A `linalg.transpose` or a widening of floats (and reshapes before them) that is the only user of
+    a `tcp.prepared` argument of `@main` is computed by `@prepare_weights` instead; the argument and
+    the result get the new type.
   }];
   let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
   let statistics = [Statistic<"movedCount", "moved", "ops moved into @prepare_weights">];
@@ -331,7 +351,8 @@ def HoistTransposesPass : Pass<"convoy-hoist-transposes", "::mlir::ModuleOp"> {
 def FuseElementwisePass : Pass<"convoy-fuse-elementwise", "::mlir::func::FuncOp"> {
   let summary = "join generics whose intermediate tensor has one user";
   let description = [{
-    A producer is fused when its only user reads each element once, or when it only moves or converts elements. Nothing is computed twice.
+    A producer is fused when its only user reads each element once, or when it only moves or
+    converts elements. Nothing is computed twice.
   }];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
@@ -339,9 +360,11 @@ def FuseElementwisePass : Pass<"convoy-fuse-elementwise", "::mlir::func::FuncOp"
 def SplitReductionsPass : Pass<"convoy-split-reductions", "::mlir::func::FuncOp"> {
   let summary = "long reductions in steps of at most 2048 elements";
   let description = [{
-    A generic that reduces more than 8192 elements into one becomes one that reduces parts of at most 2048, and one that reduces the parts'
-    results, in turn split. So no accumulator takes up more than 8192 numbers one by one, and the parts are parallel. What does not divide
-    is reduced by a third generic, from whose result the second one starts. For the CPU the sums of f32 parts are added in f64.
+    A generic that reduces more than 8192 elements into one becomes one that reduces parts of at
+    most 2048, and one that reduces the parts' results, in turn split. So no accumulator takes up
+    more than 8192 numbers one by one, and the parts are parallel. What does not divide is reduced
+    by a third generic, from whose result the second one starts. For the CPU the sums of f32 parts
+    are added in f64.
 
     ```mlir
     linalg.generic {iterator_types = ["reduction"]} ins(%x : tensor<1000000xf32>) outs(%zero : tensor<f32>)
@@ -356,8 +379,9 @@ def SplitReductionsPass : Pass<"convoy-split-reductions", "::mlir::func::FuncOp"
 def ExpandMathPass : Pass<"convoy-expand-math", "::mlir::func::FuncOp"> {
   let summary = "write out transcendental functions";
   let description = [{
-    `math.exp expm1 log tanh erf sin cos powf` of f32 and f64 become arithmetic and bit operations, so that no libm or libdevice is needed
-    and loops vectorize. What is left of `math` (`sqrt`, `floor`, `ceil`, `roundeven`, `absf`, `copysign`) has instructions on both targets.
+    `math.exp expm1 log tanh erf sin cos powf` of f32 and f64 become arithmetic and bit operations,
+    so that no libm or libdevice is needed and loops vectorize. What is left of `math` (`sqrt`,
+    `floor`, `ceil`, `roundeven`, `absf`, `copysign`) has instructions on both targets.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
@@ -367,8 +391,9 @@ def ExpandMathPass : Pass<"convoy-expand-math", "::mlir::func::FuncOp"> {
 def PackCpuWeightsPass : Pass<"plan-pack-cpu-weights", "::mlir::ModuleOp"> {
   let summary = "prepared filters in blocks of output channels (programs for cpu)";
   let description = [{
-    The filter of `linalg.conv_2d_nhwc_hwcf`, R x S x C x K in f32, becomes K/block x R x S x C x block when `block` divides K and it is a
-    prepared weight; `@prepare_weights` does the packing, and the convolution becomes a `linalg.generic` with the same meaning.
+    The filter of `linalg.conv_2d_nhwc_hwcf`, R x S x C x K in f32, becomes K/block x R x S x C x
+    block when `block` divides K and it is a prepared weight; `@prepare_weights` does the packing,
+    and the convolution becomes a `linalg.generic` with the same meaning.
   }];
   let options = [Option<"block", "block", "int64_t", "32", "output channels of a block; 0 packs nothing">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
@@ -377,8 +402,9 @@ def PackCpuWeightsPass : Pass<"plan-pack-cpu-weights", "::mlir::ModuleOp"> {
 def GroupEpiloguesPass : Pass<"plan-group-epilogues", "::mlir::func::FuncOp"> {
   let summary = "a product and the elementwise op on its result in one region (functions for cpu)";
   let description = [{
-    `linalg.fill`, a convolution or matrix product into the filled buffer, and the only op that reads it, when that one is elementwise, move
-    into one `scf.execute_region`, which `host` lowers as one loop nest.
+    `linalg.fill`, a convolution or matrix product into the filled buffer, and the only op that
+    reads it, when that one is elementwise, move into one `scf.execute_region`, which `host` lowers
+    as one loop nest.
   }];
   let dependentDialects = ["::mlir::scf::SCFDialect"];
 }
@@ -386,7 +412,8 @@ def GroupEpiloguesPass : Pass<"plan-group-epilogues", "::mlir::func::FuncOp"> {
 def PlanBufferizePass : Pass<"plan-bufferize", "::mlir::ModuleOp"> {
   let summary = "tensors to buffers, arguments read-only";
   let description = [{
-    One-shot bufferization across function boundaries, identity layouts there. Arguments belong to the caller and are never written.
+    One-shot bufferization across function boundaries, identity layouts there. Arguments belong to
+    the caller and are never written.
   }];
   let dependentDialects = ["::mlir::bufferization::BufferizationDialect", "::mlir::memref::MemRefDialect"];
 }
@@ -394,8 +421,9 @@ def PlanBufferizePass : Pass<"plan-bufferize", "::mlir::ModuleOp"> {
 def PlanOutParamsPass : Pass<"plan-out-params", "::mlir::ModuleOp"> {
   let summary = "results become arguments that are computed into";
   let description = [{
-    Each result becomes a last argument with the result's attributes. Where the result is an allocation, or a reshape of one, the
-    argument takes the allocation's place; elsewhere (an argument returned as it came) it is copied.
+    Each result becomes a last argument with the result's attributes. Where the result is an
+    allocation, or a reshape of one, the argument takes the allocation's place; elsewhere (an
+    argument returned as it came) it is copied.
 
     ```mlir
     func.func @main(%x: memref<4xf32>) -> (memref<4xf32> {tcp.output = "0"})
@@ -409,9 +437,10 @@ def PlanOutParamsPass : Pass<"plan-out-params", "::mlir::ModuleOp"> {
 def PlanArenaPass : Pass<"plan-arena", "::mlir::ModuleOp"> {
   let summary = "give every temporary a place in one arena";
   let description = [{
-    Each `memref.alloc` becomes a `memref.view` of a new last argument `memref<Nxi8> {tcp.arena}`, at an offset that is a multiple of 256.
-    Buffers that are never live at the same time share bytes. In functions for cuda what a reduction reads lives until the elementwise op on
-    its result, so that one kernel can do both. Refuses code whose buffers it cannot follow.
+    Each `memref.alloc` becomes a `memref.view` of a new last argument `memref<Nxi8> {tcp.arena}`,
+    at an offset that is a multiple of 256. Buffers that are never live at the same time share
+    bytes. In functions for cuda what a reduction reads lives until the elementwise op on its
+    result, so that one kernel can do both. Refuses code whose buffers it cannot follow.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
 }
@@ -425,9 +454,10 @@ def CollectManifestPass : Pass<"collect-manifest", "::mlir::ModuleOp"> {
 def HostCpuContractionsPass : Pass<"host-cpu-contractions", "::mlir::func::FuncOp"> {
   let summary = "convolutions and matrix products in f32 to tiles held in vector registers (functions for cpu)";
   let description = [{
-    Takes `linalg.conv_2d_nhwc_hwcf`, the packed form of `plan-pack-cpu-weights`, `linalg.matmul` and `linalg.batch_matmul`, alone or in the
-    regions of `plan-group-epilogues`. A tile of pixels times vectors of output channels is kept in registers over the whole reduction;
-    tiles are steps of one `scf.parallel`.
+    Takes `linalg.conv_2d_nhwc_hwcf`, the packed form of `plan-pack-cpu-weights`, `linalg.matmul`
+    and `linalg.batch_matmul`, alone or in the regions of `plan-group-epilogues`. A tile of pixels
+    times vectors of output channels is kept in registers over the whole reduction; tiles are steps
+    of one `scf.parallel`.
   }];
   let options = [Option<"lanes", "lanes", "int64_t", "16", "f32 elements of a vector register">,
                  Option<"registers", "registers", "int64_t", "32", "vector registers">];
@@ -438,7 +468,8 @@ def HostCpuContractionsPass : Pass<"host-cpu-contractions", "::mlir::func::FuncO
 def HostCpuLoopsPass : Pass<"host-cpu-loops", "::mlir::func::FuncOp"> {
   let summary = "linalg on memrefs to loops (functions for cpu)";
   let description = [{
-    Every op that a faster lowering has not taken. The outermost loops over parallel dims become one `scf.parallel` when there is enough work.
+    Every op that a faster lowering has not taken. The outermost loops over parallel dims become one
+    `scf.parallel` when there is enough work.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect",
                            "::mlir::scf::SCFDialect", "::mlir::affine::AffineDialect"];
@@ -459,7 +490,8 @@ def HostCpuParallelPass : Pass<"host-cpu-parallel", "::mlir::ModuleOp"> {
 def HostCpuOutlineLoopsPass : Pass<"host-cpu-outline-loops", "::mlir::ModuleOp"> {
   let summary = "loops that are left to functions, equal ones to one (functions for cpu)";
   let description = [{
-    So that LLVM's time for a program is linear in its layers. Calls of the functions are not inlined again.
+    So that LLVM's time for a program is linear in its layers. Calls of the functions are not
+    inlined again.
 
     ```mlir
     scf.for %i = %c0 to %c8 step %c1 { ... %m ... }
@@ -473,9 +505,10 @@ def HostCpuOutlineLoopsPass : Pass<"host-cpu-outline-loops", "::mlir::ModuleOp">
 def ConvertCudnnExecuteToBackendPass : Pass<"convert-cudnn-execute-to-backend", "::mlir::ModuleOp"> {
   let summary = "turn calls of graphs into calls of the runtime";
   let description = [{
-    In functions with `tcp.target = "cuda"` that have the runtime as their first argument, `cudnn.execute` becomes
-    `cudnn_backend.execute_graph` with the number of the call. Adds `calls` to the manifest: the graph of each call, by its place among the
-    module's graphs, and where the call comes from.
+    In functions with `tcp.target = "cuda"` that have the runtime as their first argument,
+    `cudnn.execute` becomes `cudnn_backend.execute_graph` with the number of the call. Adds `calls`
+    to the manifest: the graph of each call, by its place among the module's graphs, and where the
+    call comes from.
   }];
   let dependentDialects = ["::convoy::cudnn_backend::CudnnBackendDialect"];
 }
@@ -483,10 +516,11 @@ def ConvertCudnnExecuteToBackendPass : Pass<"convert-cudnn-execute-to-backend", 
 def ConvertCudnnGraphsToBackendPass : Pass<"convert-cudnn-graphs-to-backend", "::mlir::ModuleOp"> {
   let summary = "turn cudnn.graph into the function that builds it";
   let description = [{
-    Each `cudnn.graph @NAME` becomes `cudnn_backend.func @NAME_build`, in place. A graph's tensors are numbered: arguments from 1 on, then
-    results, then the virtual ones in program order. Tensors of rank 1 and 2 get leading dims of 1, since cuDNN wants three. Operators
-    with equal attributes are one descriptor. Everything but the graph itself is destroyed once the graph is finalized, because cuDNN
-    copies what it is given. Adds `graphs` to the manifest.
+    Each `cudnn.graph @NAME` becomes `cudnn_backend.func @NAME_build`, in place. A graph's tensors
+    are numbered: arguments from 1 on, then results, then the virtual ones in program order. Tensors
+    of rank 1 and 2 get leading dims of 1, since cuDNN wants three. Operators with equal attributes
+    are one descriptor. Everything but the graph itself is destroyed once the graph is finalized,
+    because cuDNN copies what it is given. Adds `graphs` to the manifest.
   }];
   let options = [Option<"minimumVersion", "minimum-version", "int64_t", "90000", "oldest cuDNN that the program may run on, as CUDNN_VERSION">];
   let dependentDialects = ["::convoy::cudnn_backend::CudnnBackendDialect"];
@@ -495,8 +529,9 @@ def ConvertCudnnGraphsToBackendPass : Pass<"convert-cudnn-graphs-to-backend", ":
 def AddRuntimeArgumentPass : Pass<"add-runtime-argument", "::mlir::ModuleOp"> {
   let summary = "give functions for cuda the runtime's table and a status";
   let description = [{
-    Every function with `tcp.target = "cuda"` gains a first argument `!llvm.ptr`, a pointer to the `ConvoyRuntime` of
-    `runtime/abi/convoy_abi.h`, and an `i32` result, 0 when all went well. A function that has both already is left alone.
+    Every function with `tcp.target = "cuda"` gains a first argument `!llvm.ptr`, a pointer to the
+    `ConvoyRuntime` of `runtime/abi/convoy_abi.h`, and an `i32` result, 0 when all went well. A
+    function that has both already is left alone.
 
     ```mlir
     func.func @main(%x: memref<4xf32>) attributes {tcp.target = "cuda"} { return }
@@ -510,12 +545,14 @@ def AddRuntimeArgumentPass : Pass<"add-runtime-argument", "::mlir::ModuleOp"> {
 def AttachKernelsPass : Pass<"cudnn-attach-kernels", "::mlir::ModuleOp"> {
   let summary = "offer graphs kernels of our own, beside cuDNN's plans";
   let description = [{
-    A `cudnn.graph` that is a small convolution, one of few channels or a product of few rows, with sums and one relu after it, or a mean over
-    whole images, gets kernels, each in a `gpu.module` of its own that calls a function of `runtime/device` with the graph's geometry as constants: tiles or
-    strips of different sizes, and sums that are shared by warps or the blocks of a cluster. `cudnn.kernels` lists them, and
-    `cudnn.preference` says whether the first of them (`kernel`) or cuDNN's first plan (`plan`) is to run where nothing was measured. A
-    graph marked `only_kernel`, a stem, gets the one that it must have, one that only alternatives run none. With `remarks` every other graph
-    without says why.
+    A `cudnn.graph` that is a small convolution, one of few channels or a product of few rows, with
+    sums and one relu after it, or a mean over whole images, gets kernels, each in a `gpu.module` of
+    its own that calls a function of `runtime/device` with the graph's geometry as constants: tiles
+    or strips of different sizes, and sums that are shared by warps or the blocks of a cluster.
+    `cudnn.kernels` lists them, and `cudnn.preference` says whether the first of them (`kernel`) or
+    cuDNN's first plan (`plan`) is to run where nothing was measured. A graph marked `only_kernel`,
+    a stem, gets the one that it must have, one that only alternatives run none. With `remarks`
+    every other graph without says why.
   }];
   let options = [
     Option<"chip", "chip", "std::string", "\"sm_80\"", "oldest GPU architecture of the kernels">,
@@ -528,11 +565,13 @@ def AttachKernelsPass : Pass<"cudnn-attach-kernels", "::mlir::ModuleOp"> {
 def MapKernelsPass : Pass<"host-map-kernels", "::mlir::ModuleOp"> {
   let summary = "linalg on memrefs to kernels and their launches (functions for cuda)";
   let description = [{
-    Each linalg op of a function with `tcp.target = "cuda"` becomes a kernel in `gpu.module @kernels`, with pointers as its only arguments and
-    every size and offset in its code. Threads walk the output in memory order; a thread takes up to 16 bytes of it, or all of an innermost
-    dim of up to 8 elements, and runs the op's reduction. A warp shares a reduction along a row of memory, and the threads of a block share those
-    down columns that have too few outputs to fill a GPU; each has up to 8 reads under way. A `linalg.fill` that the op overwrites, reduces into
-    or completes (padding) becomes a part of the op's kernel. Equal kernels are shared.
+    Each linalg op of a function with `tcp.target = "cuda"` becomes a kernel in
+    `gpu.module @kernels`, with pointers as its only arguments and every size and offset in its
+    code. Threads walk the output in memory order; a thread takes up to 16 bytes of it, or all of an
+    innermost dim of up to 8 elements, and runs the op's reduction. A warp shares a reduction along
+    a row of memory, and the threads of a block share those down columns that have too few outputs
+    to fill a GPU; each has up to 8 reads under way. A `linalg.fill` that the op overwrites, reduces
+    into or completes (padding) becomes a part of the op's kernel. Equal kernels are shared.
   }];
   let options = [Option<"chip", "chip", "std::string", "\"sm_80\"", "GPU architecture that the PTX is written for">];
   let dependentDialects = ["::convoy::cudnn_backend::CudnnBackendDialect", "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
@@ -543,9 +582,10 @@ def MapKernelsPass : Pass<"host-map-kernels", "::mlir::ModuleOp"> {
 def CollectStepsPass : Pass<"host-collect-steps", "::mlir::ModuleOp"> {
   let summary = "write down in the manifest what @main asks of the runtime, in its order (cuda)";
   let description = [{
-    The key `steps` of `tcp.manifest` gets a dictionary for each op of `@main` that calls the runtime: `{call = N}` for
-    `cudnn_backend.execute_graph`, `{kernel = N}` for `cudnn_backend.launch_kernel`, `{copy = BYTES}` for `cudnn_backend.copy`. A reader of
-    the artifact knows the program from it, and does not need to run it.
+    The key `steps` of `tcp.manifest` gets a dictionary for each op of `@main` that calls the
+    runtime: `{call = N}` for `cudnn_backend.execute_graph`, `{kernel = N}` for
+    `cudnn_backend.launch_kernel`, `{copy = BYTES}` for `cudnn_backend.copy`. A reader of the
+    artifact knows the program from it, and does not need to run it.
   }];
 }
 
@@ -554,9 +594,9 @@ def CollectStepsPass : Pass<"host-collect-steps", "::mlir::ModuleOp"> {
 def KernelsToPtxPass : Pass<"kernels-to-ptx", "::mlir::ModuleOp"> {
   let summary = "every gpu.module to PTX, linked with the library of kernels";
   let description = [{
-    Each `gpu.module`, which has one target, becomes a `gpu.binary` with one object, the text of its PTX. Functions of `runtime/device` that it
-    calls are linked in and compiled with it. Modules are compiled side by side on the context's threads; their number does not change the
-    result.
+    Each `gpu.module`, which has one target, becomes a `gpu.binary` with one object, the text of its
+    PTX. Functions of `runtime/device` that it calls are linked in and compiled with it. Modules are
+    compiled side by side on the context's threads; their number does not change the result.
   }];
   let dependentDialects = ["::mlir::gpu::GPUDialect"];
 }
@@ -564,8 +604,9 @@ def KernelsToPtxPass : Pass<"kernels-to-ptx", "::mlir::ModuleOp"> {
 def LowerToLLVMPass : Pass<"lower-to-llvm", "::mlir::ModuleOp"> {
   let summary = "everything that is left to the llvm dialect, memrefs as bare pointers";
   let description = [{
-    Functions become internal, except the builders of cuDNN graphs (`*_build`) and declarations. A pointer does not say how much memory it
-    points to, so each memref argument of `@main` and `@prepare_weights` gets `tcp.bytes`, for llvm-entry-points.
+    Functions become internal, except the builders of cuDNN graphs (`*_build`) and declarations. A
+    pointer does not say how much memory it points to, so each memref argument of `@main` and
+    `@prepare_weights` gets `tcp.bytes`, for llvm-entry-points.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
@@ -578,9 +619,10 @@ def ParallelCallsPass : Pass<"llvm-parallel-calls", "::mlir::ModuleOp"> {
 def EntryPointsPass : Pass<"llvm-entry-points", "::mlir::ModuleOp"> {
   let summary = "add convoy_main, convoy_prepare_weights, convoy_abi_version and convoy_sizes";
   let description = [{
-    The symbols of `runtime/abi/convoy_abi.h`. The functions unpack the pointer arrays by the attributes of the arguments of `@main` and
-    `@prepare_weights` (`tcp.input`, `tcp.weight`, `tcp.prepared`, `tcp.output`, `tcp.arena`); `tcp.bytes` of each argument, which
-    lower-to-llvm adds, is its size in `convoy_sizes`. The attributes are taken off.
+    The symbols of `runtime/abi/convoy_abi.h`. The functions unpack the pointer arrays by the
+    attributes of the arguments of `@main` and `@prepare_weights` (`tcp.input`, `tcp.weight`,
+    `tcp.prepared`, `tcp.output`, `tcp.arena`); `tcp.bytes` of each argument, which lower-to-llvm
+    adds, is its size in `convoy_sizes`. The attributes are taken off.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
@@ -588,10 +630,11 @@ def EntryPointsPass : Pass<"llvm-entry-points", "::mlir::ModuleOp"> {
 def ConvertCudnnBackendToLLVMPass : Pass<"convert-cudnn-backend-to-llvm", "::mlir::ModuleOp"> {
   let summary = "lower cudnn_backend, with the functions around it, to llvm";
   let description = [{
-    A `cudnn_backend.func` becomes data (`runtime/support/convoy_calls.h`) and a function that has `convoy_make_calls` make the calls through
-    `ConvoyCudnn`; calls of the runtime go through `ConvoyRuntime`, both of `runtime/abi/convoy_abi.h`. Takes modules that hold
-    `cudnn_backend`, `func`, `memref` and `arith`, with memrefs as bare pointers; whole programs are lowered by the pass that also knows
-    loops and vectors, with the same patterns.
+    A `cudnn_backend.func` becomes data (`runtime/support/convoy_calls.h`) and a function that has
+    `convoy_make_calls` make the calls through `ConvoyCudnn`; calls of the runtime go through
+    `ConvoyRuntime`, both of `runtime/abi/convoy_abi.h`. Takes modules that hold `cudnn_backend`,
+    `func`, `memref` and `arith`, with memrefs as bare pointers; whole programs are lowered by the
+    pass that also knows loops and vectors, with the same patterns.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }

@@ -1,4 +1,5 @@
-"""Every .mlir file under test/ is one test: lit runs them all once, each reports its own result. And what folders share."""
+"""Every .mlir file under test/ is one test: lit runs them all once, each reports its own result.
+And what folders share."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ ROOT = Path(__file__).resolve().parent.parent
 
 @pytest.fixture(scope="session")
 def cudnn() -> Cudnn:
-    """The real cuDNN, which needs no GPU to finalize graphs; without the library there is nothing to ask."""
+    """The real cuDNN, which needs no GPU to finalize graphs; without the library there is nothing
+    to ask."""
     from convoy_runtime.cuda._cudnn import open_cudnn
     from convoy_runtime.errors import DeviceError
 
@@ -38,17 +40,34 @@ def cublaslt(tmp_path_factory: pytest.TempPathFactory) -> None:
     try:
         ctypes.CDLL("libcublasLt.so.13")
     except OSError:
-        compiler = next((found for name in ("clang-22", "clang", "cc") if (found := shutil.which(name))), None)
+        compiler = next(
+            (found for name in ("clang-22", "clang", "cc") if (found := shutil.which(name))), None
+        )
         if compiler is None:
             pytest.skip("no C compiler")
         path = tmp_path_factory.mktemp("stub") / "libcublasLt.so.13"
         source = ROOT / "test/runtime/cublaslt_stub.c"
-        subprocess.run([compiler, "-shared", "-fPIC", "-Wl,-soname,libcublasLt.so.13", str(source), "-o", str(path)], check=True)
+        subprocess.run(
+            [
+                compiler,
+                "-shared",
+                "-fPIC",
+                "-Wl,-soname,libcublasLt.so.13",
+                str(source),
+                "-o",
+                str(path),
+            ],
+            check=True,
+        )
         ctypes.CDLL(str(path))
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    if file_path.suffix == ".mlir" and "Inputs" not in file_path.parts and "// RUN:" in file_path.read_text():
+    if (
+        file_path.suffix == ".mlir"
+        and "Inputs" not in file_path.parts
+        and "// RUN:" in file_path.read_text()
+    ):
         return LitFile.from_parent(parent, path=file_path)
     return None
 
@@ -67,8 +86,14 @@ class LitItem(pytest.Item):
         if code != "PASS":
             raise LitFailure(f"{code}\n{output}")
 
-    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: object = None) -> object:
-        return str(excinfo.value) if isinstance(excinfo.value, LitFailure) else super().repr_failure(excinfo)
+    def repr_failure(
+        self, excinfo: pytest.ExceptionInfo[BaseException], style: object = None
+    ) -> object:
+        return (
+            str(excinfo.value)
+            if isinstance(excinfo.value, LitFailure)
+            else super().repr_failure(excinfo)
+        )
 
     def reportinfo(self) -> tuple[Path, int, str]:
         return self.path, 0, f"lit: {self.path.relative_to(ROOT)}"
@@ -79,7 +104,8 @@ class LitFailure(Exception):
 
 
 def lit_results(session: pytest.Session) -> dict[Path, tuple[str, str]]:
-    """Result code and output of each lit test that was collected, by path; lit runs at the first call."""
+    """Result code and output of each lit test that was collected, by path; lit runs at the first
+    call."""
     cached: dict[Path, tuple[str, str]] | None = getattr(session, "_lit_results", None)
     if cached is not None:
         return cached
@@ -87,12 +113,19 @@ def lit_results(session: pytest.Session) -> dict[Path, tuple[str, str]]:
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "lit.json"
         done = subprocess.run(
-            [Path(sys.executable).with_name("lit"), "-q", "-o", str(report), *files], cwd=ROOT, capture_output=True, text=True, check=False
+            [Path(sys.executable).with_name("lit"), "-q", "-o", str(report), *files],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=False,
         )
         if not report.exists():
             raise LitFailure(done.stdout + done.stderr)
         tests = json.loads(report.read_text())["tests"]
     base = ROOT / "test"
-    results = {(base / test["name"].split(" :: ")[1]).resolve(): (test["code"], test.get("output", "")) for test in tests}
+    results = {
+        (base / test["name"].split(" :: ")[1]).resolve(): (test["code"], test.get("output", ""))
+        for test in tests
+    }
     session._lit_results = results  # type: ignore[attr-defined]
     return results

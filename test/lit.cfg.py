@@ -15,7 +15,12 @@ config.suffixes = [".mlir"]
 config.excludes = ["Inputs"]
 config.test_source_root = str(Path(__file__).parent)
 config.test_exec_root = str(root / "build" / "test")
-config.environment["PATH"] = os.pathsep.join([str(tools), str(Path(sys.executable).parent), os.environ["PATH"]])
+config.environment["PATH"] = os.pathsep.join(
+    [str(tools), str(Path(sys.executable).parent), os.environ["PATH"]]
+)
 config.environment["FILECHECK_OPTS"] = "--enable-var-scope"
 if not (tools / "convoy-opt").exists():
-    lit_config.fatal(f"expected {tools / 'convoy-opt'}: build it first (make build), or name its folder with -D tools=DIR")
+    lit_config.fatal(
+        f"expected {tools / 'convoy-opt'}: build it first (make build), or name its "
+        "folder with -D tools=DIR"
+    )

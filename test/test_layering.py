@@ -1,4 +1,5 @@
-"""Data flows one way through the folders: includes and imports only go up the list of docs/architecture.md."""
+"""Data flows one way through the folders: includes and imports only go up the list of
+docs/architecture.md."""
 
 from __future__ import annotations
 
@@ -11,10 +12,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# A file may include its own folder's headers and those of folders above it; passes/Passes.h is everyone's from passes/common on.
+# A file may include its own folder's headers and those of folders above it; passes/Passes.h is
+# everyone's from passes/common on.
 ORDER = [
     "dialect/common", "dialect/tcp", "dialect/cudnn", "dialect/cudnn_backend",
-    "passes/common", "passes/normalize", "passes/group", "passes/tcp_to_cudnn", "passes/tcp_to_linalg", "passes/plan", "passes/host",
+    "passes/common", "passes/normalize", "passes/group", "passes/tcp_to_cudnn",
+    "passes/tcp_to_linalg", "passes/plan", "passes/host",
     "passes/llvm", "passes/emit", "passes/pipeline", "passes/tools", "python/bindings",
 ]  # fmt: skip
 PHASES = ORDER[ORDER.index("passes/normalize") : ORDER.index("passes/pipeline")]
@@ -60,19 +63,35 @@ def test_runtime_imports_no_compiler() -> None:
     forbidden = {"convoy", "torch", "torch_mlir", "mlir", "rich", "safetensors"}
     files = sorted((ROOT / "runtime" / "convoy_runtime").rglob("*.py"))
     assert files
-    bad = [f"{path}: {name}" for path in files for name in _imports(path) if name.partition(".")[0] in forbidden]
+    bad = [
+        f"{path}: {name}"
+        for path in files
+        for name in _imports(path)
+        if name.partition(".")[0] in forbidden
+    ]
     assert not bad, "\n".join(bad)
 
 
 def test_compiler_uses_the_runtime_for_data_and_loading_only() -> None:
-    """python/convoy may use the artifact's format and the loader; nothing of convoy_runtime.cuda."""
+    """python/convoy may use the artifact's format and the loader; nothing of
+    convoy_runtime.cuda."""
     files = sorted((ROOT / "python" / "convoy").rglob("*.py"))
-    bad = [f"{path}: {name}" for path in files for name in _imports(path) if name.startswith("convoy_runtime.cuda")]
+    bad = [
+        f"{path}: {name}"
+        for path in files
+        for name in _imports(path)
+        if name.startswith("convoy_runtime.cuda")
+    ]
     assert not bad, "\n".join(bad)
 
 
 def test_import_convoy_loads_no_torch() -> None:
-    code = "import sys, convoy; print(sorted({'torch', 'torch_mlir', 'convoy._convoy', 'convoy_runtime'} & set(sys.modules)))"
+    code = (
+        "import sys, convoy; print(sorted({'torch', 'torch_mlir', 'convoy._convoy', "
+        "'convoy_runtime'} & set(sys.modules)))"
+    )
     environment = {"PYTHONPATH": f"{ROOT / 'python'}:{ROOT / 'runtime'}"}
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True
+    )
     assert done.stdout.strip() == "[]"

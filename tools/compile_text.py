@@ -1,7 +1,8 @@
-"""Compiles one text with a Python extension that is named by its path: what `tools.sanitize` runs with AddressSanitizer preloaded.
+"""Compiles one text with a Python extension that is named by its path: what `tools.sanitize` runs
+with AddressSanitizer preloaded.
 
-`python -IS tools/compile_text.py EXTENSION` reads JSON: `text`, `name`, and `options`, which are pairs of names and values, or null for
-a file of graphs.
+`python -IS tools/compile_text.py EXTENSION` reads JSON: `text`, `name`, and `options`, which are
+pairs of names and values, or null for a file of graphs.
 """
 
 import importlib.util

@@ -1,4 +1,5 @@
-"""What uses the list of descriptors: the cudnn dialect, its lowering and the runtime, read from the sources that say so."""
+"""What uses the list of descriptors: the cudnn dialect, its lowering and the runtime, read from the
+sources that say so."""
 
 from __future__ import annotations
 
@@ -15,7 +16,11 @@ def _dialect() -> str:
 
 def operations() -> dict[str, str]:
     """Operations of a graph, C++ class to mnemonic, by the ODS."""
-    found = dict(re.findall(r"^def Cudnn_(\w+Op)\s*:\s*Cudnn_\w*ComputeOp<\"(\w+)\"", _dialect(), re.MULTILINE))
+    found = dict(
+        re.findall(
+            r"^def Cudnn_(\w+Op)\s*:\s*Cudnn_\w*ComputeOp<\"(\w+)\"", _dialect(), re.MULTILINE
+        )
+    )
     if not found:
         raise ValueError("expected operations of the cudnn dialect, but got none")
     return found
@@ -34,18 +39,38 @@ def lowered_operations() -> list[str]:
 def lowered_names() -> tuple[set[str], set[str]]:
     """The kinds of descriptors and the attributes that lowerings of cudnn's operations write."""
     text = "\n".join(path.read_text() for path in sorted((ROOT / "passes/host").glob("Cudnn*.cpp")))
-    return set(re.findall(r"\bDescriptorKind::(\w+)", text)), set(re.findall(r"\b(?:AttributeName|Name)::(\w+)", text))
+    return set(re.findall(r"\bDescriptorKind::(\w+)", text)), set(
+        re.findall(r"\b(?:AttributeName|Name)::(\w+)", text)
+    )
 
 
 def runtime_names() -> tuple[set[str], set[str]]:
-    """The kinds of descriptors and the attributes that the runtime uses, to choose engines and to run plans."""
-    files = [path for path in sorted((ROOT / "runtime/convoy_runtime").rglob("*.py")) if path.name != "_enums.py"]
+    """The kinds of descriptors and the attributes that the runtime uses, to choose engines and to
+    run plans."""
+    files = [
+        path
+        for path in sorted((ROOT / "runtime/convoy_runtime").rglob("*.py"))
+        if path.name != "_enums.py"
+    ]
     text = "\n".join(path.read_text() for path in files)
-    kinds, attributes = re.findall(r"\bDescriptor\.([A-Z_]+)\b", text), re.findall(r"\bAttribute\.([A-Z_]+)\b", text)
+    kinds, attributes = (
+        re.findall(r"\bDescriptor\.([A-Z_]+)\b", text),
+        re.findall(r"\bAttribute\.([A-Z_]+)\b", text),
+    )
     return {each.lower() for each in kinds}, {each.lower() for each in attributes}
 
 
 def enum_cases(ctype: str) -> dict[str, int]:
-    """The cases of the dialect's enum of a C enum, text to number; none when the dialect has no such enum."""
-    found = re.search(rf"Cudnn_Enum<\"\w+\", \"{ctype}\b.*?(?=^def )", _dialect() + "\ndef ", re.MULTILINE | re.DOTALL)
-    return {text: int(number) for number, text in re.findall(r"I32EnumAttrCase<\"\w+\", (\d+), \"(\w+)\">", found.group() if found else "")}
+    """The cases of the dialect's enum of a C enum, text to number; none when the dialect has no
+    such enum."""
+    found = re.search(
+        rf"Cudnn_Enum<\"\w+\", \"{ctype}\b.*?(?=^def )",
+        _dialect() + "\ndef ",
+        re.MULTILINE | re.DOTALL,
+    )
+    return {
+        text: int(number)
+        for number, text in re.findall(
+            r"I32EnumAttrCase<\"\w+\", (\d+), \"(\w+)\">", found.group() if found else ""
+        )
+    }

@@ -1,4 +1,5 @@
-"""dialect/cudnn_backend/Descriptors.def and cudnn_graph.h as Python: what the list says, and what there is to say."""
+"""dialect/cudnn_backend/Descriptors.def and cudnn_graph.h as Python: what the list says, and what
+there is to say."""
 
 from __future__ import annotations
 
@@ -69,7 +70,8 @@ class Descriptor:
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """BACKEND_ATTRIBUTE: a cudnnBackendAttributeName_t and its rules, as the comment of the list has them."""
+    """BACKEND_ATTRIBUTE: a cudnnBackendAttributeName_t and its rules, as the comment of the list
+    has them."""
 
     kind: str
     name: str
@@ -109,7 +111,13 @@ Header = dict[str, dict[str, int]]
 def _rows(text: str, macro: str) -> list[list[str]]:
     found = []
     for body in re.findall(rf"^{macro}\(((?:[^()\"]|\"[^\"]*\")*)\)", text, re.MULTILINE):
-        found.append([part.strip().strip('"') for part in re.findall(r"\"[^\"]*\"|[^,\"]+", body) if part.strip()])
+        found.append(
+            [
+                part.strip().strip('"')
+                for part in re.findall(r"\"[^\"]*\"|[^,\"]+", body)
+                if part.strip()
+            ]
+        )
     if not found:
         raise ValueError(f"expected rows of {macro}, but got none")
     return found
@@ -120,12 +128,16 @@ def read_table(path: Path = ROOT / "dialect/cudnn_backend/Descriptors.def") -> T
     text = path.read_text()
     return Table(
         types=tuple(Type(a, b, int(c), d, int(e)) for a, b, c, d, e in _rows(text, "BACKEND_TYPE")),
-        enumerators=tuple(Enumerator(a, b, c, int(d), int(e)) for a, b, c, d, e in _rows(text, "BACKEND_ENUM")),
+        enumerators=tuple(
+            Enumerator(a, b, c, int(d), int(e)) for a, b, c, d, e in _rows(text, "BACKEND_ENUM")
+        ),
         left_out=tuple(LeftOut(a, b) for a, b in _rows(text, "BACKEND_LEFT_OUT")),
-        descriptors=tuple(Descriptor(a, int(b), int(c)) for a, b, c in _rows(text, "BACKEND_DESCRIPTOR")),
+        descriptors=tuple(
+            Descriptor(a, int(b), int(c)) for a, b, c in _rows(text, "BACKEND_DESCRIPTOR")
+        ),
         attributes=tuple(
-            Attribute(kind, name, int(number), type_, alternative, count, need, initial, element, int(since))
-            for kind, name, number, type_, alternative, count, need, initial, element, since in _rows(text, "BACKEND_ATTRIBUTE")
+            Attribute(a, b, int(c), d, e, f, g, h, i, int(j))
+            for a, b, c, d, e, f, g, h, i, j in _rows(text, "BACKEND_ATTRIBUTE")
         ),
     )
 
@@ -133,8 +145,19 @@ def read_table(path: Path = ROOT / "dialect/cudnn_backend/Descriptors.def") -> T
 def find_header() -> Path | None:
     """cudnn_graph.h of the nvidia-cudnn wheel."""
     spec = find_spec("nvidia.cudnn")
-    folders = [Path(each) for each in spec.submodule_search_locations] if spec and spec.submodule_search_locations else []
-    return next((each / "include/cudnn_graph.h" for each in folders if (each / "include/cudnn_graph.h").exists()), None)
+    folders = (
+        [Path(each) for each in spec.submodule_search_locations]
+        if spec and spec.submodule_search_locations
+        else []
+    )
+    return next(
+        (
+            each / "include/cudnn_graph.h"
+            for each in folders
+            if (each / "include/cudnn_graph.h").exists()
+        ),
+        None,
+    )
 
 
 def read_header(path: Path) -> Header:
@@ -142,6 +165,11 @@ def read_header(path: Path) -> Header:
     text = re.sub(r"/\*.*?\*/", "", path.read_text(), flags=re.DOTALL)
     enums = re.findall(r"typedef enum \{([^}]*)\} (\w+)", text)
     return {
-        name: {each: int(number) for each, number in re.findall(r"\b(CUDNN_\w+)(?:\s+CUDNN_DEPRECATED_ENUM)?\s*=\s*(\d+)", body)}
+        name: {
+            each: int(number)
+            for each, number in re.findall(
+                r"\b(CUDNN_\w+)(?:\s+CUDNN_DEPRECATED_ENUM)?\s*=\s*(\d+)", body
+            )
+        }
         for body, name in enums
     }

@@ -1,8 +1,11 @@
-"""`make sanitize`: our C++ and the runtime's C with sanitizers, from a build in a folder of its own (cmake/sanitize.cmake).
+"""`make sanitize`: our C++ and the runtime's C with sanitizers, from a build in a folder of its own
+(cmake/sanitize.cmake).
 
-The lit suite and the tests of operation graphs run with the instrumented convoy-opt; the example models and the frontend's test networks
-are compiled for both targets, and the files of graphs, by the instrumented Python extension; test/runtime/test_support.py runs the
-support code of native libraries, with ThreadSanitizer as well. A report is a file in BUILD/reports; a process writes one at most.
+The lit suite and the tests of operation graphs run with the instrumented convoy-opt; the example
+models and the frontend's test networks are compiled for both targets, and the files of graphs, by
+the instrumented Python extension; test/runtime/test_support.py runs the support code of native
+libraries, with ThreadSanitizer as well. A report is a file in BUILD/reports; a process writes one
+at most.
 
     python -m tools.sanitize BUILD
 """
@@ -26,7 +29,12 @@ __all__ = ["environment", "main", "reports"]
 
 ROOT = Path(__file__).resolve().parent.parent
 #: Tests that give text to convoy-opt, and those of the support code, with every sanitizer.
-TESTS = ("test/passes/host", "test/passes/group", "test/dialect/cudnn/test_infer_types.py", "test/runtime/test_support.py")
+TESTS = (
+    "test/passes/host",
+    "test/passes/group",
+    "test/dialect/cudnn/test_infer_types.py",
+    "test/runtime/test_support.py",
+)
 GRAPHS = "test/passes/host/Inputs/graphs"
 #: Targets and dtypes that each model is compiled for.
 CHOICES = (("cpu", None), ("cuda", None), ("cuda", "float16"))
@@ -35,17 +43,21 @@ CHOICES = (("cpu", None), ("cuda", None), ("cuda", "float16"))
 ASAN = {
     # A vector that LLVM fills has none of the marks that instrumented code sets and checks.
     "detect_container_overflow": 0,
-    # llvm::BumpPtrAllocator marks memory in functions that are inlined into our code, and not in those that are in LLVM's archives.
+    # llvm::BumpPtrAllocator marks memory in functions that are inlined into our code, and not in
+    # those that are in LLVM's archives.
     "allow_user_poisoning": 0,
     # A crash is a report too; LLVM's handlers of signals would only print a trace.
-    **dict.fromkeys(("handle_abort", "handle_segv", "handle_sigbus", "handle_sigfpe", "handle_sigill"), 2),
+    **dict.fromkeys(
+        ("handle_abort", "handle_segv", "handle_sigbus", "handle_sigfpe", "handle_sigill"), 2
+    ),
 }
 #: Options for the Python extension besides: the interpreter frees little of what it allocates.
 ASAN_PYTHON = ASAN | {"detect_leaks": 0}
 
 
 def main() -> int:
-    """Runs everything on the build that the command line names; 1 where something was reported, or failed."""
+    """Runs everything on the build that the command line names; 1 where something was reported, or
+    failed."""
     build = Path(sys.argv[1]).resolve()
     shutil.rmtree(build / "reports", ignore_errors=True)
     count, failed = 0, []
@@ -64,22 +76,33 @@ def main() -> int:
 
 
 def environment(build: Path, asan: dict[str, int] = ASAN) -> dict[str, str]:
-    """The variables of a process with sanitizers, which writes its report to a file that `reports` finds."""
+    """The variables of a process with sanitizers, which writes its report to a file that `reports`
+    finds."""
     (build / "reports").mkdir(parents=True, exist_ok=True)
     common = {"log_path": str(build / "reports/report")}
-    options: dict[str, dict[str, Any]] = {"ASAN": asan | common, "UBSAN": {"print_stacktrace": 1} | common, "TSAN": common}
-    found = {f"{name}_OPTIONS": ":".join(f"{key}={value}" for key, value in each.items()) for name, each in options.items()}
+    options: dict[str, dict[str, Any]] = {
+        "ASAN": asan | common,
+        "UBSAN": {"print_stacktrace": 1} | common,
+        "TSAN": common,
+    }
+    found = {
+        f"{name}_OPTIONS": ":".join(f"{key}={value}" for key, value in each.items())
+        for name, each in options.items()
+    }
     if symbolizer := shutil.which("llvm-symbolizer-22"):
         found |= {f"{name}_SYMBOLIZER_PATH": symbolizer for name in options}
     return os.environ | found
 
 
 def reports(build: Path) -> dict[Path, str]:
-    """The files of reports, and what each says in its own line about it, or else in its first one."""
+    """The files of reports, and what each says in its own line about it, or else in its first
+    one."""
 
     def summary(path: Path) -> str:
         lines = [line for line in path.read_text(errors="replace").splitlines() if line.strip("= ")]
-        return next((line for line in lines if line.startswith("SUMMARY")), next(iter(lines), "nothing"))
+        return next(
+            (line for line in lines if line.startswith("SUMMARY")), next(iter(lines), "nothing")
+        )
 
     return {path: summary(path) for path in sorted((build / "reports").glob("report.*"))}
 
@@ -87,24 +110,44 @@ def reports(build: Path) -> dict[Path, str]:
 def run_lit(build: Path) -> tuple[int, list[str]]:
     """Runs the lit suite: how many tests there are, and which failed."""
     results = build / "lit.json"
-    command: list[str | Path] = [Path(sys.executable).with_name("lit"), "-q", "-D", f"tools={build / 'bin'}", "-o", results, ROOT / "test"]
+    command: list[str | Path] = [
+        Path(sys.executable).with_name("lit"),
+        "-q",
+        "-D",
+        f"tools={build / 'bin'}",
+        "-o",
+        results,
+        ROOT / "test",
+    ]
     subprocess.run(command, env=environment(build), check=False)
     tests = json.loads(results.read_text())["tests"]
     return len(tests), [test["name"] for test in tests if test["code"] != "PASS"]
 
 
 def run_tests(build: Path) -> tuple[int, list[str]]:
-    """Runs tests of pytest, lit's left out: how many there are, and which failed or were skipped."""
+    """Runs tests of pytest, lit's left out: how many there are, and which failed or were
+    skipped."""
     results = build / "pytest.xml"
     variables = environment(build) | {"CONVOY_OPT": str(build / "bin/convoy-opt")}
-    command = [sys.executable, "-m", "pytest", "-q", "--ignore-glob=*.mlir", f"--junit-xml={results}", *TESTS]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "--ignore-glob=*.mlir",
+        f"--junit-xml={results}",
+        *TESTS,
+    ]
     subprocess.run(command, env=variables, cwd=ROOT, check=False)
     cases = list(ElementTree.parse(results).iter("testcase"))
-    return len(cases), [f"{case.get('classname')}::{case.get('name')}" for case in cases if len(case)]
+    return len(cases), [
+        f"{case.get('classname')}::{case.get('name')}" for case in cases if len(case)
+    ]
 
 
 def compile_models(build: Path) -> tuple[int, list[str]]:
-    """Compiles models and files of graphs, each in a process of its own: how many, and which failed."""
+    """Compiles models and files of graphs, each in a process of its own: how many, and which
+    failed."""
     from convoy.frontend import import_module
     from convoy.options import CompileOptions
 
@@ -114,29 +157,50 @@ def compile_models(build: Path) -> tuple[int, list[str]]:
         text = import_module(module, inputs).text
         for target, dtype in CHOICES:
             options = CompileOptions.of(target=target, dtype=dtype).pairs()
-            jobs[f"{name} {target} {dtype or 'float32'}"] = {"text": text, "name": name, "options": options}
+            jobs[f"{name} {target} {dtype or 'float32'}"] = {
+                "text": text,
+                "name": name,
+                "options": options,
+            }
     for path in sorted((ROOT / GRAPHS).glob("*.mlir")):
         jobs[f"graphs {path.name}"] = {"text": path.read_text(), "name": path.name, "options": None}
 
     def library(name: str) -> str:
-        found = subprocess.run(["clang-22", f"-print-file-name={name}"], capture_output=True, text=True, check=True)
+        found = subprocess.run(
+            ["clang-22", f"-print-file-name={name}"], capture_output=True, text=True, check=True
+        )
         return found.stdout.strip()
 
-    # libstdc++ as well: AddressSanitizer looks for its functions at the start, and the interpreter does not link it.
+    # libstdc++ as well: AddressSanitizer looks for its functions at the start, and the interpreter
+    # does not link it.
     preload = " ".join(map(library, ("libclang_rt.asan-x86_64.so", "libstdc++.so.6")))
     variables = environment(build, ASAN_PYTHON) | {"LD_PRELOAD": preload}
     command: list[str | Path] = [sys.executable, "-IS", ROOT / "tools/compile_text.py", extension]
 
     def compile_one(name: str) -> str | None:
-        done = subprocess.run(command, input=json.dumps(jobs[name]), env=variables, capture_output=True, text=True, check=False)
-        return f"compiling {name}: exit status {done.returncode}\n{done.stderr[-2000:]}" if done.returncode else None
+        done = subprocess.run(
+            command,
+            input=json.dumps(jobs[name]),
+            env=variables,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return (
+            f"compiling {name}: exit status {done.returncode}\n{done.stderr[-2000:]}"
+            if done.returncode
+            else None
+        )
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        return len(jobs), [failure for failure in pool.map(compile_one, jobs) if failure is not None]
+        return len(jobs), [
+            failure for failure in pool.map(compile_one, jobs) if failure is not None
+        ]
 
 
 def models() -> Iterator[tuple[str, Any, tuple[Any, ...]]]:
-    """Name, module and inputs of every model of examples/, a function that needs no argument, and of the frontend's test networks."""
+    """Name, module and inputs of every model of examples/, a function that needs no argument, and
+    of the frontend's test networks."""
     import torch
 
     sys.path.insert(0, str(ROOT / "examples"))  # they import each other
@@ -144,7 +208,9 @@ def models() -> Iterator[tuple[str, Any, tuple[Any, ...]]]:
         module = _load(path)
         for name in module.__all__:
             function = getattr(module, name)
-            if inspect.isfunction(function) and all(each.default is not each.empty for each in _parameters(function)):
+            if inspect.isfunction(function) and all(
+                each.default is not each.empty for each in _parameters(function)
+            ):
                 yield (name, *function())
     for name, (make, shape) in _load(ROOT / "test/frontend/networks.py").NETWORKS.items():
         torch.manual_seed(0)

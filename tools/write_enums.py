@@ -1,4 +1,5 @@
-"""Writes runtime/convoy_runtime/cuda/_enums.py from Descriptors.def; the runtime has no build step, so the file is committed.
+"""Writes runtime/convoy_runtime/cuda/_enums.py from Descriptors.def; the runtime has no build step,
+so the file is committed.
 
     python -m tools.write_enums
 
@@ -15,8 +16,8 @@ __all__ = ["PATH", "main", "text_of"]
 
 PATH: Path = ROOT / "runtime/convoy_runtime/cuda/_enums.py"
 
-#: Python's name of an enum, the attribute type that it is of, and what its enumerators begin with: those that the runtime uses, because
-#: making an enum takes longer than importing most modules.
+#: Python's name of an enum, the attribute type that it is of, and what its enumerators begin with:
+#: those that the runtime uses, because making an enum takes longer than importing most modules.
 _ENUMS = {
     "BehaviorNote": ("behavior_note", "CUDNN_BEHAVIOR_NOTE_"),
     "DataType": ("data_type", "CUDNN_DATA_"),
@@ -26,7 +27,8 @@ _ENUMS = {
 }
 _HEAD = '''"""cuDNN's enums with the numbers of cudnn_graph.h.
 
-Written by `python -m tools.write_enums` from dialect/cudnn_backend/Descriptors.def: edit that list, not this file.
+Written by `python -m tools.write_enums` from dialect/cudnn_backend/Descriptors.def: edit that list,
+not this file.
 """
 
 from __future__ import annotations
@@ -46,7 +48,9 @@ def name_of(enum: type[IntEnum], value: int) -> str:
 
 
 def _class(name: str, doc: str, members: list[tuple[str, int]]) -> str:
-    lines = "".join(f"    {member} = {number}\n" for member, number in sorted(members, key=lambda each: each[1]))
+    lines = "".join(
+        f"    {member} = {number}\n" for member, number in sorted(members, key=lambda each: each[1])
+    )
     return f'\n\nclass {name}(IntEnum):\n    """{doc}"""\n\n{lines}'
 
 
@@ -56,16 +60,26 @@ def text_of(table: Table) -> str:
     kinds = [(each.kind.upper(), each.number) for each in table.descriptors]
     types = [(each.cname.removeprefix("CUDNN_TYPE_"), each.number) for each in table.types]
     classes = [
-        ("Attribute", "cudnnBackendAttributeName_t: CUDNN_ATTR_*.", [(each.name.upper(), each.number) for each in table.attributes]),
+        (
+            "Attribute",
+            "cudnnBackendAttributeName_t: CUDNN_ATTR_*.",
+            [(each.name.upper(), each.number) for each in table.attributes],
+        ),
         ("Descriptor", "cudnnBackendDescriptorType_t: CUDNN_BACKEND_*_DESCRIPTOR.", kinds),
         ("Type", "cudnnBackendAttributeType_t: CUDNN_TYPE_*.", types),
     ]
     for name, (type_name, prefix) in _ENUMS.items():
-        members = [(each.cname.removeprefix(prefix), each.number) for each in table.of_type(type_name)]
+        members = [
+            (each.cname.removeprefix(prefix), each.number) for each in table.of_type(type_name)
+        ]
         classes.append((name, f"{ctype[type_name]}: {prefix}*.", members))
     classes.sort()
     exported = "".join(f'    "{name}",\n' for name, _, _ in classes)
-    return f'{_HEAD}__all__ = [\n{exported}    "name_of",\n]\n' + "".join(_class(*each) for each in classes) + _TAIL
+    return (
+        f'{_HEAD}__all__ = [\n{exported}    "name_of",\n]\n'
+        + "".join(_class(*each) for each in classes)
+        + _TAIL
+    )
 
 
 def main() -> None:

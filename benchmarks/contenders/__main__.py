@@ -1,4 +1,5 @@
-"""The process of one contender: prepares it when told to, then answers each number of runs on stdin with their time, a line of JSON each.
+"""The process of one contender: prepares it when told to, then answers each number of runs on stdin
+with their time, a line of JSON each.
 
 It is started by `benchmarks.contest`. What libraries print goes to stderr.
 """
@@ -24,10 +25,14 @@ _MODULES = {"convoy": "convoy_program", "jax": "xla", "jax-graphs": "xla"}
 
 def main() -> int:
     """Runs until stdin ends."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("name", choices=NAMES)
     parser.add_argument("artifact", type=Path)
-    parser.add_argument("--output", type=Path, required=True, help="where one result is put, as .npy")
+    parser.add_argument(
+        "--output", type=Path, required=True, help="where one result is put, as .npy"
+    )
     parser.add_argument("--cache", type=Path, required=True)
     parser.add_argument("--lock", type=Path, required=True)
     parser.add_argument("--tune", default="off")
@@ -39,10 +44,21 @@ def main() -> int:
         print(json.dumps(message), file=channel, flush=True)
 
     try:
-        module = importlib.import_module(f"benchmarks.contenders.{_MODULES.get(options.name, 'pytorch')}")
+        module = importlib.import_module(
+            f"benchmarks.contenders.{_MODULES.get(options.name, 'pytorch')}"
+        )
         case = Case.of(options.artifact)
         model, x = case.build()
-        job = Job(options.name, options.artifact, case, model, x, options.cache, options.tune, GpuTurn(options.lock))
+        job = Job(
+            options.name,
+            options.artifact,
+            case,
+            model,
+            x,
+            options.cache,
+            options.tune,
+            GpuTurn(options.lock),
+        )
         say(loaded=True)
         if not sys.stdin.readline():
             return 0

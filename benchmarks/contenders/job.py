@@ -30,8 +30,8 @@ NAMES = {"convoy": "Convoy", **PEERS}
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """`model` and `x` are those of the case, float32 on the CPU. `cache` is where what is compiled or tuned is kept, `turn`
-    is to be taken for whatever is timed on the GPU."""
+    """`model` and `x` are those of the case, float32 on the CPU. `cache` is where what is compiled
+    or tuned is kept, `turn` is to be taken for whatever is timed on the GPU."""
 
     name: str
     artifact: Path
@@ -48,10 +48,13 @@ class Contender(Protocol):
 
     #: One result, read back; batch x classes.
     output: np.ndarray
-    #: Seconds to compile or to tune it, and to have it warm; those of waiting for the GPU are not counted.
+    #: Seconds to compile or to tune it, and to have it warm; those of waiting for the GPU are not
+    #: counted.
     seconds: float
-    #: More figures and notes about it, as JSON takes them: `versions`, and what the tables show by name.
+    #: More figures and notes about it, as JSON takes them: `versions`, and what the tables show by
+    #: name.
     details: dict[str, Any]
 
     def time(self, repeats: int) -> float:
-        """Milliseconds of a run, over at least `repeats` in a row, after one that is not counted."""
+        """Milliseconds of a run, over at least `repeats` in a row, after one that is not
+        counted."""

@@ -1,7 +1,9 @@
-"""PyTorch's contenders: eager, torch.compile, the same with freezing, and max-autotune with freezing; each captured in a CUDA graph.
+"""PyTorch's contenders: eager, torch.compile, the same with freezing, and max-autotune with
+freezing; each captured in a CUDA graph.
 
-All run channels-last in the dtype of the case with the input already so on the device, and with cudnn.benchmark. TF32 is allowed or
-forbidden as for Convoy. Capturing here instead of by inductor leaves its copy of the input and its guards out of every replay.
+All run channels-last in the dtype of the case with the input already so on the device, and with
+cudnn.benchmark. TF32 is allowed or forbidden as for Convoy. Capturing here instead of by inductor
+leaves its copy of the input and its guards out of every replay.
 """
 
 from __future__ import annotations
@@ -46,8 +48,11 @@ class EventTimer:
 class TorchContender:
     """`module(image)` as one CUDA graph."""
 
-    def __init__(self, module: Callable[[torch.Tensor], torch.Tensor], image: torch.Tensor, turn: GpuTurn) -> None:
-        # The first call compiles, and runs with the algorithms that cuDNN names first; the next measures them, alone on the GPU.
+    def __init__(
+        self, module: Callable[[torch.Tensor], torch.Tensor], image: torch.Tensor, turn: GpuTurn
+    ) -> None:
+        # The first call compiles, and runs with the algorithms that cuDNN names first; the next
+        # measures them, alone on the GPU.
         torch.backends.cudnn.benchmark = False
         start = time.perf_counter() - turn.waited
         module(image)
@@ -93,7 +98,8 @@ def prepare(job: Job) -> TorchContender:
 
 
 def _measure_in_turn(turn: GpuTurn) -> None:
-    """Makes inductor measure candidates only while no other process does, and cuDNN's among them with cudnn.benchmark."""
+    """Makes inductor measure candidates only while no other process does, and cuDNN's among them
+    with cudnn.benchmark."""
     from torch._inductor.runtime import benchmarking
 
     def in_turn(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -113,7 +119,10 @@ def _measure_in_turn(turn: GpuTurn) -> None:
 
 
 def _versions() -> dict[str, str]:
-    versions = {"torch": torch.__version__, "cuDNN of torch": version_text(torch.backends.cudnn.version() or 0)}
+    versions = {
+        "torch": torch.__version__,
+        "cuDNN of torch": version_text(torch.backends.cudnn.version() or 0),
+    }
     with suppress(importlib.metadata.PackageNotFoundError):
         versions["triton"] = importlib.metadata.version("triton")
     return versions

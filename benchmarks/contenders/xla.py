@@ -1,9 +1,10 @@
-"""JAX's contenders: `jax.jit` of benchmarks/jax_resnet.py, batch norms folded, NHWC, input and weights on the device in the dtype of
-the case, in the layouts that XLA chooses for them.
+"""JAX's contenders: `jax.jit` of benchmarks/jax_resnet.py, batch norms folded, NHWC, input and
+weights on the device in the dtype of the case, in the layouts that XLA chooses for them.
 
-Timed two ways, of which the faster one is taken for the table: calls enqueued one after the other and waited for at the end, so that only
-what XLA's own dispatch does not hide is counted; and a loop of `LOOP` runs inside one jit, which has no dispatch from Python at all.
-`jax-graphs` lets XLA put convolutions into its CUDA graphs as well, which it does not do unasked.
+Timed two ways, of which the faster one is taken for the table: calls enqueued one after the other
+and waited for at the end, so that only what XLA's own dispatch does not hide is counted; and a loop
+of `LOOP` runs inside one jit, which has no dispatch from Python at all. `jax-graphs` lets XLA put
+convolutions into its CUDA graphs as well, which it does not do unasked.
 """
 
 from __future__ import annotations
@@ -26,9 +27,11 @@ from benchmarks.jax_resnet import Weights, fold, forward
 __all__ = ["JaxContender", "prepare"]
 
 LOOP = 16
-#: XLA's command buffers, which are CUDA graphs: the default kinds of commands and CONVOLUTION, and no lower limit on how many make one.
+#: XLA's command buffers, which are CUDA graphs: the default kinds of commands and CONVOLUTION, and
+#: no lower limit on how many make one.
 _GRAPHS = {
-    "xla_gpu_enable_command_buffer": "FUSION,CUBLAS,CUBLASLT,CUDNN,CUSTOM_CALL,DYNAMIC_SLICE_FUSION,CONVOLUTION",
+    "xla_gpu_enable_command_buffer": "FUSION,CUBLAS,CUBLASLT,CUDNN,CUSTOM_CALL,"
+    "DYNAMIC_SLICE_FUSION,CONVOLUTION",
     "xla_gpu_graph_min_graph_size": 1,
 }
 
@@ -36,14 +39,21 @@ _GRAPHS = {
 class JaxContender:
     """The model on `x` (N x H x W x 3) by calls, and in a loop."""
 
-    def __init__(self, weights: Weights, x: jax.Array, precision: lax.Precision, options: dict[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        weights: Weights,
+        x: jax.Array,
+        precision: lax.Precision,
+        options: dict[str, Any] | None = None,
+    ) -> None:
         def run(weights: Weights, x: jax.Array) -> jax.Array:
             return forward(weights, x, precision)
 
         def loop(weights: Weights, x: jax.Array) -> jax.Array:
             def body(_: Any, carried: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
-                # One element of the input, written in place, depends on the run before: else XLA would run the model once, before the loop,
-                # which an optimization_barrier does not prevent. No result is infinite, so it always keeps its value.
+                # One element of the input, written in place, depends on the run before: else XLA
+                # would run the model once, before the loop, which an optimization_barrier does not
+                # prevent. No result is infinite, so it always keeps its value.
                 x, y = carried
                 x = x.at[0, 0, 0, 0].set(jnp.where(y[0, 0] < jnp.inf, x[0, 0, 0, 0], 0))
                 return x, run(weights, x)
@@ -60,7 +70,9 @@ class JaxContender:
         once, by_calls, by_loop = self._time_calls(1), self._time_calls(LOOP), self._time_loop(1)
         # A loop that takes as long as one run was simplified to one.
         self._looping = 2 * once < by_loop * LOOP < by_calls * LOOP
-        self.output = np.asarray((looped if self._looping else result).astype(jnp.float32), np.float64)
+        self.output = np.asarray(
+            (looped if self._looping else result).astype(jnp.float32), np.float64
+        )
         self.details: dict[str, Any] = {
             "one call ms": once,
             "calls ms": by_calls,
@@ -80,11 +92,19 @@ class JaxContender:
         return _wall(self._loop, count) / (count * LOOP)
 
 
-def _compiled(function: Callable[..., jax.Array], options: dict[str, Any] | None, *arguments: Any) -> Callable[[], jax.Array]:
+def _compiled(
+    function: Callable[..., jax.Array], options: dict[str, Any] | None, *arguments: Any
+) -> Callable[[], jax.Array]:
     """`function` on arguments whose layouts XLA has chosen itself, so that no run converts any."""
     shapes = jax.tree.map(lambda array: jax.ShapeDtypeStruct(array.shape, array.dtype), arguments)
-    compiled = jax.jit(function, in_shardings=Format(Layout.AUTO)).lower(*shapes).compile(compiler_options=options)
-    return functools.partial(compiled, *jax.tree.map(jax.device_put, arguments, compiled.input_formats[0]))
+    compiled = (
+        jax.jit(function, in_shardings=Format(Layout.AUTO))
+        .lower(*shapes)
+        .compile(compiler_options=options)
+    )
+    return functools.partial(
+        compiled, *jax.tree.map(jax.device_put, arguments, compiled.input_formats[0])
+    )
 
 
 def _wall(run: Callable[[], jax.Array], count: int) -> float:
@@ -98,10 +118,13 @@ def _wall(run: Callable[[], jax.Array], count: int) -> float:
 
 
 def prepare(job: Job) -> JaxContender:
-    """Compiles while no other process measures on the GPU, because XLA measures algorithms as it compiles."""
+    """Compiles while no other process measures on the GPU, because XLA measures algorithms as it
+    compiles."""
     state = {name: tensor.numpy() for name, tensor in job.model.state_dict().items()}
     dtype = jnp.dtype(job.case.dtype)
     precision = lax.Precision.DEFAULT if job.case.tf32 else lax.Precision.HIGHEST
     with job.turn:
         image = jnp.asarray(job.x.permute(0, 2, 3, 1).contiguous().numpy(), dtype)
-        return JaxContender(fold(state, dtype), image, precision, _GRAPHS if job.name == "jax-graphs" else None)
+        return JaxContender(
+            fold(state, dtype), image, precision, _GRAPHS if job.name == "jax-graphs" else None
+        )

@@ -1,9 +1,13 @@
-"""Asks the real cuDNN which graphs it has engines for, and compares or writes the support table. Needs no GPU; docs/support.md explains.
+"""Asks the real cuDNN which graphs it has engines for, and compares or writes the support table.
+Needs no GPU; docs/support.md explains.
 
-python -m benchmarks.support                        ask about the whole matrix; 1 when the table disagrees
+python -m benchmarks.support                        ask about the whole matrix; 1 when the table
+disagrees
 python -m benchmarks.support --write                write the rows of the table from the answers
-python -m benchmarks.support prepare FOLDER         what a machine with a GPU needs to be asked (benchmarks.support.ask)
-python -m benchmarks.support differences DEVICE     compare its answers, a JSON, with those without a GPU, and write them down
+python -m benchmarks.support prepare FOLDER         what a machine with a GPU needs to be asked
+(benchmarks.support.ask)
+python -m benchmarks.support differences DEVICE     compare its answers, a JSON, with those without
+a GPU, and write them down
 """
 
 from __future__ import annotations
@@ -35,7 +39,10 @@ def _answers(cases: Sequence[Asked], known: Path | None) -> dict[str, Any]:
         answers: dict[str, Any] = json.loads(known.read_text())
         missing = [case.key for case in cases if case.key not in answers["graphs"]]
         if missing:
-            message = f"expected answers about the whole matrix, got none about {len(missing)} graphs such as {missing[0]}: {known} is old"
+            message = (
+                f"expected answers about the whole matrix, got none about {len(missing)} "
+                f"graphs such as {missing[0]}: {known} is old"
+            )
             raise SystemExit(f"support: {message}; delete it, and cuDNN is asked again")
         return answers
     start = time.perf_counter()
@@ -69,13 +76,23 @@ def _check(cases: Sequence[Asked], answers: dict[str, Any], *, write: bool) -> i
 
 def main() -> int:
     """Parses the command line and does it."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", action="store_true", help="write the rows of the table from the answers")
-    parser.add_argument("--answers", type=Path, help="answers of an earlier run; written here when the file is not there")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--write", action="store_true", help="write the rows of the table from the answers"
+    )
+    parser.add_argument(
+        "--answers",
+        type=Path,
+        help="answers of an earlier run; written here when the file is not there",
+    )
     commands = parser.add_subparsers(dest="command")
     preparing = commands.add_parser("prepare", help="write what another machine needs to be asked")
     preparing.add_argument("folder", type=Path)
-    differing = commands.add_parser("differences", help="compare a device's answers with those without a GPU")
+    differing = commands.add_parser(
+        "differences", help="compare a device's answers with those without a GPU"
+    )
     differing.add_argument("device", type=Path)
     options = parser.parse_args()
     cases = all_cases()

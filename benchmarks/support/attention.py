@@ -13,19 +13,32 @@ __all__ = ["attention_cases"]
 
 _DTYPES = ("f16", "bf16", "f32")
 _NARROW = ("f8E4M3FN", "f8E5M2")
-#: What goes beside q, k and v: a scale in the graph or as a tensor, the sums of exponentials, lengths, a paged cache, a mask of tiles.
+#: What goes beside q, k and v: a scale in the graph or as a tensor, the sums of exponentials,
+#: lengths, a paged cache, a mask of tiles.
 _WITH = ("nothing", "scale", "scale_tensor", "stats", "lengths", "pages", "block_mask")
-#: In which order the dims of an image's tensors lie: heads, rows, depth; rows, heads, depth; or heads, depth, rows.
+#: In which order the dims of an image's tensors lie: heads, rows, depth; rows, heads, depth; or
+#: heads, depth, rows.
 _ORDERS = ("heads_rows", "rows_heads", "depth_rows")
 _DEPTHS = (1, 8, 16, 20, 24, 32, 36, 40, 64, 80, 96, 100, 128, 136, 192, 256, 264, 512)
 _UNEQUAL = ((64, 128), (128, 64), (192, 128), (256, 64), (576, 512))
-_ROWS = ((1, 1024), (1, 1), (1024, 1), (2, 7), (197, 197), (1023, 1023), (512, 2048), (1, 8192), (8192, 8192))
+_ROWS = (
+    (1, 1024),
+    (1, 1),
+    (1024, 1),
+    (2, 7),
+    (197, 197),
+    (1023, 1023),
+    (512, 2048),
+    (1, 8192),
+    (8192, 8192),
+)
 _TILE, _PAGE = 128, 64
 
 
 @dataclass(frozen=True)
 class _Attention:
-    """An attention to ask about: `rows` of q and of k, `depths` of q and of v, `heads` of q and of k."""
+    """An attention to ask about: `rows` of q and of k, `depths` of q and of v, `heads` of q and of
+    k."""
 
     dtype: str
     order: str = "heads_rows"
@@ -37,8 +50,15 @@ class _Attention:
 
     def _layout(self, dims: tuple[int, int, int, int]) -> str:
         _, heads, rows, depth = dims
-        strides = {"rows_heads": (depth, heads * depth, 1), "depth_rows": (rows * depth, 1, rows)}.get(self.order)
-        return f"stride = [{heads * rows * depth}, {', '.join(map(str, strides))}]" if strides else "row_major"
+        strides = {
+            "rows_heads": (depth, heads * depth, 1),
+            "depth_rows": (rows * depth, 1, rows),
+        }.get(self.order)
+        return (
+            f"stride = [{heads * rows * depth}, {', '.join(map(str, strides))}]"
+            if strides
+            else "row_major"
+        )
 
     def _up_to(self) -> int:
         """The least of the bounds that rows of the table name which is not below a depth."""
@@ -48,15 +68,31 @@ class _Attention:
         """The graph at its point."""
         axes: dict[str, str | int] = {
             "dtypes": self.dtype, "orders": self.order, "beside": self.beside,
-            "depth_multiple_of": 8 if all(depth % 8 == 0 for depth in self.depths) else 1, "depth_up_to": self._up_to(),
+            "depth_multiple_of": 8 if all(depth % 8 == 0 for depth in self.depths) else 1,
+            "depth_up_to": self._up_to(),
         }  # fmt: skip
-        sizes = "_".join(f"{name}{'x'.join(map(str, getattr(self, name)))}" for name in ("depths", "heads", "rows"))
+        sizes = "_".join(
+            f"{name}{'x'.join(map(str, getattr(self, name)))}"
+            for name in ("depths", "heads", "rows")
+        )
         graph = GraphText(key_of("sdpa_forward", *axes.values(), sizes), "row_major")
-        batch, (heads, fewer), (rows, columns), (depth, width) = self.batch, self.heads, self.rows, self.depths
+        batch, (heads, fewer), (rows, columns), (depth, width) = (
+            self.batch,
+            self.heads,
+            self.rows,
+            self.depths,
+        )
         paged = self.beside == "pages"
         container = (64, fewer, _PAGE) if paged else (batch, fewer, columns)
-        shapes = {"q": (batch, heads, rows, depth), "k": (*container, depth), "v": (*container, width)}
-        given: dict[str, Value | None] = {name: graph.argument(dims, self.dtype, self._layout(dims)) for name, dims in shapes.items()}
+        shapes = {
+            "q": (batch, heads, rows, depth),
+            "k": (*container, depth),
+            "v": (*container, width),
+        }
+        given: dict[str, Value | None] = {
+            name: graph.argument(dims, self.dtype, self._layout(dims))
+            for name, dims in shapes.items()
+        }
         if self.beside == "scale":
             given["scale"] = graph.scalar("0.125", "f32", 4)
         elif self.beside == "scale_tensor":
@@ -65,14 +101,22 @@ class _Attention:
             tiles = [-(-size // _TILE) for size in self.rows]
             given["block_mask"] = graph.argument((batch, heads, tiles[0], -(-tiles[1] // 8)), "ui8")
         if paged:
-            given |= {name: graph.argument((batch, 1, -(-columns // _PAGE), 1), "i32") for name in ("page_table_k", "page_table_v")}
+            given |= {
+                name: graph.argument((batch, 1, -(-columns // _PAGE), 1), "i32")
+                for name in ("page_table_k", "page_table_v")
+            }
         if paged or self.beside == "lengths":
-            given |= {name: graph.argument((batch, 1, 1, 1), "i32") for name in ("seq_len_q", "seq_len_kv")}
+            given |= {
+                name: graph.argument((batch, 1, 1, 1), "i32")
+                for name in ("seq_len_q", "seq_len_kv")
+            }
         output = (batch, heads, rows, width)
         made = {"o": desc(output, self.dtype, self._layout(output))}
         if self.beside == "stats":
             made["stats"] = desc((batch, heads, rows, 1), "f32", "row_major")
-        return OperationCase(graph.key, "sdpa_forward", axes, graph.text(*graph.named("sdpa_forward", given, made)))
+        return OperationCase(
+            graph.key, "sdpa_forward", axes, graph.text(*graph.named("sdpa_forward", given, made))
+        )
 
 
 def _attention() -> Iterator[OperationCase]:
@@ -101,7 +145,9 @@ def _caches() -> Iterator[OperationCase]:
             "page_table": graph.argument((2, 1, 8, 1), "i32"),
             "sequence_lengths": graph.argument((2, 1, 1, 1), "i32"),
         }
-        (y,) = graph.named("paged_cache_load", given, {"y": desc((2, 4, 8 * _PAGE, depth), dtype, "row_major")})
+        (y,) = graph.named(
+            "paged_cache_load", given, {"y": desc((2, 4, 8 * _PAGE, depth), dtype, "row_major")}
+        )
         yield OperationCase(graph.key, "paged_cache_load", axes, graph.text(y))
 
 

@@ -1,4 +1,5 @@
-"""Attention as a graph of products, pointwise operations and reductions, which is how it gets what `cudnn.sdpa_forward` has no word for."""
+"""Attention as a graph of products, pointwise operations and reductions, which is how it gets what
+`cudnn.sdpa_forward` has no word for."""
 
 from __future__ import annotations
 
@@ -12,37 +13,55 @@ __all__ = ["attention_parts_cases"]
 _BATCH, _HEADS = 2, 16
 #: What is done to the scores: a scale, one and a bias, one and a causal mask.
 _SCORES = ("nothing", "scale", "bias", "causal")
-#: The logarithms of the sums of exponentials, for the gradient: a result of the graph, computed and forgotten, or not computed.
+#: The logarithms of the sums of exponentials, for the gradient: a result of the graph, computed and
+#: forgotten, or not computed.
 _STATS = ("stored", "virtual", "none")
 
 
 def _causal(graph: GraphText, scores: Value, dims: tuple[int, ...]) -> Value:
     """The scores of columns up to the row's number, and minus infinity beyond."""
-    row, column = (graph.apply("pointwise gen_index", [scores], f"type = i32 axis = {axis}", dims, "i32") for axis in (2, 3))
+    row, column = (
+        graph.apply("pointwise gen_index", [scores], f"type = i32 axis = {axis}", dims, "i32")
+        for axis in (2, 3)
+    )
     kept = graph.apply("pointwise cmp_ge", [row, column], "type = i1", dims, "i1")
-    return graph.apply("pointwise binary_select", [scores, graph.scalar("0xFF800000", "f32", 4), kept], "type = f32", dims, "f32")
+    return graph.apply(
+        "pointwise binary_select",
+        [scores, graph.scalar("0xFF800000", "f32", 4), kept],
+        "type = f32",
+        dims,
+        "f32",
+    )
 
 
 def _case(dtype: str, depth: int, rows: tuple[int, int], stats: str, scores: str) -> OperationCase:
     axes: dict[str, str | int] = {
-        "dtypes": dtype, "stats": stats, "scores": scores, "depth_multiple_of": 8 if depth % 8 == 0 else 1,
+        "dtypes": dtype, "stats": stats, "scores": scores,
+        "depth_multiple_of": 8 if depth % 8 == 0 else 1,
         "depth_up_to": next(bound for bound in (128, 256, 1024) if depth <= bound),
     }  # fmt: skip
     graph = GraphText(key_of("attention_parts", *axes.values(), depth, *rows), "row_major")
     height, width = rows
     q, square, sums = ((_BATCH, _HEADS, height, size) for size in (depth, width, 1))
     k_strides = f"stride = [{_HEADS * width * depth}, {width * depth}, 1, {depth}]"
-    operands = [graph.argument(q, dtype), graph.argument((_BATCH, _HEADS, depth, width), dtype, k_strides)]
+    operands = [
+        graph.argument(q, dtype),
+        graph.argument((_BATCH, _HEADS, depth, width), dtype, k_strides),
+    ]
     v = graph.argument((_BATCH, _HEADS, width, depth), dtype)
 
-    def apply(head: str, operands: list[Value], dims: tuple[int, ...], result: str = "f32") -> Value:
+    def apply(
+        head: str, operands: list[Value], dims: tuple[int, ...], result: str = "f32"
+    ) -> Value:
         return graph.apply(head, operands, "type = f32", dims, result)
 
     here = apply("matmul", operands, square)
     if scores != "nothing":
         here = apply("pointwise mul", [here, graph.scalar("0.125", "f32", 4)], square)
     if scores == "bias":
-        here = apply("pointwise add", [here, graph.argument((1, _HEADS, height, width), dtype)], square)
+        here = apply(
+            "pointwise add", [here, graph.argument((1, _HEADS, height, width), dtype)], square
+        )
     if scores == "causal":
         here = _causal(graph, here, square)
     most = apply("reduction max", [here], sums)
@@ -53,11 +72,26 @@ def _case(dtype: str, depth: int, rows: tuple[int, int], stats: str, scores: str
         logarithm = apply("pointwise add", [most, apply("pointwise log", [total], sums)], sums)
         stored = [logarithm] if stats == "stored" else []
     here = apply("pointwise div", [here, total], square, dtype)
-    return OperationCase(graph.key, "attention_parts", axes, graph.text(apply("matmul", [here, v], q, dtype), *stored))
+    return OperationCase(
+        graph.key,
+        "attention_parts",
+        axes,
+        graph.text(apply("matmul", [here, v], q, dtype), *stored),
+    )
 
 
 def attention_parts_cases() -> list[OperationCase]:
     """Every graph of this family, each once."""
-    found = [_case(*each) for each in product(("f16", "bf16", "f32"), (20, 64, 128, 256), ((1024, 1024),), _STATS, _SCORES)]
-    found += [_case(*each) for each in product(("f16", "bf16"), (64,), ((1, 1024), (197, 197), (512, 512)), ("stored", "none"), _SCORES)]
+    found = [
+        _case(*each)
+        for each in product(
+            ("f16", "bf16", "f32"), (20, 64, 128, 256), ((1024, 1024),), _STATS, _SCORES
+        )
+    ]
+    found += [
+        _case(*each)
+        for each in product(
+            ("f16", "bf16"), (64,), ((1, 1024), (197, 197), (512, 512)), ("stored", "none"), _SCORES
+        )
+    ]
     return found

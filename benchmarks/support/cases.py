@@ -1,4 +1,5 @@
-"""Everything that cuDNN is asked about: groups, graphs that groups do not form yet, and operations."""
+"""Everything that cuDNN is asked about: groups, graphs that groups do not form yet, and
+operations."""
 
 from __future__ import annotations
 
@@ -16,7 +17,15 @@ from .statistics import statistics_cases
 __all__ = ["all_cases"]
 
 
-_FAMILIES = (norm_cases, statistics_cases, attention_cases, attention_parts_cases, single_cases, data_cases, scale_cases)
+_FAMILIES = (
+    norm_cases,
+    statistics_cases,
+    attention_cases,
+    attention_parts_cases,
+    single_cases,
+    data_cases,
+    scale_cases,
+)
 
 
 def all_cases() -> list[Asked]:

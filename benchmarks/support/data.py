@@ -1,4 +1,5 @@
-"""Operations that move or make elements: concatenation, reshape, transpose, random numbers; and those of matrices with a structure."""
+"""Operations that move or make elements: concatenation, reshape, transpose, random numbers; and
+those of matrices with a structure."""
 
 from __future__ import annotations
 
@@ -20,26 +21,47 @@ def _dims(layout: str) -> tuple[int, ...]:
 
 
 def _concat() -> Iterator[OperationCase]:
-    """Two tensors, along the batch, the channels or a spatial dim; one of them may be where the result is."""
+    """Two tensors, along the batch, the channels or a spatial dim; one of them may be where the
+    result is."""
     for dtype, layout, axis, inplace in product(_ALL, _LAYOUTS, (0, 1, 2), ("none", 0, 1)):
         axes: dict[str, str | int] = {"dtypes": dtype, "layouts": layout}
-        graph = GraphText(key_of("concat", dtype, layout, f"axis{axis}", f"inplace_{inplace}"), layout)
+        graph = GraphText(
+            key_of("concat", dtype, layout, f"axis{axis}", f"inplace_{inplace}"), layout
+        )
         dims = _dims(layout)
         result = tuple(2 * size if i == axis else size for i, size in enumerate(dims))
         tail = f"axis = {axis}" + (f" inplace_index = {inplace}" if inplace != "none" else "")
-        y = graph.apply("concat", [graph.argument(dims, dtype), graph.argument(dims, dtype)], tail, result, dtype)
+        y = graph.apply(
+            "concat",
+            [graph.argument(dims, dtype), graph.argument(dims, dtype)],
+            tail,
+            result,
+            dtype,
+        )
         yield OperationCase(graph.key, "concat", axes, graph.text(y))
 
 
 def _reshapes() -> Iterator[OperationCase]:
     """Other dims alone, and before a product that wants them."""
-    shapes = (((8, 16, 128, 64), (128, 128, 64)), ((8, 16, 128, 64), (8, 2048, 64)), ((128, 128, 64), (8, 16, 128, 64)))
+    shapes = (
+        ((8, 16, 128, 64), (128, 128, 64)),
+        ((8, 16, 128, 64), (8, 2048, 64)),
+        ((128, 128, 64), (8, 16, 128, 64)),
+    )
     for dtype, (before, after), beside in product(_ALL, shapes, ("nothing", "matmul")):
         axes: dict[str, str | int] = {"dtypes": dtype, "beside": beside}
-        graph = GraphText(key_of("reshape", *axes.values(), "x".join(map(str, before)), "x".join(map(str, after))), "row_major")
+        graph = GraphText(
+            key_of(
+                "reshape", *axes.values(), "x".join(map(str, before)), "x".join(map(str, after))
+            ),
+            "row_major",
+        )
         y = graph.apply("reshape", [graph.argument(before, dtype)], "", after, dtype)
         if beside == "matmul":
-            other, result = graph.argument((*after[:-2], 64, 32), dtype), "i32" if dtype == "i8" else "f32"
+            other, result = (
+                graph.argument((*after[:-2], 64, 32), dtype),
+                "i32" if dtype == "i8" else "f32",
+            )
             y = graph.apply("matmul", [y, other], f"type = {result}", (*after[:-1], 32), result)
         yield OperationCase(graph.key, "reshape", axes, graph.text(y))
 
@@ -47,29 +69,55 @@ def _reshapes() -> Iterator[OperationCase]:
 def _transposes() -> Iterator[OperationCase]:
     """An identity whose result lies otherwise than its operand."""
     matrix = "stride = [4096, 1, 64]"
-    ways = (("channels_last", "channels_first"), ("channels_first", "channels_last"), ("row_major", matrix), (matrix, "row_major"))
+    ways = (
+        ("channels_last", "channels_first"),
+        ("channels_first", "channels_last"),
+        ("row_major", matrix),
+        (matrix, "row_major"),
+    )
     for dtype, (before, after) in product(_ALL, ways):
         words = ["transposed" if layout == matrix else layout for layout in (before, after)]
-        axes: dict[str, str | int] = {"dtypes": dtype, "layouts": words[0], "result_layouts": words[1]}
+        axes: dict[str, str | int] = {
+            "dtypes": dtype,
+            "layouts": words[0],
+            "result_layouts": words[1],
+        }
         graph = GraphText(key_of("transpose", dtype, *words), after)
         dims = (8, 64, 64) if matrix in (before, after) else (8, 64, 16, 16)
-        y = graph.apply("pointwise identity", [graph.argument(dims, dtype, before)], "type = f32", dims, dtype)
+        y = graph.apply(
+            "pointwise identity", [graph.argument(dims, dtype, before)], "type = f32", dims, dtype
+        )
         yield OperationCase(graph.key, "transpose", axes, graph.text(y))
 
 
 def _random() -> Iterator[OperationCase]:
     """Random numbers alone, and in a product, as dropout has them."""
-    numbers = {"bernoulli": "probability = 0.9", "uniform": "minimum = -1.0 maximum = 1.0", "normal": "mean = 0.5 standard_deviation = 2.0"}
-    for (mode, numbers_of), seed, dtype, beside in product(numbers.items(), ("number", "tensor"), ("f32", "f16"), ("nothing", "mul")):
-        axes: dict[str, str | int] = {"modes": mode, "seeds": seed, "dtypes": dtype, "beside": beside}
+    numbers = {
+        "bernoulli": "probability = 0.9",
+        "uniform": "minimum = -1.0 maximum = 1.0",
+        "normal": "mean = 0.5 standard_deviation = 2.0",
+    }
+    for (mode, numbers_of), seed, dtype, beside in product(
+        numbers.items(), ("number", "tensor"), ("f32", "f16"), ("nothing", "mul")
+    ):
+        axes: dict[str, str | int] = {
+            "modes": mode,
+            "seeds": seed,
+            "dtypes": dtype,
+            "beside": beside,
+        }
         graph = GraphText(key_of("rng", *axes.values()), "row_major")
         dims = (8, 16, 128, 128)
         names = ("offset",) if seed == "number" else ("seed", "offset")
-        given: dict[str, Value | None] = {name: graph.argument((1, 1, 1, 1), "i64") for name in names}
+        given: dict[str, Value | None] = {
+            name: graph.argument((1, 1, 1, 1), "i64") for name in names
+        }
         head = f"rng {mode} {'seed_value = 42 ' * (seed == 'number')}{numbers_of}"
         (y,) = graph.named(head, given, {"y": desc(dims, dtype, "row_major")})
         if beside == "mul":
-            y = graph.apply("pointwise mul", [graph.argument(dims, dtype), y], "type = f32", dims, dtype)
+            y = graph.apply(
+                "pointwise mul", [graph.argument(dims, dtype), y], "type = f32", dims, dtype
+            )
         yield OperationCase(graph.key, "rng", axes, graph.text(y))
 
 
@@ -84,20 +132,32 @@ def _structured() -> Iterator[OperationCase]:
             "weight": graph.argument((8, 128, 256), dtype, "stride = [32768, 1, 128]"),
             "first_token_offset": graph.argument((8, 1, 1), index),
         }
-        for name in {"none": (), "gather": ("token_index",), "scatter": ("token_index", "token_ks")}[mode]:
+        for name in {
+            "none": (),
+            "gather": ("token_index",),
+            "scatter": ("token_index", "token_ks"),
+        }[mode]:
             given[name] = graph.argument((1, rows, 1), index)
         head = f"moe_grouped_matmul {mode} type = f32{' top_k = 2' * (mode == 'scatter')}"
         (y,) = graph.named(head, given, {"y": desc((1, rows, 256), dtype, "row_major")})
         yield OperationCase(graph.key, "moe_grouped_matmul", axes, graph.text(y))
-    for name, dtype, lower in product(("expand_band_matrix", "contract_band_matrix"), _DTYPES, (0, 4)):
+    for name, dtype, lower in product(
+        ("expand_band_matrix", "contract_band_matrix"), _DTYPES, (0, 4)
+    ):
         graph = GraphText(key_of(name, dtype, lower), "row_major")
         band, matrix = (2, 16, 128, lower + 1), (2, 16, 128, 128)
         before, after = (band, matrix) if name.startswith("expand") else (matrix, band)
         head = f"{name} lower_bandwidth = {lower} upper_bandwidth = 0 axis = 3 pad_value = 0.0"
-        (y,) = graph.named(head, {"x": graph.argument(before, dtype)}, {"y": desc(after, dtype, "row_major")})
+        (y,) = graph.named(
+            head, {"x": graph.argument(before, dtype)}, {"y": desc(after, dtype, "row_major")}
+        )
         yield OperationCase(graph.key, name, {"dtypes": dtype}, graph.text(y))
 
 
 def data_cases() -> list[OperationCase]:
     """Every graph of this family."""
-    return [case for cases in (_concat(), _reshapes(), _transposes(), _random(), _structured()) for case in cases]
+    return [
+        case
+        for cases in (_concat(), _reshapes(), _transposes(), _random(), _structured())
+        for case in cases
+    ]

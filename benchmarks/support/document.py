@@ -1,4 +1,5 @@
-"""The parts of docs/support.md that are written: what was measured on a device, and what cuDNN takes of operations alone."""
+"""The parts of docs/support.md that are written: what was measured on a device, and what cuDNN
+takes of operations alone."""
 
 from __future__ import annotations
 
@@ -21,11 +22,14 @@ def replace_section(name: str, text: str) -> None:
     if begin not in document or end not in document:
         message = f"expected {begin.strip()} and {end} in {DOCUMENT}"
         raise ValueError(message)
-    DOCUMENT.write_text(re.sub(f"{begin}.*?{end}", lambda _: begin + text + end, document, flags=re.DOTALL))
+    DOCUMENT.write_text(
+        re.sub(f"{begin}.*?{end}", lambda _: begin + text + end, document, flags=re.DOTALL)
+    )
 
 
 def operations_section(rows: Sequence[dict[str, Any]]) -> str:
-    """A line an operation and mode: the dtypes with an engine, and the values of other axes that have none, whatever stands beside them."""
+    """A line an operation and mode: the dtypes with an engine, and the values of other axes that
+    have none, whatever stands beside them."""
     subjects: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in rows:
         for mode in row.get("modes", ["-"]):
@@ -34,19 +38,33 @@ def operations_section(rows: Sequence[dict[str, Any]]) -> str:
     lines: dict[tuple[str, str, str], list[str]] = {}
     for (operation, mode), some in subjects.items():
         dtypes = sorted({dtype for row in some if row["takes"] for dtype in row["dtypes"]})
-        refused = [f"{axis} {', '.join(values)}" for axis, values in _only_refused(some)] if dtypes else []
-        lines.setdefault((operation, ", ".join(dtypes) or "none", "; ".join(refused)), []).append(mode)
+        refused = (
+            [f"{axis} {', '.join(values)}" for axis, values in _only_refused(some)]
+            if dtypes
+            else []
+        )
+        lines.setdefault((operation, ", ".join(dtypes) or "none", "; ".join(refused)), []).append(
+            mode
+        )
     text = ["| operation | modes | dtypes with an engine | without one |", "|---|---|---|---|"]
-    text += [f"| {operation} | {', '.join(modes)} | {dtypes} | {refused} |" for (operation, dtypes, refused), modes in lines.items()]
+    text += [
+        f"| {operation} | {', '.join(modes)} | {dtypes} | {refused} |"
+        for (operation, dtypes, refused), modes in lines.items()
+    ]
     return "\n".join(text) + "\n"
 
 
 def _only_refused(rows: Sequence[dict[str, Any]]) -> list[tuple[str, list[str]]]:
     """By axis, the values that some rows refuse and none takes."""
-    names = dict.fromkeys(axis for row in rows for axis in axes_of(row) if axis not in ("modes", "dtypes"))
+    names = dict.fromkeys(
+        axis for row in rows for axis in axes_of(row) if axis not in ("modes", "dtypes")
+    )
     found = []
     for axis in names:
-        taken, refused = ({str(value) for row in rows if row["takes"] is takes for value in row.get(axis, ())} for takes in (True, False))
+        taken, refused = (
+            {str(value) for row in rows if row["takes"] is takes for value in row.get(axis, ())}
+            for takes in (True, False)
+        )
         if refused - taken:
             found.append((axis.replace("_", " "), sorted(refused - taken)))
     return found

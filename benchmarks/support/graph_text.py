@@ -9,7 +9,18 @@ from dataclasses import dataclass, field
 __all__ = ["BYTES", "GraphText", "Value", "desc", "key_of"]
 
 #: Bytes of an element.
-BYTES = {"f64": 8, "f32": 4, "f16": 2, "bf16": 2, "i64": 8, "i32": 4, "i8": 1, "ui8": 1, "f8E4M3FN": 1, "f8E5M2": 1}
+BYTES = {
+    "f64": 8,
+    "f32": 4,
+    "f16": 2,
+    "bf16": 2,
+    "i64": 8,
+    "i32": 4,
+    "i8": 1,
+    "ui8": 1,
+    "f8E4M3FN": 1,
+    "f8E5M2": 1,
+}
 _WORDS = {3: ("NCW", "NWC"), 4: ("NCHW", "NHWC"), 5: ("NCDHW", "NDHWC")}
 
 #: A value and its type.
@@ -17,7 +28,8 @@ Value = tuple[str, str]
 
 
 def desc(dims: tuple[int, ...], dtype: str, layout: str) -> str:
-    """A tensor's type: `layout` is channels_last, channels_first or row_major, or the strides after `stride = `."""
+    """A tensor's type: `layout` is channels_last, channels_first or row_major, or the strides after
+    `stride = `."""
     if layout.startswith("stride"):
         word = f", {layout}"
     else:
@@ -53,22 +65,37 @@ class GraphText:
         self.lines.append(f"  {name} = cudnn.constant {number} : {dtype} -> {kind}")
         return name, kind
 
-    def apply(self, head: str, operands: list[Value], tail: str, dims: tuple[int, ...], dtype: str) -> Value:
+    def apply(
+        self, head: str, operands: list[Value], tail: str, dims: tuple[int, ...], dtype: str
+    ) -> Value:
         """An operation of one result whose operands have no names; returns the result."""
         (result,) = self.apply_many(head, operands, tail, [desc(dims, dtype, self.layout)])
         return result
 
-    def apply_many(self, head: str, operands: list[Value], tail: str, results: list[str]) -> list[Value]:
+    def apply_many(
+        self, head: str, operands: list[Value], tail: str, results: list[str]
+    ) -> list[Value]:
         """An operation whose operands have no names, and results of the types `results`."""
         names = self._names(len(results))
-        values, kinds = ", ".join(value for value, _ in operands), ", ".join(kind for _, kind in operands)
-        self.lines.append(f"  {', '.join(names)} = cudnn.{head}({values}) {tail} : {kinds} -> {', '.join(results)}")
+        values, kinds = (
+            ", ".join(value for value, _ in operands),
+            ", ".join(kind for _, kind in operands),
+        )
+        self.lines.append(
+            f"  {', '.join(names)} = cudnn.{head}({values}) {tail} : {kinds} -> "
+            f"{', '.join(results)}"
+        )
         return list(zip(names, results, strict=True))
 
-    def named(self, head: str, operands: Mapping[str, Value | None], results: Mapping[str, str]) -> list[Value]:
-        """An operation whose operands have names; those that are None are left out. `results` are types by name."""
+    def named(
+        self, head: str, operands: Mapping[str, Value | None], results: Mapping[str, str]
+    ) -> list[Value]:
+        """An operation whose operands have names; those that are None are left out. `results` are
+        types by name."""
         names = self._names(len(results))
-        given = " ".join(f"{name}({each[0]} : {each[1]})" for name, each in operands.items() if each)
+        given = " ".join(
+            f"{name}({each[0]} : {each[1]})" for name, each in operands.items() if each
+        )
         made = " ".join(f"{name}({kind})" for name, kind in results.items())
         self.lines.append(f"  {', '.join(names)} = cudnn.{head} {given} -> {made}")
         return list(zip(names, results.values(), strict=True))
@@ -76,7 +103,10 @@ class GraphText:
     def text(self, *results: Value) -> str:
         """The whole graph, which returns `results`."""
         body = "\n".join(self.lines)
-        values, kinds = ", ".join(value for value, _ in results), ", ".join(kind for _, kind in results)
+        values, kinds = (
+            ", ".join(value for value, _ in results),
+            ", ".join(kind for _, kind in results),
+        )
         head = f"cudnn.graph @{self.key}({', '.join(self.arguments)}) -> ({kinds})"
         return f"{head} {{\n{body}\n  cudnn.return {values} : {kinds}\n}}\n"
 

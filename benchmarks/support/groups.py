@@ -1,4 +1,5 @@
-"""Text of `tcp.isolated_group`s, step by step: what the former of groups makes of a model, in every form that the matrix asks about."""
+"""Text of `tcp.isolated_group`s, step by step: what the former of groups makes of a model, in every
+form that the matrix asks about."""
 
 from __future__ import annotations
 
@@ -15,14 +16,31 @@ UNARY = {
     "elu": ("elu", "alpha = 1.0 : f64"),
     "gelu": ("gelu", 'approximate = "none"'),
     "gelu_tanh": ("gelu", 'approximate = "tanh"'),
-    **{name: (name, "") for name in ("silu", "sigmoid", "tanh", "abs", "neg", "exp", "log", "sqrt", "rsqrt", "erf", "reciprocal")},
+    **{
+        name: (name, "")
+        for name in (
+            "silu",
+            "sigmoid",
+            "tanh",
+            "abs",
+            "neg",
+            "exp",
+            "log",
+            "sqrt",
+            "rsqrt",
+            "erf",
+            "reciprocal",
+        )
+    },
 }
 #: Roles of two operands, with the op and what the second operand spans.
 BINARY = {
-    "bias": ("add", "channel"), "scale": ("mul", "channel"), "residual": ("add", "full"), "product": ("mul", "full"),
+    "bias": ("add", "channel"), "scale": ("mul", "channel"), "residual": ("add", "full"),
+    "product": ("mul", "full"),
     "gate": ("mul", "gate"), "add_gate": ("add", "gate"),
     "sub_full": ("sub", "full"), "sub_channel": ("sub", "channel"), "div_full": ("div", "full"),
-    "div_channel": ("div", "channel"), "maximum_full": ("maximum", "full"), "minimum_full": ("minimum", "full"),
+    "div_channel": ("div", "channel"), "maximum_full": ("maximum", "full"),
+    "minimum_full": ("minimum", "full"),
     "add_broadcast": ("add", "broadcast"), "mul_broadcast": ("mul", "broadcast"),
 }  # fmt: skip
 
@@ -38,10 +56,10 @@ def _tensor(shape: tuple[int, ...], dtype: str) -> str:
 
 @dataclass(frozen=True)
 class Shape:
-    """What an anchor is asked with. `spatial` are the input's dims of a convolution or pool, the leading dims and rows of a product;
-    `channels` and `outputs` are C and K of a convolution, K and N of a product.
-        `broadcast` names the dims that the operand of a role such as add_broadcast has: none, the spatial ones, those of each image, or the
-        images alone."""
+    """What an anchor is asked with. `spatial` are the input's dims of a convolution or pool, the
+    leading dims and rows of a product; `channels` and `outputs` are C and K of a convolution, K and
+    N of a product. `broadcast` names the dims that the operand of a role such as add_broadcast has:
+    none, the spatial ones, those of each image, or the images alone."""
 
     dtype: str = "f16"
     layout: str = "channels_last"
@@ -80,7 +98,8 @@ class _Group:
         spatial = set(range(1, len(self.dims))) - {channel}
         if extent == "broadcast":
             extent = self.shape.broadcast
-        kept = {"full": {0, channel} | spatial, "channel": {channel}, "gate": {0, channel}, "one": set(), "spatial": spatial,
+        kept = {"full": {0, channel} | spatial, "channel": {channel}, "gate": {0, channel},
+        "one": set(), "spatial": spatial,
                 "pixels": {0} | spatial, "images": {0}}[extent]  # fmt: skip
         return tuple(size if i in kept else 1 for i, size in enumerate(self.dims))
 
@@ -109,7 +128,12 @@ class _Group:
 
     def _matmul(self) -> None:
         *leading, rows, inner = self.dims
-        self._apply("matmul", [(*leading, inner, self.shape.outputs)], "", (*leading, rows, self.shape.outputs))
+        self._apply(
+            "matmul",
+            [(*leading, inner, self.shape.outputs)],
+            "",
+            (*leading, rows, self.shape.outputs),
+        )
 
     def _conv(self, name: str) -> None:
         shape, rank = self.shape, len(self.shape.spatial)
@@ -120,7 +144,8 @@ class _Group:
         inner = shape.channels // shape.groups
         kernel = [shape.kernel] * rank
         attributes = (
-            f"{'channels_last, ' * last}dilation = {_array(*[shape.dilation] * rank)}, groups = {shape.groups} : i64, "
+            f"{'channels_last, ' * last}dilation = {_array(*[shape.dilation] * rank)}, "
+            f"groups = {shape.groups} : i64, "
             f"pad = {_array(*[pad] * 2 * rank)}, stride = {_array(*[shape.stride] * rank)}"
         )
         filters = (shape.outputs, *kernel, inner) if last else (shape.outputs, inner, *kernel)
@@ -131,24 +156,38 @@ class _Group:
         last = shape.layout == "channels_last"
         if name == "mean":
             first = 1 if last else 2
-            self._apply("reduce_mean", [], f"dims = {_array(*range(first, first + rank))}", shape.image(shape.channels, (1,) * rank))
+            self._apply(
+                "reduce_mean",
+                [],
+                f"dims = {_array(*range(first, first + rank))}",
+                shape.image(shape.channels, (1,) * rank),
+            )
             return
         pad = (shape.kernel - 1) // 2
         out = tuple((size + 2 * pad - shape.kernel) // shape.stride + 1 for size in shape.spatial)
-        extra = f"dilation = {_array(*[1] * rank)}" if name == "max_pool" else f"ceil_pad = {_array(*[0] * rank)}"
+        extra = (
+            f"dilation = {_array(*[1] * rank)}"
+            if name == "max_pool"
+            else f"ceil_pad = {_array(*[0] * rank)}"
+        )
         counted = "count_include_pad, " if name == "avg_pool" and pad else ""
         attributes = (
-            f"{'channels_last, ' * last}{counted}kernel = {_array(*[shape.kernel] * rank)}, pad = {_array(*[pad] * 2 * rank)}, "
+            f"{'channels_last, ' * last}{counted}kernel = "
+            f"{_array(*[shape.kernel] * rank)}, pad = {_array(*[pad] * 2 * rank)}, "
             f"stride = {_array(*[shape.stride] * rank)}, {extra}"
         )
         self._apply(name, [], attributes, shape.image(shape.channels, out))
 
-    def _apply(self, name: str, operands: list[tuple[int, ...]], attributes: str, result: tuple[int, ...]) -> None:
+    def _apply(
+        self, name: str, operands: list[tuple[int, ...]], attributes: str, result: tuple[int, ...]
+    ) -> None:
         given = [self._argument(dims) for dims in operands]
         values = ", ".join([self.value, *(value for value, _ in given)])
         kinds = ", ".join([_tensor(self.dims, self.dtype), *(kind for _, kind in given)])
         self.dims = result
-        self._add(f"tcp.{name} {values} {{{attributes}}} : {kinds} -> {_tensor(result, self.dtype)}")
+        self._add(
+            f"tcp.{name} {values} {{{attributes}}} : {kinds} -> {_tensor(result, self.dtype)}"
+        )
 
     def _add(self, op: str) -> None:
         self.value = f"%v{len(self.lines)}"
@@ -173,9 +212,15 @@ class _Group:
 """
 
 
-def group_text(key: str, anchor: str, shape: Shape, before: tuple[str, ...], after: tuple[str, ...]) -> str:
+def group_text(
+    key: str, anchor: str, shape: Shape, before: tuple[str, ...], after: tuple[str, ...]
+) -> str:
     """A function `key` with one group: the roles `before`, the anchor, the roles `after`."""
-    dims = (*shape.spatial, shape.channels) if anchor == "matmul" else shape.image(shape.channels, shape.spatial)
+    dims = (
+        (*shape.spatial, shape.channels)
+        if anchor == "matmul"
+        else shape.image(shape.channels, shape.spatial)
+    )
     group = _Group(shape, dims)
     for role in before:
         group.step(role)

@@ -1,4 +1,5 @@
-"""Normalizations: of rows (layer, RMS and adaptive layer norm) and of images (batch, instance and group norm), forward and backward."""
+"""Normalizations: of rows (layer, RMS and adaptive layer norm) and of images (batch, instance and
+group norm), forward and backward."""
 
 from __future__ import annotations
 
@@ -21,17 +22,20 @@ _PARAMETERS = ("none", "scale", "scale_bias")
 #: Operations in a norm's graph: after a forward one, or before a backward one.
 _BESIDE = {"inference": ("relu", "add_relu", "gelu"), "training": ("relu", "add_relu", "gelu"),
            "backward": ("after_mask", "after_relu_bwd")}  # fmt: skip
-#: Shapes of rows: dims before those that are normalized, and these; `columns` as one dim of the layout that cudnn-frontend's samples use.
-_SHAPES = {"rank2": ((512,), (1024,)), "rank3": ((4, 128), (1024,)), "rank4": ((2, 4, 64), (1024,)), "two_dims": ((4, 16), (8, 1024)),
+#: Shapes of rows: dims before those that are normalized, and these; `columns` as one dim of the
+#: layout that cudnn-frontend's samples use.
+_SHAPES = {"rank2": ((512,), (1024,)), "rank3": ((4, 128), (1024,)), "rank4": ((2, 4, 64),
+(1024,)), "two_dims": ((4, 16), (8, 1024)),
            "columns": ((512,), (1024, 1, 1))}  # fmt: skip
 _COLUMNS = (1, 66, 1001, 65536)
 
 
 @dataclass(frozen=True)
 class _Norm:
-    """A norm to ask about. `dims` are x's; parameters have those that `kept` names, statistics those that `saved` names, 1 elsewhere.
-    `shared` is the parameters' type, `f32` or `as x`; `parameters` says which of them there are, with `running` for running statistics;
-    `beside` what else is in the graph, empty for nothing."""
+    """A norm to ask about. `dims` are x's; parameters have those that `kept` names, statistics
+    those that `saved` names, 1 elsewhere. `shared` is the parameters' type, `f32` or `as x`;
+    `parameters` says which of them there are, with `running` for running statistics; `beside` what
+    else is in the graph, empty for nothing."""
 
     mode: str
     phase: str
@@ -61,7 +65,9 @@ class _Norm:
     def _kinds(self) -> tuple[str, str]:
         """The types of parameters and of statistics."""
         dtype = self.dtype if self.shared == "as x" else self.shared
-        return desc(self._spanned(self.kept), dtype, self.layout), desc(self._spanned(self.saved), "f32", self.layout)
+        return desc(self._spanned(self.kept), dtype, self.layout), desc(
+            self._spanned(self.saved), "f32", self.layout
+        )
 
     def _given(self, graph: GraphText, axes: frozenset[int], shared: str = "f32") -> Value:
         return graph.argument(self._spanned(axes), self.dtype if shared == "as x" else shared)
@@ -78,14 +84,26 @@ class _Norm:
         if training or not batch:
             given["epsilon"] = graph.scalar("1.0e-05", "f32", len(self.dims))
         if training:
-            made |= {name: statistic for name in ("saved_mean", "saved_inv_variance")[self.mode == "rms_norm" :]}
+            made |= {
+                name: statistic
+                for name in ("saved_mean", "saved_inv_variance")[self.mode == "rms_norm" :]
+            }
         if self.parameters == "running":
             given["exp_avg_factor"] = graph.scalar("1.0e-01", "f32", len(self.dims))
-            given |= {name: self._given(graph, self.kept) for name in ("input_running_mean", "input_running_var")}
+            given |= {
+                name: self._given(graph, self.kept)
+                for name in ("input_running_mean", "input_running_var")
+            }
             made |= {name: statistic for name in ("output_running_mean", "output_running_var")}
         y, *others = graph.named(f"norm_forward {self.mode} {self.phase}", given, made)
         if "add" in self.beside:
-            y = graph.apply("pointwise add", [y, graph.argument(self.dims, result)], "type = f32", self.dims, result)
+            y = graph.apply(
+                "pointwise add",
+                [y, graph.argument(self.dims, result)],
+                "type = f32",
+                self.dims,
+                result,
+            )
         for name in ("relu", "gelu"):
             if name in self.beside:
                 y = graph.apply(f"pointwise {name}_fwd", [y], "type = f32", self.dims, result)
@@ -95,23 +113,43 @@ class _Norm:
         parameter, _ = self._kinds()
         dy = graph.argument(self.dims, self.dtype)
         if self.beside == "after_mask":
-            dy = graph.apply("pointwise mul", [dy, graph.argument(self.dims, "i1")], "type = f32", self.dims, self.dtype)
+            dy = graph.apply(
+                "pointwise mul",
+                [dy, graph.argument(self.dims, "i1")],
+                "type = f32",
+                self.dims,
+                self.dtype,
+            )
         if self.beside == "after_relu_bwd":
-            dy = graph.apply("pointwise relu_bwd", [dy, graph.argument(self.dims, self.dtype)], "type = f32", self.dims, self.dtype)
+            dy = graph.apply(
+                "pointwise relu_bwd",
+                [dy, graph.argument(self.dims, self.dtype)],
+                "type = f32",
+                self.dims,
+                self.dtype,
+            )
         given: dict[str, Value | None] = {"dy": dy, "x": graph.argument(self.dims, self.dtype)}
-        given |= {name: self._given(graph, self.saved) for name in ("mean", "inv_variance")[self.mode == "rms_norm" :]}
+        given |= {
+            name: self._given(graph, self.saved)
+            for name in ("mean", "inv_variance")[self.mode == "rms_norm" :]
+        }
         given |= {name: self._given(graph, self.kept, self.shared) for name in self._names()[:1]}
-        made = {"dx": desc(self.dims, self.dtype, self.layout)} | {f"d{name}": parameter for name in self._names()}
+        made = {"dx": desc(self.dims, self.dtype, self.layout)} | {
+            f"d{name}": parameter for name in self._names()
+        }
         return graph.named(f"norm_backward {self.mode}", given, made)
 
     def _names(self) -> tuple[str, ...]:
         return {"none": (), "scale": ("scale",)}.get(self.parameters, ("scale", "bias"))
 
     def case(self, axes: dict[str, str | int], *more: object) -> OperationCase:
-        """The case of this norm at a point; `more` and the types of parameters are what rows do not tell apart."""
+        """The case of this norm at a point; `more` and the types of parameters are what rows do not
+        tell apart."""
         backward = self.phase == "backward"
         phase: dict[str, str | int] = {} if backward else {"phases": self.phase}
-        point = {"modes": self.mode} | phase | {"dtypes": self.dtype} | axes | {"beside": self.beside}
+        point = (
+            {"modes": self.mode} | phase | {"dtypes": self.dtype} | axes | {"beside": self.beside}
+        )
         operation = "norm_backward" if backward else "norm_forward"
         key = key_of(operation, *point.values(), "x".join(map(str, more)))
         return OperationCase(key, operation, point, self.text(key))
@@ -121,20 +159,34 @@ def _shared(dtype: str) -> tuple[str, ...]:
     return ("f32",) if dtype == "f32" else ("f32", "as x")
 
 
-def _row_norm(mode: str, phase: str, dtype: str, shape: str = "rank3", columns: int = 1024) -> _Norm:
+def _row_norm(
+    mode: str, phase: str, dtype: str, shape: str = "rank3", columns: int = 1024
+) -> _Norm:
     before, after = _SHAPES[shape]
     dims = (*before, *(columns if size == 1024 else size for size in after))
     trailing = frozenset(range(len(before), len(dims)))
     kept = trailing | {0} if mode == "ada_layer_norm" else trailing
-    return _Norm(mode, phase, dtype, dims, kept, frozenset(range(len(before))), "channels_last" if shape == "columns" else "row_major")
+    return _Norm(
+        mode,
+        phase,
+        dtype,
+        dims,
+        kept,
+        frozenset(range(len(before))),
+        "channels_last" if shape == "columns" else "row_major",
+    )
 
 
 def _rows() -> Iterator[OperationCase]:
-    """Norms of rows. Sizes and the type of a wide result are evidence, and no axis: cuDNN takes all."""
+    """Norms of rows. Sizes and the type of a wide result are evidence, and no axis: cuDNN takes
+    all."""
 
     def case(norm: _Norm) -> OperationCase:
         wide = norm.result in ("as x", *_DTYPES)
-        axes: dict[str, str | int] = {"parameters": norm.parameters, "parameter_dtypes": norm.shared}
+        axes: dict[str, str | int] = {
+            "parameters": norm.parameters,
+            "parameter_dtypes": norm.shared,
+        }
         if norm.phase != "backward":
             axes["results"] = "wide" if wide else norm.result
         return norm.case(axes, norm.result, *norm.dims)
@@ -144,7 +196,9 @@ def _rows() -> Iterator[OperationCase]:
         for shared, parameters in product(_shared(dtype), _PARAMETERS):
             yield case(replace(base, shared=shared, parameters=parameters))
         for columns in _COLUMNS:
-            yield case(replace(_row_norm(mode, phase, dtype, columns=columns), parameters=_USUAL[mode]))
+            yield case(
+                replace(_row_norm(mode, phase, dtype, columns=columns), parameters=_USUAL[mode])
+            )
         for shape in _SHAPES:
             # An adaptive norm has a batch beside rows.
             if mode != "ada_layer_norm" or shape in ("rank3", "rank4"):
@@ -155,23 +209,51 @@ def _rows() -> Iterator[OperationCase]:
             yield case(replace(base, result=result))
 
 
-def _image_norm(mode: str, phase: str, dtype: str, layout: str, channels: int = 64, spatial: tuple[int, ...] = (16, 16)) -> _Norm:
+def _image_norm(
+    mode: str,
+    phase: str,
+    dtype: str,
+    layout: str,
+    channels: int = 64,
+    spatial: tuple[int, ...] = (16, 16),
+) -> _Norm:
     saved = frozenset({1}) if mode == "batch_norm" else frozenset({0, 1})
     parameters = "running" if mode == "batch_norm" and phase == "training" else "scale_bias"
-    groups = next(number for number in (4, 2, 5) if channels % number == 0) if mode == "group_norm" else 0
-    return _Norm(mode, phase, dtype, (8, channels, *spatial), frozenset({1}), saved, layout, parameters=parameters, groups=groups)
+    groups = (
+        next(number for number in (4, 2, 5) if channels % number == 0)
+        if mode == "group_norm"
+        else 0
+    )
+    return _Norm(
+        mode,
+        phase,
+        dtype,
+        (8, channels, *spatial),
+        frozenset({1}),
+        saved,
+        layout,
+        parameters=parameters,
+        groups=groups,
+    )
 
 
 def _images() -> Iterator[OperationCase]:
-    """Norms of images. Which parameters there are is evidence, and no axis; the alignment of channels is one."""
+    """Norms of images. Which parameters there are is evidence, and no axis; the alignment of
+    channels is one."""
 
     def case(norm: _Norm) -> OperationCase:
         aligned = norm.dims[1] * BYTES[norm.dtype] % 16 == 0
-        axes: dict[str, str | int] = {"parameter_dtypes": norm.shared, "layouts": norm.layout, "ranks": len(norm.dims)}
+        axes: dict[str, str | int] = {
+            "parameter_dtypes": norm.shared,
+            "layouts": norm.layout,
+            "ranks": len(norm.dims),
+        }
         axes["channel_bytes"] = 16 if aligned else 1
         return norm.case(axes, norm.parameters, *norm.dims)
 
-    for mode, phase, dtype, layout in product(_IMAGES, _PHASES, _DTYPES, ("channels_last", "channels_first")):
+    for mode, phase, dtype, layout in product(
+        _IMAGES, _PHASES, _DTYPES, ("channels_last", "channels_first")
+    ):
         base = _image_norm(mode, phase, dtype, layout)
         for shared, parameters in product(_shared(dtype), (*_PARAMETERS, base.parameters)):
             yield case(replace(base, shared=shared, parameters=parameters))

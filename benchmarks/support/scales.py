@@ -1,4 +1,5 @@
-"""Narrow types with a scale for each block, as MXFP8, MXFP4 and NVFP4 have them; and signals to other devices."""
+"""Narrow types with a scale for each block, as MXFP8, MXFP4 and NVFP4 have them; and signals to
+other devices."""
 
 from __future__ import annotations
 
@@ -12,7 +13,12 @@ __all__ = ["scale_cases"]
 
 _DTYPES = ("f16", "bf16", "f32")
 #: A narrow type, how many elements share a scale, and the scale's type.
-_FORMATS = (("f8E4M3FN", 32, "f8E8M0FNU"), ("f8E5M2", 32, "f8E8M0FNU"), ("f4E2M1FN", 32, "f8E8M0FNU"), ("f4E2M1FN", 16, "f8E4M3FN"))
+_FORMATS = (
+    ("f8E4M3FN", 32, "f8E8M0FNU"),
+    ("f8E5M2", 32, "f8E8M0FNU"),
+    ("f4E2M1FN", 32, "f8E8M0FNU"),
+    ("f4E2M1FN", 16, "f8E4M3FN"),
+)
 #: cuDNN's order of scales: tiles of 128 rows and 4 columns.
 _TILES = "reordering = f8_128x4"
 _B, _M, _K, _N = 8, 128, 256, 128
@@ -30,20 +36,35 @@ def _given(graph: GraphText, kind: str) -> Value:
 
 def _quantized() -> Iterator[OperationCase]:
     for dtype, (narrow, block, scale), beside in product(_DTYPES, _FORMATS, ("nothing", "relu")):
-        axes: dict[str, str | int] = {"dtypes": dtype, "result_dtypes": narrow, "block_sizes": block, "beside": beside}
+        axes: dict[str, str | int] = {
+            "dtypes": dtype,
+            "result_dtypes": narrow,
+            "block_sizes": block,
+            "beside": beside,
+        }
         graph = GraphText(key_of("block_scale_quantize", *axes.values()), "row_major")
         x = graph.argument((_B, _M, _K), dtype)
         if beside == "relu":
             x = graph.apply("pointwise relu_fwd", [x], "type = f32", (_B, _M, _K), dtype)
-        made = {"y": desc((_B, _M, _K), narrow, "row_major"), "scale": _kind((_B, _M, _K // block), scale, _TILES)}
-        results = graph.named(f"block_scale_quantize type = f32 block_size = {block}", {"x": x}, made)
+        made = {
+            "y": desc((_B, _M, _K), narrow, "row_major"),
+            "scale": _kind((_B, _M, _K // block), scale, _TILES),
+        }
+        results = graph.named(
+            f"block_scale_quantize type = f32 block_size = {block}", {"x": x}, made
+        )
         yield OperationCase(graph.key, "block_scale_quantize", axes, graph.text(*results))
 
 
 def _dequantized() -> Iterator[OperationCase]:
     """Alone, and on both operands of a product, which is what tensor cores of later devices do."""
     for (narrow, block, scale), wide, beside in product(_FORMATS, _DTYPES, ("nothing", "matmul")):
-        axes: dict[str, str | int] = {"dtypes": narrow, "result_dtypes": wide, "block_sizes": block, "beside": beside}
+        axes: dict[str, str | int] = {
+            "dtypes": narrow,
+            "result_dtypes": wide,
+            "block_sizes": block,
+            "beside": beside,
+        }
         graph = GraphText(key_of("block_scale_dequantize", *axes.values()), "row_major")
         head = f"block_scale_dequantize type = f32 block_size = [{block}]"
         given: dict[str, Value | None] = {
@@ -52,7 +73,10 @@ def _dequantized() -> Iterator[OperationCase]:
         }
         (y,) = graph.named(head, given, {"y": desc((_B, _M, _K), wide, "row_major")})
         if beside == "matmul":
-            rows, scales = f"stride = [{_K * _N}, 1, {_K}]", f"stride = [{_K // block * _N}, 1, {_K // block}]"
+            rows, scales = (
+                f"stride = [{_K * _N}, 1, {_K}]",
+                f"stride = [{_K // block * _N}, 1, {_K // block}]",
+            )
             given = {
                 "x": graph.argument((_B, _K, _N), narrow, rows),
                 "scale": _given(graph, _kind((_B, _K // block, _N), scale, f"{_TILES}, {scales}")),
@@ -71,7 +95,11 @@ def _signals() -> Iterator[OperationCase]:
         x, flag = graph.argument(dims, dtype), graph.argument((1, 1, 1, 1), "i32", "row_major")
         if mode == "set":
             x = graph.apply("pointwise exp", [x], "type = f32", dims, dtype)
-        (y,) = graph.named(f"signal {mode} value = 1", {"flag": flag, "x": x}, {"y": desc(dims, dtype, "channels_last")})
+        (y,) = graph.named(
+            f"signal {mode} value = 1",
+            {"flag": flag, "x": x},
+            {"y": desc(dims, dtype, "channels_last")},
+        )
         if mode == "wait":
             y = graph.apply("pointwise exp", [y], "type = f32", dims, dtype)
         yield OperationCase(graph.key, "signal", axes, graph.text(y))

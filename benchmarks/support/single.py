@@ -14,18 +14,34 @@ _DTYPES = ("f16", "bf16", "f32")
 _LAYOUTS = ("channels_last", "channels_first")
 #: Modes that are asked about in each layout.
 _EVERYWHERE = ("identity", "add", "mul", "relu_fwd", "cmp_gt")
-_UNARY = ("identity", "sqrt", "rsqrt", "abs", "ceil", "floor", "exp", "log", "neg", "sin", "cos", "tan", "erf", "reciprocal", "relu_fwd",
-          "tanh_fwd", "sigmoid_fwd", "elu_fwd", "gelu_fwd", "softplus_fwd", "swish_fwd", "gelu_approx_tanh_fwd")  # fmt: skip
-_BINARY = ("add", "mul", "min", "max", "div", "sub", "pow", "mod", "add_square", "relu_bwd", "tanh_bwd", "sigmoid_bwd", "elu_bwd",
+_UNARY = ("identity", "sqrt", "rsqrt", "abs", "ceil", "floor", "exp", "log", "neg", "sin", "cos",
+"tan", "erf", "reciprocal", "relu_fwd",
+          "tanh_fwd", "sigmoid_fwd", "elu_fwd", "gelu_fwd", "softplus_fwd", "swish_fwd",
+          "gelu_approx_tanh_fwd")  # fmt: skip
+_BINARY = ("add", "mul", "min", "max", "div", "sub", "pow", "mod", "add_square", "relu_bwd",
+"tanh_bwd", "sigmoid_bwd", "elu_bwd",
            "gelu_bwd", "softplus_bwd", "swish_bwd", "gelu_approx_tanh_bwd", "cmp_eq",
            "cmp_neq", "cmp_gt", "cmp_ge", "cmp_lt", "cmp_le")  # fmt: skip
 _REDUCTIONS = ("add", "mul", "min", "max", "amax")
-#: Of the legacy API, with their numbers in cudnnReduceTensorOp_t; a `cudnn_backend` descriptor has no word for them.
+#: Of the legacy API, with their numbers in cudnnReduceTensorOp_t; a `cudnn_backend` descriptor has
+#: no word for them.
 _LEGACY = {"avg": 5, "norm1": 6, "norm2": 7, "mul_no_zeros": 8}
 #: The last has no gradient.
-_RESAMPLING = ("maxpool", "avgpool_include_padding", "avgpool_exclude_padding", "bilinear", "nearest")
+_RESAMPLING = (
+    "maxpool",
+    "avgpool_include_padding",
+    "avgpool_exclude_padding",
+    "bilinear",
+    "nearest",
+)
 #: Which dims a reduction of N x C x H x W keeps.
-_KEPT = {"channels": (1,), "pixels": (0, 2, 3), "images_and_channels": (0, 1), "columns": (0, 1, 2), "nothing": ()}
+_KEPT = {
+    "channels": (1,),
+    "pixels": (0, 2, 3),
+    "images_and_channels": (0, 1),
+    "columns": (0, 1, 2),
+    "nothing": (),
+}
 
 
 def _shapes() -> Iterator[tuple[str, tuple[int, ...]]]:
@@ -41,35 +57,75 @@ def _pointwise() -> Iterator[OperationCase]:
         axes: dict[str, str | int] = {"modes": mode, "dtypes": dtype, "layouts": layout}
         graph = GraphText(key_of("pointwise", mode, dtype, layout), layout)
         operands = [graph.argument(dims, dtype) for _ in range(1 if mode in _UNARY else 2)]
-        y = graph.apply(f"pointwise {mode}", operands, "type = f32", dims, "i1" if mode.startswith("cmp") else dtype)
+        y = graph.apply(
+            f"pointwise {mode}",
+            operands,
+            "type = f32",
+            dims,
+            "i1" if mode.startswith("cmp") else dtype,
+        )
         yield OperationCase(graph.key, "pointwise", axes, graph.text(y))
 
 
 def _reductions() -> Iterator[OperationCase]:
     """One dtype to another; in a fixed order too, which is evidence and no axis."""
-    types = [(dtype, result) for dtype in (*_DTYPES, "f64", "i32", "i8") for result in dict.fromkeys(("f32", dtype))]
-    for layout, (dtype, result), mode, (name, kept) in product(_LAYOUTS, types, _REDUCTIONS, _KEPT.items()):
+    types = [
+        (dtype, result)
+        for dtype in (*_DTYPES, "f64", "i32", "i8")
+        for result in dict.fromkeys(("f32", dtype))
+    ]
+    for layout, (dtype, result), mode, (name, kept) in product(
+        _LAYOUTS, types, _REDUCTIONS, _KEPT.items()
+    ):
         if name not in ("channels", "nothing") and (layout == "channels_first" or result != "f32"):
             continue
-        axes: dict[str, str | int] = {"modes": mode, "dtypes": dtype, "result_dtypes": result, "layouts": layout, "keeps": name}
+        axes: dict[str, str | int] = {
+            "modes": mode,
+            "dtypes": dtype,
+            "result_dtypes": result,
+            "layouts": layout,
+            "keeps": name,
+        }
         for fixed in ("", " is_deterministic = true") if name == "channels" else ("",):
-            graph = GraphText(key_of("reduction", *axes.values(), *(["fixed"] if fixed else [])), layout)
+            graph = GraphText(
+                key_of("reduction", *axes.values(), *(["fixed"] if fixed else [])), layout
+            )
             dims = (4, 64, 16, 16)
             small = tuple(size if i in kept else 1 for i, size in enumerate(dims))
             compute = dtype if dtype in ("i32", "f64") else "f32"
-            y = graph.apply(f"reduction {mode}", [graph.argument(dims, dtype)], f"type = {compute}{fixed}", small, result)
+            y = graph.apply(
+                f"reduction {mode}",
+                [graph.argument(dims, dtype)],
+                f"type = {compute}{fixed}",
+                small,
+                result,
+            )
             yield OperationCase(graph.key, "reduction", axes, graph.text(y))
     for mode, number in _LEGACY.items():
-        yield OperationCase(key_of("reduction", mode), "reduction", {"modes": mode}, reduction=number)
+        yield OperationCase(
+            key_of("reduction", mode), "reduction", {"modes": mode}, reduction=number
+        )
 
 
 def _window(mode: str) -> tuple[str, int]:
     """The numbers of a resampling, and the size that it makes of 16."""
     if mode in ("nearest", "bilinear"):
         # In halves of an element: a window of two elements that moves by half of one.
-        return "window = [4, 4] stride = [1, 1] pre_padding = [1, 1] post_padding = [2, 2] denominator = 2 padding_mode = edge_val_pad", 32
+        return (
+            (
+                "window = [4, 4] stride = [1, 1] pre_padding = [1, 1] post_padding = [2, 2] "
+                "denominator = 2 padding_mode = edge_val_pad"
+            ),
+            32,
+        )
     pad = "neg_inf_pad" if mode == "maxpool" else "zero_pad"
-    return f"window = [2, 2] stride = [2, 2] pre_padding = [0, 0] post_padding = [0, 0] padding_mode = {pad}", 8
+    return (
+        (
+            "window = [2, 2] stride = [2, 2] pre_padding = [0, 0] post_padding = [0, 0] "
+            f"padding_mode = {pad}"
+        ),
+        8,
+    )
 
 
 def _resampling() -> Iterator[OperationCase]:
@@ -79,16 +135,32 @@ def _resampling() -> Iterator[OperationCase]:
         graph = GraphText(key_of("resample", mode, dtype, layout), layout)
         word = mode.removesuffix("_index")
         tail, size = _window(word)
-        results = [desc((4, 64, size, size), each, layout) for each in ([dtype] if word == mode else [dtype, "i8"])]
-        made = graph.apply_many(f"resample {word}", [graph.argument((4, 64, 16, 16), dtype)], f"type = f32 {tail}", results)
+        results = [
+            desc((4, 64, size, size), each, layout)
+            for each in ([dtype] if word == mode else [dtype, "i8"])
+        ]
+        made = graph.apply_many(
+            f"resample {word}",
+            [graph.argument((4, 64, 16, 16), dtype)],
+            f"type = f32 {tail}",
+            results,
+        )
         yield OperationCase(graph.key, "resample", axes, graph.text(*made))
 
 
 def _resampling_gradients() -> Iterator[OperationCase]:
     """Of maxima by their places or by the values themselves."""
-    modes = [(mode, "nothing") for mode in _RESAMPLING[1:-1]] + [("maxpool", "index"), ("maxpool", "values")]
+    modes = [(mode, "nothing") for mode in _RESAMPLING[1:-1]] + [
+        ("maxpool", "index"),
+        ("maxpool", "values"),
+    ]
     for layout, dtype, (mode, given) in product(_LAYOUTS, _DTYPES, modes):
-        axes: dict[str, str | int] = {"modes": mode, "dtypes": dtype, "layouts": layout, "given": given}
+        axes: dict[str, str | int] = {
+            "modes": mode,
+            "dtypes": dtype,
+            "layouts": layout,
+            "given": given,
+        }
         graph = GraphText(key_of("resample_backward", *axes.values()), layout)
         tail, size = _window(mode)
         image, result = (4, 64, 16, 16), (4, 64, size, size)
@@ -97,10 +169,18 @@ def _resampling_gradients() -> Iterator[OperationCase]:
             operands["index"] = graph.argument(result, "i8")
         elif given == "values":
             operands |= {"x": graph.argument(image, dtype), "y": graph.argument(result, dtype)}
-        (dx,) = graph.named(f"resample_backward {mode} type = f32 {tail}", operands, {"dx": desc(image, dtype, layout)})
+        (dx,) = graph.named(
+            f"resample_backward {mode} type = f32 {tail}",
+            operands,
+            {"dx": desc(image, dtype, layout)},
+        )
         yield OperationCase(graph.key, "resample_backward", axes, graph.text(dx))
 
 
 def single_cases() -> list[OperationCase]:
     """Every graph of this family."""
-    return [case for cases in (_pointwise(), _reductions(), _resampling(), _resampling_gradients()) for case in cases]
+    return [
+        case
+        for cases in (_pointwise(), _reductions(), _resampling(), _resampling_gradients())
+        for case in cases
+    ]

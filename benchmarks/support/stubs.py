@@ -1,4 +1,5 @@
-"""Stand-ins for the libraries that cuDNN opens by name, for a machine that has no GPU. With them it plans as if there were one."""
+"""Stand-ins for the libraries that cuDNN opens by name, for a machine that has no GPU. With them it
+plans as if there were one."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ from pathlib import Path
 
 __all__ = ["write_stubs"]
 
-#: What of libcuda has to answer: there is one device of compute capability 9.0, a context, and modules load.
+#: What of libcuda has to answer: there is one device of compute capability 9.0, a context, and
+#: modules load.
 _DRIVER = r"""
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -48,7 +50,9 @@ int cuGetProcAddress_v2(const char *s, void **p, int version, unsigned long flag
   if (status) *status = *p ? 0 : 1;
   return *p ? 0 : 500;
 }
-int cuGetProcAddress(const char *s, void **p, int version, unsigned long flags) { return cuGetProcAddress_v2(s, p, version, flags, 0); }
+int cuGetProcAddress(const char *s, void **p, int version, unsigned long flags) {
+  return cuGetProcAddress_v2(s, p, version, flags, 0);
+}
 """
 
 
@@ -61,20 +65,32 @@ def _cudnn_folder() -> Path:
 
 
 def _sources(cublaslt: Path) -> dict[str, str]:
-    """Source of a libcuda and of an NVRTC with every name that cuDNN may look up in them, and of a cuBLASLt."""
+    """Source of a libcuda and of an NVRTC with every name that cuDNN may look up in them, and of a
+    cuBLASLt."""
     names: set[str] = set()
     for library in ("graph", "engines_runtime_compiled", "cnn", "ops", "heuristic"):
         data = (_cudnn_folder() / f"libcudnn_{library}.so.9").read_bytes()
-        names.update(name.decode() for name in re.findall(rb"\0((?:cu|(?:__)?nvrtc)[A-Z][A-Za-z0-9_]{2,60})(?=\0)", data))
+        names.update(
+            name.decode()
+            for name in re.findall(rb"\0((?:cu|(?:__)?nvrtc)[A-Z][A-Za-z0-9_]{2,60})(?=\0)", data)
+        )
     if len(names) < 100:
-        message = f"expected the names of libcuda's functions in cuDNN's libraries, got {len(names)}"
+        message = (
+            f"expected the names of libcuda's functions in cuDNN's libraries, got {len(names)}"
+        )
         raise RuntimeError(message)
     plain = sorted(names - set(re.findall(r"^int (\w+)\(", _DRIVER, re.MULTILINE)))
     functions = {name: f"int {name}(void) {{ return 0; }}\n" for name in plain}
     compiler = "int nvrtcVersion(int *a, int *b) { *a = 13; *b = 0; return 0; }\n"
-    compiler += "".join(text for name, text in functions.items() if "nvrtc" in name and name != "nvrtcVersion")
+    compiler += "".join(
+        text for name, text in functions.items() if "nvrtc" in name and name != "nvrtcVersion"
+    )
     driver = _DRIVER + "".join(text for name, text in functions.items() if name.startswith("cu"))
-    return {"libcuda.so.1": driver, "libnvrtc.so.13": compiler, "libcublasLt.so.13": cublaslt.read_text()}
+    return {
+        "libcuda.so.1": driver,
+        "libnvrtc.so.13": compiler,
+        "libcublasLt.so.13": cublaslt.read_text(),
+    }
 
 
 @functools.cache
@@ -90,7 +106,8 @@ def _compiled(clang: str, cublaslt: Path) -> dict[str, bytes]:
 
 
 def write_stubs(folder: Path, clang: str, cublaslt: Path) -> None:
-    """Compiles the libraries into `folder`; `cublaslt` is the source of the one that must have certain names."""
+    """Compiles the libraries into `folder`; `cublaslt` is the source of the one that must have
+    certain names."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, library in _compiled(clang, cublaslt).items():
         (folder / name).write_bytes(library)

@@ -22,8 +22,8 @@ __all__ = ["Verdict", "judge"]
 
 @dataclass(frozen=True)
 class Verdict:
-    """What came of a matrix. `disagreements` say which graph and how; `missed` are graphs that cuDNN takes and the table refuses, by the
-    table's reason."""
+    """What came of a matrix. `disagreements` say which graph and how; `missed` are graphs that
+    cuDNN takes and the table refuses, by the table's reason."""
 
     graphs: int
     accepted: int
@@ -31,10 +31,15 @@ class Verdict:
     missed: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        return f"support: {self.graphs} graphs, {self.accepted} accepted, {len(self.disagreements)} disagreements"
+        return (
+            f"support: {self.graphs} graphs, {self.accepted} accepted, "
+            f"{len(self.disagreements)} disagreements"
+        )
 
 
-def _refusals(cases: Sequence[Case], table: dict[str, Any], *, allow_tf32: bool = True) -> dict[str, str]:
+def _refusals(
+    cases: Sequence[Case], table: dict[str, Any], *, allow_tf32: bool = True
+) -> dict[str, str]:
     """Reasons by graph: of the compiler for groups, of the rows for what it does not form."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "table.json"
@@ -42,14 +47,28 @@ def _refusals(cases: Sequence[Case], table: dict[str, Any], *, allow_tf32: bool 
         found = refusals(cases, path, allow_tf32=allow_tf32)
     for case in cases:
         if not case.is_group and case.cell is not None:
-            rows = [row for row in table["rows"] if covers(row, case.cell, case.channel_bytes, after_of(case))]
-            if not rows or (case.dtype == "f32" and not allow_tf32 and all(row.get("tf32") for row in rows)):
+            rows = [
+                row
+                for row in table["rows"]
+                if covers(row, case.cell, case.channel_bytes, after_of(case))
+            ]
+            if not rows or (
+                case.dtype == "f32" and not allow_tf32 and all(row.get("tf32") for row in rows)
+            ):
                 found[case.key] = f"{case.cell.role} with {case.cell.anchor}: no row"
     return found
 
 
-def _compare(cases: Sequence[Case], answers: dict[str, Any], table: dict[str, Any], made: dict[str, Any], *, strict: bool) -> Iterator[str]:
-    """Disagreements of `table`, in words. `made` is the table that the answers make: what it accepts, `table` should."""
+def _compare(
+    cases: Sequence[Case],
+    answers: dict[str, Any],
+    table: dict[str, Any],
+    made: dict[str, Any],
+    *,
+    strict: bool,
+) -> Iterator[str]:
+    """Disagreements of `table`, in words. `made` is the table that the answers make: what it
+    accepts, `table` should."""
     refused, refused_too = (_refusals(cases, each, allow_tf32=not strict) for each in (table, made))
     where = " without TF32" if strict else ""
     for case in cases:
@@ -59,15 +78,23 @@ def _compare(cases: Sequence[Case], answers: dict[str, Any], table: dict[str, An
             reasons = "; ".join(answer.get("rejected", ())) or "every engine rounds to TF32"
             yield f"{case.key}: the table takes {case.pattern}{where}, cuDNN does not: {reasons}"
         elif case.key in refused and takes and case.key not in refused_too:
-            yield f"{case.key}: cuDNN takes {case.pattern}{where}, the table does not: {refused[case.key]}"
+            yield (
+                f"{case.key}: cuDNN takes {case.pattern}{where}, the table does not: "
+                f"{refused[case.key]}"
+            )
 
 
-def judge(asked: Sequence[Asked], answers: dict[str, Any], table: dict[str, Any], made: dict[str, Any]) -> Verdict:
-    """Compares `table` with cuDNN's answers (by graph), and with the table that was made from them."""
+def judge(
+    asked: Sequence[Asked], answers: dict[str, Any], table: dict[str, Any], made: dict[str, Any]
+) -> Verdict:
+    """Compares `table` with cuDNN's answers (by graph), and with the table that was made from
+    them."""
     cases = [case for case in asked if isinstance(case, Case)]
     operations = [case for case in asked if isinstance(case, OperationCase)]
     disagreements = list(_compare(cases, answers, table, made, strict=False))
-    disagreements += _compare([case for case in cases if case.dtype == "f32"], answers, table, made, strict=True)
+    disagreements += _compare(
+        [case for case in cases if case.dtype == "f32"], answers, table, made, strict=True
+    )
     disagreements += of_operations(operations, answers, table["operations"], made["operations"])
     missed: dict[str, list[str]] = {}
     for key, reason in missed_operations(operations, answers, table["operations"]):

@@ -26,12 +26,15 @@ FailureOr<SmallVector<int64_t>> broadcastShape(ArrayRef<ArrayRef<int64_t>> shape
   return result;
 }
 
-LogicalResult expectCount(Operation *op, StringRef name, ArrayRef<int64_t> values, int64_t count, int64_t minimum) {
+LogicalResult expectCount(Operation *op, StringRef name, ArrayRef<int64_t> values, int64_t count,
+                          int64_t minimum) {
   if (static_cast<int64_t>(values.size()) != count)
-    return op->emitOpError() << "expects " << count << " numbers in '" << name << "', but got " << values.size();
+    return op->emitOpError() << "expects " << count << " numbers in '" << name << "', but got "
+                             << values.size();
   for (int64_t value : values)
     if (value < minimum)
-      return op->emitOpError() << "expects numbers of at least " << minimum << " in '" << name << "', but got " << str(values);
+      return op->emitOpError() << "expects numbers of at least " << minimum << " in '" << name
+                               << "', but got " << str(values);
   return success();
 }
 

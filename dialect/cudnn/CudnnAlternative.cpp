@@ -1,4 +1,5 @@
-// Verifiers of alternatives and their steps. Each check carries the label of its constraint in the op's description.
+// Verifiers of alternatives and their steps. Each check carries the label of its constraint in the
+// op's description.
 
 #include "dialect/cudnn/CudnnOps.h"
 
@@ -6,13 +7,15 @@ using namespace mlir;
 using namespace convoy::cudnn;
 
 /// `got` against the types of a graph's tensors; `what` names them in messages.
-static LogicalResult expectTypes(Operation *op, StringRef what, TypeRange got, TypeRange expected, FlatSymbolRefAttr graph) {
+static LogicalResult expectTypes(Operation *op, StringRef what, TypeRange got, TypeRange expected,
+                                 FlatSymbolRefAttr graph) {
   if (got.size() != expected.size())
-    return op->emitOpError("expects ") << expected.size() << " " << what << "s for " << graph << ", but got " << got.size();
+    return op->emitOpError("expects ")
+           << expected.size() << " " << what << "s for " << graph << ", but got " << got.size();
   for (auto [i, pair] : llvm::enumerate(llvm::zip(got, expected)))
     if (std::get<0>(pair) != std::get<1>(pair))
-      return op->emitOpError("expects ") << what << " #" << i << " of type " << std::get<1>(pair) << " for " << graph << ", but got "
-                                         << std::get<0>(pair);
+      return op->emitOpError("expects ") << what << " #" << i << " of type " << std::get<1>(pair)
+                                         << " for " << graph << ", but got " << std::get<0>(pair);
   return success();
 }
 
@@ -32,7 +35,8 @@ LogicalResult AlternativeOp::verifyRegions() {
     if (!value.getDefiningOp<StepOp>())
       return emitOpError("expects results that steps compute, but no step computes result #") << i;
     if (!seen.insert(value).second)
-      return emitOpError("expects every value as a result once, but result #") << i << " is a result already";
+      return emitOpError("expects every value as a result once, but result #")
+             << i << " is a result already";
   }
   return success();
 }
@@ -43,10 +47,12 @@ LogicalResult AlternativeOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (!graph)
     return emitOpError("expects the name of a cudnn.graph, but got ") << getGraphAttr();
   // alternative_c2
-  if (failed(expectTypes(*this, "argument", getBody().getArgumentTypes(), graph.getArgumentTypes(), getGraphAttr())))
+  if (failed(expectTypes(*this, "argument", getBody().getArgumentTypes(), graph.getArgumentTypes(),
+                         getGraphAttr())))
     return failure();
   // alternative_c4
-  return expectTypes(*this, "result", getBody().front().getTerminator()->getOperandTypes(), graph.getResultTypes(), getGraphAttr());
+  return expectTypes(*this, "result", getBody().front().getTerminator()->getOperandTypes(),
+                     graph.getResultTypes(), getGraphAttr());
 }
 
 LogicalResult StepOp::verifySymbolUses(SymbolTableCollection &symbols) {
@@ -57,7 +63,9 @@ LogicalResult StepOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (getGraphAttr() == cast<AlternativeOp>((*this)->getParentOp()).getGraphAttr())
     return emitOpError("expects another graph than the alternative's, but got ") << getGraphAttr();
   // step_c2
-  if (failed(expectTypes(*this, "operand", getInputs().getTypes(), graph.getArgumentTypes(), getGraphAttr())))
+  if (failed(expectTypes(*this, "operand", getInputs().getTypes(), graph.getArgumentTypes(),
+                         getGraphAttr())))
     return failure();
-  return expectTypes(*this, "result", getOutputs().getTypes(), graph.getResultTypes(), getGraphAttr());
+  return expectTypes(*this, "result", getOutputs().getTypes(), graph.getResultTypes(),
+                     getGraphAttr());
 }

@@ -12,17 +12,21 @@ def Cudnn_AlternativeOp : Op<Cudnn_Dialect, "alternative",
     [IsolatedFromAbove, SingleBlock, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "graphs that together compute what one graph computes";
   let description = [{
-    Whoever runs the graph may run these steps in its place, whichever is faster; nothing else changes. The block has the graph's arguments,
-    `cudnn.return` its results. A value that goes from one step to another has memory, which is nobody else's.
+    Whoever runs the graph may run these steps in its place, whichever is faster; nothing else
+    changes. The block has the graph's arguments, `cudnn.return` its results. A value that goes from
+    one step to another has memory, which is nobody else's.
 
-    `name` tells the alternatives of a graph apart, and has the parts of each step: `conv2d+bias | relu`.
+    `name` tells the alternatives of a graph apart, and has the parts of each step:
+    `conv2d+bias | relu`.
 
     **Constraints**
 
     * (c1) the symbol names a `cudnn.graph`.
     * (c2) block arguments are of the types of the graph's arguments.
-    * (c3) the body holds `cudnn.step` and `cudnn.zeros`, at least one step, and ends with `cudnn.return`.
-    * (c4) what is returned is computed by steps, each value once, and of the types of the graph's results.
+    * (c3) the body holds `cudnn.step` and `cudnn.zeros`, at least one step, and ends with
+      `cudnn.return`.
+    * (c4) what is returned is computed by steps, each value once, and of the types of the graph's
+      results.
 
     ```mlir
     cudnn.alternative @conv_relu_0 "conv2d | relu" {

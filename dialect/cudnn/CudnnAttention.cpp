@@ -10,7 +10,8 @@ using namespace convoy;
 using namespace convoy::cudnn;
 
 /// Checks the shape and the element type of `value`, if it is there.
-static LogicalResult expectTensor(Operation *op, StringRef name, Value value, ArrayRef<int64_t> shape, Type type) {
+static LogicalResult expectTensor(Operation *op, StringRef name, Value value,
+                                  ArrayRef<int64_t> shape, Type type) {
   if (!value)
     return success();
   if (failed(expectShape(op, ("'" + name + "'").str(), shapeOf(value), shape)))
@@ -23,7 +24,8 @@ static LogicalResult expectTensor(Operation *op, StringRef name, Value value, Ar
 LogicalResult SdpaForwardOp::verify() {
   // sdpa_forward_c1
   SmallVector<Value> tensors{getQ(), getK(), getV(), getO()};
-  for (Value value : {getStats(), getBlockMask(), getPageTableK(), getPageTableV(), getSeqLenQ(), getSeqLenKv()})
+  for (Value value :
+       {getStats(), getBlockMask(), getPageTableK(), getPageTableV(), getSeqLenQ(), getSeqLenKv()})
     if (value)
       tensors.push_back(value);
   if (failed(expectRank(*this, tensors, 4, 4)))
@@ -32,9 +34,11 @@ LogicalResult SdpaForwardOp::verify() {
   ArrayRef<int64_t> q = shapeOf(getQ()), k = shapeOf(getK()), v = shapeOf(getV());
   if (k[3] != q[3])
     return emitOpError("expects 'k' of the depth of 'q', ") << q[3] << ", but got " << k[3];
-  for (auto [name, shape, table] : {std::tuple(StringRef("k"), k, getPageTableK()), std::tuple(StringRef("v"), v, getPageTableV())})
+  for (auto [name, shape, table] : {std::tuple(StringRef("k"), k, getPageTableK()),
+                                    std::tuple(StringRef("v"), v, getPageTableV())})
     if (!table && shape[0] != q[0])
-      return emitOpError("expects '") << name << "' of the batch of 'q', " << q[0] << ", but got " << shape[0];
+      return emitOpError("expects '")
+             << name << "' of the batch of 'q', " << q[0] << ", but got " << shape[0];
   if (!getPageTableK() && !getPageTableV() && k[2] != v[2])
     return emitOpError("expects 'k' and 'v' of as many rows, but got ") << k[2] << " and " << v[2];
   if (failed(expectShape(*this, "'o'", shapeOf(getO()), attentionShape(q, v))))
@@ -42,27 +46,35 @@ LogicalResult SdpaForwardOp::verify() {
   // sdpa_forward_c3
   for (auto [name, shape] : {std::pair(StringRef("k"), k), std::pair(StringRef("v"), v)})
     if (q[1] % shape[1])
-      return emitOpError("expects heads of '") << name << "' that divide the " << q[1] << " of 'q', but got " << shape[1];
+      return emitOpError("expects heads of '")
+             << name << "' that divide the " << q[1] << " of 'q', but got " << shape[1];
   // sdpa_forward_c4
   if (getScale() && ShapedType::getNumElements(shapeOf(getScale())) != 1)
-    return emitOpError("expects one element of 'scale', but got shape ") << str(shapeOf(getScale()));
+    return emitOpError("expects one element of 'scale', but got shape ")
+           << str(shapeOf(getScale()));
   // sdpa_forward_c5
-  if (getStats() && failed(expectShape(*this, "'stats'", shapeOf(getStats()), {q[0], q[1], q[2], 1})))
+  if (getStats() &&
+      failed(expectShape(*this, "'stats'", shapeOf(getStats()), {q[0], q[1], q[2], 1})))
     return failure();
   // sdpa_forward_c6
   Builder builder(getContext());
   if (!getSeqLenQ() != !getSeqLenKv())
-    return emitOpError("expects 'seq_len_q' and 'seq_len_kv' together, but got '") << (getSeqLenQ() ? "seq_len_q" : "seq_len_kv") << "' alone";
-  if (failed(expectTensor(*this, "seq_len_q", getSeqLenQ(), {q[0], 1, 1, 1}, builder.getI32Type())) ||
-      failed(expectTensor(*this, "seq_len_kv", getSeqLenKv(), {q[0], 1, 1, 1}, builder.getI32Type())))
+    return emitOpError("expects 'seq_len_q' and 'seq_len_kv' together, but got '")
+           << (getSeqLenQ() ? "seq_len_q" : "seq_len_kv") << "' alone";
+  if (failed(
+          expectTensor(*this, "seq_len_q", getSeqLenQ(), {q[0], 1, 1, 1}, builder.getI32Type())) ||
+      failed(
+          expectTensor(*this, "seq_len_kv", getSeqLenKv(), {q[0], 1, 1, 1}, builder.getI32Type())))
     return failure();
   // sdpa_forward_c7
-  for (auto [name, table] : {std::pair(StringRef("page_table_k"), getPageTableK()), std::pair(StringRef("page_table_v"), getPageTableV())}) {
+  for (auto [name, table] : {std::pair(StringRef("page_table_k"), getPageTableK()),
+                             std::pair(StringRef("page_table_v"), getPageTableV())}) {
     if (!table)
       continue;
     if (!getSeqLenQ())
       return emitOpError("expects 'seq_len_q' and 'seq_len_kv' with '") << name << "'";
-    if (failed(expectTensor(*this, name, table, {q[0], 1, shapeOf(table)[2], 1}, builder.getI32Type())))
+    if (failed(expectTensor(*this, name, table, {q[0], 1, shapeOf(table)[2], 1},
+                            builder.getI32Type())))
       return failure();
   }
   // sdpa_forward_c8
@@ -71,28 +83,35 @@ LogicalResult SdpaForwardOp::verify() {
   constexpr int64_t kTile = 128;
   int64_t columns = getPageTableK() ? shapeOf(getPageTableK())[2] * k[2] : k[2];
   return expectTensor(*this, "block_mask", getBlockMask(),
-                      {q[0], q[1], llvm::divideCeilSigned(q[2], kTile), llvm::divideCeilSigned(llvm::divideCeilSigned(columns, kTile), 8)},
+                      {q[0], q[1], llvm::divideCeilSigned(q[2], kTile),
+                       llvm::divideCeilSigned(llvm::divideCeilSigned(columns, kTile), 8)},
                       builder.getIntegerType(8, /*isSigned=*/false));
 }
 
 LogicalResult PagedCacheLoadOp::verify() {
   // paged_cache_load_c1
-  if (failed(expectRank(*this, {getContainer(), getPageTable(), getSequenceLengths(), getY()}, 4, 4)))
+  if (failed(
+          expectRank(*this, {getContainer(), getPageTable(), getSequenceLengths(), getY()}, 4, 4)))
     return failure();
   // paged_cache_load_c2
   ArrayRef<int64_t> container = shapeOf(getContainer()), y = shapeOf(getY());
   if (y[1] != container[1])
     return emitOpError("expects a result of ") << container[1] << " heads, but got " << y[1];
   if (y[3] != container[3] && y[2] != container[3])
-    return emitOpError("expects a result of depth ") << container[3] << " in its last dim or the one before, but got " << str(y);
+    return emitOpError("expects a result of depth ")
+           << container[3] << " in its last dim or the one before, but got " << str(y);
   Type type = getContainer().getType().getElementType();
   if (getY().getType().getElementType() != type)
-    return emitOpError("expects a result of ") << type << ", but got " << getY().getType().getElementType();
+    return emitOpError("expects a result of ")
+           << type << ", but got " << getY().getType().getElementType();
   // paged_cache_load_c3
   Builder builder(getContext());
   int64_t length = y[3] == container[3] ? y[2] : y[3];
-  if (failed(expectTensor(*this, "page_table", getPageTable(), {y[0], 1, llvm::divideCeilSigned(length, container[2]), 1}, builder.getI32Type())))
+  if (failed(expectTensor(*this, "page_table", getPageTable(),
+                          {y[0], 1, llvm::divideCeilSigned(length, container[2]), 1},
+                          builder.getI32Type())))
     return failure();
   // paged_cache_load_c4
-  return expectTensor(*this, "sequence_lengths", getSequenceLengths(), {y[0], 1, 1, 1}, builder.getI32Type());
+  return expectTensor(*this, "sequence_lengths", getSequenceLengths(), {y[0], 1, 1, 1},
+                      builder.getI32Type());
 }

@@ -8,13 +8,16 @@ include "dialect/cudnn/CudnnNamedTensors.td"
 def Cudnn_SdpaForwardOp : Cudnn_ComputeOp<"sdpa_forward", [AttrSizedOperandSegments, Cudnn_InferTypes]> {
   let summary = "scaled dot product attention";
   let description = [{
-    `o = softmax(scale * q * transpose(k)) * v` for every batch and head, where q and o are B x H x Sq x D, k is B x Hk x Skv x D and v is
-    B x Hv x Skv x Dv: a head of k or v may serve several of q. `stats` is the logarithm of the sum of exponentials, for the gradient.
+    `o = softmax(scale * q * transpose(k)) * v` for every batch and head, where q and o are B x H x
+    Sq x D, k is B x Hk x Skv x D and v is B x Hv x Skv x Dv: a head of k or v may serve several of
+    q. `stats` is the logarithm of the sum of exponentials, for the gradient.
 
-    `block_mask` has a bit for each tile of 128 x 128 of the product, and bits that are 0 leave tiles out. With `page_table_k` (or `_v`),
-    `k` (or `v`) is a container, blocks x Hk x rows of a block x D, and the table says which block holds which rows of a batch.
-    `seq_len_q` and `seq_len_kv` are the lengths of each batch, where they are shorter than Sq and Skv. What cuDNN 9.19 has no word for
-    here, as a causal mask, a bias or dropout, takes the composed form: matmul, pointwise and reduction operations in one graph.
+    `block_mask` has a bit for each tile of 128 x 128 of the product, and bits that are 0 leave
+    tiles out. With `page_table_k` (or `_v`), `k` (or `v`) is a container, blocks x Hk x rows of a
+    block x D, and the table says which block holds which rows of a batch. `seq_len_q` and
+    `seq_len_kv` are the lengths of each batch, where they are shorter than Sq and Skv. What cuDNN
+    9.19 has no word for here, as a causal mask, a bias or dropout, takes the composed form: matmul,
+    pointwise and reduction operations in one graph.
 
     **Constraints**
 
@@ -24,7 +27,8 @@ def Cudnn_SdpaForwardOp : Cudnn_ComputeOp<"sdpa_forward", [AttrSizedOperandSegme
     * (c4) `scale` has one element.
     * (c5) `stats` is B x H x Sq x 1.
     * (c6) `seq_len_q` and `seq_len_kv` come together and are B x 1 x 1 x 1, of i32.
-    * (c7) a page table is B x 1 x blocks x 1, of i32, and there are the lengths of the sequences, without which cuDNN 9.19 crashes.
+    * (c7) a page table is B x 1 x blocks x 1, of i32, and there are the lengths of the sequences,
+      without which cuDNN 9.19 crashes.
     * (c8) `block_mask` is B x H x tiles of rows x bytes of 8 tiles, of ui8.
 
     ```mlir
@@ -33,8 +37,9 @@ def Cudnn_SdpaForwardOp : Cudnn_ComputeOp<"sdpa_forward", [AttrSizedOperandSegme
         -> o(!cudnn.tensor_desc<2x16x1024x64xf16, NCHW>)
     ```
 
-    Maps to `CUDNN_BACKEND_OPERATION_SDPA_FWD_DESCRIPTOR`: `CUDNN_ATTR_OPERATION_SDPA_FWD_QDESC`, `_KDESC`, `_VDESC`, `_ODESC`,
-    `_STATSDESC`, `_SCALEDESC`, `_BLOCK_MASK_DESC`, `_PAGE_TABLE_KDESC`, `_PAGE_TABLE_VDESC`, `_SEQ_LEN_QDESC`, `_SEQ_LEN_KVDESC`.
+    Maps to `CUDNN_BACKEND_OPERATION_SDPA_FWD_DESCRIPTOR`: `CUDNN_ATTR_OPERATION_SDPA_FWD_QDESC`,
+    `_KDESC`, `_VDESC`, `_ODESC`, `_STATSDESC`, `_SCALEDESC`, `_BLOCK_MASK_DESC`,
+    `_PAGE_TABLE_KDESC`, `_PAGE_TABLE_VDESC`, `_SEQ_LEN_QDESC`, `_SEQ_LEN_KVDESC`.
   }];
   let arguments = (ins Cudnn_TensorDescType:$q, Cudnn_TensorDescType:$k, Cudnn_TensorDescType:$v, Optional<Cudnn_TensorDescType>:$scale,
                        Optional<Cudnn_TensorDescType>:$block_mask, Optional<Cudnn_TensorDescType>:$page_table_k,
@@ -50,8 +55,9 @@ def Cudnn_SdpaForwardOp : Cudnn_ComputeOp<"sdpa_forward", [AttrSizedOperandSegme
 def Cudnn_PagedCacheLoadOp : Cudnn_ComputeOp<"paged_cache_load"> {
   let summary = "rows of a paged cache in order";
   let description = [{
-    `container` is blocks x H x rows of a block x D; `page_table` says which block holds which rows of a batch, `sequence_lengths` how many
-    rows there are. The result is B x H x S x D, or B x H x D x S for a product that wants it transposed.
+    `container` is blocks x H x rows of a block x D; `page_table` says which block holds which rows
+    of a batch, `sequence_lengths` how many rows there are. The result is B x H x S x D, or B x H x
+    D x S for a product that wants it transposed.
 
     **Constraints**
 
@@ -66,8 +72,9 @@ def Cudnn_PagedCacheLoadOp : Cudnn_ComputeOp<"paged_cache_load"> {
         -> y(!cudnn.tensor_desc<2x16x1024x128xf16, NCHW>)
     ```
 
-    Maps to `CUDNN_BACKEND_OPERATION_PAGED_CACHE_LOAD_DESCRIPTOR`: `CUDNN_ATTR_OPERATION_PAGED_CACHE_LOAD_CONTAINER_DESC`, `_YDESC`,
-    `_SEQUENCE_DESC`, `_PAGE_TABLE_DESC`.
+    Maps to `CUDNN_BACKEND_OPERATION_PAGED_CACHE_LOAD_DESCRIPTOR`:
+    `CUDNN_ATTR_OPERATION_PAGED_CACHE_LOAD_CONTAINER_DESC`, `_YDESC`, `_SEQUENCE_DESC`,
+    `_PAGE_TABLE_DESC`.
   }];
   let arguments = (ins Cudnn_TensorDescType:$container, Cudnn_TensorDescType:$page_table, Cudnn_TensorDescType:$sequence_lengths);
   let results = (outs Cudnn_TensorDescType:$y);

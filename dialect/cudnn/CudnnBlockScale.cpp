@@ -8,9 +8,10 @@ using namespace mlir;
 using namespace convoy;
 using namespace convoy::cudnn;
 
-/// Shape of the scales where `blocks[i]` elements along dim i share one; empty when they do not divide. `inner` is the dim whose blocks lie
-/// together in memory that is reordered.
-static SmallVector<int64_t> scaleShape(ArrayRef<int64_t> x, ArrayRef<int64_t> blocks, int64_t inner, bool reordered) {
+/// Shape of the scales where `blocks[i]` elements along dim i share one; empty when they do not
+/// divide. `inner` is the dim whose blocks lie together in memory that is reordered.
+static SmallVector<int64_t> scaleShape(ArrayRef<int64_t> x, ArrayRef<int64_t> blocks, int64_t inner,
+                                       bool reordered) {
   SmallVector<int64_t> shape;
   for (auto [size, block] : llvm::zip_equal(x, blocks)) {
     if (size % block)
@@ -26,7 +27,8 @@ static SmallVector<int64_t> scaleShape(ArrayRef<int64_t> x, ArrayRef<int64_t> bl
 }
 
 /// block_scale_quantize_c4, block_scale_dequantize_c4
-static LogicalResult verifyScale(Operation *op, ArrayRef<int64_t> x, TensorDescType scale, ArrayRef<int64_t> blockSize) {
+static LogicalResult verifyScale(Operation *op, ArrayRef<int64_t> x, TensorDescType scale,
+                                 ArrayRef<int64_t> blockSize) {
   auto rank = static_cast<int64_t>(x.size());
   bool reordered = scale.getReordering() == TensorReordering::F8_128x4;
   auto fits = [&](ArrayRef<int64_t> blocks, int64_t inner) {
@@ -47,7 +49,8 @@ static LogicalResult verifyScale(Operation *op, ArrayRef<int64_t> x, TensorDescT
     }
   }
   return op->emitOpError("expects 'scale' of one element a block of ")
-         << str(blockSize) << " of " << str(x) << (reordered ? ", with dims rounded up to 128 and 4" : "") << ", but got "
+         << str(blockSize) << " of " << str(x)
+         << (reordered ? ", with dims rounded up to 128 and 4" : "") << ", but got "
          << str(scale.getShape());
 }
 
@@ -59,7 +62,8 @@ LogicalResult BlockScaleQuantizeOp::verify() {
   ArrayRef<int64_t> x = shapeOf(getX());
   if (failed(expectShape(*this, "'y'", shapeOf(getY()), x)))
     return failure();
-  if (Type type = getY().getType().getElementType(); !isa<Float8E4M3FNType, Float8E5M2Type, Float4E2M1FNType>(type))
+  if (Type type = getY().getType().getElementType();
+      !isa<Float8E4M3FNType, Float8E5M2Type, Float4E2M1FNType>(type))
     return emitOpError("expects 'y' of f8E4M3FN, f8E5M2 or f4E2M1FN, but got ") << type;
   // block_scale_quantize_c3
   auto blockSize = static_cast<int64_t>(getBlockSize());
@@ -69,7 +73,8 @@ LogicalResult BlockScaleQuantizeOp::verify() {
   TensorDescType scale = getScale().getType();
   bool reordered = scale.getReordering() == TensorReordering::F8_128x4;
   if (reordered != (x.size() < 4))
-    return emitOpError("expects ") << (reordered ? "no " : "") << "reordering f8_128x4 of 'scale' at rank " << x.size();
+    return emitOpError("expects ")
+           << (reordered ? "no " : "") << "reordering f8_128x4 of 'scale' at rank " << x.size();
   if (failed(verifyScale(*this, x, scale, blockSize)))
     return failure();
   return expectComputeType(*this, getComputeType(), {}); // block_scale_quantize_c6
@@ -85,8 +90,10 @@ LogicalResult BlockScaleDequantizeOp::verify() {
     return failure();
   // block_scale_dequantize_c3
   int64_t least = blockSize.size() == 1 ? 2 : 1;
-  if (blockSize.empty() || blockSize.size() > 2 || llvm::any_of(blockSize, [&](int64_t size) { return size < least; }))
-    return emitOpError("expects one 'block_size' above 1 or two of at least 1, but got ") << str(blockSize);
+  if (blockSize.empty() || blockSize.size() > 2 ||
+      llvm::any_of(blockSize, [&](int64_t size) { return size < least; }))
+    return emitOpError("expects one 'block_size' above 1 or two of at least 1, but got ")
+           << str(blockSize);
   if (failed(verifyScale(*this, x, getScale().getType(), blockSize)))
     return failure();
   return expectComputeType(*this, getComputeType(), {}); // block_scale_dequantize_c5

@@ -1,5 +1,5 @@
-// Bufferization of cudnn.execute: results disappear, the outs become buffers. cuDNN gets packed buffers alone, so an operand whose
-// buffer has another layout (a slice of a larger one) is copied.
+// Bufferization of cudnn.execute: results disappear, the outs become buffers. cuDNN gets packed
+// buffers alone, so an operand whose buffer has another layout (a slice of a larger one) is copied.
 
 #include "dialect/cudnn/CudnnOps.h"
 #include "mlir/Dialect/Bufferization/IR/DstBufferizableOpInterfaceImpl.h"
@@ -12,16 +12,21 @@ namespace convoy::cudnn {
 
 namespace {
 
-struct ExecuteOpInterface : public DstBufferizableOpInterfaceExternalModel<ExecuteOpInterface, ExecuteOp> {
+struct ExecuteOpInterface
+    : public DstBufferizableOpInterfaceExternalModel<ExecuteOpInterface, ExecuteOp> {
   /// What the outs hold before the run does not matter.
   bool bufferizesToMemoryRead(Operation *op, OpOperand &operand, const AnalysisState &) const {
     return cast<ExecuteOp>(op).isDpsInput(&operand);
   }
 
   /// cuDNN computes no graph in place: an out never shares memory with an in.
-  bool bufferizesToElementwiseAccess(Operation *, const AnalysisState &, ArrayRef<OpOperand *>) const { return false; }
+  bool bufferizesToElementwiseAccess(Operation *, const AnalysisState &,
+                                     ArrayRef<OpOperand *>) const {
+    return false;
+  }
 
-  LogicalResult bufferize(Operation *op, RewriterBase &rewriter, const BufferizationOptions &options, BufferizationState &state) const {
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
+                          const BufferizationOptions &options, BufferizationState &state) const {
     auto execute = cast<ExecuteOp>(op);
     rewriter.setInsertionPoint(op);
     SmallVector<Value> inputs, outputs, targets;
@@ -52,11 +57,14 @@ struct ExecuteOpInterface : public DstBufferizableOpInterfaceExternalModel<Execu
   }
 
 private:
-  static bool isPacked(Value buffer) { return cast<MemRefType>(buffer.getType()).getLayout().isIdentity(); }
+  static bool isPacked(Value buffer) {
+    return cast<MemRefType>(buffer.getType()).getLayout().isIdentity();
+  }
 
   static Value allocate(RewriterBase &rewriter, Value like) {
     auto type = cast<MemRefType>(like.getType());
-    return memref::AllocOp::create(rewriter, like.getLoc(), MemRefType::get(type.getShape(), type.getElementType()));
+    return memref::AllocOp::create(rewriter, like.getLoc(),
+                                   MemRefType::get(type.getShape(), type.getElementType()));
   }
 };
 

@@ -15,14 +15,15 @@ llvm::ArrayRef<int64_t> shapeOf(mlir::Value value);
 bool holds(mlir::Type to, mlir::Type from);
 
 /// Checks that `what` has the shape that it should have.
-llvm::LogicalResult expectShape(mlir::Operation *op, llvm::StringRef what, llvm::ArrayRef<int64_t> actual,
-                                llvm::ArrayRef<int64_t> expected);
+llvm::LogicalResult expectShape(mlir::Operation *op, llvm::StringRef what,
+                                llvm::ArrayRef<int64_t> actual, llvm::ArrayRef<int64_t> expected);
 
 /// Checks that operands and results have one rank, inside [low, high].
 llvm::LogicalResult expectRank(mlir::Operation *op, int64_t low, int64_t high);
 
 /// The same for some of an op's tensors.
-llvm::LogicalResult expectRank(mlir::Operation *op, mlir::ValueRange tensors, int64_t low, int64_t high);
+llvm::LogicalResult expectRank(mlir::Operation *op, mlir::ValueRange tensors, int64_t low,
+                               int64_t high);
 
 /// Checks that the tensor `name`, if it is there, is a number in the graph.
 llvm::LogicalResult expectByValue(mlir::Operation *op, llvm::StringRef name, mlir::Value value);

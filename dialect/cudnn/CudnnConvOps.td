@@ -8,28 +8,30 @@ include "dialect/cudnn/CudnnOpBase.td"
 def Cudnn_ConvolutionOp : Cudnn_ComputeOp<"convolution", [Cudnn_InferTypes]> {
   let summary = "convolution over 1 to 3 spatial dims, or one of its gradients";
   let description = [{
-    `fprop` takes the input and the filter and gives the output; `dgrad` takes the output's gradient and the filter and gives the input's;
-    `wgrad` takes the input and the output's gradient and gives the filter's. Their dims are
+    `fprop` takes the input and the filter and gives the output; `dgrad` takes the output's gradient
+    and the filter and gives the input's; `wgrad` takes the input and the output's gradient and
+    gives the filter's. Their dims are
 
     | input | filter | output | groups |
     |---|---|---|---|
     | N x C x spatial | K x C/G x window | N x K x spatial | G, the input's channels over the filter's |
     | N x G x C x spatial | G x K x C x window | N x G x K x spatial | G, a dim, whose stride is free |
 
-    and there are as many spatial dims as numbers in `spatial_stride`. A vectorized tensor counts by its numbers, not by its vectors. `kind`
-    says whether the window is turned around (`convolution`) or not. `alpha` multiplies the result, `beta` what the result's memory holds
-    before; cuDNN gets them as floats, and as doubles where it computes in f64.
+    and there are as many spatial dims as numbers in `spatial_stride`. A vectorized tensor counts by
+    its numbers, not by its vectors. `kind` says whether the window is turned around (`convolution`)
+    or not. `alpha` multiplies the result, `beta` what the result's memory holds before; cuDNN gets
+    them as floats, and as doubles where it computes in f64.
 
-    `spatial_dim_count` may be written and says nothing new: it is the number of spatial dims, or the rank, as early examples of this
-    spelling have it. Canonicalization drops it.
+    `spatial_dim_count` may be written and says nothing new: it is the number of spatial dims, or
+    the rank, as early examples of this spelling have it. Canonicalization drops it.
 
     **Constraints**
 
     * (c1) there are 1 to 3 spatial dims, and all three tensors have one rank, 2 or 3 above that.
-    * (c2) `spatial_stride` and `dilation` have one positive number a spatial dim, `pre_padding` and `post_padding` one that is not
-      negative.
-    * (c3) the filter's channels divide the input's, and the groups that follow divide the filter's K; where the groups are a dim, input and
-      filter agree in groups and channels.
+    * (c2) `spatial_stride` and `dilation` have one positive number a spatial dim, `pre_padding` and
+      `post_padding` one that is not negative.
+    * (c3) the filter's channels divide the input's, and the groups that follow divide the filter's
+      K; where the groups are a dim, input and filter agree in groups and channels.
     * (c4) the output's shape is the one that input and filter give, and none of its dims is 0.
     * (c5) the compute type is f64, f32, f16, bf16, i32 or `!cudnn.fast_float_for_fp8`.
     * (c6) `spatial_dim_count`, if written, is the number of spatial dims or the rank.
@@ -39,10 +41,13 @@ def Cudnn_ConvolutionOp : Cudnn_ComputeOp<"convolution", [Cudnn_InferTypes]> {
         : !cudnn.tensor_desc<1x64x56x56xf16, NHWC>, !cudnn.tensor_desc<64x64x3x3xf16, NHWC> -> !cudnn.tensor_desc<1x64x56x56xf32, NHWC>
     ```
 
-    Maps to `CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR` (`CUDNN_ATTR_CONVOLUTION_COMP_TYPE`, `_CONV_MODE`, `_DILATIONS`, `_FILTER_STRIDES`,
-    `_PRE_PADDINGS`, `_POST_PADDINGS`, `_SPATIAL_DIMS`) and `CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR` (`CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X`,
-    `_W`, `_Y`, `_CONV_DESC`, `_ALPHA`, `_BETA`), `CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR`
-    (`CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DY`, `_W`, `_DX`, ...) or `CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR`
+    Maps to `CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR` (`CUDNN_ATTR_CONVOLUTION_COMP_TYPE`,
+    `_CONV_MODE`, `_DILATIONS`, `_FILTER_STRIDES`, `_PRE_PADDINGS`, `_POST_PADDINGS`,
+    `_SPATIAL_DIMS`) and `CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR`
+    (`CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X`, `_W`, `_Y`, `_CONV_DESC`, `_ALPHA`, `_BETA`),
+    `CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR`
+    (`CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DY`, `_W`, `_DX`, ...) or
+    `CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR`
     (`CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_X`, `_DY`, `_DW`, ...).
   }];
   let arguments = (ins Cudnn_TensorDescType:$x, Cudnn_TensorDescType:$w,

@@ -1,5 +1,5 @@
-// Scalars, random numbers, signals, and ops that say where elements lie. Each check carries the label of its constraint in the op's
-// description.
+// Scalars, random numbers, signals, and ops that say where elements lie. Each check carries the
+// label of its constraint in the op's description.
 
 #include "dialect/cudnn/CudnnChecks.h"
 #include "dialect/cudnn/CudnnOps.h"
@@ -16,8 +16,10 @@ LogicalResult ConstantOp::verify() {
     return emitOpError("expects a result of one element, but got shape ") << str(type.getShape());
   Type value = getValue().getType();
   if (type.getElementType() != value)
-    return emitOpError("expects a result of the value's type ") << value << ", but got " << type.getElementType();
-  if (!isa<Float64Type, Float32Type, Float16Type, BFloat16Type>(value) && !value.isSignlessInteger(64) && !value.isSignlessInteger(32))
+    return emitOpError("expects a result of the value's type ")
+           << value << ", but got " << type.getElementType();
+  if (!isa<Float64Type, Float32Type, Float16Type, BFloat16Type>(value) &&
+      !value.isSignlessInteger(64) && !value.isSignlessInteger(32))
     return emitOpError("expects a value of f64, f32, f16, bf16, i64 or i32, but got ") << value;
   return success();
 }
@@ -33,7 +35,8 @@ LogicalResult ConcatOp::verify() {
   Type type = getY().getType().getElementType();
   for (Value input : getInputs())
     if (Type other = cast<TensorDescType>(input.getType()).getElementType(); other != type)
-      return emitOpError("expects tensors of one element type, but got ") << other << " and " << type;
+      return emitOpError("expects tensors of one element type, but got ")
+             << other << " and " << type;
   // concat_c2
   int64_t rank = shapeOf(getY()).size(), axis = getAxis();
   if (axis < 0 || axis >= rank)
@@ -42,8 +45,10 @@ LogicalResult ConcatOp::verify() {
   SmallVector<ArrayRef<int64_t>> shapes = llvm::map_to_vector(getInputs(), shapeOf);
   FailureOr<SmallVector<int64_t>> expected = concatShape(shapes, axis);
   if (failed(expected)) {
-    InFlightDiagnostic diag = emitOpError("expects inputs that differ along 'axis' alone, but got shapes ");
-    llvm::interleave(shapes, [&](ArrayRef<int64_t> shape) { diag << str(shape); }, [&] { diag << " and "; });
+    InFlightDiagnostic diag =
+        emitOpError("expects inputs that differ along 'axis' alone, but got shapes ");
+    llvm::interleave(
+        shapes, [&](ArrayRef<int64_t> shape) { diag << str(shape); }, [&] { diag << " and "; });
     return diag;
   }
   if (failed(expectShape(*this, "result", shapeOf(getY()), *expected)))
@@ -59,30 +64,38 @@ LogicalResult ReshapeOp::verify() {
   // reshape_c1
   TensorDescType x = getX().getType(), y = getY().getType();
   if (ShapedType::getNumElements(x.getShape()) != ShapedType::getNumElements(y.getShape()))
-    return emitOpError("expects as many elements as before, but got ") << str(x.getShape()) << " and " << str(y.getShape());
+    return emitOpError("expects as many elements as before, but got ")
+           << str(x.getShape()) << " and " << str(y.getShape());
   if (x.getElementType() != y.getElementType())
-    return emitOpError("expects tensors of one element type, but got ") << x.getElementType() << " and " << y.getElementType();
+    return emitOpError("expects tensors of one element type, but got ")
+           << x.getElementType() << " and " << y.getElementType();
   return success();
 }
 
 OpFoldResult ReshapeOp::fold(FoldAdaptor) {
   // The operand must be computed in the graph: cuDNN has no graph that returns what it reads.
-  return getX().getType() == getY().getType() && getX().getDefiningOp() ? OpFoldResult(getX()) : OpFoldResult();
+  return getX().getType() == getY().getType() && getX().getDefiningOp() ? OpFoldResult(getX())
+                                                                        : OpFoldResult();
 }
 
 LogicalResult RngOp::verify() {
   // rng_c1
   if (getSeedValue().has_value() == static_cast<bool>(getSeed()))
-    return emitOpError("expects one seed, 'seed_value' or 'seed', but got ") << (getSeed() ? "both" : "none");
+    return emitOpError("expects one seed, 'seed_value' or 'seed', but got ")
+           << (getSeed() ? "both" : "none");
   // rng_c2
-  for (auto [name, value] : {std::pair(StringRef("seed"), getSeed()), std::pair(StringRef("offset"), getOffset())}) {
+  for (auto [name, value] :
+       {std::pair(StringRef("seed"), getSeed()), std::pair(StringRef("offset"), getOffset())}) {
     if (!value)
       continue;
     TensorDescType type = value.getType();
     if (ShapedType::getNumElements(type.getShape()) != 1)
-      return emitOpError("expects one element of '") << name << "', but got shape " << str(type.getShape());
-    if (!type.getElementType().isSignlessInteger(64) && !type.getElementType().isSignlessInteger(32))
-      return emitOpError("expects '") << name << "' of i32 or i64, but got " << type.getElementType();
+      return emitOpError("expects one element of '")
+             << name << "', but got shape " << str(type.getShape());
+    if (!type.getElementType().isSignlessInteger(64) &&
+        !type.getElementType().isSignlessInteger(32))
+      return emitOpError("expects '")
+             << name << "' of i32 or i64, but got " << type.getElementType();
   }
   // rng_c3
   RngDistribution distribution = getDistribution();
@@ -96,15 +109,18 @@ LogicalResult RngOp::verify() {
       failed(belongs("minimum", getMinimum().has_value(), RngDistribution::Uniform)) ||
       failed(belongs("maximum", getMaximum().has_value(), RngDistribution::Uniform)) ||
       failed(belongs("mean", getMean().has_value(), RngDistribution::Normal)) ||
-      failed(belongs("standard_deviation", getStandardDeviation().has_value(), RngDistribution::Normal)))
+      failed(belongs("standard_deviation", getStandardDeviation().has_value(),
+                     RngDistribution::Normal)))
     return failure();
   auto number = [](std::optional<APFloat> value) { return value->convertToDouble(); };
   if (getProbability() && !(number(getProbability()) >= 0.0 && number(getProbability()) <= 1.0))
     return emitOpError("expects 'probability' in 0 to 1, but got ") << number(getProbability());
   if (getMinimum() && !(number(getMinimum()) <= number(getMaximum())))
-    return emitOpError("expects 'minimum' at most 'maximum', but got ") << number(getMinimum()) << " and " << number(getMaximum());
+    return emitOpError("expects 'minimum' at most 'maximum', but got ")
+           << number(getMinimum()) << " and " << number(getMaximum());
   if (getStandardDeviation() && !(number(getStandardDeviation()) >= 0.0))
-    return emitOpError("expects 'standard_deviation' not to be negative, but got ") << number(getStandardDeviation());
+    return emitOpError("expects 'standard_deviation' not to be negative, but got ")
+           << number(getStandardDeviation());
   return success();
 }
 
@@ -112,7 +128,8 @@ LogicalResult SignalOp::verify() {
   // signal_c1
   if (failed(expectShape(*this, "result", shapeOf(getY()), shapeOf(getX()))))
     return failure();
-  if (Type type = getX().getType().getElementType(), other = getY().getType().getElementType(); type != other)
+  if (Type type = getX().getType().getElementType(), other = getY().getType().getElementType();
+      type != other)
     return emitOpError("expects a result of ") << type << ", but got " << other;
   // signal_c2
   TensorDescType flag = getFlag().getType();

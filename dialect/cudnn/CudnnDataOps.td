@@ -13,8 +13,8 @@ def Cudnn_RngDistributionAttr : Cudnn_EnumAttr<Cudnn_RngDistribution, "rng_distr
 def Cudnn_ConstantOp : Cudnn_ComputeOp<"constant"> {
   let summary = "a scalar that is part of the graph";
   let description = [{
-    The runtime passes the address of a number in host memory where other tensors have one on the device. An epsilon or a scale has to be
-    such a tensor. It is no operation of cuDNN's.
+    The runtime passes the address of a number in host memory where other tensors have one on the
+    device. An epsilon or a scale has to be such a tensor. It is no operation of cuDNN's.
 
     **Constraints**
 
@@ -40,7 +40,8 @@ def Cudnn_ConcatOp : Cudnn_ComputeOp<"concat", [Cudnn_InferTypes]> {
 
     * (c1) there is an input, and all tensors have one rank and element type.
     * (c2) `axis` is a dim.
-    * (c3) the result is as long as the inputs together along `axis` and has their size along other dims.
+    * (c3) the result is as long as the inputs together along `axis` and has their size along other
+      dims.
     * (c4) `inplace_index` is the number of an input.
 
     ```mlir
@@ -48,8 +49,8 @@ def Cudnn_ConcatOp : Cudnn_ComputeOp<"concat", [Cudnn_InferTypes]> {
         -> !cudnn.tensor_desc<8x96x16x16xf16, NHWC>
     ```
 
-    Maps to `CUDNN_BACKEND_OPERATION_CONCAT_DESCRIPTOR`: `CUDNN_ATTR_OPERATION_CONCAT_AXIS`, `_INPUT_DESCS`, `_INPLACE_INDEX`,
-    `_OUTPUT_DESC`.
+    Maps to `CUDNN_BACKEND_OPERATION_CONCAT_DESCRIPTOR`: `CUDNN_ATTR_OPERATION_CONCAT_AXIS`,
+    `_INPUT_DESCS`, `_INPLACE_INDEX`, `_OUTPUT_DESC`.
   }];
   let arguments = (ins Variadic<Cudnn_TensorDescType>:$inputs, I64Attr:$axis, OptionalAttr<I64Attr>:$inplace_index);
   let results = (outs Cudnn_TensorDescType:$y);
@@ -62,7 +63,8 @@ def Cudnn_ConcatOp : Cudnn_ComputeOp<"concat", [Cudnn_InferTypes]> {
 def Cudnn_ReshapeOp : Cudnn_ComputeOp<"reshape"> {
   let summary = "the same elements under other dims";
   let description = [{
-    Element number i of the operand, counted along its dims with the last fastest, is element number i of the result.
+    Element number i of the operand, counted along its dims with the last fastest, is element number
+    i of the result.
 
     **Constraints**
 
@@ -72,7 +74,8 @@ def Cudnn_ReshapeOp : Cudnn_ComputeOp<"reshape"> {
     %y = cudnn.reshape(%x) : !cudnn.tensor_desc<8x16x128x64xf16> -> !cudnn.tensor_desc<128x128x64xf16>
     ```
 
-    Maps to `CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR`: `CUDNN_ATTR_OPERATION_RESHAPE_XDESC`, `_YDESC`.
+    Maps to `CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR`: `CUDNN_ATTR_OPERATION_RESHAPE_XDESC`,
+    `_YDESC`.
   }];
   let arguments = (ins Cudnn_TensorDescType:$x);
   let results = (outs Cudnn_TensorDescType:$y);
@@ -83,14 +86,15 @@ def Cudnn_ReshapeOp : Cudnn_ComputeOp<"reshape"> {
 def Cudnn_RngOp : Cudnn_ComputeOp<"rng", [AttrSizedOperandSegments]> {
   let summary = "random numbers";
   let description = [{
-    Philox numbers of a seed and an offset, so that equal ones give equal numbers. The seed is a number in the graph or a tensor.
+    Philox numbers of a seed and an offset, so that equal ones give equal numbers. The seed is a
+    number in the graph or a tensor.
 
     **Constraints**
 
     * (c1) there is one seed: the attribute or the tensor.
     * (c2) the tensors `seed` and `offset` have one element, an i32 or i64.
-    * (c3) `bernoulli` has a `probability` in 0 to 1 and nothing else; `uniform` a `minimum` and a `maximum` not below it; `normal` a `mean`
-      and a `standard_deviation` that is not negative.
+    * (c3) `bernoulli` has a `probability` in 0 to 1 and nothing else; `uniform` a `minimum` and a
+      `maximum` not below it; `normal` a `mean` and a `standard_deviation` that is not negative.
 
     ```mlir
     %y = cudnn.rng bernoulli seed_value = 42 probability = 9.000000e-01 -> y(!cudnn.tensor_desc<8x16x128x128xf32>)
@@ -98,9 +102,11 @@ def Cudnn_RngOp : Cudnn_ComputeOp<"rng", [AttrSizedOperandSegments]> {
         offset(%o : !cudnn.tensor_desc<1x1x1x1xi64>) -> y(!cudnn.tensor_desc<8x16x128x128xf32>)
     ```
 
-    Maps to `CUDNN_BACKEND_RNG_DESCRIPTOR` (`CUDNN_ATTR_RNG_DISTRIBUTION`, `_BERNOULLI_DIST_PROBABILITY`, `_UNIFORM_DIST_MINIMUM`,
-    `_UNIFORM_DIST_MAXIMUM`, `_NORMAL_DIST_MEAN`, `_NORMAL_DIST_STANDARD_DEVIATION`) and `CUDNN_BACKEND_OPERATION_RNG_DESCRIPTOR`
-    (`CUDNN_ATTR_OPERATION_RNG_YDESC`, `_SEED`, `_DESC`, `_OFFSET_DESC`).
+    Maps to `CUDNN_BACKEND_RNG_DESCRIPTOR` (`CUDNN_ATTR_RNG_DISTRIBUTION`,
+    `_BERNOULLI_DIST_PROBABILITY`, `_UNIFORM_DIST_MINIMUM`, `_UNIFORM_DIST_MAXIMUM`,
+    `_NORMAL_DIST_MEAN`, `_NORMAL_DIST_STANDARD_DEVIATION`) and
+    `CUDNN_BACKEND_OPERATION_RNG_DESCRIPTOR` (`CUDNN_ATTR_OPERATION_RNG_YDESC`, `_SEED`, `_DESC`,
+    `_OFFSET_DESC`).
   }];
   let arguments = (ins Cudnn_RngDistributionAttr:$distribution, OptionalAttr<I64Attr>:$seed_value, OptionalAttr<F64Attr>:$probability,
                        OptionalAttr<F64Attr>:$minimum, OptionalAttr<F64Attr>:$maximum, OptionalAttr<F64Attr>:$mean,
@@ -120,8 +126,9 @@ def Cudnn_SignalModeAttr : Cudnn_EnumAttr<Cudnn_SignalMode, "signal_mode">;
 def Cudnn_SignalOp : Cudnn_ComputeOp<"signal", [Cudnn_InferTypes]> {
   let summary = "a tensor that is handed on when a flag is set, or that sets one";
   let description = [{
-    The result is the operand `x`. With `set` the flag in device memory becomes `value` once `x` is there; with `wait` the result is there
-    once the flag is `value`. Graphs on several devices meet so.
+    The result is the operand `x`. With `set` the flag in device memory becomes `value` once `x` is
+    there; with `wait` the result is there once the flag is `value`. Graphs on several devices meet
+    so.
 
     **Constraints**
 
@@ -133,7 +140,8 @@ def Cudnn_SignalOp : Cudnn_ComputeOp<"signal", [Cudnn_InferTypes]> {
         -> y(!cudnn.tensor_desc<8x64x16x16xf16, NHWC>)
     ```
 
-    Maps to `CUDNN_BACKEND_OPERATION_SIGNAL_DESCRIPTOR`: `CUDNN_ATTR_OPERATION_SIGNAL_MODE`, `_FLAGDESC`, `_VALUE`, `_XDESC`, `_YDESC`.
+    Maps to `CUDNN_BACKEND_OPERATION_SIGNAL_DESCRIPTOR`: `CUDNN_ATTR_OPERATION_SIGNAL_MODE`,
+    `_FLAGDESC`, `_VALUE`, `_XDESC`, `_YDESC`.
   }];
   let arguments = (ins Cudnn_SignalModeAttr:$mode, I64Attr:$value, Cudnn_TensorDescType:$flag, Cudnn_TensorDescType:$x);
   let results = (outs Cudnn_TensorDescType:$y);

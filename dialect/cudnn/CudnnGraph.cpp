@@ -1,4 +1,5 @@
-// Graphs and their calls: text, builders, effects, verifiers. Each check carries the label of its constraint in the op's description.
+// Graphs and their calls: text, builders, effects, verifiers. Each check carries the label of its
+// constraint in the op's description.
 
 #include "dialect/cudnn/CudnnChecks.h"
 #include "dialect/cudnn/CudnnOps.h"
@@ -19,14 +20,17 @@ void GraphOp::build(OpBuilder &builder, OperationState &state, StringRef name, F
 }
 
 ParseResult GraphOp::parse(OpAsmParser &parser, OperationState &result) {
-  auto buildType = [](Builder &builder, ArrayRef<Type> arguments, ArrayRef<Type> results, function_interface_impl::VariadicFlag,
+  auto buildType = [](Builder &builder, ArrayRef<Type> arguments, ArrayRef<Type> results,
+                      function_interface_impl::VariadicFlag,
                       std::string &) { return builder.getFunctionType(arguments, results); };
-  return function_interface_impl::parseFunctionOp(parser, result, /*allowVariadic=*/false, getFunctionTypeAttrName(result.name), buildType,
-                                                  getArgAttrsAttrName(result.name), getResAttrsAttrName(result.name));
+  return function_interface_impl::parseFunctionOp(
+      parser, result, /*allowVariadic=*/false, getFunctionTypeAttrName(result.name), buildType,
+      getArgAttrsAttrName(result.name), getResAttrsAttrName(result.name));
 }
 
 void GraphOp::print(OpAsmPrinter &printer) {
-  function_interface_impl::printFunctionOp(printer, *this, /*isVariadic=*/false, getFunctionTypeAttrName(), getArgAttrsAttrName(),
+  function_interface_impl::printFunctionOp(printer, *this, /*isVariadic=*/false,
+                                           getFunctionTypeAttrName(), getArgAttrsAttrName(),
                                            getResAttrsAttrName());
 }
 
@@ -39,9 +43,11 @@ void ExecuteOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effec
       effects.emplace_back(MemoryEffects::Write::get(), &operand);
 }
 
-//===-- verifiers --------------------------------------------------------------------------------------------------------===//
+//===-- verifiers
+//--------------------------------------------------------------------------------------------------------===//
 
-/// The body of a graph in either form: operations, then a terminator whose operands are computed, each once.
+/// The body of a graph in either form: operations, then a terminator whose operands are computed,
+/// each once.
 static LogicalResult verifyGraphBody(Operation *op, Block &body) {
   // graph_c2, build_and_exec_graph_c4
   if (llvm::hasSingleElement(body))
@@ -53,11 +59,14 @@ static LogicalResult verifyGraphBody(Operation *op, Block &body) {
   llvm::SmallDenseSet<Value> seen;
   for (auto [i, value] : llvm::enumerate(body.getTerminator()->getOperands())) {
     if (isa<BlockArgument>(value))
-      return op->emitOpError("expects results that are computed in the graph, but result #") << i << " is an argument";
+      return op->emitOpError("expects results that are computed in the graph, but result #")
+             << i << " is an argument";
     if (value.getDefiningOp<ConstantOp>())
-      return op->emitOpError("expects results that are computed in the graph, but result #") << i << " is a constant";
+      return op->emitOpError("expects results that are computed in the graph, but result #")
+             << i << " is a constant";
     if (!seen.insert(value).second)
-      return op->emitOpError("expects every value as a result once, but result #") << i << " is a result already";
+      return op->emitOpError("expects every value as a result once, but result #")
+             << i << " is a result already";
   }
   return success();
 }
@@ -66,10 +75,12 @@ LogicalResult GraphOp::verifyType() {
   // graph_c1
   for (auto [i, type] : llvm::enumerate(getArgumentTypes()))
     if (!isa<TensorDescType>(type))
-      return emitOpError("expects tensor descriptors as arguments, but argument #") << i << " is " << type;
+      return emitOpError("expects tensor descriptors as arguments, but argument #")
+             << i << " is " << type;
   for (auto [i, type] : llvm::enumerate(getResultTypes()))
     if (!isa<TensorDescType>(type))
-      return emitOpError("expects tensor descriptors as results, but result #") << i << " is " << type;
+      return emitOpError("expects tensor descriptors as results, but result #")
+             << i << " is " << type;
   if (getResultTypes().empty())
     return emitOpError("expects at least one result, but got none");
   return success();
@@ -80,8 +91,10 @@ BlockArgument GraphOp::getRaggedOffset(DictionaryAttr attributes) {
   return offset ? getBody().getArgument(offset.getInt()) : BlockArgument();
 }
 
-/// Checks what the attributes of one argument or result say; `argument` is its number, or -1 for a result.
-static LogicalResult verifyTensorAttributes(GraphOp graph, const std::string &what, int64_t argument, DictionaryAttr attributes,
+/// Checks what the attributes of one argument or result say; `argument` is its number, or -1 for a
+/// result.
+static LogicalResult verifyTensorAttributes(GraphOp graph, const std::string &what,
+                                            int64_t argument, DictionaryAttr attributes,
                                             llvm::SmallDenseSet<int64_t> &uids) {
   if (!attributes)
     return success();
@@ -92,14 +105,19 @@ static LogicalResult verifyTensorAttributes(GraphOp graph, const std::string &wh
     bool isI64 = number && number.getType().isSignlessInteger(64);
     if (name == kUidAttr) { // graph_c4
       if (!isI64 || number.getInt() < 1)
-        return graph.emitOpError("expects a positive i64 as ") << name << " of " << what << ", but got " << attribute.getValue();
+        return graph.emitOpError("expects a positive i64 as ")
+               << name << " of " << what << ", but got " << attribute.getValue();
       if (!uids.insert(number.getInt()).second)
-        return graph.emitOpError("expects every uid once, but ") << what << " has " << number.getInt() << ", which another one has";
+        return graph.emitOpError("expects every uid once, but ")
+               << what << " has " << number.getInt() << ", which another one has";
     } else if (name == kByValueAttr) { // graph_c5
       if (argument < 0 || !isa<UnitAttr>(attribute.getValue()) ||
-          llvm::any_of(cast<TensorDescType>(graph.getArgumentTypes()[argument]).getShape(), [](int64_t size) { return size != 1; }))
-        return graph.emitOpError("expects ") << name << " to be a unit attribute of an argument with one element, but " << what
-                                             << " has it";
+          llvm::any_of(
+              cast<TensorDescType>(graph.getArgumentTypes()[argument]).getShape(),
+              [](int64_t size) { return size != 1; }))
+        return graph.emitOpError("expects ")
+               << name << " to be a unit attribute of an argument with one element, but " << what
+               << " has it";
     } else if (name == kRaggedOffsetAttr) { // graph_c6
       if (!isI64 || number.getInt() < 0 || number.getInt() >= count || number.getInt() == argument)
         return graph.emitOpError("expects the number of another argument as ")
@@ -112,7 +130,8 @@ static LogicalResult verifyTensorAttributes(GraphOp graph, const std::string &wh
         return graph.emitOpError("expects offsets of ")
                << what << " that are i32 or i64, in device memory and not ragged, but got " << type;
     } else if (name.starts_with("cudnn.")) { // graph_c7
-      return graph.emitOpError("expects cudnn.uid, cudnn.by_value or cudnn.ragged_offset of ") << what << ", but got " << name;
+      return graph.emitOpError("expects cudnn.uid, cudnn.by_value or cudnn.ragged_offset of ")
+             << what << ", but got " << name;
     }
   }
   return success();
@@ -121,10 +140,12 @@ static LogicalResult verifyTensorAttributes(GraphOp graph, const std::string &wh
 LogicalResult GraphOp::verifyRegions() {
   llvm::SmallDenseSet<int64_t> uids;
   for (unsigned i = 0; i < getNumArguments(); ++i)
-    if (failed(verifyTensorAttributes(*this, "argument #" + std::to_string(i), i, getArgAttrDict(i), uids)))
+    if (failed(verifyTensorAttributes(*this, "argument #" + std::to_string(i), i, getArgAttrDict(i),
+                                      uids)))
       return failure();
   for (unsigned i = 0; i < getNumResults(); ++i)
-    if (failed(verifyTensorAttributes(*this, "result #" + std::to_string(i), -1, getResultAttrDict(i), uids)))
+    if (failed(verifyTensorAttributes(*this, "result #" + std::to_string(i), -1,
+                                      getResultAttrDict(i), uids)))
       return failure();
   if (!isa<ReturnOp>(getBody().front().getTerminator()))
     return emitOpError("expects 'cudnn.return' at the end of its body"); // graph_c2
@@ -138,35 +159,42 @@ LogicalResult ReturnOp::verify() {
     return success();
   ArrayRef<Type> expected = graph.getResultTypes();
   if (expected.size() != getOperands().size())
-    return emitOpError("expects ") << expected.size() << " operands, but got " << getOperands().size();
+    return emitOpError("expects ")
+           << expected.size() << " operands, but got " << getOperands().size();
   for (auto [i, type] : llvm::enumerate(getOperandTypes()))
     if (type != expected[i])
-      return emitOpError("expects operand #") << i << " of type " << expected[i] << ", but got " << type;
+      return emitOpError("expects operand #")
+             << i << " of type " << expected[i] << ", but got " << type;
   return success();
 }
 
 /// `type` as the memory of a tensor of `desc`; `what` and `index` name it in messages.
-static LogicalResult expectMemory(Operation *op, StringRef what, int64_t index, ShapedType type, TensorDescType desc) {
+static LogicalResult expectMemory(Operation *op, StringRef what, int64_t index, ShapedType type,
+                                  TensorDescType desc) {
   // execute_c3, build_and_exec_graph_c2
   if (type.getElementType() != desc.getElementType())
-    return op->emitOpError() << "expects " << what << " #" << index << " of element type " << desc.getElementType() << ", but got "
-                             << type.getElementType();
+    return op->emitOpError() << "expects " << what << " #" << index << " of element type "
+                             << desc.getElementType() << ", but got " << type.getElementType();
   // execute_c4, build_and_exec_graph_c3
   if (!desc.isPacked())
-    return op->emitOpError() << "expects a packed descriptor for " << what << " #" << index << ", but got " << desc;
+    return op->emitOpError() << "expects a packed descriptor for " << what << " #" << index
+                             << ", but got " << desc;
   if (!desc.isSameMemoryAs(type.getShape()))
-    return op->emitOpError() << "expects " << what << " #" << index << " of shape " << str(desc.getPhysicalShape()) << " for " << desc
-                             << ", but got " << str(type.getShape());
+    return op->emitOpError() << "expects " << what << " #" << index << " of shape "
+                             << str(desc.getPhysicalShape()) << " for " << desc << ", but got "
+                             << str(type.getShape());
   return success();
 }
 
 LogicalResult ExecuteOp::verify() {
   // execute_c5
-  bool tensors = isa<TensorType>(getOutputs().empty() ? (*this)->getOperand(0).getType() : getOutputs().front().getType());
+  bool tensors = isa<TensorType>(getOutputs().empty() ? (*this)->getOperand(0).getType()
+                                                      : getOutputs().front().getType());
   for (Value operand : (*this)->getOperands()) {
     if (isa<TensorType>(operand.getType()) != tensors)
       return emitOpError("expects tensors or memrefs alone, but got both");
-    if (auto memref = dyn_cast<MemRefType>(operand.getType()); memref && !memref.getLayout().isIdentity())
+    if (auto memref = dyn_cast<MemRefType>(operand.getType());
+        memref && !memref.getLayout().isIdentity())
       return emitOpError("expects memrefs of identity layout, but got ") << memref;
   }
   return success();
@@ -180,9 +208,11 @@ LogicalResult ExecuteOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto check = [&](StringRef what, OperandRange operands, ArrayRef<Type> types) -> LogicalResult {
     // execute_c2
     if (operands.size() != types.size())
-      return emitOpError("expects ") << types.size() << " " << what << "s for " << getGraphAttr() << ", but got " << operands.size();
+      return emitOpError("expects ") << types.size() << " " << what << "s for " << getGraphAttr()
+                                     << ", but got " << operands.size();
     for (auto [i, pair] : llvm::enumerate(llvm::zip(operands, types)))
-      if (failed(expectMemory(*this, what, i, cast<ShapedType>(std::get<0>(pair).getType()), cast<TensorDescType>(std::get<1>(pair)))))
+      if (failed(expectMemory(*this, what, i, cast<ShapedType>(std::get<0>(pair).getType()),
+                              cast<TensorDescType>(std::get<1>(pair)))))
         return failure();
     return success();
   };
@@ -195,17 +225,20 @@ LogicalResult BuildAndExecGraphOp::verifyRegions() {
   Block &body = getBody().front();
   auto build = dyn_cast<BuildGraphOp>(body.getTerminator());
   if (!build)
-    return emitOpError("expects 'cudnn.build_graph' at the end of its body"); // build_and_exec_graph_c4
+    return emitOpError(
+        "expects 'cudnn.build_graph' at the end of its body"); // build_and_exec_graph_c4
   if (failed(verifyGraphBody(*this, body)))
     return failure();
   auto check = [&](StringRef what, TypeRange types, TypeRange descriptors) -> LogicalResult {
     // build_and_exec_graph_c1
     if (types.size() != descriptors.size())
-      return emitOpError("expects ") << types.size() << " descriptors of " << what << "s in its body, but got " << descriptors.size();
+      return emitOpError("expects ") << types.size() << " descriptors of " << what
+                                     << "s in its body, but got " << descriptors.size();
     for (auto [i, pair] : llvm::enumerate(llvm::zip(types, descriptors))) {
       auto desc = dyn_cast<TensorDescType>(std::get<1>(pair));
       if (!desc)
-        return emitOpError("expects a tensor descriptor for ") << what << " #" << i << ", but got " << std::get<1>(pair);
+        return emitOpError("expects a tensor descriptor for ")
+               << what << " #" << i << ", but got " << std::get<1>(pair);
       if (failed(expectMemory(*this, what, i, cast<ShapedType>(std::get<0>(pair)), desc)))
         return failure();
     }

@@ -14,25 +14,29 @@ include "mlir/IR/SymbolInterfaces.td"
 def Cudnn_GraphOp : Op<Cudnn_Dialect, "graph", [IsolatedFromAbove, FunctionOpInterface, SingleBlock]> {
   let summary = "one cuDNN operation graph";
   let description = [{
-    A symbol whose arguments are the tensors that the graph reads and whose results are those that it writes; every value in between is
-    virtual. Equal graphs are one symbol, called from several places.
+    A symbol whose arguments are the tensors that the graph reads and whose results are those that
+    it writes; every value in between is virtual. Equal graphs are one symbol, called from several
+    places.
 
-    A tensor has a uid, by which the variant pack of an execution names its memory. It is unique in the graph, and means nothing outside of it.
-    That of an argument or a result is its attribute `cudnn.uid`, if it has one; all others are numbered from 1 on, arguments, then results,
-    then virtual tensors, where the numbers that are written are left out.
+    A tensor has a uid, by which the variant pack of an execution names its memory. It is unique in
+    the graph, and means nothing outside of it. That of an argument or a result is its attribute
+    `cudnn.uid`, if it has one; all others are numbered from 1 on, arguments, then results, then
+    virtual tensors, where the numbers that are written are left out.
 
-    An argument with `cudnn.by_value` is one number, which an execution reads from host memory. An argument or result with
-    `cudnn.ragged_offset = 2` has batches of different lengths: argument number 2 holds the element at which each batch starts, and last
-    the end.
+    An argument with `cudnn.by_value` is one number, which an execution reads from host memory. An
+    argument or result with `cudnn.ragged_offset = 2` has batches of different lengths: argument
+    number 2 holds the element at which each batch starts, and last the end.
 
     **Constraints**
 
     * (c1) arguments and results are tensor descriptors, and there is at least one result.
     * (c2) there is a body of operations of a graph, at least one, ended by `cudnn.return`.
-    * (c3) results are computed in the graph, each once: an argument, a constant or a value that is a result already cannot be one.
+    * (c3) results are computed in the graph, each once: an argument, a constant or a value that is
+      a result already cannot be one.
     * (c4) `cudnn.uid` is a positive i64, and no two are equal.
     * (c5) `cudnn.by_value` is a unit attribute of an argument with one element.
-    * (c6) `cudnn.ragged_offset` is the number of another argument, of i32 or i64 elements, that is not ragged and not by value itself.
+    * (c6) `cudnn.ragged_offset` is the number of another argument, of i32 or i64 elements, that is
+      not ragged and not by value itself.
     * (c7) arguments and results have no other attribute of the dialect.
 
     ```mlir
@@ -45,8 +49,8 @@ def Cudnn_GraphOp : Op<Cudnn_Dialect, "graph", [IsolatedFromAbove, FunctionOpInt
     }
     ```
 
-    Maps to `CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR`, and the attributes to `CUDNN_ATTR_TENSOR_UNIQUE_ID`, `_IS_BY_VALUE` and
-    `_RAGGED_OFFSET_DESC`.
+    Maps to `CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR`, and the attributes to
+    `CUDNN_ATTR_TENSOR_UNIQUE_ID`, `_IS_BY_VALUE` and `_RAGGED_OFFSET_DESC`.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type, OptionalAttr<StrAttr>:$sym_visibility,
                        OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs);
@@ -61,7 +65,8 @@ def Cudnn_GraphOp : Op<Cudnn_Dialect, "graph", [IsolatedFromAbove, FunctionOpInt
     ::llvm::ArrayRef<::mlir::Type> getResultTypes() { return getFunctionType().getResults(); }
     ::mlir::Region *getCallableRegion() { return &getBody(); }
     ::llvm::LogicalResult verifyType();
-    /// The argument that holds the offsets of a ragged tensor with these attributes; null when it is not ragged.
+    // / The argument that holds the offsets of a ragged tensor with these attributes; null when it
+    // is not ragged.
     ::mlir::BlockArgument getRaggedOffset(::mlir::DictionaryAttr attributes);
   }];
 }
@@ -73,7 +78,8 @@ def Cudnn_ReturnOp : Op<Cudnn_Dialect, "return", [Pure, ParentOneOf<["GraphOp", 
 
     **Constraints**
 
-    * (c1) operands and the graph's results agree in number and type. (Those of an alternative are `alternative_c4`.)
+    * (c1) operands and the graph's results agree in number and type. (Those of an alternative are
+      `alternative_c4`.)
   }];
   let arguments = (ins Variadic<Cudnn_TensorDescType>:$operands);
   let assemblyFormat = "($operands^ `:` qualified(type($operands)))? attr-dict";
@@ -87,16 +93,16 @@ def Cudnn_ExecuteOp : Op<Cudnn_Dialect, "execute",
      DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "run a graph";
   let description = [{
-    Reads `ins`, writes `outs`. On tensors the results are the `outs` after the run; on memrefs there are none. The contents of `outs`
-    before the run do not matter.
+    Reads `ins`, writes `outs`. On tensors the results are the `outs` after the run; on memrefs
+    there are none. The contents of `outs` before the run do not matter.
 
     **Constraints**
 
     * (c1) the symbol names a `cudnn.graph`.
     * (c2) `ins` and `outs` are as many as the graph's arguments and results.
     * (c3) element types are the graph's.
-    * (c4) the operand, packed row-major, holds the descriptor's elements in the order of memory: it has the descriptor's dims in
-      the order of descending strides; dims of size 1 do not count.
+    * (c4) the operand, packed row-major, holds the descriptor's elements in the order of memory: it
+      has the descriptor's dims in the order of descending strides; dims of size 1 do not count.
     * (c5) the operands are all tensors or all memrefs; memrefs have the identity layout.
 
     ```mlir
@@ -140,10 +146,12 @@ def Cudnn_BuildAndExecGraphOp : Op<Cudnn_Dialect, "build_and_exec_graph", [Pure,
 
     **Constraints**
 
-    * (c1) block arguments are tensor descriptors, one an input; those of `cudnn.build_graph` one a result.
+    * (c1) block arguments are tensor descriptors, one an input; those of `cudnn.build_graph` one a
+      result.
     * (c2) element types agree.
     * (c3) the tensor holds the descriptor's elements in the order of memory, as in `cudnn.execute`.
-    * (c4) the body ends with `cudnn.build_graph` and has at least one operation; results are computed in it.
+    * (c4) the body ends with `cudnn.build_graph` and has at least one operation; results are
+      computed in it.
 
     ```mlir
     %y = cudnn.build_and_exec_graph %h %x {

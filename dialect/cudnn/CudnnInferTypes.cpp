@@ -1,5 +1,6 @@
-// Types of results from operands, by the shape functions that the verifiers ask too. A caller may write others of the same shapes: the
-// types here have the order in memory of the operand that they are like, packed, and its element type. Vectors of numbers are not inferred.
+// Types of results from operands, by the shape functions that the verifiers ask too. A caller may
+// write others of the same shapes: the types here have the order in memory of the operand that they
+// are like, packed, and its element type. Vectors of numbers are not inferred.
 
 #include "dialect/cudnn/CudnnChecks.h"
 #include "dialect/cudnn/CudnnOps.h"
@@ -16,16 +17,19 @@ bool convoy::cudnn::haveInferredShapes(TypeRange inferred, TypeRange types) {
     auto [a, b] = pair;
     return cast<TensorDescType>(a).getLogicalShape() == cast<TensorDescType>(b).getLogicalShape();
   };
-  return inferred.size() <= types.size() && llvm::all_of(llvm::zip_first(inferred, types), haveOneShape);
+  return inferred.size() <= types.size() &&
+         llvm::all_of(llvm::zip_first(inferred, types), haveOneShape);
 }
 
 static TensorDescType typeOf(Value value) { return cast<TensorDescType>(value.getType()); }
 
-/// A tensor of `shape` with the channels where those of `operand` are, in its element type or in another.
+/// A tensor of `shape` with the channels where those of `operand` are, in its element type or in
+/// another.
 static TensorDescType like(Value operand, ArrayRef<int64_t> shape, Type elementType = {}) {
   TensorDescType type = typeOf(operand);
   bool channelsLast = type.getRank() > 2 && !type.isRowMajor() && type.getStrides()[1] == 1;
-  return TensorDescType::get(shape, elementType ? elementType : type.getElementType(), channelsLast);
+  return TensorDescType::get(shape, elementType ? elementType : type.getElementType(),
+                             channelsLast);
 }
 
 static TensorDescType rowMajorLike(Value operand, ArrayRef<int64_t> shape) {
@@ -34,31 +38,40 @@ static TensorDescType rowMajorLike(Value operand, ArrayRef<int64_t> shape) {
 
 /// Why nothing can be inferred: operands that the op's verifier would refuse too.
 template <typename Op> static LogicalResult refuse(std::optional<Location> location) {
-  return emitOptionalError(location, "'", Op::getOperationName(), "' op expects operands and attributes that give a result's shape");
+  return emitOptionalError(location, "'", Op::getOperationName(),
+                           "' op expects operands and attributes that give a result's shape");
 }
 
 /// The result of `shape`, if there is one.
 template <typename Op>
-static LogicalResult give(std::optional<Location> location, Value operand, FailureOr<SmallVector<int64_t>> shape, Types &types) {
+static LogicalResult give(std::optional<Location> location, Value operand,
+                          FailureOr<SmallVector<int64_t>> shape, Types &types) {
   if (failed(shape))
     return refuse<Op>(location);
   types.push_back(like(operand, *shape));
   return success();
 }
 
-//===-- convolutions, products, windows ----------------------------------------------------------------------------------===//
+//===-- convolutions, products, windows
+//----------------------------------------------------------------------------------===//
 
-LogicalResult ConvolutionOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor op, Types &types) {
+LogicalResult ConvolutionOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                              Adaptor op, Types &types) {
   if (op.getMode() != ConvolutionMode::Fprop)
-    return emitOptionalError(location, "'", getOperationName(), "' op expects a type of its result with mode ",
-                             stringifyConvolutionMode(op.getMode()), ", of which several shapes have the same gradient");
-  SmallVector<int64_t> input = typeOf(op.getX()).getLogicalShape(), filter = typeOf(op.getW()).getLogicalShape();
-  return give<ConvolutionOp>(
-      location, op.getX(),
-      convolutionShape(input, filter, op.getSpatialStride(), op.getPrePadding(), op.getPostPadding(), op.getDilation()), types);
+    return emitOptionalError(
+        location, "'", getOperationName(), "' op expects a type of its result with mode ",
+        stringifyConvolutionMode(op.getMode()), ", of which several shapes have the same gradient");
+  SmallVector<int64_t> input = typeOf(op.getX()).getLogicalShape(),
+                       filter = typeOf(op.getW()).getLogicalShape();
+  return give<ConvolutionOp>(location, op.getX(),
+                             convolutionShape(input, filter, op.getSpatialStride(),
+                                              op.getPrePadding(), op.getPostPadding(),
+                                              op.getDilation()),
+                             types);
 }
 
-LogicalResult MatmulOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor op, Types &types) {
+LogicalResult MatmulOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                         Adaptor op, Types &types) {
   FailureOr<SmallVector<int64_t>> shape = matmulShape(shapeOf(op.getA()), shapeOf(op.getB()));
   if (failed(shape))
     return refuse<MatmulOp>(location);
@@ -67,14 +80,17 @@ LogicalResult MatmulOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
 }
 
 /// The index of a maximum is a result only where the caller gives its type.
-LogicalResult ResampleOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor op, Types &types) {
+LogicalResult ResampleOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                           Adaptor op, Types &types) {
   return give<ResampleOp>(location, op.getX(),
-                          resampleShape(shapeOf(op.getX()), op.getWindow(), op.getStride(), op.getPrePadding(), op.getPostPadding(),
+                          resampleShape(shapeOf(op.getX()), op.getWindow(), op.getStride(),
+                                        op.getPrePadding(), op.getPostPadding(),
                                         static_cast<int64_t>(op.getDenominator())),
                           types);
 }
 
-LogicalResult MoeGroupedMatmulOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor op, Types &types) {
+LogicalResult MoeGroupedMatmulOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                                   Adaptor op, Types &types) {
   ArrayRef<int64_t> token = shapeOf(op.getToken()), weight = shapeOf(op.getWeight()), index;
   bool gathers = op.getMode() == MoeMode::Gather;
   if (gathers && op.getTokenIndex())
@@ -86,7 +102,8 @@ LogicalResult MoeGroupedMatmulOp::inferReturnTypes(MLIRContext *, std::optional<
 }
 
 /// The statistics are a result only where the caller gives their type.
-LogicalResult SdpaForwardOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor op, Types &types) {
+LogicalResult SdpaForwardOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                              Adaptor op, Types &types) {
   ArrayRef<int64_t> q = shapeOf(op.getQ()), v = shapeOf(op.getV());
   if (q.size() != 4 || v.size() != 4)
     return refuse<SdpaForwardOp>(location);
@@ -94,13 +111,17 @@ LogicalResult SdpaForwardOp::inferReturnTypes(MLIRContext *, std::optional<Locat
   return success();
 }
 
-//===-- element by element, and where elements lie -----------------------------------------------------------------------===//
+//===-- element by element, and where elements lie
+//-----------------------------------------------------------------------===//
 
-LogicalResult PointwiseOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, Adaptor op, Types &types) {
-  SmallVector<SmallVector<int64_t>> logical =
-      llvm::map_to_vector(op.getInputs(), [](Value value) { return typeOf(value).getLogicalShape(); });
+LogicalResult PointwiseOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location,
+                                            Adaptor op, Types &types) {
+  SmallVector<SmallVector<int64_t>> logical = llvm::map_to_vector(
+      op.getInputs(), [](Value value) { return typeOf(value).getLogicalShape(); });
   SmallVector<ArrayRef<int64_t>> shapes(logical.begin(), logical.end());
-  if (shapes.empty() || llvm::any_of(shapes, [&](ArrayRef<int64_t> shape) { return shape.size() != shapes.front().size(); }))
+  if (shapes.empty() || llvm::any_of(shapes, [&](ArrayRef<int64_t> shape) {
+        return shape.size() != shapes.front().size();
+      }))
     return refuse<PointwiseOp>(location);
   FailureOr<SmallVector<int64_t>> shape = broadcastShape(shapes);
   if (failed(shape))
@@ -112,35 +133,43 @@ LogicalResult PointwiseOp::inferReturnTypes(MLIRContext *context, std::optional<
   else if (mode == PointwiseMode::GenIndex)
     element = op.getComputeType();
   auto whole = llvm::find(shapes, ArrayRef(*shape));
-  types.push_back(like(op.getInputs()[whole == shapes.end() ? 0 : whole - shapes.begin()], *shape, element));
+  types.push_back(
+      like(op.getInputs()[whole == shapes.end() ? 0 : whole - shapes.begin()], *shape, element));
   return success();
 }
 
-LogicalResult PointwiseReluOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor op, Types &types) {
+LogicalResult PointwiseReluOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor op,
+                                                Types &types) {
   types.push_back(like(op.getX(), shapeOf(op.getX())));
   return success();
 }
 
-LogicalResult ConcatOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor op, Types &types) {
+LogicalResult ConcatOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                         Adaptor op, Types &types) {
   SmallVector<ArrayRef<int64_t>> shapes = llvm::map_to_vector(op.getInputs(), shapeOf);
   auto axis = static_cast<int64_t>(op.getAxis());
   auto isOther = [&](ArrayRef<int64_t> shape) { return shape.size() != shapes.front().size(); };
-  if (shapes.empty() || llvm::any_of(shapes, isOther) || axis < 0 || axis >= static_cast<int64_t>(shapes.front().size()))
+  if (shapes.empty() || llvm::any_of(shapes, isOther) || axis < 0 ||
+      axis >= static_cast<int64_t>(shapes.front().size()))
     return refuse<ConcatOp>(location);
   return give<ConcatOp>(location, op.getInputs().front(), concatShape(shapes, axis), types);
 }
 
-LogicalResult BlockScaleDequantizeOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor op, Types &types) {
+LogicalResult BlockScaleDequantizeOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
+                                                       Adaptor op, Types &types) {
   types.push_back(like(op.getX(), shapeOf(op.getX()), op.getComputeType()));
   return success();
 }
 
-LogicalResult SignalOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor op, Types &types) {
+LogicalResult SignalOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor op,
+                                         Types &types) {
   types.push_back(like(op.getX(), shapeOf(op.getX())));
   return success();
 }
 
-LogicalResult ContractBandMatrixOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor op, Types &types) {
+LogicalResult ContractBandMatrixOp::inferReturnTypes(MLIRContext *,
+                                                     std::optional<Location> location, Adaptor op,
+                                                     Types &types) {
   ArrayRef<int64_t> x = shapeOf(op.getX());
   auto axis = static_cast<int64_t>(op.getAxis());
   int64_t lower = op.getLowerBandwidth(), upper = op.getUpperBandwidth();
@@ -149,25 +178,31 @@ LogicalResult ContractBandMatrixOp::inferReturnTypes(MLIRContext *, std::optiona
   return give<ContractBandMatrixOp>(location, op.getX(), bandShape(x, axis, lower, upper), types);
 }
 
-//===-- normalizations ---------------------------------------------------------------------------------------------------===//
+//===-- normalizations
+//---------------------------------------------------------------------------------------------------===//
 
-/// Shape of the statistics of `x`. Failure where the operands leave it open: the number of groups, or without a scale the dims that are
-/// taken together.
-static FailureOr<SmallVector<int64_t>> statisticsShape(NormMode mode, ArrayRef<int64_t> x, Value scale) {
+/// Shape of the statistics of `x`. Failure where the operands leave it open: the number of groups,
+/// or without a scale the dims that are taken together.
+static FailureOr<SmallVector<int64_t>> statisticsShape(NormMode mode, ArrayRef<int64_t> x,
+                                                       Value scale) {
   if (x.size() < 2)
     return failure();
   if (mode == NormMode::BatchNorm || mode == NormMode::InstanceNorm)
     return channelShape(x, /*eachImage=*/mode == NormMode::InstanceNorm);
   bool adaptive = mode == NormMode::AdaLayerNorm;
-  for (int64_t axis = adaptive ? 2 : 1, rank = x.size(); axis < rank && scale && isOfTrailingDims(mode); ++axis)
-    if (auto [parameters, statistics] = layerNormShapes(x, axis, adaptive); shapeOf(scale) == ArrayRef(parameters))
+  for (int64_t axis = adaptive ? 2 : 1, rank = x.size();
+       axis < rank && scale && isOfTrailingDims(mode); ++axis)
+    if (auto [parameters, statistics] = layerNormShapes(x, axis, adaptive);
+        shapeOf(scale) == ArrayRef(parameters))
       return statistics;
   return failure();
 }
 
 static Type typeOrNull(Value value) { return value ? value.getType() : Type(); }
 
-LogicalResult NormForwardOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, Adaptor op, Types &types) {
+LogicalResult NormForwardOp::inferReturnTypes(MLIRContext *context,
+                                              std::optional<Location> location, Adaptor op,
+                                              Types &types) {
   ArrayRef<int64_t> x = shapeOf(op.getX());
   types.push_back(like(op.getX(), x));
   if (op.getPhase() == NormForwardPhase::Inference)
@@ -176,21 +211,24 @@ LogicalResult NormForwardOp::inferReturnTypes(MLIRContext *context, std::optiona
   if (failed(shape))
     return refuse<NormForwardOp>(location);
   Type element = typeOf(op.getX()).getElementType();
-  TensorDescType statistics = like(op.getX(), *shape, element.isF64() ? element : Float32Type::get(context));
-  types.append({op.getMode() == NormMode::RmsNorm ? Type() : statistics, statistics, typeOrNull(op.getInputRunningMean()),
-                typeOrNull(op.getInputRunningVar())});
+  TensorDescType statistics =
+      like(op.getX(), *shape, element.isF64() ? element : Float32Type::get(context));
+  types.append({op.getMode() == NormMode::RmsNorm ? Type() : statistics, statistics,
+                typeOrNull(op.getInputRunningMean()), typeOrNull(op.getInputRunningVar())});
   return success();
 }
 
 /// The gradient of a bias is a result only where the caller gives its type.
-LogicalResult NormBackwardOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor op, Types &types) {
+LogicalResult NormBackwardOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor op,
+                                               Types &types) {
   types.push_back(like(op.getX(), shapeOf(op.getX())));
   if (op.getScale())
     types.push_back(like(op.getScale(), shapeOf(op.getScale())));
   return success();
 }
 
-LogicalResult GenStatsOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor op, Types &types) {
+LogicalResult GenStatsOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                           Adaptor op, Types &types) {
   ArrayRef<int64_t> x = shapeOf(op.getX());
   if (x.size() < 2)
     return refuse<GenStatsOp>(location);
@@ -198,14 +236,17 @@ LogicalResult GenStatsOp::inferReturnTypes(MLIRContext *, std::optional<Location
   return success();
 }
 
-LogicalResult BnFinalizeOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor op, Types &types) {
-  types.append(op.getMode() == BnFinalizeMode::Training ? 4 : 2, like(op.getScale(), shapeOf(op.getScale())));
+LogicalResult BnFinalizeOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor op,
+                                             Types &types) {
+  types.append(op.getMode() == BnFinalizeMode::Training ? 4 : 2,
+               like(op.getScale(), shapeOf(op.getScale())));
   if (op.getMode() == BnFinalizeMode::Training)
     types.append({typeOrNull(op.getPrevRunningMean()), typeOrNull(op.getPrevRunningVar())});
   return success();
 }
 
-LogicalResult BnBwdWeightsOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor op, Types &types) {
+LogicalResult BnBwdWeightsOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor op,
+                                               Types &types) {
   types.append(5, like(op.getScale(), shapeOf(op.getScale())));
   return success();
 }

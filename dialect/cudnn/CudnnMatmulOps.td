@@ -8,19 +8,22 @@ include "dialect/cudnn/CudnnOpBase.td"
 def Cudnn_MatmulOp : Cudnn_ComputeOp<"matmul", [AttrSizedOperandSegments, Cudnn_InferTypes]> {
   let summary = "batched matrix product";
   let description = [{
-    `B... x M x K` times `B... x K x N` gives `B... x M x N`. Of two batch dims that differ the smaller divides the larger, and each of its
-    matrices meets as many of the other's in a row: a dim of 1 broadcasts, and 2 heads of one side serve 8 of the other by fours.
+    `B... x M x K` times `B... x K x N` gives `B... x M x N`. Of two batch dims that differ the
+    smaller divides the larger, and each of its matrices meets as many of the other's in a row: a
+    dim of 1 broadcasts, and 2 heads of one side serve 8 of the other by fours.
 
-    `m_override`, `n_override` and `k_override` hold for every batch how many rows, columns or terms there really are; the rest reads as
-    `padding_value`, which is 0 when it is not written.
+    `m_override`, `n_override` and `k_override` hold for every batch how many rows, columns or terms
+    there really are; the rest reads as `padding_value`, which is 0 when it is not written.
 
     **Constraints**
 
     * (c1) a, b and the result have one rank of at least 3.
     * (c2) the last dim of `a` is the second last of `b`.
-    * (c3) batch dims are equal or one divides the other, and the result's shape is the one that the operands give.
+    * (c3) batch dims are equal or one divides the other, and the result's shape is the one that the
+      operands give.
     * (c4) the compute type is f64, f32, f16, bf16, i32 or `!cudnn.fast_float_for_fp8`.
-    * (c5) an override has the result's rank and first dim, all other dims 1, and elements of i32 or i64.
+    * (c5) an override has the result's rank and first dim, all other dims 1, and elements of i32 or
+      i64.
 
     ```mlir
     %c = cudnn.matmul(%a, %b) type = f32 : !cudnn.tensor_desc<1x8x64xf16>, !cudnn.tensor_desc<1x64x32xf16> -> !cudnn.tensor_desc<1x8x32xf16>
@@ -29,8 +32,8 @@ def Cudnn_MatmulOp : Cudnn_ComputeOp<"matmul", [AttrSizedOperandSegments, Cudnn_
     ```
 
     Maps to `CUDNN_BACKEND_MATMUL_DESCRIPTOR` (`CUDNN_ATTR_MATMUL_COMP_TYPE`, `_PADDING_VALUE`) and
-    `CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR` (`CUDNN_ATTR_OPERATION_MATMUL_DESC`, `_ADESC`, `_BDESC`, `_CDESC`, `_GEMM_M_OVERRIDE_DESC`,
-    `_GEMM_N_OVERRIDE_DESC`, `_GEMM_K_OVERRIDE_DESC`).
+    `CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR` (`CUDNN_ATTR_OPERATION_MATMUL_DESC`, `_ADESC`,
+    `_BDESC`, `_CDESC`, `_GEMM_M_OVERRIDE_DESC`, `_GEMM_N_OVERRIDE_DESC`, `_GEMM_K_OVERRIDE_DESC`).
   }];
   let arguments = (ins Cudnn_TensorDescType:$a, Cudnn_TensorDescType:$b, Optional<Cudnn_TensorDescType>:$m_override,
                        Optional<Cudnn_TensorDescType>:$n_override, Optional<Cudnn_TensorDescType>:$k_override, TypeAttr:$compute_type,

@@ -1,5 +1,6 @@
-// Text of ops with many tensors: each stands after its name, with its type, as in `scale(%s : !cudnn.tensor_desc<...>)`, and results
-// after the arrow as `y(!cudnn.tensor_desc<...>)`.
+// Text of ops with many tensors: each stands after its name, with its type, as in
+// `scale(%s : !cudnn.tensor_desc<...>)`, and results after the arrow as
+// `y(!cudnn.tensor_desc<...>)`.
 
 #ifndef CONVOY_CUDNN_NAMED_TENSORS
 #define CONVOY_CUDNN_NAMED_TENSORS

@@ -1,4 +1,5 @@
-// Normalizations, forward and backward, and the statistics of a batch normalization that is split over graphs.
+// Normalizations, forward and backward, and the statistics of a batch normalization that is split
+// over graphs.
 
 #ifndef CONVOY_CUDNN_NORM_OPS
 #define CONVOY_CUDNN_NORM_OPS
@@ -25,8 +26,9 @@ def Cudnn_BnFinalizeModeAttr : Cudnn_EnumAttr<Cudnn_BnFinalizeMode, "bn_finalize
 def Cudnn_NormForwardOp : Cudnn_ComputeOp<"norm_forward", [AttrSizedOperandSegments, AttrSizedResultSegments, Cudnn_InferTypes]> {
   let summary = "normalization to mean 0 and variance 1, then scale and bias";
   let description = [{
-    `y = scale * (x - mean) * inv_variance + bias`, where `inv_variance` is `1 / sqrt(variance + epsilon)` and the mean and the variance
-    are those of the elements that the mode takes together:
+    `y = scale * (x - mean) * inv_variance + bias`, where `inv_variance` is
+    `1 / sqrt(variance + epsilon)` and the mean and the variance are those of the elements that the
+    mode takes together:
 
     | mode | taken together | `scale`, `bias` | statistics |
     |---|---|---|---|
@@ -36,23 +38,27 @@ def Cudnn_NormForwardOp : Cudnn_ComputeOp<"norm_forward", [AttrSizedOperandSegme
     | `layer_norm`, `rms_norm` | the trailing dims | leading dims 1, trailing dims x's | leading dims x's, trailing dims 1 |
     | `ada_layer_norm` | the trailing dims | N x 1... x trailing dims of x | leading dims x's, trailing dims 1 |
 
-    `rms_norm` takes the mean as 0. In the phase `training` the statistics are results; in `inference` they are computed and forgotten, but
-    for `batch_norm`, which is given them. A batch normalization in training may also move the running statistics, by
-    `(1 - exp_avg_factor) * input + exp_avg_factor * batch`, and may share statistics with other devices through `peer_stats`.
+    `rms_norm` takes the mean as 0. In the phase `training` the statistics are results; in
+    `inference` they are computed and forgotten, but for `batch_norm`, which is given them. A batch
+    normalization in training may also move the running statistics, by
+    `(1 - exp_avg_factor) * input + exp_avg_factor * batch`, and may share statistics with other
+    devices through `peer_stats`.
 
     **Constraints**
 
-    * (c1) all tensors but scalars have one rank: 3 to 8, of `batch_norm`, `instance_norm` and `group_norm` 3 to 5, of `layer_norm` and
-      `rms_norm` 2 to 8.
+    * (c1) all tensors but scalars have one rank: 3 to 8, of `batch_norm`, `instance_norm` and
+      `group_norm` 3 to 5, of `layer_norm` and `rms_norm` 2 to 8.
     * (c2) `y` has the shape of `x`.
-    * (c3) `scale`, `bias` and the statistics have the shapes of the table, the running statistics that of `scale`; the groups of
-      `group_norm` divide the channels.
+    * (c3) `scale`, `bias` and the statistics have the shapes of the table, the running statistics
+      that of `scale`; the groups of `group_norm` divide the channels.
     * (c4) `bias` comes with `scale`.
-    * (c5) `epsilon` and `exp_avg_factor` are by value and have one element; `training` has an `epsilon`.
-    * (c6) `saved_mean` and `saved_inv_variance` are results of `training`, of `rms_norm` `saved_inv_variance` alone.
+    * (c5) `epsilon` and `exp_avg_factor` are by value and have one element; `training` has an
+      `epsilon`.
+    * (c6) `saved_mean` and `saved_inv_variance` are results of `training`, of `rms_norm`
+      `saved_inv_variance` alone.
     * (c7) `mean` and `inv_variance` are operands of `batch_norm inference`, and of nothing else.
-    * (c8) running statistics (`exp_avg_factor`, both inputs, both results) are there together or not at all, and like `peer_stats` in
-      `batch_norm training` alone.
+    * (c8) running statistics (`exp_avg_factor`, both inputs, both results) are there together or
+      not at all, and like `peer_stats` in `batch_norm training` alone.
 
     ```mlir
     %epsilon = cudnn.constant 1.000000e-05 : f32 -> !cudnn.tensor_desc<1x1x1xf32>
@@ -61,9 +67,10 @@ def Cudnn_NormForwardOp : Cudnn_ComputeOp<"norm_forward", [AttrSizedOperandSegme
         epsilon(%epsilon : !cudnn.tensor_desc<1x1x1xf32>) -> y(!cudnn.tensor_desc<4x128x1024xf16>)
     ```
 
-    Maps to `CUDNN_BACKEND_OPERATION_NORM_FORWARD_DESCRIPTOR`: `CUDNN_ATTR_OPERATION_NORM_FWD_MODE`, `_PHASE`, `_XDESC`, `_MEAN_DESC`,
-    `_INV_VARIANCE_DESC`, `_SCALE_DESC`, `_BIAS_DESC`, `_EPSILON_DESC`, `_EXP_AVG_FACTOR_DESC`, `_INPUT_RUNNING_MEAN_DESC`,
-    `_INPUT_RUNNING_VAR_DESC`, `_OUTPUT_RUNNING_MEAN_DESC`, `_OUTPUT_RUNNING_VAR_DESC`, `_YDESC`, `_PEER_STAT_DESCS`.
+    Maps to `CUDNN_BACKEND_OPERATION_NORM_FORWARD_DESCRIPTOR`: `CUDNN_ATTR_OPERATION_NORM_FWD_MODE`,
+    `_PHASE`, `_XDESC`, `_MEAN_DESC`, `_INV_VARIANCE_DESC`, `_SCALE_DESC`, `_BIAS_DESC`,
+    `_EPSILON_DESC`, `_EXP_AVG_FACTOR_DESC`, `_INPUT_RUNNING_MEAN_DESC`, `_INPUT_RUNNING_VAR_DESC`,
+    `_OUTPUT_RUNNING_MEAN_DESC`, `_OUTPUT_RUNNING_VAR_DESC`, `_YDESC`, `_PEER_STAT_DESCS`.
   }];
   let arguments = (ins Cudnn_NormModeAttr:$mode, Cudnn_NormForwardPhaseAttr:$phase, Cudnn_TensorDescType:$x,
                        Optional<Cudnn_TensorDescType>:$mean, Optional<Cudnn_TensorDescType>:$inv_variance,
@@ -86,14 +93,15 @@ def Cudnn_NormForwardOp : Cudnn_ComputeOp<"norm_forward", [AttrSizedOperandSegme
 def Cudnn_NormBackwardOp : Cudnn_ComputeOp<"norm_backward", [AttrSizedOperandSegments, AttrSizedResultSegments, Cudnn_InferTypes]> {
   let summary = "gradients of a normalization";
   let description = [{
-    From the gradient of `y`, the input and the statistics that `cudnn.norm_forward` saved, the gradients of `x`, `scale` and `bias`. Shapes
-    are those of `cudnn.norm_forward`.
+    From the gradient of `y`, the input and the statistics that `cudnn.norm_forward` saved, the
+    gradients of `x`, `scale` and `bias`. Shapes are those of `cudnn.norm_forward`.
 
     **Constraints**
 
     * (c1) all tensors but scalars have one rank, as in `cudnn.norm_forward`.
     * (c2) `dy` and `dx` have the shape of `x`.
-    * (c3) `scale`, `dscale`, `dbias` and the statistics have the shapes of the table of `cudnn.norm_forward`.
+    * (c3) `scale`, `dscale`, `dbias` and the statistics have the shapes of the table of
+      `cudnn.norm_forward`.
     * (c4) `dscale` comes with `scale`, and `scale` with `dscale`; `dbias` comes with both.
     * (c5) `epsilon` is by value and has one element.
     * (c6) `rms_norm` has no `mean`, every other mode has one.
@@ -105,8 +113,9 @@ def Cudnn_NormBackwardOp : Cudnn_ComputeOp<"norm_backward", [AttrSizedOperandSeg
         -> dx(!cudnn.tensor_desc<4x128x1024xf16>) dscale(!cudnn.tensor_desc<1x1x1024xf16>)
     ```
 
-    Maps to `CUDNN_BACKEND_OPERATION_NORM_BACKWARD_DESCRIPTOR`: `CUDNN_ATTR_OPERATION_NORM_BWD_MODE`, `_XDESC`, `_MEAN_DESC`,
-    `_INV_VARIANCE_DESC`, `_DYDESC`, `_SCALE_DESC`, `_EPSILON_DESC`, `_DSCALE_DESC`, `_DBIAS_DESC`, `_DXDESC`, `_PEER_STAT_DESCS`.
+    Maps to `CUDNN_BACKEND_OPERATION_NORM_BACKWARD_DESCRIPTOR`:
+    `CUDNN_ATTR_OPERATION_NORM_BWD_MODE`, `_XDESC`, `_MEAN_DESC`, `_INV_VARIANCE_DESC`, `_DYDESC`,
+    `_SCALE_DESC`, `_EPSILON_DESC`, `_DSCALE_DESC`, `_DBIAS_DESC`, `_DXDESC`, `_PEER_STAT_DESCS`.
   }];
   let arguments = (ins Cudnn_NormModeAttr:$mode, Cudnn_TensorDescType:$dy, Cudnn_TensorDescType:$x,
                        Optional<Cudnn_TensorDescType>:$mean, Cudnn_TensorDescType:$inv_variance, Optional<Cudnn_TensorDescType>:$scale,
@@ -121,7 +130,8 @@ def Cudnn_NormBackwardOp : Cudnn_ComputeOp<"norm_backward", [AttrSizedOperandSeg
 def Cudnn_GenStatsOp : Cudnn_ComputeOp<"gen_stats", [Cudnn_InferTypes]> {
   let summary = "sum and sum of squares of every channel";
   let description = [{
-    What `cudnn.bn_finalize` makes a batch's statistics of. cuDNN has engines for it at the end of a convolution, not alone.
+    What `cudnn.bn_finalize` makes a batch's statistics of. cuDNN has engines for it at the end of a
+    convolution, not alone.
 
     **Constraints**
 
@@ -134,8 +144,8 @@ def Cudnn_GenStatsOp : Cudnn_ComputeOp<"gen_stats", [Cudnn_InferTypes]> {
         : !cudnn.tensor_desc<32x64x56x56xf16, NHWC> -> !cudnn.tensor_desc<1x64x1x1xf32, NHWC>, !cudnn.tensor_desc<1x64x1x1xf32, NHWC>
     ```
 
-    Maps to `CUDNN_BACKEND_OPERATION_GEN_STATS_DESCRIPTOR`: `CUDNN_ATTR_OPERATION_GENSTATS_MODE`, `_MATH_PREC`, `_XDESC`, `_SUMDESC`,
-    `_SQSUMDESC`.
+    Maps to `CUDNN_BACKEND_OPERATION_GEN_STATS_DESCRIPTOR`: `CUDNN_ATTR_OPERATION_GENSTATS_MODE`,
+    `_MATH_PREC`, `_XDESC`, `_SUMDESC`, `_SQSUMDESC`.
   }];
   let arguments = (ins Cudnn_GenStatsModeAttr:$mode, Cudnn_TensorDescType:$x, TypeAttr:$compute_type);
   let results = (outs Cudnn_TensorDescType:$sum, Cudnn_TensorDescType:$sq_sum);
@@ -147,18 +157,20 @@ def Cudnn_GenStatsOp : Cudnn_ComputeOp<"gen_stats", [Cudnn_InferTypes]> {
 def Cudnn_BnFinalizeOp : Cudnn_ComputeOp<"bn_finalize", [AttrSizedOperandSegments, AttrSizedResultSegments, Cudnn_InferTypes]> {
   let summary = "scale and bias that a batch normalization comes down to";
   let description = [{
-    `eq_scale` and `eq_bias` are such that the normalized tensor is `eq_scale * x + eq_bias`. In `training` the statistics come from the
-    sums of `cudnn.gen_stats` over `accum_count` elements and are saved for the gradient, and running statistics, if there are any, are
-    moved by `exp_average_factor`. In `inference` the statistics are the running ones.
+    `eq_scale` and `eq_bias` are such that the normalized tensor is `eq_scale * x + eq_bias`. In
+    `training` the statistics come from the sums of `cudnn.gen_stats` over `accum_count` elements
+    and are saved for the gradient, and running statistics, if there are any, are moved by
+    `exp_average_factor`. In `inference` the statistics are the running ones.
 
     **Constraints**
 
     * (c1) all tensors but scalars have one shape, 1 x C x 1..., of rank 3 to 5.
-    * (c2) `epsilon`, `exp_average_factor` and `accum_count` are by value and have one element; `accum_count` is an i64.
-    * (c3) `training` has `y_sum`, `y_sq_sum`, `accum_count`, `exp_average_factor`, `saved_mean` and `saved_inv_std`; `inference` has none
-      of them.
-    * (c4) `prev_running_mean` and `prev_running_var` come together; `inference` has them; in `training` `updated_running_mean` and
-      `updated_running_var` come with them, and nowhere else.
+    * (c2) `epsilon`, `exp_average_factor` and `accum_count` are by value and have one element;
+      `accum_count` is an i64.
+    * (c3) `training` has `y_sum`, `y_sq_sum`, `accum_count`, `exp_average_factor`, `saved_mean` and
+      `saved_inv_std`; `inference` has none of them.
+    * (c4) `prev_running_mean` and `prev_running_var` come together; `inference` has them; in
+      `training` `updated_running_mean` and `updated_running_var` come with them, and nowhere else.
     * (c5) the compute type is f64, f32, f16 or bf16.
 
     ```mlir
@@ -168,10 +180,12 @@ def Cudnn_BnFinalizeOp : Cudnn_ComputeOp<"bn_finalize", [AttrSizedOperandSegment
         -> eq_scale(!cudnn.tensor_desc<1x64x1x1xf32, NHWC>) eq_bias(!cudnn.tensor_desc<1x64x1x1xf32, NHWC>)
     ```
 
-    Maps to `CUDNN_BACKEND_OPERATION_BN_FINALIZE_STATISTICS_DESCRIPTOR`: `CUDNN_ATTR_OPERATION_BN_FINALIZE_STATS_MODE`, `_MATH_PREC`,
-    `_Y_SUM_DESC`, `_Y_SQ_SUM_DESC`, `_SCALE_DESC`, `_BIAS_DESC`, `_PREV_RUNNING_MEAN_DESC`, `_PREV_RUNNING_VAR_DESC`,
-    `_UPDATED_RUNNING_MEAN_DESC`, `_UPDATED_RUNNING_VAR_DESC`, `_SAVED_MEAN_DESC`, `_SAVED_INV_STD_DESC`, `_EQ_SCALE_DESC`,
-    `_EQ_BIAS_DESC`, `_ACCUM_COUNT_DESC`, `_EPSILON_DESC`, `_EXP_AVERATE_FACTOR_DESC` (spelled so in the header).
+    Maps to `CUDNN_BACKEND_OPERATION_BN_FINALIZE_STATISTICS_DESCRIPTOR`:
+    `CUDNN_ATTR_OPERATION_BN_FINALIZE_STATS_MODE`, `_MATH_PREC`, `_Y_SUM_DESC`, `_Y_SQ_SUM_DESC`,
+    `_SCALE_DESC`, `_BIAS_DESC`, `_PREV_RUNNING_MEAN_DESC`, `_PREV_RUNNING_VAR_DESC`,
+    `_UPDATED_RUNNING_MEAN_DESC`, `_UPDATED_RUNNING_VAR_DESC`, `_SAVED_MEAN_DESC`,
+    `_SAVED_INV_STD_DESC`, `_EQ_SCALE_DESC`, `_EQ_BIAS_DESC`, `_ACCUM_COUNT_DESC`, `_EPSILON_DESC`,
+    `_EXP_AVERATE_FACTOR_DESC` (spelled so in the header).
   }];
   let arguments = (ins Cudnn_BnFinalizeModeAttr:$mode, TypeAttr:$compute_type, Optional<Cudnn_TensorDescType>:$y_sum,
                        Optional<Cudnn_TensorDescType>:$y_sq_sum, Cudnn_TensorDescType:$scale, Cudnn_TensorDescType:$bias,
@@ -193,8 +207,9 @@ def Cudnn_BnFinalizeOp : Cudnn_ComputeOp<"bn_finalize", [AttrSizedOperandSegment
 def Cudnn_BnBwdWeightsOp : Cudnn_ComputeOp<"bn_bwd_weights", [Cudnn_InferTypes]> {
   let summary = "gradients of a batch normalization's scale and bias";
   let description = [{
-    Also `eq_dy_scale`, `eq_x_scale` and `eq_bias`, such that the gradient of `x` is `eq_dy_scale * dy + eq_x_scale * x + eq_bias`. cuDNN
-    has engines for it at the end of a convolution's gradient, not alone.
+    Also `eq_dy_scale`, `eq_x_scale` and `eq_bias`, such that the gradient of `x` is
+    `eq_dy_scale * dy + eq_x_scale * x + eq_bias`. cuDNN has engines for it at the end of a
+    convolution's gradient, not alone.
 
     **Constraints**
 
@@ -212,9 +227,10 @@ def Cudnn_BnBwdWeightsOp : Cudnn_ComputeOp<"bn_bwd_weights", [Cudnn_InferTypes]>
         eq_x_scale(!cudnn.tensor_desc<1x64x1x1xf32, NHWC>) eq_bias(!cudnn.tensor_desc<1x64x1x1xf32, NHWC>)
     ```
 
-    Maps to `CUDNN_BACKEND_OPERATION_BN_BWD_WEIGHTS_DESCRIPTOR`: `CUDNN_ATTR_OPERATION_BN_BWD_WEIGHTS_MATH_PREC`, `_MEAN_DESC`,
-    `_INVSTD_DESC`, `_BN_SCALE_DESC`, `_X_DESC`, `_DY_DESC`, `_DBN_SCALE_DESC`, `_DBN_BIAS_DESC`, `_EQ_DY_SCALE_DESC`, `_EQ_X_SCALE_DESC`,
-    `_EQ_BIAS`.
+    Maps to `CUDNN_BACKEND_OPERATION_BN_BWD_WEIGHTS_DESCRIPTOR`:
+    `CUDNN_ATTR_OPERATION_BN_BWD_WEIGHTS_MATH_PREC`, `_MEAN_DESC`, `_INVSTD_DESC`, `_BN_SCALE_DESC`,
+    `_X_DESC`, `_DY_DESC`, `_DBN_SCALE_DESC`, `_DBN_BIAS_DESC`, `_EQ_DY_SCALE_DESC`,
+    `_EQ_X_SCALE_DESC`, `_EQ_BIAS`.
   }];
   let arguments = (ins Cudnn_TensorDescType:$x, Cudnn_TensorDescType:$dy, Cudnn_TensorDescType:$mean, Cudnn_TensorDescType:$inv_std,
                        Cudnn_TensorDescType:$scale, TypeAttr:$compute_type);

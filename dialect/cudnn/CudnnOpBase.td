@@ -13,9 +13,11 @@ def Cudnn_GraphOperation : NativeOpTrait<"GraphOperation"> {
   let cppNamespace = "::convoy::cudnn";
 }
 
-/// On an op whose operands give the shapes of its results; its function `inferReturnTypes` of an adaptor stands in CudnnInferTypes.cpp and
-/// gives null for an optional result that is not there, and nothing for the last ones where that is the caller's choice. Element types and
-/// strides are the caller's choice as well, so types that are written are not inferred again: the op's verifier checks them.
+// / On an op whose operands give the shapes of its results; its function `inferReturnTypes` of an
+// adaptor stands in CudnnInferTypes.cpp and / gives null for an optional result that is not there,
+// and nothing for the last ones where that is the caller's choice. Element types and / strides are
+// the caller's choice as well, so types that are written are not inferred again: the op's verifier
+// checks them.
 def Cudnn_InferTypes : TraitList<[
   DeclareOpInterfaceMethods<InferTypeOpInterface, ["refineReturnTypes"]>,
   NativeOpTrait<"InferTypeOpAdaptor", [], [{

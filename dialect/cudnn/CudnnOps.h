@@ -28,17 +28,22 @@
 namespace convoy::cudnn {
 
 /// On an op that may stand in a graph.
-template <typename ConcreteType> class GraphOperation : public mlir::OpTrait::TraitBase<ConcreteType, GraphOperation> {};
+template <typename ConcreteType>
+class GraphOperation : public mlir::OpTrait::TraitBase<ConcreteType, GraphOperation> {};
 
-/// Whether `types` begin with tensors of the shapes of `inferred`, in numbers, whatever their element types and strides.
+/// Whether `types` begin with tensors of the shapes of `inferred`, in numbers, whatever their
+/// element types and strides.
 bool haveInferredShapes(mlir::TypeRange inferred, mlir::TypeRange types);
 
-/// Writes which of an op's optional results are there, null ones being absent, into the properties of an op that is being built.
-template <typename OpType> void setResultSegments(mlir::OpaqueProperties properties, llvm::ArrayRef<mlir::Type> results) {
+/// Writes which of an op's optional results are there, null ones being absent, into the properties
+/// of an op that is being built.
+template <typename OpType>
+void setResultSegments(mlir::OpaqueProperties properties, llvm::ArrayRef<mlir::Type> results) {
   if constexpr (OpType::template hasTrait<mlir::OpTrait::AttrSizedResultSegments>()) {
     auto *known = properties.as<typename OpType::Properties *>();
     if (known && llvm::all_of(known->resultSegmentSizes, [](int32_t size) { return size == 0; }))
-      llvm::transform(results, known->resultSegmentSizes.begin(), [](mlir::Type type) { return type ? 1 : 0; });
+      llvm::transform(results, known->resultSegmentSizes.begin(),
+                      [](mlir::Type type) { return type ? 1 : 0; });
   }
 }
 
@@ -51,9 +56,11 @@ namespace convoy::cudnn {
 
 /// Attributes of a graph's arguments and results.
 inline constexpr llvm::StringLiteral kUidAttr = "cudnn.uid";
-/// Of a `cudnn.graph`: the kernels that compute it, each with name, variant, grid, block, shared_bytes and chip, as the manifest has them.
+/// Of a `cudnn.graph`: the kernels that compute it, each with name, variant, grid, block,
+/// shared_bytes and chip, as the manifest has them.
 inline constexpr llvm::StringLiteral kKernelsAttr = "cudnn.kernels";
-/// Of a `cudnn.graph` with kernels: what runs it where nothing was measured, `kernel` or `plan`; or `only_kernel`: cuDNN is not asked.
+/// Of a `cudnn.graph` with kernels: what runs it where nothing was measured, `kernel` or `plan`; or
+/// `only_kernel`: cuDNN is not asked.
 inline constexpr llvm::StringLiteral kPreferenceAttr = "cudnn.preference";
 inline constexpr llvm::StringLiteral kOnlyKernel = "only_kernel";
 inline constexpr llvm::StringLiteral kByValueAttr = "cudnn.by_value";
@@ -62,7 +69,8 @@ inline constexpr llvm::StringLiteral kRaggedOffsetAttr = "cudnn.ragged_offset";
 /// Number of operands that a pointwise mode takes, 1 to 3.
 int64_t pointwiseArity(PointwiseMode mode);
 
-/// Whether a pointwise mode is a gradient, whose operands are the output's gradient and the forward pass's input.
+/// Whether a pointwise mode is a gradient, whose operands are the output's gradient and the forward
+/// pass's input.
 bool isBackward(PointwiseMode mode);
 
 /// Whether a normalization takes the trailing dims together, and not the pixels of channels.

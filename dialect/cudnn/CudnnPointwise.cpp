@@ -36,9 +36,12 @@ int64_t convoy::cudnn::pointwiseArity(PointwiseMode mode) {
   }
 }
 
-bool convoy::cudnn::isBackward(PointwiseMode mode) { return mode >= PointwiseMode::ReluBwd && mode <= PointwiseMode::GeluApproxTanhBwd; }
+bool convoy::cudnn::isBackward(PointwiseMode mode) {
+  return mode >= PointwiseMode::ReluBwd && mode <= PointwiseMode::GeluApproxTanhBwd;
+}
 
-void PointwiseOp::build(OpBuilder &builder, OperationState &state, Type type, PointwiseMode mode, ValueRange inputs, Type computeType) {
+void PointwiseOp::build(OpBuilder &builder, OperationState &state, Type type, PointwiseMode mode,
+                        ValueRange inputs, Type computeType) {
   state.addOperands(inputs);
   state.addTypes(type);
   auto &properties = state.getOrAddProperties<Properties>();
@@ -52,48 +55,61 @@ LogicalResult PointwiseOp::verify() {
   StringRef name = stringifyPointwiseMode(mode);
   // pointwise_c1
   if (static_cast<int64_t>(getInputs().size()) != pointwiseArity(mode))
-    return emitOpError("expects ") << pointwiseArity(mode) << " operands of " << name << ", but got " << getInputs().size();
+    return emitOpError("expects ")
+           << pointwiseArity(mode) << " operands of " << name << ", but got " << getInputs().size();
   // pointwise_c2
   if (failed(expectRank(*this, 1, 8)))
     return failure();
-  auto logicalShape = [](Value value) { return cast<TensorDescType>(value.getType()).getLogicalShape(); };
+  auto logicalShape = [](Value value) {
+    return cast<TensorDescType>(value.getType()).getLogicalShape();
+  };
   SmallVector<SmallVector<int64_t>> logical = llvm::map_to_vector(getInputs(), logicalShape);
   SmallVector<ArrayRef<int64_t>> shapes(logical.begin(), logical.end());
   FailureOr<SmallVector<int64_t>> expected = broadcastShape(shapes);
   if (failed(expected)) {
     InFlightDiagnostic diag = emitOpError("expects dims that are equal or 1, but got shapes ");
-    llvm::interleave(shapes, [&](ArrayRef<int64_t> shape) { diag << str(shape); }, [&] { diag << " and "; });
+    llvm::interleave(
+        shapes, [&](ArrayRef<int64_t> shape) { diag << str(shape); }, [&] { diag << " and "; });
     return diag;
   }
   if (failed(expectShape(*this, "result", logicalShape(getY()), *expected)))
     return failure();
   // pointwise_c3
-  auto belongs = [&](StringRef attribute, bool present, ArrayRef<PointwiseMode> modes) -> LogicalResult {
+  auto belongs = [&](StringRef attribute, bool present,
+                     ArrayRef<PointwiseMode> modes) -> LogicalResult {
     if (!present || llvm::is_contained(modes, mode))
       return success();
     return emitOpError("expects no '") << attribute << "' with mode " << name;
   };
   const PointwiseMode relu[] = {PointwiseMode::ReluFwd, PointwiseMode::ReluBwd};
-  if (failed(belongs("lower_clip", getLowerClip().has_value(), relu)) || failed(belongs("upper_clip", getUpperClip().has_value(), relu)) ||
+  if (failed(belongs("lower_clip", getLowerClip().has_value(), relu)) ||
+      failed(belongs("upper_clip", getUpperClip().has_value(), relu)) ||
       failed(belongs("lower_clip_slope", getLowerClipSlope().has_value(), relu)) ||
-      failed(belongs("elu_alpha", getEluAlpha().has_value(), {PointwiseMode::EluFwd, PointwiseMode::EluBwd})) ||
-      failed(belongs("softplus_beta", getSoftplusBeta().has_value(), {PointwiseMode::SoftplusFwd, PointwiseMode::SoftplusBwd})) ||
-      failed(belongs("swish_beta", getSwishBeta().has_value(), {PointwiseMode::SwishFwd, PointwiseMode::SwishBwd})) ||
+      failed(belongs("elu_alpha", getEluAlpha().has_value(),
+                     {PointwiseMode::EluFwd, PointwiseMode::EluBwd})) ||
+      failed(belongs("softplus_beta", getSoftplusBeta().has_value(),
+                     {PointwiseMode::SoftplusFwd, PointwiseMode::SoftplusBwd})) ||
+      failed(belongs("swish_beta", getSwishBeta().has_value(),
+                     {PointwiseMode::SwishFwd, PointwiseMode::SwishBwd})) ||
       failed(belongs("axis", getAxis().has_value(), {PointwiseMode::GenIndex})) ||
       failed(belongs("nan_propagation", getNanPropagation().has_value(),
-                     {PointwiseMode::ReluFwd, PointwiseMode::ReluBwd, PointwiseMode::Min, PointwiseMode::Max})))
+                     {PointwiseMode::ReluFwd, PointwiseMode::ReluBwd, PointwiseMode::Min,
+                      PointwiseMode::Max})))
     return failure();
   int64_t rank = shapeOf(getY()).size();
-  if (mode == PointwiseMode::GenIndex && (!getAxis() || static_cast<int64_t>(*getAxis()) < 0 || static_cast<int64_t>(*getAxis()) >= rank))
+  if (mode == PointwiseMode::GenIndex && (!getAxis() || static_cast<int64_t>(*getAxis()) < 0 ||
+                                          static_cast<int64_t>(*getAxis()) >= rank))
     return emitOpError("expects 'axis' in 0 to ") << rank - 1 << " with mode gen_index";
   // pointwise_c4
   if (getUpperClip() && getLowerClip().value_or(APFloat(0.0)) > *getUpperClip())
     return emitOpError("expects 'lower_clip' at most 'upper_clip', but got ")
-           << getLowerClip().value_or(APFloat(0.0)).convertToDouble() << " and " << getUpperClip()->convertToDouble();
+           << getLowerClip().value_or(APFloat(0.0)).convertToDouble() << " and "
+           << getUpperClip()->convertToDouble();
   // pointwise_c6
   if (getInputs().size() == 1 && !getAlpha2().isExactlyValue(1.0))
     return emitOpError("expects no 'alpha2' with mode ") << name << ", which has one operand";
-  return expectComputeType(*this, getComputeType(), {/*integer=*/true, /*boolean=*/true}); // pointwise_c5
+  return expectComputeType(*this, getComputeType(),
+                           {/*integer=*/true, /*boolean=*/true}); // pointwise_c5
 }
 
 OpFoldResult PointwiseOp::fold(FoldAdaptor) {
@@ -102,16 +118,20 @@ OpFoldResult PointwiseOp::fold(FoldAdaptor) {
   Value input = getInputs().front();
   auto producer = input.getDefiningOp<PointwiseOp>();
   // A cast of a cast that kept every value reads what that one read.
-  if (producer && producer.getMode() == PointwiseMode::Identity && producer.getAlpha1().isExactlyValue(1.0)) {
+  if (producer && producer.getMode() == PointwiseMode::Identity &&
+      producer.getAlpha1().isExactlyValue(1.0)) {
     auto from = cast<TensorDescType>(producer.getInputs().front().getType()).getElementType();
-    if (holds(cast<TensorDescType>(input.getType()).getElementType(), from) && holds(producer.getComputeType(), from)) {
+    if (holds(cast<TensorDescType>(input.getType()).getElementType(), from) &&
+        holds(producer.getComputeType(), from)) {
       getInputsMutable().assign(producer.getInputs().front());
       return getY();
     }
   }
-  // An identity that converts nothing. Its operand must be computed in the graph: cuDNN has no graph that returns what it reads. An
-  // identity over a clip is kept: it is what makes cuDNN take a bounded clip after a bias.
-  if (input.getType() != getY().getType() || !input.getDefiningOp() || (producer && producer.getUpperClip()))
+  // An identity that converts nothing. Its operand must be computed in the graph: cuDNN has no
+  // graph that returns what it reads. An identity over a clip is kept: it is what makes cuDNN take
+  // a bounded clip after a bias.
+  if (input.getType() != getY().getType() || !input.getDefiningOp() ||
+      (producer && producer.getUpperClip()))
     return {};
   return input;
 }
@@ -124,7 +144,8 @@ LogicalResult PointwiseReluOp::verify() {
 }
 
 LogicalResult PointwiseReluOp::canonicalize(PointwiseReluOp op, PatternRewriter &rewriter) {
-  auto relu = PointwiseOp::create(rewriter, op.getLoc(), op.getY().getType(), PointwiseMode::ReluFwd, op.getX(), op.getComputeType());
+  auto relu = PointwiseOp::create(rewriter, op.getLoc(), op.getY().getType(),
+                                  PointwiseMode::ReluFwd, op.getX(), op.getComputeType());
   relu.setLowerClipAttr(op.getLowerClipAttr());
   rewriter.replaceOp(op, relu);
   return success();

@@ -8,17 +8,20 @@ include "dialect/cudnn/CudnnOpBase.td"
 def Cudnn_PointwiseOp : Cudnn_ComputeOp<"pointwise", [Cudnn_InferTypes]> {
   let summary = "an operation element by element";
   let description = [{
-    One to three operands, as many as the mode takes; dims of size 1 broadcast, and vectorized tensors count by their numbers. Backward
-    modes take the output's gradient, then the forward pass's input; `binary_select` takes the two values, then the condition.
+    One to three operands, as many as the mode takes; dims of size 1 broadcast, and vectorized
+    tensors count by their numbers. Backward modes take the output's gradient, then the forward
+    pass's input; `binary_select` takes the two values, then the condition.
 
-    The attributes of a mode that are absent have cuDNN's defaults: `lower_clip` 0, no `upper_clip`, `lower_clip_slope` 0, `elu_alpha`,
-    `softplus_beta` and `swish_beta` 1. `nan_propagation` is of the modes that compare: `relu_fwd` and `relu_bwd` propagate NaN when it is
-    not written, as torch does, `min` and `max` do what cuDNN does of itself. `alpha1` and `alpha2` multiply the first and the second
-    operand; cuDNN gets them as floats, and as doubles where it computes in f64.
+    The attributes of a mode that are absent have cuDNN's defaults: `lower_clip` 0, no `upper_clip`,
+    `lower_clip_slope` 0, `elu_alpha`, `softplus_beta` and `swish_beta` 1. `nan_propagation` is of
+    the modes that compare: `relu_fwd` and `relu_bwd` propagate NaN when it is not written, as torch
+    does, `min` and `max` do what cuDNN does of itself. `alpha1` and `alpha2` multiply the first and
+    the second operand; cuDNN gets them as floats, and as doubles where it computes in f64.
 
-    Two bounds by finite constants, such as `min` of `max` in either order or `min` of `relu_fwd`, become one `relu_fwd` with clips where
-    all of them propagate NaN and the tensor in between holds every value; at the end of a convolution with an identity after it, where
-    cuDNN 9.19 has fewer engines for the relu alone.
+    Two bounds by finite constants, such as `min` of `max` in either order or `min` of `relu_fwd`,
+    become one `relu_fwd` with clips where all of them propagate NaN and the tensor in between holds
+    every value; at the end of a convolution with an identity after it, where cuDNN 9.19 has fewer
+    engines for the relu alone.
 
     **Constraints**
 
@@ -36,10 +39,11 @@ def Cudnn_PointwiseOp : Cudnn_ComputeOp<"pointwise", [Cudnn_InferTypes]> {
         : !cudnn.tensor_desc<1x64x56x56xf32, NHWC> -> !cudnn.tensor_desc<1x64x56x56xf16, NHWC>
     ```
 
-    Maps to `CUDNN_BACKEND_POINTWISE_DESCRIPTOR` (`CUDNN_ATTR_POINTWISE_MODE`, `_MATH_PREC`, `_RELU_LOWER_CLIP`, `_RELU_UPPER_CLIP`,
-    `_RELU_LOWER_CLIP_SLOPE`, `_NAN_PROPAGATION`, `_ELU_ALPHA`, `_SOFTPLUS_BETA`, `_SWISH_BETA`, `_AXIS`) and
-    `CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR`
-    (`CUDNN_ATTR_OPERATION_POINTWISE_XDESC`, `_BDESC`, `_TDESC`, `_YDESC`, `_ALPHA1`, `_ALPHA2`, and `_DYDESC`, `_XDESC`, `_DXDESC` for
+    Maps to `CUDNN_BACKEND_POINTWISE_DESCRIPTOR` (`CUDNN_ATTR_POINTWISE_MODE`, `_MATH_PREC`,
+    `_RELU_LOWER_CLIP`, `_RELU_UPPER_CLIP`, `_RELU_LOWER_CLIP_SLOPE`, `_NAN_PROPAGATION`,
+    `_ELU_ALPHA`, `_SOFTPLUS_BETA`, `_SWISH_BETA`, `_AXIS`) and
+    `CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR` (`CUDNN_ATTR_OPERATION_POINTWISE_XDESC`,
+    `_BDESC`, `_TDESC`, `_YDESC`, `_ALPHA1`, `_ALPHA2`, and `_DYDESC`, `_XDESC`, `_DXDESC` for
     backward modes).
   }];
   let arguments = (ins Variadic<Cudnn_TensorDescType>:$inputs, Cudnn_PointwiseModeAttr:$mode, TypeAttr:$compute_type,

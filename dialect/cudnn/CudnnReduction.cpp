@@ -15,7 +15,8 @@ LogicalResult ReductionOp::verify() {
   ArrayRef<int64_t> x = shapeOf(getX()), y = shapeOf(getY());
   for (auto [from, to] : llvm::zip(x, y))
     if (to != from && to != 1)
-      return emitOpError("expects result dims that are the operand's or 1, but got ") << str(x) << " and " << str(y);
+      return emitOpError("expects result dims that are the operand's or 1, but got ")
+             << str(x) << " and " << str(y);
   if (x == y)
     return emitOpError("expects a reduced dim, but got ") << str(x) << " twice";
   return expectComputeType(*this, getComputeType(), {/*integer=*/true}); // reduction_c3

@@ -8,24 +8,28 @@ include "dialect/cudnn/CudnnNamedTensors.td"
 def Cudnn_ResampleOp : Cudnn_ComputeOp<"resample", [Cudnn_InferTypes]> {
   let summary = "pooling or interpolation over a window";
   let description = [{
-    A window slides over each spatial dim. `nearest` and `bilinear` interpolate between the two elements that a window of 2 covers, and may
-    slide by less than an element: the numbers of `window`, `stride` and the paddings are all over `denominator`, which is 1 when it is
-    not written. A dim of size n becomes `(n + pre_padding + post_padding - window) / stride + 1`, rounded down.
+    A window slides over each spatial dim. `nearest` and `bilinear` interpolate between the two
+    elements that a window of 2 covers, and may slide by less than an element: the numbers of
+    `window`, `stride` and the paddings are all over `denominator`, which is 1 when it is not
+    written. A dim of size n becomes `(n + pre_padding + post_padding - window) / stride + 1`,
+    rounded down.
 
-    `maxpool` may have a second result, the index of the maximum in its window, which its gradient wants. `alpha` multiplies the result,
-    `beta` what the result's memory holds before; cuDNN takes them as deprecated. NaN is propagated, as torch does, unless
-    `nan_propagation` says another.
+    `maxpool` may have a second result, the index of the maximum in its window, which its gradient
+    wants. `alpha` multiplies the result, `beta` what the result's memory holds before; cuDNN takes
+    them as deprecated. NaN is propagated, as torch does, unless `nan_propagation` says another.
 
     **Constraints**
 
     * (c1) operand and results have one rank, 3 to 5.
-    * (c2) `window` and `stride` have one positive number a spatial dim, `pre_padding` and `post_padding` one that is not negative.
+    * (c2) `window` and `stride` have one positive number a spatial dim, `pre_padding` and
+      `post_padding` one that is not negative.
     * (c3) the result has the shape that the window gives, and none of its dims is 0.
     * (c4) `maxpool` pads with `neg_inf_pad`, the other modes with `zero_pad` or `edge_val_pad`.
     * (c5) the compute type is f64, f32, f16, bf16 or i32.
     * (c6) `denominator` is positive, and 1 but with `nearest` and `bilinear`.
     * (c7) the window of `nearest` and `bilinear` is of 2 elements a dim.
-    * (c8) `index` is a result of `maxpool`, has the first result's shape, and elements of i8, i32, i64 or i1.
+    * (c8) `index` is a result of `maxpool`, has the first result's shape, and elements of i8, i32,
+      i64 or i1.
 
     ```mlir
     %y = cudnn.resample maxpool(%x) type = f32 window = [3, 3] stride = [2, 2] pre_padding = [1, 1] post_padding = [1, 1]
@@ -36,8 +40,9 @@ def Cudnn_ResampleOp : Cudnn_ComputeOp<"resample", [Cudnn_InferTypes]> {
         : !cudnn.tensor_desc<1x64x56x56xf16, NHWC> -> !cudnn.tensor_desc<1x64x112x112xf16, NHWC>
     ```
 
-    Maps to `CUDNN_BACKEND_RESAMPLE_DESCRIPTOR` (`CUDNN_ATTR_RESAMPLE_MODE`, `_COMP_TYPE`, `_SPATIAL_DIMS`, `_WINDOW_DIMS`, `_STRIDES`,
-    `_PRE_PADDINGS`, `_POST_PADDINGS`, `_PADDING_MODE`, `_NAN_PROPAGATION`) and `CUDNN_BACKEND_OPERATION_RESAMPLE_FWD_DESCRIPTOR`
+    Maps to `CUDNN_BACKEND_RESAMPLE_DESCRIPTOR` (`CUDNN_ATTR_RESAMPLE_MODE`, `_COMP_TYPE`,
+    `_SPATIAL_DIMS`, `_WINDOW_DIMS`, `_STRIDES`, `_PRE_PADDINGS`, `_POST_PADDINGS`, `_PADDING_MODE`,
+    `_NAN_PROPAGATION`) and `CUDNN_BACKEND_OPERATION_RESAMPLE_FWD_DESCRIPTOR`
     (`CUDNN_ATTR_OPERATION_RESAMPLE_FWD_DESC`, `_XDESC`, `_YDESC`, `_IDXDESC`, `_ALPHA`, `_BETA`).
   }];
   let arguments = (ins Cudnn_TensorDescType:$x, Cudnn_ResampleModeAttr:$mode, TypeAttr:$compute_type, DenseI64ArrayAttr:$window,
@@ -65,18 +70,22 @@ def Cudnn_ResampleOp : Cudnn_ComputeOp<"resample", [Cudnn_InferTypes]> {
 def Cudnn_ResampleBackwardOp : Cudnn_ComputeOp<"resample_backward", [AttrSizedOperandSegments]> {
   let summary = "gradient of a pooling or an interpolation";
   let description = [{
-    From the gradient of the result of `cudnn.resample`, the gradient of its operand. Attributes are those of the forward operation. The
-    gradient of `maxpool` goes to where the maximum was: `index`, the second result of `cudnn.resample`, says so, or else `x` and `y`, its
-    operand and its result. The averages and `bilinear` need neither; cuDNN 9.19 has no gradient of `nearest` of its own.
+    From the gradient of the result of `cudnn.resample`, the gradient of its operand. Attributes are
+    those of the forward operation. The gradient of `maxpool` goes to where the maximum was:
+    `index`, the second result of `cudnn.resample`, says so, or else `x` and `y`, its operand and
+    its result. The averages and `bilinear` need neither; cuDNN 9.19 has no gradient of `nearest` of
+    its own.
 
     **Constraints**
 
     * (c1) all tensors have one rank, 3 to 5.
-    * (c2) `window`, `stride`, the paddings, `denominator`, `padding_mode` and the compute type are as of `cudnn.resample`.
+    * (c2) `window`, `stride`, the paddings, `denominator`, `padding_mode` and the compute type are
+      as of `cudnn.resample`.
     * (c3) `dy` has the shape that the window gives of the result.
     * (c4) the mode is not `nearest`.
     * (c5) `maxpool` has an `index`, or `x` and `y`; the other modes have none of them.
-    * (c6) `x` has the result's shape, `y` and `index` that of `dy`; an index has elements of i8, i32, i64 or i1.
+    * (c6) `x` has the result's shape, `y` and `index` that of `dy`; an index has elements of i8,
+      i32, i64 or i1.
 
     ```mlir
     %dx = cudnn.resample_backward maxpool type = f32 window = [3, 3] stride = [2, 2] pre_padding = [1, 1] post_padding = [1, 1]
@@ -84,8 +93,9 @@ def Cudnn_ResampleBackwardOp : Cudnn_ComputeOp<"resample_backward", [AttrSizedOp
         -> dx(!cudnn.tensor_desc<1x64x112x112xf16, NHWC>)
     ```
 
-    Maps to `CUDNN_BACKEND_RESAMPLE_DESCRIPTOR`, as `cudnn.resample` does, and `CUDNN_BACKEND_OPERATION_RESAMPLE_BWD_DESCRIPTOR`
-    (`CUDNN_ATTR_OPERATION_RESAMPLE_BWD_DESC`, `_DXDESC`, `_DYDESC`, `_IDXDESC`, `_XDESC`, `_YDESC`, `_ALPHA`, `_BETA`).
+    Maps to `CUDNN_BACKEND_RESAMPLE_DESCRIPTOR`, as `cudnn.resample` does, and
+    `CUDNN_BACKEND_OPERATION_RESAMPLE_BWD_DESCRIPTOR` (`CUDNN_ATTR_OPERATION_RESAMPLE_BWD_DESC`,
+    `_DXDESC`, `_DYDESC`, `_IDXDESC`, `_XDESC`, `_YDESC`, `_ALPHA`, `_BETA`).
   }];
   let arguments = (ins Cudnn_TensorDescType:$dy, Optional<Cudnn_TensorDescType>:$index, Optional<Cudnn_TensorDescType>:$x,
                        Optional<Cudnn_TensorDescType>:$y, Cudnn_ResampleModeAttr:$mode, TypeAttr:$compute_type, DenseI64ArrayAttr:$window,

@@ -25,18 +25,22 @@ SmallVector<int64_t> channelsLastStrides(ArrayRef<int64_t> shape) {
   return strides;
 }
 
-/// `window` places along each spatial dim of `input`, its last ones; other dims stay. Failure when there is none.
-static FailureOr<SmallVector<int64_t>> windowShape(ArrayRef<int64_t> input, ArrayRef<int64_t> window, ArrayRef<int64_t> stride,
-                                                   ArrayRef<int64_t> prePadding, ArrayRef<int64_t> postPadding,
-                                                   ArrayRef<int64_t> dilation) {
+/// `window` places along each spatial dim of `input`, its last ones; other dims stay. Failure when
+/// there is none.
+static FailureOr<SmallVector<int64_t>>
+windowShape(ArrayRef<int64_t> input, ArrayRef<int64_t> window, ArrayRef<int64_t> stride,
+            ArrayRef<int64_t> prePadding, ArrayRef<int64_t> postPadding,
+            ArrayRef<int64_t> dilation) {
   size_t spatialRank = stride.size();
   auto isOther = [&](ArrayRef<int64_t> numbers) { return numbers.size() != spatialRank; };
-  if (input.size() < spatialRank + 2 || llvm::any_of(ArrayRef({window, prePadding, postPadding, dilation}), isOther))
+  if (input.size() < spatialRank + 2 ||
+      llvm::any_of(ArrayRef({window, prePadding, postPadding, dilation}), isOther))
     return failure();
   SmallVector<int64_t> shape(input);
   size_t first = input.size() - spatialRank;
   for (size_t i = 0; i < spatialRank; ++i) {
-    int64_t slack = input[first + i] + prePadding[i] + postPadding[i] - dilation[i] * (window[i] - 1) - 1;
+    int64_t slack =
+        input[first + i] + prePadding[i] + postPadding[i] - dilation[i] * (window[i] - 1) - 1;
     if (slack < 0 || stride[i] < 1)
       return failure();
     shape[first + i] = slack / stride[i] + 1;
@@ -44,8 +48,10 @@ static FailureOr<SmallVector<int64_t>> windowShape(ArrayRef<int64_t> input, Arra
   return shape;
 }
 
-FailureOr<SmallVector<int64_t>> resampleShape(ArrayRef<int64_t> input, ArrayRef<int64_t> window, ArrayRef<int64_t> stride,
-                                              ArrayRef<int64_t> prePadding, ArrayRef<int64_t> postPadding, int64_t denominator) {
+FailureOr<SmallVector<int64_t>> resampleShape(ArrayRef<int64_t> input, ArrayRef<int64_t> window,
+                                              ArrayRef<int64_t> stride,
+                                              ArrayRef<int64_t> prePadding,
+                                              ArrayRef<int64_t> postPadding, int64_t denominator) {
   if (input.size() != window.size() + 2)
     return failure();
   SmallVector<int64_t> parts(input), dilation(window.size(), 1);
@@ -54,15 +60,19 @@ FailureOr<SmallVector<int64_t>> resampleShape(ArrayRef<int64_t> input, ArrayRef<
   return windowShape(parts, window, stride, prePadding, postPadding, dilation);
 }
 
-FailureOr<SmallVector<int64_t>> convolutionShape(ArrayRef<int64_t> input, ArrayRef<int64_t> filter, ArrayRef<int64_t> stride,
-                                                 ArrayRef<int64_t> prePadding, ArrayRef<int64_t> postPadding, ArrayRef<int64_t> dilation) {
+FailureOr<SmallVector<int64_t>> convolutionShape(ArrayRef<int64_t> input, ArrayRef<int64_t> filter,
+                                                 ArrayRef<int64_t> stride,
+                                                 ArrayRef<int64_t> prePadding,
+                                                 ArrayRef<int64_t> postPadding,
+                                                 ArrayRef<int64_t> dilation) {
   if (filter.size() != input.size() || filter.size() < stride.size() + 2)
     return failure();
-  FailureOr<SmallVector<int64_t>> shape =
-      windowShape(input, filter.take_back(stride.size()), stride, prePadding, postPadding, dilation);
+  FailureOr<SmallVector<int64_t>> shape = windowShape(input, filter.take_back(stride.size()),
+                                                      stride, prePadding, postPadding, dilation);
   if (failed(shape))
     return failure();
-  size_t channels = input.size() - stride.size() - 1; // behind it the spatial dims, before it the batch and maybe the groups
+  size_t channels = input.size() - stride.size() -
+                    1; // behind it the spatial dims, before it the batch and maybe the groups
   (*shape)[channels] = filter[channels - 1];
   return shape;
 }
@@ -80,13 +90,17 @@ FailureOr<SmallVector<int64_t>> matmulShape(ArrayRef<int64_t> a, ArrayRef<int64_
   return shape;
 }
 
-SmallVector<int64_t> attentionShape(ArrayRef<int64_t> q, ArrayRef<int64_t> v) { return {q[0], q[1], q[2], v[3]}; }
+SmallVector<int64_t> attentionShape(ArrayRef<int64_t> q, ArrayRef<int64_t> v) {
+  return {q[0], q[1], q[2], v[3]};
+}
 
-SmallVector<int64_t> moeShape(ArrayRef<int64_t> token, ArrayRef<int64_t> weight, ArrayRef<int64_t> tokenIndex) {
+SmallVector<int64_t> moeShape(ArrayRef<int64_t> token, ArrayRef<int64_t> weight,
+                              ArrayRef<int64_t> tokenIndex) {
   return {1, (tokenIndex.empty() ? token : tokenIndex)[1], weight[2]};
 }
 
-SmallVector<int64_t> bandShape(ArrayRef<int64_t> matrix, int64_t axis, int64_t lowerBandwidth, int64_t upperBandwidth) {
+SmallVector<int64_t> bandShape(ArrayRef<int64_t> matrix, int64_t axis, int64_t lowerBandwidth,
+                               int64_t upperBandwidth) {
   SmallVector<int64_t> shape(matrix);
   shape[axis] = lowerBandwidth + 1 + upperBandwidth;
   return shape;
@@ -100,7 +114,8 @@ SmallVector<int64_t> channelShape(ArrayRef<int64_t> input, bool eachImage) {
   return shape;
 }
 
-std::pair<SmallVector<int64_t>, SmallVector<int64_t>> layerNormShapes(ArrayRef<int64_t> input, int64_t axis, bool adaptive) {
+std::pair<SmallVector<int64_t>, SmallVector<int64_t>> layerNormShapes(ArrayRef<int64_t> input,
+                                                                      int64_t axis, bool adaptive) {
   SmallVector<int64_t> parameters(input), statistics(input);
   std::fill(parameters.begin() + adaptive, parameters.begin() + axis, 1);
   std::fill(statistics.begin() + axis, statistics.end(), 1);

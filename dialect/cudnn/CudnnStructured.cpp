@@ -1,4 +1,5 @@
-// Grouped products and bands. Each check carries the label of its constraint in the op's description.
+// Grouped products and bands. Each check carries the label of its constraint in the op's
+// description.
 
 #include "dialect/cudnn/CudnnChecks.h"
 #include "dialect/cudnn/CudnnOps.h"
@@ -8,7 +9,8 @@ using namespace mlir;
 using namespace convoy;
 using namespace convoy::cudnn;
 
-static LogicalResult expectIndices(Operation *op, StringRef name, Value value, ArrayRef<int64_t> shape) {
+static LogicalResult expectIndices(Operation *op, StringRef name, Value value,
+                                   ArrayRef<int64_t> shape) {
   if (failed(expectShape(op, ("'" + name + "'").str(), shapeOf(value), shape)))
     return failure();
   Type type = cast<TensorDescType>(value.getType()).getElementType();
@@ -31,9 +33,11 @@ LogicalResult MoeGroupedMatmulOp::verify() {
   // moe_grouped_matmul_c2
   ArrayRef<int64_t> token = shapeOf(getToken()), weight = shapeOf(getWeight());
   if (token[0] != 1 || token[2] != weight[1])
-    return emitOpError("expects 'token' of shape 1 x T x ") << weight[1] << " for 'weight' " << str(weight) << ", but got " << str(token);
+    return emitOpError("expects 'token' of shape 1 x T x ")
+           << weight[1] << " for 'weight' " << str(weight) << ", but got " << str(token);
   bool gathers = getMode() == MoeMode::Gather;
-  SmallVector<int64_t> expected = moeShape(token, weight, gathers ? shapeOf(getTokenIndex()) : ArrayRef<int64_t>());
+  SmallVector<int64_t> expected =
+      moeShape(token, weight, gathers ? shapeOf(getTokenIndex()) : ArrayRef<int64_t>());
   if (failed(expectShape(*this, "result", shapeOf(getY()), expected)))
     return failure();
   // moe_grouped_matmul_c3
@@ -49,28 +53,33 @@ LogicalResult MoeGroupedMatmulOp::verify() {
   if (!scatters && getTokenKs())
     return emitOpError("expects no 'token_ks' with mode ") << mode;
   if (scatters && getTokenKs().getType() != getTokenIndex().getType())
-    return emitOpError("expects 'token_ks' of the type of 'token_index', ") << getTokenIndex().getType() << ", but got "
-                                                                            << getTokenKs().getType();
+    return emitOpError("expects 'token_ks' of the type of 'token_index', ")
+           << getTokenIndex().getType() << ", but got " << getTokenKs().getType();
   auto topK = static_cast<int64_t>(getTopK().value_or(1));
   if ((scatters && !getTopK()) || topK < 1)
     return emitOpError("expects a positive 'top_k' with mode ") << mode;
   return expectComputeType(*this, getComputeType(), {}); // moe_grouped_matmul_c6
 }
 
-static LogicalResult verifyBand(Operation *op, ArrayRef<int64_t> band, ArrayRef<int64_t> matrix, int64_t axis, int64_t lower,
-                                int64_t upper) {
+static LogicalResult verifyBand(Operation *op, ArrayRef<int64_t> band, ArrayRef<int64_t> matrix,
+                                int64_t axis, int64_t lower, int64_t upper) {
   // expand_band_matrix_c2, contract_band_matrix_c2
   int64_t rank = matrix.size();
   if (axis != rank - 1 && axis != rank - 2)
-    return op->emitOpError("expects 'axis' ") << rank - 2 << " or " << rank - 1 << ", but got " << axis;
+    return op->emitOpError("expects 'axis' ")
+           << rank - 2 << " or " << rank - 1 << ", but got " << axis;
   for (int64_t i = 0; i < rank; ++i)
     if (i != axis && band[i] != matrix[i])
-      return op->emitOpError("expects dims that differ along 'axis' alone, but got ") << str(band) << " and " << str(matrix);
+      return op->emitOpError("expects dims that differ along 'axis' alone, but got ")
+             << str(band) << " and " << str(matrix);
   // expand_band_matrix_c3, contract_band_matrix_c3
   if (lower < 0 || upper < 0)
-    return op->emitOpError("expects bandwidths that are not negative, but got ") << lower << " and " << upper;
-  if (SmallVector<int64_t> expected = bandShape(matrix, axis, lower, upper); band != ArrayRef(expected))
-    return op->emitOpError("expects a band of ") << expected[axis] << " elements along 'axis', but got " << str(band);
+    return op->emitOpError("expects bandwidths that are not negative, but got ")
+           << lower << " and " << upper;
+  if (SmallVector<int64_t> expected = bandShape(matrix, axis, lower, upper);
+      band != ArrayRef(expected))
+    return op->emitOpError("expects a band of ")
+           << expected[axis] << " elements along 'axis', but got " << str(band);
   return success();
 }
 
@@ -80,12 +89,14 @@ LogicalResult ExpandBandMatrixOp::verify() {
   tensors.push_back(getY());
   if (failed(expectRank(*this, tensors, 2, 8)))
     return failure();
-  return verifyBand(*this, shapeOf(getX()), shapeOf(getY()), getAxis(), getLowerBandwidth(), getUpperBandwidth());
+  return verifyBand(*this, shapeOf(getX()), shapeOf(getY()), getAxis(), getLowerBandwidth(),
+                    getUpperBandwidth());
 }
 
 LogicalResult ContractBandMatrixOp::verify() {
   // contract_band_matrix_c1
   if (failed(expectRank(*this, {getX(), getY()}, 2, 8)))
     return failure();
-  return verifyBand(*this, shapeOf(getY()), shapeOf(getX()), getAxis(), getLowerBandwidth(), getUpperBandwidth());
+  return verifyBand(*this, shapeOf(getY()), shapeOf(getX()), getAxis(), getLowerBandwidth(),
+                    getUpperBandwidth());
 }

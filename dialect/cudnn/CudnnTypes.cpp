@@ -33,13 +33,16 @@ static StringRef layoutName(int64_t rank, bool channelsLast) {
   }
 }
 
-TensorDescType TensorDescType::get(ArrayRef<int64_t> shape, Type elementType, bool channelsLast, int64_t alignment) {
-  return get(shape, elementType, channelsLast ? channelsLastStrides(shape) : rowMajorStrides(shape), alignment);
+TensorDescType TensorDescType::get(ArrayRef<int64_t> shape, Type elementType, bool channelsLast,
+                                   int64_t alignment) {
+  return get(shape, elementType, channelsLast ? channelsLastStrides(shape) : rowMajorStrides(shape),
+             alignment);
 }
 
-TensorDescType TensorDescType::get(ArrayRef<int64_t> shape, Type elementType, ArrayRef<int64_t> strides, int64_t alignment) {
-  return get(elementType.getContext(), shape, elementType, strides, alignment, /*vectorCount=*/1, /*vectorizedDimension=*/0,
-             TensorReordering::None);
+TensorDescType TensorDescType::get(ArrayRef<int64_t> shape, Type elementType,
+                                   ArrayRef<int64_t> strides, int64_t alignment) {
+  return get(elementType.getContext(), shape, elementType, strides, alignment, /*vectorCount=*/1,
+             /*vectorizedDimension=*/0, TensorReordering::None);
 }
 
 SmallVector<int64_t> TensorDescType::getLogicalShape() const {
@@ -48,9 +51,13 @@ SmallVector<int64_t> TensorDescType::getLogicalShape() const {
   return shape;
 }
 
-bool TensorDescType::isChannelsLast() const { return getStrides() == ArrayRef<int64_t>(channelsLastStrides(getShape())); }
+bool TensorDescType::isChannelsLast() const {
+  return getStrides() == ArrayRef<int64_t>(channelsLastStrides(getShape()));
+}
 
-bool TensorDescType::isRowMajor() const { return getStrides() == ArrayRef<int64_t>(rowMajorStrides(getShape())); }
+bool TensorDescType::isRowMajor() const {
+  return getStrides() == ArrayRef<int64_t>(rowMajorStrides(getShape()));
+}
 
 /// The dims of more than one element, slowest in memory first.
 static SmallVector<int64_t> dimsByStride(TensorDescType type) {
@@ -58,7 +65,9 @@ static SmallVector<int64_t> dimsByStride(TensorDescType type) {
   for (auto [i, size] : llvm::enumerate(type.getShape()))
     if (size != 1)
       dims.push_back(i);
-  llvm::sort(dims, [&](int64_t a, int64_t b) { return std::pair(-type.getStrides()[a], a) < std::pair(-type.getStrides()[b], b); });
+  llvm::sort(dims, [&](int64_t a, int64_t b) {
+    return std::pair(-type.getStrides()[a], a) < std::pair(-type.getStrides()[b], b);
+  });
   return dims;
 }
 
@@ -106,10 +115,11 @@ static bool isElementType(Type type) {
   if (auto complex = dyn_cast<ComplexType>(type))
     return isa<Float32Type, Float64Type>(complex.getElementType());
   if (auto integer = dyn_cast<IntegerType>(type))
-    return integer.isSignless() ? llvm::is_contained({1u, 4u, 8u, 32u, 64u}, integer.getWidth())
-                                : integer.isUnsigned() && llvm::is_contained({4u, 8u, 32u}, integer.getWidth());
-  return isa<Float64Type, Float32Type, Float16Type, BFloat16Type, Float8E4M3FNType, Float8E5M2Type, Float8E8M0FNUType, Float4E2M1FNType>(
-      type);
+    return integer.isSignless()
+               ? llvm::is_contained({1u, 4u, 8u, 32u, 64u}, integer.getWidth())
+               : integer.isUnsigned() && llvm::is_contained({4u, 8u, 32u}, integer.getWidth());
+  return isa<Float64Type, Float32Type, Float16Type, BFloat16Type, Float8E4M3FNType, Float8E5M2Type,
+             Float8E8M0FNUType, Float4E2M1FNType>(type);
 }
 
 /// Whether memory of `type` may be reordered so.
@@ -127,8 +137,10 @@ static bool takesReordering(Type type, TensorReordering reordering) {
   llvm_unreachable("every reordering is above");
 }
 
-LogicalResult TensorDescType::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> shape, Type elementType,
-                                     ArrayRef<int64_t> strides, int64_t alignment, int64_t vectorCount, int64_t vectorizedDimension,
+LogicalResult TensorDescType::verify(function_ref<InFlightDiagnostic()> emitError,
+                                     ArrayRef<int64_t> shape, Type elementType,
+                                     ArrayRef<int64_t> strides, int64_t alignment,
+                                     int64_t vectorCount, int64_t vectorizedDimension,
                                      TensorReordering reordering) {
   // tensor_desc_c1
   if (shape.empty() || shape.size() > 8)
@@ -155,14 +167,16 @@ LogicalResult TensorDescType::verify(function_ref<InFlightDiagnostic()> emitErro
   if (vectorCount > 1 && elementType.isInteger(8)) {
     bool isSigned = elementType.isSignlessInteger();
     if (vectorCount != 4 && !(isSigned && vectorCount == 32))
-      return emitError() << "expects 'vector_count' " << (isSigned ? "4 or 32" : "4") << " of " << elementType << ", but got "
-                         << vectorCount;
+      return emitError() << "expects 'vector_count' " << (isSigned ? "4 or 32" : "4") << " of "
+                         << elementType << ", but got " << vectorCount;
   }
   if (vectorizedDimension < 0 || vectorizedDimension >= static_cast<int64_t>(shape.size()))
-    return emitError() << "expects 'vectorized_dimension' in 0 to " << shape.size() - 1 << ", but got " << vectorizedDimension;
+    return emitError() << "expects 'vectorized_dimension' in 0 to " << shape.size() - 1
+                       << ", but got " << vectorizedDimension;
   // tensor_desc_c6
   if (!takesReordering(elementType, reordering))
-    return emitError() << "expects no reordering '" << stringifyTensorReordering(reordering) << "' of " << elementType;
+    return emitError() << "expects no reordering '" << stringifyTensorReordering(reordering)
+                       << "' of " << elementType;
   return success();
 }
 
@@ -175,7 +189,8 @@ struct DescriptorText {
   SmallVector<int64_t> strides;
   bool hasOrder = false, channelsLast = false;
 
-  ParseResult parseNumber(AsmParser &parser, SMLoc place, StringRef keyword, std::optional<int64_t> &number) {
+  ParseResult parseNumber(AsmParser &parser, SMLoc place, StringRef keyword,
+                          std::optional<int64_t> &number) {
     if (number)
       return parser.emitError(place, "expects one ") << keyword;
     return failure(parser.parseEqual() || parser.parseInteger(number.emplace()));
@@ -198,21 +213,27 @@ struct DescriptorText {
       if (parser.parseEqual() || (start = parser.getCurrentLocation(), parser.parseKeyword(&word)))
         return failure();
       if (!(reordering = symbolizeTensorReordering(word)))
-        return parser.emitError(start, "expects reordering none, int8x32, f16x16 or f8_128x4, but got '") << word << "'";
+        return parser.emitError(start,
+                                "expects reordering none, int8x32, f16x16 or f8_128x4, but got '")
+               << word << "'";
       return success();
     }
     if (hasOrder)
       return parser.emitError(place, "expects one layout or 'stride'");
     hasOrder = true;
     if (keyword == "stride") {
-      auto parseStride = [&]() -> ParseResult { return parser.parseInteger(strides.emplace_back()); };
-      return failure(parser.parseEqual() || parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseStride));
+      auto parseStride = [&]() -> ParseResult {
+        return parser.parseInteger(strides.emplace_back());
+      };
+      return failure(parser.parseEqual() ||
+                     parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseStride));
     }
     channelsLast = keyword == layoutName(rank, /*channelsLast=*/true);
     if (channelsLast || keyword == layoutName(rank, /*channelsLast=*/false))
       return success();
-    InFlightDiagnostic diag =
-        parser.emitError(place, "expects 'alignment', 'stride', 'vector_count', 'vectorized_dimension', 'reordering'");
+    InFlightDiagnostic diag = parser.emitError(
+        place,
+        "expects 'alignment', 'stride', 'vector_count', 'vectorized_dimension', 'reordering'");
     if (!layoutName(rank, true).empty())
       diag << ", " << layoutName(rank, true) << " or " << layoutName(rank, false);
     return diag << ", but got '" << keyword << "'";
@@ -234,14 +255,16 @@ Type TensorDescType::parse(AsmParser &parser) {
   if (parser.parseGreater())
     return {};
   if (text.vectorCount.has_value() != text.vectorizedDimension.has_value()) // tensor_desc_c5
-    return parser.emitError(start, "expects 'vector_count' and 'vectorized_dimension' together"), Type();
+    return parser.emitError(start, "expects 'vector_count' and 'vectorized_dimension' together"),
+           Type();
   if (text.vectorCount == 1) // tensor_desc_c5
     return parser.emitError(start, "expects 'vector_count' above 1, but got 1"), Type();
   if (text.strides.empty() && llvm::all_of(shape, [](int64_t size) { return size > 0; }))
     text.strides = text.channelsLast ? channelsLastStrides(shape) : rowMajorStrides(shape);
-  return parser.getChecked<TensorDescType>(start, parser.getContext(), shape, elementType, text.strides,
-                                           text.alignment.value_or(kDefaultAlignment), text.vectorCount.value_or(1),
-                                           text.vectorizedDimension.value_or(0), text.reordering.value_or(TensorReordering::None));
+  return parser.getChecked<TensorDescType>(
+      start, parser.getContext(), shape, elementType, text.strides,
+      text.alignment.value_or(kDefaultAlignment), text.vectorCount.value_or(1),
+      text.vectorizedDimension.value_or(0), text.reordering.value_or(TensorReordering::None));
 }
 
 void TensorDescType::print(AsmPrinter &printer) const {
@@ -262,7 +285,8 @@ void TensorDescType::print(AsmPrinter &printer) const {
   if (getAlignment() != kDefaultAlignment)
     printer << ", alignment = " << getAlignment();
   if (isVectorized())
-    printer << ", vector_count = " << getVectorCount() << ", vectorized_dimension = " << getVectorizedDimension();
+    printer << ", vector_count = " << getVectorCount()
+            << ", vectorized_dimension = " << getVectorizedDimension();
   if (getReordering() != TensorReordering::None)
     printer << ", reordering = " << stringifyTensorReordering(getReordering());
   printer << ">";

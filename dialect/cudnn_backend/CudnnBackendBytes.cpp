@@ -22,7 +22,8 @@ std::string SetOp::getBytes() {
   llvm::TypeSwitch<Attribute>(*getValue())
       .Case([&](DenseI64ArrayAttr numbers) {
         for (int64_t each : numbers.asArrayRef())
-          type == AttributeType::int32 ? append(bytes, static_cast<int32_t>(each)) : append(bytes, each);
+          type == AttributeType::int32 ? append(bytes, static_cast<int32_t>(each))
+                                       : append(bytes, each);
       })
       .Case([&](FractionsAttr fractions) {
         for (int64_t each : fractions.getNumbers())
@@ -31,7 +32,8 @@ std::string SetOp::getBytes() {
       .Case([&](BoolAttr flag) { bytes.push_back(static_cast<char>(flag.getValue())); })
       .Case([&](FloatAttr number) {
         APInt pattern = number.getValue().bitcastToAPInt();
-        pattern.getBitWidth() == 32 ? append(bytes, static_cast<uint32_t>(pattern.getZExtValue())) : append(bytes, pattern.getZExtValue());
+        pattern.getBitWidth() == 32 ? append(bytes, static_cast<uint32_t>(pattern.getZExtValue()))
+                                    : append(bytes, pattern.getZExtValue());
       })
       .Case([&](StringAttr text) {
         if (type == AttributeType::character)
@@ -46,7 +48,8 @@ std::string FuncOp::getFingerprint() {
   assert(getFurtherArguments().empty() && "the function builds a graph");
   llvm::DenseMap<Value, int64_t> numbers;
   std::string said;
-  // Byte for byte what runtime/convoy_runtime/cuda/fingerprint.py hashes: a letter, the number of the descriptor from 1 on, and the rest.
+  // Byte for byte what runtime/convoy_runtime/cuda/fingerprint.py hashes: a letter, the number of
+  // the descriptor from 1 on, and the rest.
   auto write = [&](char letter, ArrayRef<int64_t> words) {
     said.push_back(letter);
     for (int64_t word : words)
@@ -54,7 +57,8 @@ std::string FuncOp::getFingerprint() {
   };
   for (Operation &op : getBody().front()) {
     if (auto create = dyn_cast<CreateOp>(op)) {
-      int64_t number = numbers.try_emplace(create.getDescriptor(), numbers.size() + 1).first->second;
+      int64_t number =
+          numbers.try_emplace(create.getDescriptor(), numbers.size() + 1).first->second;
       write('c', {static_cast<int64_t>(create.getDescriptor().getType().getKind()), number});
     } else if (auto finalize = dyn_cast<FinalizeOp>(op)) {
       write('f', {numbers.lookup(finalize.getDescriptor())});
@@ -64,7 +68,8 @@ std::string FuncOp::getFingerprint() {
       if (type == AttributeType::handle)
         continue;
       int64_t name = static_cast<int64_t>(set.getName().getValue());
-      write('s', {numbers.lookup(set.getDescriptor()), name, static_cast<int64_t>(type), set.getCount()});
+      write('s', {numbers.lookup(set.getDescriptor()), name, static_cast<int64_t>(type),
+                  set.getCount()});
       if (set.getValue())
         said += StringRef(set.getBytes()).take_front(set.getCount() * get(type).bytes);
       for (Value element : set.getElements())

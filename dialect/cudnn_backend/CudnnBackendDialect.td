@@ -11,13 +11,17 @@ def CudnnBackend_Dialect : Dialect {
   let cppNamespace = "::convoy::cudnn_backend";
   let summary = "descriptors one to one with cuDNN's backend API, and the calls of the runtime";
   let description = [{
-    The layer between operation graphs and machine code. A `cudnn_backend.func` builds one operation graph the way that cuDNN's backend API
-    asks for it: each `create`, `set`, `finalize` and `destroy` is one call of `cudnnBackendCreateDescriptor`, `cudnnBackendSetAttribute`,
-    `cudnnBackendFinalize` or `cudnnBackendDestroyDescriptor`. `Descriptors.def` lists the descriptors and attributes; the verifiers check
-    the whole protocol against it, so that a builder that verifies leaks nothing and forgets nothing. `get`, `get_descriptors` and
-    `execute_plan` are `cudnnBackendGetAttribute` and `cudnnBackendExecute`, for functions that choose engines and run plans.
+    The layer between operation graphs and machine code. A `cudnn_backend.func` builds one operation
+    graph the way that cuDNN's backend API asks for it: each `create`, `set`, `finalize` and
+    `destroy` is one call of `cudnnBackendCreateDescriptor`, `cudnnBackendSetAttribute`,
+    `cudnnBackendFinalize` or `cudnnBackendDestroyDescriptor`. `Descriptors.def` lists the
+    descriptors and attributes; the verifiers check the whole protocol against it, so that a builder
+    that verifies leaks nothing and forgets nothing. `get`, `get_descriptors` and `execute_plan` are
+    `cudnnBackendGetAttribute` and `cudnnBackendExecute`, for functions that choose engines and run
+    plans.
 
-    `execute_graph`, `launch_kernel` and `copy` are what a compiled program asks of the runtime, in program order.
+    `execute_graph`, `launch_kernel` and `copy` are what a compiled program asks of the runtime, in
+    program order.
   }];
   let useDefaultTypePrinterParser = 1;
   let useDefaultAttributePrinterParser = 1;
@@ -31,7 +35,8 @@ class CudnnBackend_Type<string name, string typeMnemonic> : TypeDef<CudnnBackend
 def CudnnBackend_DescriptorType : CudnnBackend_Type<"Descriptor", "descriptor"> {
   let summary = "a cudnnBackendDescriptor_t of a known kind";
   let description = [{
-    `!cudnn_backend.descriptor<tensor>` is what `cudnnBackendCreateDescriptor(CUDNN_BACKEND_TENSOR_DESCRIPTOR, ...)` gives.
+    `!cudnn_backend.descriptor<tensor>` is what
+    `cudnnBackendCreateDescriptor(CUDNN_BACKEND_TENSOR_DESCRIPTOR, ...)` gives.
   }];
   let parameters = (ins "DescriptorKind":$kind);
   let assemblyFormat = "`<` $kind `>`";

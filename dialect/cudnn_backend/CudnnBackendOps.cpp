@@ -6,7 +6,8 @@
 using namespace mlir;
 using namespace convoy::cudnn_backend;
 
-//===-- fields of types and attributes -----------------------------------------------------------------------------------===//
+//===-- fields of types and attributes
+//-----------------------------------------------------------------------------------===//
 
 FailureOr<DescriptorKind> FieldParser<DescriptorKind>::parse(AsmParser &parser) {
   llvm::SMLoc loc = parser.getCurrentLocation();
@@ -25,10 +26,12 @@ FailureOr<AttributeName> FieldParser<AttributeName>::parse(AsmParser &parser) {
     return failure();
   if (std::optional<AttributeName> attribute = lookupAttribute(name))
     return *attribute;
-  return parser.emitError(loc, "expected the name of a descriptor's attribute, but got '") << name << "'";
+  return parser.emitError(loc, "expected the name of a descriptor's attribute, but got '")
+         << name << "'";
 }
 
-//===-- set --------------------------------------------------------------------------------------------------------------===//
+//===-- set
+//--------------------------------------------------------------------------------------------------------------===//
 
 /// [1, 1] or [1 : 2, 3 : 1].
 static ParseResult parseNumbers(OpAsmParser &parser, Attribute &value) {
@@ -39,18 +42,22 @@ static ParseResult parseNumbers(OpAsmParser &parser, Attribute &value) {
       return failure();
     bool isFraction = succeeded(parser.parseOptionalColon());
     if (isFraction != isFractions && numbers.size() > 1)
-      return parser.emitError(parser.getCurrentLocation(), "expected a list of integers or one of fractions, but got both");
+      return parser.emitError(parser.getCurrentLocation(),
+                              "expected a list of integers or one of fractions, but got both");
     isFractions = isFraction;
     return isFraction ? parser.parseInteger(numbers.emplace_back()) : success();
   };
-  if (failed(parser.parseOptionalRSquare()) && (parser.parseCommaSeparatedList(number) || parser.parseRSquare()))
+  if (failed(parser.parseOptionalRSquare()) &&
+      (parser.parseCommaSeparatedList(number) || parser.parseRSquare()))
     return failure();
-  value = isFractions ? Attribute(FractionsAttr::get(parser.getContext(), numbers)) : parser.getBuilder().getDenseI64ArrayAttr(numbers);
+  value = isFractions ? Attribute(FractionsAttr::get(parser.getContext(), numbers))
+                      : parser.getBuilder().getDenseI64ArrayAttr(numbers);
   return success();
 }
 
 /// [1, 1], half, "text", true, 1.0 : f32, %handle, (%a, %b), ().
-static ParseResult parseValue(OpAsmParser &parser, Attribute &value, SmallVectorImpl<OpAsmParser::UnresolvedOperand> &elements) {
+static ParseResult parseValue(OpAsmParser &parser, Attribute &value,
+                              SmallVectorImpl<OpAsmParser::UnresolvedOperand> &elements) {
   if (succeeded(parser.parseOptionalLParen()))
     return failure(parser.parseOperandList(elements) || parser.parseRParen());
   OpAsmParser::UnresolvedOperand operand;
@@ -91,7 +98,8 @@ static void printValue(OpAsmPrinter &printer, SetOp op, Attribute value, Operand
     for (size_t index = 0; index + 1 < numbers.size(); index += 2)
       printer << (index ? ", " : "") << numbers[index] << " : " << numbers[index + 1];
     printer << "]";
-  } else if (auto name = dyn_cast<StringAttr>(value); name && op.getValueType() != AttributeType::character) {
+  } else if (auto name = dyn_cast<StringAttr>(value);
+             name && op.getValueType() != AttributeType::character) {
     printer << name.getValue();
   } else {
     printer << value;
@@ -100,7 +108,9 @@ static void printValue(OpAsmPrinter &printer, SetOp op, Attribute value, Operand
 
 std::optional<AttributeType> SetOp::getValueType() {
   const AttributeInfo &info = get(getName().getValue());
-  auto taken = [&](AttributeType type) { return info.takes(type) ? std::optional(type) : std::nullopt; };
+  auto taken = [&](AttributeType type) {
+    return info.takes(type) ? std::optional(type) : std::nullopt;
+  };
   std::optional<Attribute> value = getValue();
   if (!value) {
     auto all = [&](auto isOne) { return llvm::all_of(getElements().getTypes(), isOne); };
@@ -110,15 +120,24 @@ std::optional<AttributeType> SetOp::getValueType() {
       return taken(AttributeType::handle);
     if (all(llvm::IsaPred<DescriptorType>))
       return taken(AttributeType::descriptor);
-    return all(llvm::IsaPred<LLVM::LLVMPointerType>) ? taken(AttributeType::void_ptr) : std::nullopt;
+    return all(llvm::IsaPred<LLVM::LLVMPointerType>) ? taken(AttributeType::void_ptr)
+                                                     : std::nullopt;
   }
   if (!getElements().empty())
     return std::nullopt;
   return llvm::TypeSwitch<Attribute, std::optional<AttributeType>>(*value)
-      .Case([&](DenseI64ArrayAttr) { return taken(info.takes(AttributeType::int32) ? AttributeType::int32 : AttributeType::int64); })
+      .Case([&](DenseI64ArrayAttr) {
+        return taken(info.takes(AttributeType::int32) ? AttributeType::int32
+                                                      : AttributeType::int64);
+      })
       .Case([&](FractionsAttr) { return taken(AttributeType::fraction); })
-      .Case([&](FloatAttr number) { return taken(number.getType().isF32() ? AttributeType::float32 : AttributeType::float64); })
-      .Case([&](StringAttr) { return hasEnumerators(info.type) ? std::optional(info.type) : taken(AttributeType::character); })
+      .Case([&](FloatAttr number) {
+        return taken(number.getType().isF32() ? AttributeType::float32 : AttributeType::float64);
+      })
+      .Case([&](StringAttr) {
+        return hasEnumerators(info.type) ? std::optional(info.type)
+                                         : taken(AttributeType::character);
+      })
       .Case([&](BoolAttr) { return taken(AttributeType::boolean); })
       .Default([](Attribute) { return std::nullopt; });
 }
@@ -135,7 +154,8 @@ int64_t SetOp::getCount() {
   return text && getValueType() == AttributeType::character ? text.size() + 1 : 1;
 }
 
-//===-- func -------------------------------------------------------------------------------------------------------------===//
+//===-- func
+//-------------------------------------------------------------------------------------------------------------===//
 
 void FuncOp::build(OpBuilder &builder, OperationState &state, StringRef name) {
   state.addAttribute(getSymNameAttrName(state.name), builder.getStringAttr(name));
@@ -156,7 +176,8 @@ ParseResult FuncOp::parse(OpAsmParser &parser, OperationState &result) {
   };
   return failure(parser.parseSymbolName(name, getSymNameAttrName(result.name), result.attributes) ||
                  parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, argument) ||
-                 parser.parseOptionalAttrDictWithKeyword(result.attributes) || parser.parseRegion(*result.addRegion(), arguments));
+                 parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
+                 parser.parseRegion(*result.addRegion(), arguments));
 }
 
 void FuncOp::print(OpAsmPrinter &printer) {
@@ -174,7 +195,8 @@ void FuncOp::print(OpAsmPrinter &printer) {
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
 }
 
-//===-- return -----------------------------------------------------------------------------------------------------------===//
+//===-- return
+//-----------------------------------------------------------------------------------------------------------===//
 
 /// <operationgraph>, i64.
 static ParseResult parseResultTypes(OpAsmParser &parser, SmallVectorImpl<Type> &types) {
@@ -196,7 +218,8 @@ static void printResultTypes(OpAsmPrinter &printer, ReturnOp, TypeRange types) {
   });
 }
 
-//===-- generated --------------------------------------------------------------------------------------------------------===//
+//===-- generated
+//--------------------------------------------------------------------------------------------------------===//
 
 #include "dialect/cudnn_backend/CudnnBackendDialect.cpp.inc"
 

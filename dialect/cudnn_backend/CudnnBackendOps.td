@@ -11,25 +11,32 @@ def CudnnBackend_FuncOp : CudnnBackend_Op<"func", [IsolatedFromAbove, SingleBloc
   let summary = "a sequence of calls of the backend API, most often one that builds an operation graph";
   let description = [{
     Becomes an exported function of `runtime/abi/convoy_abi.h`:
-    `int32_t NAME(const ConvoyCudnn *cudnn, void *handle, void *argument..., void *result...)`. A further argument is a descriptor or a
-    pointer, a result the address where a returned descriptor or number goes. The function that builds a graph, `ConvoyBuildGraph`, has no
-    further argument and returns the graph. The body is one block in program order; when a call fails, what follows is not run, every
-    descriptor that was made here and is alive is destroyed, the last made first, and the function returns the status.
+    `int32_t NAME(const ConvoyCudnn *cudnn, void *handle, void *argument..., void *result...)`. A
+    further argument is a descriptor or a pointer, a result the address where a returned descriptor
+    or number goes. The function that builds a graph, `ConvoyBuildGraph`, has no further argument
+    and returns the graph. The body is one block in program order; when a call fails, what follows
+    is not run, every descriptor that was made here and is alive is destroyed, the last made first,
+    and the function returns the status.
 
-    `minimum_version` is the oldest cuDNN that the builder may run on, as CUDNN_VERSION counts; 90000 when absent.
+    `minimum_version` is the oldest cuDNN that the builder may run on, as CUDNN_VERSION counts;
+    90000 when absent.
 
     Constraints:
     * (c1) a descriptor's attributes are set before it is finalized
     * (c2) no attribute is set twice
-    * (c3) what a descriptor requires is set when it is finalized, and one at least of what it requires either of
-    * (c4) lists of dimensions have equal lengths; spatial lists have as many elements as `spatial_dims` says
+    * (c3) what a descriptor requires is set when it is finalized, and one at least of what it
+      requires either of
+    * (c4) lists of dimensions have equal lengths; spatial lists have as many elements as
+      `spatial_dims` says
     * (c5) a descriptor that is given to another one, read or executed is finalized and alive
     * (c6) a descriptor is finalized once
     * (c7) every descriptor that is made here and not returned is destroyed, once
     * (c8) a returned descriptor is finalized and alive
     * (c9) descriptors, attributes and enumerators exist in `minimum_version`
-    * (c10) what cuDNN fills is not finalized, and no descriptor is made of a kind that no cuDNN has in use
-    * (c11) a descriptor that came as an argument is the caller's: it is finalized, and neither set, filled, destroyed nor returned here
+    * (c10) what cuDNN fills is not finalized, and no descriptor is made of a kind that no cuDNN has
+      in use
+    * (c11) a descriptor that came as an argument is the caller's: it is finalized, and neither set,
+      filled, destroyed nor returned here
     * (c12) the first argument is the handle, every other one a descriptor or a pointer
 
     ```mlir
@@ -59,8 +66,9 @@ def CudnnBackend_FuncOp : CudnnBackend_Op<"func", [IsolatedFromAbove, SingleBloc
     ::mlir::BlockArgument getHandle() { return getBody().getArgument(0); }
     /// Descriptors and pointers of the caller.
     ::mlir::Block::BlockArgListType getFurtherArguments() { return getBody().getArguments().drop_front(); }
-    /// SHA-256, in hexadecimal, of everything that this function says to cuDNN, with descriptors by their order: the runtime's fingerprint
-    /// of a graph. The function builds one: it takes the handle alone, and makes, sets, finalizes and destroys descriptors.
+    // / SHA-256, in hexadecimal, of everything that this function says to cuDNN, with descriptors
+    // by their order: the runtime's fingerprint / of a graph. The function builds one: it takes the
+    // handle alone, and makes, sets, finalizes and destroys descriptors.
     std::string getFingerprint();
   }];
 }
@@ -85,8 +93,9 @@ def CudnnBackend_CreateOp : CudnnBackend_BuilderOp<"create"> {
 def CudnnBackend_SetOp : CudnnBackend_BuilderOp<"set"> {
   let summary = "cudnnBackendSetAttribute";
   let description = [{
-    The value is a list of integers or of fractions, one enumerator, number or boolean, a text, descriptors, pointers, or the handle.
-    A handle that is null at run time is not set: cuDNN refuses a null handle, but takes none.
+    The value is a list of integers or of fractions, one enumerator, number or boolean, a text,
+    descriptors, pointers, or the handle. A handle that is null at run time is not set: cuDNN
+    refuses a null handle, but takes none.
 
     Constraints:
     * (c1) the attribute belongs to the descriptor's kind
@@ -141,7 +150,8 @@ def CudnnBackend_FinalizeOp : CudnnBackend_BuilderOp<"finalize"> {
 def CudnnBackend_DestroyOp : CudnnBackend_BuilderOp<"destroy"> {
   let summary = "cudnnBackendDestroyDescriptor";
   let description = [{
-    cuDNN copies what a descriptor is given, so tensors, operators and operations may go as soon as the graph that uses them is finalized.
+    cuDNN copies what a descriptor is given, so tensors, operators and operations may go as soon as
+    the graph that uses them is finalized.
   }];
   let arguments = (ins CudnnBackend_DescriptorType:$descriptor);
   let assemblyFormat = "$descriptor attr-dict `:` type($descriptor)";
@@ -170,8 +180,8 @@ def CudnnBackend_GetOp : CudnnBackend_BuilderOp<"get"> {
 def CudnnBackend_GetDescriptorsOp : CudnnBackend_BuilderOp<"get_descriptors"> {
   let summary = "cudnnBackendGetAttribute of descriptors";
   let description = [{
-    Fills descriptors that were made and not set; from then on they are finalized. The result is how many cuDNN had to give, which may be
-    fewer: the rest stays as it was, and reading it fails.
+    Fills descriptors that were made and not set; from then on they are finalized. The result is how
+    many cuDNN had to give, which may be fewer: the rest stays as it was, and reading it fails.
 
     Constraints:
     * (c1) the attribute belongs to the descriptor's kind, and some cuDNN 9 gives it
@@ -194,7 +204,8 @@ def CudnnBackend_GetDescriptorsOp : CudnnBackend_BuilderOp<"get_descriptors"> {
 def CudnnBackend_ExecutePlanOp : CudnnBackend_BuilderOp<"execute_plan"> {
   let summary = "cudnnBackendExecute";
   let description = [{
-    Runs a plan on the pointers of a variant pack, in the stream of the handle, which must not be null at run time.
+    Runs a plan on the pointers of a variant pack, in the stream of the handle, which must not be
+    null at run time.
 
     ```mlir
     cudnn_backend.execute_plan %handle, %plan, %pack
@@ -228,7 +239,8 @@ defvar CudnnBackend_Buffers = Variadic<AnyTypeOf<[AnyRankedOrUnrankedMemRef, Cud
 def CudnnBackend_ExecuteGraphOp : CudnnBackend_RuntimeOp<"execute_graph"> {
   let summary = "ConvoyRuntime.execute_graph";
   let description = [{
-    Runs the graph of the manifest's call number `call` on the buffers, its operands, then its results.
+    Runs the graph of the manifest's call number `call` on the buffers, its operands, then its
+    results.
 
     Constraints:
     * (c1) stands at the top level of a function whose one result is the status, an `i32`
@@ -272,7 +284,8 @@ def CudnnBackend_CopyOp : CudnnBackend_RuntimeOp<"copy"> {
 
     Constraints:
     * (c1) stands at the top level of a function whose one result is the status, an `i32`
-    * (c2) both are memrefs of static shape and identity layout, with the same number of elements of one type
+    * (c2) both are memrefs of static shape and identity layout, with the same number of elements of
+      one type
 
     ```mlir
     cudnn_backend.copy %runtime, %destination, %source : memref<4xf32>, memref<4xf32>

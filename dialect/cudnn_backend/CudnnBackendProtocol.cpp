@@ -1,4 +1,5 @@
-// The protocol of the backend API over a whole function, checked against Descriptors.def: func_c1 to func_c12.
+// The protocol of the backend API over a whole function, checked against Descriptors.def: func_c1
+// to func_c12.
 
 #include "dialect/cudnn_backend/CudnnBackendOps.h"
 #include "llvm/ADT/MapVector.h"
@@ -30,8 +31,10 @@ public:
 
   LogicalResult visit(CreateOp op) {
     const DescriptorInfo &info = get(op.getDescriptor().getType().getKind());
-    if (llvm::all_of(attributesOf(info.kind), [](const AttributeInfo &it) { return it.need == Need::reserved; })) // func_c10
-      return op.emitOpError("expects a kind that cuDNN makes, but got ") << cudnnName(info.kind) << ", which no cuDNN 9 has in use";
+    if (llvm::all_of(attributesOf(info.kind),
+                     [](const AttributeInfo &it) { return it.need == Need::reserved; })) // func_c10
+      return op.emitOpError("expects a kind that cuDNN makes, but got ")
+             << cudnnName(info.kind) << ", which no cuDNN 9 has in use";
     states.try_emplace(op.getDescriptor());
     return checkVersion(op, cudnnName(info.kind), info.since);
   }
@@ -42,15 +45,18 @@ public:
     if (failed(checkOwn(op, state)))
       return failure();
     if (state.destroyed || state.finalized) // func_c1
-      return op.emitOpError("expects a descriptor that is not ") << (state.destroyed ? "destroyed" : "finalized");
+      return op.emitOpError("expects a descriptor that is not ")
+             << (state.destroyed ? "destroyed" : "finalized");
     auto [previous, added] = state.set.try_emplace(info.name, op);
     if (!added) { // func_c2
-      InFlightDiagnostic diag = op.emitOpError("expects to set ") << cudnnName(info.name) << " once";
+      InFlightDiagnostic diag = op.emitOpError("expects to set ")
+                                << cudnnName(info.name) << " once";
       diag.attachNote(previous->second.getLoc()) << "it was set here before";
       return diag;
     }
     for (Value element : op.getElements())
-      if (isa<DescriptorType>(element.getType()) && failed(checkUsable(op, element, "a descriptor"))) // func_c5
+      if (isa<DescriptorType>(element.getType()) &&
+          failed(checkUsable(op, element, "a descriptor"))) // func_c5
         return failure();
     if (auto name = dyn_cast_or_null<StringAttr>(op.getValueAttr())) {
       const EnumeratorInfo *enumerator = lookupEnumerator(info.type, name);
@@ -66,9 +72,11 @@ public:
     if (failed(checkOwn(op, state)))
       return failure();
     if (isReadOnly(kind)) // func_c10
-      return op.emitOpError("expects a kind that a program finalizes, but got ") << cudnnName(kind) << ", which cuDNN fills";
+      return op.emitOpError("expects a kind that a program finalizes, but got ")
+             << cudnnName(kind) << ", which cuDNN fills";
     if (state.destroyed || state.finalized) // func_c6
-      return op.emitOpError("expects a descriptor that is not ") << (state.destroyed ? "destroyed" : "finalized");
+      return op.emitOpError("expects a descriptor that is not ")
+             << (state.destroyed ? "destroyed" : "finalized");
     state.finalized = true;
     SmallVector<std::string> either;
     bool hasOne = false;
@@ -106,26 +114,30 @@ public:
       if (failed(checkOwn(op, state)))
         return failure();
       if (state.destroyed || state.finalized) // func_c1
-        return op.emitOpError("expects to fill a descriptor that is not ") << (state.destroyed ? "destroyed" : "finalized");
+        return op.emitOpError("expects to fill a descriptor that is not ")
+               << (state.destroyed ? "destroyed" : "finalized");
       state.finalized = true;
     }
     return success();
   }
 
   LogicalResult visit(ExecutePlanOp op) {
-    return failure(failed(checkUsable(op, op.getPlan(), "a plan")) || failed(checkUsable(op, op.getPack(), "a variant pack"))); // func_c5
+    return failure(failed(checkUsable(op, op.getPlan(), "a plan")) ||
+                   failed(checkUsable(op, op.getPack(), "a variant pack"))); // func_c5
   }
 
   LogicalResult visit(ReturnOp op) {
     for (Value result : op.getResults())
       if (isa<DescriptorType>(result.getType())) {
-        if (failed(checkOwn(op, states[result])) || failed(checkUsable(op, result, "a descriptor"))) // func_c8
+        if (failed(checkOwn(op, states[result])) ||
+            failed(checkUsable(op, result, "a descriptor"))) // func_c8
           return failure();
         states[result].destroyed = true;
       }
     for (auto &[descriptor, state] : states)
       if (!state.destroyed && !state.given) // func_c7
-        return descriptor.getDefiningOp()->emitOpError("expects its descriptor to be destroyed before the function returns");
+        return descriptor.getDefiningOp()->emitOpError(
+            "expects its descriptor to be destroyed before the function returns");
     return success();
   }
 
@@ -155,7 +167,8 @@ private:
   LogicalResult checkVersion(Operation *op, const Twine &what, int64_t since) {
     if (since > version) // func_c9
       return op->emitOpError("expects what cuDNN ")
-             << versionText(version) << " has, but got " << what << ", which needs " << versionText(since);
+             << versionText(version) << " has, but got " << what << ", which needs "
+             << versionText(since);
     return success();
   }
 
@@ -170,12 +183,14 @@ private:
       if (!set)
         continue;
       if (info.count == CountRule::spatial && set.getCount() != *spatial) // func_c4
-        return set.emitOpError("expects as many elements as spatial dims, ") << *spatial << ", but got " << set.getCount();
+        return set.emitOpError("expects as many elements as spatial dims, ")
+               << *spatial << ", but got " << set.getCount();
       if (info.count != CountRule::dims)
         continue;
       if (dims && dims.getCount() != set.getCount()) // func_c4
         return set.emitOpError("expects as many elements as ")
-               << cudnnName(dims.getName().getValue()) << ", " << dims.getCount() << ", but got " << set.getCount();
+               << cudnnName(dims.getName().getValue()) << ", " << dims.getCount() << ", but got "
+               << set.getCount();
       dims = set;
     }
     return success();
@@ -195,13 +210,15 @@ LogicalResult FuncOp::verifyRegions() {
     return emitOpError("expects the handle as the first argument, but got ") << first;
   for (BlockArgument argument : getFurtherArguments())
     if (!isa<DescriptorType, LLVM::LLVMPointerType>(argument.getType())) // func_c12
-      return emitOpError("expects descriptors and pointers after the handle, but got ") << argument.getType();
+      return emitOpError("expects descriptors and pointers after the handle, but got ")
+             << argument.getType();
   Protocol protocol(*this);
   for (Operation &op : block) {
-    LogicalResult result = llvm::TypeSwitch<Operation *, LogicalResult>(&op)
-                               .Case<CreateOp, SetOp, FinalizeOp, DestroyOp, GetOp, GetDescriptorsOp, ExecutePlanOp, ReturnOp>(
-                                   [&](auto op) { return protocol.visit(op); })
-                               .Default([](Operation *op) { return op->emitOpError("is not an op of a builder"); });
+    LogicalResult result =
+        llvm::TypeSwitch<Operation *, LogicalResult>(&op)
+            .Case<CreateOp, SetOp, FinalizeOp, DestroyOp, GetOp, GetDescriptorsOp, ExecutePlanOp,
+                  ReturnOp>([&](auto op) { return protocol.visit(op); })
+            .Default([](Operation *op) { return op->emitOpError("is not an op of a builder"); });
     if (failed(result))
       return failure();
   }

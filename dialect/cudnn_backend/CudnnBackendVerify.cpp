@@ -1,4 +1,5 @@
-// What one op may say, checked against Descriptors.def. A label such as set_c1 is the constraint's number in the op's docs.
+// What one op may say, checked against Descriptors.def. A label such as set_c1 is the constraint's
+// number in the op's docs.
 
 #include "dialect/cudnn_backend/CudnnBackendOps.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -7,7 +8,8 @@
 using namespace mlir;
 using namespace convoy::cudnn_backend;
 
-//===-- set --------------------------------------------------------------------------------------------------------------===//
+//===-- set
+//--------------------------------------------------------------------------------------------------------------===//
 
 static std::string typeNames(const AttributeInfo &info) {
   std::string names = get(info.type).cname.str();
@@ -20,19 +22,24 @@ LogicalResult SetOp::verify() {
   const AttributeInfo &info = get(getName().getValue());
   DescriptorKind kind = getDescriptor().getType().getKind();
   if (info.kind != kind) // set_c1
-    return emitOpError("expects an attribute of ") << cudnnName(kind) << ", but got " << cudnnName(info.name);
+    return emitOpError("expects an attribute of ")
+           << cudnnName(kind) << ", but got " << cudnnName(info.name);
 
   if (info.need == Need::read_only) // set_c6
-    return emitOpError("expects an attribute that can be set, but got ") << cudnnName(info.name) << ", which is read-only";
+    return emitOpError("expects an attribute that can be set, but got ")
+           << cudnnName(info.name) << ", which is read-only";
   if (info.need == Need::reserved) // set_c6
-    return emitOpError("expects an attribute that can be set, but got ") << cudnnName(info.name) << ", which no cuDNN 9 takes";
+    return emitOpError("expects an attribute that can be set, but got ")
+           << cudnnName(info.name) << ", which no cuDNN 9 takes";
 
   std::optional<AttributeType> type = getValueType();
   if (!type) // set_c2
-    return emitOpError("expects ") << cudnnName(info.name) << " as " << typeNames(info) << ", but got another value";
+    return emitOpError("expects ")
+           << cudnnName(info.name) << " as " << typeNames(info) << ", but got another value";
   auto name = dyn_cast_or_null<StringAttr>(getValueAttr());
   if (name && hasEnumerators(*type) && !lookupEnumerator(*type, name)) // set_c3
-    return emitOpError("expects an enumerator of ") << get(*type).cname << ", but got '" << name.getValue() << "'";
+    return emitOpError("expects an enumerator of ")
+           << get(*type).cname << ", but got '" << name.getValue() << "'";
 
   if (*type == AttributeType::int32)
     for (int64_t number : cast<DenseI64ArrayAttr>(*getValue()).asArrayRef())
@@ -42,9 +49,13 @@ LogicalResult SetOp::verify() {
   int64_t count = getCount();
   bool limited = info.count == CountRule::dims || info.count == CountRule::spatial;
   int64_t least = info.count == CountRule::any ? 0 : 1;
-  int64_t most = info.count == CountRule::one ? 1 : limited ? kMaxDims : std::numeric_limits<int64_t>::max();
+  int64_t most = info.count == CountRule::one ? 1
+                 : limited                    ? kMaxDims
+                                              : std::numeric_limits<int64_t>::max();
   if (count < least || count > most) { // set_c4
-    InFlightDiagnostic diag = emitOpError("expects ") << (info.count == CountRule::one ? "one element" : "one or more elements");
+    InFlightDiagnostic diag = emitOpError("expects ")
+                              << (info.count == CountRule::one ? "one element"
+                                                               : "one or more elements");
     if (limited)
       diag << ", at most " << kMaxDims << ",";
     return diag << " of " << cudnnName(info.name) << ", but got " << count;
@@ -52,20 +63,25 @@ LogicalResult SetOp::verify() {
 
   if (*type == AttributeType::descriptor)
     for (Value element : getElements())
-      if (DescriptorKind actual = cast<DescriptorType>(element.getType()).getKind(); !matches(info.element, actual)) // set_c5
-        return emitOpError("expects ") << cudnnName(info.name) << " to hold '" << llvm::to_string(info.element) << "', but got '"
-                                       << llvm::to_string(actual) << "'";
+      if (DescriptorKind actual = cast<DescriptorType>(element.getType()).getKind();
+          !matches(info.element, actual)) // set_c5
+        return emitOpError("expects ")
+               << cudnnName(info.name) << " to hold '" << llvm::to_string(info.element)
+               << "', but got '" << llvm::to_string(actual) << "'";
   return success();
 }
 
-//===-- get --------------------------------------------------------------------------------------------------------------===//
+//===-- get
+//--------------------------------------------------------------------------------------------------------------===//
 
 /// get_c1, get_descriptors_c1.
 template <typename Op> static LogicalResult verifyGiven(Op op, const AttributeInfo &info) {
   if (DescriptorKind kind = op.getDescriptor().getType().getKind(); info.kind != kind)
-    return op.emitOpError("expects an attribute of ") << cudnnName(kind) << ", but got " << cudnnName(info.name);
+    return op.emitOpError("expects an attribute of ")
+           << cudnnName(kind) << ", but got " << cudnnName(info.name);
   if (info.need == Need::reserved)
-    return op.emitOpError("expects an attribute that can be read, but got ") << cudnnName(info.name) << ", which no cuDNN 9 gives";
+    return op.emitOpError("expects an attribute that can be read, but got ")
+           << cudnnName(info.name) << ", which no cuDNN 9 gives";
   return success();
 }
 
@@ -98,7 +114,8 @@ LogicalResult GetOp::verify() {
     return emitOpError("expects an attribute of one number, but got ") << cudnnName(info.name);
   Type alternative = numberType(getContext(), info.alternative);
   if (Type actual = getValue().getType(); actual != expected && actual != alternative) // get_c3
-    return emitOpError("expects ") << cudnnName(info.name) << " as " << expected << ", but got " << actual;
+    return emitOpError("expects ")
+           << cudnnName(info.name) << " as " << expected << ", but got " << actual;
   return success();
 }
 
@@ -107,22 +124,29 @@ LogicalResult GetDescriptorsOp::verify() {
   if (failed(verifyGiven(*this, info)))
     return failure();
   if (info.type != AttributeType::descriptor) // get_descriptors_c2
-    return emitOpError("expects an attribute that holds descriptors, but got ") << cudnnName(info.name);
+    return emitOpError("expects an attribute that holds descriptors, but got ")
+           << cudnnName(info.name);
   if (getElements().empty()) // get_descriptors_c3
     return emitOpError("expects one or more descriptors to fill, but got 0");
   for (Value element : getElements())
-    if (DescriptorKind actual = cast<DescriptorType>(element.getType()).getKind(); !matches(info.element, actual)) // get_descriptors_c3
-      return emitOpError("expects ") << cudnnName(info.name) << " to hold '" << llvm::to_string(info.element) << "', but got '"
-                                     << llvm::to_string(actual) << "'";
+    if (DescriptorKind actual = cast<DescriptorType>(element.getType()).getKind();
+        !matches(info.element, actual)) // get_descriptors_c3
+      return emitOpError("expects ")
+             << cudnnName(info.name) << " to hold '" << llvm::to_string(info.element)
+             << "', but got '" << llvm::to_string(actual) << "'";
   return success();
 }
 
-//===-- the runtime ------------------------------------------------------------------------------------------------------===//
+//===-- the runtime
+//------------------------------------------------------------------------------------------------------===//
 
-static LogicalResult verifyCall(Operation *op, ValueRange buffers, ArrayRef<std::pair<StringRef, int64_t>> numbers) {
+static LogicalResult verifyCall(Operation *op, ValueRange buffers,
+                                ArrayRef<std::pair<StringRef, int64_t>> numbers) {
   auto function = dyn_cast<FunctionOpInterface>(op->getParentOp());
-  if (!function || function.getNumResults() != 1 || !function.getResultTypes()[0].isInteger(32)) // execute_c1, launch_c1, copy_c1
-    return op->emitOpError("expects to stand at the top level of a function whose one result is an i32, the status");
+  if (!function || function.getNumResults() != 1 ||
+      !function.getResultTypes()[0].isInteger(32)) // execute_c1, launch_c1, copy_c1
+    return op->emitOpError(
+        "expects to stand at the top level of a function whose one result is an i32, the status");
   for (auto [name, number] : numbers)
     if (number < 0) // execute_c2, launch_c2
       return op->emitOpError("expects '") << name << "' not to be negative, but got " << number;
@@ -133,21 +157,31 @@ static LogicalResult verifyCall(Operation *op, ValueRange buffers, ArrayRef<std:
   return success();
 }
 
-LogicalResult ExecuteGraphOp::verify() { return verifyCall(*this, getBuffers(), {{"call", static_cast<int32_t>(getCall())}}); }
+LogicalResult ExecuteGraphOp::verify() {
+  return verifyCall(*this, getBuffers(), {{"call", static_cast<int32_t>(getCall())}});
+}
 
 LogicalResult LaunchKernelOp::verify() {
-  for (auto [name, sizes] : {std::pair(StringRef("grid"), getGrid()), std::pair(StringRef("block"), getBlock())})
-    if (sizes.size() != 3 || llvm::any_of(sizes, [](int32_t size) { return size < 1; })) // launch_c4
-      return emitOpError("expects three sizes of '") << name << "', each 1 or more, but got [" << sizes << "]";
-  return verifyCall(*this, getBuffers(), {{"kernel", static_cast<int32_t>(getKernel())}, {"shared", static_cast<int32_t>(getShared())}});
+  for (auto [name, sizes] :
+       {std::pair(StringRef("grid"), getGrid()), std::pair(StringRef("block"), getBlock())})
+    if (sizes.size() != 3 ||
+        llvm::any_of(sizes, [](int32_t size) { return size < 1; })) // launch_c4
+      return emitOpError("expects three sizes of '")
+             << name << "', each 1 or more, but got [" << sizes << "]";
+  return verifyCall(*this, getBuffers(),
+                    {{"kernel", static_cast<int32_t>(getKernel())},
+                     {"shared", static_cast<int32_t>(getShared())}});
 }
 
 LogicalResult CopyOp::verify() {
-  auto destination = cast<MemRefType>(getDestination().getType()), source = cast<MemRefType>(getSource().getType());
-  bool fit = destination.getElementType() == source.getElementType() && destination.hasStaticShape() && source.hasStaticShape() &&
+  auto destination = cast<MemRefType>(getDestination().getType()),
+       source = cast<MemRefType>(getSource().getType());
+  bool fit = destination.getElementType() == source.getElementType() &&
+             destination.hasStaticShape() && source.hasStaticShape() &&
              destination.getLayout().isIdentity() && source.getLayout().isIdentity() &&
              destination.getNumElements() == source.getNumElements();
   if (!fit) // copy_c2
-    return emitOpError("expects packed memrefs with as many elements of one type, but got ") << destination << " and " << source;
+    return emitOpError("expects packed memrefs with as many elements of one type, but got ")
+           << destination << " and " << source;
   return verifyCall(*this, {}, {});
 }

@@ -14,9 +14,11 @@ static constexpr DescriptorInfo kDescriptors[] = {
 };
 
 static constexpr AttributeInfo kAttributes[] = {
-#define BACKEND_ATTRIBUTE(kind, name, number, type, alternative, count, need, initial, element, since)                                     \
-  {DescriptorKind::kind, AttributeName::name,     #name, AttributeType::type, AttributeType::alternative, CountRule::count,                \
-   Need::need,           DescriptorKind::element, since},
+#define BACKEND_ATTRIBUTE(kind, name, number, type, alternative, count, need, initial, element,    \
+                          since)                                                                   \
+  {DescriptorKind::kind, AttributeName::name,        #name,                                        \
+   AttributeType::type,  AttributeType::alternative, CountRule::count,                             \
+   Need::need,           DescriptorKind::element,    since},
 #include "dialect/cudnn_backend/Descriptors.def"
 };
 
@@ -26,12 +28,14 @@ static constexpr TypeInfo kTypes[] = {
 };
 
 static constexpr EnumeratorInfo kEnumerators[] = {
-#define BACKEND_ENUM(type, name, cname, number, since) {AttributeType::type, #name, #cname, number, since},
+#define BACKEND_ENUM(type, name, cname, number, since)                                             \
+  {AttributeType::type, #name, #cname, number, since},
 #include "dialect/cudnn_backend/Descriptors.def"
 };
 
 const DescriptorInfo &get(DescriptorKind kind) {
-  const DescriptorInfo *found = find_if(kDescriptors, [&](const DescriptorInfo &it) { return it.kind == kind; });
+  const DescriptorInfo *found =
+      find_if(kDescriptors, [&](const DescriptorInfo &it) { return it.kind == kind; });
   assert(found != std::end(kDescriptors) && "a sentinel is no descriptor");
   return *found;
 }
@@ -68,7 +72,8 @@ const EnumeratorInfo *lookupEnumerator(AttributeType type, StringRef name) {
 }
 
 bool isReadOnly(DescriptorKind kind) {
-  return all_of(attributesOf(kind), [](const AttributeInfo &it) { return it.need == Need::read_only; });
+  return all_of(attributesOf(kind),
+                [](const AttributeInfo &it) { return it.need == Need::read_only; });
 }
 
 bool hasEnumerators(AttributeType type) {
@@ -76,27 +81,33 @@ bool hasEnumerators(AttributeType type) {
 }
 
 ArrayRef<AttributeInfo> attributesOf(DescriptorKind kind) {
-  const AttributeInfo *first = find_if(kAttributes, [&](const AttributeInfo &it) { return it.kind == kind; });
+  const AttributeInfo *first =
+      find_if(kAttributes, [&](const AttributeInfo &it) { return it.kind == kind; });
   const AttributeInfo *last = first;
   while (last != std::end(kAttributes) && last->kind == kind)
     ++last;
   return ArrayRef(first, last);
 }
 
-std::string cudnnName(DescriptorKind kind) { return "CUDNN_BACKEND_" + get(kind).name.upper() + "_DESCRIPTOR"; }
+std::string cudnnName(DescriptorKind kind) {
+  return "CUDNN_BACKEND_" + get(kind).name.upper() + "_DESCRIPTOR";
+}
 
 std::string cudnnName(AttributeName name) { return "CUDNN_ATTR_" + get(name).text.upper(); }
 
 bool matches(DescriptorKind wanted, DescriptorKind actual) {
-  return wanted == actual || (wanted == DescriptorKind::operation && get(actual).name.starts_with("operation_"));
+  return wanted == actual ||
+         (wanted == DescriptorKind::operation && get(actual).name.starts_with("operation_"));
 }
 
 std::string versionText(int64_t version) {
-  return std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) + "." + std::to_string(version % 100);
+  return std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) + "." +
+         std::to_string(version % 100);
 }
 
 raw_ostream &operator<<(raw_ostream &os, DescriptorKind kind) {
-  return os << (kind == DescriptorKind::operation ? StringRef("operation") : StringRef(get(kind).name));
+  return os << (kind == DescriptorKind::operation ? StringRef("operation")
+                                                  : StringRef(get(kind).name));
 }
 
 raw_ostream &operator<<(raw_ostream &os, AttributeName name) { return os << get(name).text; }

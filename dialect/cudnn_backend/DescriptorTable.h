@@ -22,7 +22,9 @@ enum class DescriptorKind : int32_t {
 
 /// cudnnBackendAttributeName_t.
 enum class AttributeName : int32_t {
-#define BACKEND_ATTRIBUTE(kind, name, number, type, alternative, count, need, initial, element, since) name = number,
+#define BACKEND_ATTRIBUTE(kind, name, number, type, alternative, count, need, initial, element,    \
+                          since)                                                                   \
+  name = number,
 #include "dialect/cudnn_backend/Descriptors.def"
 };
 
@@ -107,7 +109,8 @@ std::string cudnnName(DescriptorKind kind);
 /// CUDNN_ATTR_<NAME>.
 std::string cudnnName(AttributeName name);
 
-/// Whether a descriptor of kind `actual` may stand where `wanted` is asked for; DescriptorKind::operation stands for every operation.
+/// Whether a descriptor of kind `actual` may stand where `wanted` is asked for;
+/// DescriptorKind::operation stands for every operation.
 bool matches(DescriptorKind wanted, DescriptorKind actual);
 
 /// "9.4.0" for 90400.

@@ -1,4 +1,5 @@
-# Writes Descriptors.def as a page of tables: cmake -DIN=Descriptors.def -DOUT=cudnn_backend_descriptors.md -P DescriptorsDoc.cmake
+# Writes Descriptors.def as a page of tables: cmake -DIN=Descriptors.def
+# -DOUT=cudnn_backend_descriptors.md -P DescriptorsDoc.cmake
 
 file(READ ${IN} text)
 string(REGEX REPLACE ",\n +" ", " text "${text}")

@@ -8,7 +8,9 @@ using namespace mlir;
 using namespace convoy;
 using namespace convoy::tcp;
 
-static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
+static ArrayRef<int64_t> shapeOf(Value value) {
+  return cast<RankedTensorType>(value.getType()).getShape();
+}
 
 namespace {
 
@@ -42,10 +44,12 @@ struct DropBroadcastBatch : public OpRewritePattern<MatmulOp> {
   LogicalResult matchAndRewrite(MatmulOp op, PatternRewriter &rewriter) const override {
     for (OpOperand &operand : op->getOpOperands()) {
       auto broadcast = operand.get().getDefiningOp<BroadcastOp>();
-      if (!broadcast || shapeOf(broadcast.getInput()).take_back(2) != shapeOf(broadcast).take_back(2))
+      if (!broadcast ||
+          shapeOf(broadcast.getInput()).take_back(2) != shapeOf(broadcast).take_back(2))
         continue;
       Value other = op->getOperand(1 - operand.getOperandNumber());
-      FailureOr<SmallVector<int64_t>> batch = broadcastShape({shapeOf(broadcast.getInput()).drop_back(2), shapeOf(other).drop_back(2)});
+      FailureOr<SmallVector<int64_t>> batch =
+          broadcastShape({shapeOf(broadcast.getInput()).drop_back(2), shapeOf(other).drop_back(2)});
       if (failed(batch) || ArrayRef(*batch) != shapeOf(op).drop_back(2))
         continue;
       rewriter.modifyOpInPlace(op, [&] { operand.set(broadcast.getInput()); });
@@ -61,7 +65,8 @@ struct TransposeToReshape : public OpRewritePattern<TransposeOp> {
 
   LogicalResult matchAndRewrite(TransposeOp op, PatternRewriter &rewriter) const override {
     SmallVector<int64_t> moved;
-    llvm::copy_if(op.getPerm(), std::back_inserter(moved), [&](int64_t dim) { return shapeOf(op.getInput())[dim] != 1; });
+    llvm::copy_if(op.getPerm(), std::back_inserter(moved),
+                  [&](int64_t dim) { return shapeOf(op.getInput())[dim] != 1; });
     if (!llvm::is_sorted(moved))
       return rewriter.notifyMatchFailure(op, "moves elements");
     rewriter.replaceOpWithNewOp<ReshapeOp>(op, op.getType(), op.getInput());
@@ -89,13 +94,15 @@ struct FlattenConcat : public OpRewritePattern<ConcatOp> {
   }
 };
 
-/// conv(pad(x)) -> conv with more padding of its own, where both sides of a dim get the same: that is what every library has kernels for.
+/// conv(pad(x)) -> conv with more padding of its own, where both sides of a dim get the same: that
+/// is what every library has kernels for.
 template <typename ConvOp> struct FoldPadIntoConv : public OpRewritePattern<ConvOp> {
   using OpRewritePattern<ConvOp>::OpRewritePattern;
 
   LogicalResult matchAndRewrite(ConvOp op, PatternRewriter &rewriter) const override {
     auto pad = op.getInput().template getDefiningOp<PadOp>();
-    if (!pad || !pad.getValue().isZero() || llvm::any_of(pad.getInterior(), [](int64_t number) { return number != 0; }))
+    if (!pad || !pad.getValue().isZero() ||
+        llvm::any_of(pad.getInterior(), [](int64_t number) { return number != 0; }))
       return rewriter.notifyMatchFailure(op, "input is not padded with zeros at the border");
     int64_t first = firstSpatialDim(op.getChannelsLast()), rank = shapeOf(pad).size();
     SmallVector<int64_t> padding(op.getPad());
@@ -120,13 +127,19 @@ template <typename ConvOp> struct FoldPadIntoConv : public OpRewritePattern<Conv
 
 } // namespace
 
-void TcpDialect::getCanonicalizationPatterns(RewritePatternSet &patterns) const { patterns.add<DropBroadcastOperand>(getContext()); }
+void TcpDialect::getCanonicalizationPatterns(RewritePatternSet &patterns) const {
+  patterns.add<DropBroadcastOperand>(getContext());
+}
 
-void MatmulOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) { patterns.add<DropBroadcastBatch>(context); }
+void MatmulOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
+  patterns.add<DropBroadcastBatch>(context);
+}
 void TransposeOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
   patterns.add<TransposeToReshape>(context);
 }
-void ConcatOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) { patterns.add<FlattenConcat>(context); }
+void ConcatOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
+  patterns.add<FlattenConcat>(context);
+}
 void Conv1dOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
   patterns.add<FoldPadIntoConv<Conv1dOp>>(context);
 }

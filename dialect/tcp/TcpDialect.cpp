@@ -15,7 +15,8 @@ void TcpDialect::initialize() {
       >();
 }
 
-Operation *TcpDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type, Location loc) {
+Operation *TcpDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type,
+                                           Location loc) {
   return arith::ConstantOp::materialize(builder, value, type, loc);
 }
 
@@ -31,22 +32,31 @@ bool convoy::tcp::hasTensorSize(ShapedType type) {
   return true;
 }
 
-/// Checks the kind of an attribute that the dialect defines: a string or a unit, by its name. Other attributes pass.
+/// Checks the kind of an attribute that the dialect defines: a string or a unit, by its name. Other
+/// attributes pass.
 static LogicalResult verifyKind(Operation *op, NamedAttribute attribute) {
-  static constexpr StringRef kStrings[] = {kTargetAttr, kInputAttr, kWeightAttr, kPreparedAttr, kOutputAttr};
+  static constexpr StringRef kStrings[] = {kTargetAttr, kInputAttr, kWeightAttr, kPreparedAttr,
+                                           kOutputAttr};
   if (llvm::is_contained(kStrings, attribute.getName()) && !isa<StringAttr>(attribute.getValue()))
-    return op->emitOpError("expects '") << attribute.getName().getValue() << "' to be a string, but got " << attribute.getValue();
+    return op->emitOpError("expects '") << attribute.getName().getValue()
+                                        << "' to be a string, but got " << attribute.getValue();
   if (attribute.getName() == kArenaAttr && !isa<UnitAttr>(attribute.getValue()))
-    return op->emitOpError("expects '") << attribute.getName().getValue() << "' to be a unit attribute, but got " << attribute.getValue();
+    return op->emitOpError("expects '")
+           << attribute.getName().getValue() << "' to be a unit attribute, but got "
+           << attribute.getValue();
   return success();
 }
 
-LogicalResult TcpDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) { return verifyKind(op, attribute); }
-
-LogicalResult TcpDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned, NamedAttribute attribute) {
+LogicalResult TcpDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
   return verifyKind(op, attribute);
 }
 
-LogicalResult TcpDialect::verifyRegionResultAttribute(Operation *op, unsigned, unsigned, NamedAttribute attribute) {
+LogicalResult TcpDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned,
+                                                   NamedAttribute attribute) {
+  return verifyKind(op, attribute);
+}
+
+LogicalResult TcpDialect::verifyRegionResultAttribute(Operation *op, unsigned, unsigned,
+                                                      NamedAttribute attribute) {
   return verifyKind(op, attribute);
 }

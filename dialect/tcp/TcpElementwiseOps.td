@@ -47,7 +47,8 @@ def Tcp_LeakyReluOp : Tcp_UnaryOp<"leaky_relu", "x where positive, a multiple of
 
 def Tcp_ClampOp : Tcp_UnaryOp<"clamp", "limit to a range", "aten.clamp, relu, relu6, hardtanh", Tcp_FloatTensor> {
   let description = [{
-    `min(max(x, min_float), max_float)`; a bound that is absent does not limit. NaN stays NaN. ReLU is the clamp with `min_float = 0`.
+    `min(max(x, min_float), max_float)`; a bound that is absent does not limit. NaN stays NaN. ReLU
+    is the clamp with `min_float = 0`.
 
     **Constraints**
 
@@ -70,7 +71,8 @@ def Tcp_ClampOp : Tcp_UnaryOp<"clamp", "limit to a range", "aten.clamp, relu, re
 def Tcp_CastOp : Tcp_Op<"cast", [Tcp_Elementwise, SameOperandsAndResultShape]> {
   let summary = "convert to another element type";
   let description = [{
-    Rounds to nearest even between floats; floats to integers truncate toward zero; to `i1` is `x != 0` (aten._to_copy).
+    Rounds to nearest even between floats; floats to integers truncate toward zero; to `i1` is
+    `x != 0` (aten._to_copy).
 
     ```mlir
     %y = tcp.cast %x : tensor<4xf32> -> tensor<4xf16>
@@ -106,7 +108,8 @@ def Tcp_PowOp : Tcp_BinaryOp<"pow", "first raised to the second", "aten.pow">;
 def Tcp_CompareOp : Tcp_Op<"compare", [Tcp_Elementwise, SameOperandsElementType, SameOperandsAndResultRank]> {
   let summary = "compare two tensors";
   let description = [{
-    `predicate` is one of `eq`, `ne`, `lt`, `le`, `gt`, `ge`; comparisons with NaN are false but for `ne` (aten.eq and its kin).
+    `predicate` is one of `eq`, `ne`, `lt`, `le`, `gt`, `ge`; comparisons with NaN are false but for
+    `ne` (aten.eq and its kin).
 
     **Constraints**
 

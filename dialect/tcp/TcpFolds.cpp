@@ -1,5 +1,6 @@
-// Folders of the elementwise tcp ops: what is the same value, and what splat constants give. Only arithmetic that is rounded correctly is
-// done here; transcendental functions stay for the target to compute.
+// Folders of the elementwise tcp ops: what is the same value, and what splat constants give. Only
+// arithmetic that is rounded correctly is done here; transcendental functions stay for the target
+// to compute.
 
 #include "dialect/tcp/TcpOps.h"
 #include "dialect/tcp/TcpSplats.h"
@@ -7,7 +8,8 @@
 using namespace mlir;
 using namespace convoy::tcp;
 
-//===-- splat constants --------------------------------------------------------------------------------------------------===//
+//===-- splat constants
+//--------------------------------------------------------------------------------------------------===//
 
 static std::optional<APInt> intSplat(Attribute attribute) {
   auto constant = splat(attribute);
@@ -33,11 +35,16 @@ static bool isSplat(Attribute attribute, int64_t number) {
   return isIntSplat(attribute, number);
 }
 
-static DenseElementsAttr splatOf(Type type, const APFloat &value) { return DenseElementsAttr::get(cast<ShapedType>(type), value); }
-static DenseElementsAttr splatOf(Type type, const APInt &value) { return DenseElementsAttr::get(cast<ShapedType>(type), value); }
+static DenseElementsAttr splatOf(Type type, const APFloat &value) {
+  return DenseElementsAttr::get(cast<ShapedType>(type), value);
+}
+static DenseElementsAttr splatOf(Type type, const APInt &value) {
+  return DenseElementsAttr::get(cast<ShapedType>(type), value);
+}
 
 /// The value of a unary op on a float splat; `function` changes its argument.
-template <typename Function> static OpFoldResult foldFloat(Attribute input, Type type, Function &&function) {
+template <typename Function>
+static OpFoldResult foldFloat(Attribute input, Type type, Function &&function) {
   std::optional<APFloat> value = floatSplat(input);
   if (!value)
     return {};
@@ -45,9 +52,11 @@ template <typename Function> static OpFoldResult foldFloat(Attribute input, Type
   return splatOf(type, *value);
 }
 
-/// The value of a binary op on two splats, from the one of the two functions that the element type asks for.
+/// The value of a binary op on two splats, from the one of the two functions that the element type
+/// asks for.
 template <typename OnFloats, typename OnInts>
-static OpFoldResult foldBinary(ArrayRef<Attribute> operands, Type type, OnFloats &&onFloats, OnInts &&onInts) {
+static OpFoldResult foldBinary(ArrayRef<Attribute> operands, Type type, OnFloats &&onFloats,
+                               OnInts &&onInts) {
   std::optional<APFloat> lhs = floatSplat(operands[0]), rhs = floatSplat(operands[1]);
   if (lhs && rhs)
     return splatOf(type, onFloats(*lhs, *rhs));
@@ -58,7 +67,8 @@ static OpFoldResult foldBinary(ArrayRef<Attribute> operands, Type type, OnFloats
   return {};
 }
 
-//===-- elementwise ------------------------------------------------------------------------------------------------------===//
+//===-- elementwise
+//------------------------------------------------------------------------------------------------------===//
 
 OpFoldResult AbsOp::fold(FoldAdaptor adaptor) {
   if (getInput().getDefiningOp<AbsOp>())
@@ -77,15 +87,18 @@ OpFoldResult NegOp::fold(FoldAdaptor adaptor) {
 }
 
 OpFoldResult CeilOp::fold(FoldAdaptor adaptor) {
-  return foldFloat(adaptor.getInput(), getType(), [](APFloat &value) { value.roundToIntegral(APFloat::rmTowardPositive); });
+  return foldFloat(adaptor.getInput(), getType(),
+                   [](APFloat &value) { value.roundToIntegral(APFloat::rmTowardPositive); });
 }
 
 OpFoldResult FloorOp::fold(FoldAdaptor adaptor) {
-  return foldFloat(adaptor.getInput(), getType(), [](APFloat &value) { value.roundToIntegral(APFloat::rmTowardNegative); });
+  return foldFloat(adaptor.getInput(), getType(),
+                   [](APFloat &value) { value.roundToIntegral(APFloat::rmTowardNegative); });
 }
 
 OpFoldResult RoundOp::fold(FoldAdaptor adaptor) {
-  return foldFloat(adaptor.getInput(), getType(), [](APFloat &value) { value.roundToIntegral(APFloat::rmNearestTiesToEven); });
+  return foldFloat(adaptor.getInput(), getType(),
+                   [](APFloat &value) { value.roundToIntegral(APFloat::rmNearestTiesToEven); });
 }
 
 OpFoldResult ReciprocalOp::fold(FoldAdaptor adaptor) {
@@ -117,7 +130,8 @@ OpFoldResult ClampOp::fold(FoldAdaptor adaptor) {
   APFloat low = clamp(inner.getMinFloat().value_or(-infinity), getMinFloat(), getMaxFloat());
   APFloat high = clamp(inner.getMaxFloat().value_or(infinity), getMinFloat(), getMaxFloat());
   Builder builder(getContext());
-  bool noLow = low.isInfinity() && low.isNegative(), noHigh = high.isInfinity() && !high.isNegative();
+  bool noLow = low.isInfinity() && low.isNegative(),
+       noHigh = high.isInfinity() && !high.isNegative();
   if (noLow && noHigh)
     return inner.getInput();
   setMinFloatAttr(noLow ? FloatAttr() : builder.getFloatAttr(builder.getF32Type(), low));
@@ -128,9 +142,11 @@ OpFoldResult ClampOp::fold(FoldAdaptor adaptor) {
 
 /// Whether every number of type `from` is a number of type `to`, both floats or both integers.
 static bool isExact(Type from, Type to) {
-  if (auto fromFloat = dyn_cast<FloatType>(from), toFloat = dyn_cast<FloatType>(to); fromFloat && toFloat)
+  if (auto fromFloat = dyn_cast<FloatType>(from), toFloat = dyn_cast<FloatType>(to);
+      fromFloat && toFloat)
     return APFloat::isRepresentableBy(fromFloat.getFloatSemantics(), toFloat.getFloatSemantics());
-  return from.isInteger() && to.isInteger() && from.getIntOrFloatBitWidth() <= to.getIntOrFloatBitWidth();
+  return from.isInteger() && to.isInteger() &&
+         from.getIntOrFloatBitWidth() <= to.getIntOrFloatBitWidth();
 }
 
 OpFoldResult CastOp::fold(FoldAdaptor adaptor) {
@@ -148,7 +164,8 @@ OpFoldResult CastOp::fold(FoldAdaptor adaptor) {
     APSInt number(to.getIntOrFloatBitWidth(), /*isUnsigned=*/false);
     bool isExactNumber = false;
     // Out of range there is no right answer.
-    if (value->convertToInteger(number, APFloat::rmTowardZero, &isExactNumber) & APFloat::opInvalidOp)
+    if (value->convertToInteger(number, APFloat::rmTowardZero, &isExactNumber) &
+        APFloat::opInvalidOp)
       return {};
     return splatOf(getType(), number);
   }
@@ -166,7 +183,8 @@ OpFoldResult CastOp::fold(FoldAdaptor adaptor) {
   }
   // Over a type that holds every number of the first the detour changes nothing.
   if (auto inner = getInput().getDefiningOp<CastOp>();
-      inner && isExact(inner.getInput().getType().getElementType(), inner.getType().getElementType())) {
+      inner &&
+      isExact(inner.getInput().getType().getElementType(), inner.getType().getElementType())) {
     if (inner.getInput().getType() == getType())
       return inner.getInput();
     getInputMutable().set(inner.getInput());
@@ -210,29 +228,32 @@ OpFoldResult DivOp::fold(FoldAdaptor adaptor) {
 OpFoldResult MaximumOp::fold(FoldAdaptor adaptor) {
   if (getLhs() == getRhs())
     return getLhs();
-  if (isFloatSplat(adaptor.getRhs(), -std::numeric_limits<double>::infinity()) && getLhs().getType() == getType())
+  if (isFloatSplat(adaptor.getRhs(), -std::numeric_limits<double>::infinity()) &&
+      getLhs().getType() == getType())
     return getLhs();
   return foldBinary(
       adaptor.getOperands(), getType(), [](APFloat a, APFloat b) { return llvm::maximum(a, b); },
-      [](APInt a, APInt b) -> std::optional<APInt> { return a.getBitWidth() == 1 ? a | b
-                                                            : a.sgt(b)           ? a
-                                                                                 : b; });
+      [](APInt a, APInt b) -> std::optional<APInt> {
+        return a.getBitWidth() == 1 ? a | b : a.sgt(b) ? a : b;
+      });
 }
 
 OpFoldResult MinimumOp::fold(FoldAdaptor adaptor) {
   if (getLhs() == getRhs())
     return getLhs();
-  if (isFloatSplat(adaptor.getRhs(), std::numeric_limits<double>::infinity()) && getLhs().getType() == getType())
+  if (isFloatSplat(adaptor.getRhs(), std::numeric_limits<double>::infinity()) &&
+      getLhs().getType() == getType())
     return getLhs();
   return foldBinary(
       adaptor.getOperands(), getType(), [](APFloat a, APFloat b) { return llvm::minimum(a, b); },
-      [](APInt a, APInt b) -> std::optional<APInt> { return a.getBitWidth() == 1 ? a & b
-                                                            : a.slt(b)           ? a
-                                                                                 : b; });
+      [](APInt a, APInt b) -> std::optional<APInt> {
+        return a.getBitWidth() == 1 ? a & b : a.slt(b) ? a : b;
+      });
 }
 
 OpFoldResult PowOp::fold(FoldAdaptor adaptor) {
-  return isSplat(adaptor.getRhs(), 1) && getLhs().getType() == getType() ? getLhs() : OpFoldResult();
+  return isSplat(adaptor.getRhs(), 1) && getLhs().getType() == getType() ? getLhs()
+                                                                         : OpFoldResult();
 }
 
 OpFoldResult CompareOp::fold(FoldAdaptor adaptor) {
@@ -247,11 +268,14 @@ OpFoldResult CompareOp::fold(FoldAdaptor adaptor) {
                                       : !less;
     return splatOf(getType(), APInt(1, result));
   };
-  if (std::optional<APFloat> lhs = floatSplat(adaptor.getLhs()), rhs = floatSplat(adaptor.getRhs()); lhs && rhs) {
+  if (std::optional<APFloat> lhs = floatSplat(adaptor.getLhs()), rhs = floatSplat(adaptor.getRhs());
+      lhs && rhs) {
     APFloat::cmpResult order = lhs->compare(*rhs);
-    return decide(order == APFloat::cmpLessThan, order == APFloat::cmpEqual, order == APFloat::cmpUnordered);
+    return decide(order == APFloat::cmpLessThan, order == APFloat::cmpEqual,
+                  order == APFloat::cmpUnordered);
   }
-  if (std::optional<APInt> lhs = intSplat(adaptor.getLhs()), rhs = intSplat(adaptor.getRhs()); lhs && rhs)
+  if (std::optional<APInt> lhs = intSplat(adaptor.getLhs()), rhs = intSplat(adaptor.getRhs());
+      lhs && rhs)
     return decide(lhs->getBitWidth() == 1 ? lhs->ult(*rhs) : lhs->slt(*rhs), *lhs == *rhs, false);
   return {};
 }

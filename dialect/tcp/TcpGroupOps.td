@@ -8,7 +8,8 @@ include "dialect/tcp/TcpDialect.td"
 def Tcp_IsolatedGroupOp : Tcp_Op<"isolated_group", [IsolatedFromAbove, SingleBlock]> {
   let summary = "ops that are computed as one";
   let description = [{
-    The body sees its block arguments alone, which stand for the operands; `tcp.yield` gives the results.
+    The body sees its block arguments alone, which stand for the operands; `tcp.yield` gives the
+    results.
 
     **Constraints**
 

@@ -41,14 +41,17 @@ def Tcp_Conv3dOp : Tcp_ConvOp<"conv3d", "3",
 def Tcp_ConvTransposeOp : Tcp_Op<"conv_transpose", [AllElementTypesMatch<["input", "weights", "output"]>]> {
   let summary = "transposed convolution over 1 to 3 spatial dims";
   let description = [{
-    The gradient of a convolution with respect to its input (aten.convolution, transposed). Weights are C x K/groups x window.
-    Output size: `(in - 1) * stride - pad_low - pad_high + dilation * (window - 1) + output_pad + 1`.
+    The gradient of a convolution with respect to its input (aten.convolution, transposed). Weights
+    are C x K/groups x window. Output size:
+    `(in - 1) * stride - pad_low - pad_high + dilation * (window - 1) + output_pad + 1`.
 
     **Constraints**
 
     * (c1) input, weights and output have two dims more than there are spatial dims.
-    * (c2) `stride` and `dilation` have one positive number a spatial dim, `output_pad` one and `pad` two that are not negative.
-    * (c3) `groups` divides the input's channels, and the weights' first dim is the input's channels.
+    * (c2) `stride` and `dilation` have one positive number a spatial dim, `output_pad` one and
+      `pad` two that are not negative.
+    * (c3) `groups` divides the input's channels, and the weights' first dim is the input's
+      channels.
     * (c4) the output's shape is the one that the operands give.
 
     ```mlir

@@ -15,8 +15,10 @@
 
 namespace convoy::tcp {
 
-/// Marks ops whose result shape is the broadcast of the operands' shapes and that compute index by index.
-template <typename ConcreteType> class Elementwise : public mlir::OpTrait::TraitBase<ConcreteType, Elementwise> {};
+/// Marks ops whose result shape is the broadcast of the operands' shapes and that compute index by
+/// index.
+template <typename ConcreteType>
+class Elementwise : public mlir::OpTrait::TraitBase<ConcreteType, Elementwise> {};
 
 /// The most elements that a tensor may have.
 inline constexpr int64_t kMaxElements = int64_t(1) << 40;
@@ -24,7 +26,8 @@ inline constexpr int64_t kMaxElements = int64_t(1) << 40;
 /// Whether `type` has at most `kMaxElements`, dims of size 0 counted as 1.
 bool hasTensorSize(mlir::ShapedType type);
 
-/// Names of the discardable attributes of a module, its functions and their arguments (docs/architecture.md).
+/// Names of the discardable attributes of a module, its functions and their arguments
+/// (docs/architecture.md).
 inline constexpr llvm::StringLiteral kTargetAttr = "tcp.target";
 inline constexpr llvm::StringLiteral kInputAttr = "tcp.input";
 inline constexpr llvm::StringLiteral kWeightAttr = "tcp.weight";

@@ -20,7 +20,8 @@ def Tcp_MaxPoolOp : Tcp_PoolOp<"max_pool"> {
     **Constraints**
 
     * (c1) the input has two dims more than there are spatial dims.
-    * (c2) `kernel`, `stride` and `dilation` have one positive number a spatial dim, `pad` two that are not negative.
+    * (c2) `kernel`, `stride` and `dilation` have one positive number a spatial dim, `pad` two that
+      are not negative.
     * (c3) the output's shape is the one that the operands give.
     * (c4) the window, dilated, fits into the padded input.
 
@@ -36,14 +37,16 @@ def Tcp_MaxPoolOp : Tcp_PoolOp<"max_pool"> {
 def Tcp_AvgPoolOp : Tcp_PoolOp<"avg_pool"> {
   let summary = "mean over a window";
   let description = [{
-    The sum over the window, padded with zeros, divided by `divisor` if there is one; else, with `count_include_pad`, by the number of
-    window elements inside the padded input; else by the number inside the input (aten.avg_pool1d, 2d, 3d). `ceil_pad` widens the input
-    at the high side, one number a spatial dim, and is counted in no divisor: it is what `ceil_mode` adds.
+    The sum over the window, padded with zeros, divided by `divisor` if there is one; else, with
+    `count_include_pad`, by the number of window elements inside the padded input; else by the
+    number inside the input (aten.avg_pool1d, 2d, 3d). `ceil_pad` widens the input at the high side,
+    one number a spatial dim, and is counted in no divisor: it is what `ceil_mode` adds.
 
     **Constraints**
 
     * (c1) the input has two dims more than there are spatial dims.
-    * (c2) `kernel` and `stride` have one positive number a spatial dim, `pad` two and `ceil_pad` one that are not negative.
+    * (c2) `kernel` and `stride` have one positive number a spatial dim, `pad` two and `ceil_pad`
+      one that are not negative.
     * (c3) the output's shape is the one that the operands give.
     * (c4) `divisor` is not 0.
     * (c5) the window fits into the padded input.

@@ -48,7 +48,8 @@ def Tcp_SoftmaxOp : Tcp_Op<"softmax", [SameOperandsAndResultType]> {
 def Tcp_LayerNormOp : Tcp_Op<"layer_norm", [SameOperandsAndResultType]> {
   let summary = "subtract the mean and divide by the deviation over trailing dims";
   let description = [{
-    `(x - mean) / sqrt(variance + epsilon)` over the dims from `axis` on, variance biased; no affine part (aten.layer_norm).
+    `(x - mean) / sqrt(variance + epsilon)` over the dims from `axis` on, variance biased; no affine
+    part (aten.layer_norm).
 
     **Constraints**
 

@@ -1,4 +1,5 @@
-// Folders of the tcp ops that move elements, pool or reduce: what changes nothing, two of a kind that are one, and splat constants.
+// Folders of the tcp ops that move elements, pool or reduce: what changes nothing, two of a kind
+// that are one, and splat constants.
 
 #include "dialect/tcp/TcpOps.h"
 #include "dialect/tcp/TcpSplats.h"
@@ -6,17 +7,23 @@
 using namespace mlir;
 using namespace convoy::tcp;
 
-//===-- pooling and reductions -------------------------------------------------------------------------------------------===//
+//===-- pooling and reductions
+//-------------------------------------------------------------------------------------------===//
 
 /// Whether a window is one element and moves by one.
 template <typename PoolOp> static bool isIdentityPool(PoolOp op) {
   auto isOne = [](int64_t number) { return number == 1; };
-  return op.getInput().getType() == op.getType() && llvm::all_of(op.getKernel(), isOne) && llvm::all_of(op.getStride(), isOne);
+  return op.getInput().getType() == op.getType() && llvm::all_of(op.getKernel(), isOne) &&
+         llvm::all_of(op.getStride(), isOne);
 }
 
-OpFoldResult MaxPoolOp::fold(FoldAdaptor) { return isIdentityPool(*this) ? getInput() : OpFoldResult(); }
+OpFoldResult MaxPoolOp::fold(FoldAdaptor) {
+  return isIdentityPool(*this) ? getInput() : OpFoldResult();
+}
 
-OpFoldResult AvgPoolOp::fold(FoldAdaptor) { return isIdentityPool(*this) && getDivisor().value_or(1) == 1 ? getInput() : OpFoldResult(); }
+OpFoldResult AvgPoolOp::fold(FoldAdaptor) {
+  return isIdentityPool(*this) && getDivisor().value_or(1) == 1 ? getInput() : OpFoldResult();
+}
 
 /// A reduction over nothing, or right behind another of its kind.
 template <typename ReduceOp> static OpFoldResult foldReduce(ReduceOp op) {
@@ -38,7 +45,8 @@ OpFoldResult ReduceSumOp::fold(FoldAdaptor) { return foldReduce(*this); }
 OpFoldResult ReduceMeanOp::fold(FoldAdaptor) { return foldReduce(*this); }
 OpFoldResult ReduceMaxOp::fold(FoldAdaptor) { return foldReduce(*this); }
 
-//===-- shape ------------------------------------------------------------------------------------------------------------===//
+//===-- shape
+//------------------------------------------------------------------------------------------------------------===//
 
 /// The input where the type says that nothing changes, or the same splat in another shape.
 template <typename ShapeOp> static OpFoldResult foldMove(ShapeOp op, Attribute input) {
@@ -74,7 +82,8 @@ OpFoldResult TransposeOp::fold(FoldAdaptor adaptor) {
     return getInput();
   // Two permutations are one.
   if (auto inner = getInput().getDefiningOp<TransposeOp>()) {
-    SmallVector<int64_t> perm = llvm::map_to_vector(getPerm(), [&](int64_t dim) { return inner.getPerm()[dim]; });
+    SmallVector<int64_t> perm =
+        llvm::map_to_vector(getPerm(), [&](int64_t dim) { return inner.getPerm()[dim]; });
     setPerm(perm);
     getInputMutable().set(inner.getInput());
     return getResult();
@@ -103,10 +112,11 @@ OpFoldResult SliceOp::fold(FoldAdaptor adaptor) {
 
 OpFoldResult PadOp::fold(FoldAdaptor adaptor) {
   auto isZero = [](int64_t number) { return number == 0; };
-  bool noInterior = llvm::all_of(llvm::zip_equal(getInterior(), getInput().getType().getShape()), [](auto pair) {
-    auto [interior, size] = pair;
-    return interior == 0 || size < 2;
-  });
+  bool noInterior =
+      llvm::all_of(llvm::zip_equal(getInterior(), getInput().getType().getShape()), [](auto pair) {
+        auto [interior, size] = pair;
+        return interior == 0 || size < 2;
+      });
   if (noInterior && llvm::all_of(getLow(), isZero) && llvm::all_of(getHigh(), isZero))
     return getInput();
   // Padding a splat with its own value, or only cutting it.
@@ -119,7 +129,8 @@ OpFoldResult PadOp::fold(FoldAdaptor adaptor) {
 }
 
 OpFoldResult ReverseOp::fold(FoldAdaptor adaptor) {
-  if (llvm::all_of(getDims(), [&](int64_t dim) { return getInput().getType().getDimSize(dim) == 1; }))
+  if (llvm::all_of(getDims(),
+                   [&](int64_t dim) { return getInput().getType().getDimSize(dim) == 1; }))
     return getInput();
   if (auto inner = getInput().getDefiningOp<ReverseOp>(); inner && inner.getDims() == getDims())
     return inner.getInput();
@@ -130,9 +141,10 @@ OpFoldResult ConcatOp::fold(FoldAdaptor adaptor) {
   if (getInputs().size() == 1)
     return getInputs().front();
   auto first = splat(adaptor.getInputs().front());
-  bool same = first && llvm::all_of(adaptor.getInputs(), [&](Attribute input) {
-                auto constant = splat(input);
-                return constant && constant.getSplatValue<Attribute>() == first.getSplatValue<Attribute>();
-              });
+  bool same =
+      first && llvm::all_of(adaptor.getInputs(), [&](Attribute input) {
+        auto constant = splat(input);
+        return constant && constant.getSplatValue<Attribute>() == first.getSplatValue<Attribute>();
+      });
   return same ? first.resizeSplat(getType()) : OpFoldResult();
 }

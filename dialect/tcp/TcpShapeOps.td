@@ -54,7 +54,8 @@ def Tcp_SliceOp : Tcp_ShapeOp<"slice", [SameOperandsAndResultRank]> {
 
     **Constraints**
 
-    * (c1) `starts`, `sizes` and `strides` have one number a dim; starts are not negative, sizes and strides positive.
+    * (c1) `starts`, `sizes` and `strides` have one number a dim; starts are not negative, sizes and
+      strides positive.
     * (c2) the box lies inside the input.
     * (c3) the result's shape is `sizes`.
 
@@ -68,8 +69,9 @@ def Tcp_SliceOp : Tcp_ShapeOp<"slice", [SameOperandsAndResultRank]> {
 def Tcp_PadOp : Tcp_ShapeOp<"pad", [SameOperandsAndResultRank]> {
   let summary = "add or cut elements around and between";
   let description = [{
-    Puts `interior` copies of `value` between neighbours, then `low` before and `high` after; negative `low` and `high` cut
-    (aten.constant_pad_nd; interior is what a transposed convolution's stride needs).
+    Puts `interior` copies of `value` between neighbours, then `low` before and `high` after;
+    negative `low` and `high` cut (aten.constant_pad_nd; interior is what a transposed convolution's
+    stride needs).
 
     **Constraints**
 

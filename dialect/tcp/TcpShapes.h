@@ -8,24 +8,28 @@
 
 namespace convoy::tcp {
 
-/// Number of places of a window along one dim: how often `window`, dilated, fits into `size` padded, at steps of `stride`.
-/// Zero or less when it does not fit.
-int64_t windowPlaces(int64_t size, int64_t window, int64_t stride, int64_t padLow, int64_t padHigh, int64_t dilation);
+/// Number of places of a window along one dim: how often `window`, dilated, fits into `size`
+/// padded, at steps of `stride`. Zero or less when it does not fit.
+int64_t windowPlaces(int64_t size, int64_t window, int64_t stride, int64_t padLow, int64_t padHigh,
+                     int64_t dilation);
 
 /// Index of the channel dim and of the first spatial dim in a tensor of `spatialRank + 2` dims.
 int64_t channelDim(int64_t spatialRank, bool channelsLast);
 int64_t firstSpatialDim(bool channelsLast);
 
 /// Result shape of a convolution; the operands' shapes have passed constraints c1 to c3.
-llvm::SmallVector<int64_t> convShape(llvm::ArrayRef<int64_t> input, llvm::ArrayRef<int64_t> weights, llvm::ArrayRef<int64_t> stride,
-                                     llvm::ArrayRef<int64_t> pad, llvm::ArrayRef<int64_t> dilation, bool channelsLast);
+llvm::SmallVector<int64_t> convShape(llvm::ArrayRef<int64_t> input, llvm::ArrayRef<int64_t> weights,
+                                     llvm::ArrayRef<int64_t> stride, llvm::ArrayRef<int64_t> pad,
+                                     llvm::ArrayRef<int64_t> dilation, bool channelsLast);
 
 /// Result shape of a pooling; `pad` is interleaved low, high.
-llvm::SmallVector<int64_t> poolShape(llvm::ArrayRef<int64_t> input, llvm::ArrayRef<int64_t> kernel, llvm::ArrayRef<int64_t> stride,
-                                     llvm::ArrayRef<int64_t> pad, llvm::ArrayRef<int64_t> dilation, bool channelsLast);
+llvm::SmallVector<int64_t> poolShape(llvm::ArrayRef<int64_t> input, llvm::ArrayRef<int64_t> kernel,
+                                     llvm::ArrayRef<int64_t> stride, llvm::ArrayRef<int64_t> pad,
+                                     llvm::ArrayRef<int64_t> dilation, bool channelsLast);
 
 /// `pad` with `ceilPad` added at the high side of each spatial dim.
-llvm::SmallVector<int64_t> withCeilPad(llvm::ArrayRef<int64_t> pad, llvm::ArrayRef<int64_t> ceilPad);
+llvm::SmallVector<int64_t> withCeilPad(llvm::ArrayRef<int64_t> pad,
+                                       llvm::ArrayRef<int64_t> ceilPad);
 
 } // namespace convoy::tcp
 

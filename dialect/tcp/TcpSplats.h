@@ -10,7 +10,9 @@
 namespace convoy::tcp {
 
 /// A constant of equal elements; null when it is none.
-inline mlir::SplatElementsAttr splat(mlir::Attribute attribute) { return mlir::dyn_cast_if_present<mlir::SplatElementsAttr>(attribute); }
+inline mlir::SplatElementsAttr splat(mlir::Attribute attribute) {
+  return mlir::dyn_cast_if_present<mlir::SplatElementsAttr>(attribute);
+}
 
 /// The element of a splat of floats.
 inline std::optional<llvm::APFloat> floatSplat(mlir::Attribute attribute) {
@@ -20,7 +22,8 @@ inline std::optional<llvm::APFloat> floatSplat(mlir::Attribute attribute) {
   return constant.getSplatValue<llvm::APFloat>();
 }
 
-/// `number` in the type of `value`: the bounds of a clamp are f32, the value of a pad f64, whatever the element type.
+/// `number` in the type of `value`: the bounds of a clamp are f32, the value of a pad f64, whatever
+/// the element type.
 inline llvm::APFloat convert(llvm::APFloat number, const llvm::APFloat &value) {
   bool losesInfo = false;
   number.convert(value.getSemantics(), llvm::APFloat::rmNearestTiesToEven, &losesInfo);

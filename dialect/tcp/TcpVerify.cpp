@@ -1,4 +1,5 @@
-// What the traits of the tcp ops cannot say. Each check carries the label of its constraint in the op's description.
+// What the traits of the tcp ops cannot say. Each check carries the label of its constraint in the
+// op's description.
 
 #include "dialect/tcp/TcpOps.h"
 #include "dialect/tcp/TcpShapes.h"
@@ -7,19 +8,24 @@ using namespace mlir;
 using namespace convoy;
 using namespace convoy::tcp;
 
-static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
+static ArrayRef<int64_t> shapeOf(Value value) {
+  return cast<RankedTensorType>(value.getType()).getShape();
+}
 
 static LogicalResult expectShape(Operation *op, Value result, ArrayRef<int64_t> expected) {
   if (shapeOf(result) == expected)
     return success();
-  return op->emitOpError() << "expects result shape " << str(expected) << ", but got " << str(shapeOf(result));
+  return op->emitOpError() << "expects result shape " << str(expected) << ", but got "
+                           << str(shapeOf(result));
 }
 
-static LogicalResult expectSpatialRank(Operation *op, StringRef what, Value value, int64_t spatialRank) {
+static LogicalResult expectSpatialRank(Operation *op, StringRef what, Value value,
+                                       int64_t spatialRank) {
   int64_t rank = shapeOf(value).size();
   if (rank == spatialRank + 2)
     return success();
-  return op->emitOpError() << "expects " << what << " of rank " << spatialRank + 2 << ", but got " << rank;
+  return op->emitOpError() << "expects " << what << " of rank " << spatialRank + 2 << ", but got "
+                           << rank;
 }
 
 static LogicalResult expectBroadcast(Operation *op) {
@@ -27,7 +33,8 @@ static LogicalResult expectBroadcast(Operation *op) {
   FailureOr<SmallVector<int64_t>> expected = broadcastShape(shapes);
   if (failed(expected)) {
     InFlightDiagnostic diag = op->emitOpError("expects dims that are equal or 1, but got shapes ");
-    llvm::interleave(shapes, [&](ArrayRef<int64_t> shape) { diag << str(shape); }, [&] { diag << " and "; });
+    llvm::interleave(
+        shapes, [&](ArrayRef<int64_t> shape) { diag << str(shape); }, [&] { diag << " and "; });
     return diag;
   }
   return expectShape(op, op->getResult(0), *expected);
@@ -36,16 +43,19 @@ static LogicalResult expectBroadcast(Operation *op) {
 static LogicalResult expectDims(Operation *op, ArrayRef<int64_t> dims, int64_t rank) {
   for (auto [i, dim] : llvm::enumerate(dims))
     if (dim < 0 || dim >= rank || (i && dims[i - 1] >= dim))
-      return op->emitOpError() << "expects 'dims' sorted, distinct and below " << rank << ", but got " << str(dims);
+      return op->emitOpError() << "expects 'dims' sorted, distinct and below " << rank
+                               << ", but got " << str(dims);
   return success();
 }
 
-//===-- elementwise ------------------------------------------------------------------------------------------------------===//
+//===-- elementwise
+//------------------------------------------------------------------------------------------------------===//
 
 LogicalResult GeluOp::verify() {
   // gelu_c1
   if (getApproximate() != "none" && getApproximate() != "tanh")
-    return emitOpError("expects 'approximate' to be \"none\" or \"tanh\", but got \"") << getApproximate() << '"';
+    return emitOpError("expects 'approximate' to be \"none\" or \"tanh\", but got \"")
+           << getApproximate() << '"';
   return success();
 }
 
@@ -72,13 +82,15 @@ LogicalResult PowOp::verify() { return expectBroadcast(*this); }
 LogicalResult CompareOp::verify() {
   // compare_c2
   if (!llvm::is_contained({"eq", "ne", "lt", "le", "gt", "ge"}, getPredicate()))
-    return emitOpError("expects 'predicate' to be eq, ne, lt, le, gt or ge, but got ") << getPredicate();
+    return emitOpError("expects 'predicate' to be eq, ne, lt, le, gt or ge, but got ")
+           << getPredicate();
   return expectBroadcast(*this); // compare_c1
 }
 
 LogicalResult SelectOp::verify() { return expectBroadcast(*this); } // select_c1
 
-//===-- linear -----------------------------------------------------------------------------------------------------------===//
+//===-- linear
+//-----------------------------------------------------------------------------------------------------------===//
 
 static LogicalResult verifyConv(ConvOpInterface op, int64_t spatialRank) {
   // conv_c1
@@ -97,17 +109,21 @@ static LogicalResult verifyConv(ConvOpInterface op, int64_t spatialRank) {
   int64_t weightChannels = shapeOf(op.getWeights())[channel];
   int64_t groups = op.getGroups();
   if (groups < 1 || inputChannels % groups || filters % groups)
-    return op->emitOpError() << "expects 'groups' to divide " << inputChannels << " input channels and " << filters
-                             << " output channels, but got " << groups;
+    return op->emitOpError() << "expects 'groups' to divide " << inputChannels
+                             << " input channels and " << filters << " output channels, but got "
+                             << groups;
   if (weightChannels != inputChannels / groups)
-    return op->emitOpError() << "expects weights with " << inputChannels / groups << " channels (" << inputChannels << " input channels in "
-                             << groups << " groups), but got " << weightChannels;
+    return op->emitOpError() << "expects weights with " << inputChannels / groups << " channels ("
+                             << inputChannels << " input channels in " << groups
+                             << " groups), but got " << weightChannels;
   // conv_c4
   SmallVector<int64_t> expected =
-      convShape(shapeOf(op.getInput()), shapeOf(op.getWeights()), op.getStride(), op.getPad(), op.getDilation(), op.getChannelsLast());
+      convShape(shapeOf(op.getInput()), shapeOf(op.getWeights()), op.getStride(), op.getPad(),
+                op.getDilation(), op.getChannelsLast());
   if (llvm::is_contained(expected, 0))
-    return op->emitOpError() << "expects a window that fits into the padded input, but got input " << str(shapeOf(op.getInput()))
-                             << " and weights " << str(shapeOf(op.getWeights()));
+    return op->emitOpError() << "expects a window that fits into the padded input, but got input "
+                             << str(shapeOf(op.getInput())) << " and weights "
+                             << str(shapeOf(op.getWeights()));
   return expectShape(op, op.getOutput(), expected); // conv_c5
 }
 
@@ -134,9 +150,11 @@ LogicalResult ConvTransposeOp::verify() {
   ArrayRef<int64_t> input = shapeOf(getInput()), weights = shapeOf(getWeights());
   int64_t groups = getGroups();
   if (groups < 1 || input[1] % groups)
-    return emitOpError("expects 'groups' to divide ") << input[1] << " input channels, but got " << groups;
+    return emitOpError("expects 'groups' to divide ")
+           << input[1] << " input channels, but got " << groups;
   if (weights[0] != input[1])
-    return emitOpError("expects weights whose first dim is the input's ") << input[1] << " channels, but got " << weights[0];
+    return emitOpError("expects weights whose first dim is the input's ")
+           << input[1] << " channels, but got " << weights[0];
   // conv_transpose_c4
   SmallVector<int64_t> expected = {input[0], weights[1] * groups};
   for (int64_t i = 0; i < spatialRank; ++i)
@@ -153,18 +171,22 @@ LogicalResult MatmulOp::verify() {
     return emitOpError("expects operands of rank at least 2, but got ") << rank;
   // matmul_c2
   if (lhs[rank - 1] != rhs[rank - 2])
-    return emitOpError("expects the last dim of lhs to be the second last of rhs, but got ") << str(lhs) << " and " << str(rhs);
+    return emitOpError("expects the last dim of lhs to be the second last of rhs, but got ")
+           << str(lhs) << " and " << str(rhs);
   // matmul_c3
   FailureOr<SmallVector<int64_t>> expected = broadcastShape({lhs.drop_back(2), rhs.drop_back(2)});
   if (failed(expected))
-    return emitOpError("expects batch dims that are equal or 1, but got ") << str(lhs) << " and " << str(rhs);
+    return emitOpError("expects batch dims that are equal or 1, but got ")
+           << str(lhs) << " and " << str(rhs);
   expected->append({lhs[rank - 2], rhs[rank - 1]});
   return expectShape(*this, getOutput(), *expected);
 }
 
-//===-- pooling ----------------------------------------------------------------------------------------------------------===//
+//===-- pooling
+//----------------------------------------------------------------------------------------------------------===//
 
-template <typename PoolOp> static LogicalResult verifyPool(PoolOp op, ArrayRef<int64_t> fullPad, ArrayRef<int64_t> dilation) {
+template <typename PoolOp>
+static LogicalResult verifyPool(PoolOp op, ArrayRef<int64_t> fullPad, ArrayRef<int64_t> dilation) {
   int64_t spatialRank = op.getKernel().size();
   // max_pool_c1, avg_pool_c1
   if (spatialRank < 1 || spatialRank > 3)
@@ -173,13 +195,15 @@ template <typename PoolOp> static LogicalResult verifyPool(PoolOp op, ArrayRef<i
     return failure();
   // max_pool_c2, avg_pool_c2
   if (failed(expectCount(op, "kernel", op.getKernel(), spatialRank, 1)) ||
-      failed(expectCount(op, "stride", op.getStride(), spatialRank, 1)) || failed(expectCount(op, "pad", fullPad, 2 * spatialRank, 0)) ||
+      failed(expectCount(op, "stride", op.getStride(), spatialRank, 1)) ||
+      failed(expectCount(op, "pad", fullPad, 2 * spatialRank, 0)) ||
       failed(expectCount(op, "dilation", dilation, spatialRank, 1)))
     return failure();
-  SmallVector<int64_t> expected =
-      poolShape(shapeOf(op.getInput()), op.getKernel(), op.getStride(), fullPad, dilation, op.getChannelsLast());
+  SmallVector<int64_t> expected = poolShape(shapeOf(op.getInput()), op.getKernel(), op.getStride(),
+                                            fullPad, dilation, op.getChannelsLast());
   // max_pool_c4, avg_pool_c5
-  if (llvm::is_contained(ArrayRef(expected).slice(firstSpatialDim(op.getChannelsLast()), spatialRank), 0))
+  if (llvm::is_contained(
+          ArrayRef(expected).slice(firstSpatialDim(op.getChannelsLast()), spatialRank), 0))
     return op.emitOpError("expects a window that fits into the padded input, but got input ")
            << str(shapeOf(op.getInput())) << " and kernel " << str(op.getKernel());
   return expectShape(op, op.getOutput(), expected); // max_pool_c3, avg_pool_c3
@@ -196,10 +220,12 @@ LogicalResult AvgPoolOp::verify() {
   // avg_pool_c4
   if (getDivisor() && *getDivisor() == 0)
     return emitOpError("expects 'divisor' other than 0");
-  return verifyPool(*this, withCeilPad(getPad(), getCeilPad()), SmallVector<int64_t>(spatialRank, 1));
+  return verifyPool(*this, withCeilPad(getPad(), getCeilPad()),
+                    SmallVector<int64_t>(spatialRank, 1));
 }
 
-//===-- reduction --------------------------------------------------------------------------------------------------------===//
+//===-- reduction
+//--------------------------------------------------------------------------------------------------------===//
 
 template <typename ReduceOp> static LogicalResult verifyReduce(ReduceOp op) {
   SmallVector<int64_t> expected(shapeOf(op.getInput()));
@@ -229,11 +255,13 @@ LogicalResult LayerNormOp::verify() {
     return emitOpError("expects 'axis' in 0 to ") << rank - 1 << ", but got " << axis;
   // layer_norm_c2
   if (getEpsilon().isNegative())
-    return emitOpError("expects 'epsilon' that is not negative, but got ") << getEpsilon().convertToDouble();
+    return emitOpError("expects 'epsilon' that is not negative, but got ")
+           << getEpsilon().convertToDouble();
   return success();
 }
 
-//===-- shape ------------------------------------------------------------------------------------------------------------===//
+//===-- shape
+//------------------------------------------------------------------------------------------------------------===//
 
 LogicalResult ReshapeOp::verify() {
   // reshape_c1
@@ -249,9 +277,11 @@ LogicalResult TransposeOp::verify() {
   SmallVector<int64_t> sorted(getPerm());
   llvm::sort(sorted);
   if (!llvm::equal(sorted, llvm::seq<int64_t>(0, input.size())))
-    return emitOpError("expects 'perm' to be a permutation of ") << input.size() << " dims, but got " << str(getPerm());
+    return emitOpError("expects 'perm' to be a permutation of ")
+           << input.size() << " dims, but got " << str(getPerm());
   // transpose_c2
-  return expectShape(*this, getOutput(), llvm::map_to_vector(getPerm(), [&](int64_t dim) { return input[dim]; }));
+  return expectShape(*this, getOutput(),
+                     llvm::map_to_vector(getPerm(), [&](int64_t dim) { return input[dim]; }));
 }
 
 LogicalResult SliceOp::verify() {
@@ -262,10 +292,12 @@ LogicalResult SliceOp::verify() {
       failed(expectCount(*this, "strides", getStrides(), input.size(), 1)))
     return failure();
   // slice_c2
-  for (auto [size, start, count, stride] : llvm::zip_equal(input, getStarts(), getSizes(), getStrides()))
+  for (auto [size, start, count, stride] :
+       llvm::zip_equal(input, getStarts(), getSizes(), getStrides()))
     if (start + (count - 1) * stride >= size)
       return emitOpError("expects a box inside ")
-             << str(input) << ", but got starts " << str(getStarts()) << ", sizes " << str(getSizes()) << ", strides " << str(getStrides());
+             << str(input) << ", but got starts " << str(getStarts()) << ", sizes "
+             << str(getSizes()) << ", strides " << str(getStrides());
   return expectShape(*this, getOutput(), getSizes()); // slice_c3
 }
 
@@ -273,15 +305,18 @@ LogicalResult PadOp::verify() {
   ArrayRef<int64_t> input = shapeOf(getInput());
   constexpr int64_t any = std::numeric_limits<int64_t>::min();
   // pad_c1
-  if (failed(expectCount(*this, "low", getLow(), input.size(), any)) || failed(expectCount(*this, "high", getHigh(), input.size(), any)) ||
+  if (failed(expectCount(*this, "low", getLow(), input.size(), any)) ||
+      failed(expectCount(*this, "high", getHigh(), input.size(), any)) ||
       failed(expectCount(*this, "interior", getInterior(), input.size(), 0)))
     return failure();
   // pad_c2
   SmallVector<int64_t> expected;
-  for (auto [size, low, high, interior] : llvm::zip_equal(input, getLow(), getHigh(), getInterior()))
+  for (auto [size, low, high, interior] :
+       llvm::zip_equal(input, getLow(), getHigh(), getInterior()))
     expected.push_back(size + low + high + (size ? size - 1 : 0) * interior);
   if (llvm::any_of(expected, [](int64_t dim) { return dim < 0; }))
-    return emitOpError("expects dims that are not negative, but the padding gives ") << str(expected);
+    return emitOpError("expects dims that are not negative, but the padding gives ")
+           << str(expected);
   return expectShape(*this, getOutput(), expected);
 }
 
@@ -294,7 +329,9 @@ LogicalResult BroadcastOp::verify() {
   return success();
 }
 
-LogicalResult ReverseOp::verify() { return expectDims(*this, getDims(), shapeOf(getInput()).size()); } // reverse_c1
+LogicalResult ReverseOp::verify() {
+  return expectDims(*this, getDims(), shapeOf(getInput()).size());
+} // reverse_c1
 
 LogicalResult ConcatOp::verify() {
   // concat_c1; that there is an input is a trait's business.
@@ -310,12 +347,14 @@ LogicalResult ConcatOp::verify() {
     rest[dim] = expected[dim];
     if (rest != expected)
       return emitOpError("expects inputs whose dims are equal but at ")
-             << dim << ", but got " << str(shapeOf(getInputs().front())) << " and " << str(shapeOf(input));
+             << dim << ", but got " << str(shapeOf(getInputs().front())) << " and "
+             << str(shapeOf(input));
   }
   return expectShape(*this, getOutput(), expected);
 }
 
-//===-- groups -----------------------------------------------------------------------------------------------------------===//
+//===-- groups
+//-----------------------------------------------------------------------------------------------------------===//
 
 LogicalResult IsolatedGroupOp::verify() {
   Block &body = getBody().front();

@@ -1,4 +1,5 @@
-// Which functions have code for the CPU: all of a cpu program, and @prepare_weights of every program.
+// Which functions have code for the CPU: all of a cpu program, and @prepare_weights of every
+// program.
 
 #ifndef CONVOY_PASSES_COMMON_FORCPU_H
 #define CONVOY_PASSES_COMMON_FORCPU_H

@@ -21,7 +21,8 @@ unsigned chipNumber(StringRef chip) {
   return isName ? number : 0;
 }
 
-/// Whether newer GPUs run its code too: a name that ends in a letter is of one architecture, or of one family.
+/// Whether newer GPUs run its code too: a name that ends in a letter is of one architecture, or of
+/// one family.
 static bool isBaseline(StringRef chip) { return llvm::isDigit(chip.back()); }
 
 const std::vector<std::string> &gpuChips() {
@@ -35,7 +36,8 @@ const std::vector<std::string> &gpuChips() {
     std::unique_ptr<llvm::MCSubtargetInfo> info(target->createMCSubtargetInfo(triple, "", ""));
     for (const llvm::SubtargetSubTypeKV &each : info->getAllProcessorDescriptions()) {
       StringRef name = each.Key;
-      if (unsigned number = chipNumber(name); number >= kOldest && number != kRenamed && isBaseline(name))
+      if (unsigned number = chipNumber(name);
+          number >= kOldest && number != kRenamed && isBaseline(name))
         names.push_back(name.str());
     }
     llvm::sort(names, [](StringRef a, StringRef b) { return chipNumber(a) < chipNumber(b); });
@@ -47,8 +49,9 @@ const std::vector<std::string> &gpuChips() {
 LogicalResult verifyChip(StringRef chip, std::string &error) {
   if (llvm::is_contained(gpuChips(), chip))
     return success();
-  llvm::raw_string_ostream(error) << "expected chip to be an architecture that the kernels can be compiled for, one of "
-                                  << llvm::join(gpuChips(), ", ") << ", but got '" << chip << "'";
+  llvm::raw_string_ostream(error)
+      << "expected chip to be an architecture that the kernels can be compiled for, one of "
+      << llvm::join(gpuChips(), ", ") << ", but got '" << chip << "'";
   return failure();
 }
 
@@ -61,14 +64,16 @@ LogicalResult verifyChipOption(StringRef chip, MLIRContext *context) {
 
 StringRef ptx80For(StringRef chip) { return chipNumber(chip) < 100 ? "+ptx80" : ""; }
 
-LogicalResult verifyKernelTarget(StringRef triple, StringRef chip, StringRef features, std::string &error) {
+LogicalResult verifyKernelTarget(StringRef triple, StringRef chip, StringRef features,
+                                 std::string &error) {
   llvm::raw_string_ostream os(error);
   if (triple != kNvptxTriple)
     os << "expects a target of triple '" << kNvptxTriple << "', but got '" << triple << "'";
   else if (chip != kWgmmaChip && failed(verifyChip(chip, error)))
     return failure();
   else if (!features.empty() && features != ptx80For(chip))
-    os << "expects a target without features" << (ptx80For(chip).empty() ? "" : ", or with '+ptx80'") << ", but got '" << features << "'";
+    os << "expects a target without features"
+       << (ptx80For(chip).empty() ? "" : ", or with '+ptx80'") << ", but got '" << features << "'";
   return success(error.empty());
 }
 

@@ -9,23 +9,30 @@ using namespace convoy::tcp;
 
 namespace convoy {
 
-static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
+static ArrayRef<int64_t> shapeOf(Value value) {
+  return cast<RankedTensorType>(value.getType()).getShape();
+}
 
 SupportQuery Anchor::query(StringRef role, StringRef after) const {
   auto type = cast<RankedTensorType>(op->getOperand(0).getType());
-  return {name, role, type.getElementType(), layout, type.getRank(), channelGroups, channels, after.str()};
+  return {name,     role,       type.getElementType(), layout, type.getRank(), channelGroups,
+          channels, after.str()};
 }
 
-//===-- anchors ----------------------------------------------------------------------------------------------------------===//
+//===-- anchors
+//----------------------------------------------------------------------------------------------------------===//
 
-static StringRef layoutName(bool channelsLast) { return channelsLast ? "channels_last" : "channels_first"; }
+static StringRef layoutName(bool channelsLast) {
+  return channelsLast ? "channels_last" : "channels_first";
+}
 
 static Anchor matchConv(ConvOpInterface op) {
   static constexpr StringLiteral names[] = {"conv1d", "conv2d", "conv3d"};
   auto groups = static_cast<int64_t>(op.getGroups());
   int64_t channels = shapeOf(op.getInput())[channelDim(op.getSpatialRank(), op.getChannelsLast())];
   StringRef kind = groups == 1 ? "none" : groups == channels ? "depthwise" : "grouped";
-  return {op, names[op.getSpatialRank() - 1], layoutName(op.getChannelsLast()), kind, channels / groups};
+  return {op, names[op.getSpatialRank() - 1], layoutName(op.getChannelsLast()), kind,
+          channels / groups};
 }
 
 std::optional<Anchor> matchAnchor(Operation *op, std::string &reason) {
@@ -53,10 +60,12 @@ std::optional<Anchor> matchAnchor(Operation *op, std::string &reason) {
       reason = "avg_pool: cuDNN has no pooling with a divisor of its own";
       return std::nullopt;
     }
-    // Without padding both ways of counting are one; what ceil_pad adds is never counted, as cuDNN does when it excludes padding.
+    // Without padding both ways of counting are one; what ceil_pad adds is never counted, as cuDNN
+    // does when it excludes padding.
     bool padded = !llvm::all_of(pool.getPad(), isZero);
     if (pool.getCountIncludePad() && padded && !llvm::all_of(pool.getCeilPad(), isZero)) {
-      reason = "avg_pool: cuDNN counts all of the padding or none, not the part that ceil_mode does not add";
+      reason = "avg_pool: cuDNN counts all of the padding or none, not the part that ceil_mode "
+               "does not add";
       return std::nullopt;
     }
     return Anchor{op, "avg_pool", layoutName(pool.getChannelsLast())};
@@ -64,8 +73,8 @@ std::optional<Anchor> matchAnchor(Operation *op, std::string &reason) {
   if (auto mean = dyn_cast<ReduceMeanOp>(op)) {
     int64_t rank = mean.getType().getRank();
     auto isSpatial = [&](int64_t first) {
-      return rank >= 3 && static_cast<int64_t>(mean.getDims().size()) == rank - 2 && mean.getDims().front() == first &&
-             mean.getDims().back() == first + rank - 3;
+      return rank >= 3 && static_cast<int64_t>(mean.getDims().size()) == rank - 2 &&
+             mean.getDims().front() == first && mean.getDims().back() == first + rank - 3;
     };
     if (isSpatial(1))
       return Anchor{op, "mean", "channels_last"};
@@ -76,7 +85,8 @@ std::optional<Anchor> matchAnchor(Operation *op, std::string &reason) {
   return std::nullopt;
 }
 
-//===-- steps ------------------------------------------------------------------------------------------------------------===//
+//===-- steps
+//------------------------------------------------------------------------------------------------------------===//
 
 Extent extentOf(ArrayRef<int64_t> other, ArrayRef<int64_t> running, int64_t channelDim) {
   bool channelOnly = other.size() == running.size(), batchToo = channelOnly;
@@ -114,7 +124,8 @@ static std::string unaryRole(Operation *op) {
       .Case([](ClampOp op) {
         if (op.isRelu())
           return "relu";
-        // Bounds away from zero are not what cuDNN's relu was made for, and nothing vouches for them.
+        // Bounds away from zero are not what cuDNN's relu was made for, and nothing vouches for
+        // them.
         return op.getMinFloat() && op.getMinFloat()->isZero() ? "relu_clip" : "clamp";
       })
       .Case([](GeluOp op) { return op.getApproximate() == "tanh" ? "gelu_tanh" : "gelu"; })
@@ -122,7 +133,8 @@ static std::string unaryRole(Operation *op) {
 }
 
 /// `op` with `running` as one operand.
-static std::optional<Step> matchStep(const Anchor &anchor, Operation *op, Value running, std::string &reason) {
+static std::optional<Step> matchStep(const Anchor &anchor, Operation *op, Value running,
+                                     std::string &reason) {
   StringRef name = op->getName().stripDialect();
   if (!op->hasTrait<convoy::tcp::Elementwise>()) {
     reason = (name + ": not elementwise").str();
@@ -136,7 +148,8 @@ static std::optional<Step> matchStep(const Anchor &anchor, Operation *op, Value 
   }
   bool second = op->getOperand(1) == running;
   if (second && !op->hasTrait<OpTrait::IsCommutative>()) {
-    reason = (name + ": the value of the group is its second operand, and cuDNN wants it first").str();
+    reason =
+        (name + ": the value of the group is its second operand, and cuDNN wants it first").str();
     return std::nullopt;
   }
   Value other = op->getOperand(second ? 0 : 1);
@@ -153,7 +166,8 @@ static std::optional<Step> matchStep(const Anchor &anchor, Operation *op, Value 
   return Step{op, binaryRole(name, extentOf(shapeOf(other), shapeOf(running), channel)), other};
 }
 
-std::optional<Step> matchEpilogue(const Anchor &anchor, Operation *op, Value running, std::string &reason) {
+std::optional<Step> matchEpilogue(const Anchor &anchor, Operation *op, Value running,
+                                  std::string &reason) {
   if (!anchor.isLinear()) {
     reason = ("after " + anchor.name + ", which is a graph alone").str();
     return std::nullopt;
@@ -170,13 +184,15 @@ std::optional<Step> matchPrologue(const Anchor &anchor, Operation *op, std::stri
     reason = ("before " + anchor.name + ", which is a graph alone").str();
     return std::nullopt;
   }
-  std::optional<Step> step = matchStep(anchor, op, op->getNumOperands() ? op->getOperand(0) : Value(), reason);
+  std::optional<Step> step =
+      matchStep(anchor, op, op->getNumOperands() ? op->getOperand(0) : Value(), reason);
   if (step)
     step->role = "prologue_" + step->role;
   return step;
 }
 
-//===-- groups -----------------------------------------------------------------------------------------------------------===//
+//===-- groups
+//-----------------------------------------------------------------------------------------------------------===//
 
 std::string GroupForm::pattern() const {
   std::string text;
@@ -227,7 +243,8 @@ std::optional<GroupForm> matchGroup(IsolatedGroupOp group, std::string &reason) 
     reason = "no anchor: no convolution, matrix product, pooling or spatial mean";
     return std::nullopt;
   }
-  for (Operation *op = form.anchor.op->getOperand(0).getDefiningOp(); op; op = op->getOperand(0).getDefiningOp(), ++matched) {
+  for (Operation *op = form.anchor.op->getOperand(0).getDefiningOp(); op;
+       op = op->getOperand(0).getDefiningOp(), ++matched) {
     std::optional<Step> step = matchPrologue(form.anchor, op, reason);
     if (!step)
       return std::nullopt;
@@ -242,7 +259,8 @@ std::optional<GroupForm> matchGroup(IsolatedGroupOp group, std::string &reason) 
     form.epilogue.push_back(*step);
     ++matched;
   }
-  if (group.getNumResults() != 1 || body.getTerminator()->getOperand(0) != running || !running.hasOneUse()) {
+  if (group.getNumResults() != 1 || body.getTerminator()->getOperand(0) != running ||
+      !running.hasOneUse()) {
     reason = "the end of the chain after the anchor is not its one result";
     return std::nullopt;
   }
@@ -277,7 +295,8 @@ void outlineGroup(ArrayRef<Operation *> ops, Location loc, StringRef anchor, con
     op->moveBefore(&body, body.end());
   for (Value input : inputs) {
     BlockArgument argument = body.addArgument(input.getType(), input.getLoc());
-    input.replaceUsesWithIf(argument, [&](OpOperand &use) { return use.getOwner()->getBlock() == &body; });
+    input.replaceUsesWithIf(argument,
+                            [&](OpOperand &use) { return use.getOwner()->getBlock() == &body; });
   }
   builder.setInsertionPointToEnd(&body);
   YieldOp::create(builder, loc, result);

@@ -23,7 +23,8 @@ struct HostCpu {
   int64_t vectorRegisters() const { return has("avx512f") ? 32 : 16; }
 };
 
-/// Describes `cpu`, a CPU name of LLVM's or "native" for this machine. Fails, with the reason in `error`, when LLVM does not know the name.
+/// Describes `cpu`, a CPU name of LLVM's or "native" for this machine. Fails, with the reason in
+/// `error`, when LLVM does not know the name.
 mlir::FailureOr<HostCpu> describeHostCpu(llvm::StringRef cpu, std::string &error);
 
 } // namespace convoy

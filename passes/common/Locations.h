@@ -8,10 +8,12 @@
 
 namespace convoy {
 
-/// "model.py:12", the first place in a file that a location speaks of; "unknown location" when it speaks of none.
+/// "model.py:12", the first place in a file that a location speaks of; "unknown location" when it
+/// speaks of none.
 inline std::string placeText(mlir::Location loc) {
   auto place = loc->findInstanceOf<mlir::FileLineColLoc>();
-  return place ? place.getFilename().str() + ":" + std::to_string(place.getLine()) : "unknown location";
+  return place ? place.getFilename().str() + ":" + std::to_string(place.getLine())
+               : "unknown location";
 }
 
 } // namespace convoy

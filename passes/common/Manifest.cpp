@@ -34,9 +34,10 @@ DictionaryAttr describeTensor(StringRef name, ShapedType type) {
   Builder builder(type.getContext());
   StringRef dtype = torchDtype(type.getElementType());
   assert(!dtype.empty() && "the caller checks the element type");
-  return builder.getDictionaryAttr({builder.getNamedAttr("name", builder.getStringAttr(name)),
-                                    builder.getNamedAttr("shape", builder.getDenseI64ArrayAttr(type.getShape())),
-                                    builder.getNamedAttr("dtype", builder.getStringAttr(dtype))});
+  return builder.getDictionaryAttr(
+      {builder.getNamedAttr("name", builder.getStringAttr(name)),
+       builder.getNamedAttr("shape", builder.getDenseI64ArrayAttr(type.getShape())),
+       builder.getNamedAttr("dtype", builder.getStringAttr(dtype))});
 }
 
 void setManifest(ModuleOp module, StringRef key, Attribute value) {
@@ -85,13 +86,15 @@ static FailureOr<llvm::json::Value> toJson(Attribute attribute) {
 FailureOr<std::string> manifestToJson(ModuleOp module) {
   auto manifest = module->getAttrOfType<DictionaryAttr>(kManifestAttr);
   if (!manifest)
-    return module.emitError("expected the module to have '") << kManifestAttr << "': phase 'plan' makes it";
+    return module.emitError("expected the module to have '")
+           << kManifestAttr << "': phase 'plan' makes it";
   llvm::json::Object object;
   for (NamedAttribute entry : manifest) {
     FailureOr<llvm::json::Value> value = toJson(entry.getValue());
     if (failed(value))
-      return module.emitError("expected '") << kManifestAttr << "' to hold dictionaries, arrays, strings and numbers, but '"
-                                            << entry.getName().getValue() << "' holds " << entry.getValue();
+      return module.emitError("expected '")
+             << kManifestAttr << "' to hold dictionaries, arrays, strings and numbers, but '"
+             << entry.getName().getValue() << "' holds " << entry.getValue();
     object[entry.getName().getValue()] = std::move(*value);
   }
   std::string text;

@@ -7,10 +7,12 @@
 
 namespace convoy {
 
-/// Fails, with an error on the op, where an operand or result of an op inside `root` is a static shape of more than `tcp::kMaxElements`.
+/// Fails, with an error on the op, where an operand or result of an op inside `root` is a static
+/// shape of more than `tcp::kMaxElements`.
 inline llvm::LogicalResult verifySizes(mlir::Operation *root) {
   mlir::WalkResult walk = root->walk([](mlir::Operation *op) {
-    for (mlir::TypeRange types : {mlir::TypeRange(op->getOperandTypes()), mlir::TypeRange(op->getResultTypes())})
+    for (mlir::TypeRange types :
+         {mlir::TypeRange(op->getOperandTypes()), mlir::TypeRange(op->getResultTypes())})
       for (mlir::Type type : types) {
         auto shaped = llvm::dyn_cast<mlir::ShapedType>(type);
         if (!shaped || !shaped.hasRank() || tcp::hasTensorSize(shaped))

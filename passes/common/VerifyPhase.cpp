@@ -1,4 +1,5 @@
-// The contract check at the end of each phase: one walk that reports every op that the next phase could not take.
+// The contract check at the end of each phase: one walk that reports every op that the next phase
+// could not take.
 
 #include "passes/Passes.h"
 #include "llvm/ADT/MapVector.h"
@@ -30,7 +31,8 @@ struct VerifyPhasePass : public convoy::impl::VerifyPhasePassBase<VerifyPhasePas
 } // namespace
 
 void VerifyPhasePass::runOnOperation() {
-  const Phase *found = llvm::find_if(kPhases, [&](const Phase &candidate) { return candidate.name == phase; });
+  const Phase *found =
+      llvm::find_if(kPhases, [&](const Phase &candidate) { return candidate.name == phase; });
   if (found == std::end(kPhases)) {
     getOperation().emitError("unknown phase '") << phase.getValue() << "'";
     return signalPassFailure();
@@ -42,14 +44,17 @@ void VerifyPhasePass::runOnOperation() {
   getOperation().walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (!llvm::is_contained(legal, op->getName().getDialectNamespace())) {
       if (counts[op->getName().getStringRef()]++ == 0)
-        op->emitError("'") << op->getName() << "' is not legal after phase '" << phase.getValue() << "'";
+        op->emitError("'") << op->getName() << "' is not legal after phase '" << phase.getValue()
+                           << "'";
     }
     // Device code has rules of its own.
-    return op->getName().getStringRef() == "gpu.module" ? WalkResult::skip() : WalkResult::advance();
+    return op->getName().getStringRef() == "gpu.module" ? WalkResult::skip()
+                                                        : WalkResult::advance();
   });
   if (counts.empty())
     return;
-  InFlightDiagnostic diag = getOperation().emitError("phase '") << phase.getValue() << "' ended with illegal ops:";
+  InFlightDiagnostic diag = getOperation().emitError("phase '")
+                            << phase.getValue() << "' ended with illegal ops:";
   for (auto [name, count] : counts)
     diag << " " << count << "x " << name;
   signalPassFailure();

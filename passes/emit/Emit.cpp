@@ -50,8 +50,9 @@ std::unique_ptr<llvm::TargetMachine> makeMachine(const HostCpu &host, std::strin
     return nullptr;
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Standard; // what may contract says so itself
-  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(triple, host.name, host.featureString, options, llvm::Reloc::PIC_,
-                                                                          std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+  return std::unique_ptr<llvm::TargetMachine>(
+      target->createTargetMachine(triple, host.name, host.featureString, options, llvm::Reloc::PIC_,
+                                  std::nullopt, llvm::CodeGenOptLevel::Aggressive));
 }
 
 void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
@@ -71,9 +72,10 @@ void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
 Attribute describe(const HostCpu &host, MLIRContext *context) {
   Builder builder(context);
   SmallVector<StringRef> features(host.features.begin(), host.features.end());
-  return builder.getDictionaryAttr({builder.getNamedAttr("triple", builder.getStringAttr(host.triple)),
-                                    builder.getNamedAttr("cpu", builder.getStringAttr(host.name)),
-                                    builder.getNamedAttr("features", builder.getStrArrayAttr(features))});
+  return builder.getDictionaryAttr(
+      {builder.getNamedAttr("triple", builder.getStringAttr(host.triple)),
+       builder.getNamedAttr("cpu", builder.getStringAttr(host.name)),
+       builder.getNamedAttr("features", builder.getStrArrayAttr(features))});
 }
 
 } // namespace

@@ -25,7 +25,8 @@ using namespace llvm;
 namespace convoy {
 namespace {
 
-/// The shared library that a function of this process comes from: the system's libm and libc, wherever they are.
+/// The shared library that a function of this process comes from: the system's libm and libc,
+/// wherever they are.
 template <typename Function> std::string libraryOf(Function *function) {
   Dl_info info;
   if (!dladdr(reinterpret_cast<void *>(function), &info) || !info.dli_fname)
@@ -35,7 +36,8 @@ template <typename Function> std::string libraryOf(Function *function) {
 
 /// Symbols that the loader looks up; everything else is local to the library.
 constexpr StringLiteral kVersionScript =
-    "{ global: convoy_main; convoy_prepare_weights; convoy_abi_version; convoy_sizes; convoy_share_threads; *_build; local: *; };\n";
+    "{ global: convoy_main; convoy_prepare_weights; convoy_abi_version; convoy_sizes; "
+    "convoy_share_threads; *_build; local: *; };\n";
 
 bool write(const Twine &path, StringRef content, std::string &error) {
   std::error_code code;
@@ -62,18 +64,22 @@ bool linkShared(StringRef object, std::string &library, std::string &error) {
   scope_exit cleanUp([&] { sys::fs::remove_directories(folder); });
   std::string objectPath = (folder + "/model.o").str(), supportPath = (folder + "/support.o").str(),
               callsPath = (folder + "/calls.o").str(), floatsPath = (folder + "/floats.o").str();
-  std::string scriptPath = (folder + "/exports.map").str(), libraryPath = (folder + "/native.so").str();
-  StringRef support(reinterpret_cast<const char *>(convoy_support_object), convoy_support_object_bytes);
+  std::string scriptPath = (folder + "/exports.map").str(),
+              libraryPath = (folder + "/native.so").str();
+  StringRef support(reinterpret_cast<const char *>(convoy_support_object),
+                    convoy_support_object_bytes);
   StringRef calls(reinterpret_cast<const char *>(convoy_calls_object), convoy_calls_object_bytes);
-  StringRef floats(reinterpret_cast<const char *>(convoy_floats_object), convoy_floats_object_bytes);
-  if (!write(objectPath, object, error) || !write(supportPath, support, error) || !write(callsPath, calls, error) ||
-      !write(floatsPath, floats, error) || !write(scriptPath, kVersionScript, error))
+  StringRef floats(reinterpret_cast<const char *>(convoy_floats_object),
+                   convoy_floats_object_bytes);
+  if (!write(objectPath, object, error) || !write(supportPath, support, error) ||
+      !write(callsPath, calls, error) || !write(floatsPath, floats, error) ||
+      !write(scriptPath, kVersionScript, error))
     return false;
 
   std::string script = "--version-script=" + scriptPath;
   std::string libm = libraryOf(static_cast<float (*)(float)>(&::expf)), libc = libraryOf(&::getenv);
-  // On one thread: LLVM's pool of threads is one a process, and in a child of fork, where its threads are not, lld would wait for them
-  // for ever. Three small objects need none.
+  // On one thread: LLVM's pool of threads is one a process, and in a child of fork, where its
+  // threads are not, lld would wait for them for ever. Three small objects need none.
   std::vector<const char *> arguments = {"ld.lld",
                                          "-shared",
                                          "-z",
@@ -113,7 +119,8 @@ bool linkShared(StringRef object, std::string &library, std::string &error) {
     error = err.empty() ? "lld failed without a word" : StringRef(err).trim().str();
     return false;
   }
-  ErrorOr<std::unique_ptr<MemoryBuffer>> linked = MemoryBuffer::getFile(libraryPath, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  ErrorOr<std::unique_ptr<MemoryBuffer>> linked =
+      MemoryBuffer::getFile(libraryPath, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!linked) {
     error = "cannot read what was linked: " + linked.getError().message();
     return false;

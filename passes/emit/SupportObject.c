@@ -1,4 +1,5 @@
-/* runtime/support, compiled, as bytes: it is linked into every native library, what nothing calls left out. */
+/* runtime/support, compiled, as bytes: it is linked into every native library, what nothing calls
+ * left out. */
 const unsigned char convoy_support_object[] = {
 #embed "convoy_support.o"
 };

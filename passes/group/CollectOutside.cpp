@@ -1,4 +1,5 @@
-// Hands the reasons why ops stay outside the groups on to the manifest, before lowering makes the ops unrecognizable.
+// Hands the reasons why ops stay outside the groups on to the manifest, before lowering makes the
+// ops unrecognizable.
 
 #include "passes/Passes.h"
 #include "passes/common/Groups.h"
@@ -29,9 +30,10 @@ void CollectOutsidePass::runOnOperation() {
     auto reason = op->getAttrOfType<StringAttr>(kOutsideAttr);
     if (!reason)
       return;
-    entries.push_back(builder.getDictionaryAttr({builder.getNamedAttr("op", builder.getStringAttr(op->getName().getStringRef())),
-                                                 builder.getNamedAttr("location", builder.getStringAttr(placeText(op->getLoc()))),
-                                                 builder.getNamedAttr("reason", reason)}));
+    entries.push_back(builder.getDictionaryAttr(
+        {builder.getNamedAttr("op", builder.getStringAttr(op->getName().getStringRef())),
+         builder.getNamedAttr("location", builder.getStringAttr(placeText(op->getLoc()))),
+         builder.getNamedAttr("reason", reason)}));
     op->removeAttr(kOutsideAttr);
   });
   setManifest(getOperation(), "outside", builder.getArrayAttr(entries));

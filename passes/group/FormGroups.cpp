@@ -1,5 +1,6 @@
-// Forms the groups that become cuDNN graphs. A group has one result and every value inside it has one use, so nothing outside
-// can lie between two of its ops: put where its last op was, a group never closes a cycle.
+// Forms the groups that become cuDNN graphs. A group has one result and every value inside it has
+// one use, so nothing outside can lie between two of its ops: put where its last op was, a group
+// never closes a cycle.
 
 #include "passes/Passes.h"
 #include "passes/common/Groups.h"
@@ -38,7 +39,8 @@ private:
 
 /// Why an op that cuDNN takes is better off as a generated kernel; empty when it is not.
 static std::string whyGenerated(const Anchor &anchor) {
-  // 256 images of 112x112x64 in f16, 3x3, on an H200: 762 us by the one engine of cuDNN 9.19, 243 us generated.
+  // 256 images of 112x112x64 in f16, 3x3, on an H200: 762 us by the one engine of cuDNN 9.19, 243
+  // us generated.
   return anchor.name == "max_pool" ? "max_pool: a generated kernel is faster than cuDNN's" : "";
 }
 
@@ -54,7 +56,8 @@ void FormGroupsPass::growEpilogue(GroupForm &form) {
     if (!running.hasOneUse()) {
       for (Operation *user : running.getUsers())
         if (user->hasTrait<convoy::tcp::Elementwise>())
-          leave(user, "the result of " + running.getDefiningOp()->getName().stripDialect() + " before it has other uses");
+          leave(user, "the result of " + running.getDefiningOp()->getName().stripDialect() +
+                          " before it has other uses");
       return;
     }
     Operation *user = *running.user_begin();
@@ -77,7 +80,8 @@ void FormGroupsPass::growEpilogue(GroupForm &form) {
 
 void FormGroupsPass::growPrologue(GroupForm &form) {
   Operation *op = form.anchor.op->getOperand(0).getDefiningOp();
-  for (; op && !taken.contains(op) && op->hasTrait<convoy::tcp::Elementwise>(); op = op->getOperand(0).getDefiningOp()) {
+  for (; op && !taken.contains(op) && op->hasTrait<convoy::tcp::Elementwise>();
+       op = op->getOperand(0).getDefiningOp()) {
     if (!op->hasOneUse())
       return leave(op, "its result has other uses than " + form.anchor.name);
     std::string reason;
@@ -92,7 +96,8 @@ void FormGroupsPass::growPrologue(GroupForm &form) {
 }
 
 void FormGroupsPass::outline(const GroupForm &form) {
-  SmallVector<Operation *> ops = llvm::map_to_vector(form.prologue, [](const Step &step) { return step.op; });
+  SmallVector<Operation *> ops =
+      llvm::map_to_vector(form.prologue, [](const Step &step) { return step.op; });
   ops.push_back(form.anchor.op);
   llvm::append_range(ops, llvm::map_range(form.epilogue, [](const Step &step) { return step.op; }));
   outlineGroup(ops, form.anchor.op->getLoc(), form.anchor.name, form.pattern());
@@ -139,8 +144,9 @@ void FormGroupsPass::runOnOperation() {
     forms.push_back(std::move(form));
     taken.insert(&op);
   }
-  // The sum of two branches goes to the anchor that comes last: the other one has been computed by then. Epilogues come before
-  // prologues: what one op ends is cheaper to it than to the many that may begin with it.
+  // The sum of two branches goes to the anchor that comes last: the other one has been computed by
+  // then. Epilogues come before prologues: what one op ends is cheaper to it than to the many that
+  // may begin with it.
   for (GroupForm &form : llvm::reverse(forms))
     growEpilogue(form);
   for (GroupForm &form : forms)

@@ -1,5 +1,5 @@
-// Groups that a kernel of our own computes: the first layers of convolutional networks. Before the groups for cuDNN, which would take their
-// convolution alone.
+// Groups that a kernel of our own computes: the first layers of convolutional networks. Before the
+// groups for cuDNN, which would take their convolution alone.
 
 #include "passes/Passes.h"
 #include "passes/common/Groups.h"

@@ -1,4 +1,5 @@
-// The contract of the group phase: the support table accepts every group, and every group is of a form that becomes one graph.
+// The contract of the group phase: the support table accepts every group, and every group is of a
+// form that becomes one graph.
 
 #include "passes/Passes.h"
 #include "passes/common/Groups.h"

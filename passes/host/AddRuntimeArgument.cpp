@@ -1,5 +1,5 @@
-// The runtime's table of functions enters a program here: everything that `@main` asks of the GPU goes through its first argument, and a
-// failed request ends it with a status.
+// The runtime's table of functions enters a program here: everything that `@main` asks of the GPU
+// goes through its first argument, and a failed request ends it with a status.
 
 #include "dialect/tcp/TcpOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -15,7 +15,8 @@ using namespace mlir;
 
 namespace {
 
-struct AddRuntimeArgumentPass : public convoy::impl::AddRuntimeArgumentPassBase<AddRuntimeArgumentPass> {
+struct AddRuntimeArgumentPass
+    : public convoy::impl::AddRuntimeArgumentPassBase<AddRuntimeArgumentPass> {
   using Base::Base;
   void runOnOperation() override;
 };
@@ -23,15 +24,17 @@ struct AddRuntimeArgumentPass : public convoy::impl::AddRuntimeArgumentPassBase<
 /// Whether an earlier run has changed the function already.
 bool hasRuntime(func::FuncOp func) {
   FunctionType type = func.getFunctionType();
-  return type.getNumInputs() != 0 && isa<LLVM::LLVMPointerType>(type.getInput(0)) && type.getNumResults() == 1 &&
-         type.getResult(0).isInteger(32);
+  return type.getNumInputs() != 0 && isa<LLVM::LLVMPointerType>(type.getInput(0)) &&
+         type.getNumResults() == 1 && type.getResult(0).isInteger(32);
 }
 
 LogicalResult addRuntime(func::FuncOp func) {
   if (func.isExternal())
-    return func.emitOpError("expects a body, because it is compiled for 'cuda', but got a declaration");
+    return func.emitOpError(
+        "expects a body, because it is compiled for 'cuda', but got a declaration");
   if (func.getNumResults() != 0)
-    return func.emitOpError("expects no results before the status is added, but got ") << func.getNumResults();
+    return func.emitOpError("expects no results before the status is added, but got ")
+           << func.getNumResults();
 
   auto pointer = LLVM::LLVMPointerType::get(func.getContext());
   if (failed(func.insertArgument(0, pointer, DictionaryAttr(), func.getLoc())))

@@ -1,4 +1,5 @@
-// The program as data: what @main asks of the runtime, in its order, for readers of the manifest that must not run native code.
+// The program as data: what @main asks of the runtime, in its order, for readers of the manifest
+// that must not run native code.
 
 #include "dialect/cudnn_backend/CudnnBackendOps.h"
 #include "passes/Passes.h"
@@ -28,7 +29,8 @@ std::optional<Step> describe(Operation &op) {
       .Case([](cudnn_backend::LaunchKernelOp launch) { return Step("kernel", launch.getKernel()); })
       .Case([](cudnn_backend::CopyOp copy) {
         auto type = cast<MemRefType>(copy.getDestination().getType());
-        return Step("copy", type.getNumElements() * llvm::divideCeil(type.getElementTypeBitWidth(), 8));
+        return Step("copy",
+                    type.getNumElements() * llvm::divideCeil(type.getElementTypeBitWidth(), 8));
       })
       .Default([](Operation *) { return std::nullopt; });
 }
@@ -43,7 +45,8 @@ void CollectStepsPass::runOnOperation() {
   SmallVector<Attribute> steps;
   for (Operation &op : main.getBody().front())
     if (std::optional<Step> step = describe(op))
-      steps.push_back(builder.getDictionaryAttr(builder.getNamedAttr(step->first, builder.getI64IntegerAttr(step->second))));
+      steps.push_back(builder.getDictionaryAttr(
+          builder.getNamedAttr(step->first, builder.getI64IntegerAttr(step->second))));
   if (!steps.empty())
     setManifest(getOperation(), "steps", builder.getArrayAttr(steps));
 }

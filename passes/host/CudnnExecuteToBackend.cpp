@@ -16,24 +16,28 @@ using namespace convoy;
 
 namespace {
 
-struct ConvertCudnnExecuteToBackendPass : public convoy::impl::ConvertCudnnExecuteToBackendPassBase<ConvertCudnnExecuteToBackendPass> {
+struct ConvertCudnnExecuteToBackendPass
+    : public convoy::impl::ConvertCudnnExecuteToBackendPassBase<ConvertCudnnExecuteToBackendPass> {
   using Base::Base;
   void runOnOperation() override;
 
 private:
-  LogicalResult convert(func::FuncOp func, const llvm::StringMap<int64_t> &graphs, SmallVectorImpl<Attribute> &calls);
+  LogicalResult convert(func::FuncOp func, const llvm::StringMap<int64_t> &graphs,
+                        SmallVectorImpl<Attribute> &calls);
 };
 
 } // namespace
 
-LogicalResult ConvertCudnnExecuteToBackendPass::convert(func::FuncOp func, const llvm::StringMap<int64_t> &graphs,
+LogicalResult ConvertCudnnExecuteToBackendPass::convert(func::FuncOp func,
+                                                        const llvm::StringMap<int64_t> &graphs,
                                                         SmallVectorImpl<Attribute> &calls) {
   SmallVector<cudnn::ExecuteOp> ops;
   func.walk([&](cudnn::ExecuteOp op) { ops.push_back(op); });
   if (ops.empty())
     return success();
   if (func.getNumArguments() == 0 || !isa<LLVM::LLVMPointerType>(func.getArgument(0).getType()))
-    return func.emitOpError("expects the runtime, an '!llvm.ptr', as first argument; add-runtime-argument adds it");
+    return func.emitOpError(
+        "expects the runtime, an '!llvm.ptr', as first argument; add-runtime-argument adds it");
 
   OpBuilder builder(&getContext());
   for (cudnn::ExecuteOp op : ops) {
@@ -41,14 +45,16 @@ LogicalResult ConvertCudnnExecuteToBackendPass::convert(func::FuncOp func, const
     for (unsigned i = 0; i < graph.getNumArguments(); ++i)
       if (graph.getArgAttr(i, cudnn::kByValueAttr))
         return op.emitOpError("expects every operand in device memory, but argument #")
-               << i << " of @" << op.getGraph() << " is by value; write its number into the graph as a cudnn.constant";
+               << i << " of @" << op.getGraph()
+               << " is by value; write its number into the graph as a cudnn.constant";
     if (op.getNumResults() != 0)
       return op.emitOpError("expects memrefs, but got tensors: it is not bufferized");
     SmallVector<Value> buffers(op.getInputs());
     llvm::append_range(buffers, op.getOutputs());
     builder.setInsertionPoint(op);
     auto number = builder.getI32IntegerAttr(calls.size());
-    cudnn_backend::ExecuteGraphOp::create(builder, op.getLoc(), func.getArgument(0), number, buffers);
+    cudnn_backend::ExecuteGraphOp::create(builder, op.getLoc(), func.getArgument(0), number,
+                                          buffers);
     calls.push_back(builder.getDictionaryAttr({
         builder.getNamedAttr("graph", builder.getI64IntegerAttr(graphs.lookup(op.getGraph()))),
         builder.getNamedAttr("location", builder.getStringAttr(placeText(op.getLoc()))),

@@ -16,7 +16,9 @@ StringRef convoy::cudnnDataType(Type type) {
       .Case([](Float8E8M0FNUType) { return "fp8_e8m0"; })
       .Case([](Float4E2M1FNType) { return "fp4_e2m1"; })
       .Case([](cudnn::FastFloatForFp8Type) { return "fast_float_for_fp8"; })
-      .Case([](ComplexType complex) { return complex.getElementType().isF64() ? "complex_fp64" : "complex_fp32"; })
+      .Case([](ComplexType complex) {
+        return complex.getElementType().isF64() ? "complex_fp64" : "complex_fp32";
+      })
       .Case([](IntegerType integer) -> StringRef {
         switch (integer.getWidth()) {
         case 1:
@@ -58,7 +60,8 @@ SmallVector<RealTensor> convoy::realTensors(cudnn::GraphOp graph) {
     tensors.push_back({value, 0, graph.getResultAttrDict(index)});
   llvm::SmallDenseSet<int64_t> taken;
   for (RealTensor &tensor : tensors)
-    if (auto uid = tensor.attributes ? tensor.attributes.getAs<IntegerAttr>(cudnn::kUidAttr) : nullptr)
+    if (auto uid =
+            tensor.attributes ? tensor.attributes.getAs<IntegerAttr>(cudnn::kUidAttr) : nullptr)
       taken.insert(tensor.uid = uid.getInt());
   int64_t next = 1;
   for (RealTensor &tensor : tensors)
@@ -84,7 +87,8 @@ SmallVector<Constant> convoy::graphConstants(cudnn::GraphOp graph) {
   return constants;
 }
 
-FailureOr<FuncOp> convoy::writeGraphBuilder(OpBuilder &builder, cudnn::GraphOp graph, int64_t minimumVersion) {
+FailureOr<FuncOp> convoy::writeGraphBuilder(OpBuilder &builder, cudnn::GraphOp graph,
+                                            int64_t minimumVersion) {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(graph);
   auto func = FuncOp::create(builder, graph.getLoc(), (graph.getSymName() + "_build").str());

@@ -1,4 +1,5 @@
-// Writes the ops of one builder: descriptors with their attributes, each finalized where it is made.
+// Writes the ops of one builder: descriptors with their attributes, each finalized where it is
+// made.
 
 #ifndef CONVOY_PASSES_HOST_CUDNNGRAPHBUILDER_H
 #define CONVOY_PASSES_HOST_CUDNNGRAPHBUILDER_H
@@ -30,8 +31,9 @@ struct RealTensor {
   bool isByValue() const { return attributes && attributes.contains(cudnn::kByValueAttr); }
 };
 
-/// The tensors of a graph that have memory, in the order in which the runtime passes their pointers: arguments, then results. A uid is the
-/// one that is written, else the next number from 1 on that is not written elsewhere.
+/// The tensors of a graph that have memory, in the order in which the runtime passes their
+/// pointers: arguments, then results. A uid is the one that is written, else the next number from 1
+/// on that is not written elsewhere.
 llvm::SmallVector<RealTensor> realTensors(cudnn::GraphOp graph);
 
 /// A number that is part of a graph. The runtime passes the address of a copy of it.
@@ -43,9 +45,10 @@ struct Constant {
 /// The constants of a graph; their uids follow those of the tensors that have memory.
 llvm::SmallVector<Constant> graphConstants(cudnn::GraphOp graph);
 
-/// Writes `cudnn_backend.func @NAME_build` before the graph. Fails, with an error on the op concerned, when cuDNN has no word for
-/// something.
-mlir::FailureOr<cudnn_backend::FuncOp> writeGraphBuilder(mlir::OpBuilder &builder, cudnn::GraphOp graph, int64_t minimumVersion);
+/// Writes `cudnn_backend.func @NAME_build` before the graph. Fails, with an error on the op
+/// concerned, when cuDNN has no word for something.
+mlir::FailureOr<cudnn_backend::FuncOp>
+writeGraphBuilder(mlir::OpBuilder &builder, cudnn::GraphOp graph, int64_t minimumVersion);
 
 } // namespace convoy
 

@@ -10,9 +10,13 @@ Attribute GraphWriter::scale(const APFloat &value, Type computeType) {
   return computeType.isF64() ? builder.getF64FloatAttr(number) : builder.getF32FloatAttr(number);
 }
 
-Value GraphWriter::create(DescriptorKind kind) { return created.emplace_back(CreateOp::create(builder, loc, kind)); }
+Value GraphWriter::create(DescriptorKind kind) {
+  return created.emplace_back(CreateOp::create(builder, loc, kind));
+}
 
-void GraphWriter::set(Value descriptor, AttributeName name, Attribute value) { SetOp::create(builder, loc, descriptor, name, value); }
+void GraphWriter::set(Value descriptor, AttributeName name, Attribute value) {
+  SetOp::create(builder, loc, descriptor, name, value);
+}
 
 void GraphWriter::set(Value descriptor, AttributeName name, ValueRange elements) {
   SetOp::create(builder, loc, descriptor, name, elements);
@@ -34,7 +38,8 @@ Value GraphWriter::shared(DescriptorKind kind, const Values &values) {
   return descriptor;
 }
 
-Value GraphWriter::operation(DescriptorKind kind, const Descriptors &descriptors, const Values &values) {
+Value GraphWriter::operation(DescriptorKind kind, const Descriptors &descriptors,
+                             const Values &values) {
   Value result = create(kind);
   for (auto [name, descriptor] : descriptors)
     if (descriptor)
@@ -45,11 +50,13 @@ Value GraphWriter::operation(DescriptorKind kind, const Descriptors &descriptors
   return result;
 }
 
-Value GraphWriter::tensorOperation(DescriptorKind kind, ArrayRef<Tensors> held, const Values &values, const Descriptors &descriptors) {
+Value GraphWriter::tensorOperation(DescriptorKind kind, ArrayRef<Tensors> held,
+                                   const Values &values, const Descriptors &descriptors) {
   Value result = create(kind);
   for (const Tensors &each : held)
     if (!each.values.empty())
-      set(result, each.name, llvm::map_to_vector(each.values, [&](Value value) { return tensor(value); }));
+      set(result, each.name,
+          llvm::map_to_vector(each.values, [&](Value value) { return tensor(value); }));
   for (auto [name, descriptor] : descriptors)
     set(result, name, ValueRange(descriptor));
   for (auto [name, value] : values)
@@ -70,7 +77,8 @@ void GraphWriter::writeTensor(Value value) {
     return;
   auto type = cast<cudnn::TensorDescType>(value.getType());
   Type elementType = type.getElementType();
-  assert(!cudnnDataType(elementType).empty() && "a tensor descriptor has an element type of cuDNN's");
+  assert(!cudnnDataType(elementType).empty() &&
+         "a tensor descriptor has an element type of cuDNN's");
   auto [real, isVirtual] = reals.try_emplace(value);
   if (isVirtual)
     while (!uids.insert(real->second.uid = nextUid++).second)
@@ -86,18 +94,22 @@ void GraphWriter::writeTensor(Value value) {
   set(descriptor, AttributeName::tensor_dimensions, numbers(shape.dims));
   set(descriptor, AttributeName::tensor_strides, numbers(shape.strides));
   set(descriptor, AttributeName::tensor_unique_id, numbers(tensor.uid));
-  set(descriptor, AttributeName::tensor_byte_alignment, numbers(std::max(type.getAlignment(), naturalAlignment(elementType))));
+  set(descriptor, AttributeName::tensor_byte_alignment,
+      numbers(std::max(type.getAlignment(), naturalAlignment(elementType))));
   set(descriptor, AttributeName::tensor_is_virtual, builder.getBoolAttr(isVirtual));
   if (tensor.isByValue() || value.getDefiningOp<cudnn::ConstantOp>())
     set(descriptor, AttributeName::tensor_is_by_value, builder.getBoolAttr(true));
   if (type.isVectorized()) {
     set(descriptor, AttributeName::tensor_vector_count, numbers(type.getVectorCount()));
-    set(descriptor, AttributeName::tensor_vectorized_dimension, numbers(type.getVectorizedDimension() + shape.added));
+    set(descriptor, AttributeName::tensor_vectorized_dimension,
+        numbers(type.getVectorizedDimension() + shape.added));
   }
   if (type.getReordering() != cudnn::TensorReordering::None)
-    set(descriptor, AttributeName::tensor_reordering_mode, word(cudnn::stringifyTensorReordering(type.getReordering())));
+    set(descriptor, AttributeName::tensor_reordering_mode,
+        word(cudnn::stringifyTensorReordering(type.getReordering())));
   if (raggedOffset)
-    set(descriptor, AttributeName::tensor_ragged_offset_desc, ValueRange(tensors.lookup(raggedOffset)));
+    set(descriptor, AttributeName::tensor_ragged_offset_desc,
+        ValueRange(tensors.lookup(raggedOffset)));
   finalize(descriptor);
   tensors[value] = descriptor;
 }
@@ -118,7 +130,8 @@ LogicalResult GraphWriter::write(FuncOp func) {
 
   for (BlockArgument argument : block.getArguments()) {
     if (argument.use_empty() && !offsets.contains(argument))
-      return graph.emitOpError("expects every argument to be used, but argument ") << argument.getArgNumber() << " is not";
+      return graph.emitOpError("expects every argument to be used, but argument ")
+             << argument.getArgNumber() << " is not";
     writeTensor(argument);
   }
   SmallVector<Value> operations;
@@ -130,12 +143,18 @@ LogicalResult GraphWriter::write(FuncOp func) {
     loc = op.getLoc();
     FailureOr<Value> operation =
         llvm::TypeSwitch<Operation *, FailureOr<Value>>(&op)
-            .Case<cudnn::BlockScaleDequantizeOp, cudnn::BlockScaleQuantizeOp, cudnn::BnBwdWeightsOp, cudnn::BnFinalizeOp,
-                  cudnn::ConcatOp, cudnn::ContractBandMatrixOp, cudnn::ConvolutionOp, cudnn::ExpandBandMatrixOp, cudnn::GenStatsOp,
-                  cudnn::MatmulOp, cudnn::MoeGroupedMatmulOp, cudnn::NormBackwardOp, cudnn::NormForwardOp, cudnn::PagedCacheLoadOp,
-                  cudnn::PointwiseOp, cudnn::ReductionOp, cudnn::ResampleBackwardOp, cudnn::ResampleOp, cudnn::ReshapeOp, cudnn::RngOp,
-                  cudnn::SdpaForwardOp, cudnn::SignalOp>([&](auto op) { return lower(*this, op); })
-            .Default([](Operation *op) { return op->emitOpError("expects to be canonicalized or outlined before its graph is built"); });
+            .Case<cudnn::BlockScaleDequantizeOp, cudnn::BlockScaleQuantizeOp, cudnn::BnBwdWeightsOp,
+                  cudnn::BnFinalizeOp, cudnn::ConcatOp, cudnn::ContractBandMatrixOp,
+                  cudnn::ConvolutionOp, cudnn::ExpandBandMatrixOp, cudnn::GenStatsOp,
+                  cudnn::MatmulOp, cudnn::MoeGroupedMatmulOp, cudnn::NormBackwardOp,
+                  cudnn::NormForwardOp, cudnn::PagedCacheLoadOp, cudnn::PointwiseOp,
+                  cudnn::ReductionOp, cudnn::ResampleBackwardOp, cudnn::ResampleOp,
+                  cudnn::ReshapeOp, cudnn::RngOp, cudnn::SdpaForwardOp, cudnn::SignalOp>(
+                [&](auto op) { return lower(*this, op); })
+            .Default([](Operation *op) {
+              return op->emitOpError(
+                  "expects to be canonicalized or outlined before its graph is built");
+            });
     if (failed(operation))
       return failure();
     operations.push_back(*operation);

@@ -15,7 +15,8 @@ public:
   using Values = llvm::SmallVector<std::pair<AttributeName, mlir::Attribute>>;
   using Descriptors = llvm::SmallVector<std::pair<AttributeName, mlir::Value>>;
 
-  /// Tensors of the graph as one attribute of an operation holds them; absent operands and results are left out.
+  /// Tensors of the graph as one attribute of an operation holds them; absent operands and results
+  /// are left out.
   struct Tensors {
     Tensors(AttributeName name, mlir::Value value) : name(name) {
       if (value)
@@ -37,7 +38,9 @@ public:
 
   /// An enumerator, by its name.
   mlir::Attribute word(llvm::StringRef text) { return builder.getStringAttr(text); }
-  mlir::Attribute numbers(llvm::ArrayRef<int64_t> values) { return builder.getDenseI64ArrayAttr(values); }
+  mlir::Attribute numbers(llvm::ArrayRef<int64_t> values) {
+    return builder.getDenseI64ArrayAttr(values);
+  }
   /// A data type, by cuDNN's name for `type`.
   mlir::Attribute dataType(mlir::Type type) { return word(cudnnDataType(type)); }
   /// A factor, in double where cuDNN computes in double, in float elsewhere.
@@ -45,14 +48,18 @@ public:
 
   /// A descriptor with these attributes, the one that is there already when there is one.
   mlir::Value shared(DescriptorKind kind, const Values &values);
-  /// The descriptor of a tensor of the graph; null for a null value, an optional operand or result that is absent.
+  /// The descriptor of a tensor of the graph; null for a null value, an optional operand or result
+  /// that is absent.
   mlir::Value tensor(mlir::Value value) { return tensors.lookup(value); }
-  /// A descriptor of an operation: the descriptors that it holds, null ones left out, then its other attributes.
-  mlir::Value operation(DescriptorKind kind, const Descriptors &descriptors, const Values &values = {});
+  /// A descriptor of an operation: the descriptors that it holds, null ones left out, then its
+  /// other attributes.
+  mlir::Value operation(DescriptorKind kind, const Descriptors &descriptors,
+                        const Values &values = {});
 
-  /// The same by the tensors of the graph, with its other attributes and the descriptors that are not tensors.
-  mlir::Value tensorOperation(DescriptorKind kind, llvm::ArrayRef<Tensors> tensors, const Values &values = {},
-                              const Descriptors &descriptors = {});
+  /// The same by the tensors of the graph, with its other attributes and the descriptors that are
+  /// not tensors.
+  mlir::Value tensorOperation(DescriptorKind kind, llvm::ArrayRef<Tensors> tensors,
+                              const Values &values = {}, const Descriptors &descriptors = {});
 
 private:
   mlir::Value create(DescriptorKind kind);
@@ -73,7 +80,8 @@ private:
   llvm::SmallVector<mlir::Value> created;
 };
 
-// One function an operation, in the file of its family; each returns the operation's descriptor, or fails after an error.
+// One function an operation, in the file of its family; each returns the operation's descriptor, or
+// fails after an error.
 mlir::FailureOr<mlir::Value> lower(GraphWriter &writer, cudnn::ConvolutionOp op);
 mlir::FailureOr<mlir::Value> lower(GraphWriter &writer, cudnn::MatmulOp op);
 mlir::FailureOr<mlir::Value> lower(GraphWriter &writer, cudnn::PointwiseOp op);

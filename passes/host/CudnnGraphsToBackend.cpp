@@ -1,4 +1,5 @@
-// The end of `cudnn.graph`: from here on a graph is the function that builds it, and an entry of the manifest.
+// The end of `cudnn.graph`: from here on a graph is the function that builds it, and an entry of
+// the manifest.
 
 #include "passes/Passes.h"
 #include "passes/common/Locations.h"
@@ -18,26 +19,33 @@ using namespace convoy;
 
 namespace {
 
-struct ConvertCudnnGraphsToBackendPass : public convoy::impl::ConvertCudnnGraphsToBackendPassBase<ConvertCudnnGraphsToBackendPass> {
+struct ConvertCudnnGraphsToBackendPass
+    : public convoy::impl::ConvertCudnnGraphsToBackendPassBase<ConvertCudnnGraphsToBackendPass> {
   using Base::Base;
   void runOnOperation() override;
 };
 
-/// What an operation is called in the manifest: `convolution`, `matmul`, `relu`, `reduce_add`, `maxpool`.
+/// What an operation is called in the manifest: `convolution`, `matmul`, `relu`, `reduce_add`,
+/// `maxpool`.
 std::string operationName(Operation &op) {
   return llvm::TypeSwitch<Operation *, std::string>(&op)
       .Case([](cudnn::ConvolutionOp op) {
-        return op.getMode() == cudnn::ConvolutionMode::Fprop ? "convolution"
-                                                             : "convolution_" + cudnn::stringifyConvolutionMode(op.getMode()).str();
+        return op.getMode() == cudnn::ConvolutionMode::Fprop
+                   ? "convolution"
+                   : "convolution_" + cudnn::stringifyConvolutionMode(op.getMode()).str();
       })
       .Case([](cudnn::PointwiseOp op) {
         StringRef name = cudnn::stringifyPointwiseMode(op.getMode());
         name.consume_back("_fwd");
         return name.str();
       })
-      .Case([](cudnn::ReductionOp op) { return "reduce_" + cudnn::stringifyReductionMode(op.getMode()).str(); })
+      .Case([](cudnn::ReductionOp op) {
+        return "reduce_" + cudnn::stringifyReductionMode(op.getMode()).str();
+      })
       .Case([](cudnn::ResampleOp op) { return cudnn::stringifyResampleMode(op.getMode()).str(); })
-      .Case([](cudnn::ResampleBackwardOp op) { return cudnn::stringifyResampleMode(op.getMode()).str() + "_backward"; })
+      .Case([](cudnn::ResampleBackwardOp op) {
+        return cudnn::stringifyResampleMode(op.getMode()).str() + "_backward";
+      })
       .Default([](Operation *op) { return op->getName().stripDialect().str(); });
 }
 
@@ -48,7 +56,9 @@ StringRef dtypeName(Type type) {
       .Case([](Float8E5M2Type) { return "float8_e5m2"; })
       .Case([](Float8E8M0FNUType) { return "float8_e8m0fnu"; })
       .Case([](Float4E2M1FNType) { return "float4_e2m1fn_x2"; })
-      .Case([](ComplexType complex) { return complex.getElementType().isF64() ? "complex128" : "complex64"; })
+      .Case([](ComplexType complex) {
+        return complex.getElementType().isF64() ? "complex128" : "complex64";
+      })
       .Case([](IntegerType integer) -> StringRef {
         if (integer.getWidth() == 4)
           return integer.isUnsigned() ? "uint4" : "int4";
@@ -67,19 +77,24 @@ std::string hexBytes(TypedAttr number) {
   return llvm::toHex(bytes, /*LowerCase=*/true);
 }
 
-/// A multiply-add, two FLOPs, for each element of a product's result and each one that it is a sum over; 0 of other operations.
+/// A multiply-add, two FLOPs, for each element of a product's result and each one that it is a sum
+/// over; 0 of other operations.
 int64_t productFlops(Operation &op) {
   auto elements = [](ArrayRef<int64_t> shape) { return ShapedType::getNumElements(shape); };
   return llvm::TypeSwitch<Operation *, int64_t>(&op)
       .Case([&](cudnn::ConvolutionOp op) {
         ArrayRef<int64_t> filter = op.getFilterType().getShape();
-        return 2 * elements(op.getOutputType().getShape()) * elements(filter.drop_front(op.hasGroupDim() ? 2 : 1));
+        return 2 * elements(op.getOutputType().getShape()) *
+               elements(filter.drop_front(op.hasGroupDim() ? 2 : 1));
       })
-      .Case([&](cudnn::MatmulOp op) { return 2 * elements(op.getY().getType().getShape()) * op.getA().getType().getShape().back(); })
+      .Case([&](cudnn::MatmulOp op) {
+        return 2 * elements(op.getY().getType().getShape()) * op.getA().getType().getShape().back();
+      })
       .Default([](Operation *) { return 0; });
 }
 
-/// The FLOPs of a graph's products, and the type of the first one's operands; null when there are none.
+/// The FLOPs of a graph's products, and the type of the first one's operands; null when there are
+/// none.
 DictionaryAttr describeProducts(OpBuilder &builder, Block &block) {
   int64_t flops = 0;
   StringRef dtype;
@@ -91,8 +106,8 @@ DictionaryAttr describeProducts(OpBuilder &builder, Block &block) {
   }
   if (flops == 0)
     return nullptr;
-  return builder.getDictionaryAttr(
-      {builder.getNamedAttr("flops", builder.getI64IntegerAttr(flops)), builder.getNamedAttr("dtype", builder.getStringAttr(dtype))});
+  return builder.getDictionaryAttr({builder.getNamedAttr("flops", builder.getI64IntegerAttr(flops)),
+                                    builder.getNamedAttr("dtype", builder.getStringAttr(dtype))});
 }
 
 /// Bytes of a packed tensor of the type.
@@ -106,7 +121,8 @@ int64_t bytesOf(cudnn::TensorDescType type) {
 }
 
 /// An alternative's entry in alternatives.json; `places` are the numbers of the graphs.
-DictionaryAttr describeAlternative(OpBuilder &builder, cudnn::AlternativeOp alternative, const llvm::StringMap<int64_t> &places) {
+DictionaryAttr describeAlternative(OpBuilder &builder, cudnn::AlternativeOp alternative,
+                                   const llvm::StringMap<int64_t> &places) {
   Block &body = alternative.getBody().front();
   llvm::DenseMap<Value, int64_t> numbers;
   for (Value argument : body.getArguments())
@@ -118,7 +134,8 @@ DictionaryAttr describeAlternative(OpBuilder &builder, cudnn::AlternativeOp alte
     for (Value result : op.getResults())
       if (numbers.try_emplace(result, numbers.size()).second)
         temporaries.push_back(builder.getDictionaryAttr({
-            builder.getNamedAttr("bytes", builder.getI64IntegerAttr(bytesOf(cast<cudnn::TensorDescType>(result.getType())))),
+            builder.getNamedAttr("bytes", builder.getI64IntegerAttr(bytesOf(
+                                              cast<cudnn::TensorDescType>(result.getType())))),
             builder.getNamedAttr("zeros", builder.getBoolAttr(isa<cudnn::ZerosOp>(op))),
         }));
     auto step = dyn_cast<cudnn::StepOp>(op);
@@ -135,15 +152,18 @@ DictionaryAttr describeAlternative(OpBuilder &builder, cudnn::AlternativeOp alte
     }));
   }
   return builder.getDictionaryAttr({
-      builder.getNamedAttr("graph", builder.getI64IntegerAttr(places.lookup(alternative.getGraph()))),
+      builder.getNamedAttr("graph",
+                           builder.getI64IntegerAttr(places.lookup(alternative.getGraph()))),
       builder.getNamedAttr("name", alternative.getNameAttr()),
       builder.getNamedAttr("temporaries", builder.getArrayAttr(temporaries)),
       builder.getNamedAttr("steps", builder.getArrayAttr(steps)),
   });
 }
 
-/// The graph's entry in the manifest. Without `symbol` nothing builds it: it has only kernels. `alternatives` are the names of its own.
-DictionaryAttr describeGraph(OpBuilder &builder, cudnn::GraphOp graph, StringRef symbol, ArrayRef<Attribute> alternatives) {
+/// The graph's entry in the manifest. Without `symbol` nothing builds it: it has only kernels.
+/// `alternatives` are the names of its own.
+DictionaryAttr describeGraph(OpBuilder &builder, cudnn::GraphOp graph, StringRef symbol,
+                             ArrayRef<Attribute> alternatives) {
   SmallVector<Attribute> ops, tensors;
   Block &block = graph.getBody().front();
   for (Operation &op : block.without_terminator())
@@ -156,7 +176,8 @@ DictionaryAttr describeGraph(OpBuilder &builder, cudnn::GraphOp graph, StringRef
     CudnnShape shape = cudnnShape(type);
     SmallVector<NamedAttribute> entry = {
         builder.getNamedAttr("uid", builder.getI64IntegerAttr(tensor.uid)),
-        builder.getNamedAttr("role", builder.getStringAttr(isa<BlockArgument>(tensor.value) ? "input" : "output")),
+        builder.getNamedAttr(
+            "role", builder.getStringAttr(isa<BlockArgument>(tensor.value) ? "input" : "output")),
         builder.getNamedAttr("shape", builder.getDenseI64ArrayAttr(shape.dims)),
         builder.getNamedAttr("strides", builder.getDenseI64ArrayAttr(shape.strides)),
         builder.getNamedAttr("dtype", builder.getStringAttr(dtype)),
@@ -179,7 +200,8 @@ DictionaryAttr describeGraph(OpBuilder &builder, cudnn::GraphOp graph, StringRef
   for (Constant constant : graphConstants(graph))
     constants.push_back(builder.getDictionaryAttr({
         builder.getNamedAttr("uid", builder.getI64IntegerAttr(constant.uid)),
-        builder.getNamedAttr("dtype", builder.getStringAttr(dtypeName(constant.op.getValue().getType()))),
+        builder.getNamedAttr("dtype",
+                             builder.getStringAttr(dtypeName(constant.op.getValue().getType()))),
         builder.getNamedAttr("bytes", builder.getStringAttr(hexBytes(constant.op.getValue()))),
     }));
   if (!constants.empty())
@@ -217,7 +239,8 @@ struct Alternatives {
     }
     SmallVector<cudnn::GraphOp> graphs = llvm::to_vector(module.getOps<cudnn::GraphOp>());
     for (cudnn::GraphOp graph : llvm::reverse(graphs)) {
-      if (firstStep == called || !steps.contains(graph.getSymName()) || names.contains(graph.getSymName()))
+      if (firstStep == called || !steps.contains(graph.getSymName()) ||
+          names.contains(graph.getSymName()))
         break;
       --firstStep;
     }
@@ -226,7 +249,7 @@ struct Alternatives {
   SmallVector<Attribute> entries;                ///< in alternatives.json
   llvm::StringMap<SmallVector<Attribute>> names; ///< by graph
   llvm::StringSet<> steps;                       ///< graphs that are steps
-  int64_t firstStep;                             ///< the number of the first graph that is only a step
+  int64_t firstStep; ///< the number of the first graph that is only a step
 };
 
 } // namespace
@@ -254,7 +277,9 @@ void ConvertCudnnGraphsToBackendPass::runOnOperation() {
     if (failed(writeGraphBuilder(builder, graph, minimumVersion)))
       return signalPassFailure();
     NamedAttrList described(entry);
-    described.set("fingerprint", builder.getStringAttr(module.lookupSymbol<cudnn_backend::FuncOp>(symbol).getFingerprint()));
+    described.set(
+        "fingerprint",
+        builder.getStringAttr(module.lookupSymbol<cudnn_backend::FuncOp>(symbol).getFingerprint()));
     entries.push_back(described.getDictionary(&getContext()));
     graph.erase();
   }
@@ -263,9 +288,11 @@ void ConvertCudnnGraphsToBackendPass::runOnOperation() {
   ArrayRef<Attribute> all = entries;
   setManifest(module, "graphs", builder.getArrayAttr(all.take_front(alternatives.firstStep)));
   if (!alternatives.entries.empty())
-    setManifest(module, "alternatives",
-                builder.getDictionaryAttr({
-                    builder.getNamedAttr("graphs", builder.getArrayAttr(all.drop_front(alternatives.firstStep))),
-                    builder.getNamedAttr("alternatives", builder.getArrayAttr(alternatives.entries)),
-                }));
+    setManifest(
+        module, "alternatives",
+        builder.getDictionaryAttr({
+            builder.getNamedAttr("graphs",
+                                 builder.getArrayAttr(all.drop_front(alternatives.firstStep))),
+            builder.getNamedAttr("alternatives", builder.getArrayAttr(alternatives.entries)),
+        }));
 }

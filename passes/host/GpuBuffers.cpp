@@ -16,14 +16,16 @@ bool isConstant(Value value) {
 FailureOr<Buffer> traceBuffer(Value memref) {
   Buffer buffer;
   buffer.type = dyn_cast<MemRefType>(memref.getType());
-  if (!buffer.type || !buffer.type.hasStaticShape() || !buffer.type.getElementType().isIntOrFloat() ||
-      failed(buffer.type.getStridesAndOffset(buffer.strides, buffer.offset)) || ShapedType::isDynamic(buffer.offset) ||
-      ShapedType::isDynamicShape(buffer.strides))
+  if (!buffer.type || !buffer.type.hasStaticShape() ||
+      !buffer.type.getElementType().isIntOrFloat() ||
+      failed(buffer.type.getStridesAndOffset(buffer.strides, buffer.offset)) ||
+      ShapedType::isDynamic(buffer.offset) || ShapedType::isDynamicShape(buffer.strides))
     return failure();
   buffer.root = memref;
   while (Operation *op = buffer.root.getDefiningOp()) {
     // These keep the base pointer; the type carries the offset from it.
-    if (!isa<memref::SubViewOp, memref::CastOp, memref::CollapseShapeOp, memref::ExpandShapeOp, memref::ReinterpretCastOp>(op))
+    if (!isa<memref::SubViewOp, memref::CastOp, memref::CollapseShapeOp, memref::ExpandShapeOp,
+             memref::ReinterpretCastOp>(op))
       break;
     buffer.root = op->getOperand(0);
   }

@@ -25,8 +25,8 @@ SmallVector<Value> Emitter::delinearize(Value linear, ArrayRef<KernelLoop> loops
   return indices;
 }
 
-/// The loops of the reduction that `indices` are inside of. What is read or written outside of it, as an epilogue does, has no step in
-/// them.
+/// The loops of the reduction that `indices` are inside of. What is read or written outside of it,
+/// as an epilogue does, has no step in them.
 static ArrayRef<KernelLoop> reductionAround(const KernelPlan &plan, ArrayRef<Value> indices) {
   return indices.empty() ? ArrayRef<KernelLoop>() : ArrayRef(plan.reduction);
 }
@@ -35,7 +35,8 @@ SmallVector<Value> Emitter::dimIndices(const Indices &indices, int64_t lane) {
   SmallVector<Value> dims(op.getNumLoops());
   for (auto [i, loop] : llvm::enumerate(plan.parallel))
     dims[loop.dim] = add(indices.parallel[i], i + 1 == plan.parallel.size() ? lane : 0);
-  for (auto [loop, index] : llvm::zip_equal(reductionAround(plan, indices.reduction), indices.reduction))
+  for (auto [loop, index] :
+       llvm::zip_equal(reductionAround(plan, indices.reduction), indices.reduction))
     dims[loop.dim] = index;
   return dims;
 }
@@ -44,7 +45,8 @@ Value Emitter::address(unsigned number, const Indices &indices, int64_t lane) {
   const KernelOperand &operand = plan.operands[number];
   if (!operand.isLinear)
     return affine::expandAffineExpr(b, loc, operand.address, dimIndices(indices, lane), {});
-  int64_t start = operand.start + (plan.parallel.empty() ? 0 : lane * plan.parallel.back().steps[number]);
+  int64_t start =
+      operand.start + (plan.parallel.empty() ? 0 : lane * plan.parallel.back().steps[number]);
   Value sum;
   auto accumulate = [&](ArrayRef<KernelLoop> loops, ArrayRef<Value> values) {
     for (auto [loop, index] : llvm::zip_equal(loops, values)) {
@@ -63,20 +65,24 @@ Value Emitter::loadOne(unsigned number, const Indices &indices, int64_t lane) {
   const KernelOperand &operand = plan.operands[number];
   if (!operand.buffer)
     return cloneConstant(operand.value);
-  return memref::LoadOp::create(b, loc, argumentOf(*operand.buffer), address(number, indices, lane));
+  return memref::LoadOp::create(b, loc, argumentOf(*operand.buffer),
+                                address(number, indices, lane));
 }
 
-Emitter::Lanes Emitter::loadLanes(unsigned number, const Indices &indices, ArrayRef<int64_t> activeLanes) {
+Emitter::Lanes Emitter::loadLanes(unsigned number, const Indices &indices,
+                                  ArrayRef<int64_t> activeLanes) {
   const KernelOperand &operand = plan.operands[number];
   Lanes values;
-  bool same = !operand.buffer || (operand.isLinear && !plan.parallel.empty() && plan.parallel.back().steps[number] == 0);
+  bool same = !operand.buffer || (operand.isLinear && !plan.parallel.empty() &&
+                                  plan.parallel.back().steps[number] == 0);
   if (same)
     return Lanes(activeLanes.size(), loadOne(number, indices, 0));
   if (int64_t(activeLanes.size()) == plan.lanes && isVectorAccess(plan, number, plan.lanes)) {
     Type type = operand.buffer->type.getElementType();
-    auto vector = vector::LoadOp::create(b, loc, VectorType::get({plan.lanes}, type), argumentOf(*operand.buffer),
-                                         ValueRange{address(number, indices, 0)}, /*nontemporal=*/false,
-                                         llvm::MaybeAlign(vectorAlignment(type, plan.lanes)));
+    auto vector = vector::LoadOp::create(
+        b, loc, VectorType::get({plan.lanes}, type), argumentOf(*operand.buffer),
+        ValueRange{address(number, indices, 0)}, /*nontemporal=*/false,
+        llvm::MaybeAlign(vectorAlignment(type, plan.lanes)));
     for (int64_t lane : activeLanes)
       values.push_back(vector::ExtractOp::create(b, loc, vector, lane));
     return values;
@@ -91,8 +97,10 @@ void Emitter::storeLanes(unsigned number, const Indices &indices, ArrayRef<Value
   Value memory = argumentOf(*operand.buffer);
   if (isVectorAccess(plan, number, plan.lanes)) {
     Type type = operand.buffer->type.getElementType();
-    Value vector = vector::FromElementsOp::create(b, loc, VectorType::get({plan.lanes}, type), values);
-    vector::StoreOp::create(b, loc, vector, memory, ValueRange{address(number, indices, 0)}, /*nontemporal=*/false,
+    Value vector =
+        vector::FromElementsOp::create(b, loc, VectorType::get({plan.lanes}, type), values);
+    vector::StoreOp::create(b, loc, vector, memory, ValueRange{address(number, indices, 0)},
+                            /*nontemporal=*/false,
                             llvm::MaybeAlign(vectorAlignment(type, plan.lanes)));
     return;
   }

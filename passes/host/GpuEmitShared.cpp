@@ -6,7 +6,8 @@ using namespace mlir;
 namespace convoy::host {
 
 void Emitter::emitTiles(Value block, Value thread) {
-  int64_t tile = plan.tile, last = plan.parallel.size() - 1, rowsAtOnce = kBlockThreads / kWarpThreads;
+  int64_t tile = plan.tile, last = plan.parallel.size() - 1,
+          rowsAtOnce = kBlockThreads / kWarpThreads;
   SmallVector<KernelLoop> blocks(plan.parallel);
   for (int64_t i : {int64_t(plan.tileLoop), last})
     blocks[i].size = llvm::divideCeil(blocks[i].size, tile);
@@ -17,8 +18,10 @@ void Emitter::emitTiles(Value block, Value thread) {
   Value x = arith::RemUIOp::create(b, loc, thread, constant(kWarpThreads)),
         y = arith::DivUIOp::create(b, loc, thread, constant(kWarpThreads));
 
-  // Calls `body` for each element of the square that the thread takes, `fast` being the loop along which a warp walks.
-  auto forEach = [&](int64_t fast, int64_t slow, llvm::function_ref<void(const Indices &, Value, Value)> body) {
+  // Calls `body` for each element of the square that the thread takes, `fast` being the loop along
+  // which a warp walks.
+  auto forEach = [&](int64_t fast, int64_t slow,
+                     llvm::function_ref<void(const Indices &, Value, Value)> body) {
     for (int64_t row = 0; row < tile; row += rowsAtOnce)
       for (int64_t column = 0; column < tile; column += kWarpThreads) {
         Value inFast = add(x, column), inSlow = add(y, row);
@@ -29,12 +32,15 @@ void Emitter::emitTiles(Value block, Value thread) {
         for (int64_t i : {fast, slow}) {
           if (plan.parallel[i].size % tile == 0)
             continue;
-          Value here = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, indices.parallel[i], constant(plan.parallel[i].size));
+          Value here = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, indices.parallel[i],
+                                             constant(plan.parallel[i].size));
           inside = inside ? Value(arith::AndIOp::create(b, loc, inside, here)) : here;
         }
         OpBuilder::InsertionGuard guard(b);
         if (inside)
-          b.setInsertionPoint(scf::IfOp::create(b, loc, inside, /*withElseRegion=*/false).thenBlock()->getTerminator());
+          b.setInsertionPoint(scf::IfOp::create(b, loc, inside, /*withElseRegion=*/false)
+                                  .thenBlock()
+                                  ->getTerminator());
         body(indices, inFast, inSlow);
       }
   };
@@ -42,7 +48,8 @@ void Emitter::emitTiles(Value block, Value thread) {
     const auto *square = staging.begin();
     for (int64_t input = 0; input < plan.numInputs; ++input)
       if (plan.isTransposed(input))
-        memref::StoreOp::create(b, loc, loadOne(input, indices, 0), *square++, ValueRange{inSlow, inFast});
+        memref::StoreOp::create(b, loc, loadOne(input, indices, 0), *square++,
+                                ValueRange{inSlow, inFast});
   });
   gpu::BarrierOp::create(b, loc);
   forEach(last, plan.tileLoop, [&](const Indices &indices, Value inFast, Value inSlow) {
@@ -57,18 +64,20 @@ void Emitter::emitTiles(Value block, Value thread) {
     if (plan.inits[0])
       values.push_back(cloneConstant(plan.inits[0]));
     else
-      values.push_back(plan.operands[plan.numInputs].isRead ? loadOne(plan.numInputs, indices, 0) : Value());
+      values.push_back(plan.operands[plan.numInputs].isRead ? loadOne(plan.numInputs, indices, 0)
+                                                            : Value());
     storeLanes(plan.firstOutput, indices, payload(op, values, indices, 0));
   });
 }
 
-/// What `value` is in the thread whose number differs in the bit `distance`. One shuffle moves 32 bits: narrower types travel in a word,
-/// wider ones in two.
+/// What `value` is in the thread whose number differs in the bit `distance`. One shuffle moves 32
+/// bits: narrower types travel in a word, wider ones in two.
 Value Emitter::shuffleXor(Value value, int64_t distance) {
   Type type = value.getType(), word = b.getI32Type();
   unsigned width = type.getIntOrFloatBitWidth();
   auto exchange = [&](Value bits) {
-    return gpu::ShuffleOp::create(b, loc, bits, distance, kWarpThreads, gpu::ShuffleMode::XOR).getShuffleResult();
+    return gpu::ShuffleOp::create(b, loc, bits, distance, kWarpThreads, gpu::ShuffleMode::XOR)
+        .getShuffleResult();
   };
   if (width == 32)
     return exchange(value);
@@ -76,12 +85,14 @@ Value Emitter::shuffleXor(Value value, int64_t distance) {
   if (isa<FloatType>(type))
     value = arith::BitcastOp::create(b, loc, bits, value);
   if (width < 32) {
-    value = arith::TruncIOp::create(b, loc, bits, exchange(arith::ExtUIOp::create(b, loc, word, value)));
+    value = arith::TruncIOp::create(b, loc, bits,
+                                    exchange(arith::ExtUIOp::create(b, loc, word, value)));
   } else {
     assert(width == 64 && "expected an element type of at most 64 bits");
     Value half = arith::ConstantIntOp::create(b, loc, bits, 32);
     Value low = exchange(arith::TruncIOp::create(b, loc, word, value));
-    Value high = exchange(arith::TruncIOp::create(b, loc, word, arith::ShRUIOp::create(b, loc, value, half)));
+    Value high = exchange(
+        arith::TruncIOp::create(b, loc, word, arith::ShRUIOp::create(b, loc, value, half)));
     high = arith::ShLIOp::create(b, loc, arith::ExtUIOp::create(b, loc, bits, high), half);
     value = arith::OrIOp::create(b, loc, arith::ExtUIOp::create(b, loc, bits, low), high);
   }
@@ -94,22 +105,27 @@ Value Emitter::combine(Value x, Value y) {
   return copy->getResult(0);
 }
 
-/// What one of the threads that share a reduction makes of its elements: `first`, and every `reducers`th after it. It starts from the
-/// neutral element; what the output holds joins at the end, once.
+/// What one of the threads that share a reduction makes of its elements: `first`, and every
+/// `reducers`th after it. It starts from the neutral element; what the output holds joins at the
+/// end, once.
 Value Emitter::reduceShare(Value first, Indices indices) {
   int64_t length = 1;
   for (const KernelLoop &loop : plan.reduction)
     length *= loop.size;
   constexpr int64_t kMostLoads = 8;
-  int64_t mine = llvm::divideCeil(length, plan.reducers), loads = std::min(mine, kMostLoads), turns = llvm::divideCeil(mine, loads);
+  int64_t mine = llvm::divideCeil(length, plan.reducers), loads = std::min(mine, kMostLoads),
+          turns = llvm::divideCeil(mine, loads);
 
-  // Reads that are always inside, and a choice afterwards, need no branch, so that all of a turn are under way at once.
+  // Reads that are always inside, and a choice afterwards, need no branch, so that all of a turn
+  // are under way at once.
   auto turn = [&](Value begin, Value soFar) {
-    SmallVector<std::pair<Value, SmallVector<Value>>> elements; // whether it is one, where that is not certain; the inputs
+    SmallVector<std::pair<Value, SmallVector<Value>>>
+        elements; // whether it is one, where that is not certain; the inputs
     for (int64_t load = 0; load < loads; ++load) {
       Value index = add(begin, load * plan.reducers), isInside;
       if (((turns - 1) * loads + load + 1) * plan.reducers > length) {
-        isInside = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, index, constant(length));
+        isInside =
+            arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, index, constant(length));
         index = arith::MinUIOp::create(b, loc, index, constant(length - 1));
       }
       indices.reduction = delinearize(index, plan.reduction, 1);
@@ -127,7 +143,8 @@ Value Emitter::reduceShare(Value first, Indices indices) {
   Value neutral = arith::ConstantOp::create(b, loc, *arith::getNeutralElement(plan.combiner));
   if (turns == 1)
     return turn(first, neutral);
-  auto loop = scf::ForOp::create(b, loc, first, constant(length), constant(loads * plan.reducers), neutral);
+  auto loop =
+      scf::ForOp::create(b, loc, first, constant(length), constant(loads * plan.reducers), neutral);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   scf::YieldOp::create(b, loc, turn(loop.getInductionVar(), loop.getRegionIterArg(0)));
@@ -138,7 +155,8 @@ Value Emitter::reduceShare(Value first, Indices indices) {
 void Emitter::storeTotal(Value total, Indices indices) {
   indices.reduction.assign(plan.reduction.size(), constant(0));
   Value init = plan.inits[0] ? cloneConstant(plan.inits[0]) : loadOne(plan.numInputs, indices, 0);
-  storeLanes(plan.firstOutput, indices, applyEpilogue(combine(init, total), indices, /*activeLanes=*/int64_t(0)));
+  storeLanes(plan.firstOutput, indices,
+             applyEpilogue(combine(init, total), indices, /*activeLanes=*/int64_t(0)));
 }
 
 void Emitter::emitWarpReduction(Value thread) {
@@ -147,7 +165,9 @@ void Emitter::emitWarpReduction(Value thread) {
   Value row = arith::DivUIOp::create(b, loc, thread, constant(plan.reducers));
   // Every thread of a warp takes part in its shuffles, so those past the end repeat the last row.
   int64_t rows = plan.threads() / plan.reducers;
-  Value clamped = plan.threads() % kBlockThreads == 0 ? row : Value(arith::MinUIOp::create(b, loc, row, constant(rows - 1)));
+  Value clamped = plan.threads() % kBlockThreads == 0
+                      ? row
+                      : Value(arith::MinUIOp::create(b, loc, row, constant(rows - 1)));
   indices.parallel = delinearize(clamped, plan.parallel, 1);
   Value sum = reduceShare(lane, indices);
   for (int64_t distance = plan.reducers / 2; distance > 0; distance /= 2)
@@ -155,7 +175,9 @@ void Emitter::emitWarpReduction(Value thread) {
 
   Value first = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, lane, constant(0));
   if (clamped != row)
-    first = arith::AndIOp::create(b, loc, first, arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, row, constant(rows)));
+    first = arith::AndIOp::create(
+        b, loc, first,
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, row, constant(rows)));
   auto guarded = scf::IfOp::create(b, loc, first, /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(guarded.thenBlock()->getTerminator());
@@ -169,7 +191,9 @@ void Emitter::emitColumnReduction(Value block, Value thread) {
   Value output = add(mul(block, plan.columns), column);
   // Every thread of a block comes to its barrier, so those past the end repeat the last output.
   int64_t outputs = plan.threads() / plan.reducers;
-  Value clamped = outputs % plan.columns == 0 ? output : Value(arith::MinUIOp::create(b, loc, output, constant(outputs - 1)));
+  Value clamped = outputs % plan.columns == 0
+                      ? output
+                      : Value(arith::MinUIOp::create(b, loc, output, constant(outputs - 1)));
   indices.parallel = delinearize(clamped, plan.parallel, 1);
   Value rows = staging.front();
   memref::StoreOp::create(b, loc, reduceShare(reducer, indices), rows, ValueRange{reducer, column});
@@ -177,7 +201,9 @@ void Emitter::emitColumnReduction(Value block, Value thread) {
 
   Value first = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, reducer, constant(0));
   if (clamped != output)
-    first = arith::AndIOp::create(b, loc, first, arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, output, constant(outputs)));
+    first = arith::AndIOp::create(
+        b, loc, first,
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, output, constant(outputs)));
   auto guarded = scf::IfOp::create(b, loc, first, /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(guarded.thenBlock()->getTerminator());

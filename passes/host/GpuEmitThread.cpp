@@ -1,4 +1,5 @@
-// What one thread computes: the payload for each of its lanes, summed over what is reduced, then the epilogue and the stores.
+// What one thread computes: the payload for each of its lanes, summed over what is reduced, then
+// the epilogue and the stores.
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -11,14 +12,15 @@ using namespace mlir;
 namespace convoy::host {
 
 llvm::MaybeAlign Emitter::gatherAlignment(memref::LoadOp load, const Buffer &buffer) {
-  if (plan.lanes == 1 || !llvm::isPowerOf2_64(plan.lanes) || plan.parallel.back().low != 0 || buffer.strides.empty() ||
-      buffer.strides.back() != 1 || buffer.offset % plan.lanes != 0)
+  if (plan.lanes == 1 || !llvm::isPowerOf2_64(plan.lanes) || plan.parallel.back().low != 0 ||
+      buffer.strides.empty() || buffer.strides.back() != 1 || buffer.offset % plan.lanes != 0)
     return {};
   auto last = load.getIndices().back().getDefiningOp<linalg::IndexOp>();
   int64_t alignment = vectorAlignment(buffer.type.getElementType(), plan.lanes);
   if (!last || last.getDim() != plan.parallel.back().dim || !isRootAligned(buffer, alignment) ||
       buffer.type.getElementType().isInteger(1) ||
-      llvm::any_of(ArrayRef(buffer.strides).drop_back(), [&](int64_t stride) { return stride % plan.lanes != 0; }))
+      llvm::any_of(ArrayRef(buffer.strides).drop_back(),
+                   [&](int64_t stride) { return stride % plan.lanes != 0; }))
     return {};
   return llvm::MaybeAlign(alignment);
 }
@@ -38,8 +40,10 @@ void Emitter::clone(Operation &from, IRMapping &mapping, ArrayRef<Value> dims, i
     for (auto [index, stride] : llvm::zip_equal(load.getIndices(), buffer.strides))
       where = add(where, mul(mapping.lookup(index), stride));
     // LLVM joins the lanes' loads where the first one is known to be aligned.
-    mapping.map(load.getResult(), Value(memref::LoadOp::create(b, from.getLoc(), argumentOf(buffer), where, /*nontemporal=*/false,
-                                                               lane == 0 ? gatherAlignment(load, buffer) : llvm::MaybeAlign())));
+    mapping.map(load.getResult(),
+                Value(memref::LoadOp::create(
+                    b, from.getLoc(), argumentOf(buffer), where, /*nontemporal=*/false,
+                    lane == 0 ? gatherAlignment(load, buffer) : llvm::MaybeAlign())));
     return;
   }
   if (from.getNumRegions() == 0) {
@@ -51,7 +55,8 @@ void Emitter::clone(Operation &from, IRMapping &mapping, ArrayRef<Value> dims, i
   for (auto [region, to] : llvm::zip_equal(from.getRegions(), copy->getRegions())) {
     for (Block &block : region) {
       OpBuilder::InsertionGuard guard(b);
-      Block *into = b.createBlock(&to, to.end(), block.getArgumentTypes(), SmallVector<Location>(block.getNumArguments(), loc));
+      Block *into = b.createBlock(&to, to.end(), block.getArgumentTypes(),
+                                  SmallVector<Location>(block.getNumArguments(), loc));
       mapping.map(block.getArguments(), into->getArguments());
       for (Operation &inner : block)
         clone(inner, mapping, dims, lane);
@@ -59,7 +64,8 @@ void Emitter::clone(Operation &from, IRMapping &mapping, ArrayRef<Value> dims, i
   }
 }
 
-Emitter::Lanes Emitter::payload(linalg::LinalgOp op, ArrayRef<Value> values, const Indices &indices, int64_t lane) {
+Emitter::Lanes Emitter::payload(linalg::LinalgOp op, ArrayRef<Value> values, const Indices &indices,
+                                int64_t lane) {
   IRMapping mapping;
   mapping.map(op.getBlock()->getArguments(), values);
   SmallVector<Value> dims;
@@ -69,7 +75,8 @@ Emitter::Lanes Emitter::payload(linalg::LinalgOp op, ArrayRef<Value> values, con
     clone(inner, mapping, dims, lane);
   Lanes yielded;
   for (Value value : op.getBlock()->getTerminator()->getOperands())
-    yielded.push_back(!mapping.contains(value) && isConstant(value) ? cloneConstant(value) : mapping.lookup(value));
+    yielded.push_back(!mapping.contains(value) && isConstant(value) ? cloneConstant(value)
+                                                                    : mapping.lookup(value));
   return yielded;
 }
 
@@ -86,15 +93,19 @@ Emitter::Lanes Emitter::computeOutputs(const Indices &outer, ArrayRef<int64_t> a
     else if (plan.reduction.empty())
       current.append(numLanes, Value());
     else
-      current.append(numLanes,
-                     arith::ConstantOp::create(b, loc, b.getZeroAttr(plan.operands[numInputs + output].buffer->type.getElementType())));
+      current.append(
+          numLanes,
+          arith::ConstantOp::create(
+              b, loc,
+              b.getZeroAttr(plan.operands[numInputs + output].buffer->type.getElementType())));
   }
 
   Indices indices = outer;
   auto step = [&](ValueRange carried) {
     SmallVector<Lanes> inputs; // null where the payload never reads the operand
     for (int64_t input = 0; input < numInputs; ++input)
-      inputs.push_back(plan.operands[input].isRead ? loadLanes(input, indices, activeLanes) : Lanes(numLanes, Value()));
+      inputs.push_back(plan.operands[input].isRead ? loadLanes(input, indices, activeLanes)
+                                                   : Lanes(numLanes, Value()));
     Lanes next(carried.size());
     for (int64_t l = 0; l < numLanes; ++l) {
       SmallVector<Value> values;
@@ -114,7 +125,8 @@ Emitter::Lanes Emitter::computeOutputs(const Indices &outer, ArrayRef<int64_t> a
   Lanes carried = current;
   indices.reduction.clear();
   for (const KernelLoop &loop : plan.reduction) {
-    auto loopOp = scf::ForOp::create(b, loc, constant(0), constant(loop.size), constant(1), carried);
+    auto loopOp =
+        scf::ForOp::create(b, loc, constant(0), constant(loop.size), constant(1), carried);
     if (!nest.empty())
       scf::YieldOp::create(b, loc, loopOp.getResults());
     nest.push_back(loopOp);
@@ -129,7 +141,8 @@ Emitter::Lanes Emitter::computeOutputs(const Indices &outer, ArrayRef<int64_t> a
   return llvm::to_vector_of<Value>(nest.front().getResults());
 }
 
-Emitter::Lanes Emitter::applyEpilogue(ArrayRef<Value> results, const Indices &indices, ArrayRef<int64_t> activeLanes) {
+Emitter::Lanes Emitter::applyEpilogue(ArrayRef<Value> results, const Indices &indices,
+                                      ArrayRef<int64_t> activeLanes) {
   if (!plan.epilogue)
     return llvm::to_vector(results);
   linalg::LinalgOp epilogue = plan.epilogue;
@@ -137,7 +150,9 @@ Emitter::Lanes Emitter::applyEpilogue(ArrayRef<Value> results, const Indices &in
   SmallVector<Lanes> inputs;
   int64_t number = plan.numInputs + 1;
   for (Value input : epilogue.getDpsInputs())
-    inputs.push_back(withoutUnitReshapes(input) == result ? llvm::to_vector(results) : loadLanes(number++, indices, activeLanes));
+    inputs.push_back(withoutUnitReshapes(input) == result
+                         ? llvm::to_vector(results)
+                         : loadLanes(number++, indices, activeLanes));
   Lanes outputs;
   for (auto [i, lane] : llvm::enumerate(activeLanes)) {
     SmallVector<Value> values;
@@ -154,7 +169,8 @@ void Emitter::emitThread(Value thread) {
   indices.parallel = delinearize(thread, plan.parallel, plan.lanes);
   int64_t numOutputs = plan.numResults();
 
-  // Lanes of a padded innermost loop are inside or outside at compile time; the other loops decide at run time.
+  // Lanes of a padded innermost loop are inside or outside at compile time; the other loops decide
+  // at run time.
   SmallVector<int64_t> active;
   Value inside;
   for (auto [i, loop] : llvm::enumerate(plan.parallel)) {
@@ -163,20 +179,23 @@ void Emitter::emitThread(Value thread) {
       indices.parallel[i] = arith::SubIOp::create(b, loc, indices.parallel[i], constant(loop.low));
     if (!loop.isPadded() || (last && plan.lanes == loop.size))
       continue;
-    Value here = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, indices.parallel[i], constant(loop.inner));
+    Value here = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, indices.parallel[i],
+                                       constant(loop.inner));
     inside = inside ? Value(arith::AndIOp::create(b, loc, inside, here)) : here;
   }
   for (int64_t lane = 0; lane < plan.lanes; ++lane) {
     const KernelLoop *last = plan.parallel.empty() ? nullptr : &plan.parallel.back();
-    if (!last || !last->isPadded() || plan.lanes != last->size || (lane >= last->low && lane < last->low + last->inner))
+    if (!last || !last->isPadded() || plan.lanes != last->size ||
+        (lane >= last->low && lane < last->low + last->inner))
       active.push_back(lane);
   }
 
   Lanes computed;
   if (inside) {
     Value outside = cloneConstant(*plan.padding);
-    auto guarded = scf::IfOp::create(b, loc, SmallVector<Type>(active.size() * numOutputs, outside.getType()), inside,
-                                     /*addThenBlock=*/true, /*addElseBlock=*/true);
+    auto guarded = scf::IfOp::create(
+        b, loc, SmallVector<Type>(active.size() * numOutputs, outside.getType()), inside,
+        /*addThenBlock=*/true, /*addElseBlock=*/true);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(guarded.elseBlock());
     scf::YieldOp::create(b, loc, Lanes(active.size() * numOutputs, outside));

@@ -1,5 +1,6 @@
-// The state that the parts of one kernel's code share: its arguments and its body (GpuKernelEmit.cpp), the thread's own elements
-// (GpuEmitThread.cpp) and where they lie (GpuEmitMemory.cpp), and what the threads of a warp or a block do together (GpuEmitShared.cpp).
+// The state that the parts of one kernel's code share: its arguments and its body
+// (GpuKernelEmit.cpp), the thread's own elements (GpuEmitThread.cpp) and where they lie
+// (GpuEmitMemory.cpp), and what the threads of a warp or a block do together (GpuEmitShared.cpp).
 
 #ifndef CONVOY_PASSES_HOST_GPUEMITTER_H
 #define CONVOY_PASSES_HOST_GPUEMITTER_H
@@ -15,7 +16,8 @@ namespace convoy::host {
 /// Builds one kernel; its members are what every part of the body needs.
 class Emitter {
 public:
-  Emitter(const KernelPlan &plan, mlir::OpBuilder &builder) : plan(plan), op(plan.op), b(builder), loc(op.getLoc()) {}
+  Emitter(const KernelPlan &plan, mlir::OpBuilder &builder)
+      : plan(plan), op(plan.op), b(builder), loc(op.getLoc()) {}
 
   mlir::FailureOr<Kernel> emit(llvm::StringRef name);
 
@@ -36,23 +38,35 @@ private:
   void emitTiles(mlir::Value block, mlir::Value thread);
   Lanes computeOutputs(const Indices &indices, llvm::ArrayRef<int64_t> activeLanes);
 
-  llvm::SmallVector<mlir::Value> delinearize(mlir::Value linear, llvm::ArrayRef<KernelLoop> loops, int64_t lanes);
+  llvm::SmallVector<mlir::Value> delinearize(mlir::Value linear, llvm::ArrayRef<KernelLoop> loops,
+                                             int64_t lanes);
   mlir::Value address(unsigned operand, const Indices &indices, int64_t lane);
   mlir::Value loadOne(unsigned operand, const Indices &indices, int64_t lane);
   Lanes loadLanes(unsigned operand, const Indices &indices, llvm::ArrayRef<int64_t> activeLanes);
   void storeLanes(unsigned operand, const Indices &indices, llvm::ArrayRef<mlir::Value> values);
-  Lanes payload(mlir::linalg::LinalgOp op, llvm::ArrayRef<mlir::Value> arguments, const Indices &indices, int64_t lane);
-  Lanes applyEpilogue(llvm::ArrayRef<mlir::Value> results, const Indices &indices, llvm::ArrayRef<int64_t> activeLanes);
-  void clone(mlir::Operation &from, mlir::IRMapping &mapping, llvm::ArrayRef<mlir::Value> dims, int64_t lane);
+  Lanes payload(mlir::linalg::LinalgOp op, llvm::ArrayRef<mlir::Value> arguments,
+                const Indices &indices, int64_t lane);
+  Lanes applyEpilogue(llvm::ArrayRef<mlir::Value> results, const Indices &indices,
+                      llvm::ArrayRef<int64_t> activeLanes);
+  void clone(mlir::Operation &from, mlir::IRMapping &mapping, llvm::ArrayRef<mlir::Value> dims,
+             int64_t lane);
   llvm::MaybeAlign gatherAlignment(mlir::memref::LoadOp load, const Buffer &buffer);
   llvm::SmallVector<mlir::Value> dimIndices(const Indices &indices, int64_t lane);
   mlir::Value shuffleXor(mlir::Value value, int64_t distance);
 
-  mlir::Value constant(int64_t value) { return mlir::arith::ConstantIndexOp::create(b, loc, value); }
-  mlir::Value add(mlir::Value x, mlir::Value y) { return b.createOrFold<mlir::arith::AddIOp>(loc, x, y); }
+  mlir::Value constant(int64_t value) {
+    return mlir::arith::ConstantIndexOp::create(b, loc, value);
+  }
+  mlir::Value add(mlir::Value x, mlir::Value y) {
+    return b.createOrFold<mlir::arith::AddIOp>(loc, x, y);
+  }
   mlir::Value add(mlir::Value x, int64_t y) { return y == 0 ? x : add(x, constant(y)); }
-  mlir::Value mul(mlir::Value x, int64_t y) { return y == 1 ? x : b.createOrFold<mlir::arith::MulIOp>(loc, x, constant(y)); }
-  mlir::Value cloneConstant(mlir::Value value) { return b.clone(*value.getDefiningOp())->getResult(0); }
+  mlir::Value mul(mlir::Value x, int64_t y) {
+    return y == 1 ? x : b.createOrFold<mlir::arith::MulIOp>(loc, x, constant(y));
+  }
+  mlir::Value cloneConstant(mlir::Value value) {
+    return b.clone(*value.getDefiningOp())->getResult(0);
+  }
   mlir::Value argumentOf(const Buffer &buffer) { return arguments[buffer.root]; }
 
   const KernelPlan &plan;
@@ -62,7 +76,8 @@ private:
   llvm::SetVector<mlir::Value> roots;
   llvm::DenseMap<mlir::Value, Buffer> captured;       ///< memrefs that the payload loads from
   llvm::DenseMap<mlir::Value, mlir::Value> arguments; ///< root -> argument of the kernel
-  /// The block's memory: a square a transposed input, or what threads have reduced, a row for each that shares an output.
+  /// The block's memory: a square a transposed input, or what threads have reduced, a row for each
+  /// that shares an output.
   llvm::SmallVector<mlir::BlockArgument> staging;
 };
 

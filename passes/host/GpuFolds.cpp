@@ -13,7 +13,8 @@ SmallVector<Value> memrefsOf(Operation *op) {
   SmallVector<Value> result;
   op->walk([&](Operation *inner) {
     for (Value operand : inner->getOperands())
-      if (isa<BaseMemRefType>(operand.getType()) && !op->isProperAncestor(operand.getParentRegion()->getParentOp()))
+      if (isa<BaseMemRefType>(operand.getType()) &&
+          !op->isProperAncestor(operand.getParentRegion()->getParentOp()))
         result.push_back(operand);
   });
   return result;
@@ -54,8 +55,9 @@ std::optional<Padding> matchPadding(linalg::LinalgOp op, linalg::FillOp fill) {
   auto part = op.getDpsInits()[0].getDefiningOp<memref::SubViewOp>();
   auto whole = dyn_cast<MemRefType>(fill.getOutputs()[0].getType());
   AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
-  if (!part || part.getSource() != fill.getOutputs()[0] || part.getSourceType().getRank() != part.getType().getRank() ||
-      !map.isPermutation() || !whole.getLayout().isIdentity() || op.getNumReductionLoops() != 0 ||
+  if (!part || part.getSource() != fill.getOutputs()[0] ||
+      part.getSourceType().getRank() != part.getType().getRank() || !map.isPermutation() ||
+      !whole.getLayout().isIdentity() || op.getNumReductionLoops() != 0 ||
       !llvm::all_of(part.getStaticStrides(), [](int64_t stride) { return stride == 1; }))
     return std::nullopt;
   Padding padding;
@@ -70,7 +72,8 @@ std::optional<Padding> matchPadding(linalg::LinalgOp op, linalg::FillOp fill) {
   return padding;
 }
 
-/// The one op other than `op` and fills that uses `result`, also as a view without its unit dims; null when there are others.
+/// The one op other than `op` and fills that uses `result`, also as a view without its unit dims;
+/// null when there are others.
 linalg::LinalgOp onlyReader(Value result, linalg::LinalgOp op) {
   linalg::LinalgOp reader;
   SmallVector<Value> views = {result};
@@ -90,11 +93,13 @@ linalg::LinalgOp onlyReader(Value result, linalg::LinalgOp op) {
   return reader;
 }
 
-/// Whether `epilogue` is pointwise on `result`, which it reads once and in order: a transposed result would be computed in the output's
-/// order, by neighbours that read far apart.
+/// Whether `epilogue` is pointwise on `result`, which it reads once and in order: a transposed
+/// result would be computed in the output's order, by neighbours that read far apart.
 bool isPointwiseOn(Value result, linalg::LinalgOp epilogue) {
-  if (epilogue.getNumReductionLoops() != 0 || epilogue.getNumDpsInits() != 1 || epilogue.hasIndexSemantics() ||
-      epilogue.payloadUsesValueFromOperand(epilogue.getDpsInitOperand(0)) || withoutUnitReshapes(epilogue.getDpsInits()[0]) == result)
+  if (epilogue.getNumReductionLoops() != 0 || epilogue.getNumDpsInits() != 1 ||
+      epilogue.hasIndexSemantics() ||
+      epilogue.payloadUsesValueFromOperand(epilogue.getDpsInitOperand(0)) ||
+      withoutUnitReshapes(epilogue.getDpsInits()[0]) == result)
     return false;
   int64_t reads = 0;
   AffineMap output = epilogue.getMatchingIndexingMap(epilogue.getDpsInitOperand(0));
@@ -118,7 +123,8 @@ linalg::LinalgOp convoy::host::findEpilogue(linalg::LinalgOp op) {
   if (!isa_and_nonnull<memref::ViewOp, memref::AllocOp>(result.getDefiningOp()))
     return nullptr;
   linalg::LinalgOp epilogue = onlyReader(result, op);
-  if (!epilogue || epilogue->getBlock() != op->getBlock() || !op->isBeforeInBlock(epilogue) || !isPointwiseOn(result, epilogue))
+  if (!epilogue || epilogue->getBlock() != op->getBlock() || !op->isBeforeInBlock(epilogue) ||
+      !isPointwiseOn(result, epilogue))
     return nullptr;
   FailureOr<Buffer> output = traceBuffer(epilogue.getDpsInits()[0]);
   if (failed(output))
@@ -129,7 +135,8 @@ linalg::LinalgOp convoy::host::findEpilogue(linalg::LinalgOp op) {
     FailureOr<Buffer> buffer = traceBuffer(memref);
     if (failed(buffer) || bytesOf(*buffer).overlaps(bytesOf(*output)))
       return nullptr;
-    for (Operation *between = op->getNextNode(); between != epilogue; between = between->getNextNode())
+    for (Operation *between = op->getNextNode(); between != epilogue;
+         between = between->getNextNode())
       if (touches(between, bytesOf(*buffer)))
         return nullptr;
   }
@@ -158,7 +165,8 @@ Absorbed convoy::host::absorbFills(linalg::LinalgOp op) {
       continue;
     }
     // The rest of the filled memref must still be what the fill left there.
-    if (op.getNumDpsInits() != 1 || op.payloadUsesValueFromOperand(op.getDpsInitOperand(0)) || findFill(op, bytesOf(*whole)) != fill)
+    if (op.getNumDpsInits() != 1 || op.payloadUsesValueFromOperand(op.getDpsInitOperand(0)) ||
+        findFill(op, bytesOf(*whole)) != fill)
       continue;
     if ((result.padding = matchPadding(op, fill)))
       result.fills.push_back(fill);

@@ -1,5 +1,5 @@
-// Which neighbours of a linalg op its kernel can take in: fills before it, a pointwise op after it. Buffers share bytes of the arena, so
-// each answer depends on what lies between the ops.
+// Which neighbours of a linalg op its kernel can take in: fills before it, a pointwise op after it.
+// Buffers share bytes of the arena, so each answer depends on what lies between the ops.
 
 #ifndef CONVOY_PASSES_HOST_GPUFOLDS_H
 #define CONVOY_PASSES_HOST_GPUFOLDS_H
@@ -18,8 +18,9 @@ struct Absorbed {
 /// The fills that only start or surround the result of `op`.
 Absorbed absorbFills(mlir::linalg::LinalgOp op);
 
-/// The pointwise op after `op` that can take its result from registers: nothing else reads the result, and nothing in between or in the
-/// epilogue's output overwrites what `op` reads. Null when there is none.
+/// The pointwise op after `op` that can take its result from registers: nothing else reads the
+/// result, and nothing in between or in the epilogue's output overwrites what `op` reads. Null when
+/// there is none.
 mlir::linalg::LinalgOp findEpilogue(mlir::linalg::LinalgOp op);
 
 } // namespace convoy::host

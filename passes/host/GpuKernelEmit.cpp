@@ -1,4 +1,5 @@
-// A kernel as a function: what it is given, what it keeps in shared memory, and which kind of body it has.
+// A kernel as a function: what it is given, what it keeps in shared memory, and which kind of body
+// it has.
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -15,7 +16,9 @@ LogicalResult Emitter::collectArguments() {
     if (operand.buffer)
       roots.insert(operand.buffer->root);
     else if (!inRegisters && !isConstant(operand.value))
-      return op->emitOpError("expects scalar operands of a kernel to be constants, but got a value of type ") << operand.value.getType();
+      return op->emitOpError(
+                 "expects scalar operands of a kernel to be constants, but got a value of type ")
+             << operand.value.getType();
   }
   Region &region = op->getRegion(0);
   WalkResult result = region.walk([&](Operation *inner) {
@@ -26,7 +29,9 @@ LogicalResult Emitter::collectArguments() {
       if (isa<memref::LoadOp>(inner) && isa<MemRefType>(value.getType()))
         buffer = traceBuffer(value);
       if (failed(buffer)) {
-        inner->emitOpError("expects constants and loads of static memrefs in a kernel, but got a value of type ") << value.getType();
+        inner->emitOpError(
+            "expects constants and loads of static memrefs in a kernel, but got a value of type ")
+            << value.getType();
         return WalkResult::interrupt();
       }
       captured[value] = *buffer;
@@ -61,8 +66,9 @@ FailureOr<Kernel> Emitter::emit(StringRef name) {
   OpBuilder::InsertionGuard guard(b);
   SmallVector<Type> shared;
   auto share = [&](ArrayRef<int64_t> shape, Type type) {
-    shared.push_back(MemRefType::get(shape, type, MemRefLayoutAttrInterface(),
-                                     gpu::AddressSpaceAttr::get(b.getContext(), gpu::AddressSpace::Workgroup)));
+    shared.push_back(
+        MemRefType::get(shape, type, MemRefLayoutAttrInterface(),
+                        gpu::AddressSpaceAttr::get(b.getContext(), gpu::AddressSpace::Workgroup)));
   };
   // One column more than the square has, so that a column's elements lie in different banks.
   for (auto [number, operand] : llvm::enumerate(plan.operands))
@@ -94,8 +100,9 @@ FailureOr<Kernel> Emitter::emit(StringRef name) {
     }
     auto type = cast<MemRefType>(root.getType());
     Value data = b.clone(*global)->getResult(0);
-    arguments[root] = memref::ReinterpretCastOp::create(b, loc, MemRefType::get({type.getNumElements()}, type.getElementType()), data,
-                                                        /*offset=*/0, ArrayRef<int64_t>{type.getNumElements()}, ArrayRef<int64_t>{1});
+    arguments[root] = memref::ReinterpretCastOp::create(
+        b, loc, MemRefType::get({type.getNumElements()}, type.getElementType()), data,
+        /*offset=*/0, ArrayRef<int64_t>{type.getNumElements()}, ArrayRef<int64_t>{1});
   }
   emitBody();
   return Kernel{func, llvm::to_vector(roots)};
@@ -112,7 +119,8 @@ void Emitter::emitBody() {
   } else if (plan.combiner) {
     emitWarpReduction(thread);
   } else if (plan.threads() % kBlockThreads != 0) {
-    Value inside = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, thread, constant(plan.threads()));
+    Value inside =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, thread, constant(plan.threads()));
     auto guarded = scf::IfOp::create(b, loc, inside, /*withElseRegion=*/false);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPoint(guarded.thenBlock()->getTerminator());
@@ -123,6 +131,8 @@ void Emitter::emitBody() {
   gpu::ReturnOp::create(b, loc);
 }
 
-FailureOr<Kernel> emitKernel(const KernelPlan &plan, OpBuilder &builder, StringRef name) { return Emitter(plan, builder).emit(name); }
+FailureOr<Kernel> emitKernel(const KernelPlan &plan, OpBuilder &builder, StringRef name) {
+  return Emitter(plan, builder).emit(name);
+}
 
 } // namespace convoy::host

@@ -8,7 +8,8 @@ using namespace mlir;
 namespace convoy::host {
 
 /// Adds `scale * expr` to `steps`, one an index, and `start`. False when `expr` is not linear.
-static bool addLinear(AffineExpr expr, int64_t scale, MutableArrayRef<int64_t> steps, int64_t &start) {
+static bool addLinear(AffineExpr expr, int64_t scale, MutableArrayRef<int64_t> steps,
+                      int64_t &start) {
   if (auto constant = dyn_cast<AffineConstantExpr>(expr)) {
     start += scale * constant.getValue();
     return true;
@@ -21,7 +22,8 @@ static bool addLinear(AffineExpr expr, int64_t scale, MutableArrayRef<int64_t> s
   if (!binary)
     return false;
   if (expr.getKind() == AffineExprKind::Add)
-    return addLinear(binary.getLHS(), scale, steps, start) && addLinear(binary.getRHS(), scale, steps, start);
+    return addLinear(binary.getLHS(), scale, steps, start) &&
+           addLinear(binary.getRHS(), scale, steps, start);
   if (expr.getKind() != AffineExprKind::Mul)
     return false;
   if (auto factor = dyn_cast<AffineConstantExpr>(binary.getRHS()))
@@ -31,18 +33,19 @@ static bool addLinear(AffineExpr expr, int64_t scale, MutableArrayRef<int64_t> s
   return false;
 }
 
-/// A word for what `op` computes, for names of kernels; empty for casts of indices, constants and the like.
+/// A word for what `op` computes, for names of kernels; empty for casts of indices, constants and
+/// the like.
 static StringRef wordFor(Operation &op) {
   StringRef name = op.getName().stripDialect();
   // Looking up where an element stands is one thing, however many ops it takes.
   auto isIndex = [](Value value) { return value.getType().isIndex(); };
-  if (isa<arith::ConstantOp>(op) || op.getNumResults() == 0 || llvm::any_of(op.getResults(), isIndex) ||
-      op.getResult(0).getType().isInteger(1))
+  if (isa<arith::ConstantOp>(op) || op.getNumResults() == 0 ||
+      llvm::any_of(op.getResults(), isIndex) || op.getResult(0).getType().isInteger(1))
     return "";
   if (isa<memref::LoadOp>(op))
     return "gather";
-  if (isa<arith::ExtFOp, arith::TruncFOp, arith::SIToFPOp, arith::UIToFPOp, arith::FPToSIOp, arith::FPToUIOp, arith::ExtSIOp,
-          arith::ExtUIOp, arith::TruncIOp>(op))
+  if (isa<arith::ExtFOp, arith::TruncFOp, arith::SIToFPOp, arith::UIToFPOp, arith::FPToSIOp,
+          arith::FPToUIOp, arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp>(op))
     return "cast";
   if (isa<arith::MaximumFOp, arith::MaxNumFOp, arith::MaxSIOp>(op))
     return "max";
@@ -51,7 +54,9 @@ static StringRef wordFor(Operation &op) {
   return isa<arith::ArithDialect>(op.getDialect()) ? name.rtrim("fi") : name;
 }
 
-static unsigned elementBits(linalg::LinalgOp op) { return getElementTypeOrSelf(op.getDpsInits()[0]).getIntOrFloatBitWidth(); }
+static unsigned elementBits(linalg::LinalgOp op) {
+  return getElementTypeOrSelf(op.getDpsInits()[0]).getIntOrFloatBitWidth();
+}
 
 static std::string describe(linalg::LinalgOp op) {
   if (!isa<linalg::GenericOp>(op.getOperation()))
@@ -81,8 +86,9 @@ static std::string describe(linalg::LinalgOp op) {
 static bool areOne(const KernelLoop &outer, const KernelLoop &inner) {
   if (outer.isPadded() || inner.isPadded())
     return false;
-  return llvm::all_of(llvm::zip_equal(outer.steps, inner.steps),
-                      [&](auto steps) { return std::get<0>(steps) == std::get<1>(steps) * inner.size; });
+  return llvm::all_of(llvm::zip_equal(outer.steps, inner.steps), [&](auto steps) {
+    return std::get<0>(steps) == std::get<1>(steps) * inner.size;
+  });
 }
 
 static void merge(SmallVectorImpl<KernelLoop> &loops) {
@@ -103,7 +109,8 @@ Value withoutUnitReshapes(Value memref) {
     if (!isa<memref::CollapseShapeOp, memref::ExpandShapeOp>(op))
       break;
     auto withoutUnits = [](Value value) {
-      return llvm::filter_to_vector(cast<MemRefType>(value.getType()).getShape(), [](int64_t size) { return size != 1; });
+      return llvm::filter_to_vector(cast<MemRefType>(value.getType()).getShape(),
+                                    [](int64_t size) { return size != 1; });
     };
     if (withoutUnits(op->getOperand(0)) != withoutUnits(memref))
       break;
@@ -113,7 +120,8 @@ Value withoutUnitReshapes(Value memref) {
 }
 
 /// Describes one operand whose map is `map`, over the loops of `op`.
-static LogicalResult addOperand(KernelPlan &plan, SmallVectorImpl<KernelLoop> &loops, OpOperand &opOperand, AffineMap map) {
+static LogicalResult addOperand(KernelPlan &plan, SmallVectorImpl<KernelLoop> &loops,
+                                OpOperand &opOperand, AffineMap map) {
   auto op = cast<linalg::LinalgOp>(opOperand.getOwner());
   KernelOperand &operand = plan.operands.emplace_back();
   operand.value = opOperand.get();
@@ -123,7 +131,8 @@ static LogicalResult addOperand(KernelPlan &plan, SmallVectorImpl<KernelLoop> &l
     FailureOr<Buffer> buffer = traceBuffer(operand.value);
     if (failed(buffer))
       return op.emitOpError("expects operand ")
-             << opOperand.getOperandNumber() << " to have a static shape and strided layout to become a kernel, but got "
+             << opOperand.getOperandNumber()
+             << " to have a static shape and strided layout to become a kernel, but got "
              << operand.value.getType();
     operand.buffer = *buffer;
     operand.address = getAffineConstantExpr(buffer->offset, op.getContext());
@@ -149,29 +158,38 @@ static LogicalResult addEpilogue(KernelPlan &plan, SmallVectorImpl<KernelLoop> &
   plan.operands.back().buffer.reset();
   for (KernelLoop &loop : loops)
     loop.steps.back() = 0;
-  OpOperand *read =
-      *llvm::find_if(epilogue.getDpsInputOperands(), [&](OpOperand *input) { return withoutUnitReshapes(input->get()) == result->get(); });
-  AffineMap written = op.getMatchingIndexingMap(result), toResult = epilogue.getMatchingIndexingMap(read);
-  // The epilogue's loops over the op's: dims of size 1 aside, its operand has the dims of the result, in order.
-  SmallVector<AffineExpr> exprs(epilogue.getNumLoops(), getAffineConstantExpr(0, op.getContext())), results;
-  for (auto [expr, size] : llvm::zip_equal(written.getResults(), cast<MemRefType>(result->get().getType()).getShape()))
+  OpOperand *read = *llvm::find_if(epilogue.getDpsInputOperands(), [&](OpOperand *input) {
+    return withoutUnitReshapes(input->get()) == result->get();
+  });
+  AffineMap written = op.getMatchingIndexingMap(result),
+            toResult = epilogue.getMatchingIndexingMap(read);
+  // The epilogue's loops over the op's: dims of size 1 aside, its operand has the dims of the
+  // result, in order.
+  SmallVector<AffineExpr> exprs(epilogue.getNumLoops(), getAffineConstantExpr(0, op.getContext())),
+      results;
+  for (auto [expr, size] :
+       llvm::zip_equal(written.getResults(), cast<MemRefType>(result->get().getType()).getShape()))
     if (size != 1)
       results.push_back(expr);
   ArrayRef<AffineExpr> next = results;
-  for (auto [expr, size] : llvm::zip_equal(toResult.getResults(), cast<MemRefType>(read->get().getType()).getShape()))
+  for (auto [expr, size] :
+       llvm::zip_equal(toResult.getResults(), cast<MemRefType>(read->get().getType()).getShape()))
     if (size != 1) {
       exprs[cast<AffineDimExpr>(expr).getPosition()] = next.front();
       next = next.drop_front();
     }
   AffineMap toLoops = AffineMap::get(written.getNumDims(), 0, exprs, op.getContext());
   for (OpOperand &operand : epilogue->getOpOperands())
-    if (&operand != read && failed(addOperand(plan, loops, operand, epilogue.getMatchingIndexingMap(&operand).compose(toLoops))))
+    if (&operand != read &&
+        failed(addOperand(plan, loops, operand,
+                          epilogue.getMatchingIndexingMap(&operand).compose(toLoops))))
       return failure();
   plan.firstOutput = plan.operands.size() - 1;
   return success();
 }
 
-FailureOr<KernelPlan> planKernel(linalg::LinalgOp op, ArrayRef<Value> inits, const Padding *padding, linalg::LinalgOp epilogue) {
+FailureOr<KernelPlan> planKernel(linalg::LinalgOp op, ArrayRef<Value> inits, const Padding *padding,
+                                 linalg::LinalgOp epilogue) {
   KernelPlan plan;
   plan.op = op;
   plan.epilogue = epilogue;
@@ -188,9 +206,10 @@ FailureOr<KernelPlan> planKernel(linalg::LinalgOp op, ArrayRef<Value> inits, con
     return op.emitOpError("expects static shapes to become a kernel");
   for (OpOperand &init : op.getDpsInitsMutable())
     for (auto [dim, kind] : llvm::enumerate(op.getIteratorTypesArray()))
-      if (kind != utils::IteratorType::parallel && op.getMatchingIndexingMap(&init).isFunctionOfDim(dim))
-        return op.emitOpError(
-                   "expects reductions along dims that its results do not have to become a kernel, but a result varies along dim ")
+      if (kind != utils::IteratorType::parallel &&
+          op.getMatchingIndexingMap(&init).isFunctionOfDim(dim))
+        return op.emitOpError("expects reductions along dims that its results do not have to "
+                              "become a kernel, but a result varies along dim ")
                << dim;
   for (OpOperand &operand : op->getOpOperands())
     if (failed(addOperand(plan, loops, operand, op.getMatchingIndexingMap(&operand))))
@@ -215,11 +234,15 @@ FailureOr<KernelPlan> planKernel(linalg::LinalgOp op, ArrayRef<Value> inits, con
     return std::pair(-a.steps[output], a.dim) < std::pair(-b.steps[output], b.dim);
   });
 
-  // Loops of one iteration need no index, and merged ones no division, unless something asks for the op's own indices.
-  bool needsIndices = op.hasIndexSemantics() || llvm::any_of(plan.operands, [](const KernelOperand &operand) { return !operand.isLinear; });
+  // Loops of one iteration need no index, and merged ones no division, unless something asks for
+  // the op's own indices.
+  bool needsIndices =
+      op.hasIndexSemantics() ||
+      llvm::any_of(plan.operands, [](const KernelOperand &operand) { return !operand.isLinear; });
   if (!needsIndices) {
     for (SmallVectorImpl<KernelLoop> *list : {&plan.parallel, &plan.reduction}) {
-      llvm::erase_if(*list, [](const KernelLoop &loop) { return loop.size == 1 && !loop.isPadded(); });
+      llvm::erase_if(*list,
+                     [](const KernelLoop &loop) { return loop.size == 1 && !loop.isPadded(); });
       merge(*list);
     }
   }

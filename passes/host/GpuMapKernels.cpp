@@ -1,5 +1,6 @@
-// Computation on the GPU that cuDNN does not take becomes kernels here: each linalg op of a function for cuda is one launch. Fills that the
-// next op overwrites or completes go into its kernel, so that padding an input costs no pass over memory.
+// Computation on the GPU that cuDNN does not take becomes kernels here: each linalg op of a
+// function for cuda is one launch. Fills that the next op overwrites or completes go into its
+// kernel, so that padding an input costs no pass over memory.
 
 #include "dialect/cudnn_backend/CudnnBackendOps.h"
 #include "dialect/tcp/TcpOps.h"
@@ -33,7 +34,9 @@ namespace {
 
 struct MapKernelsPass : public convoy::impl::MapKernelsPassBase<MapKernelsPass> {
   using Base::Base;
-  LogicalResult initialize(MLIRContext *context) override { return convoy::verifyChipOption(chip, context); }
+  LogicalResult initialize(MLIRContext *context) override {
+    return convoy::verifyChipOption(chip, context);
+  }
   void runOnOperation() override;
 
 private:
@@ -51,11 +54,13 @@ private:
 
 /// A copy that the runtime makes at once: between two whole buffers of one layout.
 bool isPlainCopy(memref::CopyOp op) {
-  auto source = dyn_cast<MemRefType>(op.getSource().getType()), target = dyn_cast<MemRefType>(op.getTarget().getType());
+  auto source = dyn_cast<MemRefType>(op.getSource().getType()),
+       target = dyn_cast<MemRefType>(op.getTarget().getType());
   // A constant is on the host; a kernel has its own.
   FailureOr<Buffer> from = traceBuffer(op.getSource());
   bool onDevice = succeeded(from) && !from->root.getDefiningOp<memref::GetGlobalOp>();
-  return onDevice && source && target && source.getLayout().isIdentity() && target.getLayout().isIdentity();
+  return onDevice && source && target && source.getLayout().isIdentity() &&
+         target.getLayout().isIdentity();
 }
 
 /// What the manifest says about a kernel: its arguments, and the bytes that it has to move.
@@ -90,12 +95,15 @@ Attribute describe(const KernelPlan &plan, Kernel kernel) {
     moved += isRead || isWritten ? 0 : size;
     StringRef role = !isWritten ? "input" : isRead ? "inout" : "output";
     arguments.push_back(builder.getDictionaryAttr(
-        {builder.getNamedAttr("role", builder.getStringAttr(role)), builder.getNamedAttr("bytes", builder.getI64IntegerAttr(size))}));
+        {builder.getNamedAttr("role", builder.getStringAttr(role)),
+         builder.getNamedAttr("bytes", builder.getI64IntegerAttr(size))}));
   }
-  return builder.getDictionaryAttr({builder.getNamedAttr("name", builder.getStringAttr(kernel.func.getName())),
-                                    builder.getNamedAttr("location", builder.getStringAttr(convoy::placeText(kernel.func.getLoc()))),
-                                    builder.getNamedAttr("bytes", builder.getI64IntegerAttr(moved)),
-                                    builder.getNamedAttr("arguments", builder.getArrayAttr(arguments))});
+  return builder.getDictionaryAttr(
+      {builder.getNamedAttr("name", builder.getStringAttr(kernel.func.getName())),
+       builder.getNamedAttr("location",
+                            builder.getStringAttr(convoy::placeText(kernel.func.getLoc()))),
+       builder.getNamedAttr("bytes", builder.getI64IntegerAttr(moved)),
+       builder.getNamedAttr("arguments", builder.getArrayAttr(arguments))});
 }
 
 } // namespace
@@ -105,7 +113,8 @@ gpu::GPUModuleOp MapKernelsPass::module() {
     return kernels;
   ModuleOp top = getOperation();
   OpBuilder builder = OpBuilder::atBlockEnd(top.getBody());
-  Attribute target = NVVM::NVVMTargetAttr::get(&getContext(), /*optLevel=*/3, convoy::kNvptxTriple, chip);
+  Attribute target =
+      NVVM::NVVMTargetAttr::get(&getContext(), /*optLevel=*/3, convoy::kNvptxTriple, chip);
   kernels = gpu::GPUModuleOp::create(builder, top.getLoc(), "kernels", ArrayRef<Attribute>(target));
   return kernels;
 }
@@ -113,7 +122,8 @@ gpu::GPUModuleOp MapKernelsPass::module() {
 LogicalResult MapKernelsPass::mapOp(linalg::LinalgOp op, Value runtime, StringRef prefix) {
   Absorbed absorbed = absorbFills(op);
   linalg::LinalgOp epilogue = absorbed.inits[0] ? findEpilogue(op) : nullptr;
-  FailureOr<KernelPlan> plan = planKernel(op, absorbed.inits, absorbed.padding ? &*absorbed.padding : nullptr, epilogue);
+  FailureOr<KernelPlan> plan =
+      planKernel(op, absorbed.inits, absorbed.padding ? &*absorbed.padding : nullptr, epilogue);
   if (failed(plan))
     return failure();
   if (plan->threads() != 0) {
@@ -136,13 +146,15 @@ LogicalResult MapKernelsPass::mapOp(linalg::LinalgOp op, Value runtime, StringRe
       kernel->func.erase();
     }
     for (Value argument : kernel->arguments)
-      fitsIn32Bits &= cast<MemRefType>(argument.getType()).getNumElements() < std::numeric_limits<int32_t>::max();
+      fitsIn32Bits &= cast<MemRefType>(argument.getType()).getNumElements() <
+                      std::numeric_limits<int32_t>::max();
     fitsIn32Bits &= plan->threads() + kBlockThreads < std::numeric_limits<int32_t>::max();
 
     builder.setInsertionPoint(epilogue ? epilogue : op);
     int32_t blocks = llvm::divideCeil(plan->threads(), kBlockThreads);
-    convoy::cudnn_backend::LaunchKernelOp::create(builder, op.getLoc(), runtime, number, ArrayRef<int32_t>{blocks, 1, 1},
-                                                  ArrayRef<int32_t>{kBlockThreads, 1, 1}, /*shared=*/0, kernel->arguments);
+    convoy::cudnn_backend::LaunchKernelOp::create(
+        builder, op.getLoc(), runtime, number, ArrayRef<int32_t>{blocks, 1, 1},
+        ArrayRef<int32_t>{kBlockThreads, 1, 1}, /*shared=*/0, kernel->arguments);
   }
   for (linalg::FillOp fill : absorbed.fills)
     fill.erase();
@@ -154,7 +166,8 @@ LogicalResult MapKernelsPass::mapOp(linalg::LinalgOp op, Value runtime, StringRe
   return success();
 }
 
-/// Constants that are still used are memory of the host: whatever takes them would read a host address on the GPU.
+/// Constants that are still used are memory of the host: whatever takes them would read a host
+/// address on the GPU.
 static LogicalResult verifyConstants(func::FuncOp func) {
   WalkResult result = func.walk([](Operation *op) {
     if (isa<ViewLikeOpInterface>(op))
@@ -165,7 +178,8 @@ static LogicalResult verifyConstants(func::FuncOp func) {
         buffer = traceBuffer(operand);
       if (failed(buffer) || !buffer->root.getDefiningOp<memref::GetGlobalOp>())
         continue;
-      op->emitOpError("expects memory of the GPU, but operand ") << number << " is a constant on the host";
+      op->emitOpError("expects memory of the GPU, but operand ")
+          << number << " is a constant on the host";
       return WalkResult::interrupt();
     }
     return WalkResult::advance();
@@ -175,19 +189,22 @@ static LogicalResult verifyConstants(func::FuncOp func) {
 
 LogicalResult MapKernelsPass::runOnFunction(func::FuncOp func) {
   if (func.getNumArguments() == 0 || !isa<LLVM::LLVMPointerType>(func.getArgument(0).getType()))
-    return func.emitOpError("expects the runtime's table as its first argument (add-runtime-argument), because it is compiled for 'cuda'");
+    return func.emitOpError("expects the runtime's table as its first argument "
+                            "(add-runtime-argument), because it is compiled for 'cuda'");
   if (failed(convoy::verifySizes(func)))
     return failure();
   Value runtime = func.getArgument(0);
   for (memref::CopyOp copy : llvm::make_early_inc_range(func.getOps<memref::CopyOp>())) {
     OpBuilder builder(copy);
     if (isPlainCopy(copy))
-      convoy::cudnn_backend::CopyOp::create(builder, copy.getLoc(), runtime, copy.getTarget(), copy.getSource());
+      convoy::cudnn_backend::CopyOp::create(builder, copy.getLoc(), runtime, copy.getTarget(),
+                                            copy.getSource());
     else
       linalg::CopyOp::create(builder, copy.getLoc(), copy.getSource(), copy.getTarget());
     copy.erase();
   }
-  // Fills wait for the op that may absorb them, so the others go first; what is left of them becomes kernels in place.
+  // Fills wait for the op that may absorb them, so the others go first; what is left of them
+  // becomes kernels in place.
   SmallVector<linalg::LinalgOp> ops;
   for (linalg::LinalgOp op : func.getOps<linalg::LinalgOp>())
     if (!isa<linalg::FillOp>(op.getOperation()))
@@ -220,6 +237,8 @@ void MapKernelsPass::runOnOperation() {
   if (!fitsIn32Bits)
     return;
   // Indices of 32 bits: divisions, which delinearizing needs, take a third of the time.
-  auto width = DataLayoutEntryAttr::get(IndexType::get(&getContext()), IntegerAttr::get(IntegerType::get(&getContext(), 64), 32));
-  kernels->setAttr(DLTIDialect::kDataLayoutAttrName, DataLayoutSpecAttr::get(&getContext(), {width}));
+  auto width = DataLayoutEntryAttr::get(IndexType::get(&getContext()),
+                                        IntegerAttr::get(IntegerType::get(&getContext(), 64), 32));
+  kernels->setAttr(DLTIDialect::kDataLayoutAttrName,
+                   DataLayoutSpecAttr::get(&getContext(), {width}));
 }

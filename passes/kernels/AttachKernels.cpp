@@ -1,4 +1,5 @@
-// Graphs get the kernels of our own that compute them. The runtime chooses between these and cuDNN's plans as it chooses between plans.
+// Graphs get the kernels of our own that compute them. The runtime chooses between these and
+// cuDNN's plans as it chooses between plans.
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -22,15 +23,19 @@ namespace {
 
 struct AttachKernelsPass : public convoy::impl::AttachKernelsPassBase<AttachKernelsPass> {
   using Base::Base;
-  LogicalResult initialize(MLIRContext *context) override { return verifyChipOption(chip, context); }
+  LogicalResult initialize(MLIRContext *context) override {
+    return verifyChipOption(chip, context);
+  }
   void runOnOperation() override;
 
 private:
   LogicalResult attachTo(cudnn::GraphOp graph);
-  bool attach(cudnn::GraphOp graph, SmallVector<Variant, 0> variants, StringRef preference, std::string &reason);
+  bool attach(cudnn::GraphOp graph, SmallVector<Variant, 0> variants, StringRef preference,
+              std::string &reason);
 };
 
-/// Who offers kernels to graphs whose first operation is `anchor`: none, with the reason, where there are none.
+/// Who offers kernels to graphs whose first operation is `anchor`: none, with the reason, where
+/// there are none.
 struct Offerer {
   StringRef anchor;
   Offer (*offer)(cudnn::GraphOp, bool allowTf32, std::string &reason);
@@ -48,7 +53,9 @@ static Offer offerConv(cudnn::GraphOp graph, bool allowTf32, std::string &reason
   SmallVector<Variant, 0> large = conv1x1WgmmaVariants(*form);
   if (large.empty())
     large = convWgmmaVariants(*form, reason);
-  reason = "the convolution is large enough for cuDNN's kernels, and none for sm_90a's tensor cores: " + reason;
+  reason =
+      "the convolution is large enough for cuDNN's kernels, and none for sm_90a's tensor cores: " +
+      reason;
   // Of those for any GPU, none is better than cuDNN's plans here.
   offer.isPreferred = offer.variants.empty();
   llvm::append_range(offer.variants, large);
@@ -66,11 +73,14 @@ static const Offerer kOfferers[] = {
     {cudnn::ResampleOp::getOperationName(), offerMean},
 };
 
-/// Attaches those of the variants that a GPU of `chip` or newer runs; false when there are none, with the reason where there were others.
-bool AttachKernelsPass::attach(cudnn::GraphOp graph, SmallVector<Variant, 0> variants, StringRef preference, std::string &reason) {
+/// Attaches those of the variants that a GPU of `chip` or newer runs; false when there are none,
+/// with the reason where there were others.
+bool AttachKernelsPass::attach(cudnn::GraphOp graph, SmallVector<Variant, 0> variants,
+                               StringRef preference, std::string &reason) {
   auto isOld = [&](const Variant &variant) { return !runsFrom(variant, chip); };
   if (!variants.empty() && llvm::all_of(variants, isOld))
-    reason = "its kernels are for " + variants.front().onlyChip.str() + " alone, and the program for " + chip.getValue() + " and newer";
+    reason = "its kernels are for " + variants.front().onlyChip.str() +
+             " alone, and the program for " + chip.getValue() + " and newer";
   llvm::erase_if(variants, isOld);
   if (variants.empty())
     return false;
@@ -88,17 +98,21 @@ LogicalResult AttachKernelsPass::attachTo(cudnn::GraphOp graph) {
   auto wanted = graph->getAttrOfType<StringAttr>(cudnn::kPreferenceAttr);
   if (wanted && wanted.getValue() == cudnn::kOnlyKernel) {
     if (!attach(graph, stemVariants(graph, reason), cudnn::kOnlyKernel, reason))
-      return graph.emitOpError("expects a form that there is a kernel for, because it is marked 'only_kernel', but ") << reason;
+      return graph.emitOpError("expects a form that there is a kernel for, because it is marked "
+                               "'only_kernel', but ")
+             << reason;
     return success();
   }
   StringRef anchor = graph.getBody().front().front().getName().getStringRef();
-  const auto *offerer = llvm::find_if(kOfferers, [&](const Offerer &each) { return each.anchor == anchor; });
+  const auto *offerer =
+      llvm::find_if(kOfferers, [&](const Offerer &each) { return each.anchor == anchor; });
   Offer found;
   if (offerer != std::end(kOfferers))
     found = offerer->offer(graph, allowTf32, reason);
   else
     reason = "it begins with none of convolution, matrix product and pooling";
-  if (!attach(graph, std::move(found.variants), found.isPreferred ? "kernel" : "plan", reason) && remarks)
+  if (!attach(graph, std::move(found.variants), found.isPreferred ? "kernel" : "plan", reason) &&
+      remarks)
     graph.emitRemark("no kernel of our own: ") << reason;
   return success();
 }

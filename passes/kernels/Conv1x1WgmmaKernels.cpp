@@ -5,10 +5,12 @@ using namespace mlir;
 
 namespace convoy {
 
-/// As in runtime/device/conv1x1_wgmma.cu: threads of a group, and pieces of 16 bytes of its next tile that a thread has in registers.
+/// As in runtime/device/conv1x1_wgmma.cu: threads of a group, and pieces of 16 bytes of its next
+/// tile that a thread has in registers.
 static constexpr int64_t kGroup = 128, kFetched = 8;
-/// Channels for which it is faster than cuDNN. To 256 filters with a residual in f16, batch 32: over 56x56 pixels, 64 channels take 36 us
-/// where cuDNN's best takes 42; over 28x28, 128 to 512 take 24 us and 20.
+/// Channels for which it is faster than cuDNN. To 256 filters with a residual in f16, batch 32:
+/// over 56x56 pixels, 64 channels take 36 us where cuDNN's best takes 42; over 28x28, 128 to 512
+/// take 24 us and 20.
 static constexpr int64_t kMostChannels = 64;
 
 namespace {
@@ -21,15 +23,19 @@ struct Shape {
 } // namespace
 
 static std::optional<Variant> variantOf(const ConvGraph &form, Shape shape, int64_t blockFilters) {
-  int64_t chunks = form.depth() * form.element().getIntOrFloatBitWidth() / 128, fetched = shape.pixels * chunks / kGroup;
-  int64_t tiles = llvm::divideCeil(form.rows(), shape.pixels), filterBlocks = form.columns() / blockFilters;
+  int64_t chunks = form.depth() * form.element().getIntOrFloatBitWidth() / 128,
+          fetched = shape.pixels * chunks / kGroup;
+  int64_t tiles = llvm::divideCeil(form.rows(), shape.pixels),
+          filterBlocks = form.columns() / blockFilters;
   Variant variant = form.variant();
-  variant.sharedBytes = chunks * (blockFilters * 16 + 16) + shape.groups * chunks * (shape.pixels * 16 + 16);
+  variant.sharedBytes =
+      chunks * (blockFilters * 16 + 16) + shape.groups * chunks * (shape.pixels * 16 + 16);
   if (fetched < 1 || fetched > kFetched || variant.sharedBytes > kSharedBytes90)
     return std::nullopt;
   int64_t blocks = std::min<int64_t>(tiles, llvm::divideCeil(kMultiprocessors90, filterBlocks));
   variant.suffix = llvm::formatv("wgmma_{0}x{1}", shape.pixels, shape.groups);
-  variant.function = llvm::formatv("convoy_conv1x1_wgmma_{0}_{1}", libraryName(form.element()), shape.pixels);
+  variant.function =
+      llvm::formatv("convoy_conv1x1_wgmma_{0}_{1}", libraryName(form.element()), shape.pixels);
   variant.integers = {form.rows(), form.depth(), form.columns(), shape.groups, blocks};
   variant.blocks = blocks * filterBlocks;
   variant.threads = kGroup * shape.groups;
@@ -46,8 +52,10 @@ SmallVector<Variant, 0> conv1x1WgmmaVariants(const ConvGraph &form) {
       !llvm::all_of(conv.getPrePadding(), isZero) || !llvm::all_of(conv.getPostPadding(), isZero))
     return {};
   // A thread makes 16 bytes of a pixel, of which a product has two elements.
-  int64_t bytes = form.element().getIntOrFloatBitWidth() / 8, blockFilters = 64 * 16 / bytes / 2, chunks = w[1] * bytes / 16;
-  if (form.columns() % blockFilters != 0 || w[1] * bytes % 32 != 0 || kGroup % chunks != 0 || w[1] > kMostChannels)
+  int64_t bytes = form.element().getIntOrFloatBitWidth() / 8, blockFilters = 64 * 16 / bytes / 2,
+          chunks = w[1] * bytes / 16;
+  if (form.columns() % blockFilters != 0 || w[1] * bytes % 32 != 0 || kGroup % chunks != 0 ||
+      w[1] > kMostChannels)
     return {};
   SmallVector<Variant, 0> variants;
   // Over 56x56x64 to 256, 256 images, us: f16 249, 240 and 269, f32 484, 522 and 462.

@@ -8,8 +8,8 @@
 
 namespace convoy {
 
-/// Kernels for `form`, the most promising first; none when it is not of the kind that they compute, and then one for ConvWgmmaKernels.h,
-/// which says what it is not.
+/// Kernels for `form`, the most promising first; none when it is not of the kind that they compute,
+/// and then one for ConvWgmmaKernels.h, which says what it is not.
 llvm::SmallVector<Variant, 0> conv1x1WgmmaVariants(const ConvGraph &form);
 
 } // namespace convoy

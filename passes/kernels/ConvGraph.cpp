@@ -10,19 +10,24 @@ int64_t ConvGraph::rows() const {
   return y[0] * y[2] * y[3];
 }
 
-int64_t ConvGraph::columns() const { return cudnn::ConvolutionOp(conv).getY().getType().getShape()[1]; }
+int64_t ConvGraph::columns() const {
+  return cudnn::ConvolutionOp(conv).getY().getType().getShape()[1];
+}
 
 int64_t ConvGraph::depth() const {
   ArrayRef<int64_t> w = cudnn::ConvolutionOp(conv).getW().getType().getShape();
   return w[1] * w[2] * w[3];
 }
 
-Type ConvGraph::element() const { return cudnn::ConvolutionOp(conv).getX().getType().getElementType(); }
+Type ConvGraph::element() const {
+  return cudnn::ConvolutionOp(conv).getX().getType().getElementType();
+}
 
 Variant ConvGraph::variant() const {
   cudnn::ConvolutionOp op = conv;
   Variant variant;
-  variant.tensors = {placeOf(op.getX()), placeOf(op.getW()), bias, residual, op->getParentOfType<cudnn::GraphOp>().getNumArguments()};
+  variant.tensors = {placeOf(op.getX()), placeOf(op.getW()), bias, residual,
+                     op->getParentOfType<cudnn::GraphOp>().getNumArguments()};
   variant.floats = {lower, upper};
   variant.tf32 = element().isF32();
   return variant;
@@ -32,7 +37,8 @@ namespace {
 
 class Matcher {
 public:
-  Matcher(cudnn::GraphOp graph, bool allowTf32, std::string &reason) : graph(graph), allowTf32(allowTf32), reason(reason) {}
+  Matcher(cudnn::GraphOp graph, bool allowTf32, std::string &reason)
+      : graph(graph), allowTf32(allowTf32), reason(reason) {}
 
   std::optional<ConvGraph> match();
 
@@ -43,7 +49,9 @@ private:
   }
   bool matchConv(Operation &op);
   /// Whether `type` is packed channels-last memory of the elements that the graph computes with.
-  bool isImage(TensorDescType type) { return type.getElementType() == element && type.isChannelsLast() && !type.isVectorized(); }
+  bool isImage(TensorDescType type) {
+    return type.getElementType() == element && type.isChannelsLast() && !type.isVectorized();
+  }
 
   cudnn::GraphOp graph;
   bool allowTf32;
@@ -56,10 +64,12 @@ private:
 
 bool Matcher::matchConv(Operation &op) {
   form.conv = dyn_cast<cudnn::ConvolutionOp>(op);
-  if (!form.conv || form.conv.getMode() != cudnn::ConvolutionMode::Fprop || form.conv.getSpatialRank() != 2 || form.conv.hasGroupDim())
+  if (!form.conv || form.conv.getMode() != cudnn::ConvolutionMode::Fprop ||
+      form.conv.getSpatialRank() != 2 || form.conv.hasGroupDim())
     return refuse("it does not begin with a convolution over two spatial dims");
-  if (form.conv.getKind() != cudnn::ConvolutionKind::CrossCorrelation || !form.conv.getAlpha().isExactlyValue(1.0) ||
-      !form.conv.getBeta().isExactlyValue(0.0) || !form.conv.getComputeType().isF32())
+  if (form.conv.getKind() != cudnn::ConvolutionKind::CrossCorrelation ||
+      !form.conv.getAlpha().isExactlyValue(1.0) || !form.conv.getBeta().isExactlyValue(0.0) ||
+      !form.conv.getComputeType().isF32())
     return refuse("the convolution is turned around, scaled, or does not add in f32");
   TensorDescType x = form.conv.getX().getType(), w = form.conv.getW().getType();
   element = x.getElementType();
@@ -67,8 +77,10 @@ bool Matcher::matchConv(Operation &op) {
     return refuse("elements are none of f16, bf16 and f32");
   if (element.isF32() && !allowTf32)
     return refuse("kernels round f32 to TF32, which allow-tf32=false forbids");
-  if (!isImage(x) || !isImage(w) || !isa<BlockArgument>(form.conv.getX()) || !isa<BlockArgument>(form.conv.getW()))
-    return refuse("input and filter are not two arguments of one type in packed channels-last memory");
+  if (!isImage(x) || !isImage(w) || !isa<BlockArgument>(form.conv.getX()) ||
+      !isa<BlockArgument>(form.conv.getW()))
+    return refuse(
+        "input and filter are not two arguments of one type in packed channels-last memory");
   if (x.getShape()[1] != w.getShape()[1])
     return refuse("the convolution has groups");
   // Sixteen bytes are copied at a time.
@@ -84,11 +96,14 @@ std::optional<ConvGraph> Matcher::match() {
     return std::nullopt;
   Value result;
   auto isOperand = [&](TensorDescType type) { return isImage(type); };
-  if (!matchEpilogue(graph, {form.conv.getY(), {1, form.columns(), 1, 1}, isOperand}, form, result, reason))
+  if (!matchEpilogue(graph, {form.conv.getY(), {1, form.columns(), 1, 1}, isOperand}, form, result,
+                     reason))
     return std::nullopt;
   Operation *end = body.getTerminator();
-  if (end->getNumOperands() != 1 || end->getOperand(0) != result || !isImage(cast<TensorDescType>(result.getType()))) {
-    refuse("its one result is not what the last operation computes, in packed channels-last memory");
+  if (end->getNumOperands() != 1 || end->getOperand(0) != result ||
+      !isImage(cast<TensorDescType>(result.getType()))) {
+    refuse(
+        "its one result is not what the last operation computes, in packed channels-last memory");
     return std::nullopt;
   }
   return form;

@@ -20,8 +20,8 @@ struct ConvGraph : Epilogue {
   Variant variant() const;
 };
 
-/// `graph` in this form: two spatial dims, no groups, 16-bit floats, or with `allowTf32` f32, in channels-last memory, sums in f32.
-/// Nothing, with the reason, when it has another.
+/// `graph` in this form: two spatial dims, no groups, 16-bit floats, or with `allowTf32` f32, in
+/// channels-last memory, sums in f32. Nothing, with the reason, when it has another.
 std::optional<ConvGraph> matchConvGraph(cudnn::GraphOp graph, bool allowTf32, std::string &reason);
 
 } // namespace convoy

@@ -8,7 +8,8 @@
 
 namespace convoy {
 
-/// Kernels for `form`, the most promising first; none when the convolution is large enough to fill a GPU with cuDNN's.
+/// Kernels for `form`, the most promising first; none when the convolution is large enough to fill
+/// a GPU with cuDNN's.
 llvm::SmallVector<Variant, 0> convVariants(const ConvGraph &form);
 
 /// Whether the first of them is a better guess than cuDNN's first plan.

@@ -5,17 +5,22 @@ using namespace mlir;
 
 namespace convoy {
 
-/// As in runtime/device/conv_wgmma.cu: filters of a block, threads of a group, and what it is compiled for: columns of a product, and
-/// pieces of 16 bytes of its next tile that a thread has in registers.
-static constexpr int64_t kFilters = 64, kGroup = 128, kColumns[] = {64, 88, 104, 120, 176, 232}, kFetched[] = {16, 20, 24};
-/// A chunk, 16 bytes of each filter, and 16 that put the next one into other banks. The banks begin again after 128 bytes.
+/// As in runtime/device/conv_wgmma.cu: filters of a block, threads of a group, and what it is
+/// compiled for: columns of a product, and pieces of 16 bytes of its next tile that a thread has in
+/// registers.
+static constexpr int64_t kFilters = 64, kGroup = 128, kColumns[] = {64, 88, 104, 120, 176, 232},
+                         kFetched[] = {16, 20, 24};
+/// A chunk, 16 bytes of each filter, and 16 that put the next one into other banks. The banks begin
+/// again after 128 bytes.
 static constexpr int64_t kFilterPitch = kFilters * 16 + 16, kBankBytes = 128;
 /// Three groups leave a thread 168 registers, two 255, of which some 40 are for addresses.
 static constexpr int64_t kMostGroups = 3, kRegistersOfThree = 130, kRegistersOfTwo = 215;
-/// Shared memory that leaves so little to the L1 cache that too few loads are under way when they wait for more than the L2 cache: then
-/// tiles are brought there first. Over 56x56x64, 256 images: 241 to 215 us with 228 kB of shared memory, 103 to 115 us with 164.
+/// Shared memory that leaves so little to the L1 cache that too few loads are under way when they
+/// wait for more than the L2 cache: then tiles are brought there first. Over 56x56x64, 256 images:
+/// 241 to 215 us with 228 kB of shared memory, 103 to 115 us with 164.
 static constexpr int64_t kMuchShared = 200 << 10;
-/// Channels for which it is faster than cuDNN: 64 take 103 us where cuDNN's best takes 133, 128 of 28x28 pixels 113 us and 87.
+/// Channels for which it is faster than cuDNN: 64 take 103 us where cuDNN's best takes 133, 128 of
+/// 28x28 pixels 113 us and 87.
 static constexpr int64_t kMostChannels = 64;
 /// Of a pixel, multiplied at a time.
 static constexpr int64_t kStepBytes = 32;
@@ -24,7 +29,8 @@ namespace {
 
 /// A convolution in numbers.
 struct Shape {
-  int64_t images, height, width, channels, outHeight, outWidth, outChannels, tapsH, tapsW, padH, padW, bytes;
+  int64_t images, height, width, channels, outHeight, outWidth, outChannels, tapsH, tapsW, padH,
+      padW, bytes;
   bool hasResidual = false;
 
   int64_t chunks() const { return channels * bytes / 16; }
@@ -33,10 +39,11 @@ struct Shape {
 
 /// How its result is cut.
 struct Tiling {
-  int64_t rows, columns, groups;           ///< pixels of a tile, groups of a block
-  int64_t product, fetched, plane, shared; ///< columns of a product, and what it takes of registers and memory
-  int64_t tiles, blocks;                   ///< of all images, and blocks for the same filters
-  int64_t cost;                            ///< columns of products that one multiprocessor has to make
+  int64_t rows, columns, groups; ///< pixels of a tile, groups of a block
+  int64_t product, fetched, plane,
+      shared;            ///< columns of a product, and what it takes of registers and memory
+  int64_t tiles, blocks; ///< of all images, and blocks for the same filters
+  int64_t cost;          ///< columns of products that one multiprocessor has to make
 };
 
 } // namespace
@@ -47,38 +54,49 @@ static std::optional<int64_t> atLeast(ArrayRef<int64_t> sizes, int64_t size) {
   return found == sizes.end() ? std::nullopt : std::optional(*found);
 }
 
-static std::optional<Tiling> tilingOf(const Shape &shape, int64_t rows, int64_t columns, int64_t groups) {
+static std::optional<Tiling> tilingOf(const Shape &shape, int64_t rows, int64_t columns,
+                                      int64_t groups) {
   int64_t pitch = columns + shape.tapsW - 1, pixels = (rows + shape.tapsH - 1) * pitch;
   std::optional<int64_t> product = atLeast(kColumns, (rows - 1) * pitch + columns);
-  std::optional<int64_t> fetched = atLeast(kFetched, llvm::divideCeil(pixels * shape.chunks(), kGroup));
+  std::optional<int64_t> fetched =
+      atLeast(kFetched, llvm::divideCeil(pixels * shape.chunks(), kGroup));
   if (!product || !fetched)
     return std::nullopt;
   // Sums, pieces of the next tile, and the residual of this one.
-  int64_t registers = *product / 2 + *fetched * 4 + (shape.hasResidual ? *product * shape.bytes / 8 : 0);
+  int64_t registers =
+      *product / 2 + *fetched * 4 + (shape.hasResidual ? *product * shape.bytes / 8 : 0);
   if (registers > (groups == kMostGroups ? kRegistersOfThree : kRegistersOfTwo))
     return std::nullopt;
   Tiling tiling = {rows, columns, groups, *product, *fetched};
   tiling.plane = llvm::alignTo(pixels * 16, kBankBytes, 16);
-  // The last columns of a product, which are not stored, read on, behind the last chunk's plane. compute-sanitizer takes the two chunks of
-  // a product for one piece of memory, which ends further on where a chunk's columns are more than its plane has pixels.
-  int64_t first = ((shape.tapsH - 1) * pitch + shape.tapsW - 1) * 16, behind = *product * 16 - tiling.plane;
-  tiling.shared = shape.tapsH * shape.tapsW * shape.chunks() * kFilterPitch + groups * shape.chunks() * tiling.plane +
+  // The last columns of a product, which are not stored, read on, behind the last chunk's plane.
+  // compute-sanitizer takes the two chunks of a product for one piece of memory, which ends further
+  // on where a chunk's columns are more than its plane has pixels.
+  int64_t first = ((shape.tapsH - 1) * pitch + shape.tapsW - 1) * 16,
+          behind = *product * 16 - tiling.plane;
+  tiling.shared = shape.tapsH * shape.tapsW * shape.chunks() * kFilterPitch +
+                  groups * shape.chunks() * tiling.plane +
                   std::max<int64_t>(0, first + std::max(behind, 2 * behind));
   if (tiling.shared > kSharedBytes90)
     return std::nullopt;
-  tiling.tiles = shape.images * llvm::divideCeil(shape.outHeight, rows) * llvm::divideCeil(shape.outWidth, columns);
-  // Blocks that take all of a multiprocessor's memory must not be more than there are multiprocessors.
-  tiling.blocks = std::min(tiling.tiles, std::max<int64_t>(1, kMultiprocessors90 / shape.filterBlocks()));
+  tiling.tiles = shape.images * llvm::divideCeil(shape.outHeight, rows) *
+                 llvm::divideCeil(shape.outWidth, columns);
+  // Blocks that take all of a multiprocessor's memory must not be more than there are
+  // multiprocessors.
+  tiling.blocks =
+      std::min(tiling.tiles, std::max<int64_t>(1, kMultiprocessors90 / shape.filterBlocks()));
   tiling.cost = llvm::divideCeil(tiling.tiles, tiling.blocks) * *product;
   return tiling;
 }
 
-/// The best cut for three and for two groups, the better one first. A group alone would wait for itself.
+/// The best cut for three and for two groups, the better one first. A group alone would wait for
+/// itself.
 static SmallVector<Tiling> tilingsOf(const Shape &shape) {
   SmallVector<Tiling> best;
   for (int64_t groups = kMostGroups; groups > 1; --groups) {
     std::optional<Tiling> found;
-    for (int64_t columns = std::min(shape.outWidth, ArrayRef(kColumns).back()); columns > 0; --columns) {
+    for (int64_t columns = std::min(shape.outWidth, ArrayRef(kColumns).back()); columns > 0;
+         --columns) {
       // As many tiles across take fewer columns: equal parts are better.
       if (llvm::divideCeil(shape.outWidth, llvm::divideCeil(shape.outWidth, columns)) != columns)
         continue;
@@ -101,9 +119,12 @@ static SmallVector<Tiling> tilingsOf(const Shape &shape) {
 static Variant variantOf(const ConvGraph &form, const Shape &shape, const Tiling &tiling) {
   Variant variant = form.variant();
   variant.suffix = llvm::formatv("wgmma_{0}x{1}x{2}", tiling.rows, tiling.columns, tiling.groups);
-  variant.function = llvm::formatv("convoy_conv_wgmma_{0}_{1}_{2}", libraryName(form.element()), tiling.product, tiling.fetched);
-  variant.integers = {shape.images, shape.height, shape.width, shape.channels, shape.outHeight, shape.outWidth, shape.outChannels};
-  variant.integers.append({shape.tapsH, shape.tapsW, shape.padH, shape.padW, tiling.rows, tiling.columns, tiling.plane});
+  variant.function = llvm::formatv("convoy_conv_wgmma_{0}_{1}_{2}", libraryName(form.element()),
+                                   tiling.product, tiling.fetched);
+  variant.integers = {shape.images,    shape.height,   shape.width,      shape.channels,
+                      shape.outHeight, shape.outWidth, shape.outChannels};
+  variant.integers.append({shape.tapsH, shape.tapsW, shape.padH, shape.padW, tiling.rows,
+                           tiling.columns, tiling.plane});
   variant.integers.append({tiling.groups, tiling.blocks, tiling.shared > kMuchShared ? 1 : 0});
   variant.blocks = tiling.blocks * shape.filterBlocks();
   variant.threads = kGroup * tiling.groups;
@@ -121,19 +142,35 @@ SmallVector<Variant, 0> convWgmmaVariants(const ConvGraph &form, std::string &re
   auto isOne = [](int64_t each) { return each == 1; };
   if (!llvm::all_of(conv.getSpatialStride(), isOne) || !llvm::all_of(conv.getDilation(), isOne))
     return refuse("its stride or its dilation is not one");
-  ArrayRef<int64_t> x = conv.getX().getType().getShape(), w = conv.getW().getType().getShape(), y = conv.getY().getType().getShape();
+  ArrayRef<int64_t> x = conv.getX().getType().getShape(), w = conv.getW().getType().getShape(),
+                    y = conv.getY().getType().getShape();
   int64_t bytes = form.element().getIntOrFloatBitWidth() / 8;
-  Shape shape = {x[0], x[2], x[3], x[1], y[2], y[3], y[1], w[2], w[3], conv.getPrePadding()[0], conv.getPrePadding()[1], bytes};
+  Shape shape = {x[0],
+                 x[2],
+                 x[3],
+                 x[1],
+                 y[2],
+                 y[3],
+                 y[1],
+                 w[2],
+                 w[3],
+                 conv.getPrePadding()[0],
+                 conv.getPrePadding()[1],
+                 bytes};
   shape.hasResidual = form.residual.has_value();
   int64_t fewestChannels = kStepBytes / bytes;
-  if (!llvm::isPowerOf2_64(shape.channels) || shape.channels < fewestChannels || shape.channels > kMostChannels)
-    return refuse("its channels are no power of two from " + Twine(fewestChannels) + " to " + Twine(kMostChannels));
+  if (!llvm::isPowerOf2_64(shape.channels) || shape.channels < fewestChannels ||
+      shape.channels > kMostChannels)
+    return refuse("its channels are no power of two from " + Twine(fewestChannels) + " to " +
+                  Twine(kMostChannels));
   if (shape.outChannels % kFilters != 0)
     return refuse("its filters are no multiple of " + Twine(kFilters));
   SmallVector<Tiling> tilings = tilingsOf(shape);
   if (tilings.empty())
-    return refuse(Twine(kFilters) + " filters and a part of the image do not fit into shared memory");
-  return llvm::map_to_vector<0>(tilings, [&](const Tiling &tiling) { return variantOf(form, shape, tiling); });
+    return refuse(Twine(kFilters) +
+                  " filters and a part of the image do not fit into shared memory");
+  return llvm::map_to_vector<0>(
+      tilings, [&](const Tiling &tiling) { return variantOf(form, shape, tiling); });
 }
 
 } // namespace convoy

@@ -1,4 +1,5 @@
-// Which kernels of runtime/device/conv_wgmma.cu a convolution is offered: how the result is cut into tiles.
+// Which kernels of runtime/device/conv_wgmma.cu a convolution is offered: how the result is cut
+// into tiles.
 
 #ifndef CONVOY_PASSES_KERNELS_CONVWGMMAKERNELS_H
 #define CONVOY_PASSES_KERNELS_CONVWGMMAKERNELS_H
@@ -8,7 +9,8 @@
 
 namespace convoy {
 
-/// Kernels for `form`, the most promising first; none, with the reason, when it is not of the kind that they compute.
+/// Kernels for `form`, the most promising first; none, with the reason, when it is not of the kind
+/// that they compute.
 llvm::SmallVector<Variant, 0> convWgmmaVariants(const ConvGraph &form, std::string &reason);
 
 } // namespace convoy

@@ -35,19 +35,24 @@ private:
 bool Matcher::matchSum(cudnn::PointwiseOp op) {
   auto other = dyn_cast<BlockArgument>(op.getInputs()[op.getInputs()[0] == running ? 1 : 0]);
   auto type = other ? cast<TensorDescType>(other.getType()) : TensorDescType();
-  ArrayRef<int64_t> shape = type ? type.getShape() : ArrayRef<int64_t>(), whole = cast<TensorDescType>(anchor.value.getType()).getShape();
+  ArrayRef<int64_t> shape = type ? type.getShape() : ArrayRef<int64_t>(),
+                    whole = cast<TensorDescType>(anchor.value.getType()).getShape();
   bool isVector = type && shape == ArrayRef<int64_t>(anchor.vector);
   std::optional<unsigned> &place = isVector ? epilogue.bias : epilogue.residual;
   if (place || !type || !anchor.isOperand(type) || (!isVector && shape != whole))
-    return refuse("sums are not with one vector over channels and one tensor like the result, of the elements of the input");
+    return refuse("sums are not with one vector over channels and one tensor like the result, of "
+                  "the elements of the input");
   place = other.getArgNumber();
   return true;
 }
 
 bool Matcher::matchClip(cudnn::PointwiseOp op) {
-  auto number = [](std::optional<APFloat> value, double otherwise) { return value ? value->convertToDouble() : otherwise; };
+  auto number = [](std::optional<APFloat> value, double otherwise) {
+    return value ? value->convertToDouble() : otherwise;
+  };
   auto nans = op.getNanPropagation();
-  if (number(op.getLowerClipSlope(), 0.0) != 0.0 || (nans && *nans != cudnn::NanPropagation::PropagateNan))
+  if (number(op.getLowerClipSlope(), 0.0) != 0.0 ||
+      (nans && *nans != cudnn::NanPropagation::PropagateNan))
     return refuse("relu has a slope, or does not propagate NaN");
   epilogue.lower = number(op.getLowerClip(), 0.0);
   epilogue.upper = number(op.getUpperClip(), epilogue.upper);
@@ -58,11 +63,13 @@ bool Matcher::matchStep(Operation &op) {
   auto step = dyn_cast<cudnn::PointwiseOp>(op);
   if (!step || !running.hasOneUse() || !llvm::is_contained(step.getInputs(), running))
     return refuse("what follows its first operation is not a chain of pointwise operations");
-  if (!step.getAlpha1().isExactlyValue(1.0) || !step.getAlpha2().isExactlyValue(1.0) || !step.getComputeType().isF32())
+  if (!step.getAlpha1().isExactlyValue(1.0) || !step.getAlpha2().isExactlyValue(1.0) ||
+      !step.getComputeType().isF32())
     return refuse("a pointwise operation scales its operands or does not compute in f32");
   if (!cast<TensorDescType>(running.getType()).getElementType().isF32())
     return refuse("a value in between is rounded");
-  bool isClipped = epilogue.upper != std::numeric_limits<double>::infinity() || epilogue.lower != -std::numeric_limits<double>::infinity();
+  bool isClipped = epilogue.upper != std::numeric_limits<double>::infinity() ||
+                   epilogue.lower != -std::numeric_limits<double>::infinity();
   bool matched = false;
   if (step.getMode() == PointwiseMode::Identity)
     matched = true;
@@ -71,12 +78,14 @@ bool Matcher::matchStep(Operation &op) {
   else if (step.getMode() == PointwiseMode::ReluFwd && !isClipped)
     matched = matchClip(step);
   else
-    refuse("it computes " + cudnn::stringifyPointwiseMode(step.getMode()) + ", which is not a sum before one relu");
+    refuse("it computes " + cudnn::stringifyPointwiseMode(step.getMode()) +
+           ", which is not a sum before one relu");
   running = step.getY();
   return matched;
 }
 
-bool matchEpilogue(cudnn::GraphOp graph, AnchorResult anchor, Epilogue &epilogue, Value &result, std::string &reason) {
+bool matchEpilogue(cudnn::GraphOp graph, AnchorResult anchor, Epilogue &epilogue, Value &result,
+                   std::string &reason) {
   Matcher matcher(anchor, epilogue, reason);
   for (Operation &op : llvm::drop_begin(graph.getBody().front().without_terminator()))
     if (!matcher.matchStep(op))

@@ -7,6 +7,8 @@ extern const unsigned long convoy_kernel_library_bytes;
 
 namespace convoy {
 
-llvm::ArrayRef<char> kernelLibrary() { return {reinterpret_cast<const char *>(convoy_kernel_library), convoy_kernel_library_bytes}; }
+llvm::ArrayRef<char> kernelLibrary() {
+  return {reinterpret_cast<const char *>(convoy_kernel_library), convoy_kernel_library_bytes};
+}
 
 } // namespace convoy

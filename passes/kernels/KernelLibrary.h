@@ -1,4 +1,5 @@
-// runtime/device, compiled to LLVM bitcode: functions that kernels call and that are linked into them.
+// runtime/device, compiled to LLVM bitcode: functions that kernels call and that are linked into
+// them.
 
 #ifndef CONVOY_PASSES_KERNELS_KERNELLIBRARY_H
 #define CONVOY_PASSES_KERNELS_KERNELLIBRARY_H

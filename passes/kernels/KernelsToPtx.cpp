@@ -1,5 +1,6 @@
-// Kernels become PTX, linked with the library of functions that some of them call. Almost all of it is LLVM's own work, a few hundredths of
-// a second a kernel, so the kernels of a program are compiled side by side, each in an LLVMContext of its own.
+// Kernels become PTX, linked with the library of functions that some of them call. Almost all of it
+// is LLVM's own work, a few hundredths of a second a kernel, so the kernels of a program are
+// compiled side by side, each in an LLVMContext of its own.
 
 #include "mlir/Dialect/GPU/IR/CompilationInterfaces.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -32,11 +33,13 @@ public:
   using SerializeGPUModuleBase::SerializeGPUModuleBase;
 
   /// The library; a function's body is read when a kernel calls it.
-  std::optional<SmallVector<std::unique_ptr<llvm::Module>>> loadBitcodeFiles(llvm::Module &module) override {
+  std::optional<SmallVector<std::unique_ptr<llvm::Module>>>
+  loadBitcodeFiles(llvm::Module &module) override {
     ArrayRef<char> bytes = kernelLibrary();
     llvm::MemoryBufferRef buffer(StringRef(bytes.data(), bytes.size()), "convoy_device");
     SmallVector<std::unique_ptr<llvm::Module>> libraries;
-    libraries.push_back(llvm::cantFail(llvm::getLazyBitcodeModule(buffer, module.getContext()), "the library that the build made"));
+    libraries.push_back(llvm::cantFail(llvm::getLazyBitcodeModule(buffer, module.getContext()),
+                                       "the library that the build made"));
     return libraries;
   }
 
@@ -47,9 +50,11 @@ public:
     auto ptx = translateModuleToISA(module, **machine, [&] { return getOperation().emitError(); });
     if (failed(ptx))
       return failure();
-    // PTX is not linked again: a function without a body would fail on the device, at the first load.
+    // PTX is not linked again: a function without a body would fail on the device, at the first
+    // load.
     if (ptx->str().contains(".extern .func"))
-      return getOperation().emitOpError("expects kernels that call nothing but the library of kernels, but a function has no body");
+      return getOperation().emitOpError("expects kernels that call nothing but the library of "
+                                        "kernels, but a function has no body");
     SmallVector<char, 0> object(ptx->begin(), ptx->end());
     object.push_back('\0');
     return object;
@@ -62,11 +67,13 @@ FailureOr<NVVM::NVVMTargetAttr> targetOf(gpu::GPUModuleOp module) {
   if (targets && targets.size() == 1)
     if (auto target = dyn_cast<NVVM::NVVMTargetAttr>(targets[0])) {
       std::string error;
-      if (succeeded(verifyKernelTarget(target.getTriple(), target.getChip(), target.getFeatures(), error)))
+      if (succeeded(verifyKernelTarget(target.getTriple(), target.getChip(), target.getFeatures(),
+                                       error)))
         return target;
       return module.emitOpError(error);
     }
-  InFlightDiagnostic diagnostic = module.emitOpError("expects one target, an #nvvm.target, but got ");
+  InFlightDiagnostic diagnostic =
+      module.emitOpError("expects one target, an #nvvm.target, but got ");
   if (targets)
     return diagnostic << targets;
   return diagnostic << "none";
@@ -80,8 +87,8 @@ FailureOr<Attribute> compileToPtx(gpu::GPUModuleOp module) {
   std::optional<SmallVector<char, 0>> ptx = PtxSerializer(*module, *target).run();
   if (!ptx)
     return failure();
-  gpu::TargetOptions options(/*toolkitPath=*/{}, /*librariesToLink=*/{}, /*cmdOptions=*/{}, /*elfSection=*/{},
-                             gpu::CompilationTarget::Assembly);
+  gpu::TargetOptions options(/*toolkitPath=*/{}, /*librariesToLink=*/{}, /*cmdOptions=*/{},
+                             /*elfSection=*/{}, gpu::CompilationTarget::Assembly);
   return cast<gpu::TargetAttrInterface>(Attribute(*target)).createObject(module, *ptx, options);
 }
 

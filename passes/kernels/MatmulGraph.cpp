@@ -8,7 +8,9 @@ namespace convoy {
 /// As in runtime/device/matmul.cu: the sums of a thread are in registers.
 static constexpr int64_t kMostRows = 8;
 
-static ArrayRef<int64_t> shapeOf(Value value) { return cast<TensorDescType>(value.getType()).getShape(); }
+static ArrayRef<int64_t> shapeOf(Value value) {
+  return cast<TensorDescType>(value.getType()).getShape();
+}
 
 int64_t MatmulGraph::rows() const { return shapeOf(cudnn::MatmulOp(matmul).getA())[1]; }
 int64_t MatmulGraph::depth() const { return shapeOf(cudnn::MatmulOp(matmul).getA())[2]; }
@@ -28,7 +30,9 @@ private:
     return false;
   }
   bool matchMatmul(Operation &op);
-  bool isMatrix(TensorDescType type) { return type.isRowMajor() && !type.isVectorized() && type.getAlignment() % 16 == 0; }
+  bool isMatrix(TensorDescType type) {
+    return type.isRowMajor() && !type.isVectorized() && type.getAlignment() % 16 == 0;
+  }
   bool isOperand(TensorDescType type) { return type.getElementType() == element && isMatrix(type); }
 
   cudnn::GraphOp graph;
@@ -41,7 +45,8 @@ private:
 
 bool Matcher::matchMatmul(Operation &op) {
   form.matmul = dyn_cast<cudnn::MatmulOp>(op);
-  if (!form.matmul || form.matmul.getMOverride() || form.matmul.getNOverride() || form.matmul.getKOverride())
+  if (!form.matmul || form.matmul.getMOverride() || form.matmul.getNOverride() ||
+      form.matmul.getKOverride())
     return refuse("it does not begin with a matrix product of one size");
   if (!form.matmul.getComputeType().isF32())
     return refuse("the product does not add in f32");
@@ -49,15 +54,18 @@ bool Matcher::matchMatmul(Operation &op) {
   element = a.getElementType();
   if (!element.isF16() && !element.isBF16() && !element.isF32())
     return refuse("elements are not f16, bf16 or f32");
-  if (!isOperand(a) || !isOperand(b) || !isa<BlockArgument>(form.matmul.getA()) || !isa<BlockArgument>(form.matmul.getB()))
-    return refuse("the matrices are not two arguments of one type in row-major memory, aligned to 16 bytes");
+  if (!isOperand(a) || !isOperand(b) || !isa<BlockArgument>(form.matmul.getA()) ||
+      !isa<BlockArgument>(form.matmul.getB()))
+    return refuse(
+        "the matrices are not two arguments of one type in row-major memory, aligned to 16 bytes");
   if (a.getRank() != 3 || a.getShape()[0] != 1 || b.getShape()[0] != 1)
     return refuse("there is a batch of matrices");
   if (form.rows() > kMostRows)
     return refuse("the left matrix has more than " + Twine(kMostRows) + " rows");
   // Sixteen bytes are read at a time, and eight rows of b.
   if (form.depth() % 8 != 0 || form.columns() * element.getIntOrFloatBitWidth() % 128 != 0)
-    return refuse("columns of the left matrix are no multiple of 8, or rows of the right one none of 16 bytes");
+    return refuse("columns of the left matrix are no multiple of 8, or rows of the right one none "
+                  "of 16 bytes");
   return true;
 }
 
@@ -67,19 +75,23 @@ std::optional<MatmulGraph> Matcher::match() {
     return std::nullopt;
   Value result;
   auto isSummand = [&](TensorDescType type) { return isOperand(type); };
-  if (!matchEpilogue(graph, {form.matmul.getY(), {1, 1, form.columns()}, isSummand}, form, result, reason))
+  if (!matchEpilogue(graph, {form.matmul.getY(), {1, 1, form.columns()}, isSummand}, form, result,
+                     reason))
     return std::nullopt;
   auto type = cast<TensorDescType>(result.getType());
   form.resultType = type.getElementType();
   Operation *end = body.getTerminator();
   if (end->getNumOperands() != 1 || end->getOperand(0) != result || !isMatrix(type) ||
       (form.resultType != element && !form.resultType.isF32())) {
-    refuse("its one result is not what the last operation computes, in row-major memory, of the elements of the input or f32");
+    refuse("its one result is not what the last operation computes, in row-major memory, of the "
+           "elements of the input or f32");
     return std::nullopt;
   }
   return form;
 }
 
-std::optional<MatmulGraph> matchMatmulGraph(cudnn::GraphOp graph, std::string &reason) { return Matcher(graph, reason).match(); }
+std::optional<MatmulGraph> matchMatmulGraph(cudnn::GraphOp graph, std::string &reason) {
+  return Matcher(graph, reason).match();
+}
 
 } // namespace convoy

@@ -24,7 +24,9 @@ static int64_t pitchOf(const MatmulGraph &form, int64_t lanes) {
   return lanes * 128 / element.getIntOrFloatBitWidth();
 }
 
-static int64_t stripsOf(const MatmulGraph &form, int64_t lanes) { return llvm::divideCeil(form.columns(), pitchOf(form, lanes)); }
+static int64_t stripsOf(const MatmulGraph &form, int64_t lanes) {
+  return llvm::divideCeil(form.columns(), pitchOf(form, lanes));
+}
 
 /// Sums take registers, a chunk of numbers for each row.
 static int64_t mostWarps(const MatmulGraph &form) {
@@ -45,8 +47,10 @@ static Variant variantOf(const MatmulGraph &form, Shape shape) {
   Variant variant;
   variant.suffix = llvm::formatv("{0}x{1}x{2}", lanes, warps, split);
   variant.function =
-      llvm::formatv("convoy_matmul_{0}_{1}", libraryName(matmul.getA().getType().getElementType()), libraryName(form.resultType));
-  variant.tensors = {placeOf(matmul.getA()), placeOf(matmul.getB()), form.bias, form.residual, graph.getNumArguments()};
+      llvm::formatv("convoy_matmul_{0}_{1}", libraryName(matmul.getA().getType().getElementType()),
+                    libraryName(form.resultType));
+  variant.tensors = {placeOf(matmul.getA()), placeOf(matmul.getB()), form.bias, form.residual,
+                     graph.getNumArguments()};
   variant.integers = {form.rows(), form.depth(), form.columns(), lanes, warps, split};
   variant.floats = {form.lower, form.upper};
   variant.blocks = stripsOf(form, lanes) * split;
@@ -66,7 +70,9 @@ SmallVector<Variant, 0> matmulVariants(const MatmulGraph &form) {
   if (stripsOf(form, kSector) < kManyBlocks)
     alone.push_back(shapeOf(form, 1, 1));
   for (int64_t lanes : {kSector, 2 * kSector, 4 * kSector})
-    if (int64_t split = chooseCluster(stripsOf(form, lanes), form.depth(), /*least=*/2 * kWarp / lanes * kTurn); split > 1)
+    if (int64_t split =
+            chooseCluster(stripsOf(form, lanes), form.depth(), /*least=*/2 * kWarp / lanes * kTurn);
+        split > 1)
       shared.push_back(shapeOf(form, lanes, split));
   bool isIdle = stripsOf(form, kSector) <= kFewBlocks && form.depth() * kSectorBytes > kLongStrip;
   SmallVector<Shape> &first = isIdle ? shared : alone, &second = isIdle ? alone : shared;

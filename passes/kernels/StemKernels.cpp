@@ -7,13 +7,15 @@ using namespace convoy::cudnn;
 
 namespace convoy {
 
-/// What a block of stem.cu may have of a multiprocessor's memory: two of them share that of sm_80, one the smallest of later ones.
+/// What a block of stem.cu may have of a multiprocessor's memory: two of them share that of sm_80,
+/// one the smallest of later ones.
 static constexpr int64_t kSharedBytes = 99 << 10;
 /// Rows of the result that a block has the image for at a time.
 static constexpr int64_t kMostRows = 4;
 /// Blocks that keep a large GPU busy, two on each multiprocessor.
 static constexpr int64_t kManyBlocks = 200;
-/// Rows of a block for which stem_wgmma.cu is no better guess than stem.cu: 5 took 38.5 us where the other took 39.2, one 16 and 7.
+/// Rows of a block for which stem_wgmma.cu is no better guess than stem.cu: 5 took 38.5 us where
+/// the other took 39.2, one 16 and 7.
 static constexpr int64_t kFewRows = 4;
 /// What runtime/device/stem_wgmma.cu is compiled for.
 static constexpr int64_t kWgmmaFilters = 64, kWgmmaColumns[] = {64, 80, 96, 112, 128};
@@ -33,10 +35,11 @@ struct StemOps {
   int64_t width() { return imageType().getShape()[3]; }
   int64_t filters() { return conv.getW().getType().getShape()[0]; }
   int64_t taps() { return conv.getW().getType().getShape()[2]; }
-  /// Rows of the result that a block makes, which keeps the row above its next one, so it should make many; and there should be many
-  /// blocks.
+  /// Rows of the result that a block makes, which keeps the row above its next one, so it should
+  /// make many; and there should be many blocks.
   int64_t rows(int64_t parts);
-  /// The same for blocks that share a multiprocessor's tensor cores: those that have most to do have least.
+  /// The same for blocks that share a multiprocessor's tensor cores: those that have most to do
+  /// have least.
   int64_t wgmmaRows();
 };
 
@@ -45,7 +48,8 @@ struct StemOps {
 int64_t StemOps::rows(int64_t parts) {
   int64_t rows = 1, outHeight = height() / 4;
   for (int64_t candidate = 1; candidate <= outHeight; ++candidate)
-    if (outHeight % candidate == 0 && imageType().getShape()[0] * outHeight / candidate * parts >= kManyBlocks)
+    if (outHeight % candidate == 0 &&
+        imageType().getShape()[0] * outHeight / candidate * parts >= kManyBlocks)
       rows = candidate;
   return rows;
 }
@@ -55,7 +59,8 @@ int64_t StemOps::wgmmaRows() {
   auto cost = [&](int64_t rows) {
     int64_t blocks = images * outHeight / rows;
     // A row more is made for the first one's pooling. A block that is alone waits for itself.
-    return llvm::divideCeil(blocks, kMultiprocessors90) * (rows + 1) * (blocks <= kMultiprocessors90 ? 3 : 2);
+    return llvm::divideCeil(blocks, kMultiprocessors90) * (rows + 1) *
+           (blocks <= kMultiprocessors90 ? 3 : 2);
   };
   for (int64_t rows = 1; rows <= outHeight; ++rows)
     if (outHeight % rows == 0 && cost(rows) < cost(best))
@@ -64,29 +69,36 @@ int64_t StemOps::wgmmaRows() {
 }
 
 static bool match(GraphOp graph, StemOps &ops) {
-  SmallVector<Operation *> list = llvm::map_to_vector(graph.getBody().front().without_terminator(), [](Operation &op) { return &op; });
+  SmallVector<Operation *> list = llvm::map_to_vector(graph.getBody().front().without_terminator(),
+                                                      [](Operation &op) { return &op; });
   if (list.size() != 5)
     return false;
-  ops = {dyn_cast<PointwiseOp>(list[0]), dyn_cast<PointwiseOp>(list[2]), dyn_cast<PointwiseOp>(list[3]), dyn_cast<ConvolutionOp>(list[1]),
+  ops = {dyn_cast<PointwiseOp>(list[0]), dyn_cast<PointwiseOp>(list[2]),
+         dyn_cast<PointwiseOp>(list[3]), dyn_cast<ConvolutionOp>(list[1]),
          dyn_cast<ResampleOp>(list[4])};
-  return ops.identity && ops.conv && ops.add && ops.relu && ops.pool && ops.identity.getMode() == PointwiseMode::Identity &&
+  return ops.identity && ops.conv && ops.add && ops.relu && ops.pool &&
+         ops.identity.getMode() == PointwiseMode::Identity &&
          ops.add.getMode() == PointwiseMode::Add && ops.relu.getMode() == PointwiseMode::ReluFwd &&
          ops.pool.getMode() == ResampleMode::Maxpool && ops.conv.getX() == ops.identity.getY() &&
-         ops.add.getInputs()[0] == ops.conv.getY() && ops.relu.getInputs()[0] == ops.add.getY() && ops.pool.getX() == ops.relu.getY() &&
-         isa<BlockArgument>(ops.identity.getInputs()[0]) && isa<BlockArgument>(ops.conv.getW()) &&
-         isa<BlockArgument>(ops.add.getInputs()[1]);
+         ops.add.getInputs()[0] == ops.conv.getY() && ops.relu.getInputs()[0] == ops.add.getY() &&
+         ops.pool.getX() == ops.relu.getY() && isa<BlockArgument>(ops.identity.getInputs()[0]) &&
+         isa<BlockArgument>(ops.conv.getW()) && isa<BlockArgument>(ops.add.getInputs()[1]);
 }
 
-/// A call of `function`, compiled for `number` of filters or columns, whose blocks make `rows` rows of the result, `strip` at a time.
-static Variant variantOf(GraphOp graph, StemOps &ops, StringRef function, int64_t number, int64_t rows, int64_t strip) {
+/// A call of `function`, compiled for `number` of filters or columns, whose blocks make `rows` rows
+/// of the result, `strip` at a time.
+static Variant variantOf(GraphOp graph, StemOps &ops, StringRef function, int64_t number,
+                         int64_t rows, int64_t strip) {
   ArrayRef<int64_t> x = ops.imageType().getShape(), w = ops.conv.getW().getType().getShape();
   Variant variant;
-  variant.function =
-      llvm::formatv("convoy_{0}_{1}_{2}_{3}", function, libraryName(ops.element()), libraryName(ops.imageType().getElementType()), number);
-  variant.tensors = {placeOf(ops.identity.getInputs()[0]), placeOf(ops.conv.getW()), placeOf(ops.add.getInputs()[1]),
-                     graph.getNumArguments()};
-  variant.integers = {x[0], x[2], x[3], x[1], w[0], w[1], w[2], w[3], ops.conv.getPrePadding()[0], rows, strip};
-  variant.floats = {ops.relu.getUpperClip() ? ops.relu.getUpperClip()->convertToDouble() : std::numeric_limits<double>::infinity()};
+  variant.function = llvm::formatv("convoy_{0}_{1}_{2}_{3}", function, libraryName(ops.element()),
+                                   libraryName(ops.imageType().getElementType()), number);
+  variant.tensors = {placeOf(ops.identity.getInputs()[0]), placeOf(ops.conv.getW()),
+                     placeOf(ops.add.getInputs()[1]), graph.getNumArguments()};
+  variant.integers = {x[0], x[2], x[3], x[1], w[0], w[1], w[2], w[3], ops.conv.getPrePadding()[0],
+                      rows, strip};
+  variant.floats = {ops.relu.getUpperClip() ? ops.relu.getUpperClip()->convertToDouble()
+                                            : std::numeric_limits<double>::infinity()};
   variant.tf32 = ops.element().isF32();
   return variant;
 }
@@ -94,34 +106,40 @@ static Variant variantOf(GraphOp graph, StemOps &ops, StringRef function, int64_
 /// runtime/device/stem.cu.
 static Variant anyVariant(GraphOp graph, StemOps &ops) {
   // Wider elements leave room for fewer filters.
-  int64_t bytes = ops.bytes(), filters = bytes == 2 ? ops.filters() : 32, rows = ops.rows(ops.filters() / filters);
+  int64_t bytes = ops.bytes(), filters = bytes == 2 ? ops.filters() : 32,
+          rows = ops.rows(ops.filters() / filters);
   auto sharedBytes = [&](int64_t strip) {
-    return (4 * strip + ops.taps()) * (ops.width() + 8) * 4 * bytes + filters * (ops.taps() * 32 * bytes + 16) +
-           2 * (ops.width() / 2 + 1) * filters * bytes;
+    return (4 * strip + ops.taps()) * (ops.width() + 8) * 4 * bytes +
+           filters * (ops.taps() * 32 * bytes + 16) + 2 * (ops.width() / 2 + 1) * filters * bytes;
   };
   int64_t strip = std::min(rows, kMostRows);
   while (strip > 1 && sharedBytes(strip) > kSharedBytes)
     --strip;
   Variant variant = variantOf(graph, ops, "stem", filters, rows, strip);
   variant.suffix = llvm::formatv("{0}x{1}", rows, strip);
-  variant.blocks = ops.imageType().getShape()[0] * (ops.height() / 4 / rows) * (ops.filters() / filters);
+  variant.blocks =
+      ops.imageType().getShape()[0] * (ops.height() / 4 / rows) * (ops.filters() / filters);
   variant.threads = ops.width();
   variant.sharedBytes = sharedBytes(strip);
   variant.residents = variant.blocks > kMultiprocessors90 ? 2 : 1;
   return variant;
 }
 
-/// runtime/device/stem_wgmma.cu. Nothing when it does not take as many filters, or columns, as there are.
+/// runtime/device/stem_wgmma.cu. Nothing when it does not take as many filters, or columns, as
+/// there are.
 static std::optional<Variant> wgmmaVariant(GraphOp graph, StemOps &ops) {
-  int64_t bytes = ops.bytes(), filters = ops.filters(), columns = ops.width() / 2, rows = ops.wgmmaRows();
+  int64_t bytes = ops.bytes(), filters = ops.filters(), columns = ops.width() / 2,
+          rows = ops.wgmmaRows();
   if (filters != kWgmmaFilters || !llvm::is_contained(kWgmmaColumns, columns))
     return std::nullopt;
   Variant variant = variantOf(graph, ops, "stem_wgmma", columns, rows, /*strip=*/1);
   variant.suffix = llvm::formatv("wgmma_{0}", rows);
   variant.blocks = ops.imageType().getShape()[0] * (ops.height() / 4 / rows);
   variant.threads = 128;
-  variant.sharedBytes = (ops.taps() + 6) * (ops.width() + 8) * 4 * bytes + filters * ops.taps() * 32 * bytes;
-  variant.residents = variant.blocks > kMultiprocessors90 && 2 * variant.sharedBytes <= kSharedBytes90 ? 2 : 1;
+  variant.sharedBytes =
+      (ops.taps() + 6) * (ops.width() + 8) * 4 * bytes + filters * ops.taps() * 32 * bytes;
+  variant.residents =
+      variant.blocks > kMultiprocessors90 && 2 * variant.sharedBytes <= kSharedBytes90 ? 2 : 1;
   variant.onlyChip = kWgmmaChip;
   return variant;
 }
@@ -135,7 +153,8 @@ SmallVector<Variant, 0> stemVariants(GraphOp graph, std::string &reason) {
   SmallVector<Variant, 0> variants = {anyVariant(graph, ops)};
   // Filters take long to lay out for those tensor cores: many rows have to make up for that.
   if (std::optional<Variant> variant = wgmmaVariant(graph, ops))
-    variants.insert(ops.wgmmaRows() > kFewRows ? variants.begin() : variants.end(), std::move(*variant));
+    variants.insert(ops.wgmmaRows() > kFewRows ? variants.begin() : variants.end(),
+                    std::move(*variant));
   return variants;
 }
 

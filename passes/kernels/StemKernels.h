@@ -7,7 +7,8 @@
 
 namespace convoy {
 
-/// The kernels for `graph`, which is of the form that buildStemGraph makes, the most promising first. None, with the reason, when it is not.
+/// The kernels for `graph`, which is of the form that buildStemGraph makes, the most promising
+/// first. None, with the reason, when it is not.
 llvm::SmallVector<Variant, 0> stemVariants(cudnn::GraphOp graph, std::string &reason);
 
 } // namespace convoy

@@ -10,7 +10,8 @@ bool runsFrom(const Variant &variant, StringRef chip) {
   return variant.onlyChip.empty() || chipNumber(variant.onlyChip) >= chipNumber(chip);
 }
 
-DictionaryAttr writeVariant(OpBuilder &builder, cudnn::GraphOp graph, const Variant &variant, StringRef chip) {
+DictionaryAttr writeVariant(OpBuilder &builder, cudnn::GraphOp graph, const Variant &variant,
+                            StringRef chip) {
   OpBuilder::InsertionGuard guard(builder);
   MLIRContext *context = builder.getContext();
   Location loc = graph.getLoc();
@@ -21,35 +22,44 @@ DictionaryAttr writeVariant(OpBuilder &builder, cudnn::GraphOp graph, const Vari
     chip = chipNumber(chip) < 90 ? "sm_90" : chip;
   // Barriers of a cluster that order memory, and what a single architecture has, came with PTX 8.0.
   StringRef features = variant.cluster > 1 || !variant.onlyChip.empty() ? ptx80For(chip) : "";
-  Attribute target = NVVM::NVVMTargetAttr::get(context, /*optLevel=*/3, kNvptxTriple, chip, features);
+  Attribute target =
+      NVVM::NVVMTargetAttr::get(context, /*optLevel=*/3, kNvptxTriple, chip, features);
   auto module = gpu::GPUModuleOp::create(builder, loc, name, ArrayRef<Attribute>(target));
 
   builder.setInsertionPointToStart(module.getBody());
-  Type pointer = LLVM::LLVMPointerType::get(context), integer = builder.getI32Type(), real = builder.getF32Type();
+  Type pointer = LLVM::LLVMPointerType::get(context), integer = builder.getI32Type(),
+       real = builder.getF32Type();
   SmallVector<Type> parameters(variant.tensors.size(), pointer);
   parameters.append(variant.integers.size(), integer);
   parameters.append(variant.floats.size(), real);
   auto nothing = LLVM::LLVMVoidType::get(context);
-  auto function = LLVM::LLVMFuncOp::create(builder, loc, variant.function, LLVM::LLVMFunctionType::get(nothing, parameters));
+  auto function = LLVM::LLVMFuncOp::create(builder, loc, variant.function,
+                                           LLVM::LLVMFunctionType::get(nothing, parameters));
 
   SmallVector<Type> tensors(graph.getNumArguments() + graph.getNumResults(), pointer);
-  auto kernel = LLVM::LLVMFuncOp::create(builder, loc, name, LLVM::LLVMFunctionType::get(nothing, tensors));
+  auto kernel =
+      LLVM::LLVMFuncOp::create(builder, loc, name, LLVM::LLVMFunctionType::get(nothing, tensors));
   auto set = [&](StringRef attribute, Attribute value) { kernel->setAttr(attribute, value); };
   set(NVVM::NVVMDialect::getKernelFuncAttrName(), builder.getUnitAttr());
-  set(NVVM::NVVMDialect::getMaxntidAttrName(), builder.getDenseI32ArrayAttr({static_cast<int32_t>(variant.threads)}));
+  set(NVVM::NVVMDialect::getMaxntidAttrName(),
+      builder.getDenseI32ArrayAttr({static_cast<int32_t>(variant.threads)}));
   if (variant.residents > 1)
     set(NVVM::NVVMDialect::getMinctasmAttrName(), builder.getI32IntegerAttr(variant.residents));
   if (variant.cluster > 1)
-    set(NVVM::NVVMDialect::getClusterDimAttrName(), builder.getDenseI32ArrayAttr({static_cast<int32_t>(variant.cluster), 1, 1}));
+    set(NVVM::NVVMDialect::getClusterDimAttrName(),
+        builder.getDenseI32ArrayAttr({static_cast<int32_t>(variant.cluster), 1, 1}));
   Block *body = kernel.addEntryBlock(builder);
   builder.setInsertionPointToStart(body);
   SmallVector<Value> arguments;
   for (std::optional<unsigned> tensor : variant.tensors)
-    arguments.push_back(tensor ? Value(body->getArgument(*tensor)) : Value(LLVM::ZeroOp::create(builder, loc, pointer)));
+    arguments.push_back(tensor ? Value(body->getArgument(*tensor))
+                               : Value(LLVM::ZeroOp::create(builder, loc, pointer)));
   for (int64_t value : variant.integers)
-    arguments.push_back(LLVM::ConstantOp::create(builder, loc, integer, builder.getI32IntegerAttr(value)));
+    arguments.push_back(
+        LLVM::ConstantOp::create(builder, loc, integer, builder.getI32IntegerAttr(value)));
   for (double value : variant.floats)
-    arguments.push_back(LLVM::ConstantOp::create(builder, loc, real, builder.getF32FloatAttr(value)));
+    arguments.push_back(
+        LLVM::ConstantOp::create(builder, loc, real, builder.getF32FloatAttr(value)));
   LLVM::CallOp::create(builder, loc, function, arguments);
   LLVM::ReturnOp::create(builder, loc, ValueRange());
 

@@ -1,5 +1,6 @@
-// Builders of operation graphs as data and a function each that has it run. They run once a load and do nothing but call, so that code for
-// each call would only be larger, and take longer to compile.
+// Builders of operation graphs as data and a function each that has it run. They run once a load
+// and do nothing but call, so that code for each call would only be larger, and take longer to
+// compile.
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/SymbolTable.h"
@@ -15,8 +16,8 @@ namespace {
 class Writer {
 public:
   explicit Writer(ModuleOp module)
-      : module(module), symbols(module), builder(module.getBodyRegion()), word(builder.getI32Type()),
-        pointer(LLVM::LLVMPointerType::get(module.getContext())) {}
+      : module(module), symbols(module), builder(module.getBodyRegion()),
+        word(builder.getI32Type()), pointer(LLVM::LLVMPointerType::get(module.getContext())) {}
 
   void write(ArrayRef<cudnn_backend::FuncOp> funcs) {
     CudnnCallTables tables;
@@ -26,7 +27,8 @@ public:
     LLVM::GlobalOp kinds = words("cudnn_call_kinds", tables.getKinds());
     // Lists and numbers are read where they lie.
     auto bytes = LLVM::LLVMArrayType::get(builder.getI8Type(), tables.getData().size());
-    LLVM::GlobalOp data = global("cudnn_call_data", bytes, builder.getStringAttr(tables.getData()), /*alignment=*/8);
+    LLVM::GlobalOp data =
+        global("cudnn_call_data", bytes, builder.getStringAttr(tables.getData()), /*alignment=*/8);
     auto type = LLVM::LLVMFunctionType::get(word, SmallVector<Type>(6, pointer));
     make = LLVM::LLVMFuncOp::create(builder, module.getLoc(), "convoy_make_calls", type);
     for (auto [func, own] : llvm::zip_equal(funcs, calls))
@@ -35,35 +37,42 @@ public:
 
 private:
   LLVM::GlobalOp global(StringRef name, Type type, Attribute value, uint64_t alignment) {
-    auto made = LLVM::GlobalOp::create(builder, module.getLoc(), type, /*isConstant=*/true, LLVM::Linkage::Private, name, value, alignment);
+    auto made = LLVM::GlobalOp::create(builder, module.getLoc(), type, /*isConstant=*/true,
+                                       LLVM::Linkage::Private, name, value, alignment);
     symbols.insert(made); // under another name where this one is taken
     return made;
   }
 
   LLVM::GlobalOp words(StringRef name, ArrayRef<int32_t> values) {
     auto shape = RankedTensorType::get(static_cast<int64_t>(values.size()), word);
-    return global(name, LLVM::LLVMArrayType::get(word, values.size()), DenseElementsAttr::get(shape, values), /*alignment=*/4);
+    return global(name, LLVM::LLVMArrayType::get(word, values.size()),
+                  DenseElementsAttr::get(shape, values), /*alignment=*/4);
   }
 
   /// Stores pointers into an array on the stack.
   Value array(Location loc, ValueRange values) {
-    Value count = LLVM::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(std::max<int64_t>(values.size(), 1)));
+    Value count = LLVM::ConstantOp::create(
+        builder, loc, builder.getI64IntegerAttr(std::max<int64_t>(values.size(), 1)));
     Value base = LLVM::AllocaOp::create(builder, loc, pointer, pointer, count);
     for (auto [index, value] : llvm::enumerate(values)) {
-      Value element = LLVM::GEPOp::create(builder, loc, pointer, pointer, base, ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(index)});
+      Value element = LLVM::GEPOp::create(builder, loc, pointer, pointer, base,
+                                          ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(index)});
       LLVM::StoreOp::create(builder, loc, value, element);
     }
     return base;
   }
 
   /// The table, the arguments, and an address a result.
-  void write(cudnn_backend::FuncOp source, LLVM::GlobalOp calls, LLVM::GlobalOp kinds, LLVM::GlobalOp data) {
+  void write(cudnn_backend::FuncOp source, LLVM::GlobalOp calls, LLVM::GlobalOp kinds,
+             LLVM::GlobalOp data) {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPoint(source);
     Location loc = source.getLoc();
-    size_t given = source.getBody().getNumArguments(), count = 1 + given + source.getBody().front().getTerminator()->getNumOperands();
-    auto func =
-        LLVM::LLVMFuncOp::create(builder, loc, source.getSymName(), LLVM::LLVMFunctionType::get(word, SmallVector<Type>(count, pointer)));
+    size_t given = source.getBody().getNumArguments(),
+           count = 1 + given + source.getBody().front().getTerminator()->getNumOperands();
+    auto func = LLVM::LLVMFuncOp::create(
+        builder, loc, source.getSymName(),
+        LLVM::LLVMFunctionType::get(word, SmallVector<Type>(count, pointer)));
     builder.setInsertionPointToStart(func.addEntryBlock(builder));
     ValueRange parameters = func.getArguments();
     SmallVector<Value> operands{parameters.front()};

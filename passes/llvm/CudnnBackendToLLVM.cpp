@@ -1,4 +1,5 @@
-// The calls of the runtime as machine code, and the pass that lowers modules made of cudnn_backend, func and memref alone.
+// The calls of the runtime as machine code, and the pass that lowers modules made of cudnn_backend,
+// func and memref alone.
 
 #include "passes/llvm/CudnnBackendToLLVM.h"
 #include "dialect/cudnn_backend/CudnnBackendOps.h"
@@ -32,7 +33,9 @@ protected:
   using Rewriter = ConversionPatternRewriter;
 
   static Type word(Rewriter &rewriter) { return rewriter.getI32Type(); }
-  static Type pointer(Rewriter &rewriter) { return LLVM::LLVMPointerType::get(rewriter.getContext()); }
+  static Type pointer(Rewriter &rewriter) {
+    return LLVM::LLVMPointerType::get(rewriter.getContext());
+  }
   static Value constant(Rewriter &rewriter, Location loc, Type type, int64_t value) {
     return LLVM::ConstantOp::create(rewriter, loc, type, rewriter.getIntegerAttr(type, value));
   }
@@ -51,11 +54,13 @@ protected:
     {
       OpBuilder::InsertionGuard guard(rewriter);
       rewriter.setInsertionPointToStart(&op->getParentRegion()->front());
-      Value count = constant(rewriter, loc, rewriter.getI64Type(), std::max<int64_t>(values.size(), 1));
+      Value count =
+          constant(rewriter, loc, rewriter.getI64Type(), std::max<int64_t>(values.size(), 1));
       base = LLVM::AllocaOp::create(rewriter, loc, pointer(rewriter), type, count);
     }
     for (auto [index, value] : llvm::enumerate(values)) {
-      Value slot = LLVM::GEPOp::create(rewriter, loc, pointer(rewriter), type, base, ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(index)});
+      Value slot = LLVM::GEPOp::create(rewriter, loc, pointer(rewriter), type, base,
+                                       ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(index)});
       LLVM::StoreOp::create(rewriter, loc, value, slot);
     }
     return base;
@@ -75,16 +80,18 @@ protected:
     return array(rewriter, op, word(rewriter), values);
   }
 
-  /// Calls `field` of the table with its context and `arguments`, checks the status, and erases the op.
-  void call(Rewriter &rewriter, Op op, Value runtime, RuntimeField field, ValueRange arguments) const {
+  /// Calls `field` of the table with its context and `arguments`, checks the status, and erases the
+  /// op.
+  void call(Rewriter &rewriter, Op op, Value runtime, RuntimeField field,
+            ValueRange arguments) const {
     Location loc = op.getLoc();
     // Two words, then pointers.
     SmallVector<Type> fields{word(rewriter), word(rewriter)};
     fields.append(4, pointer(rewriter));
     auto table = LLVM::LLVMStructType::getLiteral(rewriter.getContext(), fields);
     auto load = [&](RuntimeField field) -> Value {
-      Value address =
-          LLVM::GEPOp::create(rewriter, loc, pointer(rewriter), table, runtime, ArrayRef<LLVM::GEPArg>{0, static_cast<int32_t>(field)});
+      Value address = LLVM::GEPOp::create(rewriter, loc, pointer(rewriter), table, runtime,
+                                          ArrayRef<LLVM::GEPArg>{0, static_cast<int32_t>(field)});
       return LLVM::LoadOp::create(rewriter, loc, pointer(rewriter), address);
     };
     SmallVector<Value> operands{load(field), load(RuntimeField::context)};
@@ -92,7 +99,8 @@ protected:
     SmallVector<Type> parameters(llvm::drop_begin(ValueRange(operands).getTypes()));
     auto type = LLVM::LLVMFunctionType::get(word(rewriter), parameters);
     Value status = LLVM::CallOp::create(rewriter, loc, type, operands).getResult();
-    Value ok = LLVM::ICmpOp::create(rewriter, loc, LLVM::ICmpPredicate::eq, status, constant(rewriter, loc, word(rewriter), 0));
+    Value ok = LLVM::ICmpOp::create(rewriter, loc, LLVM::ICmpPredicate::eq, status,
+                                    constant(rewriter, loc, word(rewriter), 0));
 
     Block *here = op->getBlock(), *next = rewriter.splitBlock(here, Block::iterator(op));
     Block *failed = rewriter.createBlock(next->getParent(), next->getParent()->end());
@@ -109,12 +117,13 @@ protected:
 struct LowerExecuteGraph : public LowerRuntimeOp<ExecuteGraphOp> {
   using LowerRuntimeOp::LowerRuntimeOp;
 
-  LogicalResult matchAndRewrite(ExecuteGraphOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(ExecuteGraphOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     Value pointers = addresses(rewriter, op, op.getBuffers(), adaptor.getBuffers());
-    call(
-        rewriter, op, adaptor.getRuntime(), RuntimeField::executeGraph,
-        {constant(rewriter, loc, word(rewriter), op.getCall()), pointers, constant(rewriter, loc, word(rewriter), op.getBuffers().size())});
+    call(rewriter, op, adaptor.getRuntime(), RuntimeField::executeGraph,
+         {constant(rewriter, loc, word(rewriter), op.getCall()), pointers,
+          constant(rewriter, loc, word(rewriter), op.getBuffers().size())});
     return success();
   }
 };
@@ -122,13 +131,15 @@ struct LowerExecuteGraph : public LowerRuntimeOp<ExecuteGraphOp> {
 struct LowerLaunchKernel : public LowerRuntimeOp<LaunchKernelOp> {
   using LowerRuntimeOp::LowerRuntimeOp;
 
-  LogicalResult matchAndRewrite(LaunchKernelOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(LaunchKernelOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     Value grid = sizes(rewriter, op, op.getGrid()), block = sizes(rewriter, op, op.getBlock());
     Value pointers = addresses(rewriter, op, op.getBuffers(), adaptor.getBuffers());
     call(rewriter, op, adaptor.getRuntime(), RuntimeField::launchKernel,
-         {constant(rewriter, loc, word(rewriter), op.getKernel()), grid, block, constant(rewriter, loc, word(rewriter), op.getShared()),
-          pointers, constant(rewriter, loc, word(rewriter), op.getBuffers().size())});
+         {constant(rewriter, loc, word(rewriter), op.getKernel()), grid, block,
+          constant(rewriter, loc, word(rewriter), op.getShared()), pointers,
+          constant(rewriter, loc, word(rewriter), op.getBuffers().size())});
     return success();
   }
 };
@@ -136,26 +147,30 @@ struct LowerLaunchKernel : public LowerRuntimeOp<LaunchKernelOp> {
 struct LowerCopy : public LowerRuntimeOp<CopyOp> {
   using LowerRuntimeOp::LowerRuntimeOp;
 
-  LogicalResult matchAndRewrite(CopyOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(CopyOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     auto type = cast<MemRefType>(op.getSource().getType());
     // A boolean is a byte in memory.
     int64_t bytes = type.getNumElements() * llvm::divideCeil(type.getElementTypeBitWidth(), 8);
     call(rewriter, op, adaptor.getRuntime(), RuntimeField::copy,
          {address(rewriter, loc, op.getDestination(), adaptor.getDestination()),
-          address(rewriter, loc, op.getSource(), adaptor.getSource()), constant(rewriter, loc, rewriter.getI64Type(), bytes)});
+          address(rewriter, loc, op.getSource(), adaptor.getSource()),
+          constant(rewriter, loc, rewriter.getI64Type(), bytes)});
     return success();
   }
 };
 
-struct ConvertCudnnBackendToLLVMPass : public convoy::impl::ConvertCudnnBackendToLLVMPassBase<ConvertCudnnBackendToLLVMPass> {
+struct ConvertCudnnBackendToLLVMPass
+    : public convoy::impl::ConvertCudnnBackendToLLVMPassBase<ConvertCudnnBackendToLLVMPass> {
   using Base::Base;
   void runOnOperation() override;
 };
 
 } // namespace
 
-void convoy::populateCudnnBackendToLLVMPatterns(LLVMTypeConverter &converter, RewritePatternSet &patterns) {
+void convoy::populateCudnnBackendToLLVMPatterns(LLVMTypeConverter &converter,
+                                                RewritePatternSet &patterns) {
   patterns.add<LowerExecuteGraph, LowerLaunchKernel, LowerCopy>(converter);
 }
 

@@ -1,4 +1,5 @@
-// Patterns from cudnn_backend to llvm, for the pass that lowers whole modules and for the one that lowers these ops alone.
+// Patterns from cudnn_backend to llvm, for the pass that lowers whole modules and for the one that
+// lowers these ops alone.
 
 #ifndef CONVOY_PASSES_LLVM_CUDNNBACKENDTOLLVM_H
 #define CONVOY_PASSES_LLVM_CUDNNBACKENDTOLLVM_H
@@ -11,10 +12,13 @@ namespace convoy {
 /// Fields of `ConvoyRuntime` in runtime/abi/convoy_abi.h, by index.
 enum class RuntimeField : int32_t { context = 2, executeGraph = 3, launchKernel = 4, copy = 5 };
 
-/// Lowers the calls of the runtime. The ops become calls through `ConvoyRuntime` of runtime/abi/convoy_abi.h.
-void populateCudnnBackendToLLVMPatterns(mlir::LLVMTypeConverter &converter, mlir::RewritePatternSet &patterns);
+/// Lowers the calls of the runtime. The ops become calls through `ConvoyRuntime` of
+/// runtime/abi/convoy_abi.h.
+void populateCudnnBackendToLLVMPatterns(mlir::LLVMTypeConverter &converter,
+                                        mlir::RewritePatternSet &patterns);
 
-/// Lowers every `cudnn_backend.func`, before the conversion that has the patterns above: what they hold becomes data, not code.
+/// Lowers every `cudnn_backend.func`, before the conversion that has the patterns above: what they
+/// hold becomes data, not code.
 void lowerCudnnBackendFuncs(mlir::ModuleOp module);
 
 } // namespace convoy

@@ -8,7 +8,8 @@ using namespace mlir;
 using namespace convoy;
 using namespace convoy::cudnn_backend;
 
-uint32_t CudnnCallTables::kind(int32_t action, int32_t number, int32_t type, const std::string &what) {
+uint32_t CudnnCallTables::kind(int32_t action, int32_t number, int32_t type,
+                               const std::string &what) {
   uint32_t said = what.empty() ? 0 : text(what);
   auto [place, isNew] = numbers.try_emplace({action, number, type, said}, numbers.size());
   if (isNew)
@@ -64,8 +65,9 @@ public:
       slots.try_emplace(create.getDescriptor(), slots.size());
     for (Operation &op : body) {
       tell(op.getLoc());
-      llvm::TypeSwitch<Operation *>(&op).Case<CreateOp, SetOp, FinalizeOp, DestroyOp, GetOp, GetDescriptorsOp, ExecutePlanOp, ReturnOp>(
-          [&](auto op) { encode(op); });
+      llvm::TypeSwitch<Operation *>(&op)
+          .Case<CreateOp, SetOp, FinalizeOp, DestroyOp, GetOp, GetDescriptorsOp, ExecutePlanOp,
+                ReturnOp>([&](auto op) { encode(op); });
     }
     // convoy_calls.h: the interpreter has arrays of so many.
     auto count = [](size_t number) { return static_cast<int32_t>(std::max<size_t>(number, 1)); };
@@ -80,7 +82,9 @@ public:
   }
 
 private:
-  void call(uint32_t kind, uint32_t operand = 0) { llvm::append_values(calls, static_cast<int32_t>(kind), static_cast<int32_t>(operand)); }
+  void call(uint32_t kind, uint32_t operand = 0) {
+    llvm::append_values(calls, static_cast<int32_t>(kind), static_cast<int32_t>(operand));
+  }
   uint32_t slot(Value value) { return slots.lookup(value); }
   uint32_t listOf(ValueRange values, ArrayRef<int64_t> first = {}) {
     SmallVector<int64_t> elements(first);
@@ -108,7 +112,8 @@ private:
   void encode(CreateOp op) {
     selected = op.getDescriptor();
     DescriptorKind kind = op.getDescriptor().getType().getKind();
-    call(tables.kind(CONVOY_CREATE, static_cast<int32_t>(kind), 0, "cudnnBackendCreateDescriptor(" + cudnnName(kind) + ")"),
+    call(tables.kind(CONVOY_CREATE, static_cast<int32_t>(kind), 0,
+                     "cudnnBackendCreateDescriptor(" + cudnnName(kind) + ")"),
          slot(selected));
   }
 
@@ -117,7 +122,9 @@ private:
     AttributeName name = op.getName().getValue();
     AttributeType type = *op.getValueType();
     std::string what = "cudnnBackendSetAttribute(" + cudnnName(name) + ")";
-    auto kind = [&](ConvoyAction action) { return tables.kind(action, static_cast<int32_t>(name), static_cast<int32_t>(type), what); };
+    auto kind = [&](ConvoyAction action) {
+      return tables.kind(action, static_cast<int32_t>(name), static_cast<int32_t>(type), what);
+    };
     if (type == AttributeType::handle)
       call(kind(CONVOY_SET_HANDLE));
     else if (op.getValue())
@@ -128,12 +135,14 @@ private:
 
   void encode(FinalizeOp op) {
     std::string name = cudnnName(op.getDescriptor().getType().getKind());
-    call(tables.kind(CONVOY_FINALIZE, 0, 0, "cudnnBackendFinalize(" + name + ")"), slot(op.getDescriptor()));
+    call(tables.kind(CONVOY_FINALIZE, 0, 0, "cudnnBackendFinalize(" + name + ")"),
+         slot(op.getDescriptor()));
   }
 
   void encode(DestroyOp op) {
     std::string name = cudnnName(op.getDescriptor().getType().getKind());
-    call(tables.kind(CONVOY_DESTROY, 0, 0, "cudnnBackendDestroyDescriptor(" + name + ")"), slot(op.getDescriptor()));
+    call(tables.kind(CONVOY_DESTROY, 0, 0, "cudnnBackendDestroyDescriptor(" + name + ")"),
+         slot(op.getDescriptor()));
   }
 
   void encode(GetOp op) {
@@ -141,8 +150,10 @@ private:
     AttributeName name = op.getName().getValue();
     const AttributeInfo &info = get(name);
     Type type = op.getValue().getType();
-    // The alternative is what the verifier takes beside the attribute's own type: the other width of a float.
-    bool isAlternative = info.alternative != AttributeType::none && type.isF32() != (info.type == AttributeType::float32);
+    // The alternative is what the verifier takes beside the attribute's own type: the other width
+    // of a float.
+    bool isAlternative = info.alternative != AttributeType::none &&
+                         type.isF32() != (info.type == AttributeType::float32);
     AttributeType asked = isa<FloatType>(type) && isAlternative ? info.alternative : info.type;
     call(tables.kind(CONVOY_GET, static_cast<int32_t>(name), static_cast<int32_t>(asked),
                      "cudnnBackendGetAttribute(" + cudnnName(name) + ")"),
@@ -152,13 +163,15 @@ private:
   void encode(GetDescriptorsOp op) {
     select(op.getDescriptor());
     AttributeName name = op.getName().getValue();
-    call(tables.kind(CONVOY_GET_DESCRIPTORS, static_cast<int32_t>(name), static_cast<int32_t>(AttributeType::descriptor),
+    call(tables.kind(CONVOY_GET_DESCRIPTORS, static_cast<int32_t>(name),
+                     static_cast<int32_t>(AttributeType::descriptor),
                      "cudnnBackendGetAttribute(" + cudnnName(name) + ")"),
          listOf(op.getElements(), number(op.getCount())));
   }
 
   void encode(ExecutePlanOp op) {
-    call(tables.kind(CONVOY_EXECUTE, 0, 0, "cudnnBackendExecute"), listOf({op.getHandle(), op.getPlan(), op.getPack()}));
+    call(tables.kind(CONVOY_EXECUTE, 0, 0, "cudnnBackendExecute"),
+         listOf({op.getHandle(), op.getPlan(), op.getPack()}));
   }
 
   void encode(ReturnOp op) {
@@ -187,4 +200,6 @@ private:
 
 } // namespace
 
-SmallVector<int32_t> convoy::encodeCalls(FuncOp func, CudnnCallTables &tables) { return Encoder(func, tables).encode(); }
+SmallVector<int32_t> convoy::encodeCalls(FuncOp func, CudnnCallTables &tables) {
+  return Encoder(func, tables).encode();
+}

@@ -10,7 +10,8 @@
 
 namespace convoy {
 
-/// What the functions of one module share, each content once: kinds of calls, and the bytes that operands are offsets into.
+/// What the functions of one module share, each content once: kinds of calls, and the bytes that
+/// operands are offsets into.
 class CudnnCallTables {
 public:
   /// The number of a kind of call (`ConvoyCallKind`).

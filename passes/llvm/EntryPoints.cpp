@@ -1,4 +1,5 @@
-// What the loader looks up (runtime/abi/convoy_abi.h): functions that unpack pointer arrays into the arguments of @main and
+// What the loader looks up (runtime/abi/convoy_abi.h): functions that unpack pointer arrays into
+// the arguments of @main and
 // @prepare_weights, and the sizes of what the pointers point to.
 
 #include "passes/Passes.h"
@@ -17,30 +18,38 @@ struct EntryPointsPass : public convoy::impl::EntryPointsPassBase<EntryPointsPas
   void runOnOperation() override;
 };
 
-/// Where an argument of an inner function comes from: the attribute that marks it, and the parameter of the entry point.
+/// Where an argument of an inner function comes from: the attribute that marks it, and the
+/// parameter of the entry point.
 struct Source {
   StringRef attribute;
   unsigned parameter;
-  bool array; ///< the parameter is an array of pointers, one an argument in order; else the pointer itself
+  bool array; ///< the parameter is an array of pointers, one an argument in order; else the pointer
+              ///< itself
 };
 
 constexpr StringLiteral kBytes = "tcp.bytes";
-constexpr Source kMainSources[] = {{"tcp.input", 1, true}, {"tcp.prepared", 2, true}, {"tcp.output", 3, true}, {"tcp.arena", 4, false}};
-constexpr Source kPrepareSources[] = {{"tcp.weight", 0, true}, {"tcp.prepared", 1, true}, {"tcp.arena", 2, false}};
+constexpr Source kMainSources[] = {{"tcp.input", 1, true},
+                                   {"tcp.prepared", 2, true},
+                                   {"tcp.output", 3, true},
+                                   {"tcp.arena", 4, false}};
+constexpr Source kPrepareSources[] = {
+    {"tcp.weight", 0, true}, {"tcp.prepared", 1, true}, {"tcp.arena", 2, false}};
 
 /// Bytes of the arguments of an inner function, by the attribute that marks them.
 using Sizes = llvm::StringMap<SmallVector<int64_t>>;
 
-/// Adds `name`, which calls `inner`. A first argument of `inner` with no mark is the runtime's table, parameter 0. The size of every other
-/// one is added to `sizes`.
-LogicalResult addEntryPoint(ModuleOp module, StringRef name, LLVM::LLVMFuncOp inner, unsigned parameters, ArrayRef<Source> sources,
-                            bool takesRuntime, Sizes &sizes) {
+/// Adds `name`, which calls `inner`. A first argument of `inner` with no mark is the runtime's
+/// table, parameter 0. The size of every other one is added to `sizes`.
+LogicalResult addEntryPoint(ModuleOp module, StringRef name, LLVM::LLVMFuncOp inner,
+                            unsigned parameters, ArrayRef<Source> sources, bool takesRuntime,
+                            Sizes &sizes) {
   MLIRContext *context = module.getContext();
   auto pointer = LLVM::LLVMPointerType::get(context);
   auto i32 = IntegerType::get(context, 32);
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
   Location loc = inner.getLoc();
-  auto entry = LLVM::LLVMFuncOp::create(builder, loc, name, LLVM::LLVMFunctionType::get(i32, SmallVector<Type>(parameters, pointer)));
+  auto entry = LLVM::LLVMFuncOp::create(
+      builder, loc, name, LLVM::LLVMFunctionType::get(i32, SmallVector<Type>(parameters, pointer)));
   Block *block = entry.addEntryBlock(builder);
   builder.setInsertionPointToStart(block);
 
@@ -51,34 +60,40 @@ LogicalResult addEntryPoint(ModuleOp module, StringRef name, LLVM::LLVMFuncOp in
       arguments.push_back(block->getArgument(0));
       continue;
     }
-    const Source *source =
-        llvm::find_if(sources, [&](const Source &each) { return static_cast<bool>(inner.getArgAttr(index, each.attribute)); });
+    const Source *source = llvm::find_if(sources, [&](const Source &each) {
+      return static_cast<bool>(inner.getArgAttr(index, each.attribute));
+    });
     if (source == sources.end()) {
-      InFlightDiagnostic diag = inner.emitError("expected argument #") << index << " of @" << inner.getName() << " to be one of";
+      InFlightDiagnostic diag = inner.emitError("expected argument #")
+                                << index << " of @" << inner.getName() << " to be one of";
       for (const Source &each : sources)
         diag << " " << each.attribute;
       return diag;
     }
     auto bytes = inner.getArgAttrOfType<IntegerAttr>(index, kBytes);
     if (!bytes)
-      return inner.emitError("expected argument #") << index << " of @" << inner.getName() << " to have " << kBytes;
+      return inner.emitError("expected argument #")
+             << index << " of @" << inner.getName() << " to have " << kBytes;
     sizes[source->attribute].push_back(bytes.getInt());
     inner.removeArgAttr(index, builder.getStringAttr(kBytes));
     inner.removeArgAttr(index, builder.getStringAttr(source->attribute));
     Value from = block->getArgument(source->parameter);
     if (source->array) {
-      Value slot = LLVM::GEPOp::create(builder, loc, pointer, pointer, from, ArrayRef<LLVM::GEPArg>{next[source->parameter]++});
+      Value slot = LLVM::GEPOp::create(builder, loc, pointer, pointer, from,
+                                       ArrayRef<LLVM::GEPArg>{next[source->parameter]++});
       from = LLVM::LoadOp::create(builder, loc, pointer, slot);
     }
     arguments.push_back(from);
   }
   auto call = LLVM::CallOp::create(builder, loc, inner, arguments);
-  Value status = call.getNumResults() ? call.getResult() : LLVM::ConstantOp::create(builder, loc, i32, 0).getResult();
+  Value status = call.getNumResults() ? call.getResult()
+                                      : LLVM::ConstantOp::create(builder, loc, i32, 0).getResult();
   LLVM::ReturnOp::create(builder, loc, status);
   return success();
 }
 
-/// Adds `convoy_sizes`: @main takes an arena, inputs, prepared weights and outputs, @prepare_weights an arena and weights.
+/// Adds `convoy_sizes`: @main takes an arena, inputs, prepared weights and outputs,
+/// @prepare_weights an arena and weights.
 void addSizes(ModuleOp module, const Sizes &main, const Sizes &prepare) {
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
   SmallVector<int64_t> numbers = {0};
@@ -94,10 +109,12 @@ void addSizes(ModuleOp module, const Sizes &main, const Sizes &prepare) {
   numbers.front() = numbers.size() - 1;
   Location loc = module.getLoc();
   auto type = LLVM::LLVMArrayType::get(builder.getI64Type(), numbers.size());
-  auto data = LLVM::GlobalOp::create(builder, loc, type, /*isConstant=*/true, LLVM::Linkage::Internal, "convoy_sizes_data",
-                                     builder.getI64TensorAttr(numbers));
+  auto data =
+      LLVM::GlobalOp::create(builder, loc, type, /*isConstant=*/true, LLVM::Linkage::Internal,
+                             "convoy_sizes_data", builder.getI64TensorAttr(numbers));
   auto pointer = LLVM::LLVMPointerType::get(module.getContext());
-  auto function = LLVM::LLVMFuncOp::create(builder, loc, "convoy_sizes", LLVM::LLVMFunctionType::get(pointer, {}));
+  auto function = LLVM::LLVMFuncOp::create(builder, loc, "convoy_sizes",
+                                           LLVM::LLVMFunctionType::get(pointer, {}));
   builder.setInsertionPointToStart(function.addEntryBlock(builder));
   LLVM::ReturnOp::create(builder, loc, LLVM::AddressOfOp::create(builder, loc, data));
 }
@@ -122,19 +139,25 @@ void EntryPointsPass::runOnOperation() {
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
   auto i32 = IntegerType::get(context, 32);
   if (prepare) {
-    if (failed(addEntryPoint(module, "convoy_prepare_weights", prepare, 3, kPrepareSources, false, prepareSizes)))
+    if (failed(addEntryPoint(module, "convoy_prepare_weights", prepare, 3, kPrepareSources, false,
+                             prepareSizes)))
       return signalPassFailure();
   } else {
     // A model without weights has nothing to prepare, and an artifact still has all functions.
     auto pointer = LLVM::LLVMPointerType::get(context);
-    auto entry = LLVM::LLVMFuncOp::create(builder, module.getLoc(), "convoy_prepare_weights",
-                                          LLVM::LLVMFunctionType::get(i32, {pointer, pointer, pointer}));
+    auto entry =
+        LLVM::LLVMFuncOp::create(builder, module.getLoc(), "convoy_prepare_weights",
+                                 LLVM::LLVMFunctionType::get(i32, {pointer, pointer, pointer}));
     builder.setInsertionPointToStart(entry.addEntryBlock(builder));
-    LLVM::ReturnOp::create(builder, module.getLoc(), LLVM::ConstantOp::create(builder, module.getLoc(), i32, 0));
+    LLVM::ReturnOp::create(builder, module.getLoc(),
+                           LLVM::ConstantOp::create(builder, module.getLoc(), i32, 0));
     builder.setInsertionPointToEnd(module.getBody());
   }
-  auto version = LLVM::LLVMFuncOp::create(builder, module.getLoc(), "convoy_abi_version", LLVM::LLVMFunctionType::get(i32, {}));
+  auto version = LLVM::LLVMFuncOp::create(builder, module.getLoc(), "convoy_abi_version",
+                                          LLVM::LLVMFunctionType::get(i32, {}));
   builder.setInsertionPointToStart(version.addEntryBlock(builder));
-  LLVM::ReturnOp::create(builder, module.getLoc(), LLVM::ConstantOp::create(builder, module.getLoc(), i32, CONVOY_ABI_VERSION));
+  LLVM::ReturnOp::create(
+      builder, module.getLoc(),
+      LLVM::ConstantOp::create(builder, module.getLoc(), i32, CONVOY_ABI_VERSION));
   addSizes(module, mainSizes, prepareSizes);
 }

@@ -1,6 +1,7 @@
-// The device half of the llvm phase. Upstream's conversion turns math into calls of CUDA's libdevice, which only a CUDA toolkit has, and
-// leaves them unresolved without one; and LLVM's NVPTX backend ends the process on math intrinsics that the hardware lacks. So this
-// conversion takes the math that is an instruction, and refuses the rest with its source location.
+// The device half of the llvm phase. Upstream's conversion turns math into calls of CUDA's
+// libdevice, which only a CUDA toolkit has, and leaves them unresolved without one; and LLVM's
+// NVPTX backend ends the process on math intrinsics that the hardware lacks. So this conversion
+// takes the math that is an instruction, and refuses the rest with its source location.
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
@@ -41,12 +42,14 @@ struct VerifyKernelsPass : public convoy::impl::VerifyKernelsPassBase<VerifyKern
 
 /// Math ops that PTX has instructions for, in the types that LLVM selects them for.
 bool hasInstruction(Operation *op) {
-  if (isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::CopySignOp, math::CountLeadingZerosOp, math::CtPopOp, math::FloorOp, math::FmaOp,
-          math::RoundEvenOp, math::TruncOp, math::RoundOp>(op))
+  if (isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::CopySignOp, math::CountLeadingZerosOp,
+          math::CtPopOp, math::FloorOp, math::FmaOp, math::RoundEvenOp, math::TruncOp,
+          math::RoundOp>(op))
     return true;
   // ex2.approx has an error of 2 units in the last place.
   Type type = op->getResult(0).getType();
-  return (isa<math::SqrtOp>(op) && (type.isF32() || type.isF64())) || (isa<math::Exp2Op>(op) && type.isF32());
+  return (isa<math::SqrtOp>(op) && (type.isF32() || type.isF64())) ||
+         (isa<math::Exp2Op>(op) && type.isF32());
 }
 
 constexpr int64_t kLongestVector = 1024;
@@ -58,15 +61,19 @@ void GpuToNvvmPass::runOnOperation() {
   WalkResult math = module.walk([](Operation *op) {
     if (!isa_and_nonnull<math::MathDialect>(op->getDialect()) || hasInstruction(op))
       return WalkResult::advance();
-    op->emitOpError("expects to be expanded before the kernel becomes PTX, because the GPU has no instruction for it on ")
+    op->emitOpError("expects to be expanded before the kernel becomes PTX, because the GPU has no "
+                    "instruction for it on ")
         << op->getResult(0).getType();
     return WalkResult::interrupt();
   });
-  // PTX has vectors of 16 bytes; LLVM splits longer ones, and its optimizer counts their bytes in 32 bits.
+  // PTX has vectors of 16 bytes; LLVM splits longer ones, and its optimizer counts their bytes in
+  // 32 bits.
   WalkResult vectors = module.walk([](Operation *op) {
     for (Type type : op->getResultTypes())
-      if (auto vector = dyn_cast<VectorType>(type); vector && vector.getNumElements() > kLongestVector) {
-        op->emitOpError("expects vectors of at most ") << kLongestVector << " elements in a kernel, but got " << type;
+      if (auto vector = dyn_cast<VectorType>(type);
+          vector && vector.getNumElements() > kLongestVector) {
+        op->emitOpError("expects vectors of at most ")
+            << kLongestVector << " elements in a kernel, but got " << type;
         return WalkResult::interrupt();
       }
     return WalkResult::advance();
@@ -108,12 +115,16 @@ void GpuToNvvmPass::runOnOperation() {
 }
 
 void VerifyKernelsPass::runOnOperation() {
-  // PTX is linked with the library of kernels and nothing else; a symbol without a body fails only on the device.
+  // PTX is linked with the library of kernels and nothing else; a symbol without a body fails only
+  // on the device.
   getOperation().walk([&](LLVM::CallOp call) {
-    auto callee = call.getCallee() ? getOperation().lookupSymbol<LLVM::LLVMFuncOp>(*call.getCallee()) : nullptr;
+    auto callee = call.getCallee()
+                      ? getOperation().lookupSymbol<LLVM::LLVMFuncOp>(*call.getCallee())
+                      : nullptr;
     if (callee && (!callee.isExternal() || callee.getName().starts_with(convoy::kLibraryPrefix)))
       return;
-    call.emitOpError("expects functions that the kernels' own module defines, but got '") << call.getCallee().value_or("a pointer") << "'";
+    call.emitOpError("expects functions that the kernels' own module defines, but got '")
+        << call.getCallee().value_or("a pointer") << "'";
     signalPassFailure();
   });
 }

@@ -1,4 +1,5 @@
-// The one conversion to the llvm dialect. Memrefs become bare pointers: every shape is static, so a descriptor would say nothing.
+// The one conversion to the llvm dialect. Memrefs become bare pointers: every shape is static, so a
+// descriptor would say nothing.
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
@@ -30,7 +31,8 @@ void markSizes(func::FuncOp function) {
   for (BlockArgument argument : function.getArguments()) {
     auto type = dyn_cast<MemRefType>(argument.getType());
     if (type && type.hasStaticShape() && type.getElementType().isIntOrIndexOrFloat()) {
-      int64_t bits = type.getElementType().isIndex() ? IndexType::kInternalStorageBitWidth : type.getElementTypeBitWidth();
+      int64_t bits = type.getElementType().isIndex() ? IndexType::kInternalStorageBitWidth
+                                                     : type.getElementTypeBitWidth();
       int64_t bytes = type.getNumElements() * llvm::divideCeil(bits, 8);
       function.setArgAttr(argument.getArgNumber(), "tcp.bytes", builder.getI64IntegerAttr(bytes));
     }
@@ -40,8 +42,8 @@ void markSizes(func::FuncOp function) {
 
 void LowerToLLVMPass::runOnOperation() {
   ModuleOp module = getOperation();
-  // Conversions of bf16 in integers, which would be calls of a compiler's runtime library. Nothing else is expanded: LLVM knows maxima
-  // that keep NaN, and makes vectors of them.
+  // Conversions of bf16 in integers, which would be calls of a compiler's runtime library. Nothing
+  // else is expanded: LLVM knows maxima that keep NaN, and makes vectors of them.
   RewritePatternSet expansions(&getContext());
   arith::populateExpandBFloat16Patterns(expansions);
   arith::populateCeilFloorDivExpandOpsPatterns(expansions);
@@ -78,10 +80,12 @@ void LowerToLLVMPass::runOnOperation() {
   module.walk([&](UnrealizedConversionCastOp cast) { casts.push_back(cast); });
   reconcileUnrealizedCasts(casts);
 
-  // What the loader looks up stays visible: entry points are added later, builders of graphs are public.
+  // What the loader looks up stays visible: entry points are added later, builders of graphs are
+  // public.
   for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
     bool own = function.getName() == "main" || function.getName() == "prepare_weights";
-    if (!function.isExternal() && (own || function.getVisibility() == SymbolTable::Visibility::Private)) {
+    if (!function.isExternal() &&
+        (own || function.getVisibility() == SymbolTable::Visibility::Private)) {
       function.setVisibility(SymbolTable::Visibility::Public);
       function.setLinkage(LLVM::Linkage::Internal);
       function.setDsoLocal(true);

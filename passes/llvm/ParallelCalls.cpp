@@ -1,5 +1,6 @@
-// Hands calls marked `convoy.parallel` to convoy_parallel_for: the arguments go into a struct on the stack, and a task function takes them
-// out again. A pass on the llvm dialect because the struct holds what memrefs have become.
+// Hands calls marked `convoy.parallel` to convoy_parallel_for: the arguments go into a struct on
+// the stack, and a task function takes them out again. A pass on the llvm dialect because the
+// struct holds what memrefs have become.
 
 #include "passes/Passes.h"
 
@@ -25,14 +26,16 @@ LLVM::LLVMFuncOp makeTask(OpBuilder &builder, LLVM::LLVMFuncOp body, LLVM::LLVMS
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointAfter(body);
   Location loc = body.getLoc();
-  auto task = LLVM::LLVMFuncOp::create(builder, loc, (body.getName() + "_task").str(),
-                                       LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), {pointer, i64, i64}),
-                                       LLVM::Linkage::Internal, /*dsoLocal=*/true);
+  auto task = LLVM::LLVMFuncOp::create(
+      builder, loc, (body.getName() + "_task").str(),
+      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), {pointer, i64, i64}),
+      LLVM::Linkage::Internal, /*dsoLocal=*/true);
   Block *block = task.addEntryBlock(builder);
   builder.setInsertionPointToStart(block);
   SmallVector<Value> arguments = {block->getArgument(1), block->getArgument(2)};
   for (auto [index, type] : llvm::enumerate(frame.getBody())) {
-    Value slot = LLVM::GEPOp::create(builder, loc, pointer, frame, block->getArgument(0), ArrayRef<LLVM::GEPArg>{0, int32_t(index)});
+    Value slot = LLVM::GEPOp::create(builder, loc, pointer, frame, block->getArgument(0),
+                                     ArrayRef<LLVM::GEPArg>{0, int32_t(index)});
     arguments.push_back(LLVM::LoadOp::create(builder, loc, type, slot));
   }
   LLVM::CallOp::create(builder, loc, body, arguments);
@@ -57,13 +60,16 @@ void ParallelCallsPass::runOnOperation() {
   auto i64 = IntegerType::get(context, 64);
   OpBuilder builder(context);
   builder.setInsertionPointToStart(module.getBody());
-  auto parallelFor = LLVM::LLVMFuncOp::create(builder, module.getLoc(), "convoy_parallel_for",
-                                              LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), {pointer, pointer, i64, i64}));
+  auto parallelFor = LLVM::LLVMFuncOp::create(
+      builder, module.getLoc(), "convoy_parallel_for",
+      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), {pointer, pointer, i64, i64}));
   DenseMap<Operation *, LLVM::LLVMFuncOp> tasks; // by body; several calls may name one
   for (LLVM::CallOp call : calls) {
     auto body = module.lookupSymbol<LLVM::LLVMFuncOp>(call.getCallee().value_or(""));
-    if (!body || body.isExternal() || call.getNumResults() != 0 || call.getArgOperands().size() < 2) {
-      call.emitError("expected a parallel call to name a function with a body that takes the range first and returns nothing");
+    if (!body || body.isExternal() || call.getNumResults() != 0 ||
+        call.getArgOperands().size() < 2) {
+      call.emitError("expected a parallel call to name a function with a body that takes the range "
+                     "first and returns nothing");
       return signalPassFailure();
     }
     Location loc = call.getLoc();
@@ -79,11 +85,14 @@ void ParallelCallsPass::runOnOperation() {
     Value storage = LLVM::AllocaOp::create(builder, loc, pointer, frame, one);
     builder.setInsertionPoint(call);
     for (auto [index, value] : llvm::enumerate(values)) {
-      Value slot = LLVM::GEPOp::create(builder, loc, pointer, frame, storage, ArrayRef<LLVM::GEPArg>{0, int32_t(index)});
+      Value slot = LLVM::GEPOp::create(builder, loc, pointer, frame, storage,
+                                       ArrayRef<LLVM::GEPArg>{0, int32_t(index)});
       LLVM::StoreOp::create(builder, loc, value, slot);
     }
     Value address = LLVM::AddressOfOp::create(builder, loc, task);
-    LLVM::CallOp::create(builder, loc, parallelFor, ValueRange{address, storage, call.getArgOperands()[0], call.getArgOperands()[1]});
+    LLVM::CallOp::create(
+        builder, loc, parallelFor,
+        ValueRange{address, storage, call.getArgOperands()[0], call.getArgOperands()[1]});
     call.erase();
   }
 }

@@ -1,6 +1,8 @@
-// One layout for the whole graph: convolutions and pools get channels as the last dim, and the transposes that this takes go down through
-// everything that does not care about the order of dims. One walk in the order of the ops, which only ever moves transposes forward:
-// a value is kept in the order in which it was computed until an op insists on its own, so most transposes never come to be.
+// One layout for the whole graph: convolutions and pools get channels as the last dim, and the
+// transposes that this takes go down through everything that does not care about the order of dims.
+// One walk in the order of the ops, which only ever moves transposes forward: a value is kept in
+// the order in which it was computed until an op insists on its own, so most transposes never come
+// to be.
 
 #include "dialect/tcp/TcpShapes.h"
 #include "passes/Passes.h"
@@ -26,7 +28,8 @@ struct ChannelsLastPass : public convoy::impl::TcpChannelsLastPassBase<ChannelsL
 class Rewriter {
 public:
   explicit Rewriter(func::FuncOp function)
-      : block(function.getBody().front()), weights(function), builder(function.getContext(), &weights), layouts(builder) {}
+      : block(function.getBody().front()), weights(function),
+        builder(function.getContext(), &weights), layouts(builder) {}
 
   void run();
 
@@ -41,19 +44,22 @@ private:
   bool visitMatmul(MatmulOp op);
   bool visitConcat(ConcatOp op);
 
-  /// `op` on the stored operand, when there is one, with the result stored in the same order. The copy's attributes are the caller's.
+  /// `op` on the stored operand, when there is one, with the result stored in the same order. The
+  /// copy's attributes are the caller's.
   template <typename Op> Op sameOrder(Op op, ArrayRef<int64_t> perm);
   /// The order in which most of the operands' elements are stored.
   Permutation commonOrder(OperandRange operands);
   RankedTensorType storedType(Value value, ArrayRef<int64_t> perm) {
-    return withShape(value.getType(), toStored(cast<RankedTensorType>(value.getType()).getShape(), perm));
+    return withShape(value.getType(),
+                     toStored(cast<RankedTensorType>(value.getType()).getShape(), perm));
   }
 
   Block &block;
   WeightValues weights;
   OpBuilder builder;
   Layouts layouts;
-  /// Flattened values whose last dim is in the order of the stored value: the shape of that dim before, and the order.
+  /// Flattened values whose last dim is in the order of the stored value: the shape of that dim
+  /// before, and the order.
   struct Shuffled {
     SmallVector<int64_t> shape, transposed;
   };
@@ -62,13 +68,16 @@ private:
 
 } // namespace
 
-static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
+static ArrayRef<int64_t> shapeOf(Value value) {
+  return cast<RankedTensorType>(value.getType()).getShape();
+}
 
 bool Rewriter::visitConv(ConvOpInterface op) {
   if (op.getChannelsLast())
     return false;
   Permutation perm = channelsLast(op.getSpatialRank() + 2);
-  Value input = layouts.in(op.getInput(), perm, op.getLoc()), filter = layouts.in(op.getWeights(), perm, op.getLoc());
+  Value input = layouts.in(op.getInput(), perm, op.getLoc()),
+        filter = layouts.in(op.getWeights(), perm, op.getLoc());
   Operation *conv = cloneWith(builder, op, {input, filter}, storedType(op.getOutput(), perm));
   conv->setAttr("channels_last", builder.getUnitAttr());
   layouts.set(op.getOutput(), conv->getResult(0), perm);
@@ -112,9 +121,10 @@ bool Rewriter::visitElementwise(Operation *op) {
   Permutation perm = commonOrder(op->getOperands());
   if (isIdentity(perm))
     return false;
-  SmallVector<Value> operands =
-      llvm::map_to_vector(op->getOperands(), [&](Value operand) { return layouts.in(operand, perm, op->getLoc()); });
-  layouts.set(result, cloneWith(builder, op, operands, storedType(result, perm))->getResult(0), perm);
+  SmallVector<Value> operands = llvm::map_to_vector(
+      op->getOperands(), [&](Value operand) { return layouts.in(operand, perm, op->getLoc()); });
+  layouts.set(result, cloneWith(builder, op, operands, storedType(result, perm))->getResult(0),
+              perm);
   return true;
 }
 
@@ -122,7 +132,8 @@ bool Rewriter::visitConcat(ConcatOp op) {
   Permutation perm = commonOrder(op.getInputs());
   if (isIdentity(perm))
     return false;
-  SmallVector<Value> operands = llvm::map_to_vector(op.getInputs(), [&](Value operand) { return layouts.in(operand, perm, op.getLoc()); });
+  SmallVector<Value> operands = llvm::map_to_vector(
+      op.getInputs(), [&](Value operand) { return layouts.in(operand, perm, op.getLoc()); });
   auto concat = cast<ConcatOp>(cloneWith(builder, op, operands, storedType(op, perm)));
   concat.setDim(perm[op.getDim()]);
   layouts.set(op, concat, perm);
@@ -135,14 +146,15 @@ template <typename Op> Op Rewriter::sameOrder(Op op, ArrayRef<int64_t> perm) {
   return copy;
 }
 
-/// Whether every element of `value` goes, untouched or through elementwise ops, into a product with weights, whose rows may stand in any
-/// order as long as the columns of `value` stand in the same.
+/// Whether every element of `value` goes, untouched or through elementwise ops, into a product with
+/// weights, whose rows may stand in any order as long as the columns of `value` stand in the same.
 static bool feedsMatmulsOnly(Value value, const WeightValues &weights) {
   return llvm::all_of(value.getUses(), [&](OpOperand &use) {
     if (auto matmul = dyn_cast<MatmulOp>(use.getOwner()))
       return use.getOperandNumber() == 0 && weights.contains(matmul.getRhs());
     Operation *user = use.getOwner();
-    return user->hasTrait<convoy::tcp::Elementwise>() && user->getNumOperands() == 1 && feedsMatmulsOnly(user->getResult(0), weights);
+    return user->hasTrait<convoy::tcp::Elementwise>() && user->getNumOperands() == 1 &&
+           feedsMatmulsOnly(user->getResult(0), weights);
   });
 }
 
@@ -156,8 +168,10 @@ bool Rewriter::visitReshape(ReshapeOp op) {
   StoredReshape steps = followReshape(from, to, perm);
 
   if (!steps.transposed.empty()) {
-    // N x C x spatial -> N x features, into a matrix product: the rows of the weights are put into the stored order instead.
-    if (to.size() == 2 && from.size() > 2 && from[0] == to[0] && perm[0] == 0 && feedsMatmulsOnly(op, weights)) {
+    // N x C x spatial -> N x features, into a matrix product: the rows of the weights are put into
+    // the stored order instead.
+    if (to.size() == 2 && from.size() > 2 && from[0] == to[0] && perm[0] == 0 &&
+        feedsMatmulsOnly(op, weights)) {
       Shuffled &entry = shuffled[op];
       entry.shape.assign(from.begin() + 1, from.end());
       for (int64_t dim : toStored(identity(from.size()), perm))
@@ -166,10 +180,13 @@ bool Rewriter::visitReshape(ReshapeOp op) {
       op->setOperand(0, stored);
       return false;
     }
-    SmallVector<int64_t> shape = llvm::map_to_vector(steps.transposed, [&](int64_t dim) { return shapeOf(stored)[dim]; });
-    stored = TransposeOp::create(builder, op.getLoc(), withShape(stored.getType(), shape), stored, steps.transposed);
+    SmallVector<int64_t> shape =
+        llvm::map_to_vector(steps.transposed, [&](int64_t dim) { return shapeOf(stored)[dim]; });
+    stored = TransposeOp::create(builder, op.getLoc(), withShape(stored.getType(), shape), stored,
+                                 steps.transposed);
   }
-  Value result = ReshapeOp::create(builder, op.getLoc(), withShape(op.getType(), steps.shape), stored);
+  Value result =
+      ReshapeOp::create(builder, op.getLoc(), withShape(op.getType(), steps.shape), stored);
   layouts.set(op, result, steps.perm);
   return true;
 }
@@ -186,7 +203,8 @@ bool Rewriter::visitMatmul(MatmulOp op) {
   shape.push_back(columns);
   perm.push_back(perm.size());
   rows = ReshapeOp::create(builder, op.getLoc(), withShape(type, shape), rows);
-  SmallVector<int64_t> transposed = llvm::map_to_vector(perm, [&](int64_t dim) { return shape[dim]; });
+  SmallVector<int64_t> transposed =
+      llvm::map_to_vector(perm, [&](int64_t dim) { return shape[dim]; });
   rows = TransposeOp::create(builder, op.getLoc(), withShape(type, transposed), rows, perm);
   op.getRhsMutable().set(ReshapeOp::create(builder, op.getLoc(), type, rows));
   return false;
@@ -205,11 +223,13 @@ bool Rewriter::visit(Operation *op) {
       .Case([&](MatmulOp op) { return visitMatmul(op); })
       .Case([&](TransposeOp op) {
         Permutation perm = order(op);
-        Permutation composed = llvm::to_vector<5>(llvm::map_range(op.getPerm(), [&](int64_t dim) { return perm[dim]; }));
+        Permutation composed = llvm::to_vector<5>(
+            llvm::map_range(op.getPerm(), [&](int64_t dim) { return perm[dim]; }));
         layouts.set(op, layouts.get(op.getInput()), composed);
         return true;
       })
-      .Case<BroadcastOp, PadOp, SliceOp, ReverseOp, ReduceSumOp, ReduceMeanOp, ReduceMaxOp, SoftmaxOp, LayerNormOp>([&](auto op) {
+      .Case<BroadcastOp, PadOp, SliceOp, ReverseOp, ReduceSumOp, ReduceMeanOp, ReduceMaxOp,
+            SoftmaxOp, LayerNormOp>([&](auto op) {
         Permutation perm = order(op);
         if (isIdentity(perm))
           return false;
@@ -217,7 +237,8 @@ bool Rewriter::visit(Operation *op) {
         if constexpr (std::is_same_v<Op, LayerNormOp>) {
           // The normalized dims have to stay the trailing ones; their order does not matter.
           auto axis = static_cast<int64_t>(op.getAxis());
-          if (llvm::any_of(ArrayRef<int64_t>(perm).drop_front(axis), [&](int64_t dim) { return dim < axis; }))
+          if (llvm::any_of(ArrayRef<int64_t>(perm).drop_front(axis),
+                           [&](int64_t dim) { return dim < axis; }))
             return false;
         }
         auto copy = sameOrder(op, perm);
@@ -232,7 +253,8 @@ bool Rewriter::visit(Operation *op) {
         } else if constexpr (std::is_same_v<Op, SoftmaxOp>) {
           copy.setDim(perm[op.getDim()]);
         } else if constexpr (!std::is_same_v<Op, BroadcastOp> && !std::is_same_v<Op, LayerNormOp>) {
-          SmallVector<int64_t> dims = llvm::map_to_vector(op.getDims(), [&](int64_t dim) { return perm[dim]; });
+          SmallVector<int64_t> dims =
+              llvm::map_to_vector(op.getDims(), [&](int64_t dim) { return perm[dim]; });
           llvm::sort(dims);
           copy.setDims(dims);
         }
@@ -253,7 +275,8 @@ void Rewriter::run() {
     }
     for (OpOperand &operand : op.getOpOperands())
       if (layouts.has(operand.get()))
-        operand.set(layouts.in(operand.get(), identity(shapeOf(operand.get()).size()), op.getLoc()));
+        operand.set(
+            layouts.in(operand.get(), identity(shapeOf(operand.get()).size()), op.getLoc()));
   }
   for (Operation *op : llvm::reverse(replaced))
     op->erase();

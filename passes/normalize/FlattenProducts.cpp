@@ -1,5 +1,6 @@
-// cuDNN multiplies matrices in at most three dims, and a group is one chain without reshapes: so batch dims become one, and what is done
-// with each element of a product is done before it gets another shape.
+// cuDNN multiplies matrices in at most three dims, and a group is one chain without reshapes: so
+// batch dims become one, and what is done with each element of a product is done before it gets
+// another shape.
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -22,14 +23,18 @@ struct FlattenProductsPass : public convoy::impl::TcpFlattenProductsPassBase<Fla
   void runOnOperation() override;
 };
 
-ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
+ArrayRef<int64_t> shapeOf(Value value) {
+  return cast<RankedTensorType>(value.getType()).getShape();
+}
 
-/// Whether `value`, which nothing else uses, is a matrix product, or made of one by elementwise ops.
+/// Whether `value`, which nothing else uses, is a matrix product, or made of one by elementwise
+/// ops.
 bool isOfProduct(Value value) {
   Operation *op = value.getDefiningOp();
   if (!op || !value.hasOneUse())
     return false;
-  return isa<MatmulOp>(op) || (op->hasTrait<Elementwise>() && llvm::any_of(op->getOperands(), isOfProduct));
+  return isa<MatmulOp>(op) ||
+         (op->hasTrait<Elementwise>() && llvm::any_of(op->getOperands(), isOfProduct));
 }
 
 /// Several batch dims become one.
@@ -49,7 +54,8 @@ struct FlattenBatch : public OpRewritePattern<MatmulOp> {
       return ReshapeOp::create(rewriter, op.getLoc(), withShape(value.getType(), shape), value);
     };
     SmallVector<int64_t> shape = {batch, lhs[lhs.size() - 2], rhs.back()};
-    Value product = MatmulOp::create(rewriter, op.getLoc(), withShape(op.getType(), shape), flat(op.getLhs()), flat(op.getRhs()));
+    Value product = MatmulOp::create(rewriter, op.getLoc(), withShape(op.getType(), shape),
+                                     flat(op.getLhs()), flat(op.getRhs()));
     rewriter.replaceOpWithNewOp<ReshapeOp>(op, op.getType(), product);
     return success();
   }
@@ -71,13 +77,17 @@ struct SinkReshape : public OpRewritePattern<ReshapeOp> {
     SmallVector<SmallVector<int64_t>> shapes;
     for (Value operand : user->getOperands()) {
       ArrayRef<int64_t> shape = shapeOf(operand);
-      bool isRow = !shape.empty() && llvm::all_of(shape.drop_back(), [](int64_t dim) { return dim == 1; }) && shape.back() == from.back();
+      bool isRow = !shape.empty() &&
+                   llvm::all_of(shape.drop_back(), [](int64_t dim) { return dim == 1; }) &&
+                   shape.back() == from.back();
       if (shape != to && !isRow)
-        return rewriter.notifyMatchFailure(op, "another operand repeats in the result, and is no row");
+        return rewriter.notifyMatchFailure(op,
+                                           "another operand repeats in the result, and is no row");
       // Of two products one would go up what the other comes down.
       if (operand != op.getOutput() && isOfProduct(operand))
         return rewriter.notifyMatchFailure(op, "another operand is a product as well");
-      // A group has no numbers as operands, and what is done with them may be a part of what follows.
+      // A group has no numbers as operands, and what is done with them may be a part of what
+      // follows.
       if (matchPattern(operand, m_Constant()))
         return rewriter.notifyMatchFailure(op, "another operand is a constant");
       SmallVector<int64_t> &own = shapes.emplace_back(from);
@@ -88,11 +98,14 @@ struct SinkReshape : public OpRewritePattern<ReshapeOp> {
     SmallVector<Value> operands;
     for (auto [operand, shape] : llvm::zip_equal(user->getOperands(), shapes)) {
       Value before = operand == op.getOutput() ? op.getInput() : operand;
-      operands.push_back(shapeOf(before) == ArrayRef(shape)
-                             ? before
-                             : ReshapeOp::create(rewriter, op.getLoc(), withShape(before.getType(), shape), before).getOutput());
+      operands.push_back(
+          shapeOf(before) == ArrayRef(shape)
+              ? before
+              : ReshapeOp::create(rewriter, op.getLoc(), withShape(before.getType(), shape), before)
+                    .getOutput());
     }
-    Operation *flat = cloneWith(rewriter, user, operands, withShape(user->getResult(0).getType(), from));
+    Operation *flat =
+        cloneWith(rewriter, user, operands, withShape(user->getResult(0).getType(), from));
     rewriter.replaceOpWithNewOp<ReshapeOp>(user, user->getResult(0).getType(), flat->getResult(0));
     return success();
   }

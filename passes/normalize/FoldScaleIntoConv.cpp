@@ -1,5 +1,5 @@
-// What follows a convolution or a matrix product channel by channel and is made of weights alone (batch norm, above all) becomes part of
-// its weights and of one bias.
+// What follows a convolution or a matrix product channel by channel and is made of weights alone
+// (batch norm, above all) becomes part of its weights and of one bias.
 
 #include "dialect/tcp/TcpShapes.h"
 #include "passes/Passes.h"
@@ -17,15 +17,18 @@ using namespace convoy::tcp;
 
 namespace {
 
-struct FoldScaleIntoConvPass : public convoy::impl::TcpFoldScaleIntoConvPassBase<FoldScaleIntoConvPass> {
+struct FoldScaleIntoConvPass
+    : public convoy::impl::TcpFoldScaleIntoConvPassBase<FoldScaleIntoConvPass> {
   using Base::Base;
   void runOnOperation() override;
 };
 
-/// Folds in the order of the ops, so that a chain of scales and shifts shrinks step by step in one walk.
+/// Folds in the order of the ops, so that a chain of scales and shifts shrinks step by step in one
+/// walk.
 class Folder {
 public:
-  explicit Folder(func::FuncOp function) : weights(function), builder(function.getContext(), &weights) {}
+  explicit Folder(func::FuncOp function)
+      : weights(function), builder(function.getContext(), &weights) {}
 
   bool subtractionToAddition(SubOp op);
   void visit(Operation *op);
@@ -47,9 +50,12 @@ private:
 
 } // namespace
 
-static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
+static ArrayRef<int64_t> shapeOf(Value value) {
+  return cast<RankedTensorType>(value.getType()).getShape();
+}
 
-/// Erases `op` and what only it used, at once: uses by dead ops would keep the next fold from its single-use anchor.
+/// Erases `op` and what only it used, at once: uses by dead ops would keep the next fold from its
+/// single-use anchor.
 static void eraseChain(Operation *op) {
   SmallVector<Operation *> worklist = {op};
   while (!worklist.empty()) {
@@ -72,7 +78,8 @@ static bool isNarrowFloat(Type type) {
 
 std::optional<std::pair<Value, Value>> Folder::dataAndWeights(Operation *op) {
   Value lhs = op->getOperand(0), rhs = op->getOperand(1);
-  if (!weights.contains(lhs) && weights.contains(rhs) && lhs.getType() == op->getResult(0).getType())
+  if (!weights.contains(lhs) && weights.contains(rhs) &&
+      lhs.getType() == op->getResult(0).getType())
     return std::pair(lhs, rhs);
   if (op->hasTrait<OpTrait::IsCommutative>() && weights.contains(lhs) && !weights.contains(rhs) &&
       rhs.getType() == op->getResult(0).getType())
@@ -101,7 +108,8 @@ template <typename Op> Value Folder::compute(Location loc, Value lhs, Value rhs)
   return CastOp::create(builder, loc, withElementType(result.getType(), element), result);
 }
 
-/// conv(x, w) * s -> conv(x, w * s) and (conv(x, w) + b) * s -> conv(x, w * s) + b * s; likewise for matmul and for division.
+/// conv(x, w) * s -> conv(x, w * s) and (conv(x, w) + b) * s -> conv(x, w * s) + b * s; likewise
+/// for matmul and for division.
 template <typename Op> bool Folder::foldScale(Op op) {
   auto operands = dataAndWeights(op);
   if (!operands)
@@ -115,10 +123,12 @@ template <typename Op> bool Folder::foldScale(Op op) {
     std::tie(data, bias) = *terms;
   }
   Operation *anchor = data.getDefiningOp();
-  if (!anchor || !anchor->hasOneUse() || !isa<ConvOpInterface, MatmulOp>(anchor) || !weights.contains(anchor->getOperand(1)))
+  if (!anchor || !anchor->hasOneUse() || !isa<ConvOpInterface, MatmulOp>(anchor) ||
+      !weights.contains(anchor->getOperand(1)))
     return false;
   auto conv = dyn_cast<ConvOpInterface>(anchor);
-  int64_t rank = shapeOf(data).size(), channel = conv ? channelDim(conv.getSpatialRank(), conv.getChannelsLast()) : rank - 1;
+  int64_t rank = shapeOf(data).size(),
+          channel = conv ? channelDim(conv.getSpatialRank(), conv.getChannelsLast()) : rank - 1;
   for (auto [dim, size] : llvm::enumerate(shapeOf(scale)))
     if (size != 1 && static_cast<int64_t>(dim) != channel)
       return false;
@@ -134,7 +144,8 @@ template <typename Op> bool Folder::foldScale(Op op) {
   Value scaled = compute<Op>(op.getLoc(), anchor->getOperand(1), factor);
   // At the place of the scale, because the scale need not be there yet where the anchor stands.
   builder.setInsertionPoint(op);
-  Value result = cloneWith(builder, anchor, {anchor->getOperand(0), scaled}, data.getType())->getResult(0);
+  Value result =
+      cloneWith(builder, anchor, {anchor->getOperand(0), scaled}, data.getType())->getResult(0);
   if (bias) {
     Value scaledBias = compute<Op>(op.getLoc(), bias, scale);
     result = AddOp::create(builder, op.getLoc(), op.getType(), result, scaledBias);
@@ -143,7 +154,8 @@ template <typename Op> bool Folder::foldScale(Op op) {
   return true;
 }
 
-/// (x + a) + b -> x + (a + b), and the same for products. Only where the sum of the weights is no larger than one of them.
+/// (x + a) + b -> x + (a + b), and the same for products. Only where the sum of the weights is no
+/// larger than one of them.
 template <typename Op> bool Folder::mergeWith(Op op) {
   auto outer = dataAndWeights(op);
   auto inner = outer ? outer->first.template getDefiningOp<Op>() : Op();
@@ -170,7 +182,8 @@ bool Folder::subtractionToAddition(SubOp op) {
     return false;
   builder.setInsertionPoint(op);
   Value negated = NegOp::create(builder, op.getLoc(), operands->second.getType(), operands->second);
-  op.replaceAllUsesWith(AddOp::create(builder, op.getLoc(), op.getType(), operands->first, negated).getResult());
+  op.replaceAllUsesWith(
+      AddOp::create(builder, op.getLoc(), op.getType(), operands->first, negated).getResult());
   return true;
 }
 

@@ -1,4 +1,5 @@
-// Splits the model in two: @prepare_weights computes once what depends on weights alone, @main takes the results as arguments.
+// Splits the model in two: @prepare_weights computes once what depends on weights alone, @main
+// takes the results as arguments.
 
 #include "passes/Passes.h"
 #include "passes/normalize/Weights.h"
@@ -23,7 +24,8 @@ struct HoistWeightsPass : public convoy::impl::TcpHoistWeightsPassBase<HoistWeig
   void runOnOperation() override;
 
 private:
-  func::FuncOp createPrepare(func::FuncOp main, ArrayRef<BlockArgument> arguments, ArrayRef<Value> prepared, ArrayRef<std::string> names);
+  func::FuncOp createPrepare(func::FuncOp main, ArrayRef<BlockArgument> arguments,
+                             ArrayRef<Value> prepared, ArrayRef<std::string> names);
 };
 
 /// Readable, unique names for prepared weights.
@@ -31,8 +33,8 @@ class Names {
 public:
   explicit Names(func::FuncOp main) : main(main) {}
 
-  /// The weight's name where `value` is made of one; else, for a bias, that of the filter that it is added behind; else that of its
-  /// largest operand. A number keeps names apart.
+  /// The weight's name where `value` is made of one; else, for a bias, that of the filter that it
+  /// is added behind; else that of its largest operand. A number keeps names apart.
   std::string unique(Value value);
 
 private:
@@ -51,21 +53,27 @@ private:
 StringRef Names::mainWeight(Value value) {
   while (Operation *op = value.getDefiningOp()) {
     Value largest;
-    auto size = [](Value value) { return cast<RankedTensorType>(value.getType()).getNumElements(); };
+    auto size = [](Value value) {
+      return cast<RankedTensorType>(value.getType()).getNumElements();
+    };
     for (Value operand : op->getOperands())
-      if (!operand.getDefiningOp<arith::ConstantOp>() && (!largest || size(operand) > size(largest)))
+      if (!operand.getDefiningOp<arith::ConstantOp>() &&
+          (!largest || size(operand) > size(largest)))
         largest = operand;
     if (!largest)
       return {};
     value = largest;
   }
-  auto name = main.getArgAttrOfType<StringAttr>(cast<BlockArgument>(value).getArgNumber(), kWeightAttr);
+  auto name =
+      main.getArgAttrOfType<StringAttr>(cast<BlockArgument>(value).getArgNumber(), kWeightAttr);
   return name ? name.getValue() : StringRef();
 }
 
 bool Names::hasOneSource(Value value) {
   while (Operation *op = value.getDefiningOp()) {
-    auto sources = llvm::make_filter_range(op->getOperands(), [](Value operand) { return !operand.getDefiningOp<arith::ConstantOp>(); });
+    auto sources = llvm::make_filter_range(op->getOperands(), [](Value operand) {
+      return !operand.getDefiningOp<arith::ConstantOp>();
+    });
     if (!llvm::hasSingleElement(sources))
       return false;
     value = *sources.begin();
@@ -77,7 +85,8 @@ std::string Names::base(Value value) {
   if (!hasOneSource(value))
     for (Operation *user : value.getUsers()) {
       auto add = dyn_cast<AddOp>(user);
-      Operation *anchor = add ? (add.getLhs() == value ? add.getRhs() : add.getLhs()).getDefiningOp() : nullptr;
+      Operation *anchor =
+          add ? (add.getLhs() == value ? add.getRhs() : add.getLhs()).getDefiningOp() : nullptr;
       if (!anchor || !isa<ConvOpInterface, MatmulOp>(anchor))
         continue;
       StringRef filter = mainWeight(anchor->getOperand(1));
@@ -97,10 +106,13 @@ std::string Names::unique(Value value) {
   return candidate;
 }
 
-func::FuncOp HoistWeightsPass::createPrepare(func::FuncOp main, ArrayRef<BlockArgument> arguments, ArrayRef<Value> prepared,
+func::FuncOp HoistWeightsPass::createPrepare(func::FuncOp main, ArrayRef<BlockArgument> arguments,
+                                             ArrayRef<Value> prepared,
                                              ArrayRef<std::string> names) {
   OpBuilder builder = OpBuilder::atBlockEnd(getOperation().getBody());
-  auto types = [](auto &&values) { return llvm::map_to_vector(values, [](Value value) { return value.getType(); }); };
+  auto types = [](auto &&values) {
+    return llvm::map_to_vector(values, [](Value value) { return value.getType(); });
+  };
   auto type = builder.getFunctionType(types(arguments), types(prepared));
   auto prepare = func::FuncOp::create(builder, main.getLoc(), kPrepare, type);
   prepare->setAttr(kTargetAttr, builder.getStringAttr("cpu"));
@@ -124,7 +136,9 @@ func::FuncOp HoistWeightsPass::createPrepare(func::FuncOp main, ArrayRef<BlockAr
   for (Operation &op : main.getBody().front())
     if (needed.contains(&op))
       builder.clone(op, mapping);
-  func::ReturnOp::create(builder, main.getLoc(), llvm::map_to_vector(prepared, [&](Value value) { return mapping.lookup(value); }));
+  func::ReturnOp::create(builder, main.getLoc(), llvm::map_to_vector(prepared, [&](Value value) {
+                           return mapping.lookup(value);
+                         }));
   return prepare;
 }
 
@@ -141,8 +155,8 @@ void HoistWeightsPass::runOnOperation() {
   }
 
   WeightValues weights(main);
-  SmallVector<BlockArgument> arguments =
-      llvm::to_vector(llvm::make_filter_range(main.getArguments(), [&](BlockArgument argument) { return weights.contains(argument); }));
+  SmallVector<BlockArgument> arguments = llvm::to_vector(llvm::make_filter_range(
+      main.getArguments(), [&](BlockArgument argument) { return weights.contains(argument); }));
   // What data meets, in the order in which it does; constants stay where they are.
   llvm::MapVector<Value, SmallVector<OpOperand *>> uses;
   for (Operation &op : main.getBody().front()) {
@@ -154,12 +168,14 @@ void HoistWeightsPass::runOnOperation() {
   }
   Names names(main);
   SmallVector<Value> prepared = llvm::map_to_vector(uses, [](auto &entry) { return entry.first; });
-  SmallVector<std::string> preparedNames = llvm::map_to_vector(prepared, [&](Value value) { return names.unique(value); });
+  SmallVector<std::string> preparedNames =
+      llvm::map_to_vector(prepared, [&](Value value) { return names.unique(value); });
   createPrepare(main, arguments, prepared, preparedNames);
 
   for (auto [value, name] : llvm::zip_equal(prepared, preparedNames)) {
     unsigned index = main.getNumArguments();
-    auto attrs = DictionaryAttr::get(&getContext(), {{kPreparedAttr, StringAttr::get(&getContext(), name)}});
+    auto attrs =
+        DictionaryAttr::get(&getContext(), {{kPreparedAttr, StringAttr::get(&getContext(), name)}});
     if (failed(main.insertArgument(index, value.getType(), attrs, value.getLoc())))
       return signalPassFailure();
     for (OpOperand *use : uses[value])

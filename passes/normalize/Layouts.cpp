@@ -14,7 +14,9 @@ Permutation channelsLast(int64_t rank) {
   return perm;
 }
 
-bool isIdentity(ArrayRef<int64_t> perm) { return llvm::equal(perm, llvm::seq<int64_t>(0, perm.size())); }
+bool isIdentity(ArrayRef<int64_t> perm) {
+  return llvm::equal(perm, llvm::seq<int64_t>(0, perm.size()));
+}
 
 SmallVector<int64_t> toStored(ArrayRef<int64_t> array, ArrayRef<int64_t> perm) {
   SmallVector<int64_t> result(array.size());
@@ -32,7 +34,8 @@ void Layouts::set(Value value, Value storedValue, ArrayRef<int64_t> perm) {
 
 Permutation Layouts::perm(Value value) const {
   auto found = stored.find(value);
-  return found == stored.end() ? identity(cast<RankedTensorType>(value.getType()).getRank()) : found->second.perm;
+  return found == stored.end() ? identity(cast<RankedTensorType>(value.getType()).getRank())
+                               : found->second.perm;
 }
 
 Value Layouts::get(Value value) const {
@@ -40,7 +43,8 @@ Value Layouts::get(Value value) const {
   return found == stored.end() ? value : found->second.value;
 }
 
-/// Whether `perm` (of a transpose op) leaves the dims that are not 1 in their order: then it moves no element.
+/// Whether `perm` (of a transpose op) leaves the dims that are not 1 in their order: then it moves
+/// no element.
 static bool movesUnitDimsOnly(ArrayRef<int64_t> shape, ArrayRef<int64_t> perm) {
   SmallVector<int64_t> dims;
   llvm::copy_if(perm, std::back_inserter(dims), [&](int64_t dim) { return shape[dim] != 1; });
@@ -58,12 +62,15 @@ Value Layouts::in(Value value, ArrayRef<int64_t> wanted, Location loc) {
   // Dim i of the value is dim current[i] of the source and shall be dim wanted[i] of the result.
   SmallVector<int64_t> perm = toStored(current, wanted);
   ArrayRef<int64_t> shape = cast<RankedTensorType>(source.getType()).getShape();
-  RankedTensorType type = withShape(source.getType(), llvm::map_to_vector(perm, [&](int64_t dim) { return shape[dim]; }));
+  RankedTensorType type = withShape(
+      source.getType(), llvm::map_to_vector(perm, [&](int64_t dim) { return shape[dim]; }));
   DenseElementsAttr constant;
   if (auto op = source.getDefiningOp<arith::ConstantOp>())
     constant = dyn_cast<DenseElementsAttr>(op.getValue());
   if (constant && constant.isSplat())
-    result = type == source.getType() ? source : arith::ConstantOp::create(builder, loc, constant.resizeSplat(type)).getResult();
+    result = type == source.getType()
+                 ? source
+                 : arith::ConstantOp::create(builder, loc, constant.resizeSplat(type)).getResult();
   else if (movesUnitDimsOnly(shape, perm))
     result = tcp::ReshapeOp::create(builder, loc, type, source);
   else
@@ -73,7 +80,8 @@ Value Layouts::in(Value value, ArrayRef<int64_t> wanted, Location loc) {
 
 namespace {
 
-/// Dims of a reshape's input and result that have the same elements, and where the input's dims are stored last.
+/// Dims of a reshape's input and result that have the same elements, and where the input's dims are
+/// stored last.
 struct DimGroup {
   SmallVector<int64_t> from, to;
   int64_t place = 0;
@@ -81,8 +89,10 @@ struct DimGroup {
 
 } // namespace
 
-/// The finest split of both shapes into runs of dims of equal size; dims of size 1 join the run before them.
-static SmallVector<DimGroup> dimGroups(ArrayRef<int64_t> from, ArrayRef<int64_t> to, ArrayRef<int64_t> perm) {
+/// The finest split of both shapes into runs of dims of equal size; dims of size 1 join the run
+/// before them.
+static SmallVector<DimGroup> dimGroups(ArrayRef<int64_t> from, ArrayRef<int64_t> to,
+                                       ArrayRef<int64_t> perm) {
   SmallVector<DimGroup> groups;
   // Leading dims of size 1 are a group in front of all others.
   groups.push_back({{}, {}, -1});

@@ -1,4 +1,5 @@
-// Fills up channel counts for which cuDNN has no fast kernel, with zeros on both the input and the weights.
+// Fills up channel counts for which cuDNN has no fast kernel, with zeros on both the input and the
+// weights.
 
 #include "passes/Passes.h"
 #include "passes/common/Stem.h"
@@ -20,7 +21,8 @@ struct PaddedChannels {
   int64_t from, to;
 };
 
-/// Stem of ResNet-50, 256 images in f16 on an H200: 553 us with 3 channels, 403 us with 4, 1223 us with 8 (benchmarks/NOTES.md).
+/// Stem of ResNet-50, 256 images in f16 on an H200: 553 us with 3 channels, 403 us with 4, 1223 us
+/// with 8 (benchmarks/NOTES.md).
 constexpr PaddedChannels kPaddedChannels[] = {{3, 4}};
 
 struct PadChannelsPass : public convoy::impl::TcpPadChannelsPassBase<PadChannelsPass> {
@@ -39,7 +41,8 @@ static Value padLastDim(OpBuilder &builder, Location loc, Value value, int64_t c
   return PadOp::create(builder, loc, withShape(type, shape), value, none, high, none, APFloat(0.0));
 }
 
-/// Whether `conv` becomes part of a stem, whose kernel fills up channels by itself: two ops, bias and relu, lie between it and the pooling.
+/// Whether `conv` becomes part of a stem, whose kernel fills up channels by itself: two ops, bias
+/// and relu, lie between it and the pooling.
 static bool startsStem(ConvOpInterface conv, bool allowTf32) {
   Value value = conv.getOutput();
   for (int64_t step = 0; step < 3; ++step) {
@@ -59,12 +62,14 @@ static bool startsStem(ConvOpInterface conv, bool allowTf32) {
 void PadChannelsPass::runOnOperation() {
   getOperation().walk([&](ConvOpInterface op) {
     auto element = getElementTypeOrSelf(op.getInput().getType());
-    if (!op.getChannelsLast() || op.getGroups() != 1 || !(element.isF32() || element.isF16() || element.isBF16()))
+    if (!op.getChannelsLast() || op.getGroups() != 1 ||
+        !(element.isF32() || element.isF16() || element.isBF16()))
       return;
     if (startsStem(op, allowTf32))
       return;
     int64_t channels = cast<RankedTensorType>(op.getInput().getType()).getShape().back();
-    const auto *found = llvm::find_if(kPaddedChannels, [&](PaddedChannels entry) { return entry.from == channels; });
+    const auto *found = llvm::find_if(kPaddedChannels,
+                                      [&](PaddedChannels entry) { return entry.from == channels; });
     if (found == std::end(kPaddedChannels))
       return;
     OpBuilder builder(op);

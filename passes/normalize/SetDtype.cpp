@@ -1,5 +1,6 @@
-// Computes the model in another float type. Weight-only arithmetic keeps its own type and is rounded once, where data meets it; inputs are
-// cast where they are used and results cast back, so the model's interface does not change.
+// Computes the model in another float type. Weight-only arithmetic keeps its own type and is
+// rounded once, where data meets it; inputs are cast where they are used and results cast back, so
+// the model's interface does not change.
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "passes/Passes.h"
@@ -24,7 +25,8 @@ struct SetDtypePass : public convoy::impl::TcpSetDtypePassBase<SetDtypePass> {
 class Converter {
 public:
   Converter(func::FuncOp function, FloatType dtype)
-      : block(function.getBody().front()), weights(function), builder(function.getContext(), &weights), dtype(dtype) {}
+      : block(function.getBody().front()), weights(function),
+        builder(function.getContext(), &weights), dtype(dtype) {}
 
   void run();
 
@@ -47,7 +49,9 @@ private:
 
 static bool isFloat(Type type) { return isa<FloatType>(getElementTypeOrSelf(type)); }
 
-static bool isWideFloat(Type type) { return isFloat(type) && getElementTypeOrSelf(type).getIntOrFloatBitWidth() >= 32; }
+static bool isWideFloat(Type type) {
+  return isFloat(type) && getElementTypeOrSelf(type).getIntOrFloatBitWidth() >= 32;
+}
 
 /// Squares, powers and exponentials leave f16's range long before their operands do.
 static bool growsFast(Operation *op) {
@@ -55,21 +59,25 @@ static bool growsFast(Operation *op) {
   return isa<ExpOp, PowOp>(op) || (mul && mul.getLhs() == mul.getRhs());
 }
 
-/// What is summed up after it has grown, as in the mean of squares of an RMS norm, and what is made of such sums alone.
+/// What is summed up after it has grown, as in the mean of squares of an RMS norm, and what is made
+/// of such sums alone.
 void Converter::findWide() {
   // f32 and wider have room for them.
   if (dtype.getWidth() >= 32)
     return;
   auto isSum = [](Operation *op) { return isa<ReduceSumOp, ReduceMeanOp>(op); };
   for (Operation &op : block) {
-    if (growsFast(&op) && isWideFloat(op.getResult(0).getType()) && !op.use_empty() && llvm::all_of(op.getUsers(), isSum))
+    if (growsFast(&op) && isWideFloat(op.getResult(0).getType()) && !op.use_empty() &&
+        llvm::all_of(op.getUsers(), isSum))
       wide.insert(&op);
     auto isWide = [&](Value value) { return wide.contains(value.getDefiningOp()); };
     if (isSum(&op) && isWide(op.getOperand(0)))
       wide.insert(&op);
-    bool followsSum = op.hasTrait<convoy::tcp::Elementwise>() && !isa<CastOp>(op) && isFloat(op.getResult(0).getType()) &&
-                      llvm::any_of(op.getOperands(), isWide) &&
-                      llvm::all_of(op.getOperands(), [&](Value value) { return isWide(value) || weights.contains(value); });
+    bool followsSum =
+        op.hasTrait<convoy::tcp::Elementwise>() && !isa<CastOp>(op) &&
+        isFloat(op.getResult(0).getType()) && llvm::any_of(op.getOperands(), isWide) &&
+        llvm::all_of(op.getOperands(),
+                     [&](Value value) { return isWide(value) || weights.contains(value); });
     if (followsSum)
       wide.insert(&op);
   }
@@ -89,10 +97,12 @@ void Converter::setOperand(OpOperand &operand, Type elementType) {
       bool losesInfo = false, wasFinite = number.isFinite(), isNegative = number.isNegative();
       const llvm::fltSemantics &semantics = cast<FloatType>(elementType).getFloatSemantics();
       number.convert(semantics, APFloat::rmNearestTiesToEven, &losesInfo);
-      // A mask of -1e9 must not become infinite: a row of it would be NaN after softmax, where it was uniform.
+      // A mask of -1e9 must not become infinite: a row of it would be NaN after softmax, where it
+      // was uniform.
       if (wasFinite && !number.isFinite())
         number = APFloat::getLargest(semantics, isNegative);
-      result = arith::ConstantOp::create(builder, constant.getLoc(), DenseElementsAttr::get(type, number));
+      result = arith::ConstantOp::create(builder, constant.getLoc(),
+                                         DenseElementsAttr::get(type, number));
     } else {
       result = CastOp::create(builder, value.getLoc(), type, value);
     }
@@ -157,7 +167,8 @@ void SetDtypePass::runOnOperation() {
       return signalPassFailure();
     }
     auto isOther = [](Type type) { return isFloat(type) && !isa<RankedTensorType>(type); };
-    for (Type each : llvm::concat<const Type>(SmallVector<Type>(op.getOperandTypes()), SmallVector<Type>(op.getResultTypes())))
+    for (Type each : llvm::concat<const Type>(SmallVector<Type>(op.getOperandTypes()),
+                                              SmallVector<Type>(op.getResultTypes())))
       if (isOther(each)) {
         op.emitOpError("cannot change its dtype: expects ranked tensors, but got ") << each;
         return signalPassFailure();

@@ -7,23 +7,29 @@ namespace convoy {
 
 WeightValues::WeightValues(func::FuncOp function) {
   for (BlockArgument argument : function.getArguments())
-    if (function.getArgAttr(argument.getArgNumber(), tcp::kWeightAttr) || function.getArgAttr(argument.getArgNumber(), tcp::kPreparedAttr))
+    if (function.getArgAttr(argument.getArgNumber(), tcp::kWeightAttr) ||
+        function.getArgAttr(argument.getArgNumber(), tcp::kPreparedAttr))
       values.insert(argument);
   for (Operation &op : function.getBody().front())
     notifyOperationInserted(&op, {});
 }
 
 void WeightValues::notifyOperationInserted(Operation *op, OpBuilder::InsertPoint) {
-  bool weightOnly = op->getNumRegions() == 0 && op->getNumResults() == 1 && isMemoryEffectFree(op) &&
-                    llvm::all_of(op->getOperands(), [&](Value operand) { return values.contains(operand); });
+  bool weightOnly =
+      op->getNumRegions() == 0 && op->getNumResults() == 1 && isMemoryEffectFree(op) &&
+      llvm::all_of(op->getOperands(), [&](Value operand) { return values.contains(operand); });
   // The address of a value may have belonged to one that is gone.
   for (Value result : op->getResults())
     weightOnly ? (void)values.insert(result) : (void)values.erase(result);
 }
 
-RankedTensorType withElementType(Type type, Type elementType) { return cast<RankedTensorType>(type).clone(elementType); }
+RankedTensorType withElementType(Type type, Type elementType) {
+  return cast<RankedTensorType>(type).clone(elementType);
+}
 
-RankedTensorType withShape(Type type, ArrayRef<int64_t> shape) { return cast<RankedTensorType>(type).clone(shape); }
+RankedTensorType withShape(Type type, ArrayRef<int64_t> shape) {
+  return cast<RankedTensorType>(type).clone(shape);
+}
 
 Operation *cloneWith(OpBuilder &builder, Operation *op, ValueRange operands, Type type) {
   Operation *copy = op->clone();

@@ -37,8 +37,10 @@ public:
 
   OwningOpRef<ModuleOp> parse(std::string_view text, const std::string &name) {
     llvm::SourceMgr sources;
-    sources.AddNewSourceBuffer(
-        llvm::MemoryBuffer::getMemBuffer(StringRef(text.data(), text.size()), name, /*RequiresNullTerminator=*/false), llvm::SMLoc());
+    sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(StringRef(text.data(), text.size()),
+                                                                name,
+                                                                /*RequiresNullTerminator=*/false),
+                               llvm::SMLoc());
     return parseSourceFile<ModuleOp>(sources, ParserConfig(&context));
   }
 
@@ -94,11 +96,13 @@ LogicalResult parseOptions(const Options &options, PipelineOptions &parsed, std:
     text += (key + "=" + quote + value + quote + " ").str();
   }
   llvm::raw_string_ostream os(error);
-  return success(succeeded(parsed.parseFromString(text, os)) && succeeded(verifyOptions(parsed, error)));
+  return success(succeeded(parsed.parseFromString(text, os)) &&
+                 succeeded(verifyOptions(parsed, error)));
 }
 
 /// The same for the phases after `from` up to `to`; what is wrong becomes a diagnostic.
-bool parseOptions(const Options &options, const std::string &from, const std::string &to, PipelineOptions &parsed, std::string &failedPhase,
+bool parseOptions(const Options &options, const std::string &from, const std::string &to,
+                  PipelineOptions &parsed, std::string &failedPhase,
                   std::vector<Diagnostic> &diagnostics) {
   Options all = options;
   all.insert(all.end(), {{"from", from}, {"to", to}});
@@ -111,9 +115,11 @@ bool parseOptions(const Options &options, const std::string &from, const std::st
 }
 
 /// Runs the phases that the options say on a module.
-bool lower(ModuleOp module, const PipelineOptions &options, const DumpPhase &dump, std::string &failedPhase) {
+bool lower(ModuleOp module, const PipelineOptions &options, const DumpPhase &dump,
+           std::string &failedPhase) {
   ArrayRef<StringRef> names = phaseNames();
-  const auto *first = llvm::find(names, StringRef(options.from)), *last = llvm::find(names, StringRef(options.to));
+  const auto *first = llvm::find(names, StringRef(options.from)),
+             *last = llvm::find(names, StringRef(options.to));
   for (const StringRef *phase = first + (first == last ? 0 : 1); phase <= last; ++phase) {
     failedPhase = phase->str();
     PassManager pm(module.getContext(), ModuleOp::getOperationName());
@@ -128,20 +134,24 @@ bool lower(ModuleOp module, const PipelineOptions &options, const DumpPhase &dum
 
 } // namespace
 
-bool runPhases(std::string_view text, const std::string &name, const std::string &from, const std::string &to, const Options &options,
-               const DumpPhase &dump, std::string &result, std::string &failedPhase, std::vector<Diagnostic> &diagnostics) {
+bool runPhases(std::string_view text, const std::string &name, const std::string &from,
+               const std::string &to, const Options &options, const DumpPhase &dump,
+               std::string &result, std::string &failedPhase,
+               std::vector<Diagnostic> &diagnostics) {
   Session session(diagnostics);
   failedPhase = from;
   OwningOpRef<ModuleOp> module = session.parse(text, name);
   PipelineOptions parsed;
-  if (!module || !parseOptions(options, from, to, parsed, failedPhase, diagnostics) || !lower(*module, parsed, dump, failedPhase))
+  if (!module || !parseOptions(options, from, to, parsed, failedPhase, diagnostics) ||
+      !lower(*module, parsed, dump, failedPhase))
     return false;
   result = print(*module);
   return true;
 }
 
-bool compile(std::string_view text, const std::string &name, const std::string &from, const Options &options, const DumpPhase &dump,
-             Artifact &result, std::string &failedPhase, std::vector<Diagnostic> &diagnostics) {
+bool compile(std::string_view text, const std::string &name, const std::string &from,
+             const Options &options, const DumpPhase &dump, Artifact &result,
+             std::string &failedPhase, std::vector<Diagnostic> &diagnostics) {
   Session session(diagnostics);
   failedPhase = from;
   OwningOpRef<ModuleOp> module = session.parse(text, name);
@@ -159,11 +169,13 @@ bool compile(std::string_view text, const std::string &name, const std::string &
   return true;
 }
 
-bool compileGraphs(std::string_view text, const std::string &name, Artifact &result, std::vector<Diagnostic> &diagnostics) {
+bool compileGraphs(std::string_view text, const std::string &name, Artifact &result,
+                   std::vector<Diagnostic> &diagnostics) {
   Session session(diagnostics);
   OwningOpRef<ModuleOp> module = session.parse(text, name);
-  OwningOpRef<ModuleOp> alone = session.parse(
-      "func.func @main(%arena: memref<0xi8> {tcp.arena}) attributes {tcp.target = \"cuda\"} { return }", "the program around the graphs");
+  OwningOpRef<ModuleOp> alone = session.parse("func.func @main(%arena: memref<0xi8> {tcp.arena}) "
+                                              "attributes {tcp.target = \"cuda\"} { return }",
+                                              "the program around the graphs");
   if (!module || !alone)
     return false;
   PassManager outline(&session.context, ModuleOp::getOperationName());
@@ -172,7 +184,8 @@ bool compileGraphs(std::string_view text, const std::string &name, Artifact &res
     return false;
   for (auto graph : llvm::make_early_inc_range(module->getOps<cudnn::GraphOp>())) {
     if (alone->lookupSymbol(graph.getSymName())) {
-      graph.emitOpError("expects a name other than that of the program's function, but got ") << graph.getSymNameAttr();
+      graph.emitOpError("expects a name other than that of the program's function, but got ")
+          << graph.getSymNameAttr();
       return false;
     }
     graph->moveBefore(alone->getBody(), alone->getBody()->end());
@@ -181,7 +194,8 @@ bool compileGraphs(std::string_view text, const std::string &name, Artifact &res
     module->emitError("expects a cudnn.graph, or a cudnn.build_and_exec_graph, but got none");
     return false;
   }
-  // A program says how old a cuDNN it runs on; these graphs may have everything that the descriptor table has.
+  // A program says how old a cuDNN it runs on; these graphs may have everything that the descriptor
+  // table has.
   PassManager build(&session.context, ModuleOp::getOperationName());
   build.addPass(createConvertCudnnGraphsToBackendPass({kTableVersion}));
   if (failed(build.run(*alone)))
@@ -207,8 +221,8 @@ std::string optionError(const Options &options) {
 
 std::string llvmVersion() { return LLVM_VERSION_STRING; }
 
-bool runPipeline(std::string_view text, const std::string &name, const std::string &pipeline, std::string &result,
-                 std::vector<Diagnostic> &diagnostics) {
+bool runPipeline(std::string_view text, const std::string &name, const std::string &pipeline,
+                 std::string &result, std::vector<Diagnostic> &diagnostics) {
   Session session(diagnostics);
   OwningOpRef<ModuleOp> module = session.parse(text, name);
   if (!module)

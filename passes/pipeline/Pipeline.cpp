@@ -49,7 +49,8 @@ static void populate_group(OpPassManager &pm, const PipelineOptions &options) {
   if (options.target != "cuda")
     return;
   pm.addNestedPass<func::FuncOp>(createTcpFormStemsPass({options.allowTf32}));
-  pm.addNestedPass<func::FuncOp>(createTcpFormGroupsPass({options.supportTable, options.allowTf32}));
+  pm.addNestedPass<func::FuncOp>(
+      createTcpFormGroupsPass({options.supportTable, options.allowTf32}));
   pm.addPass(createTcpVerifyGroupsPass({options.supportTable, options.allowTf32}));
 }
 
@@ -98,7 +99,8 @@ static void populate_plan(OpPassManager &pm, const PipelineOptions &options) {
 /// Functions with tcp.target = "cpu": all of a cpu program, and @prepare_weights of every program.
 static void populateHostCpu(OpPassManager &pm, const PipelineOptions &options) {
   HostCpu cpu = hostCpu(options);
-  pm.addNestedPass<func::FuncOp>(createHostCpuContractionsPass({cpu.vectorBits() / 32, cpu.vectorRegisters()}));
+  pm.addNestedPass<func::FuncOp>(
+      createHostCpuContractionsPass({cpu.vectorBits() / 32, cpu.vectorRegisters()}));
   pm.addNestedPass<func::FuncOp>(createHostCpuLoopsPass());
   pm.addPass(createHostCpuParallelPass());
   pm.addPass(createHostCpuOutlineLoopsPass());
@@ -137,36 +139,40 @@ static void populate_llvm(OpPassManager &pm, const PipelineOptions &options) {
 }
 
 bool populatePhase(StringRef phase, OpPassManager &pm, const PipelineOptions &options) {
-#define CONVOY_PHASE(name, summary, dialects)                                                                                              \
-  if (phase == #name) {                                                                                                                    \
-    populate_##name(pm, options);                                                                                                          \
-    pm.addPass(createVerifyPhasePass({#name}));                                                                                            \
-    return true;                                                                                                                           \
+#define CONVOY_PHASE(name, summary, dialects)                                                      \
+  if (phase == #name) {                                                                            \
+    populate_##name(pm, options);                                                                  \
+    pm.addPass(createVerifyPhasePass({#name}));                                                    \
+    return true;                                                                                   \
   }
 #include "passes/Phases.def"
   return false;
 }
 
-/// Adds the passes of every phase after `from` up to `to`; of that one phase where both are the same.
+/// Adds the passes of every phase after `from` up to `to`; of that one phase where both are the
+/// same.
 static void populatePhases(OpPassManager &pm, const PipelineOptions &options) {
   ArrayRef<StringRef> phases = phaseNames();
-  const StringRef *first = llvm::find(phases, StringRef(options.from)), *last = llvm::find(phases, StringRef(options.to));
+  const StringRef *first = llvm::find(phases, StringRef(options.from)),
+                  *last = llvm::find(phases, StringRef(options.to));
   for (const StringRef *phase = first + (first == last ? 0 : 1); phase <= last; ++phase)
     populatePhase(*phase, pm, options);
 }
 
 /// Fails, with the reason in `error`, when an option is none of the values that it may have.
-static LogicalResult verifyOneOf(StringRef option, StringRef value, ArrayRef<StringRef> values, std::string &error) {
+static LogicalResult verifyOneOf(StringRef option, StringRef value, ArrayRef<StringRef> values,
+                                 std::string &error) {
   if (llvm::is_contained(values, value))
     return success();
-  llvm::raw_string_ostream(error) << "expected '" << option << "' to be one of " << llvm::join(values, ", ") << ", but got '" << value
-                                  << "'";
+  llvm::raw_string_ostream(error) << "expected '" << option << "' to be one of "
+                                  << llvm::join(values, ", ") << ", but got '" << value << "'";
   return failure();
 }
 
 LogicalResult verifyOptions(const PipelineOptions &options, std::string &error) {
   ArrayRef<StringRef> phases = phaseNames();
-  if (failed(verifyOneOf("from", options.from, phases, error)) || failed(verifyOneOf("to", options.to, phases, error)))
+  if (failed(verifyOneOf("from", options.from, phases, error)) ||
+      failed(verifyOneOf("to", options.to, phases, error)))
     return failure();
   if (llvm::find(phases, StringRef(options.to)) < llvm::find(phases, StringRef(options.from))) {
     error = "expected phases in order, but got from=" + options.from + " to=" + options.to;
@@ -174,28 +180,34 @@ LogicalResult verifyOptions(const PipelineOptions &options, std::string &error) 
   }
   if (failed(verifyOneOf("target", options.target, {"cpu", "cuda"}, error)))
     return failure();
-  if (!options.dtype.empty() && failed(verifyOneOf("dtype", options.dtype, {"f32", "f16", "bf16"}, error)))
+  if (!options.dtype.empty() &&
+      failed(verifyOneOf("dtype", options.dtype, {"f32", "f16", "bf16"}, error)))
     return failure();
-  return success(succeeded(describeHostCpu(options.cpu, error)) && succeeded(verifyChip(options.chip, error)));
+  return success(succeeded(describeHostCpu(options.cpu, error)) &&
+                 succeeded(verifyChip(options.chip, error)));
 }
 
 void registerPipelines() {
   // Not PassPipelineRegistration, whose function cannot fail.
   registerPassPipeline(
       "convoy-pipeline", "run the phases after 'from' up to and including 'to'",
-      [](OpPassManager &pm, StringRef text, function_ref<LogicalResult(const Twine &)> emitError) -> LogicalResult {
+      [](OpPassManager &pm, StringRef text,
+         function_ref<LogicalResult(const Twine &)> emitError) -> LogicalResult {
         PipelineOptions options;
         std::string error;
         llvm::raw_string_ostream os(error);
         // Of a value that is no boolean LLVM writes the reason to standard error.
         if (failed(options.parseFromString(text, os)))
-          return emitError("convoy-pipeline: cannot read the options '" + text + "': " + StringRef(error).trim());
+          return emitError("convoy-pipeline: cannot read the options '" + text +
+                           "': " + StringRef(error).trim());
         if (failed(verifyOptions(options, error)))
           return emitError("convoy-pipeline: " + error);
         populatePhases(pm, options);
         return success();
       },
-      [](function_ref<void(const mlir::detail::PassOptions &)> handle) { handle(PipelineOptions()); });
+      [](function_ref<void(const mlir::detail::PassOptions &)> handle) {
+        handle(PipelineOptions());
+      });
 }
 
 } // namespace convoy

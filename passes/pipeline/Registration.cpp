@@ -32,10 +32,12 @@ void registerConvoyDialects(DialectRegistry &registry) {
 
 void registerCompilerDialects(DialectRegistry &registry) {
   registerConvoyDialects(registry);
-  registry.insert<arith::ArithDialect, func::FuncDialect, gpu::GPUDialect, linalg::LinalgDialect, LLVM::LLVMDialect, math::MathDialect,
-                  memref::MemRefDialect, scf::SCFDialect, tensor::TensorDialect>();
+  registry.insert<arith::ArithDialect, func::FuncDialect, gpu::GPUDialect, linalg::LinalgDialect,
+                  LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect, scf::SCFDialect,
+                  tensor::TensorDialect>();
   // Kernels.
-  registry.insert<affine::AffineDialect, cf::ControlFlowDialect, NVVM::NVVMDialect, vector::VectorDialect>();
+  registry.insert<affine::AffineDialect, cf::ControlFlowDialect, NVVM::NVVMDialect,
+                  vector::VectorDialect>();
   NVVM::registerNVVMTargetInterfaceExternalModels(registry);
   registerBuiltinDialectTranslation(registry);
   registerGPUDialectTranslation(registry);

@@ -1,4 +1,5 @@
-// Everything that the compiler itself needs registered: our dialects and passes, and the upstream ones that the phases use.
+// Everything that the compiler itself needs registered: our dialects and passes, and the upstream
+// ones that the phases use.
 
 #ifndef CONVOY_PASSES_PIPELINE_REGISTRATION_H
 #define CONVOY_PASSES_PIPELINE_REGISTRATION_H

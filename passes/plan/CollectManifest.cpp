@@ -1,4 +1,5 @@
-// Writes down what the caller of the program must know before names are gone: inputs, outputs, weights, prepared weights, arena sizes.
+// Writes down what the caller of the program must know before names are gone: inputs, outputs,
+// weights, prepared weights, arena sizes.
 
 #include "passes/Passes.h"
 #include "passes/common/Manifest.h"
@@ -32,17 +33,23 @@ FailureOr<Arguments> collect(func::FuncOp function) {
              << index << " is " << argument.getType();
     if (function.getArgAttr(index, "tcp.arena")) {
       if (type.getRank() != 1 || !type.getElementType().isInteger(8))
-        return function.emitError("expected the arena to have one dim of i8, but argument #") << index << " is " << type;
+        return function.emitError("expected the arena to have one dim of i8, but argument #")
+               << index << " is " << type;
       found.arenaBytes = type.getDimSize(0);
       continue;
     }
     if (convoy::torchDtype(type.getElementType()).empty())
-      return function.emitError("expected element types that torch has, but argument #") << index << " is " << type;
-    std::pair<StringRef, SmallVector<Attribute> *> kinds[] = {
-        {"tcp.input", &found.inputs}, {"tcp.weight", &found.weights}, {"tcp.prepared", &found.prepared}, {"tcp.output", &found.outputs}};
-    auto *kind = llvm::find_if(kinds, [&](const auto &each) { return function.getArgAttr(index, each.first); });
+      return function.emitError("expected element types that torch has, but argument #")
+             << index << " is " << type;
+    std::pair<StringRef, SmallVector<Attribute> *> kinds[] = {{"tcp.input", &found.inputs},
+                                                              {"tcp.weight", &found.weights},
+                                                              {"tcp.prepared", &found.prepared},
+                                                              {"tcp.output", &found.outputs}};
+    auto *kind = llvm::find_if(
+        kinds, [&](const auto &each) { return function.getArgAttr(index, each.first); });
     if (kind == std::end(kinds))
-      return function.emitError("expected every argument to be a tcp.input, tcp.weight, tcp.prepared or tcp.output, but argument #")
+      return function.emitError("expected every argument to be a tcp.input, tcp.weight, "
+                                "tcp.prepared or tcp.output, but argument #")
              << index << " is none";
     // The dialect's verifier says that it is a string.
     auto name = cast<StringAttr>(function.getArgAttr(index, kind->first));
@@ -66,12 +73,14 @@ void CollectManifestPass::runOnOperation() {
   if (failed(run) || failed(preparation))
     return signalPassFailure();
   if (!run->weights.empty()) {
-    main.emitError("expected prepared weights, but got ") << run->weights.size() << " original ones: phase 'normalize' prepares them";
+    main.emitError("expected prepared weights, but got ")
+        << run->weights.size() << " original ones: phase 'normalize' prepares them";
     return signalPassFailure();
   }
   if (run->prepared != preparation->prepared) {
     main.emitError("expected the prepared weights that @prepare_weights makes, ")
-        << preparation->prepared.size() << " of them in its order, but @main takes " << run->prepared.size();
+        << preparation->prepared.size() << " of them in its order, but @main takes "
+        << run->prepared.size();
     return signalPassFailure();
   }
 

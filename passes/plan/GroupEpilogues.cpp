@@ -1,5 +1,6 @@
-// Brings a convolution or matrix product and the elementwise op on its result together, so that the result can stay in registers between
-// them. Before offsets are chosen: the op's output must not share bytes with what the product still reads.
+// Brings a convolution or matrix product and the elementwise op on its result together, so that the
+// result can stay in registers between them. Before offsets are chosen: the op's output must not
+// share bytes with what the product still reads.
 
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "passes/Passes.h"
@@ -48,7 +49,8 @@ bool isProduct(linalg::LinalgOp op) {
   return isa<linalg::GenericOp>(op) && op.getNumLoops() == 8 && op.getNumReductionLoops() == 3;
 }
 
-/// The elementwise op that `product` can be grouped with: the only reader of its result, which need not be written to memory then.
+/// The elementwise op that `product` can be grouped with: the only reader of its result, which need
+/// not be written to memory then.
 linalg::GenericOp findEpilogue(linalg::LinalgOp product, linalg::FillOp &fill) {
   Value result = product.getDpsInits()[0];
   linalg::GenericOp epilogue;
@@ -67,16 +69,19 @@ linalg::GenericOp findEpilogue(linalg::LinalgOp product, linalg::FillOp &fill) {
       return {};
     }
   }
-  if (!epilogue || !fill || epilogue.getNumDpsInits() != 1 || epilogue.getNumParallelLoops() != epilogue.getNumLoops() ||
+  if (!epilogue || !fill || epilogue.getNumDpsInits() != 1 ||
+      epilogue.getNumParallelLoops() != epilogue.getNumLoops() ||
       !epilogue.getIndexingMapsArray().back().isIdentity())
     return {};
   bool inPlace = epilogue.getDpsInits()[0] == result;
   for (Operation *user : result.getUsers()) {
     Operation *here = product->getBlock()->findAncestorOpInBlock(*user);
-    if (here != fill && here != product && here != epilogue && (!inPlace || !epilogue->isBeforeInBlock(here)))
+    if (here != fill && here != product && here != epilogue &&
+        (!inPlace || !epilogue->isBeforeInBlock(here)))
       return {};
   }
-  // The caller reads what lies behind an argument of the function, so such a result is stored, unless the epilogue overwrites it.
+  // The caller reads what lies behind an argument of the function, so such a result is stored,
+  // unless the epilogue overwrites it.
   Value root = rootOf(result);
   if (!inPlace && !root.getDefiningOp<memref::AllocOp>())
     return {};
@@ -106,7 +111,8 @@ void group(linalg::LinalgOp product) {
     if (mayWrite(op, roots))
       return;
   OpBuilder builder(epilogue);
-  auto region = scf::ExecuteRegionOp::create(builder, epilogue.getLoc(), TypeRange(), /*no_inline=*/true);
+  auto region =
+      scf::ExecuteRegionOp::create(builder, epilogue.getLoc(), TypeRange(), /*no_inline=*/true);
   Block *block = builder.createBlock(&region.getRegion());
   scf::YieldOp::create(builder, epilogue.getLoc());
   for (Operation *op : {fill.getOperation(), product.getOperation(), epilogue.getOperation()})

@@ -1,5 +1,6 @@
-// Filters in the order in which the CPU's kernels read them: blocks of output channels, and inside a block everything that one tile of the
-// output needs, in one stream. Done here, on tensors, because @prepare_weights can still do the work once.
+// Filters in the order in which the CPU's kernels read them: blocks of output channels, and inside
+// a block everything that one tile of the output needs, in one stream. Done here, on tensors,
+// because @prepare_weights can still do the work once.
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/Passes.h"
@@ -38,10 +39,13 @@ Value pack(OpBuilder &builder, Location loc, Value weights, int64_t block) {
   packed.append(type.getShape().drop_back().begin(), type.getShape().drop_back().end());
   packed.push_back(block);
   Type element = type.getElementType();
-  Value expanded = tensor::ExpandShapeOp::create(builder, loc, RankedTensorType::get(split, element), weights,
-                                                 ArrayRef<ReassociationIndices>{{0}, {1}, {2}, {3, 4}});
+  Value expanded =
+      tensor::ExpandShapeOp::create(builder, loc, RankedTensorType::get(split, element), weights,
+                                    ArrayRef<ReassociationIndices>{{0}, {1}, {2}, {3, 4}});
   Value empty = tensor::EmptyOp::create(builder, loc, packed, element);
-  return linalg::TransposeOp::create(builder, loc, expanded, empty, ArrayRef<int64_t>{3, 0, 1, 2, 4})->getResult(0);
+  return linalg::TransposeOp::create(builder, loc, expanded, empty,
+                                     ArrayRef<int64_t>{3, 0, 1, 2, 4})
+      ->getResult(0);
 }
 
 /// The same convolution with a packed filter.
@@ -54,16 +58,19 @@ void usePacked(linalg::Conv2DNhwcHwcfOp conv, Value filter, int64_t block) {
   SmallVector<AffineExpr> d(8);
   bindDimsList<AffineExpr>(context, d);
   auto map = [&](ArrayRef<AffineExpr> results) { return AffineMap::get(8, 0, results, context); };
-  AffineMap maps[] = {map({d[0], d[1] * stride[0] + d[5] * dilation[0], d[2] * stride[1] + d[6] * dilation[1], d[7]}),
-                      map({d[3], d[5], d[6], d[7], d[4]}), map({d[0], d[1], d[2], d[3] * block + d[4]})};
+  AffineMap maps[] = {map({d[0], d[1] * stride[0] + d[5] * dilation[0],
+                           d[2] * stride[1] + d[6] * dilation[1], d[7]}),
+                      map({d[3], d[5], d[6], d[7], d[4]}),
+                      map({d[0], d[1], d[2], d[3] * block + d[4]})};
   SmallVector<utils::IteratorType> iterators(5, utils::IteratorType::parallel);
   iterators.append(3, utils::IteratorType::reduction);
-  auto packed = linalg::GenericOp::create(builder, conv.getLoc(), conv->getResultTypes(), ValueRange{conv.getInputs()[0], filter},
-                                          conv.getOutputs(), maps, iterators, [](OpBuilder &builder, Location loc, ValueRange values) {
-                                            Value product = arith::MulFOp::create(builder, loc, values[0], values[1]);
-                                            Value sum = arith::AddFOp::create(builder, loc, values[2], product);
-                                            linalg::YieldOp::create(builder, loc, sum);
-                                          });
+  auto packed = linalg::GenericOp::create(
+      builder, conv.getLoc(), conv->getResultTypes(), ValueRange{conv.getInputs()[0], filter},
+      conv.getOutputs(), maps, iterators, [](OpBuilder &builder, Location loc, ValueRange values) {
+        Value product = arith::MulFOp::create(builder, loc, values[0], values[1]);
+        Value sum = arith::AddFOp::create(builder, loc, values[2], product);
+        linalg::YieldOp::create(builder, loc, sum);
+      });
   conv->replaceAllUsesWith(packed);
   conv.erase();
 }
@@ -72,7 +79,8 @@ void usePacked(linalg::Conv2DNhwcHwcfOp conv, Value filter, int64_t block) {
 
 void PackCpuWeightsPass::runOnOperation() {
   ModuleOp module = getOperation();
-  auto main = module.lookupSymbol<func::FuncOp>("main"), prepare = module.lookupSymbol<func::FuncOp>("prepare_weights");
+  auto main = module.lookupSymbol<func::FuncOp>("main"),
+       prepare = module.lookupSymbol<func::FuncOp>("prepare_weights");
   auto target = main ? main->getAttrOfType<StringAttr>("tcp.target") : StringAttr();
   if (!prepare || !target || target.getValue() != "cpu" || block <= 0)
     return;
@@ -87,11 +95,14 @@ void PackCpuWeightsPass::runOnOperation() {
   for (BlockArgument argument : main.getArguments()) {
     auto name = main.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "tcp.prepared");
     auto type = dyn_cast<RankedTensorType>(argument.getType());
-    if (!name || !type || type.getRank() != 4 || !type.getElementType().isF32() || type.getDimSize(3) % block != 0)
+    if (!name || !type || type.getRank() != 4 || !type.getElementType().isF32() ||
+        type.getDimSize(3) % block != 0)
       continue;
     SmallVector<linalg::Conv2DNhwcHwcfOp> convs = findConvs(argument);
     auto results = llvm::seq<unsigned>(0, prepare.getNumResults());
-    auto result = llvm::find_if(results, [&](unsigned index) { return prepare.getResultAttr(index, "tcp.prepared") == name; });
+    auto result = llvm::find_if(results, [&](unsigned index) {
+      return prepare.getResultAttr(index, "tcp.prepared") == name;
+    });
     if (convs.empty() || result == results.end())
       continue;
     Value packed = pack(builder, argument.getLoc(), returnOp.getOperand(*result), block);
@@ -100,6 +111,8 @@ void PackCpuWeightsPass::runOnOperation() {
     for (linalg::Conv2DNhwcHwcfOp conv : convs)
       usePacked(conv, argument, block);
   }
-  main.setFunctionType(builder.getFunctionType(main.getBody().getArgumentTypes(), main.getResultTypes()));
-  prepare.setFunctionType(builder.getFunctionType(prepare.getArgumentTypes(), returnOp.getOperandTypes()));
+  main.setFunctionType(
+      builder.getFunctionType(main.getBody().getArgumentTypes(), main.getResultTypes()));
+  prepare.setFunctionType(
+      builder.getFunctionType(prepare.getArgumentTypes(), returnOp.getOperandTypes()));
 }

@@ -1,6 +1,7 @@
-// Every temporary gets a place in one arena. Functions are straight-line code here, so a buffer lives from the first op that uses it (or a
-// view of it) to the last one; two buffers may share bytes when these ranges are disjoint. On a GPU, what a reduction reads also lives
-// until its epilogue.
+// Every temporary gets a place in one arena. Functions are straight-line code here, so a buffer
+// lives from the first op that uses it (or a view of it) to the last one; two buffers may share
+// bytes when these ranges are disjoint. On a GPU, what a reduction reads also lives until its
+// epilogue.
 
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "passes/Passes.h"
@@ -33,8 +34,9 @@ struct PlanArenaPass : public convoy::impl::PlanArenaPassBase<PlanArenaPass> {
   void runOnOperation() override;
 };
 
-/// The elementwise op that alone reads what `op` reduces, or null. On a GPU both become one kernel, some of whose threads already write
-/// what the one computes while others still read what the other reduces.
+/// The elementwise op that alone reads what `op` reduces, or null. On a GPU both become one kernel,
+/// some of whose threads already write what the one computes while others still read what the other
+/// reduces.
 linalg::GenericOp findEpilogue(linalg::LinalgOp op) {
   if (op.getNumReductionLoops() == 0 || op.getNumDpsInits() != 1)
     return {};
@@ -44,7 +46,8 @@ linalg::GenericOp findEpilogue(linalg::LinalgOp op) {
     for (Operation *user : views.pop_back_val().getUsers()) {
       if (isa<ViewLikeOpInterface>(user))
         views.append(user->result_begin(), user->result_end());
-      else if (auto next = dyn_cast<linalg::LinalgOp>(user); next && next != op && !isa<linalg::FillOp>(user)) {
+      else if (auto next = dyn_cast<linalg::LinalgOp>(user);
+               next && next != op && !isa<linalg::FillOp>(user)) {
         if (reader && reader != next)
           return {};
         reader = next;
@@ -52,18 +55,22 @@ linalg::GenericOp findEpilogue(linalg::LinalgOp op) {
     }
   }
   auto epilogue = dyn_cast_if_present<linalg::GenericOp>(reader ? reader.getOperation() : nullptr);
-  bool follows = epilogue && epilogue->getBlock() == op->getBlock() && op->isBeforeInBlock(epilogue);
+  bool follows =
+      epilogue && epilogue->getBlock() == op->getBlock() && op->isBeforeInBlock(epilogue);
   return follows && epilogue.getNumReductionLoops() == 0 ? epilogue : linalg::GenericOp();
 }
 
-FailureOr<Buffer> measure(memref::AllocOp alloc, Block &entry, bool isOnGpu, const llvm::DenseMap<Operation *, int64_t> &positions,
+FailureOr<Buffer> measure(memref::AllocOp alloc, Block &entry, bool isOnGpu,
+                          const llvm::DenseMap<Operation *, int64_t> &positions,
                           llvm::SmallVectorImpl<Operation *> &deallocs) {
   MemRefType type = alloc.getType();
   if (alloc->getBlock() != &entry)
     return alloc.emitError("expected allocations in the function's entry block only");
   if (!type.hasStaticShape() || !type.getLayout().isIdentity() ||
       !(type.getElementType().isIntOrFloat() || type.getElementType().isIndex()))
-    return alloc.emitError("expected a memref of numbers with static shape and identity layout, but got ") << type;
+    return alloc.emitError(
+               "expected a memref of numbers with static shape and identity layout, but got ")
+           << type;
   int64_t width = type.getElementType().isIndex() ? 64 : type.getElementTypeBitWidth();
   Buffer buffer{alloc, type.getNumElements() * ((width + 7) / 8)};
 
@@ -85,22 +92,27 @@ FailureOr<Buffer> measure(memref::AllocOp alloc, Block &entry, bool isOnGpu, con
         if (!isa<BaseMemRefType>(result.getType()))
           continue;
         if (!isa<ViewLikeOpInterface>(user))
-          return user->emitError("expected a view of its operand: cannot tell how long the buffer lives");
+          return user->emitError(
+              "expected a view of its operand: cannot tell how long the buffer lives");
         views.push_back(result);
       }
       if (user->hasTrait<OpTrait::IsTerminator>() || user->getNumSuccessors() != 0)
-        return user->emitError("expected buffers to stay inside their block: cannot tell how long the buffer lives");
+        return user->emitError(
+            "expected buffers to stay inside their block: cannot tell how long the buffer lives");
     }
   }
   return buffer;
 }
 
-/// Best fit: the smallest gap between the neighbours that live at the same time, largest buffers first. Returns the arena's bytes.
+/// Best fit: the smallest gap between the neighbours that live at the same time, largest buffers
+/// first. Returns the arena's bytes.
 int64_t assignOffsets(llvm::MutableArrayRef<Buffer> buffers) {
   llvm::SmallVector<Buffer *> order;
   for (Buffer &buffer : buffers)
     order.push_back(&buffer);
-  llvm::sort(order, [](const Buffer *a, const Buffer *b) { return std::pair(-a->bytes, a) < std::pair(-b->bytes, b); });
+  llvm::sort(order, [](const Buffer *a, const Buffer *b) {
+    return std::pair(-a->bytes, a) < std::pair(-b->bytes, b);
+  });
 
   int64_t arena = 0;
   llvm::SmallVector<Buffer *> placed; // by offset
@@ -114,11 +126,15 @@ int64_t assignOffsets(llvm::MutableArrayRef<Buffer> buffers) {
         best = end;
         bestGap = gap;
       }
-      end = std::max(end, static_cast<int64_t>(llvm::alignTo(other->offset + other->bytes, kAlignment)));
+      end = std::max(end,
+                     static_cast<int64_t>(llvm::alignTo(other->offset + other->bytes, kAlignment)));
     }
     buffer->offset = best < 0 ? end : best;
     arena = std::max(arena, buffer->offset + buffer->bytes);
-    placed.insert(llvm::upper_bound(placed, buffer, [](const Buffer *a, const Buffer *b) { return a->offset < b->offset; }), buffer);
+    placed.insert(
+        llvm::upper_bound(placed, buffer,
+                          [](const Buffer *a, const Buffer *b) { return a->offset < b->offset; }),
+        buffer);
   }
   return arena;
 }
@@ -127,7 +143,8 @@ LogicalResult plan(func::FuncOp function) {
   if (function.isExternal())
     return success();
   if (!function.getBody().hasOneBlock())
-    return function.emitError("expected one block, but got ") << function.getBody().getBlocks().size();
+    return function.emitError("expected one block, but got ")
+           << function.getBody().getBlocks().size();
   Block &entry = function.getBody().front();
   llvm::DenseMap<Operation *, int64_t> positions;
   for (auto [index, op] : llvm::enumerate(entry))
@@ -154,16 +171,18 @@ LogicalResult plan(func::FuncOp function) {
 
   OpBuilder builder(function.getContext());
   auto arenaType = MemRefType::get({assignOffsets(buffers)}, builder.getI8Type());
-  if (failed(function.insertArgument(function.getNumArguments(), arenaType,
-                                     builder.getDictionaryAttr(builder.getNamedAttr("tcp.arena", builder.getUnitAttr())),
-                                     function.getLoc())))
+  if (failed(function.insertArgument(
+          function.getNumArguments(), arenaType,
+          builder.getDictionaryAttr(builder.getNamedAttr("tcp.arena", builder.getUnitAttr())),
+          function.getLoc())))
     return failure();
   BlockArgument arena = function.getArguments().back();
   for (Buffer &buffer : buffers) {
     builder.setInsertionPoint(buffer.alloc);
     Location loc = buffer.alloc.getLoc();
     Value offset = arith::ConstantIndexOp::create(builder, loc, buffer.offset);
-    Value view = memref::ViewOp::create(builder, loc, buffer.alloc.getType(), arena, offset, ValueRange());
+    Value view =
+        memref::ViewOp::create(builder, loc, buffer.alloc.getType(), arena, offset, ValueRange());
     buffer.alloc.replaceAllUsesWith(view);
     buffer.alloc.erase();
   }

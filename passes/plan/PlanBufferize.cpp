@@ -1,4 +1,5 @@
-// Tensors to buffers. A pass of our own because arguments must be declared read-only first: they belong to the caller.
+// Tensors to buffers. A pass of our own because arguments must be declared read-only first: they
+// belong to the caller.
 
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
@@ -25,7 +26,9 @@ void PlanBufferizePass::runOnOperation() {
   for (auto function : module.getOps<func::FuncOp>())
     for (BlockArgument argument : function.getArguments())
       if (isa<TensorType>(argument.getType()))
-        function.setArgAttr(argument.getArgNumber(), bufferization::BufferizationDialect::kWritableAttrName, builder.getBoolAttr(false));
+        function.setArgAttr(argument.getArgNumber(),
+                            bufferization::BufferizationDialect::kWritableAttrName,
+                            builder.getBoolAttr(false));
 
   bufferization::OneShotBufferizationOptions options;
   options.bufferizeFunctionBoundaries = true;

@@ -1,5 +1,6 @@
-// Results become arguments, and what computed a result computes straight into its argument. Upstream's pass copies when the result is a
-// view of the buffer (a reshape at the end of a model); this one sees through views that keep every element in place.
+// Results become arguments, and what computed a result computes straight into its argument.
+// Upstream's pass copies when the result is a view of the buffer (a reshape at the end of a model);
+// this one sees through views that keep every element in place.
 
 #include "passes/Passes.h"
 
@@ -33,7 +34,8 @@ LogicalResult convert(func::FuncOp function) {
   if (function.isExternal() || function.getNumResults() == 0)
     return success();
   if (!function.getBody().hasOneBlock())
-    return function.emitError("expected one block, but got ") << function.getBody().getBlocks().size();
+    return function.emitError("expected one block, but got ")
+           << function.getBody().getBlocks().size();
   auto returnOp = dyn_cast<func::ReturnOp>(function.getBody().front().getTerminator());
   if (!returnOp)
     return function.emitError("expected a body that ends in 'func.return'");
@@ -41,10 +43,12 @@ LogicalResult convert(func::FuncOp function) {
   for (auto [index, value] : llvm::enumerate(returnOp.getOperands())) {
     auto type = dyn_cast<MemRefType>(value.getType());
     if (!type || !type.hasStaticShape() || !type.getLayout().isIdentity())
-      return function.emitError("expected results to be memrefs of static shape and identity layout, but result #")
+      return function.emitError(
+                 "expected results to be memrefs of static shape and identity layout, but result #")
              << index << " is " << value.getType();
     DictionaryAttr attributes = function.getResultAttrDict(index);
-    if (failed(function.insertArgument(function.getNumArguments(), type, attributes, value.getLoc())))
+    if (failed(
+            function.insertArgument(function.getNumArguments(), type, attributes, value.getLoc())))
       return failure();
     BlockArgument out = function.getArguments().back();
 
@@ -56,8 +60,8 @@ LogicalResult convert(func::FuncOp function) {
         SmallVector<int64_t> strides;
         int64_t offset;
         (void)alloc.getType().getStridesAndOffset(strides, offset);
-        buffer =
-            memref::ReinterpretCastOp::create(builder, alloc.getLoc(), alloc.getType(), out, offset, alloc.getType().getShape(), strides);
+        buffer = memref::ReinterpretCastOp::create(builder, alloc.getLoc(), alloc.getType(), out,
+                                                   offset, alloc.getType().getShape(), strides);
       }
       alloc.replaceAllUsesWith(buffer);
       alloc.erase();

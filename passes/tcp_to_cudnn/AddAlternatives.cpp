@@ -1,4 +1,5 @@
-// Which operations of a group belong into one graph is a guess that only the GPU can judge, so other ways are offered beside it.
+// Which operations of a group belong into one graph is a guess that only the GPU can judge, so
+// other ways are offered beside it.
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/Passes.h"
@@ -20,7 +21,8 @@ using namespace convoy::cudnn;
 
 namespace {
 
-struct AddAlternativesPass : public convoy::impl::CudnnAddAlternativesPassBase<AddAlternativesPass> {
+struct AddAlternativesPass
+    : public convoy::impl::CudnnAddAlternativesPassBase<AddAlternativesPass> {
   using Base::Base;
   LogicalResult initialize(MLIRContext *context) override;
   void runOnOperation() override;
@@ -32,8 +34,10 @@ private:
 /// Makes the alternatives of one graph, at the builder's place.
 class Alternatives {
 public:
-  Alternatives(OpBuilder &builder, GraphOp graph, const SupportTable &table, GraphTable &graphs, bool allowTf32, bool remarks)
-      : builder(builder), graph(graph), table(table), graphs(graphs), allowTf32(allowTf32), remarks(remarks) {}
+  Alternatives(OpBuilder &builder, GraphOp graph, const SupportTable &table, GraphTable &graphs,
+               bool allowTf32, bool remarks)
+      : builder(builder), graph(graph), table(table), graphs(graphs), allowTf32(allowTf32),
+        remarks(remarks) {}
 
   void add();
   /// The same of a stem, which cuDNN has no engine for as a whole.
@@ -83,12 +87,14 @@ void Alternatives::write(StringRef name, GraphOp source, ArrayRef<CutGraph> step
     values.map(argument, ZerosOp::create(builder, loc, argument.getType()));
   for (const CutGraph &step : steps) {
     GraphOp inner = step.graph;
-    SmallVector<Value> inputs = llvm::map_to_vector(step.inputs, [&](Value value) { return values.lookup(value); });
-    auto op = StepOp::create(builder, inner.getLoc(), inner.getResultTypes(), inner.getSymName(), inputs);
+    SmallVector<Value> inputs =
+        llvm::map_to_vector(step.inputs, [&](Value value) { return values.lookup(value); });
+    auto op =
+        StepOp::create(builder, inner.getLoc(), inner.getResultTypes(), inner.getSymName(), inputs);
     values.map(step.outputs, op.getOutputs());
   }
-  auto results =
-      llvm::map_to_vector(source.getBody().front().getTerminator()->getOperands(), [&](Value value) { return values.lookup(value); });
+  auto results = llvm::map_to_vector(source.getBody().front().getTerminator()->getOperands(),
+                                     [&](Value value) { return values.lookup(value); });
   ReturnOp::create(builder, loc, results);
 }
 
@@ -124,9 +130,10 @@ void Alternatives::addCuts(GraphOp source, bool reordered) {
   std::string reason;
   std::optional<GraphRoles> roles = matchRoles(source, reason);
   assert(roles && roles->anchor && "a graph with the same operations has roles");
-  size_t before = roles->prologue.size(), anchor = before + 1, count = anchor + roles->epilogue.size();
-  // Behind the anchor alone, and behind a bias, which precompiled kernels of convolutions take; the rest stays together: more cuts would
-  // only move the same values through memory once more.
+  size_t before = roles->prologue.size(), anchor = before + 1,
+         count = anchor + roles->epilogue.size();
+  // Behind the anchor alone, and behind a bias, which precompiled kernels of convolutions take; the
+  // rest stays together: more cuts would only move the same values through memory once more.
   SmallVector<size_t> places = {0};
   if (anchor < count && !reordered) // pointwise operations alone are as fast in any order
     places.push_back(anchor);
@@ -145,12 +152,14 @@ void Alternatives::addCuts(GraphOp source, bool reordered) {
   }
 }
 
-/// Why the bias does not go before residuals; nothing where it may. The rows of the support table are about graphs with residuals first.
+/// Why the bias does not go before residuals; nothing where it may. The rows of the support table
+/// are about graphs with residuals first.
 static std::optional<StringRef> refuseBiasFirst(const GraphRoles &roles, bool allowTf32) {
   if (roles.query.channelGroups == "depthwise")
     return "the precompiled kernels that cuDNN has for groups of one channel want residuals first";
   if (roles.anchorName == "conv3d" && roles.query.dtype.isF32() && !allowTf32)
-    return "over three spatial dims in f32 every engine of cuDNN for this uses TF32, which allow-tf32=false forbids";
+    return "over three spatial dims in f32 every engine of cuDNN for this uses TF32, which "
+           "allow-tf32=false forbids";
   return std::nullopt;
 }
 
@@ -174,7 +183,8 @@ void Alternatives::add() {
     return;
   for (bool biasFirst : {false, true})
     addOrder(*roles, biasFirst);
-  if (Detached other(graph); wantsBias(other.conv()) && succeeded(insertBias(other.graph, other.conv())))
+  if (Detached other(graph);
+      wantsBias(other.conv()) && succeeded(insertBias(other.graph, other.conv())))
     addCut(other.graph, *matchRoles(other.graph, reason), {});
 }
 
@@ -186,14 +196,17 @@ void Alternatives::addToStem() {
   if (!identity || identity.getMode() != PointwiseMode::Identity || !pool)
     return remark("no alternatives: it is no stem");
   auto imageType = cast<TensorDescType>(identity.getInputs()[0].getType());
-  if (!imageType.getElementType().isF32() || imageType.getElementType() != pool.getX().getType().getElementType())
-    return remark(
-        "no alternatives: the kernels of a stem are faster than cuDNN's graphs, and only those in f32 use TF32, which may be forbidden");
-  // The convolution reads the image in planes. That takes long, but there are engines for it that use no TF32, and the kernels use it.
+  if (!imageType.getElementType().isF32() ||
+      imageType.getElementType() != pool.getX().getType().getElementType())
+    return remark("no alternatives: the kernels of a stem are faster than cuDNN's graphs, and only "
+                  "those in f32 use TF32, which may be forbidden");
+  // The convolution reads the image in planes. That takes long, but there are engines for it that
+  // use no TF32, and the kernels use it.
   identity.getY().replaceAllUsesWith(identity.getInputs()[0]);
   identity.erase();
   size_t count = llvm::range_size(body.without_terminator());
-  SmallVector<CutGraph> steps = cutGraph(builder, source.graph, /*ends=*/{count - 1}, imageType.getElementType());
+  SmallVector<CutGraph> steps =
+      cutGraph(builder, source.graph, /*ends=*/{count - 1}, imageType.getElementType());
   std::string reason;
   std::optional<GraphRoles> roles = matchRoles(steps.front().graph, reason);
   if (!roles || !roles->anchor) {
@@ -221,7 +234,8 @@ void AddAlternativesPass::runOnOperation() {
     builder.setInsertionPointAfter(called.back());
   for (GraphOp graph : called) {
     auto isPlain = [](ArrayAttr attributes) {
-      return !attributes || llvm::all_of(attributes.getAsRange<DictionaryAttr>(), [](DictionaryAttr each) { return each.empty(); });
+      return !attributes || llvm::all_of(attributes.getAsRange<DictionaryAttr>(),
+                                         [](DictionaryAttr each) { return each.empty(); });
     };
     // Alternatives say nothing of uids, numbers by value and ragged tensors.
     if (!isPlain(graph.getArgAttrsAttr()) || !isPlain(graph.getResAttrsAttr()))

@@ -18,7 +18,8 @@ struct ConvSum {
 
 } // namespace
 
-/// The additions that follow a forward convolution one after the other, each the only use of the value before it.
+/// The additions that follow a forward convolution one after the other, each the only use of the
+/// value before it.
 static SmallVector<ConvSum> sumsAfter(ConvolutionOp conv) {
   SmallVector<ConvSum> sums;
   ArrayRef<int64_t> shape = conv.getY().getType().getShape();
@@ -35,8 +36,8 @@ static SmallVector<ConvSum> sumsAfter(ConvolutionOp conv) {
     bool isBias = otherShape == ArrayRef(bias), isResidual = otherShape == shape;
     if (!isBias && !isResidual)
       break;
-    sums.push_back(
-        {op, other, isBias && !isResidual, isFirst ? op.getAlpha1() : op.getAlpha2(), isFirst ? op.getAlpha2() : op.getAlpha1()});
+    sums.push_back({op, other, isBias && !isResidual, isFirst ? op.getAlpha1() : op.getAlpha2(),
+                    isFirst ? op.getAlpha2() : op.getAlpha1()});
     running = op.getY();
   }
   return sums;
@@ -46,16 +47,22 @@ static SmallVector<ConvSum> sumsAfter(ConvolutionOp conv) {
 static bool commutes(ConvolutionOp conv, ArrayRef<ConvSum> sums) {
   PointwiseOp first = sums.front().op;
   Type type = first.getComputeType();
-  auto isWide = [&](Value value) { return cast<TensorDescType>(value.getType()).getElementType() == type; };
-  return isWide(conv.getY()) && llvm::all_of(sums.drop_back(), [&](ConvSum sum) { return isWide(sum.op.getY()); }) &&
-         llvm::all_of(sums, [&](ConvSum sum) { return sum.op.getComputeType() == type && sum.runningScale.isExactlyValue(1.0); });
+  auto isWide = [&](Value value) {
+    return cast<TensorDescType>(value.getType()).getElementType() == type;
+  };
+  return isWide(conv.getY()) &&
+         llvm::all_of(sums.drop_back(), [&](ConvSum sum) { return isWide(sum.op.getY()); }) &&
+         llvm::all_of(sums, [&](ConvSum sum) {
+           return sum.op.getComputeType() == type && sum.runningScale.isExactlyValue(1.0);
+         });
 }
 
 bool convoy::reorderSums(ConvolutionOp conv, bool biasFirst) {
   SmallVector<ConvSum> sums = sumsAfter(conv), ordered;
   auto isFirst = [&](const ConvSum &sum) { return sum.isBias == biasFirst; };
   llvm::copy_if(sums, std::back_inserter(ordered), isFirst);
-  llvm::copy_if(sums, std::back_inserter(ordered), [&](const ConvSum &sum) { return !isFirst(sum); });
+  llvm::copy_if(sums, std::back_inserter(ordered),
+                [&](const ConvSum &sum) { return !isFirst(sum); });
   auto isSame = [](const auto &pair) { return std::get<0>(pair).op == std::get<1>(pair).op; };
   if (llvm::all_of(llvm::zip(sums, ordered), isSame) || !commutes(conv, sums))
     return false;
@@ -63,8 +70,8 @@ bool convoy::reorderSums(ConvolutionOp conv, bool biasFirst) {
   OpBuilder builder(sums.back().op);
   for (auto [place, sum] : llvm::zip(sums, ordered)) {
     PointwiseOp old = place.op;
-    auto add = PointwiseOp::create(builder, sum.op->getLoc(), old.getY().getType(), PointwiseMode::Add, {running, sum.other},
-                                   old.getComputeType());
+    auto add = PointwiseOp::create(builder, sum.op->getLoc(), old.getY().getType(),
+                                   PointwiseMode::Add, {running, sum.other}, old.getComputeType());
     add.setAlpha2(sum.otherScale);
     running = add.getY();
   }
@@ -79,7 +86,8 @@ bool convoy::reorderSums(ConvolutionOp conv, bool biasFirst) {
 
 bool convoy::wantsBias(ConvolutionOp conv) {
   SmallVector<ConvSum> sums = sumsAfter(conv);
-  if (conv.getY().getType().isVectorized() || llvm::any_of(sums, [](const ConvSum &sum) { return sum.isBias; }))
+  if (conv.getY().getType().isVectorized() ||
+      llvm::any_of(sums, [](const ConvSum &sum) { return sum.isBias; }))
     return false;
   if (!sums.empty())
     return true;
@@ -91,19 +99,23 @@ LogicalResult convoy::insertBias(GraphOp graph, ConvolutionOp conv) {
   TensorDescType type = conv.getY().getType();
   SmallVector<int64_t> shape(type.getRank(), 1);
   shape[1] = type.getShape()[1];
-  auto biasType = TensorDescType::get(shape, conv.getX().getType().getElementType(), type.isChannelsLast());
+  auto biasType =
+      TensorDescType::get(shape, conv.getX().getType().getElementType(), type.isChannelsLast());
   unsigned number = graph.getNumArguments();
   if (failed(graph.insertArgument(number, biasType, DictionaryAttr(), conv.getLoc())))
     return failure();
-  // The sum with the bias takes the place of the last residual's; that one becomes virtual and wide.
+  // The sum with the bias takes the place of the last residual's; that one becomes virtual and
+  // wide.
   SmallVector<ConvSum> sums = sumsAfter(conv);
   Value running = sums.empty() ? Value(conv.getY()) : Value(PointwiseOp(sums.back().op).getY());
   Type resultType = running.getType();
-  Type computeType = sums.empty() ? conv.getComputeType() : PointwiseOp(sums.back().op).getComputeType();
+  Type computeType =
+      sums.empty() ? conv.getComputeType() : PointwiseOp(sums.back().op).getComputeType();
   running.setType(type);
   OpBuilder builder(graph.getContext());
   builder.setInsertionPointAfterValue(running);
-  auto add = PointwiseOp::create(builder, conv.getLoc(), resultType, PointwiseMode::Add, {running, graph.getArgument(number)}, computeType);
+  auto add = PointwiseOp::create(builder, conv.getLoc(), resultType, PointwiseMode::Add,
+                                 {running, graph.getArgument(number)}, computeType);
   running.replaceAllUsesExcept(add.getY(), add);
   return success();
 }

@@ -1,5 +1,5 @@
-// Groups become calls of graphs. Equal groups share one graph, so that a network of fifty convolutions builds and tunes the few
-// that differ.
+// Groups become calls of graphs. Equal groups share one graph, so that a network of fifty
+// convolutions builds and tunes the few that differ.
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/Passes.h"
@@ -17,7 +17,8 @@ using namespace convoy;
 
 namespace {
 
-struct ConvertTcpToCudnnPass : public convoy::impl::ConvertTcpToCudnnPassBase<ConvertTcpToCudnnPass> {
+struct ConvertTcpToCudnnPass
+    : public convoy::impl::ConvertTcpToCudnnPassBase<ConvertTcpToCudnnPass> {
   using Base::Base;
   void runOnOperation() override;
 
@@ -27,18 +28,21 @@ private:
 
 } // namespace
 
-/// Fails where cuDNN has no tensors of the type of a value of the group: phase `group` forms none of these, but text may have them.
+/// Fails where cuDNN has no tensors of the type of a value of the group: phase `group` forms none
+/// of these, but text may have them.
 static LogicalResult verifyTypes(tcp::IsolatedGroupOp group) {
   auto isTensor = [&](Value value) {
     auto type = cast<RankedTensorType>(value.getType());
-    return succeeded(cudnn::TensorDescType::verify([&] { return group.emitError("group that is not one cuDNN graph: "); }, type.getShape(),
-                                                   type.getElementType(), SmallVector<int64_t>(type.getRank(), 1),
-                                                   cudnn::TensorDescType::kDefaultAlignment, /*vectorCount=*/1, /*vectorizedDimension=*/0,
-                                                   cudnn::TensorReordering::None));
+    return succeeded(cudnn::TensorDescType::verify(
+        [&] { return group.emitError("group that is not one cuDNN graph: "); }, type.getShape(),
+        type.getElementType(), SmallVector<int64_t>(type.getRank(), 1),
+        cudnn::TensorDescType::kDefaultAlignment, /*vectorCount=*/1, /*vectorizedDimension=*/0,
+        cudnn::TensorReordering::None));
   };
   Block &body = group.getBody().front();
-  return success(llvm::all_of(body.getArguments(), isTensor) &&
-                 llvm::all_of(body, [&](Operation &op) { return llvm::all_of(op.getResults(), isTensor); }));
+  return success(
+      llvm::all_of(body.getArguments(), isTensor) &&
+      llvm::all_of(body, [&](Operation &op) { return llvm::all_of(op.getResults(), isTensor); }));
 }
 
 LogicalResult ConvertTcpToCudnnPass::convert(tcp::IsolatedGroupOp group, GraphTable &graphs) {
@@ -66,9 +70,11 @@ LogicalResult ConvertTcpToCudnnPass::convert(tcp::IsolatedGroupOp group, GraphTa
 
   builder.setInsertionPoint(group);
   auto type = cast<RankedTensorType>(group.getResult(0).getType());
-  Value out = tensor::EmptyOp::create(builder, group.getLoc(), type.getShape(), type.getElementType());
+  Value out =
+      tensor::EmptyOp::create(builder, group.getLoc(), type.getShape(), type.getElementType());
   auto execute =
-      cudnn::ExecuteOp::create(builder, group.getLoc(), TypeRange(type), FlatSymbolRefAttr::get(graph), group.getInputs(), ValueRange(out));
+      cudnn::ExecuteOp::create(builder, group.getLoc(), TypeRange(type),
+                               FlatSymbolRefAttr::get(graph), group.getInputs(), ValueRange(out));
   group.replaceAllUsesWith(execute);
   group.erase();
   return success();

@@ -18,7 +18,9 @@ public:
 
 private:
   TensorDescType descOf(Value value, Type elementType) const;
-  TensorDescType descOf(Value value) const { return descOf(value, cast<RankedTensorType>(value.getType()).getElementType()); }
+  TensorDescType descOf(Value value) const {
+    return descOf(value, cast<RankedTensorType>(value.getType()).getElementType());
+  }
   /// The steps after the anchor in the order in which they are built.
   SmallVector<Step> epilogueOrder() const;
   /// The anchor on values of the graph.
@@ -48,7 +50,8 @@ TensorDescType GraphBuilder::descOf(Value value, Type elementType) const {
   bool channelsLast = form.anchor.layout == "channels_last";
   if (channelsLast)
     std::rotate(shape.begin() + 1, shape.end() - 1, shape.end());
-  // cuDNN fuses nothing but bias and relu with a convolution over one dim, and everything over two. The memory is the same.
+  // cuDNN fuses nothing but bias and relu with a convolution over one dim, and everything over two.
+  // The memory is the same.
   if (form.anchor.name == "conv1d")
     shape.insert(shape.begin() + 2, 1);
   return TensorDescType::get(shape, elementType, channelsLast);
@@ -58,13 +61,16 @@ SmallVector<Step> GraphBuilder::epilogueOrder() const {
   ArrayRef<Step> steps = form.epilogue;
   if (!form.anchor.name.starts_with("conv"))
     return SmallVector<Step>(steps);
-  // A sum is the same in any order, but only convolution, residual, bias, activation has precompiled kernels. Values in between are
-  // f32, so that this changes nothing but the rounding of one sum.
-  auto sums = steps.take_while([](const Step &step) { return step.role == "bias" || step.role == "residual"; });
+  // A sum is the same in any order, but only convolution, residual, bias, activation has
+  // precompiled kernels. Values in between are f32, so that this changes nothing but the rounding
+  // of one sum.
+  auto sums = steps.take_while(
+      [](const Step &step) { return step.role == "bias" || step.role == "residual"; });
   auto isResidual = [](const Step &step) { return step.role == "residual"; };
   SmallVector<Step> ordered;
   llvm::copy_if(sums, std::back_inserter(ordered), isResidual);
-  llvm::copy_if(sums, std::back_inserter(ordered), [&](const Step &step) { return !isResidual(step); });
+  llvm::copy_if(sums, std::back_inserter(ordered),
+                [&](const Step &step) { return !isResidual(step); });
   llvm::append_range(ordered, steps.drop_front(sums.size()));
   return ordered;
 }
@@ -81,37 +87,45 @@ Value GraphBuilder::buildConv(tcp::ConvOpInterface op, TensorDescType type) {
     for (SmallVector<int64_t> *numbers : {&pre, &post})
       numbers->insert(numbers->begin(), 0);
   }
-  return cudnn::ConvolutionOp::create(builder, op.getLoc(), type, values.lookup(op.getInput()), values.lookup(op.getWeights()),
-                                      cudnn::ConvolutionMode::Fprop, cudnn::ConvolutionKind::CrossCorrelation, f32, APFloat(1.0),
-                                      APFloat(0.0), /*spatial_dim_count=*/IntegerAttr(), stride, pre, post, dilation);
+  return cudnn::ConvolutionOp::create(
+      builder, op.getLoc(), type, values.lookup(op.getInput()), values.lookup(op.getWeights()),
+      cudnn::ConvolutionMode::Fprop, cudnn::ConvolutionKind::CrossCorrelation, f32, APFloat(1.0),
+      APFloat(0.0), /*spatial_dim_count=*/IntegerAttr(), stride, pre, post, dilation);
 }
 
 Value GraphBuilder::buildPool(Operation *op, TensorDescType type) {
   using cudnn::PaddingMode;
   using cudnn::ResampleMode;
   Value x = values.lookup(op->getOperand(0));
-  auto create = [&](ResampleMode mode, PaddingMode padding, ArrayRef<int64_t> window, ArrayRef<int64_t> stride, ArrayRef<int64_t> pad,
+  auto create = [&](ResampleMode mode, PaddingMode padding, ArrayRef<int64_t> window,
+                    ArrayRef<int64_t> stride, ArrayRef<int64_t> pad,
                     ArrayRef<int64_t> extra) -> Value {
     SmallVector<int64_t> pre, post;
     for (size_t i = 0; i < window.size(); ++i) {
       pre.push_back(pad[2 * i]);
       post.push_back(pad[2 * i + 1] + extra[i]);
     }
-    return cudnn::ResampleOp::create(builder, op->getLoc(), type, x, mode, f32, window, stride, pre, post, padding).getY();
+    return cudnn::ResampleOp::create(builder, op->getLoc(), type, x, mode, f32, window, stride, pre,
+                                     post, padding)
+        .getY();
   };
   if (auto pool = dyn_cast<tcp::MaxPoolOp>(op)) {
     SmallVector<int64_t> none(pool.getKernel().size());
-    return create(ResampleMode::Maxpool, PaddingMode::NegInfPad, pool.getKernel(), pool.getStride(), pool.getPad(), none);
+    return create(ResampleMode::Maxpool, PaddingMode::NegInfPad, pool.getKernel(), pool.getStride(),
+                  pool.getPad(), none);
   }
   if (auto pool = dyn_cast<tcp::AvgPoolOp>(op)) {
     bool padded = llvm::any_of(pool.getPad(), [](int64_t size) { return size != 0; });
-    ResampleMode mode = pool.getCountIncludePad() && padded ? ResampleMode::AvgpoolIncludePadding : ResampleMode::AvgpoolExcludePadding;
-    return create(mode, PaddingMode::ZeroPad, pool.getKernel(), pool.getStride(), pool.getPad(), pool.getCeilPad());
+    ResampleMode mode = pool.getCountIncludePad() && padded ? ResampleMode::AvgpoolIncludePadding
+                                                            : ResampleMode::AvgpoolExcludePadding;
+    return create(mode, PaddingMode::ZeroPad, pool.getKernel(), pool.getStride(), pool.getPad(),
+                  pool.getCeilPad());
   }
   // The mean over all spatial dims: one window as large as they are.
   ArrayRef<int64_t> window = cast<TensorDescType>(x.getType()).getShape().drop_front(2);
   SmallVector<int64_t> one(window.size(), 1), none(2 * window.size());
-  return create(ResampleMode::AvgpoolIncludePadding, PaddingMode::ZeroPad, window, one, none, ArrayRef(none).take_front(window.size()));
+  return create(ResampleMode::AvgpoolIncludePadding, PaddingMode::ZeroPad, window, one, none,
+                ArrayRef(none).take_front(window.size()));
 }
 
 Value GraphBuilder::buildAnchor(TensorDescType type) {
@@ -119,7 +133,8 @@ Value GraphBuilder::buildAnchor(TensorDescType type) {
   if (auto conv = dyn_cast<tcp::ConvOpInterface>(op))
     return buildConv(conv, type);
   if (auto matmul = dyn_cast<tcp::MatmulOp>(op))
-    return cudnn::MatmulOp::create(builder, op->getLoc(), type, values.lookup(matmul.getLhs()), values.lookup(matmul.getRhs()), f32);
+    return cudnn::MatmulOp::create(builder, op->getLoc(), type, values.lookup(matmul.getLhs()),
+                                   values.lookup(matmul.getRhs()), f32);
   return buildPool(op, type);
 }
 
@@ -155,8 +170,10 @@ Value GraphBuilder::buildStep(const Step &step, Value running, TensorDescType ty
       .Case([&](tcp::TanhOp) { return create(PointwiseMode::TanhFwd); })
       .Case([&](tcp::SiluOp) { return create(PointwiseMode::SwishFwd); })
       .Case([&](tcp::CastOp) { return create(PointwiseMode::Identity); })
-      .Case(
-          [&](tcp::GeluOp op) { return create(op.getApproximate() == "tanh" ? PointwiseMode::GeluApproxTanhFwd : PointwiseMode::GeluFwd); })
+      .Case([&](tcp::GeluOp op) {
+        return create(op.getApproximate() == "tanh" ? PointwiseMode::GeluApproxTanhFwd
+                                                    : PointwiseMode::GeluFwd);
+      })
       .Case([&](tcp::EluOp op) {
         auto elu = create(PointwiseMode::EluFwd);
         elu.setEluAlphaAttr(number(op.getAlpha().convertToDouble()));
@@ -179,17 +196,20 @@ Value GraphBuilder::buildStep(const Step &step, Value running, TensorDescType ty
       .Default([](Operation *) { return Value(); });
 }
 
-/// Activations for which cuDNN 9.19 finds no kernel, or an old one alone, when they end a convolution; an identity after them makes it
-/// generate one.
+/// Activations for which cuDNN 9.19 finds no kernel, or an old one alone, when they end a
+/// convolution; an identity after them makes it generate one.
 static bool wantsIdentity(const Step &step) {
-  return step.role == "relu_clip" || step.role == "sigmoid" || step.role == "tanh" || step.role == "elu";
+  return step.role == "relu_clip" || step.role == "sigmoid" || step.role == "tanh" ||
+         step.role == "elu";
 }
 
 cudnn::GraphOp GraphBuilder::build(StringRef name) {
   Block &body = group.getBody().front();
-  SmallVector<Type> arguments = llvm::map_to_vector(body.getArguments(), [&](Value value) -> Type { return descOf(value); });
+  SmallVector<Type> arguments =
+      llvm::map_to_vector(body.getArguments(), [&](Value value) -> Type { return descOf(value); });
   TensorDescType result = descOf(body.getTerminator()->getOperand(0));
-  auto graph = cudnn::GraphOp::create(builder, form.anchor.op->getLoc(), name, builder.getFunctionType(arguments, result));
+  auto graph = cudnn::GraphOp::create(builder, form.anchor.op->getLoc(), name,
+                                      builder.getFunctionType(arguments, result));
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(&graph.getBody().front());
   for (auto [from, to] : llvm::zip(body.getArguments(), graph.getBody().front().getArguments()))
@@ -197,7 +217,8 @@ cudnn::GraphOp GraphBuilder::build(StringRef name) {
 
   // Virtual tensors are f32, but the anchor reads two tensors of one type.
   auto fail = [&](Operation *op) -> cudnn::GraphOp {
-    op->emitError("expects an op with a pointwise mode of cuDNN, but got '") << op->getName() << "'";
+    op->emitError("expects an op with a pointwise mode of cuDNN, but got '")
+        << op->getName() << "'";
     graph.erase();
     return nullptr;
   };
@@ -225,12 +246,14 @@ cudnn::GraphOp GraphBuilder::build(StringRef name) {
       return fail(op);
   }
   if (identity)
-    running = cudnn::PointwiseOp::create(builder, steps.back().op->getLoc(), result, PointwiseMode::Identity, running, f32);
+    running = cudnn::PointwiseOp::create(builder, steps.back().op->getLoc(), result,
+                                         PointwiseMode::Identity, running, f32);
   cudnn::ReturnOp::create(builder, group.getLoc(), running);
   return graph;
 }
 
-cudnn::GraphOp buildGraph(OpBuilder &builder, StringRef name, tcp::IsolatedGroupOp group, const GroupForm &form) {
+cudnn::GraphOp buildGraph(OpBuilder &builder, StringRef name, tcp::IsolatedGroupOp group,
+                          const GroupForm &form) {
   return GraphBuilder(builder, group, form).build(name);
 }
 

@@ -22,7 +22,8 @@ static std::string reluRole(PointwiseOp op) {
 }
 
 /// The role of `op` on `running`; nothing when the table has none for it.
-static std::optional<std::string> roleOf(PointwiseOp op, Value running, int64_t channel, Type dtype) {
+static std::optional<std::string> roleOf(PointwiseOp op, Value running, int64_t channel,
+                                         Type dtype) {
   if (op.getInputs().size() == 1) {
     switch (op.getMode()) {
     case PointwiseMode::Identity:
@@ -43,7 +44,8 @@ static std::optional<std::string> roleOf(PointwiseOp op, Value running, int64_t 
   bool commutes = op.getMode() == PointwiseMode::Add || op.getMode() == PointwiseMode::Mul;
   if (op.getInputs().size() != 2 || (!isFirst && !commutes))
     return std::nullopt;
-  Extent extent = extentOf(typeOf(op.getInputs()[isFirst ? 1 : 0]).getShape(), typeOf(op.getY()).getShape(), channel);
+  Extent extent = extentOf(typeOf(op.getInputs()[isFirst ? 1 : 0]).getShape(),
+                           typeOf(op.getY()).getShape(), channel);
   StringRef mode = op.getMode() == PointwiseMode::Max   ? "maximum"
                    : op.getMode() == PointwiseMode::Min ? "minimum"
                                                         : stringifyPointwiseMode(op.getMode());
@@ -70,7 +72,8 @@ static SupportQuery queryOf(Operation *anchor, std::string &name) {
 }
 
 /// Adds `op` as the next of `chain`, after `running`, which becomes its result.
-static bool addStep(PointwiseOp op, Value &running, Type dtype, SmallVectorImpl<GraphStep> &chain, std::string &reason) {
+static bool addStep(PointwiseOp op, Value &running, Type dtype, SmallVectorImpl<GraphStep> &chain,
+                    std::string &reason) {
   if (!llvm::is_contained(op.getInputs(), running)) {
     reason = "its operations are not one chain";
     return false;
@@ -79,7 +82,9 @@ static bool addStep(PointwiseOp op, Value &running, Type dtype, SmallVectorImpl<
   int64_t channel = isMatrix(type) ? type.getRank() - 1 : 1;
   std::optional<std::string> role = roleOf(op, running, channel, dtype);
   if (!role) {
-    reason = ("pointwise " + stringifyPointwiseMode(op.getMode()) + " has no role in the support table").str();
+    reason =
+        ("pointwise " + stringifyPointwiseMode(op.getMode()) + " has no role in the support table")
+            .str();
     return false;
   }
   chain.push_back({op, *role});
@@ -92,8 +97,10 @@ std::optional<GraphRoles> matchRoles(GraphOp graph, std::string &reason) {
   Block &body = graph.getBody().front();
   for (Operation &op : body.without_terminator()) {
     auto conv = dyn_cast<ConvolutionOp>(op);
-    bool isAnchor = (conv && conv.getMode() == ConvolutionMode::Fprop && !conv.hasGroupDim()) || isa<MatmulOp>(op);
-    if ((!isAnchor && !isa<PointwiseOp>(op)) || (isAnchor && (roles.anchor || op.getNumOperands() != 2))) {
+    bool isAnchor = (conv && conv.getMode() == ConvolutionMode::Fprop && !conv.hasGroupDim()) ||
+                    isa<MatmulOp>(op);
+    if ((!isAnchor && !isa<PointwiseOp>(op)) ||
+        (isAnchor && (roles.anchor || op.getNumOperands() != 2))) {
       reason = "it is not one forward convolution or matrix product between pointwise operations";
       return std::nullopt;
     }
@@ -108,7 +115,8 @@ std::optional<GraphRoles> matchRoles(GraphOp graph, std::string &reason) {
   Type dtype = roles.query.dtype;
   Value running = body.front().getOperand(0);
   for (Operation &op : body.without_terminator()) {
-    auto &chain = roles.anchor && op.isBeforeInBlock(roles.anchor) ? roles.prologue : roles.epilogue;
+    auto &chain =
+        roles.anchor && op.isBeforeInBlock(roles.anchor) ? roles.prologue : roles.epilogue;
     if (&op == roles.anchor && &op != &body.front() && op.getOperand(0) != running) {
       reason = "its operations are not one chain";
       return std::nullopt;
@@ -123,7 +131,9 @@ std::optional<GraphRoles> matchRoles(GraphOp graph, std::string &reason) {
     }
   }
   if (!roles.anchor)
-    roles.query.layout = isMatrix(typeOf(running)) ? "row_major" : typeOf(running).isChannelsLast() ? "channels_last" : "channels_first";
+    roles.query.layout = isMatrix(typeOf(running))          ? "row_major"
+                         : typeOf(running).isChannelsLast() ? "channels_last"
+                                                            : "channels_first";
   return roles;
 }
 
@@ -145,10 +155,14 @@ std::optional<std::string> GraphRoles::refuse(const SupportTable &table) const {
   if (!anchor) {
     for (const GraphStep &step : epilogue) {
       PointwiseOp op = step.op;
-      // The section of the table has operands like the result; of others cuDNN 9.19 takes one number a channel.
+      // The section of the table has operands like the result; of others cuDNN 9.19 takes one
+      // number a channel.
       if (StringRef role = step.role; role.ends_with("gate") || role.ends_with("_broadcast"))
-        return (role + ": cuDNN takes pointwise operations alone with operands like the result, or with one number a channel").str();
-      if (auto reason = table.refusePointwise(stringifyPointwiseMode(op.getMode()), query.dtype, query.layout))
+        return (role + ": cuDNN takes pointwise operations alone with operands like the result, or "
+                       "with one number a channel")
+            .str();
+      if (auto reason = table.refusePointwise(stringifyPointwiseMode(op.getMode()), query.dtype,
+                                              query.layout))
         return reason;
     }
     return std::nullopt;

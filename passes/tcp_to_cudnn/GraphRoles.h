@@ -1,4 +1,5 @@
-// A graph in the words of the support table: what its anchor is, and what each pointwise operation is to it.
+// A graph in the words of the support table: what its anchor is, and what each pointwise operation
+// is to it.
 
 #ifndef CONVOY_PASSES_TCP_TO_CUDNN_GRAPHROLES_H
 #define CONVOY_PASSES_TCP_TO_CUDNN_GRAPHROLES_H
@@ -8,18 +9,20 @@
 
 namespace convoy {
 
-/// One pointwise operation of a chain, and its role, as the table calls it; empty when it changes nothing but how a value is rounded.
+/// One pointwise operation of a chain, and its role, as the table calls it; empty when it changes
+/// nothing but how a value is rounded.
 struct GraphStep {
   cudnn::PointwiseOp op;
   std::string role;
 };
 
-/// A forward convolution or a matrix product with a chain of pointwise operations before it and one after, or, without an anchor, one such
-/// chain, which is then `epilogue`.
+/// A forward convolution or a matrix product with a chain of pointwise operations before it and one
+/// after, or, without an anchor, one such chain, which is then `epilogue`.
 struct GraphRoles {
   mlir::Operation *anchor = nullptr;
   llvm::SmallVector<GraphStep> prologue, epilogue;
-  /// Everything about the anchor that the table asks; without an anchor the layout and the type alone.
+  /// Everything about the anchor that the table asks; without an anchor the layout and the type
+  /// alone.
   SupportQuery query;
   std::string anchorName;
 

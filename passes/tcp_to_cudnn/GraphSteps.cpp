@@ -10,12 +10,15 @@ namespace convoy {
 /// The type of a value of a graph where it has memory.
 static Type storedType(Value value, GraphOp source, Type dtype) {
   auto type = cast<TensorDescType>(value.getType());
-  if (isa<BlockArgument>(value) || llvm::is_contained(source.getBody().front().getTerminator()->getOperands(), value))
+  if (isa<BlockArgument>(value) ||
+      llvm::is_contained(source.getBody().front().getTerminator()->getOperands(), value))
     return type;
-  return TensorDescType::get(type.getShape(), dtype, type.getStrides(), TensorDescType::kDefaultAlignment);
+  return TensorDescType::get(type.getShape(), dtype, type.getStrides(),
+                             TensorDescType::kDefaultAlignment);
 }
 
-static CutGraph makeGraph(OpBuilder &builder, GraphOp source, ArrayRef<Operation *> ops, Type dtype) {
+static CutGraph makeGraph(OpBuilder &builder, GraphOp source, ArrayRef<Operation *> ops,
+                          Type dtype) {
   llvm::SetVector<Value> inputs, outputs;
   auto isInside = [&](Operation *op) { return llvm::is_contained(ops, op); };
   for (Operation *op : ops) {
@@ -27,8 +30,10 @@ static CutGraph makeGraph(OpBuilder &builder, GraphOp source, ArrayRef<Operation
         outputs.insert(result);
   }
   auto stored = [&](Value value) { return storedType(value, source, dtype); };
-  SmallVector<Type> arguments = llvm::map_to_vector(inputs, stored), results = llvm::map_to_vector(outputs, stored);
-  auto graph = GraphOp::create(builder, ops.back()->getLoc(), "graph", builder.getFunctionType(arguments, results));
+  SmallVector<Type> arguments = llvm::map_to_vector(inputs, stored),
+                    results = llvm::map_to_vector(outputs, stored);
+  auto graph = GraphOp::create(builder, ops.back()->getLoc(), "graph",
+                               builder.getFunctionType(arguments, results));
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(&graph.getBody().front());
   IRMapping values;
@@ -44,9 +49,11 @@ static CutGraph makeGraph(OpBuilder &builder, GraphOp source, ArrayRef<Operation
   return {graph, inputs.takeVector(), outputs.takeVector()};
 }
 
-SmallVector<CutGraph> cutGraph(OpBuilder &builder, GraphOp source, ArrayRef<size_t> ends, Type dtype) {
+SmallVector<CutGraph> cutGraph(OpBuilder &builder, GraphOp source, ArrayRef<size_t> ends,
+                               Type dtype) {
   SmallVector<Operation *> ops =
-      llvm::map_to_vector(source.getBody().front().without_terminator(), [](Operation &op) -> Operation * { return &op; });
+      llvm::map_to_vector(source.getBody().front().without_terminator(),
+                          [](Operation &op) -> Operation * { return &op; });
   SmallVector<CutGraph> graphs;
   SmallVector<size_t> all(ends);
   all.push_back(ops.size());

@@ -7,15 +7,18 @@
 
 namespace convoy {
 
-/// A graph of some of another one's operations: argument i is `inputs[i]` there, result i `outputs[i]`.
+/// A graph of some of another one's operations: argument i is `inputs[i]` there, result i
+/// `outputs[i]`.
 struct CutGraph {
   cudnn::GraphOp graph;
   llvm::SmallVector<mlir::Value> inputs, outputs;
 };
 
-/// The operations of `source`, before its `cudnn.return`, in order, as graphs at `builder`'s place; `ends` says behind how many of them
-/// each but the last ends. A value that goes from one graph to another is rounded to `dtype`.
-llvm::SmallVector<CutGraph> cutGraph(mlir::OpBuilder &builder, cudnn::GraphOp source, llvm::ArrayRef<size_t> ends, mlir::Type dtype);
+/// The operations of `source`, before its `cudnn.return`, in order, as graphs at `builder`'s place;
+/// `ends` says behind how many of them each but the last ends. A value that goes from one graph to
+/// another is rounded to `dtype`.
+llvm::SmallVector<CutGraph> cutGraph(mlir::OpBuilder &builder, cudnn::GraphOp source,
+                                     llvm::ArrayRef<size_t> ends, mlir::Type dtype);
 
 } // namespace convoy
 

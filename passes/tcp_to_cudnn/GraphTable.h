@@ -14,8 +14,8 @@ public:
   /// Knows the graphs that are in `module` already.
   explicit GraphTable(mlir::ModuleOp module);
 
-  /// The graph that stands for `graph`: an equal one that came before, `graph` being erased then, or `graph` itself, named after `pattern`
-  /// (a+b becomes @a_b_0, @a_b_1, ...).
+  /// The graph that stands for `graph`: an equal one that came before, `graph` being erased then,
+  /// or `graph` itself, named after `pattern` (a+b becomes @a_b_0, @a_b_1, ...).
   cudnn::GraphOp share(cudnn::GraphOp graph, llvm::StringRef pattern);
 
 private:

@@ -46,7 +46,8 @@ static void normalize(GraphOp graph) {
   graph.walk([](ConvolutionOp op) { op.removeSpatialDimCountAttr(); });
   graph.walk([](PointwiseReluOp op) {
     OpBuilder builder(op);
-    auto relu = PointwiseOp::create(builder, op.getLoc(), op.getY().getType(), PointwiseMode::ReluFwd, op.getX(), op.getComputeType());
+    auto relu = PointwiseOp::create(builder, op.getLoc(), op.getY().getType(),
+                                    PointwiseMode::ReluFwd, op.getX(), op.getComputeType());
     relu.setLowerClipAttr(op.getLowerClipAttr());
     op.replaceAllUsesWith(relu.getY());
     op.erase();
@@ -73,10 +74,11 @@ void OutlineGraphsPass::outline(BuildAndExecGraphOp op, GraphTable &graphs) {
   builder.setInsertionPoint(op);
   SmallVector<Value> outs;
   for (Type result : op.getResultTypes())
-    outs.push_back(tensor::EmptyOp::create(builder, op.getLoc(), cast<RankedTensorType>(result).getShape(),
+    outs.push_back(tensor::EmptyOp::create(builder, op.getLoc(),
+                                           cast<RankedTensorType>(result).getShape(),
                                            cast<RankedTensorType>(result).getElementType()));
-  auto execute =
-      ExecuteOp::create(builder, op.getLoc(), op.getResultTypes(), FlatSymbolRefAttr::get(graph), op.getInputs(), ValueRange(outs));
+  auto execute = ExecuteOp::create(builder, op.getLoc(), op.getResultTypes(),
+                                   FlatSymbolRefAttr::get(graph), op.getInputs(), ValueRange(outs));
   Value handle = op.getHandle();
   op.replaceAllUsesWith(execute);
   op.erase();

@@ -17,10 +17,13 @@ GraphOp buildStemGraph(OpBuilder &builder, StringRef name, tcp::IsolatedGroupOp 
   auto image = cast<RankedTensorType>(stem.image().getType());
   SmallVector<Type> arguments;
   for (Value argument : group.getBody().front().getArguments())
-    arguments.push_back(argument == stem.image() ? TensorDescType::get(image.getShape(), image.getElementType(), /*channelsLast=*/false)
-                                                 : channelsLast(argument, element));
+    arguments.push_back(
+        argument == stem.image()
+            ? TensorDescType::get(image.getShape(), image.getElementType(), /*channelsLast=*/false)
+            : channelsLast(argument, element));
   TensorDescType result = channelsLast(stem.pool.getOutput(), element);
-  auto graph = GraphOp::create(builder, stem.conv.getLoc(), name, builder.getFunctionType(arguments, result));
+  auto graph = GraphOp::create(builder, stem.conv.getLoc(), name,
+                               builder.getFunctionType(arguments, result));
   graph->setAttr(kPreferenceAttr, builder.getStringAttr(kOnlyKernel));
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(&graph.getBody().front());
@@ -28,20 +31,25 @@ GraphOp buildStemGraph(OpBuilder &builder, StringRef name, tcp::IsolatedGroupOp 
   values.map(group.getBody().front().getArguments(), graph.getBody().front().getArguments());
 
   Value running = values.lookup(stem.image());
-  running = PointwiseOp::create(builder, stem.transpose.getLoc(), channelsLast(stem.conv.getInput(), element), PointwiseMode::Identity,
-                                running, f32);
+  running = PointwiseOp::create(builder, stem.transpose.getLoc(),
+                                channelsLast(stem.conv.getInput(), element),
+                                PointwiseMode::Identity, running, f32);
   SmallVector<int64_t> pads(2, stem.conv.getPad()[0]), ones(2, 1);
   TensorDescType wide = channelsLast(stem.conv.getOutput(), f32);
-  running = ConvolutionOp::create(builder, stem.conv.getLoc(), wide, running, values.lookup(stem.conv.getWeights()), ConvolutionMode::Fprop,
-                                  ConvolutionKind::CrossCorrelation, f32, APFloat(1.0), APFloat(0.0), /*spatial_dim_count=*/IntegerAttr(),
-                                  stem.conv.getStride(), pads, pads, ones);
-  running = PointwiseOp::create(builder, stem.add.getLoc(), wide, PointwiseMode::Add, ValueRange{running, values.lookup(stem.bias())}, f32);
+  running = ConvolutionOp::create(
+      builder, stem.conv.getLoc(), wide, running, values.lookup(stem.conv.getWeights()),
+      ConvolutionMode::Fprop, ConvolutionKind::CrossCorrelation, f32, APFloat(1.0), APFloat(0.0),
+      /*spatial_dim_count=*/IntegerAttr(), stem.conv.getStride(), pads, pads, ones);
+  running = PointwiseOp::create(builder, stem.add.getLoc(), wide, PointwiseMode::Add,
+                                ValueRange{running, values.lookup(stem.bias())}, f32);
   auto relu =
-      PointwiseOp::create(builder, stem.relu.getLoc(), channelsLast(stem.relu.getOutput(), element), PointwiseMode::ReluFwd, running, f32);
+      PointwiseOp::create(builder, stem.relu.getLoc(), channelsLast(stem.relu.getOutput(), element),
+                          PointwiseMode::ReluFwd, running, f32);
   relu.setLowerClipAttr(builder.getF64FloatAttr(0.0));
   if (stem.relu.getMaxFloat())
     relu.setUpperClipAttr(builder.getF64FloatAttr(stem.relu.getMaxFloat()->convertToDouble()));
-  running = ResampleOp::create(builder, stem.pool.getLoc(), result, relu.getY(), ResampleMode::Maxpool, f32, stem.pool.getKernel(),
+  running = ResampleOp::create(builder, stem.pool.getLoc(), result, relu.getY(),
+                               ResampleMode::Maxpool, f32, stem.pool.getKernel(),
                                stem.pool.getStride(), ones, ones, PaddingMode::NegInfPad)
                 .getY();
   ReturnOp::create(builder, group.getLoc(), running);

@@ -1,7 +1,9 @@
-// Convolutions. Every one ends channels-last and padded by hand: as a named op where linalg has one, else as a generic.
+// Convolutions. Every one ends channels-last and padded by hand: as a named op where linalg has
+// one, else as a generic.
 //
-// Filters: on the CPU the output channel is put last (R, S, C, K), the order in which vectors of output channels are loaded; the
-// transposition is of a prepared weight, and convoy-hoist-transposes moves it into @prepare_weights. On the GPU filters stay as they are.
+// Filters: on the CPU the output channel is put last (R, S, C, K), the order in which vectors of
+// output channels are loaded; the transposition is of a prepared weight, and
+// convoy-hoist-transposes moves it into @prepare_weights. On the GPU filters stay as they are.
 
 #include "dialect/tcp/TcpOps.h"
 #include "dialect/tcp/TcpShapes.h"
@@ -35,7 +37,8 @@ Dims permute(ArrayRef<int64_t> values, ArrayRef<int64_t> perm) {
 
 /// A named transposition, which stays recognizable until it is hoisted.
 Value namedTranspose(OpBuilder &builder, Location loc, Value value, ArrayRef<int64_t> perm) {
-  Value empty = tensor::EmptyOp::create(builder, loc, permute(shapeOf(value), perm), elementTypeOf(value));
+  Value empty =
+      tensor::EmptyOp::create(builder, loc, permute(shapeOf(value), perm), elementTypeOf(value));
   return linalg::TransposeOp::create(builder, loc, value, empty, perm)->getResult(0);
 }
 
@@ -44,7 +47,8 @@ struct Convolution {
   OpBuilder &builder;
   Location loc;
   Value input;   ///< N x spatial x C
-  Value weights; ///< as in the op: K x C/groups x window, or K x window x C/groups when weightsChannelsLast
+  Value weights; ///< as in the op: K x C/groups x window, or K x window x C/groups when
+                 ///< weightsChannelsLast
   bool weightsChannelsLast;
   Dims stride, dilation;
   int64_t groups;
@@ -54,19 +58,28 @@ struct Convolution {
   int64_t spatialRank() const { return stride.size(); }
   Type accumulator() const { return computeType(elementTypeOf(input)); }
 
-  Value zeros(ArrayRef<int64_t> shape) { return filled(builder, loc, shape, zeroOf(builder, loc, accumulator())); }
+  Value zeros(ArrayRef<int64_t> shape) {
+    return filled(builder, loc, shape, zeroOf(builder, loc, accumulator()));
+  }
 
-  /// The filter with its dims in the order that `order` names: 0 is K, 1 is C/groups, 2 and up are the window.
+  /// The filter with its dims in the order that `order` names: 0 is K, 1 is C/groups, 2 and up are
+  /// the window.
   Value filter(ArrayRef<int64_t> order) {
-    Dims from = weightsChannelsLast ? channelsLastPerm(spatialRank()) : llvm::to_vector(llvm::seq<int64_t>(0, spatialRank() + 2));
-    Dims perm = llvm::map_to_vector(order, [&](int64_t dim) { return static_cast<int64_t>(llvm::find(from, dim) - from.begin()); });
-    return llvm::equal(perm, llvm::seq<int64_t>(0, perm.size())) ? weights : namedTranspose(builder, loc, weights, perm);
+    Dims from = weightsChannelsLast ? channelsLastPerm(spatialRank())
+                                    : llvm::to_vector(llvm::seq<int64_t>(0, spatialRank() + 2));
+    Dims perm = llvm::map_to_vector(order, [&](int64_t dim) {
+      return static_cast<int64_t>(llvm::find(from, dim) - from.begin());
+    });
+    return llvm::equal(perm, llvm::seq<int64_t>(0, perm.size()))
+               ? weights
+               : namedTranspose(builder, loc, weights, perm);
   }
 
   template <typename Op> Value named(Value image, Value kernel, ArrayRef<int64_t> shape) {
     auto attr = [&](ArrayRef<int64_t> values) { return builder.getI64TensorAttr(values); };
     Value init = zeros(shape);
-    return Op::create(builder, loc, TypeRange(init.getType()), ValueRange{image, kernel}, ValueRange(init), attr(stride), attr(dilation))
+    return Op::create(builder, loc, TypeRange(init.getType()), ValueRange{image, kernel},
+                      ValueRange(init), attr(stride), attr(dilation))
         .getResult(0);
   }
 
@@ -88,7 +101,8 @@ Value Convolution::build() {
     };
     Dims shape = outputShape;
     input = reshapeTo(builder, loc, input, extended(shapeOf(input), 1));
-    weights = reshapeTo(builder, loc, weights, extended(shapeOf(weights), weightsChannelsLast ? 1 : 2));
+    weights =
+        reshapeTo(builder, loc, weights, extended(shapeOf(weights), weightsChannelsLast ? 1 : 2));
     outputShape = extended(outputShape, 1);
     stride.insert(stride.begin(), 1);
     dilation.insert(dilation.begin(), 1);
@@ -115,8 +129,8 @@ Value Convolution::depthwise() {
 }
 
 Value Convolution::grouped() {
-  // N x spatial x G x C times the filter gives N x spatial x G x K. The filter is G x window x C x K on the CPU, G x K x window x C on
-  // the GPU, as in the op.
+  // N x spatial x G x C times the filter gives N x spatial x G x K. The filter is G x window x C x
+  // K on the CPU, G x K x window x C on the GPU, as in the op.
   int64_t rank = spatialRank();
   auto split = [&](ArrayRef<int64_t> shape) {
     Dims result(shape.drop_back());
@@ -133,7 +147,8 @@ Value Convolution::grouped() {
   Value image = reshapeTo(builder, loc, input, split(shapeOf(input)));
   Dims shape = split(outputShape);
   if (rank == 2 && cuda)
-    return reshapeTo(builder, loc, named<linalg::Conv2DNhwgcGfhwcOp>(image, kernel, shape), outputShape);
+    return reshapeTo(builder, loc, named<linalg::Conv2DNhwgcGfhwcOp>(image, kernel, shape),
+                     outputShape);
   if (!cuda) {
     perm.append(llvm::to_vector(llvm::seq<int64_t>(2, rank + 3)));
     perm.push_back(1);
@@ -157,15 +172,19 @@ Value Convolution::grouped() {
     kernelMap.push_back(output);
   SmallVector<utils::IteratorType> iterators(rank + 3, utils::IteratorType::parallel);
   iterators.append(rank + 1, utils::IteratorType::reduction);
-  auto map = [&](ArrayRef<AffineExpr> results) { return AffineMap::get(loops, 0, results, builder.getContext()); };
+  auto map = [&](ArrayRef<AffineExpr> results) {
+    return AffineMap::get(loops, 0, results, builder.getContext());
+  };
   AffineMap resultMap = builder.getMultiDimIdentityMap(loops).getMajorSubMap(rank + 3);
-  Value sum = reductionGeneric(builder, loc, zeros(shape), {image, kernel}, {map(imageMap), map(kernelMap), resultMap}, iterators,
-                               [](OpBuilder &inner, Location innerLoc, ValueRange args) {
-                                 Type type = args[2].getType();
-                                 Value product = arith::MulFOp::create(inner, innerLoc, convertFloat(inner, innerLoc, args[0], type),
-                                                                       convertFloat(inner, innerLoc, args[1], type));
-                                 return arith::AddFOp::create(inner, innerLoc, args[2], product).getResult();
-                               });
+  Value sum = reductionGeneric(
+      builder, loc, zeros(shape), {image, kernel}, {map(imageMap), map(kernelMap), resultMap},
+      iterators, [](OpBuilder &inner, Location innerLoc, ValueRange args) {
+        Type type = args[2].getType();
+        Value product =
+            arith::MulFOp::create(inner, innerLoc, convertFloat(inner, innerLoc, args[0], type),
+                                  convertFloat(inner, innerLoc, args[1], type));
+        return arith::AddFOp::create(inner, innerLoc, args[2], product).getResult();
+      });
   return reshapeTo(builder, loc, sum, outputShape);
 }
 
@@ -175,12 +194,14 @@ namespace {
 struct ConvPattern : public OpInterfaceConversionPattern<tcp::ConvOpInterface> {
   using OpInterfaceConversionPattern<tcp::ConvOpInterface>::OpInterfaceConversionPattern;
 
-  LogicalResult matchAndRewrite(tcp::ConvOpInterface op, ArrayRef<Value> operands, ConversionPatternRewriter &rewriter) const final {
+  LogicalResult matchAndRewrite(tcp::ConvOpInterface op, ArrayRef<Value> operands,
+                                ConversionPatternRewriter &rewriter) const final {
     Location loc = op.getLoc();
     int64_t rank = op.getSpatialRank();
     bool channelsLast = op.getChannelsLast(), cuda = isCuda(op);
     Type elementType = elementTypeOf(operands[0]);
-    Value input = productOperand(rewriter, loc, operands[0], cuda), weights = productOperand(rewriter, loc, operands[1], cuda);
+    Value input = productOperand(rewriter, loc, operands[0], cuda),
+          weights = productOperand(rewriter, loc, operands[1], cuda);
     if (!channelsLast)
       input = transposed(rewriter, loc, input, channelsLastPerm(rank));
     Dims low(rank + 2, 0), high(rank + 2, 0);
@@ -188,13 +209,21 @@ struct ConvPattern : public OpInterfaceConversionPattern<tcp::ConvOpInterface> {
       low[i + 1] = op.getPad()[2 * i];
       high[i + 1] = op.getPad()[2 * i + 1];
     }
-    input = padded(rewriter, loc, input, low, high, zeroOf(rewriter, loc, elementTypeOf(input)), cuda);
+    input =
+        padded(rewriter, loc, input, low, high, zeroOf(rewriter, loc, elementTypeOf(input)), cuda);
     Dims shape(shapeOf(op.getOutput()));
     if (!channelsLast)
       shape = permute(shape, channelsLastPerm(rank));
-    Convolution conv = {
-        rewriter, loc, input, weights, channelsLast, Dims(op.getStride()), Dims(op.getDilation()), static_cast<int64_t>(op.getGroups()),
-        shape,    cuda};
+    Convolution conv = {rewriter,
+                        loc,
+                        input,
+                        weights,
+                        channelsLast,
+                        Dims(op.getStride()),
+                        Dims(op.getDilation()),
+                        static_cast<int64_t>(op.getGroups()),
+                        shape,
+                        cuda};
     Value result = convertElements(rewriter, loc, conv.build(), elementType);
     if (!channelsLast)
       result = transposed(rewriter, loc, result, channelsFirstPerm(rank));
@@ -203,16 +232,19 @@ struct ConvPattern : public OpInterfaceConversionPattern<tcp::ConvOpInterface> {
   }
 };
 
-/// tcp.conv_transpose to a convolution with step 1 of the input with zeros between its elements, and of the filter reversed.
+/// tcp.conv_transpose to a convolution with step 1 of the input with zeros between its elements,
+/// and of the filter reversed.
 struct ConvTransposePattern : public OpConversionPattern<tcp::ConvTransposeOp> {
   using OpConversionPattern<tcp::ConvTransposeOp>::OpConversionPattern;
 
-  LogicalResult matchAndRewrite(tcp::ConvTransposeOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const final {
+  LogicalResult matchAndRewrite(tcp::ConvTransposeOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const final {
     Location loc = op.getLoc();
     int64_t rank = op.getStride().size(), groups = op.getGroups();
     auto inputType = cast<RankedTensorType>(adaptor.getInput().getType());
     auto weightsType = cast<RankedTensorType>(adaptor.getWeights().getType());
-    Dims low(rank + 2, 0), high(rank + 2, 0), interior(rank + 2, 0), paddedShape(inputType.getShape()), reversedDims;
+    Dims low(rank + 2, 0), high(rank + 2, 0), interior(rank + 2, 0),
+        paddedShape(inputType.getShape()), reversedDims;
     for (int64_t i = 0; i < rank; ++i) {
       int64_t reach = op.getDilation()[i] * (weightsType.getDimSize(i + 2) - 1);
       low[i + 2] = reach - op.getPad()[2 * i];
@@ -221,11 +253,14 @@ struct ConvTransposePattern : public OpConversionPattern<tcp::ConvTransposeOp> {
       paddedShape[i + 2] += low[i + 2] + high[i + 2] + (paddedShape[i + 2] - 1) * interior[i + 2];
       reversedDims.push_back(i + 2);
     }
-    Value input = tcp::PadOp::create(rewriter, loc, inputType.clone(paddedShape), adaptor.getInput(), low, high, interior, APFloat(0.0));
+    Value input = tcp::PadOp::create(rewriter, loc, inputType.clone(paddedShape),
+                                     adaptor.getInput(), low, high, interior, APFloat(0.0));
     // C x K/groups x window, channels by group, to K x C/groups x window.
-    Value weights = tcp::ReverseOp::create(rewriter, loc, weightsType, adaptor.getWeights(), reversedDims);
+    Value weights =
+        tcp::ReverseOp::create(rewriter, loc, weightsType, adaptor.getWeights(), reversedDims);
     int64_t inputs = weightsType.getDimSize(0) / groups, outputs = weightsType.getDimSize(1);
-    Dims window(weightsType.getShape().drop_front(2)), byGroup = {groups, inputs, outputs}, swapped = {groups, outputs, inputs};
+    Dims window(weightsType.getShape().drop_front(2)), byGroup = {groups, inputs, outputs},
+                                                       swapped = {groups, outputs, inputs};
     Dims perm = {0, 2, 1}, shape = {groups * outputs, inputs};
     byGroup.append(window);
     swapped.append(window);
@@ -243,13 +278,13 @@ struct ConvTransposePattern : public OpConversionPattern<tcp::ConvTransposeOp> {
     auto groupsAttr = rewriter.getI64IntegerAttr(groups);
     auto array = [&](const Dims &values) { return rewriter.getDenseI64ArrayAttr(values); };
     if (rank == 1)
-      return replace(tcp::Conv1dOp::create(rewriter, loc, op.getType(), input, weights, array(ones), array(noPad), array(dilation),
-                                           groupsAttr, UnitAttr()));
+      return replace(tcp::Conv1dOp::create(rewriter, loc, op.getType(), input, weights, array(ones),
+                                           array(noPad), array(dilation), groupsAttr, UnitAttr()));
     if (rank == 2)
-      return replace(tcp::Conv2dOp::create(rewriter, loc, op.getType(), input, weights, array(ones), array(noPad), array(dilation),
-                                           groupsAttr, UnitAttr()));
-    return replace(tcp::Conv3dOp::create(rewriter, loc, op.getType(), input, weights, array(ones), array(noPad), array(dilation),
-                                         groupsAttr, UnitAttr()));
+      return replace(tcp::Conv2dOp::create(rewriter, loc, op.getType(), input, weights, array(ones),
+                                           array(noPad), array(dilation), groupsAttr, UnitAttr()));
+    return replace(tcp::Conv3dOp::create(rewriter, loc, op.getType(), input, weights, array(ones),
+                                         array(noPad), array(dilation), groupsAttr, UnitAttr()));
   }
 };
 

@@ -1,4 +1,5 @@
-// Elementwise ops: one pattern for all of them, and one function that says what each computes for one element.
+// Elementwise ops: one pattern for all of them, and one function that says what each computes for
+// one element.
 
 #include "dialect/tcp/TcpOps.h"
 #include "mlir/IR/Matchers.h"
@@ -13,18 +14,20 @@ using namespace convoy;
 
 namespace {
 
-/// Builds the scalar code of one op. Float operands come in the compute type; the result is in the compute type of the op's result.
-/// A null result means that the op has no meaning for the element type.
+/// Builds the scalar code of one op. Float operands come in the compute type; the result is in the
+/// compute type of the op's result. A null result means that the op has no meaning for the element
+/// type.
 class ScalarBuilder {
 public:
   ScalarBuilder(OpBuilder &builder, Location loc, ValueRange args)
-      : builder(builder), loc(loc), args(args), type(args.empty() ? Type() : args[0].getType()), isFloat(type && isa<FloatType>(type)) {}
+      : builder(builder), loc(loc), args(args), type(args.empty() ? Type() : args[0].getType()),
+        isFloat(type && isa<FloatType>(type)) {}
 
   Value build(Operation *op) {
     return TypeSwitch<Operation *, Value>(op)
-        .Case([&](tcp::AbsOp) { return isFloat    ? unary<math::AbsFOp>()
-                                       : isBool() ? args[0]
-                                                  : unary<math::AbsIOp>(); })
+        .Case([&](tcp::AbsOp) {
+          return isFloat ? unary<math::AbsFOp>() : isBool() ? args[0] : unary<math::AbsIOp>();
+        })
         .Case([&](tcp::CeilOp) { return unary<math::CeilOp>(); })
         .Case([&](tcp::CosOp) { return unary<math::CosOp>(); })
         .Case([&](tcp::ErfOp) { return unary<math::ErfOp>(); })
@@ -41,28 +44,46 @@ public:
           return isBool() ? Value() : binary<arith::SubIOp>(constant(0), args[0]);
         })
         .Case([&](tcp::ReciprocalOp) { return binary<arith::DivFOp>(constant(1), args[0]); })
-        .Case([&](tcp::RsqrtOp) { return binary<arith::DivFOp>(constant(1), unary<math::SqrtOp>()); })
-        .Case([&](tcp::SigmoidOp) { return binary<arith::DivFOp>(constant(1), onePlusExpOfMinus()); })
+        .Case(
+            [&](tcp::RsqrtOp) { return binary<arith::DivFOp>(constant(1), unary<math::SqrtOp>()); })
+        .Case(
+            [&](tcp::SigmoidOp) { return binary<arith::DivFOp>(constant(1), onePlusExpOfMinus()); })
         .Case([&](tcp::SiluOp) { return binary<arith::DivFOp>(args[0], onePlusExpOfMinus()); })
-        .Case([&](tcp::GeluOp gelu) { return gelu.getApproximate() == "tanh" ? geluTanh() : geluErf(); })
+        .Case([&](tcp::GeluOp gelu) {
+          return gelu.getApproximate() == "tanh" ? geluTanh() : geluErf();
+        })
         .Case([&](tcp::EluOp elu) {
-          Value negative = binary<arith::MulFOp>(math::ExpM1Op::create(builder, loc, args[0]), constant(elu.getAlpha().convertToDouble()));
+          Value negative = binary<arith::MulFOp>(math::ExpM1Op::create(builder, loc, args[0]),
+                                                 constant(elu.getAlpha().convertToDouble()));
           return positiveOr(negative);
         })
         .Case([&](tcp::LeakyReluOp leaky) {
-          return positiveOr(binary<arith::MulFOp>(args[0], constant(leaky.getNegativeSlope().convertToDouble())));
+          return positiveOr(
+              binary<arith::MulFOp>(args[0], constant(leaky.getNegativeSlope().convertToDouble())));
         })
         .Case([&](tcp::ClampOp clamp) { return buildClamp(clamp); })
-        .Case([&](tcp::CastOp cast) { return buildCast(computeType(cast.getType().getElementType())); })
+        .Case([&](tcp::CastOp cast) {
+          return buildCast(computeType(cast.getType().getElementType()));
+        })
         .Case([&](tcp::AddOp) { return arithmetic<arith::AddFOp, arith::AddIOp, arith::OrIOp>(); })
-        .Case([&](tcp::SubOp) { return isBool() ? Value() : arithmetic<arith::SubFOp, arith::SubIOp, arith::SubIOp>(); })
+        .Case([&](tcp::SubOp) {
+          return isBool() ? Value() : arithmetic<arith::SubFOp, arith::SubIOp, arith::SubIOp>();
+        })
         .Case([&](tcp::MulOp) { return arithmetic<arith::MulFOp, arith::MulIOp, arith::AndIOp>(); })
-        .Case([&](tcp::DivOp) { return isBool() ? Value() : arithmetic<arith::DivFOp, arith::DivSIOp, arith::DivSIOp>(); })
-        .Case([&](tcp::MaximumOp) { return arithmetic<arith::MaximumFOp, arith::MaxSIOp, arith::OrIOp>(); })
-        .Case([&](tcp::MinimumOp) { return arithmetic<arith::MinimumFOp, arith::MinSIOp, arith::AndIOp>(); })
+        .Case([&](tcp::DivOp) {
+          return isBool() ? Value() : arithmetic<arith::DivFOp, arith::DivSIOp, arith::DivSIOp>();
+        })
+        .Case([&](tcp::MaximumOp) {
+          return arithmetic<arith::MaximumFOp, arith::MaxSIOp, arith::OrIOp>();
+        })
+        .Case([&](tcp::MinimumOp) {
+          return arithmetic<arith::MinimumFOp, arith::MinSIOp, arith::AndIOp>();
+        })
         .Case([&](tcp::PowOp) { return buildPow(); })
         .Case([&](tcp::CompareOp compare) { return buildCompare(compare.getPredicate()); })
-        .Case([&](tcp::SelectOp) { return arith::SelectOp::create(builder, loc, args[0], args[1], args[2]).getResult(); })
+        .Case([&](tcp::SelectOp) {
+          return arith::SelectOp::create(builder, loc, args[0], args[1], args[2]).getResult();
+        })
         .Default([](Operation *) { return Value(); });
   }
 
@@ -92,29 +113,36 @@ private:
     return binary<arith::AddFOp>(exp, constant(1));
   }
 
-  /// The operand where it is positive, `other` elsewhere (NaN too: `other` is then computed from it).
+  /// The operand where it is positive, `other` elsewhere (NaN too: `other` is then computed from
+  /// it).
   Value positiveOr(Value other) {
-    Value positive = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGT, args[0], constant(0));
+    Value positive =
+        arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGT, args[0], constant(0));
     return arith::SelectOp::create(builder, loc, positive, args[0], other);
   }
 
   Value geluErf() {
-    Value erf = math::ErfOp::create(builder, loc, binary<arith::MulFOp>(args[0], constant(1 / llvm::numbers::sqrt2)));
-    return binary<arith::MulFOp>(binary<arith::MulFOp>(args[0], constant(0.5)), binary<arith::AddFOp>(erf, constant(1)));
+    Value erf = math::ErfOp::create(
+        builder, loc, binary<arith::MulFOp>(args[0], constant(1 / llvm::numbers::sqrt2)));
+    return binary<arith::MulFOp>(binary<arith::MulFOp>(args[0], constant(0.5)),
+                                 binary<arith::AddFOp>(erf, constant(1)));
   }
 
   Value geluTanh() {
     Value cube = binary<arith::MulFOp>(binary<arith::MulFOp>(args[0], args[0]), args[0]);
     Value inner = binary<arith::AddFOp>(args[0], binary<arith::MulFOp>(cube, constant(0.044715)));
-    Value tanh =
-        math::TanhOp::create(builder, loc, binary<arith::MulFOp>(inner, constant(llvm::numbers::sqrt2 * llvm::numbers::inv_sqrtpi)));
-    return binary<arith::MulFOp>(binary<arith::MulFOp>(args[0], constant(0.5)), binary<arith::AddFOp>(tanh, constant(1)));
+    Value tanh = math::TanhOp::create(
+        builder, loc,
+        binary<arith::MulFOp>(inner, constant(llvm::numbers::sqrt2 * llvm::numbers::inv_sqrtpi)));
+    return binary<arith::MulFOp>(binary<arith::MulFOp>(args[0], constant(0.5)),
+                                 binary<arith::AddFOp>(tanh, constant(1)));
   }
 
   /// A comparison that is false for NaN and a select: NaN stays, and it is one instruction on x86.
   Value limit(Value x, double bound, arith::CmpFPredicate beyond) {
     Value limit = constant(bound);
-    return arith::SelectOp::create(builder, loc, arith::CmpFOp::create(builder, loc, beyond, limit, x), limit, x);
+    return arith::SelectOp::create(builder, loc,
+                                   arith::CmpFOp::create(builder, loc, beyond, limit, x), limit, x);
   }
 
   Value buildClamp(tcp::ClampOp clamp) {
@@ -126,17 +154,22 @@ private:
     return x;
   }
 
-  /// A float without its fraction. What is out of range, NaN too, becomes the least i32 or i64, whose lower bits a narrower integer takes,
-  /// as on x86, and so in PyTorch there; arith.fptosi has no value for it.
+  /// A float without its fraction. What is out of range, NaN too, becomes the least i32 or i64,
+  /// whose lower bits a narrower integer takes, as on x86, and so in PyTorch there; arith.fptosi
+  /// has no value for it.
   Value toInteger(Value x, Type to) {
     Type wide = builder.getIntegerType(to.getIntOrFloatBitWidth() <= 32 ? 32 : 64);
     double limit = std::ldexp(1.0, wide.getIntOrFloatBitWidth() - 1);
-    Value above = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGE, x, constant(-limit));
-    Value below = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OLT, x, constant(limit));
-    Value least =
-        arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(wide, APInt::getSignedMinValue(wide.getIntOrFloatBitWidth())));
+    Value above =
+        arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGE, x, constant(-limit));
+    Value below =
+        arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OLT, x, constant(limit));
+    Value least = arith::ConstantOp::create(
+        builder, loc,
+        builder.getIntegerAttr(wide, APInt::getSignedMinValue(wide.getIntOrFloatBitWidth())));
     Value whole = arith::FPToSIOp::create(builder, loc, wide, x);
-    whole = arith::SelectOp::create(builder, loc, arith::AndIOp::create(builder, loc, above, below), whole, least);
+    whole = arith::SelectOp::create(builder, loc, arith::AndIOp::create(builder, loc, above, below),
+                                    whole, least);
     return wide == to ? whole : Value(arith::TruncIOp::create(builder, loc, to, whole));
   }
 
@@ -146,18 +179,23 @@ private:
       return x;
     bool toFloat = isa<FloatType>(to);
     if (to.isInteger(1))
-      return isFloat ? Value(arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNE, x, constant(0)))
-                     : Value(arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, x, constant(0)));
+      return isFloat ? Value(arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNE, x,
+                                                   constant(0)))
+                     : Value(arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, x,
+                                                   constant(0)));
     if (isFloat && toFloat)
-      return type.getIntOrFloatBitWidth() < to.getIntOrFloatBitWidth() ? Value(arith::ExtFOp::create(builder, loc, to, x))
-                                                                       : Value(arith::TruncFOp::create(builder, loc, to, x));
+      return type.getIntOrFloatBitWidth() < to.getIntOrFloatBitWidth()
+                 ? Value(arith::ExtFOp::create(builder, loc, to, x))
+                 : Value(arith::TruncFOp::create(builder, loc, to, x));
     if (isFloat)
       return toInteger(x, to);
     if (toFloat)
-      return isBool() ? Value(arith::UIToFPOp::create(builder, loc, to, x)) : Value(arith::SIToFPOp::create(builder, loc, to, x));
+      return isBool() ? Value(arith::UIToFPOp::create(builder, loc, to, x))
+                      : Value(arith::SIToFPOp::create(builder, loc, to, x));
     if (type.getIntOrFloatBitWidth() > to.getIntOrFloatBitWidth())
       return arith::TruncIOp::create(builder, loc, to, x);
-    return isBool() ? Value(arith::ExtUIOp::create(builder, loc, to, x)) : Value(arith::ExtSIOp::create(builder, loc, to, x));
+    return isBool() ? Value(arith::ExtUIOp::create(builder, loc, to, x))
+                    : Value(arith::ExtSIOp::create(builder, loc, to, x));
   }
 
   /// x to a power of 2 to 64 by squaring.
@@ -165,9 +203,12 @@ private:
     Value square = args[0], result;
     for (; exponent; exponent >>= 1) {
       if (exponent & 1)
-        result = !result ? square : isFloat ? binary<arith::MulFOp>(result, square) : binary<arith::MulIOp>(result, square);
+        result = !result   ? square
+                 : isFloat ? binary<arith::MulFOp>(result, square)
+                           : binary<arith::MulIOp>(result, square);
       if (exponent > 1)
-        square = isFloat ? binary<arith::MulFOp>(square, square) : binary<arith::MulIOp>(square, square);
+        square =
+            isFloat ? binary<arith::MulFOp>(square, square) : binary<arith::MulIOp>(square, square);
     }
     return result ? result : constant(1);
   }
@@ -209,22 +250,25 @@ private:
       return arith::CmpFOp::create(builder, loc, predicate, args[0], args[1]);
     }
     bool isSigned = !isBool();
-    auto predicate = llvm::StringSwitch<arith::CmpIPredicate>(name)
-                         .Case("eq", arith::CmpIPredicate::eq)
-                         .Case("ne", arith::CmpIPredicate::ne)
-                         .Case("lt", isSigned ? arith::CmpIPredicate::slt : arith::CmpIPredicate::ult)
-                         .Case("le", isSigned ? arith::CmpIPredicate::sle : arith::CmpIPredicate::ule)
-                         .Case("gt", isSigned ? arith::CmpIPredicate::sgt : arith::CmpIPredicate::ugt)
-                         .Default(isSigned ? arith::CmpIPredicate::sge : arith::CmpIPredicate::uge);
+    auto predicate =
+        llvm::StringSwitch<arith::CmpIPredicate>(name)
+            .Case("eq", arith::CmpIPredicate::eq)
+            .Case("ne", arith::CmpIPredicate::ne)
+            .Case("lt", isSigned ? arith::CmpIPredicate::slt : arith::CmpIPredicate::ult)
+            .Case("le", isSigned ? arith::CmpIPredicate::sle : arith::CmpIPredicate::ule)
+            .Case("gt", isSigned ? arith::CmpIPredicate::sgt : arith::CmpIPredicate::ugt)
+            .Default(isSigned ? arith::CmpIPredicate::sge : arith::CmpIPredicate::uge);
     return arith::CmpIOp::create(builder, loc, predicate, args[0], args[1]);
   }
 };
 
-/// An elementwise op to a linalg.generic with an identity map on the result. Splat constants become scalars in the body.
+/// An elementwise op to a linalg.generic with an identity map on the result. Splat constants become
+/// scalars in the body.
 struct ElementwisePattern : public OpTraitConversionPattern<tcp::Elementwise> {
   using OpTraitConversionPattern<tcp::Elementwise>::OpTraitConversionPattern;
 
-  LogicalResult matchAndRewrite(Operation *op, ArrayRef<Value> operands, ConversionPatternRewriter &rewriter) const final {
+  LogicalResult matchAndRewrite(Operation *op, ArrayRef<Value> operands,
+                                ConversionPatternRewriter &rewriter) const final {
     if (!whyUnsupported(op).empty())
       return rewriter.notifyMatchFailure(op, whyUnsupported(op));
     auto resultType = cast<RankedTensorType>(op->getResult(0).getType());
@@ -233,32 +277,38 @@ struct ElementwisePattern : public OpTraitConversionPattern<tcp::Elementwise> {
     for (Value operand : operands) {
       DenseElementsAttr constant;
       bool isSplat = matchPattern(operand, m_Constant(&constant)) && constant.isSplat();
-      splats.push_back(isSplat ? cast<TypedAttr>(constant.getSplatValue<Attribute>()) : TypedAttr());
+      splats.push_back(isSplat ? cast<TypedAttr>(constant.getSplatValue<Attribute>())
+                               : TypedAttr());
       if (!isSplat)
         inputs.push_back(operand);
     }
-    // What a cast reads and makes is rounded as the model says; in every other op narrow floats are only a form of storage.
+    // What a cast reads and makes is rounded as the model says; in every other op narrow floats are
+    // only a form of storage.
     bool isCast = isa<tcp::CastOp>(op);
-    Value result = broadcastGeneric(rewriter, op->getLoc(), resultType, inputs, [&](OpBuilder &builder, Location loc, ValueRange elements) {
-      SmallVector<Value> args;
-      for (TypedAttr splat : splats) {
-        Value arg = splat ? Value(arith::ConstantOp::create(builder, loc, widened(splat))) : elements.take_front().front();
-        if (!splat)
-          elements = elements.drop_front();
-        Type compute = computeType(arg.getType());
-        if (compute == arg.getType())
-          args.push_back(arg);
-        else
-          args.push_back(isCast ? Value(arith::ExtFOp::create(builder, loc, compute, arg)) : convertFloat(builder, loc, arg, compute));
-      }
-      Value value = ScalarBuilder(builder, loc, args).build(op);
-      assert(value && "an op of the trait without scalar code");
-      if (!isa<FloatType>(value.getType()) || value.getType() == resultType.getElementType())
-        return value;
-      if (isCast)
-        return Value(arith::TruncFOp::create(builder, loc, resultType.getElementType(), value));
-      return convertFloat(builder, loc, value, resultType.getElementType());
-    });
+    Value result = broadcastGeneric(
+        rewriter, op->getLoc(), resultType, inputs,
+        [&](OpBuilder &builder, Location loc, ValueRange elements) {
+          SmallVector<Value> args;
+          for (TypedAttr splat : splats) {
+            Value arg = splat ? Value(arith::ConstantOp::create(builder, loc, widened(splat)))
+                              : elements.take_front().front();
+            if (!splat)
+              elements = elements.drop_front();
+            Type compute = computeType(arg.getType());
+            if (compute == arg.getType())
+              args.push_back(arg);
+            else
+              args.push_back(isCast ? Value(arith::ExtFOp::create(builder, loc, compute, arg))
+                                    : convertFloat(builder, loc, arg, compute));
+          }
+          Value value = ScalarBuilder(builder, loc, args).build(op);
+          assert(value && "an op of the trait without scalar code");
+          if (!isa<FloatType>(value.getType()) || value.getType() == resultType.getElementType())
+            return value;
+          if (isCast)
+            return Value(arith::TruncFOp::create(builder, loc, resultType.getElementType(), value));
+          return convertFloat(builder, loc, value, resultType.getElementType());
+        });
     rewriter.replaceOp(op, result);
     return success();
   }
@@ -274,4 +324,6 @@ struct ElementwisePattern : public OpTraitConversionPattern<tcp::Elementwise> {
 
 } // namespace
 
-void convoy::populateElementwisePatterns(RewritePatternSet &patterns) { patterns.add<ElementwisePattern>(patterns.getContext()); }
+void convoy::populateElementwisePatterns(RewritePatternSet &patterns) {
+  patterns.add<ElementwisePattern>(patterns.getContext());
+}

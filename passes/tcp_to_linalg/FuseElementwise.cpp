@@ -1,4 +1,5 @@
-// Joins generics whose intermediate tensor is needed nowhere else, without computing anything twice.
+// Joins generics whose intermediate tensor is needed nowhere else, without computing anything
+// twice.
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -24,11 +25,13 @@ struct FuseElementwisePass : public convoy::impl::FuseElementwisePassBase<FuseEl
 
 /// Whether the body only moves its element: recomputing it costs no more than reading it.
 static bool isMove(linalg::GenericOp op) {
-  return llvm::all_of(op.getBody()->without_terminator(), [](Operation &inner) { return isa<arith::ExtFOp, arith::TruncFOp>(inner); });
+  return llvm::all_of(op.getBody()->without_terminator(),
+                      [](Operation &inner) { return isa<arith::ExtFOp, arith::TruncFOp>(inner); });
 }
 
-/// Fused is a producer with one user that reads each element once. One that is read more often (by a broadcast or a window) is fused
-/// only when it computes nothing, and into no reduction, whose loops would repeat its strided reads.
+/// Fused is a producer with one user that reads each element once. One that is read more often (by
+/// a broadcast or a window) is fused only when it computes nothing, and into no reduction, whose
+/// loops would repeat its strided reads.
 static bool shouldFuse(OpOperand *operand) {
   auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
   auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
@@ -50,7 +53,8 @@ void FuseElementwisePass::runOnOperation() {
   tensor::EmptyOp::getCanonicalizationPatterns(patterns, context);
   if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
     return signalPassFailure();
-  // The conversions that are left round for good. Their flag goes, because the lowering to llvm would keep it as an attribute of arith.
+  // The conversions that are left round for good. Their flag goes, because the lowering to llvm
+  // would keep it as an attribute of arith.
   getOperation().walk([](Operation *op) {
     if (auto extension = dyn_cast<arith::ExtFOp>(op))
       extension.removeFastmathAttr();

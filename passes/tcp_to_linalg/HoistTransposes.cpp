@@ -1,4 +1,5 @@
-// Moves the order that kernels want weights in to where weights are prepared, once, instead of at every run.
+// Moves the order that kernels want weights in to where weights are prepared, once, instead of at
+// every run.
 
 #include "dialect/tcp/TcpOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -25,11 +26,14 @@ static bool isConversion(Operation *op) {
   auto generic = dyn_cast<linalg::GenericOp>(op);
   return generic && generic.getNumDpsInputs() == 1 && generic.getNumDpsInits() == 1 &&
          generic.getDpsInits()[0].getDefiningOp<tensor::EmptyOp>() &&
-         llvm::all_of(generic.getIndexingMapsArray(), [](AffineMap map) { return map.isIdentity(); }) &&
-         llvm::all_of(generic.getBody()->without_terminator(), [](Operation &inner) { return isa<arith::ExtFOp>(inner); });
+         llvm::all_of(generic.getIndexingMapsArray(),
+                      [](AffineMap map) { return map.isIdentity(); }) &&
+         llvm::all_of(generic.getBody()->without_terminator(),
+                      [](Operation &inner) { return isa<arith::ExtFOp>(inner); });
 }
 
-/// The op that is the argument's only user and prepares it: a transposition, a conversion, or a reshape on the way to one.
+/// The op that is the argument's only user and prepares it: a transposition, a conversion, or a
+/// reshape on the way to one.
 static Operation *preparation(BlockArgument argument) {
   if (!argument.hasOneUse())
     return nullptr;
@@ -39,7 +43,8 @@ static Operation *preparation(BlockArgument argument) {
   if (!isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(user) || !user->hasOneUse())
     return nullptr;
   Operation *next = *user->user_begin();
-  bool leadsOn = isa<linalg::TransposeOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp>(next) || isConversion(next);
+  bool leadsOn = isa<linalg::TransposeOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp>(next) ||
+                 isConversion(next);
   return leadsOn ? user : nullptr;
 }
 
@@ -48,7 +53,9 @@ void HoistTransposesPass::runOnOperation() {
   auto prepare = getOperation().lookupSymbol<func::FuncOp>("prepare_weights");
   if (!main || !prepare || main.isExternal() || prepare.isExternal())
     return;
-  auto preparedName = [](DictionaryAttr attrs) { return attrs ? attrs.getAs<StringAttr>(convoy::tcp::kPreparedAttr) : StringAttr(); };
+  auto preparedName = [](DictionaryAttr attrs) {
+    return attrs ? attrs.getAs<StringAttr>(convoy::tcp::kPreparedAttr) : StringAttr();
+  };
   auto results = cast<func::ReturnOp>(prepare.getBody().back().getTerminator());
 
   DenseMap<StringAttr, unsigned> indices;
@@ -79,6 +86,8 @@ void HoistTransposesPass::runOnOperation() {
       ++movedCount;
     }
   }
-  main.setType(FunctionType::get(&getContext(), main.getBody().getArgumentTypes(), main.getResultTypes()));
-  prepare.setType(FunctionType::get(&getContext(), prepare.getArgumentTypes(), results.getOperandTypes()));
+  main.setType(
+      FunctionType::get(&getContext(), main.getBody().getArgumentTypes(), main.getResultTypes()));
+  prepare.setType(
+      FunctionType::get(&getContext(), prepare.getArgumentTypes(), results.getOperandTypes()));
 }

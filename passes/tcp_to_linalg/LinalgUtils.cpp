@@ -8,7 +8,9 @@ using namespace mlir;
 
 namespace convoy {
 
-ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
+ArrayRef<int64_t> shapeOf(Value value) {
+  return cast<RankedTensorType>(value.getType()).getShape();
+}
 
 Type elementTypeOf(Value value) { return cast<RankedTensorType>(value.getType()).getElementType(); }
 
@@ -26,7 +28,8 @@ Type computeType(Type elementType) {
 Value convertFloat(OpBuilder &builder, Location loc, Value value, Type type) {
   if (value.getType() == type)
     return value;
-  auto contract = arith::FastMathFlagsAttr::get(builder.getContext(), arith::FastMathFlags::contract);
+  auto contract =
+      arith::FastMathFlagsAttr::get(builder.getContext(), arith::FastMathFlags::contract);
   if (value.getType().getIntOrFloatBitWidth() < type.getIntOrFloatBitWidth())
     return arith::ExtFOp::create(builder, loc, type, value, contract);
   return arith::TruncFOp::create(builder, loc, type, value, /*roundingmode=*/nullptr, contract);
@@ -35,15 +38,20 @@ Value convertFloat(OpBuilder &builder, Location loc, Value value, Type type) {
 Value scalarConstant(OpBuilder &builder, Location loc, Type type, double value) {
   if (isa<FloatType>(type))
     return arith::ConstantOp::create(builder, loc, builder.getFloatAttr(type, value));
-  return arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(type, static_cast<int64_t>(value)));
+  return arith::ConstantOp::create(builder, loc,
+                                   builder.getIntegerAttr(type, static_cast<int64_t>(value)));
 }
 
-Value zeroOf(OpBuilder &builder, Location loc, Type type) { return arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type)); }
+Value zeroOf(OpBuilder &builder, Location loc, Type type) {
+  return arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
+}
 
 Value lowestOf(OpBuilder &builder, Location loc, Type type) {
   if (auto floatType = dyn_cast<FloatType>(type))
-    return arith::ConstantOp::create(builder, loc,
-                                     builder.getFloatAttr(type, APFloat::getInf(floatType.getFloatSemantics(), /*Negative=*/true)));
+    return arith::ConstantOp::create(
+        builder, loc,
+        builder.getFloatAttr(type,
+                             APFloat::getInf(floatType.getFloatSemantics(), /*Negative=*/true)));
   unsigned width = type.getIntOrFloatBitWidth();
   APInt lowest = width == 1 ? APInt::getZero(1) : APInt::getSignedMinValue(width);
   return arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(type, lowest));
@@ -54,38 +62,46 @@ Value filled(OpBuilder &builder, Location loc, ArrayRef<int64_t> shape, Value va
   return linalg::FillOp::create(builder, loc, value, empty).getResult(0);
 }
 
-AffineMap broadcastMap(MLIRContext *context, ArrayRef<int64_t> shape, ArrayRef<int64_t> resultShape) {
+AffineMap broadcastMap(MLIRContext *context, ArrayRef<int64_t> shape,
+                       ArrayRef<int64_t> resultShape) {
   SmallVector<AffineExpr> results;
   for (auto [i, dim] : llvm::enumerate(shape))
-    results.push_back(dim == 1 && resultShape[i] != 1 ? getAffineConstantExpr(0, context) : getAffineDimExpr(i, context));
+    results.push_back(dim == 1 && resultShape[i] != 1 ? getAffineConstantExpr(0, context)
+                                                      : getAffineDimExpr(i, context));
   return AffineMap::get(resultShape.size(), 0, results, context);
 }
 
-Value parallelGeneric(OpBuilder &builder, Location loc, RankedTensorType resultType, ValueRange inputs, ArrayRef<AffineMap> inputMaps,
-                      ScalarBody body) {
+Value parallelGeneric(OpBuilder &builder, Location loc, RankedTensorType resultType,
+                      ValueRange inputs, ArrayRef<AffineMap> inputMaps, ScalarBody body) {
   SmallVector<AffineMap> maps(inputMaps);
   maps.push_back(builder.getMultiDimIdentityMap(resultType.getRank()));
   SmallVector<utils::IteratorType> iterators(resultType.getRank(), utils::IteratorType::parallel);
-  Value empty = tensor::EmptyOp::create(builder, loc, resultType.getShape(), resultType.getElementType());
-  return linalg::GenericOp::create(builder, loc, TypeRange(resultType), inputs, ValueRange(empty), maps, iterators,
-                                   [&](OpBuilder &inner, Location innerLoc, ValueRange args) {
-                                     linalg::YieldOp::create(inner, innerLoc, body(inner, innerLoc, args.drop_back()));
-                                   })
+  Value empty =
+      tensor::EmptyOp::create(builder, loc, resultType.getShape(), resultType.getElementType());
+  return linalg::GenericOp::create(
+             builder, loc, TypeRange(resultType), inputs, ValueRange(empty), maps, iterators,
+             [&](OpBuilder &inner, Location innerLoc, ValueRange args) {
+               linalg::YieldOp::create(inner, innerLoc, body(inner, innerLoc, args.drop_back()));
+             })
       .getResult(0);
 }
 
-Value broadcastGeneric(OpBuilder &builder, Location loc, RankedTensorType resultType, ValueRange inputs, ScalarBody body) {
-  SmallVector<AffineMap> maps =
-      llvm::map_to_vector(inputs, [&](Value input) { return broadcastMap(builder.getContext(), shapeOf(input), resultType.getShape()); });
+Value broadcastGeneric(OpBuilder &builder, Location loc, RankedTensorType resultType,
+                       ValueRange inputs, ScalarBody body) {
+  SmallVector<AffineMap> maps = llvm::map_to_vector(inputs, [&](Value input) {
+    return broadcastMap(builder.getContext(), shapeOf(input), resultType.getShape());
+  });
   return parallelGeneric(builder, loc, resultType, inputs, maps, body);
 }
 
-Value reductionGeneric(OpBuilder &builder, Location loc, Value init, ValueRange inputs, ArrayRef<AffineMap> maps,
-                       ArrayRef<utils::IteratorType> iterators, ScalarBody body) {
-  return linalg::GenericOp::create(builder, loc, TypeRange(init.getType()), inputs, ValueRange(init), maps, iterators,
-                                   [&](OpBuilder &inner, Location innerLoc, ValueRange args) {
-                                     linalg::YieldOp::create(inner, innerLoc, body(inner, innerLoc, args));
-                                   })
+Value reductionGeneric(OpBuilder &builder, Location loc, Value init, ValueRange inputs,
+                       ArrayRef<AffineMap> maps, ArrayRef<utils::IteratorType> iterators,
+                       ScalarBody body) {
+  return linalg::GenericOp::create(
+             builder, loc, TypeRange(init.getType()), inputs, ValueRange(init), maps, iterators,
+             [&](OpBuilder &inner, Location innerLoc, ValueRange args) {
+               linalg::YieldOp::create(inner, innerLoc, body(inner, innerLoc, args));
+             })
       .getResult(0);
 }
 
@@ -93,9 +109,10 @@ Value convertElements(OpBuilder &builder, Location loc, Value value, Type elemen
   auto type = cast<RankedTensorType>(value.getType());
   if (type.getElementType() == elementType)
     return value;
-  return broadcastGeneric(builder, loc, type.clone(elementType), value, [&](OpBuilder &inner, Location innerLoc, ValueRange args) {
-    return convertFloat(inner, innerLoc, args[0], elementType);
-  });
+  return broadcastGeneric(builder, loc, type.clone(elementType), value,
+                          [&](OpBuilder &inner, Location innerLoc, ValueRange args) {
+                            return convertFloat(inner, innerLoc, args[0], elementType);
+                          });
 }
 
 Value productOperand(OpBuilder &builder, Location loc, Value value, bool cuda) {
@@ -108,7 +125,8 @@ Value reshapeTo(OpBuilder &builder, Location loc, Value value, ArrayRef<int64_t>
   if (from == to)
     return value;
   if (from.getRank() != to.getRank()) {
-    if (std::optional<SmallVector<ReassociationIndices>> groups = getReassociationIndicesForReshape(from, to)) {
+    if (std::optional<SmallVector<ReassociationIndices>> groups =
+            getReassociationIndicesForReshape(from, to)) {
       if (from.getRank() > to.getRank())
         return tensor::CollapseShapeOp::create(builder, loc, to, value, *groups);
       return tensor::ExpandShapeOp::create(builder, loc, to, value, *groups);
@@ -116,16 +134,20 @@ Value reshapeTo(OpBuilder &builder, Location loc, Value value, ArrayRef<int64_t>
   }
   // Through one dim, which every static shape collapses to and expands from.
   auto all = [](int64_t rank) {
-    return rank ? SmallVector<ReassociationIndices>{llvm::to_vector<2>(llvm::seq<int64_t>(0, rank))} : SmallVector<ReassociationIndices>{};
+    return rank ? SmallVector<ReassociationIndices>{llvm::to_vector<2>(llvm::seq<int64_t>(0, rank))}
+                : SmallVector<ReassociationIndices>{};
   };
   RankedTensorType flat = from.clone({from.getNumElements()});
   if (from.getRank() != 1)
-    value = from.getRank() ? Value(tensor::CollapseShapeOp::create(builder, loc, flat, value, all(from.getRank())))
-                           : Value(tensor::ExpandShapeOp::create(builder, loc, flat, value, all(0)));
+    value =
+        from.getRank()
+            ? Value(tensor::CollapseShapeOp::create(builder, loc, flat, value, all(from.getRank())))
+            : Value(tensor::ExpandShapeOp::create(builder, loc, flat, value, all(0)));
   if (to.getRank() == 1)
     return value;
-  return to.getRank() ? Value(tensor::ExpandShapeOp::create(builder, loc, to, value, all(to.getRank())))
-                      : Value(tensor::CollapseShapeOp::create(builder, loc, to, value, all(0)));
+  return to.getRank()
+             ? Value(tensor::ExpandShapeOp::create(builder, loc, to, value, all(to.getRank())))
+             : Value(tensor::CollapseShapeOp::create(builder, loc, to, value, all(0)));
 }
 
 Value transposed(OpBuilder &builder, Location loc, Value value, ArrayRef<int64_t> perm) {
@@ -138,10 +160,12 @@ Value transposed(OpBuilder &builder, Location loc, Value value, ArrayRef<int64_t
     shape.push_back(type.getDimSize(dim));
   }
   AffineMap map = AffineMap::get(perm.size(), 0, results, builder.getContext());
-  return parallelGeneric(builder, loc, type.clone(shape), value, map, [](OpBuilder &, Location, ValueRange args) { return args[0]; });
+  return parallelGeneric(builder, loc, type.clone(shape), value, map,
+                         [](OpBuilder &, Location, ValueRange args) { return args[0]; });
 }
 
-Value padded(OpBuilder &builder, Location loc, Value value, ArrayRef<int64_t> low, ArrayRef<int64_t> high, Value padding, bool cuda) {
+Value padded(OpBuilder &builder, Location loc, Value value, ArrayRef<int64_t> low,
+             ArrayRef<int64_t> high, Value padding, bool cuda) {
   auto type = cast<RankedTensorType>(value.getType());
   SmallVector<int64_t> shape(type.getShape());
   for (auto [i, size] : llvm::enumerate(shape))
@@ -149,30 +173,37 @@ Value padded(OpBuilder &builder, Location loc, Value value, ArrayRef<int64_t> lo
   if (llvm::equal(shape, type.getShape()))
     return value;
   if (!cuda) {
-    auto attrs = [&](ArrayRef<int64_t> values) { return getAsIndexOpFoldResult(builder.getContext(), values); };
+    auto attrs = [&](ArrayRef<int64_t> values) {
+      return getAsIndexOpFoldResult(builder.getContext(), values);
+    };
     SmallVector<int64_t> ones(shape.size(), 1);
-    return tensor::InsertSliceOp::create(builder, loc, value, filled(builder, loc, shape, padding), attrs(low), attrs(type.getShape()),
-                                         attrs(ones));
+    return tensor::InsertSliceOp::create(builder, loc, value, filled(builder, loc, shape, padding),
+                                         attrs(low), attrs(type.getShape()), attrs(ones));
   }
-  return parallelGeneric(builder, loc, type.clone(shape), {}, {}, [&](OpBuilder &inner, Location innerLoc, ValueRange) {
-    Value inside;
-    SmallVector<Value> indices;
-    for (auto [i, size] : llvm::enumerate(type.getShape())) {
-      Value index = linalg::IndexOp::create(inner, innerLoc, i);
-      if (shape[i] != size) {
-        Value last = arith::ConstantIndexOp::create(inner, innerLoc, size - 1);
-        Value zero = arith::ConstantIndexOp::create(inner, innerLoc, 0);
-        index = arith::SubIOp::create(inner, innerLoc, index, arith::ConstantIndexOp::create(inner, innerLoc, low[i]));
-        // An index that fell off the low side is huge as an unsigned number.
-        Value holds = arith::CmpIOp::create(inner, innerLoc, arith::CmpIPredicate::ule, index, last);
-        inside = inside ? arith::AndIOp::create(inner, innerLoc, inside, holds) : holds;
-        index = arith::MaxSIOp::create(inner, innerLoc, arith::MinSIOp::create(inner, innerLoc, index, last), zero);
-      }
-      indices.push_back(index);
-    }
-    Value element = tensor::ExtractOp::create(inner, innerLoc, value, indices);
-    return arith::SelectOp::create(inner, innerLoc, inside, element, padding);
-  });
+  return parallelGeneric(
+      builder, loc, type.clone(shape), {}, {},
+      [&](OpBuilder &inner, Location innerLoc, ValueRange) {
+        Value inside;
+        SmallVector<Value> indices;
+        for (auto [i, size] : llvm::enumerate(type.getShape())) {
+          Value index = linalg::IndexOp::create(inner, innerLoc, i);
+          if (shape[i] != size) {
+            Value last = arith::ConstantIndexOp::create(inner, innerLoc, size - 1);
+            Value zero = arith::ConstantIndexOp::create(inner, innerLoc, 0);
+            index = arith::SubIOp::create(inner, innerLoc, index,
+                                          arith::ConstantIndexOp::create(inner, innerLoc, low[i]));
+            // An index that fell off the low side is huge as an unsigned number.
+            Value holds =
+                arith::CmpIOp::create(inner, innerLoc, arith::CmpIPredicate::ule, index, last);
+            inside = inside ? arith::AndIOp::create(inner, innerLoc, inside, holds) : holds;
+            index = arith::MaxSIOp::create(
+                inner, innerLoc, arith::MinSIOp::create(inner, innerLoc, index, last), zero);
+          }
+          indices.push_back(index);
+        }
+        Value element = tensor::ExtractOp::create(inner, innerLoc, value, indices);
+        return arith::SelectOp::create(inner, innerLoc, inside, element, padding);
+      });
 }
 
 } // namespace convoy

@@ -1,8 +1,10 @@
-// Transcendental functions as additions, multiplications and bit operations, for f32 and f64. Nothing here needs libm or libdevice, and
-// all of it vectorizes. Errors against exact values are in test/passes/tcp_to_linalg/test_math.py.
+// Transcendental functions as additions, multiplications and bit operations, for f32 and f64.
+// Nothing here needs libm or libdevice, and all of it vectorizes. Errors against exact values are
+// in test/passes/tcp_to_linalg/test_math.py.
 //
-// Method: the argument is brought into a small interval exactly, a polynomial is evaluated there, and the bits of the exponent are put
-// together. Series are Taylor's where they converge fast enough; those of erf were fitted at Chebyshev nodes.
+// Method: the argument is brought into a small interval exactly, a polynomial is evaluated there,
+// and the bits of the exponent are put together. Series are Taylor's where they converge fast
+// enough; those of erf were fitted at Chebyshev nodes.
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -22,7 +24,9 @@ struct Number {
 
   Type type() const { return value.getType(); }
   Number with(Value other) const { return {builder, other}; }
-  Number constant(double number) const { return with(arith::ConstantOp::create(*builder, builder->getFloatAttr(type(), number))); }
+  Number constant(double number) const {
+    return with(arith::ConstantOp::create(*builder, builder->getFloatAttr(type(), number)));
+  }
   template <typename Op> Number apply(Number other) const {
     return with(Op::create(*builder, value, other.value, arith::FastMathFlags::contract));
   }
@@ -39,13 +43,21 @@ struct Number {
   Value compare(arith::CmpFPredicate predicate, Number other) const {
     return arith::CmpFOp::create(*builder, predicate, value, other.value);
   }
-  Value operator<(double other) const { return compare(arith::CmpFPredicate::OLT, constant(other)); }
-  Value operator>(double other) const { return compare(arith::CmpFPredicate::OGT, constant(other)); }
-  Value operator==(double other) const { return compare(arith::CmpFPredicate::OEQ, constant(other)); }
+  Value operator<(double other) const {
+    return compare(arith::CmpFPredicate::OLT, constant(other));
+  }
+  Value operator>(double other) const {
+    return compare(arith::CmpFPredicate::OGT, constant(other));
+  }
+  Value operator==(double other) const {
+    return compare(arith::CmpFPredicate::OEQ, constant(other));
+  }
   Value isNan() const { return compare(arith::CmpFPredicate::UNO, *this); }
 
   /// The value where `condition` holds, `other` elsewhere.
-  Number where(Value condition, Number other) const { return with(arith::SelectOp::create(*builder, condition, value, other.value)); }
+  Number where(Value condition, Number other) const {
+    return with(arith::SelectOp::create(*builder, condition, value, other.value));
+  }
   /// Limited to a range; NaN becomes the upper end.
   Number limited(double low, double high) const {
     Number below = where(*this < high, constant(high));
@@ -113,7 +125,8 @@ Number exp(Number x) {
   Format format(x.type());
   ImplicitLocOpBuilder &b = *x.builder;
   // Outside of this the result is 0 or infinity.
-  ReducedExp reduced = reduceExp(format.isDouble ? x.limited(-746, 710) : x.limited(-104, 89), format);
+  ReducedExp reduced =
+      reduceExp(format.isDouble ? x.limited(-746, 710) : x.limited(-104, 89), format);
   // Two factors, because 2^k alone may be out of range where the result is not.
   Value half = arith::ShRSIOp::create(b, reduced.k, constantLike(b, format.bits, 1));
   Value rest = arith::SubIOp::create(b, reduced.k, half);
@@ -124,10 +137,12 @@ Number exp(Number x) {
 Number expm1(Number x) {
   Format format(x.type());
   ImplicitLocOpBuilder &b = *x.builder;
-  ReducedExp reduced = reduceExp(format.isDouble ? x.limited(-38, 710) : x.limited(-18, 89), format);
+  ReducedExp reduced =
+      reduceExp(format.isDouble ? x.limited(-38, 710) : x.limited(-18, 89), format);
   // (q + 1) 2^k - 1 as (q + (1 - 2^-k)) 2^k, which loses nothing where k is 0.
   Value top = constantLike(b, format.bits, format.bias - 1);
-  Value inverse = arith::SubIOp::create(b, constantLike(b, format.bits, 0), arith::MinSIOp::create(b, reduced.k, top));
+  Value inverse = arith::SubIOp::create(b, constantLike(b, format.bits, 0),
+                                        arith::MinSIOp::create(b, reduced.k, top));
   Number sum = reduced.expm1 + (-powerOfTwo(x, format, inverse) + 1.0);
   Value half = arith::ShRSIOp::create(b, reduced.k, constantLike(b, format.bits, 1));
   Value rest = arith::SubIOp::create(b, reduced.k, half);
@@ -151,7 +166,8 @@ Number log(Number x) {
   bits = arith::AddIOp::create(b, bits, constantLike(b, format.bits, one - root));
   Value exponent = arith::ShRSIOp::create(b, bits, constantLike(b, format.bits, format.mantissa));
   exponent = arith::SubIOp::create(b, exponent, constantLike(b, format.bits, format.bias));
-  Value mantissa = arith::AndIOp::create(b, bits, constantLike(b, format.bits, (int64_t(1) << format.mantissa) - 1));
+  Value mantissa = arith::AndIOp::create(
+      b, bits, constantLike(b, format.bits, (int64_t(1) << format.mantissa) - 1));
   mantissa = arith::AddIOp::create(b, mantissa, constantLike(b, format.bits, root));
   if (format.isDouble)
     exponent = arith::TruncIOp::create(b, b.getI32Type(), exponent);
@@ -188,33 +204,44 @@ Number tanh(Number x) {
 
 Number erf(Number x) {
   // Up to 1: x times a series of x squared. Beyond: 1 - exp(-g) with a polynomial g.
-  static constexpr double nearSingle[] = {1.1283791658483509,   -0.37612626666720331,    0.11283594715160218,  -0.026854212010626412,
-                                          0.005189087423433974, -0.00080168642871658695, 7.8758750626854883e-5};
-  static constexpr double farSingle[] = {-0.00032013804967769884, 1.130233434841994,     0.63182605155916301,
-                                         0.11008008294882025,     -0.026421136005663897, 0.0047595962932662646,
-                                         -0.00059680562566077971, 4.6058042689189779e-5, -1.6371514145936436e-6};
-  static constexpr double nearDouble[] = {1.1283791670955126,    -0.3761263890318354,     0.11283791670945006,    -0.02686617064323777,
-                                          0.0052239776071164227, -0.00085483259753896921, 0.00012055294904839708, -1.492473690741966e-5,
-                                          1.6447424703317362e-6, -1.6208483801871706e-7,  1.3720064546777686e-8,  -7.7958988270021422e-10};
-  static constexpr double farDouble[] = {7.0137160014418202e-6,  1.1283213638939059,      0.63684179890748574,   0.10224398133674218,
-                                         -0.018253649806719573,  -0.0012776171075057233,  0.0026925335053596508, -0.0013116830304292537,
-                                         0.00043203548093471802, -0.00010897240274582661, 2.1780657677932066e-5, -3.4746197418031896e-6,
-                                         4.3977203010862342e-7,  -4.346154615656584e-8,   3.2644037946119305e-9, -1.78475358953147e-10,
-                                         6.6107183707326528e-12, -1.4505770720271259e-13, 1.3611703452414393e-15};
+  static constexpr double nearSingle[] = {
+      1.1283791658483509,   -0.37612626666720331,    0.11283594715160218,  -0.026854212010626412,
+      0.005189087423433974, -0.00080168642871658695, 7.8758750626854883e-5};
+  static constexpr double farSingle[] = {
+      -0.00032013804967769884, 1.130233434841994,     0.63182605155916301,
+      0.11008008294882025,     -0.026421136005663897, 0.0047595962932662646,
+      -0.00059680562566077971, 4.6058042689189779e-5, -1.6371514145936436e-6};
+  static constexpr double nearDouble[] = {
+      1.1283791670955126,     -0.3761263890318354,   0.11283791670945006,
+      -0.02686617064323777,   0.0052239776071164227, -0.00085483259753896921,
+      0.00012055294904839708, -1.492473690741966e-5, 1.6447424703317362e-6,
+      -1.6208483801871706e-7, 1.3720064546777686e-8, -7.7958988270021422e-10};
+  static constexpr double farDouble[] = {
+      7.0137160014418202e-6,   1.1283213638939059,     0.63684179890748574,
+      0.10224398133674218,     -0.018253649806719573,  -0.0012776171075057233,
+      0.0026925335053596508,   -0.0013116830304292537, 0.00043203548093471802,
+      -0.00010897240274582661, 2.1780657677932066e-5,  -3.4746197418031896e-6,
+      4.3977203010862342e-7,   -4.346154615656584e-8,  3.2644037946119305e-9,
+      -1.78475358953147e-10,   6.6107183707326528e-12, -1.4505770720271259e-13,
+      1.3611703452414393e-15};
   bool isDouble = x.type().isF64();
   Number magnitude = x.abs().limited(0, isDouble ? 6 : 4);
-  Number near = x * (x * x).polynomial(isDouble ? ArrayRef<double>(nearDouble) : ArrayRef<double>(nearSingle));
-  Number exponent = -magnitude.polynomial(isDouble ? ArrayRef<double>(farDouble) : ArrayRef<double>(farSingle));
+  Number near = x * (x * x).polynomial(isDouble ? ArrayRef<double>(nearDouble)
+                                                : ArrayRef<double>(nearSingle));
+  Number exponent =
+      -magnitude.polynomial(isDouble ? ArrayRef<double>(farDouble) : ArrayRef<double>(farSingle));
   Number far = copySign(-exp(exponent) + 1.0, x);
   return x.where(x.isNan(), near.where(x.abs() < 1, far));
 }
 
 /// 2 / pi in digits of 24 bits, the first one the 24 bits behind the point.
-constexpr uint32_t kTwoOverPi[] = {0xa2f983, 0x6e4e44, 0x1529fc, 0x2757d1, 0xf534dd, 0xc0db62, 0x95993c, 0x439041, 0xfe5163, 0xabdebb,
-                                   0xc561b7, 0x246e3a, 0x424dd2, 0xe00649, 0x2eea09, 0xd1921c, 0xfe1deb, 0x1cb129, 0xa73ee8, 0x8235f5,
-                                   0x2ebb44, 0x84e99c, 0x7026b4, 0x5f7e41, 0x3991d6, 0x398353, 0x39f49c, 0x845f8b, 0xbdf928, 0x3b1ff8,
-                                   0x97ffde, 0x05980f, 0xef2f11, 0x8b5a0a, 0x6d1f6d, 0x367ecf, 0x27cb09, 0xb74f46, 0x3f669e, 0x5fea2d,
-                                   0x7527ba, 0xc7ebe5, 0xf17b3d, 0x0739f7, 0x8a5292, 0xea6bfb, 0x5fb11f, 0x8d5d08, 0x560330, 0x46fc7b};
+constexpr uint32_t kTwoOverPi[] = {
+    0xa2f983, 0x6e4e44, 0x1529fc, 0x2757d1, 0xf534dd, 0xc0db62, 0x95993c, 0x439041, 0xfe5163,
+    0xabdebb, 0xc561b7, 0x246e3a, 0x424dd2, 0xe00649, 0x2eea09, 0xd1921c, 0xfe1deb, 0x1cb129,
+    0xa73ee8, 0x8235f5, 0x2ebb44, 0x84e99c, 0x7026b4, 0x5f7e41, 0x3991d6, 0x398353, 0x39f49c,
+    0x845f8b, 0xbdf928, 0x3b1ff8, 0x97ffde, 0x05980f, 0xef2f11, 0x8b5a0a, 0x6d1f6d, 0x367ecf,
+    0x27cb09, 0xb74f46, 0x3f669e, 0x5fea2d, 0x7527ba, 0xc7ebe5, 0xf17b3d, 0x0739f7, 0x8a5292,
+    0xea6bfb, 0x5fb11f, 0x8d5d08, 0x560330, 0x46fc7b};
 
 /// x * 2 / pi as a whole number modulo 4 and the rest, between -1/2 and 1/2.
 struct Quarters {
@@ -222,12 +249,15 @@ struct Quarters {
   Number rest;
 };
 
-/// For x of type f64 that is a number of type f32 if `isSingle`. The products of x, or its halves, with digits of 2 / pi are exact, and so
-/// is each modulo 4; products of digits that count whole turns vanish. Payne and Hanek, "Radian reduction for trigonometric functions",
-/// 1983, without integers, so that it vectorizes.
+/// For x of type f64 that is a number of type f32 if `isSingle`. The products of x, or its halves,
+/// with digits of 2 / pi are exact, and so is each modulo 4; products of digits that count whole
+/// turns vanish. Payne and Hanek, "Radian reduction for trigonometric functions", 1983, without
+/// integers, so that it vectorizes.
 Quarters quarters(Number x, bool isSingle) {
   ImplicitLocOpBuilder &b = *x.builder;
-  auto rounded = [&](Number number) { return number.with(math::RoundEvenOp::create(b, number.value)); };
+  auto rounded = [&](Number number) {
+    return number.with(math::RoundEvenOp::create(b, number.value));
+  };
   SmallVector<Number> halves = {x};
   if (!isSingle) {
     // The upper 26 bits and the lower 27.
@@ -240,13 +270,15 @@ Quarters quarters(Number x, bool isSingle) {
   ArrayRef<uint32_t> digits = ArrayRef(kTwoOverPi).take_front(isSingle ? 8 : 46);
   SmallVector<Number> terms;
   for (auto [i, digit] : llvm::enumerate(digits)) {
-    // The place of late digits is out of f64's range; half of it is taken from x, of which only large ones matter there.
+    // The place of late digits is out of f64's range; half of it is taken from x, of which only
+    // large ones matter there.
     constexpr int kLate = 36, kShift = 256;
     if (i == kLate)
       for (Number &half : halves)
         half = half * std::ldexp(1.0, -kShift);
     for (Number half : halves) {
-      Number product = half * std::ldexp(double(digit), (i < kLate ? 0 : kShift) - 24 * (int(i) + 1));
+      Number product =
+          half * std::ldexp(double(digit), (i < kLate ? 0 : kShift) - 24 * (int(i) + 1));
       terms.push_back(product - rounded(product * 0.25) * 4.0);
     }
   }
@@ -265,7 +297,8 @@ Quarters quarters(Number x, bool isSingle) {
 Number sinOrCos(Number x, int64_t shift) {
   ImplicitLocOpBuilder &b = *x.builder;
   bool isDouble = x.type().isF64();
-  Quarters reduced = quarters(isDouble ? x : x.with(arith::ExtFOp::create(b, b.getF64Type(), x.value)), !isDouble);
+  Quarters reduced =
+      quarters(isDouble ? x : x.with(arith::ExtFOp::create(b, b.getF64Type(), x.value)), !isDouble);
   Number r = reduced.rest * 1.57079632679489661923;
   if (!isDouble)
     r = x.with(arith::TruncFOp::create(b, x.type(), r.value));
@@ -283,7 +316,8 @@ Number sinOrCos(Number x, int64_t shift) {
   Value quadrant = arith::AddIOp::create(b, reduced.whole, constantLike(b, i32, shift));
   auto bit = [&](int64_t mask) {
     Value masked = arith::AndIOp::create(b, quadrant, constantLike(b, i32, mask));
-    return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, masked, constantLike(b, i32, 0)).getResult();
+    return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, masked, constantLike(b, i32, 0))
+        .getResult();
   };
   Number chosen = cosine.where(bit(1), sine);
   Number result = (-chosen).where(bit(2), chosen);
@@ -295,7 +329,9 @@ Number sinOrCos(Number x, int64_t shift) {
 Number pow(Number xNarrow, Number yNarrow) {
   ImplicitLocOpBuilder &b = *xNarrow.builder;
   bool isDouble = xNarrow.type().isF64();
-  auto widen = [&](Number number) { return isDouble ? number : number.with(arith::ExtFOp::create(b, b.getF64Type(), number.value)); };
+  auto widen = [&](Number number) {
+    return isDouble ? number : number.with(arith::ExtFOp::create(b, b.getF64Type(), number.value));
+  };
   Number x = widen(xNarrow), y = widen(yNarrow);
   Number magnitude = exp(y * log(x.abs()));
   // 1 to any power, and anything to the power of 0.
@@ -304,7 +340,8 @@ Number pow(Number xNarrow, Number yNarrow) {
 
   Number floor = y.with(math::FloorOp::create(b, y.value)), half = y * 0.5;
   Value isWhole = floor.compare(arith::CmpFPredicate::OEQ, y);
-  Value halfIsBroken = half.with(math::FloorOp::create(b, half.value)).compare(arith::CmpFPredicate::ONE, half);
+  Value halfIsBroken =
+      half.with(math::FloorOp::create(b, half.value)).compare(arith::CmpFPredicate::ONE, half);
   Value isOdd = arith::AndIOp::create(b, isWhole, halfIsBroken);
   Number result = copySign(magnitude, x).where(isOdd, magnitude);
   double infinity = std::numeric_limits<double>::infinity();
@@ -321,7 +358,8 @@ Number pow(Number xNarrow, Number yNarrow) {
 
 /// Expands an op on f32 or f64 scalars; narrower floats were widened when the op was made.
 template <typename Op, typename Expand> struct ExpandPattern : public OpRewritePattern<Op> {
-  ExpandPattern(MLIRContext *context, Expand expand) : OpRewritePattern<Op>(context), expand(expand) {}
+  ExpandPattern(MLIRContext *context, Expand expand)
+      : OpRewritePattern<Op>(context), expand(expand) {}
 
   LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const final {
     if (!isa<Float32Type, Float64Type>(op.getType()))

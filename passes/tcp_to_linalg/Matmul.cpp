@@ -1,4 +1,5 @@
-// Matrix products. Batch dims are collapsed into one, or into the rows when the right operand has no batch.
+// Matrix products. Batch dims are collapsed into one, or into the rows when the right operand has
+// no batch.
 
 #include "dialect/tcp/TcpOps.h"
 #include "passes/tcp_to_linalg/LinalgUtils.h"
@@ -24,26 +25,31 @@ Value broadcastMatmul(OpBuilder &builder, Location loc, Value lhs, Value rhs, Va
   auto map = [&](Value value, AffineExpr row, AffineExpr column) {
     SmallVector<AffineExpr> results;
     for (int64_t i = 0; i < batch; ++i)
-      results.push_back(shapeOf(value)[i] == 1 && shape[i] != 1 ? builder.getAffineConstantExpr(0) : builder.getAffineDimExpr(i));
+      results.push_back(shapeOf(value)[i] == 1 && shape[i] != 1 ? builder.getAffineConstantExpr(0)
+                                                                : builder.getAffineDimExpr(i));
     results.append({row, column});
     return AffineMap::get(batch + 3, 0, results, builder.getContext());
   };
-  AffineExpr m = builder.getAffineDimExpr(batch), n = builder.getAffineDimExpr(batch + 1), k = builder.getAffineDimExpr(batch + 2);
+  AffineExpr m = builder.getAffineDimExpr(batch), n = builder.getAffineDimExpr(batch + 1),
+             k = builder.getAffineDimExpr(batch + 2);
   SmallVector<utils::IteratorType> iterators(batch + 2, utils::IteratorType::parallel);
   iterators.push_back(utils::IteratorType::reduction);
-  return reductionGeneric(builder, loc, init, {lhs, rhs}, {map(lhs, m, k), map(rhs, k, n), map(init, m, n)}, iterators,
-                          [](OpBuilder &inner, Location innerLoc, ValueRange args) {
-                            Type type = args[2].getType();
-                            Value product = arith::MulFOp::create(inner, innerLoc, convertFloat(inner, innerLoc, args[0], type),
-                                                                  convertFloat(inner, innerLoc, args[1], type));
-                            return arith::AddFOp::create(inner, innerLoc, args[2], product).getResult();
-                          });
+  return reductionGeneric(
+      builder, loc, init, {lhs, rhs}, {map(lhs, m, k), map(rhs, k, n), map(init, m, n)}, iterators,
+      [](OpBuilder &inner, Location innerLoc, ValueRange args) {
+        Type type = args[2].getType();
+        Value product =
+            arith::MulFOp::create(inner, innerLoc, convertFloat(inner, innerLoc, args[0], type),
+                                  convertFloat(inner, innerLoc, args[1], type));
+        return arith::AddFOp::create(inner, innerLoc, args[2], product).getResult();
+      });
 }
 
 struct MatmulPattern : public OpConversionPattern<tcp::MatmulOp> {
   using OpConversionPattern<tcp::MatmulOp>::OpConversionPattern;
 
-  LogicalResult matchAndRewrite(tcp::MatmulOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const final {
+  LogicalResult matchAndRewrite(tcp::MatmulOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const final {
     Location loc = op.getLoc();
     Value lhs = productOperand(rewriter, loc, adaptor.getLhs(), isCuda(op)),
           rhs = productOperand(rewriter, loc, adaptor.getRhs(), isCuda(op));
@@ -59,12 +65,14 @@ struct MatmulPattern : public OpConversionPattern<tcp::MatmulOp> {
       lhs = reshapeTo(rewriter, loc, lhs, {batch * m, k});
       rhs = reshapeTo(rewriter, loc, rhs, {k, n});
       Value init = filled(rewriter, loc, {batch * m, n}, zero);
-      result = linalg::MatmulOp::create(rewriter, loc, ValueRange{lhs, rhs}, ValueRange(init)).getResult(0);
+      result = linalg::MatmulOp::create(rewriter, loc, ValueRange{lhs, rhs}, ValueRange(init))
+                   .getResult(0);
     } else if (lhsBatch == rhsBatch) {
       lhs = reshapeTo(rewriter, loc, lhs, {batch, m, k});
       rhs = reshapeTo(rewriter, loc, rhs, {batch, k, n});
       Value init = filled(rewriter, loc, {batch, m, n}, zero);
-      result = linalg::BatchMatmulOp::create(rewriter, loc, ValueRange{lhs, rhs}, ValueRange(init)).getResult(0);
+      result = linalg::BatchMatmulOp::create(rewriter, loc, ValueRange{lhs, rhs}, ValueRange(init))
+                   .getResult(0);
     } else {
       result = broadcastMatmul(rewriter, loc, lhs, rhs, filled(rewriter, loc, shape, zero));
     }
@@ -76,4 +84,6 @@ struct MatmulPattern : public OpConversionPattern<tcp::MatmulOp> {
 
 } // namespace
 
-void convoy::populateMatmulPatterns(RewritePatternSet &patterns) { patterns.add<MatmulPattern>(patterns.getContext()); }
+void convoy::populateMatmulPatterns(RewritePatternSet &patterns) {
+  patterns.add<MatmulPattern>(patterns.getContext());
+}

@@ -1,4 +1,5 @@
-// The pattern families of convert-tcp-to-linalg, so that its driver is a list and each family reads alone.
+// The pattern families of convert-tcp-to-linalg, so that its driver is a list and each family reads
+// alone.
 
 #ifndef CONVOY_PASSES_TCP_TO_LINALG_PATTERNS_H
 #define CONVOY_PASSES_TCP_TO_LINALG_PATTERNS_H
@@ -12,8 +13,8 @@ class RewritePatternSet;
 
 namespace convoy {
 
-/// What was expected and what came, for a tcp op that has no form in linalg; empty for one that has. Patterns match every op for which
-/// this is empty.
+/// What was expected and what came, for a tcp op that has no form in linalg; empty for one that
+/// has. Patterns match every op for which this is empty.
 std::string whyUnsupported(mlir::Operation *op);
 
 /// Every op with the trait Elementwise to one linalg.generic.

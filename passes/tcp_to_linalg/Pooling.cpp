@@ -1,4 +1,5 @@
-// Pooling: padding, then a reduction over the window; for the mean, a division by counts that follow from the indices.
+// Pooling: padding, then a reduction over the window; for the mean, a division by counts that
+// follow from the indices.
 
 #include "dialect/tcp/TcpOps.h"
 #include "dialect/tcp/TcpShapes.h"
@@ -17,28 +18,34 @@ struct Window {
   bool channelsLast;
 
   /// Reduces each window of `input` into `init`, whose shape is the result's.
-  Value reduce(OpBuilder &builder, Location loc, Value input, Value init, ScalarBody combine) const {
+  Value reduce(OpBuilder &builder, Location loc, Value input, Value init,
+               ScalarBody combine) const {
     int64_t rank = kernel.size(), outer = rank + 2, first = tcp::firstSpatialDim(channelsLast);
     SmallVector<AffineExpr> inputMap, windowMap;
     for (int64_t i = 0; i < outer; ++i)
       inputMap.push_back(builder.getAffineDimExpr(i));
     for (int64_t i = 0; i < rank; ++i) {
-      inputMap[first + i] = inputMap[first + i] * stride[i] + builder.getAffineDimExpr(outer + i) * dilation[i];
+      inputMap[first + i] =
+          inputMap[first + i] * stride[i] + builder.getAffineDimExpr(outer + i) * dilation[i];
       windowMap.push_back(builder.getAffineDimExpr(outer + i));
     }
     SmallVector<utils::IteratorType> iterators(outer, utils::IteratorType::parallel);
     iterators.append(rank, utils::IteratorType::reduction);
-    auto map = [&](ArrayRef<AffineExpr> results) { return AffineMap::get(outer + rank, 0, results, builder.getContext()); };
+    auto map = [&](ArrayRef<AffineExpr> results) {
+      return AffineMap::get(outer + rank, 0, results, builder.getContext());
+    };
     // The bounds of the window's loops are the shape of an operand that is never read.
     Value shape = tensor::EmptyOp::create(builder, loc, kernel, elementTypeOf(init));
     return reductionGeneric(builder, loc, init, {input, shape},
-                            {map(inputMap), map(windowMap), builder.getMultiDimIdentityMap(outer + rank).getMajorSubMap(outer)}, iterators,
-                            combine);
+                            {map(inputMap), map(windowMap),
+                             builder.getMultiDimIdentityMap(outer + rank).getMajorSubMap(outer)},
+                            iterators, combine);
   }
 };
 
-/// Whether every window of a pooling begins or ends, at each side where it lies partly outside, with places next to the input's edge, so
-/// that reading the edge instead of what is outside adds nothing to a maximum.
+/// Whether every window of a pooling begins or ends, at each side where it lies partly outside,
+/// with places next to the input's edge, so that reading the edge instead of what is outside adds
+/// nothing to a maximum.
 bool edgesSuffice(tcp::MaxPoolOp op) {
   ArrayRef<int64_t> input = shapeOf(op.getInput()), output = shapeOf(op.getOutput());
   int64_t first = tcp::firstSpatialDim(op.getChannelsLast());
@@ -50,40 +57,51 @@ bool edgesSuffice(tcp::MaxPoolOp op) {
   return true;
 }
 
-/// The maximum over each window, as one op that pads nothing: what would lie outside is read at the input's edge.
+/// The maximum over each window, as one op that pads nothing: what would lie outside is read at the
+/// input's edge.
 Value maxWithinEdges(OpBuilder &builder, Location loc, tcp::MaxPoolOp op, Value input, Value init) {
   ArrayRef<int64_t> shape = shapeOf(input), places = shapeOf(init), kernel = op.getKernel();
-  int64_t rank = kernel.size(), outer = rank + 2, first = tcp::firstSpatialDim(op.getChannelsLast());
+  int64_t rank = kernel.size(), outer = rank + 2,
+          first = tcp::firstSpatialDim(op.getChannelsLast());
   SmallVector<utils::IteratorType> iterators(outer, utils::IteratorType::parallel);
   iterators.append(rank, utils::IteratorType::reduction);
   AffineMap all = builder.getMultiDimIdentityMap(outer + rank);
   // The bounds of the window's loops are the shape of an operand that is never read.
   Value window = tensor::EmptyOp::create(builder, loc, kernel, elementTypeOf(init));
   SmallVector<AffineMap> maps = {all.getMinorSubMap(rank), all.getMajorSubMap(outer)};
-  return reductionGeneric(builder, loc, init, window, maps, iterators, [&](OpBuilder &inner, Location innerLoc, ValueRange args) {
-    auto number = [&](int64_t value) { return arith::ConstantIndexOp::create(inner, innerLoc, value).getResult(); };
-    SmallVector<Value> indices;
-    for (int64_t i = 0; i < outer; ++i) {
-      Value index = linalg::IndexOp::create(inner, innerLoc, i);
-      int64_t dim = i - first;
-      if (dim >= 0 && dim < rank) {
-        int64_t low = op.getPad()[2 * dim], stride = op.getStride()[dim];
-        index = arith::MulIOp::create(inner, innerLoc, index, number(stride));
-        index = arith::AddIOp::create(inner, innerLoc, index, linalg::IndexOp::create(inner, innerLoc, outer + dim).getResult());
-        if (low != 0)
-          index = arith::MaxSIOp::create(inner, innerLoc, arith::SubIOp::create(inner, innerLoc, index, number(low)), number(0));
-        if ((places[i] - 1) * stride - low + kernel[dim] > shape[i])
-          index = arith::MinSIOp::create(inner, innerLoc, index, number(shape[i] - 1));
-      }
-      indices.push_back(index);
-    }
-    Value element = tensor::ExtractOp::create(inner, innerLoc, input, indices);
-    return arith::MaximumFOp::create(inner, innerLoc, args[1], element).getResult();
-  });
+  return reductionGeneric(
+      builder, loc, init, window, maps, iterators,
+      [&](OpBuilder &inner, Location innerLoc, ValueRange args) {
+        auto number = [&](int64_t value) {
+          return arith::ConstantIndexOp::create(inner, innerLoc, value).getResult();
+        };
+        SmallVector<Value> indices;
+        for (int64_t i = 0; i < outer; ++i) {
+          Value index = linalg::IndexOp::create(inner, innerLoc, i);
+          int64_t dim = i - first;
+          if (dim >= 0 && dim < rank) {
+            int64_t low = op.getPad()[2 * dim], stride = op.getStride()[dim];
+            index = arith::MulIOp::create(inner, innerLoc, index, number(stride));
+            index = arith::AddIOp::create(
+                inner, innerLoc, index,
+                linalg::IndexOp::create(inner, innerLoc, outer + dim).getResult());
+            if (low != 0)
+              index = arith::MaxSIOp::create(
+                  inner, innerLoc, arith::SubIOp::create(inner, innerLoc, index, number(low)),
+                  number(0));
+            if ((places[i] - 1) * stride - low + kernel[dim] > shape[i])
+              index = arith::MinSIOp::create(inner, innerLoc, index, number(shape[i] - 1));
+          }
+          indices.push_back(index);
+        }
+        Value element = tensor::ExtractOp::create(inner, innerLoc, input, indices);
+        return arith::MaximumFOp::create(inner, innerLoc, args[1], element).getResult();
+      });
 }
 
 /// `input` with `pad` (low and high for each spatial dim) around it.
-Value paddedSpatial(OpBuilder &builder, Location loc, Value input, ArrayRef<int64_t> pad, bool channelsLast, Value padding, bool cuda) {
+Value paddedSpatial(OpBuilder &builder, Location loc, Value input, ArrayRef<int64_t> pad,
+                    bool channelsLast, Value padding, bool cuda) {
   SmallVector<int64_t> low(shapeOf(input).size(), 0), high = low;
   for (size_t i = 0, first = tcp::firstSpatialDim(channelsLast); i < pad.size() / 2; ++i) {
     low[first + i] = pad[2 * i];
@@ -95,7 +113,8 @@ Value paddedSpatial(OpBuilder &builder, Location loc, Value input, ArrayRef<int6
 struct MaxPoolPattern : public OpConversionPattern<tcp::MaxPoolOp> {
   using OpConversionPattern<tcp::MaxPoolOp>::OpConversionPattern;
 
-  LogicalResult matchAndRewrite(tcp::MaxPoolOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const final {
+  LogicalResult matchAndRewrite(tcp::MaxPoolOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const final {
     Location loc = op.getLoc();
     auto type = cast<RankedTensorType>(op.getType());
     Value lowest = lowestOf(rewriter, loc, type.getElementType());
@@ -104,12 +123,15 @@ struct MaxPoolPattern : public OpConversionPattern<tcp::MaxPoolOp> {
       rewriter.replaceOp(op, maxWithinEdges(rewriter, loc, op, adaptor.getInput(), init));
       return success();
     }
-    Value input = paddedSpatial(rewriter, loc, adaptor.getInput(), op.getPad(), op.getChannelsLast(), lowest, isCuda(op));
+    Value input = paddedSpatial(rewriter, loc, adaptor.getInput(), op.getPad(),
+                                op.getChannelsLast(), lowest, isCuda(op));
     Window window = {op.getKernel(), op.getStride(), op.getDilation(), op.getChannelsLast()};
-    rewriter.replaceOp(op, window.reduce(rewriter, loc, input, filled(rewriter, loc, type.getShape(), lowest),
-                                         [](OpBuilder &builder, Location inner, ValueRange args) {
-                                           return arith::MaximumFOp::create(builder, inner, args[2], args[0]).getResult();
-                                         }));
+    rewriter.replaceOp(
+        op, window.reduce(
+                rewriter, loc, input, filled(rewriter, loc, type.getShape(), lowest),
+                [](OpBuilder &builder, Location inner, ValueRange args) {
+                  return arith::MaximumFOp::create(builder, inner, args[2], args[0]).getResult();
+                }));
     return success();
   }
 };
@@ -117,22 +139,30 @@ struct MaxPoolPattern : public OpConversionPattern<tcp::MaxPoolOp> {
 struct AvgPoolPattern : public OpConversionPattern<tcp::AvgPoolOp> {
   using OpConversionPattern<tcp::AvgPoolOp>::OpConversionPattern;
 
-  LogicalResult matchAndRewrite(tcp::AvgPoolOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const final {
+  LogicalResult matchAndRewrite(tcp::AvgPoolOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const final {
     Location loc = op.getLoc();
     auto type = cast<RankedTensorType>(op.getType());
     Type accumulator = computeType(type.getElementType());
-    SmallVector<int64_t> ones(op.getKernel().size(), 1), pad = tcp::withCeilPad(op.getPad(), op.getCeilPad());
+    SmallVector<int64_t> ones(op.getKernel().size(), 1),
+        pad = tcp::withCeilPad(op.getPad(), op.getCeilPad());
     Value zero = zeroOf(rewriter, loc, type.getElementType());
-    Value input = paddedSpatial(rewriter, loc, adaptor.getInput(), pad, op.getChannelsLast(), zero, isCuda(op));
+    Value input = paddedSpatial(rewriter, loc, adaptor.getInput(), pad, op.getChannelsLast(), zero,
+                                isCuda(op));
     Window window = {op.getKernel(), op.getStride(), ones, op.getChannelsLast()};
     Value init = filled(rewriter, loc, type.getShape(), zeroOf(rewriter, loc, accumulator));
-    Value sum = window.reduce(rewriter, loc, input, init, [&](OpBuilder &builder, Location inner, ValueRange args) {
-      return arith::AddFOp::create(builder, inner, args[2], convertFloat(builder, inner, args[0], accumulator)).getResult();
-    });
-    Value mean = broadcastGeneric(rewriter, loc, type, sum, [&](OpBuilder &builder, Location inner, ValueRange args) {
-      Value quotient = arith::DivFOp::create(builder, inner, args[0], divisor(op, builder, inner, accumulator));
-      return convertFloat(builder, inner, quotient, type.getElementType());
-    });
+    Value sum = window.reduce(
+        rewriter, loc, input, init, [&](OpBuilder &builder, Location inner, ValueRange args) {
+          return arith::AddFOp::create(builder, inner, args[2],
+                                       convertFloat(builder, inner, args[0], accumulator))
+              .getResult();
+        });
+    Value mean = broadcastGeneric(
+        rewriter, loc, type, sum, [&](OpBuilder &builder, Location inner, ValueRange args) {
+          Value quotient = arith::DivFOp::create(builder, inner, args[0],
+                                                 divisor(op, builder, inner, accumulator));
+          return convertFloat(builder, inner, quotient, type.getElementType());
+        });
     rewriter.replaceOp(op, mean);
     return success();
   }
@@ -144,23 +174,30 @@ struct AvgPoolPattern : public OpConversionPattern<tcp::AvgPoolOp> {
     int64_t constant = 1, first = tcp::firstSpatialDim(op.getChannelsLast());
     Value count;
     for (size_t i = 0; i < op.getKernel().size(); ++i) {
-      int64_t kernel = op.getKernel()[i], size = shapeOf(op.getInput())[first + i], places = shapeOf(op.getOutput())[first + i],
-              stride = op.getStride()[i];
+      int64_t kernel = op.getKernel()[i], size = shapeOf(op.getInput())[first + i],
+              places = shapeOf(op.getOutput())[first + i], stride = op.getStride()[i];
       int64_t low = op.getPad()[2 * i], high = op.getPad()[2 * i + 1];
-      // Counted is what lies in [begin, end) of the input's own coordinates, where a window starts at place * stride - low.
-      int64_t begin = op.getCountIncludePad() ? -low : 0, end = op.getCountIncludePad() ? size + high : size;
+      // Counted is what lies in [begin, end) of the input's own coordinates, where a window starts
+      // at place * stride - low.
+      int64_t begin = op.getCountIncludePad() ? -low : 0,
+              end = op.getCountIncludePad() ? size + high : size;
       auto counted = [&](int64_t place) {
         int64_t start = place * stride - low;
         return std::min(start + kernel, end) - std::max(start, begin);
       };
-      if (llvm::all_of(llvm::seq<int64_t>(0, places), [&](int64_t place) { return counted(place) == counted(0); })) {
+      if (llvm::all_of(llvm::seq<int64_t>(0, places),
+                       [&](int64_t place) { return counted(place) == counted(0); })) {
         constant *= counted(0);
         continue;
       }
-      auto index = [&](int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value).getResult(); };
+      auto index = [&](int64_t value) {
+        return arith::ConstantIndexOp::create(builder, loc, value).getResult();
+      };
       Value place = linalg::IndexOp::create(builder, loc, first + i);
-      Value start = arith::SubIOp::create(builder, loc, arith::MulIOp::create(builder, loc, place, index(stride)), index(low));
-      Value stop = arith::MinSIOp::create(builder, loc, arith::AddIOp::create(builder, loc, start, index(kernel)), index(end));
+      Value start = arith::SubIOp::create(
+          builder, loc, arith::MulIOp::create(builder, loc, place, index(stride)), index(low));
+      Value stop = arith::MinSIOp::create(
+          builder, loc, arith::AddIOp::create(builder, loc, start, index(kernel)), index(end));
       start = arith::MaxSIOp::create(builder, loc, start, index(begin));
       Value length = arith::SubIOp::create(builder, loc, stop, start);
       count = count ? Value(arith::MulIOp::create(builder, loc, count, length)) : length;
@@ -176,4 +213,6 @@ struct AvgPoolPattern : public OpConversionPattern<tcp::AvgPoolOp> {
 
 } // namespace
 
-void convoy::populatePoolingPatterns(RewritePatternSet &patterns) { patterns.add<MaxPoolPattern, AvgPoolPattern>(patterns.getContext()); }
+void convoy::populatePoolingPatterns(RewritePatternSet &patterns) {
+  patterns.add<MaxPoolPattern, AvgPoolPattern>(patterns.getContext());
+}

@@ -1,6 +1,8 @@
-// Reductions, and what is made of them: softmax and layer norm. Accumulators are f32 for narrower floats.
+// Reductions, and what is made of them: softmax and layer norm. Accumulators are f32 for narrower
+// floats.
 //
-// A reduction's tensor drops the reduced dims, so that every map is a projected permutation, and gets them back as size 1 by a reshape.
+// A reduction's tensor drops the reduced dims, so that every map is a projected permutation, and
+// gets them back as size 1 by a reshape.
 
 #include "dialect/tcp/TcpOps.h"
 #include "passes/tcp_to_linalg/LinalgUtils.h"
@@ -19,9 +21,11 @@ SmallVector<int64_t> keptShape(ArrayRef<int64_t> shape, ArrayRef<int64_t> dims) 
   return result;
 }
 
-/// Combines the elements of `inputs` (all of the first one's rank; dims of size 1 repeat) over `dims`, starting from `start`. The last
-/// argument of `combine` is the value so far. The dims stay as 1.
-Value reduce(OpBuilder &builder, Location loc, ValueRange inputs, ArrayRef<int64_t> dims, Value start, ScalarBody combine) {
+/// Combines the elements of `inputs` (all of the first one's rank; dims of size 1 repeat) over
+/// `dims`, starting from `start`. The last argument of `combine` is the value so far. The dims stay
+/// as 1.
+Value reduce(OpBuilder &builder, Location loc, ValueRange inputs, ArrayRef<int64_t> dims,
+             Value start, ScalarBody combine) {
   ArrayRef<int64_t> shape = shapeOf(inputs[0]);
   SmallVector<int64_t> keptSizes;
   SmallVector<AffineExpr> kept;
@@ -34,20 +38,24 @@ Value reduce(OpBuilder &builder, Location loc, ValueRange inputs, ArrayRef<int64
     keptSizes.push_back(size);
     kept.push_back(builder.getAffineDimExpr(i));
   }
-  SmallVector<AffineMap> maps =
-      llvm::map_to_vector(inputs, [&](Value input) { return broadcastMap(builder.getContext(), shapeOf(input), shape); });
+  SmallVector<AffineMap> maps = llvm::map_to_vector(inputs, [&](Value input) {
+    return broadcastMap(builder.getContext(), shapeOf(input), shape);
+  });
   maps.push_back(AffineMap::get(shape.size(), 0, kept, builder.getContext()));
-  Value result = reductionGeneric(builder, loc, filled(builder, loc, keptSizes, start), inputs, maps, iterators, combine);
+  Value result = reductionGeneric(builder, loc, filled(builder, loc, keptSizes, start), inputs,
+                                  maps, iterators, combine);
   return reshapeTo(builder, loc, result, keptShape(shape, dims));
 }
 
 Value maximum(OpBuilder &builder, Location loc, Value a, Value b) {
   if (isa<FloatType>(a.getType()))
     return arith::MaximumFOp::create(builder, loc, a, b);
-  return a.getType().isInteger(1) ? Value(arith::OrIOp::create(builder, loc, a, b)) : Value(arith::MaxSIOp::create(builder, loc, a, b));
+  return a.getType().isInteger(1) ? Value(arith::OrIOp::create(builder, loc, a, b))
+                                  : Value(arith::MaxSIOp::create(builder, loc, a, b));
 }
 
-/// One step of a sum. The order of the steps is free, so that they can run in several lanes, which is also more exact.
+/// One step of a sum. The order of the steps is free, so that they can run in several lanes, which
+/// is also more exact.
 Value addInAnyOrder(OpBuilder &builder, Location loc, Value soFar, Value next) {
   return arith::AddFOp::create(builder, loc, soFar, next, arith::FastMathFlags::reassoc);
 }
@@ -55,19 +63,25 @@ Value addInAnyOrder(OpBuilder &builder, Location loc, Value soFar, Value next) {
 /// The sum over `dims` in the compute type.
 Value sum(OpBuilder &builder, Location loc, Value input, ArrayRef<int64_t> dims) {
   Type type = computeType(elementTypeOf(input));
-  return reduce(builder, loc, input, dims, zeroOf(builder, loc, type), [&](OpBuilder &inner, Location innerLoc, ValueRange args) {
-    if (!isa<FloatType>(type))
-      return arith::AddIOp::create(inner, innerLoc, args[1], args[0]).getResult();
-    return addInAnyOrder(inner, innerLoc, args[1], convertFloat(inner, innerLoc, args[0], type));
-  });
+  return reduce(builder, loc, input, dims, zeroOf(builder, loc, type),
+                [&](OpBuilder &inner, Location innerLoc, ValueRange args) {
+                  if (!isa<FloatType>(type))
+                    return arith::AddIOp::create(inner, innerLoc, args[1], args[0]).getResult();
+                  return addInAnyOrder(inner, innerLoc, args[1],
+                                       convertFloat(inner, innerLoc, args[0], type));
+                });
 }
 
-/// The maximum over `dims` in the compute type, which holds it exactly: loops over narrow floats have no vector form.
+/// The maximum over `dims` in the compute type, which holds it exactly: loops over narrow floats
+/// have no vector form.
 Value largest(OpBuilder &builder, Location loc, Value input, ArrayRef<int64_t> dims) {
   Type type = computeType(elementTypeOf(input));
-  return reduce(builder, loc, input, dims, lowestOf(builder, loc, type), [&](OpBuilder &inner, Location innerLoc, ValueRange args) {
-    return maximum(inner, innerLoc, args[1], isa<FloatType>(type) ? convertFloat(inner, innerLoc, args[0], type) : args[0]);
-  });
+  return reduce(builder, loc, input, dims, lowestOf(builder, loc, type),
+                [&](OpBuilder &inner, Location innerLoc, ValueRange args) {
+                  return maximum(inner, innerLoc, args[1],
+                                 isa<FloatType>(type) ? convertFloat(inner, innerLoc, args[0], type)
+                                                      : args[0]);
+                });
 }
 
 double countOver(Value input, ArrayRef<int64_t> dims) {
@@ -80,11 +94,13 @@ double countOver(Value input, ArrayRef<int64_t> dims) {
 struct ReduceSumPattern : public OpConversionPattern<tcp::ReduceSumOp> {
   using OpConversionPattern<tcp::ReduceSumOp>::OpConversionPattern;
 
-  LogicalResult matchAndRewrite(tcp::ReduceSumOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const final {
+  LogicalResult matchAndRewrite(tcp::ReduceSumOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const final {
     if (!whyUnsupported(op).empty())
       return rewriter.notifyMatchFailure(op, whyUnsupported(op));
     Value result = sum(rewriter, op.getLoc(), adaptor.getInput(), op.getDims());
-    rewriter.replaceOp(op, convertElements(rewriter, op.getLoc(), result, elementTypeOf(op.getOutput())));
+    rewriter.replaceOp(
+        op, convertElements(rewriter, op.getLoc(), result, elementTypeOf(op.getOutput())));
     return success();
   }
 };
@@ -92,16 +108,19 @@ struct ReduceSumPattern : public OpConversionPattern<tcp::ReduceSumOp> {
 struct ReduceMeanPattern : public OpConversionPattern<tcp::ReduceMeanOp> {
   using OpConversionPattern<tcp::ReduceMeanOp>::OpConversionPattern;
 
-  LogicalResult matchAndRewrite(tcp::ReduceMeanOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const final {
+  LogicalResult matchAndRewrite(tcp::ReduceMeanOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const final {
     auto type = cast<RankedTensorType>(op.getOutput().getType());
     if (!whyUnsupported(op).empty())
       return rewriter.notifyMatchFailure(op, whyUnsupported(op));
     Value total = sum(rewriter, op.getLoc(), adaptor.getInput(), op.getDims());
     double count = countOver(adaptor.getInput(), op.getDims());
-    Value mean = broadcastGeneric(rewriter, op.getLoc(), type, total, [&](OpBuilder &builder, Location loc, ValueRange args) {
-      Value quotient = arith::DivFOp::create(builder, loc, args[0], scalarConstant(builder, loc, args[0].getType(), count));
-      return convertFloat(builder, loc, quotient, type.getElementType());
-    });
+    Value mean = broadcastGeneric(
+        rewriter, op.getLoc(), type, total, [&](OpBuilder &builder, Location loc, ValueRange args) {
+          Value quotient = arith::DivFOp::create(
+              builder, loc, args[0], scalarConstant(builder, loc, args[0].getType(), count));
+          return convertFloat(builder, loc, quotient, type.getElementType());
+        });
     rewriter.replaceOp(op, mean);
     return success();
   }
@@ -110,9 +129,11 @@ struct ReduceMeanPattern : public OpConversionPattern<tcp::ReduceMeanOp> {
 struct ReduceMaxPattern : public OpConversionPattern<tcp::ReduceMaxOp> {
   using OpConversionPattern<tcp::ReduceMaxOp>::OpConversionPattern;
 
-  LogicalResult matchAndRewrite(tcp::ReduceMaxOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const final {
+  LogicalResult matchAndRewrite(tcp::ReduceMaxOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const final {
     Value result = largest(rewriter, op.getLoc(), adaptor.getInput(), op.getDims());
-    rewriter.replaceOp(op, convertElements(rewriter, op.getLoc(), result, elementTypeOf(op.getOutput())));
+    rewriter.replaceOp(
+        op, convertElements(rewriter, op.getLoc(), result, elementTypeOf(op.getOutput())));
     return success();
   }
 };
@@ -120,33 +141,40 @@ struct ReduceMaxPattern : public OpConversionPattern<tcp::ReduceMaxOp> {
 struct SoftmaxPattern : public OpConversionPattern<tcp::SoftmaxOp> {
   using OpConversionPattern<tcp::SoftmaxOp>::OpConversionPattern;
 
-  LogicalResult matchAndRewrite(tcp::SoftmaxOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const final {
+  LogicalResult matchAndRewrite(tcp::SoftmaxOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const final {
     Location loc = op.getLoc();
     Value input = adaptor.getInput();
     auto type = cast<RankedTensorType>(input.getType());
     Type compute = computeType(type.getElementType());
     SmallVector<int64_t> dims = {static_cast<int64_t>(op.getDim())};
     Value top = largest(rewriter, loc, input, dims);
-    Value exponentials =
-        broadcastGeneric(rewriter, loc, type.clone(compute), {input, top}, [&](OpBuilder &builder, Location inner, ValueRange args) {
-          Value difference = arith::SubFOp::create(builder, inner, convertFloat(builder, inner, args[0], compute), args[1]);
+    Value exponentials = broadcastGeneric(
+        rewriter, loc, type.clone(compute), {input, top},
+        [&](OpBuilder &builder, Location inner, ValueRange args) {
+          Value difference = arith::SubFOp::create(
+              builder, inner, convertFloat(builder, inner, args[0], compute), args[1]);
           return math::ExpOp::create(builder, inner, difference).getResult();
         });
     Value total = sum(rewriter, loc, exponentials, dims);
     rewriter.replaceOp(
-        op, broadcastGeneric(rewriter, loc, type, {exponentials, total}, [&](OpBuilder &builder, Location inner, ValueRange args) {
-          Value quotient = arith::DivFOp::create(builder, inner, args[0], args[1]);
-          return convertFloat(builder, inner, quotient, type.getElementType());
-        }));
+        op, broadcastGeneric(rewriter, loc, type, {exponentials, total},
+                             [&](OpBuilder &builder, Location inner, ValueRange args) {
+                               Value quotient =
+                                   arith::DivFOp::create(builder, inner, args[0], args[1]);
+                               return convertFloat(builder, inner, quotient, type.getElementType());
+                             }));
     return success();
   }
 };
 
-/// Two passes over the data: the mean, then the mean of squares of what is left, which loses no digits to cancellation.
+/// Two passes over the data: the mean, then the mean of squares of what is left, which loses no
+/// digits to cancellation.
 struct LayerNormPattern : public OpConversionPattern<tcp::LayerNormOp> {
   using OpConversionPattern<tcp::LayerNormOp>::OpConversionPattern;
 
-  LogicalResult matchAndRewrite(tcp::LayerNormOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const final {
+  LogicalResult matchAndRewrite(tcp::LayerNormOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const final {
     Location loc = op.getLoc();
     Value input = adaptor.getInput();
     auto type = cast<RankedTensorType>(input.getType());
@@ -157,28 +185,37 @@ struct LayerNormPattern : public OpConversionPattern<tcp::LayerNormOp> {
     auto difference = [&](OpBuilder &builder, Location inner, Value x, Value mean) -> Value {
       return arith::SubFOp::create(builder, inner, convertFloat(builder, inner, x, compute), mean);
     };
-    Value mean =
-        broadcastGeneric(rewriter, loc, rowType, sum(rewriter, loc, input, dims), [&](OpBuilder &builder, Location inner, ValueRange args) {
-          return arith::DivFOp::create(builder, inner, args[0], scalarConstant(builder, inner, compute, count)).getResult();
-        });
+    Value mean = broadcastGeneric(rewriter, loc, rowType, sum(rewriter, loc, input, dims),
+                                  [&](OpBuilder &builder, Location inner, ValueRange args) {
+                                    return arith::DivFOp::create(
+                                               builder, inner, args[0],
+                                               scalarConstant(builder, inner, compute, count))
+                                        .getResult();
+                                  });
     Value squares = reduce(rewriter, loc, {input, mean}, dims, zeroOf(rewriter, loc, compute),
                            [&](OpBuilder &builder, Location inner, ValueRange args) {
                              Value x = difference(builder, inner, args[0], args[1]);
                              Value square = arith::MulFOp::create(builder, inner, x, x);
                              return addInAnyOrder(builder, inner, args[2], square);
                            });
-    Value scale = broadcastGeneric(rewriter, loc, rowType, squares, [&](OpBuilder &builder, Location inner, ValueRange args) {
-      Value variance = arith::DivFOp::create(builder, inner, args[0], scalarConstant(builder, inner, compute, count));
-      variance = arith::AddFOp::create(builder, inner, variance, scalarConstant(builder, inner, compute, epsilon));
-      Value deviation = math::SqrtOp::create(builder, inner, variance);
-      return arith::DivFOp::create(builder, inner, scalarConstant(builder, inner, compute, 1), deviation).getResult();
-    });
+    Value scale = broadcastGeneric(
+        rewriter, loc, rowType, squares, [&](OpBuilder &builder, Location inner, ValueRange args) {
+          Value variance = arith::DivFOp::create(builder, inner, args[0],
+                                                 scalarConstant(builder, inner, compute, count));
+          variance = arith::AddFOp::create(builder, inner, variance,
+                                           scalarConstant(builder, inner, compute, epsilon));
+          Value deviation = math::SqrtOp::create(builder, inner, variance);
+          return arith::DivFOp::create(builder, inner, scalarConstant(builder, inner, compute, 1),
+                                       deviation)
+              .getResult();
+        });
     rewriter.replaceOp(
-        op, broadcastGeneric(rewriter, loc, type, {input, mean, scale}, [&](OpBuilder &builder, Location inner, ValueRange args) {
-          Value x = difference(builder, inner, args[0], args[1]);
-          x = arith::MulFOp::create(builder, inner, x, args[2]);
-          return convertFloat(builder, inner, x, type.getElementType());
-        }));
+        op, broadcastGeneric(rewriter, loc, type, {input, mean, scale},
+                             [&](OpBuilder &builder, Location inner, ValueRange args) {
+                               Value x = difference(builder, inner, args[0], args[1]);
+                               x = arith::MulFOp::create(builder, inner, x, args[2]);
+                               return convertFloat(builder, inner, x, type.getElementType());
+                             }));
     return success();
   }
 };
@@ -186,5 +223,7 @@ struct LayerNormPattern : public OpConversionPattern<tcp::LayerNormOp> {
 } // namespace
 
 void convoy::populateReductionPatterns(RewritePatternSet &patterns) {
-  patterns.add<ReduceSumPattern, ReduceMeanPattern, ReduceMaxPattern, SoftmaxPattern, LayerNormPattern>(patterns.getContext());
+  patterns
+      .add<ReduceSumPattern, ReduceMeanPattern, ReduceMaxPattern, SoftmaxPattern, LayerNormPattern>(
+          patterns.getContext());
 }

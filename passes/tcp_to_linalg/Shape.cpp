@@ -1,5 +1,6 @@
-// Ops that move elements. On the GPU each becomes one generic, because what is left over there must be one kernel; on the CPU views and
-// insertions are cheaper, since producers can write into the result itself.
+// Ops that move elements. On the GPU each becomes one generic, because what is left over there must
+// be one kernel; on the CPU views and insertions are cheaper, since producers can write into the
+// result itself.
 
 #include "dialect/tcp/TcpOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -18,38 +19,45 @@ SmallVector<OpFoldResult> indexAttrs(OpBuilder &builder, ArrayRef<int64_t> value
 }
 
 /// A generic that reads `input` at `start + index * stride`.
-Value stridedRead(OpBuilder &builder, Location loc, Value input, ArrayRef<int64_t> starts, ArrayRef<int64_t> sizes,
-                  ArrayRef<int64_t> strides) {
+Value stridedRead(OpBuilder &builder, Location loc, Value input, ArrayRef<int64_t> starts,
+                  ArrayRef<int64_t> sizes, ArrayRef<int64_t> strides) {
   auto type = cast<RankedTensorType>(input.getType());
   // A map that names a dim as it is would claim that the input ends where the slice ends.
   bool isPrefix = false;
   for (auto [start, stride, size, whole] : llvm::zip_equal(starts, strides, sizes, type.getShape()))
     isPrefix |= start == 0 && stride == 1 && size != whole;
   if (isPrefix)
-    return parallelGeneric(builder, loc, type.clone(sizes), {}, {}, [&](OpBuilder &inner, Location innerLoc, ValueRange) {
-      SmallVector<Value> indices;
-      for (auto [i, start, stride] : llvm::enumerate(starts, strides)) {
-        Value index = linalg::IndexOp::create(inner, innerLoc, i);
-        if (stride != 1)
-          index = arith::MulIOp::create(inner, innerLoc, index, arith::ConstantIndexOp::create(inner, innerLoc, stride));
-        if (start != 0)
-          index = arith::AddIOp::create(inner, innerLoc, index, arith::ConstantIndexOp::create(inner, innerLoc, start));
-        indices.push_back(index);
-      }
-      return Value(tensor::ExtractOp::create(inner, innerLoc, input, indices));
-    });
+    return parallelGeneric(
+        builder, loc, type.clone(sizes), {}, {},
+        [&](OpBuilder &inner, Location innerLoc, ValueRange) {
+          SmallVector<Value> indices;
+          for (auto [i, start, stride] : llvm::enumerate(starts, strides)) {
+            Value index = linalg::IndexOp::create(inner, innerLoc, i);
+            if (stride != 1)
+              index = arith::MulIOp::create(
+                  inner, innerLoc, index, arith::ConstantIndexOp::create(inner, innerLoc, stride));
+            if (start != 0)
+              index = arith::AddIOp::create(inner, innerLoc, index,
+                                            arith::ConstantIndexOp::create(inner, innerLoc, start));
+            indices.push_back(index);
+          }
+          return Value(tensor::ExtractOp::create(inner, innerLoc, input, indices));
+        });
   SmallVector<AffineExpr> results;
   for (auto [i, start, stride] : llvm::enumerate(starts, strides))
     results.push_back(builder.getAffineDimExpr(i) * stride + start);
-  return parallelGeneric(builder, loc, type.clone(sizes), input, AffineMap::get(sizes.size(), 0, results, builder.getContext()),
+  return parallelGeneric(builder, loc, type.clone(sizes), input,
+                         AffineMap::get(sizes.size(), 0, results, builder.getContext()),
                          sameElement);
 }
 
 struct ReshapePattern : public OpConversionPattern<tcp::ReshapeOp> {
   using OpConversionPattern<tcp::ReshapeOp>::OpConversionPattern;
 
-  LogicalResult matchAndRewrite(tcp::ReshapeOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const final {
-    rewriter.replaceOp(op, reshapeTo(rewriter, op.getLoc(), adaptor.getInput(), op.getType().getShape()));
+  LogicalResult matchAndRewrite(tcp::ReshapeOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const final {
+    rewriter.replaceOp(
+        op, reshapeTo(rewriter, op.getLoc(), adaptor.getInput(), op.getType().getShape()));
     return success();
   }
 };
@@ -57,14 +65,17 @@ struct ReshapePattern : public OpConversionPattern<tcp::ReshapeOp> {
 struct TransposePattern : public OpConversionPattern<tcp::TransposeOp> {
   using OpConversionPattern<tcp::TransposeOp>::OpConversionPattern;
 
-  LogicalResult matchAndRewrite(tcp::TransposeOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const final {
+  LogicalResult matchAndRewrite(tcp::TransposeOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const final {
     // Moving dims of size 1 alone moves no element.
     SmallVector<int64_t> order;
     for (int64_t dim : op.getPerm())
       if (shapeOf(adaptor.getInput())[dim] != 1)
         order.push_back(dim);
-    rewriter.replaceOp(op, llvm::is_sorted(order) ? reshapeTo(rewriter, op.getLoc(), adaptor.getInput(), shapeOf(op.getOutput()))
-                                                  : transposed(rewriter, op.getLoc(), adaptor.getInput(), op.getPerm()));
+    rewriter.replaceOp(
+        op, llvm::is_sorted(order)
+                ? reshapeTo(rewriter, op.getLoc(), adaptor.getInput(), shapeOf(op.getOutput()))
+                : transposed(rewriter, op.getLoc(), adaptor.getInput(), op.getPerm()));
     return success();
   }
 };
@@ -72,13 +83,16 @@ struct TransposePattern : public OpConversionPattern<tcp::TransposeOp> {
 struct SlicePattern : public OpConversionPattern<tcp::SliceOp> {
   using OpConversionPattern<tcp::SliceOp>::OpConversionPattern;
 
-  LogicalResult matchAndRewrite(tcp::SliceOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const final {
+  LogicalResult matchAndRewrite(tcp::SliceOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const final {
     if (isCuda(op)) {
-      rewriter.replaceOp(op, stridedRead(rewriter, op.getLoc(), adaptor.getInput(), op.getStarts(), op.getSizes(), op.getStrides()));
+      rewriter.replaceOp(op, stridedRead(rewriter, op.getLoc(), adaptor.getInput(), op.getStarts(),
+                                         op.getSizes(), op.getStrides()));
       return success();
     }
-    rewriter.replaceOpWithNewOp<tensor::ExtractSliceOp>(op, adaptor.getInput(), indexAttrs(rewriter, op.getStarts()),
-                                                        indexAttrs(rewriter, op.getSizes()), indexAttrs(rewriter, op.getStrides()));
+    rewriter.replaceOpWithNewOp<tensor::ExtractSliceOp>(
+        op, adaptor.getInput(), indexAttrs(rewriter, op.getStarts()),
+        indexAttrs(rewriter, op.getSizes()), indexAttrs(rewriter, op.getStrides()));
     return success();
   }
 };
@@ -86,9 +100,11 @@ struct SlicePattern : public OpConversionPattern<tcp::SliceOp> {
 struct BroadcastPattern : public OpConversionPattern<tcp::BroadcastOp> {
   using OpConversionPattern<tcp::BroadcastOp>::OpConversionPattern;
 
-  LogicalResult matchAndRewrite(tcp::BroadcastOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const final {
+  LogicalResult matchAndRewrite(tcp::BroadcastOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const final {
     auto type = cast<RankedTensorType>(op.getOutput().getType());
-    rewriter.replaceOp(op, broadcastGeneric(rewriter, op.getLoc(), type, adaptor.getInput(), sameElement));
+    rewriter.replaceOp(
+        op, broadcastGeneric(rewriter, op.getLoc(), type, adaptor.getInput(), sameElement));
     return success();
   }
 };
@@ -96,14 +112,16 @@ struct BroadcastPattern : public OpConversionPattern<tcp::BroadcastOp> {
 struct ReversePattern : public OpConversionPattern<tcp::ReverseOp> {
   using OpConversionPattern<tcp::ReverseOp>::OpConversionPattern;
 
-  LogicalResult matchAndRewrite(tcp::ReverseOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const final {
+  LogicalResult matchAndRewrite(tcp::ReverseOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const final {
     ArrayRef<int64_t> shape = shapeOf(adaptor.getInput());
     SmallVector<int64_t> starts(shape.size(), 0), strides(shape.size(), 1);
     for (int64_t dim : op.getDims()) {
       starts[dim] = shape[dim] - 1;
       strides[dim] = -1;
     }
-    rewriter.replaceOp(op, stridedRead(rewriter, op.getLoc(), adaptor.getInput(), starts, shape, strides));
+    rewriter.replaceOp(
+        op, stridedRead(rewriter, op.getLoc(), adaptor.getInput(), starts, shape, strides));
     return success();
   }
 };
@@ -112,7 +130,8 @@ struct ReversePattern : public OpConversionPattern<tcp::ReverseOp> {
 struct ConcatPattern : public OpConversionPattern<tcp::ConcatOp> {
   using OpConversionPattern<tcp::ConcatOp>::OpConversionPattern;
 
-  LogicalResult matchAndRewrite(tcp::ConcatOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const final {
+  LogicalResult matchAndRewrite(tcp::ConcatOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const final {
     Location loc = op.getLoc();
     auto type = cast<RankedTensorType>(op.getOutput().getType());
     int64_t dim = op.getDim();
@@ -123,49 +142,62 @@ struct ConcatPattern : public OpConversionPattern<tcp::ConcatOp> {
     Value result = tensor::EmptyOp::create(rewriter, loc, type.getShape(), type.getElementType());
     SmallVector<int64_t> offset(type.getRank(), 0), ones(type.getRank(), 1);
     for (Value input : adaptor.getInputs()) {
-      result = tensor::InsertSliceOp::create(rewriter, loc, input, result, indexAttrs(rewriter, offset),
-                                             indexAttrs(rewriter, shapeOf(input)), indexAttrs(rewriter, ones));
+      result = tensor::InsertSliceOp::create(
+          rewriter, loc, input, result, indexAttrs(rewriter, offset),
+          indexAttrs(rewriter, shapeOf(input)), indexAttrs(rewriter, ones));
       offset[dim] += shapeOf(input)[dim];
     }
     rewriter.replaceOp(op, result);
     return success();
   }
 
-  static Value choose(OpBuilder &builder, Location loc, RankedTensorType type, int64_t dim, ValueRange inputs) {
-    return parallelGeneric(builder, loc, type, {}, {}, [&](OpBuilder &inner, Location innerLoc, ValueRange) {
-      SmallVector<Value> indices;
-      for (int64_t i = 0; i < type.getRank(); ++i)
-        indices.push_back(linalg::IndexOp::create(inner, innerLoc, i));
-      Value position = indices[dim], zero = arith::ConstantIndexOp::create(inner, innerLoc, 0), result;
-      int64_t offset = 0;
-      for (Value input : inputs) {
-        int64_t size = shapeOf(input)[dim];
-        Value start = arith::ConstantIndexOp::create(inner, innerLoc, offset);
-        Value last = arith::ConstantIndexOp::create(inner, innerLoc, size - 1);
-        // Clamped, so that every read is inside its tensor, also where another input is the one chosen.
-        Value index = arith::SubIOp::create(inner, innerLoc, position, start);
-        indices[dim] = arith::MaxSIOp::create(inner, innerLoc, arith::MinSIOp::create(inner, innerLoc, index, last), zero);
-        Value element = tensor::ExtractOp::create(inner, innerLoc, input, indices);
-        Value reached = arith::CmpIOp::create(inner, innerLoc, arith::CmpIPredicate::sge, position, start);
-        result = result ? Value(arith::SelectOp::create(inner, innerLoc, reached, element, result)) : element;
-        offset += size;
-      }
-      return result;
-    });
+  static Value choose(OpBuilder &builder, Location loc, RankedTensorType type, int64_t dim,
+                      ValueRange inputs) {
+    return parallelGeneric(
+        builder, loc, type, {}, {}, [&](OpBuilder &inner, Location innerLoc, ValueRange) {
+          SmallVector<Value> indices;
+          for (int64_t i = 0; i < type.getRank(); ++i)
+            indices.push_back(linalg::IndexOp::create(inner, innerLoc, i));
+          Value position = indices[dim], zero = arith::ConstantIndexOp::create(inner, innerLoc, 0),
+                result;
+          int64_t offset = 0;
+          for (Value input : inputs) {
+            int64_t size = shapeOf(input)[dim];
+            Value start = arith::ConstantIndexOp::create(inner, innerLoc, offset);
+            Value last = arith::ConstantIndexOp::create(inner, innerLoc, size - 1);
+            // Clamped, so that every read is inside its tensor, also where another input is the one
+            // chosen.
+            Value index = arith::SubIOp::create(inner, innerLoc, position, start);
+            indices[dim] = arith::MaxSIOp::create(
+                inner, innerLoc, arith::MinSIOp::create(inner, innerLoc, index, last), zero);
+            Value element = tensor::ExtractOp::create(inner, innerLoc, input, indices);
+            Value reached =
+                arith::CmpIOp::create(inner, innerLoc, arith::CmpIPredicate::sge, position, start);
+            result = result
+                         ? Value(arith::SelectOp::create(inner, innerLoc, reached, element, result))
+                         : element;
+            offset += size;
+          }
+          return result;
+        });
   }
 };
 
-/// A fill and an insertion on the CPU; one generic on the GPU, and where padding is negative, which cuts elements off.
+/// A fill and an insertion on the CPU; one generic on the GPU, and where padding is negative, which
+/// cuts elements off.
 struct PadPattern : public OpConversionPattern<tcp::PadOp> {
   using OpConversionPattern<tcp::PadOp>::OpConversionPattern;
 
-  LogicalResult matchAndRewrite(tcp::PadOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const final {
+  LogicalResult matchAndRewrite(tcp::PadOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const final {
     Location loc = op.getLoc();
     auto type = cast<RankedTensorType>(op.getOutput().getType());
-    Value padding = scalarConstant(rewriter, loc, type.getElementType(), op.getValue().convertToDouble());
+    Value padding =
+        scalarConstant(rewriter, loc, type.getElementType(), op.getValue().convertToDouble());
     bool cuda = isCuda(op);
-    rewriter.replaceOp(op, cuda || isCut(op) ? gather(rewriter, op, adaptor.getInput(), type, padding)
-                                             : spread(rewriter, op, adaptor.getInput(), type, padding));
+    rewriter.replaceOp(op, cuda || isCut(op)
+                               ? gather(rewriter, op, adaptor.getInput(), type, padding)
+                               : spread(rewriter, op, adaptor.getInput(), type, padding));
     return success();
   }
 
@@ -175,45 +207,60 @@ struct PadPattern : public OpConversionPattern<tcp::PadOp> {
   }
 
   /// A fill, and an insertion with steps.
-  static Value spread(OpBuilder &builder, tcp::PadOp op, Value input, RankedTensorType type, Value padding) {
+  static Value spread(OpBuilder &builder, tcp::PadOp op, Value input, RankedTensorType type,
+                      Value padding) {
     SmallVector<int64_t> strides;
     for (int64_t interior : op.getInterior())
       strides.push_back(interior + 1);
-    return tensor::InsertSliceOp::create(builder, op.getLoc(), input, filled(builder, op.getLoc(), type.getShape(), padding),
-                                         indexAttrs(builder, op.getLow()), indexAttrs(builder, shapeOf(input)),
-                                         indexAttrs(builder, strides));
+    return tensor::InsertSliceOp::create(
+        builder, op.getLoc(), input, filled(builder, op.getLoc(), type.getShape(), padding),
+        indexAttrs(builder, op.getLow()), indexAttrs(builder, shapeOf(input)),
+        indexAttrs(builder, strides));
   }
 
   /// A generic over the result that looks up which element of the input stands there, if any.
-  static Value gather(OpBuilder &builder, tcp::PadOp op, Value input, RankedTensorType type, Value padding) {
+  static Value gather(OpBuilder &builder, tcp::PadOp op, Value input, RankedTensorType type,
+                      Value padding) {
     // An empty input has no element to read.
     if (llvm::is_contained(shapeOf(input), 0))
       return filled(builder, op.getLoc(), type.getShape(), padding);
-    return parallelGeneric(builder, op.getLoc(), type, {}, {}, [&](OpBuilder &inner, Location loc, ValueRange) {
-      auto constant = [&](int64_t value) { return arith::ConstantIndexOp::create(inner, loc, value).getResult(); };
-      SmallVector<Value> indices;
-      Value inside;
-      auto require = [&](Value condition) { inside = inside ? Value(arith::AndIOp::create(inner, loc, inside, condition)) : condition; };
-      for (auto [i, size, low, high, interior] : llvm::enumerate(shapeOf(input), op.getLow(), op.getHigh(), op.getInterior())) {
-        Value index = linalg::IndexOp::create(inner, loc, i);
-        if (low)
-          index = arith::SubIOp::create(inner, loc, index, constant(low));
-        int64_t reach = (size - 1) * (interior + 1);
-        if (low > 0 || high > 0) {
-          // An index that fell off the low side is huge as an unsigned number.
-          require(arith::CmpIOp::create(inner, loc, arith::CmpIPredicate::ule, index, constant(reach)));
-          index = arith::MaxSIOp::create(inner, loc, arith::MinSIOp::create(inner, loc, index, constant(reach)), constant(0));
-        }
-        if (interior) {
-          Value remainder = arith::RemUIOp::create(inner, loc, index, constant(interior + 1));
-          require(arith::CmpIOp::create(inner, loc, arith::CmpIPredicate::eq, remainder, constant(0)));
-          index = arith::DivUIOp::create(inner, loc, index, constant(interior + 1));
-        }
-        indices.push_back(index);
-      }
-      Value element = tensor::ExtractOp::create(inner, loc, input, indices);
-      return inside ? Value(arith::SelectOp::create(inner, loc, inside, element, padding)) : element;
-    });
+    return parallelGeneric(
+        builder, op.getLoc(), type, {}, {}, [&](OpBuilder &inner, Location loc, ValueRange) {
+          auto constant = [&](int64_t value) {
+            return arith::ConstantIndexOp::create(inner, loc, value).getResult();
+          };
+          SmallVector<Value> indices;
+          Value inside;
+          auto require = [&](Value condition) {
+            inside =
+                inside ? Value(arith::AndIOp::create(inner, loc, inside, condition)) : condition;
+          };
+          for (auto [i, size, low, high, interior] :
+               llvm::enumerate(shapeOf(input), op.getLow(), op.getHigh(), op.getInterior())) {
+            Value index = linalg::IndexOp::create(inner, loc, i);
+            if (low)
+              index = arith::SubIOp::create(inner, loc, index, constant(low));
+            int64_t reach = (size - 1) * (interior + 1);
+            if (low > 0 || high > 0) {
+              // An index that fell off the low side is huge as an unsigned number.
+              require(arith::CmpIOp::create(inner, loc, arith::CmpIPredicate::ule, index,
+                                            constant(reach)));
+              index = arith::MaxSIOp::create(
+                  inner, loc, arith::MinSIOp::create(inner, loc, index, constant(reach)),
+                  constant(0));
+            }
+            if (interior) {
+              Value remainder = arith::RemUIOp::create(inner, loc, index, constant(interior + 1));
+              require(arith::CmpIOp::create(inner, loc, arith::CmpIPredicate::eq, remainder,
+                                            constant(0)));
+              index = arith::DivUIOp::create(inner, loc, index, constant(interior + 1));
+            }
+            indices.push_back(index);
+          }
+          Value element = tensor::ExtractOp::create(inner, loc, input, indices);
+          return inside ? Value(arith::SelectOp::create(inner, loc, inside, element, padding))
+                        : element;
+        });
   }
 };
 
@@ -221,7 +268,8 @@ struct PadPattern : public OpConversionPattern<tcp::PadOp> {
 struct InlineGroupPattern : public OpConversionPattern<tcp::IsolatedGroupOp> {
   using OpConversionPattern<tcp::IsolatedGroupOp>::OpConversionPattern;
 
-  LogicalResult matchAndRewrite(tcp::IsolatedGroupOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const final {
+  LogicalResult matchAndRewrite(tcp::IsolatedGroupOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const final {
     Block &body = op.getBody().front();
     auto yield = cast<tcp::YieldOp>(body.getTerminator());
     SmallVector<Value> results(yield.getResults());
@@ -235,7 +283,6 @@ struct InlineGroupPattern : public OpConversionPattern<tcp::IsolatedGroupOp> {
 } // namespace
 
 void convoy::populateShapePatterns(RewritePatternSet &patterns) {
-  patterns
-      .add<ReshapePattern, TransposePattern, SlicePattern, BroadcastPattern, ReversePattern, ConcatPattern, PadPattern, InlineGroupPattern>(
-          patterns.getContext());
+  patterns.add<ReshapePattern, TransposePattern, SlicePattern, BroadcastPattern, ReversePattern,
+               ConcatPattern, PadPattern, InlineGroupPattern>(patterns.getContext());
 }

@@ -1,5 +1,6 @@
-// Long reductions in steps: first over parts, each of which gives a partial result, then over those. A sum that one accumulator takes up
-// element by element loses digits with its length, and only loops that are parallel are spread over cores and multiprocessors.
+// Long reductions in steps: first over parts, each of which gives a partial result, then over
+// those. A sum that one accumulator takes up element by element loses digits with its length, and
+// only loops that are parallel are spread over cores and multiprocessors.
 
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -28,14 +29,16 @@ struct SplitReductionsPass : public convoy::impl::SplitReductionsPassBase<SplitR
 /// Elements that a part has at most, and reductions that stay whole.
 constexpr int64_t kPart = 1 << 11, kLong = 4 * kPart;
 
-/// Where to cut: the loops outside of `dim` become parallel, those inside stay in a part, and `dim` becomes `parts` times `size`
-/// iterations, of which `rest` are left over. With one part `dim` is among the loops inside, with size one among those outside.
+/// Where to cut: the loops outside of `dim` become parallel, those inside stay in a part, and `dim`
+/// becomes `parts` times `size` iterations, of which `rest` are left over. With one part `dim` is
+/// among the loops inside, with size one among those outside.
 struct Cut {
   unsigned dim = 0;
   int64_t parts = 1, size = 1, rest = 0;
 };
 
-/// The largest divisor of `number` of at most `most`, where it is no less than a quarter of that; else `most`.
+/// The largest divisor of `number` of at most `most`, where it is no less than a quarter of that;
+/// else `most`.
 int64_t partOf(int64_t number, int64_t most) {
   for (int64_t divisor = most; divisor > 1 && divisor >= most / 4; --divisor)
     if (number % divisor == 0)
@@ -45,7 +48,8 @@ int64_t partOf(int64_t number, int64_t most) {
 
 int64_t length(linalg::GenericOp op) {
   int64_t result = 1;
-  for (auto [iterator, range] : llvm::zip_equal(op.getIteratorTypesArray(), op.getStaticLoopRanges()))
+  for (auto [iterator, range] :
+       llvm::zip_equal(op.getIteratorTypesArray(), op.getStaticLoopRanges()))
     if (iterator == utils::IteratorType::reduction)
       result *= range;
   return result;
@@ -70,7 +74,8 @@ Cut chooseCut(linalg::GenericOp op) {
 /// The op that joins two partial results, with a neutral element; null where there is none.
 Operation *combinerOf(linalg::GenericOp op) {
   SmallVector<Operation *> combiners;
-  if (op.getNumDpsInits() != 1 || !matchReduction(op.getRegionOutputArgs(), 0, combiners) || combiners.size() != 1 ||
+  if (op.getNumDpsInits() != 1 || !matchReduction(op.getRegionOutputArgs(), 0, combiners) ||
+      combiners.size() != 1 ||
       combiners.front()->getResult(0).getType() != convoy::elementTypeOf(op.getDpsInits()[0]) ||
       !arith::getNeutralElement(combiners.front()))
     return nullptr;
@@ -79,7 +84,8 @@ Operation *combinerOf(linalg::GenericOp op) {
 
 bool shouldSplit(linalg::GenericOp op) {
   if (op.getNumReductionLoops() == 0 || !op.hasPureTensorSemantics() || op.hasIndexSemantics() ||
-      ShapedType::isDynamicShape(op.getStaticLoopRanges()) || length(op) <= kLong || !combinerOf(op))
+      ShapedType::isDynamicShape(op.getStaticLoopRanges()) || length(op) <= kLong ||
+      !combinerOf(op))
     return false;
   // A window, as of a convolution, is no row of elements.
   for (AffineMap map : op.getIndexingMapsArray())
@@ -104,8 +110,9 @@ bool shouldSplit(linalg::GenericOp op) {
 class Splitter {
 public:
   Splitter(IRRewriter &rewriter, linalg::GenericOp op)
-      : rewriter(rewriter), op(op), loc(op.getLoc()), cut(chooseCut(op)), ranges(op.getStaticLoopRanges()),
-        iterators(op.getIteratorTypesArray()), combiner(combinerOf(op)), function(op->getParentOfType<func::FuncOp>()) {}
+      : rewriter(rewriter), op(op), loc(op.getLoc()), cut(chooseCut(op)),
+        ranges(op.getStaticLoopRanges()), iterators(op.getIteratorTypesArray()),
+        combiner(combinerOf(op)), function(op->getParentOfType<func::FuncOp>()) {}
 
   /// Replaces the op; what it leaves to be looked at again goes to `todo`.
   void run(SmallVectorImpl<linalg::GenericOp> &todo) {
@@ -123,19 +130,22 @@ public:
 private:
   bool isReduction(unsigned dim) const { return iterators[dim] == utils::IteratorType::reduction; }
 
-  /// A generic with the body of the op and its operands, `replacements[i]` for its loop i. An operand that is never read gives loop
-  /// `bounded` its range.
-  linalg::GenericOp clone(Value init, AffineMap initMap, ArrayRef<AffineExpr> replacements, ArrayRef<utils::IteratorType> loops,
-                          unsigned bounded, int64_t range) {
+  /// A generic with the body of the op and its operands, `replacements[i]` for its loop i. An
+  /// operand that is never read gives loop `bounded` its range.
+  linalg::GenericOp clone(Value init, AffineMap initMap, ArrayRef<AffineExpr> replacements,
+                          ArrayRef<utils::IteratorType> loops, unsigned bounded, int64_t range) {
     MLIRContext *context = op.getContext();
     SmallVector<Value> inputs(op.getDpsInputs());
     SmallVector<AffineMap> maps;
     for (OpOperand *input : op.getDpsInputOperands())
-      maps.push_back(op.getMatchingIndexingMap(input).replaceDimsAndSymbols(replacements, {}, loops.size(), 0));
-    inputs.push_back(tensor::EmptyOp::create(rewriter, loc, ArrayRef<int64_t>{range}, rewriter.getI8Type()));
+      maps.push_back(op.getMatchingIndexingMap(input).replaceDimsAndSymbols(replacements, {},
+                                                                            loops.size(), 0));
+    inputs.push_back(
+        tensor::EmptyOp::create(rewriter, loc, ArrayRef<int64_t>{range}, rewriter.getI8Type()));
     maps.push_back(AffineMap::get(loops.size(), 0, rewriter.getAffineDimExpr(bounded), context));
     maps.push_back(initMap);
-    auto result = linalg::GenericOp::create(rewriter, loc, TypeRange(init.getType()), inputs, ValueRange(init), maps, loops);
+    auto result = linalg::GenericOp::create(rewriter, loc, TypeRange(init.getType()), inputs,
+                                            ValueRange(init), maps, loops);
     rewriter.cloneRegionBefore(op.getRegion(), result.getRegion(), result.getRegion().end());
     Block &body = result.getRegion().front();
     body.insertArgument(inputs.size() - 1, rewriter.getI8Type(), loc);
@@ -168,11 +178,16 @@ private:
     }
     Value neutral = arith::ConstantOp::create(rewriter, loc, *arith::getNeutralElement(combiner));
     AffineMap map = AffineMap::get(loops.size(), 0, kept, op.getContext());
-    return clone(convoy::filled(rewriter, loc, shape, neutral), map, replacements, loops, inner, cut.size).getResult(0);
+    return clone(convoy::filled(rewriter, loc, shape, neutral), map, replacements, loops, inner,
+                 cut.size)
+        .getResult(0);
   }
 
   /// Sums of f32 on the CPU, whose loops add up one by one. A GPU's threads add up in trees.
-  bool isWide() const { return isa<arith::AddFOp>(combiner) && combiner->getResult(0).getType().isF32() && convoy::isForCpu(function); }
+  bool isWide() const {
+    return isa<arith::AddFOp>(combiner) && combiner->getResult(0).getType().isF32() &&
+           convoy::isForCpu(function);
+  }
 
   /// Reduces the partial results into `init`.
   Value join(Value partial, Value init, SmallVectorImpl<linalg::GenericOp> &todo) {
@@ -183,7 +198,8 @@ private:
     });
   }
 
-  /// As `join`, in f64: what one sum of a thousand partial sums loses is 2^-24 of it a thousand times.
+  /// As `join`, in f64: what one sum of a thousand partial sums loses is 2^-24 of it a thousand
+  /// times.
   Value joinWide(Value partial, Value init, SmallVectorImpl<linalg::GenericOp> &todo) {
     auto type = cast<RankedTensorType>(init.getType());
     Type f64 = rewriter.getF64Type();
@@ -191,12 +207,16 @@ private:
     Value sum = reduce(partial, convoy::filled(rewriter, loc, type.getShape(), zero), todo,
                        [&](OpBuilder &builder, Location inner, ValueRange args) {
                          Value wide = arith::ExtFOp::create(builder, inner, f64, args[0]);
-                         linalg::YieldOp::create(builder, inner, arith::AddFOp::create(builder, inner, args[1], wide).getResult());
+                         linalg::YieldOp::create(
+                             builder, inner,
+                             arith::AddFOp::create(builder, inner, args[1], wide).getResult());
                        });
-    return convoy::broadcastGeneric(rewriter, loc, type, {sum, init}, [&](OpBuilder &builder, Location inner, ValueRange args) {
-      Value wide = arith::AddFOp::create(builder, inner, args[0], arith::ExtFOp::create(builder, inner, f64, args[1]));
-      return arith::TruncFOp::create(builder, inner, type.getElementType(), wide).getResult();
-    });
+    return convoy::broadcastGeneric(
+        rewriter, loc, type, {sum, init}, [&](OpBuilder &builder, Location inner, ValueRange args) {
+          Value wide = arith::AddFOp::create(builder, inner, args[0],
+                                             arith::ExtFOp::create(builder, inner, f64, args[1]));
+          return arith::TruncFOp::create(builder, inner, type.getElementType(), wide).getResult();
+        });
   }
 
   /// A generic that reduces the cut dims of `partial` into `init`.
@@ -213,9 +233,11 @@ private:
     for (AffineExpr &expr : replacements)
       if (!expr)
         expr = rewriter.getAffineConstantExpr(0); // a loop that the result does not have
-    AffineMap result = op.getMatchingIndexingMap(op.getDpsInitOperand(0)).replaceDimsAndSymbols(replacements, {}, loops.size(), 0);
-    auto joined = linalg::GenericOp::create(rewriter, loc, TypeRange(init.getType()), ValueRange(partial), ValueRange(init),
-                                            ArrayRef{rewriter.getMultiDimIdentityMap(loops.size()), result}, loops, body);
+    AffineMap result = op.getMatchingIndexingMap(op.getDpsInitOperand(0))
+                           .replaceDimsAndSymbols(replacements, {}, loops.size(), 0);
+    auto joined = linalg::GenericOp::create(
+        rewriter, loc, TypeRange(init.getType()), ValueRange(partial), ValueRange(init),
+        ArrayRef{rewriter.getMultiDimIdentityMap(loops.size()), result}, loops, body);
     todo.push_back(joined);
     return joined.getResult(0);
   }
@@ -224,7 +246,8 @@ private:
   linalg::GenericOp leftOver(Value init) {
     SmallVector<AffineExpr> replacements;
     for (unsigned dim = 0; dim < ranges.size(); ++dim)
-      replacements.push_back(rewriter.getAffineDimExpr(dim) + (dim == cut.dim ? cut.parts * cut.size : 0));
+      replacements.push_back(rewriter.getAffineDimExpr(dim) +
+                             (dim == cut.dim ? cut.parts * cut.size : 0));
     AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
     return clone(init, map, replacements, iterators, cut.dim, cut.rest);
   }

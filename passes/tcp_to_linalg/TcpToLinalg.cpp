@@ -1,4 +1,5 @@
-// The driver of convert-tcp-to-linalg: legality, the families of patterns, and an error for each op that has none.
+// The driver of convert-tcp-to-linalg: legality, the families of patterns, and an error for each op
+// that has none.
 
 #include "dialect/tcp/TcpOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -15,13 +16,14 @@ using namespace mlir;
 
 namespace {
 
-struct ConvertTcpToLinalgPass : public convoy::impl::ConvertTcpToLinalgPassBase<ConvertTcpToLinalgPass> {
+struct ConvertTcpToLinalgPass
+    : public convoy::impl::ConvertTcpToLinalgPassBase<ConvertTcpToLinalgPass> {
   using Base::Base;
   void runOnOperation() override;
 };
 
-/// pad(cast(x)) to cast(pad(x)) and pad(transpose(x)) to transpose(pad(x)). A padding reads its operand at computed indices, so nothing
-/// fuses into it; it does fuse into what follows.
+/// pad(cast(x)) to cast(pad(x)) and pad(transpose(x)) to transpose(pad(x)). A padding reads its
+/// operand at computed indices, so nothing fuses into it; it does fuse into what follows.
 struct PadFirst : public OpRewritePattern<convoy::tcp::PadOp> {
   using OpRewritePattern<convoy::tcp::PadOp>::OpRewritePattern;
 
@@ -30,15 +32,17 @@ struct PadFirst : public OpRewritePattern<convoy::tcp::PadOp> {
     if (!producer || !producer->hasOneUse())
       return rewriter.notifyMatchFailure(op, "expected an operand with one use");
     auto padWith = [&](Value input, ArrayRef<int64_t> shape, auto &&order) -> Value {
-      return convoy::tcp::PadOp::create(rewriter, op.getLoc(), cast<RankedTensorType>(input.getType()).clone(shape), input,
-                                        SmallVector<int64_t>(order(op.getLow())), SmallVector<int64_t>(order(op.getHigh())),
-                                        SmallVector<int64_t>(order(op.getInterior())), op.getValue());
+      return convoy::tcp::PadOp::create(
+          rewriter, op.getLoc(), cast<RankedTensorType>(input.getType()).clone(shape), input,
+          SmallVector<int64_t>(order(op.getLow())), SmallVector<int64_t>(order(op.getHigh())),
+          SmallVector<int64_t>(order(op.getInterior())), op.getValue());
     };
     if (auto cast = dyn_cast<convoy::tcp::CastOp>(producer)) {
       // Zero is the same number in every type.
       if (!op.getValue().isZero())
         return rewriter.notifyMatchFailure(op, "expected padding with 0");
-      Value padded = padWith(cast.getInput(), op.getType().getShape(), [](ArrayRef<int64_t> values) { return values; });
+      Value padded = padWith(cast.getInput(), op.getType().getShape(),
+                             [](ArrayRef<int64_t> values) { return values; });
       rewriter.replaceOpWithNewOp<convoy::tcp::CastOp>(op, op.getType(), padded);
       return success();
     }
@@ -50,7 +54,8 @@ struct PadFirst : public OpRewritePattern<convoy::tcp::PadOp> {
         return result;
       };
       Value padded = padWith(transpose.getInput(), before(op.getType().getShape()), before);
-      rewriter.replaceOpWithNewOp<convoy::tcp::TransposeOp>(op, op.getType(), padded, transpose.getPerm());
+      rewriter.replaceOpWithNewOp<convoy::tcp::TransposeOp>(op, op.getType(), padded,
+                                                            transpose.getPerm());
       return success();
     }
     return rewriter.notifyMatchFailure(op, "expected a cast or a transpose before the padding");
@@ -64,7 +69,9 @@ void ConvertTcpToLinalgPass::runOnOperation() {
   func::FuncOp function = getOperation();
   bool isSupported = true;
   function.walk([&](Operation *op) {
-    std::string reason = isa_and_present<convoy::tcp::TcpDialect>(op->getDialect()) ? convoy::whyUnsupported(op) : "";
+    std::string reason = isa_and_present<convoy::tcp::TcpDialect>(op->getDialect())
+                             ? convoy::whyUnsupported(op)
+                             : "";
     if (reason.empty())
       return;
     op->emitOpError("has no form in linalg: ") << reason;
@@ -73,7 +80,8 @@ void ConvertTcpToLinalgPass::runOnOperation() {
   if (!isSupported)
     return signalPassFailure();
 
-  if (auto target = function->getAttrOfType<StringAttr>(convoy::tcp::kTargetAttr); target && target == "cuda") {
+  if (auto target = function->getAttrOfType<StringAttr>(convoy::tcp::kTargetAttr);
+      target && target == "cuda") {
     RewritePatternSet sink(context);
     sink.add<PadFirst>(context);
     if (failed(applyPatternsGreedily(function, std::move(sink))))
@@ -89,7 +97,8 @@ void ConvertTcpToLinalgPass::runOnOperation() {
   convoy::populateShapePatterns(patterns);
 
   ConversionTarget target(*context);
-  target.addLegalDialect<arith::ArithDialect, func::FuncDialect, linalg::LinalgDialect, math::MathDialect, tensor::TensorDialect>();
+  target.addLegalDialect<arith::ArithDialect, func::FuncDialect, linalg::LinalgDialect,
+                         math::MathDialect, tensor::TensorDialect>();
   target.addIllegalDialect<convoy::tcp::TcpDialect>();
   if (failed(applyPartialConversion(function, target, std::move(patterns))))
     signalPassFailure();

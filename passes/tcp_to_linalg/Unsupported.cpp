@@ -1,4 +1,5 @@
-// Which tcp ops have no form in linalg. Asked before the conversion, so that all of them are reported, each with its reason.
+// Which tcp ops have no form in linalg. Asked before the conversion, so that all of them are
+// reported, each with its reason.
 
 #include "dialect/tcp/TcpOps.h"
 #include "mlir/IR/Matchers.h"
@@ -17,28 +18,35 @@ template <typename... Parts> static std::string message(Parts &&...parts) {
 static bool isSupportedElement(Type type) {
   if (isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(type))
     return true;
-  return isa<IntegerType>(type) && llvm::is_contained({1u, 8u, 16u, 32u, 64u}, type.getIntOrFloatBitWidth());
+  return isa<IntegerType>(type) &&
+         llvm::is_contained({1u, 8u, 16u, 32u, 64u}, type.getIntOrFloatBitWidth());
 }
 
 std::string convoy::whyUnsupported(Operation *op) {
-  auto types = llvm::to_vector(llvm::concat<Type>(llvm::to_vector(op->getOperandTypes()), llvm::to_vector(op->getResultTypes())));
+  auto types = llvm::to_vector(llvm::concat<Type>(llvm::to_vector(op->getOperandTypes()),
+                                                  llvm::to_vector(op->getResultTypes())));
   for (Type type : types)
     if (Type element = getElementTypeOrSelf(type); !isSupportedElement(element))
-      return message("expected elements of type f16, bf16, f32, f64, i1, i8, i16, i32 or i64, but got ", element);
+      return message(
+          "expected elements of type f16, bf16, f32, f64, i1, i8, i16, i32 or i64, but got ",
+          element);
   if (op->getNumOperands() == 0)
     return {};
 
   Type type = getElementTypeOrSelf(op->getOperand(0));
-  if (type.isInteger(1) && isa<tcp::NegOp, tcp::SubOp, tcp::DivOp, tcp::PowOp, tcp::ReduceSumOp>(op))
+  if (type.isInteger(1) &&
+      isa<tcp::NegOp, tcp::SubOp, tcp::DivOp, tcp::PowOp, tcp::ReduceSumOp>(op))
     return message("expected numbers, but got elements of type ", type);
   if (isa<IntegerType>(type) && isa<tcp::ReduceMeanOp>(op))
     return message("expected elements of a float type, but got ", type);
   if (isa<IntegerType>(type) && isa<tcp::PowOp>(op)) {
     DenseElementsAttr exponent;
     if (!matchPattern(op->getOperand(1), m_Constant(&exponent)) || !exponent.isSplat())
-      return message("expected one constant as the exponent of integers, but got ", op->getOperand(1).getType());
+      return message("expected one constant as the exponent of integers, but got ",
+                     op->getOperand(1).getType());
     if (exponent.getSplatValue<APInt>().isNegative())
-      return message("expected an exponent of integers of at least 0, but got ", exponent.getSplatValue<APInt>().getSExtValue());
+      return message("expected an exponent of integers of at least 0, but got ",
+                     exponent.getSplatValue<APInt>().getSExtValue());
   }
   return {};
 }

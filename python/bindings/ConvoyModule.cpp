@@ -1,4 +1,5 @@
-// convoy._convoy: the compiler for Python. Text in, text and bytes out; failures come with their diagnostics as data.
+// convoy._convoy: the compiler for Python. Text in, text and bytes out; failures come with their
+// diagnostics as data.
 
 #include "passes/pipeline/Driver.h"
 #include <nanobind/nanobind.h>
@@ -14,7 +15,8 @@ using namespace nb::literals;
 
 namespace {
 
-/// Carries a failed compilation to Python as `CompilationFailed(phase, [(severity, file, line, column, message), ...])`.
+/// Carries a failed compilation to Python as `CompilationFailed(phase, [(severity, file, line,
+/// column, message), ...])`.
 struct CompilationFailed {
   std::string phase;
   std::vector<convoy::Diagnostic> diagnostics;
@@ -34,32 +36,39 @@ nb::object failureType;
 
 NB_MODULE(_convoy, m) {
   m.doc() = "The Convoy compiler: phases of the pipeline on MLIR text.";
-  failureType = nb::steal(PyErr_NewException("convoy._convoy.CompilationFailed", PyExc_Exception, nullptr));
+  failureType =
+      nb::steal(PyErr_NewException("convoy._convoy.CompilationFailed", PyExc_Exception, nullptr));
   m.attr("CompilationFailed") = failureType;
 
   m.def("phases", &convoy::phases, "Names and summaries of the phases, in order.");
   m.def(
       "run_phases",
-      [](std::string_view text, const std::string &name, const std::string &from, const std::string &to, const convoy::Options &options,
-         const convoy::DumpPhase &dump) {
+      [](std::string_view text, const std::string &name, const std::string &from,
+         const std::string &to, const convoy::Options &options, const convoy::DumpPhase &dump) {
         CompilationFailed failure;
         std::string result;
-        if (!convoy::runPhases(text, name, from, to, options, dump, result, failure.phase, failure.diagnostics))
+        if (!convoy::runPhases(text, name, from, to, options, dump, result, failure.phase,
+                               failure.diagnostics))
           raise(failure);
         return result;
       },
       "text"_a, "name"_a, "from_phase"_a, "to_phase"_a, "options"_a, "dump"_a.none() = nb::none(),
-      "Run the phases after from_phase up to to_phase on a module's text; return the text. dump(phase, text) is called after each.");
-  auto compile = [](std::string_view text, const std::string &name, const std::string &from, const convoy::Options &options,
-                    const convoy::DumpPhase &dump) {
+      "Run the phases after from_phase up to to_phase on a module's text; return the text. "
+      "dump(phase, text) is called after each.");
+  auto compile = [](std::string_view text, const std::string &name, const std::string &from,
+                    const convoy::Options &options, const convoy::DumpPhase &dump) {
     CompilationFailed failure;
     convoy::Artifact artifact;
-    if (!convoy::compile(text, name, from, options, dump, artifact, failure.phase, failure.diagnostics))
+    if (!convoy::compile(text, name, from, options, dump, artifact, failure.phase,
+                         failure.diagnostics))
       raise(failure);
-    return nb::make_tuple(nb::bytes(artifact.native.data(), artifact.native.size()), artifact.ptx, artifact.manifest);
+    return nb::make_tuple(nb::bytes(artifact.native.data(), artifact.native.size()), artifact.ptx,
+                          artifact.manifest);
   };
-  m.def("compile", compile, "text"_a, "name"_a, "from_phase"_a, "options"_a, "dump"_a.none() = nb::none(),
-        "Run every phase after from_phase on a module's text and emit code. Returns (native library, PTX by gpu.module, manifest as JSON "
+  m.def("compile", compile, "text"_a, "name"_a, "from_phase"_a, "options"_a,
+        "dump"_a.none() = nb::none(),
+        "Run every phase after from_phase on a module's text and emit code. Returns (native "
+        "library, PTX by gpu.module, manifest as JSON "
         "text); "
         "a failure while emitting has the phase 'emit'.");
   m.def(
@@ -67,7 +76,8 @@ NB_MODULE(_convoy, m) {
       [compile](std::string_view text, const std::string &name, const convoy::Options &options) {
         return compile(text, name, "llvm", options, nullptr);
       },
-      "text"_a, "name"_a, "options"_a, "Emit code for the text of a module at phase llvm. Returns what `compile` returns.");
+      "text"_a, "name"_a, "options"_a,
+      "Emit code for the text of a module at phase llvm. Returns what `compile` returns.");
   m.def(
       "compile_graphs",
       [](std::string_view text, const std::string &name) {
@@ -75,9 +85,12 @@ NB_MODULE(_convoy, m) {
         convoy::Artifact artifact;
         if (!convoy::compileGraphs(text, name, artifact, failure.diagnostics))
           raise(failure);
-        return nb::make_tuple(nb::bytes(artifact.native.data(), artifact.native.size()), artifact.manifest);
+        return nb::make_tuple(nb::bytes(artifact.native.data(), artifact.native.size()),
+                              artifact.manifest);
       },
-      "text"_a, "name"_a, "Compile the cudnn graphs of a module's text alone. Returns (native library, manifest as JSON text).");
+      "text"_a, "name"_a,
+      "Compile the cudnn graphs of a module's text alone. Returns (native library, manifest as "
+      "JSON text).");
   m.def(
       "backend_names",
       [] {
@@ -86,14 +99,17 @@ NB_MODULE(_convoy, m) {
           names.append(nb::make_tuple(each.category, each.name, each.number));
         return names;
       },
-      "Names and numbers of cuDNN's backend API: (category, name, number); the category is descriptor, attribute, type or an enum's type.");
+      "Names and numbers of cuDNN's backend API: (category, name, number); the category is "
+      "descriptor, attribute, type or an enum's type.");
   m.def(
       "check_options",
       [](const convoy::Options &options) {
         if (std::string error = convoy::optionError(options); !error.empty())
           throw nb::value_error(error.c_str());
       },
-      "options"_a, "Raise ValueError, with what was expected, for options of --convoy-pipeline that no compilation can have.");
+      "options"_a,
+      "Raise ValueError, with what was expected, for options of --convoy-pipeline that no "
+      "compilation can have.");
   m.def("llvm_version", &convoy::llvmVersion, "The version of LLVM that generates code.");
   m.def(
       "run_pipeline",
@@ -104,5 +120,6 @@ NB_MODULE(_convoy, m) {
           raise(failure);
         return result;
       },
-      "text"_a, "name"_a, "pipeline"_a, "Run a textual pass pipeline on a module's text; return the text.");
+      "text"_a, "name"_a, "pipeline"_a,
+      "Run a textual pass pipeline on a module's text; return the text.");
 }

@@ -1,11 +1,12 @@
-/* lld initializes every LLVM target for link-time optimization, which native libraries do not use. These do nothing, so that the code
-   generators of other machines (70 MB) stay out of the extension. A target missing here fails the extension's import. */
+/* lld initializes every LLVM target for link-time optimization, which native libraries do not use.
+   These do nothing, so that the code generators of other machines (70 MB) stay out of the
+   extension. A target missing here fails the extension's import. */
 
-#define TARGET(name)                                                                                                                       \
-  void LLVMInitialize##name##TargetInfo(void) {}                                                                                           \
-  void LLVMInitialize##name##Target(void) {}                                                                                               \
-  void LLVMInitialize##name##TargetMC(void) {}                                                                                             \
-  void LLVMInitialize##name##AsmPrinter(void) {}                                                                                           \
+#define TARGET(name)                                                                               \
+  void LLVMInitialize##name##TargetInfo(void) {}                                                   \
+  void LLVMInitialize##name##Target(void) {}                                                       \
+  void LLVMInitialize##name##TargetMC(void) {}                                                     \
+  void LLVMInitialize##name##AsmPrinter(void) {}                                                   \
   void LLVMInitialize##name##AsmParser(void) {}
 
 TARGET(AArch64)

@@ -1,4 +1,5 @@
-"""Convoy compiles PyTorch models ahead of time into one artifact that runs without PyTorch and without a compiler.
+"""Convoy compiles PyTorch models ahead of time into one artifact that runs without PyTorch and
+without a compiler.
 
 Names are imported on first use, so that `import convoy` loads neither torch nor the compiler.
 """
@@ -20,7 +21,15 @@ _EXPORTS = {
     "import_module": "convoy.frontend",
 }
 
-__all__ = ["CompileOptions", "CompiledModel", "ConvoyError", "ImportedModule", "compile", "import_mlir", "import_module"]
+__all__ = [
+    "CompileOptions",
+    "CompiledModel",
+    "ConvoyError",
+    "ImportedModule",
+    "compile",
+    "import_mlir",
+    "import_module",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,4 +1,5 @@
-"""Writes artifacts. The reader is convoy_runtime.artifact, the format is described in docs/architecture.md."""
+"""Writes artifacts. The reader is convoy_runtime.artifact, the format is described in
+docs/architecture.md."""
 
 from __future__ import annotations
 
@@ -29,11 +30,14 @@ def write_artifact(
     members: Mapping[str, bytes],
     weights: Mapping[str, HostTensor] | None = None,
 ) -> Manifest:
-    """Writes an artifact to `path`, or to what it links to, whole or not at all, and returns the manifest with its `files` filled in.
+    """Writes an artifact to `path`, or to what it links to, whole or not at all, and returns the
+    manifest with its `files` filled in.
 
-    `members` are native.so, kernels.ptx, alternatives.json and plans/*.json by name; `manifest.files` is computed here. `weights` are the
-    prepared weights, exactly those of `manifest.prepared`, or None to leave the data out. Raises ArtifactWriteError when the path cannot
-    be written, ValueError when weights and manifest do not agree, ArtifactError when what is given is no artifact.
+    `members` are native.so, kernels.ptx, alternatives.json and plans/*.json by name;
+    `manifest.files` is computed here. `weights` are the prepared weights, exactly those of
+    `manifest.prepared`, or None to leave the data out. Raises ArtifactWriteError when the path
+    cannot be written, ValueError when weights and manifest do not agree, ArtifactError when what is
+    given is no artifact.
     """
     try:
         path = checked_output(path)
@@ -58,7 +62,10 @@ def write_artifact(
 
 
 def _pieces(
-    text: bytes, manifest: Manifest, members: Mapping[str, bytes], weights: Mapping[str, HostTensor] | None
+    text: bytes,
+    manifest: Manifest,
+    members: Mapping[str, bytes],
+    weights: Mapping[str, HostTensor] | None,
 ) -> Iterator[bytes | memoryview]:
     """The file, from its first byte to its last."""
     files = [ZipMember(MANIFEST, len(text), zlib.crc32(text))]
@@ -79,7 +86,11 @@ def _check_weights(manifest: Manifest, weights: Mapping[str, HostTensor]) -> Non
     expected = {spec.name: (spec.dtype, spec.shape) for spec in manifest.prepared}
     got = {name: (tensor.dtype, tensor.array.shape) for name, tensor in weights.items()}
     if expected != got:
-        names = sorted(name for name in expected.keys() | got.keys() if expected.get(name) != got.get(name))
-        listed = "; ".join(f"{name}: expected {expected.get(name)}, got {got.get(name)}" for name in names)
+        names = sorted(
+            name for name in expected.keys() | got.keys() if expected.get(name) != got.get(name)
+        )
+        listed = "; ".join(
+            f"{name}: expected {expected.get(name)}, got {got.get(name)}" for name in names
+        )
         message = f"the prepared weights do not agree with the manifest: {listed}"
         raise ValueError(message)

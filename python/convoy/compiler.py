@@ -1,4 +1,5 @@
-"""`convoy.compile`: a PyTorch module in, a compiled model out that runs, saves and explains itself."""
+"""`convoy.compile`: a PyTorch module in, a compiled model out that runs, saves and explains
+itself."""
 
 from __future__ import annotations
 
@@ -32,16 +33,18 @@ _T = TypeVar("_T")
 #: Called at the start of each step of a compilation with its name.
 Progress = Callable[[str], None]
 
-#: cuDNN's version that graphs are built and checked against, and the first that has every descriptor they use.
+#: cuDNN's version that graphs are built and checked against, and the first that has every
+#: descriptor they use.
 CUDNN_BUILT_FOR, CUDNN_MINIMUM = 91900, 90000
 
 
 @dataclass(frozen=True)
 class CompiledModel:
-    """A compiled model in memory. Calling it runs it, `save` writes the artifact, `explain` tells what became of each op.
+    """A compiled model in memory. Calling it runs it, `save` writes the artifact, `explain` tells
+    what became of each op.
 
-    `phases` holds the module's text at the end of each phase that was kept, `seconds` how long each step took, `plans` what the options'
-    `plan_for` found, one for each of its GPUs.
+    `phases` holds the module's text at the end of each phase that was kept, `seconds` how long each
+    step took, `plans` what the options' `plan_for` found, one for each of its GPUs.
     """
 
     manifest: Manifest
@@ -53,10 +56,12 @@ class CompiledModel:
     _programs: list[Program] = field(default_factory=list, init=False, repr=False)
 
     def save(self, path: str | os.PathLike[str], *, weights: bool = True) -> None:
-        """Writes the artifact to `path`, whole or not at all; without its weights' data when `weights` is false.
+        """Writes the artifact to `path`, whole or not at all; without its weights' data when
+        `weights` is false.
 
-        A symbolic link is followed: the file that it names is replaced. Raises ArtifactWriteError, also for a `path` that is no regular
-        file, as a device or a FIFO; a file that was at `path` then stays as it was.
+        A symbolic link is followed: the file that it names is replaced. Raises ArtifactWriteError,
+        also for a `path` that is no regular file, as a device or a FIFO; a file that was at `path`
+        then stays as it was.
         """
         from convoy.artifact import write_artifact
 
@@ -72,7 +77,8 @@ class CompiledModel:
             return convoy_runtime.load(path, **options)
 
     def __call__(self, *arrays: Any) -> Any:
-        """Runs the model: one array an input, anything that speaks DLPack. The first call loads it."""
+        """Runs the model: one array an input, anything that speaks DLPack. The first call loads
+        it."""
         if not self._programs:
             self._programs.append(self.load())
         return self._programs[0](*arrays)
@@ -95,17 +101,20 @@ def compile(
 ) -> CompiledModel:
     """Compiles `module` for inputs of the shapes and dtypes of `example_inputs`.
 
-    `target` is "cpu" or "cuda" (default: "cuda" where the machine has a GPU, else "cpu"); compiling for "cuda" needs no GPU.
-    `dtype` ("float32", "float16", "bfloat16" or a torch dtype) is the type to compute in; inputs and outputs keep the module's types.
-    `options` are the fields of CompileOptions. Raises FrontendError when the model cannot be imported, CompileError when a phase
-    fails, ValueError for an option that does not exist or has no such value.
+    `target` is "cpu" or "cuda" (default: "cuda" where the machine has a GPU, else "cpu"); compiling
+    for "cuda" needs no GPU. `dtype` ("float32", "float16", "bfloat16" or a torch dtype) is the type
+    to compute in; inputs and outputs keep the module's types. `options` are the fields of
+    CompileOptions. Raises FrontendError when the model cannot be imported, CompileError when a
+    phase fails, ValueError for an option that does not exist or has no such value.
     """
     from convoy.frontend import import_module
 
     chosen = CompileOptions.of(target=target, dtype=dtype, **options)
     if not isinstance(example_inputs, (tuple, list)):
         # A tensor is a sequence as well, of its rows.
-        message = f"expected the example inputs as a tuple or a list, got {type(example_inputs).__name__}"
+        message = (
+            f"expected the example inputs as a tuple or a list, got {type(example_inputs).__name__}"
+        )
         raise InputError(message)
     clock = _Clock(progress)
     with clock.step("import"):
@@ -120,15 +129,21 @@ def compile_imported(
     progress: Progress | None = None,
     seconds: dict[str, float] | None = None,
 ) -> CompiledModel:
-    """Compiles what the frontend made. Raises CompileError with the failed phase, its diagnostics and a reproducer, and what planning for
-    a GPU raises (`convoy_runtime.inspection`)."""
+    """Compiles what the frontend made. Raises CompileError with the failed phase, its diagnostics
+    and a reproducer, and what planning for a GPU raises (`convoy_runtime.inspection`)."""
     from convoy import _convoy
     from convoy_runtime._native import load_native
     from convoy_runtime._safetensors import write_safetensors
     from convoy_runtime._sizes import check_sizes
     from convoy_runtime.artifact import CONSTANTS
     from convoy_runtime.inspection import offline_planner
-    from convoy_runtime.manifest import ABI_VERSION, ALTERNATIVES, FORMAT, FORMAT_VERSION, kernel_member
+    from convoy_runtime.manifest import (
+        ABI_VERSION,
+        ALTERNATIVES,
+        FORMAT,
+        FORMAT_VERSION,
+        kernel_member,
+    )
     from convoy_runtime.manifest_alternatives import read_alternatives
     from convoy_runtime.manifest_reader import read_manifest
     from convoy_runtime.weights import host_tensor, prepare_weights
@@ -148,13 +163,23 @@ def compile_imported(
 
     with clock.step("compile"):
         native, ptx, text = _checked(
-            imported.text, "tcp", options, lambda: _convoy.compile(imported.text, imported.name, "tcp", options.pairs(), keep)
+            imported.text,
+            "tcp",
+            options,
+            lambda: _convoy.compile(imported.text, imported.name, "tcp", options.pairs(), keep),
         )
     members = {"native.so": native}
-    members |= {"kernels.ptx" if name == "kernels" else kernel_member(name): ptx[name].encode() for name in ptx}
+    members |= {
+        "kernels.ptx" if name == "kernels" else kernel_member(name): ptx[name].encode()
+        for name in ptx
+    }
     constants = [name for name in imported.weights if name in imported.constants]
     if constants:
-        members[CONSTANTS] = b"".join(write_safetensors({name: host_tensor(imported.weights[name], name) for name in constants}))
+        members[CONSTANTS] = b"".join(
+            write_safetensors(
+                {name: host_tensor(imported.weights[name], name) for name in constants}
+            )
+        )
     document = json.loads(text)
     offered = document.pop("alternatives", None)
     if offered is not None:
@@ -163,10 +188,18 @@ def compile_imported(
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
         "abi_version": ABI_VERSION,
-        "producer": {"convoy": __version__, "llvm": _convoy.llvm_version(), "torch": metadata.version("torch")},
+        "producer": {
+            "convoy": __version__,
+            "llvm": _convoy.llvm_version(),
+            "torch": metadata.version("torch"),
+        },
         "files": {member: asdict(entry) for member, entry in _entries(members).items()},
     }
-    document |= {"constants": constants, "aliases": dict(imported.aliases), "unused": list(imported.unused)}
+    document |= {
+        "constants": constants,
+        "aliases": dict(imported.aliases),
+        "unused": list(imported.unused),
+    }
     if options.target == "cuda":
         document["cudnn"] = {
             "built_for": CUDNN_BUILT_FOR,
@@ -175,7 +208,11 @@ def compile_imported(
             "allow_tf32": options.allow_tf32,
         }
     manifest = read_manifest(json.dumps(document).encode(), path=imported.name)
-    alternatives = read_alternatives(members[ALTERNATIVES], manifest, path=imported.name) if ALTERNATIVES in members else None
+    alternatives = (
+        read_alternatives(members[ALTERNATIVES], manifest, path=imported.name)
+        if ALTERNATIVES in members
+        else None
+    )
 
     prepared = None
     if options.weights:
@@ -186,10 +223,24 @@ def compile_imported(
     plans = []
     for device, planner in planners.items():
         with clock.step(f"plan for {device}"):
-            plans.append(planner.plan(manifest, load_native(native, path=imported.name), alternatives, options.plan_options))
+            plans.append(
+                planner.plan(
+                    manifest,
+                    load_native(native, path=imported.name),
+                    alternatives,
+                    options.plan_options,
+                )
+            )
     for found in plans:
         members |= found.members
-    return CompiledModel(replace(manifest, files=_entries(members)), members, prepared, phases, clock.seconds, tuple(plans))
+    return CompiledModel(
+        replace(manifest, files=_entries(members)),
+        members,
+        prepared,
+        phases,
+        clock.seconds,
+        tuple(plans),
+    )
 
 
 def _entries(members: Mapping[str, bytes]) -> dict[str, FileEntry]:
@@ -199,7 +250,8 @@ def _entries(members: Mapping[str, bytes]) -> dict[str, FileEntry]:
 
 
 def lower(text: str, name: str, *, from_phase: str, to_phase: str, options: CompileOptions) -> str:
-    """The module's text after the phases that follow `from_phase`, up to `to_phase`. Raises CompileError."""
+    """The module's text after the phases that follow `from_phase`, up to `to_phase`. Raises
+    CompileError."""
     from convoy import _convoy
 
     def keep(phase: str, after: str) -> None:
@@ -207,12 +259,18 @@ def lower(text: str, name: str, *, from_phase: str, to_phase: str, options: Comp
             index = ["torch", *(each for each, _ in _convoy.phases())].index(phase)
             _dump(options.dump_phases, index, phase, after)
 
-    after: str = _checked(text, from_phase, options, lambda: _convoy.run_phases(text, name, from_phase, to_phase, options.pairs(), keep))
+    after: str = _checked(
+        text,
+        from_phase,
+        options,
+        lambda: _convoy.run_phases(text, name, from_phase, to_phase, options.pairs(), keep),
+    )
     return after
 
 
 def _checked(text: str, from_phase: str, options: CompileOptions, action: Callable[[], _T]) -> _T:
-    """Runs the compiler and turns its failure into a CompileError with a file that reproduces it."""
+    """Runs the compiler and turns its failure into a CompileError with a file that reproduces
+    it."""
     from convoy import _convoy
 
     try:
@@ -222,15 +280,21 @@ def _checked(text: str, from_phase: str, options: CompileOptions, action: Callab
         arguments = " ".join(f"{key}={value}" for key, value in options.pairs())
         end = phase if phase != "emit" else "llvm"
         command = f'// convoy-opt %s --convoy-pipeline="from={from_phase} to={end} {arguments}"'
-        found = [Diagnostic(severity, message, _place(path, line, column)) for severity, path, line, column, message in diagnostics]
+        found = [
+            Diagnostic(severity, message, _place(path, line, column))
+            for severity, path, line, column, message in diagnostics
+        ]
         raise CompileError(phase, found, _reproducer(f"{command}\n{text}")) from None
 
 
 def _reproducer(text: str) -> str | None:
-    """Writes a file that this user alone can read, in tempfile's folder ($TMPDIR, else /tmp): it holds the model's structure and constants
-    of one element, but no weights. Gives its path; none where it cannot be written."""
+    """Writes a file that this user alone can read, in tempfile's folder ($TMPDIR, else /tmp): it
+    holds the model's structure and constants of one element, but no weights. Gives its path; none
+    where it cannot be written."""
     try:
-        with tempfile.NamedTemporaryFile("w", prefix="convoy-reproducer-", suffix=".mlir", delete=False) as file:
+        with tempfile.NamedTemporaryFile(
+            "w", prefix="convoy-reproducer-", suffix=".mlir", delete=False
+        ) as file:
             # What a full disk cuts short reproduces nothing.
             try:
                 file.write(text)

@@ -1,7 +1,9 @@
-"""Every error that Convoy raises on purpose, in one tree, so that a caller can catch all of them or one kind.
+"""Every error that Convoy raises on purpose, in one tree, so that a caller can catch all of them or
+one kind.
 
-Messages are plain text of the form "expected X, got Y" and name the thing concerned (an argument, a file, a line of the
-model). The command line prints `str(error)` alone and shows a traceback with `--debug` only.
+Messages are plain text of the form "expected X, got Y" and name the thing concerned (an argument, a
+file, a line of the model). The command line prints `str(error)` alone and shows a traceback with
+`--debug` only.
 """
 
 from __future__ import annotations
@@ -33,8 +35,8 @@ class FrontendError(ConvoyError):
 
 
 class InputError(FrontendError):
-    """What was passed to the frontend cannot be compiled: a module in training mode, an example input that is no tensor, a
-    dtype with no `tcp` element type."""
+    """What was passed to the frontend cannot be compiled: a module in training mode, an example
+    input that is no tensor, a dtype with no `tcp` element type."""
 
 
 class ExportError(FrontendError):
@@ -42,7 +44,8 @@ class ExportError(FrontendError):
 
 
 class MlirSyntaxError(FrontendError):
-    """A `.mlir` file does not parse, or holds no function of the torch dialect; the message has file and line."""
+    """A `.mlir` file does not parse, or holds no function of the torch dialect; the message has
+    file and line."""
 
 
 @dataclass(frozen=True, order=True)
@@ -58,7 +61,8 @@ class SourceLine:
 
 @dataclass(frozen=True)
 class UnsupportedOp:
-    """One kind of failure: an op, why it has no conversion, and every line that made it (one entry an occurrence)."""
+    """One kind of failure: an op, why it has no conversion, and every line that made it (one entry
+    an occurrence)."""
 
     op: str
     reason: str
@@ -66,12 +70,17 @@ class UnsupportedOp:
 
 
 class UnsupportedOpsError(FrontendError):
-    """The model uses ops, or forms of ops, that have no conversion to `tcp`. `ops` lists every one of them."""
+    """The model uses ops, or forms of ops, that have no conversion to `tcp`. `ops` lists every one
+    of them."""
 
     def __init__(self, ops: Iterable[UnsupportedOp]) -> None:
         self.ops = tuple(ops)
         total = sum(len(op.lines) for op in self.ops)
-        head = "1 operation of the model is not supported:" if total == 1 else f"{total} operations of the model are not supported:"
+        head = (
+            "1 operation of the model is not supported:"
+            if total == 1
+            else f"{total} operations of the model are not supported:"
+        )
         text = [head]
         for op in self.ops:
             times = "once" if len(op.lines) == 1 else f"{len(op.lines)} times"
@@ -94,10 +103,12 @@ class Diagnostic:
 
 
 class CompileError(ConvoyError):
-    """A phase of the compiler failed. `reproducer` is the path of a file that fails in the same way with `convoy-opt`, if one
-    was written."""
+    """A phase of the compiler failed. `reproducer` is the path of a file that fails in the same way
+    with `convoy-opt`, if one was written."""
 
-    def __init__(self, phase: str, diagnostics: Iterable[Diagnostic], reproducer: str | None = None) -> None:
+    def __init__(
+        self, phase: str, diagnostics: Iterable[Diagnostic], reproducer: str | None = None
+    ) -> None:
         self.phase = phase
         self.diagnostics = tuple(diagnostics)
         self.reproducer = reproducer

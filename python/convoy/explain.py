@@ -1,4 +1,5 @@
-"""What became of each op of a model, as text: the groups and what runs them, the generated kernels, and what stayed outside and why."""
+"""What became of each op of a model, as text: the groups and what runs them, the generated kernels,
+and what stayed outside and why."""
 
 from __future__ import annotations
 
@@ -36,7 +37,10 @@ def _lines(manifest: Manifest) -> Iterator[str]:
     if manifest.target == "cpu":
         yield "target cpu: the whole model is one native library; there are no cuDNN groups"
         return
-    yield f"{len(manifest.calls)} groups ({len(manifest.called_graphs)} distinct graphs), {len(manifest.kernels)} generated kernels"
+    yield (
+        f"{len(manifest.calls)} groups ({len(manifest.called_graphs)} distinct graphs), "
+        f"{len(manifest.kernels)} generated kernels"
+    )
     runners = Counter(_runner(manifest.graphs[call.graph]) for call in manifest.calls)
     for runner, count in runners.most_common():
         yield f"  {count:4}x run by {runner}"
@@ -52,7 +56,10 @@ def _lines(manifest: Manifest) -> Iterator[str]:
         yield f"  {index:3} {graph.name}: {' + '.join(graph.ops)}"
         yield f"      {signature(graph)}"
         if graph.kernels:
-            yield f"      run by {_runner(graph)}: {', '.join(kernel.variant for kernel in graph.kernels)}"
+            yield (
+                f"      run by {_runner(graph)}: "
+                f"{', '.join(kernel.variant for kernel in graph.kernels)}"
+            )
         for alternative in graph.alternatives:
             yield f"      or {alternative}, where tuning finds it faster"
         yield f"      {call.location}"
@@ -73,7 +80,8 @@ def _runner(graph: Graph) -> str:
 
 
 def signature(graph: Graph) -> str:
-    """Operands and results of a graph, as `float16[1x4x8x8], float16[8x4x1x1] -> float16[1x8x8x8]`."""
+    """Operands and results of a graph, as `float16[1x4x8x8], float16[8x4x1x1] ->
+    float16[1x8x8x8]`."""
     operands = [_tensor(tensor) for tensor in graph.tensors if tensor.role == "input"]
     results = [_tensor(tensor) for tensor in graph.tensors if tensor.role == "output"]
     return f"{', '.join(operands)} -> {', '.join(results)}"

@@ -24,25 +24,36 @@ def default_target() -> str:
     except OSError:
         return "cpu"
     count = ctypes.c_int()
-    found = driver.cuInit(0) == 0 and driver.cuDeviceGetCount(ctypes.byref(count)) == 0 and count.value > 0
+    found = (
+        driver.cuInit(0) == 0
+        and driver.cuDeviceGetCount(ctypes.byref(count)) == 0
+        and count.value > 0
+    )
     return "cuda" if found else "cpu"
 
 
 @dataclass(frozen=True, kw_only=True)
 class CompileOptions:
-    """Options of a compilation. Raises ValueError, with what is expected, for a value that an option cannot have.
+    """Options of a compilation. Raises ValueError, with what is expected, for a value that an
+    option cannot have.
 
     target: "cpu" or "cuda".
     dtype: "float32", "float16" or "bfloat16" to compute in, None for the model's own.
-    cpu: LLVM's name of the CPU that runs the host code, or "native"; None is "native" on cpu and "x86-64-v3" on cuda.
-    chip: the oldest GPU architecture that the generated kernels run on: "sm_80" or newer, without a letter after the number.
+    cpu: LLVM's name of the CPU that runs the host code, or "native"; None is "native" on cpu and
+        "x86-64-v3" on cuda.
+    chip: the oldest GPU architecture that the generated kernels run on: "sm_80" or newer, without a
+        letter after the number.
     weights: whether the artifact holds the weights' data.
-    allow_tf32: whether products of float32 may be rounded to TF32, as cuDNN and PyTorch do by default.
-    alternatives: whether graphs are offered other ways to be computed, which tuning tries: split, with sums in another order.
+    allow_tf32: whether products of float32 may be rounded to TF32, as cuDNN and PyTorch do by
+        default.
+    alternatives: whether graphs are offered other ways to be computed, which tuning tries: split,
+        with sums in another order.
     support_table: a file to read instead of the built-in table of what cuDNN takes.
     dump_phases: a folder to write the module to after each phase.
-    plan_for: GPUs to plan for, on cuda: names, as "h200", or files of cuDNN's device properties. The plans become part of the artifact.
-    plan_options: restrictions on those plans (convoy_runtime.PlanOptions); they are found where the artifact is loaded with the same ones.
+    plan_for: GPUs to plan for, on cuda: names, as "h200", or files of cuDNN's device properties.
+        The plans become part of the artifact.
+    plan_options: restrictions on those plans (convoy_runtime.PlanOptions); they are found where the
+        artifact is loaded with the same ones.
     """
 
     target: str
@@ -74,24 +85,38 @@ class CompileOptions:
             message = f"expected target cuda with plan_for, got {self.target}, which has no plans"
             raise ValueError(message)
         if self.plan_options is not None and not self.plan_for:
-            message = f"expected plan_for with plan_options, got {self.plan_options} alone: they restrict the plans that plan_for makes"
+            message = (
+                f"expected plan_for with plan_options, got {self.plan_options} alone: they "
+                "restrict the plans that plan_for makes"
+            )
             raise ValueError(message)
 
     @classmethod
-    def of(cls, *, target: str | None = None, dtype: str | torch.dtype | None = None, **options: Any) -> CompileOptions:
-        """Options from what a caller says: no target is `default_target()`, a dtype may be torch's, and a path text. Raises ValueError."""
+    def of(
+        cls, *, target: str | None = None, dtype: str | torch.dtype | None = None, **options: Any
+    ) -> CompileOptions:
+        """Options from what a caller says: no target is `default_target()`, a dtype may be torch's,
+        and a path text. Raises ValueError."""
         known = {each.name for each in fields(cls)}
         unknown = sorted(options.keys() - known)
         if unknown:
-            message = f"expected options out of {', '.join(sorted(known))}, got {', '.join(unknown)}"
+            message = (
+                f"expected options out of {', '.join(sorted(known))}, got {', '.join(unknown)}"
+            )
             raise ValueError(message)
         named = None if dtype is None else str(dtype).removeprefix("torch.")
-        paths = {name: Path(options[name]) for name in ("dump_phases", "support_table") if options.get(name) is not None}
+        paths = {
+            name: Path(options[name])
+            for name in ("dump_phases", "support_table")
+            if options.get(name) is not None
+        }
         return cls(target=target or default_target(), dtype=named, **(options | paths))
 
     def pairs(self) -> list[tuple[str, str]]:
         """The options of `--convoy-pipeline`, as names and values."""
-        cpu = self.cpu if self.cpu is not None else "native" if self.target == "cpu" else "x86-64-v3"
+        cpu = (
+            self.cpu if self.cpu is not None else "native" if self.target == "cpu" else "x86-64-v3"
+        )
         pairs = [("target", self.target), ("cpu", cpu), ("chip", self.chip)]
         if self.dtype is not None:
             pairs.append(("dtype", _ELEMENT_TYPES[self.dtype]))

@@ -1,6 +1,7 @@
-// The contract between compiled code and the runtime: every C symbol that an artifact's native library exports, and every
-// function that it may call. Generated code (passes/host, passes/llvm), the loader (runtime/convoy_runtime/_abi.py) and the
-// tests agree on this file; a change to anything here raises CONVOY_ABI_VERSION.
+// The contract between compiled code and the runtime: every C symbol that an artifact's native
+// library exports, and every function that it may call. Generated code (passes/host, passes/llvm),
+// the loader (runtime/convoy_runtime/_abi.py) and the tests agree on this file; a change to
+// anything here raises CONVOY_ABI_VERSION.
 
 #ifndef CONVOY_ABI_H
 #define CONVOY_ABI_H
@@ -13,36 +14,42 @@
 extern "C" {
 #endif
 
-/// The cudnnBackend entry points, as a table, so that one build function runs against any cuDNN 9, against a recorder in
-/// tests, and with a null handle on a machine that has no GPU. Statuses are cudnnStatus_t, descriptors
-/// cudnnBackendDescriptor_t, enums their 32-bit values.
+/// The cudnnBackend entry points, as a table, so that one build function runs against any cuDNN 9,
+/// against a recorder in tests, and with a null handle on a machine that has no GPU. Statuses are
+/// cudnnStatus_t, descriptors cudnnBackendDescriptor_t, enums their 32-bit values.
 typedef struct ConvoyCudnn {
   uint32_t abi_version;
   uint32_t reserved;
   int32_t (*create_descriptor)(int32_t descriptor_type, void **descriptor);
-  int32_t (*set_attribute)(void *descriptor, int32_t attribute, int32_t attribute_type, int64_t count, const void *elements);
+  int32_t (*set_attribute)(void *descriptor, int32_t attribute, int32_t attribute_type,
+                           int64_t count, const void *elements);
   int32_t (*finalize)(void *descriptor);
   int32_t (*destroy_descriptor)(void *descriptor);
-  /// Called once, before clean-up, when an entry point returned a status other than CUDNN_STATUS_SUCCESS. `call` names the
-  /// entry point and its subject, `location` is the source line of the op, both UTF-8.
+  /// Called once, before clean-up, when an entry point returned a status other than
+  /// CUDNN_STATUS_SUCCESS. `call` names the entry point and its subject, `location` is the source
+  /// line of the op, both UTF-8.
   void (*report)(int32_t status, const char *call, const char *location);
-  int32_t (*get_attribute)(void *descriptor, int32_t attribute, int32_t attribute_type, int64_t requested_count, int64_t *count,
-                           void *elements);
+  int32_t (*get_attribute)(void *descriptor, int32_t attribute, int32_t attribute_type,
+                           int64_t requested_count, int64_t *count, void *elements);
   int32_t (*execute)(void *handle, void *plan, void *variant_pack);
 } ConvoyCudnn;
 
 /// A sequence of backend calls in general (a `cudnn_backend.func`) is
-/// `int32_t NAME(const ConvoyCudnn *cudnn, void *handle, void *argument..., void *result...)`: arguments are descriptors, which
-/// stay the caller's, and pointers; a result is the address of a `void *` for a descriptor, which the caller destroys, or of a
-/// number (`int64_t`, `int32_t`, `float`, `double`, or one byte for a boolean). On failure every descriptor made so far is
-/// destroyed, results that are descriptors are null, other results are untouched, and the status is returned.
+/// `int32_t NAME(const ConvoyCudnn *cudnn, void *handle, void *argument..., void *result...)`:
+/// arguments are descriptors, which stay the caller's, and pointers; a result is the address of a
+/// `void *` for a descriptor, which the caller destroys, or of a number (`int64_t`, `int32_t`,
+/// `float`, `double`, or one byte for a boolean). On failure every descriptor made so far is
+/// destroyed, results that are descriptors are null, other results are untouched, and the status is
+/// returned.
 
-/// <graph>_build: builds and finalizes one operation graph. On success stores the graph descriptor, which the caller
-/// destroys, and returns 0; on failure destroys every descriptor made so far, stores null, and returns the status.
+/// <graph>_build: builds and finalizes one operation graph. On success stores the graph descriptor,
+/// which the caller destroys, and returns 0; on failure destroys every descriptor made so far,
+/// stores null, and returns the status.
 typedef int32_t (*ConvoyBuildGraph)(const ConvoyCudnn *cudnn, void *handle, void **operation_graph);
 
-/// What `convoy_main` asks of the runtime on the `cuda` target. Every function is called in program order and returns 0, or
-/// a status that `convoy_main` returns at once. Pointers in `pointers` and `arguments` are device pointers.
+/// What `convoy_main` asks of the runtime on the `cuda` target. Every function is called in program
+/// order and returns 0, or a status that `convoy_main` returns at once. Pointers in `pointers` and
+/// `arguments` are device pointers.
 typedef struct ConvoyRuntime {
   uint32_t abi_version;
   uint32_t reserved;
@@ -50,8 +57,9 @@ typedef struct ConvoyRuntime {
   /// Runs graph `manifest.calls[call].graph`; `pointers` are its operands, then its results.
   int32_t (*execute_graph)(void *context, int32_t call, void *const *pointers, int32_t count);
   /// Launches `manifest.kernels[kernel]`; every argument is a pointer.
-  int32_t (*launch_kernel)(void *context, int32_t kernel, const int32_t grid[3], const int32_t block[3], int32_t shared_bytes,
-                           void *const *arguments, int32_t count);
+  int32_t (*launch_kernel)(void *context, int32_t kernel, const int32_t grid[3],
+                           const int32_t block[3], int32_t shared_bytes, void *const *arguments,
+                           int32_t count);
   /// Copies between two device buffers.
   int32_t (*copy)(void *context, void *destination, const void *source, int64_t bytes);
 } ConvoyRuntime;
@@ -59,27 +67,33 @@ typedef struct ConvoyRuntime {
 /// The version that the library was generated for.
 uint32_t convoy_abi_version(void);
 
-/// The sizes in bytes of the memory that the library was compiled for. The first number is the count of those after it: the arena of
-/// `convoy_main`, the arena of `convoy_prepare_weights`, and then of the inputs, the weights, the prepared weights and the outputs each
-/// how many there are and the size of each. A loader compares them with the manifest before it calls anything else.
+/// The sizes in bytes of the memory that the library was compiled for. The first number is the
+/// count of those after it: the arena of `convoy_main`, the arena of `convoy_prepare_weights`, and
+/// then of the inputs, the weights, the prepared weights and the outputs each how many there are
+/// and the size of each. A loader compares them with the manifest before it calls anything else.
 const int64_t *convoy_sizes(void);
 
-/// Runs the model once. Buffers are in manifest order, 64-byte aligned, packed row-major; `arena` has manifest.arena_bytes.
-/// On the `cpu` target `runtime` may be null and the pointers are host pointers.
-int32_t convoy_main(const ConvoyRuntime *runtime, void *const *inputs, void *const *prepared, void *const *outputs, void *arena);
+/// Runs the model once. Buffers are in manifest order, 64-byte aligned, packed row-major; `arena`
+/// has manifest.arena_bytes. On the `cpu` target `runtime` may be null and the pointers are host
+/// pointers.
+int32_t convoy_main(const ConvoyRuntime *runtime, void *const *inputs, void *const *prepared,
+                    void *const *outputs, void *arena);
 
-/// Computes the prepared weights from the original ones, on the host; `arena` has manifest.prepare_arena_bytes.
+/// Computes the prepared weights from the original ones, on the host; `arena` has
+/// manifest.prepare_arena_bytes.
 int32_t convoy_prepare_weights(void *const *weights, void *const *prepared, void *arena);
 
-/// Runs steps `begin` to `end` - 1 of a loop: `body(environment, first, last)` does steps `first` to `last` - 1, on any thread, and on
-/// several at the same time. Returns when all are done. May be called from several threads, and from a body.
-typedef void (*ConvoyParallelFor)(void (*body)(void *environment, int64_t first, int64_t last), void *environment, int64_t begin,
-                                  int64_t end);
+/// Runs steps `begin` to `end` - 1 of a loop: `body(environment, first, last)` does steps `first`
+/// to `last` - 1, on any thread, and on several at the same time. Returns when all are done. May be
+/// called from several threads, and from a body.
+typedef void (*ConvoyParallelFor)(void (*body)(void *environment, int64_t first, int64_t last),
+                                  void *environment, int64_t begin, int64_t end);
 
-/// Gives the function that runs loops on the library's own threads, which start with the first loop. With `other` not null the loops of
-/// this library go through that function from now on, which may be another library's: so the libraries of a process share one pool of
-/// threads. That library must stay loaded as long as this one, and no call may be under way here. A library whose loops use no threads may
-/// lack this function.
+/// Gives the function that runs loops on the library's own threads, which start with the first
+/// loop. With `other` not null the loops of this library go through that function from now on,
+/// which may be another library's: so the libraries of a process share one pool of threads. That
+/// library must stay loaded as long as this one, and no call may be under way here. A library whose
+/// loops use no threads may lack this function.
 ConvoyParallelFor convoy_share_threads(ConvoyParallelFor other);
 
 #ifdef __cplusplus

@@ -1,4 +1,5 @@
-"""Loads and runs Convoy artifacts. Needs numpy alone on the `cpu` target, and cuda-bindings and cuDNN 9 on `cuda`; no PyTorch, no compiler.
+"""Loads and runs Convoy artifacts. Needs numpy alone on the `cpu` target, and cuda-bindings and
+cuDNN 9 on `cuda`; no PyTorch, no compiler.
 
 program = convoy_runtime.load("model.convoy")
 y = program(x)

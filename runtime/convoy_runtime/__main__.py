@@ -1,7 +1,8 @@
-"""Shows, runs or times an artifact where there is no compiler: `python -m convoy_runtime model.convoy --bench`.
+"""Shows, runs or times an artifact where there is no compiler:
+`python -m convoy_runtime model.convoy --bench`.
 
-Exit codes: 0 done, 1 failed, 2 wrong usage, 3 a bad artifact, 4 a missing or unfit device, 5 wrong arguments or weights, 6 the model's
-own code failed, 130 interrupted.
+Exit codes: 0 done, 1 failed, 2 wrong usage, 3 a bad artifact, 4 a missing or unfit device, 5 wrong
+arguments or weights, 6 the model's own code failed, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -67,22 +68,62 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     summary, _, codes = (__doc__ or "").partition("\n\n")
-    parser = argparse.ArgumentParser("python -m convoy_runtime", description=summary, epilog=codes, allow_abbrev=False)
+    parser = argparse.ArgumentParser(
+        "python -m convoy_runtime", description=summary, epilog=codes, allow_abbrev=False
+    )
     parser.add_argument("file", metavar="FILE", type=Path, help="an artifact")
     action = parser.add_argument_group("what to do")
-    action.add_argument("--info", action="store_true", help="show what the artifact holds (the default)")
-    action.add_argument("--run", action="store_true", help="run it once, on --input or on random numbers")
-    action.add_argument("--bench", action="store_true", help="time it")
-    action.add_argument("--plan-for", metavar="GPU", help="what cuDNN would run on that GPU, without it: h200, or a JSON of its properties")
-    parser.add_argument("--input", action="append", type=Path, default=[], metavar="X.npy", help="an input, in order; may be repeated")
-    parser.add_argument("--output", action="append", type=Path, default=[], metavar="Y.npy", help="where to write an output, in order")
-    parser.add_argument("--weights", type=Path, metavar="FILE.safetensors", help="weights to use instead of the artifact's")
-    parser.add_argument("--device", metavar="NAME", help="cpu, cuda or cuda:N; default: the artifact's target")
-    parser.add_argument("--plans", action="store_true", help="print the engine that runs each graph, and why not another")
-    parser.add_argument(
-        "--tune", choices=("off", "quick", "full", "exhaustive"), default="off", help="measure plans first, and keep the best for later"
+    action.add_argument(
+        "--info", action="store_true", help="show what the artifact holds (the default)"
     )
-    parser.add_argument("--strict", action="store_true", help="only plans that the artifact or the cache has")
+    action.add_argument(
+        "--run", action="store_true", help="run it once, on --input or on random numbers"
+    )
+    action.add_argument("--bench", action="store_true", help="time it")
+    action.add_argument(
+        "--plan-for",
+        metavar="GPU",
+        help="what cuDNN would run on that GPU, without it: h200, or a JSON of its properties",
+    )
+    parser.add_argument(
+        "--input",
+        action="append",
+        type=Path,
+        default=[],
+        metavar="X.npy",
+        help="an input, in order; may be repeated",
+    )
+    parser.add_argument(
+        "--output",
+        action="append",
+        type=Path,
+        default=[],
+        metavar="Y.npy",
+        help="where to write an output, in order",
+    )
+    parser.add_argument(
+        "--weights",
+        type=Path,
+        metavar="FILE.safetensors",
+        help="weights to use instead of the artifact's",
+    )
+    parser.add_argument(
+        "--device", metavar="NAME", help="cpu, cuda or cuda:N; default: the artifact's target"
+    )
+    parser.add_argument(
+        "--plans",
+        action="store_true",
+        help="print the engine that runs each graph, and why not another",
+    )
+    parser.add_argument(
+        "--tune",
+        choices=("off", "quick", "full", "exhaustive"),
+        default="off",
+        help="measure plans first, and keep the best for later",
+    )
+    parser.add_argument(
+        "--strict", action="store_true", help="only plans that the artifact or the cache has"
+    )
     add_arguments(parser)
     parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
     return parser
@@ -94,7 +135,9 @@ def _plan_for(options: argparse.Namespace) -> int:
     planner = offline_planner(options.plan_for, minimum)
     native = load_native(artifact.members[MEMBER], path=options.file)
     check_sizes(native, artifact.manifest, path=options.file)
-    results = planner.plan(artifact.manifest, native, artifact.alternatives(), load_arguments(options)["options"]).results
+    results = planner.plan(
+        artifact.manifest, native, artifact.alternatives(), load_arguments(options)["options"]
+    ).results
     failed = [result for result in results if isinstance(result, PlanError)]
     for result in results:
         print(result)
@@ -119,20 +162,34 @@ def _load(options: argparse.Namespace) -> Program:
 
 
 def _progress(what: str, done: int, count: int) -> None:
-    print(f"\r\033[K{what} ({done + 1} of {count})", end="\n" if done + 1 == count else "", file=sys.stderr, flush=True)
+    print(
+        f"\r\033[K{what} ({done + 1} of {count})",
+        end="\n" if done + 1 == count else "",
+        file=sys.stderr,
+        flush=True,
+    )
 
 
 def _info(artifact: Artifact) -> None:
     manifest = artifact.manifest
     producer = ", ".join(f"{name} {version}" for name, version in manifest.producer.items())
-    print(f"target {manifest.target}, format {manifest.format_version}, ABI {manifest.abi_version}, made by {producer}")
+    print(
+        f"target {manifest.target}, format {manifest.format_version}, ABI "
+        f"{manifest.abi_version}, made by {producer}"
+    )
     print(f"host {manifest.host.triple}, {manifest.host.cpu}: {' '.join(manifest.host.features)}")
     for title, specs in (("input", manifest.inputs), ("output", manifest.outputs)):
         for spec in specs:
             print(f"{title} {spec}")
-    print(f"{len(manifest.weights)} weights, {len(manifest.prepared)} prepared, arena of {manifest.arena_bytes} bytes")
+    print(
+        f"{len(manifest.weights)} weights, {len(manifest.prepared)} prepared, arena of "
+        f"{manifest.arena_bytes} bytes"
+    )
     if manifest.cudnn is not None:
-        print(f"{len(manifest.called_graphs)} cuDNN graphs in {len(manifest.calls)} calls, {len(manifest.kernels)} generated kernels")
+        print(
+            f"{len(manifest.called_graphs)} cuDNN graphs in {len(manifest.calls)} calls, "
+            f"{len(manifest.kernels)} generated kernels"
+        )
     print(f"digest {artifact.digest}")
     for name, entry in manifest.files.items():
         print(f"member {name}, {entry.bytes} bytes")
@@ -161,7 +218,12 @@ def _inputs(program: Program, paths: list[Path]) -> list[np.ndarray]:
 
 def _run(program: Program, inputs: list[np.ndarray], paths: list[Path]) -> None:
     if len(paths) > len(program.outputs):
-        raise ArgumentError(argument="--output", problem="too many", expected=f"{len(program.outputs)} at most", got=str(len(paths)))
+        raise ArgumentError(
+            argument="--output",
+            problem="too many",
+            expected=f"{len(program.outputs)} at most",
+            got=str(len(paths)),
+        )
     results = program.run_numpy(*inputs)
     for index, (spec, result) in enumerate(zip(program.outputs, results, strict=True)):
         print(f"output {spec}")
@@ -171,7 +233,9 @@ def _run(program: Program, inputs: list[np.ndarray], paths: list[Path]) -> None:
 
 def _bench(program: Program, inputs: list[np.ndarray]) -> None:
     found = measure(program, inputs)
-    spread = f"median of {found.rounds} rounds of {found.count} ({found.least:.1f} to {found.most:.1f})"
+    spread = (
+        f"median of {found.rounds} rounds of {found.count} ({found.least:.1f} to {found.most:.1f})"
+    )
     print(f"{found.median:.1f} us a {found.what}, {spread}")
     if found.host is not None:
         print(f"{found.host:.1f} us of the host's time for each, until it is enqueued")

@@ -1,4 +1,5 @@
-"""The ctypes mirror of runtime/abi/convoy_abi.h. A test compiles the header and compares every size, offset and the version."""
+"""The ctypes mirror of runtime/abi/convoy_abi.h. A test compiles the header and compares every
+size, offset and the version."""
 
 from __future__ import annotations
 
@@ -26,7 +27,9 @@ class ConvoyCudnn(ctypes.Structure):
     FINALIZE = ctypes.CFUNCTYPE(c_int32, c_void_p)
     DESTROY = ctypes.CFUNCTYPE(c_int32, c_void_p)
     REPORT = ctypes.CFUNCTYPE(None, c_int32, c_char_p, c_char_p)
-    GET = ctypes.CFUNCTYPE(c_int32, c_void_p, c_int32, c_int32, c_int64, ctypes.POINTER(c_int64), c_void_p)
+    GET = ctypes.CFUNCTYPE(
+        c_int32, c_void_p, c_int32, c_int32, c_int64, ctypes.POINTER(c_int64), c_void_p
+    )
     EXECUTE = ctypes.CFUNCTYPE(c_int32, c_void_p, c_void_p, c_void_p)
 
     _fields_ = (
@@ -47,7 +50,14 @@ class ConvoyRuntime(ctypes.Structure):
 
     EXECUTE = ctypes.CFUNCTYPE(c_int32, c_void_p, c_int32, ctypes.POINTER(c_void_p), c_int32)
     LAUNCH = ctypes.CFUNCTYPE(
-        c_int32, c_void_p, c_int32, ctypes.POINTER(c_int32), ctypes.POINTER(c_int32), c_int32, ctypes.POINTER(c_void_p), c_int32
+        c_int32,
+        c_void_p,
+        c_int32,
+        ctypes.POINTER(c_int32),
+        ctypes.POINTER(c_int32),
+        c_int32,
+        ctypes.POINTER(c_void_p),
+        c_int32,
     )
     COPY = ctypes.CFUNCTYPE(c_int32, c_void_p, c_void_p, c_void_p, c_int64)
 
@@ -64,7 +74,9 @@ class ConvoyRuntime(ctypes.Structure):
 _POINTERS = ctypes.POINTER(c_void_p)
 
 #: `<graph>_build`.
-BUILD_GRAPH = ctypes.CFUNCTYPE(c_int32, ctypes.POINTER(ConvoyCudnn), c_void_p, ctypes.POINTER(c_void_p))
+BUILD_GRAPH = ctypes.CFUNCTYPE(
+    c_int32, ctypes.POINTER(ConvoyCudnn), c_void_p, ctypes.POINTER(c_void_p)
+)
 
 #: `convoy_share_threads`, which a library without parallel loops may lack; functions are addresses.
 SHARE_THREADS = ctypes.CFUNCTYPE(c_void_p, c_void_p)
@@ -72,7 +84,10 @@ SHARE_THREADS = ctypes.CFUNCTYPE(c_void_p, c_void_p)
 #: The entries that every native library exports: name to (result, arguments).
 ENTRIES: dict[str, tuple[type, tuple[type, ...]]] = {
     "convoy_abi_version": (c_uint32, ()),
-    "convoy_main": (c_int32, (ctypes.POINTER(ConvoyRuntime), _POINTERS, _POINTERS, _POINTERS, c_void_p)),
+    "convoy_main": (
+        c_int32,
+        (ctypes.POINTER(ConvoyRuntime), _POINTERS, _POINTERS, _POINTERS, c_void_p),
+    ),
     "convoy_prepare_weights": (c_int32, (_POINTERS, _POINTERS, c_void_p)),
     "convoy_sizes": (ctypes.POINTER(c_int64), ()),
 }

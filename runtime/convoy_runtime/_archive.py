@@ -1,8 +1,9 @@
-"""The file of an artifact: read once into memory of this process, and checked byte by byte. What happens to the file afterwards, a
-truncation as well, changes nothing that is loaded.
+"""The file of an artifact: read once into memory of this process, and checked byte by byte. What
+happens to the file afterwards, a truncation as well, changes nothing that is loaded.
 
-The order of the checks: kind and size of the file, the manifest's SHA-256 in the zip's comment, and, once the caller has read the
-manifest, every byte that is not the content of a member, then size and SHA-256 of every member.
+The order of the checks: kind and size of the file, the manifest's SHA-256 in the zip's comment,
+and, once the caller has read the manifest, every byte that is not the content of a member, then
+size and SHA-256 of every member.
 """
 
 from __future__ import annotations
@@ -17,7 +18,16 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ._files import open_regular, read_into
-from ._zip import ALIGNMENT, END_BYTES, LOCAL_HEADER, Layout, ZipMember, comment_of, lay_out, stored_bytes
+from ._zip import (
+    ALIGNMENT,
+    END_BYTES,
+    LOCAL_HEADER,
+    Layout,
+    ZipMember,
+    comment_of,
+    lay_out,
+    stored_bytes,
+)
 from .errors import ArtifactError
 from .manifest import MANIFEST, FileEntry
 from .timings import part
@@ -37,8 +47,9 @@ _ZIP, _ZIP_END = b"PK\x03\x04", b"PK\x05\x06"
 
 
 class Archive:
-    """An open artifact. `text` is its manifest, and `digest` the manifest's SHA-256 in hexadecimal, which has been checked. A context
-    manager: what `read` works on in the background keeps the file open for itself. Raises ArtifactError."""
+    """An open artifact. `text` is its manifest, and `digest` the manifest's SHA-256 in hexadecimal,
+    which has been checked. A context manager: what `read` works on in the background keeps the file
+    open for itself. Raises ArtifactError."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -60,25 +71,45 @@ class Archive:
         os.close(self._descriptor)
 
     @part("hashing")
-    def read(self, files: Mapping[str, FileEntry], *, later: tuple[str, ...] = ()) -> tuple[dict[str, memoryview], list[Verification]]:
-        """The content of each member, as the manifest lists them: verified, but for those of `later` that are large. Threads still read
-        these; each is to be used when `Verification.check` has returned. Raises ArtifactError."""
+    def read(
+        self, files: Mapping[str, FileEntry], *, later: tuple[str, ...] = ()
+    ) -> tuple[dict[str, memoryview], list[Verification]]:
+        """The content of each member, as the manifest lists them: verified, but for those of
+        `later` that are large. Threads still read these; each is to be used when
+        `Verification.check` has returned. Raises ArtifactError."""
         members = [ZipMember(MANIFEST, len(self.text), zlib.crc32(self.text))]
         members += [ZipMember(name, entry.bytes, entry.crc32) for name, entry in files.items()]
         layout = lay_out(members, self.digest)
         if layout.bytes != self._bytes:
-            raise self._refuse("is truncated or damaged", expected=f"{layout.bytes} bytes", got=f"{self._bytes} bytes")
+            raise self._refuse(
+                "is truncated or damaged",
+                expected=f"{layout.bytes} bytes",
+                got=f"{self._bytes} bytes",
+            )
         try:
             self._check_layout(members, layout)
             places = dict(zip(files, layout.contents[1:], strict=True))
-            behind = [name for name in later if name in places and files[name].bytes > _READ_AT_ONCE]
-            found = self._read_now({name: place for name, place in places.items() if name not in behind})
+            behind = [
+                name for name in later if name in places and files[name].bytes > _READ_AT_ONCE
+            ]
+            found = self._read_now(
+                {name: place for name, place in places.items() if name not in behind}
+            )
             for name, content in found.items():
                 _check_digest(self._path, files[name], name, hashlib.sha256(content).hexdigest())
             verifications = []
             for name in behind:
                 found[name] = allocate(files[name].bytes, f"member {name}", path=self._path)
-                verifications.append(Verification(self._path, name, files[name], self._descriptor, places[name][0], found[name]))
+                verifications.append(
+                    Verification(
+                        self._path,
+                        name,
+                        files[name],
+                        self._descriptor,
+                        places[name][0],
+                        found[name],
+                    )
+                )
         except OSError as error:
             raise _unreadable(self._path, error) from error
         return found, verifications
@@ -91,20 +122,34 @@ class Archive:
             raise self._refuse("is no Convoy artifact: it does not start as a zip does")
         name = head[LOCAL_HEADER.size : LOCAL_HEADER.size + len(MANIFEST)]
         if name != MANIFEST.encode():
-            raise self._refuse(f"is a zip, but no Convoy artifact: it does not begin with {MANIFEST}")
+            raise self._refuse(
+                f"is a zip, but no Convoy artifact: it does not begin with {MANIFEST}"
+            )
         comment = stored_bytes(end)
         if comment is None and end[-22:-18] == _ZIP_END and end[-2:] == bytes(2):
-            problem = f"has no digest of {MANIFEST}: an older version of convoy wrote it, or another program packed it again"
+            problem = (
+                f"has no digest of {MANIFEST}: an older version of convoy wrote it, or "
+                "another program packed it again"
+            )
             raise self._refuse(f"{problem}; compile the model again")
         if comment is None:
-            raise self._refuse(f"is truncated or damaged: it does not end with the digest of {MANIFEST}")
+            raise self._refuse(
+                f"is truncated or damaged: it does not end with the digest of {MANIFEST}"
+            )
         size = LOCAL_HEADER.unpack_from(head)[8]
         if size > _MANIFEST_LIMIT:
-            raise self._refuse("is too large", MANIFEST, f"at most {_MANIFEST_LIMIT} bytes", f"{size} bytes")
+            raise self._refuse(
+                "is too large", MANIFEST, f"at most {_MANIFEST_LIMIT} bytes", f"{size} bytes"
+            )
         text = self._at(ALIGNMENT, size)
         digest = hashlib.sha256(text).hexdigest()
         if comment != comment_of(digest):
-            raise self._refuse("is damaged", MANIFEST, comment.decode(errors="backslashreplace"), comment_of(digest).decode())
+            raise self._refuse(
+                "is damaged",
+                MANIFEST,
+                comment.decode(errors="backslashreplace"),
+                comment_of(digest).decode(),
+            )
         return text, digest
 
     def _at(self, offset: int, count: int) -> bytes:
@@ -115,16 +160,35 @@ class Archive:
 
     def _check_layout(self, members: list[ZipMember], layout: Layout) -> None:
         """Every byte that is not content is as the manifest says."""
-        around = [(f"the header of {member.name}", *header) for member, header in zip(members, layout.headers, strict=True)]
-        for what, offset, expected in (*around, ("the directory", layout.directory_begin, layout.directory)):
+        around = [
+            (f"the header of {member.name}", *header)
+            for member, header in zip(members, layout.headers, strict=True)
+        ]
+        for what, offset, expected in (
+            *around,
+            ("the directory", layout.directory_begin, layout.directory),
+        ):
             got = self._at(offset, len(expected))
             if got != expected:
-                place = next(index for index, pair in enumerate(zip(expected, got, strict=True)) if pair[0] != pair[1])
-                problem = f"{what} is not as {MANIFEST} says: the file is damaged, or another program packed it again"
-                raise self._refuse(problem, None, f"{expected[place]:#04x} at byte {offset + place}", f"{got[place]:#04x}")
+                place = next(
+                    index
+                    for index, pair in enumerate(zip(expected, got, strict=True))
+                    if pair[0] != pair[1]
+                )
+                problem = (
+                    f"{what} is not as {MANIFEST} says: the file is damaged, or another "
+                    "program packed it again"
+                )
+                raise self._refuse(
+                    problem,
+                    None,
+                    f"{expected[place]:#04x} at byte {offset + place}",
+                    f"{got[place]:#04x}",
+                )
 
     def _read_now(self, places: Mapping[str, tuple[int, int]]) -> dict[str, memoryview]:
-        """The members at these places of the file, each at a multiple of 64 bytes in memory that they share."""
+        """The members at these places of the file, each at a multiple of 64 bytes in memory that
+        they share."""
         total = sum(end - begin + -(end - begin) % ALIGNMENT for begin, end in places.values())
         memory, offset, found = allocate(total, "the members", path=self._path), 0, {}
         for name, (begin, end) in places.items():
@@ -134,16 +198,38 @@ class Archive:
             offset += len(content) + -len(content) % ALIGNMENT
         return found
 
-    def _refuse(self, problem: str, member: str | None = None, expected: str | None = None, got: str | None = None) -> ArtifactError:
-        return ArtifactError(problem=problem, path=self._path, member=member, expected=expected, got=got)
+    def _refuse(
+        self,
+        problem: str,
+        member: str | None = None,
+        expected: str | None = None,
+        got: str | None = None,
+    ) -> ArtifactError:
+        return ArtifactError(
+            problem=problem, path=self._path, member=member, expected=expected, got=got
+        )
 
 
 class Verification(threading.Thread):
     """Reads and hashes a member in the background. Python's lock is free meanwhile."""
 
-    def __init__(self, path: Path, member: str, entry: FileEntry, descriptor: int, offset: int, memory: memoryview) -> None:
+    def __init__(
+        self,
+        path: Path,
+        member: str,
+        entry: FileEntry,
+        descriptor: int,
+        offset: int,
+        memory: memoryview,
+    ) -> None:
         super().__init__(name=f"hashing {member}")
-        self._path, self._member, self._entry, self._offset, self._memory = path, member, entry, offset, memory
+        self._path, self._member, self._entry, self._offset, self._memory = (
+            path,
+            member,
+            entry,
+            offset,
+            memory,
+        )
         self._digest = ""
         self._error: OSError | None = None
         # The caller closes its own.
@@ -172,8 +258,8 @@ class Verification(threading.Thread):
 
 
 def allocate(size: int, what: str, *, path: object = None) -> memoryview:
-    """Memory of this process, which is no file's and begins at a page. Raises ArtifactError, which names the bytes, when there is not as
-    much."""
+    """Memory of this process, which is no file's and begins at a page. Raises ArtifactError, which
+    names the bytes, when there is not as much."""
     try:
         if not size:
             return memoryview(bytearray())
@@ -190,7 +276,13 @@ def allocate(size: int, what: str, *, path: object = None) -> memoryview:
 
 def _check_digest(path: Path, entry: FileEntry, member: str, digest: str) -> None:
     if digest != entry.sha256:
-        raise ArtifactError(problem="is damaged", path=path, member=member, expected=f"sha256 {entry.sha256}", got=digest)
+        raise ArtifactError(
+            problem="is damaged",
+            path=path,
+            member=member,
+            expected=f"sha256 {entry.sha256}",
+            got=digest,
+        )
 
 
 def _unreadable(path: Path, error: OSError) -> ArtifactError:

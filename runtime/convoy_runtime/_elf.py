@@ -1,4 +1,5 @@
-"""Checks a shared library before the system's loader maps it: access to a truncated one raises SIGBUS."""
+"""Checks a shared library before the system's loader maps it: access to a truncated one raises
+SIGBUS."""
 
 from __future__ import annotations
 
@@ -13,21 +14,32 @@ _LOAD, _DYNAMIC = 1, 2
 
 
 def elf_problem(content: bytes | memoryview) -> str | None:
-    """What is wrong with a shared library's headers: each segment has to lie in the file. None when nothing is."""
+    """What is wrong with a shared library's headers: each segment has to lie in the file. None when
+    nothing is."""
     if len(content) < _HEADER.size:
         return f"is no shared library: {len(content)} bytes are too few"
-    magic, kind, order, _, of, _, _, _, table, _, _, _, entry_bytes, count, *_ = _HEADER.unpack_from(content)
+    magic, kind, order, _, of, _, _, _, table, _, _, _, entry_bytes, count, *_ = (
+        _HEADER.unpack_from(content)
+    )
     if (magic, kind, order, of) != (b"\x7fELF", _CLASS_64, _LITTLE_ENDIAN, _DYNAMIC_LIBRARY):
         return "is no shared library of a 64-bit little-endian machine"
     end = table + count * _SEGMENT.size
     if entry_bytes != _SEGMENT.size or end > len(content):
-        return f"is truncated or damaged: expected program headers up to byte {end}, got {len(content)} bytes"
+        return (
+            f"is truncated or damaged: expected program headers up to byte {end}, got "
+            f"{len(content)} bytes"
+        )
     found = set()
     for place in range(count):
-        what, _, offset, _, _, file_bytes, memory_bytes, _ = _SEGMENT.unpack_from(content, table + place * _SEGMENT.size)
+        what, _, offset, _, _, file_bytes, memory_bytes, _ = _SEGMENT.unpack_from(
+            content, table + place * _SEGMENT.size
+        )
         found.add(what)
         if offset + file_bytes > len(content):
-            return f"is truncated or damaged: expected a segment up to byte {offset + file_bytes}, got {len(content)} bytes"
+            return (
+                "is truncated or damaged: expected a segment up to byte "
+                f"{offset + file_bytes}, got {len(content)} bytes"
+            )
         if what == _LOAD and memory_bytes < file_bytes:
             return f"is damaged: a segment of {file_bytes} bytes is to fit into {memory_bytes}"
     if not found >= {_LOAD, _DYNAMIC}:

@@ -1,4 +1,5 @@
-"""Files that others made, opened so that nothing but a regular file is read; and files written whole or not at all."""
+"""Files that others made, opened so that nothing but a regular file is read; and files written
+whole or not at all."""
 
 from __future__ import annotations
 
@@ -24,8 +25,9 @@ _KINDS = (
 
 
 def open_regular(path: str | os.PathLike[str]) -> int:
-    """A descriptor for reading the regular file at `path`. Raises OSError, also for what is no regular file: a FIFO would block, a device
-    has no end. What is looked at is what was opened, so nobody can exchange it in between."""
+    """A descriptor for reading the regular file at `path`. Raises OSError, also for what is no
+    regular file: a FIFO would block, a device has no end. What is looked at is what was opened, so
+    nobody can exchange it in between."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
     except OSError as error:
@@ -52,21 +54,35 @@ def read_regular(path: str | os.PathLike[str]) -> bytes:
 
 
 def read_into(descriptor: int, memory: memoryview, offset: int) -> None:
-    """Fills `memory` with the bytes of a file from `offset` on. Raises OSError, also when the file ends before."""
+    """Fills `memory` with the bytes of a file from `offset` on. Raises OSError, also when the file
+    ends before."""
     done = 0
     while done < len(memory):
         count = os.preadv(descriptor, [memory[done : done + _MOST_AT_ONCE]], offset + done)
         if not count:
-            raise OSError(errno.EIO, f"expected {len(memory)} bytes at {offset}, got {done}: the file was truncated while it was read")
+            raise OSError(
+                errno.EIO,
+                (
+                    f"expected {len(memory)} bytes at {offset}, got {done}: the file was "
+                    "truncated while it was read"
+                ),
+            )
         done += count
 
 
-def write_whole(path: str | os.PathLike[str], pieces: Iterable[bytes | memoryview], *, mode: int = 0o666, sync: bool = False) -> None:
-    """Writes a file with this content, or leaves what was at `path`. `mode` is less what umask takes. With `sync` the content is on the
-    disk before it is at `path`. Raises OSError.
+def write_whole(
+    path: str | os.PathLike[str],
+    pieces: Iterable[bytes | memoryview],
+    *,
+    mode: int = 0o666,
+    sync: bool = False,
+) -> None:
+    """Writes a file with this content, or leaves what was at `path`. `mode` is less what umask
+    takes. With `sync` the content is on the disk before it is at `path`. Raises OSError.
 
-    The file has no name while it is written (O_TMPFILE), so that a process that is killed leaves nothing. File systems without such files
-    get one with a name that begins with a dot, which stays when the process is killed.
+    The file has no name while it is written (O_TMPFILE), so that a process that is killed leaves
+    nothing. File systems without such files get one with a name that begins with a dot, which stays
+    when the process is killed.
     """
     path = Path(path)
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
@@ -79,7 +95,8 @@ def write_whole(path: str | os.PathLike[str], pieces: Iterable[bytes | memoryvie
             if sync:
                 os.fsync(descriptor)
             if not named:
-                # Only with a descriptor does Python follow the link; the path is absolute, so it does not matter which.
+                # Only with a descriptor does Python follow the link; the path is absolute, so it
+                # does not matter which.
                 os.link(f"/proc/self/fd/{descriptor}", temporary, src_dir_fd=descriptor)
                 named = True
         temporary.replace(path)

@@ -1,4 +1,5 @@
-"""Loads the native library of an artifact from verified bytes, never from a path that someone else could have written to."""
+"""Loads the native library of an artifact from verified bytes, never from a path that someone else
+could have written to."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ __all__ = ["NativeLibrary", "load_native"]
 
 MEMBER = "native.so"
 
-# By hand, because a function of ctypes.CDLL refers to itself: the garbage collector alone would find that a library is not used any more.
+# By hand, because a function of ctypes.CDLL refers to itself: the garbage collector alone would
+# find that a library is not used any more.
 _dl = ctypes.CDLL(None)
 _dlopen = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int)(("dlopen", _dl))
 _dlsym = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p)(("dlsym", _dl))
@@ -29,8 +31,9 @@ _dlerror = ctypes.CFUNCTYPE(ctypes.c_char_p)(("dlerror", _dl))
 
 
 class _Mapped:
-    """A shared library that is unloaded with the last reference to it, or to one of its functions; a call has such a reference. `threads`
-    is the library whose threads run the loops of this one, None when these are its own. Raises OSError."""
+    """A shared library that is unloaded with the last reference to it, or to one of its functions;
+    a call has such a reference. `threads` is the library whose threads run the loops of this one,
+    None when these are its own. Raises OSError."""
 
     def __init__(self, path: str, descriptor: int = -1) -> None:
         name = os.fsencode(path)
@@ -54,8 +57,9 @@ def _unload(handle: int, name: bytes, descriptor: int) -> None:
     _dlclose(handle)
     if descriptor < 0:
         return
-    # The dynamic linker knows a library by its path, which has the number of the descriptor. So a library that cannot be unloaded
-    # (DF_1_NODELETE) keeps it: another library with that number would be taken for this one.
+    # The dynamic linker knows a library by its path, which has the number of the descriptor. So a
+    # library that cannot be unloaded (DF_1_NODELETE) keeps it: another library with that number
+    # would be taken for this one.
     if (still := _dlopen(name, os.RTLD_NOW | os.RTLD_NOLOAD)) is not None:
         _dlclose(still)
         return
@@ -69,9 +73,11 @@ _threads: weakref.ref[_Mapped] | None = None
 
 
 class NativeLibrary:
-    """A loaded native.so: `main` and `prepare_weights` are its two entries, `builder` finds the build function of a graph.
+    """A loaded native.so: `main` and `prepare_weights` are its two entries, `builder` finds the
+    build function of a graph.
 
-    A library is loaded once a process for each distinct content, and unloaded when nothing refers to it, or to one of its functions.
+    A library is loaded once a process for each distinct content, and unloaded when nothing refers
+    to it, or to one of its functions.
     """
 
     def __init__(self, content: bytes | memoryview, path: object) -> None:
@@ -83,22 +89,31 @@ class NativeLibrary:
         except OSError as error:
             problem = f"the library cannot be loaded: {error}"
             raise ArtifactError(problem=problem, path=path, member=MEMBER) from error
-        entries = {name: self._function(name, ctypes.CFUNCTYPE(result, *arguments)) for name, (result, arguments) in ENTRIES.items()}
+        entries = {
+            name: self._function(name, ctypes.CFUNCTYPE(result, *arguments))
+            for name, (result, arguments) in ENTRIES.items()
+        }
         version = entries["convoy_abi_version"]()
         if version != ABI_VERSION:
             problem = "the library was generated for another ABI"
             raise ArtifactError(
-                problem=problem, path=path, member=MEMBER, field="convoy_abi_version", expected=str(ABI_VERSION), got=str(version)
+                problem=problem,
+                path=path,
+                member=MEMBER,
+                field="convoy_abi_version",
+                expected=str(ABI_VERSION),
+                got=str(version),
             )
-        #: Gives what memory it was compiled for; `_sizes.check_sizes` compares that with a manifest.
+        #: Gives what memory it was compiled for; `_sizes.check_sizes` compares that with a
+        #: manifest.
         self.sizes = entries["convoy_sizes"]
         self.main = entries["convoy_main"]
         self.prepare_weights = entries["convoy_prepare_weights"]
         _share_threads(self._library)
 
     def builder(self, symbol: str | None) -> Any:
-        """The build function of a graph, `Graph.symbol`; None for a graph that has only kernels. Raises ArtifactError when the library
-        lacks it."""
+        """The build function of a graph, `Graph.symbol`; None for a graph that has only kernels.
+        Raises ArtifactError when the library lacks it."""
         if symbol is None:
             return None
         return self._function(symbol, BUILD_GRAPH)
@@ -106,14 +121,17 @@ class NativeLibrary:
     def _function(self, name: str, kind: Any) -> Any:
         function = self._library.function(name, kind)
         if function is None:
-            raise ArtifactError(problem=f"the library does not export {name}", path=self._path, member=MEMBER)
+            raise ArtifactError(
+                problem=f"the library does not export {name}", path=self._path, member=MEMBER
+            )
         return function
 
 
 def _map(content: bytes | memoryview) -> _Mapped:
     """The library with this content. Raises OSError."""
     descriptor = -1
-    # Sandboxes may have no memfd, or not run what lies in one; then, and when the content is at fault, the file below has the word.
+    # Sandboxes may have no memfd, or not run what lies in one; then, and when the content is at
+    # fault, the file below has the word.
     with contextlib.suppress(OSError, AttributeError):
         descriptor = os.memfd_create("convoy-native", os.MFD_CLOEXEC)
         with os.fdopen(descriptor, "wb", closefd=False) as file:
@@ -131,7 +149,8 @@ def _map(content: bytes | memoryview) -> _Mapped:
 
 
 def _share_threads(library: _Mapped) -> None:
-    """Has the loops of `library` run on the threads of the first library that has any; those two are then unloaded in this order."""
+    """Has the loops of `library` run on the threads of the first library that has any; those two
+    are then unloaded in this order."""
     global _threads
     share = library.function("convoy_share_threads", SHARE_THREADS)
     if share is None:
@@ -146,7 +165,8 @@ def _share_threads(library: _Mapped) -> None:
 
 @part("native library")
 def load_native(content: bytes | memoryview, *, path: object = None) -> NativeLibrary:
-    """The library with this content; `path` names the artifact in messages. Raises ArtifactError."""
+    """The library with this content; `path` names the artifact in messages. Raises
+    ArtifactError."""
     digest = hashlib.sha256(content).digest()
     with _lock:
         library = _loaded.get(digest)

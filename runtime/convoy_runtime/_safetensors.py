@@ -1,6 +1,8 @@
-"""The safetensors format, as much of it as weights need: read from a buffer without a copy, written as a stream of pieces.
+"""The safetensors format, as much of it as weights need: read from a buffer without a copy, written
+as a stream of pieces.
 
-https://huggingface.co/docs/safetensors: eight bytes of header length, a JSON header, then the tensors without holes or overlaps.
+https://huggingface.co/docs/safetensors: eight bytes of header length, a JSON header, then the
+tensors without holes or overlaps.
 """
 
 from __future__ import annotations
@@ -25,14 +27,18 @@ _HEADER_LIMIT = 100_000_000
 
 @value_type(frozen=True, slots=True)
 class HostTensor:
-    """A packed tensor in host memory. `array` has the storage type of `dtype` (uint16 for bfloat16) and the tensor's shape."""
+    """A packed tensor in host memory. `array` has the storage type of `dtype` (uint16 for bfloat16)
+    and the tensor's shape."""
 
     dtype: str
     array: np.ndarray
 
 
-def read_safetensors(buffer: memoryview | bytes, *, path: object, member: str | None = None) -> dict[str, HostTensor]:
-    """The tensors of a safetensors file as views of `buffer`, by name. Raises ArtifactError naming `path`, `member`, the tensor."""
+def read_safetensors(
+    buffer: memoryview | bytes, *, path: object, member: str | None = None
+) -> dict[str, HostTensor]:
+    """The tensors of a safetensors file as views of `buffer`, by name. Raises ArtifactError naming
+    `path`, `member`, the tensor."""
     buffer = memoryview(buffer)
 
     def refuse(problem: str, name: str | None = None) -> ArtifactError:
@@ -43,9 +49,14 @@ def read_safetensors(buffer: memoryview | bytes, *, path: object, member: str | 
         raise refuse(msg)
     (length,) = struct.unpack("<Q", buffer[:8])
     if length > min(len(buffer) - 8, _HEADER_LIMIT):
-        msg = f"is no safetensors file, or a truncated one: a header of {length} bytes in a file of {len(buffer)}"
+        msg = (
+            f"is no safetensors file, or a truncated one: a header of {length} bytes in a "
+            f"file of {len(buffer)}"
+        )
         raise refuse(msg)
-    header = Document(path, member).parse(bytes(buffer[8 : 8 + length]), "is no safetensors file: the header is no JSON")
+    header = Document(path, member).parse(
+        bytes(buffer[8 : 8 + length]), "is no safetensors file: the header is no JSON"
+    )
     if not isinstance(header, dict):
         msg = "is no safetensors file: the header is no object"
         raise refuse(msg)
@@ -54,24 +65,32 @@ def read_safetensors(buffer: memoryview | bytes, *, path: object, member: str | 
     tensors, places = {}, []
     for name, entry in header.items():
         match entry:
-            case {"dtype": str(tag), "shape": [*shape], "data_offsets": [int(begin), int(end)]} if all(
-                type(d) is int and d >= 0 for d in (*shape, begin, end)
+            case {"dtype": str(tag), "shape": [*shape], "data_offsets": [int(begin), int(end)]} if (
+                all(type(d) is int and d >= 0 for d in (*shape, begin, end))
             ):
                 pass
             case _:
                 msg = "expected an object with dtype, shape and data_offsets"
                 raise refuse(msg, name)
         if len(shape) > MOST_DIMS or prod(size or 1 for size in shape) > LARGEST >> 3:
-            msg = f"expected at most {MOST_DIMS} dims whose product without zeros is below 2**60, got {_short(shape)}"
+            msg = (
+                f"expected at most {MOST_DIMS} dims whose product without zeros is below "
+                f"2**60, got {_short(shape)}"
+            )
             raise refuse(msg, name)
         if tag not in BY_SAFETENSORS:
             msg = f"expected a dtype of {', '.join(BY_SAFETENSORS)}, got {tag}"
             raise refuse(msg, name)
         dtype = BY_SAFETENSORS[tag]
         if not 0 <= begin <= end <= len(data) or end - begin != prod(shape) * dtype.bytes:
-            msg = f"bytes {begin} to {end} do not hold {tag} of shape {shape} in {len(data)} bytes of data"
+            msg = (
+                f"bytes {begin} to {end} do not hold {tag} of shape {shape} in {len(data)} "
+                "bytes of data"
+            )
             raise refuse(msg, name)
-        tensors[name] = HostTensor(dtype.name, np.frombuffer(data[begin:end], dtype=dtype.storage).reshape(shape))
+        tensors[name] = HostTensor(
+            dtype.name, np.frombuffer(data[begin:end], dtype=dtype.storage).reshape(shape)
+        )
         places.append((begin, end, name))
     behind = 0
     for begin, end, name in sorted(places):
@@ -81,7 +100,10 @@ def read_safetensors(buffer: memoryview | bytes, *, path: object, member: str | 
             raise refuse(msg, name)
         behind = end
     if behind != len(data):
-        msg = f"is no safetensors file: expected {behind} bytes of data, as its tensors have, got {len(data)}"
+        msg = (
+            f"is no safetensors file: expected {behind} bytes of data, as its tensors have, "
+            f"got {len(data)}"
+        )
         raise refuse(msg)
     return tensors
 
@@ -94,15 +116,19 @@ def _short(shape: list[int]) -> str:
 def write_safetensors(tensors: Mapping[str, HostTensor]) -> Iterator[bytes | memoryview]:
     """The pieces of a safetensors file with `tensors`.
 
-    The data starts at a multiple of 64 bytes, and tensors whose size is a multiple of 64 come first: they stay aligned, so that
-    a reader can use them where they lie.
+    The data starts at a multiple of 64 bytes, and tensors whose size is a multiple of 64 come
+    first: they stay aligned, so that a reader can use them where they lie.
     """
     order = sorted(tensors, key=lambda name: tensors[name].array.nbytes % ALIGNMENT != 0)
     header, offset = {}, 0
     for name in order:
         tensor = tensors[name]
         end = offset + tensor.array.nbytes
-        header[name] = {"dtype": DTYPES[tensor.dtype].safetensors, "shape": list(tensor.array.shape), "data_offsets": [offset, end]}
+        header[name] = {
+            "dtype": DTYPES[tensor.dtype].safetensors,
+            "shape": list(tensor.array.shape),
+            "data_offsets": [offset, end],
+        }
         offset = end
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-(len(text) + 8) % ALIGNMENT)

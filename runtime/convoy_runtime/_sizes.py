@@ -1,5 +1,5 @@
-"""The memory that native code was compiled for against what the manifest says of it: what they disagree on would be read or written out of
-bounds."""
+"""The memory that native code was compiled for against what the manifest says of it: what they
+disagree on would be read or written out of bounds."""
 
 from __future__ import annotations
 
@@ -17,9 +17,11 @@ _MOST = 1 << 24
 
 
 def check_sizes(native: NativeLibrary, manifest: Manifest, *, path: object = None) -> None:
-    """Raises ArtifactError, which names the field of the manifest, where `native` was not compiled for the sizes in `manifest`.
+    """Raises ArtifactError, which names the field of the manifest, where `native` was not compiled
+    for the sizes in `manifest`.
 
-    To be called before anything of `native` is run on memory that the manifest describes; `path` names the artifact in messages.
+    To be called before anything of `native` is run on memory that the manifest describes; `path`
+    names the artifact in messages.
     """
     numbers = iter(_numbers(native, path))
     for field in ("arena_bytes", "prepare_arena_bytes"):
@@ -30,7 +32,12 @@ def check_sizes(native: NativeLibrary, manifest: Manifest, *, path: object = Non
         for index, spec in enumerate(specs):
             _compare(f"{field}[{index}] ({spec}), bytes", spec.bytes, next(numbers, None), path)
     if next(numbers, None) is not None:
-        raise ArtifactError(problem="has more numbers than the manifest has tensors", path=path, member=MEMBER, field=SIZES)
+        raise ArtifactError(
+            problem="has more numbers than the manifest has tensors",
+            path=path,
+            member=MEMBER,
+            field=SIZES,
+        )
 
 
 def _numbers(native: NativeLibrary, path: object) -> Sequence[int]:
@@ -38,7 +45,14 @@ def _numbers(native: NativeLibrary, path: object) -> Sequence[int]:
     count = numbers[0] if numbers else -1
     if not 0 <= count <= _MOST:
         expected = f"at most {_MOST} numbers"
-        raise ArtifactError(problem="says too much", path=path, member=MEMBER, field=SIZES, expected=expected, got=str(count))
+        raise ArtifactError(
+            problem="says too much",
+            path=path,
+            member=MEMBER,
+            field=SIZES,
+            expected=expected,
+            got=str(count),
+        )
     found: list[int] = numbers[1 : 1 + count]
     return found
 
@@ -47,4 +61,11 @@ def _compare(field: str, manifest: int, native: int | None, path: object) -> Non
     if manifest != native:
         compiled = "nothing" if native is None else str(native)
         problem = f"differs from what {MEMBER} was compiled for"
-        raise ArtifactError(problem=problem, path=path, member="manifest.json", field=field, expected=compiled, got=str(manifest))
+        raise ArtifactError(
+            problem=problem,
+            path=path,
+            member="manifest.json",
+            field=field,
+            expected=compiled,
+            got=str(manifest),
+        )

@@ -13,7 +13,16 @@ import numpy as np
 from ._abi import pointer_array
 from ._native import NativeLibrary
 from ._safetensors import HostTensor
-from .arrays import CPU, View, aligned_copy, aligned_empty, from_numpy, host_array, is_packed, library_of
+from .arrays import (
+    CPU,
+    View,
+    aligned_copy,
+    aligned_empty,
+    from_numpy,
+    host_array,
+    is_packed,
+    library_of,
+)
 from .artifact import Artifact
 from .errors import ArgumentError, ExecutionError
 from .program import POISON, Program
@@ -24,8 +33,9 @@ ALIGNMENT = 64
 
 
 class _Lane:
-    """What one thread runs a program in: an arena, and a lock that it holds while it runs. The lock is reentrant, because a signal handler
-    or a finalizer may run or close the same program in the middle of a call."""
+    """What one thread runs a program in: an arena, and a lock that it holds while it runs. The lock
+    is reentrant, because a signal handler or a finalizer may run or close the same program in the
+    middle of a call."""
 
     __slots__ = ("__weakref__", "address", "arena", "lock")
 
@@ -36,13 +46,14 @@ class _Lane:
 
 
 class CpuProgram(Program):
-    """A program on the host. Inputs that are not packed row-major, or not 64-byte aligned, are copied; all others are read in place."""
+    """A program on the host. Inputs that are not packed row-major, or not 64-byte aligned, are
+    copied; all others are read in place."""
 
     def __init__(self, artifact: Artifact, native: NativeLibrary, *, poison: bool) -> None:
         super().__init__(artifact, native, poison=poison)
         self._new_lanes()
-        # One object for the function, the addresses and the arrays: a run that has taken it keeps the library and the weights. None once
-        # the program is closed.
+        # One object for the function, the addresses and the arrays: a run that has taken it keeps
+        # the library and the weights. None once the program is closed.
         self._code: tuple[Any, Any, list[np.ndarray]] | None = (native.main, pointer_array([]), [])
         _programs.add(self)
 
@@ -52,7 +63,10 @@ class CpuProgram(Program):
         outputs = [aligned_empty(spec.shape, spec.dtype) for spec in self.outputs]
         self._run(views, outputs)
         library = library_of(arrays[0]) if arrays else "numpy"
-        results = tuple(from_numpy(library, array, spec.dtype) for array, spec in zip(outputs, self.outputs, strict=True))
+        results = tuple(
+            from_numpy(library, array, spec.dtype)
+            for array, spec in zip(outputs, self.outputs, strict=True)
+        )
         return results[0] if len(results) == 1 else results
 
     def run_numpy(self, *arrays: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -70,9 +84,15 @@ class CpuProgram(Program):
             if isinstance(got.owner, np.ndarray) and not got.owner.flags.writeable:
                 raise ArgumentError(argument=f"output {spec.name!r}", problem="is read-only")
         # What lies over an input is written when the inputs have been read.
-        read = [(got.pointer, got.pointer + spec.bytes) for got, spec in zip(views, self.inputs, strict=True)]
+        read = [
+            (got.pointer, got.pointer + spec.bytes)
+            for got, spec in zip(views, self.inputs, strict=True)
+        ]
         direct = [
-            got.pointer % ALIGNMENT == 0 and not any(got.pointer < end and begin < got.pointer + spec.bytes for begin, end in read)
+            got.pointer % ALIGNMENT == 0
+            and not any(
+                got.pointer < end and begin < got.pointer + spec.bytes for begin, end in read
+            )
             for got, spec in zip(targets, self.outputs, strict=True)
         ]
         arrays = [
@@ -106,7 +126,11 @@ class CpuProgram(Program):
         with self._lock:
             if self._code is None:
                 raise self._closed()
-            self._code = (self._code[0], pointer_array([array.ctypes.data for array in arrays]), arrays)
+            self._code = (
+                self._code[0],
+                pointer_array([array.ctypes.data for array in arrays]),
+                arrays,
+            )
 
     def _new_lanes(self) -> None:
         self._lock = threading.RLock()  # of what is below, and of `_code`
@@ -122,11 +146,21 @@ class CpuProgram(Program):
         return lane
 
     def _run(self, views: list[View], outputs: list[np.ndarray]) -> None:
-        copies = [aligned_copy(got) if got.pointer % ALIGNMENT or not is_packed(got) else None for got in views]
-        inputs = [got.pointer if copy is None else copy.ctypes.data for got, copy in zip(views, copies, strict=True)]
-        sources, targets = pointer_array(inputs), pointer_array([array.ctypes.data for array in outputs])
+        copies = [
+            aligned_copy(got) if got.pointer % ALIGNMENT or not is_packed(got) else None
+            for got in views
+        ]
+        inputs = [
+            got.pointer if copy is None else copy.ctypes.data
+            for got, copy in zip(views, copies, strict=True)
+        ]
+        sources, targets = (
+            pointer_array(inputs),
+            pointer_array([array.ctypes.data for array in outputs]),
+        )
         lane = self._lane()
-        # `close` takes the code away and then waits for this lock: a run that got it before has both.
+        # `close` takes the code away and then waits for this lock: a run that got it before has
+        # both.
         with lane.lock:
             if (code := self._code) is None:
                 raise self._closed()

@@ -1,7 +1,8 @@
-"""The element types of an artifact: torch's names, and what numpy, DLPack and safetensors call them.
+"""The element types of an artifact: torch's names, and what numpy, DLPack and safetensors call
+them.
 
-numpy has no bfloat16. Host memory of that type is held as uint16 (the upper half of a float32's bits) beside the name, and a
-numpy caller gives and gets uint16 arrays for it.
+numpy has no bfloat16. Host memory of that type is held as uint16 (the upper half of a float32's
+bits) beside the name, and a numpy caller gives and gets uint16 arrays for it.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ __all__ = ["BY_DLPACK", "BY_SAFETENSORS", "DTYPES", "DType", "name_of_numpy"]
 
 @value_type(frozen=True, slots=True)
 class DType:
-    """One element type. `storage` is the numpy type that holds its bits; `dlpack` is (DLDataTypeCode, bits)."""
+    """One element type. `storage` is the numpy type that holds its bits; `dlpack` is
+    (DLDataTypeCode, bits)."""
 
     name: str
     storage: np.dtype
@@ -47,5 +49,10 @@ BY_SAFETENSORS = {dtype.safetensors: dtype for dtype in _ALL}
 
 
 def name_of_numpy(dtype: np.dtype) -> str:
-    """Torch's name of a numpy dtype; ml_dtypes' bfloat16 has that name already. Types that artifacts cannot have keep numpy's name."""
-    return dtype.name if dtype.isnative or dtype.itemsize == 1 else f"{dtype.name} in the other byte order"
+    """Torch's name of a numpy dtype; ml_dtypes' bfloat16 has that name already. Types that
+    artifacts cannot have keep numpy's name."""
+    return (
+        dtype.name
+        if dtype.isnative or dtype.itemsize == 1
+        else f"{dtype.name} in the other byte order"
+    )

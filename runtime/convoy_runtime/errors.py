@@ -1,4 +1,5 @@
-"""Every error that the runtime raises on purpose, so that a caller can tell a bad file from a bad argument from a bad machine."""
+"""Every error that the runtime raises on purpose, so that a caller can tell a bad file from a bad
+argument from a bad machine."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ __all__ = [
 
 
 class ConvoyRuntimeError(Exception):
-    """Base of all errors of this package. `exit_code` is what `python -m convoy_runtime` exits with."""
+    """Base of all errors of this package. `exit_code` is what `python -m convoy_runtime` exits
+    with."""
 
     exit_code = 1
 
@@ -31,7 +33,8 @@ class ConvoyRuntimeWarning(RuntimeWarning):
 class ArtifactError(ConvoyRuntimeError):
     """The file is not an artifact that this runtime and this machine can load.
 
-    The message is `path: member: field: problem: expected E, got G`, without the parts that do not apply.
+    The message is `path: member: field: problem: expected E, got G`, without the parts that do not
+    apply.
     """
 
     exit_code = 3
@@ -46,23 +49,33 @@ class ArtifactError(ConvoyRuntimeError):
         expected: str | None = None,
         got: str | None = None,
     ) -> None:
-        self.path, self.member, self.field, self.expected, self.got = path, member, field, expected, got
+        self.path, self.member, self.field, self.expected, self.got = (
+            path,
+            member,
+            field,
+            expected,
+            got,
+        )
         parts = [str(part) for part in (path, member, field) if part is not None]
         super().__init__(": ".join([*parts, problem]) + _expected_got(expected, got))
 
 
 class ArgumentError(ConvoyRuntimeError):
-    """A call's argument does not match what the program takes. The message names the argument, what was expected and what came."""
+    """A call's argument does not match what the program takes. The message names the argument, what
+    was expected and what came."""
 
     exit_code = 5
 
-    def __init__(self, *, argument: str, problem: str, expected: str | None = None, got: str | None = None) -> None:
+    def __init__(
+        self, *, argument: str, problem: str, expected: str | None = None, got: str | None = None
+    ) -> None:
         self.argument, self.expected, self.got = argument, expected, got
         super().__init__(f"{argument}: {problem}" + _expected_got(expected, got))
 
 
 class WeightsError(ConvoyRuntimeError):
-    """The weights are absent, or the new ones do not match; `problems` lists every mismatch and the old weights stay in use."""
+    """The weights are absent, or the new ones do not match; `problems` lists every mismatch and the
+    old weights stay in use."""
 
     exit_code = 5
 
@@ -72,7 +85,8 @@ class WeightsError(ConvoyRuntimeError):
 
 
 class DeviceError(ConvoyRuntimeError):
-    """The machine lacks what the artifact's target needs: a driver, a GPU, cuDNN, a Python package."""
+    """The machine lacks what the artifact's target needs: a driver, a GPU, cuDNN, a Python
+    package."""
 
     exit_code = 4
 
@@ -82,9 +96,12 @@ class DeviceError(ConvoyRuntimeError):
 
 
 class CudaError(DeviceError):
-    """A CUDA driver call failed. `name` is the CUresult's name, as CUDA_ERROR_OUT_OF_MEMORY, `detail` what the driver's compiler said."""
+    """A CUDA driver call failed. `name` is the CUresult's name, as CUDA_ERROR_OUT_OF_MEMORY,
+    `detail` what the driver's compiler said."""
 
-    def __init__(self, *, call: str, name: str, description: str, hint: str | None = None, detail: str = "") -> None:
+    def __init__(
+        self, *, call: str, name: str, description: str, hint: str | None = None, detail: str = ""
+    ) -> None:
         self.call, self.name, self.description, self.detail = call, name, description, detail
         said = "".join(f"\n  {line}" for line in detail.splitlines())
         super().__init__(problem=f"{call} failed: {name} ({description}){said}", hint=hint)
@@ -96,19 +113,36 @@ class CudaError(DeviceError):
 
 
 class CudnnError(DeviceError):
-    """A cuDNN call failed. `status` and `name` are cudnnStatus_t's; `location` is the line of the model, when one is known."""
+    """A cuDNN call failed. `status` and `name` are cudnnStatus_t's; `location` is the line of the
+    model, when one is known."""
 
     def __init__(
-        self, *, call: str, status: int, name: str, detail: str = "", hint: str | None = None, location: str | None = None
+        self,
+        *,
+        call: str,
+        status: int,
+        name: str,
+        detail: str = "",
+        hint: str | None = None,
+        location: str | None = None,
     ) -> None:
-        self.call, self.status, self.name, self.detail, self.location = call, status, name, detail, location
+        self.call, self.status, self.name, self.detail, self.location = (
+            call,
+            status,
+            name,
+            detail,
+            location,
+        )
         where = f"{location}: " if location else ""
-        super().__init__(problem=f"{where}{call} failed: {name} ({status})" + (f": {detail}" if detail else ""), hint=hint)
+        super().__init__(
+            problem=f"{where}{call} failed: {name} ({status})" + (f": {detail}" if detail else ""),
+            hint=hint,
+        )
 
 
 class PlanError(DeviceError):
-    """No execution plan was found for a graph, or with `strict` none that is stored, and none for the graphs `others` either. `tried` says
-    what became of each candidate for the first one."""
+    """No execution plan was found for a graph, or with `strict` none that is stored, and none for
+    the graphs `others` either. `tried` says what became of each candidate for the first one."""
 
     def __init__(
         self,
@@ -121,17 +155,29 @@ class PlanError(DeviceError):
         others: tuple[str, ...] = (),
     ) -> None:
         self.graph, self.location, self.tried, self.others = graph, location, tried, others
-        listed = "".join(f"\n  {line}" for line in tried) or ("" if strict else "\n  the heuristics offered no engine")
+        listed = "".join(f"\n  {line}" for line in tried) or (
+            "" if strict else "\n  the heuristics offered no engine"
+        )
         problem = f"no execution plan, of {len(tried)} candidates"
         if strict:
             more = f", nor for {', '.join(others)}" if others else ""
             problem = f"no plan is stored that fits{more}, and strict=True takes no other"
-        super().__init__(problem=f"{location}: graph {graph}: {problem}{':' if listed else ''}{listed}", hint=hint)
+        super().__init__(
+            problem=f"{location}: graph {graph}: {problem}{':' if listed else ''}{listed}",
+            hint=hint,
+        )
 
     def with_others(self, others: Sequence[PlanError]) -> PlanError:
         """This error, which is of the same kind as `others`, for all their graphs."""
         names = tuple(each.graph for each in others)
-        return PlanError(graph=self.graph, location=self.location, tried=self.tried, hint=self.hint, strict=True, others=names)
+        return PlanError(
+            graph=self.graph,
+            location=self.location,
+            tried=self.tried,
+            hint=self.hint,
+            strict=True,
+            others=names,
+        )
 
 
 class ExecutionError(ConvoyRuntimeError):
@@ -145,6 +191,9 @@ class ExecutionError(ConvoyRuntimeError):
 
 
 def _expected_got(expected: str | None, got: str | None) -> str:
-    parts = [f"expected {expected}" if expected is not None else "", f"got {got}" if got is not None else ""]
+    parts = [
+        f"expected {expected}" if expected is not None else "",
+        f"got {got}" if got is not None else "",
+    ]
     text = ", ".join(part for part in parts if part)
     return f": {text}" if text else ""

@@ -46,8 +46,9 @@ class Document:
     member: str | None
 
     def parse(self, text: str | bytes, problem: str = "is no JSON") -> Any:
-        """The value of JSON text. An object with one name twice is refused, because readers differ on what it means, and so is text that is
-        no Unicode (half of a surrogate pair). Raises ArtifactError with `problem`."""
+        """The value of JSON text. An object with one name twice is refused, because readers differ
+        on what it means, and so is text that is no Unicode (half of a surrogate pair). Raises
+        ArtifactError with `problem`."""
         try:
             text = text if isinstance(text, str) else text.decode()
             value = json.loads(text, object_pairs_hook=_once)
@@ -55,7 +56,9 @@ class Document:
                 json.dumps(value, ensure_ascii=False).encode()
             return value
         except (ValueError, RecursionError) as error:
-            raise ArtifactError(problem=f"{problem}: {error}", path=self.path, member=self.member) from error
+            raise ArtifactError(
+                problem=f"{problem}: {error}", path=self.path, member=self.member
+            ) from error
 
     def error(self, field: str, problem: str) -> ArtifactError:
         """`problem` with the field of this name."""
@@ -71,7 +74,8 @@ class Kind(Generic[_T]):
 
 
 class JsonObject:
-    """A JSON object being read. Fields are taken one by one, so that `done` can refuse what is left."""
+    """A JSON object being read. Fields are taken one by one, so that `done` can refuse what is
+    left."""
 
     __slots__ = ("_document", "_name", "value")
 
@@ -88,7 +92,10 @@ class JsonObject:
     def error(self, key: str, expected: str, got: Any) -> ArtifactError:
         """Says what was expected of a field, and what it is."""
         text = json.dumps(got)
-        return self._document.error(self._where(key) or "top level", f"{expected}, got {text if len(text) <= 80 else text[:77] + '...'}")
+        return self._document.error(
+            self._where(key) or "top level",
+            f"{expected}, got {text if len(text) <= 80 else text[:77] + '...'}",
+        )
 
     def take(self, key: str, kind: Kind[_T]) -> _T:
         """The value of a field of this kind."""
@@ -107,15 +114,24 @@ class JsonObject:
     def records(self, key: str, record: Record[_T], *, optional: bool = False) -> tuple[_T, ...]:
         """The records of a list, of which there are none where an `optional` field is absent."""
         name, document = self._where(key), self._document
-        return tuple(record.read(item, f"{name}[{index}]", document) for index, item in enumerate(self._list(key, optional)))
+        return tuple(
+            record.read(item, f"{name}[{index}]", document)
+            for index, item in enumerate(self._list(key, optional))
+        )
 
     def named(self, key: str, record: Record[_T]) -> dict[str, _T]:
         """The records that are the fields of an object, by name."""
         name, document = self._where(key), self._document
-        return {each: record.read(item, f"{name}.{each}", document) for each, item in self.take(key, _OBJECT).items()}
+        return {
+            each: record.read(item, f"{name}.{each}", document)
+            for each, item in self.take(key, _OBJECT).items()
+        }
 
-    def each(self, key: str, read: Callable[[JsonObject], _T], *, optional: bool = False) -> tuple[_T, ...]:
-        """What `read` makes of the objects of a list, whose fields are not all of one kind always."""
+    def each(
+        self, key: str, read: Callable[[JsonObject], _T], *, optional: bool = False
+    ) -> tuple[_T, ...]:
+        """What `read` makes of the objects of a list, whose fields are not all of one kind
+        always."""
         name, found = self._where(key), []
         for index, item in enumerate(self._list(key, optional)):
             source = JsonObject(item, f"{name}[{index}]", self._document)
@@ -146,7 +162,8 @@ class Record(Generic[_T]):
 
     def read(self, value: Any, name: str, document: Document) -> _T:
         """The record that `value` is; `name` is what messages call it. Raises ArtifactError."""
-        # An artifact has hundreds of these and they are as they have to be: what is wrong with one is found out apart.
+        # An artifact has hundreds of these and they are as they have to be: what is wrong with one
+        # is found out apart.
         if value.__class__ is dict and len(value) == len(self._reads):
             try:
                 found = [read(value[key]) for key, read in self._reads]
@@ -163,21 +180,31 @@ class Record(Generic[_T]):
 def choice(*values: str) -> Kind[str]:
     """One of some words."""
     quoted = [json.dumps(value) for value in values]
-    return Kind(lambda value: value if value in values else None, f"{', '.join(quoted[:-1])} or {quoted[-1]}")
+    return Kind(
+        lambda value: value if value in values else None,
+        f"{', '.join(quoted[:-1])} or {quoted[-1]}",
+    )
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
-        message = f"the name {next(name for name in names if names.count(name) > 1)!r} is there twice in an object"
+        message = (
+            f"the name {next(name for name in names if names.count(name) > 1)!r} is there "
+            "twice in an object"
+        )
         raise ValueError(message)
     return found
 
 
 def _text(value: Any) -> str | None:
     # A terminal takes some control characters for commands, and names are printed.
-    return value if value.__class__ is str and (value.isprintable() or not _CONTROL.search(value)) else None
+    return (
+        value
+        if value.__class__ is str and (value.isprintable() or not _CONTROL.search(value))
+        else None
+    )
 
 
 def _count(value: Any) -> int | None:
@@ -197,19 +224,38 @@ def _counts(value: Any) -> tuple[int, ...] | None:
 def _shape(value: Any) -> tuple[int, ...] | None:
     sizes = _counts(value)
     # numpy counts a dim of 0 as one here, and so do strides.
-    return sizes if sizes is not None and len(sizes) <= MOST_DIMS and prod(size or 1 for size in sizes) <= LARGEST >> 3 else None
+    return (
+        sizes
+        if sizes is not None
+        and len(sizes) <= MOST_DIMS
+        and prod(size or 1 for size in sizes) <= LARGEST >> 3
+        else None
+    )
 
 
 def _texts(value: Any) -> tuple[str, ...] | None:
-    return tuple(value) if value.__class__ is list and all(_text(item) is not None for item in value) else None
+    return (
+        tuple(value)
+        if value.__class__ is list and all(_text(item) is not None for item in value)
+        else None
+    )
 
 
 TEXT: Kind[str] = Kind(_text, "a string without control characters")
 COUNT: Kind[int] = Kind(_count, "an integer from 0 to 2**63 - 1")
 FLAG: Kind[bool] = Kind(lambda value: value if value.__class__ is bool else None, "true or false")
-DTYPE: Kind[str] = Kind(lambda value: value if value.__class__ is str and value in DTYPES else None, f"one of {', '.join(DTYPES)}")
+DTYPE: Kind[str] = Kind(
+    lambda value: value if value.__class__ is str and value in DTYPES else None,
+    f"one of {', '.join(DTYPES)}",
+)
 COUNTS: Kind[tuple[int, ...]] = Kind(_counts, "a list of integers from 0 to 2**63 - 1")
-SHAPE: Kind[tuple[int, ...]] = Kind(_shape, f"a list of at most {MOST_DIMS} sizes whose product without zeros is below 2**60")
+SHAPE: Kind[tuple[int, ...]] = Kind(
+    _shape, f"a list of at most {MOST_DIMS} sizes whose product without zeros is below 2**60"
+)
 TEXTS: Kind[tuple[str, ...]] = Kind(_texts, "a list of strings without control characters")
-_OBJECT: Kind[dict[str, Any]] = Kind(lambda value: value if value.__class__ is dict else None, "an object")
-_LIST: Kind[list[Any]] = Kind(lambda value: value if value.__class__ is list else None, "a list of objects")
+_OBJECT: Kind[dict[str, Any]] = Kind(
+    lambda value: value if value.__class__ is dict else None, "an object"
+)
+_LIST: Kind[list[Any]] = Kind(
+    lambda value: value if value.__class__ is list else None, "a list of objects"
+)

@@ -1,4 +1,5 @@
-"""From the path of an artifact to a program that runs it: checks first, then the target's own kind of Program."""
+"""From the path of an artifact to a program that runs it: checks first, then the target's own kind
+of Program."""
 
 from __future__ import annotations
 
@@ -36,29 +37,39 @@ def load(
     progress: Progress | None = None,
     digest: str | None = None,
 ) -> Program:
-    """Loads the artifact at `path`: maps its native code into this process, and runs it. See SECURITY.md for files of others.
+    """Loads the artifact at `path`: maps its native code into this process, and runs it. See
+    SECURITY.md for files of others.
 
-    `digest`, as `sha256:...` and as `convoy inspect --digest` prints it, is that of the one artifact to load; any other is refused before
-    anything of it is used.
-    `device` is `cpu`, `cuda`, `cuda:N` or N; by default the artifact's target, on the first GPU. `weights` replaces the weights, as
-    `Program.load_weights` does. `poison` fills all temporary and output memory with NaN before each run, for tests. `options`
-    restricts cuDNN's plans, and `plan_cache` says where they are kept for the next time: a folder, True for the user's cache
-    ($CONVOY_CACHE, else ~/.cache/convoy), False for nowhere. `tune` measures plans on the device, unless artifact or cache have some
-    that were found with as much work: `quick` the first ones that cuDNN offers for each graph, in seconds; `full` all there are, in
-    minutes; `exhaustive` also every knob of each engine, in hours; `off` takes what artifact or cache have, else a small graph's first
-    kernel or cuDNN's first choice, which `strict` refuses. With `again` tuning measures also what they have. On the `cpu` target there are
-    no plans, and nothing of this does anything. `progress` hears of each step. `Program.timings` says where the time went. Raises
-    ArtifactError, ArgumentError, DeviceError (which CudnnError and PlanError are), WeightsError.
+    `digest`, as `sha256:...` and as `convoy inspect --digest` prints it, is that of the one
+    artifact to load; any other is refused before anything of it is used. `device` is `cpu`, `cuda`,
+    `cuda:N` or N; by default the artifact's target, on the first GPU. `weights` replaces the
+    weights, as `Program.load_weights` does. `poison` fills all temporary and output memory with NaN
+    before each run, for tests. `options` restricts cuDNN's plans, and `plan_cache` says where they
+    are kept for the next time: a folder, True for the user's cache ($CONVOY_CACHE, else
+    ~/.cache/convoy), False for nowhere. `tune` measures plans on the device, unless artifact or
+    cache have some that were found with as much work: `quick` the first ones that cuDNN offers for
+    each graph, in seconds; `full` all there are, in minutes; `exhaustive` also every knob of each
+    engine, in hours; `off` takes what artifact or cache have, else a small graph's first kernel or
+    cuDNN's first choice, which `strict` refuses. With `again` tuning measures also what they have.
+    On the `cpu` target there are no plans, and nothing of this does anything. `progress` hears of
+    each step. `Program.timings` says where the time went. Raises ArtifactError, ArgumentError,
+    DeviceError (which CudnnError and PlanError are), WeightsError.
     """
     with collect() as timings:
         artifact = open_artifact(path, digest=digest, background=True)
         if tune not in (levels := ("off", "quick", "full", "exhaustive")):
-            raise ArgumentError(argument="tune", problem="unknown level", expected=f"one of {', '.join(levels)}", got=repr(tune))
+            raise ArgumentError(
+                argument="tune",
+                problem="unknown level",
+                expected=f"one of {', '.join(levels)}",
+                got=repr(tune),
+            )
         target, index = _device(device, artifact.manifest.target)
         if target != artifact.manifest.target:
             made = artifact.manifest.target
             raise DeviceError(
-                problem=f"{path} was compiled for {made} and cannot run on {target}", hint=f"compile the model with target={target!r}"
+                problem=f"{path} was compiled for {made} and cannot run on {target}",
+                hint=f"compile the model with target={target!r}",
             )
         _check_memory(artifact.manifest, artifact.path)
         native = load_native(artifact.members[MEMBER], path=artifact.path)
@@ -101,11 +112,14 @@ def load(
 
 
 def _check_memory(manifest: Manifest, path: object) -> None:
-    """Raises ArtifactError when this process could not allocate what a run on the host would. It is allocated by the runs, and not used
-    here, which takes microseconds."""
+    """Raises ArtifactError when this process could not allocate what a run on the host would. It is
+    allocated by the runs, and not used here, which takes microseconds."""
     sizes = {"prepare_arena_bytes": manifest.prepare_arena_bytes}
     if manifest.target == "cpu":
-        sizes |= {"arena_bytes": manifest.arena_bytes, "outputs": sum(spec.bytes for spec in manifest.outputs)}
+        sizes |= {
+            "arena_bytes": manifest.arena_bytes,
+            "outputs": sum(spec.bytes for spec in manifest.outputs),
+        }
     for field, size in sizes.items():
         allocate(size, field, path=path)
 
@@ -114,6 +128,15 @@ def _device(device: str | int | None, target: str) -> tuple[str, int]:
     if device is None:
         return target, 0
     kind, _, number = (f"cuda:{device}" if isinstance(device, int) else str(device)).partition(":")
-    if kind not in ("cpu", "cuda") or (number and not number.isdecimal()) or (kind == "cpu" and number not in ("", "0")):
-        raise ArgumentError(argument="device", problem="unknown name", expected="cpu, cuda, cuda:N or N", got=repr(device))
+    if (
+        kind not in ("cpu", "cuda")
+        or (number and not number.isdecimal())
+        or (kind == "cpu" and number not in ("", "0"))
+    ):
+        raise ArgumentError(
+            argument="device",
+            problem="unknown name",
+            expected="cpu, cuda, cuda:N or N",
+            got=repr(device),
+        )
     return kind, int(number or 0)

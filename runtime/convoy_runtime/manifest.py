@@ -1,5 +1,5 @@
-"""manifest.json and alternatives.json as frozen dataclasses; `manifest_reader` and `manifest_alternatives` read them. The format is
-described in docs/architecture.md.
+"""manifest.json and alternatives.json as frozen dataclasses; `manifest_reader` and
+`manifest_alternatives` read them. The format is described in docs/architecture.md.
 
 A field more or less is a new FORMAT_VERSION, so nothing is ever ignored.
 """
@@ -58,7 +58,8 @@ ALTERNATIVES = "alternatives.json"
 
 @value_type(frozen=True, slots=True)
 class TensorSpec:
-    """A named tensor at the program's border: packed row-major, `shape` in elements, `dtype` by torch's name."""
+    """A named tensor at the program's border: packed row-major, `shape` in elements, `dtype` by
+    torch's name."""
 
     name: str
     shape: tuple[int, ...]
@@ -75,7 +76,8 @@ class TensorSpec:
 
 @value_type(frozen=True, slots=True)
 class GraphTensor:
-    """An operand or result of a graph: cuDNN's unique id, logical shape, strides in elements. `role` is input or output."""
+    """An operand or result of a graph: cuDNN's unique id, logical shape, strides in elements.
+    `role` is input or output."""
 
     uid: int
     role: str
@@ -86,13 +88,16 @@ class GraphTensor:
     @property
     def bytes(self) -> int:
         """Bytes from the first element to the end of the last one."""
-        elements = 1 + sum((size - 1) * stride for size, stride in zip(self.shape, self.strides, strict=True))
+        elements = 1 + sum(
+            (size - 1) * stride for size, stride in zip(self.shape, self.strides, strict=True)
+        )
         return elements * DTYPES[self.dtype].bytes if prod(self.shape) else 0
 
 
 @value_type(frozen=True, slots=True)
 class GraphConstant:
-    """A number that is part of a graph, which cuDNN reads from host memory: `bytes` in hexadecimal, as they lie there."""
+    """A number that is part of a graph, which cuDNN reads from host memory: `bytes` in hexadecimal,
+    as they lie there."""
 
     uid: int
     dtype: str
@@ -106,9 +111,11 @@ def kernel_member(name: str) -> str:
 
 @value_type(frozen=True, slots=True)
 class GraphKernel:
-    """A kernel that computes a graph, in a member of its own (`kernel_member`): given the graph's tensors as pointers, in `grid` blocks of
-    `block` threads with `shared_bytes` of dynamic shared memory. `variant` tells it from the others of the graph, also of an equal graph in
-    another artifact. `chip` is the oldest architecture that runs it, as sm_90; with `tf32` it rounds float32 factors to TF32."""
+    """A kernel that computes a graph, in a member of its own (`kernel_member`): given the graph's
+    tensors as pointers, in `grid` blocks of `block` threads with `shared_bytes` of dynamic shared
+    memory. `variant` tells it from the others of the graph, also of an equal graph in another
+    artifact. `chip` is the oldest architecture that runs it, as sm_90; with `tf32` it rounds
+    float32 factors to TF32."""
 
     name: str
     variant: str
@@ -121,9 +128,10 @@ class GraphKernel:
 
 @value_type(frozen=True, slots=True)
 class GraphStep:
-    """A run of another graph on behalf of a graph: `Manifest.graphs[graph]`, or, numbered on behind these, one of
-    `GraphAlternatives.graphs`. `tensors` says what each tensor of that other graph is: a tensor of the graph that is computed, by its
-    place, or a temporary, by its place behind those."""
+    """A run of another graph on behalf of a graph: `Manifest.graphs[graph]`, or, numbered on behind
+    these, one of `GraphAlternatives.graphs`. `tensors` says what each tensor of that other graph
+    is: a tensor of the graph that is computed, by its place, or a temporary, by its place behind
+    those."""
 
     graph: int
     tensors: tuple[int, ...]
@@ -131,7 +139,8 @@ class GraphStep:
 
 @value_type(frozen=True, slots=True)
 class GraphTemporary:
-    """Memory that the steps of an alternative share: what one of them writes for those after it, or zeros, which none writes."""
+    """Memory that the steps of an alternative share: what one of them writes for those after it, or
+    zeros, which none writes."""
 
     bytes: int
     zeros: bool = False
@@ -139,8 +148,8 @@ class GraphTemporary:
 
 @value_type(frozen=True, slots=True)
 class GraphAlternative:
-    """Other graphs that, run one after another, compute what `Manifest.graphs[graph]` computes. `name` has the parts of each, as
-    `conv2d+bias | relu`."""
+    """Other graphs that, run one after another, compute what `Manifest.graphs[graph]` computes.
+    `name` has the parts of each, as `conv2d+bias | relu`."""
 
     graph: int
     name: str
@@ -150,8 +159,9 @@ class GraphAlternative:
 
 @value_type(frozen=True, slots=True)
 class Products:
-    """What a graph's convolutions and matrix products compute: `flops` of a run, a multiply-add as two, and the `dtype` of the first one's
-    operands, which may be a type of cuDNN's that no tensor at a program's border has, as float8_e4m3fn."""
+    """What a graph's convolutions and matrix products compute: `flops` of a run, a multiply-add as
+    two, and the `dtype` of the first one's operands, which may be a type of cuDNN's that no tensor
+    at a program's border has, as float8_e4m3fn."""
 
     flops: int
     dtype: str
@@ -159,11 +169,14 @@ class Products:
 
 @value_type(frozen=True, slots=True)
 class Graph:
-    """One cuDNN operation graph: `symbol` is its build function in native.so, `tensors` are its operands, then its results. `kernels`
-    compute the same; `preference` is what runs where nothing was measured, their first (`kernel`) or cuDNN's first plan (`plan`), or
-    `only_kernel` where cuDNN is not asked, and there is no build function. `alternatives` are the names of those in `GraphAlternatives`,
-    which compute the same as well; tuning tries them. `products` is None where it has none. `fingerprint` is a hash of what the build
-    function says to cuDNN (`cuda/fingerprint.py`), None where its writer knew none: the runtime finds it by running the function."""
+    """One cuDNN operation graph: `symbol` is its build function in native.so, `tensors` are its
+    operands, then its results. `kernels` compute the same; `preference` is what runs where nothing
+    was measured, their first (`kernel`) or cuDNN's first plan (`plan`), or `only_kernel` where
+    cuDNN is not asked, and there is no build function. `alternatives` are the names of those in
+    `GraphAlternatives`, which compute the same as well; tuning tries them. `products` is None where
+    it has none. `fingerprint` is a hash of what the build function says to cuDNN
+    (`cuda/fingerprint.py`), None where its writer knew none: the runtime finds it by running the
+    function."""
 
     name: str
     symbol: str | None
@@ -180,7 +193,8 @@ class Graph:
 
 @value_type(frozen=True, slots=True)
 class GraphAlternatives:
-    """alternatives.json: the alternatives of the manifest's graphs, and the graphs that are steps of them and nothing else."""
+    """alternatives.json: the alternatives of the manifest's graphs, and the graphs that are steps
+    of them and nothing else."""
 
     graphs: tuple[Graph, ...] = ()
     alternatives: tuple[GraphAlternative, ...] = ()
@@ -190,8 +204,12 @@ class GraphAlternatives:
         return tuple(each for each in self.alternatives if each.graph == graph)
 
     def to_json(self) -> str:
-        """The text of alternatives.json. `manifest_alternatives.read_alternatives(a.to_json(), manifest)` equals `a`."""
-        tree = {"graphs": [_graph_tree(graph) for graph in self.graphs], "alternatives": [asdict(each) for each in self.alternatives]}
+        """The text of alternatives.json.
+        `manifest_alternatives.read_alternatives(a.to_json(), manifest)` equals `a`."""
+        tree = {
+            "graphs": [_graph_tree(graph) for graph in self.graphs],
+            "alternatives": [asdict(each) for each in self.alternatives],
+        }
         return json.dumps(tree, separators=(",", ":")) + "\n"
 
 
@@ -205,8 +223,9 @@ class Call:
 
 @value_type(frozen=True, slots=True)
 class Step:
-    """What `convoy_main` asks of the runtime at one place of the program: `kind` is `call` or `kernel`, whose `number` is an index into
-    `Manifest.calls` or `Manifest.kernels`, or `copy`, of `number` bytes."""
+    """What `convoy_main` asks of the runtime at one place of the program: `kind` is `call` or
+    `kernel`, whose `number` is an index into `Manifest.calls` or `Manifest.kernels`, or `copy`, of
+    `number` bytes."""
 
     kind: str
     number: int
@@ -214,7 +233,8 @@ class Step:
 
 @value_type(frozen=True, slots=True)
 class KernelArgument:
-    """A pointer that a kernel is given. `role` is input, output or inout; `bytes` is the size of what it points to."""
+    """A pointer that a kernel is given. `role` is input, output or inout; `bytes` is the size of
+    what it points to."""
 
     role: str
     bytes: int
@@ -222,8 +242,8 @@ class KernelArgument:
 
 @value_type(frozen=True, slots=True)
 class Kernel:
-    """A generated kernel: its entry in kernels.ptx, and the line of the model that it came from. `bytes` is what it reads and writes, each
-    element once; of an argument it may take a part."""
+    """A generated kernel: its entry in kernels.ptx, and the line of the model that it came from.
+    `bytes` is what it reads and writes, each element once; of an argument it may take a part."""
 
     name: str
     location: str
@@ -242,8 +262,9 @@ class OutsideOp:
 
 @value_type(frozen=True, slots=True)
 class Cudnn:
-    """cuDNN versions as cudnnGetVersion gives them (9.19.0 is 91900): built for, and the oldest that will do. `allow_tf32` is whether the
-    model was compiled to let products of float32 be rounded to TF32; the runtime never allows more."""
+    """cuDNN versions as cudnnGetVersion gives them (9.19.0 is 91900): built for, and the oldest
+    that will do. `allow_tf32` is whether the model was compiled to let products of float32 be
+    rounded to TF32; the runtime never allows more."""
 
     built_for: int
     minimum: int
@@ -300,9 +321,11 @@ class Manifest:
     kernels: tuple[Kernel, ...] = ()
     outside: tuple[OutsideOp, ...] = ()
     cudnn: Cudnn | None = None
-    #: Weights that no state dict has; their data is in the artifact (constants.safetensors), also when it was made without weights.
+    #: Weights that no state dict has; their data is in the artifact (constants.safetensors), also
+    #: when it was made without weights.
     constants: tuple[str, ...] = ()
-    #: Other names of weights, for tensors that a model shares: name in a state dict to name in `weights`.
+    #: Other names of weights, for tensors that a model shares: name in a state dict to name in
+    #: `weights`.
     aliases: Mapping[str, str] = field(default_factory=dict)
     #: Names of a state dict that no output depends on.
     unused: tuple[str, ...] = ()

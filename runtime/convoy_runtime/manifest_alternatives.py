@@ -1,11 +1,21 @@
-"""Reads alternatives.json: what it offers in place of the graphs of a manifest does what its graph does, and touches no other memory."""
+"""Reads alternatives.json: what it offers in place of the graphs of a manifest does what its graph
+does, and touches no other memory."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from .json_object import COUNT, COUNTS, FLAG, TEXT, Document, JsonObject, Record
-from .manifest import ALTERNATIVES, Graph, GraphAlternative, GraphAlternatives, GraphStep, GraphTemporary, GraphTensor, Manifest
+from .manifest import (
+    ALTERNATIVES,
+    Graph,
+    GraphAlternative,
+    GraphAlternatives,
+    GraphStep,
+    GraphTemporary,
+    GraphTensor,
+    Manifest,
+)
 from .manifest_reader import read_graph
 
 __all__ = ["read_alternatives"]
@@ -17,11 +27,16 @@ _STEP = Record(GraphStep, graph=COUNT, tensors=COUNTS)
 _TEMPORARY = Record(GraphTemporary, bytes=COUNT, zeros=FLAG)
 
 
-def read_alternatives(text: str | bytes, manifest: Manifest, *, path: object = None) -> GraphAlternatives:
-    """Reads and checks the text of alternatives.json beside `manifest`; `path` is only for messages. Raises ArtifactError."""
+def read_alternatives(
+    text: str | bytes, manifest: Manifest, *, path: object = None
+) -> GraphAlternatives:
+    """Reads and checks the text of alternatives.json beside `manifest`; `path` is only for
+    messages. Raises ArtifactError."""
     document = Document(path, ALTERNATIVES)
     source = JsonObject(document.parse(text), "", document)
-    found = GraphAlternatives(source.each("graphs", read_graph), source.each("alternatives", _alternative))
+    found = GraphAlternatives(
+        source.each("graphs", read_graph), source.each("alternatives", _alternative)
+    )
     source.done()
     if (fault := _check_names(manifest, found) or _check(manifest, found)) is not None:
         raise document.error(*fault)
@@ -30,23 +45,37 @@ def read_alternatives(text: str | bytes, manifest: Manifest, *, path: object = N
 
 def _alternative(source: JsonObject) -> GraphAlternative:
     steps, temporaries = source.records("steps", _STEP), source.records("temporaries", _TEMPORARY)
-    return GraphAlternative(source.take("graph", COUNT), source.take("name", TEXT), steps, temporaries)
+    return GraphAlternative(
+        source.take("graph", COUNT), source.take("name", TEXT), steps, temporaries
+    )
 
 
 def _check_names(manifest: Manifest, found: GraphAlternatives) -> Fault | None:
     """The manifest says which there are, and in which order."""
     for place, alternative in enumerate(found.alternatives):
         if alternative.graph >= len(manifest.graphs):
-            problem = f"expected less than {len(manifest.graphs)}, the number of graphs in manifest.json, got {alternative.graph}"
+            problem = (
+                f"expected less than {len(manifest.graphs)}, the number of graphs in "
+                f"manifest.json, got {alternative.graph}"
+            )
             return f"alternatives[{place}].graph", problem
     for number, graph in enumerate(manifest.graphs):
         names = [alternative.name for alternative in found.of(number)]
         if names != list(graph.alternatives):
-            listed = f"expected {', '.join(graph.alternatives) or 'none'} for graph {graph.name}, as in manifest.json"
+            listed = (
+                f"expected {', '.join(graph.alternatives) or 'none'} for graph {graph.name}, "
+                "as in manifest.json"
+            )
             return "alternatives", f"{listed}, got {', '.join(names) or 'none'}"
     for number, graph in enumerate(found.graphs):
         if graph.alternatives:
-            return f"graphs[{number}].alternatives", f"expected none of a graph that is only a step, got {', '.join(graph.alternatives)}"
+            return (
+                f"graphs[{number}].alternatives",
+                (
+                    "expected none of a graph that is only a step, got "
+                    f"{', '.join(graph.alternatives)}"
+                ),
+            )
     return None
 
 
@@ -59,29 +88,54 @@ def _check(manifest: Manifest, found: GraphAlternatives) -> Fault | None:
     return None
 
 
-def _check_alternative(graphs: Sequence[Graph], alternative: GraphAlternative, where: str) -> Fault | None:
-    """A step reads what is there by then, and writes temporaries and results of the graph, each once; all results are written."""
+def _check_alternative(
+    graphs: Sequence[Graph], alternative: GraphAlternative, where: str
+) -> Fault | None:
+    """A step reads what is there by then, and writes temporaries and results of the graph, each
+    once; all results are written."""
     graph = graphs[alternative.graph]
     count = len(graph.tensors)
     there = {place for place, tensor in enumerate(graph.tensors) if tensor.role == "input"}
-    there |= {count + place for place, temporary in enumerate(alternative.temporaries) if temporary.zeros}
+    there |= {
+        count + place for place, temporary in enumerate(alternative.temporaries) if temporary.zeros
+    }
     for place, step in enumerate(alternative.steps):
         field = f"{where}.steps[{place}]"
         if step.graph >= len(graphs):
-            return f"{field}.graph", f"expected less than {len(graphs)}, the number of graphs, got {step.graph}"
+            return (
+                f"{field}.graph",
+                f"expected less than {len(graphs)}, the number of graphs, got {step.graph}",
+            )
         inner = graphs[step.graph]
         if inner.symbol is None:
-            return f"{field}.graph", f"expected a graph that cuDNN runs, got {inner.name}, which only a kernel runs"
+            return (
+                f"{field}.graph",
+                f"expected a graph that cuDNN runs, got {inner.name}, which only a kernel runs",
+            )
         if len(step.tensors) != len(inner.tensors):
-            return f"{field}.tensors", f"expected {len(inner.tensors)} tensors for {inner.name}, got {len(step.tensors)}"
+            return (
+                f"{field}.tensors",
+                f"expected {len(inner.tensors)} tensors for {inner.name}, got {len(step.tensors)}",
+            )
         if (problem := _check_step(graph, alternative, step, inner.tensors, there)) is not None:
             return f"{field}.tensors", problem
     missing = [tensor.uid for place, tensor in enumerate(graph.tensors) if place not in there]
-    return (f"{where}.steps", f"expected every result to be written, got none that writes tensor {missing[0]}") if missing else None
+    return (
+        (
+            f"{where}.steps",
+            f"expected every result to be written, got none that writes tensor {missing[0]}",
+        )
+        if missing
+        else None
+    )
 
 
 def _check_step(
-    graph: Graph, alternative: GraphAlternative, step: GraphStep, tensors: Sequence[GraphTensor], there: set[int]
+    graph: Graph,
+    alternative: GraphAlternative,
+    step: GraphStep,
+    tensors: Sequence[GraphTensor],
+    there: set[int],
 ) -> str | None:
     """What is wrong with the tensors of a step; what it writes is added to `there`."""
     count, limit = len(graph.tensors), len(graph.tensors) + len(alternative.temporaries)
@@ -94,7 +148,8 @@ def _check_step(
         if tensor.bytes != size or (whole is not None and tensor.dtype != whole.dtype):
             wanted = f"{tensor.bytes} bytes of {tensor.dtype}"
             return (
-                f"expected {wanted} for tensor {tensor.uid}, got {size} bytes{f' of {whole.dtype}' if whole is not None else ''} at {place}"
+                f"expected {wanted} for tensor {tensor.uid}, got {size} "
+                f"bytes{f' of {whole.dtype}' if whole is not None else ''} at {place}"
             )
         if tensor.role == "input" and place not in there:
             return f"expected something that is computed by then, got {place}"

@@ -1,4 +1,5 @@
-"""What a program's parts take on a GPU, as measured: data only. `CudaProgram.profile` measures it."""
+"""What a program's parts take on a GPU, as measured: data only. `CudaProgram.profile` measures
+it."""
 
 from __future__ import annotations
 
@@ -11,10 +12,12 @@ __all__ = ["GpuFacts", "Profile", "Timing"]
 
 @value_type(frozen=True, slots=True)
 class GpuFacts:
-    """A GPU as its driver describes it (CU_DEVICE_ATTRIBUTE_...), the versions around it, and how fast it copies.
+    """A GPU as its driver describes it (CU_DEVICE_ATTRIBUTE_...), the versions around it, and how
+    fast it copies.
 
-    Clocks are the highest ones, in kHz; `memory_bus_bits` is the width of the bus to its memory; `driver` and `cudnn` are versions as 13000
-    and 91900, `cudnn` 0 when the program has no graphs; `copy_bytes_per_second` counts what a large copy on the device reads and writes.
+    Clocks are the highest ones, in kHz; `memory_bus_bits` is the width of the bus to its memory;
+    `driver` and `cudnn` are versions as 13000 and 91900, `cudnn` 0 when the program has no graphs;
+    `copy_bytes_per_second` counts what a large copy on the device reads and writes.
     """
 
     name: str
@@ -31,9 +34,10 @@ class GpuFacts:
 
 @value_type(frozen=True, slots=True)
 class Timing:
-    """One call of a program: of kind `graph` (`index` is the call in the manifest), `kernel` (the kernel in the manifest) or `copy` (the
-    number of the copy). `bytes` are those that a copy reads and writes, else 0. `microseconds` is one run of it alone,
-    `in_place_microseconds` what it adds to the calls before it in the program; None where nobody measured. `after` are the calls that it
+    """One call of a program: of kind `graph` (`index` is the call in the manifest), `kernel` (the
+    kernel in the manifest) or `copy` (the number of the copy). `bytes` are those that a copy reads
+    and writes, else 0. `microseconds` is one run of it alone, `in_place_microseconds` what it adds
+    to the calls before it in the program; None where nobody measured. `after` are the calls that it
     waits for, by their place in the program; those that these wait for are left out."""
 
     kind: Literal["graph", "kernel", "copy"]
@@ -46,8 +50,8 @@ class Timing:
 
 @value_type(frozen=True, slots=True)
 class Profile:
-    """`timings` are the calls in the order of the program; `replay_microseconds` is one replay of the whole as it runs, with its calls in
-    the order that `form` tells."""
+    """`timings` are the calls in the order of the program; `replay_microseconds` is one replay of
+    the whole as it runs, with its calls in the order that `form` tells."""
 
     gpu: GpuFacts
     form: str

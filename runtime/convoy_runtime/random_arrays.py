@@ -11,7 +11,8 @@ __all__ = ["random_array"]
 
 
 def random_array(spec: TensorSpec, seed: int = 0) -> np.ndarray:
-    """An array for `spec`: normal floats, small integers, booleans; bfloat16 as the bits of each element."""
+    """An array for `spec`: normal floats, small integers, booleans; bfloat16 as the bits of each
+    element."""
     generator = np.random.default_rng(seed)
     if spec.dtype == "bfloat16":
         bits = generator.standard_normal(spec.shape, dtype=np.float32).view(np.uint32) >> 16

@@ -1,4 +1,5 @@
-"""What a graph's build function says to cuDNN, written down. No cuDNN is needed: the function gets a table of entry points that record."""
+"""What a graph's build function says to cuDNN, written down. No cuDNN is needed: the function gets
+a table of entry points that record."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ from .value_types import value_type
 __all__ = ["Call", "RecordedDescriptor", "Recording", "RecordingError", "Setting", "record"]
 
 _HANDLE, _DESCRIPTOR = 0, 15
-#: Bytes of an element by cudnnBackendAttributeType_t; all other types up to _LAST_TYPE are enums of 4 bytes.
+#: Bytes of an element by cudnnBackendAttributeType_t; all other types up to _LAST_TYPE are enums of
+#: 4 bytes.
 _BYTES = {_HANDLE: 8, 2: 1, 3: 8, 5: 8, 6: 8, _DESCRIPTOR: 8, 24: 1, 26: 16}
 _LAST_TYPE = 30
 
@@ -24,8 +26,9 @@ class RecordingError(ConvoyRuntimeError):
 
 @value_type(frozen=True, slots=True)
 class Setting:
-    """One cudnnBackendSetAttribute. `data` are the raw bytes of `count` elements of the cudnnBackendAttributeType_t `type`; for descriptors
-    their places in Recording.descriptors; for a handle, which is of its process, nothing."""
+    """One cudnnBackendSetAttribute. `data` are the raw bytes of `count` elements of the
+    cudnnBackendAttributeType_t `type`; for descriptors their places in Recording.descriptors; for a
+    handle, which is of its process, nothing."""
 
     type: int
     count: int
@@ -34,7 +37,8 @@ class Setting:
 
 @dataclass(slots=True)
 class RecordedDescriptor:
-    """A descriptor of the cudnnBackendDescriptorType_t `kind`, and what was set on it by cudnnBackendAttributeName_t, in that order."""
+    """A descriptor of the cudnnBackendDescriptorType_t `kind`, and what was set on it by
+    cudnnBackendAttributeName_t, in that order."""
 
     kind: int
     settings: dict[int, Setting] = field(default_factory=dict)
@@ -43,7 +47,8 @@ class RecordedDescriptor:
 
 @value_type(frozen=True, slots=True)
 class Call:
-    """A call as it was made: `name` is create, set or finalize, `descriptor` the place of what it was made on; a set has the rest."""
+    """A call as it was made: `name` is create, set or finalize, `descriptor` the place of what it
+    was made on; a set has the rest."""
 
     name: str
     descriptor: int
@@ -53,7 +58,8 @@ class Call:
 
 @value_type(frozen=True, slots=True)
 class Recording:
-    """Every descriptor in the order of creation, every call in its order; `result` is the place of the operation graph."""
+    """Every descriptor in the order of creation, every call in its order; `result` is the place of
+    the operation graph."""
 
     descriptors: tuple[RecordedDescriptor, ...]
     result: int
@@ -66,7 +72,8 @@ def record(build: Any) -> Recording:
     calls: list[Call] = []
     problems: list[str] = []
 
-    # Descriptors are handed out as their place plus one: a null descriptor is an error to generated code.
+    # Descriptors are handed out as their place plus one: a null descriptor is an error to generated
+    # code.
     def place(descriptor: int | None) -> int:
         if not descriptor or descriptor > len(descriptors):
             problems.append(f"{descriptor} is no descriptor that was created")
@@ -79,10 +86,14 @@ def record(build: Any) -> Recording:
         result[0] = len(descriptors)
         return 0
 
-    def set_attribute(descriptor: int | None, attribute: int, kind: int, count: int, elements: int | None) -> int:
+    def set_attribute(
+        descriptor: int | None, attribute: int, kind: int, count: int, elements: int | None
+    ) -> int:
         target = place(descriptor)
         if not 0 <= kind <= _LAST_TYPE:
-            problems.append(f"attribute {attribute} has elements of type {kind}, whose size is not known")
+            problems.append(
+                f"attribute {attribute} has elements of type {kind}, whose size is not known"
+            )
         if problems:
             return 1
         data: bytes | tuple[int, ...] = b""

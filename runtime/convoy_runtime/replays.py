@@ -1,4 +1,5 @@
-"""How long a loaded program takes: on a GPU its CUDA graph alone, without copies in and out, on the host a whole call."""
+"""How long a loaded program takes: on a GPU its CUDA graph alone, without copies in and out, on the
+host a whole call."""
 
 from __future__ import annotations
 
@@ -22,8 +23,8 @@ _ROUND_SECONDS = 0.2
 
 @value_type(frozen=True, slots=True)
 class Figures:
-    """Microseconds of `what`: the median of `rounds` rounds of `count` in a row, and the least and the most. `host` is what one costs the
-    host until it is enqueued, None where a call waits."""
+    """Microseconds of `what`: the median of `rounds` rounds of `count` in a row, and the least and
+    the most. `host` is what one costs the host until it is enqueued, None where a call waits."""
 
     what: str
     rounds: int
@@ -53,11 +54,20 @@ def measure(program: Program, inputs: Sequence[np.ndarray]) -> Figures:
     count = max(1, int(_ROUND_SECONDS * 1e6 / max(some(1), 0.1)))
     times = sorted(some(count) for _ in range(_ROUNDS))
     what = "run" if replay is None else "replay of the CUDA graph"
-    return Figures(what, _ROUNDS, count, median(times), times[0], times[-1], _host(program) if replay is not None else None)
+    return Figures(
+        what,
+        _ROUNDS,
+        count,
+        median(times),
+        times[0],
+        times[-1],
+        _host(program) if replay is not None else None,
+    )
 
 
 def _host(program: Program) -> float:
-    """What a replay costs the host: the median over rounds so short that the driver's queue never fills."""
+    """What a replay costs the host: the median over rounds so short that the driver's queue never
+    fills."""
     times = []
     for _ in range(_HOST_ROUNDS):
         program.synchronize()  # type: ignore[attr-defined]

@@ -1,4 +1,5 @@
-"""Where the time of a load goes: a stopwatch that always runs for one part, switched where a part begins and ends."""
+"""Where the time of a load goes: a stopwatch that always runs for one part, switched where a part
+begins and ends."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ _REST = "rest"
 
 
 class _Stopwatch:
-    """Seconds by part, in the order in which parts began. Each moment is counted once, for the innermost part."""
+    """Seconds by part, in the order in which parts began. Each moment is counted once, for the
+    innermost part."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
@@ -34,7 +36,8 @@ _running: ContextVar[_Stopwatch | None] = ContextVar("_running", default=None)
 
 @contextmanager
 def collect() -> Iterator[dict[str, float]]:
-    """Measures the parts of what is done inside; the dict, seconds by part, is complete at the end."""
+    """Measures the parts of what is done inside; the dict, seconds by part, is complete at the
+    end."""
     stopwatch = _Stopwatch()
     token = _running.set(stopwatch)
     try:

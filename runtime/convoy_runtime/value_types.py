@@ -1,5 +1,6 @@
-"""Frozen dataclasses that take no time to define. `dataclasses` compiles six functions for each class, which takes half a millisecond, and
-a load has dozens of classes: a fifth of its time. Here classes share the functions that look at their fields."""
+"""Frozen dataclasses that take no time to define. `dataclasses` compiles six functions for each
+class, which takes half a millisecond, and a load has dozens of classes: a fifth of its time. Here
+classes share the functions that look at their fields."""
 
 from __future__ import annotations
 
@@ -13,15 +14,20 @@ __all__ = ["value_type"]
 _T = TypeVar("_T")
 
 
-def _value_type(*, frozen: bool, slots: bool, kw_only: bool = False) -> Callable[[type[_T]], type[_T]]:
-    """`dataclasses.dataclass(frozen=True, slots=True)`, which are what it is given for a reader and a type checker to see. There is no
-    `__post_init__`; everything else is the same, `dataclasses.replace`, `asdict` and `fields` among it."""
+def _value_type(
+    *, frozen: bool, slots: bool, kw_only: bool = False
+) -> Callable[[type[_T]], type[_T]]:
+    """`dataclasses.dataclass(frozen=True, slots=True)`, which are what it is given for a reader and
+    a type checker to see. There is no `__post_init__`; everything else is the same,
+    `dataclasses.replace`, `asdict` and `fields` among it."""
     if not (frozen and slots):
         message = "a value type is frozen and has slots"
         raise TypeError(message)
 
     def define(cls: type[_T]) -> type[_T]:
-        made = dataclasses.dataclass(init=False, repr=False, eq=False, slots=True, kw_only=kw_only)(cls)
+        made = dataclasses.dataclass(init=False, repr=False, eq=False, slots=True, kw_only=kw_only)(
+            cls
+        )
         fields = dataclasses.fields(made)  # type: ignore[arg-type]
         names = tuple(field.name for field in fields)
         setters = tuple(getattr(made, name).__set__ for name in names)
@@ -43,15 +49,21 @@ def _value_type(*, frozen: bool, slots: bool, kw_only: bool = False) -> Callable
                 assign(self, value)
 
         def equal(self: Any, other: Any) -> Any:
-            return values(self) == values(other) if other.__class__ is self.__class__ else NotImplemented
+            return (
+                values(self) == values(other)
+                if other.__class__ is self.__class__
+                else NotImplemented
+            )
 
         def restore(self: Any, state: tuple[Any, ...]) -> None:
             for assign, value in zip(setters, state, strict=True):
                 assign(self, value)
 
         functions = {
-            "__init__": initialize, "__eq__": equal, "__hash__": lambda self: hash(values(self)), "__repr__": _text,
-            "__setattr__": _refuse, "__delattr__": _refuse, "__getstate__": lambda self: values(self), "__setstate__": restore,
+            "__init__": initialize, "__eq__": equal, "__hash__": lambda self: hash(values(self)),
+            "__repr__": _text,
+            "__setattr__": _refuse, "__delattr__": _refuse,
+            "__getstate__": lambda self: values(self), "__setstate__": restore,
         }  # fmt: skip
         for name, function in functions.items():
             if name not in cls.__dict__:
@@ -62,18 +74,29 @@ def _value_type(*, frozen: bool, slots: bool, kw_only: bool = False) -> Callable
 
 
 def _bind(
-    cls: type, fields: tuple[dataclasses.Field[Any], ...], positional: tuple[str, ...], given: tuple[Any, ...], named: Mapping[str, Any]
+    cls: type,
+    fields: tuple[dataclasses.Field[Any], ...],
+    positional: tuple[str, ...],
+    given: tuple[Any, ...],
+    named: Mapping[str, Any],
 ) -> tuple[Any, ...]:
     """The value of each field. Raises TypeError, in the words of Python's own functions."""
     call = f"{cls.__qualname__}.__init__()"
     if len(given) > len(positional):
-        message = f"{call} takes {len(positional) + 1} positional arguments but {len(given) + 1} were given"
+        message = (
+            f"{call} takes {len(positional) + 1} positional arguments but {len(given) + 1} "
+            "were given"
+        )
         raise TypeError(message)
     values = dict(zip(positional, given, strict=False))
     names = {field.name for field in fields}
     for name, value in named.items():
         if name in values or name not in names:
-            fault = "multiple values for argument" if name in values else "an unexpected keyword argument"
+            fault = (
+                "multiple values for argument"
+                if name in values
+                else "an unexpected keyword argument"
+            )
             message = f"{call} got {fault} {name!r}"
             raise TypeError(message)
         values[name] = value
@@ -91,7 +114,8 @@ def _bind(
 
 
 def _text(self: Any) -> str:
-    return f"{type(self).__qualname__}({', '.join(f'{field.name}={getattr(self, field.name)!r}' for field in dataclasses.fields(self))})"
+    shown = [f"{field.name}={getattr(self, field.name)!r}" for field in dataclasses.fields(self)]
+    return f"{type(self).__qualname__}({', '.join(shown)})"
 
 
 def _refuse(self: object, name: str, *_: object) -> None:

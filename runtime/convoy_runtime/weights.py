@@ -1,4 +1,5 @@
-"""From the model's weights to the prepared ones, by the code that the compiler put into the artifact. No compiler is needed."""
+"""From the model's weights to the prepared ones, by the code that the compiler put into the
+artifact. No compiler is needed."""
 
 from __future__ import annotations
 
@@ -30,13 +31,18 @@ def prepare_weights(
 ) -> dict[str, HostTensor]:
     """The prepared weights by name, computed on the host by `convoy_prepare_weights`.
 
-    `source` is a .safetensors file or a mapping from names to host arrays, as a state_dict, with exactly the names, shapes and dtypes of
-    `manifest.weights`, less those that `constants` has. A shared tensor may have any of its names; those of `manifest.unused` and
-    BatchNorm's `num_batches_tracked`, which inference never reads, may be there as well. Raises WeightsError with every mismatch,
-    ArtifactError when the file is damaged, ExecutionError when the native code fails.
+    `source` is a .safetensors file or a mapping from names to host arrays, as a state_dict, with
+    exactly the names, shapes and dtypes of `manifest.weights`, less those that `constants` has. A
+    shared tensor may have any of its names; those of `manifest.unused` and BatchNorm's
+    `num_batches_tracked`, which inference never reads, may be there as well. Raises WeightsError
+    with every mismatch, ArtifactError when the file is damaged, ExecutionError when the native code
+    fails.
     """
     given = _given_weights(manifest, source, constants or {})
-    prepared = {spec.name: HostTensor(spec.dtype, aligned_empty(spec.shape, spec.dtype)) for spec in manifest.prepared}
+    prepared = {
+        spec.name: HostTensor(spec.dtype, aligned_empty(spec.shape, spec.dtype))
+        for spec in manifest.prepared
+    }
     arena = aligned_empty((manifest.prepare_arena_bytes,), "uint8")
     status = native.prepare_weights(
         pointer_array([array.ctypes.data for array in given]),
@@ -55,7 +61,9 @@ def host_tensor(array: Any, name: str) -> HostTensor:
 
 
 def _given_weights(
-    manifest: Manifest, source: str | os.PathLike[str] | Mapping[str, Any], constants: Mapping[str, HostTensor]
+    manifest: Manifest,
+    source: str | os.PathLike[str] | Mapping[str, Any],
+    constants: Mapping[str, HostTensor],
 ) -> list[np.ndarray]:
     """The arrays that `convoy_prepare_weights` takes, 64-byte aligned, in the manifest's order."""
     origin = "the mapping"
@@ -63,8 +71,16 @@ def _given_weights(
         origin, source = str(source), _read_file(Path(source))
     expected = {spec.name: spec for spec in manifest.weights}
     known = {*expected, *manifest.aliases, *manifest.unused}
-    problems = [f"{name}: unexpected" for name in source if name not in known and not str(name).endswith("num_batches_tracked")]
-    source = {**constants, **{name: source[alias] for alias, name in manifest.aliases.items() if alias in source}, **source}
+    problems = [
+        f"{name}: unexpected"
+        for name in source
+        if name not in known and not str(name).endswith("num_batches_tracked")
+    ]
+    source = {
+        **constants,
+        **{name: source[alias] for alias, name in manifest.aliases.items() if alias in source},
+        **source,
+    }
     problems = [f"{name}: missing" for name in expected if name not in source] + problems
     views: list[View] = []
     for name, spec in expected.items():
@@ -73,7 +89,14 @@ def _given_weights(
         value = source[name]
         try:
             if isinstance(value, HostTensor):
-                got = View(value.array.ctypes.data, value.array.shape, _strides(value.array), value.dtype, (CPU, 0), value.array)
+                got = View(
+                    value.array.ctypes.data,
+                    value.array.shape,
+                    _strides(value.array),
+                    value.dtype,
+                    (CPU, 0),
+                    value.array,
+                )
             else:
                 # Parameters: a copy is made, so nothing that autograd could follow is lost.
                 got = view(value.detach() if hasattr(value, "detach") else value, name)
@@ -83,7 +106,10 @@ def _given_weights(
             continue
         views.append(got)
     if problems:
-        raise WeightsError(problem=f"{origin}: {len(problems)} of the weights do not fit, the old ones stay:", problems=tuple(problems))
+        raise WeightsError(
+            problem=f"{origin}: {len(problems)} of the weights do not fit, the old ones stay:",
+            problems=tuple(problems),
+        )
     return [_readable(got) for got in views]
 
 

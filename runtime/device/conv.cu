@@ -1,43 +1,53 @@
-// Convolution over two dims with bias, residual and clipping, as a product of matrices whose left one, the windows of the input, is never
-// stored. For small problems, which leave most of a GPU idle: tiles are small, and the sum of one tile is shared by groups of four warps of
-// a block, each with a pipeline of its own, and by the blocks of a cluster.
+// Convolution over two dims with bias, residual and clipping, as a product of matrices whose left
+// one, the windows of the input, is never stored. For small problems, which leave most of a GPU
+// idle: tiles are small, and the sum of one tile is shared by groups of four warps of a block, each
+// with a pipeline of its own, and by the blocks of a cluster.
 
 #include "device.h"
 
 namespace {
 
-/// y[m, n] = clamp(sum over taps and channels of x * w + bias[n] + residual[m, n]), in channels-last memory: m counts the pixels of the
-/// result, n its channels. Channels of input and result are multiples of what 16 bytes hold.
+/// y[m, n] = clamp(sum over taps and channels of x * w + bias[n] + residual[m, n]), in
+/// channels-last memory: m counts the pixels of the result, n its channels. Channels of input and
+/// result are multiples of what 16 bytes hold.
 struct Conv {
   int images, height, width, channels;  ///< x
   int outHeight, outWidth, outChannels; ///< y
   int tapsH, tapsW, strideH, strideW, padH, padW, dilationH, dilationW;
-  int groups, split; ///< groups of a block, and blocks of a cluster, that share a tile's sum: powers of two
+  int groups,
+      split; ///< groups of a block, and blocks of a cluster, that share a tile's sum: powers of two
   float lower, upper;
 };
 
 /// A step adds as many products as 128 bytes hold of factors.
 constexpr int kGroup = 128, kRowBytes = 128, kStages = 4;
 
-/// Tiles of `tileM` x `tileN`, sums of a step's channels of one tap at a time, the warps of a group as two by two.
+/// Tiles of `tileM` x `tileN`, sums of a step's channels of one tap at a time, the warps of a group
+/// as two by two.
 template <typename T, int tileM, int tileN>
-DEVICE void convolve(const T *x, const T *w, const T *bias, const T *residual, T *y, const Conv conv) {
-  constexpr int kStep = kRowBytes / sizeof(T), kChunk = 16 / sizeof(T), kStageBytes = (tileM + tileN) * kRowBytes;
+DEVICE void convolve(const T *x, const T *w, const T *bias, const T *residual, T *y,
+                     const Conv conv) {
+  constexpr int kStep = kRowBytes / sizeof(T), kChunk = 16 / sizeof(T),
+                kStageBytes = (tileM + tileN) * kRowBytes;
   constexpr int kMatricesM = tileM / 32, kMatricesN = tileN / 32, kRowsPerPass = kGroup / 8;
-  const int threads = kGroup * conv.groups, group = conv.groups == 1 ? 0 : threadId() / kGroup, thread = threadId() % kGroup,
-            warp = thread / 32, lane = thread % 32;
-  const int pixels = conv.outHeight * conv.outWidth, rows = conv.images * pixels, tilesN = (conv.outChannels + tileN - 1) / tileN;
+  const int threads = kGroup * conv.groups, group = conv.groups == 1 ? 0 : threadId() / kGroup,
+            thread = threadId() % kGroup, warp = thread / 32, lane = thread % 32;
+  const int pixels = conv.outHeight * conv.outWidth, rows = conv.images * pixels,
+            tilesN = (conv.outChannels + tileN - 1) / tileN;
   // Blocks that are neighbours share rows of x, so that these come from the L2 cache.
-  const int rank = blockId() % conv.split, tile = blockId() / conv.split, m0 = tile / tilesN * tileM, n0 = tile % tilesN * tileN;
-  const int stepsPerTap = (conv.channels + kStep - 1) / kStep, steps = conv.tapsH * conv.tapsW * stepsPerTap;
+  const int rank = blockId() % conv.split, tile = blockId() / conv.split,
+            m0 = tile / tilesN * tileM, n0 = tile % tilesN * tileN;
+  const int stepsPerTap = (conv.channels + kStep - 1) / kStep,
+            steps = conv.tapsH * conv.tapsW * stepsPerTap;
   const int share = rank * conv.groups + group, shares = conv.split * conv.groups;
   const int begin = share * steps / shares, end = (share + 1) * steps / shares;
   const int weights = conv.tapsH * conv.tapsW * conv.channels;
 
-  // A thread copies the same 16 bytes of every eighth of a tile's rows. Chunks are swapped within a row, so that the eight rows of a matrix
-  // are in different banks.
+  // A thread copies the same 16 bytes of every eighth of a tile's rows. Chunks are swapped within a
+  // row, so that the eight rows of a matrix are in different banks.
   const int chunk = thread % 8, row = thread / 8;
-  const u32 base = sharedAddress(shared) + group * kStages * kStageBytes, target = base + row * kRowBytes + (chunk ^ row % 8) * 16;
+  const u32 base = sharedAddress(shared) + group * kStages * kStageBytes,
+            target = base + row * kRowBytes + (chunk ^ row % 8) * 16;
   int top[tileM / kRowsPerPass], left[tileM / kRowsPerPass];
   const T *window[tileM / kRowsPerPass];
 #pragma unroll
@@ -46,7 +56,9 @@ DEVICE void convolve(const T *x, const T *w, const T *bias, const T *residual, T
     // A row beyond the result is above every image.
     top[i] = m < rows ? pixel / conv.outWidth * conv.strideH - conv.padH : -(1 << 20);
     left[i] = pixel % conv.outWidth * conv.strideW - conv.padW;
-    window[i] = x + ((long)(m / pixels * conv.height + top[i]) * conv.width + left[i]) * conv.channels + chunk * kChunk;
+    window[i] = x +
+                ((long)(m / pixels * conv.height + top[i]) * conv.width + left[i]) * conv.channels +
+                chunk * kChunk;
   }
   const T *filter = w + (long)(n0 + row) * weights + chunk * kChunk;
   auto load = [&](int step, int stage) {
@@ -56,8 +68,11 @@ DEVICE void convolve(const T *x, const T *w, const T *bias, const T *residual, T
     u32 to = target + stage * kStageBytes;
 #pragma unroll
     for (int i = 0; i < tileM / kRowsPerPass; ++i) {
-      bool inside = inChannels && (u32)(top[i] + down) < (u32)conv.height && (u32)(left[i] + right) < (u32)conv.width;
-      copyAsync(to + i * kRowsPerPass * kRowBytes, inside ? window[i] + (down * conv.width + right) * conv.channels + channel : x, inside);
+      bool inside = inChannels && (u32)(top[i] + down) < (u32)conv.height &&
+                    (u32)(left[i] + right) < (u32)conv.width;
+      copyAsync(to + i * kRowsPerPass * kRowBytes,
+                inside ? window[i] + (down * conv.width + right) * conv.channels + channel : x,
+                inside);
     }
 #pragma unroll
     for (int i = 0; i < tileN / kRowsPerPass; ++i) {
@@ -75,14 +90,17 @@ DEVICE void convolve(const T *x, const T *w, const T *bias, const T *residual, T
 
   float sums[kMatricesM][2 * kMatricesN][4] = {};
   const int warpM = warp % 2 * (tileM / 2), warpN = warp / 2 * (tileN / 2);
-  const int rowA = warpM + lane % 16, halfA = lane / 16, rowB = warpN + lane % 8 + lane / 16 * 8, halfB = lane / 8 % 2;
-  for (int step = begin, stage = 0; step < end; ++step, stage = stage + 1 == kStages ? 0 : stage + 1) {
+  const int rowA = warpM + lane % 16, halfA = lane / 16, rowB = warpN + lane % 8 + lane / 16 * 8,
+            halfB = lane / 8 % 2;
+  for (int step = begin, stage = 0; step < end;
+       ++step, stage = stage + 1 == kStages ? 0 : stage + 1) {
     waitCopies<kStages - 2>();
     syncGroup(group);
     if (step + kStages - 1 < end)
       load(step + kStages - 1, stage == 0 ? kStages - 1 : stage - 1);
     commitCopies();
-    const u32 a = base + stage * kStageBytes + rowA * kRowBytes, b = base + stage * kStageBytes + (tileM + rowB) * kRowBytes;
+    const u32 a = base + stage * kStageBytes + rowA * kRowBytes,
+              b = base + stage * kStageBytes + (tileM + rowB) * kRowBytes;
 #pragma unroll
     for (int k = 0; k < kRowBytes / 32; ++k) {
       u32 matricesA[kMatricesM][4], matricesB[kMatricesN][4];
@@ -100,17 +118,19 @@ DEVICE void convolve(const T *x, const T *w, const T *bias, const T *residual, T
       for (int i = 0; i < kMatricesM; ++i)
 #pragma unroll
         for (int j = 0; j < 2 * kMatricesN; ++j)
-          Element<T>::multiply(sums[i][j], matricesA[i], matricesB[j / 2][j % 2 * 2], matricesB[j / 2][j % 2 * 2 + 1]);
+          Element<T>::multiply(sums[i][j], matricesA[i], matricesB[j / 2][j % 2 * 2],
+                               matricesB[j / 2][j % 2 * 2 + 1]);
     }
   }
 
-  // Groups that differ in steps meet at their barriers equally often all the same. Nothing needs that but compute-sanitizer: racecheck
-  // counts the barriers that a thread has passed, and takes accesses of two threads with equal counts for unordered, whatever is between
-  // them.
+  // Groups that differ in steps meet at their barriers equally often all the same. Nothing needs
+  // that but compute-sanitizer: racecheck counts the barriers that a thread has passed, and takes
+  // accesses of two threads with equal counts for unordered, whatever is between them.
   if (end - begin < (steps + shares - 1) / shares)
     syncGroup(group);
 
-  // Through shared memory, so that neighbours write neighbours; a block of a cluster adds up its rows of the tile.
+  // Through shared memory, so that neighbours write neighbours; a block of a cluster adds up its
+  // rows of the tile.
   waitCopies<0>();
   sync();
   constexpr int kPitch = tileN + 4, kResults = tileM * kPitch;
@@ -121,7 +141,8 @@ DEVICE void convolve(const T *x, const T *w, const T *bias, const T *residual, T
     for (int j = 0; j < 2 * kMatricesN; ++j)
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
-        float *to = results + (warpM + i * 16 + half * 8 + lane / 4) * kPitch + warpN + j * 8 + lane % 4 * 2;
+        float *to = results + (warpM + i * 16 + half * 8 + lane / 4) * kPitch + warpN + j * 8 +
+                    lane % 4 * 2;
         to[0] = sums[i][j][2 * half];
         to[1] = sums[i][j][2 * half + 1];
       }
@@ -139,8 +160,9 @@ DEVICE void convolve(const T *x, const T *w, const T *bias, const T *residual, T
 #pragma unroll
     for (int other = 0; other < shares; ++other) {
       const int place = other % conv.groups * kResults + r * kPitch + c;
-      Floats summand =
-          conv.split == 1 ? loadFour((float *)shared + place) : loadCluster(sharedAddress(shared) + place * 4, other / conv.groups);
+      Floats summand = conv.split == 1
+                           ? loadFour((float *)shared + place)
+                           : loadCluster(sharedAddress(shared) + place * 4, other / conv.groups);
       sum += summand;
     }
     const long at = (long)(m0 + r) * conv.outChannels + n0 + c;
@@ -158,17 +180,19 @@ DEVICE void convolve(const T *x, const T *w, const T *bias, const T *residual, T
 
 } // namespace
 
-#define CONVOY_CONV(T, name, tileM, tileN)                                                                                                 \
-  LIBRARY void convoy_conv_##name##_##tileM##x##tileN(const T *x, const T *w, const T *bias, const T *residual, T *y, int images,          \
-                                                      int height, int width, int channels, int outHeight, int outWidth, int outChannels,   \
-                                                      int tapsH, int tapsW, int strideH, int strideW, int padH, int padW, int dilationH,   \
-                                                      int dilationW, int groups, int split, float lower, float upper) {                    \
-    convolve<T, tileM, tileN>(x, w, bias, residual, y,                                                                                     \
-                              {images, height, width, channels, outHeight, outWidth, outChannels, tapsH, tapsW, strideH, strideW, padH,    \
-                               padW, dilationH, dilationW, groups, split, lower, upper});                                                  \
+#define CONVOY_CONV(T, name, tileM, tileN)                                                         \
+  LIBRARY void convoy_conv_##name##_##tileM##x##tileN(                                             \
+      const T *x, const T *w, const T *bias, const T *residual, T *y, int images, int height,      \
+      int width, int channels, int outHeight, int outWidth, int outChannels, int tapsH, int tapsW, \
+      int strideH, int strideW, int padH, int padW, int dilationH, int dilationW, int groups,      \
+      int split, float lower, float upper) {                                                       \
+    convolve<T, tileM, tileN>(x, w, bias, residual, y,                                             \
+                              {images, height, width, channels, outHeight, outWidth, outChannels,  \
+                               tapsH, tapsW, strideH, strideW, padH, padW, dilationH, dilationW,   \
+                               groups, split, lower, upper});                                      \
   }
-#define CONVOY_CONV_TILES(T, name)                                                                                                         \
-  CONVOY_CONV(T, name, 32, 32)                                                                                                             \
+#define CONVOY_CONV_TILES(T, name)                                                                 \
+  CONVOY_CONV(T, name, 32, 32)                                                                     \
   CONVOY_CONV(T, name, 32, 64)
 CONVOY_CONV_TILES(f16, f16)
 CONVOY_CONV_TILES(bf16, bf16)

@@ -1,33 +1,42 @@
-// Convolution of one tap for the tensor cores of sm_90a, with bias, residual and clipping, where reading the residual and writing the
-// result is most of the work: the last convolution of a bottleneck. Every thread reads and writes 16 bytes of a pixel at a time.
+// Convolution of one tap for the tensor cores of sm_90a, with bias, residual and clipping, where
+// reading the residual and writing the result is most of the work: the last convolution of a
+// bottleneck. Every thread reads and writes 16 bytes of a pixel at a time.
 
 #include "wgmma.h"
 
 namespace {
 
-/// y[m, n] = clamp(sum over k of x[m, k] * w[n, k] + bias[n] + residual[m, n]), everything row-major: m counts pixels, k and n channels.
-/// The depth is a multiple of what 32 bytes hold, and of 16 bytes a power of two.
+/// y[m, n] = clamp(sum over k of x[m, k] * w[n, k] + bias[n] + residual[m, n]), everything
+/// row-major: m counts pixels, k and n channels. The depth is a multiple of what 32 bytes hold, and
+/// of 16 bytes a power of two.
 struct Conv {
   int pixels, depth, filters;
   int groups, blocksAFilter; ///< groups of a block, and blocks that have the same filters
   float lower, upper;
 };
 
-/// The filters are the left factor, in an order that gives a thread 16 bytes of neighbouring ones of a pixel. Each group of four warps has
-/// tiles of `kPixels` of its own. The pixels of its next tile, and the residual of it, are read while this one's products are under way and
-/// while it is stored.
-template <typename T, int kPixels> DEVICE void convolve(const T *x, const T *w, const T *bias, const T *residual, T *y, const Conv conv) {
+/// The filters are the left factor, in an order that gives a thread 16 bytes of neighbouring ones
+/// of a pixel. Each group of four warps has tiles of `kPixels` of its own. The pixels of its next
+/// tile, and the residual of it, are read while this one's products are under way and while it is
+/// stored.
+template <typename T, int kPixels>
+DEVICE void convolve(const T *x, const T *w, const T *bias, const T *residual, T *y,
+                     const Conv conv) {
   using Pair = typename Element<T>::Pair;
-  constexpr int kGroup = 128, kChunk = 16 / sizeof(T), kProducts = kChunk / 2, kFilters = 64 * kProducts, kMatrices = kPixels / 8;
+  constexpr int kGroup = 128, kChunk = 16 / sizeof(T), kProducts = kChunk / 2,
+                kFilters = 64 * kProducts, kMatrices = kPixels / 8;
   constexpr int kMatrixBytes = 128, kFetched = 8, kStored = kPixels / 4;
   // Sixteen bytes more, so that neighbouring chunks are in different banks.
   constexpr int kFilterPitch = kFilters * 16 + 16, kPlane = kPixels * 16 + 16;
-  const u32 thread = threadId() % kGroup, group = threadId() / kGroup, warp = thread / 32, lane = thread % 32;
+  const u32 thread = threadId() % kGroup, group = threadId() / kGroup, warp = thread / 32,
+            lane = thread % 32;
   const int chunks = conv.depth / kChunk, fetches = kPixels * chunks / kGroup;
   const u32 together = kGroup / chunks;
-  const int tiles = (conv.pixels + kPixels - 1) / kPixels, stride = conv.blocksAFilter * conv.groups;
+  const int tiles = (conv.pixels + kPixels - 1) / kPixels,
+            stride = conv.blocksAFilter * conv.groups;
   const int firstFilter = blockId() / conv.blocksAFilter * kFilters;
-  char *const filters = shared, *const image = shared + chunks * kFilterPitch + group * chunks * kPlane;
+  char *const filters = shared, *const image =
+                                    shared + chunks * kFilterPitch + group * chunks * kPlane;
 
   int tile = blockId() % conv.blocksAFilter + group * conv.blocksAFilter;
   u32x4 fetched[kFetched];
@@ -35,7 +44,8 @@ template <typename T, int kPixels> DEVICE void convolve(const T *x, const T *w, 
 #pragma unroll
     for (int i = 0; i < kFetched; ++i)
       if (i < fetches) {
-        const int pixel = min(tile * kPixels + (int)(thread / chunks + i * together), conv.pixels - 1);
+        const int pixel =
+            min(tile * kPixels + (int)(thread / chunks + i * together), conv.pixels - 1);
         fetched[i] = *(const u32x4 *)(x + (long)pixel * conv.depth + thread % chunks * kChunk);
       }
   };
@@ -43,7 +53,8 @@ template <typename T, int kPixels> DEVICE void convolve(const T *x, const T *w, 
 #pragma unroll
     for (int i = 0; i < kFetched; ++i)
       if (i < fetches)
-        *(u32x4 *)(image + thread % chunks * kPlane + (thread / chunks + i * together) * 16) = round<T>(fetched[i]);
+        *(u32x4 *)(image + thread % chunks * kPlane + (thread / chunks + i * together) * 16) =
+            round<T>(fetched[i]);
   };
   // Filter `first` and on are the thread's, and of each eight pixels two.
   const int first = firstFilter + (warp * 8 + lane / 4) * kChunk;
@@ -54,7 +65,9 @@ template <typename T, int kPixels> DEVICE void convolve(const T *x, const T *w, 
     for (int j = 0; j < kMatrices; ++j)
 #pragma unroll
       for (int i = 0; i < 2; ++i)
-        residuals[j * 2 + i] = *(const u32x4 *)(residual + (long)min(pixelOf(j, i), conv.pixels - 1) * conv.filters + first);
+        residuals[j * 2 + i] =
+            *(const u32x4 *)(residual + (long)min(pixelOf(j, i), conv.pixels - 1) * conv.filters +
+                             first);
   };
 
   const bool works = tile < tiles;
@@ -91,7 +104,8 @@ template <typename T, int kPixels> DEVICE void convolve(const T *x, const T *w, 
     for (int step = 0; step < chunks / 2; ++step)
 #pragma unroll
       for (int product = 0; product < kProducts; ++product)
-        Products<T, kPixels>::start(sums[product], further(left, 2 * step * kFilterPitch + product * 64 * 16),
+        Products<T, kPixels>::start(sums[product],
+                                    further(left, 2 * step * kFilterPitch + product * 64 * 16),
                                     further(right, 2 * step * kPlane), step == 0);
     commitProducts();
     const int now = tile;
@@ -127,8 +141,9 @@ template <typename T, int kPixels> DEVICE void convolve(const T *x, const T *w, 
             one += residualOne;
             other += residualOther;
           }
-          to.pairs[product] = Element<T>::pack(clamp(one + biases[2 * product], conv.lower, conv.upper),
-                                               clamp(other + biases[2 * product + 1], conv.lower, conv.upper));
+          to.pairs[product] =
+              Element<T>::pack(clamp(one + biases[2 * product], conv.lower, conv.upper),
+                               clamp(other + biases[2 * product + 1], conv.lower, conv.upper));
         }
         const int pixel = now * kPixels + j * 8 + (int)(lane % 4) * 2 + i;
         if (conv.pixels % kPixels == 0 || pixel < conv.pixels)
@@ -142,10 +157,12 @@ template <typename T, int kPixels> DEVICE void convolve(const T *x, const T *w, 
 
 } // namespace
 
-#define CONVOY_CONV(T, name, pixels)                                                                                                       \
-  LIBRARY void convoy_conv1x1_wgmma_##name##_##pixels(const T *x, const T *w, const T *bias, const T *residual, T *y, int allPixels,       \
-                                                      int depth, int filters, int groups, int blocksAFilter, float lower, float upper) {   \
-    convolve<T, pixels>(x, w, bias, residual, y, {allPixels, depth, filters, groups, blocksAFilter, lower, upper});                        \
+#define CONVOY_CONV(T, name, pixels)                                                               \
+  LIBRARY void convoy_conv1x1_wgmma_##name##_##pixels(                                             \
+      const T *x, const T *w, const T *bias, const T *residual, T *y, int allPixels, int depth,    \
+      int filters, int groups, int blocksAFilter, float lower, float upper) {                      \
+    convolve<T, pixels>(x, w, bias, residual, y,                                                   \
+                        {allPixels, depth, filters, groups, blocksAFilter, lower, upper});         \
   }
 CONVOY_CONV(f16, f16, 32)
 CONVOY_CONV(bf16, bf16, 32)

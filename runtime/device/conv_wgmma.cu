@@ -1,56 +1,69 @@
-// Convolution with stride one for the tensor cores of sm_90a, with bias, residual and clipping, where all of 64 filters fit into shared
-// memory: many pixels and few channels, as in a network's first blocks. Filters are read once a block, windows are made once a tile.
+// Convolution with stride one for the tensor cores of sm_90a, with bias, residual and clipping,
+// where all of 64 filters fit into shared memory: many pixels and few channels, as in a network's
+// first blocks. Filters are read once a block, windows are made once a tile.
 
 #include "wgmma.h"
 
 namespace {
 
-/// y[m, n] = clamp(sum over taps and channels of x * w + bias[n] + residual[m, n]), in channels-last memory: m counts the pixels of the
-/// result, n its channels. A pixel of the input is a power of two of 32 bytes and up to 2048, channels of the result are a multiple of 64.
+/// y[m, n] = clamp(sum over taps and channels of x * w + bias[n] + residual[m, n]), in
+/// channels-last memory: m counts the pixels of the result, n its channels. A pixel of the input is
+/// a power of two of 32 bytes and up to 2048, channels of the result are a multiple of 64.
 struct Conv {
   int images, height, width, channels;  ///< x
   int outHeight, outWidth, outChannels; ///< y
   int tapsH, tapsW, padH, padW;
-  int rows, columns, plane;  ///< pixels of a tile; bytes from 16 bytes of its pixels to the next 16 of them, an odd number of 16 bytes
+  int rows, columns, plane;  ///< pixels of a tile; bytes from 16 bytes of its pixels to the next 16
+                             ///< of them, an odd number of 16 bytes
   int groups, blocksAFilter; ///< groups of a block, and blocks that have the same filters
-  int ahead;                 ///< tiles that a group brings one into the L2 cache before it loads that; 0 for none
+  int ahead; ///< tiles that a group brings one into the L2 cache before it loads that; 0 for none
   float lower, upper;
 };
 
-/// The 16 bytes that `from` points to; zeros where not `inside`, and then nothing is read. A branch would let one load at a time be under
-/// way.
+/// The 16 bytes that `from` points to; zeros where not `inside`, and then nothing is read. A branch
+/// would let one load at a time be under way.
 DEVICE u32x4 loadInside(const void *from, bool inside) {
   u32x4 value;
-  asm volatile("{\n\t.reg .pred p;\n\tsetp.ne.b32 p, %5, 0;\n\tmov.b32 %0, 0;\n\tmov.b32 %1, 0;\n\tmov.b32 %2, 0;\n\tmov.b32 %3, 0;\n\t"
+  asm volatile("{\n\t.reg .pred p;\n\tsetp.ne.b32 p, %5, 0;\n\tmov.b32 %0, 0;\n\tmov.b32 %1, "
+               "0;\n\tmov.b32 %2, 0;\n\tmov.b32 %3, 0;\n\t"
                "@p ld.global.nc.v4.b32 {%0, %1, %2, %3}, [%4];\n\t}"
                : "=&r"(value.x), "=&r"(value.y), "=&r"(value.z), "=&r"(value.w)
                : "l"(from), "r"((int)inside));
   return value;
 }
 
-/// The filters are the left factor, so that pixels need no multiple of 64; the right one is the part of the image that a tile needs, in
-/// which eight neighbouring pixels are a matrix, so that the windows of a tap are the image some pixels further on. A product goes on
-/// from one row of pixels to the next, over the border between them, whose columns are not stored. Each group of four warps has tiles and
-/// memory for them of its own, so that one's products are under way while another stores; the pixels of its next tile are in registers.
+/// The filters are the left factor, so that pixels need no multiple of 64; the right one is the
+/// part of the image that a tile needs, in which eight neighbouring pixels are a matrix, so that
+/// the windows of a tap are the image some pixels further on. A product goes on from one row of
+/// pixels to the next, over the border between them, whose columns are not stored. Each group of
+/// four warps has tiles and memory for them of its own, so that one's products are under way while
+/// another stores; the pixels of its next tile are in registers.
 template <typename T, int kColumns, int kFetched>
-DEVICE void convolve(const T *x, const T *w, const T *bias, const T *residual, T *y, const Conv conv) {
+DEVICE void convolve(const T *x, const T *w, const T *bias, const T *residual, T *y,
+                     const Conv conv) {
   using Pair = typename Element<T>::Pair;
-  constexpr int kFilters = 64, kGroup = 128, kChunk = 16 / sizeof(T), kMatrices = kColumns / 8, kMatrixBytes = 128;
+  constexpr int kFilters = 64, kGroup = 128, kChunk = 16 / sizeof(T), kMatrices = kColumns / 8,
+                kMatrixBytes = 128;
   // Sixteen bytes more, so that neighbouring chunks are in different banks.
   constexpr int kFilterPitch = kFilters * 16 + 16;
-  const int thread = threadId() % kGroup, group = threadId() / kGroup, warp = thread / 32, lane = thread % 32;
-  const int chunks = conv.channels / kChunk, taps = conv.tapsH * conv.tapsW, pitch = conv.columns + conv.tapsW - 1;
+  const int thread = threadId() % kGroup, group = threadId() / kGroup, warp = thread / 32,
+            lane = thread % 32;
+  const int chunks = conv.channels / kChunk, taps = conv.tapsH * conv.tapsW,
+            pitch = conv.columns + conv.tapsW - 1;
   const int pixels = (conv.rows + conv.tapsH - 1) * pitch;
-  const int tilesH = (conv.outHeight + conv.rows - 1) / conv.rows, tilesW = (conv.outWidth + conv.columns - 1) / conv.columns;
+  const int tilesH = (conv.outHeight + conv.rows - 1) / conv.rows,
+            tilesW = (conv.outWidth + conv.columns - 1) / conv.columns;
   const int tiles = conv.images * tilesH * tilesW, stride = conv.blocksAFilter * conv.groups;
   const int firstFilter = blockId() / conv.blocksAFilter * kFilters;
-  char *const filters = shared, *const image = shared + taps * chunks * kFilterPitch + group * chunks * conv.plane;
+  char *const filters = shared, *const image = shared + taps * chunks * kFilterPitch +
+                                               group * chunks * conv.plane;
 
   struct Tile {
     int image, top, left;
   };
   auto tileAt = [&](int tile) -> Tile {
-    return {tile / (tilesH * tilesW), tile / tilesW % tilesH * conv.rows, tile % tilesW * conv.columns};
+    return {tile / (tilesH * tilesW), tile / tilesW % tilesH * conv.rows,
+            tile % tilesW * conv.columns};
   };
   u32x4 fetched[kFetched];
   // Sixteen bytes of a pixel: thread, pixel of the tile's part of the image, its row and column.
@@ -60,22 +73,26 @@ DEVICE void convolve(const T *x, const T *w, const T *bias, const T *residual, T
   const u32 together = kGroup / chunks;
   auto pieceOf = [&](u32 thread, u32 i) -> Piece {
     const u32 first = i * together, across = first % pitch + thread / chunks;
-    return {(int)(first + thread / chunks), (int)(first / pitch + across / pitch), (int)(across % pitch)};
+    return {(int)(first + thread / chunks), (int)(first / pitch + across / pitch),
+            (int)(across % pitch)};
   };
   auto fetch = [&](const Tile &tile) __attribute__((always_inline)) {
     const u32 thread = again(threadId()) % kGroup;
     const int top = tile.top - conv.padH, left = tile.left - conv.padW;
-    const T *from = x + (((long)tile.image * conv.height + top) * conv.width + left) * conv.channels + thread % chunks * kChunk;
+    const T *from = x +
+                    (((long)tile.image * conv.height + top) * conv.width + left) * conv.channels +
+                    thread % chunks * kChunk;
 #pragma unroll
     for (int i = 0; i < kFetched; ++i) {
       const Piece piece = pieceOf(thread, i);
-      const bool inside =
-          (piece.pixel < pixels) & ((u32)(top + piece.row) < (u32)conv.height) & ((u32)(left + piece.column) < (u32)conv.width);
-      fetched[i] = loadInside(from + (piece.row * conv.width + piece.column) * conv.channels, inside);
+      const bool inside = (piece.pixel < pixels) & ((u32)(top + piece.row) < (u32)conv.height) &
+                          ((u32)(left + piece.column) < (u32)conv.width);
+      fetched[i] =
+          loadInside(from + (piece.row * conv.width + piece.column) * conv.channels, inside);
     }
   };
-  // A lane brings a row of a tile's part of the image into the L2 cache, so that loads of it are soon done: how many can be under way is
-  // what limits them.
+  // A lane brings a row of a tile's part of the image into the L2 cache, so that loads of it are
+  // soon done: how many can be under way is what limits them.
   auto bring = [&](int number) {
     if (conv.ahead == 0 || warp > 0 || number >= tiles || lane >= conv.rows + conv.tapsH - 1)
       return;
@@ -101,12 +118,14 @@ DEVICE void convolve(const T *x, const T *w, const T *bias, const T *residual, T
   Tile tile = tileAt(number);
   if (works)
     fetch(tile);
-  // A chunk is 16 bytes of every filter. In 16 rows, those of even filters come first: a thread has rows i and i + 8 of the product.
+  // A chunk is 16 bytes of every filter. In 16 rows, those of even filters come first: a thread has
+  // rows i and i + 8 of the product.
 #pragma unroll 8
   for (int i = threadId(); i < kFilters * taps * chunks; i += kGroup * conv.groups) {
-    const int filter = i / (taps * chunks), chunk = i % (taps * chunks), row = filter / 16 * 16 + filter % 2 * 8 + filter % 16 / 2;
-    *(u32x4 *)(filters + chunk * kFilterPitch + row * 16) =
-        round<T>(*(const u32x4 *)(w + ((long)(firstFilter + filter) * taps * chunks + chunk) * kChunk));
+    const int filter = i / (taps * chunks), chunk = i % (taps * chunks),
+              row = filter / 16 * 16 + filter % 2 * 8 + filter % 16 / 2;
+    *(u32x4 *)(filters + chunk * kFilterPitch + row * 16) = round<T>(
+        *(const u32x4 *)(w + ((long)(firstFilter + filter) * taps * chunks + chunk) * kChunk));
   }
   const int filter = firstFilter + warp * 16 + lane / 4 * 2;
   float low = 0, high = 0;
@@ -120,12 +139,15 @@ DEVICE void convolve(const T *x, const T *w, const T *bias, const T *residual, T
   const u64 filterFactor = factorAt(sharedAddress(filters), kFilterPitch, kMatrixBytes);
   const u64 imageFactor = factorAt(sharedAddress(image), conv.plane, kMatrixBytes);
   float sums[kMatrices][4];
-  // Where a column's pixel lies in the result, from the tile's first one on; nowhere when it is none of the tile's, or of the result's.
+  // Where a column's pixel lies in the result, from the tile's first one on; nowhere when it is
+  // none of the tile's, or of the result's.
   auto placeOf = [&](const Tile &tile, u32 lane, u32 j, u32 i) {
-    const u32 across = j * 8 % pitch + lane % 4 * 2 + i, row = j * 8 / pitch + across / pitch, column = across % pitch;
-    const bool inside = (row < (u32)conv.rows) & (column < (u32)conv.columns) &
-                        ((conv.outHeight % conv.rows == 0) | (tile.top + (int)row < conv.outHeight)) &
-                        ((conv.outWidth % conv.columns == 0) | (tile.left + (int)column < conv.outWidth));
+    const u32 across = j * 8 % pitch + lane % 4 * 2 + i, row = j * 8 / pitch + across / pitch,
+              column = across % pitch;
+    const bool inside =
+        (row < (u32)conv.rows) & (column < (u32)conv.columns) &
+        ((conv.outHeight % conv.rows == 0) | (tile.top + (int)row < conv.outHeight)) &
+        ((conv.outWidth % conv.columns == 0) | (tile.left + (int)column < conv.outWidth));
     return inside ? (int)(row * conv.outWidth + column) * conv.outChannels : -1;
   };
   while (number < tiles) {
@@ -134,7 +156,10 @@ DEVICE void convolve(const T *x, const T *w, const T *bias, const T *residual, T
     bring(number + (conv.ahead + 1) * stride);
     if (goesOn)
       fetch(next);
-    const long first = ((long)(tile.image * conv.outHeight + tile.top) * conv.outWidth + tile.left) * conv.outChannels + filter;
+    const long first =
+        ((long)(tile.image * conv.outHeight + tile.top) * conv.outWidth + tile.left) *
+            conv.outChannels +
+        filter;
     const u32 pixelLane = again(threadId()) % 32;
     Pair residuals[kMatrices][2];
     if (residual)
@@ -151,9 +176,11 @@ DEVICE void convolve(const T *x, const T *w, const T *bias, const T *residual, T
     for (int tap = 0; tap < taps; ++tap)
 #pragma unroll
       for (int step = 0; step < chunks / 2; ++step)
-        Products<T, kColumns>::start(sums, further(left, (tap * chunks + 2 * step) * kFilterPitch),
-                                     further(right, (tap / conv.tapsW * pitch + tap % conv.tapsW) * 16 + 2 * step * conv.plane),
-                                     tap + step == 0);
+        Products<T, kColumns>::start(
+            sums, further(left, (tap * chunks + 2 * step) * kFilterPitch),
+            further(right,
+                    (tap / conv.tapsW * pitch + tap % conv.tapsW) * 16 + 2 * step * conv.plane),
+            tap + step == 0);
     commitProducts();
     waitProducts<0>();
     take(sums);
@@ -175,7 +202,8 @@ DEVICE void convolve(const T *x, const T *w, const T *bias, const T *residual, T
         }
         if (const int place = placeOf(tile, pixelLane, j, i); place >= 0)
           *(Pair *)(y + first + place) =
-              Element<T>::pack(clamp(one + low, conv.lower, conv.upper), clamp(other + high, conv.lower, conv.upper));
+              Element<T>::pack(clamp(one + low, conv.lower, conv.upper),
+                               clamp(other + high, conv.lower, conv.upper));
       }
     syncGroup(group);
     number += stride;
@@ -185,25 +213,27 @@ DEVICE void convolve(const T *x, const T *w, const T *bias, const T *residual, T
 
 } // namespace
 
-#define CONVOY_CONV(T, name, columns, fetched)                                                                                             \
-  LIBRARY void convoy_conv_wgmma_##name##_##columns##_##fetched(                                                                           \
-      const T *x, const T *w, const T *bias, const T *residual, T *y, int images, int height, int width, int channels, int outHeight,      \
-      int outWidth, int outChannels, int tapsH, int tapsW, int padH, int padW, int rows, int tileColumns, int plane, int groups,           \
-      int blocksAFilter, int ahead, float lower, float upper) {                                                                            \
-    convolve<T, columns, fetched>(x, w, bias, residual, y,                                                                                 \
-                                  {images, height, width, channels, outHeight, outWidth, outChannels, tapsH, tapsW, padH, padW, rows,      \
-                                   tileColumns, plane, groups, blocksAFilter, ahead, lower, upper});                                       \
+#define CONVOY_CONV(T, name, columns, fetched)                                                     \
+  LIBRARY void convoy_conv_wgmma_##name##_##columns##_##fetched(                                   \
+      const T *x, const T *w, const T *bias, const T *residual, T *y, int images, int height,      \
+      int width, int channels, int outHeight, int outWidth, int outChannels, int tapsH, int tapsW, \
+      int padH, int padW, int rows, int tileColumns, int plane, int groups, int blocksAFilter,     \
+      int ahead, float lower, float upper) {                                                       \
+    convolve<T, columns, fetched>(x, w, bias, residual, y,                                         \
+                                  {images, height, width, channels, outHeight, outWidth,           \
+                                   outChannels, tapsH, tapsW, padH, padW, rows, tileColumns,       \
+                                   plane, groups, blocksAFilter, ahead, lower, upper});            \
   }
-#define CONVOY_CONV_COLUMNS(T, name, fetched)                                                                                              \
-  CONVOY_CONV(T, name, 64, fetched)                                                                                                        \
-  CONVOY_CONV(T, name, 88, fetched)                                                                                                        \
-  CONVOY_CONV(T, name, 104, fetched)                                                                                                       \
-  CONVOY_CONV(T, name, 120, fetched)                                                                                                       \
-  CONVOY_CONV(T, name, 176, fetched)                                                                                                       \
+#define CONVOY_CONV_COLUMNS(T, name, fetched)                                                      \
+  CONVOY_CONV(T, name, 64, fetched)                                                                \
+  CONVOY_CONV(T, name, 88, fetched)                                                                \
+  CONVOY_CONV(T, name, 104, fetched)                                                               \
+  CONVOY_CONV(T, name, 120, fetched)                                                               \
+  CONVOY_CONV(T, name, 176, fetched)                                                               \
   CONVOY_CONV(T, name, 232, fetched)
-#define CONVOY_CONVS(T, name)                                                                                                              \
-  CONVOY_CONV_COLUMNS(T, name, 16)                                                                                                         \
-  CONVOY_CONV_COLUMNS(T, name, 20)                                                                                                         \
+#define CONVOY_CONVS(T, name)                                                                      \
+  CONVOY_CONV_COLUMNS(T, name, 16)                                                                 \
+  CONVOY_CONV_COLUMNS(T, name, 20)                                                                 \
   CONVOY_CONV_COLUMNS(T, name, 24)
 CONVOY_CONVS(f16, f16)
 CONVOY_CONVS(bf16, bf16)

@@ -1,4 +1,5 @@
-// What kernels that are written by hand need of the GPU, as functions: LLVM has no portable name for any of it. No CUDA headers are used.
+// What kernels that are written by hand need of the GPU, as functions: LLVM has no portable name
+// for any of it. No CUDA headers are used.
 
 #ifndef CONVOY_DEVICE_H
 #define CONVOY_DEVICE_H
@@ -6,8 +7,8 @@
 #define DEVICE static inline __attribute__((device, always_inline))
 /// The same for members.
 #define METHOD __attribute__((device, always_inline))
-/// A function that generated kernels call. Geometry comes as arguments, which are constants at every call, so inlining makes each
-/// kernel as special as if it had been written for its shape.
+/// A function that generated kernels call. Geometry comes as arguments, which are constants at
+/// every call, so inlining makes each kernel as special as if it had been written for its shape.
 #define LIBRARY extern "C" __attribute__((device, always_inline))
 
 using u32 = unsigned;
@@ -23,7 +24,8 @@ struct alignas(16) u32x4 {
 };
 /// `count` elements of one aligned place.
 template <typename T, int count> struct Vector {
-  typedef T Of __attribute__((ext_vector_type(count), aligned(sizeof(T) * count < 16 ? sizeof(T) * count : 16)));
+  typedef T Of __attribute__((ext_vector_type(count),
+                              aligned(sizeof(T) * count < 16 ? sizeof(T) * count : 16)));
 };
 template <typename T, int count> using Elements = typename Vector<T, count>::Of;
 using Floats = Elements<float, 4>;
@@ -36,28 +38,47 @@ DEVICE u32 blockId() { return __nvvm_read_ptx_sreg_ctaid_x(); }
 DEVICE void sync() { __nvvm_barrier_sync(0); }
 /// A barrier of the 128 threads that give the same `group`, counted from 0.
 DEVICE void syncGroup(u32 group) { __nvvm_barrier_sync_cnt(group + 1, 128); }
-DEVICE u32 sharedAddress(const void *pointer) { return (u32)(u64)(__attribute__((address_space(3))) const void *)pointer; }
+DEVICE u32 sharedAddress(const void *pointer) {
+  return (u32)(u64)(__attribute__((address_space(3))) const void *)pointer;
+}
 /// The `value` of the lane whose number differs in `distance`.
-DEVICE float shuffleXor(float value, int distance) { return __nvvm_shfl_sync_bfly_f32(~0u, value, distance, 31); }
-DEVICE u32 shuffleXor(u32 value, int distance) { return __nvvm_shfl_sync_bfly_i32(~0u, value, distance, 31); }
-DEVICE u32x2 shuffleXor(u32x2 value, int distance) { return {shuffleXor(value.x, distance), shuffleXor(value.y, distance)}; }
+DEVICE float shuffleXor(float value, int distance) {
+  return __nvvm_shfl_sync_bfly_f32(~0u, value, distance, 31);
+}
+DEVICE u32 shuffleXor(u32 value, int distance) {
+  return __nvvm_shfl_sync_bfly_i32(~0u, value, distance, 31);
+}
+DEVICE u32x2 shuffleXor(u32x2 value, int distance) {
+  return {shuffleXor(value.x, distance), shuffleXor(value.y, distance)};
+}
 /// The `value` of lane `lane`, counted modulo 32.
 DEVICE u32 shuffle(u32 value, int lane) { return __nvvm_shfl_sync_idx_i32(~0u, value, lane, 31); }
-DEVICE u32x2 shuffle(u32x2 value, int lane) { return {shuffle(value.x, lane), shuffle(value.y, lane)}; }
+DEVICE u32x2 shuffle(u32x2 value, int lane) {
+  return {shuffle(value.x, lane), shuffle(value.y, lane)};
+}
 
-//===-- copies -----------------------------------------------------------------------------------------------------------===//
+//===-- copies
+//-----------------------------------------------------------------------------------------------------------===//
 
 /// Starts to copy 16 bytes to shared memory; zeros where not `inside`, and then nothing is read.
 DEVICE void copyAsync(u32 to, const void *from, bool inside) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(inside ? 16 : 0) : "memory");
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from),
+               "r"(inside ? 16 : 0)
+               : "memory");
 }
 DEVICE void commitCopies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 /// Waits until at most `pending` of the groups that were committed last are under way.
-template <int pending> DEVICE void waitCopies() { asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory"); }
+template <int pending> DEVICE void waitCopies() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory");
+}
 
-//===-- clusters ---------------------------------------------------------------------------------------------------------===//
+//===-- clusters
+//---------------------------------------------------------------------------------------------------------===//
 
-DEVICE void syncCluster() { asm volatile("barrier.cluster.arrive.release.aligned;\n\tbarrier.cluster.wait.acquire.aligned;" ::: "memory"); }
+DEVICE void syncCluster() {
+  asm volatile("barrier.cluster.arrive.release.aligned;\n\tbarrier.cluster.wait.acquire.aligned;" ::
+                   : "memory");
+}
 /// Four floats at `address` of the shared memory of block `rank` of the cluster.
 DEVICE Floats loadCluster(u32 address, u32 rank) {
   u32 there;
@@ -70,7 +91,8 @@ DEVICE Floats loadCluster(u32 address, u32 rank) {
   return value;
 }
 
-//===-- tensor cores -----------------------------------------------------------------------------------------------------===//
+//===-- tensor cores
+//-----------------------------------------------------------------------------------------------------===//
 
 /// Four matrices of eight rows of 16 bytes: lane i gives the address of row i % 8 of matrix i / 8.
 DEVICE void loadMatrices(u32 (&to)[4], u32 address) {
@@ -80,39 +102,41 @@ DEVICE void loadMatrices(u32 (&to)[4], u32 address) {
                : "memory");
 }
 
-/// What differs between the types. `multiply` adds a matrix of 16 rows of 32 bytes times one of 8 columns of 32 bytes to one of floats,
-/// spread over a warp as mma.m16n8k16 and mma.m16n8k8 have it: products of two 16-bit floats are exact, of two floats as exact as those are
-/// that `round` has rounded to TF32. `pack` rounds two floats to nearest even, `max` propagates NaN, of each element that its operands
-/// hold.
+/// What differs between the types. `multiply` adds a matrix of 16 rows of 32 bytes times one of 8
+/// columns of 32 bytes to one of floats, spread over a warp as mma.m16n8k16 and mma.m16n8k8 have
+/// it: products of two 16-bit floats are exact, of two floats as exact as those are that `round`
+/// has rounded to TF32. `pack` rounds two floats to nearest even, `max` propagates NaN, of each
+/// element that its operands hold.
 template <typename T> struct Element;
 
-#define CONVOY_ELEMENT(T, name)                                                                                                            \
-  template <> struct Element<T> {                                                                                                          \
-    using Pair = u32;                                                                                                                      \
-    DEVICE void multiply(float (&c)[4], const u32 (&a)[4], u32 b0, u32 b1) {                                                               \
-      asm volatile("mma.sync.aligned.m16n8k16.row.col.f32." name "." name ".f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "            \
-                   "{%0, %1, %2, %3};"                                                                                                     \
-                   : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])                                                                        \
-                   : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));                                                        \
-    }                                                                                                                                      \
-    DEVICE u32 round(u32 both) { return both; }                                                                                            \
-    DEVICE Pair pack(float low, float high) {                                                                                              \
-      u32 both;                                                                                                                            \
-      asm("cvt.rn." name "x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));                                                         \
-      return both;                                                                                                                         \
-    }                                                                                                                                      \
-    DEVICE void unpack(Pair both, float &low, float &high) {                                                                               \
-      struct alignas(4) Two {                                                                                                              \
-        T low, high;                                                                                                                       \
-      } two = __builtin_bit_cast(Two, both);                                                                                               \
-      low = (float)two.low;                                                                                                                \
-      high = (float)two.high;                                                                                                              \
-    }                                                                                                                                      \
-    DEVICE u32 max(u32 a, u32 b) {                                                                                                         \
-      u32 larger;                                                                                                                          \
-      asm("max.NaN." name "x2 %0, %1, %2;" : "=r"(larger) : "r"(a), "r"(b));                                                               \
-      return larger;                                                                                                                       \
-    }                                                                                                                                      \
+#define CONVOY_ELEMENT(T, name)                                                                    \
+  template <> struct Element<T> {                                                                  \
+    using Pair = u32;                                                                              \
+    DEVICE void multiply(float (&c)[4], const u32 (&a)[4], u32 b0, u32 b1) {                       \
+      asm volatile("mma.sync.aligned.m16n8k16.row.col.f32." name "." name                          \
+                   ".f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "                           \
+                   "{%0, %1, %2, %3};"                                                             \
+                   : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])                                \
+                   : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));                \
+    }                                                                                              \
+    DEVICE u32 round(u32 both) { return both; }                                                    \
+    DEVICE Pair pack(float low, float high) {                                                      \
+      u32 both;                                                                                    \
+      asm("cvt.rn." name "x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));                 \
+      return both;                                                                                 \
+    }                                                                                              \
+    DEVICE void unpack(Pair both, float &low, float &high) {                                       \
+      struct alignas(4) Two {                                                                      \
+        T low, high;                                                                               \
+      } two = __builtin_bit_cast(Two, both);                                                       \
+      low = (float)two.low;                                                                        \
+      high = (float)two.high;                                                                      \
+    }                                                                                              \
+    DEVICE u32 max(u32 a, u32 b) {                                                                 \
+      u32 larger;                                                                                  \
+      asm("max.NaN." name "x2 %0, %1, %2;" : "=r"(larger) : "r"(a), "r"(b));                       \
+      return larger;                                                                               \
+    }                                                                                              \
   }
 CONVOY_ELEMENT(f16, "f16");
 CONVOY_ELEMENT(bf16, "bf16");
@@ -121,12 +145,15 @@ CONVOY_ELEMENT(bf16, "bf16");
 template <> struct Element<float> {
   using Pair = u32x2;
   DEVICE void multiply(float (&c)[4], const u32 (&a)[4], u32 b0, u32 b1) {
-    asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+    asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, "
+                 "%6, %7}, {%8, %9}, {%0, %1, %2, %3};"
                  : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
   }
   DEVICE u32 round(u32 one) { return (u32)__nvvm_f2tf32_rna(__builtin_bit_cast(float, one)); }
-  DEVICE Pair pack(float low, float high) { return {__builtin_bit_cast(u32, low), __builtin_bit_cast(u32, high)}; }
+  DEVICE Pair pack(float low, float high) {
+    return {__builtin_bit_cast(u32, low), __builtin_bit_cast(u32, high)};
+  }
   DEVICE void unpack(Pair both, float &low, float &high) {
     low = __builtin_bit_cast(float, both.x);
     high = __builtin_bit_cast(float, both.y);
@@ -144,15 +171,20 @@ template <typename T> DEVICE void round(u32 (&matrices)[4]) {
     each = Element<T>::round(each);
 }
 template <typename T> DEVICE u32x4 round(u32x4 four) {
-  return {Element<T>::round(four.x), Element<T>::round(four.y), Element<T>::round(four.z), Element<T>::round(four.w)};
+  return {Element<T>::round(four.x), Element<T>::round(four.y), Element<T>::round(four.z),
+          Element<T>::round(four.w)};
 }
 template <typename T> DEVICE u32 max(u32 a, u32 b) { return Element<T>::max(a, b); }
-template <typename T> DEVICE u32x2 max(u32x2 a, u32x2 b) { return {Element<T>::max(a.x, b.x), Element<T>::max(a.y, b.y)}; }
+template <typename T> DEVICE u32x2 max(u32x2 a, u32x2 b) {
+  return {Element<T>::max(a.x, b.x), Element<T>::max(a.y, b.y)};
+}
 template <typename T> DEVICE u32x4 max(u32x4 a, u32x4 b) {
-  return {Element<T>::max(a.x, b.x), Element<T>::max(a.y, b.y), Element<T>::max(a.z, b.z), Element<T>::max(a.w, b.w)};
+  return {Element<T>::max(a.x, b.x), Element<T>::max(a.y, b.y), Element<T>::max(a.z, b.z),
+          Element<T>::max(a.w, b.w)};
 }
 
-//===-- numbers ----------------------------------------------------------------------------------------------------------===//
+//===-- numbers
+//----------------------------------------------------------------------------------------------------------===//
 
 DEVICE int min(int a, int b) { return a < b ? a : b; }
 DEVICE int max(int a, int b) { return a > b ? a : b; }
@@ -164,14 +196,22 @@ DEVICE float clamp(float value, float lower, float upper) {
     asm("min.NaN.f32 %0, %1, %2;" : "=f"(value) : "f"(value), "f"(upper));
   return value;
 }
-template <typename T> DEVICE Elements<T, 4> loadFour(const T *from) { return *(const Elements<T, 4> *)from; }
-template <typename T> DEVICE Floats loadFloats(const T *from) { return __builtin_convertvector(loadFour(from), Floats); }
-template <typename T> DEVICE void storeFour(T *to, Floats four) { *(Elements<T, 4> *)to = __builtin_convertvector(four, Elements<T, 4>); }
+template <typename T> DEVICE Elements<T, 4> loadFour(const T *from) {
+  return *(const Elements<T, 4> *)from;
+}
+template <typename T> DEVICE Floats loadFloats(const T *from) {
+  return __builtin_convertvector(loadFour(from), Floats);
+}
+template <typename T> DEVICE void storeFour(T *to, Floats four) {
+  *(Elements<T, 4> *)to = __builtin_convertvector(four, Elements<T, 4>);
+}
 /// As they are multiplied: rounded where `T` alone does not do that.
 template <typename T> DEVICE Floats toFactors(Floats four) {
   if (sizeof(T) == 2)
     return four;
-  auto round = [](float one) { return __builtin_bit_cast(float, Element<T>::round(__builtin_bit_cast(u32, one))); };
+  auto round = [](float one) {
+    return __builtin_bit_cast(float, Element<T>::round(__builtin_bit_cast(u32, one)));
+  };
   return {round(four.x), round(four.y), round(four.z), round(four.w)};
 }
 

@@ -1,28 +1,33 @@
-// Products of a few rows and a matrix, with bias, residual and clipping: what a network's last layers are for few images. Reading the
-// matrix is all that takes time, so every thread has several loads of it under way at once, and sums are shared by lanes, by warps, and by
-// the blocks of a cluster.
+// Products of a few rows and a matrix, with bias, residual and clipping: what a network's last
+// layers are for few images. Reading the matrix is all that takes time, so every thread has several
+// loads of it under way at once, and sums are shared by lanes, by warps, and by the blocks of a
+// cluster.
 
 #include "strips.h"
 
 namespace {
 
-/// y[m, n] = clamp(sum over k of x[m, k] * w[k, n] + bias[n] + residual[m, n]), everything row-major. Rows of w are a multiple of 16 bytes,
-/// the depth one of 8.
+/// y[m, n] = clamp(sum over k of x[m, k] * w[k, n] + bias[n] + residual[m, n]), everything
+/// row-major. Rows of w are a multiple of 16 bytes, the depth one of 8.
 struct Product {
   int rows, depth, columns;
-  int lanes, warps, split; ///< lanes of a warp that read on along a row of w; warps of a block, and blocks of a cluster, that share a sum
+  int lanes, warps, split; ///< lanes of a warp that read on along a row of w; warps of a block, and
+                           ///< blocks of a cluster, that share a sum
   float lower, upper;
 };
 
 constexpr int kMostRows = 8, kTurn = 8;
 
-/// A block makes a strip of columns, `lanes` chunks of 16 bytes wide; the other bits of a lane, its warp and its block of the cluster say
-/// which eighths of the depth a thread takes.
+/// A block makes a strip of columns, `lanes` chunks of 16 bytes wide; the other bits of a lane, its
+/// warp and its block of the cluster say which eighths of the depth a thread takes.
 template <typename T, typename Out>
-DEVICE void multiply(const T *x, const T *w, const T *bias, const T *residual, Out *y, const Product product) {
+DEVICE void multiply(const T *x, const T *w, const T *bias, const T *residual, Out *y,
+                     const Product product) {
   constexpr int kWidth = 16 / sizeof(T);
-  const int lane = threadId() % 32, warp = threadId() / 32, lanes = product.lanes, groups = 32 / lanes;
-  const int rank = blockId() % product.split, pitch = lanes * kWidth, firstColumn = blockId() / product.split * pitch;
+  const int lane = threadId() % 32, warp = threadId() / 32, lanes = product.lanes,
+            groups = 32 / lanes;
+  const int rank = blockId() % product.split, pitch = lanes * kWidth,
+            firstColumn = blockId() / product.split * pitch;
   // Lanes beyond the last column read that again, and store nothing.
   const T *from = w + min(firstColumn + lane % lanes * kWidth, product.columns - kWidth);
 
@@ -38,7 +43,8 @@ DEVICE void multiply(const T *x, const T *w, const T *bias, const T *residual, O
 
   float sums[kMostRows][kWidth] = {};
   const int stride = product.split * product.warps * groups * kTurn;
-  for (int k = ((rank * product.warps + warp) * groups + lane / lanes) * kTurn; k < product.depth; k += stride) {
+  for (int k = ((rank * product.warps + warp) * groups + lane / lanes) * kTurn; k < product.depth;
+       k += stride) {
     Elements<T, kWidth> weights[kTurn];
     Elements<T, kTurn> factors[kMostRows];
 #pragma unroll
@@ -77,7 +83,8 @@ DEVICE void multiply(const T *x, const T *w, const T *bias, const T *residual, O
 #pragma unroll
     for (int i = 0; i < 4; ++i)
       sum[i] = clamp(sum[i], product.lower, product.upper);
-    *(Elements<Out, 4> *)(y + (long)row * product.columns + column) = __builtin_convertvector(sum, Elements<Out, 4>);
+    *(Elements<Out, 4> *)(y + (long)row * product.columns + column) =
+        __builtin_convertvector(sum, Elements<Out, 4>);
   }
   // The others still read this block's part.
   if (product.split > 1)
@@ -86,10 +93,12 @@ DEVICE void multiply(const T *x, const T *w, const T *bias, const T *residual, O
 
 } // namespace
 
-#define CONVOY_MATMUL(T, Out, inName, outName)                                                                                             \
-  LIBRARY void convoy_matmul_##inName##_##outName(const T *x, const T *w, const T *bias, const T *residual, Out *y, int rows, int depth,   \
-                                                  int columns, int lanes, int warps, int split, float lower, float upper) {                \
-    multiply<T, Out>(x, w, bias, residual, y, {rows, depth, columns, lanes, warps, split, lower, upper});                                  \
+#define CONVOY_MATMUL(T, Out, inName, outName)                                                     \
+  LIBRARY void convoy_matmul_##inName##_##outName(                                                 \
+      const T *x, const T *w, const T *bias, const T *residual, Out *y, int rows, int depth,       \
+      int columns, int lanes, int warps, int split, float lower, float upper) {                    \
+    multiply<T, Out>(x, w, bias, residual, y,                                                      \
+                     {rows, depth, columns, lanes, warps, split, lower, upper});                   \
   }
 CONVOY_MATMUL(f16, f16, f16, f16)
 CONVOY_MATMUL(f16, float, f16, f32)

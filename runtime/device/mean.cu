@@ -1,5 +1,6 @@
-// Means over all pixels of an image, in channels-last memory: what a network's global pooling is. An image has few channels beside what a
-// GPU has threads, so its pixels are shared by lanes, by warps, and by the blocks of a cluster.
+// Means over all pixels of an image, in channels-last memory: what a network's global pooling is.
+// An image has few channels beside what a GPU has threads, so its pixels are shared by lanes, by
+// warps, and by the blocks of a cluster.
 
 #include "strips.h"
 
@@ -16,18 +17,22 @@ template <typename T> DEVICE void average(const T *x, T *y, const Mean mean) {
   constexpr int kWidth = 16 / sizeof(T), kTurn = 4;
   const int lane = threadId() % 32, warp = threadId() / 32, lanes = mean.lanes, groups = 32 / lanes;
   const int pitch = lanes * kWidth, strips = (mean.channels + pitch - 1) / pitch;
-  const int rank = blockId() % mean.split, strip = blockId() / mean.split % strips, image = blockId() / mean.split / strips;
-  // Lanes beyond the last channel read that again, and store nothing; so do turns beyond the last pixel, and add nothing. Reads without a
-  // branch can all be under way.
+  const int rank = blockId() % mean.split, strip = blockId() / mean.split % strips,
+            image = blockId() / mean.split / strips;
+  // Lanes beyond the last channel read that again, and store nothing; so do turns beyond the last
+  // pixel, and add nothing. Reads without a branch can all be under way.
   const int channel = min(strip * pitch + lane % lanes * kWidth, mean.channels - kWidth);
   const T *from = x + (long)image * mean.pixels * mean.channels + channel;
   const int shares = mean.split * mean.warps * groups;
   float sums[kWidth] = {};
-  for (int pixel = (rank * mean.warps + warp) * groups + lane / lanes; pixel < mean.pixels; pixel += kTurn * shares) {
+  for (int pixel = (rank * mean.warps + warp) * groups + lane / lanes; pixel < mean.pixels;
+       pixel += kTurn * shares) {
     Elements<T, kWidth> values[kTurn];
 #pragma unroll
     for (int i = 0; i < kTurn; ++i)
-      values[i] = *(const Elements<T, kWidth> *)(from + (long)min(pixel + i * shares, mean.pixels - 1) * mean.channels);
+      values[i] =
+          *(const Elements<T, kWidth> *)(from + (long)min(pixel + i * shares, mean.pixels - 1) *
+                                                    mean.channels);
 #pragma unroll
     for (int i = 0; i < kTurn; ++i)
 #pragma unroll
@@ -44,7 +49,8 @@ template <typename T> DEVICE void average(const T *x, T *y, const Mean mean) {
   const int result = resultOf(pitch, rank, mean.split), to = strip * pitch + result;
   const Floats sum = addShares(partial, pitch, result, mean.warps, mean.split) / (float)mean.pixels;
   if (result < pitch && to < mean.channels)
-    *(Elements<T, 4> *)(y + (long)image * mean.channels + to) = __builtin_convertvector(sum, Elements<T, 4>);
+    *(Elements<T, 4> *)(y + (long)image * mean.channels + to) =
+        __builtin_convertvector(sum, Elements<T, 4>);
   // The others still read this block's part.
   if (mean.split > 1)
     syncCluster();
@@ -52,9 +58,10 @@ template <typename T> DEVICE void average(const T *x, T *y, const Mean mean) {
 
 } // namespace
 
-#define CONVOY_MEAN(T, name)                                                                                                               \
-  LIBRARY void convoy_mean_##name(const T *x, T *y, int pixels, int channels, int lanes, int warps, int split) {                           \
-    average<T>(x, y, {pixels, channels, lanes, warps, split});                                                                             \
+#define CONVOY_MEAN(T, name)                                                                       \
+  LIBRARY void convoy_mean_##name(const T *x, T *y, int pixels, int channels, int lanes,           \
+                                  int warps, int split) {                                          \
+    average<T>(x, y, {pixels, channels, lanes, warps, split});                                     \
   }
 CONVOY_MEAN(f16, f16)
 CONVOY_MEAN(bf16, bf16)

@@ -1,17 +1,20 @@
-// The first layers of a convolutional network in one kernel: an image in planes, convolution with stride 2 from at most four channels,
-// bias, relu, and 3x3 max pooling with stride 2. The result of the convolution, the largest tensor of such a network, is never stored.
+// The first layers of a convolutional network in one kernel: an image in planes, convolution with
+// stride 2 from at most four channels, bias, relu, and 3x3 max pooling with stride 2. The result of
+// the convolution, the largest tensor of such a network, is never stored.
 
 #include "stem.h"
 
 namespace {
 
-/// A warp computes 16 neighbouring columns of two rows of the convolution, the two that a row of the pooling adds; the row above is in
-/// registers from the turn before.
-template <typename T, typename Image, int K> DEVICE void run(const Image *x, const T *w, const T *bias, T *y, const Stem stem) {
+/// A warp computes 16 neighbouring columns of two rows of the convolution, the two that a row of
+/// the pooling adds; the row above is in registers from the turn before.
+template <typename T, typename Image, int K>
+DEVICE void run(const Image *x, const T *w, const T *bias, T *y, const Stem stem) {
   using Pair = typename Element<T>::Pair;
   constexpr int kMatrices = K / 8, kSteps = kTapBytes<T> / 32;
   const Patch<T> patch(stem);
-  const int columns = stem.width / 2, threads = columns * 2, weightBytes = stem.tapsH * kTapBytes<T> + 16;
+  const int columns = stem.width / 2, threads = columns * 2,
+            weightBytes = stem.tapsH * kTapBytes<T> + 16;
   const int firstTap = (kLeft - stem.pad) / 2, shift = (kLeft - stem.pad) % 2;
   const int thread = threadId(), warp = thread / 32, lane = thread % 32;
   const int rows = 4 * stem.strip + stem.tapsH;
@@ -28,9 +31,12 @@ template <typename T, typename Image, int K> DEVICE void run(const Image *x, con
 #pragma unroll
   for (int j = 0; j < kMatrices; ++j)
     if (bias)
-      Element<T>::unpack(*(const Pair *)(bias + place.filter + j * 8 + lane % 4 * 2), start[2 * j], start[2 * j + 1]);
-  const u32 a = sharedAddress(shared) + (warp * 16 + lane % 16 + firstTap) * 16 + lane / 16 * patch.next;
-  const u32 b = sharedAddress(filters) + (lane % 8 + lane / 16 * 8) * weightBytes + lane / 8 % 2 * 16;
+      Element<T>::unpack(*(const Pair *)(bias + place.filter + j * 8 + lane % 4 * 2), start[2 * j],
+                         start[2 * j + 1]);
+  const u32 a =
+      sharedAddress(shared) + (warp * 16 + lane % 16 + firstTap) * 16 + lane / 16 * patch.next;
+  const u32 b =
+      sharedAddress(filters) + (lane % 8 + lane / 16 * 8) * weightBytes + lane / 8 % 2 * 16;
   Pair above[2 * kMatrices] = {};
   for (int firstRow = place.begin; firstRow < place.end; firstRow += stem.strip) {
     if (firstRow > place.begin)
@@ -47,10 +53,12 @@ template <typename T, typename Image, int K> DEVICE void run(const Image *x, con
 #pragma unroll
       for (int i = 0; i < 2; ++i)
         if (int quad = first + i * threads; quad < quads)
-          patch.store(shared + quad / patch.quads * patch.rowBytes, quad % patch.quads, channels[i]);
+          patch.store(shared + quad / patch.quads * patch.rowBytes, quad % patch.quads,
+                      channels[i]);
     }
     sync();
-    for (int turn = firstRow > place.begin; turn <= stem.strip && firstRow + turn <= place.end; ++turn) {
+    for (int turn = firstRow > place.begin; turn <= stem.strip && firstRow + turn <= place.end;
+         ++turn) {
       // A block's first turn makes the row above its own alone.
       const u32 even = a + (turn * 4 - 2) * patch.rowBytes;
       float sums[2][kMatrices][4];
@@ -73,8 +81,10 @@ template <typename T, typename Image, int K> DEVICE void run(const Image *x, con
 #pragma unroll
           for (int j = 0; j < kMatrices; ++j) {
             if (turn > 0)
-              Element<T>::multiply(sums[0][j], evenA, matrices[j / 2][j % 2 * 2], matrices[j / 2][j % 2 * 2 + 1]);
-            Element<T>::multiply(sums[1][j], oddA, matrices[j / 2][j % 2 * 2], matrices[j / 2][j % 2 * 2 + 1]);
+              Element<T>::multiply(sums[0][j], evenA, matrices[j / 2][j % 2 * 2],
+                                   matrices[j / 2][j % 2 * 2 + 1]);
+            Element<T>::multiply(sums[1][j], oddA, matrices[j / 2][j % 2 * 2],
+                                 matrices[j / 2][j % 2 * 2 + 1]);
           }
         }
       Line<T, K> line(lines, columns, turn);
@@ -83,9 +93,13 @@ template <typename T, typename Image, int K> DEVICE void run(const Image *x, con
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
           // After relu nothing is below zero, so zeros are as good a padding as minus infinity.
-          Pair odd = firstRow + turn > 0 ? relu<T>(sums[1][j][2 * half], sums[1][j][2 * half + 1], stem.upper) : Pair{};
+          Pair odd = firstRow + turn > 0
+                         ? relu<T>(sums[1][j][2 * half], sums[1][j][2 * half + 1], stem.upper)
+                         : Pair{};
           if (turn > 0) {
-            Pair most = max<T>(max<T>(relu<T>(sums[0][j][2 * half], sums[0][j][2 * half + 1], stem.upper), odd), above[2 * j + half]);
+            Pair most = max<T>(
+                max<T>(relu<T>(sums[0][j][2 * half], sums[0][j][2 * half + 1], stem.upper), odd),
+                above[2 * j + half]);
             *line.pair(warp * 16 + half * 8 + lane / 4, j, lane % 4) = most;
           }
           above[2 * j + half] = odd;
@@ -98,11 +112,14 @@ template <typename T, typename Image, int K> DEVICE void run(const Image *x, con
 
 } // namespace
 
-#define CONVOY_STEM(T, name, Image, imageName, K)                                                                                          \
-  LIBRARY void convoy_stem_##name##_##imageName##_##K(const Image *x, const T *w, const T *bias, T *y, int images, int height, int width,  \
-                                                      int channels, int filters, int weightChannels, int tapsH, int tapsW, int pad,        \
-                                                      int rows, int strip, float upper) {                                                  \
-    run<T, Image, K>(x, w, bias, y, {images, height, width, channels, filters, weightChannels, tapsH, tapsW, pad, rows, strip, upper});    \
+#define CONVOY_STEM(T, name, Image, imageName, K)                                                  \
+  LIBRARY void convoy_stem_##name##_##imageName##_##K(                                             \
+      const Image *x, const T *w, const T *bias, T *y, int images, int height, int width,          \
+      int channels, int filters, int weightChannels, int tapsH, int tapsW, int pad, int rows,      \
+      int strip, float upper) {                                                                    \
+    run<T, Image, K>(x, w, bias, y,                                                                \
+                     {images, height, width, channels, filters, weightChannels, tapsH, tapsW, pad, \
+                      rows, strip, upper});                                                        \
   }
 CONVOY_STEM(f16, f16, float, f32, 32)
 CONVOY_STEM(f16, f16, float, f32, 64)

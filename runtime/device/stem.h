@@ -1,13 +1,15 @@
-// What kernels of a network's first layers share: the image in shared memory, the filters, and the pooling of a row.
+// What kernels of a network's first layers share: the image in shared memory, the filters, and the
+// pooling of a row.
 
 #ifndef CONVOY_DEVICE_STEM_H
 #define CONVOY_DEVICE_STEM_H
 
 #include "device.h"
 
-/// x is [images, channels, height, width] of any float, w [filters, tapsH, tapsW, weightChannels], y [images, height / 4, width / 4,
-/// filters]. Taps and padding keep the size at half the image's; the pooling pads with one. A block makes `rows` rows of y, of which it has
-/// what `strip` need of the image in shared memory at a time.
+/// x is [images, channels, height, width] of any float, w [filters, tapsH, tapsW, weightChannels],
+/// y [images, height / 4, width / 4, filters]. Taps and padding keep the size at half the image's;
+/// the pooling pads with one. A block makes `rows` rows of y, of which it has what `strip` need of
+/// the image in shared memory at a time.
 struct Stem {
   int images, height, width, channels, filters, weightChannels, tapsH, tapsW, pad, rows, strip;
   float upper; ///< of the relu
@@ -19,14 +21,17 @@ constexpr int kLeft = 4;
 template <typename T> struct alignas(4 * sizeof(T)) Pixel {
   T channel[4];
 };
-/// A row of eight taps, of which the first one is zero for an odd padding and the last ones for narrow filters.
+/// A row of eight taps, of which the first one is zero for an odd padding and the last ones for
+/// narrow filters.
 template <typename T> constexpr int kTapBytes = 8 * sizeof(Pixel<T>);
 
-/// What a block computes: rows from `begin` to `end` of an image's result, and some filters from `filter` on.
+/// What a block computes: rows from `begin` to `end` of an image's result, and some filters from
+/// `filter` on.
 struct Place {
   int image, begin, end, filter;
   METHOD Place(const Stem &stem, int filters) {
-    const int blocks = stem.height / 4 / stem.rows, parts = stem.filters / filters, block = blockId() / parts;
+    const int blocks = stem.height / 4 / stem.rows, parts = stem.filters / filters,
+              block = blockId() / parts;
     image = block / blocks;
     begin = block % blocks * stem.rows;
     end = begin + stem.rows;
@@ -39,10 +44,13 @@ struct Place {
 };
 
 /// Tap `tap` of row `down` of a filter, zero beside it.
-template <typename T> DEVICE Pixel<T> loadTap(const T *w, const Stem &stem, int filter, int down, int tap) {
-  // Reads that are always inside, and zeros afterwards, need no branch, so that several can be under way.
+template <typename T>
+DEVICE Pixel<T> loadTap(const T *w, const Stem &stem, int filter, int down, int tap) {
+  // Reads that are always inside, and zeros afterwards, need no branch, so that several can be
+  // under way.
   bool inside = (u32)tap < (u32)stem.tapsW;
-  const T *from = w + ((filter * stem.tapsH + down) * stem.tapsW + (inside ? tap : 0)) * stem.weightChannels;
+  const T *from =
+      w + ((filter * stem.tapsH + down) * stem.tapsW + (inside ? tap : 0)) * stem.weightChannels;
   Pixel<T> pixel = {};
   if (stem.weightChannels == 4)
     pixel = *(const Pixel<T> *)from;
@@ -56,22 +64,28 @@ template <typename T> DEVICE Pixel<T> loadTap(const T *w, const Stem &stem, int 
   return inside ? pixel : Pixel<T>{};
 }
 
-/// Rows of an image in shared memory. Sixteen bytes of a window's row are two pixels of two bytes a channel, which lie together, or one of
-/// four bytes a channel; then pixels of even and of odd columns lie apart, so that those of neighbouring windows are neighbours too.
+/// Rows of an image in shared memory. Sixteen bytes of a window's row are two pixels of two bytes a
+/// channel, which lie together, or one of four bytes a channel; then pixels of even and of odd
+/// columns lie apart, so that those of neighbouring windows are neighbours too.
 template <typename T> struct Patch {
-  /// From one row to the next; from the first 16 of 32 bytes of a window's row to the second; from 32 bytes to the next.
+  /// From one row to the next; from the first 16 of 32 bytes of a window's row to the second; from
+  /// 32 bytes to the next.
   int rowBytes, next, step;
   int quads; ///< four neighbouring pixels of a row, of which it has so many
 
   METHOD explicit Patch(const Stem &stem)
-      : rowBytes((stem.width + 2 * kLeft) * sizeof(Pixel<T>)), next(sizeof(T) == 2 ? 16 : rowBytes / 2), step(sizeof(T) == 2 ? 32 : 16),
+      : rowBytes((stem.width + 2 * kLeft) * sizeof(Pixel<T>)),
+        next(sizeof(T) == 2 ? 16 : rowBytes / 2), step(sizeof(T) == 2 ? 32 : 16),
         quads(stem.width / 4 + kLeft / 2) {}
 
   /// The channels of a row's four pixels `quad`; zeros outside of the image.
-  template <typename Image> METHOD void load(Floats (&channel)[4], const Image *x, const Stem &stem, int image, int row, int quad) const {
+  template <typename Image>
+  METHOD void load(Floats (&channel)[4], const Image *x, const Stem &stem, int image, int row,
+                   int quad) const {
     const int column = quad * 4 - kLeft;
     const bool inside = (u32)row < (u32)stem.height && (u32)column < (u32)stem.width;
-    const Image *from = x + (long)image * stem.channels * stem.height * stem.width + (inside ? row * stem.width + column : 0);
+    const Image *from = x + (long)image * stem.channels * stem.height * stem.width +
+                        (inside ? row * stem.width + column : 0);
 #pragma unroll
     for (int c = 0; c < 4; ++c) {
       channel[c] = {};
@@ -108,14 +122,19 @@ template <typename T> DEVICE typename Element<T>::Pair relu(float p, float q, fl
 
 /// A row of `K` channels of the convolution, already pooled over rows, in shared memory.
 template <typename T, int K> struct Line {
-  static constexpr int kPixelBytes = K * sizeof(T), kMatrices = K / 8, kMatrixBytes = 8 * sizeof(T), kParts = kPixelBytes / 16;
+  static constexpr int kPixelBytes = K * sizeof(T), kMatrices = K / 8, kMatrixBytes = 8 * sizeof(T),
+                       kParts = kPixelBytes / 16;
   char *line;
 
   /// Two lines in turn: who is still reading one has all of the next in which to finish.
-  METHOD Line(char *lines, int columns, int turn) : line(lines + turn % 2 * (columns + 1) * kPixelBytes) {}
+  METHOD Line(char *lines, int columns, int turn)
+      : line(lines + turn % 2 * (columns + 1) * kPixelBytes) {}
 
-  /// Chunks are swapped within a pixel, so that neighbours are in different banks. Column 0 is the padding.
-  METHOD char *chunk(int column, int matrix) const { return line + column * kPixelBytes + (matrix ^ column % kMatrices) * kMatrixBytes; }
+  /// Chunks are swapped within a pixel, so that neighbours are in different banks. Column 0 is the
+  /// padding.
+  METHOD char *chunk(int column, int matrix) const {
+    return line + column * kPixelBytes + (matrix ^ column % kMatrices) * kMatrixBytes;
+  }
   /// Two channels of a column of the convolution.
   METHOD typename Element<T>::Pair *pair(int column, int matrix, int number) const {
     return (typename Element<T>::Pair *)chunk(column + 1, matrix) + number;
@@ -129,7 +148,9 @@ template <typename T, int K> struct Line {
     sync();
     for (int i = thread; i < stem.width / 4 * kParts; i += threads) {
       int column = i / kParts * 2, part = i % kParts;
-      auto at = [&](int c) { return ((const u32x4 *)chunk(c, part * kMatrices / kParts))[part % (kParts / kMatrices)]; };
+      auto at = [&](int c) {
+        return ((const u32x4 *)chunk(c, part * kMatrices / kParts))[part % (kParts / kMatrices)];
+      };
       u32x4 most = max<T>(max<T>(at(column), at(column + 1)), at(column + 2));
       *(u32x4 *)(to + i / kParts * stem.filters + part * (16 / sizeof(T))) = most;
     }

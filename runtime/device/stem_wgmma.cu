@@ -5,36 +5,44 @@
 
 namespace {
 
-/// The filters are the left factor, so that an image's columns, of which there are `kColumns` after the convolution, need no multiple of
-/// 64, and a thread has neighbouring ones. The right factor is the image as it is: the 16 bytes of eight neighbouring windows lie together,
-/// and matrices of them overlap. Four warps compute two rows of the convolution a turn, the two that a row of the pooling adds; the row
-/// above is in registers from the turn before. Image rows are in a ring: those of the next turn arrive during this one. While one row's
-/// sums are pooled, the products of the other are under way.
-template <typename T, typename Image, int kColumns> DEVICE void run(const Image *x, const T *w, const T *bias, T *y, const Stem stem) {
+/// The filters are the left factor, so that an image's columns, of which there are `kColumns` after
+/// the convolution, need no multiple of 64, and a thread has neighbouring ones. The right factor is
+/// the image as it is: the 16 bytes of eight neighbouring windows lie together, and matrices of
+/// them overlap. Four warps compute two rows of the convolution a turn, the two that a row of the
+/// pooling adds; the row above is in registers from the turn before. Image rows are in a ring:
+/// those of the next turn arrive during this one. While one row's sums are pooled, the products of
+/// the other are under way.
+template <typename T, typename Image, int kColumns>
+DEVICE void run(const Image *x, const T *w, const T *bias, T *y, const Stem stem) {
   using Pair = typename Element<T>::Pair;
   constexpr int kFilters = 64, kThreads = 128, kMatrices = kColumns / 8, kSteps = kTapBytes<T> / 32;
   constexpr int kMatrixBytes = 128, kChunkBytes = kFilters * 16;
   const Patch<T> patch(stem);
-  const int slots = stem.tapsH + 6, firstTap = (kLeft - stem.pad) / 2, shift = (kLeft - stem.pad) % 2;
+  const int slots = stem.tapsH + 6, firstTap = (kLeft - stem.pad) / 2,
+            shift = (kLeft - stem.pad) % 2;
   const int thread = threadId(), warp = thread / 32, lane = thread % 32;
   char *filters = shared + slots * patch.rowBytes;
   const Place place(stem, kFilters);
 
-  // A chunk is 16 bytes of every filter. In 16 rows, those of even filters come first: a thread has rows i and i + 8 of the product.
+  // A chunk is 16 bytes of every filter. In 16 rows, those of even filters come first: a thread has
+  // rows i and i + 8 of the product.
 #pragma unroll 14
   for (int i = thread; i < kFilters * stem.tapsH * 8; i += kThreads) {
-    int filter = i / (8 * stem.tapsH), down = i / 8 % stem.tapsH, byte = i % 8 * (int)sizeof(Pixel<T>);
+    int filter = i / (8 * stem.tapsH), down = i / 8 % stem.tapsH,
+        byte = i % 8 * (int)sizeof(Pixel<T>);
     int row = filter / 16 * 16 + filter % 2 * 8 + filter % 16 / 2;
-    *(Pixel<T> *)(filters + (down * kTapBytes<T> + byte) / 16 * kChunkBytes + row * 16 + byte % 16) =
-        loadTap(w, stem, filter, down, i % 8 - shift);
+    *(Pixel<T> *)(filters + (down * kTapBytes<T> + byte) / 16 * kChunkBytes + row * 16 +
+                  byte % 16) = loadTap(w, stem, filter, down, i % 8 - shift);
   }
   const int filter = warp * 16 + lane / 4 * 2;
   float low = 0, high = 0;
   if (bias)
     Element<T>::unpack(*(const Pair *)(bias + filter), low, high);
 
-  // The first turn makes the row above the block's own; above an image that is padding, and there is none.
-  const int firstTurn = place.begin == 0, lastTurn = place.end - place.begin, top = 4 * place.begin - 2 - stem.pad;
+  // The first turn makes the row above the block's own; above an image that is padding, and there
+  // is none.
+  const int firstTurn = place.begin == 0, lastTurn = place.end - place.begin,
+            top = 4 * place.begin - 2 - stem.pad;
   const int ready = 4 * firstTurn + stem.tapsH;
 #pragma unroll 2
   for (int i = thread; i < ready * patch.quads; i += kThreads) {
@@ -47,7 +55,8 @@ template <typename T, typename Image, int kColumns> DEVICE void run(const Image 
 
   const u64 taps = factorAt(sharedAddress(filters), kChunkBytes, kMatrixBytes);
   const u64 image = factorAt(sharedAddress(shared) + firstTap * 16, patch.next, kMatrixBytes);
-  // The place in the ring of the first row that a turn needs, two above that of its odd row. The block's first rows lie at its beginning.
+  // The place in the ring of the first row that a turn needs, two above that of its odd row. The
+  // block's first rows lie at its beginning.
   int slot = firstTurn ? 2 : slots - 2;
   // The products of row `odd` of a turn.
   float sums[2][kMatrices][4];
@@ -59,7 +68,8 @@ template <typename T, typename Image, int kColumns> DEVICE void run(const Image 
       const u64 windows = further(image, (row - (row >= slots) * slots) * patch.rowBytes);
 #pragma unroll
       for (int step = 0; step < kSteps; ++step)
-        Products<T, kColumns>::start(sums[odd], further(taps, (down * kSteps + step) * 2 * kChunkBytes),
+        Products<T, kColumns>::start(sums[odd],
+                                     further(taps, (down * kSteps + step) * 2 * kChunkBytes),
                                      further(windows, step * patch.step), down + step == 0);
     }
     commitProducts();
@@ -68,7 +78,9 @@ template <typename T, typename Image, int kColumns> DEVICE void run(const Image 
   constexpr int kFetched = 3;
   // The row above; then what is largest of that and the even row.
   Pair above[kMatrices][2] = {};
-  auto at = [&](int odd, int j, int i) { return relu<T>(sums[odd][j][i] + low, sums[odd][j][i + 2] + high, stem.upper); };
+  auto at = [&](int odd, int j, int i) {
+    return relu<T>(sums[odd][j][i] + low, sums[odd][j][i + 2] + high, stem.upper);
+  };
   for (int turn = firstTurn; turn <= lastTurn; ++turn) {
     // Four rows more for the next turn.
     Floats fetched[kFetched][4];
@@ -76,11 +88,13 @@ template <typename T, typename Image, int kColumns> DEVICE void run(const Image 
 #pragma unroll
     for (int i = 0; i < kFetched; ++i)
       if (int quad = thread + i * kThreads; !isLast && quad < 4 * patch.quads)
-        patch.load(fetched[i], x, stem, place.image, top + 4 * turn + stem.tapsH + quad / patch.quads, quad % patch.quads);
+        patch.load(fetched[i], x, stem, place.image,
+                   top + 4 * turn + stem.tapsH + quad / patch.quads, quad % patch.quads);
     // A lane brings a row of a channel that the turn after that needs into the L2 cache.
     if (const int row = top + 4 * (turn + 1) + stem.tapsH + lane % 4, channel = lane / 4;
         warp == 0 && turn + 1 < lastTurn && channel < stem.channels && (u32)row < (u32)stem.height)
-      prefetch(x + (((long)place.image * stem.channels + channel) * stem.height + row) * stem.width, stem.width * (int)sizeof(Image));
+      prefetch(x + (((long)place.image * stem.channels + channel) * stem.height + row) * stem.width,
+               stem.width * (int)sizeof(Image));
     start(0);
     start(1);
     waitProducts<1>();
@@ -94,7 +108,8 @@ template <typename T, typename Image, int kColumns> DEVICE void run(const Image 
 #pragma unroll
     for (int i = 0; i < kFetched; ++i)
       if (int quad = thread + i * kThreads; !isLast && quad < 4 * patch.quads)
-        patch.store(shared + (slot + stem.tapsH + 2 + quad / patch.quads) % slots * patch.rowBytes, quad % patch.quads, fetched[i]);
+        patch.store(shared + (slot + stem.tapsH + 2 + quad / patch.quads) % slots * patch.rowBytes,
+                    quad % patch.quads, fetched[i]);
     fenceFactors();
     waitProducts<0>();
     take(sums[1]);
@@ -112,7 +127,8 @@ template <typename T, typename Image, int kColumns> DEVICE void run(const Image 
         above[j][i] = odd;
       }
       // The odd column of the lane before, whose last one is that of the matrix before.
-      const Pair last = shuffle(most[1], lane - 1 + (lane % 4 == 0) * 4), left = lane % 4 == 0 ? before : last;
+      const Pair last = shuffle(most[1], lane - 1 + (lane % 4 == 0) * 4),
+                 left = lane % 4 == 0 ? before : last;
       before = last;
       if (turn > 0)
         *(Pair *)(to + (j * 4 + lane % 4) * kFilters) = max<T>(max<T>(most[0], most[1]), left);
@@ -124,18 +140,20 @@ template <typename T, typename Image, int kColumns> DEVICE void run(const Image 
 
 } // namespace
 
-#define CONVOY_STEM(T, name, Image, imageName, columns)                                                                                    \
-  LIBRARY void convoy_stem_wgmma_##name##_##imageName##_##columns(const Image *x, const T *w, const T *bias, T *y, int images, int height, \
-                                                                  int width, int channels, int filters, int weightChannels, int tapsH,     \
-                                                                  int tapsW, int pad, int rows, int strip, float upper) {                  \
-    run<T, Image, columns>(x, w, bias, y,                                                                                                  \
-                           {images, height, width, channels, filters, weightChannels, tapsH, tapsW, pad, rows, strip, upper});             \
+#define CONVOY_STEM(T, name, Image, imageName, columns)                                            \
+  LIBRARY void convoy_stem_wgmma_##name##_##imageName##_##columns(                                 \
+      const Image *x, const T *w, const T *bias, T *y, int images, int height, int width,          \
+      int channels, int filters, int weightChannels, int tapsH, int tapsW, int pad, int rows,      \
+      int strip, float upper) {                                                                    \
+    run<T, Image, columns>(x, w, bias, y,                                                          \
+                           {images, height, width, channels, filters, weightChannels, tapsH,       \
+                            tapsW, pad, rows, strip, upper});                                      \
   }
-#define CONVOY_STEMS(T, name, Image, imageName)                                                                                            \
-  CONVOY_STEM(T, name, Image, imageName, 64)                                                                                               \
-  CONVOY_STEM(T, name, Image, imageName, 80)                                                                                               \
-  CONVOY_STEM(T, name, Image, imageName, 96)                                                                                               \
-  CONVOY_STEM(T, name, Image, imageName, 112)                                                                                              \
+#define CONVOY_STEMS(T, name, Image, imageName)                                                    \
+  CONVOY_STEM(T, name, Image, imageName, 64)                                                       \
+  CONVOY_STEM(T, name, Image, imageName, 80)                                                       \
+  CONVOY_STEM(T, name, Image, imageName, 96)                                                       \
+  CONVOY_STEM(T, name, Image, imageName, 112)                                                      \
   CONVOY_STEM(T, name, Image, imageName, 128)
 CONVOY_STEMS(f16, f16, float, f32)
 CONVOY_STEMS(f16, f16, f16, f16)

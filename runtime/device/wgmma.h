@@ -1,31 +1,41 @@
-// The tensor cores of sm_90a, which four warps use together and which read both factors from shared memory.
+// The tensor cores of sm_90a, which four warps use together and which read both factors from shared
+// memory.
 
 #ifndef CONVOY_DEVICE_WGMMA_H
 #define CONVOY_DEVICE_WGMMA_H
 
 #include "device.h"
 
-/// A factor: matrices of eight rows of 16 bytes, each 128 bytes in one piece (PTX: no swizzle, K-major). `next` bytes lie between the two
-/// matrices of a row of 32 bytes, `below` between matrices of neighbouring rows; both are multiples of 16.
+/// A factor: matrices of eight rows of 16 bytes, each 128 bytes in one piece (PTX: no swizzle,
+/// K-major). `next` bytes lie between the two matrices of a row of 32 bytes, `below` between
+/// matrices of neighbouring rows; both are multiples of 16.
 DEVICE u64 factorAt(u32 address, int next, int below) {
   return (u64)(address >> 4 & 0x3fff) | (u64)(next >> 4) << 16 | (u64)(below >> 4) << 32;
 }
 /// The factor `bytes`, a multiple of 16, further on.
-DEVICE u64 further(u64 factor, int bytes) { return (factor & ~0xffffffffull) | ((u32)factor + (bytes >> 4)); }
+DEVICE u64 further(u64 factor, int bytes) {
+  return (factor & ~0xffffffffull) | ((u32)factor + (bytes >> 4));
+}
 
-/// `value`, of which the compiler does not know that it is the same in each turn: what is made of it is made in each turn, and takes no
-/// registers in between. Of a factor it has to know that all lanes have the same, as a shuffle's are.
+/// `value`, of which the compiler does not know that it is the same in each turn: what is made of
+/// it is made in each turn, and takes no registers in between. Of a factor it has to know that all
+/// lanes have the same, as a shuffle's are.
 DEVICE u32 again(u32 value) {
   asm volatile("" : "+r"(value));
   return value;
 }
-DEVICE u64 again(u64 value) { return (u64)(u32)(value >> 32) << 32 | shuffle(again((u32)value), 0); }
+DEVICE u64 again(u64 value) {
+  return (u64)(u32)(value >> 32) << 32 | shuffle(again((u32)value), 0);
+}
 
 DEVICE void fenceProducts() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 DEVICE void commitProducts() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
 /// Waits until at most `pending` of the groups that were committed last are under way.
-template <int pending> DEVICE void waitProducts() { asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory"); }
-/// After this thread's writes to shared memory that tensor cores are to read, and before the barrier.
+template <int pending> DEVICE void waitProducts() {
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory");
+}
+/// After this thread's writes to shared memory that tensor cores are to read, and before the
+/// barrier.
 DEVICE void fenceFactors() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 /// Sums that products in flight were added to, once these were waited for.
 template <int count> DEVICE void take(float (&sums)[count][4]) {
@@ -41,12 +51,15 @@ DEVICE void prefetch(const void *from, int bytes) {
   asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(from), "r"(bytes) : "memory");
 }
 
-/// Starts to make 64 rows of 32 bytes of `a` times `columns` columns of 32 bytes of `b`, and to add them to the sums, or, when they are the
-/// `first`, to zeros. They are spread over four warps: warp i has rows 16 * i and on, as mma.m16n8k16 and mma.m16n8k8 spread them.
+/// Starts to make 64 rows of 32 bytes of `a` times `columns` columns of 32 bytes of `b`, and to add
+/// them to the sums, or, when they are the `first`, to zeros. They are spread over four warps: warp
+/// i has rows 16 * i and on, as mma.m16n8k16 and mma.m16n8k8 spread them.
 template <typename T, int columns> struct Products;
 
 #define CONVOY_PLACES_32 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"
-#define CONVOY_PLACES_64 CONVOY_PLACES_32 ", %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+#define CONVOY_PLACES_64                                                                           \
+  CONVOY_PLACES_32                                                                                 \
+      ", %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
 #define CONVOY_PLACES_72 CONVOY_PLACES_64 ", %32, %33, %34, %35"
 #define CONVOY_PLACES_80 CONVOY_PLACES_72 ", %36, %37, %38, %39"
 #define CONVOY_PLACES_88 CONVOY_PLACES_80 ", %40, %41, %42, %43"
@@ -93,27 +106,27 @@ template <typename T, int columns> struct Products;
 #define CONVOY_SUMS_216 CONVOY_SUMS_208, CONVOY_SUMS_8(26)
 #define CONVOY_SUMS_224 CONVOY_SUMS_216, CONVOY_SUMS_8(27)
 #define CONVOY_SUMS_232 CONVOY_SUMS_224, CONVOY_SUMS_8(28)
-#define CONVOY_PRODUCTS_OF(T, columns, shape, types, order)                                                                                \
-  template <> struct Products<T, columns> {                                                                                                \
-    DEVICE void start(float (&sums)[columns / 8][4], u64 a, u64 b, bool first) {                                                           \
-      asm volatile("{\n\t.reg .pred p;\n\tsetp.eq.b32 p, %[first], 0;\n\t"                                                                 \
-                   "wgmma.mma_async.sync.aligned.m64n" #columns shape ".f32." types " {" CONVOY_PLACES_##columns                           \
-                   "}, %[a], %[b], p, 1, 1" order ";\n\t}"                                                                                 \
-                   : CONVOY_SUMS_##columns                                                                                                 \
-                   : [a] "l"(a), [b] "l"(b), [first] "r"((int)first));                                                                     \
-    }                                                                                                                                      \
+#define CONVOY_PRODUCTS_OF(T, columns, shape, types, order)                                        \
+  template <> struct Products<T, columns> {                                                        \
+    DEVICE void start(float (&sums)[columns / 8][4], u64 a, u64 b, bool first) {                   \
+      asm volatile("{\n\t.reg .pred p;\n\tsetp.eq.b32 p, %[first], 0;\n\t"                         \
+                   "wgmma.mma_async.sync.aligned.m64n" #columns shape ".f32." types                \
+                   " {" CONVOY_PLACES_##columns "}, %[a], %[b], p, 1, 1" order ";\n\t}"            \
+                   : CONVOY_SUMS_##columns                                                         \
+                   : [a] "l"(a), [b] "l"(b), [first] "r"((int)first));                             \
+    }                                                                                              \
   }
-#define CONVOY_PRODUCTS(T, shape, types, order)                                                                                            \
-  CONVOY_PRODUCTS_OF(T, 32, shape, types, order);                                                                                          \
-  CONVOY_PRODUCTS_OF(T, 64, shape, types, order);                                                                                          \
-  CONVOY_PRODUCTS_OF(T, 80, shape, types, order);                                                                                          \
-  CONVOY_PRODUCTS_OF(T, 88, shape, types, order);                                                                                          \
-  CONVOY_PRODUCTS_OF(T, 96, shape, types, order);                                                                                          \
-  CONVOY_PRODUCTS_OF(T, 104, shape, types, order);                                                                                         \
-  CONVOY_PRODUCTS_OF(T, 112, shape, types, order);                                                                                         \
-  CONVOY_PRODUCTS_OF(T, 120, shape, types, order);                                                                                         \
-  CONVOY_PRODUCTS_OF(T, 128, shape, types, order);                                                                                         \
-  CONVOY_PRODUCTS_OF(T, 176, shape, types, order);                                                                                         \
+#define CONVOY_PRODUCTS(T, shape, types, order)                                                    \
+  CONVOY_PRODUCTS_OF(T, 32, shape, types, order);                                                  \
+  CONVOY_PRODUCTS_OF(T, 64, shape, types, order);                                                  \
+  CONVOY_PRODUCTS_OF(T, 80, shape, types, order);                                                  \
+  CONVOY_PRODUCTS_OF(T, 88, shape, types, order);                                                  \
+  CONVOY_PRODUCTS_OF(T, 96, shape, types, order);                                                  \
+  CONVOY_PRODUCTS_OF(T, 104, shape, types, order);                                                 \
+  CONVOY_PRODUCTS_OF(T, 112, shape, types, order);                                                 \
+  CONVOY_PRODUCTS_OF(T, 120, shape, types, order);                                                 \
+  CONVOY_PRODUCTS_OF(T, 128, shape, types, order);                                                 \
+  CONVOY_PRODUCTS_OF(T, 176, shape, types, order);                                                 \
   CONVOY_PRODUCTS_OF(T, 232, shape, types, order)
 // Only 16-bit types have a choice of order; zeros are K-major.
 CONVOY_PRODUCTS(f16, "k16", "f16.f16", ", 0, 0");

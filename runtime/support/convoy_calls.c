@@ -4,9 +4,11 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Reports, destroys what was made and is alive, the last made first, and takes descriptors out of the results. */
-static int32_t fail(const ConvoyCudnn *cudnn, const ConvoyCalls *function, const ConvoyCallKind *kinds, void **slots, void *const *results,
-                    int32_t status, const char *what, const char *location) {
+/* Reports, destroys what was made and is alive, the last made first, and takes descriptors out of
+ * the results. */
+static int32_t fail(const ConvoyCudnn *cudnn, const ConvoyCalls *function,
+                    const ConvoyCallKind *kinds, void **slots, void *const *results, int32_t status,
+                    const char *what, const char *location) {
   cudnn->report(status, what, location);
   for (uint32_t slot = function->slots; slot > function->arguments; --slot)
     if (slots[slot - 1])
@@ -19,8 +21,9 @@ static int32_t fail(const ConvoyCudnn *cudnn, const ConvoyCalls *function, const
   return status;
 }
 
-int32_t convoy_make_calls(const ConvoyCudnn *cudnn, const ConvoyCalls *function, const ConvoyCallKind *kinds, const char *data,
-                          void *const *arguments, void *const *results) {
+int32_t convoy_make_calls(const ConvoyCudnn *cudnn, const ConvoyCalls *function,
+                          const ConvoyCallKind *kinds, const char *data, void *const *arguments,
+                          void *const *results) {
   void *slots[function->slots], *list[function->longest], *selected = NULL;
   int64_t numbers[function->numbers];
   const char *location = "";
@@ -29,7 +32,8 @@ int32_t convoy_make_calls(const ConvoyCudnn *cudnn, const ConvoyCalls *function,
   for (uint32_t i = 0; i < function->count; ++i) {
     const ConvoyCallKind *kind = &kinds[function->calls[i].kind];
     const uint32_t operand = function->calls[i].operand;
-    const int64_t *elements = (const int64_t *)(data + operand); /* where the operand is an offset */
+    const int64_t *elements =
+        (const int64_t *)(data + operand); /* where the operand is an offset */
     int32_t status = 0;
     switch (kind->action) {
     case CONVOY_CREATE:
@@ -56,7 +60,8 @@ int32_t convoy_make_calls(const ConvoyCudnn *cudnn, const ConvoyCalls *function,
       break;
     case CONVOY_DESTROY: {
       void *descriptor = slots[operand];
-      slots[operand] = NULL; /* before the call: whatever it returns, the descriptor is not destroyed again */
+      slots[operand] =
+          NULL; /* before the call: whatever it returns, the descriptor is not destroyed again */
       status = cudnn->destroy_descriptor(descriptor);
       break;
     }
@@ -67,7 +72,8 @@ int32_t convoy_make_calls(const ConvoyCudnn *cudnn, const ConvoyCalls *function,
     case CONVOY_GET_DESCRIPTORS:
       for (int64_t each = 1; each < elements[0]; ++each)
         list[each - 1] = slots[elements[each + 1]];
-      status = cudnn->get_attribute(selected, kind->number, kind->type, elements[0] - 1, &numbers[elements[1]], list);
+      status = cudnn->get_attribute(selected, kind->number, kind->type, elements[0] - 1,
+                                    &numbers[elements[1]], list);
       break;
     case CONVOY_EXECUTE:
       status = cudnn->execute(slots[elements[1]], slots[elements[2]], slots[elements[3]]);

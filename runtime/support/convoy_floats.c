@@ -16,7 +16,8 @@ static float float_of(uint32_t bits) {
   return number;
 }
 
-/* Rounded to float such that a second rounding, to fewer digits, gives what one rounding would: what is not exact is odd. */
+/* Rounded to float such that a second rounding, to fewer digits, gives what one rounding would:
+ * what is not exact is odd. */
 static float odd_float(double number) {
   float near = (float)number;
   uint32_t bits = bits_of(near);
@@ -68,7 +69,8 @@ __bf16 __truncdfbf2(double number) { return __truncsfbf2(odd_float(number)); }
 float __extendhfsf2(_Float16 number) {
   uint16_t narrow;
   memcpy(&narrow, &number, sizeof narrow);
-  uint32_t sign = (narrow & 0x8000u) << 16, exponent = narrow >> 10 & 0x1fu, digits = narrow & 0x3ffu;
+  uint32_t sign = (narrow & 0x8000u) << 16, exponent = narrow >> 10 & 0x1fu,
+           digits = narrow & 0x3ffu;
   if (exponent == 0) /* zero and what is below 2^-14: whole multiples of 2^-24 */
     return float_of(sign | bits_of((float)digits * 0x1p-24f));
   if (exponent == 31)

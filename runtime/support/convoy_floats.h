@@ -1,5 +1,6 @@
-/* Conversions of half and bfloat16 that LLVM calls where the CPU has no instruction for them. The names are those of the compiler's runtime
-   library (compiler-rt, libgcc), which a native library is not linked with. */
+/* Conversions of half and bfloat16 that LLVM calls where the CPU has no instruction for them. The
+   names are those of the compiler's runtime library (compiler-rt, libgcc), which a native library
+   is not linked with. */
 
 #ifndef CONVOY_FLOATS_H
 #define CONVOY_FLOATS_H

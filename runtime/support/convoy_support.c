@@ -1,13 +1,17 @@
-/* A pool of threads for parallel loops. Threads start with the first loop, look for work for some microseconds, then sleep.
+/* A pool of threads for parallel loops. Threads start with the first loop, look for work for some
+   microseconds, then sleep.
 
    What orders what, in C11 atomics:
-   * `holder` is a lock that nobody waits for. Whoever has it writes the plain fields; giving it up releases them to the next one.
-   * The holder writes the plain fields of a loop before it sets `open`; a worker reads them after it saw `open` set.
-   * A worker counts itself in `active` before it looks at `open`, and the holder clears `open` before it looks at `active`, all in the one
-     order of sequentially consistent operations. So a worker either sees the loop closed, or the holder sees the worker and waits: nothing
-     writes the fields, or returns to the owner of `environment`, while a worker may use them.
-   * A worker that goes to sleep counts itself in `sleepers` before the kernel compares `epoch`, and the holder changes `epoch` before it
-   looks at `sleepers`. So no wake-up is lost. */
+   * `holder` is a lock that nobody waits for. Whoever has it writes the plain fields; giving it up
+   releases them to the next one.
+   * The holder writes the plain fields of a loop before it sets `open`; a worker reads them after
+   it saw `open` set.
+   * A worker counts itself in `active` before it looks at `open`, and the holder clears `open`
+   before it looks at `active`, all in the one order of sequentially consistent operations. So a
+   worker either sees the loop closed, or the holder sees the worker and waits: nothing writes the
+   fields, or returns to the owner of `environment`, while a worker may use them.
+   * A worker that goes to sleep counts itself in `sleepers` before the kernel compares `epoch`, and
+   the holder changes `epoch` before it looks at `sleepers`. So no wake-up is lost. */
 
 #define _GNU_SOURCE
 #include "convoy_support.h"
@@ -24,7 +28,8 @@
 enum {
   kMaxThreads = 256,
   kSpins = 2000,        /* rounds of looking for work before sleeping, about 50 us */
-  kChunksPerThread = 4, /* smaller chunks even out cores of different speed, larger ones keep data in their caches */
+  kChunksPerThread = 4, /* smaller chunks even out cores of different speed, larger ones keep data
+                           in their caches */
 };
 
 typedef void (*Body)(void *, int64_t, int64_t);
@@ -50,7 +55,8 @@ static struct {
 static void run_here(Body body, void *environment, int64_t begin, int64_t end);
 static _Atomic(ConvoyParallelFor) loop = run_here;
 
-/* Whether this thread is the holder now. A holder of another process is a thread that fork did not bring along. */
+/* Whether this thread is the holder now. A holder of another process is a thread that fork did not
+ * bring along. */
 static int take(pid_t self) {
   pid_t holder = 0;
   while (!atomic_compare_exchange_weak(&pool.holder, &holder, self))
@@ -71,7 +77,9 @@ static void futex_wait(_Atomic uint32_t *word, uint32_t expected) {
   syscall(SYS_futex, (uint32_t *)word, FUTEX_WAIT_PRIVATE, expected, NULL, NULL, 0);
 }
 
-static void futex_wake_all(_Atomic uint32_t *word) { syscall(SYS_futex, (uint32_t *)word, FUTEX_WAKE_PRIVATE, 1 << 30, NULL, NULL, 0); }
+static void futex_wake_all(_Atomic uint32_t *word) {
+  syscall(SYS_futex, (uint32_t *)word, FUTEX_WAKE_PRIVATE, 1 << 30, NULL, NULL, 0);
+}
 
 static void run_chunks(void) {
   for (;;) {
@@ -99,7 +107,8 @@ static void *work(void *argument) {
     seen = atomic_load(&pool.epoch);
     if (atomic_load(&pool.stop))
       return NULL;
-    /* A worker that comes too late finds the loop closed; the caller waits for those that came in time only. */
+    /* A worker that comes too late finds the loop closed; the caller waits for those that came in
+     * time only. */
     atomic_fetch_add(&pool.active, 1);
     if (atomic_load(&pool.open))
       run_chunks();
@@ -136,8 +145,9 @@ static void start(pid_t self) {
   atomic_store_explicit(&pool.threads, made + 1, memory_order_release);
 }
 
-/* Workers run code of this library, so they end before it is unloaded. A thread may still be in a loop when the process exits: workers
-   finish their part of it, and that thread does what comes after by itself, because `threads` stays. */
+/* Workers run code of this library, so they end before it is unloaded. A thread may still be in a
+   loop when the process exits: workers finish their part of it, and that thread does what comes
+   after by itself, because `threads` stays. */
 __attribute__((destructor)) static void stop(void) {
   int threads = atomic_load_explicit(&pool.threads, memory_order_acquire);
   if (threads <= 1 || pool.owner != getpid())
@@ -202,7 +212,8 @@ void convoy_parallel_for(Body body, void *environment, int64_t begin, int64_t en
   atomic_load_explicit(&loop, memory_order_acquire)(body, environment, begin, end);
 }
 
-__attribute__((visibility("default"))) ConvoyParallelFor convoy_share_threads(ConvoyParallelFor other) {
+__attribute__((visibility("default"))) ConvoyParallelFor
+convoy_share_threads(ConvoyParallelFor other) {
   if (other)
     atomic_store_explicit(&loop, other, memory_order_release);
   return run_here;

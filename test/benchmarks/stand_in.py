@@ -1,4 +1,5 @@
-"""A process that speaks as a contender does: `python stand_in.py well|wrong|short|late|raises|dies|lame [OUTPUT.npy]`."""
+"""A process that speaks as a contender does:
+`python stand_in.py well|wrong|short|late|raises|dies|lame [OUTPUT.npy]`."""
 
 from __future__ import annotations
 

@@ -16,14 +16,20 @@ CASE = Case("resnet50", "float16", 1)
 def ours(scale: float) -> dict[str, Any]:
     steps = {"Python": 0.02, "numpy": 0.05, "convoy_runtime": 0.03, "load": 0.38, "run": 0.01}
     load = {"rest": 0.01, "hashing": 0.03, "driver": 0.1, "context": 0.14, "plans": 0.1 * scale}
-    return {"steps": steps, "load": load, "nvrtc": False, "plans": {"plan in the artifact": 25, "engine and knobs in the artifact": 1}}
+    return {
+        "steps": steps,
+        "load": load,
+        "nvrtc": False,
+        "plans": {"plan in the artifact": 25, "engine and knobs in the artifact": 1},
+    }
 
 
 def test_the_tables() -> None:
     eager = {"steps": {"Python": 0.02, "torch": 3.0, "load": 0.5, "run": 1.0}, "nvrtc": True}
     starts = {"convoy": [ours(3.0), ours(0.9), ours(1.0)], "eager": [eager] * 3}
     assert report(CASE, starts, {"convoy": 4e-4, "eager": 5e-4}) == (
-        "resnet50-float16-1, milliseconds from the start of the process to the first result, medians of 3:\n"
+        "resnet50-float16-1, milliseconds from the start of the process to the first "
+        "result, medians of 3:\n"
         "\n"
         "| | total | NVRTC | difference from fp64 |\n"
         "|---|---|---|---|\n"
@@ -42,24 +48,32 @@ def test_the_tables() -> None:
         "| plans | 100.0 |\n"
         "| run | 10.0 |\n"
         "\n"
-        "Convoy's own part: 180.0 ms, within 300. Plans: 25 from: plan in the artifact, 1 from: engine and knobs in the artifact.\n"
+        "Convoy's own part: 180.0 ms, within 300. Plans: 25 from: plan in the artifact, "
+        "1 from: engine and knobs in the artifact.\n"
     )
 
 
 def test_over_the_goal() -> None:
-    assert "Convoy's own part: 380.0 ms, over 300." in report(CASE, {"convoy": [ours(3.0)]}, {"convoy": 4e-4})
+    assert "Convoy's own part: 380.0 ms, over 300." in report(
+        CASE, {"convoy": [ours(3.0)]}, {"convoy": 4e-4}
+    )
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["model.convoy"], "expected MODEL-DTYPE-BATCH.convoy"),
-        (["resnet50-float16-1.convoy"], "expected an artifact that benchmarks.build wrote, got no file"),
+        (
+            ["resnet50-float16-1.convoy"],
+            "expected an artifact that benchmarks.build wrote, got no file",
+        ),
         (["resnet50-float16-1.convoy", "--rounds", "0"], "--rounds: expected at least 1, got 0"),
         (["resnet50-float16-1.convoy", "--contenders", "jax"], "invalid choice: 'jax'"),
     ],
 )
-def test_a_wrong_command_line(arguments: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_wrong_command_line(
+    arguments: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(SystemExit) as error:
         main([str(tmp_path / arguments[0]), *arguments[1:]])
     assert error.value.code == 2

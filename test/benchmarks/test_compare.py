@@ -22,20 +22,38 @@ from benchmarks.report import Result, Row, Run, dump, load
 def test_a_case_is_the_name_of_an_artifact() -> None:
     case = Case.of("build/bench/resnet50-strict-32.convoy")
     assert case == Case("resnet50", "strict", 32)
-    assert (case.key, case.dtype, case.tf32, case.limit) == ("resnet50-strict-32", "float32", False, 1e-4)
+    assert (case.key, case.dtype, case.tf32, case.limit) == (
+        "resnet50-strict-32",
+        "float32",
+        False,
+        1e-4,
+    )
 
 
-@pytest.mark.parametrize("name", ["model.convoy", "resnet50-float64-1.convoy", "resnet50-float16-x.convoy"])
+@pytest.mark.parametrize(
+    "name", ["model.convoy", "resnet50-float64-1.convoy", "resnet50-float16-x.convoy"]
+)
 def test_another_name_is_refused(name: str) -> None:
     with pytest.raises(ValueError, match=f"expected MODEL-DTYPE-BATCH.convoy, .*, got {name}"):
         Case.of(name)
 
 
 def test_rows_are_found_by_pattern_in_the_order_of_the_table(tmp_path: Path) -> None:
-    for key in ("resnet50-float16-32", "resnet50-strict-1", "resnet50-float16-1", "resnet18-float16-1"):
+    for key in (
+        "resnet50-float16-32",
+        "resnet50-strict-1",
+        "resnet50-float16-1",
+        "resnet18-float16-1",
+    ):
         (tmp_path / f"{key}.convoy").touch()
-    assert [case.key for case in find(tmp_path, ["resnet50-*"])] == ["resnet50-float16-1", "resnet50-float16-32", "resnet50-strict-1"]
-    with pytest.raises(ValueError, match="expected artifacts that match vgg or -8, got .*resnet18-float16-1"):
+    assert [case.key for case in find(tmp_path, ["resnet50-*"])] == [
+        "resnet50-float16-1",
+        "resnet50-float16-32",
+        "resnet50-strict-1",
+    ]
+    with pytest.raises(
+        ValueError, match="expected artifacts that match vgg or -8, got .*resnet18-float16-1"
+    ):
         find(tmp_path, ["vgg", "-8"])
 
 
@@ -43,21 +61,28 @@ def test_rows_are_found_by_pattern_in_the_order_of_the_table(tmp_path: Path) -> 
     ("arguments", "message"),
     [
         ([], "expected either a folder of artifacts or --from-json"),
-        (["folder", "--from-json", "a.json"], "expected either a folder of artifacts or --from-json"),
+        (
+            ["folder", "--from-json", "a.json"],
+            "expected either a folder of artifacts or --from-json",
+        ),
         (["folder", "--resume"], "--resume: expected --json"),
         (["folder", "--jobs", "0"], "--jobs and --rounds: expected at least 1, got 0 and 15"),
         (["folder", "--peers", "tvm"], "invalid choice: 'tvm'"),
         (["nowhere"], "nowhere: expected artifacts that match *, got none"),
     ],
 )
-def test_a_wrong_command_line(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_wrong_command_line(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(SystemExit) as error:
         main(arguments)
     assert error.value.code == 2
     assert message in capsys.readouterr().err
 
 
-def test_without_a_gpu_nothing_is_measured(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_gpu_nothing_is_measured(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     torch = pytest.importorskip("torch")
     if torch.cuda.is_available():
         pytest.skip("there is a GPU")
@@ -68,7 +93,9 @@ def test_without_a_gpu_nothing_is_measured(tmp_path: Path, capsys: pytest.Captur
 
 
 @pytest.mark.parametrize(("error", "code"), [(1e-4, 0), (0.5, 1)])
-def test_runs_become_one_table(tmp_path: Path, capsys: pytest.CaptureFixture[str], error: float, code: int) -> None:
+def test_runs_become_one_table(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], error: float, code: int
+) -> None:
     for number, batch in enumerate((1, 32)):
         row = Row(Case("resnet50", "float16", batch), {"convoy": Result(ms=0.3, error=error)})
         dump(Run("2026-11-21", "x", "NVIDIA H200", {}, [row]), tmp_path / f"{number}.json")
@@ -83,11 +110,22 @@ def test_runs_become_one_table(tmp_path: Path, capsys: pytest.CaptureFixture[str
 def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder of two artifacts, and in place of GPU and contenders a stand-in for each."""
     torch = pytest.importorskip("torch")
-    manners = {"convoy": "well", "eager": "well", "freezing": "short", "compile": "wrong", "max-autotune": "late"}
+    manners = {
+        "convoy": "well",
+        "eager": "well",
+        "freezing": "short",
+        "compile": "wrong",
+        "max-autotune": "late",
+    }
     manners |= {"jax": "dies", "jax-graphs": "raises"}
 
     def stand_in(name: str, _: Path, *, folder: Path, **__: Any) -> Child:
-        command = [sys.executable, str(Path(__file__).parent / "stand_in.py"), manners[name], str(output_path(folder, name))]
+        command = [
+            sys.executable,
+            str(Path(__file__).parent / "stand_in.py"),
+            manners[name],
+            str(output_path(folder, name)),
+        ]
         return Child(command, log=folder / f"{name}.log")
 
     monkeypatch.setattr(Child, "of", stand_in)
@@ -100,7 +138,18 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run_bench(bench: Path, *arguments: str) -> int:
-    return main([str(bench), "--cache", str(bench / "cache"), "--rounds", "2", "--limit-seconds", "2", *arguments])
+    return main(
+        [
+            str(bench),
+            "--cache",
+            str(bench / "cache"),
+            "--rounds",
+            "2",
+            "--limit-seconds",
+            "2",
+            *arguments,
+        ]
+    )
 
 
 def test_a_peer_that_fails_is_a_cell_and_the_rows_go_on(bench: Path) -> None:
@@ -116,7 +165,10 @@ def test_a_peer_that_fails_is_a_cell_and_the_rows_go_on(bench: Path) -> None:
     assert run_bench(bench, "--json", str(bench / "b.json"), "--peers", "freezing") == 0
     short = load(bench / "b.json").rows[0].results["freezing"]
     assert (short.ms, short.failure) == (None, "expected a result of (1, 2), got (2,)")
-    line = "| 0.250 | 0.250 | 0.250 (wrong: 1.0e+00) | not compiled after 2 s | ended with SIGABRT: no such engine |"
+    line = (
+        "| 0.250 | 0.250 | 0.250 (wrong: 1.0e+00) | not compiled after 2 s | ended with "
+        "SIGABRT: no such engine |"
+    )
     assert (bench / "a.md").read_text().count(line) == 2
 
 
@@ -134,7 +186,11 @@ def test_resuming_keeps_whole_rows_alone(bench: Path, capsys: pytest.CaptureFixt
 def test_warming_compiles_the_peers_alone(bench: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_bench(bench, "--warm", "--jobs", "2") == 0
     said = capsys.readouterr().out
-    assert said.count("torch.compile: 1.5 s") == said.count("JAX/XLA: failed: ended with SIGABRT: no such engine") == 2
+    assert (
+        said.count("torch.compile: 1.5 s")
+        == said.count("JAX/XLA: failed: ended with SIGABRT: no such engine")
+        == 2
+    )
     assert said.count("max-autotune, freezing: failed: not compiled after 2 s") == 2
     assert "Convoy" not in said
     assert "eager" not in said
@@ -149,7 +205,9 @@ def test_an_interrupt_ends_the_children(bench: Path) -> None:
     start = time.perf_counter()
     try:
         with pytest.raises(SystemExit):
-            run_bench(bench, "--warm", "--jobs", "2", "--peers", "max-autotune", "--limit-seconds", "50")
+            run_bench(
+                bench, "--warm", "--jobs", "2", "--peers", "max-autotune", "--limit-seconds", "50"
+            )
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)

@@ -47,9 +47,15 @@ def test_one_that_takes_too_long_is_ended(start: Callable[[str], Child]) -> None
 
 
 @pytest.mark.parametrize(
-    ("manner", "reason"), [("raises", "RuntimeError: CUDA out of memory"), ("dies", "ended with SIGABRT: no such engine")]
+    ("manner", "reason"),
+    [
+        ("raises", "RuntimeError: CUDA out of memory"),
+        ("dies", "ended with SIGABRT: no such engine"),
+    ],
 )
-def test_the_reason_of_one_that_fails(start: Callable[[str], Child], manner: str, reason: str) -> None:
+def test_the_reason_of_one_that_fails(
+    start: Callable[[str], Child], manner: str, reason: str
+) -> None:
     with pytest.raises(ContenderError) as error:
         start(manner).prepare(60)
     assert str(error.value) == reason
@@ -59,7 +65,10 @@ def test_one_that_stops_does_not_stop_the_others(start: Callable[[str], Child]) 
     children = {manner: start(manner) for manner in ("lame", "well")}
     for child in children.values():
         child.prepare(60)
-    assert medians(children, rounds=2, target_ms=10.0) == ({"well": 0.25}, {"lame": "ended with exit code 0"})
+    assert medians(children, rounds=2, target_ms=10.0) == (
+        {"well": 0.25},
+        {"lame": "ended with exit code 0"},
+    )
 
 
 def test_a_child_keeps_what_it_compiles_in_the_cache(tmp_path: Path) -> None:
@@ -71,16 +80,25 @@ def test_a_child_keeps_what_it_compiles_in_the_cache(tmp_path: Path) -> None:
 
 def test_costs_count_until_the_first_complete_attempt(tmp_path: Path) -> None:
     costs, key = Costs(tmp_path / "costs"), "resnet50-float16-1"
-    assert costs.add(key, "compile", 200.0, complete=False, of="torch 2") == Cost("torch 2", 200.0, complete=False)
+    assert costs.add(key, "compile", 200.0, complete=False, of="torch 2") == Cost(
+        "torch 2", 200.0, complete=False
+    )
     known = costs.add(key, "compile", 30.0, complete=True, of="torch 2", at_once=4)
     assert known == Cost("torch 2", 230.0, complete=True, at_once=4)
     # What comes after finds it compiled.
     assert Costs(tmp_path / "costs").add(key, "compile", 5.0, complete=True, of="torch 2") == known
     # Another version finds nothing.
-    assert costs.add(key, "compile", 70.0, complete=True, of="torch 3") == Cost("torch 3", 70.0, complete=True)
+    assert costs.add(key, "compile", 70.0, complete=True, of="torch 3") == Cost(
+        "torch 3", 70.0, complete=True
+    )
     assert costs.add(key, "jax", 4.0, complete=True, of="jax 1").seconds == 4.0
     path = tmp_path / f"costs/{key}.jax.json"
-    assert json.loads(path.read_text()) == {"of": "jax 1", "seconds": 4.0, "complete": True, "at_once": 1}
+    assert json.loads(path.read_text()) == {
+        "of": "jax 1",
+        "seconds": 4.0,
+        "complete": True,
+        "at_once": 1,
+    }
     path.write_text("{")
     assert costs.add(key, "jax", 3.0, complete=True, of="jax 1").seconds == 3.0
 

@@ -7,7 +7,9 @@ import pytest
 import resnet
 import torch
 
-jax = pytest.importorskip("jax", reason="JAX, a peer in benchmarks.compare alone, is not installed: pip install jax")
+jax = pytest.importorskip(
+    "jax", reason="JAX, a peer in benchmarks.compare alone, is not installed: pip install jax"
+)
 
 
 @pytest.mark.parametrize("name", ["resnet18", "resnet50"])
@@ -20,7 +22,9 @@ def test_it_is_the_torch_module(name: str) -> None:
         state = {key: tensor.numpy() for key, tensor in module.state_dict().items()}
     run = jax.jit(forward, static_argnames="precision")
     image = jax.numpy.asarray(x.permute(0, 2, 3, 1).numpy())
-    got = np.asarray(run(fold(state, jax.numpy.float32), image, precision=jax.lax.Precision.HIGHEST))
+    got = np.asarray(
+        run(fold(state, jax.numpy.float32), image, precision=jax.lax.Precision.HIGHEST)
+    )
     assert got.shape == (2, 1000)
     np.testing.assert_allclose(got, expected, atol=1e-5 * np.abs(expected).max())
 
@@ -33,13 +37,19 @@ def test_the_contender_is_timed_on_what_it_answers(graphs: bool) -> None:
     module, (x,) = resnet.resnet18(batch=1, size=32)
     with torch.inference_mode():
         expected = module(x).numpy()
-    weights = fold({key: tensor.numpy() for key, tensor in module.state_dict().items()}, jax.numpy.float32)
+    weights = fold(
+        {key: tensor.numpy() for key, tensor in module.state_dict().items()}, jax.numpy.float32
+    )
     contender = JaxContender(
-        weights, jax.numpy.asarray(x.permute(0, 2, 3, 1).numpy()), jax.lax.Precision.HIGHEST, _GRAPHS if graphs else None
+        weights,
+        jax.numpy.asarray(x.permute(0, 2, 3, 1).numpy()),
+        jax.lax.Precision.HIGHEST,
+        _GRAPHS if graphs else None,
     )
     np.testing.assert_allclose(contender.output, expected, atol=1e-4 * np.abs(expected).max())
     assert contender.details["timed as"] in ("calls", f"a loop of {LOOP}")
-    # XLA has kept every convolution inside the loop, and knows how often that runs: a GPU is not asked after each time.
+    # XLA has kept every convolution inside the loop, and knows how often that runs: a GPU is not
+    # asked after each time.
     program = contender._loop.func.as_text()  # type: ignore[attr-defined]
     body, entry = program[: program.index("\nENTRY")], program[program.index("\nENTRY") :]
     assert body.count("convolution(") == 20

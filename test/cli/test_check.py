@@ -24,21 +24,38 @@ MODELS = f"{ROOT}/test/cli/Inputs/checked.py"
 
 def _run(model: str, tmp_path: Path, *options: str, peer: str | None = None) -> int:
     path = tmp_path / "x.convoy"
-    assert main(["compile", f"{MODELS}:{model}", "--target", "cpu", "-q", "-o", str(path), *options]) == 0
+    assert (
+        main(["compile", f"{MODELS}:{model}", "--target", "cpu", "-q", "-o", str(path), *options])
+        == 0
+    )
     return main(["run", str(path), "--check", f"{MODELS}:{peer or model}"])
 
 
-@pytest.mark.parametrize("model", ["nested", "structured", "named", "integers", "infinities", "cancels"])
+@pytest.mark.parametrize(
+    "model", ["nested", "structured", "named", "integers", "infinities", "cancels"]
+)
 def test_a_right_result(model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert _run(model, tmp_path) == 0, capsys.readouterr().out
     out = capsys.readouterr().out
-    figures = re.search(r"from PyTorch in fp64: (\S+) relative.*, at most (\S+)\n  PyTorch in float32 differs by (\S+); ", out)
+    figures = re.search(
+        (
+            r"from PyTorch in fp64: (\S+) relative.*, at most (\S+)\n  PyTorch in float32 "
+            r"differs by (\S+); "
+        ),
+        out,
+    )
     assert figures is not None, out
     assert float(figures[1]) <= float(figures[2])
-    assert re.search(r"^time: .* ms.* on cpu, \d+ threads, PyTorch .* ms.* on the CPU, \d+ threads \(.*x\)$", out, re.MULTILINE)
+    assert re.search(
+        r"^time: .* ms.* on cpu, \d+ threads, PyTorch .* ms.* on the CPU, \d+ threads \(.*x\)$",
+        out,
+        re.MULTILINE,
+    )
 
 
-def test_the_limit_is_what_pytorch_loses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_limit_is_what_pytorch_loses(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Cancellation costs float32 more than the 1e-4 that was once the limit of all models."""
     assert _run("cancels", tmp_path) == 0
     found = re.search(r"PyTorch in float32 differs by (\S+);", capsys.readouterr().out)
@@ -46,8 +63,12 @@ def test_the_limit_is_what_pytorch_loses(tmp_path: Path, capsys: pytest.CaptureF
     assert float(found[1]) > 1e-4
 
 
-@pytest.mark.parametrize(("model", "peer"), [("nested", "nested_wrong"), ("integers", "integers_wrong")])
-def test_a_wrong_result(model: str, peer: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    ("model", "peer"), [("nested", "nested_wrong"), ("integers", "integers_wrong")]
+)
+def test_a_wrong_result(
+    model: str, peer: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert _run(model, tmp_path, peer=peer) == 3
     assert "differs: " in capsys.readouterr().out
 
@@ -59,7 +80,9 @@ def test_a_wrong_result(model: str, peer: str, tmp_path: Path, capsys: pytest.Ca
         ("nested", "cancels", "expected a model of 2 inputs, as the artifact, got one of 1"),
     ],
 )
-def test_another_model(model: str, peer: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_another_model(
+    model: str, peer: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert _run(model, tmp_path, peer=peer) == 1
     assert message in capsys.readouterr().err
 
@@ -92,14 +115,20 @@ _NAN, _INF = float("nan"), float("inf")
     ],
 )
 def test_numbers(got: list[float], peer: list[float], precise: list[float], agrees: bool) -> None:
-    arrays = (np.array(each, dtype) for each, dtype in ((got, np.float32), (peer, np.float64), (precise, np.float64)))
+    arrays = (
+        np.array(each, dtype)
+        for each, dtype in ((got, np.float32), (peer, np.float64), (precise, np.float64))
+    )
     assert compare_tensor("0", *arrays, "float32").agrees is agrees
 
 
 @pytest.mark.parametrize(("got", "agrees"), [([1, 2], True), ([1, 3], True), ([1, 4], False)])
 def test_integers_are_exact(got: list[int], agrees: bool) -> None:
     """Where float64 rounds to another integer than PyTorch's own type, both are right."""
-    assert compare_tensor("0", np.array(got), np.array([1, 2]), np.array([1, 3]), "float32").agrees is agrees
+    assert (
+        compare_tensor("0", np.array(got), np.array([1, 2]), np.array([1, 3]), "float32").agrees
+        is agrees
+    )
 
 
 def test_tf32_is_rounded_as_tensor_cores_do() -> None:
@@ -140,7 +169,9 @@ def test_a_reproducer_is_this_users_alone(tmp_path: Path, monkeypatch: pytest.Mo
     assert caught.value.reproducer == str(file)
     assert f"  reproducer: {file}" in str(caught.value)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    assert file.read_text().startswith('// convoy-opt %s --convoy-pipeline="from=tcp to=tcp target=cpu ')
+    assert file.read_text().startswith(
+        '// convoy-opt %s --convoy-pipeline="from=tcp to=tcp target=cpu '
+    )
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "none"))
     with pytest.raises(CompileError) as caught:
         lower("module { foo }", "x", from_phase="tcp", to_phase="normalize", options=options)

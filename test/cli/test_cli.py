@@ -37,14 +37,20 @@ def artifact(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def cuda_artifact(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("cli") / "tiny-cuda.convoy"
-    assert main(["compile", f"{TINY}:tiny", "--target", "cuda", "--dtype", "float16", "-o", str(path)]) == 0
+    assert (
+        main(["compile", f"{TINY}:tiny", "--target", "cuda", "--dtype", "float16", "-o", str(path)])
+        == 0
+    )
     return path
 
 
 def test_help_teaches(capsys: pytest.CaptureFixture[str]) -> None:
     for arguments in (
         ["--help"],
-        *([each, "--help"] for each in ("compile", "run", "inspect", "explain", "tune", "merge", "bench", "import")),
+        *(
+            [each, "--help"]
+            for each in ("compile", "run", "inspect", "explain", "tune", "merge", "bench", "import")
+        ),
     ):
         with pytest.raises(SystemExit) as stop:
             main(arguments)
@@ -73,18 +79,39 @@ def test_run_notices_a_difference(artifact: Path, tmp_path: Path) -> None:
     from convoy.cli.model_file import build_model
 
     module, _ = build_model(f"{TINY}:tiny")
-    save_file({name: value * 2 for name, value in module.state_dict().items() if not name.endswith("num_batches_tracked")}, weights)
+    save_file(
+        {
+            name: value * 2
+            for name, value in module.state_dict().items()
+            if not name.endswith("num_batches_tracked")
+        },
+        weights,
+    )
     assert main(["run", str(artifact), "--weights", str(weights), "--check", f"{TINY}:tiny"]) == 3
 
 
 def test_run_reads_and_writes_npy(artifact: Path, tmp_path: Path) -> None:
     np.save(tmp_path / "x.npy", np.ones((1, 3, 16, 16), np.float32))
-    assert main(["run", str(artifact), "--input", str(tmp_path / "x.npy"), "--output", str(tmp_path / "y.npy")]) == 0
+    assert (
+        main(
+            [
+                "run",
+                str(artifact),
+                "--input",
+                str(tmp_path / "x.npy"),
+                "--output",
+                str(tmp_path / "y.npy"),
+            ]
+        )
+        == 0
+    )
     assert np.load(tmp_path / "y.npy").shape == (1, 10)
 
 
 def test_bench_prints_both(artifact: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["bench", str(artifact), "--peer", f"{TINY}:tiny", "--seconds", "0.05", "--json"]) == 0
+    assert (
+        main(["bench", str(artifact), "--peer", f"{TINY}:tiny", "--seconds", "0.05", "--json"]) == 0
+    )
     figures = json.loads(capsys.readouterr().out)["median"]
     assert figures["convoy"] > 0
     assert figures["torch"] > 0
@@ -105,15 +132,22 @@ def test_bfloat16(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", str(path), "--peer", f"{TINY}:rounded", "--seconds", "0.05"]) == 0
 
 
-def test_run_is_told_of_files_that_it_has_no_outputs_for(artifact: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_run_is_told_of_files_that_it_has_no_outputs_for(
+    artifact: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["run", str(artifact), "--output", "a.npy", "--output", "b.npy"]) == 1
     assert "expected at most 1 --output files, got 2" in capsys.readouterr().err
 
 
-def test_wrong_flags_show_the_usage_of_the_command(artifact: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_flags_show_the_usage_of_the_command(
+    artifact: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     for flags, message in (
         (["--stric"], "convoy run: error: unrecognized arguments: --stric"),
-        (["--max-workspace", "1MB"], "argument --max-workspace: expected bytes, as 65536, 64K, 64M or 2G, got 1MB"),
+        (
+            ["--max-workspace", "1MB"],
+            "argument --max-workspace: expected bytes, as 65536, 64K, 64M or 2G, got 1MB",
+        ),
         (["--engines", "a"], "argument --engines: expected numbers separated by commas, got a"),
     ):
         with pytest.raises(SystemExit) as stop:
@@ -124,16 +158,26 @@ def test_wrong_flags_show_the_usage_of_the_command(artifact: Path, capsys: pytes
         assert message in printed
 
 
-def test_progress_where_lines_stay(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """A line for each step, and one for what goes on in it every ten seconds: a full tuning builds hundreds of plans."""
+def test_progress_where_lines_stay(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A line for each step, and one for what goes on in it every ten seconds: a full tuning builds
+    hundreds of plans."""
     now = [0.0]
     monkeypatch.setattr("convoy.cli.progress.time.monotonic", lambda: now[0])
     with bar("tuning", quiet=False) as progress:
         assert progress is not None
-        for what, done, seconds in (("plan of a", 0, 0), ("plan 1 of a", 0, 1), ("plan 9 of a", 0, 12), ("plan of b", 1, 13)):
+        for what, done, seconds in (
+            ("plan of a", 0, 0),
+            ("plan 1 of a", 0, 1),
+            ("plan 9 of a", 0, 12),
+            ("plan of b", 1, 13),
+        ):
             now[0] = seconds
             progress(what, done, 2)
-    assert capsys.readouterr().err == "plan of a (1 of 2)\nplan 9 of a (1 of 2)\nplan of b (2 of 2)\n"
+    assert (
+        capsys.readouterr().err == "plan of a (1 of 2)\nplan 9 of a (1 of 2)\nplan of b (2 of 2)\n"
+    )
     with bar("tuning", quiet=True) as progress:
         assert progress is None
 
@@ -145,7 +189,11 @@ def test_progress_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("convoy.cli.progress.Console", lambda **_: console())
     with bar("tuning", quiet=False) as progress:
         assert progress is not None
-        for what, done, count in (("plan of a", 0, 2), ("plan of b", 1, 2), ("a in the whole program", 0, 1)):
+        for what, done, count in (
+            ("plan of a", 0, 2),
+            ("plan of b", 1, 2),
+            ("a in the whole program", 0, 1),
+        ):
             progress(what, done, count)
     last = shown.getvalue().rpartition("a in the whole program")[2]
     assert "1/1" in last
@@ -166,16 +214,36 @@ def test_inspect_and_explain(cuda_artifact: Path, capsys: pytest.CaptureFixture[
     assert "tiny.py:" in out
 
 
-def test_inspect_prints_a_graph(cuda_artifact: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_inspect_prints_a_graph(
+    cuda_artifact: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["inspect", str(cuda_artifact), "--manifest"]) == 0
     name = json.loads(capsys.readouterr().out)["graphs"][0]["name"]
     file = tmp_path / "tiny.mlir"
-    assert main(["compile", f"{TINY}:tiny", "--target", "cuda", "--dtype", "float16", "--compile-to", "cudnn", "-o", str(file)]) == 0
+    assert (
+        main(
+            [
+                "compile",
+                f"{TINY}:tiny",
+                "--target",
+                "cuda",
+                "--dtype",
+                "float16",
+                "--compile-to",
+                "cudnn",
+                "-o",
+                str(file),
+            ]
+        )
+        == 0
+    )
     capsys.readouterr()
     for form, start in (("json", "{"), ("dot", "digraph "), ("python", '"""')):
         printed = []
         for source in (cuda_artifact, file):
-            assert main(["inspect", str(source), "--graph", name, "--as", form, "--run-native"]) == 0
+            assert (
+                main(["inspect", str(source), "--graph", name, "--as", form, "--run-native"]) == 0
+            )
             printed.append(capsys.readouterr().out)
         assert printed[0].startswith(start)
         assert printed[0] == printed[1]
@@ -185,21 +253,58 @@ def test_inspect_prints_a_graph(cuda_artifact: Path, tmp_path: Path, capsys: pyt
     assert "--graph wants --ptx, or --as: json, cudnn, dot or python" in capsys.readouterr().err
 
 
-def test_inspect_prints_no_graph_of_a_cpu_artifact(artifact: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_inspect_prints_no_graph_of_a_cpu_artifact(
+    artifact: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["inspect", str(artifact), "--as", "dot", "--run-native"]) == 1
     assert "the file has no cuDNN graph" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("phase", ["torch", "tcp", "normalize", "group", "cudnn", "linalg", "plan", "host", "llvm"])
+@pytest.mark.parametrize(
+    "phase", ["torch", "tcp", "normalize", "group", "cudnn", "linalg", "plan", "host", "llvm"]
+)
 def test_compile_to_each_phase(phase: str, tmp_path: Path) -> None:
     out = tmp_path / "tiny.mlir"
-    assert main(["compile", f"{TINY}:tiny", "--target", "cuda", "--dtype", "float16", "--compile-to", phase, "-o", str(out)]) == 0
+    assert (
+        main(
+            [
+                "compile",
+                f"{TINY}:tiny",
+                "--target",
+                "cuda",
+                "--dtype",
+                "float16",
+                "--compile-to",
+                phase,
+                "-o",
+                str(out),
+            ]
+        )
+        == 0
+    )
     assert "func" in out.read_text()
 
 
-def test_alternatives_can_be_left_out(cuda_artifact: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_alternatives_can_be_left_out(
+    cuda_artifact: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "plain.convoy"
-    assert main(["compile", f"{TINY}:tiny", "--target", "cuda", "--dtype", "float16", "--no-alternatives", "-o", str(path)]) == 0
+    assert (
+        main(
+            [
+                "compile",
+                f"{TINY}:tiny",
+                "--target",
+                "cuda",
+                "--dtype",
+                "float16",
+                "--no-alternatives",
+                "-o",
+                str(path),
+            ]
+        )
+        == 0
+    )
     opened = open_artifact(cuda_artifact)
     with_them, plain = opened.manifest, open_artifact(path).manifest
     assert len(plain.graphs) == len(plain.called_graphs)
@@ -214,32 +319,88 @@ def test_alternatives_can_be_left_out(cuda_artifact: Path, tmp_path: Path, capsy
     }
     capsys.readouterr()
     assert main(["explain", str(cuda_artifact)]) == 0
-    assert "      or conv2d | residual+bias+relu, where tuning finds it faster\n" in capsys.readouterr().out
+    assert (
+        "      or conv2d | residual+bias+relu, where tuning finds it faster\n"
+        in capsys.readouterr().out
+    )
 
 
 def test_phases_compose(tmp_path: Path) -> None:
     """Stopping at a phase and going on from its text gives what one run gives."""
     options = ["--target", "cuda", "--dtype", "float16"]
     for phase in ("tcp", "cudnn"):
-        assert main(["compile", f"{TINY}:tiny", *options, "--compile-to", phase, "-o", str(tmp_path / f"{phase}.mlir")]) == 0
+        assert (
+            main(
+                [
+                    "compile",
+                    f"{TINY}:tiny",
+                    *options,
+                    "--compile-to",
+                    phase,
+                    "-o",
+                    str(tmp_path / f"{phase}.mlir"),
+                ]
+            )
+            == 0
+        )
     again = tmp_path / "again.mlir"
-    assert main(["compile", str(tmp_path / "tcp.mlir"), *options, "--compile-from", "tcp", "--compile-to", "cudnn", "-o", str(again)]) == 0
+    assert (
+        main(
+            [
+                "compile",
+                str(tmp_path / "tcp.mlir"),
+                *options,
+                "--compile-from",
+                "tcp",
+                "--compile-to",
+                "cudnn",
+                "-o",
+                str(again),
+            ]
+        )
+        == 0
+    )
 
     def body(path: Path) -> list[str]:
-        return [line.split(" loc(")[0] for line in path.read_text().splitlines() if not line.startswith("#loc")]
+        return [
+            line.split(" loc(")[0]
+            for line in path.read_text().splitlines()
+            if not line.startswith("#loc")
+        ]
 
     assert body(again) == body(tmp_path / "cudnn.mlir")
 
 
 def test_dump_phases(tmp_path: Path) -> None:
     out, folder = tmp_path / "tiny.convoy", tmp_path / "phases"
-    assert main(["compile", f"{TINY}:tiny", "--target", "cuda", "-o", str(out), "--dump-phases", str(folder)]) == 0
+    assert (
+        main(
+            [
+                "compile",
+                f"{TINY}:tiny",
+                "--target",
+                "cuda",
+                "-o",
+                str(out),
+                "--dump-phases",
+                str(folder),
+            ]
+        )
+        == 0
+    )
     names = sorted(path.name for path in folder.iterdir())
-    assert names[:4] == ["model.0.torch.mlir", "model.1.tcp.mlir", "model.2.normalize.mlir", "model.3.group.mlir"]
+    assert names[:4] == [
+        "model.0.torch.mlir",
+        "model.1.tcp.mlir",
+        "model.2.normalize.mlir",
+        "model.3.group.mlir",
+    ]
     assert len(names) == 9
 
 
-def test_plans_for_a_gpu_that_is_not_here(cudnn: object, cublaslt: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_plans_for_a_gpu_that_is_not_here(
+    cudnn: object, cublaslt: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     out = tmp_path / "planned.convoy"
     arguments = ["compile", f"{TINY}:tiny", "--dtype", "float16", "--no-weights", "-o", str(out)]
     assert main([*arguments, "--target", "cuda", "--plan-for", "h200"]) == 0
@@ -248,37 +409,74 @@ def test_plans_for_a_gpu_that_is_not_here(cudnn: object, cublaslt: None, tmp_pat
     assert count is not None
     assert int(count[1]) >= 2
     # What is not planned says why.
-    others = re.findall(r"^  \w+ \(.*tiny\.py:\d+\) is planned where the artifact is loaded: heuristic A: .+$", printed, re.MULTILINE)
+    others = re.findall(
+        r"^  \w+ \(.*tiny\.py:\d+\) is planned where the artifact is loaded: heuristic A: .+$",
+        printed,
+        re.MULTILINE,
+    )
     assert f"{count[1]} of {int(count[1]) + len(others)} graphs" in printed
     with zipfile.ZipFile(out) as artifact:
-        plans = [json.loads(artifact.read(name)) for name in artifact.namelist() if name.startswith("plans/")]
+        plans = [
+            json.loads(artifact.read(name))
+            for name in artifact.namelist()
+            if name.startswith("plans/")
+        ]
     assert len(plans) == int(count[1])
-    assert {(plan["gpu"], record["level"]) for plan in plans for record in plan["records"]} == {("NVIDIA H200", "offline")}
+    assert {(plan["gpu"], record["level"]) for plan in plans for record in plan["records"]} == {
+        ("NVIDIA H200", "offline")
+    }
     assert main(["inspect", str(out)]) == 0
     out.unlink()
     assert main([*arguments, "--target", "cuda", "--plan-for", "h300"]) == 1
     assert "device properties: expected h200 or a file, got h300" in capsys.readouterr().err
     assert main([*arguments, "--target", "cpu", "--plan-for", "h200"]) == 1
-    assert "expected target cuda with plan_for, got cpu, which has no plans" in capsys.readouterr().err
+    assert (
+        "expected target cuda with plan_for, got cpu, which has no plans" in capsys.readouterr().err
+    )
     assert not out.exists()
 
 
-def test_plans_made_offline_under_restrictions(cudnn: object, cublaslt: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_plans_made_offline_under_restrictions(
+    cudnn: object, cublaslt: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """They are found where the artifact is loaded with the same ones."""
     out = tmp_path / "planned.convoy"
     arguments = ["compile", f"{TINY}:tiny", "--no-weights", "-o", str(out), "--target", "cuda"]
-    assert main([*arguments, "--no-tf32", "--deterministic", "--exclude-engines", "0,1", "--plan-for", "h200", "-q"]) == 0
+    assert (
+        main(
+            [
+                *arguments,
+                "--no-tf32",
+                "--deterministic",
+                "--exclude-engines",
+                "0,1",
+                "--plan-for",
+                "h200",
+                "-q",
+            ]
+        )
+        == 0
+    )
     with zipfile.ZipFile(out) as artifact:
-        plans = [json.loads(artifact.read(name)) for name in artifact.namelist() if name.startswith("plans/")]
+        plans = [
+            json.loads(artifact.read(name))
+            for name in artifact.namelist()
+            if name.startswith("plans/")
+        ]
     assert plans
     expected = repr(PlanOptions(allow_tf32=False, deterministic=True, exclude_engines=(0, 1)))
     assert {plan["options"] for plan in plans} == {expected}
     reports = [record["report"] for plan in plans for record in plan["records"]]
-    assert not any({"TENSOR_CORE", "NONDETERMINISTIC"} & set(report["numerical_notes"]) for report in reports)
+    assert not any(
+        {"TENSOR_CORE", "NONDETERMINISTIC"} & set(report["numerical_notes"]) for report in reports
+    )
     assert not any(report["engine"] in (0, 1) for report in reports)
     assert capsys.readouterr().out == ""
     assert main([*arguments, "--deterministic"]) == 1
-    message = "expected plan_for with plan_options, got PlanOptions(deterministic=True) alone: they restrict the plans that plan_for makes"
+    message = (
+        "expected plan_for with plan_options, got PlanOptions(deterministic=True) alone: "
+        "they restrict the plans that plan_for makes"
+    )
     assert message in capsys.readouterr().err
 
 
@@ -298,22 +496,33 @@ def test_no_weights(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (f"{TINY}:wrong", "expected (module, (tensor, ...)), got int"),
     ],
 )
-def test_bad_model_names(model: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_model_names(
+    model: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["compile", model, "--target", "cpu", "-o", str(tmp_path / "x.convoy")]) == 1
     err = capsys.readouterr().err
     assert message in err
     assert "Traceback" not in err
 
 
-def test_unsupported_ops_are_listed_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["compile", f"{TINY}:unsupported", "--target", "cpu", "-o", str(tmp_path / "x.convoy")]) == 1
+def test_unsupported_ops_are_listed_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert (
+        main(
+            ["compile", f"{TINY}:unsupported", "--target", "cpu", "-o", str(tmp_path / "x.convoy")]
+        )
+        == 1
+    )
     err = capsys.readouterr().err
     assert "cumsum" in err
     assert "sort" in err
     assert "tiny.py:" in err
 
 
-def test_unwritable_output_is_refused_before_compiling(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unwritable_output_is_refused_before_compiling(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     missing = tmp_path / "no" / "x.convoy"
     assert main(["compile", f"{TINY}:tiny", "--target", "cpu", "-o", str(missing)]) == 1
     assert str(missing) in capsys.readouterr().err
@@ -327,7 +536,9 @@ def test_a_failed_compile_leaves_the_old_artifact(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", ["truncate", "flip", "foreign"])
-def test_damaged_artifacts(damage: str, artifact: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_damaged_artifacts(
+    damage: str, artifact: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     content = bytearray(artifact.read_bytes())
     if damage == "truncate":
         content = content[: len(content) // 2]
@@ -343,11 +554,24 @@ def test_damaged_artifacts(damage: str, artifact: Path, tmp_path: Path, capsys: 
     assert "Traceback" not in err
 
 
-def test_invalid_mlir_names_file_line_and_op(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_mlir_names_file_line_and_op(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "bad.mlir"
     body = "  %0 = tcp.clamp %x : tensor<2xf32> -> tensor<2xf32>\n  return %0 : tensor<2xf32>\n"
     path.write_text(f"func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {{\n{body}}}\n")
-    arguments = ["compile", str(path), "--target", "cpu", "--compile-from", "tcp", "--compile-to", "normalize", "-o", "-"]
+    arguments = [
+        "compile",
+        str(path),
+        "--target",
+        "cpu",
+        "--compile-from",
+        "tcp",
+        "--compile-to",
+        "normalize",
+        "-o",
+        "-",
+    ]
     assert main(arguments) == 1
     err = capsys.readouterr().err
     assert f"{path}:2" in err
@@ -357,7 +581,12 @@ def test_invalid_mlir_names_file_line_and_op(tmp_path: Path, capsys: pytest.Capt
 def module(*arguments: str) -> subprocess.CompletedProcess[str]:
     """`python -m convoy` with these arguments."""
     environment = {**os.environ, "PYTHONPATH": f"{ROOT}/python:{ROOT}/runtime"}
-    return subprocess.run([sys.executable, "-m", "convoy", *arguments], capture_output=True, text=True, env=environment)
+    return subprocess.run(
+        [sys.executable, "-m", "convoy", *arguments],
+        capture_output=True,
+        text=True,
+        env=environment,
+    )
 
 
 def test_debug_shows_the_traceback(tmp_path: Path) -> None:
@@ -368,7 +597,12 @@ def test_debug_shows_the_traceback(tmp_path: Path) -> None:
 
 def test_the_module_is_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """`python -m convoy` prints what `convoy` prints, and exits as it does."""
-    for arguments in (["--version"], ["tune", "--help"], ["compile"], ["run", str(tmp_path / "missing.convoy")]):
+    for arguments in (
+        ["--version"],
+        ["tune", "--help"],
+        ["compile"],
+        ["run", str(tmp_path / "missing.convoy")],
+    ):
         try:
             code: object = main(arguments)
         except SystemExit as stop:
@@ -377,13 +611,23 @@ def test_the_module_is_the_command(tmp_path: Path, capsys: pytest.CaptureFixture
         assert (done.returncode, done.stdout, done.stderr) == (code, command.out, command.err)
 
 
-@pytest.mark.parametrize("command", [["-m", "convoy"], ["-c", "import sys; from convoy.cli.main import main; sys.exit(main())"]])
-def test_an_interrupt_while_the_first_modules_are_imported(command: list[str], tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "command",
+    [["-m", "convoy"], ["-c", "import sys; from convoy.cli.main import main; sys.exit(main())"]],
+)
+def test_an_interrupt_while_the_first_modules_are_imported(
+    command: list[str], tmp_path: Path
+) -> None:
     """By a real SIGINT: numpy is what takes long to import."""
     (tmp_path / "numpy").mkdir()
-    (tmp_path / "numpy/__init__.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n")
+    (tmp_path / "numpy/__init__.py").write_text(
+        "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n"
+    )
     environment = {**os.environ, "PYTHONPATH": f"{tmp_path}:{ROOT}/python:{ROOT}/runtime"}
-    for more, code, last in (([], 130, "convoy: interrupted"), (["--debug"], -signal.SIGINT, "KeyboardInterrupt")):
+    for more, code, last in (
+        ([], 130, "convoy: interrupted"),
+        (["--debug"], -signal.SIGINT, "KeyboardInterrupt"),
+    ):
         line = [sys.executable, *command, "run", "model.convoy", *more]
         done = subprocess.run(line, capture_output=True, text=True, env=environment)
         *before, said = done.stderr.splitlines()
@@ -391,7 +635,9 @@ def test_an_interrupt_while_the_first_modules_are_imported(command: list[str], t
         assert bool(before) == bool(more)
 
 
-def test_cuda_artifact_without_a_gpu_is_a_clear_error(cuda_artifact: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_cuda_artifact_without_a_gpu_is_a_clear_error(
+    cuda_artifact: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     from convoy.options import default_target
 
     if default_target() == "cuda":

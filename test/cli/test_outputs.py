@@ -1,4 +1,5 @@
-"""What every option that writes a file does with a path that is none: an error before the work, and the path as it was."""
+"""What every option that writes a file does with a path that is none: an error before the work, and
+the path as it was."""
 
 from __future__ import annotations
 
@@ -26,7 +27,10 @@ TINY = f"{ROOT}/test/cli/Inputs/tiny.py"
 @pytest.fixture(scope="module")
 def artifact(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("outputs") / "tiny-cuda.convoy"
-    assert main(["compile", f"{TINY}:tiny", "--target", "cuda", "--dtype", "float16", "-o", str(path)]) == 0
+    assert (
+        main(["compile", f"{TINY}:tiny", "--target", "cuda", "--dtype", "float16", "-o", str(path)])
+        == 0
+    )
     return path
 
 
@@ -38,7 +42,12 @@ def _no_compilation(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         pytest.fail("the work began before the output was checked")
 
     with monkeypatch.context() as patch:
-        for name in ("convoy.cli.compile.build_model", "convoy_runtime.load", "convoy.graphs.import_graph", "convoy.report.read_report"):
+        for name in (
+            "convoy.cli.compile.build_model",
+            "convoy_runtime.load",
+            "convoy.graphs.import_graph",
+            "convoy.report.read_report",
+        ):
             patch.setattr(name, fail)
         yield
 
@@ -59,7 +68,8 @@ def _commands(artifact: Path, folder: Path) -> dict[str, list[str]]:
     }
 
 
-#: Those that write an artifact; the others write text, or an array, which a device and a FIFO take (test_text_goes_to_streams).
+#: Those that write an artifact; the others write text, or an array, which a device and a FIFO take
+#: (test_text_goes_to_streams).
 _ARTIFACTS = ("compile", "tune")
 _ALL = ("compile", "compile-to", "tune", "run", "explain-html", "explain-json", "import")
 
@@ -72,9 +82,16 @@ _REFUSED = [
 
 @pytest.mark.parametrize(("command", "kind"), _REFUSED)
 def test_an_output_that_is_no_file(
-    command: str, kind: str, artifact: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    command: str,
+    kind: str,
+    artifact: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    path = {"device": Path("/dev/full"), "no folder": tmp_path / "no" / "y"}.get(kind, tmp_path / "y")
+    path = {"device": Path("/dev/full"), "no folder": tmp_path / "no" / "y"}.get(
+        kind, tmp_path / "y"
+    )
     if kind == "directory":
         path.mkdir()
     elif kind == "fifo":
@@ -86,8 +103,13 @@ def test_an_output_that_is_no_file(
     capsys.readouterr()
     with _no_compilation(monkeypatch):
         assert main(arguments) == 1
-    assert capsys.readouterr().err.startswith(f"convoy: error: {path}: cannot be written: expected ")
-    assert before is None or (path.lstat().st_mode, path.lstat().st_ino) == (before.st_mode, before.st_ino)
+    assert capsys.readouterr().err.startswith(
+        f"convoy: error: {path}: cannot be written: expected "
+    )
+    assert before is None or (path.lstat().st_mode, path.lstat().st_ino) == (
+        before.st_mode,
+        before.st_ino,
+    )
 
 
 def test_text_goes_to_streams(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -99,7 +121,10 @@ def test_text_goes_to_streams(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert "No space left on device: '/dev/full'" in capsys.readouterr().err
     assert stat.S_ISCHR(Path("/dev/full").stat().st_mode)
     assert main([*arguments[:4], "-o", "-"]) == 1
-    assert "-o -: expected a file for the artifact; standard output takes the text of a phase" in capsys.readouterr().err
+    assert (
+        "-o -: expected a file for the artifact; standard output takes the text of a phase"
+        in capsys.readouterr().err
+    )
 
 
 def test_an_artifact_goes_where_a_link_points(tmp_path: Path) -> None:
@@ -119,10 +144,20 @@ def test_the_model_is_not_overwritten(tmp_path: Path, capsys: pytest.CaptureFixt
     assert model.read_text() == Path(TINY).read_text()
 
 
-def test_phases_go_into_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_phases_go_into_a_folder(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     file = tmp_path / "file"
     file.write_text("")
-    arguments = ["compile", f"{TINY}:tiny", "--target", "cpu", "-o", str(tmp_path / "x"), "--dump-phases"]
+    arguments = [
+        "compile",
+        f"{TINY}:tiny",
+        "--target",
+        "cpu",
+        "-o",
+        str(tmp_path / "x"),
+        "--dump-phases",
+    ]
     for folder in (str(file), f"{file}/below", "/dev/full"):
         with _no_compilation(monkeypatch):
             assert main([*arguments, folder]) == 1
@@ -153,7 +188,9 @@ except convoy.errors.ArtifactWriteError as error:
     print(error)
 """
     environment = {**os.environ, "PYTHONPATH": f"{ROOT}/python:{ROOT}/runtime"}
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True
+    )
     assert done.stdout == f"{out}: cannot write the artifact: File too large\n"
     assert out.read_bytes() == b"old"
     assert [each.name for each in tmp_path.iterdir()] == ["x.convoy"]
@@ -165,15 +202,24 @@ def test_output_that_nobody_reads(artifact: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": f"{ROOT}/python:{ROOT}/runtime"}
     reader, writer = os.pipe()
     os.close(reader)
-    done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, env=environment, check=False)
+    done = subprocess.run(
+        command, stdout=writer, stderr=subprocess.PIPE, text=True, env=environment, check=False
+    )
     os.close(writer)
     assert (done.returncode, done.stderr) == (141, "")
     with Path("/dev/full").open("wb") as full:
-        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, env=environment, check=False)
-    assert (done.returncode, done.stderr) == (1, "convoy: error: standard output: No space left on device\n")
+        done = subprocess.run(
+            command, stdout=full, stderr=subprocess.PIPE, text=True, env=environment, check=False
+        )
+    assert (done.returncode, done.stderr) == (
+        1,
+        "convoy: error: standard output: No space left on device\n",
+    )
 
 
-def test_a_report_on_standard_output_is_one_document(artifact: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_report_on_standard_output_is_one_document(
+    artifact: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["explain", str(artifact), "--json", "-"]) == 0
     assert json.loads(capsys.readouterr().out)
     assert main(["explain", str(artifact), "--html", "-"]) == 0

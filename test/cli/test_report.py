@@ -28,27 +28,37 @@ from convoy_runtime.profile import GpuFacts, Profile, Timing
 
 ROOT = Path(__file__).resolve().parents[2]
 TINY = f"{ROOT}/test/cli/Inputs/tiny.py"
-FACTS = GpuFacts("NVIDIA H200", (9, 0), 132, 1_980_000, 3_201_000, 6144, 62914560, 13000, 91900, 4.3e12)
+FACTS = GpuFacts(
+    "NVIDIA H200", (9, 0), 132, 1_980_000, 3_201_000, 6144, 62914560, 13000, 91900, 4.3e12
+)
 #: Elements that never have an end tag.
 VOID = {"meta", "input", "br", "link", "img", "hr"}
 
 
 def step(number: int, **changes: Any) -> Step:
     fields = Step(
-        kind="graph", name=f"conv_{number % 7}", form="convolution + relu", tensors="float16[1x4] -> float16[1x8]", location="m<o>del.py:2",
-        bytes=4300, flops=10_000, rate="float16", microseconds=2.0, in_place_microseconds=1.5, limit_microseconds=0.001, bound="memory",
+        kind="graph", name=f"conv_{number % 7}", form="convolution + relu",
+        tensors="float16[1x4] -> float16[1x8]", location="m<o>del.py:2",
+        bytes=4300, flops=10_000, rate="float16", microseconds=2.0, in_place_microseconds=1.5,
+        limit_microseconds=0.001, bound="memory",
         after=(), untuned="cuDNN's first plan",
     )  # fmt: skip
     return replace(fields, **changes)
 
 
 def choice(graph: str, **changes: Any) -> Choice:
-    candidates = (Candidate(41, {"TILE": 1}, 0, 2.0, None, False), Candidate(3, {}, 0, None, "writes behind <tensor> 4", True))
+    candidates = (
+        Candidate(41, {"TILE": 1}, 0, 2.0, None, False),
+        Candidate(3, {}, 0, None, "writes behind <tensor> 4", True),
+    )
     fields = Choice(
-        graph=graph, gpu="NVIDIA H200", cudnn=91900, driver=13000, options="", used=True, origin="stored plan", tuned="quick", engine=41,
-        knobs={"TILE": 1}, numerical_notes=("TENSOR_CORE",), behavior_notes=(), workspace_bytes=512, heuristic="A", rank=1,
+        graph=graph, gpu="NVIDIA H200", cudnn=91900, driver=13000, options="", used=True,
+        origin="stored plan", tuned="quick", engine=41,
+        knobs={"TILE": 1}, numerical_notes=("TENSOR_CORE",), behavior_notes=(),
+        workspace_bytes=512, heuristic="A", rank=1,
         reference="the median of 5 plans",
-        candidates=candidates, rejected=("A[0] engine 4 {}: CUDNN_STATUS_NOT_SUPPORTED: Reason: x < <b>y</b>",),
+        candidates=candidates,
+        rejected=("A[0] engine 4 {}: CUDNN_STATUS_NOT_SUPPORTED: Reason: x < <b>y</b>",),
     )  # fmt: skip
     return replace(fields, **changes)
 
@@ -56,19 +66,32 @@ def choice(graph: str, **changes: Any) -> Choice:
 @pytest.fixture
 def report() -> Report:
     """300 groups, two kernels and a copy."""
-    kernel = step(0, kind="kernel", name="main_relu_0", form="generated kernel", flops=None, rate=None, location="other.py:9")
+    kernel = step(
+        0,
+        kind="kernel",
+        name="main_relu_0",
+        form="generated kernel",
+        flops=None,
+        rate=None,
+        location="other.py:9",
+    )
     copy = step(0, kind="copy", name="copy 0", form="copy", flops=None, rate=None, location="")
     steps = kernel, *(step(number) for number in range(300)), kernel, copy
     return Report(
-        model="m.convoy", target="cuda", producer={"convoy": "1"}, times="measured", gpu=gpu_of(FACTS), form="calls side by side",
-        replay_microseconds=500.0, steps=tuple(replace(each, after=(number - 1,) if number else ()) for number, each in enumerate(steps)),
-        choices=tuple(choice(f"conv_{number}") for number in range(7)), outside=(OutsideOp("tcp.sin", "model.py:3", "no <reason>"),),
-        sources=(SourceFile("m<o>del.py", ((1, "def f(x):"), (2, "    return x < 1"), (7, "end"))),),
+        model="m.convoy", target="cuda", producer={"convoy": "1"}, times="measured",
+        gpu=gpu_of(FACTS), form="calls side by side",
+        replay_microseconds=500.0, steps=tuple(replace(each,
+        after=(number - 1,) if number else ()) for number, each in enumerate(steps)),
+        choices=tuple(choice(f"conv_{number}") for number in range(7)),
+        outside=(OutsideOp("tcp.sin", "model.py:3", "no <reason>"),),
+        sources=(SourceFile("m<o>del.py", ((1, "def f(x):"), (2, "    return x < 1"), (7,
+        "end"))),),
     )  # fmt: skip
 
 
 class Page(HTMLParser):
-    """What is in a page: every tag with its attributes, ids, links, visible text, and whether all tags are closed in order."""
+    """What is in a page: every tag with its attributes, ids, links, visible text, and whether all
+    tags are closed in order."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -102,12 +125,29 @@ class Page(HTMLParser):
 def test_the_page_needs_nothing_else(report: Report) -> None:
     text = report_page(report)
     page = Page(text)
-    assert not {tag for tag, _ in page.tags} & {"link", "img", "iframe", "object", "embed", "base", "form", "source", "video", "audio"}
+    assert not {tag for tag, _ in page.tags} & {
+        "link",
+        "img",
+        "iframe",
+        "object",
+        "embed",
+        "base",
+        "form",
+        "source",
+        "video",
+        "audio",
+    }
     assert not page.all("src")
     assert not page.all("srcset")
     assert all(link.startswith("#") for link in page.all("href"))
-    assert not re.search(r"https?:|//\w|url\(|@import|fetch\(|XMLHttpRequest|WebSocket|import\s*\(", text)
-    (policy,) = (each["content"] for tag, each in page.tags if tag == "meta" and each.get("http-equiv") == "Content-Security-Policy")
+    assert not re.search(
+        r"https?:|//\w|url\(|@import|fetch\(|XMLHttpRequest|WebSocket|import\s*\(", text
+    )
+    (policy,) = (
+        each["content"]
+        for tag, each in page.tags
+        if tag == "meta" and each.get("http-equiv") == "Content-Security-Policy"
+    )
     assert policy is not None
     assert policy.startswith("default-src 'none'")
 
@@ -143,15 +183,35 @@ def test_the_page_can_be_used_by_all(report: Report) -> None:
     labelled = [each for tag, each in page.tags if tag == "section"]
     assert labelled
     assert {each["aria-labelledby"] for each in labelled} <= set(page.all("id"))
-    assert all(each.get("aria-label") for tag, each in page.tags if tag == "a" and "data-call" in each)
+    assert all(
+        each.get("aria-label") for tag, each in page.tags if tag == "a" and "data-call" in each
+    )
     assert all(each.get("scope") for tag, each in page.tags if tag == "th")
-    assert sum(tag == "caption" for tag, _ in page.tags) >= sum(tag == "table" for tag, _ in page.tags) - 1
+    assert (
+        sum(tag == "caption" for tag, _ in page.tags)
+        >= sum(tag == "table" for tag, _ in page.tags) - 1
+    )
 
 
 def test_a_page_without_times(report: Report) -> None:
-    unknown = {"microseconds": None, "in_place_microseconds": None, "limit_microseconds": None, "bound": None}
+    unknown = {
+        "microseconds": None,
+        "in_place_microseconds": None,
+        "limit_microseconds": None,
+        "bound": None,
+    }
     steps = tuple(replace(each, **unknown) for each in report.steps)
-    bare = replace(report, times="none", gpu=None, form=None, replay_microseconds=None, steps=steps, choices=(), sources=(), outside=())
+    bare = replace(
+        report,
+        times="none",
+        gpu=None,
+        form=None,
+        replay_microseconds=None,
+        steps=steps,
+        choices=(),
+        sources=(),
+        outside=(),
+    )
     page = Page(report_page(bare))
     assert "m.convoy, not measured" in page.text
     assert "Timeline" not in page.text
@@ -161,9 +221,21 @@ def test_a_page_without_times(report: Report) -> None:
 
 def test_json_says_everything(report: Report, tmp_path: Path) -> None:
     path = tmp_path / "report.json"
-    tried = Candidate(None, {}, 512, 2.0, None, False, None, "conv2d | relu", ("engine 4", "engine 1"))
-    steps = StepChoice("conv2d_0", "engine 4", {"TILE": 2}, 0), StepChoice("relu_0", "engine 1", {}, 256)
-    split = replace(choice("conv_8"), engine=None, knobs={}, candidates=(tried,), alternative="conv2d | relu", steps=steps)
+    tried = Candidate(
+        None, {}, 512, 2.0, None, False, None, "conv2d | relu", ("engine 4", "engine 1")
+    )
+    steps = (
+        StepChoice("conv2d_0", "engine 4", {"TILE": 2}, 0),
+        StepChoice("relu_0", "engine 1", {}, 256),
+    )
+    split = replace(
+        choice("conv_8"),
+        engine=None,
+        knobs={},
+        candidates=(tried,),
+        alternative="conv2d | relu",
+        steps=steps,
+    )
     report = replace(report, choices=(*report.choices, split))
     path.write_text(report.to_json())
     assert read_report(path) == report
@@ -181,10 +253,15 @@ def test_json_says_everything(report: Report, tmp_path: Path) -> None:
         lambda tree: json.dumps({**tree, "steps": [{"kind": "graph"}]}),
     ],
 )
-def test_a_file_that_is_no_report(damage: Callable[[dict[str, Any]], str], report: Report, tmp_path: Path) -> None:
+def test_a_file_that_is_no_report(
+    damage: Callable[[dict[str, Any]], str], report: Report, tmp_path: Path
+) -> None:
     path = tmp_path / "report.json"
     path.write_text(damage(json.loads(report.to_json())))
-    with pytest.raises(ConvoyError, match=r"report\.json: expected a report of version 2, as `convoy explain --json` writes it"):
+    with pytest.raises(
+        ConvoyError,
+        match=r"report\.json: expected a report of version 2, as `convoy explain --json` writes it",
+    ):
         read_report(path)
 
 
@@ -201,7 +278,9 @@ def test_the_text(report: Report) -> None:
 def test_more_than_fits_is_counted(report: Report) -> None:
     many = replace(
         choice("conv_0"),
-        candidates=tuple(Candidate(number, {}, 0, 1.0 + number, None, False) for number in range(8)),
+        candidates=tuple(
+            Candidate(number, {}, 0, 1.0 + number, None, False) for number in range(8)
+        ),
         rejected=tuple(f"engine {number}" for number in range(6)),
     )
     lines = list(report_lines(replace(report, choices=(many,))))
@@ -210,7 +289,8 @@ def test_more_than_fits_is_counted(report: Report) -> None:
 
 
 def test_speeds_of_an_h200() -> None:
-    """Against NVIDIA's data sheet: 4.8 TB/s, and 989 TFLOPs dense of float16 at a clock of 1.83 GHz; the highest clock is 1.98."""
+    """Against NVIDIA's data sheet: 4.8 TB/s, and 989 TFLOPs dense of float16 at a clock of 1.83
+    GHz; the highest clock is 1.98."""
     gpu = gpu_of(FACTS)
     assert gpu.peak_bytes == pytest.approx(4.8e12, rel=0.03)
     assert gpu.flops["float16"] == pytest.approx(989e12 * 1.98 / 1.83, rel=0.01)
@@ -222,7 +302,10 @@ def test_speeds_of_an_h200() -> None:
 def test_speeds_of_a_gpu_that_is_not_known() -> None:
     gpu = gpu_of(replace(FACTS, compute_capability=(99, 1)))
     assert gpu.flops == {}
-    assert gpu.notes[-1] == "arithmetic: not known for compute capability 99.1; steps are compared with the copy speed alone"
+    assert gpu.notes[-1] == (
+        "arithmetic: not known for compute capability 99.1; steps are compared with the "
+        "copy speed alone"
+    )
 
 
 @pytest.mark.parametrize(
@@ -241,10 +324,22 @@ def test_kinds_of_arithmetic(dtype: str, allow_tf32: bool, rate: str) -> None:
         Graph("g", "g_build", ("matmul",), "m.py:1", (), products=Products(64, dtype)),
         Graph("r", "r_build", ("relu",), "m.py:2", ()),
     )
-    manifest = affine_manifest(target="cuda", graphs=graphs, calls=(Call(0, "m.py:1"), Call(1, "m.py:2")), cudnn=cudnn, files={})
+    manifest = affine_manifest(
+        target="cuda",
+        graphs=graphs,
+        calls=(Call(0, "m.py:1"), Call(1, "m.py:2")),
+        cudnn=cudnn,
+        files={},
+    )
     opened = Artifact(Path("m.convoy"), manifest, {})
     report = collect_report(
-        opened, Profile(FACTS, "calls one after another", (Timing("graph", 0, 0, 1.0), Timing("graph", 1, 0, 1.0)), 2.0)
+        opened,
+        Profile(
+            FACTS,
+            "calls one after another",
+            (Timing("graph", 0, 0, 1.0), Timing("graph", 1, 0, 1.0)),
+            2.0,
+        ),
     )
     assert [(each.flops, each.rate) for each in report.steps] == [(64, rate), (None, None)]
     # A rate that the GPU has, so that the limit counts.
@@ -255,7 +350,22 @@ def test_kinds_of_arithmetic(dtype: str, allow_tf32: bool, rate: str) -> None:
 @pytest.fixture(scope="module")
 def artifact(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("report") / "tiny.convoy"
-    assert main(["compile", f"{TINY}:tiny", "--target", "cuda", "--dtype", "float16", "--no-weights", "-o", str(path)]) == 0
+    assert (
+        main(
+            [
+                "compile",
+                f"{TINY}:tiny",
+                "--target",
+                "cuda",
+                "--dtype",
+                "float16",
+                "--no-weights",
+                "-o",
+                str(path),
+            ]
+        )
+        == 0
+    )
     return path
 
 
@@ -263,35 +373,66 @@ def test_a_report_of_an_artifact(artifact: Path) -> None:
     """What is known where nothing is measured: the calls in their order, bytes, FLOPs, source."""
     opened = open_artifact(artifact)
     report = collect_report(opened)
-    assert (report.times, report.gpu, report.sum_microseconds, report.choices) == ("none", None, None, ())
+    assert (report.times, report.gpu, report.sum_microseconds, report.choices) == (
+        "none",
+        None,
+        None,
+        (),
+    )
     graphs = [each for each in report.steps if each.kind == "graph"]
-    assert [each.name for each in graphs] == [opened.manifest.graphs[call.graph].name for call in opened.manifest.calls]
+    assert [each.name for each in graphs] == [
+        opened.manifest.graphs[call.graph].name for call in opened.manifest.calls
+    ]
     first = graphs[0]
     assert first.form.startswith("convolution")
     # 16x16 pixels, 16 filters of 3x3 over 3 channels, which are padded to 4.
     assert (first.flops, first.rate) == (2 * 16 * 16 * 16 * 9 * 4, "float16")
     assert any(each.kind == "kernel" and each.bytes for each in report.steps)
     (source,) = report.sources
-    assert dict(source.lines)[int(first.location.rpartition(":")[2])].strip().startswith("y = torch.relu")
+    assert (
+        dict(source.lines)[int(first.location.rpartition(":")[2])]
+        .strip()
+        .startswith("y = torch.relu")
+    )
     # On a GPU the same calls have times, and a limit: to move the bytes, or to compute.
     calls = tuple(replace(timing, microseconds=3.0) for timing in _calls(artifact))
     measured = collect_report(opened, Profile(FACTS, "calls one after another", calls, 20.0))
     assert measured.sum_microseconds == 3.0 * len(calls)
     assert [each.name for each in measured.steps] == [each.name for each in report.steps]
     graph = next(each for each in measured.steps if each.kind == "graph")
-    assert graph.limit_microseconds == pytest.approx(max(graph.bytes / 4.3e12, (graph.flops or 0) / (132 * 4096 * 1.98e9)) * 1e6)
+    assert graph.limit_microseconds == pytest.approx(
+        max(graph.bytes / 4.3e12, (graph.flops or 0) / (132 * 4096 * 1.98e9)) * 1e6
+    )
     assert graph.share == pytest.approx((graph.limit_microseconds or 0) / 3.0)
 
 
 def test_a_graph_that_only_a_kernel_runs(tmp_path: Path) -> None:
     """A stem counts its convolution, whose result is in no memory."""
     path = tmp_path / "stem.convoy"
-    assert main(["compile", f"{TINY}:stem", "--target", "cuda", "--dtype", "float16", "--no-weights", "-o", str(path)]) == 0
+    assert (
+        main(
+            [
+                "compile",
+                f"{TINY}:stem",
+                "--target",
+                "cuda",
+                "--dtype",
+                "float16",
+                "--no-weights",
+                "-o",
+                str(path),
+            ]
+        )
+        == 0
+    )
     opened = open_artifact(path)
     assert [graph.symbol for graph in opened.manifest.graphs] == [None]
     (stem,) = (each for each in collect_report(opened).steps if each.kind == "graph")
     image, filters, bias, result = opened.manifest.graphs[0].tensors
-    assert (stem.flops, stem.rate) == (2 * 32 * 16 * 16 * filters.shape[1] * 7 * filters.shape[3], "float16")
+    assert (stem.flops, stem.rate) == (
+        2 * 32 * 16 * 16 * filters.shape[1] * 7 * filters.shape[3],
+        "float16",
+    )
     assert stem.bytes == image.bytes + filters.bytes + bias.bytes + result.bytes
 
 
@@ -306,7 +447,9 @@ def test_the_manifest_tells_the_calls_that_the_program_makes(artifact: Path) -> 
     opened = open_artifact(artifact)
     manifest, address = opened.manifest, 1 << 20
     trace = Trace(manifest)
-    memory = ([address] * len(specs) for specs in (manifest.inputs, manifest.prepared, manifest.outputs))
+    memory = (
+        [address] * len(specs) for specs in (manifest.inputs, manifest.prepared, manifest.outputs)
+    )
     trace.run(load_native(opened.members["native.so"]), *memory, address)
     assert len(trace.calls) > len(manifest.calls)
     assert [(each.kind, each.index, each.bytes) for each in _calls(artifact)] == [
@@ -315,7 +458,11 @@ def test_the_manifest_tells_the_calls_that_the_program_makes(artifact: Path) -> 
 
 
 def test_explain_says_what_is_missing(
-    artifact: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, report: Report
+    artifact: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    report: Report,
 ) -> None:
     from convoy_runtime import DeviceError
 
@@ -325,24 +472,37 @@ def test_explain_says_what_is_missing(
     monkeypatch.setattr("convoy_runtime.load", load)
     assert main(["explain", str(artifact), "--measured"]) == 1
     err = capsys.readouterr().err
-    assert "--measured wants an NVIDIA GPU with its driver, cuda-bindings and cuDNN: the NVIDIA driver is not there" in err
+    assert (
+        "--measured wants an NVIDIA GPU with its driver, cuda-bindings and cuDNN: the "
+        "NVIDIA driver is not there"
+    ) in err
     assert "`convoy explain FILE.json` shows what --json kept on a GPU" in err
     assert main(["explain", f"{TINY}:tiny", "--html", str(tmp_path / "x.html")]) == 1
-    assert "expected an artifact with --measured, --html and --json: compile the model first" in capsys.readouterr().err
+    assert (
+        "expected an artifact with --measured, --html and --json: compile the model first"
+        in capsys.readouterr().err
+    )
     kept = tmp_path / "kept.json"
     kept.write_text(report.to_json())
     assert main(["explain", str(kept), "--measured"]) == 1
-    assert "kept.json: expected an artifact with --measured, got a report" in capsys.readouterr().err
+    assert (
+        "kept.json: expected an artifact with --measured, got a report" in capsys.readouterr().err
+    )
     assert main(["explain", str(kept), "--html", str(tmp_path / "no" / "x.html")]) == 1
     assert "cannot be written: expected a folder that exists" in capsys.readouterr().err
 
 
-def test_explain_what_an_artifact_holds(artifact: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_explain_what_an_artifact_holds(
+    artifact: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     page, kept = tmp_path / "page.html", tmp_path / "report.json"
     assert main(["explain", str(artifact), "--html", str(page), "--json", str(kept)]) == 0
     printed = capsys.readouterr().out
     assert "groups, in the order in which they run" in printed
-    said = r"plans in the artifact\n  \d graphs? without a plan: .+ where the artifact is loaded, until `convoy tune` has measured\n"
+    said = (
+        r"plans in the artifact\n  \d graphs? without a plan: .+ where the artifact is "
+        r"loaded, until `convoy tune` has measured\n"
+    )
     assert re.search(said, printed)
     assert "tiny.convoy, not measured" in Page(page.read_text()).text
     assert main(["explain", str(kept), "--html", str(tmp_path / "again.html"), "-q"]) == 0
@@ -350,82 +510,154 @@ def test_explain_what_an_artifact_holds(artifact: Path, tmp_path: Path, capsys: 
     assert (tmp_path / "again.html").read_text() == page.read_text()
 
 
-def test_explain_plans_made_offline(cudnn: object, cublaslt: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_explain_plans_made_offline(
+    cudnn: object, cublaslt: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "planned.convoy"
     options = ["--target", "cuda", "--dtype", "float16", "--no-weights", "--plan-for", "h200"]
     assert main(["compile", f"{TINY}:tiny", *options, "-o", str(path)]) == 0
     capsys.readouterr()
     assert main(["explain", str(path)]) == 0
     printed = capsys.readouterr().out
-    assert re.search(r"^  conv2d_\w+: engine \d+ \{\w+=\d+.*\} \[TENSOR_CORE.*\] workspace \d+ bytes$", printed, re.MULTILINE)
+    assert re.search(
+        r"^  conv2d_\w+: engine \d+ \{\w+=\d+.*\} \[TENSOR_CORE.*\] workspace \d+ bytes$",
+        printed,
+        re.MULTILINE,
+    )
     assert "  A[0], offline; for NVIDIA H200, cuDNN 9.19.0, driver 13.0" in printed
 
 
 def test_which_plans_an_artifact_holds(report: Report) -> None:
     """For whom, how they were found, and what runs elsewhere."""
-    steps = tuple(replace(each, untuned="kernel 32x64") if each.name == "conv_1" else each for each in report.steps)
+    steps = tuple(
+        replace(each, untuned="kernel 32x64") if each.name == "conv_1" else each
+        for each in report.steps
+    )
     tuned = choice("conv_0", options=repr(PlanOptions(deterministic=True)))
-    offline = [choice(f"conv_{number}", tuned="offline", gpu="NVIDIA L4", candidates=(), origin="offline") for number in range(1, 7)]
-    shipped = replace(report, times="tuning", gpu=None, form=None, replay_microseconds=None, steps=steps, choices=(tuned, *offline))
+    offline = [
+        choice(f"conv_{number}", tuned="offline", gpu="NVIDIA L4", candidates=(), origin="offline")
+        for number in range(1, 7)
+    ]
+    shipped = replace(
+        report,
+        times="tuning",
+        gpu=None,
+        form=None,
+        replay_microseconds=None,
+        steps=steps,
+        choices=(tuned, *offline),
+    )
     lines = list(report_lines(shipped))
-    assert "for NVIDIA H200, cuDNN 9.19.0, driver 13.0, deterministic=True: 1 of 7 graphs, 1 tuned (quick)" in lines
+    assert (
+        "for NVIDIA H200, cuDNN 9.19.0, driver 13.0, deterministic=True: 1 of 7 graphs, "
+        "1 tuned (quick)"
+    ) in lines
     assert "  conv_1 has none: kernel 32x64" in lines
-    assert "for NVIDIA L4, cuDNN 9.19.0, driver 13.0: 6 of 7 graphs, 6 made without the GPU, which nobody measured" in lines
+    assert (
+        "for NVIDIA L4, cuDNN 9.19.0, driver 13.0: 6 of 7 graphs, 6 made without the "
+        "GPU, which nobody measured"
+    ) in lines
     assert "  conv_0 has none: cuDNN's first plan" in lines
     assert "with another cuDNN or driver, their engines and knobs are built anew" in lines
-    assert "plans made without the GPU are not taken with another cuDNN, nor before a kernel that its graph prefers" in lines
+    assert (
+        "plans made without the GPU are not taken with another cuDNN, nor before a "
+        "kernel that its graph prefers"
+    ) in lines
     place = lines.index("conv_1: engine 41 {TILE=1} [TENSOR_CORE] workspace 512 bytes")
     assert lines[place + 2] == "  not taken where nothing was measured: kernel 32x64 is preferred"
     assert lines.count(lines[place + 2]) == 1
-    assert "for NVIDIA L4, cuDNN 9.19.0, driver 13.0: 6 of 7 graphs" in Page(report_page(shipped)).text
+    assert (
+        "for NVIDIA L4, cuDNN 9.19.0, driver 13.0: 6 of 7 graphs" in Page(report_page(shipped)).text
+    )
     # What was measured ran on one GPU, and says itself what was not taken there.
     assert not any(line.startswith("for NVIDIA") for line in report_lines(report))
 
 
 def test_explain_a_cpu_artifact(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "cpu.convoy"
-    assert main(["compile", f"{TINY}:tiny", "--target", "cpu", "--no-weights", "-o", str(path)]) == 0
+    assert (
+        main(["compile", f"{TINY}:tiny", "--target", "cpu", "--no-weights", "-o", str(path)]) == 0
+    )
     capsys.readouterr()
     assert main(["explain", str(path)]) == 0
-    assert capsys.readouterr().out == "target cpu: the whole model is one native library; there are no cuDNN groups\n"
+    assert (
+        capsys.readouterr().out
+        == "target cpu: the whole model is one native library; there are no cuDNN groups\n"
+    )
     for option in (["--measured"], ["--html", str(tmp_path / "x.html")]):
         assert main(["explain", str(path), *option]) == 1
-        assert "expected an artifact of the cuda target, got one of cpu, which has no plans" in capsys.readouterr().err
+        assert (
+            "expected an artifact of the cuda target, got one of cpu, which has no plans"
+            in capsys.readouterr().err
+        )
 
 
 def lanes(*calls: tuple[float, tuple[int, ...]]) -> list[tuple[int, float, float]]:
-    """Lane, begin and end of calls in a timeline, in microseconds. Given are what each adds to a replay, and what it waits for."""
+    """Lane, begin and end of calls in a timeline, in microseconds. Given are what each adds to a
+    replay, and what it waits for."""
     steps = tuple(step(0, in_place_microseconds=time, after=after) for time, after in calls)
-    report = Report("m", "cuda", {}, "measured", None, "calls side by side", None, steps, (), (), ())
+    report = Report(
+        "m", "cuda", {}, "measured", None, "calls side by side", None, steps, (), (), ()
+    )
     shown = timeline(report)
     assert shown.lanes == 1 + max(bar.lane for bar in shown.bars)
     scale = shown.microseconds / 100
-    return [(bar.lane, round(bar.left * scale, 6), round((bar.left + bar.width) * scale, 6)) for bar in shown.bars]
+    return [
+        (bar.lane, round(bar.left * scale, 6), round((bar.left + bar.width) * scale, 6))
+        for bar in shown.bars
+    ]
 
 
 def test_a_timeline_of_branches() -> None:
-    """A call begins where the last one that it waits for has ended, on a lane where nothing else is by then."""
+    """A call begins where the last one that it waits for has ended, on a lane where nothing else is
+    by then."""
     assert lanes((1, ()), (2, (0,)), (3, (1,))) == [(0, 0, 1), (0, 1, 3), (0, 3, 6)]
-    # A diamond: both branches begin at once, and what joins them begins behind the longer one, on its lane or the other.
-    assert lanes((1, ()), (4, (0,)), (2, (0,)), (1, (1, 2))) == [(0, 0, 1), (0, 1, 5), (1, 1, 3), (0, 5, 6)]
+    # A diamond: both branches begin at once, and what joins them begins behind the longer one, on
+    # its lane or the other.
+    assert lanes((1, ()), (4, (0,)), (2, (0,)), (1, (1, 2))) == [
+        (0, 0, 1),
+        (0, 1, 5),
+        (1, 1, 3),
+        (0, 5, 6),
+    ]
     # A branch goes on where it is, though another lane is free.
-    assert lanes((1, ()), (1, (0,)), (2, (0,)), (1, (2,))) == [(0, 0, 1), (0, 1, 2), (1, 1, 3), (1, 3, 4)]
-    # The third of three that wait for nothing takes the lane that is free first; the order of the program is not that of the bars.
-    assert lanes((3, ()), (1, ()), (1, (1,)), (1, (0,)), (2, (1,))) == [(0, 0, 3), (1, 0, 1), (1, 1, 2), (0, 3, 4), (2, 1, 3)]
+    assert lanes((1, ()), (1, (0,)), (2, (0,)), (1, (2,))) == [
+        (0, 0, 1),
+        (0, 1, 2),
+        (1, 1, 3),
+        (1, 3, 4),
+    ]
+    # The third of three that wait for nothing takes the lane that is free first; the order of the
+    # program is not that of the bars.
+    assert lanes((3, ()), (1, ()), (1, (1,)), (1, (0,)), (2, (1,))) == [
+        (0, 0, 3),
+        (1, 0, 1),
+        (1, 1, 2),
+        (0, 3, 4),
+        (2, 1, 3),
+    ]
     # Noise below zero takes no time.
     assert lanes((2, ()), (-0.1, (0,)), (1, (1,))) == [(0, 0, 2), (0, 2, 2), (0, 2, 3)]
 
 
 def test_the_page_says_what_the_timeline_is(report: Report) -> None:
-    assert "it stands where the calls that it waits for have ended" in Page(report_page(report)).text
+    assert (
+        "it stands where the calls that it waits for have ended" in Page(report_page(report)).text
+    )
     serial = replace(report, times="tuning", gpu=None, form=None, replay_microseconds=None)
     assert (
-        "The calls stand one after another; which run side by side is known where the program is measured" in Page(report_page(serial)).text
+        "The calls stand one after another; which run side by side is known where the "
+        "program is measured"
+    ) in Page(report_page(serial)).text
+    branches = tuple(
+        replace(each, after=()) if number == 2 else each for number, each in enumerate(report.steps)
     )
-    branches = tuple(replace(each, after=()) if number == 2 else each for number, each in enumerate(report.steps))
     page = Page(report_page(replace(report, steps=branches)))
     assert {each["y"] for tag, each in page.tags if tag == "svg" and "x" in each} == {"8", "52"}
     # Call 2 waits for nothing, so the two before it, 1.5 us each, are not on the longest way.
     assert "451.5 us" in page.text
     lines = list(report_lines(replace(report, steps=branches)))
-    assert "  in place, one after another: 454.5 us together; 451.5 us on the longest way through what may run side by side" in lines
+    assert (
+        "  in place, one after another: 454.5 us together; 451.5 us on the longest way "
+        "through what may run side by side"
+    ) in lines

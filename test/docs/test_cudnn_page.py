@@ -1,4 +1,5 @@
-"""docs/cudnn.md keeps its word: its IR compiles, cuDNN finalizes its graphs, and what it says a command prints is printed."""
+"""docs/cudnn.md keeps its word: its IR compiles, cuDNN finalizes its graphs, and what it says a
+command prints is printed."""
 
 from __future__ import annotations
 
@@ -37,7 +38,9 @@ def _blocks() -> list[Block]:
     source = ""
     for match in re.finditer(r"^```(\w+) ?([^\n]*)\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE):
         source = match[3] if match[1] == "mlir" else source
-        found.append(Block(match[1], match[2], match[3], PAGE[: match.start()].count("\n") + 1, source))
+        found.append(
+            Block(match[1], match[2], match[3], PAGE[: match.start()].count("\n") + 1, source)
+        )
     return found
 
 
@@ -87,7 +90,9 @@ def test_printed_as_it_says(block: Block) -> None:
     tool, *flags = block.words.split()
     assert tool == "convoy-opt"
     program = os.environ.get("CONVOY_OPT", str(ROOT / "build/bin/convoy-opt"))
-    done = subprocess.run([program, "-", *flags], input=block.source, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [program, "-", *flags], input=block.source, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     at = 0
     for line in block.text.splitlines():

@@ -13,17 +13,22 @@ __all__ = ["finalize_graph"]
 
 
 def finalize_graph(cudnn: Cudnn, native: bytes, graph: Graph) -> None:
-    """Runs the graph's build function, if it has one, against the real library with no handle; fails with cuDNN's own text."""
+    """Runs the graph's build function, if it has one, against the real library with no handle;
+    fails with cuDNN's own text."""
     if graph.symbol is None:
         return
     failures: list[str] = []
 
     def report(status: int, call: bytes, location: bytes) -> None:
-        failures.append(str(cudnn.error(status, f"{graph.name}: {call.decode()}", location.decode())))
+        failures.append(
+            str(cudnn.error(status, f"{graph.name}: {call.decode()}", location.decode()))
+        )
 
     callback = ConvoyCudnn.REPORT(report)
     table = cudnn.table(callback)
     result = ctypes.c_void_p()
-    status = load_native(native).builder(graph.symbol)(ctypes.byref(table), None, ctypes.byref(result))
+    status = load_native(native).builder(graph.symbol)(
+        ctypes.byref(table), None, ctypes.byref(result)
+    )
     assert status == 0, failures
     cudnn.call("cudnnBackendDestroyDescriptor", result)

@@ -1,4 +1,5 @@
-"""Every GPU architecture and every CPU that the options accept compiles, and nothing else is accepted."""
+"""Every GPU architecture and every CPU that the options accept compiles, and nothing else is
+accepted."""
 
 from __future__ import annotations
 
@@ -22,18 +23,56 @@ from convoy.frontend import ImportedModule, import_module
 ROOT = Path(__file__).resolve().parents[2]
 TINY = f"{ROOT}/test/cli/Inputs/tiny.py"
 #: What LLVM 22 and CUDA 13 have from sm_80 on, and no more.
-CHIPS = ("sm_80", "sm_86", "sm_87", "sm_88", "sm_89", "sm_90", "sm_100", "sm_103", "sm_110", "sm_120", "sm_121")
-NO_CHIPS = ("sm_60", "sm_75", "sm_79", "sm_9000", "sm_90a", "sm_100f", "sm_101", "90", "compute_90", "SM_90", "sm_", "", "native")
-NO_CPUS = ("nonsense", "", "i386", "znver9", "x86-64-v5", "cortex-a72", "+avx2", "x86-64-v3 dtype=f16", "a'b", "µ")
+CHIPS = (
+    "sm_80",
+    "sm_86",
+    "sm_87",
+    "sm_88",
+    "sm_89",
+    "sm_90",
+    "sm_100",
+    "sm_103",
+    "sm_110",
+    "sm_120",
+    "sm_121",
+)
+NO_CHIPS = (
+    "sm_60",
+    "sm_75",
+    "sm_79",
+    "sm_9000",
+    "sm_90a",
+    "sm_100f",
+    "sm_101",
+    "90",
+    "compute_90",
+    "SM_90",
+    "sm_",
+    "",
+    "native",
+)
+NO_CPUS = (
+    "nonsense",
+    "",
+    "i386",
+    "znver9",
+    "x86-64-v5",
+    "cortex-a72",
+    "+avx2",
+    "x86-64-v3 dtype=f16",
+    "a'b",
+    "µ",
+)
 
 
 @cache
 def _model() -> ImportedModule:
-    """Every kind of kernel: a stem, convolutions small enough for kernels of our own, a mean over images, a product of few rows, and what
-    is generated."""
+    """Every kind of kernel: a stem, convolutions small enough for kernels of our own, a mean over
+    images, a product of few rows, and what is generated."""
     torch.manual_seed(0)
     layers = (
-        nn.Conv2d(3, 64, 7, 2, 3), nn.ReLU(), nn.MaxPool2d(3, 2, 1), nn.Conv2d(64, 64, 3, padding=1), nn.ReLU(), nn.Conv2d(64, 256, 1),
+        nn.Conv2d(3, 64, 7, 2, 3), nn.ReLU(), nn.MaxPool2d(3, 2, 1), nn.Conv2d(64, 64, 3,
+        padding=1), nn.ReLU(), nn.Conv2d(64, 256, 1),
         nn.GELU(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(256, 64), nn.Softmax(1),
     )  # fmt: skip
     return import_module(nn.Sequential(*layers).eval(), (torch.randn(1, 3, 64, 64),))
@@ -65,7 +104,8 @@ def test_a_chip_that_is_accepted_compiles(chip: str, dtype: str, tmp_path: Path)
     ptxas = shutil.which("ptxas")
     if ptxas is None:
         pytest.skip("LLVM compiled the kernels; ptxas, which would assemble them, is not in PATH")
-    # LLVM writes the library's inline assembly as it is: NVIDIA's assembler is what knows whether the architecture has it.
+    # LLVM writes the library's inline assembly as it is: NVIDIA's assembler is what knows whether
+    # the architecture has it.
     for name, text in kernels.items():
         target = re.search(r"\.target (\w+)", text)
         assert target is not None
@@ -80,12 +120,19 @@ def test_the_chips_that_are_accepted() -> None:
 
 
 @pytest.mark.parametrize("chip", NO_CHIPS)
-def test_a_chip_that_there_is_not(chip: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    expected = "expected chip to be an architecture that the kernels can be compiled for, one of sm_80, sm_86, "
+def test_a_chip_that_there_is_not(
+    chip: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    expected = (
+        "expected chip to be an architecture that the kernels can be compiled for, one of "
+        "sm_80, sm_86, "
+    )
     with pytest.raises(ValueError, match=f"^{expected}"):
         convoy.compile(nn.ReLU().eval(), (torch.ones(1),), target="cpu", chip=chip)
     out = tmp_path / "x.convoy"
-    assert main(["compile", f"{TINY}:tiny", "--target", "cuda", "--chip", chip, "-o", str(out)]) == 1
+    assert (
+        main(["compile", f"{TINY}:tiny", "--target", "cuda", "--chip", chip, "-o", str(out)]) == 1
+    )
     assert capsys.readouterr().err.startswith(f"convoy: error: {expected}")
     assert not out.exists()
 
@@ -93,15 +140,21 @@ def test_a_chip_that_there_is_not(chip: str, tmp_path: Path, capsys: pytest.Capt
 def test_every_cpu_that_is_accepted_compiles() -> None:
     cpus = _accepted(_refusal(cpu="none"))
     assert {"x86-64", "x86-64-v4", "znver5", "sapphirerapids"} <= set(cpus)
-    imported = import_module(nn.Sequential(nn.Conv2d(3, 8, 3), nn.ReLU()).eval(), (torch.randn(1, 3, 8, 8),))
+    imported = import_module(
+        nn.Sequential(nn.Conv2d(3, 8, 3), nn.ReLU()).eval(), (torch.randn(1, 3, 8, 8),)
+    )
     for cpu in (*cpus, "native"):
-        manifest = compile_imported(imported, convoy.CompileOptions(target="cpu", cpu=cpu, weights=False)).manifest
+        manifest = compile_imported(
+            imported, convoy.CompileOptions(target="cpu", cpu=cpu, weights=False)
+        ).manifest
         assert manifest.host.cpu == cpu or cpu == "native"
 
 
 @pytest.mark.parametrize("cpu", NO_CPUS)
 @pytest.mark.parametrize("target", ["cpu", "cuda"])
-def test_a_cpu_that_there_is_not(cpu: str, target: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_cpu_that_there_is_not(
+    cpu: str, target: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     expected = "expected cpu to be 'native' or one of nocona core2 "
     with pytest.raises(ValueError, match=f"^{expected}.*, but got '{re.escape(cpu)}'$"):
         convoy.CompileOptions(target=target, cpu=cpu)
@@ -114,4 +167,6 @@ def test_a_cpu_that_there_is_not(cpu: str, target: str, tmp_path: Path, capsys: 
 def test_a_path_with_spaces_is_one_option(tmp_path: Path) -> None:
     table = tmp_path / "a table.json"
     table.write_text((ROOT / "passes" / "common" / "support_table.json").read_text())
-    compile_imported(_model(), convoy.CompileOptions(target="cuda", support_table=table, weights=False))
+    compile_imported(
+        _model(), convoy.CompileOptions(target="cuda", support_table=table, weights=False)
+    )

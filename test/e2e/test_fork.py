@@ -53,12 +53,21 @@ def test_a_child_of_fork_compiles(target: str) -> None:
 def test_workers_of_multiprocessing_compile() -> None:
     expected = _compile("cpu")
     with get_context("fork").Pool(2) as pool:
-        assert pool.map_async(_compile, ["cpu", "cuda"] * 2).get(120) == [expected, _compile("cuda")] * 2
+        assert (
+            pool.map_async(_compile, ["cpu", "cuda"] * 2).get(120)
+            == [expected, _compile("cuda")] * 2
+        )
 
 
 def test_fork_while_another_thread_compiles() -> None:
-    """Between two of its phases: in native code the thread holds the interpreter's lock, so nobody can fork."""
-    expected, inside, go_on, results = _compile("cpu"), threading.Semaphore(0), threading.Semaphore(0), []
+    """Between two of its phases: in native code the thread holds the interpreter's lock, so nobody
+    can fork."""
+    expected, inside, go_on, results = (
+        _compile("cpu"),
+        threading.Semaphore(0),
+        threading.Semaphore(0),
+        [],
+    )
 
     def dump(_phase: str, _text: str) -> None:
         inside.release()
@@ -77,7 +86,8 @@ def test_fork_while_another_thread_compiles() -> None:
     assert results == [expected]
 
 
-#: What a user does: torch has computed with all of its threads, a model was compiled and has run, then both in a child.
+#: What a user does: torch has computed with all of its threads, a model was compiled and has run,
+#: then both in a child.
 MODEL = """
 import os, signal, torch, convoy
 
@@ -110,5 +120,7 @@ check()
 
 
 def test_a_model_in_a_child_of_fork() -> None:
-    done = subprocess.run([sys.executable, "-c", MODEL], capture_output=True, text=True, timeout=300)
+    done = subprocess.run(
+        [sys.executable, "-c", MODEL], capture_output=True, text=True, timeout=300
+    )
     assert done.returncode == 0, done.stderr

@@ -1,4 +1,5 @@
-"""Reductions of millions of numbers on the CPU lose no more digits than PyTorch's, whose sums are cascades."""
+"""Reductions of millions of numbers on the CPU lose no more digits than PyTorch's, whose sums are
+cascades."""
 
 from __future__ import annotations
 
@@ -29,7 +30,10 @@ def _near_100(*shape: int) -> Tensor:
         (lambda x: x.mean((0, 2)), _near_100(512, 3, 8191)),
         (lambda x: x.var(), _near_100(_PRIME)),
         (lambda x: x.std(0), _near_100(_COUNT // 2, 2)),
-        (lambda x: F.batch_norm(x, None, None, training=True)[:, :, :64], _near_100(16, 2, _COUNT // 32)),
+        (
+            lambda x: F.batch_norm(x, None, None, training=True)[:, :, :64],
+            _near_100(16, 2, _COUNT // 32),
+        ),
         (lambda x: F.layer_norm(x, x.shape[1:])[:, :64], _near_100(2, _COUNT // 2)),
         (lambda x: F.instance_norm(x)[:, :, :64], _near_100(1, 2, _COUNT // 2)),
         (lambda x: x.softmax(0).amax(), _near_100(_COUNT)),
@@ -61,12 +65,16 @@ def test_loses_no_more_than_pytorch(function: Callable[[Tensor], Tensor], x: Ten
 
 
 def test_integers_and_extrema_are_exact() -> None:
-    x = torch.randint(-5, 100, (3, _PRIME // 3), generator=torch.Generator().manual_seed(0), dtype=torch.int32)
+    x = torch.randint(
+        -5, 100, (3, _PRIME // 3), generator=torch.Generator().manual_seed(0), dtype=torch.int32
+    )
     y = x.float()
     y[1, 7] = torch.nan
 
     def both(x: Tensor, y: Tensor) -> tuple[Tensor, ...]:
         return x.sum(1), x.amax(1), y.amax(1), y.half().amin(1)
 
-    for mine, theirs in zip(convoy.compile(Function(both).eval(), (x, y), target="cpu")(x, y), both(x, y), strict=True):
+    for mine, theirs in zip(
+        convoy.compile(Function(both).eval(), (x, y), target="cpu")(x, y), both(x, y), strict=True
+    ):
         torch.testing.assert_close(torch.from_dlpack(mine), theirs, rtol=0, atol=0, equal_nan=True)

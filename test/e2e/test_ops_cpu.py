@@ -1,4 +1,5 @@
-"""Every op case and every small network, compiled for the CPU and run, against PyTorch in float64."""
+"""Every op case and every small network, compiled for the CPU and run, against PyTorch in
+float64."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Results that the model uses itself: each is stored, whatever is fused with the op that computes it."""
+"""Results that the model uses itself: each is stored, whatever is fused with the op that computes
+it."""
 
 from __future__ import annotations
 
@@ -23,7 +24,10 @@ OUTPUTS: dict[str, tuple[Callable[..., Any], tuple[tuple[int, ...], ...]]] = {
     "factor": (lambda x, w, u: (torch.relu(v := x @ w) @ u, v), ((5, 13), (13, 8), (8, 3))),
     "sum": (lambda a, b: (a + b, a, b), ((4, 3), (4, 3))),
     "twice": (lambda x, w: (v := x @ w, v, torch.relu(v)), ((5, 13), (13, 8))),
-    "conv": (lambda x, w: (torch.relu(v := torch.conv2d(x, w, padding=1)), v), ((1, 3, 7, 7), (8, 3, 3, 3))),
+    "conv": (
+        lambda x, w: (torch.relu(v := torch.conv2d(x, w, padding=1)), v),
+        ((1, 3, 7, 7), (8, 3, 3, 3)),
+    ),
     "conv1d": (lambda x, w: (torch.relu(v := torch.conv1d(x, w)), v), ((1, 3, 9), (8, 3, 3))),
 }
 
@@ -36,13 +40,21 @@ SCALARS: dict[str, tuple[Callable[..., Any], tuple[tuple[int, ...], ...]]] = {
 }
 
 
-def _check(function: Callable[..., Any], shapes: tuple[tuple[int, ...], ...], dtype: torch.dtype, tolerance: float) -> None:
+def _check(
+    function: Callable[..., Any],
+    shapes: tuple[tuple[int, ...], ...],
+    dtype: torch.dtype,
+    tolerance: float,
+) -> None:
     generator = torch.Generator().manual_seed(0)
     module = Function(function).eval()
     inputs = tuple(torch.randn(shape, generator=generator).to(dtype) for shape in shapes)
     program = convoy.compile(module, inputs, target="cpu").load(poison=True)
     results = program(*inputs)
-    tensors = [torch.from_dlpack(each).double() for each in (results if isinstance(results, tuple) else [results])]
+    tensors = [
+        torch.from_dlpack(each).double()
+        for each in (results if isinstance(results, tuple) else [results])
+    ]
     compare_results(tensors, expected_results(module, inputs), tolerance)
 
 
@@ -61,4 +73,6 @@ def test_scalars_of_products(name: str, dtype: torch.dtype) -> None:
 def test_compiles_for_a_gpu(name: str) -> None:
     function, shapes = {**OUTPUTS, **SCALARS}[name]
     inputs = tuple(torch.randn(shape) for shape in shapes)
-    assert convoy.compile(Function(function).eval(), inputs, target="cuda", dtype="float16").manifest.outputs
+    assert convoy.compile(
+        Function(function).eval(), inputs, target="cuda", dtype="float16"
+    ).manifest.outputs

@@ -1,4 +1,5 @@
-"""ResNet-18 and ResNet-50 through the whole flow with no GPU: numerics on the CPU, and for cuda every graph finalized by the real cuDNN."""
+"""ResNet-18 and ResNet-50 through the whole flow with no GPU: numerics on the CPU, and for cuda
+every graph finalized by the real cuDNN."""
 
 from __future__ import annotations
 
@@ -30,7 +31,9 @@ def test_cpu_agrees_with_pytorch(name: str) -> None:
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32"])
 @pytest.mark.parametrize(("name", "convolutions"), [("resnet18", 20), ("resnet50", 53)])
-def test_cuda_compiles_and_cudnn_takes_every_graph(name: str, convolutions: int, dtype: str) -> None:
+def test_cuda_compiles_and_cudnn_takes_every_graph(
+    name: str, convolutions: int, dtype: str
+) -> None:
     module, inputs = getattr(resnet, name)(batch=32)
     start = time.perf_counter()
     model = convoy.compile(module, inputs, target="cuda", dtype=dtype, weights=False)
@@ -39,14 +42,17 @@ def test_cuda_compiles_and_cudnn_takes_every_graph(name: str, convolutions: int,
     graphs = [manifest.graphs[call.graph] for call in manifest.calls]
     convs = [graph for graph in graphs if "convolution" in graph.ops]
     assert len(convs) == convolutions
-    # Each convolution has its folded batch norm's bias inside, and each but the downsampling ones its ReLU.
+    # Each convolution has its folded batch norm's bias inside, and each but the downsampling ones
+    # its ReLU.
     assert all("add" in graph.ops for graph in convs)
     downsampling = 3 if name == "resnet18" else 4
     assert sum("relu" in graph.ops for graph in convs) == convolutions - downsampling
     residuals = 8 if name == "resnet18" else 16
     assert sum(graph.ops.count("add") == 2 for graph in convs) == residuals
     # The first one is computed with the pooling after it, by a kernel of our own.
-    assert [graph.ops for graph in graphs if graph.symbol is None] == [("identity", "convolution", "add", "relu", "maxpool")]
+    assert [graph.ops for graph in graphs if graph.symbol is None] == [
+        ("identity", "convolution", "add", "relu", "maxpool")
+    ]
     # No transpose but the one at the input.
     assert sum("transpose" in op.op for op in manifest.outside) <= 1
     cudnn = open_cudnn()
@@ -54,7 +60,9 @@ def test_cuda_compiles_and_cudnn_takes_every_graph(name: str, convolutions: int,
         finalize_graph(cudnn, model.members["native.so"], graph)
     assert explain_manifest(manifest).count("convolution") >= convolutions
     if name == "resnet50":
-        assert seconds < 30, "compiling ResNet-50 for cuda takes under 30 s on 2 cores, import included"
+        assert seconds < 30, (
+            "compiling ResNet-50 for cuda takes under 30 s on 2 cores, import included"
+        )
 
 
 def test_new_weights_without_the_compiler(tmp_path: Path) -> None:
@@ -67,4 +75,6 @@ def test_new_weights_without_the_compiler(tmp_path: Path) -> None:
     program.load_weights(dict(module.state_dict()))
     with torch.inference_mode():
         expected = module(*inputs)
-    torch.testing.assert_close(program(*inputs), expected, rtol=1e-3, atol=1e-3 * float(expected.abs().max()))
+    torch.testing.assert_close(
+        program(*inputs), expected, rtol=1e-3, atol=1e-3 * float(expected.abs().max())
+    )

@@ -1,5 +1,5 @@
-"""Weights replaced without a compiler, where a model's weights and its state dict differ: shared tensors, parameters that nothing uses,
-buffers that are not saved, constants of the code."""
+"""Weights replaced without a compiler, where a model's weights and its state dict differ: shared
+tensors, parameters that nothing uses, buffers that are not saved, constants of the code."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ class _Model(nn.Module):
         self.register_buffer("offset", torch.tensor([1.0, 2.0, 3.0]), persistent=False)
 
     def forward(self, x: Tensor) -> Tensor:
-        return self.norm(self.second(self.first(x))) + self.offset * torch.tensor([0.5, 0.25, 0.125])
+        return self.norm(self.second(self.first(x))) + self.offset * torch.tensor(
+            [0.5, 0.25, 0.125]
+        )
 
 
 _X = torch.randn(2, 3, generator=torch.Generator().manual_seed(0))
@@ -75,7 +77,11 @@ def test_weights_lists_what_is_needed(artifact: Path) -> None:
     with convoy_runtime.load(artifact) as program:
         names = {spec.name for spec in program.weights}
         assert names <= _model(0).state_dict().keys()
-        state = {name: value for name, value in _model(0).state_dict().items() if not name.endswith("first.bias")}
+        state = {
+            name: value
+            for name, value in _model(0).state_dict().items()
+            if not name.endswith("first.bias")
+        }
         with pytest.raises(WeightsError, match=r"first\.bias: missing"):
             program.load_weights(state)
         with pytest.raises(WeightsError, match=r"other: unexpected"):
@@ -86,7 +92,10 @@ def test_weights_lists_what_is_needed(artifact: Path) -> None:
     ("change", "message"),
     [
         ({"constants": ["nothing"]}, r"constants: expected names of weights, got 'nothing'"),
-        ({"aliases": {"first.weight": "nothing"}}, r"aliases: expected names of weights, got 'nothing'"),
+        (
+            {"aliases": {"first.weight": "nothing"}},
+            r"aliases: expected names of weights, got 'nothing'",
+        ),
         ({"aliases": {"first.weight": 1}}, r"aliases: expected an object of strings"),
         ({"unused": [1]}, r"unused: expected a list of strings without control characters"),
     ],

@@ -1,4 +1,5 @@
-"""Helpers of the frontend's tests: import a model, run the `tcp` text by the reference, compare with PyTorch."""
+"""Helpers of the frontend's tests: import a model, run the `tcp` text by the reference, compare
+with PyTorch."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ _OP = re.compile(r'"tcp\.(\w+)"\([^)]*\)( \{[^}]*\})?')
 
 
 def ops(text: str) -> list[str]:
-    """Every `tcp` op of generic text with its attributes: `clamp {min_float = 0.000000e+00 : f32}`."""
+    """Every `tcp` op of generic text with its attributes: `clamp {min_float = 0.000000e+00 :
+    f32}`."""
     return [name + attributes for name, attributes in _OP.findall(text)]
 
 
@@ -32,14 +34,22 @@ def describe(op: ir.Operation) -> str:
     if op.name.startswith("torch."):
         return op.name.removeprefix("torch.")
     attributes = [op.attributes[index] for index in range(len(op.attributes))]
-    text = ", ".join(f"{item.name} = {item.attr}" if str(item.attr) != "unit" else item.name for item in attributes)
+    text = ", ".join(
+        f"{item.name} = {item.attr}" if str(item.attr) != "unit" else item.name
+        for item in attributes
+    )
     return op.name.removeprefix("tcp.") + (f" {{{text}}}" if text else "")
 
 
 def check(module: torch.nn.Module, *inputs: Tensor, tolerance: float = 1e-6) -> ImportedModule:
-    """Imports `module`, runs the text by the reference, and compares with PyTorch in float64 as `compare_results` does."""
+    """Imports `module`, runs the text by the reference, and compares with PyTorch in float64 as
+    `compare_results` does."""
     imported = import_module(module.eval(), inputs)
-    compare_results(run_text(imported.text, inputs, imported.weights), expected_results(module, inputs), tolerance)
+    compare_results(
+        run_text(imported.text, inputs, imported.weights),
+        expected_results(module, inputs),
+        tolerance,
+    )
     return imported
 
 
@@ -52,7 +62,8 @@ def expected_results(module: torch.nn.Module, inputs: Sequence[Tensor]) -> list[
 
 
 def compare_results(got: Sequence[Tensor], expected: Sequence[Tensor], tolerance: float) -> None:
-    """Shapes, and the largest difference relative to the largest value (at least 1); integers and bools must be equal."""
+    """Shapes, and the largest difference relative to the largest value (at least 1); integers and
+    bools must be equal."""
     assert len(got) == len(expected)
     for mine, theirs in zip(got, expected, strict=True):
         assert mine.shape == theirs.shape
@@ -61,4 +72,6 @@ def compare_results(got: Sequence[Tensor], expected: Sequence[Tensor], tolerance
             continue
         finite = theirs[theirs.isfinite()]
         scale = max(1.0, float(finite.abs().max())) if finite.numel() else 1.0
-        torch.testing.assert_close(mine, theirs.double(), rtol=0, atol=tolerance * scale, equal_nan=True)
+        torch.testing.assert_close(
+            mine, theirs.double(), rtol=0, atol=tolerance * scale, equal_nan=True
+        )

@@ -1,4 +1,5 @@
-"""Small networks in the manner of well-known ones: what their blocks need, at a size that tests can afford."""
+"""Small networks in the manner of well-known ones: what their blocks need, at a size that tests can
+afford."""
 
 from __future__ import annotations
 
@@ -16,10 +17,20 @@ class MobileNetBlock(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.stem = nn.Sequential(nn.Conv2d(3, 8, 3, 2, 1, bias=False), nn.BatchNorm2d(8), nn.Hardswish(inplace=True))
+        self.stem = nn.Sequential(
+            nn.Conv2d(3, 8, 3, 2, 1, bias=False), nn.BatchNorm2d(8), nn.Hardswish(inplace=True)
+        )
         self.expand = nn.Sequential(nn.Conv2d(8, 16, 1, bias=False), nn.BatchNorm2d(16), nn.ReLU6())
-        self.depthwise = nn.Sequential(nn.Conv2d(16, 16, 5, 1, 2, groups=16, bias=False), nn.BatchNorm2d(16), nn.SiLU())
-        self.squeeze = nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Conv2d(16, 4, 1), nn.ReLU(), nn.Conv2d(4, 16, 1), nn.Hardsigmoid())
+        self.depthwise = nn.Sequential(
+            nn.Conv2d(16, 16, 5, 1, 2, groups=16, bias=False), nn.BatchNorm2d(16), nn.SiLU()
+        )
+        self.squeeze = nn.Sequential(
+            nn.AdaptiveAvgPool2d(1),
+            nn.Conv2d(16, 4, 1),
+            nn.ReLU(),
+            nn.Conv2d(4, 16, 1),
+            nn.Hardsigmoid(),
+        )
         self.project = nn.Sequential(nn.Conv2d(16, 8, 1, bias=False), nn.BatchNorm2d(8))
         self.head = nn.Sequential(nn.Dropout(0.2), nn.Linear(8, 5))
 
@@ -35,8 +46,13 @@ class DenseNetBlock(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.convs = nn.ModuleList(nn.Sequential(nn.BatchNorm2d(c), nn.ReLU(), nn.Conv2d(c, 4, 3, 1, 1, bias=False)) for c in (3, 7, 11))
-        self.transition = nn.Sequential(nn.BatchNorm2d(15), nn.ReLU(), nn.Conv2d(15, 6, 1), nn.AvgPool2d(2, 2))
+        self.convs = nn.ModuleList(
+            nn.Sequential(nn.BatchNorm2d(c), nn.ReLU(), nn.Conv2d(c, 4, 3, 1, 1, bias=False))
+            for c in (3, 7, 11)
+        )
+        self.transition = nn.Sequential(
+            nn.BatchNorm2d(15), nn.ReLU(), nn.Conv2d(15, 6, 1), nn.AvgPool2d(2, 2)
+        )
 
     def forward(self, x: Tensor) -> Tensor:
         features = [x]
@@ -71,7 +87,9 @@ class VisionTransformer(nn.Module):
         self.patches = nn.Conv2d(3, 16, 4, 4)
         self.token = nn.Parameter(torch.randn(1, 1, 16))
         self.positions = nn.Parameter(torch.randn(1, 5, 16))
-        layer = nn.TransformerEncoderLayer(16, 2, 32, activation="gelu", batch_first=True, norm_first=True)
+        layer = nn.TransformerEncoderLayer(
+            16, 2, 32, activation="gelu", batch_first=True, norm_first=True
+        )
         self.encoder = nn.TransformerEncoder(layer, 2, enable_nested_tensor=False)
         self.norm, self.head = nn.LayerNorm(16), nn.Linear(16, 5)
 
@@ -86,8 +104,15 @@ class UNet(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.first = nn.Sequential(nn.Conv2d(3, 8, 3, padding="same"), nn.GroupNorm(2, 8), nn.LeakyReLU(0.1))
-        self.second = nn.Sequential(nn.MaxPool2d(2, ceil_mode=True), nn.Conv2d(8, 16, 3, padding=1), nn.InstanceNorm2d(16), nn.ELU())
+        self.first = nn.Sequential(
+            nn.Conv2d(3, 8, 3, padding="same"), nn.GroupNorm(2, 8), nn.LeakyReLU(0.1)
+        )
+        self.second = nn.Sequential(
+            nn.MaxPool2d(2, ceil_mode=True),
+            nn.Conv2d(8, 16, 3, padding=1),
+            nn.InstanceNorm2d(16),
+            nn.ELU(),
+        )
         self.up = nn.ConvTranspose2d(16, 8, 2, 2)
         self.last = nn.Conv2d(24, 2, 1)
 
@@ -99,12 +124,17 @@ class UNet(nn.Module):
 
 
 class CausalDecoder(nn.Module):
-    """A decoder layer on embedded tokens: RMS norm, rotary positions, grouped causal attention, SwiGLU."""
+    """A decoder layer on embedded tokens: RMS norm, rotary positions, grouped causal attention,
+    SwiGLU."""
 
     def __init__(self) -> None:
         super().__init__()
         self.norm = nn.RMSNorm(16)
-        self.q, self.kv, self.out = nn.Linear(16, 16, bias=False), nn.Linear(16, 16, bias=False), nn.Linear(16, 16, bias=False)
+        self.q, self.kv, self.out = (
+            nn.Linear(16, 16, bias=False),
+            nn.Linear(16, 16, bias=False),
+            nn.Linear(16, 16, bias=False),
+        )
         self.gate, self.up, self.down = nn.Linear(16, 24), nn.Linear(16, 24), nn.Linear(24, 16)
 
     def forward(self, x: Tensor) -> Tensor:
@@ -117,7 +147,9 @@ class CausalDecoder(nn.Module):
         return x + self.down(F.silu(self.gate(x)) * self.up(x))
 
     def _rotate(self, x: Tensor) -> Tensor:
-        angle = torch.arange(x.shape[-2], dtype=x.dtype)[:, None] / 10 ** torch.arange(0, 4, 2, dtype=x.dtype)
+        angle = torch.arange(x.shape[-2], dtype=x.dtype)[:, None] / 10 ** torch.arange(
+            0, 4, 2, dtype=x.dtype
+        )
         cos, sin = angle.cos().repeat(1, 2), angle.sin().repeat(1, 2)
         first, second = x.chunk(2, -1)
         return x * cos + torch.cat([-second, first], -1) * sin

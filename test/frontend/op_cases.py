@@ -1,7 +1,9 @@
 # ruff: noqa: B008, getattr in a default binds the loop variable
-"""Small models, one or more an op, with their inputs: what the tests of the frontend run, and what tests of the compiler can reuse.
+"""Small models, one or more an op, with their inputs: what the tests of the frontend run, and what
+tests of the compiler can reuse.
 
-`cases()` gives them by name; each is a module (possibly with parameters) and its inputs, both made anew from a fixed seed.
+`cases()` gives them by name; each is a module (possibly with parameters) and its inputs, both made
+anew from a fixed seed.
 """
 
 from __future__ import annotations
@@ -22,7 +24,14 @@ CASES: dict[str, Case] = {}
 #: How many cases `build_chunk` puts into one module.
 CHUNK = 40
 #: Cases that compute in a smaller type than float32.
-ROUNDED = {"exp_half", "add_half_float", "conv2d_half", "batch_norm2d_half", "to_half", "to_bfloat16"}
+ROUNDED = {
+    "exp_half",
+    "add_half_float",
+    "conv2d_half",
+    "batch_norm2d_half",
+    "to_half",
+    "to_bfloat16",
+}
 
 
 class Function(nn.Module):
@@ -37,7 +46,8 @@ class Function(nn.Module):
 
 
 class Together(nn.Module):
-    """Several modules side by side: the inputs are theirs in order (`counts` of them each), and so are the outputs."""
+    """Several modules side by side: the inputs are theirs in order (`counts` of them each), and so
+    are the outputs."""
 
     def __init__(self, modules: Sequence[nn.Module], counts: Sequence[int]) -> None:
         super().__init__()
@@ -63,18 +73,25 @@ def build(name: str) -> tuple[nn.Module, tuple[Tensor, ...]]:
         if isinstance(item, nn.modules.batchnorm._NormBase) and item.running_mean is not None:
             nn.init.uniform_(item.running_mean, -0.5, 0.5)
             nn.init.uniform_(item.running_var, 0.5, 2.0)
-        if isinstance(item, (nn.modules.batchnorm._NormBase, nn.LayerNorm, nn.GroupNorm)) and item.weight is not None:
+        if (
+            isinstance(item, (nn.modules.batchnorm._NormBase, nn.LayerNorm, nn.GroupNorm))
+            and item.weight is not None
+        ):
             nn.init.uniform_(item.weight, -1.0, 1.0)
             if item.bias is not None:
                 nn.init.uniform_(item.bias, -1.0, 1.0)
     return built, inputs()
 
 
-def build_chunk(index: int) -> tuple[Together, tuple[Tensor, ...], list[tuple[nn.Module, tuple[Tensor, ...]]]]:
-    """Cases `index` * CHUNK and on as one module, because exporting and compiling have a fixed cost: the module, its inputs, and the
-    cases one by one."""
+def build_chunk(
+    index: int,
+) -> tuple[Together, tuple[Tensor, ...], list[tuple[nn.Module, tuple[Tensor, ...]]]]:
+    """Cases `index` * CHUNK and on as one module, because exporting and compiling have a fixed
+    cost: the module, its inputs, and the cases one by one."""
     built = [build(name) for name in list(CASES)[index * CHUNK : (index + 1) * CHUNK]]
-    together = Together([module for module, _ in built], [len(inputs) for _, inputs in built]).eval()
+    together = Together(
+        [module for module, _ in built], [len(inputs) for _, inputs in built]
+    ).eval()
     return together, tuple(x for _, inputs in built for x in inputs), built
 
 
@@ -107,7 +124,23 @@ _EDGES = torch.tensor([[-7.5, -3.0, -0.5, 0.0], [0.5, 2.5, 3.0, 7.5]])
 
 # unary, activations
 
-for _name in ("abs", "ceil", "cos", "erf", "exp", "exp2", "floor", "neg", "round", "sigmoid", "sign", "sin", "square", "tanh", "trunc"):
+for _name in (
+    "abs",
+    "ceil",
+    "cos",
+    "erf",
+    "exp",
+    "exp2",
+    "floor",
+    "neg",
+    "round",
+    "sigmoid",
+    "sign",
+    "sin",
+    "square",
+    "tanh",
+    "trunc",
+):
     _add(_name, getattr(torch, _name), _EDGES)
 for _name in ("log", "log2", "log10", "reciprocal", "rsqrt", "sqrt"):
     _add(_name, getattr(torch, _name), _POSITIVE)
@@ -115,11 +148,24 @@ _add("sqrt_int", torch.sqrt, _INTS.abs())
 _add("exp_half", torch.exp, torch.randn(2, 3).half())
 _add("floor_int", lambda x: torch.floor(x) + 1, _INTS)
 _add("trunc_int", lambda x: torch.trunc(x) + 1, _INTS)
-for _name in ("relu", "relu6", "silu", "hardsigmoid", "hardswish", "selu", "mish", "logsigmoid", "softsign", "tanhshrink"):
+for _name in (
+    "relu",
+    "relu6",
+    "silu",
+    "hardsigmoid",
+    "hardswish",
+    "selu",
+    "mish",
+    "logsigmoid",
+    "softsign",
+    "tanhshrink",
+):
     _add(_name, getattr(F, _name), _EDGES)
 _add("relu_int", F.relu, _INTS)
 _add("relu_inplace", lambda x: F.relu(x + 1, inplace=True), _EDGES)
-_add("threshold_backward", lambda g, x: torch.ops.aten.threshold_backward(g, x, 0.5), (2, 4), _EDGES)
+_add(
+    "threshold_backward", lambda g, x: torch.ops.aten.threshold_backward(g, x, 0.5), (2, 4), _EDGES
+)
 _add("hardtanh", lambda x: F.hardtanh(x, -0.5, 2), _EDGES)
 _add("clamp", lambda x: x.clamp(-1, 2.5), _EDGES)
 _add("clamp_min", lambda x: x.clamp(min=-1), _EDGES)
@@ -206,7 +252,11 @@ _add("mul_lifted_vector", lambda x: x * torch.tensor([1.0, 2.0, 3.0]), (2, 3))
 _add("div_floor", lambda x: torch.div(x, 0.7, rounding_mode="floor"), _EDGES)
 _add("div_trunc", lambda x, y: torch.div(x, y, rounding_mode="trunc"), _EDGES, (4,))
 _add("floor_divide", lambda x: x // 2, _EDGES)
-_add("floor_divide_bfloat16", lambda x: x.bfloat16() // 1.3, torch.tensor([2.59375, 1.296875, 2.609375]))
+_add(
+    "floor_divide_bfloat16",
+    lambda x: x.bfloat16() // 1.3,
+    torch.tensor([2.59375, 1.296875, 2.609375]),
+)
 _add("remainder", lambda x: x % 2.25, _EDGES)
 _add("remainder_tensor", torch.remainder, _EDGES, torch.tensor([2.0, -3.0, 0.75, 1.5]))
 for _exponent in (1, 2, 3, -1, -2, 0.5, -0.5, 1.7):
@@ -248,11 +298,23 @@ _nn("conv2d_half", lambda: nn.Conv2d(3, 4, 3).half(), torch.randn(1, 3, 6, 6).ha
 _nn("conv3d", lambda: nn.Conv3d(2, 3, (2, 3, 3), (1, 2, 1), (0, 1, 1)), (1, 2, 4, 6, 5))
 _add("conv2d_two_inputs", lambda x, w: F.conv2d(x, w), (1, 3, 6, 6), (4, 3, 3, 3))
 _nn("conv_transpose1d", lambda: nn.ConvTranspose1d(4, 3, 4, 2, 1), (1, 4, 6))
-_nn("conv_transpose2d", lambda: nn.ConvTranspose2d(4, 6, 3, 2, 1, output_padding=1, groups=2), (1, 4, 5, 5))
-_nn("conv_transpose2d_dilated", lambda: nn.ConvTranspose2d(4, 6, 3, (2, 1), 0, dilation=(1, 2), bias=False), (1, 4, 5, 5))
+_nn(
+    "conv_transpose2d",
+    lambda: nn.ConvTranspose2d(4, 6, 3, 2, 1, output_padding=1, groups=2),
+    (1, 4, 5, 5),
+)
+_nn(
+    "conv_transpose2d_dilated",
+    lambda: nn.ConvTranspose2d(4, 6, 3, (2, 1), 0, dilation=(1, 2), bias=False),
+    (1, 4, 5, 5),
+)
 _nn("conv_transpose2d_unbatched", lambda: nn.ConvTranspose2d(4, 6, 2, 2), (4, 5, 5))
 _nn("conv_transpose3d", lambda: nn.ConvTranspose3d(2, 3, 2, 2), (1, 2, 2, 3, 2))
-_nn("conv_bn_relu", lambda: nn.Sequential(nn.Conv2d(3, 4, 3, bias=False), nn.BatchNorm2d(4), nn.ReLU()), (1, 3, 6, 6))
+_nn(
+    "conv_bn_relu",
+    lambda: nn.Sequential(nn.Conv2d(3, 4, 3, bias=False), nn.BatchNorm2d(4), nn.ReLU()),
+    (1, 3, 6, 6),
+)
 
 # matrix products, attention
 
@@ -284,16 +346,29 @@ _add("einsum", lambda a, b: torch.einsum("bij,bkj->bik", a, b), (5, 2, 3), (5, 4
 _QKV = ((2, 2, 5, 4), (2, 2, 6, 4), (2, 2, 6, 4))
 _add("attention", F.scaled_dot_product_attention, *_QKV)
 _add("attention_scale", lambda q, k, v: F.scaled_dot_product_attention(q, k, v, scale=0.3), *_QKV)
-_add("attention_causal", lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True), *_QKV)
+_add(
+    "attention_causal",
+    lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True),
+    *_QKV,
+)
 _add("attention_mask", lambda q, k, v, m: F.scaled_dot_product_attention(q, k, v, m), *_QKV, (5, 6))
-_add("attention_bool_mask", lambda q, k, v, m: F.scaled_dot_product_attention(q, k, v, m > -1), *_QKV, (5, 6))
+_add(
+    "attention_bool_mask",
+    lambda q, k, v, m: F.scaled_dot_product_attention(q, k, v, m > -1),
+    *_QKV,
+    (5, 6),
+)
 _add(
     "attention_masked_row",
     lambda q, k, v, m: F.scaled_dot_product_attention(q, k, v, m),
     *_QKV,
     torch.tensor([[True] * 6] * 4 + [[False] * 6]),
 )
-_add("safe_softmax", lambda x: torch.ops.aten._safe_softmax(x, -1), torch.tensor([[0.5, -math.inf], [-math.inf, -math.inf]]))
+_add(
+    "safe_softmax",
+    lambda x: torch.ops.aten._safe_softmax(x, -1),
+    torch.tensor([[0.5, -math.inf], [-math.inf, -math.inf]]),
+)
 _add(
     "attention_grouped",
     lambda q, k, v: F.scaled_dot_product_attention(q, k, v, enable_gqa=True),
@@ -325,16 +400,36 @@ for _rank, _shape in ((1, (2, 3, 11)), (2, (2, 3, 11, 10)), (3, (1, 2, 7, 6, 8))
     _add(f"avg_pool{_rank}d", lambda x, f=_avg: f(x, 2), _shape)
     _add(f"avg_pool{_rank}d_pad", lambda x, f=_avg: f(x, 3, 2, 1), _shape)
     _add(f"avg_pool{_rank}d_ceil", lambda x, f=_avg: f(x, 3, 2, 1, ceil_mode=True), _shape)
-    _add(f"avg_pool{_rank}d_ceil_exclude", lambda x, f=_avg: f(x, 3, 2, 1, ceil_mode=True, count_include_pad=False), _shape)
+    _add(
+        f"avg_pool{_rank}d_ceil_exclude",
+        lambda x, f=_avg: f(x, 3, 2, 1, ceil_mode=True, count_include_pad=False),
+        _shape,
+    )
     for _suffix, _out in (("one", 1), ("uneven", 3)):
-        _add(f"adaptive_avg_pool{_rank}d_{_suffix}", lambda x, f=getattr(F, f"adaptive_avg_pool{_rank}d"), o=_out: f(x, o), _shape)
-        _add(f"adaptive_max_pool{_rank}d_{_suffix}", lambda x, f=getattr(F, f"adaptive_max_pool{_rank}d"), o=_out: f(x, o), _shape)
-_add("max_pool2d_ceil_dropped_window", lambda x: F.max_pool2d(x, 2, 2, 1, ceil_mode=True), (1, 1, 3, 3))
+        _add(
+            f"adaptive_avg_pool{_rank}d_{_suffix}",
+            lambda x, f=getattr(F, f"adaptive_avg_pool{_rank}d"), o=_out: f(x, o),
+            _shape,
+        )
+        _add(
+            f"adaptive_max_pool{_rank}d_{_suffix}",
+            lambda x, f=getattr(F, f"adaptive_max_pool{_rank}d"), o=_out: f(x, o),
+            _shape,
+        )
+_add(
+    "max_pool2d_ceil_dropped_window",
+    lambda x: F.max_pool2d(x, 2, 2, 1, ceil_mode=True),
+    (1, 1, 3, 3),
+)
 _add("max_pool2d_sides", lambda x: F.max_pool2d(x, (3, 2), (1, 2), (1, 0)), (2, 3, 7, 6))
 _add("max_pool2d_unbatched", lambda x: F.max_pool2d(x, 2), (3, 6, 6))
 _add("avg_pool2d_divisor", lambda x: F.avg_pool2d(x, 3, 2, 1, divisor_override=5), (2, 3, 7, 6))
 _add("avg_pool2d_unbatched", lambda x: F.avg_pool2d(x, 2), (3, 6, 6))
-_add("avg_pool2d_ceil_stride_over_kernel", lambda x: F.avg_pool2d(x, 2, 4, ceil_mode=True), (1, 1, 7, 9))
+_add(
+    "avg_pool2d_ceil_stride_over_kernel",
+    lambda x: F.avg_pool2d(x, 2, 4, ceil_mode=True),
+    (1, 1, 7, 9),
+)
 _add("adaptive_avg_pool2d_even", lambda x: F.adaptive_avg_pool2d(x, (2, 3)), (2, 3, 8, 6))
 _add("adaptive_max_pool2d_even", lambda x: F.adaptive_max_pool2d(x, (2, 3)), (2, 3, 8, 6))
 _add("adaptive_avg_pool2d_keep", lambda x: F.adaptive_avg_pool2d(x, (None, 3)), (2, 3, 8, 7))
@@ -346,7 +441,13 @@ _nn("batch_norm1d", lambda: nn.BatchNorm1d(3), (2, 3))
 _nn("batch_norm1d_3d", lambda: nn.BatchNorm1d(3), (2, 3, 5))
 _nn("batch_norm2d", lambda: nn.BatchNorm2d(3), (2, 3, 4, 4))
 _nn("batch_norm2d_no_affine", lambda: nn.BatchNorm2d(3, affine=False), (2, 3, 4, 4))
-_add("batch_norm_of_batch", lambda x, w, b: F.batch_norm(x, None, None, w, b, training=True), (2, 3, 4), (3,), (3,))
+_add(
+    "batch_norm_of_batch",
+    lambda x, w, b: F.batch_norm(x, None, None, w, b, training=True),
+    (2, 3, 4),
+    (3,),
+    (3,),
+)
 _nn("batch_norm_untracked", lambda: nn.BatchNorm2d(3, track_running_stats=False), (2, 3, 4, 4))
 _nn("batch_norm2d_half", lambda: nn.BatchNorm2d(3).half(), torch.randn(2, 3, 4, 4).half())
 _nn("batch_norm3d", lambda: nn.BatchNorm3d(3, eps=0.1), (1, 3, 2, 3, 4))
@@ -358,7 +459,11 @@ _nn("group_norm", lambda: nn.GroupNorm(2, 6), (2, 6, 3, 4))
 _nn("group_norm_no_affine", lambda: nn.GroupNorm(3, 6, affine=False), (2, 6, 5))
 _nn("group_norm_2d", lambda: nn.GroupNorm(3, 6), (2, 6))
 _nn("instance_norm", lambda: nn.InstanceNorm2d(3, affine=True), (2, 3, 4, 5))
-_nn("instance_norm_tracked", lambda: nn.InstanceNorm2d(3, affine=True, track_running_stats=True), (2, 3, 4, 5))
+_nn(
+    "instance_norm_tracked",
+    lambda: nn.InstanceNorm2d(3, affine=True, track_running_stats=True),
+    (2, 3, 4, 5),
+)
 _nn("rms_norm", lambda: nn.RMSNorm(4), (2, 3, 4))
 _add("softmax", lambda x: x.softmax(-1), (2, 3, 4))
 _add("softmax_dim1", lambda x: x.softmax(1), (2, 3, 4))
@@ -418,7 +523,11 @@ _add("upsample_nearest", lambda x: F.interpolate(x, scale_factor=2), (1, 2, 3, 4
 _add("upsample_nearest_size", lambda x: F.interpolate(x, (6, 2)), (1, 2, 3, 4))
 _add("upsample_nearest1d", lambda x: F.interpolate(x, 9), (1, 2, 3))
 _add("upsample_nearest3d", lambda x: F.interpolate(x, scale_factor=(1, 2, 3)), (1, 2, 2, 3, 2))
-_add("upsample_nearest_exact", lambda x: F.interpolate(x, scale_factor=3, mode="nearest-exact"), (1, 2, 3, 4))
+_add(
+    "upsample_nearest_exact",
+    lambda x: F.interpolate(x, scale_factor=3, mode="nearest-exact"),
+    (1, 2, 3, 4),
+)
 _add("pixel_shuffle", lambda x: F.pixel_shuffle(x, 2), (1, 8, 3, 4))
 _add("pixel_unshuffle", lambda x: F.pixel_unshuffle(x, 2), (1, 2, 4, 6))
 _nn("channel_shuffle", lambda: nn.ChannelShuffle(2), (1, 6, 3, 3))
@@ -427,8 +536,16 @@ _nn("channel_shuffle", lambda: nn.ChannelShuffle(2), (1, 6, 3, 3))
 
 _add("resize_linear", lambda x: F.interpolate(x, 7, mode="linear"), (1, 2, 4))
 _add("resize_bilinear", lambda x: F.interpolate(x, (7, 3), mode="bilinear"), (1, 2, 4, 5))
-_add("resize_bilinear_scale", lambda x: F.interpolate(x, scale_factor=(1.7, 2), mode="bilinear"), (2, 2, 4, 5))
-_add("resize_bilinear_align", lambda x: F.interpolate(x, (7, 5), mode="bilinear", align_corners=True), (1, 2, 4, 5))
+_add(
+    "resize_bilinear_scale",
+    lambda x: F.interpolate(x, scale_factor=(1.7, 2), mode="bilinear"),
+    (2, 2, 4, 5),
+)
+_add(
+    "resize_bilinear_align",
+    lambda x: F.interpolate(x, (7, 5), mode="bilinear", align_corners=True),
+    (1, 2, 4, 5),
+)
 _add("resize_bicubic", lambda x: F.interpolate(x, scale_factor=2, mode="bicubic"), (1, 2, 4, 5))
 _add("resize_trilinear", lambda x: F.interpolate(x, (3, 7, 4), mode="trilinear"), (1, 2, 2, 4, 5))
 
@@ -469,7 +586,13 @@ _nn("replication_pad3d", lambda: nn.ReplicationPad3d(1), (1, 2, 3, 3, 3))
 # creation
 
 _add("full", lambda x: x + torch.full((2, 3), 1.5), (2, 3))
-_add("zeros_ones", lambda x: torch.cat([x, torch.zeros(1, 3), torch.ones(1, 3), torch.zeros_like(x), torch.ones_like(x)]), (2, 3))
+_add(
+    "zeros_ones",
+    lambda x: torch.cat(
+        [x, torch.zeros(1, 3), torch.ones(1, 3), torch.zeros_like(x), torch.ones_like(x)]
+    ),
+    (2, 3),
+)
 _add("new_full", lambda x: x * x.new_full((3,), 2), (2, 3))
 _add("full_like", lambda x: x * torch.full_like(x, 2.5), (2, 3))
 _add("new_zeros_ones", lambda x: x * x.new_ones(2, 3) + x.new_zeros(3), (2, 3))

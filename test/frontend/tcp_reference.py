@@ -1,7 +1,9 @@
-"""Executes `tcp` modules with PyTorch in float64: an oracle for numbers that shares nothing with the compiler.
+"""Executes `tcp` modules with PyTorch in float64: an oracle for numbers that shares nothing with
+the compiler.
 
-Takes the generic form of the `tcp` phase, one `func.func` or several. Each op is written from its definition in docs/architecture.md.
-Integers and bools keep their dtype; `tcp.cast` to a smaller float rounds to it and goes on in float64.
+Takes the generic form of the `tcp` phase, one `func.func` or several. Each op is written from its
+definition in docs/architecture.md. Integers and bools keep their dtype; `tcp.cast` to a smaller
+float rounds to it and goes on in float64.
 """
 
 from __future__ import annotations
@@ -30,20 +32,28 @@ _DTYPES = {
 }
 
 
-def run_text(text: str, inputs: Sequence[Tensor], weights: Mapping[str, Tensor], function: str = "main") -> list[Tensor]:
-    """The results of `function` on `inputs`, which stand for the arguments with `tcp.input`, and `weights`, for those with
-    `tcp.weight` (or `tcp.prepared`). Checks shape and dtype of every argument and of every result of an op."""
+def run_text(
+    text: str, inputs: Sequence[Tensor], weights: Mapping[str, Tensor], function: str = "main"
+) -> list[Tensor]:
+    """The results of `function` on `inputs`, which stand for the arguments with `tcp.input`, and
+    `weights`, for those with `tcp.weight` (or `tcp.prepared`). Checks shape and dtype of every
+    argument and of every result of an op."""
     with ir.Context() as context, ir.Location.unknown():
         context.allow_unregistered_dialects = True
         module = ir.Module.parse(text)
         for op in module.body.operations:
-            if op.operation.name == "func.func" and op.operation.attributes["sym_name"].value == function:
+            if (
+                op.operation.name == "func.func"
+                and op.operation.attributes["sym_name"].value == function
+            ):
                 return _run(op.operation, inputs, weights)
     msg = f"expected a function @{function}, got none"
     raise ValueError(msg)
 
 
-def _run(function: ir.Operation, inputs: Sequence[Tensor], weights: Mapping[str, Tensor]) -> list[Tensor]:
+def _run(
+    function: ir.Operation, inputs: Sequence[Tensor], weights: Mapping[str, Tensor]
+) -> list[Tensor]:
     block = function.regions[0].blocks[0]
     values: dict[ir.Value, Tensor] = {}
     remaining = list(inputs)
@@ -51,7 +61,9 @@ def _run(function: ir.Operation, inputs: Sequence[Tensor], weights: Mapping[str,
         if "tcp.input" in attributes:
             tensor = remaining.pop(0)
         else:
-            tensor = weights[attributes["tcp.weight" if "tcp.weight" in attributes else "tcp.prepared"].value]
+            tensor = weights[
+                attributes["tcp.weight" if "tcp.weight" in attributes else "tcp.prepared"].value
+            ]
         _check(f"argument {value.get_name()}", value.type, tensor, exact=True)
         values[value] = _wide(tensor)
     assert not remaining, f"expected {len(inputs) - len(remaining)} inputs, got {len(inputs)}"
@@ -84,7 +96,9 @@ def _check(what: str, kind: ir.Type, tensor: Tensor, *, exact: bool) -> None:
     ranked = ir.RankedTensorType(kind)
     dtype = _DTYPES[str(ranked.element_type)]
     wanted = dtype if exact or not dtype.is_floating_point else torch.float64
-    assert list(tensor.shape) == list(ranked.shape), f"{what}: expected shape {list(ranked.shape)}, got {list(tensor.shape)}"
+    assert list(tensor.shape) == list(ranked.shape), (
+        f"{what}: expected shape {list(ranked.shape)}, got {list(tensor.shape)}"
+    )
     assert tensor.dtype == wanted, f"{what}: expected {wanted}, got {tensor.dtype}"
 
 
@@ -93,7 +107,9 @@ def _execute(op: ir.Operation, operands: list[Tensor]) -> Tensor:
         return _splat(op)
     kinds = [ir.RankedTensorType(value.type).element_type for value in op.operands]
     if op.name not in ("tcp.cast", "tcp.select"):
-        assert len({str(kind) for kind in kinds}) == 1, f"{op.name}: expected operands of one dtype, got {kinds}"
+        assert len({str(kind) for kind in kinds}) == 1, (
+            f"{op.name}: expected operands of one dtype, got {kinds}"
+        )
     attributes = {attribute.name: _python(attribute.attr) for attribute in _named(op)}
     result = ir.RankedTensorType(op.results[0].type)
     if op.name == "tcp.cast":
@@ -186,16 +202,25 @@ def _conv(
 
 
 def _conv_transpose(
-    x: Tensor, w: Tensor, stride: list[int], pad: list[int], output_pad: list[int], dilation: list[int], groups: int = 1
+    x: Tensor,
+    w: Tensor,
+    stride: list[int],
+    pad: list[int],
+    output_pad: list[int],
+    dilation: list[int],
+    groups: int = 1,
 ) -> Tensor:
-    """By the definition: spread x by the stride, then each input element adds its weighted kernel; padding cuts the borders."""
+    """By the definition: spread x by the stride, then each input element adds its weighted kernel;
+    padding cuts the borders."""
     run = {1: F.conv_transpose1d, 2: F.conv_transpose2d, 3: F.conv_transpose3d}[len(stride)]
     full = run(x, w, stride=stride, dilation=dilation, groups=groups)
     full = _pad_spatial(full, [number for more in output_pad for number in (0, more)], 0.0)
     return _pad_spatial(full, [-number for number in pad], 0.0)
 
 
-def _unfold(x: Tensor, window: Sequence[int], stride: Sequence[int], dilation: Sequence[int]) -> Tensor:
+def _unfold(
+    x: Tensor, window: Sequence[int], stride: Sequence[int], dilation: Sequence[int]
+) -> Tensor:
     """Windows as last dim: N x C x out... x elements."""
     rank = len(window)
     for dim in range(rank):
@@ -204,7 +229,14 @@ def _unfold(x: Tensor, window: Sequence[int], stride: Sequence[int], dilation: S
     return x.flatten(-rank)
 
 
-def _max_pool(x: Tensor, kernel: list[int], stride: list[int], pad: list[int], dilation: list[int], channels_last: bool = False) -> Tensor:
+def _max_pool(
+    x: Tensor,
+    kernel: list[int],
+    stride: list[int],
+    pad: list[int],
+    dilation: list[int],
+    channels_last: bool = False,
+) -> Tensor:
     low = -math.inf if x.dtype.is_floating_point else torch.iinfo(x.dtype).min
     x = _pad_spatial(_to_first(x, channels_last), pad, low)
     return _to_last(_unfold(x, kernel, stride, dilation).amax(-1), channels_last)
@@ -223,7 +255,9 @@ def _avg_pool(
     x = _to_first(x, channels_last)
     ones = [1] * len(kernel)
     ceil = [number for more in ceil_pad for number in (0, more)]
-    total = _unfold(_pad_spatial(_pad_spatial(x, pad, 0.0), ceil, 0.0), kernel, stride, ones).sum(-1)
+    total = _unfold(_pad_spatial(_pad_spatial(x, pad, 0.0), ceil, 0.0), kernel, stride, ones).sum(
+        -1
+    )
     counted = _pad_spatial(torch.ones_like(x), pad, 1.0 if count_include_pad else 0.0)
     count = _unfold(_pad_spatial(counted, ceil, 0.0), kernel, stride, ones).sum(-1)
     return _to_last(total / (count if divisor is None else divisor), channels_last)
@@ -244,7 +278,9 @@ def _layer_norm(x: Tensor, axis: int, epsilon: float) -> Tensor:
 
 def _slice(x: Tensor, starts: list[int], sizes: list[int], strides: list[int]) -> Tensor:
     for dim, (start, size, stride) in enumerate(zip(starts, sizes, strides, strict=True)):
-        assert 0 <= start <= start + (size - 1) * stride < x.shape[dim], "expected a slice within its operand"
+        assert 0 <= start <= start + (size - 1) * stride < x.shape[dim], (
+            "expected a slice within its operand"
+        )
         x = x.index_select(dim, start + stride * torch.arange(size))
     return x
 
@@ -264,10 +300,26 @@ def _pad(x: Tensor, low: list[int], high: list[int], interior: list[int], value:
 _OPS: dict[str, Callable[..., Tensor]] = {
     **{
         name: getattr(torch, name)
-        for name in ("abs", "ceil", "cos", "erf", "exp", "floor", "log", "neg", "reciprocal", "round", "rsqrt", "sigmoid")
+        for name in (
+            "abs",
+            "ceil",
+            "cos",
+            "erf",
+            "exp",
+            "floor",
+            "log",
+            "neg",
+            "reciprocal",
+            "round",
+            "rsqrt",
+            "sigmoid",
+        )
     },
     **{name: getattr(torch, name) for name in ("sin", "sqrt", "tanh")},
-    **{name: _binary(getattr(torch, name)) for name in ("add", "sub", "mul", "div", "maximum", "minimum", "pow")},
+    **{
+        name: _binary(getattr(torch, name))
+        for name in ("add", "sub", "mul", "div", "maximum", "minimum", "pow")
+    },
     "silu": lambda x: x * torch.sigmoid(x),
     "gelu": lambda x, approximate: F.gelu(x, approximate=approximate),
     "elu": lambda x, alpha: torch.where(x > 0, x, alpha * torch.expm1(x)),
@@ -288,7 +340,9 @@ _OPS: dict[str, Callable[..., Tensor]] = {
     "softmax": lambda x, dim: torch.softmax(x, dim),
     "layer_norm": _layer_norm,
     "reshape": lambda x, shape: x.reshape(shape),
-    "broadcast": lambda x, shape: x.expand(shape) if x.dim() == len(shape) else _raise_rank(x, shape),
+    "broadcast": lambda x, shape: (
+        x.expand(shape) if x.dim() == len(shape) else _raise_rank(x, shape)
+    ),
     "transpose": lambda x, perm: x.permute(perm),
     "slice": _slice,
     "concat": lambda *parts, dim: torch.cat(parts, dim),

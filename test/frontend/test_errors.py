@@ -15,7 +15,14 @@ from torch import Tensor, nn
 from torch._higher_order_ops.map import map as higher_order_map
 from torch._higher_order_ops.while_loop import while_loop
 
-from convoy.errors import ExportError, FrontendError, InputError, MlirSyntaxError, SourceLine, UnsupportedOpsError
+from convoy.errors import (
+    ExportError,
+    FrontendError,
+    InputError,
+    MlirSyntaxError,
+    SourceLine,
+    UnsupportedOpsError,
+)
 from convoy.frontend import import_mlir, import_module
 
 
@@ -67,7 +74,8 @@ _SQUARE = torch.ones(2, 2)
 _QUANTIZED = torch.quantize_per_tensor(torch.ones(2), 0.1, 0, torch.qint8)
 _NESTED = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)])
 _BATCH_NORM = (
-    "expected batch norm that leaves its running statistics as they are, got training=True, which updates them; call module.eval(), or"
+    "expected batch norm that leaves its running statistics as they are, got "
+    "training=True, which updates them; call module.eval(), or"
     " give neither running_mean nor running_var to normalize by the statistics of the batch"
 )
 
@@ -78,23 +86,36 @@ _BATCH_NORM = (
         (
             lambda x: F.max_pool2d(x, 2, return_indices=True)[1],
             (_X,),
-            "output 0: expected use of the pooled tensor alone, got use of the indices of its maxima",
+            (
+                "output 0: expected use of the pooled tensor alone, got use of the indices "
+                "of its maxima"
+            ),
         ),
-        (lambda x: x.max(1)[1] + 1, (_X,), "aten.add.Scalar: expected use of the values alone, got use of their indices"),
+        (
+            lambda x: x.max(1)[1] + 1,
+            (_X,),
+            "aten.add.Scalar: expected use of the values alone, got use of their indices",
+        ),
         (
             lambda x: F.dropout(x, 0.5, True),
             (_X,),
-            "aten.native_dropout: expected dropout in evaluation mode, got train=True; call module.eval()",
+            (
+                "aten.native_dropout: expected dropout in evaluation mode, got train=True; "
+                "call module.eval()"
+            ),
         ),
         (
-            lambda x: torch.ops.aten._native_batch_norm_legit_functional(x, None, None, x[0, :, 0, 0], x[0, :, 1, 0], True, 0.1, 1e-5)[0],
+            lambda x: torch.ops.aten._native_batch_norm_legit_functional(
+                x, None, None, x[0, :, 0, 0], x[0, :, 1, 0], True, 0.1, 1e-5
+            )[0],
             (_X,),
             f"aten._native_batch_norm_legit_functional: {_BATCH_NORM}",
         ),
         (
             lambda x: torch.ops.aten.threshold_backward(x.long(), x, 0.5),
             (_X,),
-            "aten.threshold_backward: expected a gradient and a tensor of one dtype, got int64 and float32, for which torch.export states"
+            "aten.threshold_backward: expected a gradient and a tensor of one dtype, got "
+            "int64 and float32, for which torch.export states"
             " another result than PyTorch gives",
         ),
         (
@@ -108,26 +129,63 @@ _BATCH_NORM = (
             "aten.masked_fill.Scalar: expected a number in the range of float16, got -1000000000.0",
         ),
         (lambda x: x.nonzero(), (_X,), "aten.nonzero: it has no conversion to tcp"),
-        (lambda x: x + x[:, :0].sum(), (_X,), "aten.slice.Tensor: expected a tensor that has elements, got shape [1, 0, 4, 4]"),
-        (lambda x: F.max_pool2d(x, 2), (_I,), "aten.max_pool2d: expected a floating-point tensor in tcp.max_pool, got int64"),
-        (lambda x: x // 3, (_I,), "aten.floor_divide.Scalar: expected a floating-point result of a rounded division, got int64"),
-        (lambda x: x % 3, (_I,), "aten.remainder.Scalar: expected a floating-point result, got int64"),
+        (
+            lambda x: x + x[:, :0].sum(),
+            (_X,),
+            "aten.slice.Tensor: expected a tensor that has elements, got shape [1, 0, 4, 4]",
+        ),
+        (
+            lambda x: F.max_pool2d(x, 2),
+            (_I,),
+            "aten.max_pool2d: expected a floating-point tensor in tcp.max_pool, got int64",
+        ),
+        (
+            lambda x: x // 3,
+            (_I,),
+            (
+                "aten.floor_divide.Scalar: expected a floating-point result of a rounded "
+                "division, got int64"
+            ),
+        ),
+        (
+            lambda x: x % 3,
+            (_I,),
+            "aten.remainder.Scalar: expected a floating-point result, got int64",
+        ),
         (lambda x: x & 3, (_I,), "aten.bitwise_and.Scalar: expected bool tensors, got int64"),
         (lambda x: ~x, (_I,), "aten.bitwise_not: expected a bool tensor, got int64"),
         (lambda x: x.amin(1), (_I,), "aten.amin: expected a floating-point tensor, got int64"),
         (lambda x: (x > 0) + (x < 2), (_X,), "aten.add.Tensor: expected numbers, got bool tensors"),
-        (lambda x: F.interpolate(x, 6), (_X,), "aten.upsample_nearest2d.vec: expected a resize by a whole factor, got 4 to 6 in dim 2"),
-        (lambda x: torch.linalg.vector_norm(x, 3), (_X,), "aten.linalg_vector_norm: expected a norm of order 1, 2 or inf, got 3"),
-        (lambda x: torch.addbmm(x[0, 0], x[0], x[0]), (_X,), "aten.addbmm: expected aten.baddbmm, got a product summed over the batch"),
+        (
+            lambda x: F.interpolate(x, 6),
+            (_X,),
+            "aten.upsample_nearest2d.vec: expected a resize by a whole factor, got 4 to 6 in dim 2",
+        ),
+        (
+            lambda x: torch.linalg.vector_norm(x, 3),
+            (_X,),
+            "aten.linalg_vector_norm: expected a norm of order 1, 2 or inf, got 3",
+        ),
+        (
+            lambda x: torch.addbmm(x[0, 0], x[0], x[0]),
+            (_X,),
+            "aten.addbmm: expected aten.baddbmm, got a product summed over the batch",
+        ),
         (
             lambda x: F.scaled_dot_product_attention(x, x, x, dropout_p=0.5),
             (_X,),
-            "aten.scaled_dot_product_attention: expected attention without dropout, got dropout_p=0.5",
+            (
+                "aten.scaled_dot_product_attention: expected attention without dropout, got "
+                "dropout_p=0.5"
+            ),
         ),
         (
             lambda x: x.to(torch.uint8),
             (_X,),
-            "aten._to_copy: result: expected a dtype out of f64, f32, f16, bf16, si64, si32, si16, si8, i1, got ui8",
+            (
+                "aten._to_copy: result: expected a dtype out of f64, f32, f16, bf16, si64, "
+                "si32, si16, si8, i1, got ui8"
+            ),
         ),
     ],
 )
@@ -145,41 +203,112 @@ def _trains() -> nn.Module:
 @pytest.mark.parametrize(
     ("module", "inputs", "message"),
     [
-        (nn.Linear(2, 2), (torch.ones(1, 2),), "expected a module in evaluation mode, got one in training mode; call module.eval() first"),
+        (
+            nn.Linear(2, 2),
+            (torch.ones(1, 2),),
+            (
+                "expected a module in evaluation mode, got one in training mode; call "
+                "module.eval() first"
+            ),
+        ),
         (lambda x: x, (torch.ones(1),), "expected a torch.nn.Module, got function"),
         (nn.ReLU().eval(), torch.ones(1), "expected the example inputs as a tuple, got Tensor"),
-        (Function(lambda x, y: x * y).eval(), (torch.ones(1), 2.0), "input [1]: expected a tensor, got 2.0; make it part of the module"),
-        (Function(lambda x, y: x).eval(), (torch.ones(1), None), "input [1]: expected a tensor, got None; make it part of the module"),
-        (Function(lambda x, y: x).eval(), (torch.ones(1), {"a": [torch.ones(1), "b"]}), "input [1]['a'][1]: expected a tensor, got 'b'"),
-        (Function(lambda x: x).eval(), (np.ones(1),), "input [0]: expected a tensor, got 'ndarray'"),
+        (
+            Function(lambda x, y: x * y).eval(),
+            (torch.ones(1), 2.0),
+            "input [1]: expected a tensor, got 2.0; make it part of the module",
+        ),
+        (
+            Function(lambda x, y: x).eval(),
+            (torch.ones(1), None),
+            "input [1]: expected a tensor, got None; make it part of the module",
+        ),
+        (
+            Function(lambda x, y: x).eval(),
+            (torch.ones(1), {"a": [torch.ones(1), "b"]}),
+            "input [1]['a'][1]: expected a tensor, got 'b'",
+        ),
+        (
+            Function(lambda x: x).eval(),
+            (np.ones(1),),
+            "input [0]: expected a tensor, got 'ndarray'",
+        ),
         (
             Function(lambda x: x).eval(),
             (torch.ones(2).to_sparse(),),
             "input [0]: expected a dense tensor, got one of layout torch.sparse_coo",
         ),
-        (Function(lambda x: x).eval(), (_QUANTIZED,), "input [0]: expected a dense tensor, got a quantized one; call dequantize()"),
-        (Function(lambda x: x).eval(), (_NESTED,), "input [0]: expected a dense tensor, got a nested one; pad it"),
-        (Function(lambda x: x).eval(), (torch.ones(2).to(torch.complex64),), "input [0]: expected a dtype out of float64, float32, "),
-        (nn.Linear(2, 2, device="meta").eval(), (torch.ones(1, 2),), "weight 'weight': expected data, got a tensor on the meta device"),
-        (Function(lambda x: ()).eval(), (torch.ones(1),), "expected a model that returns tensors, got one that returns none"),
-        (Function(lambda x: None).eval(), (torch.ones(1),), "expected outputs that are tensors, got None"),
-        (_trains(), (torch.ones(2, 4),), "expected a module in evaluation mode, got '0' (BatchNorm1d) in training mode; call eval() on it"),
+        (
+            Function(lambda x: x).eval(),
+            (_QUANTIZED,),
+            "input [0]: expected a dense tensor, got a quantized one; call dequantize()",
+        ),
+        (
+            Function(lambda x: x).eval(),
+            (_NESTED,),
+            "input [0]: expected a dense tensor, got a nested one; pad it",
+        ),
+        (
+            Function(lambda x: x).eval(),
+            (torch.ones(2).to(torch.complex64),),
+            "input [0]: expected a dtype out of float64, float32, ",
+        ),
+        (
+            nn.Linear(2, 2, device="meta").eval(),
+            (torch.ones(1, 2),),
+            "weight 'weight': expected data, got a tensor on the meta device",
+        ),
+        (
+            Function(lambda x: ()).eval(),
+            (torch.ones(1),),
+            "expected a model that returns tensors, got one that returns none",
+        ),
+        (
+            Function(lambda x: None).eval(),
+            (torch.ones(1),),
+            "expected outputs that are tensors, got None",
+        ),
+        (
+            _trains(),
+            (torch.ones(2, 4),),
+            (
+                "expected a module in evaluation mode, got '0' (BatchNorm1d) in training "
+                "mode; call eval() on it"
+            ),
+        ),
         (
             Function(lambda x: {"a": {"b": x + 1}, "a.b": x}).eval(),
             (torch.ones(1),),
-            "expected outputs of different names, got 2 of name 'a.b': output['a']['b'] and output['a.b']; rename a key",
+            (
+                "expected outputs of different names, got 2 of name 'a.b': output['a']['b'] "
+                "and output['a.b']; rename a key"
+            ),
         ),
         (
             Function(lambda x: {1: x + 1, "1": x}).eval(),
             (torch.ones(1),),
-            "expected outputs of different names, got 2 of name '1': output[1] and output['1']; rename a key",
+            (
+                "expected outputs of different names, got 2 of name '1': output[1] and "
+                "output['1']; rename a key"
+            ),
         ),
-        (Function(lambda x: (x, 3)).eval(), (torch.ones(1),), "expected outputs that are tensors, got 3"),
-        (Function(lambda x: x.add_(1)).eval(), (torch.ones(1),), "expected a model that changes nothing in place, got one that writes to"),
+        (
+            Function(lambda x: (x, 3)).eval(),
+            (torch.ones(1),),
+            "expected outputs that are tensors, got 3",
+        ),
+        (
+            Function(lambda x: x.add_(1)).eval(),
+            (torch.ones(1),),
+            "expected a model that changes nothing in place, got one that writes to",
+        ),
         (
             nn.ReLU().eval(),
             (torch.ones(1, dtype=torch.uint8),),
-            "input [0]: expected a dtype out of float64, float32, float16, bfloat16, int64, int32, int16, int8, bool, got uint8",
+            (
+                "input [0]: expected a dtype out of float64, float32, float16, bfloat16, "
+                "int64, int32, int16, int8, bool, got uint8"
+            ),
         ),
     ],
 )
@@ -193,7 +322,9 @@ def test_weight_of_a_dtype_that_tcp_lacks() -> None:
     module = Function(lambda x: x).eval()
     module.register_buffer("table", torch.ones(2, dtype=torch.uint8))
     module.function = lambda x: x + module.table
-    with pytest.raises(InputError, match=r"^weight 'table': expected a dtype out of .*, got uint8$"):
+    with pytest.raises(
+        InputError, match=r"^weight 'table': expected a dtype out of .*, got uint8$"
+    ):
         import_module(module, (torch.ones(2),))
 
 
@@ -205,7 +336,9 @@ def test_a_write_names_the_line() -> None:
     with pytest.raises(InputError) as caught:
         import_module(Function(forward).eval(), (torch.ones(2),))
     place = f"{__file__}:{_line('# the write')}"
-    assert str(caught.value).endswith(f"one that writes to 'inputs_0', at {place}; return the value instead")
+    assert str(caught.value).endswith(
+        f"one that writes to 'inputs_0', at {place}; return the value instead"
+    )
 
 
 def _cond(x: Tensor) -> Tensor:
@@ -213,20 +346,27 @@ def _cond(x: Tensor) -> Tensor:
 
 
 def _while(x: Tensor) -> tuple[Tensor, Tensor]:
-    return while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, x + 1), (torch.tensor(0), x))  # while_loop
+    return while_loop(
+        lambda i, x: i < 3, lambda i, x: (i + 1, x + 1), (torch.tensor(0), x)
+    )  # while_loop
 
 
 def _map(x: Tensor) -> Tensor:
     return higher_order_map(lambda row: row + 1, x)  # map_impl
 
 
-@pytest.mark.parametrize(("function", "op"), [(_cond, "cond"), (_while, "while_loop"), (_map, "map_impl")])
+@pytest.mark.parametrize(
+    ("function", "op"), [(_cond, "cond"), (_while, "while_loop"), (_map, "map_impl")]
+)
 def test_an_op_that_runs_graphs(function: object, op: str) -> None:
     with pytest.raises(UnsupportedOpsError) as caught:
         import_module(Function(function).eval(), (torch.ones(2, 3),))
     (found,) = caught.value.ops
     assert found.op == op
-    assert found.reason == "expected a model without control flow, got an op that runs other graphs; torch.where chooses between values"
+    assert found.reason == (
+        "expected a model without control flow, got an op that runs other graphs; "
+        "torch.where chooses between values"
+    )
     assert found.lines == (SourceLine(__file__, _line(f"# {op}")),)
 
 
@@ -234,11 +374,16 @@ def test_what_torch_mlir_raises_names_op_and_line(monkeypatch: pytest.MonkeyPatc
     def fail(*_: object, **__: object) -> None:
         raise NotImplementedError("not this one\nnor that")
 
-    monkeypatch.setattr("torch_mlir.extras.fx_importer.GraphNodeImporter._import_torch_op_overload", fail)
+    monkeypatch.setattr(
+        "torch_mlir.extras.fx_importer.GraphNodeImporter._import_torch_op_overload", fail
+    )
     with pytest.raises(UnsupportedOpsError) as caught:
         import_module(Function(lambda x: torch.relu(x)).eval(), (torch.ones(2),))  # relu
     (found,) = caught.value.ops
-    assert (found.op, found.reason) == ("aten.relu.default", "torch-mlir cannot import it: NotImplementedError: not this one")
+    assert (found.op, found.reason) == (
+        "aten.relu.default",
+        "torch-mlir cannot import it: NotImplementedError: not this one",
+    )
     assert found.lines == (SourceLine(__file__, _line("# relu")),)
     assert isinstance(caught.value.__cause__, NotImplementedError)
 
@@ -268,23 +413,37 @@ class _Record:
     [
         (
             lambda x: x[: int(x.sum().item())],  # data
-            "{place}the model branches on the values of a tensor, or sizes a tensor by them; expected control flow and shapes that follow"
+            "{place}the model branches on the values of a tensor, or sizes a tensor by "
+            "them; expected control flow and shapes that follow"
             " from the shapes of the inputs: torch.where chooses by values",
         ),
-        (lambda x: _twice(x), "{place}There was no fake impl registered for <CustomOpDef(convoy_test::twice)>."),  # data
-        (lambda x: _SQUARE.to_sparse() @ x, "{place}aten.to_sparse: Cannot access storage of SparseTensorImpl"),  # data
+        (
+            lambda x: _twice(x),
+            "{place}There was no fake impl registered for <CustomOpDef(convoy_test::twice)>.",
+        ),  # data
+        (
+            lambda x: _SQUARE.to_sparse() @ x,
+            "{place}aten.to_sparse: Cannot access storage of SparseTensorImpl",
+        ),  # data
         (lambda x: x @ torch.ones(7, 7), "{place}"),  # data
         (
             lambda x: _Record(x + 1),
-            "expected tensors in tuples, lists, dicts and named tuples, got _Record; torch.export.register_dataclass(_Record) makes it one",
+            (
+                "expected tensors in tuples, lists, dicts and named tuples, got _Record; "
+                "torch.export.register_dataclass(_Record) makes it one"
+            ),
         ),
     ],
 )
-def test_what_torch_export_refuses_is_one_sentence(function: Callable[..., object], message: str) -> None:
+def test_what_torch_export_refuses_is_one_sentence(
+    function: Callable[..., object], message: str
+) -> None:
     with pytest.raises(ExportError) as caught:
         import_module(Function(function).eval(), (torch.ones(2, 3),))
     place = f"{__file__}:{function.__code__.co_firstlineno}: "
-    assert str(caught.value).startswith("torch.export cannot export the module: " + message.format(place=place))
+    assert str(caught.value).startswith(
+        "torch.export cannot export the module: " + message.format(place=place)
+    )
     assert "\n\n" not in str(caught.value)
     assert caught.value.__cause__ is not None
 
@@ -306,7 +465,10 @@ def test_data_dependent_control_flow_names_the_line() -> None:
     def branch(x: Tensor) -> Tensor:
         return x + 1 if x.sum() > 0 else x  # the branch
 
-    with pytest.raises(ExportError, match=rf"torch.export cannot export the module: .*test_errors.py:{_line('# the branch')}: "):
+    with pytest.raises(
+        ExportError,
+        match=rf"torch.export cannot export the module: .*test_errors.py:{_line('# the branch')}: ",
+    ):
         import_module(Function(branch).eval(), (torch.ones(2),))
 
 
@@ -316,7 +478,10 @@ def test_data_dependent_control_flow_names_the_line() -> None:
         ("module { foo }", r".*bad\.mlir:1:10: custom op 'foo' is unknown.*"),
         ("module {}", r".*bad\.mlir: expected one func\.func with a body, got 0"),
         (
-            "func.func @main(%x: !torch.int) -> !torch.int {\n  cf.br ^bb1\n^bb1:\n  return %x : !torch.int\n}",
+            (
+                "func.func @main(%x: !torch.int) -> !torch.int {\n  cf.br ^bb1\n^bb1:\n  "
+                "return %x : !torch.int\n}"
+            ),
             r".*bad\.mlir: expected a function of one block, got 2",
         ),
         (None, r".*bad\.mlir: cannot read the file: .*"),
@@ -333,14 +498,18 @@ def test_bad_file(tmp_path: Path, text: str | None, message: str) -> None:
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ("dense_resource<gone> : tensor<2xf32>", "expected the data of resource 'gone' in the file, got none"),
+        (
+            "dense_resource<gone> : tensor<2xf32>",
+            "expected the data of resource 'gone' in the file, got none",
+        ),
         ("dense_resource<short> : tensor<2xf32>", "expected 8 bytes of data in 'short', got 4"),
     ],
 )
 def test_bad_literal(tmp_path: Path, body: str, message: str) -> None:
     path = tmp_path / "bad.mlir"
     path.write_text(
-        f"func.func @main() -> !torch.vtensor<[2],f32> {{\n  %0 = torch.vtensor.literal({body}) : !torch.vtensor<[2],f32>\n"
+        "func.func @main() -> !torch.vtensor<[2],f32> {\n  %0 = "
+        f"torch.vtensor.literal({body}) : !torch.vtensor<[2],f32>\n"
         "  return %0 : !torch.vtensor<[2],f32>\n}\n"
         '{-#\n  dialect_resources: { builtin: { short: "0x040000000000803F" } }\n#-}\n'
     )
@@ -353,6 +522,9 @@ def test_bad_literal(tmp_path: Path, body: str, message: str) -> None:
 def test_dynamic_shape_in_a_file(tmp_path: Path) -> None:
     path = tmp_path / "dynamic.mlir"
     kind = "!torch.vtensor<[?,3],f32>"
-    path.write_text(f"func.func @main(%x: {kind}) -> {kind} {{\n  %0 = torch.aten.relu %x : {kind} -> {kind}\n  return %0 : {kind}\n}}\n")
+    path.write_text(
+        f"func.func @main(%x: {kind}) -> {kind} {{\n  %0 = torch.aten.relu %x : {kind} -> "
+        f"{kind}\n  return %0 : {kind}\n}}\n"
+    )
     with pytest.raises(FrontendError, match=r"^input 'x': expected a static shape, got \[\?,3\]$"):
         import_mlir(path)

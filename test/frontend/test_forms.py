@@ -1,5 +1,6 @@
-"""Ops that torch.export decomposes or renames, and that torch-dialect files therefore have and exported modules do not. Each is written to
-a file as torch-mlir's importer prints it, read back, and compared with calling the op itself in float64."""
+"""Ops that torch.export decomposes or renames, and that torch-dialect files therefore have and
+exported modules do not. Each is written to a file as torch-mlir's importer prints it, read back,
+and compared with calling the op itself in float64."""
 
 from __future__ import annotations
 
@@ -35,8 +36,28 @@ _C3 = torch.tensor([1.0, 2.0, 0.5])
 FORMS: list[tuple[Any, tuple[Any, ...]]] = [
     (aten._adaptive_avg_pool2d.default, (_x(1, 2, 4, 6), [2, 3])),
     (aten._adaptive_avg_pool3d.default, (_x(1, 2, 4, 6, 2), [2, 3, 1])),
-    (aten._convolution.default, (_x(1, 2, 5, 5), _x(3, 2, 3, 3), _C3, [1, 2], [1, 0], [1, 1], False, [0, 0], 1, False, False, True, True)),
-    (aten.convolution.default, (_x(1, 2, 5, 5), _x(3, 2, 3, 3), None, [1], [1], [1], False, [0], 1)),
+    (
+        aten._convolution.default,
+        (
+            _x(1, 2, 5, 5),
+            _x(3, 2, 3, 3),
+            _C3,
+            [1, 2],
+            [1, 0],
+            [1, 1],
+            False,
+            [0, 0],
+            1,
+            False,
+            False,
+            True,
+            True,
+        ),
+    ),
+    (
+        aten.convolution.default,
+        (_x(1, 2, 5, 5), _x(3, 2, 3, 3), None, [1], [1], [1], False, [0], 1),
+    ),
     (aten.convolution.default, (_x(1, 4, 5), _x(4, 1, 3), _x(4), [2], [1], [1], True, [1], 4)),
     (aten.conv3d.padding, (_x(1, 2, 4, 4, 4), _x(3, 2, 2, 3, 1), None, [1, 1, 1], "same")),
     (aten._softmax.default, (_x(2, 3), -1, False)),
@@ -139,7 +160,11 @@ def _import(op: Any, arguments: tuple[Any, ...], folder: Path) -> Any:
     outputs = [result]
     if isinstance(result.meta["val"], (tuple, list)):
         outputs = []
-        used = len(result.meta["val"]) if isinstance(result.meta["val"], list) or "var_mean" in str(op) else 1
+        used = (
+            len(result.meta["val"])
+            if isinstance(result.meta["val"], list) or "var_mean" in str(op)
+            else 1
+        )
         for index in range(used):
             item = graph.call_function(operator.getitem, (result, index))
             item.meta["val"] = result.meta["val"][index]
@@ -154,18 +179,27 @@ def _import(op: Any, arguments: tuple[Any, ...], folder: Path) -> Any:
     return import_mlir(path)
 
 
-@pytest.mark.parametrize(("op", "arguments"), FORMS, ids=[f"{op}{index}" for index, (op, _) in enumerate(FORMS)])
+@pytest.mark.parametrize(
+    ("op", "arguments"), FORMS, ids=[f"{op}{index}" for index, (op, _) in enumerate(FORMS)]
+)
 def test_form(op: Any, arguments: tuple[Any, ...], tmp_path: Path) -> None:
     imported = _import(op, arguments, tmp_path)
     tensors = [argument for argument in arguments if isinstance(argument, Tensor)]
     got = run_text(imported.text, tensors, imported.weights)
     arguments, keywords = _split(arguments)
-    wide = [argument.double() if isinstance(argument, Tensor) and argument.dtype.is_floating_point else argument for argument in arguments]
+    wide = [
+        argument.double()
+        if isinstance(argument, Tensor) and argument.dtype.is_floating_point
+        else argument
+        for argument in arguments
+    ]
     expected = op(*wide, **keywords)
     expected = list(expected) if isinstance(expected, (tuple, list)) else [expected]
     for mine, theirs in zip(got, expected[: len(got)], strict=True):
         tolerance = 1e-3 if theirs.dtype == torch.float16 else 1e-6
-        torch.testing.assert_close(mine, theirs.to(mine.dtype), rtol=0, atol=tolerance, equal_nan=True)
+        torch.testing.assert_close(
+            mine, theirs.to(mine.dtype), rtol=0, atol=tolerance, equal_nan=True
+        )
 
 
 # Converters that only ever refuse, whose messages test_errors.py has, or that make nothing.
@@ -180,5 +214,10 @@ _MAKE_NOTHING = {
 
 def test_every_converter_is_tested() -> None:
     here = {str(op).removesuffix(".default") for op, _ in FORMS}
-    in_cases = set(re.findall(r"(?m)(?<=[ :])(?:aten|prim)\.[\w.]+", Path(__file__).with_name("golden.txt").read_text()))
+    in_cases = set(
+        re.findall(
+            r"(?m)(?<=[ :])(?:aten|prim)\.[\w.]+",
+            Path(__file__).with_name("golden.txt").read_text(),
+        )
+    )
     assert sorted(CONVERTERS.keys() - here - in_cases - _MAKE_NOTHING) == []

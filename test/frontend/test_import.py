@@ -52,7 +52,10 @@ def _signature(text: str) -> tuple[list[dict[str, str]], list[dict[str, str]]]:
         main = module.body.operations[0].operation
         assert main.attributes["sym_name"].value == "main"
         return tuple(  # type: ignore[return-value]
-            [{item.name: item.attr.value for item in (entry[i] for i in range(len(entry)))} for entry in main.attributes[key]]
+            [
+                {item.name: item.attr.value for item in (entry[i] for i in range(len(entry)))}
+                for entry in main.attributes[key]
+            ]
             for key in ("arg_attrs", "res_attrs")
         )
 
@@ -72,7 +75,10 @@ def test_arguments(tied: tuple[_Tied, ImportedModule]) -> None:
     assert imported.aliases == {"first.weight": "second.weight"}
     assert imported.unused == ("unused.weight", "unused.bias")
     assert imported.weights["second.weight"].data_ptr() == module.first.weight.data_ptr()
-    assert "dense<5.000000e-01> : tensor<1x1xf32>" in imported.text or "dense<5.000000e-01> : tensor<f32>" in imported.text
+    assert (
+        "dense<5.000000e-01> : tensor<1x1xf32>" in imported.text
+        or "dense<5.000000e-01> : tensor<f32>" in imported.text
+    )
 
 
 def test_numbers(tied: tuple[_Tied, ImportedModule]) -> None:
@@ -111,7 +117,10 @@ class _Lines(nn.Module):
 def test_locations_are_the_users_lines() -> None:
     text = import_module(_Lines().eval(), (torch.randn(2, 3),)).text
     lines = Path(__file__).read_text().splitlines()
-    number = {name: next(i for i, line in enumerate(lines, 1) if line.endswith(f"# the {name}")) for name in ("helper", "layers")}
+    number = {
+        name: next(i for i, line in enumerate(lines, 1) if line.endswith(f"# the {name}"))
+        for name in ("helper", "layers")
+    }
     with ir.Context() as context:
         context.allow_unregistered_dialects = True
         module = ir.Module.parse(text)
@@ -132,7 +141,11 @@ def test_importing_convoy_loads_neither_torch_nor_mlir() -> None:
         "convoy.import_module; assert 'torch' in sys.modules"
     )
     root = Path(__file__).parents[2]
-    subprocess.run([sys.executable, "-c", code], check=True, env={"PYTHONPATH": f"{root / 'python'}:{root / 'runtime'}"})
+    subprocess.run(
+        [sys.executable, "-c", code],
+        check=True,
+        env={"PYTHONPATH": f"{root / 'python'}:{root / 'runtime'}"},
+    )
 
 
 # Files
@@ -181,7 +194,11 @@ def test_file_with_literals(tmp_path: Path) -> None:
     assert imported.outputs == ("0", "1")
     assert list(imported.weights) == ["fc.weight", "literal1", "literal3", "literal4", "literal5"]
     assert imported.weights["literal1"].tolist() == [[1.0, 2.0]]
-    assert imported.weights["literal3"].tolist() == imported.weights["literal4"].tolist() == [0.5, -torch.inf]
+    assert (
+        imported.weights["literal3"].tolist()
+        == imported.weights["literal4"].tolist()
+        == [0.5, -torch.inf]
+    )
     got = run_text(imported.text, [torch.tensor([[10.0, 20.0]])], imported.weights)
     assert got[0].tolist() == [[33.0, 132.0]]
     assert got[1].tolist() == [True, False, True]

@@ -1,4 +1,5 @@
-"""Whole models through the frontend: numbers by the reference, names, memory, locations, and that the C++ dialect accepts the text."""
+"""Whole models through the frontend: numbers by the reference, names, memory, locations, and that
+the C++ dialect accepts the text."""
 
 from __future__ import annotations
 
@@ -16,12 +17,21 @@ from tcp_reference import run_text
 from convoy.frontend import import_module
 
 
-@pytest.mark.parametrize(("build", "convolutions"), [(resnet.resnet18, 20), (resnet.resnet50, 53)], ids=["resnet18", "resnet50"])
+@pytest.mark.parametrize(
+    ("build", "convolutions"),
+    [(resnet.resnet18, 20), (resnet.resnet50, 53)],
+    ids=["resnet18", "resnet50"],
+)
 def test_resnet(build: Callable, convolutions: int, convoy_opt: Callable[[str], str]) -> None:
     model, inputs = build(batch=2, size=64)
-    storage = {name: tensor.data_ptr() for name, tensor in [*model.named_parameters(), *model.named_buffers()]}
+    storage = {
+        name: tensor.data_ptr()
+        for name, tensor in [*model.named_parameters(), *model.named_buffers()]
+    }
     imported = import_module(model, inputs)
-    assert {name: tensor.data_ptr() for name, tensor in imported.weights.items()}.items() <= storage.items()
+    assert {
+        name: tensor.data_ptr() for name, tensor in imported.weights.items()
+    }.items() <= storage.items()
     assert set(imported.weights) | set(imported.unused) == set(model.state_dict())
     assert all(name.endswith("num_batches_tracked") for name in imported.unused)
     assert imported.inputs == ("x",)
@@ -30,7 +40,9 @@ def test_resnet(build: Callable, convolutions: int, convoy_opt: Callable[[str], 
     assert emitted.count("conv2d") == convolutions
     assert len(imported.text) < 200_000, "weights are in the text"
     assert f'"{Path(resnet.__file__)}":' in imported.text
-    compare_results(run_text(imported.text, inputs, imported.weights), expected_results(model, inputs), 1e-9)
+    compare_results(
+        run_text(imported.text, inputs, imported.weights), expected_results(model, inputs), 1e-9
+    )
     assert convoy_opt(imported.text).count("tcp.conv2d") == convolutions
 
 
@@ -40,7 +52,9 @@ def test_resnet_keeps_activations_in_range(build: Callable) -> None:
     seen: list[float] = []
     for module in model.modules():
         if isinstance(module, torch.nn.ReLU):
-            module.register_forward_hook(lambda _module, _inputs, output: seen.append(float(output.abs().max())))
+            module.register_forward_hook(
+                lambda _module, _inputs, output: seen.append(float(output.abs().max()))
+            )
     with torch.no_grad():
         model(*inputs)
     assert min(seen) > 0.1
@@ -48,7 +62,9 @@ def test_resnet_keeps_activations_in_range(build: Callable) -> None:
 
 
 @pytest.mark.parametrize("suffix", ["safetensors", "pt"])
-def test_resnet_loads_a_state_dict(tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_resnet_loads_a_state_dict(
+    tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     state = {name: tensor.clone() for name, tensor in resnet.resnet18()[0].state_dict().items()}
     state["fc.bias"] += 1
     path = tmp_path / f"weights.{suffix}"

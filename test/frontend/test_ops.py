@@ -1,8 +1,10 @@
-"""Every converter: the torch ops that it gets and the ops and attributes that it emits (golden.txt), its numbers by the reference
-against PyTorch in float64, and that the C++ dialect parses and verifies the text.
+"""Every converter: the torch ops that it gets and the ops and attributes that it emits
+(golden.txt), its numbers by the reference against PyTorch in float64, and that the C++ dialect
+parses and verifies the text.
 
-An export has a fixed cost, so many cases go through one import, and what belongs to a case is what its outputs are computed from.
-`CONVOY_UPDATE_GOLDEN=1 pytest test/frontend/test_ops.py` rewrites golden.txt; read the difference before committing it.
+An export has a fixed cost, so many cases go through one import, and what belongs to a case is what
+its outputs are computed from. `CONVOY_UPDATE_GOLDEN=1 pytest test/frontend/test_ops.py` rewrites
+golden.txt; read the difference before committing it.
 """
 
 from __future__ import annotations
@@ -31,7 +33,8 @@ _NO_OPS = ("torch.constant", "torch.prim.List", "torch.prim.Tuple", "arith.const
 
 @dataclass(frozen=True)
 class _Chunk:
-    """Some cases, imported together: for each the torch ops, the tcp ops, the results of the reference, and PyTorch's."""
+    """Some cases, imported together: for each the torch ops, the tcp ops, the results of the
+    reference, and PyTorch's."""
 
     imported: ImportedModule
     torch_ops: list[list[str]]
@@ -47,7 +50,13 @@ def _chunk(index: int) -> _Chunk:
     expected = [expected_results(module, one) for module, one in built]
     counts = [len(one) for one in expected]
     got = _split(run_text(imported.text, flat, imported.weights), counts)
-    return _Chunk(imported, _slices(imported.torch_text, counts), _slices(imported.text, counts), got, expected)
+    return _Chunk(
+        imported,
+        _slices(imported.torch_text, counts),
+        _slices(imported.text, counts),
+        got,
+        expected,
+    )
 
 
 def _split(items: list[Tensor], counts: list[int]) -> list[list[Tensor]]:
@@ -74,7 +83,13 @@ def _slices(text: str, counts: list[int]) -> list[list[str]]:
                 if value in position and position[value] not in wanted:
                     wanted.add(position[value])
                     todo += ops[position[value]].operands
-            slices.append([describe(ops[index]) for index in sorted(wanted) if not ops[index].name.startswith(_NO_OPS)])
+            slices.append(
+                [
+                    describe(ops[index])
+                    for index in sorted(wanted)
+                    if not ops[index].name.startswith(_NO_OPS)
+                ]
+            )
         return slices
 
 
@@ -96,7 +111,11 @@ def golden() -> Iterator[dict[str, list[str]]]:
     lines = _read()
     yield lines
     if os.environ.get("CONVOY_UPDATE_GOLDEN"):
-        text = [f"{name}: {lines[name][0]}\n" + "".join(f"  {op}\n" for op in lines[name][1:]) for name in _NAMES if name in lines]
+        text = [
+            f"{name}: {lines[name][0]}\n" + "".join(f"  {op}\n" for op in lines[name][1:])
+            for name in _NAMES
+            if name in lines
+        ]
         _GOLDEN.write_text("".join(text))
 
 
@@ -131,4 +150,6 @@ def test_oracle_can_fail() -> None:
     x = torch.randn(2, 3)
     imported = import_module(build("exp")[0], (x,))
     with pytest.raises(AssertionError):
-        compare_results(run_text(imported.text, [x], imported.weights), [torch.exp(x).double() * 1.0001], 1e-6)
+        compare_results(
+            run_text(imported.text, [x], imported.weights), [torch.exp(x).double() * 1.0001], 1e-6
+        )

@@ -1,5 +1,5 @@
-"""Convolutions, pools, slices and pads with parameters drawn by hypothesis, against PyTorch in float64. Several examples go through one
-import, because an export has a fixed cost."""
+"""Convolutions, pools, slices and pads with parameters drawn by hypothesis, against PyTorch in
+float64. Several examples go through one import, because an export has a fixed cost."""
 
 from __future__ import annotations
 
@@ -12,7 +12,11 @@ from op_cases import Function, Together
 from torch import Tensor, nn
 
 _SETTINGS = settings(
-    max_examples=6, deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    max_examples=6,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 
 
@@ -23,13 +27,22 @@ def _numbers(rank: int, low: int, high: int) -> st.SearchStrategy[tuple[int, ...
 @st.composite
 def _convs(draw: st.DrawFn) -> tuple[nn.Module, Tensor]:
     rank, groups = draw(st.integers(1, 3)), draw(st.integers(1, 3))
-    kernel, stride, dilation = draw(_numbers(rank, 1, 3)), draw(_numbers(rank, 1, 3)), draw(_numbers(rank, 1, 2))
+    kernel, stride, dilation = (
+        draw(_numbers(rank, 1, 3)),
+        draw(_numbers(rank, 1, 3)),
+        draw(_numbers(rank, 1, 2)),
+    )
     channels, filters = groups * draw(st.integers(1, 2)), groups * draw(st.integers(1, 3))
     size = draw(_numbers(rank, 5, 7))
     shared = {"groups": groups, "dilation": dilation, "bias": draw(st.booleans())}
     if draw(st.booleans()):
-        padding = tuple(min(p, d * (k - 1)) for p, d, k in zip(draw(_numbers(rank, 0, 2)), dilation, kernel, strict=True))
-        extra = tuple(draw(st.integers(0, max(s, d) - 1)) for s, d in zip(stride, dilation, strict=True))
+        padding = tuple(
+            min(p, d * (k - 1))
+            for p, d, k in zip(draw(_numbers(rank, 0, 2)), dilation, kernel, strict=True)
+        )
+        extra = tuple(
+            draw(st.integers(0, max(s, d) - 1)) for s, d in zip(stride, dilation, strict=True)
+        )
         make = (nn.ConvTranspose1d, nn.ConvTranspose2d, nn.ConvTranspose3d)[rank - 1]
         module: nn.Module = make(channels, filters, kernel, stride, padding, extra, **shared)
     else:
@@ -37,7 +50,9 @@ def _convs(draw: st.DrawFn) -> tuple[nn.Module, Tensor]:
         if draw(st.booleans()):
             module = make_conv(channels, filters, kernel, 1, "same", **shared)
         else:
-            module = make_conv(channels, filters, kernel, stride, draw(_numbers(rank, 0, 3)), **shared)
+            module = make_conv(
+                channels, filters, kernel, stride, draw(_numbers(rank, 0, 3)), **shared
+            )
     return module, torch.randn(2, channels, *size)
 
 
@@ -50,9 +65,13 @@ def _pools(draw: st.DrawFn) -> tuple[nn.Module, Tensor]:
     x = torch.randn(1, 2, *draw(_numbers(rank, 7, 9)))
     kind = draw(st.sampled_from(["max", "avg", "adaptive"]))
     if kind == "max":
-        return (nn.MaxPool1d, nn.MaxPool2d, nn.MaxPool3d)[rank - 1](kernel, stride, padding, draw(_numbers(rank, 1, 2)), ceil_mode=ceil), x
+        return (nn.MaxPool1d, nn.MaxPool2d, nn.MaxPool3d)[rank - 1](
+            kernel, stride, padding, draw(_numbers(rank, 1, 2)), ceil_mode=ceil
+        ), x
     if kind == "avg":
-        return (nn.AvgPool1d, nn.AvgPool2d, nn.AvgPool3d)[rank - 1](kernel, stride, padding, ceil, draw(st.booleans())), x
+        return (nn.AvgPool1d, nn.AvgPool2d, nn.AvgPool3d)[rank - 1](
+            kernel, stride, padding, ceil, draw(st.booleans())
+        ), x
     return (nn.AdaptiveAvgPool1d, nn.AdaptiveAvgPool2d, nn.AdaptiveAvgPool3d)[rank - 1](kernel), x
 
 
@@ -69,14 +88,22 @@ def _slices(draw: st.DrawFn) -> tuple[nn.Module, Tensor]:
 
     def run(y: Tensor) -> Tensor:
         z = y[tuple(index)]
-        padded = F.pad(y[None, None], pads, mode=mode) if mode == "replicate" else F.pad(y, pads, value=0.5)
+        padded = (
+            F.pad(y[None, None], pads, mode=mode)
+            if mode == "replicate"
+            else F.pad(y, pads, value=0.5)
+        )
         return z.sum() + padded.flip(-1) if z.numel() else padded
 
     return Function(run), x
 
 
 def _check(examples: list[tuple[nn.Module, Tensor]]) -> None:
-    check(Together([module for module, _ in examples], [1] * len(examples)), *[x for _, x in examples], tolerance=1e-9)
+    check(
+        Together([module for module, _ in examples], [1] * len(examples)),
+        *[x for _, x in examples],
+        tolerance=1e-9,
+    )
 
 
 @_SETTINGS

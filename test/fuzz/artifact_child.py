@@ -1,6 +1,8 @@
-"""The process that opens and runs mutants of artifacts, one after another: `python artifact_child.py JOB`, a pickled `Job`.
+"""The process that opens and runs mutants of artifacts, one after another:
+`python artifact_child.py JOB`, a pickled `Job`.
 
-Before each mutant its number and the time go into a file that the parent has mapped, so that it knows which one ended the process.
+Before each mutant its number and the time go into a file that the parent has mapped, so that it
+knows which one ended the process.
 """
 
 from __future__ import annotations
@@ -39,7 +41,8 @@ _MEMORY = 8 << 30
 
 @dataclass(frozen=True)
 class Job:
-    """Mutants `begin` up to `end`, but for `end` itself, of `samples`; what fails goes to the folder `keep`."""
+    """Mutants `begin` up to `end`, but for `end` itself, of `samples`; what fails goes to the
+    folder `keep`."""
 
     samples: list[Sample]
     seed: int
@@ -57,7 +60,10 @@ def main(path: str) -> None:
     cpu.aligned_empty = weights.aligned_empty = aligned_empty  # type: ignore[attr-defined]
     reader.read_safetensors = _guarded_safetensors  # type: ignore[attr-defined]
     counts: dict[str, int] = {}
-    with tempfile.TemporaryDirectory(dir="/dev/shm", prefix="convoy-fuzz-") as folder, job.progress.open("r+b") as file:
+    with (
+        tempfile.TemporaryDirectory(dir="/dev/shm", prefix="convoy-fuzz-") as folder,
+        job.progress.open("r+b") as file,
+    ):
         progress = mmap.mmap(file.fileno(), PROGRESS.size)
         expected = {}
         for sample in job.samples:
@@ -73,7 +79,11 @@ def main(path: str) -> None:
             if said not in ("refused", "same", "other"):
                 keep(job, index, each, said)
         PROGRESS.pack_into(progress, 0, job.end, time.monotonic())
-    print(" ".join(f"{key}={value}" for key, value in counts.items() if key in ("refused", "same", "other")))
+    print(
+        " ".join(
+            f"{key}={value}" for key, value in counts.items() if key in ("refused", "same", "other")
+        )
+    )
     sys.stdout.flush()
     # Threads of native libraries may still be there.
     os._exit(0)
@@ -85,12 +95,15 @@ def keep(job: Job, index: int, found: Mutant, said: str) -> Path:
     path.write_bytes(found.content)
     text = f"{said}\n{found.sample.name}: {found.change}\nmutant {index} of seed {job.seed}\n"
     command = "open_artifact" if found.sample.target == "cuda" else "load"
-    path.with_suffix(".txt").write_text(f"{text}python -c 'import convoy_runtime as c; c.{command}({str(path)!r})'\n")
+    path.with_suffix(".txt").write_text(
+        f"{text}python -c 'import convoy_runtime as c; c.{command}({str(path)!r})'\n"
+    )
     return path
 
 
 def _outcome(each: Mutant, target: Path, expected: list[np.ndarray], *, poison: bool) -> str:
-    """`refused`, `same`, `other` where a remade artifact may give another result, or what is wrong."""
+    """`refused`, `same`, `other` where a remade artifact may give another result, or what is
+    wrong."""
     target.write_bytes(each.content)
     try:
         got = _run(each.sample, target, poison=poison)
@@ -107,11 +120,16 @@ def _outcome(each: Mutant, target: Path, expected: list[np.ndarray], *, poison: 
 
 
 def _equal(got: np.ndarray, expected: np.ndarray) -> bool:
-    return got.dtype == expected.dtype and got.shape == expected.shape and got.tobytes() == expected.tobytes()
+    return (
+        got.dtype == expected.dtype
+        and got.shape == expected.shape
+        and got.tobytes() == expected.tobytes()
+    )
 
 
 def _run(sample: Sample, path: Path, *, poison: bool) -> list[np.ndarray]:
-    """The results of a program for the CPU; of one for a GPU, everything that is read without one."""
+    """The results of a program for the CPU; of one for a GPU, everything that is read without
+    one."""
     if sample.target == "cuda":
         artifact = reader.open_artifact(path, any_host=True)
         artifact.alternatives()
@@ -139,14 +157,18 @@ def _inputs(sample: Sample) -> list[np.ndarray]:
         arrays = []
         for number, spec in enumerate(specs):
             array = aligned_empty(tuple(spec["shape"]), spec["dtype"])
-            array[...] = np.random.default_rng(number).integers(-4, 5, spec["shape"]).astype(array.dtype)
+            array[...] = (
+                np.random.default_rng(number).integers(-4, 5, spec["shape"]).astype(array.dtype)
+            )
             arrays.append(array)
         check_canaries()
         _given[sample.name] = arrays
     return _given[sample.name]
 
 
-def _guarded_safetensors(buffer: memoryview | bytes, *, path: object, member: str | None = None) -> dict[str, HostTensor]:
+def _guarded_safetensors(
+    buffer: memoryview | bytes, *, path: object, member: str | None = None
+) -> dict[str, HostTensor]:
     """As `read_safetensors`, each tensor in memory of its own."""
     tensors = {}
     for name, tensor in read_safetensors(buffer, path=path, member=member).items():

@@ -31,7 +31,8 @@ class Small(nn.Module):
 
 
 class Residual(nn.Module):
-    """What cuDNN takes, and kernels of our own compute: a convolution with bias, residual and relu."""
+    """What cuDNN takes, and kernels of our own compute: a convolution with bias, residual and
+    relu."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,8 +1,10 @@
-"""Changes to artifacts: bytes, the zip's structure, members, and fields of the manifest with all hashes made anew.
+"""Changes to artifacts: bytes, the zip's structure, members, and fields of the manifest with all
+hashes made anew.
 
-What is changed and hashed again is another artifact, which may compute something else, and which an author could have signed: it must be
-refused, or run inside its memory. Everything else must be refused, or give the very same result. The machine code of native.so is left
-alone: hashes and digests are what guards against code that was changed, and to run it would tell nothing.
+What is changed and hashed again is another artifact, which may compute something else, and which an
+author could have signed: it must be refused, or run inside its memory. Everything else must be
+refused, or give the very same result. The machine code of native.so is left alone: hashes and
+digests are what guards against code that was changed, and to run it would tell nothing.
 """
 
 from __future__ import annotations
@@ -25,15 +27,30 @@ __all__ = ["Mutant", "Sample", "mutant"]
 
 _MANIFEST, _NATIVE, _WEIGHTS = "manifest.json", "native.so", "weights.safetensors"
 _EDGES: tuple[Any, ...] = (
-    0, 1, -1, 2, 3, 7, 64, 255, 4096, 2**31 - 1, 2**31, 2**32, 2**40, 2**62, 2**63 - 1, 2**63, 2**64, 2**70, 10**400, 1.5, 1e308,
-    float("nan"), float("inf"), "", "x", "x" * 5000, "\0", "../../etc/passwd", "float16", "int64", "bool", "float64", None, True, False,
+    0, 1, -1, 2, 3, 7, 64, 255, 4096, 2**31 - 1, 2**31, 2**32, 2**40, 2**62, 2**63 - 1, 2**63,
+    2**64, 2**70, 10**400, 1.5, 1e308,
+    float("nan"), float("inf"), "", "x", "x" * 5000, "\0", "../../etc/passwd", "float16", "int64",
+    "bool", "float64", None, True, False,
     [], {}, [0], [1], [[]], [2**63], [-1], [1] * 70, [0, 2**40], {"a": 1},
 )  # fmt: skip
 
 
-#: Offsets and sizes of fields: of a member's header, of its entry in the directory, and of the directory's end (PKWARE's APPNOTE, 4.3).
+#: Offsets and sizes of fields: of a member's header, of its entry in the directory, and of the
+#: directory's end (PKWARE's APPNOTE, 4.3).
 _LOCAL_FIELDS = ((4, 2), (6, 2), (8, 2), (10, 2), (14, 4), (18, 4), (22, 4), (26, 2), (28, 2))
-_CENTRAL_FIELDS = ((4, 2), (8, 2), (10, 2), (16, 4), (20, 4), (24, 4), (28, 2), (30, 2), (32, 2), (34, 2), (42, 4))
+_CENTRAL_FIELDS = (
+    (4, 2),
+    (8, 2),
+    (10, 2),
+    (16, 4),
+    (20, 4),
+    (24, 4),
+    (28, 2),
+    (30, 2),
+    (32, 2),
+    (34, 2),
+    (42, 4),
+)
 _END_FIELDS = ((4, 2), (6, 2), (8, 2), (10, 2), (12, 4), (16, 4), (20, 2))
 
 
@@ -45,7 +62,8 @@ class Sample:
         name: what messages call it.
         content: the file.
         target: cpu or cuda.
-        weights: original weights to load, in a .safetensors file; empty where the artifact has the prepared ones.
+        weights: original weights to load, in a .safetensors file; empty where the artifact has the
+            prepared ones.
     """
 
     name: str
@@ -70,7 +88,8 @@ class Mutant:
 
 
 def mutant(rng: Random, index: int, samples: list[Sample]) -> Mutant:
-    """The mutant of this number. Those of the manifest's bytes go through all of them, one after another."""
+    """The mutant of this number. Those of the manifest's bytes go through all of them, one after
+    another."""
     sample = samples[index % len(samples)]
     kind = rng.choices(_KINDS, _WEIGHTS_OF_KINDS)[0]
     content, change, remade = kind(rng, index // len(samples), sample)
@@ -84,7 +103,11 @@ def pack(members: dict[str, bytes], order: list[str] | None = None) -> bytes:
     for name, entry in files.items():
         if name in members and isinstance(entry, dict):
             content = members[name]
-            entry.update(sha256=hashlib.sha256(content).hexdigest(), bytes=len(content), crc32=zlib.crc32(content))
+            entry.update(
+                sha256=hashlib.sha256(content).hexdigest(),
+                bytes=len(content),
+                crc32=zlib.crc32(content),
+            )
     return _zip({**members, _MANIFEST: json.dumps(tree, indent=1).encode()}, order)
 
 
@@ -92,9 +115,14 @@ def _zip(members: dict[str, bytes], order: list[str] | None = None) -> bytes:
     """The zip of these members, with the digest of the manifest, whatever the manifest says."""
     names = order or list(members)
     layout = lay_out(
-        [ZipMember(name, len(members[name]), zlib.crc32(members[name])) for name in names], hashlib.sha256(members[_MANIFEST]).hexdigest()
+        [ZipMember(name, len(members[name]), zlib.crc32(members[name])) for name in names],
+        hashlib.sha256(members[_MANIFEST]).hexdigest(),
     )
-    pieces = [piece for name, (_, header) in zip(names, layout.headers, strict=True) for piece in (header, members[name])]
+    pieces = [
+        piece
+        for name, (_, header) in zip(names, layout.headers, strict=True)
+        for piece in (header, members[name])
+    ]
     return b"".join((*pieces, layout.directory))
 
 
@@ -116,8 +144,14 @@ def _manifest_bytes_remade(rng: Random, _: int, sample: Sample) -> _Change:
     members = sample.members()
     text = bytearray(members[_MANIFEST])
     at = rng.randrange(len(text))
-    text[at] = rng.choice((text[at] ^ (1 << rng.randrange(8)), ord("0") + rng.randrange(10), rng.randrange(256)))
-    return _zip({**members, _MANIFEST: bytes(text)}), f"byte {at} of the manifest, zip made anew", True
+    text[at] = rng.choice(
+        (text[at] ^ (1 << rng.randrange(8)), ord("0") + rng.randrange(10), rng.randrange(256))
+    )
+    return (
+        _zip({**members, _MANIFEST: bytes(text)}),
+        f"byte {at} of the manifest, zip made anew",
+        True,
+    )
 
 
 def _any_byte(rng: Random, _: int, sample: Sample) -> _Change:
@@ -134,7 +168,11 @@ def _truncation(rng: Random, _: int, sample: Sample) -> _Change:
         case 0:
             return sample.content[:size], f"truncated to {size} bytes", False
         case 1:
-            return sample.content + rng.randbytes(rng.choice((1, 22, 100))), "bytes behind the end", False
+            return (
+                sample.content + rng.randbytes(rng.choice((1, 22, 100))),
+                "bytes behind the end",
+                False,
+            )
         case _:
             return sample.content[size:], f"without the first {size} bytes", False
 
@@ -145,22 +183,48 @@ def _structure(rng: Random, _: int, sample: Sample) -> _Change:
     central = content.index(b"PK\x01\x02")
     ends = content.rindex(b"PK\x05\x06")
     base, fields = rng.choice(
-        [(found.start(), _LOCAL_FIELDS) for found in re.finditer(b"PK\x03\x04", content) if found.start() < central]
-        + [(found.start(), _CENTRAL_FIELDS) for found in re.finditer(b"PK\x01\x02", content) if found.start() >= central]
+        [
+            (found.start(), _LOCAL_FIELDS)
+            for found in re.finditer(b"PK\x03\x04", content)
+            if found.start() < central
+        ]
+        + [
+            (found.start(), _CENTRAL_FIELDS)
+            for found in re.finditer(b"PK\x01\x02", content)
+            if found.start() >= central
+        ]
         + [(ends, _END_FIELDS)] * 3
     )
     offset, size = rng.choice(fields)
     old = int.from_bytes(content[base + offset : base + offset + size], "little")
     full = (1 << 8 * size) - 1
-    new = rng.choice((0, 1, full, full - 1, old + 1, max(old - 1, 0), old ^ (1 << rng.randrange(8 * size)), len(content), central)) & full
+    new = (
+        rng.choice(
+            (
+                0,
+                1,
+                full,
+                full - 1,
+                old + 1,
+                max(old - 1, 0),
+                old ^ (1 << rng.randrange(8 * size)),
+                len(content),
+                central,
+            )
+        )
+        & full
+    )
     content[base + offset : base + offset + size] = new.to_bytes(size, "little")
     if rng.random() < 0.1:
-        content += rng.choice((b"PK\x05\x06" + bytes(18), b"PK\x06\x07" + bytes(16), content[ends:]))
+        content += rng.choice(
+            (b"PK\x05\x06" + bytes(18), b"PK\x06\x07" + bytes(16), content[ends:])
+        )
     return bytes(content), f"{size} bytes at {base + offset} of the zip: {old} as {new}", False
 
 
 def _members(rng: Random, _: int, sample: Sample) -> _Change:
-    """Members that are exchanged, renamed, doubled, dropped, resized or added, with hashes as they have to be or not."""
+    """Members that are exchanged, renamed, doubled, dropped, resized or added, with hashes as they
+    have to be or not."""
     members = sample.members()
     names = [name for name in members if name != _MANIFEST]
     name, other = rng.choice(names), rng.choice(names)
@@ -169,16 +233,35 @@ def _members(rng: Random, _: int, sample: Sample) -> _Change:
         case 0:
             members[name], members[other] = members[other], members[name]
         case 1:
-            members = {("renamed" if each == name else each): content for each, content in members.items()}
+            members = {
+                ("renamed" if each == name else each): content for each, content in members.items()
+            }
             order = list(members)
         case 2:
             del members[name]
             order = list(members)
         case 3:
             size = rng.randrange(len(members[name]) + 1)
-            members[name] = members[name][:size] if rng.random() < 0.7 else members[name] + bytes(rng.choice((1, 64, 4096)))
+            members[name] = (
+                members[name][:size]
+                if rng.random() < 0.7
+                else members[name] + bytes(rng.choice((1, 64, 4096)))
+            )
         case 4:
-            members[rng.choice(("extra", "../up", "kernels/x.ptx", "plans/x.json", "a/../b", "C:\\x", "native.so/", "x" * 300))] = b"1"
+            members[
+                rng.choice(
+                    (
+                        "extra",
+                        "../up",
+                        "kernels/x.ptx",
+                        "plans/x.json",
+                        "a/../b",
+                        "C:\\x",
+                        "native.so/",
+                        "x" * 300,
+                    )
+                )
+            ] = b"1"
             order = list(members)
         case 5:
             rng.shuffle(order)
@@ -192,8 +275,16 @@ def _members(rng: Random, _: int, sample: Sample) -> _Change:
 
 def _fields(tree: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """The places of all values of a JSON tree."""
-    items = tree.items() if isinstance(tree, dict) else enumerate(tree) if isinstance(tree, list) else ()
-    return [found for key, value in items for found in ((*path, key), *_fields(value, (*path, key)))]
+    items = (
+        tree.items()
+        if isinstance(tree, dict)
+        else enumerate(tree)
+        if isinstance(tree, list)
+        else ()
+    )
+    return [
+        found for key, value in items for found in ((*path, key), *_fields(value, (*path, key)))
+    ]
 
 
 def _field(rng: Random, tree: Any) -> str:
@@ -215,12 +306,17 @@ def _field(rng: Random, tree: Any) -> str:
         case 2 if isinstance(old, list) and old:
             rng.shuffle(old)
         case 3 if type(old) is int:
-            parent[key] = rng.choice((old + 1, old - 1, old * 2, old // 2, old * 1000, -old, old + 2**32))
+            parent[key] = rng.choice(
+                (old + 1, old - 1, old * 2, old // 2, old * 1000, -old, old + 2**32)
+            )
         case 4 if isinstance(old, list) and old:
             old.append(old[-1])
         case _:
             parent[key] = rng.choice(_EDGES)
-    return f"{'.'.join(map(str, path))}: {str(old)[:60]} as {str(parent[key] if key in path and _has(parent, key) else 'nothing')[:60]}"
+    return (
+        f"{'.'.join(map(str, path))}: {str(old)[:60]} as "
+        f"{str(parent[key] if key in path and _has(parent, key) else 'nothing')[:60]}"
+    )
 
 
 def _has(parent: Any, key: Any) -> bool:
@@ -279,20 +375,36 @@ def _safetensors(rng: Random, index: int, sample: Sample) -> _Change:
 def _elf(rng: Random, index: int, sample: Sample) -> _Change:
     """Headers of native.so that say what cannot be, or less of it, with hashes made anew.
 
-    Nothing else of it is changed. A library whose segments lie elsewhere, or whose dynamic section or code is another one, is one that its
-    author may have written so: to load it is to run it, which SECURITY.md says, and hashes and digests guard against it.
+    Nothing else of it is changed. A library whose segments lie elsewhere, or whose dynamic section
+    or code is another one, is one that its author may have written so: to load it is to run it,
+    which SECURITY.md says, and hashes and digests guard against it.
     """
     members = sample.members()
     content = bytearray(members[_NATIVE])
-    table, entry, count = struct.unpack_from("<Q", content, 32)[0], *struct.unpack_from("<HH", content, 54)
+    table, entry, count = (
+        struct.unpack_from("<Q", content, 32)[0],
+        *struct.unpack_from("<HH", content, 54),
+    )
     beyond = rng.choice((len(content) + 1, 2**31, 2**47, 2**63, 2**64 - 1))
-    changes = [(0, "<I", rng.randrange(2**32)), (4, "<B", 1), (5, "<B", 2), (16, "<H", rng.choice((0, 1, 4, 65535)))]
-    changes += [(32, "<Q", beyond), (54, "<H", rng.choice((0, 1, 32, 55, 57, 65535))), (56, "<H", rng.choice((0, 65535)))]
+    changes = [
+        (0, "<I", rng.randrange(2**32)),
+        (4, "<B", 1),
+        (5, "<B", 2),
+        (16, "<H", rng.choice((0, 1, 4, 65535))),
+    ]
+    changes += [
+        (32, "<Q", beyond),
+        (54, "<H", rng.choice((0, 1, 32, 55, 57, 65535))),
+        (56, "<H", rng.choice((0, 65535))),
+    ]
     changes += [(table + entry * rng.randrange(count) + field, "<Q", beyond) for field in (8, 32)]
     if rng.random() < 0.4:
         size = rng.choice((rng.randrange(len(content)), rng.randrange(200)))
         # What lies behind the last segment is for debuggers.
-        end = max(sum(struct.unpack_from("<Q24xQ", content, table + entry * each + 8)) for each in range(count))
+        end = max(
+            sum(struct.unpack_from("<Q24xQ", content, table + entry * each + 8))
+            for each in range(count)
+        )
         members[_NATIVE] = bytes(content[: min(size, end - 1)])
         return pack(members), f"native.so truncated to {len(members[_NATIVE])} bytes", True
     place, form, new = rng.choice(changes)
@@ -303,7 +415,8 @@ def _elf(rng: Random, index: int, sample: Sample) -> _Change:
 
 
 _KINDS: tuple[Callable[[Random, int, Sample], _Change], ...] = (
-    _manifest_byte, _manifest_bytes_remade, _any_byte, _truncation, _structure, _members, _manifest_field, _json_member, _safetensors,
+    _manifest_byte, _manifest_bytes_remade, _any_byte, _truncation, _structure, _members,
+    _manifest_field, _json_member, _safetensors,
     _elf,
 )  # fmt: skip
 _WEIGHTS_OF_KINDS = (26, 8, 6, 5, 12, 8, 22, 5, 5, 3)

@@ -1,7 +1,9 @@
-"""Mutants of artifacts through the runtime: each is opened, and on the CPU loaded and run once, between guard pages.
+"""Mutants of artifacts through the runtime: each is opened, and on the CPU loaded and run once,
+between guard pages.
 
-A mutant may be refused with an error of the runtime's own. It may run where it gives the very same result, or, where its hashes were made
-anew, any result. It must not end the process, take longer than the limit, or touch memory that is not its own.
+A mutant may be refused with an error of the runtime's own. It may run where it gives the very same
+result, or, where its hashes were made anew, any result. It must not end the process, take longer
+than the limit, or touch memory that is not its own.
 """
 
 from __future__ import annotations
@@ -30,7 +32,8 @@ _SECONDS = 10.0
 
 
 def run(count: int, *, seed: int, jobs: int, keep: Path) -> Outcome:
-    """Runs `count` mutants, equal ones for an equal seed and an equal compiler, in `jobs` processes at a time.
+    """Runs `count` mutants, equal ones for an equal seed and an equal compiler, in `jobs` processes
+    at a time.
 
     A mutant that fails is kept in the folder `keep`, with a text beside it that says how it failed.
     """
@@ -41,26 +44,40 @@ def run(count: int, *, seed: int, jobs: int, keep: Path) -> Outcome:
     prepared = time.monotonic() - began
     with ThreadPoolExecutor(jobs) as workers:
         counts: Counter[str] = Counter()
-        for each in workers.map(lambda begin: check(found, seed, begin, min(begin + _BATCH, count), keep), range(0, count, _BATCH)):
+        for each in workers.map(
+            lambda begin: check(found, seed, begin, min(begin + _BATCH, count), keep),
+            range(0, count, _BATCH),
+        ):
             counts += each
     failures = tuple(sorted(set(keep.glob(f"artifact-{seed}-*.convoy")) - before))
     took = time.monotonic() - began
     shares = ", ".join(f"{counts[key]} {key}" for key in ("refused", "same", "other"))
-    line = f"artifacts: {count} mutants of {len(found)} in {took:.0f} s, {prepared:.0f} of them to compile; {shares}"
+    line = (
+        f"artifacts: {count} mutants of {len(found)} in {took:.0f} s, {prepared:.0f} of them "
+        f"to compile; {shares}"
+    )
     return Outcome(count, failures, (line,))
 
 
 def samples() -> list[Sample]:
-    """Small artifacts of both targets: with weights and without, with constants, aliases, kernels, alternatives and a plan."""
+    """Small artifacts of both targets: with weights and without, with constants, aliases, kernels,
+    alternatives and a plan."""
     from artifact_models import compile_samples
 
     return compile_samples()
 
 
 def check(
-    found: list[Sample], seed: int, begin: int, end: int, folder: Path, *, script: Path = _HERE / "artifact_child.py"
+    found: list[Sample],
+    seed: int,
+    begin: int,
+    end: int,
+    folder: Path,
+    *,
+    script: Path = _HERE / "artifact_child.py",
 ) -> Counter[str]:
-    """Runs mutants `begin` up to `end` in a process, and in another one behind each that ends it. How many were refused, and so on."""
+    """Runs mutants `begin` up to `end` in a process, and in another one behind each that ends it.
+    How many were refused, and so on."""
     counts: Counter[str] = Counter()
     with tempfile.TemporaryDirectory(prefix="convoy-fuzz-") as name:
         progress = Path(name) / "progress"
@@ -71,18 +88,37 @@ def check(
             with progress.open("r+b") as file, mmap.mmap(file.fileno(), PROGRESS.size) as shared:
                 how, output = _watch([sys.executable, str(script), str(Path(name) / "job")], shared)
                 reached = PROGRESS.unpack_from(shared)[0]
-            counts.update({key: int(value) for key, _, value in (each.partition("=") for each in output.split() if "=" in each)})
+            counts.update(
+                {
+                    key: int(value)
+                    for key, _, value in (
+                        each.partition("=") for each in output.split() if "=" in each
+                    )
+                }
+            )
             if not how and reached == end:
                 break
             # What became of those before it is not known any more; that they were no failures is.
-            keep(job, reached, mutant(Random(f"{seed}/{reached}"), reached, found), how or "ended the process")
+            keep(
+                job,
+                reached,
+                mutant(Random(f"{seed}/{reached}"), reached, found),
+                how or "ended the process",
+            )
             begin = reached + 1
     return counts
 
 
 def _watch(command: list[str], shared: mmap.mmap) -> tuple[str, str]:
-    """Runs a process until it ends, or one mutant takes too long: what went wrong, and what it printed."""
-    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+    """Runs a process until it ends, or one mutant takes too long: what went wrong, and what it
+    printed."""
+    with subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as process:
         while True:
             try:
                 output, _ = process.communicate(timeout=0.5)
@@ -95,4 +131,6 @@ def _watch(command: list[str], shared: mmap.mmap) -> tuple[str, str]:
                 continue
             if process.returncode < 0:
                 return f"was killed by signal {-process.returncode}\n{output[-2000:]}", ""
-            return (f"exited with {process.returncode}\n{output[-2000:]}" if process.returncode else ""), output
+            return (
+                f"exited with {process.returncode}\n{output[-2000:]}" if process.returncode else ""
+            ), output

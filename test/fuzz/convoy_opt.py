@@ -1,4 +1,5 @@
-"""convoy-opt on many modules at once: one process takes a file of them, split at `// -----`, each with a context of its own."""
+"""convoy-opt on many modules at once: one process takes a file of them, split at `// -----`, each
+with a context of its own."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ from pathlib import Path
 __all__ = ["MARKER", "Failure", "Tool", "encode"]
 
 MARKER = "// -----"
-#: A module that no parser takes. Its error at the end of a batch says that everything before it was gone through.
+#: A module that no parser takes. Its error at the end of a batch says that everything before it was
+#: gone through.
 _SENTINEL = "end_of_batch"
 #: Address space of a process. Debian's convoy-opt maps some 200 MB before it begins.
 _MEMORY = 6 << 30
@@ -36,42 +38,64 @@ class Tool:
         """A module may take `seconds`, and the process `start` more before it begins."""
         self.path = folder / "convoy-opt"
         self.seconds, self.start = seconds, start
-        with self.path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        with (
+            self.path.open("rb") as file,
+            mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content,
+        ):
             # AddressSanitizer reserves terabytes of addresses.
             self._limited = content.find(b"__asan_init") < 0
 
-    def check(self, flags: Sequence[str], modules: Sequence[str], *, symbols: bool = False) -> Failure | None:
-        """Runs the modules; None where the process comes to the end of them. What it says about them is no failure."""
+    def check(
+        self, flags: Sequence[str], modules: Sequence[str], *, symbols: bool = False
+    ) -> Failure | None:
+        """Runs the modules; None where the process comes to the end of them. What it says about
+        them is no failure."""
         with tempfile.TemporaryDirectory(prefix="convoy-fuzz-") as folder:
             path = Path(folder) / "batch.mlir"
             path.write_bytes(_joined([*modules, _SENTINEL]))
-            # The whole batch may take longer than one module, each of which is run alone before it counts as a hang.
-            code, output = self._run([*flags, str(path), "--split-input-file", "-o", "/dev/null"], folder, self._limit(modules), symbols)
+            # The whole batch may take longer than one module, each of which is run alone before it
+            # counts as a hang.
+            code, output = self._run(
+                [*flags, str(path), "--split-input-file", "-o", "/dev/null"],
+                folder,
+                self._limit(modules),
+                symbols,
+            )
         if code is None:
             return Failure(f"took longer than {self._limit(modules):g} s", _end(output))
         if code < 0 or code > 1:
-            return Failure(f"was killed by signal {-code}" if code < 0 else f"exited with {code}", _end(output))
-        if f"'{_SENTINEL}'" in output or (code == 1 and "LLVM ERROR" not in output and self._refuses(flags)):
+            return Failure(
+                f"was killed by signal {-code}" if code < 0 else f"exited with {code}", _end(output)
+            )
+        if f"'{_SENTINEL}'" in output or (
+            code == 1 and "LLVM ERROR" not in output and self._refuses(flags)
+        ):
             return None
         return Failure(f"exited with {code} before the end", _end(output))
 
     def _refuses(self, flags: Sequence[str]) -> bool:
-        """Whether these flags are an error themselves, as a phase that there is not: no module is looked at then."""
+        """Whether these flags are an error themselves, as a phase that there is not: no module is
+        looked at then."""
         with tempfile.TemporaryDirectory(prefix="convoy-fuzz-") as folder:
             path = Path(folder) / "batch.mlir"
             path.write_text(_SENTINEL)
-            code, output = self._run([*flags, str(path), "-o", os.devnull], folder, self.seconds + self.start, False)
+            code, output = self._run(
+                [*flags, str(path), "-o", os.devnull], folder, self.seconds + self.start, False
+            )
         return code == 1 and f"'{_SENTINEL}'" not in output and "LLVM ERROR" not in output
 
     def results(self, flags: Sequence[str], modules: Sequence[str]) -> list[str]:
-        """The text of each module that the flags succeed on, without those of a batch whose process fails."""
+        """The text of each module that the flags succeed on, without those of a batch whose process
+        fails."""
         found: list[str] = []
         with tempfile.TemporaryDirectory(prefix="convoy-fuzz-") as folder:
             path, result = Path(folder) / "batch.mlir", Path(folder) / "result.mlir"
             for begin in range(0, len(modules), 16):
                 path.write_bytes(_joined(modules[begin : begin + 16]))
                 splits = ["--split-input-file", f"--output-split-marker={MARKER}"]
-                code, _ = self._run([*flags, str(path), *splits, "-o", "-"], folder, 60, False, output=result)
+                code, _ = self._run(
+                    [*flags, str(path), *splits, "-o", "-"], folder, 60, False, output=result
+                )
                 if code in (0, 1):
                     text = result.read_text(errors="surrogateescape")
                     found += [each.strip("\n") for each in text.split(MARKER) if each.strip()]
@@ -92,15 +116,28 @@ class Tool:
         return self.seconds + self.start + 0.5 * (len(modules) - 1)
 
     def _run(
-        self, arguments: Sequence[str], folder: str, seconds: float, symbols: bool, *, output: Path | None = None
+        self,
+        arguments: Sequence[str],
+        folder: str,
+        seconds: float,
+        symbols: bool,
+        *,
+        output: Path | None = None,
     ) -> tuple[int | None, str]:
-        """Exit status, None after `seconds`, and what was printed as errors; what was printed as results goes to the file `output`."""
+        """Exit status, None after `seconds`, and what was printed as errors; what was printed as
+        results goes to the file `output`."""
         environment = {**os.environ, "LLVM_DISABLE_SYMBOLIZATION": "1"}
         if symbols:
             del environment["LLVM_DISABLE_SYMBOLIZATION"]
         errors = Path(folder) / "errors"
         with errors.open("wb") as file, (output or Path(os.devnull)).open("wb") as results:
-            process = subprocess.Popen([self.path, *arguments], stdin=subprocess.DEVNULL, stdout=results, stderr=file, env=environment)
+            process = subprocess.Popen(
+                [self.path, *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=results,
+                stderr=file,
+                env=environment,
+            )
             resource.prlimit(process.pid, resource.RLIMIT_CORE, (0, 0))
             if self._limited:
                 resource.prlimit(process.pid, resource.RLIMIT_AS, (_MEMORY, _MEMORY))
@@ -120,7 +157,9 @@ def encode(text: str) -> bytes:
 
 def _joined(modules: Sequence[str]) -> bytes:
     # A mutant that has a line with the marker would count as two.
-    return f"\n{MARKER}\n".encode().join(encode(re.sub(rf"^{MARKER}", "//", each, flags=re.MULTILINE)) for each in modules)
+    return f"\n{MARKER}\n".encode().join(
+        encode(re.sub(rf"^{MARKER}", "//", each, flags=re.MULTILINE)) for each in modules
+    )
 
 
 def _end(output: str) -> str:

@@ -6,7 +6,14 @@ import os
 import time
 from typing import Any
 
-__all__ = ["RELU_IS_ABS", "outputs_are_zero", "relu_aborts", "relu_hangs", "relu_is_abs", "relu_raises"]
+__all__ = [
+    "RELU_IS_ABS",
+    "outputs_are_zero",
+    "relu_aborts",
+    "relu_hangs",
+    "relu_is_abs",
+    "relu_raises",
+]
 
 #: `relu_is_abs` as text, for a script.
 RELU_IS_ABS = """

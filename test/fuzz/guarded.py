@@ -20,12 +20,14 @@ _LARGEST = 1 << 30
 CANARY = 0xA5
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.mprotect.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
-#: The bytes between the end of each array and the page behind it: at most 63, because arrays start at a multiple of 64.
+#: The bytes between the end of each array and the page behind it: at most 63, because arrays start
+#: at a multiple of 64.
 _slack: list[np.ndarray] = []
 
 
 def aligned_empty(shape: tuple[int, ...], dtype: str) -> np.ndarray:
-    """As `convoy_runtime.arrays.aligned_empty`, with a page without access before and behind the array."""
+    """As `convoy_runtime.arrays.aligned_empty`, with a page without access before and behind the
+    array."""
     storage = DTYPES[dtype].storage
     size = prod(shape) * storage.itemsize
     if size > _LARGEST:
@@ -45,7 +47,8 @@ def aligned_empty(shape: tuple[int, ...], dtype: str) -> np.ndarray:
 
 
 def check_canaries() -> bool:
-    """Whether nothing was written between the arrays since the last call and the pages around them. Forgets these arrays."""
+    """Whether nothing was written between the arrays since the last call and the pages around them.
+    Forgets these arrays."""
     intact = all(bool((part == CANARY).all()) for part in _slack)
     _slack.clear()
     return intact

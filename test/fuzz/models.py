@@ -1,5 +1,6 @@
-"""Random PyTorch models, compiled for both targets: on the CPU run with poisoned memory beside PyTorch in float64, for cuda finalized by
-the real cuDNN. A failure is reduced and kept as a script."""
+"""Random PyTorch models, compiled for both targets: on the CPU run with poisoned memory beside
+PyTorch in float64, for cuda finalized by the real cuDNN. A failure is reduced and kept as a
+script."""
 
 from __future__ import annotations
 
@@ -19,13 +20,16 @@ from workers import Job, Workers
 
 __all__ = ["run"]
 
-#: How many failures of one kind are reduced, because that takes a minute each; the others are kept as they are.
+#: How many failures of one kind are reduced, because that takes a minute each; the others are kept
+#: as they are.
 _REDUCED = 1
 
 
 def run(count: int, *, seed: int, jobs: int, keep: Path, hook: str = "") -> Outcome:
-    """Checks the models of `count` seeds from `seed` on in `jobs` processes, and writes a script for each failure to the folder `keep`."""
-    # Freed memory is overwritten, and new memory is not zero, in the compiler and in what prepares weights.
+    """Checks the models of `count` seeds from `seed` on in `jobs` processes, and writes a script
+    for each failure to the folder `keep`."""
+    # Freed memory is overwritten, and new memory is not zero, in the compiler and in what prepares
+    # weights.
     os.environ.setdefault("MALLOC_PERTURB_", "165")
     seconds: Counter[str] = Counter()
     verdicts: Counter[str] = Counter()
@@ -33,17 +37,30 @@ def run(count: int, *, seed: int, jobs: int, keep: Path, hook: str = "") -> Outc
     failed: list[tuple[Job, Verdict]] = []
     start = time.perf_counter()
     with Workers(jobs) as workers:
-        for job, verdict in workers.run(Job(number, hook=hook) for number in range(seed, seed + count)):
+        for job, verdict in workers.run(
+            Job(number, hook=hook) for number in range(seed, seed + count)
+        ):
             seconds.update(verdict.seconds)
             verdicts[verdict.kind] += 1
             if verdict.kind == "refused":
                 refusals[re.sub(r" \(.*?\)|\[.*?\]", "", verdict.detail)] += 1
             if verdict.failed:
-                print(f"seed {job.seed}: {verdict.kind} {verdict.target} {' | '.join(verdict.detail.splitlines())[:300]}", flush=True)
+                print(
+                    (
+                        f"seed {job.seed}: {verdict.kind} {verdict.target} "
+                        f"{' | '.join(verdict.detail.splitlines())[:300]}"
+                    ),
+                    flush=True,
+                )
                 failed.append((job, verdict))
         took = time.perf_counter() - start
-        failures = [_keep(job, verdict, workers, keep, reduce) for job, verdict, reduce in _chosen(failed)]
-    summary = [f"models: {count} in {took:.0f} s, " + ", ".join(f"{number} {kind}" for kind, number in verdicts.most_common())]
+        failures = [
+            _keep(job, verdict, workers, keep, reduce) for job, verdict, reduce in _chosen(failed)
+        ]
+    summary = [
+        f"models: {count} in {took:.0f} s, "
+        + ", ".join(f"{number} {kind}" for kind, number in verdicts.most_common())
+    ]
     summary += [f"  refused {number}: {reason}" for reason, number in refusals.most_common()]
     each = ", ".join(f"{name} {total / max(1, count):.3f}" for name, total in seconds.most_common())
     summary.append(f"  seconds a model: {each}")
@@ -69,7 +86,11 @@ def _keep(job: Job, verdict: Verdict, workers: Workers, keep: Path, reduce: bool
 
         model, verdict = reduce_model(model, verdict, judge)
     what = f"Model of seed {job.seed}: {verdict.kind} {verdict.target}: {verdict.detail}"
-    text = script(model, what.replace("\\", "/").replace('"""', "'''"), verdict.limits or [None] * len(model.outputs))
+    text = script(
+        model,
+        what.replace("\\", "/").replace('"""', "'''"),
+        verdict.limits or [None] * len(model.outputs),
+    )
     keep.mkdir(parents=True, exist_ok=True)
     path = keep / f"model-{job.seed}.py"
     path.write_text(text)

@@ -1,6 +1,8 @@
-"""Mutants of the tree's .mlir files through convoy-opt: whole pipelines, single passes, and the flags that the files are tested with.
+"""Mutants of the tree's .mlir files through convoy-opt: whole pipelines, single passes, and the
+flags that the files are tested with.
 
-A mutant may be refused. It must not end the process, exceed the limits of time or memory, or make LLVM end it.
+A mutant may be refused. It must not end the process, exceed the limits of time or memory, or make
+LLVM end it.
 """
 
 from __future__ import annotations
@@ -24,13 +26,18 @@ __all__ = ["run"]
 _BATCH = 48
 #: Of every so many batches one is run again, to see how many of its mutants get through.
 _SAMPLED = 25
-#: Functions of upstream's that end the process for text that has no op of ours on its way there, and why. Nothing else is left out.
+#: Functions of upstream's that end the process for text that has no op of ours on its way there,
+#: and why. Nothing else is left out.
 _UPSTREAM = {
     "mlir::linalg::GenericOp::parse": "the parser takes every element of 'iterator_types' for a string",
     "parseDstStyleOp": "the parser of linalg.transpose and its kin sets an attribute that it could not read",
-    "mlir::detail::Parser::parseDenseArrayAttr": "array<none: 1>: the parser looks at the width of a type before it checks that it has one",
+    "mlir::detail::Parser::parseDenseArrayAttr": (
+        "array<none: 1>: the parser looks at the width of a type before it checks that it has one"
+    ),
     "mlir::getSymbolLessAffineMaps": "the verifier of tensor.expand_shape builds a map of reassociation indices unchecked",
-    "mlir::vector::FromElementsOp::parse": "the parser takes space for every element of the type before it looks for the elements",
+    "mlir::vector::FromElementsOp::parse": (
+        "the parser takes space for every element of the type before it looks for the elements"
+    ),
     "custom op parser 'linalg.batch_matmul'": "the parser of linalg.batch_matmul takes an operand without a shape",
     "mlir::LLVM::AddressOfOp::verifySymbolUses": "it reads attributes of a global before their verifier has",
     "getInsertExtractValueElementType": "the parser of llvm.extractvalue follows positions that it did not check",
@@ -44,23 +51,31 @@ _OPTIONS = {
 }
 #: Options of single passes, with values that are wrong as well.
 _PASS_OPTIONS = {
-    "convoy-verify-phase": "phase", "tcp-set-dtype": "dtype", "tcp-hoist-weights": "target", "plan-pack-cpu-weights": "block",
-    "host-cpu-contractions": "lanes registers", "convert-cudnn-graphs-to-backend": "minimum-version",
-    "cudnn-attach-kernels": "remarks chip", "tcp-form-groups": "allow-tf32", "cudnn-add-alternatives": "remarks allow-tf32",
+    "convoy-verify-phase": "phase", "tcp-set-dtype": "dtype", "tcp-hoist-weights": "target",
+    "plan-pack-cpu-weights": "block",
+    "host-cpu-contractions": "lanes registers",
+    "convert-cudnn-graphs-to-backend": "minimum-version",
+    "cudnn-attach-kernels": "remarks chip", "tcp-form-groups": "allow-tf32",
+    "cudnn-add-alternatives": "remarks allow-tf32",
     "host-map-kernels": "chip",
 }  # fmt: skip
 _PASS_VALUES = {
-    "phase": (*PHASES, "none"), "dtype": ("f16", "bf16", "f32", "f64"), "target": ("cpu", "cuda", "none"),
-    "block": ("0", "1", "16", "-1", "9223372036854775807"), "lanes": ("1", "4", "8", "16", "0", "-1", "3"),
-    "registers": ("16", "32", "0", "-1", "1"), "minimum-version": ("91900", "90000", "0", "-1"), "remarks": ("true",),
+    "phase": (*PHASES, "none"), "dtype": ("f16", "bf16", "f32", "f64"), "target": ("cpu", "cuda",
+    "none"),
+    "block": ("0", "1", "16", "-1", "9223372036854775807"), "lanes": ("1", "4", "8", "16", "0",
+    "-1", "3"),
+    "registers": ("16", "32", "0", "-1", "1"), "minimum-version": ("91900", "90000", "0", "-1"),
+    "remarks": ("true",),
     "allow-tf32": ("false", "true"), "chip": ("sm_80", "sm_90a", "sm_100", "none", ""),
 }  # fmt: skip
 
 
 def run(count: int, *, seed: int, jobs: int, keep: Path) -> Outcome:
-    """Runs `count` mutants, equal ones for an equal seed and an equal compiler, in `jobs` processes at a time.
+    """Runs `count` mutants, equal ones for an equal seed and an equal compiler, in `jobs` processes
+    at a time.
 
-    A mutant that fails is kept in the folder `keep`, with its command. $CONVOY_FUZZ_TOOLS names the folder of another build's convoy-opt.
+    A mutant that fails is kept in the folder `keep`, with its command. $CONVOY_FUZZ_TOOLS names the
+    folder of another build's convoy-opt.
     """
     began = time.monotonic()
     tool = Tool(Path(os.environ.get("CONVOY_FUZZ_TOOLS", TEST.parent / "build/bin")))
@@ -76,7 +91,11 @@ def run(count: int, *, seed: int, jobs: int, keep: Path) -> Outcome:
         size = min(_BATCH, count - number * _BATCH)
         mutants = [mutate(rng, rng.choice(command.seeds), pool) for _ in range(size)]
         found = check(tool, command.flags, mutants, keep / f"module-{seed}-{number}")
-        return kind, found, len(tool.results(command.flags, mutants)) if number % _SAMPLED == 0 else 0
+        return (
+            kind,
+            found,
+            len(tool.results(command.flags, mutants)) if number % _SAMPLED == 0 else 0,
+        )
 
     kinds: Counter[str] = Counter()
     failures: list[Path] = []
@@ -90,14 +109,21 @@ def run(count: int, *, seed: int, jobs: int, keep: Path) -> Outcome:
     sampled = sum(min(_BATCH, count - begin) for begin in range(0, count, _BATCH * _SAMPLED))
     shares = ", ".join(f"{kinds[kind] / sum(kinds.values()):.0%} {kind}" for kind in kinds)
     lines = (
-        f"modules: {count} mutants of {len(pool.texts)} modules in {took:.0f} s, {prepared:.0f} of them for the modules; {shares}",
-        f"modules: of {sampled} that were looked at, {through} went through all of their passes, the others were refused",
+        (
+            f"modules: {count} mutants of {len(pool.texts)} modules in {took:.0f} s, "
+            f"{prepared:.0f} of them for the modules; {shares}"
+        ),
+        (
+            f"modules: of {sampled} that were looked at, {through} went through all of their "
+            "passes, the others were refused"
+        ),
     )
     return Outcome(count, tuple(failures), lines)
 
 
 def check(tool: Tool, flags: tuple[str, ...], mutants: list[str], name: Path) -> list[Path]:
-    """Runs mutants with these flags and keeps those that fail, in files whose names begin with `name`."""
+    """Runs mutants with these flags and keeps those that fail, in files whose names begin with
+    `name`."""
     kept: list[Path] = []
     rest = list(mutants)
     while rest and tool.check(flags, rest) is not None:
@@ -109,7 +135,11 @@ def check(tool: Tool, flags: tuple[str, ...], mutants: list[str], name: Path) ->
             culprit = rest[: index + 1]
             failure = tool.check(flags, culprit, symbols=True)
         known = failure is not None and any(name in failure.output for name in _UPSTREAM)
-        if failure is not None and not known and not (len(culprit) > 1 and failure.how.startswith("took")):
+        if (
+            failure is not None
+            and not known
+            and not (len(culprit) > 1 and failure.how.startswith("took"))
+        ):
             path = name.with_name(f"{name.name}-{len(mutants) - len(rest) + index}.mlir")
             path.write_bytes(_kept(tool, flags, culprit, failure, path))
             kept.append(path)
@@ -117,8 +147,12 @@ def check(tool: Tool, flags: tuple[str, ...], mutants: list[str], name: Path) ->
     return kept
 
 
-def _kept(tool: Tool, flags: tuple[str, ...], culprit: list[str], failure: Failure, path: Path) -> bytes:
-    command = shlex.join([str(tool.path), str(path), *flags, *(["--split-input-file"] if len(culprit) > 1 else [])])
+def _kept(
+    tool: Tool, flags: tuple[str, ...], culprit: list[str], failure: Failure, path: Path
+) -> bytes:
+    command = shlex.join(
+        [str(tool.path), str(path), *flags, *(["--split-input-file"] if len(culprit) > 1 else [])]
+    )
     head = [f"convoy-opt {failure.how}", command, *failure.output.splitlines()]
     comments = "".join(f"// {re.sub(r'[^ -~]', '.', line)}\n" for line in head)
     return encode(comments) + b"\n// -----\n".join(encode(each) for each in culprit)
@@ -130,11 +164,17 @@ def _command(rng: Random, seeds: Seeds, passes: list[str]) -> tuple[str, Command
         case "pipelines":
             begin = rng.choices(range(len(PHASES)), (8, 2, 2, 2, 2, 2, 2, 1))[0]
             end = rng.choice((rng.randrange(begin, len(PHASES)), len(PHASES) - 2, len(PHASES) - 1))
-            options = {"from": PHASES[begin], "to": PHASES[max(begin, end)], "target": rng.choice(("cpu", "cuda"))}
+            options = {
+                "from": PHASES[begin],
+                "to": PHASES[max(begin, end)],
+                "target": rng.choice(("cpu", "cuda")),
+            }
             for option, values in _OPTIONS.items():
                 if rng.random() < 0.25:
                     options[option] = rng.choice(values)
-            flag = "--convoy-pipeline=" + " ".join(f"{key}={value}" for key, value in options.items())
+            flag = "--convoy-pipeline=" + " ".join(
+                f"{key}={value}" for key, value in options.items()
+            )
             return "pipelines", Command((flag,), tuple(seeds.of(PHASES[begin], rng, _BATCH)))
         case "tests' flags":
             command = rng.choice(seeds.runs)
@@ -142,6 +182,14 @@ def _command(rng: Random, seeds: Seeds, passes: list[str]) -> tuple[str, Command
             return "tests' flags", Command(command.flags, (*command.seeds, *others))
         case _:
             name = rng.choice(passes)
-            options = {option: rng.choice(_PASS_VALUES[option]) for option in _PASS_OPTIONS.get(name, "").split() if rng.random() < 0.7}
-            flag = f"--{name}" + ("=" + " ".join(f"{key}={value}" for key, value in options.items()) if options else "")
+            options = {
+                option: rng.choice(_PASS_VALUES[option])
+                for option in _PASS_OPTIONS.get(name, "").split()
+                if rng.random() < 0.7
+            }
+            flag = f"--{name}" + (
+                "=" + " ".join(f"{key}={value}" for key, value in options.items())
+                if options
+                else ""
+            )
             return "passes", Command((flag,), tuple(seeds.of(rng.choice(PHASES), rng, _BATCH)))

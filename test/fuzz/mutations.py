@@ -1,8 +1,9 @@
 """Changes to the text of MLIR modules.
 
-A mutation is a function of a random generator, a text and a `Pool` of parts of other modules, and returns the changed text, or the text
-itself where it finds nothing to change. Many of them change every place that has the same number, type or name at once: a dim that changes
-in all types still verifies, and reaches the passes.
+A mutation is a function of a random generator, a text and a `Pool` of parts of other modules, and
+returns the changed text, or the text itself where it finds nothing to change. Many of them change
+every place that has the same number, type or name at once: a dim that changes in all types still
+verifies, and reaches the passes.
 """
 
 from __future__ import annotations
@@ -14,26 +15,78 @@ from random import Random
 
 __all__ = ["Pool", "mutate"]
 
-_DIMS = ("0", "1", "?", "2", "3", "7", "13", "17", "64", "127", "1024", "2147483648", "9223372036854775807", "-1")
+_DIMS = (
+    "0",
+    "1",
+    "?",
+    "2",
+    "3",
+    "7",
+    "13",
+    "17",
+    "64",
+    "127",
+    "1024",
+    "2147483648",
+    "9223372036854775807",
+    "-1",
+)
 _INTEGERS = (
-    "0", "-1", "1", "2", "3", "4", "5", "7", "8", "16", "255", "1000000007", "2147483647", "2147483648", "-2147483648", "4294967296",
+    "0", "-1", "1", "2", "3", "4", "5", "7", "8", "16", "255", "1000000007", "2147483647",
+    "2147483648", "-2147483648", "4294967296",
     "9223372036854775807", "-9223372036854775808", "18446744073709551616", "1.0", "true",
 )  # fmt: skip
-_FLOATS = ("0.0", "-0.0", "1.0", "1.0e+38", "1.0e-320", "1.0e+400", "0x7FF0000000000000", "0x7FF8000000000000", "-1.0", "0x7F800000", "5")
+_FLOATS = (
+    "0.0",
+    "-0.0",
+    "1.0",
+    "1.0e+38",
+    "1.0e-320",
+    "1.0e+400",
+    "0x7FF0000000000000",
+    "0x7FF8000000000000",
+    "-1.0",
+    "0x7F800000",
+    "5",
+)
 _ELEMENTS = (
-    "f16", "bf16", "f32", "f64", "f128", "f8E4M3FN", "f8E5M2", "f8E8M0FNU", "f4E2M1FN", "tf32", "i1", "i4", "i8", "ui8", "si32", "i16",
-    "i32", "i64", "i128", "index", "complex<f32>", "vector<4xf32>", "none", "tensor<2xf32>", "!llvm.ptr", "!tcp.nothing", "i0",
+    "f16", "bf16", "f32", "f64", "f128", "f8E4M3FN", "f8E5M2", "f8E8M0FNU", "f4E2M1FN", "tf32",
+    "i1", "i4", "i8", "ui8", "si32", "i16",
+    "i32", "i64", "i128", "index", "complex<f32>", "vector<4xf32>", "none", "tensor<2xf32>",
+    "!llvm.ptr", "!tcp.nothing", "i0",
     "i16777216",
 )  # fmt: skip
-_ELEMENT = re.compile(r"(?<![\w.])(?:\d+x|\?x)*((?:bf16|f16|f32|f64|f8E4M3FN|f8E5M2|i1|i8|i16|i32|i64|index))(?![\w.])")
-_STRINGS = ('""', '"x"', '"main"', '"cpu"', '"cuda"', '"a/b\\00c"', '"' + "n" * 300 + '"', "1", "unit", "[]", "{}", "@main", "1.5", "f32")
+_ELEMENT = re.compile(
+    r"(?<![\w.])(?:\d+x|\?x)*((?:bf16|f16|f32|f64|f8E4M3FN|f8E5M2|i1|i8|i16|i32|i64|index))(?![\w.])"
+)
+_STRINGS = (
+    '""',
+    '"x"',
+    '"main"',
+    '"cpu"',
+    '"cuda"',
+    '"a/b\\00c"',
+    '"' + "n" * 300 + '"',
+    "1",
+    "unit",
+    "[]",
+    "{}",
+    "@main",
+    "1.5",
+    "f32",
+)
 _VALUES = (
-    "0 : i64", "-1 : i64", "1 : i32", "true", "1.0 : f64", "0x7FF8000000000000 : f64", '"text"', "unit", "[]", "{}", "@main", "f32",
-    "array<i64>", "array<i64: 0>", "array<i64: 1, 1>", "array<i64: -1, 2, 3, 4>", "array<i32: 1>", "[0, 1]", '["a"]',
-    "affine_map<(d0) -> (d0)>", "dense<1.0> : tensor<2xf32>", "array<i64: 9223372036854775807, 9223372036854775807>",
+    "0 : i64", "-1 : i64", "1 : i32", "true", "1.0 : f64", "0x7FF8000000000000 : f64", '"text"',
+    "unit", "[]", "{}", "@main", "f32",
+    "array<i64>", "array<i64: 0>", "array<i64: 1, 1>", "array<i64: -1, 2, 3, 4>", "array<i32: 1>",
+    "[0, 1]", '["a"]',
+    "affine_map<(d0) -> (d0)>", "dense<1.0> : tensor<2xf32>",
+    "array<i64: 9223372036854775807, 9223372036854775807>",
     "#gpu.address_space<workgroup>",
 )  # fmt: skip
-_SHAPED = re.compile(r"\b(?:tensor|memref|vector)<(?:[^<>]|<[^<>]*>)*>|!cudnn\.\w+<(?:[^<>]|<[^<>]*>)*>")
+_SHAPED = re.compile(
+    r"\b(?:tensor|memref|vector)<(?:[^<>]|<[^<>]*>)*>|!cudnn\.\w+<(?:[^<>]|<[^<>]*>)*>"
+)
 _DIM = re.compile(r"(?<![\w.])(\d+|\?)(?=x[\d?a-z!])|(?<=\dx)(\d+|\?)(?=x[\d?a-z!])")
 _INTEGER = re.compile(r"(?<![\w.%#^@$-])-?\d+(?![\w.x]|x\w)")
 _FLOAT = re.compile(r"(?<![\w.%#^@$-])-?\d+\.\d*(?:[eE][-+]?\d+)?")
@@ -82,7 +135,9 @@ class Pool:
                     ops.setdefault(_family(name, line), {})[name] = None
             attributes.update(dict.fromkeys(found.group() for found in _ATTRIBUTE.finditer(text)))
             types.update(dict.fromkeys(_SHAPED.findall(text)))
-        return Pool({key: list(names) for key, names in ops.items()}, list(attributes), list(types), kept)
+        return Pool(
+            {key: list(names) for key, names in ops.items()}, list(attributes), list(types), kept
+        )
 
 
 def mutate(rng: Random, text: str, pool: Pool) -> str:
@@ -177,17 +232,33 @@ def _element(rng: Random, text: str, _: Pool) -> str:
 
 
 def _container(rng: Random, text: str, pool: Pool) -> str:
-    """A tensor as a memref, a vector, unranked, or another type altogether; at one place or at all."""
+    """A tensor as a memref, a vector, unranked, or another type altogether; at one place or at
+    all."""
     found = _any(rng, _SHAPED, text)
     if found is None:
         return text
     old = found.group()
     kind, _, rest = old.partition("<")
-    choices = [f"{other}<{rest}" for other in ("tensor", "memref", "vector", "!cudnn.tensor_desc") if other != kind]
+    choices = [
+        f"{other}<{rest}"
+        for other in ("tensor", "memref", "vector", "!cudnn.tensor_desc")
+        if other != kind
+    ]
     element = re.search(r"([a-z]\w*)(?:[,>])", rest)
     last = element.group(1) if element else "f32"
-    choices += [f"tensor<*x{last}>", f"memref<*x{last}>", last, "index", "!llvm.ptr", rng.choice(pool.types) if pool.types else "f32"]
-    choices += [f"memref<{rest[:-1]}, strided<[1], offset: ?>>", f"memref<{rest[:-1]}, 3>", f"tuple<{old}>"]
+    choices += [
+        f"tensor<*x{last}>",
+        f"memref<*x{last}>",
+        last,
+        "index",
+        "!llvm.ptr",
+        rng.choice(pool.types) if pool.types else "f32",
+    ]
+    choices += [
+        f"memref<{rest[:-1]}, strided<[1], offset: ?>>",
+        f"memref<{rest[:-1]}, 3>",
+        f"tuple<{old}>",
+    ]
     new = rng.choice(choices)
     return text.replace(old, new) if rng.random() < 0.6 else _replace(text, found, new)
 
@@ -207,14 +278,20 @@ def _attribute(rng: Random, text: str, pool: Pool) -> str:
         case 2:
             return _replace(text, found, name + "x", 1)
         case 3:
-            return _replace(text, found, found.group() + ", " + rng.choice(pool.attributes or [found.group()]))
+            return _replace(
+                text, found, found.group() + ", " + rng.choice(pool.attributes or [found.group()])
+            )
         case 4:
             other = rng.choice(pool.attributes or [found.group()]).partition("=")[2].strip()
             return _replace(text, found, other or value, 2)
         case 5:
             return _replace(text, found, name + "", 0)
         case 6:
-            return re.sub(rf"(?<![\w.]){re.escape(name)}\s*=\s*{re.escape(value)}", f"{name} = {rng.choice(_VALUES)}", text)
+            return re.sub(
+                rf"(?<![\w.]){re.escape(name)}\s*=\s*{re.escape(value)}",
+                f"{name} = {rng.choice(_VALUES)}",
+                text,
+            )
         case _:
             return _replace(text, found, rng.choice(_VALUES), 2)
 
@@ -238,17 +315,25 @@ def _length_of_list(rng: Random, text: str, _: Pool) -> str:
 
 
 def _op_name(rng: Random, text: str, pool: Pool) -> str:
-    """Another op, most of the time of the same dialect and with as many operands, at one place or at all."""
+    """Another op, most of the time of the same dialect and with as many operands, at one place or
+    at all."""
     found = _any(rng, _OP, text)
     if found is None:
         return text
     old = found.group()
-    line = text[text.rfind("\n", 0, found.start()) + 1 : (text.find("\n", found.end()) + 1 or len(text) + 1) - 1]
+    line = text[
+        text.rfind("\n", 0, found.start()) + 1 : (text.find("\n", found.end()) + 1 or len(text) + 1)
+        - 1
+    ]
     alike = pool.ops.get(_family(old, line), [])
     if rng.random() < 0.25 or len(alike) < 2:
         alike = [name for names in pool.ops.values() for name in names] or [old]
     new = rng.choice(alike)
-    return re.sub(rf"(?<![\w.!#@%]){re.escape(old)}(?![\w.])", new, text) if rng.random() < 0.3 else _replace(text, found, new)
+    return (
+        re.sub(rf"(?<![\w.!#@%]){re.escape(old)}(?![\w.])", new, text)
+        if rng.random() < 0.3
+        else _replace(text, found, new)
+    )
 
 
 def _operand(rng: Random, text: str, _: Pool) -> str:
@@ -259,7 +344,13 @@ def _operand(rng: Random, text: str, _: Pool) -> str:
     if rng.random() < 0.6:
         return _replace(text, found, other.group())
     first, second = sorted((found, other), key=lambda each: each.start())
-    return text[: first.start()] + second.group() + text[first.end() : second.start()] + first.group() + text[second.end() :]
+    return (
+        text[: first.start()]
+        + second.group()
+        + text[first.end() : second.start()]
+        + first.group()
+        + text[second.end() :]
+    )
 
 
 def _operand_list(rng: Random, text: str, _: Pool) -> str:
@@ -300,9 +391,21 @@ def _splice(rng: Random, text: str, pool: Pool) -> str:
 
 def _results(rng: Random, text: str, _: Pool) -> str:
     """Results that are dropped or doubled, types of results that are dropped."""
-    pattern = rng.choice((r"%[\w$.]+(?::\d+)? = ", r" -> \([^()]*\)", r" -> (?:tensor|memref)<[^<>]*>", r"(?<=return) %[^\n]*", r"\) \{\n"))
+    pattern = rng.choice(
+        (
+            r"%[\w$.]+(?::\d+)? = ",
+            r" -> \([^()]*\)",
+            r" -> (?:tensor|memref)<[^<>]*>",
+            r"(?<=return) %[^\n]*",
+            r"\) \{\n",
+        )
+    )
     found = _any(rng, re.compile(pattern), text)
-    return text if found is None else _replace(text, found, "" if "{" not in pattern else ") -> f32 {\n")
+    return (
+        text
+        if found is None
+        else _replace(text, found, "" if "{" not in pattern else ") -> f32 {\n")
+    )
 
 
 def _tokens(rng: Random, text: str, _: Pool) -> str:
@@ -313,7 +416,13 @@ def _tokens(rng: Random, text: str, _: Pool) -> str:
     first, second = sorted(rng.sample(found, 2), key=lambda each: each.start())
     match rng.randrange(3):
         case 0:
-            return text[: first.start()] + second.group() + text[first.end() : second.start()] + first.group() + text[second.end() :]
+            return (
+                text[: first.start()]
+                + second.group()
+                + text[first.end() : second.start()]
+                + first.group()
+                + text[second.end() :]
+            )
         case 1:
             return _replace(text, first, "")
         case _:
@@ -325,7 +434,9 @@ def _string(rng: Random, text: str, _: Pool) -> str:
     if found is None:
         return text
     strings = _STRING.findall(text)
-    return _replace(text, found, rng.choice(strings) if rng.random() < 0.4 else rng.choice(_STRINGS))
+    return _replace(
+        text, found, rng.choice(strings) if rng.random() < 0.4 else rng.choice(_STRINGS)
+    )
 
 
 def _symbol(rng: Random, text: str, _: Pool) -> str:
@@ -333,16 +444,27 @@ def _symbol(rng: Random, text: str, _: Pool) -> str:
     found, other = _any(rng, _SYMBOL, text), _any(rng, _SYMBOL, text)
     if found is None or other is None:
         return text
-    new = rng.choice((other.group(), other.group(), "@main", "@prepare_weights", "@nowhere", "@convoy_main"))
-    return re.sub(rf"{re.escape(found.group())}(?![\w$.-])", lambda _: new, text) if rng.random() < 0.4 else _replace(text, found, new)
+    new = rng.choice(
+        (other.group(), other.group(), "@main", "@prepare_weights", "@nowhere", "@convoy_main")
+    )
+    return (
+        re.sub(rf"{re.escape(found.group())}(?![\w$.-])", lambda _: new, text)
+        if rng.random() < 0.4
+        else _replace(text, found, new)
+    )
 
 
 def _bodies(rng: Random, text: str, _: Pool) -> str:
-    """Functions and regions: a declaration in place of a function, an empty body, an early end, a module around it all."""
+    """Functions and regions: a declaration in place of a function, an empty body, an early end, a
+    module around it all."""
     match rng.randrange(6):
         case 0:
             found = _any(rng, _FUNCTION, text)
-            return text if found is None else _replace(text, found, f"func.func private {found.group(1)}")
+            return (
+                text
+                if found is None
+                else _replace(text, found, f"func.func private {found.group(1)}")
+            )
         case 1:
             found = _any(rng, re.compile(r"\{\n([^{}]*\n)[ \t]*\}"), text)
             return text if found is None else _replace(text, found, "", 1)
@@ -351,11 +473,19 @@ def _bodies(rng: Random, text: str, _: Pool) -> str:
         case 3:
             return "gpu.module @inner {\n" + text + "\n}"
         case 4:
-            found = _any(rng, re.compile(r"(tcp|cudnn|convoy)\.[\w.]+ = (?:\"[^\"]*\"|[\w.]+)(?=[,}])"), text)
+            found = _any(
+                rng, re.compile(r"(tcp|cudnn|convoy)\.[\w.]+ = (?:\"[^\"]*\"|[\w.]+)(?=[,}])"), text
+            )
             name = found.group().partition(" =")[0] if found else ""
-            return text if found is None else _replace(text, found, f"{name} = {rng.choice(_VALUES)}")
+            return (
+                text if found is None else _replace(text, found, f"{name} = {rng.choice(_VALUES)}")
+            )
         case _:
-            return re.sub(r"@main\b", "@other", text) if "@main" in text else re.sub(r"@[\w$.]+(?=\()", "@main", text, count=1)
+            return (
+                re.sub(r"@main\b", "@other", text)
+                if "@main" in text
+                else re.sub(r"@[\w$.]+(?=\()", "@main", text, count=1)
+            )
 
 
 def _bytes(rng: Random, text: str, _: Pool) -> str:
@@ -367,10 +497,13 @@ def _bytes(rng: Random, text: str, _: Pool) -> str:
 
 
 _Mutation = Callable[[Random, str, Pool], str]
-#: How often each is taken: most of all those whose result most of the time verifies, and so reaches the passes.
+#: How often each is taken: most of all those whose result most of the time verifies, and so reaches
+#: the passes.
 _WEIGHTED: tuple[tuple[_Mutation, int], ...] = (
-    (_integer, 16), (_float, 5), (_dim, 2), (_dim_everywhere, 24), (_dims_of_one_type, 4), (_element, 16), (_container, 3),
-    (_attribute, 12), (_length_of_list, 12), (_op_name, 16), (_operand, 7), (_operand_list, 3), (_lines, 5), (_splice, 3), (_results,
+    (_integer, 16), (_float, 5), (_dim, 2), (_dim_everywhere, 24), (_dims_of_one_type, 4),
+    (_element, 16), (_container, 3),
+    (_attribute, 12), (_length_of_list, 12), (_op_name, 16), (_operand, 7), (_operand_list, 3),
+    (_lines, 5), (_splice, 3), (_results,
     3), (_tokens, 1), (_string, 6), (_symbol, 5), (_bodies, 7), (_bytes, 1),
 )  # fmt: skip
 _MUTATIONS = [each for each, _ in _WEIGHTED]

@@ -1,4 +1,5 @@
-"""Rounding errors, made larger: what they do to a result says how far any correct evaluation may be from the exact one."""
+"""Rounding errors, made larger: what they do to a result says how far any correct evaluation may be
+from the exact one."""
 
 from __future__ import annotations
 
@@ -8,24 +9,29 @@ from torch import Tensor
 
 __all__ = ["Noise"]
 
-#: How many units in the last place a value is moved by at most: more in float32, where it stays small beside the value.
+#: How many units in the last place a value is moved by at most: more in float32, where it stays
+#: small beside the value.
 _GAIN = {torch.float32: 16, torch.float16: 6, torch.bfloat16: 3, torch.float64: 16}
 
 
 class Noise:
-    """Moves each element of a floating-point value by a random part of some units in the last place of its dtype in the model, or of
-    `computed`, the option `dtype` of the compilation, where that has less precision. A value that PyTorch computes exactly stays."""
+    """Moves each element of a floating-point value by a random part of some units in the last place
+    of its dtype in the model, or of `computed`, the option `dtype` of the compilation, where that
+    has less precision. A value that PyTorch computes exactly stays."""
 
     def __init__(self, seed: int, computed: str | None) -> None:
         self._computed = [] if computed is None else [getattr(torch, computed)]
         self._generator = torch.Generator().manual_seed(seed)
 
     def __call__(self, value: Tensor, narrow: Tensor, wide: Tensor) -> Tensor:
-        """`value` moved; `narrow` and `wide` are what PyTorch computes in the model's dtypes and in float64."""
+        """`value` moved; `narrow` and `wide` are what PyTorch computes in the model's dtypes and in
+        float64."""
         if not value.is_floating_point() or narrow.shape != value.shape:
             return value
         if not self._computed and torch.equal(narrow.double(), wide):
             return value
-        size = max(_GAIN[dtype] * EPS[dtype] for dtype in (narrow.dtype, *self._computed) if dtype in EPS)
+        size = max(
+            _GAIN[dtype] * EPS[dtype] for dtype in (narrow.dtype, *self._computed) if dtype in EPS
+        )
         move = torch.rand(value.shape, generator=self._generator, dtype=torch.float64) * 2 - 1
         return value * (1 + size * move)

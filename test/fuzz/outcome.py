@@ -18,7 +18,8 @@ class Outcome:
     Attributes:
         count: cases that ran, failures included.
         failures: the kept file of each failure, one a failure; empty where none failed.
-        summary: lines of text about the run: how many cases were refused and why, where the time went. Printed as they are.
+        summary: lines of text about the run: how many cases were refused and why, where the time
+            went. Printed as they are.
     """
 
     count: int

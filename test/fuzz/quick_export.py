@@ -1,7 +1,9 @@
-"""Makes repeated exports cheaper. torch.export overrides the decompositions of some 900 ops, twice for each program, and works out anew
-which ops these are; that is more than half of the time that a small model takes. Here the same overrides are kept and put back.
+"""Makes repeated exports cheaper. torch.export overrides the decompositions of some 900 ops, twice
+for each program, and works out anew which ops these are; that is more than half of the time that a
+small model takes. Here the same overrides are kept and put back.
 
-Only for processes that export many models with one table of decompositions: what torch does is not changed, but not repeated either."""
+Only for processes that export many models with one table of decompositions: what torch does is not
+changed, but not repeated either."""
 
 from __future__ import annotations
 
@@ -38,7 +40,11 @@ def install() -> None:
         if id(table) not in kept:
             with override(table):
                 kernels = {op: dict(op.py_kernels) for op in table}
-                kept[id(table)] = table, kernels, {op: fake_impls.op_implementations_dict[op] for op in table}
+                kept[id(table)] = (
+                    table,
+                    kernels,
+                    {op: fake_impls.op_implementations_dict[op] for op in table},
+                )
         _, kernels, rules = kept[id(table)]
         saved = {op: dict(op.py_kernels) for op in table}
         try:

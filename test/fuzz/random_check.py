@@ -1,4 +1,5 @@
-"""What is done with one random model: reference and limits, compilation for both targets, a poisoned run, cuDNN's word on every graph."""
+"""What is done with one random model: reference and limits, compilation for both targets, a
+poisoned run, cuDNN's word on every graph."""
 
 from __future__ import annotations
 
@@ -31,9 +32,10 @@ _EXPECTED = {
 
 @dataclass(frozen=True)
 class Verdict:
-    """`kind`: "ok", "refused" (as expected), "loose" (no output is precise enough to compare), or the kind of a failure: "wrong",
-    "error", "cudnn", and "invalid" where PyTorch itself cannot run it; the pool of workers adds "crash" and "hang". `detail` is the text,
-    `limits` each output's limit, `seconds` the CPU's seconds in each part of the check."""
+    """`kind`: "ok", "refused" (as expected), "loose" (no output is precise enough to compare), or
+    the kind of a failure: "wrong", "error", "cudnn", and "invalid" where PyTorch itself cannot run
+    it; the pool of workers adds "crash" and "hang". `detail` is the text, `limits` each output's
+    limit, `seconds` the CPU's seconds in each part of the check."""
 
     kind: str
     detail: str = ""
@@ -47,8 +49,13 @@ class Verdict:
 
 
 def same_failure(first: Verdict, second: Verdict) -> bool:
-    """Whether two verdicts tell of what is likely one defect: the same kind, target, and text but for numbers and names of values."""
-    return (first.kind, first.target, _shape_of(first)) == (second.kind, second.target, _shape_of(second))
+    """Whether two verdicts tell of what is likely one defect: the same kind, target, and text but
+    for numbers and names of values."""
+    return (first.kind, first.target, _shape_of(first)) == (
+        second.kind,
+        second.target,
+        _shape_of(second),
+    )
 
 
 def _shape_of(verdict: Verdict) -> str:
@@ -60,7 +67,8 @@ def _shape_of(verdict: Verdict) -> str:
 
 @dataclass(frozen=True)
 class Expected:
-    """An output: in float64, its dtype in the model, and how far a result may be from it (None: it is not compared)."""
+    """An output: in float64, its dtype in the model, and how far a result may be from it (None: it
+    is not compared)."""
 
     exact: Tensor
     dtype: torch.dtype
@@ -76,7 +84,9 @@ def check(model: Model, targets: tuple[str, ...] = ("cpu", "cuda")) -> Verdict:
         try:
             return replace(_check(model, targets, clock), seconds=clock.seconds)
         except Exception as error:
-            return Verdict("error", f"{type(error).__name__}: {error}", clock.target, (), clock.seconds)
+            return Verdict(
+                "error", f"{type(error).__name__}: {error}", clock.target, (), clock.seconds
+            )
 
 
 def _check(model: Model, targets: tuple[str, ...], clock: _Clock) -> Verdict:
@@ -105,7 +115,9 @@ def _check(model: Model, targets: tuple[str, ...], clock: _Clock) -> Verdict:
         option = model.cpu_dtype if target == "cpu" else model.cuda_dtype
         try:
             with clock(f"compile for {target}"):
-                compiled = compile_imported(imported, CompileOptions.of(target=target, dtype=option))
+                compiled = compile_imported(
+                    imported, CompileOptions.of(target=target, dtype=option)
+                )
         except CompileError as error:
             verdict = _refusal(error, target)
             if verdict.failed:
@@ -120,7 +132,9 @@ def _check(model: Model, targets: tuple[str, ...], clock: _Clock) -> Verdict:
             continue
         with clock("run"), compiled.load(poison=True) as program:
             got = program(*inputs)
-        got = [torch.from_dlpack(each) for each in (got if isinstance(got, (tuple, list)) else [got])]
+        got = [
+            torch.from_dlpack(each) for each in (got if isinstance(got, (tuple, list)) else [got])
+        ]
         problem = compare(got, expected)
         if problem:
             return Verdict("wrong", problem, target, limits)
@@ -144,8 +158,9 @@ def _refusal(error: Exception, target: str) -> Verdict:
 
 
 def reference(model: Model, inputs: tuple[Tensor, ...]) -> list[Expected]:
-    """The outputs. A limit is several times what rounding errors, made larger, do to an output, and what PyTorch's own result loses; there
-    is none where errors change the output beyond all recognition."""
+    """The outputs. A limit is several times what rounding errors, made larger, do to an output, and
+    what PyTorch's own result loses; there is none where errors change the output beyond all
+    recognition."""
     narrow = Track(build(model, getattr(torch, model.dtype)))
     wide_module = build(model, torch.float64)
     wide = Track(wide_module)
@@ -193,7 +208,10 @@ def compare(got: list[Tensor], expected: list[Expected]) -> str:
         return f"number of outputs: expected {len(expected)}, got {len(got)}"
     for index, (mine, theirs) in enumerate(zip(got, expected, strict=True)):
         if mine.shape != theirs.exact.shape:
-            return f"shape: output {index}: expected {tuple(theirs.exact.shape)}, got {tuple(mine.shape)}"
+            return (
+                f"shape: output {index}: expected {tuple(theirs.exact.shape)}, got "
+                f"{tuple(mine.shape)}"
+            )
         if mine.dtype != theirs.dtype:
             return f"dtype: output {index}: expected {theirs.dtype}, got {mine.dtype}"
         if theirs.limit is None:
@@ -202,12 +220,16 @@ def compare(got: list[Tensor], expected: list[Expected]) -> str:
         if not error <= theirs.limit:
             what = "not a number" if error != error else "numbers"
             scale = float(theirs.exact.double().abs().max())
-            return f"{what}: output {index} differs by {error:.3g}, limit {theirs.limit:.3g}, scale {scale:.3g}"
+            return (
+                f"{what}: output {index} differs by {error:.3g}, limit {theirs.limit:.3g}, "
+                f"scale {scale:.3g}"
+            )
     return ""
 
 
 def _finalize(compiled: Any) -> str:
-    """The real cuDNN finalizes the graphs, and those that are steps of alternatives; its objection, or nothing."""
+    """The real cuDNN finalizes the graphs, and those that are steps of alternatives; its objection,
+    or nothing."""
     from cudnn_library import finalize_graph
 
     from convoy_runtime.cuda._cudnn import open_cudnn
@@ -216,7 +238,9 @@ def _finalize(compiled: Any) -> str:
 
     graphs = list(compiled.manifest.graphs)
     if ALTERNATIVES in compiled.members:
-        graphs += read_alternatives(compiled.members[ALTERNATIVES], compiled.manifest, path="model").graphs
+        graphs += read_alternatives(
+            compiled.members[ALTERNATIVES], compiled.manifest, path="model"
+        ).graphs
     cudnn = open_cudnn()
     for graph in graphs:
         try:

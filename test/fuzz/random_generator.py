@@ -1,5 +1,6 @@
-"""Grows a random model step by step. A step is kept when PyTorch takes it and its result is well conditioned: numbers of moderate size,
-integers and bools that rounding errors do not change, and floating-point numbers that they change little."""
+"""Grows a random model step by step. A step is kept when PyTorch takes it and its result is well
+conditioned: numbers of moderate size, integers and bools that rounding errors do not change, and
+floating-point numbers that they change little."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ _DTYPES = FLOATS | {torch.int64, torch.int32, torch.bool}
 
 
 class Generator:
-    """A model that grows. `add` tries a step and gives its name, or None where the step is no good; `tensor` is what a value holds."""
+    """A model that grows. `add` tries a step and gives its name, or None where the step is no good;
+    `tensor` is what a value holds."""
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
@@ -40,9 +42,15 @@ class Generator:
         self._wide_root = nn.Module()
         for root in (self._root, self._wide_root):
             wide = root is self._wide_root
-            root.F32, root.F16, root.BF16 = [torch.float64] * 3 if wide else [torch.float32, torch.float16, torch.bfloat16]  # type: ignore[assignment]
+            root.F32, root.F16, root.BF16 = (
+                [torch.float64] * 3 if wide else [torch.float32, torch.float16, torch.bfloat16]
+            )  # type: ignore[assignment]
         self._noise = Noise(seed, self.cpu_dtype)
-        self._narrow, self._wide, self._noisy = Track(self._root), Track(self._wide_root), Track(self._wide_root)
+        self._narrow, self._wide, self._noisy = (
+            Track(self._root),
+            Track(self._wide_root),
+            Track(self._wide_root),
+        )
 
     # Values
 
@@ -61,20 +69,36 @@ class Generator:
         """The value as PyTorch computes it in the model's dtypes."""
         return self._narrow.values[name]
 
-    def names(self, accepts: Callable[[str], bool] = lambda _: True, *, weights: bool = False) -> list[str]:
-        """Values that `accepts` takes: inputs and results of steps, and with `weights` what is made of weights alone."""
-        return [name for name in self._narrow.values if (weights or not self.constant(name)) and accepts(name)]
+    def names(
+        self, accepts: Callable[[str], bool] = lambda _: True, *, weights: bool = False
+    ) -> list[str]:
+        """Values that `accepts` takes: inputs and results of steps, and with `weights` what is made
+        of weights alone."""
+        return [
+            name
+            for name in self._narrow.values
+            if (weights or not self.constant(name)) and accepts(name)
+        ]
 
     def constant(self, name: str) -> bool:
         """Whether a value follows from weights alone."""
         if name[0] in "pb":
             return True
         step = next((step for step in self.steps if step.name == name), None)
-        return step is not None and all(self.constant(operand) for operand in step.operands) and not step.module
+        return (
+            step is not None
+            and all(self.constant(operand) for operand in step.operands)
+            and not step.module
+        )
 
-    def pick(self, accepts: Callable[[str], bool] = lambda _: True, *, weights: bool | None = None) -> str | None:
-        """A value that `accepts` takes, a late one more often than an early one; now and then one that is made of weights."""
-        names = self.names(accepts, weights=self.random.random() < 0.07 if weights is None else weights)
+    def pick(
+        self, accepts: Callable[[str], bool] = lambda _: True, *, weights: bool | None = None
+    ) -> str | None:
+        """A value that `accepts` takes, a late one more often than an early one; now and then one
+        that is made of weights."""
+        names = self.names(
+            accepts, weights=self.random.random() < 0.07 if weights is None else weights
+        )
         if not names:
             return None
         if self.random.random() < 0.6:
@@ -91,7 +115,11 @@ class Generator:
     # Choices
 
     def dim(self) -> int:
-        return self.random.choice(_LARGE_DIMS) if self.random.random() < 0.06 else self.random.choice(DIMS)
+        return (
+            self.random.choice(_LARGE_DIMS)
+            if self.random.random() < 0.06
+            else self.random.choice(DIMS)
+        )
 
     def dims(self, rank: int) -> tuple[int, ...]:
         """A shape of at most some thousand elements."""
@@ -105,11 +133,15 @@ class Generator:
 
     def number(self) -> float:
         """A number to compute with, in -3 to 3 and not close to zero."""
-        return self.random.choice([-1, 1]) * self.random.choice([0.5, 1.0, 2.0, round(self.random.uniform(0.1, 3), 3)])
+        return self.random.choice([-1, 1]) * self.random.choice(
+            [0.5, 1.0, 2.0, round(self.random.uniform(0.1, 3), 3)]
+        )
 
     # Growing
 
-    def leaf(self, role: str, shape: Sequence[int], dtype: str | None = None, *, positive: bool = False) -> str:
+    def leaf(
+        self, role: str, shape: Sequence[int], dtype: str | None = None, *, positive: bool = False
+    ) -> str:
         """A new input ("x"), parameter ("p") or buffer ("b"); gives its name."""
         leaves = self.inputs if role == "x" else self.weights
         dtype = dtype or self.dtype
@@ -123,20 +155,27 @@ class Generator:
         self._narrow.values[name], self._wide.values[name] = narrow, wide
         self._noisy.values[name] = self._noise(wide, narrow, wide) if noisy is None else noisy
 
-    def weight(self, shape: Sequence[int], dtype: str | None = None, *, positive: bool = False) -> str:
+    def weight(
+        self, shape: Sequence[int], dtype: str | None = None, *, positive: bool = False
+    ) -> str:
         """A parameter, or a buffer where the dtype has no gradient."""
         kind = dtype or self.dtype
         role = "p" if "float" in kind and self.chance(0.7) else "b"
         return self.leaf(role, shape, self.dtype if "float" in kind else kind, positive=positive)
 
-    def add(self, expression: str, *operands: str, module: str = "", shares: str = "") -> str | None:
-        """Tries a step; gives the name of its result, or None where PyTorch refuses it or it is badly conditioned."""
+    def add(
+        self, expression: str, *operands: str, module: str = "", shares: str = ""
+    ) -> str | None:
+        """Tries a step; gives the name of its result, or None where PyTorch refuses it or it is
+        badly conditioned."""
         step = Step(f"v{len(self.steps)}", expression, operands, module, shares)
         if module and not self._make_module(step):
             return None
         try:
             with torch.no_grad():
-                narrow, wide, noisy = (track.run(step) for track in (self._narrow, self._wide, self._noisy))
+                narrow, wide, noisy = (
+                    track.run(step) for track in (self._narrow, self._wide, self._noisy)
+                )
         except (RuntimeError, IndexError, TypeError, ValueError, NotImplementedError):
             return None
         noisy = self._noise(noisy, narrow, wide)
@@ -170,15 +209,27 @@ class Generator:
         return self.to(name, self.dtype)
 
     def module_of(self, text: str, accepts: Callable[[Any], bool]) -> dict[str, str]:
-        """Keywords of `add` for a submodule: a new one, or now and then one that an earlier step has and `accepts` takes."""
-        earlier = [step.name for step in self.steps if step.module and accepts(getattr(self._root, f"m{step.name}"))]
-        return {"shares": self.random.choice(earlier)} if earlier and self.chance(0.3) else {"module": text}
+        """Keywords of `add` for a submodule: a new one, or now and then one that an earlier step
+        has and `accepts` takes."""
+        earlier = [
+            step.name
+            for step in self.steps
+            if step.module and accepts(getattr(self._root, f"m{step.name}"))
+        ]
+        return (
+            {"shares": self.random.choice(earlier)}
+            if earlier and self.chance(0.3)
+            else {"module": text}
+        )
 
     # The end
 
     def finish(self) -> Model:
-        """Chooses the outputs: the last value, others in between, now and then one twice, an input or a weight."""
-        made = [step.name for step in self.steps if not self.constant(step.name)] or [step.name for step in self.steps]
+        """Chooses the outputs: the last value, others in between, now and then one twice, an input
+        or a weight."""
+        made = [step.name for step in self.steps if not self.constant(step.name)] or [
+            step.name for step in self.steps
+        ]
         made = made or [self.inputs[0].name]
         used = {operand for step in self.steps for operand in step.operands}
         ends = [name for name in made if name not in used]
@@ -194,7 +245,9 @@ class Generator:
             outputs.append(self.random.choice(self.weights).name)
         self.random.shuffle(outputs)
         form = (
-            self.random.choice(["tensor", "tuple", "list", "dict"]) if len(outputs) == 1 else self.random.choice(["tuple", "list", "dict"])
+            self.random.choice(["tensor", "tuple", "list", "dict"])
+            if len(outputs) == 1
+            else self.random.choice(["tuple", "list", "dict"])
         )
         model = Model(
             self.seed,
@@ -223,11 +276,15 @@ def prune(model: Model) -> Model:
             steps.append(step)
     inputs = tuple(leaf for leaf in model.inputs if leaf.name in needed) or model.inputs[:1]
     weights = tuple(leaf for leaf in model.weights if leaf.name in needed)
-    return Model(**{**vars(model), "steps": tuple(reversed(steps)), "inputs": inputs, "weights": weights})
+    return Model(
+        **{**vars(model), "steps": tuple(reversed(steps)), "inputs": inputs, "weights": weights}
+    )
 
 
 def _is_sound(narrow: Tensor, wide: Tensor, noisy: Tensor) -> bool:
-    if not (1 <= narrow.numel() <= _LIMIT and narrow.dim() <= _RANK_LIMIT and narrow.dtype in _DTYPES):
+    if not (
+        1 <= narrow.numel() <= _LIMIT and narrow.dim() <= _RANK_LIMIT and narrow.dtype in _DTYPES
+    ):
         return False
     if narrow.shape != wide.shape:
         return False

@@ -1,8 +1,10 @@
-"""A random model as data: inputs, weights, and a list of steps, each one expression over values before it.
+"""A random model as data: inputs, weights, and a list of steps, each one expression over values
+before it.
 
-The same steps are rendered as the source of an `nn.Module`, which is what Convoy compiles, and evaluated one by one (`Track`), which gives
-the reference, PyTorch's own result, and how much rounding errors grow. What a tensor holds follows from the model's seed and the tensor's
-name alone, so that a step can be removed and the others keep their data.
+The same steps are rendered as the source of an `nn.Module`, which is what Convoy compiles, and
+evaluated one by one (`Track`), which gives the reference, PyTorch's own result, and how much
+rounding errors grow. What a tensor holds follows from the model's seed and the tensor's name alone,
+so that a step can be removed and the others keep their data.
 """
 
 from __future__ import annotations
@@ -18,18 +20,38 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-__all__ = ["EPS", "FLOATS", "Leaf", "Model", "Step", "Track", "build", "class_source", "fill", "leaf_data", "script", "short"]
+__all__ = [
+    "EPS",
+    "FLOATS",
+    "Leaf",
+    "Model",
+    "Step",
+    "Track",
+    "build",
+    "class_source",
+    "fill",
+    "leaf_data",
+    "script",
+    "short",
+]
 
-#: How a dtype is written in expressions: attributes of the module, which the reference sets to float64.
+#: How a dtype is written in expressions: attributes of the module, which the reference sets to
+#: float64.
 _ATTRIBUTES = {"float32": "F32", "float16": "F16", "bfloat16": "BF16"}
 FLOATS = frozenset(getattr(torch, name) for name in _ATTRIBUTES) | {torch.float64}
 #: The distance from 1 to the next number.
-EPS = {torch.float32: 2.0**-23, torch.float16: 2.0**-10, torch.bfloat16: 2.0**-7, torch.float64: 2.0**-52}
+EPS = {
+    torch.float32: 2.0**-23,
+    torch.float16: 2.0**-10,
+    torch.bfloat16: 2.0**-7,
+    torch.float64: 2.0**-52,
+}
 
 
 @dataclass(frozen=True)
 class Leaf:
-    """An input (`x0`), a parameter (`p0`) or a buffer (`b0`): shape and dtype, in torch's names. `positive` data is in 0.5 to 1.5."""
+    """An input (`x0`), a parameter (`p0`) or a buffer (`b0`): shape and dtype, in torch's names.
+    `positive` data is in 0.5 to 1.5."""
 
     name: str
     shape: tuple[int, ...]
@@ -39,8 +61,9 @@ class Leaf:
 
 @dataclass(frozen=True)
 class Step:
-    """`name` = `expression`, in which `{0}`, `{1}`, ... are the operands and `{m}` is a submodule: the one made by `module`, the text of
-    its constructor, or the one that the step `shares` has made."""
+    """`name` = `expression`, in which `{0}`, `{1}`, ... are the operands and `{m}` is a submodule:
+    the one made by `module`, the text of its constructor, or the one that the step `shares` has
+    made."""
 
     name: str
     expression: str
@@ -51,9 +74,10 @@ class Step:
 
 @dataclass(frozen=True)
 class Model:
-    """Inputs, weights and steps in order. `dtype` is that of submodules and of floating-point weights. `outputs` are names of inputs,
-    weights and steps, `form` how they are returned: "tensor", "tuple", "list" or "dict". `cpu_dtype` and `cuda_dtype` are the option
-    `dtype` of the two compilations."""
+    """Inputs, weights and steps in order. `dtype` is that of submodules and of floating-point
+    weights. `outputs` are names of inputs, weights and steps, `form` how they are returned:
+    "tensor", "tuple", "list" or "dict". `cpu_dtype` and `cuda_dtype` are the option `dtype` of the
+    two compilations."""
 
     seed: int
     dtype: str
@@ -73,7 +97,13 @@ class Model:
         tree = json.loads(text)
         for key, kind in (("inputs", Leaf), ("weights", Leaf), ("steps", Step)):
             tree[key] = tuple(
-                kind(**{name: tuple(value) if isinstance(value, list) else value for name, value in item.items()}) for item in tree[key]
+                kind(
+                    **{
+                        name: tuple(value) if isinstance(value, list) else value
+                        for name, value in item.items()
+                    }
+                )
+                for item in tree[key]
             )
         return Model(**{**tree, "outputs": tuple(tree["outputs"])})
 
@@ -119,13 +149,26 @@ fill: Callable[[nn.Module, int], None] = _namespace["fill"]
 
 def class_source(model: Model) -> str:
     """The module as Python: class M."""
-    lines = ["class M(nn.Module):", "    F32, F16, BF16 = torch.float32, torch.float16, torch.bfloat16", ""]
+    lines = [
+        "class M(nn.Module):",
+        "    F32, F16, BF16 = torch.float32, torch.float16, torch.bfloat16",
+        "",
+    ]
     lines += ["    def __init__(self):", "        super().__init__()"]
     for leaf in model.weights:
-        data = f"leaf_data({model.seed}, {leaf.name!r}, {leaf.shape}, torch.{leaf.dtype}{', True' if leaf.positive else ''})"
-        kind = f"self.{leaf.name} = nn.Parameter({data})" if leaf.name.startswith("p") else f"self.register_buffer({leaf.name!r}, {data})"
+        data = (
+            f"leaf_data({model.seed}, {leaf.name!r}, {leaf.shape}, "
+            f"torch.{leaf.dtype}{', True' if leaf.positive else ''})"
+        )
+        kind = (
+            f"self.{leaf.name} = nn.Parameter({data})"
+            if leaf.name.startswith("p")
+            else f"self.register_buffer({leaf.name!r}, {data})"
+        )
         lines.append(f"        {kind}")
-    lines += [f"        self.{_module(step)} = {step.module}" for step in model.steps if step.module]
+    lines += [
+        f"        self.{_module(step)} = {step.module}" for step in model.steps if step.module
+    ]
     if any(step.module for step in model.steps):
         lines.append(f"        fill(self, {model.seed})")
     arguments = "".join(f", {leaf.name}" for leaf in model.inputs)
@@ -155,9 +198,16 @@ def _reference(name: str) -> str:
 
 
 def build(model: Model, dtype: torch.dtype, path: str = "model.py") -> nn.Module:
-    """The module of `class_source` in evaluation mode, its floating-point weights in `dtype`; for float64 that is the reference, which
-    has the same numbers, and computes in float64 whatever dtypes the steps say."""
-    namespace: dict[str, Any] = {"torch": torch, "nn": nn, "F": F, "leaf_data": leaf_data, "fill": fill}
+    """The module of `class_source` in evaluation mode, its floating-point weights in `dtype`; for
+    float64 that is the reference, which has the same numbers, and computes in float64 whatever
+    dtypes the steps say."""
+    namespace: dict[str, Any] = {
+        "torch": torch,
+        "nn": nn,
+        "F": F,
+        "leaf_data": leaf_data,
+        "fill": fill,
+    }
     exec(compile(class_source(model), path, "exec"), namespace)
     made: nn.Module = namespace["M"]()
     made = made.to(getattr(torch, model.dtype)).to(dtype).eval().requires_grad_(False)
@@ -167,7 +217,8 @@ def build(model: Model, dtype: torch.dtype, path: str = "model.py") -> nn.Module
 
 
 class Track:
-    """The values of a model's leaves and steps, evaluated one by one with the submodules and dtypes of `module`."""
+    """The values of a model's leaves and steps, evaluated one by one with the submodules and dtypes
+    of `module`."""
 
     def __init__(self, module: nn.Module) -> None:
         self.module = module
@@ -178,7 +229,9 @@ class Track:
         """What a step gives; `values` must have its operands, and does not get the result."""
         places = [f"_{index}" for index in range(len(step.operands))]
         text = step.expression.format(*places, m=f"self.{_module(step)}")
-        values = {place: self.values[name] for place, name in zip(places, step.operands, strict=True)}
+        values = {
+            place: self.values[name] for place, name in zip(places, step.operands, strict=True)
+        }
         result = eval(text, self._globals, values)
         if not isinstance(result, Tensor):
             msg = f"expected a tensor, got {type(result).__name__}"
@@ -187,9 +240,13 @@ class Track:
 
 
 def script(model: Model, what: str, limits: Sequence[float | None]) -> str:
-    """A complete script: the model, its inputs, both compilations, and the comparison of each output with a limit."""
+    """A complete script: the model, its inputs, both compilations, and the comparison of each
+    output with a limit."""
     inputs = [
-        f"leaf_data({model.seed}, {leaf.name!r}, {leaf.shape}, torch.{leaf.dtype}{', True' if leaf.positive else ''})"
+        (
+            f"leaf_data({model.seed}, {leaf.name!r}, {leaf.shape}, "
+            f"torch.{leaf.dtype}{', True' if leaf.positive else ''})"
+        )
         for leaf in model.inputs
     ]
     return "\n".join(
@@ -220,9 +277,15 @@ def script(model: Model, what: str, limits: Sequence[float | None]) -> str:
             *(f"    {each}," for each in inputs),
             ")",
             "with torch.no_grad():",
-            "    expected = tree_leaves(wide(*[x.double() if x.is_floating_point() else x for x in inputs]))",
+            (
+                "    expected = tree_leaves(wide(*[x.double() if x.is_floating_point() else "
+                "x for x in inputs]))"
+            ),
             f'convoy.compile(model, inputs, target="cuda", dtype={model.cuda_dtype!r})',
-            f'got = convoy.compile(model, inputs, target="cpu", dtype={model.cpu_dtype!r}).load(poison=True)(*inputs)',
+            (
+                'got = convoy.compile(model, inputs, target="cpu", '
+                f"dtype={model.cpu_dtype!r}).load(poison=True)(*inputs)"
+            ),
             "got = got if isinstance(got, (tuple, list)) else [got]",
             f"limits = {list(limits)}",
             textwrap.dedent(

@@ -19,7 +19,9 @@ def random_network(seed: int) -> Model:
     for _ in range(g.random.choice([1, 1, 1, 2])):
         _first(g)
     # A model has a mixture of its own, so that some are all of shapes, some all of layers.
-    favoured = g.random.choice([random_layers.KINDS, random_pointwise.KINDS, random_shapes.KINDS, {}, {}])
+    favoured = g.random.choice(
+        [random_layers.KINDS, random_pointwise.KINDS, random_shapes.KINDS, {}, {}]
+    )
     kinds = list(_KINDS)
     weights = [weight * (3 if kind in favoured else 1) for kind, weight in _KINDS.items()]
     wanted = g.random.choice([1, 2, 3, 4, 5, 6, 8, 10, 14])
@@ -35,7 +37,9 @@ def _first(g: Generator) -> None:
     if choice < 0.45:
         random_layers.image(g, g.random.choice([1, 2, 2, 2, 3]))
     elif choice < 0.9:
-        dtype = g.random.choice([None, None, None, None, "float16", "bfloat16", "float32", "int64", "int32", "bool"])
+        dtype = g.random.choice(
+            [None, None, None, None, "float16", "bfloat16", "float32", "int64", "int32", "bool"]
+        )
         g.leaf("x", g.dims(g.random.choice([0, 1, 1, 2, 2, 2, 3, 3, 4, 5])), dtype)
     else:
         g.leaf("x", [1] * g.random.randint(0, 4))

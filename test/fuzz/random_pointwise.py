@@ -1,4 +1,5 @@
-"""Random steps: activations and other functions of one value, arithmetic, comparisons, selections, casts, constants."""
+"""Random steps: activations and other functions of one value, arithmetic, comparisons, selections,
+casts, constants."""
 
 from __future__ import annotations
 
@@ -148,7 +149,14 @@ def prelu(g: Generator) -> str | None:
     if x is None:
         return None
     count = g.random.choice([1, g.shape(x)[1]])
-    return g.add("{m}({0})", x, **g.module_of(f"nn.PReLU({count})", lambda m: isinstance(m, torch.nn.PReLU) and m.num_parameters == count))
+    return g.add(
+        "{m}({0})",
+        x,
+        **g.module_of(
+            f"nn.PReLU({count})",
+            lambda m: isinstance(m, torch.nn.PReLU) and m.num_parameters == count,
+        ),
+    )
 
 
 def integer(g: Generator) -> str | None:
@@ -204,14 +212,23 @@ def binary(g: Generator) -> str | None:
         return None
     y = partner(g, x, None if g.chance(0.25) else str(g.kind(x)).removeprefix("torch."))
     kinds = {g.kind(x), g.kind(y)}
-    texts = _BOOL_BINARY if kinds == {torch.bool} else _BINARY if kinds & FLOATS else _INTEGER_BINARY
+    texts = (
+        _BOOL_BINARY if kinds == {torch.bool} else _BINARY if kinds & FLOATS else _INTEGER_BINARY
+    )
     pair = (x, y) if g.chance(0.6) else (y, x)
     return g.add(g.random.choice(texts), *pair)
 
 
 def with_number(g: Generator) -> str | None:
     x = g.pick(lambda name: g.kind(name) != torch.bool)
-    texts = ("{0} + NUM", "NUM - {0}", "{0} * NUM", "{0} / NUM", "torch.add({0}, NUM, alpha=2)", "torch.maximum({0}, torch.tensor(NUM))")
+    texts = (
+        "{0} + NUM",
+        "NUM - {0}",
+        "{0} * NUM",
+        "{0} / NUM",
+        "torch.add({0}, NUM, alpha=2)",
+        "torch.maximum({0}, torch.tensor(NUM))",
+    )
     return x and g.add(g.random.choice(texts).replace("NUM", repr(g.number())), x)
 
 
@@ -236,7 +253,13 @@ def select(g: Generator) -> str | None:
         return g.add(f"{{0}}.masked_fill({{1}}, {g.random.choice([0, 0.5, -2])})", x, mask)
     if g.chance(0.3):
         number = g.number() if g.is_float(x) else g.random.randint(-3, 3)
-        return g.add(g.random.choice([f"torch.where({{1}}, {{0}}, {number})", f"torch.where({{1}}, {number}, {{0}})"]), x, mask)
+        return g.add(
+            g.random.choice(
+                [f"torch.where({{1}}, {{0}}, {number})", f"torch.where({{1}}, {number}, {{0}})"]
+            ),
+            x,
+            mask,
+        )
     return g.add("torch.where({2}, {0}, {1})", x, partner(g, x), mask)
 
 
@@ -262,10 +285,23 @@ def constant(g: Generator) -> str | None:
         return None
     size = g.shape(x)[-1]
     kind = short(str(g.kind(x)).removeprefix("torch."))
-    texts = [f"{{0}} + torch.arange({size}, dtype={kind})", f"{{0}} * torch.full(({size},), 1.5, dtype={kind})"]
-    texts += ["{0} + torch.ones_like({0})", "torch.zeros_like({0}) - {0}", f"{{0}} * {{0}}.new_full(({size},), 2)"]
-    texts += [f"torch.arange({size}) * 2 - {{0}}", "torch.full_like({0}, 0.75)", "{0} + {0}.new_zeros(1)"]
-    texts += [f"torch.where(torch.arange({size}) < {size // 2 + 1}, {{0}}, torch.zeros((), dtype={kind}))"]
+    texts = [
+        f"{{0}} + torch.arange({size}, dtype={kind})",
+        f"{{0}} * torch.full(({size},), 1.5, dtype={kind})",
+    ]
+    texts += [
+        "{0} + torch.ones_like({0})",
+        "torch.zeros_like({0}) - {0}",
+        f"{{0}} * {{0}}.new_full(({size},), 2)",
+    ]
+    texts += [
+        f"torch.arange({size}) * 2 - {{0}}",
+        "torch.full_like({0}, 0.75)",
+        "{0} + {0}.new_zeros(1)",
+    ]
+    texts += [
+        f"torch.where(torch.arange({size}) < {size // 2 + 1}, {{0}}, torch.zeros((), dtype={kind}))"
+    ]
     texts += [
         f"{{0}} * torch.linspace(0.5, 1.5, {size}, dtype={kind})",
         f"{{0}} * torch.tensor([{', '.join(['0.5', '2.0'] * size)}][:{size}], dtype={kind})",

@@ -15,8 +15,11 @@ from random_model import Leaf, Model, Step, Track, build, leaf_data
 __all__ = ["reduce_model"]
 
 
-def reduce_model(model: Model, verdict: Verdict, judge: Callable[[Model], Verdict], *, seconds: float = 120) -> tuple[Model, Verdict]:
-    """The smallest model found in `seconds` that `judge` finds to fail as `verdict` says, and its verdict."""
+def reduce_model(
+    model: Model, verdict: Verdict, judge: Callable[[Model], Verdict], *, seconds: float = 120
+) -> tuple[Model, Verdict]:
+    """The smallest model found in `seconds` that `judge` finds to fail as `verdict` says, and its
+    verdict."""
     deadline = time.monotonic() + seconds
     tried = {model}
     again = True
@@ -58,17 +61,26 @@ def _candidates(model: Model) -> Iterator[Model]:
         yield _as_input(model, index)
     yield from _smaller(model)
     for dtype in ("float16", "bfloat16"):
-        yield _replace_text(model, {dtype: "float32", "F16" if dtype == "float16" else "BF16": "F32"})
+        yield _replace_text(
+            model, {dtype: "float32", "F16" if dtype == "float16" else "BF16": "F32"}
+        )
 
 
 def _without(model: Model, index: int, values: dict[str, torch.Tensor]) -> Iterator[Model]:
-    """Without a step: an operand of the same type is used in its place, else a new input. For an output, its operands are outputs."""
+    """Without a step: an operand of the same type is used in its place, else a new input. For an
+    output, its operands are outputs."""
     step = model.steps[index]
     rest = model.steps[:index] + model.steps[index + 1 :]
     sharing = next((each for each in rest if each.shares == step.name), None)
     if sharing is not None:
-        rest = tuple(replace(each, shares="", module=step.module) if each is sharing else each for each in rest)
-        rest = tuple(replace(each, shares=sharing.name) if each.shares == step.name else each for each in rest)
+        rest = tuple(
+            replace(each, shares="", module=step.module) if each is sharing else each
+            for each in rest
+        )
+        rest = tuple(
+            replace(each, shares=sharing.name) if each.shares == step.name else each
+            for each in rest
+        )
     if step.name in model.outputs and step.operands:
         for operand in dict.fromkeys(step.operands):
             yield prune(_renamed(replace(model, steps=rest), step.name, operand))
@@ -76,11 +88,21 @@ def _without(model: Model, index: int, values: dict[str, torch.Tensor]) -> Itera
         return
     value = values[step.name]
     for operand in dict.fromkeys(step.operands):
-        if operand in values and (values[operand].shape, values[operand].dtype) == (value.shape, value.dtype):
+        if operand in values and (values[operand].shape, values[operand].dtype) == (
+            value.shape,
+            value.dtype,
+        ):
             yield prune(_renamed(replace(model, steps=rest), step.name, operand))
-    positive = bool(value.dtype == torch.bool or float(value.double().min()) > 0) and value.dtype != torch.bool
-    leaf = Leaf(f"x{_free(model)}", tuple(value.shape), str(value.dtype).removeprefix("torch."), positive)
-    yield prune(_renamed(replace(model, steps=rest, inputs=(*model.inputs, leaf)), step.name, leaf.name))
+    positive = (
+        bool(value.dtype == torch.bool or float(value.double().min()) > 0)
+        and value.dtype != torch.bool
+    )
+    leaf = Leaf(
+        f"x{_free(model)}", tuple(value.shape), str(value.dtype).removeprefix("torch."), positive
+    )
+    yield prune(
+        _renamed(replace(model, steps=rest, inputs=(*model.inputs, leaf)), step.name, leaf.name)
+    )
 
 
 def _renamed(model: Model, old: str, new: str) -> Model:
@@ -94,7 +116,11 @@ def _renamed(model: Model, old: str, new: str) -> Model:
 def _as_input(model: Model, index: int) -> Model:
     leaf = model.weights[index]
     made = replace(leaf, name=f"x{_free(model)}")
-    changed = replace(model, inputs=(*model.inputs, made), weights=model.weights[:index] + model.weights[index + 1 :])
+    changed = replace(
+        model,
+        inputs=(*model.inputs, made),
+        weights=model.weights[:index] + model.weights[index + 1 :],
+    )
     return _renamed(changed, leaf.name, made.name)
 
 
@@ -103,7 +129,9 @@ def _free(model: Model) -> int:
 
 
 def _with_step(model: Model, step: Step) -> Model:
-    return replace(model, steps=tuple(step if each.name == step.name else each for each in model.steps))
+    return replace(
+        model, steps=tuple(step if each.name == step.name else each for each in model.steps)
+    )
 
 
 _NUMBER = re.compile(r"(?<![\w.{])\d+(?![\w.}])")
@@ -139,7 +167,10 @@ def _replace_number(model: Model, old: int, new: int) -> Model:
         model,
         inputs=tuple(map(leaf, model.inputs)),
         weights=tuple(map(leaf, model.weights)),
-        steps=tuple(replace(step, expression=text(step.expression), module=text(step.module)) for step in model.steps),
+        steps=tuple(
+            replace(step, expression=text(step.expression), module=text(step.module))
+            for step in model.steps
+        ),
     )
 
 
@@ -156,7 +187,9 @@ def _values(model: Model) -> dict[str, torch.Tensor]:
     with torch.no_grad():
         track = Track(build(model, getattr(torch, model.dtype)))
         for leaf in model.inputs:
-            track.values[leaf.name] = leaf_data(model.seed, leaf.name, leaf.shape, getattr(torch, leaf.dtype), leaf.positive)
+            track.values[leaf.name] = leaf_data(
+                model.seed, leaf.name, leaf.shape, getattr(torch, leaf.dtype), leaf.positive
+            )
         for leaf in model.weights:
             track.values[leaf.name] = getattr(track.module, leaf.name)
         try:

@@ -32,7 +32,9 @@ def reshape(g: Generator) -> str | None:
         return g.add(f"{{0}}.flatten({first}, {g.random.randint(first, len(shape) - 1)})", x)
     if choice == 1 and shape:
         dim = g.random.randrange(len(shape))
-        return g.add(f"{{0}}.unflatten({dim}, {tuple(factors(g, shape[dim], g.random.randint(2, 3)))})", x)
+        return g.add(
+            f"{{0}}.unflatten({dim}, {tuple(factors(g, shape[dim], g.random.randint(2, 3)))})", x
+        )
     rank = 0 if count == 1 and g.chance(0.4) else g.random.randint(1, 5)
     new = factors(g, count, rank)
     if new and g.chance(0.3):
@@ -52,7 +54,9 @@ def squeeze(g: Generator) -> str | None:
     if choice == 1 and ones:
         return g.add(f"{{0}}.squeeze({g.random.choice(ones)})", x)
     if choice == 2 and ones:
-        return g.add(f"{{0}}.squeeze({tuple(g.random.sample(ones, g.random.randint(1, len(ones))))})", x)
+        return g.add(
+            f"{{0}}.squeeze({tuple(g.random.sample(ones, g.random.randint(1, len(ones))))})", x
+        )
     return g.add(f"{{0}}.unsqueeze({g.random.randint(-rank - 1, rank)})", x) if rank < 5 else None
 
 
@@ -62,7 +66,11 @@ def permute(g: Generator) -> str | None:
         return None
     rank = len(g.shape(x))
     perm = g.random.sample(range(rank), rank)
-    texts = [f"{{0}}.permute({perm})", f"{{0}}.transpose({perm[0]}, {perm[1]})", f"{{0}}.movedim({perm[0]}, {perm[1]})"]
+    texts = [
+        f"{{0}}.permute({perm})",
+        f"{{0}}.transpose({perm[0]}, {perm[1]})",
+        f"{{0}}.movedim({perm[0]}, {perm[1]})",
+    ]
     texts += [f"{{0}}.permute({perm}).contiguous()", "{0}.mT", "{0}.t()"]
     return g.add(g.random.choice(texts), x)
 
@@ -76,7 +84,10 @@ def expand(g: Generator) -> str | None:
     if choice == 0 and shape:
         return g.add(f"{{0}}.repeat({[g.random.choice([1, 1, 2, 3]) for _ in shape]})", x)
     if choice == 1 and shape:
-        return g.add(f"{{0}}.repeat_interleave({g.random.randint(2, 3)}, {g.random.randrange(len(shape))})", x)
+        return g.add(
+            f"{{0}}.repeat_interleave({g.random.randint(2, 3)}, {g.random.randrange(len(shape))})",
+            x,
+        )
     wide = [g.random.choice([2, 3, 5]) if size == 1 and g.chance(0.7) else size for size in shape]
     if g.chance(0.4) and len(wide) < 5:
         wide.insert(0, g.random.choice([1, 2, 3]))
@@ -112,9 +123,18 @@ def piece(g: Generator) -> str | None:
         return None
     dim = g.random.randrange(len(g.shape(x)))
     size = g.shape(x)[dim]
-    texts = [f"{{0}}.chunk({g.random.randint(1, 3)}, {dim})[-1]", f"{{0}}.split({g.random.randint(1, size)}, {dim})[0]"]
-    texts += [f"{{0}}.unbind({dim})[{g.random.randrange(size)}]", f"{{0}}.select({dim}, {g.random.randrange(size)})"]
-    texts += [f"{{0}}.narrow({dim}, {size // 2}, {size - size // 2})", f"{{0}}.tensor_split(2, {dim})[0]"]
+    texts = [
+        f"{{0}}.chunk({g.random.randint(1, 3)}, {dim})[-1]",
+        f"{{0}}.split({g.random.randint(1, size)}, {dim})[0]",
+    ]
+    texts += [
+        f"{{0}}.unbind({dim})[{g.random.randrange(size)}]",
+        f"{{0}}.select({dim}, {g.random.randrange(size)})",
+    ]
+    texts += [
+        f"{{0}}.narrow({dim}, {size // 2}, {size - size // 2})",
+        f"{{0}}.tensor_split(2, {dim})[0]",
+    ]
     return g.add(g.random.choice(texts), x)
 
 
@@ -133,12 +153,23 @@ def join(g: Generator) -> str | None:
 
     def fits(name: str) -> bool:
         other = g.shape(name)
-        return len(other) == len(shape) and all(a == b or i == dim for i, (a, b) in enumerate(zip(shape, other, strict=True)))
+        return len(other) == len(shape) and all(
+            a == b or i == dim for i, (a, b) in enumerate(zip(shape, other, strict=True))
+        )
 
-    parts = [x, *(g.random.choice(g.names(fits, weights=True)) for _ in range(g.random.randint(0, 2)))] if fits(x) else [x]
+    parts = (
+        [x, *(g.random.choice(g.names(fits, weights=True)) for _ in range(g.random.randint(0, 2)))]
+        if fits(x)
+        else [x]
+    )
     if g.chance(0.25):
         size = g.random.randint(1, 3)
-        parts.append(g.weight([size if i == dim else s for i, s in enumerate(shape)], str(g.kind(x)).removeprefix("torch.")))
+        parts.append(
+            g.weight(
+                [size if i == dim else s for i, s in enumerate(shape)],
+                str(g.kind(x)).removeprefix("torch."),
+            )
+        )
     g.random.shuffle(parts)
     return g.add(f"torch.cat([{', '.join(f'{{{i}}}' for i in range(len(parts)))}], {dim})", *parts)
 
@@ -153,7 +184,11 @@ def pad(g: Generator) -> str | None:
     pads = tuple(g.random.choice([0, 0, 1, 1, 2, 3, -1]) for _ in range(2 * count))
     if mode != "constant":
         return g.add(f"F.pad({{0}}, {pads}, mode={mode!r})", x)
-    value = g.random.choice(["", ", value=1.5", ", value=-2"]) if g.is_float(x) else g.random.choice(["", ", value=1"])
+    value = (
+        g.random.choice(["", ", value=1.5", ", value=-2"])
+        if g.is_float(x)
+        else g.random.choice(["", ", value=1"])
+    )
     return g.add(f"F.pad({{0}}, {pads}{value})", x)
 
 
@@ -164,7 +199,12 @@ def reorder(g: Generator) -> str | None:
     rank = len(g.shape(x))
     dims = g.random.sample(range(rank), g.random.randint(1, min(2, rank)))
     shift = g.random.randint(-3, 3)
-    return g.add(g.random.choice([f"{{0}}.flip({dims})", f"{{0}}.roll({shift}, {dims[0]})", f"{{0}}.roll({shift})"]), x)
+    return g.add(
+        g.random.choice(
+            [f"{{0}}.flip({dims})", f"{{0}}.roll({shift}, {dims[0]})", f"{{0}}.roll({shift})"]
+        ),
+        x,
+    )
 
 
 def _dims(g: Generator, x: str) -> str:
@@ -172,7 +212,10 @@ def _dims(g: Generator, x: str) -> str:
     rank = len(g.shape(x))
     if not rank:
         return g.random.choice(["-1", "0"])
-    dims = [dim - rank if g.chance(0.3) else dim for dim in g.random.sample(range(rank), g.random.randint(1, rank))]
+    dims = [
+        dim - rank if g.chance(0.3) else dim
+        for dim in g.random.sample(range(rank), g.random.randint(1, rank))
+    ]
     return str(dims[0]) if g.chance(0.3) else str(dims)
 
 
@@ -183,18 +226,42 @@ def reduce(g: Generator) -> str | None:
     keep = g.random.choice(["", ", keepdim=True"])
     one = str(g.random.randrange(-len(g.shape(x)), max(1, len(g.shape(x)))))
     if not g.is_float(x):
-        texts = [f"{{0}}.sum({_dims(g, x)}{keep})", "{0}.sum()", f"{{0}}.amax({_dims(g, x)}{keep})", "{0}.max()"]
+        texts = [
+            f"{{0}}.sum({_dims(g, x)}{keep})",
+            "{0}.sum()",
+            f"{{0}}.amax({_dims(g, x)}{keep})",
+            "{0}.max()",
+        ]
         texts += [f"{{0}}.to(self.F32).mean({_dims(g, x)}{keep})", f"{{0}}.max({one}{keep}).values"]
         return g.add(g.random.choice(texts), x)
     dims = _dims(g, x)
-    texts = [f"{{0}}.{name}({dims}{keep})" for name in ("sum", "mean", "amax", "amin", "mean", "amax")]
-    texts += ["{0}.sum()", "{0}.mean()", "{0}.max()", "{0}.min()", "{0}.var()", "{0}.std(correction=0)"]
+    texts = [
+        f"{{0}}.{name}({dims}{keep})" for name in ("sum", "mean", "amax", "amin", "mean", "amax")
+    ]
+    texts += [
+        "{0}.sum()",
+        "{0}.mean()",
+        "{0}.max()",
+        "{0}.min()",
+        "{0}.var()",
+        "{0}.std(correction=0)",
+    ]
     texts += [f"{{0}}.{name}({one}{keep}).values" for name in ("max", "min")]
-    texts += [f"{{0}}.var({dims}{keep})", f"{{0}}.var({dims}, correction=0{keep})", f"{{0}}.std({dims}{keep})"]
-    texts += [f"torch.var_mean({{0}}, {dims}{keep})[{g.random.randrange(2)}]", f"torch.logsumexp({{0}}, {dims}{keep})"]
+    texts += [
+        f"{{0}}.var({dims}{keep})",
+        f"{{0}}.var({dims}, correction=0{keep})",
+        f"{{0}}.std({dims}{keep})",
+    ]
+    texts += [
+        f"torch.var_mean({{0}}, {dims}{keep})[{g.random.randrange(2)}]",
+        f"torch.logsumexp({{0}}, {dims}{keep})",
+    ]
     order = g.random.choice(["1", "2", "float('inf')"])
     texts += [f"torch.linalg.vector_norm({{0}}, {order}, {dims}{keep})"]
-    texts += [f"{{0}}.mean({dims}{keep}, dtype=self.F32)", f"{{0}}.sum({dims}{keep}, dtype=self.F32)"]
+    texts += [
+        f"{{0}}.mean({dims}{keep}, dtype=self.F32)",
+        f"{{0}}.sum({dims}{keep}, dtype=self.F32)",
+    ]
     return g.add(g.random.choice(texts), x)
 
 
@@ -203,7 +270,16 @@ def softmax(g: Generator) -> str | None:
     if x is None:
         return None
     dim = g.random.randrange(-len(g.shape(x)), max(1, len(g.shape(x))))
-    return g.add(g.random.choice([f"torch.softmax({{0}}, {dim})", f"F.log_softmax({{0}}, {dim})", f"F.softmin({{0}}, {dim})"]), x)
+    return g.add(
+        g.random.choice(
+            [
+                f"torch.softmax({{0}}, {dim})",
+                f"F.log_softmax({{0}}, {dim})",
+                f"F.softmin({{0}}, {dim})",
+            ]
+        ),
+        x,
+    )
 
 
 def normalize(g: Generator) -> str | None:
@@ -221,7 +297,10 @@ def normalize(g: Generator) -> str | None:
 
 def same(g: Generator) -> str | None:
     x = g.pick()
-    return x and g.add(g.random.choice(["{0}.clone()", "{0}.contiguous()", "{0}.detach()", "{0} + 0", "{0} * 1"]), x)
+    return x and g.add(
+        g.random.choice(["{0}.clone()", "{0}.contiguous()", "{0}.detach()", "{0} + 0", "{0} * 1"]),
+        x,
+    )
 
 
 def tidy(g: Generator) -> str | None:

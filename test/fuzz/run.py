@@ -1,7 +1,8 @@
-"""Random models, mutants of modules and mutants of artifacts, in numbers: `make fuzz`, or `python test/fuzz/run.py --models 100`.
+"""Random models, mutants of modules and mutants of artifacts, in numbers: `make fuzz`, or
+`python test/fuzz/run.py --models 100`.
 
-Ends with a line `fuzz: M models, I modules, A artifacts, F failures`, and with exit code 1 where there are failures, each of which is a
-file in the folder `--keep`."""
+Ends with a line `fuzz: M models, I modules, A artifacts, F failures`, and with exit code 1 where
+there are failures, each of which is a file in the folder `--keep`."""
 
 from __future__ import annotations
 
@@ -22,12 +23,28 @@ def main() -> int:
 
     fuzzers = {"models": models.run, "modules": modules.run, "artifacts": artifacts.run}
     counts = {"models": 2000, "modules": 100_000, "artifacts": 50_000}
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     for name, count in counts.items():
-        parser.add_argument(f"--{name}", type=int, help=f"how many {name} (default: {count}, or 0 where another number is given)")
+        parser.add_argument(
+            f"--{name}",
+            type=int,
+            help=f"how many {name} (default: {count}, or 0 where another number is given)",
+        )
     parser.add_argument("--seed", type=int, default=0, help="the first seed (default: 0)")
-    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), help="processes (default: one a core)")
-    parser.add_argument("--keep", type=Path, default=_ROOT / "build/fuzz", help="folder for failures (default: build/fuzz)")
+    parser.add_argument(
+        "--jobs",
+        type=int,
+        default=len(os.sched_getaffinity(0)),
+        help="processes (default: one a core)",
+    )
+    parser.add_argument(
+        "--keep",
+        type=Path,
+        default=_ROOT / "build/fuzz",
+        help="folder for failures (default: build/fuzz)",
+    )
     arguments = parser.parse_args()
     given = {name: getattr(arguments, name) for name in counts}
     if any(value is not None for value in given.values()):
@@ -35,7 +52,11 @@ def main() -> int:
     done, failures = {}, 0
     for name, run in fuzzers.items():
         start = time.perf_counter()
-        outcome = run(counts[name], seed=arguments.seed, jobs=arguments.jobs, keep=arguments.keep) if counts[name] else None
+        outcome = (
+            run(counts[name], seed=arguments.seed, jobs=arguments.jobs, keep=arguments.keep)
+            if counts[name]
+            else None
+        )
         done[name] = outcome.count if outcome else 0
         for line in outcome.summary if outcome else ():
             print(line)
@@ -44,7 +65,10 @@ def main() -> int:
         failures += len(outcome.failures) if outcome else 0
         if outcome:
             print(f"{name}: {time.perf_counter() - start:.0f} s", flush=True)
-    print(f"fuzz: {done['models']} models, {done['modules']} modules, {done['artifacts']} artifacts, {failures} failures")
+    print(
+        f"fuzz: {done['models']} models, {done['modules']} modules, {done['artifacts']} "
+        f"artifacts, {failures} failures"
+    )
     return 1 if failures else 0
 
 

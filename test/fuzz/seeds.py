@@ -1,4 +1,5 @@
-"""The modules that mutants are made of: every chunk of the tree's .mlir files, whole programs made of them, and these at later phases."""
+"""The modules that mutants are made of: every chunk of the tree's .mlir files, whole programs made
+of them, and these at later phases."""
 
 from __future__ import annotations
 
@@ -17,12 +18,17 @@ TEST = Path(__file__).resolve().parent.parent
 PHASES = ("tcp", "normalize", "group", "cudnn", "linalg", "plan", "host", "llvm")
 #: What a chunk needs for a pipeline to begin with it: an op of these dialects.
 _BEGINS = {
-    "tcp": r"\btcp\.", "normalize": r"\btcp\.", "group": r"\btcp\.", "cudnn": r"\b(?:tcp|cudnn)\.", "linalg": r"\b(?:linalg|cudnn)\.",
-    "plan": r"\b(?:memref|cudnn)\b", "host": r"\b(?:memref|gpu|cudnn_backend|vector)\b", "llvm": r"\b(?:llvm|gpu)\.",
+    "tcp": r"\btcp\.", "normalize": r"\btcp\.", "group": r"\btcp\.", "cudnn": r"\b(?:tcp|cudnn)\.",
+    "linalg": r"\b(?:linalg|cudnn)\.",
+    "plan": r"\b(?:memref|cudnn)\b", "host": r"\b(?:memref|gpu|cudnn_backend|vector)\b",
+    "llvm": r"\b(?:llvm|gpu)\.",
 }  # fmt: skip
 #: A function at the top of a module: arguments, results, body.
-_FUNCTION = re.compile(r"^func\.func @\w+\(([^{}]*?)\) -> ([^{}()]+|\([^{}]*\)) \{\n(.*?)^\}", re.MULTILINE | re.DOTALL)
-#: Characters of the longest module that is mutated: long ones cost time, and have nothing that shorter ones have not.
+_FUNCTION = re.compile(
+    r"^func\.func @\w+\(([^{}]*?)\) -> ([^{}()]+|\([^{}]*\)) \{\n(.*?)^\}", re.MULTILINE | re.DOTALL
+)
+#: Characters of the longest module that is mutated: long ones cost time, and have nothing that
+#: shorter ones have not.
 _LONGEST = 12000
 #: Flags that change nothing but how a test looks at the result.
 _LOOKING = re.compile(r"^--?(?:verify-diagnostics|split-input-file|o)$|^2>&1$|^/dev/null$|^-o$")
@@ -68,7 +74,10 @@ def read_seeds(tool: Tool, rng: Random, programs: int) -> Seeds:
         chunks += mine
         runs += [Command(flags, mine) for flags in _run_lines(text, path.parent)]
     whole = [program for chunk in chunks for program in _programs(chunk)]
-    parts = {phase: tuple(_short(chunk for chunk in chunks if re.search(begins, chunk))) for phase, begins in _BEGINS.items()}
+    parts = {
+        phase: tuple(_short(chunk for chunk in chunks if re.search(begins, chunk)))
+        for phase, begins in _BEGINS.items()
+    }
     by_phase: dict[str, list[str]] = {phase: [] for phase in PHASES}
     by_phase["tcp"] += whole
     for target in ("cpu", "cuda"):
@@ -76,7 +85,12 @@ def read_seeds(tool: Tool, rng: Random, programs: int) -> Seeds:
         for phase in PHASES[1:]:
             flag = f"--convoy-pipeline=from=tcp to={phase} target={target}"
             by_phase[phase] += tool.results([flag], chosen)
-    return Seeds(tuple(chunks), tuple(runs), {phase: tuple(_short(found)) for phase, found in by_phase.items()}, parts)
+    return Seeds(
+        tuple(chunks),
+        tuple(runs),
+        {phase: tuple(_short(found)) for phase, found in by_phase.items()},
+        parts,
+    )
 
 
 def _short(texts: Iterable[str]) -> Iterator[str]:
@@ -85,7 +99,9 @@ def _short(texts: Iterable[str]) -> Iterator[str]:
 
 def _chunks(text: str) -> Iterator[str]:
     for chunk in re.split(rf"^{MARKER}.*$", text, flags=re.MULTILINE):
-        code = "\n".join(line for line in chunk.split("\n") if not re.match(r"\s*//", line)).strip("\n")
+        code = "\n".join(line for line in chunk.split("\n") if not re.match(r"\s*//", line)).strip(
+            "\n"
+        )
         if code.strip():
             yield code
 
@@ -97,12 +113,15 @@ def _run_lines(text: str, folder: Path) -> Iterator[tuple[str, ...]]:
             words = shlex.split(command.replace("%S", str(folder)))
             if "convoy-opt" in words:
                 flags = words[words.index("convoy-opt") + 1 :]
-                kept = tuple(flag for flag in flags if not _LOOKING.match(flag) and flag.startswith("-"))
+                kept = tuple(
+                    flag for flag in flags if not _LOOKING.match(flag) and flag.startswith("-")
+                )
                 yield kept
 
 
 def _programs(chunk: str) -> Iterator[str]:
-    """Each function of a chunk on tensors as a whole program: @main with named inputs and outputs. One that is a program stays."""
+    """Each function of a chunk on tensors as a whole program: @main with named inputs and outputs.
+    One that is a program stays."""
     if "tcp.output" in chunk:
         yield chunk
         return
@@ -114,9 +133,14 @@ def _programs(chunk: str) -> Iterator[str]:
             continue
         # Some of them as weights, so that there is something to prepare.
         kinds = ["weight" if index % 2 else "input" for index in range(len(arguments))]
-        marked = [(kind, f'{part} {{tcp.{kind} = "a{index}"}}') for index, (part, kind) in enumerate(zip(arguments, kinds, strict=True))]
+        marked = [
+            (kind, f'{part} {{tcp.{kind} = "a{index}"}}')
+            for index, (part, kind) in enumerate(zip(arguments, kinds, strict=True))
+        ]
         named = ", ".join(part for _, part in sorted(marked))
-        given = ", ".join(f'{part} {{tcp.output = "{index}"}}' for index, part in enumerate(results))
+        given = ", ".join(
+            f'{part} {{tcp.output = "{index}"}}' for index, part in enumerate(results)
+        )
         yield f"{aliases}func.func @main({named}) -> ({given}) {{\n{found.group(3)}}}"
 
 

@@ -1,4 +1,5 @@
-"""Mutants of artifacts: none ends the runtime or makes it touch what is not its own, and the fuzzer notices one that does."""
+"""Mutants of artifacts: none ends the runtime or makes it touch what is not its own, and the fuzzer
+notices one that does."""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ from artifact_mutations import Sample
 from guarded import aligned_empty, check_canaries
 
 HERE = Path(__file__).resolve().parent
-#: Goes through a job as artifact_child.py does; mutants 3 and 6 end it, and mutant 8 takes too long.
+#: Goes through a job as artifact_child.py does; mutants 3 and 6 end it, and mutant 8 takes too
+#: long.
 FAKE = """
 import mmap, os, pickle, signal, sys, time
 sys.path.insert(0, {here!r})
@@ -47,14 +49,20 @@ def test_no_mutant_ends_the_runtime(tmp_path: Path) -> None:
     assert "300 mutants of 4" in outcome.summary[0]
 
 
-def test_ends_of_the_process_and_hangs_are_kept(samples: list[Sample], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ends_of_the_process_and_hangs_are_kept(
+    samples: list[Sample], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(artifacts, "_SECONDS", 1.0)
     script = tmp_path / "child.py"
     script.write_text(FAKE.format(here=str(HERE), runtime=str(HERE.parents[1] / "runtime")))
     counts = artifacts.check(samples, 1, 0, 12, tmp_path, script=script)
     assert counts == {"refused": 1}
     kept = sorted(tmp_path.glob("*.convoy"))
-    assert [path.name for path in kept] == ["artifact-1-3.convoy", "artifact-1-6.convoy", "artifact-1-8.convoy"]
+    assert [path.name for path in kept] == [
+        "artifact-1-3.convoy",
+        "artifact-1-6.convoy",
+        "artifact-1-8.convoy",
+    ]
     said = [path.with_suffix(".txt").read_text() for path in kept]
     assert said[0].startswith("was killed by signal 11\n")
     assert said[1].startswith("exited with 1\na message at the end\n")
@@ -76,5 +84,8 @@ def test_arrays_lie_between_guard_pages() -> None:
     assert check_canaries()
     text = f"import sys; sys.path[:0] = [{str(HERE)!r}, {str(HERE.parents[1] / 'runtime')!r}]\n"
     for place in ("a.ctypes.data + 64", "a.ctypes.data - 4096"):
-        program = f"{text}from guarded import aligned_empty; a = aligned_empty((64,), 'uint8'); import ctypes; ctypes.memset({place}, 0, 1)"
+        program = (
+            f"{text}from guarded import aligned_empty; a = aligned_empty((64,), 'uint8'); "
+            f"import ctypes; ctypes.memset({place}, 0, 1)"
+        )
         assert subprocess.run([sys.executable, "-c", program], check=False).returncode == -11

@@ -1,4 +1,5 @@
-"""Random models agree with PyTorch; and what looks for defects finds one that is put in, makes it small, and prints it."""
+"""Random models agree with PyTorch; and what looks for defects finds one that is put in, makes it
+small, and prints it."""
 
 from __future__ import annotations
 
@@ -44,7 +45,15 @@ def _model() -> Model:
         Step("v4", "{0}.amax(1, keepdim=True)", ("v3",)),
         Step("v5", "{m}({0})", ("x0",), shares="v0"),
     )
-    return Model(1, "float32", (Leaf("x0", (6, 5), "float32"),), (Leaf("p0", (7,), "float32"),), steps, ("v4", "v5", "v3"), "dict")
+    return Model(
+        1,
+        "float32",
+        (Leaf("x0", (6, 5), "float32"),),
+        (Leaf("p0", (7,), "float32"),),
+        steps,
+        ("v4", "v5", "v3"),
+        "dict",
+    )
 
 
 @pytest.mark.parametrize(
@@ -86,10 +95,14 @@ def test_script_shows_the_defect(tmp_path: Path) -> None:
     limits = check(_model(), ("cpu",)).limits
     text = script(_model(), "relu", limits)
     path.write_text(text.replace("import convoy\n", f"import convoy\n{RELU_IS_ABS}", 1))
-    done = subprocess.run([sys.executable, path], cwd=_ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, path], cwd=_ROOT, capture_output=True, text=True, check=False
+    )
     assert "AssertionError: output 0: differs by" in done.stderr, done.stderr
     path.write_text(text)
-    done = subprocess.run([sys.executable, path], cwd=_ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, path], cwd=_ROOT, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
 
 

@@ -47,9 +47,15 @@ def test_crashes_exits_and_hangs_are_kept(fake: Tool, tmp_path: Path) -> None:
     mutants = [f"module {number}" for number in range(9)]
     mutants[2], mutants[5], mutants[8] = "this one crashes", "this one exits", "this one hangs"
     kept = modules.check(fake, ("--flag=a b",), mutants, tmp_path / "module-1-0")
-    assert [path.name for path in kept] == ["module-1-0-2.mlir", "module-1-0-5.mlir", "module-1-0-8.mlir"]
+    assert [path.name for path in kept] == [
+        "module-1-0-2.mlir",
+        "module-1-0-5.mlir",
+        "module-1-0-8.mlir",
+    ]
     first, second, third = (path.read_text() for path in kept)
-    assert first.startswith(f"// convoy-opt was killed by signal 11\n// {fake.path} {kept[0]} '--flag=a b'\n")
+    assert first.startswith(
+        f"// convoy-opt was killed by signal 11\n// {fake.path} {kept[0]} '--flag=a b'\n"
+    )
     assert "convoy::place()" in first
     assert first.endswith("\nthis one crashes")
     assert second.startswith("// convoy-opt exited with 1 before the end\n")
@@ -65,7 +71,11 @@ def test_modules_that_need_those_before_them_are_kept_with_them(tmp_path: Path) 
         def check(self, flags: object, modules: object, *, symbols: bool = False) -> object:  # type: ignore[override]
             from convoy_opt import Failure
 
-            return Failure("was killed by signal 11", "") if "b" in modules and "a" in modules else None  # type: ignore[operator]
+            return (
+                Failure("was killed by signal 11", "")
+                if "b" in modules and "a" in modules
+                else None
+            )  # type: ignore[operator]
 
     kept = modules.check(Second(), (), ["a", "x", "b", "y"], tmp_path / "m")
     assert kept[0].read_text().endswith("a\n// -----\nx\n// -----\nb")

@@ -1,4 +1,5 @@
-"""Imported once, by the process that workers are forked from: whatever takes seconds the first time."""
+"""Imported once, by the process that workers are forked from: whatever takes seconds the first
+time."""
 
 from __future__ import annotations
 
@@ -16,4 +17,7 @@ __all__: list[str] = []
 
 torch.set_num_threads(1)
 quick_export.install()
-import_module(nn.Sequential(nn.Conv2d(1, 1, 1), nn.Flatten(), nn.Linear(4, 1)).eval(), (torch.zeros(1, 1, 2, 2),))
+import_module(
+    nn.Sequential(nn.Conv2d(1, 1, 1), nn.Flatten(), nn.Linear(4, 1)).eval(),
+    (torch.zeros(1, 1, 2, 2),),
+)

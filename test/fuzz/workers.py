@@ -26,8 +26,8 @@ _MODELS_A_PROCESS = 150
 
 @dataclass(frozen=True)
 class Job:
-    """A model to check: the random one of `seed`, or `model`, compiled for `targets`. `hook` names a function, `MODULE:NAME`, that is
-    called before the check, for tests."""
+    """A model to check: the random one of `seed`, or `model`, compiled for `targets`. `hook` names
+    a function, `MODULE:NAME`, that is called before the check, for tests."""
 
     seed: int
     model: Model | None = None
@@ -56,7 +56,8 @@ class _Worker:
     done: int = 0
     job: Job | None = None
     deadline: float = 0.0
-    #: Seconds of the CPU that the process had used when the job began, and when the deadline was set.
+    #: Seconds of the CPU that the process had used when the job began, and when the deadline was
+    #: set.
     started: float = 0.0
     seen: float = 0.0
 
@@ -70,8 +71,9 @@ class _Worker:
 
 
 class Workers:
-    """`jobs` processes. A model hangs when it takes more than `timeout` seconds of the CPU, or uses none for as long; on a machine with
-    much else to do, the time on the clock says nothing. Use it as a context manager."""
+    """`jobs` processes. A model hangs when it takes more than `timeout` seconds of the CPU, or uses
+    none for as long; on a machine with much else to do, the time on the clock says nothing. Use it
+    as a context manager."""
 
     def __init__(self, jobs: int, *, timeout: float = 60) -> None:
         # Forked from a process that has imported what takes seconds, and has no other threads.
@@ -85,7 +87,12 @@ class Workers:
         self._workers = [self._start() for _ in range(self._count)]
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         for worker in self._workers:
             self._stop(worker)
 
@@ -95,7 +102,10 @@ class Workers:
         for place in range(len(self._workers)):
             self._give(place, next(todo, None))
         while busy := [worker for worker in self._workers if worker.job is not None]:
-            wait([worker.connection for worker in busy], max(0.0, min(worker.deadline for worker in busy) - time.monotonic()))
+            wait(
+                [worker.connection for worker in busy],
+                max(0.0, min(worker.deadline for worker in busy) - time.monotonic()),
+            )
             for place, worker in enumerate(self._workers):
                 if worker.job is None:
                     continue

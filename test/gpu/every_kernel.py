@@ -1,8 +1,10 @@
-"""Launches every kernel of artifacts: what compute-sanitizer watches. It needs a GPU, and neither torch nor the compiler.
+"""Launches every kernel of artifacts: what compute-sanitizer watches. It needs a GPU, and neither
+torch nor the compiler.
 
-`python test/gpu/every_kernel.py FOLDER` takes all artifacts of FOLDER. Where graphs offer kernels, each of these is launched once, alone,
-on buffers of just the sizes of its tensors; an artifact without graphs runs once as a whole. `every_kernel.py FILE.ptx NAME` launches one
-kernel of a file, on a buffer that nothing has written.
+`python test/gpu/every_kernel.py FOLDER` takes all artifacts of FOLDER. Where graphs offer kernels,
+each of these is launched once, alone, on buffers of just the sizes of its tensors; an artifact
+without graphs runs once as a whole. `every_kernel.py FILE.ptx NAME` launches one kernel of a file,
+on a buffer that nothing has written.
 """
 
 from __future__ import annotations
@@ -37,7 +39,9 @@ def run_graphs(path: Path) -> list[str]:
                     fill_random(driver, 0, memory.pointer, memory.size, tensor.dtype)
             rejected: list[str] = []
             for kernel in kernels.offered(graph, rejected):
-                kernels.plan(graph, kernel).enqueue(queue, graph, [memory.pointer for memory in tensors], 0)
+                kernels.plan(graph, kernel).enqueue(
+                    queue, graph, [memory.pointer for memory in tensors], 0
+                )
                 driver.call("cuStreamSynchronize", 0)
                 names.append(kernel.name)
             for reason in rejected:
@@ -47,17 +51,21 @@ def run_graphs(path: Path) -> list[str]:
 
 
 def run_program(path: Path) -> list[str]:
-    """Runs the artifact at `path`, which calls no graph, on random inputs; the names of its kernels."""
+    """Runs the artifact at `path`, which calls no graph, on random inputs; the names of its
+    kernels."""
     import convoy_runtime
 
     with convoy_runtime.load(path, plan_cache=False) as program:
         random = np.random.default_rng(0)
-        program.run_numpy(*(random.standard_normal(spec.shape).astype(spec.dtype) for spec in program.inputs))
+        program.run_numpy(
+            *(random.standard_normal(spec.shape).astype(spec.dtype) for spec in program.inputs)
+        )
         return [kernel.name for kernel in program.manifest.kernels]
 
 
 def run_ptx(path: Path, name: str) -> None:
-    """Launches kernel `name` of the PTX at `path`: a block of 64 threads, whose argument is a buffer of 4096 bytes."""
+    """Launches kernel `name` of the PTX at `path`: a block of 64 threads, whose argument is a
+    buffer of 4096 bytes."""
     from convoy_runtime._abi import pointer_array
     from convoy_runtime.cuda._driver import Device, open_driver
     from convoy_runtime.cuda.kernels import launch
@@ -68,7 +76,11 @@ def run_ptx(path: Path, name: str) -> None:
     device = Device(driver, 0)
     with device.current():
         text = ctypes.create_string_buffer(path.read_bytes())
-        function = driver.call("cuModuleGetFunction", driver.call("cuModuleLoadData", ctypes.addressof(text)), name.encode())
+        function = driver.call(
+            "cuModuleGetFunction",
+            driver.call("cuModuleLoadData", ctypes.addressof(text)),
+            name.encode(),
+        )
         memory = Allocation(device, 4096)
         arguments = pointer_array([memory.pointer])
         launch(Queue(driver, 0), function, (1, 1, 1), (64, 1, 1), 0, ctypes.addressof(arguments), 1)

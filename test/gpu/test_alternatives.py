@@ -1,7 +1,8 @@
-"""Alternatives of cuDNN graphs on a GPU: each of them is tried, and found to compute what its graph computes.
+"""Alternatives of cuDNN graphs on a GPU: each of them is tried, and found to compute what its graph
+computes.
 
-Cases are stored and read as those of test_kernels: `python test/gpu/test_alternatives.py FOLDER` writes them, CONVOY_ALTERNATIVE_CASES
-names the folder.
+Cases are stored and read as those of test_kernels: `python test/gpu/test_alternatives.py FOLDER`
+writes them, CONVOY_ALTERNATIVE_CASES names the folder.
 """
 
 from __future__ import annotations
@@ -24,7 +25,11 @@ TOLERANCE = {"float16": 1e-2, "bfloat16": 5e-2, "float32": 5e-3}
 #: What a case's graph is offered, by name.
 CASES = {
     "bias_relu": ("conv2d | bias+relu", "conv2d+bias | relu"),
-    "residual": ("conv2d | residual+bias+relu", "conv2d+bias+residual+relu", "conv2d+bias | residual+relu"),
+    "residual": (
+        "conv2d | residual+bias+relu",
+        "conv2d+bias+residual+relu",
+        "conv2d+bias | residual+relu",
+    ),
     "no_bias": ("conv2d | relu", "conv2d+bias+relu"),
     "prologue": ("relu | conv2d+bias", "relu+conv2d | bias", "relu | conv2d | bias"),
     "one_dim": ("conv2d | bias+silu", "conv2d+bias | silu"),
@@ -62,7 +67,10 @@ def build(name: str):
         "residual": (Residual(nn.Conv2d(64, 256, 1)), [(8, 64, 28, 28), (8, 256, 28, 28)]),
         "no_bias": (Twice(nn.Conv2d(64, 128, 3, 2, 1, bias=False), nn.ReLU()), [(8, 64, 28, 28)]),
         # Pooling before it makes the image channels-last.
-        "prologue": (Twice(nn.MaxPool2d(2), nn.ReLU(), nn.Conv2d(64, 64, 3, padding=1)), [(8, 64, 56, 56)]),
+        "prologue": (
+            Twice(nn.MaxPool2d(2), nn.ReLU(), nn.Conv2d(64, 64, 3, padding=1)),
+            [(8, 64, 56, 56)],
+        ),
         "one_dim": (Twice(nn.Conv1d(64, 64, 3, padding=1), nn.SiLU()), [(8, 64, 200)]),
         "matmul": (Twice(nn.Linear(256, 512), nn.GELU()), [(128, 256)]),
     }[name]
@@ -75,12 +83,16 @@ folder = test_kernels.folder_of("CONVOY_ALTERNATIVE_CASES")
 
 
 @pytest.mark.parametrize(("name", "dtype"), PAIRS)
-def test_every_alternative_is_right(name: str, dtype: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_alternative_is_right(
+    name: str, dtype: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import convoy_runtime
     from convoy_runtime.cuda.levels import TUNE_LEVELS
 
     # As quick as that level, but with all alternatives, to the end.
-    monkeypatch.setitem(TUNE_LEVELS, "quick", replace(TUNE_LEVELS["quick"], alternatives=None, gives_up=False))
+    monkeypatch.setitem(
+        TUNE_LEVELS, "quick", replace(TUNE_LEVELS["quick"], alternatives=None, gives_up=False)
+    )
     path = folder / f"{name}.{dtype}.convoy"
     if not path.exists():
         write(name, dtype, folder)
@@ -88,8 +100,19 @@ def test_every_alternative_is_right(name: str, dtype: str, folder: Path, monkeyp
         (index,) = program.manifest.called_graphs
         assert set(program.manifest.graphs[index].alternatives) == set(CASES[name])
         (report,) = program.plans
-        print(name, dtype, *(f"{each.name} {each.microseconds:.2f} us" for each in report.trials if each.microseconds), sep=", ")
-        assert {trial.alternative: trial.reason for trial in report.trials if trial.alternative} == dict.fromkeys(CASES[name])
+        print(
+            name,
+            dtype,
+            *(
+                f"{each.name} {each.microseconds:.2f} us"
+                for each in report.trials
+                if each.microseconds
+            ),
+            sep=", ",
+        )
+        assert {
+            trial.alternative: trial.reason for trial in report.trials if trial.alternative
+        } == dict.fromkeys(CASES[name])
     # Untuned the graph itself runs; in poisoned memory, beside PyTorch.
     test_kernels.run(folder, name, dtype, TOLERANCE)
 
@@ -103,7 +126,8 @@ STEPS = {
 
 @pytest.mark.parametrize(("name", "step"), STEPS)
 def test_pointwise_operations_alone_round_nothing(name: str, step: str, folder: Path) -> None:
-    """In float32 cuDNN says of every engine for them that it uses tensor cores; if it did, numbers would lose 13 bits."""
+    """In float32 cuDNN says of every engine for them that it uses tensor cores; if it did, numbers
+    would lose 13 bits."""
     import convoy_runtime
     from convoy_runtime.artifact import open_artifact
     from convoy_runtime.cuda.scratch import Scratch, read_tensor
@@ -113,18 +137,26 @@ def test_pointwise_operations_alone_round_nothing(name: str, step: str, folder: 
         write(name, "float32", folder)
     with convoy_runtime.load(path, plan_cache=False) as program:
         instance = program._loaded
-        (graph,) = [graph for graph in open_artifact(path).alternatives().graphs if graph.name == step]
+        (graph,) = [
+            graph for graph in open_artifact(path).alternatives().graphs if graph.name == step
+        ]
         planner, device, queue = instance._planner, instance._device, instance._queue
         count = 0
-        with device.current(), planner.operation_graph(graph, instance._native.builder(graph.symbol)) as operations:
+        with (
+            device.current(),
+            planner.operation_graph(graph, instance._native.builder(graph.symbol)) as operations,
+        ):
             for plan in planner.candidates(graph, operations, [], ["A", "FALLBACK"]):
                 scratch = Scratch(device, queue.stream, graph, plan.report.workspace_bytes)
                 plan.enqueue(queue, graph, scratch.sets[0], scratch.workspace)
                 tensors = zip(graph.tensors, scratch.sets[0], strict=True)
                 *inputs, output = (
-                    read_tensor(device.driver, queue.stream, pointer, tensor.bytes, tensor.dtype) for tensor, pointer in tensors
+                    read_tensor(device.driver, queue.stream, pointer, tensor.bytes, tensor.dtype)
+                    for tensor, pointer in tensors
                 )
-                np.testing.assert_array_equal(output, STEPS[name, step](*inputs), err_msg=str(plan.report))
+                np.testing.assert_array_equal(
+                    output, STEPS[name, step](*inputs), err_msg=str(plan.report)
+                )
                 scratch.close()
                 plan.close()
                 count += 1

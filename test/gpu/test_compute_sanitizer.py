@@ -1,7 +1,9 @@
-"""Every kernel under NVIDIA's compute-sanitizer: the library's, in every variant that graphs are offered, and generated ones.
+"""Every kernel under NVIDIA's compute-sanitizer: the library's, in every variant that graphs are
+offered, and generated ones.
 
-On one machine with a GPU and the compiler, pytest does it all. Where they are apart, `python test/gpu/test_compute_sanitizer.py FOLDER`
-compiles the artifacts, and CONVOY_SANITIZER_CASES names FOLDER where pytest runs.
+On one machine with a GPU and the compiler, pytest does it all. Where they are apart,
+`python test/gpu/test_compute_sanitizer.py FOLDER` compiles the artifacts, and
+CONVOY_SANITIZER_CASES names FOLDER where pytest runs.
 """
 
 from __future__ import annotations
@@ -20,7 +22,8 @@ from test_kernels import gpu  # noqa: F401 (the fixture)
 pytestmark = pytest.mark.gpu
 
 HERE = Path(__file__).parent
-#: Accesses out of bounds, races in shared memory, barriers that not all threads reach, reads of memory that nothing wrote.
+#: Accesses out of bounds, races in shared memory, barriers that not all threads reach, reads of
+#: memory that nothing wrote.
 TOOLS = ("memcheck", "racecheck", "synccheck", "initcheck")
 #: What the program exits with where a tool reports something.
 REPORTED = 86
@@ -32,7 +35,9 @@ folder = test_kernels.folder_of("CONVOY_SANITIZER_CASES")
 
 @pytest.fixture(scope="module")
 def sanitizer() -> str:
-    found = shutil.which("compute-sanitizer", path=os.pathsep.join([os.environ.get("PATH", ""), str(TOOLKIT)]))
+    found = shutil.which(
+        "compute-sanitizer", path=os.pathsep.join([os.environ.get("PATH", ""), str(TOOLKIT)])
+    )
     if found is None:
         pytest.skip("compute-sanitizer is not installed: it comes with NVIDIA's CUDA toolkit")
     return found
@@ -47,7 +52,16 @@ def cases(folder: Path) -> Path:
 
 
 def run(sanitizer: str, tool: str, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    command = [sanitizer, "--tool", tool, "--error-exitcode", str(REPORTED), sys.executable, HERE / "every_kernel.py", *arguments]
+    command = [
+        sanitizer,
+        "--tool",
+        tool,
+        "--error-exitcode",
+        str(REPORTED),
+        sys.executable,
+        HERE / "every_kernel.py",
+        *arguments,
+    ]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
@@ -65,8 +79,8 @@ def test_a_planted_fault_is_found(tool: str, sanitizer: str, gpu: None) -> None:
 
 
 def write_all(folder: Path) -> None:
-    """Compiles the cases of test_graph_kernels, without weights, which a kernel that runs alone does not need, and the large generated
-    kernels of test_kernels."""
+    """Compiles the cases of test_graph_kernels, without weights, which a kernel that runs alone
+    does not need, and the large generated kernels of test_kernels."""
     test_kernels.import_compiler()
     import convoy
 

@@ -1,7 +1,8 @@
-"""What cuDNN takes, on a GPU, beside PyTorch in float64: cases of the frontend with convolutions, products and pools.
+"""What cuDNN takes, on a GPU, beside PyTorch in float64: cases of the frontend with convolutions,
+products and pools.
 
-The support table is the built-in one. Cases are stored and read as those of test_kernels: `python test/gpu/test_cudnn_ops.py FOLDER`
-writes them, CONVOY_CUDNN_CASES names the folder.
+The support table is the built-in one. Cases are stored and read as those of test_kernels:
+`python test/gpu/test_cudnn_ops.py FOLDER` writes them, CONVOY_CUDNN_CASES names the folder.
 """
 
 from __future__ import annotations
@@ -30,7 +31,10 @@ def write(folder: Path) -> int:
     count = 0
     for name in op_cases.CASES:
         if any(subject in name for subject in SUBJECTS):
-            count += sum(test_kernels.write(name, dtype, folder, None, graphs_only=True) for dtype in TOLERANCE)
+            count += sum(
+                test_kernels.write(name, dtype, folder, None, graphs_only=True)
+                for dtype in TOLERANCE
+            )
     return count
 
 

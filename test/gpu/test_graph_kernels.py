@@ -1,7 +1,8 @@
-"""Kernels of our own in place of cuDNN's engines, on a GPU: each of them is tried and found right, beside PyTorch in float64.
+"""Kernels of our own in place of cuDNN's engines, on a GPU: each of them is tried and found right,
+beside PyTorch in float64.
 
-Cases are stored and read as those of test_kernels: `python test/gpu/test_graph_kernels.py FOLDER` writes them, CONVOY_GRAPH_KERNEL_CASES
-names the folder.
+Cases are stored and read as those of test_kernels: `python test/gpu/test_graph_kernels.py FOLDER`
+writes them, CONVOY_GRAPH_KERNEL_CASES names the folder.
 """
 
 from __future__ import annotations
@@ -23,12 +24,14 @@ TF32_TOLERANCE = TOLERANCE | {"float32": 5e-3}
 
 
 def build(name: str):
-    """The module and its inputs: a convolution or a product with what follows it, a mean, or the first layers of a network."""
+    """The module and its inputs: a convolution or a product with what follows it, a mean, or the
+    first layers of a network."""
     import torch
     from torch import nn
 
     class More(nn.Module):
-        """Something after the module, so that its graph does not end with the cast to the model's own type: some channels once more."""
+        """Something after the module, so that its graph does not end with the cast to the model's
+        own type: some channels once more."""
 
         def __init__(self, module: nn.Module) -> None:
             super().__init__()
@@ -76,22 +79,50 @@ def build(name: str):
         "conv_alone": (nn.Conv2d(64, 64, 3, bias=False), [(1, 64, 12, 12)]),
         "conv_relu6": (nn.Sequential(nn.Conv2d(32, 96, 1), nn.ReLU6()), [(3, 32, 7, 7)]),
         "conv_residual": (Residual(nn.Conv2d(64, 256, 1)), [(1, 64, 28, 28), (1, 256, 28, 28)]),
-        "conv_strided": (nn.Sequential(nn.Conv2d(128, 128, 3, 2, 1), nn.ReLU()), [(1, 128, 28, 28)]),
-        "conv_dilated": (nn.Sequential(nn.Conv2d(64, 64, 3, padding=(2, 4), dilation=(2, 4)), nn.ReLU()), [(1, 64, 15, 19)]),
+        "conv_strided": (
+            nn.Sequential(nn.Conv2d(128, 128, 3, 2, 1), nn.ReLU()),
+            [(1, 128, 28, 28)],
+        ),
+        "conv_dilated": (
+            nn.Sequential(nn.Conv2d(64, 64, 3, padding=(2, 4), dilation=(2, 4)), nn.ReLU()),
+            [(1, 64, 15, 19)],
+        ),
         # Channels that fill neither a step nor a tile, pixels that fill no tile.
-        "conv_odd": (nn.Sequential(nn.Conv2d(24, 40, (5, 3), padding=(2, 1)), nn.ReLU()), [(2, 24, 13, 17)]),
+        "conv_odd": (
+            nn.Sequential(nn.Conv2d(24, 40, (5, 3), padding=(2, 1)), nn.ReLU()),
+            [(2, 24, 13, 17)],
+        ),
         # Long sums of few tiles: shared by groups of warps, and by clusters.
-        "conv_long": (nn.Sequential(nn.Conv2d(512, 512, 3, padding=1), nn.ReLU()), [(1, 512, 7, 7)]),
+        "conv_long": (
+            nn.Sequential(nn.Conv2d(512, 512, 3, padding=1), nn.ReLU()),
+            [(1, 512, 7, 7)],
+        ),
         "conv_deep": (nn.Sequential(nn.Conv2d(2048, 512, 1), nn.ReLU()), [(1, 2048, 7, 7)]),
-        "conv_deep_residual": (Residual(nn.Conv2d(1024, 256, 1)), [(1, 1024, 14, 14), (1, 256, 14, 14)]),
-        # For the tensor cores of sm_90a: more than 2^28 multiply-adds. The widest product, then several turns of it.
+        "conv_deep_residual": (
+            Residual(nn.Conv2d(1024, 256, 1)),
+            [(1, 1024, 14, 14), (1, 256, 14, 14)],
+        ),
+        # For the tensor cores of sm_90a: more than 2^28 multiply-adds. The widest product, then
+        # several turns of it.
         "wgmma_3x3": (nn.Sequential(nn.Conv2d(64, 64, 3, padding=1), nn.ReLU()), [(8, 64, 56, 56)]),
-        "wgmma_relu6": (nn.Sequential(nn.Conv2d(32, 64, 3, padding=1), nn.ReLU6()), [(36, 32, 56, 56)]),
-        "wgmma_residual": (Residual(nn.Conv2d(64, 64, 3, padding=1)), [(6, 64, 48, 48), (6, 64, 48, 48)]),
+        "wgmma_relu6": (
+            nn.Sequential(nn.Conv2d(32, 64, 3, padding=1), nn.ReLU6()),
+            [(36, 32, 56, 56)],
+        ),
+        "wgmma_residual": (
+            Residual(nn.Conv2d(64, 64, 3, padding=1)),
+            [(6, 64, 48, 48), (6, 64, 48, 48)],
+        ),
         # Blocks for other filters.
-        "wgmma_filters": (nn.Sequential(nn.Conv2d(64, 128, 3, padding=1), nn.ReLU()), [(6, 64, 56, 56)]),
+        "wgmma_filters": (
+            nn.Sequential(nn.Conv2d(64, 128, 3, padding=1), nn.ReLU()),
+            [(6, 64, 56, 56)],
+        ),
         # Rows and columns that no tile divides, taps and padding that differ; then no padding.
-        "wgmma_odd": (nn.Sequential(nn.Conv2d(16, 64, (3, 5), padding=(2, 1), bias=False), nn.ReLU()), [(2, 16, 131, 141)]),
+        "wgmma_odd": (
+            nn.Sequential(nn.Conv2d(16, 64, (3, 5), padding=(2, 1), bias=False), nn.ReLU()),
+            [(2, 16, 131, 141)],
+        ),
         "wgmma_5x5": (nn.Conv2d(32, 64, 5), [(3, 32, 61, 53)]),
         # One tap: filters that fill blocks have kernels of their own.
         "wgmma_1x1": (nn.Sequential(nn.Conv2d(64, 256, 1), nn.ReLU()), [(8, 64, 47, 47)]),
@@ -107,11 +138,21 @@ def build(name: str):
         "stem_wide": (stem(3, 64, 7), [(1, 3, 16, 512)]),
         "stem_point": (stem(3, 64, 1), [(1, 3, 24, 64)]),
         # Pooling before it makes the image channels-last.
-        "mean_resnet": (nn.Sequential(nn.MaxPool2d(2), nn.AdaptiveAvgPool2d(1)), [(1, 2048, 14, 14)]),
-        # Channels that fill no strip, pixels that fill no turn; then few strips, which clusters share.
+        "mean_resnet": (
+            nn.Sequential(nn.MaxPool2d(2), nn.AdaptiveAvgPool2d(1)),
+            [(1, 2048, 14, 14)],
+        ),
+        # Channels that fill no strip, pixels that fill no turn; then few strips, which clusters
+        # share.
         "mean_odd": (nn.Sequential(nn.MaxPool2d(2), nn.AdaptiveAvgPool2d(1)), [(3, 72, 26, 22)]),
-        "mean_large": (nn.Sequential(nn.MaxPool2d(2), nn.AdaptiveAvgPool2d(1)), [(1, 32, 224, 224)]),
-        "mean_batch": (nn.Sequential(nn.MaxPool2d(2), nn.AdaptiveAvgPool2d(1)), [(32, 512, 14, 14)]),
+        "mean_large": (
+            nn.Sequential(nn.MaxPool2d(2), nn.AdaptiveAvgPool2d(1)),
+            [(1, 32, 224, 224)],
+        ),
+        "mean_batch": (
+            nn.Sequential(nn.MaxPool2d(2), nn.AdaptiveAvgPool2d(1)),
+            [(32, 512, 14, 14)],
+        ),
         "matmul_resnet": (Last(nn.Linear(2048, 1000)), [(1, 2048)]),
         "matmul_rows": (nn.Sequential(nn.Linear(512, 4096), nn.ReLU()), [(8, 512)]),
         "matmul_residual": (Residual(nn.Linear(4096, 512)), [(3, 4096), (3, 512)]),
@@ -124,21 +165,28 @@ def build(name: str):
     }
     torch.manual_seed(0)
     module, shapes = table[name]
-    return (module if isinstance(module, Last) else More(module)).eval(), tuple(torch.randn(shape) for shape in shapes)
+    return (module if isinstance(module, Last) else More(module)).eval(), tuple(
+        torch.randn(shape) for shape in shapes
+    )
 
 
 CASES = (
-    "conv_3x3", "conv_bias", "conv_alone", "conv_relu6", "conv_residual", "conv_strided", "conv_dilated", "conv_odd", "conv_long",
+    "conv_3x3", "conv_bias", "conv_alone", "conv_relu6", "conv_residual", "conv_strided",
+    "conv_dilated", "conv_odd", "conv_long",
     "conv_deep", "conv_deep_residual",
-    "wgmma_3x3", "wgmma_residual", "wgmma_relu6", "wgmma_filters", "wgmma_odd", "wgmma_5x5", "wgmma_1x1", "wgmma_1x1_residual",
+    "wgmma_3x3", "wgmma_residual", "wgmma_relu6", "wgmma_filters", "wgmma_odd", "wgmma_5x5",
+    "wgmma_1x1", "wgmma_1x1_residual",
     "wgmma_1x1_filters", "wgmma_padding",
     "stem_resnet", "stem_batch", "stem_narrow", "stem_relu6", "stem_wide", "stem_point",
     "mean_resnet", "mean_odd", "mean_large", "mean_batch",
-    "matmul_resnet", "matmul_rows", "matmul_residual", "matmul_relu6", "matmul_odd", "matmul_small", "matmul_long",
+    "matmul_resnet", "matmul_rows", "matmul_residual", "matmul_relu6", "matmul_odd",
+    "matmul_small", "matmul_long",
 )  # fmt: skip
 #: cuDNN pools no bfloat16.
 OWN_DTYPES = {"mean": ("float16", "float32")}
-PAIRS = [(name, dtype) for name in CASES for dtype in OWN_DTYPES.get(name.partition("_")[0], DTYPES)]
+PAIRS = [
+    (name, dtype) for name in CASES for dtype in OWN_DTYPES.get(name.partition("_")[0], DTYPES)
+]
 ANCHORS = {"convolution", "matmul", "avgpool_include_padding"}
 
 
@@ -158,13 +206,30 @@ def test_every_kernel_is_right(name: str, dtype: str, folder: Path) -> None:
         called = [program.manifest.graphs[index] for index in program.manifest.called_graphs]
         (graph,) = [graph for graph in called if ANCHORS & set(graph.ops)]
         (report,) = [plan for plan in program.plans if plan.graph == graph.name]
-        print(name, dtype, *(f"{each.name} {each.microseconds:.2f} us" for each in report.trials if each.microseconds), sep=", ")
+        print(
+            name,
+            dtype,
+            *(
+                f"{each.name} {each.microseconds:.2f} us"
+                for each in report.trials
+                if each.microseconds
+            ),
+            sep=", ",
+        )
         tried = {trial.kernel: trial.reason for trial in report.trials if trial.kernel is not None}
         assert tried == dict.fromkeys(kernel.variant for kernel in graph.kernels)
         assert tried, "the case is one for kernels"
-        assert any(variant.startswith("wgmma") for variant in tried) or not name.startswith("wgmma"), "it is one for sm_90a's tensor cores"
-    # Untuned, a small convolution or product runs on its first kernel; in poisoned memory, beside PyTorch.
-    test_kernels.run(folder, name, dtype, TF32_TOLERANCE if name.startswith(("conv", "wgmma", "stem")) else TOLERANCE)
+        assert any(variant.startswith("wgmma") for variant in tried) or not name.startswith(
+            "wgmma"
+        ), "it is one for sm_90a's tensor cores"
+    # Untuned, a small convolution or product runs on its first kernel; in poisoned memory, beside
+    # PyTorch.
+    test_kernels.run(
+        folder,
+        name,
+        dtype,
+        TF32_TOLERANCE if name.startswith(("conv", "wgmma", "stem")) else TOLERANCE,
+    )
 
 
 if __name__ == "__main__":

@@ -1,8 +1,10 @@
-"""Generated kernels on a GPU, beside PyTorch in float64: every op of the frontend's cases with nothing given to cuDNN.
+"""Generated kernels on a GPU, beside PyTorch in float64: every op of the frontend's cases with
+nothing given to cuDNN.
 
 On one machine with a GPU and the compiler, pytest does it all. Where they are apart,
-`python test/gpu/test_kernels.py FOLDER` compiles the cases and stores inputs and expected outputs, and pytest reads FOLDER
-from the environment variable CONVOY_KERNEL_CASES; that side needs neither torch nor the compiler.
+`python test/gpu/test_kernels.py FOLDER` compiles the cases and stores inputs and expected outputs,
+and pytest reads FOLDER from the environment variable CONVOY_KERNEL_CASES; that side needs neither
+torch nor the compiler.
 """
 
 from __future__ import annotations
@@ -20,13 +22,17 @@ pytestmark = pytest.mark.gpu
 
 ROOT = Path(__file__).resolve().parents[2]
 DTYPES = ("float32", "float16", "bfloat16")
-#: Largest error, relative to the largest magnitude of the output, in units that a sum of a few hundred rounded numbers has.
+#: Largest error, relative to the largest magnitude of the output, in units that a sum of a few
+#: hundred rounded numbers has.
 TOLERANCE = {"float32": 2e-5, "float16": 1e-2, "bfloat16": 5e-2}
-#: Cases beside op_cases: what surrounds cuDNN's graphs in real models, in sizes that vectorize, split and leave remainders.
+#: Cases beside op_cases: what surrounds cuDNN's graphs in real models, in sizes that vectorize,
+#: split and leave remainders.
 LARGE = (
-    "input_nchw", "input_nchw_odd", "pointwise_large", "pointwise_remainder", "broadcast_channels", "broadcast_rows", "softmax_long",
+    "input_nchw", "input_nchw_odd", "pointwise_large", "pointwise_remainder", "broadcast_channels",
+    "broadcast_rows", "softmax_long",
     "softmax_channels", "layer_norm_long", "mean_spatial", "mean_pixels", "mean_batch", "mean_rows",
-    "amax_all", "pool_channels", "concat_channels", "concat_rows", "pad_spatial", "slice_channels", "transpose_large", "depthwise",
+    "amax_all", "pool_channels", "concat_channels", "concat_rows", "pad_spatial", "slice_channels",
+    "transpose_large", "depthwise",
     "matmul_odd",
 )  # fmt: skip
 
@@ -50,7 +56,10 @@ def large(name: str):
         "input_nchw": (nn.Conv2d(3, 8, 3), [(4, 3, 64, 64)]),
         "input_nchw_odd": (nn.Conv2d(3, 8, 3), [(3, 3, 37, 41)]),
         "pointwise_large": (Function(lambda x, y: torch.relu(x + y) * 2), [image, image]),
-        "pointwise_remainder": (Function(lambda x, y: torch.relu(x - y)), [(7, 11, 13), (7, 11, 13)]),
+        "pointwise_remainder": (
+            Function(lambda x, y: torch.relu(x - y)),
+            [(7, 11, 13), (7, 11, 13)],
+        ),
         "broadcast_channels": (Function(lambda x, y: x * y), [image, (1, 64, 1, 1)]),
         "broadcast_rows": (Function(lambda x, y: x + y), [(257, 513), (257, 1)]),
         "softmax_long": (nn.Softmax(-1), [(33, 1000)]),
@@ -58,8 +67,14 @@ def large(name: str):
         "layer_norm_long": (nn.LayerNorm(768), [(5, 197, 768)]),
         "mean_spatial": (Function(lambda x: x.mean((2, 3))), [(8, 512, 7, 7)]),
         # Down columns, with channels last.
-        "mean_pixels": (nn.Sequential(nn.MaxPool2d(2), nn.AdaptiveAvgPool2d(1)), [(1, 2048, 14, 14)]),
-        "mean_batch": (nn.Sequential(nn.MaxPool2d(2), nn.AdaptiveAvgPool2d(1)), [(20, 1000, 14, 14)]),
+        "mean_pixels": (
+            nn.Sequential(nn.MaxPool2d(2), nn.AdaptiveAvgPool2d(1)),
+            [(1, 2048, 14, 14)],
+        ),
+        "mean_batch": (
+            nn.Sequential(nn.MaxPool2d(2), nn.AdaptiveAvgPool2d(1)),
+            [(20, 1000, 14, 14)],
+        ),
         "mean_rows": (Function(lambda x: x.mean(0)), [(1000, 96)]),
         "amax_all": (Function(lambda x: x.amax((0, 1))), [(300, 400)]),
         "pool_channels": (nn.MaxPool2d(3, 2, 1), [image]),
@@ -68,7 +83,10 @@ def large(name: str):
         "pad_spatial": (Function(lambda x: F.pad(x, (1, 2, 3, 4), value=0.5)), [image]),
         "slice_channels": (Function(lambda x: x[:, 3:40:2] + 1), [image]),
         "transpose_large": (Function(lambda x: x.permute(0, 2, 3, 1) * 1.5), [(3, 200, 30, 31)]),
-        "depthwise": (nn.Sequential(nn.Conv2d(32, 32, 3, padding=1, groups=32), nn.ReLU6()), [(2, 32, 28, 28)]),
+        "depthwise": (
+            nn.Sequential(nn.Conv2d(32, 32, 3, padding=1, groups=32), nn.ReLU6()),
+            [(2, 32, 28, 28)],
+        ),
         "matmul_odd": (nn.Linear(131, 67), [(45, 131)]),
     }
     module, shapes = table[name]
@@ -92,23 +110,31 @@ def flat(outputs) -> list:
     return tree.tree_leaves(outputs)
 
 
-def write(name: str, dtype: str, folder: Path, table: Path | None, *, graphs_only: bool = False, of=build) -> bool:
-    """Compiles one case, which `of` builds, into FOLDER/NAME.DTYPE.convoy and stores what comes in and must come out beside it. With
-    `graphs_only` a case without cuDNN graphs is left out; the result says whether it was written."""
+def write(
+    name: str, dtype: str, folder: Path, table: Path | None, *, graphs_only: bool = False, of=build
+) -> bool:
+    """Compiles one case, which `of` builds, into FOLDER/NAME.DTYPE.convoy and stores what comes in
+    and must come out beside it. With `graphs_only` a case without cuDNN graphs is left out; the
+    result says whether it was written."""
     import torch
 
     import convoy
 
     module, inputs = of(name)
     with torch.no_grad():
-        expected = flat(module.double()(*(x.double() if x.is_floating_point() else x for x in inputs)))
+        expected = flat(
+            module.double()(*(x.double() if x.is_floating_point() else x for x in inputs))
+        )
     module, inputs = of(name)
     model = convoy.compile(module, inputs, target="cuda", dtype=dtype, support_table=table)
     if graphs_only and not model.manifest.graphs:
         return False
     model.save(folder / f"{name}.{dtype}.convoy")
     arrays = {f"input{i}": x.detach().numpy() for i, x in enumerate(inputs)}
-    arrays |= {f"expected{i}": (y.float() if y.is_floating_point() else y).detach().numpy() for i, y in enumerate(expected)}
+    arrays |= {
+        f"expected{i}": (y.float() if y.is_floating_point() else y).detach().numpy()
+        for i, y in enumerate(expected)
+    }
     np.savez(folder / f"{name}.npz", **arrays)
     return True
 
@@ -122,7 +148,10 @@ def write_table(folder: Path) -> Path:
 
 def stored_names(folder: Path) -> list[tuple[str, str]]:
     """Cases and dtypes of a folder that `write` filled."""
-    return sorted((path.stem.rpartition(".")[0], path.stem.rpartition(".")[2]) for path in folder.glob("*.convoy"))
+    return sorted(
+        (path.stem.rpartition(".")[0], path.stem.rpartition(".")[2])
+        for path in folder.glob("*.convoy")
+    )
 
 
 def names() -> list[tuple[str, str]]:
@@ -174,7 +203,10 @@ def run(folder: Path, name: str, dtype: str, tolerance: dict[str, float]) -> Non
     stored = np.load(folder / f"{name}.npz")
     inputs = [stored[f"input{i}"] for i in range(sum(key.startswith("input") for key in stored))]
     with convoy_runtime.load(path, poison=True, plan_cache=False) as program:
-        outputs = [_widened(array, spec.dtype) for array, spec in zip(program.run_numpy(*inputs), program.outputs, strict=True)]
+        outputs = [
+            _widened(array, spec.dtype)
+            for array, spec in zip(program.run_numpy(*inputs), program.outputs, strict=True)
+        ]
         dtypes = [spec.dtype if spec.dtype in tolerance else dtype for spec in program.outputs]
     assert len(outputs) == sum(key.startswith("expected") for key in stored)
     for i, output in enumerate(outputs):
@@ -205,7 +237,9 @@ def import_compiler() -> None:
     sys.path[:0] = [str(ROOT / part) for part in ("python", "runtime", "test/frontend")]
 
 
-def write_all(folder: Path, pairs: Sequence[tuple[str, str]], write: Callable[[str, str, Path], object]) -> None:
+def write_all(
+    folder: Path, pairs: Sequence[tuple[str, str]], write: Callable[[str, str, Path], object]
+) -> None:
     """Writes cases by name and dtype; each has to compile."""
     import_compiler()
     folder.mkdir(parents=True, exist_ok=True)
@@ -222,7 +256,9 @@ def main(folder: Path) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     table = write_table(folder)
     failed = []
-    for name, dtype in [(name, dtype) for name in LARGE for dtype in DTYPES] + [(name, "float32") for name in op_cases.CASES]:
+    for name, dtype in [(name, dtype) for name in LARGE for dtype in DTYPES] + [
+        (name, "float32") for name in op_cases.CASES
+    ]:
         if (folder / f"{name}.{dtype}.convoy").exists():
             continue
         try:

@@ -1,7 +1,9 @@
-"""Rounds of load, run and close on a GPU leave the memory of device and host, descriptors and threads as they were.
+"""Rounds of load, run and close on a GPU leave the memory of device and host, descriptors and
+threads as they were.
 
-Artifacts are stored and read as the cases of test_kernels: `python test/gpu/test_rounds.py FOLDER` writes them, CONVOY_ROUND_CASES names
-the folder. A folder may have other artifacts as well: every `*.convoy` in it is loaded.
+Artifacts are stored and read as the cases of test_kernels: `python test/gpu/test_rounds.py FOLDER`
+writes them, CONVOY_ROUND_CASES names the folder. A folder may have other artifacts as well: every
+`*.convoy` in it is loaded.
 """
 
 from __future__ import annotations
@@ -17,7 +19,8 @@ from test_kernels import ROOT, folder_of, gpu, import_compiler  # noqa: F401 (gp
 pytestmark = pytest.mark.gpu
 
 MODEL, NAME = "resnet18", "resnet18.float16.convoy"
-#: What a process does in rounds. Neither torch nor another user of the device is in it, whose caches would count.
+#: What a process does in rounds. Neither torch nor another user of the device is in it, whose
+#: caches would count.
 SCRIPT = """
 import gc, os, sys
 from collections import Counter
@@ -90,14 +93,31 @@ def write(folder: Path) -> None:
 
 @pytest.mark.parametrize("options", [(), ("poison=True",)], ids=["plain", "poisoned"])
 def test_rounds_leave_nothing(folder: Path, options: tuple[str, ...], tmp_path: Path) -> None:
-    """The first rounds load code into the context, which stays there; the 20 after them leave nothing."""
+    """The first rounds load code into the context, which stays there; the 20 after them leave
+    nothing."""
     if not any(folder.glob("*.convoy")):
         write(folder)
     for path in sorted(folder.glob("*.convoy")):
-        command = [sys.executable, "-c", SCRIPT, str(path), "3", "20", f"plan_cache={tmp_path}", *options]
-        # The runtime need not be installed: where artifacts are brought along it is read from the tree.
+        command = [
+            sys.executable,
+            "-c",
+            SCRIPT,
+            str(path),
+            "3",
+            "20",
+            f"plan_cache={tmp_path}",
+            *options,
+        ]
+        # The runtime need not be installed: where artifacts are brought along it is read from the
+        # tree.
         paths = os.pathsep.join([str(ROOT / "runtime"), os.environ.get("PYTHONPATH", "")])
-        done = subprocess.run(command, capture_output=True, text=True, timeout=500, env={**os.environ, "PYTHONPATH": paths})
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            timeout=500,
+            env={**os.environ, "PYTHONPATH": paths},
+        )
         print(done.stdout)
         assert done.returncode == 0, done.stdout + done.stderr
         device, host, descriptors, threads = map(int, done.stdout.splitlines()[-1].split())

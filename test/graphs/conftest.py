@@ -1,4 +1,5 @@
-"""Builds what the comparisons need once: the recording libcudnn, and the build functions of all graphs as one library."""
+"""Builds what the comparisons need once: the recording libcudnn, and the build functions of all
+graphs as one library."""
 
 from __future__ import annotations
 
@@ -42,8 +43,14 @@ def say(real_cudnn: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[
     """Runs say_graphs.py with the recording library; gives the folder with what was said."""
     shim = tmp_path_factory.mktemp("recording")
     flags = ["-O1", "-shared", "-fPIC", "-fuse-ld=lld", "-Wall", "-Werror"]
-    # An RPATH, not a RUNPATH: it is searched before LD_LIBRARY_PATH, whose libcudnn.so.9 is the recording library itself.
-    link = ["-Wl,--no-as-needed", f"-L{real_cudnn}", "-l:libcudnn.so.9", f"-Wl,--disable-new-dtags,-rpath,{real_cudnn}"]
+    # An RPATH, not a RUNPATH: it is searched before LD_LIBRARY_PATH, whose libcudnn.so.9 is the
+    # recording library itself.
+    link = [
+        "-Wl,--no-as-needed",
+        f"-L{real_cudnn}",
+        "-l:libcudnn.so.9",
+        f"-Wl,--disable-new-dtags,-rpath,{real_cudnn}",
+    ]
     source = Path(__file__).parent / "recording_cudnn.c"
     subprocess.run([tool("clang"), *flags, source, "-o", shim / "libcudnn.so.9", *link], check=True)
 
@@ -52,13 +59,22 @@ def say(real_cudnn: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[
         environment = os.environ | {
             "LD_LIBRARY_PATH": os.pathsep.join(map(str, (shim, real_cudnn, *libraries))),
             "PYTHONPATH": f"{ROOT / 'python'}{os.pathsep}{ROOT / 'runtime'}",
-            # cuDNN then writes each finalized operation graph as JSON, with everything that was left to its defaults.
+            # cuDNN then writes each finalized operation graph as JSON, with everything that was
+            # left to its defaults.
             "CUDNN_LOGLEVEL_DBG": "3",
             "CUDNN_LOGINFO_DBG": "1",
             "CUDNN_LOGDEST_DBG": str(folder / "cudnn.log"),
         }
-        program = [sys.executable, str(Path(__file__).parent / "say_graphs.py"), who, str(what), str(folder)]
-        done = subprocess.run(program, input=stdin, capture_output=True, text=True, env=environment, check=False)
+        program = [
+            sys.executable,
+            str(Path(__file__).parent / "say_graphs.py"),
+            who,
+            str(what),
+            str(folder),
+        ]
+        done = subprocess.run(
+            program, input=stdin, capture_output=True, text=True, env=environment, check=False
+        )
         assert done.returncode == 0, done.stderr
         return folder
 
@@ -83,10 +99,16 @@ def frontend_says(say: Callable[..., Path]) -> Callable[[Mapping[str, str]], Pat
 
 
 @pytest.fixture(scope="session")
-def frontend_plans(say: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory) -> Callable[[Mapping[str, str]], Path]:
-    """Runs programs for cudnn-frontend, by name, and has it build a plan of each graph and serialize both."""
+def frontend_plans(
+    say: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[Mapping[str, str]], Path]:
+    """Runs programs for cudnn-frontend, by name, and has it build a plan of each graph and
+    serialize both."""
     folder = tmp_path_factory.mktemp("cublaslt")
     name = "libcublasLt.so.13"
     flags = ["-w", "-shared", "-fPIC", "-fuse-ld=lld", f"-Wl,-soname,{name}"]
-    subprocess.run([tool("clang"), *flags, ROOT / "test/runtime/cublaslt_stub.c", "-o", folder / name], check=True)
+    subprocess.run(
+        [tool("clang"), *flags, ROOT / "test/runtime/cublaslt_stub.c", "-o", folder / name],
+        check=True,
+    )
     return lambda programs: say("plans", H200, json.dumps(dict(programs)), folder)

@@ -1,4 +1,5 @@
-"""One graph written twice: as `cudnn` IR, and as a program for cudnn-frontend. Neither is made from the other, both from the same calls."""
+"""One graph written twice: as `cudnn` IR, and as a program for cudnn-frontend. Neither is made from
+the other, both from the same calls."""
 
 from __future__ import annotations
 
@@ -9,7 +10,8 @@ from math import prod
 __all__ = ["Pair", "Value"]
 
 _FRONTEND_TYPES = {
-    "f64": "DOUBLE", "f32": "FLOAT", "f16": "HALF", "bf16": "BFLOAT16", "f8E4M3FN": "FP8_E4M3", "f8E5M2": "FP8_E5M2",
+    "f64": "DOUBLE", "f32": "FLOAT", "f16": "HALF", "bf16": "BFLOAT16", "f8E4M3FN": "FP8_E4M3",
+    "f8E5M2": "FP8_E5M2",
     "i64": "INT64", "i32": "INT32", "i8": "INT8", "ui8": "UINT8", "i1": "BOOLEAN",
 }  # fmt: skip
 
@@ -26,8 +28,15 @@ class Value:
     @property
     def strides(self) -> list[int]:
         """Packed; channels (dim 1) vary fastest in channels-last layouts."""
-        order = [0, *range(2, len(self.dims)), 1] if self.layout.endswith("C") else list(range(len(self.dims)))
-        return [prod(self.dims[each] for each in order[order.index(dim) + 1 :]) for dim in range(len(self.dims))]
+        order = (
+            [0, *range(2, len(self.dims)), 1]
+            if self.layout.endswith("C")
+            else list(range(len(self.dims)))
+        )
+        return [
+            prod(self.dims[each] for each in order[order.index(dim) + 1 :])
+            for dim in range(len(self.dims))
+        ]
 
     @property
     def mlir(self) -> str:
@@ -37,7 +46,8 @@ class Value:
 
 @dataclass
 class Pair:
-    """A graph under construction. `layout` is that of tensors for which none is said; operations give virtual f32 tensors unless told."""
+    """A graph under construction. `layout` is that of tensors for which none is said; operations
+    give virtual f32 tensors unless told."""
 
     name: str
     layout: str = "NHWC"
@@ -51,7 +61,9 @@ class Pair:
         """A tensor that the graph reads."""
         value = self._value(dims, dtype, layout)
         self.arguments.append(value)
-        described = f"dim={list(dims)}, stride={value.strides}, data_type=D.{_FRONTEND_TYPES[dtype]}"
+        described = (
+            f"dim={list(dims)}, stride={value.strides}, data_type=D.{_FRONTEND_TYPES[dtype]}"
+        )
         self.calls.append(f"{value.name} = g.tensor(name={value.name!r}, {described})")
         return value
 
@@ -61,7 +73,8 @@ class Pair:
         self.calls += [f"{value.name}.set_output(True)" for value in values]
 
     def conv(
-        self, a: Value, b: Value, *dims: int, mode: str = "fprop", stride: Sequence[int] = (), pre: Sequence[int] = (),
+        self, a: Value, b: Value, *dims: int, mode: str = "fprop", stride: Sequence[int] = (),
+        pre: Sequence[int] = (),
         post: Sequence[int] = (), dilation: Sequence[int] = (), dtype: str = "f32",
     ) -> Value:  # fmt: skip
         rank = len(dims) - 2
@@ -69,25 +82,61 @@ class Pair:
         pre = list(pre or [0] * rank)
         post = list(post or pre)
         words = "" if mode == "fprop" else f"mode = {mode} "
-        words += f"type = {self.compute} spatial_stride = {stride} pre_padding = {pre} post_padding = {post} dilation = {dilation}"
+        words += (
+            f"type = {self.compute} spatial_stride = {stride} pre_padding = {pre} "
+            f"post_padding = {post} dilation = {dilation}"
+        )
         method, first, second = {
             "fprop": ("conv_fprop", "image", "weight"),
             "dgrad": ("conv_dgrad", "loss", "filter"),
             "wgrad": ("conv_wgrad", "image", "loss"),
         }[mode]
         said = f"pre_padding={pre}, post_padding={post}, stride={stride}, dilation={dilation}"
-        return self._op("convolution", (a, b), words, dims, dtype, f"{method}({first}={a.name}, {second}={b.name}, {said}")
+        return self._op(
+            "convolution",
+            (a, b),
+            words,
+            dims,
+            dtype,
+            f"{method}({first}={a.name}, {second}={b.name}, {said}",
+        )
 
-    def pointwise(self, mode: str, *operands: Value, method: str = "", dtype: str = "f32", words: str = "", said: str = "") -> Value:
+    def pointwise(
+        self,
+        mode: str,
+        *operands: Value,
+        method: str = "",
+        dtype: str = "f32",
+        words: str = "",
+        said: str = "",
+    ) -> Value:
         """`words` and `said` are the mode's own parameters in either language."""
         dims = tuple(max(sizes) for sizes in zip(*(each.dims for each in operands), strict=True))
         names = ", ".join(each.name for each in operands)
         call = f"{method or mode}({names}{f', {said}' if said else ''}"
-        return self._op(f"pointwise {mode}", operands, f"type = {self.compute}{f' {words}' if words else ''}", dims, dtype, call)
+        return self._op(
+            f"pointwise {mode}",
+            operands,
+            f"type = {self.compute}{f' {words}' if words else ''}",
+            dims,
+            dtype,
+            call,
+        )
 
     def matmul(self, a: Value, b: Value, *, dtype: str = "f32") -> Value:
-        dims = (*(max(sizes) for sizes in zip(a.dims[:-2], b.dims[:-2], strict=True)), a.dims[-2], b.dims[-1])
-        return self._op("matmul", (a, b), f"type = {self.compute}", dims, dtype, f"matmul(A={a.name}, B={b.name}")
+        dims = (
+            *(max(sizes) for sizes in zip(a.dims[:-2], b.dims[:-2], strict=True)),
+            a.dims[-2],
+            b.dims[-1],
+        )
+        return self._op(
+            "matmul",
+            (a, b),
+            f"type = {self.compute}",
+            dims,
+            dtype,
+            f"matmul(A={a.name}, B={b.name}",
+        )
 
     def reduction(self, mode: str, x: Value, *dims: int, dtype: str = "f32") -> Value:
         call = f"reduction(input={x.name}, mode=cudnn.reduction_mode.{mode.upper()}"
@@ -100,7 +149,10 @@ class Pair:
         types = ", ".join(value.mlir for value in self.results)
         returned = ", ".join(f"%{value.name}" for value in self.results)
         body = "".join(f"  {op}\n" for op in self.ops)
-        return f"cudnn.graph @{self.name}({arguments}) -> ({types}) {{\n{body}  cudnn.return {returned} : {types}\n}}\n"
+        return (
+            f"cudnn.graph @{self.name}({arguments}) -> ({types}) {{\n{body}  cudnn.return "
+            f"{returned} : {types}\n}}\n"
+        )
 
     @property
     def frontend(self) -> str:
@@ -110,13 +162,33 @@ class Pair:
         body = [f"g = cudnn.pygraph({kinds}, **options)", *self.calls, "return g"]
         return "\n".join([*head, *(f"    {line}" for line in body)]) + "\n"
 
-    def _op(self, op: str, operands: Sequence[Value], words: str, dims: Sequence[int], dtype: str, call: str) -> Value:
+    def _op(
+        self,
+        op: str,
+        operands: Sequence[Value],
+        words: str,
+        dims: Sequence[int],
+        dtype: str,
+        call: str,
+    ) -> Value:
         value = self._value(dims, dtype, None)
-        names, types = ", ".join(f"%{each.name}" for each in operands), ", ".join(each.mlir for each in operands)
+        names, types = (
+            ", ".join(f"%{each.name}" for each in operands),
+            ", ".join(each.mlir for each in operands),
+        )
         self.ops.append(f"%{value.name} = cudnn.{op}({names}) {words} : {types} -> {value.mlir}")
-        self.calls.append(f"{value.name} = g.{call}, compute_data_type=D.{_FRONTEND_TYPES[self.compute]})")
-        self.calls.append(f"{value.name}.set_dim({list(dims)}).set_stride({value.strides}).set_data_type(D.{_FRONTEND_TYPES[dtype]})")
+        self.calls.append(
+            f"{value.name} = g.{call}, compute_data_type=D.{_FRONTEND_TYPES[self.compute]})"
+        )
+        self.calls.append(
+            f"{value.name}.set_dim({list(dims)}).set_stride({value.strides}).set_data_type(D.{_FRONTEND_TYPES[dtype]})"
+        )
         return value
 
     def _value(self, dims: Sequence[int], dtype: str, layout: str | None) -> Value:
-        return Value(f"t{len(self.arguments) + len(self.ops)}", tuple(dims), dtype, self.layout if layout is None else layout)
+        return Value(
+            f"t{len(self.arguments) + len(self.ops)}",
+            tuple(dims),
+            dtype,
+            self.layout if layout is None else layout,
+        )

@@ -1,8 +1,9 @@
 """What was said to cuDNN about one graph, in a form in which two recordings can be compared.
 
-What cuDNN leaves free is not compared: the order in which descriptors are made and attributes set, uids (numbered by first use instead),
-whether equal operators share a descriptor, and whether a whole number is INT64 or a fraction over 1. An attribute at its default value
-counts as not set; `DEFAULTS` has the defaults, and a test finds each of them in the real library's log.
+What cuDNN leaves free is not compared: the order in which descriptors are made and attributes set,
+uids (numbered by first use instead), whether equal operators share a descriptor, and whether a
+whole number is INT64 or a fraction over 1. An attribute at its default value counts as not set;
+`DEFAULTS` has the defaults, and a test finds each of them in the real library's log.
 """
 
 from __future__ import annotations
@@ -40,24 +41,32 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "operation_pointwise": {"operation_pointwise_alpha1": 1.0, "operation_pointwise_alpha2": 1.0},
     "reduction": {"reduction_is_deterministic": False},
     "operation_block_scale_dequantize": {"operation_block_scale_dequantize_neg_scale": False},
-    "operation_resample_fwd": {"operation_resample_fwd_alpha": 1.0, "operation_resample_fwd_beta": 0.0},
+    "operation_resample_fwd": {
+        "operation_resample_fwd_alpha": 1.0,
+        "operation_resample_fwd_beta": 0.0,
+    },
 }
 
 
 def read_calls(path: Path) -> Recording:
-    """The calls that the recording library wrote. A failed call, or a graph that was not finished, is an error."""
+    """The calls that the recording library wrote. A failed call, or a graph that was not finished,
+    is an error."""
     descriptors: list[RecordedDescriptor] = []
     result = None
     for line in path.read_text().splitlines():
         assert _read_call(line, descriptors) == 0, f"{path.name}: {line}"
-        if line.startswith("finalize ") and descriptors[int(line.split()[1])].kind == _OPERATION_GRAPH:
+        if (
+            line.startswith("finalize ")
+            and descriptors[int(line.split()[1])].kind == _OPERATION_GRAPH
+        ):
             result = int(line.split()[1])
     assert result is not None, f"{path.name}: no operation graph was finalized"
     return Recording(tuple(descriptors), result)
 
 
 def read_refused(path: Path) -> Recording:
-    """The calls up to the one that cuDNN refused, which finalizes an operation: the result is that operation."""
+    """The calls up to the one that cuDNN refused, which finalizes an operation: the result is that
+    operation."""
     lines = path.read_text().splitlines()
     refused = [line for line in lines if not line.startswith("set ") and line.split()[-1] != "0"]
     assert len(refused) == 1, refused
@@ -78,7 +87,11 @@ def _read_call(line: str, descriptors: list[RecordedDescriptor]) -> int:
         descriptors.append(RecordedDescriptor(kind))
     elif what == "set":
         target, attribute, kind, count, status = map(int, numbers[:5])
-        data = tuple(map(int, numbers[5].split(","))) if kind == _DESCRIPTOR else bytes.fromhex(numbers[5])
+        data = (
+            tuple(map(int, numbers[5].split(",")))
+            if kind == _DESCRIPTOR
+            else bytes.fromhex(numbers[5])
+        )
         descriptors[target].settings[attribute] = Setting(kind, count, data)
     else:
         target, status = map(int, numbers)
@@ -87,16 +100,23 @@ def _read_call(line: str, descriptors: list[RecordedDescriptor]) -> int:
 
 
 def read_log(folder: Path) -> dict[str, dict[str, Any]]:
-    """The operation graphs that cuDNN finalized, by name, as its log has them: everything that it made of the calls. Tensors are inside
-    the operations, by number of first use instead of by uid."""
+    """The operation graphs that cuDNN finalized, by name, as its log has them: everything that it
+    made of the calls. Tensors are inside the operations, by number of first use instead of by
+    uid."""
     found = {}
-    logged = [json.loads(each)["operationGraph"] for each in re.findall(r"apiLog: type=json; val=(.*);$", _log(folder), re.MULTILINE)]
+    logged = [
+        json.loads(each)["operationGraph"]
+        for each in re.findall(r"apiLog: type=json; val=(.*);$", _log(folder), re.MULTILINE)
+    ]
     names = (folder / "finalized").read_text().split()
     for name, graph in zip(names, logged, strict=True):
         numbers: dict[str, int] = {}
         tensors = {tensor["name"]: tensor for tensor in graph["tensors"]}
         found[name] = [
-            {key: _logged(value, tensors, numbers) if isinstance(value, str) else value for key, value in sorted(node.items())}
+            {
+                key: _logged(value, tensors, numbers) if isinstance(value, str) else value
+                for key, value in sorted(node.items())
+            }
             for node in graph["nodes"]
         ]
     return found
@@ -107,14 +127,22 @@ def _log(folder: Path) -> str:
 
 
 def _logged(value: str, tensors: dict[str, dict[str, Any]], numbers: dict[str, int]) -> Any:
-    return tensors[value] | {"name": numbers.setdefault(value, len(numbers))} if value in tensors else value
+    return (
+        tensors[value] | {"name": numbers.setdefault(value, len(numbers))}
+        if value in tensors
+        else value
+    )
 
 
 def canonical(recording: Recording) -> list[Any]:
-    """The operations of a recorded graph in its order, each a dictionary with its operator and tensors inside."""
+    """The operations of a recorded graph in its order, each a dictionary with its operator and
+    tensors inside."""
     uids: dict[int, int] = {}
     operations = settings_by_name(recording.descriptors[recording.result])["operationgraph_ops"]
-    return [_plain(recording, each, uids) for each in (operations if isinstance(operations, tuple) else (operations,))]
+    return [
+        _plain(recording, each, uids)
+        for each in (operations if isinstance(operations, tuple) else (operations,))
+    ]
 
 
 def canonical_operation(recording: Recording) -> dict[str, Any]:
@@ -127,10 +155,16 @@ def _plain(recording: Recording, place: int, uids: dict[int, int]) -> dict[str, 
     assert descriptor.finalized
     kind = backend_names()["descriptor"][descriptor.kind]
     found: dict[str, Any] = {"": kind}
-    by_name = {backend_names()["attribute"][number]: setting for number, setting in descriptor.settings.items()}
+    by_name = {
+        backend_names()["attribute"][number]: setting
+        for number, setting in descriptor.settings.items()
+    }
     for name, value in sorted(settings_by_name(descriptor).items()):
         if by_name[name].type == _DESCRIPTOR:
-            found[name] = [_plain(recording, each, uids) for each in (value if isinstance(value, tuple) else (value,))]
+            found[name] = [
+                _plain(recording, each, uids)
+                for each in (value if isinstance(value, tuple) else (value,))
+            ]
         elif name == "tensor_unique_id":
             found[name] = uids.setdefault(value, len(uids))
         elif name not in DEFAULTS.get(kind, {}) or not _is_default(kind, name, value):
@@ -141,6 +175,7 @@ def _plain(recording: Recording, place: int, uids: dict[int, int]) -> dict[str, 
 def _is_default(kind: str, name: str, value: Any) -> bool:
     default = DEFAULTS[kind][name]
     if name == "pointwise_relu_upper_clip":
-        # cudnn-frontend clips at the largest float when it computes in float: nothing that a float holds is above it.
+        # cudnn-frontend clips at the largest float when it computes in float: nothing that a float
+        # holds is above it.
         return value >= struct.unpack("<f", bytes.fromhex("ffff7f7f"))[0]
     return bool(value == default)

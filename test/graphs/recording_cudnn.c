@@ -1,11 +1,13 @@
-// Stands in for libcudnn.so.9 in a process of its own: every call that makes, fills or finalizes a descriptor is written down, a line each,
-// and handed on to the real library, which the linker was told of. All other names are the real library's.
+// Stands in for libcudnn.so.9 in a process of its own: every call that makes, fills or finalizes a
+// descriptor is written down, a line each, and handed on to the real library, which the linker was
+// told of. All other names are the real library's.
 //
 //   create ID KIND STATUS
-//   set ID ATTRIBUTE TYPE COUNT STATUS DATA   hexadecimal, or for descriptors their ids with commas between
-//   finalize ID STATUS
+//   set ID ATTRIBUTE TYPE COUNT STATUS DATA   hexadecimal, or for descriptors their ids with commas
+//   between finalize ID STATUS
 //
-// Ids count from 0 anew after recorder_begin(PATH), which also names the file for the lines that follow.
+// Ids count from 0 anew after recorder_begin(PATH), which also names the file for the lines that
+// follow.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -81,11 +83,13 @@ int cudnnBackendCreateDescriptor(int kind, void **result) {
   return status;
 }
 
-int cudnnBackendSetAttribute(void *descriptor, int attribute, int type, int64_t elements, const void *data) {
+int cudnnBackendSetAttribute(void *descriptor, int attribute, int type, int64_t elements,
+                             const void *data) {
   int (*set)(void *, int, int, int64_t, const void *) = real("cudnnBackendSetAttribute");
   int status = set(descriptor, attribute, type, elements, data);
   if (out) {
-    fprintf(out, "set %d %d %d %lld %d ", idOf(descriptor), attribute, type, (long long)elements, status);
+    fprintf(out, "set %d %d %d %lld %d ", idOf(descriptor), attribute, type, (long long)elements,
+            status);
     if (type == kDescriptor)
       for (int64_t i = 0; i < elements; ++i)
         fprintf(out, "%s%d", i ? "," : "", idOf(((void *const *)data)[i]));

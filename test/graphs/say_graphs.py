@@ -1,12 +1,16 @@
-"""Run as a program, in which libcudnn.so.9 is the recording one: says graphs to cuDNN and leaves what was said in FOLDER/NAME.calls.
+"""Run as a program, in which libcudnn.so.9 is the recording one: says graphs to cuDNN and leaves
+what was said in FOLDER/NAME.calls.
 
-    LD_LIBRARY_PATH=SHIM:REAL python say_graphs.py ours LIBRARY FOLDER            < names, a line each: build functions NAME_build
-    LD_LIBRARY_PATH=SHIM:REAL python say_graphs.py frontend DEVICE FOLDER         < JSON {name: Python program that has build(**options)}
+    LD_LIBRARY_PATH=SHIM:REAL python say_graphs.py ours LIBRARY FOLDER            < names, a line
+    each: build functions NAME_build
+    LD_LIBRARY_PATH=SHIM:REAL python say_graphs.py frontend DEVICE FOLDER         < JSON {name:
+    Python program that has build(**options)}
     LD_LIBRARY_PATH=SHIM:REAL:CUBLASLT python say_graphs.py plans DEVICE FOLDER   < the same
 
-Names of graphs that were finalized go to FOLDER/finalized, in order; FOLDER/NAME.error says why another was not. The second also writes
-FOLDER/NAME.json, what cudnn-frontend prints for the graph; the third FOLDER/NAME.bin, the bytes of the graph with a plan. cuDNN ends the
-process when it plans without some cuBLASLt.
+Names of graphs that were finalized go to FOLDER/finalized, in order; FOLDER/NAME.error says why
+another was not. The second also writes FOLDER/NAME.json, what cudnn-frontend prints for the graph;
+the third FOLDER/NAME.bin, the bytes of the graph with a plan. cuDNN ends the process when it plans
+without some cuBLASLt.
 """
 
 from __future__ import annotations
@@ -21,8 +25,12 @@ __all__ = ["main"]
 
 
 def _shim() -> ctypes.CDLL:
-    """The recording library; it is the first on the search path, and this is the copy that everything else in the process gets."""
-    return ctypes.CDLL(str(Path(os.environ["LD_LIBRARY_PATH"].split(os.pathsep)[0]) / "libcudnn.so.9"), mode=os.RTLD_GLOBAL | os.RTLD_NOW)
+    """The recording library; it is the first on the search path, and this is the copy that
+    everything else in the process gets."""
+    return ctypes.CDLL(
+        str(Path(os.environ["LD_LIBRARY_PATH"].split(os.pathsep)[0]) / "libcudnn.so.9"),
+        mode=os.RTLD_GLOBAL | os.RTLD_NOW,
+    )
 
 
 def _finalized(folder: Path, name: str) -> None:
@@ -38,11 +46,17 @@ def _ours(shim: ctypes.CDLL, library: str, folder: Path) -> None:
     native = ctypes.CDLL(library)
     for name in sys.stdin.read().split():
         said: list[str] = []
-        report = ConvoyCudnn.REPORT(lambda status, call, location, said=said: said.append(str(cudnn.error(status, call.decode()))))
+        report = ConvoyCudnn.REPORT(
+            lambda status, call, location, said=said: said.append(
+                str(cudnn.error(status, call.decode()))
+            )
+        )
         table = cudnn.table(report)
         result = ctypes.c_void_p()
         shim.recorder_begin(str(folder / f"{name}.calls").encode())
-        status = BUILD_GRAPH((f"{name}_build", native))(ctypes.byref(table), None, ctypes.byref(result))
+        status = BUILD_GRAPH((f"{name}_build", native))(
+            ctypes.byref(table), None, ctypes.byref(result)
+        )
         shim.recorder_end()
         if status:
             (folder / f"{name}.error").write_text("\n".join(said))
@@ -60,7 +74,8 @@ def _plans(shim: ctypes.CDLL, device: str, folder: Path) -> None:
         exec(compile(program, name, "exec"), space)
         graph = space["build"](**options)
         graph.build_operation_graph()
-        # The graph's own methods ask for a GPU on the way; those of the C++ graph under it plan for the device that is described.
+        # The graph's own methods ask for a GPU on the way; those of the C++ graph under it plan for
+        # the device that is described.
         lowered = graph._lowered_graph
         lowered.create_execution_plans([cudnn.heur_mode.A])
         lowered.build_plan_at_index(0)
@@ -71,7 +86,10 @@ def _frontend(shim: ctypes.CDLL, device: str, folder: Path) -> None:
     import cudnn
 
     # Attention asks a GPU for what the properties say already, unless it is told.
-    options = {"device_property": cudnn.create_device_properties(Path(device).read_text()), "sm_version": 90}
+    options = {
+        "device_property": cudnn.create_device_properties(Path(device).read_text()),
+        "sm_version": 90,
+    }
     for name, program in json.load(sys.stdin).items():
         space = {"__name__": name}
         exec(compile(program, name, "exec"), space)

@@ -1,5 +1,6 @@
-"""The statistics of a batch over several graphs. cudnn-frontend's C++ has these operations and prints them; its Python has no method for
-them, and no JSON with them is read. So the form is held against the names in its headers, and against our own reader."""
+"""The statistics of a batch over several graphs. cudnn-frontend's C++ has these operations and
+prints them; its Python has no method for them, and no JSON with them is read. So the form is held
+against the names in its headers, and against our own reader."""
 
 from __future__ import annotations
 
@@ -15,7 +16,10 @@ from operation_graphs import GRAPHS
 from convoy.graphs import GraphError, graph_json_text, graph_python, import_graph, read_graph
 from convoy.graphs.kinds import BY_TAG
 
-TAGS = {"bn_finalize_training": ("BN_FINALIZE", "BN_finalize"), "bn_bwd_weights": ("DBN_WEIGHT", "DBN_weight")}
+TAGS = {
+    "bn_finalize_training": ("BN_FINALIZE", "BN_finalize"),
+    "bn_bwd_weights": ("DBN_WEIGHT", "DBN_weight"),
+}
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +30,9 @@ def headers() -> dict[str, str]:
     except PackageNotFoundError:
         pytest.skip("the nvidia-cudnn-frontend wheel is not there")
     wanted = {"serialize.h", "bn_finalize.h", "dbn_weight.h", "graph_interface.h"}
-    return {each.name: Path(str(each.locate())).read_text() for each in files if each.name in wanted}
+    return {
+        each.name: Path(str(each.locate())).read_text() for each in files if each.name in wanted
+    }
 
 
 def _source(name: str, folder: Path) -> Path:
@@ -55,7 +61,10 @@ def test_json_and_back(name: str, tmp_path: Path) -> None:
 def test_ports_are_those_of_the_headers(name: str, headers: dict[str, str]) -> None:
     tag, prefix = TAGS[name]
     found = {
-        side: re.findall(rf"{{{prefix}_attributes::{side}_names::\w+, \"(\w+)\"}}", headers["serialize.h"]) for side in ("input", "output")
+        side: re.findall(
+            rf"{{{prefix}_attributes::{side}_names::\w+, \"(\w+)\"}}", headers["serialize.h"]
+        )
+        for side in ("input", "output")
     }
     assert set(found["input"]) == set(BY_TAG[tag].inputs.values())
     assert set(found["output"]) == set(BY_TAG[tag].outputs.values())
@@ -72,7 +81,10 @@ def test_no_program(name: str, tmp_path: Path) -> None:
     tag = TAGS[name][0]
     with pytest.raises(GraphError) as caught:
         graph_python(read_graph(_source(name, tmp_path), None))
-    assert caught.value.problems == (f"{tag} has no method", f"cudnn-frontend 1.32 leaves a {tag} out when it reads JSON")
+    assert caught.value.problems == (
+        f"{tag} has no method",
+        f"cudnn-frontend 1.32 leaves a {tag} out when it reads JSON",
+    )
 
 
 def test_what_cudnn_frontend_cannot_say(tmp_path: Path) -> None:
@@ -84,12 +96,19 @@ def test_what_cudnn_frontend_cannot_say(tmp_path: Path) -> None:
     )
     with pytest.raises(GraphError) as caught:
         graph_json_text(read_graph(_source("bn_finalize_inference", tmp_path), None))
-    assert caught.value.problems == ("operation 0 (BN_FINALIZE_INFERENCE): bn_finalize of cudnn-frontend 1.32 is always in training",)
+    assert caught.value.problems == (
+        (
+            "operation 0 (BN_FINALIZE_INFERENCE): bn_finalize of cudnn-frontend 1.32 is "
+            "always in training"
+        ),
+    )
     path = tmp_path / "half.mlir"
     path.write_text(GRAPHS["bn_bwd_weights"].replace("type = f32", "type = f16"))
     with pytest.raises(GraphError) as caught:
         graph_json_text(read_graph(path, None))
-    assert caught.value.problems == ("operation 0 (DBN_WEIGHT): compute type HALF; it always sends FLOAT",)
+    assert caught.value.problems == (
+        "operation 0 (DBN_WEIGHT): compute type HALF; it always sends FLOAT",
+    )
 
 
 def test_compute_type_is_checked(tmp_path: Path) -> None:
@@ -99,4 +118,6 @@ def test_compute_type_is_checked(tmp_path: Path) -> None:
     path.write_text(json.dumps(document))
     with pytest.raises(GraphError) as caught:
         import_graph(path)
-    assert caught.value.problems == ("node 0 (DBN_WEIGHT): expected the compute type FLOAT, got HALF",)
+    assert caught.value.problems == (
+        "node 0 (DBN_WEIGHT): expected the compute type FLOAT, got HALF",
+    )

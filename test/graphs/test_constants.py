@@ -1,4 +1,5 @@
-"""Numbers that are part of a graph: printed as cudnn-frontend prints them, loaded by it, and imported as `cudnn.constant`."""
+"""Numbers that are part of a graph: printed as cudnn-frontend prints them, loaded by it, and
+imported as `cudnn.constant`."""
 
 from __future__ import annotations
 
@@ -14,7 +15,14 @@ import pytest
 from mlir_bodies import bodies
 from recorded import canonical, read_calls
 
-from convoy.graphs import GraphError, graph_dot, graph_json_text, graph_python, import_graph, read_graph
+from convoy.graphs import (
+    GraphError,
+    graph_dot,
+    graph_json_text,
+    graph_python,
+    import_graph,
+    read_graph,
+)
 from convoy.graphs.frontend_import import read_serialized
 from convoy.graphs.source import record_graph
 
@@ -47,7 +55,9 @@ SAID = {"double": "0.1", "int": "-7", "infinity": "float('inf')"}
 @pytest.fixture(scope="module")
 def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("constants") / "graphs.mlir"
-    path.write_text("".join(_text(name, literal, dtype) for name, (literal, dtype, _) in NUMBERS.items()))
+    path.write_text(
+        "".join(_text(name, literal, dtype) for name, (literal, dtype, _) in NUMBERS.items())
+    )
     return path
 
 
@@ -78,16 +88,24 @@ def test_json_and_back(name: str, source: Path, tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def loaded(source: Path, frontend_says: Callable[[Mapping[str, str]], Path]) -> Path:
     """cudnn-frontend reads our JSON; `said_` are graphs of its own."""
-    load = "import cudnn\ndef build(**options):\n    g = cudnn.pygraph(**options)\n    g.deserialize({!r})\n    return g\n"
+    load = (
+        "import cudnn\ndef build(**options):\n    g = cudnn.pygraph(**options)\n    "
+        "g.deserialize({!r})\n    return g\n"
+    )
     ours = {name: load.format(graph_json_text(read_graph(source, name))) for name in NUMBERS}
-    return frontend_says({**ours, **{f"said_{name}": PROGRAM.format(value) for name, value in SAID.items()}})
+    return frontend_says(
+        {**ours, **{f"said_{name}": PROGRAM.format(value) for name, value in SAID.items()}}
+    )
 
 
 @pytest.mark.parametrize("name", NUMBERS)
 def test_cudnn_frontend_loads_the_json(name: str, source: Path, loaded: Path) -> None:
     error = loaded / f"{name}.error"
     assert not error.exists(), error.read_text()
-    assert _scalar(json.loads((loaded / f"{name}.json").read_text()))["pass_by_value"] == NUMBERS[name][2]
+    assert (
+        _scalar(json.loads((loaded / f"{name}.json").read_text()))["pass_by_value"]
+        == NUMBERS[name][2]
+    )
     assert canonical(read_calls(loaded / f"{name}.calls")) == canonical(record_graph(source, name))
 
 
@@ -99,7 +117,9 @@ def test_cudnn_frontend_s_own(name: str, loaded: Path, tmp_path: Path) -> None:
     path.write_text(import_graph(printed)[0])
     literal, dtype, _ = NUMBERS[name]
     assert re.search(rf"cudnn\.constant {re.escape(literal)} : {dtype} -> ", path.read_text())
-    assert canonical(record_graph(path, None)) == canonical(read_calls(loaded / f"said_{name}.calls"))
+    assert canonical(record_graph(path, None)) == canonical(
+        read_calls(loaded / f"said_{name}.calls")
+    )
 
 
 def test_picture_and_program(source: Path) -> None:
@@ -116,7 +136,8 @@ def test_picture_and_program(source: Path) -> None:
 def _plain(source: Path) -> Path:
     path = source.with_name("plain.mlir")
     path.write_text(
-        f"cudnn.graph @plain(%x: {X}) -> {X} {{\n  %y = cudnn.pointwise exp(%x) type = f32 : {X} -> {X}\n  cudnn.return %y : {X}\n}}\n"
+        f"cudnn.graph @plain(%x: {X}) -> {X} {{\n  %y = cudnn.pointwise exp(%x) type = "
+        f"f32 : {X} -> {X}\n  cudnn.return %y : {X}\n}}\n"
     )
     return path
 
@@ -131,12 +152,30 @@ def test_json_has_no_infinite_double(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        ({"pass_by_value": 0.5}, "expected the index of a type and a value of a tensor by value, got 0.5"),
-        ({"is_pass_by_value": False}, "expected the index of a type and a value of a tensor by value, got {'index': 3"),
-        ({"data_type": "INT32"}, "expected a number of the tensor's type, INT32, got the type of index 3"),
-        ({"data_type": "INT8"}, "expected a number of the tensor's type, INT8, got the type of index 3"),
-        ({"pass_by_value": {"index": 3, "value": 0.5}}, "pass_by_value: expected a float as eight hexadecimal digits, got 0.5"),
-        ({"data_type": "INT64", "pass_by_value": {"index": 0, "value": 0.5}}, "expected a number, got 0.5"),
+        (
+            {"pass_by_value": 0.5},
+            "expected the index of a type and a value of a tensor by value, got 0.5",
+        ),
+        (
+            {"is_pass_by_value": False},
+            "expected the index of a type and a value of a tensor by value, got {'index': 3",
+        ),
+        (
+            {"data_type": "INT32"},
+            "expected a number of the tensor's type, INT32, got the type of index 3",
+        ),
+        (
+            {"data_type": "INT8"},
+            "expected a number of the tensor's type, INT8, got the type of index 3",
+        ),
+        (
+            {"pass_by_value": {"index": 3, "value": 0.5}},
+            "pass_by_value: expected a float as eight hexadecimal digits, got 0.5",
+        ),
+        (
+            {"data_type": "INT64", "pass_by_value": {"index": 0, "value": 0.5}},
+            "expected a number, got 0.5",
+        ),
     ],
 )
 def test_a_wrong_number_is_refused(change: dict[str, Any], problem: str, source: Path) -> None:
@@ -155,9 +194,15 @@ def test_a_plan_s_list_of_numbers_is_the_tensors(source: Path) -> None:
     for values, problem in (
         (
             {"3": {"index": 3, "value": "3F000000"}},
-            "tensor 3: expected its own value in 'pass_by_values', got {'index': 3, 'value': '3F000000'}",
+            (
+                "tensor 3: expected its own value in 'pass_by_values', got {'index': 3, "
+                "'value': '3F000000'}"
+            ),
         ),
-        ({"9": {"index": 1, "value": 4}}, "tensor 9: expected its own value in 'pass_by_values', got {'index': 1, 'value': 4}"),
+        (
+            {"9": {"index": 1, "value": 4}},
+            "tensor 9: expected its own value in 'pass_by_values', got {'index': 1, 'value': 4}",
+        ),
         ([1], "expected an object as 'pass_by_values', got [1]"),
     ):
         with pytest.raises(GraphError) as caught:

@@ -1,4 +1,5 @@
-"""Every graph that the lowering is tested with is drawn, and has the other forms or a reason why not."""
+"""Every graph that the lowering is tested with is drawn, and has the other forms or a reason why
+not."""
 
 from __future__ import annotations
 
@@ -25,7 +26,11 @@ LISTS = {"batch_norm_peers", "batch_norm_backward_peers"}
 
 
 def _graphs() -> list[tuple[Path, str]]:
-    return [(path, name) for path in FILES for name in re.findall(r"^cudnn\.graph @(\w+)", path.read_text(), re.MULTILINE)]
+    return [
+        (path, name)
+        for path in FILES
+        for name in re.findall(r"^cudnn\.graph @(\w+)", path.read_text(), re.MULTILINE)
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -37,16 +42,27 @@ def compiled() -> dict[str, tuple[Any, dict[str, Any]]]:
     for path in FILES:
         native, manifest = _convoy.compile_graphs(path.read_text(), str(path))
         library = load_native(native)
-        found.update({graph["name"]: (library.builder(graph["symbol"]), graph) for graph in json.loads(manifest)["graphs"]})
+        found.update(
+            {
+                graph["name"]: (library.builder(graph["symbol"]), graph)
+                for graph in json.loads(manifest)["graphs"]
+            }
+        )
     return found
 
 
 @pytest.fixture(scope="module")
 def read(compiled: dict[str, tuple[Any, dict[str, Any]]]) -> dict[str, OperationGraph]:
-    return {name: decode(record(build), name) for name, (build, _) in compiled.items() if name not in LISTS}
+    return {
+        name: decode(record(build), name)
+        for name, (build, _) in compiled.items()
+        if name not in LISTS
+    }
 
 
-def test_the_compiler_s_fingerprint_is_the_runtime_s(compiled: dict[str, tuple[Any, dict[str, Any]]]) -> None:
+def test_the_compiler_s_fingerprint_is_the_runtime_s(
+    compiled: dict[str, tuple[Any, dict[str, Any]]],
+) -> None:
     assert len(compiled) == len(_graphs())
     found = {name: fingerprint(build) for name, (build, _) in compiled.items()}
     assert None not in found.values()
@@ -58,14 +74,17 @@ def test_drawn_and_said_or_refused(name: str, read: dict[str, OperationGraph]) -
     graph = read[name]
     picture = graph_dot(graph)
     assert all(f"{node.tag}" in picture for node in graph.nodes)
-    assert picture.count(" -> ") == sum(len(node.inputs) + len(node.outputs) for node in graph.nodes) + sum(
-        tensor.ragged_offset is not None for tensor in graph.tensors.values()
-    )
+    assert picture.count(" -> ") == sum(
+        len(node.inputs) + len(node.outputs) for node in graph.nodes
+    ) + sum(tensor.ragged_offset is not None for tensor in graph.tensors.values())
     for form in (graph_json_text, graph_python):
         reasons = _reasons(form, graph)
         foreign = [node.tag for node in graph.nodes if BY_TAG[node.tag].foreign]
         assert bool(foreign) <= bool(reasons)
-        assert all(re.match(r"operation \d+ \(|tensor \d+|[A-Z_]+ |cudnn-frontend |genstats ", each) for each in reasons), reasons
+        assert all(
+            re.match(r"operation \d+ \(|tensor \d+|[A-Z_]+ |cudnn-frontend |genstats ", each)
+            for each in reasons
+        ), reasons
 
 
 def _reasons(form: Callable[[OperationGraph], str], graph: OperationGraph) -> tuple[str, ...]:
@@ -84,6 +103,12 @@ def test_every_kind_that_is_lowered_is_known() -> None:
 
 
 def test_what_has_no_form_is_not_imported() -> None:
-    document = b'{"json_version": "2.0", "context": {}, "tensors": [], "nodes": [{"tag": "RNG", "inputs": {}, "outputs": {}}]}'
-    with pytest.raises(GraphError, match="node 0: RNG is no operation that cudnn-frontend prints in a form that is known here"):
+    document = (
+        b'{"json_version": "2.0", "context": {}, "tensors": [], "nodes": [{"tag": "RNG", '
+        b'"inputs": {}, "outputs": {}}]}'
+    )
+    with pytest.raises(
+        GraphError,
+        match="node 0: RNG is no operation that cudnn-frontend prints in a form that is known here",
+    ):
         read_serialized(document, "graph")

@@ -1,4 +1,5 @@
-"""Our build functions and cudnn-frontend say the same to cuDNN about the same graphs: one recorder, the real library behind it."""
+"""Our build functions and cudnn-frontend say the same to cuDNN about the same graphs: one recorder,
+the real library behind it."""
 
 from __future__ import annotations
 
@@ -20,7 +21,9 @@ def test_same_descriptors(name: str, said_by_us: Path, said_by_frontend: Path) -
     for folder in (said_by_us, said_by_frontend):
         error = folder / f"{name}.error"
         assert not error.exists(), error.read_text()
-    ours, theirs = (canonical(read_calls(folder / f"{name}.calls")) for folder in (said_by_us, said_by_frontend))
+    ours, theirs = (
+        canonical(read_calls(folder / f"{name}.calls")) for folder in (said_by_us, said_by_frontend)
+    )
     assert ours == theirs
 
 

@@ -1,4 +1,5 @@
-"""The forms in which a graph is printed: cudnn-frontend runs and reads them, and says to cuDNN what our build functions say."""
+"""The forms in which a graph is printed: cudnn-frontend runs and reads them, and says to cuDNN what
+our build functions say."""
 
 from __future__ import annotations
 
@@ -14,7 +15,16 @@ from graph_cases import PAIRS
 from recorded import canonical, read_calls
 
 from convoy.errors import ConvoyError
-from convoy.graphs import GraphError, OperationGraph, cudnn_json_text, graph_dot, graph_json_text, graph_names, graph_python, read_graph
+from convoy.graphs import (
+    GraphError,
+    OperationGraph,
+    cudnn_json_text,
+    graph_dot,
+    graph_json_text,
+    graph_names,
+    graph_python,
+    read_graph,
+)
 from convoy.graphs.source import record_graph
 
 TENSOR = "!cudnn.tensor_desc<8x64x56x56xf16, NHWC>"
@@ -30,7 +40,10 @@ BY_JSON = {
         "POINTWISE has elu_alpha = 0.5",
     ),
     "softplus_with_beta": (
-        f"%y = cudnn.pointwise softplus_fwd(%x) type = f32 softplus_beta = 2.0 : {TENSOR} -> {TENSOR}",
+        (
+            f"%y = cudnn.pointwise softplus_fwd(%x) type = f32 softplus_beta = 2.0 : {TENSOR} "
+            f"-> {TENSOR}"
+        ),
         "POINTWISE has softplus_beta = 2.0",
     ),
 }
@@ -52,14 +65,20 @@ POOLING = f"""%y = cudnn.resample maxpool(%x) type = f32 window = [3, 3] stride 
 def _text(name: str, body: str) -> str:
     operand = re.search(r": (.*) ->", body)
     assert operand
-    return f"cudnn.graph @{name}(%x: {operand[1]}) -> {TENSOR} {{\n  {body}\n  cudnn.return %y : {TENSOR}\n}}\n"
+    return (
+        f"cudnn.graph @{name}(%x: {operand[1]}) -> {TENSOR} {{\n  {body}\n  cudnn.return %y : "
+        f"{TENSOR}\n}}\n"
+    )
 
 
 @pytest.fixture(scope="module")
 def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("forms") / "graphs.mlir"
     others = {**BY_JSON, **REFUSED, "pooled": (POOLING, "")}
-    path.write_text("".join(pair.mlir for pair in PAIRS.values()) + "".join(_text(name, body) for name, (body, _) in others.items()))
+    path.write_text(
+        "".join(pair.mlir for pair in PAIRS.values())
+        + "".join(_text(name, body) for name, (body, _) in others.items())
+    )
     return path
 
 
@@ -72,32 +91,46 @@ def graphs(source: Path) -> dict[str, OperationGraph]:
 
     native, _ = _convoy.compile_graphs(source.read_text(), str(source))
     library = load_native(native)
-    return {name: decode(record(library.builder(f"{name}_build")), name) for name in [*PAIRS, *BY_JSON, *REFUSED, "pooled"]}
+    return {
+        name: decode(record(library.builder(f"{name}_build")), name)
+        for name in [*PAIRS, *BY_JSON, *REFUSED, "pooled"]
+    }
 
 
 SAYABLE = [*PAIRS, *BY_JSON]
 
 
 @pytest.fixture(scope="module")
-def said_by_programs(graphs: dict[str, OperationGraph], frontend_says: Callable[[Mapping[str, str]], Path]) -> Path:
+def said_by_programs(
+    graphs: dict[str, OperationGraph], frontend_says: Callable[[Mapping[str, str]], Path]
+) -> Path:
     return frontend_says({name: graph_python(graphs[name]) for name in SAYABLE})
 
 
 @pytest.fixture(scope="module")
-def said_by_json(graphs: dict[str, OperationGraph], frontend_says: Callable[[Mapping[str, str]], Path]) -> Path:
-    load = "import cudnn\ndef build(**options):\n    g = cudnn.pygraph(**options)\n    g.deserialize({!r})\n    return g\n"
+def said_by_json(
+    graphs: dict[str, OperationGraph], frontend_says: Callable[[Mapping[str, str]], Path]
+) -> Path:
+    load = (
+        "import cudnn\ndef build(**options):\n    g = cudnn.pygraph(**options)\n    "
+        "g.deserialize({!r})\n    return g\n"
+    )
     return frontend_says({name: load.format(graph_json_text(graphs[name])) for name in SAYABLE})
 
 
 @pytest.mark.parametrize("name", SAYABLE)
-def test_program_says_what_we_say(name: str, source: Path, graphs: dict[str, OperationGraph], said_by_programs: Path) -> None:
+def test_program_says_what_we_say(
+    name: str, source: Path, graphs: dict[str, OperationGraph], said_by_programs: Path
+) -> None:
     error = said_by_programs / f"{name}.error"
     assert not error.exists(), error.read_text()
     assert canonical(read_calls(said_by_programs / f"{name}.calls")) == _ours(name, source)
 
 
 @pytest.mark.parametrize("name", SAYABLE)
-def test_json_is_what_cudnn_frontend_prints(name: str, graphs: dict[str, OperationGraph], said_by_programs: Path) -> None:
+def test_json_is_what_cudnn_frontend_prints(
+    name: str, graphs: dict[str, OperationGraph], said_by_programs: Path
+) -> None:
     printed = json.loads((said_by_programs / f"{name}.json").read_text())
     ours = json.loads(graph_json_text(graphs[name]))
     for each in ("gid", "cudnn_backend_version", "cudnn_frontend_version"):
@@ -127,7 +160,9 @@ def _ours(name: str, source: Path) -> list[object]:
 
         native, _ = _convoy.compile_graphs(source.read_text(), str(source))
         library = load_native(native)
-        _recordings[source] = {each: canonical(record(library.builder(f"{each}_build"))) for each in SAYABLE}
+        _recordings[source] = {
+            each: canonical(record(library.builder(f"{each}_build"))) for each in SAYABLE
+        }
     return _recordings[source][name]
 
 
@@ -137,7 +172,9 @@ def test_program_says_why_it_loads_json(name: str, graphs: dict[str, OperationGr
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_cudnn_frontend_cannot_say_is_refused(name: str, graphs: dict[str, OperationGraph]) -> None:
+def test_what_cudnn_frontend_cannot_say_is_refused(
+    name: str, graphs: dict[str, OperationGraph]
+) -> None:
     for form in (graph_json_text, graph_python):
         with pytest.raises(GraphError) as caught:
             form(graphs[name])
@@ -147,7 +184,11 @@ def test_what_cudnn_frontend_cannot_say_is_refused(name: str, graphs: dict[str, 
 
 def test_pooling_has_json_and_no_program(graphs: dict[str, OperationGraph]) -> None:
     (node,) = json.loads(graph_json_text(graphs["pooled"]))["nodes"]
-    assert (node["resample_mode"], node["padding_mode"], node["window"]) == ("MAXPOOL", "NEG_INF_PAD", [3, 3])
+    assert (node["resample_mode"], node["padding_mode"], node["window"]) == (
+        "MAXPOOL",
+        "NEG_INF_PAD",
+        [3, 3],
+    )
     with pytest.raises(GraphError) as caught:
         graph_python(graphs["pooled"])
     no_method, flaw = caught.value.problems
@@ -161,16 +202,30 @@ EVIL = 'a"b\\c\n"""\'\'\'; import os; os.abort() #{x}\r\x00\u2028'
 def test_names_are_data(graphs: dict[str, OperationGraph]) -> None:
     graph = graphs["conv_bias_residual_relu"]
     tensors = {uid: replace(tensor, name=EVIL) for uid, tensor in graph.tensors.items()}
-    evil = replace(graph, name=EVIL, tensors=tensors, nodes=tuple(replace(node, name=EVIL) for node in graph.nodes))
+    evil = replace(
+        graph,
+        name=EVIL,
+        tensors=tensors,
+        nodes=tuple(replace(node, name=EVIL) for node in graph.nodes),
+    )
     for form in (graph, evil):
         program = ast.parse(graph_python(form))
-        imported = [alias.name for node in ast.walk(program) if isinstance(node, ast.Import) for alias in node.names]
+        imported = [
+            alias.name
+            for node in ast.walk(program)
+            if isinstance(node, ast.Import)
+            for alias in node.names
+        ]
         assert imported == ["sys", "cudnn"]
     assert ast.dump(program).count(repr(EVIL)) == 1 + len(graph.tensors) + len(graph.nodes)
     assert json.loads(graph_json_text(evil))["context"]["name"] == EVIL
     aligned = replace(graphs["aligned"], name=EVIL)
     program = ast.parse(graph_python(aligned))
-    (text,) = [node.value for node in ast.walk(program) if isinstance(node, ast.Constant) and "json_version" in str(node.value)]
+    (text,) = [
+        node.value
+        for node in ast.walk(program)
+        if isinstance(node, ast.Constant) and "json_version" in str(node.value)
+    ]
     assert json.loads(str(text))["context"]["name"] == EVIL
 
 
@@ -185,7 +240,9 @@ def test_cudnn_s_own_json(source: Path, real_cudnn: Path) -> None:
     assert scaled["alpha1"] == 0.5
 
 
-def test_cudnn_s_own_words_on_a_graph(source: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_cudnn_s_own_words_on_a_graph(
+    source: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("CONVOY_CUDNN", str(tmp_path))
     with pytest.raises(ConvoyError, match="cuDNN is not there"):
         cudnn_json_text(source, "sub")
@@ -194,7 +251,8 @@ def test_cudnn_s_own_words_on_a_graph(source: Path, monkeypatch: pytest.MonkeyPa
 def test_dot_is_well_formed(graphs: dict[str, OperationGraph]) -> None:
     evil = replace(graphs["conv_bias_residual_relu"], name=EVIL)
     for text in (graph_dot(evil), graph_dot(graphs["pooled"])):
-        # Quoted strings hold no control characters, and what is between them is of a small alphabet.
+        # Quoted strings hold no control characters, and what is between them is of a small
+        # alphabet.
         assert re.fullmatch(r'(?:[\w\s{};=>,\[\]-]|"(?:[^"\\\x00-\x1f]|\\["\\n])*")*', text), text
     lines = graph_dot(graphs["conv_bias_residual_relu"]).splitlines()
     assert sum("style=dashed" in line for line in lines) == 3

@@ -1,4 +1,5 @@
-"""Graphs of cudnn-frontend alone: what was recorded of them is read as what cudnn-frontend prints, and as a program that says it again."""
+"""Graphs of cudnn-frontend alone: what was recorded of them is read as what cudnn-frontend prints,
+and as a program that says it again."""
 
 from __future__ import annotations
 
@@ -54,12 +55,26 @@ def build(**options):
 
 #: Forms that graphs of the operations, which are said elsewhere too, have not.
 _FORMS = {
-    "layernorm_training": "out(*norm(g.layernorm, training, tokens('x'), affine('s'), affine('b'), scalar('e')))",
-    "layernorm_inference": "out(norm(g.layernorm, inference, tokens('x'), affine('s'), affine('b'), scalar('e'))[0])",
-    "layernorm_backward": "out(*g.layernorm_backward(tokens('dy'), tokens('x'), affine('s'), saved('m'), saved('v')))",
-    "rmsnorm_inference": "out(norm(g.rmsnorm, inference, tokens('x'), affine('s'), affine('b'), scalar('e'))[0])",
-    "rmsnorm_backward": "out(*g.rmsnorm_backward(tokens('dy'), tokens('x'), affine('s'), saved('v'), has_dbias=False)[:2])",
-    "rmsnorm_backward_bias": "out(*g.rmsnorm_backward(tokens('dy'), tokens('x'), affine('s'), saved('v'), has_dbias=True))",
+    "layernorm_training": (
+        "out(*norm(g.layernorm, training, tokens('x'), affine('s'), affine('b'), scalar('e')))"
+    ),
+    "layernorm_inference": (
+        "out(norm(g.layernorm, inference, tokens('x'), affine('s'), affine('b'), scalar('e'))[0])"
+    ),
+    "layernorm_backward": (
+        "out(*g.layernorm_backward(tokens('dy'), tokens('x'), affine('s'), saved('m'), saved('v')))"
+    ),
+    "rmsnorm_inference": (
+        "out(norm(g.rmsnorm, inference, tokens('x'), affine('s'), affine('b'), scalar('e'))[0])"
+    ),
+    "rmsnorm_backward": (
+        "out(*g.rmsnorm_backward(tokens('dy'), tokens('x'), affine('s'), saved('v'), "
+        "has_dbias=False)[:2])"
+    ),
+    "rmsnorm_backward_bias": (
+        "out(*g.rmsnorm_backward(tokens('dy'), tokens('x'), affine('s'), saved('v'), "
+        "has_dbias=True))"
+    ),
     "concatenate_in_place": """
         y = g.concatenate(inputs=[image('a'), image('b')], axis=0, in_place_index=1)
         out(y.set_dim([16, 32, 16, 16]).set_stride([8192, 1, 512, 32]))
@@ -123,7 +138,9 @@ def said(frontend_says: Callable[[Mapping[str, str]], Path]) -> Path:
 @pytest.fixture(scope="module")
 def said_again(said: Path, frontend_says: Callable[[Mapping[str, str]], Path]) -> Path:
     recordings = {name: read_calls(said / f"{name}.calls") for name in PROGRAMS}
-    return frontend_says({name: graph_python(decode(recording, name)) for name, recording in recordings.items()})
+    return frontend_says(
+        {name: graph_python(decode(recording, name)) for name, recording in recordings.items()}
+    )
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -131,7 +148,9 @@ def test_program_says_it_again(name: str, said: Path, said_again: Path) -> None:
     for folder in (said, said_again):
         error = folder / f"{name}.error"
         assert not error.exists(), error.read_text()
-    assert canonical(read_calls(said_again / f"{name}.calls")) == canonical(read_calls(said / f"{name}.calls"))
+    assert canonical(read_calls(said_again / f"{name}.calls")) == canonical(
+        read_calls(said / f"{name}.calls")
+    )
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -164,8 +183,12 @@ def test_json_reads_as_what_was_recorded(name: str, said_again: Path) -> None:
     graph, _ = read_serialized(data, name)
     recorded = decode(read_calls(said_again / f"{name}.calls"), name)
     assert graph.tensors == recorded.tensors
-    assert [(node.tag, node.compute, dict(node.inputs), dict(node.outputs), dict(node.attributes)) for node in graph.nodes] == [
-        (node.tag, node.compute, dict(node.inputs), dict(node.outputs), dict(node.attributes)) for node in recorded.nodes
+    assert [
+        (node.tag, node.compute, dict(node.inputs), dict(node.outputs), dict(node.attributes))
+        for node in graph.nodes
+    ] == [
+        (node.tag, node.compute, dict(node.inputs), dict(node.outputs), dict(node.attributes))
+        for node in recorded.nodes
     ]
 
 
@@ -176,30 +199,44 @@ def imported(said: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, 
 
     # Graphs without a name have the file's.
     names = [*PROGRAMS, *DEQUANTIZED, "genstats", "scaled"]
-    native, _ = _convoy.compile_graphs("".join(import_graph(said / f"{name}.json")[0] for name in names), "imported.mlir")
+    native, _ = _convoy.compile_graphs(
+        "".join(import_graph(said / f"{name}.json")[0] for name in names), "imported.mlir"
+    )
     library = load_native(native)
     return {name: record(library.builder(f"{name}_build")) for name in names}
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_import_says_the_same_to_cudnn(name: str, said: Path, imported: dict[str, Recording]) -> None:
+def test_import_says_the_same_to_cudnn(
+    name: str, said: Path, imported: dict[str, Recording]
+) -> None:
     assert canonical(imported[name]) == canonical(read_calls(said / f"{name}.calls"))
 
 
-def test_genstats_computes_in_another_type_than_it_says(said: Path, imported: dict[str, Recording]) -> None:
-    """A flaw of cudnn-frontend 1.32: it casts its own number of the operand's type to a cudnnDataType_t."""
+def test_genstats_computes_in_another_type_than_it_says(
+    said: Path, imported: dict[str, Recording]
+) -> None:
+    """A flaw of cudnn-frontend 1.32: it casts its own number of the operand's type to a
+    cudnnDataType_t."""
     recorded = decode(read_calls(said / "genstats.calls"), "genstats")
     (node,) = json.loads((said / "genstats.json").read_text())["nodes"]
     assert (node["compute_data_type"], recorded.nodes[0].compute) == ("FLOAT", "INT8")
     with pytest.raises(GraphError, match="in INT8 for HALF"):
         graph_python(recorded)
-    ((ours,), (theirs,)) = canonical(imported["genstats"]), canonical(read_calls(said / "genstats.calls"))
-    assert (ours.pop("operation_genstats_math_prec"), theirs.pop("operation_genstats_math_prec")) == ("FLOAT", "INT8")
+    ((ours,), (theirs,)) = (
+        canonical(imported["genstats"]),
+        canonical(read_calls(said / "genstats.calls")),
+    )
+    assert (
+        ours.pop("operation_genstats_math_prec"),
+        theirs.pop("operation_genstats_math_prec"),
+    ) == ("FLOAT", "INT8")
     assert ours == theirs
 
 
 def test_a_scale_that_is_a_number_is_a_constant(said: Path, imported: dict[str, Recording]) -> None:
-    """cudnn-frontend makes a tensor by value of one dim of it; operands of our graphs have three or more."""
+    """cudnn-frontend makes a tensor by value of one dim of it; operands of our graphs have three or
+    more."""
     document = json.loads((said / "scaled.json").read_text())
     (scale,) = [each for each in document["tensors"] if each["is_pass_by_value"]]
     assert (scale["dim"], scale["pass_by_value"], document["nodes"][0]["attn_scale_value"]) == (
@@ -208,15 +245,25 @@ def test_a_scale_that_is_a_number_is_a_constant(said: Path, imported: dict[str, 
         "3DCCCCCD",
     )
     text, _ = import_graph(said / "scaled.json")
-    assert re.search(r"%t\d+ = cudnn.constant 0.10000000149011612 : f32 -> !cudnn.tensor_desc<1xf32>", text)
-    ((ours,), (theirs,)) = canonical(imported["scaled"]), canonical(read_calls(said / "scaled.calls"))
-    (ours_scale,), (their_scale,) = ours.pop("operation_sdpa_fwd_scaledesc"), theirs.pop("operation_sdpa_fwd_scaledesc")
+    assert re.search(
+        r"%t\d+ = cudnn.constant 0.10000000149011612 : f32 -> !cudnn.tensor_desc<1xf32>", text
+    )
+    ((ours,), (theirs,)) = (
+        canonical(imported["scaled"]),
+        canonical(read_calls(said / "scaled.calls")),
+    )
+    (ours_scale,), (their_scale,) = (
+        ours.pop("operation_sdpa_fwd_scaledesc"),
+        theirs.pop("operation_sdpa_fwd_scaledesc"),
+    )
     assert ours == theirs
     sizes = {"tensor_dimensions", "tensor_strides"}
     assert {key for key in ours_scale if ours_scale[key] != their_scale[key]} == sizes
     # Before the graph is built there is no tensor.
     document["nodes"][0]["inputs"].pop("Attn_scale")
-    with pytest.raises(GraphError, match=r"expected the scale as a tensor: call graph.build_operation_graph\(\)"):
+    with pytest.raises(
+        GraphError, match=r"expected the scale as a tensor: call graph.build_operation_graph\(\)"
+    ):
         read_serialized(json.dumps(document).encode(), "scaled")
 
 
@@ -225,12 +272,21 @@ def test_a_scale_that_is_a_number_is_a_constant(said: Path, imported: dict[str, 
     [
         (
             {"implementation": "COMPOSITE"},
-            "expected implementation = 'UNIFIED', got 'COMPOSITE': cudnn-frontend makes other operations of it",
+            (
+                "expected implementation = 'UNIFIED', got 'COMPOSITE': cudnn-frontend makes "
+                "other operations of it"
+            ),
         ),
-        ({"right_bound": 0}, "expected right_bound = None, got 0: cudnn-frontend makes other operations of it"),
+        (
+            {"right_bound": 0},
+            "expected right_bound = None, got 0: cudnn-frontend makes other operations of it",
+        ),
         (
             {"dropout_probability": "3DCCCCCD"},
-            "expected dropout_probability = None, got '3DCCCCCD': cudnn-frontend makes other operations of it",
+            (
+                "expected dropout_probability = None, got '3DCCCCCD': cudnn-frontend makes "
+                "other operations of it"
+            ),
         ),
         ({"generate_stats": True}, "expected generate_stats = False, as Stats has no tensor"),
         ({"padding_mask": True}, "expected padding_mask = False, as SEQ_LEN_KV has no tensor"),
@@ -238,7 +294,9 @@ def test_a_scale_that_is_a_number_is_a_constant(said: Path, imported: dict[str, 
         ({"sink": 1}, "the field 'sink' is not known"),
     ],
 )
-def test_attention_that_is_more_than_one_operation_is_refused(change: dict[str, Any], problem: str, said: Path) -> None:
+def test_attention_that_is_more_than_one_operation_is_refused(
+    change: dict[str, Any], problem: str, said: Path
+) -> None:
     document = json.loads((said / "sdpa.json").read_text())
     document["nodes"][0].update(change)
     with pytest.raises(GraphError) as caught:
@@ -247,7 +305,8 @@ def test_attention_that_is_more_than_one_operation_is_refused(change: dict[str, 
 
 
 def test_a_program_with_attention_says_it(said: Path) -> None:
-    """build_operation_graph leaves attention to planning, and its GPU's architecture is asked for beside the properties."""
+    """build_operation_graph leaves attention to planning, and its GPU's architecture is asked for
+    beside the properties."""
     text = graph_python(decode(read_calls(said / "sdpa.calls"), "sdpa"))
     assert "graph.build_operation_graph()\n    graph.key()" in text
     assert 'options["sm_version"] = int(sys.argv[2])' in text
@@ -255,14 +314,26 @@ def test_a_program_with_attention_says_it(said: Path) -> None:
 
 
 @pytest.mark.parametrize("name", DEQUANTIZED)
-def test_dequantize(name: str, said: Path, imported: dict[str, Recording], frontend_says: Callable[[Mapping[str, str]], Path]) -> None:
-    """Import and program alike say the operations that cudnn-frontend says, in the order of the data."""
+def test_dequantize(
+    name: str,
+    said: Path,
+    imported: dict[str, Recording],
+    frontend_says: Callable[[Mapping[str, str]], Path],
+) -> None:
+    """Import and program alike say the operations that cudnn-frontend says, in the order of the
+    data."""
     theirs = canonical(read_calls(said / f"{name}.calls"))
-    assert [each[""] for each in theirs] == ["operation_pointwise", "operation_block_scale_dequantize"]
+    assert [each[""] for each in theirs] == [
+        "operation_pointwise",
+        "operation_block_scale_dequantize",
+    ]
     graph, _ = read_serialized((said / f"{name}.json").read_bytes(), name)
     again = frontend_says({name: graph_python(graph)})
     ours = canonical(imported[name])
-    assert [each[""] for each in ours] == ["operation_block_scale_dequantize", "operation_pointwise"]
+    assert [each[""] for each in ours] == [
+        "operation_block_scale_dequantize",
+        "operation_pointwise",
+    ]
     for found in (ours, canonical(read_calls(again / f"{name}.calls"))):
         assert sorted(map(_without_uids, found)) == sorted(map(_without_uids, theirs))
 
@@ -273,7 +344,13 @@ def _without_uids(operation: Any) -> str:
 
 def test_a_result_of_dequantize_is_refused(said: Path) -> None:
     graph, _ = read_serialized((said / "dequantize.json").read_bytes(), "dequantize")
-    alone = replace(graph, nodes=graph.nodes[:1], tensors={uid: replace(each, virtual=False) for uid, each in graph.tensors.items()})
+    alone = replace(
+        graph,
+        nodes=graph.nodes[:1],
+        tensors={uid: replace(each, virtual=False) for uid, each in graph.tensors.items()},
+    )
     with pytest.raises(GraphError) as caught:
         graph_python(alone)
-    assert caught.value.problems == ("operation 0 (BLOCK_SCALE_DEQUANTIZE): Y is a result, and it wants a virtual tensor",)
+    assert caught.value.problems == (
+        "operation 0 (BLOCK_SCALE_DEQUANTIZE): Y is a result, and it wants a virtual tensor",
+    )

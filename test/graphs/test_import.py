@@ -1,4 +1,5 @@
-"""What cudnn-frontend serialized becomes the IR that it came from, and what is not understood is listed, every bit of it."""
+"""What cudnn-frontend serialized becomes the IR that it came from, and what is not understood is
+listed, every bit of it."""
 
 from __future__ import annotations
 
@@ -14,7 +15,14 @@ from graph_cases import PAIRS
 from mlir_bodies import bodies
 
 from convoy.cli.main import main
-from convoy.graphs import GraphError, graph_json_text, graph_python, import_graph, read_graph, ubjson
+from convoy.graphs import (
+    GraphError,
+    graph_json_text,
+    graph_python,
+    import_graph,
+    read_graph,
+    ubjson,
+)
 from convoy.graphs.frontend_import import read_serialized
 
 NAMES = list(PAIRS)
@@ -47,23 +55,30 @@ def test_round_trip(original: Path, printed: Path) -> None:
     assert bodies(imported) == bodies(original.read_text())
 
 
-def test_every_graph_of_cudnn_frontend_is_imported(frontend_says: Callable[[Mapping[str, str]], Path], original: Path) -> None:
+def test_every_graph_of_cudnn_frontend_is_imported(
+    frontend_says: Callable[[Mapping[str, str]], Path], original: Path
+) -> None:
     """The same from programs that people wrote, whose uids and names are cudnn-frontend's own."""
     folder = frontend_says({name: pair.frontend for name, pair in PAIRS.items()})
     imported = {name: import_graph(folder / f"{name}.json")[0] for name in NAMES}
-    # Such graphs have no name in the JSON: they get the file's. Uids that are not in the compiler's own order are written.
+    # Such graphs have no name in the JSON: they get the file's. Uids that are not in the compiler's
+    # own order are written.
     text = "".join(imported.values())
     assert "{cudnn.uid = 8 : i64}" in imported["conv_bias_residual_relu"]
     assert bodies(re.sub(r" \{cudnn\.uid = \d+ : i64\}", "", text)) == bodies(original.read_text())
     assert "// %t1: uid 1, t0\n" in imported["conv_f16"]
 
 
-def test_bytes_of_a_graph_with_a_plan(frontend_plans: Callable[[Mapping[str, str]], Path], original: Path) -> None:
+def test_bytes_of_a_graph_with_a_plan(
+    frontend_plans: Callable[[Mapping[str, str]], Path], original: Path
+) -> None:
     names = ("conv_f16", "conv_f32", "conv_nchw")
     folder = frontend_plans({name: PAIRS[name].frontend for name in names})
     imported = {name: import_graph(folder / f"{name}.bin") for name in names}
     expected = bodies(original.read_text())
-    assert bodies("".join(text for text, _ in imported.values())) == {name: expected[name] for name in names}
+    assert bodies("".join(text for text, _ in imported.values())) == {
+        name: expected[name] for name in names
+    }
     # The plan stays behind, and is named.
     assert {tuple(plan) for _, plan in imported.values()} == {
         ("behavior_notes", "cudnn_backend_data", "fe_workspace_size", "variant_pack_uids")
@@ -101,7 +116,10 @@ def test_everything_unknown_is_listed(document: dict[str, Any]) -> None:
         "expected is_dynamic_shape_enabled = False in the context, got True",
         "the field 'color' of the context is not known",
         "tensor 1: the field 'sparsity' is not known",
-        "tensor 2: expected the index of a type and a value of a tensor by value, got {'index': 3, 'value': 1.0}",
+        (
+            "tensor 2: expected the index of a type and a value of a tensor by value, got "
+            "{'index': 3, 'value': 1.0}"
+        ),
         "node 0 (CONV_FPROP): the field 'winograd' is not known",
         "node 1 (POINTWISE): inputs: the port 'IN_9' is not known",
         "node 2 (POINTWISE): inputs: expected the uid of a tensor at IN_1, got 99",
@@ -119,26 +137,59 @@ def test_everything_unknown_is_listed(document: dict[str, Any]) -> None:
         (("context", "name"), 5, "expected a name as text, got 5"),
         (("tensors", 0, "uid"), "1", "expected a tensor with a uid, got"),
         (("tensors", 1, "uid"), 1, "tensor 1 is there twice"),
-        (("tensors", 0, "dim"), [1, 2], "tensor 1: expected as many strides as dims, got [1, 2] and"),
-        (("tensors", 0, "dim"), [1, 2, 3, "4"], "tensor 1: expected as many strides as dims, got [1, 2, 3, '4'] and"),
-        (("tensors", 0, "data_type"), None, "tensor 1: expected a data type, got None: call graph.validate() before"),
-        (("tensors", 0, "is_virtual"), 1, "tensor 1: expected is_virtual to be true or false, got 1"),
+        (
+            ("tensors", 0, "dim"),
+            [1, 2],
+            "tensor 1: expected as many strides as dims, got [1, 2] and",
+        ),
+        (
+            ("tensors", 0, "dim"),
+            [1, 2, 3, "4"],
+            "tensor 1: expected as many strides as dims, got [1, 2, 3, '4'] and",
+        ),
+        (
+            ("tensors", 0, "data_type"),
+            None,
+            "tensor 1: expected a data type, got None: call graph.validate() before",
+        ),
+        (
+            ("tensors", 0, "is_virtual"),
+            1,
+            "tensor 1: expected is_virtual to be true or false, got 1",
+        ),
         (("tensors", 0, "alignment"), "16", "tensor 1: expected an alignment in bytes, got '16'"),
-        (("tensors", 0, "ragged_offset_uid"), 50, "tensor 1: its ragged offset, tensor 50, is not there"),
-        (("nodes", 0, "math_mode"), "X) evil", "node 0 (CONV_FPROP): expected math_mode to be an enumerator, got 'X) evil'"),
-        (("nodes", 0, "stride"), [1, "1"], "node 0 (CONV_FPROP): expected stride to be a list of integers, got [1, '1']"),
+        (
+            ("tensors", 0, "ragged_offset_uid"),
+            50,
+            "tensor 1: its ragged offset, tensor 50, is not there",
+        ),
+        (
+            ("nodes", 0, "math_mode"),
+            "X) evil",
+            "node 0 (CONV_FPROP): expected math_mode to be an enumerator, got 'X) evil'",
+        ),
+        (
+            ("nodes", 0, "stride"),
+            [1, "1"],
+            "node 0 (CONV_FPROP): expected stride to be a list of integers, got [1, '1']",
+        ),
         (("nodes", 0, "outputs"), [], "node 0 (CONV_FPROP): outputs: expected an object, got []"),
         (("nodes", 1, "axis"), 1.5, "node 1 (POINTWISE): expected axis to be an integer, got 1.5"),
         (
             ("nodes", 3, "relu_lower_clip"),
             0.0,
-            "node 3 (POINTWISE): relu_lower_clip: expected a float as eight hexadecimal digits, got 0.0",
+            (
+                "node 3 (POINTWISE): relu_lower_clip: expected a float as eight hexadecimal "
+                "digits, got 0.0"
+            ),
         ),
         (("nodes", 1, "outputs", "OUT_0"), 6, "tensor 6 is written by two nodes"),
         (("nodes", 0, "inputs", "X"), 7, "read what they write, in a circle"),
     ],
 )
-def test_bad_documents(document: dict[str, Any], path: tuple[str | int, ...], value: Any, problem: str) -> None:
+def test_bad_documents(
+    document: dict[str, Any], path: tuple[str | int, ...], value: Any, problem: str
+) -> None:
     changed = copy.deepcopy(document)
     place: Any = changed
     for step in path[:-1]:
@@ -156,28 +207,47 @@ def test_what_is_missing_is_named(document: dict[str, Any]) -> None:
 def test_what_tensors_are_beside_their_shape(document: dict[str, Any], tmp_path: Path) -> None:
     changed = copy.deepcopy(document)
     (bias,) = [each for each in changed["tensors"] if each["uid"] == 3]
-    bias.update({"dim": [1, 1, 1, 1], "stride": [1, 1, 1, 1], "data_type": "FLOAT", "is_pass_by_value": True, "uid": 33})
+    bias.update(
+        {
+            "dim": [1, 1, 1, 1],
+            "stride": [1, 1, 1, 1],
+            "data_type": "FLOAT",
+            "is_pass_by_value": True,
+            "uid": 33,
+        }
+    )
     changed["nodes"][2]["inputs"]["IN_1"] = 33
     path, again = tmp_path / "scalar.json", tmp_path / "scalar.mlir"
     path.write_text(json.dumps(changed))
     again.write_text(import_graph(path)[0])
-    assert "!cudnn.tensor_desc<1x1x1x1xf32, NHWC> {cudnn.uid = 33 : i64, cudnn.by_value}" in again.read_text()
+    assert (
+        "!cudnn.tensor_desc<1x1x1x1xf32, NHWC> {cudnn.uid = 33 : i64, cudnn.by_value}"
+        in again.read_text()
+    )
     back = json.loads(graph_json_text(read_graph(again, None)))
     for each in (back, changed):
         for tensor in each["tensors"]:
             tensor.pop("name")
     key = lambda tensor: (tensor["is_virtual"], tensor["uid"])  # noqa: E731
-    real = [[tensor for tensor in sorted(each["tensors"], key=key) if not tensor["is_virtual"]] for each in (back, changed)]
+    real = [
+        [tensor for tensor in sorted(each["tensors"], key=key) if not tensor["is_virtual"]]
+        for each in (back, changed)
+    ]
     assert real[0] == real[1]
 
 
 def test_nodes_may_come_in_any_order(document: dict[str, Any]) -> None:
     changed = copy.deepcopy(document)
     changed["nodes"].reverse()
-    assert read_serialized(json.dumps(changed).encode(), "g")[0] == read_serialized(json.dumps(document).encode(), "g")[0]
+    assert (
+        read_serialized(json.dumps(changed).encode(), "g")[0]
+        == read_serialized(json.dumps(document).encode(), "g")[0]
+    )
 
 
-@pytest.mark.parametrize("data", [b"", b"\x80\x04N.", b"[1]", b"{", b"not a graph", b"[" * 100000, b"{i\x01a" * 5000])
+@pytest.mark.parametrize(
+    "data", [b"", b"\x80\x04N.", b"[1]", b"{", b"not a graph", b"[" * 100000, b"{i\x01a" * 5000]
+)
 def test_what_is_no_graph_is_refused(data: bytes) -> None:
     (problem,) = _problems(data)
     assert problem.startswith("expected ")
@@ -207,11 +277,16 @@ def test_names_cannot_end_a_line_or_a_string(document: dict[str, Any], tmp_path:
     assert read_graph(again, None).name == evil
 
 
-def test_command(document: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_command(
+    document: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     source, target, bad = (tmp_path / name for name in ("graph.json", "graph.mlir", "bad.json"))
     source.write_text(json.dumps(document | {"fe_workspace_size": 0}))
     assert main(["import", str(source), "-o", str(target)]) == 0
-    assert "not imported, because they are a plan's and not the graph's: fe_workspace_size" in capsys.readouterr().err
+    assert (
+        "not imported, because they are a plan's and not the graph's: fe_workspace_size"
+        in capsys.readouterr().err
+    )
     assert main(["import", str(source)]) == 0
     assert capsys.readouterr().out == target.read_text()
     assert json.loads(graph_json_text(read_graph(target, None)))["nodes"][0]["tag"] == "CONV_FPROP"
@@ -223,7 +298,9 @@ def test_command(document: dict[str, Any], tmp_path: Path, capsys: pytest.Captur
 
 
 def test_ubjson() -> None:
-    assert ubjson.loads(b"{i\x01a[ZTFNi\xffU\xffI\x01\x00l\x00\x01\x00\x00]U\x01bSi\x02hiNi\x01cD?\xf0\x00\x00\x00\x00\x00\x00}") == {
+    assert ubjson.loads(
+        b"{i\x01a[ZTFNi\xffU\xffI\x01\x00l\x00\x01\x00\x00]U\x01bSi\x02hiNi\x01cD?\xf0\x00\x00\x00\x00\x00\x00}"
+    ) == {
         "a": [None, True, False, -1, 255, 256, 65536],
         "b": "hi",
         "c": 1.0,

@@ -1,4 +1,5 @@
-"""The builders of norms, attention and moved data say to cuDNN what cudnn-frontend says about the same graphs."""
+"""The builders of norms, attention and moved data say to cuDNN what cudnn-frontend says about the
+same graphs."""
 
 from __future__ import annotations
 
@@ -27,13 +28,37 @@ def said_by_builders(say: Callable[..., Path], tmp_path_factory: pytest.TempPath
     """The folder with what our builders said."""
     folder = tmp_path_factory.mktemp("builders")
     opt = os.environ.get("CONVOY_OPT", str(ROOT / "build/bin/convoy-opt"))
-    flags = ["--convert-cudnn-graphs-to-backend=minimum-version=91900", "--convert-cudnn-backend-to-llvm"]
+    flags = [
+        "--convert-cudnn-graphs-to-backend=minimum-version=91900",
+        "--convert-cudnn-backend-to-llvm",
+    ]
     text = "".join(GRAPHS[name] for name in PROGRAMS)
-    lowered = subprocess.run([opt, "-", *flags], input=text, capture_output=True, text=True, check=True).stdout
+    lowered = subprocess.run(
+        [opt, "-", *flags], input=text, capture_output=True, text=True, check=True
+    ).stdout
     source, library = folder / "graphs.ll", folder / "graphs.so"
-    subprocess.run([tool("mlir-translate"), "--mlir-to-llvmir", "-o", source], input=lowered, text=True, check=True)
+    subprocess.run(
+        [tool("mlir-translate"), "--mlir-to-llvmir", "-o", source],
+        input=lowered,
+        text=True,
+        check=True,
+    )
     calls = ROOT / "runtime/support/convoy_calls.c"
-    subprocess.run([tool("clang"), "-w", "-O0", "-shared", "-fPIC", "-fuse-ld=lld", source, calls, "-o", library], check=True)
+    subprocess.run(
+        [
+            tool("clang"),
+            "-w",
+            "-O0",
+            "-shared",
+            "-fPIC",
+            "-fuse-ld=lld",
+            source,
+            calls,
+            "-o",
+            library,
+        ],
+        check=True,
+    )
     return say("ours", library, "\n".join(PROGRAMS))
 
 
@@ -47,8 +72,12 @@ def test_same_descriptors(name: str, said_by_builders: Path, said_by_frontend: P
     for folder in (said_by_builders, said_by_frontend):
         error = folder / f"{name}.error"
         assert not error.exists(), error.read_text()
-    ours, theirs = (canonical(read_calls(folder / f"{name}.calls")) for folder in (said_by_builders, said_by_frontend))
+    ours, theirs = (
+        canonical(read_calls(folder / f"{name}.calls"))
+        for folder in (said_by_builders, said_by_frontend)
+    )
     if name == "gen_stats":
-        # cudnn-frontend 1.32 says the number that its own enum has for the type of x: its HALF is cuDNN's INT8.
+        # cudnn-frontend 1.32 says the number that its own enum has for the type of x: its HALF is
+        # cuDNN's INT8.
         assert (ours[0].pop(MATH_PREC), theirs[0].pop(MATH_PREC)) == ("FLOAT", "INT8")
     assert ours == theirs

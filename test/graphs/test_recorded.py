@@ -1,4 +1,5 @@
-"""The comparison itself: it sees every difference but those that it is meant not to see, and the defaults that it assumes are cuDNN's."""
+"""The comparison itself: it sees every difference but those that it is meant not to see, and the
+defaults that it assumes are cuDNN's."""
 
 from __future__ import annotations
 
@@ -19,7 +20,9 @@ _UID, _DESCRIPTOR = 906, 15
 
 def _changed(recording: Recording, place: int, attribute: int, setting: Setting) -> Recording:
     descriptors = list(recording.descriptors)
-    descriptors[place] = replace(descriptors[place], settings=descriptors[place].settings | {attribute: setting})
+    descriptors[place] = replace(
+        descriptors[place], settings=descriptors[place].settings | {attribute: setting}
+    )
     return replace(recording, descriptors=tuple(descriptors))
 
 
@@ -52,7 +55,9 @@ def test_swapped_operands_are_seen(said_by_us: Path) -> None:
     recording = read_calls(said_by_us / "sub.calls")
     (operation,) = [place for place, each in enumerate(recording.descriptors) if each.kind == 13]
     x, b = (recording.descriptors[operation].settings[each] for each in (751, 752))
-    assert canonical(_changed(_changed(recording, operation, 751, b), operation, 752, x)) != canonical(recording)
+    assert canonical(
+        _changed(_changed(recording, operation, 751, b), operation, 752, x)
+    ) != canonical(recording)
 
 
 #: A graph in which the attribute is not said, and where cuDNN's log has its value.

@@ -1,6 +1,7 @@
-// A native library by hand, so that the loader is tested without the compiler: y = relu(x * (w * s) + b) on float32 2x3, where
-// prepare_weights computes w * s. The product goes through the arena. With GATE the function that AFFINE_GATE names writes a byte to the
-// descriptor AFFINE_ENTERED and reads one from AFFINE_LEAVE before it touches an argument.
+// A native library by hand, so that the loader is tested without the compiler: y = relu(x * (w * s)
+// + b) on float32 2x3, where prepare_weights computes w * s. The product goes through the arena.
+// With GATE the function that AFFINE_GATE names writes a byte to the descriptor AFFINE_ENTERED and
+// reads one from AFFINE_LEAVE before it touches an argument.
 #include "convoy_abi.h"
 #ifdef GATE
 #include <stdlib.h>
@@ -9,7 +10,8 @@
 
 static void gate(const char *function) {
   char byte = 0;
-  if (getenv("AFFINE_GATE") && !strcmp(getenv("AFFINE_GATE"), function) && write(atoi(getenv("AFFINE_ENTERED")), &byte, 1) == 1)
+  if (getenv("AFFINE_GATE") && !strcmp(getenv("AFFINE_GATE"), function) &&
+      write(atoi(getenv("AFFINE_ENTERED")), &byte, 1) == 1)
     (void)!read(atoi(getenv("AFFINE_LEAVE")), &byte, 1);
 }
 #else
@@ -42,7 +44,8 @@ const int64_t *convoy_sizes(void) {
   return sizes;
 }
 
-int32_t convoy_main(const ConvoyRuntime *runtime, void *const *inputs, void *const *prepared, void *const *outputs, void *arena) {
+int32_t convoy_main(const ConvoyRuntime *runtime, void *const *inputs, void *const *prepared,
+                    void *const *outputs, void *arena) {
   gate("main");
   const float *x = inputs[0], *w = prepared[0], *b = prepared[1];
   float *y = outputs[0], *product = arena;

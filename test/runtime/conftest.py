@@ -18,7 +18,18 @@ def compile_c(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., bytes]:
 
     def compile_one(source: str, *flags: str) -> bytes:
         out = tmp_path_factory.mktemp("native") / "native.so"
-        command = [c_compiler(), "-shared", "-fPIC", "-O1", "-Wall", f"-I{ROOT}/runtime/abi", *flags, str(HERE / source), "-o", str(out)]
+        command = [
+            c_compiler(),
+            "-shared",
+            "-fPIC",
+            "-O1",
+            "-Wall",
+            f"-I{ROOT}/runtime/abi",
+            *flags,
+            str(HERE / source),
+            "-o",
+            str(out),
+        ]
         subprocess.run(command, check=True)
         return out.read_bytes()
 
@@ -61,5 +72,10 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
 @pytest.fixture
 def gated(tmp_path: Path, compile_c: Callable[..., bytes]) -> Path:
     """An artifact of affine.c with -DGATE."""
-    write_artifact(tmp_path / "gated", affine_manifest(), {"native.so": compile_c("affine.c", "-DGATE")}, PREPARED)
+    write_artifact(
+        tmp_path / "gated",
+        affine_manifest(),
+        {"native.so": compile_c("affine.c", "-DGATE")},
+        PREPARED,
+    )
     return tmp_path / "gated"

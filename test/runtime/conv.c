@@ -1,6 +1,7 @@
-// A `cuda` artifact by hand: y = relu(conv(x, w) + b), float16 NHWC, x 1x64x56x56, w 64x64x3x3, as the compiler would write it.
-// -DSTRIDE=0 makes a graph that cuDNN refuses; -DDTYPE=0 makes it float32; -DACTIVATION=N is another cudnnPointwiseMode_t; -DCALL=N
-// changes what convoy_main asks for, -DTHEN=N is a second call after it.
+// A `cuda` artifact by hand: y = relu(conv(x, w) + b), float16 NHWC, x 1x64x56x56, w 64x64x3x3, as
+// the compiler would write it. -DSTRIDE=0 makes a graph that cuDNN refuses; -DDTYPE=0 makes it
+// float32; -DACTIVATION=N is another cudnnPointwiseMode_t; -DCALL=N changes what convoy_main asks
+// for, -DTHEN=N is a second call after it.
 #include "convoy_abi.h"
 
 #ifndef DTYPE
@@ -56,7 +57,8 @@ static void *create(Builder *b, int32_t kind) {
   return descriptor;
 }
 
-static void set(Builder *b, void *descriptor, int32_t attribute, int32_t type, int64_t count, const void *elements) {
+static void set(Builder *b, void *descriptor, int32_t attribute, int32_t type, int64_t count,
+                const void *elements) {
   if (b->status)
     return;
   b->status = b->cudnn->set_attribute(descriptor, attribute, type, count, elements);
@@ -70,7 +72,8 @@ static void finalize(Builder *b, void *descriptor, const char *what) {
   b->call = what;
 }
 
-static void *tensor(Builder *b, int64_t uid, int32_t type, const int64_t *dims, const int64_t *strides, char is_virtual) {
+static void *tensor(Builder *b, int64_t uid, int32_t type, const int64_t *dims,
+                    const int64_t *strides, char is_virtual) {
   int64_t alignment = 16;
   void *t = create(b, 17);
   set(b, t, 901, 1, 1, &type);
@@ -103,7 +106,8 @@ int32_t conv_build(const ConvoyCudnn *cudnn, void *handle, void **graph) {
   int64_t image[4] = {1, 64, 56, 56}, nhwc[4] = {64 * 56 * 56, 1, 64 * 56, 64};
   int64_t filter[4] = {64, 64, 3, 3}, krsc[4] = {64 * 9, 1, 64 * 3, 64};
   int64_t vector[4] = {1, 64, 1, 1}, packed[4] = {64, 1, 64, 64};
-  void *x = tensor(b, 1, DTYPE, image, nhwc, 0), *w = tensor(b, 2, DTYPE, filter, krsc, 0), *bias = tensor(b, 3, DTYPE, vector, packed, 0);
+  void *x = tensor(b, 1, DTYPE, image, nhwc, 0), *w = tensor(b, 2, DTYPE, filter, krsc, 0),
+       *bias = tensor(b, 3, DTYPE, vector, packed, 0);
   void *y = tensor(b, 4, DTYPE, image, nhwc, 0);
   void *product = tensor(b, 5, 0, image, nhwc, 1), *sum = tensor(b, 6, 0, image, nhwc, 1);
 
@@ -127,7 +131,8 @@ int32_t conv_build(const ConvoyCudnn *cudnn, void *handle, void **graph) {
   set(b, conv, 705, 15, 1, &product);
   finalize(b, conv, "finalize convolution operation");
 
-  void *operations[3] = {conv, pointwise(b, 0, product, bias, sum), pointwise(b, ACTIVATION, sum, 0, y)};
+  void *operations[3] = {conv, pointwise(b, 0, product, bias, sum),
+                         pointwise(b, ACTIVATION, sum, 0, y)};
   *graph = create(b, 15);
   if (handle)
     set(b, *graph, 800, 0, 1, &handle);
@@ -146,7 +151,8 @@ int32_t conv_build(const ConvoyCudnn *cudnn, void *handle, void **graph) {
 
 uint32_t convoy_abi_version(void) { return CONVOY_ABI_VERSION; }
 
-int32_t convoy_main(const ConvoyRuntime *runtime, void *const *inputs, void *const *prepared, void *const *outputs, void *arena) {
+int32_t convoy_main(const ConvoyRuntime *runtime, void *const *inputs, void *const *prepared,
+                    void *const *outputs, void *arena) {
   (void)arena;
   void *pointers[4] = {inputs[0], prepared[0], prepared[1], outputs[0]};
 #ifdef THEN

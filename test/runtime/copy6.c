@@ -9,7 +9,8 @@ const int64_t *convoy_sizes(void) {
   return sizes;
 }
 
-int32_t convoy_main(const ConvoyRuntime *runtime, void *const *inputs, void *const *prepared, void *const *outputs, void *arena) {
+int32_t convoy_main(const ConvoyRuntime *runtime, void *const *inputs, void *const *prepared,
+                    void *const *outputs, void *arena) {
   (void)runtime, (void)prepared, (void)arena;
   memcpy(outputs[0], inputs[0], 6);
   return 0;

@@ -1,6 +1,7 @@
-// cuDNN loads cuBLASLt before it plans, and ends the process when it, or one of these names, is not there. Planning only asks for
-// the version and makes a handle and descriptors; nothing here can compute.
-#define NAME(name)                                                                                                                         \
+// cuDNN loads cuBLASLt before it plans, and ends the process when it, or one of these names, is not
+// there. Planning only asks for the version and makes a handle and descriptors; nothing here can
+// compute.
+#define NAME(name)                                                                                 \
   int name(void) { return 0; }
 
 unsigned long cublasLtGetVersion(void) { return 130000; }

@@ -8,7 +8,8 @@ const int64_t *convoy_sizes(void) {
   return sizes;
 }
 
-int32_t convoy_main(const ConvoyRuntime *runtime, void *const *inputs, void *const *prepared, void *const *outputs, void *arena) {
+int32_t convoy_main(const ConvoyRuntime *runtime, void *const *inputs, void *const *prepared,
+                    void *const *outputs, void *arena) {
   (void)runtime, (void)inputs, (void)prepared, (void)outputs, (void)arena;
   return 41;
 }

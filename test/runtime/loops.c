@@ -1,4 +1,5 @@
-// A native library by hand whose loops run on the threads of runtime/support: y = x + 1 on float32, 4096 elements, 64 steps.
+// A native library by hand whose loops run on the threads of runtime/support: y = x + 1 on float32,
+// 4096 elements, 64 steps.
 #include "../../runtime/support/convoy_support.h"
 
 #ifdef OTHER
@@ -25,7 +26,8 @@ const int64_t *convoy_sizes(void) {
   return sizes;
 }
 
-int32_t convoy_main(const ConvoyRuntime *runtime, void *const *inputs, void *const *prepared, void *const *outputs, void *arena) {
+int32_t convoy_main(const ConvoyRuntime *runtime, void *const *inputs, void *const *prepared,
+                    void *const *outputs, void *arena) {
   (void)runtime, (void)prepared, (void)arena;
   Arrays arrays = {inputs[0], outputs[0]};
   convoy_parallel_for(add_one, &arrays, 0, STEPS);

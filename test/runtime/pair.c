@@ -8,7 +8,8 @@ const int64_t *convoy_sizes(void) {
   return sizes;
 }
 
-int32_t convoy_main(const ConvoyRuntime *runtime, void *const *inputs, void *const *prepared, void *const *outputs, void *arena) {
+int32_t convoy_main(const ConvoyRuntime *runtime, void *const *inputs, void *const *prepared,
+                    void *const *outputs, void *arena) {
   const float *x = inputs[0];
   float *y = outputs[0], *z = outputs[1];
   (void)runtime, (void)prepared, (void)arena;

@@ -1,4 +1,5 @@
-"""What the tests of the runtime share: artifacts made without the compiler. Their native libraries are a few lines of C."""
+"""What the tests of the runtime share: artifacts made without the compiler. Their native libraries
+are a few lines of C."""
 
 from __future__ import annotations
 
@@ -21,7 +22,16 @@ import pytest
 
 from convoy.artifact import HostTensor
 from convoy_runtime._zip import ZipMember, lay_out
-from convoy_runtime.manifest import Graph, GraphTensor, Host, Kernel, KernelArgument, Manifest, TensorSpec, file_entry
+from convoy_runtime.manifest import (
+    Graph,
+    GraphTensor,
+    Host,
+    Kernel,
+    KernelArgument,
+    Manifest,
+    TensorSpec,
+    file_entry,
+)
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -45,7 +55,11 @@ def affine_manifest(**changes: object) -> Manifest:
         "host": Host("x86_64-unknown-linux-gnu", "x86-64", ("sse2",)),
         "inputs": (TensorSpec("x", (2, 3), "float32"),),
         "outputs": (TensorSpec("y", (2, 3), "float32"),),
-        "weights": (TensorSpec("w", (3,), "float32"), TensorSpec("s", (1,), "float32"), TensorSpec("b", (3,), "float32")),
+        "weights": (
+            TensorSpec("w", (3,), "float32"),
+            TensorSpec("s", (1,), "float32"),
+            TensorSpec("b", (3,), "float32"),
+        ),
         "prepared": (TensorSpec("ws", (3,), "float32"), TensorSpec("b", (3,), "float32")),
         "arena_bytes": 64,
         "prepare_arena_bytes": 64,
@@ -55,7 +69,8 @@ def affine_manifest(**changes: object) -> Manifest:
 
 
 def sizes_flag(manifest: Manifest) -> str:
-    """A flag of the C compiler, for libraries made by hand: `convoy_sizes` as `manifest` has them."""
+    """A flag of the C compiler, for libraries made by hand: `convoy_sizes` as `manifest` has
+    them."""
     numbers = [manifest.arena_bytes, manifest.prepare_arena_bytes]
     for specs in (manifest.inputs, manifest.weights, manifest.prepared, manifest.outputs):
         numbers += [len(specs), *(spec.bytes for spec in specs)]
@@ -68,19 +83,35 @@ def conv_graph(dtype: str = "float16") -> Graph:
     filters = GraphTensor(2, "input", (64, 64, 3, 3), (576, 1, 192, 64), dtype)
     bias = GraphTensor(3, "input", (1, 64, 1, 1), (64, 1, 64, 64), dtype)
     tensors = (nhwc, filters, bias, replace(nhwc, uid=4, role="output"))
-    return Graph("conv_bias_relu", "conv_build", ("convolution", "add", "relu"), "model.py:9", tensors)
+    return Graph(
+        "conv_bias_relu", "conv_build", ("convolution", "add", "relu"), "model.py:9", tensors
+    )
 
 
 #: The kernel of fake_gpu/program.c: x and weights in, y out.
-SCALED_RELU = Kernel("scaled_relu", "model.py:3", 72, (*(KernelArgument("input", 24),) * 2, KernelArgument("output", 24)))
+SCALED_RELU = Kernel(
+    "scaled_relu",
+    "model.py:3",
+    72,
+    (*(KernelArgument("input", 24),) * 2, KernelArgument("output", 24)),
+)
 
 
 def packed(manifest: bytes, members: Mapping[str, bytes]) -> bytes:
-    """An artifact with this manifest and these members, every digest as it has to be, whatever is in them."""
-    files = [ZipMember(name, len(content), zlib.crc32(content)) for name, content in {"manifest.json": manifest, **members}.items()]
+    """An artifact with this manifest and these members, every digest as it has to be, whatever is
+    in them."""
+    files = [
+        ZipMember(name, len(content), zlib.crc32(content))
+        for name, content in {"manifest.json": manifest, **members}.items()
+    ]
     layout = lay_out(files, hashlib.sha256(manifest).hexdigest())
     contents = (manifest, *members.values())
-    return b"".join(header + content for (_, header), content in zip(layout.headers, contents, strict=True)) + layout.directory
+    return (
+        b"".join(
+            header + content for (_, header), content in zip(layout.headers, contents, strict=True)
+        )
+        + layout.directory
+    )
 
 
 def rewrite(path: Path, change: Callable[[dict[str, Any], dict[str, bytes]], object]) -> None:
@@ -113,7 +144,10 @@ class Gate:
 
     def __init__(self) -> None:
         self._entered, self._leave = os.pipe(), os.pipe()
-        self.environment = {"AFFINE_ENTERED": str(self._entered[1]), "AFFINE_LEAVE": str(self._leave[0])}
+        self.environment = {
+            "AFFINE_ENTERED": str(self._entered[1]),
+            "AFFINE_LEAVE": str(self._leave[0]),
+        }
 
     def wait(self) -> None:
         """Returns once a run is at the gate."""

@@ -1,23 +1,25 @@
-/* The interpreter of cuDNN's calls (runtime/support/convoy_calls.c) against a cuDNN that only counts: a function with every action, which
-   runs once as it is, once with each of its calls made to fail, and once without a handle. Exit status 0 when all of it is as
-   convoy_abi.h says. */
+/* The interpreter of cuDNN's calls (runtime/support/convoy_calls.c) against a cuDNN that only
+   counts: a function with every action, which runs once as it is, once with each of its calls made
+   to fail, and once without a handle. Exit status 0 when all of it is as convoy_abi.h says. */
 
 #include "convoy_calls.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define CHECK(condition)                                                                                                                   \
-  do {                                                                                                                                     \
-    if (!(condition)) {                                                                                                                    \
-      fprintf(stderr, "%s:%d: with call %d failing: expected %s\n", __FILE__, __LINE__, failing, #condition);                              \
-      exit(1);                                                                                                                             \
-    }                                                                                                                                      \
+#define CHECK(condition)                                                                           \
+  do {                                                                                             \
+    if (!(condition)) {                                                                            \
+      fprintf(stderr, "%s:%d: with call %d failing: expected %s\n", __FILE__, __LINE__, failing,   \
+              #condition);                                                                         \
+      exit(1);                                                                                     \
+    }                                                                                              \
   } while (0)
 
 enum { kFails = 3 };
 
-/* A descriptor is memory of its own, so that one that is left alive, destroyed twice or used afterwards shows. */
+/* A descriptor is memory of its own, so that one that is left alive, destroyed twice or used
+ * afterwards shows. */
 typedef struct {
   int32_t kind;
   int64_t elements;
@@ -38,7 +40,8 @@ static int32_t create(int32_t kind, void **descriptor) {
   return 0;
 }
 
-static int32_t set(void *descriptor, int32_t attribute, int32_t type, int64_t count, const void *elements) {
+static int32_t set(void *descriptor, int32_t attribute, int32_t type, int64_t count,
+                   const void *elements) {
   Descriptor *of = descriptor;
   of->elements += count;
   if (attribute == 1) { /* numbers */
@@ -72,7 +75,8 @@ static void report(int32_t code, const char *call, const char *location) {
   ++reports;
 }
 
-static int32_t get(void *descriptor, int32_t attribute, int32_t type, int64_t requested, int64_t *count, void *elements) {
+static int32_t get(void *descriptor, int32_t attribute, int32_t type, int64_t requested,
+                   int64_t *count, void *elements) {
   CHECK(((Descriptor *)descriptor)->kind > 0 && type == 8 && (attribute == 4 || attribute == 5));
   if (attribute == 4) {
     CHECK(requested == 1 && !count);
@@ -94,9 +98,18 @@ static int32_t execute(void *handle, void *plan, void *pack) {
 }
 
 /* The data: int64_t lists and numbers, then texts. */
-enum { kNumbers = 0, kList = 3 * 8, kGetList = 6 * 8, kExecuteList = 10 * 8, kWhat = 14 * 8, kPlace = kWhat + 8, kBytes = kPlace + 8 };
+enum {
+  kNumbers = 0,
+  kList = 3 * 8,
+  kGetList = 6 * 8,
+  kExecuteList = 10 * 8,
+  kWhat = 14 * 8,
+  kPlace = kWhat + 8,
+  kBytes = kPlace + 8
+};
 
-/* Slots: the handle, an argument, three descriptors that are made. Numbers: one that is read, one that counts. */
+/* Slots: the handle, an argument, three descriptors that are made. Numbers: one that is read, one
+ * that counts. */
 static const ConvoyCallKind kinds[] = {
     {CONVOY_CREATE, 10, 0, kWhat},       {CONVOY_CREATE, 11, 0, kWhat},
     {CONVOY_CREATE, 12, 0, kWhat},       {CONVOY_SELECT, 0, 0, kWhat},
@@ -108,13 +121,15 @@ static const ConvoyCallKind kinds[] = {
     {CONVOY_RETURN_NUMBER, 1, 8, kWhat}, {CONVOY_RETURN_NUMBER, 2, 1, kWhat},
 };
 static const ConvoyCall script[] = {
-    {12, kPlace}, {0, 2}, {1, 3},        {4, kNumbers},      {3, 2},  {5, kList}, {6, 0},  {7, 2},  {2, 4},
-    {7, 4},       {8, 0}, {9, kGetList}, {10, kExecuteList}, {11, 3}, {11, 2},    {13, 4}, {14, 0}, {15, 1},
+    {12, kPlace}, {0, 2},  {1, 3},  {4, kNumbers}, {3, 2},        {5, kList},         {6, 0},
+    {7, 2},       {2, 4},  {7, 4},  {8, 0},        {9, kGetList}, {10, kExecuteList}, {11, 3},
+    {11, 2},      {13, 4}, {14, 0}, {15, 1},
 };
 enum { kCalls = sizeof script / sizeof *script };
 
 int main(void) {
-  const ConvoyCudnn cudnn = {CONVOY_ABI_VERSION, 0, create, set, finalize, destroy, report, get, execute};
+  const ConvoyCudnn cudnn = {
+      CONVOY_ABI_VERSION, 0, create, set, finalize, destroy, report, get, execute};
   /* In memory of their own sizes, so that reading beyond them shows. */
   ConvoyCalls *function = malloc(sizeof *function + sizeof script);
   *function = (ConvoyCalls){kCalls, 2, 5, 3, 2, 0};

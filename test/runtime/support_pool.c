@@ -1,5 +1,6 @@
-/* The pool of threads under load, in a library of its own as in a native library: `support_pool LIBRARY LOAD ROUNDS`. Each load checks
-   that every step of every loop ran once; sanitizers watch how. */
+/* The pool of threads under load, in a library of its own as in a native library: `support_pool
+   LIBRARY LOAD ROUNDS`. Each load checks that every step of every loop ran once; sanitizers watch
+   how. */
 
 #define _GNU_SOURCE
 #include "convoy_abi.h"
@@ -17,12 +18,12 @@ enum { kSteps = 20000, kCallers = 4, kLibraries = 3 };
 static const char *path;
 static int rounds;
 
-#define CHECK(condition)                                                                                                                   \
-  do {                                                                                                                                     \
-    if (!(condition)) {                                                                                                                    \
-      fprintf(stderr, "%s:%d: expected %s\n", __FILE__, __LINE__, #condition);                                                             \
-      exit(1);                                                                                                                             \
-    }                                                                                                                                      \
+#define CHECK(condition)                                                                           \
+  do {                                                                                             \
+    if (!(condition)) {                                                                            \
+      fprintf(stderr, "%s:%d: expected %s\n", __FILE__, __LINE__, #condition);                     \
+      exit(1);                                                                                     \
+    }                                                                                              \
   } while (0)
 
 static void *open_library(ConvoyParallelFor *loop) {
@@ -36,7 +37,8 @@ static void *open_library(ConvoyParallelFor *loop) {
   return library;
 }
 
-/* What a loop's steps write: plain memory, so that a step that two threads take, or that the caller does not wait for, is a data race. */
+/* What a loop's steps write: plain memory, so that a step that two threads take, or that the caller
+ * does not wait for, is a data race. */
 typedef struct {
   ConvoyParallelFor loop;
   int64_t begin;
@@ -97,7 +99,8 @@ static void load_callers(void) {
   dlclose(library);
 }
 
-/* Only the first loops start a pool: many first loops. Few follow, because ThreadSanitizer remembers few accesses. */
+/* Only the first loops start a pool: many first loops. Few follow, because ThreadSanitizer
+ * remembers few accesses. */
 static void load_start(void) {
   for (int i = 0; i < rounds; ++i) {
     ConvoyParallelFor loop;
@@ -173,7 +176,8 @@ static int threads_fall_to(int count) {
 
 static void *nothing(void *argument) { return argument; }
 
-/* How many threads there are, once one has run: ThreadSanitizer starts one of its own with the first. */
+/* How many threads there are, once one has run: ThreadSanitizer starts one of its own with the
+ * first. */
 static int start_a_thread(void) {
   pthread_t thread;
   CHECK(pthread_create(&thread, NULL, nothing, NULL) == 0);
@@ -245,8 +249,14 @@ static void load_shared(void) {
 static const struct {
   const char *name;
   void (*run)(void);
-} loads[] = {{"one", load_one},   {"callers", load_callers}, {"start", load_start},         {"nested", load_nested},
-             {"fork", load_fork}, {"unload", load_unload},   {"libraries", load_libraries}, {"shared", load_shared}};
+} loads[] = {{"one", load_one},
+             {"callers", load_callers},
+             {"start", load_start},
+             {"nested", load_nested},
+             {"fork", load_fork},
+             {"unload", load_unload},
+             {"libraries", load_libraries},
+             {"shared", load_shared}};
 
 int main(int argc, char **argv) {
   if (argc != 4) {

@@ -18,7 +18,13 @@ STRUCTS = (_abi.ConvoyCudnn, _abi.ConvoyRuntime)
 
 
 def test_mirror_equals_header(tmp_path: Path) -> None:
-    source = ['#include "convoy_abi.h"', "#include <stddef.h>", "#include <stdio.h>", "int main(void) {", 'printf("{");']
+    source = [
+        '#include "convoy_abi.h"',
+        "#include <stddef.h>",
+        "#include <stdio.h>",
+        "int main(void) {",
+        'printf("{");',
+    ]
     expected: dict[str, int] = {"version": _abi.ABI_VERSION}
     for struct in STRUCTS:
         name = struct.__name__
@@ -31,16 +37,23 @@ def test_mirror_equals_header(tmp_path: Path) -> None:
             source.append(f'printf("\\"{name}.{field}\\": %zu, ", {where});')
     source.append('printf("\\"version\\": %d}", CONVOY_ABI_VERSION); return 0; }')
     (tmp_path / "sizes.c").write_text("\n".join(source))
-    subprocess.run([c_compiler(), f"-I{ROOT}/runtime/abi", "sizes.c", "-o", "sizes"], cwd=tmp_path, check=True)
-    printed = subprocess.run([tmp_path / "sizes"], check=True, capture_output=True, text=True).stdout
+    subprocess.run(
+        [c_compiler(), f"-I{ROOT}/runtime/abi", "sizes.c", "-o", "sizes"], cwd=tmp_path, check=True
+    )
+    printed = subprocess.run(
+        [tmp_path / "sizes"], check=True, capture_output=True, text=True
+    ).stdout
     assert json.loads(printed) == expected
 
 
 def test_mirror_has_every_signature(tmp_path: Path) -> None:
-    """The header's prototypes are assigned to types spelled from the mirror: a mismatch does not compile."""
+    """The header's prototypes are assigned to types spelled from the mirror: a mismatch does not
+    compile."""
     spelled = {
-        ctypes.c_int32: "int32_t", ctypes.c_uint32: "uint32_t", ctypes.c_int64: "int64_t", ctypes.c_void_p: "void *",
-        ctypes.POINTER(ctypes.c_void_p): "void *const *", ctypes.POINTER(_abi.ConvoyRuntime): "const ConvoyRuntime *",
+        ctypes.c_int32: "int32_t", ctypes.c_uint32: "uint32_t", ctypes.c_int64: "int64_t",
+        ctypes.c_void_p: "void *",
+        ctypes.POINTER(ctypes.c_void_p): "void *const *",
+        ctypes.POINTER(_abi.ConvoyRuntime): "const ConvoyRuntime *",
         ctypes.POINTER(ctypes.c_int64): "const int64_t *",
     }  # fmt: skip
     lines = ['#include "convoy_abi.h"']
@@ -48,23 +61,35 @@ def test_mirror_has_every_signature(tmp_path: Path) -> None:
         types = ", ".join(spelled[argument] for argument in arguments) or "void"
         lines.append(f"{spelled[result]} (*check_{name})({types}) = {name};")
     (tmp_path / "types.c").write_text("\n".join(lines))
-    subprocess.run([c_compiler(), "-Werror", f"-I{ROOT}/runtime/abi", "-c", "types.c"], cwd=tmp_path, check=True)
+    subprocess.run(
+        [c_compiler(), "-Werror", f"-I{ROOT}/runtime/abi", "-c", "types.c"],
+        cwd=tmp_path,
+        check=True,
+    )
 
 
 def test_a_load_imports_nothing_that_only_tuning_needs() -> None:
     code = "import sys, convoy_runtime.cuda.executor; print(*sys.modules)"
-    imported = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    imported = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout.split()
     assert "convoy_runtime.cuda.planner" in imported
-    assert not {"convoy_runtime.cuda.tuner", "convoy_runtime.cuda.build_pool", "concurrent.futures"} & set(imported)
+    assert not {
+        "convoy_runtime.cuda.tuner",
+        "convoy_runtime.cuda.build_pool",
+        "concurrent.futures",
+    } & set(imported)
 
 
 def test_import_loads_neither_torch_nor_compiler_nor_driver() -> None:
     code = (
         "import sys, convoy_runtime;"
-        "bad = [m for m in sys.modules if m.split('.')[0] in ('torch', 'convoy', 'cuda', 'torch_mlir', 'safetensors')];"
+        "bad = [m for m in sys.modules if m.split('.')[0] in ('torch', 'convoy', 'cuda', "
+        "'torch_mlir', 'safetensors')];"
         "maps = open('/proc/self/maps').read();"
         "bad += [m for m in sys.modules if m.startswith('convoy_runtime.cuda')];"
-        "assert not bad, bad; assert 'libcuda' not in maps and 'libcudnn' not in maps; print(convoy_runtime.load.__name__)"
+        "assert not bad, bad; assert 'libcuda' not in maps and 'libcudnn' not in maps; "
+        "print(convoy_runtime.load.__name__)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, "load\n"), done.stderr

@@ -29,7 +29,10 @@ def test_mismatch(got: np.ndarray, dtype: str, said: str | None) -> None:
 def test_nothing_and_zeros() -> None:
     assert mismatch(np.zeros(0, np.float32), np.zeros(0, np.float32), "float16") is None
     # Zeros have no largest value: the difference itself counts.
-    assert mismatch(np.zeros(2, np.float32), np.full(2, 0.5, np.float32), "float16") == "by 5.0e-01 of the largest value"
+    assert (
+        mismatch(np.zeros(2, np.float32), np.full(2, 0.5, np.float32), "float16")
+        == "by 5.0e-01 of the largest value"
+    )
 
 
 def test_median() -> None:

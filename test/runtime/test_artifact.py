@@ -1,4 +1,5 @@
-"""Artifacts on disk: written whole or not at all; read only when every byte is as it was written."""
+"""Artifacts on disk: written whole or not at all; read only when every byte is as it was
+written."""
 
 from __future__ import annotations
 
@@ -53,7 +54,12 @@ def test_safetensors_agrees_with_the_library(tmp_path: Path) -> None:
     for name, array in safetensors.load(ours).items():
         np.testing.assert_array_equal(array, arrays[name])
     theirs = read_safetensors(safetensors.save(arrays), path="x")
-    assert {name: tensor.dtype for name, tensor in theirs.items()} == {"a": "float32", "b": "bool", "c": "int64", "d": "float32"}
+    assert {name: tensor.dtype for name, tensor in theirs.items()} == {
+        "a": "float32",
+        "b": "bool",
+        "c": "int64",
+        "d": "float32",
+    }
     for name, tensor in theirs.items():
         np.testing.assert_array_equal(tensor.array, arrays[name])
 
@@ -75,8 +81,16 @@ def test_bfloat16_is_kept_as_bits() -> None:
         (b"\xff" * 16, "a header of 18446744073709551615 bytes in a file of 16"),
         (b"\x02" + b"\0" * 7 + b"{]", "the header is no JSON"),
         (b"\x02" + b"\0" * 7 + b"[]", "the header is no object"),
-        (b"\x08" + b"\0" * 7 + b'{"w": 1}', "w: expected an object with dtype, shape and data_offsets"),
-        (b"\x36" + b"\0" * 7 + b'{"w": {"dtype":"F32","shape":[2],"data_offsets":[0,8]}}'.ljust(54)[:54], "?"),
+        (
+            b"\x08" + b"\0" * 7 + b'{"w": 1}',
+            "w: expected an object with dtype, shape and data_offsets",
+        ),
+        (
+            b"\x36"
+            + b"\0" * 7
+            + b'{"w": {"dtype":"F32","shape":[2],"data_offsets":[0,8]}}'.ljust(54)[:54],
+            "?",
+        ),
     ],
 )
 def test_bad_safetensors(content: bytes, message: str) -> None:
@@ -121,14 +135,21 @@ def test_every_truncation_is_noticed(affine: Path) -> None:
 def test_more_bytes_are_noticed(affine: Path) -> None:
     whole = affine.read_bytes()
     end = whole[-93:]
-    for more in (whole + b"\0", whole[:-93] + b"more" + end, b"\0" + whole, whole + end, whole[:64] + b"\0" * 64 + whole[64:]):
+    for more in (
+        whole + b"\0",
+        whole[:-93] + b"more" + end,
+        b"\0" + whole,
+        whole + end,
+        whole[:64] + b"\0" * 64 + whole[64:],
+    ):
         affine.write_bytes(more)
         with pytest.raises(ArtifactError):
             open_artifact(affine)
 
 
 def test_every_flipped_bit_outside_the_members_is_noticed(affine: Path) -> None:
-    """Headers, padding, the directory, the end, and the manifest, on which everything depends. Nothing is without effect."""
+    """Headers, padding, the directory, the end, and the manifest, on which everything depends.
+    Nothing is without effect."""
     whole = affine.read_bytes()
     covered: set[int] = set()
     for content in open_artifact(affine).members.values():
@@ -166,7 +187,9 @@ def test_the_digest_is_of_the_whole_artifact(affine: Path, affine_bare: Path) ->
     assert open_artifact(affine).digest == digest
     assert open_artifact(affine_bare).digest != digest
     # The CRC is another's word for the content; it is in the manifest, so in the digest as well.
-    rewrite(affine, lambda tree, members: members.update({"native.so": members["native.so"] + b"\0"}))
+    rewrite(
+        affine, lambda tree, members: members.update({"native.so": members["native.so"] + b"\0"})
+    )
     assert open_artifact(affine).digest != digest
 
 
@@ -174,15 +197,31 @@ def test_another_artifact_than_the_digest_says(affine: Path, affine_bare: Path) 
     digest = open_artifact(affine).digest
     convoy_runtime.load(affine, digest=digest).close()
     with pytest.raises(
-        ArtifactError, match=rf"bare\.convoy: digest: is another artifact than the digest says.*expected {digest}, got sha256:"
+        ArtifactError,
+        match=(
+            r"bare\.convoy: digest: is another artifact than the digest says.*expected "
+            rf"{digest}, got sha256:"
+        ),
     ):
         convoy_runtime.load(affine_bare, digest=digest)
-    for text in ("", digest[7:], digest[:-1], digest.upper(), f"sha256:{'g' * 64}", "md5:" + digest[7:]):
-        with pytest.raises(ArgumentError, match="digest: is no digest of an artifact: expected sha256: and 64 hexadecimal digits"):
+    for text in (
+        "",
+        digest[7:],
+        digest[:-1],
+        digest.upper(),
+        f"sha256:{'g' * 64}",
+        "md5:" + digest[7:],
+    ):
+        with pytest.raises(
+            ArgumentError,
+            match="digest: is no digest of an artifact: expected sha256: and 64 hexadecimal digits",
+        ):
             convoy_runtime.load(affine, digest=text)
 
 
-def test_large_weights_are_hashed_in_the_background(affine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_weights_are_hashed_in_the_background(
+    affine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(_archive, "_READ_AT_ONCE", 0)
     with convoy_runtime.load(affine) as program:
         assert program.timings["hashing"] > 0
@@ -203,12 +242,18 @@ def test_large_weights_are_hashed_in_the_background(affine: Path, monkeypatch: p
 def test_packed_again(affine: Path) -> None:
     """By another program, whose zip says the same in other bytes."""
     with zipfile.ZipFile(affine) as archive:
-        members, comment = {name: archive.read(name) for name in archive.namelist()}, archive.comment
+        members, comment = (
+            {name: archive.read(name) for name in archive.namelist()},
+            archive.comment,
+        )
     for compression in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         with zipfile.ZipFile(affine, "w", compression) as archive:
             for name, content in members.items():
                 archive.writestr(name, content)
-        assert "has no digest of manifest.json: an older version of convoy wrote it, or another program packed it again" in refused(affine)
+        assert (
+            "has no digest of manifest.json: an older version of convoy wrote it, or "
+            "another program packed it again"
+        ) in refused(affine)
         with zipfile.ZipFile(affine, "a") as archive:
             archive.comment = comment
         with pytest.raises(ArtifactError):
@@ -229,24 +274,37 @@ def test_members_and_manifest_disagree(affine: Path) -> None:
     ):
         affine.write_bytes(packed(manifest, other))
         message = refused(affine)
-        assert "is truncated or damaged: expected" in message or "is not as manifest.json says" in message
+        assert (
+            "is truncated or damaged: expected" in message
+            or "is not as manifest.json says" in message
+        )
     changed = bytes([*members["native.so"][:-1], members["native.so"][-1] ^ 1])
     affine.write_bytes(packed(manifest, {**members, "native.so": changed}))
-    assert "the header of native.so is not as manifest.json says: the file is damaged, or another program packed it" in refused(affine)
+    assert (
+        "the header of native.so is not as manifest.json says: the file is damaged, or "
+        "another program packed it"
+    ) in refused(affine)
 
 
-@pytest.mark.parametrize("name", ["../up", "/etc/x", "a//b", "a/./b", "f\u00fcr", "a\nb", "manifest.json", "", "x" * 300])
+@pytest.mark.parametrize(
+    "name", ["../up", "/etc/x", "a//b", "a/./b", "f\u00fcr", "a\nb", "manifest.json", "", "x" * 300]
+)
 def test_names_that_no_member_has(affine: Path, name: str) -> None:
     tree = json.loads(open_artifact(affine).manifest.to_json())
     tree["files"][name] = tree["files"]["native.so"]
-    with pytest.raises(ArtifactError, match="files: expected names of members, as plans/x.json, got "):
+    with pytest.raises(
+        ArtifactError, match="files: expected names of members, as plans/x.json, got "
+    ):
         read_manifest(json.dumps(tree))
 
 
 def test_a_manifest_of_no_sense(affine: Path) -> None:
     members = {name: bytes(content) for name, content in open_artifact(affine).members.items()}
     for text, message in (
-        (b'{"format": "convoy", "format": "convoy"}', "the name 'format' is there twice in an object"),
+        (
+            b'{"format": "convoy", "format": "convoy"}',
+            "the name 'format' is there twice in an object",
+        ),
         (b'{"format": "\\ud800"}', "surrogates not allowed"),
         ('{"format": "convoy"}'.encode("utf-16"), "is no JSON: 'utf-8' codec can't decode"),
         (b"[" * 100000, "is no JSON: "),
@@ -257,47 +315,73 @@ def test_a_manifest_of_no_sense(affine: Path) -> None:
     head = bytearray(affine.read_bytes())
     head[22:26] = (1 << 30).to_bytes(4, "little")
     affine.write_bytes(head)
-    assert "manifest.json: is too large: expected at most 67108864 bytes, got 1073741824 bytes" in refused(affine)
+    assert (
+        "manifest.json: is too large: expected at most 67108864 bytes, got 1073741824 bytes"
+        in refused(affine)
+    )
 
 
 def test_newer_version(affine: Path) -> None:
     rewrite(affine, lambda tree, _: tree.update(format_version=FORMAT_VERSION + 1, new=1))
-    assert f"manifest.json: format_version: this runtime reads format version {FORMAT_VERSION}, the artifact is newer" in refused(affine)
+    assert (
+        "manifest.json: format_version: this runtime reads format version "
+        f"{FORMAT_VERSION}, the artifact is newer"
+    ) in refused(affine)
 
 
 def test_another_machine(tmp_path: Path, affine_so: bytes) -> None:
     path = tmp_path / "a"
-    write_artifact(path, affine_manifest(host=Host("aarch64-unknown-linux-gnu", "generic", ())), {"native.so": affine_so})
-    assert "host.triple: the artifact was compiled for another machine: expected aarch64-unknown-linux-gnu, got x86_64 Linux" in refused(
-        path
+    write_artifact(
+        path,
+        affine_manifest(host=Host("aarch64-unknown-linux-gnu", "generic", ())),
+        {"native.so": affine_so},
     )
-    write_artifact(path, affine_manifest(host=Host("x86_64-unknown-linux-gnu", "later", ("sse2", "avx9000"))), {"native.so": affine_so})
     assert (
-        "host.features: the artifact was compiled for another machine: expected a CPU like later with avx9000, got one without"
-        in refused(path)
+        "host.triple: the artifact was compiled for another machine: expected "
+        "aarch64-unknown-linux-gnu, got x86_64 Linux"
+    ) in refused(path)
+    write_artifact(
+        path,
+        affine_manifest(host=Host("x86_64-unknown-linux-gnu", "later", ("sse2", "avx9000"))),
+        {"native.so": affine_so},
     )
+    assert (
+        "host.features: the artifact was compiled for another machine: expected a CPU "
+        "like later with avx9000, got one without"
+    ) in refused(path)
     assert open_artifact(path, any_host=True).manifest.host.cpu == "later"
 
 
 def test_feature_names_of_llvm(tmp_path: Path) -> None:
-    shown = "fpu sse2 pni ssse3 sse4_1 sse4_2 abm bmi1 bmi2 avx2 fma f16c movbe popcnt cx16 lahf_lm pclmulqdq amx_bf16 avx512_vbmi2"
+    shown = (
+        "fpu sse2 pni ssse3 sse4_1 sse4_2 abm bmi1 bmi2 avx2 fma f16c movbe popcnt cx16 "
+        "lahf_lm pclmulqdq amx_bf16 avx512_vbmi2"
+    )
     cpuinfo = tmp_path / "cpuinfo"
     cpuinfo.write_text(f"processor: 0\nflags\t\t: {shown}\n\nprocessor: 1\nflags\t\t: fpu\n")
-    names = "sse3 ssse3 sse4.1 sse4.2 crc32 lzcnt bmi bmi2 avx2 fma f16c movbe popcnt cx16 sahf pclmul"
+    names = (
+        "sse3 ssse3 sse4.1 sse4.2 crc32 lzcnt bmi bmi2 avx2 fma f16c movbe popcnt cx16 sahf pclmul"
+    )
     # Other punctuation, and two that Linux does not show.
     features = tuple(f"{names} amx-bf16 avx512vbmi2 avx10.1 prefetchi".split())
     host = Host("x86_64-unknown-linux-gnu", "x86-64-v3", features)
     check_host(host, cpuinfo=cpuinfo)
     cpuinfo.write_text(cpuinfo.read_text().replace("abm ", "").replace("fma ", ""))
-    with pytest.raises(ArtifactError, match="expected a CPU like x86-64-v3 with lzcnt, fma, got one without$"):
+    with pytest.raises(
+        ArtifactError, match="expected a CPU like x86-64-v3 with lzcnt, fma, got one without$"
+    ):
         check_host(host, cpuinfo=cpuinfo)
-    with pytest.raises(ArtifactError, match=r"cannot tell this machine's CPU features: .*No such file"):
+    with pytest.raises(
+        ArtifactError, match=r"cannot tell this machine's CPU features: .*No such file"
+    ):
         check_host(host, cpuinfo=tmp_path / "none")
 
 
 def test_weights_must_be_the_manifest_s(tmp_path: Path, affine_so: bytes) -> None:
     with pytest.raises(ValueError, match="do not agree with the manifest: b: expected"):
-        write_artifact(tmp_path / "a", affine_manifest(), {"native.so": affine_so}, {"ws": PREPARED["ws"]})
+        write_artifact(
+            tmp_path / "a", affine_manifest(), {"native.so": affine_so}, {"ws": PREPARED["ws"]}
+        )
 
     def written(prepared: tuple[TensorSpec, ...]) -> str:
         path = tmp_path / "a"
@@ -310,14 +394,24 @@ def test_weights_must_be_the_manifest_s(tmp_path: Path, affine_so: bytes) -> Non
 
     ws, b = affine_manifest().prepared
     assert "weights.safetensors: b: is in the file but not in the manifest" in written((ws,))
-    assert "weights.safetensors: z: is in the manifest but not in the file" in written((ws, b, TensorSpec("z", (1,), "float32")))
-    assert "b: differs from the manifest: expected float16[3], got float32[3]" in written((ws, TensorSpec("b", (3,), "float16")))
+    assert "weights.safetensors: z: is in the manifest but not in the file" in written(
+        (ws, b, TensorSpec("z", (1,), "float32"))
+    )
+    assert "b: differs from the manifest: expected float16[3], got float32[3]" in written(
+        (ws, TensorSpec("b", (3,), "float16"))
+    )
 
 
-def test_unwritable_path(tmp_path: Path, affine: Path, affine_so: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ArtifactWriteError, match="no/such/x: cannot be written: expected a folder that exists"):
+def test_unwritable_path(
+    tmp_path: Path, affine: Path, affine_so: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(
+        ArtifactWriteError, match="no/such/x: cannot be written: expected a folder that exists"
+    ):
         write_artifact(tmp_path / "no/such/x", affine_manifest(), {"native.so": affine_so})
-    with pytest.raises(ArtifactWriteError, match="cannot be written: expected a regular file, got a directory"):
+    with pytest.raises(
+        ArtifactWriteError, match="cannot be written: expected a regular file, got a directory"
+    ):
         write_artifact(tmp_path, affine_manifest(), {"native.so": affine_so})
     before = affine.read_bytes()
 
@@ -325,21 +419,29 @@ def test_unwritable_path(tmp_path: Path, affine: Path, affine_so: bytes, monkeyp
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(ArtifactWriteError, match=r"affine\.convoy: cannot write the artifact: No space left on device"):
+    with pytest.raises(
+        ArtifactWriteError,
+        match=r"affine\.convoy: cannot write the artifact: No space left on device",
+    ):
         write_artifact(affine, affine_manifest(), {"native.so": affine_so})
     assert affine.read_bytes() == before
     assert [path.name for path in tmp_path.iterdir()] == ["affine.convoy"]
 
 
-def test_large_members_have_zip64_fields(tmp_path: Path, affine_so: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Past the limits of 32 and 16 bits, which are lowered here. Other programs read the file as well."""
+def test_large_members_have_zip64_fields(
+    tmp_path: Path, affine_so: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Past the limits of 32 and 16 bits, which are lowered here. Other programs read the file as
+    well."""
     monkeypatch.setattr(_zip, "_LIMIT", 4000)
     monkeypatch.setattr(_zip, "_MOST_MEMBERS", 2)
     path = tmp_path / "large"
     write_artifact(path, affine_manifest(), {"native.so": affine_so}, PREPARED)
     members = open_artifact(path).members
     assert bytes(members["native.so"]) == affine_so
-    assert all(np.frombuffer(content, np.uint8).ctypes.data % 64 == 0 for content in members.values())
+    assert all(
+        np.frombuffer(content, np.uint8).ctypes.data % 64 == 0 for content in members.values()
+    )
     assert path.read_bytes().count(b"PK\x06\x06") == path.read_bytes().count(b"PK\x06\x07") == 1
     with zipfile.ZipFile(path) as archive:
         assert archive.testzip() is None

@@ -28,7 +28,13 @@ def native(compile_c: Callable[..., bytes]) -> bytes:
 
 @pytest.fixture
 def pool(cudnn: Cudnn, native: bytes) -> Iterator[BuildPool]:
-    made = BuildPool(native, cudnn.path, device=None, properties=str(device_file("h200", cudnn.version)), processes=2)
+    made = BuildPool(
+        native,
+        cudnn.path,
+        device=None,
+        properties=str(device_file("h200", cudnn.version)),
+        processes=2,
+    )
     yield made
     made.close()
 
@@ -38,23 +44,38 @@ def job(engine: int, knobs: dict[str, int] | None = None) -> Job:
     return Job(graph.symbol, graph.name, graph.location, engine, knobs or {})
 
 
-def test_plans_are_those_that_this_process_builds(cudnn: Cudnn, native: bytes, pool: BuildPool) -> None:
-    planner = Planner(cudnn, PlanOptions(), handle=None, device=device_properties(cudnn, device_file("h200", cudnn.version)))
+def test_plans_are_those_that_this_process_builds(
+    cudnn: Cudnn, native: bytes, pool: BuildPool
+) -> None:
+    planner = Planner(
+        cudnn,
+        PlanOptions(),
+        handle=None,
+        device=device_properties(cudnn, device_file("h200", cudnn.version)),
+    )
     graph, build = conv_graph(), load_native(native).builder("conv_build")
     with planner.operation_graph(graph, build) as operations:
         plans = [plan.report for plan in planner.candidates(graph, operations, [], ["A"])][:3]
     assert len(plans) == 3
     done: list[int] = []
-    built = pool.build([job(plan.engine, plan.knobs) for plan in plans] + [job(4711), job(plans[0].engine, {"NONE": 1})], done.append)
+    built = pool.build(
+        [job(plan.engine, plan.knobs) for plan in plans]
+        + [job(4711), job(plans[0].engine, {"NONE": 1})],
+        done.append,
+    )
     assert done == [1, 2, 3, 4, 5]
     for plan, one in zip(plans, built, strict=False):
-        assert json.loads(one.plan) == json.loads(planner.text_of(graph, build, plan.engine, plan.knobs))
+        assert json.loads(one.plan) == json.loads(
+            planner.text_of(graph, build, plan.engine, plan.knobs)
+        )
         assert one.error == ""
     assert built[3].plan == built[4].plan == ""
     assert built[3].error.startswith("CUDNN_STATUS_")
 
 
-def test_what_was_begun_ahead_is_built_once(pool: BuildPool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_begun_ahead_is_built_once(
+    pool: BuildPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     built, right = [], pool._one
 
     def one(line: str) -> Built:
@@ -77,7 +98,9 @@ def test_a_plan_that_cannot_be_written(pool: BuildPool, monkeypatch: pytest.Monk
             return {"plan": ""}
 
     monkeypatch.setattr(pool, "_take", Process)
-    assert pool.build([job(0)]) == [Built(error="its plan cannot be written as JSON", not_here=True)]
+    assert pool.build([job(0)]) == [
+        Built(error="its plan cannot be written as JSON", not_here=True)
+    ]
 
 
 def test_a_process_that_is_killed_takes_one_plan_with_it(pool: BuildPool) -> None:
@@ -100,4 +123,6 @@ def test_a_process_that_cannot_start(native: bytes, cudnn: Cudnn, tmp_path: Path
     # No library either.
     broken = BuildPool(b"", cudnn.path, device=None, properties="none")
     (built,) = broken.build([job(0)])
-    assert built.error.startswith("the process for it could not start: native.so: is no shared library: 0 bytes are too few")
+    assert built.error.startswith(
+        "the process for it could not start: native.so: is no shared library: 0 bytes are too few"
+    )

@@ -1,4 +1,5 @@
-"""What `convoy_main` may ask of the runtime: run a graph. cuDNN and the driver only keep a record here."""
+"""What `convoy_main` may ask of the runtime: run a graph. cuDNN and the driver only keep a record
+here."""
 
 from __future__ import annotations
 
@@ -18,17 +19,39 @@ from convoy_runtime.cuda.calls import Calls, Trace, TracedCall
 from convoy_runtime.cuda.plan import CudnnPlan, PlanReport, Queue, _variant_pack
 from convoy_runtime.cuda.streams import Access
 from convoy_runtime.errors import DeviceError
-from convoy_runtime.manifest import Call, Cudnn, Graph, GraphConstant, GraphTensor, Kernel, KernelArgument, Manifest
+from convoy_runtime.manifest import (
+    Call,
+    Cudnn,
+    Graph,
+    GraphConstant,
+    GraphTensor,
+    Kernel,
+    KernelArgument,
+    Manifest,
+)
 
 TENSOR = ((1, 2), (2, 1), "float16")
-TENSORS = tuple(GraphTensor(uid, "output" if uid == 9 else "input", *TENSOR) for uid in (4, 7, 8, 9))
+TENSORS = tuple(
+    GraphTensor(uid, "output" if uid == 9 else "input", *TENSOR) for uid in (4, 7, 8, 9)
+)
 MANIFEST = affine_manifest(
     target="cuda",
-    graphs=(Graph("other", "other_build", (), "", ()), Graph("conv", "conv_build", (), "model.py:9", TENSORS)),
+    graphs=(
+        Graph("other", "other_build", (), "", ()),
+        Graph("conv", "conv_build", (), "model.py:9", TENSORS),
+    ),
     calls=(Call(1, "model.py:12"),),
     cudnn=Cudnn(91900, 90000, "float16"),
 )
-INPUTS, PREPARED, OUTPUTS, ARENA, WORKSPACE, HANDLE, PLAN = [0x100], [0x200, 0x300], [0x400], 0x500, 0x600, 0x700, 0x800
+INPUTS, PREPARED, OUTPUTS, ARENA, WORKSPACE, HANDLE, PLAN = (
+    [0x100],
+    [0x200, 0x300],
+    [0x400],
+    0x500,
+    0x600,
+    0x700,
+    0x800,
+)
 
 
 class FakeDescriptor:
@@ -89,7 +112,9 @@ def test_a_graph_runs_on_its_plan(native: Any) -> None:
         "VARIANT_PACK_DATA_POINTERS": ("VOID_PTR", [*INPUTS, *PREPARED, *OUTPUTS]),
         "VARIANT_PACK_WORKSPACE": ("VOID_PTR", [WORKSPACE]),
     }
-    assert cudnn.called == [("cudnnBackendExecute", HANDLE, PLAN, pack.pointer, "graph conv, call 0", "model.py:12")]
+    assert cudnn.called == [
+        ("cudnnBackendExecute", HANDLE, PLAN, pack.pointer, "graph conv, call 0", "model.py:12")
+    ]
     run(made, native, [0x900])
     assert cudnn.made[1].attributes["VARIANT_PACK_DATA_POINTERS"][1][-1] == 0x900
 
@@ -100,7 +125,9 @@ def test_what_each_call_touches(native: Any) -> None:
     assert trace.graphs == [1]
     assert trace.calls == [TracedCall("graph", 0)]
     # (1, 2) x float16, strides (2, 1).
-    assert trace.accesses == [Access(((0x100, 0x104), (0x200, 0x204), (0x300, 0x304)), ((0x400, 0x404),))]
+    assert trace.accesses == [
+        Access(((0x100, 0x104), (0x200, 0x204), (0x300, 0x304)), ((0x400, 0x404),))
+    ]
 
 
 def test_what_kernels_and_copies_touch(compile_c: Callable[..., bytes]) -> None:
@@ -109,12 +136,23 @@ def test_what_kernels_and_copies_touch(compile_c: Callable[..., bytes]) -> None:
     manifest = replace(MANIFEST, kernels=(Kernel("scaled_relu", "", 72, arguments),))
     trace = Trace(manifest)
     trace.run(native, INPUTS, PREPARED, OUTPUTS, ARENA)
-    x, w, y, arena = ((pointer, pointer + 24) for pointer in (INPUTS[0], PREPARED[0], OUTPUTS[0], ARENA))
+    x, w, y, arena = (
+        (pointer, pointer + 24) for pointer in (INPUTS[0], PREPARED[0], OUTPUTS[0], ARENA)
+    )
     assert trace.graphs == [None, None]
-    assert trace.calls == [TracedCall("kernel", 0, ((3, 1, 1), (2, 1, 1), 0)), TracedCall("copy", 0, bytes=48)]
+    assert trace.calls == [
+        TracedCall("kernel", 0, ((3, 1, 1), (2, 1, 1), 0)),
+        TracedCall("copy", 0, bytes=48),
+    ]
     assert trace.accesses == [Access((x, w), (w, arena)), Access((arena,), (y,))]
     fewer = Trace(replace(manifest, kernels=(Kernel("scaled_relu", "", 72, arguments[:2]),)))
-    with pytest.raises(ArtifactError, match=r"native\.so: convoy_main passes 3 pointers to kernel scaled_relu, which has 2 arguments"):
+    with pytest.raises(
+        ArtifactError,
+        match=(
+            r"native\.so: convoy_main passes 3 pointers to kernel scaled_relu, which has 2 "
+            r"arguments"
+        ),
+    ):
         fewer.run(native, INPUTS, PREPARED, OUTPUTS, ARENA)
 
 
@@ -138,7 +176,10 @@ def test_a_hook_is_around_each_call(native: Any) -> None:
 
 
 def test_numbers_of_a_graph_are_read_from_the_host(native: Any) -> None:
-    numbers = (GraphConstant(10, "float32", "0000c03f"), GraphConstant(11, "int64", "0700000000000000"))
+    numbers = (
+        GraphConstant(10, "float32", "0000c03f"),
+        GraphConstant(11, "int64", "0700000000000000"),
+    )
     other, conv = MANIFEST.graphs
     cudnn = FakeCudnn()
     made = calls(cudnn, replace(MANIFEST, graphs=(other, replace(conv, constants=numbers))))
@@ -151,7 +192,10 @@ def test_numbers_of_a_graph_are_read_from_the_host(native: Any) -> None:
     assert ctypes.c_int64.from_address(pointers[5]).value == 7
 
 
-@pytest.mark.parametrize("error", [CudnnError(call="c", status=5000, name="N"), KeyboardInterrupt(), ZeroDivisionError("z")])
+@pytest.mark.parametrize(
+    "error",
+    [CudnnError(call="c", status=5000, name="N"), KeyboardInterrupt(), ZeroDivisionError("z")],
+)
 def test_what_a_callback_raises_is_raised(native: Any, error: BaseException) -> None:
     cudnn = FakeCudnn()
     made = calls(cudnn)
@@ -164,12 +208,16 @@ def test_what_a_callback_raises_is_raised(native: Any, error: BaseException) -> 
     assert len(cudnn.called) == 1
 
 
-def test_native_code_and_manifest_that_do_not_agree(native: Any, compile_c: Callable[..., bytes]) -> None:
+def test_native_code_and_manifest_that_do_not_agree(
+    native: Any, compile_c: Callable[..., bytes]
+) -> None:
     beyond = load_native(compile_c("conv.c", "-DCALL=3"))
     with pytest.raises(ArtifactError, match=r"native\.so: convoy_main runs call 3 of 1"):
         run(calls(FakeCudnn()), beyond)
     fewer = affine_manifest(graphs=(MANIFEST.graphs[0],), calls=(Call(0, ""),))
-    with pytest.raises(ArtifactError, match="call 0 passes 4 pointers to graph other, which has 0 tensors"):
+    with pytest.raises(
+        ArtifactError, match="call 0 passes 4 pointers to graph other, which has 0 tensors"
+    ):
         run(calls(FakeCudnn(), fewer), native)
 
 
@@ -184,5 +232,7 @@ def test_cudnn_takes_the_variant_pack() -> None:
     pack.close()
     pack.close()
     assert pack.pointer == 0
-    with pytest.raises(CudnnError, match=r"cudnnBackendFinalize \(VARIANT_PACK\) failed: CUDNN_STATUS_BAD_PARAM"):
+    with pytest.raises(
+        CudnnError, match=r"cudnnBackendFinalize \(VARIANT_PACK\) failed: CUDNN_STATUS_BAD_PARAM"
+    ):
         pack.finalize()

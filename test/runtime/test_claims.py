@@ -1,5 +1,5 @@
-"""What an artifact or a file of weights claims about memory: what nobody could allocate or map is an error that says so, and not a signal,
-a MemoryError or an error of numpy's."""
+"""What an artifact or a file of weights claims about memory: what nobody could allocate or map is
+an error that says so, and not a signal, a MemoryError or an error of numpy's."""
 
 from __future__ import annotations
 
@@ -21,10 +21,17 @@ from convoy_runtime.artifact import open_artifact
 
 
 @pytest.mark.parametrize("field", ["arena_bytes", "prepare_arena_bytes"])
-def test_more_memory_than_there_is(tmp_path: Path, compile_c: Callable[..., bytes], field: str) -> None:
+def test_more_memory_than_there_is(
+    tmp_path: Path, compile_c: Callable[..., bytes], field: str
+) -> None:
     """At the load, not at the first call, and in bytes."""
     size = 1 << 61
-    write_artifact(tmp_path / "a", affine_manifest(**{field: size}), {"native.so": compile_c("affine.c", f"-DARENA={size}")}, PREPARED)
+    write_artifact(
+        tmp_path / "a",
+        affine_manifest(**{field: size}),
+        {"native.so": compile_c("affine.c", f"-DARENA={size}")},
+        PREPARED,
+    )
     with pytest.raises(ArtifactError, match=f"no memory of {size} bytes for {field}"):
         convoy_runtime.load(tmp_path / "a")
 
@@ -33,21 +40,31 @@ def test_results_larger_than_memory(affine: Path) -> None:
     rewrite(affine, put("outputs", [spec("y", 1 << 57)]))
     with pytest.raises(ArtifactError, match=f"no memory of {1 << 59} bytes for outputs"):
         convoy_runtime.load(affine)
-    with pytest.raises(ConvoyRuntimeError, match=rf"no memory of {1 << 59} bytes for float32 of shape \[{1 << 57}\]"):
+    with pytest.raises(
+        ConvoyRuntimeError,
+        match=rf"no memory of {1 << 59} bytes for float32 of shape \[{1 << 57}\]",
+    ):
         aligned_empty((1 << 57,), "float32")
 
 
-@pytest.mark.parametrize("shape", [[1] * 65, [0, 1 << 70], [0, 1 << 60], [1 << 30, 1 << 30], [1 << 63]])
+@pytest.mark.parametrize(
+    "shape", [[1] * 65, [0, 1 << 70], [0, 1 << 60], [1 << 30, 1 << 30], [1 << 63]]
+)
 def test_shapes_of_no_sense(affine: Path, shape: list[int]) -> None:
     rewrite(affine, put("inputs", [spec("x", *shape)]))
     with pytest.raises(
-        ArtifactError, match=r"inputs\[0\]\.shape: expected a list of at most 64 sizes whose product without zeros is below"
+        ArtifactError,
+        match=(
+            r"inputs\[0\]\.shape: expected a list of at most 64 sizes whose product without "
+            r"zeros is below"
+        ),
     ):
         open_artifact(affine)
 
 
 def test_every_truncation_of_the_library_is_an_error(affine_so: bytes) -> None:
-    """With every digest made anew. What the system's loader maps has to lie in the file, or it gets a SIGBUS."""
+    """With every digest made anew. What the system's loader maps has to lie in the file, or it gets
+    a SIGBUS."""
     whole = 0
     for length in (*range(0, 1000), *range(1000, len(affine_so), 61)):
         if elf_problem(affine_so[:length]) is None:
@@ -60,7 +77,13 @@ def test_every_truncation_of_the_library_is_an_error(affine_so: bytes) -> None:
 
 def test_a_truncated_library_in_an_artifact(affine: Path, affine_so: bytes) -> None:
     rewrite(affine, lambda _, members: members.update({"native.so": affine_so[:5000]}))
-    with pytest.raises(ArtifactError, match=r"native\.so: is truncated or damaged: expected a segment up to byte \d+, got 5000 bytes"):
+    with pytest.raises(
+        ArtifactError,
+        match=(
+            r"native\.so: is truncated or damaged: expected a segment up to byte \d+, got "
+            r"5000 bytes"
+        ),
+    ):
         convoy_runtime.load(affine)
 
 
@@ -87,7 +110,8 @@ def test_headers_of_a_library(affine_so: bytes, place: int, content: bytes, mess
 
 def header(**tensors: tuple[str, list[int], list[int]]) -> bytes:
     text = ", ".join(
-        f'"{name}": {{"dtype": "{dtype}", "shape": {shape}, "data_offsets": {place}}}' for name, (dtype, shape, place) in tensors.items()
+        f'"{name}": {{"dtype": "{dtype}", "shape": {shape}, "data_offsets": {place}}}'
+        for name, (dtype, shape, place) in tensors.items()
     )
     return len(text := f"{{{text}}}").to_bytes(8, "little") + text.encode()
 
@@ -95,16 +119,24 @@ def header(**tensors: tuple[str, list[int], list[int]]) -> bytes:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (header(w=("F32", [0, 1 << 70], [0, 0])), r"w: expected at most 64 dims whose product without zeros is below 2\*\*60"),
+        (header(w=("F32", [0, 1 << 70], [0, 0])),
+        r"w: expected at most 64 dims whose product without zeros is below 2\*\*60"),
         (header(w=("F32", [1] * 65, [0, 4])) + bytes(4), "w: expected at most 64 dims"),
         (header(w=("F32", [0, 1 << 60], [0, 0])), "w: expected at most 64 dims"),
-        (header(a=("F32", [2], [0, 8]), b=("F32", [2], [4, 12])) + bytes(12), "b: overlaps .*: expected byte 8 of the data, got 4"),
-        (header(a=("F32", [1], [0, 4]), b=("F32", [1], [0, 4])) + bytes(4), "b: overlaps the tensor before it"),
-        (header(a=("F32", [1], [0, 4]), b=("F32", [1], [8, 12])) + bytes(12), "b: leaves a hole before it: expected byte 4 of the data"),
-        (header(a=("F32", [1], [4, 8])) + bytes(8), "a: leaves a hole before it: expected byte 0 of the data"),
-        (header(a=("F32", [1], [0, 4])) + bytes(9), "is no safetensors file: expected 4 bytes of data, as its tensors have, got 9"),
-        (header(a=("F32", [1], [-4, 0])), "a: expected an object with dtype, shape and data_offsets"),
-        (b'\x20' + bytes(7) + b'{"a": {"dtype": "F32", "a": 1}, "a": 2}'.ljust(32)[:32], "the header is no JSON"),
+        (header(a=("F32", [2], [0, 8]), b=("F32", [2], [4, 12])) + bytes(12),
+        "b: overlaps .*: expected byte 8 of the data, got 4"),
+        (header(a=("F32", [1], [0, 4]), b=("F32", [1], [0, 4])) + bytes(4),
+        "b: overlaps the tensor before it"),
+        (header(a=("F32", [1], [0, 4]), b=("F32", [1], [8, 12])) + bytes(12),
+        "b: leaves a hole before it: expected byte 4 of the data"),
+        (header(a=("F32", [1], [4, 8])) + bytes(8),
+        "a: leaves a hole before it: expected byte 0 of the data"),
+        (header(a=("F32", [1], [0, 4])) + bytes(9),
+        "is no safetensors file: expected 4 bytes of data, as its tensors have, got 9"),
+        (header(a=("F32", [1], [-4, 0])),
+        "a: expected an object with dtype, shape and data_offsets"),
+        (b'\x20' + bytes(7) + b'{"a": {"dtype": "F32", "a": 1}, "a": 2}'.ljust(32)[:32],
+        "the header is no JSON"),
     ],
 )  # fmt: skip
 def test_safetensors_of_no_sense(content: bytes, message: str) -> None:
@@ -113,7 +145,14 @@ def test_safetensors_of_no_sense(content: bytes, message: str) -> None:
 
 
 def test_safetensors_with_empty_tensors() -> None:
-    given = {"a": HostTensor("float32", np.zeros((0, 3), np.float32)), "b": HostTensor("float32", np.ones(3, np.float32))}
+    given = {
+        "a": HostTensor("float32", np.zeros((0, 3), np.float32)),
+        "b": HostTensor("float32", np.ones(3, np.float32)),
+    }
     given["c"] = HostTensor("float32", np.zeros((2, 0), np.float32))
     read = read_safetensors(b"".join(write_safetensors(given)), path="x")
-    assert {name: each.array.shape for name, each in read.items()} == {"a": (0, 3), "b": (3,), "c": (2, 0)}
+    assert {name: each.array.shape for name, each in read.items()} == {
+        "a": (0, 3),
+        "b": (3,),
+        "c": (2, 0),
+    }

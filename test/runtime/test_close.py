@@ -1,4 +1,5 @@
-"""`close`, `load_weights` and `run_into` on the host, beside runs of other threads and in the middle of one."""
+"""`close`, `load_weights` and `run_into` on the host, beside runs of other threads and in the
+middle of one."""
 
 from __future__ import annotations
 
@@ -62,7 +63,8 @@ def test_close_in_the_middle_of_a_call_of_the_same_thread(affine: Path) -> None:
 
 
 def test_close_beside_runs_and_new_weights(affine: Path) -> None:
-    """Each call gives a right result or says that the program is closed; nothing else happens, a crash least of all."""
+    """Each call gives a right result or says that the program is closed; nothing else happens, a
+    crash least of all."""
     wrong: list[object] = []
 
     def work(program: Program) -> None:
@@ -86,7 +88,9 @@ def test_close_beside_runs_and_new_weights(affine: Path) -> None:
 
     for round_number in range(30):
         program = convoy_runtime.load(affine)
-        running = [Thread(lambda program=program: work(program)) for _ in range(3)] + [Thread(lambda program=program: weigh(program))]  # type: ignore[misc]
+        running = [Thread(lambda program=program: work(program)) for _ in range(3)] + [
+            Thread(lambda program=program: weigh(program))
+        ]  # type: ignore[misc]
         time.sleep(0.001 * (round_number % 5))
         program.close()
         for thread in running:
@@ -96,7 +100,9 @@ def test_close_beside_runs_and_new_weights(affine: Path) -> None:
     assert not wrong
 
 
-def test_new_weights_do_not_open_a_program_that_is_closed_meanwhile(gated: Path, gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_new_weights_do_not_open_a_program_that_is_closed_meanwhile(
+    gated: Path, gate: Gate, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("AFFINE_GATE", "prepare")
     program = convoy_runtime.load(gated)
     loading = Thread(lambda: program.load_weights({"w": W, "s": S, "b": B}))
@@ -138,7 +144,9 @@ def test_a_signal_handler_may_run_and_close_the_program(affine: Path) -> None:
     assert calls >= 500
 
 
-def test_outputs_that_overlap(affine: Path, tmp_path: Path, compile_c: Callable[..., bytes]) -> None:
+def test_outputs_that_overlap(
+    affine: Path, tmp_path: Path, compile_c: Callable[..., bytes]
+) -> None:
     memory = np.zeros(64, np.float32)
     memory = memory[-(memory.ctypes.data // 4) % 16 :]
     for poison in (False, True):
@@ -150,11 +158,20 @@ def test_outputs_that_overlap(affine: Path, tmp_path: Path, compile_c: Callable[
         np.testing.assert_array_equal(x, reference(X))
     spec = TensorSpec("x", (3,), "float32")
     outputs = (TensorSpec("y", (3,), "float32"), TensorSpec("z", (3,), "float32"))
-    manifest = affine_manifest(inputs=(spec,), outputs=outputs, weights=(), prepared=(), arena_bytes=0, prepare_arena_bytes=0)
+    manifest = affine_manifest(
+        inputs=(spec,),
+        outputs=outputs,
+        weights=(),
+        prepared=(),
+        arena_bytes=0,
+        prepare_arena_bytes=0,
+    )
     write_artifact(tmp_path / "pair", manifest, {"native.so": compile_c("pair.c")})
     program = convoy_runtime.load(tmp_path / "pair", poison=True)
     memory[:] = range(len(memory))
     program.run_into([memory[1:4], memory[4:7]], [memory[2:5]])
     np.testing.assert_array_equal(memory[:8], [0, 2, 3, 4, -2, -3, -4, 7])
-    with pytest.raises(ArgumentError, match="output 'y': overlaps output 'z': expected arrays that share no memory"):
+    with pytest.raises(
+        ArgumentError, match="output 'y': overlaps output 'z': expected arrays that share no memory"
+    ):
         program.run_into([memory[2:5], memory[:3]], [X[0]])

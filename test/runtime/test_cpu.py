@@ -13,7 +13,15 @@ from runtime_fixtures import PREPARED, B, S, W, affine_manifest, reference
 
 import convoy_runtime
 from convoy.artifact import write_artifact
-from convoy_runtime import ArgumentError, ArtifactError, ConvoyRuntimeError, DeviceError, ExecutionError, Program, WeightsError
+from convoy_runtime import (
+    ArgumentError,
+    ArtifactError,
+    ConvoyRuntimeError,
+    DeviceError,
+    ExecutionError,
+    Program,
+    WeightsError,
+)
 from convoy_runtime.manifest import TensorSpec
 
 X = np.array([[1, 2, 3], [-4, -5, 6]], np.float32)
@@ -52,9 +60,12 @@ def unaligned(x: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize(
     "make",
-    [lambda x: np.asfortranarray(x), lambda x: np.pad(x, 1)[1:-1, 1:-1], lambda x: x[::-1][::-1], unaligned],
+    [lambda x: np.asfortranarray(x), lambda x: np.pad(x, 1)[1:-1, 1:-1], lambda x: x[::-1][::-1],
+    unaligned],
 )  # fmt: skip
-def test_strided_unaligned_and_read_only_inputs(program: Program, make: Callable[[np.ndarray], np.ndarray]) -> None:
+def test_strided_unaligned_and_read_only_inputs(
+    program: Program, make: Callable[[np.ndarray], np.ndarray]
+) -> None:
     np.testing.assert_array_equal(program(make(X)), reference(X))
 
 
@@ -75,19 +86,25 @@ def test_run_into_unaligned(program: Program) -> None:
 
 
 def test_run_into_refuses(program: Program) -> None:
-    with pytest.raises(ArgumentError, match=r"output 'y': is not packed row-major: got strides \[1, 2\]"):
+    with pytest.raises(
+        ArgumentError, match=r"output 'y': is not packed row-major: got strides \[1, 2\]"
+    ):
         program.run_into([np.zeros((3, 2), np.float32).T], [X])
     target = np.zeros((2, 3), np.float32)
     target.flags.writeable = False
     with pytest.raises(ArgumentError, match="output 'y': is read-only"):
         program.run_into([target], [X])
-    with pytest.raises(ArgumentError, match=r"output 'y': wrong shape: expected \[2, 3\], got \[2, 4\]"):
+    with pytest.raises(
+        ArgumentError, match=r"output 'y': wrong shape: expected \[2, 3\], got \[2, 4\]"
+    ):
         program.run_into([np.zeros((2, 4), np.float32)], [X])
 
 
 def test_poison_shows_what_is_not_written(tmp_path: Path, compile_c: Callable[..., bytes]) -> None:
     path = tmp_path / "leaky"
-    write_artifact(path, affine_manifest(), {"native.so": compile_c("affine.c", "-DLEAKY")}, PREPARED)
+    write_artifact(
+        path, affine_manifest(), {"native.so": compile_c("affine.c", "-DLEAKY")}, PREPARED
+    )
     y = convoy_runtime.load(path, poison=True)(X)
     assert np.isnan(y[0, 0])
     np.testing.assert_array_equal(y.reshape(-1)[1:], reference(X).reshape(-1)[1:])
@@ -115,14 +132,29 @@ def test_any_dlpack_array(program: Program) -> None:
         ((X, X), r"inputs: wrong number: expected 1 \(x\), got 2"),
         ((X[0],), r"input 'x': wrong shape: expected \[2, 3\], got \[3\]"),
         ((X.astype(np.float64),), "input 'x': wrong dtype: expected float32, got float64"),
-        ((X.astype(">f4"),), "input 'x': wrong dtype: expected float32, got float32 in the other byte order"),
+        (
+            (X.astype(">f4"),),
+            "input 'x': wrong dtype: expected float32, got float32 in the other byte order",
+        ),
         ((X.astype(np.complex64),), "input 'x': wrong dtype: expected float32, got complex64"),
-        (([1, 2],), r"input 'x': is no array: expected an array that speaks DLPack \(torch, numpy, cupy, jax\), got list"),
+        (
+            ([1, 2],),
+            (
+                r"input 'x': is no array: expected an array that speaks DLPack \(torch, "
+                r"numpy, cupy, jax\), got list"
+            ),
+        ),
         (
             (np.ma.masked_less(X, 0),),
-            r"input 'x': has a mask: expected an array without a mask, got a masked array; call its filled\(\) first",
+            (
+                r"input 'x': has a mask: expected an array without a mask, got a masked "
+                r"array; call its filled\(\) first"
+            ),
         ),
-        ((Foreign(np.zeros((2, 3), np.uint32)),), "wrong dtype: expected float32, got DLPack type 1, 32 bits x 1"),
+        (
+            (Foreign(np.zeros((2, 3), np.uint32)),),
+            "wrong dtype: expected float32, got DLPack type 1, 32 bits x 1",
+        ),
     ],
 )
 def test_wrong_arguments(program: Program, arrays: tuple[object, ...], message: str) -> None:
@@ -132,9 +164,13 @@ def test_wrong_arguments(program: Program, arrays: tuple[object, ...], message: 
 
 def test_wrong_torch_arguments(program: Program) -> None:
     torch = pytest.importorskip("torch")
-    with pytest.raises(ArgumentError, match="input 'x': its library does not hand it out: .*require.* grad"):
+    with pytest.raises(
+        ArgumentError, match="input 'x': its library does not hand it out: .*require.* grad"
+    ):
         program(torch.zeros(2, 3, requires_grad=True))
-    with pytest.raises(ArgumentError, match="input 'x': has torch's negative bit: .* call its resolve_neg"):
+    with pytest.raises(
+        ArgumentError, match="input 'x': has torch's negative bit: .* call its resolve_neg"
+    ):
         program(torch.zeros(2, 3, dtype=torch.complex64).conj().imag)
     with pytest.raises(ArgumentError, match="input 'x': (wrong device|its library)"):
         program(torch.zeros(2, 3, device="meta"))
@@ -144,7 +180,9 @@ def test_bfloat16(tmp_path: Path, compile_c: Callable[..., bytes]) -> None:
     torch = pytest.importorskip("torch")
     path = tmp_path / "copy"
     spec = TensorSpec("x", (3,), "bfloat16")
-    manifest = affine_manifest(inputs=(spec,), outputs=(spec,), weights=(), prepared=(), arena_bytes=0)
+    manifest = affine_manifest(
+        inputs=(spec,), outputs=(spec,), weights=(), prepared=(), arena_bytes=0
+    )
     write_artifact(path, manifest, {"native.so": compile_c("copy6.c")})
     program = convoy_runtime.load(path)
     x = torch.tensor([1.5, -2, 3e38], dtype=torch.bfloat16)
@@ -188,7 +226,9 @@ def test_close(affine: Path) -> None:
 
 def test_without_weights(affine_bare: Path) -> None:
     program = convoy_runtime.load(affine_bare)
-    with pytest.raises(WeightsError, match="was compiled without weights: call program.load_weights"):
+    with pytest.raises(
+        WeightsError, match="was compiled without weights: call program.load_weights"
+    ):
         program(X)
     program.load_weights({"w": W, "s": S, "b": B})
     np.testing.assert_array_equal(program(X), reference(X))
@@ -202,13 +242,19 @@ def test_load_weights_from_file_and_state_dict(program: Program, tmp_path: Path)
     safetensors.save_file({"w": W * 2, "s": S, "b": B}, tmp_path / "w.safetensors")
     program.load_weights(tmp_path / "w.safetensors")
     np.testing.assert_array_equal(program(X), reference(X, w=W * 2))
-    state = {"w": torch.nn.Parameter(torch.from_numpy(W * 3)), "s": torch.from_numpy(S), "b": torch.from_numpy(B)}
+    state = {
+        "w": torch.nn.Parameter(torch.from_numpy(W * 3)),
+        "s": torch.from_numpy(S),
+        "b": torch.from_numpy(B),
+    }
     state["bn.num_batches_tracked"] = torch.tensor(1)
     program.load_weights(state)
     np.testing.assert_array_equal(program(X), reference(X, w=W * 3))
 
 
-def test_every_wrong_weight_is_listed_and_the_old_ones_stay(program: Program, tmp_path: Path) -> None:
+def test_every_wrong_weight_is_listed_and_the_old_ones_stay(
+    program: Program, tmp_path: Path
+) -> None:
     with pytest.raises(WeightsError) as caught:
         program.load_weights({"w": W[:2], "s": S.astype(np.float16), "extra": B})
     assert caught.value.problems == (
@@ -217,7 +263,9 @@ def test_every_wrong_weight_is_listed_and_the_old_ones_stay(program: Program, tm
         "w: wrong shape: expected [3], got [2]",
         "s: wrong dtype: expected float32, got float16",
     )
-    assert str(caught.value).startswith("the mapping: 4 of the weights do not fit, the old ones stay:\n  b: missing\n")
+    assert str(caught.value).startswith(
+        "the mapping: 4 of the weights do not fit, the old ones stay:\n  b: missing\n"
+    )
     with pytest.raises(WeightsError, match=r"no\.safetensors: cannot be read: No such file"):
         program.load_weights(tmp_path / "no.safetensors")
     (tmp_path / "bad.safetensors").write_bytes(b"junk")
@@ -229,21 +277,32 @@ def test_every_wrong_weight_is_listed_and_the_old_ones_stay(program: Program, tm
 def test_native_library_that_does_not_fit(tmp_path: Path, compile_c: Callable[..., bytes]) -> None:
     path = tmp_path / "a"
     write_artifact(path, affine_manifest(), {"native.so": b"\x7fELF junk"})
-    with pytest.raises(ArtifactError, match=r"native\.so: is no shared library: 9 bytes are too few"):
+    with pytest.raises(
+        ArtifactError, match=r"native\.so: is no shared library: 9 bytes are too few"
+    ):
         convoy_runtime.load(path)
     write_artifact(path, affine_manifest(), {"native.so": compile_c("affine.c", "-DABI=99")})
     with pytest.raises(
-        ArtifactError, match=r"native\.so: convoy_abi_version: the library was generated for another ABI: expected 3, got 99"
+        ArtifactError,
+        match=(
+            r"native\.so: convoy_abi_version: the library was generated for another ABI: "
+            r"expected 3, got 99"
+        ),
     ):
         convoy_runtime.load(path)
-    write_artifact(path, affine_manifest(), {"native.so": compile_c("affine.c", "-Dconvoy_main=other")})
+    write_artifact(
+        path, affine_manifest(), {"native.so": compile_c("affine.c", "-Dconvoy_main=other")}
+    )
     with pytest.raises(ArtifactError, match=r"native\.so: the library does not export convoy_main"):
         convoy_runtime.load(path)
 
 
 @pytest.mark.parametrize("failure", [OSError(38, "Function not implemented"), None])
 def test_a_sandbox_without_memfd(
-    tmp_path: Path, compile_c: Callable[..., bytes], monkeypatch: pytest.MonkeyPatch, failure: OSError | None
+    tmp_path: Path,
+    compile_c: Callable[..., bytes],
+    monkeypatch: pytest.MonkeyPatch,
+    failure: OSError | None,
 ) -> None:
     def none(*_: object) -> int:
         if failure is not None:
@@ -255,7 +314,12 @@ def test_a_sandbox_without_memfd(
     opened: list[int] = []
     monkeypatch.setattr(os, "memfd_create", none)
     # Flags make it a library that this process has not loaded yet.
-    write_artifact(tmp_path / "a", affine_manifest(), {"native.so": compile_c("affine.c", f'-DOTHER="{failure}"')}, PREPARED)
+    write_artifact(
+        tmp_path / "a",
+        affine_manifest(),
+        {"native.so": compile_c("affine.c", f'-DOTHER="{failure}"')},
+        PREPARED,
+    )
     np.testing.assert_array_equal(convoy_runtime.load(tmp_path / "a")(X), reference(X))
     for descriptor in opened:
         with pytest.raises(OSError, match="Bad file descriptor"):
@@ -264,7 +328,9 @@ def test_a_sandbox_without_memfd(
 
 def test_status_of_main(tmp_path: Path, compile_c: Callable[..., bytes]) -> None:
     path = tmp_path / "a"
-    write_artifact(path, affine_manifest(weights=(), prepared=()), {"native.so": compile_c("fail.c")})
+    write_artifact(
+        path, affine_manifest(weights=(), prepared=()), {"native.so": compile_c("fail.c")}
+    )
     with pytest.raises(ExecutionError, match="convoy_main returned status 41"):
         convoy_runtime.load(path)(X)
     with pytest.raises(ExecutionError, match="convoy_prepare_weights returned status 42"):
@@ -274,12 +340,22 @@ def test_status_of_main(tmp_path: Path, compile_c: Callable[..., bytes]) -> None
 @pytest.mark.parametrize(
     ("device", "kind", "message"),
     [
-        ("cuda", DeviceError, r"was compiled for cpu and cannot run on cuda\n.*compile the model with target='cuda'"),
+        (
+            "cuda",
+            DeviceError,
+            r"was compiled for cpu and cannot run on cuda\n.*compile the model with target='cuda'",
+        ),
         (0, DeviceError, "was compiled for cpu and cannot run on cuda"),
         ("tpu", ArgumentError, "device: unknown name: expected cpu, cuda, cuda:N or N, got 'tpu'"),
-        ("cpu:1", ArgumentError, "device: unknown name: expected cpu, cuda, cuda:N or N, got 'cpu:1'"),
+        (
+            "cpu:1",
+            ArgumentError,
+            "device: unknown name: expected cpu, cuda, cuda:N or N, got 'cpu:1'",
+        ),
     ],
 )
-def test_devices(affine: Path, device: str | int, kind: type[ConvoyRuntimeError], message: str) -> None:
+def test_devices(
+    affine: Path, device: str | int, kind: type[ConvoyRuntimeError], message: str
+) -> None:
     with pytest.raises(kind, match=message):
         convoy_runtime.load(affine, device=device)

@@ -1,4 +1,5 @@
-"""The `cuda` target without a GPU: what is said when something is missing, and the executor on a driver of our own."""
+"""The `cuda` target without a GPU: what is said when something is missing, and the executor on a
+driver of our own."""
 
 from __future__ import annotations
 
@@ -31,29 +32,45 @@ except convoy_runtime.DeviceError as error:
 def driver(compile_c: Callable[..., bytes], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a CUDA driver that needs no GPU, and a cuDNN and a cuBLASLt to go with it."""
     folder = tmp_path_factory.mktemp("driver")
-    (folder / "libcuda.so.1").write_bytes(compile_c("fake_gpu/libcuda.c", "-Wl,-soname,libcuda.so.1"))
-    cudnn = compile_c("fake_gpu/libcudnn.c", "-Wl,-soname,libcudnn.so.9", f"-L{folder}", "-l:libcuda.so.1")
+    (folder / "libcuda.so.1").write_bytes(
+        compile_c("fake_gpu/libcuda.c", "-Wl,-soname,libcuda.so.1")
+    )
+    cudnn = compile_c(
+        "fake_gpu/libcudnn.c", "-Wl,-soname,libcudnn.so.9", f"-L{folder}", "-l:libcuda.so.1"
+    )
     (folder / "libcudnn.so.9").write_bytes(cudnn)
-    (folder / "libcublasLt.so.13").write_bytes(compile_c("cublaslt_stub.c", "-Wl,-soname,libcublasLt.so.13"))
+    (folder / "libcublasLt.so.13").write_bytes(
+        compile_c("cublaslt_stub.c", "-Wl,-soname,libcublasLt.so.13")
+    )
     return folder
 
 
 @pytest.fixture
 def artifact(tmp_path: Path, affine_so: bytes) -> Path:
     path = tmp_path / "model"
-    write_artifact(path, affine_manifest(target="cuda", cudnn=Cudnn(91900, 90000, "float16")), {"native.so": affine_so}, PREPARED)
+    write_artifact(
+        path,
+        affine_manifest(target="cuda", cudnn=Cudnn(91900, 90000, "float16")),
+        {"native.so": affine_so},
+        PREPARED,
+    )
     return path
 
 
 def load(path: Path, before: str = "", **environment: str) -> str:
     command = [sys.executable, "-c", LOAD.format(before=before), str(path)]
-    return subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, **environment}).stdout
+    return subprocess.run(
+        command, capture_output=True, text=True, check=True, env={**os.environ, **environment}
+    ).stdout
 
 
 def test_no_driver(artifact: Path, tmp_path: Path) -> None:
     (tmp_path / "libcuda.so.1").write_text("none")
     printed = load(artifact, LD_LIBRARY_PATH=str(tmp_path))
-    assert printed.startswith("the NVIDIA driver is not there: libcuda.so.1 cannot be loaded\n  hint: install NVIDIA's driver")
+    assert printed.startswith(
+        "the NVIDIA driver is not there: libcuda.so.1 cannot be loaded\n  hint: install "
+        "NVIDIA's driver"
+    )
 
 
 def test_no_bindings(artifact: Path) -> None:
@@ -64,14 +81,34 @@ def test_no_bindings(artifact: Path) -> None:
 
 def test_no_gpu(artifact: Path, driver: Path) -> None:
     printed = load(artifact, LD_LIBRARY_PATH=str(driver), FAKE_NO_DEVICE="1")
-    assert printed.startswith("cuInit failed: CUDA_ERROR_NO_DEVICE (described)\n  hint: no GPU is visible: look at nvidia-smi")
+    assert printed.startswith(
+        "cuInit failed: CUDA_ERROR_NO_DEVICE (described)\n  hint: no GPU is visible: "
+        "look at nvidia-smi"
+    )
 
 
-@pytest.mark.parametrize("cases", sorted(path.name for path in (HERE / "fake_gpu").glob("cases*.py")))
+@pytest.mark.parametrize(
+    "cases", sorted(path.name for path in (HERE / "fake_gpu").glob("cases*.py"))
+)
 def test_on_a_driver_of_our_own(driver: Path, cases: str) -> None:
     """A file of cases, in a process whose only CUDA driver is ours."""
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:xdist", "-p", "fake_gpu.fixtures", str(HERE / "fake_gpu" / cases)]
-    paths = {"LD_LIBRARY_PATH": str(driver), "PYTHONPATH": os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")])}
-    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **paths}, cwd=HERE.parents[1])
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:xdist",
+        "-p",
+        "fake_gpu.fixtures",
+        str(HERE / "fake_gpu" / cases),
+    ]
+    paths = {
+        "LD_LIBRARY_PATH": str(driver),
+        "PYTHONPATH": os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")]),
+    }
+    done = subprocess.run(
+        command, capture_output=True, text=True, env={**os.environ, **paths}, cwd=HERE.parents[1]
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     assert " passed" in done.stdout

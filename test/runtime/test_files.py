@@ -1,5 +1,5 @@
-"""Files as they may be: devices and FIFOs in the place of one, files that change while they are used, and processes that die while they
-write."""
+"""Files as they may be: devices and FIFOs in the place of one, files that change while they are
+used, and processes that die while they write."""
 
 from __future__ import annotations
 
@@ -40,9 +40,14 @@ def make(kind: str, path: Path) -> Path:
 @pytest.mark.parametrize("kind", ["a FIFO", "a socket", "a character device", "a directory"])
 def test_what_is_no_file_is_refused_at_once(affine: Path, tmp_path: Path, kind: str) -> None:
     path = make(kind, tmp_path / "x")
-    with pytest.raises(ArtifactError, match=f"{path}: cannot be read: expected a regular file, got {kind}"):
+    with pytest.raises(
+        ArtifactError, match=f"{path}: cannot be read: expected a regular file, got {kind}"
+    ):
         convoy_runtime.load(path)
-    with convoy_runtime.load(affine) as program, pytest.raises(WeightsError, match=f"cannot be read: expected a regular file, got {kind}"):
+    with (
+        convoy_runtime.load(affine) as program,
+        pytest.raises(WeightsError, match=f"cannot be read: expected a regular file, got {kind}"),
+    ):
         program.load_weights(path)
 
 
@@ -69,9 +74,17 @@ print("done")
 
 
 @pytest.mark.parametrize("reading", ["at once", "background"])
-def test_a_file_that_is_overwritten_and_truncated_while_it_is_loaded(affine: Path, reading: str) -> None:
-    """What is loaded stays as it was verified. In a process of its own, because a mapped file would be a SIGBUS."""
-    done = subprocess.run([sys.executable, "-c", USE, str(affine), reading], capture_output=True, text=True, check=False)
+def test_a_file_that_is_overwritten_and_truncated_while_it_is_loaded(
+    affine: Path, reading: str
+) -> None:
+    """What is loaded stays as it was verified. In a process of its own, because a mapped file would
+    be a SIGBUS."""
+    done = subprocess.run(
+        [sys.executable, "-c", USE, str(affine), reading],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
 
 
@@ -83,7 +96,13 @@ def test_a_file_that_ends_while_it_is_read(affine: Path, monkeypatch: pytest.Mon
         return real(descriptor, buffers, offset) if offset < 1000 or offset > size - 100 else 0
 
     monkeypatch.setattr(os, "preadv", shorter)
-    with pytest.raises(ArtifactError, match=r"cannot be read: expected \d+ bytes at \d+, got 0: the file was truncated while it was read"):
+    with pytest.raises(
+        ArtifactError,
+        match=(
+            r"cannot be read: expected \d+ bytes at \d+, got 0: the file was truncated while "
+            r"it was read"
+        ),
+    ):
         open_artifact(affine)
 
 
@@ -108,8 +127,14 @@ _files.write_whole(sys.argv[1], pieces())
 
 
 def written(path: Path, how: str, end: int) -> tuple[int, list[str]]:
-    """Writes a file in a process that gets a signal in the middle; how it ended, and the names that were in the folder then."""
-    done = subprocess.run([sys.executable, "-c", WRITE, str(path), how, str(end)], capture_output=True, text=True, check=False)
+    """Writes a file in a process that gets a signal in the middle; how it ended, and the names that
+    were in the folder then."""
+    done = subprocess.run(
+        [sys.executable, "-c", WRITE, str(path), how, str(end)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.stdout, done.stderr
     return done.returncode, done.stdout.split()
 
@@ -135,9 +160,15 @@ def test_a_file_system_without_unnamed_files(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("named", [False, True])
-def test_a_failed_write_leaves_what_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: bool) -> None:
+def test_a_failed_write_leaves_what_was_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: bool
+) -> None:
     if named:
-        monkeypatch.setattr(_files, "_temporary", lambda path, mode: (os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode), True))
+        monkeypatch.setattr(
+            _files,
+            "_temporary",
+            lambda path, mode: (os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode), True),
+        )
     path = tmp_path / "model"
     path.write_bytes(b"old")
 
@@ -162,7 +193,9 @@ def test_the_mode_is_what_umask_leaves(tmp_path: Path) -> None:
 
 
 def test_weights_that_are_released(tmp_path: Path, compile_c: Callable[..., bytes]) -> None:
-    write_artifact(tmp_path / "a", affine_manifest(), {"native.so": compile_c("affine.c")}, PREPARED)
+    write_artifact(
+        tmp_path / "a", affine_manifest(), {"native.so": compile_c("affine.c")}, PREPARED
+    )
     artifact = open_artifact(tmp_path / "a")
     weights = artifact.weights()
     artifact.release_weights()
@@ -172,4 +205,6 @@ def test_weights_that_are_released(tmp_path: Path, compile_c: Callable[..., byte
         artifact.weights()
     with convoy_runtime.load(tmp_path / "a") as program:
         np.testing.assert_array_equal(program(X), reference(X))
-        program.load_weights({"w": W * 2, "s": np.ones(1, np.float32), "b": np.zeros(3, np.float32)})
+        program.load_weights(
+            {"w": W * 2, "s": np.ones(1, np.float32), "b": np.zeros(3, np.float32)}
+        )

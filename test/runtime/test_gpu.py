@@ -1,4 +1,5 @@
-"""The `cuda` target on a real GPU, with artifacts made by hand: a generated kernel's PTX, and a convolution by cuDNN."""
+"""The `cuda` target on a real GPU, with artifacts made by hand: a generated kernel's PTX, and a
+convolution by cuDNN."""
 
 from __future__ import annotations
 
@@ -57,26 +58,36 @@ def kernel(tmp_path: Path, compile_c: Callable[..., bytes]) -> Path:
         kernels=(SCALED_RELU,),
         cudnn=Cudnn(91900, 90000, "float32"),
     )
-    members = {"native.so": compile_c("fake_gpu/program.c"), "kernels.ptx": (HERE / "scaled_relu.ptx").read_bytes()}
+    members = {
+        "native.so": compile_c("fake_gpu/program.c"),
+        "kernels.ptx": (HERE / "scaled_relu.ptx").read_bytes(),
+    }
     write_artifact(tmp_path / "kernel", manifest, members, {"w2": HostTensor("float32", W * 2)})
     return tmp_path / "kernel"
 
 
 def conv_weights(dtype: str) -> tuple[np.ndarray, np.ndarray]:
     generator = np.random.default_rng(1)
-    return generator.standard_normal((64, 64, 3, 3)).astype(dtype) / np.dtype(dtype).type(24), generator.standard_normal(64).astype(dtype)
+    return generator.standard_normal((64, 64, 3, 3)).astype(dtype) / np.dtype(dtype).type(
+        24
+    ), generator.standard_normal(64).astype(dtype)
 
 
 def conv_reference(x: np.ndarray, w: np.ndarray, b: np.ndarray) -> np.ndarray:
     """relu(conv(x, w) + b) in float64; 3x3, padding 1."""
     padded = np.pad(x.astype(np.float64), ((0, 0), (0, 0), (1, 1), (1, 1)))
     windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), axis=(2, 3))
-    return np.maximum(np.einsum("nchwrs,kcrs->nkhw", windows, w.astype(np.float64), optimize=True) + b.astype(np.float64)[:, None, None], 0)
+    return np.maximum(
+        np.einsum("nchwrs,kcrs->nkhw", windows, w.astype(np.float64), optimize=True)
+        + b.astype(np.float64)[:, None, None],
+        0,
+    )
 
 
 @pytest.fixture
 def conv(tmp_path: Path, compile_c: Callable[..., bytes]) -> Callable[[str], Path]:
-    """conv.c in a dtype. It works on NHWC memory, so its input and output are said to be 1x56x56x64."""
+    """conv.c in a dtype. It works on NHWC memory, so its input and output are said to be
+    1x56x56x64."""
 
     def write(dtype: str) -> Path:
         x = TensorSpec("x", (1, 56, 56, 64), dtype)
@@ -103,8 +114,16 @@ def conv(tmp_path: Path, compile_c: Callable[..., bytes]) -> Callable[[str], Pat
             cudnn=Cudnn(91900, 90000, dtype),
         )
         w, b = conv_weights(dtype)
-        weights = {"krsc": HostTensor(dtype, np.ascontiguousarray(w.transpose(0, 2, 3, 1))), "b": HostTensor(dtype, b)}
-        write_artifact(tmp_path / "conv", manifest, {"native.so": compile_c("conv.c", f"-DDTYPE={CUDNN_TYPES[dtype]}")}, weights)
+        weights = {
+            "krsc": HostTensor(dtype, np.ascontiguousarray(w.transpose(0, 2, 3, 1))),
+            "b": HostTensor(dtype, b),
+        }
+        write_artifact(
+            tmp_path / "conv",
+            manifest,
+            {"native.so": compile_c("conv.c", f"-DDTYPE={CUDNN_TYPES[dtype]}")},
+            weights,
+        )
         return tmp_path / "conv"
 
     return write
@@ -126,23 +145,42 @@ def test_a_kernel(kernel: Path) -> None:
             np.testing.assert_array_equal(program.run_numpy(x)[0], np.maximum(x * (W * 2), 0))
         program.load_weights({"w": W * 5})
         np.testing.assert_array_equal(program.run_numpy(X)[0], np.maximum(X * (W * 10), 0))
-        with pytest.raises(ArgumentError, match="input 'x': wrong device: expected cuda:0, got cpu"):
+        with pytest.raises(
+            ArgumentError, match="input 'x': wrong device: expected cuda:0, got cpu"
+        ):
             program(X)
 
 
-def test_a_kernel_that_the_driver_refuses(kernel: Path, tmp_path: Path, compile_c: Callable[..., bytes]) -> None:
+def test_a_kernel_that_the_driver_refuses(
+    kernel: Path, tmp_path: Path, compile_c: Callable[..., bytes]
+) -> None:
     artifact = convoy_runtime.artifact.open_artifact(kernel)
-    members = {"native.so": bytes(artifact.members["native.so"]), "kernels.ptx": b"// no kernel\n.version 7.0\nthis is none"}
+    members = {
+        "native.so": bytes(artifact.members["native.so"]),
+        "kernels.ptx": b"// no kernel\n.version 7.0\nthis is none",
+    }
     write_artifact(tmp_path / "bad", artifact.manifest, members)
-    with pytest.raises(CudaError, match=r"cuModuleLoadDataEx failed: CUDA_ERROR_.*\n  the driver's compiler, for sm_\d+: ptxas "):
+    with pytest.raises(
+        CudaError,
+        match=(
+            r"cuModuleLoadDataEx failed: CUDA_ERROR_.*\n  the driver's compiler, for sm_\d+: "
+            r"ptxas "
+        ),
+    ):
         load(tmp_path / "bad")
 
 
 @pytest.mark.parametrize(
     ("dtype", "options", "tolerance"),
-    [("float16", PlanOptions(), 1e-2), ("float32", PlanOptions(), 5e-3), ("float32", PlanOptions(allow_tf32=False), 1e-4)],
+    [
+        ("float16", PlanOptions(), 1e-2),
+        ("float32", PlanOptions(), 5e-3),
+        ("float32", PlanOptions(allow_tf32=False), 1e-4),
+    ],
 )
-def test_a_convolution(conv: Callable[[str], Path], dtype: str, options: PlanOptions, tolerance: float) -> None:
+def test_a_convolution(
+    conv: Callable[[str], Path], dtype: str, options: PlanOptions, tolerance: float
+) -> None:
     with load(conv(dtype), options=options) as program:
         (report,) = program.plans
         assert options.allow_tf32 or "TENSOR_CORE" not in report.numerical_notes
@@ -150,7 +188,9 @@ def test_a_convolution(conv: Callable[[str], Path], dtype: str, options: PlanOpt
             x = image(dtype, seed)
             (y,) = program.run_numpy(x)
             expected = conv_reference(x.transpose(0, 3, 1, 2), *conv_weights(dtype))
-            assert np.abs(y.transpose(0, 3, 1, 2) - expected).max() <= tolerance * expected.max(), str(report)
+            assert np.abs(y.transpose(0, 3, 1, 2) - expected).max() <= tolerance * expected.max(), (
+                str(report)
+            )
 
 
 def test_new_weights_in_the_captured_graph(conv: Callable[[str], Path]) -> None:
@@ -203,8 +243,11 @@ def test_full_tuning_compiles_in_other_processes(conv: Callable[[str], Path]) ->
 
 
 @pytest.mark.parametrize("tune", ["off", "quick"])
-def test_calls_side_by_side(conv: Callable[[str], Path], tmp_path: Path, compile_c: Callable[..., bytes], tune: str) -> None:
-    """branches.c with a real convolution: what reads too early, or writes too early, reads another run's numbers, or poison."""
+def test_calls_side_by_side(
+    conv: Callable[[str], Path], tmp_path: Path, compile_c: Callable[..., bytes], tune: str
+) -> None:
+    """branches.c with a real convolution: what reads too early, or writes too early, reads another
+    run's numbers, or poison."""
     simple = convoy_runtime.artifact.open_artifact(conv("float16"))
     x, (graph,) = simple.manifest.inputs[0], simple.manifest.graphs
     manifest = replace(
@@ -214,7 +257,13 @@ def test_calls_side_by_side(conv: Callable[[str], Path], tmp_path: Path, compile
         graphs=(graph,),
         calls=tuple(Call(0, f"model.py:{line}") for line in range(12, 17)),
     )
-    native = compile_c("fake_gpu/branches.c", "-DDTYPE=2", f"-DSLOT={x.bytes}", f"-DBYTES={x.bytes}", sizes_flag(manifest))
+    native = compile_c(
+        "fake_gpu/branches.c",
+        "-DDTYPE=2",
+        f"-DSLOT={x.bytes}",
+        f"-DBYTES={x.bytes}",
+        sizes_flag(manifest),
+    )
     write_artifact(tmp_path / "branches", manifest, {"native.so": native}, simple.weights())
     weights = conv_weights("float16")
     with load(tmp_path / "branches", tune=tune) as program:
@@ -224,19 +273,26 @@ def test_calls_side_by_side(conv: Callable[[str], Path], tmp_path: Path, compile
             first = conv_reference(image_nchw, *weights)
             z = conv_reference(first, *weights)
             y = conv_reference(conv_reference(z, *weights), *weights)
-            for got, expected in zip(program.run_numpy(image("float16", seed)), (y, z), strict=True):
-                assert np.abs(got.transpose(0, 3, 1, 2) - expected).max() <= 2e-2 * expected.max(), program.form
+            for got, expected in zip(
+                program.run_numpy(image("float16", seed)), (y, z), strict=True
+            ):
+                assert (
+                    np.abs(got.transpose(0, 3, 1, 2) - expected).max() <= 2e-2 * expected.max()
+                ), program.form
 
 
 def check_runs(program: CudaProgram, dtype: str, seeds: Sequence[int]) -> None:
     for seed in seeds:
         x = image(dtype, seed)
-        expected = conv_reference(x.transpose(0, 3, 1, 2), *conv_weights(dtype)).transpose(0, 2, 3, 1)
+        expected = conv_reference(x.transpose(0, 3, 1, 2), *conv_weights(dtype)).transpose(
+            0, 2, 3, 1
+        )
         assert np.abs(program.run_numpy(x)[0] - expected).max() <= 1e-2 * expected.max()
 
 
 def test_programs_in_threads(conv: Callable[[str], Path], tmp_path: Path) -> None:
-    """Loaded, tuned and run side by side, each on a handle of its own; and one program in all threads."""
+    """Loaded, tuned and run side by side, each on a handle of its own; and one program in all
+    threads."""
     paths = {dtype: conv(dtype).rename(tmp_path / dtype) for dtype in ("float16", "float32")}
 
     def one(dtype: str) -> None:
@@ -261,7 +317,11 @@ def test_two_devices(conv: Callable[[str], Path]) -> None:
             for program in (first, second):
                 check_runs(program, "float16", [seed])
         with ThreadPoolExecutor(2) as threads:
-            list(threads.map(lambda program: check_runs(program, "float16", range(8)), (first, second)))
+            list(
+                threads.map(
+                    lambda program: check_runs(program, "float16", range(8)), (first, second)
+                )
+            )
 
 
 @pytest.fixture(scope="module")
@@ -280,7 +340,8 @@ def test_torch_in_torch_out(kernel: Path, torch: Any) -> None:
         assert y.device == x.device
         expected = torch.relu(x * torch.from_numpy(W * 2).cuda())
         assert torch.equal(y, expected)
-        # A view that is not packed, a stream of torch, a stream that torch does not know to be current, arrays of the caller's.
+        # A view that is not packed, a stream of torch, a stream that torch does not know to be
+        # current, arrays of the caller's.
         assert torch.equal(program(x.T.contiguous().T), expected)
         side = torch.cuda.Stream()
         with torch.cuda.stream(side):
@@ -293,7 +354,9 @@ def test_torch_in_torch_out(kernel: Path, torch: Any) -> None:
         assert torch.equal(y, expected)
         program.run_into([y], [-x])
         assert torch.equal(y, torch.relu(-x * torch.from_numpy(W * 2).cuda()))
-        with pytest.raises(ArgumentError, match="input 'x': wrong device: expected cuda:0, got cpu"):
+        with pytest.raises(
+            ArgumentError, match="input 'x': wrong device: expected cuda:0, got cpu"
+        ):
             program(x.cpu())
 
 
@@ -308,7 +371,9 @@ def test_results_follow_one_another(conv: Callable[[str], Path], torch: Any) -> 
 
 def test_static_buffers_as_torch_tensors(kernel: Path, torch: Any) -> None:
     program = load(kernel)
-    x, y = (torch.from_dlpack(array) for array in (program.static_inputs[0], program.static_outputs[0]))
+    x, y = (
+        torch.from_dlpack(array) for array in (program.static_inputs[0], program.static_outputs[0])
+    )
     x.copy_(torch.from_numpy(X))
     program.replay(torch.cuda.current_stream().cuda_stream)
     expected = torch.relu(torch.from_numpy(X) * torch.from_numpy(W * 2))
@@ -364,10 +429,15 @@ def test_profile(kernel: Path, conv: Callable[[str], Path]) -> None:
         profile = program.profile()
     gpu = profile.gpu
     # What the driver says and what a copy reaches agree on the memory.
-    assert 0.4 < gpu.copy_bytes_per_second / (gpu.memory_clock_khz * 1e3 * 2 * gpu.memory_bus_bits / 8) < 1
+    assert (
+        0.4
+        < gpu.copy_bytes_per_second / (gpu.memory_clock_khz * 1e3 * 2 * gpu.memory_bus_bits / 8)
+        < 1
+    )
     (timing,) = profile.timings
     assert timing.microseconds is not None
-    # 0.9 MB and 0.23 GFLOP cannot be faster, and a plan of the heuristics is not that slow. The program is this call.
+    # 0.9 MB and 0.23 GFLOP cannot be faster, and a plan of the heuristics is not that slow. The
+    # program is this call.
     assert 872_576 / gpu.copy_bytes_per_second * 1e6 < timing.microseconds < 100
     assert profile.replay_microseconds < 3 * timing.microseconds + 10
     # In place it finds everything in the cache.
@@ -375,14 +445,18 @@ def test_profile(kernel: Path, conv: Callable[[str], Path]) -> None:
     assert 0.5 < timing.in_place_microseconds < 1.5 * timing.microseconds + 1
 
 
-def test_plans_made_from_what_cudnn_says_of_this_gpu(conv: Callable[[str], Path], tmp_path: Path) -> None:
+def test_plans_made_from_what_cudnn_says_of_this_gpu(
+    conv: Callable[[str], Path], tmp_path: Path
+) -> None:
     from convoy_runtime.cuda._cudnn import open_cudnn
     from convoy_runtime.cuda.device_properties import read_properties
 
     described = tmp_path / "here.json"
     described.write_text(read_properties(open_cudnn(), 0))
     artifact = convoy_runtime.artifact.open_artifact(conv("float16"))
-    plans = offline_planner(str(described)).plan(artifact.manifest, load_native(artifact.members["native.so"]))
+    plans = offline_planner(str(described)).plan(
+        artifact.manifest, load_native(artifact.members["native.so"])
+    )
     assert len(plans.members) == 1
     members = {"native.so": bytes(artifact.members["native.so"]), **plans.members}
     write_artifact(tmp_path / "planned", artifact.manifest, members, artifact.weights())

@@ -1,4 +1,5 @@
-"""How long things live on the host: native libraries, their threads and descriptors, and what a child of fork has of them."""
+"""How long things live on the host: native libraries, their threads and descriptors, and what a
+child of fork has of them."""
 
 from __future__ import annotations
 
@@ -32,11 +33,19 @@ def loops_so(compile_c: Callable[..., bytes]) -> bytes:
 
 @pytest.fixture
 def loops(tmp_path: Path, loops_so: bytes) -> Callable[[int], Path]:
-    """Writes an artifact of loops.c. Its native library has a content of its own: what follows the last section of an ELF file is free."""
+    """Writes an artifact of loops.c. Its native library has a content of its own: what follows the
+    last section of an ELF file is free."""
 
     def write(number: int) -> Path:
         spec = TensorSpec("x", (4096,), "float32")
-        manifest = affine_manifest(inputs=(spec,), outputs=(spec,), weights=(), prepared=(), arena_bytes=0, prepare_arena_bytes=0)
+        manifest = affine_manifest(
+            inputs=(spec,),
+            outputs=(spec,),
+            weights=(),
+            prepared=(),
+            arena_bytes=0,
+            prepare_arena_bytes=0,
+        )
         path = tmp_path / f"loops{number}"
         write_artifact(path, manifest, {"native.so": loops_so + number.to_bytes(4, "little")})
         return path
@@ -46,7 +55,13 @@ def loops(tmp_path: Path, loops_so: bytes) -> Callable[[int], Path]:
 
 def libraries() -> int:
     """How many native libraries this process has mapped."""
-    return len({line.split()[4] for line in Path("/proc/self/maps").read_text().splitlines() if "memfd:convoy-native" in line})
+    return len(
+        {
+            line.split()[4]
+            for line in Path("/proc/self/maps").read_text().splitlines()
+            if "memfd:convoy-native" in line
+        }
+    )
 
 
 def threads() -> int:
@@ -82,10 +97,14 @@ def test_a_library_is_unloaded_with_its_last_program(affine: Path, gated: Path, 
     assert (libraries(), descriptors()) == (before, opened)
 
 
-def test_a_library_that_does_not_fit_is_unloaded(tmp_path: Path, compile_c: Callable[..., bytes]) -> None:
+def test_a_library_that_does_not_fit_is_unloaded(
+    tmp_path: Path, compile_c: Callable[..., bytes]
+) -> None:
     gc.collect()
     before = libraries()
-    write_artifact(tmp_path / "a", affine_manifest(), {"native.so": compile_c("affine.c", "-DABI=99")})
+    write_artifact(
+        tmp_path / "a", affine_manifest(), {"native.so": compile_c("affine.c", "-DABI=99")}
+    )
     for _ in range(3):
         with pytest.raises(convoy_runtime.ArtifactError, match="another ABI"):
             convoy_runtime.load(tmp_path / "a")
@@ -93,11 +112,22 @@ def test_a_library_that_does_not_fit_is_unloaded(tmp_path: Path, compile_c: Call
     assert libraries() == before
 
 
-def test_a_library_that_stays_keeps_its_descriptor(tmp_path: Path, compile_c: Callable[..., bytes]) -> None:
+def test_a_library_that_stays_keeps_its_descriptor(
+    tmp_path: Path, compile_c: Callable[..., bytes]
+) -> None:
     """The dynamic linker would take another library of the same path for it."""
     gc.collect()
-    write_artifact(tmp_path / "stays", affine_manifest(), {"native.so": compile_c("affine.c", "-Wl,-z,nodelete")}, PREPARED)
-    write_artifact(tmp_path / "fails", affine_manifest(weights=(), prepared=()), {"native.so": compile_c("fail.c")})
+    write_artifact(
+        tmp_path / "stays",
+        affine_manifest(),
+        {"native.so": compile_c("affine.c", "-Wl,-z,nodelete")},
+        PREPARED,
+    )
+    write_artifact(
+        tmp_path / "fails",
+        affine_manifest(weights=(), prepared=()),
+        {"native.so": compile_c("fail.c")},
+    )
     before = libraries()
     for _ in range(2):
         with convoy_runtime.load(tmp_path / "stays") as program:
@@ -108,9 +138,13 @@ def test_a_library_that_stays_keeps_its_descriptor(tmp_path: Path, compile_c: Ca
     assert libraries() == before + 2
 
 
-def test_all_libraries_share_the_threads_of_one(loops: Callable[[int], Path], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_libraries_share_the_threads_of_one(
+    loops: Callable[[int], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("CONVOY_NUM_THREADS", "4")
-    monkeypatch.setattr(_native, "_threads", None)  # a pool of its own, whatever other tests have loaded
+    monkeypatch.setattr(
+        _native, "_threads", None
+    )  # a pool of its own, whatever other tests have loaded
     gc.collect()
     before, mapped = threads(), libraries()
     programs = [convoy_runtime.load(loops(number)) for number in range(12)]
@@ -122,10 +156,14 @@ def test_all_libraries_share_the_threads_of_one(loops: Callable[[int], Path], mo
         programs[11 - left].close()
         for program in programs[12 - left :]:
             np.testing.assert_array_equal(program(LONG), LONG + 1)
-        assert (threads(), libraries()) == ((before + 3, mapped + left + 1) if left else (before, mapped))
+        assert (threads(), libraries()) == (
+            (before + 3, mapped + left + 1) if left else (before, mapped)
+        )
 
 
-def test_loops_of_several_programs_at_once(loops: Callable[[int], Path], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_loops_of_several_programs_at_once(
+    loops: Callable[[int], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """One has the threads, the others do their loops alone meanwhile: the results are the same."""
     monkeypatch.setenv("CONVOY_NUM_THREADS", "3")
     monkeypatch.setattr(_native, "_threads", None)
@@ -142,8 +180,9 @@ def test_loops_of_several_programs_at_once(loops: Callable[[int], Path], monkeyp
         program.close()
 
 
-#: Loads, runs and closes the artifacts in argv[2:] in turn, argv[1] times in all. Prints how many mappings and kilobytes of memory there
-#: are more than after a tenth of that; descriptors, threads and libraries are as many as before the first.
+#: Loads, runs and closes the artifacts in argv[2:] in turn, argv[1] times in all. Prints how many
+#: mappings and kilobytes of memory there are more than after a tenth of that; descriptors, threads
+#: and libraries are as many as before the first.
 ROUNDS = """
 import gc, itertools, os, sys
 import numpy as np
@@ -172,13 +211,21 @@ print(end[2] - early[2], end[4] - early[4])
 
 def _rounds(count: int, *paths: Path) -> tuple[int, int]:
     command = [sys.executable, "-c", ROUNDS, str(count), *map(str, paths)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, env={**os.environ, "CONVOY_NUM_THREADS": "4"})
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env={**os.environ, "CONVOY_NUM_THREADS": "4"},
+    )
     assert done.returncode == 0, done.stderr
     mappings, kilobytes = map(int, done.stdout.split())
     return mappings, kilobytes
 
 
-def test_a_thousand_rounds_of_one_artifact_leave_nothing(affine: Path, loops: Callable[[int], Path]) -> None:
+def test_a_thousand_rounds_of_one_artifact_leave_nothing(
+    affine: Path, loops: Callable[[int], Path]
+) -> None:
     for path in (affine, loops(0)):
         mappings, kilobytes = _rounds(1000, path)
         assert mappings <= 4
@@ -212,7 +259,9 @@ def test_a_child_of_fork_loads_runs_and_closes(affine: Path, loops: Callable[[in
     np.testing.assert_array_equal(other(LONG), LONG + 1)
 
 
-def test_fork_while_other_threads_load_and_run(gated: Path, affine: Path, gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fork_while_other_threads_load_and_run(
+    gated: Path, affine: Path, gate: Gate, monkeypatch: pytest.MonkeyPatch
+) -> None:
     program = convoy_runtime.load(gated)
     running = Thread(lambda: program(X))
     gate.wait()
@@ -231,7 +280,9 @@ def test_fork_while_other_threads_load_and_run(gated: Path, affine: Path, gate: 
     np.testing.assert_array_equal(running.result, reference(X))
 
 
-def test_fork_in_the_middle_of_loops(loops: Callable[[int], Path], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fork_in_the_middle_of_loops(
+    loops: Callable[[int], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("CONVOY_NUM_THREADS", "3")
     monkeypatch.setattr(_native, "_threads", None)
     program, stop = convoy_runtime.load(loops(0)), threading.Event()
@@ -280,6 +331,11 @@ def test_workers_of_multiprocessing(loops: Callable[[int], Path]) -> None:
     try:
         with multiprocessing.get_context("fork").Pool(3) as pool:
             assert pool.map_async(_inherited_twice, range(20)).get(60) == [True] * 20
-            assert pool.starmap_async(_load_twice, [(str(path), factor) for factor in range(20)]).get(60) == [True] * 20
+            assert (
+                pool.starmap_async(_load_twice, [(str(path), factor) for factor in range(20)]).get(
+                    60
+                )
+                == [True] * 20
+            )
     finally:
         _inherited.clear()

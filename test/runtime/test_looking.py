@@ -1,4 +1,5 @@
-"""Looking at an artifact runs nothing of it. The library here makes a file as soon as it is loaded."""
+"""Looking at an artifact runs nothing of it. The library here makes a file as soon as it is
+loaded."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ def marked(tmp_path: Path, compile_c: Callable[..., bytes]) -> tuple[Path, Path]
     """An artifact for cuda with a graph and a plan, and the file that its code makes."""
     mark, path = tmp_path / "mark", tmp_path / "model.convoy"
     manifest = affine_manifest(
-        target="cuda", graphs=(conv_graph(),), calls=(Call(0, "model.py:12"),), steps=(Step("call", 0), Step("copy", 64)),
+        target="cuda", graphs=(conv_graph(),), calls=(Call(0, "model.py:12"),), steps=(Step("call",
+        0), Step("copy", 64)),
         cudnn=Cudnn(91900, 90000, "float16"),
     )  # fmt: skip
     members = {"native.so": compile_c("conv.c", f'-DMARK="{mark}"'), "plans/x.json": b"{}"}
@@ -50,9 +52,13 @@ def marked(tmp_path: Path, compile_c: Callable[..., bytes]) -> tuple[Path, Path]
     ],
     ids=" ".join,
 )
-def test_a_command_that_looks_runs_nothing(marked: tuple[Path, Path], tmp_path: Path, command: list[str]) -> None:
+def test_a_command_that_looks_runs_nothing(
+    marked: tuple[Path, Path], tmp_path: Path, command: list[str]
+) -> None:
     path, mark = marked
-    command = [str(path) if word == "FILE" else word.replace("OUT", str(tmp_path)) for word in command]
+    command = [
+        str(path) if word == "FILE" else word.replace("OUT", str(tmp_path)) for word in command
+    ]
     if command[0].startswith("python"):
         assert convoy_runtime(command[1:]) == 0
     else:
@@ -63,7 +69,9 @@ def test_a_command_that_looks_runs_nothing(marked: tuple[Path, Path], tmp_path: 
 def test_the_library_looks_and_runs_nothing(marked: tuple[Path, Path], tmp_path: Path) -> None:
     path, mark = marked
     artifact = open_artifact(path)
-    assert [(each.kind, each.index, each.bytes, each.after) for each in program_calls(artifact)] == [
+    assert [
+        (each.kind, each.index, each.bytes, each.after) for each in program_calls(artifact)
+    ] == [
         ("graph", 0, 0, ()),
         ("copy", 0, 128, (0,)),
     ]
@@ -72,10 +80,15 @@ def test_the_library_looks_and_runs_nothing(marked: tuple[Path, Path], tmp_path:
     assert not mark.exists()
 
 
-def test_what_runs_code_says_so(marked: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_runs_code_says_so(
+    marked: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
     path, mark = marked
     assert convoy(["inspect", str(path), "--as", "json"]) == 1
-    assert "--as runs native code of the artifact, which may do anything that you may: pass --run-native" in capsys.readouterr().err
+    assert (
+        "--as runs native code of the artifact, which may do anything that you may: pass "
+        "--run-native"
+    ) in capsys.readouterr().err
     assert convoy(["inspect", str(path), "--run-native"]) == 1
     assert "--run-native wants --as" in capsys.readouterr().err
     assert not mark.exists()
@@ -83,16 +96,30 @@ def test_what_runs_code_says_so(marked: tuple[Path, Path], capsys: pytest.Captur
     assert mark.exists()
 
 
-def test_a_digest_that_differs_is_refused_before_the_library_is_loaded(marked: tuple[Path, Path], compile_c: Callable[..., bytes]) -> None:
+def test_a_digest_that_differs_is_refused_before_the_library_is_loaded(
+    marked: tuple[Path, Path], compile_c: Callable[..., bytes]
+) -> None:
     path, mark = marked
     opened = open_artifact(path)
     other = replace(opened.manifest, producer={"convoy": "another"})
     write_artifact(
-        path, other, {name: bytes(content) for name, content in opened.members.items() if name != "weights.safetensors"}, PREPARED
+        path,
+        other,
+        {
+            name: bytes(content)
+            for name, content in opened.members.items()
+            if name != "weights.safetensors"
+        },
+        PREPARED,
     )
     with pytest.raises(ConvoyRuntimeError, match="is another artifact than the digest says"):
         load(path, digest=opened.digest)
-    for command in (["run", str(path)], ["bench", str(path)], ["tune", str(path)], ["explain", str(path), "--measured"]):
+    for command in (
+        ["run", str(path)],
+        ["bench", str(path)],
+        ["tune", str(path)],
+        ["explain", str(path), "--measured"],
+    ):
         with contextlib.suppress(SystemExit):
             assert convoy([*command, "--digest", opened.digest]) != 0
     assert not mark.exists()

@@ -28,19 +28,26 @@ def graph(*tensors: GraphTensor) -> Graph:
     return Graph("step", "step_build", ("some",), "model.py:9", tensors)
 
 
-def split(stride: int, batch: int, channels: int, size: int) -> tuple[GraphAlternative, list[Graph]]:
-    """A convolution of 1 x 1 with this stride, then a sum of its result and one more tensor: x, w, r, y and a temporary."""
+def split(
+    stride: int, batch: int, channels: int, size: int
+) -> tuple[GraphAlternative, list[Graph]]:
+    """A convolution of 1 x 1 with this stride, then a sum of its result and one more tensor: x, w,
+    r, y and a temporary."""
     x = tensor("input", batch, channels, size * stride, size * stride)
     y = tensor("output", batch, channels, size, size)
     operand = tensor("input", *y.shape)
     steps = (GraphStep(0, (0, 1, 4)), GraphStep(1, (4, 2, 3)))
     alternative = GraphAlternative(0, "conv | add", steps, (GraphTemporary(y.bytes),))
-    return alternative, [graph(x, tensor("input", channels, channels, 1, 1), y), graph(operand, operand, y)]
+    return alternative, [
+        graph(x, tensor("input", channels, channels, 1, 1), y),
+        graph(operand, operand, y),
+    ]
 
 
 @dataclass
 class Gpu:
-    """Memory behind a cache that writes back and forgets what was used longest ago. It counts what goes to memory and from it."""
+    """Memory behind a cache that writes back and forgets what was used longest ago. It counts what
+    goes to memory and from it."""
 
     capacity: int
     moved: int = 0
@@ -61,13 +68,22 @@ def lines(name: object, size: int) -> Iterator[object]:
     return ((name, at) for at in range(size // LINE))
 
 
-def run(gpu: Gpu, step: Graph, names: list[object], speeds: Speeds, order: random.Random, stride: int) -> float:
-    """Microseconds of a step whose tensors are called so: what it moves at those speeds, in whatever order."""
+def run(
+    gpu: Gpu, step: Graph, names: list[object], speeds: Speeds, order: random.Random, stride: int
+) -> float:
+    """Microseconds of a step whose tensors are called so: what it moves at those speeds, in
+    whatever order."""
     gpu.moved = 0
     touched: list[tuple[object, bool]] = []
     for name, each in zip(names, step.tensors, strict=True):
         # A strided convolution skips rows and columns.
-        skipped = stride**2 if each.role == "input" and each.shape[2:] != step.tensors[-1].shape[2:] and each.shape[2] > 1 else 1
+        skipped = (
+            stride**2
+            if each.role == "input"
+            and each.shape[2:] != step.tensors[-1].shape[2:]
+            and each.shape[2] > 1
+            else 1
+        )
         touched += [(line, each.role == "output") for line in lines(name, each.bytes // skipped)]
     order.shuffle(touched)
     for line, write in touched:
@@ -81,14 +97,23 @@ def test_no_alternative_is_faster(seed: int) -> None:
     """On any cache, and with whatever is in it at first."""
     order = random.Random(seed)
     stride = order.choice((1, 1, 2))
-    alternative, graphs = split(stride, order.choice((1, 2, 8)), order.choice((16, 32)), order.choice((4, 8)))
+    alternative, graphs = split(
+        stride, order.choice((1, 2, 8)), order.choice((16, 32)), order.choice((4, 8))
+    )
     whole = sum(each.bytes for each in graphs[0].tensors)
-    speeds = Speeds(order.uniform(1, 10), order.uniform(5, 100), order.choice((0, whole // 10, whole // 2, 2 * whole)))
+    speeds = Speeds(
+        order.uniform(1, 10),
+        order.uniform(5, 100),
+        order.choice((0, whole // 10, whole // 2, 2 * whole)),
+    )
     bound = LowerBound(alternative, graphs, 4, speeds)
     gpu = Gpu(speeds.cache_bytes)
     for line in [line for name in range(5) for line in lines(name, whole)]:
         gpu.touch(line, write=False)
-    taken = [run(gpu, each, list(step.tensors), speeds, order, stride) for each, step in zip(graphs, alternative.steps, strict=True)]
+    taken = [
+        run(gpu, each, list(step.tensors), speeds, order, stride)
+        for each, step in zip(graphs, alternative.steps, strict=True)
+    ]
     assert bound.microseconds() <= sum(taken)
     if speeds.cache_bytes == 0 and stride == 1:
         # Nothing stays in such a cache, so that memory takes all that is moved.
@@ -97,32 +122,57 @@ def test_no_alternative_is_faster(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_nor_than_its_steps_allow(seed: int) -> None:
-    """Each step is measured on memory that is not in the cache, over and over, as the alternative is; only temporaries may be there."""
+    """Each step is measured on memory that is not in the cache, over and over, as the alternative
+    is; only temporaries may be there."""
     order = random.Random(seed)
-    alternative, graphs = split(1, order.choice((1, 4)), order.choice((16, 32)), order.choice((4, 8)))
+    alternative, graphs = split(
+        1, order.choice((1, 4)), order.choice((16, 32)), order.choice((4, 8))
+    )
     whole = sum(each.bytes for each in graphs[0].tensors)
-    speeds = Speeds(order.uniform(1, 10), order.uniform(20, 100), order.choice((0, whole // 10, whole // 2, 2 * whole)))
+    speeds = Speeds(
+        order.uniform(1, 10),
+        order.uniform(20, 100),
+        order.choice((0, whole // 10, whole // 2, 2 * whole)),
+    )
     places = range(len(graphs))
     runs = 16 + 8 * -(-speeds.cache_bytes // whole)
 
     def steady(*steps: int, fresh: bool) -> float:
-        """The mean of many runs of these steps, each on tensors of its own; temporaries as well, where everything is `fresh`."""
+        """The mean of many runs of these steps, each on tensors of its own; temporaries as well,
+        where everything is `fresh`."""
         gpu, taken = Gpu(speeds.cache_bytes), list[float]()
         for turn in range(runs):
-            names = [[(place, turn if fresh or place < 4 else 0) for place in alternative.steps[step].tensors] for step in steps]
-            taken.append(sum(run(gpu, graphs[step], list(each), speeds, order, 1) for step, each in zip(steps, names, strict=True)))
+            names = [
+                [
+                    (place, turn if fresh or place < 4 else 0)
+                    for place in alternative.steps[step].tensors
+                ]
+                for step in steps
+            ]
+            taken.append(
+                sum(
+                    run(gpu, graphs[step], list(each), speeds, order, 1)
+                    for step, each in zip(steps, names, strict=True)
+                )
+            )
         return mean(taken[runs // 2 :])
 
     alone = {place: steady(place, fresh=True) for place in places}
     bound = LowerBound(alternative, graphs, 4, speeds)
     together = steady(*places, fresh=False)
-    assert bound.microseconds() <= bound.microseconds({1: alone[1]}) <= bound.microseconds(alone) <= together * 1.01
+    assert (
+        bound.microseconds()
+        <= bound.microseconds({1: alone[1]})
+        <= bound.microseconds(alone)
+        <= together * 1.01
+    )
 
 
 def test_what_is_counted() -> None:
     alternative, graphs = split(2, 8, 32, 8)
     result = 8 * 32 * 64 * 2
-    # Two results, three operands of the result's size less the one that the convolution may pass over, and its weights.
+    # Two results, three operands of the result's size less the one that the convolution may pass
+    # over, and its weights.
     bound = LowerBound(alternative, graphs, 4, Speeds(1.0, inf, 0))
     assert bound.bytes == 2 * result + 2 * result + 32 * 32 * 2
     assert bound.microseconds() == bound.bytes
@@ -130,12 +180,20 @@ def test_what_is_counted() -> None:
     assert LowerBound(alternative, graphs, 4, Speeds(1.0, inf, result)).microseconds() == result
     assert LowerBound(alternative, graphs, 4, Speeds(1.0, inf, 10 * result)).microseconds() == 0
     # What passes the cache in one direction does not hinder the other.
-    assert LowerBound(alternative, graphs, 4, Speeds(inf, 1.0, 0)).microseconds() == result + 2 * result
+    assert (
+        LowerBound(alternative, graphs, 4, Speeds(inf, 1.0, 0)).microseconds()
+        == result + 2 * result
+    )
     # Elements that lie apart, or over one another, are as many as they are.
     apart = GraphTensor(1, "input", (8, 32, 8, 8), (64 * 32 * 64, 64, 8, 1), "float16")
     broadcast = GraphTensor(1, "input", (8, 32, 8, 8), (0, 0, 0, 0), "float16")
     step = GraphAlternative(0, "add", (GraphStep(0, (0, 1, 2)),))
-    assert LowerBound(step, [graph(apart, broadcast, graphs[1].tensors[-1])], 3, Speeds(1.0, inf, 0)).bytes == 2 * result + 2
+    assert (
+        LowerBound(
+            step, [graph(apart, broadcast, graphs[1].tensors[-1])], 3, Speeds(1.0, inf, 0)
+        ).bytes
+        == 2 * result + 2
+    )
 
 
 def test_speeds() -> None:
@@ -147,7 +205,8 @@ def test_speeds() -> None:
             return self.attributes[name]
 
     h200: dict[str, Any] = {
-        "MEMORY_CLOCK_RATE": 3201000, "GLOBAL_MEMORY_BUS_WIDTH": 6016, "CLOCK_RATE": 1980000, "MULTIPROCESSOR_COUNT": 132,
+        "MEMORY_CLOCK_RATE": 3201000, "GLOBAL_MEMORY_BUS_WIDTH": 6016, "CLOCK_RATE": 1980000,
+        "MULTIPROCESSOR_COUNT": 132,
         "L2_CACHE_SIZE": 62914560,
     }  # fmt: skip
     speeds = speeds_of(Told(**h200))  # type: ignore[arg-type]

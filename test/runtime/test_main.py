@@ -23,21 +23,43 @@ def test_info(affine: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(affine)]) == 0
     printed = capsys.readouterr().out
     assert f"target cpu, format {FORMAT_VERSION}, ABI 3, made by convoy test\n" in printed
-    assert "input x: float32[2, 3]\noutput y: float32[2, 3]\n3 weights, 2 prepared, arena of 64 bytes\n" in printed
-    assert re.search(r"member native\.so, \d+ bytes\nmember weights\.safetensors, \d+ bytes\n$", printed)
+    assert (
+        "input x: float32[2, 3]\noutput y: float32[2, 3]\n3 weights, 2 prepared, arena "
+        "of 64 bytes\n"
+    ) in printed
+    assert re.search(
+        r"member native\.so, \d+ bytes\nmember weights\.safetensors, \d+ bytes\n$", printed
+    )
 
 
 def test_run_from_files(affine: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     np.save(tmp_path / "x.npy", X)
-    assert main([str(affine), "--run", "--input", str(tmp_path / "x.npy"), "--output", str(tmp_path / "y.npy")]) == 0
+    assert (
+        main(
+            [
+                str(affine),
+                "--run",
+                "--input",
+                str(tmp_path / "x.npy"),
+                "--output",
+                str(tmp_path / "y.npy"),
+            ]
+        )
+        == 0
+    )
     np.testing.assert_array_equal(np.load(tmp_path / "y.npy"), reference(X))
     assert re.search(r"loaded in [\d.]+ s\noutput y: float32\[2, 3\]\n$", capsys.readouterr().out)
 
 
-def test_bench(affine: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bench(
+    affine: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("convoy_runtime.replays._ROUND_SECONDS", 0.001)
     assert main([str(affine), "--bench"]) == 0
-    assert re.search(r"[\d.]+ us a run, median of 7 rounds of \d+ \([\d.]+ to [\d.]+\)\n$", capsys.readouterr().out)
+    assert re.search(
+        r"[\d.]+ us a run, median of 7 rounds of \d+ \([\d.]+ to [\d.]+\)\n$",
+        capsys.readouterr().out,
+    )
 
 
 def test_progress(capsys: pytest.CaptureFixture[str]) -> None:
@@ -46,7 +68,13 @@ def test_progress(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().err == "\r\033[Kplan of a (1 of 2)\r\033[Kplan of b (2 of 2)\n"
 
 
-def test_exit_codes(affine: Path, affine_bare: Path, tmp_path: Path, affine_so: bytes, capsys: pytest.CaptureFixture[str]) -> None:
+def test_exit_codes(
+    affine: Path,
+    affine_bare: Path,
+    tmp_path: Path,
+    affine_so: bytes,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     def fails(code: int, message: str, *arguments: str | Path) -> None:
         assert main([str(argument) for argument in arguments]) == code
         printed = capsys.readouterr().err
@@ -56,13 +84,34 @@ def test_exit_codes(affine: Path, affine_bare: Path, tmp_path: Path, affine_so: 
     fails(3, "cannot be read", tmp_path / "absent")
     fails(4, "was compiled for cpu and cannot run on cuda", affine, "--run", "--device", "cuda")
     fails(5, "was compiled without weights", affine_bare, "--run")
-    fails(5, r"w\.safetensors: cannot be read", affine, "--run", "--weights", tmp_path / "w.safetensors")
+    fails(
+        5,
+        r"w\.safetensors: cannot be read",
+        affine,
+        "--run",
+        "--weights",
+        tmp_path / "w.safetensors",
+    )
     fails(1, r"x\.npy: No such file or directory", affine, "--run", "--input", tmp_path / "x.npy")
     (tmp_path / "x.npy").write_bytes(b"junk")
     fails(5, r"x\.npy: is no array file", affine, "--run", "--input", tmp_path / "x.npy")
-    fails(5, "--output: too many: expected 1 at most, got 2", affine, "--run", "--output", "a", "--output", "b")
+    fails(
+        5,
+        "--output: too many: expected 1 at most, got 2",
+        affine,
+        "--run",
+        "--output",
+        "a",
+        "--output",
+        "b",
+    )
     path = tmp_path / "cuda"
-    write_artifact(path, affine_manifest(target="cuda", cudnn=Cudnn(91900, 90000, "float16")), {"native.so": affine_so}, PREPARED)
+    write_artifact(
+        path,
+        affine_manifest(target="cuda", cudnn=Cudnn(91900, 90000, "float16")),
+        {"native.so": affine_so},
+        PREPARED,
+    )
     assert main([str(path)]) == 0
     assert "0 cuDNN graphs in 0 calls, 0 generated kernels" in capsys.readouterr().out
     with pytest.raises(SystemExit, match="2"):
@@ -70,12 +119,18 @@ def test_exit_codes(affine: Path, affine_bare: Path, tmp_path: Path, affine_so: 
 
 
 def test_as_a_command(affine: Path) -> None:
-    done = subprocess.run([sys.executable, "-m", "convoy_runtime", str(affine), "--run"], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "convoy_runtime", str(affine), "--run"],
+        capture_output=True,
+        text=True,
+    )
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.endswith("output y: float32[2, 3]\n")
 
 
-def test_an_interrupt(affine: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupt(
+    affine: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     def load(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 

@@ -56,7 +56,12 @@ WITH_KERNEL = replace(
     graphs=(replace(CUDA.graphs[0], kernels=(KERNEL,), preference="kernel"),),
     files={**FILES, "kernels/g_32x64.ptx": FileEntry("e" * 64, 3)},
 )
-ONLY_KERNEL = replace(WITH_KERNEL, graphs=(replace(WITH_KERNEL.graphs[0], symbol=None, preference="only_kernel", fingerprint=None),))
+ONLY_KERNEL = replace(
+    WITH_KERNEL,
+    graphs=(
+        replace(WITH_KERNEL.graphs[0], symbol=None, preference="only_kernel", fingerprint=None),
+    ),
+)
 
 
 @pytest.mark.parametrize("manifest", [CUDA, WITH_KERNEL, ONLY_KERNEL, affine_manifest(files=FILES)])
@@ -83,47 +88,113 @@ def put(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
         (put("format", "onnx"), 'format: expected "convoy", got "onnx"'),
         (
             put("format_version", OURS + 1),
-            f"this runtime reads format version {OURS}, the artifact is newer: update convoy; expected {OURS}, got {OURS + 1}",
+            (
+                f"this runtime reads format version {OURS}, the artifact is newer: update "
+                f"convoy; expected {OURS}, got {OURS + 1}"
+            ),
         ),
         (put("format_version", 0), f"older: compile the model again; expected {OURS}, got 0"),
-        (put("abi_version", 9), "abi_version: this runtime reads ABI version 3, the artifact is newer: update convoy; expected 3, got 9"),
+        (
+            put("abi_version", 9),
+            (
+                "abi_version: this runtime reads ABI version 3, the artifact is newer: "
+                "update convoy; expected 3, got 9"
+            ),
+        ),
         (put("abi_version", "1"), 'abi_version: expected an integer from 0 to 2**63 - 1, got "1"'),
         (put("target", "tpu"), 'target: expected "cpu" or "cuda", got "tpu"'),
         (put("inputs.0.dtype", "float31"), "inputs[0].dtype: expected one of float64, float32"),
         (
             put("inputs.0.shape", [1, -1]),
-            "inputs[0].shape: expected a list of at most 64 sizes whose product without zeros is below 2**60, got [1, -1]",
+            (
+                "inputs[0].shape: expected a list of at most 64 sizes whose product without "
+                "zeros is below 2**60, got [1, -1]"
+            ),
         ),
         (put("inputs.0.shape", [True]), "is below 2**60, got [true]"),
-        (put("graphs.0.constants.0.bytes", "acc5"), 'graphs[0].constants[0].bytes: expected 8 hexadecimal digits, got "acc5"'),
-        (put("graphs.0.constants.0.bytes", "acc5273x"), 'graphs[0].constants[0].bytes: expected 8 hexadecimal digits, got "acc5273x"'),
-        (put("outputs.0.name", ...), "outputs[0].name: is missing, expected a string without control characters"),
+        (
+            put("graphs.0.constants.0.bytes", "acc5"),
+            'graphs[0].constants[0].bytes: expected 8 hexadecimal digits, got "acc5"',
+        ),
+        (
+            put("graphs.0.constants.0.bytes", "acc5273x"),
+            'graphs[0].constants[0].bytes: expected 8 hexadecimal digits, got "acc5273x"',
+        ),
+        (
+            put("outputs.0.name", ...),
+            "outputs[0].name: is missing, expected a string without control characters",
+        ),
         (put("weights", {}), "weights: expected a list of objects, got {}"),
         (put("weights.1", 3), "weights[1]: expected an object, got 3"),
         (put("weights.1.name", "w"), "weights[1].name: 'w' is there twice"),
-        (put("prepared.0.colour", "red"), 'prepared[0].colour: is no field of this format version, got "red"'),
+        (
+            put("prepared.0.colour", "red"),
+            'prepared[0].colour: is no field of this format version, got "red"',
+        ),
         (put("arena_bytes", 1.5), "arena_bytes: expected an integer from 0 to 2**63 - 1, got 1.5"),
         (put("surprise", 1), "surprise: is no field of this format version, got 1"),
-        (put("producer", {"convoy": 1}), 'producer: expected an object of strings, got {"convoy": 1}'),
-        (put("host.features", "avx2"), 'host.features: expected a list of strings without control characters, got "avx2"'),
-        (put("host.cpu", ...), "host.cpu: is missing, expected a string without control characters"),
-        (put("graphs.0.symbol", "system(1)"), 'graphs[0].symbol: expected a C identifier, got "system(1)"'),
+        (
+            put("producer", {"convoy": 1}),
+            'producer: expected an object of strings, got {"convoy": 1}',
+        ),
+        (
+            put("host.features", "avx2"),
+            'host.features: expected a list of strings without control characters, got "avx2"',
+        ),
+        (
+            put("host.cpu", ...),
+            "host.cpu: is missing, expected a string without control characters",
+        ),
+        (
+            put("graphs.0.symbol", "system(1)"),
+            'graphs[0].symbol: expected a C identifier, got "system(1)"',
+        ),
         (put("graphs.0.symbol", "1st"), 'graphs[0].symbol: expected a C identifier, got "1st"'),
         (put("graphs.0.symbol", "f\u00fcr"), "graphs[0].symbol: expected a C identifier, got "),
-        (put("graphs.0.fingerprint", "0" * 31 + "g" + "0" * 32), "graphs[0].fingerprint: expected 64 hexadecimal digits, got "),
-        (put("graphs.0.fingerprint", "0" * 63), f'graphs[0].fingerprint: expected 64 hexadecimal digits, got "{"0" * 63}"'),
-        (put("graphs.0.tensors.0.strides", [1]), "graphs[0].tensors[0].strides: expected 2 integers, got [1]"),
-        (put("graphs.0.tensors.0.role", "virtual"), 'graphs[0].tensors[0].role: expected "input" or "output", got "virtual"'),
-        (put("kernels.0.arguments.0.role", "both"), 'kernels[0].arguments[0].role: expected "input", "output" or "inout", got "both"'),
-        (put("kernels.0.bytes", ...), "kernels[0].bytes: is missing, expected an integer from 0 to 2**63 - 1"),
-        (put("calls.0.graph", 1), "calls[0].graph: expected less than 1, the number of graphs, got 1"),
+        (
+            put("graphs.0.fingerprint", "0" * 31 + "g" + "0" * 32),
+            "graphs[0].fingerprint: expected 64 hexadecimal digits, got ",
+        ),
+        (
+            put("graphs.0.fingerprint", "0" * 63),
+            f'graphs[0].fingerprint: expected 64 hexadecimal digits, got "{"0" * 63}"',
+        ),
+        (
+            put("graphs.0.tensors.0.strides", [1]),
+            "graphs[0].tensors[0].strides: expected 2 integers, got [1]",
+        ),
+        (
+            put("graphs.0.tensors.0.role", "virtual"),
+            'graphs[0].tensors[0].role: expected "input" or "output", got "virtual"',
+        ),
+        (
+            put("kernels.0.arguments.0.role", "both"),
+            'kernels[0].arguments[0].role: expected "input", "output" or "inout", got "both"',
+        ),
+        (
+            put("kernels.0.bytes", ...),
+            "kernels[0].bytes: is missing, expected an integer from 0 to 2**63 - 1",
+        ),
+        (
+            put("calls.0.graph", 1),
+            "calls[0].graph: expected less than 1, the number of graphs, got 1",
+        ),
         (put("steps.0.call", 1), "steps[0].call: expected less than 1, the number of calls, got 1"),
-        (put("steps.1.kernel", 7), "steps[1].kernel: expected less than 1, the number of kernels, got 7"),
+        (
+            put("steps.1.kernel", 7),
+            "steps[1].kernel: expected less than 1, the number of kernels, got 7",
+        ),
         (put("steps.2.copy", -1), "steps[2].copy: expected an integer from 0 to 2**63 - 1, got -1"),
         (put("steps.2", {"wait": 1}), "steps[2].call: is missing, expected an integer"),
         (put("steps.2.call", 0), "steps[2].copy: is no field of this format version, got 64"),
-        (put("graphs.0.tensors.0.strides", [2**62, 2**62]), "graphs[0].tensors[0].strides: expected a tensor of less than 2**63 bytes"),
-        (put("arena_bytes", 2**63), "arena_bytes: expected an integer from 0 to 2**63 - 1, got 9223372036854775808"),
+        (
+            put("graphs.0.tensors.0.strides", [2**62, 2**62]),
+            "graphs[0].tensors[0].strides: expected a tensor of less than 2**63 bytes",
+        ),
+        (
+            put("arena_bytes", 2**63),
+            "arena_bytes: expected an integer from 0 to 2**63 - 1, got 9223372036854775808",
+        ),
         (put("cudnn", ...), "cudnn: is missing, expected an object"),
         (put("files", {}), "files: expected an entry for native.so, got none"),
         (
@@ -149,21 +220,32 @@ def test_every_fault_is_named(change: Callable[[dict[str, Any]], None], message:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (put("graphs.0.kernels.0.name", "g 32"), 'graphs[0].kernels[0].name: expected a C identifier, got "g 32"'),
-        (put("graphs.0.kernels.0.variant", 3), "graphs[0].kernels[0].variant: expected a string without control characters, got 3"),
-        (put("graphs.0.kernels.0.grid", -1), "graphs[0].kernels[0].grid: expected an integer from 0 to 2**31 - 1, got -1"),
-        (put("graphs.0.kernels.0.block", "1"), 'graphs[0].kernels[0].block: expected an integer from 0 to 2**31 - 1, got "1"'),
+        (put("graphs.0.kernels.0.name", "g 32"),
+        'graphs[0].kernels[0].name: expected a C identifier, got "g 32"'),
+        (put("graphs.0.kernels.0.variant", 3),
+        ("graphs[0].kernels[0].variant: expected a string without control characters, got " "3")),
+        (put("graphs.0.kernels.0.grid", -1),
+        "graphs[0].kernels[0].grid: expected an integer from 0 to 2**31 - 1, got -1"),
+        (put("graphs.0.kernels.0.block", "1"),
+        'graphs[0].kernels[0].block: expected an integer from 0 to 2**31 - 1, got "1"'),
         (put("graphs.0.kernels.0.shared_bytes", ...),
          "graphs[0].kernels[0].shared_bytes: is missing, expected an integer from 0 to 2**31 - 1"),
-        (put("graphs.0.kernels.0.chip", "sm_90b"), 'graphs[0].kernels[0].chip: expected an architecture, as sm_90, got "sm_90b"'),
-        (put("graphs.0.kernels.0.chip", 90), "graphs[0].kernels[0].chip: expected an architecture, as sm_90, got 90"),
-        (put("graphs.0.kernels.0.cluster", 2), "graphs[0].kernels[0].cluster: is no field of this format version, got 2"),
+        (put("graphs.0.kernels.0.chip", "sm_90b"),
+        'graphs[0].kernels[0].chip: expected an architecture, as sm_90, got "sm_90b"'),
+        (put("graphs.0.kernels.0.chip", 90),
+        "graphs[0].kernels[0].chip: expected an architecture, as sm_90, got 90"),
+        (put("graphs.0.kernels.0.cluster", 2),
+        "graphs[0].kernels[0].cluster: is no field of this format version, got 2"),
         (put("graphs.0.kernels", {}), "graphs[0].kernels: expected a list of objects, got {}"),
-        (put("graphs.0.preference", "fastest"), 'graphs[0].preference: expected one of kernel, plan, only_kernel, got "fastest"'),
+        (put("graphs.0.preference", "fastest"),
+        'graphs[0].preference: expected one of kernel, plan, only_kernel, got "fastest"'),
         (put("graphs.0.products", 64), "graphs[0].products: expected an object, got 64"),
-        (put("graphs.0.products.flops", -1), "graphs[0].products.flops: expected an integer from 0 to 2**63 - 1, got -1"),
-        (put("graphs.0.products.dtype", ...), "graphs[0].products.dtype: is missing, expected a string without control characters"),
-        (put("graphs.0.products.bytes", 2), "graphs[0].products.bytes: is no field of this format version, got 2"),
+        (put("graphs.0.products.flops", -1),
+        "graphs[0].products.flops: expected an integer from 0 to 2**63 - 1, got -1"),
+        (put("graphs.0.products.dtype", ...),
+        ("graphs[0].products.dtype: is missing, expected a string without control " "characters")),
+        (put("graphs.0.products.bytes", 2),
+        "graphs[0].products.bytes: is no field of this format version, got 2"),
         # Without kernels there is one thing to prefer.
         (put("graphs.0.kernels", ...), 'graphs[0].preference: expected one of plan, got "kernel"'),
         (put("graphs.0.symbol", None), "graphs[0].symbol: expected a C identifier, got null"),
@@ -172,7 +254,9 @@ def test_every_fault_is_named(change: Callable[[dict[str, Any]], None], message:
          "files: expected an entry for kernels/g_32x64.ptx, got native.so, kernels.ptx"),
     ],
 )  # fmt: skip
-def test_every_fault_of_a_kernel_is_named(change: Callable[[dict[str, Any]], None], message: str) -> None:
+def test_every_fault_of_a_kernel_is_named(
+    change: Callable[[dict[str, Any]], None], message: str
+) -> None:
     tree = json.loads(WITH_KERNEL.to_json())
     change(tree)
     with pytest.raises(ArtifactError) as caught:
@@ -186,12 +270,15 @@ def test_a_graph_that_only_a_kernel_runs_has_no_symbol(symbol: Any) -> None:
     put("graphs.0.symbol", symbol)(tree)
     assert read_manifest(json.dumps(tree)) == ONLY_KERNEL
     put("graphs.0.fingerprint", "0" * 64)(tree)
-    with pytest.raises(ArtifactError, match=r"graphs\[0\].fingerprint: is no field of this format version"):
+    with pytest.raises(
+        ArtifactError, match=r"graphs\[0\].fingerprint: is no field of this format version"
+    ):
         read_manifest(json.dumps(tree))
 
 
 @pytest.mark.parametrize(
-    ("text", "message"), [("{", "is no JSON"), ("[]", "top level: expected an object, got []"), (b"\xff", "is no JSON")]
+    ("text", "message"),
+    [("{", "is no JSON"), ("[]", "top level: expected an object, got []"), (b"\xff", "is no JSON")],
 )
 def test_no_manifest_at_all(text: str | bytes, message: str) -> None:
     with pytest.raises(ArtifactError, match=message.replace("[", r"\[")):

@@ -24,7 +24,12 @@ from convoy_runtime.manifest import Call
 from convoy_runtime.manifest import Cudnn as CudnnVersions
 
 H200 = device_file("h200", 91900)
-MANIFEST = affine_manifest(target="cuda", graphs=(conv_graph(),), calls=(Call(0, ""),), cudnn=CudnnVersions(91900, 90000, "float16"))
+MANIFEST = affine_manifest(
+    target="cuda",
+    graphs=(conv_graph(),),
+    calls=(Call(0, ""),),
+    cudnn=CudnnVersions(91900, 90000, "float16"),
+)
 
 
 @pytest.fixture
@@ -38,13 +43,28 @@ def plans(cudnn: Cudnn, cublaslt: None, native: NativeLibrary) -> OfflinePlans:
 
 
 @pytest.fixture
-def here(cudnn: Cudnn, plans: OfflinePlans, native: NativeLibrary, tmp_path: Path) -> Callable[..., Any]:
-    """The report of the plan on a GPU of this name, driver and cuDNN, with the offline plans, and with what is in a folder."""
+def here(
+    cudnn: Cudnn, plans: OfflinePlans, native: NativeLibrary, tmp_path: Path
+) -> Callable[..., Any]:
+    """The report of the plan on a GPU of this name, driver and cuDNN, with the offline plans, and
+    with what is in a folder."""
 
-    def plan(gpu: str = "NVIDIA H200", driver: int = 13000, members: Any = None, strict: bool = False, **options: Any) -> Any:
-        store = PlanStore(tmp_path / "store", Scope(gpu, cudnn.version, driver), plans.members if members is None else members)
+    def plan(
+        gpu: str = "NVIDIA H200",
+        driver: int = 13000,
+        members: Any = None,
+        strict: bool = False,
+        **options: Any,
+    ) -> Any:
+        store = PlanStore(
+            tmp_path / "store",
+            Scope(gpu, cudnn.version, driver),
+            plans.members if members is None else members,
+        )
         device = device_properties(cudnn, H200)
-        planner = Planner(cudnn, PlanOptions(**options), handle=None, device=device, store=store, strict=strict)
+        planner = Planner(
+            cudnn, PlanOptions(**options), handle=None, device=device, store=store, strict=strict
+        )
         return planner.plan(conv_graph(), native.builder("conv_build")).report
 
     return plan
@@ -62,9 +82,15 @@ def test_a_plan_for_each_graph(plans: OfflinePlans) -> None:
     assert plans.gpu == "NVIDIA H200"
 
 
-def test_a_model_without_tf32_is_planned_without(cudnn: Cudnn, cublaslt: None, compile_c: Callable[..., bytes]) -> None:
+def test_a_model_without_tf32_is_planned_without(
+    cudnn: Cudnn, cublaslt: None, compile_c: Callable[..., bytes]
+) -> None:
     native = load_native(compile_c("conv.c", "-DDTYPE=0"))
-    manifest = replace(MANIFEST, graphs=(conv_graph("float32"),), cudnn=CudnnVersions(91900, 90000, "float32", allow_tf32=False))
+    manifest = replace(
+        MANIFEST,
+        graphs=(conv_graph("float32"),),
+        cudnn=CudnnVersions(91900, 90000, "float32", allow_tf32=False),
+    )
     ((_, content),) = (found := offline_planner("h200").plan(manifest, native)).members.items()
     assert "allow_tf32=False" in json.loads(content)["options"]
     (report,) = found.results
@@ -82,13 +108,20 @@ def test_on_another_driver_it_is_built_anew(here: Callable[..., Any], plans: Off
     (made,) = plans.results
     assert not isinstance(made, PlanError)
     found = here(driver=13010)
-    assert (found.origin, found.engine, found.knobs) == ("offline engine and knobs in the artifact", made.engine, made.knobs)
+    assert (found.origin, found.engine, found.knobs) == (
+        "offline engine and knobs in the artifact",
+        made.engine,
+        made.knobs,
+    )
 
 
 def test_another_gpu_refuses_it(here: Callable[..., Any]) -> None:
     found = here(gpu="NVIDIA A100")
     assert found.origin == "heuristics"
-    assert found.rejected[0] == "plan in the artifact: expected one for NVIDIA A100, got one for NVIDIA H200"
+    assert (
+        found.rejected[0]
+        == "plan in the artifact: expected one for NVIDIA A100, got one for NVIDIA H200"
+    )
     with pytest.raises(PlanError, match="expected one for NVIDIA L4, got one for NVIDIA H200"):
         here(gpu="NVIDIA L4", strict=True)
 
@@ -99,13 +132,19 @@ def test_another_cudnn_refuses_it(here: Callable[..., Any], plans: OfflinePlans)
     file["records"][0]["cudnn"] = 91800
     found = here(members={name: json.dumps(file).encode()})
     assert found.origin == "heuristics"
-    assert found.rejected[0] == "offline plan in the artifact: expected one made with cuDNN 9.19.0, got one made with 9.18.0"
+    assert found.rejected[0] == (
+        "offline plan in the artifact: expected one made with cuDNN 9.19.0, got one made "
+        "with 9.18.0"
+    )
 
 
 def test_other_options_refuse_it(here: Callable[..., Any]) -> None:
     found = here(deterministic=True)
     assert found.origin == "heuristics"
-    assert found.rejected[0] == "plan in the artifact: expected one made with deterministic=True, got one made with deterministic=False"
+    assert found.rejected[0] == (
+        "plan in the artifact: expected one made with deterministic=True, got one made "
+        "with deterministic=False"
+    )
 
 
 def test_the_same_options_in_other_words(here: Callable[..., Any], plans: OfflinePlans) -> None:
@@ -114,11 +153,16 @@ def test_the_same_options_in_other_words(here: Callable[..., Any], plans: Offlin
     file = json.loads(content) | {"options": "PlanOptions(allow_tf32=True)"}
     found = here(members={name: json.dumps(file).encode()})
     assert found.origin == "heuristics"
-    said = "plan in the artifact: expected one made with PlanOptions(), got one made with PlanOptions(allow_tf32=True)"
+    said = (
+        "plan in the artifact: expected one made with PlanOptions(), got one made with "
+        "PlanOptions(allow_tf32=True)"
+    )
     assert found.rejected[0] == said
 
 
-def test_what_was_measured_wins(here: Callable[..., Any], plans: OfflinePlans, tmp_path: Path) -> None:
+def test_what_was_measured_wins(
+    here: Callable[..., Any], plans: OfflinePlans, tmp_path: Path
+) -> None:
     ((name, content),) = plans.members.items()
     file = json.loads(content)
     (record,) = file["records"]
@@ -129,9 +173,13 @@ def test_what_was_measured_wins(here: Callable[..., Any], plans: OfflinePlans, t
     assert (found.origin, found.tuned) == ("stored plan", "quick")
 
 
-def test_tuning_does_not_stop_at_it(cudnn: Cudnn, plans: OfflinePlans, native: NativeLibrary) -> None:
+def test_tuning_does_not_stop_at_it(
+    cudnn: Cudnn, plans: OfflinePlans, native: NativeLibrary
+) -> None:
     store = PlanStore(None, Scope("NVIDIA H200", cudnn.version, 13000), plans.members)
-    planner = Planner(cudnn, PlanOptions(), handle=None, device=device_properties(cudnn, H200), store=store)
+    planner = Planner(
+        cudnn, PlanOptions(), handle=None, device=device_properties(cudnn, H200), store=store
+    )
     build = native.builder("conv_build")
     assert planner.stored(conv_graph(), build, []) is not None
     assert planner.stored(conv_graph(), build, [], ("quick", "full")) is None
@@ -145,7 +193,9 @@ def test_plans_of_other_versions_stay_in_the_artifact(plans: OfflinePlans) -> No
     rest = file["graph"], file["options"], "quick", "{}", record["report"]
 
     def levels(driver: int) -> list[tuple[int, str]]:
-        written, member = PlanStore(None, Scope("NVIDIA H200", 91900, driver), plans.members).member(*rest)
+        written, member = PlanStore(
+            None, Scope("NVIDIA H200", 91900, driver), plans.members
+        ).member(*rest)
         assert written == name
         return [(each["driver"], each["level"]) for each in json.loads(member)["records"]]
 
@@ -168,7 +218,10 @@ def test_which_file_describes_a_gpu(monkeypatch: pytest.MonkeyPatch, tmp_path: P
 def test_a_file_that_cudnn_does_not_take(cudnn: Cudnn, cublaslt: None, tmp_path: Path) -> None:
     path = tmp_path / "gpu.json"
     path.write_text('{"deviceVer": "none"}')
-    with pytest.raises(DeviceError, match=r"device properties: cuDNN 9.+ does not take .*gpu\.json: (.|\n)*hint: the form of"):
+    with pytest.raises(
+        DeviceError,
+        match=r"device properties: cuDNN 9.+ does not take .*gpu\.json: (.|\n)*hint: the form of",
+    ):
         offline_planner(str(path))
     said = json.loads(H200.read_text())
     del said["deviceName"]

@@ -14,7 +14,13 @@ import numpy as np
 import pytest
 
 from convoy_runtime import ArgumentError
-from convoy_runtime.output_files import checked_folder, checked_output, checked_stream, write_array, write_text
+from convoy_runtime.output_files import (
+    checked_folder,
+    checked_output,
+    checked_stream,
+    write_array,
+    write_text,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -49,27 +55,41 @@ def _link(path: Path, target: str) -> Path:
         (_folder, "expected a regular file, got a directory"),
         (_socket, "expected a regular file, got a socket"),
         (lambda path: _link(path, "/dev/full"), "expected a regular file, got a character device"),
-        (lambda path: _link(path, path.name), "expected a path that can be looked up, got Too many levels of symbolic links"),
+        (
+            lambda path: _link(path, path.name),
+            "expected a path that can be looked up, got Too many levels of symbolic links",
+        ),
         (lambda path: path / "x", "expected a folder that exists, got '{path}'"),
-        (lambda path: _link(path, "no/such/file"), "expected a folder that exists, got '{path.parent}/no/such'"),
+        (
+            lambda path: _link(path, "no/such/file"),
+            "expected a folder that exists, got '{path.parent}/no/such'",
+        ),
         (lambda path: Path("/proc/x"), "expected a folder that takes a new file, got '/proc': "),
-        (lambda path: path.with_name("x" * 300), "expected a path that can be looked up, got File name too long"),
+        (
+            lambda path: path.with_name("x" * 300),
+            "expected a path that can be looked up, got File name too long",
+        ),
         (lambda path: Path(), "expected a regular file, got a directory"),
     ],
 )
-def test_what_is_no_file_to_write(make: Callable[[Path], Path], message: str, tmp_path: Path) -> None:
+def test_what_is_no_file_to_write(
+    make: Callable[[Path], Path], message: str, tmp_path: Path
+) -> None:
     path = make(tmp_path / "y")
     with pytest.raises(ArgumentError) as caught:
         checked_output(path)
     assert str(caught.value).startswith(
-        f"{path}: cannot be written: {message.replace('{path.parent}', str(tmp_path)).format(path=tmp_path / 'y')}"
+        f"{path}: cannot be written: "
+        f"{message.replace('{path.parent}', str(tmp_path)).format(path=tmp_path / 'y')}"
     )
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root writes to every folder")
 def test_a_folder_that_takes_no_file(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
-    with pytest.raises(ArgumentError, match="expected a folder that takes a new file, got .*: Permission denied"):
+    with pytest.raises(
+        ArgumentError, match="expected a folder that takes a new file, got .*: Permission denied"
+    ):
         checked_output(tmp_path / "y")
 
 
@@ -108,7 +128,9 @@ except OSError as error:
     print(error.filename, error.strerror)
 """
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "runtime")}
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True
+    )
     assert done.stdout == f"{path} File too large\n"
     assert path.read_text() == "old"
     assert [each.name for each in tmp_path.iterdir()] == ["y"]
@@ -151,7 +173,9 @@ def test_folders(tmp_path: Path) -> None:
     assert checked_folder(tmp_path / "a" / "b") == tmp_path / "a" / "b"
     assert list(tmp_path.iterdir()) == []
     (tmp_path / "file").write_text("")
-    with pytest.raises(ArgumentError, match=r"--cache .*/file: cannot be written: expected a folder, got a file"):
+    with pytest.raises(
+        ArgumentError, match=r"--cache .*/file: cannot be written: expected a folder, got a file"
+    ):
         checked_folder(tmp_path / "file", option="--cache")
     with pytest.raises(ArgumentError, match=r"/file/b: cannot be written: "):
         checked_folder(tmp_path / "file" / "b")

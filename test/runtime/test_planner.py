@@ -1,4 +1,5 @@
-"""Plans from the real cuDNN for a GPU that is not there: the device is described by JSON, the graph is built by native code."""
+"""Plans from the real cuDNN for a GPU that is not there: the device is described by JSON, the graph
+is built by native code."""
 
 from __future__ import annotations
 
@@ -48,7 +49,9 @@ def plan(cudnn: Cudnn, cublaslt: None, compile_c: Callable[..., bytes]) -> Calla
     """Plans the graph of conv.c, compiled with the flags given."""
 
     def run(*flags: str, dtype: str = "float16", options: PlanOptions | None = None) -> Any:
-        planner = Planner(cudnn, options or PlanOptions(), handle=None, device=device_properties(cudnn, H200))
+        planner = Planner(
+            cudnn, options or PlanOptions(), handle=None, device=device_properties(cudnn, H200)
+        )
         native = load_native(compile_c("conv.c", *flags))
         return planner.plan(conv_graph(dtype), native.builder("conv_build")).report
 
@@ -60,25 +63,48 @@ def test_numbers_are_those_of_the_header(cudnn: Cudnn) -> None:
     if not header.is_file():
         pytest.skip("cuDNN's headers are not there")
     numbers = {
-        name: int(value) for name, value in re.findall(r"^\s+(CUDNN_\w+)(?: CUDNN_DEPRECATED_ENUM)?\s*=\s*(\d+),", header.read_text(), re.M)
+        name: int(value)
+        for name, value in re.findall(
+            r"^\s+(CUDNN_\w+)(?: CUDNN_DEPRECATED_ENUM)?\s*=\s*(\d+),", header.read_text(), re.M
+        )
     }
-    ours = {f"{head}{entry.name}{tail}": entry.value for enum, (head, tail) in PREFIXES.items() for entry in enum}
+    ours = {
+        f"{head}{entry.name}{tail}": entry.value
+        for enum, (head, tail) in PREFIXES.items()
+        for entry in enum
+    }
     assert len(ours) > 80
     assert {name: numbers.get(name) for name in ours} == ours
 
 
 def test_the_first_plan_of_the_heuristics(plan: Callable[..., Any]) -> None:
     report = plan()
-    assert (report.graph, report.location, report.heuristic, report.rank, report.rejected) == ("conv_bias_relu", "model.py:9", "A", 0, ())
+    assert (report.graph, report.location, report.heuristic, report.rank, report.rejected) == (
+        "conv_bias_relu",
+        "model.py:9",
+        "A",
+        0,
+        (),
+    )
     assert "TENSOR_CORE" in report.numerical_notes
     assert report.knobs
     assert not any(name.isdecimal() for name in report.knobs)
-    assert re.fullmatch(r"conv_bias_relu: engine \d+ \(A\[0\]\) \{\w+=\d+.*\} \[TENSOR_CORE.*\] workspace \d+ bytes", str(report))
+    assert re.fullmatch(
+        (
+            r"conv_bias_relu: engine \d+ \(A\[0\]\) \{\w+=\d+.*\} \[TENSOR_CORE.*\] workspace "
+            r"\d+ bytes"
+        ),
+        str(report),
+    )
 
 
-def test_other_values_of_a_knob(cudnn: Cudnn, cublaslt: None, compile_c: Callable[..., bytes]) -> None:
+def test_other_values_of_a_knob(
+    cudnn: Cudnn, cublaslt: None, compile_c: Callable[..., bytes]
+) -> None:
     planner = Planner(cudnn, PlanOptions(), handle=None, device=device_properties(cudnn, H200))
-    with planner.operation_graph(conv_graph(), load_native(compile_c("conv.c")).builder("conv_build")) as operations:
+    with planner.operation_graph(
+        conv_graph(), load_native(compile_c("conv.c")).builder("conv_build")
+    ) as operations:
         seen: set[tuple[object, ...]] = set()
         offered = list(planner.candidates(conv_graph(), operations, [], ["A"], seen))
         known, counts = len(seen), []
@@ -95,11 +121,16 @@ def test_other_values_of_a_knob(cudnn: Cudnn, cublaslt: None, compile_c: Callabl
         assert len(seen) >= known + sum(counts)
 
 
-def test_every_value_of_every_knob(cudnn: Cudnn, cublaslt: None, compile_c: Callable[..., bytes]) -> None:
-    """Also of knobs that a plan leaves to its engine; of parts that a sum is split into, up to 2048, the powers of two."""
+def test_every_value_of_every_knob(
+    cudnn: Cudnn, cublaslt: None, compile_c: Callable[..., bytes]
+) -> None:
+    """Also of knobs that a plan leaves to its engine; of parts that a sum is split into, up to
+    2048, the powers of two."""
     planner = Planner(cudnn, PlanOptions(), handle=None, device=device_properties(cudnn, H200))
     graph, turned = conv_graph(), dict[str, set[int]]()
-    with planner.operation_graph(graph, load_native(compile_c("conv.c")).builder("conv_build")) as operations:
+    with planner.operation_graph(
+        graph, load_native(compile_c("conv.c")).builder("conv_build")
+    ) as operations:
         seen: set[tuple[object, ...]] = set()
         for first in planner.candidates(graph, operations, [], ["precompiled"], seen):
             assert list(planner.neighbours(graph, operations, first, seen)) == []
@@ -116,16 +147,25 @@ def test_tf32_only_when_allowed(plan: Callable[..., Any]) -> None:
     assert "TENSOR_CORE" in plan("-DDTYPE=0", dtype="float32").numerical_notes
     strict = plan("-DDTYPE=0", dtype="float32", options=PlanOptions(allow_tf32=False))
     assert "TENSOR_CORE" not in strict.numerical_notes
-    assert any(line.endswith("uses TF32, which allow_tf32=False forbids") for line in strict.rejected)
+    assert any(
+        line.endswith("uses TF32, which allow_tf32=False forbids") for line in strict.rejected
+    )
     # float16 uses tensor cores as a matter of course.
     assert "TENSOR_CORE" in plan(options=PlanOptions(allow_tf32=False)).numerical_notes
 
 
 def test_no_tensor_cores_in_any_type(plan: Callable[..., Any]) -> None:
-    for flag, dtype in (("-DDTYPE=0", "float32"), ("-DDTYPE=2", "float16"), ("-DDTYPE=9", "bfloat16")):
+    for flag, dtype in (
+        ("-DDTYPE=0", "float32"),
+        ("-DDTYPE=2", "float16"),
+        ("-DDTYPE=9", "bfloat16"),
+    ):
         report = plan(flag, dtype=dtype, options=PlanOptions(allow_tensor_cores=False))
         assert "TENSOR_CORE" not in report.numerical_notes
-        assert any(line.endswith("uses tensor cores, which allow_tensor_cores=False forbids") for line in report.rejected)
+        assert any(
+            line.endswith("uses tensor cores, which allow_tensor_cores=False forbids")
+            for line in report.rejected
+        )
 
 
 def test_other_modes_of_the_heuristics(plan: Callable[..., Any]) -> None:
@@ -134,19 +174,35 @@ def test_other_modes_of_the_heuristics(plan: Callable[..., Any]) -> None:
 
 
 def test_options_have_one_text() -> None:
-    """Equal restrictions are one key of the store, and what later versions can restrict changes no key."""
-    assert repr(PlanOptions()) == repr(PlanOptions(allow_tf32=True, exclude_engines=[], heuristics=["A", "FALLBACK"])) == "PlanOptions()"
+    """Equal restrictions are one key of the store, and what later versions can restrict changes no
+    key."""
+    assert (
+        repr(PlanOptions())
+        == repr(PlanOptions(allow_tf32=True, exclude_engines=[], heuristics=["A", "FALLBACK"]))
+        == "PlanOptions()"
+    )
     assert PlanOptions(engines=[41, 7, 41]) == PlanOptions(engines=(7, 41))
-    assert repr(PlanOptions(deterministic=True, exclude_engines={3})) == "PlanOptions(deterministic=True, exclude_engines=(3,))"
+    assert (
+        repr(PlanOptions(deterministic=True, exclude_engines={3}))
+        == "PlanOptions(deterministic=True, exclude_engines=(3,))"
+    )
 
 
 @pytest.mark.parametrize(
     ("field", "value", "message"),
     [
-        ("heuristics", ("A", "C"), r"unknown mode: expected some of \['INSTANT', 'B', 'FALLBACK', 'A'\], got \('A', 'C'\)"),
+        (
+            "heuristics",
+            ("A", "C"),
+            r"unknown mode: expected some of \['INSTANT', 'B', 'FALLBACK', 'A'\], got \('A', 'C'\)",
+        ),
         ("heuristics", "A", "unknown mode: expected some of .*, got 'A'"),
         ("engines", 41, r"no indices of engines: expected integers, as \(41, 62\), got 41"),
-        ("exclude_engines", ("41",), r"no indices of engines: expected integers, as \(41, 62\), got \('41',\)"),
+        (
+            "exclude_engines",
+            ("41",),
+            r"no indices of engines: expected integers, as \(41, 62\), got \('41',\)",
+        ),
     ],
 )
 def test_options_that_are_none(field: str, value: Any, message: str) -> None:
@@ -157,7 +213,13 @@ def test_options_that_are_none(field: str, value: Any, message: str) -> None:
 def test_no_engine_left(plan: Callable[..., Any]) -> None:
     with pytest.raises(PlanError) as caught:
         plan(options=PlanOptions(max_workspace_bytes=-1, heuristics=("A",)))
-    assert re.match(r"model\.py:9: graph conv_bias_relu: no execution plan, of \d+ candidates:\n  A\[0\] engine \d+ \{", str(caught.value))
+    assert re.match(
+        (
+            r"model\.py:9: graph conv_bias_relu: no execution plan, of \d+ candidates:\n  "
+            r"A\[0\] engine \d+ \{"
+        ),
+        str(caught.value),
+    )
     assert "is over the limit of -1" in caught.value.tried[0]
     assert "hint: relax the PlanOptions" in str(caught.value)
 
@@ -180,11 +242,31 @@ def test_why_the_heuristics_offer_nothing(plan: Callable[..., Any]) -> None:
         (PlanOptions(deterministic=True), {"NONDETERMINISTIC"}, set(), "is not deterministic"),
         (PlanOptions(), {"NONDETERMINISTIC", "WINOGRAD"}, {"RUNTIME_COMPILATION"}, None),
         (PlanOptions(allow_winograd=False), {"WINOGRAD"}, set(), "uses Winograd's transform"),
-        (PlanOptions(allow_winograd=False), {"WINOGRAD_TILE_13x13"}, set(), "uses Winograd's transform"),
+        (
+            PlanOptions(allow_winograd=False),
+            {"WINOGRAD_TILE_13x13"},
+            set(),
+            "uses Winograd's transform",
+        ),
         (PlanOptions(), {"TENSOR_CORE"}, set(), None),
-        (PlanOptions(allow_tf32=False), {"TENSOR_CORE"}, set(), "uses TF32, which allow_tf32=False forbids"),
-        (PlanOptions(allow_tensor_cores=False), {"TENSOR_CORE"}, set(), "uses tensor cores, which allow_tensor_cores=False forbids"),
-        (PlanOptions(allow_runtime_compilation=False), set(), {"RUNTIME_COMPILATION"}, "compiles at run time"),
+        (
+            PlanOptions(allow_tf32=False),
+            {"TENSOR_CORE"},
+            set(),
+            "uses TF32, which allow_tf32=False forbids",
+        ),
+        (
+            PlanOptions(allow_tensor_cores=False),
+            {"TENSOR_CORE"},
+            set(),
+            "uses tensor cores, which allow_tensor_cores=False forbids",
+        ),
+        (
+            PlanOptions(allow_runtime_compilation=False),
+            set(),
+            {"RUNTIME_COMPILATION"},
+            "compiles at run time",
+        ),
         (PlanOptions(allow_fft=False), {"FFT"}, set(), "uses Fourier transforms"),
         (
             PlanOptions(allow_reduced_precision_reduction=False),
@@ -199,19 +281,30 @@ def test_why_the_heuristics_offer_nothing(plan: Callable[..., Any]) -> None:
         (PlanOptions(), {"DOWN_CONVERT_INPUTS"}, set(), "rounds inputs to a narrower type"),
     ],
 )
-def test_notes(options: PlanOptions, numerical: set[str], behavior: set[str], reason: str | None) -> None:
-    notes = {_enums.NumericalNote[name] for name in numerical}, {_enums.BehaviorNote[name] for name in behavior}
+def test_notes(
+    options: PlanOptions, numerical: set[str], behavior: set[str], reason: str | None
+) -> None:
+    notes = (
+        {_enums.NumericalNote[name] for name in numerical},
+        {_enums.BehaviorNote[name] for name in behavior},
+    )
     assert options.refuses(conv_graph("float32"), 7, *notes) == reason
 
 
 def test_what_is_multiplied_in_float32() -> None:
-    """That the result is cast when it is written changes nothing; float32 beside what is multiplied in a narrower type does neither."""
-    refused, notes = "uses TF32, which allow_tf32=False forbids", ({_enums.NumericalNote.TENSOR_CORE}, set[_enums.BehaviorNote]())
+    """That the result is cast when it is written changes nothing; float32 beside what is multiplied
+    in a narrower type does neither."""
+    refused, notes = (
+        "uses TF32, which allow_tf32=False forbids",
+        ({_enums.NumericalNote.TENSOR_CORE}, set[_enums.BehaviorNote]()),
+    )
     options, factors = PlanOptions(allow_tf32=False), ("float32", "float16")
     for dtype, cast, reason in ((*factors, refused), (*reversed(factors), None)):
         graph = conv_graph(dtype)
         *operands, result = graph.tensors
-        mixed = replace(graph, tensors=(*operands, replace(result, dtype=cast)), products=Products(2, dtype))
+        mixed = replace(
+            graph, tensors=(*operands, replace(result, dtype=cast)), products=Products(2, dtype)
+        )
         assert options.refuses(mixed, 7, *notes) == reason
 
 
@@ -227,7 +320,10 @@ def test_sums_and_relu_alone_round_nothing(ops: tuple[str, ...], reason: str | N
     graph = replace(conv_graph("float32"), ops=ops, products=None)
     notes = {_enums.NumericalNote.TENSOR_CORE}, set[_enums.BehaviorNote]()
     assert PlanOptions(allow_tf32=False).refuses(graph, 7, *notes) == reason
-    assert PlanOptions(allow_tensor_cores=False).refuses(graph, 7, *notes) == "uses tensor cores, which allow_tensor_cores=False forbids"
+    assert (
+        PlanOptions(allow_tensor_cores=False).refuses(graph, 7, *notes)
+        == "uses tensor cores, which allow_tensor_cores=False forbids"
+    )
 
 
 def test_a_graph_that_cudnn_refuses_is_located(plan: Callable[..., Any]) -> None:
@@ -236,12 +332,20 @@ def test_a_graph_that_cudnn_refuses_is_located(plan: Callable[..., Any]) -> None
     error = caught.value
     assert error.location == "model.py:12"
     assert error.name.startswith("CUDNN_STATUS_BAD_PARAM")
-    assert str(error).startswith("model.py:12: graph conv_bias_relu: finalize convolution failed: CUDNN_STATUS_BAD_PARAM")
+    assert str(error).startswith(
+        "model.py:12: graph conv_bias_relu: finalize convolution failed: CUDNN_STATUS_BAD_PARAM"
+    )
     assert error.detail
 
 
 def run_python(code: str, **environment: str) -> str:
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, **environment}, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **environment},
+        check=True,
+    )
     return done.stdout
 
 
@@ -293,13 +397,25 @@ except DeviceError as error:
 
 
 @pytest.fixture
-def cached(cudnn: Cudnn, cublaslt: None, compile_c: Callable[..., bytes], tmp_path: Path) -> Callable[..., Any]:
+def cached(
+    cudnn: Cudnn, cublaslt: None, compile_c: Callable[..., bytes], tmp_path: Path
+) -> Callable[..., Any]:
     """As `plan`, with a cache in a folder of the test."""
 
-    def run(*flags: str, gpu: str = "here", version: int = 91900, driver: int = 13000, **options: Any) -> Any:
+    def run(
+        *flags: str, gpu: str = "here", version: int = 91900, driver: int = 13000, **options: Any
+    ) -> Any:
         store = PlanStore(tmp_path / "cache", Scope(gpu, version, driver))
-        planner = Planner(cudnn, PlanOptions(**options), handle=None, device=device_properties(cudnn, H200), store=store)
-        return planner.plan(conv_graph(), load_native(compile_c("conv.c", *flags)).builder("conv_build")).report
+        planner = Planner(
+            cudnn,
+            PlanOptions(**options),
+            handle=None,
+            device=device_properties(cudnn, H200),
+            store=store,
+        )
+        return planner.plan(
+            conv_graph(), load_native(compile_c("conv.c", *flags)).builder("conv_build")
+        ).report
 
     return run
 
@@ -316,10 +432,16 @@ def test_a_plan_is_restored_for_the_same_graph_options_and_gpu(cached: Callable[
     assert cached().origin == "stored plan"
 
 
-def test_after_an_upgrade_engine_and_knobs_are_used_again(cached: Callable[..., Any], tmp_path: Path) -> None:
+def test_after_an_upgrade_engine_and_knobs_are_used_again(
+    cached: Callable[..., Any], tmp_path: Path
+) -> None:
     made = cached(version=91800)
     rebuilt = cached()
-    assert (rebuilt.origin, rebuilt.engine, rebuilt.knobs) == ("stored engine and knobs", made.engine, made.knobs)
+    assert (rebuilt.origin, rebuilt.engine, rebuilt.knobs) == (
+        "stored engine and knobs",
+        made.engine,
+        made.knobs,
+    )
     assert rebuilt.workspace_bytes == made.workspace_bytes
     # What was made anew is stored: the next load compiles nothing.
     for _ in range(2):
@@ -329,7 +451,11 @@ def test_after_an_upgrade_engine_and_knobs_are_used_again(cached: Callable[..., 
     assert cached(version=91800) == replace(made, origin="stored plan")
     (file,) = (tmp_path / "cache" / "plans").iterdir()
     content = json.loads(file.read_text())
-    assert {(each["cudnn"], each["driver"]) for each in content["records"]} == {(91800, 13000), (91900, 13000), (91900, 12080)}
+    assert {(each["cudnn"], each["driver"]) for each in content["records"]} == {
+        (91800, 13000),
+        (91900, 13000),
+        (91900, 12080),
+    }
     (old,) = (each for each in content["records"] if each["cudnn"] == 91800)
     old["report"]["engine"] = 4711
     file.write_text(json.dumps({**content, "records": [old]}))
@@ -338,8 +464,12 @@ def test_after_an_upgrade_engine_and_knobs_are_used_again(cached: Callable[..., 
     assert any(line.startswith("stored plan: ") for line in again.rejected)
 
 
-@pytest.mark.parametrize(("field", "value"), [("gpu", "elsewhere"), ("graph", "another"), ("options", "others")])
-def test_the_name_of_a_file_is_not_believed(cached: Callable[..., Any], tmp_path: Path, field: str, value: str) -> None:
+@pytest.mark.parametrize(
+    ("field", "value"), [("gpu", "elsewhere"), ("graph", "another"), ("options", "others")]
+)
+def test_the_name_of_a_file_is_not_believed(
+    cached: Callable[..., Any], tmp_path: Path, field: str, value: str
+) -> None:
     cached()
     (file,) = (tmp_path / "cache" / "plans").iterdir()
     file.write_text(json.dumps(json.loads(file.read_text()) | {field: value}))
@@ -348,7 +478,9 @@ def test_the_name_of_a_file_is_not_believed(cached: Callable[..., Any], tmp_path
     assert cached().origin == "stored plan"
 
 
-def test_a_plan_that_cannot_be_restored_is_made_again(cached: Callable[..., Any], tmp_path: Path) -> None:
+def test_a_plan_that_cannot_be_restored_is_made_again(
+    cached: Callable[..., Any], tmp_path: Path
+) -> None:
     made = cached()
     (file,) = (tmp_path / "cache" / "plans").iterdir()
     whole = file.read_text()
@@ -361,11 +493,16 @@ def test_a_plan_that_cannot_be_restored_is_made_again(cached: Callable[..., Any]
     again = cached()
     assert again.origin == "heuristics"
     assert again.rejected[0].startswith("stored plan: ")
-    assert json.loads(file.read_text())["records"] == [{**record, "report": {**record["report"], "rejected": [*again.rejected]}}]
+    assert json.loads(file.read_text())["records"] == [
+        {**record, "report": {**record["report"], "rejected": [*again.rejected]}}
+    ]
 
 
-def test_a_plan_that_cudnn_does_not_take_is_made_of_its_engine_and_knobs(cached: Callable[..., Any], tmp_path: Path) -> None:
-    """One that no heuristic would choose; only where that cannot be built either, the next record is asked."""
+def test_a_plan_that_cudnn_does_not_take_is_made_of_its_engine_and_knobs(
+    cached: Callable[..., Any], tmp_path: Path
+) -> None:
+    """One that no heuristic would choose; only where that cannot be built either, the next record
+    is asked."""
     made = cached()
     (file,) = (tmp_path / "cache" / "plans").iterdir()
     content = json.loads(file.read_text())
@@ -374,8 +511,15 @@ def test_a_plan_that_cudnn_does_not_take_is_made_of_its_engine_and_knobs(cached:
     best["report"] = {**record["report"], "rank": 7}
     file.write_text(json.dumps({**content, "records": [best]}))
     rebuilt = cached()
-    assert (rebuilt.origin, rebuilt.engine, rebuilt.knobs, rebuilt.rank) == ("stored engine and knobs", made.engine, made.knobs, 7)
-    assert rebuilt.rejected[0].startswith("stored plan: cudnnBackendFinalize (EXECUTION_PLAN) failed: ")
+    assert (rebuilt.origin, rebuilt.engine, rebuilt.knobs, rebuilt.rank) == (
+        "stored engine and knobs",
+        made.engine,
+        made.knobs,
+        7,
+    )
+    assert rebuilt.rejected[0].startswith(
+        "stored plan: cudnnBackendFinalize (EXECUTION_PLAN) failed: "
+    )
     best["report"]["engine"] = 4711
     file.write_text(json.dumps({**content, "records": [best, record]}))
     again = cached()
@@ -384,7 +528,8 @@ def test_a_plan_that_cudnn_does_not_take_is_made_of_its_engine_and_knobs(cached:
 
 
 def test_options_hold_for_what_is_stored(cached: Callable[..., Any], tmp_path: Path) -> None:
-    """A version that did not know what an engine does stored it, or did not know that it is wrong."""
+    """A version that did not know what an engine does stored it, or did not know that it is
+    wrong."""
     made = cached(deterministic=True)
     (file,) = (tmp_path / "cache" / "plans").iterdir()
     content = json.loads(file.read_text())
@@ -392,12 +537,16 @@ def test_options_hold_for_what_is_stored(cached: Callable[..., Any], tmp_path: P
     file.write_text(json.dumps(content))
     again = cached(deterministic=True)
     assert (again.origin, again.engine) == ("heuristics", made.engine)
-    assert again.rejected == (f"stored plan: engine {made.engine} of conv_bias_relu is not deterministic",)
+    assert again.rejected == (
+        f"stored plan: engine {made.engine} of conv_bias_relu is not deterministic",
+    )
 
 
 def test_a_store_that_cannot_be_written(cached: Callable[..., Any], tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("a file")
-    with pytest.warns(RuntimeWarning, match="cuDNN plans are not kept: .*cache: (Not a directory|File exists)"):
+    with pytest.warns(
+        RuntimeWarning, match="cuDNN plans are not kept: .*cache: (Not a directory|File exists)"
+    ):
         assert cached().origin == "heuristics"
 
 
@@ -433,15 +582,24 @@ def test_where_the_cache_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
 def artifact(compile_c: Callable[..., bytes], tmp_path: Path) -> Callable[..., Path]:
     def write(*flags: str) -> Path:
         manifest = affine_manifest(
-            target="cuda", graphs=(conv_graph(),), calls=(Call(0, ""),), cudnn=CudnnVersions(91900, 90000, "float16")
+            target="cuda",
+            graphs=(conv_graph(),),
+            calls=(Call(0, ""),),
+            cudnn=CudnnVersions(91900, 90000, "float16"),
         )
-        write_artifact(tmp_path / "model", manifest, {"native.so": compile_c("conv.c", sizes_flag(manifest), *flags)})
+        write_artifact(
+            tmp_path / "model",
+            manifest,
+            {"native.so": compile_c("conv.c", sizes_flag(manifest), *flags)},
+        )
         return tmp_path / "model"
 
     return write
 
 
-def test_planning_for_another_machine(cublaslt: None, artifact: Callable[..., Path], capsys: pytest.CaptureFixture[str]) -> None:
+def test_planning_for_another_machine(
+    cublaslt: None, artifact: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main([str(artifact()), "--plan-for", "h200"]) == 0
     printed = capsys.readouterr().out
     assert re.fullmatch(r"conv_bias_relu: engine \d+ .*\n1 of 1 graphs have a plan\n", printed)
@@ -450,11 +608,16 @@ def test_planning_for_another_machine(cublaslt: None, artifact: Callable[..., Pa
     assert main([str(artifact()), "--plan-for", "b300"]) == 4
     assert "device properties: expected h200 or a file, got b300" in capsys.readouterr().err
     assert main([str(artifact("-DSTRIDE=0")), "--plan-for", "h200"]) == 4
-    assert "model.py:12: graph conv_bias_relu: finalize convolution failed" in capsys.readouterr().err
+    assert (
+        "model.py:12: graph conv_bias_relu: finalize convolution failed" in capsys.readouterr().err
+    )
 
 
 def test_planning_for_another_machine_without_success(
-    cublaslt: None, artifact: Callable[..., Path], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    cublaslt: None,
+    artifact: Callable[..., Path],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(PlanOptions, "refuses", lambda *_, **__: "is not wanted")
     assert main([str(artifact()), "--plan-for", "h200"]) == 4
@@ -472,7 +635,9 @@ def test_known_errors_of_engines() -> None:
     assert erratum_of(conv_graph("bfloat16"), 3, 91900) is None
 
 
-def test_an_engine_with_a_known_error_is_not_chosen(plan: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_engine_with_a_known_error_is_not_chosen(
+    plan: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     first = plan()
     rule = Erratum(frozenset({"convolution"}), "float16", first.engine, 90000, 99999, "is wrong")
     monkeypatch.setattr("convoy_runtime.cuda.errata.ERRATA", (rule,))
@@ -481,9 +646,14 @@ def test_an_engine_with_a_known_error_is_not_chosen(plan: Callable[..., Any], mo
     assert any(line.endswith("is wrong") for line in second.rejected)
 
 
-def test_a_stored_plan_of_an_engine_with_a_known_error(cached: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stored_plan_of_an_engine_with_a_known_error(
+    cached: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     first = cached()
     rule = Erratum(frozenset({"convolution"}), "float16", first.engine, 90000, 99999, "is wrong")
     monkeypatch.setattr("convoy_runtime.cuda.errata.ERRATA", (rule,))
     second = cached()
-    assert (second.origin, second.rejected[0]) == ("heuristics", f"stored plan: engine {first.engine} of conv_bias_relu is wrong")
+    assert (second.origin, second.rejected[0]) == (
+        "heuristics",
+        f"stored plan: engine {first.engine} of conv_bias_relu is wrong",
+    )

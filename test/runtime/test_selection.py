@@ -28,7 +28,10 @@ class Told(Stopwatch):
 
 def test_what_is_known_is_not_launched_first() -> None:
     watch = Told(old=[9.0], new=[10.0])
-    assert watch.rounds([OLD, NEW], rounds=2, microseconds=30, known=[5.0, None]) == [[9.0, 9.0], [10.0, 10.0]]
+    assert watch.rounds([OLD, NEW], rounds=2, microseconds=30, known=[5.0, None]) == [
+        [9.0, 9.0],
+        [10.0, 10.0],
+    ]
     assert watch.launches == [(NEW, 1), (NEW, 1), *([(OLD, 6), (NEW, 3)] * 2)]
 
 

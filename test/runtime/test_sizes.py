@@ -1,4 +1,5 @@
-"""What native.so was compiled for against what the manifest says: an artifact whose parts disagree is refused before anything runs."""
+"""What native.so was compiled for against what the manifest says: an artifact whose parts disagree
+is refused before anything runs."""
 
 from __future__ import annotations
 
@@ -24,13 +25,27 @@ COMPILED = r"differs from what native\.so was compiled for: expected"
         (put("inputs", []), rf"inputs, how many: {COMPILED} 1, got 0"),
         (put("outputs", []), rf"outputs, how many: {COMPILED} 1, got 0"),
         (put("prepared", []), rf"prepared, how many: {COMPILED} 2, got 0"),
-        (put("outputs", [spec("y", 1, 1)]), rf"outputs\[0\] \(y: float32\[1, 1\]\), bytes: {COMPILED} 24, got 4"),
-        (put("inputs", [spec("x", 3)]), rf"inputs\[0\] \(x: float32\[3\]\), bytes: {COMPILED} 24, got 12"),
-        (put("weights", spec("w", 3), spec("s", 2), spec("b", 3)), rf"weights\[1\] \(s: float32\[2\]\), bytes: {COMPILED} 4, got 8"),
-        (put("outputs", [spec("y", 2, 3), spec("z", 1)]), rf"outputs, how many: {COMPILED} 1, got 2"),
+        (
+            put("outputs", [spec("y", 1, 1)]),
+            rf"outputs\[0\] \(y: float32\[1, 1\]\), bytes: {COMPILED} 24, got 4",
+        ),
+        (
+            put("inputs", [spec("x", 3)]),
+            rf"inputs\[0\] \(x: float32\[3\]\), bytes: {COMPILED} 24, got 12",
+        ),
+        (
+            put("weights", spec("w", 3), spec("s", 2), spec("b", 3)),
+            rf"weights\[1\] \(s: float32\[2\]\), bytes: {COMPILED} 4, got 8",
+        ),
+        (
+            put("outputs", [spec("y", 2, 3), spec("z", 1)]),
+            rf"outputs, how many: {COMPILED} 1, got 2",
+        ),
     ],
 )
-def test_a_size_that_native_code_was_not_compiled_for(affine: Path, change: Callable[..., None], message: str) -> None:
+def test_a_size_that_native_code_was_not_compiled_for(
+    affine: Path, change: Callable[..., None], message: str
+) -> None:
     rewrite(affine, change)
     with pytest.raises(ArtifactError, match=rf"affine\.convoy: manifest\.json: {message}"):
         convoy_runtime.load(affine)
@@ -40,19 +55,39 @@ def test_a_size_that_native_code_was_not_compiled_for(affine: Path, change: Call
     ("numbers", "message"),
     [
         ("0", r"arena_bytes: .*expected nothing, got 64"),
-        ("-1", r"native\.so: convoy_sizes: says too much: expected at most 16777216 numbers, got -1"),
-        ("14, 64, 64, 1, 24, 3, 12, 4, 12, 2, 12, 12, 1, 24, 5", "native.so: convoy_sizes: has more numbers than the manifest has tensors"),
+        (
+            "-1",
+            r"native\.so: convoy_sizes: says too much: expected at most 16777216 numbers, got -1",
+        ),
+        (
+            "14, 64, 64, 1, 24, 3, 12, 4, 12, 2, 12, 12, 1, 24, 5",
+            "native.so: convoy_sizes: has more numbers than the manifest has tensors",
+        ),
     ],
 )
-def test_sizes_of_no_sense(tmp_path: Path, compile_c: Callable[..., bytes], numbers: str, message: str) -> None:
-    write_artifact(tmp_path / "a", affine_manifest(), {"native.so": compile_c("affine.c", f"-DSIZES={numbers}")}, PREPARED)
+def test_sizes_of_no_sense(
+    tmp_path: Path, compile_c: Callable[..., bytes], numbers: str, message: str
+) -> None:
+    write_artifact(
+        tmp_path / "a",
+        affine_manifest(),
+        {"native.so": compile_c("affine.c", f"-DSIZES={numbers}")},
+        PREPARED,
+    )
     with pytest.raises(ArtifactError, match=message):
         convoy_runtime.load(tmp_path / "a")
 
 
 def test_a_library_without_sizes(tmp_path: Path, compile_c: Callable[..., bytes]) -> None:
-    write_artifact(tmp_path / "a", affine_manifest(), {"native.so": compile_c("affine.c", "-Dconvoy_sizes=other")}, PREPARED)
-    with pytest.raises(ArtifactError, match=r"native\.so: the library does not export convoy_sizes"):
+    write_artifact(
+        tmp_path / "a",
+        affine_manifest(),
+        {"native.so": compile_c("affine.c", "-Dconvoy_sizes=other")},
+        PREPARED,
+    )
+    with pytest.raises(
+        ArtifactError, match=r"native\.so: the library does not export convoy_sizes"
+    ):
         convoy_runtime.load(tmp_path / "a")
 
 

@@ -46,23 +46,36 @@ def test_slow_for_other_graphs() -> None:
     engines = SlowEngines()
     # 1 and 2 may be compared with; 100 us of each may be the host's.
     tried = [
-        candidate(0, 20.0, "TENSOR_CORE"), candidate(1, 310.0), candidate(2, 2099.0), candidate(3, 299.0, "TENSOR_CORE"),
-        candidate(4, 300.0, "TENSOR_CORE"), candidate(5, None, "TENSOR_CORE"), candidate(None, 500.0),
+        candidate(0, 20.0, "TENSOR_CORE"), candidate(1, 310.0), candidate(2, 2099.0), candidate(3,
+        299.0, "TENSOR_CORE"),
+        candidate(4, 300.0, "TENSOR_CORE"), candidate(5, None, "TENSOR_CORE"), candidate(None,
+        500.0),
     ]  # fmt: skip
     engines.note(GRAPH, tried)
     assert left_out(engines) == set()
-    engines.note(GRAPH, [*tried, candidate(6, 2100.0, "TENSOR_CORE"), candidate(7, 2099.0, "TENSOR_CORE")])
+    engines.note(
+        GRAPH, [*tried, candidate(6, 2100.0, "TENSOR_CORE"), candidate(7, 2099.0, "TENSOR_CORE")]
+    )
     assert left_out(engines) == {2, 4, 6}
     told = "took {} times as long as the best plan, or longer, for {} of this kind"
     assert engines.reason(GRAPH, 2) == told.format(100, "2 graphs")
     assert engines.reason(GRAPH, 6) == told.format(100, "a graph")
     # Of several plans the best one counts, and one graph for which an engine is not slow is enough.
-    engines.note(GRAPH, [candidate(0, 20.0, "TENSOR_CORE"), candidate(4, 900.0, "TENSOR_CORE"), candidate(4, 30.0, "TENSOR_CORE")])
+    engines.note(
+        GRAPH,
+        [
+            candidate(0, 20.0, "TENSOR_CORE"),
+            candidate(4, 900.0, "TENSOR_CORE"),
+            candidate(4, 30.0, "TENSOR_CORE"),
+        ],
+    )
     assert left_out(engines) == {2, 6}
 
 
 def sized(x: tuple[int, ...], filters: tuple[int, ...], y: tuple[int, ...]) -> Graph:
-    parts = zip(GRAPH.tensors, ((1, 64, *x), (64, 64, *filters), (1, 64, 1, 1), (1, 64, *y)), strict=True)
+    parts = zip(
+        GRAPH.tensors, ((1, 64, *x), (64, 64, *filters), (1, 64, 1, 1), (1, 64, *y)), strict=True
+    )
     return replace(GRAPH, tensors=tuple(replace(tensor, shape=shape) for tensor, shape in parts))
 
 
@@ -86,9 +99,19 @@ def test_graphs_of_a_kind(other: Graph, alike: bool) -> None:
 
 def test_the_one_to_compare_with_is_there_for_most_graphs() -> None:
     engines = SlowEngines()
-    engines.note(GRAPH, [candidate(0, 20.0, "TENSOR_CORE"), candidate(1, 2100.0), candidate(2, 9100.0), candidate(3, 1100.0)])
+    engines.note(
+        GRAPH,
+        [
+            candidate(0, 20.0, "TENSOR_CORE"),
+            candidate(1, 2100.0),
+            candidate(2, 9100.0),
+            candidate(3, 1100.0),
+        ],
+    )
     for _ in range(2):
-        engines.note(GRAPH, [candidate(0, 20.0, "TENSOR_CORE"), candidate(1, 2100.0), candidate(2, 9100.0)])
+        engines.note(
+            GRAPH, [candidate(0, 20.0, "TENSOR_CORE"), candidate(1, 2100.0), candidate(2, 9100.0)]
+        )
     engines.note(GRAPH, [candidate(0, 20.0, "TENSOR_CORE"), candidate(3, 1100.0)])
     # 3 is faster, and there for two graphs of four; 1 for three.
     assert left_out(engines) == {2, 3}

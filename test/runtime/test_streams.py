@@ -1,4 +1,5 @@
-"""Which calls have to follow which: worked examples, and random programs run in every order that is left to choose."""
+"""Which calls have to follow which: worked examples, and random programs run in every order that is
+left to choose."""
 
 from __future__ import annotations
 
@@ -6,7 +7,14 @@ import random
 
 import pytest
 
-from convoy_runtime.cuda.streams import EVERYTHING, Access, large_alone, order_of, serial_order, workspaces_of
+from convoy_runtime.cuda.streams import (
+    EVERYTHING,
+    Access,
+    large_alone,
+    order_of,
+    serial_order,
+    workspaces_of,
+)
 
 A, B, C, D = ((begin, begin + 100) for begin in (0, 100, 200, 300))
 
@@ -27,7 +35,8 @@ def test_a_chain_is_the_order_of_the_stream() -> None:
 
 
 def test_a_block_with_a_downsampling_branch() -> None:
-    # conv1, downsample, conv2, conv3 + residual: the downsampling reads what conv1 reads, and is needed by the last one only.
+    # conv1, downsample, conv2, conv3 + residual: the downsampling reads what conv1 reads, and is
+    # needed by the last one only.
     block = [call([A], B), call([A], C), call([B], D), call([D, C], A)]
     order = order_of(block, [64, 64, 64, 64], lanes=4)
     assert order.after == ((), (), (0,), (1, 2))
@@ -63,8 +72,14 @@ def test_what_follows_from_another_dependency_is_left_out() -> None:
 
 
 def test_memory_that_is_used_again() -> None:
-    # B is free again after call 1: call 2 must not write there before call 1 has read it, though it needs nothing of call 1.
-    assert after(call([A], B), call([B], C), call([A], B), call([B, C], D)) == [(), (0,), (1,), (2,)]
+    # B is free again after call 1: call 2 must not write there before call 1 has read it, though it
+    # needs nothing of call 1.
+    assert after(call([A], B), call([B], C), call([A], B), call([B, C], D)) == [
+        (),
+        (0,),
+        (1,),
+        (2,),
+    ]
 
 
 def test_calls_beyond_the_lanes_take_turns() -> None:
@@ -77,18 +92,31 @@ def test_calls_beyond_the_lanes_take_turns() -> None:
 
 
 def test_workspaces() -> None:
-    order = order_of([call([A], (begin, begin + 1)) for begin in range(1000, 1004)], [10, 300, 0, 20], lanes=2)
+    order = order_of(
+        [call([A], (begin, begin + 1)) for begin in range(1000, 1004)], [10, 300, 0, 20], lanes=2
+    )
     assert order.lanes == (0, 1, 0, 0)
     found = workspaces_of([10, 300, 0, 20], order)
-    assert (found.size, found.parts, found.own_bytes) == (768, ((0, 256), (256, 768), (0, 0), (0, 256)), 0)
+    assert (found.size, found.parts, found.own_bytes) == (
+        768,
+        ((0, 256), (256, 768), (0, 0), (0, 256)),
+        0,
+    )
     own = workspaces_of([10, 300, 0, 20], order, (3, 1))
-    assert (own.size, own.parts, own.own_bytes) == (1024, ((768, 1024), (256, 768), (768, 768), (0, 256)), 768)
+    assert (own.size, own.parts, own.own_bytes) == (
+        1024,
+        ((768, 1024), (256, 768), (768, 768), (0, 256)),
+        768,
+    )
     assert own.at(1000)[1] == (1256, 1768)
 
 
 def test_large_calls_alone() -> None:
     small, large = call([A], (1000, 1010)), call([A], (2000, 2100))
-    assert large_alone([small, large], lambda access: access.written_bytes >= 100) == [small, EVERYTHING]
+    assert large_alone([small, large], lambda access: access.written_bytes >= 100) == [
+        small,
+        EVERYTHING,
+    ]
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -108,7 +136,9 @@ def test_random_programs_in_random_orders(seed: int) -> None:
     def run(sequence: list[int]) -> list[object]:
         memory: list[object] = [("start", byte) for byte in range(32)]
         for index in sequence:
-            read = tuple(memory[byte] for begin, end in accesses[index].reads for byte in range(begin, end))
+            read = tuple(
+                memory[byte] for begin, end in accesses[index].reads for byte in range(begin, end)
+            )
             for begin, end in accesses[index].writes:
                 for byte in range(begin, end):
                     memory[byte] = hash((index, byte, read))

@@ -1,4 +1,5 @@
-"""The C that is linked into native libraries (runtime/support), driven directly: as it is compiled there, and with sanitizers."""
+"""The C that is linked into native libraries (runtime/support), driven directly: as it is compiled
+there, and with sanitizers."""
 
 from __future__ import annotations
 
@@ -13,14 +14,19 @@ from runtime_fixtures import HERE, ROOT, c_compiler
 SUPPORT = ROOT / "runtime/support"
 LOADS = ("one", "callers", "start", "nested", "fork", "unload", "libraries", "shared")
 #: Sanitizers of clang, and the library of clang's that they need.
-SANITIZERS = {"none": None, "address,undefined": "libclang_rt.asan-x86_64.a", "thread": "libclang_rt.tsan-x86_64.a"}
+SANITIZERS = {
+    "none": None,
+    "address,undefined": "libclang_rt.asan-x86_64.a",
+    "thread": "libclang_rt.tsan-x86_64.a",
+}
 #: A child of fork starts threads of its own, which ThreadSanitizer has to be allowed.
 FORK = "die_after_fork=0"
 
 
 @dataclass(frozen=True)
 class Programs:
-    """support_pool.c and the library that it loads, and support_calls.c, compiled with a sanitizer."""
+    """support_pool.c and the library that it loads, and support_calls.c, compiled with a
+    sanitizer."""
 
     pool: Path
     library: Path
@@ -32,9 +38,14 @@ def programs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     compiler, runtime = c_compiler(), SANITIZERS[request.param]
     flags = ["-std=gnu17", "-O2", "-g", "-Wall", "-Werror", f"-I{SUPPORT}", f"-I{ROOT}/runtime/abi"]
     if runtime is not None:
-        found = subprocess.run([compiler, f"-print-file-name={runtime}"], capture_output=True, text=True, check=False).stdout.strip()
+        found = subprocess.run(
+            [compiler, f"-print-file-name={runtime}"], capture_output=True, text=True, check=False
+        ).stdout.strip()
         if not Path(found).is_file():
-            pytest.skip(f"{compiler} has no {runtime}: apt install libclang-rt-22-dev, as make sanitize does")
+            pytest.skip(
+                f"{compiler} has no {runtime}: apt install libclang-rt-22-dev, as make "
+                "sanitize does"
+            )
         flags += [f"-fsanitize={request.param}", "-fno-sanitize-recover=undefined"]
     folder = tmp_path_factory.mktemp("support")
     programs = Programs(folder / "pool", folder / "pool.so", folder / "calls")
@@ -50,7 +61,9 @@ def programs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 def run(*command: str | Path, **variables: str) -> str:
     options = ":".join(filter(None, [os.environ.get("TSAN_OPTIONS"), FORK]))
     environment = os.environ | {"TSAN_OPTIONS": options} | variables
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=300)
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, check=False, timeout=300
+    )
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
     return done.stdout
 

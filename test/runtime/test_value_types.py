@@ -25,7 +25,11 @@ class Ours:
 
 Theirs = dataclasses.make_dataclass(
     "Ours",
-    [("name", str), ("sizes", tuple[int, ...], (1,)), ("notes", dict[str, int], dataclasses.field(default_factory=dict))],
+    [
+        ("name", str),
+        ("sizes", tuple[int, ...], (1,)),
+        ("notes", dict[str, int], dataclasses.field(default_factory=dict)),
+    ],
     frozen=True,
     slots=True,
 )
@@ -82,9 +86,22 @@ def test_made_as_a_dataclass_is(given: tuple[Any, ...], named: dict[str, Any]) -
         try:
             one = cls(*given, **named)
         except TypeError as error:
-            words = str(error).replace("positional argument:", "argument:").replace("from 2 to 4 positional", "4 positional")
-            return (words.replace("__init__", f"{cls.__qualname__}.__init__") if ".__init__" not in words else words,)
-        return dataclasses.astuple(one), repr(one), one == cls(*given, **named), dataclasses.replace(one, sizes=(9,)).sizes
+            words = (
+                str(error)
+                .replace("positional argument:", "argument:")
+                .replace("from 2 to 4 positional", "4 positional")
+            )
+            return (
+                words.replace("__init__", f"{cls.__qualname__}.__init__")
+                if ".__init__" not in words
+                else words,
+            )
+        return (
+            dataclasses.astuple(one),
+            repr(one),
+            one == cls(*given, **named),
+            dataclasses.replace(one, sizes=(9,)).sizes,
+        )
 
     assert made(Ours) == made(Theirs)
 
@@ -105,9 +122,13 @@ def test_equality_and_hashes() -> None:
 
 def test_it_cannot_be_changed() -> None:
     one = Derived(1)
-    with pytest.raises(dataclasses.FrozenInstanceError, match="cannot change field 'one' of a value"):
+    with pytest.raises(
+        dataclasses.FrozenInstanceError, match="cannot change field 'one' of a value"
+    ):
         one.one = 2  # type: ignore[misc]
-    with pytest.raises(dataclasses.FrozenInstanceError, match="cannot change field 'one' of a value"):
+    with pytest.raises(
+        dataclasses.FrozenInstanceError, match="cannot change field 'one' of a value"
+    ):
         del one.one  # type: ignore[misc]
     assert not hasattr(one, "__dict__")
 
@@ -131,7 +152,9 @@ def test_bases_and_what_a_class_writes_itself() -> None:
         Keywords(b=1)  # type: ignore[call-arg]
 
 
-@pytest.mark.parametrize("options", [{"frozen": False, "slots": True}, {"frozen": True, "slots": False}])
+@pytest.mark.parametrize(
+    "options", [{"frozen": False, "slots": True}, {"frozen": True, "slots": False}]
+)
 def test_it_is_frozen_and_has_slots(options: dict[str, bool]) -> None:
     with pytest.raises(TypeError, match="a value type is frozen and has slots"):
         value_type(**options)

@@ -28,26 +28,43 @@ def test_nothing_of_the_header_is_missing(rows: dict[str, Row]) -> None:
         assert row.in_table + len(row.left_out) == row.total, row
         for count in (row.lowered, row.runtime):
             assert count is None or count <= row.in_table
-    # With cuDNN 9.19 these are the figures; a newer header has more, and the list must grow with it.
+    # With cuDNN 9.19 these are the figures; a newer header has more, and the list must grow with
+    # it.
     line = closing_line(list(rows.values()))
     assert line == "coverage: 44/44 kinds, 293/293 attributes, 51/51 pointwise modes"
 
 
 def test_every_mode_of_the_table_can_be_written_in_cudnn(rows: dict[str, Row]) -> None:
-    for name in ("pointwise modes", "reductions", "resample modes", "padding modes", "convolution modes"):
+    for name in (
+        "pointwise modes",
+        "reductions",
+        "resample modes",
+        "padding modes",
+        "convolution modes",
+    ):
         assert rows[name].only_backend == (), name
 
 
 def test_every_operation_has_a_lowering() -> None:
-    # pointwise_relu is a spelling that canonicalization turns into pointwise; a constant is a tensor by value and no operation of cuDNN's.
+    # pointwise_relu is a spelling that canonicalization turns into pointwise; a constant is a
+    # tensor by value and no operation of cuDNN's.
     assert set(operations().values()) - {"pointwise_relu", "constant"} == set(lowered_operations())
 
 
 def test_the_command() -> None:
     if find_header() is None:
         pytest.skip("no header of cuDNN: pip install --no-deps nvidia-cudnn-cu13==9.19.0.56")
-    done = subprocess.run([sys.executable, "-m", "tools.coverage"], capture_output=True, text=True, check=True, cwd=ROOT)
-    assert re.fullmatch(r"coverage: (\d+)/\1 kinds, (\d+)/\2 attributes, (\d+)/\3 pointwise modes", done.stdout.splitlines()[-1])
+    done = subprocess.run(
+        [sys.executable, "-m", "tools.coverage"],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=ROOT,
+    )
+    assert re.fullmatch(
+        r"coverage: (\d+)/\1 kinds, (\d+)/\2 attributes, (\d+)/\3 pointwise modes",
+        done.stdout.splitlines()[-1],
+    )
     assert "CUDNN_DATA_INT8x4: deprecated" in done.stdout
 
 

@@ -11,13 +11,37 @@ import pytest
 from tools.sanitize import environment, reports
 
 DEFECTS = {
-    "overflow": ("address,undefined", "volatile int i = 4; int *p = malloc(16); p[i] = 1; free(p);", "heap-buffer-overflow"),
-    "freed": ("address,undefined", "int *volatile p = malloc(16); free(p); return p[0];", "heap-use-after-free"),
-    "leak": ("address,undefined", "void *volatile p = malloc(16); p = NULL;", "AddressSanitizer: 16 byte(s) leaked"),
-    "signed": ("address,undefined", "volatile int i = 2147483647; i = i + 1;", "undefined-behavior"),
+    "overflow": (
+        "address,undefined",
+        "volatile int i = 4; int *p = malloc(16); p[i] = 1; free(p);",
+        "heap-buffer-overflow",
+    ),
+    "freed": (
+        "address,undefined",
+        "int *volatile p = malloc(16); free(p); return p[0];",
+        "heap-use-after-free",
+    ),
+    "leak": (
+        "address,undefined",
+        "void *volatile p = malloc(16); p = NULL;",
+        "AddressSanitizer: 16 byte(s) leaked",
+    ),
+    "signed": (
+        "address,undefined",
+        "volatile int i = 2147483647; i = i + 1;",
+        "undefined-behavior",
+    ),
     "abort": ("address,undefined", "abort();", "AddressSanitizer: ABRT"),
-    "crash": ("address,undefined", "volatile int *volatile p = NULL; return *p;", "AddressSanitizer: SEGV"),
-    "race": ("thread", "pthread_t t; pthread_create(&t, NULL, add, NULL); add(NULL); pthread_join(t, NULL);", "data race"),
+    "crash": (
+        "address,undefined",
+        "volatile int *volatile p = NULL; return *p;",
+        "AddressSanitizer: SEGV",
+    ),
+    "race": (
+        "thread",
+        "pthread_t t; pthread_create(&t, NULL, add, NULL); add(NULL); pthread_join(t, NULL);",
+        "data race",
+    ),
     "none": ("address,undefined", "free(malloc(16));", None),
 }
 PROGRAM = """#include <pthread.h>
@@ -35,11 +59,21 @@ def test_a_defect_is_one_report(tmp_path: Path, name: str) -> None:
     if compiler is None:
         pytest.skip("no clang-22")
     runtime = "libclang_rt.tsan-x86_64.a" if sanitizer == "thread" else "libclang_rt.asan-x86_64.a"
-    found = subprocess.run([compiler, f"-print-file-name={runtime}"], capture_output=True, text=True, check=True).stdout.strip()
+    found = subprocess.run(
+        [compiler, f"-print-file-name={runtime}"], capture_output=True, text=True, check=True
+    ).stdout.strip()
     if not Path(found).is_file():
         pytest.skip(f"no {runtime}: apt install libclang-rt-22-dev, as make sanitize does")
     (tmp_path / "program.c").write_text(PROGRAM.format(code))
-    command = [compiler, "-g", f"-fsanitize={sanitizer}", "-w", tmp_path / "program.c", "-o", tmp_path / "program"]
+    command = [
+        compiler,
+        "-g",
+        f"-fsanitize={sanitizer}",
+        "-w",
+        tmp_path / "program.c",
+        "-o",
+        tmp_path / "program",
+    ]
     subprocess.run(command, check=True)
     subprocess.run([tmp_path / "program"], env=environment(tmp_path), check=False)
     summaries = list(reports(tmp_path).values())

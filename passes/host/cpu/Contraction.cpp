@@ -12,8 +12,8 @@ FailureOr<SmallVector<int64_t>> stridesOf(Value value) {
   auto type = dyn_cast<MemRefType>(value.getType());
   SmallVector<int64_t> strides;
   int64_t offset;
-  if (!type || !type.hasStaticShape() || failed(type.getStridesAndOffset(strides, offset)) || ShapedType::isDynamic(offset) ||
-      llvm::any_of(strides, ShapedType::isDynamic))
+  if (!type || !type.hasStaticShape() || failed(type.getStridesAndOffset(strides, offset)) ||
+      ShapedType::isDynamic(offset) || llvm::any_of(strides, ShapedType::isDynamic))
     return failure();
   return strides;
 }
@@ -54,7 +54,8 @@ FailureOr<PixelBuffer> describe(Value value, AffineMap map, const OutputDims &di
   return buffer;
 }
 
-/// Drops loops of one trip and joins a loop with the next one where their elements follow each other.
+/// Drops loops of one trip and joins a loop with the next one where their elements follow each
+/// other.
 void simplify(SmallVectorImpl<ReductionLoop> &loops) {
   SmallVector<ReductionLoop> result;
   for (const ReductionLoop &inner : loops) {
@@ -114,21 +115,27 @@ bool isMultiplyAdd(linalg::LinalgOp op) {
   auto sum = body->getTerminator()->getOperand(0).getDefiningOp<arith::AddFOp>();
   if (!sum)
     return false;
-  for (auto [first, second] : {std::pair(sum.getLhs(), sum.getRhs()), std::pair(sum.getRhs(), sum.getLhs())})
-    if (auto product = second.getDefiningOp<arith::MulFOp>(); product && first == body->getArgument(2))
-      return (product.getLhs() == body->getArgument(0) && product.getRhs() == body->getArgument(1)) ||
+  for (auto [first, second] :
+       {std::pair(sum.getLhs(), sum.getRhs()), std::pair(sum.getRhs(), sum.getLhs())})
+    if (auto product = second.getDefiningOp<arith::MulFOp>();
+        product && first == body->getArgument(2))
+      return (product.getLhs() == body->getArgument(0) &&
+              product.getRhs() == body->getArgument(1)) ||
              (product.getLhs() == body->getArgument(1) && product.getRhs() == body->getArgument(0));
   return false;
 }
 
 } // namespace
 
-FailureOr<Contraction> matchContraction(linalg::LinalgOp product, linalg::FillOp fill, linalg::GenericOp epilogue) {
+FailureOr<Contraction> matchContraction(linalg::LinalgOp product, linalg::FillOp fill,
+                                        linalg::GenericOp epilogue) {
   if (product.getNumDpsInputs() != 2 || product.getNumDpsInits() != 1 || !isMultiplyAdd(product))
     return failure();
-  Value input = product.getDpsInputs()[0], filter = product.getDpsInputs()[1], output = product.getDpsInits()[0];
+  Value input = product.getDpsInputs()[0], filter = product.getDpsInputs()[1],
+        output = product.getDpsInits()[0];
   SmallVector<AffineMap> maps = product.getIndexingMapsArray();
-  FailureOr<SmallVector<int64_t>> in = loopStrides(input, maps[0]), weights = loopStrides(filter, maps[1]),
+  FailureOr<SmallVector<int64_t>> in = loopStrides(input, maps[0]),
+                                  weights = loopStrides(filter, maps[1]),
                                   out = loopStrides(output, maps[2]);
   if (failed(in) || failed(weights) || failed(out))
     return failure();
@@ -156,7 +163,8 @@ FailureOr<Contraction> matchContraction(linalg::LinalgOp product, linalg::FillOp
     n = 0, w = 1, k = 2;
     reductions = {3};
     dims = {0, -1, 1, 2};
-  } else if (isa<linalg::GenericOp>(product) && ranges.size() == 8 && (*out)[3] == ranges[4] && (*out)[4] == 1 && (*in)[3] == 0) {
+  } else if (isa<linalg::GenericOp>(product) && ranges.size() == 8 && (*out)[3] == ranges[4] &&
+             (*out)[4] == 1 && (*in)[3] == 0) {
     n = 0, h = 1, w = 2, k = 3, inBlock = 4;
     reductions = {5, 6, 7};
     dims = {0, 1, 2, 3};
@@ -174,7 +182,9 @@ FailureOr<Contraction> matchContraction(linalg::LinalgOp product, linalg::FillOp
     if ((iterator == utils::IteratorType::reduction) != llvm::is_contained(reductions, int(dim)))
       return failure();
 
-  auto at = [](ArrayRef<int64_t> values, int dim, int64_t otherwise) { return dim < 0 ? otherwise : values[dim]; };
+  auto at = [](ArrayRef<int64_t> values, int dim, int64_t otherwise) {
+    return dim < 0 ? otherwise : values[dim];
+  };
   found.images = at(ranges, n, 1), found.rows = at(ranges, h, 1), found.columns = at(ranges, w, 1);
   found.input = {input, at(*in, n, 0), at(*in, h, 0), at(*in, w, 0), 0};
   found.output = {output, at(*out, n, 0), at(*out, h, 0), at(*out, w, 0), 1};
@@ -208,13 +218,16 @@ FailureOr<Contraction> matchContraction(linalg::LinalgOp product, linalg::FillOp
         found.operands.push_back({});
         continue;
       }
-      FailureOr<PixelBuffer> buffer = describe(operand->get(), epilogue.getMatchingIndexingMap(operand), dims);
+      FailureOr<PixelBuffer> buffer =
+          describe(operand->get(), epilogue.getMatchingIndexingMap(operand), dims);
       if (failed(buffer))
         return failure();
       found.operands.push_back(*buffer);
     }
-    FailureOr<PixelBuffer> result = describe(epilogue.getDpsInits()[0], epilogue.getIndexingMapsArray().back(), dims);
-    if (failed(result) || result->k != 1 || epilogue.payloadUsesValueFromOperand(epilogue.getDpsInitOperand(0)))
+    FailureOr<PixelBuffer> result =
+        describe(epilogue.getDpsInits()[0], epilogue.getIndexingMapsArray().back(), dims);
+    if (failed(result) || result->k != 1 ||
+        epilogue.payloadUsesValueFromOperand(epilogue.getDpsInitOperand(0)))
       return failure();
     found.output = *result;
     for (Operation &op : epilogue.getBody()->without_terminator())
@@ -234,7 +247,9 @@ void refoldPixels(Contraction &contraction, int64_t pixels) {
   for (PixelBuffer &operand : contraction.operands)
     if (operand.buffer)
       buffers.push_back(&operand);
-  if (contraction.rows == 1 || llvm::any_of(buffers, [&](const PixelBuffer *each) { return each->h != contraction.columns * each->w; }))
+  if (contraction.rows == 1 || llvm::any_of(buffers, [&](const PixelBuffer *each) {
+        return each->h != contraction.columns * each->w;
+      }))
     if (contraction.rows != 1)
       return;
   int64_t best = contraction.columns, bestTiles = tiles(contraction.rows, contraction.columns);

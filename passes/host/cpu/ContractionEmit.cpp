@@ -1,5 +1,6 @@
-// A tile is some pixels of the output times some vectors of channels. Its sums stay in registers over the whole reduction: each step loads
-// the vectors of the filter once, and each pixel's input element once for all vectors. Then the epilogue works on the registers.
+// A tile is some pixels of the output times some vectors of channels. Its sums stay in registers
+// over the whole reduction: each step loads the vectors of the filter once, and each pixel's input
+// element once for all vectors. Then the epilogue works on the registers.
 
 #include "passes/host/cpu/ContractionEmit.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -13,7 +14,8 @@ using namespace mlir;
 namespace convoy {
 namespace {
 
-/// Filters of at most this size stay in the second-level cache while all pixels pass; larger ones are better passed once.
+/// Filters of at most this size stay in the second-level cache while all pixels pass; larger ones
+/// are better passed once.
 constexpr int64_t kResidentFilterBytes = 512 << 10;
 
 class Emitter {
@@ -40,10 +42,15 @@ private:
   };
 
   Value index(int64_t value) { return arith::ConstantIndexOp::create(b, value); }
-  Value add(Value a, Value other) { return arith::AddIOp::create(b, a, other, arith::IntegerOverflowFlags::nsw); }
+  Value add(Value a, Value other) {
+    return arith::AddIOp::create(b, a, other, arith::IntegerOverflowFlags::nsw);
+  }
   Value add(Value a, int64_t other) { return other == 0 ? a : add(a, index(other)); }
   Value scale(Value a, int64_t factor) {
-    return factor == 1 ? a : arith::MulIOp::create(b, a, index(factor), arith::IntegerOverflowFlags::nsw).getResult();
+    return factor == 1
+               ? a
+               : arith::MulIOp::create(b, a, index(factor), arith::IntegerOverflowFlags::nsw)
+                     .getResult();
   }
 
   Flat flatten(Value buffer, const PixelBuffer &strides = {});
@@ -54,7 +61,8 @@ private:
   Value mask(int64_t lanes);
   Value splat(Value scalar) { return vector::BroadcastOp::create(b, vectorType, scalar); }
 
-  SmallVector<Value> reduce(const Tile &tile, Value inputBase, Value filterBase, SmallVector<Value> sums, size_t level);
+  SmallVector<Value> reduce(const Tile &tile, Value inputBase, Value filterBase,
+                            SmallVector<Value> sums, size_t level);
   SmallVector<Value> step(const Tile &tile, Value inputBase, Value filterBase, ValueRange sums);
   void finish(const Tile &tile, const Place &place, ArrayRef<Value> sums);
   void emitTile(const Tile &tile, const Place &place);
@@ -79,19 +87,27 @@ Emitter::Flat Emitter::flatten(Value buffer, const PixelBuffer &place) {
   for (auto [dim, stride] : llvm::zip_equal(type.getShape(), strides))
     size += (dim - 1) * stride;
   auto layout = StridedLayoutAttr::get(b.getContext(), offset, {1});
-  auto flat = MemRefType::get({size}, type.getElementType(), offset == 0 ? MemRefLayoutAttrInterface() : layout, type.getMemorySpace());
-  Value row = memref::ReinterpretCastOp::create(b, flat, buffer, offset, ArrayRef<int64_t>{size}, ArrayRef<int64_t>{1});
+  auto flat =
+      MemRefType::get({size}, type.getElementType(),
+                      offset == 0 ? MemRefLayoutAttrInterface() : layout, type.getMemorySpace());
+  Value row = memref::ReinterpretCastOp::create(b, flat, buffer, offset, ArrayRef<int64_t>{size},
+                                                ArrayRef<int64_t>{1});
   bool isBool = type.getElementType().isInteger(1);
-  // In memory an i1 is a byte, but LLVM loads and stores a vector of i1 as bits. Descriptors of both memrefs are one type of LLVM.
+  // In memory an i1 is a byte, but LLVM loads and stores a vector of i1 as bits. Descriptors of
+  // both memrefs are one type of LLVM.
   if (isBool)
-    row = UnrealizedConversionCastOp::create(b, MemRefType::Builder(flat).setElementType(b.getI8Type()), row).getResult(0);
+    row = UnrealizedConversionCastOp::create(
+              b, MemRefType::Builder(flat).setElementType(b.getI8Type()), row)
+              .getResult(0);
   return {row, place, isBool};
 }
 
 Value Emitter::base(const PixelBuffer &strides, const Place &place) {
   Value at;
-  for (auto [value, stride] : {std::pair(place.image, strides.n), std::pair(place.row, strides.h), std::pair(place.column, strides.w),
-                               std::pair(place.channel, strides.k), std::pair(place.group, strides.g)})
+  for (auto [value, stride] :
+       {std::pair(place.image, strides.n), std::pair(place.row, strides.h),
+        std::pair(place.column, strides.w), std::pair(place.channel, strides.k),
+        std::pair(place.group, strides.g)})
     if (stride != 0) {
       Value part = scale(value, stride);
       at = at ? add(at, part) : part;
@@ -110,10 +126,15 @@ Value Emitter::mask(int64_t lanes) {
 Value Emitter::load(const Flat &from, Value at, bool partial, int64_t lanes) {
   Type element = cast<MemRefType>(from.buffer.getType()).getElementType();
   auto type = VectorType::get({unit.lanes}, element);
-  Value zero = partial || from.isBool ? arith::ConstantOp::create(b, type, b.getZeroAttr(type)).getResult() : Value();
-  Value loaded = partial ? vector::MaskedLoadOp::create(b, type, from.buffer, at, mask(lanes), zero).getResult()
-                         : vector::LoadOp::create(b, type, from.buffer, at).getResult();
-  return from.isBool ? arith::CmpIOp::create(b, arith::CmpIPredicate::ne, loaded, zero).getResult() : loaded;
+  Value zero = partial || from.isBool
+                   ? arith::ConstantOp::create(b, type, b.getZeroAttr(type)).getResult()
+                   : Value();
+  Value loaded =
+      partial
+          ? vector::MaskedLoadOp::create(b, type, from.buffer, at, mask(lanes), zero).getResult()
+          : vector::LoadOp::create(b, type, from.buffer, at).getResult();
+  return from.isBool ? arith::CmpIOp::create(b, arith::CmpIPredicate::ne, loaded, zero).getResult()
+                     : loaded;
 }
 
 /// One element, in every lane.
@@ -135,11 +156,13 @@ void Emitter::store(Value vector, const Flat &to, Value at, bool partial, int64_
     vector::StoreOp::create(b, vector, to.buffer, at);
 }
 
-SmallVector<Value> Emitter::step(const Tile &tile, Value inputBase, Value filterBase, ValueRange sums) {
+SmallVector<Value> Emitter::step(const Tile &tile, Value inputBase, Value filterBase,
+                                 ValueRange sums) {
   SmallVector<Value> weights, next;
   for (int64_t v = 0; v < tile.vectors; ++v) {
     bool last = v + 1 == tile.vectors;
-    weights.push_back(load(filter, add(filterBase, v * unit.lanes), last && tile.lastLanes != unit.lanes, tile.lastLanes));
+    weights.push_back(load(filter, add(filterBase, v * unit.lanes),
+                           last && tile.lastLanes != unit.lanes, tile.lastLanes));
   }
   for (int64_t row = 0; row < tile.rows; ++row)
     for (int64_t column = 0; column < tile.columns; ++column) {
@@ -151,7 +174,8 @@ SmallVector<Value> Emitter::step(const Tile &tile, Value inputBase, Value filter
   return next;
 }
 
-SmallVector<Value> Emitter::reduce(const Tile &tile, Value inputBase, Value filterBase, SmallVector<Value> sums, size_t level) {
+SmallVector<Value> Emitter::reduce(const Tile &tile, Value inputBase, Value filterBase,
+                                   SmallVector<Value> sums, size_t level) {
   if (level == c.loops.size())
     return step(tile, inputBase, filterBase, sums);
   const ReductionLoop &level_ = c.loops[level];
@@ -159,7 +183,8 @@ SmallVector<Value> Emitter::reduce(const Tile &tile, Value inputBase, Value filt
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   Value i = loop.getInductionVar();
-  SmallVector<Value> next = reduce(tile, add(inputBase, scale(i, level_.inputStep)), add(filterBase, scale(i, level_.filterStep)),
+  SmallVector<Value> next = reduce(tile, add(inputBase, scale(i, level_.inputStep)),
+                                   add(filterBase, scale(i, level_.filterStep)),
                                    SmallVector<Value>(loop.getRegionIterArgs()), level + 1);
   scf::YieldOp::create(b, next);
   return SmallVector<Value>(loop.getResults());
@@ -177,7 +202,9 @@ void Emitter::finish(const Tile &tile, const Place &place, ArrayRef<Value> sums)
     for (int64_t column = 0; column < tile.columns; ++column)
       for (int64_t v = 0; v < tile.vectors; ++v) {
         bool partial = v + 1 == tile.vectors && tile.lastLanes != unit.lanes;
-        auto offset = [&](const PixelBuffer &strides) { return row * strides.h + column * strides.w + v * unit.lanes * strides.k; };
+        auto offset = [&](const PixelBuffer &strides) {
+          return row * strides.h + column * strides.w + v * unit.lanes * strides.k;
+        };
         Value result = sums[next++];
         if (c.epilogue) {
           SmallVector<Value> inputs;
@@ -185,7 +212,8 @@ void Emitter::finish(const Tile &tile, const Place &place, ArrayRef<Value> sums)
             Value value = result;
             if (operand.buffer) {
               Value at = add(bases[index], offset(operand.strides));
-              value = operand.strides.k == 1 ? load(operand, at, partial, tile.lastLanes) : loadSplat(operand, at);
+              value = operand.strides.k == 1 ? load(operand, at, partial, tile.lastLanes)
+                                             : loadSplat(operand, at);
             }
             inputs.push_back(value);
           }
@@ -207,7 +235,8 @@ void Emitter::emitTile(const Tile &tile, const Place &place) {
       for (int64_t column = 0; column < tile.columns; ++column)
         for (int64_t v = 0; v < tile.vectors; ++v) {
           bool partial = v + 1 == tile.vectors && tile.lastLanes != unit.lanes;
-          Value here = add(at, row * product.strides.h + column * product.strides.w + v * unit.lanes);
+          Value here =
+              add(at, row * product.strides.h + column * product.strides.w + v * unit.lanes);
           sums.push_back(load(product, here, partial, tile.lastLanes));
         }
   }
@@ -239,8 +268,9 @@ void Emitter::emitBlocks(int64_t blocks, int64_t firstChannel, int64_t vectors, 
     filterElements *= dim;
   bool resident = filterElements * 4 <= kResidentFilterBytes;
 
-  auto parallel =
-      scf::ParallelOp::create(b, ValueRange{index(0)}, ValueRange{index(blocks * c.groups * c.images * bands)}, ValueRange{index(1)});
+  auto parallel = scf::ParallelOp::create(b, ValueRange{index(0)},
+                                          ValueRange{index(blocks * c.groups * c.images * bands)},
+                                          ValueRange{index(1)});
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(parallel.getBody());
   Value rest = parallel.getInductionVars()[0];
@@ -288,7 +318,8 @@ void Emitter::run() {
   if (c.channels < 2 * unit.lanes)
     vectors = 1;
   else if (c.block == 0)
-    while (vectors < 8 && (vectors * 2) * (pixels + 1) + 1 <= unit.registers && vectors * 2 * unit.lanes <= c.channels)
+    while (vectors < 8 && (vectors * 2) * (pixels + 1) + 1 <= unit.registers &&
+           vectors * 2 * unit.lanes <= c.channels)
       vectors *= 2;
   int64_t most = (unit.registers - 1 - vectors) / vectors;
   refoldPixels(c, most);
@@ -315,7 +346,8 @@ void Emitter::run() {
 } // namespace
 
 void emitContraction(OpBuilder &builder, Contraction contraction, VectorUnit unit) {
-  assert((contraction.block == 0 || contraction.block == packedBlock(unit.lanes)) && "the caller takes blocks of this size only");
+  assert((contraction.block == 0 || contraction.block == packedBlock(unit.lanes)) &&
+         "the caller takes blocks of this size only");
   assert((contraction.fill || !contraction.epilogue) && "an epilogue has a fill");
   Emitter(builder, std::move(contraction), unit).run();
 }

@@ -15,7 +15,8 @@ struct VectorUnit {
 /// Channels of a block of a packed filter for which tiles of this unit are made: two registers.
 inline int64_t packedBlock(int64_t lanes) { return 2 * lanes; }
 
-/// Emits the whole of `contraction` at the builder's place: `scf.parallel` over tiles, vectors inside.
+/// Emits the whole of `contraction` at the builder's place: `scf.parallel` over tiles, vectors
+/// inside.
 void emitContraction(mlir::OpBuilder &builder, Contraction contraction, VectorUnit unit);
 
 } // namespace convoy

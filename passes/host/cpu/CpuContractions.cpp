@@ -1,5 +1,5 @@
-// Finds the products that the vector kernels take, alone and with their epilogues, and replaces them. Regions that were made for nothing
-// are opened again.
+// Finds the products that the vector kernels take, alone and with their epilogues, and replaces
+// them. Regions that were made for nothing are opened again.
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "passes/Passes.h"
@@ -16,14 +16,17 @@ using namespace mlir;
 
 namespace {
 
-struct HostCpuContractionsPass : public convoy::impl::HostCpuContractionsPassBase<HostCpuContractionsPass> {
+struct HostCpuContractionsPass
+    : public convoy::impl::HostCpuContractionsPassBase<HostCpuContractionsPass> {
   using Base::Base;
   void runOnOperation() override;
 
 private:
-  bool lower(OpBuilder &builder, linalg::LinalgOp product, linalg::FillOp fill, linalg::GenericOp epilogue) {
+  bool lower(OpBuilder &builder, linalg::LinalgOp product, linalg::FillOp fill,
+             linalg::GenericOp epilogue) {
     FailureOr<convoy::Contraction> contraction = convoy::matchContraction(product, fill, epilogue);
-    if (failed(contraction) || (contraction->block != 0 && contraction->block != convoy::packedBlock(lanes)))
+    if (failed(contraction) ||
+        (contraction->block != 0 && contraction->block != convoy::packedBlock(lanes)))
       return false;
     convoy::emitContraction(builder, *contraction, {lanes, registers});
     return true;

@@ -1,4 +1,5 @@
-// What has no faster lowering becomes plain loops, in linalg's own order of dims. The outermost parallel ones run on all cores.
+// What has no faster lowering becomes plain loops, in linalg's own order of dims. The outermost
+// parallel ones run on all cores.
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -25,29 +26,36 @@ linalg::GenericOp copyToGeneric(RewriterBase &rewriter, memref::CopyOp copy) {
   AffineMap identity = rewriter.getMultiDimIdentityMap(rank);
   SmallVector<utils::IteratorType> iterators(rank, utils::IteratorType::parallel);
   rewriter.setInsertionPoint(copy);
-  auto generic = linalg::GenericOp::create(
-      rewriter, copy.getLoc(), copy.getSource(), copy.getTarget(), {identity, identity}, iterators,
-      [](OpBuilder &builder, Location loc, ValueRange values) { linalg::YieldOp::create(builder, loc, values[0]); });
+  auto generic = linalg::GenericOp::create(rewriter, copy.getLoc(), copy.getSource(),
+                                           copy.getTarget(), {identity, identity}, iterators,
+                                           [](OpBuilder &builder, Location loc, ValueRange values) {
+                                             linalg::YieldOp::create(builder, loc, values[0]);
+                                           });
   rewriter.eraseOp(copy);
   return generic;
 }
 
-/// Nests fewer steps of work than this run on the calling thread: handing them out costs some microseconds.
+/// Nests fewer steps of work than this run on the calling thread: handing them out costs some
+/// microseconds.
 constexpr int64_t kMinParallelWork = 1 << 14;
 
-/// Fewer tasks than this leave cores idle, so an innermost loop that is parallel as well is cut into parts of so many iterations.
+/// Fewer tasks than this leave cores idle, so an innermost loop that is parallel as well is cut
+/// into parts of so many iterations.
 constexpr int64_t kFewTasks = 64, kPart = 1 << 14;
 
-/// Turns the outermost loops of `loops` over parallel dims into one scf.parallel: all but the innermost loop, and of a long innermost loop
-/// the parts.
-void parallelize(RewriterBase &rewriter, ArrayRef<utils::IteratorType> iterators, ArrayRef<int64_t> ranges, ArrayRef<Operation *> loops) {
+/// Turns the outermost loops of `loops` over parallel dims into one scf.parallel: all but the
+/// innermost loop, and of a long innermost loop the parts.
+void parallelize(RewriterBase &rewriter, ArrayRef<utils::IteratorType> iterators,
+                 ArrayRef<int64_t> ranges, ArrayRef<Operation *> loops) {
   int64_t work = 1, tasks = 1;
   for (int64_t range : ranges)
     work *= range;
   size_t depth = 0;
-  while (depth + 1 < loops.size() && iterators[depth] == utils::IteratorType::parallel && tasks < 1024)
+  while (depth + 1 < loops.size() && iterators[depth] == utils::IteratorType::parallel &&
+         tasks < 1024)
     tasks *= ranges[depth++];
-  bool cuts = !loops.empty() && depth + 1 == loops.size() && iterators[depth] == utils::IteratorType::parallel && tasks < kFewTasks;
+  bool cuts = !loops.empty() && depth + 1 == loops.size() &&
+              iterators[depth] == utils::IteratorType::parallel && tasks < kFewTasks;
   int64_t parts = cuts ? llvm::divideCeil(ranges[depth], kPart) : 1;
   if (tasks * parts == 1 || work < kMinParallelWork)
     return;
@@ -55,7 +63,8 @@ void parallelize(RewriterBase &rewriter, ArrayRef<utils::IteratorType> iterators
   auto outer = cast<scf::ForOp>(loops.front()), last = cast<scf::ForOp>(loops.back());
   Location loc = outer.getLoc();
   rewriter.setInsertionPoint(outer);
-  Value zero = arith::ConstantIndexOp::create(rewriter, loc, 0), one = arith::ConstantIndexOp::create(rewriter, loc, 1);
+  Value zero = arith::ConstantIndexOp::create(rewriter, loc, 0),
+        one = arith::ConstantIndexOp::create(rewriter, loc, 1);
   Value count = arith::ConstantIndexOp::create(rewriter, loc, tasks * parts);
   auto parallel = scf::ParallelOp::create(rewriter, loc, zero, count, one);
   rewriter.setInsertionPointToStart(parallel.getBody());
@@ -90,7 +99,8 @@ void parallelize(RewriterBase &rewriter, ArrayRef<utils::IteratorType> iterators
     for (size_t dim = 0; dim < depth; ++dim) {
       Block *body = cast<scf::ForOp>(loops[dim]).getBody();
       for (Operation &op : llvm::make_early_inc_range(*body))
-        if (!llvm::is_contained(loops.take_front(depth), &op) && !op.hasTrait<OpTrait::IsTerminator>())
+        if (!llvm::is_contained(loops.take_front(depth), &op) &&
+            !op.hasTrait<OpTrait::IsTerminator>())
           rewriter.moveOpBefore(&op, parallel.getBody()->getTerminator());
     }
     rewriter.setInsertionPointToEnd(inner.getBody());
@@ -104,15 +114,19 @@ void parallelize(RewriterBase &rewriter, ArrayRef<utils::IteratorType> iterators
     });
 }
 
-/// Whether a step along `dim` is a step to a near element of each input: the dim is in the last index only, or in none.
+/// Whether a step along `dim` is a step to a near element of each input: the dim is in the last
+/// index only, or in none.
 bool isNear(linalg::LinalgOp op, unsigned dim) {
   return llvm::all_of(op.getDpsInputOperands(), [&](OpOperand *operand) {
     ArrayRef<AffineExpr> results = op.getMatchingIndexingMap(operand).getResults();
-    return results.empty() || llvm::none_of(results.drop_back(), [&](AffineExpr expr) { return expr.isFunctionOfDim(dim); });
+    return results.empty() || llvm::none_of(results.drop_back(), [&](AffineExpr expr) {
+             return expr.isFunctionOfDim(dim);
+           });
   });
 }
 
-/// Where a loop adds up into one element of `output`, keeps the sum in a register: reads it before the loop and writes it after.
+/// Where a loop adds up into one element of `output`, keeps the sum in a register: reads it before
+/// the loop and writes it after.
 void keepInRegister(RewriterBase &rewriter, Operation *op, Value output) {
   auto loop = cast<scf::ForOp>(op);
   memref::LoadOp load;
@@ -125,7 +139,8 @@ void keepInRegister(RewriterBase &rewriter, Operation *op, Value output) {
   }
   if (!load || !store)
     return;
-  // linalg's loops have an affine.apply for each index, of the identity where a map is a projection.
+  // linalg's loops have an affine.apply for each index, of the identity where a map is a
+  // projection.
   auto plain = [](Value index) {
     auto apply = index.getDefiningOp<affine::AffineApplyOp>();
     return apply && apply.getAffineMap().isIdentity() ? apply.getMapOperands()[0] : index;
@@ -136,11 +151,13 @@ void keepInRegister(RewriterBase &rewriter, Operation *op, Value output) {
     return;
   load.getIndicesMutable().assign(indices);
   rewriter.moveOpBefore(load, loop);
-  FailureOr<LoopLikeOpInterface> found = cast<LoopLikeOpInterface>(loop.getOperation())
-                                             .replaceWithAdditionalYields(rewriter, load.getResult(), /*replaceInitOperandUsesInLoop=*/true,
-                                                                          [&](OpBuilder &, Location, ArrayRef<BlockArgument>) {
-                                                                            return SmallVector<Value>{store.getValueToStore()};
-                                                                          });
+  FailureOr<LoopLikeOpInterface> found =
+      cast<LoopLikeOpInterface>(loop.getOperation())
+          .replaceWithAdditionalYields(rewriter, load.getResult(),
+                                       /*replaceInitOperandUsesInLoop=*/true,
+                                       [&](OpBuilder &, Location, ArrayRef<BlockArgument>) {
+                                         return SmallVector<Value>{store.getValueToStore()};
+                                       });
   if (failed(found))
     return;
   rewriter.setInsertionPointAfter(*found);
@@ -148,21 +165,24 @@ void keepInRegister(RewriterBase &rewriter, Operation *op, Value output) {
   rewriter.eraseOp(store);
 }
 
-/// Puts the dim along which the output is contiguous innermost, inside the reductions: then the innermost loop is over vectors. Not where
-/// the inputs are far apart along that dim, as they are where rows are reduced.
+/// Puts the dim along which the output is contiguous innermost, inside the reductions: then the
+/// innermost loop is over vectors. Not where the inputs are far apart along that dim, as they are
+/// where rows are reduced.
 linalg::LinalgOp interchange(RewriterBase &rewriter, linalg::LinalgOp op) {
   if (op.getNumReductionLoops() == 0 || op.getNumDpsInits() != 1)
     return op;
   AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
-  auto last = dyn_cast_or_null<AffineDimExpr>(map.getNumResults() == 0 ? AffineExpr() : map.getResults().back());
+  auto last = dyn_cast_or_null<AffineDimExpr>(map.getNumResults() == 0 ? AffineExpr()
+                                                                       : map.getResults().back());
   if (!last || op.getIteratorTypesArray()[last.getPosition()] != utils::IteratorType::parallel)
     return op;
   unsigned inner = last.getPosition();
   if (inner + 1 == op.getNumLoops() || !isNear(op, inner))
     return op;
   rewriter.setInsertionPoint(op);
-  FailureOr<linalg::GenericOp> generic =
-      isa<linalg::GenericOp>(op) ? FailureOr(cast<linalg::GenericOp>(op)) : linalg::generalizeNamedOp(rewriter, op);
+  FailureOr<linalg::GenericOp> generic = isa<linalg::GenericOp>(op)
+                                             ? FailureOr(cast<linalg::GenericOp>(op))
+                                             : linalg::generalizeNamedOp(rewriter, op);
   if (failed(generic))
     return op;
   SmallVector<unsigned> order;
@@ -171,7 +191,8 @@ linalg::LinalgOp interchange(RewriterBase &rewriter, linalg::LinalgOp op) {
       order.push_back(dim);
   order.push_back(inner);
   FailureOr<linalg::GenericOp> result = linalg::interchangeGenericOp(rewriter, *generic, order);
-  return succeeded(result) ? cast<linalg::LinalgOp>(result->getOperation()) : cast<linalg::LinalgOp>(generic->getOperation());
+  return succeeded(result) ? cast<linalg::LinalgOp>(result->getOperation())
+                           : cast<linalg::LinalgOp>(generic->getOperation());
 }
 
 } // namespace
@@ -208,8 +229,8 @@ void HostCpuLoopsPass::runOnOperation() {
     if (outermost && loops->size() == ranges.size())
       parallelize(rewriter, iterators, ranges, *loops);
     // The innermost loop last: it is replaced by another one.
-    if (op.getNumReductionLoops() > 0 && op.getNumDpsInits() == 1 && loops->size() == ranges.size() &&
-        iterators.back() == utils::IteratorType::reduction)
+    if (op.getNumReductionLoops() > 0 && op.getNumDpsInits() == 1 &&
+        loops->size() == ranges.size() && iterators.back() == utils::IteratorType::reduction)
       keepInRegister(rewriter, loops->back(), op.getDpsInits()[0]);
     rewriter.eraseOp(op);
   }

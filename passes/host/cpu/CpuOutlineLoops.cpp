@@ -1,5 +1,6 @@
-// What loops are left in a function, small ones that run on the calling thread, become functions as well. Every layer brings some, above
-// all to @prepare_weights, and LLVM takes more than twice the time for a function of twice as many.
+// What loops are left in a function, small ones that run on the calling thread, become functions as
+// well. Every layer brings some, above all to @prepare_weights, and LLVM takes more than twice the
+// time for a function of twice as many.
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "passes/Passes.h"
@@ -15,7 +16,8 @@ using namespace mlir;
 
 namespace {
 
-struct HostCpuOutlineLoopsPass : public convoy::impl::HostCpuOutlineLoopsPassBase<HostCpuOutlineLoopsPass> {
+struct HostCpuOutlineLoopsPass
+    : public convoy::impl::HostCpuOutlineLoopsPassBase<HostCpuOutlineLoopsPass> {
   void runOnOperation() override;
 };
 
@@ -23,7 +25,8 @@ struct HostCpuOutlineLoopsPass : public convoy::impl::HostCpuOutlineLoopsPassBas
 llvm::SmallVector<scf::ForOp> loopsOf(func::FuncOp function) {
   llvm::SmallVector<scf::ForOp> loops;
   for (auto loop : function.getOps<scf::ForOp>())
-    if (loop.getNumResults() == 0 && !loop.walk([](func::CallOp) { return WalkResult::interrupt(); }).wasInterrupted())
+    if (loop.getNumResults() == 0 &&
+        !loop.walk([](func::CallOp) { return WalkResult::interrupt(); }).wasInterrupted())
       loops.push_back(loop);
   return loops;
 }
@@ -38,10 +41,13 @@ void HostCpuOutlineLoopsPass::runOnOperation() {
       continue;
     convoy::LoopOutliner outliner(function, "loop", symbols);
     for (scf::ForOp loop : loopsOf(function)) {
-      auto fill = [&](OpBuilder &builder, ValueRange, IRMapping &mapping) { builder.clone(*loop, mapping); };
+      auto fill = [&](OpBuilder &builder, ValueRange, IRMapping &mapping) {
+        builder.clone(*loop, mapping);
+      };
       func::CallOp call = outliner.outline(loop, {}, loop->getOperands(), fill);
       // LLVM would put it back where it was. `no_inline` of func.func does not get as far as LLVM.
-      symbols.lookup(call.getCallee())->setAttr("passthrough", Builder(&getContext()).getStrArrayAttr({"noinline"}));
+      symbols.lookup(call.getCallee())
+          ->setAttr("passthrough", Builder(&getContext()).getStrArrayAttr({"noinline"}));
     }
   }
 }

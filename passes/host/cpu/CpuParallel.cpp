@@ -1,5 +1,6 @@
-// Parallel loops become functions of a range of steps. The call that is left says `convoy.parallel`: it is right as it stands, run on one
-// thread over the whole range, and phase llvm hands it to convoy_parallel_for.
+// Parallel loops become functions of a range of steps. The call that is left says
+// `convoy.parallel`: it is right as it stands, run on one thread over the whole range, and phase
+// llvm hands it to convoy_parallel_for.
 
 #include "passes/Passes.h"
 #include "passes/common/ForCpu.h"
@@ -20,16 +21,19 @@ struct HostCpuParallelPass : public convoy::impl::HostCpuParallelPassBase<HostCp
 
 LogicalResult outline(scf::ParallelOp loop, convoy::LoopOutliner &outliner) {
   if (loop.getNumLoops() != 1 || loop.getNumReductions() != 0)
-    return loop.emitError("expected one loop and no reductions, but got ") << loop.getNumLoops() << " and " << loop.getNumReductions();
+    return loop.emitError("expected one loop and no reductions, but got ")
+           << loop.getNumLoops() << " and " << loop.getNumReductions();
   auto fill = [&](OpBuilder &builder, ValueRange range, IRMapping &mapping) {
-    auto steps = scf::ForOp::create(builder, loop.getLoc(), range[0], range[1], mapping.lookup(loop.getStep()[0]));
+    auto steps = scf::ForOp::create(builder, loop.getLoc(), range[0], range[1],
+                                    mapping.lookup(loop.getStep()[0]));
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(steps.getBody());
     mapping.map(loop.getInductionVars()[0], steps.getInductionVar());
     for (Operation &op : loop.getBody()->without_terminator())
       builder.clone(op, mapping);
   };
-  func::CallOp call = outliner.outline(loop, {loop.getLowerBound()[0], loop.getUpperBound()[0]}, loop.getStep(), fill);
+  func::CallOp call = outliner.outline(loop, {loop.getLowerBound()[0], loop.getUpperBound()[0]},
+                                       loop.getStep(), fill);
   call->setAttr("convoy.parallel", UnitAttr::get(call.getContext()));
   return success();
 }

@@ -9,7 +9,8 @@ namespace convoy {
 func::FuncOp LoopOutliner::share(func::FuncOp body) {
   for (func::FuncOp other : bodies)
     if (other.getFunctionType() == body.getFunctionType() &&
-        OperationEquivalence::isRegionEquivalentTo(&other.getBody(), &body.getBody(), OperationEquivalence::IgnoreLocations)) {
+        OperationEquivalence::isRegionEquivalentTo(&other.getBody(), &body.getBody(),
+                                                   OperationEquivalence::IgnoreLocations)) {
       body.erase();
       return other;
     }
@@ -18,8 +19,9 @@ func::FuncOp LoopOutliner::share(func::FuncOp body) {
   return body;
 }
 
-func::CallOp LoopOutliner::outline(Operation *loop, ValueRange leading, ValueRange used,
-                                   llvm::function_ref<void(OpBuilder &, ValueRange, IRMapping &)> fill) {
+func::CallOp
+LoopOutliner::outline(Operation *loop, ValueRange leading, ValueRange used,
+                      llvm::function_ref<void(OpBuilder &, ValueRange, IRMapping &)> fill) {
   llvm::SetVector<Value> captured;
   getUsedValuesDefinedAbove(loop->getRegions(), captured);
   captured.insert(used.begin(), used.end());
@@ -36,14 +38,16 @@ func::CallOp LoopOutliner::outline(Operation *loop, ValueRange leading, ValueRan
   Location loc = loop->getLoc();
   OpBuilder builder(parent);
   std::string name = (parent.getName() + "_" + kind + "_" + llvm::Twine(bodies.size())).str();
-  auto body = func::FuncOp::create(builder, loc, name, builder.getFunctionType(ValueRange(arguments).getTypes(), {}));
+  auto body = func::FuncOp::create(builder, loc, name,
+                                   builder.getFunctionType(ValueRange(arguments).getTypes(), {}));
   body.setPrivate();
 
   builder.setInsertionPointToStart(body.addEntryBlock());
   IRMapping mapping;
   for (Operation *constant : constants)
     builder.clone(*constant, mapping);
-  mapping.map(ValueRange(arguments).drop_front(leading.size()), body.getArguments().drop_front(leading.size()));
+  mapping.map(ValueRange(arguments).drop_front(leading.size()),
+              body.getArguments().drop_front(leading.size()));
   fill(builder, body.getArguments().take_front(leading.size()), mapping);
   func::ReturnOp::create(builder, loc);
 

@@ -1,5 +1,5 @@
-// Loops become functions, and those that do the same become one: layers of one shape share their code, and no function grows with the
-// number of layers, which LLVM's time for it would do faster.
+// Loops become functions, and those that do the same become one: layers of one shape share their
+// code, and no function grows with the number of layers, which LLVM's time for it would do faster.
 
 #ifndef CONVOY_PASSES_HOST_CPU_OUTLINE_H
 #define CONVOY_PASSES_HOST_CPU_OUTLINE_H
@@ -10,17 +10,22 @@
 
 namespace convoy {
 
-/// Outlines loops of one function into private functions before it, which are named after it and `kind`.
+/// Outlines loops of one function into private functions before it, which are named after it and
+/// `kind`.
 class LoopOutliner {
 public:
   LoopOutliner(mlir::func::FuncOp parent, llvm::StringRef kind, mlir::SymbolTable &symbols)
       : parent(parent), kind(kind), symbols(symbols) {}
 
-  /// Replaces `loop`, which has no results, with a call of a function. The function's arguments are `leading`, whatever the loop's regions
-  /// use of the outside, and `used`, but no constants, which it has itself. `fill` writes its body: it is given the arguments that stand
-  /// for `leading`, and the values inside for those outside.
-  mlir::func::CallOp outline(mlir::Operation *loop, mlir::ValueRange leading, mlir::ValueRange used,
-                             llvm::function_ref<void(mlir::OpBuilder &builder, mlir::ValueRange leading, mlir::IRMapping &mapping)> fill);
+  /// Replaces `loop`, which has no results, with a call of a function. The function's arguments are
+  /// `leading`, whatever the loop's regions use of the outside, and `used`, but no constants, which
+  /// it has itself. `fill` writes its body: it is given the arguments that stand for `leading`, and
+  /// the values inside for those outside.
+  mlir::func::CallOp
+  outline(mlir::Operation *loop, mlir::ValueRange leading, mlir::ValueRange used,
+          llvm::function_ref<void(mlir::OpBuilder &builder, mlir::ValueRange leading,
+                                  mlir::IRMapping &mapping)>
+              fill);
 
 private:
   /// `body`, or the function that was made before and does the same.

@@ -4,13 +4,15 @@
 
 using namespace mlir;
 
-Value convoy::vectorizeBody(OpBuilder &builder, Block *body, ArrayRef<Value> inputs, int64_t lanes) {
+Value convoy::vectorizeBody(OpBuilder &builder, Block *body, ArrayRef<Value> inputs,
+                            int64_t lanes) {
   IRMapping mapping;
   mapping.map(body->getArguments().take_front(inputs.size()), inputs);
   auto vectorOf = [&](Value value) -> Value {
     if (Value inside = mapping.lookupOrNull(value))
       return inside;
-    Value wide = vector::BroadcastOp::create(builder, value.getLoc(), VectorType::get({lanes}, value.getType()), value);
+    Value wide = vector::BroadcastOp::create(builder, value.getLoc(),
+                                             VectorType::get({lanes}, value.getType()), value);
     mapping.map(value, wide);
     return wide;
   };

@@ -7,9 +7,11 @@
 
 namespace convoy {
 
-/// What `body` yields first, on vectors of `lanes`: each of its ops once, with `inputs` for its first arguments. Scalars from outside are
-/// broadcast. Its ops have one result each and take vectors as they take scalars.
-mlir::Value vectorizeBody(mlir::OpBuilder &builder, mlir::Block *body, llvm::ArrayRef<mlir::Value> inputs, int64_t lanes);
+/// What `body` yields first, on vectors of `lanes`: each of its ops once, with `inputs` for its
+/// first arguments. Scalars from outside are broadcast. Its ops have one result each and take
+/// vectors as they take scalars.
+mlir::Value vectorizeBody(mlir::OpBuilder &builder, mlir::Block *body,
+                          llvm::ArrayRef<mlir::Value> inputs, int64_t lanes);
 
 } // namespace convoy
 

@@ -1,4 +1,5 @@
-"""Host arrays of a program as PyTorch's tensors, and back. numpy has no bfloat16: such an array holds the bits of each element."""
+"""Host arrays of a program as PyTorch's tensors, and back. numpy has no bfloat16: such an array
+holds the bits of each element."""
 
 from __future__ import annotations
 
@@ -17,7 +18,9 @@ def array_of(tensor: torch.Tensor) -> np.ndarray:
     import torch
 
     tensor = tensor.detach()
-    return np.asarray((tensor.view(torch.uint16) if tensor.dtype == torch.bfloat16 else tensor).numpy())
+    return np.asarray(
+        (tensor.view(torch.uint16) if tensor.dtype == torch.bfloat16 else tensor).numpy()
+    )
 
 
 def tensor_of(array: np.ndarray, dtype: str) -> torch.Tensor:

@@ -1,8 +1,9 @@
 """time an artifact, beside PyTorch
 
-Prints medians of whole calls on host arrays, copies to and from the device included; PyTorch runs on the CPU. The two take turns. On a GPU
-it prints as well what the program takes alone: replays of its CUDA graph in a row, without copies. benchmarks/compare.py measures those
-beside PyTorch and JAX on the GPU.
+Prints medians of whole calls on host arrays, copies to and from the device included; PyTorch runs
+on the CPU. The two take turns. On a GPU it prints as well what the program takes alone: replays of
+its CUDA graph in a row, without copies. benchmarks/compare.py measures those beside PyTorch and JAX
+on the GPU.
 
 examples:
   convoy bench resnet18.convoy --peer examples/resnet.py:resnet18
@@ -28,12 +29,24 @@ def populate_parser(parser: argparse.ArgumentParser) -> None:
     """Adds this command's arguments."""
     from convoy_runtime.plan_flags import add_arguments
 
-    parser.add_argument("artifact", metavar="FILE", type=Path, help="an artifact that `convoy compile` wrote")
-    parser.add_argument("--peer", metavar="MODEL", help=f"PyTorch model to time beside it: {MODEL_HELP}")
-    parser.add_argument("--seconds", type=float, default=2.0, help="how long to measure each (default: %(default)s)")
-    parser.add_argument("--device", metavar="NAME", help="cpu, cuda or cuda:N; default: the artifact's target")
+    parser.add_argument(
+        "artifact", metavar="FILE", type=Path, help="an artifact that `convoy compile` wrote"
+    )
+    parser.add_argument(
+        "--peer", metavar="MODEL", help=f"PyTorch model to time beside it: {MODEL_HELP}"
+    )
+    parser.add_argument(
+        "--seconds", type=float, default=2.0, help="how long to measure each (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--device", metavar="NAME", help="cpu, cuda or cuda:N; default: the artifact's target"
+    )
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
-    parser.add_argument("--strict", action="store_true", help="only plans that the artifact or the cache has, else an error")
+    parser.add_argument(
+        "--strict",
+        action="store_true",
+        help="only plans that the artifact or the cache has, else an error",
+    )
     add_arguments(parser)
 
 
@@ -47,7 +60,10 @@ def main(options: argparse.Namespace) -> int:
     loading = {"device": options.device, "strict": options.strict, **load_arguments(options)}
     replay: Figures | None = None
     threads: int | None = None
-    with convoy_runtime.load(options.artifact, **loading) as program, contextlib.ExitStack() as stack:
+    with (
+        convoy_runtime.load(options.artifact, **loading) as program,
+        contextlib.ExitStack() as stack,
+    ):
         if not options.json:
             print_plans(program, options.artifact)
         inputs = [random_array(spec, seed) for seed, spec in enumerate(program.inputs)]
@@ -65,16 +81,41 @@ def main(options: argparse.Namespace) -> int:
         if target == "cuda":
             replay = measure(program, inputs)
     if options.json:
-        alone = {} if replay is None else {"replay": replay.median / 1e3, "host": (replay.host or 0.0) / 1e3}
+        alone = (
+            {}
+            if replay is None
+            else {"replay": replay.median / 1e3, "host": (replay.host or 0.0) / 1e3}
+        )
         peer = {} if threads is None else {"threads": threads}
-        print(json.dumps({"target": target, "unit": "ms", "median": {name: each.median for name, each in times.items()}, **peer, **alone}))
+        print(
+            json.dumps(
+                {
+                    "target": target,
+                    "unit": "ms",
+                    "median": {name: each.median for name, each in times.items()},
+                    **peer,
+                    **alone,
+                }
+            )
+        )
         return 0
     for name, each in times.items():
-        ratio = f"  {each.median / times['torch'].median:.2f}x PyTorch" if "torch" in times and name != "torch" else ""
+        ratio = (
+            f"  {each.median / times['torch'].median:.2f}x PyTorch"
+            if "torch" in times and name != "torch"
+            else ""
+        )
         print(f"{name:8} {each.median:9.3f} ms, the fastest {each.least:.3f}{ratio}")
     if threads is not None:
-        print(f"both with {threads} threads" if target == "cpu" else f"PyTorch on the CPU, with {threads} threads")
+        print(
+            f"both with {threads} threads"
+            if target == "cpu"
+            else f"PyTorch on the CPU, with {threads} threads"
+        )
     if replay is not None:
-        spread = f"{replay.least / 1e3:.3f} to {replay.most / 1e3:.3f}, the host's part {replay.host or 0.0:.1f} us"
+        spread = (
+            f"{replay.least / 1e3:.3f} to {replay.most / 1e3:.3f}, the host's part "
+            f"{replay.host or 0.0:.1f} us"
+        )
         print(f"{'replay':8} {replay.median / 1e3:9.3f} ms  without copies ({spread})")
     return 0

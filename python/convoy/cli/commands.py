@@ -24,14 +24,18 @@ a first session:
   convoy explain resnet18.convoy
   convoy bench resnet18.convoy --peer examples/resnet.py:resnet18
 
-exit codes: 0 done, 1 failed, 2 wrong usage, 3 results differ from the reference, 130 interrupted, 141 nobody reads the output
+exit codes: 0 done, 1 failed, 2 wrong usage, 3 results differ from the reference, 130 interrupted,
+141 nobody reads the output
 """
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="convoy",
-        description="Compiles PyTorch models ahead of time for NVIDIA GPUs and CPUs, and runs what it compiled.",
+        description=(
+            "Compiles PyTorch models ahead of time for NVIDIA GPUs and CPUs, and runs what "
+            "it compiled."
+        ),
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
@@ -43,17 +47,27 @@ def _parser() -> argparse.ArgumentParser:
         name = command.__name__.rpartition(".")[2].rstrip("_")
         summary = (command.__doc__ or "").partition("\n")[0]
         sub = commands.add_parser(
-            name, help=summary, description=command.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
+            name,
+            help=summary,
+            description=command.__doc__,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
         )
         command.populate_parser(sub)
-        sub.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help="show the traceback of an error")
+        sub.add_argument(
+            "--debug",
+            action="store_true",
+            default=argparse.SUPPRESS,
+            help="show the traceback of an error",
+        )
         sub.set_defaults(action=command.main, parser=sub)
     return parser
 
 
 @contextmanager
 def _plain_warnings() -> Iterator[None]:
-    """Shows what Convoy warns of as it shows errors, without the line of code that found it; warnings of others stay as they are."""
+    """Shows what Convoy warns of as it shows errors, without the line of code that found it;
+    warnings of others stay as they are."""
     from convoy_runtime.errors import ConvoyRuntimeWarning
 
     form = warnings.formatwarning
@@ -70,13 +84,18 @@ def _plain_warnings() -> Iterator[None]:
 
 
 def _is_of_output(error: Exception) -> bool:
-    """Whether standard output took nothing more: its errors name no file, as those of everything that is opened do."""
-    return isinstance(error, OSError) and error.filename is None and error.errno in (errno.EPIPE, errno.ENOSPC, errno.EIO)
+    """Whether standard output took nothing more: its errors name no file, as those of everything
+    that is opened do."""
+    return (
+        isinstance(error, OSError)
+        and error.filename is None
+        and error.errno in (errno.EPIPE, errno.ENOSPC, errno.EIO)
+    )
 
 
 def run_command(arguments: Sequence[str] | None) -> int:
-    """Runs one command; returns its exit code. An error is one message, with --debug it is raised. Raises OSError where standard output
-    takes nothing more."""
+    """Runs one command; returns its exit code. An error is one message, with --debug it is raised.
+    Raises OSError where standard output takes nothing more."""
     from convoy.errors import ConvoyError
     from convoy_runtime import ConvoyRuntimeError
 

@@ -1,7 +1,7 @@
 """compile a model into an artifact
 
-The model is FILE.py:FUNCTION, where the function returns (module, (example input, ...)), or a .mlir file of the torch dialect, or of a
-later phase together with --compile-from.
+The model is FILE.py:FUNCTION, where the function returns (module, (example input, ...)), or a .mlir
+file of the torch dialect, or of a later phase together with --compile-from.
 
 examples:
   convoy compile examples/resnet.py:resnet18 -o resnet18.convoy
@@ -37,33 +37,80 @@ def populate_parser(parser: argparse.ArgumentParser) -> None:
 
     parser.add_argument("model", metavar="MODEL", help="FILE.py:FUNCTION, or a .mlir file")
     parser.add_argument(
-        "-o", "--output", type=Path, required=True, metavar="FILE",
+        "-o",
+        "--output",
+        type=Path,
+        required=True,
+        metavar="FILE",
         help="the artifact, or with --compile-to the .mlir file; - is standard output",
-    )  # fmt: skip
-    parser.add_argument("--target", choices=("cpu", "cuda"), help="default: cuda where there is a GPU, else cpu")
-    parser.add_argument("--dtype", choices=("float32", "float16", "bfloat16"), help="type to compute in; default: the model's own")
-    parser.add_argument("--cpu", metavar="NAME", help="LLVM's name of the CPU that runs the host code, or native")
-    parser.add_argument(
-        "--chip", default="sm_80", metavar="SM", help="oldest GPU architecture of the kernels, from sm_80 on (default: %(default)s)"
     )
-    parser.add_argument("--no-weights", action="store_true", help="leave the weights' data out; program.load_weights brings it")
-    parser.add_argument("--no-tf32", action="store_true", help="float32 is computed in full, never rounded to TF32 on tensor cores")
     parser.add_argument(
-        "--no-alternatives", action="store_true",
-        help="offer tuning no other ways to compute a cuDNN graph: split, or with sums in another order",
-    )  # fmt: skip
-    parser.add_argument("--support-table", type=Path, metavar="FILE", help="table of what cuDNN takes, instead of the built-in one")
+        "--target", choices=("cpu", "cuda"), help="default: cuda where there is a GPU, else cpu"
+    )
     parser.add_argument(
-        "--plan-for", action="append", default=[], metavar="GPU",
-        help="plan for this GPU, which need not be here, and put the plans into the artifact: h200, or a file of cuDNN's device"
+        "--dtype",
+        choices=("float32", "float16", "bfloat16"),
+        help="type to compute in; default: the model's own",
+    )
+    parser.add_argument(
+        "--cpu", metavar="NAME", help="LLVM's name of the CPU that runs the host code, or native"
+    )
+    parser.add_argument(
+        "--chip",
+        default="sm_80",
+        metavar="SM",
+        help="oldest GPU architecture of the kernels, from sm_80 on (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--no-weights",
+        action="store_true",
+        help="leave the weights' data out; program.load_weights brings it",
+    )
+    parser.add_argument(
+        "--no-tf32",
+        action="store_true",
+        help="float32 is computed in full, never rounded to TF32 on tensor cores",
+    )
+    parser.add_argument(
+        "--no-alternatives",
+        action="store_true",
+        help=(
+            "offer tuning no other ways to compute a cuDNN graph: split, or with sums in "
+            "another order"
+        ),
+    )
+    parser.add_argument(
+        "--support-table",
+        type=Path,
+        metavar="FILE",
+        help="table of what cuDNN takes, instead of the built-in one",
+    )
+    parser.add_argument(
+        "--plan-for",
+        action="append",
+        default=[],
+        metavar="GPU",
+        help="plan for this GPU, which need not be here, and put the plans into the artifact: "
+        "h200, or a file of cuDNN's device"
         " properties; may be repeated",
-    )  # fmt: skip
-    parser.add_argument("--compile-from", choices=PHASES[1:], help="the phase whose output MODEL, a .mlir file, is")
-    parser.add_argument("--compile-to", choices=PHASES, help="stop after this phase and write its text")
-    parser.add_argument("--dump-phases", type=Path, metavar="DIR", help="write DIR/model.N.PHASE.mlir after each phase")
+    )
+    parser.add_argument(
+        "--compile-from", choices=PHASES[1:], help="the phase whose output MODEL, a .mlir file, is"
+    )
+    parser.add_argument(
+        "--compile-to", choices=PHASES, help="stop after this phase and write its text"
+    )
+    parser.add_argument(
+        "--dump-phases",
+        type=Path,
+        metavar="DIR",
+        help="write DIR/model.N.PHASE.mlir after each phase",
+    )
     parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
     # Without TF32 is what the model is compiled for, and so are its plans.
-    add_restrictions(parser, "which of cuDNN's engines --plan-for may choose", without=("--no-tf32",))
+    add_restrictions(
+        parser, "which of cuDNN's engines --plan-for may choose", without=("--no-tf32",)
+    )
 
 
 def main(options: argparse.Namespace) -> int:
@@ -73,19 +120,35 @@ def main(options: argparse.Namespace) -> int:
     from convoy_runtime.plan_flags import restrictions_of
 
     if options.compile_from is not None and options.compile_to is None:
-        message = "--compile-from wants --compile-to: an artifact is made from a model or a torch-dialect .mlir file"
+        message = (
+            "--compile-from wants --compile-to: an artifact is made from a model or a "
+            "torch-dialect .mlir file"
+        )
         raise ConvoyError(message)
     chosen = CompileOptions.of(
-        target=options.target, dtype=options.dtype, cpu=options.cpu, chip=options.chip,
-        weights=not options.no_weights, allow_tf32=not options.no_tf32, alternatives=not options.no_alternatives,
-        support_table=options.support_table, dump_phases=options.dump_phases,
-        plan_for=tuple(options.plan_for), plan_options=restrictions_of(options),
-    )  # fmt: skip
+        target=options.target,
+        dtype=options.dtype,
+        cpu=options.cpu,
+        chip=options.chip,
+        weights=not options.no_weights,
+        allow_tf32=not options.no_tf32,
+        alternatives=not options.no_alternatives,
+        support_table=options.support_table,
+        dump_phases=options.dump_phases,
+        plan_for=tuple(options.plan_for),
+        plan_options=restrictions_of(options),
+    )
     _check_output(options)
     steps = Steps(quiet=options.quiet or str(options.output) == "-")
     if options.compile_from is not None:
         path = Path(options.model)
-        text = lower(path.read_text(), str(path), from_phase=options.compile_from, to_phase=options.compile_to, options=chosen)
+        text = lower(
+            path.read_text(),
+            str(path),
+            from_phase=options.compile_from,
+            to_phase=options.compile_to,
+            options=chosen,
+        )
         write_text(options.output, text)
         return 0
 
@@ -99,7 +162,13 @@ def main(options: argparse.Namespace) -> int:
         if options.compile_to is not None:
             text = imported.torch_text if options.compile_to == "torch" else imported.text
             if options.compile_to not in ("torch", "tcp"):
-                text = lower(imported.text, imported.name, from_phase="tcp", to_phase=options.compile_to, options=chosen)
+                text = lower(
+                    imported.text,
+                    imported.name,
+                    from_phase="tcp",
+                    to_phase=options.compile_to,
+                    options=chosen,
+                )
             write_text(options.output, text)
             return 0
         model = compile_imported(imported, chosen, progress=steps.start)
@@ -109,7 +178,10 @@ def main(options: argparse.Namespace) -> int:
         size = options.output.stat().st_size / 1e6
         graphs, kernels = len(model.manifest.called_graphs), len(model.manifest.kernels)
         made = f", {graphs} cuDNN graphs, {kernels} kernels" if chosen.target == "cuda" else ""
-        print(f"{options.output}: {chosen.target}, {size:.1f} MB{made}, compiled in {steps.total:.1f} s ({steps.summary()})")
+        print(
+            f"{options.output}: {chosen.target}, {size:.1f} MB{made}, compiled in "
+            f"{steps.total:.1f} s ({steps.summary()})"
+        )
         for plans in model.plans:
             _print_plans(plans)
     return 0
@@ -123,11 +195,20 @@ def _print_plans(plans: OfflinePlans) -> None:
         print(f"  no graph is cuDNN's: there is nothing to plan for {plans.gpu}")
         return
     failed = [result for result in plans.results if isinstance(result, PlanError)]
-    print(f"  {len(plans.results) - len(failed)} of {len(plans.results)} graphs have a plan for {plans.gpu}")
+    print(
+        f"  {len(plans.results) - len(failed)} of {len(plans.results)} graphs have a plan "
+        f"for {plans.gpu}"
+    )
     if any("libcuda" in line for error in failed for line in error.tried):
-        print("  engines that compile a kernel are planned only where NVIDIA's driver (libcuda.so.1) is")
+        print(
+            "  engines that compile a kernel are planned only where NVIDIA's driver "
+            "(libcuda.so.1) is"
+        )
     for error in failed:
-        print(f"  {error.graph} ({error.location}) is planned where the artifact is loaded: {'; '.join(error.tried)}")
+        print(
+            f"  {error.graph} ({error.location}) is planned where the artifact is loaded: "
+            f"{'; '.join(error.tried)}"
+        )
 
 
 def _check_output(options: argparse.Namespace) -> None:
@@ -135,7 +216,10 @@ def _check_output(options: argparse.Namespace) -> None:
     if options.compile_to is not None:
         checked_stream(options.output)
     elif str(options.output) == "-":
-        message = "-o -: expected a file for the artifact; standard output takes the text of a phase, with --compile-to"
+        message = (
+            "-o -: expected a file for the artifact; standard output takes the text of a "
+            "phase, with --compile-to"
+        )
         raise ConvoyError(message)
     else:
         checked_output(options.output)

@@ -1,8 +1,10 @@
-"""tell what became of each op: groups, what they fused, their plans and times, and why anything stayed outside
+"""tell what became of each op: groups, what they fused, their plans and times, and why anything
+stayed outside
 
-Of an artifact, plans and times are those that `convoy tune` put into it. --measured runs it on the GPU and gives, for each call, time and
-share of the roofline, and for each graph its plan with the runners-up and what cuDNN refused. --json keeps all of it; FILE may be such a
-file, so that a page can be made where there is no GPU.
+Of an artifact, plans and times are those that `convoy tune` put into it. --measured runs it on the
+GPU and gives, for each call, time and share of the roofline, and for each graph its plan with the
+runners-up and what cuDNN refused. --json keeps all of it; FILE may be such a file, so that a page
+can be made where there is no GPU.
 
 examples:
   convoy explain resnet18.convoy
@@ -33,12 +35,31 @@ def populate_parser(parser: argparse.ArgumentParser) -> None:
     """Adds this command's arguments."""
     from convoy_runtime.plan_flags import add_arguments
 
-    parser.add_argument("model", metavar="FILE", help="an artifact, what --json wrote, FILE.py:FUNCTION, or a torch-dialect .mlir file")
-    parser.add_argument("--dtype", choices=("float32", "float16", "bfloat16"), help="type to compute in, when a model is given")
-    parser.add_argument("--measured", action="store_true", help="measure an artifact of the cuda target on the GPU")
-    parser.add_argument("--device", metavar="NAME", help="with --measured, cuda or cuda:N; default: the first GPU")
-    parser.add_argument("--html", type=Path, metavar="FILE", help="write one page that needs nothing else; - is standard output")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write everything as JSON; - is standard output")
+    parser.add_argument(
+        "model",
+        metavar="FILE",
+        help="an artifact, what --json wrote, FILE.py:FUNCTION, or a torch-dialect .mlir file",
+    )
+    parser.add_argument(
+        "--dtype",
+        choices=("float32", "float16", "bfloat16"),
+        help="type to compute in, when a model is given",
+    )
+    parser.add_argument(
+        "--measured", action="store_true", help="measure an artifact of the cuda target on the GPU"
+    )
+    parser.add_argument(
+        "--device", metavar="NAME", help="with --measured, cuda or cuda:N; default: the first GPU"
+    )
+    parser.add_argument(
+        "--html",
+        type=Path,
+        metavar="FILE",
+        help="write one page that needs nothing else; - is standard output",
+    )
+    parser.add_argument(
+        "--json", type=Path, metavar="FILE", help="write everything as JSON; - is standard output"
+    )
     parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
     add_arguments(parser)
 
@@ -71,11 +92,18 @@ def main(options: argparse.Namespace) -> int:
 
 def _is_artifact_of_cpu(options: argparse.Namespace) -> bool:
     """Whether FILE is one, and no more is asked for than can be said of it."""
-    if Path(options.model).suffix == ".json" or options.measured or options.html is not None or options.json is not None:
+    if (
+        Path(options.model).suffix == ".json"
+        or options.measured
+        or options.html is not None
+        or options.json is not None
+    ):
         return False
     from convoy_runtime.artifact import open_artifact
 
-    return open_artifact(options.model, any_host=True, digest=options.digest).manifest.target == "cpu"
+    return (
+        open_artifact(options.model, any_host=True, digest=options.digest).manifest.target == "cpu"
+    )
 
 
 def _report(options: argparse.Namespace) -> Report:
@@ -108,7 +136,8 @@ def _measure(artifact: Artifact, options: argparse.Namespace) -> Report:
     except convoy_runtime.DeviceError as error:
         message = (
             f"--measured wants an NVIDIA GPU with its driver, cuda-bindings and cuDNN: {error}\n"
-            f"  hint: without --measured, what the artifact holds is told; `convoy explain FILE.json` shows what --json kept on a GPU"
+            "  hint: without --measured, what the artifact holds is told; `convoy "
+            "explain FILE.json` shows what --json kept on a GPU"
         )
         raise ConvoyError(message) from error
     with program, bar("measuring", quiet=options.quiet) as progress:
@@ -132,16 +161,27 @@ def _print(report: Report, options: argparse.Namespace) -> None:
 
 
 def _explain_model(options: argparse.Namespace) -> int:
-    """Explains a model compiled for cuda: FILE.py:FUNCTION, or a torch-dialect .mlir file. Raises ConvoyError."""
+    """Explains a model compiled for cuda: FILE.py:FUNCTION, or a torch-dialect .mlir file. Raises
+    ConvoyError."""
     from convoy.cli.model_file import build_model
     from convoy.compiler import compile_imported
     from convoy.frontend import import_mlir, import_module
     from convoy.options import CompileOptions
 
     if options.measured or options.html is not None or options.json is not None:
-        message = f"{options.model}: expected an artifact with --measured, --html and --json: compile the model first"
+        message = (
+            f"{options.model}: expected an artifact with --measured, --html and --json: "
+            "compile the model first"
+        )
         raise ConvoyError(message)
     name = options.model
-    imported = import_mlir(Path(name)) if name.endswith(".mlir") else import_module(*build_model(name))
-    print(compile_imported(imported, CompileOptions.of(target="cuda", dtype=options.dtype, weights=False)).explain(), end="")
+    imported = (
+        import_mlir(Path(name)) if name.endswith(".mlir") else import_module(*build_model(name))
+    )
+    print(
+        compile_imported(
+            imported, CompileOptions.of(target="cuda", dtype=options.dtype, weights=False)
+        ).explain(),
+        end="",
+    )
     return 0

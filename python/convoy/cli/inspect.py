@@ -1,15 +1,19 @@
 """show what an artifact holds, or one of its cuDNN graphs in a form for other tools
 
---as prints the graph that --graph names, of an artifact or of a .mlir file with cudnn.graphs; nothing of it is left out, and what a form
-cannot say is an error.
-  json    cudnn-frontend's own JSON, as str(graph) prints it and cudnn.pygraph().deserialize(text) and `convoy import` read it
-  cudnn   cuDNN's own JSON, as it logs a graph that it finalizes, defaults filled in; this machine's cuDNN is asked, with or without a GPU
+--as prints the graph that --graph names, of an artifact or of a .mlir file with cudnn.graphs;
+nothing of it is left out, and what a form cannot say is an error.
+  json    cudnn-frontend's own JSON, as str(graph) prints it and cudnn.pygraph().deserialize(text)
+  and `convoy import` read it
+  cudnn   cuDNN's own JSON, as it logs a graph that it finalizes, defaults filled in; this machine's
+  cuDNN is asked, with or without a GPU
   dot     a picture for Graphviz
-  python  a program for cudnn-frontend (pip install nvidia-cudnn-frontend) that builds the graph, to paste into a bug report
-What a graph is follows from code of the artifact, which --as has to run: only with --run-native. Everything else is read without running
-anything of the artifact.
+  python  a program for cudnn-frontend (pip install nvidia-cudnn-frontend) that builds the graph, to
+  paste into a bug report
+What a graph is follows from code of the artifact, which --as has to run: only with --run-native.
+Everything else is read without running anything of the artifact.
 
---ptx prints the generated kernels (kernels.ptx), then those that graphs have, each under its member's name; with --graph one graph's.
+--ptx prints the generated kernels (kernels.ptx), then those that graphs have, each under its
+member's name; with --graph one graph's.
 
 examples:
   convoy inspect resnet18.convoy
@@ -41,14 +45,36 @@ __all__ = ["main", "populate_parser"]
 
 def populate_parser(parser: argparse.ArgumentParser) -> None:
     """Adds this command's arguments."""
-    parser.add_argument("artifact", metavar="FILE", type=Path, help="an artifact that `convoy compile` wrote; with --as also a .mlir file")
-    parser.add_argument("--graph", metavar="NAME", help="the graph to print with --as, when there are several, or with --ptx")
+    parser.add_argument(
+        "artifact",
+        metavar="FILE",
+        type=Path,
+        help="an artifact that `convoy compile` wrote; with --as also a .mlir file",
+    )
+    parser.add_argument(
+        "--graph",
+        metavar="NAME",
+        help="the graph to print with --as, when there are several, or with --ptx",
+    )
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--manifest", action="store_true", help="print manifest.json")
-    what.add_argument("--digest", action="store_true", help="print the digest of the artifact, which covers every byte of it")
+    what.add_argument(
+        "--digest",
+        action="store_true",
+        help="print the digest of the artifact, which covers every byte of it",
+    )
     what.add_argument("--ptx", action="store_true", help="print the PTX of the kernels")
-    what.add_argument("--as", dest="form", choices=("json", "cudnn", "dot", "python"), help="print one cuDNN graph in this form")
-    parser.add_argument("--run-native", action="store_true", help="with --as: run code of the artifact, because you trust it")
+    what.add_argument(
+        "--as",
+        dest="form",
+        choices=("json", "cudnn", "dot", "python"),
+        help="print one cuDNN graph in this form",
+    )
+    parser.add_argument(
+        "--run-native",
+        action="store_true",
+        help="with --as: run code of the artifact, because you trust it",
+    )
 
 
 def main(options: argparse.Namespace) -> int:
@@ -56,7 +82,9 @@ def main(options: argparse.Namespace) -> int:
     from convoy_runtime.artifact import open_artifact
 
     if options.form is not None:
-        return _print_graph(options.artifact, options.graph, options.form, run_native=options.run_native)
+        return _print_graph(
+            options.artifact, options.graph, options.form, run_native=options.run_native
+        )
     if options.run_native:
         message = "--run-native wants --as: nothing else runs code of the artifact"
         raise ConvoyError(message)
@@ -77,12 +105,18 @@ def main(options: argparse.Namespace) -> int:
         return 0
     console = Console(highlight=False, soft_wrap=True, markup=False)
     producer = ", ".join(f"{name} {version}" for name, version in manifest.producer.items())
-    console.print(f"{options.artifact}: target {manifest.target}, host {manifest.host.cpu}, made by {producer}")
+    console.print(
+        f"{options.artifact}: target {manifest.target}, host {manifest.host.cpu}, made by "
+        f"{producer}"
+    )
     console.print(f"  digest {artifact.digest}")
     for title, specs in (("input", manifest.inputs), ("output", manifest.outputs)):
         for spec in specs:
             console.print(f"  {title} {spec.name}: {spec.dtype} {list(spec.shape)}")
-    console.print(f"  {len(manifest.weights)} weights, {len(manifest.prepared)} prepared; arena {manifest.arena_bytes / 1e6:.2f} MB")
+    console.print(
+        f"  {len(manifest.weights)} weights, {len(manifest.prepared)} prepared; arena "
+        f"{manifest.arena_bytes / 1e6:.2f} MB"
+    )
     table = Table(box=None, pad_edge=False)
     for column in ("member", "bytes", "sha256"):
         table.add_column(column, justify="right" if column == "bytes" else "left")
@@ -97,7 +131,14 @@ def main(options: argparse.Namespace) -> int:
         for index, graph in enumerate((*manifest.graphs, *artifact.alternatives().graphs)):
             calls = str(sum(call.graph == index for call in manifest.calls) or "-")
             kernels = " ".join(kernel.variant for kernel in graph.kernels) or "-"
-            table.add_row(graph.name, calls, " ".join(graph.ops), kernels, str(len(graph.alternatives) or "-"), graph.location)
+            table.add_row(
+                graph.name,
+                calls,
+                " ".join(graph.ops),
+                kernels,
+                str(len(graph.alternatives) or "-"),
+                graph.location,
+            )
         console.print(table)
     for kernel in manifest.kernels:
         console.print(f"  kernel {kernel.name} ({kernel.location})")
@@ -105,7 +146,8 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _ptx(artifact: Artifact, name: str | None) -> Iterator[str]:
-    """The modules of PTX in an artifact; with a name those of that graph's kernels. Raises ConvoyError."""
+    """The modules of PTX in an artifact; with a name those of that graph's kernels. Raises
+    ConvoyError."""
     from convoy_runtime.manifest import kernel_member
 
     graphs = [graph for graph in artifact.manifest.graphs if graph.kernels]
@@ -113,7 +155,9 @@ def _ptx(artifact: Artifact, name: str | None) -> Iterator[str]:
         yield bytes(artifact.members["kernels.ptx"]).decode()
     elif name is not None and name not in (graph.name for graph in graphs):
         names = ", ".join(graph.name for graph in graphs) or "none"
-        message = f"{artifact.path}: expected a graph that has kernels, got {name}; those are {names}"
+        message = (
+            f"{artifact.path}: expected a graph that has kernels, got {name}; those are {names}"
+        )
         raise ConvoyError(message)
     for graph in graphs:
         for kernel in graph.kernels if name in (None, graph.name) else ():
@@ -127,6 +171,8 @@ def _print_graph(path: Path, name: str | None, form: str, *, run_native: bool) -
     if form == "cudnn":
         text = cudnn_json_text(path, name, run_native=run_native)
     else:
-        text = {"json": graph_json_text, "dot": graph_dot, "python": graph_python}[form](read_graph(path, name, run_native=run_native))
+        text = {"json": graph_json_text, "dot": graph_dot, "python": graph_python}[form](
+            read_graph(path, name, run_native=run_native)
+        )
     print(text, end="" if text.endswith("\n") else "\n")
     return 0

@@ -1,7 +1,7 @@
 """The command `convoy`: errors are one message, and a traceback only with --debug.
 
-Exit codes: 0 done, 1 failed (the message says why), 2 wrong usage, 3 results differ from the reference, 130 interrupted, 141 standard
-output was closed by its reader.
+Exit codes: 0 done, 1 failed (the message says why), 2 wrong usage, 3 results differ from the
+reference, 130 interrupted, 141 standard output was closed by its reader.
 """
 
 from __future__ import annotations

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 __all__ = ["MODEL_HELP", "ModelFileError", "build_model"]
 
-MODEL_HELP = "FILE.py:FUNCTION; the function takes no arguments and returns (module, (example input, ...))"
+MODEL_HELP = (
+    "FILE.py:FUNCTION; the function takes no arguments and returns (module, (example input, ...))"
+)
 
 
 class ModelFileError(ConvoyError):
@@ -22,8 +24,8 @@ class ModelFileError(ConvoyError):
 
 
 def build_model(name: str) -> tuple[torch.nn.Module, tuple[Any, ...]]:
-    """Imports FILE.py, calls FUNCTION, and returns its module, in evaluation mode, and example inputs: tensors, or tuples, lists and
-    dicts of them. Raises ModelFileError."""
+    """Imports FILE.py, calls FUNCTION, and returns its module, in evaluation mode, and example
+    inputs: tensors, or tuples, lists and dicts of them. Raises ModelFileError."""
     import torch
     from torch.utils._pytree import tree_leaves
 
@@ -52,7 +54,13 @@ def build_model(name: str) -> tuple[torch.nn.Module, tuple[Any, ...]]:
         sys.path.pop(0)
     function = getattr(loaded, function_name, None)
     if not callable(function):
-        found = ", ".join(sorted(each for each, value in vars(loaded).items() if callable(value) and not each.startswith("_")))
+        found = ", ".join(
+            sorted(
+                each
+                for each, value in vars(loaded).items()
+                if callable(value) and not each.startswith("_")
+            )
+        )
         message = f"{path}: expected a function {function_name}, found {found or 'none'}"
         raise ModelFileError(message)
     try:
@@ -60,7 +68,12 @@ def build_model(name: str) -> tuple[torch.nn.Module, tuple[Any, ...]]:
     except Exception as error:
         message = f"{name}: the function failed: {type(error).__name__}: {error}"
         raise ModelFileError(message) from error
-    fits = isinstance(result, tuple) and len(result) == 2 and isinstance(result[0], torch.nn.Module) and isinstance(result[1], tuple)
+    fits = (
+        isinstance(result, tuple)
+        and len(result) == 2
+        and isinstance(result[0], torch.nn.Module)
+        and isinstance(result[1], tuple)
+    )
     if not fits or not all(isinstance(each, torch.Tensor) for each in tree_leaves(result[1])):
         message = f"{name}: expected (module, (tensor, ...)), got {_described(result)}"
         raise ModelFileError(message)
@@ -71,5 +84,10 @@ def _described(value: Any) -> str:
     """The types in what a function returned, two levels deep."""
     if not isinstance(value, tuple):
         return type(value).__name__
-    inner = [f"({', '.join(type(leaf).__name__ for leaf in each)})" if isinstance(each, tuple) else type(each).__name__ for each in value]
+    inner = [
+        f"({', '.join(type(leaf).__name__ for leaf in each)})"
+        if isinstance(each, tuple)
+        else type(each).__name__
+        for each in value
+    ]
     return f"({', '.join(inner)})"

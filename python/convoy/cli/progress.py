@@ -1,4 +1,5 @@
-"""Progress of long steps on a terminal, how long each took, and how far a program has come with its own."""
+"""Progress of long steps on a terminal, how long each took, and how far a program has come with its
+own."""
 
 from __future__ import annotations
 
@@ -24,8 +25,8 @@ _SECONDS_OF_SILENCE = 10.0
 
 @contextmanager
 def bar(name: str, *, quiet: bool) -> Iterator[Progress | None]:
-    """What a program is told to report its progress to: a bar called `name` with the time left, on a terminal; a line for each step
-    elsewhere; nothing when `quiet`."""
+    """What a program is told to report its progress to: a bar called `name` with the time left, on
+    a terminal; a line for each step elsewhere; nothing when `quiet`."""
     console = Console(stderr=True)
     if quiet:
         yield None
@@ -38,10 +39,22 @@ def bar(name: str, *, quiet: bool) -> Iterator[Progress | None]:
 
 @contextmanager
 def _bar(console: Console, name: str) -> Iterator[Progress]:
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
     from rich.progress import Progress as Bar
 
-    columns = BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn()
+    columns = (
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
     with Bar(TextColumn("{task.description}"), *columns, console=console) as shown:
         task = shown.add_task(name, total=None)
 
@@ -70,11 +83,14 @@ def _lines() -> Progress:
 
 
 class Steps:
-    """A context manager that shows the step that runs, on standard error and only where that is a terminal."""
+    """A context manager that shows the step that runs, on standard error and only where that is a
+    terminal."""
 
     def __init__(self, *, quiet: bool) -> None:
         console = Console(stderr=True)
-        self._status: Status | None = None if quiet or not console.is_terminal else console.status("")
+        self._status: Status | None = (
+            None if quiet or not console.is_terminal else console.status("")
+        )
         self._seconds: dict[str, float] = {}
         self._name, self._start = "", 0.0
 
@@ -96,7 +112,9 @@ class Steps:
 
     def _stop(self) -> None:
         if self._name:
-            self._seconds[self._name] = self._seconds.get(self._name, 0.0) + time.perf_counter() - self._start
+            self._seconds[self._name] = (
+                self._seconds.get(self._name, 0.0) + time.perf_counter() - self._start
+            )
             self._name = ""
 
     def __enter__(self) -> Steps:
@@ -104,7 +122,12 @@ class Steps:
             self._status.start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self._stop()
         if self._status is not None:
             self._status.stop()

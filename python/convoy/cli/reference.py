@@ -1,4 +1,5 @@
-"""PyTorch beside an artifact: how far both are from float64, and the time of both on the same inputs."""
+"""PyTorch beside an artifact: how far both are from float64, and the time of both on the same
+inputs."""
 
 from __future__ import annotations
 
@@ -29,34 +30,53 @@ _BUSY = 3.0
 
 
 class Model:
-    """A PyTorch module and how the flat inputs of a program become its arguments, as those of `example`. Raises ConvoyError."""
+    """A PyTorch module and how the flat inputs of a program become its arguments, as those of
+    `example`. Raises ConvoyError."""
 
-    def __init__(self, module: torch.nn.Module, example: tuple[Any, ...], program: Program, inputs: Sequence[np.ndarray]) -> None:
+    def __init__(
+        self,
+        module: torch.nn.Module,
+        example: tuple[Any, ...],
+        program: Program,
+        inputs: Sequence[np.ndarray],
+    ) -> None:
         import torch.utils._pytree as pytree
 
         leaves, self._structure = pytree.tree_flatten(example)
         if len(leaves) != len(program.inputs):
-            message = f"expected a model of {len(program.inputs)} inputs, as the artifact, got one of {len(leaves)}"
+            message = (
+                f"expected a model of {len(program.inputs)} inputs, as the artifact, got one "
+                f"of {len(leaves)}"
+            )
             raise ConvoyError(message)
         self.module = module
-        self._tensors = [tensor_of(each, spec.dtype) for each, spec in zip(inputs, program.inputs, strict=True)]
+        self._tensors = [
+            tensor_of(each, spec.dtype) for each, spec in zip(inputs, program.inputs, strict=True)
+        ]
 
     def arguments(self, dtype: torch.dtype | None = None) -> tuple[Any, ...]:
         """What the module is called with, floating-point tensors in `dtype`."""
         import torch.utils._pytree as pytree
 
-        tensors = [each if dtype is None or not each.is_floating_point() else each.to(dtype) for each in self._tensors]
+        tensors = [
+            each if dtype is None or not each.is_floating_point() else each.to(dtype)
+            for each in self._tensors
+        ]
         return tuple(pytree.tree_unflatten(tensors, self._structure))
 
     def results(self, dtype: torch.dtype) -> dict[str, np.ndarray]:
-        """The outputs of a copy of the module in `dtype`, by name, floats as float64. Raises RuntimeError where PyTorch cannot."""
+        """The outputs of a copy of the module in `dtype`, by name, floats as float64. Raises
+        RuntimeError where PyTorch cannot."""
         import torch
 
         from convoy.output_names import named_leaves
 
         with torch.inference_mode():
             found = named_leaves(copy.deepcopy(self.module).to(dtype)(*self.arguments(dtype)))
-        return {name: (each.double() if each.is_floating_point() else each).cpu().numpy() for name, each in found}
+        return {
+            name: (each.double() if each.is_floating_point() else each).cpu().numpy()
+            for name, each in found
+        }
 
 
 @dataclass(frozen=True)
@@ -68,16 +88,25 @@ class Times:
 
     def __str__(self) -> str:
         # On a busy machine a thread waits for another that has no core, in most calls.
-        busy = f" (the fastest {self.least:.2f}: the machine is busy)" if self.median > _BUSY * self.least else ""
+        busy = (
+            f" (the fastest {self.least:.2f}: the machine is busy)"
+            if self.median > _BUSY * self.least
+            else ""
+        )
         return f"{self.median:.2f} ms{busy}"
 
 
-def times_ms(actions: Mapping[str, Callable[[], Any]], *, seconds: float = 1.5, blocks: int = 8) -> dict[str, Times]:
-    """Times of each action, `seconds` of measuring each and `blocks` calls at least; an action waits for its result.
+def times_ms(
+    actions: Mapping[str, Callable[[], Any]], *, seconds: float = 1.5, blocks: int = 8
+) -> dict[str, Times]:
+    """Times of each action, `seconds` of measuring each and `blocks` calls at least; an action
+    waits for its result.
 
-    The actions take turns in blocks, so that what else the machine does meets all of them. A block begins with calls that are not timed,
-    for a quarter of its time: threads of the action before still look for work, and memory and caches are not this action's yet. The
-    median is that of the blocks' medians, so that a block which the machine disturbed is one of `blocks`, however many calls it has.
+    The actions take turns in blocks, so that what else the machine does meets all of them. A block
+    begins with calls that are not timed, for a quarter of its time: threads of the action before
+    still look for work, and memory and caches are not this action's yet. The median is that of the
+    blocks' medians, so that a block which the machine disturbed is one of `blocks`, however many
+    calls it has.
     """
     times: dict[str, list[float]] = {name: [] for name in actions}
     least: dict[str, float] = {}
@@ -105,7 +134,8 @@ def _calls(action: Callable[[], Any], seconds: float) -> list[float]:
 
 @contextmanager
 def same_threads() -> Iterator[int]:
-    """PyTorch computes with as many threads as programs for the CPU do: CONVOY_NUM_THREADS, or a core each. Gives their number."""
+    """PyTorch computes with as many threads as programs for the CPU do: CONVOY_NUM_THREADS, or a
+    core each. Gives their number."""
     import torch
 
     given = os.environ.get("CONVOY_NUM_THREADS", "")
@@ -118,8 +148,11 @@ def same_threads() -> Iterator[int]:
         torch.set_num_threads(before)
 
 
-def compare_outputs(program: Program, model: Model, outputs: Sequence[np.ndarray], dtype: str) -> list[Comparison]:
-    """Each output beside PyTorch's in float64 and in `dtype`, what the program computes in. Raises ConvoyError."""
+def compare_outputs(
+    program: Program, model: Model, outputs: Sequence[np.ndarray], dtype: str
+) -> list[Comparison]:
+    """Each output beside PyTorch's in float64 and in `dtype`, what the program computes in. Raises
+    ConvoyError."""
     import torch
 
     from convoy.cli.differences import compare_tensor, rounding
@@ -131,13 +164,17 @@ def compare_outputs(program: Program, model: Model, outputs: Sequence[np.ndarray
         raise ConvoyError(message) from error
     names = [spec.name for spec in program.outputs]
     if list(precise) != names:
-        message = f"expected a model that returns {', '.join(names)}, as the artifact, got {', '.join(precise) or 'no tensors'}"
+        message = (
+            f"expected a model that returns {', '.join(names)}, as the artifact, got "
+            f"{', '.join(precise) or 'no tensors'}"
+        )
         raise ConvoyError(message)
     try:
         with rounding(dtype):
             peer = model.results(torch.float32 if dtype == "tf32" else getattr(torch, dtype))
     except RuntimeError:
-        # Some operations PyTorch has on GPUs alone in half precision: without its loss, the limit is the least one.
+        # Some operations PyTorch has on GPUs alone in half precision: without its loss, the limit
+        # is the least one.
         peer = precise
     return [
         compare_tensor(spec.name, wide(got, spec.dtype), peer[spec.name], precise[spec.name], dtype)
@@ -145,8 +182,16 @@ def compare_outputs(program: Program, model: Model, outputs: Sequence[np.ndarray
     ]
 
 
-def compare(program: Program, model: Model, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray], *, allow_tf32: bool) -> int:
-    """Prints how far the outputs and PyTorch's own are from PyTorch in float64, and the time of both; returns the exit code."""
+def compare(
+    program: Program,
+    model: Model,
+    inputs: Sequence[np.ndarray],
+    outputs: Sequence[np.ndarray],
+    *,
+    allow_tf32: bool,
+) -> int:
+    """Prints how far the outputs and PyTorch's own are from PyTorch in float64, and the time of
+    both; returns the exit code."""
     import torch
 
     from convoy.cli.differences import ALLOWANCE, compute_type
@@ -155,14 +200,30 @@ def compare(program: Program, model: Model, inputs: Sequence[np.ndarray], output
     found = compare_outputs(program, model, outputs, dtype)
     worst = max(found, key=lambda each: each.excess)
     where = f" in output {worst.name}" if len(found) > 1 else ""
-    print(f"largest difference from PyTorch in fp64: {worst.difference:.2e} relative{where}, at most {worst.limit:.2e}")
-    print(f"  PyTorch in {dtype} differs by {worst.peer:.2e}; {ALLOWANCE:g} times that is accepted, or a few roundings of one number")
+    print(
+        f"largest difference from PyTorch in fp64: {worst.difference:.2e} "
+        f"relative{where}, at most {worst.limit:.2e}"
+    )
+    print(
+        f"  PyTorch in {dtype} differs by {worst.peer:.2e}; {ALLOWANCE:g} times that is "
+        "accepted, or a few roundings of one number"
+    )
     for each in found:
         if not each.agrees:
             print(f"  output {each.name} differs: {each.difference:.2e}, at most {each.limit:.2e}")
     arguments = model.arguments()
     with same_threads() as threads, torch.inference_mode():
-        ours, peer = times_ms({"convoy": lambda: program.run_numpy(*inputs), "torch": lambda: model.module(*arguments)}).values()
-    target = f"cpu, {threads} threads" if program.manifest.target == "cpu" else program.manifest.target
-    print(f"time: {ours} on {target}, PyTorch {peer} on the CPU, {threads} threads ({ours.median / peer.median:.2f}x)")
+        ours, peer = times_ms(
+            {
+                "convoy": lambda: program.run_numpy(*inputs),
+                "torch": lambda: model.module(*arguments),
+            }
+        ).values()
+    target = (
+        f"cpu, {threads} threads" if program.manifest.target == "cpu" else program.manifest.target
+    )
+    print(
+        f"time: {ours} on {target}, PyTorch {peer} on the CPU, {threads} threads "
+        f"({ours.median / peer.median:.2f}x)"
+    )
     return 0 if all(each.agrees for each in found) else 3

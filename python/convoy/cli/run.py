@@ -1,10 +1,11 @@
 """run an artifact
 
-Inputs are .npy files, one an input; without them, random numbers of the right shape and dtype, or with --check the model's own example
-inputs. --check runs the PyTorch model beside it and compares results and time: the reference is the model in float64, and a result may be
-as far from it as a few times what PyTorch itself loses in the type that the artifact computes in. Integers and booleans are exact, and NaN
-and infinities are where PyTorch has them. The exit code is 3 where results differ. On a GPU, what was tuned with a restriction, as
---deterministic, is found again with the same one.
+Inputs are .npy files, one an input; without them, random numbers of the right shape and dtype, or
+with --check the model's own example inputs. --check runs the PyTorch model beside it and compares
+results and time: the reference is the model in float64, and a result may be as far from it as a few
+times what PyTorch itself loses in the type that the artifact computes in. Integers and booleans are
+exact, and NaN and infinities are where PyTorch has them. The exit code is 3 where results differ.
+On a GPU, what was tuned with a restriction, as --deterministic, is found again with the same one.
 
 examples:
   convoy run resnet18.convoy --check examples/resnet.py:resnet18 --top 5
@@ -32,15 +33,50 @@ def populate_parser(parser: argparse.ArgumentParser) -> None:
     """Adds this command's arguments."""
     from convoy_runtime.plan_flags import add_arguments
 
-    parser.add_argument("artifact", metavar="FILE", type=Path, help="an artifact that `convoy compile` wrote")
-    parser.add_argument("--input", action="append", type=Path, default=[], metavar="FILE.npy", help="an input, in order; may be repeated")
-    parser.add_argument("--output", action="append", type=Path, default=[], metavar="FILE.npy", help="where to write an output, in order")
-    parser.add_argument("--weights", type=Path, metavar="FILE.safetensors", help="weights to use instead of the artifact's")
-    parser.add_argument("--check", metavar="MODEL", help=f"compare with this PyTorch model: {MODEL_HELP}")
-    parser.add_argument("--top", type=int, default=0, metavar="K", help="print the K largest of the first output")
-    parser.add_argument("--device", metavar="NAME", help="cpu, cuda or cuda:N; default: the artifact's target")
-    parser.add_argument("--plans", action="store_true", help="print what runs each graph on the GPU, and why nothing else does")
-    parser.add_argument("--strict", action="store_true", help="only plans that the artifact or the cache has, else an error")
+    parser.add_argument(
+        "artifact", metavar="FILE", type=Path, help="an artifact that `convoy compile` wrote"
+    )
+    parser.add_argument(
+        "--input",
+        action="append",
+        type=Path,
+        default=[],
+        metavar="FILE.npy",
+        help="an input, in order; may be repeated",
+    )
+    parser.add_argument(
+        "--output",
+        action="append",
+        type=Path,
+        default=[],
+        metavar="FILE.npy",
+        help="where to write an output, in order",
+    )
+    parser.add_argument(
+        "--weights",
+        type=Path,
+        metavar="FILE.safetensors",
+        help="weights to use instead of the artifact's",
+    )
+    parser.add_argument(
+        "--check", metavar="MODEL", help=f"compare with this PyTorch model: {MODEL_HELP}"
+    )
+    parser.add_argument(
+        "--top", type=int, default=0, metavar="K", help="print the K largest of the first output"
+    )
+    parser.add_argument(
+        "--device", metavar="NAME", help="cpu, cuda or cuda:N; default: the artifact's target"
+    )
+    parser.add_argument(
+        "--plans",
+        action="store_true",
+        help="print what runs each graph on the GPU, and why nothing else does",
+    )
+    parser.add_argument(
+        "--strict",
+        action="store_true",
+        help="only plans that the artifact or the cache has, else an error",
+    )
     add_arguments(parser)
 
 
@@ -51,11 +87,18 @@ def main(options: argparse.Namespace) -> int:
 
     for path in options.output:
         checked_stream(path)
-    loading = {"device": options.device, "weights": options.weights, "strict": options.strict, **load_arguments(options)}
+    loading = {
+        "device": options.device,
+        "weights": options.weights,
+        "strict": options.strict,
+        **load_arguments(options),
+    }
     with convoy_runtime.load(options.artifact, **loading) as program:
         print_plans(program, options.artifact, everything=options.plans)
         if len(options.output) > len(program.outputs):
-            message = f"expected at most {len(program.outputs)} --output files, got {len(options.output)}"
+            message = (
+                f"expected at most {len(program.outputs)} --output files, got {len(options.output)}"
+            )
             raise ConvoyError(message)
         model = None if options.check is None else build_model(options.check)
         inputs = _inputs(program, options.input, model)
@@ -70,7 +113,13 @@ def main(options: argparse.Namespace) -> int:
             return 0
         from convoy.cli.reference import Model, compare
 
-        return compare(program, Model(*model, program, inputs), inputs, outputs, allow_tf32=options.allow_tf32 is not False)
+        return compare(
+            program,
+            Model(*model, program, inputs),
+            inputs,
+            outputs,
+            allow_tf32=options.allow_tf32 is not False,
+        )
 
 
 def _inputs(program: object, paths: list[Path], model: tuple | None) -> list[np.ndarray]:  # type: ignore[type-arg]
@@ -87,7 +136,10 @@ def _inputs(program: object, paths: list[Path], model: tuple | None) -> list[np.
 
         leaves = tree_leaves(model[1])
         if len(leaves) != len(specs):
-            message = f"expected a model of {len(specs)} inputs, as the artifact, got one of {len(leaves)}"
+            message = (
+                f"expected a model of {len(specs)} inputs, as the artifact, got one of "
+                f"{len(leaves)}"
+            )
             raise ConvoyError(message)
         return [array_of(each) for each in leaves]
     return [random_array(spec, seed) for seed, spec in enumerate(specs)]
@@ -96,4 +148,6 @@ def _inputs(program: object, paths: list[Path], model: tuple | None) -> list[np.
 def _print_top(output: np.ndarray, count: int) -> None:
     for row in np.atleast_2d(output).reshape(-1, output.shape[-1] if output.ndim else 1)[:1]:
         order = np.argsort(row)[::-1][:count]
-        print("  top", count, ":", ", ".join(f"{index} ({float(row[index]):.4f})" for index in order))
+        print(
+            "  top", count, ":", ", ".join(f"{index} ({float(row[index]):.4f})" for index in order)
+        )

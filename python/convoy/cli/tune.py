@@ -1,16 +1,18 @@
 """measure cuDNN's plans and the artifact's kernels on this GPU and put the best into the artifact
 
-Where the artifact is loaded on such a GPU, with this cuDNN and driver, its plans are there: nothing is searched and nothing is compiled.
-Plans for other GPUs that it has already stay in it. Plans are part of the artifact, so its digest changes, and the new one is printed. What
-has been measured is in the cache of plans as well, graph by graph: an interrupt loses nothing, the same command goes on from there, and
-other artifacts with the same graphs find them. What artifact or cache have of this level or a higher one is not measured again, but with
---again.
+Where the artifact is loaded on such a GPU, with this cuDNN and driver, its plans are there: nothing
+is searched and nothing is compiled. Plans for other GPUs that it has already stay in it. Plans are
+part of the artifact, so its digest changes, and the new one is printed. What has been measured is
+in the cache of plans as well, graph by graph: an interrupt loses nothing, the same command goes on
+from there, and other artifacts with the same graphs find them. What artifact or cache have of this
+level or a higher one is not measured again, but with --again.
 
 examples:
   convoy tune resnet50.convoy
   convoy tune resnet50.convoy --level full -o resnet50-h200.convoy
   convoy tune resnet50.convoy --plan-cache plans/
-  convoy tune resnet50.convoy --deterministic    # then: convoy run --deterministic, or load(options=PlanOptions(deterministic=True))
+  convoy tune resnet50.convoy --deterministic    # then: convoy run --deterministic, or
+  load(options=PlanOptions(deterministic=True))
 """
 
 from __future__ import annotations
@@ -40,14 +42,26 @@ def populate_parser(parser: argparse.ArgumentParser) -> None:
     """Adds this command's arguments."""
     from convoy_runtime.plan_flags import add_arguments
 
-    parser.add_argument("artifact", metavar="FILE", type=Path, help="an artifact of the cuda target")
-    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="where to write it; default: in place")
     parser.add_argument(
-        "--level", choices=("quick", "full", "exhaustive"), default="quick",
-        help="quick, in seconds: the first plans of the heuristics and all precompiled engines; full, in minutes: all there are, and the"
-        " knobs of the best; exhaustive, in hours: every knob of every engine (default: %(default)s)",
-    )  # fmt: skip
-    parser.add_argument("--again", action="store_true", help="measure also what artifact or cache have, as after a tuning on a busy GPU")
+        "artifact", metavar="FILE", type=Path, help="an artifact of the cuda target"
+    )
+    parser.add_argument(
+        "-o", "--output", type=Path, metavar="FILE", help="where to write it; default: in place"
+    )
+    parser.add_argument(
+        "--level",
+        choices=("quick", "full", "exhaustive"),
+        default="quick",
+        help="quick, in seconds: the first plans of the heuristics and all precompiled "
+        "engines; full, in minutes: all there are, and the"
+        " knobs of the best; exhaustive, in hours: every knob of every engine (default: "
+        "%(default)s)",
+    )
+    parser.add_argument(
+        "--again",
+        action="store_true",
+        help="measure also what artifact or cache have, as after a tuning on a busy GPU",
+    )
     parser.add_argument("--device", metavar="NAME", help="cuda or cuda:N; default: the first GPU")
     parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
     add_arguments(parser)
@@ -66,16 +80,29 @@ def main(options: argparse.Namespace) -> int:
         checked_folder(options.plan_cache, option="--plan-cache")
     source = open_artifact(options.artifact, digest=options.digest)
     if source.manifest.target != "cuda":
-        message = f"{options.artifact}: expected an artifact of the cuda target, got one of cpu, which has no plans"
+        message = (
+            f"{options.artifact}: expected an artifact of the cuda target, got one of cpu, "
+            "which has no plans"
+        )
         raise ConvoyError(message)
     begin = time.perf_counter()
-    # Pins the digest, so that the file that is loaded and rewritten is the one that was opened here.
-    loading = {"tune": options.level, "again": options.again, **load_arguments(options), "digest": source.digest}
+    # Pins the digest, so that the file that is loaded and rewritten is the one that was opened
+    # here.
+    loading = {
+        "tune": options.level,
+        "again": options.again,
+        **load_arguments(options),
+        "digest": source.digest,
+    }
     try:
         with bar("tuning", quiet=options.quiet) as progress:
-            program = convoy_runtime.load(options.artifact, device=options.device, progress=progress, **loading)
+            program = convoy_runtime.load(
+                options.artifact, device=options.device, progress=progress, **loading
+            )
     except KeyboardInterrupt:
-        print(f"convoy: {options.artifact} is as it was; {_kept(options.plan_cache)}", file=sys.stderr)
+        print(
+            f"convoy: {options.artifact} is as it was; {_kept(options.plan_cache)}", file=sys.stderr
+        )
         raise
     with program:
         _write(output, source, program.plan_members())  # type: ignore[attr-defined]
@@ -84,7 +111,10 @@ def main(options: argparse.Namespace) -> int:
             print(f"{output}: plans for {program.device}")  # type: ignore[attr-defined]
             print(f"  its digest is now {open_artifact(output).digest}")
             if loading["options"] is not None:
-                print(f"  found where it is loaded with the same restrictions: {restrictions(repr(loading['options'])) or 'none'}")
+                print(
+                    "  found where it is loaded with the same restrictions: "
+                    f"{restrictions(repr(loading['options'])) or 'none'}"
+                )
     return 0
 
 
@@ -95,7 +125,9 @@ def _kept(place: Path | bool) -> str:
     if place is False:
         return "nothing is kept, because of --no-plan-cache"
     folder = default_plan_cache() if place is True else place
-    return f"the graphs that were done are kept in {folder}, and the same command goes on from there"
+    return (
+        f"the graphs that were done are kept in {folder}, and the same command goes on from there"
+    )
 
 
 def _write(output: Path, artifact: Artifact, plans: dict[str, bytes]) -> None:
@@ -103,18 +135,24 @@ def _write(output: Path, artifact: Artifact, plans: dict[str, bytes]) -> None:
     from convoy.artifact import write_artifact
     from convoy_runtime.artifact import WEIGHTS
 
-    members = {name: bytes(content) for name, content in artifact.members.items() if name != WEIGHTS}
+    members = {
+        name: bytes(content) for name, content in artifact.members.items() if name != WEIGHTS
+    }
     write_artifact(output, artifact.manifest, {**members, **plans}, artifact.weights())
 
 
 def _report(program: Program, seconds: float) -> None:
-    """A row a graph, and what the program gained by it: the calls of each graph, as measured alone."""
+    """A row a graph, and what the program gained by it: the calls of each graph, as measured
+    alone."""
     from rich.console import Console
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False)
     for column in ("graph", "calls", "runs on", "us", "untuned us", "measured", "from"):
-        table.add_column(column, justify="right" if column in ("calls", "us", "untuned us", "measured") else "left")
+        table.add_column(
+            column,
+            justify="right" if column in ("calls", "us", "untuned us", "measured") else "left",
+        )
     reports: tuple[PlanReport, ...] = program.plans  # type: ignore[attr-defined]
     names = [program.manifest.graphs[call.graph].name for call in program.manifest.calls]
     totals = [0.0, 0.0]
@@ -125,11 +163,18 @@ def _report(program: Program, seconds: float) -> None:
         if chosen is not None:
             totals = [totals[0] + calls * chosen, totals[1] + calls * (untuned or chosen)]
         figures = [f"{value:.2f}" if value is not None else "-" for value in (chosen, untuned)]
-        table.add_row(report.graph, str(calls), report.name, *figures, str(len(report.trials)), report.origin)
+        table.add_row(
+            report.graph, str(calls), report.name, *figures, str(len(report.trials)), report.origin
+        )
     Console(highlight=False, soft_wrap=True, markup=False).print(table)
-    print(f"calls of graphs, each alone: {totals[0]:.1f} us together, untuned {totals[1]:.1f} us; {program.form}")  # type: ignore[attr-defined]
+    form: str = program.form  # type: ignore[attr-defined]
+    print(
+        f"calls of graphs, each alone: {totals[0]:.1f} us together, "
+        f"untuned {totals[1]:.1f} us; {form}"
+    )
     new = sum(report.origin == "tuning" for report in reports)
     known = f", {len(reports) - new} had a plan of this level already" if new < len(reports) else ""
     print(f"{new} of {len(reports)} graphs measured in {seconds:.1f} s{known}")
     parts = sorted(program.timings.items(), key=lambda part: part[1], reverse=True)
-    print(f"  in it: {', '.join(f'{name} {taken:.2f} s' for name, taken in parts if taken >= _WORTH_SAYING * seconds)}")
+    shown = [f"{name} {taken:.2f} s" for name, taken in parts if taken >= _WORTH_SAYING * seconds]
+    print(f"  in it: {', '.join(shown)}")

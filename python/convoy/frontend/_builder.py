@@ -1,7 +1,9 @@
-"""Emits `tcp` ops in generic form. The dialect itself is C++ against another MLIR than torch-mlir's, so to these bindings
-its ops are unregistered; attribute types are therefore spelled out here, once, exactly as docs/architecture.md has them.
+"""Emits `tcp` ops in generic form. The dialect itself is C++ against another MLIR than
+torch-mlir's, so to these bindings its ops are unregistered; attribute types are therefore spelled
+out here, once, exactly as docs/architecture.md has them.
 
-Result types are worked out only where the Torch IR does not state them (a step inside a decomposition).
+Result types are worked out only where the Torch IR does not state them (a step inside a
+decomposition).
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ from convoy.frontend._types import TensorType, dtype_name, dtype_of, element_of
 __all__ = ["F32", "Builder", "Unsupported", "element_number", "type_of", "wrapped_number"]
 
 
-# What TcpElementwiseOps.td and its siblings declare with Tcp_FloatTensor; clamp falls back on maximum and minimum.
+# What TcpElementwiseOps.td and its siblings declare with Tcp_FloatTensor; clamp falls back on
+# maximum and minimum.
 _FLOAT_ONLY = frozenset(
     {
         "ceil",
@@ -69,21 +72,35 @@ def type_of(value: ir.Value) -> TensorType:
 class Builder:
     """Appends ops to one block, at `location`."""
 
-    def __init__(self, block: ir.Block, location: ir.Location, new_weight: Callable[[str, torch.Tensor], ir.Value]) -> None:
+    def __init__(
+        self,
+        block: ir.Block,
+        location: ir.Location,
+        new_weight: Callable[[str, torch.Tensor], ir.Value],
+    ) -> None:
         self._point = ir.InsertionPoint(block)
         self.location = location
         self._new_weight = new_weight
 
-    def emit(self, name: str, operands: Sequence[ir.Value], result: TensorType, **attributes: Any) -> ir.Value:
-        """Emits `tcp.<name>`. None and False leave an attribute out, True makes a unit attribute, a list an `array<i64>`."""
+    def emit(
+        self, name: str, operands: Sequence[ir.Value], result: TensorType, **attributes: Any
+    ) -> ir.Value:
+        """Emits `tcp.<name>`. None and False leave an attribute out, True makes a unit attribute, a
+        list an `array<i64>`."""
         for kind in (type_of(operand) for operand in operands):
             if name in _FLOAT_ONLY and not kind.dtype.is_floating_point:
-                msg = f"expected a floating-point tensor in tcp.{name}, got {dtype_name(kind.dtype)}"
+                msg = (
+                    f"expected a floating-point tensor in tcp.{name}, got {dtype_name(kind.dtype)}"
+                )
                 raise Unsupported(msg)
         if 0 in result.shape:
             msg = f"expected a tensor that has elements, got shape {list(result.shape)}"
             raise Unsupported(msg)
-        named = {key: _attribute(value) for key, value in attributes.items() if value is not None and value is not False}
+        named = {
+            key: _attribute(value)
+            for key, value in attributes.items()
+            if value is not None and value is not False
+        }
         op = ir.Operation.create(
             f"tcp.{name}",
             results=[result.mlir()],
@@ -95,7 +112,8 @@ class Builder:
         return op.results[0]
 
     def scalar(self, value: float | int | bool, dtype: torch.dtype, rank: int) -> ir.Value:
-        """A splat `arith.constant` of shape 1x...x1. Raises Unsupported for a number out of the dtype's range."""
+        """A splat `arith.constant` of shape 1x...x1. Raises Unsupported for a number out of the
+        dtype's range."""
         return self.constant(value, TensorType((1,) * rank, dtype))
 
     def constant(self, value: float | int | bool, result: TensorType) -> ir.Value:
@@ -106,7 +124,13 @@ class Builder:
         else:
             number = ir.IntegerAttr.get(element, int(converted))
         splat = ir.DenseElementsAttr.get_splat(result.mlir(), number)
-        op = ir.Operation.create("arith.constant", results=[result.mlir()], attributes={"value": splat}, loc=self.location, ip=self._point)
+        op = ir.Operation.create(
+            "arith.constant",
+            results=[result.mlir()],
+            attributes={"value": splat},
+            loc=self.location,
+            ip=self._point,
+        )
         return op.results[0]
 
     def full(self, value: float | int | bool, result: TensorType) -> ir.Value:
@@ -114,7 +138,8 @@ class Builder:
         return self.broadcast(self.scalar(value, result.dtype, result.rank), result.shape)
 
     def weight(self, name: str, tensor: torch.Tensor) -> ir.Value:
-        """A constant tensor that conversion itself makes; it becomes one more named argument of the function."""
+        """A constant tensor that conversion itself makes; it becomes one more named argument of the
+        function."""
         return self._new_weight(name, tensor)
 
     # Shape
@@ -144,7 +169,12 @@ class Builder:
         kind = type_of(x)
         if list(perm) == list(range(kind.rank)):
             return x
-        return self.emit("transpose", [x], TensorType(tuple(kind.shape[p] for p in perm), kind.dtype), perm=list(perm))
+        return self.emit(
+            "transpose",
+            [x],
+            TensorType(tuple(kind.shape[p] for p in perm), kind.dtype),
+            perm=list(perm),
+        )
 
     def slice(self, x: ir.Value, dim: int, start: int, size: int, stride: int = 1) -> ir.Value:
         """`tcp.slice` along one dim."""
@@ -155,7 +185,14 @@ class Builder:
         sizes[dim] = size
         starts, strides = [0] * kind.rank, [1] * kind.rank
         starts[dim], strides[dim] = start, stride
-        return self.emit("slice", [x], TensorType(tuple(sizes), kind.dtype), starts=starts, sizes=sizes, strides=strides)
+        return self.emit(
+            "slice",
+            [x],
+            TensorType(tuple(sizes), kind.dtype),
+            starts=starts,
+            sizes=sizes,
+            strides=strides,
+        )
 
     def concat(self, parts: Sequence[ir.Value], dim: int) -> ir.Value:
         """`tcp.concat`, or the part itself when there is one."""
@@ -176,7 +213,8 @@ class Builder:
         return self.emit("cast", [x], TensorType(kind.shape, dtype))
 
     def wide(self, x: ir.Value) -> ir.Value:
-        """float16 and bfloat16 as float32: what PyTorch computes in, and rounds once at the end, where conversion takes several ops."""
+        """float16 and bfloat16 as float32: what PyTorch computes in, and rounds once at the end,
+        where conversion takes several ops."""
         narrow = type_of(x).dtype in (torch.float16, torch.bfloat16)
         return self.cast(x, torch.float32) if narrow else x
 
@@ -184,8 +222,16 @@ class Builder:
         """An op whose result has the type of its operand."""
         return self.emit(name, [x], type_of(x), **attributes)
 
-    def binary(self, name: str, a: ir.Value, b: ir.Value, dtype: torch.dtype | None = None, **attributes: Any) -> ir.Value:
-        """An op on two tensors of one dtype, broadcast as Torch does; `dtype` is the result's when it differs (compare)."""
+    def binary(
+        self,
+        name: str,
+        a: ir.Value,
+        b: ir.Value,
+        dtype: torch.dtype | None = None,
+        **attributes: Any,
+    ) -> ir.Value:
+        """An op on two tensors of one dtype, broadcast as Torch does; `dtype` is the result's when
+        it differs (compare)."""
         rank = max(type_of(a).rank, type_of(b).rank)
         a, b = self.with_rank(a, rank), self.with_rank(b, rank)
         shape = _broadcast(type_of(a).shape, type_of(b).shape)
@@ -207,12 +253,15 @@ class Builder:
         return self.emit("select", operands, TensorType(shape, type_of(a).dtype))
 
     def clamp(self, x: ir.Value, low: float | int | None, high: float | int | None) -> ir.Value:
-        """`tcp.clamp` where its `f32` bounds are exact, else `tcp.maximum` and `tcp.minimum`. A bound of NaN makes every element NaN."""
+        """`tcp.clamp` where its `f32` bounds are exact, else `tcp.maximum` and `tcp.minimum`. A
+        bound of NaN makes every element NaN."""
         dtype = type_of(x).dtype
         bounds = [bound for bound in (low, high) if bound is not None]
         if any(math.isnan(bound) for bound in bounds):
             return self.full(math.nan, type_of(x))
-        ordered = low is None or high is None or low <= high  # else Torch gives `high`, and tcp.clamp is not valid
+        ordered = (
+            low is None or high is None or low <= high
+        )  # else Torch gives `high`, and tcp.clamp is not valid
         exact = dtype != torch.float64 or all(_is_f32(bound) for bound in bounds)
         if dtype.is_floating_point and exact and ordered:
             return self.unary(
@@ -243,13 +292,17 @@ class Builder:
         a, b = self.with_rank(a, rank), self.with_rank(b, rank)
         left, right = type_of(a), type_of(b)
         batch = _broadcast(left.shape[:-2], right.shape[:-2])
-        return self.emit("matmul", [a, b], TensorType((*batch, left.shape[-2], right.shape[-1]), left.dtype))
+        return self.emit(
+            "matmul", [a, b], TensorType((*batch, left.shape[-2], right.shape[-1]), left.dtype)
+        )
 
 
 def element_number(value: float | int | bool, dtype: torch.dtype) -> float | int | bool:
-    """`value` as an element of `dtype`, as PyTorch converts a Scalar: bool is `!= 0`, integers drop the fraction.
+    """`value` as an element of `dtype`, as PyTorch converts a Scalar: bool is `!= 0`, integers drop
+    the fraction.
 
-    Raises Unsupported for a number out of the dtype's range, NaN and infinities of an integer among them, which PyTorch refuses.
+    Raises Unsupported for a number out of the dtype's range, NaN and infinities of an integer among
+    them, which PyTorch refuses.
     """
     try:
         # Of two elements: PyTorch checks no float that fills a single one.
@@ -260,7 +313,8 @@ def element_number(value: float | int | bool, dtype: torch.dtype) -> float | int
 
 
 def wrapped_number(value: float | int | bool, dtype: torch.dtype) -> float | int | bool:
-    """`value` as PyTorch converts a number that an op first makes a tensor of: integers wrap around, floats become infinite."""
+    """`value` as PyTorch converts a number that an op first makes a tensor of: integers wrap
+    around, floats become infinite."""
     kind = torch.float64 if isinstance(value, float) else torch.int64
     return torch.tensor(element_number(value, kind), dtype=kind).to(dtype).item()
 

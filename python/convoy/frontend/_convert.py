@@ -1,5 +1,5 @@
-"""Turns one function of the torch dialect into `@main` of `tcp`. Knows no op: it decodes arguments, calls the registered
-converters in order, and collects everything that failed into one error."""
+"""Turns one function of the torch dialect into `@main` of `tcp`. Knows no op: it decodes arguments,
+calls the registered converters in order, and collects everything that failed into one error."""
 
 from __future__ import annotations
 
@@ -22,12 +22,19 @@ __all__ = ["Argument", "Converted", "convert_function", "source_line"]
 _FILE_LINE = re.compile(r'"((?:[^"\\]|\\.)*)":(\d+)')
 _NOT_CONVERTED = object()
 _NUMBERS = {"aten.Int.bool": int, "aten.Int.Scalar": int, "aten.Float.Scalar": float}
-_STRUCTURAL = ("prim.ListUnpack", "prim.TupleUnpack", "aten.__getitem__.t", "vtensor.literal", *_NUMBERS)
+_STRUCTURAL = (
+    "prim.ListUnpack",
+    "prim.TupleUnpack",
+    "aten.__getitem__.t",
+    "vtensor.literal",
+    *_NUMBERS,
+)
 
 
 @dataclass(frozen=True)
 class Argument:
-    """What an argument of the torch function is: an input (no tensor), a weight, or a constant of one element (inline)."""
+    """What an argument of the torch function is: an input (no tensor), a weight, or a constant of
+    one element (inline)."""
 
     name: str
     tensor: torch.Tensor | None = None
@@ -49,11 +56,17 @@ def source_line(location: ir.Location) -> SourceLine:
     return SourceLine(match[1], int(match[2])) if match else SourceLine("", 0)
 
 
-def convert_function(function: ir.Operation, arguments: Sequence[Argument], outputs: Sequence[str], literals: Literals) -> Converted:
-    """Converts `function`, whose arguments are described by `arguments`, and whose results get the names `outputs` ("0", "1", ...
-    where there are too few). `literals` reads literals.
+def convert_function(
+    function: ir.Operation,
+    arguments: Sequence[Argument],
+    outputs: Sequence[str],
+    literals: Literals,
+) -> Converted:
+    """Converts `function`, whose arguments are described by `arguments`, and whose results get the
+    names `outputs` ("0", "1", ... where there are too few). `literals` reads literals.
 
-    Raises UnsupportedOpsError, with every op that has no conversion, and InputError for an argument of a type that `tcp` lacks.
+    Raises UnsupportedOpsError, with every op that has no conversion, and InputError for an argument
+    of a type that `tcp` lacks.
     """
     with function.context as context, ir.Location.unknown():
         context.allow_unregistered_dialects = True
@@ -61,7 +74,13 @@ def convert_function(function: ir.Operation, arguments: Sequence[Argument], outp
 
 
 class _Conversion:
-    def __init__(self, function: ir.Operation, arguments: Sequence[Argument], outputs: Sequence[str], literals: Literals) -> None:
+    def __init__(
+        self,
+        function: ir.Operation,
+        arguments: Sequence[Argument],
+        outputs: Sequence[str],
+        literals: Literals,
+    ) -> None:
         self._source = function.regions[0].blocks[0]
         self._arguments = arguments
         self._outputs = outputs
@@ -97,7 +116,10 @@ class _Conversion:
         if not self._failures:
             self._check_returned(returned)
         if self._failures:
-            raise UnsupportedOpsError(UnsupportedOp(op, reason, tuple(lines)) for (op, reason), lines in self._failures.items())
+            raise UnsupportedOpsError(
+                UnsupportedOp(op, reason, tuple(lines))
+                for (op, reason), lines in self._failures.items()
+            )
         self._finish(input_names, returned)
         text = self._module.operation.get_asm(print_generic_op_form=True, enable_debug_info=True)
         return Converted(text, self._weights, frozenset(self._made_here & self._weights.keys()))
@@ -105,7 +127,8 @@ class _Conversion:
     # Arguments and weights
 
     def _bind_arguments(self) -> list[str]:
-        """Makes the inputs' arguments first and then the weights', as the module form wants them."""
+        """Makes the inputs' arguments first and then the weights', as the module form wants
+        them."""
         names = []
         for is_input in (True, False):
             for value, argument in zip(self._source.arguments, self._arguments, strict=True):
@@ -117,7 +140,9 @@ class _Conversion:
                     msg = f"{role} '{argument.name}': {kind}"
                     raise InputError(msg)
                 if is_input:
-                    self._values[value] = self._block.add_argument(kind.mlir(), ir.Location.unknown())
+                    self._values[value] = self._block.add_argument(
+                        kind.mlir(), ir.Location.unknown()
+                    )
                     names.append(argument.name)
                 elif argument.inline:
                     assert argument.tensor is not None
@@ -128,7 +153,9 @@ class _Conversion:
         self._made_here.clear()
         return names
 
-    def _new_weight(self, name: str, tensor: torch.Tensor, kind: TensorType | None = None) -> ir.Value:
+    def _new_weight(
+        self, name: str, tensor: torch.Tensor, kind: TensorType | None = None
+    ) -> ir.Value:
         unique, count = name, 0
         while unique in self._weights:
             if unique in self._made_here and _has_same_bytes(self._weights[unique], tensor):
@@ -145,7 +172,9 @@ class _Conversion:
     # One op
 
     def _step(self, op: ir.Operation) -> None:
-        name = ir.StringAttr(op.attributes["name"]).value if op.name == "torch.operator" else op.name
+        name = (
+            ir.StringAttr(op.attributes["name"]).value if op.name == "torch.operator" else op.name
+        )
         name = name.removeprefix("torch.")
         if name.startswith("constant."):
             self._values[op.results[0]] = _constant(name, op)
@@ -157,7 +186,11 @@ class _Conversion:
         results: Sequence[Any] = [_NOT_CONVERTED] * len(op.results)
         try:
             failed = any(_has_failed(operand) for operand in operands)
-            if name not in CONVERTERS and name not in _STRUCTURAL and not (failed and _is_about_sizes(op)):
+            if (
+                name not in CONVERTERS
+                and name not in _STRUCTURAL
+                and not (failed and _is_about_sizes(op))
+            ):
                 raise Unsupported("it has no conversion to tcp")
             if not failed:
                 results = self._convert(name, op, operands)
@@ -191,7 +224,9 @@ class _Conversion:
         values = [made] if isinstance(made, ir.Value) else list(made)
         for value, kind in zip(values, kinds, strict=True):
             if isinstance(value, ir.Value) and type_of(value) != kind:
-                raise Unsupported(f"expected its conversion to give {kind}, as Torch does, got {type_of(value)}")
+                raise Unsupported(
+                    f"expected its conversion to give {kind}, as Torch does, got {type_of(value)}"
+                )
         return values
 
     def _literal(self, op: ir.Operation) -> ir.Value:
@@ -212,15 +247,26 @@ class _Conversion:
     def _check_returned(self, returned: Sequence[Any]) -> None:
         for index, value in enumerate(returned):
             if not isinstance(value, ir.Value):
-                reason = value.reason if isinstance(value, Missing) else f"expected a tensor, got {value!r}"
+                reason = (
+                    value.reason
+                    if isinstance(value, Missing)
+                    else f"expected a tensor, got {value!r}"
+                )
                 self._fail(f"output {index}", reason, self._builder.location)
 
     def _finish(self, input_names: list[str], returned: Sequence[ir.Value]) -> None:
-        ir.Operation.create("func.return", operands=list(returned), loc=self._builder.location, ip=ir.InsertionPoint(self._block))
+        ir.Operation.create(
+            "func.return",
+            operands=list(returned),
+            loc=self._builder.location,
+            ip=ir.InsertionPoint(self._block),
+        )
         for view in reversed(list(self._block.operations)[:-1]):
             if not any(True for result in view.operation.results for _ in result.uses):
                 view.operation.erase()
-        used = {name for name, value in self._weight_arguments.items() if any(True for _ in value.uses)}
+        used = {
+            name for name, value in self._weight_arguments.items() if any(True for _ in value.uses)
+        }
         for index in reversed(range(len(self._block.arguments) - len(input_names))):
             if list(self._weights)[index] not in used:
                 self._block.erase_argument(len(input_names) + index)
@@ -230,9 +276,12 @@ class _Conversion:
         kind = ir.FunctionType.get(arguments, [value.type for value in returned])
         self._main.attributes["function_type"] = ir.TypeAttr.get(kind)
         self._main.attributes["arg_attrs"] = ir.ArrayAttr.get(
-            [_name("tcp.input", name) for name in input_names] + [_name("tcp.weight", name) for name in self._weights]
+            [_name("tcp.input", name) for name in input_names]
+            + [_name("tcp.weight", name) for name in self._weights]
         )
-        self._main.attributes["res_attrs"] = ir.ArrayAttr.get([_name("tcp.output", name) for name in names[: len(returned)]])
+        self._main.attributes["res_attrs"] = ir.ArrayAttr.get(
+            [_name("tcp.output", name) for name in names[: len(returned)]]
+        )
 
 
 def _name(key: str, name: str) -> ir.DictAttr:
@@ -240,7 +289,11 @@ def _name(key: str, name: str) -> ir.DictAttr:
 
 
 def _flat(operands: Sequence[Any]) -> list[Any]:
-    return [item for operand in operands for item in (_flat(operand) if isinstance(operand, list) else [operand])]
+    return [
+        item
+        for operand in operands
+        for item in (_flat(operand) if isinstance(operand, list) else [operand])
+    ]
 
 
 def _has_failed(operand: Any) -> bool:
@@ -248,7 +301,8 @@ def _has_failed(operand: Any) -> bool:
 
 
 def _is_about_sizes(op: ir.Operation) -> bool:
-    """Whether an op makes no tensor: checks and arithmetic on sizes that depend on data follow from an op that is listed itself."""
+    """Whether an op makes no tensor: checks and arithmetic on sizes that depend on data follow from
+    an op that is listed itself."""
     return not any("tensor" in str(result.type) for result in op.results)
 
 

@@ -1,4 +1,5 @@
-"""`nn.Module` -> torch.export, with the lines of the model's own source on every op, and torch's refusals as errors of ours."""
+"""`nn.Module` -> torch.export, with the lines of the model's own source on every op, and torch's
+refusals as errors of ours."""
 
 from __future__ import annotations
 
@@ -27,19 +28,24 @@ _RUNNING = re.compile(r"While executing .*?target=(?:torch\.ops\.)?([\w.]+)")
 _LIBRARY = sysconfig.get_path("stdlib") + "/"
 _TORCH = str(Path(torch.__file__).parent) + "/"
 #: Torch's lists of back ends, which follow the sentence that says what is wrong.
-_BACK_ENDS = re.compile(r" This could be because the operator doesn't exist for this backend.*", re.DOTALL)
+_BACK_ENDS = re.compile(
+    r" This could be because the operator doesn't exist for this backend.*", re.DOTALL
+)
 _NEEDS_REGISTRATION = re.compile(r"Found <class '([^']+)'> in output, which is not a known type")
 _DATA_DEPENDENT = (
-    "the model branches on the values of a tensor, or sizes a tensor by them; expected control flow and shapes that follow from the"
+    "the model branches on the values of a tensor, or sizes a tensor by them; expected "
+    "control flow and shapes that follow from the"
     " shapes of the inputs: torch.where chooses by values"
 )
 
 
 def export_module(module: torch.nn.Module, inputs: tuple[Any, ...]) -> torch.export.ExportedProgram:
-    """The module as torch.export sees it on these inputs, decomposed into ops that have converters where there are any. Raises ExportError
-    with the line of the model at which torch gave up, and torch's own error as `__cause__`."""
+    """The module as torch.export sees it on these inputs, decomposed into ops that have converters
+    where there are any. Raises ExportError with the line of the model at which torch gave up, and
+    torch's own error as `__cause__`."""
     fast_path = torch.backends.mha.get_fastpath_enabled()
-    # The fast path is one fused op without a decomposition; the slow one is made of ops that have converters.
+    # The fast path is one fused op without a decomposition; the slow one is made of ops that have
+    # converters.
     torch.backends.mha.set_fastpath_enabled(False)
     try:
         with warnings.catch_warnings(), torch.no_grad(), _own_frames():
@@ -56,14 +62,17 @@ def export_module(module: torch.nn.Module, inputs: tuple[Any, ...]) -> torch.exp
 
 @contextlib.contextmanager
 def _own_frames() -> Iterator[None]:
-    """torch.export records the frames of functions named `forward` alone. Ops in a helper method would then get the line of its
-    call, so the tracer's hook for choosing frames is replaced while exporting: it keeps every frame of the user's own files."""
+    """torch.export records the frames of functions named `forward` alone. Ops in a helper method
+    would then get the line of its call, so the tracer's hook for choosing frames is replaced while
+    exporting: it keeps every frame of the user's own files."""
     original = TracerBase._filter_traceback_frames
 
     def keep(tracer: TracerBase, stack: traceback.StackSummary) -> traceback.StackSummary:
         names = [frame.name for frame in stack]
         inside = stack[names.index("forward") :] if "forward" in names else []
-        return traceback.StackSummary.from_list([frame for frame in inside if frame.name == "forward" or _is_own(frame.filename)])
+        return traceback.StackSummary.from_list(
+            [frame for frame in inside if frame.name == "forward" or _is_own(frame.filename)]
+        )
 
     TracerBase._filter_traceback_frames = keep  # type: ignore[method-assign, assignment]
     try:
@@ -73,9 +82,12 @@ def _own_frames() -> Iterator[None]:
 
 
 def _is_own(filename: str) -> bool:
-    """Whether a file is neither torch's (with sympy, which it computes shapes with) nor the standard library's (a decorator's, say)."""
+    """Whether a file is neither torch's (with sympy, which it computes shapes with) nor the
+    standard library's (a decorator's, say)."""
     library = filename.startswith(_LIBRARY) and "site-packages" not in filename
-    return not library and not filename.startswith((_TORCH, "<", str(Path(_TORCH).parent / "sympy")))
+    return not library and not filename.startswith(
+        (_TORCH, "<", str(Path(_TORCH).parent / "sympy"))
+    )
 
 
 @functools.cache
@@ -86,14 +98,16 @@ def _decompositions() -> dict[Any, Any]:
 
 
 def _reason(error: Exception) -> str:
-    """The sentence of torch's message that says what is wrong: traces, lists of back ends and advice on debugging torch follow it."""
+    """The sentence of torch's message that says what is wrong: traces, lists of back ends and
+    advice on debugging torch follow it."""
     if isinstance(error, GuardOnDataDependentSymNode):
         return _DATA_DEPENDENT
     text = str(error).strip()
     if found := _NEEDS_REGISTRATION.search(text):
         kind = found[1].rpartition(".")[2]
         return (
-            f"expected tensors in tuples, lists, dicts and named tuples, got {kind}; torch.export.register_dataclass({kind}) makes it one"
+            f"expected tensors in tuples, lists, dicts and named tuples, got {kind}; "
+            f"torch.export.register_dataclass({kind}) makes it one"
         )
     running = _RUNNING.search(text)
     op = f"{running[1].removesuffix('.default')}: " if running else ""
@@ -101,9 +115,14 @@ def _reason(error: Exception) -> str:
 
 
 def _last_user_line(error: BaseException) -> str:
-    """The innermost line of the model's source: of the stack, or, where torch runs a recorded graph, of the trace in its message."""
+    """The innermost line of the model's source: of the stack, or, where torch runs a recorded
+    graph, of the trace in its message."""
     frames = [(frame.filename, frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
-    recorded = [(file, int(line)) for file, line in _FRAME.findall(str(error))] if _RUNNING.search(str(error)) else []
+    recorded = (
+        [(file, int(line)) for file, line in _FRAME.findall(str(error))]
+        if _RUNNING.search(str(error))
+        else []
+    )
     for file, line in (*reversed(recorded), *reversed(frames)):
         if _is_own(file) and not file.startswith(str(Path(__file__).parent)):
             return f"{file}:{line}: "
@@ -111,8 +130,8 @@ def _last_user_line(error: BaseException) -> str:
 
 
 def keep_user_lines(graph: torch.fx.Graph) -> None:
-    """Cuts each stack trace to one frame, the innermost outside torch: that is the line that the user wrote, and what
-    every later error shows."""
+    """Cuts each stack trace to one frame, the innermost outside torch: that is the line that the
+    user wrote, and what every later error shows."""
     for node in graph.nodes:
         frames = _FRAME.findall(node.meta.get("stack_trace") or "")
         own = [frame for frame in frames if _is_own(frame[0])] or frames
@@ -127,12 +146,17 @@ def line_of(node: torch.fx.Node) -> SourceLine:
 
 
 def check_operations(graph: torch.fx.Graph) -> None:
-    """Raises UnsupportedOpsError for ops that run other graphs, as torch.cond and torch.while_loop do: torch-mlir imports none of them, and
-    `tcp` has no control flow."""
+    """Raises UnsupportedOpsError for ops that run other graphs, as torch.cond and torch.while_loop
+    do: torch-mlir imports none of them, and `tcp` has no control flow."""
     found: dict[str, list[SourceLine]] = {}
     for node in graph.nodes:
         if node.op == "call_function" and isinstance(node.target, HigherOrderOperator):
             found.setdefault(str(node.target), []).append(line_of(node))
     if found:
-        reason = "expected a model without control flow, got an op that runs other graphs; torch.where chooses between values"
-        raise UnsupportedOpsError(UnsupportedOp(op, reason, tuple(lines)) for op, lines in found.items())
+        reason = (
+            "expected a model without control flow, got an op that runs other graphs; "
+            "torch.where chooses between values"
+        )
+        raise UnsupportedOpsError(
+            UnsupportedOp(op, reason, tuple(lines)) for op, lines in found.items()
+        )

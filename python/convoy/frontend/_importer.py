@@ -1,8 +1,9 @@
-"""`nn.Module` -> torch.export -> torch-mlir's FX importer -> `tcp`, and the same from a torch-dialect file.
+"""`nn.Module` -> torch.export -> torch-mlir's FX importer -> `tcp`, and the same from a
+torch-dialect file.
 
-torch.export already hands over parameters, buffers and lifted constants as inputs of its graph. Importing that graph as it stands
-keeps them function arguments, so that no weight is ever turned into an attribute: that is what costs seconds and hundreds of
-megabytes otherwise.
+torch.export already hands over parameters, buffers and lifted constants as inputs of its graph.
+Importing that graph as it stands keeps them function arguments, so that no weight is ever turned
+into an attribute: that is what costs seconds and hundreds of megabytes otherwise.
 """
 
 from __future__ import annotations
@@ -33,11 +34,12 @@ __all__ = ["ImportedModule", "import_module"]
 class ImportedModule:
     """A model in the `tcp` phase.
 
-    `text` is generic-form MLIR with locations; `torch_text` is the torch-dialect module that it was made from. `weights` has the
-    tensors that the model uses, by name, in argument order, contiguous and sharing memory with the module wherever it is
-    contiguous there. `constants` names those of them that no `state_dict` holds (lifted constants, non-persistent buffers,
-    tensors made by conversion). `aliases` maps each other name of a shared tensor to the name that is used, and `unused` lists
-    parameters and buffers that no output needs.
+    `text` is generic-form MLIR with locations; `torch_text` is the torch-dialect module that it was
+    made from. `weights` has the tensors that the model uses, by name, in argument order, contiguous
+    and sharing memory with the module wherever it is contiguous there. `constants` names those of
+    them that no `state_dict` holds (lifted constants, non-persistent buffers, tensors made by
+    conversion). `aliases` maps each other name of a shared tensor to the name that is used, and
+    `unused` lists parameters and buffers that no output needs.
     """
 
     name: str
@@ -51,13 +53,17 @@ class ImportedModule:
     unused: tuple[str, ...] = ()
 
 
-def import_module(module: torch.nn.Module, example_inputs: tuple[Any, ...], *, name: str = "model") -> ImportedModule:
-    """Imports `module` as it runs on `example_inputs`, whose shapes and dtypes become the compiled ones.
+def import_module(
+    module: torch.nn.Module, example_inputs: tuple[Any, ...], *, name: str = "model"
+) -> ImportedModule:
+    """Imports `module` as it runs on `example_inputs`, whose shapes and dtypes become the compiled
+    ones.
 
-    An input may be a tuple, list, dict or named tuple of tensors, and so may the result; the compiled model has one flat list of each, in
-    the order of torch.utils._pytree. Raises InputError (training mode, inputs or outputs that are no dense tensors, a dtype with no `tcp`
-    type, outputs of one name), ExportError (torch.export refuses the model) and UnsupportedOpsError (ops with no conversion; all of them
-    are listed).
+    An input may be a tuple, list, dict or named tuple of tensors, and so may the result; the
+    compiled model has one flat list of each, in the order of torch.utils._pytree. Raises InputError
+    (training mode, inputs or outputs that are no dense tensors, a dtype with no `tcp` type, outputs
+    of one name), ExportError (torch.export refuses the model) and UnsupportedOpsError (ops with no
+    conversion; all of them are listed).
     """
     check_module(module, example_inputs)
     program = export_module(module, example_inputs)
@@ -71,11 +77,20 @@ def import_module(module: torch.nn.Module, example_inputs: tuple[Any, ...], *, n
     function = _torch_function(importer, program.graph)
     torch_text = importer.module.operation.get_asm(enable_debug_info=True)
     converted = convert_function(function, arguments, outputs, Literals())
-    return _imported(name, converted, torch_text, arguments, outputs, _shared(module, converted), program.graph_signature)
+    return _imported(
+        name,
+        converted,
+        torch_text,
+        arguments,
+        outputs,
+        _shared(module, converted),
+        program.graph_signature,
+    )
 
 
 def _torch_function(importer: FxImporter, graph: torch.fx.Graph) -> ir.Operation:
-    """The graph in the torch dialect. What torch-mlir raises becomes an UnsupportedOpsError that names the op at which it stopped."""
+    """The graph in the torch dialect. What torch-mlir raises becomes an UnsupportedOpsError that
+    names the op at which it stopped."""
     try:
         return importer.import_stateless_graph(graph, func_name="main").operation
     except Exception as error:
@@ -86,8 +101,13 @@ def _torch_function(importer: FxImporter, graph: torch.fx.Graph) -> ir.Operation
             trace = trace.tb_next
         if node is None:
             raise
-        reason = f"torch-mlir cannot import it: {type(error).__name__}: {str(error).partition(chr(10))[0]}"
-        raise UnsupportedOpsError([UnsupportedOp(str(node.target), reason, (line_of(node),))]) from error
+        reason = (
+            f"torch-mlir cannot import it: {type(error).__name__}: "
+            f"{str(error).partition(chr(10))[0]}"
+        )
+        raise UnsupportedOpsError(
+            [UnsupportedOp(str(node.target), reason, (line_of(node),))]
+        ) from error
 
 
 def _check_written(program: torch.export.ExportedProgram, module: torch.nn.Module) -> None:
@@ -97,13 +117,23 @@ def _check_written(program: torch.export.ExportedProgram, module: torch.nn.Modul
         if output.kind is OutputKind.USER_OUTPUT:
             continue
         owner = (output.target or "").rpartition(".")[0]
-        if output.kind is OutputKind.BUFFER_MUTATION and owner and module.get_submodule(owner).training:
+        if (
+            output.kind is OutputKind.BUFFER_MUTATION
+            and owner
+            and module.get_submodule(owner).training
+        ):
             kind = type(module.get_submodule(owner)).__name__
-            msg = f"expected a module in evaluation mode, got '{owner}' ({kind}) in training mode; call eval() on it"
+            msg = (
+                f"expected a module in evaluation mode, got '{owner}' ({kind}) in training "
+                "mode; call eval() on it"
+            )
             raise InputError(msg)
         node = nodes.get(output.arg.name)
         place = f", at {line_of(node)}" if node is not None and line_of(node).line else ""
-        msg = f"expected a model that changes nothing in place, got one that writes to '{output.target}'{place}; return the value instead"
+        msg = (
+            "expected a model that changes nothing in place, got one that writes to "
+            f"'{output.target}'{place}; return the value instead"
+        )
         raise InputError(msg)
 
 
@@ -115,7 +145,10 @@ def _arguments(program: torch.export.ExportedProgram, module: torch.nn.Module) -
         raise InputError(msg)
     for output in signature.output_specs:
         if not isinstance(output.arg, TensorArgument):
-            msg = f"expected outputs that are tensors, got {getattr(output.arg, 'value', output.arg)!r}"
+            msg = (
+                "expected outputs that are tensors, got "
+                f"{getattr(output.arg, 'value', output.arg)!r}"
+            )
             raise InputError(msg)
     arguments = []
     for spec in signature.input_specs:
@@ -132,8 +165,11 @@ def _arguments(program: torch.export.ExportedProgram, module: torch.nn.Module) -
             tensor = program.constants[spec.target]
         assert isinstance(tensor, torch.Tensor)
         inline = spec.kind is InputKind.CONSTANT_TENSOR and tensor.numel() == 1
-        # The data is read from memory, where a view that is negative or conjugate by a bit has other numbers.
-        arguments.append(Argument(spec.target, tensor.detach().resolve_neg().resolve_conj().contiguous(), inline))
+        # The data is read from memory, where a view that is negative or conjugate by a bit has
+        # other numbers.
+        arguments.append(
+            Argument(spec.target, tensor.detach().resolve_neg().resolve_conj().contiguous(), inline)
+        )
     return arguments
 
 
@@ -148,8 +184,15 @@ def _output_names(program: torch.export.ExportedProgram) -> list[str]:
     names = [name for name, _ in named_leaves(tree)]
     for name, times in Counter(names).items():
         if times > 1:
-            same = " and ".join(f"output{pytree.keystr(path)}" for path, each in zip(paths, names, strict=True) if each == name)
-            msg = f"expected outputs of different names, got {times} of name '{name}': {same}; rename a key"
+            same = " and ".join(
+                f"output{pytree.keystr(path)}"
+                for path, each in zip(paths, names, strict=True)
+                if each == name
+            )
+            msg = (
+                f"expected outputs of different names, got {times} of name '{name}': {same}; "
+                "rename a key"
+            )
             raise InputError(msg)
     return names
 
@@ -157,7 +200,10 @@ def _output_names(program: torch.export.ExportedProgram) -> list[str]:
 def _shared(module: torch.nn.Module, converted: Converted) -> dict[str, str]:
     """Names of one tensor that the module has under several."""
     used = {_identity(tensor): name for name, tensor in converted.weights.items()}
-    named = [*module.named_parameters(remove_duplicate=False), *module.named_buffers(remove_duplicate=False)]
+    named = [
+        *module.named_parameters(remove_duplicate=False),
+        *module.named_buffers(remove_duplicate=False),
+    ]
     return {
         name: used[_identity(tensor)]
         for name, tensor in named
@@ -178,11 +224,17 @@ def _imported(
     aliases: dict[str, str],
     signature: ExportGraphSignature,
 ) -> ImportedModule:
-    kept = {spec.target for spec in signature.input_specs if spec.kind is InputKind.PARAMETER or (spec.persistent and spec.target)}
+    kept = {
+        spec.target
+        for spec in signature.input_specs
+        if spec.kind is InputKind.PARAMETER or (spec.persistent and spec.target)
+    }
     unused = [
         argument.name
         for argument in arguments
-        if argument.tensor is not None and not argument.inline and argument.name not in {*converted.weights, *aliases}
+        if argument.tensor is not None
+        and not argument.inline
+        and argument.name not in {*converted.weights, *aliases}
     ]
     return ImportedModule(
         name=name,

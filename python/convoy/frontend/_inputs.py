@@ -1,4 +1,5 @@
-"""What can be compiled of a module and its inputs, checked before torch.export, which has no message for it or one about itself."""
+"""What can be compiled of a module and its inputs, checked before torch.export, which has no
+message for it or one about itself."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ __all__ = ["check_module"]
 
 
 def check_module(module: Any, inputs: Any) -> None:
-    """Raises InputError for what is no module in evaluation mode, and for inputs and weights that are no dense tensors."""
+    """Raises InputError for what is no module in evaluation mode, and for inputs and weights that
+    are no dense tensors."""
     if not isinstance(module, torch.nn.Module):
         msg = f"expected a torch.nn.Module, got {type(module).__name__}"
         raise InputError(msg)
@@ -22,7 +24,10 @@ def check_module(module: Any, inputs: Any) -> None:
         msg = f"expected the example inputs as a tuple, got {type(inputs).__name__}"
         raise InputError(msg)
     if module.training:
-        msg = "expected a module in evaluation mode, got one in training mode; call module.eval() first"
+        msg = (
+            "expected a module in evaluation mode, got one in training mode; call "
+            "module.eval() first"
+        )
         raise InputError(msg)
     for path, value in pytree.tree_flatten_with_path(inputs)[0]:
         problem = _problem(value) if isinstance(value, torch.Tensor) else _no_tensor(value)
@@ -30,7 +35,9 @@ def check_module(module: Any, inputs: Any) -> None:
             msg = f"input {pytree.keystr(path)}: {problem}"
             raise InputError(msg)
     for name, tensor in [*module.named_parameters(), *module.named_buffers()]:
-        problem = "expected data, got a tensor on the meta device" if tensor.is_meta else _problem(tensor)
+        problem = (
+            "expected data, got a tensor on the meta device" if tensor.is_meta else _problem(tensor)
+        )
         if problem:
             msg = f"weight '{name}': {problem}"
             raise InputError(msg)
@@ -38,7 +45,10 @@ def check_module(module: Any, inputs: Any) -> None:
 
 def _no_tensor(value: Any) -> str:
     kind = value if isinstance(value, (bool, int, float, str, type(None))) else type(value).__name__
-    return f"expected a tensor, got {kind!r}; make it part of the module, as an attribute that forward reads, and it is compiled in"
+    return (
+        f"expected a tensor, got {kind!r}; make it part of the module, as an attribute that "
+        "forward reads, and it is compiled in"
+    )
 
 
 def _problem(tensor: torch.Tensor) -> str:

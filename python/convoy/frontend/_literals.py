@@ -1,5 +1,6 @@
-"""The data of `torch.vtensor.literal`s in a torch-dialect file: dense attributes, and `dense_resource`s, whose blobs these bindings
-cannot read, so they are taken from the file's text."""
+"""The data of `torch.vtensor.literal`s in a torch-dialect file: dense attributes, and
+`dense_resource`s, whose blobs these bindings cannot read, so they are taken from the file's
+text."""
 
 from __future__ import annotations
 
@@ -22,11 +23,15 @@ _ALIGNMENT_DIGITS = 8  # a blob starts with its alignment, 32 bits
 
 
 class Literals:
-    """Reads literals and gives each a name: that of its location, or `literal0`, `literal1`, ... in order."""
+    """Reads literals and gives each a name: that of its location, or `literal0`, `literal1`, ... in
+    order."""
 
     def __init__(self, text: str = "") -> None:
         _, _, metadata = text.partition("{-#")
-        self._blobs = {key: bytes.fromhex(digits[_ALIGNMENT_DIGITS:]) for key, digits in _BLOB.findall(metadata)}
+        self._blobs = {
+            key: bytes.fromhex(digits[_ALIGNMENT_DIGITS:])
+            for key, digits in _BLOB.findall(metadata)
+        }
         self._count = 0
 
     def name(self, location: ir.Location) -> str:
@@ -36,7 +41,8 @@ class Literals:
         return match[1] if match else f"literal{index}"
 
     def read(self, value: ir.Attribute, kind: TensorType) -> torch.Tensor | float | int | bool:
-        """A tensor, or one number when every element is the same. Raises Unsupported when the data is not there."""
+        """A tensor, or one number when every element is the same. Raises Unsupported when the data
+        is not there."""
         if isinstance(value, ir.DenseElementsAttr):
             return value.get_splat_value().value if value.is_splat else _dense(value, kind)
         match = _RESOURCE.match(str(value))
@@ -52,12 +58,16 @@ class Literals:
 def _dense(value: ir.DenseElementsAttr, kind: TensorType) -> torch.Tensor:
     if kind.dtype != torch.bfloat16:
         return torch.from_numpy(np.array(value)).to(kind.dtype).reshape(kind.shape)
-    # numpy has no bfloat16: the elements are read from the text, where they are numbers or one string of hexadecimal digits.
+    # numpy has no bfloat16: the elements are read from the text, where they are numbers or one
+    # string of hexadecimal digits.
     body = str(value).removeprefix("dense<").rpartition("> : tensor<")[0]
     if body.startswith('"0x'):
         return _from_bytes(bytes.fromhex(body[3:-1]), kind, "literal")
     bits = [int(item, 16) if item.startswith("0x") else None for item in _NUMBER.findall(body)]
-    numbers = [0.0 if bit is not None else float(item) for bit, item in zip(bits, _NUMBER.findall(body), strict=True)]
+    numbers = [
+        0.0 if bit is not None else float(item)
+        for bit, item in zip(bits, _NUMBER.findall(body), strict=True)
+    ]
     tensor = torch.tensor(numbers, dtype=torch.bfloat16)
     for index, bit in enumerate(bits):
         if bit is not None:

@@ -15,16 +15,19 @@ from convoy.frontend._literals import Literals
 
 __all__ = ["import_mlir"]
 
-_SIGNATURE = re.compile(r"func\.func\b[^@]*@[\w$.\"-]+\(([^{]*?)\)\s*(?:->|\{|attributes)", re.DOTALL)
+_SIGNATURE = re.compile(
+    r"func\.func\b[^@]*@[\w$.\"-]+\(([^{]*?)\)\s*(?:->|\{|attributes)", re.DOTALL
+)
 _ARGUMENT = re.compile(r"%([\w$.-]+)\s*:")
 
 
 def import_mlir(path: str | Path, *, name: str | None = None) -> ImportedModule:
-    """Imports the one function of the torch dialect in `path`. Its arguments become inputs, under their names in the file; its
-    `torch.vtensor.literal`s become weights, named by their locations (`loc("conv1.weight")`) or `literal0`, `literal1`, ...
+    """Imports the one function of the torch dialect in `path`. Its arguments become inputs, under
+    their names in the file; its `torch.vtensor.literal`s become weights, named by their locations
+    (`loc("conv1.weight")`) or `literal0`, `literal1`, ...
 
-    Raises MlirSyntaxError (the file cannot be read as MLIR, or has no such function), InputError (an argument of a type that
-    `tcp` lacks) and UnsupportedOpsError.
+    Raises MlirSyntaxError (the file cannot be read as MLIR, or has no such function), InputError
+    (an argument of a type that `tcp` lacks) and UnsupportedOpsError.
     """
     path = Path(path)
     try:
@@ -41,8 +44,12 @@ def import_mlir(path: str | Path, *, name: str | None = None) -> ImportedModule:
             raise MlirSyntaxError(_diagnostics(error)) from error
     function = _only_function(module, path)
     inputs = _input_names(text, function)
-    outputs = [str(index) for index in range(len(function.attributes["function_type"].value.results))]
-    converted = convert_function(function, [Argument(argument) for argument in inputs], outputs, Literals(text))
+    outputs = [
+        str(index) for index in range(len(function.attributes["function_type"].value.results))
+    ]
+    converted = convert_function(
+        function, [Argument(argument) for argument in inputs], outputs, Literals(text)
+    )
     return ImportedModule(
         name=name or path.stem,
         text=converted.text,

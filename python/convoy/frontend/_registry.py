@@ -1,6 +1,8 @@
-"""The table of converters, keyed by Torch's op names as torch-mlir writes them (`aten.add.Tensor`, `aten.relu`).
+"""The table of converters, keyed by Torch's op names as torch-mlir writes them (`aten.add.Tensor`,
+`aten.relu`).
 
-The table has a second use: whatever stands in it is not decomposed before import, so that one Torch op stays one op.
+The table has a second use: whatever stands in it is not decomposed before import, so that one Torch
+op stays one op.
 """
 
 from __future__ import annotations
@@ -26,8 +28,9 @@ class Missing:
 
 @dataclass(frozen=True)
 class Call:
-    """One Torch op: its name, its arguments in the order of its schema (a `tcp` value for a tensor, a plain Python value for the
-    rest, all defaults filled in), and the types of its tensor results as Torch states them."""
+    """One Torch op: its name, its arguments in the order of its schema (a `tcp` value for a tensor,
+    a plain Python value for the rest, all defaults filled in), and the types of its tensor results
+    as Torch states them."""
 
     name: str
     args: tuple[Any, ...]
@@ -44,8 +47,8 @@ CONVERTERS: dict[str, Converter] = {}
 
 
 def converts(*names: str) -> Callable[[Converter], Converter]:
-    """Registers a converter for the Torch ops `names`. It returns the op's result, or a sequence of results (a Torch list is
-    one such sequence)."""
+    """Registers a converter for the Torch ops `names`. It returns the op's result, or a sequence of
+    results (a Torch list is one such sequence)."""
 
     def register(function: Converter) -> Converter:
         for name in names:

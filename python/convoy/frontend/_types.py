@@ -1,4 +1,5 @@
-"""Element types as Torch, torch-mlir's torch dialect and `tcp` each write them, and the shape of a torch value."""
+"""Element types as Torch, torch-mlir's torch dialect and `tcp` each write them, and the shape of a
+torch value."""
 
 from __future__ import annotations
 
@@ -9,10 +10,17 @@ from dataclasses import dataclass
 import torch
 from torch_mlir import ir
 
-__all__ = ["TensorType", "dtype_name", "dtype_of", "element_of", "parse_vtensor", "unsupported_dtype"]
+__all__ = [
+    "TensorType",
+    "dtype_name",
+    "dtype_of",
+    "element_of",
+    "parse_vtensor",
+    "unsupported_dtype",
+]
 
-# dtype -> spelling in the torch dialect, spelling in tcp. Signed torch integers are signless in tcp, as arith wants them.
-# Unsigned ones are left out: arith would read them as signed.
+# dtype -> spelling in the torch dialect, spelling in tcp. Signed torch integers are signless in
+# tcp, as arith wants them. Unsigned ones are left out: arith would read them as signed.
 _DTYPES = {
     torch.float64: ("f64", "f64"),
     torch.float32: ("f32", "f32"),
@@ -51,8 +59,8 @@ class TensorType:
 
 @functools.cache
 def parse_vtensor(text: str) -> TensorType | str:
-    """Reads a torch-dialect type such as `!torch.vtensor<[1,3],f32>`; gives a sentence saying what is wrong when it is not a
-    value tensor of static shape and of a dtype that `tcp` has."""
+    """Reads a torch-dialect type such as `!torch.vtensor<[1,3],f32>`; gives a sentence saying what
+    is wrong when it is not a value tensor of static shape and of a dtype that `tcp` has."""
     match = _VTENSOR.fullmatch(text)
     if match is None:
         return f"expected a value tensor of known shape and dtype, got {text}"
@@ -68,7 +76,10 @@ def unsupported_dtype(dtype: torch.dtype) -> str:
     """A sentence saying that `tcp` lacks `dtype`; empty where it has it."""
     if dtype in _DTYPES:
         return ""
-    return f"expected a dtype out of {', '.join(dtype_name(each) for each in _DTYPES)}, got {dtype_name(dtype)}"
+    return (
+        f"expected a dtype out of {', '.join(dtype_name(each) for each in _DTYPES)}, got "
+        f"{dtype_name(dtype)}"
+    )
 
 
 def element_of(dtype: torch.dtype) -> ir.Type:

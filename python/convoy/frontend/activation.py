@@ -46,7 +46,13 @@ def clamp_tensor(b: Builder, call: Call) -> ir.Value:
     dtype = call.result.dtype
     x, *bounds = call.args
     x = b.cast(x, dtype)
-    low, high = bounds if len(bounds) == 2 else (bounds[0], None) if call.name == "aten.clamp_min.Tensor" else (None, bounds[0])
+    low, high = (
+        bounds
+        if len(bounds) == 2
+        else (bounds[0], None)
+        if call.name == "aten.clamp_min.Tensor"
+        else (None, bounds[0])
+    )
     if low is not None:
         x = b.binary("maximum", x, b.cast(low, dtype))
     if high is not None:
@@ -82,7 +88,8 @@ def leaky_relu(b: Builder, call: Call) -> ir.Value:
 
 @converts("aten.elu")
 def elu(b: Builder, call: Call) -> ir.Value:
-    """tcp.elu has scale and input_scale 1; for others: scale * (max(x, 0) + alpha * (exp(min(x, 0) * input_scale) - 1))."""
+    """tcp.elu has scale and input_scale 1; for others: scale * (max(x, 0) + alpha * (exp(min(x, 0)
+    * input_scale) - 1))."""
     x, alpha, scale, input_scale = call.args
     if input_scale == 1:
         y = b.unary("elu", x, alpha=float(alpha))
@@ -110,15 +117,19 @@ def celu(b: Builder, call: Call) -> ir.Value:
 
 @converts("aten.softplus")
 def softplus(b: Builder, call: Call) -> ir.Value:
-    """log(1 + exp(beta x)) / beta, in the form that does not overflow: (max(z, 0) + log(1 + exp(-|z|))) / beta with z = beta x;
-    where z > threshold Torch gives x itself."""
+    """log(1 + exp(beta x)) / beta, in the form that does not overflow: (max(z, 0) + log(1 +
+    exp(-|z|))) / beta with z = beta x; where z > threshold Torch gives x itself."""
     x, beta, threshold = call.args
     kind = type_of(x)
     z = x if beta == 1 else b.binary_scalar("mul", x, beta)
     soft = _log1p_exp(b, z)
     if beta != 1:
         soft = b.binary_scalar("div", soft, beta)
-    return b.select(b.compare("gt", z, b.scalar(wrapped_number(threshold, kind.dtype), kind.dtype, kind.rank)), x, soft)
+    return b.select(
+        b.compare("gt", z, b.scalar(wrapped_number(threshold, kind.dtype), kind.dtype, kind.rank)),
+        x,
+        soft,
+    )
 
 
 @converts("aten.mish")
@@ -160,13 +171,16 @@ def threshold(b: Builder, call: Call) -> ir.Value:
 
 @converts("aten.threshold_backward")
 def threshold_backward(b: Builder, call: Call) -> ir.Value:
-    """The gradient where x > threshold, else 0. Where the dtypes differ PyTorch promotes them, but torch.export states the gradient's
-    dtype, for the ops that follow as well."""
+    """The gradient where x > threshold, else 0. Where the dtypes differ PyTorch promotes them, but
+    torch.export states the gradient's dtype, for the ops that follow as well."""
     gradient, x, limit = call.args
     kind, dtype = type_of(x), call.result.dtype
     if kind.dtype != type_of(gradient).dtype:
         got = f"{dtype_name(type_of(gradient).dtype)} and {dtype_name(kind.dtype)}"
-        msg = f"expected a gradient and a tensor of one dtype, got {got}, for which torch.export states another result than PyTorch gives"
+        msg = (
+            f"expected a gradient and a tensor of one dtype, got {got}, for which "
+            "torch.export states another result than PyTorch gives"
+        )
         raise Unsupported(msg)
     at_most = b.compare("le", x, b.scalar(limit, dtype, kind.rank))
     return b.select(at_most, b.scalar(0, dtype, call.result.rank), gradient)

@@ -1,5 +1,6 @@
-"""Pointwise ops of two tensors, or of a tensor and a number: promotion as Torch does it (the result's dtype decides for arithmetic,
-`torch.result_type` for comparisons), `alpha`, broadcasting."""
+"""Pointwise ops of two tensors, or of a tensor and a number: promotion as Torch does it (the
+result's dtype decides for arithmetic, `torch.result_type` for comparisons), `alpha`,
+broadcasting."""
 
 from __future__ import annotations
 
@@ -19,28 +20,34 @@ Operand: TypeAlias = "ir.Value | float | int | bool"
 
 
 def _operand(b: Builder, value: Operand, dtype: torch.dtype) -> ir.Value:
-    """A tensor in `dtype`; a number becomes a scalar constant of rank 0, which broadcasting then raises."""
+    """A tensor in `dtype`; a number becomes a scalar constant of rank 0, which broadcasting then
+    raises."""
     if isinstance(value, ir.Value):
         return b.cast(value, dtype)
     return b.scalar(wrapped_number(value, dtype), dtype, 0)
 
 
 def _apply(b: Builder, name: str, x: Operand, y: Operand, dtype: torch.dtype) -> ir.Value:
-    """`x name y` in `dtype`. A number is made at the other's rank, so that no reshape of a constant is needed.
+    """`x name y` in `dtype`. A number is made at the other's rank, so that no reshape of a constant
+    is needed.
 
-    PyTorch keeps the number of an operation on float16 or bfloat16 in float32. That matters where the smaller type has no such number."""
+    PyTorch keeps the number of an operation on float16 or bfloat16 in float32. That matters where
+    the smaller type has no such number."""
     numbers = [value for value in (x, y) if not isinstance(value, ir.Value)]
     compute = torch.float32 if any(_is_lost(number, dtype) for number in numbers) else dtype
     rank = max(type_of(value).rank for value in (x, y) if isinstance(value, ir.Value))
     left, right = (
-        b.cast(b.cast(value, dtype), compute) if isinstance(value, ir.Value) else b.scalar(wrapped_number(value, compute), compute, rank)
+        b.cast(b.cast(value, dtype), compute)
+        if isinstance(value, ir.Value)
+        else b.scalar(wrapped_number(value, compute), compute, rank)
         for value in (x, y)
     )
     return b.cast(b.binary(name, left, right), dtype)
 
 
 def _is_lost(number: float | int | bool, dtype: torch.dtype) -> bool:
-    """Whether a finite number is out of the range of a small float type, or so near zero there that digits are missing."""
+    """Whether a finite number is out of the range of a small float type, or so near zero there that
+    digits are missing."""
     if dtype not in (torch.float16, torch.bfloat16) or not math.isfinite(number):
         return False
     return abs(wrapped_number(number, dtype) - number) > torch.finfo(dtype).eps * abs(number)
@@ -58,7 +65,9 @@ def add_sub(b: Builder, call: Call) -> ir.Value:
     """x + alpha * y, x - alpha * y."""
     dtype = _arithmetic_dtype(call)
     x, y, alpha = call.args
-    return _apply(b, "add" if ".add." in call.name else "sub", x, _scaled(b, y, alpha, dtype), dtype)
+    return _apply(
+        b, "add" if ".add." in call.name else "sub", x, _scaled(b, y, alpha, dtype), dtype
+    )
 
 
 @converts("aten.rsub.Tensor", "aten.rsub.Scalar")
@@ -72,7 +81,11 @@ def rsub(b: Builder, call: Call) -> ir.Value:
 def _scaled(b: Builder, value: Operand, alpha: float | int, dtype: torch.dtype) -> Operand:
     if alpha == 1:
         return value
-    return b.binary_scalar("mul", b.cast(value, dtype), alpha) if isinstance(value, ir.Value) else value * alpha
+    return (
+        b.binary_scalar("mul", b.cast(value, dtype), alpha)
+        if isinstance(value, ir.Value)
+        else value * alpha
+    )
 
 
 @converts("aten.mul.Tensor", "aten.mul.Scalar")
@@ -96,7 +109,9 @@ def div(b: Builder, call: Call) -> ir.Value:
     return _apply(b, "div", x, y, call.result.dtype)
 
 
-@converts("aten.div.Tensor_mode", "aten.div.Scalar_mode", "aten.floor_divide", "aten.floor_divide.Scalar")
+@converts(
+    "aten.div.Tensor_mode", "aten.div.Scalar_mode", "aten.floor_divide", "aten.floor_divide.Scalar"
+)
 def div_rounded(b: Builder, call: Call) -> ir.Value:
     x, y, mode = call.args if len(call.args) == 3 else (*call.args, "floor")
     dtype = call.result.dtype
@@ -147,23 +162,33 @@ def remainder(b: Builder, call: Call) -> ir.Value:
 
 
 def _where_infinite(
-    b: Builder, x: Operand, y: Operand, finite: ir.Value, infinite: tuple[Operand, Operand], dtype: torch.dtype
+    b: Builder,
+    x: Operand,
+    y: Operand,
+    finite: ir.Value,
+    infinite: tuple[Operand, Operand],
+    dtype: torch.dtype,
 ) -> ir.Value:
-    """`finite`, except where x is finite and y is infinite: there the first of `infinite`, or the second where their signs differ.
+    """`finite`, except where x is finite and y is infinite: there the first of `infinite`, or the
+    second where their signs differ.
 
     A zero x has either sign.
     """
     if not isinstance(y, ir.Value) and not math.isinf(y):
         return finite
     rank = type_of(finite).rank
-    x, y, same, other = (b.cast(each, dtype) if isinstance(each, ir.Value) else b.scalar(each, dtype, rank) for each in (x, y, *infinite))
+    x, y, same, other = (
+        b.cast(each, dtype) if isinstance(each, ir.Value) else b.scalar(each, dtype, rank)
+        for each in (x, y, *infinite)
+    )
     chosen = b.select(b.compare("lt", b.binary("mul", x, y), b.scalar(0, dtype, rank)), other, same)
     chosen = b.select(_is_finite(b, x), chosen, finite)
     return b.select(_is_finite(b, y), finite, b.select(b.compare("eq", y, y), chosen, finite))
 
 
 def _where_dividend_infinite(b: Builder, x: Operand, y: Operand, quotient: ir.Value) -> ir.Value:
-    """`quotient`, except that an infinite x divided by anything but 0 gives NaN: Torch subtracts the remainder, which is NaN."""
+    """`quotient`, except that an infinite x divided by anything but 0 gives NaN: Torch subtracts
+    the remainder, which is NaN."""
     kind = type_of(quotient)
     nan, zero = (b.scalar(value, kind.dtype, kind.rank) for value in (math.nan, 0))
     if isinstance(x, ir.Value):
@@ -190,7 +215,8 @@ def power(b: Builder, call: Call) -> ir.Value:
 
 @converts("aten.pow.Tensor_Scalar")
 def power_scalar(b: Builder, call: Call) -> ir.Value:
-    """Torch computes these exponents without pow, and so do we: it is exact for negative bases, and fast."""
+    """Torch computes these exponents without pow, and so do we: it is exact for negative bases, and
+    fast."""
     x, exponent = call.args
     x = b.cast(x, call.result.dtype)
     if exponent == 1:
@@ -210,7 +236,9 @@ def power_scalar(b: Builder, call: Call) -> ir.Value:
 _PREDICATES = ("eq", "ne", "lt", "le", "gt", "ge")
 
 
-@converts(*(f"aten.{predicate}.{form}" for predicate in _PREDICATES for form in ("Tensor", "Scalar")))
+@converts(
+    *(f"aten.{predicate}.{form}" for predicate in _PREDICATES for form in ("Tensor", "Scalar"))
+)
 def compare(b: Builder, call: Call) -> ir.Value:
     x, y = call.args
     dtype = torch.result_type(_dummy(x), _dummy(y))
@@ -218,7 +246,8 @@ def compare(b: Builder, call: Call) -> ir.Value:
 
 
 def _dummy(value: Operand) -> torch.Tensor | float | int | bool:
-    """Something of the same dtype and rank for torch.result_type, which ranks tensors with dims over those without."""
+    """Something of the same dtype and rank for torch.result_type, which ranks tensors with dims
+    over those without."""
     if not isinstance(value, ir.Value):
         return value
     kind = type_of(value)
@@ -227,7 +256,11 @@ def _dummy(value: Operand) -> torch.Tensor | float | int | bool:
 
 @converts(
     *(f"aten.logical_{name}" for name in ("and", "or", "xor")),
-    *(f"aten.bitwise_{name}.{form}" for name in ("and", "or", "xor") for form in ("Tensor", "Scalar")),
+    *(
+        f"aten.bitwise_{name}.{form}"
+        for name in ("and", "or", "xor")
+        for form in ("Tensor", "Scalar")
+    ),
 )
 def logical(b: Builder, call: Call) -> ir.Value:
     x, y = call.args
@@ -249,7 +282,11 @@ def _truth(b: Builder, value: Operand) -> ir.Value:
     if not isinstance(value, ir.Value):
         return b.scalar(bool(value), torch.bool, 0)
     kind = type_of(value)
-    return value if kind.dtype == torch.bool else b.compare("ne", value, b.scalar(0, kind.dtype, kind.rank))
+    return (
+        value
+        if kind.dtype == torch.bool
+        else b.compare("ne", value, b.scalar(0, kind.dtype, kind.rank))
+    )
 
 
 @converts("aten.where.self", "aten.where.ScalarOther", "aten.where.ScalarSelf", "aten.where.Scalar")
@@ -270,7 +307,9 @@ def where(b: Builder, call: Call) -> ir.Value:
 def masked_fill(b: Builder, call: Call) -> ir.Value:
     x, mask, value = call.args
     dtype = call.result.dtype
-    return b.select(mask, b.cast(value, dtype) if isinstance(value, ir.Value) else b.scalar(value, dtype, 0), x)
+    return b.select(
+        mask, b.cast(value, dtype) if isinstance(value, ir.Value) else b.scalar(value, dtype, 0), x
+    )
 
 
 @converts("aten.lerp.Scalar", "aten.lerp.Tensor")

@@ -1,5 +1,6 @@
-"""Convolutions of every form that aten.convolution can say: 1-D to 3-D, grouped, dilated, transposed with output padding, padding
-given as numbers or as 'same' and 'valid', with or without a batch dim, with or without a bias."""
+"""Convolutions of every form that aten.convolution can say: 1-D to 3-D, grouped, dilated,
+transposed with output padding, padding given as numbers or as 'same' and 'valid', with or without a
+batch dim, with or without a bias."""
 
 from __future__ import annotations
 
@@ -48,14 +49,18 @@ def conv_padding_string(b: Builder, call: Call) -> ir.Value:
 @converts("aten.conv_transpose1d", "aten.conv_transpose2d.input", "aten.conv_transpose3d.input")
 def conv_transpose(b: Builder, call: Call) -> ir.Value:
     x, weight, bias, stride, padding, output_padding, groups, dilation = call.args
-    return _conv_transpose(b, call.result, x, weight, bias, stride, padding, output_padding, dilation, groups)
+    return _conv_transpose(
+        b, call.result, x, weight, bias, stride, padding, output_padding, dilation, groups
+    )
 
 
 @converts("aten.convolution", "aten._convolution")
 def convolution(b: Builder, call: Call) -> ir.Value:
     x, weight, bias, stride, padding, dilation, transposed, output_padding, groups = call.args[:9]
     if transposed:
-        return _conv_transpose(b, call.result, x, weight, bias, stride, padding, output_padding, dilation, groups)
+        return _conv_transpose(
+            b, call.result, x, weight, bias, stride, padding, output_padding, dilation, groups
+        )
     return _conv(b, call.result, x, weight, bias, stride, padding, dilation, groups)
 
 

@@ -1,4 +1,5 @@
-"""Tensors that are made, not computed: one number everywhere becomes a splat constant, a sequence becomes a constant weight."""
+"""Tensors that are made, not computed: one number everywhere becomes a splat constant, a sequence
+becomes a constant weight."""
 
 from __future__ import annotations
 
@@ -15,9 +16,14 @@ __all__: list[str] = []
 
 @converts("aten.full", "aten.full_like", "aten.new_full", "aten.fill.Scalar", "aten.scalar_tensor")
 def full(b: Builder, call: Call) -> ir.Value:
-    """The number is the argument after the shape or the tensor, but for scalar_tensor's, which comes first. PyTorch makes a float out of
-    range infinite where there is one element, and refuses it elsewhere."""
-    number = call.args[0] if call.name == "aten.scalar_tensor" else call.args[2 if call.name == "aten.new_full" else 1]
+    """The number is the argument after the shape or the tensor, but for scalar_tensor's, which
+    comes first. PyTorch makes a float out of range infinite where there is one element, and refuses
+    it elsewhere."""
+    number = (
+        call.args[0]
+        if call.name == "aten.scalar_tensor"
+        else call.args[2 if call.name == "aten.new_full" else 1]
+    )
     if math.prod(call.result.shape) == 1 and call.result.dtype.is_floating_point:
         number = wrapped_number(number, call.result.dtype)
     return b.full(number, call.result)
@@ -28,7 +34,14 @@ def number_to_tensor(b: Builder, call: Call) -> ir.Value:
     return b.full(call.args[0], call.result)
 
 
-@converts("aten.zeros", "aten.zeros_like", "aten.new_zeros", "aten.ones", "aten.ones_like", "aten.new_ones")
+@converts(
+    "aten.zeros",
+    "aten.zeros_like",
+    "aten.new_zeros",
+    "aten.ones",
+    "aten.ones_like",
+    "aten.new_ones",
+)
 def zeros_ones(b: Builder, call: Call) -> ir.Value:
     return b.full(0 if "zeros" in call.name else 1, call.result)
 

@@ -1,4 +1,5 @@
-"""Ops that do nothing to a value: copies, views of the same shape, dropout at inference, assertions."""
+"""Ops that do nothing to a value: copies, views of the same shape, dropout at inference,
+assertions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Matrix products and attention. `tcp.matmul` wants equal ranks of 2 or more; vectors and missing batch dims are reshaped to that."""
+"""Matrix products and attention. `tcp.matmul` wants equal ranks of 2 or more; vectors and missing
+batch dims are reshaped to that."""
 
 from __future__ import annotations
 
@@ -63,8 +64,8 @@ def addmm(b: Builder, call: Call) -> ir.Value:
 
 @converts("aten.scaled_dot_product_attention")
 def attention(b: Builder, call: Call) -> ir.Value:
-    """softmax(q @ k.T * scale + mask) @ v. A bool mask keeps what is true; a row without any is zero. Grouped queries repeat k
-    and v."""
+    """softmax(q @ k.T * scale + mask) @ v. A bool mask keeps what is true; a row without any is
+    zero. Grouped queries repeat k and v."""
     q, k, v, mask, dropout, causal, *rest = call.args
     scale, grouped = (*rest, None, False)[:2] if len(rest) < 2 else rest
     if dropout:
@@ -75,17 +76,25 @@ def attention(b: Builder, call: Call) -> ir.Value:
         k, v = (_repeat_heads(b, value, query.shape[-3]) for value in (k, v))
     rank = type_of(k).rank
     scores = b.matmul(q, b.transpose(k, [*range(rank - 2), rank - 1, rank - 2]))
-    scores = b.binary_scalar("mul", scores, 1 / math.sqrt(query.shape[-1]) if scale is None else scale)
+    scores = b.binary_scalar(
+        "mul", scores, 1 / math.sqrt(query.shape[-1]) if scale is None else scale
+    )
     if causal:
         rows, columns = query.shape[-2], key.shape[-2]
-        mask = b.weight(f"causal_mask_{rows}x{columns}", torch.ones(rows, columns, dtype=torch.bool).tril())
+        mask = b.weight(
+            f"causal_mask_{rows}x{columns}", torch.ones(rows, columns, dtype=torch.bool).tril()
+        )
     kind = type_of(scores)
     if mask is not None and type_of(mask).dtype == torch.bool:
-        scores = b.select(b.with_rank(mask, kind.rank), scores, b.scalar(-math.inf, kind.dtype, kind.rank))
+        scores = b.select(
+            b.with_rank(mask, kind.rank), scores, b.scalar(-math.inf, kind.dtype, kind.rank)
+        )
     elif mask is not None:
         scores = b.binary("add", scores, b.cast(mask, kind.dtype))
     weights = b.unary("softmax", scores, dim=kind.rank - 1)
-    return b.matmul(weights if mask is None or causal else masked_rows_to_zero(b, scores, weights), v)
+    return b.matmul(
+        weights if mask is None or causal else masked_rows_to_zero(b, scores, weights), v
+    )
 
 
 def _repeat_heads(b: Builder, x: ir.Value, heads: int) -> ir.Value:

@@ -1,5 +1,6 @@
-"""Normalizations at inference, and softmax. `tcp` has the statistics of layer norm as one op; scales and shifts are ordinary
-pointwise ops, so that a later pass can move what is made of weights alone out of the model."""
+"""Normalizations at inference, and softmax. `tcp` has the statistics of layer norm as one op;
+scales and shifts are ordinary pointwise ops, so that a later pass can move what is made of weights
+alone out of the model."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ from convoy.frontend.reduction import variance_over
 __all__ = ["masked_rows_to_zero"]
 
 _UPDATES = (
-    "expected batch norm that leaves its running statistics as they are, got training=True, which updates them; call module.eval(), or"
+    "expected batch norm that leaves its running statistics as they are, got "
+    "training=True, which updates them; call module.eval(), or"
     " give neither running_mean nor running_var to normalize by the statistics of the batch"
 )
 _STATISTICS = Missing("expected use of the normalized tensor alone, got use of its statistics")
@@ -48,7 +50,8 @@ def native_batch_norm(b: Builder, call: Call) -> Sequence[ir.Value | Missing]:
 
 @converts("aten._native_batch_norm_legit.no_stats")
 def batch_norm_of_the_batch(b: Builder, call: Call) -> Sequence[ir.Value]:
-    """Normalization by the mean and the variance of the batch itself, which is what batch norm without running statistics does."""
+    """Normalization by the mean and the variance of the batch itself, which is what batch norm
+    without running statistics does."""
     x, weight, bias, _, _, epsilon = call.args
     y, mean, inverse = _batch_statistics(b, x, weight, bias, epsilon)
     statistics = zip((mean, inverse), call.results[1:], strict=True)
@@ -63,8 +66,8 @@ def batch_norm_training(b: Builder, call: Call) -> Sequence[ir.Value]:
 def _batch_statistics(
     b: Builder, x: ir.Value, weight: ir.Value | None, bias: ir.Value | None, epsilon: float
 ) -> tuple[ir.Value, ir.Value, ir.Value]:
-    """y = (x - mean) * inverse * weight + bias, with mean and inverse = rsqrt(var + epsilon) over all dims but dim 1, in float32 at
-    least."""
+    """y = (x - mean) * inverse * weight + bias, with mean and inverse = rsqrt(var + epsilon) over
+    all dims but dim 1, in float32 at least."""
     kind = type_of(x)
     wide = b.wide(x)
     dims = [dim for dim in range(kind.rank) if dim != 1]
@@ -90,8 +93,8 @@ def _batch_norm(
 ) -> ir.Value:
     """y = x * scale + shift, scale = weight * rsqrt(var + epsilon), shift = bias - mean * scale.
 
-    Scale and shift are [C] vectors of weights. They are computed in float32 at least, because epsilon is below the resolution of
-    the smaller types."""
+    Scale and shift are [C] vectors of weights. They are computed in float32 at least, because
+    epsilon is below the resolution of the smaller types."""
     if mean is None or var is None:
         msg = "expected batch norm with running statistics, got none"
         raise Unsupported(msg)
@@ -120,7 +123,14 @@ def native_layer_norm(b: Builder, call: Call) -> Sequence[ir.Value | Missing]:
     return [_layer_norm(b, x, shape, weight, bias, epsilon), _STATISTICS, _STATISTICS]
 
 
-def _layer_norm(b: Builder, x: ir.Value, shape: Sequence[int], weight: ir.Value | None, bias: ir.Value | None, epsilon: float) -> ir.Value:
+def _layer_norm(
+    b: Builder,
+    x: ir.Value,
+    shape: Sequence[int],
+    weight: ir.Value | None,
+    bias: ir.Value | None,
+    epsilon: float,
+) -> ir.Value:
     y = b.unary("layer_norm", x, axis=type_of(x).rank - len(shape), epsilon=float(epsilon))
     if weight is not None:
         y = b.binary("mul", y, weight)
@@ -148,8 +158,16 @@ def instance_norm(b: Builder, call: Call) -> ir.Value:
     return _group_norm(b, x, type_of(x).shape[1], weight, bias, epsilon)
 
 
-def _group_norm(b: Builder, x: ir.Value, groups: int, weight: ir.Value | None, bias: ir.Value | None, epsilon: float) -> ir.Value:
-    """Layer norm over a view N x groups x (C/groups * spatial); scale and shift are one number a channel."""
+def _group_norm(
+    b: Builder,
+    x: ir.Value,
+    groups: int,
+    weight: ir.Value | None,
+    bias: ir.Value | None,
+    epsilon: float,
+) -> ir.Value:
+    """Layer norm over a view N x groups x (C/groups * spatial); scale and shift are one number a
+    channel."""
     kind = type_of(x)
     n, c, *spatial = kind.shape
     y = b.reshape(x, (n, groups, c // groups * math.prod(spatial)))
@@ -162,14 +180,17 @@ def _group_norm(b: Builder, x: ir.Value, groups: int, weight: ir.Value | None, b
 
 @converts("aten.rms_norm")
 def rms_norm(b: Builder, call: Call) -> ir.Value:
-    """x * rsqrt(mean(x * x) + epsilon) * weight; the default epsilon is the dtype's. In float32 at least, as in Torch."""
+    """x * rsqrt(mean(x * x) + epsilon) * weight; the default epsilon is the dtype's. In float32 at
+    least, as in Torch."""
     x, shape, weight, epsilon = call.args
     kind = type_of(x)
     wide = b.cast(x, kind.dtype if kind.dtype == torch.float64 else torch.float32)
     dims = list(range(kind.rank - len(shape), kind.rank))
     mean = b.reduce("mean", b.binary("mul", wide, wide), dims)
     epsilon = torch.finfo(kind.dtype).eps if epsilon is None else epsilon
-    y = b.cast(b.binary("mul", wide, b.unary("rsqrt", b.binary_scalar("add", mean, epsilon))), kind.dtype)
+    y = b.cast(
+        b.binary("mul", wide, b.unary("rsqrt", b.binary_scalar("add", mean, epsilon))), kind.dtype
+    )
     return y if weight is None else b.binary("mul", y, weight)
 
 
@@ -189,7 +210,8 @@ def safe_softmax(b: Builder, call: Call) -> ir.Value:
 
 
 def masked_rows_to_zero(b: Builder, scores: ir.Value, weights: ir.Value, dim: int = -1) -> ir.Value:
-    """`weights`, the softmax of `scores` along `dim`, with zeros instead of NaN in rows whose scores all are minus infinity."""
+    """`weights`, the softmax of `scores` along `dim`, with zeros instead of NaN in rows whose
+    scores all are minus infinity."""
     kind = type_of(scores)
     top = b.reduce("max", scores, [dim % kind.rank])
     is_masked = b.compare("eq", top, b.scalar(-math.inf, kind.dtype, kind.rank))

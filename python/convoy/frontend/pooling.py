@@ -1,4 +1,5 @@
-"""Pooling, 1-D to 3-D. Result shapes are Torch's; padding that ceil_mode needs beyond the given one follows from them."""
+"""Pooling, 1-D to 3-D. Result shapes are Torch's; padding that ceil_mode needs beyond the given one
+follows from them."""
 
 from __future__ import annotations
 
@@ -28,7 +29,8 @@ def max_pool_with_indices(b: Builder, call: Call) -> Sequence[ir.Value | Missing
 
 
 def _max_pool(b: Builder, call: Call, rank: int) -> ir.Value:
-    """Padding counts as minus infinity, so what ceil_mode adds at the high side is simply more of it."""
+    """Padding counts as minus infinity, so what ceil_mode adds at the high side is simply more of
+    it."""
     x, kernel, stride, padding, dilation, _ = call.args
     kernel = per_dim(kernel, rank)
     stride = per_dim(stride, rank) if stride else kernel
@@ -50,7 +52,8 @@ def _max_pool(b: Builder, call: Call, rank: int) -> ir.Value:
 
 @converts("aten.avg_pool1d", "aten.avg_pool2d", "aten.avg_pool3d")
 def avg_pool(b: Builder, call: Call) -> ir.Value:
-    """What ceil_mode adds never counts in the divisor, unlike the padding under count_include_pad: hence `ceil_pad`."""
+    """What ceil_mode adds never counts in the divisor, unlike the padding under count_include_pad:
+    hence `ceil_pad`."""
     rank = int(call.name[-2])
     x, kernel, stride, padding, _, count_include_pad, *divisor = call.args
     kernel = per_dim(kernel, rank)
@@ -70,7 +73,13 @@ def avg_pool(b: Builder, call: Call) -> ir.Value:
     return b.reshape(y, call.result.shape)
 
 
-def _beyond(x: TensorType, result: TensorType, window: Sequence[int], stride: Sequence[int], padding: Sequence[int]) -> list[int]:
+def _beyond(
+    x: TensorType,
+    result: TensorType,
+    window: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
+) -> list[int]:
     """How far the last window reaches past the padded input, for each spatial dim."""
     rank = len(window)
     sizes = zip(x.shape[-rank:], result.shape[-rank:], window, stride, padding, strict=True)
@@ -93,8 +102,9 @@ def adaptive_max_pool(b: Builder, call: Call) -> Sequence[ir.Value | Missing]:
 
 
 def _adaptive(b: Builder, call: Call, name: str) -> ir.Value:
-    """To size 1 a reduction, to a divisor of the size an ordinary pool, else window by window along each dim in turn (windows are
-    rectangles, so the dims separate): output i covers [floor(i * in / out), ceil((i + 1) * in / out))."""
+    """To size 1 a reduction, to a divisor of the size an ordinary pool, else window by window along
+    each dim in turn (windows are rectangles, so the dims separate): output i covers [floor(i * in /
+    out), ceil((i + 1) * in / out))."""
     rank = int(call.name[-2])
     x = b.with_rank(call.args[0], rank + 2)
     kind = type_of(x)
@@ -115,12 +125,23 @@ def _even_pool(b: Builder, x: ir.Value, name: str, kernel: list[int]) -> ir.Valu
     shape = (*kind.shape[:2], *(size // k for size, k in zip(kind.shape[2:], kernel, strict=True)))
     attributes: dict[str, Any] = {"kernel": kernel, "stride": kernel, "pad": [0, 0] * len(kernel)}
     if name == "max":
-        return b.emit("max_pool", [x], TensorType(shape, kind.dtype), **attributes, dilation=[1] * len(kernel))
-    return b.emit("avg_pool", [x], TensorType(shape, kind.dtype), **attributes, ceil_pad=[0] * len(kernel), count_include_pad=True)
+        return b.emit(
+            "max_pool", [x], TensorType(shape, kind.dtype), **attributes, dilation=[1] * len(kernel)
+        )
+    return b.emit(
+        "avg_pool",
+        [x],
+        TensorType(shape, kind.dtype),
+        **attributes,
+        ceil_pad=[0] * len(kernel),
+        count_include_pad=True,
+    )
 
 
 def _windows(b: Builder, x: ir.Value, name: str, dim: int, size: int, out: int) -> ir.Value:
     if size == out:
         return x
     bounds = [(i * size // out, -(-(i + 1) * size // out)) for i in range(out)]
-    return b.concat([b.reduce(name, b.slice(x, dim, low, high - low), [dim]) for low, high in bounds], dim)
+    return b.concat(
+        [b.reduce(name, b.slice(x, dim, low, high - low), [dim]) for low, high in bounds], dim
+    )

@@ -1,4 +1,5 @@
-"""Reductions over dims. `tcp` keeps a reduced dim as 1; the reshape to Torch's result shape drops it where keepdim is false."""
+"""Reductions over dims. `tcp` keeps a reduced dim as 1; the reshape to Torch's result shape drops
+it where keepdim is false."""
 
 from __future__ import annotations
 
@@ -57,7 +58,14 @@ def _extremum(b: Builder, name: str, x: ir.Value, dims: list[int]) -> ir.Value:
     return b.unary("neg", b.reduce("max", b.unary("neg", x), dims))
 
 
-@converts("aten.var", "aten.var.dim", "aten.var.correction", "aten.std", "aten.std.dim", "aten.std.correction")
+@converts(
+    "aten.var",
+    "aten.var.dim",
+    "aten.var.correction",
+    "aten.std",
+    "aten.std.dim",
+    "aten.std.correction",
+)
 def variance(b: Builder, call: Call) -> ir.Value:
     """`unbiased=True` is a correction of 1; the correction's default is 1."""
     x, *rest = call.args
@@ -66,21 +74,32 @@ def variance(b: Builder, call: Call) -> ir.Value:
     else:
         dims, correction = None, rest[0]
     y, _ = variance_over(b, b.wide(x), _dims(x, dims), 1 if correction is None else int(correction))
-    return b.reshape(b.cast(b.unary("sqrt", y) if ".std" in call.name else y, call.result.dtype), call.result.shape)
+    return b.reshape(
+        b.cast(b.unary("sqrt", y) if ".std" in call.name else y, call.result.dtype),
+        call.result.shape,
+    )
 
 
 @converts("aten.var_mean", "aten.var_mean.dim", "aten.var_mean.correction")
 def variance_mean(b: Builder, call: Call) -> Sequence[ir.Value]:
     x, *rest = call.args
-    dims, correction = (rest[0], rest[1]) if "." in call.name.removeprefix("aten.") else (None, rest[0])
+    dims, correction = (
+        (rest[0], rest[1]) if "." in call.name.removeprefix("aten.") else (None, rest[0])
+    )
     both = variance_over(b, b.wide(x), _dims(x, dims), 1 if correction is None else int(correction))
-    return [b.reshape(b.cast(value, kind.dtype), kind.shape) for value, kind in zip(both, call.results, strict=True)]
+    return [
+        b.reshape(b.cast(value, kind.dtype), kind.shape)
+        for value, kind in zip(both, call.results, strict=True)
+    ]
 
 
-def variance_over(b: Builder, x: ir.Value, dims: list[int], correction: float) -> tuple[ir.Value, ir.Value]:
+def variance_over(
+    b: Builder, x: ir.Value, dims: list[int], correction: float
+) -> tuple[ir.Value, ir.Value]:
     """The variance, sum of (x - mean)^2 over n - correction, and the mean; the dims stay, as 1.
 
-    As in Torch, the divisor is 0 where the correction is n or more: the variance of one element is NaN."""
+    As in Torch, the divisor is 0 where the correction is n or more: the variance of one element is
+    NaN."""
     mean = b.reduce("mean", x, dims)
     centered = b.binary("sub", x, mean)
     total = b.reduce("sum", b.binary("mul", centered, centered), dims)
@@ -108,7 +127,8 @@ def vector_norm(b: Builder, call: Call) -> ir.Value:
 
 @converts("aten.logsumexp")
 def logsumexp(b: Builder, call: Call) -> ir.Value:
-    """max + log(sum(exp(x - max))), without the max where it is infinite: the difference would be NaN."""
+    """max + log(sum(exp(x - max))), without the max where it is infinite: the difference would be
+    NaN."""
     x = b.wide(b.cast(call.args[0], call.result.dtype))
     dims = _dims(x, call.args[1])
     top = b.reduce("max", x, dims)
@@ -116,4 +136,6 @@ def logsumexp(b: Builder, call: Call) -> ir.Value:
     infinite = b.compare("eq", b.unary("abs", top), b.scalar(math.inf, kind.dtype, kind.rank))
     top = b.select(infinite, b.scalar(0, kind.dtype, kind.rank), top)
     total = b.reduce("sum", b.unary("exp", b.binary("sub", x, top)), dims)
-    return b.reshape(b.cast(b.binary("add", b.unary("log", total), top), call.result.dtype), call.result.shape)
+    return b.reshape(
+        b.cast(b.binary("add", b.unary("log", total), top), call.result.dtype), call.result.shape
+    )

@@ -1,7 +1,8 @@
 """Resizing by interpolation: linear, bilinear, trilinear and bicubic, to any size.
 
-Each is linear and separable, so along one dim it is a product with a constant out x in matrix. The matrix is what Torch itself makes of
-the unit vectors, which settles align_corners, given scale factors and borders."""
+Each is linear and separable, so along one dim it is a product with a constant out x in matrix. The
+matrix is what Torch itself makes of the unit vectors, which settles align_corners, given scale
+factors and borders."""
 
 from __future__ import annotations
 
@@ -30,7 +31,9 @@ def resize(b: Builder, call: Call) -> ir.Value:
     return _resize(b, call, x, align_corners, scales)
 
 
-def _resize(b: Builder, call: Call, x: ir.Value, align_corners: bool, scales: list[float | None] | None) -> ir.Value:
+def _resize(
+    b: Builder, call: Call, x: ir.Value, align_corners: bool, scales: list[float | None] | None
+) -> ir.Value:
     mode = call.name.removeprefix("aten.upsample_").removesuffix(".vec")
     rank = _RANKS[mode]
     for index in range(rank):
@@ -48,9 +51,21 @@ def _resize(b: Builder, call: Call, x: ir.Value, align_corners: bool, scales: li
     return x
 
 
-def _matrix(mode: str, size: int, out: int, align_corners: bool, scale: float | None) -> torch.Tensor:
-    """`out` x `size`, float64: Torch's own 2-D op on the rows of the identity, where the other dim stays as it is. Where a scale factor
-    was given, sampling uses it, and not out / size."""
-    op = torch.ops.aten.upsample_bicubic2d if mode == "bicubic2d" else torch.ops.aten.upsample_bilinear2d
-    made: torch.Tensor = op(torch.eye(size, dtype=torch.float64)[None, None], [size, out], bool(align_corners), None, scale)
+def _matrix(
+    mode: str, size: int, out: int, align_corners: bool, scale: float | None
+) -> torch.Tensor:
+    """`out` x `size`, float64: Torch's own 2-D op on the rows of the identity, where the other dim
+    stays as it is. Where a scale factor was given, sampling uses it, and not out / size."""
+    op = (
+        torch.ops.aten.upsample_bicubic2d
+        if mode == "bicubic2d"
+        else torch.ops.aten.upsample_bilinear2d
+    )
+    made: torch.Tensor = op(
+        torch.eye(size, dtype=torch.float64)[None, None],
+        [size, out],
+        bool(align_corners),
+        None,
+        scale,
+    )
     return made[0, 0].T.contiguous()

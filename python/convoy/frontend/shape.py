@@ -65,7 +65,9 @@ def repeat(b: Builder, call: Call) -> ir.Value:
     result = call.result.shape
     shape = type_of(b.with_rank(call.args[0], len(result))).shape
     apart = [size for n in shape for size in (1, n)]
-    wide = [size for n, total in zip(shape, result, strict=True) for size in (total // n if n else 1, n)]
+    wide = [
+        size for n, total in zip(shape, result, strict=True) for size in (total // n if n else 1, n)
+    ]
     return b.reshape(b.broadcast(b.reshape(call.args[0], apart), wide), result)
 
 
@@ -90,7 +92,8 @@ def _stretch(b: Builder, x: ir.Value, dim: int, times: int) -> ir.Value:
     *(f"aten._upsample_nearest_exact{n}d{form}" for n in (1, 2, 3) for form in ("", ".vec")),
 )
 def upsample_nearest(b: Builder, call: Call) -> ir.Value:
-    """By whole factors: up repeats elements, down (not `exact`, which samples elsewhere) takes every k-th."""
+    """By whole factors: up repeats elements, down (not `exact`, which samples elsewhere) takes
+    every k-th."""
     x = call.args[0]
     for dim, (size, out) in enumerate(zip(type_of(x).shape, call.result.shape, strict=True)):
         if out % size == 0:

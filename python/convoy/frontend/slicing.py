@@ -1,4 +1,5 @@
-"""Ops that take tensors apart and put them together: slices, splits, concatenation, padding, flips."""
+"""Ops that take tensors apart and put them together: slices, splits, concatenation, padding,
+flips."""
 
 from __future__ import annotations
 
@@ -136,13 +137,23 @@ def _pad(b: Builder, x: ir.Value, pads: Sequence[int], value: float) -> ir.Value
     if not any(low) and not any(high):
         return x
     number = float(element_number(value, kind.dtype))
-    shape = tuple(size + before + after for size, before, after in zip(kind.shape, low, high, strict=True))
-    return b.emit("pad", [x], TensorType(shape, kind.dtype), low=low, high=high, interior=[0] * kind.rank, value=number)
+    shape = tuple(
+        size + before + after for size, before, after in zip(kind.shape, low, high, strict=True)
+    )
+    return b.emit(
+        "pad",
+        [x],
+        TensorType(shape, kind.dtype),
+        low=low,
+        high=high,
+        interior=[0] * kind.rank,
+        value=number,
+    )
 
 
 def _pad_from_edge(b: Builder, x: ir.Value, pads: Sequence[int], mode: str) -> ir.Value:
-    """Pads dim by dim with slices of the tensor itself. A negative amount crops: before the padding of mode circular, behind that of
-    others, which repeat what is cropped."""
+    """Pads dim by dim with slices of the tensor itself. A negative amount crops: before the padding
+    of mode circular, behind that of others, which repeat what is cropped."""
     low, high = _per_dim(pads, type_of(x).rank)
     for dim, (before, after) in enumerate(zip(low, high, strict=True)):
         crop = (max(0, -before), max(0, -after))
@@ -162,9 +173,13 @@ def _cropped(b: Builder, x: ir.Value, dim: int, crop: tuple[int, int]) -> ir.Val
     return b.slice(x, dim, crop[0], type_of(x).shape[dim] - sum(crop))
 
 
-def _edge(b: Builder, x: ir.Value, dim: int, mode: str, count: int, size: int, *, low_side: bool) -> ir.Value:
+def _edge(
+    b: Builder, x: ir.Value, dim: int, mode: str, count: int, size: int, *, low_side: bool
+) -> ir.Value:
     if mode == "reflect":
-        return b.unary("reverse", b.slice(x, dim, 1 if low_side else size - 1 - count, count), dims=[dim])
+        return b.unary(
+            "reverse", b.slice(x, dim, 1 if low_side else size - 1 - count, count), dims=[dim]
+        )
     if mode == "circular":
         return b.slice(x, dim, size - count if low_side else 0, count)
     if mode == "replicate":

@@ -33,7 +33,8 @@ _ROUNDING = ("aten.ceil", "aten.floor", "aten.round")
 
 @converts(*_SAME)
 def unary(b: Builder, call: Call) -> ir.Value:
-    """Torch gives a floating-point result for integers too (except abs, neg and rounding): the operand is cast first."""
+    """Torch gives a floating-point result for integers too (except abs, neg and rounding): the
+    operand is cast first."""
     x = call.args[0]
     if call.name in _ROUNDING and not call.result.dtype.is_floating_point:
         return x
@@ -56,7 +57,9 @@ def log_to_base(b: Builder, call: Call) -> ir.Value:
 @converts("aten.exp2")
 def exp2(b: Builder, call: Call) -> ir.Value:
     """exp(x * log(2))."""
-    return b.unary("exp", b.binary_scalar("mul", b.cast(call.args[0], call.result.dtype), 0.6931471805599453))
+    return b.unary(
+        "exp", b.binary_scalar("mul", b.cast(call.args[0], call.result.dtype), 0.6931471805599453)
+    )
 
 
 @converts("aten.trunc")
@@ -82,7 +85,8 @@ def sign(b: Builder, call: Call) -> ir.Value:
 
 @converts("aten._to_copy", "aten.to.dtype", "aten.to.other")
 def to(b: Builder, call: Call) -> ir.Value:
-    """The result's dtype says it all: devices and memory formats have no meaning in value semantics."""
+    """The result's dtype says it all: devices and memory formats have no meaning in value
+    semantics."""
     return b.cast(call.args[0], call.result.dtype)
 
 

@@ -1,4 +1,5 @@
-"""cuDNN operation graphs outside the compiler: read from an artifact, `.mlir` or cudnn-frontend; printed as JSON, dot, Python, MLIR."""
+"""cuDNN operation graphs outside the compiler: read from an artifact, `.mlir` or cudnn-frontend;
+printed as JSON, dot, Python, MLIR."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Attention as one operation, as a row of the table of kinds.
 
-cudnn-frontend's SDPA is that operation where its implementation is UNIFIED; where it is COMPOSITE, and for masks, dropout and a bias, it
-writes other operations when the graph is built. Those are recorded and imported as what they are.
+cudnn-frontend's SDPA is that operation where its implementation is UNIFIED; where it is COMPOSITE,
+and for masks, dropout and a bias, it writes other operations when the graph is built. Those are
+recorded and imported as what they are.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Recorded descriptor calls as an OperationGraph. What is not understood is refused, never left out."""
+"""Recorded descriptor calls as an OperationGraph. What is not understood is refused, never left
+out."""
 
 from __future__ import annotations
 
@@ -16,7 +17,15 @@ from convoy_runtime.recorder import RecordedDescriptor, Recording, Setting
 __all__ = ["backend_names", "decode", "settings_by_name"]
 
 #: How an element of a type that is no enum is read: a struct format.
-_FORMATS = {"boolean": "?", "int64": "q", "float32": "f", "float64": "d", "int32": "i", "character": "c", "fraction": "qq"}
+_FORMATS = {
+    "boolean": "?",
+    "int64": "q",
+    "float32": "f",
+    "float64": "d",
+    "int32": "i",
+    "character": "c",
+    "fraction": "qq",
+}
 _DESCRIPTOR = 15
 #: Said by another attribute as well: by how many numbers the others have, by the tensor.
 _IMPLIED = {"convolution_spatial_dims", "resample_spatial_dims"}
@@ -34,22 +43,40 @@ def backend_names() -> Mapping[str, Mapping[int, str]]:
 
 
 def settings_by_name(descriptor: RecordedDescriptor) -> dict[str, Any]:
-    """The attributes of a descriptor by name: numbers, enumerators in capitals, places of descriptors; one alone or a tuple of several.
+    """The attributes of a descriptor by name: numbers, enumerators in capitals, places of
+    descriptors; one alone or a tuple of several.
 
     Raises GraphError for a number that the descriptor table does not have.
     """
-    return {_name("attribute", number): _value(setting) for number, setting in descriptor.settings.items()}
+    return {
+        _name("attribute", number): _value(setting)
+        for number, setting in descriptor.settings.items()
+    }
 
 
-def decode(recording: Recording, name: str, values: Mapping[int, float | int] | None = None) -> OperationGraph:
-    """The graph that a build function described; `values` are those of its constants by uid, which are not said to cuDNN. Raises
-    GraphError with everything that is not understood."""
+def decode(
+    recording: Recording, name: str, values: Mapping[int, float | int] | None = None
+) -> OperationGraph:
+    """The graph that a build function described; `values` are those of its constants by uid, which
+    are not said to cuDNN. Raises GraphError with everything that is not understood."""
     descriptors = recording.descriptors
     root = descriptors[recording.result]
     if _name("descriptor", root.kind) != "operationgraph":
-        raise GraphError(f"graph {name}", [f"expected an operation graph, got a descriptor of kind {_name('descriptor', root.kind)}"])
+        raise GraphError(
+            f"graph {name}",
+            [
+                (
+                    "expected an operation graph, got a descriptor of kind "
+                    f"{_name('descriptor', root.kind)}"
+                )
+            ],
+        )
     tensors: dict[int, Tensor] = {}
-    uids = {place: _uid(each) for place, each in enumerate(descriptors) if _name("descriptor", each.kind) == "tensor"}
+    uids = {
+        place: _uid(each)
+        for place, each in enumerate(descriptors)
+        if _name("descriptor", each.kind) == "tensor"
+    }
     nodes, problems = [], []
     for place in _tuple(settings_by_name(root)["operationgraph_ops"]):
         operation = _name("descriptor", descriptors[place].kind)
@@ -59,15 +86,27 @@ def decode(recording: Recording, name: str, values: Mapping[int, float | int] | 
             continue
         nodes.append(_node(kind, place, descriptors, uids, problems))
     for place, uid in uids.items():
-        tensors[uid] = _tensor(settings_by_name(descriptors[place]), (values or {}).get(uid), uids, problems)
+        tensors[uid] = _tensor(
+            settings_by_name(descriptors[place]), (values or {}).get(uid), uids, problems
+        )
     if problems:
         raise GraphError(f"graph {name}", problems)
     return OperationGraph(name, tensors, tuple(nodes))
 
 
-def _node(kind: Kind, place: int, descriptors: tuple[RecordedDescriptor, ...], uids: Mapping[int, int], problems: list[str]) -> Node:
+def _node(
+    kind: Kind,
+    place: int,
+    descriptors: tuple[RecordedDescriptor, ...],
+    uids: Mapping[int, int],
+    problems: list[str],
+) -> Node:
     settings = settings_by_name(descriptors[place])
-    held = {_name("attribute", number) for number, each in descriptors[place].settings.items() if each.type == _DESCRIPTOR}
+    held = {
+        _name("attribute", number)
+        for number, each in descriptors[place].settings.items()
+        if each.type == _DESCRIPTOR
+    }
     if kind.operator:
         settings |= settings_by_name(descriptors[settings.pop(kind.operator)])
     inputs, outputs, attributes, beyond = {}, {}, dict(kind.defaults), {}
@@ -98,7 +137,12 @@ def _node(kind: Kind, place: int, descriptors: tuple[RecordedDescriptor, ...], u
     return Node(kind.tag, compute, inputs, outputs, attributes, beyond)
 
 
-def _tensor(settings: dict[str, Any], number: float | int | None, uids: Mapping[int, int], problems: list[str]) -> Tensor:
+def _tensor(
+    settings: dict[str, Any],
+    number: float | int | None,
+    uids: Mapping[int, int],
+    problems: list[str],
+) -> Tensor:
     known = {
         "tensor_unique_id": "uid",
         "tensor_dimensions": "dims",
@@ -116,9 +160,14 @@ def _tensor(settings: dict[str, Any], number: float | int | None, uids: Mapping[
         if name == "tensor_ragged_offset_desc":
             fields["ragged_offset"] = uids[value]
         elif name in known:
-            fields[known[name]] = _tuple(value) if name in ("tensor_dimensions", "tensor_strides") else value
+            fields[known[name]] = (
+                _tuple(value) if name in ("tensor_dimensions", "tensor_strides") else value
+            )
         else:
-            problems.append(f"tensor {settings['tensor_unique_id']} has {name} = {value}, which is not known here")
+            problems.append(
+                f"tensor {settings['tensor_unique_id']} has {name} = {value}, which is "
+                "not known here"
+            )
     return Tensor(name=f"t{settings['tensor_unique_id']}", value=number, **fields)
 
 
@@ -127,7 +176,9 @@ def _uid(descriptor: RecordedDescriptor) -> int:
 
 
 def _is_list(name: str) -> bool:
-    return name.endswith(("_paddings", "_strides", "_dilations", "_window_dims", "_dequantize_block_size"))
+    return name.endswith(
+        ("_paddings", "_strides", "_dilations", "_window_dims", "_dequantize_block_size")
+    )
 
 
 def _tuple(value: Any) -> tuple[Any, ...]:
@@ -138,7 +189,9 @@ def _name(category: str, number: int) -> str:
     try:
         return backend_names()[category][number]
     except KeyError:
-        raise GraphError("the descriptor table", [f"has no {category} of number {number}"]) from None
+        raise GraphError(
+            "the descriptor table", [f"has no {category} of number {number}"]
+        ) from None
 
 
 def _value(setting: Setting) -> Any:
@@ -150,11 +203,21 @@ def _value(setting: Setting) -> Any:
         form = _FORMATS[kind]
         flat = struct.unpack(f"<{form * setting.count}", bytes(setting.data))
         # A fraction is a numerator and a denominator; whole ones are numbers.
-        values = flat if len(form) == 1 else tuple(n if d == 1 else f"{n}/{d}" for n, d in zip(flat[::2], flat[1::2], strict=True))
+        values = (
+            flat
+            if len(form) == 1
+            else tuple(
+                n if d == 1 else f"{n}/{d}" for n, d in zip(flat[::2], flat[1::2], strict=True)
+            )
+        )
     elif kind in backend_names():
         numbers = struct.unpack(f"<{setting.count}i", bytes(setting.data))
         # INT8x32 keeps its small x.
-        values = tuple(re.sub(r"(?<=\d)X(?=\d)", "x", _name(kind, number).upper()) for number in numbers)
+        values = tuple(
+            re.sub(r"(?<=\d)X(?=\d)", "x", _name(kind, number).upper()) for number in numbers
+        )
     else:
-        raise GraphError("the recording", [f"has elements of type {kind}, which are not known here"])
+        raise GraphError(
+            "the recording", [f"has elements of type {kind}, which are not known here"]
+        )
     return values[0] if setting.count == 1 else values

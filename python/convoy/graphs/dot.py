@@ -1,4 +1,5 @@
-"""An OperationGraph as text for Graphviz: `convoy inspect FILE --graph NAME --as dot | dot -Tsvg -o graph.svg`."""
+"""An OperationGraph as text for Graphviz:
+`convoy inspect FILE --graph NAME --as dot | dot -Tsvg -o graph.svg`."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ __all__ = ["graph_dot"]
 
 
 def graph_dot(graph: OperationGraph) -> str:
-    """Operations are rounded boxes, tensors plain ones, dashed when virtual; edges carry the ports' names."""
+    """Operations are rounded boxes, tensors plain ones, dashed when virtual; edges carry the ports'
+    names."""
     return "\n".join(_lines(graph)) + "\n"
 
 
@@ -23,7 +25,10 @@ def _lines(graph: OperationGraph) -> Iterator[str]:
         style = "dashed" if tensor.virtual else "solid"
         yield f"  t{uid} [style={style}, label={_quoted(_tensor_label(tensor))}];"
     for place, node in enumerate(graph.nodes):
-        yield f'  n{place} [style="rounded,filled", fillcolor="#dceefb", label={_quoted(_node_label(node))}];'
+        yield (
+            f'  n{place} [style="rounded,filled", fillcolor="#dceefb", '
+            f"label={_quoted(_node_label(node))}];"
+        )
         for port, uid in node.inputs.items():
             yield f"  t{uid} -> n{place} [label={_quoted(port)}];"
         for port, uid in node.outputs.items():
@@ -35,20 +40,35 @@ def _lines(graph: OperationGraph) -> Iterator[str]:
 
 
 def _tensor_label(tensor: Tensor) -> str:
-    lines = [f"{tensor.name or f't{tensor.uid}'} (uid {tensor.uid})", f"{tensor.data_type} {'x'.join(map(str, tensor.dims))}"]
+    lines = [
+        f"{tensor.name or f't{tensor.uid}'} (uid {tensor.uid})",
+        f"{tensor.data_type} {'x'.join(map(str, tensor.dims))}",
+    ]
     lines.append(f"strides {', '.join(map(str, tensor.strides))}")
-    words = ["virtual"] * tensor.virtual + ["by value" if tensor.value is None else f"the number {tensor.value}"] * tensor.by_value
+    words = ["virtual"] * tensor.virtual + [
+        "by value" if tensor.value is None else f"the number {tensor.value}"
+    ] * tensor.by_value
     words += [f"alignment {tensor.alignment}"] * (tensor.alignment != DEFAULT_ALIGNMENT)
-    words += [f"{tensor.vector_count} of dim {tensor.vectorized_dimension} as a vector"] * (tensor.vector_count != 1)
+    words += [f"{tensor.vector_count} of dim {tensor.vectorized_dimension} as a vector"] * (
+        tensor.vector_count != 1
+    )
     words += [f"reordering {tensor.reordering}"] * (tensor.reordering != "NONE")
     return "\n".join([*lines, ", ".join(words)] if words else lines)
 
 
 def _node_label(node: Node) -> str:
-    said = {key: value for key, value in {**node.attributes, **node.beyond}.items() if value is not None}
+    said = {
+        key: value for key, value in {**node.attributes, **node.beyond}.items() if value is not None
+    }
     mode = said.pop("mode", None)
     head = f"{node.tag} {mode}" if mode else node.tag
-    return "\n".join([head, *([f"computes in {node.compute}"] if node.compute else []), *(f"{key} = {_text(said[key])}" for key in said)])
+    return "\n".join(
+        [
+            head,
+            *([f"computes in {node.compute}"] if node.compute else []),
+            *(f"{key} = {_text(said[key])}" for key in said),
+        ]
+    )
 
 
 def _text(value: Any) -> str:
@@ -56,6 +76,7 @@ def _text(value: Any) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A quoted string of the dot language. A backslash is doubled, so that nothing in a name is an escape."""
+    """A quoted string of the dot language. A backslash is doubled, so that nothing in a name is an
+    escape."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{"".join(each if each.isprintable() else "?" for each in escaped)}"'

@@ -1,4 +1,5 @@
-"""Operations that cudnn-frontend has no form for, as rows of the table of kinds: they are drawn, and refused by name elsewhere."""
+"""Operations that cudnn-frontend has no form for, as rows of the table of kinds: they are drawn,
+and refused by name elsewhere."""
 
 from __future__ import annotations
 
@@ -7,7 +8,11 @@ from convoy.graphs.kind import Kind
 __all__ = ["FOREIGN_KINDS"]
 
 _NONE = "cudnn-frontend 1.32 has no operation for it"
-_RESAMPLE, _PAGED, _SIGNAL = "operation_resample_bwd", "operation_paged_cache_load", "operation_signal"
+_RESAMPLE, _PAGED, _SIGNAL = (
+    "operation_resample_bwd",
+    "operation_paged_cache_load",
+    "operation_signal",
+)
 _FINALIZE = "operation_bn_finalize"
 
 
@@ -16,9 +21,11 @@ def _band(tag: str, attributes: tuple[str, ...], tensors: dict[str, str]) -> Kin
     return Kind(
         tag=tag,
         descriptor=prefix,
-        inputs={f"{prefix}_xdesc": "X"} | {f"{prefix}_{name}": port for name, port in tensors.items()},
+        inputs={f"{prefix}_xdesc": "X"}
+        | {f"{prefix}_{name}": port for name, port in tensors.items()},
         outputs={f"{prefix}_ydesc": "Y"},
-        attributes={f"{prefix}_{name}": name for name in attributes} | {"operation_contract_band_max_token_value": "max_token_value"},
+        attributes={f"{prefix}_{name}": name for name in attributes}
+        | {"operation_contract_band_max_token_value": "max_token_value"},
         foreign=_NONE,
     )
 
@@ -27,7 +34,12 @@ FOREIGN_KINDS = (
     Kind(
         tag="RESAMPLE_BWD",
         descriptor=_RESAMPLE,
-        inputs={f"{_RESAMPLE}_dydesc": "DY", f"{_RESAMPLE}_idxdesc": "Index", f"{_RESAMPLE}_xdesc": "X", f"{_RESAMPLE}_ydesc": "Y"},
+        inputs={
+            f"{_RESAMPLE}_dydesc": "DY",
+            f"{_RESAMPLE}_idxdesc": "Index",
+            f"{_RESAMPLE}_xdesc": "X",
+            f"{_RESAMPLE}_ydesc": "Y",
+        },
         outputs={f"{_RESAMPLE}_dxdesc": "DX"},
         operator=f"{_RESAMPLE}_desc",
         compute="resample_comp_type",
@@ -60,12 +72,19 @@ FOREIGN_KINDS = (
             "rng_normal_dist_mean": "mean",
             "rng_normal_dist_standard_deviation": "standard_deviation",
         },
-        foreign="cudnn-frontend 1.32 has no method for random numbers, and leaves an RNG out when it reads JSON",
+        foreign=(
+            "cudnn-frontend 1.32 has no method for random numbers, and leaves an RNG out "
+            "when it reads JSON"
+        ),
     ),
     Kind(
         tag="PAGED_CACHE_LOAD",
         descriptor=_PAGED,
-        inputs={f"{_PAGED}_container_desc": "Container", f"{_PAGED}_page_table_desc": "Page_table", f"{_PAGED}_sequence_desc": "SEQ_LEN"},
+        inputs={
+            f"{_PAGED}_container_desc": "Container",
+            f"{_PAGED}_page_table_desc": "Page_table",
+            f"{_PAGED}_sequence_desc": "SEQ_LEN",
+        },
         outputs={f"{_PAGED}_ydesc": "Y"},
         foreign=_NONE,
     ),

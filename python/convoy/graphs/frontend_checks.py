@@ -9,7 +9,8 @@ __all__ = ["is_int", "is_ints", "read_float"]
 
 
 def read_float(value: Any, what: str, problems: list[str]) -> float | None:
-    """A float of the JSON: eight hexadecimal digits. None when it is None, or is no such text, which `problems` tells of `what`."""
+    """A float of the JSON: eight hexadecimal digits. None when it is None, or is no such text,
+    which `problems` tells of `what`."""
     if value is None:
         return None
     try:

@@ -1,7 +1,9 @@
-"""cudnn-frontend's serialized graphs as OperationGraphs: the JSON of `str(graph)`, or the bytes of `graph.serialize()`.
+"""cudnn-frontend's serialized graphs as OperationGraphs: the JSON of `str(graph)`, or the bytes of
+`graph.serialize()`.
 
-Reading is strict: every field is understood, or is named in the error. What a blob holds beside the graph (a built plan, cuDNN's own data)
-is no part of the graph; `read_serialized` says which of it there was.
+Reading is strict: every field is understood, or is named in the error. What a blob holds beside the
+graph (a built plan, cuDNN's own data) is no part of the graph; `read_serialized` says which of it
+there was.
 """
 
 from __future__ import annotations
@@ -24,14 +26,21 @@ __all__ = ["read_serialized"]
 #: Of a graph's identity or of a built plan, not of the graph.
 _NOT_THE_GRAPH = {"gid", "cudnn_backend_version", "cudnn_frontend_version"}
 _PLAN = {"cudnn_backend_data", "variant_pack_uids", "behavior_notes", "fe_workspace_size"}
-#: What cudnn-frontend does around the operation graph, which cudnn IR has no word for: refused unless empty.
-_AROUND = {"workspace_modifications", "aligned_operands", "variant_pack_replacements", "tensors_to_dump"}
+#: What cudnn-frontend does around the operation graph, which cudnn IR has no word for: refused
+#: unless empty.
+_AROUND = {
+    "workspace_modifications",
+    "aligned_operands",
+    "variant_pack_replacements",
+    "tensors_to_dump",
+}
 _ENUMERATOR = re.compile(r"[A-Z][A-Z0-9_]*")
 _GRAPH = {"json_version", "context", "nodes", "tensors"}
 
 
 def read_serialized(data: bytes, name: str) -> tuple[OperationGraph, list[str]]:
-    """The graph in `data`, and the fields of a plan that came with it. `name` is the graph's when the data has none.
+    """The graph in `data`, and the fields of a plan that came with it. `name` is the graph's when
+    the data has none.
 
     Raises GraphError that lists everything that is not understood.
     """
@@ -39,10 +48,16 @@ def read_serialized(data: bytes, name: str) -> tuple[OperationGraph, list[str]]:
     problems: list[str] = []
     version = document.get("json_version")
     if version != JSON_VERSION:
-        raise GraphError(name, [f"expected cudnn-frontend's json_version {JSON_VERSION!r}, got {version!r}"])
+        raise GraphError(
+            name, [f"expected cudnn-frontend's json_version {JSON_VERSION!r}, got {version!r}"]
+        )
     known = _GRAPH | _NOT_THE_GRAPH | _PLAN | _AROUND | {"pass_by_values"}
     problems += [f"the field {key!r} is not known" for key in document if key not in known]
-    problems += [f"expected nothing in {key!r}, got {document[key]}" for key in sorted(_AROUND & document.keys()) if document[key]]
+    problems += [
+        f"expected nothing in {key!r}, got {document[key]}"
+        for key in sorted(_AROUND & document.keys())
+        if document[key]
+    ]
     context = _context(document.get("context"), problems)
     tensors = read_tensors(document.get("tensors"), problems)
     problems += other_values(document, tensors)
@@ -51,12 +66,22 @@ def read_serialized(data: bytes, name: str) -> tuple[OperationGraph, list[str]]:
         problems.append(f"expected a list of nodes, got {nodes!r}")
         nodes = []
     # A tensor that was refused above is there all the same.
-    uids = {each["uid"] for each in document.get("tensors") or () if isinstance(each, dict) and is_int(each.get("uid"))}
-    read = [node for place, each in enumerate(nodes) if (node := _node(each, place, context, uids, problems)) is not None]
+    uids = {
+        each["uid"]
+        for each in document.get("tensors") or ()
+        if isinstance(each, dict) and is_int(each.get("uid"))
+    }
+    read = [
+        node
+        for place, each in enumerate(nodes)
+        if (node := _node(each, place, context, uids, problems)) is not None
+    ]
     ordered = _ordered(read, problems) if not problems else ()
     if problems:
         raise GraphError(f"{name} cannot be imported", problems)
-    return OperationGraph(context.get("name") or name, tensors, ordered), sorted(_PLAN & document.keys())
+    return OperationGraph(context.get("name") or name, tensors, ordered), sorted(
+        _PLAN & document.keys()
+    )
 
 
 def _parse(data: bytes, name: str) -> dict[str, Any]:
@@ -66,7 +91,15 @@ def _parse(data: bytes, name: str) -> dict[str, Any]:
         try:
             document = ubjson.loads(data)
         except ubjson.UbjsonError as error:
-            raise GraphError(name, [f"expected JSON of str(graph) or bytes of graph.serialize(), got neither: {error}"]) from None
+            raise GraphError(
+                name,
+                [
+                    (
+                        "expected JSON of str(graph) or bytes of graph.serialize(), got "
+                        f"neither: {error}"
+                    )
+                ],
+            ) from None
     if not isinstance(document, dict):
         raise GraphError(name, [f"expected an object, got {type(document).__name__}"])
     return document
@@ -76,7 +109,11 @@ def _context(context: Any, problems: list[str]) -> dict[str, Any]:
     if not isinstance(context, dict):
         problems.append(f"expected an object as the context, got {context!r}")
         return {}
-    fixed: dict[str, Any] = {"is_dynamic_shape_enabled": False, "is_override_shape_enabled": False, "sm_count": -1}
+    fixed: dict[str, Any] = {
+        "is_dynamic_shape_enabled": False,
+        "is_override_shape_enabled": False,
+        "sm_count": -1,
+    }
     types = {"compute_data_type", "intermediate_data_type", "io_data_type"}
     for key, value in context.items():
         if key in fixed and value != fixed[key]:
@@ -88,20 +125,47 @@ def _context(context: Any, problems: list[str]) -> dict[str, Any]:
     return context
 
 
-def _node(entry: Any, place: int, context: Mapping[str, Any], uids: set[int], problems: list[str]) -> Node | None:
+def _node(
+    entry: Any, place: int, context: Mapping[str, Any], uids: set[int], problems: list[str]
+) -> Node | None:
     tag = entry.get("tag") if isinstance(entry, dict) else None
     if not isinstance(tag, str) or tag not in BY_TAG:
-        problems.append(f"node {place}: {tag if isinstance(tag, str) else repr(entry)} has no operation in cudnn IR")
+        problems.append(
+            f"node {place}: {tag if isinstance(tag, str) else repr(entry)} has no "
+            "operation in cudnn IR"
+        )
         return None
     kind = BY_TAG[tag]
     if kind.foreign:
-        problems.append(f"node {place}: {tag} is no operation that cudnn-frontend prints in a form that is known here")
+        problems.append(
+            f"node {place}: {tag} is no operation that cudnn-frontend prints in a form "
+            "that is known here"
+        )
         return None
     what = f"node {place} ({tag})"
-    keys = dict.fromkeys((*(key for name, key in kind.attributes.items() if name not in kind.chosen_by), *kind.defaults))
+    keys = dict.fromkeys(
+        (
+            *(key for name, key in kind.attributes.items() if name not in kind.chosen_by),
+            *kind.defaults,
+        )
+    )
     before = len(problems)
-    known = {"tag", "name", "compute_data_type", "inputs", "outputs", *keys, *kind.present, *kind.only, *kind.hints}
-    problems += [f"{what}: the field {key!r} is not known" for key, value in entry.items() if key not in known and value is not None]
+    known = {
+        "tag",
+        "name",
+        "compute_data_type",
+        "inputs",
+        "outputs",
+        *keys,
+        *kind.present,
+        *kind.only,
+        *kind.hints,
+    }
+    problems += [
+        f"{what}: the field {key!r} is not known"
+        for key, value in entry.items()
+        if key not in known and value is not None
+    ]
     attributes = {}
     for key in keys:
         if key not in entry and key not in kind.defaults:
@@ -113,30 +177,60 @@ def _node(entry: Any, place: int, context: Mapping[str, Any], uids: set[int], pr
             problems.append(f"{what}: expected {key} to be {wrong}, got {value!r}")
         attributes[key] = value
     problems += [
-        f"{what}: expected {key} = {value!r}, got {entry[key]!r}: cudnn-frontend makes other operations of it"
+        (
+            f"{what}: expected {key} = {value!r}, got {entry[key]!r}: cudnn-frontend makes "
+            "other operations of it"
+        )
         for key, value in kind.only.items()
         if entry.get(key) not in (None, value)
     ]
-    ports = [_ports(entry.get(side), f"{what}: {side}", names, uids, problems) for side, names in _sides(kind, entry)]
+    ports = [
+        _ports(entry.get(side), f"{what}: {side}", names, uids, problems)
+        for side, names in _sides(kind, entry)
+    ]
     for key, port in kind.present.items():
         attributes[key] = any(port in side for side in ports)
         if bool(entry.get(key)) != attributes[key]:
-            problems.append(f"{what}: expected {key} = {attributes[key]}, as {port} has {'a' if attributes[key] else 'no'} tensor")
+            problems.append(
+                f"{what}: expected {key} = {attributes[key]}, as {port} has "
+                f"{'a' if attributes[key] else 'no'} tensor"
+            )
     if entry.get("attn_scale_value") is not None and "Attn_scale" not in ports[0]:
-        problems.append(f"{what}: expected the scale as a tensor: call graph.build_operation_graph() before the graph is printed")
-    compute = (entry.get("compute_data_type") or context.get("compute_data_type")) if kind.compute or kind.computes else ""
+        problems.append(
+            f"{what}: expected the scale as a tensor: call graph.build_operation_graph() "
+            "before the graph is printed"
+        )
+    compute = (
+        (entry.get("compute_data_type") or context.get("compute_data_type"))
+        if kind.compute or kind.computes
+        else ""
+    )
     if not isinstance(compute, str):
         problems.append(f"{what}: expected a compute type, got {compute!r}")
     elif kind.computes and compute != kind.computes:
         problems.append(f"{what}: expected the compute type {kind.computes}, got {compute}")
     if len(problems) != before:
         return None
-    return Node(tag, str(compute) if kind.compute else "", ports[0], ports[1], attributes, name=str(entry.get("name") or ""))
+    return Node(
+        tag,
+        str(compute) if kind.compute else "",
+        ports[0],
+        ports[1],
+        attributes,
+        name=str(entry.get("name") or ""),
+    )
 
 
 def _wrong(key: str, value: Any) -> str:
     """What a value should have been; empty when it is that. What passes is printed as it stands."""
-    if key in ("mode", "math_mode", "resample_mode", "padding_mode", "reshape_mode", "forward_phase"):
+    if key in (
+        "mode",
+        "math_mode",
+        "resample_mode",
+        "padding_mode",
+        "reshape_mode",
+        "forward_phase",
+    ):
         return "" if isinstance(value, str) and _ENUMERATOR.fullmatch(value) else "an enumerator"
     if key in ("is_deterministic", "is_negative_scale"):
         return "" if isinstance(value, bool) else "true or false"
@@ -149,14 +243,18 @@ def _wrong(key: str, value: Any) -> str:
     return "" if is_ints(value) else "a list of integers"
 
 
-def _sides(kind: Kind, entry: Mapping[str, Any]) -> tuple[tuple[str, list[str]], tuple[str, list[str]]]:
+def _sides(
+    kind: Kind, entry: Mapping[str, Any]
+) -> tuple[tuple[str, list[str]], tuple[str, list[str]]]:
     inputs = list(dict.fromkeys(kind.inputs.values()))
     if kind.listed and isinstance(entry.get("inputs"), dict):
         inputs = [str(number) for number in range(len(entry["inputs"]))]
     return ("inputs", inputs), ("outputs", list(dict.fromkeys(kind.outputs.values())))
 
 
-def _ports(entry: Any, what: str, names: list[str], uids: set[int], problems: list[str]) -> dict[str, int]:
+def _ports(
+    entry: Any, what: str, names: list[str], uids: set[int], problems: list[str]
+) -> dict[str, int]:
     if not isinstance(entry, dict):
         problems.append(f"{what}: expected an object, got {entry!r}")
         return {}
@@ -179,9 +277,19 @@ def _ordered(nodes: list[Node], problems: list[str]) -> tuple[Node, ...]:
     ordered: list[Node] = []
     left, done = list(nodes), set[int]()
     while left:
-        ready = next((node for node in left if all(uid in done or uid not in writers for uid in node.inputs.values())), None)
+        ready = next(
+            (
+                node
+                for node in left
+                if all(uid in done or uid not in writers for uid in node.inputs.values())
+            ),
+            None,
+        )
         if ready is None:
-            problems.append(f"{', '.join(node.name or node.tag for node in left)}: read what they write, in a circle")
+            problems.append(
+                f"{', '.join(node.name or node.tag for node in left)}: read what they "
+                "write, in a circle"
+            )
             break
         left.remove(ready)
         ordered.append(ready)

@@ -1,4 +1,5 @@
-"""An OperationGraph as the JSON, version 2.0, that cudnn-frontend 1.32 prints (`str(graph)`) and reads (`graph.deserialize(text)`)."""
+"""An OperationGraph as the JSON, version 2.0, that cudnn-frontend 1.32 prints (`str(graph)`) and
+reads (`graph.deserialize(text)`)."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ __all__ = [
 ]
 
 JSON_VERSION = "2.0"
-#: The types that a tensor by value may have there, in the order of its variant; and those whose numbers are written as floats.
+#: The types that a tensor by value may have there, in the order of its variant; and those whose
+#: numbers are written as floats.
 SCALAR_TYPES = ("INT64", "INT32", "HALF", "FLOAT", "DOUBLE", "BFLOAT16")
 FLOAT_SCALARS = frozenset({"HALF", "FLOAT", "BFLOAT16"})
 
@@ -34,39 +36,65 @@ def unsayable(graph: OperationGraph) -> list[str]:
     problems = []
     for place, node in enumerate(graph.nodes):
         what = f"operation {place} ({node.tag})"
-        problems += [f"{what}: {name} = {value}; it always sends {BY_TAG[node.tag].fixed.get(name)}" for name, value in node.beyond.items()]
+        problems += [
+            f"{what}: {name} = {value}; it always sends {BY_TAG[node.tag].fixed.get(name)}"
+            for name, value in node.beyond.items()
+        ]
         # Scalars are floats there, doubles in the backend.
         problems += [
             f"{what}: {key} = {value}, which no float holds"
             for key, value in node.attributes.items()
             if key in BY_TAG[node.tag].floats and value is not None and not _is_float(value)
         ]
-        problems += [f"{what}: {key} = {value}, a fraction" for key, value in node.attributes.items() if _has_fraction(value)]
+        problems += [
+            f"{what}: {key} = {value}, a fraction"
+            for key, value in node.attributes.items()
+            if _has_fraction(value)
+        ]
         kind = BY_TAG[node.tag]
         if kind.foreign:
             problems.append(f"{what}: {kind.foreign}")
         if kind.computes and node.compute not in ("", kind.computes):
             problems.append(f"{what}: compute type {node.compute}; it always sends {kind.computes}")
-        problems += [f"{what}: nothing at {port}, which it needs" for port in kind.needed if port not in node.inputs]
+        problems += [
+            f"{what}: nothing at {port}, which it needs"
+            for port in kind.needed
+            if port not in node.inputs
+        ]
         problems += [
             f"{what}: {port} is a result, and it wants a virtual tensor"
             for port in kind.virtual
             if port in node.outputs and not graph.tensors[node.outputs[port]].virtual
         ]
         if _of_graph(node) and node.compute != compute_type_of(graph):
-            problems.append(f"{what}: compute type {node.compute}; it computes in the type of the graph, {compute_type_of(graph)}")
+            problems.append(
+                f"{what}: compute type {node.compute}; it computes in the type of the "
+                f"graph, {compute_type_of(graph)}"
+            )
     for tensor in graph.tensors.values():
         if tensor.vector_count != 1 or tensor.vectorized_dimension != -1:
-            problems.append(f"tensor {tensor.uid}: {tensor.vector_count} elements of dim {tensor.vectorized_dimension} as a vector")
-        if tensor.value is not None and not math.isfinite(tensor.value) and tensor.data_type == "DOUBLE":
-            problems.append(f"tensor {tensor.uid}: the value {tensor.value}, which JSON has no number for")
+            problems.append(
+                f"tensor {tensor.uid}: {tensor.vector_count} elements of dim "
+                f"{tensor.vectorized_dimension} as a vector"
+            )
+        if (
+            tensor.value is not None
+            and not math.isfinite(tensor.value)
+            and tensor.data_type == "DOUBLE"
+        ):
+            problems.append(
+                f"tensor {tensor.uid}: the value {tensor.value}, which JSON has no number for"
+            )
     return problems
 
 
 def graph_json(graph: OperationGraph) -> dict[str, Any]:
     """The JSON document. Raises GraphError for what cudnn-frontend cannot say."""
     if problems := unsayable(graph):
-        raise GraphError(f"graph {graph.name} cannot be said in cudnn-frontend's terms (--as dot shows it)", problems)
+        raise GraphError(
+            f"graph {graph.name} cannot be said in cudnn-frontend's terms (--as dot shows it)",
+            problems,
+        )
     return {
         "context": {
             "compute_data_type": compute_type_of(graph),
@@ -79,7 +107,9 @@ def graph_json(graph: OperationGraph) -> dict[str, Any]:
         },
         "gid": 0,
         "json_version": JSON_VERSION,
-        "nodes": [_node(node, place, compute_type_of(graph)) for place, node in enumerate(graph.nodes)],
+        "nodes": [
+            _node(node, place, compute_type_of(graph)) for place, node in enumerate(graph.nodes)
+        ],
         "tensors": [_tensor(tensor) for _, tensor in sorted(graph.tensors.items())],
     }
 
@@ -90,8 +120,13 @@ def graph_json_text(graph: OperationGraph) -> str:
 
 
 def compute_type_of(graph: OperationGraph) -> str:
-    """The graph's own compute type: of operations that have none of their own there, else of its first operation."""
-    types = [node.compute for node in sorted(graph.nodes, key=lambda node: not _of_graph(node)) if node.compute]
+    """The graph's own compute type: of operations that have none of their own there, else of its
+    first operation."""
+    types = [
+        node.compute
+        for node in sorted(graph.nodes, key=lambda node: not _of_graph(node))
+        if node.compute
+    ]
     return types[0] if types else "FLOAT"
 
 
@@ -102,7 +137,9 @@ def intermediate_type_of(graph: OperationGraph) -> str:
 
 def io_type_of(graph: OperationGraph) -> str:
     """The type of the first tensor that is not virtual."""
-    return next((tensor.data_type for tensor in graph.tensors.values() if not tensor.virtual), "FLOAT")
+    return next(
+        (tensor.data_type for tensor in graph.tensors.values() if not tensor.virtual), "FLOAT"
+    )
 
 
 def _of_graph(node: Node) -> bool:
@@ -122,7 +159,10 @@ def _node(node: Node, place: int, graph_type: str) -> dict[str, Any]:
         # An operation that has no type of its own has the graph's there.
         result["compute_data_type"] = node.compute or BY_TAG[node.tag].computes or graph_type
     result |= {**dict.fromkeys(BY_TAG[node.tag].hints), **BY_TAG[node.tag].only}
-    return result | {key: _float_text(value) if key in floats else value for key, value in node.attributes.items()}
+    return result | {
+        key: _float_text(value) if key in floats else value
+        for key, value in node.attributes.items()
+    }
 
 
 def _tensor(tensor: Tensor) -> dict[str, Any]:
@@ -132,7 +172,9 @@ def _tensor(tensor: Tensor) -> dict[str, Any]:
         "is_pass_by_value": tensor.by_value,
         "is_virtual": tensor.virtual,
         "name": tensor.name,
-        "pass_by_value": None if tensor.value is None else scalar_json(tensor.data_type, tensor.value),
+        "pass_by_value": None
+        if tensor.value is None
+        else scalar_json(tensor.data_type, tensor.value),
         "reordering_type": tensor.reordering,
         "stride": list(tensor.strides),
         "uid": tensor.uid,
@@ -145,8 +187,12 @@ def _tensor(tensor: Tensor) -> dict[str, Any]:
 
 
 def scalar_json(data_type: str, value: float | int) -> dict[str, Any]:
-    """A number of a tensor by value, as its place among cudnn-frontend's types and its value; floats are eight hexadecimal digits."""
-    return {"index": SCALAR_TYPES.index(data_type), "value": _float_text(value) if data_type in FLOAT_SCALARS else value}
+    """A number of a tensor by value, as its place among cudnn-frontend's types and its value;
+    floats are eight hexadecimal digits."""
+    return {
+        "index": SCALAR_TYPES.index(data_type),
+        "value": _float_text(value) if data_type in FLOAT_SCALARS else value,
+    }
 
 
 def _is_float(value: float) -> bool:

@@ -13,7 +13,8 @@ __all__ = ["other_values", "read_tensors"]
 
 
 def read_tensors(entries: Any, problems: list[str]) -> dict[int, Tensor]:
-    """The tensors of `entries`, by uid; what is not understood is left out, and named in `problems`."""
+    """The tensors of `entries`, by uid; what is not understood is left out, and named in
+    `problems`."""
     if not isinstance(entries, list):
         problems.append(f"expected a list of tensors, got {entries!r}")
         return {}
@@ -27,7 +28,10 @@ def read_tensors(entries: Any, problems: list[str]) -> dict[int, Tensor]:
         found[tensor.uid] = tensor
     for tensor in found.values():
         if tensor.ragged_offset is not None and tensor.ragged_offset not in found:
-            problems.append(f"tensor {tensor.uid}: its ragged offset, tensor {tensor.ragged_offset}, is not there")
+            problems.append(
+                f"tensor {tensor.uid}: its ragged offset, tensor {tensor.ragged_offset}, "
+                "is not there"
+            )
     return found
 
 
@@ -37,7 +41,8 @@ def _tensor(entry: Any, problems: list[str]) -> Tensor | None:
         return None
     what = f"tensor {entry['uid']}"
     known = {
-        "uid", "name", "dim", "stride", "data_type", "is_virtual", "is_pass_by_value", "pass_by_value", "reordering_type",
+        "uid", "name", "dim", "stride", "data_type", "is_virtual", "is_pass_by_value",
+        "pass_by_value", "reordering_type",
         "ragged_offset_uid", "ragged_offset_name", "alignment",
     }  # fmt: skip
     before = len(problems)
@@ -47,9 +52,14 @@ def _tensor(entry: Any, problems: list[str]) -> Tensor | None:
     if not is_ints(dims) or not is_ints(strides) or len(dims) != len(strides):
         problems.append(f"{what}: expected as many strides as dims, got {dims!r} and {strides!r}")
     elif not dims:
-        problems.append(f"{what}: expected dims, got none: call graph.validate() before the graph is printed")
+        problems.append(
+            f"{what}: expected dims, got none: call graph.validate() before the graph is printed"
+        )
     if not isinstance(entry.get("data_type"), str):
-        problems.append(f"{what}: expected a data type, got {entry.get('data_type')!r}: call graph.validate() before the graph is printed")
+        problems.append(
+            f"{what}: expected a data type, got {entry.get('data_type')!r}: call "
+            "graph.validate() before the graph is printed"
+        )
     for key in ("is_virtual", "is_pass_by_value"):
         if not isinstance(entry.get(key, False), bool):
             problems.append(f"{what}: expected {key} to be true or false, got {entry[key]!r}")
@@ -78,13 +88,20 @@ def _tensor(entry: Any, problems: list[str]) -> Tensor | None:
 
 
 def other_values(document: Mapping[str, Any], tensors: Mapping[int, Tensor]) -> list[str]:
-    """What is wrong with a plan's own list of the numbers of tensors by value, which has to be theirs."""
+    """What is wrong with a plan's own list of the numbers of tensors by value, which has to be
+    theirs."""
     given = document.get("pass_by_values") or {}
     if not isinstance(given, dict):
         return [f"expected an object as 'pass_by_values', got {given!r}"]
-    own = {str(uid): scalar_json(each.data_type, each.value) for uid, each in tensors.items() if each.value is not None}
+    own = {
+        str(uid): scalar_json(each.data_type, each.value)
+        for uid, each in tensors.items()
+        if each.value is not None
+    }
     return [
-        f"tensor {uid}: expected its own value in 'pass_by_values', got {value!r}" for uid, value in given.items() if value != own.get(uid)
+        f"tensor {uid}: expected its own value in 'pass_by_values', got {value!r}"
+        for uid, value in given.items()
+        if value != own.get(uid)
     ]
 
 
@@ -93,12 +110,21 @@ def _scalar(entry: Mapping[str, Any], what: str, problems: list[str]) -> float |
     said = entry.get("pass_by_value")
     if said is None:
         return None
-    if not entry.get("is_pass_by_value") or not isinstance(said, dict) or said.keys() != {"index", "value"}:
-        problems.append(f"{what}: expected the index of a type and a value of a tensor by value, got {said!r}")
+    if (
+        not entry.get("is_pass_by_value")
+        or not isinstance(said, dict)
+        or said.keys() != {"index", "value"}
+    ):
+        problems.append(
+            f"{what}: expected the index of a type and a value of a tensor by value, got {said!r}"
+        )
         return None
     data_type, value = entry.get("data_type"), said["value"]
     if data_type not in SCALAR_TYPES or said["index"] != SCALAR_TYPES.index(data_type):
-        problems.append(f"{what}: expected a number of the tensor's type, {data_type}, got the type of index {said['index']!r}")
+        problems.append(
+            f"{what}: expected a number of the tensor's type, {data_type}, got the type "
+            f"of index {said['index']!r}"
+        )
     if data_type in FLOAT_SCALARS:
         return read_float(value, f"{what}: pass_by_value", problems)
     if not (is_int(value) or (data_type == "DOUBLE" and isinstance(value, float))):

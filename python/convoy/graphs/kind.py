@@ -1,4 +1,5 @@
-"""What one kind of operation is called in cuDNN's backend and in cudnn-frontend: the row of the tables in kinds.py and norm_kinds.py."""
+"""What one kind of operation is called in cuDNN's backend and in cudnn-frontend: the row of the
+tables in kinds.py and norm_kinds.py."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ __all__ = ["Kind"]
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """One kind of operation. Attributes are named as in the descriptor table, without CUDNN_ATTR_; the rest as in cudnn-frontend 1.32."""
+    """One kind of operation. Attributes are named as in the descriptor table, without CUDNN_ATTR_;
+    the rest as in cudnn-frontend 1.32."""
 
     #: In the JSON.
     tag: str
@@ -27,7 +29,8 @@ class Kind:
     listed: str = ""
     #: The attribute with the type of the arithmetic.
     compute: str = ""
-    #: The key in the JSON of each attribute, of operation or operator, that is no tensor; the keys' values when nothing is said.
+    #: The key in the JSON of each attribute, of operation or operator, that is no tensor; the keys'
+    #: values when nothing is said.
     attributes: Mapping[str, str] = field(default_factory=dict)
     defaults: Mapping[str, Any] = field(default_factory=dict)
     #: Attributes with the only value that cudnn-frontend ever sends.
@@ -36,10 +39,12 @@ class Kind:
     floats: frozenset[str] = frozenset()
     #: Keys that say whether a port has a tensor.
     present: Mapping[str, str] = field(default_factory=dict)
-    #: Keys of what cudnn-frontend makes other operations of, with the value at which it makes none; and keys that it does nothing with.
+    #: Keys of what cudnn-frontend makes other operations of, with the value at which it makes none;
+    #: and keys that it does nothing with.
     only: Mapping[str, Any] = field(default_factory=dict)
     hints: tuple[str, ...] = ()
-    #: The only type of arithmetic that cudnn-frontend asks for; and the ports that it needs, where cuDNN does not.
+    #: The only type of arithmetic that cudnn-frontend asks for; and the ports that it needs, where
+    #: cuDNN does not.
     computes: str = ""
     needed: tuple[str, ...] = ()
     #: Ports whose tensors cudnn-frontend wants virtual.
@@ -55,8 +60,9 @@ class Kind:
     json_flaw: str = ""
     #: Why its method says something else to cuDNN than it is told; empty where it does not.
     method_flaw: str = ""
-    #: Of `cudnn.pygraph`, where it has one: the method, the parameter of each port and of each key that has another name, the ports of what
-    #: the method returns when that is a list, values of keys that it has no parameter for, and flags that say whether a port is there.
+    #: Of `cudnn.pygraph`, where it has one: the method, the parameter of each port and of each key
+    #: that has another name, the ports of what the method returns when that is a list, values of
+    #: keys that it has no parameter for, and flags that say whether a port is there.
     method: str = ""
     arguments: Mapping[str, str] = field(default_factory=dict)
     parameters: Mapping[str, str] = field(default_factory=dict)

@@ -22,7 +22,14 @@ _CONVOLUTION = {
 }
 
 
-def _convolution(tag: str, descriptor: str, prefix: str, ports: tuple[str, str, str], method: str, arguments: tuple[str, str]) -> Kind:
+def _convolution(
+    tag: str,
+    descriptor: str,
+    prefix: str,
+    ports: tuple[str, str, str],
+    method: str,
+    arguments: tuple[str, str],
+) -> Kind:
     names = {port: f"{prefix}_{port.lower()}" for port in ports}
     return Kind(
         tag=tag,
@@ -43,7 +50,9 @@ _FORWARD = "operation_convolution_forward"
 _POINTWISE = "operation_pointwise"
 
 KINDS = (
-    _convolution("CONV_FPROP", _FORWARD, _FORWARD, ("X", "W", "Y"), "conv_fprop", ("image", "weight")),
+    _convolution(
+        "CONV_FPROP", _FORWARD, _FORWARD, ("X", "W", "Y"), "conv_fprop", ("image", "weight")
+    ),
     _convolution(
         "CONV_DGRAD",
         "operation_convolution_backward_data",
@@ -102,12 +111,33 @@ KINDS = (
             "pointwise_softplus_beta": "softplus_beta",
             "pointwise_swish_beta": "swish_beta",
         },
-        fixed={f"{_POINTWISE}_alpha1": 1.0, f"{_POINTWISE}_alpha2": 1.0, "pointwise_nan_propagation": "PROPAGATE_NAN"},
+        fixed={
+            f"{_POINTWISE}_alpha1": 1.0,
+            f"{_POINTWISE}_alpha2": 1.0,
+            "pointwise_nan_propagation": "PROPAGATE_NAN",
+        },
         defaults=dict.fromkeys(
-            ("axis", "relu_lower_clip", "relu_upper_clip", "relu_lower_clip_slope", "elu_alpha", "softplus_beta", "swish_beta")
+            (
+                "axis",
+                "relu_lower_clip",
+                "relu_upper_clip",
+                "relu_lower_clip_slope",
+                "elu_alpha",
+                "softplus_beta",
+                "swish_beta",
+            )
         ),
         implied={"elu_alpha": 1.0, "softplus_beta": 1.0},
-        floats=frozenset({"relu_lower_clip", "relu_upper_clip", "relu_lower_clip_slope", "elu_alpha", "softplus_beta", "swish_beta"}),
+        floats=frozenset(
+            {
+                "relu_lower_clip",
+                "relu_upper_clip",
+                "relu_lower_clip_slope",
+                "elu_alpha",
+                "softplus_beta",
+                "swish_beta",
+            }
+        ),
     ),
     Kind(
         tag="REDUCTION",
@@ -138,10 +168,17 @@ KINDS = (
             "resample_post_paddings": "post_padding",
             "resample_strides": "stride",
         },
-        fixed={"operation_resample_fwd_alpha": 1.0, "operation_resample_fwd_beta": 0.0, "resample_nan_propagation": "PROPAGATE_NAN"},
+        fixed={
+            "operation_resample_fwd_alpha": 1.0,
+            "operation_resample_fwd_beta": 0.0,
+            "resample_nan_propagation": "PROPAGATE_NAN",
+        },
         present={"generate_index": "Index"},
         json_compute=False,
-        json_flaw="cudnn-frontend 1.32 reads the windows, strides and paddings in a RESAMPLE's JSON as fractions over 0",
+        json_flaw=(
+            "cudnn-frontend 1.32 reads the windows, strides and paddings in a RESAMPLE's "
+            "JSON as fractions over 0"
+        ),
     ),
     Kind(
         tag="CONCATENATE",
@@ -149,7 +186,10 @@ KINDS = (
         inputs={},
         listed="operation_concat_input_descs",
         outputs={"operation_concat_output_desc": "Y"},
-        attributes={"operation_concat_axis": "axis", "operation_concat_inplace_index": "in_place_index"},
+        attributes={
+            "operation_concat_axis": "axis",
+            "operation_concat_inplace_index": "in_place_index",
+        },
         defaults={"in_place_index": None},
         json_compute=False,
         method_compute=False,
@@ -181,11 +221,14 @@ BY_TAG: Mapping[str, Kind] = {kind.tag: kind for kind in KINDS}
 def kind_of(descriptor: str, settings: Mapping[str, Any]) -> Kind | None:
     """The kind of an operation with this descriptor and these attributes, if it is known here."""
     for kind in KINDS:
-        if kind.descriptor == descriptor and all(settings.get(name) == value for name, value in kind.chosen_by.items()):
+        if kind.descriptor == descriptor and all(
+            settings.get(name) == value for name, value in kind.chosen_by.items()
+        ):
             return kind
     return None
 
 
 def is_backward(mode: str) -> bool:
-    """Whether a pointwise mode is a gradient, whose operands are the output's gradient and the forward pass's input."""
+    """Whether a pointwise mode is a gradient, whose operands are the output's gradient and the
+    forward pass's input."""
     return mode.endswith("_BWD")

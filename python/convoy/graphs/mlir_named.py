@@ -1,5 +1,6 @@
-"""Operations of the `cudnn` dialect whose tensors stand after their names, as `scale(%s : !cudnn.tensor_desc<...>)`: normalizations,
-attention, products of experts, scales of blocks."""
+"""Operations of the `cudnn` dialect whose tensors stand after their names, as
+`scale(%s : !cudnn.tensor_desc<...>)`: normalizations, attention, products of experts, scales of
+blocks."""
 
 from __future__ import annotations
 
@@ -24,35 +25,51 @@ _MODES: Mapping[str, str] = {
     "DBN": "batch_norm",
 }
 _FORWARD = {
-    "X": "x", "MEAN": "mean", "INV_VARIANCE": "inv_variance", "SCALE": "scale", "BIAS": "bias", "EPSILON": "epsilon",
-    "MOMENTUM": "exp_avg_factor", "PREV_RUNNING_MEAN": "input_running_mean", "PREV_RUNNING_VAR": "input_running_var",
+    "X": "x", "MEAN": "mean", "INV_VARIANCE": "inv_variance", "SCALE": "scale", "BIAS": "bias",
+    "EPSILON": "epsilon",
+    "MOMENTUM": "exp_avg_factor", "PREV_RUNNING_MEAN": "input_running_mean",
+    "PREV_RUNNING_VAR": "input_running_var",
 }  # fmt: skip
 _FORWARD_RESULTS = {
-    "Y": "y", "MEAN": "saved_mean", "INV_VARIANCE": "saved_inv_variance", "NEXT_RUNNING_MEAN": "output_running_mean",
+    "Y": "y", "MEAN": "saved_mean", "INV_VARIANCE": "saved_inv_variance",
+    "NEXT_RUNNING_MEAN": "output_running_mean",
     "NEXT_RUNNING_VAR": "output_running_var",
 }  # fmt: skip
-_BACKWARD = {"DY": "dy", "X": "x", "MEAN": "mean", "INV_VARIANCE": "inv_variance", "SCALE": "scale", "EPSILON": "epsilon"}
+_BACKWARD = {
+    "DY": "dy",
+    "X": "x",
+    "MEAN": "mean",
+    "INV_VARIANCE": "inv_variance",
+    "SCALE": "scale",
+    "EPSILON": "epsilon",
+}
 _BACKWARD_RESULTS = {"DX": "dx", "DSCALE": "dscale", "DBIAS": "dbias"}
 
 
 _ATTENTION = {
-    "Q": "q", "K": "k", "V": "v", "Attn_scale": "scale", "Block_mask": "block_mask", "Page_table_K": "page_table_k",
+    "Q": "q", "K": "k", "V": "v", "Attn_scale": "scale", "Block_mask": "block_mask",
+    "Page_table_K": "page_table_k",
     "Page_table_V": "page_table_v", "SEQ_LEN_Q": "seq_len_q", "SEQ_LEN_KV": "seq_len_kv",
 }  # fmt: skip
 _FINALIZE = {
-    "SUM": "y_sum", "SQ_SUM": "y_sq_sum", "SCALE": "scale", "BIAS": "bias", "PREV_RUNNING_MEAN": "prev_running_mean",
-    "PREV_RUNNING_VAR": "prev_running_var", "EPSILON": "epsilon", "MOMENTUM": "exp_average_factor", "ACCUM_COUNT": "accum_count",
+    "SUM": "y_sum", "SQ_SUM": "y_sq_sum", "SCALE": "scale", "BIAS": "bias",
+    "PREV_RUNNING_MEAN": "prev_running_mean",
+    "PREV_RUNNING_VAR": "prev_running_var", "EPSILON": "epsilon", "MOMENTUM": "exp_average_factor",
+    "ACCUM_COUNT": "accum_count",
 }  # fmt: skip
 _FINALIZE_RESULTS = {
-    "EQ_SCALE": "eq_scale", "EQ_BIAS": "eq_bias", "MEAN": "saved_mean", "INV_VARIANCE": "saved_inv_std",
+    "EQ_SCALE": "eq_scale", "EQ_BIAS": "eq_bias", "MEAN": "saved_mean",
+    "INV_VARIANCE": "saved_inv_std",
     "NEXT_RUNNING_MEAN": "updated_running_mean", "NEXT_RUNNING_VAR": "updated_running_var",
 }  # fmt: skip
 _WEIGHTS = {"X": "x", "DY": "dy", "MEAN": "mean", "INV_VARIANCE": "inv_std", "SCALE": "scale"}
 _WEIGHTS_RESULTS = {
-    "DSCALE": "dscale", "DBIAS": "dbias", "EQ_SCALE_DY": "eq_dy_scale", "EQ_SCALE_X": "eq_x_scale", "EQ_BIAS": "eq_bias",
+    "DSCALE": "dscale", "DBIAS": "dbias", "EQ_SCALE_DY": "eq_dy_scale", "EQ_SCALE_X": "eq_x_scale",
+    "EQ_BIAS": "eq_bias",
 }  # fmt: skip
 _EXPERTS = {
-    "Token": "token", "Weight": "weight", "FirstTokenOffset": "first_token_offset", "TokenIndex": "token_index", "TokenKs": "token_ks",
+    "Token": "token", "Weight": "weight", "FirstTokenOffset": "first_token_offset",
+    "TokenIndex": "token_index", "TokenKs": "token_ks",
 }  # fmt: skip
 #: Of what is no normalization with a mode: the names of operands and results.
 _OTHERS: Mapping[str, tuple[Mapping[str, str], Mapping[str, str]]] = {
@@ -69,12 +86,20 @@ NAMED = frozenset({*_MODES, *_OTHERS})
 
 
 def named_operation(node: Node, types: Mapping[int, str], compute: str) -> str:
-    """The line of a node whose tag NAMED has; `types` are the tensors' by uid, `compute` the words for its arithmetic's type."""
+    """The line of a node whose tag NAMED has; `types` are the tensors' by uid, `compute` the words
+    for its arithmetic's type."""
     operands, results = _OTHERS.get(node.tag) or _norm(node)
-    read = " ".join(f"{name}(%t{uid} : {types[uid]})" for port, name in operands.items() if (uid := node.inputs.get(port)))
+    read = " ".join(
+        f"{name}(%t{uid} : {types[uid]})"
+        for port, name in operands.items()
+        if (uid := node.inputs.get(port))
+    )
     written = [(name, node.outputs[port]) for port, name in results.items() if port in node.outputs]
     values = ", ".join(f"%t{uid}" for _, uid in written)
-    return f"{values} = cudnn.{_words(node, compute)} {read} -> {' '.join(f'{name}({types[uid]})' for name, uid in written)}"
+    return (
+        f"{values} = cudnn.{_words(node, compute)} {read} -> "
+        f"{' '.join(f'{name}({types[uid]})' for name, uid in written)}"
+    )
 
 
 def _words(node: Node, compute: str) -> str:
@@ -87,7 +112,9 @@ def _words(node: Node, compute: str) -> str:
     if node.tag == "DBN_WEIGHT":
         return f"bn_bwd_weights {compute}"
     if node.tag == "MOE_GROUPED_MATMUL":
-        return f"moe_grouped_matmul {str(said['mode']).lower()} {compute}" + (f" top_k = {said['top_k']}" if said["top_k"] else "")
+        return f"moe_grouped_matmul {str(said['mode']).lower()} {compute}" + (
+            f" top_k = {said['top_k']}" if said["top_k"] else ""
+        )
     if node.tag.startswith("BLOCK_SCALE"):
         negative = " neg_scale = true" if said.get("is_negative_scale") else ""
         return f"{node.tag.lower()} {compute} block_size = {said['block_size']}{negative}"

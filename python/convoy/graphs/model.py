@@ -1,7 +1,9 @@
-"""An operation graph as plain data, in the terms of cudnn-frontend: what every form of a graph is read into and printed from.
+"""An operation graph as plain data, in the terms of cudnn-frontend: what every form of a graph is
+read into and printed from.
 
-Ports and attributes of a node have the names of cudnn-frontend's JSON (`X`, `pre_padding`); data types and enumerators are cuDNN's, in
-capitals and without prefix (`HALF` for CUDNN_DATA_HALF, `RELU_FWD`).
+Ports and attributes of a node have the names of cudnn-frontend's JSON (`X`, `pre_padding`); data
+types and enumerators are cuDNN's, in capitals and without prefix (`HALF` for CUDNN_DATA_HALF,
+`RELU_FWD`).
 """
 
 from __future__ import annotations
@@ -19,7 +21,8 @@ DEFAULT_ALIGNMENT = 16
 
 
 class GraphError(ConvoyError):
-    """A graph cannot be read or cannot be said in the form asked for. `problems` lists every reason."""
+    """A graph cannot be read or cannot be said in the form asked for. `problems` lists every
+    reason."""
 
     def __init__(self, subject: str, problems: list[str]) -> None:
         self.problems = tuple(problems)
@@ -28,8 +31,9 @@ class GraphError(ConvoyError):
 
 @dataclass(frozen=True, slots=True)
 class Tensor:
-    """CUDNN_BACKEND_TENSOR_DESCRIPTOR. `dims` and `strides` are in elements, `alignment` in bytes; `ragged_offset` is the uid of another
-    tensor; `value` is what a by-value tensor holds, where the form it was read from says it."""
+    """CUDNN_BACKEND_TENSOR_DESCRIPTOR. `dims` and `strides` are in elements, `alignment` in bytes;
+    `ragged_offset` is the uid of another tensor; `value` is what a by-value tensor holds, where the
+    form it was read from says it."""
 
     uid: int
     dims: tuple[int, ...]
@@ -48,8 +52,9 @@ class Tensor:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """An operation. `tag` is cudnn-frontend's name of its kind (`CONV_FPROP`), `inputs` and `outputs` give the uid at each port, `compute`
-    is the type of its arithmetic (empty where it has none), `beyond` what cudnn-frontend has no word for, by attribute of the backend."""
+    """An operation. `tag` is cudnn-frontend's name of its kind (`CONV_FPROP`), `inputs` and
+    `outputs` give the uid at each port, `compute` is the type of its arithmetic (empty where it has
+    none), `beyond` what cudnn-frontend has no word for, by attribute of the backend."""
 
     tag: str
     compute: str
@@ -62,7 +67,8 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class OperationGraph:
-    """CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR: tensors by uid, and operations in an order in which each comes after what it reads."""
+    """CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR: tensors by uid, and operations in an order in which
+    each comes after what it reads."""
 
     name: str
     tensors: Mapping[int, Tensor]
@@ -80,4 +86,8 @@ class OperationGraph:
     def outputs(self) -> list[Tensor]:
         """The tensors that the graph writes for its caller, in the order of their uids."""
         produced = self.produced()
-        return [tensor for uid, tensor in sorted(self.tensors.items()) if uid in produced and not tensor.virtual]
+        return [
+            tensor
+            for uid, tensor in sorted(self.tensors.items())
+            if uid in produced and not tensor.virtual
+        ]

@@ -29,7 +29,9 @@ def _flaw(tag: str) -> str:
     return f"cudnn-frontend 1.32 leaves a {tag} out when it reads JSON"
 
 
-def _forward(tag: str, mode: str, method: str, *, statistics: tuple[str, ...] = ("MEAN",), foreign: str = "") -> Kind:
+def _forward(
+    tag: str, mode: str, method: str, *, statistics: tuple[str, ...] = ("MEAN",), foreign: str = ""
+) -> Kind:
     """A norm with two phases; its statistics are results of the phase training."""
     saved = {f"{_FORWARD}_mean_desc": "MEAN", f"{_FORWARD}_inv_variance_desc": "INV_VARIANCE"}
     results = (*statistics, "INV_VARIANCE")
@@ -43,7 +45,10 @@ def _forward(tag: str, mode: str, method: str, *, statistics: tuple[str, ...] = 
             f"{_FORWARD}_bias_desc": "BIAS",
             f"{_FORWARD}_epsilon_desc": "EPSILON",
         },
-        outputs={f"{_FORWARD}_ydesc": "Y", **{name: port for name, port in saved.items() if port in results}},
+        outputs={
+            f"{_FORWARD}_ydesc": "Y",
+            **{name: port for name, port in saved.items() if port in results},
+        },
         attributes={f"{_FORWARD}_phase": "forward_phase"},
         json_flaw=_flaw(tag),
         method=method,
@@ -69,7 +74,11 @@ def _backward(tag: str, mode: str, method: str, *, foreign: str = "") -> Kind:
             f"{_BACKWARD}_inv_variance_desc": "INV_VARIANCE",
             f"{_BACKWARD}_epsilon_desc": "EPSILON",
         },
-        outputs={f"{_BACKWARD}_dxdesc": "DX", f"{_BACKWARD}_dscale_desc": "DSCALE", f"{_BACKWARD}_dbias_desc": "DBIAS"},
+        outputs={
+            f"{_BACKWARD}_dxdesc": "DX",
+            f"{_BACKWARD}_dscale_desc": "DSCALE",
+            f"{_BACKWARD}_dbias_desc": "DBIAS",
+        },
         defaults={"peer_stats": []} if mode == "BATCH_NORM" else {},
         implied={"peer_stats": []},
         json_flaw=_flaw(tag),
@@ -144,7 +153,10 @@ NORM_KINDS = (
         outputs={"operation_genstats_sumdesc": "SUM", "operation_genstats_sqsumdesc": "SQ_SUM"},
         compute="operation_genstats_math_prec",
         json_flaw=_flaw("GENSTATS"),
-        method_flaw="genstats of cudnn-frontend 1.32 computes in the type whose number the operand's has in its own list: in INT8 for HALF",
+        method_flaw=(
+            "genstats of cudnn-frontend 1.32 computes in the type whose number the operand's "
+            "has in its own list: in INT8 for HALF"
+        ),
         method="genstats",
         arguments={"X": "input"},
         results=("SUM", "SQ_SUM"),

@@ -6,7 +6,11 @@ from convoy.graphs.kind import Kind
 
 __all__ = ["STRUCTURED_KINDS"]
 
-_MOE, _QUANTIZE, _DEQUANTIZE = "operation_moe_grouped_matmul", "operation_block_scale_quantize", "operation_block_scale_dequantize"
+_MOE, _QUANTIZE, _DEQUANTIZE = (
+    "operation_moe_grouped_matmul",
+    "operation_block_scale_quantize",
+    "operation_block_scale_dequantize",
+)
 
 STRUCTURED_KINDS = (
     Kind(
@@ -54,7 +58,10 @@ STRUCTURED_KINDS = (
         inputs={f"{_DEQUANTIZE}_xdesc": "X", f"{_DEQUANTIZE}_scale_desc": "scale"},
         outputs={f"{_DEQUANTIZE}_ydesc": "Y"},
         compute=f"{_DEQUANTIZE}_math_prec",
-        attributes={f"{_DEQUANTIZE}_block_size": "block_size", f"{_DEQUANTIZE}_neg_scale": "is_negative_scale"},
+        attributes={
+            f"{_DEQUANTIZE}_block_size": "block_size",
+            f"{_DEQUANTIZE}_neg_scale": "is_negative_scale",
+        },
         defaults={"is_negative_scale": False},
         virtual=("Y",),
         json_flaw="cudnn-frontend 1.32 leaves a BLOCK_SCALE_DEQUANTIZE out when it reads JSON",

@@ -1,4 +1,5 @@
-"""Universal Binary JSON, draft 12, as far as JSON has the values: what cudnn-frontend's `graph.serialize()` returns."""
+"""Universal Binary JSON, draft 12, as far as JSON has the values: what cudnn-frontend's
+`graph.serialize()` returns."""
 
 from __future__ import annotations
 
@@ -22,7 +23,9 @@ def loads(data: bytes) -> Any:
     reader = _Reader(data)
     value = reader.value(reader.marker(), 0)
     if reader.at != len(data):
-        raise UbjsonError(f"byte {reader.at}: expected the end, got {len(data) - reader.at} bytes more")
+        raise UbjsonError(
+            f"byte {reader.at}: expected the end, got {len(data) - reader.at} bytes more"
+        )
     return value
 
 
@@ -32,7 +35,9 @@ class _Reader:
 
     def take(self, count: int) -> bytes:
         if not 0 <= count <= len(self._data) - self.at:
-            raise UbjsonError(f"byte {self.at}: expected {count} bytes, got {len(self._data) - self.at}")
+            raise UbjsonError(
+                f"byte {self.at}: expected {count} bytes, got {len(self._data) - self.at}"
+            )
         self.at += count
         return self._data[self.at - count : self.at]
 
@@ -72,7 +77,8 @@ class _Reader:
         return int(self.value(marker, 0))
 
     def _elements(self, end: str) -> Any:
-        """The markers of a container's values; for objects the keys are read by the caller in between."""
+        """The markers of a container's values; for objects the keys are read by the caller in
+        between."""
         kind = count = None
         if self._peek() == "$":
             self.take(1)
@@ -83,9 +89,13 @@ class _Reader:
         if kind is not None and count is None:
             raise UbjsonError(f"byte {self.at}: expected a count after a type")
         if count is not None:
-            # Every element but one of a constant takes a byte; a count of those could be made as large as one likes.
+            # Every element but one of a constant takes a byte; a count of those could be made as
+            # large as one likes.
             if count > len(self._data) - self.at:
-                raise UbjsonError(f"byte {self.at}: expected {count} elements, got {len(self._data) - self.at} bytes")
+                raise UbjsonError(
+                    f"byte {self.at}: expected {count} elements, got "
+                    f"{len(self._data) - self.at} bytes"
+                )
             for _ in range(count):
                 yield kind or (self.marker() if end == "]" else "")
             return

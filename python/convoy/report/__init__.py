@@ -1,4 +1,5 @@
-"""What an artifact runs and what it takes, as data: collected from an artifact and, on a GPU, by measuring; shown as text or as a page."""
+"""What an artifact runs and what it takes, as data: collected from an artifact and, on a GPU, by
+measuring; shown as text or as a page."""
 
 from __future__ import annotations
 

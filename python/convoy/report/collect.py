@@ -26,21 +26,32 @@ __all__ = ["collect_report"]
 _AROUND = 2
 
 
-def collect_report(artifact: Artifact, profile: Profile | None = None, plans: Sequence[PlanReport] = (), options: str = "") -> Report:
-    """The report of an artifact of the `cuda` target. With `profile`, what a program measured, `plans` are those that it ran on, and
-    `options` the text of its PlanOptions; without, plans and times are those that tuning put into the artifact. Raises ArtifactError,
-    ConvoyError for another target."""
+def collect_report(
+    artifact: Artifact,
+    profile: Profile | None = None,
+    plans: Sequence[PlanReport] = (),
+    options: str = "",
+) -> Report:
+    """The report of an artifact of the `cuda` target. With `profile`, what a program measured,
+    `plans` are those that it ran on, and `options` the text of its PlanOptions; without, plans and
+    times are those that tuning put into the artifact. Raises ArtifactError, ConvoyError for another
+    target."""
     from convoy_runtime.inspection import program_calls
 
     manifest = artifact.manifest
     if manifest.target != "cuda":
-        message = f"{artifact.path}: expected an artifact of the cuda target, got one of {manifest.target}, which has no plans"
+        message = (
+            f"{artifact.path}: expected an artifact of the cuda target, got one of "
+            f"{manifest.target}, which has no plans"
+        )
         raise ConvoyError(message)
     gpu: Gpu | None = None
     times: Literal["measured", "tuning", "none"]
     if profile is not None:
         gpu, times = gpu_of(profile.gpu), "measured"
-        choices = [_choice(plan, gpu.name, gpu.cudnn, gpu.driver, options, used=True) for plan in plans]
+        choices = [
+            _choice(plan, gpu.name, gpu.cudnn, gpu.driver, options, used=True) for plan in plans
+        ]
         timings: Sequence[Timing] = profile.timings
     else:
         choices = _shipped(artifact)
@@ -65,29 +76,40 @@ def collect_report(artifact: Artifact, profile: Profile | None = None, plans: Se
 # Plans.
 
 
-def _choice(plan: PlanReport, gpu: str, cudnn: int, driver: int, options: str, *, used: bool) -> Choice:
+def _choice(
+    plan: PlanReport, gpu: str, cudnn: int, driver: int, options: str, *, used: bool
+) -> Choice:
     candidates = (
         Candidate(
-            each.engine, each.knobs, each.workspace_bytes, each.microseconds, each.reason, each.first, each.kernel,
+            each.engine, each.knobs, each.workspace_bytes, each.microseconds, each.reason,
+            each.first, each.kernel,
             each.alternative, each.steps,
         )
         for each in plan.trials
     )  # fmt: skip
     return Choice(
-        graph=plan.graph, gpu=gpu, cudnn=cudnn, driver=driver, options=options, used=used, origin=plan.origin, tuned=plan.tuned,
-        engine=plan.engine, knobs=plan.knobs, numerical_notes=plan.numerical_notes, behavior_notes=plan.behavior_notes,
-        workspace_bytes=plan.workspace_bytes, heuristic=plan.heuristic, rank=plan.rank, candidates=tuple(candidates),
-        rejected=plan.rejected, reference=plan.reference, kernel=plan.kernel, alternative=plan.alternative,
-        steps=tuple(StepChoice(step.graph, step.name, step.knobs, step.workspace_bytes) for step in plan.steps),
+        graph=plan.graph, gpu=gpu, cudnn=cudnn, driver=driver, options=options, used=used,
+        origin=plan.origin, tuned=plan.tuned,
+        engine=plan.engine, knobs=plan.knobs, numerical_notes=plan.numerical_notes,
+        behavior_notes=plan.behavior_notes,
+        workspace_bytes=plan.workspace_bytes, heuristic=plan.heuristic, rank=plan.rank,
+        candidates=tuple(candidates),
+        rejected=plan.rejected, reference=plan.reference, kernel=plan.kernel,
+        alternative=plan.alternative,
+        steps=tuple(StepChoice(step.graph, step.name, step.knobs,
+        step.workspace_bytes) for step in plan.steps),
     )  # fmt: skip
 
 
 def _shipped(artifact: Artifact) -> list[Choice]:
-    """The plans in an artifact; those are `used` that were made for one GPU, with one cuDNN, one driver and one set of options, for which
-    most were measured."""
+    """The plans in an artifact; those are `used` that were made for one GPU, with one cuDNN, one
+    driver and one set of options, for which most were measured."""
     from convoy_runtime.inspection import shipped_plans
 
-    choices = [_choice(each.report, each.gpu, each.cudnn, each.driver, each.options, used=False) for each in shipped_plans(artifact)]
+    choices = [
+        _choice(each.report, each.gpu, each.cudnn, each.driver, each.options, used=False)
+        for each in shipped_plans(artifact)
+    ]
     measured = Counter(_scope(choice) for choice in choices if choice.candidates)
     if not measured:
         return choices
@@ -115,19 +137,32 @@ def _tuned(timing: Timing, manifest: Manifest, choices: Iterable[Choice]) -> Tim
 
 
 def _rate(dtype: str, *, allow_tf32: bool) -> str:
-    """The kind of arithmetic of a product, as a row of `peaks` names it. `allow_tf32` is the model's."""
+    """The kind of arithmetic of a product, as a row of `peaks` names it. `allow_tf32` is the
+    model's."""
     if dtype == "float32" and allow_tf32:
         return "tf32"
     return "float8" if dtype.startswith("float8") else dtype
 
 
 def _step(timing: Timing, manifest: Manifest) -> Step:
-    def make(name: str, form: str, tensors: str, location: str, size: int, of: Products | None = None, untuned: str | None = None) -> Step:
+    def make(
+        name: str,
+        form: str,
+        tensors: str,
+        location: str,
+        size: int,
+        of: Products | None = None,
+        untuned: str | None = None,
+    ) -> Step:
         allow_tf32 = manifest.cudnn is None or manifest.cudnn.allow_tf32
-        flops, rate = (of.flops, _rate(of.dtype, allow_tf32=allow_tf32)) if of is not None else (None, None)
+        flops, rate = (
+            (of.flops, _rate(of.dtype, allow_tf32=allow_tf32)) if of is not None else (None, None)
+        )
         return Step(
-            kind=timing.kind, name=name, form=form, tensors=tensors, location=location, bytes=size, flops=flops, rate=rate,
-            microseconds=timing.microseconds, in_place_microseconds=timing.in_place_microseconds, limit_microseconds=None, bound=None,
+            kind=timing.kind, name=name, form=form, tensors=tensors, location=location, bytes=size,
+            flops=flops, rate=rate,
+            microseconds=timing.microseconds, in_place_microseconds=timing.in_place_microseconds,
+            limit_microseconds=None, bound=None,
             after=timing.after, untuned=untuned,
         )  # fmt: skip
 
@@ -135,30 +170,50 @@ def _step(timing: Timing, manifest: Manifest) -> Step:
         call = manifest.calls[timing.index]
         graph = manifest.graphs[call.graph]
         size = sum(tensor.bytes for tensor in graph.tensors)
-        untuned = "cuDNN's first plan" if graph.preference == "plan" else f"kernel {graph.kernels[0].variant}"
-        return make(graph.name, " + ".join(graph.ops), signature(graph), call.location, size, graph.products, untuned)
+        untuned = (
+            "cuDNN's first plan"
+            if graph.preference == "plan"
+            else f"kernel {graph.kernels[0].variant}"
+        )
+        return make(
+            graph.name,
+            " + ".join(graph.ops),
+            signature(graph),
+            call.location,
+            size,
+            graph.products,
+            untuned,
+        )
     if timing.kind == "kernel":
         kernel = manifest.kernels[timing.index]
-        sizes = ", ".join(f"{argument.role} {argument.bytes} bytes" for argument in kernel.arguments)
+        sizes = ", ".join(
+            f"{argument.role} {argument.bytes} bytes" for argument in kernel.arguments
+        )
         return make(kernel.name, "generated kernel", sizes, kernel.location, kernel.bytes)
     return make(f"copy {timing.index}", "copy", f"{timing.bytes // 2} bytes", "", timing.bytes)
 
 
 def _limited(step: Step, gpu: Gpu | None) -> Step:
-    """With the least time that the GPU allows: to move the bytes at copy speed, or to compute the products at its highest clock."""
+    """With the least time that the GPU allows: to move the bytes at copy speed, or to compute the
+    products at its highest clock."""
     if gpu is None:
         return step
     memory = step.bytes / gpu.copy_bytes * 1e6
     peak = gpu.flops.get(step.rate or "")
     compute = step.flops / peak * 1e6 if step.flops and peak else 0.0
-    return replace(step, limit_microseconds=max(memory, compute), bound="compute" if compute > memory else "memory")
+    return replace(
+        step,
+        limit_microseconds=max(memory, compute),
+        bound="compute" if compute > memory else "memory",
+    )
 
 
 # Source.
 
 
 def _sources(locations: Iterable[str]) -> Iterable[SourceFile]:
-    """The lines that steps came from, with some around them, of those files that can be read here."""
+    """The lines that steps came from, with some around them, of those files that can be read
+    here."""
     wanted: dict[str, set[int]] = {}
     for location in locations:
         path, _, number = location.rpartition(":")
@@ -169,7 +224,11 @@ def _sources(locations: Iterable[str]) -> Iterable[SourceFile]:
             text = Path(path).read_text().splitlines()
         except (OSError, UnicodeDecodeError):
             continue
-        shown = {near for number in numbers for near in range(number - _AROUND, number + _AROUND + 1)}
-        lines = tuple((number, text[number - 1]) for number in sorted(shown) if 0 < number <= len(text))
+        shown = {
+            near for number in numbers for near in range(number - _AROUND, number + _AROUND + 1)
+        }
+        lines = tuple(
+            (number, text[number - 1]) for number in sorted(shown) if 0 < number <= len(text)
+        )
         if lines:
             yield SourceFile(os.fspath(path), lines)

@@ -32,17 +32,36 @@ def report_page(report: Report) -> str:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
-    environment.filters |= {"micro": words.micro, "percent": words.percent, "scale": words.scale, "knobs": words.knobs, "file": _file}
+    environment.filters |= {
+        "micro": words.micro,
+        "percent": words.percent,
+        "scale": words.scale,
+        "knobs": words.knobs,
+        "file": _file,
+    }
     return environment.get_template("page.html.jinja").render(
         report=report,
         headline=words.headline(report),
         scope=words.scope,
-        kinds=[(kind, name) for kind, name in _KINDS.items() if any(step.kind == kind for step in report.steps)],
+        kinds=[
+            (kind, name)
+            for kind, name in _KINDS.items()
+            if any(step.kind == kind for step in report.steps)
+        ],
         timeline=timeline(report),
-        shipped=[line.strip() for line in shipped_lines(report)] if report.times != "measured" else [],
-        sources=[(file.path, index, list(_lines(report, file.path, file.lines))) for index, file in enumerate(report.sources)],
+        shipped=[line.strip() for line in shipped_lines(report)]
+        if report.times != "measured"
+        else [],
+        sources=[
+            (file.path, index, list(_lines(report, file.path, file.lines)))
+            for index, file in enumerate(report.sources)
+        ],
         places=_places(report),
     )
 
@@ -54,7 +73,11 @@ def _file(location: str) -> str:
 
 def _places(report: Report) -> dict[str, str]:
     """Where in the page a location's line of source is, for those that are there."""
-    return {f"{file.path}:{number}": f"source-{index}-{number}" for index, file in enumerate(report.sources) for number, _ in file.lines}
+    return {
+        f"{file.path}:{number}": f"source-{index}-{number}"
+        for index, file in enumerate(report.sources)
+        for number, _ in file.lines
+    }
 
 
 def _lines(report: Report, path: str, lines: tuple[tuple[int, str], ...]) -> Iterator[Line]:

@@ -1,4 +1,5 @@
-"""How fast a GPU can be: from what its driver says of it and, for arithmetic, a table by compute capability. No GPU has its own row."""
+"""How fast a GPU can be: from what its driver says of it and, for arithmetic, a table by compute
+capability. No GPU has its own row."""
 
 from __future__ import annotations
 
@@ -12,17 +13,54 @@ if TYPE_CHECKING:
 
 __all__ = ["gpu_of"]
 
-#: FLOPs a clock on one multiprocessor, a multiply-add as two, dense. float32 is arithmetic outside the tensor cores (CUDA C++ Programming
-#: Guide, throughput of native arithmetic instructions); the rest is the tensor cores' (NVIDIA's white papers on each architecture).
+#: FLOPs a clock on one multiprocessor, a multiply-add as two, dense. float32 is arithmetic outside
+#: the tensor cores (CUDA C++ Programming Guide, throughput of native arithmetic instructions); the
+#: rest is the tensor cores' (NVIDIA's white papers on each architecture).
 _RATES: Final[dict[tuple[int, int], dict[str, int]]] = {
     (7, 0): {"float32": 128, "float64": 64, "float16": 1024},
     (7, 5): {"float32": 128, "float16": 1024, "int8": 2048},
-    (8, 0): {"float32": 128, "float64": 128, "tf32": 1024, "bfloat16": 2048, "float16": 2048, "int8": 4096},
+    (8, 0): {
+        "float32": 128,
+        "float64": 128,
+        "tf32": 1024,
+        "bfloat16": 2048,
+        "float16": 2048,
+        "int8": 4096,
+    },
     (8, 6): {"float32": 256, "tf32": 512, "bfloat16": 1024, "float16": 1024, "int8": 2048},
-    (8, 9): {"float32": 256, "tf32": 512, "bfloat16": 1024, "float16": 1024, "int8": 2048, "float8": 2048},
-    (9, 0): {"float32": 256, "float64": 256, "tf32": 2048, "bfloat16": 4096, "float16": 4096, "int8": 8192, "float8": 8192},
-    (10, 0): {"float32": 256, "tf32": 4096, "bfloat16": 8192, "float16": 8192, "int8": 16384, "float8": 16384},
-    (12, 0): {"float32": 256, "tf32": 512, "bfloat16": 1024, "float16": 1024, "int8": 2048, "float8": 2048},
+    (8, 9): {
+        "float32": 256,
+        "tf32": 512,
+        "bfloat16": 1024,
+        "float16": 1024,
+        "int8": 2048,
+        "float8": 2048,
+    },
+    (9, 0): {
+        "float32": 256,
+        "float64": 256,
+        "tf32": 2048,
+        "bfloat16": 4096,
+        "float16": 4096,
+        "int8": 8192,
+        "float8": 8192,
+    },
+    (10, 0): {
+        "float32": 256,
+        "tf32": 4096,
+        "bfloat16": 8192,
+        "float16": 8192,
+        "int8": 16384,
+        "float8": 16384,
+    },
+    (12, 0): {
+        "float32": 256,
+        "tf32": 512,
+        "bfloat16": 1024,
+        "float16": 1024,
+        "int8": 2048,
+        "float8": 2048,
+    },
 }
 #: Transfers a clock of the memory: all GPUs of these architectures have memory of double data rate.
 _TRANSFERS: Final = 2
@@ -33,22 +71,40 @@ def gpu_of(facts: GpuFacts) -> Gpu:
     capability = ".".join(map(str, facts.compute_capability))
     rates = _RATES.get(facts.compute_capability, {})
     peak = facts.memory_clock_khz * 1e3 * _TRANSFERS * facts.memory_bus_bits / 8
-    memory = f"memory: {facts.memory_clock_khz / 1e3:.0f} MHz x {_TRANSFERS} x {facts.memory_bus_bits} bits = {scale(peak, 'B/s')}"
+    memory = (
+        f"memory: {facts.memory_clock_khz / 1e3:.0f} MHz x {_TRANSFERS} x "
+        f"{facts.memory_bus_bits} bits = {scale(peak, 'B/s')}"
+    )
     notes = [
-        f"copy speed: {scale(facts.copy_bytes_per_second, 'B/s')}, measured, bytes read and written; what steps are compared with",
+        (
+            f"copy speed: {scale(facts.copy_bytes_per_second, 'B/s')}, measured, bytes read "
+            "and written; what steps are compared with"
+        ),
         f"{memory}, L2 cache of {scale(facts.l2_bytes, 'B')}, from the driver's device attributes",
     ]
     if rates:
-        units = f"{facts.multiprocessors} multiprocessors x {facts.clock_khz / 1e3:.0f} MHz, from the driver's device attributes"
-        notes.append(f"arithmetic: {units}, x FLOPs a clock for compute capability {capability}, dense; float32 without tensor cores")
+        units = (
+            f"{facts.multiprocessors} multiprocessors x {facts.clock_khz / 1e3:.0f} MHz, from "
+            "the driver's device attributes"
+        )
+        notes.append(
+            f"arithmetic: {units}, x FLOPs a clock for compute capability {capability}, "
+            "dense; float32 without tensor cores"
+        )
     else:
-        notes.append(f"arithmetic: not known for compute capability {capability}; steps are compared with the copy speed alone")
+        notes.append(
+            f"arithmetic: not known for compute capability {capability}; steps are "
+            "compared with the copy speed alone"
+        )
     return Gpu(
         name=facts.name,
         driver=facts.driver,
         cudnn=facts.cudnn,
         copy_bytes=facts.copy_bytes_per_second,
         peak_bytes=peak,
-        flops={name: rate * facts.multiprocessors * facts.clock_khz * 1e3 for name, rate in rates.items()},
+        flops={
+            name: rate * facts.multiprocessors * facts.clock_khz * 1e3
+            for name, rate in rates.items()
+        },
         notes=tuple(notes),
     )

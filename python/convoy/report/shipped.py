@@ -1,4 +1,5 @@
-"""Which plans an artifact holds, for whom, and what runs where they are not for the GPU that it is loaded on."""
+"""Which plans an artifact holds, for whom, and what runs where they are not for the GPU that it is
+loaded on."""
 
 from __future__ import annotations
 
@@ -21,14 +22,17 @@ _LEVELS = {
 
 
 def shipped_lines(report: Report) -> Iterator[str]:
-    """The plans of a report that was not measured: a line for each GPU, cuDNN, driver and set of restrictions, the graphs that have none
-    for it, and when the others are taken."""
+    """The plans of a report that was not measured: a line for each GPU, cuDNN, driver and set of
+    restrictions, the graphs that have none for it, and when the others are taken."""
     graphs = list(dict.fromkeys(step.name for step in report.steps if step.kind == "graph"))
     untuned = {step.name: step.untuned for step in report.steps if step.kind == "graph"}
     if not report.choices:
         runners = Counter(untuned.values())
         for runner, number in runners.most_common():
-            yield f"{count(number, 'graph')} without a plan: {runner} where the artifact is loaded, until `convoy tune` has measured"
+            yield (
+                f"{count(number, 'graph')} without a plan: {runner} where the artifact is "
+                "loaded, until `convoy tune` has measured"
+            )
         return
     by_scope: dict[str, list[Choice]] = {}
     for choice in report.choices:
@@ -44,5 +48,11 @@ def shipped_lines(report: Report) -> Iterator[str]:
     if any(choice.tuned != "offline" for choice in report.choices):
         yield "with another cuDNN or driver, their engines and knobs are built anew"
     if any(choice.tuned == "offline" for choice in report.choices):
-        yield "plans made without the GPU are not taken with another cuDNN, nor before a kernel that its graph prefers"
-    yield "on any other GPU, or with other restrictions, they are not taken: `convoy run --plans` says so there, and what runs instead"
+        yield (
+            "plans made without the GPU are not taken with another cuDNN, nor before a "
+            "kernel that its graph prefers"
+        )
+    yield (
+        "on any other GPU, or with other restrictions, they are not taken: `convoy run "
+        "--plans` says so there, and what runs instead"
+    )

@@ -45,30 +45,71 @@ def _totals(report: Report) -> Iterator[str]:
     total, limit = report.sum_microseconds, report.limit_microseconds
     if total is not None:
         measured = sum(step.microseconds is not None for step in report.steps)
-        calls = count(measured, "call") if measured == len(report.steps) else f"{measured} of {len(report.steps)} calls"
-        roofline = f"; the roofline allows {micro(limit)} us, {percent(limit / total)}" if limit is not None else ""
+        calls = (
+            count(measured, "call")
+            if measured == len(report.steps)
+            else f"{measured} of {len(report.steps)} calls"
+        )
+        roofline = (
+            f"; the roofline allows {micro(limit)} us, {percent(limit / total)}"
+            if limit is not None
+            else ""
+        )
         yield f"{calls}, each alone: {micro(total)} us together{roofline}"
     if report.in_place_microseconds is not None:
         way = timeline(report)
-        beside = f"; {micro(way.microseconds)} us on the longest way through what may run side by side" if way.lanes > 1 else ""
-        yield f"in place, one after another: {micro(report.in_place_microseconds)} us together{beside}"
+        beside = (
+            f"; {micro(way.microseconds)} us on the longest way through what may run side by side"
+            if way.lanes > 1
+            else ""
+        )
+        yield (
+            f"in place, one after another: {micro(report.in_place_microseconds)} us "
+            f"together{beside}"
+        )
 
 
 def _steps(report: Report) -> Iterator[str]:
     """A table that is as wide as it has to be: cut to fit a terminal it would say nothing."""
     rows: list[tuple[str, ...]] = [
-        ("#", "us", "in place us", "roofline us", "share", "bytes", "FLOPs", "runs on", "limit", "call", "form", "location")
+        (
+            "#",
+            "us",
+            "in place us",
+            "roofline us",
+            "share",
+            "bytes",
+            "FLOPs",
+            "runs on",
+            "limit",
+            "call",
+            "form",
+            "location",
+        )
     ]
     for number, step in enumerate(report.steps):
         choice = report.choice_of(step)
         times = map(micro, (step.microseconds, step.in_place_microseconds, step.limit_microseconds))
         runs_on = choice.name if choice is not None else step.untuned or "-"
         sizes = percent(step.share), scale(step.bytes, "B"), scale(step.flops, "")
-        rows.append((str(number), *times, *sizes, runs_on, step.bound or "-", step.name, step.form, step.location))
+        rows.append(
+            (
+                str(number),
+                *times,
+                *sizes,
+                runs_on,
+                step.bound or "-",
+                step.name,
+                step.form,
+                step.location,
+            )
+        )
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         numbers = (cell.rjust(width) for cell, width in zip(row[:_NUMBERS], widths, strict=False))
-        words = (cell.ljust(width) for cell, width in zip(row[_NUMBERS:], widths[_NUMBERS:], strict=True))
+        words = (
+            cell.ljust(width) for cell, width in zip(row[_NUMBERS:], widths[_NUMBERS:], strict=True)
+        )
         yield "  ".join((*numbers, *words)).rstrip()
 
 
@@ -81,13 +122,23 @@ def _plan(choice: Choice, untuned: str | None) -> Iterator[str]:
     if choice.tuned == "offline" and untuned is not None and untuned.startswith("kernel"):
         yield f"  not taken where nothing was measured: {untuned} is preferred"
     for step in choice.steps:
-        yield f"  step {step.graph}: {step.name} {{{knobs(step.knobs)}}} workspace {step.workspace_bytes} bytes"
+        yield (
+            f"  step {step.graph}: {step.name} {{{knobs(step.knobs)}}} workspace "
+            f"{step.workspace_bytes} bytes"
+        )
     timed = [each for each in choice.candidates if each.microseconds is not None]
     out = [each for each in choice.candidates if each.microseconds is None]
     for each in timed[:_SHOWN]:
-        marks = [mark for mark, is_so in (("chosen", choice.is_chosen(each)), ("untuned choice", each.first)) if is_so]
+        marks = [
+            mark
+            for mark, is_so in (("chosen", choice.is_chosen(each)), ("untuned choice", each.first))
+            if is_so
+        ]
         said = f" ({', '.join(marks)})" if marks else ""
-        yield f"  {micro(each.microseconds):>9} us  {_words(each)} workspace {each.workspace_bytes} bytes{said}"
+        yield (
+            f"  {micro(each.microseconds):>9} us  {_words(each)} workspace "
+            f"{each.workspace_bytes} bytes{said}"
+        )
     yield from _more(len(timed), "slower plan")
     refused = [*(f"{_words(each)}: {each.reason}" for each in out), *choice.rejected]
     for line in refused[:_SHOWN]:

@@ -45,7 +45,10 @@ def version(number: int) -> str:
 def scope(choice: Choice) -> str:
     """What a plan was made for."""
     restricted = restrictions(choice.options)
-    return f"{choice.gpu}, cuDNN {version(choice.cudnn)}, driver {_driver(choice.driver)}{', ' if restricted else ''}{restricted}"
+    return (
+        f"{choice.gpu}, cuDNN {version(choice.cudnn)}, driver "
+        f"{_driver(choice.driver)}{', ' if restricted else ''}{restricted}"
+    )
 
 
 def count(number: int, what: str) -> str:

@@ -1,1 +1,2 @@
-"""The `cuda` target: driver, cuDNN, plans, execution. Nothing here is imported before an artifact of that target is loaded."""
+"""The `cuda` target: driver, cuDNN, plans, execution. Nothing here is imported before an artifact
+of that target is loaded."""

@@ -1,4 +1,5 @@
-"""cuDNN's backend API: finding the library, checked calls, descriptors. Nothing is loaded before `open_cudnn` is called."""
+"""cuDNN's backend API: finding the library, checked calls, descriptors. Nothing is loaded before
+`open_cudnn` is called."""
 
 from __future__ import annotations
 
@@ -22,9 +23,13 @@ from ._enums import Attribute, Descriptor, Type
 __all__ = ["BackendDescriptor", "Cudnn", "load_libraries", "open_cudnn", "version_text"]
 
 LIBRARY = "libcudnn.so.9"
-#: The oldest cuDNN that says what workspace an engine configuration needs before a plan is built from it.
+#: The oldest cuDNN that says what workspace an engine configuration needs before a plan is built
+#: from it.
 MINIMUM = 90200
-_INSTALL = "pip install nvidia-cudnn-cu13==9.19.0.56, or set CONVOY_CUDNN to libcudnn.so.9 or to its folder"
+_INSTALL = (
+    "pip install nvidia-cudnn-cu13==9.19.0.56, or set CONVOY_CUDNN to libcudnn.so.9 or to "
+    "its folder"
+)
 
 _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "cudnnGetVersion": (c_size_t, ()),
@@ -38,16 +43,25 @@ _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "cudnnBackendDestroyDescriptor": (c_int32, (c_void_p,)),
     "cudnnBackendFinalize": (c_int32, (c_void_p,)),
     "cudnnBackendSetAttribute": (c_int32, (c_void_p, c_int32, c_int32, c_int64, c_void_p)),
-    "cudnnBackendGetAttribute": (c_int32, (c_void_p, c_int32, c_int32, c_int64, POINTER(c_int64), c_void_p)),
+    "cudnnBackendGetAttribute": (
+        c_int32,
+        (c_void_p, c_int32, c_int32, c_int64, POINTER(c_int64), c_void_p),
+    ),
     "cudnnBackendExecute": (c_int32, (c_void_p, c_void_p, c_void_p)),
 }
 
 #: What to do about a status, by its name or, for the thousands, by its category.
 _HINTS = {
-    "CUDNN_STATUS_SUBLIBRARY_LOADING_FAILED": "cuDNN's other libraries must lie beside libcudnn.so.9, all of one version",
-    "CUDNN_STATUS_SUBLIBRARY_VERSION_MISMATCH": "two versions of cuDNN are mixed: look at LD_LIBRARY_PATH and CONVOY_CUDNN",
+    "CUDNN_STATUS_SUBLIBRARY_LOADING_FAILED": (
+        "cuDNN's other libraries must lie beside libcudnn.so.9, all of one version"
+    ),
+    "CUDNN_STATUS_SUBLIBRARY_VERSION_MISMATCH": (
+        "two versions of cuDNN are mixed: look at LD_LIBRARY_PATH and CONVOY_CUDNN"
+    ),
     "CUDNN_STATUS_NOT_INITIALIZED": "is there a GPU, and a driver new enough for this cuDNN?",
-    "CUDNN_STATUS_NOT_SUPPORTED_RUNTIME_PREREQUISITE_MISSING": "libcuda, or NVRTC (pip install nvidia-cuda-nvrtc), is missing",
+    "CUDNN_STATUS_NOT_SUPPORTED_RUNTIME_PREREQUISITE_MISSING": (
+        "libcuda, or NVRTC (pip install nvidia-cuda-nvrtc), is missing"
+    ),
     "CUDNN_STATUS_NOT_SUPPORTED_ARCH_MISMATCH": "this cuDNN has no kernels for this GPU",
 }
 
@@ -81,7 +95,8 @@ def version_text(version: int) -> str:
 
 
 class Cudnn:
-    """A loaded libcudnn. `call` is a checked call by name; errors are CudnnError with cuDNN's own last error text."""
+    """A loaded libcudnn. `call` is a checked call by name; errors are CudnnError with cuDNN's own
+    last error text."""
 
     def __init__(self, library: ctypes.CDLL, path: str) -> None:
         try:
@@ -95,7 +110,8 @@ class Cudnn:
         self.version: Final[int] = library.cudnnGetVersion()
 
     def call(self, name: str, *arguments: Any, what: str = "", location: str | None = None) -> None:
-        """Calls the entry point `name`; raises CudnnError unless it succeeds. `what` says on behalf of what, in the message."""
+        """Calls the entry point `name`; raises CudnnError unless it succeeds. `what` says on behalf
+        of what, in the message."""
         status = getattr(self.library, name)(*arguments)
         if status:
             raise self.error(status, f"{name} ({what})" if what else name, location)
@@ -103,7 +119,14 @@ class Cudnn:
     def error(self, status: int, call: str, location: str | None = None) -> CudnnError:
         """The error for a status that a call just returned on this thread."""
         name = (self.library.cudnnGetErrorString(status) or b"").decode(errors="replace")
-        return CudnnError(call=call, status=status, name=name, detail=self.last_error(), hint=_HINTS.get(name), location=location)
+        return CudnnError(
+            call=call,
+            status=status,
+            name=name,
+            detail=self.last_error(),
+            hint=_HINTS.get(name),
+            location=location,
+        )
 
     def last_error(self) -> str:
         """cuDNN's text on the last error of this thread; asking clears it."""
@@ -113,20 +136,27 @@ class Cudnn:
 
     @part("cuBLASLt library")
     def require_cublaslt(self) -> None:
-        """Loads cuBLASLt, which cuDNN needs for every plan: without it cuDNN ends the process. Raises DeviceError instead."""
+        """Loads cuBLASLt, which cuDNN needs for every plan: without it cuDNN ends the process.
+        Raises DeviceError instead."""
         major = self.library.cudnnGetCudartVersion() // 1000
         name = f"libcublasLt.so.{major}"
-        wheels = [Path(folder or ".") / "nvidia" / part / "lib" / name for folder in sys.path for part in (f"cu{major}", "cublas")]
+        wheels = [
+            Path(folder or ".") / "nvidia" / part / "lib" / name
+            for folder in sys.path
+            for part in (f"cu{major}", "cublas")
+        ]
         for place in [*(str(path) for path in wheels if path.is_file()), name]:
             with contextlib.suppress(OSError):
                 ctypes.CDLL(place)
                 return
         raise DeviceError(
-            problem=f"{name}, which cuDNN needs, is not there", hint="pip install nvidia-cublas (for CUDA 12: nvidia-cublas-cu12)"
+            problem=f"{name}, which cuDNN needs, is not there",
+            hint="pip install nvidia-cublas (for CUDA 12: nvidia-cublas-cu12)",
         )
 
     def table(self, report: Any) -> ConvoyCudnn:
-        """The entry points as generated code takes them; `report` is a ConvoyCudnn.REPORT, which the caller keeps alive."""
+        """The entry points as generated code takes them; `report` is a ConvoyCudnn.REPORT, which
+        the caller keeps alive."""
 
         def entry(kind: Any, name: str) -> Any:
             return kind(ctypes.cast(getattr(self.library, name), c_void_p).value)
@@ -156,20 +186,31 @@ class BackendDescriptor:
     def __init__(self, cudnn: Cudnn, pointer: int, name: str) -> None:
         self._cudnn, self.pointer, self._name = cudnn, pointer, name
 
-    def set(self, attribute: Attribute, kind: Type, values: Sequence[Any] | bytes) -> BackendDescriptor:
+    def set(
+        self, attribute: Attribute, kind: Type, values: Sequence[Any] | bytes
+    ) -> BackendDescriptor:
         """Sets an attribute to `values`; descriptors are given as such."""
         if isinstance(values, bytes):
             array: Any = ctypes.create_string_buffer(values, len(values))
         else:
-            plain = [value.pointer if isinstance(value, BackendDescriptor) else value for value in values]
+            plain = [
+                value.pointer if isinstance(value, BackendDescriptor) else value for value in values
+            ]
             array = (_CTYPES[kind] * len(plain))(*plain)
         self._cudnn.call(
-            "cudnnBackendSetAttribute", self.pointer, attribute, kind, len(values), array, what=f"{self._name}, {attribute.name}"
+            "cudnnBackendSetAttribute",
+            self.pointer,
+            attribute,
+            kind,
+            len(values),
+            array,
+            what=f"{self._name}, {attribute.name}",
         )
         return self
 
     def finalize(self) -> BackendDescriptor:
-        """Finalizes the descriptor. Raises CudnnError, for an execution plan also when the engine does not support the graph."""
+        """Finalizes the descriptor. Raises CudnnError, for an execution plan also when the engine
+        does not support the graph."""
         self._cudnn.call("cudnnBackendFinalize", self.pointer, what=self._name)
         return self
 
@@ -189,7 +230,9 @@ class BackendDescriptor:
         """How many values an attribute has."""
         return self._read(attribute, kind, 0, None)
 
-    def get_descriptors(self, attribute: Attribute, element: Descriptor, limit: int) -> list[BackendDescriptor]:
+    def get_descriptors(
+        self, attribute: Attribute, element: Descriptor, limit: int
+    ) -> list[BackendDescriptor]:
         """The descriptors that an attribute holds, `limit` at most, as new descriptors."""
         made = [self._cudnn.create(element) for _ in range(limit)]
         array = (c_void_p * limit)(*(one.pointer for one in made))
@@ -210,7 +253,9 @@ class BackendDescriptor:
     def _read(self, attribute: Attribute, kind: Type, limit: int, array: Any) -> int:
         count = c_int64()
         arguments = (self.pointer, attribute, kind, limit, ctypes.byref(count), array)
-        self._cudnn.call("cudnnBackendGetAttribute", *arguments, what=f"{self._name}, {attribute.name}")
+        self._cudnn.call(
+            "cudnnBackendGetAttribute", *arguments, what=f"{self._name}, {attribute.name}"
+        )
         return min(count.value, limit) if limit else count.value
 
 
@@ -229,8 +274,9 @@ os.register_at_fork(after_in_child=_after_fork)
 
 @part("cuDNN library")
 def open_cudnn(minimum: int = MINIMUM) -> Cudnn:
-    """Loads cuDNN: from CONVOY_CUDNN, where it is set; else the copy that this process has loaded already; else the
-    nvidia-cudnn wheel; else the system's. Raises DeviceError when there is none, or when it is older than `minimum`."""
+    """Loads cuDNN: from CONVOY_CUDNN, where it is set; else the copy that this process has loaded
+    already; else the nvidia-cudnn wheel; else the system's. Raises DeviceError when there is none,
+    or when it is older than `minimum`."""
     tried: list[str] = []
     with _lock:
         for name, mode in _places():
@@ -239,21 +285,30 @@ def open_cudnn(minimum: int = MINIMUM) -> Cudnn:
                 try:
                     cudnn = Cudnn(ctypes.CDLL(name, mode=mode), name)
                 except OSError as error:
-                    tried.append(f"{name}: {error}" if mode != _RESIDENT else f"{name}: not loaded in this process yet")
+                    tried.append(
+                        f"{name}: {error}"
+                        if mode != _RESIDENT
+                        else f"{name}: not loaded in this process yet"
+                    )
                     continue
                 _opened[name] = cudnn
             needed = max(minimum, MINIMUM)
             if not needed <= cudnn.version < 100000:
                 found = f"cuDNN {version_text(cudnn.version)} at {cudnn.path}"
-                problem = f"{found} does not fit: expected {version_text(needed)} or later, of major version 9"
+                problem = (
+                    f"{found} does not fit: expected {version_text(needed)} or later, of "
+                    "major version 9"
+                )
                 raise DeviceError(problem=problem, hint=_INSTALL)
             return cudnn
-    raise DeviceError(problem="cuDNN is not there; tried:\n    " + "\n    ".join(tried), hint=_INSTALL)
+    raise DeviceError(
+        problem="cuDNN is not there; tried:\n    " + "\n    ".join(tried), hint=_INSTALL
+    )
 
 
 def load_libraries(minimum: int) -> threading.Thread:
-    """Loads cuDNN and cuBLASLt on a thread, which it returns: that takes 70 ms, in which the GPU's context can be made. What fails is
-    raised where the libraries are asked for."""
+    """Loads cuDNN and cuBLASLt on a thread, which it returns: that takes 70 ms, in which the GPU's
+    context can be made. What fails is raised where the libraries are asked for."""
 
     def load() -> None:
         with contextlib.suppress(DeviceError):
@@ -270,7 +325,8 @@ _RESIDENT = os.RTLD_NOW | os.RTLD_NOLOAD
 def _places() -> Iterator[tuple[str, int]]:
     chosen = os.environ.get("CONVOY_CUDNN")
     if chosen:
-        # What was asked for is taken or refused: another cuDNN than the one that was named would be a surprise.
+        # What was asked for is taken or refused: another cuDNN than the one that was named would be
+        # a surprise.
         path = Path(chosen)
         yield str(path / LIBRARY if path.is_dir() else path), os.RTLD_NOW
         return

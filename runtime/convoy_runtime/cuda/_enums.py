@@ -1,6 +1,7 @@
 """cuDNN's enums with the numbers of cudnn_graph.h.
 
-Written by `python -m tools.write_enums` from dialect/cudnn_backend/Descriptors.def: edit that list, not this file.
+Written by `python -m tools.write_enums` from dialect/cudnn_backend/Descriptors.def: edit that list,
+not this file.
 """
 
 from __future__ import annotations

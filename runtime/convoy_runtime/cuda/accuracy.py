@@ -1,4 +1,5 @@
-"""Whether a result is right: compared with one that was accumulated in float32, or else with the median of all there are."""
+"""Whether a result is right: compared with one that was accumulated in float32, or else with the
+median of all there are."""
 
 from __future__ import annotations
 
@@ -17,25 +18,31 @@ from .plan import Plan, PlanReport
 
 __all__ = ["exact_plan", "is_exact", "median_of", "mismatch"]
 
-#: Largest difference between right results, relative to the largest value: some units in the last place of the io type, and what rounding
-#: to TF32, or Winograd's transform, adds.
+#: Largest difference between right results, relative to the largest value: some units in the last
+#: place of the io type, and what rounding to TF32, or Winograd's transform, adds.
 _TOLERANCE: Final = {"float16": 1e-2, "bfloat16": 4e-2, "float32": 5e-3, "float64": 1e-6}
-#: With one of these an engine may round between the inputs and the result, or not do the same in each run, or it compiles.
-_INEXACT: Final = {note.name for note in NumericalNote} - {NumericalNote.STRICT_NAN_PROP.name} | {BehaviorNote.RUNTIME_COMPILATION.name}
+#: With one of these an engine may round between the inputs and the result, or not do the same in
+#: each run, or it compiles.
+_INEXACT: Final = {note.name for note in NumericalNote} - {NumericalNote.STRICT_NAN_PROP.name} | {
+    BehaviorNote.RUNTIME_COMPILATION.name
+}
 
 
 def is_exact(report: PlanReport) -> bool:
-    """Whether a plan multiplies the inputs as they are and adds the products up in the compute type, float32, by what cuDNN says of its
-    engine. One that compiles a kernel is not believed."""
+    """Whether a plan multiplies the inputs as they are and adds the products up in the compute
+    type, float32, by what cuDNN says of its engine. One that compiles a kernel is not believed."""
     notes = {*report.numerical_notes, *report.behavior_notes}
     return report.engine is not None and not notes & _INEXACT
 
 
 def exact_plan(builder: PlanBuilder, graph: Graph, operations: BackendDescriptor) -> Plan | None:
-    """The plan of the first engine that is exact; None when there is none. The options do not matter: no program runs on it."""
+    """The plan of the first engine that is exact; None when there is none. The options do not
+    matter: no program runs on it."""
 
     def exact(config: Config) -> bool:
-        notes = {name_of(NumericalNote, note) for note in config.numerical} | {name_of(BehaviorNote, note) for note in config.behavior}
+        notes = {name_of(NumericalNote, note) for note in config.numerical} | {
+            name_of(BehaviorNote, note) for note in config.behavior
+        }
         return not notes & _INEXACT
 
     return next(builder.any_plans(graph, operations, exact), None)
@@ -52,4 +59,8 @@ def mismatch(expected: np.ndarray, got: np.ndarray, dtype: str) -> str | None:
         return "in where it has NaN"
     scale = float(np.nanmax(np.abs(expected), initial=0.0)) or 1.0
     difference = float(np.nanmax(np.abs(got - expected), initial=0.0)) / scale
-    return None if difference <= _TOLERANCE.get(dtype, 0.0) else f"by {difference:.1e} of the largest value"
+    return (
+        None
+        if difference <= _TOLERANCE.get(dtype, 0.0)
+        else f"by {difference:.1e} of the largest value"
+    )

@@ -1,4 +1,5 @@
-"""Builds plans of engines that compile a kernel in several processes at once. What crosses the pipes is JSON, nothing is unpickled."""
+"""Builds plans of engines that compile a kernel in several processes at once. What crosses the
+pipes is JSON, nothing is unpickled."""
 
 from __future__ import annotations
 
@@ -30,7 +31,8 @@ _LIBRARIES = ("libnvrtc.so", "libcublasLt.so")
 
 @value_type(frozen=True, slots=True)
 class Job:
-    """A plan to build: the graph's build function, name and location, the engine, and the values of its knobs by name."""
+    """A plan to build: the graph's build function, name and location, the engine, and the values of
+    its knobs by name."""
 
     symbol: str
     name: str
@@ -45,8 +47,8 @@ class Job:
 
 @value_type(frozen=True, slots=True)
 class Built:
-    """What became of a job: cuDNN's JSON of the plan, or why there is none. `not_here` is that no process can give it, so that there may be
-    one where it is asked for."""
+    """What became of a job: cuDNN's JSON of the plan, or why there is none. `not_here` is that no
+    process can give it, so that there may be one where it is asked for."""
 
     plan: str = ""
     error: str = ""
@@ -54,11 +56,25 @@ class Built:
 
 
 class BuildPool:
-    """Processes that build plans of the graphs in `native` (native.so) for GPU `device`, or, with None, for the one that the file
-    `properties` describes, with the cuDNN at `cudnn`. They start when there is work and end with `close`, or with this process."""
+    """Processes that build plans of the graphs in `native` (native.so) for GPU `device`, or, with
+    None, for the one that the file `properties` describes, with the cuDNN at `cudnn`. They start
+    when there is work and end with `close`, or with this process."""
 
-    def __init__(self, native: bytes, cudnn: str, *, device: int | None, properties: str = "", processes: int | None = None) -> None:
-        self._native, self._cudnn, self._device, self._properties = native, cudnn, device, properties
+    def __init__(
+        self,
+        native: bytes,
+        cudnn: str,
+        *,
+        device: int | None,
+        properties: str = "",
+        processes: int | None = None,
+    ) -> None:
+        self._native, self._cudnn, self._device, self._properties = (
+            native,
+            cudnn,
+            device,
+            properties,
+        )
         self._count = min(_MAX_PROCESSES, processes or len(os.sched_getaffinity(0)))
         self._idle: queue.SimpleQueue[_Process] = queue.SimpleQueue()
         self._lock = threading.Lock()
@@ -72,8 +88,11 @@ class BuildPool:
         for job in jobs:
             self._begin(job)
 
-    def build(self, jobs: Sequence[Job], progress: Callable[[int], None] = lambda _: None) -> list[Built]:
-        """What became of each job, in their order; `progress` hears how many are done. An interrupt ends all processes."""
+    def build(
+        self, jobs: Sequence[Job], progress: Callable[[int], None] = lambda _: None
+    ) -> list[Built]:
+        """What became of each job, in their order; `progress` hears how many are done. An interrupt
+        ends all processes."""
         futures = [self._begin(job) for job in jobs]
         try:
             for done, _ in enumerate(as_completed(futures), 1):
@@ -100,7 +119,9 @@ class BuildPool:
     def _begin(self, job: Job) -> Future[Built]:
         line = job.line()
         if line not in self._begun:
-            self._begun[line] = self._closed_future() if self._closed else self._threads.submit(self._one, line)
+            self._begun[line] = (
+                self._closed_future() if self._closed else self._threads.submit(self._one, line)
+            )
         return self._begun[line]
 
     @staticmethod
@@ -122,7 +143,11 @@ class BuildPool:
         plan, error = answer.get("plan"), answer.get("error")
         if isinstance(plan, str) and plan:
             return Built(plan=plan)
-        return Built(error=str(error)) if error else Built(error="its plan cannot be written as JSON", not_here=True)
+        return (
+            Built(error=str(error))
+            if error
+            else Built(error="its plan cannot be written as JSON", not_here=True)
+        )
 
     def _take(self) -> _Process:
         with suppress(queue.Empty):
@@ -133,7 +158,12 @@ class BuildPool:
             process = _Process(self._cudnn)
             self._all.append(process)
         libraries = _loaded(_LIBRARIES)
-        setup = {"native_bytes": len(self._native), "device": self._device, "properties": self._properties, "libraries": libraries}
+        setup = {
+            "native_bytes": len(self._native),
+            "device": self._device,
+            "properties": self._properties,
+            "libraries": libraries,
+        }
         answer = process.ask(json.dumps(setup).encode() + b"\n" + self._native)
         if answer.get("ready") is not True:
             process.end()
@@ -163,7 +193,8 @@ class _Process:
         )
 
     def ask(self, message: bytes, *, seconds: float | None = None) -> dict[str, Any]:
-        """Sends a message and returns the answer. Raises _Ended when there is none, or none in time."""
+        """Sends a message and returns the answer. Raises _Ended when there is none, or none in
+        time."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         line = b""
@@ -192,7 +223,8 @@ class _Process:
         self.kill()
 
     def end(self) -> str:
-        """Ends the process, if it has not ended itself, and says how it ended. Calling it again does nothing."""
+        """Ends the process, if it has not ended itself, and says how it ended. Calling it again
+        does nothing."""
         with self._ending:
             with suppress(subprocess.TimeoutExpired):
                 # One that died has closed its pipes, but may not be gone yet.

@@ -1,9 +1,10 @@
-"""A process that builds plans for another one (`build_pool`), which restores them from cuDNN's JSON: engines that compile a kernel hold a
-lock while they do, so only processes build side by side.
+"""A process that builds plans for another one (`build_pool`), which restores them from cuDNN's
+JSON: engines that compile a kernel hold a lock while they do, so only processes build side by side.
 
-It reads and writes a line of JSON at a time. First a setup, {"native_bytes", "device", "properties", "libraries"}, and that many bytes of
-native.so; the answer is {"ready": true}. Then jobs, {"symbol", "name", "location", "engine", "knobs"}; the answer is {"plan": JSON}. Any
-answer may be {"error": reason} instead.
+It reads and writes a line of JSON at a time. First a setup, {"native_bytes", "device",
+"properties", "libraries"}, and that many bytes of native.so; the answer is {"ready": true}. Then
+jobs, {"symbol", "name", "location", "engine", "knobs"}; the answer is {"plan": JSON}. Any answer
+may be {"error": reason} instead.
 """
 
 from __future__ import annotations
@@ -55,13 +56,19 @@ def main(jobs: IO[bytes], answers: IO[bytes]) -> int:
 
 
 def _builder(setup: dict[str, Any], stack: contextlib.ExitStack) -> PlanBuilder:
-    """Plans for the GPU `device`, which stays current, or else for the one that the file `properties` describes."""
+    """Plans for the GPU `device`, which stays current, or else for the one that the file
+    `properties` describes."""
     for library in setup["libraries"]:
         with contextlib.suppress(OSError):
             ctypes.CDLL(library, mode=ctypes.RTLD_GLOBAL)
     cudnn = open_cudnn()
     if setup["device"] is None:
-        return PlanBuilder(cudnn, PlanOptions(), handle=None, device=device_properties(cudnn, Path(setup["properties"])))
+        return PlanBuilder(
+            cudnn,
+            PlanOptions(),
+            handle=None,
+            device=device_properties(cudnn, Path(setup["properties"])),
+        )
     stack.enter_context(Device(open_driver(), setup["device"]).current())
     handle = ctypes.c_void_p()
     cudnn.call("cudnnCreate", ctypes.byref(handle))
@@ -75,7 +82,8 @@ def _build(builder: PlanBuilder, native: NativeLibrary, job: dict[str, Any]) -> 
 
 
 if __name__ == "__main__":
-    # An interrupt from the keyboard reaches this process as well; whoever started it says what there is to say.
+    # An interrupt from the keyboard reaches this process as well; whoever started it says what
+    # there is to say.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     # Nothing but answers may go where they go, and cuDNN can be told to log to the standard output.
     with os.fdopen(os.dup(1), "wb") as pipe:

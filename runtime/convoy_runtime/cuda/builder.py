@@ -1,7 +1,9 @@
-"""Builds cuDNN's execution plans: a graph's native build function gives an operation graph, an engine configuration of it, or the JSON of a
-plan, gives a plan, when the options allow it and it finalizes.
+"""Builds cuDNN's execution plans: a graph's native build function gives an operation graph, an
+engine configuration of it, or the JSON of a plan, gives a plan, when the options allow it and it
+finalizes.
 
-With a device-properties JSON in place of a handle all of this works on a machine without a GPU, which is how it is tested.
+With a device-properties JSON in place of a handle all of this works on a machine without a GPU,
+which is how it is tested.
 """
 
 from __future__ import annotations
@@ -38,9 +40,17 @@ class WorkspaceTooLarge(Exception):
 
 
 class PlanBuilder:
-    """Builds plans for the device of `handle`, or, with `handle` None, for the one that `device` describes."""
+    """Builds plans for the device of `handle`, or, with `handle` None, for the one that `device`
+    describes."""
 
-    def __init__(self, cudnn: Cudnn, options: PlanOptions, *, handle: int | None, device: BackendDescriptor | None = None) -> None:
+    def __init__(
+        self,
+        cudnn: Cudnn,
+        options: PlanOptions,
+        *,
+        handle: int | None,
+        device: BackendDescriptor | None = None,
+    ) -> None:
         cudnn.require_cublaslt()
         self.options = options
         self._cudnn, self._handle, self._device = cudnn, handle, device
@@ -48,8 +58,9 @@ class PlanBuilder:
         self._unavailable: int | None = None
 
     def without_workspaces_of(self, size: int) -> None:
-        """From now on no plan has a workspace of `size` bytes or more, because the device has no memory for it; nor is what takes their
-        place stored, because another time there may be more."""
+        """From now on no plan has a workspace of `size` bytes or more, because the device has no
+        memory for it; nor is what takes their place stored, because another time there may be
+        more."""
         self._unavailable = size
 
     @contextmanager
@@ -59,14 +70,24 @@ class PlanBuilder:
 
         def report(status: int, call: bytes, location: bytes) -> None:
             where = location.decode(errors="replace") or graph.location
-            reports.append(self._cudnn.error(status, f"graph {graph.name}: {call.decode(errors='replace')}", where))
+            reports.append(
+                self._cudnn.error(
+                    status, f"graph {graph.name}: {call.decode(errors='replace')}", where
+                )
+            )
 
         callback = ConvoyCudnn.REPORT(report)
         table = self._cudnn.table(callback)
         pointer = ctypes.c_void_p()
         status = build(ctypes.byref(table), self._handle, ctypes.byref(pointer))
         if status:
-            raise reports[0] if reports else self._cudnn.error(status, f"graph {graph.name}: {graph.symbol}", graph.location)
+            raise (
+                reports[0]
+                if reports
+                else self._cudnn.error(
+                    status, f"graph {graph.name}: {graph.symbol}", graph.location
+                )
+            )
         descriptor = BackendDescriptor(self._cudnn, pointer.value or 0, "OPERATIONGRAPH")
         try:
             yield descriptor
@@ -74,18 +95,23 @@ class PlanBuilder:
             descriptor.close()
 
     def build(self, graph: Graph, config: Config, rejected: list[str]) -> Plan | None:
-        """The plan of a configuration; None, with the reason in `rejected`, when the options or cuDNN refuse it."""
+        """The plan of a configuration; None, with the reason in `rejected`, when the options or
+        cuDNN refuse it."""
         if (reason := self._refusal(graph, config)) is not None:
             rejected.append(f"{config}: {reason}")
             return None
         return self._finished(graph, config, rejected, *_from_config(config))
 
     def from_text(self, text: str) -> tuple[BackendDescriptor, int]:
-        """The plan that cuDNN's JSON `text` is of, and its workspace in bytes. Raises CudnnError, WorkspaceTooLarge."""
-        return self._made(Attribute.EXECUTION_PLAN_JSON_REPRESENTATION, Type.CHAR, text.encode() + b"\0")
+        """The plan that cuDNN's JSON `text` is of, and its workspace in bytes. Raises CudnnError,
+        WorkspaceTooLarge."""
+        return self._made(
+            Attribute.EXECUTION_PLAN_JSON_REPRESENTATION, Type.CHAR, text.encode() + b"\0"
+        )
 
     def text_of(self, graph: Graph, build: Any, engine: int, knobs: Mapping[str, int]) -> str:
-        """cuDNN's JSON of the plan of an engine with these knobs; nothing when the plan cannot be written. Raises CudnnError."""
+        """cuDNN's JSON of the plan of an engine with these knobs; nothing when the plan cannot be
+        written. Raises CudnnError."""
         with ExitStack() as stack:
             operations = stack.enter_context(self.operation_graph(graph, build))
             config = config_of(self._cudnn, operations, engine, dict(knobs), self._device)
@@ -93,7 +119,9 @@ class PlanBuilder:
             plan = self._cudnn.create(Descriptor.EXECUTION_PLAN)
             stack.callback(plan.close)
             self._place(plan)
-            plan.set(Attribute.EXECUTION_PLAN_ENGINE_CONFIG, Type.BACKEND_DESCRIPTOR, [config.descriptor]).finalize()
+            plan.set(
+                Attribute.EXECUTION_PLAN_ENGINE_CONFIG, Type.BACKEND_DESCRIPTOR, [config.descriptor]
+            ).finalize()
             return json_text(plan)
 
     def neighbours(
@@ -107,20 +135,34 @@ class PlanBuilder:
         *,
         every: bool = False,
     ) -> Iterator[Plan]:
-        """Plans of the same engine with another value of one knob, as far as they can be built; with `every` also of a knob that the plan
-        leaves to the engine. Configurations in `seen` are left out, and new ones go in there. With a `pool`, that builds those that compile
-        a kernel; `progress` hears of them."""
+        """Plans of the same engine with another value of one knob, as far as they can be built;
+        with `every` also of a knob that the plan leaves to the engine. Configurations in `seen` are
+        left out, and new ones go in there. With a `pool`, that builds those that compile a kernel;
+        `progress` hears of them."""
         report, unused = plan.report, list[str]()
         assert operations is not None, "only a graph with kernels alone has none"
         assert report.engine is not None, "a kernel has no knobs"
         later: list[Config] = []
         values = knob_values(self._cudnn, operations, report.engine, self._device)
         names = values if every else report.knobs
-        changes = [(name, value) for name in names for value in _tried(values.get(name, range(0))) if value != report.knobs.get(name)]
+        changes = [
+            (name, value)
+            for name in names
+            for value in _tried(values.get(name, range(0)))
+            if value != report.knobs.get(name)
+        ]
         for rank, (name, value) in enumerate(changes):
             knobs = {**report.knobs, name: value}
             try:
-                config = config_of(self._cudnn, operations, report.engine, knobs, self._device, source="knobs", rank=rank)
+                config = config_of(
+                    self._cudnn,
+                    operations,
+                    report.engine,
+                    knobs,
+                    self._device,
+                    source="knobs",
+                    rank=rank,
+                )
             except CudnnError:
                 continue
             try:
@@ -137,10 +179,15 @@ class PlanBuilder:
             for found in self._built(graph, operations, later, unused, pool, progress):
                 yield replace(found, report=replace(found.report, rejected=()))
 
-    def any_plans(self, graph: Graph, operations: BackendDescriptor, wanted: Callable[[Config], bool]) -> Iterator[Plan]:
-        """Plans of engines with their default knobs, whatever the options say of them; less those with known errors."""
+    def any_plans(
+        self, graph: Graph, operations: BackendDescriptor, wanted: Callable[[Config], bool]
+    ) -> Iterator[Plan]:
+        """Plans of engines with their default knobs, whatever the options say of them; less those
+        with known errors."""
         unused: list[str] = []
-        for config in engine_configs(self._cudnn, operations, self._device, unused, precompiled=False):
+        for config in engine_configs(
+            self._cudnn, operations, self._device, unused, precompiled=False
+        ):
             if erratum_of(graph, config.engine, self._cudnn.version) is None and wanted(config):
                 plan = self._finished(graph, config, unused, *_from_config(config))
                 if plan is not None:
@@ -155,38 +202,66 @@ class PlanBuilder:
         pool: BuildPool,
         progress: Callable[[str], None],
     ) -> Iterator[Plan]:
-        """The plans of configurations that the pool builds, or that this process does where no other one can."""
+        """The plans of configurations that the pool builds, or that this process does where no
+        other one can."""
         jobs = [job_of(graph, config) for config in configs]
         for config, built in zip(
-            configs, pool.build(jobs, lambda done: progress(f"{done} of {len(jobs)} plans of {graph.name} compiled")), strict=True
+            configs,
+            pool.build(
+                jobs, lambda done: progress(f"{done} of {len(jobs)} plans of {graph.name} compiled")
+            ),
+            strict=True,
         ):
             plan = None
             if built.not_here:
                 # Its descriptor is gone; cuDNN has taken the same configuration before.
-                again = config_of(self._cudnn, operations, config.engine, config.named_knobs, self._device)
+                again = config_of(
+                    self._cudnn, operations, config.engine, config.named_knobs, self._device
+                )
                 with closing(again.descriptor):
                     plan = self.build(graph, replace(config, descriptor=again.descriptor), rejected)
             elif built.error:
                 rejected.append(f"{config}: {built.error}")
             else:
                 text = built.plan.encode() + b"\0"
-                plan = self._finished(graph, config, rejected, Attribute.EXECUTION_PLAN_JSON_REPRESENTATION, Type.CHAR, text)
+                plan = self._finished(
+                    graph,
+                    config,
+                    rejected,
+                    Attribute.EXECUTION_PLAN_JSON_REPRESENTATION,
+                    Type.CHAR,
+                    text,
+                )
             if plan is not None:
                 yield plan
 
-    def _refuses(self, graph: Graph, engine: int, numerical: Iterable[str], behavior: Iterable[str]) -> str | None:
-        """Why an engine with the notes of these names may not run `graph`: it is known to be wrong, or the options forbid it."""
+    def _refuses(
+        self, graph: Graph, engine: int, numerical: Iterable[str], behavior: Iterable[str]
+    ) -> str | None:
+        """Why an engine with the notes of these names may not run `graph`: it is known to be wrong,
+        or the options forbid it."""
         known = NumericalNote.__members__, BehaviorNote.__members__
-        notes = {known[0][name] for name in numerical if name in known[0]}, {known[1][name] for name in behavior if name in known[1]}
-        return erratum_of(graph, engine, self._cudnn.version) or self.options.refuses(graph, engine, *notes)
+        notes = (
+            {known[0][name] for name in numerical if name in known[0]},
+            {known[1][name] for name in behavior if name in known[1]},
+        )
+        return erratum_of(graph, engine, self._cudnn.version) or self.options.refuses(
+            graph, engine, *notes
+        )
 
     def _refusal(self, graph: Graph, config: Config) -> str | None:
         """Why a configuration is not to be built."""
-        if (reason := self._refuses(graph, config.engine, config.numerical_notes, config.behavior_notes)) is not None:
+        if (
+            reason := self._refuses(
+                graph, config.engine, config.numerical_notes, config.behavior_notes
+            )
+        ) is not None:
             return reason
         try:
             # Known before the plan is built, and building may take seconds.
-            self._check_workspace(config.descriptor.get(Attribute.ENGINECFG_WORKSPACE_SIZE, Type.INT64, 1)[0])
+            self._check_workspace(
+                config.descriptor.get(Attribute.ENGINECFG_WORKSPACE_SIZE, Type.INT64, 1)[0]
+            )
         except CudnnError as error:
             return f"{error.name}: {error.detail}"
         except WorkspaceTooLarge as error:
@@ -194,13 +269,24 @@ class PlanBuilder:
         return None
 
     def _finished(
-        self, graph: Graph, config: Config, rejected: list[str], attribute: Attribute, kind: Type, value: Sequence[Any] | bytes
+        self,
+        graph: Graph,
+        config: Config,
+        rejected: list[str],
+        attribute: Attribute,
+        kind: Type,
+        value: Sequence[Any] | bytes,
     ) -> Plan | None:
-        """The plan of `config`, made from the value of one attribute; None, with the reason in `rejected`, when cuDNN refuses it."""
+        """The plan of `config`, made from the value of one attribute; None, with the reason in
+        `rejected`, when cuDNN refuses it."""
         try:
             descriptor, workspace = self._made(attribute, kind, value)
         except (CudnnError, WorkspaceTooLarge) as error:
-            rejected.append(f"{config}: {error.name}: {error.detail}" if isinstance(error, CudnnError) else f"{config}: {error}")
+            rejected.append(
+                f"{config}: {error.name}: {error.detail}"
+                if isinstance(error, CudnnError)
+                else f"{config}: {error}"
+            )
             return None
         report = PlanReport(
             graph=graph.name,
@@ -216,8 +302,11 @@ class PlanBuilder:
         )
         return CudnnPlan(report, descriptor)
 
-    def _made(self, attribute: Attribute, kind: Type, value: Sequence[Any] | bytes) -> tuple[BackendDescriptor, int]:
-        """A plan, made from the value of one attribute, and its workspace in bytes. Raises CudnnError, WorkspaceTooLarge."""
+    def _made(
+        self, attribute: Attribute, kind: Type, value: Sequence[Any] | bytes
+    ) -> tuple[BackendDescriptor, int]:
+        """A plan, made from the value of one attribute, and its workspace in bytes. Raises
+        CudnnError, WorkspaceTooLarge."""
         descriptor = self._cudnn.create(Descriptor.EXECUTION_PLAN)
         try:
             self._place(descriptor)
@@ -238,15 +327,22 @@ class PlanBuilder:
 
     def _check_workspace(self, size: int) -> None:
         if size > self.options.max_workspace_bytes:
-            message = f"workspace of {size} bytes is over the limit of {self.options.max_workspace_bytes}"
+            message = (
+                f"workspace of {size} bytes is over the limit of {self.options.max_workspace_bytes}"
+            )
             raise WorkspaceTooLarge(message)
         if self._unavailable is not None and size >= self._unavailable:
             raise WorkspaceTooLarge(no_memory_for(size))
 
 
 def _tried(values: range) -> Iterable[int]:
-    """Those of a knob's values that are worth a try: of long ranges, as of parts that a sum is split into, the powers of two."""
-    return values if len(values) <= _LONG else sorted({values[0], *(1 << bit for bit in range(64) if 1 << bit in values)})
+    """Those of a knob's values that are worth a try: of long ranges, as of parts that a sum is
+    split into, the powers of two."""
+    return (
+        values
+        if len(values) <= _LONG
+        else sorted({values[0], *(1 << bit for bit in range(64) if 1 << bit in values)})
+    )
 
 
 def job_of(graph: Graph, config: Config) -> Job:

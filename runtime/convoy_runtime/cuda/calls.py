@@ -1,8 +1,8 @@
-"""The functions that `convoy_main` calls on the `cuda` target: run a graph, launch a kernel, copy. `Trace` only keeps what it is asked
-for, `Calls` enqueues it.
+"""The functions that `convoy_main` calls on the `cuda` target: run a graph, launch a kernel, copy.
+`Trace` only keeps what it is asked for, `Calls` enqueues it.
 
-An exception cannot pass through native code: it is kept, the call returns a status, `convoy_main` returns it at once, and the
-exception is raised where `convoy_main` was called.
+An exception cannot pass through native code: it is kept, the call returns a status, `convoy_main`
+returns it at once, and the exception is raised where `convoy_main` was called.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ RAISED = -1
 
 
 class _Table(ABC):
-    """A ConvoyRuntime table, checked against the manifest. Calls are counted from 0 in every run."""
+    """A ConvoyRuntime table, checked against the manifest. Calls are counted from 0 in every
+    run."""
 
     def __init__(self, manifest: Manifest) -> None:
         self._manifest = manifest
@@ -44,7 +45,14 @@ class _Table(ABC):
         )
         self._table = ConvoyRuntime(ABI_VERSION, 0, None, *self._callbacks)
 
-    def run(self, native: NativeLibrary, inputs: list[int], prepared: list[int], outputs: list[int], arena: int) -> None:
+    def run(
+        self,
+        native: NativeLibrary,
+        inputs: list[int],
+        prepared: list[int],
+        outputs: list[int],
+        arena: int,
+    ) -> None:
         """Runs `convoy_main` on this table. Raises what a callback raised, or ExecutionError."""
         self._raised, self._count = None, 0
         arguments = pointer_array(inputs), pointer_array(prepared), pointer_array(outputs)
@@ -56,12 +64,24 @@ class _Table(ABC):
             raise ExecutionError(entry="convoy_main", status=status)
 
     @abstractmethod
-    def graph(self, index: int, call: int, site: Call, graph: Graph, pointers: tuple[int, ...]) -> None:
+    def graph(
+        self, index: int, call: int, site: Call, graph: Graph, pointers: tuple[int, ...]
+    ) -> None:
         """Call `index` of the run is graph call `call` of the manifest."""
 
     @abstractmethod
-    def kernel(self, index: int, kernel: int, grid: Any, block: Any, shared_bytes: int, arguments: Any, count: int) -> None:
-        """Call `index` of the run is a launch of kernel `kernel` of the manifest, with all of its arguments."""
+    def kernel(
+        self,
+        index: int,
+        kernel: int,
+        grid: Any,
+        block: Any,
+        shared_bytes: int,
+        arguments: Any,
+        count: int,
+    ) -> None:
+        """Call `index` of the run is a launch of kernel `kernel` of the manifest, with all of its
+        arguments."""
 
     @abstractmethod
     def copy(self, index: int, destination: int, source: int, size: int) -> None:
@@ -87,18 +107,33 @@ class _Table(ABC):
         site = sites[call]
         graph = self._manifest.graphs[site.graph]
         if count != len(graph.tensors):
-            msg = f"call {call} passes {count} pointers to graph {graph.name}, which has {len(graph.tensors)} tensors"
+            msg = (
+                f"call {call} passes {count} pointers to graph {graph.name}, which has "
+                f"{len(graph.tensors)} tensors"
+            )
             raise self._mismatch(msg)
         self.graph(index, call, site, graph, tuple(pointer or 0 for pointer in pointers[:count]))
 
-    def _launch(self, index: int, kernel: int, grid: Any, block: Any, shared_bytes: int, arguments: Any, count: int) -> None:
+    def _launch(
+        self,
+        index: int,
+        kernel: int,
+        grid: Any,
+        block: Any,
+        shared_bytes: int,
+        arguments: Any,
+        count: int,
+    ) -> None:
         kernels = self._manifest.kernels
         if not 0 <= kernel < len(kernels):
             msg = f"convoy_main launches kernel {kernel} of {len(kernels)}"
             raise self._mismatch(msg)
         expected = len(kernels[kernel].arguments)
         if count != expected:
-            msg = f"convoy_main passes {count} pointers to kernel {kernels[kernel].name}, which has {expected} arguments"
+            msg = (
+                f"convoy_main passes {count} pointers to kernel {kernels[kernel].name}, which "
+                f"has {expected} arguments"
+            )
             raise self._mismatch(msg)
         self.kernel(index, kernel, grid, block, shared_bytes, arguments, count)
 
@@ -111,8 +146,9 @@ class _Table(ABC):
 
 @value_type(frozen=True, slots=True)
 class TracedCall:
-    """A call of a run: of kind `graph` (`index` is the call in the manifest), `kernel` (the kernel in the manifest) or `copy` (the number
-    of the copy). `launch` is how a kernel is launched: grid, block, shared memory in bytes. `bytes` is what a copy reads and writes."""
+    """A call of a run: of kind `graph` (`index` is the call in the manifest), `kernel` (the kernel
+    in the manifest) or `copy` (the number of the copy). `launch` is how a kernel is launched: grid,
+    block, shared memory in bytes. `bytes` is what a copy reads and writes."""
 
     kind: Literal["graph", "kernel", "copy"]
     index: int
@@ -121,8 +157,8 @@ class TracedCall:
 
 
 class Trace(_Table):
-    """After a run, `calls` has its calls, `accesses` says what each reads and writes, and `graphs` which graph of the manifest it runs,
-    None for kernels and copies. Nothing is enqueued."""
+    """After a run, `calls` has its calls, `accesses` says what each reads and writes, and `graphs`
+    which graph of the manifest it runs, None for kernels and copies. Nothing is enqueued."""
 
     def __init__(self, manifest: Manifest) -> None:
         super().__init__(manifest)
@@ -131,17 +167,37 @@ class Trace(_Table):
         self.graphs: list[int | None] = []
         self._copies = 0
 
-    def graph(self, index: int, call: int, site: Call, graph: Graph, pointers: tuple[int, ...]) -> None:
+    def graph(
+        self, index: int, call: int, site: Call, graph: Graph, pointers: tuple[int, ...]
+    ) -> None:
         self._add(TracedCall("graph", call), site.graph, _access(pointers, graph.tensors))
 
-    def kernel(self, index: int, kernel: int, grid: Any, block: Any, shared_bytes: int, arguments: Any, count: int) -> None:
+    def kernel(
+        self,
+        index: int,
+        kernel: int,
+        grid: Any,
+        block: Any,
+        shared_bytes: int,
+        arguments: Any,
+        count: int,
+    ) -> None:
         call = TracedCall("kernel", kernel, (tuple(grid[:3]), tuple(block[:3]), shared_bytes))
-        self._add(call, None, _access([pointer or 0 for pointer in arguments[:count]], self._manifest.kernels[kernel].arguments))
+        self._add(
+            call,
+            None,
+            _access(
+                [pointer or 0 for pointer in arguments[:count]],
+                self._manifest.kernels[kernel].arguments,
+            ),
+        )
 
     def copy(self, index: int, destination: int, source: int, size: int) -> None:
         call = TracedCall("copy", self._copies, bytes=2 * size)
         self._copies += 1
-        self._add(call, None, Access(((source, source + size),), ((destination, destination + size),)))
+        self._add(
+            call, None, Access(((source, source + size),), ((destination, destination + size),))
+        )
 
     def _add(self, call: TracedCall, graph: int | None, access: Access) -> None:
         self.calls.append(call)
@@ -150,8 +206,14 @@ class Trace(_Table):
 
 
 def _access(pointers: Sequence[int], arguments: Sequence[GraphTensor | KernelArgument]) -> Access:
-    spans = [(argument.role, (pointer, pointer + argument.bytes)) for pointer, argument in zip(pointers, arguments, strict=True)]
-    return Access(tuple(span for role, span in spans if role != "output"), tuple(span for role, span in spans if role != "input"))
+    spans = [
+        (argument.role, (pointer, pointer + argument.bytes))
+        for pointer, argument in zip(pointers, arguments, strict=True)
+    ]
+    return Access(
+        tuple(span for role, span in spans if role != "output"),
+        tuple(span for role, span in spans if role != "input"),
+    )
 
 
 class Hook(Protocol):
@@ -165,7 +227,8 @@ class Hook(Protocol):
 
 
 class Calls(_Table):
-    """Enqueues what it is asked for, call i with workspace `workspaces[i]`, between the two functions of `hook` where there is one."""
+    """Enqueues what it is asked for, call i with workspace `workspaces[i]`, between the two
+    functions of `hook` where there is one."""
 
     def __init__(
         self,
@@ -180,11 +243,22 @@ class Calls(_Table):
         self._queue = queue if hook is None else replace(queue, between=hook.between)
         self._plans, self._kernels, self._workspaces, self._hook = plans, kernels, workspaces, hook
 
-    def graph(self, index: int, call: int, site: Call, graph: Graph, pointers: tuple[int, ...]) -> None:
+    def graph(
+        self, index: int, call: int, site: Call, graph: Graph, pointers: tuple[int, ...]
+    ) -> None:
         plan, workspace = self._plans[site.graph], self._workspaces[index]
         plan.enqueue(self._queue, graph, pointers, workspace, call=call, location=site.location)
 
-    def kernel(self, index: int, kernel: int, grid: Any, block: Any, shared_bytes: int, arguments: Any, count: int) -> None:
+    def kernel(
+        self,
+        index: int,
+        kernel: int,
+        grid: Any,
+        block: Any,
+        shared_bytes: int,
+        arguments: Any,
+        count: int,
+    ) -> None:
         function = self._kernels[kernel]
         allow_shared(self._queue.driver, function, shared_bytes)
         values = ctypes.cast(arguments, c_void_p).value or 0
@@ -192,7 +266,9 @@ class Calls(_Table):
 
     def copy(self, index: int, destination: int, source: int, size: int) -> None:
         if size:
-            self._queue.driver.call("cuMemcpyDtoDAsync", destination, source, size, self._queue.stream)
+            self._queue.driver.call(
+                "cuMemcpyDtoDAsync", destination, source, size, self._queue.stream
+            )
 
     def _guard(self, function: Callable[..., None]) -> Callable[..., int]:
         def hooked(index: int, *arguments: Any) -> None:

@@ -18,7 +18,8 @@ __all__ = ["Captured", "Stopwatch", "capture", "captured_graph", "finished"]
 
 @contextlib.contextmanager
 def finished(driver: Driver, stream: int) -> Iterator[None]:
-    """Waits for `stream` where the `with` is left by an error or an interrupt, so that what was enqueued in it can be closed."""
+    """Waits for `stream` where the `with` is left by an error or an interrupt, so that what was
+    enqueued in it can be closed."""
     try:
         yield
     except BaseException:
@@ -29,8 +30,8 @@ def finished(driver: Driver, stream: int) -> Iterator[None]:
 
 @value_type(frozen=True, slots=True)
 class Captured:
-    """A CUDA graph, its instance, and memory that only they use, which goes with the last reference. `close` destroys graph and instance;
-    no launch may be under way."""
+    """A CUDA graph, its instance, and memory that only they use, which goes with the last
+    reference. `close` destroys graph and instance; no launch may be under way."""
 
     driver: Driver
     graph: Any
@@ -42,7 +43,8 @@ class Captured:
         self.driver.call("cuGraphLaunch", self.instance, stream)
 
     def close(self) -> None:
-        """Destroys the graph and its instance. Errors that earlier work left on the device are not raised here."""
+        """Destroys the graph and its instance. Errors that earlier work left on the device are not
+        raised here."""
         for name, what in (("cuGraphExecDestroy", self.instance), ("cuGraphDestroy", self.graph)):
             with contextlib.suppress(CudaError):
                 self.driver.call(name, what)
@@ -50,10 +52,15 @@ class Captured:
 
 @part("capture")
 def capture(
-    driver: Driver, stream: int, enqueue: Callable[[], None], *, edit: Callable[[Any], None] | None = None, memory: Allocation | None = None
+    driver: Driver,
+    stream: int,
+    enqueue: Callable[[], None],
+    *,
+    edit: Callable[[Any], None] | None = None,
+    memory: Allocation | None = None,
 ) -> Captured:
-    """What `enqueue` puts on `stream`, as a CUDA graph, after `edit` had its way with it; nothing runs. `memory` is kept with the graph.
-    Raises what `enqueue` and `edit` raise."""
+    """What `enqueue` puts on `stream`, as a CUDA graph, after `edit` had its way with it; nothing
+    runs. `memory` is kept with the graph. Raises what `enqueue` and `edit` raise."""
     with captured_graph(driver, stream, enqueue) as owner:
         if edit is not None:
             edit(owner.graph)
@@ -74,9 +81,14 @@ class _Owner:
 
 @contextlib.contextmanager
 def captured_graph(driver: Driver, stream: int, enqueue: Callable[[], None]) -> Iterator[_Owner]:
-    """What `enqueue` puts on `stream`, as a CUDA graph without an instance; destroyed at the end of the `with`, unless it is released."""
+    """What `enqueue` puts on `stream`, as a CUDA graph without an instance; destroyed at the end of
+    the `with`, unless it is released."""
     call = driver.call
-    call("cuStreamBeginCapture", stream, driver.module.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL)
+    call(
+        "cuStreamBeginCapture",
+        stream,
+        driver.module.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL,
+    )
     try:
         enqueue()
     except BaseException:
@@ -125,11 +137,17 @@ class Stopwatch:
         return float(call("cuEventElapsedTime", begin, end)) * 1000
 
     def rounds(
-        self, captured: Sequence[Captured], *, rounds: int, microseconds: float, known: Sequence[float | None] = ()
+        self,
+        captured: Sequence[Captured],
+        *,
+        rounds: int,
+        microseconds: float,
+        known: Sequence[float | None] = (),
     ) -> list[list[float]]:
-        """Microseconds of a launch of each graph, `rounds` figures a graph. A round times each in turn for about `microseconds`, so that
-        what the clock does in the meantime hits all alike. `known` is what a launch takes of those that were timed before; the others are
-        launched first."""
+        """Microseconds of a launch of each graph, `rounds` figures a graph. A round times each in
+        turn for about `microseconds`, so that what the clock does in the meantime hits all alike.
+        `known` is what a launch takes of those that were timed before; the others are launched
+        first."""
         counts = []
         for each, before in zip(captured, known or [None] * len(captured), strict=True):
             if before is None:

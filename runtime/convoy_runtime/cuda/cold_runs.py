@@ -1,4 +1,5 @@
-"""Runs of one plan over more memory than the L2 cache holds, as a CUDA graph, for whoever measures plans alone."""
+"""Runs of one plan over more memory than the L2 cache holds, as a CUDA graph, for whoever measures
+plans alone."""
 
 from __future__ import annotations
 
@@ -22,9 +23,12 @@ __all__ = ["capture_cold_runs"]
 _CLEARED_RUNS = 8
 
 
-def capture_cold_runs(device: Device, queue: Queue, graph: Graph, plan: Plan, scratch: Scratch) -> tuple[Captured, int]:
-    """Runs of a plan that has run before, one after another over the sets of `scratch`, and how many there are. A plan that begins with
-    clearing a part of its workspace has one for each run, all cleared before the first, as in a program (`forms.Form.clear_once`)."""
+def capture_cold_runs(
+    device: Device, queue: Queue, graph: Graph, plan: Plan, scratch: Scratch
+) -> tuple[Captured, int]:
+    """Runs of a plan that has run before, one after another over the sets of `scratch`, and how
+    many there are. A plan that begins with clearing a part of its workspace has one for each run,
+    all cleared before the first, as in a program (`forms.Form.clear_once`)."""
     size = plan.report.workspace_bytes
     shared = [(scratch.workspace, scratch.workspace + size)] * len(scratch.sets)
 
@@ -45,8 +49,14 @@ def capture_cold_runs(device: Device, queue: Queue, graph: Graph, plan: Plan, sc
     layout = workspaces_of([size] * len(sets), order, range(len(sets)))
     fits = 0 < layout.size <= CLEARED_BYTES
     # What one run begins with the others do.
-    if not fits or not clearing_calls(queue.driver, queue.stream, shared[:1], over(scratch.sets[:1], shared[:1])):
-        return capture(queue.driver, queue.stream, lambda: over(scratch.sets, shared)(None)), len(scratch.sets)
+    if not fits or not clearing_calls(
+        queue.driver, queue.stream, shared[:1], over(scratch.sets[:1], shared[:1])
+    ):
+        return capture(queue.driver, queue.stream, lambda: over(scratch.sets, shared)(None)), len(
+            scratch.sets
+        )
     memory = Allocation(device, layout.size)
     spans, cleared = layout.at(memory.pointer), (memory.pointer, memory.pointer + layout.size)
-    return capture_woven(queue, order, spans, over(sets, spans), own=layout.own, cleared=cleared, memory=memory), len(sets)
+    return capture_woven(
+        queue, order, spans, over(sets, spans), own=layout.own, cleared=cleared, memory=memory
+    ), len(sets)

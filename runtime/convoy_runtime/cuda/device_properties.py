@@ -2,7 +2,8 @@
 
     python -m convoy_runtime.cuda.device_properties [N] > NAME-cudnnVERSION.json
 
-`convoy compile --plan-for NAME-cudnnVERSION.json` takes the file on any machine that has the same cuDNN.
+`convoy compile --plan-for NAME-cudnnVERSION.json` takes the file on any machine that has the same
+cuDNN.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ def read_properties(cudnn: Cudnn, index: int) -> str:
 
 def main(index: str = "0") -> None:
     """Prints the properties of GPU `index`. Raises DeviceError."""
-    # Opened by us first, because cuDNN does not say whether it is the driver or the GPU that is missing.
+    # Opened by us first, because cuDNN does not say whether it is the driver or the GPU that is
+    # missing.
     device = Device(open_driver(), int(index))
     with device.current():
         print(read_properties(open_cudnn(), device.index))

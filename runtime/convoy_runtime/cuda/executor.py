@@ -1,7 +1,9 @@
-"""Runs an artifact of the `cuda` target: each run is one replay of the CUDA graph that its `Instance` captured.
+"""Runs an artifact of the `cuda` target: each run is one replay of the CUDA graph that its
+`Instance` captured.
 
-The captured graph works on static buffers. A call copies its inputs into them and its results out of them, all on the caller's
-stream and without waiting; `static_inputs`, `static_outputs` and `replay` leave the copies away.
+The captured graph works on static buffers. A call copies its inputs into them and its results out
+of them, all on the caller's stream and without waiting; `static_inputs`, `static_outputs` and
+`replay` leave the copies away.
 """
 
 from __future__ import annotations
@@ -18,7 +20,16 @@ import numpy as np
 
 from convoy_runtime._native import NativeLibrary
 from convoy_runtime._safetensors import HostTensor
-from convoy_runtime.arrays import CPU, CUDA, aligned_copy, aligned_empty, check, is_packed, library_of, view
+from convoy_runtime.arrays import (
+    CPU,
+    CUDA,
+    aligned_copy,
+    aligned_empty,
+    check,
+    is_packed,
+    library_of,
+    view,
+)
 from convoy_runtime.artifact import Artifact
 from convoy_runtime.errors import ArgumentError
 from convoy_runtime.manifest import TensorSpec
@@ -41,8 +52,9 @@ __all__ = ["CudaProgram"]
 
 
 class _Uses:
-    """Counts the calls of a program that are under way: a `with` around each, under the program's lock. `close` may come in the middle of
-    one, from a signal handler, a finalizer or an array that is borrowed. It sets `give_back`, which the end of the last `with` calls.
+    """Counts the calls of a program that are under way: a `with` around each, under the program's
+    lock. `close` may come in the middle of one, from a signal handler, a finalizer or an array that
+    is borrowed. It sets `give_back`, which the end of the last `with` calls.
 
     It does not refer to the program, so that no reference cycle delays the program's end.
     """
@@ -64,10 +76,12 @@ class _Uses:
 
 
 class CudaProgram(Program):
-    """A program on a GPU. Inputs are arrays on that GPU; those that are not packed row-major are copied by their own library.
+    """A program on a GPU. Inputs are arrays on that GPU; those that are not packed row-major are
+    copied by their own library.
 
-    Work is enqueued on the caller's stream: that of torch or cupy when the first input is theirs, else the legacy default stream,
-    or the one that `run_into` and `replay` are given. Calls from several threads or streams follow one another.
+    Work is enqueued on the caller's stream: that of torch or cupy when the first input is theirs,
+    else the legacy default stream, or the one that `run_into` and `replay` are given. Calls from
+    several threads or streams follow one another.
     """
 
     def __init__(
@@ -90,7 +104,11 @@ class CudaProgram(Program):
         self._instance: Instance | None = None
         self._launcher: Launcher | None = None
         self._driver = open_driver()
-        libraries = load_libraries(self.manifest.cudnn.minimum) if self.manifest.calls and self.manifest.cudnn is not None else None
+        libraries = (
+            load_libraries(self.manifest.cudnn.minimum)
+            if self.manifest.calls and self.manifest.cudnn is not None
+            else None
+        )
         self._device = Device(self._driver, index)
         if libraries is not None:
             libraries.join()
@@ -108,7 +126,11 @@ class CudaProgram(Program):
                     strict=strict,
                     progress=progress,
                 )
-                poisoned = [*instance.output_buffers, (instance.arena, self.manifest.arena_bytes)] if poison else []
+                poisoned = (
+                    [*instance.output_buffers, (instance.arena, self.manifest.arena_bytes)]
+                    if poison
+                    else []
+                )
                 self._launcher = Launcher(self._driver, instance, poisoned)
             except BaseException:
                 self.close()
@@ -121,7 +143,8 @@ class CudaProgram(Program):
 
     @property
     def plans(self) -> tuple[PlanReport, ...]:
-        """Which engine runs each graph, and why not another; in the order of the manifest's graphs."""
+        """Which engine runs each graph, and why not another; in the order of the manifest's
+        graphs."""
         plans = self._loaded.plans
         return tuple(plans[index].report for index in sorted(plans))
 
@@ -131,15 +154,17 @@ class CudaProgram(Program):
         return str(self._loaded.form)
 
     def plan_members(self) -> dict[str, bytes]:
-        """The plans that this program runs on, as members of an artifact by name: where it is loaded on such a GPU, they are there."""
+        """The plans that this program runs on, as members of an artifact by name: where it is
+        loaded on such a GPU, they are there."""
         self._check_open()
         with self._lock, self._device.current(), self._uses:
             return self._loaded.plan_members()
 
     def profile(self, progress: Progress | None = None) -> Profile:
-        """Measures what each call of the program takes, alone as tuning does it and in place, and one replay of the whole. Takes
-        some tens of milliseconds a call. The static inputs hold random numbers afterwards, and so do weights that were never loaded. Raises
-        CudaError, also when the device has no memory for a graph's tensors twice."""
+        """Measures what each call of the program takes, alone as tuning does it and in place, and
+        one replay of the whole. Takes some tens of milliseconds a call. The static inputs hold
+        random numbers afterwards, and so do weights that were never loaded. Raises CudaError, also
+        when the device has no memory for a graph's tensors twice."""
         self._check_open()
         with self._lock, self._device.current(), self._uses:
             self._runs.synchronize()
@@ -156,7 +181,8 @@ class CudaProgram(Program):
         return self._arrays(self.outputs, self._loaded.outputs)
 
     def __call__(self, *arrays: Any, stream: int | None = None) -> Any:
-        """Runs the model. `stream` is a CUstream's handle; results are ready there, and so, in that order, for whoever uses it next."""
+        """Runs the model. `stream` is a CUstream's handle; results are ready there, and so, in that
+        order, for whoever uses it next."""
         self._check_ready()
         library = library_of(arrays[0]) if arrays else "convoy_runtime"
         own = self._libraries.stream_of(library)
@@ -164,25 +190,39 @@ class CudaProgram(Program):
         with self._lock, self._device.current(), self._uses:
             given = self._inputs(arrays, target, own)
             results = [self._result(library, spec, target, own) for spec in self.outputs]
-            self._runs.run([pointer for pointer, _ in given], [pointer for _, pointer in results], target)
+            self._runs.run(
+                [pointer for pointer, _ in given], [pointer for _, pointer in results], target
+            )
         if len(results) == 1:
             return hand_over(library, results[0][0])
         return tuple(hand_over(library, array) for array, _ in results)
 
-    def run_into(self, outputs: Sequence[Any], inputs: Sequence[Any], *, stream: int | None = None) -> None:
-        """Runs the model on `inputs` and writes into the arrays `outputs`, which must be packed row-major, on `stream`."""
+    def run_into(
+        self, outputs: Sequence[Any], inputs: Sequence[Any], *, stream: int | None = None
+    ) -> None:
+        """Runs the model on `inputs` and writes into the arrays `outputs`, which must be packed
+        row-major, on `stream`."""
         self._check_ready()
         arrays = [*inputs, *outputs]
         own = self._libraries.stream_of(library_of(arrays[0]) if arrays else "")
         target = own if stream is None else stream
         with self._lock, self._device.current(), self._uses:
             given = self._inputs(inputs, target, own)
-            targets = self._views(outputs, self.outputs, "output", (CUDA, self._device.index), self._libraries.producer_stream(target))
+            targets = self._views(
+                outputs,
+                self.outputs,
+                "output",
+                (CUDA, self._device.index),
+                self._libraries.producer_stream(target),
+            )
             self._check_targets(targets)
-            self._runs.run([pointer for pointer, _ in given], [got.pointer for got in targets], target)
+            self._runs.run(
+                [pointer for pointer, _ in given], [got.pointer for got in targets], target
+            )
 
     def replay(self, stream: int = 0) -> None:
-        """Runs the model on `static_inputs` into `static_outputs`, on the stream with this handle. Nothing is checked or copied."""
+        """Runs the model on `static_inputs` into `static_outputs`, on the stream with this handle.
+        Nothing is checked or copied."""
         self._check_ready()
         with self._lock, self._device.current(), self._uses:
             self._runs.run([], [], stream)
@@ -194,7 +234,12 @@ class CudaProgram(Program):
         results = [aligned_empty(spec.shape, spec.dtype) for spec in self.outputs]
         stream = self._loaded.stream
         with self._lock, self._device.current(), self._uses:
-            self._runs.run([host.ctypes.data for host in hosts], [result.ctypes.data for result in results], stream, host=True)
+            self._runs.run(
+                [host.ctypes.data for host in hosts],
+                [result.ctypes.data for result in results],
+                stream,
+                host=True,
+            )
             self._driver.call("cuStreamSynchronize", stream)
         return tuple(results)
 
@@ -258,10 +303,18 @@ class CudaProgram(Program):
             self._loaded.install(prepared)
 
     def _inputs(self, arrays: Sequence[Any], stream: int, own: int) -> list[tuple[int, object]]:
-        """Where each input lies, and what keeps it there. `own` is the stream that the library of the first one works on."""
+        """Where each input lies, and what keeps it there. `own` is the stream that the library of
+        the first one works on."""
         if stream == own and len(arrays) == len(self.inputs):
-            pointers = [self._libraries.pointer(array, spec) for array, spec in zip(arrays, self.inputs, strict=True)]
-            plain = [(pointer, array) for pointer, array in zip(pointers, arrays, strict=True) if pointer is not None]
+            pointers = [
+                self._libraries.pointer(array, spec)
+                for array, spec in zip(arrays, self.inputs, strict=True)
+            ]
+            plain = [
+                (pointer, array)
+                for pointer, array in zip(pointers, arrays, strict=True)
+                if pointer is not None
+            ]
             if len(plain) == len(arrays):
                 return plain
         device = (CUDA, self._device.index)
@@ -273,7 +326,9 @@ class CudaProgram(Program):
             name, library = f"input {spec.name!r}", library_of(arrays[index])
             if (copy := self._libraries.packed(library, arrays[index])) is None:
                 raise ArgumentError(
-                    argument=name, problem="is not packed row-major, and its library is not known", got=f"strides {list(got.strides)}"
+                    argument=name,
+                    problem="is not packed row-major, and its library is not known",
+                    got=f"strides {list(got.strides)}",
                 )
             self._libraries.record_stream(library, copy, stream)
             views[index] = view(copy, name, stream=producer(copy))
@@ -289,27 +344,46 @@ class CudaProgram(Program):
             return tensor, tensor.data_ptr()
         memory = self._pool.take(spec.bytes, stream)
         owner = Lease(self._pool, memory, stream)
-        return DeviceArray(spec, memory.pointer, self._device.index, owner, self._ready), memory.pointer
+        return DeviceArray(
+            spec, memory.pointer, self._device.index, owner, self._ready
+        ), memory.pointer
 
     def _ready(self, stream: int | None) -> None:
-        """Makes a consumer's stream (DLPack's numbering: None and 1 are the legacy default) wait for the last run."""
+        """Makes a consumer's stream (DLPack's numbering: None and 1 are the legacy default) wait
+        for the last run."""
         check_process()
         with self._lock, self._device.current(), self._uses:
             if self._launcher is not None:
-                self._launcher.follow(0 if stream is None or stream == DLPACK_LEGACY_STREAM else stream)
+                self._launcher.follow(
+                    0 if stream is None or stream == DLPACK_LEGACY_STREAM else stream
+                )
 
-    def _arrays(self, specs: Sequence[TensorSpec], pointers: Sequence[int]) -> tuple[DeviceArray, ...]:
+    def _arrays(
+        self, specs: Sequence[TensorSpec], pointers: Sequence[int]
+    ) -> tuple[DeviceArray, ...]:
         memory = self._loaded.memory
         pairs = zip(specs, pointers, strict=True)
-        return tuple(DeviceArray(spec, pointer, self._device.index, memory, self._ready) for spec, pointer in pairs)
+        return tuple(
+            DeviceArray(spec, pointer, self._device.index, memory, self._ready)
+            for spec, pointer in pairs
+        )
 
 
-def _store(artifact: Artifact, device: Device, place: str | os.PathLike[str] | bool, *, fresh: bool) -> PlanStore | None:
-    """The plans for this GPU, driver and cuDNN, in the artifact and in a folder, unless it is to be `fresh`; None when there are no graphs
-    to plan."""
+def _store(
+    artifact: Artifact, device: Device, place: str | os.PathLike[str] | bool, *, fresh: bool
+) -> PlanStore | None:
+    """The plans for this GPU, driver and cuDNN, in the artifact and in a folder, unless it is to be
+    `fresh`; None when there are no graphs to plan."""
     manifest = artifact.manifest
     if not manifest.calls or manifest.cudnn is None:
         return None
-    folder = None if place is False else PlanStore.default_folder() if place is True else Path(place)
+    folder = (
+        None if place is False else PlanStore.default_folder() if place is True else Path(place)
+    )
     cudnn = open_cudnn(manifest.cudnn.minimum)
-    return PlanStore(folder, Scope(device.name, cudnn.version, device.driver.call("cuDriverGetVersion")), artifact.members, fresh=fresh)
+    return PlanStore(
+        folder,
+        Scope(device.name, cudnn.version, device.driver.call("cuDriverGetVersion")),
+        artifact.members,
+        fresh=fresh,
+    )

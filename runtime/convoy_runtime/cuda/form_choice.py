@@ -1,4 +1,5 @@
-"""Which form (`forms.Form`) a program is captured in: the one that was measured to be the fastest, kept by content beside the plans."""
+"""Which form (`forms.Form`) a program is captured in: the one that was measured to be the fastest,
+kept by content beside the plans."""
 
 from __future__ import annotations
 
@@ -27,10 +28,15 @@ __all__ = ["choose_form", "form_member"]
 
 @part("form of the program")
 def choose_form(
-    context: Context, store: PlanStore | None, program: ProgramCapture, plans: Mapping[int, Plan], arguments: Arguments
+    context: Context,
+    store: PlanStore | None,
+    program: ProgramCapture,
+    plans: Mapping[int, Plan],
+    arguments: Arguments,
 ) -> Form:
-    """The form that the store knows for this program on these plans, found with at least the work of `context.tune`; else the fastest one,
-    measured on what is in the program's buffers; else, when nothing is to be measured, `program.default`. What is measured is stored."""
+    """The form that the store knows for this program on these plans, found with at least the work
+    of `context.tune`; else the fastest one, measured on what is in the program's buffers; else,
+    when nothing is to be measured, `program.default`. What is measured is stored."""
     content = _content(context.manifest, plans)
     if (known := _stored(store, content, repr(context.planner.options), context.tune)) is not None:
         return known
@@ -38,11 +44,19 @@ def choose_form(
         return program.default(plans)
     form, times = _measured(context, program, plans, arguments)
     if store is not None:
-        store.store(content, repr(context.planner.options), context.tune, "", {"form": asdict(form), "microseconds": times})
+        store.store(
+            content,
+            repr(context.planner.options),
+            context.tune,
+            "",
+            {"form": asdict(form), "microseconds": times},
+        )
     return form
 
 
-def form_member(manifest: Manifest, store: PlanStore, options: str, plans: Mapping[int, Plan]) -> dict[str, bytes]:
+def form_member(
+    manifest: Manifest, store: PlanStore, options: str, plans: Mapping[int, Plan]
+) -> dict[str, bytes]:
     """The record of the program's form as a member of an artifact; nothing when there is none."""
     content = _content(manifest, plans)
     new = store.new(content, options)
@@ -54,14 +68,22 @@ def form_member(manifest: Manifest, store: PlanStore, options: str, plans: Mappi
 
 def _content(manifest: Manifest, plans: Mapping[int, Plan]) -> str:
     """What the choice depends on: the code that makes the calls, the kernels, and the plans."""
-    code = {name: manifest.files[name].sha256 for name in ("native.so", "kernels.ptx") if name in manifest.files}
+    code = {
+        name: manifest.files[name].sha256
+        for name in ("native.so", "kernels.ptx")
+        if name in manifest.files
+    }
     engines = [[index, *plan.report.choice] for index, plan in sorted(plans.items())]
     return "program " + json.dumps({"files": code, "plans": engines}, sort_keys=True)
 
 
 def _stored(store: PlanStore | None, content: str, options: str, level: str) -> Form | None:
     for record in store.load(content, options) if store is not None else []:
-        if store is not None and store.fits(record) and LEVELS.index(record.level) >= LEVELS.index(level):
+        if (
+            store is not None
+            and store.fits(record)
+            and LEVELS.index(record.level) >= LEVELS.index(level)
+        ):
             return _form(record.report.get("form"))
     return None
 
@@ -96,10 +118,17 @@ def _measured(
                 times[str(form)] = str(error)
                 continue
             try:
-                if (reason := _differs(context.manifest, expected, _results(context, other, arguments))) is not None:
+                if (
+                    reason := _differs(
+                        context.manifest, expected, _results(context, other, arguments)
+                    )
+                ) is not None:
                     times[str(form)] = reason
                     continue
-                ours, theirs = map(median, watch.rounds([best, other], rounds=ROUNDS, microseconds=ROUND_MICROSECONDS))
+                ours, theirs = map(
+                    median,
+                    watch.rounds([best, other], rounds=ROUNDS, microseconds=ROUND_MICROSECONDS),
+                )
                 times[str(best_form)], times[str(form)] = ours, theirs
                 if theirs < ours * GAIN:
                     best, other, best_form = other, best, form
@@ -115,17 +144,26 @@ def _results(context: Context, captured: Captured, arguments: Arguments) -> list
     """The outputs of a run on poisoned memory, so that nothing in them is of an earlier run."""
     queue, manifest = context.queue, context.manifest
     pairs = list(zip(manifest.outputs, arguments.outputs, strict=True))
-    for pointer, size in (*((pointer, spec.bytes) for spec, pointer in pairs), (arguments.arena, manifest.arena_bytes)):
+    for pointer, size in (
+        *((pointer, spec.bytes) for spec, pointer in pairs),
+        (arguments.arena, manifest.arena_bytes),
+    ):
         if size:
             queue.driver.call("cuMemsetD8Async", pointer, POISON, size, queue.stream)
     with finished(queue.driver, queue.stream):
         captured.launch(queue.stream)
-        return [read_tensor(queue.driver, queue.stream, pointer, spec.bytes, spec.dtype) for spec, pointer in pairs]
+        return [
+            read_tensor(queue.driver, queue.stream, pointer, spec.bytes, spec.dtype)
+            for spec, pointer in pairs
+        ]
 
 
 def _differs(manifest: Manifest, expected: list[np.ndarray], got: list[np.ndarray]) -> str | None:
-    """What is wrong with the outputs of a form; they may differ only as much as an engine's do from one run to the next."""
+    """What is wrong with the outputs of a form; they may differ only as much as an engine's do from
+    one run to the next."""
     for spec, ours, theirs in zip(manifest.outputs, expected, got, strict=True):
         if (difference := mismatch(ours, theirs, spec.dtype)) is not None:
-            return f"output {spec.name} differs from that of the calls one after another {difference}"
+            return (
+                f"output {spec.name} differs from that of the calls one after another {difference}"
+            )
     return None

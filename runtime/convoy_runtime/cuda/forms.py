@@ -1,5 +1,6 @@
-"""A program as one CUDA graph, in one of several forms: its calls one after another, or side by side where none needs the other; with the
-memset nodes that some plans begin with where they are, or as one at the start.
+"""A program as one CUDA graph, in one of several forms: its calls one after another, or side by
+side where none needs the other; with the memset nodes that some plans begin with where they are, or
+as one at the start.
 """
 
 from __future__ import annotations
@@ -34,14 +35,19 @@ _TILE_BYTES: Final = 128 * 128 * 2
 
 @value_type(frozen=True, slots=True)
 class Form:
-    """`branches` says which calls may run side by side: `none`; `small`, those that write less than a tile for each multiprocessor, and so
-    leave some of them idle; or `all`. With `clear_once` one memset at the start clears what plans clear before their kernels."""
+    """`branches` says which calls may run side by side: `none`; `small`, those that write less than
+    a tile for each multiprocessor, and so leave some of them idle; or `all`. With `clear_once` one
+    memset at the start clears what plans clear before their kernels."""
 
     branches: Literal["none", "small", "all"] = "none"
     clear_once: bool = False
 
     def __str__(self) -> str:
-        branches = {"none": "calls one after another", "small": "small calls side by side", "all": "calls side by side"}[self.branches]
+        branches = {
+            "none": "calls one after another",
+            "small": "small calls side by side",
+            "all": "calls side by side",
+        }[self.branches]
         return f"{branches}, cleared once" if self.clear_once else branches
 
 
@@ -50,7 +56,8 @@ SERIAL: Final = Form()
 
 @value_type(frozen=True, slots=True)
 class Arguments:
-    """What `convoy_main` is given: the buffers of the manifest's tensors, in its order, and the arena."""
+    """What `convoy_main` is given: the buffers of the manifest's tensors, in its order, and the
+    arena."""
 
     inputs: list[int]
     prepared: list[int]
@@ -59,13 +66,23 @@ class Arguments:
 
 
 def _check_steps(manifest: Manifest, calls: Sequence[TracedCall]) -> None:
-    """Raises ArtifactError when the manifest says that the program does something else than it does."""
+    """Raises ArtifactError when the manifest says that the program does something else than it
+    does."""
     kinds = {"graph": "call", "kernel": "kernel", "copy": "copy"}
     # A copy's bytes are those that it reads and those that it writes.
-    steps = tuple(Step(kinds[call.kind], call.bytes // 2 if call.kind == "copy" else call.index) for call in calls)
+    steps = tuple(
+        Step(kinds[call.kind], call.bytes // 2 if call.kind == "copy" else call.index)
+        for call in calls
+    )
     if manifest.steps not in ((), steps):
         problem = f"differs from what convoy_main in {MEMBER} does"
-        raise ArtifactError(problem=problem, member=MANIFEST, field="steps", expected=_steps(steps), got=_steps(manifest.steps))
+        raise ArtifactError(
+            problem=problem,
+            member=MANIFEST,
+            field="steps",
+            expected=_steps(steps),
+            got=_steps(manifest.steps),
+        )
 
 
 def _steps(steps: Sequence[Step]) -> str:
@@ -74,12 +91,25 @@ def _steps(steps: Sequence[Step]) -> str:
 
 
 class ProgramCapture:
-    """Captures a program on its static buffers; `calls` are those it makes, in their order. Raises what running `convoy_main` raises."""
+    """Captures a program on its static buffers; `calls` are those it makes, in their order. Raises
+    what running `convoy_main` raises."""
 
     def __init__(
-        self, manifest: Manifest, native: NativeLibrary, device: Device, queue: Queue, kernels: Sequence[Any], arguments: Arguments
+        self,
+        manifest: Manifest,
+        native: NativeLibrary,
+        device: Device,
+        queue: Queue,
+        kernels: Sequence[Any],
+        arguments: Arguments,
     ) -> None:
-        self._manifest, self._native, self._device, self._queue, self._kernels = manifest, native, device, queue, kernels
+        self._manifest, self._native, self._device, self._queue, self._kernels = (
+            manifest,
+            native,
+            device,
+            queue,
+            kernels,
+        )
         self._arguments = arguments
         trace = Trace(manifest)
         self._run(trace)
@@ -93,10 +123,12 @@ class ProgramCapture:
         self._wave_bytes = device.attribute("MULTIPROCESSOR_COUNT") * _TILE_BYTES
 
     def default(self, plans: Mapping[int, Plan]) -> Form:
-        """The form for plans that were never measured together: calls too small to fill the GPU run side by side, and no node is there that
-        need not be."""
+        """The form for plans that were never measured together: calls too small to fill the GPU run
+        side by side, and no node is there that need not be."""
         sizes = self._sizes(plans)
-        branches: Literal["none", "small"] = "none" if self._order(Form("small"), sizes).serial else "small"
+        branches: Literal["none", "small"] = (
+            "none" if self._order(Form("small"), sizes).serial else "small"
+        )
         return Form(branches, clear_once=bool(self._clearing(plans, sizes)))
 
     def forms(self, plans: Mapping[int, Plan]) -> list[Form]:
@@ -114,26 +146,43 @@ class ProgramCapture:
 
     @part("first run")
     def capture(self, plans: Mapping[int, Plan], form: Form) -> Captured:
-        """The program on these plans as a CUDA graph. Raises CudaError, also when the device has no memory for the workspaces."""
+        """The program on these plans as a CUDA graph. Raises CudaError, also when the device has no
+        memory for the workspaces."""
         sizes = self._sizes(plans)
         order, own = self._arranged(plans, form, sizes)
         layout = workspaces_of(sizes, order, own)
         memory = Allocation(self._device, layout.size)
-        spans, cleared = layout.at(memory.pointer), (memory.pointer, memory.pointer + layout.own_bytes)
+        spans, cleared = (
+            layout.at(memory.pointer),
+            (memory.pointer, memory.pointer + layout.own_bytes),
+        )
         self._warm_up(plans, spans)
-        return capture_woven(self._queue, order, spans, self._enqueue(plans, spans), own=own, cleared=cleared, memory=memory)
+        return capture_woven(
+            self._queue,
+            order,
+            spans,
+            self._enqueue(plans, spans),
+            own=own,
+            cleared=cleared,
+            memory=memory,
+        )
 
     def order(self, plans: Mapping[int, Plan], form: Form) -> Order:
         """What each call waits for when the program is captured on these plans in this form."""
         return self._arranged(plans, form, self._sizes(plans))[0]
 
-    def _arranged(self, plans: Mapping[int, Plan], form: Form, sizes: Sequence[int]) -> tuple[Order, list[int]]:
+    def _arranged(
+        self, plans: Mapping[int, Plan], form: Form, sizes: Sequence[int]
+    ) -> tuple[Order, list[int]]:
         """The order of the calls, and those whose workspaces are cleared before the first one."""
         own = self._clearing(plans, sizes) if form.clear_once else []
-        return self._order(form, [0 if index in own else size for index, size in enumerate(sizes)]), own
+        return self._order(
+            form, [0 if index in own else size for index, size in enumerate(sizes)]
+        ), own
 
     def _clearing(self, plans: Mapping[int, Plan], sizes: Sequence[int]) -> list[int]:
-        """The calls that begin with clearing a part of their workspaces, as far as one memset may clear these workspaces whole."""
+        """The calls that begin with clearing a part of their workspaces, as far as one memset may
+        clear these workspaces whole."""
         known, found = self._cleared
         if known != (key := [plan.code for plan in plans.values()]):
             found = self._find_clearing(plans, sizes)
@@ -149,14 +198,17 @@ class ProgramCapture:
         memory = Allocation(self._device, layout.size)
         spans = layout.at(memory.pointer)
         self._warm_up(plans, spans)
-        found = clearing_calls(self._queue.driver, self._queue.stream, spans, self._enqueue(plans, spans))
+        found = clearing_calls(
+            self._queue.driver, self._queue.stream, spans, self._enqueue(plans, spans)
+        )
         found.sort(key=lambda index: sizes[index])
         while workspaces_of(sizes, order, found).own_bytes > CLEARED_BYTES:
             found.pop()
         return sorted(found) if len(found) >= _FEWEST_CLEARED else []
 
     def _warm_up(self, plans: Mapping[int, Plan], spans: Sequence[Range]) -> None:
-        """Runs the program, unless it has run with each of these plans: first calls may load code, which no capture allows."""
+        """Runs the program, unless it has run with each of these plans: first calls may load code,
+        which no capture allows."""
         if self._warm and all(plan.code in self._warm for plan in plans.values()):
             return
         self._enqueue(plans, spans)(None)
@@ -171,16 +223,26 @@ class ProgramCapture:
         def large(access: Access) -> bool:
             return access.written_bytes >= self._wave_bytes
 
-        return order_of(large_alone(accesses, large) if form.branches == "small" else accesses, sizes, lanes=_LANES)
+        return order_of(
+            large_alone(accesses, large) if form.branches == "small" else accesses,
+            sizes,
+            lanes=_LANES,
+        )
 
     def _sizes(self, plans: Mapping[int, Plan]) -> list[int]:
-        return [0 if graph is None else plans[graph].report.workspace_bytes for graph in self._graphs]
+        return [
+            0 if graph is None else plans[graph].report.workspace_bytes for graph in self._graphs
+        ]
 
     def _enqueue(self, plans: Mapping[int, Plan], spans: Sequence[Range]) -> Enqueue:
         """Enqueues the program, with each call's workspace at its place in `spans`."""
         workspaces = [begin for begin, _ in spans]
-        return lambda hook: self._run(Calls(self._manifest, self._queue, plans, self._kernels, workspaces, hook))
+        return lambda hook: self._run(
+            Calls(self._manifest, self._queue, plans, self._kernels, workspaces, hook)
+        )
 
     def _run(self, table: Trace | Calls) -> None:
         arguments = self._arguments
-        table.run(self._native, arguments.inputs, arguments.prepared, arguments.outputs, arguments.arena)
+        table.run(
+            self._native, arguments.inputs, arguments.prepared, arguments.outputs, arguments.arena
+        )

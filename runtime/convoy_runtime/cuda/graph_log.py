@@ -1,8 +1,11 @@
-"""Run as a program: has cuDNN finalize a graph, so that its log tells what it made of it. No GPU is needed.
+"""Run as a program: has cuDNN finalize a graph, so that its log tells what it made of it. No GPU is
+needed.
 
-    CUDNN_LOGLEVEL_DBG=3 CUDNN_LOGINFO_DBG=1 CUDNN_LOGDEST_DBG=FILE python -m convoy_runtime.cuda.graph_log LIBRARY SYMBOL
+    CUDNN_LOGLEVEL_DBG=3 CUDNN_LOGINFO_DBG=1 CUDNN_LOGDEST_DBG=FILE python -m
+    convoy_runtime.cuda.graph_log LIBRARY SYMBOL
 
-cuDNN reads these variables once, when it is loaded: a process that has cuDNN already cannot ask this of itself.
+cuDNN reads these variables once, when it is loaded: a process that has cuDNN already cannot ask
+this of itself.
 """
 
 from __future__ import annotations
@@ -21,12 +24,15 @@ __all__ = ["main"]
 
 
 def main(library: str, symbol: str) -> None:
-    """Builds the graph of the build function `symbol` in the native library, and destroys it. Raises DeviceError, CudnnError."""
+    """Builds the graph of the build function `symbol` in the native library, and destroys it.
+    Raises DeviceError, CudnnError."""
     cudnn = open_cudnn()
     errors: list[ConvoyRuntimeError] = []
 
     def report(status: int, call: bytes, location: bytes) -> None:
-        errors.append(cudnn.error(status, call.decode(errors="replace"), location.decode(errors="replace")))
+        errors.append(
+            cudnn.error(status, call.decode(errors="replace"), location.decode(errors="replace"))
+        )
 
     callback = ConvoyCudnn.REPORT(report)
     graph = ctypes.c_void_p()

@@ -1,9 +1,10 @@
-"""Measures what each call of a program adds to a replay where it stands: with its neighbours' results in the cache, on its own memory, and
-with the gap between two nodes of a CUDA graph and the memset node that some plans begin with. Events around the call would add more than
-many a call takes.
+"""Measures what each call of a program adds to a replay where it stands: with its neighbours'
+results in the cache, on its own memory, and with the gap between two nodes of a CUDA graph and the
+memset node that some plans begin with. Events around the call would add more than many a call
+takes.
 
-Memory of a program is used again and again, so a call that runs without all of those before it computes with whatever is there; what it
-touches does not depend on that.
+Memory of a program is used again and again, so a call that runs without all of those before it
+computes with whatever is there; what it touches does not depend on that.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ from .plan import Plan, Queue
 
 __all__ = ["InPlace", "windows_of"]
 
-#: A call is measured behind so many calls that are before it in the program, and for the first ones in the run before.
+#: A call is measured behind so many calls that are before it in the program, and for the first ones
+#: in the run before.
 _BEFORE: Final = 8
 _ROUNDS: Final = 7
 _ROUND_MICROSECONDS: Final = 1500.0
@@ -38,7 +40,9 @@ class _Window(Calls):
         super().__init__(*arguments)
         self._window = window
 
-    def graph(self, index: int, call: int, site: Call, graph: Graph, pointers: tuple[int, ...]) -> None:
+    def graph(
+        self, index: int, call: int, site: Call, graph: Graph, pointers: tuple[int, ...]
+    ) -> None:
         if index in self._window:
             super().graph(index, call, site, graph, pointers)
 
@@ -52,7 +56,8 @@ class _Window(Calls):
 
 
 class InPlace:
-    """Times the calls of a program, one after another on `queue`. `run` runs `convoy_main` with a table on the program's own memory."""
+    """Times the calls of a program, one after another on `queue`. `run` runs `convoy_main` with a
+    table on the program's own memory."""
 
     def __init__(
         self,
@@ -65,10 +70,13 @@ class InPlace:
     ) -> None:
         self._parts = manifest, queue, plans, kernels
         self._device, self._queue, self._run = device, queue, run
-        self._workspace_bytes = max((plan.report.workspace_bytes for plan in plans.values()), default=0)
+        self._workspace_bytes = max(
+            (plan.report.workspace_bytes for plan in plans.values()), default=0
+        )
 
     def times(self, count: int, watch: Stopwatch, progress: Progress | None) -> list[float]:
-        """Microseconds that each of the program's `count` calls adds to those before it; what is noise may be below zero."""
+        """Microseconds that each of the program's `count` calls adds to those before it; what is
+        noise may be below zero."""
         memory = Allocation(self._device, self._workspace_bytes)
         workspaces = [memory.pointer] * count
         found = []
@@ -80,10 +88,16 @@ class InPlace:
                 both = []
                 for last in (index - 1, index):
                     windows = windows_of(index - _BEFORE, last, count)
-                    captured = capture(self._queue.driver, self._queue.stream, partial(self._enqueue, windows, workspaces))
+                    captured = capture(
+                        self._queue.driver,
+                        self._queue.stream,
+                        partial(self._enqueue, windows, workspaces),
+                    )
                     stack.callback(captured.close)
                     both.append(captured)
-                without, with_it = watch.rounds(both, rounds=_ROUNDS, microseconds=_ROUND_MICROSECONDS)
+                without, with_it = watch.rounds(
+                    both, rounds=_ROUNDS, microseconds=_ROUND_MICROSECONDS
+                )
             found.append(median(more - less for less, more in zip(without, with_it, strict=True)))
         return found
 
@@ -93,7 +107,8 @@ class InPlace:
 
 
 def windows_of(first: int, last: int, count: int) -> list[range]:
-    """The calls from `first` to `last` of a program of `count` calls that runs over and over: below 0 are calls of runs before."""
+    """The calls from `first` to `last` of a program of `count` calls that runs over and over: below
+    0 are calls of runs before."""
     windows = []
     while first <= last:
         begin = first % count

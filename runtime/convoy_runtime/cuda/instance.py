@@ -1,4 +1,5 @@
-"""An artifact laid out on a device: a plan for each graph, memory for everything, and the whole program captured as one CUDA graph."""
+"""An artifact laid out on a device: a plan for each graph, memory for everything, and the whole
+program captured as one CUDA graph."""
 
 from __future__ import annotations
 
@@ -44,9 +45,10 @@ _STREAM_NON_BLOCKING = 1
 
 
 class Instance:
-    """Owns plans, memory, stream and captured graph. `inputs`, `outputs` and `prepared` are the pointers of the manifest's tensors, in
-    its order, `input_buffers` and `output_buffers` pointers and bytes; `captured`, of the form `form`, reads and writes them. `close` gives
-    everything back but `memory`, which arrays may still hold.
+    """Owns plans, memory, stream and captured graph. `inputs`, `outputs` and `prepared` are the
+    pointers of the manifest's tensors, in its order, `input_buffers` and `output_buffers` pointers
+    and bytes; `captured`, of the form `form`, reads and writes them. `close` gives everything back
+    but `memory`, which arrays may still hold.
 
     The device must be the thread's current one in every call.
     """
@@ -63,7 +65,12 @@ class Instance:
         strict: bool,
         progress: Progress | None,
     ) -> None:
-        self._manifest, self._native, self._device, self._driver = artifact.manifest, native, device, device.driver
+        self._manifest, self._native, self._device, self._driver = (
+            artifact.manifest,
+            native,
+            device,
+            device.driver,
+        )
         self._resources = contextlib.ExitStack()
         self._store = store
         self._planner: Planner | None = None
@@ -81,7 +88,9 @@ class Instance:
         for spec, pointer in zip(self._manifest.prepared, self.prepared, strict=True):
             array = prepared[spec.name].array
             if array.nbytes:
-                self._driver.call("cuMemcpyHtoDAsync", pointer, array.ctypes.data, array.nbytes, self.stream)
+                self._driver.call(
+                    "cuMemcpyHtoDAsync", pointer, array.ctypes.data, array.nbytes, self.stream
+                )
         # On our stream and waited for: the plain copy may return before the last bytes are there.
         self._driver.call("cuStreamSynchronize", self.stream)
 
@@ -90,9 +99,15 @@ class Instance:
         if self._planner is None or self._store is None:
             return {}
         used = ((self._manifest.graphs[index], plan) for index, plan in self.plans.items())
-        found = [self._planner.member(graph, self._native.builder(graph.symbol), plan) for graph, plan in used]
+        found = [
+            self._planner.member(graph, self._native.builder(graph.symbol), plan)
+            for graph, plan in used
+        ]
         members = dict(member for member in found if member is not None)
-        return {**members, **form_member(self._manifest, self._store, repr(self._planner.options), self.plans)}
+        return {
+            **members,
+            **form_member(self._manifest, self._store, repr(self._planner.options), self.plans),
+        }
 
     def profile(self, progress: Progress | None, *, random_weights: bool) -> Profile:
         """What each call takes, and the whole, on random inputs. No run may be under way."""
@@ -108,14 +123,23 @@ class Instance:
         memory = self._native, self.inputs, self.prepared, self.outputs, self.arena
         in_place = InPlace(*parts, lambda table: table.run(*memory))
         order = self._program.order(self.plans, self.form)
-        return Profiler(*parts).profile(self._program.calls, order, in_place, self.captured, str(self.form), progress)
+        return Profiler(*parts).profile(
+            self._program.calls, order, in_place, self.captured, str(self.form), progress
+        )
 
     def close(self) -> None:
         """Gives everything back; the last run has to be over. Calling it again does nothing."""
         self._resources.close()
         self.plans = {}
 
-    def _prepare(self, artifact: Artifact, options: PlanOptions, tune: str, strict: bool, progress: Progress | None) -> None:
+    def _prepare(
+        self,
+        artifact: Artifact,
+        options: PlanOptions,
+        tune: str,
+        strict: bool,
+        progress: Progress | None,
+    ) -> None:
         manifest, call, keep = self._manifest, self._driver.call, self._resources
         self.stream = int(call("cuStreamCreate", _STREAM_NON_BLOCKING))
         keep.callback(self._quietly, "cuStreamDestroy", self.stream)
@@ -128,26 +152,43 @@ class Instance:
             keep.callback(offered.close)
             alternatives = Alternatives(manifest, self._native, artifact.alternatives)
             keep.callback(alternatives.close)
-            known: dict[str, Any] = {"store": self._store, "kernels": offered, "alternatives": alternatives}
+            known: dict[str, Any] = {
+                "store": self._store,
+                "kernels": offered,
+                "alternatives": alternatives,
+            }
             self._planner = Planner(cudnn, options, handle=handle, strict=strict, **known)
             with self._pool(artifact, cudnn, tune) as pool:
-                context = Context(manifest, self._native, self._device, queue, self._planner, tune, progress, pool)
+                context = Context(
+                    manifest, self._native, self._device, queue, self._planner, tune, progress, pool
+                )
                 finalists = select(context)
             self._own(finalists)
         self._kernels = self._load_kernels(artifact)
 
         specs = (*manifest.inputs, *manifest.outputs, *manifest.prepared)
-        memory, pointers = carve(self._device, [*(spec.bytes for spec in specs), manifest.arena_bytes])
+        memory, pointers = carve(
+            self._device, [*(spec.bytes for spec in specs), manifest.arena_bytes]
+        )
         self.memory = memory
         ends = len(manifest.inputs), len(manifest.inputs) + len(manifest.outputs), len(specs)
         self.inputs, self.outputs = pointers[: ends[0]], pointers[ends[0] : ends[1]]
         self.prepared, self.arena = pointers[ends[1] : ends[2]], pointers[-1]
-        self.input_buffers = [(pointer, spec.bytes) for pointer, spec in zip(self.inputs, manifest.inputs, strict=True)]
-        self.output_buffers = [(pointer, spec.bytes) for pointer, spec in zip(self.outputs, manifest.outputs, strict=True)]
+        self.input_buffers = [
+            (pointer, spec.bytes)
+            for pointer, spec in zip(self.inputs, manifest.inputs, strict=True)
+        ]
+        self.output_buffers = [
+            (pointer, spec.bytes)
+            for pointer, spec in zip(self.outputs, manifest.outputs, strict=True)
+        ]
         arguments = Arguments(self.inputs, self.prepared, self.outputs, self.arena)
-        # The first run is on whatever is there: zeros are valid indices, and no NaN slows anything down.
+        # The first run is on whatever is there: zeros are valid indices, and no NaN slows anything
+        # down.
         self._clear()
-        program = self._program = ProgramCapture(manifest, self._native, self._device, queue, self._kernels, arguments)
+        program = self._program = ProgramCapture(
+            manifest, self._native, self._device, queue, self._kernels, arguments
+        )
         if context is not None and tune != "off":
             fill_inputs(manifest, queue, self.inputs)
             fill_weights(manifest, queue, self.prepared)
@@ -170,7 +211,9 @@ class Instance:
         from .levels import TUNE_LEVELS
 
         cores = max(1, int(TUNE_LEVELS[tune].pool * len(os.sched_getaffinity(0))))
-        pool = BuildPool(bytes(artifact.members[MEMBER]), cudnn.path, device=self._device.index, processes=cores)
+        pool = BuildPool(
+            bytes(artifact.members[MEMBER]), cudnn.path, device=self._device.index, processes=cores
+        )
         try:
             yield pool
         finally:
@@ -185,8 +228,15 @@ class Instance:
             for plan in plans:
                 self._resources.callback(plan.close)
 
-    def _settle(self, context: Context | None, program: ProgramCapture, finalists: dict[int, list[Plan]], arguments: Arguments) -> Captured:
-        """Decides on plans and form. Plans whose workspaces the device has no memory for give way to others."""
+    def _settle(
+        self,
+        context: Context | None,
+        program: ProgramCapture,
+        finalists: dict[int, list[Plan]],
+        arguments: Arguments,
+    ) -> Captured:
+        """Decides on plans and form. Plans whose workspaces the device has no memory for give way
+        to others."""
         while True:
             try:
                 if context is not None:
@@ -202,11 +252,14 @@ class Instance:
             for index, plans in finalists.items():
                 if context is not None and len(plans) > 1:
                     graph = self._manifest.graphs[index]
-                    context.planner.keep(graph, self._native.builder(graph.symbol), self.plans[index])
+                    context.planner.keep(
+                        graph, self._native.builder(graph.symbol), self.plans[index]
+                    )
             return captured
 
     def _capture(self, program: ProgramCapture) -> Captured:
-        """The program in its form, or with its calls one after another, which takes the least memory."""
+        """The program in its form, or with its calls one after another, which takes the least
+        memory."""
         try:
             return program.capture(self.plans, self.form)
         except CudaError as error:
@@ -237,13 +290,16 @@ class Instance:
         functions = []
         for kernel in self._manifest.kernels:
             try:
-                functions.append(self._driver.call("cuModuleGetFunction", module, kernel.name.encode()))
+                functions.append(
+                    self._driver.call("cuModuleGetFunction", module, kernel.name.encode())
+                )
             except CudaError as error:
                 problem = f"kernel {kernel.name} of {kernel.location} is not there: {error}"
                 raise ArtifactError(problem=problem, path=artifact.path, member=PTX) from error
         return functions
 
     def _quietly(self, name: str, argument: Any) -> None:
-        """For clean-up: an error that an earlier call left on the device must not hide the first one."""
+        """For clean-up: an error that an earlier call left on the device must not hide the first
+        one."""
         with contextlib.suppress(CudaError):
             self._driver.call(name, argument)

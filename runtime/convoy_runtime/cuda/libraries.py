@@ -1,4 +1,5 @@
-"""What the arrays' own libraries are asked on a GPU: torch and cupy, which are looked up among the loaded modules and never imported."""
+"""What the arrays' own libraries are asked on a GPU: torch and cupy, which are looked up among the
+loaded modules and never imported."""
 
 from __future__ import annotations
 
@@ -31,7 +32,8 @@ class Libraries:
         return 0
 
     def producer_stream(self, stream: int) -> Callable[[Any], int]:
-        """What DLPack is told of a run on `stream`: the producer must make it wait, unless it works there itself (-1)."""
+        """What DLPack is told of a run on `stream`: the producer must make it wait, unless it works
+        there itself (-1)."""
 
         def of(array: Any) -> int:
             library = library_of(array)
@@ -42,13 +44,27 @@ class Libraries:
         return of
 
     def pointer(self, array: Any, spec: TensorSpec) -> int | None:
-        """Where a torch tensor lies that is exactly what `spec` wants; None for everything else, which DLPack has the word on. DLPack takes
-        torch several microseconds."""
+        """Where a torch tensor lies that is exactly what `spec` wants; None for everything else,
+        which DLPack has the word on. DLPack takes torch several microseconds."""
         torch = sys.modules.get("torch")
-        if torch is None or type(array) is not getattr(torch, "Tensor", None) or array.layout is not torch.strided:
+        if (
+            torch is None
+            or type(array) is not getattr(torch, "Tensor", None)
+            or array.layout is not torch.strided
+        ):
             return None
-        same = array.shape == spec.shape and array.dtype is getattr(torch, spec.dtype) and array.is_cuda
-        plain = same and array.get_device() == self._index and array.is_contiguous() and not array.requires_grad and not array.is_neg()
+        same = (
+            array.shape == spec.shape
+            and array.dtype is getattr(torch, spec.dtype)
+            and array.is_cuda
+        )
+        plain = (
+            same
+            and array.get_device() == self._index
+            and array.is_contiguous()
+            and not array.requires_grad
+            and not array.is_neg()
+        )
         return int(array.data_ptr()) if plain else None
 
     def packed(self, library: str, array: Any) -> Any:
@@ -63,13 +79,17 @@ class Libraries:
         return torch.empty(spec.shape, dtype=getattr(torch, spec.dtype), device=self._device)
 
     def record_stream(self, library: str, array: Any, stream: int) -> None:
-        """Tells torch's allocator that memory of its current stream is used on `stream`, when that is another one."""
+        """Tells torch's allocator that memory of its current stream is used on `stream`, when that
+        is another one."""
         if library == "torch" and stream != self.stream_of("torch"):
-            array.record_stream(sys.modules["torch"].cuda.ExternalStream(stream, device=self._index))
+            array.record_stream(
+                sys.modules["torch"].cuda.ExternalStream(stream, device=self._index)
+            )
 
 
 def hand_over(library: str, array: Any) -> Any:
-    """A result to the library of the first input; not before the run is enqueued, which is what that library has to wait for."""
+    """A result to the library of the first input; not before the run is enqueued, which is what
+    that library has to wait for."""
     if library not in ("jax", "cupy"):
         return array
     module = sys.modules.get("jax.numpy" if library == "jax" else library)

@@ -1,4 +1,5 @@
-"""Device memory: one allocation cut into aligned parts, results that come and go in a stream's order, and both as DLPack arrays."""
+"""Device memory: one allocation cut into aligned parts, results that come and go in a stream's
+order, and both as DLPack arrays."""
 
 from __future__ import annotations
 
@@ -20,12 +21,14 @@ from ._driver import Device, forked
 
 __all__ = ["Allocation", "DeviceArray", "Lease", "Pool", "carve"]
 
-#: What cuMemAlloc gives, and what every part of an allocation keeps: more than any engine of cuDNN asks for.
+#: What cuMemAlloc gives, and what every part of an allocation keeps: more than any engine of cuDNN
+#: asks for.
 ALIGNMENT = 256
 
 
 class Allocation:
-    """Memory of a device, freed with the last reference; `pointer` is 0 when `size` is. Raises CudaError, which names the bytes."""
+    """Memory of a device, freed with the last reference; `pointer` is 0 when `size` is. Raises
+    CudaError, which names the bytes."""
 
     def __init__(self, device: Device, size: int) -> None:
         self._device, self.size = device, size
@@ -36,7 +39,9 @@ class Allocation:
                     self.pointer = int(device.driver.call("cuMemAlloc", size))
                 except CudaError as error:
                     what = f"{error.description}, for {size} bytes"
-                    raise CudaError(call=error.call, name=error.name, description=what, hint=error.hint) from error
+                    raise CudaError(
+                        call=error.call, name=error.name, description=what, hint=error.hint
+                    ) from error
                 except OverflowError as error:
                     problem = f"no GPU has memory of {size} bytes"
                     raise DeviceError(problem=problem) from error
@@ -50,7 +55,8 @@ class Allocation:
 
 
 def carve(device: Device, sizes: Sequence[int]) -> tuple[Allocation, list[int]]:
-    """One allocation for parts of `sizes` bytes, and the pointer of each; a part of 0 bytes has an address of its own as well."""
+    """One allocation for parts of `sizes` bytes, and the pointer of each; a part of 0 bytes has an
+    address of its own as well."""
     offsets, total = [], 0
     for size in sizes:
         offsets.append(total)
@@ -60,11 +66,13 @@ def carve(device: Device, sizes: Sequence[int]) -> tuple[Allocation, list[int]]:
 
 
 class Pool:
-    """Memory for results. What a stream gives back, the same stream gets again: its own order makes that safe without waiting."""
+    """Memory for results. What a stream gives back, the same stream gets again: its own order makes
+    that safe without waiting."""
 
     def __init__(self, device: Device) -> None:
         self._device = device
-        # Reentrant: memory may come back from a destructor that the garbage collector runs while we hold it.
+        # Reentrant: memory may come back from a destructor that the garbage collector runs while we
+        # hold it.
         self._lock = threading.RLock()
         self._closed = False
         self._free: defaultdict[tuple[int, int], list[Allocation]] = defaultdict(list)
@@ -103,9 +111,17 @@ class Lease:
 
 
 class DeviceArray:
-    """A packed tensor on a GPU that any library can take by DLPack, as `torch.from_dlpack(array)`; it shares the memory."""
+    """A packed tensor on a GPU that any library can take by DLPack, as `torch.from_dlpack(array)`;
+    it shares the memory."""
 
-    def __init__(self, spec: TensorSpec, pointer: int, index: int, owner: Any, ready: Callable[[int | None], None]) -> None:
+    def __init__(
+        self,
+        spec: TensorSpec,
+        pointer: int,
+        index: int,
+        owner: Any,
+        ready: Callable[[int | None], None],
+    ) -> None:
         self.shape, self.dtype, self.pointer = spec.shape, spec.dtype, pointer
         self._index, self._owner, self._ready = index, owner, ready
 
@@ -113,13 +129,16 @@ class DeviceArray:
         return CUDA, self._index
 
     def __dlpack__(self, *, stream: int | None = None, **_: Any) -> Any:
-        """A DLPack capsule. Work that fills the array is done before what `stream` (DLPack's numbering) does next."""
+        """A DLPack capsule. Work that fills the array is done before what `stream` (DLPack's
+        numbering) does next."""
         if stream != -1:
             self._ready(stream)
         return _export(self)
 
     def __repr__(self) -> str:
-        return f"<DeviceArray {self.dtype}[{', '.join(map(str, self.shape))}] on cuda:{self._index}>"
+        return (
+            f"<DeviceArray {self.dtype}[{', '.join(map(str, self.shape))}] on cuda:{self._index}>"
+        )
 
 
 class _DLManagedTensor(ctypes.Structure):
@@ -140,15 +159,23 @@ def _forget_unused(capsule: int) -> None:
         _forget(_get_pointer(capsule, b"dltensor"))
 
 
-# Consumers call the deleter from any thread, with or without the interpreter's lock; this kind of callback takes it.
+# Consumers call the deleter from any thread, with or without the interpreter's lock; this kind of
+# callback takes it.
 _safe_deleter = ctypes.CFUNCTYPE(None, c_void_p)(_forget)
 _destructor_type = ctypes.PYFUNCTYPE(None, c_void_p)
 _destructor = _destructor_type(_forget_unused)
 
-_new = ctypes.PYFUNCTYPE(py_object, c_void_p, c_char_p, c_void_p)(("PyCapsule_New", ctypes.pythonapi))
-# By address, not as objects: in a destructor the capsule is on its way out and must not be referenced again.
-_is_valid = ctypes.PYFUNCTYPE(ctypes.c_int, c_void_p, c_char_p)(("PyCapsule_IsValid", ctypes.pythonapi))
-_get_pointer = ctypes.PYFUNCTYPE(c_void_p, c_void_p, c_char_p)(("PyCapsule_GetPointer", ctypes.pythonapi))
+_new = ctypes.PYFUNCTYPE(py_object, c_void_p, c_char_p, c_void_p)(
+    ("PyCapsule_New", ctypes.pythonapi)
+)
+# By address, not as objects: in a destructor the capsule is on its way out and must not be
+# referenced again.
+_is_valid = ctypes.PYFUNCTYPE(ctypes.c_int, c_void_p, c_char_p)(
+    ("PyCapsule_IsValid", ctypes.pythonapi)
+)
+_get_pointer = ctypes.PYFUNCTYPE(c_void_p, c_void_p, c_char_p)(
+    ("PyCapsule_GetPointer", ctypes.pythonapi)
+)
 
 
 def _export(array: DeviceArray) -> Any:

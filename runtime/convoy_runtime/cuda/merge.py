@@ -1,4 +1,5 @@
-"""Stores of plans as one: a record of each file, cuDNN and driver, the one that most work went into."""
+"""Stores of plans as one: a record of each file, cuDNN and driver, the one that most work went
+into."""
 
 from __future__ import annotations
 
@@ -18,8 +19,9 @@ __all__ = ["Merged", "merge"]
 
 @value_type(frozen=True, slots=True)
 class Merged:
-    """What became of the files of the sources, in a count for each: `new` ones, `better` ones, whose records were more or found with more
-    work than those that were there, and those that are `known`; `unreadable` are the places of what is no file of a store."""
+    """What became of the files of the sources, in a count for each: `new` ones, `better` ones,
+    whose records were more or found with more work than those that were there, and those that are
+    `known`; `unreadable` are the places of what is no file of a store."""
 
     new: int
     better: int
@@ -28,8 +30,9 @@ class Merged:
 
 
 def merge(folder: Path, sources: Sequence[Path]) -> Merged:
-    """Puts the plans of `sources`, folders of stores or artifacts, into the store in `folder`. Each file is written whole or not at all, so
-    that this may end at any moment, and be done again. Raises ArgumentError for a source that is neither, ArtifactError, OSError."""
+    """Puts the plans of `sources`, folders of stores or artifacts, into the store in `folder`. Each
+    file is written whole or not at all, so that this may end at any moment, and be done again.
+    Raises ArgumentError for a source that is neither, ArtifactError, OSError."""
     # Looked at before anything is written.
     files = [each for source in sources for each in _files(source)]
     counts, unreadable = {"new": 0, "better": 0, "known": 0}, []
@@ -43,7 +46,11 @@ def merge(folder: Path, sources: Sequence[Path]) -> Merged:
         with suppress(FileNotFoundError):
             kept = read_file(path.read_bytes())
         # What lies there may be of another graph, or none at all.
-        same = kept is not None and (kept.gpu, kept.options, kept.graph) == (file.gpu, file.options, file.graph)
+        same = kept is not None and (kept.gpu, kept.options, kept.graph) == (
+            file.gpu,
+            file.options,
+            file.graph,
+        )
         before = kept.records if kept is not None and same else ()
         records = _best((*before, *file.records))
         if records == before:
@@ -55,7 +62,8 @@ def merge(folder: Path, sources: Sequence[Path]) -> Merged:
 
 
 def _best(records: Iterable[Record]) -> tuple[Record, ...]:
-    """A record for each cuDNN and driver: of several the one that most work went into, the first of those."""
+    """A record for each cuDNN and driver: of several the one that most work went into, the first of
+    those."""
     best: dict[tuple[int, int], Record] = {}
     for record in records:
         scope = record.cudnn, record.driver
@@ -65,12 +73,19 @@ def _best(records: Iterable[Record]) -> tuple[Record, ...]:
 
 
 def _files(source: Path) -> Iterator[tuple[str, bytes]]:
-    """The files of a store, or of an artifact, each with its place. Raises ArgumentError, ArtifactError."""
+    """The files of a store, or of an artifact, each with its place. Raises ArgumentError,
+    ArtifactError."""
     if (source / "plans").is_dir():
-        yield from ((str(path), path.read_bytes()) for path in sorted((source / "plans").glob("*.json")))
+        yield from (
+            (str(path), path.read_bytes()) for path in sorted((source / "plans").glob("*.json"))
+        )
     elif source.is_file():
         members = open_artifact(source, any_host=True).members
-        yield from ((f"{source}: {name}", bytes(content)) for name, content in members.items() if name.startswith("plans/"))
+        yield from (
+            (f"{source}: {name}", bytes(content))
+            for name, content in members.items()
+            if name.startswith("plans/")
+        )
     else:
         expected = "an artifact, or a folder with plans/ in it, as ~/.cache/convoy"
         raise ArgumentError(argument=str(source), problem="is no store of plans", expected=expected)

@@ -1,7 +1,9 @@
-"""Plans for a GPU that is not here: the real cuDNN makes them from the GPU's properties, which are kept as data.
+"""Plans for a GPU that is not here: the real cuDNN makes them from the GPU's properties, which are
+kept as data.
 
-`devices/` has a file a GPU and a version of cuDNN, as h200-cudnn9.19.json: CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION as that cuDNN read it
-from the GPU. The form is cuDNN's own and changes with it.
+`devices/` has a file a GPU and a version of cuDNN, as h200-cudnn9.19.json:
+CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION as that cuDNN read it from the GPU. The form is cuDNN's
+own and changes with it.
 """
 
 from __future__ import annotations
@@ -33,12 +35,17 @@ _FILE = re.compile(r"(.+)-cudnn(\d+)\.(\d+)\.json")
 
 
 def device_file(device: str, version: int) -> Path:
-    """The file of a GPU's properties: `device` itself where it is one, else that of the GPU of this name, as h200, in `devices/` for this
-    version of cuDNN (91900), else for the newest one before it, else for any. Raises DeviceError."""
+    """The file of a GPU's properties: `device` itself where it is one, else that of the GPU of this
+    name, as h200, in `devices/` for this version of cuDNN (91900), else for the newest one before
+    it, else for any. Raises DeviceError."""
     if (path := Path(device)).is_file():
         return path
     matches = [(match, file) for file in _FOLDER.iterdir() if (match := _FILE.fullmatch(file.name))]
-    made = {file: int(match[2]) * 10000 + int(match[3]) * 100 for match, file in matches if match[1] == device}
+    made = {
+        file: int(match[2]) * 10000 + int(match[3]) * 100
+        for match, file in matches
+        if match[1] == device
+    }
     if not made:
         known = ", ".join(sorted({match[1] for match, _ in matches}))
         raise DeviceError(problem=f"device properties: expected {known} or a file, got {device}")
@@ -46,25 +53,36 @@ def device_file(device: str, version: int) -> Path:
 
 
 def device_properties(cudnn: Cudnn, path: Path) -> BackendDescriptor:
-    """A GPU as its file describes it, for planning. Raises DeviceError when this cuDNN does not take the file."""
+    """A GPU as its file describes it, for planning. Raises DeviceError when this cuDNN does not
+    take the file."""
     try:
         text = path.read_text().strip().encode()
     except OSError as error:
-        raise DeviceError(problem=f"device properties: {path} cannot be read: {error.strerror}") from error
+        raise DeviceError(
+            problem=f"device properties: {path} cannot be read: {error.strerror}"
+        ) from error
     descriptor = cudnn.create(Descriptor.DEVICEPROP)
     try:
-        return descriptor.set(Attribute.DEVICEPROP_JSON_REPRESENTATION, Type.CHAR, text + b"\0").finalize()
+        return descriptor.set(
+            Attribute.DEVICEPROP_JSON_REPRESENTATION, Type.CHAR, text + b"\0"
+        ).finalize()
     except CudnnError as error:
         descriptor.close()
-        problem = f"device properties: cuDNN {version_text(cudnn.version)} does not take {path}: {error}"
-        hint = "the form of this file differs from version to version: use the cuDNN that read it from the GPU"
+        problem = (
+            f"device properties: cuDNN {version_text(cudnn.version)} does not take {path}: {error}"
+        )
+        hint = (
+            "the form of this file differs from version to version: use the cuDNN that read "
+            "it from the GPU"
+        )
         raise DeviceError(problem=problem, hint=hint) from error
 
 
 @value_type(frozen=True, slots=True)
 class OfflinePlans:
-    """What was planned: `results` has a report, or why there is no plan, for each graph of the manifest that cuDNN may run, in its order;
-    `members` the plans as members of an artifact by name; `gpu` is the name that the GPU has for CUDA."""
+    """What was planned: `results` has a report, or why there is no plan, for each graph of the
+    manifest that cuDNN may run, in its order; `members` the plans as members of an artifact by
+    name; `gpu` is the name that the GPU has for CUDA."""
 
     gpu: str
     results: tuple[PlanReport | PlanError, ...]
@@ -72,10 +90,11 @@ class OfflinePlans:
 
 
 class OfflinePlanner:
-    """Plans the graphs of artifacts for `device`, which is what `device_file` takes. Raises DeviceError when cuDNN, cuBLASLt or the
-    GPU's properties are not there.
+    """Plans the graphs of artifacts for `device`, which is what `device_file` takes. Raises
+    DeviceError when cuDNN, cuBLASLt or the GPU's properties are not there.
 
-    Engines that compile a kernel need NVIDIA's driver even so; without it only the others are offered.
+    Engines that compile a kernel need NVIDIA's driver even so; without it only the others are
+    offered.
     """
 
     def __init__(self, device: str, minimum: int = 0) -> None:
@@ -98,12 +117,22 @@ class OfflinePlanner:
         options: PlanOptions | None = None,
         progress: Callable[[str, int, int], None] | None = None,
     ) -> OfflinePlans:
-        """A plan for each graph that cuDNN may run: the first one of cuDNN's heuristics that the options allow and that can be built
-        here, or else one of its `alternatives`, which a manifest need not have. Raises CudnnError when cuDNN refuses a graph itself."""
+        """A plan for each graph that cuDNN may run: the first one of cuDNN's heuristics that the
+        options allow and that can be built here, or else one of its `alternatives`, which a
+        manifest need not have. Raises CudnnError when cuDNN refuses a graph itself."""
         store = PlanStore(None, self.scope)
         chosen = (options or PlanOptions()).for_model(manifest)
-        with closing(Alternatives(manifest, native, lambda: alternatives or GraphAlternatives())) as offered:
-            planner = Planner(self._cudnn, chosen, handle=None, device=self._device, store=store, alternatives=offered)
+        with closing(
+            Alternatives(manifest, native, lambda: alternatives or GraphAlternatives())
+        ) as offered:
+            planner = Planner(
+                self._cudnn,
+                chosen,
+                handle=None,
+                device=self._device,
+                store=store,
+                alternatives=offered,
+            )
             results: list[PlanReport | PlanError] = []
             members: dict[str, bytes] = {}
             called = manifest.called_graphs

@@ -1,4 +1,5 @@
-"""Measures the calls of a program one by one, as the tuner measures plans: in CUDA graphs, over more memory than the L2 cache holds."""
+"""Measures the calls of a program one by one, as the tuner measures plans: in CUDA graphs, over
+more memory than the L2 cache holds."""
 
 from __future__ import annotations
 
@@ -31,31 +32,54 @@ _CACHES: Final = 8
 
 
 class Profiler:
-    """Times calls on `queue`. `kernels` are the functions of the manifest's kernels, `plans` the plans of its graphs."""
+    """Times calls on `queue`. `kernels` are the functions of the manifest's kernels, `plans` the
+    plans of its graphs."""
 
-    def __init__(self, manifest: Manifest, device: Device, queue: Queue, kernels: Sequence[Any], plans: Mapping[int, Plan]) -> None:
+    def __init__(
+        self,
+        manifest: Manifest,
+        device: Device,
+        queue: Queue,
+        kernels: Sequence[Any],
+        plans: Mapping[int, Plan],
+    ) -> None:
         self._manifest, self._device, self._queue, self._plans = manifest, device, queue, plans
         self._calls = Calls(manifest, queue, plans, kernels, ())
         self._watch = Stopwatch(queue.driver, queue.stream)
 
     def profile(
-        self, calls: Sequence[TracedCall], order: Order, in_place: InPlace, captured: Captured, form: str, progress: Progress | None
+        self,
+        calls: Sequence[TracedCall],
+        order: Order,
+        in_place: InPlace,
+        captured: Captured,
+        form: str,
+        progress: Progress | None,
     ) -> Profile:
-        """`calls` alone, equal ones once, and in place, and `captured`, the whole program, in which they have this order and whose form has
-        this name."""
+        """`calls` alone, equal ones once, and in place, and `captured`, the whole program, in which
+        they have this order and whose form has this name."""
         try:
             known: dict[TracedCall | int, float] = {}
             timings = []
             for done, call in enumerate(calls):
                 # Calls of one graph differ in their places, which do not matter here.
-                key = self._manifest.calls[call.index].graph if call.kind == "graph" else _unnumbered(call)
+                key = (
+                    self._manifest.calls[call.index].graph
+                    if call.kind == "graph"
+                    else _unnumbered(call)
+                )
                 if key not in known:
                     if progress is not None:
                         progress(f"timing {self._name(call)}", done, len(calls))
                     known[key] = self._time(call)
-                timings.append(Timing(call.kind, call.index, call.bytes, known[key], after=order.after[done]))
+                timings.append(
+                    Timing(call.kind, call.index, call.bytes, known[key], after=order.after[done])
+                )
             added = in_place.times(len(calls), self._watch, progress)
-            both = tuple(replace(timing, in_place_microseconds=more) for timing, more in zip(timings, added, strict=True))
+            both = tuple(
+                replace(timing, in_place_microseconds=more)
+                for timing, more in zip(timings, added, strict=True)
+            )
             return Profile(self._facts(), form, both, self._median(captured))
         finally:
             self._watch.close()
@@ -87,14 +111,22 @@ class Profiler:
             scratch.close()
 
     def _copy(self, size: int) -> float:
-        return self._rotated([size, size], lambda pointers: self._calls.copy(0, pointers[1], pointers[0], size))
+        return self._rotated(
+            [size, size], lambda pointers: self._calls.copy(0, pointers[1], pointers[0], size)
+        )
 
     def _rotated(self, sizes: list[int], enqueue: Callable[[list[int]], None]) -> float:
-        """Microseconds of what `enqueue` does with buffers of these sizes, which hold zeros: valid indices, whatever their type."""
+        """Microseconds of what `enqueue` does with buffers of these sizes, which hold zeros: valid
+        indices, whatever their type."""
         sets = cold_sets(self._device, sum(sizes))
         memory, pointers = carve(self._device, sizes * sets)
-        self._queue.driver.call("cuMemsetD8Async", memory.pointer, 0, memory.size, self._queue.stream)
-        return self._over([pointers[index : index + len(sizes)] for index in range(0, len(pointers), len(sizes))], enqueue)
+        self._queue.driver.call(
+            "cuMemsetD8Async", memory.pointer, 0, memory.size, self._queue.stream
+        )
+        return self._over(
+            [pointers[index : index + len(sizes)] for index in range(0, len(pointers), len(sizes))],
+            enqueue,
+        )
 
     def _over(self, sets: Sequence[list[int]], enqueue: Callable[[list[int]], None]) -> float:
         def everything() -> None:
@@ -118,7 +150,10 @@ class Profiler:
         size = _CACHES * device.attribute("L2_CACHE_SIZE")
         return GpuFacts(
             name=device.name,
-            compute_capability=(device.attribute("COMPUTE_CAPABILITY_MAJOR"), device.attribute("COMPUTE_CAPABILITY_MINOR")),
+            compute_capability=(
+                device.attribute("COMPUTE_CAPABILITY_MAJOR"),
+                device.attribute("COMPUTE_CAPABILITY_MINOR"),
+            ),
             multiprocessors=device.attribute("MULTIPROCESSOR_COUNT"),
             clock_khz=device.attribute("CLOCK_RATE"),
             memory_clock_khz=device.attribute("MEMORY_CLOCK_RATE"),

@@ -1,4 +1,5 @@
-"""PTX to machine code by the driver's compiler: in threads ahead of use, and with what ptxas says where it refuses."""
+"""PTX to machine code by the driver's compiler: in threads ahead of use, and with what ptxas says
+where it refuses."""
 
 from __future__ import annotations
 
@@ -32,17 +33,22 @@ class PtxCompiler:
 
     @contextmanager
     def ahead(self, names: Sequence[str]) -> Iterator[None]:
-        """While the `with` lasts, as many threads as the process has cores compile the members `names`, in that order. At its end what has
-        not begun is dropped and the rest waited for; an error of one that nobody asked for is nobody's."""
+        """While the `with` lasts, as many threads as the process has cores compile the members
+        `names`, in that order. At its end what has not begun is dropped and the rest waited for; an
+        error of one that nobody asked for is nobody's."""
         if not names:
             yield
             return
         # Only here: a load that compiles nothing needs none of it.
         from concurrent.futures import ThreadPoolExecutor
 
-        threads = ThreadPoolExecutor(min(len(names), len(os.sched_getaffinity(0))), thread_name_prefix="ptx")
+        threads = ThreadPoolExecutor(
+            min(len(names), len(os.sched_getaffinity(0))), thread_name_prefix="ptx"
+        )
         try:
-            self._started = {name: threads.submit(self._compile, name) for name in dict.fromkeys(names)}
+            self._started = {
+                name: threads.submit(self._compile, name) for name in dict.fromkeys(names)
+            }
             yield
         finally:
             self._started = {}
@@ -54,12 +60,16 @@ class PtxCompiler:
             future.exception()
 
     def machine_code(self, name: str) -> bytes:
-        """The machine code of the member `name`, compiled ahead or now. Raises CudaError, which quotes ptxas."""
+        """The machine code of the member `name`, compiled ahead or now. Raises CudaError, which
+        quotes ptxas."""
         future = self._started.get(name)
         return self._compile(name) if future is None else future.result()
 
     def _compile(self, name: str) -> bytes:
-        call, kind = self._device.driver.call, self._device.driver.module.CUjitInputType.CU_JIT_INPUT_PTX
+        call, kind = (
+            self._device.driver.call,
+            self._device.driver.module.CUjitInputType.CU_JIT_INPUT_PTX,
+        )
         text = bytes(self._members[name]) + b"\0"
 
         def compiled(options: list[Any], values: list[Any]) -> bytes:
@@ -78,17 +88,21 @@ class PtxCompiler:
 
 
 def load_ptx(device: Device, text: bytes) -> Any:
-    """A module (CUmodule) of PTX on the device, the thread's current one. Raises CudaError, which quotes ptxas."""
+    """A module (CUmodule) of PTX on the device, the thread's current one. Raises CudaError, which
+    quotes ptxas."""
     image = ctypes.create_string_buffer(text)
 
     def loaded(options: list[Any], values: list[Any]) -> Any:
-        return device.driver.call("cuModuleLoadDataEx", ctypes.addressof(image), len(options), options, values)
+        return device.driver.call(
+            "cuModuleLoadDataEx", ctypes.addressof(image), len(options), options, values
+        )
 
     return _quoting(device, loaded)
 
 
 def _quoting(device: Device, compiled: Callable[[list[Any], list[Any]], _T]) -> _T:
-    """What `compiled` returns, which gives the driver's compiler these options and their values; its errors get the compiler's messages."""
+    """What `compiled` returns, which gives the driver's compiler these options and their values;
+    its errors get the compiler's messages."""
     kinds, log = device.driver.module.CUjit_option, bytearray(_LOG_BYTES)
     options = [kinds.CU_JIT_ERROR_LOG_BUFFER, kinds.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES]
     try:
@@ -96,4 +110,10 @@ def _quoting(device: Device, compiled: Callable[[list[Any], list[Any]], _T]) -> 
     except CudaError as error:
         said = log.partition(b"\0")[0].decode(errors="replace").strip() or "no message"
         detail = f"the driver's compiler, for sm_{device.capability}: {said}"
-        raise CudaError(call=error.call, name=error.name, description=error.description, hint=error.hint, detail=detail) from error
+        raise CudaError(
+            call=error.call,
+            name=error.name,
+            description=error.description,
+            hint=error.hint,
+            detail=detail,
+        ) from error

@@ -1,8 +1,10 @@
 """Candidates for a graph on one set of buffers: run, compared with a reference, timed.
 
-A plan is run on buffers that hold NaN where it has to write, with guards around each; what it computes is compared with what an engine
-computes that adds up in float32, or with the median of all plans, and who writes outside, or something else, is out. Then each is
-captured in a CUDA graph over more buffers than the L2 cache holds, and all are timed in turn, in heats after which the slow ones leave.
+A plan is run on buffers that hold NaN where it has to write, with guards around each; what it
+computes is compared with what an engine computes that adds up in float32, or with the median of all
+plans, and who writes outside, or something else, is out. Then each is captured in a CUDA graph over
+more buffers than the L2 cache holds, and all are timed in turn, in heats after which the slow ones
+leave.
 """
 
 from __future__ import annotations
@@ -43,10 +45,18 @@ _FAR = 1.5
 
 
 class Race:
-    """Buffers for `graph` that `candidates` fit in; those whose workspaces there is no memory for are out. Times are taken with `watch`.
-    Memory is gone with `close`. Raises CudaError when there is no memory for the tensors."""
+    """Buffers for `graph` that `candidates` fit in; those whose workspaces there is no memory for
+    are out. Times are taken with `watch`. Memory is gone with `close`. Raises CudaError when there
+    is no memory for the tensors."""
 
-    def __init__(self, device: Device, queue: Queue, graph: Graph, candidates: Sequence[Candidate], watch: Stopwatch) -> None:
+    def __init__(
+        self,
+        device: Device,
+        queue: Queue,
+        graph: Graph,
+        candidates: Sequence[Candidate],
+        watch: Stopwatch,
+    ) -> None:
         self._device, self._queue, self._graph, self._watch = device, queue, graph, watch
         self._scratch = self._room_for(candidates)
         #: The shortest time of a first run so far.
@@ -57,15 +67,20 @@ class Race:
         self._scratch.close()
 
     def run(self, candidates: Sequence[Candidate]) -> None:
-        """Runs each that is not out yet; why one is from now on, what the others computed, and roughly what they take, is in them."""
+        """Runs each that is not out yet; why one is from now on, what the others computed, and
+        roughly what they take, is in them."""
         for each in candidates:
-            if each.reason is None and each.plan.report.workspace_bytes > self._scratch.workspace_bytes:
+            if (
+                each.reason is None
+                and each.plan.report.workspace_bytes > self._scratch.workspace_bytes
+            ):
                 each.reason = "needs more workspace than all others"
             if each.reason is None:
                 self._run(each)
 
     def check(self, candidates: Sequence[Candidate], reference: Reference) -> Reference:
-        """Runs candidates that came later, and gives what they were compared with: `reference`, or one another where that has nothing."""
+        """Runs candidates that came later, and gives what they were compared with: `reference`, or
+        one another where that has nothing."""
         for each in candidates:
             self.run([each])
             if reference.outputs:
@@ -91,30 +106,47 @@ class Race:
             if (candidate.microseconds or 0.0) > limit:
                 continue
             try:
-                captured, runs = capture_cold_runs(self._device, self._queue, self._graph, candidate.plan, self._scratch)
+                captured, runs = capture_cold_runs(
+                    self._device, self._queue, self._graph, candidate.plan, self._scratch
+                )
             except (CudnnError, CudaError) as error:
                 candidate.reason, candidate.microseconds = f"cannot be captured: {error}", None
                 continue
             stack.callback(captured.close)
             racing.append((candidate, captured, runs))
-            # A graph's first launch uploads it, and the host has a part in the time of a run that is in no graph: neither is too short.
+            # A graph's first launch uploads it, and the host has a part in the time of a run that
+            # is in no graph: neither is too short.
             known.append(min(self._watch.once(captured), (candidate.microseconds or 0.0) * runs))
         while racing:
             last = len(racing) <= FINALISTS
-            rounds, microseconds = (level.rounds, _ROUND) if last else (_ROUNDS_OF_A_HEAT, _ROUND_OF_A_HEAT)
-            times = self._watch.rounds([each for _, each, _ in racing], rounds=rounds, microseconds=microseconds, known=known)
+            rounds, microseconds = (
+                (level.rounds, _ROUND) if last else (_ROUNDS_OF_A_HEAT, _ROUND_OF_A_HEAT)
+            )
+            times = self._watch.rounds(
+                [each for _, each, _ in racing],
+                rounds=rounds,
+                microseconds=microseconds,
+                known=known,
+            )
             for (candidate, _, runs), figures in zip(racing, times, strict=True):
                 candidate.microseconds = median(figures) / runs
             if last:
                 return
             racing.sort(key=lambda each: each[0].microseconds or 0.0)
             limit = _FAR * (racing[0][0].microseconds or 0.0)
-            racing = [each for each in racing[: max(FINALISTS, len(racing) // 2)] if (each[0].microseconds or 0.0) <= limit]
+            racing = [
+                each
+                for each in racing[: max(FINALISTS, len(racing) // 2)]
+                if (each[0].microseconds or 0.0) <= limit
+            ]
             known = [(candidate.microseconds or 0.0) * runs for candidate, _, runs in racing]
 
     def _room_for(self, candidates: Sequence[Candidate]) -> Scratch:
         while True:
-            size = max((each.plan.report.workspace_bytes for each in candidates if each.reason is None), default=0)
+            size = max(
+                (each.plan.report.workspace_bytes for each in candidates if each.reason is None),
+                default=0,
+            )
             try:
                 return Scratch(self._device, self._queue.stream, self._graph, size)
             except CudaError as error:
@@ -152,7 +184,8 @@ class Race:
             candidate.reason = f"cannot be launched: {error.name}"
 
     def _first_run(self, candidate: Candidate) -> float:
-        """Runs it, and gives the microseconds that it takes at least: the device may wait for the host as long as the host takes."""
+        """Runs it, and gives the microseconds that it takes at least: the device may wait for the
+        host as long as the host takes."""
         host = 0.0
 
         def enqueue() -> None:
@@ -164,9 +197,12 @@ class Race:
         return self._watch.time(enqueue) - host * 1e6
 
     def _enqueue(self, candidate: Candidate) -> Any:
-        return candidate.plan.enqueue(self._queue, self._graph, self._scratch.sets[0], self._scratch.workspace)
+        return candidate.plan.enqueue(
+            self._queue, self._graph, self._scratch.sets[0], self._scratch.workspace
+        )
 
 
 def _hopeless(shortest: float) -> float:
-    """From which time on a plan is, where another one takes `shortest` microseconds in a single run."""
+    """From which time on a plan is, where another one takes `shortest` microseconds in a single
+    run."""
     return _HOPELESS * shortest + HOST_MICROSECONDS

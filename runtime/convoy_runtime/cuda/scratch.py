@@ -1,4 +1,5 @@
-"""Memory to try a graph's plans on: sets of its tensors, more than the L2 cache holds, with guards around tensors and workspace."""
+"""Memory to try a graph's plans on: sets of its tensors, more than the L2 cache holds, with guards
+around tensors and workspace."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ from .plan import Queue
 
 __all__ = ["Scratch", "cold_sets", "fill_inputs", "fill_random", "fill_weights", "read_tensor"]
 
-#: Bytes before and after each tensor that nothing may change. As floats they are NaN, so reading them shows as well.
+#: Bytes before and after each tensor that nothing may change. As floats they are NaN, so reading
+#: them shows as well.
 _GUARD = 4096
 _GUARD_BYTE = 0xFF
 #: Inputs are this many random elements, over and over; a prime, so that rows differ.
@@ -29,13 +31,14 @@ _MAX_SETS = 16
 
 
 def cold_sets(device: Device, size: int) -> int:
-    """How many sets of buffers of `size` bytes it takes until the first is no longer in the L2 cache when its turn comes again."""
+    """How many sets of buffers of `size` bytes it takes until the first is no longer in the L2
+    cache when its turn comes again."""
     return max(1, min(_MAX_SETS, -(-2 * device.attribute("L2_CACHE_SIZE") // max(1, size))))
 
 
 class Scratch:
-    """Buffers for one graph. `sets` are the pointers of its tensors, in the order of the manifest; all sets hold the same inputs. There are
-    `workspace_bytes` at `workspace`."""
+    """Buffers for one graph. `sets` are the pointers of its tensors, in the order of the manifest;
+    all sets hold the same inputs. There are `workspace_bytes` at `workspace`."""
 
     def __init__(self, device: Device, stream: int, graph: Graph, workspace_bytes: int) -> None:
         self._driver, self._stream, self._graph = device.driver, stream, graph
@@ -50,7 +53,10 @@ class Scratch:
         self._memory = Allocation(device, end)
         self._call("cuMemsetD8Async", self._memory.pointer, _GUARD_BYTE, end)
         pointers = [self._memory.pointer + offset for offset in offsets]
-        self.sets = [pointers[index : index + len(self._sizes)] for index in range(0, count * len(self._sizes), len(self._sizes))]
+        self.sets = [
+            pointers[index : index + len(self._sizes)]
+            for index in range(0, count * len(self._sizes), len(self._sizes))
+        ]
         self.workspace = pointers[-1]
         for position, tensor in enumerate(graph.tensors):
             if tensor.role == "input":
@@ -61,27 +67,39 @@ class Scratch:
 
     def poison(self) -> None:
         """Makes the outputs of the first set NaN, so that what a run leaves unwritten shows."""
-        for pointer, size, tensor in zip(self.sets[0], self._sizes, self._graph.tensors, strict=True):
+        for pointer, size, tensor in zip(
+            self.sets[0], self._sizes, self._graph.tensors, strict=True
+        ):
             if tensor.role == "output" and size:
                 self._call("cuMemsetD8Async", pointer, _GUARD_BYTE, size)
 
     def outputs(self) -> list[np.ndarray]:
-        """What is in the outputs of the first set, as float32: all of it, or chunks all over a large one."""
+        """What is in the outputs of the first set, as float32: all of it, or chunks all over a
+        large one."""
         found = []
-        for pointer, size, tensor in zip(self.sets[0], self._sizes, self._graph.tensors, strict=True):
+        for pointer, size, tensor in zip(
+            self.sets[0], self._sizes, self._graph.tensors, strict=True
+        ):
             if tensor.role == "output":
                 found.append(read_tensor(self._driver, self._stream, pointer, size, tensor.dtype))
         return found
 
     def trespass(self, workspace_bytes: int) -> str | None:
-        """What was written around the first set's tensors and behind `workspace_bytes` of the workspace; None when nothing was. The guards
-        are whole again afterwards."""
-        tensors = zip(self.sets[0], self._sizes, (f"tensor {tensor.uid}" for tensor in self._graph.tensors), strict=True)
+        """What was written around the first set's tensors and behind `workspace_bytes` of the
+        workspace; None when nothing was. The guards are whole again afterwards."""
+        tensors = zip(
+            self.sets[0],
+            self._sizes,
+            (f"tensor {tensor.uid}" for tensor in self._graph.tensors),
+            strict=True,
+        )
         guards: list[tuple[int, str]] = []
         for pointer, size, name in (*tensors, (self.workspace, workspace_bytes, "the workspace")):
             guards += [(pointer - _GUARD, f"before {name}"), (pointer + size, f"behind {name}")]
         found = None
-        contents = _read(self._driver, self._stream, [(begin, begin + _GUARD) for begin, _ in guards])
+        contents = _read(
+            self._driver, self._stream, [(begin, begin + _GUARD) for begin, _ in guards]
+        )
         for (begin, place), content in zip(guards, contents.reshape(-1, _GUARD), strict=True):
             if (content != _GUARD_BYTE).any():
                 self._call("cuMemsetD8Async", begin, _GUARD_BYTE, _GUARD)
@@ -101,7 +119,8 @@ class Scratch:
 
 
 def fill_inputs(manifest: Manifest, queue: Queue, pointers: Sequence[int]) -> None:
-    """Fills the inputs of a program with random numbers: zeros would let the GPU clock higher than real numbers do."""
+    """Fills the inputs of a program with random numbers: zeros would let the GPU clock higher than
+    real numbers do."""
     for spec, pointer in zip(manifest.inputs, pointers, strict=True):
         fill_random(queue.driver, queue.stream, pointer, spec.bytes, spec.dtype)
 
@@ -109,13 +128,15 @@ def fill_inputs(manifest: Manifest, queue: Queue, pointers: Sequence[int]) -> No
 def fill_weights(manifest: Manifest, queue: Queue, pointers: Sequence[int]) -> None:
     """Fills the prepared weights of a program with random numbers."""
     for spec, pointer in zip(manifest.prepared, pointers, strict=True):
-        # Values stay in range over many layers when a weight of K x C... is divided by the root of its fan-in.
+        # Values stay in range over many layers when a weight of K x C... is divided by the root of
+        # its fan-in.
         fan_in = max(1, prod(spec.shape[1:]))
         fill_random(queue.driver, queue.stream, pointer, spec.bytes, spec.dtype, scale=fan_in**-0.5)
 
 
 def read_tensor(driver: Driver, stream: int, pointer: int, size: int, dtype: str) -> np.ndarray:
-    """`size` bytes of `dtype` on the device as float32: all of them, or of a large tensor chunks all over it. Waits for the stream."""
+    """`size` bytes of `dtype` on the device as float32: all of them, or of a large tensor chunks
+    all over it. Waits for the stream."""
     spans = [(pointer + begin, pointer + end) for begin, end in _chunks(size, DTYPES[dtype].bytes)]
     return _as_float32(_read(driver, stream, spans), dtype)
 
@@ -142,8 +163,18 @@ def _chunks(size: int, element: int) -> Iterator[tuple[int, int]]:
         yield begin, begin + _CHUNK_BYTES
 
 
-def fill_random(driver: Driver, stream: int, pointer: int, size: int, dtype: str, *, scale: float = 1.0, seed: int = 0) -> None:
-    """Fills `size` bytes with normal floats of deviation `scale`, or with integers 0 and 1: one block of them, repeated."""
+def fill_random(
+    driver: Driver,
+    stream: int,
+    pointer: int,
+    size: int,
+    dtype: str,
+    *,
+    scale: float = 1.0,
+    seed: int = 0,
+) -> None:
+    """Fills `size` bytes with normal floats of deviation `scale`, or with integers 0 and 1: one
+    block of them, repeated."""
     block = _random(dtype, scale, seed)
     done = min(size, block.nbytes)
     if done:

@@ -1,4 +1,5 @@
-"""Which plans a program runs on: those that the store knows, or new ones; close calls are decided inside the whole program."""
+"""Which plans a program runs on: those that the store knows, or new ones; close calls are decided
+inside the whole program."""
 
 from __future__ import annotations
 
@@ -24,7 +25,16 @@ if TYPE_CHECKING:
     from .build_pool import BuildPool
     from .tuner import Tuner
 
-__all__ = ["GAIN", "ROUNDS", "ROUND_MICROSECONDS", "Context", "ProgramForms", "decide", "give_way", "select"]
+__all__ = [
+    "GAIN",
+    "ROUNDS",
+    "ROUND_MICROSECONDS",
+    "Context",
+    "ProgramForms",
+    "decide",
+    "give_way",
+    "select",
+]
 
 #: How whole programs are compared; after a few rounds it may be clear already.
 ROUNDS = 7
@@ -38,8 +48,8 @@ _IN_PLACE = Form(clear_once=True)
 
 @value_type(frozen=True, slots=True)
 class Context:
-    """What is to be planned, where, and how much work to put into it (`tune`: off, quick, full, exhaustive). `pool` builds plans that
-    compile a kernel, if that level of work wants one."""
+    """What is to be planned, where, and how much work to put into it (`tune`: off, quick, full,
+    exhaustive). `pool` builds plans that compile a kernel, if that level of work wants one."""
 
     manifest: Manifest
     native: NativeLibrary
@@ -58,8 +68,9 @@ class Context:
 
 @part("plans")
 def select(context: Context) -> dict[int, list[Plan]]:
-    """Plans of each graph that is called, by its index, best first: one, or several that tuning found to be equally good. What is tuned
-    is stored at once, so that an interrupt loses nothing. Raises what planning and tuning raise."""
+    """Plans of each graph that is called, by its index, best first: one, or several that tuning
+    found to be equally good. What is tuned is stored at once, so that an interrupt loses nothing.
+    Raises what planning and tuning raise."""
     manifest, planner, tune = context.manifest, context.planner, context.tune
     used = {index: manifest.graphs[index] for index in manifest.called_graphs}
     graphs = {index: (graph, context.native.builder(graph.symbol)) for index, graph in used.items()}
@@ -88,12 +99,21 @@ def select(context: Context) -> dict[int, list[Plan]]:
                     found[index] = [known]
                 else:
                     if tuner is None:
-                        # Only here, because it imports much that a load without tuning does not need.
+                        # Only here, because it imports much that a load without tuning does not
+                        # need.
                         from .levels import TUNE_LEVELS
                         from .tuner import Tuner
 
-                        tuner = Tuner(planner, context.device, context.queue, TUNE_LEVELS[tune], context.pool)
-                        tuner.ahead([each for each in list(graphs.values())[done:] if not planner.is_stored(*each, tuned)])
+                        tuner = Tuner(
+                            planner, context.device, context.queue, TUNE_LEVELS[tune], context.pool
+                        )
+                        tuner.ahead(
+                            [
+                                each
+                                for each in list(graphs.values())[done:]
+                                if not planner.is_stored(*each, tuned)
+                            ]
+                        )
                     found[index] = tuner.tune(graph, build, tell)
                     planner.keep(graph, build, found[index][0])
         if missing:
@@ -106,10 +126,15 @@ def select(context: Context) -> dict[int, list[Plan]]:
     return found
 
 
-def give_way(context: Context, finalists: dict[int, list[Plan]], error: CudaError) -> dict[int, list[Plan]]:
-    """Plans in place of `finalists` when the device has no memory for their largest workspace: those with smaller ones, or else what the
-    planner has. Raises `error` when workspaces are not at fault, and what planning raises."""
-    size = max((plan.report.workspace_bytes for plans in finalists.values() for plan in plans), default=0)
+def give_way(
+    context: Context, finalists: dict[int, list[Plan]], error: CudaError
+) -> dict[int, list[Plan]]:
+    """Plans in place of `finalists` when the device has no memory for their largest workspace:
+    those with smaller ones, or else what the planner has. Raises `error` when workspaces are not at
+    fault, and what planning raises."""
+    size = max(
+        (plan.report.workspace_bytes for plans in finalists.values() for plan in plans), default=0
+    )
     if not error.out_of_memory or not size:
         raise error
     context.planner.without_workspaces_of(size)
@@ -131,15 +156,20 @@ class ProgramForms(Protocol):
 
 
 @part("plans in the whole program")
-def decide(context: Context, program: ProgramForms, finalists: dict[int, list[Plan]]) -> dict[int, Plan]:
-    """One plan a graph: what alone looked equally fast is tried in place, one graph after another, those first that take most time. What
-    the program reads should be random (`fill_inputs`, `fill_weights`)."""
+def decide(
+    context: Context, program: ProgramForms, finalists: dict[int, list[Plan]]
+) -> dict[int, Plan]:
+    """One plan a graph: what alone looked equally fast is tried in place, one graph after another,
+    those first that take most time. What the program reads should be random (`fill_inputs`,
+    `fill_weights`)."""
     calls = [site.graph for site in context.manifest.calls]
 
     def share(index: int) -> float:
         return calls.count(index) * (finalists[index][0].report.trials[0].microseconds or 0.0)
 
-    open_graphs = sorted((index for index, plans in finalists.items() if len(plans) > 1), key=share, reverse=True)
+    open_graphs = sorted(
+        (index for index, plans in finalists.items() if len(plans) > 1), key=share, reverse=True
+    )
     chosen = {index: plans[0] for index, plans in finalists.items()}
     if not open_graphs:
         return chosen
@@ -150,7 +180,11 @@ def decide(context: Context, program: ProgramForms, finalists: dict[int, list[Pl
         best = [program.capture(chosen, _IN_PLACE)]
         stack.callback(lambda: best[0].close())
         for done, index in enumerate(open_graphs):
-            context.tell(f"{context.manifest.graphs[index].name} in the whole program", done, len(open_graphs))
+            context.tell(
+                f"{context.manifest.graphs[index].name} in the whole program",
+                done,
+                len(open_graphs),
+            )
             for plan in finalists[index][1:]:
                 other = program.capture({**chosen, index: plan}, _IN_PLACE)
                 try:
@@ -164,16 +198,23 @@ def decide(context: Context, program: ProgramForms, finalists: dict[int, list[Pl
     return chosen
 
 
-def _compared(watch: Stopwatch, new: Captured, best: Captured, took: float | None) -> tuple[bool, float, float]:
-    """Whether a program is faster than the best one before, not by noise alone; and microseconds of that one, which `took` so long where
-    it was timed already, and of the new one. What is slower in each of the first rounds is timed no longer."""
+def _compared(
+    watch: Stopwatch, new: Captured, best: Captured, took: float | None
+) -> tuple[bool, float, float]:
+    """Whether a program is faster than the best one before, not by noise alone; and microseconds of
+    that one, which `took` so long where it was timed already, and of the new one. What is slower in
+    each of the first rounds is timed no longer."""
     from statistics import median  # only here: a load that measures nothing is to be short
 
     both = [best, new]
-    ours, theirs = watch.rounds(both, rounds=_FIRST_ROUNDS, microseconds=ROUND_MICROSECONDS, known=[took, None])
+    ours, theirs = watch.rounds(
+        both, rounds=_FIRST_ROUNDS, microseconds=ROUND_MICROSECONDS, known=[took, None]
+    )
     if all(their >= our for our, their in zip(ours, theirs, strict=True)):
         return False, median(ours), median(theirs)
     known = [median(ours), median(theirs)]
-    more = watch.rounds(both, rounds=ROUNDS - _FIRST_ROUNDS, microseconds=ROUND_MICROSECONDS, known=known)
+    more = watch.rounds(
+        both, rounds=ROUNDS - _FIRST_ROUNDS, microseconds=ROUND_MICROSECONDS, known=known
+    )
     our, their = median([*ours, *more[0]]), median([*theirs, *more[1]])
     return their < our * GAIN, our, their

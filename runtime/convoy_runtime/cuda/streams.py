@@ -1,5 +1,6 @@
-"""Which calls of a program have to follow which, found from the memory that they touch; and where each call's workspace lies, so that
-calls that may run side by side do not share one. Addresses and sizes are in bytes; nothing here needs a device.
+"""Which calls of a program have to follow which, found from the memory that they touch; and where
+each call's workspace lies, so that calls that may run side by side do not share one. Addresses and
+sizes are in bytes; nothing here needs a device.
 """
 
 from __future__ import annotations
@@ -11,7 +12,17 @@ from convoy_runtime.value_types import value_type
 
 from .memory import ALIGNMENT
 
-__all__ = ["EVERYTHING", "Access", "Order", "Range", "Workspaces", "large_alone", "order_of", "serial_order", "workspaces_of"]
+__all__ = [
+    "EVERYTHING",
+    "Access",
+    "Order",
+    "Range",
+    "Workspaces",
+    "large_alone",
+    "order_of",
+    "serial_order",
+    "workspaces_of",
+]
 
 #: First byte, and the one behind the last.
 Range = tuple[int, int]
@@ -30,14 +41,16 @@ class Access:
         return sum(end - begin for begin, end in self.writes)
 
 
-#: The access of a call that is to run alone: it follows all calls before it, and all later ones follow it.
+#: The access of a call that is to run alone: it follows all calls before it, and all later ones
+#: follow it.
 EVERYTHING = Access((), ((0, 1 << 64),))
 
 
 @value_type(frozen=True, slots=True)
 class Order:
-    """`after[i]` are the calls that call i has to follow directly; those that they follow are left out. `lanes[i]` is the lane whose
-    workspace call i has: calls of one lane that have a workspace follow one another. There are at most as many as `order_of` was told."""
+    """`after[i]` are the calls that call i has to follow directly; those that they follow are left
+    out. `lanes[i]` is the lane whose workspace call i has: calls of one lane that have a workspace
+    follow one another. There are at most as many as `order_of` was told."""
 
     after: tuple[tuple[int, ...], ...]
     lanes: tuple[int, ...]
@@ -45,7 +58,9 @@ class Order:
     @property
     def serial(self) -> bool:
         """Whether every call follows the one before it."""
-        return all(before == ((index - 1,) if index else ()) for index, before in enumerate(self.after))
+        return all(
+            before == ((index - 1,) if index else ()) for index, before in enumerate(self.after)
+        )
 
 
 def serial_order(count: int) -> Order:
@@ -54,8 +69,9 @@ def serial_order(count: int) -> Order:
 
 
 def order_of(accesses: Sequence[Access], workspaces: Sequence[int], *, lanes: int) -> Order:
-    """The order that memory asks for: a call follows the last writer of what it reads (RAW), and the last writer (WAW) and the readers
-    since (WAR) of what it writes. `workspaces` is the size of each call's workspace; calls that have one are put on `lanes` lanes."""
+    """The order that memory asks for: a call follows the last writer of what it reads (RAW), and
+    the last writer (WAW) and the readers since (WAR) of what it writes. `workspaces` is the size of
+    each call's workspace; calls that have one are put on `lanes` lanes."""
     direct = _hazards(accesses)
     after: list[tuple[int, ...]] = []
     reach: list[int] = []  # bit j of reach[i]: call i follows call j
@@ -65,7 +81,8 @@ def order_of(accesses: Sequence[Access], workspaces: Sequence[int], *, lanes: in
         behind = _reach(before, reach)
         lane = 0
         if workspaces[index]:
-            # The lane whose last call this one follows anyway, the latest such; else a new one; else the one that has been idle longest.
+            # The lane whose last call this one follows anyway, the latest such; else a new one;
+            # else the one that has been idle longest.
             free = [(call, lane) for lane, call in enumerate(last) if behind >> call & 1]
             if free:
                 lane = max(free)[1]
@@ -79,7 +96,13 @@ def order_of(accesses: Sequence[Access], workspaces: Sequence[int], *, lanes: in
             last[lane] = index
         lane_of.append(lane)
         reach.append(behind)
-        after.append(tuple(sorted(call for call in before if not any(reach[other] >> call & 1 for other in before))))
+        after.append(
+            tuple(
+                sorted(
+                    call for call in before if not any(reach[other] >> call & 1 for other in before)
+                )
+            )
+        )
     return Order(tuple(after), tuple(lane_of))
 
 
@@ -91,9 +114,17 @@ def _reach(before: set[int], reach: Sequence[int]) -> int:
 
 
 def _hazards(accesses: Sequence[Access]) -> list[set[int]]:
-    """The calls that each call conflicts with; earlier conflicts that these stand for are left out."""
+    """The calls that each call conflicts with; earlier conflicts that these stand for are left
+    out."""
     # Memory is cut at every border, so that a piece is touched as a whole or not at all.
-    borders = sorted({border for access in accesses for span in (*access.reads, *access.writes) for border in span})
+    borders = sorted(
+        {
+            border
+            for access in accesses
+            for span in (*access.reads, *access.writes)
+            for border in span
+        }
+    )
     writer: list[int | None] = [None] * len(borders)
     readers: list[set[int]] = [set() for _ in borders]
 
@@ -121,8 +152,8 @@ def _hazards(accesses: Sequence[Access]) -> list[set[int]]:
 
 @value_type(frozen=True, slots=True)
 class Workspaces:
-    """`size` bytes in all; call i has the part `parts[i]`, counted from the first byte. `own` are the calls whose part nobody else uses;
-    their parts lie together, in the first `own_bytes`."""
+    """`size` bytes in all; call i has the part `parts[i]`, counted from the first byte. `own` are
+    the calls whose part nobody else uses; their parts lie together, in the first `own_bytes`."""
 
     size: int
     parts: tuple[Range, ...]
@@ -147,9 +178,15 @@ def workspaces_of(sizes: Sequence[int], order: Order, own: Sequence[int] = ()) -
     own_bytes, begin = end, dict[int, int]()
     for lane in sorted(set(order.lanes)):
         begin[lane] = end
-        shared = (size for call, size in enumerate(sizes) if order.lanes[call] == lane and call not in place)
+        shared = (
+            size
+            for call, size in enumerate(sizes)
+            if order.lanes[call] == lane and call not in place
+        )
         end += aligned(max(shared, default=0))
-    begins = [place[call] if call in place else begin[lane] for call, lane in enumerate(order.lanes)]
+    begins = [
+        place[call] if call in place else begin[lane] for call, lane in enumerate(order.lanes)
+    ]
     parts = tuple((first, first + aligned(size)) for first, size in zip(begins, sizes, strict=True))
     return Workspaces(end, parts, tuple(own), own_bytes)
 

@@ -52,12 +52,16 @@ def named():
 
 def integers():
     """Integers and booleans beside floats."""
-    return Function(lambda x: {"n": (x * 9).to(torch.int32), "p": x > 0.5, "x": x}).eval(), _inputs()
+    return Function(
+        lambda x: {"n": (x * 9).to(torch.int32), "p": x > 0.5, "x": x}
+    ).eval(), _inputs()
 
 
 def integers_wrong():
     """One off in an integer."""
-    return Function(lambda x: {"n": (x * 9).to(torch.int32) + 1, "p": x > 0.5, "x": x}).eval(), _inputs()
+    return Function(
+        lambda x: {"n": (x * 9).to(torch.int32) + 1, "p": x > 0.5, "x": x}
+    ).eval(), _inputs()
 
 
 def infinities():

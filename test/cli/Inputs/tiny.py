@@ -32,13 +32,20 @@ def tiny():
 def rounded():
     """A model whose input, weights and output are bfloat16, which numpy does not have."""
     torch.manual_seed(0)
-    return nn.Sequential(nn.Conv2d(3, 8, 3), nn.ReLU()).eval().bfloat16(), (torch.randn(1, 3, 8, 8).bfloat16(),)
+    return nn.Sequential(nn.Conv2d(3, 8, 3), nn.ReLU()).eval().bfloat16(), (
+        torch.randn(1, 3, 8, 8).bfloat16(),
+    )
 
 
 def stem():
-    """The first layers of a network, which one kernel computes and cuDNN does not: convolution, ReLU, max pooling of an image."""
+    """The first layers of a network, which one kernel computes and cuDNN does not: convolution,
+    ReLU, max pooling of an image."""
     torch.manual_seed(0)
-    layers = nn.Conv2d(3, 32, 7, stride=2, padding=3), nn.ReLU(), nn.MaxPool2d(3, stride=2, padding=1)
+    layers = (
+        nn.Conv2d(3, 32, 7, stride=2, padding=3),
+        nn.ReLU(),
+        nn.MaxPool2d(3, stride=2, padding=1),
+    )
     return nn.Sequential(*layers).eval(), (torch.randn(1, 3, 32, 32),)
 
 

@@ -1,5 +1,5 @@
-"""A constraint has one label, in the op's description, in the verifier and in the name of a test that breaks it; every op says what it
-maps to."""
+"""A constraint has one label, in the op's description, in the verifier and in the name of a test
+that breaks it; every op says what it maps to."""
 
 from __future__ import annotations
 
@@ -16,9 +16,17 @@ TESTS = "\n".join(path.read_text() for path in sorted(Path(__file__).parent.glob
 #: By mnemonic, the text of the definition.
 DEFINED = {
     name: body
-    for name, body in re.findall(r'^def Cudnn_\w+ : Cudnn_ComputeOp<"(\w+)"(.*?)(?=^def |\Z)', DEFINITIONS, re.MULTILINE | re.DOTALL)
+    for name, body in re.findall(
+        r'^def Cudnn_\w+ : Cudnn_ComputeOp<"(\w+)"(.*?)(?=^def |\Z)',
+        DEFINITIONS,
+        re.MULTILINE | re.DOTALL,
+    )
 } | {"tensor_desc": re.findall(r'Cudnn_Type<"TensorDesc"(.*)', DEFINITIONS, re.DOTALL)[0]}
-LABELS = [f"{name}_{label}" for name, body in DEFINED.items() for label in re.findall(r"^ *\* \((c\d+)\) ", body, re.MULTILINE)]
+LABELS = [
+    f"{name}_{label}"
+    for name, body in DEFINED.items()
+    for label in re.findall(r"^ *\* \((c\d+)\) ", body, re.MULTILINE)
+]
 
 
 def test_there_are_labels() -> None:
@@ -28,7 +36,9 @@ def test_there_are_labels() -> None:
 
 @pytest.mark.parametrize("label", LABELS)
 def test_label_is_checked_and_tested(label: str) -> None:
-    assert re.search(rf"// .*\b{label}\b", CODE) or re.search(rf"/// .*\b{label}\b", CODE), f"no check says {label}"
+    assert re.search(rf"// .*\b{label}\b", CODE) or re.search(rf"/// .*\b{label}\b", CODE), (
+        f"no check says {label}"
+    )
     assert re.search(rf"\b{label}(_\w+)?\b", TESTS), f"no test is named {label}"
 
 
@@ -42,7 +52,9 @@ def test_label_is_described(label: str) -> None:
 def test_says_what_it_maps_to(name: str) -> None:
     """`pointwise_relu` is another spelling, turned into `pointwise`."""
     mapped = re.search(
-        r"^ *Maps to (.*)}\];$", DEFINED[name].split("let arguments")[0].split("let parameters")[0], re.MULTILINE | re.DOTALL
+        r"^ *Maps to (.*)}\];$",
+        DEFINED[name].split("let arguments")[0].split("let parameters")[0],
+        re.MULTILINE | re.DOTALL,
     )
     assert mapped
     assert re.search(r"`CUDNN_BACKEND_\w+_DESCRIPTOR`", mapped[1])

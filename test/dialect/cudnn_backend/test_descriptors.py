@@ -9,7 +9,15 @@ import pytest
 
 from tools.descriptors import Header, Table, find_header, read_header, read_table
 
-_SIZES = {"cudnnHandle_t": 8, "cudnnBackendDescriptor_t": 8, "void *": 8, "int64_t": 8, "double": 8, "float": 4, "int32_t": 4}
+_SIZES = {
+    "cudnnHandle_t": 8,
+    "cudnnBackendDescriptor_t": 8,
+    "void *": 8,
+    "int64_t": 8,
+    "double": 8,
+    "float": 4,
+    "int32_t": 4,
+}
 _SIZES |= {"bool": 1, "char": 1, "cudnnFraction_t": 16}
 
 
@@ -28,14 +36,17 @@ def header() -> Header:
 
 
 def test_types(table: Table, header: Header) -> None:
-    assert {each.cname: each.number for each in table.types} == header["cudnnBackendAttributeType_t"]
+    assert {each.cname: each.number for each in table.types} == header[
+        "cudnnBackendAttributeType_t"
+    ]
     for each in table.types:
         assert each.ctype in _SIZES or each.ctype in header, each
         assert each.size == _SIZES.get(each.ctype, 4), "an enum of C has four bytes"
 
 
 def test_enumerators(table: Table, header: Header) -> None:
-    """Every enumerator that an attribute may hold is there with its number, or left out with a reason."""
+    """Every enumerator that an attribute may hold is there with its number, or left out with a
+    reason."""
     left_out = {each.cname: each.reason for each in table.left_out}
     assert len(left_out) == len(table.left_out)
     known: set[str] = set()
@@ -47,7 +58,9 @@ def test_enumerators(table: Table, header: Header) -> None:
         known |= set(there)
         here = {each.cname: each.number for each in table.of_type(kind.name)}
         assert here, kind
-        assert here == {cname: number for cname, number in there.items() if cname not in left_out}, kind
+        assert here == {
+            cname: number for cname, number in there.items() if cname not in left_out
+        }, kind
     assert set(left_out) <= known, "what is left out is in the header"
     assert all(len(reason) > 10 for reason in left_out.values())
     for each in table.enumerators:
@@ -56,12 +69,16 @@ def test_enumerators(table: Table, header: Header) -> None:
 
 
 def test_descriptors(table: Table, header: Header) -> None:
-    assert {each.cname: each.number for each in table.descriptors} == header["cudnnBackendDescriptorType_t"]
+    assert {each.cname: each.number for each in table.descriptors} == header[
+        "cudnnBackendDescriptorType_t"
+    ]
     assert all(90000 <= each.since <= 91900 for each in table.descriptors)
 
 
 def test_attributes(table: Table, header: Header) -> None:
-    assert {each.cname: each.number for each in table.attributes} == header["cudnnBackendAttributeName_t"]
+    assert {each.cname: each.number for each in table.attributes} == header[
+        "cudnnBackendAttributeName_t"
+    ]
     assert max(Counter(each.name for each in table.attributes).values()) == 1
     kinds = {each.kind: each for each in table.descriptors}
     types = {each.name for each in table.types}
@@ -73,17 +90,24 @@ def test_attributes(table: Table, header: Header) -> None:
         assert each.need in {"required", "optional", "either", "read_only", "reserved"}
         assert (each.element != "none") == ("descriptor" in (each.type, each.alternative)), each
         assert each.element in set(kinds) | {"operation", "none"}
-        assert each.initial == "none" or each.need == "optional", "what must be set has no initial value"
+        assert each.initial == "none" or each.need == "optional", (
+            "what must be set has no initial value"
+        )
         assert kinds[each.kind].since <= each.since <= 91900, each
         enumerators = {word.name for word in table.of_type(each.type)}
         assert not enumerators or each.initial in enumerators | {"none"}, each
     # Attributes of one descriptor lie together, as the look-up wants.
     order = [each.kind for each in table.attributes]
-    assert len([1 for before, after in pairwise(order) if before != after]) + 1 == len(set(order)) == len(kinds)
+    assert (
+        len([1 for before, after in pairwise(order) if before != after]) + 1
+        == len(set(order))
+        == len(kinds)
+    )
 
 
-#: What cuDNN's reference calls required, for the descriptors that its chapter 9 describes. The handle has since become optional, as have
-#: the choices of knobs; a plan needs an engine's configuration unless it is read from JSON.
+#: What cuDNN's reference calls required, for the descriptors that its chapter 9 describes. The
+#: handle has since become optional, as have the choices of knobs; a plan needs an engine's
+#: configuration unless it is read from JSON.
 _REQUIRED = {
     "convolution": "comp_type conv_mode dilations filter_strides pre_paddings post_paddings",
     "engine": "operation_graph global_index",
@@ -124,7 +148,10 @@ def test_the_chapter(table: Table) -> None:
     need = {each.name: each.need for each in table.attributes}
     assert len(_REQUIRED) == 17
     assert set(_REQUIRED) <= {each.kind for each in table.descriptors}
-    for kinds, needs in ((_REQUIRED, {"required", "either"}), (_READ_ONLY, {"read_only", "reserved"})):
+    for kinds, needs in (
+        (_REQUIRED, {"required", "either"}),
+        (_READ_ONLY, {"read_only", "reserved"}),
+    ):
         for kind, names in kinds.items():
             for name in names.split():
                 assert need[f"{_PREFIXES.get(kind, kind)}_{name}"] in needs, (kind, name)

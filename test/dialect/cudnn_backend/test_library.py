@@ -1,4 +1,5 @@
-"""The types that Descriptors.def gives an attribute are those that the real cuDNN takes, and no others. No GPU is needed."""
+"""The types that Descriptors.def gives an attribute are those that the real cuDNN takes, and no
+others. No GPU is needed."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ NUMBERS = {each.name: each.number for each in TABLE.types}
 TENSOR = KINDS["tensor"]
 ROOM = 4096
 
-#: What cuDNN takes beside what the list says: one C type a number is enough, and text goes by its address, whatever it is called.
+#: What cuDNN takes beside what the list says: one C type a number is enough, and text goes by its
+#: address, whatever it is called.
 ALSO = {
     "operation_convolution_forward_alpha": {"int32"},
     "operation_convolution_forward_beta": {"int32"},
@@ -24,17 +26,31 @@ ALSO = {
     "deviceprop_json_representation": set(NUMBERS),
     "kernel_cache_json_representation": set(NUMBERS),
 }
-#: cuDNN follows these addresses at once: they hold finalized descriptors, a handle or text, which the use cases and the planner set.
-FOLLOWED = {"handle", "operationgraph", "engine", "enginecfg", "knob_choice", "deviceprop", "kernel_cache", "operation"}
-#: These wait for another attribute of their descriptor; and cuDNN ends the process that asks for heuristics, once it has finalized a graph
-#: and finds no cuBLASLt.
+#: cuDNN follows these addresses at once: they hold finalized descriptors, a handle or text, which
+#: the use cases and the planner set.
+FOLLOWED = {
+    "handle",
+    "operationgraph",
+    "engine",
+    "enginecfg",
+    "knob_choice",
+    "deviceprop",
+    "kernel_cache",
+    "operation",
+}
+#: These wait for another attribute of their descriptor; and cuDNN ends the process that asks for
+#: heuristics, once it has finalized a graph and finds no cuBLASLt.
 LATER = {"engine", "enginecfg", "engineheur"}
 
 
 def _asked() -> list[Attribute]:
     def settable(each: Attribute) -> bool:
         plain = each.type not in FOLLOWED and each.element not in FOLLOWED
-        return each.need not in ("read_only", "reserved") and plain and each.name != "execution_plan_json_representation"
+        return (
+            each.need not in ("read_only", "reserved")
+            and plain
+            and each.name != "execution_plan_json_representation"
+        )
 
     return [each for each in TABLE.attributes if settable(each) and each.kind not in LATER]
 
@@ -51,7 +67,9 @@ def _takes(cudnn: Cudnn, attribute: Attribute, type_number: int, tensor: c_void_
     room = ctypes.create_string_buffer(ROOM)
     if type_number == NUMBERS["descriptor"]:
         ctypes.cast(room, ctypes.POINTER(c_void_p))[0] = tensor.value
-    status = cudnn.library.cudnnBackendSetAttribute(descriptor, c_int32(attribute.number), c_int32(type_number), c_int64(1), room)
+    status = cudnn.library.cudnnBackendSetAttribute(
+        descriptor, c_int32(attribute.number), c_int32(type_number), c_int64(1), room
+    )
     cudnn.last_error()
     cudnn.library.cudnnBackendDestroyDescriptor(descriptor)
     return bool(status == 0)
@@ -65,8 +83,13 @@ def test_most_attributes_are_asked_for() -> None:
 def test_types(cudnn: Cudnn, attribute: Attribute) -> None:
     tensor = _create(cudnn, TENSOR)
     expected = {attribute.type, attribute.alternative} - {"none"}
-    # An operation that holds another kind than a tensor is given a tensor here, which it may refuse when it is finalized only.
-    asked = {name: number for name, number in NUMBERS.items() if name != "descriptor" or "descriptor" in expected}
+    # An operation that holds another kind than a tensor is given a tensor here, which it may refuse
+    # when it is finalized only.
+    asked = {
+        name: number
+        for name, number in NUMBERS.items()
+        if name != "descriptor" or "descriptor" in expected
+    }
     taken = {name for name, number in asked.items() if _takes(cudnn, attribute, number, tensor)}
     assert taken - ALSO.get(attribute.name, set()) == expected - ALSO.get(attribute.name, set())
     assert expected <= taken

@@ -1,4 +1,5 @@
-"""The graphs of test/passes/host/Inputs/graphs whose operations have several or optional tensors, by name."""
+"""The graphs of test/passes/host/Inputs/graphs whose operations have several or optional tensors,
+by name."""
 
 from __future__ import annotations
 
@@ -23,4 +24,8 @@ _GRAPH = re.compile(r"^cudnn\.graph @(\w+)\(.*?^}\n", re.MULTILINE | re.DOTALL)
 
 _FILES = ("norm", "statistics", "data", "attention", "structured", "block_scale")
 
-GRAPHS = {found[1]: found[0] for name in _FILES for found in _GRAPH.finditer((_FOLDER / f"{name}.mlir").read_text())}
+GRAPHS = {
+    found[1]: found[0]
+    for name in _FILES
+    for found in _GRAPH.finditer((_FOLDER / f"{name}.mlir").read_text())
+}

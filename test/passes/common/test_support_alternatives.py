@@ -1,4 +1,5 @@
-"""The graphs that alternatives are made of: the real cuDNN has an engine for each, with no GPU, as for what groups are made of."""
+"""The graphs that alternatives are made of: the real cuDNN has an engine for each, with no GPU, as
+for what groups are made of."""
 
 from __future__ import annotations
 
@@ -29,7 +30,9 @@ def _sample() -> list[Case]:
 def _steps(cases: list[Case], options: str = "") -> list[Graph]:
     """The graphs that `cudnn-add-alternatives` makes of them."""
     text = "\n".join(case.text for case in cases)
-    called = {match[1] for match in GRAPH.finditer(convoy_opt(text, "--convert-tcp-to-cudnn").stdout)}
+    called = {
+        match[1] for match in GRAPH.finditer(convoy_opt(text, "--convert-tcp-to-cudnn").stdout)
+    }
     made = convoy_opt(text, "--convert-tcp-to-cudnn", f"--cudnn-add-alternatives={options}").stdout
     return [Graph(match[1], match[0]) for match in GRAPH.finditer(made) if match[1] not in called]
 
@@ -39,11 +42,16 @@ def test_cudnn_has_an_engine_for_every_step(tmp_path: Path) -> None:
     steps = _steps(_sample())
     assert len(steps) > 100
     # Pointwise operations alone, anchors alone, and what is fused with an anchor.
-    kinds = {name: sum(name in step.text for step in steps) for name in ("cudnn.pointwise", "cudnn.convolution", "cudnn.matmul")}
+    kinds = {
+        name: sum(name in step.text for step in steps)
+        for name in ("cudnn.pointwise", "cudnn.convolution", "cudnn.matmul")
+    }
     assert min(kinds.values()) > 10, kinds
     prepare(steps, tmp_path)
     answers = ask_offline(tmp_path, tmp_path / "answers.json")["graphs"]
-    without = {step.key: answers[step.key]["rejected"] for step in steps if not taken(answers[step.key])}
+    without = {
+        step.key: answers[step.key]["rejected"] for step in steps if not taken(answers[step.key])
+    }
     assert not without
 
 
@@ -69,15 +77,26 @@ cudnn.graph @stem_{filters}_{taps}_{channels}(%x: !cudnn.tensor_desc<{image}xf32
 def _stem(filters: int, taps: int, channels: int) -> str:
     image, result = f"8x{channels}x64x96", f"8x{filters}x32x48"
     clip = " upper_clip = 6.0" if taps == 5 else ""
-    shapes = {"image": image, "filter": f"{filters}x{channels}x{taps}x{taps}", "result": result, "pooled": f"8x{filters}x16x24"}
-    return STEM.format(**shapes, filters=filters, taps=taps, channels=channels, pad=taps // 2, clip=clip)
+    shapes = {
+        "image": image,
+        "filter": f"{filters}x{channels}x{taps}x{taps}",
+        "result": result,
+        "pooled": f"8x{filters}x16x24",
+    }
+    return STEM.format(
+        **shapes, filters=filters, taps=taps, channels=channels, pad=taps // 2, clip=clip
+    )
 
 
 def test_cudnn_has_an_engine_without_tf32_for_the_steps_of_a_stem(tmp_path: Path) -> None:
     pytest.importorskip("nvidia.cudnn", reason="the nvidia-cudnn wheel is not there")
     stems = [_stem(*shape) for shape in product((32, 64), (1, 3, 5, 7), (1, 3, 4))]
     made = convoy_opt("\n".join(stems), "--cudnn-add-alternatives").stdout
-    steps = [Graph(match[1], match[0]) for match in GRAPH.finditer(made) if not match[1].startswith("stem")]
+    steps = [
+        Graph(match[1], match[0])
+        for match in GRAPH.finditer(made)
+        if not match[1].startswith("stem")
+    ]
     # A convolution each, and two poolings.
     assert len(steps) == len(stems) + 2
     prepare(steps, tmp_path)
@@ -85,7 +104,9 @@ def test_cudnn_has_an_engine_without_tf32_for_the_steps_of_a_stem(tmp_path: Path
     assert [step.key for step in steps if not answers[step.key]["strict"]] == []
 
 
-def test_cudnn_has_an_engine_without_tf32_for_every_step_that_may_not_use_it(tmp_path: Path) -> None:
+def test_cudnn_has_an_engine_without_tf32_for_every_step_that_may_not_use_it(
+    tmp_path: Path,
+) -> None:
     pytest.importorskip("nvidia.cudnn", reason="the nvidia-cudnn wheel is not there")
     cases = [case for case in group_cases() if case.dtype == "f32"]
     refused = refusals(cases, allow_tf32=False)

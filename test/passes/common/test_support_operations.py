@@ -18,7 +18,14 @@ from benchmarks.support.cases import all_cases
 from benchmarks.support.differences import MEASURED, with_device
 from benchmarks.support.document import DOCUMENT, operations_section
 from benchmarks.support.library import ask_offline, prepare
-from benchmarks.support.operations import OperationCase, axes_of, disagreements, missed, operation_rows, row_of
+from benchmarks.support.operations import (
+    OperationCase,
+    axes_of,
+    disagreements,
+    missed,
+    operation_rows,
+    row_of,
+)
 from benchmarks.support.table import taken
 from tools.descriptors import find_header, read_header
 
@@ -49,7 +56,9 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("operations")
     prepare([*SAMPLE, *(Graph(name, text) for name, text in GRAPHS.items())], folder)
     found = ask_offline(folder, folder / "answers.json")
-    return (with_device(found, json.loads(MEASURED.read_text())) if MEASURED.exists() else found)["graphs"]
+    return (with_device(found, json.loads(MEASURED.read_text())) if MEASURED.exists() else found)[
+        "graphs"
+    ]
 
 
 def test_the_section_and_cudnn_agree(answers: dict[str, Any]) -> None:
@@ -63,7 +72,8 @@ def test_rows_and_graphs_are_of_each_other() -> None:
     """Every point that was asked about is in one row, and rows have no others."""
     points = {(case.operation, *case.axes.items()) for case in CASES}
     spanned = [
-        (row["operation"], *zip(axes_of(row), values, strict=True)) for row in ROWS for values in product(*axes_of(row).values())
+        (row["operation"], *zip(axes_of(row), values,
+        strict=True)) for row in ROWS for values in product(*axes_of(row).values())
     ]  # fmt: skip
     assert len(spanned) == len(set(spanned))
     assert set(spanned) == points
@@ -73,8 +83,17 @@ def test_rows_and_graphs_are_of_each_other() -> None:
 def test_every_operation_of_the_dialect_is_asked_about() -> None:
     """In a graph of its own family, or in groups and what is made of them."""
     folder = TABLE.parents[2] / "dialect/cudnn"
-    operations = {name for path in folder.glob("*.td") for name in re.findall(r'Cudnn_ComputeOp<"(\w+)"', path.read_text())}
-    asked = {name for case in all_cases() if not case.is_group for name in re.findall(r"= cudnn\.(\w+)", case.text)}
+    operations = {
+        name
+        for path in folder.glob("*.td")
+        for name in re.findall(r'Cudnn_ComputeOp<"(\w+)"', path.read_text())
+    }
+    asked = {
+        name
+        for case in all_cases()
+        if not case.is_group
+        for name in re.findall(r"= cudnn\.(\w+)", case.text)
+    }
     # A relu by another name, which becomes a pointwise operation before there are descriptors.
     assert operations - {"pointwise_relu"} == asked
 
@@ -90,25 +109,37 @@ def test_numbers_of_legacy_reductions() -> None:
         pytest.skip("the nvidia-cudnn wheel is not there")
     numbers = read_header(header)["cudnnReduceTensorOp_t"]
     legacy = {case.axes["modes"]: case.reduction for case in CASES if case.reduction is not None}
-    assert legacy == {mode: numbers[f"CUDNN_REDUCE_TENSOR_{mode.upper()}"] for mode in ("avg", "norm1", "norm2", "mul_no_zeros")}
+    assert legacy == {
+        mode: numbers[f"CUDNN_REDUCE_TENSOR_{mode.upper()}"]
+        for mode in ("avg", "norm1", "norm2", "mul_no_zeros")
+    }
 
 
-# Engines of families, by graphs that were written by hand, for the lowering: another way to the same answers.
+# Engines of families, by graphs that were written by hand, for the lowering: another way to the
+# same answers.
 
 WITH_ENGINES = {
-    "batch_norm_training", "batch_norm_no_running", "batch_norm_peers", "batch_norm_backward", "instance_norm_inference",
-    "instance_norm_training", "instance_norm_backward", "layer_norm_inference", "layer_norm_training", "layer_norm_no_scale",
-    "layer_norm_two_dims", "layer_norm_rank_two", "layer_norm_backward", "layer_norm_backward_no_scale", "rms_norm_inference",
-    "rms_norm_training", "rms_norm_backward", "ada_layer_norm_inference", "ada_layer_norm_training", "ada_layer_norm_backward",
-    "bn_finalize_training", "conv_gen_stats", "scale_bias_relu_conv_gen_stats", "sdpa_64", "sdpa_128", "sdpa_grouped_stats",
+    "batch_norm_training", "batch_norm_no_running", "batch_norm_peers", "batch_norm_backward",
+    "instance_norm_inference",
+    "instance_norm_training", "instance_norm_backward", "layer_norm_inference",
+    "layer_norm_training", "layer_norm_no_scale",
+    "layer_norm_two_dims", "layer_norm_rank_two", "layer_norm_backward",
+    "layer_norm_backward_no_scale", "rms_norm_inference",
+    "rms_norm_training", "rms_norm_backward", "ada_layer_norm_inference",
+    "ada_layer_norm_training", "ada_layer_norm_backward",
+    "bn_finalize_training", "conv_gen_stats", "scale_bias_relu_conv_gen_stats", "sdpa_64",
+    "sdpa_128", "sdpa_grouped_stats",
     "sdpa_padded", "sdpa_paged", "moe", "moe_gather",
 }  # fmt: skip
 WITHOUT = {
-    "batch_norm_inference", "group_norm_inference", "bn_finalize_no_running", "bn_finalize_inference", "bn_bwd_weights", "gen_stats",
-    "concat", "concat_in_place", "concat_rank_two", "reshape", "rng_bernoulli", "rng_uniform", "rng_normal", "sdpa_block_mask",
+    "batch_norm_inference", "group_norm_inference", "bn_finalize_no_running",
+    "bn_finalize_inference", "bn_bwd_weights", "gen_stats",
+    "concat", "concat_in_place", "concat_rank_two", "reshape", "rng_bernoulli", "rng_uniform",
+    "rng_normal", "sdpa_block_mask",
     "paged_cache_load", "moe_scatter", "expand_band", "contract_band",
     # Scales of blocks are for tensor cores that sm_90 has not.
-    "block_scale_quantize", "block_scale_quantize_rows", "block_scale_quantize_matrix", "block_scale_dequantize",
+    "block_scale_quantize", "block_scale_quantize_rows", "block_scale_quantize_matrix",
+    "block_scale_dequantize",
     "block_scale_dequantize_tiles", "block_scaled_matmul", "signals",
     # A gradient wants two peers at least; attention in parts wants the logarithms of its sums.
     "batch_norm_backward_peers", "sdpa_64_composed", "sdpa_128_composed",
@@ -128,11 +159,19 @@ def _case(key: str, operation: str = "concat", **axes: str | int) -> OperationCa
 
 
 def _answer(*engines: int, strict: bool = True, rejected: tuple[str, ...] = ()) -> dict[str, Any]:
-    return {"engines": {"A": list(engines)}, "strict": strict, "kinds": ["generated"], "rejected": list(rejected)}
+    return {
+        "engines": {"A": list(engines)},
+        "strict": strict,
+        "kinds": ["generated"],
+        "rejected": list(rejected),
+    }
 
 
 def test_a_row_spans_what_was_asked_and_no_more() -> None:
-    cases = [_case(f"{dtype}{rank}", dtypes=dtype, ranks=rank) for dtype, rank in (("f16", 3), ("f16", 4), ("f32", 3))]
+    cases = [
+        _case(f"{dtype}{rank}", dtypes=dtype, ranks=rank)
+        for dtype, rank in (("f16", 3), ("f16", 4), ("f32", 3))
+    ]
     rows = operation_rows(cases, {case.key: _answer(1) for case in cases})
     assert all(row["takes"] for row in rows)
     spanned = [point for row in rows for point in product(row["dtypes"], row["ranks"])]
@@ -141,12 +180,21 @@ def test_a_row_spans_what_was_asked_and_no_more() -> None:
 
 def test_a_point_of_which_some_are_taken_is_refused() -> None:
     cases = [_case("a"), _case("b"), _case("c", dtypes="f32")]
-    rejected = ("heuristic A: no engine: CUDNN_STATUS_NOT_SUPPORTED_SHAPE; Reason: dims != 4", "heuristic FALLBACK: no engine: other")
+    rejected = (
+        "heuristic A: no engine: CUDNN_STATUS_NOT_SUPPORTED_SHAPE; Reason: dims != 4",
+        "heuristic FALLBACK: no engine: other",
+    )
     answers = {"a": _answer(1), "b": _answer(rejected=rejected), "c": _answer(rejected=rejected)}
     rows = operation_rows(cases, answers)
     (row,) = rows
-    assert (row["dtypes"], row["takes"], row["reason"]) == (["f16", "f32"], False, "2 of 3 graphs: dims != 4")
-    assert list(missed(cases, answers, rows)) == [("a", "not all graphs of a point: 2 of 3 graphs: dims != 4")]
+    assert (row["dtypes"], row["takes"], row["reason"]) == (
+        ["f16", "f32"],
+        False,
+        "2 of 3 graphs: dims != 4",
+    )
+    assert list(missed(cases, answers, rows)) == [
+        ("a", "not all graphs of a point: 2 of 3 graphs: dims != 4")
+    ]
     assert not list(disagreements(cases, answers, rows, rows))
 
 
@@ -157,15 +205,26 @@ def test_reasons_are_cudnns_words() -> None:
 
     assert reason("CUDNN_STATUS_BAD_PARAM: !scaleUsed") == "!scaleUsed"
     assert reason("CUDNN_STATUS_NOT_SUPPORTED: ") == "CUDNN_STATUS_NOT_SUPPORTED"
-    assert reason("heuristic A: no engine: no reason given", "heuristic FALLBACK: CUDNN_STATUS_X: why") == "why"
-    assert reason("heuristic A: no engine: Error: CUDNN_STATUS_X; Reason: b; CUDNN_STATUS_Y; Reason: a") == "a"
+    assert (
+        reason("heuristic A: no engine: no reason given", "heuristic FALLBACK: CUDNN_STATUS_X: why")
+        == "why"
+    )
+    assert (
+        reason(
+            "heuristic A: no engine: Error: CUDNN_STATUS_X; Reason: b; CUDNN_STATUS_Y; Reason: a"
+        )
+        == "a"
+    )
     assert reason() == "no reason given"
     assert len(reason("heuristic A: no engine: " + "x" * 200)) <= 110
 
 
 def test_disagreements() -> None:
     case = _case("a")
-    (yes,), (no,), (tf32,) = (operation_rows([case], {"a": answer}) for answer in (_answer(1), _answer(), _answer(1, strict=False)))
+    (yes,), (no,), (tf32,) = (
+        operation_rows([case], {"a": answer})
+        for answer in (_answer(1), _answer(), _answer(1, strict=False))
+    )
     assert tf32["tf32"]
 
     def found(answer: dict[str, Any], row: dict[str, Any] | None, own: dict[str, Any]) -> list[str]:
@@ -175,12 +234,18 @@ def test_disagreements() -> None:
     assert not found(_answer(), no, no)
     assert not found(_answer(1, strict=False), tf32, tf32)
     assert found(_answer(1), None, yes) == ["a: the table has no row for concat (f16)"]
-    assert found(_answer(rejected=("why",)), yes, no) == ["a: the table takes concat (f16), cuDNN does not: why"]
-    assert found(_answer(1), no, yes) == ["a: cuDNN takes concat (f16), the table does not: no reason given"]
+    assert found(_answer(rejected=("why",)), yes, no) == [
+        "a: the table takes concat (f16), cuDNN does not: why"
+    ]
+    assert found(_answer(1), no, yes) == [
+        "a: cuDNN takes concat (f16), the table does not: no reason given"
+    ]
     assert found(_answer(1, strict=False), yes, tf32) == [
         "a: the table takes concat (f16) without TF32, cuDNN does not: every engine rounds to TF32"
     ]
-    assert found(_answer(1), tf32, yes) == ["a: cuDNN takes concat (f16) without TF32, the table does not"]
+    assert found(_answer(1), tf32, yes) == [
+        "a: cuDNN takes concat (f16) without TF32, the table does not"
+    ]
 
 
 def test_row_of_a_point() -> None:
@@ -194,11 +259,30 @@ def test_row_of_a_point() -> None:
 
 def test_section_names_what_has_no_engine() -> None:
     rows = [
-        {"operation": "a", "takes": True, "modes": ["m", "n"], "dtypes": ["f16"], "ranks": [4], "since": 1, "note": ""},
-        {"operation": "a", "takes": False, "modes": ["m", "n"], "dtypes": ["f16", "f32"], "ranks": [3, 4], "since": 1, "note": ""},
+        {
+            "operation": "a",
+            "takes": True,
+            "modes": ["m", "n"],
+            "dtypes": ["f16"],
+            "ranks": [4],
+            "since": 1,
+            "note": "",
+        },
+        {
+            "operation": "a",
+            "takes": False,
+            "modes": ["m", "n"],
+            "dtypes": ["f16", "f32"],
+            "ranks": [3, 4],
+            "since": 1,
+            "note": "",
+        },
         {"operation": "b", "takes": False, "dtypes": ["f16"], "ranks": [3], "since": 1, "note": ""},
     ]
-    assert operations_section(rows).splitlines()[2:] == ["| a | m, n | f16 | ranks 3 |", "| b | - | none |  |"]
+    assert operations_section(rows).splitlines()[2:] == [
+        "| a | m, n | f16 | ranks 3 |",
+        "| b | - | none |  |",
+    ]
 
 
 # Asking, where processes may die.
@@ -206,7 +290,11 @@ def test_section_names_what_has_no_engine() -> None:
 
 def test_a_graph_on_which_cudnn_crashes_is_found() -> None:
     parts = [["a", "bad1", "b"], ["c", "d"], ["e", "bad2"], ["f"]]
-    answers = {name: answer for some in ask_all(parts, dies_on_bad, 2, float("inf")) for name, answer in some.items()}
+    answers = {
+        name: answer
+        for some in ask_all(parts, dies_on_bad, 2, float("inf"))
+        for name, answer in some.items()
+    }
     assert sorted(answers) == sorted(name for names in parts for name in names)
     assert {name for name, answer in answers.items() if not taken(answer)} == {"bad1", "bad2"}
     assert answers["bad1"]["rejected"] == ["cuDNN crashes"]

@@ -19,20 +19,28 @@ OPTIONS = {"target": "cpu", "cpu": "native"}
 
 
 class Library:
-    """A compiled program: `program(inputs, weights)` prepares the weights, runs once, and returns the outputs."""
+    """A compiled program: `program(inputs, weights)` prepares the weights, runs once, and returns
+    the outputs."""
 
     def __init__(self, folder: Path, text: str, from_phase: str = "tcp", **options: str) -> None:
-        self.native, self.ptx, manifest = _convoy.compile(text, "test.mlir", from_phase, list((OPTIONS | options).items()))
+        self.native, self.ptx, manifest = _convoy.compile(
+            text, "test.mlir", from_phase, list((OPTIONS | options).items())
+        )
         self.manifest: dict[str, Any] = json.loads(manifest)
         path = folder / "native.so"
         path.write_bytes(self.native)
         self.library = ctypes.CDLL(str(path))
 
-    def __call__(self, inputs: list[np.ndarray], weights: list[np.ndarray] | None = None) -> list[np.ndarray]:
+    def __call__(
+        self, inputs: list[np.ndarray], weights: list[np.ndarray] | None = None
+    ) -> list[np.ndarray]:
         def outputs(key: str) -> list[np.ndarray]:
             # 0xff bytes are NaN in every float type: what is not written shows.
             return [
-                np.frombuffer(bytearray(b"\xff" * _bytes(entry)), entry["dtype"]).reshape(entry["shape"]) for entry in self.manifest[key]
+                np.frombuffer(bytearray(b"\xff" * _bytes(entry)), entry["dtype"]).reshape(
+                    entry["shape"]
+                )
+                for entry in self.manifest[key]
             ]
 
         def pointers(arrays: list[np.ndarray]) -> Any:
@@ -44,9 +52,17 @@ class Library:
 
         prepared, results = outputs("prepared"), outputs("outputs")
         keep, at = arena(self.manifest["prepare_arena_bytes"])
-        assert self.library.convoy_prepare_weights(pointers(weights or []), pointers(prepared), at) == 0
+        assert (
+            self.library.convoy_prepare_weights(pointers(weights or []), pointers(prepared), at)
+            == 0
+        )
         keep, at = arena(self.manifest["arena_bytes"])
-        assert self.library.convoy_main(None, pointers(inputs), pointers(prepared), pointers(results), at) == 0
+        assert (
+            self.library.convoy_main(
+                None, pointers(inputs), pointers(prepared), pointers(results), at
+            )
+            == 0
+        )
         del keep
         return results
 
@@ -66,7 +82,15 @@ def _close(got: np.ndarray, expected: torch.Tensor, tolerance: float = 1e-5) -> 
     assert np.abs(got - reference).max() <= tolerance * np.abs(reference).max()
 
 
-def conv_text(x: tuple[int, ...], w: tuple[int, ...], y: tuple[int, ...], stride: int, pad: int, dilation: int, epilogue: bool) -> str:
+def conv_text(
+    x: tuple[int, ...],
+    w: tuple[int, ...],
+    y: tuple[int, ...],
+    stride: int,
+    pad: int,
+    dilation: int,
+    epilogue: bool,
+) -> str:
     def tensor(shape: tuple[int, ...]) -> str:
         return f"tensor<{'x'.join(map(str, shape))}xf32>"
 
@@ -109,24 +133,40 @@ CONVS = [
 
 @pytest.mark.parametrize("epilogue", [False, True], ids=["plain", "epilogue"])
 @pytest.mark.parametrize("cpu", ["native", "x86-64-v3", "x86-64"])
-@pytest.mark.parametrize("case", CONVS, ids=lambda case: "x".join(map(str, case[0] + case[1])) + f"s{case[2]}p{case[3]}d{case[4]}")
+@pytest.mark.parametrize(
+    "case",
+    CONVS,
+    ids=lambda case: "x".join(map(str, case[0] + case[1])) + f"s{case[2]}p{case[3]}d{case[4]}",
+)
 def test_convolution(tmp_path: Path, case: tuple[Any, ...], cpu: str, epilogue: bool) -> None:
     image, window, stride, pad, dilation = case
     x, w = _random(*image), _random(window[0], image[1], *window[1:])
-    expected = torch.conv2d(torch.tensor(x).double(), torch.tensor(w).double(), None, stride, pad, dilation)
+    expected = torch.conv2d(
+        torch.tensor(x).double(), torch.tensor(w).double(), None, stride, pad, dilation
+    )
     inputs, weights = [x], [w]
     if epilogue:
         r, b = _random(*expected.shape), _random(1, window[0], 1, 1)
         expected = torch.relu(expected + torch.tensor(b) + torch.tensor(r))
         inputs, weights = [x, r], [w, b]
-    program = Library(tmp_path, conv_text(x.shape, w.shape, tuple(expected.shape), stride, pad, dilation, epilogue), cpu=cpu)
+    program = Library(
+        tmp_path,
+        conv_text(x.shape, w.shape, tuple(expected.shape), stride, pad, dilation, epilogue),
+        cpu=cpu,
+    )
     (y,) = program(inputs, weights)
     _close(y, expected)
 
 
 @pytest.mark.parametrize(
     ("left", "right"),
-    [((1, 512), (512, 1000)), ((5, 33), (33, 10)), ((64, 64), (64, 64)), ((4, 7, 20), (4, 20, 48)), ((3, 1, 8), (3, 8, 5))],
+    [
+        ((1, 512), (512, 1000)),
+        ((5, 33), (33, 10)),
+        ((64, 64), (64, 64)),
+        ((4, 7, 20), (4, 20, 48)),
+        ((3, 1, 8), (3, 8, 5)),
+    ],
     ids=str,
 )
 @pytest.mark.parametrize("cpu", ["native", "x86-64-v3"])
@@ -145,10 +185,23 @@ def test_matmul(tmp_path: Path, left: tuple[int, ...], right: tuple[int, ...], c
 @pytest.mark.parametrize("threads", ["1", "2", "7"])
 def test_threads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, threads: str) -> None:
     monkeypatch.setenv("CONVOY_NUM_THREADS", threads)
-    x, w, r, b = _random(1, 64, 28, 28), _random(64, 64, 3, 3), _random(1, 64, 28, 28), _random(1, 64, 1, 1)
-    expected = torch.relu(torch.conv2d(torch.tensor(x).double(), torch.tensor(w).double(), None, 1, 1) + torch.tensor(b) + torch.tensor(r))
-    # The text differs by the number of threads, so that each library is loaded anew and reads the variable.
-    program = Library(tmp_path, conv_text(x.shape, w.shape, x.shape, 1, 1, 1, True).replace('"x"', f'"x{threads}"'))
+    x, w, r, b = (
+        _random(1, 64, 28, 28),
+        _random(64, 64, 3, 3),
+        _random(1, 64, 28, 28),
+        _random(1, 64, 1, 1),
+    )
+    expected = torch.relu(
+        torch.conv2d(torch.tensor(x).double(), torch.tensor(w).double(), None, 1, 1)
+        + torch.tensor(b)
+        + torch.tensor(r)
+    )
+    # The text differs by the number of threads, so that each library is loaded anew and reads the
+    # variable.
+    program = Library(
+        tmp_path,
+        conv_text(x.shape, w.shape, x.shape, 1, 1, 1, True).replace('"x"', f'"x{threads}"'),
+    )
     for _ in range(50):
         (y,) = program([x, r], [w, b])
         _close(y, expected)
@@ -185,20 +238,30 @@ for thread in threads: thread.start()
 for thread in threads: thread.join()
 sys.exit(bool(failed))
 """
-    done = subprocess.run([sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
 
 
 def test_the_same_text_gives_the_same_bytes() -> None:
     text = conv_text((1, 8, 8, 8), (8, 8, 3, 3), (1, 8, 8, 8), 1, 1, 1, True)
-    first, second = (_convoy.compile(text, "test.mlir", "tcp", list(OPTIONS.items())) for _ in range(2))
+    first, second = (
+        _convoy.compile(text, "test.mlir", "tcp", list(OPTIONS.items())) for _ in range(2)
+    )
     assert first == second
 
 
 def test_text_of_the_last_phase_emits_the_same_program() -> None:
     text = conv_text((1, 8, 8, 8), (8, 8, 3, 3), (1, 8, 8, 8), 1, 1, 1, True)
     lowered = _convoy.run_phases(text, "test.mlir", "tcp", "llvm", list(OPTIONS.items()))
-    assert _convoy.emit(lowered, "lowered.mlir", list(OPTIONS.items())) == _convoy.compile(text, "test.mlir", "tcp", list(OPTIONS.items()))
+    assert _convoy.emit(lowered, "lowered.mlir", list(OPTIONS.items())) == _convoy.compile(
+        text, "test.mlir", "tcp", list(OPTIONS.items())
+    )
 
 
 def test_only_the_abi_is_exported(tmp_path: Path) -> None:
@@ -210,7 +273,9 @@ def test_only_the_abi_is_exported(tmp_path: Path) -> None:
     assert str(Path.cwd()).encode() not in program.native
 
 
-@pytest.mark.parametrize("cpu", ["native", "x86-64-v3", "x86-64"])  # the last one has no instruction for half
+@pytest.mark.parametrize(
+    "cpu", ["native", "x86-64-v3", "x86-64"]
+)  # the last one has no instruction for half
 def test_narrow_floats_need_no_library_of_a_compiler(tmp_path: Path, cpu: str) -> None:
     text = """func.func @main(%x: tensor<33xf32> {tcp.input = "x"})
         -> (tensor<33xf16> {tcp.output = "0"}, tensor<33xf32> {tcp.output = "1"}) {
@@ -222,7 +287,19 @@ def test_narrow_floats_need_no_library_of_a_compiler(tmp_path: Path, cpu: str) -
     }"""
     x = _random(33)
     # Ties, the ends of the range, numbers below the smallest normal one.
-    edges = [1 + 2.0**-11, 1 + 3 * 2.0**-11, 65519, 65520, 2.0**-25, 1.5 * 2.0**-24, -(2.0**-15) - 2.0**-26, np.inf, -np.inf, np.nan, -0.0]
+    edges = [
+        1 + 2.0**-11,
+        1 + 3 * 2.0**-11,
+        65519,
+        65520,
+        2.0**-25,
+        1.5 * 2.0**-24,
+        -(2.0**-15) - 2.0**-26,
+        np.inf,
+        -np.inf,
+        np.nan,
+        -0.0,
+    ]
     x[: len(edges)] = edges
     half, rounded = Library(tmp_path, text, cpu=cpu)([x])
     np.testing.assert_array_equal(half, torch.tensor(x).half().numpy())
@@ -247,7 +324,10 @@ def test_an_unresolved_symbol_is_an_error_that_names_it() -> None:
 def test_an_unknown_cpu_is_an_error_that_lists_those_known() -> None:
     with pytest.raises(_convoy.CompilationFailed) as failure:
         _convoy.compile(
-            conv_text((1, 8, 8, 8), (8, 8, 3, 3), (1, 8, 8, 8), 1, 1, 1, False), "t", "tcp", [("target", "cpu"), ("cpu", "z80")]
+            conv_text((1, 8, 8, 8), (8, 8, 3, 3), (1, 8, 8, 8), 1, 1, 1, False),
+            "t",
+            "tcp",
+            [("target", "cpu"), ("cpu", "z80")],
         )
     phase, diagnostics = failure.value.args
     assert phase == "options"
@@ -256,8 +336,13 @@ def test_an_unknown_cpu_is_an_error_that_lists_those_known() -> None:
     assert "but got 'z80'" in diagnostics[0][4]
 
 
-@pytest.mark.parametrize(("cpu", "lanes", "feature"), [("x86-64", 4, "sse"), ("x86-64-v3", 8, "avx"), ("x86-64-v4", 16, "avx512f")])
-def test_kernels_are_as_wide_as_the_registers_of_the_cpu(cpu: str, lanes: int, feature: str) -> None:
+@pytest.mark.parametrize(
+    ("cpu", "lanes", "feature"),
+    [("x86-64", 4, "sse"), ("x86-64-v3", 8, "avx"), ("x86-64-v4", 16, "avx512f")],
+)
+def test_kernels_are_as_wide_as_the_registers_of_the_cpu(
+    cpu: str, lanes: int, feature: str
+) -> None:
     text = conv_text((1, 8, 8, 8), (64, 8, 3, 3), (1, 64, 8, 8), 1, 1, 1, False)
     options = list((OPTIONS | {"cpu": cpu}).items())
     host = _convoy.run_phases(text, "test.mlir", "tcp", "host", options)
@@ -269,7 +354,10 @@ def test_kernels_are_as_wide_as_the_registers_of_the_cpu(cpu: str, lanes: int, f
     assert feature in json.loads(manifest)["host"]["features"]
 
 
-TWO = 'gpu.binary @kernels [#gpu.object<#nvvm.target, assembly = "a">, #gpu.object<#nvvm.target, assembly = "b">]'
+TWO = (
+    'gpu.binary @kernels [#gpu.object<#nvvm.target, assembly = "a">, '
+    '#gpu.object<#nvvm.target, assembly = "b">]'
+)
 BINARY = 'gpu.binary @kernels [#gpu.object<#nvvm.target, {} = "text">]'
 
 
@@ -279,13 +367,19 @@ BINARY = 'gpu.binary @kernels [#gpu.object<#nvvm.target, {} = "text">]'
         ("module {}", "expected the module to have 'tcp.manifest': phase 'plan' makes it"),
         (
             "module attributes {tcp.manifest = {a = {b = [1.5]}}} {}",
-            "expected 'tcp.manifest' to hold dictionaries, arrays, strings and numbers, but 'a' holds {b = [1.500000e+00]}",
+            (
+                "expected 'tcp.manifest' to hold dictionaries, arrays, strings and numbers, "
+                "but 'a' holds {b = [1.500000e+00]}"
+            ),
         ),
         (
             f"module attributes {{tcp.manifest = {{}}}} {{ {TWO} }}",
             "expected one object, but got 2",
         ),
-        (f"module attributes {{tcp.manifest = {{}}}} {{ {BINARY.format('fatbin')} }}", "expected the object to be assembly (PTX)"),
+        (
+            f"module attributes {{tcp.manifest = {{}}}} {{ {BINARY.format('fatbin')} }}",
+            "expected the object to be assembly (PTX)",
+        ),
     ],
     ids=["no manifest", "no JSON", "two objects", "not PTX"],
 )

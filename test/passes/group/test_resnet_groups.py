@@ -1,4 +1,5 @@
-"""Every convolution of a ResNet is in a group with its bias, its residual and its relu; what is left outside has a reason."""
+"""Every convolution of a ResNet is in a group with its bias, its residual and its relu; what is
+left outside has a reason."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ from convoy.frontend import import_module
 
 ROOT = Path(__file__).parents[3]
 
-#: Calls by the pattern of their graph. ResNet-18 has 20 convolutions, ResNet-50 has 53; one a block with another shape downsamples.
+#: Calls by the pattern of their graph. ResNet-18 has 20 convolutions, ResNet-50 has 53; one a block
+#: with another shape downsamples.
 EXPECTED = {
     "resnet18": {"conv2d_bias": 3, "conv2d_bias_relu": 9, "conv2d_bias_residual_relu": 8},
     "resnet50": {"conv2d_bias": 4, "conv2d_bias_relu": 33, "conv2d_bias_residual_relu": 16},
@@ -34,7 +36,9 @@ def test_every_convolution_is_fused(name: str, dtype: str) -> None:
     text = import_module(module, inputs).text
     opt = os.environ.get("CONVOY_OPT", str(ROOT / "build/bin/convoy-opt"))
     pipeline = f"--convoy-pipeline=from=tcp to=cudnn target=cuda dtype={dtype}"
-    done = subprocess.run([opt, "-", pipeline], input=text, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [opt, "-", pipeline], input=text, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     calls = Counter(re.findall(r"cudnn\.execute @(\w+)_\d+ ", done.stdout))
     # The last layer's cast back to f32 is part of its graph, where there is one.
@@ -46,5 +50,7 @@ def test_every_convolution_is_fused(name: str, dtype: str) -> None:
     main = done.stdout.split("@main(")[1].split("func.func")[0]
     left = set(re.findall(r"\btcp\.(\w+) %", main))
     assert left <= KERNELS | ({"reduce_mean"} if dtype == "bf16" else set())
-    outside = re.findall(r'\{location = "[^"]*", op = "tcp\.(\w+)", reason = "[^"]+"\}', done.stdout)
+    outside = re.findall(
+        r'\{location = "[^"]*", op = "tcp\.(\w+)", reason = "[^"]+"\}', done.stdout
+    )
     assert set(outside) == left

@@ -1,4 +1,5 @@
-"""Builds native libraries from graphs, and a stand-in for cuDNN that writes down what it is asked."""
+"""Builds native libraries from graphs, and a stand-in for cuDNN that writes down what it is
+asked."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ from convoy_runtime._abi import ConvoyCudnn
 _ROOT = Path(__file__).parents[3]
 _LLVM = Path("/usr/lib/llvm-22/bin")
 
-#: Bytes of one element, by CUDNN_TYPE_... number, from the C types that cuDNN's reference gives; what is not here is an enum of C.
+#: Bytes of one element, by CUDNN_TYPE_... number, from the C types that cuDNN's reference gives;
+#: what is not here is an enum of C.
 _SIZES = {0: 8, 2: 1, 3: 8, 4: 4, 5: 8, 6: 8, 15: 8, 23: 4, 24: 1, 26: 16}
 _TYPES = 31
 _DESCRIPTOR = 15
@@ -28,7 +30,8 @@ _HANDLE = 0
 
 @dataclass(frozen=True)
 class Set:
-    """One cudnnBackendSetAttribute: `elements` are the raw bytes, or for descriptors the numbers under which they were created."""
+    """One cudnnBackendSetAttribute: `elements` are the raw bytes, or for descriptors the numbers
+    under which they were created."""
 
     descriptor: int
     attribute: int
@@ -39,7 +42,8 @@ class Set:
 
 @dataclass(frozen=True)
 class Get:
-    """One cudnnBackendGetAttribute for `count` elements; those that are descriptors are filled, by their numbers."""
+    """One cudnnBackendGetAttribute for `count` elements; those that are descriptors are filled, by
+    their numbers."""
 
     descriptor: int
     attribute: int
@@ -50,9 +54,10 @@ class Get:
 
 @dataclass
 class Recorder:
-    """Stands in for cuDNN. Descriptors are numbered from 0 in the order of creation; call number `fail_at`, from 0, fails with `status`.
-    `answers` are the bytes that reading an attribute gives, by its number. Like cuDNN it keeps one text on the last error, which the next
-    call that goes well clears."""
+    """Stands in for cuDNN. Descriptors are numbered from 0 in the order of creation; call number
+    `fail_at`, from 0, fails with `status`. `answers` are the bytes that reading an attribute gives,
+    by its number. Like cuDNN it keeps one text on the last error, which the next call that goes
+    well clears."""
 
     fail_at: int | None = None
     status: int = 2003
@@ -74,7 +79,10 @@ class Recorder:
     def _number(self, pointer: int | None) -> int:
         number = ((pointer or 0) - self._BASE) // 64
         if not pointer or (pointer - self._BASE) % 64 or number not in self.alive:
-            self.errors.append(f"call {len(self.calls)} was given {pointer!r}, which is no descriptor that is alive")
+            self.errors.append(
+                f"call {len(self.calls)} was given {pointer!r}, which is no descriptor "
+                "that is alive"
+            )
         return number
 
     def _done(self, name: str, what: object) -> int:
@@ -96,10 +104,14 @@ class Recorder:
         number = self._number(descriptor)
         assert kind < _TYPES
         if number in self.finalized:
-            self.errors.append(f"attribute {attribute} is set after descriptor {number} was finalized")
+            self.errors.append(
+                f"attribute {attribute} is set after descriptor {number} was finalized"
+            )
         data: bytes | tuple[int, ...] = ctypes.string_at(elements, count * _SIZES.get(kind, 4))
         if kind == _DESCRIPTOR:
-            data = tuple(self._number(pointer) for pointer in (c_void_p * count).from_address(elements))
+            data = tuple(
+                self._number(pointer) for pointer in (c_void_p * count).from_address(elements)
+            )
         return self._done("set", Set(number, attribute, kind, count, data))
 
     def _finalize(self, descriptor: int) -> int:
@@ -113,13 +125,25 @@ class Recorder:
         self.destroyed.append(number)
         return self._done("destroy", number)
 
-    def _get(self, descriptor: int, attribute: int, kind: int, count: int, written: ctypes._Pointer[c_int64], elements: int) -> int:
+    def _get(
+        self,
+        descriptor: int,
+        attribute: int,
+        kind: int,
+        count: int,
+        written: ctypes._Pointer[c_int64],
+        elements: int,
+    ) -> int:
         number = self._number(descriptor)
         if number not in self.finalized:
-            self.errors.append(f"attribute {attribute} is read before descriptor {number} is finalized")
+            self.errors.append(
+                f"attribute {attribute} is read before descriptor {number} is finalized"
+            )
         filled: tuple[int, ...] = ()
         if kind == _DESCRIPTOR:
-            filled = tuple(self._number(pointer) for pointer in (c_void_p * count).from_address(elements))
+            filled = tuple(
+                self._number(pointer) for pointer in (c_void_p * count).from_address(elements)
+            )
             self.finalized.update(filled)
             written[0] = count
         else:
@@ -146,7 +170,8 @@ class Recorder:
         return self._BASE + 64 * number
 
     def build(self, library: ctypes.CDLL, symbol: str, handle: int | None = None) -> int:
-        """Calls the function that builds a graph, and gives its status; `result` is the number of the graph, or None."""
+        """Calls the function that builds a graph, and gives its status; `result` is the number of
+        the graph, or None."""
         result = c_void_p(0xDEAD)
         status = self.call(library, symbol, handle, [], [result])
         self.result = self.number_of(result)
@@ -156,7 +181,14 @@ class Recorder:
         """The number of a descriptor that came as a result."""
         return None if result.value is None else (result.value - self._BASE) // 64
 
-    def call(self, library: ctypes.CDLL, symbol: str, handle: int | None, arguments: list[int], results: list[Any]) -> int:
+    def call(
+        self,
+        library: ctypes.CDLL,
+        symbol: str,
+        handle: int | None,
+        arguments: list[int],
+        results: list[Any],
+    ) -> int:
         """Calls any function of backend calls with addresses as arguments, and gives its status."""
         table = ConvoyCudnn(
             abi_version=3,
@@ -169,13 +201,22 @@ class Recorder:
             execute=ConvoyCudnn.EXECUTE(self._execute),
         )
         places = [ctypes.cast(ctypes.byref(result), c_void_p) for result in results]
-        signature = ctypes.CFUNCTYPE(c_int32, ctypes.POINTER(ConvoyCudnn), c_void_p, *[c_void_p] * (len(arguments) + len(results)))
+        signature = ctypes.CFUNCTYPE(
+            c_int32,
+            ctypes.POINTER(ConvoyCudnn),
+            c_void_p,
+            *[c_void_p] * (len(arguments) + len(results)),
+        )
         status = signature((symbol, library))(ctypes.byref(table), handle, *arguments, *places)
         return int(c_int32(status).value)
 
     def sets_of(self, descriptor: int) -> dict[int, tuple[int, int, bytes | tuple[int, ...]]]:
         """The attributes of a descriptor: number to (type, count, elements)."""
-        sets = [what for name, what in self.calls if isinstance(what, Set) and what.descriptor == descriptor]
+        sets = [
+            what
+            for name, what in self.calls
+            if isinstance(what, Set) and what.descriptor == descriptor
+        ]
         assert len({each.attribute for each in sets}) == len(sets), "an attribute is set twice"
         return {each.attribute: (each.type, each.count, each.elements) for each in sets}
 
@@ -186,11 +227,14 @@ class Recorder:
 
 @pytest.fixture(scope="session")
 def convoy_opt() -> Callable[..., str]:
-    """Runs `convoy-opt` (CONVOY_OPT, or build/bin/convoy-opt) with the given flags on text and gives what it prints."""
+    """Runs `convoy-opt` (CONVOY_OPT, or build/bin/convoy-opt) with the given flags on text and
+    gives what it prints."""
     tool = Path(os.environ.get("CONVOY_OPT", _ROOT / "build/bin/convoy-opt"))
 
     def run(text: str, *flags: str) -> str:
-        done = subprocess.run([tool, "-", *flags], input=text, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [tool, "-", *flags], input=text, capture_output=True, text=True, check=False
+        )
         assert done.returncode == 0, done.stderr
         return done.stdout
 
@@ -198,8 +242,11 @@ def convoy_opt() -> Callable[..., str]:
 
 
 @pytest.fixture(scope="session")
-def build_library(convoy_opt: Callable[..., str], tmp_path_factory: pytest.TempPathFactory) -> Callable[..., ctypes.CDLL]:
-    """Lowers a module's text with `flags`, then with convert-cudnn-backend-to-llvm, and loads what it becomes."""
+def build_library(
+    convoy_opt: Callable[..., str], tmp_path_factory: pytest.TempPathFactory
+) -> Callable[..., ctypes.CDLL]:
+    """Lowers a module's text with `flags`, then with convert-cudnn-backend-to-llvm, and loads what
+    it becomes."""
 
     def build(text: str, *flags: str) -> ctypes.CDLL:
         folder = tmp_path_factory.mktemp("library")
@@ -207,10 +254,15 @@ def build_library(convoy_opt: Callable[..., str], tmp_path_factory: pytest.TempP
         assert "cudnn." not in lowered.replace('"cudnn.', ""), "an op of cudnn is left"
         translate = shutil.which("mlir-translate-22") or str(_LLVM / "mlir-translate")
         source, library = folder / "module.ll", folder / "module.so"
-        subprocess.run([translate, "--mlir-to-llvmir", "-o", source], input=lowered, text=True, check=True)
+        subprocess.run(
+            [translate, "--mlir-to-llvmir", "-o", source], input=lowered, text=True, check=True
+        )
         clang = shutil.which("clang-22") or str(_LLVM / "clang")
         calls = _ROOT / "runtime/support/convoy_calls.c"
-        subprocess.run([clang, "-w", "-O1", "-shared", "-fPIC", "-fuse-ld=lld", source, calls, "-o", library], check=True)
+        subprocess.run(
+            [clang, "-w", "-O1", "-shared", "-fPIC", "-fuse-ld=lld", source, calls, "-o", library],
+            check=True,
+        )
         return ctypes.CDLL(str(library))
 
     return build

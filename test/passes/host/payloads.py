@@ -1,6 +1,8 @@
-"""What a builder passes to cudnnBackendSetAttribute: (type, count, raw bytes), and for descriptors (type, count, their numbers).
+"""What a builder passes to cudnnBackendSetAttribute: (type, count, raw bytes), and for descriptors
+(type, count, their numbers).
 
-Numbers are those of cudnn_graph.h, written by hand, so that an error in the compiler's list of descriptors shows.
+Numbers are those of cudnn_graph.h, written by hand, so that an error in the compiler's list of
+descriptors shows.
 """
 
 from __future__ import annotations
@@ -8,11 +10,33 @@ from __future__ import annotations
 import struct
 
 POINTWISE, CONVOLUTION, OP_CONVOLUTION, OP_POINTWISE, GRAPH, TENSOR = 0, 1, 10, 13, 15, 17
-MATMUL, OP_MATMUL, REDUCTION, OP_REDUCTION, RESAMPLE, OP_RESAMPLE, OP_RESAMPLE_BACKWARD = 18, 19, 21, 22, 24, 25, 26
-DATA_TYPE, BOOLEAN, INT64, FLOAT, DOUBLE, CONVOLUTION_MODE, NAN, POINTWISE_MODE, DESCRIPTOR = 1, 2, 3, 4, 5, 7, 10, 14, 15
+MATMUL, OP_MATMUL, REDUCTION, OP_REDUCTION, RESAMPLE, OP_RESAMPLE, OP_RESAMPLE_BACKWARD = (
+    18,
+    19,
+    21,
+    22,
+    24,
+    25,
+    26,
+)
+DATA_TYPE, BOOLEAN, INT64, FLOAT, DOUBLE, CONVOLUTION_MODE, NAN, POINTWISE_MODE, DESCRIPTOR = (
+    1,
+    2,
+    3,
+    4,
+    5,
+    7,
+    10,
+    14,
+    15,
+)
 REDUCTION_OPERATOR, REORDERING, RESAMPLE_MODE, PADDING_MODE, FRACTION = 18, 20, 21, 22, 26
 #: The passes that make builders.
-FLAGS = ("--add-runtime-argument", "--convert-cudnn-execute-to-backend", "--convert-cudnn-graphs-to-backend")
+FLAGS = (
+    "--add-runtime-argument",
+    "--convert-cudnn-execute-to-backend",
+    "--convert-cudnn-graphs-to-backend",
+)
 
 
 def i64(*numbers: int) -> tuple[int, int, bytes]:
@@ -44,7 +68,14 @@ def fractions(*pairs: tuple[int, int]) -> tuple[int, int, bytes]:
     return FRACTION, len(pairs), struct.pack(f"<{len(numbers)}q", *numbers)
 
 
-def tensor(uid: int, dims: tuple[int, ...], strides: tuple[int, ...], dtype: int, virtual: bool, alignment: int = 16) -> dict:
+def tensor(
+    uid: int,
+    dims: tuple[int, ...],
+    strides: tuple[int, ...],
+    dtype: int,
+    virtual: bool,
+    alignment: int = 16,
+) -> dict:
     return {
         901: enum(DATA_TYPE, dtype),
         902: i64(*dims),

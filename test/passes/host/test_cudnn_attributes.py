@@ -1,4 +1,5 @@
-"""Every attribute of tensors and operations arrives at cuDNN with its number, its type and its value, and no other does."""
+"""Every attribute of tensors and operations arrives at cuDNN with its number, its type and its
+value, and no other does."""
 
 from __future__ import annotations
 
@@ -61,7 +62,10 @@ def built(build_library: Callable[..., ctypes.CDLL], recorder: type) -> Callable
 
 
 def by_uid(record) -> dict[int, int]:
-    return {struct.unpack("<q", record.sets_of(number)[906][2])[0]: number for number in record.kind(TENSOR)}
+    return {
+        struct.unpack("<q", record.sets_of(number)[906][2])[0]: number
+        for number in record.kind(TENSOR)
+    }
 
 
 @pytest.mark.parametrize(
@@ -87,7 +91,9 @@ def by_uid(record) -> dict[int, int]:
         ("complex<f64>", 21),
     ],
 )
-def test_data_types(build_library: Callable[..., ctypes.CDLL], recorder: type, dtype: str, number: int) -> None:
+def test_data_types(
+    build_library: Callable[..., ctypes.CDLL], recorder: type, dtype: str, number: int
+) -> None:
     text = f"""
 cudnn.graph @g(%a: !cudnn.tensor_desc<2x4x6x{dtype}>) -> !cudnn.tensor_desc<2x4x6x{dtype}> {{
   %0 = cudnn.pointwise identity(%a) type = f32 : !cudnn.tensor_desc<2x4x6x{dtype}> -> !cudnn.tensor_desc<2x4x6x{dtype}>
@@ -99,8 +105,13 @@ cudnn.graph @g(%a: !cudnn.tensor_desc<2x4x6x{dtype}>) -> !cudnn.tensor_desc<2x4x
 
 
 def test_grouped_convolution_of_the_reference(built: Callable) -> None:
-    """The groups as a dim, uids that are written, a window turned around, beta: section 9.3.1 of cuDNN 8's reference."""
-    x, w, y = desc("2x4x8x5x6x7xf32, alignment = 4"), desc("4x6x8x3x3x3xf32, alignment = 4"), desc("2x4x6x3x4x5xf32, alignment = 4")
+    """The groups as a dim, uids that are written, a window turned around, beta: section 9.3.1 of
+    cuDNN 8's reference."""
+    x, w, y = (
+        desc("2x4x8x5x6x7xf32, alignment = 4"),
+        desc("4x6x8x3x3x3xf32, alignment = 4"),
+        desc("2x4x6x3x4x5xf32, alignment = 4"),
+    )
     record = built(f"""
 cudnn.graph @g(%x: {x} {{cudnn.uid = 120 : i64}}, %w: {w} {{cudnn.uid = 119 : i64}}) -> ({y} {{cudnn.uid = 121 : i64}}) {{
   %0 = cudnn.convolution(%x, %w) kind = convolution type = f32 beta = 0.5 spatial_stride = [1, 1, 1] pre_padding = [0, 0, 0]
@@ -109,7 +120,9 @@ cudnn.graph @g(%x: {x} {{cudnn.uid = 120 : i64}}, %w: {w} {{cudnn.uid = 119 : i6
 }}""")
     tensors = by_uid(record)
     strides = (4 * 8 * 5 * 6 * 7, 8 * 5 * 6 * 7, 5 * 6 * 7, 6 * 7, 7, 1)
-    assert record.sets_of(tensors[ord("x")]) == tensor(120, (2, 4, 8, 5, 6, 7), strides, 0, False, alignment=4)
+    assert record.sets_of(tensors[ord("x")]) == tensor(
+        120, (2, 4, 8, 5, 6, 7), strides, 0, False, alignment=4
+    )
     assert sorted(tensors) == [ord("w"), ord("x"), ord("y")]
     (convolution,), (forward,) = record.kind(CONVOLUTION), record.kind(OP_CONVOLUTION)
     assert record.sets_of(convolution)[101] == enum(CONVOLUTION_MODE, 0)
@@ -118,9 +131,12 @@ cudnn.graph @g(%x: {x} {{cudnn.uid = 120 : i64}}, %w: {w} {{cudnn.uid = 119 : i6
 
 
 @pytest.mark.parametrize(
-    ("compute", "alpha", "beta"), [("f64", f64(0.1), f64(0.7)), ("f32", f32(0.1), f32(0.7)), ("f16", f32(0.1), f32(0.7))]
+    ("compute", "alpha", "beta"),
+    [("f64", f64(0.1), f64(0.7)), ("f32", f32(0.1), f32(0.7)), ("f16", f32(0.1), f32(0.7))],
 )
-def test_factors_are_floats_but_of_double(built: Callable, compute: str, alpha: object, beta: object) -> None:
+def test_factors_are_floats_but_of_double(
+    built: Callable, compute: str, alpha: object, beta: object
+) -> None:
     t = desc("2x8x4x4xf64")
     record = built(f"""
 cudnn.graph @g(%x: {t}, %w: {desc("8x8x1x1xf64")}) -> {t} {{
@@ -145,12 +161,18 @@ cudnn.graph @g(%x: {x}, %w: {w}) -> {x} {{
 }}""")
     tensors = by_uid(record)
     vectors = {904: i64(32), 905: i64(1)}
-    assert record.sets_of(tensors[1]) == tensor(1, (8, 2, 16, 16), (512, 256, 16, 1), 3, False) | vectors
-    assert record.sets_of(tensors[2]) == tensor(2, (64, 2, 3, 3), (18, 9, 3, 1), 3, False) | vectors | {909: enum(REORDERING, 1)}
+    assert (
+        record.sets_of(tensors[1])
+        == tensor(1, (8, 2, 16, 16), (512, 256, 16, 1), 3, False) | vectors
+    )
+    assert record.sets_of(tensors[2]) == tensor(
+        2, (64, 2, 3, 3), (18, 9, 3, 1), 3, False
+    ) | vectors | {909: enum(REORDERING, 1)}
 
 
 def test_by_value_and_derived_uids(built: Callable) -> None:
-    """What is not written takes the numbers that are left: arguments, results, then virtual tensors."""
+    """What is not written takes the numbers that are left: arguments, results, then virtual
+    tensors."""
     x, s = desc("2x8x4x4xf32"), desc("1x1x1x1xf32")
     record = built(f"""
 cudnn.graph @g(%x: {x}, %s: {s} {{cudnn.by_value, cudnn.uid = 2 : i64}}) -> ({x}, {x} {{cudnn.uid = 4 : i64}}) {{
@@ -161,19 +183,24 @@ cudnn.graph @g(%x: {x}, %s: {s} {{cudnn.by_value, cudnn.uid = 2 : i64}}) -> ({x}
 }}""")
     tensors = by_uid(record)
     strides = (128, 16, 4, 1)
-    assert {uid: record.sets_of(number)[907] == boolean(True) for uid, number in tensors.items()} == {
+    assert {
+        uid: record.sets_of(number)[907] == boolean(True) for uid, number in tensors.items()
+    } == {
         1: False,
         2: False,
         3: False,
         4: False,
         5: True,
     }
-    assert record.sets_of(tensors[2]) == tensor(2, (1, 1, 1, 1), (1, 1, 1, 1), 0, False) | {908: boolean(True)}
+    assert record.sets_of(tensors[2]) == tensor(2, (1, 1, 1, 1), (1, 1, 1, 1), 0, False) | {
+        908: boolean(True)
+    }
     assert record.sets_of(tensors[1]) == tensor(1, (2, 8, 4, 4), strides, 0, False)
 
 
 def test_ragged_offset_comes_first(built: Callable) -> None:
-    """A ragged tensor holds the finalized descriptor of its offsets, which is no operand of an operation."""
+    """A ragged tensor holds the finalized descriptor of its offsets, which is no operand of an
+    operation."""
     a, b, c, o = desc("4x32x64xf16"), desc("4x64x48xf16"), desc("4x32x48xf16"), desc("5x1x1xi32")
     record = built(f"""
 cudnn.graph @g(%a: {a} {{cudnn.ragged_offset = 2 : i64}}, %b: {b}, %o: {o}) -> ({c} {{cudnn.ragged_offset = 2 : i64}}) {{
@@ -201,7 +228,12 @@ cudnn.graph @g(%x: {x}) -> {desc("2x4x6xcomplex<f64>, alignment = 1")} {{
 
 
 def test_matmul_overrides(built: Callable) -> None:
-    a, b, c, n = desc("4x32x64xf8E4M3FN"), desc("4x64x48xf8E4M3FN"), desc("4x32x48xf16"), desc("4x1x1xi32")
+    a, b, c, n = (
+        desc("4x32x64xf8E4M3FN"),
+        desc("4x64x48xf8E4M3FN"),
+        desc("4x32x48xf16"),
+        desc("4x1x1xi32"),
+    )
     record = built(f"""
 cudnn.graph @g(%a: {a}, %b: {b}, %m: {n}, %n: {n}, %k: {n}) -> {c} {{
   %0 = cudnn.matmul(%a, %b) type = !cudnn.fast_float_for_fp8 m_override(%m : {n}) n_override(%n : {n}) k_override(%k : {n})
@@ -212,7 +244,16 @@ cudnn.graph @g(%a: {a}, %b: {b}, %m: {n}, %n: {n}, %k: {n}) -> {c} {{
     (matmul,), (op,) = record.kind(MATMUL), record.kind(OP_MATMUL)
     assert record.sets_of(matmul) == {1500: enum(DATA_TYPE, 14), 1503: f64(-1.5)}
     overrides = {1525: refs(tensors[3]), 1526: refs(tensors[4]), 1527: refs(tensors[5])}
-    assert record.sets_of(op) == {1523: refs(matmul), 1520: refs(tensors[1]), 1521: refs(tensors[2]), 1522: refs(tensors[6])} | overrides
+    assert (
+        record.sets_of(op)
+        == {
+            1523: refs(matmul),
+            1520: refs(tensors[1]),
+            1521: refs(tensors[2]),
+            1522: refs(tensors[6]),
+        }
+        | overrides
+    )
 
 
 @pytest.mark.parametrize(
@@ -223,7 +264,11 @@ cudnn.graph @g(%a: {a}, %b: {b}, %m: {n}, %n: {n}, %k: {n}) -> {c} {{
             100,
             {3: f64(0.5), 4: f64(6), 5: f64(0.1), 2: enum(NAN, 1)},
         ),
-        ("relu_fwd(%x) type = f32 nan_propagation = not_propagate_nan", 100, {3: f64(0), 2: enum(NAN, 0)}),
+        (
+            "relu_fwd(%x) type = f32 nan_propagation = not_propagate_nan",
+            100,
+            {3: f64(0), 2: enum(NAN, 0)},
+        ),
         ("relu_bwd(%x, %x) type = f32", 200, {3: f64(0), 2: enum(NAN, 1)}),
         ("max(%x, %x) type = f32", 3, {}),
         ("max(%x, %x) type = f32 nan_propagation = propagate_nan", 3, {2: enum(NAN, 1)}),
@@ -238,9 +283,15 @@ cudnn.graph @g(%a: {a}, %b: {b}, %m: {n}, %n: {n}, %k: {n}) -> {c} {{
 def test_pointwise_attributes(built: Callable, text: str, number: int, attributes: dict) -> None:
     x = desc("2x8x4x4xf32")
     types = ", ".join([x] * text.count("%x"))
-    record = built(f"cudnn.graph @g(%x: {x}) -> {x} {{\n  %0 = cudnn.pointwise {text} : {types} -> {x}\n  cudnn.return %0 : {x}\n}}")
+    record = built(
+        f"cudnn.graph @g(%x: {x}) -> {x} {{\n  %0 = cudnn.pointwise {text} : {types} -> "
+        f"{x}\n  cudnn.return %0 : {x}\n}}"
+    )
     (pointwise,) = record.kind(POINTWISE)
-    assert record.sets_of(pointwise) == {0: enum(POINTWISE_MODE, number), 1: enum(DATA_TYPE, 0)} | attributes
+    assert (
+        record.sets_of(pointwise)
+        == {0: enum(POINTWISE_MODE, number), 1: enum(DATA_TYPE, 0)} | attributes
+    )
 
 
 def test_reduction_is_deterministic(built: Callable) -> None:
@@ -258,7 +309,12 @@ cudnn.graph @g(%x: {x}) -> ({y}, {y}) {{
 
 
 def test_resample_index_and_fractions(built: Callable) -> None:
-    x, y, i, z = desc("2x8x6x6xf16, NHWC"), desc("2x8x3x3xf16, NHWC"), desc("2x8x3x3xi8, NHWC"), desc("2x8x12x12xf16, NHWC")
+    x, y, i, z = (
+        desc("2x8x6x6xf16, NHWC"),
+        desc("2x8x3x3xf16, NHWC"),
+        desc("2x8x3x3xi8, NHWC"),
+        desc("2x8x12x12xf16, NHWC"),
+    )
     record = built(f"""
 cudnn.graph @g(%x: {x}) -> ({y}, {i}, {z}) {{
   %0, %1 = cudnn.resample maxpool(%x) type = f32 window = [3, 3] stride = [2, 2] pre_padding = [1, 0] post_padding = [1, 2]
@@ -300,7 +356,11 @@ cudnn.graph @g(%x: {x}) -> ({y}, {i}, {z}) {{
         1713: f64(2.0),
         1714: f64(0.5),
     }
-    assert record.sets_of(second) == {1716: refs(bilinear), 1710: refs(tensors[1]), 1711: refs(tensors[4])}
+    assert record.sets_of(second) == {
+        1716: refs(bilinear),
+        1710: refs(tensors[1]),
+        1711: refs(tensors[4]),
+    }
 
 
 def test_resample_backward(built: Callable) -> None:
@@ -317,12 +377,20 @@ cudnn.graph @g(%dy: {y}, %i: {i}, %x: {x}, %y: {y}) -> ({x}, {x}, {x}) {{
     pool, average = record.kind(RESAMPLE)
     sizes = {1702: i64(2), 1706: i64(3, 3), 1704: i64(1, 0), 1703: i64(1, 2), 1705: i64(2, 2)}
     common = sizes | {1701: enum(DATA_TYPE, 0), 1707: enum(NAN, 1)}
-    assert record.sets_of(pool) == common | {1700: enum(RESAMPLE_MODE, 3), 1708: enum(PADDING_MODE, 1)}
-    assert record.sets_of(average) == common | {1700: enum(RESAMPLE_MODE, 4), 1708: enum(PADDING_MODE, 0)}
+    assert record.sets_of(pool) == common | {
+        1700: enum(RESAMPLE_MODE, 3),
+        1708: enum(PADDING_MODE, 1),
+    }
+    assert record.sets_of(average) == common | {
+        1700: enum(RESAMPLE_MODE, 4),
+        1708: enum(PADDING_MODE, 0),
+    }
     assert [record.sets_of(each) for each in record.kind(OP_RESAMPLE_BACKWARD)] == [
         {
-            1725: refs(pool), 1720: refs(tensors[5]), 1721: refs(tensors[1]), 1722: refs(tensors[2]), 1723: f64(2.0), 1724: f64(0.5),
+            1725: refs(pool), 1720: refs(tensors[5]), 1721: refs(tensors[1]),
+            1722: refs(tensors[2]), 1723: f64(2.0), 1724: f64(0.5),
         },
-        {1725: refs(pool), 1720: refs(tensors[6]), 1721: refs(tensors[1]), 1726: refs(tensors[3]), 1727: refs(tensors[4])},
+        {1725: refs(pool), 1720: refs(tensors[6]), 1721: refs(tensors[1]), 1726: refs(tensors[3]),
+        1727: refs(tensors[4])},
         {1725: refs(average), 1720: refs(tensors[7]), 1721: refs(tensors[1])},
     ]  # fmt: skip

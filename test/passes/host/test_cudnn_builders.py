@@ -62,12 +62,18 @@ def test_conv_bias_relu(conv: ctypes.CDLL, recorder: type) -> None:
     half, single = 2, 0
     big, small = (200704, 1, 3584, 64), (100352, 1, 3584, 128)
 
-    # Every tensor once: arguments, results, then the virtual ones. Virtual are those in between, and only those.
-    by_uid = {struct.unpack("<q", record.sets_of(number)[906][2])[0]: number for number in record.kind(TENSOR)}
+    # Every tensor once: arguments, results, then the virtual ones. Virtual are those in between,
+    # and only those.
+    by_uid = {
+        struct.unpack("<q", record.sets_of(number)[906][2])[0]: number
+        for number in record.kind(TENSOR)
+    }
     assert sorted(by_uid) == [1, 2, 3, 4, 5, 6]
     assert record.sets_of(by_uid[1]) == tensor(1, (8, 64, 56, 56), big, half, False)
     assert record.sets_of(by_uid[2]) == tensor(2, (128, 64, 3, 3), (576, 1, 192, 64), half, False)
-    assert record.sets_of(by_uid[3]) == tensor(3, (1, 128, 1, 1), (128, 1, 128, 128), half, False, alignment=32)
+    assert record.sets_of(by_uid[3]) == tensor(
+        3, (1, 128, 1, 1), (128, 1, 128, 128), half, False, alignment=32
+    )
     assert record.sets_of(by_uid[4]) == tensor(4, (8, 128, 28, 28), small, half, False)
     assert record.sets_of(by_uid[5]) == tensor(5, (8, 128, 28, 28), small, single, True)
     assert record.sets_of(by_uid[6]) == tensor(6, (8, 128, 28, 28), small, single, True)
@@ -93,10 +99,20 @@ def test_conv_bias_relu(conv: ctypes.CDLL, recorder: type) -> None:
     }
     add, relu = record.kind(POINTWISE)
     assert record.sets_of(add) == {0: enum(POINTWISE_MODE, 0), 1: enum(DATA_TYPE, single)}
-    assert record.sets_of(relu) == {0: enum(POINTWISE_MODE, 100), 1: enum(DATA_TYPE, single), 2: enum(NAN, 1), 3: f64(0.0)}
+    assert record.sets_of(relu) == {
+        0: enum(POINTWISE_MODE, 100),
+        1: enum(DATA_TYPE, single),
+        2: enum(NAN, 1),
+        3: f64(0.0),
+    }
     op_add, op_relu = record.kind(OP_POINTWISE)
     # A chain hands on tensors, never operations.
-    assert record.sets_of(op_add) == {750: refs(add), 751: refs(by_uid[5]), 752: refs(by_uid[3]), 753: refs(by_uid[6])}
+    assert record.sets_of(op_add) == {
+        750: refs(add),
+        751: refs(by_uid[5]),
+        752: refs(by_uid[3]),
+        753: refs(by_uid[6]),
+    }
     assert record.sets_of(op_relu) == {750: refs(relu), 751: refs(by_uid[6]), 753: refs(by_uid[4])}
     (graph,) = record.kind(GRAPH)
     assert record.sets_of(graph) == {801: refs(forward, op_add, op_relu)}
@@ -119,17 +135,30 @@ def test_handle_is_set_when_there_is_one(conv: ctypes.CDLL, recorder: type) -> N
 def test_report_names_the_line_of_the_op(conv: ctypes.CDLL, recorder: type) -> None:
     whole = recorder()
     whole.build(conv, "conv_build")
-    number = next(i for i, (name, what) in enumerate(whole.calls) if name == "create" and what == OP_CONVOLUTION)
+    number = next(
+        i
+        for i, (name, what) in enumerate(whole.calls)
+        if name == "create" and what == OP_CONVOLUTION
+    )
     record = recorder(fail_at=number)
     record.build(conv, "conv_build")
     line = 1 + CONV_BIAS_RELU[: CONV_BIAS_RELU.index("cudnn.convolution")].count("\n")
     assert record.reports == [
-        (2003, "cudnnBackendCreateDescriptor(CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR)", f"<stdin>:{line}")
+        (
+            2003,
+            "cudnnBackendCreateDescriptor(CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR)",
+            f"<stdin>:{line}",
+        )
     ]
 
 
-def test_five_dims_and_equal_operators(build_library: Callable[..., ctypes.CDLL], recorder: type) -> None:
-    x, w, y = ("!cudnn.tensor_desc<" + each + ">" for each in ("2x8x9x9x9xf32, NDHWC", "8x8x1x1x1xf32, NDHWC", "2x8x9x9x9xf32, NDHWC"))
+def test_five_dims_and_equal_operators(
+    build_library: Callable[..., ctypes.CDLL], recorder: type
+) -> None:
+    x, w, y = (
+        "!cudnn.tensor_desc<" + each + ">"
+        for each in ("2x8x9x9x9xf32, NDHWC", "8x8x1x1x1xf32, NDHWC", "2x8x9x9x9xf32, NDHWC")
+    )
     text = f"""
 cudnn.graph @g(%x: {x}, %w: {w}, %z: {y}) -> ({y}, {y}) {{
   %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1, 1] pre_padding = [0, 0, 0] post_padding = [0, 0, 0]
@@ -141,10 +170,17 @@ cudnn.graph @g(%x: {x}, %w: {w}, %z: {y}) -> ({y}, {y}) {{
     record = recorder()
     assert record.build(build_library(text, *FLAGS), "g_build") == 0
     assert record.errors == []
-    by_uid = {struct.unpack("<q", record.sets_of(number)[906][2])[0]: number for number in record.kind(TENSOR)}
+    by_uid = {
+        struct.unpack("<q", record.sets_of(number)[906][2])[0]: number
+        for number in record.kind(TENSOR)
+    }
     assert record.sets_of(by_uid[1]) == tensor(1, (2, 8, 9, 9, 9), (5832, 1, 648, 72, 8), 0, False)
     # %1 is read inside the graph and is a result: real.
-    assert [record.sets_of(by_uid[uid])[907] for uid in (4, 5, 6)] == [boolean(False), boolean(False), boolean(True)]
+    assert [record.sets_of(by_uid[uid])[907] for uid in (4, 5, 6)] == [
+        boolean(False),
+        boolean(False),
+        boolean(True),
+    ]
     assert len(record.kind(POINTWISE)) == 1
     first, second = record.kind(OP_POINTWISE)
     assert record.sets_of(first)[755] == f32(2.0)
@@ -167,7 +203,9 @@ cudnn.graph @g(%a: !cudnn.tensor_desc<4x6xf64>, %b: !cudnn.tensor_desc<1x6xf64>)
     assert record.sets_of(op)[754] == f64(3.0)
 
 
-def test_gradients_have_slots_of_their_own(build_library: Callable[..., ctypes.CDLL], recorder: type) -> None:
+def test_gradients_have_slots_of_their_own(
+    build_library: Callable[..., ctypes.CDLL], recorder: type
+) -> None:
     t = "!cudnn.tensor_desc<2x8x4x4xf32, NHWC>"
     text = f"""
 cudnn.graph @g(%dy: {t}, %x: {t}) -> {t} {{
@@ -184,18 +222,25 @@ cudnn.graph @g(%dy: {t}, %x: {t}) -> {t} {{
 
 
 def test_the_runtime_s_table_is_the_header_s(convoy_opt: Callable[..., str]) -> None:
-    """The struct of the lowering is that of convoy_abi.h, field by field, and each function comes from its own field."""
+    """The struct of the lowering is that of convoy_abi.h, field by field, and each function comes
+    from its own field."""
     header = (_ROOT / "runtime/abi/convoy_abi.h").read_text()
 
     def fields(struct_name: str) -> list[tuple[str, str]]:
-        body = re.search(rf"typedef struct {struct_name} {{(.*?)}} {struct_name};", header, re.DOTALL)
+        body = re.search(
+            rf"typedef struct {struct_name} {{(.*?)}} {struct_name};", header, re.DOTALL
+        )
         assert body
         text = re.sub(r"//[^\n]*", "", body[1])
         found = []
         for line in (each.strip() for each in text.split(";")):
             if line:
                 pointer = re.search(r"\(\*(\w+)\)", line)
-                found.append((pointer[1], "ptr") if pointer else (line.split()[-1].lstrip("*"), "ptr" if "*" in line else "i32"))
+                found.append(
+                    (pointer[1], "ptr")
+                    if pointer
+                    else (line.split()[-1].lstrip("*"), "ptr" if "*" in line else "i32")
+                )
         return found
 
     calls = convoy_opt(
@@ -212,4 +257,11 @@ func.func @main(%runtime: !llvm.ptr, %x: memref<4xf32>) -> i32 {
     tables = re.findall(r"getelementptr %arg0\[0, (\d+)\] : .*!llvm.struct<\((.*)\)>", calls)
     runtime = fields("ConvoyRuntime")
     assert {types for _, types in tables} == {", ".join(kind for _, kind in runtime)}
-    assert [runtime[int(index)][0] for index, _ in tables] == ["execute_graph", "context", "launch_kernel", "context", "copy", "context"]
+    assert [runtime[int(index)][0] for index, _ in tables] == [
+        "execute_graph",
+        "context",
+        "launch_kernel",
+        "context",
+        "copy",
+        "context",
+    ]

@@ -1,4 +1,5 @@
-"""The real libcudnn, on a machine with no GPU and with no handle, finalizes what the builders make: every kind of graph, every dtype."""
+"""The real libcudnn, on a machine with no GPU and with no handle, finalizes what the builders make:
+every kind of graph, every dtype."""
 
 from __future__ import annotations
 
@@ -38,13 +39,22 @@ def test_cudnn_takes(cudnn: Cudnn, library: ctypes.CDLL, key: str) -> None:
     # The operations that the graph was made of are destroyed, and the graph still knows them.
     count, written = ctypes.c_int64(), ctypes.c_int64()
     engine_global_count, int64 = 802, 3
-    cudnn.call("cudnnBackendGetAttribute", result, engine_global_count, int64, 1, ctypes.byref(written), ctypes.byref(count))
+    cudnn.call(
+        "cudnnBackendGetAttribute",
+        result,
+        engine_global_count,
+        int64,
+        1,
+        ctypes.byref(written),
+        ctypes.byref(count),
+    )
     assert count.value > 0
     cudnn.call("cudnnBackendDestroyDescriptor", result)
 
 
 def test_refusal_is_reported(cudnn: Cudnn, build_library: Callable[..., ctypes.CDLL]) -> None:
-    """What cuDNN itself refuses comes back as its status, its call and the line; nothing is handed out."""
+    """What cuDNN itself refuses comes back as its status, its call and the line; nothing is handed
+    out."""
     text = """
 cudnn_backend.func @bad_build(%handle) {
   %t = cudnn_backend.create <tensor>
@@ -72,10 +82,14 @@ cudnn_backend.func @bad_build(%handle) {
   cudnn_backend.return %graph : <operationgraph>
 }"""
     reports: list[tuple[int, str, str]] = []
-    report = ConvoyCudnn.REPORT(lambda status, call, location: reports.append((status, call.decode(), location.decode())))
+    report = ConvoyCudnn.REPORT(
+        lambda status, call, location: reports.append((status, call.decode(), location.decode()))
+    )
     table = cudnn.table(report)
     result = ctypes.c_void_p(1)
-    status = BUILD_GRAPH(("bad_build", build_library(text)))(ctypes.byref(table), None, ctypes.byref(result))
+    status = BUILD_GRAPH(("bad_build", build_library(text)))(
+        ctypes.byref(table), None, ctypes.byref(result)
+    )
     assert 2000 <= status < 3000, "CUDNN_STATUS_BAD_PARAM and its kinds"
     assert result.value is None
     ((reported, call, location),) = reports

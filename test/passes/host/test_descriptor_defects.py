@@ -1,4 +1,5 @@
-"""One test for each way in which a lowering of graphs to descriptors can be wrong and still look right.
+"""One test for each way in which a lowering of graphs to descriptors can be wrong and still look
+right.
 
 What the names say is what must not happen; numbers are those of cudnn_graph.h, written by hand.
 """
@@ -13,12 +14,27 @@ from typing import Any
 
 import pytest
 
-POINTWISE, CONVOLUTION, FORWARD, OP_POINTWISE, GRAPH, TENSOR, OP_MATMUL, OP_REDUCTION, OP_RESAMPLE = 0, 1, 10, 13, 15, 17, 19, 22, 25
+(
+    POINTWISE,
+    CONVOLUTION,
+    FORWARD,
+    OP_POINTWISE,
+    GRAPH,
+    TENSOR,
+    OP_MATMUL,
+    OP_REDUCTION,
+    OP_RESAMPLE,
+) = 0, 1, 10, 13, 15, 17, 19, 22, 25
 HANDLE_TYPE, FLOAT, INT64, DESCRIPTOR = 0, 4, 3, 15
 DATA_TYPE_OF_A_TENSOR, DIMENSIONS, STRIDES, UID, IS_VIRTUAL = 901, 902, 903, 906, 907
-FLAGS = ("--add-runtime-argument", "--convert-cudnn-execute-to-backend", "--convert-cudnn-graphs-to-backend")
+FLAGS = (
+    "--add-runtime-argument",
+    "--convert-cudnn-execute-to-backend",
+    "--convert-cudnn-graphs-to-backend",
+)
 
-#: A convolution over three dims with bias and relu: five dims, a chain of three operations, two tensors in between.
+#: A convolution over three dims with bias and relu: five dims, a chain of three operations, two
+#: tensors in between.
 CHAIN = """
 !x = !cudnn.tensor_desc<2x8x9x10x11xf16, NDHWC>
 !w = !cudnn.tensor_desc<16x8x1x1x1xf16, NDHWC>
@@ -49,22 +65,38 @@ def built(chain: ctypes.CDLL, recorder: type) -> Any:
 
 
 def _by_uid(record: Any) -> dict[int, int]:
-    return {struct.unpack("<q", record.sets_of(number)[UID][2])[0]: number for number in record.kind(TENSOR)}
+    return {
+        struct.unpack("<q", record.sets_of(number)[UID][2])[0]: number
+        for number in record.kind(TENSOR)
+    }
 
 
 def test_no_operation_is_skipped(build_library: Callable[..., ctypes.CDLL], recorder: type) -> None:
-    x, g, m = "!cudnn.tensor_desc<2x8x8x8xf32, NHWC>", "!cudnn.tensor_desc<2x8x1x1xf32, NHWC>", "!cudnn.tensor_desc<2x8x8xf32>"
-    window = "window = [8, 8] stride = [1, 1] pre_padding = [0, 0] post_padding = [0, 0] padding_mode = zero_pad"
+    x, g, m = (
+        "!cudnn.tensor_desc<2x8x8x8xf32, NHWC>",
+        "!cudnn.tensor_desc<2x8x1x1xf32, NHWC>",
+        "!cudnn.tensor_desc<2x8x8xf32>",
+    )
+    window = (
+        "window = [8, 8] stride = [1, 1] pre_padding = [0, 0] post_padding = [0, 0] "
+        "padding_mode = zero_pad"
+    )
     kinds = {
-        "conv": (FORWARD, x, f"cudnn.convolution(%x, %x) type = f32 spatial_stride = [1, 1] pre_padding = [0, 0] post_padding = [7, 7] "
-                 f"dilation = [1, 1] : {x}, {x} -> !cudnn.tensor_desc<2x2x8x8xf32, NHWC>", "!cudnn.tensor_desc<2x2x8x8xf32, NHWC>"),
+        "conv": (FORWARD, x,
+        "cudnn.convolution(%x, %x) type = f32 spatial_stride = [1, 1] pre_padding = [0, " "0] post_padding = [7, 7] "
+                 f"dilation = [1, 1] : {x}, {x} -> !cudnn.tensor_desc<2x2x8x8xf32, NHWC>",
+                 "!cudnn.tensor_desc<2x2x8x8xf32, NHWC>"),
         "matmul": (OP_MATMUL, m, f"cudnn.matmul(%x, %x) type = f32 : {m}, {m} -> {m}", m),
         "add": (OP_POINTWISE, x, f"cudnn.pointwise add(%x, %x) type = f32 : {x}, {x} -> {x}", x),
         "reduction": (OP_REDUCTION, x, f"cudnn.reduction add(%x) type = f32 : {x} -> {g}", g),
-        "pool": (OP_RESAMPLE, x, f"cudnn.resample avgpool_include_padding(%x) type = f32 {window} : {x} -> {g}", g),
+        "pool": (OP_RESAMPLE, x,
+        f"cudnn.resample avgpool_include_padding(%x) type = f32 {window} : {x} -> {g}", g),
     }  # fmt: skip
     text = "".join(
-        f"cudnn.graph @{name}(%x: {argument}) -> {result} {{\n  %y = {op}\n  cudnn.return %y : {result}\n}}\n"
+        (
+            f"cudnn.graph @{name}(%x: {argument}) -> {result} {{\n  %y = {op}\n  cudnn.return "
+            f"%y : {result}\n}}\n"
+        )
         for name, (_, argument, op, result) in kinds.items()
     )
     library = build_library(text, *FLAGS)
@@ -88,19 +120,35 @@ def test_a_result_is_not_mapped_to_its_operation(built: Any) -> None:
     assert built.sets_of(add)[751] == (DESCRIPTOR, 1, (tensors[UIDS["conv"]],))
     assert built.sets_of(relu)[751] == (DESCRIPTOR, 1, (tensors[UIDS["add"]],))
     for number in built.kind(FORWARD) + built.kind(OP_POINTWISE):
-        held = [each for _, _, elements in built.sets_of(number).values() if isinstance(elements, tuple) for each in elements]
+        held = [
+            each
+            for _, _, elements in built.sets_of(number).values()
+            if isinstance(elements, tuple)
+            for each in elements
+        ]
         assert {built.kinds[each] for each in held} <= {TENSOR, CONVOLUTION, POINTWISE}
 
 
 def test_descriptors_and_the_handle_are_not_passed_by_value(built: Any) -> None:
-    """The recorder follows each address once: a descriptor passed by value would be read as an address, and found nowhere."""
+    """The recorder follows each address once: a descriptor passed by value would be read as an
+    address, and found nowhere."""
     assert built.errors == []
     assert built.sets_of(built.result)[800] == (HANDLE_TYPE, 1, struct.pack("<Q", 0x1234_5678_9ABC))
-    assert all(isinstance(what.elements, tuple) for name, what in built.calls if name == "set" and what.type == DESCRIPTOR)
+    assert all(
+        isinstance(what.elements, tuple)
+        for name, what in built.calls
+        if name == "set" and what.type == DESCRIPTOR
+    )
 
 
 def test_no_descriptor_has_another_kind_s_attributes(built: Any) -> None:
-    ranges = {TENSOR: (900, 999), CONVOLUTION: (100, 199), FORWARD: (700, 705), POINTWISE: (0, 99), OP_POINTWISE: (750, 769)}
+    ranges = {
+        TENSOR: (900, 999),
+        CONVOLUTION: (100, 199),
+        FORWARD: (700, 705),
+        POINTWISE: (0, 99),
+        OP_POINTWISE: (750, 769),
+    }
     ranges[GRAPH] = (800, 899)
     for number, kind in enumerate(built.kinds):
         first, last = ranges[kind]
@@ -114,10 +162,13 @@ def test_elements_do_not_have_the_wrong_size(built: Any, convoy_opt: Callable[..
     assert built.sets_of(tensors[1])[STRIDES] == (INT64, 5, struct.pack("<5q", 7920, 1, 880, 88, 8))
     (forward,) = built.kind(FORWARD)
     assert built.sets_of(forward)[700] == (FLOAT, 1, struct.pack("<f", 0.5))
-    # Enumerators are stored in four bytes, booleans in one, lists in eight a number: the next text comes right behind.
+    # Enumerators are stored in four bytes, booleans in one, lists in eight a number: the next text
+    # comes right behind.
     lowered = convoy_opt(CHAIN, *FLAGS, "--convert-cudnn-backend-to-llvm")
     (quoted,) = re.findall(r'constant @cudnn_call_data\("(.*?)"\)', lowered)
-    data = re.sub(rb"\\([0-9A-F]{2})", lambda match: bytes.fromhex(match[1].decode()), quoted.encode())
+    data = re.sub(
+        rb"\\([0-9A-F]{2})", lambda match: bytes.fromhex(match[1].decode()), quoted.encode()
+    )
 
     def stored(attribute: str) -> tuple[int, bytes]:
         begin = data.index(f"({attribute})\0".encode()) + len(attribute) + 3
@@ -147,11 +198,26 @@ def test_no_status_goes_unchecked(chain: ctypes.CDLL, recorder: type) -> None:
 
 
 def test_no_data_type_is_unknown(build_library: Callable[..., ctypes.CDLL], recorder: type) -> None:
-    numbers = {"f64": 1, "f32": 0, "f16": 2, "bf16": 9, "i8": 3, "ui8": 6, "i32": 4, "i64": 10, "i1": 11, "f8E4M3FN": 12, "f8E5M2": 13}
+    numbers = {
+        "f64": 1,
+        "f32": 0,
+        "f16": 2,
+        "bf16": 9,
+        "i8": 3,
+        "ui8": 6,
+        "i32": 4,
+        "i64": 10,
+        "i1": 11,
+        "f8E4M3FN": 12,
+        "f8E5M2": 13,
+    }
     text = ""
     for element in numbers:
         x = f"!cudnn.tensor_desc<2x4x4x{element}>"
-        text += f"cudnn.graph @{element}(%x: {x}) -> {x} {{\n  %y = cudnn.pointwise abs(%x) type = f32 : {x} -> {x}\n"
+        text += (
+            f"cudnn.graph @{element}(%x: {x}) -> {x} {{\n  %y = cudnn.pointwise abs(%x) type "
+            f"= f32 : {x} -> {x}\n"
+        )
         text += f"  cudnn.return %y : {x}\n}}\n"
     library = build_library(text, *FLAGS)
     for element, number in numbers.items():
@@ -159,11 +225,16 @@ def test_no_data_type_is_unknown(build_library: Callable[..., ctypes.CDLL], reco
         assert record.build(library, f"{element}_build") == 0
         assert len(record.kind(TENSOR)) == 2
         for tensor in record.kind(TENSOR):
-            assert record.sets_of(tensor)[DATA_TYPE_OF_A_TENSOR] == (1, 1, struct.pack("<i", number)), element
+            assert record.sets_of(tensor)[DATA_TYPE_OF_A_TENSOR] == (
+                1,
+                1,
+                struct.pack("<i", number),
+            ), element
 
 
 def test_the_call_of_a_graph_does_not_survive(convoy_opt: Callable[..., str]) -> None:
-    """The inline form, its handle and its execution all become calls; nothing waits for a pass that there is not."""
+    """The inline form, its handle and its execution all become calls; nothing waits for a pass that
+    there is not."""
     t = "!cudnn.tensor_desc<4x8x8xf32>"
     text = f"""
 func.func @main(%x: tensor<4x8x8xf32>) -> tensor<4x8x8xf32> attributes {{tcp.target = "cuda"}} {{
@@ -178,7 +249,13 @@ func.func @main(%x: tensor<4x8x8xf32>) -> tensor<4x8x8xf32> attributes {{tcp.tar
     outlined = convoy_opt(text, "--cudnn-outline-graphs")
     assert "build_and_exec_graph" not in outlined
     assert "get_current_handle" not in outlined
-    flags = ("--cudnn-outline-graphs", "--plan-bufferize", "--plan-out-params", *FLAGS, "--convert-cudnn-backend-to-llvm")
+    flags = (
+        "--cudnn-outline-graphs",
+        "--plan-bufferize",
+        "--plan-out-params",
+        *FLAGS,
+        "--convert-cudnn-backend-to-llvm",
+    )
     lowered = convoy_opt(text, *flags)
     assert not re.search(r"\bcudnn(_backend)?\.\w+[ (%]", lowered)
     assert "llvm.func @main" in lowered

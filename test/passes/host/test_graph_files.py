@@ -1,5 +1,6 @@
-"""Every graph in the files of Inputs/graphs: the real cuDNN takes it, and every call of its builder fails once. Then nothing leaks, nothing
-crashes, and the caller learns which call of which line failed and why. A graph that is added there is tested here.
+"""Every graph in the files of Inputs/graphs: the real cuDNN takes it, and every call of its builder
+fails once. Then nothing leaks, nothing crashes, and the caller learns which call of which line
+failed and why. A graph that is added there is tested here.
 """
 
 from __future__ import annotations
@@ -26,7 +27,11 @@ NAMES = {
 }
 TENSOR, GRAPH = 17, 15
 MODULES = {path.name: path.read_text() for path in sorted(GRAPHS.glob("*.mlir"))}
-CASES = [(module, name) for module, text in MODULES.items() for name in re.findall(r"^cudnn\.graph @(\w+)", text, re.MULTILINE)]
+CASES = [
+    (module, name)
+    for module, text in MODULES.items()
+    for name in re.findall(r"^cudnn\.graph @(\w+)", text, re.MULTILINE)
+]
 #: How many calls have failed, for the closing test.
 failed: list[int] = []
 
@@ -42,18 +47,25 @@ def _lines(module: str, name: str) -> tuple[int, set[int], set[int]]:
     start = text.index(f"cudnn.graph @{name}(")
     first = 1 + text.count("\n", 0, start)
     body = text[start : text.index("\n}", start)].split("\n")
-    ops = {first + at for at, line in enumerate(body) if at and re.match(r"\s+%[\w:, %]+ = cudnn\.", line)}
+    ops = {
+        first + at
+        for at, line in enumerate(body)
+        if at and re.match(r"\s+%[\w:, %]+ = cudnn\.", line)
+    }
     return first, ops, set(range(first, first + len(body)))
 
 
 def _allowed(call: str, kind: int, place: tuple[int, set[int], set[int]]) -> set[int]:
-    """Where a call on a descriptor of a kind may come from: the graph itself is of its first line, and so is destroying in the end."""
+    """Where a call on a descriptor of a kind may come from: the graph itself is of its first line,
+    and so is destroying in the end."""
     first, ops, lines = place
     return {first} if kind == GRAPH or call == "destroy" else lines if kind == TENSOR else ops
 
 
 @pytest.mark.parametrize(("module", "name"), CASES, ids=[name for _, name in CASES])
-def test_every_call_may_fail(library_of: Callable[[str], ctypes.CDLL], recorder: type, module: str, name: str) -> None:
+def test_every_call_may_fail(
+    library_of: Callable[[str], ctypes.CDLL], recorder: type, module: str, name: str
+) -> None:
     library, symbol, place = library_of(module), f"{name}_build", _lines(module, name)
     whole = recorder()
     assert whole.build(library, symbol, handle=1) == 0
@@ -65,12 +77,17 @@ def test_every_call_may_fail(library_of: Callable[[str], ctypes.CDLL], recorder:
         assert record.build(library, symbol, handle=1) == 2000 + number
         assert record.errors == []
         assert record.calls[:number] == whole.calls[:number]
-        # One report, before the clean-up, while cuDNN still has its text; then nothing but destruction, the last made first, each once.
+        # One report, before the clean-up, while cuDNN still has its text; then nothing but
+        # destruction, the last made first, each once.
         ((status, call, location),) = record.reports
         assert status == 2000 + number
         assert record.error_texts == [f"no {call_name}"]
         assert call.startswith(NAMES[call_name])
-        kind = what if call_name == "create" else whole.kinds[what.descriptor if call_name == "set" else what]
+        kind = (
+            what
+            if call_name == "create"
+            else whole.kinds[what.descriptor if call_name == "set" else what]
+        )
         file, _, line = location.partition(":")
         assert file == "<stdin>"
         assert int(line) in _allowed(call_name, kind, place), (call, location)
@@ -84,17 +101,26 @@ def test_every_call_may_fail(library_of: Callable[[str], ctypes.CDLL], recorder:
 
 
 @pytest.mark.parametrize(("module", "name"), CASES, ids=[name for _, name in CASES])
-def test_cudnn_takes(cudnn: Cudnn, library_of: Callable[[str], ctypes.CDLL], module: str, name: str) -> None:
+def test_cudnn_takes(
+    cudnn: Cudnn, library_of: Callable[[str], ctypes.CDLL], module: str, name: str
+) -> None:
     failures: list[str] = []
-    report = ConvoyCudnn.REPORT(lambda status, call, location: failures.append(str(cudnn.error(status, call.decode(), location.decode()))))
+    report = ConvoyCudnn.REPORT(
+        lambda status, call, location: failures.append(
+            str(cudnn.error(status, call.decode(), location.decode()))
+        )
+    )
     table, result = cudnn.table(report), ctypes.c_void_p()
-    status = BUILD_GRAPH((f"{name}_build", library_of(module)))(ctypes.byref(table), None, ctypes.byref(result))
+    status = BUILD_GRAPH((f"{name}_build", library_of(module)))(
+        ctypes.byref(table), None, ctypes.byref(result)
+    )
     assert (status, failures) == (0, [])
     cudnn.call("cudnnBackendDestroyDescriptor", result)
 
 
 def test_every_lowering_is_among_the_graphs(convoy_opt: Callable[..., str]) -> None:
-    """What is lowered by the sources, in tools.cudnn_ops, is what the compiler writes for these graphs: both ways."""
+    """What is lowered by the sources, in tools.cudnn_ops, is what the compiler writes for these
+    graphs: both ways."""
     assert len({name for _, name in CASES}) == len(CASES)
     text = "\n".join(MODULES.values())
     missing = [op for op in lowered_operations() if not re.search(rf"= cudnn\.{op}\b", text)]
@@ -109,6 +135,8 @@ def test_every_lowering_is_among_the_graphs(convoy_opt: Callable[..., str]) -> N
 
 def test_count(request: pytest.FixtureRequest) -> None:
     """Runs last: says how many calls have failed."""
-    if len(CASES) == sum(each.name.startswith("test_every_call_may_fail") for each in request.session.items):
+    if len(CASES) == sum(
+        each.name.startswith("test_every_call_may_fail") for each in request.session.items
+    ):
         print(f"{len(failed)} calls of {len(CASES)} graphs failed in turn")
         assert len(failed) > 1500

@@ -1,4 +1,5 @@
-"""What compiled programs ask of the runtime: pointers, sizes, order, and what they do with a status."""
+"""What compiled programs ask of the runtime: pointers, sizes, order, and what they do with a
+status."""
 
 from __future__ import annotations
 
@@ -53,15 +54,23 @@ def _run(program: ctypes.CDLL, fail_at: int | None = None) -> tuple[int, list[tu
     table = ConvoyRuntime(
         abi_version=3,
         context=CONTEXT,
-        execute_graph=ConvoyRuntime.EXECUTE(lambda context, call, pointers, n: done(context, "execute", call, pointers[:n])),
+        execute_graph=ConvoyRuntime.EXECUTE(
+            lambda context, call, pointers, n: done(context, "execute", call, pointers[:n])
+        ),
         launch_kernel=ConvoyRuntime.LAUNCH(
             lambda context, kernel, grid, block, shared, pointers, n: done(
                 context, "launch", kernel, grid[:3], block[:3], shared, pointers[:n]
             )
         ),
-        copy=ConvoyRuntime.COPY(lambda context, destination, source, size: done(context, "copy", destination, source, size)),
+        copy=ConvoyRuntime.COPY(
+            lambda context, destination, source, size: done(
+                context, "copy", destination, source, size
+            )
+        ),
     )
-    entry = ctypes.CFUNCTYPE(c_int32, ctypes.POINTER(ConvoyRuntime), c_void_p, c_void_p, c_void_p, c_void_p)(("program", program))
+    entry = ctypes.CFUNCTYPE(
+        c_int32, ctypes.POINTER(ConvoyRuntime), c_void_p, c_void_p, c_void_p, c_void_p
+    )(("program", program))
     return entry(ctypes.byref(table), X, FLAGS, Y, ARENA), calls
 
 

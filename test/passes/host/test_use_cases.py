@@ -1,6 +1,8 @@
-"""The three use cases of chapter 9.3 of cuDNN's reference: their calls in their order, with the numbers of cudnn_graph.h written by hand.
+"""The three use cases of chapter 9.3 of cuDNN's reference: their calls in their order, with the
+numbers of cudnn_graph.h written by hand.
 
-What the chapter leaves open or misspells is said where it is. Destroying comes after the chapter's calls: it has none, and would leak.
+What the chapter leaves open or misspells is said where it is. Destroying comes after the chapter's
+calls: it has none, and would leak.
 """
 
 from __future__ import annotations
@@ -24,7 +26,16 @@ INPUTS = Path(__file__).parent / "Inputs"
 # Kinds of descriptors, then types of attributes.
 CONVOLUTION, ENGINE, ENGINECFG, PLAN, KNOB_CHOICE, KNOB_INFO = 1, 2, 3, 5, 7, 8
 FORWARD, GRAPH, PACK, TENSOR = 10, 15, 16, 17
-HANDLE, DATA_TYPE, INT64, FLOAT, VOID_PTR, CONVOLUTION_MODE, KNOB_TYPE, DESCRIPTOR = 0, 1, 3, 4, 6, 7, 9, 15
+HANDLE, DATA_TYPE, INT64, FLOAT, VOID_PTR, CONVOLUTION_MODE, KNOB_TYPE, DESCRIPTOR = (
+    0,
+    1,
+    3,
+    4,
+    6,
+    7,
+    9,
+    15,
+)
 
 N, G, C, D, H, W = 2, 3, 4, 5, 6, 7
 K, T, R, S = 8, 2, 3, 4
@@ -63,7 +74,9 @@ def plain(calls: list[tuple[str, Any]]) -> list[tuple[Any, ...]]:
     found: list[tuple[Any, ...]] = []
     for name, what in calls:
         if name == "set":
-            found.append((name, what.descriptor, what.attribute, what.type, what.count, what.elements))
+            found.append(
+                (name, what.descriptor, what.attribute, what.type, what.count, what.elements)
+            )
         elif name == "get":
             found.append((name, what.descriptor, what.attribute, what.type, what.count))
         else:
@@ -79,8 +92,11 @@ HANDLE_ADDRESS = 0x1234_5678_9ABC
 HANDLE_VALUE = (HANDLE, 1, struct.pack("<Q", HANDLE_ADDRESS))
 
 
-def grouped_convolution(x: list[int], w: list[int], y: list[int], uids: tuple[int, int, int]) -> list[tuple[Any, ...]]:
-    """9.3.1, with the tensors' dims; descriptors are x, w, y, the operator, the operation and the graph, 0 to 5."""
+def grouped_convolution(
+    x: list[int], w: list[int], y: list[int], uids: tuple[int, int, int]
+) -> list[tuple[Any, ...]]:
+    """9.3.1, with the tensors' dims; descriptors are x, w, y, the operator, the operation and the
+    graph, 0 to 5."""
     calls: list[tuple[Any, ...]] = []
     for number, (dims, uid) in enumerate(zip((x, w, y), uids, strict=True)):
         calls += [
@@ -109,8 +125,17 @@ def grouped_convolution(x: list[int], w: list[int], y: list[int], uids: tuple[in
         ),
         ("finalize", 3),
         ("create", FORWARD),
-        # The chapter passes alpha and beta by value and dtype for their type; addresses and CUDNN_TYPE_FLOAT are what the call takes.
-        *sets(4, (704, refs(0)), (703, refs(1)), (705, refs(2)), (702, refs(3)), (700, f32(1.0)), (701, f32(0.5))),
+        # The chapter passes alpha and beta by value and dtype for their type; addresses and
+        # CUDNN_TYPE_FLOAT are what the call takes.
+        *sets(
+            4,
+            (704, refs(0)),
+            (703, refs(1)),
+            (705, refs(2)),
+            (702, refs(3)),
+            (700, f32(1.0)),
+            (701, f32(0.5)),
+        ),
         ("finalize", 4),
         ("create", GRAPH),
         *sets(5, (801, refs(4)), (800, HANDLE_VALUE)),
@@ -132,7 +157,9 @@ def test_grouped_convolution(library: ctypes.CDLL, recorder: type) -> None:
     dims = [N, G, C, D, H, W], [G, K, C, T, R, S], [N, G, K, O, P, Q]
     expected = grouped_convolution(*dims, (ord("x"), ord("w"), ord("y")))
     assert plain(record.calls)[: len(expected)] == expected
-    assert plain(record.calls)[len(expected) :] == [("destroy", number) for number in (4, 3, 2, 1, 0)]
+    assert plain(record.calls)[len(expected) :] == [
+        ("destroy", number) for number in (4, 3, 2, 1, 0)
+    ]
     assert record.result == 5
 
 
@@ -157,11 +184,21 @@ def test_engine_configuration(library: ctypes.CDLL, recorder: type) -> None:
 
 
 def test_engine_configuration_with_a_knob(library: ctypes.CDLL, recorder: type) -> None:
-    """9.3.2, with what it says may be asked before: which knobs the engine has; one is read and set to its greatest value."""
-    record, result, maximum = recorder(answers={1200: enum(KNOB_TYPE, 17)[2], 1201: i64(31)[2]}), c_void_p(1), c_int64()
+    """9.3.2, with what it says may be asked before: which knobs the engine has; one is read and set
+    to its greatest value."""
+    record, result, maximum = (
+        recorder(answers={1200: enum(KNOB_TYPE, 17)[2], 1201: i64(31)[2]}),
+        c_void_p(1),
+        c_int64(),
+    )
     graph = record.give(GRAPH)
     kind = ctypes.c_int32()
-    assert record.call(library, "engine_configuration_with_a_knob", None, [graph], [result, kind, maximum]) == 0
+    assert (
+        record.call(
+            library, "engine_configuration_with_a_knob", None, [graph], [result, kind, maximum]
+        )
+        == 0
+    )
     assert record.errors == []
     assert plain(record.calls) == [
         ("create", ENGINE),
@@ -210,7 +247,12 @@ def test_execution(library: ctypes.CDLL, recorder: type) -> None:
     assert record.errors == []
     assert plain(record.calls) == [
         ("create", PACK),
-        *sets(1, (1001, pointers(x, w, y)), (1000, i64(ord("x"), ord("w"), ord("y"))), (1003, pointers(workspace))),
+        *sets(
+            1,
+            (1001, pointers(x, w, y)),
+            (1000, i64(ord("x"), ord("w"), ord("y"))),
+            (1003, pointers(workspace)),
+        ),
         ("finalize", 1),
         ("execute", (HANDLE_ADDRESS, 0, 1)),
         ("destroy", 1),
@@ -218,19 +260,33 @@ def test_execution(library: ctypes.CDLL, recorder: type) -> None:
     assert record.alive == {0}
 
 
-_GIVEN = {"engine_configuration": [GRAPH], "engine_configuration_with_a_knob": [GRAPH], "execution_plan": [ENGINECFG], "execution": [PLAN]}
+_GIVEN = {
+    "engine_configuration": [GRAPH],
+    "engine_configuration_with_a_knob": [GRAPH],
+    "execution_plan": [ENGINECFG],
+    "execution": [PLAN],
+}
 
 
 @pytest.mark.parametrize("name", _GIVEN)
 def test_every_call_may_fail(library: ctypes.CDLL, recorder: type, name: str) -> None:
-    """What the caller gave stays, what was made here goes, and every result that is a descriptor is null."""
+    """What the caller gave stays, what was made here goes, and every result that is a descriptor is
+    null."""
     answers = {402: i64(1)[2], 1200: enum(KNOB_TYPE, 17)[2], 1201: i64(31)[2]}
     whole = recorder(answers=answers)
 
     def run(record: Any) -> tuple[int, list[Any]]:
         given = [record.give(kind) for kind in _GIVEN[name]]
-        results = [] if name == "execution" else [c_void_p(1), c_int64(), c_int64()][: 3 if "knob" in name else 2 if "plan" in name else 1]
-        return record.call(library, name, 7, [*given, *([1, 2, 3, 4] if name == "execution" else [])], results), results
+        results = (
+            []
+            if name == "execution"
+            else [c_void_p(1), c_int64(), c_int64()][
+                : 3 if "knob" in name else 2 if "plan" in name else 1
+            ]
+        )
+        return record.call(
+            library, name, 7, [*given, *([1, 2, 3, 4] if name == "execution" else [])], results
+        ), results
 
     assert run(whole)[0] == 0
     for number, (call_name, _) in enumerate(whole.calls):
@@ -258,7 +314,8 @@ cudnn.graph @grouped(%x: !x, %w: !w) -> !y {
 
 
 def _normalized(calls: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    """The order in which attributes are set is free between creation and finalization, and saying a default is saying nothing."""
+    """The order in which attributes are set is free between creation and finalization, and saying a
+    default is saying nothing."""
     virtual_is_false = (907, 2, 1, b"\0")
     found: list[tuple[Any, ...]] = []
     pending: list[tuple[Any, ...]] = []
@@ -272,24 +329,35 @@ def _normalized(calls: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
     return found
 
 
-def test_grouped_convolution_of_six_dims_as_a_graph(build_library: Callable[..., ctypes.CDLL], recorder: type) -> None:
+def test_grouped_convolution_of_six_dims_as_a_graph(
+    build_library: Callable[..., ctypes.CDLL], recorder: type
+) -> None:
     """9.3.1 as it stands, uids included, written as a graph and lowered."""
-    library = build_library((INPUTS / "graphs/tensors.mlir").read_text(), "--convert-cudnn-graphs-to-backend")
+    library = build_library(
+        (INPUTS / "graphs/tensors.mlir").read_text(), "--convert-cudnn-graphs-to-backend"
+    )
     record = recorder()
     assert record.build(library, "group_dim_build", HANDLE_ADDRESS) == 0
     assert record.errors == []
-    expected = grouped_convolution([N, G, C, D, H, W], [G, K, C, T, R, S], [N, G, K, O, P, Q], (ord("x"), ord("w"), ord("y")))
+    expected = grouped_convolution(
+        [N, G, C, D, H, W], [G, K, C, T, R, S], [N, G, K, O, P, Q], (ord("x"), ord("w"), ord("y"))
+    )
     assert _normalized(plain(record.calls))[: len(expected)] == _normalized(expected)
 
 
-def test_grouped_convolution_as_a_graph(build_library: Callable[..., ctypes.CDLL], recorder: type) -> None:
-    """9.3.1 in the form that it has for compatibility, groups within the channels, written as a graph and lowered."""
+def test_grouped_convolution_as_a_graph(
+    build_library: Callable[..., ctypes.CDLL], recorder: type
+) -> None:
+    """9.3.1 in the form that it has for compatibility, groups within the channels, written as a
+    graph and lowered."""
     library = build_library(_GRAPH, "--convert-cudnn-graphs-to-backend")
     record = recorder()
     assert record.build(library, "grouped_build", HANDLE_ADDRESS) == 0
     assert record.errors == []
     # The uids of a graph that says none: operands, then results.
-    expected = grouped_convolution([N, G * C, D, H, W], [G * K, C, T, R, S], [N, G * K, O, P, Q], (1, 2, 3))
+    expected = grouped_convolution(
+        [N, G * C, D, H, W], [G * K, C, T, R, S], [N, G * K, O, P, Q], (1, 2, 3)
+    )
     assert _normalized(plain(record.calls))[: len(expected)] == _normalized(expected)
     assert [name for name, *_ in plain(record.calls)[-5:]] == ["destroy"] * 5
     assert record.result == 5
@@ -303,18 +371,34 @@ cudnn_backend.func @engines(%handle, %graph: !cudnn_backend.descriptor<operation
 """
 
 
-def test_cudnn_takes_the_graph(library: ctypes.CDLL, build_library: Callable[..., ctypes.CDLL]) -> None:
-    """9.3.1 on the real cuDNN, with no GPU and no handle, and the number of engines that 9.3.2 chooses from."""
+def test_cudnn_takes_the_graph(
+    library: ctypes.CDLL, build_library: Callable[..., ctypes.CDLL]
+) -> None:
+    """9.3.1 on the real cuDNN, with no GPU and no handle, and the number of engines that 9.3.2
+    chooses from."""
     try:
         cudnn = open_cudnn()
     except DeviceError as error:
         pytest.skip(str(error))
     failures: list[str] = []
-    report = ConvoyCudnn.REPORT(lambda status, call, location: failures.append(str(cudnn.error(status, call.decode(), location.decode()))))
+    report = ConvoyCudnn.REPORT(
+        lambda status, call, location: failures.append(
+            str(cudnn.error(status, call.decode(), location.decode()))
+        )
+    )
     table, graph, count = cudnn.table(report), c_void_p(), c_int64(-1)
-    assert BUILD_GRAPH(("grouped_convolution", library))(ctypes.byref(table), None, ctypes.byref(graph)) == 0, failures
-    engines = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.POINTER(ConvoyCudnn), c_void_p, c_void_p, ctypes.POINTER(c_int64))
-    status = engines(("engines", build_library(_ENGINES)))(ctypes.byref(table), None, graph, ctypes.byref(count))
+    assert (
+        BUILD_GRAPH(("grouped_convolution", library))(
+            ctypes.byref(table), None, ctypes.byref(graph)
+        )
+        == 0
+    ), failures
+    engines = ctypes.CFUNCTYPE(
+        ctypes.c_int32, ctypes.POINTER(ConvoyCudnn), c_void_p, c_void_p, ctypes.POINTER(c_int64)
+    )
+    status = engines(("engines", build_library(_ENGINES)))(
+        ctypes.byref(table), None, graph, ctypes.byref(count)
+    )
     cudnn.call("cudnnBackendDestroyDescriptor", graph)
     assert (status, failures) == (0, [])
     assert count.value > 0

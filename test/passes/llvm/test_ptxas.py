@@ -1,4 +1,5 @@
-"""NVIDIA's assembler takes the PTX of every kind of kernel, for the oldest and the newest architectures that it runs on."""
+"""NVIDIA's assembler takes the PTX of every kind of kernel, for the oldest and the newest
+architectures that it runs on."""
 
 from __future__ import annotations
 
@@ -19,17 +20,22 @@ PIPELINE = (
 
 def find_ptxas() -> str | None:
     found = shutil.which("ptxas")
-    return found or next((str(path) for path in sorted(Path("/usr/local").glob("cuda*/bin/ptxas"))), None)
+    return found or next(
+        (str(path) for path in sorted(Path("/usr/local").glob("cuda*/bin/ptxas"))), None
+    )
 
 
 def texts() -> list[str]:
     """The modules of the test of kernels, by what lit splits on."""
-    return [part for part in KERNELS.read_text().split("// -----\n") if 'tcp.target = "cuda"' in part]
+    return [
+        part for part in KERNELS.read_text().split("// -----\n") if 'tcp.target = "cuda"' in part
+    ]
 
 
 #: Graphs that kernels of our own compute, and what makes PTX of each.
 GRAPHS = (
-    "conv-ptx.mlir", "conv-wgmma-ptx.mlir", "conv1x1-wgmma-ptx.mlir", "matmul-ptx.mlir", "mean-ptx.mlir", "stem.mlir", "stem-wgmma.mlir",
+    "conv-ptx.mlir", "conv-wgmma-ptx.mlir", "conv1x1-wgmma-ptx.mlir", "matmul-ptx.mlir",
+    "mean-ptx.mlir", "stem.mlir", "stem-wgmma.mlir",
 )  # fmt: skip
 GRAPH_PIPELINE = "builtin.module(convert-tcp-to-cudnn,cudnn-attach-kernels,gpu.module(llvm-gpu-to-nvvm,llvm-verify-kernels),kernels-to-ptx)"
 
@@ -38,11 +44,18 @@ def ptx_of(text: str, pipeline: str = PIPELINE) -> list[str]:
     opt = ROOT / "build" / "bin" / "convoy-opt"
     if not opt.exists():
         pytest.skip(f"{opt} is not built")
-    done = subprocess.run([opt, f"-pass-pipeline={pipeline}"], input=text, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [opt, f"-pass-pipeline={pipeline}"], input=text, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     found = re.findall(r'assembly = "((?:[^"\\]|\\.)*)"', done.stdout)
     assert found or "gpu.binary" not in done.stdout
-    return [re.sub(r"\\([0-9A-F]{2})", lambda byte: chr(int(byte[1], 16)), each).replace("\\\\", "\\").rstrip("\0") for each in found]
+    return [
+        re.sub(r"\\([0-9A-F]{2})", lambda byte: chr(int(byte[1], 16)), each)
+        .replace("\\\\", "\\")
+        .rstrip("\0")
+        for each in found
+    ]
 
 
 def assemble(ptx: str, architecture: str, tmp_path: Path) -> str:
@@ -52,7 +65,10 @@ def assemble(ptx: str, architecture: str, tmp_path: Path) -> str:
         pytest.skip("ptxas is in neither PATH nor /usr/local/cuda*/bin")
     (tmp_path / "kernels.ptx").write_text(ptx)
     done = subprocess.run(
-        [ptxas, "-v", "-arch", architecture, "-o", "/dev/null", tmp_path / "kernels.ptx"], capture_output=True, text=True, check=False
+        [ptxas, "-v", "-arch", architecture, "-o", "/dev/null", tmp_path / "kernels.ptx"],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, f"{architecture}: {done.stderr}"
     return done.stderr

@@ -1,4 +1,5 @@
-"""Small models whose layers are wired as in the networks that they are named after: what layouts have to get through."""
+"""Small models whose layers are wired as in the networks that they are named after: what layouts
+have to get through."""
 
 from __future__ import annotations
 
@@ -11,8 +12,13 @@ from torch import Tensor, nn
 __all__ = ["MODELS", "build"]
 
 
-def _conv(i: int, o: int, k: int = 3, stride: int = 1, groups: int = 1, relu: bool = True) -> nn.Sequential:
-    layers: list[nn.Module] = [nn.Conv2d(i, o, k, stride, k // 2, groups=groups, bias=False), nn.BatchNorm2d(o)]
+def _conv(
+    i: int, o: int, k: int = 3, stride: int = 1, groups: int = 1, relu: bool = True
+) -> nn.Sequential:
+    layers: list[nn.Module] = [
+        nn.Conv2d(i, o, k, stride, k // 2, groups=groups, bias=False),
+        nn.BatchNorm2d(o),
+    ]
     return nn.Sequential(*layers, nn.ReLU()) if relu else nn.Sequential(*layers)
 
 
@@ -73,7 +79,9 @@ class _Inception(nn.Module):
         super().__init__()
         self.a = _conv(channels, 4, 1)
         self.b = nn.Sequential(_conv(channels, 4, 1), _conv(4, 8))
-        self.c = nn.Sequential(nn.AvgPool2d(3, 1, 1, count_include_pad=False), _conv(channels, 4, 1))
+        self.c = nn.Sequential(
+            nn.AvgPool2d(3, 1, 1, count_include_pad=False), _conv(channels, 4, 1)
+        )
 
     def forward(self, x: Tensor) -> Tensor:
         return torch.cat([self.a(x), self.b(x), self.c(x), nn.functional.max_pool2d(x, 3, 1, 1)], 1)
@@ -135,12 +143,23 @@ def _head(channels: int) -> list[nn.Module]:
 
 def _mobilenet() -> nn.Module:
     block = _Residual(_conv(8, 16, 1), _conv(16, 16, groups=16), _conv(16, 8, 1, relu=False))
-    return nn.Sequential(_conv(3, 8, stride=2), block, nn.ReLU6(), _SqueezeExcite(8), nn.Hardswish(), *_head(8))
+    return nn.Sequential(
+        _conv(3, 8, stride=2), block, nn.ReLU6(), _SqueezeExcite(8), nn.Hardswish(), *_head(8)
+    )
 
 
 def _vgg() -> nn.Module:
-    features = [nn.Conv2d(3, 8, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(8, 8, 3), nn.ReLU(), nn.AdaptiveAvgPool2d(2)]
-    return nn.Sequential(*features, nn.Flatten(), nn.Dropout(), nn.Linear(32, 16), nn.ReLU(), nn.Linear(16, 10))
+    features = [
+        nn.Conv2d(3, 8, 3, padding=1),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Conv2d(8, 8, 3),
+        nn.ReLU(),
+        nn.AdaptiveAvgPool2d(2),
+    ]
+    return nn.Sequential(
+        *features, nn.Flatten(), nn.Dropout(), nn.Linear(32, 16), nn.ReLU(), nn.Linear(16, 10)
+    )
 
 
 def _resnext() -> nn.Module:
@@ -149,7 +168,13 @@ def _resnext() -> nn.Module:
 
 
 def _conv3d() -> nn.Module:
-    layers = [nn.Conv3d(3, 8, 3), nn.BatchNorm3d(8), nn.MaxPool3d(2), nn.Flatten(), nn.Linear(216, 4)]
+    layers = [
+        nn.Conv3d(3, 8, 3),
+        nn.BatchNorm3d(8),
+        nn.MaxPool3d(2),
+        nn.Flatten(),
+        nn.Linear(216, 4),
+    ]
     return nn.Sequential(*layers)
 
 
@@ -166,21 +191,57 @@ MODELS: dict[str, tuple[Callable[[], nn.Module], Sequence[int], int]] = {
     "resnet50": (lambda: resnet50()[0], (2, 3, 32, 32), 1),
     "mobilenet": (_mobilenet, _IMAGE, 1),
     "vgg": (_vgg, _IMAGE, 1),
-    "densenet": (lambda: nn.Sequential(_conv(3, 8), _DenseLayer(8, 4), _DenseLayer(12, 4), nn.AvgPool2d(2), *_head(16)), _IMAGE, 1),
+    "densenet": (
+        lambda: nn.Sequential(
+            _conv(3, 8), _DenseLayer(8, 4), _DenseLayer(12, 4), nn.AvgPool2d(2), *_head(16)
+        ),
+        _IMAGE,
+        1,
+    ),
     "resnext": (_resnext, _IMAGE, 1),
-    "inception": (lambda: nn.Sequential(_conv(3, 8), _Inception(8), nn.MaxPool2d(3, 2, ceil_mode=True), *_head(24)), _IMAGE, 1),
+    "inception": (
+        lambda: nn.Sequential(
+            _conv(3, 8), _Inception(8), nn.MaxPool2d(3, 2, ceil_mode=True), *_head(24)
+        ),
+        _IMAGE,
+        1,
+    ),
     # The shuffle itself is a transpose.
-    "shufflenet": (lambda: nn.Sequential(_conv(3, 8), _Chunked(8), _Chunked(8), *_head(8)), _IMAGE, 3),
-    "convnext": (lambda: nn.Sequential(nn.Conv2d(3, 8, 4, 4), _ConvNeXtBlock(8), _ConvNeXtBlock(8), *_head(8)), _IMAGE, 1),
+    "shufflenet": (
+        lambda: nn.Sequential(_conv(3, 8), _Chunked(8), _Chunked(8), *_head(8)),
+        _IMAGE,
+        3,
+    ),
+    "convnext": (
+        lambda: nn.Sequential(
+            nn.Conv2d(3, 8, 4, 4), _ConvNeXtBlock(8), _ConvNeXtBlock(8), *_head(8)
+        ),
+        _IMAGE,
+        1,
+    ),
     # At both borders: the result is an image.
     "unet": (_UNet, _IMAGE, 2),
     # The image; q, k and v; the heads together.
     "vit": (_ViT, _IMAGE, 5),
-    "group_norm": (lambda: nn.Sequential(nn.Conv2d(3, 8, 3), nn.GroupNorm(2, 8), nn.ReLU(), *_head(8)), _IMAGE, 2),
-    "conv1d": (lambda: nn.Sequential(nn.Conv1d(3, 8, 3), nn.BatchNorm1d(8), nn.ReLU(), nn.AvgPool1d(2), nn.Conv1d(8, 4, 3)), (2, 3, 16), 2),
+    "group_norm": (
+        lambda: nn.Sequential(nn.Conv2d(3, 8, 3), nn.GroupNorm(2, 8), nn.ReLU(), *_head(8)),
+        _IMAGE,
+        2,
+    ),
+    "conv1d": (
+        lambda: nn.Sequential(
+            nn.Conv1d(3, 8, 3), nn.BatchNorm1d(8), nn.ReLU(), nn.AvgPool1d(2), nn.Conv1d(8, 4, 3)
+        ),
+        (2, 3, 16),
+        2,
+    ),
     "conv3d": (_conv3d, (1, 3, 8, 8, 8), 1),
     "conv_transpose": (_conv_transpose, (2, 4, 5, 6), 2),
-    "mlp": (lambda: nn.Sequential(nn.Linear(8, 16), nn.BatchNorm1d(16), nn.ReLU(), nn.Linear(16, 4)), (3, 8), 0),
+    "mlp": (
+        lambda: nn.Sequential(nn.Linear(8, 16), nn.BatchNorm1d(16), nn.ReLU(), nn.Linear(16, 4)),
+        (3, 8),
+        0,
+    ),
     "rms_norm": (_RMSNorm, (3, 8), 0),
 }
 

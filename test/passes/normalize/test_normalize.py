@@ -1,4 +1,5 @@
-"""The normalize phase on models: nothing changes but rounding, transposes are left at the borders alone, prepared weights are float."""
+"""The normalize phase on models: nothing changes but rounding, transposes are left at the borders
+alone, prepared weights are float."""
 
 from __future__ import annotations
 
@@ -58,7 +59,9 @@ def run_both(text: str, inputs: list[Tensor], weights: dict[str, Tensor]) -> lis
     dtypes = [_TORCH[element] for element in re.findall(r"x([a-z]+\d+)>", signature.group(1))]
     prepared = run_text(text, [], weights, "prepare_weights")
     assert len(names) == len(set(names)) == len(prepared) == len(dtypes)
-    values = {name: value.to(dtype) for name, value, dtype in zip(names, prepared, dtypes, strict=True)}
+    values = {
+        name: value.to(dtype) for name, value, dtype in zip(names, prepared, dtypes, strict=True)
+    }
     return run_text(text, inputs, values)
 
 
@@ -72,7 +75,10 @@ def test_numbers_stay(name: str, target: str) -> None:
     imported, x, expected = _imported(name)
     text = normalize(imported.text, target=target)
     # In float64 throughout, so that only the order of operations is left to differ.
-    weights = {key: value.double() if value.is_floating_point() else value for key, value in imported.weights.items()}
+    weights = {
+        key: value.double() if value.is_floating_point() else value
+        for key, value in imported.weights.items()
+    }
     got = run_both(_wide(text), [x.double()], weights)
     for mine, theirs in zip(got, expected, strict=True):
         # Scalars of the model (a batch norm's epsilon) are rounded to f32 in its text.
@@ -85,7 +91,9 @@ def test_transposes_are_left_at_the_borders(name: str) -> None:
     assert _main_ops(text, "transpose") == MODELS[name][2]
 
 
-@pytest.mark.parametrize("name", ["resnet18", "resnet50", "mobilenet", "resnext", "vgg", "unet", "conv3d"])
+@pytest.mark.parametrize(
+    "name", ["resnet18", "resnet50", "mobilenet", "resnext", "vgg", "unet", "conv3d"]
+)
 def test_batch_norms_are_gone(name: str) -> None:
     """What is left behind a convolution is one bias."""
     text = normalize(_imported(name)[0].text)

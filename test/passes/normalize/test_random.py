@@ -26,7 +26,8 @@ class _Value:
 
 @dataclass
 class _Graph:
-    """Grows op by op; every op takes one of the latest values, so that chains get long, and leaves ends that are results."""
+    """Grows op by op; every op takes one of the latest values, so that chains get long, and leaves
+    ends that are results."""
 
     random: random.Random
     lines: list[str] = field(default_factory=list)
@@ -39,14 +40,22 @@ class _Graph:
         return self.weights[-1]
 
     def pick(self, *, spatial: bool = False) -> _Value:
-        candidates = [value for value in self.data[-4:] if not spatial or (len(value.shape) == 4 and min(value.shape[2:]) > 2)]
+        candidates = [
+            value
+            for value in self.data[-4:]
+            if not spatial or (len(value.shape) == 4 and min(value.shape[2:]) > 2)
+        ]
         return self.random.choice(candidates or self.data[:1])
 
-    def emit(self, op: str, operands: Sequence[_Value], shape: Sequence[int], attributes: str = "") -> _Value:
+    def emit(
+        self, op: str, operands: Sequence[_Value], shape: Sequence[int], attributes: str = ""
+    ) -> _Value:
         result = _Value(f"%v{len(self.lines)}", tuple(shape))
         names, types = ", ".join(v.name for v in operands), ", ".join(v.type for v in operands)
         attributes = f" {{{attributes}}}" if attributes else ""
-        self.lines.append(f'{result.name} = "tcp.{op}"({names}){attributes} : ({types}) -> {result.type}')
+        self.lines.append(
+            f'{result.name} = "tcp.{op}"({names}){attributes} : ({types}) -> {result.type}'
+        )
         self.used.update(v.name for v in operands)
         if not all(v.name.startswith("%w") for v in operands):
             self.data.append(result)
@@ -54,14 +63,26 @@ class _Graph:
 
     def text(self) -> tuple[str, list[_Value]]:
         results = [value for value in self.data[1:] if value.name not in self.used]
-        arguments = [f"{self.data[0].name}: {self.data[0].type}"] + [f"{w.name}: {w.type}" for w in self.weights]
+        arguments = [f"{self.data[0].name}: {self.data[0].type}"] + [
+            f"{w.name}: {w.type}" for w in self.weights
+        ]
         types = ", ".join(v.type for v in results)
         all_types = ", ".join(v.type for v in [self.data[0], *self.weights])
-        arg_attrs = ", ".join(['{tcp.input = "x"}'] + [f'{{tcp.weight = "{w.name[1:]}"}}' for w in self.weights])
+        arg_attrs = ", ".join(
+            ['{tcp.input = "x"}'] + [f'{{tcp.weight = "{w.name[1:]}"}}' for w in self.weights]
+        )
         res_attrs = ", ".join(f'{{tcp.output = "{i}"}}' for i in range(len(results)))
-        body = "\n    ".join([*self.lines, f'"func.return"({", ".join(v.name for v in results)}) : ({types}) -> ()'])
-        header = f'arg_attrs = [{arg_attrs}], function_type = ({all_types}) -> ({types}), res_attrs = [{res_attrs}], sym_name = "main"'
-        function = f'"func.func"() <{{{header}}}> ({{\n  ^bb0({", ".join(arguments)}):\n    {body}\n  }}) : () -> ()'
+        body = "\n    ".join(
+            [*self.lines, f'"func.return"({", ".join(v.name for v in results)}) : ({types}) -> ()']
+        )
+        header = (
+            f"arg_attrs = [{arg_attrs}], function_type = ({all_types}) -> ({types}), "
+            f'res_attrs = [{res_attrs}], sym_name = "main"'
+        )
+        function = (
+            f'"func.func"() <{{{header}}}> ({{\n  ^bb0({", ".join(arguments)}):\n    {body}\n '
+            " }) : () -> ()"
+        )
         return f'"builtin.module"() ({{\n  {function}\n}}) : () -> ()\n', results
 
 
@@ -77,17 +98,24 @@ def _conv(g: _Graph) -> None:
     window = g.random.choice([1, 3])
     pad = window // 2
     f = g.weight(k, c // groups, window, window)
-    attributes = f"stride = {_array([1, 1])}, pad = {_array([pad] * 4)}, dilation = {_array([1, 1])}, groups = {groups} : i64"
+    attributes = (
+        f"stride = {_array([1, 1])}, pad = {_array([pad] * 4)}, dilation = {_array([1, 1])}, "
+        f"groups = {groups} : i64"
+    )
     y = g.emit("conv2d", [x, f], (n, k, h, w), attributes)
     if g.random.random() < 0.7:
-        y = g.emit(g.random.choice(["mul", "div", "add", "sub"]), [y, g.weight(1, k, 1, 1)], y.shape)
+        y = g.emit(
+            g.random.choice(["mul", "div", "add", "sub"]), [y, g.weight(1, k, 1, 1)], y.shape
+        )
         g.emit(g.random.choice(["mul", "add"]), [g.weight(1, k, 1, 1), y], y.shape)
 
 
 def _pool(g: _Graph) -> None:
     x = g.pick(spatial=True)
     n, c, h, w = x.shape
-    attributes = f"kernel = {_array([3, 3])}, stride = {_array([2, 2])}, pad = {_array([1, 1, 1, 1])}"
+    attributes = (
+        f"kernel = {_array([3, 3])}, stride = {_array([2, 2])}, pad = {_array([1, 1, 1, 1])}"
+    )
     shape = (n, c, (h - 1) // 2 + 1, (w - 1) // 2 + 1)
     if g.random.random() < 0.5:
         g.emit("max_pool", [x], shape, attributes + f", dilation = {_array([1, 1])}")
@@ -112,7 +140,16 @@ def _binary(g: _Graph) -> None:
         y = g.random.choice(others)
     else:
         dims = [dim for dim, size in enumerate(kept) if size == 1]
-        y = g.emit(g.random.choice(["reduce_sum", "reduce_mean", "reduce_max"]), [x], kept, f"dims = {_array(dims)}") if dims else x
+        y = (
+            g.emit(
+                g.random.choice(["reduce_sum", "reduce_mean", "reduce_max"]),
+                [x],
+                kept,
+                f"dims = {_array(dims)}",
+            )
+            if dims
+            else x
+        )
     g.emit(g.random.choice(["add", "mul", "sub", "maximum"]), g.random.sample([x, y], 2), x.shape)
 
 
@@ -155,12 +192,15 @@ def _concat(g: _Graph) -> None:
     others = [
         v
         for v in g.data
-        if len(v.shape) == len(x.shape) and all(a == b or i == dim for i, (a, b) in enumerate(zip(v.shape, x.shape, strict=True)))
+        if len(v.shape) == len(x.shape)
+        and all(a == b or i == dim for i, (a, b) in enumerate(zip(v.shape, x.shape, strict=True)))
     ]
     y = g.random.choice(others)
     if x.shape[dim] + y.shape[dim] > 24:
         return
-    shape = [a + b if i == dim else a for i, (a, b) in enumerate(zip(x.shape, y.shape, strict=True))]
+    shape = [
+        a + b if i == dim else a for i, (a, b) in enumerate(zip(x.shape, y.shape, strict=True))
+    ]
     g.emit("concat", [x, y], shape, f"dim = {dim} : i64")
 
 
@@ -168,17 +208,33 @@ def _slice(g: _Graph) -> None:
     x = g.pick()
     sizes = [size if g.random.random() < 0.6 else g.random.randint(1, size) for size in x.shape]
     starts = [g.random.randint(0, full - size) for full, size in zip(x.shape, sizes, strict=True)]
-    g.emit("slice", [x], sizes, f"starts = {_array(starts)}, sizes = {_array(sizes)}, strides = {_array([1] * len(sizes))}")
+    g.emit(
+        "slice",
+        [x],
+        sizes,
+        f"starts = {_array(starts)}, sizes = {_array(sizes)}, strides = {_array([1] * len(sizes))}",
+    )
 
 
 def _pad(g: _Graph) -> None:
     x = g.pick()
     low, high, interior = ([g.random.choice([0, 0, 0, 1]) for _ in x.shape] for _ in range(3))
-    shape = [size + a + b + (size - 1) * c for size, a, b, c in zip(x.shape, low, high, interior, strict=True)]
+    shape = [
+        size + a + b + (size - 1) * c
+        for size, a, b, c in zip(x.shape, low, high, interior, strict=True)
+    ]
     if math.prod(shape) > 2000:
         return
     value = g.random.choice(["0.0", "0.5"])
-    g.emit("pad", [x], shape, f"low = {_array(low)}, high = {_array(high)}, interior = {_array(interior)}, value = {value} : f64")
+    g.emit(
+        "pad",
+        [x],
+        shape,
+        (
+            f"low = {_array(low)}, high = {_array(high)}, interior = {_array(interior)}, "
+            f"value = {value} : f64"
+        ),
+    )
 
 
 def _with_dim(g: _Graph) -> None:
@@ -200,7 +256,15 @@ def _broadcast(g: _Graph) -> None:
         g.emit("broadcast", [x], shape)
 
 
-_STEPS: list[Callable[[_Graph], None]] = [_conv, _pool, _unary, _binary, _transpose, _reshape, _flatten_matmul]
+_STEPS: list[Callable[[_Graph], None]] = [
+    _conv,
+    _pool,
+    _unary,
+    _binary,
+    _transpose,
+    _reshape,
+    _flatten_matmul,
+]
 _STEPS += [_concat, _slice, _pad, _with_dim, _broadcast, _conv, _binary, _reshape]
 
 
@@ -221,9 +285,13 @@ def test_random_graph(seed: int) -> None:
     torch.manual_seed(seed)
     x = torch.randn(graph.data[0].shape, dtype=torch.float64)
     # Away from zero, because some are divided by.
-    weights: dict[str, Tensor] = {w.name[1:]: torch.rand(w.shape, dtype=torch.float64) + 0.5 for w in graph.weights}
+    weights: dict[str, Tensor] = {
+        w.name[1:]: torch.rand(w.shape, dtype=torch.float64) + 0.5 for w in graph.weights
+    }
     expected = run_text(text, [x], weights)
     got = run_both(normalize(text, target=("cpu", "cuda")[seed % 2]), [x], weights)
     assert len(got) == len(expected) == len(results)
     for mine, theirs in zip(got, expected, strict=True):
-        torch.testing.assert_close(mine, theirs, rtol=1e-9, atol=1e-9 * max(1.0, float(theirs.abs().max())))
+        torch.testing.assert_close(
+            mine, theirs, rtol=1e-9, atol=1e-9 * max(1.0, float(theirs.abs().max()))
+        )

@@ -1,5 +1,6 @@
-"""What linalg's form of the ops computes on the CPU, where it differs from op to op: narrow floats, NaN and infinities, and the error of
-the transcendental functions that the compiler writes out itself. The reference is PyTorch in float64.
+"""What linalg's form of the ops computes on the CPU, where it differs from op to op: narrow floats,
+NaN and infinities, and the error of the transcendental functions that the compiler writes out
+itself. The reference is PyTorch in float64.
 
 Cases are compiled side by side in one module, because a compilation has a fixed cost.
 """
@@ -44,16 +45,29 @@ def _compare(module: nn.Module, x: Tensor, got: list[Tensor]) -> None:
     for mine, theirs in zip(got, expected, strict=True):
         assert mine.shape == theirs.shape
         scale = max(1.0, float(theirs.abs().nan_to_num(posinf=0).max()))
-        torch.testing.assert_close(mine.double(), theirs.double(), rtol=0, atol=_TOLERANCE[mine.dtype] * scale, equal_nan=True)
+        torch.testing.assert_close(
+            mine.double(),
+            theirs.double(),
+            rtol=0,
+            atol=_TOLERANCE[mine.dtype] * scale,
+            equal_nan=True,
+        )
 
 
 def _mlp() -> nn.Module:
-    return nn.Sequential(nn.Linear(17, 33), nn.GELU(), nn.LayerNorm(33), nn.Linear(33, 5), nn.Softmax(-1))
+    return nn.Sequential(
+        nn.Linear(17, 33), nn.GELU(), nn.LayerNorm(33), nn.Linear(33, 5), nn.Softmax(-1)
+    )
 
 
 def _convnet() -> nn.Module:
     return nn.Sequential(
-        nn.Conv2d(3, 10, 3, padding=1), nn.SiLU(), nn.MaxPool2d(3, 2, 1), nn.Conv2d(10, 10, 3, groups=5), nn.LeakyReLU(0.1), nn.AvgPool2d(2)
+        nn.Conv2d(3, 10, 3, padding=1),
+        nn.SiLU(),
+        nn.MaxPool2d(3, 2, 1),
+        nn.Conv2d(10, 10, 3, groups=5),
+        nn.LeakyReLU(0.1),
+        nn.AvgPool2d(2),
     )
 
 
@@ -64,8 +78,21 @@ _NARROW: dict[str, tuple[Callable[[], nn.Module], tuple[int, ...]]] = {
     "depthwise": (lambda: nn.Conv2d(6, 6, 3, groups=6, padding=1), (1, 6, 9, 5)),
     "mean": (lambda: Function(lambda x: x.mean((2, 3))), (2, 5, 7, 9)),
     "reductions": (lambda: Function(lambda x: (x.sum(-1), x.amax(1), x.var(2))), (2, 5, 301)),
-    "cat_pad": (lambda: Function(lambda x: torch.cat([F.pad(x, (1, 2)), x[:, :, ::2]], -1)), (2, 3, 8)),
-    "unary": (lambda: Function(lambda x: torch.tanh(x) + torch.erf(x) * torch.exp(-x.abs()) + x.sin().cos() + x.abs().pow(1.7)), (5, 37)),
+    "cat_pad": (
+        lambda: Function(lambda x: torch.cat([F.pad(x, (1, 2)), x[:, :, ::2]], -1)),
+        (2, 3, 8),
+    ),
+    "unary": (
+        lambda: Function(
+            lambda x: (
+                torch.tanh(x)
+                + torch.erf(x) * torch.exp(-x.abs())
+                + x.sin().cos()
+                + x.abs().pow(1.7)
+            )
+        ),
+        (5, 37),
+    ),
     "transpose": (lambda: Function(lambda x: x.permute(0, 2, 1).reshape(2, -1) * 2), (2, 3, 5)),
 }
 
@@ -75,7 +102,9 @@ def _narrow(dtype: torch.dtype) -> dict[str, tuple[nn.Module, Tensor, list[Tenso
     torch.manual_seed(0)
     modules = [make().eval().to(dtype) for make, _ in _NARROW.values()]
     inputs = [torch.randn(shape).to(dtype) for _, shape in _NARROW.values()]
-    return dict(zip(_NARROW, zip(modules, inputs, _run_together(modules, inputs), strict=True), strict=True))
+    return dict(
+        zip(_NARROW, zip(modules, inputs, _run_together(modules, inputs), strict=True), strict=True)
+    )
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=["f16", "bf16"])
@@ -121,7 +150,9 @@ _SPECIALS: dict[str, Callable[..., Tensor]] = {
 @functools.cache
 def _special(dtype: torch.dtype) -> dict[str, list[Tensor]]:
     modules = [Function(function) for function in _SPECIALS.values()]
-    return dict(zip(_SPECIALS, _run_together(modules, [_SPECIAL.to(dtype)] * len(modules)), strict=True))
+    return dict(
+        zip(_SPECIALS, _run_together(modules, [_SPECIAL.to(dtype)] * len(modules)), strict=True)
+    )
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16], ids=["f32", "f16"])
@@ -150,12 +181,17 @@ _FUNCTIONS: dict[str, tuple[Callable[[Tensor], Tensor], float, float]] = {
 @functools.cache
 def _sampled(dtype: torch.dtype) -> dict[str, tuple[Tensor, Tensor]]:
     generator = torch.Generator().manual_seed(0)
-    inputs = [torch.empty(20_000, dtype=dtype).uniform_(low, high, generator=generator) for _, low, high in _FUNCTIONS.values()]
+    inputs = [
+        torch.empty(20_000, dtype=dtype).uniform_(low, high, generator=generator)
+        for _, low, high in _FUNCTIONS.values()
+    ]
     results = _run_together([Function(function) for function, _, _ in _FUNCTIONS.values()], inputs)
     return {name: (x, got) for name, x, (got,) in zip(_FUNCTIONS, inputs, results, strict=True)}
 
 
-@pytest.mark.parametrize(("dtype", "bound"), [(torch.float32, 2e-7), (torch.float64, 2e-13)], ids=["f32", "f64"])
+@pytest.mark.parametrize(
+    ("dtype", "bound"), [(torch.float32, 2e-7), (torch.float64, 2e-13)], ids=["f32", "f64"]
+)
 @pytest.mark.parametrize("name", _FUNCTIONS)
 def test_accuracy(name: str, dtype: torch.dtype, bound: float) -> None:
     """The largest relative error over the function's range."""
@@ -165,23 +201,49 @@ def test_accuracy(name: str, dtype: torch.dtype, bound: float) -> None:
     assert ((got.double() - expected).abs() / expected.abs())[normal].max() < bound
 
 
-#: Ops that have another form on the GPU: one kernel each, with computed indices where the CPU has views and insertions.
-_MOVES = ("conv2d", "conv_transpose", "cat", "stack", "pad", "slice", "split", "chunk", "roll", "max_pool2d", "avg_pool2d", "matmul")
+#: Ops that have another form on the GPU: one kernel each, with computed indices where the CPU has
+#: views and insertions.
+_MOVES = (
+    "conv2d",
+    "conv_transpose",
+    "cat",
+    "stack",
+    "pad",
+    "slice",
+    "split",
+    "chunk",
+    "roll",
+    "max_pool2d",
+    "avg_pool2d",
+    "matmul",
+)
 _CUDA_FORMS = [name for name in CASES if name.startswith(_MOVES)]
 
 
 @functools.cache
 def _cuda_forms() -> dict[str, tuple[list[Tensor], list[Tensor]]]:
     built = [build(name) for name in _CUDA_FORMS]
-    together = Together([module for module, _ in built], [len(inputs) for _, inputs in built]).eval()
+    together = Together(
+        [module for module, _ in built], [len(inputs) for _, inputs in built]
+    ).eval()
     flat = tuple(x for _, inputs in built for x in inputs)
     to_native = _convoy.compile
 
-    def compile_cuda_forms(text: str, name: str, start: str, options: list[tuple[str, str]], keep: object) -> tuple[bytes, str, str]:
+    def compile_cuda_forms(
+        text: str, name: str, start: str, options: list[tuple[str, str]], keep: object
+    ) -> tuple[bytes, str, str]:
         normalized = _convoy.run_phases(text, name, start, "normalize", [("target", "cuda")])
-        lowered = _convoy.run_phases(normalized, name, "cudnn", "linalg", [("target", "cuda")])  # without groups
+        lowered = _convoy.run_phases(
+            normalized, name, "cudnn", "linalg", [("target", "cuda")]
+        )  # without groups
         assert 'tcp.target = "cuda"' in lowered
-        return to_native(lowered.replace('tcp.target = "cuda"', 'tcp.target = "cpu"'), name, "linalg", options, keep)
+        return to_native(
+            lowered.replace('tcp.target = "cuda"', 'tcp.target = "cpu"'),
+            name,
+            "linalg",
+            options,
+            keep,
+        )
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_convoy, "compile", compile_cuda_forms)

@@ -1,10 +1,12 @@
-// conv.c with the graphs that are steps of its alternatives: an operation of two tensors each, and one that cuDNN refuses.
+// conv.c with the graphs that are steps of its alternatives: an operation of two tensors each, and
+// one that cuDNN refuses.
 #include "../conv.c"
 
 static int32_t binary(const ConvoyCudnn *cudnn, void *handle, void **graph, int32_t mode) {
   Builder builder = {.cudnn = cudnn}, *b = &builder;
   int64_t image[4] = {1, 64, 56, 56}, nhwc[4] = {64 * 56 * 56, 1, 64 * 56, 64};
-  void *first = tensor(b, 1, DTYPE, image, nhwc, 0), *second = tensor(b, 2, DTYPE, image, nhwc, 0), *y = tensor(b, 3, DTYPE, image, nhwc, 0);
+  void *first = tensor(b, 1, DTYPE, image, nhwc, 0), *second = tensor(b, 2, DTYPE, image, nhwc, 0),
+       *y = tensor(b, 3, DTYPE, image, nhwc, 0);
   void *operation = pointwise(b, mode, first, second, y);
   *graph = create(b, 15);
   if (handle)
@@ -19,8 +21,12 @@ static int32_t binary(const ConvoyCudnn *cudnn, void *handle, void **graph, int3
 #ifndef PRODUCT
 #define PRODUCT 1 // CUDNN_POINTWISE_MUL
 #endif
-int32_t product_build(const ConvoyCudnn *cudnn, void *handle, void **graph) { return binary(cudnn, handle, graph, PRODUCT); }
-int32_t rest_build(const ConvoyCudnn *cudnn, void *handle, void **graph) { return binary(cudnn, handle, graph, 0); }
+int32_t product_build(const ConvoyCudnn *cudnn, void *handle, void **graph) {
+  return binary(cudnn, handle, graph, PRODUCT);
+}
+int32_t rest_build(const ConvoyCudnn *cudnn, void *handle, void **graph) {
+  return binary(cudnn, handle, graph, 0);
+}
 int32_t refused_build(const ConvoyCudnn *cudnn, void *handle, void **graph) {
   (void)handle;
   *graph = 0;

@@ -1,5 +1,6 @@
-// An artifact whose graph calls form two branches: a0 = f(x), a1 = f(a0), a2 = f(a1), a3 = f(a0), a0 = f(a2), y0 = a0, y1 = a3, where f is
-// the graph of conv.c and a0 to a3 are slots of the arena. The call that writes a3 needs neither a1 nor a2; the last f has to wait for it.
+// An artifact whose graph calls form two branches: a0 = f(x), a1 = f(a0), a2 = f(a1), a3 = f(a0),
+// a0 = f(a2), y0 = a0, y1 = a3, where f is the graph of conv.c and a0 to a3 are slots of the arena.
+// The call that writes a3 needs neither a1 nor a2; the last f has to wait for it.
 #define convoy_main conv_main
 #ifndef SIZES
 #define SIZES 13, 1024, 64, 1, 16, 2, 16, 16, 2, 16, 16, 2, 16, 16
@@ -14,11 +15,13 @@
 #define BYTES 16
 #endif
 
-int32_t convoy_main(const ConvoyRuntime *runtime, void *const *inputs, void *const *prepared, void *const *outputs, void *arena) {
+int32_t convoy_main(const ConvoyRuntime *runtime, void *const *inputs, void *const *prepared,
+                    void *const *outputs, void *arena) {
   void *slots[4];
   for (int i = 0; i < 4; ++i)
     slots[i] = (char *)arena + i * SLOT;
-  void *from[5] = {inputs[0], slots[0], slots[1], slots[0], slots[2]}, *to[5] = {slots[0], slots[1], slots[2], slots[3], slots[0]};
+  void *from[5] = {inputs[0], slots[0], slots[1], slots[0], slots[2]},
+       *to[5] = {slots[0], slots[1], slots[2], slots[3], slots[0]};
   for (int i = 0; i < 5; ++i) {
     void *pointers[4] = {from[i], prepared[0], prepared[1], to[i]};
     int32_t status = runtime->execute_graph(runtime->context, i, pointers, 4);

@@ -1,4 +1,5 @@
-"""The executor on the driver of libcuda.c. test_cuda.py runs each file of cases in a process where that driver is the only one."""
+"""The executor on the driver of libcuda.c. test_cuda.py runs each file of cases in a process where
+that driver is the only one."""
 
 from __future__ import annotations
 
@@ -39,7 +40,8 @@ def test_host_arrays(program: CudaProgram) -> None:
 
 def test_the_parts_of_a_load(program: CudaProgram) -> None:
     assert list(program.timings) == [
-        "rest", "opening", "hashing", "native library", "imports", "driver", "context", "cuDNN handle", "kernels", "first run", "capture",
+        "rest", "opening", "hashing", "native library", "imports", "driver", "context",
+        "cuDNN handle", "kernels", "first run", "capture",
         "weights", "upload",
     ]  # fmt: skip
 
@@ -109,7 +111,12 @@ def test_dlpack_of_device_arrays(program: CudaProgram) -> None:
     # Taking an array with a stream makes that stream wait for the run.
     consumer = stream(program)
     borrowed = view(array, "y", stream=consumer)
-    assert (borrowed.shape, borrowed.strides, borrowed.dtype, borrowed.device) == ((2, 3), (3, 1), "float32", (2, 0))
+    assert (borrowed.shape, borrowed.strides, borrowed.dtype, borrowed.device) == (
+        (2, 3),
+        (3, 1),
+        "float32",
+        (2, 0),
+    )
     assert borrowed.pointer == array.pointer
     wait(program, consumer)
     np.testing.assert_array_equal(peek(array), reference(X))
@@ -158,15 +165,25 @@ def test_memory_goes_with_its_last_user(artifact: Callable[..., Path]) -> None:
 
 
 def test_wrong_arguments(program: CudaProgram) -> None:
-    with pytest.raises(ArgumentError, match=r"input 'x': wrong device: expected cuda:0, got cpu; move it there first, or call run_numpy"):
+    with pytest.raises(
+        ArgumentError,
+        match=(
+            r"input 'x': wrong device: expected cuda:0, got cpu; move it there first, or call "
+            r"run_numpy"
+        ),
+    ):
         program(X)
     elsewhere = upload(program, X)
     elsewhere._index = 1
-    with pytest.raises(ArgumentError, match=r"input 'x': wrong device: expected cuda:0, got cuda:1"):
+    with pytest.raises(
+        ArgumentError, match=r"input 'x': wrong device: expected cuda:0, got cuda:1"
+    ):
         program(elsewhere)
     with pytest.raises(ArgumentError, match=r"input 'x': wrong dtype: expected float32, got int32"):
         program(upload(program, X.astype(np.int32)))
-    with pytest.raises(ArgumentError, match=r"input 'x': wrong shape: expected \[2, 3\], got \[3, 2\]"):
+    with pytest.raises(
+        ArgumentError, match=r"input 'x': wrong shape: expected \[2, 3\], got \[3, 2\]"
+    ):
         program(upload(program, X.reshape(3, 2)))
     with pytest.raises(ArgumentError, match="inputs: wrong number"):
         program()
@@ -183,9 +200,17 @@ def test_a_strided_array_of_an_unknown_library(program: CudaProgram) -> None:
 
     x = upload(program, X)
     strided = Strided(SPEC, x.pointer, 0, x, lambda _: None)
-    with pytest.raises(ArgumentError, match=r"input 'x': is not packed row-major, and its library is not known: got strides \[1, 2\]"):
+    with pytest.raises(
+        ArgumentError,
+        match=(
+            r"input 'x': is not packed row-major, and its library is not known: got strides "
+            r"\[1, 2\]"
+        ),
+    ):
         program(strided)
-    with pytest.raises(ArgumentError, match=r"output 'y': is not packed row-major: got strides \[1, 2\]"):
+    with pytest.raises(
+        ArgumentError, match=r"output 'y': is not packed row-major: got strides \[1, 2\]"
+    ):
         program.run_into([strided], [x])
 
 
@@ -203,7 +228,9 @@ def test_weights(program: CudaProgram, artifact: Callable[..., Path]) -> None:
     np.testing.assert_array_equal(program.run_numpy(X)[0], reference(X, W * 3))
     bare = convoy_runtime.load(artifact(weights=False))
     assert isinstance(bare, CudaProgram)
-    with pytest.raises(WeightsError, match="was compiled without weights: call program.load_weights"):
+    with pytest.raises(
+        WeightsError, match="was compiled without weights: call program.load_weights"
+    ):
         bare(upload(bare, X))
     with pytest.raises(WeightsError, match="was compiled without weights"):
         bare.replay()
@@ -218,7 +245,9 @@ def test_poison(artifact: Callable[..., Path]) -> None:
 
 
 def test_much_shared_memory_is_asked_for(artifact: Callable[..., Path]) -> None:
-    np.testing.assert_array_equal(convoy_runtime.load(artifact("-DSHARED=200000")).run_numpy(X)[0], reference(X))
+    np.testing.assert_array_equal(
+        convoy_runtime.load(artifact("-DSHARED=200000")).run_numpy(X)[0], reference(X)
+    )
     with pytest.raises(CudaError, match="cuFuncSetAttribute failed: CUDA_ERROR_INVALID_VALUE"):
         convoy_runtime.load(artifact("-DSHARED=300000"))
 
@@ -229,25 +258,50 @@ def test_much_shared_memory_is_asked_for(artifact: Callable[..., Path]) -> None:
         (["-DKERNEL=1"], {}, ArtifactError, "native.so: convoy_main launches kernel 1 of 1"),
         (["-DCALL=0"], {}, ArtifactError, "native.so: convoy_main runs call 0 of 0"),
         (["-DSTATUS=5"], {}, ExecutionError, "convoy_main returned status 5"),
-        (["-DBYTES=1000000"], {}, CudaError, r"cuMemcpyDtoDAsync failed: CUDA_ERROR_INVALID_VALUE \(described\)"),
-        ([], {"kernel": "trap"}, CudaError, "cuStreamSynchronize failed: CUDA_ERROR_ILLEGAL_ADDRESS"),
+        (
+            ["-DBYTES=1000000"],
+            {},
+            CudaError,
+            r"cuMemcpyDtoDAsync failed: CUDA_ERROR_INVALID_VALUE \(described\)",
+        ),
+        (
+            [],
+            {"kernel": "trap"},
+            CudaError,
+            "cuStreamSynchronize failed: CUDA_ERROR_ILLEGAL_ADDRESS",
+        ),
         (
             [],
             {"ptx": b"junk"},
             CudaError,
-            r"cuModuleLoadDataEx failed: CUDA_ERROR_INVALID_PTX .*\n  the driver's compiler, for sm_90: ptxas .*\n.*\n  hint: the driver",
+            (
+                r"cuModuleLoadDataEx failed: CUDA_ERROR_INVALID_PTX .*\n  the driver's "
+                r"compiler, for sm_90: ptxas .*\n.*\n  hint: the driver"
+            ),
         ),
-        ([], {"kernel": "other"}, ArtifactError, r"kernels\.ptx: kernel other of model\.py:3 is not there"),
+        (
+            [],
+            {"kernel": "other"},
+            ArtifactError,
+            r"kernels\.ptx: kernel other of model\.py:3 is not there",
+        ),
         (
             [],
             {"arena": 1 << 40},
             CudaError,
-            r"cuMemAlloc failed: CUDA_ERROR_OUT_OF_MEMORY .*, for \d{13} bytes\)\n  hint: the GPU's memory is full",
+            (
+                r"cuMemAlloc failed: CUDA_ERROR_OUT_OF_MEMORY .*, for \d{13} bytes\)\n  hint: "
+                r"the GPU's memory is full"
+            ),
         ),
     ],
 )
 def test_what_goes_wrong_while_loading(
-    artifact: Callable[..., Path], flags: list[str], changes: dict[str, Any], error: type[Exception], message: str
+    artifact: Callable[..., Path],
+    flags: list[str],
+    changes: dict[str, Any],
+    error: type[Exception],
+    message: str,
 ) -> None:
     gc.collect()
     before = FAKE.fake_allocated()
@@ -261,16 +315,25 @@ def test_what_goes_wrong_while_loading(
 
 
 def test_devices(artifact: Callable[..., Path]) -> None:
-    with pytest.raises(DeviceError, match="cuda:3: expected a GPU below 1, the number of those visible, got 3"):
+    with pytest.raises(
+        DeviceError, match="cuda:3: expected a GPU below 1, the number of those visible, got 3"
+    ):
         convoy_runtime.load(artifact(), device=3)
     with pytest.raises(DeviceError, match="was compiled for cuda and cannot run on cpu"):
         convoy_runtime.load(artifact(), device="cpu")
     assert convoy_runtime.load(artifact(), device="cuda").device.startswith("cuda:0")  # type: ignore[attr-defined]
 
 
-def test_the_command(artifact: Callable[..., Path], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command(
+    artifact: Callable[..., Path],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr("convoy_runtime.replays._ROUND_SECONDS", 0.001)
-    assert main([str(artifact()), "--run", "--bench", "--plans", "--no-tf32", "--device", "cuda:0"]) == 0
+    assert (
+        main([str(artifact()), "--run", "--bench", "--plans", "--no-tf32", "--device", "cuda:0"])
+        == 0
+    )
     printed = capsys.readouterr().out
     assert "output y: float32[2, 3]" in printed
     assert re.search(r"[\d.]+ us a replay of the CUDA graph, median of 7 rounds of \d+", printed)

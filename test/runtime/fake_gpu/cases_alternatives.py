@@ -1,5 +1,6 @@
-"""Alternatives of a graph beside the cuDNN of libcudnn.c: tuned, compared, kept, and refused. A graph of four tensors is the whole,
-`product` and `rest` are its two steps, of three each; all copy their first tensor."""
+"""Alternatives of a graph beside the cuDNN of libcudnn.c: tuned, compared, kept, and refused. A
+graph of four tensors is the whole, `product` and `rest` are its two steps, of three each; all copy
+their first tensor."""
 
 from __future__ import annotations
 
@@ -44,24 +45,38 @@ X = np.arange(1 * 64 * 56 * 56, dtype=np.float16).reshape(1, 64, 56, 56)
 Write = Callable[..., Path]
 
 #: x, w, b, y are tensors 0 to 3; graphs 1 and 2 are the steps, graph 3 is refused.
-SPLIT = GraphAlternative(0, "product | rest", (GraphStep(1, (0, 1, 4)), GraphStep(2, (4, 2, 3))), (GraphTemporary(16),))
+SPLIT = GraphAlternative(
+    0, "product | rest", (GraphStep(1, (0, 1, 4)), GraphStep(2, (4, 2, 3))), (GraphTemporary(16),)
+)
 #: Each step is right, but the second one takes w where it should take what the first one made.
 WRONG = replace(SPLIT, name="wrong", steps=(SPLIT.steps[0], GraphStep(2, (1, 2, 3))))
 REFUSED = GraphAlternative(0, "refused", (GraphStep(3, (0, 1, 3)),))
 ZEROS = GraphAlternative(0, "zeros", (GraphStep(1, (4, 1, 3)),), (GraphTemporary(16, zeros=True),))
 
 
-def contents(*alternatives: GraphAlternative, calls: int = 1, **changes: Any) -> tuple[Manifest, GraphAlternatives]:
-    """What an artifact of alternatives.c says of itself; `changes` are fields of the graph that is called, once or, with another name,
-    twice."""
+def contents(
+    *alternatives: GraphAlternative, calls: int = 1, **changes: Any
+) -> tuple[Manifest, GraphAlternatives]:
+    """What an artifact of alternatives.c says of itself; `changes` are fields of the graph that is
+    called, once or, with another name, twice."""
     manifest = conv_manifest(alternatives=tuple(each.name for each in alternatives), **changes)
     (whole,) = manifest.graphs
     steps = tuple(
-        Graph(name, f"{name}_build", (name,), "model.py:9", (whole.tensors[0], whole.tensors[1], replace(whole.tensors[3], uid=3)))
+        Graph(
+            name,
+            f"{name}_build",
+            (name,),
+            "model.py:9",
+            (whole.tensors[0], whole.tensors[1], replace(whole.tensors[3], uid=3)),
+        )
         for name in ("product", "rest", "refused")
     )
     offered = [
-        replace(each, graph=index, steps=tuple(replace(step, graph=step.graph + calls - 1) for step in each.steps))
+        replace(
+            each,
+            graph=index,
+            steps=tuple(replace(step, graph=step.graph + calls - 1) for step in each.steps),
+        )
         for index in range(calls)
         for each in alternatives
     ]
@@ -71,15 +86,23 @@ def contents(*alternatives: GraphAlternative, calls: int = 1, **changes: Any) ->
 
 
 @pytest.fixture
-def write(tmp_path: Path, compile_c: Callable[..., bytes], fake_cudnn: ctypes.CDLL) -> Iterator[Write]:
+def write(
+    tmp_path: Path, compile_c: Callable[..., bytes], fake_cudnn: ctypes.CDLL
+) -> Iterator[Write]:
     """Writes the artifact of alternatives.c with these alternatives."""
 
     def one(
-        *alternatives: GraphAlternative, flags: tuple[str, ...] = (), members: Mapping[str, bytes] | None = None, **changes: Any
+        *alternatives: GraphAlternative,
+        flags: tuple[str, ...] = (),
+        members: Mapping[str, bytes] | None = None,
+        **changes: Any,
     ) -> Path:
         manifest, offered = contents(*alternatives, **changes)
         path = tmp_path / "alternatives.convoy"
-        native = {"native.so": compile_c("fake_gpu/alternatives.c", *flags), "alternatives.json": offered.to_json().encode()}
+        native = {
+            "native.so": compile_c("fake_gpu/alternatives.c", *flags),
+            "alternatives.json": offered.to_json().encode(),
+        }
         write_artifact(path, manifest, {**native, **(members or {})}, zeros(manifest))
         return path
 
@@ -92,7 +115,11 @@ def write(tmp_path: Path, compile_c: Callable[..., bytes], fake_cudnn: ctypes.CD
     fake_cudnn.fake_refuse(0)
     fake_cudnn.fake_counters(0)
     gc.collect()
-    assert (fake_cudnn.fake_alive(), fake_cudnn.fake_handles(), FAKE.fake_allocated()) == (0, 0, before)
+    assert (fake_cudnn.fake_alive(), fake_cudnn.fake_handles(), FAKE.fake_allocated()) == (
+        0,
+        0,
+        before,
+    )
 
 
 def load(path: Path, **options: Any) -> tuple[PlanReport, ...]:
@@ -107,7 +134,13 @@ def test_a_split_form_wins_when_its_steps_are_faster(write: Write, fake_cudnn: c
     fake_cudnn.fake_whole(8)
     for tune in ("quick", "full"):
         (report,) = load(write(SPLIT), tune=tune)
-        assert (report.alternative, report.engine, report.kernel, report.origin, report.tuned) == (SPLIT.name, None, None, "tuning", tune)
+        assert (report.alternative, report.engine, report.kernel, report.origin, report.tuned) == (
+            SPLIT.name,
+            None,
+            None,
+            "tuning",
+            tune,
+        )
         fastest = 46 if tune == "full" else 41
         assert [(step.graph, step.engine, step.trials, step.rejected) for step in report.steps] == [
             ("product", fastest, (), ()),
@@ -117,7 +150,11 @@ def test_a_split_form_wins_when_its_steps_are_faster(write: Write, fake_cudnn: c
         assert report.workspace_bytes == 256 + 2 * 512
         assert report.name == f"product | rest on engine {fastest}, engine {fastest}"
         first, second = report.trials[:2]
-        assert (first.alternative, first.steps, first.name) == (SPLIT.name, (f"engine {fastest}",) * 2, report.name)
+        assert (first.alternative, first.steps, first.name) == (
+            SPLIT.name,
+            (f"engine {fastest}",) * 2,
+            report.name,
+        )
         assert first.is_of(report)
         assert first.microseconds is not None
         assert second.microseconds is not None
@@ -125,12 +162,16 @@ def test_a_split_form_wins_when_its_steps_are_faster(write: Write, fake_cudnn: c
         assert [trial.name for trial in report.trials if trial.first] == ["engine 41"]
 
 
-def test_plans_of_steps_are_kept_as_long_as_they_are_used(write: Write, fake_cudnn: ctypes.CDLL) -> None:
+def test_plans_of_steps_are_kept_as_long_as_they_are_used(
+    write: Write, fake_cudnn: ctypes.CDLL
+) -> None:
     def alive(*alternatives: GraphAlternative, whole: int) -> int:
         fake_cudnn.fake_whole(whole)
         with convoy_runtime.load(write(*alternatives), plan_cache=False, tune="full") as program:
             for _ in range(2):
-                np.testing.assert_array_equal(program.run_numpy(X)[0].reshape(-1)[:8], X.reshape(-1)[:8])
+                np.testing.assert_array_equal(
+                    program.run_numpy(X)[0].reshape(-1)[:8], X.reshape(-1)[:8]
+                )
             return int(fake_cudnn.fake_alive())
 
     assert alive(whole=0) == alive(SPLIT, whole=0)
@@ -138,22 +179,33 @@ def test_plans_of_steps_are_kept_as_long_as_they_are_used(write: Write, fake_cud
     assert alive(SPLIT, whole=20) == 2
 
 
-def test_close_calls_are_decided_in_the_whole_program(write: Write, fake_cudnn: ctypes.CDLL) -> None:
+def test_close_calls_are_decided_in_the_whole_program(
+    write: Write, fake_cudnn: ctypes.CDLL
+) -> None:
     fake_cudnn.fake_whole(2)
     told: list[str] = []
     options = PlanOptions(engines=(41, 42))
-    (report,) = load(write(SPLIT), tune="full", options=options, progress=lambda what, *_: told.append(what))
+    (report,) = load(
+        write(SPLIT), tune="full", options=options, progress=lambda what, *_: told.append(what)
+    )
     assert "conv in the whole program" in told
-    assert {trial.name for trial in report.trials[:2]} == {"engine 41", "product | rest on engine 41, engine 41"}
+    assert {trial.name for trial in report.trials[:2]} == {
+        "engine 41",
+        "product | rest on engine 41, engine 41",
+    }
 
 
 def test_what_each_call_takes(write: Write, fake_cudnn: ctypes.CDLL) -> None:
     fake_cudnn.fake_whole(8)
-    with convoy_runtime.load(write(SPLIT, calls=2, flags=("-DTHEN=1",)), plan_cache=False, tune="quick") as program:
+    with convoy_runtime.load(
+        write(SPLIT, calls=2, flags=("-DTHEN=1",)), plan_cache=False, tune="quick"
+    ) as program:
         assert isinstance(program, CudaProgram)
         assert [plan.alternative for plan in program.plans] == [SPLIT.name] * 2
         for timing in program.profile().timings:
-            assert timing.microseconds == pytest.approx(program.plans[0].trials[0].microseconds, rel=0.1)
+            assert timing.microseconds == pytest.approx(
+                program.plans[0].trials[0].microseconds, rel=0.1
+            )
 
 
 def test_the_fused_form_is_kept_where_it_wins(write: Write, fake_cudnn: ctypes.CDLL) -> None:
@@ -168,17 +220,24 @@ def test_the_fused_form_is_kept_where_it_wins(write: Write, fake_cudnn: ctypes.C
     (report,) = load(write(SPLIT), tune="quick")
     assert (report.engine, report.alternative) == (41, None)
     # Fewer buffers share the memset of a step, whose tensors are fewer.
-    reason = r"alternative product \| rest: step product alone takes 2\.10 us, the whole graph 1\.1[23] us"
+    reason = (
+        r"alternative product \| rest: step product alone takes 2\.10 us, the whole graph "
+        r"1\.1[23] us"
+    )
     assert re.fullmatch(reason, report.rejected[-1])
     assert all(trial.alternative is None for trial in report.trials)
 
 
-def test_a_quick_tune_tries_the_first_alternative_alone(write: Write, fake_cudnn: ctypes.CDLL) -> None:
+def test_a_quick_tune_tries_the_first_alternative_alone(
+    write: Write, fake_cudnn: ctypes.CDLL
+) -> None:
     fake_cudnn.fake_whole(8)
     other = replace(SPLIT, name="other")
     for tune, names in (("quick", {"product | rest"}), ("full", {"product | rest", "other"})):
         (report,) = load(write(SPLIT, other), tune=tune)
-        assert {trial.alternative for trial in report.trials if trial.alternative is not None} == names
+        assert {
+            trial.alternative for trial in report.trials if trial.alternative is not None
+        } == names
 
 
 def test_a_wrong_result_is_out(write: Write, fake_cudnn: ctypes.CDLL) -> None:
@@ -187,19 +246,26 @@ def test_a_wrong_result_is_out(write: Write, fake_cudnn: ctypes.CDLL) -> None:
     assert (report.engine, report.alternative) == (41, None)
     (trial,) = (trial for trial in report.trials if trial.alternative == "wrong")
     assert trial.microseconds is None
-    assert re.fullmatch(r"output 0 differs from that of the median of \d plans, by .*", trial.reason or "")
+    assert re.fullmatch(
+        r"output 0 differs from that of the median of \d plans, by .*", trial.reason or ""
+    )
 
 
 def test_a_step_without_a_plan(write: Write, fake_cudnn: ctypes.CDLL) -> None:
     fake_cudnn.fake_whole(8)
     (report,) = load(write(REFUSED, SPLIT), tune="full")
     assert report.alternative == SPLIT.name
-    reason = "alternative refused: step refused: model.py:13: graph refused: finalize operation graph failed: CUDNN_STATUS_NOT_SUPPORTED"
+    reason = (
+        "alternative refused: step refused: model.py:13: graph refused: finalize operation "
+        "graph failed: CUDNN_STATUS_NOT_SUPPORTED"
+    )
     assert any(line.startswith(reason) for line in report.rejected)
     # None of the engines that the options leave takes the steps; nor the graph.
     with pytest.raises(PlanError) as caught:
         load(write(SPLIT), tune="quick", options=PlanOptions(engines=(40,)))
-    assert caught.value.tried[-1].startswith("alternative product | rest: step product: A[0] engine 40 {}: CUDNN_STATUS_NOT_SUPPORTED")
+    assert caught.value.tried[-1].startswith(
+        "alternative product | rest: step product: A[0] engine 40 {}: CUDNN_STATUS_NOT_SUPPORTED"
+    )
 
 
 def test_options_hold_in_every_step(write: Write, fake_cudnn: ctypes.CDLL) -> None:
@@ -208,11 +274,15 @@ def test_options_hold_in_every_step(write: Write, fake_cudnn: ctypes.CDLL) -> No
     assert [step.engine for step in report.steps] == [42, 42]
     (report,) = load(write(SPLIT), tune="quick", options=PlanOptions(max_workspace_bytes=600))
     assert report.alternative is None
-    assert report.rejected[-1] == "alternative product | rest: workspace of 1280 bytes is over the limit of 600"
+    assert (
+        report.rejected[-1]
+        == "alternative product | rest: workspace of 1280 bytes is over the limit of 600"
+    )
 
 
 def test_a_step_of_several_graphs_is_tuned_once(write: Write, fake_cudnn: ctypes.CDLL) -> None:
-    """And a quick tune compiles no more than cuDNN's first choice for it: engine 46 is tried for the whole alone."""
+    """And a quick tune compiles no more than cuDNN's first choice for it: engine 46 is tried for
+    the whole alone."""
     fake_cudnn.fake_whole(8)
     fake_cudnn.fake_offer(7)
     told: list[str] = []
@@ -232,10 +302,17 @@ def cache(tmp_path: Path) -> Path:
     return tmp_path / "cache"
 
 
-def record_of(cache: Path, change: Callable[[dict[str, Any]], None] = lambda _: None) -> dict[str, Any]:
+def record_of(
+    cache: Path, change: Callable[[dict[str, Any]], None] = lambda _: None
+) -> dict[str, Any]:
     """The record of the graph with an alternative, after a change."""
-    records = {path: json.loads(path.read_text())["records"][0] for path in (cache / "plans").glob("*.json")}
-    (file,) = (path for path, record in records.items() if record["report"].get("alternative") is not None)
+    records = {
+        path: json.loads(path.read_text())["records"][0]
+        for path in (cache / "plans").glob("*.json")
+    }
+    (file,) = (
+        path for path, record in records.items() if record["report"].get("alternative") is not None
+    )
     content = json.loads(file.read_text())
     change(content["records"][0])
     file.write_text(json.dumps(content))
@@ -249,18 +326,27 @@ def test_restored_from_the_store(write: Write, fake_cudnn: ctypes.CDLL, cache: P
     assert tuned.alternative == SPLIT.name
     told: list[str] = []
     for tune in ("off", "quick"):
-        (report,) = load(path, tune=tune, plan_cache=cache, progress=lambda what, done, count: told.append(what))
-        changes = {"origin": "stored plan", "steps": tuple(replace(step, origin="stored plan") for step in tuned.steps)}
+        (report,) = load(
+            path, tune=tune, plan_cache=cache, progress=lambda what, done, count: told.append(what)
+        )
+        changes = {
+            "origin": "stored plan",
+            "steps": tuple(replace(step, origin="stored plan") for step in tuned.steps),
+        }
         assert report == replace(tuned, **changes)
     assert not any("timing" in what for what in told)
     # By another driver each step is made anew, by its engine and knobs.
     record_of(cache, lambda record: record.update(driver=12000))
     (report,) = load(path, plan_cache=cache)
     assert (report.alternative, report.origin) == (SPLIT.name, "stored engine and knobs")
-    assert [(step.engine, step.origin) for step in report.steps] == [(41, "stored engine and knobs")] * 2
+    assert [(step.engine, step.origin) for step in report.steps] == [
+        (41, "stored engine and knobs")
+    ] * 2
 
 
-def test_what_is_stored_is_of_these_graphs(write: Write, fake_cudnn: ctypes.CDLL, cache: Path) -> None:
+def test_what_is_stored_is_of_these_graphs(
+    write: Write, fake_cudnn: ctypes.CDLL, cache: Path
+) -> None:
     fake_cudnn.fake_whole(8)
     load(write(SPLIT), tune="quick", plan_cache=cache)
     kept = record_of(cache)
@@ -270,7 +356,10 @@ def test_what_is_stored_is_of_these_graphs(write: Write, fake_cudnn: ctypes.CDLL
         assert (report.engine, report.origin) == (41, "heuristics")
         return report.rejected[0]
 
-    message = "stored plan: alternative product | rest: expected a plan of step product, got one of another graph"
+    message = (
+        "stored plan: alternative product | rest: expected a plan of step product, got one "
+        "of another graph"
+    )
     assert rejected(write(SPLIT, flags=("-DPRODUCT=6",))) == message
     for text, reason in (
         ("[]", "alternative product | rest: expected plans of 2 steps, got 0"),
@@ -291,30 +380,59 @@ def test_what_is_stored_is_of_these_graphs(write: Write, fake_cudnn: ctypes.CDLL
 
 
 def test_in_the_artifact(
-    write: Write, fake_cudnn: ctypes.CDLL, cache: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    write: Write,
+    fake_cudnn: ctypes.CDLL,
+    cache: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("CONVOY_CACHE", str(cache))
     fake_cudnn.fake_whole(8)
     path, tuned = as_compiled(write(SPLIT)), tmp_path / "tuned.convoy"
     assert convoy(["tune", str(path), "-o", str(tuned)]) == 0
-    assert re.search(r"^conv +1 +product \| rest on engine 41", capsys.readouterr().out, re.MULTILINE)
+    assert re.search(
+        r"^conv +1 +product \| rest on engine 41", capsys.readouterr().out, re.MULTILINE
+    )
     (report,) = load(tuned, strict=True)
-    assert (report.alternative, report.origin, report.tuned) == (SPLIT.name, "plan in the artifact", "quick")
+    assert (report.alternative, report.origin, report.tuned) == (
+        SPLIT.name,
+        "plan in the artifact",
+        "quick",
+    )
     # What the artifact says of it, where it is not loaded.
     assert convoy(["explain", str(tuned)]) == 0
     printed = capsys.readouterr().out
     assert "1 groups (1 distinct graphs)" in printed
     assert "      or product | rest, where tuning finds it faster\n" in printed
-    assert re.search(r"^conv: product \| rest on engine 41, engine 41 {} \[TENSOR_CORE\] workspace 1280 bytes$", printed, re.MULTILINE)
-    assert "  step product: engine 41 {} workspace 512 bytes\n  step rest: engine 41 {} workspace 512 bytes\n" in printed
-    assert re.search(r"^ +\S+ us  product \| rest on engine 41, engine 41 {} workspace 1280 bytes \(chosen\)$", printed, re.MULTILINE)
+    assert re.search(
+        r"^conv: product \| rest on engine 41, engine 41 {} \[TENSOR_CORE\] workspace 1280 bytes$",
+        printed,
+        re.MULTILINE,
+    )
+    assert (
+        "  step product: engine 41 {} workspace 512 bytes\n  step rest: engine 41 {} "
+        "workspace 512 bytes\n"
+    ) in printed
+    assert re.search(
+        r"^ +\S+ us  product \| rest on engine 41, engine 41 {} workspace 1280 bytes \(chosen\)$",
+        printed,
+        re.MULTILINE,
+    )
     page = tmp_path / "page.html"
     assert convoy(["explain", str(tuned), "--html", str(page)]) == 0
-    assert "<li>product: engine 41, knobs <code>none</code>, workspace 512 B</li>" in page.read_text()
+    assert (
+        "<li>product: engine 41, knobs <code>none</code>, workspace 512 B</li>" in page.read_text()
+    )
     capsys.readouterr()
     assert convoy(["inspect", str(path)]) == 0
     assert re.search(
-        r"^conv +1 +convolution add relu +- +1 +model\.py:9\nproduct +- +product +- +- +model\.py:9$", capsys.readouterr().out, re.MULTILINE
+        (
+            r"^conv +1 +convolution add relu +- +1 +model\.py:9\nproduct +- +product +- +- "
+            r"+model\.py:9$"
+        ),
+        capsys.readouterr().out,
+        re.MULTILINE,
     )
 
 
@@ -343,17 +461,30 @@ def test_what_no_plan_uses_is_not_read(write: Write, fake_cudnn: ctypes.CDLL, ca
     assert (reads(8, "quick"), reads(8, "off")) == ((SPLIT.name, True), (SPLIT.name, True))
 
 
-def test_untuned_a_graph_without_a_plan_runs_on_its_alternative(write: Write, fake_cudnn: ctypes.CDLL, cache: Path) -> None:
+def test_untuned_a_graph_without_a_plan_runs_on_its_alternative(
+    write: Write, fake_cudnn: ctypes.CDLL, cache: Path
+) -> None:
     fake_cudnn.fake_refuse(3)
     path = write(REFUSED, SPLIT)
     with pytest.raises(PlanError, match="no plan"):
         load(path, strict=True)
-    reason = "alternative refused: step refused: model.py:13: graph refused: finalize operation graph failed: CUDNN_STATUS_NOT_SUPPORTED"
+    reason = (
+        "alternative refused: step refused: model.py:13: graph refused: finalize operation "
+        "graph failed: CUDNN_STATUS_NOT_SUPPORTED"
+    )
     for origin in ("alternative", "stored plan"):
         (report,) = load(path, plan_cache=cache)
-        assert (report.alternative, report.origin, report.heuristic, report.rank) == (SPLIT.name, origin, "alternatives", 1)
+        assert (report.alternative, report.origin, report.heuristic, report.rank) == (
+            SPLIT.name,
+            origin,
+            "alternatives",
+            1,
+        )
         assert report.rejected[-1].startswith(reason)
-        said = "conv: product | rest on engine 41, engine 41 (alternatives[1], {}) {{}} [TENSOR_CORE] workspace 1280 bytes"
+        said = (
+            "conv: product | rest on engine 41, engine 41 (alternatives[1], {}) {{}} "
+            "[TENSOR_CORE] workspace 1280 bytes"
+        )
         assert str(report) == said.format(origin)
     assert load(path, plan_cache=cache, strict=True)[0].origin == "stored plan"
     # Nor is there one where no step has a plan.
@@ -366,19 +497,32 @@ def test_a_graph_that_cudnn_refuses_runs_on_its_alternative(write: Write) -> Non
     path = write(SPLIT, symbol="refused_build")
     (report,) = load(path)
     assert (report.alternative, report.origin) == (SPLIT.name, "alternative")
-    assert report.rejected[0].startswith("model.py:13: graph conv: finalize operation graph failed: CUDNN_STATUS_NOT_SUPPORTED")
+    assert report.rejected[0].startswith(
+        "model.py:13: graph conv: finalize operation graph failed: CUDNN_STATUS_NOT_SUPPORTED"
+    )
     (tuned,) = load(path, tune="full")
     assert (tuned.alternative, tuned.rejected[0]) == (SPLIT.name, report.rejected[0])
-    assert [(trial.name, trial.first) for trial in tuned.trials] == [("product | rest on engine 46, engine 46", True)]
+    assert [(trial.name, trial.first) for trial in tuned.trials] == [
+        ("product | rest on engine 46, engine 46", True)
+    ]
     assert tuned.reference == "the median of 1 plans"
 
 
 @pytest.mark.parametrize("tune", ["off", "quick"])
 def test_a_kernel_that_may_not_run_is_replaced_by_an_alternative(write: Write, tune: str) -> None:
     """As of a stem in float32, whose kernels use TF32: cuDNN has no engine for it as a whole."""
-    kernel = GraphKernel("conv_fast", "fast", grid=1, block=32, shared_bytes=0, chip="sm_80", tf32=True)
+    kernel = GraphKernel(
+        "conv_fast", "fast", grid=1, block=32, shared_bytes=0, chip="sm_80", tf32=True
+    )
     ptx = {kernel_member(kernel.name): b"// PTX\n.visible .entry conv_fast(\n"}
-    path = write(SPLIT, members=ptx, flags=("-Dconv_build=unused",), symbol=None, kernels=(kernel,), preference="only_kernel")
+    path = write(
+        SPLIT,
+        members=ptx,
+        flags=("-Dconv_build=unused",),
+        symbol=None,
+        kernels=(kernel,),
+        preference="only_kernel",
+    )
     (report,) = load(path)
     assert (report.kernel, report.alternative) == ("fast", None)
     (report,) = load(path, tune=tune, options=PlanOptions(allow_tf32=False))
@@ -388,20 +532,29 @@ def test_a_kernel_that_may_not_run_is_replaced_by_an_alternative(write: Write, t
 
 def test_zeros_are_zeros(write: Write) -> None:
     """Behind a workspace full of NaN."""
-    with convoy_runtime.load(write(ZEROS, symbol="refused_build"), plan_cache=False, poison=True) as program:
+    with convoy_runtime.load(
+        write(ZEROS, symbol="refused_build"), plan_cache=False, poison=True
+    ) as program:
         for _ in range(2):
             assert not program.run_numpy(X)[0].reshape(-1)[:8].any()
 
 
-def test_what_a_later_step_clears_is_cleared_at_the_start(write: Write, fake_cudnn: ctypes.CDLL) -> None:
-    """Two calls of two steps of a memset and two copies each: one memset at the start stands for all four. What a step leaves in its
-    workspace no other one finds in its own."""
+def test_what_a_later_step_clears_is_cleared_at_the_start(
+    write: Write, fake_cudnn: ctypes.CDLL
+) -> None:
+    """Two calls of two steps of a memset and two copies each: one memset at the start stands for
+    all four. What a step leaves in its workspace no other one finds in its own."""
     path = write(SPLIT, symbol="refused_build", flags=("-DTHEN=0",))
     with convoy_runtime.load(path, plan_cache=False, poison=True) as program:
         assert isinstance(program, CudaProgram)
-        assert (program.form, program.plans[0].alternative) == ("calls one after another, cleared once", SPLIT.name)
+        assert (program.form, program.plans[0].alternative) == (
+            "calls one after another, cleared once",
+            SPLIT.name,
+        )
         with program._device.current():
-            assert Stopwatch(program._driver, program._loaded.stream).once(program._loaded.captured) == pytest.approx(1 + 2 * 2 * 2)
+            assert Stopwatch(program._driver, program._loaded.stream).once(
+                program._loaded.captured
+            ) == pytest.approx(1 + 2 * 2 * 2)
     fake_cudnn.fake_counters(1)
     with convoy_runtime.load(path, plan_cache=False, poison=True) as program:
         assert program.form == "calls one after another, cleared once"  # type: ignore[attr-defined]
@@ -411,7 +564,9 @@ def test_what_a_later_step_clears_is_cleared_at_the_start(write: Write, fake_cud
             np.testing.assert_array_equal(found, [*X.reshape(-1)[:8], *[0] * 8])
 
 
-def test_offline(write: Write, fake_cudnn: ctypes.CDLL, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_offline(
+    write: Write, fake_cudnn: ctypes.CDLL, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """A graph of which no plan can be made is planned by its alternative, there as here."""
     describe()
     described = tmp_path / "fake-cudnn9.19.json"
@@ -420,7 +575,9 @@ def test_offline(write: Write, fake_cudnn: ctypes.CDLL, tmp_path: Path, capsys: 
     path = write(SPLIT)
     opened = open_artifact(path)
     members = {name: bytes(content) for name, content in opened.members.items() if name != WEIGHTS}
-    plans = offline_planner(str(described)).plan(opened.manifest, load_native(members["native.so"]), opened.alternatives())
+    plans = offline_planner(str(described)).plan(
+        opened.manifest, load_native(members["native.so"]), opened.alternatives()
+    )
     (result,) = plans.results
     assert isinstance(result, PlanReport)
     assert (result.alternative, result.origin, len(plans.members)) == (SPLIT.name, "offline", 1)

@@ -31,29 +31,49 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fake_cudnn: ctypes.CD
     return tmp_path / "cache"
 
 
-def test_a_first_session(conv: Path, cache: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_first_session(
+    conv: Path, cache: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Untuned, strict, tuned, strict again; and where plans are from each time."""
     monkeypatch.setattr("convoy_runtime.replays._ROUND_SECONDS", 0.001)
     assert convoy(["run", str(conv), "--no-plan-cache"]) == 0
     assert capsys.readouterr().out == (
         "plans of 1 graphs: 1 heuristics\n"
-        f"  1 of them not measured on this GPU: `convoy tune {conv}` measures, and puts the fastest into the artifact\n"
+        f"  1 of them not measured on this GPU: `convoy tune {conv}` measures, and puts "
+        "the fastest into the artifact\n"
         "output y: float16 [1, 64, 56, 56]\n"
     )
     assert not cache.exists()
     assert convoy(["run", str(conv), "--strict"]) == 1
     said = (
-        "model.py:9: graph conv: no plan is stored that fits, and strict=True takes no other\n  hint: `convoy tune` puts plans for this GPU"
+        "model.py:9: graph conv: no plan is stored that fits, and strict=True takes no "
+        "other\n  hint: `convoy tune` puts plans for this GPU"
     )
     assert said in capsys.readouterr().err
     assert convoy(["tune", str(conv)]) == 0
     printed = capsys.readouterr().out.splitlines()
-    assert printed[0].split() == ["graph", "calls", "runs", "on", "us", "untuned", "us", "measured", "from"]
+    assert printed[0].split() == [
+        "graph",
+        "calls",
+        "runs",
+        "on",
+        "us",
+        "untuned",
+        "us",
+        "measured",
+        "from",
+    ]
     assert re.fullmatch(r"conv +1 +engine 41 +2\.1[23] +2\.1[23] +5 +tuning *", printed[1])
-    assert printed[2] == "calls of graphs, each alone: 2.1 us together, untuned 2.1 us; calls one after another"
+    assert (
+        printed[2]
+        == "calls of graphs, each alone: 2.1 us together, untuned 2.1 us; calls one after another"
+    )
     assert re.fullmatch(r"1 of 1 graphs measured in [\d.]+ s", printed[3])
     assert re.fullmatch(r"  in it: \w.* [\d.]+ s", printed[4])
-    assert printed[5:] == [f"{conv}: plans for cuda:0 (Fake GPU 0)", f"  its digest is now {open_artifact(conv).digest}"]
+    assert printed[5:] == [
+        f"{conv}: plans for cuda:0 (Fake GPU 0)",
+        f"  its digest is now {open_artifact(conv).digest}",
+    ]
     for command in ("run", "bench"):
         seconds = ["--seconds", "0.01"] if command == "bench" else []
         assert convoy([command, str(conv), "--strict", "--no-plan-cache", *seconds]) == 0
@@ -61,7 +81,10 @@ def test_a_first_session(conv: Path, cache: Path, capsys: pytest.CaptureFixture[
         assert printed.startswith("plans of 1 graphs: 1 plan in the artifact\n")
     # Last that of the bench: whole calls, and replays without copies.
     number = r"[\d.]+"
-    replay = rf"replay +{number} ms  without copies \({number} to {number}, the host's part {number} us\)"
+    replay = (
+        rf"replay +{number} ms  without copies \({number} to {number}, the host's part "
+        rf"{number} us\)"
+    )
     times = rf"\nconvoy +{number} ms, the fastest {number}\n{replay}\n$"
     assert re.search(times, printed)
     assert convoy(["bench", str(conv), "--no-plan-cache", "--seconds", "0.01", "--json"]) == 0
@@ -69,7 +92,9 @@ def test_a_first_session(conv: Path, cache: Path, capsys: pytest.CaptureFixture[
     assert 0 < figures["replay"] < figures["median"]["convoy"]
 
 
-def test_what_runs_and_why_nothing_else(conv: Path, cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_runs_and_why_nothing_else(
+    conv: Path, cache: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert convoy(["run", str(conv), "--plans", "--exclude-engines", "41"]) == 0
     assert capsys.readouterr().out.startswith(
         "conv: engine 42 (A[2]) {} [TENSOR_CORE] workspace 512 bytes\n"
@@ -78,7 +103,9 @@ def test_what_runs_and_why_nothing_else(conv: Path, cache: Path, capsys: pytest.
     )
 
 
-def test_every_filter_is_a_flag(conv: Path, cache: Path, capsys: pytest.CaptureFixture[str], fake_cudnn: ctypes.CDLL) -> None:
+def test_every_filter_is_a_flag(
+    conv: Path, cache: Path, capsys: pytest.CaptureFixture[str], fake_cudnn: ctypes.CDLL
+) -> None:
     fake_cudnn.fake_exact(42)
     try:
         for flags, option in (
@@ -96,16 +123,23 @@ def test_every_filter_is_a_flag(conv: Path, cache: Path, capsys: pytest.CaptureF
             (["--no-kernels"], "allow_kernels=False"),
         ):
             assert convoy(["tune", str(conv), *flags, "--no-plan-cache"]) == 0
-            assert capsys.readouterr().out.endswith(f"  found where it is loaded with the same restrictions: {option}\n")
+            assert capsys.readouterr().out.endswith(
+                f"  found where it is loaded with the same restrictions: {option}\n"
+            )
             assert convoy(["run", str(conv), *flags, "--strict", "--no-plan-cache"]) == 0
             assert "plans of 1 graphs: 1 plan in the artifact\n" in capsys.readouterr().out
     finally:
         fake_cudnn.fake_exact(0)
     assert convoy(["run", str(conv), "--heuristics", "C"]) == 1
-    assert "heuristics: unknown mode: expected some of ['INSTANT', 'B', 'FALLBACK', 'A'], got ('C',)" in capsys.readouterr().err
+    assert (
+        "heuristics: unknown mode: expected some of ['INSTANT', 'B', 'FALLBACK', 'A'], got ('C',)"
+        in capsys.readouterr().err
+    )
 
 
-def test_a_folder_for_plans(conv: Path, cache: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_folder_for_plans(
+    conv: Path, cache: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """As a timing cache: one artifact is tuned, an equal one needs no tuning."""
     folder, other = tmp_path / "plans", tmp_path / "other"
     other.write_bytes(conv.read_bytes())
@@ -115,49 +149,95 @@ def test_a_folder_for_plans(conv: Path, cache: Path, tmp_path: Path, capsys: pyt
     assert convoy(["run", str(other), "--strict", "--plan-cache", str(folder)]) == 0
     assert "plans of 1 graphs: 1 stored plan\n" in capsys.readouterr().out
     assert convoy(["tune", str(other), "--plan-cache", str(folder)]) == 0
-    assert re.search(r"^0 of 1 graphs measured in [\d.]+ s, 1 had a plan of this level already$", capsys.readouterr().out, re.MULTILINE)
+    assert re.search(
+        r"^0 of 1 graphs measured in [\d.]+ s, 1 had a plan of this level already$",
+        capsys.readouterr().out,
+        re.MULTILINE,
+    )
     assert convoy(["tune", str(other), "--plan-cache", str(conv)]) == 1
-    assert f"--plan-cache {conv}: cannot be written: expected a folder, got a file" in capsys.readouterr().err
+    assert (
+        f"--plan-cache {conv}: cannot be written: expected a folder, got a file"
+        in capsys.readouterr().err
+    )
 
 
-def test_tuning_again(conv: Path, cache: Path, capsys: pytest.CaptureFixture[str], fake_cudnn: ctypes.CDLL) -> None:
-    """What artifact and cache have is measured anew, and takes its place; plans of other versions stay."""
+def test_tuning_again(
+    conv: Path, cache: Path, capsys: pytest.CaptureFixture[str], fake_cudnn: ctypes.CDLL
+) -> None:
+    """What artifact and cache have is measured anew, and takes its place; plans of other versions
+    stay."""
     fake_cudnn.fake_offer(2)
     assert convoy(["tune", str(conv), "--level", "full", "-q"]) == 0
     (file,) = (path for path in cache.rglob("*.json") if b'"engine"' in path.read_bytes())
     kept = json.loads(file.read_text())
-    file.write_text(json.dumps({**kept, "records": [*kept["records"], {**kept["records"][0], "cudnn": 91800}]}))
+    file.write_text(
+        json.dumps({**kept, "records": [*kept["records"], {**kept["records"][0], "cudnn": 91800}]})
+    )
     fake_cudnn.fake_offer(6)
     for flags, measured in (([], 0), (["--again"], 1), ([], 0)):
         assert convoy(["tune", str(conv), *flags]) == 0
         printed = capsys.readouterr().out
         assert f"\n{measured} of 1 graphs measured in " in printed
     assert re.search(r"^conv +1 +engine 41 .* 5 +stored plan$", printed, re.MULTILINE)
-    assert [(each["cudnn"], each["level"]) for each in json.loads(file.read_text())["records"]] == [(91900, "quick"), (91800, "full")]
+    assert [(each["cudnn"], each["level"]) for each in json.loads(file.read_text())["records"]] == [
+        (91900, "quick"),
+        (91800, "full"),
+    ]
 
 
-def test_plans_of_other_restrictions(conv: Path, cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_plans_of_other_restrictions(
+    conv: Path, cache: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert convoy(["tune", str(conv), "--deterministic", "--max-workspace", "64M"]) == 0
-    said = "  found where it is loaded with the same restrictions: deterministic=True, max_workspace_bytes=67108864\n"
+    said = (
+        "  found where it is loaded with the same restrictions: deterministic=True, "
+        "max_workspace_bytes=67108864\n"
+    )
     assert capsys.readouterr().out.endswith(said)
     assert convoy(["run", str(conv), "--strict", "--no-plan-cache"]) == 1
-    ours, theirs = "deterministic=False, max_workspace_bytes=536870912", "deterministic=True, max_workspace_bytes=67108864"
-    assert f"plan in the artifact: expected one made with {ours}, got one made with {theirs}" in capsys.readouterr().err
-    assert convoy(["run", str(conv), "--strict", "--no-plan-cache", "--deterministic", "--max-workspace", "65536K"]) == 0
+    ours, theirs = (
+        "deterministic=False, max_workspace_bytes=536870912",
+        "deterministic=True, max_workspace_bytes=67108864",
+    )
+    assert (
+        f"plan in the artifact: expected one made with {ours}, got one made with {theirs}"
+        in capsys.readouterr().err
+    )
+    assert (
+        convoy(
+            [
+                "run",
+                str(conv),
+                "--strict",
+                "--no-plan-cache",
+                "--deterministic",
+                "--max-workspace",
+                "65536K",
+            ]
+        )
+        == 0
+    )
 
 
-def test_plans_for_another_gpu(conv: Path, cache: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_plans_for_another_gpu(
+    conv: Path, cache: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert convoy(["tune", str(conv), "--no-plan-cache", "-q"]) == 0
     artifact, other = open_artifact(conv), tmp_path / "other"
-    members = {name: bytes(content) for name, content in artifact.members.items() if name != WEIGHTS}
+    members = {
+        name: bytes(content) for name, content in artifact.members.items() if name != WEIGHTS
+    }
     for name in [name for name in members if name.startswith("plans/")]:
         # Names depend on the GPU's.
-        members[f"plans/L4-{name.removeprefix('plans/')}"] = members.pop(name).replace(b"Fake GPU 0", b"NVIDIA L4")
+        members[f"plans/L4-{name.removeprefix('plans/')}"] = members.pop(name).replace(
+            b"Fake GPU 0", b"NVIDIA L4"
+        )
     write_artifact(other, artifact.manifest, members, artifact.weights())
     assert convoy(["run", str(other), "--no-plan-cache"]) == 0
     assert capsys.readouterr().out.startswith(
         "plans of 1 graphs: 1 heuristics\n"
-        "  of 1 not taken, plan in the artifact: expected one for Fake GPU 0, got one for NVIDIA L4\n"
+        "  of 1 not taken, plan in the artifact: expected one for Fake GPU 0, got one "
+        "for NVIDIA L4\n"
         "  1 of them not measured on this GPU: "
     )
 
@@ -166,22 +246,45 @@ def test_a_cache_that_cannot_be_written(conv: Path, tmp_path: Path, cache: Path)
     """A warning, without a line of code, and it goes on."""
     place = tmp_path / "file"
     place.touch()
-    command = [sys.executable, "-m", "convoy", "run", str(conv), "--plan-cache", str(place / "below")]
+    command = [
+        sys.executable,
+        "-m",
+        "convoy",
+        "run",
+        str(conv),
+        "--plan-cache",
+        str(place / "below"),
+    ]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
-    assert (done.returncode, done.stderr) == (0, f"convoy: warning: cuDNN plans are not kept: {place / 'below'}: Not a directory\n")
+    assert (done.returncode, done.stderr) == (
+        0,
+        f"convoy: warning: cuDNN plans are not kept: {place / 'below'}: Not a directory\n",
+    )
 
 
 def test_restrictions() -> None:
     assert restrictions(repr(PlanOptions())) == ""
-    assert restrictions(repr(PlanOptions(engines=(1, 2), allow_fft=False))) == "allow_fft=False, engines=(1, 2)"
-    assert restrictions(repr(PlanOptions(allow_fft=False)), repr(PlanOptions(engines=(3,)))) == "allow_fft=False, engines=None"
+    assert (
+        restrictions(repr(PlanOptions(engines=(1, 2), allow_fft=False)))
+        == "allow_fft=False, engines=(1, 2)"
+    )
+    assert (
+        restrictions(repr(PlanOptions(allow_fft=False)), repr(PlanOptions(engines=(3,))))
+        == "allow_fft=False, engines=None"
+    )
     for text in ("of another time", "3"):
         assert restrictions(text) == text
 
 
 @pytest.mark.parametrize("kept", [True, False])
-def test_an_interrupt(kept: bool, conv: Path, cache: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupt(
+    kept: bool,
+    conv: Path,
+    cache: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """It says what is left, and leaves the artifact as it was."""
     before = conv.read_bytes()
 
@@ -198,7 +301,9 @@ def test_an_interrupt(kept: bool, conv: Path, cache: Path, capsys: pytest.Captur
 
 @pytest.mark.parametrize("at", [1, 2, 40])
 @pytest.mark.usefixtures("cache")
-def test_an_interrupt_while_something_runs(at: int, conv: Path, monkeypatch: pytest.MonkeyPatch, fake_cudnn: ctypes.CDLL) -> None:
+def test_an_interrupt_while_something_runs(
+    at: int, conv: Path, monkeypatch: pytest.MonkeyPatch, fake_cudnn: ctypes.CDLL
+) -> None:
     """Nothing is closed before it is over."""
     before, left = FAKE.fake_early(), [at]
     launch = Captured.launch

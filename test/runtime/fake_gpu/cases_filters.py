@@ -1,4 +1,5 @@
-"""Options are guarantees: on every way by which a plan gets into a program, none that breaks one is chosen, nor measured."""
+"""Options are guarantees: on every way by which a plan gets into a program, none that breaks one is
+chosen, nor measured."""
 
 from __future__ import annotations
 
@@ -23,18 +24,34 @@ from convoy_runtime.cuda.options import PlanOptions
 from convoy_runtime.cuda.plan import PlanReport
 from convoy_runtime.inspection import offline_planner
 
-#: What is restricted; the note that engine 41, the fastest precompiled one, is given; the engines that may not run then, and why.
+#: What is restricted; the note that engine 41, the fastest precompiled one, is given; the engines
+#: that may not run then, and why.
 FILTERS: tuple[tuple[dict[str, Any], str, set[int], str], ...] = (
     ({"deterministic": True}, "NONDETERMINISTIC", {41}, "is not deterministic"),
     ({"allow_winograd": False}, "WINOGRAD", {41}, "uses Winograd's transform"),
     ({"allow_winograd": False}, "WINOGRAD_TILE_6x6", {41}, "uses Winograd's transform"),
     ({"allow_fft": False}, "FFT", {41}, "uses Fourier transforms"),
-    ({"allow_reduced_precision_reduction": False}, "REDUCED_PRECISION_REDUCTION", {41}, "accumulates in less than the compute type"),
-    ({"allow_tensor_cores": False}, "", {41, 46, 47}, "uses tensor cores, which allow_tensor_cores=False forbids"),
+    (
+        {"allow_reduced_precision_reduction": False},
+        "REDUCED_PRECISION_REDUCTION",
+        {41},
+        "accumulates in less than the compute type",
+    ),
+    (
+        {"allow_tensor_cores": False},
+        "",
+        {41, 46, 47},
+        "uses tensor cores, which allow_tensor_cores=False forbids",
+    ),
     ({"allow_tf32": False}, "", {41, 46, 47}, "uses TF32, which allow_tf32=False forbids"),
     ({"exclude_engines": (41,)}, "", {41}, "is an engine that was excluded"),
     ({"engines": (42,)}, "", {41, 46, 47}, "is not one of the engines asked for"),
-    ({"max_workspace_bytes": 64 << 10}, "", {41}, "workspace of 1048576 bytes is over the limit of 65536"),
+    (
+        {"max_workspace_bytes": 64 << 10},
+        "",
+        {41},
+        "workspace of 1048576 bytes is over the limit of 65536",
+    ),
     ({"allow_runtime_compilation": False}, "", {46, 47}, "compiles at run time"),
 )
 
@@ -59,10 +76,16 @@ def write(tmp_path: Path, compile_c: Callable[..., bytes]) -> Callable[..., Path
 
     def one(dtype: str, *, split: bool) -> Path:
         manifest, offered = contents(*([SPLIT] if split else []))
-        graphs = tuple(replace(each, products=None, tensors=_in(dtype, each.tensors)) for each in manifest.graphs)
+        graphs = tuple(
+            replace(each, products=None, tensors=_in(dtype, each.tensors))
+            for each in manifest.graphs
+        )
         steps = tuple(replace(each, tensors=_in(dtype, each.tensors)) for each in offered.graphs)
         manifest, offered = replace(manifest, graphs=graphs), replace(offered, graphs=steps)
-        members = {"native.so": compile_c("fake_gpu/alternatives.c"), "alternatives.json": offered.to_json().encode()}
+        members = {
+            "native.so": compile_c("fake_gpu/alternatives.c"),
+            "alternatives.json": offered.to_json().encode(),
+        }
         write_artifact(tmp_path / "model", manifest, members, zeros(manifest))
         return tmp_path / "model"
 
@@ -72,19 +95,25 @@ def write(tmp_path: Path, compile_c: Callable[..., bytes]) -> Callable[..., Path
 def _in(dtype: str, tensors: Any) -> Any:
     # As many bytes, because that is the size of a step's temporary.
     count = 4 if dtype == "float32" else 8
-    return tuple(replace(each, dtype=dtype, shape=(1, count), strides=(count, 1)) for each in tensors)
+    return tuple(
+        replace(each, dtype=dtype, shape=(1, count), strides=(count, 1)) for each in tensors
+    )
 
 
 def engines(report: PlanReport) -> set[int]:
     """Those that run a graph, or its steps, and those that were timed beside them."""
-    names = [report.name, *(trial.name for trial in report.trials if trial.microseconds is not None)]
+    names = [
+        report.name,
+        *(trial.name for trial in report.trials if trial.microseconds is not None),
+    ]
     return {int(number) for name in names for number in re.findall(r"engine (\d+)", name)}
 
 
 @pytest.mark.parametrize("split", [False, True])
 @pytest.mark.parametrize(("restricted", "note", "forbidden", "reason"), FILTERS)
 def test_on_every_way(
-    write: Callable[..., Path], cudnn: ctypes.CDLL, tmp_path: Path, capsys: pytest.CaptureFixture[str],
+    write: Callable[..., Path], cudnn: ctypes.CDLL, tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
     restricted: dict[str, Any], note: str, forbidden: set[int], reason: str, *, split: bool,
 ) -> None:  # fmt: skip
     path = write("float32" if "allow_tf32" in restricted else "float16", split=split)
@@ -93,7 +122,8 @@ def test_on_every_way(
         cudnn.fake_note(41, NumericalNote[note])
     if "max_workspace_bytes" in restricted:
         cudnn.fake_workspace(ctypes.c_int64(1 << 20))
-    # The whole graph takes longer than its steps, where there are any, and knobs would make engine 47 the fastest.
+    # The whole graph takes longer than its steps, where there are any, and knobs would make engine
+    # 47 the fastest.
     cudnn.fake_whole(8 if split else 0)
     cudnn.fake_knobs(2)
 
@@ -114,7 +144,9 @@ def test_on_every_way(
         tuned = check(path, plan_cache=cache, tune=level)
         assert tuned.tuned == level
         assert (tuned.alternative is not None) == split
-        assert any(line.endswith(reason) for line in tuned.rejected) == (level != "quick" or 41 in forbidden)
+        assert any(line.endswith(reason) for line in tuned.rejected) == (
+            level != "quick" or 41 in forbidden
+        )
         assert check(path, plan_cache=cache, strict=True).choice == tuned.choice
     # Planned where the GPU is not.
     describe()
@@ -122,6 +154,8 @@ def test_on_every_way(
     described.write_text(capsys.readouterr().out)
     opened = open_artifact(path)
     members = {name: bytes(content) for name, content in opened.members.items() if name != WEIGHTS}
-    plans = offline_planner(str(described)).plan(opened.manifest, load_native(members["native.so"]), options=options)
+    plans = offline_planner(str(described)).plan(
+        opened.manifest, load_native(members["native.so"]), options=options
+    )
     write_artifact(path, opened.manifest, {**members, **plans.members}, opened.weights())
     assert check(path, plan_cache=False, strict=True).origin == "offline plan in the artifact"

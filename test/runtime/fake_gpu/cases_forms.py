@@ -32,13 +32,18 @@ from convoy_runtime.manifest import Call, Graph, Step
 def branches(tmp_path: Path, compile_c: Callable[..., bytes]) -> Callable[..., Path]:
     """An artifact of branches.c."""
     manifest = branches_manifest(
-        graphs=(Graph("conv", "conv_build", ("convolution", "add", "relu"), "model.py:9", TENSORS),),
+        graphs=(
+            Graph("conv", "conv_build", ("convolution", "add", "relu"), "model.py:9", TENSORS),
+        ),
         calls=tuple(Call(0, f"model.py:{line}") for line in range(12, 17)),
     )
 
     def write(*flags: str, steps: tuple[Step, ...] = ()) -> Path:
         write_artifact(
-            tmp_path / "branches", replace(manifest, steps=steps), {"native.so": compile_c("fake_gpu/branches.c", *flags)}, zeros(manifest)
+            tmp_path / "branches",
+            replace(manifest, steps=steps),
+            {"native.so": compile_c("fake_gpu/branches.c", *flags)},
+            zeros(manifest),
         )
         return tmp_path / "branches"
 
@@ -46,7 +51,8 @@ def branches(tmp_path: Path, compile_c: Callable[..., bytes]) -> Callable[..., P
 
 
 def launched_microseconds(program: CudaProgram) -> float:
-    """How long one replay takes: as many microseconds as there are nodes on the longest way through the graph."""
+    """How long one replay takes: as many microseconds as there are nodes on the longest way through
+    the graph."""
     with program._device.current():
         stream = program._loaded.stream
         return Stopwatch(program._driver, stream).once(program._loaded.captured)
@@ -58,7 +64,9 @@ def runs_right(program: CudaProgram) -> bool:
     return all((output == image).all() for image in images for output in program.run_numpy(image))
 
 
-def test_calls_side_by_side(branches: Callable[..., Path], fake_cudnn: ctypes.CDLL, tmp_path: Path) -> None:
+def test_calls_side_by_side(
+    branches: Callable[..., Path], fake_cudnn: ctypes.CDLL, tmp_path: Path
+) -> None:
     fake_cudnn.fake_offer(2)
     gc.collect()
     before, graphs = FAKE.fake_allocated(), FAKE.fake_graphs()
@@ -68,15 +76,21 @@ def test_calls_side_by_side(branches: Callable[..., Path], fake_cudnn: ctypes.CD
         assert isinstance(program, CudaProgram)
         assert program.form == "small calls side by side, cleared once"
         assert runs_right(program)
-        # A call is two copies, and a memset that one at the start stands for; the longest way is four calls and the copy of their result.
+        # A call is two copies, and a memset that one at the start stands for; the longest way is
+        # four calls and the copy of their result.
         assert launched_microseconds(program) == pytest.approx(10)
     told: list[str] = []
-    with convoy_runtime.load(path, plan_cache=tmp_path, tune="quick", progress=lambda what, *_: told.append(what)) as program:
+    with convoy_runtime.load(
+        path, plan_cache=tmp_path, tune="quick", progress=lambda what, *_: told.append(what)
+    ) as program:
         assert isinstance(program, CudaProgram)
         assert program.form == "small calls side by side, cleared once"
         assert runs_right(program)
         members = program.plan_members()
-    assert told[-2:] == ["program with calls one after another, cleared once", "program with small calls side by side, cleared once"]
+    assert told[-2:] == [
+        "program with calls one after another, cleared once",
+        "program with small calls side by side, cleared once",
+    ]
     # What was measured is known the next time, and is a member of the artifact, beside the plan.
     assert len(members) == 2
     executed = fake_cudnn.fake_executed()
@@ -86,7 +100,12 @@ def test_calls_side_by_side(branches: Callable[..., Path], fake_cudnn: ctypes.CD
     assert fake_cudnn.fake_executed() == executed + 15
     tuned = tmp_path / "tuned"
     artifact = open_artifact(path)
-    write_artifact(tuned, artifact.manifest, {"native.so": bytes(artifact.members["native.so"]), **members}, artifact.weights())
+    write_artifact(
+        tuned,
+        artifact.manifest,
+        {"native.so": bytes(artifact.members["native.so"]), **members},
+        artifact.weights(),
+    )
     with convoy_runtime.load(tuned, plan_cache=False) as program:
         assert program.form == "small calls side by side, cleared once"  # type: ignore[attr-defined]
         assert runs_right(program)  # type: ignore[arg-type]
@@ -95,7 +114,9 @@ def test_calls_side_by_side(branches: Callable[..., Path], fake_cudnn: ctypes.CD
     assert (FAKE.fake_allocated(), FAKE.fake_graphs()) == (before, graphs)
 
 
-def test_the_form_is_in_the_artifact_without_a_cache(branches: Callable[..., Path], fake_cudnn: ctypes.CDLL) -> None:
+def test_the_form_is_in_the_artifact_without_a_cache(
+    branches: Callable[..., Path], fake_cudnn: ctypes.CDLL
+) -> None:
     fake_cudnn.fake_offer(2)
     with convoy_runtime.load(branches(), plan_cache=False, tune="quick") as program:
         assert isinstance(program, CudaProgram)
@@ -103,35 +124,61 @@ def test_the_form_is_in_the_artifact_without_a_cache(branches: Callable[..., Pat
     assert sum(b'"form"' in content for content in members.values()) == 1
 
 
-def test_a_profile_says_what_each_call_waits_for(branches: Callable[..., Path], fake_cudnn: ctypes.CDLL) -> None:
+def test_a_profile_says_what_each_call_waits_for(
+    branches: Callable[..., Path], fake_cudnn: ctypes.CDLL
+) -> None:
     """Five graphs, then two copies. Where nothing is loaded, nothing is known of branches."""
     fake_cudnn.fake_offer(2)
-    path = branches(steps=(*(Step("call", call) for call in range(5)), Step("copy", 16), Step("copy", 16)))
+    path = branches(
+        steps=(*(Step("call", call) for call in range(5)), Step("copy", 16), Step("copy", 16))
+    )
     with convoy_runtime.load(path, plan_cache=False) as program:
         assert isinstance(program, CudaProgram)
         profile = program.profile()
     assert profile.form == "small calls side by side, cleared once"
-    assert [timing.after for timing in profile.timings] == [(), (0,), (1,), (0,), (2, 3), (4,), (3,)]
+    assert [timing.after for timing in profile.timings] == [
+        (),
+        (0,),
+        (1,),
+        (0,),
+        (2, 3),
+        (4,),
+        (3,),
+    ]
     calls = program_calls(open_artifact(path))
     assert [timing.after for timing in calls] == [(), (0,), (1,), (2,), (3,), (4,), (5,)]
-    assert [(each.kind, each.index, each.bytes) for each in calls] == [(each.kind, each.index, each.bytes) for each in profile.timings]
+    assert [(each.kind, each.index, each.bytes) for each in calls] == [
+        (each.kind, each.index, each.bytes) for each in profile.timings
+    ]
 
 
-def test_steps_of_the_manifest_are_those_of_the_program(branches: Callable[..., Path], fake_cudnn: ctypes.CDLL) -> None:
+def test_steps_of_the_manifest_are_those_of_the_program(
+    branches: Callable[..., Path], fake_cudnn: ctypes.CDLL
+) -> None:
     fake_cudnn.fake_offer(2)
     with pytest.raises(
-        ArtifactError, match=r"manifest\.json: steps: differs from what convoy_main in native\.so does: expected call 0, call 1"
+        ArtifactError,
+        match=(
+            r"manifest\.json: steps: differs from what convoy_main in native\.so does: "
+            r"expected call 0, call 1"
+        ),
     ):
         convoy_runtime.load(branches(steps=(Step("call", 0),)), plan_cache=False)
-    with pytest.raises(ArtifactError, match="steps: is missing, expected the calls of the program in their order"):
+    with pytest.raises(
+        ArtifactError, match="steps: is missing, expected the calls of the program in their order"
+    ):
         program_calls(open_artifact(branches()))
 
 
 @pytest.mark.parametrize("tune", ["off", "quick"])
 def test_nothing_runs_on_what_was_in_memory(
-    branches: Callable[..., Path], fake_cudnn: ctypes.CDLL, monkeypatch: pytest.MonkeyPatch, tune: str
+    branches: Callable[..., Path],
+    fake_cudnn: ctypes.CDLL,
+    monkeypatch: pytest.MonkeyPatch,
+    tune: str,
 ) -> None:
-    """Fresh memory may hold anything, which as an index would be a trap: first it holds zeros, or random numbers when tuning."""
+    """Fresh memory may hold anything, which as an index would be a trap: first it holds zeros, or
+    random numbers when tuning."""
     fake_cudnn.fake_offer(2)
     found: list[bytes] = []
     right = forms.ProgramCapture._warm_up
@@ -146,10 +193,14 @@ def test_nothing_runs_on_what_was_in_memory(
         assert isinstance(program, CudaProgram)
         assert ctypes.string_at(program._loaded.inputs[0], 16) == bytes(16)
     assert found
-    assert all((value == bytes(16)) == (tune == "off") and value != bytes([0x7F] * 16) for value in found)
+    assert all(
+        (value == bytes(16)) == (tune == "off") and value != bytes([0x7F] * 16) for value in found
+    )
 
 
-def test_a_missing_dependency_shows(branches: Callable[..., Path], fake_cudnn: ctypes.CDLL, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_dependency_shows(
+    branches: Callable[..., Path], fake_cudnn: ctypes.CDLL, monkeypatch: pytest.MonkeyPatch
+) -> None:
     fake_cudnn.fake_offer(2)
     path = branches()
     right = forms.order_of
@@ -167,7 +218,9 @@ def test_a_missing_dependency_shows(branches: Callable[..., Path], fake_cudnn: c
         assert runs_right(program)  # type: ignore[arg-type]
 
 
-def test_calls_side_by_side_want_more_memory(branches: Callable[..., Path], fake_cudnn: ctypes.CDLL) -> None:
+def test_calls_side_by_side_want_more_memory(
+    branches: Callable[..., Path], fake_cudnn: ctypes.CDLL
+) -> None:
     fake_cudnn.fake_offer(2)
     path = branches()
     # Two branches need two workspaces, one after another one; all tensors together take less.
@@ -197,7 +250,12 @@ def test_calls_side_by_side_want_more_memory(branches: Callable[..., Path], fake
     ],
 )
 def test_forms_that_are_stored(
-    branches: Callable[..., Path], fake_cudnn: ctypes.CDLL, tmp_path: Path, form: object, microseconds: int, said: str
+    branches: Callable[..., Path],
+    fake_cudnn: ctypes.CDLL,
+    tmp_path: Path,
+    form: object,
+    microseconds: int,
+    said: str,
 ) -> None:
     fake_cudnn.fake_offer(2)
     path = branches()
@@ -217,8 +275,8 @@ def test_forms_that_are_stored(
 
 
 def test_which_memset_nodes_may_go(program: CudaProgram) -> None:
-    """Of six calls: zeros first, twice zeros first, zeros behind a copy, other bytes, zeros elsewhere, and zeros behind a copy that is a
-    step before."""
+    """Of six calls: zeros first, twice zeros first, zeros behind a copy, other bytes, zeros
+    elsewhere, and zeros behind a copy that is a step before."""
     driver = program._driver
     with program._device.current():
         handle = int(driver.call("cuStreamCreate", 1))
@@ -241,7 +299,13 @@ def test_which_memset_nodes_may_go(program: CudaProgram) -> None:
             lambda at: (copy(at + 32), memset(at + 40)),
             lambda at: (memset(at, 5), copy(at + 32)),
             lambda at: (memset(at + 248), copy(at + 32)),
-            lambda at: (copy(at + 32), weaver.between(), memset(at), copy(at + 48), memset(at + 64)),
+            lambda at: (
+                copy(at + 32),
+                weaver.between(),
+                memset(at),
+                copy(at + 48),
+                memset(at + 64),
+            ),
         ]
         found: list[list[Any]] = []
 
@@ -266,7 +330,9 @@ def test_which_memset_nodes_may_go(program: CudaProgram) -> None:
         assert watch.once(captured) == pytest.approx(1 + 15 - 4)
         watch.close()
         captured.close()
-    content = np.ctypeslib.as_array((ctypes.c_uint8 * 1536).from_address(memory.pointer)).reshape(6, 256)
+    content = np.ctypeslib.as_array((ctypes.c_uint8 * 1536).from_address(memory.pointer)).reshape(
+        6, 256
+    )
     for row, expected in zip(content[:2, :48], ([0] * 32 + [1] * 16,) * 2, strict=True):
         assert row.tolist() == expected
     assert content[2, 32:56].tolist() == [1] * 8 + [0] * 16

@@ -1,5 +1,6 @@
-"""Kernels of the artifact beside the cuDNN of libcudnn.c: chosen, tuned, kept, and refused. A kernel computes what its variant's name says:
-`fast` and `slow` what cuDNN's engines do, `wrong` something else."""
+"""Kernels of the artifact beside the cuDNN of libcudnn.c: chosen, tuned, kept, and refused. A
+kernel computes what its variant's name says: `fast` and `slow` what cuDNN's engines do, `wrong`
+something else."""
 
 from __future__ import annotations
 
@@ -35,7 +36,10 @@ Write = Callable[..., Path]
 
 
 def kernel(variant: str, **changes: Any) -> GraphKernel:
-    return replace(GraphKernel(f"conv_{variant}", variant, grid=1, block=32, shared_bytes=0, chip="sm_80"), **changes)
+    return replace(
+        GraphKernel(f"conv_{variant}", variant, grid=1, block=32, shared_bytes=0, chip="sm_80"),
+        **changes,
+    )
 
 
 def ptx(each: GraphKernel) -> bytes:
@@ -43,12 +47,19 @@ def ptx(each: GraphKernel) -> bytes:
 
 
 def graph_fields(preference: str, kernels: tuple[GraphKernel, ...]) -> dict[str, Any]:
-    return {"preference": preference, "kernels": kernels, **({"symbol": None} if preference == "only_kernel" else {})}
+    return {
+        "preference": preference,
+        "kernels": kernels,
+        **({"symbol": None} if preference == "only_kernel" else {}),
+    }
 
 
 @pytest.fixture
-def write(tmp_path: Path, compile_c: Callable[..., bytes], fake_cudnn: ctypes.CDLL) -> Iterator[Write]:
-    """Writes the artifact of conv.c with these kernels; where cuDNN is not asked its library has no function of the graph's."""
+def write(
+    tmp_path: Path, compile_c: Callable[..., bytes], fake_cudnn: ctypes.CDLL
+) -> Iterator[Write]:
+    """Writes the artifact of conv.c with these kernels; where cuDNN is not asked its library has no
+    function of the graph's."""
 
     def one(
         *kernels: GraphKernel,
@@ -58,10 +69,18 @@ def write(tmp_path: Path, compile_c: Callable[..., bytes], fake_cudnn: ctypes.CD
         members: dict[str, bytes] | None = None,
     ) -> Path:
         manifest = manifest or conv_manifest(**graph_fields(preference, kernels))
-        native = compile_c("conv.c", *flags, *(["-Dconv_build=unused"] if preference == "only_kernel" else []))
-        texts = {kernel_member(each.name): ptx(each) for graph in manifest.graphs for each in graph.kernels}
+        native = compile_c(
+            "conv.c", *flags, *(["-Dconv_build=unused"] if preference == "only_kernel" else [])
+        )
+        texts = {
+            kernel_member(each.name): ptx(each)
+            for graph in manifest.graphs
+            for each in graph.kernels
+        }
         path = tmp_path / "kernels.convoy"
-        write_artifact(path, manifest, {"native.so": native, **texts, **(members or {})}, zeros(manifest))
+        write_artifact(
+            path, manifest, {"native.so": native, **texts, **(members or {})}, zeros(manifest)
+        )
         return path
 
     fake_cudnn.fake_offer(6)
@@ -86,29 +105,49 @@ FAST, SLOW, WRONG = (kernel(variant) for variant in ("fast", "slow", "wrong"))
 
 
 @pytest.mark.parametrize("preference", ["kernel", "only_kernel"])
-def test_the_first_kernel_runs_untuned(write: Write, fake_cudnn: ctypes.CDLL, preference: str) -> None:
+def test_the_first_kernel_runs_untuned(
+    write: Write, fake_cudnn: ctypes.CDLL, preference: str
+) -> None:
     before = fake_cudnn.fake_created(), fake_cudnn.fake_executed(), FAKE.fake_links()
     (report,) = load(write(SLOW, FAST, preference=preference))
-    assert (report.kernel, report.engine, report.workspace_bytes, report.rejected) == ("slow", None, 0, ())
+    assert (report.kernel, report.engine, report.workspace_bytes, report.rejected) == (
+        "slow",
+        None,
+        0,
+        (),
+    )
     assert str(report) == "conv: kernel slow (kernels[0], kernel) {} [] workspace 0 bytes"
     # cuDNN is asked for nothing, and one kernel is compiled.
-    assert (fake_cudnn.fake_created(), fake_cudnn.fake_executed(), FAKE.fake_links()) == (*before[:2], before[2] + 1)
+    assert (fake_cudnn.fake_created(), fake_cudnn.fake_executed(), FAKE.fake_links()) == (
+        *before[:2],
+        before[2] + 1,
+    )
 
 
 def test_cudnn_runs_untuned(write: Write, fake_cudnn: ctypes.CDLL) -> None:
     before = FAKE.fake_links()
     (report,) = load(write(FAST, preference="plan"))
-    assert (report.engine, report.kernel, report.origin, FAKE.fake_links()) == (41, None, "heuristics", before)
+    assert (report.engine, report.kernel, report.origin, FAKE.fake_links()) == (
+        41,
+        None,
+        "heuristics",
+        before,
+    )
 
 
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        (PlanOptions(allow_kernels=False), "kernels: allow_kernels=False forbids kernels of the artifact"),
+        (
+            PlanOptions(allow_kernels=False),
+            "kernels: allow_kernels=False forbids kernels of the artifact",
+        ),
         (PlanOptions(engines=(41,)), "kernels: only certain engines are asked for"),
     ],
 )
-def test_options_that_forbid_kernels(write: Write, options: PlanOptions, reason: str, tmp_path: Path) -> None:
+def test_options_that_forbid_kernels(
+    write: Write, options: PlanOptions, reason: str, tmp_path: Path
+) -> None:
     for tune in ("off", "quick"):
         (report,) = load(write(FAST), options=options, tune=tune)
         assert (report.engine, report.kernel) == (41, None)
@@ -121,25 +160,36 @@ def test_options_that_forbid_kernels(write: Write, options: PlanOptions, reason:
 
 
 def test_a_kernel_that_uses_tf32(write: Write) -> None:
-    reason, wide = "kernel fast: uses TF32, which allow_tf32=False forbids", PlanOptions(allow_tf32=False)
+    reason, wide = (
+        "kernel fast: uses TF32, which allow_tf32=False forbids",
+        PlanOptions(allow_tf32=False),
+    )
     for tune in ("off", "quick"):
         (report,) = load(write(replace(FAST, tf32=True)), options=wide, tune=tune)
         assert (report.engine, report.kernel) == (41, None)
         assert reason in report.rejected
-        with pytest.raises(PlanError, match=f"graph conv: no execution plan, of 1 candidates:\n  {reason}"):
+        with pytest.raises(
+            PlanError, match=f"graph conv: no execution plan, of 1 candidates:\n  {reason}"
+        ):
             load(write(replace(FAST, tf32=True), preference="only_kernel"), options=wide, tune=tune)
 
 
 def test_a_kernel_that_may_use_tensor_cores(write: Write, fake_cudnn: ctypes.CDLL) -> None:
-    """Nothing says of a kernel that it does without; one that multiplies nothing has no use for them."""
-    reason, without = "kernel fast: uses tensor cores, which allow_tensor_cores=False forbids", PlanOptions(allow_tensor_cores=False)
+    """Nothing says of a kernel that it does without; one that multiplies nothing has no use for
+    them."""
+    reason, without = (
+        "kernel fast: uses tensor cores, which allow_tensor_cores=False forbids",
+        PlanOptions(allow_tensor_cores=False),
+    )
     fake_cudnn.fake_exact(42)
     try:
         (report,) = load(write(FAST), options=without)
         assert (report.engine, report.rejected[0]) == (42, reason)
     finally:
         fake_cudnn.fake_exact(0)
-    with pytest.raises(PlanError, match=f"graph conv: no execution plan, of 1 candidates:\n  {reason}"):
+    with pytest.raises(
+        PlanError, match=f"graph conv: no execution plan, of 1 candidates:\n  {reason}"
+    ):
         load(write(FAST, preference="only_kernel"), options=without)
     manifest = conv_manifest(**graph_fields("kernel", (FAST,)), products=None)
     assert load(write(manifest=manifest), options=without)[0].kernel == "fast"
@@ -150,7 +200,10 @@ def test_kernels_for_other_gpus(write: Write) -> None:
     # A subset that only one architecture has.
     other, this = kernel("other", chip="sm_100a"), kernel("this", chip="sm_90a")
     (report,) = load(write(other, this))
-    assert (report.kernel, report.rejected) == ("this", ("kernel other: expected a GPU of sm_100a, got sm_90",))
+    assert (report.kernel, report.rejected) == (
+        "this",
+        ("kernel other: expected a GPU of sm_100a, got sm_90",),
+    )
     reasons = (
         "kernel newer: expected a GPU of at least sm_100, got sm_90",
         "kernel larger: expected a GPU with 232449 bytes of shared memory for a block, got 232448",
@@ -159,7 +212,10 @@ def test_kernels_for_other_gpus(write: Write) -> None:
     assert (report.kernel, report.rank, report.rejected) == ("fast", 2, reasons)
     (report,) = load(write(newer, larger))
     assert (report.engine, report.origin, report.rejected[:2]) == (41, "heuristics", reasons)
-    with pytest.raises(PlanError, match=r"model\.py:9: graph conv: no execution plan, of 2 candidates:\n  kernel newer: ") as caught:
+    with pytest.raises(
+        PlanError,
+        match=r"model\.py:9: graph conv: no execution plan, of 2 candidates:\n  kernel newer: ",
+    ) as caught:
         load(write(newer, larger, preference="only_kernel"))
     assert caught.value.tried == reasons
 
@@ -167,14 +223,21 @@ def test_kernels_for_other_gpus(write: Write) -> None:
 def test_tuning_tries_kernels_beside_engines(write: Write, tmp_path: Path) -> None:
     path, cache = write(SLOW, WRONG, FAST), tmp_path / "cache"
     (report,) = load(path, tune="quick", plan_cache=cache)
-    assert (report.kernel, report.engine, report.origin, report.tuned) == ("fast", None, "tuning", "quick")
+    assert (report.kernel, report.engine, report.origin, report.tuned) == (
+        "fast",
+        None,
+        "tuning",
+        "quick",
+    )
     trials = {each.kernel or each.engine: each for each in report.trials}
     assert list(trials) == ["fast", 41, "slow", 42, "wrong", 43, 44, 45]
     # A kernel has no workspace that is cleared.
     times = {name: each.microseconds for name, each in trials.items() if each.reason is None}
     assert times == pytest.approx({"fast": 1.0, 41: 2.125, "slow": 5.0, 42: 6.125}, rel=1e-3)
     assert [name for name, each in trials.items() if each.first] == ["slow"]
-    assert re.fullmatch(r"output 0 differs from that of the median of 6 plans, by .*", trials["wrong"].reason or "")
+    assert re.fullmatch(
+        r"output 0 differs from that of the median of 6 plans, by .*", trials["wrong"].reason or ""
+    )
     assert str(report.trials[0]) == "kernel fast {}: 1.00 us"
     # What was tuned is what any load takes from then on, with nothing compiled.
     links = FAKE.fake_links()
@@ -214,7 +277,8 @@ def text_of(cache: Path) -> str:
 
 @pytest.mark.parametrize("preference", ["kernel", "plan", "only_kernel"])
 def test_a_stored_kernel_is_compiled_anew(write: Write, tmp_path: Path, preference: str) -> None:
-    """By another driver, and of other PTX: machine code of the old one may compute something else."""
+    """By another driver, and of other PTX: machine code of the old one may compute something
+    else."""
     path, cache = write(SLOW, FAST, preference=preference), tmp_path / "cache"
     (tuned,) = load(path, tune="quick", plan_cache=cache)
     change(cache, driver=12000)
@@ -235,9 +299,24 @@ def test_a_stored_kernel_is_compiled_anew(write: Write, tmp_path: Path, preferen
 @pytest.mark.parametrize(
     ("code", "reason"),
     [
-        ("no base64!", "kernel fast: its machine code cannot be loaded: Only base64 data is allowed"),
-        ("anVuaw==", "kernel fast: its machine code cannot be loaded: cuModuleLoadData failed: CUDA_ERROR_INVALID_PTX"),
-        ("Ly8ganVuaw==", "kernel fast: its machine code cannot be loaded: cuModuleGetFunction failed: CUDA_ERROR_NOT_FOUND"),
+        (
+            "no base64!",
+            "kernel fast: its machine code cannot be loaded: Only base64 data is allowed",
+        ),
+        (
+            "anVuaw==",
+            (
+                "kernel fast: its machine code cannot be loaded: cuModuleLoadData failed: "
+                "CUDA_ERROR_INVALID_PTX"
+            ),
+        ),
+        (
+            "Ly8ganVuaw==",
+            (
+                "kernel fast: its machine code cannot be loaded: cuModuleGetFunction failed: "
+                "CUDA_ERROR_NOT_FOUND"
+            ),
+        ),
     ],
 )
 def test_damaged_machine_code(write: Write, tmp_path: Path, code: str, reason: str) -> None:
@@ -260,23 +339,35 @@ def test_a_stored_kernel_that_the_artifact_has_not(write: Write, tmp_path: Path)
         load(write(FAST), plan_cache=cache, tune="quick")
         path = write(*kernels, preference="kernel" if kernels else "plan")
         (report,) = load(path, plan_cache=cache)
-        assert report.rejected[0] == f"stored plan: kernel fast: expected one of the artifact, got {here}"
+        assert (
+            report.rejected[0]
+            == f"stored plan: kernel fast: expected one of the artifact, got {here}"
+        )
         assert (report.kernel, report.engine) == (("slow", None) if kernels else (None, 41))
         assert load(path, plan_cache=cache)[0].origin == "stored plan"
 
 
 @pytest.mark.parametrize("preference", ["kernel", "plan", "only_kernel"])
 def test_kernels_in_the_artifact(
-    write: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, preference: str
+    write: Write,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    preference: str,
 ) -> None:
     monkeypatch.setenv("CONVOY_CACHE", str(tmp_path / "cache"))
     path, tuned = as_compiled(write(FAST, preference=preference)), tmp_path / "tuned.convoy"
-    with pytest.raises(PlanError, match="no plan is stored that fits, and strict=True takes no other"):
+    with pytest.raises(
+        PlanError, match="no plan is stored that fits, and strict=True takes no other"
+    ):
         load(path, strict=True)
     assert convoy(["tune", str(path), "-o", str(tuned)]) == 0
     count = 1 if preference == "only_kernel" else 6
     first = r"2\.1[23]" if preference == "plan" else r"1\.00"
-    assert re.search(rf"graph +calls +runs on +us .*\nconv +1 +kernel fast +1\.00 +{first} +{count} +tuning\n", capsys.readouterr().out)
+    assert re.search(
+        rf"graph +calls +runs on +us .*\nconv +1 +kernel fast +1\.00 +{first} +{count} +tuning\n",
+        capsys.readouterr().out,
+    )
     links = FAKE.fake_links()
     (report,) = load(tuned, strict=True)
     assert (report.kernel, report.origin, report.tuned) == ("fast", "plan in the artifact", "quick")
@@ -284,16 +375,35 @@ def test_kernels_in_the_artifact(
     # What the artifact says of it, where it is not loaded.
     assert convoy(["explain", str(tuned)]) == 0
     printed = capsys.readouterr().out
-    assert re.search(r"^0 +1\.00 +- +- .* kernel fast +- +conv +convolution \+ add \+ relu +model\.py:12$", printed, re.MULTILINE)
+    assert re.search(
+        r"^0 +1\.00 +- +- .* kernel fast +- +conv +convolution \+ add \+ relu +model\.py:12$",
+        printed,
+        re.MULTILINE,
+    )
     assert "conv: kernel fast {} [] workspace 0 bytes" in printed
 
 
 def test_what_is_told_of_kernels(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
     """Where the artifact is not loaded."""
-    manifest, alone = conv_manifest(**graph_fields("kernel", (SLOW, FAST))), conv_manifest(**graph_fields("only_kernel", (WRONG,)))
-    graphs = (*manifest.graphs, replace(alone.graphs[0], name="stem"), conv_manifest(name="plain").graphs[0])
+    manifest, alone = (
+        conv_manifest(**graph_fields("kernel", (SLOW, FAST))),
+        conv_manifest(**graph_fields("only_kernel", (WRONG,))),
+    )
+    graphs = (
+        *manifest.graphs,
+        replace(alone.graphs[0], name="stem"),
+        conv_manifest(name="plain").graphs[0],
+    )
     path = str(
-        as_compiled(write(manifest=replace(manifest, graphs=graphs, calls=tuple(Call(graph, "model.py:12") for graph in (0, 0, 1, 2)))))
+        as_compiled(
+            write(
+                manifest=replace(
+                    manifest,
+                    graphs=graphs,
+                    calls=tuple(Call(graph, "model.py:12") for graph in (0, 0, 1, 2)),
+                )
+            )
+        )
     )
 
     def tell(*arguments: str, fails: bool = False) -> str:
@@ -303,37 +413,69 @@ def test_what_is_told_of_kernels(write: Write, capsys: pytest.CaptureFixture[str
 
     explained = tell("explain", path)
     assert explained.startswith("4 groups (3 distinct graphs), 0 generated kernels\n")
-    assert "     2x run by a kernel of the artifact, or cuDNN where tuning finds it faster\n" in explained
-    assert "     1x run by a kernel of the artifact, because cuDNN takes no such graph\n     1x run by cuDNN\n" in explained
-    assert "      run by a kernel of the artifact, because cuDNN takes no such graph: wrong\n" in explained
+    assert (
+        "     2x run by a kernel of the artifact, or cuDNN where tuning finds it faster\n"
+        in explained
+    )
+    assert (
+        "     1x run by a kernel of the artifact, because cuDNN takes no such graph\n    "
+        " 1x run by cuDNN\n"
+    ) in explained
+    assert (
+        "      run by a kernel of the artifact, because cuDNN takes no such graph: wrong\n"
+        in explained
+    )
     # What runs, then what may run in its place.
     split = replace(manifest.graphs[0], alternatives=("product | rest",))
-    runner = "      run by a kernel of the artifact, or cuDNN where tuning finds it faster: slow, fast\n"
-    assert f"{runner}      or product | rest, where tuning finds it faster\n" in explain_manifest(replace(manifest, graphs=(split,)))
-    assert re.search(r"^conv +2 +convolution add relu +slow fast +- +model\.py:9$", tell("inspect", path), re.MULTILINE)
+    runner = (
+        "      run by a kernel of the artifact, or cuDNN where tuning finds it faster: slow, fast\n"
+    )
+    assert f"{runner}      or product | rest, where tuning finds it faster\n" in explain_manifest(
+        replace(manifest, graphs=(split,))
+    )
+    assert re.search(
+        r"^conv +2 +convolution add relu +slow fast +- +model\.py:9$",
+        tell("inspect", path),
+        re.MULTILINE,
+    )
     texts = [f"// {kernel_member(each.name)}\n{ptx(each).decode()}" for each in (SLOW, FAST, WRONG)]
     assert tell("inspect", path, "--ptx") == "".join(texts)
     assert tell("inspect", path, "--ptx", "--graph", "conv") == "".join(texts[:2])
     message = "kernels.convoy: expected a graph that has kernels, got plain; those are conv, stem"
     assert message in tell("inspect", path, "--ptx", "--graph", "plain", fails=True)
-    assert tell("inspect", path, "--as", "dot", "--run-native", "--graph", "plain").startswith("digraph ")
-    message = "kernels.convoy: expected a graph that cuDNN runs, got stem, which only a kernel runs; the file has conv, plain"
-    assert message in tell("inspect", path, "--as", "dot", "--run-native", "--graph", "stem", fails=True)
+    assert tell("inspect", path, "--as", "dot", "--run-native", "--graph", "plain").startswith(
+        "digraph "
+    )
+    message = (
+        "kernels.convoy: expected a graph that cuDNN runs, got stem, which only a kernel "
+        "runs; the file has conv, plain"
+    )
+    assert message in tell(
+        "inspect", path, "--as", "dot", "--run-native", "--graph", "stem", fails=True
+    )
 
 
 def test_ptx_that_the_driver_refuses(write: Write) -> None:
-    message = r"kernels/conv_fast\.ptx: kernel conv_fast cannot be loaded: cuLinkAddData failed: CUDA_ERROR_INVALID_PTX"
+    message = (
+        r"kernels/conv_fast\.ptx: kernel conv_fast cannot be loaded: cuLinkAddData failed: "
+        r"CUDA_ERROR_INVALID_PTX"
+    )
     for tune in ("off", "quick"):
         with pytest.raises(ArtifactError, match=message):
             load(write(FAST, members={"kernels/conv_fast.ptx": b"junk"}), tune=tune)
-    with pytest.raises(ArtifactError, match="kernel conv_fast cannot be loaded: cuModuleGetFunction failed: CUDA_ERROR_NOT_FOUND"):
+    with pytest.raises(
+        ArtifactError,
+        match="kernel conv_fast cannot be loaded: cuModuleGetFunction failed: CUDA_ERROR_NOT_FOUND",
+    ):
         load(write(FAST, members={"kernels/conv_fast.ptx": b"// PTX of something else"}))
 
 
 def test_a_kernel_that_cannot_be_launched(write: Write) -> None:
     (report,) = load(write(kernel("wide", block=2048), FAST), tune="quick")
     assert report.kernel == "fast"
-    assert {each.kernel: each.reason for each in report.trials}["wide"] == "cannot be launched: CUDA_ERROR_INVALID_VALUE"
+    assert {each.kernel: each.reason for each in report.trials}[
+        "wide"
+    ] == "cannot be launched: CUDA_ERROR_INVALID_VALUE"
     with pytest.raises(CudaError, match="cuLaunchKernel failed: CUDA_ERROR_INVALID_VALUE"):
         load(write(kernel("wide", block=2048)))
 
@@ -348,7 +490,8 @@ def test_much_shared_memory_is_asked_for(write: Write, tmp_path: Path) -> None:
 
 @pytest.fixture
 def little_memory(fake_cudnn: ctypes.CDLL) -> Iterator[Callable[[bool], None]]:
-    """An engine 41 that wants a workspace of 4 MiB, and a GPU that allocates 2 MiB at a time, when it is told so."""
+    """An engine 41 that wants a workspace of 4 MiB, and a GPU that allocates 2 MiB at a time, when
+    it is told so."""
 
     def tell(little: bool) -> None:
         FAKE.fake_largest(ctypes.c_long(2 << 20 if little else 1 << 30))
@@ -359,32 +502,51 @@ def little_memory(fake_cudnn: ctypes.CDLL) -> Iterator[Callable[[bool], None]]:
     tell(False)
 
 
-def test_plans_give_way_beside_a_kernel(write: Write, little_memory: Callable[[bool], None]) -> None:
+def test_plans_give_way_beside_a_kernel(
+    write: Write, little_memory: Callable[[bool], None]
+) -> None:
     """The workspace of a graph that cuDNN runs is no fault of the one that only a kernel runs."""
-    manifest, alone = conv_manifest(name="other"), conv_manifest(**graph_fields("only_kernel", (FAST,)))
-    manifest = replace(manifest, graphs=(*alone.graphs, *manifest.graphs), calls=(Call(0, "model.py:12"), Call(1, "model.py:13")))
+    manifest, alone = (
+        conv_manifest(name="other"),
+        conv_manifest(**graph_fields("only_kernel", (FAST,))),
+    )
+    manifest = replace(
+        manifest,
+        graphs=(*alone.graphs, *manifest.graphs),
+        calls=(Call(0, "model.py:12"), Call(1, "model.py:13")),
+    )
     little_memory(True)
     first, second = load(write(manifest=manifest, flags=("-DTHEN=1",)))
     assert (first.kernel, first.rejected) == ("fast", ())
     assert (second.engine, second.kernel) == (42, None)
-    assert "workspace of 4194304 bytes cannot be allocated: the GPU's memory is full" in second.rejected[-1]
+    assert (
+        "workspace of 4194304 bytes cannot be allocated: the GPU's memory is full"
+        in second.rejected[-1]
+    )
 
 
-def test_a_kernel_in_place_of_a_plan_without_memory(write: Write, tmp_path: Path, little_memory: Callable[[bool], None]) -> None:
+def test_a_kernel_in_place_of_a_plan_without_memory(
+    write: Write, tmp_path: Path, little_memory: Callable[[bool], None]
+) -> None:
     path, cache = write(SLOW), tmp_path / "cache"
     assert load(path, plan_cache=cache, tune="quick")[0].engine == 41
     little_memory(True)
     for _ in range(2):
         (report,) = load(path, plan_cache=cache)
         assert report.kernel == "slow"
-        assert report.rejected == ("stored plan: workspace of 4194304 bytes cannot be allocated: the GPU's memory is full",)
+        assert report.rejected == (
+            "stored plan: workspace of 4194304 bytes cannot be allocated: the GPU's memory is full",
+        )
     # There may be more memory another time: the better plan stays stored.
     little_memory(False)
     assert load(path, plan_cache=cache)[0].engine == 41
 
 
-def test_offline_plans_beside_kernels(write: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A kernel that the artifact prefers goes before what nobody measured; a plan is better than none."""
+def test_offline_plans_beside_kernels(
+    write: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A kernel that the artifact prefers goes before what nobody measured; a plan is better than
+    none."""
     describe()
     described = tmp_path / "fake-cudnn9.19.json"
     described.write_text(capsys.readouterr().out)
@@ -392,16 +554,25 @@ def test_offline_plans_beside_kernels(write: Write, tmp_path: Path, capsys: pyte
     def planned(*kernels: GraphKernel, preference: str) -> Path:
         path = write(*kernels, preference=preference)
         opened = open_artifact(path)
-        members = {name: bytes(content) for name, content in opened.members.items() if name != WEIGHTS}
-        plans = offline_planner(str(described)).plan(opened.manifest, load_native(members["native.so"]))
+        members = {
+            name: bytes(content) for name, content in opened.members.items() if name != WEIGHTS
+        }
+        plans = offline_planner(str(described)).plan(
+            opened.manifest, load_native(members["native.so"])
+        )
         # A graph that has only kernels is no question to cuDNN.
-        assert (len(plans.results), len(plans.members)) == ((0, 0) if preference == "only_kernel" else (1, 1))
+        assert (len(plans.results), len(plans.members)) == (
+            (0, 0) if preference == "only_kernel" else (1, 1)
+        )
         write_artifact(path, opened.manifest, {**members, **plans.members}, opened.weights())
         return path
 
     path = planned(FAST, preference="kernel")
     assert load(path)[0].origin == "kernel"
     assert load(path, strict=True)[0].origin == "offline plan in the artifact"
-    assert load(planned(kernel("newer", chip="sm_100"), preference="kernel"))[0].origin == "offline plan in the artifact"
+    assert (
+        load(planned(kernel("newer", chip="sm_100"), preference="kernel"))[0].origin
+        == "offline plan in the artifact"
+    )
     assert load(planned(FAST, preference="plan"))[0].origin == "offline plan in the artifact"
     assert load(planned(FAST, preference="only_kernel"))[0].origin == "kernel"

@@ -1,4 +1,5 @@
-"""A tuning that ends at any moment: killed, or interrupted. What it leaves is whole, and the same command goes on from there."""
+"""A tuning that ends at any moment: killed, or interrupted. What it leaves is whole, and the same
+command goes on from there."""
 
 from __future__ import annotations
 
@@ -32,8 +33,9 @@ def interrupt() -> None:
 
 
 def tune(path: Path, end: Callable[[], None] | None = None, *, at: int = 0) -> tuple[int, int]:
-    """Tunes an artifact in another process, which ends just before it changes something beside the artifact for the time `at`. Gives the
-    code that it ended with, and how often it changed something."""
+    """Tunes an artifact in another process, which ends just before it changes something beside the
+    artifact for the time `at`. Gives the code that it ended with, and how often it changed
+    something."""
     reader, writer = os.pipe()
     child = os.fork()
     if not child:
@@ -67,7 +69,12 @@ def load_and_close(path: Path, engine: int | None = None, **options: Any) -> Non
 
 @pytest.mark.parametrize(("end", "code"), [(kill, -signal.SIGKILL), (interrupt, 130)])
 def test_at_any_moment(
-    conv: Path, fake_cudnn: ctypes.CDLL, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: Callable[[], None], code: int
+    conv: Path,
+    fake_cudnn: ctypes.CDLL,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    end: Callable[[], None],
+    code: int,
 ) -> None:
     fake_cudnn.fake_offer(6)
     untuned = conv.read_bytes()
@@ -97,7 +104,8 @@ def test_at_any_moment(
         kept += bool(files)
         if end is interrupt:
             assert {file for file in path.parent.rglob("*") if file.is_file()} == {path, *files}
-        # Whoever comes next finds it, and the same command goes on from there, which takes longer to see.
+        # Whoever comes next finds it, and the same command goes on from there, which takes longer
+        # to see.
         if at % 3:
             in_child(partial(load_and_close, path, plan_cache=cache))
             continue

@@ -1,4 +1,5 @@
-"""How long programs live on the driver of libcuda.c: `close` beside runs and in the middle of one, rounds of loads, children of fork."""
+"""How long programs live on the driver of libcuda.c: `close` beside runs and in the middle of one,
+rounds of loads, children of fork."""
 
 from __future__ import annotations
 
@@ -25,7 +26,10 @@ from convoy_runtime.cuda.memory import DeviceArray
 def alive() -> dict[str, int]:
     """What exists on the device now."""
     gc.collect()
-    return {kind: getattr(FAKE, f"fake_{kind}")() for kind in ("allocated", "graphs", "streams", "events", "modules")}
+    return {
+        kind: getattr(FAKE, f"fake_{kind}")()
+        for kind in ("allocated", "graphs", "streams", "events", "modules")
+    }
 
 
 @pytest.fixture
@@ -60,7 +64,11 @@ def test_close_beside_runs_and_new_weights(loaded: Callable[[], CudaProgram]) ->
             assert any(np.array_equal(y, each) for each in results)
 
         def look(program: CudaProgram = program) -> None:
-            assert (len(program.static_inputs), program.plans, program.form) == (1, (), "calls one after another")
+            assert (len(program.static_inputs), program.plans, program.form) == (
+                1,
+                (),
+                "calls one after another",
+            )
             program.synchronize()
 
         def weigh(program: Program = program) -> None:
@@ -79,11 +87,14 @@ def test_close_beside_runs_and_new_weights(loaded: Callable[[], CudaProgram]) ->
     assert (alive(), FAKE.fake_early()) == (before, early)
 
 
-@pytest.mark.parametrize("name", ["cuStreamIsCapturing", "cuMemcpyHtoDAsync", "cuGraphLaunch", "cuEventRecord"])
+@pytest.mark.parametrize(
+    "name", ["cuStreamIsCapturing", "cuMemcpyHtoDAsync", "cuGraphLaunch", "cuEventRecord"]
+)
 def test_close_in_the_middle_of_a_run_of_the_same_thread(
     loaded: Callable[[], CudaProgram], name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As by a signal handler or a finalizer: the run ends as it began, and then everything is given back."""
+    """As by a signal handler or a finalizer: the run ends as it began, and then everything is given
+    back."""
     before, early = alive(), FAKE.fake_early()
     program, call, calls = loaded(), Driver.call, []
 
@@ -131,7 +142,9 @@ def test_a_program_goes_with_its_last_reference(loaded: Callable[[], CudaProgram
 
 
 def test_the_garbage_collector_in_the_middle_of_a_capture(
-    loaded: Callable[[], CudaProgram], artifact: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+    loaded: Callable[[], CudaProgram],
+    artifact: Callable[..., Path],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """It finds a program that nobody closed, while the same thread captures another one."""
     before = alive()
@@ -165,7 +178,9 @@ def test_an_output_over_an_input(loaded: Callable[[], CudaProgram]) -> None:
     program.close()
 
 
-def test_rounds_leave_nothing(artifact: Callable[..., Path], conv: Path, fake_cudnn: ctypes.CDLL) -> None:
+def test_rounds_leave_nothing(
+    artifact: Callable[..., Path], conv: Path, fake_cudnn: ctypes.CDLL
+) -> None:
     paths = artifact(), conv
     x = np.zeros((1, 64, 56, 56), np.float16)
 
@@ -175,15 +190,30 @@ def test_rounds_leave_nothing(artifact: Callable[..., Path], conv: Path, fake_cu
                 program.run_numpy(x if number % 2 else X)
 
     rounds(4)
-    before = alive(), fake_cudnn.fake_handles(), fake_cudnn.fake_alive(), len(list(Path("/proc/self/fd").iterdir()))
+    before = (
+        alive(),
+        fake_cudnn.fake_handles(),
+        fake_cudnn.fake_alive(),
+        len(list(Path("/proc/self/fd").iterdir())),
+    )
     rounds(300)
-    assert (alive(), fake_cudnn.fake_handles(), fake_cudnn.fake_alive(), len(list(Path("/proc/self/fd").iterdir()))) == before
+    assert (
+        alive(),
+        fake_cudnn.fake_handles(),
+        fake_cudnn.fake_alive(),
+        len(list(Path("/proc/self/fd").iterdir())),
+    ) == before
 
 
-FORKED = r"a child of fork of one that had initialized CUDA, which does not work here\n  hint: start the process with the method spawn"
+FORKED = (
+    r"a child of fork of one that had initialized CUDA, which does not work here\n  hint: "
+    r"start the process with the method spawn"
+)
 
 
-def test_a_child_of_fork_is_refused(artifact: Callable[..., Path], conv: Path, fake_cudnn: ctypes.CDLL) -> None:
+def test_a_child_of_fork_is_refused(
+    artifact: Callable[..., Path], conv: Path, fake_cudnn: ctypes.CDLL
+) -> None:
     """The driver ends the process when anything of it is called there."""
     path = artifact()
     program, graphs = convoy_runtime.load(path), convoy_runtime.load(conv)
@@ -247,7 +277,11 @@ def test_a_child_of_fork_of_a_process_where_another_library_uses_cuda(
     def use() -> None:
         assert not _driver.forked()
         with pytest.raises(
-            DeviceError, match="cuInit failed: CUDA_ERROR_NOT_INITIALIZED .*\n  hint: CUDA does not work in a child of fork"
+            DeviceError,
+            match=(
+                "cuInit failed: CUDA_ERROR_NOT_INITIALIZED .*\n  hint: CUDA does not work in "
+                "a child of fork"
+            ),
         ):
             convoy_runtime.load(path)
 

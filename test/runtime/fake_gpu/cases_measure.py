@@ -55,16 +55,29 @@ def test_a_plan_that_writes_behind_its_workspace(conv: Path, fake_cudnn: ctypes.
         fake_cudnn.fake_workspace(ctypes.c_int64(512))
         fake_cudnn.fake_exact(0)
     assert report.engine == 42
-    assert {trial.engine: trial.reason for trial in report.trials}[41] == "writes behind the workspace"
+    assert {trial.engine: trial.reason for trial in report.trials}[
+        41
+    ] == "writes behind the workspace"
 
 
 def test_every_guard(loaded: CudaProgram, scratch: Scratch) -> None:
-    """The nearest and the farthest byte before and behind each tensor, inputs too, and the workspace, of which a plan has a part."""
+    """The nearest and the farthest byte before and behind each tensor, inputs too, and the
+    workspace, of which a plan has a part."""
     sizes = [tensor.bytes for tensor in loaded.manifest.graphs[0].tensors]
-    names = [*(f"tensor {tensor.uid}" for tensor in loaded.manifest.graphs[0].tensors), "the workspace"]
+    names = [
+        *(f"tensor {tensor.uid}" for tensor in loaded.manifest.graphs[0].tensors),
+        "the workspace",
+    ]
     assert scratch.trespass(512) is None
-    for name, pointer, size in zip(names, [*scratch.sets[0], scratch.workspace], [*sizes, 512], strict=True):
-        for address, place in ((-1, f"before {name}"), (size, f"behind {name}"), (-_GUARD, ""), (size + _GUARD - 1, "")):
+    for name, pointer, size in zip(
+        names, [*scratch.sets[0], scratch.workspace], [*sizes, 512], strict=True
+    ):
+        for address, place in (
+            (-1, f"before {name}"),
+            (size, f"behind {name}"),
+            (-_GUARD, ""),
+            (size + _GUARD - 1, ""),
+        ):
             ctypes.memset(pointer + address, 0, 1)
             # The farthest one may be a neighbour's as well.
             assert (found := scratch.trespass(512)) is not None
@@ -72,7 +85,8 @@ def test_every_guard(loaded: CudaProgram, scratch: Scratch) -> None:
             # What one plan did is not held against the next one.
             loaded._driver.call("cuStreamSynchronize", loaded._loaded.stream)
             assert scratch.trespass(512) is None
-    # What a plan wrote in its workspace is not held against the next one, whose workspace is smaller.
+    # What a plan wrote in its workspace is not held against the next one, whose workspace is
+    # smaller.
     ctypes.memset(scratch.workspace, 0, 512)
     scratch.guard_workspace(100)
     loaded._driver.call("cuStreamSynchronize", loaded._loaded.stream)
@@ -81,7 +95,9 @@ def test_every_guard(loaded: CudaProgram, scratch: Scratch) -> None:
     assert scratch.trespass(100) == "writes behind the workspace"
 
 
-def test_runs_are_over_more_memory_than_the_cache_holds(loaded: CudaProgram, scratch: Scratch) -> None:
+def test_runs_are_over_more_memory_than_the_cache_holds(
+    loaded: CudaProgram, scratch: Scratch
+) -> None:
     """In turn, so that what a run reads has left the cache since it was read last."""
     runs: list[tuple[int, ...]] = []
     (real,) = loaded._loaded.plans.values()
@@ -91,7 +107,14 @@ def test_runs_are_over_more_memory_than_the_cache_holds(loaded: CudaProgram, scr
 
         report = replace(real.report, workspace_bytes=0)
 
-        def enqueue(self, queue: Queue, graph: Graph, pointers: Sequence[int], workspace: int, **options: Any) -> None:
+        def enqueue(
+            self,
+            queue: Queue,
+            graph: Graph,
+            pointers: Sequence[int],
+            workspace: int,
+            **options: Any,
+        ) -> None:
             runs.append(tuple(pointers))
             real.enqueue(queue, graph, pointers, scratch.workspace, **options)
 
@@ -105,10 +128,17 @@ def test_runs_are_over_more_memory_than_the_cache_holds(loaded: CudaProgram, scr
     sizes = [tensor.bytes for tensor in graph.tensors]
     assert sum(sizes) * len(sets) >= 2 * _CACHE
     # No tensor touches another one, nor its guards.
-    places = sorted((pointer, pointer + size) for pointers in sets for pointer, size in zip(pointers, sizes, strict=True))
+    places = sorted(
+        (pointer, pointer + size)
+        for pointers in sets
+        for pointer, size in zip(pointers, sizes, strict=True)
+    )
     assert all(end + _GUARD <= begin for (_, end), (begin, _) in pairwise(places))
     # All hold the same inputs, and no two tensors of a set the same.
-    contents = [[ctypes.string_at(pointer, size) for pointer, size in zip(each[:3], sizes, strict=False)] for each in sets]
+    contents = [
+        [ctypes.string_at(pointer, size) for pointer, size in zip(each[:3], sizes, strict=False)]
+        for each in sets
+    ]
     assert all(each == contents[0] for each in contents)
     assert len(set(contents[0])) == 3
 
@@ -129,7 +159,11 @@ def test_rounds_take_turns(loaded: CudaProgram) -> None:
     times = watch.rounds(captured, rounds=3, microseconds=0.2, known=[0.1] * 3)
     watch.close()
     assert [len(figures) for figures in times] == [3, 3, 3]
-    assert [(name, len(list(group))) for name, group in groupby(launched)] == [("a", 2), ("b", 2), ("c", 2)] * 3
+    assert [(name, len(list(group))) for name, group in groupby(launched)] == [
+        ("a", 2),
+        ("b", 2),
+        ("c", 2),
+    ] * 3
 
 
 def test_nothing_is_left(conv: Path, fake_cudnn: ctypes.CDLL) -> None:

@@ -40,11 +40,19 @@ from convoy_runtime.inspection import offline_planner
 def test_graphs(conv: Path, fake_cudnn: ctypes.CDLL, tmp_path: Path) -> None:
     told: list[tuple[str, int, int]] = []
     cache = tmp_path / "cache"
-    program = convoy_runtime.load(conv, plan_cache=cache, progress=lambda *step: told.append(step), poison=True)
+    program = convoy_runtime.load(
+        conv, plan_cache=cache, progress=lambda *step: told.append(step), poison=True
+    )
     assert isinstance(program, CudaProgram)
     assert told == [("plan of conv", 0, 1)]
     (report,) = program.plans
-    assert (report.engine, report.heuristic, report.rank, report.workspace_bytes, report.origin) == (41, "A", 1, 512, "heuristics")
+    assert (
+        report.engine,
+        report.heuristic,
+        report.rank,
+        report.workspace_bytes,
+        report.origin,
+    ) == (41, "A", 1, 512, "heuristics")
     assert report.rejected == ("A[0] engine 40 {}: CUDNN_STATUS_NOT_SUPPORTED: as told",)
     assert {"cuDNN library", "cuBLASLt library", "plans"} < program.timings.keys()
     # Once before the capture, once for it; the run itself only replays.
@@ -64,17 +72,33 @@ def test_graphs(conv: Path, fake_cudnn: ctypes.CDLL, tmp_path: Path) -> None:
     assert (fake_cudnn.fake_alive(), fake_cudnn.fake_handles()) == (0, 0)
 
 
-def test_a_fresh_process_says_where_its_start_went(conv: Path, fake_cudnn: ctypes.CDLL, tmp_path: Path) -> None:
+def test_a_fresh_process_says_where_its_start_went(
+    conv: Path, fake_cudnn: ctypes.CDLL, tmp_path: Path
+) -> None:
     """benchmarks/first_result.py, on an artifact with its plans inside."""
     with convoy_runtime.load(conv, plan_cache=tmp_path / "cache") as program:
         assert isinstance(program, CudaProgram)
         plans = program.plan_members()
     opened = open_artifact(conv)
-    members = {name: bytes(content) for name, content in opened.members.items() if name == "native.so"}
-    write_artifact(tmp_path / "model.convoy", opened.manifest, {**members, **plans}, opened.weights())
+    members = {
+        name: bytes(content) for name, content in opened.members.items() if name == "native.so"
+    }
+    write_artifact(
+        tmp_path / "model.convoy", opened.manifest, {**members, **plans}, opened.weights()
+    )
     np.save(tmp_path / "image.npy", np.ones((1, 64, 56, 56), np.float16))
-    command = [sys.executable, "-m", "benchmarks.first_result", "convoy", str(tmp_path), repr(time.perf_counter()), "tf32"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=Path(__file__).parents[3])
+    command = [
+        sys.executable,
+        "-m",
+        "benchmarks.first_result",
+        "convoy",
+        str(tmp_path),
+        repr(time.perf_counter()),
+        "tf32",
+    ]
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=True, cwd=Path(__file__).parents[3]
+    )
     said = json.loads(done.stdout)
     assert list(said["steps"]) == ["Python", "numpy", "convoy_runtime", "load", "run"]
     assert all(0 < seconds < 60 for seconds in said["steps"].values())
@@ -85,10 +109,18 @@ def test_a_fresh_process_says_where_its_start_went(conv: Path, fake_cudnn: ctype
 
 def test_graphs_that_fail(conv: Path, fake_cudnn: ctypes.CDLL) -> None:
     fake_cudnn.fake_fail(5000)
-    with pytest.raises(CudnnError, match=r"model\.py:12: cudnnBackendExecute \(graph conv, call 0\) failed: CUDNN_STATUS_EXECUTION_FAILED"):
+    with pytest.raises(
+        CudnnError,
+        match=(
+            r"model\.py:12: cudnnBackendExecute \(graph conv, call 0\) failed: "
+            r"CUDNN_STATUS_EXECUTION_FAILED"
+        ),
+    ):
         convoy_runtime.load(conv, plan_cache=False)
     fake_cudnn.fake_fail(0)
-    with pytest.raises(PlanError, match=r"model\.py:9: graph conv: no execution plan, of 2 candidates"):
+    with pytest.raises(
+        PlanError, match=r"model\.py:9: graph conv: no execution plan, of 2 candidates"
+    ):
         convoy_runtime.load(conv, plan_cache=False, options=PlanOptions(max_workspace_bytes=100))
     gc.collect()
     assert (fake_cudnn.fake_alive(), fake_cudnn.fake_handles()) == (0, 0)
@@ -115,12 +147,19 @@ def test_tuning(conv: Path, fake_cudnn: ctypes.CDLL, tmp_path: Path) -> None:
     assert report.trials[0].microseconds == pytest.approx(2.125)
     assert report.trials[1].microseconds == pytest.approx(6.125)
     assert (found[41], found[42]) == (None, None)
-    assert re.fullmatch(r"output 0 differs from that of the median of 3 plans, by .* of the largest value", found[43] or "")
+    assert re.fullmatch(
+        r"output 0 differs from that of the median of 3 plans, by .* of the largest value",
+        found[43] or "",
+    )
     assert report.reference == "the median of 3 plans"
     assert found[44] == "writes behind tensor 4"
     assert found[45] == "CUDNN_STATUS_EXECUTION_FAILED: as told"
     assert re.fullmatch(r"engine 41 \{\}: 2\.1[23] us", str(report.trials[0]))
-    assert told == ["plan of conv", *(f"plan {count} of conv" for count in range(1, 6)), "timing 5 plans of conv"]
+    assert told == [
+        "plan of conv",
+        *(f"plan {count} of conv" for count in range(1, 6)),
+        "timing 5 plans of conv",
+    ]
 
     # What was tuned is not tuned again, and is what an untuned load takes.
     for level in ("quick", "off"):
@@ -129,13 +168,17 @@ def test_tuning(conv: Path, fake_cudnn: ctypes.CDLL, tmp_path: Path) -> None:
             (again,) = program.plans
         assert again == replace(report, origin="stored plan")
         assert fake_cudnn.fake_executed() == before + 2
-    # More work finds the engines that no heuristic offers; of two that are equal the first one stays.
+    # More work finds the engines that no heuristic offers; of two that are equal the first one
+    # stays.
     with load(tune="full") as program:
         (full,) = program.plans
     assert (full.engine, full.heuristic, full.rank, full.tuned) == (46, "engines", 46, "full")
     with load(tune="quick") as program:
         assert program.plans[0].engine == 46
-    with pytest.raises(ArgumentError, match="tune: unknown level: expected one of off, quick, full, exhaustive, got 'slow'"):
+    with pytest.raises(
+        ArgumentError,
+        match="tune: unknown level: expected one of off, quick, full, exhaustive, got 'slow'",
+    ):
         load(tune="slow")
     gc.collect()
     assert (fake_cudnn.fake_alive(), fake_cudnn.fake_handles()) == (0, 0)
@@ -153,7 +196,9 @@ def test_tuning(conv: Path, fake_cudnn: ctypes.CDLL, tmp_path: Path) -> None:
         (46, "the median of 3 plans"),
     ],
 )
-def test_what_results_are_compared_with(conv: Path, fake_cudnn: ctypes.CDLL, engine: int, reference: str) -> None:
+def test_what_results_are_compared_with(
+    conv: Path, fake_cudnn: ctypes.CDLL, engine: int, reference: str
+) -> None:
     fake_cudnn.fake_offer(6)
     fake_cudnn.fake_exact(engine)
     try:
@@ -163,7 +208,9 @@ def test_what_results_are_compared_with(conv: Path, fake_cudnn: ctypes.CDLL, eng
         fake_cudnn.fake_exact(0)
     assert (report.reference, report.engine) == (reference, 41)
     (wrong,) = (trial.reason for trial in report.trials if trial.engine == 43)
-    assert re.fullmatch(rf"output 0 differs from that of {reference}, by .* of the largest value", wrong or "")
+    assert re.fullmatch(
+        rf"output 0 differs from that of {reference}, by .* of the largest value", wrong or ""
+    )
 
 
 def test_two_plans_that_differ(conv: Path, fake_cudnn: ctypes.CDLL) -> None:
@@ -171,7 +218,9 @@ def test_two_plans_that_differ(conv: Path, fake_cudnn: ctypes.CDLL) -> None:
     fake_cudnn.fake_exact(42)
     fake_cudnn.fake_offer(6)
     try:
-        with convoy_runtime.load(conv, plan_cache=False, tune="quick", options=PlanOptions(engines=(41, 43))) as program:
+        with convoy_runtime.load(
+            conv, plan_cache=False, tune="quick", options=PlanOptions(engines=(41, 43))
+        ) as program:
             (report,) = program.plans  # type: ignore[attr-defined]
     finally:
         fake_cudnn.fake_exact(0)
@@ -184,19 +233,34 @@ def test_knobs_are_turned(conv: Path, fake_cudnn: ctypes.CDLL, tmp_path: Path) -
     """Engine 42 is the slower one of two, until its knob is turned, which no heuristic proposes."""
     fake_cudnn.fake_offer(3)
     fake_cudnn.fake_knobs(1)
-    options, told = PlanOptions(allow_runtime_compilation=False, exclude_engines=(43, 44, 45)), list[str]()
+    options, told = (
+        PlanOptions(allow_runtime_compilation=False, exclude_engines=(43, 44, 45)),
+        list[str](),
+    )
     try:
         with convoy_runtime.load(
-            conv, plan_cache=tmp_path, tune="full", options=options, progress=lambda what, *_: told.append(what)
+            conv,
+            plan_cache=tmp_path,
+            tune="full",
+            options=options,
+            progress=lambda what, *_: told.append(what),
         ) as program:
             (report,) = program.plans  # type: ignore[attr-defined]
-        assert (report.engine, report.knobs, report.heuristic, report.rank) == (42, {"TILE_SIZE": 1}, "knobs", 0)
+        assert (report.engine, report.knobs, report.heuristic, report.rank) == (
+            42,
+            {"TILE_SIZE": 1},
+            "knobs",
+            0,
+        )
         trials = {(trial.engine, *trial.knobs.values()): trial for trial in report.trials}
         assert list(trials) == [(42, 1), (41,), (42, 0), (42, 3)]
         assert trials[42, 1].microseconds == pytest.approx(1.125, rel=1e-4)
         assert re.fullmatch(r"output 0 differs from that of .*", trials[42, 3].reason or "")
         # The first turn found something, the second one did not.
-        assert [each for each in told if "knobs" in each] == ["knobs of conv, turn 1", "knobs of conv, turn 2"]
+        assert [each for each in told if "knobs" in each] == [
+            "knobs of conv, turn 1",
+            "knobs of conv, turn 2",
+        ]
         with convoy_runtime.load(conv, plan_cache=tmp_path, options=options) as program:
             assert program.plans[0].knobs == {"TILE_SIZE": 1}  # type: ignore[attr-defined]
             assert program.plans[0].origin == "stored plan"  # type: ignore[attr-defined]
@@ -207,7 +271,8 @@ def test_knobs_are_turned(conv: Path, fake_cudnn: ctypes.CDLL, tmp_path: Path) -
 
 
 def test_every_knob_of_every_engine(conv: Path, fake_cudnn: ctypes.CDLL, tmp_path: Path) -> None:
-    """Engine 47 compiles, and is the slower one of two until its knob is turned, which other processes build."""
+    """Engine 47 compiles, and is the slower one of two until its knob is turned, which other
+    processes build."""
     fake_cudnn.fake_offer(2)
     fake_cudnn.fake_knobs(2)
     told: list[str] = []
@@ -216,7 +281,11 @@ def test_every_knob_of_every_engine(conv: Path, fake_cudnn: ctypes.CDLL, tmp_pat
     def tuned(level: Any) -> Any:
         told.clear()
         with convoy_runtime.load(
-            conv, plan_cache=tmp_path, tune=level, options=options, progress=lambda what, *_: told.append(what)
+            conv,
+            plan_cache=tmp_path,
+            tune=level,
+            options=options,
+            progress=lambda what, *_: told.append(what),
         ) as program:
             (report,) = program.plans  # type: ignore[attr-defined]
             return report
@@ -225,7 +294,12 @@ def test_every_knob_of_every_engine(conv: Path, fake_cudnn: ctypes.CDLL, tmp_pat
         report = tuned("full")
         assert (report.engine, [trial.engine for trial in report.trials]) == (41, [41, 47])
         report = tuned("exhaustive")
-        assert (report.engine, report.knobs, report.heuristic, report.tuned) == (47, {"TILE_SIZE": 1}, "knobs", "exhaustive")
+        assert (report.engine, report.knobs, report.heuristic, report.tuned) == (
+            47,
+            {"TILE_SIZE": 1},
+            "knobs",
+            "exhaustive",
+        )
         trials = {(trial.engine, *trial.knobs.values()): trial for trial in report.trials}
         assert list(trials) == [(47, 1), (41,), (47, 0), (47, 3)]
         assert re.fullmatch(r"output 0 differs from that of .*", trials[47, 3].reason or "")
@@ -243,21 +317,33 @@ def test_every_knob_of_every_engine(conv: Path, fake_cudnn: ctypes.CDLL, tmp_pat
 
 @pytest.mark.parametrize(
     ("fault", "reason"),
-    [("FAKE_DIES", "the process that built it ended: SIGABRT"), ("FAKE_HANGS", "it was not built within 0.5 s")],
+    [
+        ("FAKE_DIES", "the process that built it ended: SIGABRT"),
+        ("FAKE_HANGS", "it was not built within 0.5 s"),
+    ],
 )
-def test_a_build_that_ends_badly(conv: Path, fake_cudnn: ctypes.CDLL, monkeypatch: pytest.MonkeyPatch, fault: str, reason: str) -> None:
+def test_a_build_that_ends_badly(
+    conv: Path, fake_cudnn: ctypes.CDLL, monkeypatch: pytest.MonkeyPatch, fault: str, reason: str
+) -> None:
     fake_cudnn.fake_offer(2)
     monkeypatch.setenv(fault, "46")
     monkeypatch.setattr("convoy_runtime.cuda.build_pool._SECONDS", 0.5)
     told: list[str] = []
-    with convoy_runtime.load(conv, plan_cache=False, tune="full", progress=lambda what, *_: told.append(what)) as program:
+    with convoy_runtime.load(
+        conv, plan_cache=False, tune="full", progress=lambda what, *_: told.append(what)
+    ) as program:
         (report,) = program.plans  # type: ignore[attr-defined]
     assert report.engine == 47
     assert f"engines[46] engine 46 {{}}: {reason}" in report.rejected
-    assert [each for each in told if "compiled" in each] == ["1 of 2 plans of conv compiled", "2 of 2 plans of conv compiled"]
+    assert [each for each in told if "compiled" in each] == [
+        "1 of 2 plans of conv compiled",
+        "2 of 2 plans of conv compiled",
+    ]
 
 
-def test_an_interrupt_while_processes_build(conv: Path, fake_cudnn: ctypes.CDLL, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupt_while_processes_build(
+    conv: Path, fake_cudnn: ctypes.CDLL, monkeypatch: pytest.MonkeyPatch
+) -> None:
     fake_cudnn.fake_offer(2)
     started: list[Any] = []
     popen = subprocess.Popen
@@ -280,17 +366,31 @@ def test_an_interrupt_while_processes_build(conv: Path, fake_cudnn: ctypes.CDLL,
 
 
 def test_plans_in_the_artifact(
-    conv: Path, fake_cudnn: ctypes.CDLL, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    conv: Path,
+    fake_cudnn: ctypes.CDLL,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("CONVOY_CACHE", str(tmp_path / "cache"))
     fake_cudnn.fake_offer(6)
-    with pytest.raises(PlanError, match=r"model\.py:9: graph conv: no plan is stored that fits, and strict=True .*\n  hint: `convoy tune`"):
+    with pytest.raises(
+        PlanError,
+        match=(
+            r"model\.py:9: graph conv: no plan is stored that fits, and strict=True .*\n  "
+            r"hint: `convoy tune`"
+        ),
+    ):
         convoy_runtime.load(conv, strict=True)
     tuned = tmp_path / "tuned"
     assert convoy(["tune", str(conv), "-o", str(tuned)]) == 0
     printed = capsys.readouterr()
     assert re.search(r"conv +1 +engine 41 +2\.1[23] +2\.1[23] +5 +tuning\n", printed.out)
-    assert re.search(r"^1 of 1 graphs measured in .*\n  in it: .*\b(building|running|timing) plans \d+\.\d\d s", printed.out, re.MULTILINE)
+    assert re.search(
+        r"^1 of 1 graphs measured in .*\n  in it: .*\b(building|running|timing) plans \d+\.\d\d s",
+        printed.out,
+        re.MULTILINE,
+    )
     assert f"{tuned}: plans for cuda:0" in printed.out
     assert "plan of conv (1 of 1)" in printed.err
 
@@ -305,11 +405,16 @@ def test_plans_in_the_artifact(
         assert program.plans[0].origin == "stored plan"  # type: ignore[attr-defined]
         assert program.plans[0].tuned == "full"  # type: ignore[attr-defined]
     # Other options are another question.
-    with pytest.raises(PlanError, match="expected one made with deterministic=True, got one made with deterministic=False"):
+    with pytest.raises(
+        PlanError,
+        match="expected one made with deterministic=True, got one made with deterministic=False",
+    ):
         convoy_runtime.load(tuned, strict=True, options=PlanOptions(deterministic=True))
     assert convoy(["tune", str(tuned), "--deterministic", "-q"]) == 0
     assert capsys.readouterr().out == ""
-    with convoy_runtime.load(tuned, plan_cache=False, strict=True, options=PlanOptions(deterministic=True)) as program:
+    with convoy_runtime.load(
+        tuned, plan_cache=False, strict=True, options=PlanOptions(deterministic=True)
+    ) as program:
         assert program.plans[0].origin == "plan in the artifact"  # type: ignore[attr-defined]
     assert convoy(["tune", str(conv), "-o", str(tmp_path)]) == 1
     assert "cannot be written: expected a regular file, got a directory" in capsys.readouterr().err
@@ -330,7 +435,9 @@ def little_memory(fake_cudnn: ctypes.CDLL) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("little_memory")
-def test_workspaces_that_there_is_no_memory_for(conv: Path, fake_cudnn: ctypes.CDLL, tmp_path: Path) -> None:
+def test_workspaces_that_there_is_no_memory_for(
+    conv: Path, fake_cudnn: ctypes.CDLL, tmp_path: Path
+) -> None:
     reason = "workspace of 4194304 bytes cannot be allocated: the GPU's memory is full"
     for _ in range(2):
         with convoy_runtime.load(conv, plan_cache=tmp_path) as program:
@@ -345,8 +452,12 @@ def test_workspaces_that_there_is_no_memory_for(conv: Path, fake_cudnn: ctypes.C
     FAKE.fake_largest(ctypes.c_long(2 << 20))
     with pytest.raises(PlanError, match=rf"stored plan: {reason}"):
         convoy_runtime.load(conv, plan_cache=tmp_path, strict=True)
-    with pytest.raises(PlanError, match=rf"of 6 candidates:\n.*\n  A\[1\] engine 41 {{}}: {reason}"):
-        convoy_runtime.load(conv, plan_cache=False, options=PlanOptions(heuristics=("A",), engines=(40, 41)))
+    with pytest.raises(
+        PlanError, match=rf"of 6 candidates:\n.*\n  A\[1\] engine 41 {{}}: {reason}"
+    ):
+        convoy_runtime.load(
+            conv, plan_cache=False, options=PlanOptions(heuristics=("A",), engines=(40, 41))
+        )
 
 
 @pytest.mark.usefixtures("little_memory")
@@ -366,8 +477,11 @@ def test_tuning_with_little_memory(conv: Path, fake_cudnn: ctypes.CDLL) -> None:
     assert (fake_cudnn.fake_alive(), FAKE.fake_allocated()) == (0, before)
 
 
-def test_a_capture_that_fails_leaves_nothing(conv: Path, fake_cudnn: ctypes.CDLL, monkeypatch: pytest.MonkeyPatch) -> None:
-    """41 and 46 are equally fast: they are decided between in the whole program, where the second capture fails."""
+def test_a_capture_that_fails_leaves_nothing(
+    conv: Path, fake_cudnn: ctypes.CDLL, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """41 and 46 are equally fast: they are decided between in the whole program, where the second
+    capture fails."""
     fake_cudnn.fake_offer(2)
     gc.collect()
     graphs, captures = FAKE.fake_graphs(), list[int]()
@@ -390,11 +504,21 @@ def test_a_capture_that_fails_leaves_nothing(conv: Path, fake_cudnn: ctypes.CDLL
 def test_tuning_that_finds_nothing(conv: Path, fake_cudnn: ctypes.CDLL) -> None:
     fake_cudnn.fake_offer(2)
     fake_cudnn.fake_fail(5000)
-    with pytest.raises(PlanError, match=r"no execution plan, of 6 candidates:\n.*\n  engine 41 {}: CUDNN_STATUS_EXECUTION_FAILED"):
+    with pytest.raises(
+        PlanError,
+        match=(
+            r"no execution plan, of 6 candidates:\n.*\n  engine 41 {}: "
+            r"CUDNN_STATUS_EXECUTION_FAILED"
+        ),
+    ):
         convoy_runtime.load(conv, plan_cache=False, tune="quick")
     fake_cudnn.fake_fail(0)
-    with pytest.raises(PlanError, match="of 6 candidates:(\n.*)*workspace of 512 bytes is over the limit of 100"):
-        convoy_runtime.load(conv, plan_cache=False, tune="quick", options=PlanOptions(max_workspace_bytes=100))
+    with pytest.raises(
+        PlanError, match="of 6 candidates:(\n.*)*workspace of 512 bytes is over the limit of 100"
+    ):
+        convoy_runtime.load(
+            conv, plan_cache=False, tune="quick", options=PlanOptions(max_workspace_bytes=100)
+        )
     gc.collect()
     assert (fake_cudnn.fake_alive(), fake_cudnn.fake_handles()) == (0, 0)
 
@@ -408,8 +532,11 @@ def test_profile_without_weights(artifact: Callable[..., Path]) -> None:
             bare.replay()
 
 
-def test_plans_made_offline(conv: Path, fake_cudnn: ctypes.CDLL, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A GPU says what it is, plans are made from that elsewhere, and the GPU starts with them; what it tunes takes their place."""
+def test_plans_made_offline(
+    conv: Path, fake_cudnn: ctypes.CDLL, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A GPU says what it is, plans are made from that elsewhere, and the GPU starts with them; what
+    it tunes takes their place."""
     describe()
     described = tmp_path / "fake-cudnn9.19.json"
     described.write_text(capsys.readouterr().out)
@@ -423,7 +550,11 @@ def test_plans_made_offline(conv: Path, fake_cudnn: ctypes.CDLL, tmp_path: Path,
     fake_cudnn.fake_offer(6)
     with convoy_runtime.load(planned, plan_cache=False, strict=True) as program:
         (report,) = program.plans  # type: ignore[attr-defined]
-    assert (report.engine, report.origin, report.tuned) == (41, "offline plan in the artifact", "offline")
+    assert (report.engine, report.origin, report.tuned) == (
+        41,
+        "offline plan in the artifact",
+        "offline",
+    )
     with convoy_runtime.load(planned, plan_cache=False, tune="quick") as program:
         (report,) = program.plans  # type: ignore[attr-defined]
         measured = program.plan_members()  # type: ignore[attr-defined]
@@ -435,4 +566,7 @@ def test_plans_made_offline(conv: Path, fake_cudnn: ctypes.CDLL, tmp_path: Path,
     with convoy_runtime.load(planned, plan_cache=False) as program:
         (report,) = program.plans  # type: ignore[attr-defined]
     assert report.origin == "heuristics"
-    assert report.rejected[0] == "plan in the artifact: expected one for Fake GPU 0, got one for NVIDIA H200"
+    assert (
+        report.rejected[0]
+        == "plan in the artifact: expected one for Fake GPU 0, got one for NVIDIA H200"
+    )

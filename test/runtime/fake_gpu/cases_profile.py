@@ -26,17 +26,34 @@ def test_profile(program: CudaProgram, conv: Path, fake_cudnn: ctypes.CDLL) -> N
     in_place = [("timing calls in place", 0, 2), ("timing calls in place", 1, 2)]
     assert told == [("timing scaled_relu", 0, 2), ("timing a copy", 1, 2), *in_place]
     # A microsecond a thing that is done: one kernel, one copy.
-    assert [replace(timing, microseconds=None, in_place_microseconds=None) for timing in profile.timings] == [
+    assert [
+        replace(timing, microseconds=None, in_place_microseconds=None) for timing in profile.timings
+    ] == [
         Timing("kernel", 0, 0, None),
         Timing("copy", 0, 48, None, after=(0,)),
     ]
-    assert [timing.microseconds for timing in profile.timings] == pytest.approx([1.0, 1.0], rel=1e-4)
-    assert [timing.in_place_microseconds for timing in profile.timings] == pytest.approx([1.0, 1.0], rel=1e-3)
+    assert [timing.microseconds for timing in profile.timings] == pytest.approx(
+        [1.0, 1.0], rel=1e-4
+    )
+    assert [timing.in_place_microseconds for timing in profile.timings] == pytest.approx(
+        [1.0, 1.0], rel=1e-3
+    )
     assert profile.replay_microseconds == pytest.approx(2.0, rel=1e-4)
     assert profile.form == "calls one after another"
     gpu = profile.gpu
-    assert (gpu.name, gpu.compute_capability, gpu.multiprocessors, gpu.clock_khz) == ("Fake GPU 0", (9, 0), 1, 1_000_000)
-    assert (gpu.memory_clock_khz, gpu.memory_bus_bits, gpu.l2_bytes, gpu.driver, gpu.cudnn) == (2_000_000, 512, 100, 13000, 0)
+    assert (gpu.name, gpu.compute_capability, gpu.multiprocessors, gpu.clock_khz) == (
+        "Fake GPU 0",
+        (9, 0),
+        1,
+        1_000_000,
+    )
+    assert (gpu.memory_clock_khz, gpu.memory_bus_bits, gpu.l2_bytes, gpu.driver, gpu.cudnn) == (
+        2_000_000,
+        512,
+        100,
+        13000,
+        0,
+    )
     # 800 bytes are read and written in a microsecond.
     assert gpu.copy_bytes_per_second == pytest.approx(1.6e9, rel=1e-4)
     gc.collect()
@@ -54,7 +71,9 @@ def test_profile(program: CudaProgram, conv: Path, fake_cudnn: ctypes.CDLL) -> N
 
 
 @pytest.fixture
-def tuned(conv: Path, fake_cudnn: ctypes.CDLL, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def tuned(
+    conv: Path, fake_cudnn: ctypes.CDLL, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Path:
     """An artifact after a tuning in which several engines were offered."""
     monkeypatch.setenv("CONVOY_CACHE", str(tmp_path / "cache"))
     fake_cudnn.fake_offer(6)
@@ -65,14 +84,22 @@ def tuned(conv: Path, fake_cudnn: ctypes.CDLL, tmp_path: Path, monkeypatch: pyte
 
 def test_explain_measured(tuned: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page, kept = tmp_path / "page.html", tmp_path / "report.json"
-    assert convoy(["explain", str(tuned), "--measured", "--html", str(page), "--json", str(kept)]) == 0
+    assert (
+        convoy(["explain", str(tuned), "--measured", "--html", str(page), "--json", str(kept)]) == 0
+    )
     printed = capsys.readouterr()
     assert "timing conv (1 of 1)" in printed.err
     assert "conv.convoy measured on Fake GPU 0 (driver 13.0, cuDNN 9.19.0)" in printed.out
     assert "one replay 3.00 us (calls one after another)" in printed.out
     assert "1 call, each alone: 2.12 us together; the roofline allows" in printed.out
-    assert re.search(r"^0 +2\.12 +3\.00 .* 41 +compute +conv +convolution \+ add \+ relu +model\.py:12$", printed.out, re.MULTILINE)
-    assert re.search(r"2\.1[23] us  engine 41 \{\} workspace 512 bytes \(chosen, untuned choice\)", printed.out)
+    assert re.search(
+        r"^0 +2\.12 +3\.00 .* 41 +compute +conv +convolution \+ add \+ relu +model\.py:12$",
+        printed.out,
+        re.MULTILINE,
+    )
+    assert re.search(
+        r"2\.1[23] us  engine 41 \{\} workspace 512 bytes \(chosen, untuned choice\)", printed.out
+    )
     assert "6.13 us  engine 42 {} workspace 512 bytes\n" in printed.out
     assert "not engine 43 {}: output 0 differs from that of the median of 3 plans" in printed.out
     # What cuDNN refuses says why.
@@ -88,16 +115,29 @@ def test_explain_measured(tuned: Path, tmp_path: Path, capsys: pytest.CaptureFix
 def test_explain_what_tuning_left(tuned: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert convoy(["explain", str(tuned), "--json", "-"]) == 0
     report = json.loads(capsys.readouterr().out)
-    assert (report["times"], report["steps"][0]["microseconds"]) == ("tuning", pytest.approx(2.125, rel=1e-4))
+    assert (report["times"], report["steps"][0]["microseconds"]) == (
+        "tuning",
+        pytest.approx(2.125, rel=1e-4),
+    )
     assert convoy(["explain", str(tuned)]) == 0
     printed = capsys.readouterr().out
     assert "groups, in the order in which they run" in printed
-    assert "conv.convoy, times of graphs from its tuning (Fake GPU 0, cuDNN 9.19.0, driver 13.0)" in printed
-    assert re.search(r"^0 +2\.1[23] +- +- .* 41 +- +conv +convolution \+ add \+ relu +model\.py:12$", printed, re.MULTILINE)
+    assert (
+        "conv.convoy, times of graphs from its tuning (Fake GPU 0, cuDNN 9.19.0, driver 13.0)"
+        in printed
+    )
+    assert re.search(
+        r"^0 +2\.1[23] +- +- .* 41 +- +conv +convolution \+ add \+ relu +model\.py:12$",
+        printed,
+        re.MULTILINE,
+    )
     assert "6.13 us  engine 42 {} workspace 512 bytes" in printed
 
 
 def test_a_device_that_is_no_name(tuned: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Nothing is said of what the machine lacks."""
     assert convoy(["explain", str(tuned), "--measured", "--device", "gpu"]) == 1
-    assert capsys.readouterr().err == "convoy: error: device: unknown name: expected cpu, cuda, cuda:N or N, got 'gpu'\n"
+    assert (
+        capsys.readouterr().err
+        == "convoy: error: device: unknown name: expected cpu, cuda, cuda:N or N, got 'gpu'\n"
+    )

@@ -1,4 +1,5 @@
-"""PTX that the driver of libcuda.c compiles: in threads, no more than there are cores, only what is needed, and refused with a reason."""
+"""PTX that the driver of libcuda.c compiles: in threads, no more than there are cores, only what is
+needed, and refused with a reason."""
 
 from __future__ import annotations
 
@@ -28,15 +29,29 @@ def ptx(graph: int, variant: str) -> bytes:
 
 
 @pytest.fixture
-def write(tmp_path: Path, compile_c: Callable[..., bytes], fake_cudnn: ctypes.CDLL) -> Iterator[Write]:
-    """Writes an artifact of branches.c, whose graphs have two kernels each; `junk` are graphs whose first one is no PTX."""
+def write(
+    tmp_path: Path, compile_c: Callable[..., bytes], fake_cudnn: ctypes.CDLL
+) -> Iterator[Write]:
+    """Writes an artifact of branches.c, whose graphs have two kernels each; `junk` are graphs whose
+    first one is no PTX."""
 
     def graph(index: int, preference: str) -> Graph:
         names = {variant: f"conv_{index}_{variant}" for variant in ("fast", "other")}
-        kernels = tuple(GraphKernel(name, variant, grid=1, block=32, shared_bytes=0, chip="sm_80") for variant, name in names.items())
+        kernels = tuple(
+            GraphKernel(name, variant, grid=1, block=32, shared_bytes=0, chip="sm_80")
+            for variant, name in names.items()
+        )
         symbol = None if preference == "only_kernel" else "conv_build"
         operations = ("convolution", "add", "relu")
-        return Graph(f"conv{index}", symbol, operations, "model.py:9", TENSORS, kernels=kernels, preference=preference)
+        return Graph(
+            f"conv{index}",
+            symbol,
+            operations,
+            "model.py:9",
+            TENSORS,
+            kernels=kernels,
+            preference=preference,
+        )
 
     def one(*, preference: str = "only_kernel", junk: tuple[int, ...] = ()) -> Path:
         manifest = branches_manifest(
@@ -44,11 +59,19 @@ def write(tmp_path: Path, compile_c: Callable[..., bytes], fake_cudnn: ctypes.CD
             calls=tuple(Call(index, "model.py:12") for index in range(GRAPHS)),
         )
         members = {
-            kernel_member(f"conv_{index}_{variant}"): ptx(index, variant) for index in range(GRAPHS) for variant in ("fast", "other")
+            kernel_member(f"conv_{index}_{variant}"): ptx(index, variant)
+            for index in range(GRAPHS)
+            for variant in ("fast", "other")
         }
-        members |= {kernel_member(f"conv_{index}_fast"): b"junk that takes a while" for index in junk}
-        native = compile_c("fake_gpu/branches.c", *(["-Dconv_build=unused"] if preference == "only_kernel" else []))
-        write_artifact(tmp_path / "ptx.convoy", manifest, {"native.so": native, **members}, zeros(manifest))
+        members |= {
+            kernel_member(f"conv_{index}_fast"): b"junk that takes a while" for index in junk
+        }
+        native = compile_c(
+            "fake_gpu/branches.c", *(["-Dconv_build=unused"] if preference == "only_kernel" else [])
+        )
+        write_artifact(
+            tmp_path / "ptx.convoy", manifest, {"native.so": native, **members}, zeros(manifest)
+        )
         return tmp_path / "ptx.convoy"
 
     gc.collect()
@@ -69,7 +92,9 @@ def compiled(path: Path, **options: object) -> tuple[int, int]:
     """How many kernels a load compiles, and the most at once."""
     before = FAKE.fake_links()
     with convoy_runtime.load(path, **{"plan_cache": False, **options}) as program:
-        assert [report.graph for report in program.plans] == [f"conv{index}" for index in range(GRAPHS)]
+        assert [report.graph for report in program.plans] == [
+            f"conv{index}" for index in range(GRAPHS)
+        ]
         assert {report.kernel for report in program.plans} <= {"fast", None}
     return FAKE.fake_links() - before, FAKE.fake_most_linkers()
 
@@ -87,13 +112,18 @@ def test_as_many_threads_as_cores(write: Write, cores: Callable[[int], None]) ->
 
 def test_strict_tells_of_every_graph(write: Write) -> None:
     others = ", ".join(f"conv{index}" for index in range(1, GRAPHS))
-    expected = f"model.py:9: graph conv0: no plan is stored that fits, nor for {others}, and strict=True takes no other"
+    expected = (
+        f"model.py:9: graph conv0: no plan is stored that fits, nor for {others}, and "
+        "strict=True takes no other"
+    )
     with pytest.raises(PlanError, match=expected) as caught:
         compiled(write(), strict=True)
     assert caught.value.others == tuple(others.split(", "))
 
 
-def test_nothing_is_compiled_while_plans_are_timed(write: Write, cores: Callable[[int], None]) -> None:
+def test_nothing_is_compiled_while_plans_are_timed(
+    write: Write, cores: Callable[[int], None]
+) -> None:
     cores(4)
     timed = []
 
@@ -109,7 +139,9 @@ def test_nothing_is_compiled_while_plans_are_timed(write: Write, cores: Callable
 
 
 @pytest.mark.parametrize("tune", ["off", "quick"])
-def test_what_is_stored_is_not_compiled(write: Write, cores: Callable[[int], None], tmp_path: Path, tune: str) -> None:
+def test_what_is_stored_is_not_compiled(
+    write: Write, cores: Callable[[int], None], tmp_path: Path, tune: str
+) -> None:
     cores(4)
     path, cache = write(), tmp_path / "cache"
     compiled(path, plan_cache=cache, tune=tune)
@@ -135,11 +167,15 @@ def test_what_does_not_run_is_not_compiled(write: Write, fake_cudnn: ctypes.CDLL
 
 @pytest.mark.parametrize("tune", ["off", "quick"])
 @pytest.mark.parametrize("count", [1, 4])
-def test_the_first_graph_with_bad_ptx_is_named(write: Write, cores: Callable[[int], None], tune: str, count: int) -> None:
+def test_the_first_graph_with_bad_ptx_is_named(
+    write: Write, cores: Callable[[int], None], tune: str, count: int
+) -> None:
     cores(count)
     message = (
-        r"kernels/conv_1_fast\.ptx: kernel conv_1_fast cannot be loaded: cuLinkAddData failed: CUDA_ERROR_INVALID_PTX \(described\)\n"
-        r"  the driver's compiler, for sm_90: ptxas application ptx input, line 1; error   : no PTX\n"
+        r"kernels/conv_1_fast\.ptx: kernel conv_1_fast cannot be loaded: cuLinkAddData "
+        r"failed: CUDA_ERROR_INVALID_PTX \(described\)\n"
+        r"  the driver's compiler, for sm_90: ptxas application ptx input, line 1; error  "
+        r" : no PTX\n"
         r"  ptxas fatal   : Ptx assembly aborted due to errors\n"
         r"  hint: the driver does not take this PTX: update it$"
     )
@@ -147,17 +183,28 @@ def test_the_first_graph_with_bad_ptx_is_named(write: Write, cores: Callable[[in
         compiled(write(junk=(1, 3)), tune=tune)
 
 
-def test_an_error_waits_for_its_graph(write: Write, cores: Callable[[int], None], tmp_path: Path) -> None:
+def test_an_error_waits_for_its_graph(
+    write: Write, cores: Callable[[int], None], tmp_path: Path
+) -> None:
     cores(4)
     told: list[str] = []
     with pytest.raises(ArtifactError, match="kernel conv_4_fast cannot be loaded"):
-        compiled(write(junk=(4,)), plan_cache=tmp_path / "cache", tune="quick", progress=lambda what, done, count: told.append(what))
-    assert [what for what in told if what.startswith("plan of")] == [f"plan of conv{index}" for index in range(GRAPHS)]
+        compiled(
+            write(junk=(4,)),
+            plan_cache=tmp_path / "cache",
+            tune="quick",
+            progress=lambda what, done, count: told.append(what),
+        )
+    assert [what for what in told if what.startswith("plan of")] == [
+        f"plan of conv{index}" for index in range(GRAPHS)
+    ]
     # What was tuned until then is kept.
     assert len(list((tmp_path / "cache" / "plans").glob("*.json"))) == GRAPHS - 1
 
 
-def test_an_interrupt_while_kernels_are_compiled(write: Write, cores: Callable[[int], None]) -> None:
+def test_an_interrupt_while_kernels_are_compiled(
+    write: Write, cores: Callable[[int], None]
+) -> None:
     cores(2)
     before = FAKE.fake_links()
 

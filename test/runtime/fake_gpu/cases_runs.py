@@ -1,4 +1,5 @@
-"""What runs ask of the driver of libcuda.c: in the caller's capture, from several threads, of several programs and on several devices."""
+"""What runs ask of the driver of libcuda.c: in the caller's capture, from several threads, of
+several programs and on several devices."""
 
 from __future__ import annotations
 
@@ -19,9 +20,11 @@ from convoy_runtime.cuda._driver import Device, Driver, open_driver
 from convoy_runtime.cuda.executor import CudaProgram
 from convoy_runtime.cuda.memory import Allocation, DeviceArray
 
-#: What enqueues a run, and nothing that allocates or waits: an order between streams is kept by an event.
+#: What enqueues a run, and nothing that allocates or waits: an order between streams is kept by an
+#: event.
 RUN = {
-    "cuCtxGetCurrent", "cuCtxPushCurrent", "cuCtxPopCurrent", "cuStreamIsCapturing", "cuStreamWaitEvent", "cuEventRecord", "cuGraphLaunch",
+    "cuCtxGetCurrent", "cuCtxPushCurrent", "cuCtxPopCurrent", "cuStreamIsCapturing",
+    "cuStreamWaitEvent", "cuEventRecord", "cuGraphLaunch",
     "cuMemcpyDtoDAsync",
 }  # fmt: skip
 
@@ -40,7 +43,9 @@ def called(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     return counter
 
 
-def test_a_run_allocates_nothing_and_waits_for_nothing(artifact: Callable[..., Path], called: Counter[str]) -> None:
+def test_a_run_allocates_nothing_and_waits_for_nothing(
+    artifact: Callable[..., Path], called: Counter[str]
+) -> None:
     program = convoy_runtime.load(artifact())
     assert isinstance(program, CudaProgram)
     one, other = stream(program), stream(program)
@@ -53,8 +58,13 @@ def test_a_run_allocates_nothing_and_waits_for_nothing(artifact: Callable[..., P
         program.run_into([y], [x], stream=handle)
         program.replay(handle)
     assert called.keys() <= RUN
-    # Two copies for each of the calls with arrays; a stream waits where the last run was on another one.
-    assert (called["cuGraphLaunch"], called["cuMemcpyDtoDAsync"], called["cuStreamWaitEvent"]) == (12, 16, 3)
+    # Two copies for each of the calls with arrays; a stream waits where the last run was on another
+    # one.
+    assert (called["cuGraphLaunch"], called["cuMemcpyDtoDAsync"], called["cuStreamWaitEvent"]) == (
+        12,
+        16,
+        3,
+    )
     called.clear()
     program.run_numpy(X)
     assert called["cuStreamSynchronize"] == 1
@@ -63,7 +73,8 @@ def test_a_run_allocates_nothing_and_waits_for_nothing(artifact: Callable[..., P
 
 
 def test_in_the_capture_of_the_caller(program: CudaProgram) -> None:
-    """Captured twice, with work of the caller's between; nothing runs before the caller's graph is launched, and then all of it."""
+    """Captured twice, with work of the caller's between; nothing runs before the caller's graph is
+    launched, and then all of it."""
     call, module = program._driver.call, program._driver.module
     x, between, y = (upload(program, array) for array in (X, np.zeros_like(X), np.zeros_like(X)))
     side = stream(program)
@@ -71,7 +82,11 @@ def test_in_the_capture_of_the_caller(program: CudaProgram) -> None:
     program(upload(program, X * 7))
     launches = FAKE.fake_launches()
     with program._device.current():
-        call("cuStreamBeginCapture", side, module.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL)
+        call(
+            "cuStreamBeginCapture",
+            side,
+            module.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL,
+        )
         program.run_into([between], [x], stream=side)
         call("cuMemcpyDtoDAsync", program.static_inputs[0].pointer, between.pointer, X.nbytes, side)
         program.replay(side)
@@ -118,14 +133,18 @@ def test_one_program_in_several_threads(program: CudaProgram) -> None:
     def runs(factor: int) -> Callable[[], None]:
         def run() -> None:
             for _ in range(20):
-                np.testing.assert_array_equal(program.run_numpy(X * factor)[0], reference(X * factor))
+                np.testing.assert_array_equal(
+                    program.run_numpy(X * factor)[0], reference(X * factor)
+                )
 
         return run
 
     together(*(runs(factor) for factor in range(-2, 3)))
 
 
-def test_several_programs_in_several_threads(conv: Path, artifact: Callable[..., Path], fake_cudnn: ctypes.CDLL, tmp_path: Path) -> None:
+def test_several_programs_in_several_threads(
+    conv: Path, artifact: Callable[..., Path], fake_cudnn: ctypes.CDLL, tmp_path: Path
+) -> None:
     """Loaded, tuned and run at the same time, with one store; each has a handle of cuDNN."""
     fake_cudnn.fake_offer(6)
     plain, programs = artifact(), list[Any]()
@@ -134,12 +153,16 @@ def test_several_programs_in_several_threads(conv: Path, artifact: Callable[...,
     def run_conv() -> None:
         programs.append(convoy_runtime.load(conv, plan_cache=tmp_path / "cache", tune="quick"))
         for _ in range(5):
-            np.testing.assert_array_equal(programs[-1].run_numpy(image)[0].reshape(-1)[:8], image.reshape(-1)[:8])
+            np.testing.assert_array_equal(
+                programs[-1].run_numpy(image)[0].reshape(-1)[:8], image.reshape(-1)[:8]
+            )
 
     def run_plain() -> None:
         with convoy_runtime.load(plain) as program:
             for factor in range(1, 6):
-                np.testing.assert_array_equal(program.run_numpy(X * factor)[0], reference(X * factor))
+                np.testing.assert_array_equal(
+                    program.run_numpy(X * factor)[0], reference(X * factor)
+                )
 
     together(run_conv, run_plain, run_conv, run_plain)
     assert {program.plans[0].engine for program in programs} == {41}
@@ -153,18 +176,28 @@ def test_several_programs_in_several_threads(conv: Path, artifact: Callable[...,
 
 
 def test_several_devices(
-    conv: Path, artifact: Callable[..., Path], fake_cudnn: ctypes.CDLL, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    conv: Path,
+    artifact: Callable[..., Path],
+    fake_cudnn: ctypes.CDLL,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Memory, streams and handles are of the program's device, whichever is the thread's; plans are of a device's name."""
+    """Memory, streams and handles are of the program's device, whichever is the thread's; plans are
+    of a device's name."""
     monkeypatch.setenv("FAKE_DEVICES", "2")
     path, cache = artifact(), tmp_path / "cache"
     programs = [convoy_runtime.load(path, device=index) for index in (0, 1)]
-    assert [program.device for program in programs] == ["cuda:0 (Fake GPU 0)", "cuda:1 (Fake GPU 1)"]  # type: ignore[attr-defined]
+    assert [program.device for program in programs] == [
+        "cuda:0 (Fake GPU 0)",
+        "cuda:1 (Fake GPU 1)",
+    ]  # type: ignore[attr-defined]
     with Device(open_driver(), 0).current():
         # On the other device than the thread's, and in turn.
         for factor in (1, 2, 3):
             for program in programs:
-                np.testing.assert_array_equal(program.run_numpy(X * factor)[0], reference(X * factor))
+                np.testing.assert_array_equal(
+                    program.run_numpy(X * factor)[0], reference(X * factor)
+                )
         second = programs[1]
         assert isinstance(second, CudaProgram)
         with second._device.current():
@@ -174,11 +207,16 @@ def test_several_devices(
         second.synchronize()
         np.testing.assert_array_equal(peek(result), reference(X))
         assert result.__dlpack_device__() == (2, 1)
-        with pytest.raises(convoy_runtime.ArgumentError, match=r"input 'x': wrong device: expected cuda:1, got cuda:0"):
+        with pytest.raises(
+            convoy_runtime.ArgumentError,
+            match=r"input 'x': wrong device: expected cuda:1, got cuda:0",
+        ):
             second(upload(programs[0], X))  # type: ignore[arg-type]
     for program in programs:
         program.close()
-    loaded = [convoy_runtime.load(conv, device=index, plan_cache=cache, tune="quick") for index in (0, 1)]
+    loaded = [
+        convoy_runtime.load(conv, device=index, plan_cache=cache, tune="quick") for index in (0, 1)
+    ]
     assert fake_cudnn.fake_handles() == 2
     assert [program.plans[0].origin for program in loaded] == ["tuning", "tuning"]  # type: ignore[attr-defined]
     for program in loaded:

@@ -19,7 +19,9 @@ from convoy_runtime.cuda.memory import DeviceArray
 
 
 @pytest.mark.parametrize("packed", [True, False])
-def test_torch_in_torch_out(program: CudaProgram, monkeypatch: pytest.MonkeyPatch, packed: bool) -> None:
+def test_torch_in_torch_out(
+    program: CudaProgram, monkeypatch: pytest.MonkeyPatch, packed: bool
+) -> None:
     torch = types.ModuleType("torch")
     current = stream(program)
     log: list[object] = []
@@ -50,7 +52,8 @@ def test_torch_in_torch_out(program: CudaProgram, monkeypatch: pytest.MonkeyPatc
 
     Tensor.__module__ = "torch"
     torch.cuda = types.SimpleNamespace(  # type: ignore[attr-defined]
-        current_stream=lambda index: types.SimpleNamespace(cuda_stream=current), ExternalStream=lambda handle, device: handle
+        current_stream=lambda index: types.SimpleNamespace(cuda_stream=current),
+        ExternalStream=lambda handle, device: handle,
     )
     torch.float32 = "torch.float32"  # type: ignore[attr-defined]
     torch.empty = lambda shape, dtype, device: Tensor(upload(program, np.zeros(shape, np.float32)))  # type: ignore[attr-defined]
@@ -76,12 +79,19 @@ def test_torch_in_torch_out(program: CudaProgram, monkeypatch: pytest.MonkeyPatc
 
 @pytest.fixture
 def torch_tensor(program: CudaProgram, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
-    """Makes the input X as a tensor of a torch that is a few lines of Python. `asked` are the streams that DLPack was told."""
+    """Makes the input X as a tensor of a torch that is a few lines of Python. `asked` are the
+    streams that DLPack was told."""
     torch = types.ModuleType("torch")
     current = types.SimpleNamespace(cuda_stream=stream(program))
 
     class Tensor:
-        shape, dtype, layout, is_cuda, requires_grad = (2, 3), "torch.float32", "strided", True, False
+        shape, dtype, layout, is_cuda, requires_grad = (
+            (2, 3),
+            "torch.float32",
+            "strided",
+            True,
+            False,
+        )
         index, packed, negative = 0, True, False
         asked: ClassVar[list[object]] = []
 
@@ -161,8 +171,9 @@ def test_a_negative_view_is_refused(program: CudaProgram, torch_tensor: Callable
 
 
 def test_what_a_run_costs_the_host(program: CudaProgram, torch_tensor: Callable[..., Any]) -> None:
-    """In calls of the driver, the least of many short rounds, because a busy core takes twice as long for everything. Seen: 13 to 18 for
-    `replay`, 8 us on a quiet core, and 26 to 45 for `program(x)`."""
+    """In calls of the driver, the least of many short rounds, because a busy core takes twice as
+    long for everything. Seen: 13 to 18 for `replay`, 8 us on a quiet core, and 26 to 45 for
+    `program(x)`."""
     x = torch_tensor()
     program._poison = False
     call = program._driver.call

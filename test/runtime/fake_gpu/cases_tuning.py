@@ -1,4 +1,5 @@
-"""What tuning leaves out because it is slow: runs, rounds, engines, alternatives. A copy of libcudnn.c's engines takes a microsecond."""
+"""What tuning leaves out because it is slow: runs, rounds, engines, alternatives. A copy of
+libcudnn.c's engines takes a microsecond."""
 
 from __future__ import annotations
 
@@ -39,9 +40,13 @@ def cudnn(fake_cudnn: ctypes.CDLL) -> Iterator[ctypes.CDLL]:
 
 @pytest.fixture
 def write(tmp_path: Path, compile_c: Callable[..., bytes]) -> Write:
-    """Writes an artifact of alternatives.c with two graphs that differ in nothing but an operation, and alternatives of both."""
+    """Writes an artifact of alternatives.c with two graphs that differ in nothing but an operation,
+    and alternatives of both."""
 
-    def one(*alternatives: GraphAlternative, change: Callable[[GraphAlternatives], GraphAlternatives] = lambda offered: offered) -> Path:
+    def one(
+        *alternatives: GraphAlternative,
+        change: Callable[[GraphAlternatives], GraphAlternatives] = lambda offered: offered,
+    ) -> Path:
         manifest, offered = contents(*alternatives, calls=2)
         offered = change(offered)
         native = compile_c("fake_gpu/alternatives.c", "-DTHEN=1")
@@ -53,7 +58,9 @@ def write(tmp_path: Path, compile_c: Callable[..., bytes]) -> Write:
 
 
 def tuned(path: Path, tune: str = "quick", **options: Any) -> tuple[PlanReport, ...]:
-    with convoy_runtime.load(path, plan_cache=False, tune=tune, options=PlanOptions(**options)) as program:  # type: ignore[arg-type]
+    with convoy_runtime.load(
+        path, plan_cache=False, tune=tune, options=PlanOptions(**options)
+    ) as program:  # type: ignore[arg-type]
         return program.plans  # type: ignore[attr-defined, no-any-return]
 
 
@@ -64,7 +71,8 @@ def executed(cudnn: ctypes.CDLL, path: Path, **options: Any) -> int:
 
 
 def test_who_results_are_compared_with_is_no_run_more(conv: Path, cudnn: ctypes.CDLL) -> None:
-    """It is one of the candidates; only where the options allow none that is exact there is one more."""
+    """It is one of the candidates; only where the options allow none that is exact there is one
+    more."""
     median = executed(cudnn, conv, engines=(41, 42))
     alone = executed(cudnn, conv, engines=(41,))
     cudnn.fake_exact(42)
@@ -72,7 +80,9 @@ def test_who_results_are_compared_with_is_no_run_more(conv: Path, cudnn: ctypes.
     assert executed(cudnn, conv, engines=(41,)) == alone + 2
 
 
-def test_who_is_hopeless_runs_once(conv: Path, cudnn: ctypes.CDLL, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_is_hopeless_runs_once(
+    conv: Path, cudnn: ctypes.CDLL, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Engine 42 makes six copies, 41 two, and both clear their workspaces."""
     every = executed(cudnn, conv, engines=(41, 42))
     monkeypatch.setattr(race, "HOST_MICROSECONDS", 0.0)
@@ -81,10 +91,15 @@ def test_who_is_hopeless_runs_once(conv: Path, cudnn: ctypes.CDLL, monkeypatch: 
     # Neither a second run nor those of a capture: one to find what it clears, eight that are timed.
     assert executed(cudnn, conv, engines=(41, 42)) == every - 1 - 1 - 8
     (report,) = tuned(conv, engines=(41, 42))
-    assert [(trial.engine, trial.microseconds) for trial in report.trials] == [(41, pytest.approx(2.125)), (42, pytest.approx(7))]
+    assert [(trial.engine, trial.microseconds) for trial in report.trials] == [
+        (41, pytest.approx(2.125)),
+        (42, pytest.approx(7)),
+    ]
 
 
-def test_who_is_slow_leaves_early(conv: Path, cudnn: ctypes.CDLL, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_is_slow_leaves_early(
+    conv: Path, cudnn: ctypes.CDLL, monkeypatch: pytest.MonkeyPatch
+) -> None:
     heats: list[tuple[int, int, bool]] = []
     right = Stopwatch.rounds
 
@@ -94,26 +109,35 @@ def test_who_is_slow_leaves_early(conv: Path, cudnn: ctypes.CDLL, monkeypatch: p
 
     monkeypatch.setattr(Stopwatch, "rounds", rounds)
     (report,) = tuned(conv, "full")
-    # 41, 42, 46 and 47; then those that make one copy; then, in the whole program, these two, of which neither is faster.
+    # 41, 42, 46 and 47; then those that make one copy; then, in the whole program, these two, of
+    # which neither is faster.
     assert heats[:3] == [(4, 3, True), (2, 7, True), (2, 3, False)]
     assert [trial.engine for trial in report.trials if trial.reason is None] == [46, 47, 41, 42]
 
 
-def test_engines_that_other_graphs_show_to_be_slow(write: Write, cudnn: ctypes.CDLL, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_engines_that_other_graphs_show_to_be_slow(
+    write: Write, cudnn: ctypes.CDLL, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(slow_engines, "HOST_MICROSECONDS", 0.0)
     monkeypatch.setattr(slow_engines, "_TIMES", ((2.0, 1),))
     monkeypatch.setattr(tuner, "_FEW", 3)
     path, engines = write(), (41, 42, 44, 45, 46)
-    reason = "engines[42] engine 42 {}: took 3 times as long as the best plan, or longer, for a graph of this kind"
+    reason = (
+        "engines[42] engine 42 {}: took 3 times as long as the best plan, or longer, for a "
+        "graph of this kind"
+    )
 
     def left_out(**options: Any) -> list[bool]:
         reports = tuned(path, engines=engines, **options)
         assert all(report.engine in (41, 46) for report in reports)
-        assert [42 in {trial.engine for trial in report.trials} for report in reports] == [reason not in each.rejected for each in reports]
+        assert [42 in {trial.engine for trial in report.trials} for report in reports] == [
+            reason not in each.rejected for each in reports
+        ]
         return [reason in report.rejected for report in reports]
 
     assert left_out() == [False, True]
-    # A full tuning tries everything, and what results are compared with is never left out, nor what the heuristics propose.
+    # A full tuning tries everything, and what results are compared with is never left out, nor what
+    # the heuristics propose.
     assert left_out(tune="full") == [False, False]
     cudnn.fake_exact(42)
     assert left_out() == [False, False]
@@ -127,35 +151,49 @@ def test_engines_that_other_graphs_show_to_be_slow(write: Write, cudnn: ctypes.C
 
 
 def test_an_alternative_that_moves_too_much(write: Write, cudnn: ctypes.CDLL) -> None:
-    """Where moving a byte takes a GPU 1/64 us, the faster form of two steps, of 32 bytes each, cannot be; nothing is built for it."""
+    """Where moving a byte takes a GPU 1/64 us, the faster form of two steps, of 32 bytes each,
+    cannot be; nothing is built for it."""
     cudnn.fake_whole(8)
     told: list[str] = []
     path = write(SPLIT)
     assert [report.alternative for report in tuned(path)] == [SPLIT.name] * 2
     FAKE.fake_attribute(_CLOCK_RATE, 1000)
-    reason = "it moves 96 bytes at least, 1.00 us at the GPU's highest speeds, the whole graph takes "
+    reason = (
+        "it moves 96 bytes at least, 1.00 us at the GPU's highest speeds, the whole graph takes "
+    )
     assert not any(reason in line for report in tuned(path) for line in report.rejected)
     FAKE.fake_attribute(_CLOCK_RATE, 50)
     for tune in ("quick", "full"):
         reports = tuned(path, tune)
         message = (
-            "alternative product | rest: it moves 96 bytes at least, 20.00 us at the GPU's highest speeds, the whole graph takes {:.2f} us"
+            "alternative product | rest: it moves 96 bytes at least, 20.00 us at the GPU's "
+            "highest speeds, the whole graph takes {:.2f} us"
         )
-        assert [report.rejected[-1] for report in reports] == [message.format(report.trials[0].microseconds) for report in reports]
+        assert [report.rejected[-1] for report in reports] == [
+            message.format(report.trials[0].microseconds) for report in reports
+        ]
         assert all(trial.alternative is None for report in reports for trial in report.trials)
-    convoy_runtime.load(path, plan_cache=False, tune="quick", progress=lambda what, *_: told.append(what)).close()
+    convoy_runtime.load(
+        path, plan_cache=False, tune="quick", progress=lambda what, *_: told.append(what)
+    ).close()
     assert not any("product" in what or "rest" in what for what in told)
 
 
 def test_an_alternative_whose_steps_are_too_slow_together(write: Write, cudnn: ctypes.CDLL) -> None:
-    """Each is a little faster than the whole. A third of what each moves may be in the cache when they run one after the other, which would
-    save nothing to speak of."""
+    """Each is a little faster than the whole. A third of what each moves may be in the cache when
+    they run one after the other, which would save nothing to speak of."""
     reports = tuned(write(SPLIT))
-    reason = "alternative product | rest: with step rest, 2.10 us alone, it takes 4.20 us at least, the whole graph 2.1"
+    reason = (
+        "alternative product | rest: with step rest, 2.10 us alone, it takes 4.20 us at "
+        "least, the whole graph 2.1"
+    )
     assert [report.rejected[-1].startswith(reason) for report in reports] == [True] * 2
     # Not where everything is to be tried.
     full = tuned(write(SPLIT, replace(SPLIT, name="other")), "full")
-    assert [sum(trial.alternative is not None for trial in report.trials) for report in full] == [2, 2]
+    assert [sum(trial.alternative is not None for trial in report.trials) for report in full] == [
+        2,
+        2,
+    ]
 
 
 def test_products_are_planned_first(write: Write, cudnn: ctypes.CDLL) -> None:
@@ -167,20 +205,28 @@ def test_products_are_planned_first(write: Write, cudnn: ctypes.CDLL) -> None:
 
         def change(alternatives: GraphAlternatives) -> GraphAlternatives:
             graphs = [
-                replace(each, products=Products(8, "float16") if place == step else None) for place, each in enumerate(alternatives.graphs)
+                replace(each, products=Products(8, "float16") if place == step else None)
+                for place, each in enumerate(alternatives.graphs)
             ]
             return replace(alternatives, graphs=tuple(graphs))
 
         path = write(SPLIT, change=change)
-        convoy_runtime.load(path, plan_cache=False, tune="quick", progress=lambda what, *_: told.append(what)).close()
-        return [what.split()[-1] for what in told if re.fullmatch("timing .* of (product|rest)", what)]
+        convoy_runtime.load(
+            path, plan_cache=False, tune="quick", progress=lambda what, *_: told.append(what)
+        ).close()
+        return [
+            what.split()[-1] for what in told if re.fullmatch("timing .* of (product|rest)", what)
+        ]
 
     assert order(0) == ["product", "rest"]
     assert order(1) == ["rest", "product"]
 
 
-def test_what_compiles_is_built_ahead(write: Write, cudnn: ctypes.CDLL, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of the whole the engines among cuDNN's first eight, of a step its first; equal graphs are known by what one of them wants."""
+def test_what_compiles_is_built_ahead(
+    write: Write, cudnn: ctypes.CDLL, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the whole the engines among cuDNN's first eight, of a step its first; equal graphs are
+    known by what one of them wants."""
     cudnn.fake_offer(8)
     begun: list[tuple[str, int]] = []
     right = BuildPool.ahead
@@ -195,7 +241,10 @@ def test_what_compiles_is_built_ahead(write: Write, cudnn: ctypes.CDLL, monkeypa
 
     def tried() -> list[set[int | None]]:
         reports = tuned(write(SPLIT))
-        assert all(engines <= {trial.engine for trial in report.trials if trial.reason is None} for report in reports)
+        assert all(
+            engines <= {trial.engine for trial in report.trials if trial.reason is None}
+            for report in reports
+        )
         return [{report.engine} for report in reports]
 
     wanted = [("conv", 46), ("conv", 47), ("other", 46), ("other", 47)]
@@ -217,7 +266,9 @@ def test_what_compiles_is_built_ahead(write: Write, cudnn: ctypes.CDLL, monkeypa
     assert begun == wanted
 
 
-def test_heuristics_that_were_asked_ahead(write: Write, cudnn: ctypes.CDLL, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_heuristics_that_were_asked_ahead(
+    write: Write, cudnn: ctypes.CDLL, monkeypatch: pytest.MonkeyPatch
+) -> None:
     cudnn.fake_offer(8)
     asked: list[str] = []
     right = planner.heuristic_configs
@@ -229,7 +280,11 @@ def test_heuristics_that_were_asked_ahead(write: Write, cudnn: ctypes.CDLL, monk
     monkeypatch.setattr(planner, "heuristic_configs", ask)
     with convoy_runtime.load(write(), plan_cache=False) as program:
         assert isinstance(program, CudaProgram)
-        (graph, _), known, native = program.manifest.graphs, program._loaded._planner, program._loaded._native
+        (graph, _), known, native = (
+            program.manifest.graphs,
+            program._loaded._planner,
+            program._loaded._native,
+        )
         assert known is not None
         build = native.builder(graph.symbol)
 

@@ -1,4 +1,5 @@
-"""What the cases share, a plugin of pytest: artifacts for the driver of libcuda.c and the cuDNN of libcudnn.c, a look into memory."""
+"""What the cases share, a plugin of pytest: artifacts for the driver of libcuda.c and the cuDNN of
+libcudnn.c, a look into memory."""
 
 from __future__ import annotations
 
@@ -20,7 +21,16 @@ from convoy_runtime.artifact import WEIGHTS, open_artifact
 from convoy_runtime.cuda.executor import CudaProgram
 from convoy_runtime.cuda.fingerprint import fingerprint
 from convoy_runtime.cuda.memory import Allocation, DeviceArray
-from convoy_runtime.manifest import Call, Cudnn, Graph, GraphTensor, Manifest, Products, Step, TensorSpec
+from convoy_runtime.manifest import (
+    Call,
+    Cudnn,
+    Graph,
+    GraphTensor,
+    Manifest,
+    Products,
+    Step,
+    TensorSpec,
+)
 
 PTX = b"// kernels\n.visible .entry scaled_relu(\n.visible .entry trap(\n"
 SPEC = TensorSpec("x", (2, 3), "float32")
@@ -37,7 +47,13 @@ def reference(x: np.ndarray, w: np.ndarray = W) -> np.ndarray:
 def artifact(tmp_path: Path, compile_c: Callable[..., bytes]) -> Callable[..., Path]:
     """Writes the artifact of program.c, compiled with the flags given."""
 
-    def write(*flags: str, ptx: bytes = PTX, kernel: str = "scaled_relu", weights: bool = True, arena: int = 24) -> Path:
+    def write(
+        *flags: str,
+        ptx: bytes = PTX,
+        kernel: str = "scaled_relu",
+        weights: bool = True,
+        arena: int = 24,
+    ) -> Path:
         manifest = affine_manifest(
             target="cuda",
             inputs=(SPEC,),
@@ -48,8 +64,16 @@ def artifact(tmp_path: Path, compile_c: Callable[..., bytes]) -> Callable[..., P
             kernels=(replace(SCALED_RELU, name=kernel),),
             cudnn=Cudnn(91900, 90000, "float32"),
         )
-        members = {"native.so": compile_c("fake_gpu/program.c", f"-DARENA={arena}", *flags), "kernels.ptx": ptx}
-        write_artifact(tmp_path / "model", manifest, members, {"w2": HostTensor("float32", W * 2)} if weights else None)
+        members = {
+            "native.so": compile_c("fake_gpu/program.c", f"-DARENA={arena}", *flags),
+            "kernels.ptx": ptx,
+        }
+        write_artifact(
+            tmp_path / "model",
+            manifest,
+            members,
+            {"w2": HostTensor("float32", W * 2)} if weights else None,
+        )
         return tmp_path / "model"
 
     return write
@@ -66,12 +90,20 @@ def upload(program: CudaProgram, array: np.ndarray) -> DeviceArray:
     allocation = Allocation(program._device, array.nbytes)
     with program._device.current():
         program._driver.call("cuMemcpyHtoD", allocation.pointer, array.ctypes.data, array.nbytes)
-    return DeviceArray(TensorSpec("", array.shape, array.dtype.name), allocation.pointer, 0, allocation, lambda _: None)
+    return DeviceArray(
+        TensorSpec("", array.shape, array.dtype.name),
+        allocation.pointer,
+        0,
+        allocation,
+        lambda _: None,
+    )
 
 
 def peek(array: Any) -> np.ndarray:
     """What is in the fake device's memory now, which is host memory."""
-    return np.ctypeslib.as_array((ctypes.c_float * 6).from_address(array.pointer)).reshape(2, 3).copy()
+    return (
+        np.ctypeslib.as_array((ctypes.c_float * 6).from_address(array.pointer)).reshape(2, 3).copy()
+    )
 
 
 def stream(program: CudaProgram) -> int:
@@ -85,14 +117,27 @@ def wait(program: CudaProgram, handle: int) -> None:
 
 
 #: Of a graph that the fake cuDNN takes: three operands and a result.
-TENSORS = tuple(GraphTensor(uid, "output" if uid == 4 else "input", (1, 8), (8, 1), "float16") for uid in (1, 2, 3, 4))
+TENSORS = tuple(
+    GraphTensor(uid, "output" if uid == 4 else "input", (1, 8), (8, 1), "float16")
+    for uid in (1, 2, 3, 4)
+)
 
 
 def conv_manifest(**changes: Any) -> Manifest:
     """Of conv.c: one graph, called once; `changes` are fields of the graph."""
-    x, w, b = (TensorSpec(name, shape, "float16") for name, shape in (("x", (1, 64, 56, 56)), ("w", (64, 64, 3, 3)), ("b", (64,))))
+    x, w, b = (
+        TensorSpec(name, shape, "float16")
+        for name, shape in (("x", (1, 64, 56, 56)), ("w", (64, 64, 3, 3)), ("b", (64,)))
+    )
     products = Products(2 * 64 * 56 * 56 * 64 * 3 * 3, "float16")
-    graph = Graph("conv", "conv_build", ("convolution", "add", "relu"), "model.py:9", TENSORS, products=products)
+    graph = Graph(
+        "conv",
+        "conv_build",
+        ("convolution", "add", "relu"),
+        "model.py:9",
+        TENSORS,
+        products=products,
+    )
     return affine_manifest(
         target="cuda",
         inputs=(x,),
@@ -124,18 +169,26 @@ def branches_manifest(*, graphs: tuple[Graph, ...], calls: tuple[Call, ...]) -> 
 
 def zeros(manifest: Manifest) -> dict[str, HostTensor]:
     """The prepared weights of conv.c and branches.c."""
-    return {spec.name: HostTensor("float16", np.zeros(spec.shape, np.float16)) for spec in manifest.prepared}
+    return {
+        spec.name: HostTensor("float16", np.zeros(spec.shape, np.float16))
+        for spec in manifest.prepared
+    }
 
 
 def as_compiled(path: Path) -> Path:
-    """The artifact with what the compiler writes down, so that nobody has to run it to know: the fingerprints of its graphs, and its steps,
-    which are the calls of the manifest."""
+    """The artifact with what the compiler writes down, so that nobody has to run it to know: the
+    fingerprints of its graphs, and its steps, which are the calls of the manifest."""
     opened = open_artifact(path)
     native = load_native(opened.members["native.so"])
-    graphs = tuple(replace(each, fingerprint=each.symbol and fingerprint(native.builder(each.symbol))) for each in opened.manifest.graphs)
+    graphs = tuple(
+        replace(each, fingerprint=each.symbol and fingerprint(native.builder(each.symbol)))
+        for each in opened.manifest.graphs
+    )
     steps = tuple(Step("call", place) for place in range(len(opened.manifest.calls)))
     members = {name: bytes(content) for name, content in opened.members.items() if name != WEIGHTS}
-    write_artifact(path, replace(opened.manifest, graphs=graphs, steps=steps), members, opened.weights())
+    write_artifact(
+        path, replace(opened.manifest, graphs=graphs, steps=steps), members, opened.weights()
+    )
     return path
 
 
@@ -150,6 +203,8 @@ def conv(tmp_path: Path, compile_c: Callable[..., bytes]) -> Path:
 @pytest.fixture
 def fake_cudnn(monkeypatch: pytest.MonkeyPatch) -> ctypes.CDLL:
     """The cuDNN of libcudnn.c, which test_cuda.py puts beside the driver."""
-    (path,) = (Path(folder) / "libcudnn.so.9" for folder in os.environ["LD_LIBRARY_PATH"].split(":"))
+    (path,) = (
+        Path(folder) / "libcudnn.so.9" for folder in os.environ["LD_LIBRARY_PATH"].split(":")
+    )
     monkeypatch.setenv("CONVOY_CUDNN", str(path))
     return ctypes.CDLL(str(path))

@@ -1,10 +1,13 @@
-// A CUDA driver without a GPU, for the tests of the executor: the functions that the runtime calls, on host memory.
+// A CUDA driver without a GPU, for the tests of the executor: the functions that the runtime calls,
+// on host memory.
 //
-// It is strict where a real one is undefined. Work runs as late as it may: on a synchronization, and then only what that stream, and
-// the events that it waits for, need. So a result that nobody waited for is not there, and a wait that is missing shows. Pointers
-// must lie in allocations of the current context, as streams do, and what may not happen during a capture fails. There is one device, or
-// as many as FAKE_DEVICES says. One thread at a time is in here. In a child of fork of a process that initialized it, it refuses to be
-// initialized again, as the real one does, and ends the process when anything else is called.
+// It is strict where a real one is undefined. Work runs as late as it may: on a synchronization,
+// and then only what that stream, and the events that it waits for, need. So a result that nobody
+// waited for is not there, and a wait that is missing shows. Pointers must lie in allocations of
+// the current context, as streams do, and what may not happen during a capture fails. There is one
+// device, or as many as FAKE_DEVICES says. One thread at a time is in here. In a child of fork of a
+// process that initialized it, it refuses to be initialized again, as the real one does, and ends
+// the process when anything else is called.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -104,8 +107,8 @@ static _Thread_local void *pushed[MAX_DEPTH];
 static _Thread_local int depth_pushed;
 static pthread_mutex_t mutex = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 
-/// Whether cuInit was called, and whether this process is a child of fork of one that had called it. A flag, because getpid is a system
-/// call: it would show in what a run costs the host.
+/// Whether cuInit was called, and whether this process is a child of fork of one that had called
+/// it. A flag, because getpid is a system call: it would show in what a run costs the host.
 static int initialized, is_child;
 static void in_child(void) { is_child = 1; }
 static void check_home(void) {
@@ -115,7 +118,8 @@ static void check_home(void) {
   }
 }
 
-/// CUstreamCaptureMode of this thread (2: relaxed), and how many captures in the mode of a thread it has begun.
+/// CUstreamCaptureMode of this thread (2: relaxed), and how many captures in the mode of a thread
+/// it has begun.
 static _Thread_local int capture_mode;
 static _Thread_local int captures;
 /// Whether a call may not come now because this thread captures.
@@ -128,11 +132,14 @@ static void unlock(const int *locked) { *locked ? abort() : (void)pthread_mutex_
 /// Until the end of the function no other thread is in one that is locked.
 #define LOCKED __attribute__((cleanup(unlock), unused)) const int locked = lock();
 
-/// CU_DEVICE_ATTRIBUTE_: CLOCK_RATE, MULTIPROCESSOR_COUNT, MEMORY_CLOCK_RATE, GLOBAL_MEMORY_BUS_WIDTH, L2_CACHE_SIZE,
-/// COMPUTE_CAPABILITY_MAJOR and COMPUTE_CAPABILITY_MINOR, MAX_SHARED_MEMORY_PER_BLOCK_OPTIN.
-static int attributes[][2] = {{13, 1000000}, {16, 1}, {36, 2000000}, {37, 512}, {38, 100}, {75, 9}, {76, 0}, {97, MOST_SHARED}};
+/// CU_DEVICE_ATTRIBUTE_: CLOCK_RATE, MULTIPROCESSOR_COUNT, MEMORY_CLOCK_RATE,
+/// GLOBAL_MEMORY_BUS_WIDTH, L2_CACHE_SIZE, COMPUTE_CAPABILITY_MAJOR and COMPUTE_CAPABILITY_MINOR,
+/// MAX_SHARED_MEMORY_PER_BLOCK_OPTIN.
+static int attributes[][2] = {{13, 1000000}, {16, 1}, {36, 2000000}, {37, 512},
+                              {38, 100},     {75, 9}, {76, 0},       {97, MOST_SHARED}};
 
-/// What tests ask: bytes that are allocated now; graphs and instances of graphs, streams and events that exist; graphs launched so far.
+/// What tests ask: bytes that are allocated now; graphs and instances of graphs, streams and events
+/// that exist; graphs launched so far.
 long fake_allocated(void) { return allocated_bytes; }
 long fake_graphs(void) { return graphs; }
 long fake_streams(void) { return live_streams; }
@@ -156,13 +163,16 @@ long fake_most_linkers(void) { return atomic_exchange(&most_linkers, 0); }
 static int mapped(const void *pointer, size_t size) {
   LOCKED
   for (int i = 0; i < MAX_BLOCKS; ++i)
-    if (blocks[i].pointer && blocks[i].context == current() && (const char *)pointer >= blocks[i].pointer &&
+    if (blocks[i].pointer && blocks[i].context == current() &&
+        (const char *)pointer >= blocks[i].pointer &&
         (const char *)pointer + size <= blocks[i].pointer + blocks[i].size)
       return 1;
   return 0;
 }
 
-static Stream *stream_of(void *handle) { return handle ? handle : current() ? current() : &legacies[0]; }
+static Stream *stream_of(void *handle) {
+  return handle ? handle : current() ? current() : &legacies[0];
+}
 
 static void push(Queue *queue, Op op) {
   queue->ops = realloc(queue->ops, (queue->count + 1) * sizeof(Op));
@@ -302,19 +312,31 @@ CUresult cuInit(unsigned flags) {
   return flags || getenv("FAKE_NO_DEVICE") ? 100 : OK;
 }
 CUresult cuDriverGetVersion(int *version) { return *version = 13000, OK; }
-CUresult cuDeviceGetCount(int *count) { return *count = getenv("FAKE_DEVICES") ? atoi(getenv("FAKE_DEVICES")) : 1, OK; }
-CUresult cuDeviceGet(int *device, int ordinal) { return *device = ordinal, ordinal >= MAX_DEVICES ? 101 : OK; }
-CUresult cuDeviceGetName(char *name, int length, int device) { return snprintf(name, length, "Fake GPU %d", device), OK; }
+CUresult cuDeviceGetCount(int *count) {
+  return *count = getenv("FAKE_DEVICES") ? atoi(getenv("FAKE_DEVICES")) : 1, OK;
+}
+CUresult cuDeviceGet(int *device, int ordinal) {
+  return *device = ordinal, ordinal >= MAX_DEVICES ? 101 : OK;
+}
+CUresult cuDeviceGetName(char *name, int length, int device) {
+  return snprintf(name, length, "Fake GPU %d", device), OK;
+}
 CUresult cuDeviceGetAttribute(int *value, int attribute, int device) {
   for (size_t i = 0; i < sizeof attributes / sizeof *attributes; ++i)
     if (attributes[i][0] == attribute)
       return *value = attributes[i][1], device >= MAX_DEVICES;
   return INVALID;
 }
-CUresult cuDevicePrimaryCtxRetain(void **result, int device) { return *result = &legacies[device], device >= MAX_DEVICES ? INVALID : OK; }
+CUresult cuDevicePrimaryCtxRetain(void **result, int device) {
+  return *result = &legacies[device], device >= MAX_DEVICES ? INVALID : OK;
+}
 CUresult cuCtxGetCurrent(void **result) { return *result = current(), OK; }
-CUresult cuCtxPushCurrent(void *value) { return depth_pushed < MAX_DEPTH ? (pushed[depth_pushed++] = value, OK) : INVALID; }
-CUresult cuCtxPopCurrent(void **value) { return *value = current(), depth_pushed ? (--depth_pushed, OK) : INVALID_CONTEXT; }
+CUresult cuCtxPushCurrent(void *value) {
+  return depth_pushed < MAX_DEPTH ? (pushed[depth_pushed++] = value, OK) : INVALID;
+}
+CUresult cuCtxPopCurrent(void **value) {
+  return *value = current(), depth_pushed ? (--depth_pushed, OK) : INVALID_CONTEXT;
+}
 
 CUresult cuGetErrorName(CUresult error, const char **text) {
   *text = error == OUT_OF_MEMORY         ? "CUDA_ERROR_OUT_OF_MEMORY"
@@ -328,7 +350,9 @@ CUresult cuGetErrorName(CUresult error, const char **text) {
                                          : "CUDA_ERROR_UNKNOWN";
   return OK;
 }
-CUresult cuGetErrorString(CUresult error, const char **text) { return *text = "described", error < 0; }
+CUresult cuGetErrorString(CUresult error, const char **text) {
+  return *text = "described", error < 0;
+}
 
 CUresult cuMemAlloc(CUdeviceptr *result, size_t size) {
   LOCKED
@@ -368,7 +392,8 @@ CUresult cuMemFree(CUdeviceptr pointer) {
 CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t size, void *stream) {
   if (!mapped((void *)to, size) || !mapped((void *)from, size))
     return INVALID;
-  return enqueue(stream, (Op){.kind = COPY, .destination = (char *)to, .source = (char *)from, .size = size});
+  return enqueue(
+      stream, (Op){.kind = COPY, .destination = (char *)to, .source = (char *)from, .size = size});
 }
 CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void *from, size_t size, void *stream) {
   Op op = {.kind = COPY, .destination = (char *)to, .source = from, .size = size};
@@ -380,8 +405,10 @@ CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void *from, size_t size, void *
   return enqueue(stream, op);
 }
 CUresult cuMemcpyDtoHAsync(void *to, CUdeviceptr from, size_t size, void *stream) {
-  return mapped((void *)from, size) ? enqueue(stream, (Op){.kind = COPY, .destination = to, .source = (char *)from, .size = size})
-                                    : INVALID;
+  return mapped((void *)from, size)
+             ? enqueue(stream,
+                       (Op){.kind = COPY, .destination = to, .source = (char *)from, .size = size})
+             : INVALID;
 }
 CUresult cuMemcpyHtoD(CUdeviceptr to, const void *from, size_t size) {
   if (!mapped((void *)to, size))
@@ -389,7 +416,10 @@ CUresult cuMemcpyHtoD(CUdeviceptr to, const void *from, size_t size) {
   return memcpy((void *)to, from, size), OK;
 }
 CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t size, void *stream) {
-  return mapped((void *)to, size) ? enqueue(stream, (Op){.kind = SET, .destination = (char *)to, .value = value, .size = size}) : INVALID;
+  return mapped((void *)to, size)
+             ? enqueue(stream,
+                       (Op){.kind = SET, .destination = (char *)to, .value = value, .size = size})
+             : INVALID;
 }
 
 CUresult cuStreamCreate(void **result, unsigned flags) {
@@ -428,7 +458,9 @@ CUresult cuStreamSynchronize(void *handle) {
   run_until(stream, stream->queue.count);
   return fake_sticky;
 }
-CUresult cuStreamIsCapturing(void *stream, int *status) { return *status = stream_of(stream)->capture != 0, OK; }
+CUresult cuStreamIsCapturing(void *stream, int *status) {
+  return *status = stream_of(stream)->capture != 0, OK;
+}
 CUresult cuStreamBeginCapture(void *handle, int mode) {
   Stream *stream = handle;
   set_leaves(stream, 0, 0);
@@ -450,13 +482,16 @@ typedef struct Edge {
   unsigned char bytes[8];
 } Edge;
 
-CUresult cuStreamGetCaptureInfo(void *handle, int *status, uint64_t *id, Graph **graph, Node ***nodes, Edge **edges, size_t *count) {
+CUresult cuStreamGetCaptureInfo(void *handle, int *status, uint64_t *id, Graph **graph,
+                                Node ***nodes, Edge **edges, size_t *count) {
   static Edge none[64];
   Stream *stream = stream_of(handle);
-  *status = stream->capture != 0, *id = 1, *graph = stream->capture, *nodes = stream->leaves, *edges = none, *count = stream->leaf_count;
+  *status = stream->capture != 0, *id = 1, *graph = stream->capture, *nodes = stream->leaves,
+  *edges = none, *count = stream->leaf_count;
   return stream->leaf_count > 64 ? INVALID : OK;
 }
-CUresult cuStreamUpdateCaptureDependencies(void *handle, Node **nodes, const Edge *edges, size_t count, unsigned flags) {
+CUresult cuStreamUpdateCaptureDependencies(void *handle, Node **nodes, const Edge *edges,
+                                           size_t count, unsigned flags) {
   Stream *stream = stream_of(handle);
   (void)edges;
   if (!stream->capture || flags != 1)
@@ -465,7 +500,11 @@ CUresult cuStreamUpdateCaptureDependencies(void *handle, Node **nodes, const Edg
 }
 
 CUresult cuGraphNodeGetType(const Node *node, int *type) {
-  return *type = node->op.kind == KERNEL ? 0 : node->op.kind == COPY ? 1 : node->op.kind == SET ? 2 : 10, OK;
+  return *type = node->op.kind == KERNEL ? 0
+                 : node->op.kind == COPY ? 1
+                 : node->op.kind == SET  ? 2
+                                         : 10,
+         OK;
 }
 
 typedef struct MemsetParams {
@@ -476,7 +515,8 @@ typedef struct MemsetParams {
 } MemsetParams;
 
 CUresult cuGraphMemsetNodeGetParams(const Node *node, MemsetParams *params) {
-  *params = (MemsetParams){(CUdeviceptr)node->op.destination, 0, node->op.value, 1, node->op.size, 1};
+  *params =
+      (MemsetParams){(CUdeviceptr)node->op.destination, 0, node->op.value, 1, node->op.size, 1};
   return node->op.kind != SET;
 }
 
@@ -509,7 +549,8 @@ CUresult cuGraphNodeGetDependentNodes(const Node *node, Node **nodes, Edge *edge
     memset(edges, 0, *count * sizeof(Edge));
   return give_nodes(found, have, nodes, count);
 }
-CUresult cuGraphAddDependencies(Graph *graph, Node **from, Node **to, const Edge *edges, size_t count) {
+CUresult cuGraphAddDependencies(Graph *graph, Node **from, Node **to, const Edge *edges,
+                                size_t count) {
   (void)graph, (void)edges;
   for (size_t i = 0; i < count; ++i) {
     if (depends(to[i], from[i]))
@@ -565,7 +606,8 @@ static CUresult destroy(Graph *graph) { return release(graph), --graphs, OK; }
 CUresult cuGraphInstantiateWithFlags(void **result, Graph *graph, unsigned long long flags) {
   return *result = copy_of(graph), ++graphs, flags != 0;
 }
-CUresult cuGraphAddChildGraphNode(Node **node, Graph *graph, Node *const *before, size_t count, const Graph *child) {
+CUresult cuGraphAddChildGraphNode(Node **node, Graph *graph, Node *const *before, size_t count,
+                                  const Graph *child) {
   *node = add_node(graph, (Op){.kind = GRAPH, .graph = copy_of(child)});
   for (size_t i = 0; i < count; ++i)
     add_edge(before[i], *node);
@@ -588,7 +630,9 @@ CUresult cuGraphExecDestroy(Graph *graph) {
 }
 int fake_early(void) { return early; }
 
-CUresult cuEventCreate(void **result, unsigned flags) { return *result = calloc(1, sizeof(Event)), ++live_events, flags && flags != 2; }
+CUresult cuEventCreate(void **result, unsigned flags) {
+  return *result = calloc(1, sizeof(Event)), ++live_events, flags && flags != 2;
+}
 CUresult cuEventDestroy(Event *event) {
   check_home();
   return event->destroyed ? INVALID : (event->destroyed = 1, --live_events, OK);
@@ -621,10 +665,12 @@ CUresult cuStreamWaitEvent(void *stream, Event *event, unsigned flags) {
   // The event may be recorded again before the wait runs: what it stood for is kept.
   Event *now = malloc(sizeof(Event));
   *now = *event;
-  return flags ? INVALID : enqueue(stream, (Op){.kind = WAIT, .event = now, .ticket = event->ticket});
+  return flags ? INVALID
+               : enqueue(stream, (Op){.kind = WAIT, .event = now, .ticket = event->ticket});
 }
 
-/// The compiler's log: options 5 and 6 of CUjit_option are a buffer and its size. Others are not known here.
+/// The compiler's log: options 5 and 6 of CUjit_option are a buffer and its size. Others are not
+/// known here.
 typedef struct Log {
   char *text;
   unsigned size;
@@ -645,11 +691,13 @@ static CUresult open_log(Log *log, unsigned count, const int *options, void **va
 static CUresult refuse_ptx(Log log) {
   if (log.text)
     snprintf(log.text, log.size,
-             "ptxas application ptx input, line 1; error   : no PTX\nptxas fatal   : Ptx assembly aborted due to errors\n");
+             "ptxas application ptx input, line 1; error   : no PTX\nptxas fatal   : Ptx assembly "
+             "aborted due to errors\n");
   return INVALID_PTX;
 }
 
-CUresult cuModuleLoadDataEx(void **module, const char *image, unsigned count, const int *options, void **values) {
+CUresult cuModuleLoadDataEx(void **module, const char *image, unsigned count, const int *options,
+                            void **values) {
   Log log;
   if (open_log(&log, count, options, values))
     return INVALID;
@@ -657,7 +705,9 @@ CUresult cuModuleLoadDataEx(void **module, const char *image, unsigned count, co
     return refuse_ptx(log);
   return *module = strdup(image), ++modules, OK;
 }
-CUresult cuModuleLoadData(void **module, const char *image) { return cuModuleLoadDataEx(module, image, 0, 0, 0); }
+CUresult cuModuleLoadData(void **module, const char *image) {
+  return cuModuleLoadDataEx(module, image, 0, 0, 0);
+}
 CUresult cuModuleUnload(void *module) { return check_home(), free(module), --modules, OK; }
 
 /// A kernel, and the dynamic shared memory that it may be launched with.
@@ -679,8 +729,9 @@ CUresult cuFuncSetAttribute(Function *function, int attribute, int value) {
     return INVALID;
   return function->shared = value, OK;
 }
-CUresult cuLaunchKernel(const Function *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
-                        unsigned shared, void *stream, void **arguments, void **extra) {
+CUresult cuLaunchKernel(const Function *function, unsigned gx, unsigned gy, unsigned gz,
+                        unsigned bx, unsigned by, unsigned bz, unsigned shared, void *stream,
+                        void **arguments, void **extra) {
   Op op = {.kind = KERNEL, .kernel = function->name, .threads = gx * gy * gz * bx * by * bz};
   int is_conv = !strncmp(function->name, "conv_", 5);
   if (extra || bx * by * bz > 1024 || shared > function->shared)
@@ -693,7 +744,8 @@ CUresult cuLaunchKernel(const Function *function, unsigned gx, unsigned gy, unsi
   return enqueue(stream, op);
 }
 
-/// The compiler of PTX. Its machine code is the PTX behind a line of its own; PTX that says so takes a while.
+/// The compiler of PTX. Its machine code is the PTX behind a line of its own; PTX that says so
+/// takes a while.
 typedef struct Linker {
   char *code;
   Log log;
@@ -712,8 +764,8 @@ CUresult cuLinkCreate(unsigned count, const int *options, void **values, Linker 
     ;
   return ++links, OK;
 }
-CUresult cuLinkAddData(Linker *linker, int type, const char *data, size_t size, const char *name, unsigned count, int *options,
-                       void **values) {
+CUresult cuLinkAddData(Linker *linker, int type, const char *data, size_t size, const char *name,
+                       unsigned count, int *options, void **values) {
   static const char head[] = "// machine code\n";
   (void)name, (void)options, (void)values;
   if (type != 1 || count || !size || data[size - 1])
@@ -725,10 +777,13 @@ CUresult cuLinkAddData(Linker *linker, int type, const char *data, size_t size, 
   linker->code = malloc(sizeof head + size);
   return strcat(strcpy(linker->code, head), data), OK;
 }
-CUresult cuLinkComplete(Linker *linker, void **code, size_t *size) { return *code = linker->code, *size = strlen(linker->code), OK; }
+CUresult cuLinkComplete(Linker *linker, void **code, size_t *size) {
+  return *code = linker->code, *size = strlen(linker->code), OK;
+}
 CUresult cuLinkDestroy(Linker *linker) { return free(linker->code), free(linker), --linkers, OK; }
 
-CUresult cuGetProcAddress_v2(const char *name, void **function, int version, uint64_t flags, int *status) {
+CUresult cuGetProcAddress_v2(const char *name, void **function, int version, uint64_t flags,
+                             int *status) {
   Dl_info self;
   (void)version, (void)flags;
   dladdr((void *)cuInit, &self);

@@ -1,9 +1,10 @@
-// A cuDNN that computes nothing, for the tests of the executor: descriptors keep what they are given, and executing a plan copies the
-// first tensor of its variant pack to the last one by the driver of libcuda.c, 16 bytes, in the order of the handle's stream. It counts
-// what is alive. Heuristics offer two engines, or as many of the first six as a test says; the engines differ:
-// A graph of four tensors may be told to take longer than one of fewer.
-//   40 cannot be built, 41 copies twice, 42 six times, 43 copies the wrong bytes, 44 writes more than 16, 45 fails, 46 and 47, which
-//   compile, copy once.
+// A cuDNN that computes nothing, for the tests of the executor: descriptors keep what they are
+// given, and executing a plan copies the first tensor of its variant pack to the last one by the
+// driver of libcuda.c, 16 bytes, in the order of the handle's stream. It counts what is alive.
+// Heuristics offer two engines, or as many of the first six as a test says; the engines differ: A
+// graph of four tensors may be told to take longer than one of fewer.
+//   40 cannot be built, 41 copies twice, 42 six times, 43 copies the wrong bytes, 44 writes more
+//   than 16, 45 fails, 46 and 47, which compile, copy once.
 
 #include <stdint.h>
 #include <stdio.h>
@@ -45,8 +46,9 @@ void fake_offer(int engines) { offered = engines; }
 void fake_exact(int engine) { exact = engine - 40; }
 /// Gives an engine one numerical note more.
 void fake_note(int engine, int which) { noted = engine - 40, note = which; }
-/// Gives engine 42 a knob (TILE_SIZE) from 0 to 3: with 0 it copies six times, with 1 once, with 2 it cannot be built, with 3 it copies the
-/// wrong bytes. With 2 engine 47 has it, which copies four times with 0.
+/// Gives engine 42 a knob (TILE_SIZE) from 0 to 3: with 0 it copies six times, with 1 once, with 2
+/// it cannot be built, with 3 it copies the wrong bytes. With 2 engine 47 has it, which copies four
+/// times with 0.
 void fake_knobs(int there) { knobs = there; }
 /// How many times more graphs of four tensors copy than others, or fewer, but once at least.
 void fake_whole(int copies) { whole = copies; }
@@ -55,7 +57,8 @@ void fake_refuse(int operations) { refused = operations; }
 /// The workspace of engine 41, in bytes; it uses 512.
 void fake_workspace(int64_t bytes) { large = bytes; }
 
-/// Engines count in the first 16 bytes of the workspace: what they find there goes behind the result, and they leave ones.
+/// Engines count in the first 16 bytes of the workspace: what they find there goes behind the
+/// result, and they leave ones.
 void fake_counters(int there) { counting = there; }
 
 size_t cudnnGetVersion(void) { return 91900; }
@@ -67,7 +70,8 @@ const char *cudnnGetErrorString(int status) {
 }
 void cudnnGetLastErrorString(char *text, size_t size) { strncpy(text, "as told", size); }
 
-/// The process that made a handle first. A child of fork may not even give back what is the parent's.
+/// The process that made a handle first. A child of fork may not even give back what is the
+/// parent's.
 static pid_t home;
 static void check_home(void) {
   if (home && home != getpid()) {
@@ -76,7 +80,9 @@ static void check_home(void) {
   }
 }
 
-int cudnnCreate(Handle **handle) { return home = getpid(), *handle = calloc(1, sizeof(Handle)), ++handles, OK; }
+int cudnnCreate(Handle **handle) {
+  return home = getpid(), *handle = calloc(1, sizeof(Handle)), ++handles, OK;
+}
 int cudnnDestroy(Handle *handle) { return check_home(), free(handle), --handles, OK; }
 int cudnnSetStream(Handle *handle, void *stream) { return handle->stream = stream, OK; }
 
@@ -101,8 +107,10 @@ static int find(const Descriptor *descriptor, int name) {
   return -1;
 }
 
-int cudnnBackendSetAttribute(Descriptor *descriptor, int name, int type, int64_t count, const void *values) {
-  size_t size = count * (type == 24 || type == 2 ? 1 : 8), bytes = type == 3 || type == 6 || type == 0 || type == 15 || type == 5 ? 8 : 4;
+int cudnnBackendSetAttribute(Descriptor *descriptor, int name, int type, int64_t count,
+                             const void *values) {
+  size_t size = count * (type == 24 || type == 2 ? 1 : 8),
+         bytes = type == 3 || type == 6 || type == 0 || type == 15 || type == 5 ? 8 : 4;
   if (descriptor->final || descriptor->count == MAX_ATTRIBUTES)
     return BAD_PARAM;
   int at = descriptor->count++;
@@ -116,7 +124,8 @@ int cudnnBackendSetAttribute(Descriptor *descriptor, int name, int type, int64_t
 int cudnnBackendFinalize(Descriptor *descriptor) {
   int from;
   if (descriptor->kind == PLAN && (from = find(descriptor, 405)) >= 0) {
-    if (sscanf(descriptor->values[from], "{\"engine\": %d, \"knob\": %d}", &descriptor->index, &descriptor->knob) != 2)
+    if (sscanf(descriptor->values[from], "{\"engine\": %d, \"knob\": %d}", &descriptor->index,
+               &descriptor->knob) != 2)
       return BAD_PARAM;
     descriptor->index -= 40;
   } else if (descriptor->kind == PLAN) {
@@ -164,7 +173,8 @@ static int give_bits(int64_t *count, int *out, int64_t limit, unsigned bits) {
   return OK;
 }
 
-int cudnnBackendGetAttribute(Descriptor *descriptor, int name, int type, int64_t limit, int64_t *count, void *out) {
+int cudnnBackendGetAttribute(Descriptor *descriptor, int name, int type, int64_t limit,
+                             int64_t *count, void *out) {
   static const char properties[] = "{\"deviceName\": \"Fake GPU 0\", \"driverVer\": 13000}";
   char plan[64];
   (void)type;
@@ -185,7 +195,8 @@ int cudnnBackendGetAttribute(Descriptor *descriptor, int name, int type, int64_t
   case 1305: // ENGINE_BEHAVIOR_NOTE: RUNTIME_COMPILATION
     return give_bits(count, out, limit, descriptor->index >= 6);
   case 1303: // ENGINE_NUMERICAL_NOTE: TENSOR_CORE
-    return give_bits(count, out, limit, (descriptor->index != exact) | (descriptor->index == noted ? 1 << note : 0));
+    return give_bits(count, out, limit,
+                     (descriptor->index != exact) | (descriptor->index == noted ? 1 << note : 0));
   case 302:  // ENGINECFG_KNOB_CHOICES
   case 1302: // ENGINE_KNOB_INFO
     *count = (knobs == 1 && descriptor->index == 2) || (knobs == 2 && descriptor->index == 7);
@@ -209,7 +220,9 @@ int cudnnBackendGetAttribute(Descriptor *descriptor, int name, int type, int64_t
   case 802: // OPERATIONGRAPH_ENGINE_GLOBAL_COUNT
     return give(count, out, limit, 48, 8);
   case 405: // EXECUTION_PLAN_JSON_REPRESENTATION
-    *count = snprintf(plan, sizeof plan, "{\"engine\": %d, \"knob\": %d}", 40 + descriptor->index, descriptor->knob) + 1;
+    *count = snprintf(plan, sizeof plan, "{\"engine\": %d, \"knob\": %d}", 40 + descriptor->index,
+                      descriptor->knob) +
+             1;
     if (limit)
       memcpy(out, plan, *count);
     return OK;
@@ -229,7 +242,8 @@ int cudnnBackendExecute(Handle *handle, Descriptor *plan, Descriptor *pack) {
   if (failing)
     return failing;
   int at = find(pack, 1001), workspace = find(pack, 1003);
-  if (plan->kind != PLAN || !plan->final || pack->kind != VARIANT_PACK || !pack->final || workspace < 0 || pack->counts[at] < 3)
+  if (plan->kind != PLAN || !plan->final || pack->kind != VARIANT_PACK || !pack->final ||
+      workspace < 0 || pack->counts[at] < 3)
     return BAD_PARAM;
   uintptr_t *pointers = pack->values[at], last = pointers[pack->counts[at] - 1];
   uintptr_t counters = *(uintptr_t *)pack->values[workspace];
@@ -237,13 +251,18 @@ int cudnnBackendExecute(Handle *handle, Descriptor *plan, Descriptor *pack) {
   // The workspace has to be memory of the device as well.
   if (cuMemsetD8Async(counters, 0, 512, handle->stream) || plan->index == 5)
     return EXECUTION_FAILED;
-  int copies = plan->index == 2 ? (plan->knob ? 1 : 6) : plan->index < 2 ? 2 : plan->index == 7 && knobs == 2 && !plan->knob ? 4 : 1;
+  int copies = plan->index == 2                                ? (plan->knob ? 1 : 6)
+               : plan->index < 2                               ? 2
+               : plan->index == 7 && knobs == 2 && !plan->knob ? 4
+                                                               : 1;
   if (pack->counts[at] == 4)
     copies = copies + whole > 1 ? copies + whole : 1;
   for (int i = 0; i < copies; ++i)
     if (cuMemcpyDtoDAsync(last, pointers[plan->index == 3 || plan->knob == 3], 16, handle->stream))
       return EXECUTION_FAILED;
-  if (counting && (cuMemcpyDtoDAsync(last + 16, counters, 16, handle->stream) || cuMemsetD8Async(counters, 1, 16, handle->stream)))
+  if (counting && (cuMemcpyDtoDAsync(last + 16, counters, 16, handle->stream) ||
+                   cuMemsetD8Async(counters, 1, 16, handle->stream)))
     return EXECUTION_FAILED;
-  return plan->index == 4 && cuMemsetD8Async(last + 16, 0, 16, handle->stream) ? EXECUTION_FAILED : OK;
+  return plan->index == 4 && cuMemsetD8Async(last + 16, 0, 16, handle->stream) ? EXECUTION_FAILED
+                                                                               : OK;
 }

@@ -1,5 +1,6 @@
-// A `cuda` artifact by hand: arena = max(x * w, 0) by a kernel, then y = arena by a copy; float32 2x3, and w is prepared as w * 2.
-// -DKERNEL, -DSHARED, -DCALL and -DBYTES change what is asked of the runtime, -DSTATUS what convoy_main returns.
+// A `cuda` artifact by hand: arena = max(x * w, 0) by a kernel, then y = arena by a copy; float32
+// 2x3, and w is prepared as w * 2. -DKERNEL, -DSHARED, -DCALL and -DBYTES change what is asked of
+// the runtime, -DSTATUS what convoy_main returns.
 #include "convoy_abi.h"
 
 #ifndef KERNEL
@@ -25,10 +26,12 @@ const int64_t *convoy_sizes(void) {
 
 uint32_t convoy_abi_version(void) { return CONVOY_ABI_VERSION; }
 
-int32_t convoy_main(const ConvoyRuntime *runtime, void *const *inputs, void *const *prepared, void *const *outputs, void *arena) {
+int32_t convoy_main(const ConvoyRuntime *runtime, void *const *inputs, void *const *prepared,
+                    void *const *outputs, void *arena) {
   int32_t grid[3] = {3, 1, 1}, block[3] = {2, 1, 1};
   void *arguments[3] = {inputs[0], prepared[0], arena};
-  int32_t status = runtime->launch_kernel(runtime->context, KERNEL, grid, block, SHARED, arguments, 3);
+  int32_t status =
+      runtime->launch_kernel(runtime->context, KERNEL, grid, block, SHARED, arguments, 3);
   if (status)
     return status;
 #ifdef CALL
