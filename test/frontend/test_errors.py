@@ -346,9 +346,8 @@ def _cond(x: Tensor) -> Tensor:
 
 
 def _while(x: Tensor) -> tuple[Tensor, Tensor]:
-    return while_loop(
-        lambda i, x: i < 3, lambda i, x: (i + 1, x + 1), (torch.tensor(0), x)
-    )  # while_loop
+    start = (torch.tensor(0), x)
+    return while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, x + 1), start)  # while_loop
 
 
 def _map(x: Tensor) -> Tensor:
