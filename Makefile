@@ -54,7 +54,7 @@ fuzz: build
 	$(BIN)/python test/fuzz/run.py
 
 support: build
-	$(BIN)/python -m benchmarks.support
+	$(BIN)/python -m tools.support_table
 
 build: $(VENV)/.built
 

@@ -451,7 +451,7 @@ def CollectManifestPass : Pass<"collect-manifest", "::mlir::ModuleOp"> {
 
 //===-- host -------------------------------------------------------------------------------------------------------------===//
 
-def HostCpuContractionsPass : Pass<"host-cpu-contractions", "::mlir::func::FuncOp"> {
+def CpuContractionsPass : Pass<"cpu-contractions", "::mlir::func::FuncOp"> {
   let summary = "convolutions and matrix products in f32 to tiles held in vector registers (functions for cpu)";
   let description = [{
     Takes `linalg.conv_2d_nhwc_hwcf`, the packed form of `plan-pack-cpu-weights`, `linalg.matmul`
@@ -465,7 +465,7 @@ def HostCpuContractionsPass : Pass<"host-cpu-contractions", "::mlir::func::FuncO
                            "::mlir::vector::VectorDialect"];
 }
 
-def HostCpuLoopsPass : Pass<"host-cpu-loops", "::mlir::func::FuncOp"> {
+def CpuLoopsPass : Pass<"cpu-loops", "::mlir::func::FuncOp"> {
   let summary = "linalg on memrefs to loops (functions for cpu)";
   let description = [{
     Every op that a faster lowering has not taken. The outermost loops over parallel dims become one
@@ -475,7 +475,7 @@ def HostCpuLoopsPass : Pass<"host-cpu-loops", "::mlir::func::FuncOp"> {
                            "::mlir::scf::SCFDialect", "::mlir::affine::AffineDialect"];
 }
 
-def HostCpuParallelPass : Pass<"host-cpu-parallel", "::mlir::ModuleOp"> {
+def CpuParallelPass : Pass<"cpu-parallel", "::mlir::ModuleOp"> {
   let summary = "bodies of parallel loops to functions of a range (functions for cpu)";
   let description = [{
     ```mlir
@@ -487,7 +487,7 @@ def HostCpuParallelPass : Pass<"host-cpu-parallel", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::func::FuncDialect", "::mlir::scf::SCFDialect"];
 }
 
-def HostCpuOutlineLoopsPass : Pass<"host-cpu-outline-loops", "::mlir::ModuleOp"> {
+def CpuOutlineLoopsPass : Pass<"cpu-outline-loops", "::mlir::ModuleOp"> {
   let summary = "loops that are left to functions, equal ones to one (functions for cpu)";
   let description = [{
     So that LLVM's time for a program is linear in its layers. Calls of the functions are not
@@ -562,7 +562,7 @@ def AttachKernelsPass : Pass<"cudnn-attach-kernels", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::gpu::GPUDialect", "::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect"];
 }
 
-def MapKernelsPass : Pass<"host-map-kernels", "::mlir::ModuleOp"> {
+def MapKernelsPass : Pass<"gpu-map-kernels", "::mlir::ModuleOp"> {
   let summary = "linalg on memrefs to kernels and their launches (functions for cuda)";
   let description = [{
     Each linalg op of a function with `tcp.target = "cuda"` becomes a kernel in
@@ -579,7 +579,7 @@ def MapKernelsPass : Pass<"host-map-kernels", "::mlir::ModuleOp"> {
                            "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect", "::mlir::DLTIDialect"];
 }
 
-def CollectStepsPass : Pass<"host-collect-steps", "::mlir::ModuleOp"> {
+def CollectStepsPass : Pass<"collect-steps", "::mlir::ModuleOp"> {
   let summary = "write down in the manifest what @main asks of the runtime, in its order (cuda)";
   let description = [{
     The key `steps` of `tcp.manifest` gets a dictionary for each op of `@main` that calls the

@@ -29,16 +29,21 @@ def operations() -> dict[str, str]:
 def lowered_operations() -> list[str]:
     """Mnemonics of the operations that have a lowering to descriptors."""
     known = operations()
-    header = (ROOT / "passes/host/CudnnGraphWriter.h").read_text()
+    header = (ROOT / "passes/cudnn_to_backend/GraphWriter.h").read_text()
     names = re.findall(r"lower\(GraphWriter &\w+, cudnn::(\w+Op) \w+\)", header)
     if not names:
-        raise ValueError("expected lowerings in passes/host/CudnnGraphWriter.h, but got none")
+        raise ValueError(
+            "expected lowerings in passes/cudnn_to_backend/GraphWriter.h, but got none"
+        )
     return sorted(known[name] for name in names)
 
 
 def lowered_names() -> tuple[set[str], set[str]]:
     """The kinds of descriptors and the attributes that lowerings of cudnn's operations write."""
-    text = "\n".join(path.read_text() for path in sorted((ROOT / "passes/host").glob("Cudnn*.cpp")))
+    text = "\n".join(
+        path.read_text()
+        for path in sorted((ROOT / "passes/cudnn_to_backend").glob("*ToBackend.cpp"))
+    )
     return set(re.findall(r"\bDescriptorKind::(\w+)", text)), set(
         re.findall(r"\b(?:AttributeName|Name)::(\w+)", text)
     )

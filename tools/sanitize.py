@@ -30,12 +30,12 @@ __all__ = ["environment", "main", "reports"]
 ROOT = Path(__file__).resolve().parent.parent
 #: Tests that give text to convoy-opt, and those of the support code, with every sanitizer.
 TESTS = (
-    "test/passes/host",
+    "test/passes/cudnn_to_backend",
     "test/passes/group",
     "test/dialect/cudnn/test_infer_types.py",
     "test/runtime/test_support.py",
 )
-GRAPHS = "test/passes/host/Inputs/graphs"
+GRAPHS = "test/passes/cudnn_to_backend/Inputs/graphs"
 #: Targets and dtypes that each model is compiled for.
 CHOICES = (("cpu", None), ("cuda", None), ("cuda", "float16"))
 

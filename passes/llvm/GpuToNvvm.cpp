@@ -18,11 +18,9 @@
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "passes/Passes.h"
-#include "passes/kernels/KernelLibrary.h"
 
 namespace convoy {
 #define GEN_PASS_DEF_GPUTONVVMPASS
-#define GEN_PASS_DEF_VERIFYKERNELSPASS
 #include "passes/Passes.h.inc"
 } // namespace convoy
 
@@ -31,11 +29,6 @@ using namespace mlir;
 namespace {
 
 struct GpuToNvvmPass : public convoy::impl::GpuToNvvmPassBase<GpuToNvvmPass> {
-  using Base::Base;
-  void runOnOperation() override;
-};
-
-struct VerifyKernelsPass : public convoy::impl::VerifyKernelsPassBase<VerifyKernelsPass> {
   using Base::Base;
   void runOnOperation() override;
 };
@@ -112,19 +105,4 @@ void GpuToNvvmPass::runOnOperation() {
   target.addLegalOp<gpu::GPUModuleOp>();
   if (failed(applyFullConversion(module, target, std::move(patterns))))
     signalPassFailure();
-}
-
-void VerifyKernelsPass::runOnOperation() {
-  // PTX is linked with the library of kernels and nothing else; a symbol without a body fails only
-  // on the device.
-  getOperation().walk([&](LLVM::CallOp call) {
-    auto callee = call.getCallee()
-                      ? getOperation().lookupSymbol<LLVM::LLVMFuncOp>(*call.getCallee())
-                      : nullptr;
-    if (callee && (!callee.isExternal() || callee.getName().starts_with(convoy::kLibraryPrefix)))
-      return;
-    call.emitOpError("expects functions that the kernels' own module defines, but got '")
-        << call.getCallee().value_or("a pointer") << "'";
-    signalPassFailure();
-  });
 }

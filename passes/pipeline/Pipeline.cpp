@@ -9,7 +9,7 @@
 #include "passes/Passes.h"
 #include "passes/common/GpuChip.h"
 #include "passes/common/HostCpu.h"
-#include "passes/host/cpu/ContractionEmit.h"
+#include "passes/cpu_codegen/ContractionEmit.h"
 
 using namespace mlir;
 
@@ -97,13 +97,13 @@ static void populate_plan(OpPassManager &pm, const PipelineOptions &options) {
 }
 
 /// Functions with tcp.target = "cpu": all of a cpu program, and @prepare_weights of every program.
-static void populateHostCpu(OpPassManager &pm, const PipelineOptions &options) {
+static void populateCpuCodegen(OpPassManager &pm, const PipelineOptions &options) {
   HostCpu cpu = hostCpu(options);
   pm.addNestedPass<func::FuncOp>(
-      createHostCpuContractionsPass({cpu.vectorBits() / 32, cpu.vectorRegisters()}));
-  pm.addNestedPass<func::FuncOp>(createHostCpuLoopsPass());
-  pm.addPass(createHostCpuParallelPass());
-  pm.addPass(createHostCpuOutlineLoopsPass());
+      createCpuContractionsPass({cpu.vectorBits() / 32, cpu.vectorRegisters()}));
+  pm.addNestedPass<func::FuncOp>(createCpuLoopsPass());
+  pm.addPass(createCpuParallelPass());
+  pm.addPass(createCpuOutlineLoopsPass());
 }
 
 static void populate_host(OpPassManager &pm, const PipelineOptions &options) {
@@ -115,7 +115,7 @@ static void populate_host(OpPassManager &pm, const PipelineOptions &options) {
     pm.addPass(createMapKernelsPass({options.chip}));
     pm.addPass(createCollectStepsPass());
   }
-  populateHostCpu(pm, options);
+  populateCpuCodegen(pm, options);
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
 }

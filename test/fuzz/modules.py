@@ -53,11 +53,11 @@ _OPTIONS = {
 _PASS_OPTIONS = {
     "convoy-verify-phase": "phase", "tcp-set-dtype": "dtype", "tcp-hoist-weights": "target",
     "plan-pack-cpu-weights": "block",
-    "host-cpu-contractions": "lanes registers",
+    "cpu-contractions": "lanes registers",
     "convert-cudnn-graphs-to-backend": "minimum-version",
     "cudnn-attach-kernels": "remarks chip", "tcp-form-groups": "allow-tf32",
     "cudnn-add-alternatives": "remarks allow-tf32",
-    "host-map-kernels": "chip",
+    "gpu-map-kernels": "chip",
 }  # fmt: skip
 _PASS_VALUES = {
     "phase": (*PHASES, "none"), "dtype": ("f16", "bf16", "f32", "f64"), "target": ("cpu", "cuda",

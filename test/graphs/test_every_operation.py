@@ -20,7 +20,7 @@ from convoy_runtime.cuda.fingerprint import fingerprint
 from convoy_runtime.recorder import record
 from tools.cudnn_ops import lowered_names
 
-FILES = sorted((Path(__file__).parents[1] / "passes/host/Inputs/graphs").glob("*.mlir"))
+FILES = sorted((Path(__file__).parents[1] / "passes/cudnn_to_backend/Inputs/graphs").glob("*.mlir"))
 #: Statistics that devices share are a list of tensors, which a node here has not.
 LISTS = {"batch_norm_peers", "batch_norm_backward_peers"}
 

@@ -1,4 +1,4 @@
-"""The graphs of test/passes/host/Inputs/graphs whose operations have several or optional tensors,
+"""The graphs of test/passes/cudnn_to_backend/Inputs/graphs whose operations have several or optional tensors,
 by name."""
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class Graph:
     is_group = False
 
 
-_FOLDER = Path(__file__).parents[1] / "host/Inputs/graphs"
+_FOLDER = Path(__file__).parents[1] / "cudnn_to_backend/Inputs/graphs"
 _GRAPH = re.compile(r"^cudnn\.graph @(\w+)\(.*?^}\n", re.MULTILINE | re.DOTALL)
 
 _FILES = ("norm", "statistics", "data", "attention", "structured", "block_scale")

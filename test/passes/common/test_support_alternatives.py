@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from operation_graphs import Graph
 
-from benchmarks.support.library import ask_offline, convoy_opt, prepare, refusals
-from benchmarks.support.matrix import Case, group_cases
-from benchmarks.support.table import taken
+from tools.support_table.library import ask_offline, convoy_opt, prepare, refusals
+from tools.support_table.matrix import Case, group_cases
+from tools.support_table.table import taken
 
 #: One group in so many has its alternatives asked about.
 EVERY = 20

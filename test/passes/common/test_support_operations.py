@@ -12,13 +12,14 @@ import pytest
 from crashing import dies_at_once, dies_on_bad
 from operation_graphs import GRAPHS, Graph
 
-from benchmarks.support.__main__ import TABLE
-from benchmarks.support.ask import ask_all
-from benchmarks.support.cases import all_cases
-from benchmarks.support.differences import MEASURED, with_device
-from benchmarks.support.document import DOCUMENT, operations_section
-from benchmarks.support.library import ask_offline, prepare
-from benchmarks.support.operations import (
+from tools.descriptors import find_header, read_header
+from tools.support_table.__main__ import TABLE
+from tools.support_table.ask import ask_all
+from tools.support_table.cases import all_cases
+from tools.support_table.differences import MEASURED, with_device
+from tools.support_table.document import DOCUMENT, operations_section
+from tools.support_table.library import ask_offline, prepare
+from tools.support_table.operations import (
     OperationCase,
     axes_of,
     disagreements,
@@ -26,8 +27,7 @@ from benchmarks.support.operations import (
     operation_rows,
     row_of,
 )
-from benchmarks.support.table import taken
-from tools.descriptors import find_header, read_header
+from tools.support_table.table import taken
 
 ROWS: list[dict[str, Any]] = json.loads(TABLE.read_text())["operations"]
 CASES = [case for case in all_cases() if isinstance(case, OperationCase)]

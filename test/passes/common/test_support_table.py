@@ -18,16 +18,16 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
-from benchmarks.support.__main__ import TABLE
-from benchmarks.support.differences import MEASURED, differences, section, with_device
-from benchmarks.support.document import DOCUMENT
-from benchmarks.support.graphs import graph_cases
-from benchmarks.support.groups import BINARY, UNARY, Shape
-from benchmarks.support.library import ask_offline, prepare, refusals
-from benchmarks.support.made import dump, make_table
-from benchmarks.support.matrix import DTYPES, Case, Cell, group_cases, group_of
-from benchmarks.support.table import Condition, after_of, covers, rows_of, taken, without_refused
-from benchmarks.support.verdict import judge
+from tools.support_table.__main__ import TABLE
+from tools.support_table.differences import MEASURED, differences, section, with_device
+from tools.support_table.document import DOCUMENT
+from tools.support_table.graphs import graph_cases
+from tools.support_table.groups import BINARY, UNARY, Shape
+from tools.support_table.library import ask_offline, prepare, refusals
+from tools.support_table.made import dump, make_table
+from tools.support_table.matrix import DTYPES, Case, Cell, group_cases, group_of
+from tools.support_table.table import Condition, after_of, covers, rows_of, taken, without_refused
+from tools.support_table.verdict import judge
 
 TEXT = TABLE.read_text()
 ROWS = json.loads(TEXT)

@@ -1,6 +1,6 @@
 // Threads that share a reduction of 64-bit numbers exchange them in two words.
 
-// RUN: convoy-opt %s -pass-pipeline="builtin.module(add-runtime-argument,host-map-kernels,gpu.module(llvm-gpu-to-nvvm,llvm-verify-kernels),gpu-module-to-binary{format=isa})" | filecheck %s
+// RUN: convoy-opt %s -pass-pipeline="builtin.module(add-runtime-argument,gpu-map-kernels,gpu.module(llvm-gpu-to-nvvm,llvm-verify-kernels),gpu-module-to-binary{format=isa})" | filecheck %s
 
 // CHECK: .visible .entry main_reduce_add_0(
 // CHECK-SAME: shfl.sync.bfly.b32

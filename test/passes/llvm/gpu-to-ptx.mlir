@@ -1,4 +1,4 @@
-// RUN: convoy-opt %s -pass-pipeline="builtin.module(add-runtime-argument,host-map-kernels,gpu.module(llvm-gpu-to-nvvm,llvm-verify-kernels),gpu-module-to-binary{format=isa})" | filecheck %s
+// RUN: convoy-opt %s -pass-pipeline="builtin.module(add-runtime-argument,gpu-map-kernels,gpu.module(llvm-gpu-to-nvvm,llvm-verify-kernels),gpu-module-to-binary{format=isa})" | filecheck %s
 
 // CHECK: gpu.binary @kernels [#gpu.object<#nvvm.target<O = 3, chip = "sm_80">,
 // CHECK-SAME: .target sm_80

@@ -9,7 +9,7 @@
 // RUN: not convoy-opt %s --convoy-pipeline="alternatives=maybe" 2>&1 | filecheck %s --check-prefix=FLAG
 // RUN: not convoy-opt %s --convoy-pipeline="nonsense=1" 2>&1 | filecheck %s --check-prefix=UNKNOWN
 // RUN: not convoy-opt %s --cudnn-attach-kernels=chip=sm_75 2>&1 | filecheck %s --check-prefix=ATTACH
-// RUN: not convoy-opt %s --host-map-kernels=chip= 2>&1 | filecheck %s --check-prefix=MAP
+// RUN: not convoy-opt %s --gpu-map-kernels=chip= 2>&1 | filecheck %s --check-prefix=MAP
 
 // A value that no compilation can have is an error before any pass runs.
 

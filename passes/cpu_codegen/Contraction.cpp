@@ -1,0 +1,270 @@
+#include "passes/cpu_codegen/Contraction.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+
+namespace convoy {
+namespace {
+
+/// Element strides of a static memref of f32; failure for anything else.
+FailureOr<SmallVector<int64_t>> stridesOf(Value value) {
+  auto type = dyn_cast<MemRefType>(value.getType());
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (!type || !type.hasStaticShape() || failed(type.getStridesAndOffset(strides, offset)) ||
+      ShapedType::isDynamic(offset) || llvm::any_of(strides, ShapedType::isDynamic))
+    return failure();
+  return strides;
+}
+
+bool isF32(Value value) { return cast<MemRefType>(value.getType()).getElementType().isF32(); }
+
+/// Which loop dim is which of n, h, w, k, for the epilogue; -1 for none.
+struct OutputDims {
+  int n = -1, h = -1, w = -1, k = -1;
+};
+
+/// Strides along the output's dims of an operand of the epilogue.
+FailureOr<PixelBuffer> describe(Value value, AffineMap map, const OutputDims &dims) {
+  FailureOr<SmallVector<int64_t>> strides = stridesOf(value);
+  if (failed(strides) || map.getNumResults() != strides->size())
+    return failure();
+  PixelBuffer buffer{value};
+  for (auto [expr, stride] : llvm::zip_equal(map.getResults(), *strides)) {
+    if (auto constant = dyn_cast<AffineConstantExpr>(expr); constant && constant.getValue() == 0)
+      continue;
+    auto dim = dyn_cast<AffineDimExpr>(expr);
+    if (!dim)
+      return failure();
+    int position = dim.getPosition();
+    if (position == dims.n)
+      buffer.n += stride;
+    else if (position == dims.h)
+      buffer.h += stride;
+    else if (position == dims.w)
+      buffer.w += stride;
+    else if (position == dims.k)
+      buffer.k += stride;
+    else
+      return failure();
+  }
+  if (buffer.k != 0 && buffer.k != 1)
+    return failure();
+  return buffer;
+}
+
+/// Drops loops of one trip and joins a loop with the next one where their elements follow each
+/// other.
+void simplify(SmallVectorImpl<ReductionLoop> &loops) {
+  SmallVector<ReductionLoop> result;
+  for (const ReductionLoop &inner : loops) {
+    if (inner.trips == 1)
+      continue;
+    if (!result.empty() && result.back().inputStep == inner.trips * inner.inputStep &&
+        result.back().filterStep == inner.trips * inner.filterStep)
+      result.back() = {result.back().trips * inner.trips, inner.inputStep, inner.filterStep};
+    else
+      result.push_back(inner);
+  }
+  if (result.empty())
+    result.push_back({1, 0, 0});
+  loops.assign(result);
+}
+
+/// The coefficient of each dim in `expr`, a sum of dims times constants.
+bool coefficients(AffineExpr expr, MutableArrayRef<int64_t> result) {
+  if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
+    result[dim.getPosition()] += 1;
+    return true;
+  }
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary)
+    return false;
+  if (binary.getKind() == AffineExprKind::Add)
+    return coefficients(binary.getLHS(), result) && coefficients(binary.getRHS(), result);
+  auto dim = dyn_cast<AffineDimExpr>(binary.getLHS());
+  auto factor = dyn_cast<AffineConstantExpr>(binary.getRHS());
+  if (binary.getKind() != AffineExprKind::Mul || !dim || !factor)
+    return false;
+  result[dim.getPosition()] += factor.getValue();
+  return true;
+}
+
+/// Element stride of every loop dim through `map`.
+FailureOr<SmallVector<int64_t>> loopStrides(Value value, AffineMap map) {
+  FailureOr<SmallVector<int64_t>> strides = stridesOf(value);
+  if (failed(strides) || !isF32(value))
+    return failure();
+  SmallVector<int64_t> result(map.getNumDims(), 0);
+  for (auto [expr, stride] : llvm::zip_equal(map.getResults(), *strides)) {
+    SmallVector<int64_t> part(map.getNumDims(), 0);
+    if (!coefficients(expr, part))
+      return failure();
+    for (auto [sum, coefficient] : llvm::zip_equal(result, part))
+      sum += coefficient * stride;
+  }
+  return result;
+}
+
+/// out + a * b, as linalg's own products say it.
+bool isMultiplyAdd(linalg::LinalgOp op) {
+  Block *body = op.getBlock();
+  if (body->getNumArguments() != 3)
+    return false;
+  auto sum = body->getTerminator()->getOperand(0).getDefiningOp<arith::AddFOp>();
+  if (!sum)
+    return false;
+  for (auto [first, second] :
+       {std::pair(sum.getLhs(), sum.getRhs()), std::pair(sum.getRhs(), sum.getLhs())})
+    if (auto product = second.getDefiningOp<arith::MulFOp>();
+        product && first == body->getArgument(2))
+      return (product.getLhs() == body->getArgument(0) &&
+              product.getRhs() == body->getArgument(1)) ||
+             (product.getLhs() == body->getArgument(1) && product.getRhs() == body->getArgument(0));
+  return false;
+}
+
+} // namespace
+
+FailureOr<Contraction> matchContraction(linalg::LinalgOp product, linalg::FillOp fill,
+                                        linalg::GenericOp epilogue) {
+  if (product.getNumDpsInputs() != 2 || product.getNumDpsInits() != 1 || !isMultiplyAdd(product))
+    return failure();
+  Value input = product.getDpsInputs()[0], filter = product.getDpsInputs()[1],
+        output = product.getDpsInits()[0];
+  SmallVector<AffineMap> maps = product.getIndexingMapsArray();
+  FailureOr<SmallVector<int64_t>> in = loopStrides(input, maps[0]),
+                                  weights = loopStrides(filter, maps[1]),
+                                  out = loopStrides(output, maps[2]);
+  if (failed(in) || failed(weights) || failed(out))
+    return failure();
+  SmallVector<int64_t> ranges = product.getStaticLoopRanges();
+  // Of nothing there are no tiles, of a dynamic dim no number.
+  if (llvm::any_of(ranges, [](int64_t size) { return size < 1; }))
+    return failure();
+
+  Contraction found{product, fill, epilogue, 1, 1, 1, 1};
+  found.filter = filter;
+  found.input.buffer = input;
+  found.output.buffer = output;
+  int n = -1, h = -1, w = -1, k = -1, g = -1, inBlock = -1;
+  SmallVector<int> reductions;
+  OutputDims dims; // of the epilogue: as many dims as the output has
+  if (isa<linalg::Conv2DNhwcHwcfOp>(product)) {
+    n = 0, h = 1, w = 2, k = 3;
+    reductions = {4, 5, 6};
+    dims = {0, 1, 2, 3};
+  } else if (isa<linalg::MatmulOp>(product)) {
+    w = 0, k = 1;
+    reductions = {2};
+    dims = {-1, -1, 0, 1};
+  } else if (isa<linalg::BatchMatmulOp>(product)) {
+    n = 0, w = 1, k = 2;
+    reductions = {3};
+    dims = {0, -1, 1, 2};
+  } else if (isa<linalg::GenericOp>(product) && ranges.size() == 8 && (*out)[3] == ranges[4] &&
+             (*out)[4] == 1 && (*in)[3] == 0) {
+    n = 0, h = 1, w = 2, k = 3, inBlock = 4;
+    reductions = {5, 6, 7};
+    dims = {0, 1, 2, 3};
+  } else if (isa<linalg::Conv3DNdhwcDhwcfOp>(product) && !epilogue) {
+    // The outermost spatial dim takes the place of the groups; all have one filter.
+    n = 0, g = 1, h = 2, w = 3, k = 4;
+    reductions = {5, 6, 7, 8};
+  } else if (isa<linalg::GenericOp>(product) && ranges.size() == 8 && !epilogue) {
+    n = 0, h = 1, w = 2, g = 3, k = 4;
+    reductions = {5, 6, 7};
+  } else {
+    return failure();
+  }
+  for (auto [dim, iterator] : llvm::enumerate(product.getIteratorTypesArray()))
+    if ((iterator == utils::IteratorType::reduction) != llvm::is_contained(reductions, int(dim)))
+      return failure();
+
+  auto at = [](ArrayRef<int64_t> values, int dim, int64_t otherwise) {
+    return dim < 0 ? otherwise : values[dim];
+  };
+  found.images = at(ranges, n, 1), found.rows = at(ranges, h, 1), found.columns = at(ranges, w, 1);
+  found.input = {input, at(*in, n, 0), at(*in, h, 0), at(*in, w, 0), 0};
+  found.output = {output, at(*out, n, 0), at(*out, h, 0), at(*out, w, 0), 1};
+  found.filterImage = at(*weights, n, 0);
+  found.groups = at(ranges, g, 1), found.filterGroup = at(*weights, g, 0);
+  found.input.g = at(*in, g, 0), found.output.g = at(*out, g, 0);
+  if (at(*weights, h, 0) != 0 || at(*weights, w, 0) != 0 || (*in)[k] != 0)
+    return failure();
+  if (inBlock >= 0) {
+    found.block = ranges[inBlock];
+    found.filterBlock = (*weights)[k];
+    found.channels = ranges[k] * ranges[inBlock];
+    if ((*weights)[inBlock] != 1 || (*in)[inBlock] != 0)
+      return failure();
+  } else {
+    found.channels = ranges[k];
+    if ((*weights)[k] != 1 || (*out)[k] != 1)
+      return failure();
+  }
+  for (int dim : reductions)
+    found.loops.push_back({ranges[dim], (*in)[dim], (*weights)[dim]});
+  simplify(found.loops);
+
+  if (fill) {
+    if (fill.getOutputs()[0] != output || !fill.getInputs()[0].getType().isF32())
+      return failure();
+  }
+  if (epilogue) {
+    for (OpOperand *operand : epilogue.getDpsInputOperands()) {
+      if (operand->get() == output) {
+        found.operands.push_back({});
+        continue;
+      }
+      FailureOr<PixelBuffer> buffer =
+          describe(operand->get(), epilogue.getMatchingIndexingMap(operand), dims);
+      if (failed(buffer))
+        return failure();
+      found.operands.push_back(*buffer);
+    }
+    FailureOr<PixelBuffer> result =
+        describe(epilogue.getDpsInits()[0], epilogue.getIndexingMapsArray().back(), dims);
+    if (failed(result) || result->k != 1 ||
+        epilogue.payloadUsesValueFromOperand(epilogue.getDpsInitOperand(0)))
+      return failure();
+    found.output = *result;
+    for (Operation &op : epilogue.getBody()->without_terminator())
+      if (!OpTrait::hasElementwiseMappableTraits(&op) || op.getNumResults() != 1)
+        return failure();
+  }
+  return found;
+}
+
+void refoldPixels(Contraction &contraction, int64_t pixels) {
+  int64_t total = contraction.rows * contraction.columns;
+  auto tiles = [&](int64_t rows, int64_t columns) {
+    int64_t wide = std::min(columns, pixels), high = std::max<int64_t>(1, pixels / wide);
+    return llvm::divideCeil(rows, std::min(high, rows)) * llvm::divideCeil(columns, wide);
+  };
+  SmallVector<PixelBuffer *> buffers = {&contraction.input, &contraction.output};
+  for (PixelBuffer &operand : contraction.operands)
+    if (operand.buffer)
+      buffers.push_back(&operand);
+  if (contraction.rows == 1 || llvm::any_of(buffers, [&](const PixelBuffer *each) {
+        return each->h != contraction.columns * each->w;
+      }))
+    if (contraction.rows != 1)
+      return;
+  int64_t best = contraction.columns, bestTiles = tiles(contraction.rows, contraction.columns);
+  for (int64_t columns = pixels; columns >= 1; --columns)
+    if (total % columns == 0 && tiles(total / columns, columns) < bestTiles) {
+      best = columns;
+      bestTiles = tiles(total / columns, columns);
+    }
+  // One row of many tiles is one step of the parallel loop: make them rows.
+  if (best == contraction.columns && contraction.rows == 1 && total > pixels && total % pixels == 0)
+    best = pixels;
+  for (PixelBuffer *each : buffers)
+    each->h = best * each->w;
+  contraction.columns = best;
+  contraction.rows = total / best;
+}
+
+} // namespace convoy

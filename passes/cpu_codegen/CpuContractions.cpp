@@ -1,0 +1,77 @@
+// Finds the products that the vector kernels take, alone and with their epilogues, and replaces
+// them. Regions that were made for nothing are opened again.
+
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "passes/Passes.h"
+#include "passes/common/ForCpu.h"
+#include "passes/common/Sizes.h"
+#include "passes/cpu_codegen/ContractionEmit.h"
+
+namespace convoy {
+#define GEN_PASS_DEF_CPUCONTRACTIONSPASS
+#include "passes/Passes.h.inc"
+} // namespace convoy
+
+using namespace mlir;
+
+namespace {
+
+struct CpuContractionsPass : public convoy::impl::CpuContractionsPassBase<CpuContractionsPass> {
+  using Base::Base;
+  void runOnOperation() override;
+
+private:
+  bool lower(OpBuilder &builder, linalg::LinalgOp product, linalg::FillOp fill,
+             linalg::GenericOp epilogue) {
+    FailureOr<convoy::Contraction> contraction = convoy::matchContraction(product, fill, epilogue);
+    if (failed(contraction) ||
+        (contraction->block != 0 && contraction->block != convoy::packedBlock(lanes)))
+      return false;
+    convoy::emitContraction(builder, *contraction, {lanes, registers});
+    return true;
+  }
+};
+
+} // namespace
+
+void CpuContractionsPass::runOnOperation() {
+  func::FuncOp function = getOperation();
+  if (!convoy::isForCpu(function))
+    return;
+  if (failed(convoy::verifySizes(function)))
+    return signalPassFailure();
+
+  SmallVector<scf::ExecuteRegionOp> regions;
+  function.walk([&](scf::ExecuteRegionOp region) {
+    if (region.getNoInline() && region.getNumResults() == 0 && region.getRegion().hasOneBlock())
+      regions.push_back(region);
+  });
+  for (scf::ExecuteRegionOp region : regions) {
+    Block &block = region.getRegion().front();
+    OpBuilder builder(region);
+    linalg::FillOp fill;
+    linalg::GenericOp epilogue;
+    linalg::LinalgOp product;
+    if (llvm::range_size(block) == 4) {
+      auto op = block.begin();
+      fill = dyn_cast<linalg::FillOp>(*op++);
+      product = dyn_cast<linalg::LinalgOp>(*op++);
+      epilogue = dyn_cast<linalg::GenericOp>(*op);
+    }
+    if (!fill || !product || !epilogue || !lower(builder, product, fill, epilogue))
+      for (Operation &op : llvm::make_early_inc_range(block.without_terminator()))
+        op.moveBefore(region);
+    region.erase();
+  }
+
+  SmallVector<linalg::LinalgOp> products;
+  function.walk([&](linalg::LinalgOp op) {
+    if (op.getNumReductionLoops() > 0)
+      products.push_back(op);
+  });
+  for (linalg::LinalgOp product : products) {
+    OpBuilder builder(product);
+    if (lower(builder, product, {}, {}))
+      product.erase();
+  }
+}

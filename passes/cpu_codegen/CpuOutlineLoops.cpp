@@ -1,0 +1,52 @@
+// What loops are left in a function, small ones that run on the calling thread, become functions as
+// well. Every layer brings some, above all to @prepare_weights, and LLVM takes more than twice the
+// time for a function of twice as many.
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "passes/Passes.h"
+#include "passes/common/ForCpu.h"
+#include "passes/cpu_codegen/Outline.h"
+
+namespace convoy {
+#define GEN_PASS_DEF_CPUOUTLINELOOPSPASS
+#include "passes/Passes.h.inc"
+} // namespace convoy
+
+using namespace mlir;
+
+namespace {
+
+struct CpuOutlineLoopsPass : public convoy::impl::CpuOutlineLoopsPassBase<CpuOutlineLoopsPass> {
+  void runOnOperation() override;
+};
+
+/// Loops of the function's own block, but those around a call: that is most of their code.
+llvm::SmallVector<scf::ForOp> loopsOf(func::FuncOp function) {
+  llvm::SmallVector<scf::ForOp> loops;
+  for (auto loop : function.getOps<scf::ForOp>())
+    if (loop.getNumResults() == 0 &&
+        !loop.walk([](func::CallOp) { return WalkResult::interrupt(); }).wasInterrupted())
+      loops.push_back(loop);
+  return loops;
+}
+
+} // namespace
+
+void CpuOutlineLoopsPass::runOnOperation() {
+  ModuleOp module = getOperation();
+  SymbolTable symbols(module);
+  for (auto function : llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
+    if (!convoy::isForCpu(function) || function.isExternal())
+      continue;
+    convoy::LoopOutliner outliner(function, "loop", symbols);
+    for (scf::ForOp loop : loopsOf(function)) {
+      auto fill = [&](OpBuilder &builder, ValueRange, IRMapping &mapping) {
+        builder.clone(*loop, mapping);
+      };
+      func::CallOp call = outliner.outline(loop, {}, loop->getOperands(), fill);
+      // LLVM would put it back where it was. `no_inline` of func.func does not get as far as LLVM.
+      symbols.lookup(call.getCallee())
+          ->setAttr("passthrough", Builder(&getContext()).getStrArrayAttr({"noinline"}));
+    }
+  }
+}

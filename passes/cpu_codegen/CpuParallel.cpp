@@ -1,0 +1,59 @@
+// Parallel loops become functions of a range of steps. The call that is left says
+// `convoy.parallel`: it is right as it stands, run on one thread over the whole range, and phase
+// llvm hands it to convoy_parallel_for.
+
+#include "passes/Passes.h"
+#include "passes/common/ForCpu.h"
+#include "passes/cpu_codegen/Outline.h"
+
+namespace convoy {
+#define GEN_PASS_DEF_CPUPARALLELPASS
+#include "passes/Passes.h.inc"
+} // namespace convoy
+
+using namespace mlir;
+
+namespace {
+
+struct CpuParallelPass : public convoy::impl::CpuParallelPassBase<CpuParallelPass> {
+  void runOnOperation() override;
+};
+
+LogicalResult outline(scf::ParallelOp loop, convoy::LoopOutliner &outliner) {
+  if (loop.getNumLoops() != 1 || loop.getNumReductions() != 0)
+    return loop.emitError("expected one loop and no reductions, but got ")
+           << loop.getNumLoops() << " and " << loop.getNumReductions();
+  auto fill = [&](OpBuilder &builder, ValueRange range, IRMapping &mapping) {
+    auto steps = scf::ForOp::create(builder, loop.getLoc(), range[0], range[1],
+                                    mapping.lookup(loop.getStep()[0]));
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(steps.getBody());
+    mapping.map(loop.getInductionVars()[0], steps.getInductionVar());
+    for (Operation &op : loop.getBody()->without_terminator())
+      builder.clone(op, mapping);
+  };
+  func::CallOp call = outliner.outline(loop, {loop.getLowerBound()[0], loop.getUpperBound()[0]},
+                                       loop.getStep(), fill);
+  call->setAttr("convoy.parallel", UnitAttr::get(call.getContext()));
+  return success();
+}
+
+} // namespace
+
+void CpuParallelPass::runOnOperation() {
+  ModuleOp module = getOperation();
+  SymbolTable symbols(module);
+  for (auto function : llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
+    if (!convoy::isForCpu(function))
+      continue;
+    llvm::SmallVector<scf::ParallelOp> loops;
+    function.walk<WalkOrder::PreOrder>([&](scf::ParallelOp loop) {
+      loops.push_back(loop);
+      return WalkResult::skip();
+    });
+    convoy::LoopOutliner outliner(function, "parallel", symbols);
+    for (scf::ParallelOp loop : loops)
+      if (failed(outline(loop, outliner)))
+        return signalPassFailure();
+  }
+}

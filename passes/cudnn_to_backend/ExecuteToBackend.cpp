@@ -1,0 +1,81 @@
+// Calls of graphs as requests to the runtime.
+
+#include "dialect/cudnn_backend/CudnnBackendOps.h"
+#include "dialect/tcp/TcpOps.h"
+#include "passes/Passes.h"
+#include "passes/common/Locations.h"
+#include "passes/common/Manifest.h"
+#include "passes/cudnn_to_backend/GraphTensors.h"
+
+namespace convoy {
+#define GEN_PASS_DEF_CONVERTCUDNNEXECUTETOBACKENDPASS
+#include "passes/Passes.h.inc"
+} // namespace convoy
+
+using namespace mlir;
+using namespace convoy;
+
+namespace {
+
+struct ConvertCudnnExecuteToBackendPass
+    : public convoy::impl::ConvertCudnnExecuteToBackendPassBase<ConvertCudnnExecuteToBackendPass> {
+  using Base::Base;
+  void runOnOperation() override;
+
+private:
+  LogicalResult convert(func::FuncOp func, const llvm::StringMap<int64_t> &graphs,
+                        SmallVectorImpl<Attribute> &calls);
+};
+
+} // namespace
+
+LogicalResult ConvertCudnnExecuteToBackendPass::convert(func::FuncOp func,
+                                                        const llvm::StringMap<int64_t> &graphs,
+                                                        SmallVectorImpl<Attribute> &calls) {
+  SmallVector<cudnn::ExecuteOp> ops;
+  func.walk([&](cudnn::ExecuteOp op) { ops.push_back(op); });
+  if (ops.empty())
+    return success();
+  if (func.getNumArguments() == 0 || !isa<LLVM::LLVMPointerType>(func.getArgument(0).getType()))
+    return func.emitOpError(
+        "expects the runtime, an '!llvm.ptr', as first argument; add-runtime-argument adds it");
+
+  OpBuilder builder(&getContext());
+  for (cudnn::ExecuteOp op : ops) {
+    auto graph = SymbolTable::lookupNearestSymbolFrom<cudnn::GraphOp>(op, op.getGraphAttr());
+    for (unsigned i = 0; i < graph.getNumArguments(); ++i)
+      if (graph.getArgAttr(i, cudnn::kByValueAttr))
+        return op.emitOpError("expects every operand in device memory, but argument #")
+               << i << " of @" << op.getGraph()
+               << " is by value; write its number into the graph as a cudnn.constant";
+    if (op.getNumResults() != 0)
+      return op.emitOpError("expects memrefs, but got tensors: it is not bufferized");
+    SmallVector<Value> buffers(op.getInputs());
+    llvm::append_range(buffers, op.getOutputs());
+    builder.setInsertionPoint(op);
+    auto number = builder.getI32IntegerAttr(calls.size());
+    cudnn_backend::ExecuteGraphOp::create(builder, op.getLoc(), func.getArgument(0), number,
+                                          buffers);
+    calls.push_back(builder.getDictionaryAttr({
+        builder.getNamedAttr("graph", builder.getI64IntegerAttr(graphs.lookup(op.getGraph()))),
+        builder.getNamedAttr("location", builder.getStringAttr(placeText(op.getLoc()))),
+    }));
+    op.erase();
+  }
+  return success();
+}
+
+void ConvertCudnnExecuteToBackendPass::runOnOperation() {
+  ModuleOp module = getOperation();
+  llvm::StringMap<int64_t> graphs;
+  for (auto graph : module.getOps<cudnn::GraphOp>())
+    graphs.try_emplace(graph.getSymName(), graphs.size());
+  SmallVector<Attribute> calls;
+  for (auto func : module.getOps<func::FuncOp>()) {
+    auto target = func->getAttrOfType<StringAttr>(tcp::kTargetAttr);
+    if (target && target.getValue() == "cuda" && failed(convert(func, graphs, calls)))
+      return signalPassFailure();
+  }
+  if (!calls.empty())
+    setManifest(module, "calls", ArrayAttr::get(&getContext(), calls));
+}

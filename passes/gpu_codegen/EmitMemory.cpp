@@ -1,0 +1,111 @@
+// Where the elements of a kernel's operands lie, and how a thread's lanes load and store them.
+
+#include "mlir/Dialect/Affine/Utils.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "passes/gpu_codegen/Emitter.h"
+
+using namespace mlir;
+
+namespace convoy::gpu_codegen {
+
+SmallVector<Value> Emitter::delinearize(Value linear, ArrayRef<KernelLoop> loops, int64_t lanes) {
+  SmallVector<Value> indices(loops.size());
+  for (int64_t i = int64_t(loops.size()) - 1; i >= 0; --i) {
+    bool innermost = i + 1 == int64_t(loops.size());
+    int64_t size = innermost ? loops[i].size / lanes : loops[i].size;
+    Value index = linear;
+    if (size == 1) {
+      index = constant(0);
+    } else if (i != 0) {
+      index = arith::RemUIOp::create(b, loc, linear, constant(size));
+      linear = arith::DivUIOp::create(b, loc, linear, constant(size));
+    }
+    indices[i] = innermost ? mul(index, lanes) : index;
+  }
+  return indices;
+}
+
+/// The loops of the reduction that `indices` are inside of. What is read or written outside of it,
+/// as an epilogue does, has no step in them.
+static ArrayRef<KernelLoop> reductionAround(const KernelMapping &plan, ArrayRef<Value> indices) {
+  return indices.empty() ? ArrayRef<KernelLoop>() : ArrayRef(plan.reduction);
+}
+
+SmallVector<Value> Emitter::dimIndices(const Indices &indices, int64_t lane) {
+  SmallVector<Value> dims(op.getNumLoops());
+  for (auto [i, loop] : llvm::enumerate(plan.parallel))
+    dims[loop.dim] = add(indices.parallel[i], i + 1 == plan.parallel.size() ? lane : 0);
+  for (auto [loop, index] :
+       llvm::zip_equal(reductionAround(plan, indices.reduction), indices.reduction))
+    dims[loop.dim] = index;
+  return dims;
+}
+
+Value Emitter::address(unsigned number, const Indices &indices, int64_t lane) {
+  const KernelOperand &operand = plan.operands[number];
+  if (!operand.isLinear)
+    return affine::expandAffineExpr(b, loc, operand.address, dimIndices(indices, lane), {});
+  int64_t start =
+      operand.start + (plan.parallel.empty() ? 0 : lane * plan.parallel.back().steps[number]);
+  Value sum;
+  auto accumulate = [&](ArrayRef<KernelLoop> loops, ArrayRef<Value> values) {
+    for (auto [loop, index] : llvm::zip_equal(loops, values)) {
+      if (loop.steps[number] == 0)
+        continue;
+      Value term = mul(index, loop.steps[number]);
+      sum = sum ? add(sum, term) : term;
+    }
+  };
+  accumulate(plan.parallel, indices.parallel);
+  accumulate(reductionAround(plan, indices.reduction), indices.reduction);
+  return sum ? add(sum, start) : constant(start);
+}
+
+Value Emitter::loadOne(unsigned number, const Indices &indices, int64_t lane) {
+  const KernelOperand &operand = plan.operands[number];
+  if (!operand.buffer)
+    return cloneConstant(operand.value);
+  return memref::LoadOp::create(b, loc, argumentOf(*operand.buffer),
+                                address(number, indices, lane));
+}
+
+Emitter::Lanes Emitter::loadLanes(unsigned number, const Indices &indices,
+                                  ArrayRef<int64_t> activeLanes) {
+  const KernelOperand &operand = plan.operands[number];
+  Lanes values;
+  bool same = !operand.buffer || (operand.isLinear && !plan.parallel.empty() &&
+                                  plan.parallel.back().steps[number] == 0);
+  if (same)
+    return Lanes(activeLanes.size(), loadOne(number, indices, 0));
+  if (int64_t(activeLanes.size()) == plan.lanes && isVectorAccess(plan, number, plan.lanes)) {
+    Type type = operand.buffer->type.getElementType();
+    auto vector = vector::LoadOp::create(
+        b, loc, VectorType::get({plan.lanes}, type), argumentOf(*operand.buffer),
+        ValueRange{address(number, indices, 0)}, /*nontemporal=*/false,
+        llvm::MaybeAlign(vectorAlignment(type, plan.lanes)));
+    for (int64_t lane : activeLanes)
+      values.push_back(vector::ExtractOp::create(b, loc, vector, lane));
+    return values;
+  }
+  for (int64_t lane : activeLanes)
+    values.push_back(loadOne(number, indices, lane));
+  return values;
+}
+
+void Emitter::storeLanes(unsigned number, const Indices &indices, ArrayRef<Value> values) {
+  const KernelOperand &operand = plan.operands[number];
+  Value memory = argumentOf(*operand.buffer);
+  if (isVectorAccess(plan, number, plan.lanes)) {
+    Type type = operand.buffer->type.getElementType();
+    Value vector =
+        vector::FromElementsOp::create(b, loc, VectorType::get({plan.lanes}, type), values);
+    vector::StoreOp::create(b, loc, vector, memory, ValueRange{address(number, indices, 0)},
+                            /*nontemporal=*/false,
+                            llvm::MaybeAlign(vectorAlignment(type, plan.lanes)));
+    return;
+  }
+  for (auto [lane, value] : llvm::enumerate(values))
+    memref::StoreOp::create(b, loc, value, memory, address(number, indices, lane));
+}
+
+} // namespace convoy::gpu_codegen

@@ -1,0 +1,87 @@
+// The state that the parts of one kernel's code share: its arguments and its body
+// (KernelEmit.cpp), the thread's own elements (EmitThread.cpp) and where they lie (EmitMemory.cpp),
+// and what the threads of a warp or a block do together (EmitShared.cpp).
+
+#ifndef CONVOY_PASSES_GPU_CODEGEN_EMITTER_H
+#define CONVOY_PASSES_GPU_CODEGEN_EMITTER_H
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/IRMapping.h"
+#include "passes/gpu_codegen/Kernel.h"
+#include "passes/gpu_codegen/KernelMapping.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace convoy::gpu_codegen {
+
+/// Builds one kernel; its members are what every part of the body needs.
+class Emitter {
+public:
+  Emitter(const KernelMapping &plan, mlir::OpBuilder &builder)
+      : plan(plan), op(plan.op), b(builder), loc(op.getLoc()) {}
+
+  mlir::FailureOr<Kernel> emit(llvm::StringRef name);
+
+private:
+  using Lanes = llvm::SmallVector<mlir::Value>;
+  struct Indices {
+    llvm::SmallVector<mlir::Value> parallel, reduction;
+  };
+
+  mlir::LogicalResult collectArguments();
+  void emitBody();
+  void emitWarpReduction(mlir::Value thread);
+  void emitColumnReduction(mlir::Value block, mlir::Value thread);
+  mlir::Value reduceShare(mlir::Value first, Indices indices);
+  void storeTotal(mlir::Value total, Indices indices);
+  mlir::Value combine(mlir::Value x, mlir::Value y);
+  void emitThread(mlir::Value thread);
+  void emitTiles(mlir::Value block, mlir::Value thread);
+  Lanes computeOutputs(const Indices &indices, llvm::ArrayRef<int64_t> activeLanes);
+
+  llvm::SmallVector<mlir::Value> delinearize(mlir::Value linear, llvm::ArrayRef<KernelLoop> loops,
+                                             int64_t lanes);
+  mlir::Value address(unsigned operand, const Indices &indices, int64_t lane);
+  mlir::Value loadOne(unsigned operand, const Indices &indices, int64_t lane);
+  Lanes loadLanes(unsigned operand, const Indices &indices, llvm::ArrayRef<int64_t> activeLanes);
+  void storeLanes(unsigned operand, const Indices &indices, llvm::ArrayRef<mlir::Value> values);
+  Lanes payload(mlir::linalg::LinalgOp op, llvm::ArrayRef<mlir::Value> arguments,
+                const Indices &indices, int64_t lane);
+  Lanes applyEpilogue(llvm::ArrayRef<mlir::Value> results, const Indices &indices,
+                      llvm::ArrayRef<int64_t> activeLanes);
+  void clone(mlir::Operation &from, mlir::IRMapping &mapping, llvm::ArrayRef<mlir::Value> dims,
+             int64_t lane);
+  llvm::MaybeAlign gatherAlignment(mlir::memref::LoadOp load, const Buffer &buffer);
+  llvm::SmallVector<mlir::Value> dimIndices(const Indices &indices, int64_t lane);
+  mlir::Value shuffleXor(mlir::Value value, int64_t distance);
+
+  mlir::Value constant(int64_t value) {
+    return mlir::arith::ConstantIndexOp::create(b, loc, value);
+  }
+  mlir::Value add(mlir::Value x, mlir::Value y) {
+    return b.createOrFold<mlir::arith::AddIOp>(loc, x, y);
+  }
+  mlir::Value add(mlir::Value x, int64_t y) { return y == 0 ? x : add(x, constant(y)); }
+  mlir::Value mul(mlir::Value x, int64_t y) {
+    return y == 1 ? x : b.createOrFold<mlir::arith::MulIOp>(loc, x, constant(y));
+  }
+  mlir::Value cloneConstant(mlir::Value value) {
+    return b.clone(*value.getDefiningOp())->getResult(0);
+  }
+  mlir::Value argumentOf(const Buffer &buffer) { return arguments[buffer.root]; }
+
+  const KernelMapping &plan;
+  mlir::linalg::LinalgOp op;
+  mlir::OpBuilder &b;
+  mlir::Location loc;
+  llvm::SetVector<mlir::Value> roots;
+  llvm::DenseMap<mlir::Value, Buffer> captured;       ///< memrefs that the payload loads from
+  llvm::DenseMap<mlir::Value, mlir::Value> arguments; ///< root -> argument of the kernel
+  /// The block's memory: a square a transposed input, or what threads have reduced, a row for each
+  /// that shares an output.
+  llvm::SmallVector<mlir::BlockArgument> staging;
+};
+
+} // namespace convoy::gpu_codegen
+
+#endif // CONVOY_PASSES_GPU_CODEGEN_EMITTER_H

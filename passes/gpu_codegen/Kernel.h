@@ -1,0 +1,17 @@
+#ifndef CONVOY_PASSES_GPU_CODEGEN_KERNEL_H
+#define CONVOY_PASSES_GPU_CODEGEN_KERNEL_H
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+
+namespace convoy::gpu_codegen {
+
+/// A kernel, and the values of the program that it is launched with.
+struct Kernel {
+  mlir::gpu::GPUFuncOp func;
+  /// Roots of memrefs, in the order of the kernel's arguments.
+  llvm::SmallVector<mlir::Value> arguments;
+};
+
+} // namespace convoy::gpu_codegen
+
+#endif // CONVOY_PASSES_GPU_CODEGEN_KERNEL_H

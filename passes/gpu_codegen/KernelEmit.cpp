@@ -1,0 +1,138 @@
+// A kernel as a function: what it is given, what it keeps in shared memory, and which kind of body
+// it has.
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "passes/gpu_codegen/Emitter.h"
+
+using namespace mlir;
+
+namespace convoy::gpu_codegen {
+
+LogicalResult Emitter::collectArguments() {
+  for (auto [number, operand] : llvm::enumerate(plan.operands)) {
+    bool inRegisters = plan.epilogue && int64_t(number) == plan.numInputs;
+    if (operand.buffer)
+      roots.insert(operand.buffer->root);
+    else if (!inRegisters && !isConstant(operand.value))
+      return op->emitOpError(
+                 "expects scalar operands of a kernel to be constants, but got a value of type ")
+             << operand.value.getType();
+  }
+  Region &region = op->getRegion(0);
+  WalkResult result = region.walk([&](Operation *inner) {
+    for (Value value : inner->getOperands()) {
+      if (region.isAncestor(value.getParentRegion()) || isConstant(value))
+        continue;
+      FailureOr<Buffer> buffer = failure();
+      if (isa<memref::LoadOp>(inner) && isa<MemRefType>(value.getType()))
+        buffer = traceBuffer(value);
+      if (failed(buffer)) {
+        inner->emitOpError(
+            "expects constants and loads of static memrefs in a kernel, but got a value of type ")
+            << value.getType();
+        return WalkResult::interrupt();
+      }
+      captured[value] = *buffer;
+      roots.insert(buffer->root);
+    }
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+FailureOr<Kernel> Emitter::emit(StringRef name) {
+  if (failed(collectArguments()))
+    return failure();
+  // Constants with many values are data of the kernels' module, not arguments.
+  llvm::SetVector<Value> constants;
+  for (Value root : roots)
+    if (root.getDefiningOp<memref::GetGlobalOp>())
+      constants.insert(root);
+  roots.set_subtract(constants);
+
+  SmallVector<Type> types;
+  SmallVector<ByteRange> ranges;
+  for (Value root : roots) {
+    auto type = cast<MemRefType>(root.getType());
+    types.push_back(MemRefType::get({type.getNumElements()}, type.getElementType()));
+    FailureOr<Buffer> buffer = traceBuffer(root);
+    if (failed(buffer))
+      return op->emitOpError("expects views of static memrefs, but got a view of ") << type;
+    ranges.push_back(bytesOf(*buffer));
+  }
+
+  OpBuilder::InsertionGuard guard(b);
+  SmallVector<Type> shared;
+  auto share = [&](ArrayRef<int64_t> shape, Type type) {
+    shared.push_back(
+        MemRefType::get(shape, type, MemRefLayoutAttrInterface(),
+                        gpu::AddressSpaceAttr::get(b.getContext(), gpu::AddressSpace::Workgroup)));
+  };
+  // One column more than the square has, so that a column's elements lie in different banks.
+  for (auto [number, operand] : llvm::enumerate(plan.operands))
+    if (plan.isTransposed(number))
+      share({plan.tile, plan.tile + 1}, operand.buffer->type.getElementType());
+  if (plan.columns)
+    share({plan.reducers, plan.columns}, plan.combiner->getResult(0).getType());
+  auto func = gpu::GPUFuncOp::create(b, loc, name, b.getFunctionType(types, {}), shared);
+  func->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), b.getUnitAttr());
+  func.setKnownBlockSize(ArrayRef<int32_t>{int32_t(kBlockThreads), 1, 1});
+  for (auto [i, root] : llvm::enumerate(roots)) {
+    arguments[root] = func.getArgument(i);
+    // Lets loads bypass coherence and move over stores.
+    bool shared = false;
+    for (auto [j, other] : llvm::enumerate(ranges))
+      shared |= i != j && ranges[i].overlaps(other);
+    if (!shared)
+      func.setArgAttr(i, "llvm.noalias", b.getUnitAttr());
+  }
+
+  b.setInsertionPointToStart(&func.getBody().front());
+  staging = llvm::to_vector(func.getWorkgroupAttributions());
+  for (Value root : constants) {
+    auto global = root.getDefiningOp<memref::GetGlobalOp>();
+    auto module = func->getParentOfType<gpu::GPUModuleOp>();
+    if (!module.lookupSymbol(global.getName())) {
+      OpBuilder atStart = OpBuilder::atBlockBegin(module.getBody());
+      atStart.clone(*SymbolTable::lookupNearestSymbolFrom(global, global.getNameAttr()));
+    }
+    auto type = cast<MemRefType>(root.getType());
+    Value data = b.clone(*global)->getResult(0);
+    arguments[root] = memref::ReinterpretCastOp::create(
+        b, loc, MemRefType::get({type.getNumElements()}, type.getElementType()), data,
+        /*offset=*/0, ArrayRef<int64_t>{type.getNumElements()}, ArrayRef<int64_t>{1});
+  }
+  emitBody();
+  return Kernel{func, llvm::to_vector(roots)};
+}
+
+void Emitter::emitBody() {
+  Value block = gpu::BlockIdOp::create(b, loc, gpu::Dimension::x);
+  Value own = gpu::ThreadIdOp::create(b, loc, gpu::Dimension::x);
+  Value thread = add(mul(block, kBlockThreads), own);
+  if (plan.tile) {
+    emitTiles(block, own);
+  } else if (plan.columns) {
+    emitColumnReduction(block, own);
+  } else if (plan.combiner) {
+    emitWarpReduction(thread);
+  } else if (plan.threads() % kBlockThreads != 0) {
+    Value inside =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, thread, constant(plan.threads()));
+    auto guarded = scf::IfOp::create(b, loc, inside, /*withElseRegion=*/false);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(guarded.thenBlock()->getTerminator());
+    emitThread(thread);
+  } else {
+    emitThread(thread);
+  }
+  gpu::ReturnOp::create(b, loc);
+}
+
+FailureOr<Kernel> emitKernel(const KernelMapping &plan, OpBuilder &builder, StringRef name) {
+  return Emitter(plan, builder).emit(name);
+}
+
+} // namespace convoy::gpu_codegen

@@ -1,0 +1,20 @@
+// From a plan to a gpu.func: one thread an output element (or a few), several an output of a long
+// reduction.
+
+#ifndef CONVOY_PASSES_GPU_CODEGEN_KERNELEMIT_H
+#define CONVOY_PASSES_GPU_CODEGEN_KERNELEMIT_H
+
+#include "passes/gpu_codegen/Kernel.h"
+#include "passes/gpu_codegen/KernelMapping.h"
+
+namespace convoy::gpu_codegen {
+
+/// Builds `plan` at `builder`, which stands in a gpu.module. The kernel is launched with
+/// `plan.threads()` threads in blocks of kBlockThreads. Emits an error and builds nothing when the
+/// payload uses a value that is neither constant nor loaded from a static memref.
+mlir::FailureOr<Kernel> emitKernel(const KernelMapping &plan, mlir::OpBuilder &builder,
+                                   llvm::StringRef name);
+
+} // namespace convoy::gpu_codegen
+
+#endif // CONVOY_PASSES_GPU_CODEGEN_KERNELEMIT_H

@@ -1,0 +1,253 @@
+#include "passes/gpu_codegen/KernelMapping.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace convoy::gpu_codegen {
+
+/// Adds `scale * expr` to `steps`, one an index, and `start`. False when `expr` is not linear.
+static bool addLinear(AffineExpr expr, int64_t scale, MutableArrayRef<int64_t> steps,
+                      int64_t &start) {
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr)) {
+    start += scale * constant.getValue();
+    return true;
+  }
+  if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
+    steps[dim.getPosition()] += scale;
+    return true;
+  }
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary)
+    return false;
+  if (expr.getKind() == AffineExprKind::Add)
+    return addLinear(binary.getLHS(), scale, steps, start) &&
+           addLinear(binary.getRHS(), scale, steps, start);
+  if (expr.getKind() != AffineExprKind::Mul)
+    return false;
+  if (auto factor = dyn_cast<AffineConstantExpr>(binary.getRHS()))
+    return addLinear(binary.getLHS(), scale * factor.getValue(), steps, start);
+  if (auto factor = dyn_cast<AffineConstantExpr>(binary.getLHS()))
+    return addLinear(binary.getRHS(), scale * factor.getValue(), steps, start);
+  return false;
+}
+
+/// A word for what `op` computes, for names of kernels; empty for casts of indices, constants and
+/// the like.
+static StringRef wordFor(Operation &op) {
+  StringRef name = op.getName().stripDialect();
+  // Looking up where an element stands is one thing, however many ops it takes.
+  auto isIndex = [](Value value) { return value.getType().isIndex(); };
+  if (isa<arith::ConstantOp>(op) || op.getNumResults() == 0 ||
+      llvm::any_of(op.getResults(), isIndex) || op.getResult(0).getType().isInteger(1))
+    return "";
+  if (isa<memref::LoadOp>(op))
+    return "gather";
+  if (isa<arith::ExtFOp, arith::TruncFOp, arith::SIToFPOp, arith::UIToFPOp, arith::FPToSIOp,
+          arith::FPToUIOp, arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp>(op))
+    return "cast";
+  if (isa<arith::MaximumFOp, arith::MaxNumFOp, arith::MaxSIOp>(op))
+    return "max";
+  if (isa<arith::MinimumFOp, arith::MinNumFOp, arith::MinSIOp>(op))
+    return "min";
+  return isa<arith::ArithDialect>(op.getDialect()) ? name.rtrim("fi") : name;
+}
+
+static unsigned elementBits(linalg::LinalgOp op) {
+  return getElementTypeOrSelf(op.getDpsInits()[0]).getIntOrFloatBitWidth();
+}
+
+static std::string describe(linalg::LinalgOp op) {
+  if (!isa<linalg::GenericOp>(op.getOperation()))
+    return op->getName().stripDialect().str();
+  SmallVector<std::string> words;
+  bool transposes = llvm::any_of(op->getOpOperands(), [&](OpOperand &operand) {
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    return map.isPermutation() && !map.isIdentity();
+  });
+  if (transposes)
+    words.push_back("transpose");
+  if (op.getNumReductionLoops() != 0)
+    words.push_back("reduce");
+  for (Operation &inner : *op.getBlock()) {
+    std::string word = inner.hasTrait<OpTrait::IsTerminator>() ? "" : wordFor(inner).str();
+    if (!word.empty() && !llvm::is_contained(words, word))
+      words.push_back(word);
+  }
+  if (words.empty())
+    words.push_back(op.getNumDpsInputs() == 0 ? "fill" : elementBits(op) == 1 ? "compare" : "copy");
+  constexpr size_t kMostWords = 4;
+  words.resize(std::min(words.size(), kMostWords));
+  return llvm::join(words, "_");
+}
+
+/// Two loops are one when every address moves over the outer as over the continued inner one.
+static bool areOne(const KernelLoop &outer, const KernelLoop &inner) {
+  if (outer.isPadded() || inner.isPadded())
+    return false;
+  return llvm::all_of(llvm::zip_equal(outer.steps, inner.steps), [&](auto steps) {
+    return std::get<0>(steps) == std::get<1>(steps) * inner.size;
+  });
+}
+
+static void merge(SmallVectorImpl<KernelLoop> &loops) {
+  SmallVector<KernelLoop> merged;
+  for (KernelLoop &loop : loops) {
+    if (!merged.empty() && areOne(merged.back(), loop)) {
+      loop.size *= merged.back().size;
+      loop.inner = loop.size;
+      merged.pop_back();
+    }
+    merged.push_back(loop);
+  }
+  loops = std::move(merged);
+}
+
+Value withoutUnitReshapes(Value memref) {
+  while (Operation *op = memref.getDefiningOp()) {
+    if (!isa<memref::CollapseShapeOp, memref::ExpandShapeOp>(op))
+      break;
+    auto withoutUnits = [](Value value) {
+      return llvm::filter_to_vector(cast<MemRefType>(value.getType()).getShape(),
+                                    [](int64_t size) { return size != 1; });
+    };
+    if (withoutUnits(op->getOperand(0)) != withoutUnits(memref))
+      break;
+    memref = op->getOperand(0);
+  }
+  return memref;
+}
+
+/// Describes one operand whose map is `map`, over the loops of `op`.
+static LogicalResult addOperand(KernelMapping &plan, SmallVectorImpl<KernelLoop> &loops,
+                                OpOperand &opOperand, AffineMap map) {
+  auto op = cast<linalg::LinalgOp>(opOperand.getOwner());
+  KernelOperand &operand = plan.operands.emplace_back();
+  operand.value = opOperand.get();
+  operand.isRead = op.payloadUsesValueFromOperand(&opOperand);
+  SmallVector<int64_t> steps(loops.size(), 0);
+  if (isa<BaseMemRefType>(operand.value.getType())) {
+    FailureOr<Buffer> buffer = traceBuffer(operand.value);
+    if (failed(buffer))
+      return op.emitOpError("expects operand ")
+             << opOperand.getOperandNumber()
+             << " to have a static shape and strided layout to become a kernel, but got "
+             << operand.value.getType();
+    operand.buffer = *buffer;
+    operand.address = getAffineConstantExpr(buffer->offset, op.getContext());
+    for (auto [expr, stride] : llvm::zip_equal(map.getResults(), buffer->strides))
+      operand.address = operand.address + expr * stride;
+    // An operand that only bounds loops has no say in which loops are one.
+    if (operand.isRead || op.isDpsInit(&opOperand))
+      operand.isLinear = addLinear(operand.address, 1, steps, operand.start);
+  } else if (isa<TensorType>(operand.value.getType())) {
+    return op.emitOpError("expects memrefs to become a kernel, but got operand ")
+           << opOperand.getOperandNumber() << " of type " << operand.value.getType();
+  }
+  for (auto [loop, step] : llvm::zip_equal(loops, steps))
+    loop.steps.push_back(step);
+  return success();
+}
+
+/// Describes the epilogue's operands over the loops of the op before it.
+static LogicalResult addEpilogue(KernelMapping &plan, SmallVectorImpl<KernelLoop> &loops) {
+  linalg::LinalgOp op = plan.op, epilogue = plan.epilogue;
+  OpOperand *result = op.getDpsInitOperand(0);
+  // The result stays in registers, so its address has no say in which loops are one.
+  plan.operands.back().buffer.reset();
+  for (KernelLoop &loop : loops)
+    loop.steps.back() = 0;
+  OpOperand *read = *llvm::find_if(epilogue.getDpsInputOperands(), [&](OpOperand *input) {
+    return withoutUnitReshapes(input->get()) == result->get();
+  });
+  AffineMap written = op.getMatchingIndexingMap(result),
+            toResult = epilogue.getMatchingIndexingMap(read);
+  // The epilogue's loops over the op's: dims of size 1 aside, its operand has the dims of the
+  // result, in order.
+  SmallVector<AffineExpr> exprs(epilogue.getNumLoops(), getAffineConstantExpr(0, op.getContext())),
+      results;
+  for (auto [expr, size] :
+       llvm::zip_equal(written.getResults(), cast<MemRefType>(result->get().getType()).getShape()))
+    if (size != 1)
+      results.push_back(expr);
+  ArrayRef<AffineExpr> next = results;
+  for (auto [expr, size] :
+       llvm::zip_equal(toResult.getResults(), cast<MemRefType>(read->get().getType()).getShape()))
+    if (size != 1) {
+      exprs[cast<AffineDimExpr>(expr).getPosition()] = next.front();
+      next = next.drop_front();
+    }
+  AffineMap toLoops = AffineMap::get(written.getNumDims(), 0, exprs, op.getContext());
+  for (OpOperand &operand : epilogue->getOpOperands())
+    if (&operand != read &&
+        failed(addOperand(plan, loops, operand,
+                          epilogue.getMatchingIndexingMap(&operand).compose(toLoops))))
+      return failure();
+  plan.firstOutput = plan.operands.size() - 1;
+  return success();
+}
+
+FailureOr<KernelMapping> chooseMapping(linalg::LinalgOp op, ArrayRef<Value> inits,
+                                       const Padding *padding, linalg::LinalgOp epilogue) {
+  KernelMapping plan;
+  plan.op = op;
+  plan.epilogue = epilogue;
+  plan.name = epilogue ? describe(op) + "_" + describe(epilogue) : describe(op);
+  plan.numInputs = plan.firstOutput = op.getNumDpsInputs();
+  plan.inits = llvm::to_vector(inits);
+  if (padding)
+    plan.padding = padding->value;
+
+  unsigned numLoops = op.getNumLoops();
+  SmallVector<KernelLoop> loops(numLoops);
+  SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  if (ShapedType::isDynamicShape(sizes))
+    return op.emitOpError("expects static shapes to become a kernel");
+  for (OpOperand &init : op.getDpsInitsMutable())
+    for (auto [dim, kind] : llvm::enumerate(op.getIteratorTypesArray()))
+      if (kind != utils::IteratorType::parallel &&
+          op.getMatchingIndexingMap(&init).isFunctionOfDim(dim))
+        return op.emitOpError("expects reductions along dims that its results do not have to "
+                              "become a kernel, but a result varies along dim ")
+               << dim;
+  for (OpOperand &operand : op->getOpOperands())
+    if (failed(addOperand(plan, loops, operand, op.getMatchingIndexingMap(&operand))))
+      return failure();
+  if (epilogue && failed(addEpilogue(plan, loops)))
+    return failure();
+
+  for (auto [dim, loop] : llvm::enumerate(loops)) {
+    loop.dim = dim;
+    loop.inner = loop.size = sizes[dim];
+    if (padding) {
+      loop.size = padding->sizes[dim];
+      loop.low = padding->lows[dim];
+    }
+    if (op.getIteratorTypesArray()[dim] == utils::IteratorType::parallel)
+      plan.parallel.push_back(loop);
+    else
+      plan.reduction.push_back(loop);
+  }
+  int64_t output = plan.firstOutput;
+  llvm::sort(plan.parallel, [&](const KernelLoop &a, const KernelLoop &b) {
+    return std::pair(-a.steps[output], a.dim) < std::pair(-b.steps[output], b.dim);
+  });
+
+  // Loops of one iteration need no index, and merged ones no division, unless something asks for
+  // the op's own indices.
+  bool needsIndices =
+      op.hasIndexSemantics() ||
+      llvm::any_of(plan.operands, [](const KernelOperand &operand) { return !operand.isLinear; });
+  if (!needsIndices) {
+    for (SmallVectorImpl<KernelLoop> *list : {&plan.parallel, &plan.reduction}) {
+      llvm::erase_if(*list,
+                     [](const KernelLoop &loop) { return loop.size == 1 && !loop.isPadded(); });
+      merge(*list);
+    }
+  }
+  spreadOverThreads(plan, /*mayShare=*/!padding && !needsIndices);
+  return plan;
+}
+
+} // namespace convoy::gpu_codegen

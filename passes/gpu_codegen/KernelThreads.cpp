@@ -1,0 +1,156 @@
+// What a thread of a kernel takes, and what the threads of a warp or a block do together.
+
+#include "mlir/Analysis/SliceAnalysis.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "passes/gpu_codegen/KernelMapping.h"
+
+using namespace mlir;
+
+namespace convoy::gpu_codegen {
+
+int64_t KernelMapping::threads() const {
+  int64_t count = tile ? kBlockThreads : reducers;
+  for (auto [i, loop] : llvm::enumerate(parallel)) {
+    bool tiled = tile != 0 && (i == tileLoop || i + 1 == parallel.size());
+    count *= tiled ? llvm::divideCeil(loop.size, tile) : loop.size;
+  }
+  return count / lanes;
+}
+
+bool isVectorAccess(const KernelMapping &plan, unsigned operand, int64_t lanes) {
+  const KernelOperand &access = plan.operands[operand];
+  if (lanes == 1 || !access.buffer || !access.isLinear || !llvm::isPowerOf2_64(lanes))
+    return false;
+  Type type = access.buffer->type.getElementType();
+  if (type.isInteger(1) || plan.parallel.empty() || plan.parallel.back().steps[operand] != 1 ||
+      access.start % lanes != 0)
+    return false;
+  for (ArrayRef<KernelLoop> loops : {ArrayRef(plan.parallel).drop_back(), ArrayRef(plan.reduction)})
+    for (const KernelLoop &loop : loops)
+      if (loop.steps[operand] % lanes != 0)
+        return false;
+  return isRootAligned(*access.buffer, std::min(vectorAlignment(type, lanes), int64_t(16)));
+}
+
+int64_t vectorAlignment(Type elementType, int64_t lanes) {
+  return std::min<int64_t>(16, lanes * elementBytes(elementType));
+}
+
+/// How many elements of the innermost loop one thread takes: 16 bytes of the output where it is
+/// contiguous, all of a short innermost dim.
+static int64_t chooseLanes(const KernelMapping &plan) {
+  if (plan.parallel.empty() ||
+      llvm::any_of(plan.operands, [](const KernelOperand &operand) { return !operand.isLinear; }))
+    return 1;
+  const KernelLoop &last = plan.parallel.back();
+  int64_t widest = 1, lanes = 16, end = plan.operands.size();
+  for (int64_t output = plan.firstOutput; output < end; ++output) {
+    if (last.steps[output] != 1)
+      return 1;
+    widest = std::max(widest, elementBytes(plan.operands[output].buffer->type.getElementType()));
+  }
+  constexpr int64_t kShort = 8;
+  if (last.size <= kShort && (last.isPadded() || plan.reduction.empty()))
+    return std::max<int64_t>(last.size, 1);
+  if (last.isPadded())
+    return 1;
+  // Fewer elements a thread where that leaves too few threads to fill a large GPU.
+  constexpr int64_t kEnoughThreads = 1 << 15;
+  for (lanes = std::min<int64_t>(kShort, 16 / widest); lanes > 1; lanes /= 2) {
+    bool fits = last.size % lanes == 0 && plan.threads() / lanes >= kEnoughThreads;
+    for (int64_t output = plan.firstOutput; fits && output < end; ++output)
+      fits = isVectorAccess(plan, output, lanes);
+    if (fits)
+      return lanes;
+  }
+  return 1;
+}
+
+/// How many neighbouring outputs a block makes that reduces down columns: few enough for a block on
+/// each multiprocessor of a large GPU and for all reads of a thread to be under way at once, but a
+/// sector of memory at least, two where there are blocks enough, and two elements of the reduction
+/// for each thread.
+static int64_t chooseColumns(int64_t outputs, int64_t length, int64_t bytes) {
+  constexpr int64_t kManyBlocks = 128, kMostColumns = 128, kLeastColumns = 8, kSectorBytes = 32,
+                    kMostReads = 8;
+  int64_t columns = kMostColumns, least = std::max(kLeastColumns, kSectorBytes / bytes);
+  auto isLarge = [&] {
+    bool leavesIdle =
+        llvm::divideCeil(outputs, columns)<kManyBlocks, takesTurns = length> kMostReads *
+        (kBlockThreads / columns);
+    return columns > least && (leavesIdle || (columns > 2 * least && takesTurns));
+  };
+  while (isLarge() && 2 * kBlockThreads / (columns / 2) <= length)
+    columns /= 2;
+  return columns;
+}
+
+/// Sets the op that combines two partial results, when threads can share the reduction and gain by
+/// it.
+static void shareReduction(KernelMapping &plan) {
+  linalg::LinalgOp op = plan.op;
+  int64_t length = 1;
+  for (const KernelLoop &loop : plan.reduction)
+    length *= loop.size;
+  constexpr int64_t kLong = 2 * kWarpThreads, kPart = 8, kManyThreads = 1 << 14,
+                    kManyColumns = 1 << 16;
+  if (op.getNumDpsInits() != 1 || length < 2 * kPart)
+    return;
+  bool contiguous = false;
+  for (int64_t input = 0; input < plan.numInputs; ++input)
+    contiguous |= plan.reduction.back().steps[input] == 1;
+  // Threads that share a row read along it. Where neighbouring outputs read along a row anyway,
+  // sharing only helps to fill the GPU.
+  int64_t bytesAlongOutput = 0;
+  for (int64_t input = 0; input < plan.numInputs && !plan.parallel.empty(); ++input)
+    if (plan.parallel.back().steps[input] == 1 && plan.operands[input].buffer)
+      bytesAlongOutput = elementBytes(plan.operands[input].buffer->type.getElementType());
+  bool sharesRows = contiguous && bytesAlongOutput == 0,
+       sharesColumns = !sharesRows && bytesAlongOutput != 0;
+  if (!sharesRows && (plan.threads() >= (sharesColumns ? kManyColumns : kManyThreads) ||
+                      (!sharesColumns && length < kLong)))
+    return;
+  SmallVector<Operation *> combiners;
+  if (!matchReduction(op.getRegionOutputArgs(), 0, combiners) || combiners.size() != 1 ||
+      !arith::getNeutralElement(combiners.front()))
+    return;
+  plan.combiner = combiners.front();
+  if (sharesColumns)
+    plan.columns = chooseColumns(plan.threads(), length, bytesAlongOutput);
+  plan.reducers = sharesColumns    ? kBlockThreads / plan.columns
+                  : length < kLong ? kPart
+                                   : kWarpThreads;
+}
+
+/// Sends inputs that are contiguous along another loop than the output through shared memory, a
+/// square at a time, so that both the reads and the writes of neighbouring threads are neighbours.
+static void transposeThroughTiles(KernelMapping &plan) {
+  constexpr int64_t kSmall = 32, kLarge = 64;
+  if (plan.parallel.size() < 2 || plan.operands.size() - plan.firstOutput != 1 ||
+      plan.parallel.back().steps[plan.firstOutput] != 1)
+    return;
+  const KernelLoop &last = plan.parallel.back();
+  for (auto [i, loop] : llvm::enumerate(ArrayRef(plan.parallel).drop_back())) {
+    bool crosses = false;
+    for (int64_t input = 0; input < plan.numInputs; ++input)
+      crosses |= plan.operands[input].buffer && plan.operands[input].isRead &&
+                 loop.steps[input] == 1 && last.steps[input] > 1;
+    int64_t shorter = std::min(loop.size, last.size);
+    if (!crosses || shorter < kSmall / 2)
+      continue;
+    plan.tileLoop = i;
+    plan.tile = shorter < kLarge * 3 / 4 ? kSmall : kLarge;
+    return;
+  }
+}
+
+void spreadOverThreads(KernelMapping &plan, bool mayShare) {
+  if (!plan.reduction.empty() && mayShare)
+    shareReduction(plan);
+  if (plan.reduction.empty() && mayShare)
+    transposeThroughTiles(plan);
+  if (!plan.combiner && !plan.tile)
+    plan.lanes = chooseLanes(plan);
+}
+
+} // namespace convoy::gpu_codegen

@@ -1,0 +1,244 @@
+// Computation on the GPU that cuDNN does not take becomes kernels here: each linalg op of a
+// function for cuda is one launch. Fills that the next op overwrites or completes go into its
+// kernel, so that padding an input costs no pass over memory.
+
+#include "dialect/cudnn_backend/CudnnBackendOps.h"
+#include "dialect/tcp/TcpOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/DLTI/DLTI.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+#include "passes/Passes.h"
+#include "passes/common/GpuChip.h"
+#include "passes/common/Locations.h"
+#include "passes/common/Manifest.h"
+#include "passes/common/Sizes.h"
+#include "passes/gpu_codegen/Folds.h"
+#include "passes/gpu_codegen/KernelEmit.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace convoy {
+#define GEN_PASS_DEF_MAPKERNELSPASS
+#include "passes/Passes.h.inc"
+} // namespace convoy
+
+using namespace mlir;
+using namespace convoy::gpu_codegen;
+
+namespace {
+
+struct MapKernelsPass : public convoy::impl::MapKernelsPassBase<MapKernelsPass> {
+  using Base::Base;
+  LogicalResult initialize(MLIRContext *context) override {
+    return convoy::verifyChipOption(chip, context);
+  }
+  void runOnOperation() override;
+
+private:
+  LogicalResult runOnFunction(func::FuncOp func);
+  LogicalResult mapOp(linalg::LinalgOp op, Value runtime, StringRef prefix);
+  gpu::GPUModuleOp module();
+
+  gpu::GPUModuleOp kernels;
+  SmallVector<Attribute> entries;  ///< of the manifest, a kernel each
+  llvm::StringMap<int64_t> byText; ///< number of the kernel with this code
+  llvm::StringMap<int64_t> byName;
+  DenseSet<Operation *> done; ///< epilogues whose kernels exist already
+  bool fitsIn32Bits = true;
+};
+
+/// A copy that the runtime makes at once: between two whole buffers of one layout.
+bool isPlainCopy(memref::CopyOp op) {
+  auto source = dyn_cast<MemRefType>(op.getSource().getType()),
+       target = dyn_cast<MemRefType>(op.getTarget().getType());
+  // A constant is on the host; a kernel has its own.
+  FailureOr<Buffer> from = traceBuffer(op.getSource());
+  bool onDevice = succeeded(from) && !from->root.getDefiningOp<memref::GetGlobalOp>();
+  return onDevice && source && target && source.getLayout().isIdentity() &&
+         target.getLayout().isIdentity();
+}
+
+/// What the manifest says about a kernel: its arguments, and the bytes that it has to move.
+Attribute describe(const KernelMapping &plan, Kernel kernel) {
+  Builder builder(kernel.func.getContext());
+  int64_t moved = 0;
+  DenseSet<Value> read, written;
+  for (auto [number, operand] : llvm::enumerate(plan.operands)) {
+    int64_t init = int64_t(number) - plan.numInputs;
+    bool isInit = 0 <= init && init < plan.numResults();
+    if (!operand.buffer || (plan.epilogue && isInit))
+      continue;
+    int64_t size = elementBytes(operand.buffer->type.getElementType());
+    if (operand.isRead && !(isInit && plan.inits[init])) {
+      read.insert(operand.buffer->root);
+      moved += operand.buffer->type.getNumElements() * size;
+    }
+    if (int64_t(number) >= plan.firstOutput) {
+      written.insert(operand.buffer->root);
+      // The loops and not the operand: around it there may be padding.
+      for (const KernelLoop &loop : plan.parallel)
+        size *= loop.size;
+      moved += size;
+    }
+  }
+  SmallVector<Attribute> arguments;
+  for (Value root : kernel.arguments) {
+    auto type = cast<MemRefType>(root.getType());
+    bool isRead = read.contains(root), isWritten = written.contains(root);
+    int64_t size = type.getNumElements() * elementBytes(type.getElementType());
+    // What the payload gathers from is no operand.
+    moved += isRead || isWritten ? 0 : size;
+    StringRef role = !isWritten ? "input" : isRead ? "inout" : "output";
+    arguments.push_back(builder.getDictionaryAttr(
+        {builder.getNamedAttr("role", builder.getStringAttr(role)),
+         builder.getNamedAttr("bytes", builder.getI64IntegerAttr(size))}));
+  }
+  return builder.getDictionaryAttr(
+      {builder.getNamedAttr("name", builder.getStringAttr(kernel.func.getName())),
+       builder.getNamedAttr("location",
+                            builder.getStringAttr(convoy::placeText(kernel.func.getLoc()))),
+       builder.getNamedAttr("bytes", builder.getI64IntegerAttr(moved)),
+       builder.getNamedAttr("arguments", builder.getArrayAttr(arguments))});
+}
+
+} // namespace
+
+gpu::GPUModuleOp MapKernelsPass::module() {
+  if (kernels)
+    return kernels;
+  ModuleOp top = getOperation();
+  OpBuilder builder = OpBuilder::atBlockEnd(top.getBody());
+  Attribute target =
+      NVVM::NVVMTargetAttr::get(&getContext(), /*optLevel=*/3, convoy::kNvptxTriple, chip);
+  kernels = gpu::GPUModuleOp::create(builder, top.getLoc(), "kernels", ArrayRef<Attribute>(target));
+  return kernels;
+}
+
+LogicalResult MapKernelsPass::mapOp(linalg::LinalgOp op, Value runtime, StringRef prefix) {
+  Absorbed absorbed = absorbFills(op);
+  linalg::LinalgOp epilogue = absorbed.inits[0] ? findEpilogue(op) : nullptr;
+  FailureOr<KernelMapping> plan =
+      chooseMapping(op, absorbed.inits, absorbed.padding ? &*absorbed.padding : nullptr, epilogue);
+  if (failed(plan))
+    return failure();
+  if (plan->threads() != 0) {
+    OpBuilder builder = OpBuilder::atBlockEnd(module().getBody());
+    FailureOr<Kernel> kernel = emitKernel(*plan, builder, "kernel");
+    if (failed(kernel))
+      return failure();
+
+    // Equal kernels are one.
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    kernel->func->print(os, OpPrintingFlags().enableDebugInfo(false));
+    auto [known, isNew] = byText.try_emplace(text, entries.size());
+    int64_t number = known->second;
+    if (isNew) {
+      std::string name = (prefix + "_" + plan->name).str();
+      kernel->func.setName((name + "_" + llvm::Twine(byName[name]++)).str());
+      entries.push_back(describe(*plan, *kernel));
+    } else {
+      kernel->func.erase();
+    }
+    for (Value argument : kernel->arguments)
+      fitsIn32Bits &= cast<MemRefType>(argument.getType()).getNumElements() <
+                      std::numeric_limits<int32_t>::max();
+    fitsIn32Bits &= plan->threads() + kBlockThreads < std::numeric_limits<int32_t>::max();
+
+    builder.setInsertionPoint(epilogue ? epilogue : op);
+    int32_t blocks = llvm::divideCeil(plan->threads(), kBlockThreads);
+    convoy::cudnn_backend::LaunchKernelOp::create(
+        builder, op.getLoc(), runtime, number, ArrayRef<int32_t>{blocks, 1, 1},
+        ArrayRef<int32_t>{kBlockThreads, 1, 1}, /*shared=*/0, kernel->arguments);
+  }
+  for (linalg::FillOp fill : absorbed.fills)
+    fill.erase();
+  op.erase();
+  if (epilogue) {
+    done.insert(epilogue);
+    epilogue.erase();
+  }
+  return success();
+}
+
+/// Constants that are still used are memory of the host: whatever takes them would read a host
+/// address on the GPU.
+static LogicalResult verifyConstants(func::FuncOp func) {
+  WalkResult result = func.walk([](Operation *op) {
+    if (isa<ViewLikeOpInterface>(op))
+      return WalkResult::advance();
+    for (auto [number, operand] : llvm::enumerate(op->getOperands())) {
+      FailureOr<Buffer> buffer = failure();
+      if (isa<MemRefType>(operand.getType()))
+        buffer = traceBuffer(operand);
+      if (failed(buffer) || !buffer->root.getDefiningOp<memref::GetGlobalOp>())
+        continue;
+      op->emitOpError("expects memory of the GPU, but operand ")
+          << number << " is a constant on the host";
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+LogicalResult MapKernelsPass::runOnFunction(func::FuncOp func) {
+  if (func.getNumArguments() == 0 || !isa<LLVM::LLVMPointerType>(func.getArgument(0).getType()))
+    return func.emitOpError("expects the runtime's table as its first argument "
+                            "(add-runtime-argument), because it is compiled for 'cuda'");
+  if (failed(convoy::verifySizes(func)))
+    return failure();
+  Value runtime = func.getArgument(0);
+  for (memref::CopyOp copy : llvm::make_early_inc_range(func.getOps<memref::CopyOp>())) {
+    OpBuilder builder(copy);
+    if (isPlainCopy(copy))
+      convoy::cudnn_backend::CopyOp::create(builder, copy.getLoc(), runtime, copy.getTarget(),
+                                            copy.getSource());
+    else
+      linalg::CopyOp::create(builder, copy.getLoc(), copy.getSource(), copy.getTarget());
+    copy.erase();
+  }
+  // Fills wait for the op that may absorb them, so the others go first; what is left of them
+  // becomes kernels in place.
+  SmallVector<linalg::LinalgOp> ops;
+  for (linalg::LinalgOp op : func.getOps<linalg::LinalgOp>())
+    if (!isa<linalg::FillOp>(op.getOperation()))
+      ops.push_back(op);
+  for (linalg::LinalgOp op : ops)
+    if (!done.contains(op) && failed(mapOp(op, runtime, func.getSymName())))
+      return failure();
+  for (auto fill : llvm::make_early_inc_range(func.getOps<linalg::FillOp>()))
+    if (failed(mapOp(cast<linalg::LinalgOp>(fill.getOperation()), runtime, func.getSymName())))
+      return failure();
+  return verifyConstants(func);
+}
+
+void MapKernelsPass::runOnOperation() {
+  kernels = nullptr;
+  entries.clear();
+  done.clear();
+  byText.clear();
+  byName.clear();
+  fitsIn32Bits = true;
+  for (func::FuncOp func : getOperation().getOps<func::FuncOp>()) {
+    auto target = func->getAttrOfType<StringAttr>(convoy::tcp::kTargetAttr);
+    if (target && target.getValue() == "cuda" && failed(runOnFunction(func)))
+      return signalPassFailure();
+  }
+  if (!kernels)
+    return;
+  Builder builder(&getContext());
+  convoy::setManifest(getOperation(), "kernels", builder.getArrayAttr(entries));
+  if (!fitsIn32Bits)
+    return;
+  // Indices of 32 bits: divisions, which delinearizing needs, take a third of the time.
+  auto width = DataLayoutEntryAttr::get(IndexType::get(&getContext()),
+                                        IntegerAttr::get(IntegerType::get(&getContext(), 64), 32));
+  kernels->setAttr(DLTIDialect::kDataLayoutAttrName,
+                   DataLayoutSpecAttr::get(&getContext(), {width}));
+}

@@ -1,0 +1,176 @@
+// RUN: convoy-opt %s --split-input-file --cpu-contractions="lanes=8 registers=16" | filecheck %s
+
+// 3 x 40 outputs in vectors of 8: tiles of 3 pixels times 2 vectors, and 8 channels left over.
+
+// CHECK-LABEL: func.func @matmul
+// CHECK-SAME:    %[[A:.*]]: memref<3x5xf32>, %[[B:.*]]: memref<5x40xf32>, %[[C:.*]]: memref<3x40xf32>
+// CHECK:         %[[FLAT:.*]] = memref.reinterpret_cast %[[A]] to offset: [0], sizes: [15], strides: [1]
+// CHECK:         scf.parallel
+// CHECK-COUNT-6:   vector.load {{.*}} memref<120xf32>, vector<8xf32>
+// CHECK:           scf.for {{.*}} iter_args({{.*}}) -> (vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>)
+// CHECK-COUNT-6:     vector.fma
+// CHECK-NOT:         vector.fma
+// CHECK-COUNT-6:   vector.store
+// CHECK:         scf.parallel
+// CHECK-COUNT-3:     vector.fma
+// CHECK-NOT:         vector.fma
+// CHECK-NOT:     linalg
+func.func @matmul(%a: memref<3x5xf32>, %b: memref<5x40xf32>, %c: memref<3x40xf32>) attributes {tcp.target = "cpu"} {
+  linalg.matmul ins(%a, %b : memref<3x5xf32>, memref<5x40xf32>) outs(%c : memref<3x40xf32>)
+  return
+}
+
+// -----
+
+// Fewer channels than a vector has: masked.
+
+// CHECK-LABEL: func.func @masked
+// CHECK:         %[[MASK:.*]] = arith.constant dense<[true, true, true, true, true, false, false, false]>
+// CHECK:         vector.maskedload
+// CHECK:         vector.maskedstore
+func.func @masked(%a: memref<1x4xf32>, %b: memref<4x5xf32>, %c: memref<1x5xf32>) attributes {tcp.target = "cpu"} {
+  linalg.matmul ins(%a, %b : memref<1x4xf32>, memref<4x5xf32>) outs(%c : memref<1x5xf32>)
+  return
+}
+
+// -----
+
+#id = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
+#bias = affine_map<(d0, d1, d2, d3) -> (0, 0, 0, d3)>
+
+// The epilogue works on the sums; the product's own buffer is not touched.
+
+// CHECK-LABEL: func.func @epilogue
+// CHECK-SAME:    %[[T:.*]]: memref<1x4x4x16xf32>, %[[Y:.*]]: memref<1x4x4x16xf32>)
+// CHECK-NOT:     %[[T]]
+// CHECK-NOT:     scf.execute_region
+// CHECK:         %[[OUT:.*]] = memref.reinterpret_cast %[[Y]]
+// CHECK:         scf.parallel
+// CHECK:           vector.fma
+// CHECK:           %[[S:.*]] = arith.addf {{.*}} : vector<8xf32>
+// CHECK:           %[[R:.*]] = arith.maximumf %[[S]], {{.*}} : vector<8xf32>
+// CHECK:           vector.store %[[R]], %[[OUT]]
+// CHECK-NOT:     linalg
+func.func @epilogue(%x: memref<1x6x6x3xf32>, %w: memref<3x3x3x16xf32>, %b: memref<1x1x1x16xf32>, %t: memref<1x4x4x16xf32>, %y: memref<1x4x4x16xf32>)
+    attributes {tcp.target = "cpu"} {
+  %zero = arith.constant 0.0 : f32
+  scf.execute_region no_inline {
+    linalg.fill ins(%zero : f32) outs(%t : memref<1x4x4x16xf32>)
+    linalg.conv_2d_nhwc_hwcf ins(%x, %w : memref<1x6x6x3xf32>, memref<3x3x3x16xf32>) outs(%t : memref<1x4x4x16xf32>)
+    linalg.generic {indexing_maps = [#id, #bias, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+        ins(%t, %b : memref<1x4x4x16xf32>, memref<1x1x1x16xf32>) outs(%y : memref<1x4x4x16xf32>) {
+    ^bb0(%p: f32, %q: f32, %o: f32):
+      %s = arith.addf %p, %q : f32
+      %m = arith.maximumf %s, %zero : f32
+      linalg.yield %m : f32
+    }
+    scf.yield
+  }
+  return
+}
+
+// -----
+
+// f64 has no vector kernel: the region is opened, and loops will do.
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+
+// CHECK-LABEL: func.func @other_types
+// CHECK-NOT:     scf.execute_region
+// CHECK:         linalg.fill
+// CHECK:         linalg.matmul
+// CHECK:         linalg.generic
+func.func @other_types(%a: memref<3x5xf64>, %b: memref<5x40xf64>, %t: memref<3x40xf64>, %c: memref<3x40xf64>) attributes {tcp.target = "cpu"} {
+  %zero = arith.constant 0.0 : f64
+  scf.execute_region no_inline {
+    linalg.fill ins(%zero : f64) outs(%t : memref<3x40xf64>)
+    linalg.matmul ins(%a, %b : memref<3x5xf64>, memref<5x40xf64>) outs(%t : memref<3x40xf64>)
+    linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%t : memref<3x40xf64>) outs(%c : memref<3x40xf64>) {
+    ^bb0(%p: f64, %o: f64):
+      %s = math.absf %p : f64
+      linalg.yield %s : f64
+    }
+    scf.yield
+  }
+  return
+}
+
+// -----
+
+// Each group of channels has its own filter.
+
+#image = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7) -> (d0, d1 + d5, d2 + d6, d3, d7)>
+#filter = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7) -> (d3, d5, d6, d7, d4)>
+#groups = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7) -> (d0, d1, d2, d3, d4)>
+
+// CHECK-LABEL: func.func @grouped
+// CHECK:         scf.parallel
+// CHECK:           vector.fma
+// CHECK-NOT:     linalg
+func.func @grouped(%x: memref<3x6x6x2x4xf32>, %w: memref<2x3x3x4x8xf32>, %y: memref<3x4x4x2x8xf32>) attributes {tcp.target = "cpu"} {
+  linalg.generic {indexing_maps = [#image, #filter, #groups],
+                  iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%x, %w : memref<3x6x6x2x4xf32>, memref<2x3x3x4x8xf32>) outs(%y : memref<3x4x4x2x8xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %o, %p : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+// CHECK-LABEL: func.func @conv3d
+// CHECK:         scf.parallel
+// CHECK:           vector.fma
+// CHECK-NOT:     linalg
+func.func @conv3d(%x: memref<1x4x6x6x4xf32>, %w: memref<3x3x3x4x8xf32>, %y: memref<1x2x4x4x8xf32>) attributes {tcp.target = "cpu"} {
+  linalg.conv_3d_ndhwc_dhwcf {dilations = dense<1> : tensor<3xi64>, strides = dense<1> : tensor<3xi64>}
+      ins(%x, %w : memref<1x4x6x6x4xf32>, memref<3x3x3x4x8xf32>) outs(%y : memref<1x2x4x4x8xf32>)
+  return
+}
+
+// -----
+
+// CHECK-LABEL: func.func @cuda
+// CHECK:         linalg.matmul
+func.func @cuda(%a: memref<3x5xf32>, %b: memref<5x40xf32>, %c: memref<3x40xf32>) attributes {tcp.target = "cuda"} {
+  linalg.matmul ins(%a, %b : memref<3x5xf32>, memref<5x40xf32>) outs(%c : memref<3x40xf32>)
+  return
+}
+
+// -----
+
+#id = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+#rows = affine_map<(d0, d1, d2) -> (0, d1, d2)>
+
+// A bool is a byte in memory, while a vector of i1 would be loaded and stored as bits.
+
+// CHECK-LABEL: func.func @bools
+// CHECK-SAME:    %[[M:[^:]*]]: memref<1x3x16xi1>, %[[T:[^:]*]]: memref<2x3x16xf32>, %[[Y:[^:]*]]: memref<2x3x16xi1>)
+// CHECK:         %[[OUT:.*]] = builtin.unrealized_conversion_cast {{.*}} : memref<96xi1> to memref<96xi8>
+// CHECK:         %[[MASK:.*]] = builtin.unrealized_conversion_cast {{.*}} : memref<48xi1> to memref<48xi8>
+// CHECK:         scf.parallel
+// CHECK-NOT:     vector<8xi1>
+// CHECK:           %[[BYTES:.*]] = vector.load %[[MASK]]{{.*}} : memref<48xi8>, vector<8xi8>
+// CHECK:           arith.cmpi ne, %[[BYTES]], {{.*}} : vector<8xi8>
+// CHECK:           %[[WIDE:.*]] = arith.extui {{.*}} : vector<8xi1> to vector<8xi8>
+// CHECK:           vector.store %[[WIDE]], %[[OUT]]
+func.func @bools(%a: memref<2x3x4xf32>, %b: memref<2x4x16xf32>, %m: memref<1x3x16xi1>, %t: memref<2x3x16xf32>, %y: memref<2x3x16xi1>)
+    attributes {tcp.target = "cpu"} {
+  %zero = arith.constant 0.0 : f32
+  scf.execute_region no_inline {
+    linalg.fill ins(%zero : f32) outs(%t : memref<2x3x16xf32>)
+    linalg.batch_matmul ins(%a, %b : memref<2x3x4xf32>, memref<2x4x16xf32>) outs(%t : memref<2x3x16xf32>)
+    linalg.generic {indexing_maps = [#id, #rows, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+        ins(%t, %m : memref<2x3x16xf32>, memref<1x3x16xi1>) outs(%y : memref<2x3x16xi1>) {
+    ^bb0(%v: f32, %keep: i1, %old: i1):
+      %positive = arith.cmpf ogt, %v, %zero : f32
+      %both = arith.andi %positive, %keep : i1
+      linalg.yield %both : i1
+    }
+    scf.yield
+  }
+  return
+}

@@ -1,0 +1,98 @@
+// RUN: convoy-opt %s --split-input-file --pass-pipeline="builtin.module(func.func(cpu-loops),canonicalize)" | filecheck %s
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+
+// Enough work: the outer loop is parallel.
+
+// CHECK-LABEL: func.func @elementwise
+// CHECK:         scf.parallel
+// CHECK:           scf.for
+// CHECK:             memref.load
+// CHECK:             memref.store
+func.func @elementwise(%x: memref<128x256xf32>, %y: memref<128x256xf32>) attributes {tcp.target = "cpu"} {
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%x : memref<128x256xf32>) outs(%y : memref<128x256xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = math.absf %a : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+// CHECK-LABEL: func.func @small
+// CHECK-NOT:     scf.parallel
+// CHECK:         scf.for
+func.func @small(%x: memref<4x4xf32>, %y: memref<4x4xf32>) attributes {tcp.target = "cpu"} {
+  memref.copy %x, %y : memref<4x4xf32> to memref<4x4xf32>
+  return
+}
+
+// -----
+
+// One long row is cut into parts of 16384, the last one shorter.
+
+// CHECK-LABEL: func.func @row
+// CHECK-DAG:     %[[SIZE:.*]] = arith.constant 16384 : index
+// CHECK-DAG:     %[[ALL:.*]] = arith.constant 40000 : index
+// CHECK:         scf.parallel (%[[I:.*]]) = (%{{.*}}) to (%{{.*}})
+// CHECK:           %[[BEGIN:.*]] = arith.muli %[[I]], %[[SIZE]]
+// CHECK:           %[[NEXT:.*]] = arith.addi %[[BEGIN]], %[[SIZE]]
+// CHECK:           %[[END:.*]] = arith.minui %[[NEXT]], %[[ALL]]
+// CHECK:           scf.for %{{.*}} = %[[BEGIN]] to %[[END]]
+func.func @row(%x: memref<40000xf32>, %y: memref<40000xf32>) attributes {tcp.target = "cpu"} {
+  memref.copy %x, %y : memref<40000xf32> to memref<40000xf32>
+  return
+}
+
+// -----
+
+// The sum over d1 runs outside the loop over d2, along which the buffers are contiguous.
+
+// CHECK-LABEL: func.func @reduction
+// CHECK:         scf.parallel (%[[I:.*]]) =
+// CHECK:           scf.for %[[R:.*]] =
+// CHECK:             scf.for %[[K:.*]] =
+// CHECK:               memref.load %{{.*}}[%[[I]], %[[R]], %[[K]]]
+// CHECK:               memref.load %{{.*}}[%[[I]], %[[K]]]
+func.func @reduction(%x: memref<64x32x64xf32>, %y: memref<64x64xf32>) attributes {tcp.target = "cpu"} {
+  linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>],
+                  iterator_types = ["parallel", "parallel", "reduction"]} ins(%x : memref<64x32x64xf32>) outs(%y : memref<64x64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = arith.addf %a, %o : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+// Rows are added up along the row, and the sum is in a register meanwhile.
+
+// CHECK-LABEL: func.func @rows
+// CHECK:         scf.parallel (%[[I:.*]]) =
+// CHECK:           %[[START:.*]] = memref.load %{{.*}}[%[[I]]]
+// CHECK:           %[[SUM:.*]] = scf.for %[[R:.*]] = {{.*}} iter_args(%[[ACC:.*]] = %[[START]])
+// CHECK:             %[[X:.*]] = memref.load %{{.*}}[%[[I]], %[[R]]]
+// CHECK:             arith.addf %[[X]], %[[ACC]]
+// CHECK-NOT:         memref.store
+// CHECK:             scf.yield
+// CHECK:           memref.store %[[SUM]], %{{.*}}[%[[I]]]
+func.func @rows(%x: memref<256x256xf32>, %y: memref<256xf32>) attributes {tcp.target = "cpu"} {
+  linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]}
+      ins(%x : memref<256x256xf32>) outs(%y : memref<256xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = arith.addf %a, %o : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+// CHECK-LABEL: func.func @cuda
+// CHECK:         memref.copy
+func.func @cuda(%x: memref<4x4xf32>, %y: memref<4x4xf32>) attributes {tcp.target = "cuda"} {
+  memref.copy %x, %y : memref<4x4xf32> to memref<4x4xf32>
+  return
+}

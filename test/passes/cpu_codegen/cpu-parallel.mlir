@@ -1,0 +1,39 @@
+// RUN: convoy-opt %s --cpu-parallel | filecheck %s
+
+// CHECK:       func.func private @main_parallel_0(%[[B:.*]]: index, %[[E:.*]]: index, %[[X:.*]]: memref<8xf32>) {
+// CHECK:         %[[ONE:.*]] = arith.constant 1.000000e+00 : f32
+// CHECK:         scf.for %[[I:.*]] = %[[B]] to %[[E]] step
+// CHECK:           memref.store %[[ONE]], %[[X]][%[[I]]]
+// CHECK-LABEL: func.func @main
+// CHECK-SAME:    (%[[A:.*]]: memref<8xf32>)
+// CHECK:         call @main_parallel_0(%{{.*}}, %{{.*}}, %[[A]]) {convoy.parallel}
+func.func @main(%x: memref<8xf32>) attributes {tcp.target = "cpu"} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %one = arith.constant 1.0 : f32
+  scf.parallel (%i) = (%c0) to (%c8) step (%c1) {
+    memref.store %one, %x[%i] : memref<8xf32>
+  }
+  return
+}
+
+// Two loops that do the same to different buffers share one body.
+
+// CHECK-LABEL: func.func @prepare_weights
+// CHECK-SAME:    (%[[A:.*]]: memref<8xf32>, %[[B:.*]]: memref<8xf32>)
+// CHECK:         call @prepare_weights_parallel_0(%{{.*}}, %{{.*}}, %[[A]])
+// CHECK:         call @prepare_weights_parallel_0(%{{.*}}, %{{.*}}, %[[B]])
+func.func @prepare_weights(%x: memref<8xf32>, %y: memref<8xf32>) attributes {tcp.target = "cpu"} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %one = arith.constant 1.0 : f32
+  scf.parallel (%i) = (%c0) to (%c8) step (%c1) {
+    memref.store %one, %x[%i] : memref<8xf32>
+  }
+  scf.parallel (%i) = (%c0) to (%c8) step (%c1) {
+    memref.store %one, %y[%i] : memref<8xf32>
+  }
+  return
+}

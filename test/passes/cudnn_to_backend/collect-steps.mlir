@@ -1,0 +1,25 @@
+// RUN: convoy-opt %s --split-input-file --collect-steps | filecheck %s
+
+// What @main asks of the runtime, in its order; a boolean is a byte.
+
+// CHECK: module attributes {tcp.manifest = {arena_bytes = 64 : i64, steps = [{kernel = 1 : i64}, {call = 0 : i64}, {copy = 32 : i64}, {copy = 3 : i64}, {call = 0 : i64}]}}
+module attributes {tcp.manifest = {arena_bytes = 64 : i64}} {
+  func.func @main(%runtime: !llvm.ptr, %x: memref<8xf32>, %y: memref<8xf32>, %b: memref<3xi1>, %c: memref<3xi1>) -> i32 {
+    cudnn_backend.launch_kernel %runtime, kernel = 1 grid [1, 1, 1] block [32, 1, 1] shared 0 (%x, %y) : memref<8xf32>, memref<8xf32>
+    cudnn_backend.execute_graph %runtime, call = 0 (%x, %y) : memref<8xf32>, memref<8xf32>
+    cudnn_backend.copy %runtime, %y, %x : memref<8xf32>, memref<8xf32>
+    cudnn_backend.copy %runtime, %c, %b : memref<3xi1>, memref<3xi1>
+    cudnn_backend.execute_graph %runtime, call = 0 (%x, %y) : memref<8xf32>, memref<8xf32>
+    %ok = arith.constant 0 : i32
+    return %ok : i32
+  }
+}
+
+// -----
+
+// A program that asks for nothing has no steps.
+
+// CHECK: module {
+func.func @main(%x: memref<8xf32>) {
+  return
+}

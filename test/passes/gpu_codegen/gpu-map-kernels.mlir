@@ -1,0 +1,404 @@
+// RUN: convoy-opt %s -split-input-file -add-runtime-argument -gpu-map-kernels -canonicalize -cse | filecheck %s
+
+// Contiguous loops are one loop; a thread takes 16 bytes.
+// CHECK-LABEL: func @pointwise
+// CHECK-SAME: %[[RUNTIME:.*]]: !llvm.ptr, %[[A:.*]]: memref<8x56x56x64xf16>, %[[B:.*]]: memref<8x56x56x64xf16>, %[[C:.*]]: memref<8x56x56x64xf16>)
+// CHECK: cudnn_backend.launch_kernel %[[RUNTIME]], kernel = 0 grid [784, 1, 1] block [256, 1, 1] shared 0(%[[A]], %[[B]], %[[C]])
+// CHECK: gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_80">] attributes {dlti.dl_spec = #dlti.dl_spec<index = 32 : i64>}
+// CHECK: gpu.func @pointwise_add_max_0(%[[X:.*]]: memref<1605632xf16> {llvm.noalias}, %[[Y:.*]]: memref<1605632xf16> {llvm.noalias}, %[[OUT:.*]]: memref<1605632xf16> {llvm.noalias}) kernel
+// CHECK-NOT: divui
+// CHECK: vector.load %[[X]][%{{.*}}] {alignment = 16 : i64} : memref<1605632xf16>, vector<8xf16>
+// CHECK: arith.addf
+// CHECK: arith.maximumf
+// CHECK: vector.store %{{.*}}, %[[OUT]][%{{.*}}] {alignment = 16 : i64} : memref<1605632xf16>, vector<8xf16>
+#id = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
+func.func @pointwise(%x: memref<8x56x56x64xf16>, %y: memref<8x56x56x64xf16>, %out: memref<8x56x56x64xf16>) attributes {tcp.target = "cuda"} {
+  %zero = arith.constant 0.0 : f16
+  linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%x, %y : memref<8x56x56x64xf16>, memref<8x56x56x64xf16>) outs(%out : memref<8x56x56x64xf16>) {
+  ^bb0(%a: f16, %b: f16, %o: f16):
+    %s = arith.addf %a, %b : f16
+    %r = arith.maximumf %s, %zero : f16
+    linalg.yield %r : f16
+  }
+  return
+}
+
+// -----
+
+// The input of a channels-last model: a thread takes one pixel; the padding channel is known at compile time, and the fill has no kernel.
+// CHECK-LABEL: func @input
+// CHECK: memref.view
+// CHECK: cudnn_backend.launch_kernel
+// CHECK-NOT: cudnn_backend.launch_kernel
+// CHECK: gpu.func @input_transpose_cast_0(%[[X:.*]]: memref<150528xf32> {llvm.noalias}, %[[OUT:.*]]: memref<200704xf16> {llvm.noalias})
+// CHECK-COUNT-3: memref.load %[[X]]
+// CHECK-NOT: memref.load
+// CHECK: vector.store %{{.*}}, %[[OUT]][%{{.*}}] {alignment = 8 : i64} : memref<200704xf16>, vector<4xf16>
+// CHECK-NOT: vector.store
+func.func @input(%x: memref<1x3x224x224xf32>, %arena: memref<401664xi8>) attributes {tcp.target = "cuda"} {
+  %c0 = arith.constant 256 : index
+  %zero = arith.constant 0.0 : f16
+  %v = memref.view %arena[%c0][] : memref<401664xi8> to memref<1x224x224x4xf16>
+  linalg.fill ins(%zero : f16) outs(%v : memref<1x224x224x4xf16>)
+  %s = memref.subview %v[0, 0, 0, 0] [1, 224, 224, 3] [1, 1, 1, 1] : memref<1x224x224x4xf16> to memref<1x224x224x3xf16, strided<[200704, 896, 4, 1]>>
+  linalg.generic {indexing_maps = [affine_map<(d0, d1, d2, d3) -> (d0, d3, d1, d2)>, affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>],
+                  iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%x : memref<1x3x224x224xf32>) outs(%s : memref<1x224x224x3xf16, strided<[200704, 896, 4, 1]>>) {
+  ^bb0(%a: f32, %o: f16):
+    %r = arith.truncf %a : f32 to f16
+    linalg.yield %r : f16
+  }
+  return
+}
+
+// -----
+
+// Padding of an outer dim is a branch.
+// CHECK: bytes = 364 : i64, location = "{{.*}}", name = "pad_rows_{{.*}}"
+// CHECK-LABEL: func @pad_rows
+// CHECK: cudnn_backend.launch_kernel
+// CHECK-NOT: cudnn_backend.launch_kernel
+// CHECK: gpu.func
+// CHECK: scf.if
+// CHECK: memref.load
+// CHECK: else
+// CHECK: memref.store
+func.func @pad_rows(%x: memref<5x7xf32>, %out: memref<8x7xf32>) attributes {tcp.target = "cuda"} {
+  %pad = arith.constant -1.0 : f32
+  linalg.fill ins(%pad : f32) outs(%out : memref<8x7xf32>)
+  %s = memref.subview %out[2, 0] [5, 7] [1, 1] : memref<8x7xf32> to memref<5x7xf32, strided<[7, 1], offset: 14>>
+  memref.copy %x, %s : memref<5x7xf32> to memref<5x7xf32, strided<[7, 1], offset: 14>>
+  return
+}
+
+// -----
+
+// A reduction: the fill is where the accumulator starts, a warp shares a long row, and each thread has eight reads under way.
+// The first value of a sum is no number in memory: it is not counted.
+// CHECK: bytes = 128128 : i64, location = "{{.*}}", name = "row_sums_reduce_add_0"
+// CHECK-LABEL: func @row_sums
+// CHECK: cudnn_backend.launch_kernel {{.*}} grid [4, 1, 1]
+// CHECK-NOT: cudnn_backend.launch_kernel
+// CHECK: gpu.func @row_sums_reduce_add_0
+// CHECK: scf.for
+// CHECK-COUNT-8: memref.load
+// CHECK: arith.select
+// CHECK: scf.yield
+// CHECK-COUNT-5: gpu.shuffle xor
+// CHECK: memref.store
+func.func @row_sums(%x: memref<32x1000xf32>, %out: memref<32xf32>) attributes {tcp.target = "cuda"} {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%out : memref<32xf32>)
+  linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]}
+      ins(%x : memref<32x1000xf32>) outs(%out : memref<32xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.addf %o, %a : f32
+    linalg.yield %r : f32
+  }
+  return
+}
+
+// -----
+
+// A convolution that cuDNN did not take: eight threads an output element, along the channels of the window.
+// CHECK-LABEL: func @conv
+// CHECK: cudnn_backend.launch_kernel
+// CHECK: gpu.func
+// CHECK: arith.select
+// CHECK-COUNT-3: gpu.shuffle xor
+func.func @conv(%x: memref<1x9x9x3xf32>, %w: memref<8x3x3x3xf32>, %out: memref<1x7x7x8xf32>) attributes {tcp.target = "cuda"} {
+  linalg.conv_2d_nhwc_fhwc ins(%x, %w : memref<1x9x9x3xf32>, memref<8x3x3x3xf32>) outs(%out : memref<1x7x7x8xf32>)
+  return
+}
+
+// -----
+
+// Equal kernels are one; a fill that something reads before the reduction stays; the manifest has kernels by number.
+// CHECK: module attributes {tcp.manifest = {kernels = [
+// CHECK-SAME: {arguments = [{bytes = 128 : i64, role = "input"}, {bytes = 128 : i64, role = "output"}], bytes = 256 : i64, location = "{{.*}}gpu-map-kernels.mlir:{{[0-9]+}}", name = "shared_transpose_0"},
+// CHECK-SAME: {arguments = [{bytes = 128 : i64, role = "output"}], bytes = 128 : i64, location = "{{.*}}", name = "shared_fill_0"}]}}
+// CHECK: func @shared
+// CHECK-COUNT-2: cudnn_backend.launch_kernel {{.*}} kernel = 1
+
+// CHECK-NOT: gpu.func @shared_fill_1
+func.func @shared(%a: memref<4x8xf32>, %b: memref<4x8xf32>, %c: memref<8x4xf32>) attributes {tcp.target = "cuda"} {
+  %one = arith.constant 1.0 : f32
+  linalg.fill ins(%one : f32) outs(%a : memref<4x8xf32>)
+  linalg.fill ins(%one : f32) outs(%b : memref<4x8xf32>)
+  linalg.transpose ins(%a : memref<4x8xf32>) outs(%c : memref<8x4xf32>) permutation = [1, 0]
+  return
+}
+
+// -----
+
+// The runtime copies whole buffers; functions for the CPU are left alone.
+// CHECK-LABEL: func @plain
+// CHECK-SAME: %[[RUNTIME:.*]]: !llvm.ptr, %[[X:.*]]: memref<4xf32>, %[[OUT:.*]]: memref<4xf32>
+// CHECK: cudnn_backend.copy %[[RUNTIME]], %[[OUT]], %[[X]]
+// CHECK-LABEL: func @cpu
+// CHECK: linalg.fill
+// CHECK-NOT: gpu.module
+func.func @plain(%x: memref<4xf32>, %out: memref<4xf32>) attributes {tcp.target = "cuda"} {
+  memref.copy %x, %out : memref<4xf32> to memref<4xf32>
+  return
+}
+func.func @cpu(%out: memref<4xf32>) attributes {tcp.target = "cpu"} {
+  %one = arith.constant 1.0 : f32
+  linalg.fill ins(%one : f32) outs(%out : memref<4xf32>)
+  return
+}
+
+// -----
+
+// A pointwise op on a reduction's result is the end of its kernel, and the result has no buffer.
+// CHECK: {arguments = [{bytes = 1152 : i64, role = "input"}, {bytes = 32 : i64, role = "input"}, {bytes = 128 : i64, role = "output"}], bytes = 1312 : i64
+// CHECK-LABEL: func @mean_bias
+// CHECK-SAME: %[[RUNTIME:.*]]: !llvm.ptr, %[[X:.*]]: memref<4x9x16xf16>, %[[BIAS:.*]]: memref<16xf16>, %[[OUT:.*]]: memref<4x16xf16>
+// CHECK: cudnn_backend.launch_kernel %[[RUNTIME]], kernel = 0 grid [1, 1, 1] block [256, 1, 1] shared 0(%[[X]], %[[BIAS]], %[[OUT]])
+// CHECK-NOT: cudnn_backend.launch_kernel
+// CHECK: gpu.func @mean_bias_transpose_reduce_cast_add_mul_cast_add_0
+// CHECK: scf.for
+// CHECK: arith.mulf
+// CHECK: arith.addf
+// CHECK: store
+#row = affine_map<(d0, d1) -> (d0, d1)>
+func.func @mean_bias(%x: memref<4x9x16xf16>, %bias: memref<16xf16>, %out: memref<4x16xf16>, %arena: memref<256xi8>) attributes {tcp.target = "cuda"} {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  %ninth = arith.constant 0.111111111 : f32
+  %sums = memref.view %arena[%c0][] : memref<256xi8> to memref<4x16xf32>
+  linalg.fill ins(%zero : f32) outs(%sums : memref<4x16xf32>)
+  linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>],
+                  iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x : memref<4x9x16xf16>) outs(%sums : memref<4x16xf32>) {
+  ^bb0(%a: f16, %o: f32):
+    %w = arith.extf %a : f16 to f32
+    %r = arith.addf %o, %w : f32
+    linalg.yield %r : f32
+  }
+  linalg.generic {indexing_maps = [#row, affine_map<(d0, d1) -> (d1)>, #row], iterator_types = ["parallel", "parallel"]}
+      ins(%sums, %bias : memref<4x16xf32>, memref<16xf16>) outs(%out : memref<4x16xf16>) {
+  ^bb0(%a: f32, %b: f16, %o: f16):
+    %m = arith.mulf %a, %ninth : f32
+    %c = arith.truncf %m : f32 to f16
+    %r = arith.addf %c, %b : f16
+    linalg.yield %r : f16
+  }
+  return
+}
+
+// -----
+
+// The result of the reduction is read again later: it needs its buffer.
+// CHECK-LABEL: func @kept
+// CHECK-COUNT-3: cudnn_backend.launch_kernel
+#row = affine_map<(d0, d1) -> (d0, d1)>
+func.func @kept(%x: memref<4x9xf32>, %out: memref<4xf32>, %again: memref<4xf32>, %arena: memref<256xi8>) attributes {tcp.target = "cuda"} {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  %sums = memref.view %arena[%c0][] : memref<256xi8> to memref<4xf32>
+  linalg.fill ins(%zero : f32) outs(%sums : memref<4xf32>)
+  linalg.generic {indexing_maps = [#row, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]}
+      ins(%x : memref<4x9xf32>) outs(%sums : memref<4xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.addf %o, %a : f32
+    linalg.yield %r : f32
+  }
+  linalg.exp ins(%sums : memref<4xf32>) outs(%out : memref<4xf32>)
+  linalg.negf ins(%sums : memref<4xf32>) outs(%again : memref<4xf32>)
+  return
+}
+
+// -----
+
+// The epilogue's output lies where the reduction reads: other threads could still be reading there.
+// CHECK-LABEL: func @overlap
+// CHECK-COUNT-2: cudnn_backend.launch_kernel
+#row = affine_map<(d0, d1) -> (d0, d1)>
+func.func @overlap(%arena: memref<512xi8>) attributes {tcp.target = "cuda"} {
+  %c0 = arith.constant 0 : index
+  %c256 = arith.constant 256 : index
+  %zero = arith.constant 0.0 : f32
+  %x = memref.view %arena[%c0][] : memref<512xi8> to memref<4x9xf32>
+  %sums = memref.view %arena[%c256][] : memref<512xi8> to memref<4xf32>
+  %out = memref.view %arena[%c0][] : memref<512xi8> to memref<4xf32>
+  linalg.fill ins(%zero : f32) outs(%sums : memref<4xf32>)
+  linalg.generic {indexing_maps = [#row, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]}
+      ins(%x : memref<4x9xf32>) outs(%sums : memref<4xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.addf %o, %a : f32
+    linalg.yield %r : f32
+  }
+  linalg.negf ins(%sums : memref<4xf32>) outs(%out : memref<4xf32>)
+  return
+}
+
+// -----
+
+// A transpose of large dims goes through shared memory, so that reads and writes are both along rows.
+// CHECK-LABEL: func @transposed
+// CHECK: cudnn_backend.launch_kernel {{.*}} grid [98, 1, 1] block [256, 1, 1]
+// CHECK: gpu.func @transposed_transpose_add_0(%[[X:.*]]: memref<401408xf16> {llvm.noalias}, %[[BIAS:.*]]: memref<64xf16> {llvm.noalias}, %[[OUT:.*]]: memref<401408xf16> {llvm.noalias}) workgroup(%[[SQUARE:.*]] : memref<64x65xf16, #gpu.address_space<workgroup>>)
+// CHECK-COUNT-16: memref.store %{{.*}}, %[[SQUARE]]
+// CHECK: gpu.barrier
+// CHECK: memref.load %[[SQUARE]]
+// CHECK: memref.load %[[BIAS]]
+// CHECK: memref.store %{{.*}}, %[[OUT]]
+func.func @transposed(%x: memref<2x3136x64xf16>, %bias: memref<64xf16>, %out: memref<2x64x3136xf16>) attributes {tcp.target = "cuda"} {
+  linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2, d1)>, affine_map<(d0, d1, d2) -> (d1)>, affine_map<(d0, d1, d2) -> (d0, d1, d2)>],
+                  iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%x, %bias : memref<2x3136x64xf16>, memref<64xf16>) outs(%out : memref<2x64x3136xf16>) {
+  ^bb0(%a: f16, %b: f16, %o: f16):
+    %r = arith.addf %a, %b : f16
+    linalg.yield %r : f16
+  }
+  return
+}
+
+// -----
+
+// Squares that reach over the edge are guarded.
+// CHECK-LABEL: func @transposed_odd
+// CHECK: cudnn_backend.launch_kernel {{.*}} grid [4, 1, 1]
+// CHECK: gpu.func
+// CHECK: scf.if
+// CHECK: gpu.barrier
+// CHECK: scf.if
+func.func @transposed_odd(%x: memref<33x40xf32>, %out: memref<40x33xf32>) attributes {tcp.target = "cuda"} {
+  linalg.transpose ins(%x : memref<33x40xf32>) outs(%out : memref<40x33xf32>) permutation = [1, 0]
+  return
+}
+
+// -----
+
+// A mean over pixels of few channels-last images: 16 threads a channel, sectors of 16 channels, all reads at once; then one thread adds up what
+// the block has in its memory.
+// CHECK-LABEL: func @mean_pixels
+// CHECK: cudnn_backend.launch_kernel {{.*}} grid [128, 1, 1] block [256, 1, 1]
+// CHECK-NOT: cudnn_backend.launch_kernel
+// CHECK: gpu.func @mean_pixels_reduce_cast_add_mul_cast_0({{.*}}) workgroup(%[[ROWS:.*]] : memref<16x16xf32, #gpu.address_space<workgroup>>)
+// CHECK-NOT: scf.for
+// CHECK-COUNT-4: memref.load %arg0
+// CHECK: arith.select
+// CHECK: memref.store %{{.*}}, %[[ROWS]]
+// CHECK: gpu.barrier
+// CHECK: scf.if
+// CHECK-COUNT-16: memref.load %[[ROWS]]
+// CHECK: arith.mulf
+// CHECK: memref.store
+func.func @mean_pixels(%x: memref<1x7x7x2048xf16>, %out: memref<1x2048xf16>, %arena: memref<8192xi8>) attributes {tcp.target = "cuda"} {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  %part = arith.constant 0.02 : f32
+  %sums = memref.view %arena[%c0][] : memref<8192xi8> to memref<1x2048xf32>
+  linalg.fill ins(%zero : f32) outs(%sums : memref<1x2048xf32>)
+  linalg.generic {indexing_maps = [affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>, affine_map<(d0, d1, d2, d3) -> (d0, d3)>],
+                  iterator_types = ["parallel", "reduction", "reduction", "parallel"]}
+      ins(%x : memref<1x7x7x2048xf16>) outs(%sums : memref<1x2048xf32>) {
+  ^bb0(%a: f16, %o: f32):
+    %wide = arith.extf %a : f16 to f32
+    %r = arith.addf %o, %wide : f32
+    linalg.yield %r : f32
+  }
+  linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]}
+      ins(%sums : memref<1x2048xf32>) outs(%out : memref<1x2048xf16>) {
+  ^bb0(%a: f32, %o: f16):
+    %r = arith.mulf %a, %part : f32
+    %narrow = arith.truncf %r : f32 to f16
+    linalg.yield %narrow : f16
+  }
+  return
+}
+
+// -----
+
+// Outputs that fill no block: threads past the end repeat the last one, and store nothing. Turns of eight reads.
+// CHECK-LABEL: func @column_max
+// CHECK: cudnn_backend.launch_kernel {{.*}} grid [4, 1, 1] block [256, 1, 1]
+// CHECK: gpu.func @column_max_transpose_reduce_max_0({{.*}}) workgroup(%{{.*}} : memref<32x8xf32, #gpu.address_space<workgroup>>)
+// CHECK: arith.minui
+// CHECK: scf.for
+// CHECK-COUNT-8: memref.load %arg0
+// CHECK: gpu.barrier
+// CHECK: arith.cmpi ult
+// CHECK: memref.load %arg1
+// CHECK: memref.store %{{.*}}, %arg1
+func.func @column_max(%x: memref<1000x30xf32>, %out: memref<30xf32>) attributes {tcp.target = "cuda"} {
+  linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d1, d0)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]}
+      ins(%x : memref<1000x30xf32>) outs(%out : memref<30xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.maximumf %o, %a : f32
+    linalg.yield %r : f32
+  }
+  return
+}
+
+// -----
+
+// Eight threads share a row of 49; its mean has a view without the unit dims.
+// CHECK-LABEL: func @mean_rows
+// CHECK: cudnn_backend.launch_kernel {{.*}} grid [1, 1, 1] block [256, 1, 1]
+// CHECK-NOT: cudnn_backend.launch_kernel
+// CHECK: gpu.func @mean_rows_reduce_add_mul_0
+// CHECK: arith.minui
+// CHECK-COUNT-3: gpu.shuffle xor
+// CHECK-NOT: gpu.shuffle
+// CHECK: memref.store
+func.func @mean_rows(%x: memref<2x3x7x7xf32>, %out: memref<2x3xf32>, %arena: memref<64xi8>) attributes {tcp.target = "cuda"} {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  %part = arith.constant 0.02 : f32
+  %sums = memref.view %arena[%c0][] : memref<64xi8> to memref<2x3x1x1xf32>
+  linalg.fill ins(%zero : f32) outs(%sums : memref<2x3x1x1xf32>)
+  linalg.generic {indexing_maps = [affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>, affine_map<(d0, d1, d2, d3) -> (d0, d1, 0, 0)>],
+                  iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+      ins(%x : memref<2x3x7x7xf32>) outs(%sums : memref<2x3x1x1xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.addf %o, %a : f32
+    linalg.yield %r : f32
+  }
+  %flat = memref.collapse_shape %sums [[0], [1, 2, 3]] : memref<2x3x1x1xf32> into memref<2x3xf32>
+  linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]}
+      ins(%flat : memref<2x3xf32>) outs(%out : memref<2x3xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.mulf %a, %part : f32
+    linalg.yield %r : f32
+  }
+  return
+}
+
+// -----
+
+// Constants are data of the kernels' module; copying one is a kernel, because the one on the host is out of the GPU's reach.
+// CHECK-LABEL: func @constants
+// CHECK-SAME: %[[RUNTIME:.*]]: !llvm.ptr, %[[X:.*]]: memref<3xf32>, %[[SUM:.*]]: memref<3xf32>, %[[COPY:.*]]: memref<3xf32>
+// CHECK: cudnn_backend.launch_kernel %[[RUNTIME]], kernel = 0 grid [1, 1, 1] block [256, 1, 1] shared 0(%[[X]], %[[SUM]])
+// CHECK: cudnn_backend.launch_kernel %[[RUNTIME]], kernel = 1 grid [1, 1, 1] block [256, 1, 1] shared 0(%[[COPY]])
+// CHECK: gpu.module @kernels
+// CHECK: memref.global "private" constant @primes : memref<3xf32> = dense<[2.000000e+00, 3.000000e+00, 5.000000e+00]>
+// CHECK-COUNT-2: memref.get_global @primes
+memref.global "private" constant @primes : memref<3xf32> = dense<[2.0, 3.0, 5.0]>
+func.func @constants(%x: memref<3xf32>, %sum: memref<3xf32>, %copy: memref<3xf32>) attributes {tcp.target = "cuda"} {
+  %primes = memref.get_global @primes : memref<3xf32>
+  linalg.add ins(%x, %primes : memref<3xf32>, memref<3xf32>) outs(%sum : memref<3xf32>)
+  memref.copy %primes, %copy : memref<3xf32> to memref<3xf32>
+  return
+}
+
+// -----
+
+// Nothing is computed where there is no element.
+// CHECK-LABEL: func @empty
+// CHECK-NOT: linalg
+// CHECK-NOT: launch_kernel
+// CHECK: return
+func.func @empty(%x: memref<0xf32>, %y: memref<0xf32>) attributes {tcp.target = "cuda"} {
+  linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+      ins(%x : memref<0xf32>) outs(%y : memref<0xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.negf %a : f32
+    linalg.yield %r : f32
+  }
+  return
+}

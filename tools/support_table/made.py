@@ -1,0 +1,88 @@
+"""The support table as it is made from answers, and as text."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from .library import Asked
+from .matrix import Case
+from .operations import OperationCase, operation_rows
+from .table import after_of, conditions, covers, note, row_json, rows_of, taken, without_refused
+
+__all__ = ["dump", "make_table"]
+
+#: The oldest cuDNN that a program may meet; answers are of the version that was asked, which
+#: `evidence` names.
+_SINCE = 90000
+
+
+def make_table(
+    asked: Sequence[Asked], answers: dict[str, Any], old: dict[str, Any]
+) -> dict[str, Any]:
+    """The table that `answers`, as tools.support_table.ask writes them, and the refusals of the old
+    table make."""
+    graphs = {case.key: answers["graphs"][case.key] for case in asked}
+    cases = [case for case in asked if isinstance(case, Case)]
+    operations = operation_rows([case for case in asked if isinstance(case, OperationCase)], graphs)
+    cells = without_refused(conditions(cases, graphs), old["refusals"])
+    rows = [row_json(row) for row in rows_of(cells)]
+    evidence_of = [
+        (case, case.cell, after_of(case))
+        for case in cases
+        if case.cell is not None and taken(graphs[case.key])
+    ]
+    for row in rows:
+        behind = [
+            case
+            for case, cell, after in evidence_of
+            if covers(row, cell, case.channel_bytes, after)
+        ]
+        row |= {"since": _SINCE, "note": note(behind, graphs)}
+    evidence = {
+        "cudnn": answers["cudnn"],
+        "device": answers["device"],
+        "graphs": len(graphs),
+        "taken": sum(map(taken, graphs.values())),
+    }
+    return {
+        "version": 1,
+        "about": old["about"],
+        "evidence": evidence,
+        "refusals": old["refusals"],
+        "rows": rows,
+        "operations": operations,
+    }
+
+
+def _tokens(value: Any) -> list[str]:
+    """JSON text in parts that a line may end after."""
+    return re.findall(r'(?:"\w+": )?(?:"(?:[^"\\]|\\.)*"|[^\s"])+\s?', json.dumps(value))
+
+
+def dump(table: dict[str, Any]) -> str:
+    """The table as text: a row or refusal begins a line, and lines are at most 140 columns long."""
+
+    def wrapped(row: dict[str, Any]) -> str:
+        lines = [""]
+        for token in _tokens(row):
+            if len(lines[-1]) + len(token) > 134:
+                lines.append("")
+            lines[-1] += token
+        return "\n     ".join(line.rstrip() for line in lines)
+
+    parts = [
+        f"  {json.dumps(key)}: {json.dumps(value)}"
+        for key, value in table.items()
+        if not isinstance(value, list)
+    ]
+    for key, value in table.items():
+        if isinstance(value, list):
+            parts.append(
+                f"  {json.dumps(key)}: [\n    "
+                + ",\n    ".join(wrapped(row) for row in value)
+                + "\n  ]"
+            )
+    return "{\n" + ",\n".join(parts) + "\n}\n"
