@@ -40,7 +40,7 @@ def Cudnn_AlternativeOp : Op<Cudnn_Dialect, "alternative",
   }];
   let arguments = (ins FlatSymbolRefAttr:$graph, StrAttr:$name);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$graph $name attr-dict-with-keyword $body";
+  let assemblyFormat = "$graph $name attr-dict-with-keyword custom<IsolatedRegion>($body)";
   let hasRegionVerifier = 1;
 }
 

@@ -165,7 +165,7 @@ def Cudnn_BuildAndExecGraphOp : Op<Cudnn_Dialect, "build_and_exec_graph", [Pure,
   let arguments = (ins Cudnn_HandleType:$handle, Variadic<AnyStaticShapeTensor>:$inputs);
   let results = (outs Variadic<AnyStaticShapeTensor>:$outputs);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$handle $inputs attr-dict-with-keyword $body `:` type($inputs) `->` type($outputs)";
+  let assemblyFormat = "$handle $inputs attr-dict-with-keyword custom<IsolatedRegion>($body) `:` type($inputs) `->` type($outputs)";
   let hasRegionVerifier = 1;
 }
 

@@ -1,6 +1,7 @@
 // The generated definitions of the cudnn ops.
 
 #include "dialect/cudnn/CudnnOps.h"
+#include "dialect/common/Regions.h"
 #include "mlir/IR/Builders.h"
 
 using namespace mlir;

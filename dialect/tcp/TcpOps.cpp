@@ -1,6 +1,7 @@
 // Generated definitions of the tcp ops: accessors, parsers, printers.
 
 #include "dialect/tcp/TcpOps.h"
+#include "dialect/common/Regions.h"
 #include "mlir/IR/Builders.h"
 
 using namespace mlir;

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
-GRAPHS = sorted((ROOT / "test/passes/host/Inputs/graphs").glob("*.mlir"))
+GRAPHS = sorted((ROOT / "test/passes/cudnn_to_backend/Inputs/graphs").glob("*.mlir"))
 #: Of these the result says what the operands do not: along which dim blocks lie, what is reduced,
 #: what was pooled, how elements are arranged, how far a cache goes.
 OPEN = {
