@@ -2,12 +2,10 @@
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
+using namespace convoy::device;
 
 namespace convoy {
 
-/// As in runtime/device/conv1x1_wgmma.cu: threads of a group, and pieces of 16 bytes of its next
-/// tile that a thread has in registers.
-static constexpr int64_t kGroup = 128, kFetched = 8;
 /// Channels for which it is faster than cuDNN. To 256 filters with a residual in f16, batch 32:
 /// over 56x56 pixels, 64 channels take 36 us where cuDNN's best takes 42; over 28x28, 128 to 512
 /// take 24 us and 20.
@@ -24,21 +22,29 @@ struct Shape {
 
 static std::optional<Variant> variantOf(const ConvGraph &form, Shape shape, int64_t blockFilters) {
   int64_t chunks = form.depth() * form.element().getIntOrFloatBitWidth() / 128,
-          fetched = shape.pixels * chunks / kGroup;
+          fetched = shape.pixels * chunks / kGroupThreads;
   int64_t tiles = llvm::divideCeil(form.rows(), shape.pixels),
           filterBlocks = form.columns() / blockFilters;
   Variant variant = form.variant();
   variant.sharedBytes =
       chunks * (blockFilters * 16 + 16) + shape.groups * chunks * (shape.pixels * 16 + 16);
-  if (fetched < 1 || fetched > kFetched || variant.sharedBytes > kSharedBytes90)
+  if (fetched < 1 || fetched > kConv1x1WgmmaFetched || variant.sharedBytes > kSharedBytes90)
     return std::nullopt;
   int64_t blocks = std::min<int64_t>(tiles, llvm::divideCeil(kMultiprocessors90, filterBlocks));
   variant.suffix = llvm::formatv("wgmma_{0}x{1}", shape.pixels, shape.groups);
   variant.function =
       llvm::formatv("convoy_conv1x1_wgmma_{0}_{1}", libraryName(form.element()), shape.pixels);
-  variant.integers = {form.rows(), form.depth(), form.columns(), shape.groups, blocks};
+  auto word = [](int64_t value) { return static_cast<int>(value); };
+  Conv1x1WgmmaArguments arguments = {};
+  arguments.pixels = word(form.rows());
+  arguments.depth = word(form.depth());
+  arguments.filters = word(form.columns());
+  arguments.groups = word(shape.groups);
+  arguments.blocksPerFilter = word(blocks);
+  form.setClip(arguments);
+  variant.setArguments(arguments);
   variant.blocks = blocks * filterBlocks;
-  variant.threads = kGroup * shape.groups;
+  variant.threads = kGroupThreads * shape.groups;
   variant.onlyChip = kWgmmaChip;
   return variant;
 }
@@ -54,7 +60,7 @@ SmallVector<Variant, 0> conv1x1WgmmaVariants(const ConvGraph &form) {
   // A thread makes 16 bytes of a pixel, of which a product has two elements.
   int64_t bytes = form.element().getIntOrFloatBitWidth() / 8, blockFilters = 64 * 16 / bytes / 2,
           chunks = w[1] * bytes / 16;
-  if (form.columns() % blockFilters != 0 || w[1] * bytes % 32 != 0 || kGroup % chunks != 0 ||
+  if (form.columns() % blockFilters != 0 || w[1] * bytes % 32 != 0 || kGroupThreads % chunks != 0 ||
       w[1] > kMostChannels)
     return {};
   SmallVector<Variant, 0> variants;

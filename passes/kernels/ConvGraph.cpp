@@ -28,7 +28,6 @@ Variant ConvGraph::variant() const {
   Variant variant;
   variant.tensors = {placeOf(op.getX()), placeOf(op.getW()), bias, residual,
                      op->getParentOfType<cudnn::GraphOp>().getNumArguments()};
-  variant.floats = {lower, upper};
   variant.tf32 = element().isF32();
   return variant;
 }

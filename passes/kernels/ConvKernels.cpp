@@ -2,11 +2,10 @@
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
+using namespace convoy::device;
 
 namespace convoy {
 
-/// As in runtime/device/conv.cu: threads of a group, bytes of factors a step, stages of a pipeline.
-static constexpr int64_t kGroup = 128, kRowBytes = 128, kStages = 4;
 /// Blocks that keep a large GPU busy; an H200 has 132 multiprocessors. Sharing a sum within a
 /// cluster costs 1.5 us there, so it begins where fewer than half of them would work.
 static constexpr int64_t kManyBlocks = 128, kFewBlocks = 64, kLargestCluster = 8;
@@ -37,23 +36,31 @@ static Variant variantOf(const ConvGraph &form, Shape shape) {
   variant.suffix = llvm::formatv("{0}x{1}x{2}x{3}", tileM, tileN, groups, split);
   variant.function =
       llvm::formatv("convoy_conv_{0}_{1}x{2}", libraryName(form.element()), tileM, tileN);
-  variant.integers = {x[0],
-                      x[2],
-                      x[3],
-                      x[1],
-                      y[2],
-                      y[3],
-                      y[1],
-                      w[2],
-                      w[3],
-                      conv.getSpatialStride()[0],
-                      conv.getSpatialStride()[1]};
-  variant.integers.append({conv.getPrePadding()[0], conv.getPrePadding()[1], conv.getDilation()[0],
-                           conv.getDilation()[1], groups, split});
+  auto word = [](int64_t value) { return static_cast<int>(value); };
+  device::ConvArguments arguments = {};
+  arguments.images = word(x[0]);
+  arguments.height = word(x[2]);
+  arguments.width = word(x[3]);
+  arguments.channels = word(x[1]);
+  arguments.outHeight = word(y[2]);
+  arguments.outWidth = word(y[3]);
+  arguments.outChannels = word(y[1]);
+  arguments.tapsH = word(w[2]);
+  arguments.tapsW = word(w[3]);
+  arguments.strideH = word(conv.getSpatialStride()[0]);
+  arguments.strideW = word(conv.getSpatialStride()[1]);
+  arguments.padH = word(conv.getPrePadding()[0]);
+  arguments.padW = word(conv.getPrePadding()[1]);
+  arguments.dilationH = word(conv.getDilation()[0]);
+  arguments.dilationW = word(conv.getDilation()[1]);
+  arguments.groups = word(groups);
+  arguments.split = word(split);
+  form.setClip(arguments);
+  variant.setArguments(arguments);
   variant.blocks =
       llvm::divideCeil(form.rows(), tileM) * llvm::divideCeil(form.columns(), tileN) * split;
-  variant.threads = kGroup * groups;
-  int64_t pipelines = groups * kStages * (tileM + tileN) * kRowBytes,
+  variant.threads = kGroupThreads * groups;
+  int64_t pipelines = groups * kConvStages * (tileM + tileN) * kConvStepBytes,
           results = groups * tileM * (tileN + 4) * 4;
   variant.sharedBytes = std::max(pipelines, results);
   variant.cluster = split;
@@ -67,9 +74,12 @@ SmallVector<Variant, 0> convVariants(const ConvGraph &form) {
   ArrayRef<int64_t> w = type.getShape();
   int64_t steps =
       w[2] * w[3] *
-      llvm::divideCeil(w[1] * type.getElementType().getIntOrFloatBitWidth(), kRowBytes * 8);
+      llvm::divideCeil(w[1] * type.getElementType().getIntOrFloatBitWidth(), kConvStepBytes * 8);
   SmallVector<Shape> shapes;
-  for (auto [tileM, tileN] : {std::pair<int64_t, int64_t>(32, 32), {32, 64}}) {
+#define CONVOY_TILE(tileM, tileN) {tileM, tileN},
+  constexpr std::pair<int64_t, int64_t> kTiles[] = {CONVOY_CONV_TILES(CONVOY_TILE)};
+#undef CONVOY_TILE
+  for (auto [tileM, tileN] : kTiles) {
     int64_t tiles = llvm::divideCeil(form.rows(), tileM) * llvm::divideCeil(form.columns(), tileN),
             split = 1;
     if (tiles < kFewBlocks)

@@ -2,17 +2,18 @@
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
+using namespace convoy::device;
 
 namespace convoy {
 
-/// As in runtime/device/conv_wgmma.cu: filters of a block, threads of a group, and what it is
-/// compiled for: columns of a product, and pieces of 16 bytes of its next tile that a thread has in
-/// registers.
-static constexpr int64_t kFilters = 64, kGroup = 128, kColumns[] = {64, 88, 104, 120, 176, 232},
-                         kFetched[] = {16, 20, 24};
+#define CONVOY_NUMBER(number) number,
+/// Columns of a product, and pieces of a thread's next tile, that the library is compiled for.
+static constexpr int64_t kColumns[] = {CONVOY_CONV_WGMMA_COLUMNS(CONVOY_NUMBER)},
+                         kFetched[] = {CONVOY_CONV_WGMMA_FETCHED(CONVOY_NUMBER)};
+#undef CONVOY_NUMBER
 /// A chunk, 16 bytes of each filter, and 16 that put the next one into other banks. The banks begin
 /// again after 128 bytes.
-static constexpr int64_t kFilterPitch = kFilters * 16 + 16, kBankBytes = 128;
+static constexpr int64_t kFilterPitch = kConvWgmmaFilters * 16 + 16, kBankBytes = 128;
 /// Three groups leave a thread 168 registers, two 255, of which some 40 are for addresses.
 static constexpr int64_t kMostGroups = 3, kRegistersOfThree = 130, kRegistersOfTwo = 215;
 /// Shared memory that leaves so little to the L1 cache that too few loads are under way when they
@@ -34,7 +35,7 @@ struct Shape {
   bool hasResidual = false;
 
   int64_t chunks() const { return channels * bytes / 16; }
-  int64_t filterBlocks() const { return outChannels / kFilters; }
+  int64_t filterBlocks() const { return outChannels / kConvWgmmaFilters; }
 };
 
 /// How its result is cut.
@@ -59,7 +60,7 @@ static std::optional<Tiling> tilingOf(const Shape &shape, int64_t rows, int64_t 
   int64_t pitch = columns + shape.tapsW - 1, pixels = (rows + shape.tapsH - 1) * pitch;
   std::optional<int64_t> product = atLeast(kColumns, (rows - 1) * pitch + columns);
   std::optional<int64_t> fetched =
-      atLeast(kFetched, llvm::divideCeil(pixels * shape.chunks(), kGroup));
+      atLeast(kFetched, llvm::divideCeil(pixels * shape.chunks(), kGroupThreads));
   if (!product || !fetched)
     return std::nullopt;
   // Sums, pieces of the next tile, and the residual of this one.
@@ -121,13 +122,29 @@ static Variant variantOf(const ConvGraph &form, const Shape &shape, const Tiling
   variant.suffix = llvm::formatv("wgmma_{0}x{1}x{2}", tiling.rows, tiling.columns, tiling.groups);
   variant.function = llvm::formatv("convoy_conv_wgmma_{0}_{1}_{2}", libraryName(form.element()),
                                    tiling.product, tiling.fetched);
-  variant.integers = {shape.images,    shape.height,   shape.width,      shape.channels,
-                      shape.outHeight, shape.outWidth, shape.outChannels};
-  variant.integers.append({shape.tapsH, shape.tapsW, shape.padH, shape.padW, tiling.rows,
-                           tiling.columns, tiling.plane});
-  variant.integers.append({tiling.groups, tiling.blocks, tiling.shared > kMuchShared ? 1 : 0});
+  auto word = [](int64_t value) { return static_cast<int>(value); };
+  ConvWgmmaArguments arguments = {};
+  arguments.images = word(shape.images);
+  arguments.height = word(shape.height);
+  arguments.width = word(shape.width);
+  arguments.channels = word(shape.channels);
+  arguments.outHeight = word(shape.outHeight);
+  arguments.outWidth = word(shape.outWidth);
+  arguments.outChannels = word(shape.outChannels);
+  arguments.tapsH = word(shape.tapsH);
+  arguments.tapsW = word(shape.tapsW);
+  arguments.padH = word(shape.padH);
+  arguments.padW = word(shape.padW);
+  arguments.rows = word(tiling.rows);
+  arguments.columns = word(tiling.columns);
+  arguments.plane = word(tiling.plane);
+  arguments.groups = word(tiling.groups);
+  arguments.blocksPerFilter = word(tiling.blocks);
+  arguments.ahead = tiling.shared > kMuchShared ? 1 : 0;
+  form.setClip(arguments);
+  variant.setArguments(arguments);
   variant.blocks = tiling.blocks * shape.filterBlocks();
-  variant.threads = kGroup * tiling.groups;
+  variant.threads = kGroupThreads * tiling.groups;
   variant.sharedBytes = tiling.shared;
   variant.onlyChip = kWgmmaChip;
   return variant;
@@ -163,11 +180,11 @@ SmallVector<Variant, 0> convWgmmaVariants(const ConvGraph &form, std::string &re
       shape.channels > kMostChannels)
     return refuse("its channels are no power of two from " + Twine(fewestChannels) + " to " +
                   Twine(kMostChannels));
-  if (shape.outChannels % kFilters != 0)
-    return refuse("its filters are no multiple of " + Twine(kFilters));
+  if (shape.outChannels % kConvWgmmaFilters != 0)
+    return refuse("its filters are no multiple of " + Twine(kConvWgmmaFilters));
   SmallVector<Tiling> tilings = tilingsOf(shape);
   if (tilings.empty())
-    return refuse(Twine(kFilters) +
+    return refuse(Twine(kConvWgmmaFilters) +
                   " filters and a part of the image do not fit into shared memory");
   return llvm::map_to_vector<0>(
       tilings, [&](const Tiling &tiling) { return variantOf(form, shape, tiling); });

@@ -16,6 +16,12 @@ struct Epilogue {
   std::optional<unsigned> bias, residual;
   double lower = -std::numeric_limits<double>::infinity(),
          upper = std::numeric_limits<double>::infinity();
+
+  /// The bounds as arguments of a function of the library.
+  template <typename Arguments> void setClip(Arguments &arguments) const {
+    arguments.lower = static_cast<float>(lower);
+    arguments.upper = static_cast<float>(upper);
+  }
 };
 
 /// What a graph's first operation computes, as the sums after it have to fit it.

@@ -11,6 +11,7 @@
 #include "passes/common/GpuChip.h"
 #include "passes/kernels/KernelLibrary.h"
 #include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/IR/Module.h"
 
 namespace convoy {
 #define GEN_PASS_DEF_KERNELSTOPTXPASS
@@ -27,6 +28,20 @@ struct KernelsToPtxPass : public convoy::impl::KernelsToPtxPassBase<KernelsToPtx
   void runOnOperation() override;
 };
 
+/// The types of a function's arguments, of structs that are passed by value the bytes.
+std::string argumentsOf(const llvm::Function &function) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  llvm::interleaveComma(function.args(), os, [&](const llvm::Argument &argument) {
+    if (llvm::Type *type = argument.getParamByValType())
+      os << "struct of " << function.getDataLayout().getTypeAllocSize(type).getFixedValue()
+         << " bytes";
+    else
+      os << *argument.getType();
+  });
+  return text;
+}
+
 /// One gpu.module to the text of its PTX, which ends with a null for the driver.
 class PtxSerializer : public NVVM::SerializeGPUModuleBase {
 public:
@@ -40,7 +55,29 @@ public:
     SmallVector<std::unique_ptr<llvm::Module>> libraries;
     libraries.push_back(llvm::cantFail(llvm::getLazyBitcodeModule(buffer, module.getContext()),
                                        "the library that the build made"));
+    if (failed(verifyCalls(module, *libraries.back())))
+      return std::nullopt;
     return libraries;
+  }
+
+  /// Checks that functions of `library` are declared in `module` as they are defined. The linker
+  /// would take any declaration, and the function would read other arguments than it was given.
+  LogicalResult verifyCalls(llvm::Module &module, llvm::Module &library) {
+    for (llvm::Function &declared : module) {
+      if (!declared.isDeclaration() || !declared.getName().starts_with(kLibraryPrefix))
+        continue;
+      llvm::Function *defined = library.getFunction(declared.getName());
+      if (!defined)
+        return getOperation().emitOpError(
+                   "expects functions of the library of kernels, but calls '")
+               << declared.getName() << "'";
+      std::string expected = argumentsOf(*defined), found = argumentsOf(declared);
+      if (expected != found)
+        return getOperation().emitOpError("expects '")
+               << declared.getName() << "' of the library of kernels with the arguments ("
+               << expected << "), but calls it with (" << found << ")";
+    }
+    return success();
   }
 
   FailureOr<SmallVector<char, 0>> moduleToObject(llvm::Module &module) override {

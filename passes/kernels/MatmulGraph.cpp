@@ -1,12 +1,10 @@
 #include "passes/kernels/MatmulGraph.h"
+#include "runtime/device/kernel_abi.h"
 
 using namespace mlir;
 using convoy::cudnn::TensorDescType;
 
 namespace convoy {
-
-/// As in runtime/device/matmul.cu: the sums of a thread are in registers.
-static constexpr int64_t kMostRows = 8;
 
 static ArrayRef<int64_t> shapeOf(Value value) {
   return cast<TensorDescType>(value.getType()).getShape();
@@ -60,8 +58,8 @@ bool Matcher::matchMatmul(Operation &op) {
         "the matrices are not two arguments of one type in row-major memory, aligned to 16 bytes");
   if (a.getRank() != 3 || a.getShape()[0] != 1 || b.getShape()[0] != 1)
     return refuse("there is a batch of matrices");
-  if (form.rows() > kMostRows)
-    return refuse("the left matrix has more than " + Twine(kMostRows) + " rows");
+  if (form.rows() > device::kMatmulMostRows)
+    return refuse("the left matrix has more than " + Twine(device::kMatmulMostRows) + " rows");
   // Sixteen bytes are read at a time, and eight rows of b.
   if (form.depth() % 8 != 0 || form.columns() * element.getIntOrFloatBitWidth() % 128 != 0)
     return refuse("columns of the left matrix are no multiple of 8, or rows of the right one none "

@@ -3,12 +3,10 @@
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
+using namespace convoy::device;
 using namespace convoy::strips;
 
 namespace convoy {
-
-/// As in runtime/device/matmul.cu: rows of the matrix that a thread reads at a time.
-static constexpr int64_t kTurn = 8;
 
 namespace {
 
@@ -34,7 +32,8 @@ static int64_t mostWarps(const MatmulGraph &form) {
 }
 
 static Shape shapeOf(const MatmulGraph &form, int64_t lanes, int64_t split) {
-  int64_t terms = kWarp / lanes * kTurn, warps = llvm::divideCeil(form.depth(), terms * split);
+  int64_t terms = kWarp / lanes * kMatmulTurn,
+          warps = llvm::divideCeil(form.depth(), terms * split);
   // The results of a block are added up by its threads, four each.
   int64_t least = llvm::divideCeil(form.rows() * pitchOf(form, lanes), 4 * kWarp);
   return {lanes, std::clamp(warps, least, mostWarps(form)), split};
@@ -51,8 +50,16 @@ static Variant variantOf(const MatmulGraph &form, Shape shape) {
                     libraryName(form.resultType));
   variant.tensors = {placeOf(matmul.getA()), placeOf(matmul.getB()), form.bias, form.residual,
                      graph.getNumArguments()};
-  variant.integers = {form.rows(), form.depth(), form.columns(), lanes, warps, split};
-  variant.floats = {form.lower, form.upper};
+  auto word = [](int64_t value) { return static_cast<int>(value); };
+  MatmulArguments arguments = {};
+  arguments.rows = word(form.rows());
+  arguments.depth = word(form.depth());
+  arguments.columns = word(form.columns());
+  arguments.lanes = word(lanes);
+  arguments.warps = word(warps);
+  arguments.split = word(split);
+  form.setClip(arguments);
+  variant.setArguments(arguments);
   variant.blocks = stripsOf(form, lanes) * split;
   variant.threads = kWarp * warps;
   variant.sharedBytes = (warps + (split > 1)) * form.rows() * pitchOf(form, lanes) * 4;
@@ -70,8 +77,8 @@ SmallVector<Variant, 0> matmulVariants(const MatmulGraph &form) {
   if (stripsOf(form, kSector) < kManyBlocks)
     alone.push_back(shapeOf(form, 1, 1));
   for (int64_t lanes : {kSector, 2 * kSector, 4 * kSector})
-    if (int64_t split =
-            chooseCluster(stripsOf(form, lanes), form.depth(), /*least=*/2 * kWarp / lanes * kTurn);
+    if (int64_t split = chooseCluster(stripsOf(form, lanes), form.depth(),
+                                      /*least=*/2 * kWarp / lanes * kMatmulTurn);
         split > 1)
       shared.push_back(shapeOf(form, lanes, split));
   bool isIdle = stripsOf(form, kSector) <= kFewBlocks && form.depth() * kSectorBytes > kLongStrip;

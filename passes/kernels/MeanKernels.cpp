@@ -74,7 +74,14 @@ static Variant variantOf(GraphOp graph, MeanForm form, int64_t lanes, int64_t sp
   variant.function =
       ("convoy_mean_" + libraryName(form.pool.getX().getType().getElementType())).str();
   variant.tensors = {0, graph.getNumArguments()};
-  variant.integers = {form.pixels, form.channels, lanes, warps, split};
+  auto word = [](int64_t value) { return static_cast<int>(value); };
+  device::MeanArguments arguments = {};
+  arguments.pixels = word(form.pixels);
+  arguments.channels = word(form.channels);
+  arguments.lanes = word(lanes);
+  arguments.warps = word(warps);
+  arguments.split = word(split);
+  variant.setArguments(arguments);
   variant.blocks = form.stripsOf(lanes) * split;
   variant.threads = kWarp * warps;
   variant.sharedBytes = (warps + (split > 1)) * lanes * form.width * 4;

@@ -27,14 +27,15 @@ DictionaryAttr writeVariant(OpBuilder &builder, cudnn::GraphOp graph, const Vari
   auto module = gpu::GPUModuleOp::create(builder, loc, name, ArrayRef<Attribute>(target));
 
   builder.setInsertionPointToStart(module.getBody());
-  Type pointer = LLVM::LLVMPointerType::get(context), integer = builder.getI32Type(),
-       real = builder.getF32Type();
-  SmallVector<Type> parameters(variant.tensors.size(), pointer);
-  parameters.append(variant.integers.size(), integer);
-  parameters.append(variant.floats.size(), real);
+  Type pointer = LLVM::LLVMPointerType::get(context), word = builder.getI32Type(),
+       words = LLVM::LLVMArrayType::get(word, variant.arguments.size());
+  SmallVector<Type> parameters(variant.tensors.size() + 1, pointer);
   auto nothing = LLVM::LLVMVoidType::get(context);
   auto function = LLVM::LLVMFuncOp::create(builder, loc, variant.function,
                                            LLVM::LLVMFunctionType::get(nothing, parameters));
+  // As clang passes a struct. After inlining its members are constants.
+  NamedAttribute byValue(LLVM::LLVMDialect::getByValAttrName(), TypeAttr::get(words));
+  function.setArgAttr(variant.tensors.size(), byValue.getName(), byValue.getValue());
 
   SmallVector<Type> tensors(graph.getNumArguments() + graph.getNumResults(), pointer);
   auto kernel =
@@ -54,13 +55,17 @@ DictionaryAttr writeVariant(OpBuilder &builder, cudnn::GraphOp graph, const Vari
   for (std::optional<unsigned> tensor : variant.tensors)
     arguments.push_back(tensor ? Value(body->getArgument(*tensor))
                                : Value(LLVM::ZeroOp::create(builder, loc, pointer)));
-  for (int64_t value : variant.integers)
-    arguments.push_back(
-        LLVM::ConstantOp::create(builder, loc, integer, builder.getI32IntegerAttr(value)));
-  for (double value : variant.floats)
-    arguments.push_back(
-        LLVM::ConstantOp::create(builder, loc, real, builder.getF32FloatAttr(value)));
-  LLVM::CallOp::create(builder, loc, function, arguments);
+  auto one = LLVM::ConstantOp::create(builder, loc, word, builder.getI32IntegerAttr(1));
+  auto place = LLVM::AllocaOp::create(builder, loc, pointer, words, one, /*alignment=*/4);
+  auto type = RankedTensorType::get(variant.arguments.size(), word);
+  auto values = DenseElementsAttr::get(type, ArrayRef<int32_t>(variant.arguments));
+  LLVM::StoreOp::create(builder, loc, LLVM::ConstantOp::create(builder, loc, words, values), place,
+                        /*alignment=*/4);
+  arguments.push_back(place);
+  auto call = LLVM::CallOp::create(builder, loc, function, arguments);
+  SmallVector<Attribute> attributes(arguments.size(), builder.getDictionaryAttr({}));
+  attributes.back() = builder.getDictionaryAttr(byValue);
+  call.setArgAttrsAttr(builder.getArrayAttr(attributes));
   LLVM::ReturnOp::create(builder, loc, ValueRange());
 
   return builder.getDictionaryAttr({

@@ -7,6 +7,9 @@
 #include "dialect/cudnn/CudnnOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "passes/common/GpuChip.h"
+#include "runtime/device/kernel_abi.h"
+#include <cstring>
+#include <type_traits>
 
 namespace convoy {
 
@@ -19,14 +22,20 @@ struct Variant {
   std::string function; ///< of the library
   /// The function's pointers: tensors of the graph, its arguments first, then its results; or none.
   llvm::SmallVector<std::optional<unsigned>> tensors;
-  llvm::SmallVector<int64_t> integers;
-  llvm::SmallVector<double> floats;
+  /// The words of the struct of runtime/device/kernel_abi.h that the function takes behind them.
+  llvm::SmallVector<int32_t> arguments;
   int64_t blocks = 0, threads = 0, sharedBytes = 0;
   /// Blocks of a cluster; blocks that a multiprocessor is to hold at a time.
   int64_t cluster = 1, residents = 1;
   llvm::StringRef onlyChip; ///< the one architecture that has the kernel's instructions; empty for
                             ///< every one from the graph's on
   bool tf32 = false;        ///< rounds factors of f32 to TF32
+
+  template <typename Arguments> void setArguments(const Arguments &values) {
+    static_assert(std::is_trivially_copyable_v<Arguments> && alignof(Arguments) == sizeof(int32_t));
+    arguments.resize(sizeof(Arguments) / sizeof(int32_t));
+    std::memcpy(arguments.data(), &values, sizeof(Arguments));
+  }
 };
 
 /// Kernels for a graph, the most promising first, and whether that is a better guess than cuDNN's

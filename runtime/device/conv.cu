@@ -10,17 +10,10 @@ namespace {
 /// y[m, n] = clamp(sum over taps and channels of x * w + bias[n] + residual[m, n]), in
 /// channels-last memory: m counts the pixels of the result, n its channels. Channels of input and
 /// result are multiples of what 16 bytes hold.
-struct Conv {
-  int images, height, width, channels;  ///< x
-  int outHeight, outWidth, outChannels; ///< y
-  int tapsH, tapsW, strideH, strideW, padH, padW, dilationH, dilationW;
-  int groups,
-      split; ///< groups of a block, and blocks of a cluster, that share a tile's sum: powers of two
-  float lower, upper;
-};
+using Conv = ConvArguments;
 
 /// A step adds as many products as 128 bytes hold of factors.
-constexpr int kGroup = 128, kRowBytes = 128, kStages = 4;
+constexpr int kGroup = kGroupThreads, kRowBytes = kConvStepBytes, kStages = kConvStages;
 
 /// Tiles of `tileM` x `tileN`, sums of a step's channels of one tap at a time, the warps of a group
 /// as two by two.
@@ -181,19 +174,13 @@ DEVICE void convolve(const T *x, const T *w, const T *bias, const T *residual, T
 } // namespace
 
 #define CONVOY_CONV(T, name, tileM, tileN)                                                         \
-  LIBRARY void convoy_conv_##name##_##tileM##x##tileN(                                             \
-      const T *x, const T *w, const T *bias, const T *residual, T *y, int images, int height,      \
-      int width, int channels, int outHeight, int outWidth, int outChannels, int tapsH, int tapsW, \
-      int strideH, int strideW, int padH, int padW, int dilationH, int dilationW, int groups,      \
-      int split, float lower, float upper) {                                                       \
-    convolve<T, tileM, tileN>(x, w, bias, residual, y,                                             \
-                              {images, height, width, channels, outHeight, outWidth, outChannels,  \
-                               tapsH, tapsW, strideH, strideW, padH, padW, dilationH, dilationW,   \
-                               groups, split, lower, upper});                                      \
+  LIBRARY void convoy_conv_##name##_##tileM##x##tileN(const T *x, const T *w, const T *bias,       \
+                                                      const T *residual, T *y, Conv conv) {        \
+    convolve<T, tileM, tileN>(x, w, bias, residual, y, conv);                                      \
   }
-#define CONVOY_CONV_TILES(T, name)                                                                 \
-  CONVOY_CONV(T, name, 32, 32)                                                                     \
-  CONVOY_CONV(T, name, 32, 64)
-CONVOY_CONV_TILES(f16, f16)
-CONVOY_CONV_TILES(bf16, bf16)
-CONVOY_CONV_TILES(float, f32)
+#define CONVOY_CONV_F16(tileM, tileN) CONVOY_CONV(f16, f16, tileM, tileN)
+#define CONVOY_CONV_BF16(tileM, tileN) CONVOY_CONV(bf16, bf16, tileM, tileN)
+#define CONVOY_CONV_F32(tileM, tileN) CONVOY_CONV(float, f32, tileM, tileN)
+CONVOY_CONV_TILES(CONVOY_CONV_F16)
+CONVOY_CONV_TILES(CONVOY_CONV_BF16)
+CONVOY_CONV_TILES(CONVOY_CONV_F32)

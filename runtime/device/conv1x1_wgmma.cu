@@ -9,11 +9,7 @@ namespace {
 /// y[m, n] = clamp(sum over k of x[m, k] * w[n, k] + bias[n] + residual[m, n]), everything
 /// row-major: m counts pixels, k and n channels. The depth is a multiple of what 32 bytes hold, and
 /// of 16 bytes a power of two.
-struct Conv {
-  int pixels, depth, filters;
-  int groups, blocksAFilter; ///< groups of a block, and blocks that have the same filters
-  float lower, upper;
-};
+using Conv = Conv1x1WgmmaArguments;
 
 /// The filters are the left factor, in an order that gives a thread 16 bytes of neighbouring ones
 /// of a pixel. Each group of four warps has tiles of `kPixels` of its own. The pixels of its next
@@ -23,9 +19,9 @@ template <typename T, int kPixels>
 DEVICE void convolve(const T *x, const T *w, const T *bias, const T *residual, T *y,
                      const Conv conv) {
   using Pair = typename Element<T>::Pair;
-  constexpr int kGroup = 128, kChunk = 16 / sizeof(T), kProducts = kChunk / 2,
+  constexpr int kGroup = kGroupThreads, kChunk = 16 / sizeof(T), kProducts = kChunk / 2,
                 kFilters = 64 * kProducts, kMatrices = kPixels / 8;
-  constexpr int kMatrixBytes = 128, kFetched = 8, kStored = kPixels / 4;
+  constexpr int kMatrixBytes = 128, kFetched = kConv1x1WgmmaFetched, kStored = kPixels / 4;
   // Sixteen bytes more, so that neighbouring chunks are in different banks.
   constexpr int kFilterPitch = kFilters * 16 + 16, kPlane = kPixels * 16 + 16;
   const u32 thread = threadId() % kGroup, group = threadId() / kGroup, warp = thread / 32,
@@ -33,12 +29,12 @@ DEVICE void convolve(const T *x, const T *w, const T *bias, const T *residual, T
   const int chunks = conv.depth / kChunk, fetches = kPixels * chunks / kGroup;
   const u32 together = kGroup / chunks;
   const int tiles = (conv.pixels + kPixels - 1) / kPixels,
-            stride = conv.blocksAFilter * conv.groups;
-  const int firstFilter = blockId() / conv.blocksAFilter * kFilters;
+            stride = conv.blocksPerFilter * conv.groups;
+  const int firstFilter = blockId() / conv.blocksPerFilter * kFilters;
   char *const filters = shared, *const image =
                                     shared + chunks * kFilterPitch + group * chunks * kPlane;
 
-  int tile = blockId() % conv.blocksAFilter + group * conv.blocksAFilter;
+  int tile = blockId() % conv.blocksPerFilter + group * conv.blocksPerFilter;
   u32x4 fetched[kFetched];
   auto fetch = [&]() __attribute__((always_inline)) {
 #pragma unroll
@@ -158,15 +154,12 @@ DEVICE void convolve(const T *x, const T *w, const T *bias, const T *residual, T
 } // namespace
 
 #define CONVOY_CONV(T, name, pixels)                                                               \
-  LIBRARY void convoy_conv1x1_wgmma_##name##_##pixels(                                             \
-      const T *x, const T *w, const T *bias, const T *residual, T *y, int allPixels, int depth,    \
-      int filters, int groups, int blocksAFilter, float lower, float upper) {                      \
-    convolve<T, pixels>(x, w, bias, residual, y,                                                   \
-                        {allPixels, depth, filters, groups, blocksAFilter, lower, upper});         \
+  LIBRARY void convoy_conv1x1_wgmma_##name##_##pixels(const T *x, const T *w, const T *bias,       \
+                                                      const T *residual, T *y, Conv conv) {        \
+    convolve<T, pixels>(x, w, bias, residual, y, conv);                                            \
   }
-CONVOY_CONV(f16, f16, 32)
-CONVOY_CONV(bf16, bf16, 32)
-CONVOY_CONV(float, f32, 32)
-CONVOY_CONV(f16, f16, 64)
-CONVOY_CONV(bf16, bf16, 64)
-CONVOY_CONV(float, f32, 64)
+#define CONVOY_CONVS(pixels)                                                                       \
+  CONVOY_CONV(f16, f16, pixels)                                                                    \
+  CONVOY_CONV(bf16, bf16, pixels)                                                                  \
+  CONVOY_CONV(float, f32, pixels)
+CONVOY_CONV1X1_WGMMA_PIXELS(CONVOY_CONVS)

@@ -9,16 +9,7 @@ namespace {
 /// y[m, n] = clamp(sum over taps and channels of x * w + bias[n] + residual[m, n]), in
 /// channels-last memory: m counts the pixels of the result, n its channels. A pixel of the input is
 /// a power of two of 32 bytes and up to 2048, channels of the result are a multiple of 64.
-struct Conv {
-  int images, height, width, channels;  ///< x
-  int outHeight, outWidth, outChannels; ///< y
-  int tapsH, tapsW, padH, padW;
-  int rows, columns, plane;  ///< pixels of a tile; bytes from 16 bytes of its pixels to the next 16
-                             ///< of them, an odd number of 16 bytes
-  int groups, blocksAFilter; ///< groups of a block, and blocks that have the same filters
-  int ahead; ///< tiles that a group brings one into the L2 cache before it loads that; 0 for none
-  float lower, upper;
-};
+using Conv = ConvWgmmaArguments;
 
 /// The 16 bytes that `from` points to; zeros where not `inside`, and then nothing is read. A branch
 /// would let one load at a time be under way.
@@ -42,8 +33,8 @@ template <typename T, int kColumns, int kFetched>
 DEVICE void convolve(const T *x, const T *w, const T *bias, const T *residual, T *y,
                      const Conv conv) {
   using Pair = typename Element<T>::Pair;
-  constexpr int kFilters = 64, kGroup = 128, kChunk = 16 / sizeof(T), kMatrices = kColumns / 8,
-                kMatrixBytes = 128;
+  constexpr int kFilters = kConvWgmmaFilters, kGroup = kGroupThreads, kChunk = 16 / sizeof(T),
+                kMatrices = kColumns / 8, kMatrixBytes = 128;
   // Sixteen bytes more, so that neighbouring chunks are in different banks.
   constexpr int kFilterPitch = kFilters * 16 + 16;
   const int thread = threadId() % kGroup, group = threadId() / kGroup, warp = thread / 32,
@@ -53,8 +44,8 @@ DEVICE void convolve(const T *x, const T *w, const T *bias, const T *residual, T
   const int pixels = (conv.rows + conv.tapsH - 1) * pitch;
   const int tilesH = (conv.outHeight + conv.rows - 1) / conv.rows,
             tilesW = (conv.outWidth + conv.columns - 1) / conv.columns;
-  const int tiles = conv.images * tilesH * tilesW, stride = conv.blocksAFilter * conv.groups;
-  const int firstFilter = blockId() / conv.blocksAFilter * kFilters;
+  const int tiles = conv.images * tilesH * tilesW, stride = conv.blocksPerFilter * conv.groups;
+  const int firstFilter = blockId() / conv.blocksPerFilter * kFilters;
   char *const filters = shared, *const image = shared + taps * chunks * kFilterPitch +
                                                group * chunks * conv.plane;
 
@@ -113,7 +104,7 @@ DEVICE void convolve(const T *x, const T *w, const T *bias, const T *residual, T
         *(u32x4 *)(to + i * together * 16) = round<T>(fetched[i]);
   };
 
-  int number = blockId() % conv.blocksAFilter + group * conv.blocksAFilter;
+  int number = blockId() % conv.blocksPerFilter + group * conv.blocksPerFilter;
   const bool works = number < tiles;
   Tile tile = tileAt(number);
   if (works)
@@ -215,26 +206,15 @@ DEVICE void convolve(const T *x, const T *w, const T *bias, const T *residual, T
 
 #define CONVOY_CONV(T, name, columns, fetched)                                                     \
   LIBRARY void convoy_conv_wgmma_##name##_##columns##_##fetched(                                   \
-      const T *x, const T *w, const T *bias, const T *residual, T *y, int images, int height,      \
-      int width, int channels, int outHeight, int outWidth, int outChannels, int tapsH, int tapsW, \
-      int padH, int padW, int rows, int tileColumns, int plane, int groups, int blocksAFilter,     \
-      int ahead, float lower, float upper) {                                                       \
-    convolve<T, columns, fetched>(x, w, bias, residual, y,                                         \
-                                  {images, height, width, channels, outHeight, outWidth,           \
-                                   outChannels, tapsH, tapsW, padH, padW, rows, tileColumns,       \
-                                   plane, groups, blocksAFilter, ahead, lower, upper});            \
+      const T *x, const T *w, const T *bias, const T *residual, T *y, Conv conv) {                 \
+    convolve<T, columns, fetched>(x, w, bias, residual, y, conv);                                  \
   }
-#define CONVOY_CONV_COLUMNS(T, name, fetched)                                                      \
-  CONVOY_CONV(T, name, 64, fetched)                                                                \
-  CONVOY_CONV(T, name, 88, fetched)                                                                \
-  CONVOY_CONV(T, name, 104, fetched)                                                               \
-  CONVOY_CONV(T, name, 120, fetched)                                                               \
-  CONVOY_CONV(T, name, 176, fetched)                                                               \
-  CONVOY_CONV(T, name, 232, fetched)
-#define CONVOY_CONVS(T, name)                                                                      \
-  CONVOY_CONV_COLUMNS(T, name, 16)                                                                 \
-  CONVOY_CONV_COLUMNS(T, name, 20)                                                                 \
-  CONVOY_CONV_COLUMNS(T, name, 24)
-CONVOY_CONVS(f16, f16)
-CONVOY_CONVS(bf16, bf16)
-CONVOY_CONVS(float, f32)
+#define CONVOY_CONV_TYPES(columns, fetched)                                                        \
+  CONVOY_CONV(f16, f16, columns, fetched)                                                          \
+  CONVOY_CONV(bf16, bf16, columns, fetched)                                                        \
+  CONVOY_CONV(float, f32, columns, fetched)
+#define CONVOY_CONV_FETCHED_16(columns) CONVOY_CONV_TYPES(columns, 16)
+#define CONVOY_CONV_FETCHED_20(columns) CONVOY_CONV_TYPES(columns, 20)
+#define CONVOY_CONV_FETCHED_24(columns) CONVOY_CONV_TYPES(columns, 24)
+#define CONVOY_CONVS(fetched) CONVOY_CONV_WGMMA_COLUMNS(CONVOY_CONV_FETCHED_##fetched)
+CONVOY_CONV_WGMMA_FETCHED(CONVOY_CONVS)

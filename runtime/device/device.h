@@ -4,11 +4,15 @@
 #ifndef CONVOY_DEVICE_H
 #define CONVOY_DEVICE_H
 
+#include "kernel_abi.h"
+
+using namespace convoy::device;
+
 #define DEVICE static inline __attribute__((device, always_inline))
 /// The same for members.
 #define METHOD __attribute__((device, always_inline))
-/// A function that generated kernels call. Geometry comes as arguments, which are constants at
-/// every call, so inlining makes each kernel as special as if it had been written for its shape.
+/// A function that generated kernels call. Its arguments, a struct of kernel_abi.h, are constants
+/// at every call, so that inlining specializes each kernel for its shape.
 #define LIBRARY extern "C" __attribute__((device, always_inline))
 
 using u32 = unsigned;
@@ -37,7 +41,7 @@ DEVICE u32 threadId() { return __nvvm_read_ptx_sreg_tid_x(); }
 DEVICE u32 blockId() { return __nvvm_read_ptx_sreg_ctaid_x(); }
 DEVICE void sync() { __nvvm_barrier_sync(0); }
 /// A barrier of the 128 threads that give the same `group`, counted from 0.
-DEVICE void syncGroup(u32 group) { __nvvm_barrier_sync_cnt(group + 1, 128); }
+DEVICE void syncGroup(u32 group) { __nvvm_barrier_sync_cnt(group + 1, kGroupThreads); }
 DEVICE u32 sharedAddress(const void *pointer) {
   return (u32)(u64)(__attribute__((address_space(3))) const void *)pointer;
 }

@@ -9,14 +9,9 @@ namespace {
 
 /// y[m, n] = clamp(sum over k of x[m, k] * w[k, n] + bias[n] + residual[m, n]), everything
 /// row-major. Rows of w are a multiple of 16 bytes, the depth one of 8.
-struct Product {
-  int rows, depth, columns;
-  int lanes, warps, split; ///< lanes of a warp that read on along a row of w; warps of a block, and
-                           ///< blocks of a cluster, that share a sum
-  float lower, upper;
-};
+using Product = MatmulArguments;
 
-constexpr int kMostRows = 8, kTurn = 8;
+constexpr int kMostRows = kMatmulMostRows, kTurn = kMatmulTurn;
 
 /// A block makes a strip of columns, `lanes` chunks of 16 bytes wide; the other bits of a lane, its
 /// warp and its block of the cluster say which eighths of the depth a thread takes.
@@ -94,11 +89,9 @@ DEVICE void multiply(const T *x, const T *w, const T *bias, const T *residual, O
 } // namespace
 
 #define CONVOY_MATMUL(T, Out, inName, outName)                                                     \
-  LIBRARY void convoy_matmul_##inName##_##outName(                                                 \
-      const T *x, const T *w, const T *bias, const T *residual, Out *y, int rows, int depth,       \
-      int columns, int lanes, int warps, int split, float lower, float upper) {                    \
-    multiply<T, Out>(x, w, bias, residual, y,                                                      \
-                     {rows, depth, columns, lanes, warps, split, lower, upper});                   \
+  LIBRARY void convoy_matmul_##inName##_##outName(const T *x, const T *w, const T *bias,           \
+                                                  const T *residual, Out *y, Product product) {    \
+    multiply<T, Out>(x, w, bias, residual, y, product);                                            \
   }
 CONVOY_MATMUL(f16, f16, f16, f16)
 CONVOY_MATMUL(f16, float, f16, f32)

@@ -7,10 +7,7 @@
 namespace {
 
 /// y[n, c] = mean over p of x[n, p, c]. Pixels are a multiple of 16 bytes.
-struct Mean {
-  int pixels, channels;
-  int lanes, warps, split; ///< as in matmul.cu
-};
+using Mean = MeanArguments;
 
 /// A block makes a strip of one image's channels.
 template <typename T> DEVICE void average(const T *x, T *y, const Mean mean) {
@@ -59,10 +56,7 @@ template <typename T> DEVICE void average(const T *x, T *y, const Mean mean) {
 } // namespace
 
 #define CONVOY_MEAN(T, name)                                                                       \
-  LIBRARY void convoy_mean_##name(const T *x, T *y, int pixels, int channels, int lanes,           \
-                                  int warps, int split) {                                          \
-    average<T>(x, y, {pixels, channels, lanes, warps, split});                                     \
-  }
+  LIBRARY void convoy_mean_##name(const T *x, T *y, Mean mean) { average<T>(x, y, mean); }
 CONVOY_MEAN(f16, f16)
 CONVOY_MEAN(bf16, bf16)
 CONVOY_MEAN(float, f32)

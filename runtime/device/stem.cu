@@ -113,13 +113,9 @@ DEVICE void run(const Image *x, const T *w, const T *bias, T *y, const Stem stem
 } // namespace
 
 #define CONVOY_STEM(T, name, Image, imageName, K)                                                  \
-  LIBRARY void convoy_stem_##name##_##imageName##_##K(                                             \
-      const Image *x, const T *w, const T *bias, T *y, int images, int height, int width,          \
-      int channels, int filters, int weightChannels, int tapsH, int tapsW, int pad, int rows,      \
-      int strip, float upper) {                                                                    \
-    run<T, Image, K>(x, w, bias, y,                                                                \
-                     {images, height, width, channels, filters, weightChannels, tapsH, tapsW, pad, \
-                      rows, strip, upper});                                                        \
+  LIBRARY void convoy_stem_##name##_##imageName##_##K(const Image *x, const T *w, const T *bias,   \
+                                                      T *y, Stem stem) {                           \
+    run<T, Image, K>(x, w, bias, y, stem);                                                         \
   }
 CONVOY_STEM(f16, f16, float, f32, 32)
 CONVOY_STEM(f16, f16, float, f32, 64)

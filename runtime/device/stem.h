@@ -10,10 +10,7 @@
 /// y [images, height / 4, width / 4, filters]. Taps and padding keep the size at half the image's;
 /// the pooling pads with one. A block makes `rows` rows of y, of which it has what `strip` need of
 /// the image in shared memory at a time.
-struct Stem {
-  int images, height, width, channels, filters, weightChannels, tapsH, tapsW, pad, rows, strip;
-  float upper; ///< of the relu
-};
+using Stem = StemArguments;
 
 /// Pixels of padding on the left, as many as the widest filter's and aligned.
 constexpr int kLeft = 4;

@@ -15,7 +15,8 @@ namespace {
 template <typename T, typename Image, int kColumns>
 DEVICE void run(const Image *x, const T *w, const T *bias, T *y, const Stem stem) {
   using Pair = typename Element<T>::Pair;
-  constexpr int kFilters = 64, kThreads = 128, kMatrices = kColumns / 8, kSteps = kTapBytes<T> / 32;
+  constexpr int kFilters = kStemWgmmaFilters, kThreads = kGroupThreads, kMatrices = kColumns / 8,
+                kSteps = kTapBytes<T> / 32;
   constexpr int kMatrixBytes = 128, kChunkBytes = kFilters * 16;
   const Patch<T> patch(stem);
   const int slots = stem.tapsH + 6, firstTap = (kLeft - stem.pad) / 2,
@@ -142,21 +143,13 @@ DEVICE void run(const Image *x, const T *w, const T *bias, T *y, const Stem stem
 
 #define CONVOY_STEM(T, name, Image, imageName, columns)                                            \
   LIBRARY void convoy_stem_wgmma_##name##_##imageName##_##columns(                                 \
-      const Image *x, const T *w, const T *bias, T *y, int images, int height, int width,          \
-      int channels, int filters, int weightChannels, int tapsH, int tapsW, int pad, int rows,      \
-      int strip, float upper) {                                                                    \
-    run<T, Image, columns>(x, w, bias, y,                                                          \
-                           {images, height, width, channels, filters, weightChannels, tapsH,       \
-                            tapsW, pad, rows, strip, upper});                                      \
+      const Image *x, const T *w, const T *bias, T *y, Stem stem) {                                \
+    run<T, Image, columns>(x, w, bias, y, stem);                                                   \
   }
-#define CONVOY_STEMS(T, name, Image, imageName)                                                    \
-  CONVOY_STEM(T, name, Image, imageName, 64)                                                       \
-  CONVOY_STEM(T, name, Image, imageName, 80)                                                       \
-  CONVOY_STEM(T, name, Image, imageName, 96)                                                       \
-  CONVOY_STEM(T, name, Image, imageName, 112)                                                      \
-  CONVOY_STEM(T, name, Image, imageName, 128)
-CONVOY_STEMS(f16, f16, float, f32)
-CONVOY_STEMS(f16, f16, f16, f16)
-CONVOY_STEMS(bf16, bf16, float, f32)
-CONVOY_STEMS(bf16, bf16, bf16, bf16)
-CONVOY_STEMS(float, f32, float, f32)
+#define CONVOY_STEMS(columns)                                                                      \
+  CONVOY_STEM(f16, f16, float, f32, columns)                                                       \
+  CONVOY_STEM(f16, f16, f16, f16, columns)                                                         \
+  CONVOY_STEM(bf16, bf16, float, f32, columns)                                                     \
+  CONVOY_STEM(bf16, bf16, bf16, bf16, columns)                                                     \
+  CONVOY_STEM(float, f32, float, f32, columns)
+CONVOY_STEM_WGMMA_COLUMNS(CONVOY_STEMS)

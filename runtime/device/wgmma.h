@@ -59,7 +59,7 @@ template <typename T, int columns> struct Products;
 #define CONVOY_PLACES_32 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"
 #define CONVOY_PLACES_64                                                                           \
   CONVOY_PLACES_32                                                                                 \
-      ", %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+  ", %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
 #define CONVOY_PLACES_72 CONVOY_PLACES_64 ", %32, %33, %34, %35"
 #define CONVOY_PLACES_80 CONVOY_PLACES_72 ", %36, %37, %38, %39"
 #define CONVOY_PLACES_88 CONVOY_PLACES_80 ", %40, %41, %42, %43"

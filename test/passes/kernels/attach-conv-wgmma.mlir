@@ -8,32 +8,11 @@
 // of its pixels, groups, blocks for the same filters, and whether tiles are brought into the L2 cache first.
 // CHECK: gpu.module @batch256_wgmma_4x56x2 [#nvvm.target<O = 3, chip = "sm_90a", features = "+ptx80">]
 // CHECK: llvm.func @batch256_wgmma_4x56x2(
-// CHECK: llvm.mlir.constant(256 : i32)
-// CHECK-NEXT: llvm.mlir.constant(56 : i32)
-// CHECK-NEXT: llvm.mlir.constant(56 : i32)
-// CHECK-NEXT: llvm.mlir.constant(64 : i32)
-// CHECK-NEXT: llvm.mlir.constant(56 : i32)
-// CHECK-NEXT: llvm.mlir.constant(56 : i32)
-// CHECK-NEXT: llvm.mlir.constant(64 : i32)
-// CHECK-NEXT: llvm.mlir.constant(3 : i32)
-// CHECK-NEXT: llvm.mlir.constant(3 : i32)
-// CHECK-NEXT: llvm.mlir.constant(1 : i32)
-// CHECK-NEXT: llvm.mlir.constant(1 : i32)
-// CHECK-NEXT: llvm.mlir.constant(4 : i32)
-// CHECK-NEXT: llvm.mlir.constant(56 : i32)
-// CHECK-NEXT: llvm.mlir.constant(5648 : i32)
-// CHECK-NEXT: llvm.mlir.constant(2 : i32)
-// CHECK-NEXT: llvm.mlir.constant(132 : i32)
-// CHECK-NEXT: llvm.mlir.constant(0 : i32)
-// CHECK-NEXT: llvm.mlir.constant(0.000000e+00 : f32)
+// CHECK: llvm.mlir.constant(dense<[{{.*}}256, 56, 56, 64, 56, 56, 64, 3, 3, 1, 1, 4, 56, 5648, 2, 132, 0, 0{{.*}}> : tensor<
 // CHECK: llvm.call @convoy_conv_wgmma_f16_232_24(
 // CHECK: gpu.module @batch256_wgmma_3x28x3 [#nvvm.target<O = 3, chip = "sm_90a", features = "+ptx80">]
 // CHECK: llvm.func @batch256_wgmma_3x28x3(
-// CHECK: llvm.mlir.constant(2448 : i32)
-// CHECK-NEXT: llvm.mlir.constant(3 : i32)
-// CHECK-NEXT: llvm.mlir.constant(132 : i32)
-// CHECK-NEXT: llvm.mlir.constant(0 : i32)
-// CHECK-NEXT: llvm.mlir.constant(0.000000e+00 : f32)
+// CHECK: llvm.mlir.constant(dense<[{{.*}}2448, 3, 132, 0, 0{{.*}}> : tensor<
 // CHECK: llvm.call @convoy_conv_wgmma_f16_88_16(
 // CHECK: cudnn.graph @batch256(
 // CHECK-SAME: cudnn.kernels = [{block = 256 : i64, chip = "sm_90a", grid = 132 : i64, name = "batch256_wgmma_4x56x2", shared_bytes = 165248 : i64, tf32 = false, variant = "wgmma_4x56x2"}, {block = 384 : i64, chip = "sm_90a", grid = 132 : i64, name = "batch256_wgmma_3x28x3", shared_bytes = 133632 : i64, tf32 = false, variant = "wgmma_3x28x3"}]
@@ -53,11 +32,7 @@ cudnn.graph @batch256(%x: !cudnn.tensor_desc<256x64x56x56xf16, NHWC>, %w: !cudnn
 // Fewer pixels: smaller tiles, so that no multiprocessor has many more of them than another.
 // CHECK: gpu.module @batch32_wgmma_2x56x3 [#nvvm.target<O = 3, chip = "sm_90a", features = "+ptx80">]
 // CHECK: llvm.func @batch32_wgmma_2x56x3(
-// CHECK: llvm.mlir.constant(3728 : i32)
-// CHECK-NEXT: llvm.mlir.constant(3 : i32)
-// CHECK-NEXT: llvm.mlir.constant(132 : i32)
-// CHECK-NEXT: llvm.mlir.constant(0 : i32)
-// CHECK-NEXT: llvm.mlir.constant(0.000000e+00 : f32)
+// CHECK: llvm.mlir.constant(dense<[{{.*}}3728, 3, 132, 0, 0{{.*}}> : tensor<
 // CHECK: llvm.call @convoy_conv_wgmma_f16_120_16(
 // CHECK: cudnn.graph @batch32(
 // CHECK-SAME: cudnn.kernels = [{block = 384 : i64, chip = "sm_90a", grid = 132 : i64, name = "batch32_wgmma_2x56x3", shared_bytes = 164432 : i64, tf32 = false, variant = "wgmma_2x56x3"}, {block = 256 : i64, chip = "sm_90a", grid = 132 : i64, name = "batch32_wgmma_2x56x2", shared_bytes = 134608 : i64, tf32 = false, variant = "wgmma_2x56x2"}]
@@ -85,19 +60,11 @@ cudnn.graph @in_bf16(%x: !cudnn.tensor_desc<256x64x56x56xbf16, NHWC>, %w: !cudnn
 // tiles are brought into the L2 cache first.
 // CHECK: gpu.module @in_f32_wgmma_3x28x2 [#nvvm.target<O = 3, chip = "sm_90a", features = "+ptx80">]
 // CHECK: llvm.func @in_f32_wgmma_3x28x2(
-// CHECK: llvm.mlir.constant(2448 : i32)
-// CHECK-NEXT: llvm.mlir.constant(2 : i32)
-// CHECK-NEXT: llvm.mlir.constant(132 : i32)
-// CHECK-NEXT: llvm.mlir.constant(1 : i32)
-// CHECK-NEXT: llvm.mlir.constant(0.000000e+00 : f32)
+// CHECK: llvm.mlir.constant(dense<[{{.*}}2448, 2, 132, 1, 0{{.*}}> : tensor<
 // CHECK: llvm.call @convoy_conv_wgmma_f32_88_20(
 // CHECK: gpu.module @in_f32_wgmma_4x14x3 [#nvvm.target<O = 3, chip = "sm_90a", features = "+ptx80">]
 // CHECK: llvm.func @in_f32_wgmma_4x14x3(
-// CHECK: llvm.mlir.constant(1552 : i32)
-// CHECK-NEXT: llvm.mlir.constant(3 : i32)
-// CHECK-NEXT: llvm.mlir.constant(132 : i32)
-// CHECK-NEXT: llvm.mlir.constant(1 : i32)
-// CHECK-NEXT: llvm.mlir.constant(0.000000e+00 : f32)
+// CHECK: llvm.mlir.constant(dense<[{{.*}}1552, 3, 132, 1, 0{{.*}}> : tensor<
 // CHECK: llvm.call @convoy_conv_wgmma_f32_64_16(
 // CHECK: cudnn.graph @in_f32(
 // CHECK-SAME: cudnn.kernels = [{block = 256 : i64, chip = "sm_90a", grid = 132 : i64, name = "in_f32_wgmma_3x28x2", shared_bytes = 228096 : i64, tf32 = true, variant = "wgmma_3x28x2"}, {block = 384 : i64, chip = "sm_90a", grid = 132 : i64, name = "in_f32_wgmma_4x14x3", shared_bytes = 224272 : i64, tf32 = true, variant = "wgmma_4x14x3"}]
@@ -114,7 +81,7 @@ cudnn.graph @in_f32(%x: !cudnn.tensor_desc<256x64x56x56xf32, NHWC>, %w: !cudnn.t
 // Sums come in any order, and what a graph has not is null. A residual takes registers, so products are narrower.
 // CHECK: llvm.func @residual_wgmma_3x28x3(%[[X:.*]]: !llvm.ptr, %[[W:.*]]: !llvm.ptr, %[[R:.*]]: !llvm.ptr, %[[Y:.*]]: !llvm.ptr) attributes
 // CHECK: %[[NULL:.*]] = llvm.mlir.zero
-// CHECK: llvm.mlir.constant(6.000000e+00 : f32)
+// CHECK: llvm.mlir.constant(dense<[{{.*}}1086324736{{.*}}> : tensor<
 // CHECK: llvm.call @convoy_conv_wgmma_f16_88_16(%[[X]], %[[W]], %[[NULL]], %[[R]], %[[Y]],
 cudnn.graph @residual(%x: !cudnn.tensor_desc<256x64x56x56xf16, NHWC>, %w: !cudnn.tensor_desc<64x64x3x3xf16, NHWC>, %r: !cudnn.tensor_desc<256x64x56x56xf16, NHWC>) -> !cudnn.tensor_desc<256x64x56x56xf16, NHWC> {
   %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<256x64x56x56xf16, NHWC>, !cudnn.tensor_desc<64x64x3x3xf16, NHWC> -> !cudnn.tensor_desc<256x64x56x56xf32, NHWC>
@@ -127,7 +94,7 @@ cudnn.graph @residual(%x: !cudnn.tensor_desc<256x64x56x56xf16, NHWC>, %w: !cudnn
 
 // A block has 64 of five times 64 filters, and 26 have the same: 27 would be more than there are multiprocessors.
 // CHECK: gpu.module @filters320_wgmma
-// CHECK: llvm.mlir.constant(26 : i32)
+// CHECK: llvm.mlir.constant(dense<[{{.*}}26{{.*}}> : tensor<
 // CHECK: cudnn.graph @filters320(
 // CHECK-SAME: grid = 130 : i64, name = "filters320_wgmma
 cudnn.graph @filters320(%x: !cudnn.tensor_desc<64x64x56x56xf16, NHWC>, %w: !cudnn.tensor_desc<320x64x3x3xf16, NHWC>, %b: !cudnn.tensor_desc<1x320x1x1xf16, NHWC>) -> !cudnn.tensor_desc<64x320x56x56xf16, NHWC> {

@@ -5,12 +5,7 @@
 // filters, of which one has 256.
 // CHECK: gpu.module @residual_wgmma_32x3 [#nvvm.target<O = 3, chip = "sm_90a", features = "+ptx80">]
 // CHECK: llvm.func @residual_wgmma_32x3(
-// CHECK: llvm.mlir.constant(100352 : i32)
-// CHECK-NEXT: llvm.mlir.constant(64 : i32)
-// CHECK-NEXT: llvm.mlir.constant(512 : i32)
-// CHECK-NEXT: llvm.mlir.constant(3 : i32)
-// CHECK-NEXT: llvm.mlir.constant(66 : i32)
-// CHECK-NEXT: llvm.mlir.constant(0.000000e+00 : f32)
+// CHECK: llvm.mlir.constant(dense<[{{.*}}100352, 64, 512, 3, 66, 0{{.*}}> : tensor<
 // CHECK: llvm.call @convoy_conv1x1_wgmma_f16_32(
 // CHECK: llvm.call @convoy_conv1x1_wgmma_f16_64(
 // CHECK: cudnn.graph @residual(

@@ -2,7 +2,7 @@
 
 // A strip of columns two lanes wide is a sector of memory; sums that blocks share come after those that one makes alone.
 // CHECK: gpu.module @full_2x16x1 [#nvvm.target<O = 3, chip = "sm_80">] {
-// CHECK-NEXT: llvm.func @convoy_matmul_f16_f32(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i32,
+// CHECK-NEXT: llvm.func @convoy_matmul_f16_f32(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr {llvm.byval = !llvm.array<
 // CHECK: llvm.func @full_2x16x1(%[[A:.*]]: !llvm.ptr, %[[B:.*]]: !llvm.ptr, %[[V:.*]]: !llvm.ptr, %[[Y:.*]]: !llvm.ptr) attributes {nvvm.kernel, nvvm.maxntid = array<i32: 512>}
 // CHECK: %[[NONE:.*]] = llvm.mlir.zero : !llvm.ptr
 // CHECK: llvm.call @convoy_matmul_f16_f32(%[[A]], %[[B]], %[[V]], %[[NONE]], %[[Y]],

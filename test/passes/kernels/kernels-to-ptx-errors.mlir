@@ -52,3 +52,28 @@ gpu.module @feature [#nvvm.target<chip = "sm_90", features = "+nonsense">] {
 // expected-error @+1 {{expects a target of triple 'nvptx64-nvidia-cuda', but got 'x86_64-linux-gnu'}}
 gpu.module @triple [#nvvm.target<chip = "sm_90", triple = "x86_64-linux-gnu">] {
 }
+
+// -----
+
+// A struct of other members than the library has.
+// expected-error @+1 {{expects 'convoy_mean_f16' of the library of kernels with the arguments (ptr, ptr, struct of 20 bytes), but calls it with (ptr, ptr, struct of 16 bytes)}}
+gpu.module @arguments [#nvvm.target<O = 3, chip = "sm_80">] {
+  llvm.func @convoy_mean_f16(!llvm.ptr, !llvm.ptr, !llvm.ptr {llvm.byval = !llvm.array<4 x i32>})
+  llvm.func @kernel(%x: !llvm.ptr, %y: !llvm.ptr) attributes {nvvm.kernel} {
+    %one = llvm.mlir.constant(1 : i32) : i32
+    %place = llvm.alloca %one x !llvm.array<4 x i32> : (i32) -> !llvm.ptr
+    llvm.call @convoy_mean_f16(%x, %y, %place) : (!llvm.ptr, !llvm.ptr, !llvm.ptr {llvm.byval = !llvm.array<4 x i32>}) -> ()
+    llvm.return
+  }
+}
+
+// -----
+
+// expected-error @+1 {{expects functions of the library of kernels, but calls 'convoy_median_f16'}}
+gpu.module @unknown [#nvvm.target<O = 3, chip = "sm_80">] {
+  llvm.func @convoy_median_f16(!llvm.ptr)
+  llvm.func @kernel(%x: !llvm.ptr) attributes {nvvm.kernel} {
+    llvm.call @convoy_median_f16(%x) : (!llvm.ptr) -> ()
+    llvm.return
+  }
+}

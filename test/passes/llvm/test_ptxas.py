@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
-KERNELS = ROOT / "test" / "passes" / "host" / "gpu-map-kernels.mlir"
+KERNELS = ROOT / "test" / "passes" / "gpu_codegen" / "gpu-map-kernels.mlir"
 PIPELINE = (
     "builtin.module(func.func(convoy-expand-math),add-runtime-argument,gpu-map-kernels,"
     "gpu.module(llvm-gpu-to-nvvm,llvm-verify-kernels),gpu-module-to-binary{format=isa})"
