@@ -4,6 +4,7 @@
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
 #include "passes/Passes.h"
 #include "passes/emit/Emit.h"
 #include "passes/pipeline/Pipeline.h"
@@ -73,6 +74,33 @@ std::string print(ModuleOp module) {
   std::string text;
   llvm::raw_string_ostream os(text);
   module->print(os, OpPrintingFlags().enableDebugInfo());
+  return text;
+}
+
+/// Text for an MLIR that does not know our dialects: generic form, every attribute in one
+/// dictionary. As properties (`<{...}>`) it would read them but neither list nor remove them.
+std::string printUnregistered(ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  // In the other MLIR no region is isolated, so that names have to be unique.
+  module->print(os, OpPrintingFlags().enableDebugInfo().printGenericOpForm().printUniqueSSAIDs());
+  MLIRContext context;
+  context.allowUnregisteredDialects();
+  OwningOpRef<ModuleOp> copy =
+      parseSourceString<ModuleOp>(text, ParserConfig(&context, /*verifyAfterParse=*/false));
+  assert(copy && "generic form of a valid module");
+  copy->walk([](Operation *op) {
+    if (op->isRegistered())
+      return;
+    if (auto inherent = dyn_cast_or_null<DictionaryAttr>(op->getPropertiesAsAttribute())) {
+      NamedAttrList all(op->getRawDictionaryAttrs());
+      all.append(inherent.getValue());
+      (void)op->setPropertiesFromAttribute(nullptr, nullptr);
+      op->setDiscardableAttrs(all.getDictionary(op->getContext()));
+    }
+  });
+  text.clear();
+  copy->print(os, OpPrintingFlags().enableDebugInfo().printGenericOpForm());
   return text;
 }
 
@@ -221,8 +249,23 @@ std::string optionError(const Options &options) {
 
 std::string llvmVersion() { return LLVM_VERSION_STRING; }
 
+/// What a textual pipeline may name: our passes and pipelines, and MLIR's simplifications.
+static void registerPasses() {
+  registerConvoyPasses();
+  registerPipelines();
+  registerCanonicalizerPass();
+  registerCSEPass();
+}
+
+bool verify(std::string_view text, const std::string &name, std::vector<Diagnostic> &diagnostics) {
+  Session session(diagnostics);
+  return static_cast<bool>(session.parse(text, name));
+}
+
 bool runPipeline(std::string_view text, const std::string &name, const std::string &pipeline,
                  std::string &result, std::vector<Diagnostic> &diagnostics) {
+  static const bool registered = (registerPasses(), true);
+  (void)registered;
   Session session(diagnostics);
   OwningOpRef<ModuleOp> module = session.parse(text, name);
   if (!module)
@@ -238,7 +281,7 @@ bool runPipeline(std::string_view text, const std::string &name, const std::stri
   static_cast<OpPassManager &>(pm) = std::move(*parsed);
   if (failed(pm.run(*module)))
     return false;
-  result = print(*module);
+  result = printUnregistered(*module);
   return true;
 }
 

@@ -64,7 +64,11 @@ bool compileGraphs(std::string_view text, const std::string &name, Artifact &res
 /// The version of LLVM that generates the code, "22.1.8".
 std::string llvmVersion();
 
-/// Parses `text` and runs a textual pass pipeline on it.
+/// Parses and verifies `text`.
+bool verify(std::string_view text, const std::string &name, std::vector<Diagnostic> &diagnostics);
+
+/// Parses `text` and runs a textual pass pipeline on it. The result is text for an MLIR that does
+/// not know our dialects, as that of torch-mlir.
 bool runPipeline(std::string_view text, const std::string &name, const std::string &pipeline,
                  std::string &result, std::vector<Diagnostic> &diagnostics);
 

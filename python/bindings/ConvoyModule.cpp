@@ -112,6 +112,14 @@ NB_MODULE(_convoy, m) {
       "compilation can have.");
   m.def("llvm_version", &convoy::llvmVersion, "The version of LLVM that generates code.");
   m.def(
+      "verify",
+      [](std::string_view text, const std::string &name) {
+        CompilationFailed failure{"verify", {}};
+        if (!convoy::verify(text, name, failure.diagnostics))
+          raise(failure);
+      },
+      "text"_a, "name"_a, "Parse and verify a module's text.");
+  m.def(
       "run_pipeline",
       [](std::string_view text, const std::string &name, const std::string &pipeline) {
         CompilationFailed failure{"pipeline", {}};
@@ -121,5 +129,6 @@ NB_MODULE(_convoy, m) {
         return result;
       },
       "text"_a, "name"_a, "pipeline"_a,
-      "Run a textual pass pipeline on a module's text; return the text.");
+      "Run a textual pass pipeline on a module's text; return the text, in generic form with every "
+      "attribute in one dictionary.");
 }

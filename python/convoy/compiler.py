@@ -280,10 +280,7 @@ def _checked(text: str, from_phase: str, options: CompileOptions, action: Callab
         arguments = " ".join(f"{key}={value}" for key, value in options.pairs())
         end = phase if phase != "emit" else "llvm"
         command = f'// convoy-opt %s --convoy-pipeline="from={from_phase} to={end} {arguments}"'
-        found = [
-            Diagnostic(severity, message, _place(path, line, column))
-            for severity, path, line, column, message in diagnostics
-        ]
+        found = [Diagnostic.at(*each) for each in diagnostics]
         raise CompileError(phase, found, _reproducer(f"{command}\n{text}")) from None
 
 
@@ -305,10 +302,6 @@ def _reproducer(text: str) -> str | None:
     except OSError:
         return None
     return file.name
-
-
-def _place(path: str, line: int, column: int) -> str:
-    return f"{path}:{line}:{column}" if path else ""
 
 
 def _dump(folder: Path, index: int, phase: str, text: str) -> None:

@@ -97,6 +97,11 @@ class Diagnostic:
     message: str
     location: str = ""
 
+    @classmethod
+    def at(cls, severity: str, file: str, line: int, column: int, message: str) -> Diagnostic:
+        """One as the extension gives it; `file` is empty where the location has none."""
+        return cls(severity, message, f"{file}:{line}:{column}" if file else "")
+
     def __str__(self) -> str:
         place = f"{self.location}: " if self.location else ""
         return f"{place}{self.severity}: {self.message}"

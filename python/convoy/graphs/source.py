@@ -47,7 +47,7 @@ def import_graph(path: Path) -> tuple[str, list[str]]:
     graph, plan = read_serialized(path.read_bytes(), path.stem)
     text = graph_mlir(graph)
     try:
-        _convoy.run_pipeline(text, str(path), "builtin.module()")
+        _convoy.verify(text, str(path))
     except _convoy.CompilationFailed as failure:
         raise GraphError(
             f"{path}: the graph is not valid cudnn IR", [message for *_, message in failure.args[1]]

@@ -1,0 +1,34 @@
+"""Runs passes of the compiler on modules of `torch_mlir.ir`."""
+
+from __future__ import annotations
+
+from torch_mlir import ir
+
+from convoy.dialects import to_text
+from convoy.errors import CompileError, Diagnostic
+
+__all__ = ["run"]
+
+
+def run(module: ir.Module, pipeline: str) -> ir.Module:
+    """Runs a pipeline and gives the resulting module, in the context of `module`.
+
+    Args:
+        module: A module in a context that allows unregistered dialects. It is verified first, and
+            not changed.
+        pipeline: A pipeline as `convoy-opt --pass-pipeline` takes it, such as
+            `builtin.module(canonicalize)`: passes of Convoy, `convoy-pipeline{from=... to=...}`,
+            `canonicalize` and `cse`.
+
+    Raises:
+        CompileError: The module is not valid, there is no such pass, or a pass failed; it holds
+            every diagnostic, with the location of the op concerned.
+    """
+    from convoy import _convoy
+
+    try:
+        text = _convoy.run_pipeline(to_text(module), "module", pipeline)
+    except _convoy.CompilationFailed as failure:
+        phase, found = failure.args
+        raise CompileError(phase, [Diagnostic.at(*each) for each in found]) from None
+    return ir.Module.parse(text, context=module.context)
