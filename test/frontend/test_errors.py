@@ -140,6 +140,11 @@ _BATCH_NORM = (
             "aten.max_pool2d: expected a floating-point tensor in tcp.max_pool, got int64",
         ),
         (
+            lambda x: x @ x,
+            (_I,),
+            "aten.matmul: expected a floating-point tensor in tcp.matmul, got int64",
+        ),
+        (
             lambda x: x // 3,
             (_I,),
             (

@@ -1,6 +1,6 @@
-"""Emits `tcp` ops in generic form. The dialect itself is C++ against another MLIR than
-torch-mlir's, so to these bindings its ops are unregistered; attribute types are therefore spelled
-out here, once, exactly as docs/architecture.md has them.
+"""What the converters have in common: broadcasting, constants, and an op's class of
+`convoy.dialects.tcp` at the converter's location. Attribute types and which op takes which element
+type are ODS's.
 
 Result types are worked out only where the Torch IR does not state them (a step inside a
 decomposition).
@@ -9,58 +9,25 @@ decomposition).
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 from torch_mlir import ir
 
+from convoy import dialects
+from convoy.dialects import tcp
+from convoy.errors import CompileError
 from convoy.frontend._types import TensorType, dtype_name, dtype_of, element_of
 
-__all__ = ["F32", "Builder", "Unsupported", "element_number", "type_of", "wrapped_number"]
+__all__ = ["Builder", "Unsupported", "element_number", "type_of", "wrapped_number"]
 
-
-# What TcpElementwiseOps.td and its siblings declare with Tcp_FloatTensor; clamp falls back on
-# maximum and minimum.
-_FLOAT_ONLY = frozenset(
-    {
-        "ceil",
-        "cos",
-        "erf",
-        "exp",
-        "floor",
-        "log",
-        "reciprocal",
-        "round",
-        "rsqrt",
-        "sigmoid",
-        "silu",
-        "sin",
-        "sqrt",
-        "tanh",
-        "gelu",
-        "elu",
-        "leaky_relu",
-        "clamp",
-        "conv1d",
-        "conv2d",
-        "conv3d",
-        "conv_transpose",
-        "matmul",
-        "max_pool",
-        "avg_pool",
-        "softmax",
-        "layer_norm",
-    }
-)
+_WANTS_FLOAT = re.compile(r"operand #(\d+) must be .* of floating-point values")
 
 
 class Unsupported(Exception):
     """This form of an op has no conversion; the text says why."""
-
-
-class F32(float):
-    """A number that becomes an `f32` attribute; a plain float becomes `f64`."""
 
 
 def type_of(value: ir.Value) -> TensorType:
@@ -83,33 +50,31 @@ class Builder:
         self._new_weight = new_weight
 
     def emit(
-        self, name: str, operands: Sequence[ir.Value], result: TensorType, **attributes: Any
+        self,
+        op: type[ir.OpView],
+        result: TensorType,
+        *operands: ir.Value | Sequence[ir.Value],
+        **attributes: Any,
     ) -> ir.Value:
-        """Emits `tcp.<name>`. None and False leave an attribute out, True makes a unit attribute, a
-        list an `array<i64>`."""
-        for kind in (type_of(operand) for operand in operands):
-            if name in _FLOAT_ONLY and not kind.dtype.is_floating_point:
-                msg = (
-                    f"expected a floating-point tensor in tcp.{name}, got {dtype_name(kind.dtype)}"
-                )
-                raise Unsupported(msg)
-        if 0 in result.shape:
-            msg = f"expected a tensor that has elements, got shape {list(result.shape)}"
-            raise Unsupported(msg)
-        named = {
-            key: _attribute(value)
-            for key, value in attributes.items()
-            if value is not None and value is not False
-        }
-        op = ir.Operation.create(
-            f"tcp.{name}",
-            results=[result.mlir()],
-            operands=list(operands),
-            attributes=named,
-            loc=self.location,
-            ip=self._point,
+        """Makes an op whose class takes the type of its result."""
+        return self._checked(
+            op(result.mlir(), *operands, **attributes, loc=self.location, ip=self._point)
         )
-        return op.results[0]
+
+    def unary(self, op: type[ir.OpView], x: ir.Value, **attributes: Any) -> ir.Value:
+        """Makes an op whose result has the type of its operand."""
+        return self._checked(op(x, **attributes, loc=self.location, ip=self._point))
+
+    def _checked(self, op: ir.OpView) -> ir.Value:
+        """The result of an op. Raises Unsupported for one without elements, and where the compiler
+        refuses integers or bools."""
+        result = op.operation.results[0]
+        if 0 in type_of(result).shape:
+            msg = f"expected a tensor that has elements, got shape {list(type_of(result).shape)}"
+            raise Unsupported(msg)
+        if not all(type_of(each).dtype.is_floating_point for each in op.operation.operands):
+            _check_dtypes(op.operation)
+        return result
 
     def scalar(self, value: float | int | bool, dtype: torch.dtype, rank: int) -> ir.Value:
         """A splat `arith.constant` of shape 1x...x1. Raises Unsupported for a number out of the
@@ -149,7 +114,7 @@ class Builder:
         kind = type_of(x)
         if kind.shape == tuple(shape):
             return x
-        return self.emit("reshape", [x], TensorType(tuple(shape), kind.dtype))
+        return self.emit(tcp.ReshapeOp, TensorType(tuple(shape), kind.dtype), x)
 
     def with_rank(self, x: ir.Value, rank: int) -> ir.Value:
         """Puts dims of size 1 in front, as Torch's broadcasting does."""
@@ -162,19 +127,15 @@ class Builder:
         kind = type_of(x)
         if kind.shape == tuple(shape):
             return x
-        return self.emit("broadcast", [x], TensorType(tuple(shape), kind.dtype))
+        return self.emit(tcp.BroadcastOp, TensorType(tuple(shape), kind.dtype), x)
 
     def transpose(self, x: ir.Value, perm: Sequence[int]) -> ir.Value:
         """Dim i of the result is dim perm[i] of `x`."""
         kind = type_of(x)
         if list(perm) == list(range(kind.rank)):
             return x
-        return self.emit(
-            "transpose",
-            [x],
-            TensorType(tuple(kind.shape[p] for p in perm), kind.dtype),
-            perm=list(perm),
-        )
+        shape = tuple(kind.shape[p] for p in perm)
+        return self.emit(tcp.TransposeOp, TensorType(shape, kind.dtype), x, perm=list(perm))
 
     def slice(self, x: ir.Value, dim: int, start: int, size: int, stride: int = 1) -> ir.Value:
         """`tcp.slice` along one dim."""
@@ -186,13 +147,17 @@ class Builder:
         starts, strides = [0] * kind.rank, [1] * kind.rank
         starts[dim], strides[dim] = start, stride
         return self.emit(
-            "slice",
-            [x],
+            tcp.SliceOp,
             TensorType(tuple(sizes), kind.dtype),
+            x,
             starts=starts,
             sizes=sizes,
             strides=strides,
         )
+
+    def reverse(self, x: ir.Value, dims: Sequence[int]) -> ir.Value:
+        """`tcp.reverse`."""
+        return self.emit(tcp.ReverseOp, type_of(x), x, dims=list(dims))
 
     def concat(self, parts: Sequence[ir.Value], dim: int) -> ir.Value:
         """`tcp.concat`, or the part itself when there is one."""
@@ -201,7 +166,7 @@ class Builder:
         kinds = [type_of(part) for part in parts]
         shape = [*kinds[0].shape]
         shape[dim] = sum(kind.shape[dim] for kind in kinds)
-        return self.emit("concat", parts, TensorType(tuple(shape), kinds[0].dtype), dim=dim)
+        return self.emit(tcp.ConcatOp, TensorType(tuple(shape), kinds[0].dtype), parts, dim=dim)
 
     # Pointwise
 
@@ -210,7 +175,7 @@ class Builder:
         kind = type_of(x)
         if kind.dtype == dtype:
             return x
-        return self.emit("cast", [x], TensorType(kind.shape, dtype))
+        return self.emit(tcp.CastOp, TensorType(kind.shape, dtype), x)
 
     def wide(self, x: ir.Value) -> ir.Value:
         """float16 and bfloat16 as float32: what PyTorch computes in, and rounds once at the end,
@@ -218,13 +183,9 @@ class Builder:
         narrow = type_of(x).dtype in (torch.float16, torch.bfloat16)
         return self.cast(x, torch.float32) if narrow else x
 
-    def unary(self, name: str, x: ir.Value, **attributes: Any) -> ir.Value:
-        """An op whose result has the type of its operand."""
-        return self.emit(name, [x], type_of(x), **attributes)
-
     def binary(
         self,
-        name: str,
+        op: type[ir.OpView],
         a: ir.Value,
         b: ir.Value,
         dtype: torch.dtype | None = None,
@@ -235,22 +196,22 @@ class Builder:
         rank = max(type_of(a).rank, type_of(b).rank)
         a, b = self.with_rank(a, rank), self.with_rank(b, rank)
         shape = _broadcast(type_of(a).shape, type_of(b).shape)
-        return self.emit(name, [a, b], TensorType(shape, dtype or type_of(a).dtype), **attributes)
+        return self.emit(op, TensorType(shape, dtype or type_of(a).dtype), a, b, **attributes)
 
-    def binary_scalar(self, name: str, a: ir.Value, number: float | int) -> ir.Value:
+    def binary_scalar(self, op: type[ir.OpView], a: ir.Value, number: float | int) -> ir.Value:
         """`a op number`, in the dtype of `a`."""
         kind = type_of(a)
-        return self.binary(name, a, self.scalar(number, kind.dtype, kind.rank))
+        return self.binary(op, a, self.scalar(number, kind.dtype, kind.rank))
 
     def compare(self, predicate: str, a: ir.Value, b: ir.Value) -> ir.Value:
         """`tcp.compare`, to i1."""
-        return self.binary("compare", a, b, torch.bool, predicate=predicate)
+        return self.binary(tcp.CompareOp, a, b, torch.bool, predicate=predicate)
 
     def select(self, condition: ir.Value, a: ir.Value, b: ir.Value) -> ir.Value:
         """`tcp.select`, broadcast as Torch does."""
         shape = _broadcast(type_of(condition).shape, type_of(a).shape, type_of(b).shape)
         operands = [self.with_rank(value, len(shape)) for value in (condition, a, b)]
-        return self.emit("select", operands, TensorType(shape, type_of(a).dtype))
+        return self.emit(tcp.SelectOp, TensorType(shape, type_of(a).dtype), *operands)
 
     def clamp(self, x: ir.Value, low: float | int | None, high: float | int | None) -> ir.Value:
         """`tcp.clamp` where its `f32` bounds are exact, else `tcp.maximum` and `tcp.minimum`. A
@@ -264,27 +225,22 @@ class Builder:
         )  # else Torch gives `high`, and tcp.clamp is not valid
         exact = dtype != torch.float64 or all(_is_f32(bound) for bound in bounds)
         if dtype.is_floating_point and exact and ordered:
-            return self.unary(
-                "clamp",
-                x,
-                min_float=None if low is None else F32(low),
-                max_float=None if high is None else F32(high),
-            )
+            return self.unary(tcp.ClampOp, x, min_float=low, max_float=high)
         if low is not None:
-            x = self.binary_scalar("maximum", x, low)
+            x = self.binary_scalar(tcp.MaximumOp, x, low)
         if high is not None:
-            x = self.binary_scalar("minimum", x, high)
+            x = self.binary_scalar(tcp.MinimumOp, x, high)
         return x
 
     # Reductions and contractions
 
-    def reduce(self, name: str, x: ir.Value, dims: Sequence[int]) -> ir.Value:
-        """`tcp.reduce_<name>`; reduced dims stay, as 1."""
+    def reduce(self, op: type[ir.OpView], x: ir.Value, dims: Sequence[int]) -> ir.Value:
+        """A reduction, or nothing without dims; reduced dims stay, as 1."""
         kind = type_of(x)
         if not dims:
             return x
         shape = tuple(1 if dim in dims else size for dim, size in enumerate(kind.shape))
-        return self.emit(f"reduce_{name}", [x], TensorType(shape, kind.dtype), dims=sorted(dims))
+        return self.emit(op, TensorType(shape, kind.dtype), x, dims=sorted(dims))
 
     def matmul(self, a: ir.Value, b: ir.Value) -> ir.Value:
         """`tcp.matmul` of two tensors of rank 2 or more; batch dims broadcast."""
@@ -292,9 +248,8 @@ class Builder:
         a, b = self.with_rank(a, rank), self.with_rank(b, rank)
         left, right = type_of(a), type_of(b)
         batch = _broadcast(left.shape[:-2], right.shape[:-2])
-        return self.emit(
-            "matmul", [a, b], TensorType((*batch, left.shape[-2], right.shape[-1]), left.dtype)
-        )
+        shape = (*batch, left.shape[-2], right.shape[-1])
+        return self.emit(tcp.MatmulOp, TensorType(shape, left.dtype), a, b)
 
 
 def element_number(value: float | int | bool, dtype: torch.dtype) -> float | int | bool:
@@ -327,15 +282,22 @@ def _is_f32(number: float | int) -> bool:
     return float(torch.tensor(float(number), dtype=torch.float32)) == float(number)
 
 
-def _attribute(value: Any) -> ir.Attribute:
-    if value is True:
-        return ir.UnitAttr.get()
-    if isinstance(value, str):
-        return ir.StringAttr.get(value)
-    if isinstance(value, F32):
-        return ir.FloatAttr.get(ir.F32Type.get(), float(value))
-    if isinstance(value, float):
-        return ir.FloatAttr.get(ir.F64Type.get(), value)
-    if isinstance(value, int):
-        return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value)
-    return ir.DenseI64ArrayAttr.get(list(value))
+def _check_dtypes(op: ir.Operation) -> None:
+    """Raises Unsupported where the compiler refuses `op`, of which it verifies a copy on operands
+    that nothing computes."""
+    module = ir.Module.create()
+    with ir.InsertionPoint(module.body):
+        operands = ir.Operation.create(
+            "builtin.unrealized_conversion_cast", results=[each.type for each in op.operands]
+        ).results
+        copy = op.clone()
+    for index, operand in enumerate(operands):
+        copy.operands[index] = operand
+    try:
+        dialects.verify(module)
+    except CompileError as error:
+        msg = error.diagnostics[0].message
+        if match := _WANTS_FLOAT.search(msg):
+            got = dtype_name(type_of(op.operands[int(match[1])]).dtype)
+            msg = f"expected a floating-point tensor in {op.name}, got {got}"
+        raise Unsupported(msg) from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from torch_mlir import ir
 
+from convoy.dialects import tcp
 from convoy.frontend._builder import Builder, Unsupported, type_of, wrapped_number
 from convoy.frontend._registry import Call, converts
 from convoy.frontend._types import dtype_name
@@ -54,36 +55,36 @@ def clamp_tensor(b: Builder, call: Call) -> ir.Value:
         else (None, bounds[0])
     )
     if low is not None:
-        x = b.binary("maximum", x, b.cast(low, dtype))
+        x = b.binary(tcp.MaximumOp, x, b.cast(low, dtype))
     if high is not None:
-        x = b.binary("minimum", x, b.cast(high, dtype))
+        x = b.binary(tcp.MinimumOp, x, b.cast(high, dtype))
     return x
 
 
 @converts("aten.hardsigmoid")
 def hardsigmoid(b: Builder, call: Call) -> ir.Value:
     """clamp(x + 3, 0, 6) / 6."""
-    return b.binary_scalar("div", b.clamp(b.binary_scalar("add", call.args[0], 3), 0, 6), 6)
+    return b.binary_scalar(tcp.DivOp, b.clamp(b.binary_scalar(tcp.AddOp, call.args[0], 3), 0, 6), 6)
 
 
 @converts("aten.hardswish")
 def hardswish(b: Builder, call: Call) -> ir.Value:
     """x * clamp(x + 3, 0, 6) / 6."""
     x = call.args[0]
-    gate = b.clamp(b.binary_scalar("add", x, 3), 0, 6)
-    return b.binary_scalar("div", b.binary("mul", x, gate), 6)
+    gate = b.clamp(b.binary_scalar(tcp.AddOp, x, 3), 0, 6)
+    return b.binary_scalar(tcp.DivOp, b.binary(tcp.MulOp, x, gate), 6)
 
 
 @converts("aten.gelu")
 def gelu(b: Builder, call: Call) -> ir.Value:
     x, approximate = call.args
-    return b.unary("gelu", x, approximate=approximate)
+    return b.unary(tcp.GeluOp, x, approximate=approximate)
 
 
 @converts("aten.leaky_relu")
 def leaky_relu(b: Builder, call: Call) -> ir.Value:
     x, slope = call.args
-    return b.unary("leaky_relu", x, negative_slope=float(slope))
+    return b.unary(tcp.LeakyReluOp, x, negative_slope=float(slope))
 
 
 @converts("aten.elu")
@@ -92,27 +93,27 @@ def elu(b: Builder, call: Call) -> ir.Value:
     * input_scale) - 1))."""
     x, alpha, scale, input_scale = call.args
     if input_scale == 1:
-        y = b.unary("elu", x, alpha=float(alpha))
-        return y if scale == 1 else b.binary_scalar("mul", y, scale)
-    grown = b.unary("exp", b.binary_scalar("mul", b.clamp(x, None, 0), input_scale))
-    below = b.binary_scalar("mul", b.binary_scalar("sub", grown, 1), alpha)
-    return b.binary_scalar("mul", b.binary("add", b.clamp(x, 0, None), below), scale)
+        y = b.unary(tcp.EluOp, x, alpha=float(alpha))
+        return y if scale == 1 else b.binary_scalar(tcp.MulOp, y, scale)
+    grown = b.unary(tcp.ExpOp, b.binary_scalar(tcp.MulOp, b.clamp(x, None, 0), input_scale))
+    below = b.binary_scalar(tcp.MulOp, b.binary_scalar(tcp.SubOp, grown, 1), alpha)
+    return b.binary_scalar(tcp.MulOp, b.binary(tcp.AddOp, b.clamp(x, 0, None), below), scale)
 
 
 @converts("aten.selu")
 def selu(b: Builder, call: Call) -> ir.Value:
     """scale * elu(x, alpha), with the two constants of the SELU paper."""
-    y = b.unary("elu", call.args[0], alpha=1.6732632423543772848170429916717)
-    return b.binary_scalar("mul", y, 1.0507009873554804934193349852946)
+    y = b.unary(tcp.EluOp, call.args[0], alpha=1.6732632423543772848170429916717)
+    return b.binary_scalar(tcp.MulOp, y, 1.0507009873554804934193349852946)
 
 
 @converts("aten.celu")
 def celu(b: Builder, call: Call) -> ir.Value:
     """max(x, 0) + alpha * (exp(min(x, 0) / alpha) - 1)."""
     x, alpha = call.args
-    grown = b.unary("exp", b.binary_scalar("div", b.clamp(x, None, 0), alpha))
-    below = b.binary_scalar("mul", b.binary_scalar("sub", grown, 1), alpha)
-    return b.binary("add", b.clamp(x, 0, None), below)
+    grown = b.unary(tcp.ExpOp, b.binary_scalar(tcp.DivOp, b.clamp(x, None, 0), alpha))
+    below = b.binary_scalar(tcp.MulOp, b.binary_scalar(tcp.SubOp, grown, 1), alpha)
+    return b.binary(tcp.AddOp, b.clamp(x, 0, None), below)
 
 
 @converts("aten.softplus")
@@ -121,10 +122,10 @@ def softplus(b: Builder, call: Call) -> ir.Value:
     exp(-|z|))) / beta with z = beta x; where z > threshold Torch gives x itself."""
     x, beta, threshold = call.args
     kind = type_of(x)
-    z = x if beta == 1 else b.binary_scalar("mul", x, beta)
+    z = x if beta == 1 else b.binary_scalar(tcp.MulOp, x, beta)
     soft = _log1p_exp(b, z)
     if beta != 1:
-        soft = b.binary_scalar("div", soft, beta)
+        soft = b.binary_scalar(tcp.DivOp, soft, beta)
     return b.select(
         b.compare("gt", z, b.scalar(wrapped_number(threshold, kind.dtype), kind.dtype, kind.rank)),
         x,
@@ -136,18 +137,20 @@ def softplus(b: Builder, call: Call) -> ir.Value:
 def mish(b: Builder, call: Call) -> ir.Value:
     """x * tanh(softplus(x))."""
     x = call.args[0]
-    return b.binary("mul", x, b.unary("tanh", _log1p_exp(b, x)))
+    return b.binary(tcp.MulOp, x, b.unary(tcp.TanhOp, _log1p_exp(b, x)))
 
 
 @converts("aten.log_sigmoid")
 def log_sigmoid(b: Builder, call: Call) -> ir.Value:
     """-softplus(-x)."""
-    return b.unary("neg", _log1p_exp(b, b.unary("neg", call.args[0])))
+    return b.unary(tcp.NegOp, _log1p_exp(b, b.unary(tcp.NegOp, call.args[0])))
 
 
 def _log1p_exp(b: Builder, z: ir.Value) -> ir.Value:
-    tail = b.unary("exp", b.unary("neg", b.unary("abs", z)))
-    return b.binary("add", b.clamp(z, 0, None), b.unary("log", b.binary_scalar("add", tail, 1)))
+    tail = b.unary(tcp.ExpOp, b.unary(tcp.NegOp, b.unary(tcp.AbsOp, z)))
+    return b.binary(
+        tcp.AddOp, b.clamp(z, 0, None), b.unary(tcp.LogOp, b.binary_scalar(tcp.AddOp, tail, 1))
+    )
 
 
 @converts("aten.prelu")
@@ -158,7 +161,7 @@ def prelu(b: Builder, call: Call) -> ir.Value:
     if call.name == "aten.prelu" and kind.rank > 1:
         weight = b.reshape(weight, (1, size.shape[0] if size.shape else 1, *(1,) * (kind.rank - 2)))
     positive = b.compare("gt", x, b.scalar(0, kind.dtype, kind.rank))
-    return b.select(positive, x, b.binary("mul", x, weight))
+    return b.select(positive, x, b.binary(tcp.MulOp, x, weight))
 
 
 @converts("aten.threshold")
@@ -192,7 +195,7 @@ def shrink(b: Builder, call: Call) -> ir.Value:
     x, limit = call.args
     kind = type_of(x)
     if call.name == "aten.softshrink":
-        above = b.clamp(b.binary_scalar("sub", x, limit), 0, None)
-        return b.binary("add", above, b.clamp(b.binary_scalar("add", x, limit), None, 0))
-    outside = b.compare("gt", b.unary("abs", x), b.scalar(limit, kind.dtype, kind.rank))
+        above = b.clamp(b.binary_scalar(tcp.SubOp, x, limit), 0, None)
+        return b.binary(tcp.AddOp, above, b.clamp(b.binary_scalar(tcp.AddOp, x, limit), None, 0))
+    outside = b.compare("gt", b.unary(tcp.AbsOp, x), b.scalar(limit, kind.dtype, kind.rank))
     return b.select(outside, x, b.scalar(0, kind.dtype, kind.rank))

@@ -10,6 +10,7 @@ from typing import TypeAlias
 import torch
 from torch_mlir import ir
 
+from convoy.dialects import tcp
 from convoy.frontend._builder import Builder, Unsupported, type_of, wrapped_number
 from convoy.frontend._registry import Call, converts
 from convoy.frontend._types import dtype_name
@@ -27,8 +28,8 @@ def _operand(b: Builder, value: Operand, dtype: torch.dtype) -> ir.Value:
     return b.scalar(wrapped_number(value, dtype), dtype, 0)
 
 
-def _apply(b: Builder, name: str, x: Operand, y: Operand, dtype: torch.dtype) -> ir.Value:
-    """`x name y` in `dtype`. A number is made at the other's rank, so that no reshape of a constant
+def _apply(b: Builder, op: type[ir.OpView], x: Operand, y: Operand, dtype: torch.dtype) -> ir.Value:
+    """`x op y` in `dtype`. A number is made at the other's rank, so that no reshape of a constant
     is needed.
 
     PyTorch keeps the number of an operation on float16 or bfloat16 in float32. That matters where
@@ -42,7 +43,7 @@ def _apply(b: Builder, name: str, x: Operand, y: Operand, dtype: torch.dtype) ->
         else b.scalar(wrapped_number(value, compute), compute, rank)
         for value in (x, y)
     )
-    return b.cast(b.binary(name, left, right), dtype)
+    return b.cast(b.binary(op, left, right), dtype)
 
 
 def _is_lost(number: float | int | bool, dtype: torch.dtype) -> bool:
@@ -66,7 +67,7 @@ def add_sub(b: Builder, call: Call) -> ir.Value:
     dtype = _arithmetic_dtype(call)
     x, y, alpha = call.args
     return _apply(
-        b, "add" if ".add." in call.name else "sub", x, _scaled(b, y, alpha, dtype), dtype
+        b, tcp.AddOp if ".add." in call.name else tcp.SubOp, x, _scaled(b, y, alpha, dtype), dtype
     )
 
 
@@ -75,14 +76,14 @@ def rsub(b: Builder, call: Call) -> ir.Value:
     """y - alpha * x."""
     dtype = _arithmetic_dtype(call)
     x, y, alpha = call.args
-    return _apply(b, "sub", y, _scaled(b, x, alpha, dtype), dtype)
+    return _apply(b, tcp.SubOp, y, _scaled(b, x, alpha, dtype), dtype)
 
 
 def _scaled(b: Builder, value: Operand, alpha: float | int, dtype: torch.dtype) -> Operand:
     if alpha == 1:
         return value
     return (
-        b.binary_scalar("mul", b.cast(value, dtype), alpha)
+        b.binary_scalar(tcp.MulOp, b.cast(value, dtype), alpha)
         if isinstance(value, ir.Value)
         else value * alpha
     )
@@ -93,20 +94,22 @@ def mul(b: Builder, call: Call) -> ir.Value:
     x, y = call.args
     if call.result.dtype == torch.bool:
         return _logical(b, "and", x, y)
-    return _apply(b, "mul", x, y, call.result.dtype)
+    return _apply(b, tcp.MulOp, x, y, call.result.dtype)
 
 
 @converts("aten.maximum", "aten.minimum")
 def maximum_minimum(b: Builder, call: Call) -> ir.Value:
     x, y = call.args
-    return _apply(b, "maximum" if ".max" in call.name else "minimum", x, y, _arithmetic_dtype(call))
+    return _apply(
+        b, tcp.MaximumOp if ".max" in call.name else tcp.MinimumOp, x, y, _arithmetic_dtype(call)
+    )
 
 
 @converts("aten.div.Tensor", "aten.div.Scalar")
 def div(b: Builder, call: Call) -> ir.Value:
     """True division: integers give a floating-point result, so they are cast first."""
     x, y = call.args
-    return _apply(b, "div", x, y, call.result.dtype)
+    return _apply(b, tcp.DivOp, x, y, call.result.dtype)
 
 
 @converts(
@@ -123,14 +126,14 @@ def div_rounded(b: Builder, call: Call) -> ir.Value:
         # PyTorch divides by a number as it is in float32, not rounded to float16 or bfloat16.
         divisor = dtype if isinstance(y, ir.Value) else torch.promote_types(dtype, torch.float32)
         x, y = _in(b, x, dtype), _in(b, y, divisor)
-        quotient = b.unary("floor", _apply(b, "div", x, y, wide))
+        quotient = b.unary(tcp.FloorOp, _apply(b, tcp.DivOp, x, y, wide))
         quotient = _where_infinite(b, x, y, quotient, (0.0, -1.0), wide)
         return b.cast(_where_dividend_infinite(b, x, y, quotient), dtype)
-    quotient = _apply(b, "div", x, y, dtype)
+    quotient = _apply(b, tcp.DivOp, x, y, dtype)
     if mode is None:
         return quotient
     below = b.compare("lt", quotient, b.scalar(0, dtype, type_of(quotient).rank))
-    return b.select(below, b.unary("ceil", quotient), b.unary("floor", quotient))
+    return b.select(below, b.unary(tcp.CeilOp, quotient), b.unary(tcp.FloorOp, quotient))
 
 
 # Wide enough for the quotient of two numbers never to round up to a whole number: 1 // 0.1 is 9.
@@ -156,8 +159,8 @@ def remainder(b: Builder, call: Call) -> ir.Value:
         raise Unsupported(msg)
     wide = _QUOTIENT[dtype]
     x, y = (_in(b, value, dtype) for value in call.args)
-    floor = b.unary("floor", _apply(b, "div", x, y, wide))
-    rest = _apply(b, "sub", x, _apply(b, "mul", floor, y, wide), wide)
+    floor = b.unary(tcp.FloorOp, _apply(b, tcp.DivOp, x, y, wide))
+    rest = _apply(b, tcp.SubOp, x, _apply(b, tcp.MulOp, floor, y, wide), wide)
     return b.cast(_where_infinite(b, x, y, rest, (x, y), wide), dtype)
 
 
@@ -181,7 +184,9 @@ def _where_infinite(
         b.cast(each, dtype) if isinstance(each, ir.Value) else b.scalar(each, dtype, rank)
         for each in (x, y, *infinite)
     )
-    chosen = b.select(b.compare("lt", b.binary("mul", x, y), b.scalar(0, dtype, rank)), other, same)
+    chosen = b.select(
+        b.compare("lt", b.binary(tcp.MulOp, x, y), b.scalar(0, dtype, rank)), other, same
+    )
     chosen = b.select(_is_finite(b, x), chosen, finite)
     return b.select(_is_finite(b, y), finite, b.select(b.compare("eq", y, y), chosen, finite))
 
@@ -204,13 +209,13 @@ def _where_dividend_infinite(b: Builder, x: Operand, y: Operand, quotient: ir.Va
 
 def _is_finite(b: Builder, x: ir.Value) -> ir.Value:
     kind = type_of(x)
-    return b.compare("lt", b.unary("abs", x), b.scalar(math.inf, kind.dtype, kind.rank))
+    return b.compare("lt", b.unary(tcp.AbsOp, x), b.scalar(math.inf, kind.dtype, kind.rank))
 
 
 @converts("aten.pow.Tensor_Tensor", "aten.pow.Scalar")
 def power(b: Builder, call: Call) -> ir.Value:
     x, y = call.args
-    return _apply(b, "pow", x, y, call.result.dtype)
+    return _apply(b, tcp.PowOp, x, y, call.result.dtype)
 
 
 @converts("aten.pow.Tensor_Scalar")
@@ -222,15 +227,15 @@ def power_scalar(b: Builder, call: Call) -> ir.Value:
     if exponent == 1:
         return x
     if exponent in (2, 3):
-        square = b.binary("mul", x, x)
-        return square if exponent == 2 else b.binary("mul", square, x)
+        square = b.binary(tcp.MulOp, x, x)
+        return square if exponent == 2 else b.binary(tcp.MulOp, square, x)
     if call.result.dtype.is_floating_point:
-        simple = {0.5: "sqrt", -0.5: "rsqrt", -1: "reciprocal"}
+        simple = {0.5: tcp.SqrtOp, -0.5: tcp.RsqrtOp, -1: tcp.ReciprocalOp}
         if exponent in simple:
             return b.unary(simple[exponent], x)
         if exponent == -2:
-            return b.unary("reciprocal", b.binary("mul", x, x))
-    return b.binary_scalar("pow", x, exponent)
+            return b.unary(tcp.ReciprocalOp, b.binary(tcp.MulOp, x, x))
+    return b.binary_scalar(tcp.PowOp, x, exponent)
 
 
 _PREDICATES = ("eq", "ne", "lt", "le", "gt", "ge")
@@ -318,8 +323,8 @@ def lerp(b: Builder, call: Call) -> ir.Value:
     start, end, weight = call.args
     start, end = b.wide(start), b.wide(end)
     dtype = type_of(start).dtype
-    step = _apply(b, "mul", b.binary("sub", end, start), weight, dtype)
-    return b.cast(b.binary("add", start, step), call.result.dtype)
+    step = _apply(b, tcp.MulOp, b.binary(tcp.SubOp, end, start), weight, dtype)
+    return b.cast(b.binary(tcp.AddOp, start, step), call.result.dtype)
 
 
 @converts("aten.addcmul", "aten.addcdiv")
@@ -329,5 +334,5 @@ def addc(b: Builder, call: Call) -> ir.Value:
     result = _arithmetic_dtype(call)
     x, y, z = (b.wide(b.cast(operand, result)) for operand in (x, y, z))
     dtype = type_of(x).dtype
-    inner = b.binary("mul" if call.name == "aten.addcmul" else "div", y, z)
-    return b.cast(_apply(b, "add", x, _scaled(b, inner, value, dtype), dtype), result)
+    inner = b.binary(tcp.MulOp if call.name == "aten.addcmul" else tcp.DivOp, y, z)
+    return b.cast(_apply(b, tcp.AddOp, x, _scaled(b, inner, value, dtype), dtype), result)

@@ -9,11 +9,14 @@ from typing import Any
 
 from torch_mlir import ir
 
+from convoy.dialects import tcp
 from convoy.frontend._builder import Builder, type_of
 from convoy.frontend._registry import Call, converts
 from convoy.frontend._types import TensorType
 
 __all__ = ["interleave", "per_dim"]
+
+_CONV = {1: tcp.Conv1dOp, 2: tcp.Conv2dOp, 3: tcp.Conv3dOp}
 
 
 def per_dim(values: Any, rank: int) -> list[int]:
@@ -81,9 +84,10 @@ def _conv(
     batched = _batched(result, rank)
     pad = padding if interleaved else interleave(per_dim(padding, rank), per_dim(padding, rank))
     y = b.emit(
-        f"conv{rank}d",
-        [b.with_rank(x, rank + 2), weight],
+        _CONV[rank],
         batched,
+        b.with_rank(x, rank + 2),
+        weight,
         stride=per_dim(stride, rank),
         pad=pad,
         dilation=per_dim(dilation, rank),
@@ -107,9 +111,10 @@ def _conv_transpose(
     rank = type_of(weight).rank - 2
     pad = per_dim(padding, rank)
     y = b.emit(
-        "conv_transpose",
-        [b.with_rank(x, rank + 2), weight],
+        tcp.ConvTransposeOp,
         _batched(result, rank),
+        b.with_rank(x, rank + 2),
+        weight,
         stride=per_dim(stride, rank),
         pad=interleave(pad, pad),
         output_pad=per_dim(output_padding, rank),
@@ -128,4 +133,4 @@ def _add_bias(b: Builder, y: ir.Value, bias: ir.Value | None) -> ir.Value:
     if bias is None:
         return y
     kind = type_of(y)
-    return b.binary("add", y, b.reshape(bias, (1, kind.shape[1], *(1,) * (kind.rank - 2))))
+    return b.binary(tcp.AddOp, y, b.reshape(bias, (1, kind.shape[1], *(1,) * (kind.rank - 2))))

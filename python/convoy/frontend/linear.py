@@ -8,6 +8,7 @@ import math
 import torch
 from torch_mlir import ir
 
+from convoy.dialects import tcp
 from convoy.frontend._builder import Builder, Unsupported, type_of
 from convoy.frontend._registry import Call, converts
 from convoy.frontend.normalization import masked_rows_to_zero
@@ -37,7 +38,7 @@ def linear(b: Builder, call: Call) -> ir.Value:
     matrix = b.transpose(weight, [1, 0]) if kind.rank == 2 else b.reshape(weight, (features, 1))
     y = b.matmul(b.reshape(x, (math.prod(type_of(x).shape[:-1]), features)), matrix)
     if bias is not None:
-        y = b.binary("add", y, bias)
+        y = b.binary(tcp.AddOp, y, bias)
     return b.reshape(y, call.result.shape)
 
 
@@ -54,12 +55,12 @@ def addmm(b: Builder, call: Call) -> ir.Value:
     else:
         product = b.matmul(x, y)
     if alpha != 1:
-        product = b.binary_scalar("mul", product, alpha)
+        product = b.binary_scalar(tcp.MulOp, product, alpha)
     if beta == 0:
         return product
     if beta != 1:
-        c = b.binary_scalar("mul", c, beta)
-    return b.binary("add", product, c)
+        c = b.binary_scalar(tcp.MulOp, c, beta)
+    return b.binary(tcp.AddOp, product, c)
 
 
 @converts("aten.scaled_dot_product_attention")
@@ -77,7 +78,7 @@ def attention(b: Builder, call: Call) -> ir.Value:
     rank = type_of(k).rank
     scores = b.matmul(q, b.transpose(k, [*range(rank - 2), rank - 1, rank - 2]))
     scores = b.binary_scalar(
-        "mul", scores, 1 / math.sqrt(query.shape[-1]) if scale is None else scale
+        tcp.MulOp, scores, 1 / math.sqrt(query.shape[-1]) if scale is None else scale
     )
     if causal:
         rows, columns = query.shape[-2], key.shape[-2]
@@ -90,8 +91,8 @@ def attention(b: Builder, call: Call) -> ir.Value:
             b.with_rank(mask, kind.rank), scores, b.scalar(-math.inf, kind.dtype, kind.rank)
         )
     elif mask is not None:
-        scores = b.binary("add", scores, b.cast(mask, kind.dtype))
-    weights = b.unary("softmax", scores, dim=kind.rank - 1)
+        scores = b.binary(tcp.AddOp, scores, b.cast(mask, kind.dtype))
+    weights = b.unary(tcp.SoftmaxOp, scores, dim=kind.rank - 1)
     return b.matmul(
         weights if mask is None or causal else masked_rows_to_zero(b, scores, weights), v
     )

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import torch
 from torch_mlir import ir
 
+from convoy.dialects import tcp
 from convoy.frontend._builder import Builder, Unsupported, type_of
 from convoy.frontend._registry import Call, Missing, converts
 from convoy.frontend.reduction import variance_over
@@ -72,13 +73,13 @@ def _batch_statistics(
     wide = b.wide(x)
     dims = [dim for dim in range(kind.rank) if dim != 1]
     var, mean = variance_over(b, wide, dims, 0)
-    inverse = b.unary("rsqrt", b.binary_scalar("add", var, epsilon))
-    y = b.binary("mul", b.binary("sub", wide, mean), inverse)
+    inverse = b.unary(tcp.RsqrtOp, b.binary_scalar(tcp.AddOp, var, epsilon))
+    y = b.binary(tcp.MulOp, b.binary(tcp.SubOp, wide, mean), inverse)
     channels = (1, kind.shape[1], *(1,) * (kind.rank - 2))
     if weight is not None:
-        y = b.binary("mul", y, b.reshape(b.cast(weight, type_of(y).dtype), channels))
+        y = b.binary(tcp.MulOp, y, b.reshape(b.cast(weight, type_of(y).dtype), channels))
     if bias is not None:
-        y = b.binary("add", y, b.reshape(b.cast(bias, type_of(y).dtype), channels))
+        y = b.binary(tcp.AddOp, y, b.reshape(b.cast(bias, type_of(y).dtype), channels))
     return b.cast(y, kind.dtype), mean, inverse
 
 
@@ -101,14 +102,18 @@ def _batch_norm(
     kind = type_of(x)
     exact = kind.dtype if kind.dtype == torch.float64 else torch.float32
     mean, var = b.cast(mean, exact), b.cast(var, exact)
-    scale = b.unary("rsqrt", b.binary_scalar("add", var, epsilon))
+    scale = b.unary(tcp.RsqrtOp, b.binary_scalar(tcp.AddOp, var, epsilon))
     if weight is not None:
-        scale = b.binary("mul", b.cast(weight, exact), scale)
-    shift = b.binary("mul", mean, scale)
-    shift = b.unary("neg", shift) if bias is None else b.binary("sub", b.cast(bias, exact), shift)
+        scale = b.binary(tcp.MulOp, b.cast(weight, exact), scale)
+    shift = b.binary(tcp.MulOp, mean, scale)
+    shift = (
+        b.unary(tcp.NegOp, shift)
+        if bias is None
+        else b.binary(tcp.SubOp, b.cast(bias, exact), shift)
+    )
     channels = (1, kind.shape[1], *(1,) * (kind.rank - 2))
-    scaled = b.binary("mul", x, b.reshape(b.cast(scale, kind.dtype), channels))
-    return b.binary("add", scaled, b.reshape(b.cast(shift, kind.dtype), channels))
+    scaled = b.binary(tcp.MulOp, x, b.reshape(b.cast(scale, kind.dtype), channels))
+    return b.binary(tcp.AddOp, scaled, b.reshape(b.cast(shift, kind.dtype), channels))
 
 
 @converts("aten.layer_norm")
@@ -131,10 +136,10 @@ def _layer_norm(
     bias: ir.Value | None,
     epsilon: float,
 ) -> ir.Value:
-    y = b.unary("layer_norm", x, axis=type_of(x).rank - len(shape), epsilon=float(epsilon))
+    y = b.unary(tcp.LayerNormOp, x, axis=type_of(x).rank - len(shape), epsilon=float(epsilon))
     if weight is not None:
-        y = b.binary("mul", y, weight)
-    return y if bias is None else b.binary("add", y, bias)
+        y = b.binary(tcp.MulOp, y, weight)
+    return y if bias is None else b.binary(tcp.AddOp, y, bias)
 
 
 @converts("aten.group_norm")
@@ -171,11 +176,11 @@ def _group_norm(
     kind = type_of(x)
     n, c, *spatial = kind.shape
     y = b.reshape(x, (n, groups, c // groups * math.prod(spatial)))
-    y = b.reshape(b.unary("layer_norm", y, axis=2, epsilon=float(epsilon)), kind.shape)
+    y = b.reshape(b.unary(tcp.LayerNormOp, y, axis=2, epsilon=float(epsilon)), kind.shape)
     channels = (1, c, *(1,) * (kind.rank - 2))
     if weight is not None:
-        y = b.binary("mul", y, b.reshape(weight, channels))
-    return y if bias is None else b.binary("add", y, b.reshape(bias, channels))
+        y = b.binary(tcp.MulOp, y, b.reshape(weight, channels))
+    return y if bias is None else b.binary(tcp.AddOp, y, b.reshape(bias, channels))
 
 
 @converts("aten.rms_norm")
@@ -186,19 +191,20 @@ def rms_norm(b: Builder, call: Call) -> ir.Value:
     kind = type_of(x)
     wide = b.cast(x, kind.dtype if kind.dtype == torch.float64 else torch.float32)
     dims = list(range(kind.rank - len(shape), kind.rank))
-    mean = b.reduce("mean", b.binary("mul", wide, wide), dims)
+    mean = b.reduce(tcp.ReduceMeanOp, b.binary(tcp.MulOp, wide, wide), dims)
     epsilon = torch.finfo(kind.dtype).eps if epsilon is None else epsilon
     y = b.cast(
-        b.binary("mul", wide, b.unary("rsqrt", b.binary_scalar("add", mean, epsilon))), kind.dtype
+        b.binary(tcp.MulOp, wide, b.unary(tcp.RsqrtOp, b.binary_scalar(tcp.AddOp, mean, epsilon))),
+        kind.dtype,
     )
-    return y if weight is None else b.binary("mul", y, weight)
+    return y if weight is None else b.binary(tcp.MulOp, y, weight)
 
 
 @converts("aten.softmax.int", "aten._softmax")
 def softmax(b: Builder, call: Call) -> ir.Value:
     x = b.cast(call.args[0], call.result.dtype)
     rank = type_of(x).rank
-    return b.unary("softmax", x, dim=call.args[1] % rank) if rank else b.full(1, call.result)
+    return b.unary(tcp.SoftmaxOp, x, dim=call.args[1] % rank) if rank else b.full(1, call.result)
 
 
 @converts("aten._safe_softmax")
@@ -206,14 +212,14 @@ def safe_softmax(b: Builder, call: Call) -> ir.Value:
     """Softmax in which a row of minus infinities is zero."""
     x = b.cast(call.args[0], call.result.dtype)
     dim = call.args[1] % type_of(x).rank
-    return masked_rows_to_zero(b, x, b.unary("softmax", x, dim=dim), dim)
+    return masked_rows_to_zero(b, x, b.unary(tcp.SoftmaxOp, x, dim=dim), dim)
 
 
 def masked_rows_to_zero(b: Builder, scores: ir.Value, weights: ir.Value, dim: int = -1) -> ir.Value:
     """`weights`, the softmax of `scores` along `dim`, with zeros instead of NaN in rows whose
     scores all are minus infinity."""
     kind = type_of(scores)
-    top = b.reduce("max", scores, [dim % kind.rank])
+    top = b.reduce(tcp.ReduceMaxOp, scores, [dim % kind.rank])
     is_masked = b.compare("eq", top, b.scalar(-math.inf, kind.dtype, kind.rank))
     return b.select(is_masked, b.scalar(0, kind.dtype, kind.rank), weights)
 
@@ -226,6 +232,8 @@ def log_softmax(b: Builder, call: Call) -> ir.Value:
     if not rank:
         return b.full(0, call.result)
     dims = [call.args[1] % rank]
-    z = b.binary("sub", x, b.reduce("max", x, dims))
-    y = b.binary("sub", z, b.unary("log", b.reduce("sum", b.unary("exp", z), dims)))
+    z = b.binary(tcp.SubOp, x, b.reduce(tcp.ReduceMaxOp, x, dims))
+    y = b.binary(
+        tcp.SubOp, z, b.unary(tcp.LogOp, b.reduce(tcp.ReduceSumOp, b.unary(tcp.ExpOp, z), dims))
+    )
     return b.cast(y, call.result.dtype)

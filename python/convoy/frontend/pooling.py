@@ -8,6 +8,7 @@ from typing import Any
 
 from torch_mlir import ir
 
+from convoy.dialects import tcp
 from convoy.frontend._builder import Builder, type_of
 from convoy.frontend._registry import Call, Missing, converts
 from convoy.frontend._types import TensorType
@@ -39,9 +40,9 @@ def _max_pool(b: Builder, call: Call, rank: int) -> ir.Value:
     beyond = _beyond(type_of(x), call.result, window, stride, padding)
     high = [pad + more for pad, more in zip(padding, beyond, strict=True)]
     y = b.emit(
-        "max_pool",
-        [b.with_rank(x, rank + 2)],
+        tcp.MaxPoolOp,
         _batched(call.result, rank),
+        b.with_rank(x, rank + 2),
         kernel=kernel,
         stride=stride,
         pad=interleave(padding, high),
@@ -60,9 +61,9 @@ def avg_pool(b: Builder, call: Call) -> ir.Value:
     stride = per_dim(stride, rank) if stride else kernel
     padding = per_dim(padding, rank)
     y = b.emit(
-        "avg_pool",
-        [b.with_rank(x, rank + 2)],
+        tcp.AvgPoolOp,
         _batched(call.result, rank),
+        b.with_rank(x, rank + 2),
         kernel=kernel,
         stride=stride,
         pad=interleave(padding, padding),
@@ -93,15 +94,15 @@ def _batched(result: TensorType, rank: int) -> TensorType:
 @converts("aten.adaptive_avg_pool1d", "aten.adaptive_avg_pool2d", "aten.adaptive_avg_pool3d")
 @converts("aten._adaptive_avg_pool2d", "aten._adaptive_avg_pool3d")
 def adaptive_avg_pool(b: Builder, call: Call) -> ir.Value:
-    return _adaptive(b, call, "mean")
+    return _adaptive(b, call, tcp.ReduceMeanOp)
 
 
 @converts("aten.adaptive_max_pool1d", "aten.adaptive_max_pool2d", "aten.adaptive_max_pool3d")
 def adaptive_max_pool(b: Builder, call: Call) -> Sequence[ir.Value | Missing]:
-    return [_adaptive(b, call, "max"), _INDICES]
+    return [_adaptive(b, call, tcp.ReduceMaxOp), _INDICES]
 
 
-def _adaptive(b: Builder, call: Call, name: str) -> ir.Value:
+def _adaptive(b: Builder, call: Call, op: type[ir.OpView]) -> ir.Value:
     """To size 1 a reduction, to a divisor of the size an ordinary pool, else window by window along
     each dim in turn (windows are rectangles, so the dims separate): output i covers [floor(i * in /
     out), ceil((i + 1) * in / out))."""
@@ -110,38 +111,44 @@ def _adaptive(b: Builder, call: Call, name: str) -> ir.Value:
     kind = type_of(x)
     sizes, out = kind.shape[2:], call.result.shape[-rank:]
     if all(o == 1 for o in out):
-        y = b.reduce(name, x, list(range(2, rank + 2)))
+        y = b.reduce(op, x, list(range(2, rank + 2)))
     elif all(size % o == 0 for size, o in zip(sizes, out, strict=True)):
-        y = _even_pool(b, x, name, [size // o for size, o in zip(sizes, out, strict=True)])
+        y = _even_pool(b, x, op, [size // o for size, o in zip(sizes, out, strict=True)])
     else:
         y = x
         for dim, (size, o) in enumerate(zip(sizes, out, strict=True), 2):
-            y = _windows(b, y, name, dim, size, o)
+            y = _windows(b, y, op, dim, size, o)
     return b.reshape(y, call.result.shape)
 
 
-def _even_pool(b: Builder, x: ir.Value, name: str, kernel: list[int]) -> ir.Value:
+def _even_pool(b: Builder, x: ir.Value, op: type[ir.OpView], kernel: list[int]) -> ir.Value:
     kind = type_of(x)
     shape = (*kind.shape[:2], *(size // k for size, k in zip(kind.shape[2:], kernel, strict=True)))
     attributes: dict[str, Any] = {"kernel": kernel, "stride": kernel, "pad": [0, 0] * len(kernel)}
-    if name == "max":
+    if op is tcp.ReduceMaxOp:
         return b.emit(
-            "max_pool", [x], TensorType(shape, kind.dtype), **attributes, dilation=[1] * len(kernel)
+            tcp.MaxPoolOp,
+            TensorType(shape, kind.dtype),
+            x,
+            **attributes,
+            dilation=[1] * len(kernel),
         )
     return b.emit(
-        "avg_pool",
-        [x],
+        tcp.AvgPoolOp,
         TensorType(shape, kind.dtype),
+        x,
         **attributes,
         ceil_pad=[0] * len(kernel),
         count_include_pad=True,
     )
 
 
-def _windows(b: Builder, x: ir.Value, name: str, dim: int, size: int, out: int) -> ir.Value:
+def _windows(
+    b: Builder, x: ir.Value, op: type[ir.OpView], dim: int, size: int, out: int
+) -> ir.Value:
     if size == out:
         return x
     bounds = [(i * size // out, -(-(i + 1) * size // out)) for i in range(out)]
     return b.concat(
-        [b.reduce(name, b.slice(x, dim, low, high - low), [dim]) for low, high in bounds], dim
+        [b.reduce(op, b.slice(x, dim, low, high - low), [dim]) for low, high in bounds], dim
     )

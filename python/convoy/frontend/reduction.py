@@ -9,6 +9,7 @@ from typing import Any
 
 from torch_mlir import ir
 
+from convoy.dialects import tcp
 from convoy.frontend._builder import Builder, Unsupported, type_of
 from convoy.frontend._registry import Call, Missing, converts
 from convoy.frontend._types import dtype_name
@@ -31,8 +32,8 @@ def mean_sum(b: Builder, call: Call) -> ir.Value:
     """Sums of integers and bools are int64 in Torch; the operand is cast first."""
     dims = call.args[1] if ".dim" in call.name else None
     x = b.cast(call.args[0], call.result.dtype)
-    name = "mean" if ".mean" in call.name else "sum"
-    return b.reshape(b.reduce(name, x, _dims(x, dims)), call.result.shape)
+    op = tcp.ReduceMeanOp if ".mean" in call.name else tcp.ReduceSumOp
+    return b.reshape(b.reduce(op, x, _dims(x, dims)), call.result.shape)
 
 
 @converts("aten.amax", "aten.max", "aten.amin", "aten.min")
@@ -51,11 +52,11 @@ def extremum_dim(b: Builder, call: Call) -> Sequence[ir.Value | Missing]:
 def _extremum(b: Builder, name: str, x: ir.Value, dims: list[int]) -> ir.Value:
     """min(x) = -max(-x)."""
     if ".max" in name or ".amax" in name:
-        return b.reduce("max", x, dims)
+        return b.reduce(tcp.ReduceMaxOp, x, dims)
     if not type_of(x).dtype.is_floating_point:
         msg = f"expected a floating-point tensor, got {dtype_name(type_of(x).dtype)}"
         raise Unsupported(msg)
-    return b.unary("neg", b.reduce("max", b.unary("neg", x), dims))
+    return b.unary(tcp.NegOp, b.reduce(tcp.ReduceMaxOp, b.unary(tcp.NegOp, x), dims))
 
 
 @converts(
@@ -75,7 +76,7 @@ def variance(b: Builder, call: Call) -> ir.Value:
         dims, correction = None, rest[0]
     y, _ = variance_over(b, b.wide(x), _dims(x, dims), 1 if correction is None else int(correction))
     return b.reshape(
-        b.cast(b.unary("sqrt", y) if ".std" in call.name else y, call.result.dtype),
+        b.cast(b.unary(tcp.SqrtOp, y) if ".std" in call.name else y, call.result.dtype),
         call.result.shape,
     )
 
@@ -100,11 +101,11 @@ def variance_over(
 
     As in Torch, the divisor is 0 where the correction is n or more: the variance of one element is
     NaN."""
-    mean = b.reduce("mean", x, dims)
-    centered = b.binary("sub", x, mean)
-    total = b.reduce("sum", b.binary("mul", centered, centered), dims)
+    mean = b.reduce(tcp.ReduceMeanOp, x, dims)
+    centered = b.binary(tcp.SubOp, x, mean)
+    total = b.reduce(tcp.ReduceSumOp, b.binary(tcp.MulOp, centered, centered), dims)
     count = math.prod(type_of(x).shape[dim] for dim in dims)
-    return b.binary_scalar("div", total, max(0, count - correction)), mean
+    return b.binary_scalar(tcp.DivOp, total, max(0, count - correction)), mean
 
 
 @converts("aten.linalg_vector_norm", "aten.norm.ScalarOpt_dim")
@@ -114,11 +115,11 @@ def vector_norm(b: Builder, call: Call) -> ir.Value:
     dims = _dims(x, rest[0] if rest else None)
     order = 2 if order is None else order
     if order == 2:
-        y = b.unary("sqrt", b.reduce("sum", b.binary("mul", x, x), dims))
+        y = b.unary(tcp.SqrtOp, b.reduce(tcp.ReduceSumOp, b.binary(tcp.MulOp, x, x), dims))
     elif order == 1:
-        y = b.reduce("sum", b.unary("abs", x), dims)
+        y = b.reduce(tcp.ReduceSumOp, b.unary(tcp.AbsOp, x), dims)
     elif order == math.inf:
-        y = b.reduce("max", b.unary("abs", x), dims)
+        y = b.reduce(tcp.ReduceMaxOp, b.unary(tcp.AbsOp, x), dims)
     else:
         msg = f"expected a norm of order 1, 2 or inf, got {order}"
         raise Unsupported(msg)
@@ -131,11 +132,12 @@ def logsumexp(b: Builder, call: Call) -> ir.Value:
     NaN."""
     x = b.wide(b.cast(call.args[0], call.result.dtype))
     dims = _dims(x, call.args[1])
-    top = b.reduce("max", x, dims)
+    top = b.reduce(tcp.ReduceMaxOp, x, dims)
     kind = type_of(top)
-    infinite = b.compare("eq", b.unary("abs", top), b.scalar(math.inf, kind.dtype, kind.rank))
+    infinite = b.compare("eq", b.unary(tcp.AbsOp, top), b.scalar(math.inf, kind.dtype, kind.rank))
     top = b.select(infinite, b.scalar(0, kind.dtype, kind.rank), top)
-    total = b.reduce("sum", b.unary("exp", b.binary("sub", x, top)), dims)
+    total = b.reduce(tcp.ReduceSumOp, b.unary(tcp.ExpOp, b.binary(tcp.SubOp, x, top)), dims)
     return b.reshape(
-        b.cast(b.binary("add", b.unary("log", total), top), call.result.dtype), call.result.shape
+        b.cast(b.binary(tcp.AddOp, b.unary(tcp.LogOp, total), top), call.result.dtype),
+        call.result.shape,
     )

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from torch_mlir import ir
 
+from convoy.dialects import tcp
 from convoy.frontend._builder import Builder, Unsupported, element_number, type_of
 from convoy.frontend._registry import Call, converts
 from convoy.frontend._types import TensorType
@@ -81,7 +82,7 @@ def stack(b: Builder, call: Call) -> ir.Value:
 @converts("aten.flip")
 def flip(b: Builder, call: Call) -> ir.Value:
     x, dims = call.args
-    return b.unary("reverse", x, dims=sorted(dim % type_of(x).rank for dim in dims)) if dims else x
+    return b.reverse(x, sorted(dim % type_of(x).rank for dim in dims)) if dims else x
 
 
 @converts("aten.roll")
@@ -141,9 +142,9 @@ def _pad(b: Builder, x: ir.Value, pads: Sequence[int], value: float) -> ir.Value
         size + before + after for size, before, after in zip(kind.shape, low, high, strict=True)
     )
     return b.emit(
-        "pad",
-        [x],
+        tcp.PadOp,
         TensorType(shape, kind.dtype),
+        x,
         low=low,
         high=high,
         interior=[0] * kind.rank,
@@ -177,9 +178,7 @@ def _edge(
     b: Builder, x: ir.Value, dim: int, mode: str, count: int, size: int, *, low_side: bool
 ) -> ir.Value:
     if mode == "reflect":
-        return b.unary(
-            "reverse", b.slice(x, dim, 1 if low_side else size - 1 - count, count), dims=[dim]
-        )
+        return b.reverse(b.slice(x, dim, 1 if low_side else size - 1 - count, count), [dim])
     if mode == "circular":
         return b.slice(x, dim, size - count if low_side else 0, count)
     if mode == "replicate":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from torch_mlir import ir
 
+from convoy.dialects import tcp
 from convoy.frontend._builder import Builder, Unsupported, type_of
 from convoy.frontend._registry import Call, converts
 from convoy.frontend._types import dtype_name
@@ -11,22 +12,22 @@ from convoy.frontend._types import dtype_name
 __all__: list[str] = []
 
 _SAME = {
-    "aten.abs": "abs",
-    "aten.ceil": "ceil",
-    "aten.cos": "cos",
-    "aten.erf": "erf",
-    "aten.exp": "exp",
-    "aten.floor": "floor",
-    "aten.log": "log",
-    "aten.neg": "neg",
-    "aten.reciprocal": "reciprocal",
-    "aten.round": "round",
-    "aten.rsqrt": "rsqrt",
-    "aten.sigmoid": "sigmoid",
-    "aten.silu": "silu",
-    "aten.sin": "sin",
-    "aten.sqrt": "sqrt",
-    "aten.tanh": "tanh",
+    "aten.abs": tcp.AbsOp,
+    "aten.ceil": tcp.CeilOp,
+    "aten.cos": tcp.CosOp,
+    "aten.erf": tcp.ErfOp,
+    "aten.exp": tcp.ExpOp,
+    "aten.floor": tcp.FloorOp,
+    "aten.log": tcp.LogOp,
+    "aten.neg": tcp.NegOp,
+    "aten.reciprocal": tcp.ReciprocalOp,
+    "aten.round": tcp.RoundOp,
+    "aten.rsqrt": tcp.RsqrtOp,
+    "aten.sigmoid": tcp.SigmoidOp,
+    "aten.silu": tcp.SiluOp,
+    "aten.sin": tcp.SinOp,
+    "aten.sqrt": tcp.SqrtOp,
+    "aten.tanh": tcp.TanhOp,
 }
 _ROUNDING = ("aten.ceil", "aten.floor", "aten.round")
 
@@ -44,21 +45,24 @@ def unary(b: Builder, call: Call) -> ir.Value:
 @converts("aten.square")
 def square(b: Builder, call: Call) -> ir.Value:
     x = b.cast(call.args[0], call.result.dtype)
-    return b.binary("mul", x, x)
+    return b.binary(tcp.MulOp, x, x)
 
 
 @converts("aten.log2", "aten.log10")
 def log_to_base(b: Builder, call: Call) -> ir.Value:
     """log(x) * (1 / log(base))."""
     one_over = 1.4426950408889634 if call.name == "aten.log2" else 0.4342944819032518
-    return b.binary_scalar("mul", b.unary("log", b.cast(call.args[0], call.result.dtype)), one_over)
+    return b.binary_scalar(
+        tcp.MulOp, b.unary(tcp.LogOp, b.cast(call.args[0], call.result.dtype)), one_over
+    )
 
 
 @converts("aten.exp2")
 def exp2(b: Builder, call: Call) -> ir.Value:
     """exp(x * log(2))."""
     return b.unary(
-        "exp", b.binary_scalar("mul", b.cast(call.args[0], call.result.dtype), 0.6931471805599453)
+        tcp.ExpOp,
+        b.binary_scalar(tcp.MulOp, b.cast(call.args[0], call.result.dtype), 0.6931471805599453),
     )
 
 
@@ -70,7 +74,7 @@ def trunc(b: Builder, call: Call) -> ir.Value:
     if not kind.dtype.is_floating_point:
         return x
     below = b.compare("lt", x, b.scalar(0.0, kind.dtype, kind.rank))
-    return b.select(below, b.unary("ceil", x), b.unary("floor", x))
+    return b.select(below, b.unary(tcp.CeilOp, x), b.unary(tcp.FloorOp, x))
 
 
 @converts("aten.sign", "aten.sgn")
@@ -80,7 +84,7 @@ def sign(b: Builder, call: Call) -> ir.Value:
     kind = type_of(x)
     zero = b.scalar(0, kind.dtype, kind.rank)
     above, below = b.compare("gt", x, zero), b.compare("lt", x, zero)
-    return b.binary("sub", b.cast(above, kind.dtype), b.cast(below, kind.dtype))
+    return b.binary(tcp.SubOp, b.cast(above, kind.dtype), b.cast(below, kind.dtype))
 
 
 @converts("aten._to_copy", "aten.to.dtype", "aten.to.other")
