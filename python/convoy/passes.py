@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from torch_mlir import ir
 
-from convoy.dialects import to_text
-from convoy.errors import CompileError, Diagnostic
+from convoy.dialects import compiler_errors, to_text
 
 __all__ = ["run"]
 
@@ -26,9 +25,6 @@ def run(module: ir.Module, pipeline: str) -> ir.Module:
     """
     from convoy import _convoy
 
-    try:
+    with compiler_errors():
         text = _convoy.run_pipeline(to_text(module), "module", pipeline)
-    except _convoy.CompilationFailed as failure:
-        phase, found = failure.args
-        raise CompileError(phase, [Diagnostic.at(*each) for each in found]) from None
     return ir.Module.parse(text, context=module.context)

@@ -11,7 +11,7 @@ import pytest
 from torch_mlir import ir
 from torch_mlir.dialects import func
 
-from convoy import _convoy, dialects, passes
+from convoy import dialects, passes
 from convoy.dialects import cudnn, cudnn_backend, tcp
 from convoy.errors import CompileError
 
@@ -38,16 +38,16 @@ def _walk(op: ir.Operation) -> Iterator[ir.OpView]:
                 yield from _walk(inner.operation)
 
 
-def _modules(path: Path) -> Iterator[str]:
+def _modules(path: Path, context: ir.Context) -> Iterator[ir.Module]:
     for part in re.split(r"^// -----$", path.read_text(), flags=re.MULTILINE):
-        yield _convoy.run_pipeline(part, str(path), "builtin.module()")
+        yield dialects.parse(part, context)
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_ops_have_classes(path: Path, context: ir.Context) -> None:
     seen = 0
-    for text in _modules(path):
-        for op in _walk(ir.Module.parse(text).operation):
+    for module in _modules(path, context):
+        for op in _walk(module.operation):
             dialect = op.operation.name.partition(".")[0]
             if dialect not in DIALECTS:
                 continue
@@ -61,8 +61,7 @@ def test_ops_have_classes(path: Path, context: ir.Context) -> None:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_text_crosses_the_border_both_ways(path: Path, context: ir.Context) -> None:
-    for text in _modules(path):
-        module = ir.Module.parse(text)
+    for module in _modules(path, context):
         assert str(passes.run(module, "builtin.module()")) == str(module)
 
 
@@ -71,8 +70,8 @@ def test_every_op_is_in_the_tests_of_its_dialect(context: ir.Context) -> None:
     seen = {
         op.operation.name
         for path in FILES
-        for text in _modules(path)
-        for op in _walk(ir.Module.parse(text).operation)
+        for module in _modules(path, context)
+        for op in _walk(module.operation)
     }
     made = {
         each.OPERATION_NAME
@@ -187,3 +186,8 @@ def test_a_pass_that_fails_says_where(context: ir.Context) -> None:
         func.ReturnOp([tcp.tanh(block.arguments[0])])
     with pytest.raises(CompileError, match="model.py:7:3: error: 'tcp.tanh' op operand #0"):
         passes.run(module, "builtin.module(canonicalize)")
+
+
+def test_text_that_cannot_be_read(context: ir.Context) -> None:
+    with pytest.raises(CompileError, match="module:1:1: error: custom op 'nonsense' is unknown"):
+        dialects.parse("nonsense here", context)

@@ -8,12 +8,15 @@ the compiler as text.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from torch_mlir import ir
 from torch_mlir.dialects._ods_common import _cext
 
 from convoy.errors import CompileError, Diagnostic
 
-__all__ = ["to_text", "verify"]
+__all__ = ["compiler_errors", "parse", "to_text", "verify"]
 
 # Ops of a parsed module get the classes of this package, imported or not.
 _cext.globals.append_dialect_search_prefix(__name__)
@@ -31,11 +34,28 @@ def verify(module: ir.Module) -> None:
     """
     from convoy import _convoy
 
-    try:
+    with compiler_errors():
         _convoy.verify(to_text(module), "module")
-    except _convoy.CompilationFailed as failure:
-        phase, found = failure.args
-        raise CompileError(phase, [Diagnostic.at(*each) for each in found]) from None
+
+
+def parse(text: str, context: ir.Context) -> ir.Module:
+    """Reads a module as the compiler writes it, in generic or in custom form.
+
+    `ir.Module.parse` does not read the custom form of ops that it does not know. Of the generic
+    form it keeps attributes in `<{...}>` where they are neither listed nor removed.
+
+    Args:
+        text: The text of a module, as of a `.mlir` file.
+        context: A context that allows unregistered dialects.
+
+    Raises:
+        CompileError: The text cannot be read, or the module is not valid.
+    """
+    from convoy import _convoy
+
+    with compiler_errors():
+        generic = _convoy.run_pipeline(text, "module", "builtin.module()")
+    return ir.Module.parse(generic, context=context)
 
 
 def to_text(module: ir.Module) -> str:
@@ -46,3 +66,15 @@ def to_text(module: ir.Module) -> str:
     """
     text: str = module.operation.get_asm(print_generic_op_form=True, enable_debug_info=True)
     return text
+
+
+@contextmanager
+def compiler_errors() -> Iterator[None]:
+    """Turns a failure of the extension into a CompileError."""
+    from convoy import _convoy
+
+    try:
+        yield
+    except _convoy.CompilationFailed as failure:
+        phase, found = failure.args
+        raise CompileError(phase, [Diagnostic.at(*each) for each in found]) from None
