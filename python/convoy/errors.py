@@ -108,8 +108,9 @@ class Diagnostic:
 
 
 class CompileError(ConvoyError):
-    """A phase of the compiler failed. `reproducer` is the path of a file that fails in the same way
-    with `convoy-opt`, if one was written."""
+    """A phase of the compiler failed, or what `convoy.dialects` ("verify") and `convoy.passes`
+    ("pipeline") ask of it. `reproducer` is the path of a file that fails in the same way with
+    `convoy-opt`, if one was written."""
 
     def __init__(
         self, phase: str, diagnostics: Iterable[Diagnostic], reproducer: str | None = None

@@ -1,0 +1,31 @@
+"""docs/python.md keeps its word: its blocks run in order, and print what it says."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+from pathlib import Path
+from typing import Any
+
+PAGE = Path(__file__).parents[2] / "docs/python.md"
+
+
+def test_the_page_runs() -> None:
+    text = PAGE.read_text()
+    blocks = list(re.finditer(r"^```(\w+)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE))
+    assert {block[1] for block in blocks} == {"python", "text"}
+    names: dict[str, Any] = {"__name__": "page"}
+    printed = ""
+    for block in blocks:
+        if block[1] == "text":
+            assert printed.rstrip() == block[2].rstrip()
+            printed = ""
+            continue
+        assert not printed, "what a block prints stands below it"
+        line = text[: block.start()].count("\n") + 1
+        code = compile("\n" * line + block[2], PAGE, "exec")
+        with contextlib.redirect_stdout(io.StringIO()) as output:
+            exec(code, names)
+        printed = output.getvalue()
+    assert not printed, "what a block prints stands below it"
