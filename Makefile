@@ -16,7 +16,7 @@ DEBIAN := cmake ninja-build ccache clang-$(LLVM) lld-$(LLVM) llvm-$(LLVM)-dev li
 # gigabyte of packages that they need, are not used.
 CUDNN := nvidia-cudnn-cu13==9.19.0.56 nvidia-cuda-nvrtc==13.0.88 nvidia-cudnn-frontend==1.32.0
 
-SOURCES := $(shell find CMakeLists.txt cmake dialect passes test/dialect/cudnn/*.cpp python/bindings python/CMakeLists.txt runtime/abi runtime/device runtime/support \
+SOURCES := $(shell find CMakeLists.txt CMakePresets.json cmake dialect passes test/dialect/cudnn/*.cpp python/bindings python/CMakeLists.txt runtime/abi runtime/device runtime/support \
              -type f 2>/dev/null)
 
 # A GPU is there when its driver's library is.
@@ -33,11 +33,10 @@ if [ -n "$$missing" ]; then \
 fi
 endef
 
-# $(call compile,FOLDER,TOOLCHAIN,TARGETS) builds in that folder.
+# $(call compile,PRESET) configures and builds that preset of CMakePresets.json.
 define compile
-cmake -G Ninja -S . -B $(1) --toolchain=$(2) -DCMAKE_CXX_COMPILER_LAUNCHER=ccache \
-  -DCMAKE_C_COMPILER_LAUNCHER=ccache -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python --log-level=WARNING
-CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ninja -C $(1) -j $(JOBS) --quiet $(3)
+cmake --preset $(1) --log-level=WARNING >/dev/null
+cmake --build --preset $(1) --parallel $(JOBS) -- --quiet
 endef
 
 .PHONY: run test fuzz sanitize support build bench coverage docs clean
@@ -69,7 +68,7 @@ coverage: $(VENV)/.python
 sanitize: build
 	$(call debian,libclang-rt-$(LLVM)-dev)
 	@echo "convoy: building the compiler with sanitizers"
-	$(call compile,build/sanitize,cmake/sanitize.cmake,convoy-opt convoy-infer-types _convoy)
+	$(call compile,sanitize)
 	@$(BIN)/python -m tools.sanitize build/sanitize
 
 docs: build
@@ -92,6 +91,6 @@ $(VENV)/.python: pyproject.toml $(VENV)/.debian
 
 $(VENV)/.built: $(VENV)/.python $(SOURCES)
 	@echo "convoy: building the compiler"
-	$(call compile,build,cmake/clang.cmake)
+	$(call compile,default)
 	@ln -sf ../../build/bin/convoy-opt ../../build/bin/convoy-lsp-server $(BIN)/
 	@touch $@

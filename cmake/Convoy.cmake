@@ -5,7 +5,9 @@ if(NOT TARGET mlir-doc)
 endif()
 
 # One archive compiles the precompiled header; every other one uses it.
-file(WRITE ${CMAKE_BINARY_DIR}/pch.cpp "")
+if(NOT EXISTS ${CMAKE_BINARY_DIR}/pch.cpp) # a newer one would rebuild everything
+  file(WRITE ${CMAKE_BINARY_DIR}/pch.cpp "")
+endif()
 add_library(convoy_pch OBJECT ${CMAKE_BINARY_DIR}/pch.cpp)
 target_compile_options(convoy_pch PRIVATE -fno-exceptions -Wall "SHELL:-Xclang -fno-pch-timestamp")
 target_precompile_headers(convoy_pch PRIVATE ${CMAKE_SOURCE_DIR}/cmake/pch.h)
