@@ -132,7 +132,7 @@ LogicalResult PointwiseOp::inferReturnTypes(MLIRContext *context, std::optional<
     element = IntegerType::get(context, 1);
   else if (mode == PointwiseMode::GenIndex)
     element = op.getComputeType();
-  auto whole = llvm::find(shapes, ArrayRef(*shape));
+  auto *whole = llvm::find(shapes, ArrayRef(*shape));
   types.push_back(
       like(op.getInputs()[whole == shapes.end() ? 0 : whole - shapes.begin()], *shape, element));
   return success();
