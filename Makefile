@@ -39,7 +39,7 @@ cmake --preset $(1) --log-level=WARNING >/dev/null
 cmake --build --preset $(1) --parallel $(JOBS) -- --quiet
 endef
 
-.PHONY: run test fuzz sanitize support build bench coverage docs clean
+.PHONY: run test lint fuzz sanitize support build bench coverage docs clean
 
 run: build
 	$(BIN)/convoy compile examples/resnet.py:$(MODEL) --target $(TARGET) -o build/$(MODEL).convoy
@@ -47,6 +47,15 @@ run: build
 
 test: build
 	$(BIN)/python -m pytest -q
+
+# Style and types of what is there, and clang-tidy on the C++ that changed: since BASE, by default
+# since the branch left origin/main.
+lint: $(VENV)/.python
+	$(call debian,clang-format-$(LLVM) clang-tidy-$(LLVM))
+	@$(BIN)/ruff check --quiet
+	@$(BIN)/ruff format --check --quiet
+	@$(BIN)/mypy --no-error-summary
+	@$(BIN)/python -m tools.lint $(BASE)
 
 # Random models, mutants of modules and of artifacts: thousands. Failures are kept in build/fuzz.
 fuzz: build

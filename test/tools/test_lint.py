@@ -1,0 +1,46 @@
+"""Which files `make lint` gives to clang-tidy."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+
+from tools.lint import ROOT, llvm_version, tidy_sources
+
+DATABASE = [str(ROOT / "passes/a/One.cpp"), "passes/a/Two.cpp", "python/three.c"]
+
+
+def test_sources_that_changed_are_checked() -> None:
+    changed = ["passes/a/Two.cpp", "passes/a/One.cpp"]
+    assert tidy_sources(changed, DATABASE) == ["passes/a/One.cpp", "passes/a/Two.cpp"]
+
+
+def test_a_header_stands_for_the_source_beside_it() -> None:
+    assert tidy_sources(["passes/a/One.h", "passes/a/Alone.h"], DATABASE) == ["passes/a/One.cpp"]
+
+
+def test_what_is_not_compiled_is_left_out() -> None:
+    assert tidy_sources(["runtime/device/conv.cu", "python/three.c"], DATABASE) == []
+
+
+def test_the_version_is_the_pinned_one() -> None:
+    assert llvm_version().isdecimal()
+    hooks = (ROOT / ".pre-commit-config.yaml").read_text()
+    assert f"clang-format-{llvm_version()} -i" in hooks
+
+
+def test_presets_name_files_that_exist() -> None:
+    presets = json.loads((ROOT / "CMakePresets.json").read_text())
+    assert [each["name"] for each in presets["configurePresets"]] == ["default", "sanitize"]
+    for each in presets["configurePresets"]:
+        toolchain = each["toolchainFile"].replace("${sourceDir}", str(ROOT))
+        assert Path(toolchain).is_file()
+
+
+def test_the_license_is_the_packages() -> None:
+    text = (ROOT / "LICENSE").read_text()
+    assert "Apache License" in text
+    assert "LLVM Exceptions to the Apache 2.0 License" in text
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert project["license"] == "Apache-2.0 WITH LLVM-exception"
