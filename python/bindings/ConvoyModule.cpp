@@ -8,6 +8,7 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 namespace nb = nanobind;
@@ -21,6 +22,12 @@ struct CompilationFailed {
   std::string phase;
   std::vector<convoy::Diagnostic> diagnostics;
 };
+
+/// (native library, PTX by gpu.module, manifest as JSON text).
+using EmittedCode =
+    nb::typed<nb::tuple, nb::bytes, std::map<std::string, std::string>, std::string>;
+/// (native library, manifest as JSON text).
+using EmittedGraphs = nb::typed<nb::tuple, nb::bytes, std::string>;
 
 nb::object failureType;
 
@@ -56,7 +63,7 @@ NB_MODULE(_convoy, m) {
       "Run the phases after from_phase up to to_phase on a module's text; return the text. "
       "dump(phase, text) is called after each.");
   auto compile = [](std::string_view text, const std::string &name, const std::string &from,
-                    const convoy::Options &options, const convoy::DumpPhase &dump) {
+                    const convoy::Options &options, const convoy::DumpPhase &dump) -> EmittedCode {
     CompilationFailed failure;
     convoy::Artifact artifact;
     if (!convoy::compile(text, name, from, options, dump, artifact, failure.phase,
@@ -68,9 +75,8 @@ NB_MODULE(_convoy, m) {
   m.def("compile", compile, "text"_a, "name"_a, "from_phase"_a, "options"_a,
         "dump"_a.none() = nb::none(),
         "Run every phase after from_phase on a module's text and emit code. Returns (native "
-        "library, PTX by gpu.module, manifest as JSON "
-        "text); "
-        "a failure while emitting has the phase 'emit'.");
+        "library, PTX by gpu.module, manifest as JSON text); a failure while emitting has the "
+        "phase 'emit'.");
   m.def(
       "emit",
       [compile](std::string_view text, const std::string &name, const convoy::Options &options) {
@@ -80,7 +86,7 @@ NB_MODULE(_convoy, m) {
       "Emit code for the text of a module at phase llvm. Returns what `compile` returns.");
   m.def(
       "compile_graphs",
-      [](std::string_view text, const std::string &name) {
+      [](std::string_view text, const std::string &name) -> EmittedGraphs {
         CompilationFailed failure{"graphs", {}};
         convoy::Artifact artifact;
         if (!convoy::compileGraphs(text, name, artifact, failure.diagnostics))
@@ -94,9 +100,9 @@ NB_MODULE(_convoy, m) {
   m.def(
       "backend_names",
       [] {
-        nb::list names;
+        std::vector<std::tuple<std::string, std::string, int>> names;
         for (const convoy::BackendName &each : convoy::backendNames())
-          names.append(nb::make_tuple(each.category, each.name, each.number));
+          names.emplace_back(each.category, each.name, each.number);
         return names;
       },
       "Names and numbers of cuDNN's backend API: (category, name, number); the category is "

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from convoy_runtime.inspection import OfflinePlans
     from convoy_runtime.manifest import FileEntry, Manifest
 
-__all__ = ["CompiledModel", "compile", "compile_imported", "lower"]
+__all__ = ["CompiledModel", "compile", "compile_imported", "lower", "phase_names"]
 
 _T = TypeVar("_T")
 
@@ -249,6 +249,14 @@ def _entries(members: Mapping[str, bytes]) -> dict[str, FileEntry]:
     return {member: file_entry([content]) for member, content in members.items()}
 
 
+def phase_names() -> tuple[str, ...]:
+    """Names of the phases, in order: "torch", which is the frontend's, then those of the
+    pipeline."""
+    from convoy import _convoy
+
+    return ("torch", *(name for name, _ in _convoy.phases()))
+
+
 def lower(text: str, name: str, *, from_phase: str, to_phase: str, options: CompileOptions) -> str:
     """The module's text after the phases that follow `from_phase`, up to `to_phase`. Raises
     CompileError."""
@@ -256,16 +264,14 @@ def lower(text: str, name: str, *, from_phase: str, to_phase: str, options: Comp
 
     def keep(phase: str, after: str) -> None:
         if options.dump_phases is not None:
-            index = ["torch", *(each for each, _ in _convoy.phases())].index(phase)
-            _dump(options.dump_phases, index, phase, after)
+            _dump(options.dump_phases, phase_names().index(phase), phase, after)
 
-    after: str = _checked(
+    return _checked(
         text,
         from_phase,
         options,
         lambda: _convoy.run_phases(text, name, from_phase, to_phase, options.pairs(), keep),
     )
-    return after
 
 
 def _checked(text: str, from_phase: str, options: CompileOptions, action: Callable[[], _T]) -> _T:

@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
 __all__ = ["main", "populate_parser"]
 
-PHASES = ("torch", "tcp", "normalize", "group", "cudnn", "linalg", "plan", "host", "llvm")
-
 
 def populate_parser(parser: argparse.ArgumentParser) -> None:
     """Adds this command's arguments."""
+    from convoy.compiler import phase_names
     from convoy_runtime.plan_flags import add_restrictions
 
+    phases = phase_names()
     parser.add_argument("model", metavar="MODEL", help="FILE.py:FUNCTION, or a .mlir file")
     parser.add_argument(
         "-o",
@@ -95,10 +95,10 @@ def populate_parser(parser: argparse.ArgumentParser) -> None:
         " properties; may be repeated",
     )
     parser.add_argument(
-        "--compile-from", choices=PHASES[1:], help="the phase whose output MODEL, a .mlir file, is"
+        "--compile-from", choices=phases[1:], help="the phase whose output MODEL, a .mlir file, is"
     )
     parser.add_argument(
-        "--compile-to", choices=PHASES, help="stop after this phase and write its text"
+        "--compile-to", choices=phases, help="stop after this phase and write its text"
     )
     parser.add_argument(
         "--dump-phases",

@@ -1,0 +1,35 @@
+"""Types of the extension (python/bindings/ConvoyModule.cpp). `test/tools/test_stub.py` compares
+them with the built module."""
+
+from collections.abc import Callable, Sequence
+
+class CompilationFailed(Exception):
+    """A phase failed. `args` are the name of the phase and its diagnostics: severity, file, line,
+    column and message of each."""
+
+    args: tuple[str, list[tuple[str, str, int, int, str]]]
+
+def backend_names() -> list[tuple[str, str, int]]: ...
+def check_options(options: Sequence[tuple[str, str]]) -> None: ...
+def compile(
+    text: str,
+    name: str,
+    from_phase: str,
+    options: Sequence[tuple[str, str]],
+    dump: Callable[[str, str], None] | None = None,
+) -> tuple[bytes, dict[str, str], str]: ...
+def compile_graphs(text: str, name: str) -> tuple[bytes, str]: ...
+def emit(
+    text: str, name: str, options: Sequence[tuple[str, str]]
+) -> tuple[bytes, dict[str, str], str]: ...
+def llvm_version() -> str: ...
+def phases() -> list[tuple[str, str]]: ...
+def run_phases(
+    text: str,
+    name: str,
+    from_phase: str,
+    to_phase: str,
+    options: Sequence[tuple[str, str]],
+    dump: Callable[[str, str], None] | None = None,
+) -> str: ...
+def run_pipeline(text: str, name: str, pipeline: str) -> str: ...
