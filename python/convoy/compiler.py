@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from convoy.artifact import HostTensor
     from convoy.frontend import ImportedModule
-    from convoy_runtime import Program
+    from convoy_runtime import PlanOptions, Program
     from convoy_runtime.inspection import OfflinePlans
     from convoy_runtime.manifest import FileEntry, Manifest
 
@@ -96,20 +96,69 @@ def compile(
     *,
     target: str | None = None,
     dtype: str | torch.dtype | None = None,
+    cpu: str | None = None,
+    chip: str = "sm_80",
+    weights: bool = True,
+    allow_tf32: bool = True,
+    alternatives: bool = True,
+    support_table: str | os.PathLike[str] | None = None,
+    dump_phases: str | os.PathLike[str] | None = None,
+    plan_for: Sequence[str] = (),
+    plan_options: PlanOptions | None = None,
     progress: Progress | None = None,
-    **options: Any,
 ) -> CompiledModel:
-    """Compiles `module` for inputs of the shapes and dtypes of `example_inputs`.
+    """Compiles a module for inputs of fixed shapes and dtypes. Compiling for "cuda" needs no GPU.
 
-    `target` is "cpu" or "cuda" (default: "cuda" where the machine has a GPU, else "cpu"); compiling
-    for "cuda" needs no GPU. `dtype` ("float32", "float16", "bfloat16" or a torch dtype) is the type
-    to compute in; inputs and outputs keep the module's types. `options` are the fields of
-    CompileOptions. Raises FrontendError when the model cannot be imported, CompileError when a
-    phase fails, ValueError for an option that does not exist or has no such value.
+    Args:
+        module: The model, in evaluation mode.
+        example_inputs: A tuple or list with one value for each argument of `module.forward`:
+            tensors, or tuples, lists, dicts and named tuples of tensors. Their shapes and dtypes
+            are those that the compiled model takes.
+        target: "cpu" or "cuda". Default: "cuda" on a machine with a GPU, else "cpu".
+        dtype: The type to compute in: "float32", "float16", "bfloat16" or the same torch dtype.
+            Inputs and outputs keep the module's types. Default: the module's own.
+        cpu: LLVM's name of the CPU that runs the host code, or "native". Default: "native" on
+            target "cpu", "x86-64-v3" on "cuda".
+        chip: The oldest GPU architecture that the generated kernels run on, "sm_80" to "sm_121",
+            without a letter after the number.
+        weights: Whether the compiled model holds the data of the weights.
+        allow_tf32: Whether products of float32 may be rounded to TF32 (10 bits of mantissa).
+        alternatives: Whether the artifact offers tuning other ways to compute a cuDNN graph: split
+            into several, or with sums in another order.
+        support_table: A file to read instead of the built-in table of what cuDNN takes.
+        dump_phases: A folder to write the module's text to after each phase. It is made if needed.
+        plan_for: GPUs to plan for, only with target "cuda": names such as "h200", or files of
+            cuDNN's device properties. The plans become part of the artifact.
+        plan_options: Restrictions on the plans of `plan_for`. A program finds these plans where it
+            is loaded with equal options.
+        progress: Called at the start of each step with the step's name.
+
+    Returns:
+        The compiled model in memory.
+
+    Raises:
+        FrontendError: The module cannot be imported.
+        InputError: `example_inputs` is no tuple or list, or holds what cannot be an input.
+        CompileError: A phase fails.
+        ValueError: An option has a value that it cannot have.
+        convoy_runtime.DeviceError: `plan_for` is given, and cuDNN, cuBLASLt or the properties of
+            a GPU are missing.
     """
     from convoy.frontend import import_module
 
-    chosen = CompileOptions.of(target=target, dtype=dtype, **options)
+    chosen = CompileOptions.of(
+        target=target,
+        dtype=dtype,
+        cpu=cpu,
+        chip=chip,
+        weights=weights,
+        allow_tf32=allow_tf32,
+        alternatives=alternatives,
+        support_table=support_table,
+        dump_phases=dump_phases,
+        plan_for=plan_for,
+        plan_options=plan_options,
+    )
     if not isinstance(example_inputs, (tuple, list)):
         # A tensor is a sequence as well, of its rows.
         message = (

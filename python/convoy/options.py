@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass, fields
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import torch
@@ -34,26 +36,30 @@ def default_target() -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class CompileOptions:
-    """Options of a compilation. Raises ValueError, with what is expected, for a value that an
-    option cannot have.
+    """Options of a compilation. `CompileOptions.of` also takes torch's dtypes and paths as text.
 
-    target: "cpu" or "cuda".
-    dtype: "float32", "float16" or "bfloat16" to compute in, None for the model's own.
-    cpu: LLVM's name of the CPU that runs the host code, or "native"; None is "native" on cpu and
-        "x86-64-v3" on cuda.
-    chip: the oldest GPU architecture that the generated kernels run on: "sm_80" or newer, without a
-        letter after the number.
-    weights: whether the artifact holds the weights' data.
-    allow_tf32: whether products of float32 may be rounded to TF32, as cuDNN and PyTorch do by
-        default.
-    alternatives: whether graphs are offered other ways to be computed, which tuning tries: split,
-        with sums in another order.
-    support_table: a file to read instead of the built-in table of what cuDNN takes.
-    dump_phases: a folder to write the module to after each phase.
-    plan_for: GPUs to plan for, on cuda: names, as "h200", or files of cuDNN's device properties.
-        The plans become part of the artifact.
-    plan_options: restrictions on those plans (convoy_runtime.PlanOptions); they are found where the
-        artifact is loaded with the same ones.
+    Attributes:
+        target: "cpu" or "cuda".
+        dtype: The type to compute in: "float32", "float16" or "bfloat16"; None is the model's own.
+        cpu: LLVM's name of the CPU that runs the host code, or "native". None is "native" on target
+            "cpu" and "x86-64-v3" on "cuda".
+        chip: The oldest GPU architecture that the generated kernels run on, "sm_80" to "sm_121",
+            without a letter after the number.
+        weights: Whether the artifact holds the data of the weights.
+        allow_tf32: Whether products of float32 may be rounded to TF32 (10 bits of mantissa), as
+            cuDNN and PyTorch do by default.
+        alternatives: Whether the artifact offers tuning other ways to compute a cuDNN graph: split
+            into several, or with sums in another order.
+        support_table: A file to read instead of the built-in table of what cuDNN takes.
+        dump_phases: A folder to write the module's text to after each phase.
+        plan_for: GPUs to plan for, only with target "cuda": names such as "h200", or files of
+            cuDNN's device properties. The plans become part of the artifact.
+        plan_options: Restrictions on the plans of `plan_for`. A program finds these plans where it
+            is loaded with equal options.
+
+    Raises:
+        ValueError: An option has a value that it cannot have, or `plan_for` and `plan_options` do
+            not fit the other options. The message says what is expected.
     """
 
     target: str
@@ -93,24 +99,35 @@ class CompileOptions:
 
     @classmethod
     def of(
-        cls, *, target: str | None = None, dtype: str | torch.dtype | None = None, **options: Any
+        cls,
+        *,
+        target: str | None = None,
+        dtype: str | torch.dtype | None = None,
+        cpu: str | None = None,
+        chip: str = "sm_80",
+        weights: bool = True,
+        allow_tf32: bool = True,
+        alternatives: bool = True,
+        support_table: str | os.PathLike[str] | None = None,
+        dump_phases: str | os.PathLike[str] | None = None,
+        plan_for: Sequence[str] = (),
+        plan_options: PlanOptions | None = None,
     ) -> CompileOptions:
-        """Options from what a caller says: no target is `default_target()`, a dtype may be torch's,
-        and a path text. Raises ValueError."""
-        known = {each.name for each in fields(cls)}
-        unknown = sorted(options.keys() - known)
-        if unknown:
-            message = (
-                f"expected options out of {', '.join(sorted(known))}, got {', '.join(unknown)}"
-            )
-            raise ValueError(message)
-        named = None if dtype is None else str(dtype).removeprefix("torch.")
-        paths = {
-            name: Path(options[name])
-            for name in ("dump_phases", "support_table")
-            if options.get(name) is not None
-        }
-        return cls(target=target or default_target(), dtype=named, **(options | paths))
+        """Options as a caller writes them: no target is `default_target()`, a dtype may be torch's,
+        a path may be text, and `plan_for` any sequence. Raises ValueError."""
+        return cls(
+            target=target or default_target(),
+            dtype=None if dtype is None else str(dtype).removeprefix("torch."),
+            cpu=cpu,
+            chip=chip,
+            weights=weights,
+            allow_tf32=allow_tf32,
+            alternatives=alternatives,
+            support_table=None if support_table is None else Path(support_table),
+            dump_phases=None if dump_phases is None else Path(dump_phases),
+            plan_for=tuple(plan_for),
+            plan_options=plan_options,
+        )
 
     def pairs(self) -> list[tuple[str, str]]:
         """The options of `--convoy-pipeline`, as names and values."""

@@ -37,23 +37,41 @@ def load(
     progress: Progress | None = None,
     digest: str | None = None,
 ) -> Program:
-    """Loads the artifact at `path`: maps its native code into this process, and runs it. See
-    SECURITY.md for files of others.
+    """Loads an artifact: maps its native code into this process and prepares to run it. An artifact
+    is a program; see SECURITY.md before you load one of others.
 
-    `digest`, as `sha256:...` and as `convoy inspect --digest` prints it, is that of the one
-    artifact to load; any other is refused before anything of it is used. `device` is `cpu`, `cuda`,
-    `cuda:N` or N; by default the artifact's target, on the first GPU. `weights` replaces the
-    weights, as `Program.load_weights` does. `poison` fills all temporary and output memory with NaN
-    before each run, for tests. `options` restricts cuDNN's plans, and `plan_cache` says where they
-    are kept for the next time: a folder, True for the user's cache ($CONVOY_CACHE, else
-    ~/.cache/convoy), False for nowhere. `tune` measures plans on the device, unless artifact or
-    cache have some that were found with as much work: `quick` the first ones that cuDNN offers for
-    each graph, in seconds; `full` all there are, in minutes; `exhaustive` also every knob of each
-    engine, in hours; `off` takes what artifact or cache have, else a small graph's first kernel or
-    cuDNN's first choice, which `strict` refuses. With `again` tuning measures also what they have.
-    On the `cpu` target there are no plans, and nothing of this does anything. `progress` hears of
-    each step. `Program.timings` says where the time went. Raises ArtifactError, ArgumentError,
-    DeviceError (which CudnnError and PlanError are), WeightsError.
+    On target "cpu" there are no plans: `options`, `plan_cache`, `tune`, `again`, `strict` and
+    `progress` have no effect.
+
+    Args:
+        path: The artifact, a file.
+        device: "cpu", "cuda", "cuda:N" or N. Default: the artifact's target, on the first GPU.
+        weights: Weights to use instead of the artifact's, as `Program.load_weights` takes them.
+        poison: Whether to fill all temporary and output memory with NaN before each run, for tests.
+        options: Restrictions on cuDNN's plans.
+        plan_cache: Where plans are kept for the next load: a folder, True for the user's cache
+            ($CONVOY_CACHE, else ~/.cache/convoy), False for nowhere.
+        tune: How many plans to measure on the device, unless the artifact or the cache has plans
+            that were found with at least this level. "quick": the first ones that cuDNN offers for
+            each graph, in seconds. "full": all of them, in minutes. "exhaustive": also the knobs of
+            each engine, in hours. "off": none; a graph runs with the plan of the artifact or cache,
+            else with the first kernel of a small graph or cuDNN's first choice.
+        again: Whether tuning also measures graphs for which the artifact or the cache has a plan.
+        strict: Whether to fail when "off" finds no measured plan for a graph.
+        progress: Called once for each step of planning with what it does, the number of finished
+            steps and the number of steps.
+        digest: The digest of the one artifact to load, "sha256:..." as `convoy inspect --digest`
+            prints it. Another artifact is refused before anything of it is used.
+
+    Returns:
+        The program. `Program.timings` has the seconds of each part of the load.
+
+    Raises:
+        ArtifactError: The file is damaged, of another version, or does not have `digest`.
+        ArgumentError: An argument has a value that it cannot have.
+        DeviceError: The device is not there or not the artifact's target. CudnnError and PlanError
+            are kinds of it.
+        WeightsError: `weights` do not fit the artifact.
     """
     with collect() as timings:
         artifact = open_artifact(path, digest=digest, background=True)
