@@ -3,6 +3,7 @@
 #ifndef CONVOY_PASSES_PASSES_H
 #define CONVOY_PASSES_PASSES_H
 
+#include "dialect/cudnn_backend/DescriptorTable.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/BuiltinOps.h"

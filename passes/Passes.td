@@ -522,7 +522,7 @@ def ConvertCudnnGraphsToBackendPass : Pass<"convert-cudnn-graphs-to-backend", ":
     are one descriptor. Everything but the graph itself is destroyed once the graph is finalized,
     because cuDNN copies what it is given. Adds `graphs` to the manifest.
   }];
-  let options = [Option<"minimumVersion", "minimum-version", "int64_t", "90000", "oldest cuDNN that the program may run on, as CUDNN_VERSION">];
+  let options = [Option<"minimumVersion", "minimum-version", "int64_t", "::convoy::cudnn_backend::kMinimumCudnn", "oldest cuDNN that the program may run on, as CUDNN_VERSION">];
   let dependentDialects = ["::convoy::cudnn_backend::CudnnBackendDialect"];
 }
 

@@ -19,7 +19,7 @@ def CudnnBackend_FuncOp : CudnnBackend_Op<"func", [IsolatedFromAbove, SingleBloc
     and the function returns the status.
 
     `minimum_version` is the oldest cuDNN that the builder may run on, as CUDNN_VERSION counts;
-    90000 when absent.
+    `kMinimumCudnn` (DescriptorTable.h) when absent.
 
     Constraints:
     * (c1) a descriptor's attributes are set before it is finalized

@@ -23,7 +23,7 @@ struct State {
 /// Walks a builder's block once.
 class Protocol {
 public:
-  explicit Protocol(FuncOp func) : version(func.getMinimumVersion().value_or(kOldestVersion)) {
+  explicit Protocol(FuncOp func) : version(func.getMinimumVersion().value_or(kMinimumCudnn)) {
     for (BlockArgument argument : func.getFurtherArguments())
       if (isa<DescriptorType>(argument.getType()))
         states[argument].finalized = states[argument].given = true;

@@ -44,8 +44,10 @@ enum class Need { required, optional, either, read_only, reserved };
 /// CUDNN_MAX_DIMS.
 inline constexpr int64_t kMaxDims = 8;
 
-/// What is older than cuDNN 9 counts as 9.0.0, the oldest version that a program may ask for.
-inline constexpr int64_t kOldestVersion = 90000;
+/// The oldest cuDNN that compiled programs run with, as CUDNN_VERSION. 9.2.0 is the first that
+/// reports the workspace of an engine configuration before a plan is built from it, which the
+/// runtime needs. The runtime has the same number as `MINIMUM` of its cuDNN module.
+inline constexpr int64_t kMinimumCudnn = 90200;
 
 struct DescriptorInfo {
   DescriptorKind kind;

@@ -1,4 +1,5 @@
 #include "passes/common/SupportTable.h"
+#include "dialect/cudnn_backend/DescriptorTable.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -166,9 +167,9 @@ std::optional<std::string> SupportTable::refuse(const SupportQuery &query) const
     else if (row.tf32 && !allowTf32 && dtype == "f32")
       consider(6, subject +
                       ": in f32 every engine of cuDNN uses TF32, which allow-tf32=false forbids");
-    else if (row.since > kMinimumCudnn)
+    else if (row.since > cudnn_backend::kMinimumCudnn)
       consider(7, subject + ": needs cuDNN " + llvm::Twine(row.since) + ", programs run with " +
-                      llvm::Twine(kMinimumCudnn) + " and later");
+                      llvm::Twine(cudnn_backend::kMinimumCudnn) + " and later");
     else
       return std::nullopt;
   }
@@ -182,7 +183,7 @@ std::optional<std::string> SupportTable::refusePointwise(StringRef mode, Type dt
   bool strict = false;
   for (const Pointwise &row : pointwise) {
     if (!llvm::is_contained(row.modes, mode) || !llvm::is_contained(row.dtypes, name) ||
-        !llvm::is_contained(row.layouts, layout) || row.since > kMinimumCudnn)
+        !llvm::is_contained(row.layouts, layout) || row.since > cudnn_backend::kMinimumCudnn)
       continue;
     if (!row.tf32 || allowTf32 || name != "f32")
       return std::nullopt;

@@ -78,9 +78,6 @@ private:
   bool allowTf32 = true;
 };
 
-/// The lowest CUDNN_VERSION that compiled programs run with.
-inline constexpr int64_t kMinimumCudnn = 90000;
-
 } // namespace convoy
 
 #endif // CONVOY_PASSES_COMMON_SUPPORTTABLE_H

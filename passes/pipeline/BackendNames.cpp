@@ -1,6 +1,10 @@
-// The descriptor table's names for Python, which reads what builders say to cuDNN.
+// What Python knows of the descriptor table: its names, with which it reads what builders say to
+// cuDNN, and the oldest version.
 
+#include "dialect/cudnn_backend/DescriptorTable.h"
 #include "passes/pipeline/Driver.h"
+
+int convoy::minimumCudnn() { return cudnn_backend::kMinimumCudnn; }
 
 std::vector<convoy::BackendName> convoy::backendNames() {
   return {

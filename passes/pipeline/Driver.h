@@ -72,6 +72,9 @@ bool verify(std::string_view text, const std::string &name, std::vector<Diagnost
 bool runPipeline(std::string_view text, const std::string &name, const std::string &pipeline,
                  std::string &result, std::vector<Diagnostic> &diagnostics);
 
+/// The oldest cuDNN that compiled programs run with, as CUDNN_VERSION: 90200 is 9.2.0.
+int minimumCudnn();
+
 /// A number of cuDNN's backend API and its name: of a descriptor kind (category "descriptor"), an
 /// attribute ("attribute"), an attribute's type ("type"), or an enumerator (the name of its type,
 /// as "data_type").

@@ -46,6 +46,7 @@ NB_MODULE(_convoy, m) {
   failureType =
       nb::steal(PyErr_NewException("convoy._convoy.CompilationFailed", PyExc_Exception, nullptr));
   m.attr("CompilationFailed") = failureType;
+  m.attr("MINIMUM_CUDNN") = convoy::minimumCudnn();
 
   m.def("phases", &convoy::phases, "Names and summaries of the phases, in order.");
   m.def(

@@ -3,6 +3,9 @@ them with the built module."""
 
 from collections.abc import Callable, Sequence
 
+#: The oldest cuDNN that compiled programs run with, as CUDNN_VERSION: 90200 is 9.2.0.
+MINIMUM_CUDNN: int
+
 class CompilationFailed(Exception):
     """A phase failed. `args` are the name of the phase and its diagnostics: severity, file, line,
     column and message of each."""

@@ -33,9 +33,9 @@ _T = TypeVar("_T")
 #: Called at the start of each step of a compilation with its name.
 Progress = Callable[[str], None]
 
-#: cuDNN's version that graphs are built and checked against, and the first that has every
-#: descriptor they use.
-CUDNN_BUILT_FOR, CUDNN_MINIMUM = 91900, 90000
+#: The version of cuDNN that graphs are built and checked against. The oldest that programs run with
+#: is `_convoy.MINIMUM_CUDNN`.
+CUDNN_BUILT_FOR = 91900
 
 
 @dataclass(frozen=True)
@@ -199,7 +199,9 @@ def compile_imported(
 
     clock = _Clock(progress, seconds)
     # What is missing for planning is said before a long compilation, not after it.
-    planners = {device: offline_planner(device, CUDNN_MINIMUM) for device in options.plan_for}
+    planners = {
+        device: offline_planner(device, _convoy.MINIMUM_CUDNN) for device in options.plan_for
+    }
     phases = {"torch": imported.torch_text, "tcp": imported.text}
     if options.dump_phases is not None:
         for index, (phase, text) in enumerate(phases.items()):
@@ -252,7 +254,7 @@ def compile_imported(
     if options.target == "cuda":
         document["cudnn"] = {
             "built_for": CUDNN_BUILT_FOR,
-            "minimum": CUDNN_MINIMUM,
+            "minimum": _convoy.MINIMUM_CUDNN,
             "io_dtype": options.dtype or "float32",
             "allow_tf32": options.allow_tf32,
         }

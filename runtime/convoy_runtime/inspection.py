@@ -74,7 +74,7 @@ def restrictions(options: str) -> str:
 
 def offline_planner(device: str, minimum: int = 0) -> OfflinePlanner:
     """A planner for `device`: the name of a GPU whose properties are known, as h200, or a file of
-    them. `minimum` is the oldest cuDNN that will do, as 90000. Raises DeviceError when cuDNN,
+    them. `minimum` is the oldest cuDNN that will do, e.g. 90200. Raises DeviceError when cuDNN,
     cuBLASLt or the properties are not there."""
     from .cuda.offline import OfflinePlanner
 

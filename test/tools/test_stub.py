@@ -72,3 +72,9 @@ def test_phases_are_torch_and_the_pipelines(extension: ModuleType) -> None:
     assert phase_names() == ("torch", *(name for name, _ in extension.phases()))
     assert phase_names()[:2] == ("torch", "tcp")
     assert phase_names()[-1] == "llvm"
+
+
+def test_the_oldest_cudnn_is_the_runtimes(extension: ModuleType) -> None:
+    from convoy_runtime.cuda import _cudnn
+
+    assert extension.MINIMUM_CUDNN == _cudnn.MINIMUM

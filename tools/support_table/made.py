@@ -7,16 +7,14 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from convoy._convoy import MINIMUM_CUDNN
+
 from .library import Asked
 from .matrix import Case
 from .operations import OperationCase, operation_rows
 from .table import after_of, conditions, covers, note, row_json, rows_of, taken, without_refused
 
 __all__ = ["dump", "make_table"]
-
-#: The oldest cuDNN that a program may meet; answers are of the version that was asked, which
-#: `evidence` names.
-_SINCE = 90000
 
 
 def make_table(
@@ -40,7 +38,7 @@ def make_table(
             for case, cell, after in evidence_of
             if covers(row, cell, case.channel_bytes, after)
         ]
-        row |= {"since": _SINCE, "note": note(behind, graphs)}
+        row |= {"since": MINIMUM_CUDNN, "note": note(behind, graphs)}
     evidence = {
         "cudnn": answers["cudnn"],
         "device": answers["device"],

@@ -368,7 +368,7 @@ cudnn_backend.func @func_c9_attribute(%handle) attributes {minimum_version = 904
 
 cudnn_backend.func @func_c9_enumerator(%handle) {
   %x = cudnn_backend.create <tensor>
-  // expected-error @+1 {{expects what cuDNN 9.0.0 has, but got CUDNN_DATA_FP8_E8M0, which needs 9.7.0}}
+  // expected-error @+1 {{expects what cuDNN 9.2.0 has, but got CUDNN_DATA_FP8_E8M0, which needs 9.7.0}}
   cudnn_backend.set %x, <tensor_data_type>, fp8_e8m0 : <tensor>
   %g = cudnn_backend.create <operationgraph>
   cudnn_backend.return %g : <operationgraph>
@@ -453,7 +453,7 @@ cudnn_backend.func @func_c3_either(%handle) {
 // -----
 
 cudnn_backend.func @func_c9_kind(%handle) {
-  // expected-error @+1 {{expects what cuDNN 9.0.0 has, but got CUDNN_BACKEND_OPERATION_SDPA_FWD_DESCRIPTOR, which needs 9.13.0}}
+  // expected-error @+1 {{expects what cuDNN 9.2.0 has, but got CUDNN_BACKEND_OPERATION_SDPA_FWD_DESCRIPTOR, which needs 9.13.0}}
   %s = cudnn_backend.create <operation_sdpa_fwd>
   %g = cudnn_backend.create <operationgraph>
   cudnn_backend.return %g : <operationgraph>
@@ -562,8 +562,8 @@ cudnn_backend.func @func_c8_twice(%handle, %e: !cudnn_backend.descriptor<engine>
 
 // -----
 
-cudnn_backend.func @func_c9_get(%handle, %c: !cudnn_backend.descriptor<enginecfg>) {
-  // expected-error @+1 {{expects what cuDNN 9.0.0 has, but got CUDNN_ATTR_ENGINECFG_WORKSPACE_SIZE, which needs 9.2.0}}
+cudnn_backend.func @func_c9_get(%handle, %c: !cudnn_backend.descriptor<enginecfg>) attributes {minimum_version = 90100 : i64} {
+  // expected-error @+1 {{expects what cuDNN 9.1.0 has, but got CUDNN_ATTR_ENGINECFG_WORKSPACE_SIZE, which needs 9.2.0}}
   %n = cudnn_backend.get %c, <enginecfg_workspace_size> : <enginecfg> -> i64
   cudnn_backend.return
 }

@@ -13,7 +13,7 @@
 // CHECK-SAME: name = "matmul_add_0", ops = ["matmul", "add"], products = {dtype = "float32", flops = 1024 : i64}, symbol = "matmul_add_0_build"
 
 // CHECK-LABEL: cudnn_backend.func @relu_0_build(
-// CHECK-SAME:    %[[HANDLE:.*]]) attributes {minimum_version = 90000 : i64} {
+// CHECK-SAME:    %[[HANDLE:.*]]) attributes {minimum_version = 90200 : i64} {
 // CHECK-NEXT:    %[[X:.*]] = cudnn_backend.create <tensor>
 // CHECK-NEXT:    cudnn_backend.set %[[X]], <tensor_data_type>, half : <tensor>
 // CHECK-NEXT:    cudnn_backend.set %[[X]], <tensor_dimensions>, [1, 64, 8, 8] : <tensor>

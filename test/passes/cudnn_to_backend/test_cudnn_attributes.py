@@ -40,7 +40,7 @@ from payloads import (
     tensor,
 )
 
-#: For what is newer than cuDNN 9.0.
+#: For what is newer than kMinimumCudnn.
 NEWEST = (*FLAGS[:2], "--convert-cudnn-graphs-to-backend=minimum-version=91900")
 
 

@@ -20,7 +20,7 @@
 // OPERATION: error: support table '{{.*}}operation.json': operation 0: missing value at (root).layouts
 
 // CHECK: pattern = "matmul"
-// CHECK: tcp.sigmoid {{.*}}tcp.outside = "sigmoid with matmul: needs cuDNN 92200, programs run with 90000 and later"
+// CHECK: tcp.sigmoid {{.*}}tcp.outside = "sigmoid with matmul: needs cuDNN 92200, programs run with 90200 and later"
 func.func @main(%x: tensor<8x8xf16>) -> tensor<8x8xf16> {
   %0 = tcp.matmul %x, %x : tensor<8x8xf16>, tensor<8x8xf16> -> tensor<8x8xf16>
   %1 = tcp.sigmoid %0 : tensor<8x8xf16> -> tensor<8x8xf16>
