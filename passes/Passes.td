@@ -1,5 +1,5 @@
-// Every pass, in phase order: the table of contents of this folder. docs/architecture.md says what
-// is legal after each phase.
+// Every pass, in the order of passes/pipeline/Pipeline.cpp: the table of contents of this folder.
+// docs/architecture.md says what is legal after each phase.
 
 #ifndef CONVOY_PASSES
 #define CONVOY_PASSES
@@ -252,6 +252,8 @@ def TcpVerifyGroupsPass : Pass<"tcp-verify-groups", "::mlir::ModuleOp"> {
                  Option<"allowTf32", "allow-tf32", "bool", "true", "whether products of f32 may be rounded to TF32">];
 }
 
+//===-- cudnn ------------------------------------------------------------------------------------------------------------===//
+
 def TcpCollectOutsidePass : Pass<"tcp-collect-outside", "::mlir::ModuleOp"> {
   let summary = "move the reasons of ops outside the groups into the manifest";
   let description = [{
@@ -259,8 +261,6 @@ def TcpCollectOutsidePass : Pass<"tcp-collect-outside", "::mlir::ModuleOp"> {
     `tcp.manifest`, and loses the attribute.
   }];
 }
-
-//===-- cudnn ------------------------------------------------------------------------------------------------------------===//
 
 def ConvertTcpToCudnnPass : Pass<"convert-tcp-to-cudnn", "::mlir::ModuleOp"> {
   let summary = "groups as cuDNN graphs and calls of them";
@@ -399,16 +399,6 @@ def PackCpuWeightsPass : Pass<"plan-pack-cpu-weights", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
-def GroupEpiloguesPass : Pass<"plan-group-epilogues", "::mlir::func::FuncOp"> {
-  let summary = "a product and the elementwise op on its result in one region (functions for cpu)";
-  let description = [{
-    `linalg.fill`, a convolution or matrix product into the filled buffer, and the only op that
-    reads it, when that one is elementwise, move into one `scf.execute_region`, which `host` lowers
-    as one loop nest.
-  }];
-  let dependentDialects = ["::mlir::scf::SCFDialect"];
-}
-
 def PlanBufferizePass : Pass<"plan-bufferize", "::mlir::ModuleOp"> {
   let summary = "tensors to buffers, arguments read-only";
   let description = [{
@@ -434,6 +424,16 @@ def PlanOutParamsPass : Pass<"plan-out-params", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::memref::MemRefDialect"];
 }
 
+def GroupEpiloguesPass : Pass<"plan-group-epilogues", "::mlir::func::FuncOp"> {
+  let summary = "a product and the elementwise op on its result in one region (functions for cpu)";
+  let description = [{
+    `linalg.fill`, a convolution or matrix product into the filled buffer, and the only op that
+    reads it, when that one is elementwise, move into one `scf.execute_region`, which `host` lowers
+    as one loop nest.
+  }];
+  let dependentDialects = ["::mlir::scf::SCFDialect"];
+}
+
 def PlanArenaPass : Pass<"plan-arena", "::mlir::ModuleOp"> {
   let summary = "give every temporary a place in one arena";
   let description = [{
@@ -450,6 +450,93 @@ def CollectManifestPass : Pass<"collect-manifest", "::mlir::ModuleOp"> {
 }
 
 //===-- host -------------------------------------------------------------------------------------------------------------===//
+
+def AttachKernelsPass : Pass<"cudnn-attach-kernels", "::mlir::ModuleOp"> {
+  let summary = "offer graphs kernels of our own, beside cuDNN's plans";
+  let description = [{
+    A `cudnn.graph` that is a small convolution, one of few channels or a product of few rows, with
+    sums and one relu after it, or a mean over whole images, gets kernels, each in a `gpu.module` of
+    its own that calls a function of `runtime/device` with the graph's geometry as constants: tiles
+    or strips of different sizes, and sums that are shared by warps or the blocks of a cluster.
+    `cudnn.kernels` lists them, and `cudnn.preference` says whether the first of them (`kernel`) or
+    cuDNN's first plan (`plan`) is to run where nothing was measured. A graph marked `only_kernel`,
+    a stem, gets the one that it must have, one that only alternatives run none. With `remarks`
+    every other graph without says why.
+  }];
+  let options = [
+    Option<"chip", "chip", "std::string", "\"sm_80\"", "oldest GPU architecture of the kernels">,
+    Option<"allowTf32", "allow-tf32", "bool", "true", "whether products of f32 may be rounded to TF32">,
+    Option<"remarks", "remarks", "bool", "false", "say of every graph without a kernel why">,
+  ];
+  let dependentDialects = ["::mlir::gpu::GPUDialect", "::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect"];
+}
+
+def AddRuntimeArgumentPass : Pass<"add-runtime-argument", "::mlir::ModuleOp"> {
+  let summary = "give functions for cuda the runtime's table and a status";
+  let description = [{
+    Every function with `tcp.target = "cuda"` gains a first argument `!llvm.ptr`, a pointer to the
+    `ConvoyRuntime` of `runtime/abi/convoy_abi.h`, and an `i32` result, 0 when all went well. A
+    function that has both already is left alone.
+
+    ```mlir
+    func.func @main(%x: memref<4xf32>) attributes {tcp.target = "cuda"} { return }
+    // becomes
+    func.func @main(%runtime: !llvm.ptr, %x: memref<4xf32>) -> i32 attributes {tcp.target = "cuda"} { return %c0_i32 : i32 }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect"];
+}
+
+def ConvertCudnnExecuteToBackendPass : Pass<"convert-cudnn-execute-to-backend", "::mlir::ModuleOp"> {
+  let summary = "turn calls of graphs into calls of the runtime";
+  let description = [{
+    In functions with `tcp.target = "cuda"` that have the runtime as their first argument,
+    `cudnn.execute` becomes `cudnn_backend.execute_graph` with the number of the call. Adds `calls`
+    to the manifest: the graph of each call, by its place among the module's graphs, and where the
+    call comes from.
+  }];
+  let dependentDialects = ["::convoy::cudnn_backend::CudnnBackendDialect"];
+}
+
+def ConvertCudnnGraphsToBackendPass : Pass<"convert-cudnn-graphs-to-backend", "::mlir::ModuleOp"> {
+  let summary = "turn cudnn.graph into the function that builds it";
+  let description = [{
+    Each `cudnn.graph @NAME` becomes `cudnn_backend.func @NAME_build`, in place. A graph's tensors
+    are numbered: arguments from 1 on, then results, then the virtual ones in program order. Tensors
+    of rank 1 and 2 get leading dims of 1, since cuDNN wants three. Operators with equal attributes
+    are one descriptor. Everything but the graph itself is destroyed once the graph is finalized,
+    because cuDNN copies what it is given. Adds `graphs` to the manifest.
+  }];
+  let options = [Option<"minimumVersion", "minimum-version", "int64_t", "::convoy::cudnn_backend::kMinimumCudnn", "oldest cuDNN that the program may run on, as CUDNN_VERSION">];
+  let dependentDialects = ["::convoy::cudnn_backend::CudnnBackendDialect"];
+}
+
+def MapKernelsPass : Pass<"gpu-map-kernels", "::mlir::ModuleOp"> {
+  let summary = "linalg on memrefs to kernels and their launches (functions for cuda)";
+  let description = [{
+    Each linalg op of a function with `tcp.target = "cuda"` becomes a kernel in
+    `gpu.module @kernels`, with pointers as its only arguments and every size and offset in its
+    code. Threads walk the output in memory order; a thread takes up to 16 bytes of it, or all of an
+    innermost dim of up to 8 elements, and runs the op's reduction. A warp shares a reduction along
+    a row of memory, and the threads of a block share those down columns that have too few outputs
+    to fill a GPU; each has up to 8 reads under way. A `linalg.fill` that the op overwrites, reduces
+    into or completes (padding) becomes a part of the op's kernel. Equal kernels are shared.
+  }];
+  let options = [Option<"chip", "chip", "std::string", "\"sm_80\"", "GPU architecture that the PTX is written for">];
+  let dependentDialects = ["::convoy::cudnn_backend::CudnnBackendDialect", "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
+                           "::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect", "::mlir::NVVM::NVVMDialect",
+                           "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect", "::mlir::DLTIDialect"];
+}
+
+def CollectStepsPass : Pass<"collect-steps", "::mlir::ModuleOp"> {
+  let summary = "write down in the manifest what @main asks of the runtime, in its order (cuda)";
+  let description = [{
+    The key `steps` of `tcp.manifest` gets a dictionary for each op of `@main` that calls the
+    runtime: `{call = N}` for `cudnn_backend.execute_graph`, `{kernel = N}` for
+    `cudnn_backend.launch_kernel`, `{copy = BYTES}` for `cudnn_backend.copy`. A reader of the
+    artifact knows the program from it, and does not need to run it.
+  }];
+}
 
 def CpuContractionsPass : Pass<"cpu-contractions", "::mlir::func::FuncOp"> {
   let summary = "convolutions and matrix products in f32 to tiles held in vector registers (functions for cpu)";
@@ -502,94 +589,16 @@ def CpuOutlineLoopsPass : Pass<"cpu-outline-loops", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::func::FuncDialect"];
 }
 
-def ConvertCudnnExecuteToBackendPass : Pass<"convert-cudnn-execute-to-backend", "::mlir::ModuleOp"> {
-  let summary = "turn calls of graphs into calls of the runtime";
-  let description = [{
-    In functions with `tcp.target = "cuda"` that have the runtime as their first argument,
-    `cudnn.execute` becomes `cudnn_backend.execute_graph` with the number of the call. Adds `calls`
-    to the manifest: the graph of each call, by its place among the module's graphs, and where the
-    call comes from.
-  }];
-  let dependentDialects = ["::convoy::cudnn_backend::CudnnBackendDialect"];
-}
-
-def ConvertCudnnGraphsToBackendPass : Pass<"convert-cudnn-graphs-to-backend", "::mlir::ModuleOp"> {
-  let summary = "turn cudnn.graph into the function that builds it";
-  let description = [{
-    Each `cudnn.graph @NAME` becomes `cudnn_backend.func @NAME_build`, in place. A graph's tensors
-    are numbered: arguments from 1 on, then results, then the virtual ones in program order. Tensors
-    of rank 1 and 2 get leading dims of 1, since cuDNN wants three. Operators with equal attributes
-    are one descriptor. Everything but the graph itself is destroyed once the graph is finalized,
-    because cuDNN copies what it is given. Adds `graphs` to the manifest.
-  }];
-  let options = [Option<"minimumVersion", "minimum-version", "int64_t", "::convoy::cudnn_backend::kMinimumCudnn", "oldest cuDNN that the program may run on, as CUDNN_VERSION">];
-  let dependentDialects = ["::convoy::cudnn_backend::CudnnBackendDialect"];
-}
-
-def AddRuntimeArgumentPass : Pass<"add-runtime-argument", "::mlir::ModuleOp"> {
-  let summary = "give functions for cuda the runtime's table and a status";
-  let description = [{
-    Every function with `tcp.target = "cuda"` gains a first argument `!llvm.ptr`, a pointer to the
-    `ConvoyRuntime` of `runtime/abi/convoy_abi.h`, and an `i32` result, 0 when all went well. A
-    function that has both already is left alone.
-
-    ```mlir
-    func.func @main(%x: memref<4xf32>) attributes {tcp.target = "cuda"} { return }
-    // becomes
-    func.func @main(%runtime: !llvm.ptr, %x: memref<4xf32>) -> i32 attributes {tcp.target = "cuda"} { return %c0_i32 : i32 }
-    ```
-  }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect"];
-}
-
-def AttachKernelsPass : Pass<"cudnn-attach-kernels", "::mlir::ModuleOp"> {
-  let summary = "offer graphs kernels of our own, beside cuDNN's plans";
-  let description = [{
-    A `cudnn.graph` that is a small convolution, one of few channels or a product of few rows, with
-    sums and one relu after it, or a mean over whole images, gets kernels, each in a `gpu.module` of
-    its own that calls a function of `runtime/device` with the graph's geometry as constants: tiles
-    or strips of different sizes, and sums that are shared by warps or the blocks of a cluster.
-    `cudnn.kernels` lists them, and `cudnn.preference` says whether the first of them (`kernel`) or
-    cuDNN's first plan (`plan`) is to run where nothing was measured. A graph marked `only_kernel`,
-    a stem, gets the one that it must have, one that only alternatives run none. With `remarks`
-    every other graph without says why.
-  }];
-  let options = [
-    Option<"chip", "chip", "std::string", "\"sm_80\"", "oldest GPU architecture of the kernels">,
-    Option<"allowTf32", "allow-tf32", "bool", "true", "whether products of f32 may be rounded to TF32">,
-    Option<"remarks", "remarks", "bool", "false", "say of every graph without a kernel why">,
-  ];
-  let dependentDialects = ["::mlir::gpu::GPUDialect", "::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect"];
-}
-
-def MapKernelsPass : Pass<"gpu-map-kernels", "::mlir::ModuleOp"> {
-  let summary = "linalg on memrefs to kernels and their launches (functions for cuda)";
-  let description = [{
-    Each linalg op of a function with `tcp.target = "cuda"` becomes a kernel in
-    `gpu.module @kernels`, with pointers as its only arguments and every size and offset in its
-    code. Threads walk the output in memory order; a thread takes up to 16 bytes of it, or all of an
-    innermost dim of up to 8 elements, and runs the op's reduction. A warp shares a reduction along
-    a row of memory, and the threads of a block share those down columns that have too few outputs
-    to fill a GPU; each has up to 8 reads under way. A `linalg.fill` that the op overwrites, reduces
-    into or completes (padding) becomes a part of the op's kernel. Equal kernels are shared.
-  }];
-  let options = [Option<"chip", "chip", "std::string", "\"sm_80\"", "GPU architecture that the PTX is written for">];
-  let dependentDialects = ["::convoy::cudnn_backend::CudnnBackendDialect", "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
-                           "::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect", "::mlir::NVVM::NVVMDialect",
-                           "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect", "::mlir::DLTIDialect"];
-}
-
-def CollectStepsPass : Pass<"collect-steps", "::mlir::ModuleOp"> {
-  let summary = "write down in the manifest what @main asks of the runtime, in its order (cuda)";
-  let description = [{
-    The key `steps` of `tcp.manifest` gets a dictionary for each op of `@main` that calls the
-    runtime: `{call = N}` for `cudnn_backend.execute_graph`, `{kernel = N}` for
-    `cudnn_backend.launch_kernel`, `{copy = BYTES}` for `cudnn_backend.copy`. A reader of the
-    artifact knows the program from it, and does not need to run it.
-  }];
-}
-
 //===-- llvm -------------------------------------------------------------------------------------------------------------===//
+
+def GpuToNvvmPass : Pass<"llvm-gpu-to-nvvm", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "kernels to nvvm, math as instructions only";
+  let dependentDialects = ["::mlir::cf::ControlFlowDialect", "::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect"];
+}
+
+def VerifyKernelsPass : Pass<"llvm-verify-kernels", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "check that kernels call nothing outside their module";
+}
 
 def KernelsToPtxPass : Pass<"kernels-to-ptx", "::mlir::ModuleOp"> {
   let summary = "every gpu.module to PTX, linked with the library of kernels";
@@ -637,15 +646,6 @@ def ConvertCudnnBackendToLLVMPass : Pass<"convert-cudnn-backend-to-llvm", "::mli
     pass that also knows loops and vectors, with the same patterns.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
-}
-
-def GpuToNvvmPass : Pass<"llvm-gpu-to-nvvm", "::mlir::gpu::GPUModuleOp"> {
-  let summary = "kernels to nvvm, math as instructions only";
-  let dependentDialects = ["::mlir::cf::ControlFlowDialect", "::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect"];
-}
-
-def VerifyKernelsPass : Pass<"llvm-verify-kernels", "::mlir::gpu::GPUModuleOp"> {
-  let summary = "check that kernels call nothing outside their module";
 }
 
 #endif // CONVOY_PASSES
