@@ -32,20 +32,20 @@ FAMILIES = {
     "reduction": "reduction",
     "shape": "shape",
 }
-#: Phase: the folder of its passes.
+#: Phase: the folder of its passes; of phase host, which has three, that of the GPU.
 FOLDERS = {
     "normalize": "normalize",
     "group": "group",
     "cudnn": "tcp_to_cudnn",
     "linalg": "tcp_to_linalg",
     "plan": "plan",
-    "host": "host",
+    "host": "gpu_codegen",
     "llvm": "llvm",
 }
 
 _OP = """the row of {name} in docs/architecture.md
 folds (hasFolder) in dialect/tcp/TcpFolds.cpp, a canonicalization in TcpCanonicalize.cpp
-the converter in python/convoy/frontend/{module}.py, and _FLOAT_ONLY in _builder.py
+the converter in python/convoy/frontend/{module}.py
 a case in test/frontend/op_cases.py, its meaning in test/frontend/tcp_reference.py, and
     CONVOY_UPDATE_GOLDEN=1 .venv/bin/pytest test/frontend/test_ops.py
 the lowering in passes/tcp_to_linalg, and types without one in Unsupported.cpp
@@ -57,7 +57,7 @@ its place in passes/pipeline/Pipeline.cpp: it is the last of the phase now. Pass
 its libraries in passes/{folder}/CMakeLists.txt
 cases in test/passes/{folder}/{flag}.mlir and {flag}-errors.mlir
 the phase's paragraph in docs/architecture.md"""
-_KERNEL = """the function in runtime/device/{name}.cu
+_KERNEL = """the function in runtime/device/{name}.cu, its arguments in kernel_abi.h
 the match and the variants in passes/kernels/{title}Kernels.cpp
 reasons and variants in test/passes/kernels/attach-{file}-kernels.mlir, instructions in
     {file}-ptx.mlir
@@ -165,6 +165,8 @@ def kernel(root: Path, name: str, anchor: str) -> tuple[list[str], str]:
     folder = "passes/kernels"
     tree.require_new(f"{folder}/AttachKernels.cpp", f"{{cudnn::{anchor}::")
     tree.create(f"runtime/device/{name}.cu", _fill("kernel.cu", names))
+    abi = _fill("kernel_abi.h", names)
+    tree.insert("runtime/device/kernel_abi.h", r"\A", r"^\n\} // namespace", abi)
     for suffix in ("h", "cpp"):
         tree.create(f"{folder}/{title}Kernels.{suffix}", _fill(f"kernel.{suffix}", names))
     lists = f"{folder}/CMakeLists.txt"

@@ -106,6 +106,7 @@ def test_a_kernel(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["kernel", "wide_sum"], tree) == 0
     paths = _written(capsys)
     assert {"runtime/device/wide_sum.cu", "passes/kernels/WideSumKernels.cpp"} <= set(paths)
+    assert "struct WideSumArguments {" in (tree / "runtime/device/kernel_abi.h").read_text()
     lists = (tree / "passes/kernels/CMakeLists.txt").read_text()
     assert re.search(r"^foreach\(part .* wide_sum\)$", lists, re.MULTILINE)
     assert re.search(r"^convoy_library\(ConvoyKernels .*WideSumKernels.cpp ", lists, re.MULTILINE)
