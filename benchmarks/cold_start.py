@@ -167,7 +167,7 @@ def _prepare(
     from convoy.artifact import write_artifact
     from convoy_runtime._native import MEMBER, load_native
     from convoy_runtime.artifact import WEIGHTS, open_artifact
-    from convoy_runtime.cuda.executor import CudaProgram
+    from convoy_runtime.cuda.program.executor import CudaProgram
     from convoy_runtime.weights import prepare_weights
 
     module, x = case.build()

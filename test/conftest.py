@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from convoy_runtime.cuda._cudnn import Cudnn
+    from convoy_runtime.cuda.cudnn.library import Cudnn
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parent.parent
 def cudnn() -> Cudnn:
     """The real cuDNN, which needs no GPU to finalize graphs; without the library there is nothing
     to ask."""
-    from convoy_runtime.cuda._cudnn import open_cudnn
+    from convoy_runtime.cuda.cudnn.library import open_cudnn
     from convoy_runtime.errors import DeviceError
 
     try:

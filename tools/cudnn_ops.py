@@ -55,7 +55,7 @@ def runtime_names() -> tuple[set[str], set[str]]:
     files = [
         path
         for path in sorted((ROOT / "runtime/convoy_runtime").rglob("*.py"))
-        if path.name != "_enums.py"
+        if path.name != "enums.py"
     ]
     text = "\n".join(path.read_text() for path in files)
     kinds, attributes = (

@@ -1,5 +1,5 @@
-"""Writes runtime/convoy_runtime/cuda/_enums.py from Descriptors.def; the runtime has no build step,
-so the file is committed.
+"""Writes runtime/convoy_runtime/cuda/cudnn/enums.py from Descriptors.def. The runtime has no build
+step, so the file is committed.
 
     python -m tools.write_enums
 
@@ -14,7 +14,7 @@ from .descriptors import ROOT, Table, read_table
 
 __all__ = ["PATH", "main", "text_of"]
 
-PATH: Path = ROOT / "runtime/convoy_runtime/cuda/_enums.py"
+PATH: Path = ROOT / "runtime/convoy_runtime/cuda/cudnn/enums.py"
 
 #: Python's name of an enum, the attribute type that it is of, and what its enumerators begin with:
 #: those that the runtime uses, because making an enum takes longer than importing most modules.

@@ -19,7 +19,7 @@ import torch
 
 from benchmarks.contenders.job import Job
 from benchmarks.gpu_turn import GpuTurn
-from convoy_runtime.cuda._cudnn import version_text
+from convoy_runtime.cuda.cudnn.library import version_text
 
 __all__ = ["EventTimer", "TorchContender", "prepare"]
 

@@ -26,7 +26,7 @@ from .manifest import Manifest, TensorSpec
 from .program import Program
 
 if TYPE_CHECKING:
-    from .cuda.options import PlanOptions
+    from .cuda.plans.options import PlanOptions
 
 __all__ = [
     "ArgumentError",
@@ -52,6 +52,6 @@ def __getattr__(name: str) -> Any:
     if name != "PlanOptions":
         message = f"module {__name__!r} has no attribute {name!r}"
         raise AttributeError(message)
-    from .cuda.options import PlanOptions
+    from .cuda.plans.options import PlanOptions
 
     return PlanOptions

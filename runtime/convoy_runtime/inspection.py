@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from .cuda.merge import Merged
-    from .cuda.offline import OfflinePlanner, OfflinePlans
-    from .cuda.plan import PlanReport
+    from .cuda.plans.merge import Merged
+    from .cuda.plans.offline import OfflinePlanner, OfflinePlans
+    from .cuda.plans.plan import PlanReport
 
 __all__ = [
     "OfflinePlanner",
@@ -50,7 +50,7 @@ class ShippedPlan:
 
 def default_plan_cache() -> Path:
     """The folder where plans are kept when no other is asked for."""
-    from .cuda.store import PlanStore
+    from .cuda.plans.store import PlanStore
 
     return PlanStore.default_folder()
 
@@ -59,7 +59,7 @@ def merge_plans(folder: Path, sources: Sequence[Path]) -> Merged:
     """Puts the plans of `sources`, folders of stores or artifacts, into the store in `folder`: of
     each graph, GPU, cuDNN and driver the one that most work went into. Raises ArgumentError for a
     source that is neither, ArtifactError, OSError."""
-    from .cuda.merge import merge
+    from .cuda.plans.merge import merge
 
     return merge(folder, sources)
 
@@ -67,7 +67,7 @@ def merge_plans(folder: Path, sources: Sequence[Path]) -> Merged:
 def restrictions(options: str) -> str:
     """What the text of PlanOptions, which plans are kept with, restricts, as `deterministic=True`;
     empty for the default."""
-    from .cuda.options import restrictions
+    from .cuda.plans.options import restrictions
 
     return restrictions(options)
 
@@ -76,7 +76,7 @@ def offline_planner(device: str, minimum: int = 0) -> OfflinePlanner:
     """A planner for `device`: the name of a GPU whose properties are known, as h200, or a file of
     them. `minimum` is the oldest cuDNN that will do, e.g. 90200. Raises DeviceError when cuDNN,
     cuBLASLt or the properties are not there."""
-    from .cuda.offline import OfflinePlanner
+    from .cuda.plans.offline import OfflinePlanner
 
     return OfflinePlanner(device, minimum)
 
@@ -112,9 +112,9 @@ def shipped_plans(artifact: Artifact) -> list[ShippedPlan]:
     """The plans that an artifact holds, by graph in the order of the manifest; those that cannot be
     read are left out, and those of graphs whose fingerprint the manifest does not have. Nothing of
     the artifact is run."""
-    from .cuda.fingerprint import content_of, kernels_fingerprint
-    from .cuda.plan import PlanReport
-    from .cuda.store import read_file
+    from .cuda.plans.fingerprint import content_of, kernels_fingerprint
+    from .cuda.plans.plan import PlanReport
+    from .cuda.plans.store import read_file
 
     files = [
         file

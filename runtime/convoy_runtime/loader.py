@@ -18,7 +18,7 @@ from .program import Program, Progress
 from .timings import collect, part
 
 if TYPE_CHECKING:
-    from .cuda.options import PlanOptions
+    from .cuda.plans.options import PlanOptions
 
 __all__ = ["load"]
 
@@ -96,7 +96,7 @@ def load(
         if target == "cuda":
             # Only here: the cpu target needs no CUDA bindings.
             with part("imports"):
-                from .cuda.executor import CudaProgram
+                from .cuda.program.executor import CudaProgram
 
             program = CudaProgram(
                 artifact,

@@ -174,8 +174,8 @@ class Graph:
     was measured, their first (`kernel`) or cuDNN's first plan (`plan`), or `only_kernel` where
     cuDNN is not asked, and there is no build function. `alternatives` are the names of those in
     `GraphAlternatives`, which compute the same as well; tuning tries them. `products` is None where
-    it has none. `fingerprint` is a hash of what the build function says to cuDNN
-    (`cuda/fingerprint.py`), None where its writer knew none: the runtime finds it by running the
+    it has none. `fingerprint` is a hash of the calls that the build function makes
+    to cuDNN (`cuda/plans/fingerprint.py`); where it is None the runtime computes it by running the
     function."""
 
     name: str

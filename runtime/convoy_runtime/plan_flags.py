@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .cuda.options import PlanOptions
+    from .cuda.plans.options import PlanOptions
 
 __all__ = ["add_arguments", "add_restrictions", "load_arguments", "restrictions_of"]
 
@@ -119,7 +119,7 @@ def load_arguments(arguments: argparse.Namespace) -> dict[str, Any]:
 
 def restrictions_of(arguments: argparse.Namespace) -> PlanOptions | None:
     """The options that a command was given; None when it was given none. Raises ArgumentError."""
-    from .cuda.options import PlanOptions
+    from .cuda.plans.options import PlanOptions
 
     names = [
         *(field for _, field, _, _ in _FLAGS),

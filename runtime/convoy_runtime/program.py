@@ -1,5 +1,7 @@
-"""A loaded artifact, ready to run: what both targets share. `cpu.py` and `cuda/executor.py` add
-where memory lies and who runs."""
+"""A loaded artifact that is ready to run: the part that both targets share.
+
+`cpu.py` and `cuda/program/executor.py` add memory and execution.
+"""
 
 from __future__ import annotations
 

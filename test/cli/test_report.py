@@ -21,8 +21,8 @@ from convoy.report.peaks import gpu_of
 from convoy.report.timeline import timeline
 from convoy_runtime._native import load_native
 from convoy_runtime.artifact import Artifact, open_artifact
-from convoy_runtime.cuda.calls import Trace
-from convoy_runtime.cuda.options import PlanOptions
+from convoy_runtime.cuda.graphs.calls import Trace
+from convoy_runtime.cuda.plans.options import PlanOptions
 from convoy_runtime.manifest import Call, Cudnn, Graph, Products
 from convoy_runtime.profile import GpuFacts, Profile, Timing
 

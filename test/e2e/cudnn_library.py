@@ -6,7 +6,7 @@ import ctypes
 
 from convoy_runtime._abi import ConvoyCudnn
 from convoy_runtime._native import load_native
-from convoy_runtime.cuda._cudnn import Cudnn
+from convoy_runtime.cuda.cudnn.library import Cudnn
 from convoy_runtime.manifest import Graph
 
 __all__ = ["finalize_graph"]

@@ -21,11 +21,11 @@ ROOT = Path(__file__).resolve().parents[2]
 def run_graphs(path: Path) -> list[str]:
     """Launches each kernel that a graph of the artifact at `path` offers; their names."""
     from convoy_runtime.artifact import open_artifact
-    from convoy_runtime.cuda._driver import Device, open_driver
-    from convoy_runtime.cuda.kernels import Kernels
-    from convoy_runtime.cuda.memory import Allocation
-    from convoy_runtime.cuda.plan import Queue
-    from convoy_runtime.cuda.scratch import fill_random
+    from convoy_runtime.cuda.driver.device import Device, open_driver
+    from convoy_runtime.cuda.driver.memory import Allocation
+    from convoy_runtime.cuda.plans.kernels import Kernels
+    from convoy_runtime.cuda.plans.plan import Queue
+    from convoy_runtime.cuda.tuning.scratch import fill_random
 
     artifact = open_artifact(path, any_host=True)
     driver, names = open_driver(), []
@@ -67,10 +67,10 @@ def run_ptx(path: Path, name: str) -> None:
     """Launches kernel `name` of the PTX at `path`: a block of 64 threads, whose argument is a
     buffer of 4096 bytes."""
     from convoy_runtime._abi import pointer_array
-    from convoy_runtime.cuda._driver import Device, open_driver
-    from convoy_runtime.cuda.kernels import launch
-    from convoy_runtime.cuda.memory import Allocation
-    from convoy_runtime.cuda.plan import Queue
+    from convoy_runtime.cuda.driver.device import Device, open_driver
+    from convoy_runtime.cuda.driver.memory import Allocation
+    from convoy_runtime.cuda.plans.kernels import launch
+    from convoy_runtime.cuda.plans.plan import Queue
 
     driver = open_driver()
     device = Device(driver, 0)

@@ -87,7 +87,7 @@ def test_every_alternative_is_right(
     name: str, dtype: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import convoy_runtime
-    from convoy_runtime.cuda.levels import TUNE_LEVELS
+    from convoy_runtime.cuda.tuning.levels import TUNE_LEVELS
 
     # As quick as that level, but with all alternatives, to the end.
     monkeypatch.setitem(
@@ -130,7 +130,7 @@ def test_pointwise_operations_alone_round_nothing(name: str, step: str, folder: 
     would lose 13 bits."""
     import convoy_runtime
     from convoy_runtime.artifact import open_artifact
-    from convoy_runtime.cuda.scratch import Scratch, read_tensor
+    from convoy_runtime.cuda.tuning.scratch import Scratch, read_tensor
 
     path = folder / f"{name}.float32.convoy"
     if not path.exists():

@@ -166,7 +166,7 @@ def names() -> list[tuple[str, str]]:
 def gpu() -> None:
     pytest.importorskip("cuda.bindings")
     from convoy_runtime import DeviceError
-    from convoy_runtime.cuda._driver import Device, open_driver
+    from convoy_runtime.cuda.driver.device import Device, open_driver
 
     try:
         Device(open_driver(), 0)

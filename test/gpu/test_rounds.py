@@ -26,7 +26,7 @@ import gc, os, sys
 from collections import Counter
 import numpy as np
 import convoy_runtime
-from convoy_runtime.cuda._driver import Device, Driver, open_driver
+from convoy_runtime.cuda.driver.device import Device, Driver, open_driver
 
 path, warm, rounds, options = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), dict(each.split("=") for each in sys.argv[4:])
 options = {key: {"True": True, "False": False}.get(value, value) for key, value in options.items()}

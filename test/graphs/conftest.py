@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from graph_cases import PAIRS
 
-from convoy_runtime.cuda.offline import device_file
+from convoy_runtime.cuda.cudnn.device_files import device_file
 
 ROOT = Path(__file__).parents[2]
 LLVM = Path("/usr/lib/llvm-22/bin")

@@ -40,7 +40,7 @@ def _finalized(folder: Path, name: str) -> None:
 
 def _ours(shim: ctypes.CDLL, library: str, folder: Path) -> None:
     from convoy_runtime._abi import BUILD_GRAPH, ConvoyCudnn
-    from convoy_runtime.cuda._cudnn import Cudnn
+    from convoy_runtime.cuda.cudnn.library import Cudnn
 
     cudnn = Cudnn(shim, "the recording cuDNN")
     native = ctypes.CDLL(library)

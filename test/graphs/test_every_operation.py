@@ -16,7 +16,7 @@ from convoy.graphs.decode import decode
 from convoy.graphs.frontend_import import read_serialized
 from convoy.graphs.kinds import BY_TAG, KINDS
 from convoy_runtime._native import load_native
-from convoy_runtime.cuda.fingerprint import fingerprint
+from convoy_runtime.cuda.plans.fingerprint import fingerprint
 from convoy_runtime.recorder import record
 from tools.cudnn_ops import lowered_names
 

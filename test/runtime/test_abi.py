@@ -69,14 +69,14 @@ def test_mirror_has_every_signature(tmp_path: Path) -> None:
 
 
 def test_a_load_imports_nothing_that_only_tuning_needs() -> None:
-    code = "import sys, convoy_runtime.cuda.executor; print(*sys.modules)"
+    code = "import sys, convoy_runtime.cuda.program.executor; print(*sys.modules)"
     imported = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout.split()
-    assert "convoy_runtime.cuda.planner" in imported
+    assert "convoy_runtime.cuda.plans.planner" in imported
     assert not {
-        "convoy_runtime.cuda.tuner",
-        "convoy_runtime.cuda.build_pool",
+        "convoy_runtime.cuda.tuning.tuner",
+        "convoy_runtime.cuda.plans.build_pool",
         "concurrent.futures",
     } & set(imported)
 
@@ -97,7 +97,7 @@ def test_import_loads_neither_torch_nor_compiler_nor_driver() -> None:
 
 def test_options_are_there_when_asked_for() -> None:
     from convoy_runtime import PlanOptions
-    from convoy_runtime.cuda import options
+    from convoy_runtime.cuda.plans import options
 
     assert PlanOptions is options.PlanOptions
     with pytest.raises(AttributeError, match="module 'convoy_runtime' has no attribute 'Plans'"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from convoy_runtime.cuda.accuracy import median_of, mismatch
+from convoy_runtime.cuda.tuning.accuracy import median_of, mismatch
 
 ONE = np.array([1, -4, 2], np.float32)
 

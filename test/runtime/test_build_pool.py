@@ -12,11 +12,11 @@ import pytest
 from runtime_fixtures import conv_graph
 
 from convoy_runtime._native import load_native
-from convoy_runtime.cuda._cudnn import Cudnn
-from convoy_runtime.cuda.build_pool import BuildPool, Built, Job
-from convoy_runtime.cuda.offline import device_file, device_properties
-from convoy_runtime.cuda.options import PlanOptions
-from convoy_runtime.cuda.planner import Planner
+from convoy_runtime.cuda.cudnn.device_files import device_file, device_properties
+from convoy_runtime.cuda.cudnn.library import Cudnn
+from convoy_runtime.cuda.plans.build_pool import BuildPool, Built, Job
+from convoy_runtime.cuda.plans.options import PlanOptions
+from convoy_runtime.cuda.plans.planner import Planner
 
 pytestmark = pytest.mark.usefixtures("cublaslt")
 

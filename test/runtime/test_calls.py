@@ -13,11 +13,11 @@ from runtime_fixtures import affine_manifest
 
 from convoy_runtime import ArtifactError, CudnnError
 from convoy_runtime._native import load_native
-from convoy_runtime.cuda._cudnn import open_cudnn
-from convoy_runtime.cuda._enums import Attribute, Descriptor, Type
-from convoy_runtime.cuda.calls import Calls, Trace, TracedCall
-from convoy_runtime.cuda.plan import CudnnPlan, PlanReport, Queue, _variant_pack
-from convoy_runtime.cuda.streams import Access
+from convoy_runtime.cuda.cudnn.enums import Attribute, Descriptor, Type
+from convoy_runtime.cuda.cudnn.library import open_cudnn
+from convoy_runtime.cuda.graphs.calls import Calls, Trace, TracedCall
+from convoy_runtime.cuda.graphs.streams import Access
+from convoy_runtime.cuda.plans.plan import CudnnPlan, PlanReport, Queue, _variant_pack
 from convoy_runtime.errors import DeviceError
 from convoy_runtime.manifest import (
     Call,

@@ -19,8 +19,8 @@ import convoy_runtime.artifact
 from convoy.artifact import HostTensor, write_artifact
 from convoy_runtime import ArgumentError, CudaError, DeviceError
 from convoy_runtime._native import load_native
-from convoy_runtime.cuda.executor import CudaProgram
-from convoy_runtime.cuda.options import PlanOptions
+from convoy_runtime.cuda.plans.options import PlanOptions
+from convoy_runtime.cuda.program.executor import CudaProgram
 from convoy_runtime.inspection import offline_planner
 from convoy_runtime.manifest import Call, Cudnn, Graph, GraphTensor, TensorSpec
 
@@ -36,7 +36,7 @@ CUDNN_TYPES = {"float16": 2, "float32": 0}
 @pytest.fixture(scope="module", autouse=True)
 def gpu() -> None:
     pytest.importorskip("cuda.bindings")
-    from convoy_runtime.cuda._driver import Device, open_driver
+    from convoy_runtime.cuda.driver.device import Device, open_driver
 
     try:
         Device(open_driver(), 0)
@@ -307,7 +307,7 @@ def test_programs_in_threads(conv: Callable[[str], Path], tmp_path: Path) -> Non
 
 def test_two_devices(conv: Callable[[str], Path]) -> None:
     """At once, in turn and from one thread, whichever device is current."""
-    from convoy_runtime.cuda._driver import open_driver
+    from convoy_runtime.cuda.driver.device import open_driver
 
     if open_driver().call("cuDeviceGetCount") < 2:
         pytest.skip("there is one GPU")
@@ -398,7 +398,7 @@ def test_static_buffers_as_torch_tensors(kernel: Path, torch: Any) -> None:
 
 def test_memory_comes_back(kernel: Path, compile_c: Callable[..., bytes]) -> None:
     def free() -> int:
-        from convoy_runtime.cuda._driver import Device, open_driver
+        from convoy_runtime.cuda.driver.device import Device, open_driver
 
         with Device(open_driver(), 0).current():
             return int(open_driver().call("cuMemGetInfo")[0])
@@ -448,8 +448,8 @@ def test_profile(kernel: Path, conv: Callable[[str], Path]) -> None:
 def test_plans_made_from_what_cudnn_says_of_this_gpu(
     conv: Callable[[str], Path], tmp_path: Path
 ) -> None:
-    from convoy_runtime.cuda._cudnn import open_cudnn
-    from convoy_runtime.cuda.device_properties import read_properties
+    from convoy_runtime.cuda.cudnn.device_properties import read_properties
+    from convoy_runtime.cuda.cudnn.library import open_cudnn
 
     described = tmp_path / "here.json"
     described.write_text(read_properties(open_cudnn(), 0))

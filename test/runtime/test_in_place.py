@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from convoy_runtime.cuda.in_place import windows_of
+from convoy_runtime.cuda.program.in_place import windows_of
 
 
 @pytest.mark.parametrize(

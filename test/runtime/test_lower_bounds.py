@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from convoy_runtime.cuda.lower_bounds import LowerBound, Speeds, speeds_of
+from convoy_runtime.cuda.tuning.lower_bounds import LowerBound, Speeds, speeds_of
 from convoy_runtime.manifest import Graph, GraphAlternative, GraphStep, GraphTemporary, GraphTensor
 
 #: Bytes that the cache takes at once.

@@ -16,8 +16,8 @@ from runtime_fixtures import affine_manifest
 from convoy.artifact import write_artifact
 from convoy.cli.main import main as convoy
 from convoy_runtime import ArgumentError, ArtifactError
-from convoy_runtime.cuda.merge import Merged, merge
-from convoy_runtime.cuda.store import (
+from convoy_runtime.cuda.plans.merge import Merged, merge
+from convoy_runtime.cuda.plans.store import (
     LEVELS,
     PlanFile,
     PlanStore,

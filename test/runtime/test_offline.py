@@ -13,12 +13,13 @@ from runtime_fixtures import affine_manifest, conv_graph
 
 from convoy_runtime import DeviceError, PlanError
 from convoy_runtime._native import NativeLibrary, load_native
-from convoy_runtime.cuda import offline
-from convoy_runtime.cuda._cudnn import Cudnn
-from convoy_runtime.cuda.offline import OfflinePlans, device_file, device_properties
-from convoy_runtime.cuda.options import PlanOptions
-from convoy_runtime.cuda.planner import Planner
-from convoy_runtime.cuda.store import PlanStore, Scope
+from convoy_runtime.cuda.cudnn import device_files
+from convoy_runtime.cuda.cudnn.device_files import device_file, device_properties
+from convoy_runtime.cuda.cudnn.library import Cudnn
+from convoy_runtime.cuda.plans.offline import OfflinePlans
+from convoy_runtime.cuda.plans.options import PlanOptions
+from convoy_runtime.cuda.plans.planner import Planner
+from convoy_runtime.cuda.plans.store import PlanStore, Scope
 from convoy_runtime.inspection import offline_planner
 from convoy_runtime.manifest import Call
 from convoy_runtime.manifest import Cudnn as CudnnVersions
@@ -206,7 +207,7 @@ def test_plans_of_other_versions_stay_in_the_artifact(plans: OfflinePlans) -> No
 def test_which_file_describes_a_gpu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in ("a1-cudnn9.18.json", "a1-cudnn9.20.json", "b2-cudnn9.19.json", "readme.txt"):
         (tmp_path / name).write_text("{}")
-    monkeypatch.setattr(offline, "_FOLDER", tmp_path)
+    monkeypatch.setattr(device_files, "_FOLDER", tmp_path)
     assert device_file("a1", 91900).name == "a1-cudnn9.18.json"
     assert device_file("a1", 92000).name == "a1-cudnn9.20.json"
     assert device_file("b2", 91000).name == "b2-cudnn9.19.json"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from convoy_runtime.cuda.store import PlanStore, Scope
+from convoy_runtime.cuda.plans.store import PlanStore, Scope
 from convoy_runtime.errors import ConvoyRuntimeWarning
 
 SCOPE = Scope("NVIDIA H200", 91900, 13000)

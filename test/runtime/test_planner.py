@@ -21,26 +21,26 @@ from convoy.artifact import write_artifact
 from convoy_runtime import ArgumentError, CudnnError, PlanError
 from convoy_runtime.__main__ import main
 from convoy_runtime._native import load_native
-from convoy_runtime.cuda import _enums
-from convoy_runtime.cuda._cudnn import Cudnn, version_text
-from convoy_runtime.cuda.errata import Erratum, erratum_of
-from convoy_runtime.cuda.fingerprint import content_of, fingerprint, fingerprint_of
-from convoy_runtime.cuda.offline import device_file, device_properties
-from convoy_runtime.cuda.options import PlanOptions
-from convoy_runtime.cuda.planner import Planner
-from convoy_runtime.cuda.store import PlanStore, Scope
+from convoy_runtime.cuda.cudnn import enums
+from convoy_runtime.cuda.cudnn.device_files import device_file, device_properties
+from convoy_runtime.cuda.cudnn.errata import Erratum, erratum_of
+from convoy_runtime.cuda.cudnn.library import Cudnn, version_text
+from convoy_runtime.cuda.plans.fingerprint import content_of, fingerprint, fingerprint_of
+from convoy_runtime.cuda.plans.options import PlanOptions
+from convoy_runtime.cuda.plans.planner import Planner
+from convoy_runtime.cuda.plans.store import PlanStore, Scope
 from convoy_runtime.manifest import Call, Products
 from convoy_runtime.manifest import Cudnn as CudnnVersions
 
 H200 = device_file("h200", 91900)
 PREFIXES: dict[type[IntEnum], tuple[str, str]] = {
-    _enums.Descriptor: ("CUDNN_BACKEND_", "_DESCRIPTOR"),
-    _enums.Attribute: ("CUDNN_ATTR_", ""),
-    _enums.Type: ("CUDNN_TYPE_", ""),
-    _enums.HeurMode: ("CUDNN_HEUR_MODE_", ""),
-    _enums.NumericalNote: ("CUDNN_NUMERICAL_NOTE_", ""),
-    _enums.BehaviorNote: ("CUDNN_BEHAVIOR_NOTE_", ""),
-    _enums.KnobType: ("CUDNN_KNOB_TYPE_", ""),
+    enums.Descriptor: ("CUDNN_BACKEND_", "_DESCRIPTOR"),
+    enums.Attribute: ("CUDNN_ATTR_", ""),
+    enums.Type: ("CUDNN_TYPE_", ""),
+    enums.HeurMode: ("CUDNN_HEUR_MODE_", ""),
+    enums.NumericalNote: ("CUDNN_NUMERICAL_NOTE_", ""),
+    enums.BehaviorNote: ("CUDNN_BEHAVIOR_NOTE_", ""),
+    enums.KnobType: ("CUDNN_KNOB_TYPE_", ""),
 }
 
 
@@ -285,8 +285,8 @@ def test_notes(
     options: PlanOptions, numerical: set[str], behavior: set[str], reason: str | None
 ) -> None:
     notes = (
-        {_enums.NumericalNote[name] for name in numerical},
-        {_enums.BehaviorNote[name] for name in behavior},
+        {enums.NumericalNote[name] for name in numerical},
+        {enums.BehaviorNote[name] for name in behavior},
     )
     assert options.refuses(conv_graph("float32"), 7, *notes) == reason
 
@@ -296,7 +296,7 @@ def test_what_is_multiplied_in_float32() -> None:
     in a narrower type does neither."""
     refused, notes = (
         "uses TF32, which allow_tf32=False forbids",
-        ({_enums.NumericalNote.TENSOR_CORE}, set[_enums.BehaviorNote]()),
+        ({enums.NumericalNote.TENSOR_CORE}, set[enums.BehaviorNote]()),
     )
     options, factors = PlanOptions(allow_tf32=False), ("float32", "float16")
     for dtype, cast, reason in ((*factors, refused), (*reversed(factors), None)):
@@ -318,7 +318,7 @@ def test_what_is_multiplied_in_float32() -> None:
 )
 def test_sums_and_relu_alone_round_nothing(ops: tuple[str, ...], reason: str | None) -> None:
     graph = replace(conv_graph("float32"), ops=ops, products=None)
-    notes = {_enums.NumericalNote.TENSOR_CORE}, set[_enums.BehaviorNote]()
+    notes = {enums.NumericalNote.TENSOR_CORE}, set[enums.BehaviorNote]()
     assert PlanOptions(allow_tf32=False).refuses(graph, 7, *notes) == reason
     assert (
         PlanOptions(allow_tensor_cores=False).refuses(graph, 7, *notes)
@@ -351,7 +351,7 @@ def run_python(code: str, **environment: str) -> str:
 
 OPEN = """
 from convoy_runtime import DeviceError
-from convoy_runtime.cuda._cudnn import open_cudnn
+from convoy_runtime.cuda.cudnn.library import open_cudnn
 try:
     print(open_cudnn({minimum}).version)
 except DeviceError as error:
@@ -381,9 +381,9 @@ def test_cudnn_too_old(cudnn: Cudnn) -> None:
 def test_missing_cublaslt_is_an_error_not_the_end(cudnn: Cudnn) -> None:
     code = """
 from convoy_runtime import DeviceError
-from convoy_runtime.cuda._cudnn import open_cudnn
-from convoy_runtime.cuda.options import PlanOptions
-from convoy_runtime.cuda.planner import Planner
+from convoy_runtime.cuda.cudnn.library import open_cudnn
+from convoy_runtime.cuda.plans.options import PlanOptions
+from convoy_runtime.cuda.plans.planner import Planner
 try:
     Planner(open_cudnn(), PlanOptions(), handle=None)
     print("there")
@@ -640,7 +640,7 @@ def test_an_engine_with_a_known_error_is_not_chosen(
 ) -> None:
     first = plan()
     rule = Erratum(frozenset({"convolution"}), "float16", first.engine, 90000, 99999, "is wrong")
-    monkeypatch.setattr("convoy_runtime.cuda.errata.ERRATA", (rule,))
+    monkeypatch.setattr("convoy_runtime.cuda.cudnn.errata.ERRATA", (rule,))
     second = plan()
     assert second.engine != first.engine
     assert any(line.endswith("is wrong") for line in second.rejected)
@@ -651,7 +651,7 @@ def test_a_stored_plan_of_an_engine_with_a_known_error(
 ) -> None:
     first = cached()
     rule = Erratum(frozenset({"convolution"}), "float16", first.engine, 90000, 99999, "is wrong")
-    monkeypatch.setattr("convoy_runtime.cuda.errata.ERRATA", (rule,))
+    monkeypatch.setattr("convoy_runtime.cuda.cudnn.errata.ERRATA", (rule,))
     second = cached()
     assert (second.origin, second.rejected[0]) == (
         "heuristics",

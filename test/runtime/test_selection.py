@@ -7,8 +7,8 @@ from typing import Any, cast
 
 import pytest
 
-from convoy_runtime.cuda.capture import Captured, Stopwatch
-from convoy_runtime.cuda.selection import _compared
+from convoy_runtime.cuda.graphs.capture import Captured, Stopwatch
+from convoy_runtime.cuda.tuning.selection import _compared
 
 OLD, NEW = cast("Captured", "old"), cast("Captured", "new")
 

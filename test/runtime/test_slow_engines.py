@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 from runtime_fixtures import conv_graph
 
-from convoy_runtime.cuda.candidates import Candidate
-from convoy_runtime.cuda.plan import Plan, PlanReport
-from convoy_runtime.cuda.slow_engines import SlowEngines
+from convoy_runtime.cuda.plans.plan import Plan, PlanReport
+from convoy_runtime.cuda.tuning.candidates import Candidate
+from convoy_runtime.cuda.tuning.slow_engines import SlowEngines
 from convoy_runtime.manifest import Graph
 
 GRAPH = conv_graph()

@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from convoy_runtime.cuda.streams import (
+from convoy_runtime.cuda.graphs.streams import (
     EVERYTHING,
     Access,
     large_alone,

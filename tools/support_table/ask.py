@@ -30,9 +30,9 @@ from types import SimpleNamespace
 from typing import Any
 
 from convoy_runtime._abi import BUILD_GRAPH
-from convoy_runtime.cuda._cudnn import open_cudnn, version_text
-from convoy_runtime.cuda._driver import Device, open_driver
-from convoy_runtime.cuda._enums import (
+from convoy_runtime.cuda.cudnn.configs import heuristic_configs
+from convoy_runtime.cuda.cudnn.device_files import device_file, device_properties
+from convoy_runtime.cuda.cudnn.enums import (
     Attribute,
     BehaviorNote,
     DataType,
@@ -40,11 +40,11 @@ from convoy_runtime.cuda._enums import (
     NumericalNote,
     Type,
 )
-from convoy_runtime.cuda.configs import heuristic_configs
-from convoy_runtime.cuda.errata import erratum_of
-from convoy_runtime.cuda.offline import device_file, device_properties
-from convoy_runtime.cuda.options import PlanOptions
-from convoy_runtime.cuda.planner import Planner
+from convoy_runtime.cuda.cudnn.errata import erratum_of
+from convoy_runtime.cuda.cudnn.library import open_cudnn, version_text
+from convoy_runtime.cuda.driver.device import Device, open_driver
+from convoy_runtime.cuda.plans.options import PlanOptions
+from convoy_runtime.cuda.plans.planner import Planner
 from convoy_runtime.errors import CudnnError
 
 __all__ = ["ask", "ask_all", "main"]

@@ -34,7 +34,7 @@ def cudnn_json_text(path: Path, name: str | None, *, run_native: bool = False) -
         }
         # The child finds the packages where this process has.
         variables["PYTHONPATH"] = os.pathsep.join(each or "." for each in sys.path)
-        program = [sys.executable, "-m", "convoy_runtime.cuda.graph_log", str(native), symbol]
+        program = [sys.executable, "-m", "convoy_runtime.cuda.cudnn.graph_log", str(native), symbol]
         done = subprocess.run(
             program, env=os.environ | variables, capture_output=True, text=True, check=False
         )

@@ -63,12 +63,12 @@ class StepChoice:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A plan for a graph and where it comes from (`convoy_runtime.cuda.plan.PlanReport`). `gpu`,
-    `cudnn` (91900), `driver` (13000) and `options` are what it was made for; `candidates` what was
-    measured beside it, best first, itself included; `rejected` what cuDNN or the options refused,
-    each with its reason; `reference` what results were compared with. `used` is whether the
-    report's times are those of this plan. `alternative` is the graph's alternative that runs in its
-    place, on the plans `steps`."""
+    """A plan for a graph and where it comes from (`convoy_runtime.cuda.plans.plan.PlanReport`).
+    `gpu`, `cudnn` (91900), `driver` (13000) and `options` are what it was made for; `candidates`
+    what was measured beside it, best first, itself included; `rejected` what cuDNN or the options
+    refused, each with its reason; `reference` what results were compared with. `used` is whether
+    the report's times are those of this plan. `alternative` is the graph's alternative that runs in
+    its place, on the plans `steps`."""
 
     graph: str
     gpu: str

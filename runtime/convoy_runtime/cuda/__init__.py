@@ -1,2 +1,5 @@
-"""The `cuda` target: driver, cuDNN, plans, execution. Nothing here is imported before an artifact
-of that target is loaded."""
+"""The `cuda` target. Nothing here is imported before an artifact of that target is loaded.
+
+Each package imports only from those before it: `driver`, `cudnn`, `plans`, `graphs`, `tuning`,
+`program`.
+"""

@@ -8,7 +8,7 @@ from ctypes import c_int32, c_int64, c_void_p
 
 import pytest
 
-from convoy_runtime.cuda._cudnn import Cudnn
+from convoy_runtime.cuda.cudnn.library import Cudnn
 from tools.descriptors import Attribute, read_table
 
 TABLE = read_table()

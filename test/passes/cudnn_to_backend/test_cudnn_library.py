@@ -10,7 +10,7 @@ import pytest
 from cudnn_graphs import all_graphs
 
 from convoy_runtime._abi import BUILD_GRAPH, ConvoyCudnn
-from convoy_runtime.cuda._cudnn import Cudnn
+from convoy_runtime.cuda.cudnn.library import Cudnn
 
 FLAGS = ("--convert-cudnn-graphs-to-backend=minimum-version=91900",)
 ALL = all_graphs()

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from convoy_runtime._abi import BUILD_GRAPH, ConvoyCudnn
-from convoy_runtime.cuda._cudnn import Cudnn
+from convoy_runtime.cuda.cudnn.library import Cudnn
 from tools.cudnn_ops import lowered_names, lowered_operations
 
 GRAPHS = Path(__file__).parent / "Inputs/graphs"

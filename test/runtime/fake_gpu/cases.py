@@ -26,9 +26,9 @@ from convoy_runtime import (
 )
 from convoy_runtime.__main__ import main
 from convoy_runtime.arrays import view
-from convoy_runtime.cuda import memory
-from convoy_runtime.cuda.executor import CudaProgram
-from convoy_runtime.cuda.memory import DeviceArray
+from convoy_runtime.cuda.driver import memory
+from convoy_runtime.cuda.driver.memory import DeviceArray
+from convoy_runtime.cuda.program.executor import CudaProgram
 
 
 def test_host_arrays(program: CudaProgram) -> None:

@@ -19,8 +19,8 @@ import convoy_runtime
 from convoy.artifact import write_artifact
 from convoy.cli.main import main as convoy
 from convoy_runtime.artifact import WEIGHTS, open_artifact
-from convoy_runtime.cuda.capture import Captured
-from convoy_runtime.cuda.options import PlanOptions, restrictions
+from convoy_runtime.cuda.graphs.capture import Captured
+from convoy_runtime.cuda.plans.options import PlanOptions, restrictions
 
 
 @pytest.fixture

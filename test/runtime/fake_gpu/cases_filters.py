@@ -18,10 +18,10 @@ import convoy_runtime
 from convoy.artifact import write_artifact
 from convoy_runtime._native import load_native
 from convoy_runtime.artifact import WEIGHTS, open_artifact
-from convoy_runtime.cuda._enums import NumericalNote
-from convoy_runtime.cuda.device_properties import main as describe
-from convoy_runtime.cuda.options import PlanOptions
-from convoy_runtime.cuda.plan import PlanReport
+from convoy_runtime.cuda.cudnn.device_properties import main as describe
+from convoy_runtime.cuda.cudnn.enums import NumericalNote
+from convoy_runtime.cuda.plans.options import PlanOptions
+from convoy_runtime.cuda.plans.plan import PlanReport
 from convoy_runtime.inspection import offline_planner
 
 #: What is restricted; the note that engine 41, the fastest precompiled one, is given; the engines

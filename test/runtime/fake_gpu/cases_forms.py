@@ -18,12 +18,12 @@ import convoy_runtime
 from convoy.artifact import write_artifact
 from convoy_runtime import ArtifactError
 from convoy_runtime.artifact import open_artifact
-from convoy_runtime.cuda import forms
-from convoy_runtime.cuda.capture import Stopwatch, capture
-from convoy_runtime.cuda.executor import CudaProgram
-from convoy_runtime.cuda.memory import Allocation
-from convoy_runtime.cuda.streams import Order, serial_order
-from convoy_runtime.cuda.weaver import Weaver
+from convoy_runtime.cuda.driver.memory import Allocation
+from convoy_runtime.cuda.graphs import forms
+from convoy_runtime.cuda.graphs.capture import Stopwatch, capture
+from convoy_runtime.cuda.graphs.streams import Order, serial_order
+from convoy_runtime.cuda.graphs.weaver import Weaver
+from convoy_runtime.cuda.program.executor import CudaProgram
 from convoy_runtime.inspection import program_calls
 from convoy_runtime.manifest import Call, Graph, Step
 

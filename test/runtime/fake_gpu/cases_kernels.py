@@ -24,10 +24,10 @@ from convoy.explain import explain_manifest
 from convoy_runtime import ArtifactError, CudaError, PlanError
 from convoy_runtime._native import load_native
 from convoy_runtime.artifact import WEIGHTS, open_artifact
-from convoy_runtime.cuda.device_properties import main as describe
-from convoy_runtime.cuda.executor import CudaProgram
-from convoy_runtime.cuda.options import PlanOptions
-from convoy_runtime.cuda.plan import PlanReport
+from convoy_runtime.cuda.cudnn.device_properties import main as describe
+from convoy_runtime.cuda.plans.options import PlanOptions
+from convoy_runtime.cuda.plans.plan import PlanReport
+from convoy_runtime.cuda.program.executor import CudaProgram
 from convoy_runtime.inspection import offline_planner
 from convoy_runtime.manifest import Call, GraphKernel, Manifest, kernel_member
 

@@ -17,10 +17,10 @@ from runtime_fixtures import Thread, in_child
 
 import convoy_runtime
 from convoy_runtime import ConvoyRuntimeError, DeviceError, Program
-from convoy_runtime.cuda import _driver
-from convoy_runtime.cuda._driver import Driver
-from convoy_runtime.cuda.executor import CudaProgram
-from convoy_runtime.cuda.memory import DeviceArray
+from convoy_runtime.cuda.driver import device as driver_device
+from convoy_runtime.cuda.driver.device import Driver
+from convoy_runtime.cuda.driver.memory import DeviceArray
+from convoy_runtime.cuda.program.executor import CudaProgram
 
 
 def alive() -> dict[str, int]:
@@ -272,10 +272,10 @@ def test_a_child_of_fork_of_a_process_where_another_library_uses_cuda(
 ) -> None:
     path = artifact()
     FAKE.cuInit(0)
-    monkeypatch.setattr(_driver, "_driver", None)
+    monkeypatch.setattr(driver_device, "_driver", None)
 
     def use() -> None:
-        assert not _driver.forked()
+        assert not driver_device.forked()
         with pytest.raises(
             DeviceError,
             match=(

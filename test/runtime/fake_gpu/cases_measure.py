@@ -13,11 +13,11 @@ import pytest
 from fake_gpu.fixtures import FAKE
 
 import convoy_runtime
-from convoy_runtime.cuda.capture import Captured, Stopwatch
-from convoy_runtime.cuda.cold_runs import capture_cold_runs
-from convoy_runtime.cuda.executor import CudaProgram
-from convoy_runtime.cuda.plan import Plan, Queue
-from convoy_runtime.cuda.scratch import Scratch
+from convoy_runtime.cuda.graphs.capture import Captured, Stopwatch
+from convoy_runtime.cuda.plans.plan import Plan, Queue
+from convoy_runtime.cuda.program.executor import CudaProgram
+from convoy_runtime.cuda.tuning.cold_runs import capture_cold_runs
+from convoy_runtime.cuda.tuning.scratch import Scratch
 from convoy_runtime.manifest import Graph
 
 #: Bytes that the fake GPU's cache holds.

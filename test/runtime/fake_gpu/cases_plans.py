@@ -30,10 +30,10 @@ from convoy_runtime import (
 )
 from convoy_runtime._native import load_native
 from convoy_runtime.artifact import WEIGHTS, open_artifact
-from convoy_runtime.cuda import forms
-from convoy_runtime.cuda.device_properties import main as describe
-from convoy_runtime.cuda.executor import CudaProgram
-from convoy_runtime.cuda.options import PlanOptions
+from convoy_runtime.cuda.cudnn.device_properties import main as describe
+from convoy_runtime.cuda.graphs import forms
+from convoy_runtime.cuda.plans.options import PlanOptions
+from convoy_runtime.cuda.program.executor import CudaProgram
 from convoy_runtime.inspection import offline_planner
 
 
@@ -327,7 +327,7 @@ def test_a_build_that_ends_badly(
 ) -> None:
     fake_cudnn.fake_offer(2)
     monkeypatch.setenv(fault, "46")
-    monkeypatch.setattr("convoy_runtime.cuda.build_pool._SECONDS", 0.5)
+    monkeypatch.setattr("convoy_runtime.cuda.plans.build_pool._SECONDS", 0.5)
     told: list[str] = []
     with convoy_runtime.load(
         conv, plan_cache=False, tune="full", progress=lambda what, *_: told.append(what)
@@ -494,7 +494,7 @@ def test_a_capture_that_fails_leaves_nothing(
         return right(*arguments)
 
     monkeypatch.setattr(forms.ProgramCapture, "capture", capture)
-    monkeypatch.setattr("convoy_runtime.cuda.tuner._CLOSE", 10.0)
+    monkeypatch.setattr("convoy_runtime.cuda.tuning.tuner._CLOSE", 10.0)
     with pytest.raises(KeyboardInterrupt):
         convoy_runtime.load(conv, plan_cache=False, tune="full")
     gc.collect()

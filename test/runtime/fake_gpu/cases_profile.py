@@ -15,7 +15,7 @@ from fake_gpu.fixtures import FAKE, X, as_compiled, reference
 
 import convoy_runtime
 from convoy.cli.main import main as convoy
-from convoy_runtime.cuda.executor import CudaProgram
+from convoy_runtime.cuda.program.executor import CudaProgram
 from convoy_runtime.profile import Timing
 
 

@@ -16,7 +16,7 @@ from fake_gpu.fixtures import FAKE, TENSORS, branches_manifest, zeros
 import convoy_runtime
 from convoy.artifact import write_artifact
 from convoy_runtime import ArtifactError, PlanError
-from convoy_runtime.cuda.options import PlanOptions
+from convoy_runtime.cuda.plans.options import PlanOptions
 from convoy_runtime.manifest import Call, Graph, GraphKernel, kernel_member
 
 #: As many calls as branches.c has, each of a graph of its own.

@@ -16,9 +16,9 @@ import pytest
 from fake_gpu.fixtures import FAKE, SPEC, X, peek, reference, stream, upload, wait
 
 import convoy_runtime
-from convoy_runtime.cuda._driver import Device, Driver, open_driver
-from convoy_runtime.cuda.executor import CudaProgram
-from convoy_runtime.cuda.memory import Allocation, DeviceArray
+from convoy_runtime.cuda.driver.device import Device, Driver, open_driver
+from convoy_runtime.cuda.driver.memory import Allocation, DeviceArray
+from convoy_runtime.cuda.program.executor import CudaProgram
 
 #: What enqueues a run, and nothing that allocates or waits: an order between streams is kept by an
 #: event.

@@ -13,9 +13,9 @@ import pytest
 from fake_gpu.fixtures import X, peek, reference, stream, upload, wait
 
 from convoy_runtime import ArgumentError
-from convoy_runtime.cuda import memory
-from convoy_runtime.cuda.executor import CudaProgram
-from convoy_runtime.cuda.memory import DeviceArray
+from convoy_runtime.cuda.driver import memory
+from convoy_runtime.cuda.driver.memory import DeviceArray
+from convoy_runtime.cuda.program.executor import CudaProgram
 
 
 @pytest.mark.parametrize("packed", [True, False])

@@ -17,12 +17,13 @@ from fake_gpu.fixtures import FAKE, zeros
 
 import convoy_runtime
 from convoy.artifact import write_artifact
-from convoy_runtime.cuda import build_pool, planner, race, slow_engines, tuner
-from convoy_runtime.cuda.build_pool import BuildPool, Job
-from convoy_runtime.cuda.capture import Captured, Stopwatch
-from convoy_runtime.cuda.executor import CudaProgram
-from convoy_runtime.cuda.options import PlanOptions
-from convoy_runtime.cuda.plan import PlanReport
+from convoy_runtime.cuda.graphs.capture import Captured, Stopwatch
+from convoy_runtime.cuda.plans import build_pool, planner
+from convoy_runtime.cuda.plans.build_pool import BuildPool, Job
+from convoy_runtime.cuda.plans.options import PlanOptions
+from convoy_runtime.cuda.plans.plan import PlanReport
+from convoy_runtime.cuda.program.executor import CudaProgram
+from convoy_runtime.cuda.tuning import race, slow_engines, tuner
 from convoy_runtime.manifest import GraphAlternative, GraphAlternatives, Products
 
 _CLOCK_RATE = 13

@@ -18,9 +18,9 @@ import convoy_runtime
 from convoy.artifact import HostTensor, write_artifact
 from convoy_runtime._native import load_native
 from convoy_runtime.artifact import WEIGHTS, open_artifact
-from convoy_runtime.cuda.executor import CudaProgram
-from convoy_runtime.cuda.fingerprint import fingerprint
-from convoy_runtime.cuda.memory import Allocation, DeviceArray
+from convoy_runtime.cuda.driver.memory import Allocation, DeviceArray
+from convoy_runtime.cuda.plans.fingerprint import fingerprint
+from convoy_runtime.cuda.program.executor import CudaProgram
 from convoy_runtime.manifest import (
     Call,
     Cudnn,

@@ -1,0 +1,1 @@
+"""cuDNN's backend API: the library, descriptors, engine configurations and known errors."""

@@ -1,0 +1,256 @@
+"""Engine configurations of an operation graph: which engine, with which knobs, and what its notes
+promise or admit."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from contextlib import ExitStack
+
+from convoy_runtime.errors import CudnnError
+from convoy_runtime.value_types import value_type
+
+from .enums import (
+    Attribute,
+    BehaviorNote,
+    Descriptor,
+    HeurMode,
+    KnobType,
+    NumericalNote,
+    Type,
+    name_of,
+)
+from .library import BackendDescriptor, Cudnn
+
+__all__ = ["Config", "config_of", "engine_configs", "heuristic_configs", "knob_values"]
+
+#: As many knobs as are asked for first, which is more than nearly every engine has (each costs a
+#: descriptor), and more than cudnnBackendKnobType_t has in any cuDNN 9.
+_KNOBS, _MAX_KNOBS = 12, 64
+
+
+@value_type(frozen=True, slots=True)
+class Config:
+    """An engine configuration. `source` is who offered it: a mode of cuDNN's heuristics, `engines`,
+    or `stored`; `rank` is the place in that list. `numerical` and `behavior` are the numbers of the
+    engine's notes."""
+
+    descriptor: BackendDescriptor
+    source: str
+    rank: int
+    engine: int
+    knobs: tuple[tuple[int, int], ...]
+    numerical: tuple[int, ...]
+    behavior: tuple[int, ...]
+
+    def __str__(self) -> str:
+        return f"{self.source}[{self.rank}] engine {self.engine} {{{knob_text(self.named_knobs)}}}"
+
+    @property
+    def named_knobs(self) -> dict[str, int]:
+        """Value by name (cudnnBackendKnobType_t)."""
+        return {name_of(KnobType, kind): value for kind, value in self.knobs}
+
+    @property
+    def numerical_notes(self) -> tuple[str, ...]:
+        """Names (cudnnBackendNumericalNote_t)."""
+        return tuple(name_of(NumericalNote, note) for note in self.numerical)
+
+    @property
+    def behavior_notes(self) -> tuple[str, ...]:
+        """Names (cudnnBackendBehaviorNote_t)."""
+        return tuple(name_of(BehaviorNote, note) for note in self.behavior)
+
+
+def knob_text(knobs: dict[str, int]) -> str:
+    """Knobs as one reads them."""
+    return ", ".join(f"{name}={value}" for name, value in knobs.items())
+
+
+def heuristic_configs(
+    cudnn: Cudnn,
+    operations: BackendDescriptor,
+    heuristic: str,
+    device: BackendDescriptor | None,
+    rejected: list[str],
+) -> Generator[Config, None, None]:
+    """What a mode of cuDNN's heuristics (A, B, FALLBACK) offers, best first. A configuration is
+    good until the next one is asked for; why there is none goes to `rejected`."""
+    with ExitStack() as stack:
+        heuristics = cudnn.create(Descriptor.ENGINEHEUR)
+        stack.callback(heuristics.close)
+        try:
+            heuristics.set(
+                Attribute.ENGINEHEUR_OPERATION_GRAPH, Type.BACKEND_DESCRIPTOR, [operations]
+            )
+            heuristics.set(Attribute.ENGINEHEUR_MODE, Type.HEUR_MODE, [HeurMode[heuristic]])
+            if device is not None:
+                heuristics.set(Attribute.ENGINEHEUR_DEVICEPROP, Type.BACKEND_DESCRIPTOR, [device])
+            heuristics.finalize()
+            count = heuristics.count(Attribute.ENGINEHEUR_RESULTS, Type.BACKEND_DESCRIPTOR)
+            found = (
+                heuristics.get_descriptors(
+                    Attribute.ENGINEHEUR_RESULTS, Descriptor.ENGINECFG, count
+                )
+                if count
+                else []
+            )
+            if not found:
+                # The list is what is left after cuDNN's own checks; its last error says why nothing
+                # is.
+                rejected.append(f"heuristic {heuristic}: no engine: {_reasons(cudnn.last_error())}")
+        except CudnnError as error:
+            rejected.append(f"heuristic {heuristic}: {error.name}: {error.detail}")
+            return
+        for rank, descriptor in enumerate(found):
+            stack.callback(descriptor.close)
+            try:
+                config = _describe(descriptor, heuristic, rank)
+            except CudnnError as error:
+                rejected.append(f"{heuristic}[{rank}]: {error.name}: {error.detail}")
+                continue
+            yield config
+
+
+def engine_configs(
+    cudnn: Cudnn,
+    operations: BackendDescriptor,
+    device: BackendDescriptor | None,
+    rejected: list[str],
+    *,
+    precompiled: bool,
+) -> Iterator[Config]:
+    """Every engine that knows the graph, with its default knobs, whatever the heuristics think of
+    it; with `precompiled` only those that compile no kernel, which cost nothing to try."""
+    (count,) = operations.get(Attribute.OPERATIONGRAPH_ENGINE_GLOBAL_COUNT, Type.INT64, 1)
+    for index in range(count):
+        try:
+            config = config_of(cudnn, operations, index, {}, device, source="engines", rank=index)
+        except CudnnError as error:
+            if error.name != "CUDNN_STATUS_NOT_SUPPORTED":
+                rejected.append(f"engines[{index}]: {error.name}: {error.detail}")
+            continue
+        if not (precompiled and BehaviorNote.RUNTIME_COMPILATION in config.behavior):
+            yield config
+        config.descriptor.close()
+
+
+def config_of(
+    cudnn: Cudnn,
+    operations: BackendDescriptor,
+    engine: int,
+    knobs: dict[str, int],
+    device: BackendDescriptor | None,
+    *,
+    source: str = "stored",
+    rank: int = 0,
+) -> Config:
+    """The configuration of `engine` with `knobs` (by name; the rest have their defaults). Raises
+    CudnnError when this cuDNN has no such engine for the graph, and KeyError for a knob that it
+    does not know."""
+    with ExitStack() as stack:
+        chosen = _engine(cudnn, operations, engine, device)
+        stack.callback(chosen.close)
+        choices = []
+        for name, value in knobs.items():
+            choice = cudnn.create(Descriptor.KNOB_CHOICE)
+            stack.callback(choice.close)
+            choice.set(
+                Attribute.KNOB_CHOICE_KNOB_TYPE,
+                Type.KNOB_TYPE,
+                [int(name) if name.isdecimal() else KnobType[name]],
+            )
+            choice.set(Attribute.KNOB_CHOICE_KNOB_VALUE, Type.INT64, [value])
+            choices.append(choice.finalize())
+        config = cudnn.create(Descriptor.ENGINECFG)
+        try:
+            config.set(Attribute.ENGINECFG_ENGINE, Type.BACKEND_DESCRIPTOR, [chosen])
+            if choices:
+                config.set(Attribute.ENGINECFG_KNOB_CHOICES, Type.BACKEND_DESCRIPTOR, choices)
+            config.finalize()
+            return _describe(config, source, rank)
+        except CudnnError:
+            config.close()
+            raise
+
+
+def knob_values(
+    cudnn: Cudnn, operations: BackendDescriptor, engine: int, device: BackendDescriptor | None
+) -> dict[str, range]:
+    """The values that each knob of an engine may have, by the knob's name. Not every combination
+    makes a plan. Raises CudnnError."""
+    chosen = _engine(cudnn, operations, engine, device)
+    try:
+        found = {}
+        for info in chosen.get_descriptors(
+            Attribute.ENGINE_KNOB_INFO, Descriptor.KNOB_INFO, _MAX_KNOBS
+        ):
+            (kind,) = info.get(Attribute.KNOB_INFO_TYPE, Type.KNOB_TYPE, 1)
+            limits = (
+                Attribute.KNOB_INFO_MINIMUM_VALUE,
+                Attribute.KNOB_INFO_MAXIMUM_VALUE,
+                Attribute.KNOB_INFO_STRIDE,
+            )
+            low, high, step = (info.get(limit, Type.INT64, 1)[0] for limit in limits)
+            found[name_of(KnobType, kind)] = range(low, high + 1, max(1, step))
+        return found
+    finally:
+        chosen.close()
+
+
+def _engine(
+    cudnn: Cudnn, operations: BackendDescriptor, index: int, device: BackendDescriptor | None
+) -> BackendDescriptor:
+    """The finalized engine of this index. Raises CudnnError when this cuDNN has no such engine for
+    the graph."""
+    engine = cudnn.create(Descriptor.ENGINE)
+    try:
+        engine.set(Attribute.ENGINE_OPERATION_GRAPH, Type.BACKEND_DESCRIPTOR, [operations])
+        engine.set(Attribute.ENGINE_GLOBAL_INDEX, Type.INT64, [index])
+        if device is not None:
+            engine.set(Attribute.ENGINE_DEVICEPROP, Type.BACKEND_DESCRIPTOR, [device])
+        return engine.finalize()
+    except CudnnError:
+        engine.close()
+        raise
+
+
+def _describe(descriptor: BackendDescriptor, source: str, rank: int) -> Config:
+    (engine,) = descriptor.get_descriptors(Attribute.ENGINECFG_ENGINE, Descriptor.ENGINE, 1)
+    (index,) = engine.get(Attribute.ENGINE_GLOBAL_INDEX, Type.INT64, 1)
+    numerical = engine.get(Attribute.ENGINE_NUMERICAL_NOTE, Type.NUMERICAL_NOTE)
+    behavior = engine.get(Attribute.ENGINE_BEHAVIOR_NOTE, Type.BEHAVIOR_NOTE)
+    knobs = []
+    # Asked for its number of knobs, a configuration says 0; so room for them is made.
+    choices = descriptor.get_descriptors(
+        Attribute.ENGINECFG_KNOB_CHOICES, Descriptor.KNOB_CHOICE, _KNOBS
+    )
+    if len(choices) == _KNOBS:
+        choices = descriptor.get_descriptors(
+            Attribute.ENGINECFG_KNOB_CHOICES, Descriptor.KNOB_CHOICE, _MAX_KNOBS
+        )
+    for choice in choices:
+        (kind,) = choice.get(Attribute.KNOB_CHOICE_KNOB_TYPE, Type.KNOB_TYPE, 1)
+        (value,) = choice.get(Attribute.KNOB_CHOICE_KNOB_VALUE, Type.INT64, 1)
+        knobs.append((kind, value))
+    return Config(
+        descriptor,
+        source,
+        rank,
+        index,
+        tuple(sorted(knobs)),
+        tuple(sorted(numerical)),
+        tuple(sorted(behavior)),
+    )
+
+
+def _reasons(text: str) -> str:
+    """The innermost reason of each engine in cuDNN's text: a block an engine, its warnings from the
+    inside out; each reason once."""
+    lines = (
+        next((line for line in block.splitlines() if "Reason:" in line), "")
+        for block in text.split("\n\n")
+    )
+    return (
+        "; ".join(dict.fromkeys(line.removeprefix("Warning: ").strip() for line in lines if line))
+        or "no reason given"
+    )

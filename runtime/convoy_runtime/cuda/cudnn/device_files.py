@@ -1,0 +1,65 @@
+"""Descriptions of GPUs, from which cuDNN plans on machines that do not have them.
+
+`devices/` holds one file per GPU and cuDNN version, e.g. h200-cudnn9.19.json: the value of
+CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION as that cuDNN read it from the GPU. The format belongs to
+cuDNN and changes between versions.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from convoy_runtime.errors import CudnnError, DeviceError
+
+from .enums import Attribute, Descriptor, Type
+from .library import BackendDescriptor, Cudnn, version_text
+
+__all__ = ["device_file", "device_properties"]
+
+_FOLDER = Path(__file__).parent / "devices"
+_FILE = re.compile(r"(.+)-cudnn(\d+)\.(\d+)\.json")
+
+
+def device_file(device: str, version: int) -> Path:
+    """The file of a GPU's properties: `device` itself where it is one, else that of the GPU of this
+    name, as h200, in `devices/` for this version of cuDNN (91900), else for the newest one before
+    it, else for any. Raises DeviceError."""
+    if (path := Path(device)).is_file():
+        return path
+    matches = [(match, file) for file in _FOLDER.iterdir() if (match := _FILE.fullmatch(file.name))]
+    made = {
+        file: int(match[2]) * 10000 + int(match[3]) * 100
+        for match, file in matches
+        if match[1] == device
+    }
+    if not made:
+        known = ", ".join(sorted({match[1] for match, _ in matches}))
+        raise DeviceError(problem=f"device properties: expected {known} or a file, got {device}")
+    return max(made, key=lambda file: (made[file] <= version, made[file]))
+
+
+def device_properties(cudnn: Cudnn, path: Path) -> BackendDescriptor:
+    """A GPU as its file describes it, for planning. Raises DeviceError when this cuDNN does not
+    take the file."""
+    try:
+        text = path.read_text().strip().encode()
+    except OSError as error:
+        raise DeviceError(
+            problem=f"device properties: {path} cannot be read: {error.strerror}"
+        ) from error
+    descriptor = cudnn.create(Descriptor.DEVICEPROP)
+    try:
+        return descriptor.set(
+            Attribute.DEVICEPROP_JSON_REPRESENTATION, Type.CHAR, text + b"\0"
+        ).finalize()
+    except CudnnError as error:
+        descriptor.close()
+        problem = (
+            f"device properties: cuDNN {version_text(cudnn.version)} does not take {path}: {error}"
+        )
+        hint = (
+            "the form of this file differs from version to version: use the cuDNN that read "
+            "it from the GPU"
+        )
+        raise DeviceError(problem=problem, hint=hint) from error

@@ -1,0 +1,45 @@
+"""Run as a program: says how cuDNN describes a GPU of this machine, for planning where it is not.
+
+    python -m convoy_runtime.cuda.cudnn.device_properties [N] > NAME-cudnnVERSION.json
+
+`convoy compile --plan-for NAME-cudnnVERSION.json` takes the file on any machine that has the same
+cuDNN.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from convoy_runtime.cuda.driver.device import Device, open_driver
+from convoy_runtime.errors import ConvoyRuntimeError
+
+from .enums import Attribute, Descriptor, Type
+from .library import Cudnn, open_cudnn
+
+__all__ = ["main", "read_properties"]
+
+
+def read_properties(cudnn: Cudnn, index: int) -> str:
+    """The JSON of GPU `index` (CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION). Raises CudnnError."""
+    descriptor = cudnn.create(Descriptor.DEVICEPROP)
+    try:
+        descriptor.set(Attribute.DEVICEPROP_DEVICE_ID, Type.INT32, [index]).finalize()
+        return descriptor.get_text(Attribute.DEVICEPROP_JSON_REPRESENTATION)
+    finally:
+        descriptor.close()
+
+
+def main(index: str = "0") -> None:
+    """Prints the properties of GPU `index`. Raises DeviceError."""
+    # Opened by us first, because cuDNN does not say whether it is the driver or the GPU that is
+    # missing.
+    device = Device(open_driver(), int(index))
+    with device.current():
+        print(read_properties(open_cudnn(), device.index))
+
+
+if __name__ == "__main__":
+    try:
+        main(*sys.argv[1:])
+    except (ConvoyRuntimeError, ValueError) as error:
+        sys.exit(str(error))

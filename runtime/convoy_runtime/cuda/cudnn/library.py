@@ -1,0 +1,338 @@
+"""cuDNN's backend API: finding the library, checked calls, descriptors. Nothing is loaded before
+`open_cudnn` is called."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from ctypes import POINTER, c_char_p, c_int32, c_int64, c_size_t, c_void_p
+from pathlib import Path
+from typing import Any, Final
+
+from convoy_runtime._abi import ABI_VERSION, ConvoyCudnn
+from convoy_runtime.cuda.driver.device import forked
+from convoy_runtime.errors import CudnnError, DeviceError
+from convoy_runtime.timings import part
+
+from .enums import Attribute, Descriptor, Type
+
+__all__ = ["BackendDescriptor", "Cudnn", "load_libraries", "open_cudnn", "version_text"]
+
+LIBRARY = "libcudnn.so.9"
+#: The oldest cuDNN that says what workspace an engine configuration needs before a plan is built
+#: from it.
+MINIMUM = 90200
+_INSTALL = (
+    "pip install nvidia-cudnn-cu13==9.19.0.56, or set CONVOY_CUDNN to libcudnn.so.9 or to "
+    "its folder"
+)
+
+_SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
+    "cudnnGetVersion": (c_size_t, ()),
+    "cudnnGetCudartVersion": (c_size_t, ()),
+    "cudnnGetErrorString": (c_char_p, (c_int32,)),
+    "cudnnGetLastErrorString": (None, (c_char_p, c_size_t)),
+    "cudnnCreate": (c_int32, (POINTER(c_void_p),)),
+    "cudnnDestroy": (c_int32, (c_void_p,)),
+    "cudnnSetStream": (c_int32, (c_void_p, c_void_p)),
+    "cudnnBackendCreateDescriptor": (c_int32, (c_int32, POINTER(c_void_p))),
+    "cudnnBackendDestroyDescriptor": (c_int32, (c_void_p,)),
+    "cudnnBackendFinalize": (c_int32, (c_void_p,)),
+    "cudnnBackendSetAttribute": (c_int32, (c_void_p, c_int32, c_int32, c_int64, c_void_p)),
+    "cudnnBackendGetAttribute": (
+        c_int32,
+        (c_void_p, c_int32, c_int32, c_int64, POINTER(c_int64), c_void_p),
+    ),
+    "cudnnBackendExecute": (c_int32, (c_void_p, c_void_p, c_void_p)),
+}
+
+#: What to do about a status, by its name or, for the thousands, by its category.
+_HINTS = {
+    "CUDNN_STATUS_SUBLIBRARY_LOADING_FAILED": (
+        "cuDNN's other libraries must lie beside libcudnn.so.9, all of one version"
+    ),
+    "CUDNN_STATUS_SUBLIBRARY_VERSION_MISMATCH": (
+        "two versions of cuDNN are mixed: look at LD_LIBRARY_PATH and CONVOY_CUDNN"
+    ),
+    "CUDNN_STATUS_NOT_INITIALIZED": "is there a GPU, and a driver new enough for this cuDNN?",
+    "CUDNN_STATUS_NOT_SUPPORTED_RUNTIME_PREREQUISITE_MISSING": (
+        "libcuda, or NVRTC (pip install nvidia-cuda-nvrtc), is missing"
+    ),
+    "CUDNN_STATUS_NOT_SUPPORTED_ARCH_MISMATCH": "this cuDNN has no kernels for this GPU",
+}
+
+_CTYPES: dict[Type, Any] = {
+    Type.HANDLE: c_void_p,
+    Type.INT64: c_int64,
+    Type.VOID_PTR: c_void_p,
+    Type.HEUR_MODE: c_int32,
+    Type.KNOB_TYPE: c_int32,
+    Type.NUMERICAL_NOTE: c_int32,
+    Type.BACKEND_DESCRIPTOR: c_void_p,
+    Type.BEHAVIOR_NOTE: c_int32,
+    Type.INT32: c_int32,
+}
+
+
+class _DlInfo(ctypes.Structure):
+    _fields_ = (("file", c_char_p), ("base", c_void_p), ("symbol", c_char_p), ("address", c_void_p))
+
+
+def _file_of(function: Any) -> str:
+    """The path of the library that a function is in, as the loader knows it (dladdr)."""
+    info = _DlInfo()
+    found = ctypes.CDLL(None).dladdr(function, ctypes.byref(info))
+    return info.file.decode(errors="replace") if found and info.file else ""
+
+
+def version_text(version: int) -> str:
+    """91900 as 9.19.0."""
+    return f"{version // 10000}.{version // 100 % 100}.{version % 100}"
+
+
+class Cudnn:
+    """A loaded libcudnn. `call` is a checked call by name; errors are CudnnError with cuDNN's own
+    last error text."""
+
+    def __init__(self, library: ctypes.CDLL, path: str) -> None:
+        try:
+            for name, (result, arguments) in _SIGNATURES.items():
+                function = getattr(library, name)
+                function.restype, function.argtypes = result, arguments
+        except AttributeError as error:
+            raise DeviceError(problem=f"{path} is no cuDNN 9: {error}", hint=_INSTALL) from error
+        self.path: Final = _file_of(library.cudnnGetVersion) or path
+        self.library: Final = library
+        self.version: Final[int] = library.cudnnGetVersion()
+
+    def call(self, name: str, *arguments: Any, what: str = "", location: str | None = None) -> None:
+        """Calls the entry point `name`; raises CudnnError unless it succeeds. `what` says on behalf
+        of what, in the message."""
+        status = getattr(self.library, name)(*arguments)
+        if status:
+            raise self.error(status, f"{name} ({what})" if what else name, location)
+
+    def error(self, status: int, call: str, location: str | None = None) -> CudnnError:
+        """The error for a status that a call just returned on this thread."""
+        name = (self.library.cudnnGetErrorString(status) or b"").decode(errors="replace")
+        return CudnnError(
+            call=call,
+            status=status,
+            name=name,
+            detail=self.last_error(),
+            hint=_HINTS.get(name),
+            location=location,
+        )
+
+    def last_error(self) -> str:
+        """cuDNN's text on the last error of this thread; asking clears it."""
+        buffer = ctypes.create_string_buffer(4096)
+        self.library.cudnnGetLastErrorString(buffer, len(buffer))
+        return buffer.value.decode(errors="replace").strip()
+
+    @part("cuBLASLt library")
+    def require_cublaslt(self) -> None:
+        """Loads cuBLASLt, which cuDNN needs for every plan: without it cuDNN ends the process.
+        Raises DeviceError instead."""
+        major = self.library.cudnnGetCudartVersion() // 1000
+        name = f"libcublasLt.so.{major}"
+        wheels = [
+            Path(folder or ".") / "nvidia" / part / "lib" / name
+            for folder in sys.path
+            for part in (f"cu{major}", "cublas")
+        ]
+        for place in [*(str(path) for path in wheels if path.is_file()), name]:
+            with contextlib.suppress(OSError):
+                ctypes.CDLL(place)
+                return
+        raise DeviceError(
+            problem=f"{name}, which cuDNN needs, is not there",
+            hint="pip install nvidia-cublas (for CUDA 12: nvidia-cublas-cu12)",
+        )
+
+    def table(self, report: Any) -> ConvoyCudnn:
+        """The entry points as generated code takes them; `report` is a ConvoyCudnn.REPORT, which
+        the caller keeps alive."""
+
+        def entry(kind: Any, name: str) -> Any:
+            return kind(ctypes.cast(getattr(self.library, name), c_void_p).value)
+
+        return ConvoyCudnn(
+            ABI_VERSION,
+            0,
+            entry(ConvoyCudnn.CREATE, "cudnnBackendCreateDescriptor"),
+            entry(ConvoyCudnn.SET, "cudnnBackendSetAttribute"),
+            entry(ConvoyCudnn.FINALIZE, "cudnnBackendFinalize"),
+            entry(ConvoyCudnn.DESTROY, "cudnnBackendDestroyDescriptor"),
+            report,
+            entry(ConvoyCudnn.GET, "cudnnBackendGetAttribute"),
+            entry(ConvoyCudnn.EXECUTE, "cudnnBackendExecute"),
+        )
+
+    def create(self, kind: Descriptor) -> BackendDescriptor:
+        """A new, empty descriptor."""
+        pointer = c_void_p()
+        self.call("cudnnBackendCreateDescriptor", kind, ctypes.byref(pointer), what=kind.name)
+        return BackendDescriptor(self, pointer.value or 0, kind.name)
+
+
+class BackendDescriptor:
+    """Owns a cudnnBackendDescriptor_t. `close` destroys it; so does losing the last reference."""
+
+    def __init__(self, cudnn: Cudnn, pointer: int, name: str) -> None:
+        self._cudnn, self.pointer, self._name = cudnn, pointer, name
+
+    def set(
+        self, attribute: Attribute, kind: Type, values: Sequence[Any] | bytes
+    ) -> BackendDescriptor:
+        """Sets an attribute to `values`; descriptors are given as such."""
+        if isinstance(values, bytes):
+            array: Any = ctypes.create_string_buffer(values, len(values))
+        else:
+            plain = [
+                value.pointer if isinstance(value, BackendDescriptor) else value for value in values
+            ]
+            array = (_CTYPES[kind] * len(plain))(*plain)
+        self._cudnn.call(
+            "cudnnBackendSetAttribute",
+            self.pointer,
+            attribute,
+            kind,
+            len(values),
+            array,
+            what=f"{self._name}, {attribute.name}",
+        )
+        return self
+
+    def finalize(self) -> BackendDescriptor:
+        """Finalizes the descriptor. Raises CudnnError, for an execution plan also when the engine
+        does not support the graph."""
+        self._cudnn.call("cudnnBackendFinalize", self.pointer, what=self._name)
+        return self
+
+    def get(self, attribute: Attribute, kind: Type, limit: int = 64) -> list[int]:
+        """The values of an attribute, `limit` at most."""
+        array = (_CTYPES[kind] * limit)()
+        return [int(value or 0) for value in array[: self._read(attribute, kind, limit, array)]]
+
+    def get_text(self, attribute: Attribute) -> str:
+        """The value of an attribute of characters."""
+        size = self._read(attribute, Type.CHAR, 0, None)
+        buffer = ctypes.create_string_buffer(size)
+        self._read(attribute, Type.CHAR, size, buffer)
+        return buffer.value.decode()
+
+    def count(self, attribute: Attribute, kind: Type) -> int:
+        """How many values an attribute has."""
+        return self._read(attribute, kind, 0, None)
+
+    def get_descriptors(
+        self, attribute: Attribute, element: Descriptor, limit: int
+    ) -> list[BackendDescriptor]:
+        """The descriptors that an attribute holds, `limit` at most, as new descriptors."""
+        made = [self._cudnn.create(element) for _ in range(limit)]
+        array = (c_void_p * limit)(*(one.pointer for one in made))
+        got = self._read(attribute, Type.BACKEND_DESCRIPTOR, limit, array)
+        for spare in made[got:]:
+            spare.close()
+        return made[:got]
+
+    def close(self) -> None:
+        """Destroys the descriptor. Calling it again does nothing."""
+        pointer, self.pointer = self.pointer, 0
+        if pointer and not forked():
+            self._cudnn.library.cudnnBackendDestroyDescriptor(pointer)
+
+    def __del__(self) -> None:
+        self.close()
+
+    def _read(self, attribute: Attribute, kind: Type, limit: int, array: Any) -> int:
+        count = c_int64()
+        arguments = (self.pointer, attribute, kind, limit, ctypes.byref(count), array)
+        self._cudnn.call(
+            "cudnnBackendGetAttribute", *arguments, what=f"{self._name}, {attribute.name}"
+        )
+        return min(count.value, limit) if limit else count.value
+
+
+_lock = threading.Lock()
+_opened: dict[str, Cudnn] = {}
+
+
+def _after_fork() -> None:
+    # Another thread of the parent, which is not here, may have held it.
+    global _lock
+    _lock = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_after_fork)
+
+
+@part("cuDNN library")
+def open_cudnn(minimum: int = MINIMUM) -> Cudnn:
+    """Loads cuDNN: from CONVOY_CUDNN, where it is set; else the copy that this process has loaded
+    already; else the nvidia-cudnn wheel; else the system's. Raises DeviceError when there is none,
+    or when it is older than `minimum`."""
+    tried: list[str] = []
+    with _lock:
+        for name, mode in _places():
+            cudnn = _opened.get(name)
+            if cudnn is None:
+                try:
+                    cudnn = Cudnn(ctypes.CDLL(name, mode=mode), name)
+                except OSError as error:
+                    tried.append(
+                        f"{name}: {error}"
+                        if mode != _RESIDENT
+                        else f"{name}: not loaded in this process yet"
+                    )
+                    continue
+                _opened[name] = cudnn
+            needed = max(minimum, MINIMUM)
+            if not needed <= cudnn.version < 100000:
+                found = f"cuDNN {version_text(cudnn.version)} at {cudnn.path}"
+                problem = (
+                    f"{found} does not fit: expected {version_text(needed)} or later, of "
+                    "major version 9"
+                )
+                raise DeviceError(problem=problem, hint=_INSTALL)
+            return cudnn
+    raise DeviceError(
+        problem="cuDNN is not there; tried:\n    " + "\n    ".join(tried), hint=_INSTALL
+    )
+
+
+def load_libraries(minimum: int) -> threading.Thread:
+    """Loads cuDNN and cuBLASLt on a thread, which it returns: that takes 70 ms, in which the GPU's
+    context can be made. What fails is raised where the libraries are asked for."""
+
+    def load() -> None:
+        with contextlib.suppress(DeviceError):
+            open_cudnn(minimum).require_cublaslt()
+
+    thread = threading.Thread(target=load, name="convoy-libraries", daemon=True)
+    thread.start()
+    return thread
+
+
+_RESIDENT = os.RTLD_NOW | os.RTLD_NOLOAD
+
+
+def _places() -> Iterator[tuple[str, int]]:
+    chosen = os.environ.get("CONVOY_CUDNN")
+    if chosen:
+        # What was asked for is taken or refused: another cuDNN than the one that was named would be
+        # a surprise.
+        path = Path(chosen)
+        yield str(path / LIBRARY if path.is_dir() else path), os.RTLD_NOW
+        return
+    yield LIBRARY, _RESIDENT
+    for folder in sys.path:
+        path = Path(folder or ".") / "nvidia" / "cudnn" / "lib" / LIBRARY
+        if path.is_file():
+            yield str(path.resolve()), os.RTLD_NOW
+    yield LIBRARY, os.RTLD_NOW

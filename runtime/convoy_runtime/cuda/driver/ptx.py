@@ -1,0 +1,119 @@
+"""PTX to machine code by the driver's compiler: in threads ahead of use, and with what ptxas says
+where it refuses."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from convoy_runtime.errors import CudaError
+
+from .device import Device
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+__all__ = ["PtxCompiler", "load_ptx"]
+
+_T = TypeVar("_T")
+
+#: What the driver is given for its messages; it cuts off what is more.
+_LOG_BYTES = 8192
+
+
+class PtxCompiler:
+    """Compiles `members` of an artifact for `device`. Only `ahead` has threads."""
+
+    def __init__(self, device: Device, members: Mapping[str, bytes | memoryview]) -> None:
+        self._device, self._members = device, members
+        self._started: dict[str, Future[bytes]] = {}
+
+    @contextmanager
+    def ahead(self, names: Sequence[str]) -> Iterator[None]:
+        """While the `with` lasts, as many threads as the process has cores compile the members
+        `names`, in that order. At its end what has not begun is dropped and the rest waited for; an
+        error of one that nobody asked for is nobody's."""
+        if not names:
+            yield
+            return
+        # Only here: a load that compiles nothing needs none of it.
+        from concurrent.futures import ThreadPoolExecutor
+
+        threads = ThreadPoolExecutor(
+            min(len(names), len(os.sched_getaffinity(0))), thread_name_prefix="ptx"
+        )
+        try:
+            self._started = {
+                name: threads.submit(self._compile, name) for name in dict.fromkeys(names)
+            }
+            yield
+        finally:
+            self._started = {}
+            threads.shutdown(cancel_futures=True)
+
+    def wait(self) -> None:
+        """Returns when the threads have nothing left to do."""
+        for future in self._started.values():
+            future.exception()
+
+    def machine_code(self, name: str) -> bytes:
+        """The machine code of the member `name`, compiled ahead or now. Raises CudaError, which
+        quotes ptxas."""
+        future = self._started.get(name)
+        return self._compile(name) if future is None else future.result()
+
+    def _compile(self, name: str) -> bytes:
+        call, kind = (
+            self._device.driver.call,
+            self._device.driver.module.CUjitInputType.CU_JIT_INPUT_PTX,
+        )
+        text = bytes(self._members[name]) + b"\0"
+
+        def compiled(options: list[Any], values: list[Any]) -> bytes:
+            state = call("cuLinkCreate", len(options), options, values)
+            try:
+                call("cuLinkAddData", state, kind, text, len(text), name.encode(), 0, [], [])
+                pointer, size = call("cuLinkComplete", state)
+                return ctypes.string_at(int(pointer), int(size))
+            finally:
+                with suppress(CudaError):
+                    call("cuLinkDestroy", state)
+
+        # A thread has no context of its own.
+        with self._device.current():
+            return _quoting(self._device, compiled)
+
+
+def load_ptx(device: Device, text: bytes) -> Any:
+    """A module (CUmodule) of PTX on the device, the thread's current one. Raises CudaError, which
+    quotes ptxas."""
+    image = ctypes.create_string_buffer(text)
+
+    def loaded(options: list[Any], values: list[Any]) -> Any:
+        return device.driver.call(
+            "cuModuleLoadDataEx", ctypes.addressof(image), len(options), options, values
+        )
+
+    return _quoting(device, loaded)
+
+
+def _quoting(device: Device, compiled: Callable[[list[Any], list[Any]], _T]) -> _T:
+    """What `compiled` returns, which gives the driver's compiler these options and their values;
+    its errors get the compiler's messages."""
+    kinds, log = device.driver.module.CUjit_option, bytearray(_LOG_BYTES)
+    options = [kinds.CU_JIT_ERROR_LOG_BUFFER, kinds.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES]
+    try:
+        return compiled(options, [log, len(log)])
+    except CudaError as error:
+        said = log.partition(b"\0")[0].decode(errors="replace").strip() or "no message"
+        detail = f"the driver's compiler, for sm_{device.capability}: {said}"
+        raise CudaError(
+            call=error.call,
+            name=error.name,
+            description=error.description,
+            hint=error.hint,
+            detail=detail,
+        ) from error

@@ -1,0 +1,1 @@
+"""CUDA graphs: the calls of a program, their order, and capturing them."""

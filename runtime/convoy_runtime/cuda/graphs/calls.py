@@ -1,0 +1,282 @@
+"""The functions that `convoy_main` calls on the `cuda` target: run a graph, launch a kernel, copy.
+`Trace` only keeps what it is asked for, `Calls` enqueues it.
+
+An exception cannot pass through native code: it is kept, the call returns a status, `convoy_main`
+returns it at once, and the exception is raised where `convoy_main` was called.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from ctypes import c_void_p
+from dataclasses import replace
+from typing import Any, Literal, Protocol
+
+from convoy_runtime._abi import ABI_VERSION, ConvoyRuntime, pointer_array
+from convoy_runtime._native import NativeLibrary
+from convoy_runtime.cuda.plans.kernels import allow_shared, launch
+from convoy_runtime.cuda.plans.plan import Plan, Queue
+from convoy_runtime.errors import ArtifactError, ExecutionError
+from convoy_runtime.manifest import Call, Graph, GraphTensor, KernelArgument, Manifest
+from convoy_runtime.value_types import value_type
+
+from .streams import Access
+
+__all__ = ["Calls", "Hook", "Trace", "TracedCall"]
+
+#: The status that a callback returns when it has kept an exception.
+RAISED = -1
+
+
+class _Table(ABC):
+    """A ConvoyRuntime table, checked against the manifest. Calls are counted from 0 in every
+    run."""
+
+    def __init__(self, manifest: Manifest) -> None:
+        self._manifest = manifest
+        self._raised: BaseException | None = None
+        self._count = 0
+        self._callbacks = (
+            ConvoyRuntime.EXECUTE(self._guard(self._execute)),
+            ConvoyRuntime.LAUNCH(self._guard(self._launch)),
+            ConvoyRuntime.COPY(self._guard(self._copy)),
+        )
+        self._table = ConvoyRuntime(ABI_VERSION, 0, None, *self._callbacks)
+
+    def run(
+        self,
+        native: NativeLibrary,
+        inputs: list[int],
+        prepared: list[int],
+        outputs: list[int],
+        arena: int,
+    ) -> None:
+        """Runs `convoy_main` on this table. Raises what a callback raised, or ExecutionError."""
+        self._raised, self._count = None, 0
+        arguments = pointer_array(inputs), pointer_array(prepared), pointer_array(outputs)
+        status = native.main(ctypes.byref(self._table), *arguments, arena)
+        raised, self._raised = self._raised, None
+        if raised is not None:
+            raise raised
+        if status:
+            raise ExecutionError(entry="convoy_main", status=status)
+
+    @abstractmethod
+    def graph(
+        self, index: int, call: int, site: Call, graph: Graph, pointers: tuple[int, ...]
+    ) -> None:
+        """Call `index` of the run is graph call `call` of the manifest."""
+
+    @abstractmethod
+    def kernel(
+        self,
+        index: int,
+        kernel: int,
+        grid: Any,
+        block: Any,
+        shared_bytes: int,
+        arguments: Any,
+        count: int,
+    ) -> None:
+        """Call `index` of the run is a launch of kernel `kernel` of the manifest, with all of its
+        arguments."""
+
+    @abstractmethod
+    def copy(self, index: int, destination: int, source: int, size: int) -> None:
+        """Call `index` of the run is a copy."""
+
+    def _guard(self, function: Callable[..., None]) -> Callable[..., int]:
+        def guarded(_context: int | None, *arguments: Any) -> int:
+            try:
+                function(self._count, *arguments)
+                self._count += 1
+            except BaseException as error:
+                self._raised = error
+                return RAISED
+            return 0
+
+        return guarded
+
+    def _execute(self, index: int, call: int, pointers: Any, count: int) -> None:
+        sites = self._manifest.calls
+        if not 0 <= call < len(sites):
+            msg = f"convoy_main runs call {call} of {len(sites)}"
+            raise self._mismatch(msg)
+        site = sites[call]
+        graph = self._manifest.graphs[site.graph]
+        if count != len(graph.tensors):
+            msg = (
+                f"call {call} passes {count} pointers to graph {graph.name}, which has "
+                f"{len(graph.tensors)} tensors"
+            )
+            raise self._mismatch(msg)
+        self.graph(index, call, site, graph, tuple(pointer or 0 for pointer in pointers[:count]))
+
+    def _launch(
+        self,
+        index: int,
+        kernel: int,
+        grid: Any,
+        block: Any,
+        shared_bytes: int,
+        arguments: Any,
+        count: int,
+    ) -> None:
+        kernels = self._manifest.kernels
+        if not 0 <= kernel < len(kernels):
+            msg = f"convoy_main launches kernel {kernel} of {len(kernels)}"
+            raise self._mismatch(msg)
+        expected = len(kernels[kernel].arguments)
+        if count != expected:
+            msg = (
+                f"convoy_main passes {count} pointers to kernel {kernels[kernel].name}, which "
+                f"has {expected} arguments"
+            )
+            raise self._mismatch(msg)
+        self.kernel(index, kernel, grid, block, shared_bytes, arguments, count)
+
+    def _copy(self, index: int, destination: int | None, source: int | None, size: int) -> None:
+        self.copy(index, destination or 0, source or 0, size)
+
+    def _mismatch(self, problem: str) -> ArtifactError:
+        return ArtifactError(problem=problem, member="native.so")
+
+
+@value_type(frozen=True, slots=True)
+class TracedCall:
+    """A call of a run: of kind `graph` (`index` is the call in the manifest), `kernel` (the kernel
+    in the manifest) or `copy` (the number of the copy). `launch` is how a kernel is launched: grid,
+    block, shared memory in bytes. `bytes` is what a copy reads and writes."""
+
+    kind: Literal["graph", "kernel", "copy"]
+    index: int
+    launch: tuple[tuple[int, ...], tuple[int, ...], int] | None = None
+    bytes: int = 0
+
+
+class Trace(_Table):
+    """After a run, `calls` has its calls, `accesses` says what each reads and writes, and `graphs`
+    which graph of the manifest it runs, None for kernels and copies. Nothing is enqueued."""
+
+    def __init__(self, manifest: Manifest) -> None:
+        super().__init__(manifest)
+        self.calls: list[TracedCall] = []
+        self.accesses: list[Access] = []
+        self.graphs: list[int | None] = []
+        self._copies = 0
+
+    def graph(
+        self, index: int, call: int, site: Call, graph: Graph, pointers: tuple[int, ...]
+    ) -> None:
+        self._add(TracedCall("graph", call), site.graph, _access(pointers, graph.tensors))
+
+    def kernel(
+        self,
+        index: int,
+        kernel: int,
+        grid: Any,
+        block: Any,
+        shared_bytes: int,
+        arguments: Any,
+        count: int,
+    ) -> None:
+        call = TracedCall("kernel", kernel, (tuple(grid[:3]), tuple(block[:3]), shared_bytes))
+        self._add(
+            call,
+            None,
+            _access(
+                [pointer or 0 for pointer in arguments[:count]],
+                self._manifest.kernels[kernel].arguments,
+            ),
+        )
+
+    def copy(self, index: int, destination: int, source: int, size: int) -> None:
+        call = TracedCall("copy", self._copies, bytes=2 * size)
+        self._copies += 1
+        self._add(
+            call, None, Access(((source, source + size),), ((destination, destination + size),))
+        )
+
+    def _add(self, call: TracedCall, graph: int | None, access: Access) -> None:
+        self.calls.append(call)
+        self.graphs.append(graph)
+        self.accesses.append(access)
+
+
+def _access(pointers: Sequence[int], arguments: Sequence[GraphTensor | KernelArgument]) -> Access:
+    spans = [
+        (argument.role, (pointer, pointer + argument.bytes))
+        for pointer, argument in zip(pointers, arguments, strict=True)
+    ]
+    return Access(
+        tuple(span for role, span in spans if role != "output"),
+        tuple(span for role, span in spans if role != "input"),
+    )
+
+
+class Hook(Protocol):
+    """Hears of each call of a run, by its number, and of the steps of a call (`Queue.between`)."""
+
+    def before(self, index: int) -> None: ...
+
+    def between(self) -> None: ...
+
+    def after(self, index: int) -> None: ...
+
+
+class Calls(_Table):
+    """Enqueues what it is asked for, call i with workspace `workspaces[i]`, between the two
+    functions of `hook` where there is one."""
+
+    def __init__(
+        self,
+        manifest: Manifest,
+        queue: Queue,
+        plans: Mapping[int, Plan],
+        kernels: Sequence[Any],
+        workspaces: Sequence[int],
+        hook: Hook | None = None,
+    ) -> None:
+        super().__init__(manifest)
+        self._queue = queue if hook is None else replace(queue, between=hook.between)
+        self._plans, self._kernels, self._workspaces, self._hook = plans, kernels, workspaces, hook
+
+    def graph(
+        self, index: int, call: int, site: Call, graph: Graph, pointers: tuple[int, ...]
+    ) -> None:
+        plan, workspace = self._plans[site.graph], self._workspaces[index]
+        plan.enqueue(self._queue, graph, pointers, workspace, call=call, location=site.location)
+
+    def kernel(
+        self,
+        index: int,
+        kernel: int,
+        grid: Any,
+        block: Any,
+        shared_bytes: int,
+        arguments: Any,
+        count: int,
+    ) -> None:
+        function = self._kernels[kernel]
+        allow_shared(self._queue.driver, function, shared_bytes)
+        values = ctypes.cast(arguments, c_void_p).value or 0
+        launch(self._queue, function, grid[:3], block[:3], shared_bytes, values, count)
+
+    def copy(self, index: int, destination: int, source: int, size: int) -> None:
+        if size:
+            self._queue.driver.call(
+                "cuMemcpyDtoDAsync", destination, source, size, self._queue.stream
+            )
+
+    def _guard(self, function: Callable[..., None]) -> Callable[..., int]:
+        def hooked(index: int, *arguments: Any) -> None:
+            if self._hook is None:
+                function(index, *arguments)
+                return
+            self._hook.before(index)
+            function(index, *arguments)
+            self._hook.after(index)
+
+        return super()._guard(hooked)

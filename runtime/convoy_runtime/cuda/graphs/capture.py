@@ -1,0 +1,160 @@
+"""CUDA graphs: capturing what is enqueued on a stream, and timing what was captured."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from convoy_runtime.cuda.driver.device import Driver
+from convoy_runtime.cuda.driver.memory import Allocation
+from convoy_runtime.errors import CudaError
+from convoy_runtime.timings import part
+from convoy_runtime.value_types import value_type
+
+__all__ = ["Captured", "Stopwatch", "capture", "captured_graph", "finished"]
+
+
+@contextlib.contextmanager
+def finished(driver: Driver, stream: int) -> Iterator[None]:
+    """Waits for `stream` where the `with` is left by an error or an interrupt, so that what was
+    enqueued in it can be closed."""
+    try:
+        yield
+    except BaseException:
+        with contextlib.suppress(CudaError):
+            driver.call("cuStreamSynchronize", stream)
+        raise
+
+
+@value_type(frozen=True, slots=True)
+class Captured:
+    """A CUDA graph, its instance, and memory that only they use, which goes with the last
+    reference. `close` destroys graph and instance; no launch may be under way."""
+
+    driver: Driver
+    graph: Any
+    instance: Any
+    memory: Allocation | None = None
+
+    def launch(self, stream: int) -> None:
+        """Enqueues one run."""
+        self.driver.call("cuGraphLaunch", self.instance, stream)
+
+    def close(self) -> None:
+        """Destroys the graph and its instance. Errors that earlier work left on the device are not
+        raised here."""
+        for name, what in (("cuGraphExecDestroy", self.instance), ("cuGraphDestroy", self.graph)):
+            with contextlib.suppress(CudaError):
+                self.driver.call(name, what)
+
+
+@part("capture")
+def capture(
+    driver: Driver,
+    stream: int,
+    enqueue: Callable[[], None],
+    *,
+    edit: Callable[[Any], None] | None = None,
+    memory: Allocation | None = None,
+) -> Captured:
+    """What `enqueue` puts on `stream`, as a CUDA graph, after `edit` had its way with it; nothing
+    runs. `memory` is kept with the graph. Raises what `enqueue` and `edit` raise."""
+    with captured_graph(driver, stream, enqueue) as owner:
+        if edit is not None:
+            edit(owner.graph)
+        instance = driver.call("cuGraphInstantiate", owner.graph, 0)
+        return Captured(driver, owner.release(), instance, memory)
+
+
+class _Owner:
+    """A graph that is destroyed unless it is released."""
+
+    def __init__(self, graph: Any) -> None:
+        self.graph, self.released = graph, False
+
+    def release(self) -> Any:
+        self.released = True
+        return self.graph
+
+
+@contextlib.contextmanager
+def captured_graph(driver: Driver, stream: int, enqueue: Callable[[], None]) -> Iterator[_Owner]:
+    """What `enqueue` puts on `stream`, as a CUDA graph without an instance; destroyed at the end of
+    the `with`, unless it is released."""
+    call = driver.call
+    call(
+        "cuStreamBeginCapture",
+        stream,
+        driver.module.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL,
+    )
+    try:
+        enqueue()
+    except BaseException:
+        with contextlib.suppress(CudaError):
+            call("cuGraphDestroy", call("cuStreamEndCapture", stream))
+        raise
+    owner = _Owner(call("cuStreamEndCapture", stream))
+    try:
+        yield owner
+    finally:
+        if not owner.released:
+            with contextlib.suppress(CudaError):
+                call("cuGraphDestroy", owner.graph)
+
+
+class Stopwatch:
+    """Times captured graphs on a stream, with events that it owns."""
+
+    def __init__(self, driver: Driver, stream: int) -> None:
+        self._driver, self._stream = driver, stream
+        self._events = driver.call("cuEventCreate", 0), driver.call("cuEventCreate", 0)
+
+    def close(self) -> None:
+        """Destroys the events."""
+        for event in self._events:
+            with contextlib.suppress(CudaError):
+                self._driver.call("cuEventDestroy", event)
+
+    def once(self, captured: Captured, launches: int = 1) -> float:
+        """Microseconds of a launch, over `launches` in a row."""
+
+        def enqueue() -> None:
+            for _ in range(launches):
+                captured.launch(self._stream)
+
+        return self.time(enqueue) / launches
+
+    def time(self, enqueue: Callable[[], None]) -> float:
+        """Microseconds of what `enqueue` puts on the stream."""
+        call, (begin, end) = self._driver.call, self._events
+        with finished(self._driver, self._stream):
+            call("cuEventRecord", begin, self._stream)
+            enqueue()
+            call("cuEventRecord", end, self._stream)
+            call("cuEventSynchronize", end)
+        return float(call("cuEventElapsedTime", begin, end)) * 1000
+
+    def rounds(
+        self,
+        captured: Sequence[Captured],
+        *,
+        rounds: int,
+        microseconds: float,
+        known: Sequence[float | None] = (),
+    ) -> list[list[float]]:
+        """Microseconds of a launch of each graph, `rounds` figures a graph. A round times each in
+        turn for about `microseconds`, so that what the clock does in the meantime hits all alike.
+        `known` is what a launch takes of those that were timed before; the others are launched
+        first."""
+        counts = []
+        for each, before in zip(captured, known or [None] * len(captured), strict=True):
+            if before is None:
+                self.once(each)
+                before = self.once(each)
+            counts.append(max(1, min(1000, int(microseconds / max(before, 0.1)))))
+        times: list[list[float]] = [[] for _ in captured]
+        for _ in range(rounds):
+            for figures, each, count in zip(times, captured, counts, strict=True):
+                figures.append(self.once(each, count))
+        return times

@@ -1,0 +1,248 @@
+"""A program as one CUDA graph, in one of several forms: its calls one after another, or side by
+side where none needs the other; with the memset nodes that some plans begin with where they are, or
+as one at the start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final, Literal
+from weakref import WeakSet
+
+from convoy_runtime._native import MEMBER, NativeLibrary
+from convoy_runtime.cuda.driver.device import Device
+from convoy_runtime.cuda.driver.memory import Allocation
+from convoy_runtime.cuda.plans.plan import Plan, Queue
+from convoy_runtime.errors import ArtifactError
+from convoy_runtime.manifest import MANIFEST, Manifest, Step
+from convoy_runtime.timings import part
+from convoy_runtime.value_types import value_type
+
+from .calls import Calls, Trace, TracedCall
+from .capture import Captured
+from .streams import Access, Order, Range, large_alone, order_of, serial_order, workspaces_of
+from .weaver import CLEARED_BYTES, Enqueue, capture_woven, clearing_calls
+
+__all__ = ["SERIAL", "Arguments", "Form", "ProgramCapture"]
+
+#: Calls with a workspace run on at most so many branches at once: each has a workspace of its own.
+_LANES: Final = 4
+_FEWEST_CLEARED: Final = 2
+#: Bytes that a multiprocessor writes at a time: a tile of 128 x 128 halves.
+_TILE_BYTES: Final = 128 * 128 * 2
+
+
+@value_type(frozen=True, slots=True)
+class Form:
+    """`branches` says which calls may run side by side: `none`; `small`, those that write less than
+    a tile for each multiprocessor, and so leave some of them idle; or `all`. With `clear_once` one
+    memset at the start clears what plans clear before their kernels."""
+
+    branches: Literal["none", "small", "all"] = "none"
+    clear_once: bool = False
+
+    def __str__(self) -> str:
+        branches = {
+            "none": "calls one after another",
+            "small": "small calls side by side",
+            "all": "calls side by side",
+        }[self.branches]
+        return f"{branches}, cleared once" if self.clear_once else branches
+
+
+SERIAL: Final = Form()
+
+
+@value_type(frozen=True, slots=True)
+class Arguments:
+    """What `convoy_main` is given: the buffers of the manifest's tensors, in its order, and the
+    arena."""
+
+    inputs: list[int]
+    prepared: list[int]
+    outputs: list[int]
+    arena: int
+
+
+def _check_steps(manifest: Manifest, calls: Sequence[TracedCall]) -> None:
+    """Raises ArtifactError when the manifest says that the program does something else than it
+    does."""
+    kinds = {"graph": "call", "kernel": "kernel", "copy": "copy"}
+    # A copy's bytes are those that it reads and those that it writes.
+    steps = tuple(
+        Step(kinds[call.kind], call.bytes // 2 if call.kind == "copy" else call.index)
+        for call in calls
+    )
+    if manifest.steps not in ((), steps):
+        problem = f"differs from what convoy_main in {MEMBER} does"
+        raise ArtifactError(
+            problem=problem,
+            member=MANIFEST,
+            field="steps",
+            expected=_steps(steps),
+            got=_steps(manifest.steps),
+        )
+
+
+def _steps(steps: Sequence[Step]) -> str:
+    text = ", ".join(f"{step.kind} {step.number}" for step in steps)
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+class ProgramCapture:
+    """Captures a program on its static buffers; `calls` are those it makes, in their order. Raises
+    what running `convoy_main` raises."""
+
+    def __init__(
+        self,
+        manifest: Manifest,
+        native: NativeLibrary,
+        device: Device,
+        queue: Queue,
+        kernels: Sequence[Any],
+        arguments: Arguments,
+    ) -> None:
+        self._manifest, self._native, self._device, self._queue, self._kernels = (
+            manifest,
+            native,
+            device,
+            queue,
+            kernels,
+        )
+        self._arguments = arguments
+        trace = Trace(manifest)
+        self._run(trace)
+        self._accesses, self._graphs = trace.accesses, trace.graphs
+        self.calls = trace.calls
+        _check_steps(manifest, trace.calls)
+        #: Plans that have run, so that their code is loaded.
+        self._warm: WeakSet[object] = WeakSet()
+        #: The plans that were asked last which calls clear their workspaces, and the answer.
+        self._cleared: tuple[list[object], list[int]] = ([], [])
+        self._wave_bytes = device.attribute("MULTIPROCESSOR_COUNT") * _TILE_BYTES
+
+    def default(self, plans: Mapping[int, Plan]) -> Form:
+        """The form for plans that were never measured together: calls too small to fill the GPU run
+        side by side, and no node is there that need not be."""
+        sizes = self._sizes(plans)
+        branches: Literal["none", "small"] = (
+            "none" if self._order(Form("small"), sizes).serial else "small"
+        )
+        return Form(branches, clear_once=bool(self._clearing(plans, sizes)))
+
+    def forms(self, plans: Mapping[int, Plan]) -> list[Form]:
+        """The forms that differ on these plans, SERIAL first."""
+        sizes = self._sizes(plans)
+        found = [SERIAL]
+        orders: list[Order] = [self._order(SERIAL, sizes)]
+        for form in (Form("small"), Form("all")):
+            if (order := self._order(form, sizes)) not in orders:
+                orders.append(order)
+                found.append(form)
+        if self._clearing(plans, sizes):
+            found += [replace(form, clear_once=True) for form in found]
+        return found
+
+    @part("first run")
+    def capture(self, plans: Mapping[int, Plan], form: Form) -> Captured:
+        """The program on these plans as a CUDA graph. Raises CudaError, also when the device has no
+        memory for the workspaces."""
+        sizes = self._sizes(plans)
+        order, own = self._arranged(plans, form, sizes)
+        layout = workspaces_of(sizes, order, own)
+        memory = Allocation(self._device, layout.size)
+        spans, cleared = (
+            layout.at(memory.pointer),
+            (memory.pointer, memory.pointer + layout.own_bytes),
+        )
+        self._warm_up(plans, spans)
+        return capture_woven(
+            self._queue,
+            order,
+            spans,
+            self._enqueue(plans, spans),
+            own=own,
+            cleared=cleared,
+            memory=memory,
+        )
+
+    def order(self, plans: Mapping[int, Plan], form: Form) -> Order:
+        """What each call waits for when the program is captured on these plans in this form."""
+        return self._arranged(plans, form, self._sizes(plans))[0]
+
+    def _arranged(
+        self, plans: Mapping[int, Plan], form: Form, sizes: Sequence[int]
+    ) -> tuple[Order, list[int]]:
+        """The order of the calls, and those whose workspaces are cleared before the first one."""
+        own = self._clearing(plans, sizes) if form.clear_once else []
+        return self._order(
+            form, [0 if index in own else size for index, size in enumerate(sizes)]
+        ), own
+
+    def _clearing(self, plans: Mapping[int, Plan], sizes: Sequence[int]) -> list[int]:
+        """The calls that begin with clearing a part of their workspaces, as far as one memset may
+        clear these workspaces whole."""
+        known, found = self._cleared
+        if known != (key := [plan.code for plan in plans.values()]):
+            found = self._find_clearing(plans, sizes)
+            self._cleared = key, found
+        return found
+
+    def _find_clearing(self, plans: Mapping[int, Plan], sizes: Sequence[int]) -> list[int]:
+        # One memset for one is no gain.
+        if sum(size > 0 for size in sizes) < _FEWEST_CLEARED:
+            return []
+        order = serial_order(len(sizes))
+        layout = workspaces_of(sizes, order)
+        memory = Allocation(self._device, layout.size)
+        spans = layout.at(memory.pointer)
+        self._warm_up(plans, spans)
+        found = clearing_calls(
+            self._queue.driver, self._queue.stream, spans, self._enqueue(plans, spans)
+        )
+        found.sort(key=lambda index: sizes[index])
+        while workspaces_of(sizes, order, found).own_bytes > CLEARED_BYTES:
+            found.pop()
+        return sorted(found) if len(found) >= _FEWEST_CLEARED else []
+
+    def _warm_up(self, plans: Mapping[int, Plan], spans: Sequence[Range]) -> None:
+        """Runs the program, unless it has run with each of these plans: first calls may load code,
+        which no capture allows."""
+        if self._warm and all(plan.code in self._warm for plan in plans.values()):
+            return
+        self._enqueue(plans, spans)(None)
+        self._queue.driver.call("cuStreamSynchronize", self._queue.stream)
+        self._warm.update(plan.code for plan in plans.values())
+
+    def _order(self, form: Form, sizes: Sequence[int]) -> Order:
+        if form.branches == "none":
+            return serial_order(len(sizes))
+        accesses = self._accesses
+
+        def large(access: Access) -> bool:
+            return access.written_bytes >= self._wave_bytes
+
+        return order_of(
+            large_alone(accesses, large) if form.branches == "small" else accesses,
+            sizes,
+            lanes=_LANES,
+        )
+
+    def _sizes(self, plans: Mapping[int, Plan]) -> list[int]:
+        return [
+            0 if graph is None else plans[graph].report.workspace_bytes for graph in self._graphs
+        ]
+
+    def _enqueue(self, plans: Mapping[int, Plan], spans: Sequence[Range]) -> Enqueue:
+        """Enqueues the program, with each call's workspace at its place in `spans`."""
+        workspaces = [begin for begin, _ in spans]
+        return lambda hook: self._run(
+            Calls(self._manifest, self._queue, plans, self._kernels, workspaces, hook)
+        )
+
+    def _run(self, table: Trace | Calls) -> None:
+        arguments = self._arguments
+        table.run(
+            self._native, arguments.inputs, arguments.prepared, arguments.outputs, arguments.arena
+        )

@@ -1,0 +1,1 @@
+"""Execution plans for graphs: building, storing and choosing them without measurement."""

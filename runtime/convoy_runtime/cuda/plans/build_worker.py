@@ -1,0 +1,91 @@
+"""A process that builds plans for another one (`build_pool`), which restores them from cuDNN's
+JSON: engines that compile a kernel hold a lock while they do, so only processes build side by side.
+
+It reads and writes a line of JSON at a time. First a setup, {"native_bytes", "device",
+"properties", "libraries"}, and that many bytes of native.so; the answer is {"ready": true}. Then
+jobs, {"symbol", "name", "location", "engine", "knobs"}; the answer is {"plan": JSON}. Any answer
+may be {"error": reason} instead.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import IO, Any
+
+from convoy_runtime._native import NativeLibrary, load_native
+from convoy_runtime.cuda.cudnn.device_files import device_properties
+from convoy_runtime.cuda.cudnn.library import open_cudnn
+from convoy_runtime.cuda.driver.device import Device, open_driver
+from convoy_runtime.errors import ConvoyRuntimeError, CudnnError
+from convoy_runtime.manifest import Graph
+
+from .builder import PlanBuilder
+from .options import PlanOptions
+
+__all__ = ["main"]
+
+
+def main(jobs: IO[bytes], answers: IO[bytes]) -> int:
+    """Answers until `jobs` ends. Returns the exit code."""
+
+    def answer(value: dict[str, Any]) -> None:
+        answers.write(json.dumps(value).encode() + b"\n")
+        answers.flush()
+
+    setup = json.loads(jobs.readline())
+    with contextlib.ExitStack() as stack:
+        try:
+            native = load_native(jobs.read(setup["native_bytes"]))
+            builder = _builder(setup, stack)
+        except ConvoyRuntimeError as error:
+            answer({"error": str(error)})
+            return 1
+        answer({"ready": True})
+        for line in jobs:
+            try:
+                answer({"plan": _build(builder, native, json.loads(line))})
+            except CudnnError as error:
+                answer({"error": f"{error.name}: {error.detail}"})
+    return 0
+
+
+def _builder(setup: dict[str, Any], stack: contextlib.ExitStack) -> PlanBuilder:
+    """Plans for the GPU `device`, which stays current, or else for the one that the file
+    `properties` describes."""
+    for library in setup["libraries"]:
+        with contextlib.suppress(OSError):
+            ctypes.CDLL(library, mode=ctypes.RTLD_GLOBAL)
+    cudnn = open_cudnn()
+    if setup["device"] is None:
+        return PlanBuilder(
+            cudnn,
+            PlanOptions(),
+            handle=None,
+            device=device_properties(cudnn, Path(setup["properties"])),
+        )
+    stack.enter_context(Device(open_driver(), setup["device"]).current())
+    handle = ctypes.c_void_p()
+    cudnn.call("cudnnCreate", ctypes.byref(handle))
+    stack.callback(cudnn.library.cudnnDestroy, handle)
+    return PlanBuilder(cudnn, PlanOptions(), handle=handle.value or 0)
+
+
+def _build(builder: PlanBuilder, native: NativeLibrary, job: dict[str, Any]) -> str:
+    graph = Graph(job["name"], job["symbol"], (), job["location"], ())
+    return builder.text_of(graph, native.builder(graph.symbol), job["engine"], job["knobs"])
+
+
+if __name__ == "__main__":
+    # An interrupt from the keyboard reaches this process as well; whoever started it says what
+    # there is to say.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    # Nothing but answers may go where they go, and cuDNN can be told to log to the standard output.
+    with os.fdopen(os.dup(1), "wb") as pipe:
+        os.dup2(2, 1)
+        sys.exit(main(sys.stdin.buffer, pipe))

@@ -1,0 +1,231 @@
+"""The kernels that an artifact offers its graphs, as plans: they are chosen, measured, checked and
+kept as cuDNN's are."""
+
+from __future__ import annotations
+
+import base64
+import ctypes
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass
+from typing import Any
+
+from convoy_runtime._abi import pointer_array
+from convoy_runtime.artifact import Artifact
+from convoy_runtime.cuda.driver.device import Device, Driver
+from convoy_runtime.cuda.driver.ptx import PtxCompiler
+from convoy_runtime.errors import ArtifactError, CudaError
+from convoy_runtime.manifest import Graph, GraphKernel, kernel_member
+from convoy_runtime.value_types import value_type
+
+from .fingerprint import kernels_fingerprint
+from .plan import Plan, PlanReport, Queue
+
+__all__ = ["KernelPlan", "Kernels", "allow_shared", "launch"]
+
+#: Beyond this many bytes of shared memory a kernel has to be allowed them first.
+_SHARED_BYTES = 48 << 10
+
+
+def allow_shared(driver: Driver, function: Any, size: int) -> None:
+    """Lets the kernel `function` be launched with `size` bytes of dynamic shared memory."""
+    if size > _SHARED_BYTES:
+        attribute = (
+            driver.module.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+        )
+        driver.call("cuFuncSetAttribute", function, attribute, size)
+
+
+def launch(
+    queue: Queue,
+    function: Any,
+    grid: Sequence[int],
+    block: Sequence[int],
+    shared_bytes: int,
+    arguments: int,
+    count: int,
+) -> None:
+    """Enqueues the kernel `function`, whose `count` arguments are pointers that lie at the host
+    address `arguments`."""
+    # The driver wants the address of each argument's value.
+    step = ctypes.sizeof(ctypes.c_void_p)
+    addresses = (ctypes.c_void_p * max(1, count))(
+        *(arguments + index * step for index in range(count))
+    )
+    queue.driver.call(
+        "cuLaunchKernel",
+        function,
+        *grid,
+        *block,
+        shared_bytes,
+        queue.stream,
+        ctypes.addressof(addresses),
+        0,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class LoadedKernel:
+    """A kernel on the device; `image` is its machine code for this GPU, made from PTX of the hash
+    `ptx`."""
+
+    kernel: GraphKernel
+    function: Any
+    image: bytes
+    ptx: str
+
+
+@value_type(frozen=True, slots=True)
+class KernelPlan(Plan):
+    """Runs a kernel. It lives as long as the `Kernels` that it came from; its text is the hash of
+    the kernel's PTX and its machine code in base64."""
+
+    loaded: LoadedKernel
+
+    @property
+    def code(self) -> object:
+        return self.loaded
+
+    def enqueue(
+        self,
+        queue: Queue,
+        graph: Graph,
+        pointers: Sequence[int],
+        workspace: int,
+        *,
+        call: int | None = None,
+        location: str | None = None,
+    ) -> None:
+        kernel, values = self.loaded.kernel, pointer_array(list(pointers))
+        sizes = (kernel.grid, 1, 1), (kernel.block, 1, 1), kernel.shared_bytes
+        launch(queue, self.loaded.function, *sizes, ctypes.addressof(values), len(pointers))
+
+    def text(self) -> str:
+        return f"{self.loaded.ptx}:{base64.b64encode(self.loaded.image).decode()}"
+
+    def close(self) -> None:
+        pass
+
+
+def _other_gpu(chip: str, here: int) -> str | None:
+    """What a kernel for `chip` wants that a GPU of compute capability `here` is not: an
+    architecture like sm_90a is no other's subset."""
+    number = int(chip.removeprefix("sm_").removesuffix("a"))
+    if chip.endswith("a"):
+        return chip if number != here else None
+    return f"at least {chip}" if number > here else None
+
+
+class Kernels:
+    """Compiles the graphs' kernels of an artifact for `device` when they are asked for. `close`
+    unloads them; nothing that was captured from them may run afterwards."""
+
+    def __init__(self, device: Device, artifact: Artifact) -> None:
+        self._device, self._members, self._files = device, artifact.members, artifact.manifest.files
+        self._compiler = PtxCompiler(device, artifact.members)
+        self._modules: list[Any] = []
+
+    def offered(self, graph: Graph, rejected: list[str]) -> Iterator[GraphKernel]:
+        """Kernels of `graph` that this GPU runs, in the order of the artifact; why not the others
+        goes to `rejected`."""
+        here = self._device.capability
+        shared = self._device.attribute("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN") if graph.kernels else 0
+        for kernel in graph.kernels:
+            if (wanted := _other_gpu(kernel.chip, here)) is not None:
+                rejected.append(
+                    f"kernel {kernel.variant}: expected a GPU of {wanted}, got sm_{here}"
+                )
+            elif kernel.shared_bytes > shared:
+                wanted = (
+                    f"expected a GPU with {kernel.shared_bytes} bytes of shared memory for a block"
+                )
+                rejected.append(f"kernel {kernel.variant}: {wanted}, got {shared}")
+            else:
+                yield kernel
+
+    def compiling(self, kernels: Iterable[GraphKernel]) -> AbstractContextManager[None]:
+        """While the `with` lasts, threads compile these kernels, in that order, for `plan` and
+        `restore`, which tell its errors."""
+        return self._compiler.ahead([kernel_member(kernel.name) for kernel in kernels])
+
+    def wait(self) -> None:
+        """Returns when nothing is being compiled."""
+        self._compiler.wait()
+
+    def plan(self, graph: Graph, kernel: GraphKernel, rejected: Sequence[str] = ()) -> KernelPlan:
+        """`kernel` as a plan of `graph`. Raises ArtifactError when the driver does not take its
+        PTX."""
+        try:
+            return self._plan(
+                graph, kernel, self._compiler.machine_code(kernel_member(kernel.name)), rejected
+            )
+        except CudaError as error:
+            raise ArtifactError(
+                problem=f"kernel {kernel.name} cannot be loaded: {error}",
+                member=kernel_member(kernel.name),
+            ) from error
+
+    def restore(self, graph: Graph, variant: str, text: str) -> KernelPlan:
+        """The plan of the kernel of that variant, from `text` of a plan like it where that was made
+        from the same PTX, else compiled anew. Raises ValueError when the artifact has no such
+        kernel for this GPU or `text` is no machine code for it, ArtifactError as `plan`."""
+        kernel = self._offered(graph, variant)
+        if kernel is None:
+            offered = ", ".join(each.variant for each in self.offered(graph, [])) or "none"
+            message = f"kernel {variant}: expected one of the artifact, got {offered}"
+            raise ValueError(message)
+        if not self._is_of(kernel, text):
+            return self.plan(graph, kernel)
+        try:
+            return self._plan(
+                graph, kernel, base64.b64decode(text.partition(":")[2], validate=True)
+            )
+        except (CudaError, ValueError) as error:
+            message = f"kernel {variant}: its machine code cannot be loaded: {error}"
+            raise ValueError(message) from error
+
+    def compiled_anew(self, graph: Graph, variant: str, text: str) -> GraphKernel | None:
+        """The kernel that `restore` compiles, if it does."""
+        kernel = self._offered(graph, variant)
+        return None if kernel is None or self._is_of(kernel, text) else kernel
+
+    def content(self, graph: Graph) -> str:
+        """What a store knows a graph by that has only kernels."""
+        return kernels_fingerprint(graph, self._members)
+
+    def close(self) -> None:
+        """Unloads all kernels."""
+        for module in self._modules:
+            with suppress(CudaError):
+                self._device.driver.call("cuModuleUnload", module)
+        self._modules.clear()
+
+    def _plan(
+        self, graph: Graph, kernel: GraphKernel, image: bytes, rejected: Sequence[str] = ()
+    ) -> KernelPlan:
+        """`kernel` as a plan of `graph`, from machine code. Raises CudaError."""
+        call = self._device.driver.call
+        # With a zero behind it, so that the driver finds an end also in what is no machine code.
+        buffer = ctypes.create_string_buffer(image)
+        module = call("cuModuleLoadData", ctypes.addressof(buffer))
+        self._modules.append(module)
+        function = call("cuModuleGetFunction", module, kernel.name.encode())
+        allow_shared(self._device.driver, function, kernel.shared_bytes)
+        report = PlanReport(
+            graph=graph.name, location=graph.location, engine=None, kernel=kernel.variant,
+            knobs={}, numerical_notes=(), behavior_notes=(),
+            workspace_bytes=0, heuristic="kernels", rank=graph.kernels.index(kernel),
+            rejected=tuple(rejected), origin="kernel",
+        )  # fmt: skip
+        return KernelPlan(report, LoadedKernel(kernel, function, image, self._hash(kernel)))
+
+    def _offered(self, graph: Graph, variant: str) -> GraphKernel | None:
+        return next((each for each in self.offered(graph, []) if each.variant == variant), None)
+
+    def _is_of(self, kernel: GraphKernel, text: str) -> bool:
+        """Whether `text` of a plan has the machine code of this kernel: the same variant of another
+        compiler, or of a graph of another name, is other code."""
+        return text.partition(":")[0] == self._hash(kernel)
+
+    def _hash(self, kernel: GraphKernel) -> str:
+        return self._files[kernel_member(kernel.name)].sha256

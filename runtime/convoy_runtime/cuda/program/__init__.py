@@ -1,0 +1,1 @@
+"""A loaded program: memory, the captured graph, runs and profiles."""

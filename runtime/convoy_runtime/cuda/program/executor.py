@@ -1,0 +1,389 @@
+"""Runs an artifact of the `cuda` target: each run is one replay of the CUDA graph that its
+`Instance` captured.
+
+The captured graph works on static buffers. A call copies its inputs into them and its results out
+of them, all on the caller's stream and without waiting; `static_inputs`, `static_outputs` and
+`replay` leave the copies away.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from convoy_runtime._native import NativeLibrary
+from convoy_runtime._safetensors import HostTensor
+from convoy_runtime.arrays import (
+    CPU,
+    CUDA,
+    aligned_copy,
+    aligned_empty,
+    check,
+    is_packed,
+    library_of,
+    view,
+)
+from convoy_runtime.artifact import Artifact
+from convoy_runtime.cuda.cudnn.library import load_libraries, open_cudnn
+from convoy_runtime.cuda.driver.device import Device, check_process, forked, open_driver
+from convoy_runtime.cuda.driver.memory import DeviceArray, Lease, Pool
+from convoy_runtime.cuda.plans.options import PlanOptions
+from convoy_runtime.cuda.plans.plan import PlanReport
+from convoy_runtime.cuda.plans.store import PlanStore, Scope
+from convoy_runtime.errors import ArgumentError
+from convoy_runtime.manifest import TensorSpec
+from convoy_runtime.program import Program, Progress
+
+from .instance import Instance
+from .launcher import Launcher
+from .libraries import DLPACK_LEGACY_STREAM, Libraries, hand_over
+
+if TYPE_CHECKING:
+    from convoy_runtime.profile import Profile
+
+__all__ = ["CudaProgram"]
+
+
+class _Uses:
+    """Counts the calls of a program that are under way: a `with` around each, under the program's
+    lock. `close` may come in the middle of one, from a signal handler, a finalizer or an array that
+    is borrowed. It sets `give_back`, which the end of the last `with` calls.
+
+    It does not refer to the program, so that no reference cycle delays the program's end.
+    """
+
+    __slots__ = ("count", "give_back")
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.give_back: Callable[[], None] | None = None
+
+    def __enter__(self) -> None:
+        self.count += 1
+
+    def __exit__(self, *_: object) -> None:
+        self.count -= 1
+        if not self.count and self.give_back is not None:
+            give_back, self.give_back = self.give_back, None
+            give_back()
+
+
+class CudaProgram(Program):
+    """A program on a GPU. Inputs are arrays on that GPU; those that are not packed row-major are
+    copied by their own library.
+
+    Work is enqueued on the caller's stream: that of torch or cupy when the first input is theirs,
+    else the legacy default stream, or the one that `run_into` and `replay` are given. Calls from
+    several threads or streams follow one another.
+    """
+
+    def __init__(
+        self,
+        artifact: Artifact,
+        native: NativeLibrary,
+        *,
+        index: int,
+        poison: bool,
+        options: PlanOptions | None = None,
+        plan_cache: str | os.PathLike[str] | bool = True,
+        tune: str = "off",
+        again: bool = False,
+        strict: bool = False,
+        progress: Progress | None = None,
+    ) -> None:
+        super().__init__(artifact, native, poison=poison)
+        self._lock = threading.RLock()
+        self._uses = _Uses()
+        self._instance: Instance | None = None
+        self._launcher: Launcher | None = None
+        self._driver = open_driver()
+        libraries = (
+            load_libraries(self.manifest.cudnn.minimum)
+            if self.manifest.calls and self.manifest.cudnn is not None
+            else None
+        )
+        self._device = Device(self._driver, index)
+        if libraries is not None:
+            libraries.join()
+        self._pool = Pool(self._device)
+        self._libraries = Libraries(index)
+        with self._device.current():
+            try:
+                self._instance = instance = Instance(
+                    artifact,
+                    native,
+                    self._device,
+                    (options or PlanOptions()).for_model(self.manifest),
+                    store=_store(artifact, self._device, plan_cache, fresh=again and tune != "off"),
+                    tune=tune,
+                    strict=strict,
+                    progress=progress,
+                )
+                poisoned = (
+                    [*instance.output_buffers, (instance.arena, self.manifest.arena_bytes)]
+                    if poison
+                    else []
+                )
+                self._launcher = Launcher(self._driver, instance, poisoned)
+            except BaseException:
+                self.close()
+                raise
+
+    @property
+    def device(self) -> str:
+        """As `cuda:0 (NVIDIA H200)`."""
+        return f"cuda:{self._device.index} ({self._device.name})"
+
+    @property
+    def plans(self) -> tuple[PlanReport, ...]:
+        """Which engine runs each graph, and why not another; in the order of the manifest's
+        graphs."""
+        plans = self._loaded.plans
+        return tuple(plans[index].report for index in sorted(plans))
+
+    @property
+    def form(self) -> str:
+        """How the calls are ordered in the CUDA graph, as `calls one after another`."""
+        return str(self._loaded.form)
+
+    def plan_members(self) -> dict[str, bytes]:
+        """The plans that this program runs on, as members of an artifact by name: where it is
+        loaded on such a GPU, they are there."""
+        self._check_open()
+        with self._lock, self._device.current(), self._uses:
+            return self._loaded.plan_members()
+
+    def profile(self, progress: Progress | None = None) -> Profile:
+        """Measures what each call of the program takes, alone as tuning does it and in place, and
+        one replay of the whole. Takes some tens of milliseconds a call. The static inputs hold
+        random numbers afterwards, and so do weights that were never loaded. Raises CudaError, also
+        when the device has no memory for a graph's tensors twice."""
+        self._check_open()
+        with self._lock, self._device.current(), self._uses:
+            self._runs.synchronize()
+            return self._loaded.profile(progress, random_weights=not self._has_weights)
+
+    @property
+    def static_inputs(self) -> tuple[DeviceArray, ...]:
+        """The buffers that `replay` reads, one an input."""
+        return self._arrays(self.inputs, self._loaded.inputs)
+
+    @property
+    def static_outputs(self) -> tuple[DeviceArray, ...]:
+        """The buffers that `replay` writes, one an output. The next run overwrites them."""
+        return self._arrays(self.outputs, self._loaded.outputs)
+
+    def __call__(self, *arrays: Any, stream: int | None = None) -> Any:
+        """Runs the model. `stream` is a CUstream's handle; results are ready there, and so, in that
+        order, for whoever uses it next."""
+        self._check_ready()
+        library = library_of(arrays[0]) if arrays else "convoy_runtime"
+        own = self._libraries.stream_of(library)
+        target = own if stream is None else stream
+        with self._lock, self._device.current(), self._uses:
+            given = self._inputs(arrays, target, own)
+            results = [self._result(library, spec, target, own) for spec in self.outputs]
+            self._runs.run(
+                [pointer for pointer, _ in given], [pointer for _, pointer in results], target
+            )
+        if len(results) == 1:
+            return hand_over(library, results[0][0])
+        return tuple(hand_over(library, array) for array, _ in results)
+
+    def run_into(
+        self, outputs: Sequence[Any], inputs: Sequence[Any], *, stream: int | None = None
+    ) -> None:
+        """Runs the model on `inputs` and writes into the arrays `outputs`, which must be packed
+        row-major, on `stream`."""
+        self._check_ready()
+        arrays = [*inputs, *outputs]
+        own = self._libraries.stream_of(library_of(arrays[0]) if arrays else "")
+        target = own if stream is None else stream
+        with self._lock, self._device.current(), self._uses:
+            given = self._inputs(inputs, target, own)
+            targets = self._views(
+                outputs,
+                self.outputs,
+                "output",
+                (CUDA, self._device.index),
+                self._libraries.producer_stream(target),
+            )
+            self._check_targets(targets)
+            self._runs.run(
+                [pointer for pointer, _ in given], [got.pointer for got in targets], target
+            )
+
+    def replay(self, stream: int = 0) -> None:
+        """Runs the model on `static_inputs` into `static_outputs`, on the stream with this handle.
+        Nothing is checked or copied."""
+        self._check_ready()
+        with self._lock, self._device.current(), self._uses:
+            self._runs.run([], [], stream)
+
+    def run_numpy(self, *arrays: np.ndarray) -> tuple[np.ndarray, ...]:
+        self._check_ready()
+        views = self._views(arrays, self.inputs, "input", (CPU, 0))
+        hosts = [aligned_copy(got) for got in views]
+        results = [aligned_empty(spec.shape, spec.dtype) for spec in self.outputs]
+        stream = self._loaded.stream
+        with self._lock, self._device.current(), self._uses:
+            self._runs.run(
+                [host.ctypes.data for host in hosts],
+                [result.ctypes.data for result in results],
+                stream,
+                host=True,
+            )
+            self._driver.call("cuStreamSynchronize", stream)
+        return tuple(results)
+
+    @property
+    def _loaded(self) -> Instance:
+        if (instance := self._instance) is None or self._source is None:
+            raise self._closed()
+        return instance
+
+    @property
+    def _runs(self) -> Launcher:
+        if (launcher := self._launcher) is None or self._source is None:
+            raise self._closed()
+        return launcher
+
+    def _check_open(self) -> None:
+        super()._check_open()
+        # Before the lock is taken, too: a thread may hold it that is not here.
+        check_process()
+
+    def synchronize(self) -> None:
+        """Waits for the last run. Raises CudaError when it failed on the GPU."""
+        self._check_open()
+        with self._lock, self._device.current(), self._uses:
+            self._runs.synchronize()
+
+    def close(self) -> None:
+        if forked():
+            super().close()
+            self._launcher = self._instance = None
+            return
+        with self._lock, self._device.current():
+            super().close()
+            if self._uses.count:
+                self._uses.give_back = self._give_back
+            else:
+                self._give_back()
+
+    def _give_back(self) -> None:
+        launcher, self._launcher = self._launcher, None
+        if launcher is not None:
+            launcher.close()
+        instance, self._instance = self._instance, None
+        if instance is not None:
+            # Arrays that were handed out keep their memory; the rest goes here.
+            instance.close()
+        self._pool.close()
+
+    def __del__(self) -> None:
+        # Half-made objects have nothing to give back, and at exit the process does it.
+        if "_device" not in self.__dict__ or self.closed or sys.is_finalizing():
+            return
+        with nullcontext() if forked() else self._device.finalizing():
+            self.close()
+
+    def _install(self, prepared: Mapping[str, HostTensor]) -> None:
+        self._check_open()
+        with self._lock, self._device.current(), self._uses:
+            # Runs that are under way still read the old ones.
+            self._runs.synchronize()
+            self._loaded.install(prepared)
+
+    def _inputs(self, arrays: Sequence[Any], stream: int, own: int) -> list[tuple[int, object]]:
+        """Where each input lies, and what keeps it there. `own` is the stream that the library of
+        the first one works on."""
+        if stream == own and len(arrays) == len(self.inputs):
+            pointers = [
+                self._libraries.pointer(array, spec)
+                for array, spec in zip(arrays, self.inputs, strict=True)
+            ]
+            plain = [
+                (pointer, array)
+                for pointer, array in zip(pointers, arrays, strict=True)
+                if pointer is not None
+            ]
+            if len(plain) == len(arrays):
+                return plain
+        device = (CUDA, self._device.index)
+        producer = self._libraries.producer_stream(stream)
+        views = self._views(arrays, self.inputs, "input", device, producer)
+        for index, (got, spec) in enumerate(zip(views, self.inputs, strict=True)):
+            if is_packed(got):
+                continue
+            name, library = f"input {spec.name!r}", library_of(arrays[index])
+            if (copy := self._libraries.packed(library, arrays[index])) is None:
+                raise ArgumentError(
+                    argument=name,
+                    problem="is not packed row-major, and its library is not known",
+                    got=f"strides {list(got.strides)}",
+                )
+            self._libraries.record_stream(library, copy, stream)
+            views[index] = view(copy, name, stream=producer(copy))
+            check(views[index], spec, name, device)
+        return [(got.pointer, got) for got in views]
+
+    def _result(self, library: str, spec: TensorSpec, stream: int, own: int) -> tuple[Any, int]:
+        """A fresh array of `library`, which works on the stream `own`, and where it lies."""
+        if library == "torch" and library in sys.modules:
+            tensor = self._libraries.empty(spec)
+            if stream != own:
+                self._libraries.record_stream(library, tensor, stream)
+            return tensor, tensor.data_ptr()
+        memory = self._pool.take(spec.bytes, stream)
+        owner = Lease(self._pool, memory, stream)
+        return DeviceArray(
+            spec, memory.pointer, self._device.index, owner, self._ready
+        ), memory.pointer
+
+    def _ready(self, stream: int | None) -> None:
+        """Makes a consumer's stream (DLPack's numbering: None and 1 are the legacy default) wait
+        for the last run."""
+        check_process()
+        with self._lock, self._device.current(), self._uses:
+            if self._launcher is not None:
+                self._launcher.follow(
+                    0 if stream is None or stream == DLPACK_LEGACY_STREAM else stream
+                )
+
+    def _arrays(
+        self, specs: Sequence[TensorSpec], pointers: Sequence[int]
+    ) -> tuple[DeviceArray, ...]:
+        memory = self._loaded.memory
+        pairs = zip(specs, pointers, strict=True)
+        return tuple(
+            DeviceArray(spec, pointer, self._device.index, memory, self._ready)
+            for spec, pointer in pairs
+        )
+
+
+def _store(
+    artifact: Artifact, device: Device, place: str | os.PathLike[str] | bool, *, fresh: bool
+) -> PlanStore | None:
+    """The plans for this GPU, driver and cuDNN, in the artifact and in a folder, unless it is to be
+    `fresh`; None when there are no graphs to plan."""
+    manifest = artifact.manifest
+    if not manifest.calls or manifest.cudnn is None:
+        return None
+    folder = (
+        None if place is False else PlanStore.default_folder() if place is True else Path(place)
+    )
+    cudnn = open_cudnn(manifest.cudnn.minimum)
+    return PlanStore(
+        folder,
+        Scope(device.name, cudnn.version, device.driver.call("cuDriverGetVersion")),
+        artifact.members,
+        fresh=fresh,
+    )

@@ -1,0 +1,117 @@
+"""Measures what each call of a program adds to a replay where it stands: with its neighbours'
+results in the cache, on its own memory, and with the gap between two nodes of a CUDA graph and the
+memset node that some plans begin with. Events around the call would add more than many a call
+takes.
+
+Memory of a program is used again and again, so a call that runs without all of those before it
+computes with whatever is there; what it touches does not depend on that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from functools import partial
+from statistics import median
+from typing import Any, Final
+
+from convoy_runtime.cuda.driver.device import Device
+from convoy_runtime.cuda.driver.memory import Allocation
+from convoy_runtime.cuda.graphs.calls import Calls
+from convoy_runtime.cuda.graphs.capture import Stopwatch, capture
+from convoy_runtime.cuda.plans.plan import Plan, Queue
+from convoy_runtime.manifest import Call, Graph, Manifest
+from convoy_runtime.program import Progress
+
+__all__ = ["InPlace", "windows_of"]
+
+#: A call is measured behind so many calls that are before it in the program, and for the first ones
+#: in the run before.
+_BEFORE: Final = 8
+_ROUNDS: Final = 7
+_ROUND_MICROSECONDS: Final = 1500.0
+
+
+class _Window(Calls):
+    """Enqueues the calls that are in `window` and leaves the others out."""
+
+    def __init__(self, window: range, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._window = window
+
+    def graph(
+        self, index: int, call: int, site: Call, graph: Graph, pointers: tuple[int, ...]
+    ) -> None:
+        if index in self._window:
+            super().graph(index, call, site, graph, pointers)
+
+    def kernel(self, index: int, *arguments: Any) -> None:
+        if index in self._window:
+            super().kernel(index, *arguments)
+
+    def copy(self, index: int, destination: int, source: int, size: int) -> None:
+        if index in self._window:
+            super().copy(index, destination, source, size)
+
+
+class InPlace:
+    """Times the calls of a program, one after another on `queue`. `run` runs `convoy_main` with a
+    table on the program's own memory."""
+
+    def __init__(
+        self,
+        manifest: Manifest,
+        device: Device,
+        queue: Queue,
+        kernels: Sequence[Any],
+        plans: Mapping[int, Plan],
+        run: Callable[[Calls], None],
+    ) -> None:
+        self._parts = manifest, queue, plans, kernels
+        self._device, self._queue, self._run = device, queue, run
+        self._workspace_bytes = max(
+            (plan.report.workspace_bytes for plan in plans.values()), default=0
+        )
+
+    def times(self, count: int, watch: Stopwatch, progress: Progress | None) -> list[float]:
+        """Microseconds that each of the program's `count` calls adds to those before it; what is
+        noise may be below zero."""
+        memory = Allocation(self._device, self._workspace_bytes)
+        workspaces = [memory.pointer] * count
+        found = []
+        for index in range(count):
+            if progress is not None:
+                progress("timing calls in place", index, count)
+            with ExitStack() as stack:
+                # Both in turn, so that what the clock does hits both.
+                both = []
+                for last in (index - 1, index):
+                    windows = windows_of(index - _BEFORE, last, count)
+                    captured = capture(
+                        self._queue.driver,
+                        self._queue.stream,
+                        partial(self._enqueue, windows, workspaces),
+                    )
+                    stack.callback(captured.close)
+                    both.append(captured)
+                without, with_it = watch.rounds(
+                    both, rounds=_ROUNDS, microseconds=_ROUND_MICROSECONDS
+                )
+            found.append(median(more - less for less, more in zip(without, with_it, strict=True)))
+        return found
+
+    def _enqueue(self, windows: Sequence[range], workspaces: Sequence[int]) -> None:
+        for window in windows:
+            self._run(_Window(window, *self._parts, workspaces))
+
+
+def windows_of(first: int, last: int, count: int) -> list[range]:
+    """The calls from `first` to `last` of a program of `count` calls that runs over and over: below
+    0 are calls of runs before."""
+    windows = []
+    while first <= last:
+        begin = first % count
+        end = min(count, begin + last - first + 1)
+        windows.append(range(begin, end))
+        first += end - begin
+    return windows

@@ -1,0 +1,116 @@
+"""Enqueues runs of a captured program on whatever stream the caller works on, also inside the
+caller's own capture."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+
+from convoy_runtime.cuda.driver.device import Driver
+from convoy_runtime.errors import CudaError
+from convoy_runtime.program import POISON
+
+from .instance import Instance
+
+__all__ = ["Launcher"]
+
+# CUevent_flags, CUstreamCaptureStatus.
+_EVENT_DISABLE_TIMING = 2
+_CAPTURE_STATUS_NONE = 0
+
+
+class Launcher:
+    """Runs of `instance`. All work on its static buffers, so one on another stream than the last
+    waits for that. `poisoned` are pointers and bytes that are filled with POISON before each run.
+
+    The device must be the thread's current one in every call, and one thread calls at a time.
+    """
+
+    def __init__(
+        self, driver: Driver, instance: Instance, poisoned: Sequence[tuple[int, int]]
+    ) -> None:
+        self._driver, self._instance = driver, instance
+        self._poisoned = [(pointer, size) for pointer, size in poisoned if size]
+        self._last_stream: int | None = None
+        self._event = driver.call("cuEventCreate", _EVENT_DISABLE_TIMING)
+
+    def run(
+        self, inputs: Sequence[int], outputs: Sequence[int], stream: int, *, host: bool = False
+    ) -> None:
+        """Copies from the addresses `inputs`, runs, copies to `outputs`, which are all on the
+        device or, with `host`, on the host; without addresses it only runs. Nothing is waited
+        for."""
+        call, instance = self._driver.call, self._instance
+        to, back = (
+            ("cuMemcpyHtoDAsync", "cuMemcpyDtoHAsync")
+            if host
+            else ("cuMemcpyDtoDAsync", "cuMemcpyDtoDAsync")
+        )
+        capturing = self._capturing(stream)
+        self._follow(stream, capturing)
+        for pointer, (buffer, size) in zip(inputs, instance.input_buffers, strict=False):
+            if size:
+                call(to, buffer, pointer, size, stream)
+        for pointer, size in self._poisoned:
+            call("cuMemsetD8Async", pointer, POISON, size, stream)
+        if capturing:
+            self._nest(stream)
+        else:
+            call("cuGraphLaunch", instance.captured.instance, stream)
+        for pointer, (buffer, size) in zip(outputs, instance.output_buffers, strict=False):
+            if size:
+                call(back, pointer, buffer, size, stream)
+        # While a caller captures the stream into a graph of its own, our event would become part of
+        # that graph.
+        if not capturing:
+            call("cuEventRecord", self._event, stream)
+            self._last_stream = stream
+
+    def follow(self, stream: int) -> None:
+        """Makes `stream` wait for the last run."""
+        if self._last_stream is not None:
+            self._follow(stream, self._capturing(stream))
+
+    def synchronize(self) -> None:
+        """Waits for the last run. Raises CudaError when it failed on the GPU."""
+        if self._last_stream is not None:
+            self._driver.call("cuEventSynchronize", self._event)
+
+    def close(self) -> None:
+        """Waits for the last run, and gives the event back. Errors that earlier work left on the
+        device are not raised here."""
+        with contextlib.suppress(CudaError):
+            self.synchronize()
+        self._last_stream = None
+        with contextlib.suppress(CudaError):
+            self._driver.call("cuEventDestroy", self._event)
+
+    def _follow(self, stream: int, capturing: bool) -> None:
+        """A capture cannot wait for what is outside it; who replays the captured graph orders it
+        after other runs."""
+        if self._last_stream is not None and self._last_stream != stream and not capturing:
+            self._driver.call("cuStreamWaitEvent", stream, self._event, 0)
+
+    def _capturing(self, stream: int) -> bool:
+        return int(self._driver.call("cuStreamIsCapturing", stream)) != _CAPTURE_STATUS_NONE
+
+    def _nest(self, stream: int) -> None:
+        """Puts the captured graph as a child into the one that the caller captures on `stream`."""
+        call, flags = self._driver.call, self._driver.module.CUstreamUpdateCaptureDependencies_flags
+        _, _, graph, found, *_ = call("cuStreamGetCaptureInfo", stream)
+        dependencies = list(found or ())
+        node = call(
+            "cuGraphAddChildGraphNode",
+            graph,
+            dependencies,
+            len(dependencies),
+            self._instance.captured.graph,
+        )
+        call(
+            "cuStreamUpdateCaptureDependencies",
+            stream,
+            [node],
+            None,
+            1,
+            flags.CU_STREAM_SET_CAPTURE_DEPENDENCIES,
+        )

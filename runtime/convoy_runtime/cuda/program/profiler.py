@@ -1,0 +1,170 @@
+"""Measures the calls of a program one by one, as the tuner measures plans: in CUDA graphs, over
+more memory than the L2 cache holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from statistics import median
+from typing import Any, Final
+
+from convoy_runtime._abi import pointer_array
+from convoy_runtime.cuda.driver.device import Device
+from convoy_runtime.cuda.driver.memory import carve
+from convoy_runtime.cuda.graphs.calls import Calls, TracedCall
+from convoy_runtime.cuda.graphs.capture import Captured, Stopwatch, capture
+from convoy_runtime.cuda.graphs.streams import Order
+from convoy_runtime.cuda.plans.plan import Plan, Queue
+from convoy_runtime.cuda.tuning.cold_runs import capture_cold_runs
+from convoy_runtime.cuda.tuning.scratch import Scratch, cold_sets
+from convoy_runtime.manifest import Manifest
+from convoy_runtime.profile import GpuFacts, Profile, Timing
+from convoy_runtime.program import Progress
+
+from .in_place import InPlace
+
+__all__ = ["Profiler"]
+
+_ROUNDS: Final = 7
+_ROUND_MICROSECONDS: Final = 1500.0
+#: The copy whose speed is measured is of so many times what the L2 cache holds.
+_CACHES: Final = 8
+
+
+class Profiler:
+    """Times calls on `queue`. `kernels` are the functions of the manifest's kernels, `plans` the
+    plans of its graphs."""
+
+    def __init__(
+        self,
+        manifest: Manifest,
+        device: Device,
+        queue: Queue,
+        kernels: Sequence[Any],
+        plans: Mapping[int, Plan],
+    ) -> None:
+        self._manifest, self._device, self._queue, self._plans = manifest, device, queue, plans
+        self._calls = Calls(manifest, queue, plans, kernels, ())
+        self._watch = Stopwatch(queue.driver, queue.stream)
+
+    def profile(
+        self,
+        calls: Sequence[TracedCall],
+        order: Order,
+        in_place: InPlace,
+        captured: Captured,
+        form: str,
+        progress: Progress | None,
+    ) -> Profile:
+        """`calls` alone, equal ones once, and in place, and `captured`, the whole program, in which
+        they have this order and whose form has this name."""
+        try:
+            known: dict[TracedCall | int, float] = {}
+            timings = []
+            for done, call in enumerate(calls):
+                # Calls of one graph differ in their places, which do not matter here.
+                key = (
+                    self._manifest.calls[call.index].graph
+                    if call.kind == "graph"
+                    else _unnumbered(call)
+                )
+                if key not in known:
+                    if progress is not None:
+                        progress(f"timing {self._name(call)}", done, len(calls))
+                    known[key] = self._time(call)
+                timings.append(
+                    Timing(call.kind, call.index, call.bytes, known[key], after=order.after[done])
+                )
+            added = in_place.times(len(calls), self._watch, progress)
+            both = tuple(
+                replace(timing, in_place_microseconds=more)
+                for timing, more in zip(timings, added, strict=True)
+            )
+            return Profile(self._facts(), form, both, self._median(captured))
+        finally:
+            self._watch.close()
+
+    def _name(self, call: TracedCall) -> str:
+        if call.kind == "graph":
+            return self._manifest.graphs[self._manifest.calls[call.index].graph].name
+        return self._manifest.kernels[call.index].name if call.kind == "kernel" else "a copy"
+
+    def _time(self, call: TracedCall) -> float:
+        if call.kind == "graph":
+            return self._graph(self._manifest.calls[call.index].graph)
+        if call.launch is not None:
+            arguments = self._manifest.kernels[call.index].arguments
+            launch = call.launch
+
+            def kernel(pointers: list[int]) -> None:
+                self._calls.kernel(0, call.index, *launch, pointer_array(pointers), len(pointers))
+
+            return self._rotated([argument.bytes for argument in arguments], kernel)
+        return self._copy(call.bytes // 2)
+
+    def _graph(self, index: int) -> float:
+        graph, plan, queue = self._manifest.graphs[index], self._plans[index], self._queue
+        scratch = Scratch(self._device, queue.stream, graph, plan.report.workspace_bytes)
+        try:
+            return self._a_run(*capture_cold_runs(self._device, queue, graph, plan, scratch))
+        finally:
+            scratch.close()
+
+    def _copy(self, size: int) -> float:
+        return self._rotated(
+            [size, size], lambda pointers: self._calls.copy(0, pointers[1], pointers[0], size)
+        )
+
+    def _rotated(self, sizes: list[int], enqueue: Callable[[list[int]], None]) -> float:
+        """Microseconds of what `enqueue` does with buffers of these sizes, which hold zeros: valid
+        indices, whatever their type."""
+        sets = cold_sets(self._device, sum(sizes))
+        memory, pointers = carve(self._device, sizes * sets)
+        self._queue.driver.call(
+            "cuMemsetD8Async", memory.pointer, 0, memory.size, self._queue.stream
+        )
+        return self._over(
+            [pointers[index : index + len(sizes)] for index in range(0, len(pointers), len(sizes))],
+            enqueue,
+        )
+
+    def _over(self, sets: Sequence[list[int]], enqueue: Callable[[list[int]], None]) -> float:
+        def everything() -> None:
+            for pointers in sets:
+                enqueue(pointers)
+
+        return self._a_run(capture(self._queue.driver, self._queue.stream, everything), len(sets))
+
+    def _a_run(self, captured: Captured, runs: int) -> float:
+        try:
+            return self._median(captured) / runs
+        finally:
+            captured.close()
+
+    def _median(self, captured: Captured) -> float:
+        (times,) = self._watch.rounds([captured], rounds=_ROUNDS, microseconds=_ROUND_MICROSECONDS)
+        return median(times)
+
+    def _facts(self) -> GpuFacts:
+        device, cudnn = self._device, self._queue.cudnn
+        size = _CACHES * device.attribute("L2_CACHE_SIZE")
+        return GpuFacts(
+            name=device.name,
+            compute_capability=(
+                device.attribute("COMPUTE_CAPABILITY_MAJOR"),
+                device.attribute("COMPUTE_CAPABILITY_MINOR"),
+            ),
+            multiprocessors=device.attribute("MULTIPROCESSOR_COUNT"),
+            clock_khz=device.attribute("CLOCK_RATE"),
+            memory_clock_khz=device.attribute("MEMORY_CLOCK_RATE"),
+            memory_bus_bits=device.attribute("GLOBAL_MEMORY_BUS_WIDTH"),
+            l2_bytes=device.attribute("L2_CACHE_SIZE"),
+            driver=int(device.driver.call("cuDriverGetVersion")),
+            cudnn=cudnn.version if cudnn is not None else 0,
+            copy_bytes_per_second=2 * size / self._copy(size) * 1e6,
+        )
+
+
+def _unnumbered(call: TracedCall) -> TracedCall:
+    """Copies of one size are equal."""
+    return TracedCall("copy", 0, bytes=call.bytes) if call.kind == "copy" else call

@@ -1,0 +1,1 @@
+"""Measuring plans on the device, and choosing among them."""

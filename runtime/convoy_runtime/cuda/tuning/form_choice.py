@@ -1,0 +1,169 @@
+"""Which form (`forms.Form`) a program is captured in: the one that was measured to be the fastest,
+kept by content beside the plans."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from convoy_runtime.cuda.graphs.capture import Captured, Stopwatch, finished
+from convoy_runtime.cuda.graphs.forms import SERIAL, Arguments, Form, ProgramCapture
+from convoy_runtime.cuda.plans.plan import Plan
+from convoy_runtime.cuda.plans.store import LEVELS, PlanStore
+from convoy_runtime.errors import CudaError
+from convoy_runtime.manifest import Manifest
+from convoy_runtime.program import POISON
+from convoy_runtime.timings import part
+
+from .accuracy import mismatch
+from .scratch import read_tensor
+from .selection import GAIN, ROUND_MICROSECONDS, ROUNDS, Context
+
+__all__ = ["choose_form", "form_member"]
+
+
+@part("form of the program")
+def choose_form(
+    context: Context,
+    store: PlanStore | None,
+    program: ProgramCapture,
+    plans: Mapping[int, Plan],
+    arguments: Arguments,
+) -> Form:
+    """The form that the store knows for this program on these plans, found with at least the work
+    of `context.tune`; else the fastest one, measured on what is in the program's buffers; else,
+    when nothing is to be measured, `program.default`. What is measured is stored."""
+    content = _content(context.manifest, plans)
+    if (known := _stored(store, content, repr(context.planner.options), context.tune)) is not None:
+        return known
+    if context.tune == "off":
+        return program.default(plans)
+    form, times = _measured(context, program, plans, arguments)
+    if store is not None:
+        store.store(
+            content,
+            repr(context.planner.options),
+            context.tune,
+            "",
+            {"form": asdict(form), "microseconds": times},
+        )
+    return form
+
+
+def form_member(
+    manifest: Manifest, store: PlanStore, options: str, plans: Mapping[int, Plan]
+) -> dict[str, bytes]:
+    """The record of the program's form as a member of an artifact; nothing when there is none."""
+    content = _content(manifest, plans)
+    new = store.new(content, options)
+    for record in [new] if new is not None else store.load(content, options):
+        if store.fits(record):
+            return dict([store.member(content, options, record.level, record.plan, record.report)])
+    return {}
+
+
+def _content(manifest: Manifest, plans: Mapping[int, Plan]) -> str:
+    """What the choice depends on: the code that makes the calls, the kernels, and the plans."""
+    code = {
+        name: manifest.files[name].sha256
+        for name in ("native.so", "kernels.ptx")
+        if name in manifest.files
+    }
+    engines = [[index, *plan.report.choice] for index, plan in sorted(plans.items())]
+    return "program " + json.dumps({"files": code, "plans": engines}, sort_keys=True)
+
+
+def _stored(store: PlanStore | None, content: str, options: str, level: str) -> Form | None:
+    for record in store.load(content, options) if store is not None else []:
+        if (
+            store is not None
+            and store.fits(record)
+            and LEVELS.index(record.level) >= LEVELS.index(level)
+        ):
+            return _form(record.report.get("form"))
+    return None
+
+
+def _form(value: Any) -> Form | None:
+    """A form as it is stored; None when it is not one."""
+    if not isinstance(value, dict) or set(value) != {"branches", "clear_once"}:
+        return None
+    known = value["branches"] in ("none", "small", "all") and isinstance(value["clear_once"], bool)
+    return Form(value["branches"], value["clear_once"]) if known else None
+
+
+def _measured(
+    context: Context, program: ProgramCapture, plans: Mapping[int, Plan], arguments: Arguments
+) -> tuple[Form, dict[str, float | str]]:
+    """The fastest form, and microseconds of a run of each, or why it is out."""
+    from statistics import median  # only here: a load that measures nothing is to be short
+
+    forms = program.forms(plans)
+    times: dict[str, float | str] = {}
+    if len(forms) == 1:
+        return SERIAL, times
+    best, best_form = program.capture(plans, SERIAL), SERIAL
+    watch = Stopwatch(context.queue.driver, context.queue.stream)
+    try:
+        expected = _results(context, best, arguments)
+        for done, form in enumerate(forms[1:]):
+            context.tell(f"program with {form}", done, len(forms) - 1)
+            try:
+                other = program.capture(plans, form)
+            except CudaError as error:
+                times[str(form)] = str(error)
+                continue
+            try:
+                if (
+                    reason := _differs(
+                        context.manifest, expected, _results(context, other, arguments)
+                    )
+                ) is not None:
+                    times[str(form)] = reason
+                    continue
+                ours, theirs = map(
+                    median,
+                    watch.rounds([best, other], rounds=ROUNDS, microseconds=ROUND_MICROSECONDS),
+                )
+                times[str(best_form)], times[str(form)] = ours, theirs
+                if theirs < ours * GAIN:
+                    best, other, best_form = other, best, form
+            finally:
+                other.close()
+    finally:
+        watch.close()
+        best.close()
+    return best_form, times
+
+
+def _results(context: Context, captured: Captured, arguments: Arguments) -> list[np.ndarray]:
+    """The outputs of a run on poisoned memory, so that nothing in them is of an earlier run."""
+    queue, manifest = context.queue, context.manifest
+    pairs = list(zip(manifest.outputs, arguments.outputs, strict=True))
+    for pointer, size in (
+        *((pointer, spec.bytes) for spec, pointer in pairs),
+        (arguments.arena, manifest.arena_bytes),
+    ):
+        if size:
+            queue.driver.call("cuMemsetD8Async", pointer, POISON, size, queue.stream)
+    with finished(queue.driver, queue.stream):
+        captured.launch(queue.stream)
+        return [
+            read_tensor(queue.driver, queue.stream, pointer, spec.bytes, spec.dtype)
+            for spec, pointer in pairs
+        ]
+
+
+def _differs(manifest: Manifest, expected: list[np.ndarray], got: list[np.ndarray]) -> str | None:
+    """What is wrong with the outputs of a form; they may differ only as much as an engine's do from
+    one run to the next."""
+    for spec, ours, theirs in zip(manifest.outputs, expected, got, strict=True):
+        if (difference := mismatch(ours, theirs, spec.dtype)) is not None:
+            return (
+                f"output {spec.name} differs from that of the calls one after another {difference}"
+            )
+    return None

@@ -1,0 +1,206 @@
+"""Memory to try a graph's plans on: sets of its tensors, more than the L2 cache holds, with guards
+around tensors and workspace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from math import prod
+
+import numpy as np
+
+from convoy_runtime.cuda.driver.device import Device, Driver
+from convoy_runtime.cuda.driver.memory import ALIGNMENT, Allocation
+from convoy_runtime.cuda.plans.plan import Queue
+from convoy_runtime.dtypes import DTYPES
+from convoy_runtime.manifest import Graph, Manifest
+
+__all__ = ["Scratch", "cold_sets", "fill_inputs", "fill_random", "fill_weights", "read_tensor"]
+
+#: Bytes before and after each tensor that nothing may change. As floats they are NaN, so reading
+#: them shows as well.
+_GUARD = 4096
+_GUARD_BYTE = 0xFF
+#: Inputs are this many random elements, over and over; a prime, so that rows differ.
+_RANDOM = 1_000_003
+#: Of a large output this many chunks are looked at, evenly spread, first and last bytes included.
+_CHUNKS = 64
+_CHUNK_BYTES = 4 << 10
+_MAX_SETS = 16
+
+
+def cold_sets(device: Device, size: int) -> int:
+    """How many sets of buffers of `size` bytes it takes until the first is no longer in the L2
+    cache when its turn comes again."""
+    return max(1, min(_MAX_SETS, -(-2 * device.attribute("L2_CACHE_SIZE") // max(1, size))))
+
+
+class Scratch:
+    """Buffers for one graph. `sets` are the pointers of its tensors, in the order of the manifest;
+    all sets hold the same inputs. There are `workspace_bytes` at `workspace`."""
+
+    def __init__(self, device: Device, stream: int, graph: Graph, workspace_bytes: int) -> None:
+        self._driver, self._stream, self._graph = device.driver, stream, graph
+        self.workspace_bytes = workspace_bytes
+        self._sizes = [tensor.bytes for tensor in graph.tensors]
+        count = cold_sets(device, sum(self._sizes))
+        # One allocation: guard, tensor, guard, tensor, ... guard, workspace, guard.
+        offsets, end = [], _GUARD
+        for size in [*(self._sizes * count), workspace_bytes]:
+            offsets.append(end)
+            end += -(-size // ALIGNMENT) * ALIGNMENT + _GUARD
+        self._memory = Allocation(device, end)
+        self._call("cuMemsetD8Async", self._memory.pointer, _GUARD_BYTE, end)
+        pointers = [self._memory.pointer + offset for offset in offsets]
+        self.sets = [
+            pointers[index : index + len(self._sizes)]
+            for index in range(0, count * len(self._sizes), len(self._sizes))
+        ]
+        self.workspace = pointers[-1]
+        for position, tensor in enumerate(graph.tensors):
+            if tensor.role == "input":
+                first, size = self.sets[0][position], self._sizes[position]
+                fill_random(self._driver, stream, first, size, tensor.dtype, seed=position)
+                for pointers in self.sets[1:] if size else ():
+                    self._call("cuMemcpyDtoDAsync", pointers[position], first, size)
+
+    def poison(self) -> None:
+        """Makes the outputs of the first set NaN, so that what a run leaves unwritten shows."""
+        for pointer, size, tensor in zip(
+            self.sets[0], self._sizes, self._graph.tensors, strict=True
+        ):
+            if tensor.role == "output" and size:
+                self._call("cuMemsetD8Async", pointer, _GUARD_BYTE, size)
+
+    def outputs(self) -> list[np.ndarray]:
+        """What is in the outputs of the first set, as float32: all of it, or chunks all over a
+        large one."""
+        found = []
+        for pointer, size, tensor in zip(
+            self.sets[0], self._sizes, self._graph.tensors, strict=True
+        ):
+            if tensor.role == "output":
+                found.append(read_tensor(self._driver, self._stream, pointer, size, tensor.dtype))
+        return found
+
+    def trespass(self, workspace_bytes: int) -> str | None:
+        """What was written around the first set's tensors and behind `workspace_bytes` of the
+        workspace; None when nothing was. The guards are whole again afterwards."""
+        tensors = zip(
+            self.sets[0],
+            self._sizes,
+            (f"tensor {tensor.uid}" for tensor in self._graph.tensors),
+            strict=True,
+        )
+        guards: list[tuple[int, str]] = []
+        for pointer, size, name in (*tensors, (self.workspace, workspace_bytes, "the workspace")):
+            guards += [(pointer - _GUARD, f"before {name}"), (pointer + size, f"behind {name}")]
+        found = None
+        contents = _read(
+            self._driver, self._stream, [(begin, begin + _GUARD) for begin, _ in guards]
+        )
+        for (begin, place), content in zip(guards, contents.reshape(-1, _GUARD), strict=True):
+            if (content != _GUARD_BYTE).any():
+                self._call("cuMemsetD8Async", begin, _GUARD_BYTE, _GUARD)
+                found = found or f"writes {place}"
+        return found
+
+    def guard_workspace(self, size: int) -> None:
+        """Marks what lies behind `size` bytes of the workspace as not to be written."""
+        self._call("cuMemsetD8Async", self.workspace + size, _GUARD_BYTE, _GUARD)
+
+    def close(self) -> None:
+        """Gives the memory back."""
+        del self._memory
+
+    def _call(self, name: str, *arguments: object) -> None:
+        self._driver.call(name, *arguments, self._stream)
+
+
+def fill_inputs(manifest: Manifest, queue: Queue, pointers: Sequence[int]) -> None:
+    """Fills the inputs of a program with random numbers: zeros would let the GPU clock higher than
+    real numbers do."""
+    for spec, pointer in zip(manifest.inputs, pointers, strict=True):
+        fill_random(queue.driver, queue.stream, pointer, spec.bytes, spec.dtype)
+
+
+def fill_weights(manifest: Manifest, queue: Queue, pointers: Sequence[int]) -> None:
+    """Fills the prepared weights of a program with random numbers."""
+    for spec, pointer in zip(manifest.prepared, pointers, strict=True):
+        # Values stay in range over many layers when a weight of K x C... is divided by the root of
+        # its fan-in.
+        fan_in = max(1, prod(spec.shape[1:]))
+        fill_random(queue.driver, queue.stream, pointer, spec.bytes, spec.dtype, scale=fan_in**-0.5)
+
+
+def read_tensor(driver: Driver, stream: int, pointer: int, size: int, dtype: str) -> np.ndarray:
+    """`size` bytes of `dtype` on the device as float32: all of them, or of a large tensor chunks
+    all over it. Waits for the stream."""
+    spans = [(pointer + begin, pointer + end) for begin, end in _chunks(size, DTYPES[dtype].bytes)]
+    return _as_float32(_read(driver, stream, spans), dtype)
+
+
+def _read(driver: Driver, stream: int, spans: Sequence[tuple[int, int]]) -> np.ndarray:
+    """The bytes of all spans, one after another. Waits for the stream, once."""
+    host = np.empty(sum(end - begin for begin, end in spans), np.uint8)
+    place = host.ctypes.data
+    for begin, end in spans:
+        driver.call("cuMemcpyDtoHAsync", place, begin, end - begin, stream)
+        place += end - begin
+    if spans:
+        driver.call("cuStreamSynchronize", stream)
+    return host
+
+
+def _chunks(size: int, element: int) -> Iterator[tuple[int, int]]:
+    if size <= _CHUNKS * _CHUNK_BYTES:
+        if size:
+            yield 0, size
+        return
+    for index in range(_CHUNKS):
+        begin = (size - _CHUNK_BYTES) * index // (_CHUNKS - 1) // element * element
+        yield begin, begin + _CHUNK_BYTES
+
+
+def fill_random(
+    driver: Driver,
+    stream: int,
+    pointer: int,
+    size: int,
+    dtype: str,
+    *,
+    scale: float = 1.0,
+    seed: int = 0,
+) -> None:
+    """Fills `size` bytes with normal floats of deviation `scale`, or with integers 0 and 1: one
+    block of them, repeated."""
+    block = _random(dtype, scale, seed)
+    done = min(size, block.nbytes)
+    if done:
+        driver.call("cuMemcpyHtoDAsync", pointer, block.ctypes.data, done, stream)
+    while done < size:
+        step = min(done, size - done)
+        driver.call("cuMemcpyDtoDAsync", pointer + done, pointer, step, stream)
+        done += step
+
+
+@lru_cache(maxsize=8)
+def _normal(seed: int) -> np.ndarray:
+    """What takes longest: weights of many scales are of one seed."""
+    return np.random.default_rng(seed).standard_normal(_RANDOM, np.float32)
+
+
+@lru_cache(maxsize=16)
+def _random(dtype: str, scale: float, seed: int) -> np.ndarray:
+    if not dtype.startswith(("float", "bfloat")):
+        return np.random.default_rng(seed).integers(0, 2, _RANDOM).astype(DTYPES[dtype].storage)
+    normal = _normal(seed) * np.float32(scale)
+    if dtype == "bfloat16":
+        return np.asarray(normal.view(np.uint32) >> 16, np.uint16)
+    return np.asarray(normal.astype(DTYPES[dtype].storage))
+
+
+def _as_float32(raw: np.ndarray, dtype: str) -> np.ndarray:
+    if dtype == "bfloat16":
+        return np.asarray((raw.view(np.uint16).astype(np.uint32) << 16).view(np.float32))
+    return np.asarray(raw.view(DTYPES[dtype].storage).astype(np.float32))
