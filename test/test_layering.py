@@ -7,7 +7,9 @@ import ast
 import re
 import subprocess
 import sys
+from collections import defaultdict
 from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -122,6 +124,126 @@ def test_runtime_imports_no_compiler() -> None:
         if name.partition(".")[0] in forbidden
     ]
     assert not bad, "\n".join(bad)
+
+
+# The packages of convoy_runtime.cuda. Each imports only from those before it, and from the modules
+# of convoy_runtime outside cuda.
+CUDA_PACKAGES = ["driver", "cudnn", "plans", "graphs", "tuning", "program"]
+# The modules outside cuda that import from it: inside functions, or for types only, so that the cpu
+# target imports nothing of CUDA.
+USERS_OF_CUDA = {"", "inspection", "loader", "plan_flags"}
+
+
+def _runtime_files() -> dict[str, Path]:
+    """The modules of convoy_runtime, by their names in it: `cuda.plans.store`, `` for the
+    package."""
+    top = ROOT / "runtime" / "convoy_runtime"
+    return {
+        ".".join(path.relative_to(top).with_suffix("").parts)
+        .removesuffix("__init__")
+        .rstrip("."): path
+        for path in sorted(top.rglob("*.py"))
+    }
+
+
+def _import_nodes(node: ast.AST, *, lazy: bool = False) -> Iterator[tuple[ast.stmt, bool]]:
+    """The import statements below `node`, each with whether it is lazy: in a function, or under
+    `if TYPE_CHECKING`."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Import | ast.ImportFrom):
+            yield child, lazy
+        typing = isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"
+        function = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        yield from _import_nodes(child, lazy=lazy or typing or function)
+
+
+def _runtime_imports(name: str, path: Path, modules: set[str]) -> Iterator[tuple[str, bool]]:
+    """The modules of convoy_runtime that a module of it imports, each with whether that is lazy."""
+    package = name.split(".") if name else []
+    if path.name != "__init__.py":
+        package = package[:-1]
+    for node, lazy in _import_nodes(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom):
+            base = node.module.split(".") if node.module else []
+            if node.level:
+                base = ["convoy_runtime", *package[: len(package) + 1 - node.level], *base]
+            named = [".".join([*base, alias.name]) for alias in node.names]
+        else:
+            assert isinstance(node, ast.Import)
+            base, named = [], [alias.name for alias in node.names]
+        for full in named:
+            if full.partition(".")[0] == "convoy_runtime":
+                inner = full.partition(".")[2]
+                yield inner if inner in modules else ".".join(base[1:]), lazy
+
+
+def _runtime_edges() -> list[tuple[str, str, bool]]:
+    """Importing module, imported module, and whether the import is lazy."""
+    files = _runtime_files()
+    return [
+        (name, imported, lazy)
+        for name, path in files.items()
+        for imported, lazy in _runtime_imports(name, path, set(files))
+    ]
+
+
+def _cuda_package(name: str) -> str | None:
+    parts = name.split(".")
+    return parts[1] if parts[0] == "cuda" and len(parts) > 1 else None
+
+
+def test_cuda_is_its_packages() -> None:
+    """No module lies beside the packages, and no package is missing from the order."""
+    found = {_cuda_package(name) for name in _runtime_files()} - {None}
+    assert found == set(CUDA_PACKAGES)
+
+
+def test_cuda_packages_import_only_those_before_them() -> None:
+    """This includes lazy imports."""
+    edges = [
+        (name, imported)
+        for name, imported, _ in _runtime_edges()
+        if _cuda_package(name) and _cuda_package(imported)
+    ]
+    assert len(edges) > 100, "the scan found too little to mean anything"
+    bad = [
+        f"{name} imports {imported}"
+        for name, imported in edges
+        if CUDA_PACKAGES.index(_cuda_package(imported) or "")
+        > CUDA_PACKAGES.index(_cuda_package(name) or "")
+    ]
+    assert not bad, "\n".join(bad)
+
+
+def test_runtime_modules_import_cuda_lazily_or_not_at_all() -> None:
+    bad = [
+        f"{name or 'convoy_runtime'} imports {imported}"
+        for name, imported, lazy in _runtime_edges()
+        if not name.startswith("cuda")
+        and imported.startswith("cuda")
+        and not (lazy and name in USERS_OF_CUDA)
+    ]
+    assert not bad, "\n".join(bad)
+
+
+def test_cuda_imports_no_module_that_uses_it() -> None:
+    bad = [
+        f"{name} imports {imported or 'convoy_runtime'}"
+        for name, imported, _ in _runtime_edges()
+        if name.startswith("cuda") and imported in USERS_OF_CUDA | {"__main__", "cpu"}
+    ]
+    assert not bad, "\n".join(bad)
+
+
+def test_runtime_imports_have_no_cycle() -> None:
+    """Lazy imports count as well."""
+    graph: dict[str, set[str]] = defaultdict(set)
+    for name, imported, _ in _runtime_edges():
+        graph[name].add(imported)
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        raise AssertionError(f"a cycle: {' -> '.join(error.args[1])}") from None
 
 
 def test_compiler_uses_the_runtime_for_data_and_loading_only() -> None:
