@@ -96,20 +96,20 @@ def load(
         if target == "cuda":
             # Only here: the cpu target needs no CUDA bindings.
             with part("imports"):
+                from .cuda.plans.load_options import LoadOptions
+                from .cuda.plans.options import PlanOptions
                 from .cuda.program.executor import CudaProgram
 
-            program = CudaProgram(
-                artifact,
-                native,
-                index=index,
-                poison=poison,
-                options=options,
+            load_options = LoadOptions(
+                plan_options=options or PlanOptions(),
                 plan_cache=plan_cache,
                 tune=tune,
                 again=again,
                 strict=strict,
+                poison=poison,
                 progress=progress,
             )
+            program = CudaProgram(artifact, native, load_options, index=index)
         else:
             program = CpuProgram(artifact, native, poison=poison)
         try:

@@ -144,7 +144,9 @@ def test_pointwise_operations_alone_round_nothing(name: str, step: str, folder: 
         count = 0
         with (
             device.current(),
-            planner.operation_graph(graph, instance._native.builder(graph.symbol)) as operations,
+            planner.builder.operation_graph(
+                graph, instance._native.builder(graph.symbol)
+            ) as operations,
         ):
             for plan in planner.candidates(graph, operations, [], ["A", "FALLBACK"]):
                 scratch = Scratch(device, queue.stream, graph, plan.report.workspace_bytes)

@@ -15,7 +15,7 @@ from convoy_runtime._native import load_native
 from convoy_runtime.cuda.cudnn.device_files import device_file, device_properties
 from convoy_runtime.cuda.cudnn.library import Cudnn
 from convoy_runtime.cuda.plans.build_pool import BuildPool, Built, Job
-from convoy_runtime.cuda.plans.options import PlanOptions
+from convoy_runtime.cuda.plans.load_options import LoadOptions
 from convoy_runtime.cuda.plans.planner import Planner
 
 pytestmark = pytest.mark.usefixtures("cublaslt")
@@ -49,12 +49,12 @@ def test_plans_are_those_that_this_process_builds(
 ) -> None:
     planner = Planner(
         cudnn,
-        PlanOptions(),
+        LoadOptions(),
         handle=None,
         device=device_properties(cudnn, device_file("h200", cudnn.version)),
     )
     graph, build = conv_graph(), load_native(native).builder("conv_build")
-    with planner.operation_graph(graph, build) as operations:
+    with planner.builder.operation_graph(graph, build) as operations:
         plans = [plan.report for plan in planner.candidates(graph, operations, [], ["A"])][:3]
     assert len(plans) == 3
     done: list[int] = []
@@ -66,7 +66,7 @@ def test_plans_are_those_that_this_process_builds(
     assert done == [1, 2, 3, 4, 5]
     for plan, one in zip(plans, built, strict=False):
         assert json.loads(one.plan) == json.loads(
-            planner.text_of(graph, build, plan.engine, plan.knobs)
+            planner.builder.text_of(graph, build, plan.engine, plan.knobs)
         )
         assert one.error == ""
     assert built[3].plan == built[4].plan == ""

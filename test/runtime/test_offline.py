@@ -16,6 +16,7 @@ from convoy_runtime._native import NativeLibrary, load_native
 from convoy_runtime.cuda.cudnn import device_files
 from convoy_runtime.cuda.cudnn.device_files import device_file, device_properties
 from convoy_runtime.cuda.cudnn.library import Cudnn
+from convoy_runtime.cuda.plans.load_options import LoadOptions
 from convoy_runtime.cuda.plans.offline import OfflinePlans
 from convoy_runtime.cuda.plans.options import PlanOptions
 from convoy_runtime.cuda.plans.planner import Planner
@@ -64,7 +65,11 @@ def here(
         )
         device = device_properties(cudnn, H200)
         planner = Planner(
-            cudnn, PlanOptions(**options), handle=None, device=device, store=store, strict=strict
+            cudnn,
+            LoadOptions(plan_options=PlanOptions(**options), strict=strict),
+            handle=None,
+            device=device,
+            store=store,
         )
         return planner.plan(conv_graph(), native.builder("conv_build")).report
 
@@ -179,11 +184,11 @@ def test_tuning_does_not_stop_at_it(
 ) -> None:
     store = PlanStore(None, Scope("NVIDIA H200", cudnn.version, 13000), plans.members)
     planner = Planner(
-        cudnn, PlanOptions(), handle=None, device=device_properties(cudnn, H200), store=store
+        cudnn, LoadOptions(), handle=None, device=device_properties(cudnn, H200), store=store
     )
     build = native.builder("conv_build")
-    assert planner.stored(conv_graph(), build, []) is not None
-    assert planner.stored(conv_graph(), build, [], ("quick", "full")) is None
+    assert planner.stored.find(conv_graph(), build, []) is not None
+    assert planner.stored.find(conv_graph(), build, [], ("quick", "full")) is None
 
 
 def test_plans_of_other_versions_stay_in_the_artifact(plans: OfflinePlans) -> None:

@@ -26,6 +26,8 @@ from convoy_runtime.cuda.cudnn.device_files import device_file, device_propertie
 from convoy_runtime.cuda.cudnn.errata import Erratum, erratum_of
 from convoy_runtime.cuda.cudnn.library import Cudnn, version_text
 from convoy_runtime.cuda.plans.fingerprint import content_of, fingerprint, fingerprint_of
+from convoy_runtime.cuda.plans.knob_search import knob_neighbours
+from convoy_runtime.cuda.plans.load_options import LoadOptions
 from convoy_runtime.cuda.plans.options import PlanOptions
 from convoy_runtime.cuda.plans.planner import Planner
 from convoy_runtime.cuda.plans.store import PlanStore, Scope
@@ -50,7 +52,10 @@ def plan(cudnn: Cudnn, cublaslt: None, compile_c: Callable[..., bytes]) -> Calla
 
     def run(*flags: str, dtype: str = "float16", options: PlanOptions | None = None) -> Any:
         planner = Planner(
-            cudnn, options or PlanOptions(), handle=None, device=device_properties(cudnn, H200)
+            cudnn,
+            LoadOptions(plan_options=options or PlanOptions()),
+            handle=None,
+            device=device_properties(cudnn, H200),
         )
         native = load_native(compile_c("conv.c", *flags))
         return planner.plan(conv_graph(dtype), native.builder("conv_build")).report
@@ -101,21 +106,23 @@ def test_the_first_plan_of_the_heuristics(plan: Callable[..., Any]) -> None:
 def test_other_values_of_a_knob(
     cudnn: Cudnn, cublaslt: None, compile_c: Callable[..., bytes]
 ) -> None:
-    planner = Planner(cudnn, PlanOptions(), handle=None, device=device_properties(cudnn, H200))
-    with planner.operation_graph(
+    planner = Planner(cudnn, LoadOptions(), handle=None, device=device_properties(cudnn, H200))
+    with planner.builder.operation_graph(
         conv_graph(), load_native(compile_c("conv.c")).builder("conv_build")
     ) as operations:
         seen: set[tuple[object, ...]] = set()
         offered = list(planner.candidates(conv_graph(), operations, [], ["A"], seen))
         known, counts = len(seen), []
         for first in offered:
-            found = list(planner.neighbours(conv_graph(), operations, first, seen))
+            found = list(knob_neighbours(planner.builder, conv_graph(), operations, first, seen))
             counts.append(len(found))
             for plan in found:
                 assert plan.report.engine == first.report.engine
                 assert len(plan.report.knobs.items() - first.report.knobs.items()) == 1
                 assert (plan.report.heuristic, plan.report.rejected) == ("knobs", ())
-            assert list(planner.neighbours(conv_graph(), operations, first, seen)) == []
+            assert (
+                list(knob_neighbours(planner.builder, conv_graph(), operations, first, seen)) == []
+            )
         # What cuDNN does not support is seen as well.
         assert max(counts) > 3
         assert len(seen) >= known + sum(counts)
@@ -126,15 +133,17 @@ def test_every_value_of_every_knob(
 ) -> None:
     """Also of knobs that a plan leaves to its engine; of parts that a sum is split into, up to
     2048, the powers of two."""
-    planner = Planner(cudnn, PlanOptions(), handle=None, device=device_properties(cudnn, H200))
+    planner = Planner(cudnn, LoadOptions(), handle=None, device=device_properties(cudnn, H200))
     graph, turned = conv_graph(), dict[str, set[int]]()
-    with planner.operation_graph(
+    with planner.builder.operation_graph(
         graph, load_native(compile_c("conv.c")).builder("conv_build")
     ) as operations:
         seen: set[tuple[object, ...]] = set()
         for first in planner.candidates(graph, operations, [], ["precompiled"], seen):
-            assert list(planner.neighbours(graph, operations, first, seen)) == []
-            for plan in planner.neighbours(graph, operations, first, seen, every=True):
+            assert list(knob_neighbours(planner.builder, graph, operations, first, seen)) == []
+            for plan in knob_neighbours(
+                planner.builder, graph, operations, first, seen, every=True
+            ):
                 ((name, value),) = plan.report.knobs.items()
                 turned.setdefault(name, set()).add(value)
     assert len(turned) > 6
@@ -382,10 +391,10 @@ def test_missing_cublaslt_is_an_error_not_the_end(cudnn: Cudnn) -> None:
     code = """
 from convoy_runtime import DeviceError
 from convoy_runtime.cuda.cudnn.library import open_cudnn
-from convoy_runtime.cuda.plans.options import PlanOptions
+from convoy_runtime.cuda.plans.load_options import LoadOptions
 from convoy_runtime.cuda.plans.planner import Planner
 try:
-    Planner(open_cudnn(), PlanOptions(), handle=None)
+    Planner(open_cudnn(), LoadOptions(), handle=None)
     print("there")
 except DeviceError as error:
     print(error)
@@ -408,7 +417,7 @@ def cached(
         store = PlanStore(tmp_path / "cache", Scope(gpu, version, driver))
         planner = Planner(
             cudnn,
-            PlanOptions(**options),
+            LoadOptions(plan_options=PlanOptions(**options)),
             handle=None,
             device=device_properties(cudnn, H200),
             store=store,

@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 from convoy_runtime.cuda.graphs.capture import Captured, Stopwatch
-from convoy_runtime.cuda.tuning.selection import _compared
+from convoy_runtime.cuda.tuning.selection import _compare
 
 OLD, NEW = cast("Captured", "old"), cast("Captured", "new")
 
@@ -51,11 +51,11 @@ def test_what_is_known_is_not_launched_first() -> None:
 )
 def test_a_program_that_is_faster(new: list[float], faster: bool, rounds: int) -> None:
     watch = Told(old=[5000.0], new=new)
-    found, ours, theirs = _compared(watch, NEW, OLD, None)
+    found, ours, theirs = _compare(watch, NEW, OLD, None)
     assert (found, ours) == (faster, 5000.0)
     assert theirs in new
     assert sum(captured == OLD for captured, _ in watch.launches) == 2 + rounds
     # Who was timed before is not launched to know how long it takes.
     watch = Told(old=[5000.0], new=new)
-    assert _compared(watch, NEW, OLD, 5000.0)[0] is faster
+    assert _compare(watch, NEW, OLD, 5000.0)[0] is faster
     assert sum(captured == OLD for captured, _ in watch.launches) == rounds

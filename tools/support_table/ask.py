@@ -43,6 +43,7 @@ from convoy_runtime.cuda.cudnn.enums import (
 from convoy_runtime.cuda.cudnn.errata import erratum_of
 from convoy_runtime.cuda.cudnn.library import open_cudnn, version_text
 from convoy_runtime.cuda.driver.device import Device, open_driver
+from convoy_runtime.cuda.plans.load_options import LoadOptions
 from convoy_runtime.cuda.plans.options import PlanOptions
 from convoy_runtime.cuda.plans.planner import Planner
 from convoy_runtime.errors import CudnnError
@@ -92,7 +93,7 @@ class _Asker:
             pointer = ctypes.c_void_p()
             self.cudnn.call("cudnnCreate", ctypes.byref(pointer))
             self.handle = pointer.value
-        self.planner = Planner(self.cudnn, PlanOptions(), handle=self.handle, device=self.device)
+        self.planner = Planner(self.cudnn, LoadOptions(), handle=self.handle, device=self.device)
         self.libraries: dict[str, ctypes.CDLL] = {}
 
     def answer(self, name: str, entry: dict[str, Any], *, build: bool) -> dict[str, Any]:
@@ -105,7 +106,7 @@ class _Asker:
         graph = _graph(name, entry)
         found: dict[str, Any] = {"engines": {}, "rejected": []}
         try:
-            with self.planner.operation_graph(
+            with self.planner.builder.operation_graph(
                 graph, BUILD_GRAPH((entry["symbol"], library))
             ) as operations:
                 strict, kinds = False, set()

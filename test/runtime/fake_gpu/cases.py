@@ -215,14 +215,14 @@ def test_a_strided_array_of_an_unknown_library(program: CudaProgram) -> None:
 
 
 def test_weights(program: CudaProgram, artifact: Callable[..., Path]) -> None:
-    pointers = list(program._loaded.prepared)
+    pointers = list(program._loaded.buffers.arguments.prepared)
     x = upload(program, X)
     result = program(x)
     program.load_weights({"w": W * 3})
     # The run that was under way had the old ones; the graph that was captured has the new ones.
     np.testing.assert_array_equal(peek(result), reference(X))
     np.testing.assert_array_equal(program.run_numpy(X)[0], reference(X, W * 3))
-    assert pointers == program._loaded.prepared
+    assert pointers == program._loaded.buffers.arguments.prepared
     with pytest.raises(WeightsError, match="w: missing"):
         program.load_weights({})
     np.testing.assert_array_equal(program.run_numpy(X)[0], reference(X, W * 3))

@@ -191,7 +191,7 @@ def test_nothing_runs_on_what_was_in_memory(
     monkeypatch.setattr(forms.ProgramCapture, "_warm_up", warm_up)
     with convoy_runtime.load(branches(), plan_cache=False, tune=tune) as program:  # type: ignore[arg-type]
         assert isinstance(program, CudaProgram)
-        assert ctypes.string_at(program._loaded.inputs[0], 16) == bytes(16)
+        assert ctypes.string_at(program._loaded.buffers.arguments.inputs[0], 16) == bytes(16)
     assert found
     assert all(
         (value == bytes(16)) == (tune == "off") and value != bytes([0x7F] * 16) for value in found

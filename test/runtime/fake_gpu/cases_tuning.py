@@ -290,14 +290,17 @@ def test_heuristics_that_were_asked_ahead(
         build = native.builder(graph.symbol)
 
         def found(limit: int) -> list[tuple[int | None, int]]:
-            with program._device.current(), known.operation_graph(graph, build) as operations:
+            with (
+                program._device.current(),
+                known.builder.operation_graph(graph, build) as operations,
+            ):
                 plans = list(known.candidates(graph, operations, [], ["A"], limit=limit))
             for plan in plans:
                 plan.close()
             return [(plan.report.engine, plan.report.rank) for plan in plans]
 
         with program._device.current():
-            jobs = known.compiled_by(graph, build, (("A", 7), ("precompiled", 1000)))
+            jobs = known.jobs_ahead(graph, build, (("A", 7), ("precompiled", 1000)))
         assert [job.engine for job in jobs] == [46]
         asked.clear()
         # 40, which is offered first, cannot be built.
@@ -306,6 +309,6 @@ def test_heuristics_that_were_asked_ahead(
         assert (found(6), asked) == (six, ["A"])
         # More than was asked for ahead.
         with program._device.current():
-            known.compiled_by(graph, build, (("A", 7),))
+            known.jobs_ahead(graph, build, (("A", 7),))
         asked.clear()
         assert (found(7)[6], asked) == ((47, 7), ["A"])

@@ -1,9 +1,11 @@
-"""Builds cuDNN's execution plans: a graph's native build function gives an operation graph, an
-engine configuration of it, or the JSON of a plan, gives a plan, when the options allow it and it
-finalizes.
+"""Builds cuDNN's execution plans.
 
-With a device-properties JSON in place of a handle all of this works on a machine without a GPU,
-which is how it is tested.
+The native build function of a graph makes an operation graph. A plan is made from an engine
+configuration of that, or from the JSON of an earlier plan, if the options allow its engine and
+cuDNN finalizes it.
+
+All of this also works on a machine without a GPU, with a device-properties descriptor in place of a
+handle. The tests use that.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from convoy_runtime._abi import ConvoyCudnn
-from convoy_runtime.cuda.cudnn.configs import Config, config_of, engine_configs, knob_values
+from convoy_runtime.cuda.cudnn.configs import Config, config_of, engine_configs
 from convoy_runtime.cuda.cudnn.enums import Attribute, BehaviorNote, Descriptor, NumericalNote, Type
 from convoy_runtime.cuda.cudnn.errata import erratum_of
 from convoy_runtime.cuda.cudnn.library import BackendDescriptor, Cudnn
@@ -31,17 +33,22 @@ if TYPE_CHECKING:
 __all__ = ["PlanBuilder", "WorkspaceTooLarge", "job_of", "no_memory_for"]
 
 
-#: Knobs that choose among kernels have fewer values.
-_LONG = 64
-
-
 class WorkspaceTooLarge(Exception):
-    """A plan's workspace is over a limit, which the text says."""
+    """The workspace of a plan exceeds a limit, which the message names."""
 
 
 class PlanBuilder:
-    """Builds plans for the device of `handle`, or, with `handle` None, for the one that `device`
-    describes."""
+    """Builds the plans of one program, or refuses them.
+
+    Args:
+        cudnn: The library.
+        options: Restrictions on engines and workspaces.
+        handle: The cuDNN handle of the device to plan for; None on a machine without it.
+        device: The properties of that device, where there is no handle.
+
+    Raises:
+        DeviceError: cuBLASLt is missing.
+    """
 
     def __init__(
         self,
@@ -52,148 +59,82 @@ class PlanBuilder:
         device: BackendDescriptor | None = None,
     ) -> None:
         cudnn.require_cublaslt()
-        self.options = options
-        self._cudnn, self._handle, self._device = cudnn, handle, device
-        #: The smallest workspace that the device had no memory for.
+        self.cudnn, self.device, self.options = cudnn, device, options
+        self._handle = handle
+        #: Bytes of the smallest workspace that did not fit into the device's memory.
         self._unavailable: int | None = None
 
-    def without_workspaces_of(self, size: int) -> None:
-        """From now on no plan has a workspace of `size` bytes or more, because the device has no
-        memory for it; nor is what takes their place stored, because another time there may be
-        more."""
+    @property
+    def lacks_memory(self) -> bool:
+        """Whether plans were dropped because the device's memory is full. What replaces them must
+        not be stored: at another time there may be more memory."""
+        return self._unavailable is not None
+
+    def drop_workspaces_of(self, size: int) -> None:
+        """Refuses, from now on, plans with a workspace of `size` bytes or more, because the device
+        has no memory for it."""
         self._unavailable = size
 
     @contextmanager
     def operation_graph(self, graph: Graph, build: Any) -> Iterator[BackendDescriptor]:
-        """The finalized operation graph, destroyed at the end of the `with`."""
+        """Yields the finalized operation graph, which is destroyed at the end of the `with`.
+
+        Args:
+            graph: The graph, for messages.
+            build: Its native build function.
+
+        Raises:
+            CudnnError: cuDNN refuses the graph.
+        """
         reports: list[CudnnError] = []
 
         def report(status: int, call: bytes, location: bytes) -> None:
             where = location.decode(errors="replace") or graph.location
             reports.append(
-                self._cudnn.error(
+                self.cudnn.error(
                     status, f"graph {graph.name}: {call.decode(errors='replace')}", where
                 )
             )
 
         callback = ConvoyCudnn.REPORT(report)
-        table = self._cudnn.table(callback)
+        table = self.cudnn.table(callback)
         pointer = ctypes.c_void_p()
         status = build(ctypes.byref(table), self._handle, ctypes.byref(pointer))
         if status:
             raise (
                 reports[0]
                 if reports
-                else self._cudnn.error(
-                    status, f"graph {graph.name}: {graph.symbol}", graph.location
-                )
+                else self.cudnn.error(status, f"graph {graph.name}: {graph.symbol}", graph.location)
             )
-        descriptor = BackendDescriptor(self._cudnn, pointer.value or 0, "OPERATIONGRAPH")
+        descriptor = BackendDescriptor(self.cudnn, pointer.value or 0, "OPERATIONGRAPH")
         try:
             yield descriptor
         finally:
             descriptor.close()
 
-    def build(self, graph: Graph, config: Config, rejected: list[str]) -> Plan | None:
-        """The plan of a configuration; None, with the reason in `rejected`, when the options or
-        cuDNN refuse it."""
-        if (reason := self._refusal(graph, config)) is not None:
-            rejected.append(f"{config}: {reason}")
-            return None
-        return self._finished(graph, config, rejected, *_from_config(config))
-
-    def from_text(self, text: str) -> tuple[BackendDescriptor, int]:
-        """The plan that cuDNN's JSON `text` is of, and its workspace in bytes. Raises CudnnError,
-        WorkspaceTooLarge."""
-        return self._made(
-            Attribute.EXECUTION_PLAN_JSON_REPRESENTATION, Type.CHAR, text.encode() + b"\0"
+    def config(
+        self,
+        operations: BackendDescriptor,
+        engine: int,
+        knobs: Mapping[str, int],
+        *,
+        source: str = "stored",
+        rank: int = 0,
+    ) -> Config:
+        """Returns the configuration of an engine with these knobs, as `configs.config_of`."""
+        return config_of(
+            self.cudnn, operations, engine, dict(knobs), self.device, source=source, rank=rank
         )
 
-    def text_of(self, graph: Graph, build: Any, engine: int, knobs: Mapping[str, int]) -> str:
-        """cuDNN's JSON of the plan of an engine with these knobs; nothing when the plan cannot be
-        written. Raises CudnnError."""
-        with ExitStack() as stack:
-            operations = stack.enter_context(self.operation_graph(graph, build))
-            config = config_of(self._cudnn, operations, engine, dict(knobs), self._device)
-            stack.callback(config.descriptor.close)
-            plan = self._cudnn.create(Descriptor.EXECUTION_PLAN)
-            stack.callback(plan.close)
-            self._place(plan)
-            plan.set(
-                Attribute.EXECUTION_PLAN_ENGINE_CONFIG, Type.BACKEND_DESCRIPTOR, [config.descriptor]
-            ).finalize()
-            return json_text(plan)
+    def build(self, graph: Graph, config: Config, rejected: list[str]) -> Plan | None:
+        """Returns the plan of a configuration. If the options or cuDNN refuse it, adds the reason
+        to `rejected` and returns None."""
+        if (reason := self.refusal(graph, config)) is not None:
+            rejected.append(f"{config}: {reason}")
+            return None
+        return self._finalized(graph, config, rejected, *_from_config(config))
 
-    def neighbours(
-        self,
-        graph: Graph,
-        operations: BackendDescriptor | None,
-        plan: Plan,
-        seen: set[tuple[object, ...]],
-        pool: BuildPool | None = None,
-        progress: Callable[[str], None] = lambda _: None,
-        *,
-        every: bool = False,
-    ) -> Iterator[Plan]:
-        """Plans of the same engine with another value of one knob, as far as they can be built;
-        with `every` also of a knob that the plan leaves to the engine. Configurations in `seen` are
-        left out, and new ones go in there. With a `pool`, that builds those that compile a kernel;
-        `progress` hears of them."""
-        report, unused = plan.report, list[str]()
-        assert operations is not None, "only a graph with kernels alone has none"
-        assert report.engine is not None, "a kernel has no knobs"
-        later: list[Config] = []
-        values = knob_values(self._cudnn, operations, report.engine, self._device)
-        names = values if every else report.knobs
-        changes = [
-            (name, value)
-            for name in names
-            for value in _tried(values.get(name, range(0)))
-            if value != report.knobs.get(name)
-        ]
-        for rank, (name, value) in enumerate(changes):
-            knobs = {**report.knobs, name: value}
-            try:
-                config = config_of(
-                    self._cudnn,
-                    operations,
-                    report.engine,
-                    knobs,
-                    self._device,
-                    source="knobs",
-                    rank=rank,
-                )
-            except CudnnError:
-                continue
-            try:
-                if (key := (config.engine, config.knobs)) in seen:
-                    continue
-                seen.add(key)
-                if pool is not None and BehaviorNote.RUNTIME_COMPILATION in config.behavior:
-                    later += [config] if self._refusal(graph, config) is None else []
-                elif (found := self.build(graph, config, unused)) is not None:
-                    yield replace(found, report=replace(found.report, rejected=()))
-            finally:
-                config.descriptor.close()
-        if pool is not None and later:
-            for found in self._built(graph, operations, later, unused, pool, progress):
-                yield replace(found, report=replace(found.report, rejected=()))
-
-    def any_plans(
-        self, graph: Graph, operations: BackendDescriptor, wanted: Callable[[Config], bool]
-    ) -> Iterator[Plan]:
-        """Plans of engines with their default knobs, whatever the options say of them; less those
-        with known errors."""
-        unused: list[str] = []
-        for config in engine_configs(
-            self._cudnn, operations, self._device, unused, precompiled=False
-        ):
-            if erratum_of(graph, config.engine, self._cudnn.version) is None and wanted(config):
-                plan = self._finished(graph, config, unused, *_from_config(config))
-                if plan is not None:
-                    yield plan
-
-    def _built(
+    def build_in_pool(
         self,
         graph: Graph,
         operations: BackendDescriptor,
@@ -202,8 +143,8 @@ class PlanBuilder:
         pool: BuildPool,
         progress: Callable[[str], None],
     ) -> Iterator[Plan]:
-        """The plans of configurations that the pool builds, or that this process does where no
-        other one can."""
+        """Yields the plans of configurations that the pool builds. This process builds those that
+        cannot cross processes."""
         jobs = [job_of(graph, config) for config in configs]
         for config, built in zip(
             configs,
@@ -214,52 +155,74 @@ class PlanBuilder:
         ):
             plan = None
             if built.not_here:
-                # Its descriptor is gone; cuDNN has taken the same configuration before.
-                again = config_of(
-                    self._cudnn, operations, config.engine, config.named_knobs, self._device
-                )
+                # The descriptor is closed; cuDNN has accepted the same configuration before.
+                again = self.config(operations, config.engine, config.named_knobs)
                 with closing(again.descriptor):
                     plan = self.build(graph, replace(config, descriptor=again.descriptor), rejected)
             elif built.error:
                 rejected.append(f"{config}: {built.error}")
             else:
-                text = built.plan.encode() + b"\0"
-                plan = self._finished(
-                    graph,
-                    config,
-                    rejected,
-                    Attribute.EXECUTION_PLAN_JSON_REPRESENTATION,
-                    Type.CHAR,
-                    text,
-                )
+                plan = self._finalized(graph, config, rejected, *_from_json(built.plan))
             if plan is not None:
                 yield plan
 
-    def _refuses(
+    def from_text(self, text: str) -> tuple[BackendDescriptor, int]:
+        """Returns the plan of cuDNN's JSON `text`, and its workspace in bytes. Raises CudnnError,
+        WorkspaceTooLarge."""
+        return self._finalize(*_from_json(text))
+
+    def text_of(self, graph: Graph, build: Any, engine: int, knobs: Mapping[str, int]) -> str:
+        """Returns cuDNN's JSON of the plan of an engine with these knobs; an empty string if cuDNN
+        cannot write the plan. Raises CudnnError."""
+        with ExitStack() as stack:
+            operations = stack.enter_context(self.operation_graph(graph, build))
+            config = self.config(operations, engine, knobs)
+            stack.callback(config.descriptor.close)
+            plan = self.cudnn.create(Descriptor.EXECUTION_PLAN)
+            stack.callback(plan.close)
+            self._set_device(plan)
+            plan.set(*_from_config(config)).finalize()
+            return json_text(plan)
+
+    def any_plans(
+        self, graph: Graph, operations: BackendDescriptor, wanted: Callable[[Config], bool]
+    ) -> Iterator[Plan]:
+        """Yields the plans of engines with their default knobs, whatever the options say of them,
+        except engines with known errors."""
+        unused: list[str] = []
+        for config in engine_configs(
+            self.cudnn, operations, self.device, unused, precompiled=False
+        ):
+            if erratum_of(graph, config.engine, self.cudnn.version) is None and wanted(config):
+                plan = self._finalized(graph, config, unused, *_from_config(config))
+                if plan is not None:
+                    yield plan
+
+    def engine_refusal(
         self, graph: Graph, engine: int, numerical: Iterable[str], behavior: Iterable[str]
     ) -> str | None:
-        """Why an engine with the notes of these names may not run `graph`: it is known to be wrong,
-        or the options forbid it."""
+        """Returns why an engine may not run `graph`, because of a known error or the options; None
+        if it may. `numerical` and `behavior` are the names of the engine's notes."""
         known = NumericalNote.__members__, BehaviorNote.__members__
         notes = (
             {known[0][name] for name in numerical if name in known[0]},
             {known[1][name] for name in behavior if name in known[1]},
         )
-        return erratum_of(graph, engine, self._cudnn.version) or self.options.refuses(
+        return erratum_of(graph, engine, self.cudnn.version) or self.options.refuses(
             graph, engine, *notes
         )
 
-    def _refusal(self, graph: Graph, config: Config) -> str | None:
-        """Why a configuration is not to be built."""
+    def refusal(self, graph: Graph, config: Config) -> str | None:
+        """Returns why a configuration must not be built; None if it may be."""
         if (
-            reason := self._refuses(
+            reason := self.engine_refusal(
                 graph, config.engine, config.numerical_notes, config.behavior_notes
             )
         ) is not None:
             return reason
         try:
-            # Known before the plan is built, and building may take seconds.
-            self._check_workspace(
+            # Checked before the plan is built, which may take seconds.
+            self.check_workspace(
                 config.descriptor.get(Attribute.ENGINECFG_WORKSPACE_SIZE, Type.INT64, 1)[0]
             )
         except CudnnError as error:
@@ -268,7 +231,18 @@ class PlanBuilder:
             return str(error)
         return None
 
-    def _finished(
+    def check_workspace(self, size: int) -> None:
+        """Raises WorkspaceTooLarge if a workspace of `size` bytes exceeds the limit of the options
+        or the memory of the device."""
+        if size > self.options.max_workspace_bytes:
+            message = (
+                f"workspace of {size} bytes is over the limit of {self.options.max_workspace_bytes}"
+            )
+            raise WorkspaceTooLarge(message)
+        if self._unavailable is not None and size >= self._unavailable:
+            raise WorkspaceTooLarge(no_memory_for(size))
+
+    def _finalized(
         self,
         graph: Graph,
         config: Config,
@@ -277,10 +251,10 @@ class PlanBuilder:
         kind: Type,
         value: Sequence[Any] | bytes,
     ) -> Plan | None:
-        """The plan of `config`, made from the value of one attribute; None, with the reason in
-        `rejected`, when cuDNN refuses it."""
+        """Returns the plan of `config`, made from the value of one attribute. If cuDNN refuses it,
+        adds the reason to `rejected` and returns None."""
         try:
-            descriptor, workspace = self._made(attribute, kind, value)
+            descriptor, workspace = self._finalize(attribute, kind, value)
         except (CudnnError, WorkspaceTooLarge) as error:
             rejected.append(
                 f"{config}: {error.name}: {error.detail}"
@@ -302,61 +276,47 @@ class PlanBuilder:
         )
         return CudnnPlan(report, descriptor)
 
-    def _made(
+    def _finalize(
         self, attribute: Attribute, kind: Type, value: Sequence[Any] | bytes
     ) -> tuple[BackendDescriptor, int]:
-        """A plan, made from the value of one attribute, and its workspace in bytes. Raises
+        """Returns a plan, made from the value of one attribute, and its workspace in bytes. Raises
         CudnnError, WorkspaceTooLarge."""
-        descriptor = self._cudnn.create(Descriptor.EXECUTION_PLAN)
+        descriptor = self.cudnn.create(Descriptor.EXECUTION_PLAN)
         try:
-            self._place(descriptor)
+            self._set_device(descriptor)
             descriptor.set(attribute, kind, value).finalize()
             (workspace,) = descriptor.get(Attribute.EXECUTION_PLAN_WORKSPACE_SIZE, Type.INT64, 1)
-            self._check_workspace(workspace)
+            self.check_workspace(workspace)
             return descriptor, workspace
         except BaseException:
             descriptor.close()
             raise
 
-    def _place(self, plan: BackendDescriptor) -> None:
-        """Says where a plan is to run."""
+    def _set_device(self, plan: BackendDescriptor) -> None:
+        """Sets the handle or the properties of the device that the plan is for."""
         if self._handle is not None:
             plan.set(Attribute.EXECUTION_PLAN_HANDLE, Type.HANDLE, [self._handle])
-        if self._device is not None:
-            plan.set(Attribute.EXECUTION_PLAN_DEVICEPROP, Type.BACKEND_DESCRIPTOR, [self._device])
-
-    def _check_workspace(self, size: int) -> None:
-        if size > self.options.max_workspace_bytes:
-            message = (
-                f"workspace of {size} bytes is over the limit of {self.options.max_workspace_bytes}"
-            )
-            raise WorkspaceTooLarge(message)
-        if self._unavailable is not None and size >= self._unavailable:
-            raise WorkspaceTooLarge(no_memory_for(size))
-
-
-def _tried(values: range) -> Iterable[int]:
-    """Those of a knob's values that are worth a try: of long ranges, as of parts that a sum is
-    split into, the powers of two."""
-    return (
-        values
-        if len(values) <= _LONG
-        else sorted({values[0], *(1 << bit for bit in range(64) if 1 << bit in values)})
-    )
+        if self.device is not None:
+            plan.set(Attribute.EXECUTION_PLAN_DEVICEPROP, Type.BACKEND_DESCRIPTOR, [self.device])
 
 
 def job_of(graph: Graph, config: Config) -> Job:
-    """What a pool builds the plan of a configuration from."""
+    """Returns the job by which a pool builds the plan of a configuration."""
     from .build_pool import Job
 
     return Job(graph.symbol or "", graph.name, graph.location, config.engine, config.named_knobs)
 
 
 def _from_config(config: Config) -> tuple[Attribute, Type, list[Any]]:
-    """The attribute that a plan is made from."""
+    """Returns the attribute that makes a plan from a configuration."""
     return Attribute.EXECUTION_PLAN_ENGINE_CONFIG, Type.BACKEND_DESCRIPTOR, [config.descriptor]
 
 
+def _from_json(text: str) -> tuple[Attribute, Type, bytes]:
+    """Returns the attribute that makes a plan from cuDNN's JSON."""
+    return Attribute.EXECUTION_PLAN_JSON_REPRESENTATION, Type.CHAR, text.encode() + b"\0"
+
+
 def no_memory_for(size: int) -> str:
-    """Why a plan with a workspace of `size` bytes is out."""
+    """Returns why a plan with a workspace of `size` bytes is dropped."""
     return f"workspace of {size} bytes cannot be allocated: the GPU's memory is full"

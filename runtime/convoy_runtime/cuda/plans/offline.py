@@ -15,6 +15,7 @@ from convoy_runtime.manifest import GraphAlternatives, Manifest
 from convoy_runtime.value_types import value_type
 
 from .alternatives import Alternatives
+from .load_options import LoadOptions
 from .options import PlanOptions
 from .plan import PlanReport
 from .planner import Planner
@@ -66,7 +67,7 @@ class OfflinePlanner:
         options allow and that can be built here, or else one of its `alternatives`, which a
         manifest need not have. Raises CudnnError when cuDNN refuses a graph itself."""
         store = PlanStore(None, self.scope)
-        chosen = (options or PlanOptions()).for_model(manifest)
+        chosen = LoadOptions(plan_options=options or PlanOptions()).for_model(manifest)
         with closing(
             Alternatives(manifest, native, lambda: alternatives or GraphAlternatives())
         ) as offered:
@@ -93,7 +94,7 @@ class OfflinePlanner:
                     results.append(error)
                     continue
                 plan = replace(found, report=replace(found.report, origin="offline", tuned=OFFLINE))
-                member = planner.member(graph, build, plan)
+                member = planner.stored.member(graph, build, plan)
                 plan.close()
                 results.append(plan.report)
                 if member is not None:

@@ -90,8 +90,11 @@ class PlanOptions:
             return _TENSOR_CORES
         return _TF32 if kernel.tf32 and not self.allow_tf32 else None
 
-    def refuses_kernels(self) -> str | None:
-        """Why no kernel of the artifact may run where cuDNN has an engine; None if one may."""
+    def refuses_kernels(self, graph: Graph) -> str | None:
+        """Returns why no kernel of the artifact may run `graph`; None if one may. A graph that has
+        nothing else may always run on one."""
+        if graph.preference == "only_kernel":
+            return None
         if not self.allow_kernels:
             return "allow_kernels=False forbids kernels of the artifact"
         return "only certain engines are asked for" if self.engines is not None else None

@@ -1,5 +1,4 @@
-"""Plans that were made before: what the store has for a graph, restored or made anew, and what goes
-into it."""
+"""Plans of earlier loads: restored from the store or rebuilt, and put into the store."""
 
 from __future__ import annotations
 
@@ -7,8 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from convoy_runtime.cuda.cudnn.configs import config_of
-from convoy_runtime.cuda.cudnn.library import BackendDescriptor, Cudnn, version_text
+from convoy_runtime.cuda.cudnn.library import version_text
 from convoy_runtime.errors import ArtifactError, CudnnError
 from convoy_runtime.manifest import Graph
 
@@ -16,50 +14,60 @@ from .alternatives import Alternatives
 from .builder import PlanBuilder, WorkspaceTooLarge
 from .fingerprint import content_of
 from .kernels import Kernels
-from .options import PlanOptions
 from .plan import CudnnPlan, Plan, PlanReport
 from .store import LEVELS, OFFLINE, PlanStore, Record
 
 __all__ = ["StoredPlans"]
 
-#: In the origin of a plan that is not restored whole, also of one that was made so before it was
-#: stored.
-_ANEW = "engine and knobs"
+#: Part of the origin of a plan that is rebuilt, or was rebuilt before it was stored.
+_REBUILT = "engine and knobs"
 
 
-class StoredPlans(PlanBuilder):
-    """The plans of `store`, some of which are kernels, or alternatives of graphs."""
+class StoredPlans:
+    """The plans of a store.
+
+    Args:
+        builder: Rebuilds and restores cuDNN's plans.
+        store: The store; without it there are no plans.
+        kernels: Restores plans that are kernels; without it these are refused.
+        alternatives: Restores plans that are alternatives; without it these are refused.
+    """
 
     def __init__(
         self,
-        cudnn: Cudnn,
-        options: PlanOptions,
-        *,
-        handle: int | None,
-        device: BackendDescriptor | None,
+        builder: PlanBuilder,
         store: PlanStore | None,
         kernels: Kernels | None,
         alternatives: Alternatives | None,
     ) -> None:
-        super().__init__(cudnn, options, handle=handle, device=device)
-        self.alternatives = alternatives
-        self._store, self._kernels = store, kernels
-        #: What the store knows graphs by that were asked about.
+        self._builder, self._options = builder, builder.options
+        self._store, self._kernels, self._alternatives = store, kernels, alternatives
+        #: The key of each graph in the store, once computed.
         self._contents: dict[Graph, str | None] = {}
 
-    def stored(
+    def find(
         self, graph: Graph, build: Any, rejected: list[str], levels: Sequence[str] = LEVELS
     ) -> Plan | None:
-        """The plan that the store has for a graph of this content, found with the work of one of
-        `levels`: as it is where cuDNN and driver are those that it was made with and cuDNN takes
-        it, else by engine and knobs, or from a kernel's PTX. None when there is none that cuDNN,
-        the driver and the options take; a plan that was made offline says less of another cuDNN
-        than that one's own heuristics do. What is made anew is stored for this cuDNN and driver, so
-        that the next load compiles nothing."""
+        """Returns the plan that the store has for a graph of this content.
+
+        A plan is restored whole if this cuDNN and driver made it and cuDNN accepts it; else it is
+        rebuilt from its engine and knobs, or from a kernel's PTX, and stored for this cuDNN and
+        driver, so that the next load compiles nothing. A plan that was made offline with another
+        cuDNN is skipped, because the heuristics of this one know more.
+
+        Args:
+            graph: The graph.
+            build: Its native build function; None if it has only kernels.
+            rejected: Receives the reasons why records were skipped.
+            levels: The tuning levels whose plans are acceptable.
+
+        Returns:
+            The plan, or None if cuDNN, the driver and the options accept no record.
+        """
         before = len(rejected)
-        for record in self._records(graph, build, rejected, levels):
+        for record in self.records(graph, build, rejected, levels):
             try:
-                plan = self._from_record(graph, build, record, rejected)
+                plan = self._plan_of(graph, build, record, rejected)
             except (
                 ArtifactError,
                 CudnnError,
@@ -71,7 +79,7 @@ class StoredPlans(PlanBuilder):
                 rejected.append(f"{_origin(record, 'plan')}: {error}")
                 continue
             if plan is not None:
-                if self._is_new(graph, record, plan) and self._unavailable is None:
+                if self._is_rebuilt(graph, record, plan) and not self._builder.lacks_memory:
                     self.keep(graph, build, plan)
                 reasons = (*rejected[before:], *plan.report.rejected)
                 return (
@@ -81,49 +89,41 @@ class StoredPlans(PlanBuilder):
                 )
         return None
 
+    def has(self, graph: Graph, build: Any, levels: Sequence[str]) -> bool:
+        """Returns whether the store has a record for `find`, which may still refuse it."""
+        return next(self.records(graph, build, [], levels), None) is not None
+
     def keep(self, graph: Graph, build: Any, plan: Plan) -> None:
         """Puts a plan into the store."""
         if self._store is not None and (content := self._content(graph, build)) is not None:
-            self._store.store(content, repr(self.options), *_written(plan))
+            self._store.store(content, repr(self._options), *_written(plan))
 
     def member(self, graph: Graph, build: Any, plan: Plan) -> tuple[str, bytes] | None:
-        """A plan as a member of an artifact, name and content; None when the graph has no
-        fingerprint, or there is no store."""
+        """Returns a plan as a member of an artifact, name and content; None if the graph has no
+        fingerprint or there is no store."""
         if self._store is None or (content := self._content(graph, build)) is None:
             return None
-        return self._store.member(content, repr(self.options), *_written(plan))
+        return self._store.member(content, repr(self._options), *_written(plan))
 
-    def _content(self, graph: Graph, build: Any) -> str | None:
-        """What the store knows a graph by. Planning one asks several times, and recording its build
-        function takes a while."""
-        if graph not in self._contents:
-            if build is not None:
-                self._contents[graph] = content_of(graph, build)
-            elif self._kernels is not None:
-                self._contents[graph] = self._kernels.content(graph)
-        return self._contents.get(graph)
-
-    def _others(self, graph: Graph, build: Any) -> list[str]:
-        """Plans of the artifact for this graph that are not for this GPU or these options."""
+    def others(self, graph: Graph, build: Any) -> list[str]:
+        """Returns a description of each plan that the artifact has for this graph, but for another
+        GPU or other options."""
         if self._store is None or (content := self._content(graph, build)) is None:
             return []
-        return self._store.others(content, repr(self.options))
+        return self._store.others(content, repr(self._options))
 
-    def is_stored(self, graph: Graph, build: Any, levels: Sequence[str]) -> bool:
-        """Whether the store has something for `stored`, which may yet not be what it has to be."""
-        return next(self._records(graph, build, [], levels), None) is not None
-
-    def _records(
+    def records(
         self, graph: Graph, build: Any, rejected: list[str], levels: Sequence[str]
     ) -> Iterator[Record]:
-        """What the store has for `stored`, the best first."""
+        """Yields the records for `find`, best first."""
         if self._store is None or (content := self._content(graph, build)) is None:
             return
-        for record in self._store.load(content, repr(self.options)):
+        version = self._builder.cudnn.version
+        for record in self._store.load(content, repr(self._options)):
             if record.level not in levels:
                 continue
-            if record.level == OFFLINE and record.cudnn != self._cudnn.version:
-                made, here = version_text(record.cudnn), version_text(self._cudnn.version)
+            if record.level == OFFLINE and record.cudnn != version:
+                made, here = version_text(record.cudnn), version_text(version)
                 rejected.append(
                     f"{_origin(record, 'plan')}: expected one made with cuDNN {here}, got "
                     f"one made with {made}"
@@ -131,43 +131,53 @@ class StoredPlans(PlanBuilder):
                 continue
             yield record
 
-    def _text(self, record: Record) -> str:
-        """What a plan can be restored from as it is; nothing where cuDNN or the driver are others
-        than those that it was made with."""
+    def text(self, record: Record) -> str:
+        """Returns the text that a plan can be restored from whole; an empty string if another cuDNN
+        or driver made it."""
         assert self._store is not None
         return record.plan if self._store.fits(record) else ""
 
-    def _from_record(
+    def _content(self, graph: Graph, build: Any) -> str | None:
+        """Returns the key of a graph in the store. It is cached: planning a graph needs it several
+        times, and recording its build function is slow."""
+        if graph not in self._contents:
+            if build is not None:
+                self._contents[graph] = content_of(graph, build)
+            elif self._kernels is not None:
+                self._contents[graph] = self._kernels.content(graph)
+        return self._contents.get(graph)
+
+    def _plan_of(
         self, graph: Graph, build: Any, record: Record, rejected: list[str]
     ) -> Plan | None:
-        """The plan of a record of the store; None, with the reason in `rejected`, when it has to be
-        made anew and cannot be."""
+        """Returns the plan of a record. If it has to be rebuilt and cannot be, adds the reason to
+        `rejected` and returns None."""
         if record.report.get("alternative") is not None:
             return self._restore_alternative(graph, record, rejected)
         if (variant := record.report.get("kernel")) is not None:
             return self._restore_kernel(graph, record, variant)
-        self._check_report(graph, record.report)
-        if text := self._text(record):
+        self._check_engine(graph, record.report)
+        if text := self.text(record):
             try:
                 return self._restore(graph, record, text)
             except CudnnError as error:
                 rejected.append(f"{_origin(record, 'plan')}: {error}")
         return self._rebuild(graph, build, record, rejected)
 
-    def _is_new(self, graph: Graph, record: Record, plan: Plan) -> bool:
-        """Whether the plan of a record was made anew, of what else is in it, and can be restored
-        from now on."""
+    def _is_rebuilt(self, graph: Graph, record: Record, plan: Plan) -> bool:
+        """Returns whether the plan of a record was rebuilt and can be restored whole from now
+        on."""
         assert self._store is not None
         if not self._store.fits(record):
             return True
         if plan.report.kernel is not None and self._kernels is not None:
             return self._kernels.compiled_anew(graph, plan.report.kernel, record.plan) is not None
-        return bool(record.plan) and plan.report.origin != _origin(record, _whole(record))
+        return bool(record.plan) and plan.report.origin != _origin(record, _restored(record))
 
-    def _check_report(self, graph: Graph, report: Mapping[str, Any]) -> None:
-        """Raises ValueError when the engine of a report may not run `graph`, whoever found that it
-        may when the plan was stored."""
-        reason = self._refuses(
+    def _check_engine(self, graph: Graph, report: Mapping[str, Any]) -> None:
+        """Raises ValueError if the engine of a report may not run `graph`, even if it might when
+        the plan was stored."""
+        reason = self._builder.engine_refusal(
             graph, report["engine"], report["numerical_notes"], report["behavior_notes"]
         )
         if reason is not None:
@@ -176,7 +186,7 @@ class StoredPlans(PlanBuilder):
 
     def _restore_alternative(self, graph: Graph, record: Record, rejected: list[str]) -> Plan:
         assert self._store is not None
-        name, alternatives = str(record.report["alternative"]), self.alternatives
+        name, alternatives = str(record.report["alternative"]), self._alternatives
         if name not in graph.alternatives or alternatives is None:
             message = (
                 f"alternative {name}: expected one of the artifact, got "
@@ -190,29 +200,33 @@ class StoredPlans(PlanBuilder):
             alternative.steps, texts, record.report["steps"], strict=True
         ):
             inner, build = alternatives.graph(step)
-            plan = self._from_record(
-                inner, build, replace(record, plan=text, report=report), rejected
-            )
+            plan = self._plan_of(inner, build, replace(record, plan=text, report=report), rejected)
             if plan is None:
                 message = f"alternative {name}: step {inner.name}: {rejected[-1]}"
                 raise ValueError(message)
             plans.append(alternatives.own(plan))
         found = alternatives.plan(graph, alternative, plans)
-        self._check_workspace(found.report.workspace_bytes)
-        origin = _origin(record, _whole(record) if self._store.fits(record) else _ANEW)
-        changes = {"workspace_bytes": found.report.workspace_bytes, "steps": found.report.steps}
-        return replace(found, report=PlanReport.of_record(record.report, graph, origin, **changes))
+        self._builder.check_workspace(found.report.workspace_bytes)
+        origin = _origin(record, _restored(record) if self._store.fits(record) else _REBUILT)
+        report = PlanReport.of_record(
+            record.report,
+            graph,
+            origin,
+            workspace_bytes=found.report.workspace_bytes,
+            steps=found.report.steps,
+        )
+        return replace(found, report=report)
 
     def _restore(self, graph: Graph, record: Record, text: str) -> Plan:
-        report = PlanReport.of_record(record.report, graph, _origin(record, _whole(record)))
-        descriptor, workspace = self.from_text(text)
+        report = PlanReport.of_record(record.report, graph, _origin(record, _restored(record)))
+        descriptor, workspace = self._builder.from_text(text)
         return CudnnPlan(replace(report, workspace_bytes=workspace), descriptor)
 
     def _restore_kernel(self, graph: Graph, record: Record, variant: str) -> Plan:
-        reason = self._refuses_kernels(graph)
+        reason = self._options.refuses_kernels(graph)
         reason = reason or next(
             (
-                self.options.refuses_kernel(graph, each)
+                self._options.refuses_kernel(graph, each)
                 for each in graph.kernels
                 if each.variant == variant
             ),
@@ -221,7 +235,7 @@ class StoredPlans(PlanBuilder):
         if self._kernels is None or reason is not None:
             message = f"kernel {variant}: {reason or 'there is no GPU to run it'}"
             raise ValueError(message)
-        plan = self._kernels.restore(graph, variant, self._text(record))
+        plan = self._kernels.restore(graph, variant, self.text(record))
         return replace(
             plan, report=PlanReport.of_record(record.report, graph, _origin(record, "plan"))
         )
@@ -229,45 +243,39 @@ class StoredPlans(PlanBuilder):
     def _rebuild(
         self, graph: Graph, build: Any, record: Record, rejected: list[str]
     ) -> Plan | None:
-        with self.operation_graph(graph, build) as operations:
-            config = config_of(
-                self._cudnn,
-                operations,
-                int(record.report["engine"]),
-                dict(record.report["knobs"]),
-                self._device,
+        with self._builder.operation_graph(graph, build) as operations:
+            config = self._builder.config(
+                operations, int(record.report["engine"]), dict(record.report["knobs"])
             )
             try:
-                plan = self.build(graph, config, rejected)
+                plan = self._builder.build(graph, config, rejected)
             finally:
                 config.descriptor.close()
         if plan is None:
             return None
         report = PlanReport.of_record(
-            record.report, graph, _origin(record, _ANEW),
+            record.report,
+            graph,
+            _origin(record, _REBUILT),
             workspace_bytes=plan.report.workspace_bytes,
-            numerical_notes=plan.report.numerical_notes, behavior_notes=plan.report.behavior_notes,
-        )  # fmt: skip
+            numerical_notes=plan.report.numerical_notes,
+            behavior_notes=plan.report.behavior_notes,
+        )
         return replace(plan, report=report)
-
-    def _refuses_kernels(self, graph: Graph) -> str | None:
-        """Why `graph` is not to run on a kernel. Where there is nothing else, the options say
-        nothing."""
-        return None if graph.preference == "only_kernel" else self.options.refuses_kernels()
 
 
 def _origin(record: Record, what: str) -> str:
-    """Where a plan, or its engine and knobs, came from."""
+    """Returns where a plan, or its engine and knobs, came from."""
     offline = "offline " if record.level == OFFLINE else ""
     return f"{offline}{what} in the artifact" if record.shipped else f"stored {offline}{what}"
 
 
-def _whole(record: Record) -> str:
-    """What a plan is that is restored whole: one that was made anew before was measured with
-    another cuDNN or driver, and still says so."""
-    return f"plan made of {_ANEW}" if _ANEW in str(record.report.get("origin")) else "plan"
+def _restored(record: Record) -> str:
+    """Returns what a plan is that is restored whole. The origin of one that was rebuilt before
+    still says so, because it was measured with another cuDNN or driver."""
+    return f"plan made of {_REBUILT}" if _REBUILT in str(record.report.get("origin")) else "plan"
 
 
 def _written(plan: Plan) -> tuple[str, str, dict[str, Any]]:
-    """Level, JSON and report of a plan, for a record."""
+    """Returns level, JSON and report of a plan, for a record."""
     return plan.report.tuned, plan.text(), asdict(plan.report)

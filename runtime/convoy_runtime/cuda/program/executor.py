@@ -8,7 +8,6 @@ of them, all on the caller's stream and without waiting; `static_inputs`, `stati
 
 from __future__ import annotations
 
-import os
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -34,7 +33,7 @@ from convoy_runtime.artifact import Artifact
 from convoy_runtime.cuda.cudnn.library import load_libraries, open_cudnn
 from convoy_runtime.cuda.driver.device import Device, check_process, forked, open_driver
 from convoy_runtime.cuda.driver.memory import DeviceArray, Lease, Pool
-from convoy_runtime.cuda.plans.options import PlanOptions
+from convoy_runtime.cuda.plans.load_options import LoadOptions
 from convoy_runtime.cuda.plans.plan import PlanReport
 from convoy_runtime.cuda.plans.store import PlanStore, Scope
 from convoy_runtime.errors import ArgumentError
@@ -88,17 +87,11 @@ class CudaProgram(Program):
         self,
         artifact: Artifact,
         native: NativeLibrary,
+        options: LoadOptions,
         *,
         index: int,
-        poison: bool,
-        options: PlanOptions | None = None,
-        plan_cache: str | os.PathLike[str] | bool = True,
-        tune: str = "off",
-        again: bool = False,
-        strict: bool = False,
-        progress: Progress | None = None,
     ) -> None:
-        super().__init__(artifact, native, poison=poison)
+        super().__init__(artifact, native, poison=options.poison)
         self._lock = threading.RLock()
         self._uses = _Uses()
         self._instance: Instance | None = None
@@ -120,17 +113,11 @@ class CudaProgram(Program):
                     artifact,
                     native,
                     self._device,
-                    (options or PlanOptions()).for_model(self.manifest),
-                    store=_store(artifact, self._device, plan_cache, fresh=again and tune != "off"),
-                    tune=tune,
-                    strict=strict,
-                    progress=progress,
+                    options.for_model(self.manifest),
+                    _store(artifact, self._device, options),
                 )
-                poisoned = (
-                    [*instance.output_buffers, (instance.arena, self.manifest.arena_bytes)]
-                    if poison
-                    else []
-                )
+                buffers = instance.buffers
+                poisoned = [*buffers.outputs, buffers.arena] if options.poison else []
                 self._launcher = Launcher(self._driver, instance, poisoned)
             except BaseException:
                 self.close()
@@ -173,12 +160,12 @@ class CudaProgram(Program):
     @property
     def static_inputs(self) -> tuple[DeviceArray, ...]:
         """The buffers that `replay` reads, one an input."""
-        return self._arrays(self.inputs, self._loaded.inputs)
+        return self._arrays(self.inputs, self._loaded.buffers.arguments.inputs)
 
     @property
     def static_outputs(self) -> tuple[DeviceArray, ...]:
         """The buffers that `replay` writes, one an output. The next run overwrites them."""
-        return self._arrays(self.outputs, self._loaded.outputs)
+        return self._arrays(self.outputs, self._loaded.buffers.arguments.outputs)
 
     def __call__(self, *arrays: Any, stream: int | None = None) -> Any:
         """Runs the model. `stream` is a CUstream's handle; results are ready there, and so, in that
@@ -361,7 +348,7 @@ class CudaProgram(Program):
     def _arrays(
         self, specs: Sequence[TensorSpec], pointers: Sequence[int]
     ) -> tuple[DeviceArray, ...]:
-        memory = self._loaded.memory
+        memory = self._loaded.buffers.memory
         pairs = zip(specs, pointers, strict=True)
         return tuple(
             DeviceArray(spec, pointer, self._device.index, memory, self._ready)
@@ -369,12 +356,10 @@ class CudaProgram(Program):
         )
 
 
-def _store(
-    artifact: Artifact, device: Device, place: str | os.PathLike[str] | bool, *, fresh: bool
-) -> PlanStore | None:
-    """The plans for this GPU, driver and cuDNN, in the artifact and in a folder, unless it is to be
-    `fresh`; None when there are no graphs to plan."""
-    manifest = artifact.manifest
+def _store(artifact: Artifact, device: Device, options: LoadOptions) -> PlanStore | None:
+    """Returns the plans for this GPU, driver and cuDNN in the artifact and in the cache folder;
+    None if the program has no graphs."""
+    place, manifest = options.plan_cache, artifact.manifest
     if not manifest.calls or manifest.cudnn is None:
         return None
     folder = (
@@ -385,5 +370,5 @@ def _store(
         folder,
         Scope(device.name, cudnn.version, device.driver.call("cuDriverGetVersion")),
         artifact.members,
-        fresh=fresh,
+        fresh=options.ignores_stored_plans,
     )

@@ -48,7 +48,7 @@ class Launcher:
         )
         capturing = self._capturing(stream)
         self._follow(stream, capturing)
-        for pointer, (buffer, size) in zip(inputs, instance.input_buffers, strict=False):
+        for pointer, (buffer, size) in zip(inputs, instance.buffers.inputs, strict=False):
             if size:
                 call(to, buffer, pointer, size, stream)
         for pointer, size in self._poisoned:
@@ -57,7 +57,7 @@ class Launcher:
             self._nest(stream)
         else:
             call("cuGraphLaunch", instance.captured.instance, stream)
-        for pointer, (buffer, size) in zip(outputs, instance.output_buffers, strict=False):
+        for pointer, (buffer, size) in zip(outputs, instance.buffers.outputs, strict=False):
             if size:
                 call(back, pointer, buffer, size, stream)
         # While a caller captures the stream into a graph of its own, our event would become part of

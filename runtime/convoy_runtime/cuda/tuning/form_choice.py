@@ -21,7 +21,7 @@ from convoy_runtime.timings import part
 
 from .accuracy import mismatch
 from .scratch import read_tensor
-from .selection import GAIN, ROUND_MICROSECONDS, ROUNDS, Context
+from .selection import MIN_GAIN, ROUND_MICROSECONDS, ROUNDS, Context
 
 __all__ = ["choose_form", "form_member"]
 
@@ -34,20 +34,33 @@ def choose_form(
     plans: Mapping[int, Plan],
     arguments: Arguments,
 ) -> Form:
-    """The form that the store knows for this program on these plans, found with at least the work
-    of `context.tune`; else the fastest one, measured on what is in the program's buffers; else,
-    when nothing is to be measured, `program.default`. What is measured is stored."""
-    content = _content(context.manifest, plans)
-    if (known := _stored(store, content, repr(context.planner.options), context.tune)) is not None:
+    """Returns the form to capture a program in.
+
+    This is the form that the store has for the program on these plans, if it was found at the
+    tuning level of `context` or a higher one. Else it is the fastest form, measured on the contents
+    of the program's buffers and then stored; or, without tuning, `program.default`.
+
+    Args:
+        context: What is planned.
+        store: Keeps the form.
+        program: The program.
+        plans: The plan of each graph by its index.
+        arguments: The buffers of the program.
+
+    Raises:
+        CudaError: The program cannot be captured or run.
+    """
+    content, options = _content(context.manifest, plans), repr(context.options.plan_options)
+    if (known := _stored(store, content, options, context.options.tune)) is not None:
         return known
-    if context.tune == "off":
+    if not context.options.tunes:
         return program.default(plans)
     form, times = _measured(context, program, plans, arguments)
     if store is not None:
         store.store(
             content,
-            repr(context.planner.options),
-            context.tune,
+            options,
+            context.options.tune,
             "",
             {"form": asdict(form), "microseconds": times},
         )
@@ -111,7 +124,7 @@ def _measured(
     try:
         expected = _results(context, best, arguments)
         for done, form in enumerate(forms[1:]):
-            context.tell(f"program with {form}", done, len(forms) - 1)
+            context.report_progress(f"program with {form}", done, len(forms) - 1)
             try:
                 other = program.capture(plans, form)
             except CudaError as error:
@@ -130,7 +143,7 @@ def _measured(
                     watch.rounds([best, other], rounds=ROUNDS, microseconds=ROUND_MICROSECONDS),
                 )
                 times[str(best_form)], times[str(form)] = ours, theirs
-                if theirs < ours * GAIN:
+                if theirs < ours * MIN_GAIN:
                     best, other, best_form = other, best, form
             finally:
                 other.close()

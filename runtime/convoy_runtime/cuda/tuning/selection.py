@@ -1,5 +1,5 @@
-"""Which plans a program runs on: those that the store knows, or new ones; close calls are decided
-inside the whole program."""
+"""Chooses the plans that a program runs on: stored ones or new ones. Candidates that are equally
+fast alone are compared inside the whole program."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from convoy_runtime._native import NativeLibrary
 from convoy_runtime.cuda.driver.device import Device
 from convoy_runtime.cuda.graphs.capture import Captured, Stopwatch
 from convoy_runtime.cuda.graphs.forms import Form
+from convoy_runtime.cuda.plans.load_options import LoadOptions
 from convoy_runtime.cuda.plans.plan import Plan, Queue
 from convoy_runtime.cuda.plans.planner import Planner
 from convoy_runtime.cuda.plans.store import LEVELS
 from convoy_runtime.errors import CudaError, PlanError
 from convoy_runtime.manifest import Manifest
-from convoy_runtime.program import Progress
 from convoy_runtime.timings import part
 from convoy_runtime.value_types import value_type
 
@@ -26,56 +26,69 @@ if TYPE_CHECKING:
     from .tuner import Tuner
 
 __all__ = [
-    "GAIN",
+    "MIN_GAIN",
     "ROUNDS",
     "ROUND_MICROSECONDS",
     "Context",
     "ProgramForms",
-    "decide",
-    "give_way",
-    "select",
+    "choose_in_context",
+    "drop_large_workspaces",
+    "select_plans",
 ]
 
-#: How whole programs are compared; after a few rounds it may be clear already.
+#: Rounds in which whole programs are compared. The first few may already show the result.
 ROUNDS = 7
 _FIRST_ROUNDS = 3
 ROUND_MICROSECONDS = 4000.0
-#: A change must make the whole program this much faster to be taken: less is noise.
-GAIN = 0.999
-#: The form in which plans are compared: a memset node that is not there in the end must not count.
-_IN_PLACE = Form(clear_once=True)
+#: A change is taken if the whole program takes less than this part of its time before; a smaller
+#: gain is noise.
+MIN_GAIN = 0.999
+#: The form in which plans are compared. It clears workspaces once, because memset nodes that the
+#: final form does not have must not count.
+_COMPARED_FORM = Form(clear_once=True)
 
 
 @value_type(frozen=True, slots=True)
 class Context:
-    """What is to be planned, where, and how much work to put into it (`tune`: off, quick, full,
-    exhaustive). `pool` builds plans that compile a kernel, if that level of work wants one."""
+    """What is planned, and where.
+
+    Attributes:
+        manifest: The program.
+        native: Its native library.
+        device: The GPU, which is current.
+        queue: The stream and the cuDNN handle to measure on.
+        planner: The plans of the program.
+        options: The options of the load.
+        pool: Builds the plans that compile a kernel, where plans are measured.
+    """
 
     manifest: Manifest
     native: NativeLibrary
     device: Device
     queue: Queue
     planner: Planner
-    tune: str
-    progress: Progress | None
+    options: LoadOptions
     pool: BuildPool | None = None
 
-    def tell(self, what: str, done: int, count: int) -> None:
-        """Tells the caller's progress."""
-        if self.progress is not None:
-            self.progress(what, done, count)
+    def report_progress(self, what: str, done: int, count: int) -> None:
+        """Calls the user's `progress`, if there is one."""
+        if self.options.progress is not None:
+            self.options.progress(what, done, count)
 
 
 @part("plans")
-def select(context: Context) -> dict[int, list[Plan]]:
-    """Plans of each graph that is called, by its index, best first: one, or several that tuning
-    found to be equally good. What is tuned is stored at once, so that an interrupt loses nothing.
-    Raises what planning and tuning raise."""
-    manifest, planner, tune = context.manifest, context.planner, context.tune
+def select_plans(context: Context) -> dict[int, list[Plan]]:
+    """Returns the plans of each graph that is called, by its index, best first: one, or several
+    that tuning found to be equally fast.
+
+    What is tuned is stored at once, so that an interrupt loses nothing. Raises what planning and
+    tuning raise.
+    """
+    manifest, planner, tune = context.manifest, context.planner, context.options.tune
     used = {index: manifest.graphs[index] for index in manifest.called_graphs}
     graphs = {index: (graph, context.native.builder(graph.symbol)) for index, graph in used.items()}
-    # What is stored will do when as much work went into it.
-    tuned = None if tune == "off" else LEVELS[LEVELS.index(tune) :]
+    # Plans of this tuning level or a higher one need not be tuned again.
+    tuned = LEVELS[LEVELS.index(tune) :] if context.options.tunes else None
     found: dict[int, list[Plan]] = {}
     missing: list[PlanError] = []
     tuner: Tuner | None = None
@@ -83,24 +96,23 @@ def select(context: Context) -> dict[int, list[Plan]]:
         with planner.compiling(graphs.values(), tuned):
             for done, (index, (graph, build)) in enumerate(graphs.items()):
 
-                def tell(what: str, done: int = done) -> None:
-                    context.tell(what, done, len(graphs))
+                def progress(what: str, done: int = done) -> None:
+                    context.report_progress(what, done, len(graphs))
 
-                tell(f"plan of {graph.name}")
+                progress(f"plan of {graph.name}")
                 if tuned is None:
                     try:
                         found[index] = [planner.plan(graph, build)]
                     except PlanError as error:
-                        # What is not stored is told of all graphs at once.
-                        if not planner.strict:
+                        # With `strict`, one error names all graphs without a plan.
+                        if not context.options.strict:
                             raise
                         missing.append(error)
-                elif (known := planner.stored(graph, build, [], tuned)) is not None:
+                elif (known := planner.stored.find(graph, build, [], tuned)) is not None:
                     found[index] = [known]
                 else:
                     if tuner is None:
-                        # Only here, because it imports much that a load without tuning does not
-                        # need.
+                        # Imported here, because a load without tuning needs none of it.
                         from .levels import TUNE_LEVELS
                         from .tuner import Tuner
 
@@ -111,11 +123,11 @@ def select(context: Context) -> dict[int, list[Plan]]:
                             [
                                 each
                                 for each in list(graphs.values())[done:]
-                                if not planner.is_stored(*each, tuned)
+                                if not planner.stored.has(*each, tuned)
                             ]
                         )
-                    found[index] = tuner.tune(graph, build, tell)
-                    planner.keep(graph, build, found[index][0])
+                    found[index] = tuner.tune(graph, build, progress)
+                    planner.stored.keep(graph, build, found[index][0])
         if missing:
             raise missing[0].with_others(missing[1:])
     except BaseException:
@@ -126,18 +138,28 @@ def select(context: Context) -> dict[int, list[Plan]]:
     return found
 
 
-def give_way(
+def drop_large_workspaces(
     context: Context, finalists: dict[int, list[Plan]], error: CudaError
 ) -> dict[int, list[Plan]]:
-    """Plans in place of `finalists` when the device has no memory for their largest workspace:
-    those with smaller ones, or else what the planner has. Raises `error` when workspaces are not at
-    fault, and what planning raises."""
+    """Replaces the plans with the largest workspace, which the device has no memory for.
+
+    Args:
+        context: What is planned.
+        finalists: The plans of each graph.
+        error: The error of the allocation.
+
+    Returns:
+        Of each graph, the finalists with smaller workspaces, or else the planner's plan.
+
+    Raises:
+        CudaError: `error`, if workspaces are not its cause.
+    """
     size = max(
         (plan.report.workspace_bytes for plans in finalists.values() for plan in plans), default=0
     )
     if not error.out_of_memory or not size:
         raise error
-    context.planner.without_workspaces_of(size)
+    context.planner.builder.drop_workspaces_of(size)
     left = {}
     for index, plans in finalists.items():
         left[index] = [plan for plan in plans if plan.report.workspace_bytes < size]
@@ -148,7 +170,7 @@ def give_way(
 
 
 class ProgramForms(Protocol):
-    """What is needed of a `forms.ProgramCapture`."""
+    """The part of `forms.ProgramCapture` that this module needs."""
 
     def forms(self, plans: Mapping[int, Plan]) -> list[Form]: ...
 
@@ -156,12 +178,14 @@ class ProgramForms(Protocol):
 
 
 @part("plans in the whole program")
-def decide(
+def choose_in_context(
     context: Context, program: ProgramForms, finalists: dict[int, list[Plan]]
 ) -> dict[int, Plan]:
-    """One plan a graph: what alone looked equally fast is tried in place, one graph after another,
-    those first that take most time. What the program reads should be random (`fill_inputs`,
-    `fill_weights`)."""
+    """Returns one plan for each graph. Finalists are compared inside the whole program, one graph
+    after another, starting with the graph that takes most of the time.
+
+    The inputs and weights of the program should be random (`fill_inputs`, `fill_weights`).
+    """
     calls = [site.graph for site in context.manifest.calls]
 
     def share(index: int) -> float:
@@ -176,20 +200,20 @@ def decide(
     with ExitStack() as stack:
         watch = Stopwatch(context.queue.driver, context.queue.stream)
         stack.callback(watch.close)
-        took: float | None = None
-        best = [program.capture(chosen, _IN_PLACE)]
+        best_microseconds: float | None = None
+        best = [program.capture(chosen, _COMPARED_FORM)]
         stack.callback(lambda: best[0].close())
         for done, index in enumerate(open_graphs):
-            context.tell(
+            context.report_progress(
                 f"{context.manifest.graphs[index].name} in the whole program",
                 done,
                 len(open_graphs),
             )
             for plan in finalists[index][1:]:
-                other = program.capture({**chosen, index: plan}, _IN_PLACE)
+                other = program.capture({**chosen, index: plan}, _COMPARED_FORM)
                 try:
-                    faster, ours, theirs = _compared(watch, other, best[0], took)
-                    took = theirs if faster else ours
+                    faster, ours, theirs = _compare(watch, other, best[0], best_microseconds)
+                    best_microseconds = theirs if faster else ours
                     if faster:
                         best[0], other = other, best[0]
                         chosen[index] = plan
@@ -198,17 +222,30 @@ def decide(
     return chosen
 
 
-def _compared(
-    watch: Stopwatch, new: Captured, best: Captured, took: float | None
+def _compare(
+    watch: Stopwatch, new: Captured, best: Captured, best_microseconds: float | None
 ) -> tuple[bool, float, float]:
-    """Whether a program is faster than the best one before, not by noise alone; and microseconds of
-    that one, which `took` so long where it was timed already, and of the new one. What is slower in
-    each of the first rounds is timed no longer."""
-    from statistics import median  # only here: a load that measures nothing is to be short
+    """Compares a program with the best one so far. A program that is slower in each of the first
+    rounds is not timed further.
+
+    Args:
+        watch: Times both.
+        new: The program.
+        best: The best one so far.
+        best_microseconds: Its time, if it has been timed before.
+
+    Returns:
+        Whether `new` is faster by more than noise, the time of `best` and the time of `new` in
+        microseconds.
+    """
+    from statistics import median  # imported here, because only measuring needs it
 
     both = [best, new]
     ours, theirs = watch.rounds(
-        both, rounds=_FIRST_ROUNDS, microseconds=ROUND_MICROSECONDS, known=[took, None]
+        both,
+        rounds=_FIRST_ROUNDS,
+        microseconds=ROUND_MICROSECONDS,
+        known=[best_microseconds, None],
     )
     if all(their >= our for our, their in zip(ours, theirs, strict=True)):
         return False, median(ours), median(theirs)
@@ -217,4 +254,4 @@ def _compared(
         both, rounds=ROUNDS - _FIRST_ROUNDS, microseconds=ROUND_MICROSECONDS, known=known
     )
     our, their = median([*ours, *more[0]]), median([*theirs, *more[1]])
-    return their < our * GAIN, our, their
+    return their < our * MIN_GAIN, our, their

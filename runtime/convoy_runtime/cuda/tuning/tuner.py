@@ -15,6 +15,7 @@ from convoy_runtime.cuda.driver.device import Device
 from convoy_runtime.cuda.graphs.capture import Stopwatch
 from convoy_runtime.cuda.plans.alternatives import StepError
 from convoy_runtime.cuda.plans.build_pool import BuildPool, Job
+from convoy_runtime.cuda.plans.knob_search import knob_neighbours
 from convoy_runtime.cuda.plans.plan import Plan, Queue
 from convoy_runtime.cuda.plans.planner import Planner
 from convoy_runtime.cuda.plans.store import LEVELS
@@ -78,7 +79,7 @@ class Tuner:
                 kind = each.ops, *(tensor.dtype for tensor in each.tensors)
                 if its_build is None or each.name in known or kind in known:
                     continue
-                new = self._planner.compiled_by(each, its_build, level.sources)
+                new = self._planner.jobs_ahead(each, its_build, level.sources)
                 known.add(each.name if new else kind)
                 jobs += new
                 # What has begun is not begun again.
@@ -207,8 +208,15 @@ class Tuner:
                 best, first = ranked(candidates)[:FINALISTS], len(candidates)
                 for parent in parents:
                     every = self.level.every_knob
-                    for plan in self._planner.neighbours(
-                        graph, operations, parent, seen, self._pool, progress, every=every
+                    for plan in knob_neighbours(
+                        self._planner.builder,
+                        graph,
+                        operations,
+                        parent,
+                        seen,
+                        self._pool,
+                        progress,
+                        every=every,
                     ):
                         candidates.append(Candidate(plan))
                 if turned := candidates[first:]:
@@ -234,7 +242,7 @@ class Tuner:
 
     def _exact(self, graph: Graph, operations: BackendDescriptor | None) -> list[Candidate]:
         """A plan to compare with that no program runs on, if there is one."""
-        plan = None if operations is None else exact_plan(self._planner, graph, operations)
+        plan = None if operations is None else exact_plan(self._planner.builder, graph, operations)
         return [] if plan is None else [Candidate(plan)]
 
     def _operations(
@@ -245,7 +253,7 @@ class Tuner:
         if build is None:
             return None
         try:
-            return stack.enter_context(self._planner.operation_graph(graph, build))
+            return stack.enter_context(self._planner.builder.operation_graph(graph, build))
         except CudnnError as error:
             if not graph.alternatives:
                 raise
@@ -309,7 +317,7 @@ class Tuner:
         if found is None:
             graph, build = alternatives.graph(step)
             try:
-                plan = self._planner.stored(
+                plan = self._planner.stored.find(
                     graph, build, [], LEVELS[LEVELS.index(self.level.name) :]
                 )
                 if plan is None:
@@ -323,7 +331,7 @@ class Tuner:
                     # What less work went into must not be taken for the best plan of a graph that
                     # is called.
                     if self.level.of_steps is None:
-                        self._planner.keep(graph, build, plan)
+                        self._planner.stored.keep(graph, build, plan)
                 found = alternatives.own(plan)
             except (CudnnError, PlanError) as error:
                 found = str(StepError.of(graph, error))

@@ -1,0 +1,101 @@
+"""The driver's and cuDNN's objects that a program owns. Each is destroyed with the stack that it is
+created on."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from convoy_runtime._native import MEMBER
+from convoy_runtime.artifact import Artifact
+from convoy_runtime.cuda.cudnn.library import Cudnn, open_cudnn
+from convoy_runtime.cuda.driver.device import Device, Driver
+from convoy_runtime.cuda.driver.ptx import load_ptx
+from convoy_runtime.errors import ArtifactError, CudaError
+from convoy_runtime.manifest import Manifest
+from convoy_runtime.timings import part
+
+if TYPE_CHECKING:
+    from convoy_runtime.cuda.plans.build_pool import BuildPool
+
+__all__ = ["build_pool", "create_stream", "load_kernels", "open_cudnn_handle"]
+
+PTX = "kernels.ptx"
+# CUstream_flags.
+_STREAM_NON_BLOCKING = 1
+
+
+def create_stream(driver: Driver, stack: contextlib.ExitStack) -> int:
+    """Returns the handle of a new stream."""
+    stream = int(driver.call("cuStreamCreate", _STREAM_NON_BLOCKING))
+    stack.callback(_call_quietly, driver, "cuStreamDestroy", stream)
+    return stream
+
+
+@part("cuDNN handle")
+def open_cudnn_handle(
+    manifest: Manifest, stream: int, stack: contextlib.ExitStack
+) -> tuple[Cudnn | None, int | None]:
+    """Returns cuDNN and a handle that works on `stream`; None for both if the program has no
+    graphs. Raises DeviceError, CudnnError."""
+    if not manifest.calls or manifest.cudnn is None:
+        return None, None
+    cudnn = open_cudnn(manifest.cudnn.minimum)
+    pointer = ctypes.c_void_p()
+    cudnn.call("cudnnCreate", ctypes.byref(pointer))
+    handle = pointer.value or 0
+    stack.callback(cudnn.library.cudnnDestroy, handle)
+    cudnn.call("cudnnSetStream", handle, stream)
+    return cudnn, handle
+
+
+@part("kernels")
+def load_kernels(device: Device, artifact: Artifact, stack: contextlib.ExitStack) -> list[Any]:
+    """Returns the functions of the manifest's kernels, in its order. Raises ArtifactError if the
+    artifact's PTX lacks one, CudaError."""
+    kernels, driver = artifact.manifest.kernels, device.driver
+    if not kernels:
+        return []
+    module = load_ptx(device, bytes(artifact.members[PTX]))
+    stack.callback(_call_quietly, driver, "cuModuleUnload", module)
+    functions = []
+    for kernel in kernels:
+        try:
+            functions.append(driver.call("cuModuleGetFunction", module, kernel.name.encode()))
+        except CudaError as error:
+            problem = f"kernel {kernel.name} of {kernel.location} is not there: {error}"
+            raise ArtifactError(problem=problem, path=artifact.path, member=PTX) from error
+    return functions
+
+
+@contextlib.contextmanager
+def build_pool(
+    artifact: Artifact, device: Device, cudnn: Cudnn, tune: str
+) -> Iterator[BuildPool | None]:
+    """Yields the processes that build plans for tuning at the level `tune`; None where the level is
+    off."""
+    if tune == "off":
+        yield None
+        return
+    # Imported here, because a load without tuning needs none of it.
+    from convoy_runtime.cuda.plans.build_pool import BuildPool
+    from convoy_runtime.cuda.tuning.levels import TUNE_LEVELS
+
+    cores = max(1, int(TUNE_LEVELS[tune].pool * len(os.sched_getaffinity(0))))
+    pool = BuildPool(
+        bytes(artifact.members[MEMBER]), cudnn.path, device=device.index, processes=cores
+    )
+    try:
+        yield pool
+    finally:
+        pool.close()
+
+
+def _call_quietly(driver: Driver, name: str, argument: Any) -> None:
+    """Calls the driver for clean-up. It ignores errors that earlier work left on the device, so
+    that they do not hide the first one."""
+    with contextlib.suppress(CudaError):
+        driver.call(name, argument)
