@@ -21,8 +21,8 @@ from convoy_runtime.artifact import open_artifact
 from convoy_runtime.cuda.driver.memory import Allocation
 from convoy_runtime.cuda.graphs import forms
 from convoy_runtime.cuda.graphs.capture import Stopwatch, capture
+from convoy_runtime.cuda.graphs.dependencies import CaptureDependencyRewriter
 from convoy_runtime.cuda.graphs.streams import Order, serial_order
-from convoy_runtime.cuda.graphs.weaver import Weaver
 from convoy_runtime.cuda.program.executor import CudaProgram
 from convoy_runtime.inspection import program_calls
 from convoy_runtime.manifest import Call, Graph, Step
@@ -292,7 +292,7 @@ def test_which_memset_nodes_may_go(program: CudaProgram) -> None:
         def copy(pointer: int) -> None:
             driver.call("cuMemcpyDtoDAsync", pointer, ones, 16, handle)
 
-        weaver = Weaver(driver, handle, serial_order(6))
+        rewriter = CaptureDependencyRewriter(driver, handle, serial_order(6))
         calls: list[Callable[[int], object]] = [
             lambda at: (memset(at), copy(at + 32)),
             lambda at: (memset(at), memset(at + 16), copy(at + 32)),
@@ -301,7 +301,7 @@ def test_which_memset_nodes_may_go(program: CudaProgram) -> None:
             lambda at: (memset(at + 248), copy(at + 32)),
             lambda at: (
                 copy(at + 32),
-                weaver.between(),
+                rewriter.between(),
                 memset(at),
                 copy(at + 48),
                 memset(at + 64),
@@ -311,19 +311,19 @@ def test_which_memset_nodes_may_go(program: CudaProgram) -> None:
 
         def enqueue() -> None:
             memset(memory.pointer, size=512)
-            weaver.start()
+            rewriter.start()
             for index, (call, region) in enumerate(zip(calls, regions, strict=False)):
-                weaver.before(index)
+                rewriter.before(index)
                 call(region)
-                weaver.after(index)
+                rewriter.after(index)
 
         def edit(graph: Any) -> None:
             for index in range(len(calls)):
-                found.append(weaver.clears(index, (regions[index], regions[index] + 256)))
-                weaver.remove(graph, found[-1])
+                found.append(rewriter.clears(index, (regions[index], regions[index] + 256)))
+                rewriter.remove(graph, found[-1])
 
         captured = capture(driver, handle, enqueue, edit=edit)
-        assert [len(nodes) for nodes in weaver.nodes] == [2, 3, 2, 2, 2, 4]
+        assert [len(nodes) for nodes in rewriter.nodes] == [2, 3, 2, 2, 2, 4]
         assert [len(nodes) for nodes in found] == [1, 2, 0, 0, 0, 1]
         watch = Stopwatch(driver, handle)
         # One memset, and a chain of what is left.

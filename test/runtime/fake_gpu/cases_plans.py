@@ -494,7 +494,7 @@ def test_a_capture_that_fails_leaves_nothing(
         return right(*arguments)
 
     monkeypatch.setattr(forms.ProgramCapture, "capture", capture)
-    monkeypatch.setattr("convoy_runtime.cuda.tuning.tuner._CLOSE", 10.0)
+    monkeypatch.setattr("convoy_runtime.cuda.tuning.tuner._MAX_CLOSE_SLOWDOWN", 10.0)
     with pytest.raises(KeyboardInterrupt):
         convoy_runtime.load(conv, plan_cache=False, tune="full")
     gc.collect()

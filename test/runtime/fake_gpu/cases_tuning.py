@@ -120,8 +120,8 @@ def test_engines_that_other_graphs_show_to_be_slow(
     write: Write, cudnn: ctypes.CDLL, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(slow_engines, "HOST_MICROSECONDS", 0.0)
-    monkeypatch.setattr(slow_engines, "_TIMES", ((2.0, 1),))
-    monkeypatch.setattr(tuner, "_FEW", 3)
+    monkeypatch.setattr(slow_engines, "_MIN_SLOWDOWNS", ((2.0, 1),))
+    monkeypatch.setattr(tuner, "_MIN_CANDIDATES", 3)
     path, engines = write(), (41, 42, 44, 45, 46)
     reason = (
         "engines[42] engine 42 {}: took 3 times as long as the best plan, or longer, for a "
@@ -147,7 +147,7 @@ def test_engines_that_other_graphs_show_to_be_slow(
     assert left_out() == [False, False]
     cudnn.fake_offer(2)
     # Nor where few plans would be left.
-    monkeypatch.setattr(tuner, "_FEW", 4)
+    monkeypatch.setattr(tuner, "_MIN_CANDIDATES", 4)
     assert left_out() == [False, False]
 
 
@@ -253,11 +253,11 @@ def test_what_compiles_is_built_ahead(
     assert begun == wanted
     # Here, where there is less to build than it takes to start a process.
     begun.clear()
-    monkeypatch.setattr(tuner, "_FEW_JOBS", 5)
+    monkeypatch.setattr(tuner, "_MIN_JOBS", 5)
     tried()
     assert begun == []
     # And where none can be started.
-    monkeypatch.setattr(tuner, "_FEW_JOBS", 4)
+    monkeypatch.setattr(tuner, "_MIN_JOBS", 4)
 
     def take(_: BuildPool) -> None:
         raise build_pool._Ended("the GPU's memory is full")

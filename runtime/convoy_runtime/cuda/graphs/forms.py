@@ -21,8 +21,8 @@ from convoy_runtime.value_types import value_type
 
 from .calls import Calls, Trace, TracedCall
 from .capture import Captured
+from .dependencies import CLEARED_BYTES, Enqueue, capture_in_order, clearing_calls
 from .streams import Access, Order, Range, large_alone, order_of, serial_order, workspaces_of
-from .weaver import CLEARED_BYTES, Enqueue, capture_woven, clearing_calls
 
 __all__ = ["SERIAL", "Arguments", "Form", "ProgramCapture"]
 
@@ -157,7 +157,7 @@ class ProgramCapture:
             (memory.pointer, memory.pointer + layout.own_bytes),
         )
         self._warm_up(plans, spans)
-        return capture_woven(
+        return capture_in_order(
             self._queue,
             order,
             spans,

@@ -41,7 +41,7 @@ class Steps:
     """What an alternative runs: a plan of each step's graph, whose fingerprint is in `contents`.
     `temporaries` and `workspaces` are where each temporary lies in the workspace, and what each
     step has of it for itself: as no step writes into another one's part, all may be cleared before
-    the first (`weaver`)."""
+    the first (`graphs.dependencies`)."""
 
     alternative: GraphAlternative
     graphs: tuple[Graph, ...]

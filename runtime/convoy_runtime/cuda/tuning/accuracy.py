@@ -1,5 +1,5 @@
-"""Whether a result is right: compared with one that was accumulated in float32, or else with the
-median of all there are."""
+"""Decides whether a result is correct: by comparison with one that was accumulated in float32, or
+with the median of all results."""
 
 from __future__ import annotations
 
@@ -17,26 +17,27 @@ from convoy_runtime.manifest import Graph
 
 __all__ = ["exact_plan", "is_exact", "median_of", "mismatch"]
 
-#: Largest difference between right results, relative to the largest value: some units in the last
-#: place of the io type, and what rounding to TF32, or Winograd's transform, adds.
+#: The largest difference between correct results, relative to the largest value: some units in the
+#: last place of the io type, and the error of TF32 or of Winograd's transform.
 _TOLERANCE: Final = {"float16": 1e-2, "bfloat16": 4e-2, "float32": 5e-3, "float64": 1e-6}
-#: With one of these an engine may round between the inputs and the result, or not do the same in
-#: each run, or it compiles.
+#: Notes of engines that may round between inputs and result, differ from run to run, or compile a
+#: kernel.
 _INEXACT: Final = {note.name for note in NumericalNote} - {NumericalNote.STRICT_NAN_PROP.name} | {
     BehaviorNote.RUNTIME_COMPILATION.name
 }
 
 
 def is_exact(report: PlanReport) -> bool:
-    """Whether a plan multiplies the inputs as they are and adds the products up in the compute
-    type, float32, by what cuDNN says of its engine. One that compiles a kernel is not believed."""
+    """Returns whether a plan multiplies unrounded inputs and accumulates in the compute type,
+    float32, according to the notes of its engine. The notes of engines that compile a kernel are
+    not trusted."""
     notes = {*report.numerical_notes, *report.behavior_notes}
     return report.engine is not None and not notes & _INEXACT
 
 
 def exact_plan(builder: PlanBuilder, graph: Graph, operations: BackendDescriptor) -> Plan | None:
-    """The plan of the first engine that is exact; None when there is none. The options do not
-    matter: no program runs on it."""
+    """Returns the plan of the first exact engine; None if there is none. The options do not
+    restrict it, because no program runs on it."""
 
     def exact(config: Config) -> bool:
         notes = {name_of(NumericalNote, note) for note in config.numerical} | {
@@ -48,12 +49,12 @@ def exact_plan(builder: PlanBuilder, graph: Graph, operations: BackendDescriptor
 
 
 def median_of(results: Sequence[list[np.ndarray]]) -> list[np.ndarray]:
-    """Each output's median over several plans, element by element."""
+    """Returns the elementwise median of each output over several plans."""
     return [np.median(np.stack(found), axis=0) for found in zip(*results, strict=True)]
 
 
 def mismatch(expected: np.ndarray, got: np.ndarray, dtype: str) -> str | None:
-    """How far `got` is from `expected`, when that is too far for a tensor of `dtype`."""
+    """Returns how `got` differs from `expected`; None if it is within the tolerance of `dtype`."""
     if (np.isnan(expected) != np.isnan(got)).any():
         return "in where it has NaN"
     scale = float(np.nanmax(np.abs(expected), initial=0.0)) or 1.0

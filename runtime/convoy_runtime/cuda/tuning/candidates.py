@@ -1,4 +1,4 @@
-"""A graph's plans while they are measured, and which of them compute the right thing."""
+"""The candidates for a graph while they are measured, and which of them are correct."""
 
 from __future__ import annotations
 
@@ -17,14 +17,21 @@ from .accuracy import is_exact, median_of, mismatch
 
 __all__ = ["Candidate", "Reference", "judge", "ranked", "reference_of"]
 
-#: Fewer plans than this have no meaningful median.
-_FEW: Final = 3
+#: The fewest results that have a meaningful median.
+_MIN_RESULTS: Final = 3
 
 
 @dataclass(slots=True)
 class Candidate:
-    """A plan that is measured: what it computed, until that is compared, its time in microseconds,
-    and the reason why it is out. `first` is what an untuned load takes."""
+    """A plan that is measured.
+
+    Attributes:
+        plan: The plan.
+        first: Whether a load without tuning chooses this plan.
+        results: Its outputs as float32, until they are compared with the reference.
+        microseconds: Its time; None if it has none.
+        reason: Why it is dropped; None if it is not.
+    """
 
     plan: Plan
     first: bool = False
@@ -33,7 +40,7 @@ class Candidate:
     reason: str | None = None
 
     def trial(self) -> Trial:
-        """What there is to say about it in the end."""
+        """Returns the outcome, for the report."""
         report = self.plan.report
         return Trial(
             report.engine, report.knobs, report.workspace_bytes, self.microseconds, self.reason,
@@ -44,15 +51,19 @@ class Candidate:
 
 @value_type(frozen=True, slots=True)
 class Reference:
-    """What results are compared with, and whose they are; without `outputs` nothing ran that could
-    be one."""
+    """The results that candidates are compared with.
+
+    Attributes:
+        name: Where the results come from.
+        outputs: The outputs as float32; empty if no candidate ran.
+    """
 
     name: str = ""
     outputs: list[np.ndarray] = field(default_factory=list)
 
 
 def ranked(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Those that were timed, the fastest first."""
+    """Returns the candidates that were timed, fastest first."""
     return sorted(
         (each for each in candidates if each.microseconds is not None),
         key=lambda each: each.microseconds or 0.0,
@@ -63,9 +74,17 @@ def ranked(candidates: Sequence[Candidate]) -> list[Candidate]:
 def reference_of(
     graph: Graph, candidates: Sequence[Candidate], others: Sequence[Candidate] = ()
 ) -> Reference:
-    """The result of the first one, the fastest first, that is exact, if another engine agrees with
-    it, or there are too few plans for a median; else the median of the candidates. `others` are no
-    candidates, but may be exact."""
+    """Chooses the reference.
+
+    This is the result of the fastest exact plan with which another engine agrees. Agreement is not
+    required if there are too few results for a median. If there is no such plan, the reference is
+    the median of the candidates.
+
+    Args:
+        graph: The graph.
+        candidates: The candidates.
+        others: Further plans that may be exact and are no candidates.
+    """
     ran = [each for each in candidates if each.results is not None]
     exact = [
         each for each in [*ran, *others] if each.results is not None and is_exact(each.plan.report)
@@ -77,7 +96,7 @@ def reference_of(
             for each in ran
             if each.plan.report.engine != engine
         )
-        if agrees or len(ran) < _FEW:
+        if agrees or len(ran) < _MIN_RESULTS:
             return Reference(f"engine {engine}, which adds up in float32", results)
     return (
         Reference(
@@ -90,7 +109,7 @@ def reference_of(
 
 @part("comparing results")
 def judge(graph: Graph, candidates: Sequence[Candidate], reference: Reference) -> None:
-    """Drops candidates whose results are not those of the reference. Results are not kept."""
+    """Drops the candidates whose results differ from the reference. Frees all results."""
     for each in candidates:
         if each.results is None:
             continue
@@ -103,7 +122,8 @@ def judge(graph: Graph, candidates: Sequence[Candidate], reference: Reference) -
 def _fault(
     graph: Graph, expected: list[np.ndarray], candidate: Candidate
 ) -> tuple[int, str] | None:
-    """The first output of a candidate that is not what was expected, and by how much."""
+    """Returns the first output of a candidate that differs from what is expected, and by how
+    much."""
     dtypes = [tensor.dtype for tensor in graph.tensors if tensor.role == "output"]
     for position, (ours, theirs, dtype) in enumerate(
         zip(expected, candidate.results or [], dtypes, strict=True)

@@ -1,5 +1,4 @@
-"""Runs of one plan over more memory than the L2 cache holds, as a CUDA graph, for whoever measures
-plans alone."""
+"""Captures runs of one plan over more memory than the L2 cache holds, to measure it alone."""
 
 from __future__ import annotations
 
@@ -10,8 +9,13 @@ from convoy_runtime.cuda.driver.device import Device
 from convoy_runtime.cuda.driver.memory import Allocation
 from convoy_runtime.cuda.graphs.calls import Hook
 from convoy_runtime.cuda.graphs.capture import Captured, capture
+from convoy_runtime.cuda.graphs.dependencies import (
+    CLEARED_BYTES,
+    Enqueue,
+    capture_in_order,
+    clearing_calls,
+)
 from convoy_runtime.cuda.graphs.streams import Range, serial_order, workspaces_of
-from convoy_runtime.cuda.graphs.weaver import CLEARED_BYTES, Enqueue, capture_woven, clearing_calls
 from convoy_runtime.cuda.plans.plan import Plan, Queue
 from convoy_runtime.manifest import Graph
 
@@ -19,16 +23,32 @@ from .scratch import Scratch
 
 __all__ = ["capture_cold_runs"]
 
-#: So many runs at least share the time of the one memset that clears their workspaces.
-_CLEARED_RUNS = 8
+#: The fewest runs that share the time of the one memset that clears their workspaces.
+_MIN_CLEARED_RUNS = 8
 
 
 def capture_cold_runs(
     device: Device, queue: Queue, graph: Graph, plan: Plan, scratch: Scratch
 ) -> tuple[Captured, int]:
-    """Runs of a plan that has run before, one after another over the sets of `scratch`, and how
-    many there are. A plan that begins with clearing a part of its workspace has one for each run,
-    all cleared before the first, as in a program (`forms.Form.clear_once`)."""
+    """Captures runs of a plan, one after another, over the sets of `scratch`.
+
+    If the plan begins by clearing a part of its workspace, each run has a workspace of its own. All
+    are cleared before the first run, as in a program (`forms.Form.clear_once`).
+
+    Args:
+        device: The GPU, which is current.
+        queue: The stream and the cuDNN handle.
+        graph: The graph of the plan.
+        plan: A plan that has run before.
+        scratch: The buffers.
+
+    Returns:
+        The captured runs and their number.
+
+    Raises:
+        CudaError: The driver fails, e.g. because there is no memory for the workspaces.
+        CudnnError: cuDNN refuses a run.
+    """
     size = plan.report.workspace_bytes
     shared = [(scratch.workspace, scratch.workspace + size)] * len(scratch.sets)
 
@@ -44,11 +64,11 @@ def capture_cold_runs(
 
         return enqueue
 
-    sets = scratch.sets * -(-_CLEARED_RUNS // len(scratch.sets))
+    sets = scratch.sets * -(-_MIN_CLEARED_RUNS // len(scratch.sets))
     order = serial_order(len(sets))
     layout = workspaces_of([size] * len(sets), order, range(len(sets)))
     fits = 0 < layout.size <= CLEARED_BYTES
-    # What one run begins with the others do.
+    # All runs begin alike, so one of them is examined.
     if not fits or not clearing_calls(
         queue.driver, queue.stream, shared[:1], over(scratch.sets[:1], shared[:1])
     ):
@@ -57,6 +77,6 @@ def capture_cold_runs(
         )
     memory = Allocation(device, layout.size)
     spans, cleared = layout.at(memory.pointer), (memory.pointer, memory.pointer + layout.size)
-    return capture_woven(
+    return capture_in_order(
         queue, order, spans, over(sets, spans), own=layout.own, cleared=cleared, memory=memory
     ), len(sets)

@@ -1,4 +1,4 @@
-"""How much to measure: the levels of tuning."""
+"""The tuning levels: how much is measured."""
 
 from __future__ import annotations
 
@@ -15,27 +15,38 @@ ALL: Final = 1000
 
 @value_type(frozen=True, slots=True)
 class Level:
-    """How many plans of each source (`Planner.candidates`) are built at most; how many rounds the
-    last few are timed; on which share of the cores other processes build plans of engines that
-    compile a kernel, and whether they begin with what is known to be needed while others are
-    measured; how often the knobs of the best plans are turned, and whether those of every plan are
-    first, of engines that compile as well (`every_knob`); how many of a graph's alternatives are
-    tried (None: all); whether is given up what other graphs, or its steps, show to be slow
-    (`gives_up`); and how much to measure for steps (None: as much)."""
+    """A tuning level.
+
+    Attributes:
+        name: Its name in `load(tune=...)`.
+        sources: The sources of candidates (`Planner.candidates`), each with the most plans that are
+            built.
+        rounds: The rounds of the last heat.
+        pool: The share of the cores on which other processes build plans that compile a kernel.
+        ahead: Whether these processes start before a graph is tuned, with the plans that it is
+            known to need.
+        knob_rounds: The most rounds of the knob search among the fastest candidates.
+        every_knob: Whether the first of these rounds changes all knobs of all candidates, including
+            those that compile a kernel.
+        alternatives: How many of a graph's alternatives are tried; None for all.
+        gives_up: Whether engines and alternatives are dropped that other graphs or steps show to be
+            slow.
+        of_steps: The level for the steps of alternatives; None for this one.
+    """
 
     name: str
     sources: tuple[tuple[str, int], ...]
     rounds: int
     pool: float
     ahead: bool = False
-    turns: int = 0
+    knob_rounds: int = 0
     every_knob: bool = False
     alternatives: int | None = None
     gives_up: bool = False
     of_steps: Level | None = None
 
 
-#: Of a step cuDNN's first choice and what compiles nothing: a quick tune is to stay one.
+#: For a step, quick tuning tries cuDNN's first choice and all engines that compile nothing.
 _QUICK_STEP: Final = Level(
     "quick", (("A", 1), ("precompiled", ALL)), rounds=3, pool=0.25, ahead=True, gives_up=True
 )
@@ -44,6 +55,8 @@ TUNE_LEVELS: Final = {
     "quick": replace(
         _QUICK_STEP, sources=(("A", 8), ("precompiled", ALL)), alternatives=1, of_steps=_QUICK_STEP
     ),
-    "full": Level("full", _EVERYTHING, rounds=7, pool=1.0, turns=3),
-    "exhaustive": Level("exhaustive", _EVERYTHING, rounds=7, pool=1.0, turns=3, every_knob=True),
+    "full": Level("full", _EVERYTHING, rounds=7, pool=1.0, knob_rounds=3),
+    "exhaustive": Level(
+        "exhaustive", _EVERYTHING, rounds=7, pool=1.0, knob_rounds=3, every_knob=True
+    ),
 }

@@ -1,9 +1,9 @@
-"""What an alternative takes at least, whatever its plans: its steps run one after another, and move
-what they write and read.
+"""Lower bounds of the time of an alternative, whatever its plans. Its steps run one after another
+and have to read and write their tensors.
 
-A step writes its results whole, and reads whole what has the spatial size of its result: a strided
-convolution may pass over the rest. Of that, what the L2 cache holds at the start of the step need
-not be read from memory, and what it holds at its end need not be written.
+A step writes all of its results. It reads all of an operand that has the spatial size of its
+result; a strided convolution may skip parts of others. Data that the L2 cache holds at the start of
+a step need not be read from memory, and data that it holds at the end need not be written.
 """
 
 from __future__ import annotations
@@ -19,20 +19,24 @@ from convoy_runtime.value_types import value_type
 
 __all__ = ["LowerBound", "Speeds", "speeds_of"]
 
-#: Memory of double data rate, and what a multiprocessor gets from the L2 cache in a clock, or gives
-#: it (NVIDIA's tuning guides).
+#: Transfers in a clock of the memory (double data rate), and bytes in a clock between a
+#: multiprocessor and the L2 cache in one direction (NVIDIA's tuning guides).
 _TRANSFERS: Final = 2
 _CACHE_BYTES_A_CLOCK: Final = 64
-#: No kernel moves a byte of its own more slowly than at this part of the memory's highest speed
-#: because it is not in the cache.
-_SLOWNESS: Final = 2
+#: A byte that is not in the cache costs a kernel at most this many times the time that it takes at
+#: the memory's highest speed.
+_MAX_MISS_COST: Final = 2
 
 
 @value_type(frozen=True, slots=True)
 class Speeds:
-    """The most that a GPU can move: bytes a microsecond from and to memory together, bytes a
-    microsecond from, or to, the L2 cache, and the size of that in bytes. A speed that is not known
-    is infinite."""
+    """The highest speeds of a GPU. A speed that is not known is infinite.
+
+    Attributes:
+        memory: Bytes per microsecond from and to memory together.
+        cache: Bytes per microsecond from, or to, the L2 cache.
+        cache_bytes: Size of the L2 cache in bytes.
+    """
 
     memory: float
     cache: float
@@ -40,7 +44,7 @@ class Speeds:
 
 
 def speeds_of(device: Device) -> Speeds:
-    """From the clocks and widths that the driver tells (CU_DEVICE_ATTRIBUTE_...)."""
+    """Returns the speeds that follow from the device's clocks and bus widths."""
     memory = (
         device.attribute("MEMORY_CLOCK_RATE")
         * 1e-3
@@ -59,7 +63,7 @@ def speeds_of(device: Device) -> Speeds:
 
 @value_type(frozen=True, slots=True)
 class _Traffic:
-    """Bytes that a step reads and writes at least, and those of them that are of temporaries."""
+    """The fewest bytes that a step reads and writes, and how many of them are of temporaries."""
 
     read: int
     written: int
@@ -70,18 +74,32 @@ class _Traffic:
         return max(beyond / speeds.memory, max(self.read, self.written) / speeds.cache)
 
     def warm(self, cold: float, speeds: Speeds) -> float:
-        """What the step takes at least after the steps before it, where it takes `cold`
-        microseconds on a cold cache: what of temporaries the cache holds is neither read from
-        memory nor written to it, which saves their share of the time, and no more than it takes."""
+        """Returns the fewest microseconds of the step after the steps before it.
+
+        Temporaries in the cache are neither read from memory nor written to it. That saves at most
+        their share of the time, and at most the time of their transfer.
+
+        Args:
+            cold: Microseconds of the step on a cold cache.
+            speeds: The speeds of the GPU.
+        """
         cached = min(self.temporary, speeds.cache_bytes)
         saved = min(
-            cold * cached / max(1, self.read + self.written), _SLOWNESS * cached / speeds.memory
+            cold * cached / max(1, self.read + self.written),
+            _MAX_MISS_COST * cached / speeds.memory,
         )
         return max(cold - saved, self.microseconds(speeds))
 
 
 class LowerBound:
-    """Of `alternative`, whose steps are these `graphs`, for a graph of so many `tensors`."""
+    """The lower bound of an alternative.
+
+    Args:
+        alternative: The alternative.
+        graphs: The graph of each step.
+        tensors: The number of tensors of the graph that it is an alternative of.
+        speeds: The speeds of the GPU.
+    """
 
     def __init__(
         self, alternative: GraphAlternative, graphs: Sequence[Graph], tensors: int, speeds: Speeds
@@ -94,12 +112,12 @@ class LowerBound:
 
     @property
     def bytes(self) -> int:
-        """What all steps together read and write at least."""
+        """The fewest bytes that all steps together read and write."""
         return sum(step.read + step.written for step in self._steps)
 
     def microseconds(self, alone: Mapping[int, float] | None = None) -> float:
-        """What all take at least, where `alone` is what steps, by their place, took when they were
-        measured on a cold cache."""
+        """Returns the fewest microseconds of all steps. `alone` has the measured microseconds of
+        steps on a cold cache, by their place."""
         return sum(
             step.warm((alone or {}).get(place, 0.0), self._speeds)
             for place, step in enumerate(self._steps)
@@ -123,12 +141,12 @@ def _traffic(graph: Graph, places: Sequence[int], tensors: int) -> _Traffic:
 
 
 def _bytes(tensor: GraphTensor) -> int:
-    """The bytes of all elements, those between them and copies of one left out."""
+    """Returns the bytes of all elements, without gaps and repetitions."""
     return min(tensor.bytes, prod(tensor.shape) * DTYPES[tensor.dtype].bytes)
 
 
 def _is_whole(tensor: GraphTensor, results: Sequence[GraphTensor]) -> bool:
-    """Whether a step reads all of an operand: its dims behind the first two are those of the
+    """Returns whether a step reads all of an operand: whether its spatial dims are those of the
     result, or 1."""
 
     def fits(result: GraphTensor) -> bool:

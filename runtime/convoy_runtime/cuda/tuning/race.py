@@ -1,10 +1,10 @@
-"""Candidates for a graph on one set of buffers: run, compared with a reference, timed.
+"""Runs the candidates for a graph on one set of buffers, checks what they compute, and times them.
 
-A plan is run on buffers that hold NaN where it has to write, with guards around each; what it
-computes is compared with what an engine computes that adds up in float32, or with the median of all
-plans, and who writes outside, or something else, is out. Then each is captured in a CUDA graph over
-more buffers than the L2 cache holds, and all are timed in turn, in heats after which the slow ones
-leave.
+Each candidate first runs alone. Its outputs are filled with NaN before, and guards lie around every
+tensor. A candidate that writes outside its tensors, or whose results differ from the reference (an
+engine that accumulates in float32, or the median of all candidates), is dropped. Then each
+remaining candidate is captured in a CUDA graph over more buffers than the L2 cache holds. All are
+timed in turn, in heats; the slow ones are dropped after each heat.
 """
 
 from __future__ import annotations
@@ -31,23 +31,34 @@ from .scratch import Scratch
 
 __all__ = ["FINALISTS", "HOST_MICROSECONDS", "Race"]
 
-#: So many are left for the last heat.
+#: Number of candidates in the last heat.
 FINALISTS: Final = 3
-#: What a single run's time may have in it of the host's part.
+#: Upper bound on the host's launch overhead in the time of a single run.
 HOST_MICROSECONDS: Final = 100.0
-#: Microseconds of a round, in the last heat and before, and how many rounds a heat before has.
-_ROUND, _ROUND_OF_A_HEAT = 1500.0, 250.0
-_ROUNDS_OF_A_HEAT = 3
-#: Who takes this many times the best one's first time is not timed again.
-_HOPELESS = 2
-#: And who takes this many times as long as the best one of a heat is in no later one.
-_FAR = 1.5
+#: Microseconds of a round in the last heat.
+_ROUND_MICROSECONDS = 1500.0
+#: Microseconds of a round in the heats before, and their number of rounds.
+_HEAT_ROUND_MICROSECONDS, _HEAT_ROUNDS = 250.0, 3
+#: Candidates slower than this times the fastest warm-up run are dropped.
+_MAX_SLOWDOWN = 2
+#: Candidates slower than this times the fastest one of a heat are not in the next heat.
+_MAX_HEAT_SLOWDOWN = 1.5
 
 
 class Race:
-    """Buffers for `graph` that `candidates` fit in; those whose workspaces there is no memory for
-    are out. Times are taken with `watch`. Memory is gone with `close`. Raises CudaError when there
-    is no memory for the tensors."""
+    """Compares candidates for one graph on the same buffers. `close` frees the buffers.
+
+    Args:
+        device: The GPU, which is current.
+        queue: The stream and the cuDNN handle to run on.
+        graph: The graph.
+        candidates: The candidates that the workspace has to be large enough for. Those whose
+            workspaces the device has no memory for are dropped.
+        watch: Times the runs.
+
+    Raises:
+        CudaError: The device has no memory for the graph's tensors.
+    """
 
     def __init__(
         self,
@@ -58,17 +69,17 @@ class Race:
         watch: Stopwatch,
     ) -> None:
         self._device, self._queue, self._graph, self._watch = device, queue, graph, watch
-        self._scratch = self._room_for(candidates)
-        #: The shortest time of a first run so far.
-        self._shortest = math.inf
+        self._scratch = self._allocate(candidates)
+        #: Microseconds of the fastest warm-up run so far.
+        self._fastest = math.inf
 
     def close(self) -> None:
-        """Gives the memory back."""
+        """Frees the buffers."""
         self._scratch.close()
 
     def run(self, candidates: Sequence[Candidate]) -> None:
-        """Runs each that is not out yet; why one is from now on, what the others computed, and
-        roughly what they take, is in them."""
+        """Runs each candidate that is not dropped yet, and sets its results and its approximate
+        time, or the reason why it is dropped."""
         for each in candidates:
             if (
                 each.reason is None
@@ -79,8 +90,11 @@ class Race:
                 self._run(each)
 
     def check(self, candidates: Sequence[Candidate], reference: Reference) -> Reference:
-        """Runs candidates that came later, and gives what they were compared with: `reference`, or
-        one another where that has nothing."""
+        """Runs candidates that were added after the first ones, and drops those with wrong results.
+
+        Returns:
+            `reference`, or a new reference made of these candidates if it has no outputs.
+        """
         for each in candidates:
             self.run([each])
             if reference.outputs:
@@ -92,17 +106,17 @@ class Race:
 
     @part("timing plans")
     def time(self, candidates: Sequence[Candidate], level: Level) -> None:
-        """Times those that are right and not hopelessly slow, the fastest ones longest."""
+        """Times the candidates that are not dropped; the fastest ones longest."""
         with ExitStack() as captured:
             self._time(candidates, level, captured)
 
     def _time(self, candidates: Sequence[Candidate], level: Level, stack: ExitStack) -> None:
-        """As `time`; what is captured is closed with `stack`."""
+        """Implements `time`. Captured graphs are closed with `stack`."""
         racing: list[tuple[Candidate, Captured, int]] = []
         known: list[float] = []
-        right = [each for each in candidates if each.reason is None]
-        limit = _hopeless(min((each.microseconds or 0.0 for each in right), default=0.0))
-        for candidate in right:
+        correct = [each for each in candidates if each.reason is None]
+        limit = _slowest_warm_up(min((each.microseconds or 0.0 for each in correct), default=0.0))
+        for candidate in correct:
             if (candidate.microseconds or 0.0) > limit:
                 continue
             try:
@@ -114,13 +128,15 @@ class Race:
                 continue
             stack.callback(captured.close)
             racing.append((candidate, captured, runs))
-            # A graph's first launch uploads it, and the host has a part in the time of a run that
-            # is in no graph: neither is too short.
+            # The first launch of a graph uploads it, and a run outside a graph includes launch
+            # overhead. Both are upper bounds.
             known.append(min(self._watch.once(captured), (candidate.microseconds or 0.0) * runs))
         while racing:
             last = len(racing) <= FINALISTS
             rounds, microseconds = (
-                (level.rounds, _ROUND) if last else (_ROUNDS_OF_A_HEAT, _ROUND_OF_A_HEAT)
+                (level.rounds, _ROUND_MICROSECONDS)
+                if last
+                else (_HEAT_ROUNDS, _HEAT_ROUND_MICROSECONDS)
             )
             times = self._watch.rounds(
                 [each for _, each, _ in racing],
@@ -133,7 +149,7 @@ class Race:
             if last:
                 return
             racing.sort(key=lambda each: each[0].microseconds or 0.0)
-            limit = _FAR * (racing[0][0].microseconds or 0.0)
+            limit = _MAX_HEAT_SLOWDOWN * (racing[0][0].microseconds or 0.0)
             racing = [
                 each
                 for each in racing[: max(FINALISTS, len(racing) // 2)]
@@ -141,7 +157,9 @@ class Race:
             ]
             known = [(candidate.microseconds or 0.0) * runs for candidate, _, runs in racing]
 
-    def _room_for(self, candidates: Sequence[Candidate]) -> Scratch:
+    def _allocate(self, candidates: Sequence[Candidate]) -> Scratch:
+        """Allocates buffers with the largest workspace that fits into memory. Drops the candidates
+        that need a larger one."""
         while True:
             size = max(
                 (each.plan.report.workspace_bytes for each in candidates if each.reason is None),
@@ -162,30 +180,31 @@ class Race:
         try:
             scratch.guard_workspace(size)
             scratch.poison()
-            least = self._first_run(candidate)
+            at_least = self._first_run(candidate)
             with finished(self._device.driver, self._queue.stream):
                 results = scratch.outputs()
             candidate.reason = scratch.trespass(size)
             if candidate.reason is not None:
                 return
             candidate.results = results
-            if least > _hopeless(self._shortest):
-                candidate.microseconds = least
+            if at_least > _slowest_warm_up(self._fastest):
+                candidate.microseconds = at_least
                 return
-            # First runs may load code, which no capture allows; their times are no use.
+            # The first run may load code, which takes time and cannot be captured. The second run
+            # is the warm-up run that is timed.
             candidate.microseconds = self._watch.time(lambda: self._enqueue(candidate))
-            self._shortest = min(self._shortest, candidate.microseconds)
+            self._fastest = min(self._fastest, candidate.microseconds)
         except CudnnError as error:
             candidate.reason = f"{error.name}: {error.detail}"
         except CudaError as error:
-            # A launch that is refused leaves the device as it was; what fails later does not.
+            # The device is intact after a refused launch, but not after later failures.
             if error.call != "cuLaunchKernel":
                 raise
             candidate.reason = f"cannot be launched: {error.name}"
 
     def _first_run(self, candidate: Candidate) -> float:
-        """Runs it, and gives the microseconds that it takes at least: the device may wait for the
-        host as long as the host takes."""
+        """Runs a candidate and returns a lower bound of its time in microseconds: the measured time
+        without the host's, for which the device may wait."""
         host = 0.0
 
         def enqueue() -> None:
@@ -202,7 +221,7 @@ class Race:
         )
 
 
-def _hopeless(shortest: float) -> float:
-    """From which time on a plan is, where another one takes `shortest` microseconds in a single
-    run."""
-    return _HOPELESS * shortest + HOST_MICROSECONDS
+def _slowest_warm_up(fastest: float) -> float:
+    """Returns the longest warm-up run, in microseconds, of a candidate that is still timed, if the
+    fastest one takes `fastest` microseconds."""
+    return _MAX_SLOWDOWN * fastest + HOST_MICROSECONDS

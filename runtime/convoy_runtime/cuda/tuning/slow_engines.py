@@ -1,5 +1,4 @@
-"""What tuning a program's graphs tells of cuDNN's engines, for its other graphs of the same
-kind."""
+"""Engines that are slow for some graphs of a program, and are skipped for others of their kind."""
 
 from __future__ import annotations
 
@@ -15,21 +14,22 @@ from .race import HOST_MICROSECONDS
 
 __all__ = ["SlowEngines"]
 
-#: An engine that took this many times as long as the best plan, in each of so many graphs or more,
-#: is left out: of cuDNN 9.19's engines for convolutions those that some graph of ResNet-50 wants
-#: take 1 to 5 times as long for another one, those that none wants 5 to 1400.
-_TIMES: Final = ((100.0, 1), (10.0, 2))
+#: Pairs of a slowdown and a number of graphs. An engine is skipped if it is slower than the best
+#: plan by this factor in this many graphs or more. Measured on ResNet-50 with cuDNN 9.19: engines
+#: that are best for one convolution take 1 to 5 times as long as the best one for another; engines
+#: that are best for none take 5 to 1400 times as long.
+_MIN_SLOWDOWNS: Final = ((100.0, 1), (10.0, 2))
 
 
 class SlowEngines:
-    """How many times as long as the best plan each engine took, by graph."""
+    """The slowdown of each engine in the graphs that are tuned, relative to the best plan."""
 
     def __init__(self) -> None:
         self._found: defaultdict[object, list[dict[int, float]]] = defaultdict(list)
         self._exact: set[int] = set()
 
     def note(self, graph: Graph, candidates: Sequence[Candidate]) -> None:
-        """Takes the times of a graph's plans."""
+        """Records the times of a graph's candidates."""
         best = min(
             (each.microseconds for each in candidates if each.microseconds is not None), default=0.0
         )
@@ -38,7 +38,7 @@ class SlowEngines:
             report = each.plan.report
             if report.engine is None or each.microseconds is None or not best:
                 continue
-            # Those that were run once alone have the host's part in it.
+            # The time of a single warm-up run includes launch overhead.
             ratio = max(1.0, (each.microseconds - HOST_MICROSECONDS) / best)
             times[report.engine] = min(ratio, times.get(report.engine, ratio))
             if is_exact(report):
@@ -47,11 +47,13 @@ class SlowEngines:
             self._found[_kind(graph)].append(times)
 
     def reason(self, graph: Graph, engine: int) -> str | None:
-        """Why `engine` is not to be tried for `graph`. The fastest of those that results can be
-        compared with always is."""
+        """Returns why `engine` is skipped for `graph`; None if it is not. The engine that makes the
+        best reference never is."""
         found = self._found[_kind(graph)]
         ratios = [times[engine] for times in found if engine in times]
-        slow = any(len(ratios) >= graphs and min(ratios) >= times for times, graphs in _TIMES)
+        slow = any(
+            len(ratios) >= graphs and min(ratios) >= times for times, graphs in _MIN_SLOWDOWNS
+        )
         if not slow or engine == self._reference(found):
             return None
         graphs = "a graph" if len(ratios) == 1 else f"{len(ratios)} graphs"
@@ -61,7 +63,7 @@ class SlowEngines:
         )
 
     def _reference(self, found: Sequence[dict[int, float]]) -> int | None:
-        """The exact engine that is there for most graphs, and of those the fastest."""
+        """Returns the exact engine that runs most graphs, and of several the fastest."""
         counts = {engine: sum(engine in times for times in found) for engine in self._exact}
         slowest = {
             engine: max((times[engine] for times in found if engine in times), default=0.0)
@@ -71,9 +73,9 @@ class SlowEngines:
 
 
 def _kind(graph: Graph) -> object:
-    """What graphs have in common that engines treat alike: operations, types, filters, strides. Of
-    each tensor the dims behind the first two are told as they are where they are smaller than the
-    result's, as those of filters, else by how many times as large they are."""
+    """Returns a key that is equal for graphs that engines treat alike: operations, types, filters,
+    strides. The spatial dims of a tensor are in it as they are if they are smaller than those of
+    the result, e.g. of filters, else as multiples of those."""
     result = graph.tensors[-1].shape[2:]
 
     def form(tensor: GraphTensor) -> object:

@@ -1,10 +1,12 @@
-"""The nodes of a CUDA graph while a program is captured into it: which call they belong to, what
-each call waits for, and the memset nodes that some plans begin with, which one memset at the start
-of the graph can stand for.
+"""Rewrites the dependencies of a CUDA graph while a program is captured into it.
 
-cuDNN's engine 41 sets a few counters in its workspace to zero before its kernel. That node waits
-for the call before, though it touches nothing of it, and the kernel waits for the node: two gaps
-instead of one. Where the workspace is nobody else's, the memory may as well be cleared before the
+A stream orders its calls one after another. The rewriter records which nodes belong to which call,
+gives each call only the dependencies that it needs, and can replace memset nodes at the start of
+calls by one memset at the start of the graph.
+
+Example: engine 41 of cuDNN clears a few counters in its workspace before its kernel. The memset
+node waits for the previous call, although it touches nothing of it, and the kernel waits for the
+memset: two gaps instead of one. If no other call uses the workspace, it can be cleared before the
 first call.
 """
 
@@ -21,44 +23,60 @@ from .calls import Hook
 from .capture import Captured, capture, captured_graph
 from .streams import Order, Range, serial_order
 
-__all__ = ["CLEARED_BYTES", "Enqueue", "Weaver", "capture_woven", "clearing_calls"]
+__all__ = [
+    "CLEARED_BYTES",
+    "CaptureDependencyRewriter",
+    "Enqueue",
+    "capture_in_order",
+    "clearing_calls",
+]
 
-#: One memset clears this much at most; clearing it takes less than the nodes that it stands for.
+#: The most bytes that one memset clears. That takes less time than the nodes that it replaces.
 CLEARED_BYTES: Final = 8 << 20
 
-#: Enqueues calls one after another, and tells the hook, where there is one, before and after each.
+#: Enqueues calls one after another, and calls the hook, if there is one, before and after each.
 Enqueue = Callable[[Hook | None], None]
 
 
-class Weaver:
-    """A hook (`calls.Hook`) for a capture of a stream. It gives each call the dependencies of
-    `order`, in place of the stream's own.
+class CaptureDependencyRewriter:
+    """A hook (`calls.Hook`) that gives each captured call the dependencies of `order` in place of
+    those of the stream.
 
-    `nodes[i]` are the nodes of call i. `start` has to be called when the capture has begun and what
-    goes before all calls is in it.
+    Args:
+        driver: The CUDA driver.
+        stream: The stream that is captured.
+        order: What each call waits for.
+
+    Attributes:
+        nodes: The nodes of each call, later ones first.
     """
 
     def __init__(self, driver: Driver, stream: int, order: Order) -> None:
         self._driver, self._stream, self._order = driver, stream, order
         self.nodes: list[list[Any]] = []
+        #: The nodes that the first calls wait for.
         self._start: list[Any] = []
+        #: The nodes that each call waits for.
         self._entry: list[set[int]] = []
+        #: The nodes that each step of a call waits for.
         self._steps: list[set[int]] = []
+        #: The last nodes of each call.
         self._exit: list[list[Any]] = []
 
     def start(self) -> None:
-        """Takes what has been captured so far as what every call follows."""
+        """Makes every call wait for what has been captured so far. Must be called after the capture
+        begins and before the first call."""
         self._start = self._leaves()
 
     def before(self, index: int) -> None:
-        """Sets what the nodes of call `index` wait for."""
+        """Sets the dependencies of call `index`."""
         before = self._order.after[index]
-        # What a call that enqueued nothing waited for stands for it.
+        # A call without nodes is represented by the nodes that it waits for.
         waits = [node for call in before for node in self._exit[call]] if before else self._start
         wanted = {int(node): node for node in waits}
         current = self._exit[-1] if self._exit else self._start
-        # Where they are the stream's own they stay as they are: a kernel may be launched so that it
-        # starts before the last one has ended.
+        # Dependencies that are those of the stream stay untouched: their edges may allow a kernel
+        # to start before the previous one has ended.
         if wanted.keys() != {int(node) for node in current}:
             flags = self._driver.module.CUstreamUpdateCaptureDependencies_flags
             arguments = (
@@ -72,21 +90,20 @@ class Weaver:
         self._steps.append(set(wanted))
 
     def between(self) -> None:
-        """Notes where the next step of a call begins."""
+        """Records where the next step of a call begins."""
         self._steps[-1].update(map(int, self._leaves()))
 
     def after(self, index: int) -> None:
-        """Notes the nodes of call `index`."""
+        """Records the nodes of call `index`."""
         self._exit.append(self._leaves())
         self.nodes.append(self._between(self._exit[-1], self._entry[index]))
 
     def clears(self, index: int, span: Range) -> list[Any]:
-        """The memset nodes of call `index` that write zeros into `span` before anything else of the
-        step runs that they are in."""
+        """Returns the memset nodes of call `index` that write zeros into `span` before any other
+        node of their step runs."""
         kinds = self._driver.module.CUgraphNodeType
         found: dict[int, Any] = {}
-        # From the first nodes of the call and of each later step on, as long as only such nodes
-        # come before.
+        # From the first node on: a memset counts if only such memsets of its step come before it.
         for node in reversed(self.nodes[index]):
             if self._driver.call("cuGraphNodeGetType", node) != kinds.CU_GRAPH_NODE_TYPE_MEMSET:
                 continue
@@ -103,8 +120,7 @@ class Weaver:
         return list(found.values())
 
     def remove(self, graph: Any, nodes: Iterable[Any]) -> None:
-        """Takes nodes out of the graph that was captured: what followed them follows what they
-        followed."""
+        """Removes nodes from the captured graph. Their dependents wait for their dependencies."""
         call = self._driver.call
         for node in nodes:
             before = self._dependencies(node)
@@ -118,11 +134,11 @@ class Weaver:
             call("cuGraphDestroyNode", node)
 
     def _leaves(self) -> list[Any]:
-        """What the next node of the stream would wait for."""
+        """Returns the nodes that the next node of the stream would wait for."""
         return list(self._driver.call("cuStreamGetCaptureInfo", self._stream)[3] or ())
 
     def _between(self, leaves: Sequence[Any], entry: set[int]) -> list[Any]:
-        """The nodes from `leaves` back to `entry`, later ones first."""
+        """Returns the nodes from `leaves` back to `entry`, later ones first."""
         found: dict[int, Any] = {}
 
         def visit(node: Any) -> None:
@@ -140,8 +156,7 @@ class Weaver:
         return self._neighbours("cuGraphNodeGetDependencies", node)
 
     def _neighbours(self, name: str, node: Any) -> list[Any]:
-        # Not asked for their number first: that fails where there are edges of other kinds than the
-        # plain one.
+        # Querying their number first fails for edges that are not plain ones.
         room = 16
         while True:
             nodes, _, count = self._driver.call(name, node, room)
@@ -153,19 +168,26 @@ class Weaver:
 def clearing_calls(
     driver: Driver, stream: int, spans: Sequence[Range], enqueue: Enqueue
 ) -> list[int]:
-    """Those of the calls that `enqueue` makes that begin with clearing a part of their workspaces,
-    which lie at `spans`. Nothing runs, but each plan must have run before."""
-    weaver = Weaver(driver, stream, serial_order(len(spans)))
+    """Returns the calls that begin by clearing a part of their workspace. Nothing runs, but each
+    plan must have run before.
 
-    def woven() -> None:
-        weaver.start()
-        enqueue(weaver)
+    Args:
+        driver: The CUDA driver.
+        stream: The stream that the calls are captured on.
+        spans: The workspace of each call.
+        enqueue: Makes the calls.
+    """
+    rewriter = CaptureDependencyRewriter(driver, stream, serial_order(len(spans)))
 
-    with captured_graph(driver, stream, woven):
-        return [index for index, span in enumerate(spans) if weaver.clears(index, span)]
+    def run() -> None:
+        rewriter.start()
+        enqueue(rewriter)
+
+    with captured_graph(driver, stream, run):
+        return [index for index, span in enumerate(spans) if rewriter.clears(index, span)]
 
 
-def capture_woven(
+def capture_in_order(
     queue: Queue,
     order: Order,
     spans: Sequence[Range],
@@ -175,22 +197,33 @@ def capture_woven(
     cleared: Range,
     memory: Allocation,
 ) -> Captured:
-    """The calls that `enqueue` makes as a CUDA graph, in `order`. The calls in `own` clear nothing
-    any more: their `spans`, which nobody else uses, lie in `cleared`, which is cleared before the
-    first call. `memory` is kept with the graph."""
+    """Captures calls as a CUDA graph.
+
+    Args:
+        queue: The stream that the calls are captured on.
+        order: What each call waits for.
+        spans: The workspace of each call.
+        enqueue: Makes the calls.
+        own: The calls with a workspace that no other call uses. Their memset nodes are removed.
+        cleared: The memory with the workspaces of `own`, which is cleared before the first call.
+        memory: Kept as long as the graph.
+
+    Raises:
+        CudaError: The driver fails; and whatever `enqueue` raises.
+    """
     driver, stream = queue.driver, queue.stream
     if order.serial and not own:
         return capture(driver, stream, lambda: enqueue(None), memory=memory)
-    weaver = Weaver(driver, stream, order)
+    rewriter = CaptureDependencyRewriter(driver, stream, order)
 
-    def woven() -> None:
+    def run() -> None:
         if own:
             driver.call("cuMemsetD8Async", cleared[0], 0, cleared[1] - cleared[0], stream)
-        weaver.start()
-        enqueue(weaver)
+        rewriter.start()
+        enqueue(rewriter)
 
     def edit(graph: Any) -> None:
         for index in own:
-            weaver.remove(graph, weaver.clears(index, spans[index]))
+            rewriter.remove(graph, rewriter.clears(index, spans[index]))
 
-    return capture(driver, stream, woven, edit=edit, memory=memory)
+    return capture(driver, stream, run, edit=edit, memory=memory)

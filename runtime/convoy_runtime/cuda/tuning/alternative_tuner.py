@@ -1,0 +1,141 @@
+"""Tunes the alternatives of a graph: the plans of their steps."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from convoy_runtime.cuda.driver.device import Device
+from convoy_runtime.cuda.plans.alternatives import StepError
+from convoy_runtime.cuda.plans.plan import Plan
+from convoy_runtime.cuda.plans.planner import Planner
+from convoy_runtime.cuda.plans.store import LEVELS
+from convoy_runtime.errors import CudaError, CudnnError, PlanError
+from convoy_runtime.manifest import Graph, GraphAlternative, GraphStep
+
+from .levels import Level
+from .lower_bounds import LowerBound, speeds_of
+
+__all__ = ["AlternativeTuner"]
+
+#: Tunes a graph, given its native build function and a progress callback; returns its plans, best
+#: first.
+TuneStep = Callable[[Graph, Any, Callable[[str], None]], list[Plan]]
+
+
+class AlternativeTuner:
+    """Makes plans of alternatives.
+
+    Args:
+        planner: The plans of the program.
+        device: The GPU.
+        level: The tuning level of the graph.
+    """
+
+    def __init__(self, planner: Planner, device: Device, level: Level) -> None:
+        self._planner, self._device, self._level = planner, device, level
+
+    def steps(self, graph: Graph) -> list[tuple[Graph, Any, Level]]:
+        """Returns the steps of the alternatives that are tried: graph, native build function and
+        tuning level."""
+        alternatives = self._planner.alternatives
+        if alternatives is None:
+            return []
+        tried = alternatives.of(graph)[: self._level.alternatives]
+        level = self._level.of_steps or self._level
+        return [
+            (*alternatives.graph(step), level)
+            for alternative in tried
+            for step in alternative.steps
+        ]
+
+    def plans(
+        self,
+        graph: Graph,
+        fastest: float | None,
+        rejected: list[str],
+        tune_step: TuneStep,
+        progress: Callable[[str], None],
+    ) -> Iterator[Plan]:
+        """Yields plans of the graph's alternatives, on the best plans of their steps.
+
+        Args:
+            graph: The graph.
+            fastest: Microseconds of the graph's own fastest plan, if there is one. An alternative
+                that cannot be faster is dropped before all its steps are tuned.
+            rejected: Receives the reasons why alternatives are dropped.
+            tune_step: Tunes the graph of a step.
+            progress: Called before each step.
+        """
+        bounds: dict[str, LowerBound] = {}
+        alone: dict[str, dict[int, float]] = defaultdict(dict)
+
+        def plan_of(alternative: GraphAlternative, place: int) -> Plan:
+            bound = bounds.get(alternative.name)
+            if bound is None:
+                bound = bounds[alternative.name] = self._bound(graph, alternative)
+                if fastest is not None and bound.microseconds() >= fastest:
+                    moved = (
+                        f"it moves {bound.bytes} bytes at least, {bound.microseconds():.2f} "
+                        "us at the GPU's highest speeds"
+                    )
+                    raise StepError(f"{moved}, the whole graph takes {fastest:.2f} us")
+            plan = self._step_plan(alternative.steps[place], tune_step, progress)
+            if fastest is not None and self._level.gives_up and plan.report.trials:
+                known = alone[alternative.name]
+                known[place] = taken = plan.report.trials[0].microseconds or 0.0
+                if taken >= fastest:
+                    message = (
+                        f"step {plan.report.graph} alone takes {taken:.2f} us, the whole "
+                        f"graph {fastest:.2f} us"
+                    )
+                    raise StepError(message)
+                if (least := bound.microseconds(known)) >= fastest:
+                    took = (
+                        f"with step {plan.report.graph}, {taken:.2f} us alone, it takes "
+                        f"{least:.2f} us at least"
+                    )
+                    raise StepError(f"{took}, the whole graph {fastest:.2f} us")
+            return plan
+
+        return self._planner.by_alternatives(graph, rejected, plan_of, self._level.alternatives)
+
+    def _bound(self, graph: Graph, alternative: GraphAlternative) -> LowerBound:
+        assert self._planner.alternatives is not None
+        graphs = [self._planner.alternatives.graph(step)[0] for step in alternative.steps]
+        return LowerBound(alternative, graphs, len(graph.tensors), speeds_of(self._device))
+
+    def _step_plan(
+        self, step: GraphStep, tune_step: TuneStep, progress: Callable[[str], None]
+    ) -> Plan:
+        """Returns the best plan of a step's graph. It is tuned once, even if it is a step of many
+        graphs. Raises StepError."""
+        alternatives = self._planner.alternatives
+        assert alternatives is not None
+        found = alternatives.tuned.get(step.graph)
+        if found is None:
+            graph, build = alternatives.graph(step)
+            try:
+                plan = self._planner.stored.find(
+                    graph, build, [], LEVELS[LEVELS.index(self._level.name) :]
+                )
+                if plan is None:
+                    plan, *others = tune_step(graph, build, progress)
+                    for other in others:
+                        other.close()
+                    # A plan that was tuned with less work must not be stored: it would be taken for
+                    # the best plan of a graph that is called.
+                    if self._level.of_steps is None:
+                        self._planner.stored.keep(graph, build, plan)
+                found = alternatives.own(plan)
+            except (CudnnError, PlanError) as error:
+                found = str(StepError.of(graph, error))
+            except CudaError as error:
+                if not error.out_of_memory:
+                    raise
+                found = str(StepError.of(graph, error))
+            alternatives.tuned[step.graph] = found
+        if isinstance(found, str):
+            raise StepError(found)
+        return found
