@@ -1,5 +1,4 @@
-"""From the path of an artifact to a program that runs it: checks first, then the target's own kind
-of Program."""
+"""Loads artifacts: checks them, and creates the target's kind of Program."""
 
 from __future__ import annotations
 
@@ -94,7 +93,7 @@ def load(
         check_sizes(native, artifact.manifest, path=artifact.path)
         program: Program
         if target == "cuda":
-            # Only here: the cpu target needs no CUDA bindings.
+            # Imported here, because the cpu target needs no CUDA bindings.
             with part("imports"):
                 from .cuda.plans.load_options import LoadOptions
                 from .cuda.plans.options import PlanOptions
@@ -120,7 +119,7 @@ def load(
                 program._install(prepared)
                 program._has_weights = True
                 del prepared
-            # What the program needs of them it has; on a GPU that is nothing.
+            # The program has copied the weights, or does not need them any more.
             artifact.release_weights()
         except BaseException:
             program.close()
@@ -130,8 +129,8 @@ def load(
 
 
 def _check_memory(manifest: Manifest, path: object) -> None:
-    """Raises ArtifactError when this process could not allocate what a run on the host would. It is
-    allocated by the runs, and not used here, which takes microseconds."""
+    """Raises ArtifactError if this process cannot allocate the memory of a run on the host. The
+    memory is not touched here, which takes microseconds."""
     sizes = {"prepare_arena_bytes": manifest.prepare_arena_bytes}
     if manifest.target == "cpu":
         sizes |= {

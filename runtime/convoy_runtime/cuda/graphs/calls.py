@@ -1,8 +1,8 @@
 """The functions that `convoy_main` calls on the `cuda` target: run a graph, launch a kernel, copy.
-`Trace` only keeps what it is asked for, `Calls` enqueues it.
+`Trace` records the calls, `Calls` enqueues them.
 
-An exception cannot pass through native code: it is kept, the call returns a status, `convoy_main`
-returns it at once, and the exception is raised where `convoy_main` was called.
+An exception cannot pass through native code. It is stored, the function returns a status, which
+`convoy_main` returns at once, and the exception is raised where `convoy_main` was called.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from .streams import Access
 
 __all__ = ["Calls", "Hook", "Trace", "TracedCall"]
 
-#: The status that a callback returns when it has kept an exception.
+#: The status that a callback returns after it has stored an exception.
 RAISED = -1
 
 
 class _Table(ABC):
-    """A ConvoyRuntime table, checked against the manifest. Calls are counted from 0 in every
-    run."""
+    """A ConvoyRuntime table that checks its calls against the manifest. Calls are counted from 0 in
+    every run."""
 
     def __init__(self, manifest: Manifest) -> None:
         self._manifest = manifest
@@ -53,7 +53,8 @@ class _Table(ABC):
         outputs: list[int],
         arena: int,
     ) -> None:
-        """Runs `convoy_main` on this table. Raises what a callback raised, or ExecutionError."""
+        """Runs `convoy_main` on this table. Raises ExecutionError if it fails, or the exception of
+        a callback."""
         self._raised, self._count = None, 0
         arguments = pointer_array(inputs), pointer_array(prepared), pointer_array(outputs)
         status = native.main(ctypes.byref(self._table), *arguments, arena)
@@ -67,7 +68,7 @@ class _Table(ABC):
     def graph(
         self, index: int, call: int, site: Call, graph: Graph, pointers: tuple[int, ...]
     ) -> None:
-        """Call `index` of the run is graph call `call` of the manifest."""
+        """Handles call `index` of the run: graph call `call` of the manifest."""
 
     @abstractmethod
     def kernel(
@@ -80,12 +81,12 @@ class _Table(ABC):
         arguments: Any,
         count: int,
     ) -> None:
-        """Call `index` of the run is a launch of kernel `kernel` of the manifest, with all of its
-        arguments."""
+        """Handles call `index` of the run: a launch of kernel `kernel` of the manifest, with all of
+        its arguments."""
 
     @abstractmethod
     def copy(self, index: int, destination: int, source: int, size: int) -> None:
-        """Call `index` of the run is a copy."""
+        """Handles call `index` of the run: a copy of `size` bytes."""
 
     def _guard(self, function: Callable[..., None]) -> Callable[..., int]:
         def guarded(_context: int | None, *arguments: Any) -> int:
@@ -146,9 +147,14 @@ class _Table(ABC):
 
 @value_type(frozen=True, slots=True)
 class TracedCall:
-    """A call of a run: of kind `graph` (`index` is the call in the manifest), `kernel` (the kernel
-    in the manifest) or `copy` (the number of the copy). `launch` is how a kernel is launched: grid,
-    block, shared memory in bytes. `bytes` is what a copy reads and writes."""
+    """A call of a run.
+
+    Attributes:
+        kind: What it is.
+        index: The number of the graph call or of the kernel in the manifest, or of the copy.
+        launch: Grid, block and bytes of shared memory of a kernel.
+        bytes: The bytes that a copy reads and writes.
+    """
 
     kind: Literal["graph", "kernel", "copy"]
     index: int
@@ -157,8 +163,13 @@ class TracedCall:
 
 
 class Trace(_Table):
-    """After a run, `calls` has its calls, `accesses` says what each reads and writes, and `graphs`
-    which graph of the manifest it runs, None for kernels and copies. Nothing is enqueued."""
+    """Records the calls of a run and enqueues nothing.
+
+    Attributes:
+        calls: The calls.
+        accesses: The memory that each of them reads and writes.
+        graphs: The graph of the manifest that each of them runs; None for kernels and copies.
+    """
 
     def __init__(self, manifest: Manifest) -> None:
         super().__init__(manifest)
@@ -217,7 +228,8 @@ def _access(pointers: Sequence[int], arguments: Sequence[GraphTensor | KernelArg
 
 
 class Hook(Protocol):
-    """Hears of each call of a run, by its number, and of the steps of a call (`Queue.between`)."""
+    """Is called before and after each call of a run, and between the steps of a call
+    (`Queue.between`)."""
 
     def before(self, index: int) -> None: ...
 
@@ -227,8 +239,16 @@ class Hook(Protocol):
 
 
 class Calls(_Table):
-    """Enqueues what it is asked for, call i with workspace `workspaces[i]`, between the two
-    functions of `hook` where there is one."""
+    """Enqueues the calls of a run.
+
+    Args:
+        manifest: The program.
+        queue: The stream and the cuDNN handle.
+        plans: The plan of each graph by its index.
+        kernels: The functions of the manifest's kernels.
+        workspaces: The pointer of each call's workspace.
+        hook: Called before and after each call.
+    """
 
     def __init__(
         self,

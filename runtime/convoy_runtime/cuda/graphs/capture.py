@@ -1,4 +1,4 @@
-"""CUDA graphs: capturing what is enqueued on a stream, and timing what was captured."""
+"""Captures the work that is enqueued on a stream as a CUDA graph, and times captured graphs."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ __all__ = ["Captured", "Stopwatch", "capture", "captured_graph", "finished"]
 
 @contextlib.contextmanager
 def finished(driver: Driver, stream: int) -> Iterator[None]:
-    """Waits for `stream` where the `with` is left by an error or an interrupt, so that what was
-    enqueued in it can be closed."""
+    """Waits for `stream` if an error or an interrupt leaves the `with`, so that the objects that
+    the enqueued work uses can be closed."""
     try:
         yield
     except BaseException:
@@ -29,8 +29,14 @@ def finished(driver: Driver, stream: int) -> Iterator[None]:
 
 @value_type(frozen=True, slots=True)
 class Captured:
-    """A CUDA graph, its instance, and memory that only they use, which goes with the last
-    reference. `close` destroys graph and instance; no launch may be under way."""
+    """A captured CUDA graph.
+
+    Attributes:
+        driver: The CUDA driver.
+        graph: The CUgraph.
+        instance: The CUgraphExec.
+        memory: Memory that only the graph uses. It is freed with the last reference.
+    """
 
     driver: Driver
     graph: Any
@@ -38,12 +44,12 @@ class Captured:
     memory: Allocation | None = None
 
     def launch(self, stream: int) -> None:
-        """Enqueues one run."""
+        """Enqueues one run. Raises CudaError."""
         self.driver.call("cuGraphLaunch", self.instance, stream)
 
     def close(self) -> None:
-        """Destroys the graph and its instance. Errors that earlier work left on the device are not
-        raised here."""
+        """Destroys the graph and its instance. No launch may be under way. Errors that earlier work
+        left on the device are ignored."""
         for name, what in (("cuGraphExecDestroy", self.instance), ("cuGraphDestroy", self.graph)):
             with contextlib.suppress(CudaError):
                 self.driver.call(name, what)
@@ -58,8 +64,18 @@ def capture(
     edit: Callable[[Any], None] | None = None,
     memory: Allocation | None = None,
 ) -> Captured:
-    """What `enqueue` puts on `stream`, as a CUDA graph, after `edit` had its way with it; nothing
-    runs. `memory` is kept with the graph. Raises what `enqueue` and `edit` raise."""
+    """Captures the work that `enqueue` puts on `stream`. Nothing runs.
+
+    Args:
+        driver: The CUDA driver.
+        stream: The stream.
+        enqueue: Enqueues the work.
+        edit: Changes the CUgraph before it is instantiated.
+        memory: Kept as long as the graph.
+
+    Raises:
+        CudaError: The work cannot be captured; and whatever `enqueue` and `edit` raise.
+    """
     with captured_graph(driver, stream, enqueue) as owner:
         if edit is not None:
             edit(owner.graph)
@@ -68,7 +84,7 @@ def capture(
 
 
 class _Owner:
-    """A graph that is destroyed unless it is released."""
+    """A CUgraph that is destroyed unless it is released."""
 
     def __init__(self, graph: Any) -> None:
         self.graph, self.released = graph, False
@@ -80,7 +96,7 @@ class _Owner:
 
 @contextlib.contextmanager
 def captured_graph(driver: Driver, stream: int, enqueue: Callable[[], None]) -> Iterator[_Owner]:
-    """What `enqueue` puts on `stream`, as a CUDA graph without an instance; destroyed at the end of
+    """Yields the CUgraph of the work that `enqueue` puts on `stream`. It is destroyed at the end of
     the `with`, unless it is released."""
     call = driver.call
     call(
@@ -104,7 +120,7 @@ def captured_graph(driver: Driver, stream: int, enqueue: Callable[[], None]) -> 
 
 
 class Stopwatch:
-    """Times captured graphs on a stream, with events that it owns."""
+    """Times captured graphs on a stream with two events, which `close` destroys."""
 
     def __init__(self, driver: Driver, stream: int) -> None:
         self._driver, self._stream = driver, stream
@@ -117,7 +133,7 @@ class Stopwatch:
                 self._driver.call("cuEventDestroy", event)
 
     def once(self, captured: Captured, launches: int = 1) -> float:
-        """Microseconds of a launch, over `launches` in a row."""
+        """Returns the mean microseconds of `launches` launches in a row."""
 
         def enqueue() -> None:
             for _ in range(launches):
@@ -126,7 +142,7 @@ class Stopwatch:
         return self.time(enqueue) / launches
 
     def time(self, enqueue: Callable[[], None]) -> float:
-        """Microseconds of what `enqueue` puts on the stream."""
+        """Returns the microseconds of the work that `enqueue` puts on the stream."""
         call, (begin, end) = self._driver.call, self._events
         with finished(self._driver, self._stream):
             call("cuEventRecord", begin, self._stream)
@@ -143,10 +159,18 @@ class Stopwatch:
         microseconds: float,
         known: Sequence[float | None] = (),
     ) -> list[list[float]]:
-        """Microseconds of a launch of each graph, `rounds` figures a graph. A round times each in
-        turn for about `microseconds`, so that what the clock does in the meantime hits all alike.
-        `known` is what a launch takes of those that were timed before; the others are launched
-        first."""
+        """Times several graphs in turn, so that changes of the GPU's clock affect all of them.
+
+        Args:
+            captured: The graphs.
+            rounds: The number of rounds.
+            microseconds: The approximate time of each graph in a round.
+            known: The microseconds of a launch of each graph, None where it is not known. Those
+                graphs are launched twice first.
+
+        Returns:
+            For each graph, the microseconds of a launch in each round.
+        """
         counts = []
         for each, before in zip(captured, known or [None] * len(captured), strict=True):
             if before is None:

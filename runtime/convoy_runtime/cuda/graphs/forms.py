@@ -1,6 +1,7 @@
-"""A program as one CUDA graph, in one of several forms: its calls one after another, or side by
-side where none needs the other; with the memset nodes that some plans begin with where they are, or
-as one at the start.
+"""Captures a program as one CUDA graph, in one of several forms.
+
+Calls run one after another, or side by side if they do not depend on each other. The memset nodes
+that some plans begin with stay in place, or are replaced by one memset at the start.
 """
 
 from __future__ import annotations
@@ -26,18 +27,23 @@ from .streams import Access, Order, Range, large_alone, order_of, serial_order, 
 
 __all__ = ["SERIAL", "Arguments", "Form", "ProgramCapture"]
 
-#: Calls with a workspace run on at most so many branches at once: each has a workspace of its own.
-_LANES: Final = 4
-_FEWEST_CLEARED: Final = 2
+#: The most calls with a workspace that run side by side. Each of them needs its own workspace.
+_MAX_LANES: Final = 4
+#: The fewest calls whose memset nodes are worth replacing by one.
+_MIN_CLEARED: Final = 2
 #: Bytes that a multiprocessor writes at a time: a tile of 128 x 128 halves.
 _TILE_BYTES: Final = 128 * 128 * 2
 
 
 @value_type(frozen=True, slots=True)
 class Form:
-    """`branches` says which calls may run side by side: `none`; `small`, those that write less than
-    a tile for each multiprocessor, and so leave some of them idle; or `all`. With `clear_once` one
-    memset at the start clears what plans clear before their kernels."""
+    """The form of a captured program.
+
+    Attributes:
+        branches: Which calls may run side by side: `none`; `small`, those that write less than one
+            tile per multiprocessor and leave some of them idle; or `all`.
+        clear_once: Whether one memset at the start replaces those that plans begin with.
+    """
 
     branches: Literal["none", "small", "all"] = "none"
     clear_once: bool = False
@@ -56,8 +62,14 @@ SERIAL: Final = Form()
 
 @value_type(frozen=True, slots=True)
 class Arguments:
-    """What `convoy_main` is given: the buffers of the manifest's tensors, in its order, and the
-    arena."""
+    """The arguments of `convoy_main`.
+
+    Attributes:
+        inputs: The pointer of each input, in the order of the manifest.
+        prepared: The pointer of each prepared weight.
+        outputs: The pointer of each output.
+        arena: The pointer of the arena.
+    """
 
     inputs: list[int]
     prepared: list[int]
@@ -66,10 +78,9 @@ class Arguments:
 
 
 def _check_steps(manifest: Manifest, calls: Sequence[TracedCall]) -> None:
-    """Raises ArtifactError when the manifest says that the program does something else than it
-    does."""
+    """Raises ArtifactError if the steps in the manifest differ from the calls of the program."""
     kinds = {"graph": "call", "kernel": "kernel", "copy": "copy"}
-    # A copy's bytes are those that it reads and those that it writes.
+    # The bytes of a copy are those that it reads plus those that it writes.
     steps = tuple(
         Step(kinds[call.kind], call.bytes // 2 if call.kind == "copy" else call.index)
         for call in calls
@@ -91,8 +102,23 @@ def _steps(steps: Sequence[Step]) -> str:
 
 
 class ProgramCapture:
-    """Captures a program on its static buffers; `calls` are those it makes, in their order. Raises
-    what running `convoy_main` raises."""
+    """Captures a program on its static buffers.
+
+    Args:
+        manifest: The program.
+        native: Its native library.
+        device: The GPU, which is current.
+        queue: The stream and the cuDNN handle.
+        kernels: The functions of the manifest's kernels.
+        arguments: The static buffers.
+
+    Attributes:
+        calls: The calls of the program, in their order.
+
+    Raises:
+        ArtifactError: The program does not do what the manifest says.
+        ExecutionError: `convoy_main` fails.
+    """
 
     def __init__(
         self,
@@ -116,15 +142,15 @@ class ProgramCapture:
         self._accesses, self._graphs = trace.accesses, trace.graphs
         self.calls = trace.calls
         _check_steps(manifest, trace.calls)
-        #: Plans that have run, so that their code is loaded.
+        #: The code of plans that have run and is loaded.
         self._warm: WeakSet[object] = WeakSet()
-        #: The plans that were asked last which calls clear their workspaces, and the answer.
+        #: The calls that clear their workspaces, with the plans for which they were found last.
         self._cleared: tuple[list[object], list[int]] = ([], [])
         self._wave_bytes = device.attribute("MULTIPROCESSOR_COUNT") * _TILE_BYTES
 
     def default(self, plans: Mapping[int, Plan]) -> Form:
-        """The form for plans that were never measured together: calls too small to fill the GPU run
-        side by side, and no node is there that need not be."""
+        """Returns the form for plans that were never measured together: small calls run side by
+        side, and memset nodes are replaced where possible."""
         sizes = self._sizes(plans)
         branches: Literal["none", "small"] = (
             "none" if self._order(Form("small"), sizes).serial else "small"
@@ -132,7 +158,7 @@ class ProgramCapture:
         return Form(branches, clear_once=bool(self._clearing(plans, sizes)))
 
     def forms(self, plans: Mapping[int, Plan]) -> list[Form]:
-        """The forms that differ on these plans, SERIAL first."""
+        """Returns the forms that differ on these plans, SERIAL first."""
         sizes = self._sizes(plans)
         found = [SERIAL]
         orders: list[Order] = [self._order(SERIAL, sizes)]
@@ -146,8 +172,8 @@ class ProgramCapture:
 
     @part("first run")
     def capture(self, plans: Mapping[int, Plan], form: Form) -> Captured:
-        """The program on these plans as a CUDA graph. Raises CudaError, also when the device has no
-        memory for the workspaces."""
+        """Captures the program on these plans. Raises CudaError, e.g. if the device has no memory
+        for the workspaces."""
         sizes = self._sizes(plans)
         order, own = self._arranged(plans, form, sizes)
         layout = workspaces_of(sizes, order, own)
@@ -168,21 +194,21 @@ class ProgramCapture:
         )
 
     def order(self, plans: Mapping[int, Plan], form: Form) -> Order:
-        """What each call waits for when the program is captured on these plans in this form."""
+        """Returns what each call waits for in the program on these plans in this form."""
         return self._arranged(plans, form, self._sizes(plans))[0]
 
     def _arranged(
         self, plans: Mapping[int, Plan], form: Form, sizes: Sequence[int]
     ) -> tuple[Order, list[int]]:
-        """The order of the calls, and those whose workspaces are cleared before the first one."""
+        """Returns the order of the calls, and those whose workspaces are cleared at the start."""
         own = self._clearing(plans, sizes) if form.clear_once else []
         return self._order(
             form, [0 if index in own else size for index, size in enumerate(sizes)]
         ), own
 
     def _clearing(self, plans: Mapping[int, Plan], sizes: Sequence[int]) -> list[int]:
-        """The calls that begin with clearing a part of their workspaces, as far as one memset may
-        clear these workspaces whole."""
+        """Returns the calls that begin by clearing a part of their workspaces, as far as these are
+        small enough to be cleared by one memset."""
         known, found = self._cleared
         if known != (key := [plan.code for plan in plans.values()]):
             found = self._find_clearing(plans, sizes)
@@ -190,8 +216,8 @@ class ProgramCapture:
         return found
 
     def _find_clearing(self, plans: Mapping[int, Plan], sizes: Sequence[int]) -> list[int]:
-        # One memset for one is no gain.
-        if sum(size > 0 for size in sizes) < _FEWEST_CLEARED:
+        # Replacing one memset by another gains nothing.
+        if sum(size > 0 for size in sizes) < _MIN_CLEARED:
             return []
         order = serial_order(len(sizes))
         layout = workspaces_of(sizes, order)
@@ -204,11 +230,11 @@ class ProgramCapture:
         found.sort(key=lambda index: sizes[index])
         while workspaces_of(sizes, order, found).own_bytes > CLEARED_BYTES:
             found.pop()
-        return sorted(found) if len(found) >= _FEWEST_CLEARED else []
+        return sorted(found) if len(found) >= _MIN_CLEARED else []
 
     def _warm_up(self, plans: Mapping[int, Plan], spans: Sequence[Range]) -> None:
-        """Runs the program, unless it has run with each of these plans: first calls may load code,
-        which no capture allows."""
+        """Runs the program once, unless it has run with all of these plans. The first run of a plan
+        may load code, which is not allowed in a capture."""
         if self._warm and all(plan.code in self._warm for plan in plans.values()):
             return
         self._enqueue(plans, spans)(None)
@@ -226,7 +252,7 @@ class ProgramCapture:
         return order_of(
             large_alone(accesses, large) if form.branches == "small" else accesses,
             sizes,
-            lanes=_LANES,
+            lanes=_MAX_LANES,
         )
 
     def _sizes(self, plans: Mapping[int, Plan]) -> list[int]:
@@ -235,7 +261,7 @@ class ProgramCapture:
         ]
 
     def _enqueue(self, plans: Mapping[int, Plan], spans: Sequence[Range]) -> Enqueue:
-        """Enqueues the program, with each call's workspace at its place in `spans`."""
+        """Returns a function that enqueues the program with the workspaces at `spans`."""
         workspaces = [begin for begin, _ in spans]
         return lambda hook: self._run(
             Calls(self._manifest, self._queue, plans, self._kernels, workspaces, hook)

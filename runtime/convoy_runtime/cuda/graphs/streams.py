@@ -1,6 +1,6 @@
-"""Which calls of a program have to follow which, found from the memory that they touch; and where
-each call's workspace lies, so that calls that may run side by side do not share one. Addresses and
-sizes are in bytes; nothing here needs a device.
+"""The dependencies between the calls of a program, computed from the memory that they access, and
+the places of their workspaces: calls that may run side by side do not share one. Addresses and
+sizes are in bytes. Nothing here needs a device.
 """
 
 from __future__ import annotations
@@ -23,54 +23,65 @@ __all__ = [
     "workspaces_of",
 ]
 
-#: First byte, and the one behind the last.
+#: The first byte, and the one after the last.
 Range = tuple[int, int]
 
 
 @value_type(frozen=True, slots=True)
 class Access:
-    """What one call reads and what it writes."""
+    """The memory that a call reads and writes."""
 
     reads: tuple[Range, ...]
     writes: tuple[Range, ...]
 
     @property
     def written_bytes(self) -> int:
-        """Bytes that the call writes."""
+        """The number of bytes that the call writes."""
         return sum(end - begin for begin, end in self.writes)
 
 
-#: The access of a call that is to run alone: it follows all calls before it, and all later ones
-#: follow it.
+#: The access of a call that runs alone: it waits for all calls before it, and all calls after it
+#: wait for it.
 EVERYTHING = Access((), ((0, 1 << 64),))
 
 
 @value_type(frozen=True, slots=True)
 class Order:
-    """`after[i]` are the calls that call i has to follow directly; those that they follow are left
-    out. `lanes[i]` is the lane whose workspace call i has: calls of one lane that have a workspace
-    follow one another. There are at most as many as `order_of` was told."""
+    """The order of calls.
+
+    Attributes:
+        after: The calls that each call waits for, without those that these wait for.
+        lanes: The lane whose workspace each call uses. Calls with a workspace in one lane run one
+            after another.
+    """
 
     after: tuple[tuple[int, ...], ...]
     lanes: tuple[int, ...]
 
     @property
     def serial(self) -> bool:
-        """Whether every call follows the one before it."""
+        """Whether every call waits for the one before it."""
         return all(
             before == ((index - 1,) if index else ()) for index, before in enumerate(self.after)
         )
 
 
 def serial_order(count: int) -> Order:
-    """The order of a stream."""
+    """Returns the order of a stream."""
     return Order(tuple((index - 1,) if index else () for index in range(count)), (0,) * count)
 
 
 def order_of(accesses: Sequence[Access], workspaces: Sequence[int], *, lanes: int) -> Order:
-    """The order that memory asks for: a call follows the last writer of what it reads (RAW), and
-    the last writer (WAW) and the readers since (WAR) of what it writes. `workspaces` is the size of
-    each call's workspace; calls that have one are put on `lanes` lanes."""
+    """Returns the order that the memory accesses require.
+
+    A call waits for the last writer of the memory that it reads (RAW), and for the last writer
+    (WAW) and later readers (WAR) of the memory that it writes.
+
+    Args:
+        accesses: The access of each call.
+        workspaces: The bytes of each call's workspace.
+        lanes: The most lanes for calls with a workspace.
+    """
     direct = _hazards(accesses)
     after: list[tuple[int, ...]] = []
     reach: list[int] = []  # bit j of reach[i]: call i follows call j
@@ -80,8 +91,8 @@ def order_of(accesses: Sequence[Access], workspaces: Sequence[int], *, lanes: in
         behind = _reach(before, reach)
         lane = 0
         if workspaces[index]:
-            # The lane whose last call this one follows anyway, the latest such; else a new one;
-            # else the one that has been idle longest.
+            # The lane with the latest last call that this call waits for anyway; else a new lane;
+            # else the lane that has been idle longest.
             free = [(call, lane) for lane, call in enumerate(last) if behind >> call & 1]
             if free:
                 lane = max(free)[1]
@@ -113,9 +124,9 @@ def _reach(before: set[int], reach: Sequence[int]) -> int:
 
 
 def _hazards(accesses: Sequence[Access]) -> list[set[int]]:
-    """The calls that each call conflicts with; earlier conflicts that these stand for are left
-    out."""
-    # Memory is cut at every border, so that a piece is touched as a whole or not at all.
+    """Returns the calls that each call conflicts with, without earlier conflicts that follow from
+    these."""
+    # Memory is cut at every border, so that a call accesses all of a piece or nothing of it.
     borders = sorted(
         {
             border
@@ -151,8 +162,14 @@ def _hazards(accesses: Sequence[Access]) -> list[set[int]]:
 
 @value_type(frozen=True, slots=True)
 class Workspaces:
-    """`size` bytes in all; call i has the part `parts[i]`, counted from the first byte. `own` are
-    the calls whose part nobody else uses; their parts lie together, in the first `own_bytes`."""
+    """The layout of all workspaces in one allocation.
+
+    Attributes:
+        size: The bytes of the allocation.
+        parts: The part of each call, relative to the first byte.
+        own: The calls whose part no other call uses.
+        own_bytes: The size of the leading bytes that hold the parts of `own`.
+    """
 
     size: int
     parts: tuple[Range, ...]
@@ -160,12 +177,13 @@ class Workspaces:
     own_bytes: int
 
     def at(self, pointer: int) -> list[Range]:
-        """The parts, when the first byte is at `pointer`."""
+        """Returns the parts of an allocation at `pointer`."""
         return [(pointer + begin, pointer + end) for begin, end in self.parts]
 
 
 def workspaces_of(sizes: Sequence[int], order: Order, own: Sequence[int] = ()) -> Workspaces:
-    """A part for each lane, as large as its largest call needs, and one for each call in `own`."""
+    """Returns a layout with a part for each lane, of the size of its largest workspace, and a part
+    for each call in `own`."""
 
     def aligned(size: int) -> int:
         return -(-size // ALIGNMENT) * ALIGNMENT

@@ -1,5 +1,5 @@
-"""Which of cuDNN's engines may be used. Each option is a guarantee: an engine that breaks it is
-never chosen."""
+"""Restrictions on execution plans. Each option is a guarantee: an engine that violates it is never
+chosen."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ __all__ = ["PlanOptions", "restrictions"]
 _TF32 = "uses TF32, which allow_tf32=False forbids"
 _TENSOR_CORES = "uses tensor cores, which allow_tensor_cores=False forbids"
 _FLOAT32 = {"float32", "float64"}
-#: Of float32, cuDNN marks also engines for these as using tensor cores, and they round nothing
+#: In float32, cuDNN marks engines for these as using tensor cores although they round nothing
 #: (test/gpu/test_alternatives.py).
 _EXACT_OPS = {"add", "relu"}
-#: An engine may name the size of the tiles that it transforms in place of the transform.
+#: An engine may name the size of its tiles in place of the transform.
 _WINOGRAD = {note for note in NumericalNote if note.name.startswith("WINOGRAD")}
 
 
@@ -27,20 +27,30 @@ _WINOGRAD = {note for note in NumericalNote if note.name.startswith("WINOGRAD")}
 class PlanOptions:
     """Restrictions on execution plans.
 
-    `allow_tf32`: graphs of float32 may use tensor cores, which round inputs to 10 bits of mantissa
-    (PyTorch: torch.backends.cudnn.allow_tf32). `allow_tensor_cores`: graphs of any type may use
-    them. `deterministic`: only engines whose result is the same in each run. `allow_winograd`,
-    `allow_fft`: engines that transform tiles, with larger errors.
-    `allow_reduced_precision_reduction`: engines that accumulate in less than the compute type
-    (PyTorch: torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction).
-    `allow_runtime_compilation`: engines that compile a kernel while the program is loaded; kernels
-    of the artifact are PTX, which the driver compiles where their machine code is not stored.
-    `max_workspace_bytes`: of one plan. `heuristics`: cuDNN's modes (A, B, FALLBACK), asked in this
-    order where nothing is measured. `engines`: the only ones (CUDNN_ATTR_ENGINE_GLOBAL_INDEX) that
-    may be used, when given; `exclude_engines`: those that may not. `allow_kernels`: kernels of the
-    artifact may run in place of cuDNN's engines; they add in float32, always in the same order.
+    `repr` names the options that differ from the defaults. It is part of the key of stored plans.
 
-    Its text has what is restricted, and is part of what plans are stored by. Raises ArgumentError.
+    Args:
+        allow_tf32: Allow graphs of float32 to use tensor cores, which round inputs to 10 bits of
+            mantissa (PyTorch: torch.backends.cudnn.allow_tf32).
+        allow_tensor_cores: Allow graphs of any type to use tensor cores.
+        deterministic: Allow only engines with the same result in each run.
+        allow_winograd: Allow engines that use Winograd's transform, with larger errors.
+        allow_fft: Allow engines that use Fourier transforms, with larger errors.
+        allow_reduced_precision_reduction: Allow engines that accumulate in less than the compute
+            type (PyTorch: torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction).
+        allow_runtime_compilation: Allow engines that compile a kernel while the program is loaded.
+            This does not concern the artifact's kernels, which are PTX: the driver compiles them if
+            their machine code is not stored.
+        max_workspace_bytes: The largest workspace of one plan in bytes.
+        heuristics: The modes of cuDNN's heuristics (A, B, FALLBACK) that are used, in this order,
+            if nothing is measured.
+        engines: The only engines that are allowed (CUDNN_ATTR_ENGINE_GLOBAL_INDEX); None for all.
+        exclude_engines: Engines that are not allowed.
+        allow_kernels: Allow the artifact's kernels in place of cuDNN's engines. They accumulate in
+            float32, always in the same order.
+
+    Raises:
+        ArgumentError: A mode or an engine is invalid.
     """
 
     allow_tf32: bool = True
@@ -66,7 +76,7 @@ class PlanOptions:
                 got=repr(self.heuristics),
             )
         object.__setattr__(self, "heuristics", tuple(self.heuristics))
-        # In whatever order they are given, they are the same engines.
+        # The order of engines has no meaning.
         if self.engines is not None:
             object.__setattr__(self, "engines", _numbers("engines", self.engines))
         object.__setattr__(
@@ -79,13 +89,13 @@ class PlanOptions:
         return f"PlanOptions({', '.join(shown)})"
 
     def for_model(self, manifest: Manifest) -> PlanOptions:
-        """These, less what the model was compiled to forbid."""
+        """Returns these options with the restrictions that the model was compiled with."""
         allowed = manifest.cudnn is None or manifest.cudnn.allow_tf32
         return self if allowed else replace(self, allow_tf32=False)
 
     def refuses_kernel(self, graph: Graph, kernel: GraphKernel) -> str | None:
-        """Why that kernel of `graph` may not even run where cuDNN has no engine; None if it may."""
-        # Nothing says of a kernel that computes products that it does without.
+        """Returns why a kernel may not run `graph`, even if cuDNN has no engine; None if it may."""
+        # It is not known whether a kernel for products uses tensor cores.
         if graph.products is not None and not self.allow_tensor_cores:
             return _TENSOR_CORES
         return _TF32 if kernel.tf32 and not self.allow_tf32 else None
@@ -102,12 +112,18 @@ class PlanOptions:
     def refuses(
         self, graph: Graph, engine: int, numerical: set[NumericalNote], behavior: set[BehaviorNote]
     ) -> str | None:
-        """Why an engine of this index and with these notes may not run a graph; None if it may."""
+        """Returns why an engine may not run a graph; None if it may.
+
+        Args:
+            graph: The graph.
+            engine: The index of the engine.
+            numerical: Its numerical notes.
+            behavior: Its behavior notes.
+        """
         float32 = _is_float32(graph)
-        # Of a graph that does not say what it computes nothing is known.
+        # A graph without ops may compute anything.
         exact = bool(graph.ops) and set(graph.ops) <= _EXACT_OPS
-        # Weights would have to be stored in cuDNN's own order, which `prepare_weights` does not
-        # write.
+        # `prepare_weights` does not write cuDNN's own order of weights.
         reordered = {
             BehaviorNote.REQUIRES_FILTER_INT8x32_REORDER,
             BehaviorNote.REQUIRES_BIAS_INT8x32_REORDER,
@@ -115,8 +131,7 @@ class PlanOptions:
         reduced = NumericalNote.REDUCED_PRECISION_REDUCTION in numerical
         rules: tuple[tuple[bool, bool, str], ...] = (
             (True, bool(behavior & reordered), "needs reordered int8 weights"),
-            # float32 stored, but float16 multiplied: never what a float32 model means, and PyTorch
-            # never does it.
+            # These engines multiply in float16, which PyTorch never does for float32.
             (
                 float32,
                 NumericalNote.DOWN_CONVERT_INPUTS in numerical,
@@ -156,15 +171,15 @@ class PlanOptions:
 
 
 def _is_float32(graph: Graph) -> bool:
-    """Whether a graph multiplies float32, or computes on nothing narrower; a result may be, which
-    is cast when it is written."""
+    """Returns whether a graph multiplies float32, or has only tensors of float32 or wider. A result
+    may be narrower: it is cast when it is written."""
     floats = {tensor.dtype for tensor in graph.tensors if "float" in tensor.dtype}
     factors = graph.products.dtype if graph.products is not None else ""
     return factors in _FLOAT32 or (bool(floats) and floats <= _FLOAT32)
 
 
 def _numbers(name: str, values: Iterable[int]) -> tuple[int, ...]:
-    """Indices of engines, in order. Raises ArgumentError."""
+    """Returns indices of engines in order. Raises ArgumentError."""
     found = tuple(values) if isinstance(values, Iterable) else None
     if found is None or not all(isinstance(value, int) for value in found):
         raise ArgumentError(
@@ -177,8 +192,16 @@ def _numbers(name: str, values: Iterable[int]) -> tuple[int, ...]:
 
 
 def restrictions(options: str, beside: str = "PlanOptions()") -> str:
-    """What differs in the text of PlanOptions, which plans are kept with, from the text `beside`,
-    as `deterministic=True`; empty where nothing does, and all of a text that is none."""
+    """Compares the texts of two PlanOptions.
+
+    Args:
+        options: The text of stored options.
+        beside: The text to compare with.
+
+    Returns:
+        The options of the first text that differ, e.g. `deterministic=True`; the whole text if it
+        cannot be parsed.
+    """
     try:
         ours, theirs = _fields(options), _fields(beside)
     except SyntaxError:
@@ -187,7 +210,7 @@ def restrictions(options: str, beside: str = "PlanOptions()") -> str:
 
 
 def _fields(options: str) -> dict[str, str]:
-    """The text of each field. Raises SyntaxError."""
+    """Returns the text of each field. Raises SyntaxError."""
     call = ast.parse(options, mode="eval").body
     if not isinstance(call, ast.Call):
         raise SyntaxError(options)

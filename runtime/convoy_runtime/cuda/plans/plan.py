@@ -1,4 +1,4 @@
-"""An execution plan, how it is run, and what there is to say about it."""
+"""Execution plans, the queue that they run on, and their reports."""
 
 from __future__ import annotations
 
@@ -22,9 +22,15 @@ __all__ = ["CudnnPlan", "Plan", "PlanReport", "Queue", "Trial", "json_text"]
 
 @value_type(frozen=True, slots=True)
 class Queue:
-    """Where work is enqueued: a stream, and a cuDNN handle that works on it, unless the program has
-    no graphs. A plan that has steps calls `between`, where there is one, between every two of
-    them."""
+    """Where work is enqueued.
+
+    Attributes:
+        driver: The CUDA driver.
+        stream: The handle of the stream.
+        cudnn: The library; None if the program has no graphs.
+        handle: A cuDNN handle that works on the stream.
+        between: Called by a plan with several steps between two of them.
+    """
 
     driver: Driver
     stream: int
@@ -35,9 +41,19 @@ class Queue:
 
 @value_type(frozen=True, slots=True)
 class Trial:
-    """A plan that was measured: microseconds a run, alone, or why it is out. `first` is what an
-    untuned load takes. `alternative` is the graph's alternative that runs in place of an engine or
-    a kernel, `steps` what runs its steps."""
+    """The outcome of measuring a candidate.
+
+    Attributes:
+        engine: cuDNN's engine; None if a kernel or an alternative runs.
+        knobs: Value by name.
+        workspace_bytes: The size of the workspace in bytes.
+        microseconds: The time of a run alone; None if it was dropped before it was timed.
+        reason: Why it was dropped; None if it was not.
+        first: Whether a load without tuning chooses this plan.
+        kernel: The variant of the artifact's kernel that runs.
+        alternative: The name of the graph's alternative that runs.
+        steps: What runs each step of the alternative.
+    """
 
     engine: int | None
     knobs: dict[str, int]
@@ -51,12 +67,12 @@ class Trial:
 
     @property
     def name(self) -> str:
-        """What runs: `engine 41`, `kernel 32x64x2x1`, or
+        """What runs, e.g. `engine 41`, `kernel 32x64x2x1`, or
         `conv2d | bias+relu on engine 28, engine 1`."""
         return _name(self, self.steps)
 
     def is_of(self, report: PlanReport) -> bool:
-        """Whether this is the plan of a report."""
+        """Returns whether this is the plan of a report."""
         return (self.name, self.knobs) == (report.name, report.knobs)
 
     def __str__(self) -> str:
@@ -66,18 +82,30 @@ class Trial:
 
 @value_type(frozen=True, slots=True)
 class PlanReport:
-    """What was chosen for a graph.
+    """The plan that was chosen for a graph.
 
-    `heuristic` is the list that offered it, `rank` its place there; `rejected` says why those
-    before it, or after tuning all that cannot be built, were not taken. `origin` is `heuristics`,
-    `tuning`, `offline` (made where the GPU was not), `stored plan`, `plan in the artifact`, or for
-    either of these `engine and knobs`, made anew, or a `plan made of engine and knobs` before, and
-    `offline` before it. `tuned` is the level of work that found it (offline, off, quick, full,
-    exhaustive), `trials` what was measured then, best first, and `reference` what their results
-    were compared with. `kernel` is the variant of the artifact's kernel that runs in place of an
-    `engine` of cuDNN's; its `origin` is `kernel` when nothing was measured. `alternative` is the
-    name of the graph's alternative that runs in place of both, on the plans `steps`; its `origin`
-    is `alternative` when nothing was measured and the graph itself has no plan.
+    Attributes:
+        graph: The name of the graph.
+        location: The source location of the graph.
+        engine: cuDNN's engine; None if a kernel or an alternative runs.
+        knobs: Value by name.
+        numerical_notes: The engine's numerical notes by name.
+        behavior_notes: The engine's behavior notes by name.
+        workspace_bytes: The size of the workspace in bytes.
+        heuristic: The source that offered the plan.
+        rank: Its place in that source.
+        rejected: Why the candidates before it were rejected; after tuning, why candidates cannot be
+            built.
+        origin: `heuristics`, `tuning`, `kernel`, `alternative`, `offline` (planned without the
+            GPU), `stored plan` or `plan in the artifact`. In the last two, `engine and knobs`
+            replaces `plan` if the plan was rebuilt in this load, and `plan made of engine and
+            knobs` if it was rebuilt before; `offline` precedes it if it was planned offline.
+        tuned: The level that found it: offline, off, quick, full or exhaustive.
+        trials: The candidates that were measured, best first.
+        reference: What their results were compared with.
+        kernel: The variant of the artifact's kernel that runs.
+        alternative: The name of the graph's alternative that runs.
+        steps: The plan of each step of the alternative.
     """
 
     graph: str
@@ -100,12 +128,12 @@ class PlanReport:
 
     @property
     def name(self) -> str:
-        """What runs, as of a trial."""
+        """What runs, as in `Trial.name`."""
         return _name(self, [step.name for step in self.steps])
 
     @property
     def choice(self) -> list[Any]:
-        """What runs, with its knobs, for comparisons; it can be written as JSON."""
+        """What runs, with its knobs, as JSON values that can be compared."""
         steps = (
             [[self.alternative, [step.choice for step in self.steps]]]
             if self.alternative is not None
@@ -126,15 +154,15 @@ class PlanReport:
     def of_record(
         cls, record: Mapping[str, Any], graph: Graph, origin: str, **changes: Any
     ) -> PlanReport:
-        """The report that was kept with a plan, for `graph`. Raises TypeError or KeyError when
-        something is missing or too much."""
+        """Returns the report that was stored with a plan, for `graph`. Raises TypeError or KeyError
+        if fields are missing or unknown."""
         return cls._read(
             {**record, "graph": graph.name, "location": graph.location, "origin": origin, **changes}
         )
 
     @classmethod
     def _read(cls, record: Mapping[str, Any]) -> PlanReport:
-        # Records of graphs that have no alternatives need not speak of them.
+        # Records of graphs without alternatives may lack these fields.
         known = {"alternative": None, "steps": (), **record}
         for name in ("numerical_notes", "behavior_notes", "rejected"):
             known[name] = tuple(known[name])
@@ -155,7 +183,7 @@ def _name(plan: Trial | PlanReport, steps: Sequence[str]) -> str:
 
 @value_type(frozen=True, slots=True)
 class Plan(ABC):
-    """Something that runs a graph. It must outlive every CUDA graph that was captured from it."""
+    """Runs a graph. A plan must outlive every CUDA graph that is captured from it."""
 
     report: PlanReport
 
@@ -170,18 +198,30 @@ class Plan(ABC):
         call: int | None = None,
         location: str | None = None,
     ) -> None:
-        """Puts one run on the queue: `pointers` are where the graph's tensors lie, in the order of
-        the manifest. `call` and `location` say on whose behalf, in errors. Raises CudnnError, or
-        CudaError where the plan is no plan of cuDNN's."""
+        """Enqueues one run.
+
+        Args:
+            queue: The stream and the cuDNN handle.
+            graph: The graph.
+            pointers: The pointer of each of its tensors, in the order of the manifest.
+            workspace: The pointer of the workspace.
+            call: The number of the call in the manifest, for messages.
+            location: The source location of the call, for messages.
+
+        Raises:
+            CudnnError: cuDNN refuses the run.
+            CudaError: The driver refuses the run of a kernel.
+        """
 
     @property
     @abstractmethod
     def code(self) -> object:
-        """What runs: the same object in copies of this plan whose reports differ."""
+        """The object that runs. Copies of this plan with another report share it."""
 
     @abstractmethod
     def text(self) -> str:
-        """What restores the plan on an equal machine; empty when it cannot be written."""
+        """Returns the text that restores the plan on an equal machine; an empty string if there is
+        none."""
 
     @abstractmethod
     def close(self) -> None:
@@ -190,7 +230,7 @@ class Plan(ABC):
 
 @value_type(frozen=True, slots=True)
 class CudnnPlan(Plan):
-    """A finalized execution plan; its text is cuDNN's JSON."""
+    """A finalized execution plan of cuDNN. Its text is cuDNN's JSON."""
 
     descriptor: BackendDescriptor
 
@@ -232,8 +272,8 @@ class CudnnPlan(Plan):
 
 
 def json_text(plan: BackendDescriptor) -> str:
-    """cuDNN's JSON of a finalized plan; nothing when it cannot be written: cuDNN's release notes
-    name engines."""
+    """Returns cuDNN's JSON of a finalized plan; an empty string if cuDNN cannot write it, which its
+    release notes say of some engines."""
     try:
         return plan.get_text(Attribute.EXECUTION_PLAN_JSON_REPRESENTATION)
     except CudnnError:
@@ -242,16 +282,16 @@ def json_text(plan: BackendDescriptor) -> str:
 
 @cache
 def _numbers(graph: Graph) -> tuple[ctypes.Array[ctypes.c_char], ...]:
-    """Host memory with the graph's constants. It is never freed, because cuDNN reads it whenever a
-    variant pack with its address is run."""
+    """Returns host memory with the graph's constants. It is never freed, because cuDNN reads it in
+    each run of a variant pack with its address."""
     return tuple(ctypes.create_string_buffer(bytes.fromhex(each.bytes)) for each in graph.constants)
 
 
 def _variant_pack(
     cudnn: Cudnn, graph: Graph, pointers: Sequence[int], workspace: int
 ) -> BackendDescriptor:
-    """The arguments of one execution: where the tensors of the graph lie, its constants, the
-    workspace."""
+    """Returns the arguments of one execution: the pointers of the graph's tensors, its constants
+    and the workspace."""
     pack = cudnn.create(Descriptor.VARIANT_PACK)
     uids = [tensor.uid for tensor in graph.tensors] + [constant.uid for constant in graph.constants]
     pack.set(Attribute.VARIANT_PACK_UNIQUE_IDS, Type.INT64, uids)

@@ -1,10 +1,11 @@
-"""Measures what each call of a program adds to a replay where it stands: with its neighbours'
-results in the cache, on its own memory, and with the gap between two nodes of a CUDA graph and the
-memset node that some plans begin with. Events around the call would add more than many a call
-takes.
+"""Measures the time that each call adds to a replay of the program.
 
-Memory of a program is used again and again, so a call that runs without all of those before it
-computes with whatever is there; what it touches does not depend on that.
+A call is measured in its place: with the results of its neighbours in the cache, on the program's
+own memory, with the gap between two nodes of a CUDA graph and with the memset nodes that some plans
+begin with. Events around a call would take longer than many calls do.
+
+A program reuses its memory. A call that runs without all the calls before it works on arbitrary
+values, but it accesses the same memory.
 """
 
 from __future__ import annotations
@@ -25,15 +26,15 @@ from convoy_runtime.program import Progress
 
 __all__ = ["InPlace", "windows_of"]
 
-#: A call is measured behind so many calls that are before it in the program, and for the first ones
-#: in the run before.
-_BEFORE: Final = 8
+#: The number of calls that run before the measured one. For the first calls of the program, these
+#: are the last calls of the previous run.
+_CALLS_BEFORE: Final = 8
 _ROUNDS: Final = 7
 _ROUND_MICROSECONDS: Final = 1500.0
 
 
 class _Window(Calls):
-    """Enqueues the calls that are in `window` and leaves the others out."""
+    """Enqueues the calls in `window` and skips the others."""
 
     def __init__(self, window: range, *arguments: Any) -> None:
         super().__init__(*arguments)
@@ -55,8 +56,16 @@ class _Window(Calls):
 
 
 class InPlace:
-    """Times the calls of a program, one after another on `queue`. `run` runs `convoy_main` with a
-    table on the program's own memory."""
+    """Times the calls of a program in their places.
+
+    Args:
+        manifest: The program.
+        device: The GPU, which is current.
+        queue: The stream and the cuDNN handle.
+        kernels: The functions of the manifest's kernels.
+        plans: The plan of each graph by its index.
+        run: Runs `convoy_main` with a table on the program's own memory.
+    """
 
     def __init__(
         self,
@@ -74,8 +83,8 @@ class InPlace:
         )
 
     def times(self, count: int, watch: Stopwatch, progress: Progress | None) -> list[float]:
-        """Microseconds that each of the program's `count` calls adds to those before it; what is
-        noise may be below zero."""
+        """Returns the microseconds that each of the program's `count` calls adds to those before
+        it. Noise may make a value negative. Raises CudaError."""
         memory = Allocation(self._device, self._workspace_bytes)
         workspaces = [memory.pointer] * count
         found = []
@@ -83,10 +92,10 @@ class InPlace:
             if progress is not None:
                 progress("timing calls in place", index, count)
             with ExitStack() as stack:
-                # Both in turn, so that what the clock does hits both.
+                # Timed in turn, so that changes of the clock affect both.
                 both = []
                 for last in (index - 1, index):
-                    windows = windows_of(index - _BEFORE, last, count)
+                    windows = windows_of(index - _CALLS_BEFORE, last, count)
                     captured = capture(
                         self._queue.driver,
                         self._queue.stream,
@@ -106,8 +115,8 @@ class InPlace:
 
 
 def windows_of(first: int, last: int, count: int) -> list[range]:
-    """The calls from `first` to `last` of a program of `count` calls that runs over and over: below
-    0 are calls of runs before."""
+    """Returns the calls from `first` to `last` of a program of `count` calls that is repeated.
+    Negative numbers are calls of previous runs."""
     windows = []
     while first <= last:
         begin = first % count

@@ -1,5 +1,4 @@
-"""Enqueues runs of a captured program on whatever stream the caller works on, also inside the
-caller's own capture."""
+"""Enqueues runs of a captured program on the caller's stream, also while the caller captures it."""
 
 from __future__ import annotations
 
@@ -20,10 +19,15 @@ _CAPTURE_STATUS_NONE = 0
 
 
 class Launcher:
-    """Runs of `instance`. All work on its static buffers, so one on another stream than the last
-    waits for that. `poisoned` are pointers and bytes that are filled with POISON before each run.
+    """Enqueues the runs of an instance. All runs work on its static buffers, so a run waits for the
+    previous one on another stream.
 
-    The device must be the thread's current one in every call, and one thread calls at a time.
+    The device must be the thread's current one in every call. One thread calls at a time.
+
+    Args:
+        driver: The CUDA driver.
+        instance: The captured program.
+        poisoned: Pointer and bytes of the buffers that are filled with POISON before each run.
     """
 
     def __init__(
@@ -37,9 +41,17 @@ class Launcher:
     def run(
         self, inputs: Sequence[int], outputs: Sequence[int], stream: int, *, host: bool = False
     ) -> None:
-        """Copies from the addresses `inputs`, runs, copies to `outputs`, which are all on the
-        device or, with `host`, on the host; without addresses it only runs. Nothing is waited
-        for."""
+        """Enqueues the copies of the inputs, a run, and the copies of the outputs. Does not wait.
+
+        Args:
+            inputs: The address of each input; empty to run on the static buffers as they are.
+            outputs: The address of each output; empty to leave them in the static buffers.
+            stream: The handle of the stream.
+            host: Whether the addresses are on the host.
+
+        Raises:
+            CudaError: The driver fails.
+        """
         call, instance = self._driver.call, self._instance
         to, back = (
             ("cuMemcpyHtoDAsync", "cuMemcpyDtoHAsync")
@@ -54,31 +66,30 @@ class Launcher:
         for pointer, size in self._poisoned:
             call("cuMemsetD8Async", pointer, POISON, size, stream)
         if capturing:
-            self._nest(stream)
+            self._add_to_capture(stream)
         else:
             call("cuGraphLaunch", instance.captured.instance, stream)
         for pointer, (buffer, size) in zip(outputs, instance.buffers.outputs, strict=False):
             if size:
                 call(back, pointer, buffer, size, stream)
-        # While a caller captures the stream into a graph of its own, our event would become part of
-        # that graph.
+        # An event that is recorded in the caller's capture would become part of the caller's graph.
         if not capturing:
             call("cuEventRecord", self._event, stream)
             self._last_stream = stream
 
     def follow(self, stream: int) -> None:
-        """Makes `stream` wait for the last run."""
+        """Makes `stream` wait for the last run. Raises CudaError."""
         if self._last_stream is not None:
             self._follow(stream, self._capturing(stream))
 
     def synchronize(self) -> None:
-        """Waits for the last run. Raises CudaError when it failed on the GPU."""
+        """Waits for the last run. Raises CudaError if it failed on the GPU."""
         if self._last_stream is not None:
             self._driver.call("cuEventSynchronize", self._event)
 
     def close(self) -> None:
-        """Waits for the last run, and gives the event back. Errors that earlier work left on the
-        device are not raised here."""
+        """Waits for the last run and destroys the event. Errors that earlier work left on the
+        device are ignored."""
         with contextlib.suppress(CudaError):
             self.synchronize()
         self._last_stream = None
@@ -86,16 +97,17 @@ class Launcher:
             self._driver.call("cuEventDestroy", self._event)
 
     def _follow(self, stream: int, capturing: bool) -> None:
-        """A capture cannot wait for what is outside it; who replays the captured graph orders it
-        after other runs."""
+        """Makes `stream` wait for the last run. A capture cannot wait for work outside it: the
+        caller has to order its graph after other runs."""
         if self._last_stream is not None and self._last_stream != stream and not capturing:
             self._driver.call("cuStreamWaitEvent", stream, self._event, 0)
 
     def _capturing(self, stream: int) -> bool:
         return int(self._driver.call("cuStreamIsCapturing", stream)) != _CAPTURE_STATUS_NONE
 
-    def _nest(self, stream: int) -> None:
-        """Puts the captured graph as a child into the one that the caller captures on `stream`."""
+    def _add_to_capture(self, stream: int) -> None:
+        """Adds the captured graph as a child node to the graph that the caller captures on
+        `stream`."""
         call, flags = self._driver.call, self._driver.module.CUstreamUpdateCaptureDependencies_flags
         _, _, graph, found, *_ = call("cuStreamGetCaptureInfo", stream)
         dependencies = list(found or ())

@@ -1,5 +1,5 @@
-"""Measures the calls of a program one by one, as the tuner measures plans: in CUDA graphs, over
-more memory than the L2 cache holds."""
+"""Measures the calls of a program one by one in the same way as the tuner measures candidates: in
+CUDA graphs, over more memory than the L2 cache holds."""
 
 from __future__ import annotations
 
@@ -27,13 +27,20 @@ __all__ = ["Profiler"]
 
 _ROUNDS: Final = 7
 _ROUND_MICROSECONDS: Final = 1500.0
-#: The copy whose speed is measured is of so many times what the L2 cache holds.
-_CACHES: Final = 8
+#: The size of the copy whose speed is measured, in sizes of the L2 cache.
+_COPY_CACHES: Final = 8
 
 
 class Profiler:
-    """Times calls on `queue`. `kernels` are the functions of the manifest's kernels, `plans` the
-    plans of its graphs."""
+    """Times the calls of a program.
+
+    Args:
+        manifest: The program.
+        device: The GPU, which is current.
+        queue: The stream and the cuDNN handle.
+        kernels: The functions of the manifest's kernels.
+        plans: The plan of each graph by its index.
+    """
 
     def __init__(
         self,
@@ -56,13 +63,25 @@ class Profiler:
         form: str,
         progress: Progress | None,
     ) -> Profile:
-        """`calls` alone, equal ones once, and in place, and `captured`, the whole program, in which
-        they have this order and whose form has this name."""
+        """Measures each call alone and in its place, and the whole program. Equal calls are
+        measured alone only once.
+
+        Args:
+            calls: The calls of the program.
+            order: Their order in the captured program.
+            in_place: Times the calls in their places.
+            captured: The captured program.
+            form: The name of its form.
+            progress: Called before each step.
+
+        Raises:
+            CudaError: The driver fails, e.g. because memory is too small.
+        """
         try:
             known: dict[TracedCall | int, float] = {}
             timings = []
             for done, call in enumerate(calls):
-                # Calls of one graph differ in their places, which do not matter here.
+                # Calls of one graph differ in their pointers, which do not matter here.
                 key = (
                     self._manifest.calls[call.index].graph
                     if call.kind == "graph"
@@ -106,7 +125,7 @@ class Profiler:
         graph, plan, queue = self._manifest.graphs[index], self._plans[index], self._queue
         scratch = Scratch(self._device, queue.stream, graph, plan.report.workspace_bytes)
         try:
-            return self._a_run(*capture_cold_runs(self._device, queue, graph, plan, scratch))
+            return self._run_time(*capture_cold_runs(self._device, queue, graph, plan, scratch))
         finally:
             scratch.close()
 
@@ -116,8 +135,8 @@ class Profiler:
         )
 
     def _rotated(self, sizes: list[int], enqueue: Callable[[list[int]], None]) -> float:
-        """Microseconds of what `enqueue` does with buffers of these sizes, which hold zeros: valid
-        indices, whatever their type."""
+        """Returns the microseconds of the work that `enqueue` does on buffers of these sizes. The
+        buffers hold zeros, which are valid indices of any type."""
         sets = cold_sets(self._device, sum(sizes))
         memory, pointers = carve(self._device, sizes * sets)
         self._queue.driver.call(
@@ -133,9 +152,11 @@ class Profiler:
             for pointers in sets:
                 enqueue(pointers)
 
-        return self._a_run(capture(self._queue.driver, self._queue.stream, everything), len(sets))
+        return self._run_time(
+            capture(self._queue.driver, self._queue.stream, everything), len(sets)
+        )
 
-    def _a_run(self, captured: Captured, runs: int) -> float:
+    def _run_time(self, captured: Captured, runs: int) -> float:
         try:
             return self._median(captured) / runs
         finally:
@@ -147,7 +168,7 @@ class Profiler:
 
     def _facts(self) -> GpuFacts:
         device, cudnn = self._device, self._queue.cudnn
-        size = _CACHES * device.attribute("L2_CACHE_SIZE")
+        size = _COPY_CACHES * device.attribute("L2_CACHE_SIZE")
         return GpuFacts(
             name=device.name,
             compute_capability=(
@@ -166,5 +187,5 @@ class Profiler:
 
 
 def _unnumbered(call: TracedCall) -> TracedCall:
-    """Copies of one size are equal."""
+    """Returns a call without the number of its copy, so that copies of one size are equal."""
     return TracedCall("copy", 0, bytes=call.bytes) if call.kind == "copy" else call
