@@ -1,5 +1,4 @@
-"""Engine configurations of an operation graph: which engine, with which knobs, and what its notes
-promise or admit."""
+"""Engine configurations of an operation graph: the engine, its knobs and its notes."""
 
 from __future__ import annotations
 
@@ -23,16 +22,24 @@ from .library import BackendDescriptor, Cudnn
 
 __all__ = ["Config", "config_of", "engine_configs", "heuristic_configs", "knob_values"]
 
-#: As many knobs as are asked for first, which is more than nearly every engine has (each costs a
-#: descriptor), and more than cudnnBackendKnobType_t has in any cuDNN 9.
+#: The number of knobs that is queried first, which nearly every engine stays below (each costs a
+#: descriptor), and a number above the size of cudnnBackendKnobType_t in any cuDNN 9.
 _KNOBS, _MAX_KNOBS = 12, 64
 
 
 @value_type(frozen=True, slots=True)
 class Config:
-    """An engine configuration. `source` is who offered it: a mode of cuDNN's heuristics, `engines`,
-    or `stored`; `rank` is the place in that list. `numerical` and `behavior` are the numbers of the
-    engine's notes."""
+    """An engine configuration.
+
+    Attributes:
+        descriptor: The finalized descriptor.
+        source: What offered it: a mode of cuDNN's heuristics, `engines`, `knobs` or `stored`.
+        rank: Its place in that source.
+        engine: The index of the engine.
+        knobs: Pairs of type and value.
+        numerical: The numbers of the engine's numerical notes.
+        behavior: The numbers of the engine's behavior notes.
+    """
 
     descriptor: BackendDescriptor
     source: str
@@ -62,7 +69,7 @@ class Config:
 
 
 def knob_text(knobs: dict[str, int]) -> str:
-    """Knobs as one reads them."""
+    """Returns knobs as text."""
     return ", ".join(f"{name}={value}" for name, value in knobs.items())
 
 
@@ -73,8 +80,11 @@ def heuristic_configs(
     device: BackendDescriptor | None,
     rejected: list[str],
 ) -> Generator[Config, None, None]:
-    """What a mode of cuDNN's heuristics (A, B, FALLBACK) offers, best first. A configuration is
-    good until the next one is asked for; why there is none goes to `rejected`."""
+    """Yields the configurations of a mode of cuDNN's heuristics (A, B, FALLBACK), best first.
+
+    Each is closed when the next one is requested. If there is none, the reason is added to
+    `rejected`.
+    """
     with ExitStack() as stack:
         heuristics = cudnn.create(Descriptor.ENGINEHEUR)
         stack.callback(heuristics.close)
@@ -95,8 +105,7 @@ def heuristic_configs(
                 else []
             )
             if not found:
-                # The list is what is left after cuDNN's own checks; its last error says why nothing
-                # is.
+                # cuDNN has checked the configurations. Its last error says why none is left.
                 rejected.append(f"heuristic {heuristic}: no engine: {_reasons(cudnn.last_error())}")
         except CudnnError as error:
             rejected.append(f"heuristic {heuristic}: {error.name}: {error.detail}")
@@ -119,8 +128,8 @@ def engine_configs(
     *,
     precompiled: bool,
 ) -> Iterator[Config]:
-    """Every engine that knows the graph, with its default knobs, whatever the heuristics think of
-    it; with `precompiled` only those that compile no kernel, which cost nothing to try."""
+    """Yields all engines that accept the graph, with their default knobs; with `precompiled`, only
+    those that compile no kernel and are cheap to try."""
     (count,) = operations.get(Attribute.OPERATIONGRAPH_ENGINE_GLOBAL_COUNT, Type.INT64, 1)
     for index in range(count):
         try:
@@ -144,9 +153,21 @@ def config_of(
     source: str = "stored",
     rank: int = 0,
 ) -> Config:
-    """The configuration of `engine` with `knobs` (by name; the rest have their defaults). Raises
-    CudnnError when this cuDNN has no such engine for the graph, and KeyError for a knob that it
-    does not know."""
+    """Returns the configuration of an engine.
+
+    Args:
+        cudnn: The library.
+        operations: The operation graph.
+        engine: The index of the engine.
+        knobs: Value by name. Other knobs have their defaults.
+        device: The properties of the device to plan for, where there is no handle.
+        source: As in `Config`.
+        rank: As in `Config`.
+
+    Raises:
+        CudnnError: cuDNN has no such engine for the graph.
+        KeyError: A knob is unknown.
+    """
     with ExitStack() as stack:
         chosen = _engine(cudnn, operations, engine, device)
         stack.callback(chosen.close)
@@ -176,7 +197,7 @@ def config_of(
 def knob_values(
     cudnn: Cudnn, operations: BackendDescriptor, engine: int, device: BackendDescriptor | None
 ) -> dict[str, range]:
-    """The values that each knob of an engine may have, by the knob's name. Not every combination
+    """Returns the values that each knob of an engine may have, by its name. Not every combination
     makes a plan. Raises CudnnError."""
     chosen = _engine(cudnn, operations, engine, device)
     try:
@@ -200,7 +221,7 @@ def knob_values(
 def _engine(
     cudnn: Cudnn, operations: BackendDescriptor, index: int, device: BackendDescriptor | None
 ) -> BackendDescriptor:
-    """The finalized engine of this index. Raises CudnnError when this cuDNN has no such engine for
+    """Returns the finalized engine of this index. Raises CudnnError if cuDNN has no such engine for
     the graph."""
     engine = cudnn.create(Descriptor.ENGINE)
     try:
@@ -220,7 +241,7 @@ def _describe(descriptor: BackendDescriptor, source: str, rank: int) -> Config:
     numerical = engine.get(Attribute.ENGINE_NUMERICAL_NOTE, Type.NUMERICAL_NOTE)
     behavior = engine.get(Attribute.ENGINE_BEHAVIOR_NOTE, Type.BEHAVIOR_NOTE)
     knobs = []
-    # Asked for its number of knobs, a configuration says 0; so room for them is made.
+    # A configuration reports 0 as its number of knobs, so the knobs are read into spare room.
     choices = descriptor.get_descriptors(
         Attribute.ENGINECFG_KNOB_CHOICES, Descriptor.KNOB_CHOICE, _KNOBS
     )
@@ -244,8 +265,8 @@ def _describe(descriptor: BackendDescriptor, source: str, rank: int) -> Config:
 
 
 def _reasons(text: str) -> str:
-    """The innermost reason of each engine in cuDNN's text: a block an engine, its warnings from the
-    inside out; each reason once."""
+    """Returns the distinct innermost reasons in cuDNN's text, which has one block per engine with
+    the innermost warning first."""
     lines = (
         next((line for line in block.splitlines() if "Reason:" in line), "")
         for block in text.split("\n\n")

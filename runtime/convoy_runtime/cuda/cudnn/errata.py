@@ -1,5 +1,5 @@
-"""Engines of cuDNN that give wrong results, as data. They are never chosen; each rule says how it
-was found."""
+"""Engines of cuDNN with wrong results, as data. They are never chosen. Each rule says how it was
+found."""
 
 from __future__ import annotations
 
@@ -11,8 +11,16 @@ __all__ = ["ERRATA", "Erratum", "erratum_of"]
 
 @value_type(frozen=True, slots=True)
 class Erratum:
-    """`engine` must not run a graph that has one of `ops` and a tensor of `dtype`, from version
-    `first` to `last` (as 91900)."""
+    """A known error of an engine.
+
+    Attributes:
+        ops: The engine must not run graphs with one of these ops,
+        dtype: and a tensor of this dtype.
+        engine: The index of the engine.
+        first: The first version with the error, e.g. 91900.
+        last: The last version with the error.
+        what: The error, and how it was found.
+    """
 
     ops: frozenset[str]
     dtype: str
@@ -22,7 +30,7 @@ class Erratum:
     what: str
 
 
-#: `last` is open (99999) until a later version has been seen to be right.
+#: `last` is 99999 until a later version is known to be correct.
 ERRATA = (
     Erratum(
         ops=frozenset({"maxpool", "avgpool_include_padding", "avgpool_exclude_padding"}),
@@ -39,8 +47,8 @@ ERRATA = (
 
 
 def erratum_of(graph: Graph, engine: int, version: int) -> str | None:
-    """What is wrong with `engine` on `graph` in this version of cuDNN; None when nothing is
-    known."""
+    """Returns the known error of `engine` on `graph` in this version of cuDNN; None if there is
+    none."""
     dtypes = {tensor.dtype for tensor in graph.tensors}
     for rule in ERRATA:
         if (

@@ -1,5 +1,5 @@
-"""cuDNN's backend API: finding the library, checked calls, descriptors. Nothing is loaded before
-`open_cudnn` is called."""
+"""cuDNN's backend API: the library, checked calls and descriptors. `open_cudnn` loads the
+library."""
 
 from __future__ import annotations
 
@@ -23,8 +23,7 @@ from .enums import Attribute, Descriptor, Type
 __all__ = ["BackendDescriptor", "Cudnn", "load_libraries", "open_cudnn", "version_text"]
 
 LIBRARY = "libcudnn.so.9"
-#: The oldest cuDNN that says what workspace an engine configuration needs before a plan is built
-#: from it.
+#: The oldest cuDNN that reports the workspace of an engine configuration before its plan is built.
 MINIMUM = 90200
 _INSTALL = (
     "pip install nvidia-cudnn-cu13==9.19.0.56, or set CONVOY_CUDNN to libcudnn.so.9 or to "
@@ -50,7 +49,7 @@ _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "cudnnBackendExecute": (c_int32, (c_void_p, c_void_p, c_void_p)),
 }
 
-#: What to do about a status, by its name or, for the thousands, by its category.
+#: Hints by the name of the status.
 _HINTS = {
     "CUDNN_STATUS_SUBLIBRARY_LOADING_FAILED": (
         "cuDNN's other libraries must lie beside libcudnn.so.9, all of one version"
@@ -83,20 +82,32 @@ class _DlInfo(ctypes.Structure):
 
 
 def _file_of(function: Any) -> str:
-    """The path of the library that a function is in, as the loader knows it (dladdr)."""
+    """Returns the path of the library that contains a function (dladdr)."""
     info = _DlInfo()
     found = ctypes.CDLL(None).dladdr(function, ctypes.byref(info))
     return info.file.decode(errors="replace") if found and info.file else ""
 
 
 def version_text(version: int) -> str:
-    """91900 as 9.19.0."""
+    """Returns the text of a version, e.g. 9.19.0 for 91900."""
     return f"{version // 10000}.{version // 100 % 100}.{version % 100}"
 
 
 class Cudnn:
-    """A loaded libcudnn. `call` is a checked call by name; errors are CudnnError with cuDNN's own
-    last error text."""
+    """A loaded libcudnn.
+
+    Args:
+        library: The library.
+        path: The path or name that it was loaded by.
+
+    Attributes:
+        path: The file of the library.
+        library: The library.
+        version: Its version, e.g. 91900.
+
+    Raises:
+        DeviceError: The library is not cuDNN 9.
+    """
 
     def __init__(self, library: ctypes.CDLL, path: str) -> None:
         try:
@@ -110,14 +121,23 @@ class Cudnn:
         self.version: Final[int] = library.cudnnGetVersion()
 
     def call(self, name: str, *arguments: Any, what: str = "", location: str | None = None) -> None:
-        """Calls the entry point `name`; raises CudnnError unless it succeeds. `what` says on behalf
-        of what, in the message."""
+        """Calls an entry point.
+
+        Args:
+            name: The entry point.
+            arguments: Its arguments.
+            what: The object of the call, for messages.
+            location: The source location, for messages.
+
+        Raises:
+            CudnnError: The call fails. The error has cuDNN's own text.
+        """
         status = getattr(self.library, name)(*arguments)
         if status:
             raise self.error(status, f"{name} ({what})" if what else name, location)
 
     def error(self, status: int, call: str, location: str | None = None) -> CudnnError:
-        """The error for a status that a call just returned on this thread."""
+        """Returns the error for a status that a call has just returned on this thread."""
         name = (self.library.cudnnGetErrorString(status) or b"").decode(errors="replace")
         return CudnnError(
             call=call,
@@ -129,15 +149,15 @@ class Cudnn:
         )
 
     def last_error(self) -> str:
-        """cuDNN's text on the last error of this thread; asking clears it."""
+        """Returns cuDNN's text about the last error of this thread, and clears it."""
         buffer = ctypes.create_string_buffer(4096)
         self.library.cudnnGetLastErrorString(buffer, len(buffer))
         return buffer.value.decode(errors="replace").strip()
 
     @part("cuBLASLt library")
     def require_cublaslt(self) -> None:
-        """Loads cuBLASLt, which cuDNN needs for every plan: without it cuDNN ends the process.
-        Raises DeviceError instead."""
+        """Loads cuBLASLt, which cuDNN needs for every plan. Raises DeviceError if it is missing;
+        cuDNN itself would end the process."""
         major = self.library.cudnnGetCudartVersion() // 1000
         name = f"libcublasLt.so.{major}"
         wheels = [
@@ -155,8 +175,8 @@ class Cudnn:
         )
 
     def table(self, report: Any) -> ConvoyCudnn:
-        """The entry points as generated code takes them; `report` is a ConvoyCudnn.REPORT, which
-        the caller keeps alive."""
+        """Returns the entry points for generated code. `report` is a ConvoyCudnn.REPORT, which the
+        caller keeps alive."""
 
         def entry(kind: Any, name: str) -> Any:
             return kind(ctypes.cast(getattr(self.library, name), c_void_p).value)
@@ -174,14 +194,14 @@ class Cudnn:
         )
 
     def create(self, kind: Descriptor) -> BackendDescriptor:
-        """A new, empty descriptor."""
+        """Returns a new, empty descriptor. Raises CudnnError."""
         pointer = c_void_p()
         self.call("cudnnBackendCreateDescriptor", kind, ctypes.byref(pointer), what=kind.name)
         return BackendDescriptor(self, pointer.value or 0, kind.name)
 
 
 class BackendDescriptor:
-    """Owns a cudnnBackendDescriptor_t. `close` destroys it; so does losing the last reference."""
+    """Owns a cudnnBackendDescriptor_t. It is destroyed by `close` or with the last reference."""
 
     def __init__(self, cudnn: Cudnn, pointer: int, name: str) -> None:
         self._cudnn, self.pointer, self._name = cudnn, pointer, name
@@ -189,7 +209,7 @@ class BackendDescriptor:
     def set(
         self, attribute: Attribute, kind: Type, values: Sequence[Any] | bytes
     ) -> BackendDescriptor:
-        """Sets an attribute to `values`; descriptors are given as such."""
+        """Sets an attribute to `values`, which may be descriptors. Raises CudnnError."""
         if isinstance(values, bytes):
             array: Any = ctypes.create_string_buffer(values, len(values))
         else:
@@ -209,31 +229,32 @@ class BackendDescriptor:
         return self
 
     def finalize(self) -> BackendDescriptor:
-        """Finalizes the descriptor. Raises CudnnError, for an execution plan also when the engine
-        does not support the graph."""
+        """Finalizes the descriptor. Raises CudnnError, e.g. if the engine of an execution plan does
+        not support the graph."""
         self._cudnn.call("cudnnBackendFinalize", self.pointer, what=self._name)
         return self
 
     def get(self, attribute: Attribute, kind: Type, limit: int = 64) -> list[int]:
-        """The values of an attribute, `limit` at most."""
+        """Returns the values of an attribute, at most `limit`. Raises CudnnError."""
         array = (_CTYPES[kind] * limit)()
         return [int(value or 0) for value in array[: self._read(attribute, kind, limit, array)]]
 
     def get_text(self, attribute: Attribute) -> str:
-        """The value of an attribute of characters."""
+        """Returns the value of an attribute of characters. Raises CudnnError."""
         size = self._read(attribute, Type.CHAR, 0, None)
         buffer = ctypes.create_string_buffer(size)
         self._read(attribute, Type.CHAR, size, buffer)
         return buffer.value.decode()
 
     def count(self, attribute: Attribute, kind: Type) -> int:
-        """How many values an attribute has."""
+        """Returns the number of values of an attribute. Raises CudnnError."""
         return self._read(attribute, kind, 0, None)
 
     def get_descriptors(
         self, attribute: Attribute, element: Descriptor, limit: int
     ) -> list[BackendDescriptor]:
-        """The descriptors that an attribute holds, `limit` at most, as new descriptors."""
+        """Returns the descriptors of an attribute, at most `limit`, as new descriptors. Raises
+        CudnnError."""
         made = [self._cudnn.create(element) for _ in range(limit)]
         array = (c_void_p * limit)(*(one.pointer for one in made))
         got = self._read(attribute, Type.BACKEND_DESCRIPTOR, limit, array)
@@ -264,7 +285,7 @@ _opened: dict[str, Cudnn] = {}
 
 
 def _after_fork() -> None:
-    # Another thread of the parent, which is not here, may have held it.
+    # A thread of the parent, which does not exist here, may have held the lock.
     global _lock
     _lock = threading.Lock()
 
@@ -274,9 +295,15 @@ os.register_at_fork(after_in_child=_after_fork)
 
 @part("cuDNN library")
 def open_cudnn(minimum: int = MINIMUM) -> Cudnn:
-    """Loads cuDNN: from CONVOY_CUDNN, where it is set; else the copy that this process has loaded
-    already; else the nvidia-cudnn wheel; else the system's. Raises DeviceError when there is none,
-    or when it is older than `minimum`."""
+    """Loads cuDNN: from CONVOY_CUDNN if that is set; else the copy that this process has already
+    loaded; else the nvidia-cudnn wheel; else the system's.
+
+    Args:
+        minimum: The oldest version to accept, e.g. 91900.
+
+    Raises:
+        DeviceError: cuDNN is missing or too old.
+    """
     tried: list[str] = []
     with _lock:
         for name, mode in _places():
@@ -307,8 +334,8 @@ def open_cudnn(minimum: int = MINIMUM) -> Cudnn:
 
 
 def load_libraries(minimum: int) -> threading.Thread:
-    """Loads cuDNN and cuBLASLt on a thread, which it returns: that takes 70 ms, in which the GPU's
-    context can be made. What fails is raised where the libraries are asked for."""
+    """Loads cuDNN and cuBLASLt on a thread, and returns the thread. Loading takes 70 ms, in which
+    the caller can create the GPU's context. Errors are raised where the libraries are used."""
 
     def load() -> None:
         with contextlib.suppress(DeviceError):
@@ -325,8 +352,7 @@ _RESIDENT = os.RTLD_NOW | os.RTLD_NOLOAD
 def _places() -> Iterator[tuple[str, int]]:
     chosen = os.environ.get("CONVOY_CUDNN")
     if chosen:
-        # What was asked for is taken or refused: another cuDNN than the one that was named would be
-        # a surprise.
+        # The user's choice is used or refused, never replaced by another cuDNN.
         path = Path(chosen)
         yield str(path / LIBRARY if path.is_dir() else path), os.RTLD_NOW
         return

@@ -1,5 +1,5 @@
-"""Checked calls of the CUDA driver through cuda.bindings, which is imported, and libcuda loaded,
-when a device is opened."""
+"""Checked calls of the CUDA driver through cuda.bindings. `open_driver` imports it and loads
+libcuda."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ _HINTS = {
 
 
 class Driver:
-    """The driver's functions by name. `call("cuMemAlloc", n)` raises CudaError or returns what the
-    function gives back."""
+    """The driver's functions by name, e.g. `call("cuMemAlloc", n)`."""
 
     def __init__(self, module: ModuleType) -> None:
         self.module = module
 
     def call(self, name: str, *arguments: Any) -> Any:
-        """Calls the function `name` and checks its CUresult."""
+        """Calls the function `name` and returns its results: None, one, or a tuple of several.
+        Raises CudaError."""
         found = getattr(self.module, name)(*arguments)
         if found[0] != 0:
             raise self._error(name, found[0])
@@ -71,7 +71,7 @@ _forked = False
 
 def _after_fork() -> None:
     global _lock, _forked
-    # Another thread of the parent, which is not here, may have held it.
+    # A thread of the parent, which does not exist here, may have held the lock.
     _lock, _forked = threading.Lock(), _forked or _driver is not None
 
 
@@ -79,13 +79,13 @@ os.register_at_fork(after_in_child=_after_fork)
 
 
 def forked() -> bool:
-    """Whether this process is a child of fork of one that had opened the driver. Its contexts are
-    the parent's, so nothing of CUDA may be called here, not even to give something back."""
+    """Returns whether this process was forked from one that had opened the driver. The contexts
+    belong to the parent, so CUDA must not be called here, not even to free something."""
     return _forked
 
 
 def check_process() -> None:
-    """Raises DeviceError in a child of fork of a process that had opened the driver."""
+    """Raises DeviceError if this process was forked from one that had opened the driver."""
     if _forked:
         raise DeviceError(
             problem=(
@@ -98,8 +98,12 @@ def check_process() -> None:
 
 @part("driver")
 def open_driver() -> Driver:
-    """Loads and initializes the driver, once a process. Raises DeviceError when the bindings,
-    libcuda or a GPU are missing, and in a child of fork of a process that had opened the driver."""
+    """Loads and initializes the driver, once per process.
+
+    Raises:
+        DeviceError: The bindings, libcuda or a GPU are missing, or this process was forked from one
+            that had opened the driver.
+    """
     global _driver
     check_process()
     with _lock:
@@ -116,7 +120,7 @@ def open_driver() -> Driver:
             try:
                 driver.call("cuInit", 0)
             except RuntimeError as error:
-                # What cuda.bindings raises when it cannot load the library itself.
+                # cuda.bindings raises this if it cannot load libcuda.
                 hint = (
                     "install NVIDIA's driver, or run where a GPU is; artifacts of the cpu "
                     "target need none"
@@ -130,8 +134,15 @@ def open_driver() -> Driver:
 
 
 class Device:
-    """One GPU, through its primary context: the one that CUDA's runtime, and so PyTorch, uses as
-    well."""
+    """One GPU, through its primary context, which CUDA's runtime and PyTorch use as well.
+
+    Args:
+        driver: The CUDA driver.
+        index: The number of the GPU among the visible ones.
+
+    Raises:
+        DeviceError: There is no such GPU.
+    """
 
     @part("context")
     def __init__(self, driver: Driver, index: int) -> None:
@@ -146,13 +157,13 @@ class Device:
         self.driver, self.index = driver, index
         self.handle = driver.call("cuDeviceGet", index)
         self.name: str = driver.call("cuDeviceGetName", 256, self.handle).split(b"\0")[0].decode()
-        # Never released: whoever holds memory of this device would have to be gone, and so would
-        # every other user in this thread.
+        # Never released: memory of this device and other users of this thread may need the context
+        # as long as the process lives.
         self._context = driver.call("cuDevicePrimaryCtxRetain", self.handle)
         self._key = int(self._context)
 
     def attribute(self, name: str) -> int:
-        """The device attribute CU_DEVICE_ATTRIBUTE_`name`."""
+        """Returns the device attribute CU_DEVICE_ATTRIBUTE_`name`."""
         kinds = self.driver.module.CUdevice_attribute
         return int(
             self.driver.call(
@@ -162,16 +173,16 @@ class Device:
 
     @property
     def capability(self) -> int:
-        """The compute capability as in the name of its architecture: 90 for sm_90."""
+        """The compute capability as in the name of the architecture, e.g. 90 for sm_90."""
         return 10 * self.attribute("COMPUTE_CAPABILITY_MAJOR") + self.attribute(
             "COMPUTE_CAPABILITY_MINOR"
         )
 
     @contextmanager
     def finalizing(self) -> Iterator[None]:
-        """As `current`, for destructors. The garbage collector may run one while this thread
-        captures a stream, of this runtime's or of another library's, which giving memory back would
-        end in any other mode (cuThreadExchangeStreamCaptureMode)."""
+        """As `current`, for destructors. The garbage collector may run one while this runtime or
+        another library captures a stream of this thread. Freeing memory would invalidate the
+        capture in any mode but this one (cuThreadExchangeStreamCaptureMode)."""
         with self.current():
             name, relaxed = (
                 "cuThreadExchangeStreamCaptureMode",
@@ -184,13 +195,13 @@ class Device:
                 self.driver.call(name, before)
 
     def current(self) -> _Current:
-        """Makes the device this thread's current one while the `with` lasts."""
+        """Returns a context manager that makes the device the thread's current one."""
         return _Current(self.driver, self._context, self._key)
 
 
 class _Current:
-    """A context that is current while the `with` lasts. Not a generator: every run of a program
-    enters one."""
+    """Makes a context current while the `with` lasts. It is not a generator, because every run of a
+    program enters one and a class is faster."""
 
     __slots__ = ("_context", "_driver", "_key", "_pushed")
 

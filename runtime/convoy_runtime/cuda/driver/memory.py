@@ -1,5 +1,5 @@
-"""Device memory: one allocation cut into aligned parts, results that come and go in a stream's
-order, and both as DLPack arrays."""
+"""Device memory: allocations cut into aligned parts, a pool for results in stream order, and DLPack
+arrays."""
 
 from __future__ import annotations
 
@@ -21,14 +21,24 @@ from .device import Device, forked
 
 __all__ = ["Allocation", "DeviceArray", "Lease", "Pool", "carve"]
 
-#: What cuMemAlloc gives, and what every part of an allocation keeps: more than any engine of cuDNN
-#: asks for.
+#: The alignment of cuMemAlloc and of every part of an allocation, in bytes. No engine of cuDNN
+#: needs more.
 ALIGNMENT = 256
 
 
 class Allocation:
-    """Memory of a device, freed with the last reference; `pointer` is 0 when `size` is. Raises
-    CudaError, which names the bytes."""
+    """Memory of a device, freed with the last reference.
+
+    Args:
+        device: The GPU.
+        size: The number of bytes.
+
+    Attributes:
+        pointer: The address; 0 if `size` is 0.
+
+    Raises:
+        CudaError: There is too little memory. The message names the bytes.
+    """
 
     def __init__(self, device: Device, size: int) -> None:
         self._device, self.size = device, size
@@ -48,15 +58,15 @@ class Allocation:
 
     def __del__(self) -> None:
         pointer, self.pointer = self.pointer, 0
-        # At exit the driver may be gone before we are, and takes the memory with it.
+        # At exit the driver may be unloaded already, and has freed the memory.
         if pointer and not sys.is_finalizing() and not forked():
             with self._device.finalizing():
                 self._device.driver.call("cuMemFree", pointer)
 
 
 def carve(device: Device, sizes: Sequence[int]) -> tuple[Allocation, list[int]]:
-    """One allocation for parts of `sizes` bytes, and the pointer of each; a part of 0 bytes has an
-    address of its own as well."""
+    """Returns one allocation for parts of `sizes` bytes, and the pointer of each part. A part of 0
+    bytes has an address of its own as well. Raises CudaError."""
     offsets, total = [], 0
     for size in sizes:
         offsets.append(total)
@@ -66,19 +76,19 @@ def carve(device: Device, sizes: Sequence[int]) -> tuple[Allocation, list[int]]:
 
 
 class Pool:
-    """Memory for results. What a stream gives back, the same stream gets again: its own order makes
-    that safe without waiting."""
+    """A pool of memory for results. Memory is reused on the stream that returned it, whose order
+    makes that safe without waiting."""
 
     def __init__(self, device: Device) -> None:
         self._device = device
-        # Reentrant: memory may come back from a destructor that the garbage collector runs while we
-        # hold it.
+        # Reentrant: the garbage collector may run a destructor that returns memory while the lock
+        # is held.
         self._lock = threading.RLock()
         self._closed = False
         self._free: defaultdict[tuple[int, int], list[Allocation]] = defaultdict(list)
 
     def take(self, size: int, stream: int) -> Allocation:
-        """Memory of `size` bytes for use on `stream`."""
+        """Returns memory of `size` bytes for use on `stream`. Raises CudaError."""
         with self._lock:
             free = self._free[stream, size]
             if free:
@@ -86,33 +96,33 @@ class Pool:
         return Allocation(self._device, size)
 
     def give(self, allocation: Allocation, stream: int) -> None:
-        """Takes memory back. Work on it that is already in `stream` may still be under way."""
+        """Returns memory to the pool. Work in `stream` may still use it."""
         with self._lock:
             if not self._closed:
                 self._free[stream, allocation.size].append(allocation)
 
     def close(self) -> None:
-        """Frees what lies here, and from now on what comes back."""
+        """Frees the memory in the pool, and from now on memory that is returned."""
         with self._lock:
             self._closed = True
             self._free.clear()
 
 
 class Lease:
-    """Memory that goes back to the pool of its stream with the last reference."""
+    """Memory that returns to its pool with the last reference."""
 
     def __init__(self, pool: Pool, allocation: Allocation, stream: int) -> None:
         self._pool, self._allocation, self._stream = pool, allocation, stream
 
     def __del__(self) -> None:
-        # In a child of fork the pool's lock may be held by a thread that is not here.
+        # In a forked process, a thread that does not exist may hold the pool's lock.
         if not forked():
             self._pool.give(self._allocation, self._stream)
 
 
 class DeviceArray:
-    """A packed tensor on a GPU that any library can take by DLPack, as `torch.from_dlpack(array)`;
-    it shares the memory."""
+    """A packed tensor on a GPU. Libraries share its memory by DLPack, e.g.
+    `torch.from_dlpack(array)`."""
 
     def __init__(
         self,
@@ -129,8 +139,8 @@ class DeviceArray:
         return CUDA, self._index
 
     def __dlpack__(self, *, stream: int | None = None, **_: Any) -> Any:
-        """A DLPack capsule. Work that fills the array is done before what `stream` (DLPack's
-        numbering) does next."""
+        """Returns a DLPack capsule. Later work of `stream` (DLPack's numbering) waits for the work
+        that fills the array."""
         if stream != -1:
             self._ready(stream)
         return _export(self)
@@ -145,7 +155,7 @@ class _DLManagedTensor(ctypes.Structure):
     _fields_ = (("tensor", DLTensor), ("manager", c_void_p), ("deleter", c_void_p))
 
 
-#: What has been handed out, by address: the structure, its dims, and whose memory it is.
+#: Exported tensors by address: the structure, its dims, and the array that owns the memory.
 _exported: dict[int, tuple[Any, ...]] = {}
 
 
@@ -154,13 +164,13 @@ def _forget(address: int) -> None:
 
 
 def _forget_unused(capsule: int) -> None:
-    # A capsule that someone took has another name by now, and that someone calls the deleter.
+    # A consumer renames the capsule that it takes, and calls the deleter.
     if _is_valid(capsule, b"dltensor"):
         _forget(_get_pointer(capsule, b"dltensor"))
 
 
-# Consumers call the deleter from any thread, with or without the interpreter's lock; this kind of
-# callback takes it.
+# Consumers call the deleter from any thread, with or without the interpreter's lock. This kind of
+# callback acquires it.
 _safe_deleter = ctypes.CFUNCTYPE(None, c_void_p)(_forget)
 _destructor_type = ctypes.PYFUNCTYPE(None, c_void_p)
 _destructor = _destructor_type(_forget_unused)
@@ -168,8 +178,7 @@ _destructor = _destructor_type(_forget_unused)
 _new = ctypes.PYFUNCTYPE(py_object, c_void_p, c_char_p, c_void_p)(
     ("PyCapsule_New", ctypes.pythonapi)
 )
-# By address, not as objects: in a destructor the capsule is on its way out and must not be
-# referenced again.
+# By address, not as objects: in its destructor a capsule must not be referenced again.
 _is_valid = ctypes.PYFUNCTYPE(ctypes.c_int, c_void_p, c_char_p)(
     ("PyCapsule_IsValid", ctypes.pythonapi)
 )

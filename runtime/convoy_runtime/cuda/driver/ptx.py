@@ -1,5 +1,5 @@
-"""PTX to machine code by the driver's compiler: in threads ahead of use, and with what ptxas says
-where it refuses."""
+"""Compiles PTX to machine code with the driver's compiler, on threads ahead of use. Errors quote
+ptxas."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ __all__ = ["PtxCompiler", "load_ptx"]
 
 _T = TypeVar("_T")
 
-#: What the driver is given for its messages; it cuts off what is more.
+#: The size of the buffer for the compiler's messages. The driver truncates longer ones.
 _LOG_BYTES = 8192
 
 
 class PtxCompiler:
-    """Compiles `members` of an artifact for `device`. Only `ahead` has threads."""
+    """Compiles `members` of an artifact for `device`. Only `ahead` starts threads."""
 
     def __init__(self, device: Device, members: Mapping[str, bytes | memoryview]) -> None:
         self._device, self._members = device, members
@@ -33,13 +33,16 @@ class PtxCompiler:
 
     @contextmanager
     def ahead(self, names: Sequence[str]) -> Iterator[None]:
-        """While the `with` lasts, as many threads as the process has cores compile the members
-        `names`, in that order. At its end what has not begun is dropped and the rest waited for; an
-        error of one that nobody asked for is nobody's."""
+        """Compiles the members `names` in that order while the `with` lasts, on as many threads as
+        the process has cores.
+
+        At the end of the `with`, members that have not begun are cancelled and the others are
+        waited for. An error is raised only by `machine_code` of its member.
+        """
         if not names:
             yield
             return
-        # Only here: a load that compiles nothing needs none of it.
+        # Imported here, because a load that compiles nothing needs none of it.
         from concurrent.futures import ThreadPoolExecutor
 
         threads = ThreadPoolExecutor(
@@ -55,13 +58,13 @@ class PtxCompiler:
             threads.shutdown(cancel_futures=True)
 
     def wait(self) -> None:
-        """Returns when the threads have nothing left to do."""
+        """Returns when the threads are idle."""
         for future in self._started.values():
             future.exception()
 
     def machine_code(self, name: str) -> bytes:
-        """The machine code of the member `name`, compiled ahead or now. Raises CudaError, which
-        quotes ptxas."""
+        """Returns the machine code of the member `name`, compiled ahead or now. Raises CudaError,
+        which quotes ptxas."""
         future = self._started.get(name)
         return self._compile(name) if future is None else future.result()
 
@@ -88,7 +91,7 @@ class PtxCompiler:
 
 
 def load_ptx(device: Device, text: bytes) -> Any:
-    """A module (CUmodule) of PTX on the device, the thread's current one. Raises CudaError, which
+    """Returns a CUmodule of PTX on the device, which must be current. Raises CudaError, which
     quotes ptxas."""
     image = ctypes.create_string_buffer(text)
 
@@ -101,8 +104,8 @@ def load_ptx(device: Device, text: bytes) -> Any:
 
 
 def _quoting(device: Device, compiled: Callable[[list[Any], list[Any]], _T]) -> _T:
-    """What `compiled` returns, which gives the driver's compiler these options and their values;
-    its errors get the compiler's messages."""
+    """Calls `compiled` with options and values for the driver's compiler, and returns its result.
+    Adds the compiler's messages to its errors."""
     kinds, log = device.driver.module.CUjit_option, bytearray(_LOG_BYTES)
     options = [kinds.CU_JIT_ERROR_LOG_BUFFER, kinds.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES]
     try:

@@ -8,8 +8,8 @@ alternatives.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, closing, nullcontext, suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -17,14 +17,15 @@ from convoy_runtime.cuda.cudnn.configs import Config, engine_configs, heuristic_
 from convoy_runtime.cuda.cudnn.enums import BehaviorNote, HeurMode
 from convoy_runtime.cuda.cudnn.library import BackendDescriptor, Cudnn
 from convoy_runtime.errors import CudnnError, PlanError
-from convoy_runtime.manifest import Graph, GraphAlternative, GraphKernel
+from convoy_runtime.manifest import Graph, GraphAlternative
 
 from .alternatives import Alternatives, StepError
 from .builder import PlanBuilder, job_of
+from .kernel_planner import KernelPlanner
 from .kernels import Kernels
 from .load_options import LoadOptions
 from .plan import Plan
-from .store import LEVELS, OFFLINE, PlanStore
+from .store import OFFLINE, PlanStore
 from .stored_plans import StoredPlans
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ class Planner:
     Attributes:
         builder: Builds cuDNN's plans.
         stored: The plans of `store`.
+        kernels: The plans of the artifact's kernels.
         alternatives: As given.
 
     Raises:
@@ -67,8 +69,9 @@ class Planner:
     ) -> None:
         self.builder = PlanBuilder(cudnn, options.plan_options, handle=handle, device=device)
         self.stored = StoredPlans(self.builder, store, kernels, alternatives)
+        self.kernels = KernelPlanner(kernels, options, self.stored)
         self.alternatives = alternatives
-        self._options, self._strict, self._kernels = options.plan_options, options.strict, kernels
+        self._options, self._strict = options.plan_options, options.strict
         #: Engine and knobs that heuristics offered first, by graph and source, where `jobs_ahead`
         #: ran them.
         self._offered: dict[tuple[str, str], list[tuple[int, dict[str, int]]]] = {}
@@ -85,12 +88,12 @@ class Planner:
             PlanError: Nothing accepts the graph, or `strict` is set and no plan is stored.
         """
         rejected: list[str] = []
-        prefers_kernel = self._prefers_kernel(graph)
-        if (known := self.stored.find(graph, build, rejected, self._levels(graph))) is not None:
+        prefers_kernel, levels = self.kernels.prefers(graph), self.kernels.levels(graph)
+        if (known := self.stored.find(graph, build, rejected, levels)) is not None:
             return known
         rejected += self.stored.others(graph, build)
         plan = (
-            next(self._kernel_plans(graph, rejected), None)
+            next(self.kernels.plans(graph, rejected), None)
             if prefers_kernel and not self._strict
             else None
         )
@@ -172,7 +175,7 @@ class Planner:
         seen = set() if seen is None else seen
         for source in sources:
             if source == "kernels":
-                yield from self._kernel_plans(graph, rejected)
+                yield from self.kernels.plans(graph, rejected)
                 continue
             assert operations is not None, "only a graph's kernels need no operation graph"
             configs = self._configs(graph, operations, source, rejected)
@@ -247,35 +250,6 @@ class Planner:
                 graph, rejected, plan_of, self.builder.check_workspace, limit
             )
 
-    def compiling(
-        self, graphs: Iterable[tuple[Graph, Any]], tuned: Sequence[str] | None
-    ) -> AbstractContextManager[None]:
-        """Compiles kernels on threads while the `with` lasts.
-
-        Args:
-            graphs: The graphs that are planned in it, and their build functions. Kernels that turn
-                out to be needed because the store's plans are refused are compiled on demand.
-            tuned: The levels whose stored plans make tuning unnecessary; None without tuning.
-        """
-        if self._kernels is None:
-            return nullcontext()
-        return self._kernels.compiling(
-            [kernel for graph, build in graphs for kernel in self._to_compile(graph, build, tuned)]
-        )
-
-    def wait_for_kernels(self) -> None:
-        """Returns when no kernel is being compiled, and all cores are free."""
-        if self._kernels is not None:
-            self._kernels.wait()
-
-    def _prefers_kernel(self, graph: Graph) -> bool:
-        return graph.preference != "plan" and self._kernels is not None
-
-    def _levels(self, graph: Graph) -> Sequence[str]:
-        """Returns the levels whose stored plans go before a kernel. Offline plans do not: they were
-        not measured either."""
-        return LEVELS[1:] if self._prefers_kernel(graph) else LEVELS
-
     def _configs(
         self, graph: Graph, operations: BackendDescriptor, source: str, rejected: list[str]
     ) -> Iterator[Config]:
@@ -302,46 +276,3 @@ class Planner:
             return self.alternatives.own(self.plan(graph, build))
         except (CudnnError, PlanError) as error:
             raise StepError.of(graph, error) from error
-
-    def _kernel_plans(self, graph: Graph, rejected: list[str]) -> Iterator[Plan]:
-        if self._kernels is None or not graph.kernels:
-            return
-        if (reason := self._options.refuses_kernels(graph)) is not None:
-            rejected.append(f"kernels: {reason}")
-            return
-        for kernel in self._usable(self._kernels, graph, rejected):
-            yield self._kernels.plan(graph, kernel, rejected)
-
-    def _usable(self, kernels: Kernels, graph: Graph, rejected: list[str]) -> Iterator[GraphKernel]:
-        """Yields the kernels of `graph` that may run. Adds the reasons against others to
-        `rejected`."""
-        for kernel in kernels.offered(graph, rejected):
-            if (reason := self._options.refuses_kernel(graph, kernel)) is None:
-                yield kernel
-            else:
-                rejected.append(f"kernel {kernel.variant}: {reason}")
-
-    def _to_compile(
-        self, graph: Graph, build: Any, tuned: Sequence[str] | None
-    ) -> Sequence[GraphKernel]:
-        """Returns the kernels that planning or tuning `graph` needs, as far as is known ahead."""
-        if (
-            self._kernels is None
-            or not graph.kernels
-            or self._options.refuses_kernels(graph) is not None
-        ):
-            return ()
-        levels = self._levels(graph) if tuned is None else tuned
-        record = next(self.stored.records(graph, build, [], levels), None)
-        if record is not None:
-            variant = record.report.get("kernel")
-            kernel = (
-                None
-                if variant is None
-                else self._kernels.compiled_anew(graph, variant, self.stored.text(record))
-            )
-            return () if kernel is None else (kernel,)
-        offered = list(self._usable(self._kernels, graph, []))
-        if tuned is not None:
-            return offered
-        return offered[:1] if self._prefers_kernel(graph) and not self._strict else ()

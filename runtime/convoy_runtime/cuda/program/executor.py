@@ -1,16 +1,16 @@
-"""Runs an artifact of the `cuda` target: each run is one replay of the CUDA graph that its
-`Instance` captured.
+"""Runs an artifact of the `cuda` target. Each run is one launch of the CUDA graph that its
+`Instance` captures.
 
 The captured graph works on static buffers. A call copies its inputs into them and its results out
-of them, all on the caller's stream and without waiting; `static_inputs`, `static_outputs` and
-`replay` leave the copies away.
+of them, on the caller's stream and without waiting. `static_inputs`, `static_outputs` and `replay`
+avoid the copies.
 """
 
 from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,6 +40,7 @@ from convoy_runtime.errors import ArgumentError
 from convoy_runtime.manifest import TensorSpec
 from convoy_runtime.program import Program, Progress
 
+from .call_count import CallCount
 from .instance import Instance
 from .launcher import Launcher
 from .libraries import DLPACK_LEGACY_STREAM, Libraries, hand_over
@@ -50,37 +51,23 @@ if TYPE_CHECKING:
 __all__ = ["CudaProgram"]
 
 
-class _Uses:
-    """Counts the calls of a program that are under way: a `with` around each, under the program's
-    lock. `close` may come in the middle of one, from a signal handler, a finalizer or an array that
-    is borrowed. It sets `give_back`, which the end of the last `with` calls.
-
-    It does not refer to the program, so that no reference cycle delays the program's end.
-    """
-
-    __slots__ = ("count", "give_back")
-
-    def __init__(self) -> None:
-        self.count = 0
-        self.give_back: Callable[[], None] | None = None
-
-    def __enter__(self) -> None:
-        self.count += 1
-
-    def __exit__(self, *_: object) -> None:
-        self.count -= 1
-        if not self.count and self.give_back is not None:
-            give_back, self.give_back = self.give_back, None
-            give_back()
-
-
 class CudaProgram(Program):
-    """A program on a GPU. Inputs are arrays on that GPU; those that are not packed row-major are
+    """A program on a GPU. Inputs are arrays on that GPU. Those that are not packed row-major are
     copied by their own library.
 
-    Work is enqueued on the caller's stream: that of torch or cupy when the first input is theirs,
-    else the legacy default stream, or the one that `run_into` and `replay` are given. Calls from
-    several threads or streams follow one another.
+    Work is enqueued on the stream that a call is given, else on the current stream of torch or cupy
+    if the first input is theirs, else on the legacy default stream. Calls from several threads or
+    streams run one after another.
+
+    Args:
+        artifact: The artifact.
+        native: Its native library.
+        options: The options of the load.
+        index: The number of the GPU.
+
+    Raises:
+        ArtifactError: The artifact's code or kernels are not what its manifest says.
+        DeviceError: The GPU, its driver or cuDNN is missing or fails, or a graph has no plan.
     """
 
     def __init__(
@@ -93,7 +80,7 @@ class CudaProgram(Program):
     ) -> None:
         super().__init__(artifact, native, poison=options.poison)
         self._lock = threading.RLock()
-        self._uses = _Uses()
+        self._calls = CallCount()
         self._instance: Instance | None = None
         self._launcher: Launcher | None = None
         self._driver = open_driver()
@@ -125,56 +112,76 @@ class CudaProgram(Program):
 
     @property
     def device(self) -> str:
-        """As `cuda:0 (NVIDIA H200)`."""
+        """Number and name of the GPU, e.g. `cuda:0 (NVIDIA H200)`."""
         return f"cuda:{self._device.index} ({self._device.name})"
 
     @property
     def plans(self) -> tuple[PlanReport, ...]:
-        """Which engine runs each graph, and why not another; in the order of the manifest's
-        graphs."""
+        """The report of each graph's plan, in the order of the manifest's graphs."""
         plans = self._loaded.plans
         return tuple(plans[index].report for index in sorted(plans))
 
     @property
     def form(self) -> str:
-        """How the calls are ordered in the CUDA graph, as `calls one after another`."""
+        """How the calls are ordered in the CUDA graph, e.g. `calls one after another`."""
         return str(self._loaded.form)
 
     def plan_members(self) -> dict[str, bytes]:
-        """The plans that this program runs on, as members of an artifact by name: where it is
-        loaded on such a GPU, they are there."""
+        """Returns the plans of this program as members of an artifact by name. A load of that
+        artifact on an equal GPU uses them."""
         self._check_open()
-        with self._lock, self._device.current(), self._uses:
+        with self._lock, self._device.current(), self._calls:
             return self._loaded.plan_members()
 
     def profile(self, progress: Progress | None = None) -> Profile:
-        """Measures what each call of the program takes, alone as tuning does it and in place, and
-        one replay of the whole. Takes some tens of milliseconds a call. The static inputs hold
-        random numbers afterwards, and so do weights that were never loaded. Raises CudaError, also
-        when the device has no memory for a graph's tensors twice."""
+        """Measures each call of the program, alone and in its place, and one replay of the program.
+
+        This takes some tens of milliseconds per call. It overwrites the static inputs with random
+        numbers, and the weights as well if none were loaded.
+
+        Args:
+            progress: Called before each step.
+
+        Raises:
+            CudaError: The driver fails, e.g. because there is no memory for a second copy of a
+                graph's tensors.
+        """
         self._check_open()
-        with self._lock, self._device.current(), self._uses:
+        with self._lock, self._device.current(), self._calls:
             self._runs.synchronize()
             return self._loaded.profile(progress, random_weights=not self._has_weights)
 
     @property
     def static_inputs(self) -> tuple[DeviceArray, ...]:
-        """The buffers that `replay` reads, one an input."""
+        """The buffer of each input, which `replay` reads."""
         return self._arrays(self.inputs, self._loaded.buffers.arguments.inputs)
 
     @property
     def static_outputs(self) -> tuple[DeviceArray, ...]:
-        """The buffers that `replay` writes, one an output. The next run overwrites them."""
+        """The buffer of each output, which `replay` and every other run write."""
         return self._arrays(self.outputs, self._loaded.buffers.arguments.outputs)
 
     def __call__(self, *arrays: Any, stream: int | None = None) -> Any:
-        """Runs the model. `stream` is a CUstream's handle; results are ready there, and so, in that
-        order, for whoever uses it next."""
+        """Runs the model.
+
+        Args:
+            arrays: The inputs.
+            stream: The handle of the CUstream to run on; by default that of the first input's
+                library. Work that is enqueued there later sees the results.
+
+        Returns:
+            One array, or a tuple of several, of the first input's library.
+
+        Raises:
+            ArgumentError: An array does not fit its input.
+            WeightsError: The program has no weights.
+            CudaError: The driver fails.
+        """
         self._check_ready()
         library = library_of(arrays[0]) if arrays else "convoy_runtime"
         own = self._libraries.stream_of(library)
         target = own if stream is None else stream
-        with self._lock, self._device.current(), self._uses:
+        with self._lock, self._device.current(), self._calls:
             given = self._inputs(arrays, target, own)
             results = [self._result(library, spec, target, own) for spec in self.outputs]
             self._runs.run(
@@ -187,13 +194,23 @@ class CudaProgram(Program):
     def run_into(
         self, outputs: Sequence[Any], inputs: Sequence[Any], *, stream: int | None = None
     ) -> None:
-        """Runs the model on `inputs` and writes into the arrays `outputs`, which must be packed
-        row-major, on `stream`."""
+        """Runs the model and writes into arrays of the caller.
+
+        Args:
+            outputs: The arrays to write, packed row-major.
+            inputs: The inputs.
+            stream: As in `__call__`.
+
+        Raises:
+            ArgumentError: An array does not fit, or outputs overlap.
+            WeightsError: The program has no weights.
+            CudaError: The driver fails.
+        """
         self._check_ready()
         arrays = [*inputs, *outputs]
         own = self._libraries.stream_of(library_of(arrays[0]) if arrays else "")
         target = own if stream is None else stream
-        with self._lock, self._device.current(), self._uses:
+        with self._lock, self._device.current(), self._calls:
             given = self._inputs(inputs, target, own)
             targets = self._views(
                 outputs,
@@ -208,10 +225,10 @@ class CudaProgram(Program):
             )
 
     def replay(self, stream: int = 0) -> None:
-        """Runs the model on `static_inputs` into `static_outputs`, on the stream with this handle.
-        Nothing is checked or copied."""
+        """Runs the model on `static_inputs` and writes `static_outputs`. Nothing is checked or
+        copied. `stream` is the handle of the stream."""
         self._check_ready()
-        with self._lock, self._device.current(), self._uses:
+        with self._lock, self._device.current(), self._calls:
             self._runs.run([], [], stream)
 
     def run_numpy(self, *arrays: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -220,7 +237,7 @@ class CudaProgram(Program):
         hosts = [aligned_copy(got) for got in views]
         results = [aligned_empty(spec.shape, spec.dtype) for spec in self.outputs]
         stream = self._loaded.stream
-        with self._lock, self._device.current(), self._uses:
+        with self._lock, self._device.current(), self._calls:
             self._runs.run(
                 [host.ctypes.data for host in hosts],
                 [result.ctypes.data for result in results],
@@ -244,13 +261,13 @@ class CudaProgram(Program):
 
     def _check_open(self) -> None:
         super()._check_open()
-        # Before the lock is taken, too: a thread may hold it that is not here.
+        # Checked before the lock is taken: after a fork, a thread of the parent may hold it.
         check_process()
 
     def synchronize(self) -> None:
-        """Waits for the last run. Raises CudaError when it failed on the GPU."""
+        """Waits for the last run. Raises CudaError if it failed on the GPU."""
         self._check_open()
-        with self._lock, self._device.current(), self._uses:
+        with self._lock, self._device.current(), self._calls:
             self._runs.synchronize()
 
     def close(self) -> None:
@@ -260,8 +277,8 @@ class CudaProgram(Program):
             return
         with self._lock, self._device.current():
             super().close()
-            if self._uses.count:
-                self._uses.give_back = self._give_back
+            if self._calls.count:
+                self._calls.on_idle = self._give_back
             else:
                 self._give_back()
 
@@ -271,12 +288,12 @@ class CudaProgram(Program):
             launcher.close()
         instance, self._instance = self._instance, None
         if instance is not None:
-            # Arrays that were handed out keep their memory; the rest goes here.
+            # Arrays that were handed out keep their memory.
             instance.close()
         self._pool.close()
 
     def __del__(self) -> None:
-        # Half-made objects have nothing to give back, and at exit the process does it.
+        # After a failed __init__ there is nothing to free, and at exit the process frees it.
         if "_device" not in self.__dict__ or self.closed or sys.is_finalizing():
             return
         with nullcontext() if forked() else self._device.finalizing():
@@ -284,14 +301,14 @@ class CudaProgram(Program):
 
     def _install(self, prepared: Mapping[str, HostTensor]) -> None:
         self._check_open()
-        with self._lock, self._device.current(), self._uses:
-            # Runs that are under way still read the old ones.
+        with self._lock, self._device.current(), self._calls:
+            # Runs that are under way still read the old weights.
             self._runs.synchronize()
             self._loaded.install(prepared)
 
     def _inputs(self, arrays: Sequence[Any], stream: int, own: int) -> list[tuple[int, object]]:
-        """Where each input lies, and what keeps it there. `own` is the stream that the library of
-        the first one works on."""
+        """Returns the pointer of each input and the object that keeps its memory. `own` is the
+        stream that the library of the first input works on."""
         if stream == own and len(arrays) == len(self.inputs):
             pointers = [
                 self._libraries.pointer(array, spec)
@@ -323,7 +340,7 @@ class CudaProgram(Program):
         return [(got.pointer, got) for got in views]
 
     def _result(self, library: str, spec: TensorSpec, stream: int, own: int) -> tuple[Any, int]:
-        """A fresh array of `library`, which works on the stream `own`, and where it lies."""
+        """Returns a new array of `library`, which works on the stream `own`, and its pointer."""
         if library == "torch" and library in sys.modules:
             tensor = self._libraries.empty(spec)
             if stream != own:
@@ -336,10 +353,10 @@ class CudaProgram(Program):
         ), memory.pointer
 
     def _ready(self, stream: int | None) -> None:
-        """Makes a consumer's stream (DLPack's numbering: None and 1 are the legacy default) wait
-        for the last run."""
+        """Makes a consumer's stream wait for the last run. In DLPack's numbering, None and 1 are
+        the legacy default stream."""
         check_process()
-        with self._lock, self._device.current(), self._uses:
+        with self._lock, self._device.current(), self._calls:
             if self._launcher is not None:
                 self._launcher.follow(
                     0 if stream is None or stream == DLPACK_LEGACY_STREAM else stream

@@ -93,7 +93,7 @@ def select_plans(context: Context) -> dict[int, list[Plan]]:
     missing: list[PlanError] = []
     tuner: Tuner | None = None
     try:
-        with planner.compiling(graphs.values(), tuned):
+        with planner.kernels.compiling(graphs.values(), tuned):
             for done, (index, (graph, build)) in enumerate(graphs.items()):
 
                 def progress(what: str, done: int = done) -> None:

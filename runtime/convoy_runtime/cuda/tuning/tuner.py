@@ -134,7 +134,7 @@ class Tuner:
             # Pushed first, called last: a captured graph must not outlive its plan.
             stack.callback(close)
             # Other work of this process would disturb the measurement.
-            self._planner.wait_for_kernels()
+            self._planner.kernels.wait()
             watch = Stopwatch(self._device.driver, self._queue.stream)
             stack.callback(watch.close)
             # A race frees its memory and captured graphs before the next race begins.

@@ -1,0 +1,106 @@
+"""Chooses among the artifact's kernels: which may run a graph, and which are compiled ahead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+from convoy_runtime.manifest import Graph, GraphKernel
+
+from .kernels import Kernels
+from .load_options import LoadOptions
+from .plan import Plan
+from .store import LEVELS
+from .stored_plans import StoredPlans
+
+__all__ = ["KernelPlanner"]
+
+
+class KernelPlanner:
+    """Makes plans of the artifact's kernels, as far as the options allow them.
+
+    Args:
+        kernels: The kernels; None where there is no device to run them.
+        options: Restrictions on plans, and whether they have to be stored (`strict`).
+        stored: The stored plans.
+    """
+
+    def __init__(self, kernels: Kernels | None, options: LoadOptions, stored: StoredPlans) -> None:
+        self._kernels, self._stored = kernels, stored
+        self._options, self._strict = options.plan_options, options.strict
+
+    def prefers(self, graph: Graph) -> bool:
+        """Returns whether a kernel of `graph` goes before cuDNN's heuristics."""
+        return graph.preference != "plan" and self._kernels is not None
+
+    def levels(self, graph: Graph) -> Sequence[str]:
+        """Returns the levels whose stored plans go before a kernel. Offline plans do not: they were
+        not measured either."""
+        return LEVELS[1:] if self.prefers(graph) else LEVELS
+
+    def plans(self, graph: Graph, rejected: list[str]) -> Iterator[Plan]:
+        """Yields the plans of the kernels of `graph`. Adds the reasons against others to
+        `rejected`. Raises ArtifactError if the driver refuses a kernel."""
+        if self._kernels is None or not graph.kernels:
+            return
+        if (reason := self._options.refuses_kernels(graph)) is not None:
+            rejected.append(f"kernels: {reason}")
+            return
+        for kernel in self._usable(self._kernels, graph, rejected):
+            yield self._kernels.plan(graph, kernel, rejected)
+
+    def compiling(
+        self, graphs: Iterable[tuple[Graph, Any]], tuned: Sequence[str] | None
+    ) -> AbstractContextManager[None]:
+        """Compiles kernels on threads while the `with` lasts.
+
+        Args:
+            graphs: The graphs that are planned in it, and their build functions. Kernels that turn
+                out to be needed because the store's plans are refused are compiled on demand.
+            tuned: The levels whose stored plans make tuning unnecessary; None without tuning.
+        """
+        if self._kernels is None:
+            return nullcontext()
+        return self._kernels.compiling(
+            [
+                kernel
+                for graph, build in graphs
+                for kernel in self._to_compile(self._kernels, graph, build, tuned)
+            ]
+        )
+
+    def wait(self) -> None:
+        """Returns when no kernel is being compiled, and all cores are free."""
+        if self._kernels is not None:
+            self._kernels.wait()
+
+    def _usable(self, kernels: Kernels, graph: Graph, rejected: list[str]) -> Iterator[GraphKernel]:
+        """Yields the kernels of `graph` that may run. Adds the reasons against others to
+        `rejected`."""
+        for kernel in kernels.offered(graph, rejected):
+            if (reason := self._options.refuses_kernel(graph, kernel)) is None:
+                yield kernel
+            else:
+                rejected.append(f"kernel {kernel.variant}: {reason}")
+
+    def _to_compile(
+        self, kernels: Kernels, graph: Graph, build: Any, tuned: Sequence[str] | None
+    ) -> Sequence[GraphKernel]:
+        """Returns the kernels that planning or tuning `graph` needs, as far as is known ahead."""
+        if not graph.kernels or self._options.refuses_kernels(graph) is not None:
+            return ()
+        levels = self.levels(graph) if tuned is None else tuned
+        record = next(self._stored.records(graph, build, [], levels), None)
+        if record is not None:
+            variant = record.report.get("kernel")
+            kernel = (
+                None
+                if variant is None
+                else kernels.compiled_anew(graph, variant, self._stored.text(record))
+            )
+            return () if kernel is None else (kernel,)
+        offered = list(self._usable(kernels, graph, []))
+        if tuned is not None:
+            return offered
+        return offered[:1] if self.prefers(graph) and not self._strict else ()
