@@ -94,7 +94,7 @@ def test_what_was_begun_ahead_is_built_once(
 
 def test_a_plan_that_cannot_be_written(pool: BuildPool, monkeypatch: pytest.MonkeyPatch) -> None:
     class Process:
-        def ask(self, message: bytes, *, seconds: float) -> dict[str, str]:
+        def ask(self, message: bytes, *, timeout: float) -> dict[str, str]:
             return {"plan": ""}
 
     monkeypatch.setattr(pool, "_take", Process)

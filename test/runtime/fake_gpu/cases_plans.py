@@ -327,7 +327,7 @@ def test_a_build_that_ends_badly(
 ) -> None:
     fake_cudnn.fake_offer(2)
     monkeypatch.setenv(fault, "46")
-    monkeypatch.setattr("convoy_runtime.cuda.plans.build_pool._SECONDS", 0.5)
+    monkeypatch.setattr("convoy_runtime.cuda.plans.build_pool._TIMEOUT_SECONDS", 0.5)
     told: list[str] = []
     with convoy_runtime.load(
         conv, plan_cache=False, tune="full", progress=lambda what, *_: told.append(what)

@@ -22,9 +22,16 @@ _FILE = re.compile(r"(.+)-cudnn(\d+)\.(\d+)\.json")
 
 
 def device_file(device: str, version: int) -> Path:
-    """The file of a GPU's properties: `device` itself where it is one, else that of the GPU of this
-    name, as h200, in `devices/` for this version of cuDNN (91900), else for the newest one before
-    it, else for any. Raises DeviceError."""
+    """Returns the file of a GPU's properties.
+
+    Args:
+        device: A file, or the name of a file in `devices/`, e.g. h200.
+        version: The version of cuDNN, e.g. 91900. If there is no file for it, the newest older
+            version is used, else any version.
+
+    Raises:
+        DeviceError: There is no such file.
+    """
     if (path := Path(device)).is_file():
         return path
     matches = [(match, file) for file in _FOLDER.iterdir() if (match := _FILE.fullmatch(file.name))]
@@ -40,8 +47,8 @@ def device_file(device: str, version: int) -> Path:
 
 
 def device_properties(cudnn: Cudnn, path: Path) -> BackendDescriptor:
-    """A GPU as its file describes it, for planning. Raises DeviceError when this cuDNN does not
-    take the file."""
+    """Returns the descriptor of the GPU that a file describes. Raises DeviceError if this cuDNN
+    does not accept the file."""
     try:
         text = path.read_text().strip().encode()
     except OSError as error:

@@ -1,8 +1,8 @@
-"""Run as a program: says how cuDNN describes a GPU of this machine, for planning where it is not.
+"""Program that prints cuDNN's description of a GPU, for planning on machines that do not have it.
 
     python -m convoy_runtime.cuda.cudnn.device_properties [N] > NAME-cudnnVERSION.json
 
-`convoy compile --plan-for NAME-cudnnVERSION.json` takes the file on any machine that has the same
+`convoy compile --plan-for NAME-cudnnVERSION.json` accepts the file on any machine with the same
 cuDNN.
 """
 
@@ -20,7 +20,8 @@ __all__ = ["main", "read_properties"]
 
 
 def read_properties(cudnn: Cudnn, index: int) -> str:
-    """The JSON of GPU `index` (CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION). Raises CudnnError."""
+    """Returns the JSON of GPU `index` (CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION). Raises
+    CudnnError."""
     descriptor = cudnn.create(Descriptor.DEVICEPROP)
     try:
         descriptor.set(Attribute.DEVICEPROP_DEVICE_ID, Type.INT32, [index]).finalize()
@@ -31,8 +32,8 @@ def read_properties(cudnn: Cudnn, index: int) -> str:
 
 def main(index: str = "0") -> None:
     """Prints the properties of GPU `index`. Raises DeviceError."""
-    # Opened by us first, because cuDNN does not say whether it is the driver or the GPU that is
-    # missing.
+    # The device is opened first, because the driver's errors say whether the driver or the GPU is
+    # missing, and cuDNN's do not.
     device = Device(open_driver(), int(index))
     with device.current():
         print(read_properties(open_cudnn(), device.index))

@@ -1,11 +1,10 @@
-"""Run as a program: has cuDNN finalize a graph, so that its log tells what it made of it. No GPU is
-needed.
+"""Program that makes cuDNN finalize a graph, so that cuDNN logs its view of it. No GPU is needed.
 
     CUDNN_LOGLEVEL_DBG=3 CUDNN_LOGINFO_DBG=1 CUDNN_LOGDEST_DBG=FILE python -m
     convoy_runtime.cuda.cudnn.graph_log LIBRARY SYMBOL
 
-cuDNN reads these variables once, when it is loaded: a process that has cuDNN already cannot ask
-this of itself.
+cuDNN reads these variables once, when it is loaded, so a process that has loaded cuDNN needs
+another process for this.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ __all__ = ["main"]
 
 
 def main(library: str, symbol: str) -> None:
-    """Builds the graph of the build function `symbol` in the native library, and destroys it.
+    """Builds and destroys the graph of the build function `symbol` in the native library `library`.
     Raises DeviceError, CudnnError."""
     cudnn = open_cudnn()
     errors: list[ConvoyRuntimeError] = []

@@ -1,4 +1,4 @@
-"""Alternatives of graphs (`manifest.GraphAlternative`) as plans: those of their steps, run one
+"""Alternatives of graphs (`manifest.GraphAlternative`) as plans: the plans of their steps, run one
 after another."""
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ __all__ = ["AlternativePlan", "Alternatives", "StepError"]
 
 
 class StepError(Exception):
-    """A step of an alternative has no plan, or none that is worth having; the text says why."""
+    """A step of an alternative has no plan, or none that is fast enough. The message says why."""
 
     @classmethod
     def of(cls, graph: Graph, error: DeviceError) -> StepError:
-        """Because planning or tuning its graph failed."""
+        """Returns the error for a step whose graph cannot be planned or tuned."""
         tried = (
             "; ".join(error.tried) or "the heuristics offered no engine"
             if isinstance(error, PlanError)
@@ -38,10 +38,19 @@ class StepError(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """What an alternative runs: a plan of each step's graph, whose fingerprint is in `contents`.
-    `temporaries` and `workspaces` are where each temporary lies in the workspace, and what each
-    step has of it for itself: as no step writes into another one's part, all may be cleared before
-    the first (`graphs.dependencies`)."""
+    """What an alternative runs.
+
+    No step writes into the workspace of another one, so that all of them may be cleared before the
+    first step (`graphs.dependencies`).
+
+    Attributes:
+        alternative: The alternative.
+        graphs: The graph of each step.
+        contents: The fingerprint of each of them.
+        plans: The plan of each of them.
+        temporaries: The offset of each temporary in the workspace, in bytes.
+        workspaces: The offset of each step's own workspace, in bytes.
+    """
 
     alternative: GraphAlternative
     graphs: tuple[Graph, ...]
@@ -54,8 +63,7 @@ class Steps:
 @value_type(frozen=True, slots=True)
 class AlternativePlan(Plan):
     """Runs the steps of an alternative in their order. It lives as long as the `Alternatives` that
-    it came from. Its text is JSON: the fingerprint of each step's graph and the text of its
-    plan."""
+    made it. Its text is JSON: the fingerprint of each step's graph and the text of its plan."""
 
     steps: Steps
 
@@ -103,26 +111,33 @@ class AlternativePlan(Plan):
 
 
 class Alternatives:
-    """The alternatives of a program's graphs, and the plans that their steps run on: `close`
-    destroys them, and nothing that was captured from them may run afterwards. `read` gives what the
-    artifact offers (`Artifact.alternatives`), once a plan asks for it."""
+    """The alternatives of a program's graphs, and the plans of their steps.
+
+    Args:
+        manifest: The program.
+        native: Its native library.
+        read: Reads the alternatives of the artifact (`Artifact.alternatives`), on first use.
+
+    Attributes:
+        tuned: The outcome of tuning the graph of a step, by its number: a plan, or why there is
+            none.
+    """
 
     def __init__(
         self, manifest: Manifest, native: NativeLibrary, read: Callable[[], GraphAlternatives]
     ) -> None:
         self._manifest, self._native, self._read = manifest, native, read
         self._plans: list[Plan] = []
-        #: What tuning found for graphs that are steps, by their numbers: a plan, or why there is
-        #: none.
         self.tuned: dict[int, Plan | str] = {}
 
     def of(self, graph: Graph) -> tuple[GraphAlternative, ...]:
-        """Those of a graph of the manifest. Raises ArtifactError when the artifact's are not what
-        they have to be."""
+        """Returns the alternatives of a graph of the manifest. Raises ArtifactError if those of the
+        artifact are invalid."""
         return self._read().of(self._manifest.graphs.index(graph)) if graph.alternatives else ()
 
     def graph(self, step: GraphStep) -> tuple[Graph, Any]:
-        """The graph of a step, without alternatives of its own, and its native build function."""
+        """Returns the graph of a step, without its own alternatives, and its native build
+        function."""
         called = self._manifest.graphs
         graph = (
             called[step.graph]
@@ -131,8 +146,8 @@ class Alternatives:
         )
         return replace(graph, alternatives=()), self._native.builder(graph.symbol)
 
-    def own(self, plan: Plan) -> Plan:
-        """Takes a step's plan: it is closed by `close` alone."""
+    def take_ownership(self, plan: Plan) -> Plan:
+        """Takes the plan of a step, which only `close` and `close_others` close, and returns it."""
         self._plans.append(plan)
         return plan
 
@@ -143,7 +158,8 @@ class Alternatives:
         plans: Sequence[Plan],
         rejected: Sequence[str] = (),
     ) -> AlternativePlan:
-        """`alternative` of `graph` on these plans of its steps, which `own` has taken."""
+        """Returns the plan of an alternative on these plans of its steps, which `take_ownership`
+        has taken."""
         graphs, builds = zip(*map(self.graph, alternative.steps), strict=True)
         count = len(alternative.temporaries)
         sizes = [temporary.bytes for temporary in alternative.temporaries] + [
@@ -181,14 +197,20 @@ class Alternatives:
         check_workspace: Callable[[int], None],
         limit: int | None = None,
     ) -> Iterator[AlternativePlan]:
-        """The first `limit` alternatives of `graph`, each on the plans that `plan_of` has for its
-        steps, which it is asked for by their places; why one has none is added to `rejected`.
-        `plan_of` raises StepError, and has `own` take its plans; `check_workspace` raises
-        WorkspaceTooLarge."""
+        """Yields the plans of alternatives.
+
+        Args:
+            graph: The graph.
+            rejected: Receives the reasons why alternatives have no plan.
+            plan_of: Returns the plan of the step of an alternative at a place, which
+                `take_ownership` has taken, or raises StepError.
+            check_workspace: Raises WorkspaceTooLarge.
+            limit: The number of alternatives to try; None for all.
+        """
         for alternative in self.of(graph)[:limit]:
             try:
-                # Convolutions and products first: pointwise operations alone are compiled, which
-                # another process may be doing.
+                # Convolutions and products first: plans of pointwise operations have to be
+                # compiled, which another process may be doing.
                 places = sorted(
                     range(len(alternative.steps)),
                     key=lambda place: self.graph(alternative.steps[place])[0].products is None,
@@ -204,8 +226,12 @@ class Alternatives:
             yield found
 
     def texts(self, alternative: GraphAlternative, text: str) -> list[str]:
-        """The text of each step's plan, out of that of a plan of `alternative`. Raises ValueError
-        when it is of other graphs, KeyError and TypeError when it is no such text."""
+        """Returns the text of each step's plan from the text of a plan of `alternative`.
+
+        Raises:
+            ValueError: The text is of other graphs.
+            KeyError, TypeError: The text is malformed.
+        """
         found = json.loads(text)
         if len(found) != len(alternative.steps):
             message = (
@@ -224,8 +250,7 @@ class Alternatives:
         return [str(each["plan"]) for each in found]
 
     def close_others(self, used: Iterable[Plan]) -> None:
-        """Destroys the plans of steps of which none of `used` is made, and forgets what tuning
-        found."""
+        """Destroys the plans of steps that none of `used` runs, and clears `tuned`."""
         needed = {
             id(step.code)
             for plan in used
@@ -239,7 +264,8 @@ class Alternatives:
         self.tuned.clear()
 
     def close(self) -> None:
-        """Destroys the plans of all steps."""
+        """Destroys the plans of all steps. Nothing that was captured from them may run
+        afterwards."""
         for plan in self._plans:
             plan.close()
         self._plans.clear()

@@ -1,5 +1,5 @@
-"""Builds plans of engines that compile a kernel in several processes at once. What crosses the
-pipes is JSON, nothing is unpickled."""
+"""Builds the plans of engines that compile a kernel in several processes at once. The processes
+exchange JSON; nothing is unpickled."""
 
 from __future__ import annotations
 
@@ -23,16 +23,23 @@ from convoy_runtime.value_types import value_type
 __all__ = ["BuildPool", "Built", "Job"]
 
 _MAX_PROCESSES = 16
-#: The slowest kernels take some seconds; a build that takes this long never ends.
-_SECONDS = 300.0
-#: What cuDNN loads by name when it compiles; another process finds it where this one did.
+#: The timeout of a build. The slowest kernels take some seconds.
+_TIMEOUT_SECONDS = 300.0
+#: Libraries that cuDNN loads by name to compile. The other processes load the files of this one.
 _LIBRARIES = ("libnvrtc.so", "libcublasLt.so")
 
 
 @value_type(frozen=True, slots=True)
 class Job:
-    """A plan to build: the graph's build function, name and location, the engine, and the values of
-    its knobs by name."""
+    """A plan to build.
+
+    Attributes:
+        symbol: The name of the graph's build function.
+        name: The name of the graph.
+        location: Its source location.
+        engine: The index of the engine.
+        knobs: Value by name.
+    """
 
     symbol: str
     name: str
@@ -41,14 +48,19 @@ class Job:
     knobs: Mapping[str, int]
 
     def line(self) -> str:
-        """It as JSON; equal jobs have equal lines."""
+        """Returns the job as JSON. Equal jobs have equal lines."""
         return json.dumps(asdict(self), sort_keys=True)
 
 
 @value_type(frozen=True, slots=True)
 class Built:
-    """What became of a job: cuDNN's JSON of the plan, or why there is none. `not_here` is that no
-    process can give it, so that there may be one where it is asked for."""
+    """The outcome of a job.
+
+    Attributes:
+        plan: cuDNN's JSON of the plan.
+        error: Why there is no plan.
+        not_here: Whether no other process can deliver the plan, although this process may build it.
+    """
 
     plan: str = ""
     error: str = ""
@@ -56,9 +68,16 @@ class Built:
 
 
 class BuildPool:
-    """Processes that build plans of the graphs in `native` (native.so) for GPU `device`, or, with
-    None, for the one that the file `properties` describes, with the cuDNN at `cudnn`. They start
-    when there is work and end with `close`, or with this process."""
+    """Processes that build plans. They start when there is work, and end with `close` or with this
+    process.
+
+    Args:
+        native: The content of native.so.
+        cudnn: The file of cuDNN.
+        device: The number of the GPU; None for the one that `properties` describes.
+        properties: The file that describes a GPU.
+        processes: The number of processes; by default the number of cores.
+    """
 
     def __init__(
         self,
@@ -84,15 +103,19 @@ class BuildPool:
         self._begun: dict[str, Future[Built]] = {}
 
     def ahead(self, jobs: Iterable[Job]) -> None:
-        """Begins with jobs that `build` will be asked for."""
+        """Starts jobs for later calls of `build`."""
         for job in jobs:
             self._begin(job)
 
     def build(
         self, jobs: Sequence[Job], progress: Callable[[int], None] = lambda _: None
     ) -> list[Built]:
-        """What became of each job, in their order; `progress` hears how many are done. An interrupt
-        ends all processes."""
+        """Returns the outcome of each job, in their order. An interrupt ends all processes.
+
+        Args:
+            jobs: The jobs.
+            progress: Called with the number of finished jobs.
+        """
         futures = [self._begin(job) for job in jobs]
         try:
             for done, _ in enumerate(as_completed(futures), 1):
@@ -136,7 +159,7 @@ class BuildPool:
         except _Ended as ended:
             return Built(error=str(ended), not_here=True)
         try:
-            answer = process.ask(line.encode() + b"\n", seconds=_SECONDS)
+            answer = process.ask(line.encode() + b"\n", timeout=_TIMEOUT_SECONDS)
         except _Ended as ended:
             return Built(error=str(ended))
         self._idle.put(process)
@@ -172,11 +195,11 @@ class BuildPool:
 
 
 class _Ended(Exception):
-    """A process is gone; the text says how."""
+    """A process has ended. The message says how."""
 
 
 class _Process:
-    """A build_worker. One thread at a time may ask it."""
+    """A process that runs `build_worker`. One thread at a time may use it."""
 
     def __init__(self, cudnn: str) -> None:
         paths = os.pathsep.join(path or str(Path.cwd()) for path in sys.path)
@@ -192,13 +215,13 @@ class _Process:
             env=environment,
         )
 
-    def ask(self, message: bytes, *, seconds: float | None = None) -> dict[str, Any]:
-        """Sends a message and returns the answer. Raises _Ended when there is none, or none in
-        time."""
+    def ask(self, message: bytes, *, timeout: float | None = None) -> dict[str, Any]:
+        """Sends a message and returns the answer. Raises _Ended if the process ends, or does not
+        answer within `timeout` seconds."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         line = b""
-        timer = threading.Timer(seconds, self._give_up, [seconds]) if seconds is not None else None
+        timer = threading.Timer(timeout, self._time_out, [timeout]) if timeout is not None else None
         if timer is not None:
             timer.daemon = True
             timer.start()
@@ -218,16 +241,16 @@ class _Process:
         """Ends the process at once."""
         self._process.kill()
 
-    def _give_up(self, seconds: float) -> None:
-        self._limit = seconds
+    def _time_out(self, timeout: float) -> None:
+        self._limit = timeout
         self.kill()
 
     def end(self) -> str:
-        """Ends the process, if it has not ended itself, and says how it ended. Calling it again
-        does nothing."""
+        """Ends the process if it is still running, and returns how it ended. Calling it again does
+        nothing."""
         with self._ending:
             with suppress(subprocess.TimeoutExpired):
-                # One that died has closed its pipes, but may not be gone yet.
+                # A process that crashes closes its pipes before it ends.
                 self._process.wait(timeout=1)
             self._process.kill()
             code = self._process.wait()
@@ -247,7 +270,7 @@ class _Process:
 
 
 def _loaded(names: Sequence[str]) -> list[str]:
-    """The files of these libraries that this process has loaded (Linux; none elsewhere)."""
+    """Returns the files of these libraries that this process has loaded; none except on Linux."""
     found: dict[str, None] = {}
     with suppress(OSError):
         for line in Path("/proc/self/maps").read_text().splitlines():

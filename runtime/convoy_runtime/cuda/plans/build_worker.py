@@ -1,7 +1,7 @@
 """A process that builds plans for another one (`build_pool`), which restores them from cuDNN's
-JSON: engines that compile a kernel hold a lock while they do, so only processes build side by side.
+JSON. Engines that compile a kernel hold a lock, so that threads cannot build side by side.
 
-It reads and writes a line of JSON at a time. First a setup, {"native_bytes", "device",
+It reads and writes one line of JSON at a time. First a setup, {"native_bytes", "device",
 "properties", "libraries"}, and that many bytes of native.so; the answer is {"ready": true}. Then
 jobs, {"symbol", "name", "location", "engine", "knobs"}; the answer is {"plan": JSON}. Any answer
 may be {"error": reason} instead.
@@ -32,7 +32,7 @@ __all__ = ["main"]
 
 
 def main(jobs: IO[bytes], answers: IO[bytes]) -> int:
-    """Answers until `jobs` ends. Returns the exit code."""
+    """Reads `jobs` to the end and writes an answer to each. Returns the exit code."""
 
     def answer(value: dict[str, Any]) -> None:
         answers.write(json.dumps(value).encode() + b"\n")
@@ -56,7 +56,7 @@ def main(jobs: IO[bytes], answers: IO[bytes]) -> int:
 
 
 def _builder(setup: dict[str, Any], stack: contextlib.ExitStack) -> PlanBuilder:
-    """Plans for the GPU `device`, which stays current, or else for the one that the file
+    """Returns a builder for the GPU `device`, which stays current, or for the one that the file
     `properties` describes."""
     for library in setup["libraries"]:
         with contextlib.suppress(OSError):
@@ -82,10 +82,9 @@ def _build(builder: PlanBuilder, native: NativeLibrary, job: dict[str, Any]) -> 
 
 
 if __name__ == "__main__":
-    # An interrupt from the keyboard reaches this process as well; whoever started it says what
-    # there is to say.
+    # An interrupt from the keyboard reaches this process as well. The parent reports it.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    # Nothing but answers may go where they go, and cuDNN can be told to log to the standard output.
+    # Only answers may go to the pipe, but cuDNN may be configured to log to the standard output.
     with os.fdopen(os.dup(1), "wb") as pipe:
         os.dup2(2, 1)
         sys.exit(main(sys.stdin.buffer, pipe))

@@ -1,4 +1,4 @@
-"""What a graph is, as a hash: the key under which its plans are kept."""
+"""Hashes of graphs: the keys under which their plans are stored."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ __all__ = ["content_of", "fingerprint", "fingerprint_of", "kernels_fingerprint"]
 
 
 def fingerprint_of(graph: Graph, build: Any) -> str | None:
-    """The fingerprint of a graph, which its manifest has or its build function gives."""
+    """Returns the fingerprint of a graph, from its manifest or from its build function."""
     return graph.fingerprint or fingerprint(build)
 
 
 def fingerprint(build: Any) -> str | None:
-    """A hash of everything that a graph's build function says to cuDNN, with descriptors by their
-    order; None when it says something whose size is not known here, or fails. The compiler computes
-    the same (`cudnn_backend::FuncOp::getFingerprint`)."""
-    from convoy_runtime.recorder import (
-        RecordingError,
-        record,
-    )  # only here: what is compiled has its fingerprint in the manifest
+    """Returns a hash of all calls that a graph's build function makes to cuDNN, with descriptors
+    numbered in their order; None if the function fails, or uses an attribute of unknown size.
+
+    The compiler computes the same hash (`cudnn_backend::FuncOp::getFingerprint`).
+    """
+    # Imported here, because manifests usually have the fingerprint.
+    from convoy_runtime.recorder import RecordingError, record
 
     try:
         recording = record(build)
@@ -54,8 +54,8 @@ def fingerprint(build: Any) -> str | None:
 
 
 def content_of(graph: Graph, build: Any) -> str | None:
-    """What a store knows a graph by that cuDNN may run: its fingerprint and the names of its
-    alternatives, of which a plan may be one."""
+    """Returns the key in a store of a graph that cuDNN may run: its fingerprint and the names of
+    its alternatives, because a plan may run one of them. None if it has no fingerprint."""
     found = fingerprint_of(graph, build)
     return (
         found if found is None else " ".join([found, *(f"[{name}]" for name in graph.alternatives)])
@@ -63,8 +63,8 @@ def content_of(graph: Graph, build: Any) -> str | None:
 
 
 def kernels_fingerprint(graph: Graph, members: Mapping[str, bytes | memoryview]) -> str:
-    """The same of a graph that has only kernels: a hash of their PTX, which is in `members` of the
-    artifact."""
+    """Returns the key in a store of a graph that has only kernels: a hash of their PTX in the
+    artifact's `members`."""
     digest = hashlib.sha256()
     for kernel in graph.kernels:
         digest.update(members[kernel_member(kernel.name)])

@@ -1,5 +1,5 @@
-"""The kernels that an artifact offers its graphs, as plans: they are chosen, measured, checked and
-kept as cuDNN's are."""
+"""The artifact's kernels for graphs, as plans: they are chosen, measured, checked and stored like
+those of cuDNN."""
 
 from __future__ import annotations
 
@@ -23,12 +23,13 @@ from .plan import Plan, PlanReport, Queue
 
 __all__ = ["KernelPlan", "Kernels", "allow_shared", "launch"]
 
-#: Beyond this many bytes of shared memory a kernel has to be allowed them first.
+#: The shared memory in bytes that a kernel may use without an attribute.
 _SHARED_BYTES = 48 << 10
 
 
 def allow_shared(driver: Driver, function: Any, size: int) -> None:
-    """Lets the kernel `function` be launched with `size` bytes of dynamic shared memory."""
+    """Allows the kernel `function` to use `size` bytes of dynamic shared memory. Raises
+    CudaError."""
     if size > _SHARED_BYTES:
         attribute = (
             driver.module.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
@@ -45,9 +46,21 @@ def launch(
     arguments: int,
     count: int,
 ) -> None:
-    """Enqueues the kernel `function`, whose `count` arguments are pointers that lie at the host
-    address `arguments`."""
-    # The driver wants the address of each argument's value.
+    """Enqueues a kernel.
+
+    Args:
+        queue: The stream.
+        function: The CUfunction.
+        grid: The number of blocks in each dimension.
+        block: The number of threads of a block in each dimension.
+        shared_bytes: The dynamic shared memory in bytes.
+        arguments: The host address of the kernel's arguments, which are pointers.
+        count: Their number.
+
+    Raises:
+        CudaError: The launch is refused.
+    """
+    # The driver takes the address of each argument.
     step = ctypes.sizeof(ctypes.c_void_p)
     addresses = (ctypes.c_void_p * max(1, count))(
         *(arguments + index * step for index in range(count))
@@ -66,8 +79,14 @@ def launch(
 
 @dataclass(frozen=True, eq=False)
 class LoadedKernel:
-    """A kernel on the device; `image` is its machine code for this GPU, made from PTX of the hash
-    `ptx`."""
+    """A kernel on the device.
+
+    Attributes:
+        kernel: The kernel of the manifest.
+        function: The CUfunction.
+        image: Its machine code for this GPU.
+        ptx: The hash of the PTX that the machine code is made from.
+    """
 
     kernel: GraphKernel
     function: Any
@@ -77,8 +96,8 @@ class LoadedKernel:
 
 @value_type(frozen=True, slots=True)
 class KernelPlan(Plan):
-    """Runs a kernel. It lives as long as the `Kernels` that it came from; its text is the hash of
-    the kernel's PTX and its machine code in base64."""
+    """Runs a kernel. It lives as long as the `Kernels` that made it. Its text is the hash of the
+    kernel's PTX and the machine code in base64."""
 
     loaded: LoadedKernel
 
@@ -108,8 +127,8 @@ class KernelPlan(Plan):
 
 
 def _other_gpu(chip: str, here: int) -> str | None:
-    """What a kernel for `chip` wants that a GPU of compute capability `here` is not: an
-    architecture like sm_90a is no other's subset."""
+    """Returns the GPU that a kernel for `chip` needs; None if a GPU of compute capability `here`
+    runs it. Kernels for an architecture like sm_90a run on no other one."""
     number = int(chip.removeprefix("sm_").removesuffix("a"))
     if chip.endswith("a"):
         return chip if number != here else None
@@ -117,8 +136,12 @@ def _other_gpu(chip: str, here: int) -> str | None:
 
 
 class Kernels:
-    """Compiles the graphs' kernels of an artifact for `device` when they are asked for. `close`
-    unloads them; nothing that was captured from them may run afterwards."""
+    """Compiles the artifact's kernels for graphs on demand.
+
+    Args:
+        device: The GPU, which is current.
+        artifact: The artifact.
+    """
 
     def __init__(self, device: Device, artifact: Artifact) -> None:
         self._device, self._members, self._files = device, artifact.members, artifact.manifest.files
@@ -126,8 +149,8 @@ class Kernels:
         self._modules: list[Any] = []
 
     def offered(self, graph: Graph, rejected: list[str]) -> Iterator[GraphKernel]:
-        """Kernels of `graph` that this GPU runs, in the order of the artifact; why not the others
-        goes to `rejected`."""
+        """Yields the kernels of `graph` that this GPU can run, in the order of the artifact. Adds
+        the reasons against others to `rejected`."""
         here = self._device.capability
         shared = self._device.attribute("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN") if graph.kernels else 0
         for kernel in graph.kernels:
@@ -144,16 +167,16 @@ class Kernels:
                 yield kernel
 
     def compiling(self, kernels: Iterable[GraphKernel]) -> AbstractContextManager[None]:
-        """While the `with` lasts, threads compile these kernels, in that order, for `plan` and
-        `restore`, which tell its errors."""
+        """Compiles these kernels in that order on threads while the `with` lasts. `plan` and
+        `restore` use the results and raise the errors."""
         return self._compiler.ahead([kernel_member(kernel.name) for kernel in kernels])
 
     def wait(self) -> None:
-        """Returns when nothing is being compiled."""
+        """Returns when no kernel is being compiled."""
         self._compiler.wait()
 
     def plan(self, graph: Graph, kernel: GraphKernel, rejected: Sequence[str] = ()) -> KernelPlan:
-        """`kernel` as a plan of `graph`. Raises ArtifactError when the driver does not take its
+        """Returns `kernel` as a plan of `graph`. Raises ArtifactError if the driver refuses its
         PTX."""
         try:
             return self._plan(
@@ -166,9 +189,19 @@ class Kernels:
             ) from error
 
     def restore(self, graph: Graph, variant: str, text: str) -> KernelPlan:
-        """The plan of the kernel of that variant, from `text` of a plan like it where that was made
-        from the same PTX, else compiled anew. Raises ValueError when the artifact has no such
-        kernel for this GPU or `text` is no machine code for it, ArtifactError as `plan`."""
+        """Returns the plan of a kernel from the text of an earlier plan. The kernel is compiled if
+        the text was made from other PTX.
+
+        Args:
+            graph: The graph.
+            variant: The variant of the kernel.
+            text: The text of the earlier plan.
+
+        Raises:
+            ValueError: The artifact has no such kernel for this GPU, or `text` has no machine code
+                for it.
+            ArtifactError: The driver refuses the PTX.
+        """
         kernel = self._offered(graph, variant)
         if kernel is None:
             offered = ", ".join(each.variant for each in self.offered(graph, [])) or "none"
@@ -185,16 +218,16 @@ class Kernels:
             raise ValueError(message) from error
 
     def compiled_anew(self, graph: Graph, variant: str, text: str) -> GraphKernel | None:
-        """The kernel that `restore` compiles, if it does."""
+        """Returns the kernel that `restore` has to compile; None if it restores `text`."""
         kernel = self._offered(graph, variant)
         return None if kernel is None or self._is_of(kernel, text) else kernel
 
     def content(self, graph: Graph) -> str:
-        """What a store knows a graph by that has only kernels."""
+        """Returns the key in a store of a graph that has only kernels."""
         return kernels_fingerprint(graph, self._members)
 
     def close(self) -> None:
-        """Unloads all kernels."""
+        """Unloads all kernels. Nothing that was captured from them may run afterwards."""
         for module in self._modules:
             with suppress(CudaError):
                 self._device.driver.call("cuModuleUnload", module)
@@ -203,9 +236,10 @@ class Kernels:
     def _plan(
         self, graph: Graph, kernel: GraphKernel, image: bytes, rejected: Sequence[str] = ()
     ) -> KernelPlan:
-        """`kernel` as a plan of `graph`, from machine code. Raises CudaError."""
+        """Returns `kernel` as a plan of `graph`, from machine code. Raises CudaError."""
         call = self._device.driver.call
-        # With a zero behind it, so that the driver finds an end also in what is no machine code.
+        # The buffer ends with a zero, so that the driver stops reading data that is not machine
+        # code.
         buffer = ctypes.create_string_buffer(image)
         module = call("cuModuleLoadData", ctypes.addressof(buffer))
         self._modules.append(module)
@@ -223,8 +257,8 @@ class Kernels:
         return next((each for each in self.offered(graph, []) if each.variant == variant), None)
 
     def _is_of(self, kernel: GraphKernel, text: str) -> bool:
-        """Whether `text` of a plan has the machine code of this kernel: the same variant of another
-        compiler, or of a graph of another name, is other code."""
+        """Returns whether `text` has the machine code of this kernel. The same variant by another
+        compiler, or for a graph of another name, has other code."""
         return text.partition(":")[0] == self._hash(kernel)
 
     def _hash(self, kernel: GraphKernel) -> str:

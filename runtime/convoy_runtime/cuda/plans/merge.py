@@ -1,5 +1,5 @@
-"""Stores of plans as one: a record of each file, cuDNN and driver, the one that most work went
-into."""
+"""Merges stores of plans. Of several records for one cuDNN and driver, the one of the highest
+tuning level is kept."""
 
 from __future__ import annotations
 
@@ -19,9 +19,15 @@ __all__ = ["Merged", "merge"]
 
 @value_type(frozen=True, slots=True)
 class Merged:
-    """What became of the files of the sources, in a count for each: `new` ones, `better` ones,
-    whose records were more or found with more work than those that were there, and those that are
-    `known`; `unreadable` are the places of what is no file of a store."""
+    """The outcome of a merge.
+
+    Attributes:
+        new: The number of files that the store did not have.
+        better: The number of files with more records, or records of a higher level, than those of
+            the store.
+        known: The number of other files.
+        unreadable: The files that cannot be read.
+    """
 
     new: int
     better: int
@@ -30,10 +36,19 @@ class Merged:
 
 
 def merge(folder: Path, sources: Sequence[Path]) -> Merged:
-    """Puts the plans of `sources`, folders of stores or artifacts, into the store in `folder`. Each
-    file is written whole or not at all, so that this may end at any moment, and be done again.
-    Raises ArgumentError for a source that is neither, ArtifactError, OSError."""
-    # Looked at before anything is written.
+    """Adds plans to a store. Each file is replaced atomically, so that a merge may be interrupted
+    and repeated.
+
+    Args:
+        folder: The folder of the store.
+        sources: Folders of stores, and artifacts.
+
+    Raises:
+        ArgumentError: A source is neither.
+        ArtifactError: An artifact is damaged.
+        OSError: A file cannot be read or written.
+    """
+    # All sources are read before anything is written.
     files = [each for source in sources for each in _files(source)]
     counts, unreadable = {"new": 0, "better": 0, "known": 0}, []
     for place, content in files:
@@ -45,7 +60,7 @@ def merge(folder: Path, sources: Sequence[Path]) -> Merged:
         kept: PlanFile | None = None
         with suppress(FileNotFoundError):
             kept = read_file(path.read_bytes())
-        # What lies there may be of another graph, or none at all.
+        # The file of the store may be of another graph, or unreadable.
         same = kept is not None and (kept.gpu, kept.options, kept.graph) == (
             file.gpu,
             file.options,
@@ -62,8 +77,7 @@ def merge(folder: Path, sources: Sequence[Path]) -> Merged:
 
 
 def _best(records: Iterable[Record]) -> tuple[Record, ...]:
-    """A record for each cuDNN and driver: of several the one that most work went into, the first of
-    those."""
+    """Returns one record for each cuDNN and driver: the first one of the highest level."""
     best: dict[tuple[int, int], Record] = {}
     for record in records:
         scope = record.cudnn, record.driver
@@ -73,7 +87,7 @@ def _best(records: Iterable[Record]) -> tuple[Record, ...]:
 
 
 def _files(source: Path) -> Iterator[tuple[str, bytes]]:
-    """The files of a store, or of an artifact, each with its place. Raises ArgumentError,
+    """Yields name and content of each file of a store or an artifact. Raises ArgumentError,
     ArtifactError."""
     if (source / "plans").is_dir():
         yield from (

@@ -26,9 +26,14 @@ __all__ = ["OfflinePlanner", "OfflinePlans"]
 
 @value_type(frozen=True, slots=True)
 class OfflinePlans:
-    """What was planned: `results` has a report, or why there is no plan, for each graph of the
-    manifest that cuDNN may run, in its order; `members` the plans as members of an artifact by
-    name; `gpu` is the name that the GPU has for CUDA."""
+    """The plans of a program for a GPU.
+
+    Attributes:
+        gpu: CUDA's name of the GPU.
+        results: The report, or the error, of each graph of the manifest that cuDNN may run, in its
+            order.
+        members: The plans as members of an artifact by name.
+    """
 
     gpu: str
     results: tuple[PlanReport | PlanError, ...]
@@ -36,11 +41,16 @@ class OfflinePlans:
 
 
 class OfflinePlanner:
-    """Plans the graphs of artifacts for `device`, which is what `device_file` takes. Raises
-    DeviceError when cuDNN, cuBLASLt or the GPU's properties are not there.
+    """Plans the graphs of artifacts for a GPU that is described by a file.
 
-    Engines that compile a kernel need NVIDIA's driver even so; without it only the others are
-    offered.
+    Engines that compile a kernel need NVIDIA's driver. Without it, cuDNN offers only the others.
+
+    Args:
+        device: The GPU, as in `device_file`.
+        minimum: The oldest cuDNN to accept, e.g. 91900.
+
+    Raises:
+        DeviceError: cuDNN, cuBLASLt or the description of the GPU is missing.
     """
 
     def __init__(self, device: str, minimum: int = 0) -> None:
@@ -49,8 +59,10 @@ class OfflinePlanner:
         path = device_file(device, self._cudnn.version)
         self._device = device_properties(self._cudnn, path)
         try:
-            said = json.loads(path.read_text())
-            self.scope = Scope(str(said["deviceName"]), self._cudnn.version, int(said["driverVer"]))
+            properties = json.loads(path.read_text())
+            self.scope = Scope(
+                str(properties["deviceName"]), self._cudnn.version, int(properties["driverVer"])
+            )
         except (ValueError, KeyError, TypeError) as error:
             problem = f"device properties: {path}: expected an object with deviceName and driverVer"
             raise DeviceError(problem=problem) from error
@@ -63,9 +75,20 @@ class OfflinePlanner:
         options: PlanOptions | None = None,
         progress: Callable[[str, int, int], None] | None = None,
     ) -> OfflinePlans:
-        """A plan for each graph that cuDNN may run: the first one of cuDNN's heuristics that the
-        options allow and that can be built here, or else one of its `alternatives`, which a
-        manifest need not have. Raises CudnnError when cuDNN refuses a graph itself."""
+        """Plans each graph that cuDNN may run: with the first plan of cuDNN's heuristics that the
+        options allow and that can be built here, else with an alternative.
+
+        Args:
+            manifest: The program.
+            native: Its native library.
+            alternatives: The alternatives of its graphs, if there are any.
+            options: Restrictions on plans.
+            progress: Called before each graph with its name, the number of finished graphs and the
+                number of all graphs.
+
+        Raises:
+            CudnnError: cuDNN refuses a graph itself.
+        """
         store = PlanStore(None, self.scope)
         chosen = LoadOptions(plan_options=options or PlanOptions()).for_model(manifest)
         with closing(

@@ -273,6 +273,6 @@ class Planner:
         assert self.alternatives is not None
         graph, build = self.alternatives.graph(alternative.steps[place])
         try:
-            return self.alternatives.own(self.plan(graph, build))
+            return self.alternatives.take_ownership(self.plan(graph, build))
         except (CudnnError, PlanError) as error:
             raise StepError.of(graph, error) from error

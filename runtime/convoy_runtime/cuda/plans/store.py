@@ -1,11 +1,12 @@
-"""Plans that outlive the process: in a folder, and in artifacts.
+"""Stores plans in a folder and in artifacts.
 
-Finding a plan may take a second, because some engines compile a kernel; tuning takes longer;
-restoring one takes about 2 ms. A file holds what is known of one graph: its name is a hash of the
-graph's exact content, the options and the GPU's name, never an index. In it is one record for each
-cuDNN and driver that it was planned with. Of a record for another cuDNN, engine and knobs are still
-a hint. So a store is moved by copying its files, stores are merged file by file (`merge`), and a
-file of a store is, as it is, a member of an artifact.
+Planning may take a second, because some engines compile a kernel, and tuning takes longer.
+Restoring a plan takes about 2 ms.
+
+A file has the plans of one graph. Its name is a hash of the graph's content, the options and the
+GPU's name. It has one record for each cuDNN and driver; the engine and knobs of a record are also
+used with other versions. A store is moved by copying its files, stores are merged file by file
+(`merge`), and a file of a store is a valid member of an artifact.
 """
 
 from __future__ import annotations
@@ -40,18 +41,23 @@ __all__ = [
     "write_plan",
 ]
 
-#: The level of plans that were made where the GPU was not.
+#: The level of plans that were made without the GPU.
 OFFLINE: Final = "offline"
-#: How a plan was found, from least to most work: offline or on the GPU by the heuristics, or by
-#: measuring.
+#: The levels of plans, from least to most work: by the heuristics without and with the GPU, and by
+#: tuning.
 LEVELS: Final = (OFFLINE, "off", "quick", "full", "exhaustive")
 _FORMAT = 1
 
 
 @value_type(frozen=True, slots=True)
 class Scope:
-    """What plans are made for: the GPU's name, cuDNN's version (91900) and the driver's CUDA
-    version (13000)."""
+    """What plans are made for.
+
+    Attributes:
+        gpu: CUDA's name of the GPU.
+        cudnn: The version of cuDNN, e.g. 91900.
+        driver: The CUDA version of the driver, e.g. 13000.
+    """
 
     gpu: str
     cudnn: int
@@ -60,8 +66,16 @@ class Scope:
 
 @value_type(frozen=True, slots=True)
 class Record:
-    """A plan as it is kept: cuDNN's JSON of it, empty for an engine whose plans cannot be written,
-    and what is known about it. `shipped` ones came with the artifact."""
+    """A stored plan.
+
+    Attributes:
+        cudnn: The version of cuDNN that made it.
+        driver: The CUDA version of the driver.
+        level: The level that found it.
+        plan: The text of the plan; empty if it cannot be written.
+        report: Its report.
+        shipped: Whether it is in the artifact.
+    """
 
     cudnn: int
     driver: int
@@ -73,8 +87,14 @@ class Record:
 
 @value_type(frozen=True, slots=True)
 class PlanFile:
-    """A file of a store: the records of one graph (its fingerprint) on one GPU (its name) under one
-    set of options (their text)."""
+    """A file of a store.
+
+    Attributes:
+        gpu: CUDA's name of the GPU.
+        graph: The key of the graph (`fingerprint`).
+        options: The text of the options.
+        records: The plans.
+    """
 
     gpu: str
     graph: str
@@ -83,9 +103,14 @@ class PlanFile:
 
 
 class PlanStore:
-    """Records for one scope: those in `folder`, where new ones go, and the `members` of an
-    artifact. Without a folder nothing is kept. A `fresh` store gives none but new ones, and loses
-    none."""
+    """The plans for one scope.
+
+    Args:
+        folder: The folder that has records and receives new ones; None to keep nothing.
+        scope: The GPU, cuDNN and driver.
+        members: The members of an artifact, which may have records.
+        fresh: Whether `load` returns only new records. The others are kept.
+    """
 
     def __init__(
         self,
@@ -103,15 +128,15 @@ class PlanStore:
 
     @staticmethod
     def default_folder() -> Path:
-        """$CONVOY_CACHE, else convoy in $XDG_CACHE_HOME, else ~/.cache/convoy."""
+        """Returns $CONVOY_CACHE, else convoy in $XDG_CACHE_HOME, else ~/.cache/convoy."""
         if chosen := os.environ.get("CONVOY_CACHE"):
             return Path(chosen)
         return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "convoy"
 
     def load(self, graph: str, options: str) -> list[Record]:
-        """What is known of a graph of this fingerprint, the best first: what was measured, then
-        what was not; of these a record for this cuDNN and driver, then one that more work went
-        into, then one of a newer cuDNN. A file that cannot be read counts as none."""
+        """Returns the records of a graph, best first: measured ones, those for this cuDNN and
+        driver, those of a higher level, those of a newer cuDNN. Files that cannot be read are
+        ignored."""
         new = self.new(graph, options)
         records = (
             self._known(graph, options) if not self._fresh else [new] if new is not None else []
@@ -130,13 +155,13 @@ class PlanStore:
         return sorted(records, key=rank, reverse=True)
 
     def new(self, graph: str, options: str) -> Record | None:
-        """What this object was given to store for a graph of this fingerprint, also where it was
-        not kept."""
+        """Returns the record that was stored through this object for a graph, even if it could not
+        be written to the folder."""
         return self._new.get(self.name(graph, options))
 
     def _known(self, graph: str, options: str) -> list[Record]:
-        """What artifact and folder hold. A file's name is not believed: what is in it says what it
-        is of."""
+        """Returns the records in the artifact and the folder. A file counts only if its content,
+        not just its name, is of this graph."""
         name = self.name(graph, options)
         kept = None
         if self.folder is not None:
@@ -157,8 +182,8 @@ class PlanStore:
         ]
 
     def _read(self, path: Path) -> PlanFile | None:
-        """A file of the folder. A plan may hold machine code, so what any user of the machine could
-        have written is left alone, with a warning. Raises OSError."""
+        """Reads a file of the folder. A plan may have machine code, so files that any user of the
+        machine may have written are ignored, with a warning. Raises OSError."""
         with os.fdopen(open_regular(path), "rb") as file:
             about, folder = os.fstat(file.fileno()), path.parent.stat()
             ours = about.st_uid in (0, os.geteuid()) or not folder.st_mode & stat.S_IWOTH
@@ -173,15 +198,15 @@ class PlanStore:
         return None
 
     def _member(self, name: str) -> PlanFile | None:
-        """A file of the artifact, which several ask for and does not change."""
+        """Reads a file of the artifact, once."""
         if name not in self._shipped:
             content = self._members.get(name)
             self._shipped[name] = None if content is None else read_file(content)
         return self._shipped[name]
 
     def others(self, graph: str, options: str) -> list[str]:
-        """Why `load` does not give plans that the artifact has for a graph of this fingerprint:
-        another GPU, other options."""
+        """Returns why `load` ignores plans in the artifact for this graph: they are for another GPU
+        or other options."""
         found = []
         files = (self._member(name) for name in self._members if name.startswith("plans/"))
         for file in (file for file in files if file is not None):
@@ -195,7 +220,7 @@ class PlanStore:
                     restrictions(options, file.options),
                     restrictions(file.options, options),
                 )
-                # Of another version's text that means the same there is nothing else to say.
+                # Texts of different versions may differ and mean the same.
                 found.append(
                     f"plan in the artifact: expected one made with {ours or options}, got "
                     f"one made with {theirs or file.options}"
@@ -203,15 +228,22 @@ class PlanStore:
         return found
 
     def fits(self, record: Record) -> bool:
-        """Whether a record is of this cuDNN and this driver, so that its plan may be restored as it
-        is."""
+        """Returns whether a record is of this cuDNN and driver, so that its plan can be restored
+        whole."""
         return (record.cudnn, record.driver) == (self.scope.cudnn, self.scope.driver)
 
     def store(
         self, graph: str, options: str, level: str, plan: str, report: Mapping[str, Any]
     ) -> None:
-        """Keeps a plan beside those of other versions, whole or not at all. A folder that cannot be
-        written is worth a warning, not an error."""
+        """Stores a plan beside those of other versions. Warns if the folder cannot be written.
+
+        Args:
+            graph: The key of the graph.
+            options: The text of the options.
+            level: The level that found the plan.
+            plan: Its text.
+            report: Its report.
+        """
         self._new[self.name(graph, options)] = Record(
             self.scope.cudnn, self.scope.driver, level, plan, report
         )
@@ -237,8 +269,8 @@ class PlanStore:
     def member(
         self, graph: str, options: str, level: str, plan: str, report: Mapping[str, Any]
     ) -> tuple[str, bytes]:
-        """A plan as a member of the artifact, name and content, beside those that it has of other
-        versions."""
+        """Returns name and content of a member of the artifact with this plan and those that the
+        artifact has of other versions."""
         others = [
             record
             for record in self._known(graph, options)
@@ -247,7 +279,7 @@ class PlanStore:
         return self.name(graph, options), self.content(graph, options, level, plan, report, others)
 
     def name(self, graph: str, options: str) -> str:
-        """The file of a graph, below the folder or in an artifact."""
+        """Returns the file of a graph, below the folder or in an artifact."""
         return file_name(self.scope.gpu, options, graph)
 
     def content(
@@ -259,26 +291,26 @@ class PlanStore:
         report: Mapping[str, Any],
         others: Sequence[Record] = (),
     ) -> bytes:
-        """What is in the file of a graph when this plan is its record for the scope."""
+        """Returns the content of the file of a graph with this plan and `others`."""
         record = Record(self.scope.cudnn, self.scope.driver, level, plan, report)
         return write_file(PlanFile(self.scope.gpu, graph, options, (record, *others)))
 
 
 def file_name(gpu: str, options: str, graph: str) -> str:
-    """The file for these, below a store's folder or in an artifact."""
+    """Returns the file of a graph, below a store's folder or in an artifact."""
     return f"plans/{hashlib.sha256(chr(10).join((gpu, options, graph)).encode()).hexdigest()}.json"
 
 
 def write_plan(path: Path, content: bytes) -> None:
-    """Writes a file of a store, in a folder that is made where it is not there, whole or not at
-    all, and for this user alone. Raises OSError."""
+    """Replaces a file of a store atomically, readable for this user only. Creates its folder.
+    Raises OSError."""
     path.parent.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     path.parent.mkdir(mode=0o700, exist_ok=True)
     write_whole(path, [content], mode=0o600)
 
 
 def read_file(content: bytes | memoryview) -> PlanFile | None:
-    """What is in a file of a store; None when it cannot be read."""
+    """Returns the content of a file of a store; None if it is malformed."""
     with suppress(ValueError, KeyError, TypeError):
         value = json.loads(bytes(content))
         return PlanFile(
@@ -291,7 +323,7 @@ def read_file(content: bytes | memoryview) -> PlanFile | None:
 
 
 def write_file(file: PlanFile) -> bytes:
-    """What `read_file` reads."""
+    """Returns the text of a file for `read_file`."""
     records = [asdict(record) for record in file.records]
     for record in records:
         del record["shipped"]

@@ -204,7 +204,7 @@ class StoredPlans:
             if plan is None:
                 message = f"alternative {name}: step {inner.name}: {rejected[-1]}"
                 raise ValueError(message)
-            plans.append(alternatives.own(plan))
+            plans.append(alternatives.take_ownership(plan))
         found = alternatives.plan(graph, alternative, plans)
         self._builder.check_workspace(found.report.workspace_bytes)
         origin = _origin(record, _restored(record) if self._store.fits(record) else _REBUILT)

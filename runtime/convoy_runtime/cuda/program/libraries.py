@@ -1,5 +1,5 @@
-"""What the arrays' own libraries are asked on a GPU: torch and cupy, which are looked up among the
-loaded modules and never imported."""
+"""Calls into the libraries of arrays on a GPU, torch and cupy. They are looked up among the loaded
+modules and never imported."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ DLPACK_LEGACY_STREAM = 1
 
 
 class Libraries:
-    """The libraries, on the GPU with this index."""
+    """The libraries, on the GPU with number `index`."""
 
     def __init__(self, index: int) -> None:
         self._index, self._device = index, f"cuda:{index}"
 
     def stream_of(self, library: str) -> int:
-        """The stream that the library works on now."""
+        """Returns the handle of the library's current stream; 0 for other libraries."""
         module = sys.modules.get(library)
         if library == "torch" and module is not None:
             return int(module.cuda.current_stream(self._index).cuda_stream)
@@ -32,8 +32,8 @@ class Libraries:
         return 0
 
     def producer_stream(self, stream: int) -> Callable[[Any], int]:
-        """What DLPack is told of a run on `stream`: the producer must make it wait, unless it works
-        there itself (-1)."""
+        """Returns a function that gives the `stream` argument of DLPack for an array. The producer
+        makes that stream wait, unless it works there itself (-1)."""
 
         def of(array: Any) -> int:
             library = library_of(array)
@@ -44,8 +44,8 @@ class Libraries:
         return of
 
     def pointer(self, array: Any, spec: TensorSpec) -> int | None:
-        """Where a torch tensor lies that is exactly what `spec` wants; None for everything else,
-        which DLPack has the word on. DLPack takes torch several microseconds."""
+        """Returns the pointer of a torch tensor that `spec` describes; None for any other array,
+        which goes through DLPack. This is faster: DLPack takes several microseconds in torch."""
         torch = sys.modules.get("torch")
         if (
             torch is None
@@ -68,19 +68,19 @@ class Libraries:
         return int(array.data_ptr()) if plain else None
 
     def packed(self, library: str, array: Any) -> Any:
-        """A packed copy by the array's library; None when that is not known."""
+        """Returns a packed copy by the array's library; None if the library is not known."""
         if library == "torch":
             return array.contiguous()
         return sys.modules["cupy"].ascontiguousarray(array) if library == "cupy" else None
 
     def empty(self, spec: TensorSpec) -> Any:
-        """A new tensor of torch's own allocator, so that it obeys torch's rules."""
+        """Returns a new tensor from torch's allocator."""
         torch = sys.modules["torch"]
         return torch.empty(spec.shape, dtype=getattr(torch, spec.dtype), device=self._device)
 
     def record_stream(self, library: str, array: Any, stream: int) -> None:
-        """Tells torch's allocator that memory of its current stream is used on `stream`, when that
-        is another one."""
+        """Tells torch's allocator that memory of its current stream is used on `stream`, unless
+        both are the same."""
         if library == "torch" and stream != self.stream_of("torch"):
             array.record_stream(
                 sys.modules["torch"].cuda.ExternalStream(stream, device=self._index)
@@ -88,8 +88,8 @@ class Libraries:
 
 
 def hand_over(library: str, array: Any) -> Any:
-    """A result to the library of the first input; not before the run is enqueued, which is what
-    that library has to wait for."""
+    """Returns a result as an array of the first input's library. Must be called after the run is
+    enqueued, because the library makes its stream wait for it."""
     if library not in ("jax", "cupy"):
         return array
     module = sys.modules.get("jax.numpy" if library == "jax" else library)

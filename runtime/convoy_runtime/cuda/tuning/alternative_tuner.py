@@ -128,7 +128,7 @@ class AlternativeTuner:
                     # the best plan of a graph that is called.
                     if self._level.of_steps is None:
                         self._planner.stored.keep(graph, build, plan)
-                found = alternatives.own(plan)
+                found = alternatives.take_ownership(plan)
             except (CudnnError, PlanError) as error:
                 found = str(StepError.of(graph, error))
             except CudaError as error:

@@ -1,5 +1,5 @@
-"""Which form (`forms.Form`) a program is captured in: the one that was measured to be the fastest,
-kept by content beside the plans."""
+"""Chooses the form (`forms.Form`) that a program is captured in: the fastest one, which is stored
+with the plans."""
 
 from __future__ import annotations
 
@@ -70,7 +70,8 @@ def choose_form(
 def form_member(
     manifest: Manifest, store: PlanStore, options: str, plans: Mapping[int, Plan]
 ) -> dict[str, bytes]:
-    """The record of the program's form as a member of an artifact; nothing when there is none."""
+    """Returns the record of the program's form as a member of an artifact by name; empty if there
+    is none."""
     content = _content(manifest, plans)
     new = store.new(content, options)
     for record in [new] if new is not None else store.load(content, options):
@@ -80,7 +81,8 @@ def form_member(
 
 
 def _content(manifest: Manifest, plans: Mapping[int, Plan]) -> str:
-    """What the choice depends on: the code that makes the calls, the kernels, and the plans."""
+    """Returns the key of a form in the store: the code that makes the calls, the kernels, and the
+    plans."""
     code = {
         name: manifest.files[name].sha256
         for name in ("native.so", "kernels.ptx")
@@ -102,7 +104,7 @@ def _stored(store: PlanStore | None, content: str, options: str, level: str) -> 
 
 
 def _form(value: Any) -> Form | None:
-    """A form as it is stored; None when it is not one."""
+    """Returns the form of a stored value; None if it is malformed."""
     if not isinstance(value, dict) or set(value) != {"branches", "clear_once"}:
         return None
     known = value["branches"] in ("none", "small", "all") and isinstance(value["clear_once"], bool)
@@ -112,8 +114,9 @@ def _form(value: Any) -> Form | None:
 def _measured(
     context: Context, program: ProgramCapture, plans: Mapping[int, Plan], arguments: Arguments
 ) -> tuple[Form, dict[str, float | str]]:
-    """The fastest form, and microseconds of a run of each, or why it is out."""
-    from statistics import median  # only here: a load that measures nothing is to be short
+    """Returns the fastest form, and for each form the microseconds of a run, or why it is
+    dropped."""
+    from statistics import median  # imported here, because only measuring needs it
 
     forms = program.forms(plans)
     times: dict[str, float | str] = {}
@@ -154,7 +157,8 @@ def _measured(
 
 
 def _results(context: Context, captured: Captured, arguments: Arguments) -> list[np.ndarray]:
-    """The outputs of a run on poisoned memory, so that nothing in them is of an earlier run."""
+    """Returns the outputs of a run on poisoned memory, so that they have nothing of an earlier
+    run."""
     queue, manifest = context.queue, context.manifest
     pairs = list(zip(manifest.outputs, arguments.outputs, strict=True))
     for pointer, size in (
@@ -172,8 +176,8 @@ def _results(context: Context, captured: Captured, arguments: Arguments) -> list
 
 
 def _differs(manifest: Manifest, expected: list[np.ndarray], got: list[np.ndarray]) -> str | None:
-    """What is wrong with the outputs of a form; they may differ only as much as an engine's do from
-    one run to the next."""
+    """Returns how the outputs of a form differ from the expected ones; None if they differ no more
+    than those of two runs of an engine."""
     for spec, ours, theirs in zip(manifest.outputs, expected, got, strict=True):
         if (difference := mismatch(ours, theirs, spec.dtype)) is not None:
             return (

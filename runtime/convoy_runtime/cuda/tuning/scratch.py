@@ -1,5 +1,5 @@
-"""Memory to try a graph's plans on: sets of its tensors, more than the L2 cache holds, with guards
-around tensors and workspace."""
+"""Memory for measuring the candidates for a graph: sets of its tensors, more than the L2 cache
+holds, with guards around tensors and workspace."""
 
 from __future__ import annotations
 
@@ -17,27 +17,42 @@ from convoy_runtime.manifest import Graph, Manifest
 
 __all__ = ["Scratch", "cold_sets", "fill_inputs", "fill_random", "fill_weights", "read_tensor"]
 
-#: Bytes before and after each tensor that nothing may change. As floats they are NaN, so reading
-#: them shows as well.
+#: Bytes before and after each tensor that must not be written. They are NaN as floats, so that
+#: reading them shows as well.
 _GUARD = 4096
 _GUARD_BYTE = 0xFF
-#: Inputs are this many random elements, over and over; a prime, so that rows differ.
+#: Inputs repeat this many random elements. The number is prime, so that rows differ.
 _RANDOM = 1_000_003
-#: Of a large output this many chunks are looked at, evenly spread, first and last bytes included.
+#: The number of chunks of a large output that are compared, from its first to its last bytes.
 _CHUNKS = 64
 _CHUNK_BYTES = 4 << 10
 _MAX_SETS = 16
 
 
 def cold_sets(device: Device, size: int) -> int:
-    """How many sets of buffers of `size` bytes it takes until the first is no longer in the L2
-    cache when its turn comes again."""
+    """Returns the number of sets of buffers of `size` bytes that are used in turn, so that a set is
+    not in the L2 cache when it is used again."""
     return max(1, min(_MAX_SETS, -(-2 * device.attribute("L2_CACHE_SIZE") // max(1, size))))
 
 
 class Scratch:
-    """Buffers for one graph. `sets` are the pointers of its tensors, in the order of the manifest;
-    all sets hold the same inputs. There are `workspace_bytes` at `workspace`."""
+    """Buffers for one graph.
+
+    Args:
+        device: The GPU, which is current.
+        stream: The handle of the stream.
+        graph: The graph.
+        workspace_bytes: The size of the workspace in bytes.
+
+    Attributes:
+        sets: In each set, the pointer of each tensor in the order of the manifest. All sets have
+            the same inputs.
+        workspace: The pointer of the workspace.
+        workspace_bytes: As given.
+
+    Raises:
+        CudaError: The device has too little memory.
+    """
 
     def __init__(self, device: Device, stream: int, graph: Graph, workspace_bytes: int) -> None:
         self._driver, self._stream, self._graph = device.driver, stream, graph
@@ -65,7 +80,8 @@ class Scratch:
                     self._call("cuMemcpyDtoDAsync", pointers[position], first, size)
 
     def poison(self) -> None:
-        """Makes the outputs of the first set NaN, so that what a run leaves unwritten shows."""
+        """Fills the outputs of the first set with NaN, so that elements that a run does not write
+        show."""
         for pointer, size, tensor in zip(
             self.sets[0], self._sizes, self._graph.tensors, strict=True
         ):
@@ -73,8 +89,7 @@ class Scratch:
                 self._call("cuMemsetD8Async", pointer, _GUARD_BYTE, size)
 
     def outputs(self) -> list[np.ndarray]:
-        """What is in the outputs of the first set, as float32: all of it, or chunks all over a
-        large one."""
+        """Returns the outputs of the first set as float32: all of them, or chunks of large ones."""
         found = []
         for pointer, size, tensor in zip(
             self.sets[0], self._sizes, self._graph.tensors, strict=True
@@ -84,8 +99,8 @@ class Scratch:
         return found
 
     def trespass(self, workspace_bytes: int) -> str | None:
-        """What was written around the first set's tensors and behind `workspace_bytes` of the
-        workspace; None when nothing was. The guards are whole again afterwards."""
+        """Returns which guard around the first set's tensors, or after `workspace_bytes` of the
+        workspace, was written; None if none was. Restores the guards."""
         tensors = zip(
             self.sets[0],
             self._sizes,
@@ -106,11 +121,11 @@ class Scratch:
         return found
 
     def guard_workspace(self, size: int) -> None:
-        """Marks what lies behind `size` bytes of the workspace as not to be written."""
+        """Writes a guard after `size` bytes of the workspace."""
         self._call("cuMemsetD8Async", self.workspace + size, _GUARD_BYTE, _GUARD)
 
     def close(self) -> None:
-        """Gives the memory back."""
+        """Frees the memory."""
         del self._memory
 
     def _call(self, name: str, *arguments: object) -> None:
@@ -118,8 +133,8 @@ class Scratch:
 
 
 def fill_inputs(manifest: Manifest, queue: Queue, pointers: Sequence[int]) -> None:
-    """Fills the inputs of a program with random numbers: zeros would let the GPU clock higher than
-    real numbers do."""
+    """Fills the inputs of a program with random numbers. With zeros, the GPU would reach higher
+    clocks than with real data."""
     for spec, pointer in zip(manifest.inputs, pointers, strict=True):
         fill_random(queue.driver, queue.stream, pointer, spec.bytes, spec.dtype)
 
@@ -127,21 +142,21 @@ def fill_inputs(manifest: Manifest, queue: Queue, pointers: Sequence[int]) -> No
 def fill_weights(manifest: Manifest, queue: Queue, pointers: Sequence[int]) -> None:
     """Fills the prepared weights of a program with random numbers."""
     for spec, pointer in zip(manifest.prepared, pointers, strict=True):
-        # Values stay in range over many layers when a weight of K x C... is divided by the root of
-        # its fan-in.
+        # A weight of K x C x ... is divided by the square root of its fan-in, so that values stay
+        # in range over many layers.
         fan_in = max(1, prod(spec.shape[1:]))
         fill_random(queue.driver, queue.stream, pointer, spec.bytes, spec.dtype, scale=fan_in**-0.5)
 
 
 def read_tensor(driver: Driver, stream: int, pointer: int, size: int, dtype: str) -> np.ndarray:
-    """`size` bytes of `dtype` on the device as float32: all of them, or of a large tensor chunks
-    all over it. Waits for the stream."""
+    """Returns a tensor of `size` bytes on the device as float32: all of it, or chunks of a large
+    one. Waits for the stream. Raises CudaError."""
     spans = [(pointer + begin, pointer + end) for begin, end in _chunks(size, DTYPES[dtype].bytes)]
     return _as_float32(_read(driver, stream, spans), dtype)
 
 
 def _read(driver: Driver, stream: int, spans: Sequence[tuple[int, int]]) -> np.ndarray:
-    """The bytes of all spans, one after another. Waits for the stream, once."""
+    """Returns the bytes of all spans, one after another. Waits for the stream once."""
     host = np.empty(sum(end - begin for begin, end in spans), np.uint8)
     place = host.ctypes.data
     for begin, end in spans:
@@ -172,8 +187,17 @@ def fill_random(
     scale: float = 1.0,
     seed: int = 0,
 ) -> None:
-    """Fills `size` bytes with normal floats of deviation `scale`, or with integers 0 and 1: one
-    block of them, repeated."""
+    """Fills memory with one random block, repeated: normal floats, or integers 0 and 1.
+
+    Args:
+        driver: The CUDA driver.
+        stream: The handle of the stream.
+        pointer: The memory.
+        size: Its size in bytes.
+        dtype: The type of the elements.
+        scale: The standard deviation of floats.
+        seed: The seed of the random numbers.
+    """
     block = _random(dtype, scale, seed)
     done = min(size, block.nbytes)
     if done:
@@ -186,7 +210,7 @@ def fill_random(
 
 @lru_cache(maxsize=8)
 def _normal(seed: int) -> np.ndarray:
-    """What takes longest: weights of many scales are of one seed."""
+    """Returns the normal floats of a seed. This is the slow part, and many scales share a seed."""
     return np.random.default_rng(seed).standard_normal(_RANDOM, np.float32)
 
 
