@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parent.parent
 def cudnn() -> Cudnn:
     """The real cuDNN, which needs no GPU to finalize graphs; without the library there is nothing
     to ask."""
-    from convoy_runtime.cuda.cudnn.library import open_cudnn
+    from convoy_runtime.cuda.cudnn.loading import open_cudnn
     from convoy_runtime.errors import DeviceError
 
     try:

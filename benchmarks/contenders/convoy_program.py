@@ -12,7 +12,8 @@ import torch
 import convoy_runtime
 from benchmarks.contenders.job import Job
 from benchmarks.contenders.pytorch import EventTimer
-from convoy_runtime.cuda.cudnn.library import open_cudnn, version_text
+from convoy_runtime.cuda.cudnn.library import version_text
+from convoy_runtime.cuda.cudnn.loading import open_cudnn
 from convoy_runtime.cuda.program.executor import CudaProgram
 
 __all__ = ["ConvoyContender", "prepare"]

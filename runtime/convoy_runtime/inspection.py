@@ -114,7 +114,7 @@ def shipped_plans(artifact: Artifact) -> list[ShippedPlan]:
     the artifact is run."""
     from .cuda.plans.fingerprint import content_of, kernels_fingerprint
     from .cuda.plans.plan import PlanReport
-    from .cuda.plans.store import read_file
+    from .cuda.plans.plan_file import read_file
 
     files = [
         file

@@ -15,7 +15,7 @@ import pytest
 from cudnn_library import finalize_graph
 
 from convoy import _convoy
-from convoy_runtime.cuda.cudnn.library import open_cudnn
+from convoy_runtime.cuda.cudnn.loading import open_cudnn
 from convoy_runtime.errors import DeviceError
 
 ROOT = Path(__file__).parents[2]

@@ -14,7 +14,7 @@ from cudnn_library import finalize_graph
 
 import convoy
 from convoy.explain import explain_manifest
-from convoy_runtime.cuda.cudnn.library import open_cudnn
+from convoy_runtime.cuda.cudnn.loading import open_cudnn
 
 
 @pytest.mark.parametrize("name", ["resnet18", "resnet50"])

@@ -232,7 +232,7 @@ def _finalize(compiled: Any) -> str:
     or nothing."""
     from cudnn_library import finalize_graph
 
-    from convoy_runtime.cuda.cudnn.library import open_cudnn
+    from convoy_runtime.cuda.cudnn.loading import open_cudnn
     from convoy_runtime.manifest import ALTERNATIVES
     from convoy_runtime.manifest_alternatives import read_alternatives
 

@@ -14,7 +14,7 @@ from runtime_fixtures import affine_manifest
 from convoy_runtime import ArtifactError, CudnnError
 from convoy_runtime._native import load_native
 from convoy_runtime.cuda.cudnn.enums import Attribute, Descriptor, Type
-from convoy_runtime.cuda.cudnn.library import open_cudnn
+from convoy_runtime.cuda.cudnn.loading import open_cudnn
 from convoy_runtime.cuda.graphs.calls import Calls, Trace, TracedCall
 from convoy_runtime.cuda.graphs.streams import Access
 from convoy_runtime.cuda.plans.plan import CudnnPlan, PlanReport, Queue, _variant_pack

@@ -449,7 +449,7 @@ def test_plans_made_from_what_cudnn_says_of_this_gpu(
     conv: Callable[[str], Path], tmp_path: Path
 ) -> None:
     from convoy_runtime.cuda.cudnn.device_properties import read_properties
-    from convoy_runtime.cuda.cudnn.library import open_cudnn
+    from convoy_runtime.cuda.cudnn.loading import open_cudnn
 
     described = tmp_path / "here.json"
     described.write_text(read_properties(open_cudnn(), 0))

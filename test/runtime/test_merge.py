@@ -17,16 +17,15 @@ from convoy.artifact import write_artifact
 from convoy.cli.main import main as convoy
 from convoy_runtime import ArgumentError, ArtifactError
 from convoy_runtime.cuda.plans.merge import Merged, merge
-from convoy_runtime.cuda.plans.store import (
+from convoy_runtime.cuda.plans.plan_file import (
     LEVELS,
     PlanFile,
-    PlanStore,
     Record,
-    Scope,
     file_name,
     read_file,
     write_file,
 )
+from convoy_runtime.cuda.plans.store import PlanStore, Scope
 
 #: A record: GPU, cuDNN, driver, graph, level.
 Key = tuple[str, int, int, str, str]

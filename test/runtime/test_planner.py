@@ -360,7 +360,7 @@ def run_python(code: str, **environment: str) -> str:
 
 OPEN = """
 from convoy_runtime import DeviceError
-from convoy_runtime.cuda.cudnn.library import open_cudnn
+from convoy_runtime.cuda.cudnn.loading import open_cudnn
 try:
     print(open_cudnn({minimum}).version)
 except DeviceError as error:
@@ -390,7 +390,7 @@ def test_cudnn_too_old(cudnn: Cudnn) -> None:
 def test_missing_cublaslt_is_an_error_not_the_end(cudnn: Cudnn) -> None:
     code = """
 from convoy_runtime import DeviceError
-from convoy_runtime.cuda.cudnn.library import open_cudnn
+from convoy_runtime.cuda.cudnn.loading import open_cudnn
 from convoy_runtime.cuda.plans.load_options import LoadOptions
 from convoy_runtime.cuda.plans.planner import Planner
 try:

@@ -41,7 +41,8 @@ from convoy_runtime.cuda.cudnn.enums import (
     Type,
 )
 from convoy_runtime.cuda.cudnn.errata import erratum_of
-from convoy_runtime.cuda.cudnn.library import open_cudnn, version_text
+from convoy_runtime.cuda.cudnn.library import version_text
+from convoy_runtime.cuda.cudnn.loading import open_cudnn
 from convoy_runtime.cuda.driver.device import Device, open_driver
 from convoy_runtime.cuda.plans.load_options import LoadOptions
 from convoy_runtime.cuda.plans.options import PlanOptions

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from convoy_runtime._abi import BUILD_GRAPH, ConvoyCudnn
-from convoy_runtime.cuda.cudnn.library import open_cudnn
+from convoy_runtime.cuda.cudnn.loading import open_cudnn
 from convoy_runtime.errors import DeviceError
 
 INPUTS = Path(__file__).parent / "Inputs"

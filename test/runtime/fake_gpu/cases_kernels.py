@@ -502,7 +502,7 @@ def little_memory(fake_cudnn: ctypes.CDLL) -> Iterator[Callable[[bool], None]]:
     tell(False)
 
 
-def test_plans_give_way_beside_a_kernel(
+def test_large_workspaces_are_dropped_beside_a_kernel(
     write: Write, little_memory: Callable[[bool], None]
 ) -> None:
     """The workspace of a graph that cuDNN runs is no fault of the one that only a kernel runs."""

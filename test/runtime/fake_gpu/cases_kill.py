@@ -18,7 +18,7 @@ from runtime_fixtures import in_child
 import convoy_runtime
 from convoy.cli.main import main as convoy
 from convoy_runtime.artifact import open_artifact
-from convoy_runtime.cuda.plans.store import read_file
+from convoy_runtime.cuda.plans.plan_file import read_file
 
 #: What changes files, or opens them, says so before it does it (Python's audit events).
 EVENTS = {"open", "os.rename", "os.mkdir", "os.remove", "os.chmod"}

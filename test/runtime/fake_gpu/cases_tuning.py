@@ -71,7 +71,7 @@ def executed(cudnn: ctypes.CDLL, path: Path, **options: Any) -> int:
     return int(cudnn.fake_executed() - before)
 
 
-def test_who_results_are_compared_with_is_no_run_more(conv: Path, cudnn: ctypes.CDLL) -> None:
+def test_reference_plan_adds_no_extra_run(conv: Path, cudnn: ctypes.CDLL) -> None:
     """It is one of the candidates; only where the options allow none that is exact there is one
     more."""
     median = executed(cudnn, conv, engines=(41, 42))

@@ -14,7 +14,8 @@ from convoy_runtime.cuda.driver.device import Device, open_driver
 from convoy_runtime.errors import ConvoyRuntimeError
 
 from .enums import Attribute, Descriptor, Type
-from .library import Cudnn, open_cudnn
+from .library import Cudnn
+from .loading import open_cudnn
 
 __all__ = ["main", "read_properties"]
 

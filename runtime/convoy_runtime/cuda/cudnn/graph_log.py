@@ -17,7 +17,7 @@ from convoy_runtime._abi import ConvoyCudnn
 from convoy_runtime._native import load_native
 from convoy_runtime.errors import ConvoyRuntimeError
 
-from .library import open_cudnn
+from .loading import open_cudnn
 
 __all__ = ["main"]
 

@@ -1,14 +1,11 @@
-"""cuDNN's backend API: the library, checked calls and descriptors. `open_cudnn` loads the
-library."""
+"""cuDNN's backend API: the library, checked calls and descriptors."""
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
-import os
 import sys
-import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from ctypes import POINTER, c_char_p, c_int32, c_int64, c_size_t, c_void_p
 from pathlib import Path
 from typing import Any, Final
@@ -20,12 +17,10 @@ from convoy_runtime.timings import part
 
 from .enums import Attribute, Descriptor, Type
 
-__all__ = ["BackendDescriptor", "Cudnn", "load_libraries", "open_cudnn", "version_text"]
+__all__ = ["INSTALL_HINT", "BackendDescriptor", "Cudnn", "version_text"]
 
-LIBRARY = "libcudnn.so.9"
-#: The oldest cuDNN that reports the workspace of an engine configuration before its plan is built.
-MINIMUM = 90200
-_INSTALL = (
+#: What to do if cuDNN is missing or unusable.
+INSTALL_HINT = (
     "pip install nvidia-cudnn-cu13==9.19.0.56, or set CONVOY_CUDNN to libcudnn.so.9 or to "
     "its folder"
 )
@@ -115,7 +110,9 @@ class Cudnn:
                 function = getattr(library, name)
                 function.restype, function.argtypes = result, arguments
         except AttributeError as error:
-            raise DeviceError(problem=f"{path} is no cuDNN 9: {error}", hint=_INSTALL) from error
+            raise DeviceError(
+                problem=f"{path} is no cuDNN 9: {error}", hint=INSTALL_HINT
+            ) from error
         self.path: Final = _file_of(library.cudnnGetVersion) or path
         self.library: Final = library
         self.version: Final[int] = library.cudnnGetVersion()
@@ -278,87 +275,3 @@ class BackendDescriptor:
             "cudnnBackendGetAttribute", *arguments, what=f"{self._name}, {attribute.name}"
         )
         return min(count.value, limit) if limit else count.value
-
-
-_lock = threading.Lock()
-_opened: dict[str, Cudnn] = {}
-
-
-def _after_fork() -> None:
-    # A thread of the parent, which does not exist here, may have held the lock.
-    global _lock
-    _lock = threading.Lock()
-
-
-os.register_at_fork(after_in_child=_after_fork)
-
-
-@part("cuDNN library")
-def open_cudnn(minimum: int = MINIMUM) -> Cudnn:
-    """Loads cuDNN: from CONVOY_CUDNN if that is set; else the copy that this process has already
-    loaded; else the nvidia-cudnn wheel; else the system's.
-
-    Args:
-        minimum: The oldest version to accept, e.g. 91900.
-
-    Raises:
-        DeviceError: cuDNN is missing or too old.
-    """
-    tried: list[str] = []
-    with _lock:
-        for name, mode in _places():
-            cudnn = _opened.get(name)
-            if cudnn is None:
-                try:
-                    cudnn = Cudnn(ctypes.CDLL(name, mode=mode), name)
-                except OSError as error:
-                    tried.append(
-                        f"{name}: {error}"
-                        if mode != _RESIDENT
-                        else f"{name}: not loaded in this process yet"
-                    )
-                    continue
-                _opened[name] = cudnn
-            needed = max(minimum, MINIMUM)
-            if not needed <= cudnn.version < 100000:
-                found = f"cuDNN {version_text(cudnn.version)} at {cudnn.path}"
-                problem = (
-                    f"{found} does not fit: expected {version_text(needed)} or later, of "
-                    "major version 9"
-                )
-                raise DeviceError(problem=problem, hint=_INSTALL)
-            return cudnn
-    raise DeviceError(
-        problem="cuDNN is not there; tried:\n    " + "\n    ".join(tried), hint=_INSTALL
-    )
-
-
-def load_libraries(minimum: int) -> threading.Thread:
-    """Loads cuDNN and cuBLASLt on a thread, and returns the thread. Loading takes 70 ms, in which
-    the caller can create the GPU's context. Errors are raised where the libraries are used."""
-
-    def load() -> None:
-        with contextlib.suppress(DeviceError):
-            open_cudnn(minimum).require_cublaslt()
-
-    thread = threading.Thread(target=load, name="convoy-libraries", daemon=True)
-    thread.start()
-    return thread
-
-
-_RESIDENT = os.RTLD_NOW | os.RTLD_NOLOAD
-
-
-def _places() -> Iterator[tuple[str, int]]:
-    chosen = os.environ.get("CONVOY_CUDNN")
-    if chosen:
-        # The user's choice is used or refused, never replaced by another cuDNN.
-        path = Path(chosen)
-        yield str(path / LIBRARY if path.is_dir() else path), os.RTLD_NOW
-        return
-    yield LIBRARY, _RESIDENT
-    for folder in sys.path:
-        path = Path(folder or ".") / "nvidia" / "cudnn" / "lib" / LIBRARY
-        if path.is_file():
-            yield str(path.resolve()), os.RTLD_NOW
-    yield LIBRARY, os.RTLD_NOW

@@ -20,7 +20,7 @@ from typing import IO, Any
 
 from convoy_runtime._native import NativeLibrary, load_native
 from convoy_runtime.cuda.cudnn.device_files import device_properties
-from convoy_runtime.cuda.cudnn.library import open_cudnn
+from convoy_runtime.cuda.cudnn.loading import open_cudnn
 from convoy_runtime.cuda.driver.device import Device, open_driver
 from convoy_runtime.errors import ConvoyRuntimeError, CudnnError
 from convoy_runtime.manifest import Graph

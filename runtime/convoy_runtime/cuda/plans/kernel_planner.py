@@ -11,7 +11,7 @@ from convoy_runtime.manifest import Graph, GraphKernel
 from .kernels import Kernels
 from .load_options import LoadOptions
 from .plan import Plan
-from .store import LEVELS
+from .plan_file import LEVELS
 from .stored_plans import StoredPlans
 
 __all__ = ["KernelPlanner"]

@@ -12,7 +12,7 @@ from convoy_runtime.artifact import open_artifact
 from convoy_runtime.errors import ArgumentError
 from convoy_runtime.value_types import value_type
 
-from .store import LEVELS, PlanFile, Record, file_name, read_file, write_file, write_plan
+from .plan_file import LEVELS, PlanFile, Record, file_name, read_file, write_file, write_plan
 
 __all__ = ["Merged", "merge"]
 

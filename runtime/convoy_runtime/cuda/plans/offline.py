@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from convoy_runtime._native import NativeLibrary
 from convoy_runtime.cuda.cudnn.device_files import device_file, device_properties
-from convoy_runtime.cuda.cudnn.library import open_cudnn
+from convoy_runtime.cuda.cudnn.loading import open_cudnn
 from convoy_runtime.errors import DeviceError, PlanError
 from convoy_runtime.manifest import GraphAlternatives, Manifest
 from convoy_runtime.value_types import value_type
@@ -18,8 +18,9 @@ from .alternatives import Alternatives
 from .load_options import LoadOptions
 from .options import PlanOptions
 from .plan import PlanReport
+from .plan_file import OFFLINE
 from .planner import Planner
-from .store import OFFLINE, PlanStore, Scope
+from .store import PlanStore, Scope
 
 __all__ = ["OfflinePlanner", "OfflinePlans"]
 

@@ -25,7 +25,8 @@ from .kernel_planner import KernelPlanner
 from .kernels import Kernels
 from .load_options import LoadOptions
 from .plan import Plan
-from .store import OFFLINE, PlanStore
+from .plan_file import OFFLINE
+from .store import PlanStore
 from .stored_plans import StoredPlans
 
 if TYPE_CHECKING:

@@ -15,7 +15,8 @@ from .builder import PlanBuilder, WorkspaceTooLarge
 from .fingerprint import content_of
 from .kernels import Kernels
 from .plan import CudnnPlan, Plan, PlanReport
-from .store import LEVELS, OFFLINE, PlanStore, Record
+from .plan_file import LEVELS, OFFLINE, Record
+from .store import PlanStore
 
 __all__ = ["StoredPlans"]
 

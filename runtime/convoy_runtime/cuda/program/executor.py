@@ -30,7 +30,7 @@ from convoy_runtime.arrays import (
     view,
 )
 from convoy_runtime.artifact import Artifact
-from convoy_runtime.cuda.cudnn.library import load_libraries, open_cudnn
+from convoy_runtime.cuda.cudnn.loading import load_libraries, open_cudnn
 from convoy_runtime.cuda.driver.device import Device, check_process, forked, open_driver
 from convoy_runtime.cuda.driver.memory import DeviceArray, Lease, Pool
 from convoy_runtime.cuda.plans.load_options import LoadOptions

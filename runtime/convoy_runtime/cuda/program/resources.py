@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from convoy_runtime._native import MEMBER
 from convoy_runtime.artifact import Artifact
-from convoy_runtime.cuda.cudnn.library import Cudnn, open_cudnn
+from convoy_runtime.cuda.cudnn.library import Cudnn
+from convoy_runtime.cuda.cudnn.loading import open_cudnn
 from convoy_runtime.cuda.driver.device import Device, Driver
 from convoy_runtime.cuda.driver.ptx import load_ptx
 from convoy_runtime.errors import ArtifactError, CudaError

@@ -9,8 +9,8 @@ from typing import Any
 from convoy_runtime.cuda.driver.device import Device
 from convoy_runtime.cuda.plans.alternatives import StepError
 from convoy_runtime.cuda.plans.plan import Plan
+from convoy_runtime.cuda.plans.plan_file import LEVELS
 from convoy_runtime.cuda.plans.planner import Planner
-from convoy_runtime.cuda.plans.store import LEVELS
 from convoy_runtime.errors import CudaError, CudnnError, PlanError
 from convoy_runtime.manifest import Graph, GraphAlternative, GraphStep
 

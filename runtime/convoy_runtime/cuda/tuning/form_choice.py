@@ -13,7 +13,8 @@ import numpy as np
 from convoy_runtime.cuda.graphs.capture import Captured, Stopwatch, finished
 from convoy_runtime.cuda.graphs.forms import SERIAL, Arguments, Form, ProgramCapture
 from convoy_runtime.cuda.plans.plan import Plan
-from convoy_runtime.cuda.plans.store import LEVELS, PlanStore
+from convoy_runtime.cuda.plans.plan_file import LEVELS
+from convoy_runtime.cuda.plans.store import PlanStore
 from convoy_runtime.errors import CudaError
 from convoy_runtime.manifest import Manifest
 from convoy_runtime.program import POISON

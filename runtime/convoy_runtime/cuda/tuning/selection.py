@@ -13,8 +13,8 @@ from convoy_runtime.cuda.graphs.capture import Captured, Stopwatch
 from convoy_runtime.cuda.graphs.forms import Form
 from convoy_runtime.cuda.plans.load_options import LoadOptions
 from convoy_runtime.cuda.plans.plan import Plan, Queue
+from convoy_runtime.cuda.plans.plan_file import LEVELS
 from convoy_runtime.cuda.plans.planner import Planner
-from convoy_runtime.cuda.plans.store import LEVELS
 from convoy_runtime.errors import CudaError, PlanError
 from convoy_runtime.manifest import Manifest
 from convoy_runtime.timings import part
