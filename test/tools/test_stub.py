@@ -75,6 +75,6 @@ def test_phases_are_torch_and_the_pipelines(extension: ModuleType) -> None:
 
 
 def test_the_oldest_cudnn_is_the_runtimes(extension: ModuleType) -> None:
-    from convoy_runtime.cuda import _cudnn
+    from convoy_runtime.cuda.cudnn import loading
 
-    assert extension.MINIMUM_CUDNN == _cudnn.MINIMUM
+    assert extension.MINIMUM_CUDNN == loading.MINIMUM
