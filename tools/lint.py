@@ -18,11 +18,14 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-__all__ = ["changed_files", "main", "tidy_sources"]
+__all__ = ["MOST_SOURCES", "changed_files", "main", "tidy_sources", "too_many"]
 
 ROOT = Path(__file__).resolve().parent.parent
 DATABASE = "build/compile_commands.json"
 PATTERNS = ("*.c", "*.cpp", "*.cu", "*.h")
+#: clang-tidy takes some 20 seconds a file, so that a change of a whole folder, as a renaming, would
+#: take longer than the tests.
+MOST_SOURCES = 24
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -71,6 +74,16 @@ def tidy_sources(changed: Iterable[str], database: Iterable[str]) -> list[str]:
     return sorted(name for name in names & known if name.endswith(".cpp"))
 
 
+def too_many(sources: Sequence[str], base: str) -> str | None:
+    """Why clang-tidy is not run on so many sources, or None where it is."""
+    if len(sources) <= MOST_SOURCES:
+        return None
+    return (
+        f"lint: {len(sources)} files changed since {base[:12]}, so clang-tidy is skipped; "
+        f"name a BASE that at most {MOST_SOURCES} have changed since"
+    )
+
+
 def _tidy(version: str, base: str | None) -> int:
     if not (ROOT / DATABASE).is_file():
         print(f"lint: no {DATABASE}, so clang-tidy is skipped; `make build` writes it")
@@ -80,6 +93,9 @@ def _tidy(version: str, base: str | None) -> int:
         return 0
     database = json.loads((ROOT / DATABASE).read_text())
     sources = tidy_sources(changed_files(base), (entry["file"] for entry in database))
+    if (reason := too_many(sources, base)) is not None:
+        print(reason)
+        return 0
     print(f"lint: clang-tidy on {len(sources)} files that changed since {base[:12]}")
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         codes = list(

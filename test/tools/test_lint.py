@@ -6,7 +6,7 @@ import json
 import tomllib
 from pathlib import Path
 
-from tools.lint import ROOT, llvm_version, tidy_sources
+from tools.lint import MOST_SOURCES, ROOT, llvm_version, tidy_sources, too_many
 
 DATABASE = [str(ROOT / "passes/a/One.cpp"), "passes/a/Two.cpp", "python/three.c"]
 
@@ -22,6 +22,14 @@ def test_a_header_stands_for_the_source_beside_it() -> None:
 
 def test_what_is_not_compiled_is_left_out() -> None:
     assert tidy_sources(["runtime/device/conv.cu", "python/three.c"], DATABASE) == []
+
+
+def test_a_change_of_a_whole_folder_is_not_checked() -> None:
+    sources = [f"passes/a/{number}.cpp" for number in range(MOST_SOURCES)]
+    assert too_many(sources, "0123456789abcdef") is None
+    reason = too_many([*sources, "passes/a/last.cpp"], "0123456789abcdef")
+    assert reason is not None
+    assert "25 files changed since 0123456789ab, so clang-tidy is skipped" in reason
 
 
 def test_the_version_is_the_pinned_one() -> None:
