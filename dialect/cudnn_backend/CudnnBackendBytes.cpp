@@ -48,8 +48,8 @@ std::string FuncOp::getFingerprint() {
   assert(getFurtherArguments().empty() && "the function builds a graph");
   llvm::DenseMap<Value, int64_t> numbers;
   std::string said;
-  // Byte for byte what runtime/convoy_runtime/cuda/plans/fingerprint.py hashes: a letter, the number of
-  // the descriptor from 1 on, and the rest.
+  // Byte for byte what runtime/convoy_runtime/cuda/plans/fingerprint.py hashes: a letter, the
+  // number of the descriptor from 1 on, and the rest.
   auto write = [&](char letter, ArrayRef<int64_t> words) {
     said.push_back(letter);
     for (int64_t word : words)

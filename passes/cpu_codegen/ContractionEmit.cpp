@@ -62,7 +62,7 @@ private:
   Value splat(Value scalar) { return vector::BroadcastOp::create(b, vectorType, scalar); }
 
   SmallVector<Value> reduce(const Tile &tile, Value inputBase, Value filterBase,
-                            SmallVector<Value> sums, size_t level);
+                            ArrayRef<Value> sums, size_t level);
   SmallVector<Value> step(const Tile &tile, Value inputBase, Value filterBase, ValueRange sums);
   void finish(const Tile &tile, const Place &place, ArrayRef<Value> sums);
   void emitTile(const Tile &tile, const Place &place);
@@ -175,16 +175,16 @@ SmallVector<Value> Emitter::step(const Tile &tile, Value inputBase, Value filter
 }
 
 SmallVector<Value> Emitter::reduce(const Tile &tile, Value inputBase, Value filterBase,
-                                   SmallVector<Value> sums, size_t level) {
+                                   ArrayRef<Value> sums, size_t level) {
   if (level == c.loops.size())
     return step(tile, inputBase, filterBase, sums);
-  const ReductionLoop &level_ = c.loops[level];
-  auto loop = scf::ForOp::create(b, index(0), index(level_.trips), index(1), sums);
+  const ReductionLoop &dim = c.loops[level];
+  auto loop = scf::ForOp::create(b, index(0), index(dim.trips), index(1), sums);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   Value i = loop.getInductionVar();
-  SmallVector<Value> next = reduce(tile, add(inputBase, scale(i, level_.inputStep)),
-                                   add(filterBase, scale(i, level_.filterStep)),
+  SmallVector<Value> next = reduce(tile, add(inputBase, scale(i, dim.inputStep)),
+                                   add(filterBase, scale(i, dim.filterStep)),
                                    SmallVector<Value>(loop.getRegionIterArgs()), level + 1);
   scf::YieldOp::create(b, next);
   return SmallVector<Value>(loop.getResults());

@@ -1,7 +1,7 @@
 // The contract between compiled code and the runtime: every C symbol that an artifact's native
-// library exports, and every function that it may call. Generated code (passes/cudnn_to_backend, passes/gpu_codegen, passes/llvm),
-// the loader (runtime/convoy_runtime/_abi.py) and the tests agree on this file; a change to
-// anything here raises CONVOY_ABI_VERSION.
+// library exports, and every function that it may call. Generated code (passes/cudnn_to_backend,
+// passes/gpu_codegen, passes/llvm), the loader (runtime/convoy_runtime/_abi.py) and the tests agree
+// on this file; a change to anything here raises CONVOY_ABI_VERSION.
 
 #ifndef CONVOY_ABI_H
 #define CONVOY_ABI_H

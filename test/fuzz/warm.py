@@ -3,12 +3,12 @@ time."""
 
 from __future__ import annotations
 
-import convoy._convoy
 import quick_export
 import torch
 import workers  # noqa: F401, the module of the function that runs in a worker
 from torch import nn
 
+import convoy._convoy
 import convoy.compiler  # noqa: F401
 import convoy_runtime.loader  # noqa: F401
 from convoy.frontend import import_module
