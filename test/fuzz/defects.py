@@ -18,8 +18,9 @@ __all__ = [
 #: `relu_is_abs` as text, for a script.
 RELU_IS_ABS = """
 import convoy.frontend
+from convoy.dialects import tcp
 from convoy.frontend._registry import CONVERTERS
-CONVERTERS["aten.relu"] = lambda b, call: b.unary("abs", call.args[0])
+CONVERTERS["aten.relu"] = lambda b, call: b.unary(tcp.AbsOp, call.args[0])
 """
 
 
@@ -31,7 +32,9 @@ def _relu(converter: Any) -> None:
 
 
 def relu_is_abs() -> None:
-    _relu(lambda b, call: b.unary("abs", call.args[0]))
+    from convoy.dialects import tcp
+
+    _relu(lambda b, call: b.unary(tcp.AbsOp, call.args[0]))
 
 
 def relu_aborts() -> None:
