@@ -41,8 +41,7 @@ def lowered_operations() -> list[str]:
 def lowered_names() -> tuple[set[str], set[str]]:
     """The kinds of descriptors and the attributes that lowerings of cudnn's operations write."""
     text = "\n".join(
-        path.read_text()
-        for path in sorted((ROOT / "passes/cudnn_to_backend").glob("*ToBackend.cpp"))
+        path.read_text() for path in sorted((ROOT / "passes/cudnn_to_backend").glob("*.cpp"))
     )
     return set(re.findall(r"\bDescriptorKind::(\w+)", text)), set(
         re.findall(r"\b(?:AttributeName|Name)::(\w+)", text)
