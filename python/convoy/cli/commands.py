@@ -8,6 +8,7 @@ import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from types import ModuleType
 from typing import Any
 
 from convoy import __version__
@@ -29,6 +30,33 @@ exit codes: 0 done, 1 failed, 2 wrong usage, 3 results differ from the reference
 """
 
 
+class _CommandParser(argparse.ArgumentParser):
+    """The parser of one command, which adds the command's arguments when it is chosen: those of
+    `convoy compile` load the compiler, which takes 20 ms.
+
+    Args:
+        command: The module of the command.
+        options: The arguments of ArgumentParser.
+    """
+
+    def __init__(self, *, command: ModuleType, **options: Any) -> None:
+        super().__init__(description=command.__doc__, **options)
+        self._command: ModuleType | None = command
+        self.set_defaults(action=command.main, parser=self)
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        if self._command is not None:
+            self._command.populate_parser(self)
+            self._command = None
+            self.add_argument(
+                "--debug",
+                action="store_true",
+                default=argparse.SUPPRESS,
+                help="show the traceback of an error",
+            )
+        return super().parse_known_args(args, namespace)
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="convoy",
@@ -42,25 +70,17 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"convoy {__version__}")
     parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    commands = parser.add_subparsers(
+        title="commands", metavar="COMMAND", required=True, parser_class=_CommandParser
+    )
     for command in _COMMANDS:
-        name = command.__name__.rpartition(".")[2].rstrip("_")
-        summary = (command.__doc__ or "").partition("\n")[0]
-        sub = commands.add_parser(
-            name,
-            help=summary,
-            description=command.__doc__,
+        commands.add_parser(
+            command.__name__.rpartition(".")[2].rstrip("_"),
+            help=(command.__doc__ or "").partition("\n")[0],
+            command=command,
             formatter_class=argparse.RawDescriptionHelpFormatter,
             allow_abbrev=False,
         )
-        command.populate_parser(sub)
-        sub.add_argument(
-            "--debug",
-            action="store_true",
-            default=argparse.SUPPRESS,
-            help="show the traceback of an error",
-        )
-        sub.set_defaults(action=command.main, parser=sub)
     return parser
 
 
