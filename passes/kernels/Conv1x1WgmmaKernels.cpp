@@ -34,7 +34,6 @@ static std::optional<Variant> variantOf(const ConvGraph &form, Shape shape, int6
   variant.suffix = llvm::formatv("wgmma_{0}x{1}", shape.pixels, shape.groups);
   variant.function =
       llvm::formatv("convoy_conv1x1_wgmma_{0}_{1}", libraryName(form.element()), shape.pixels);
-  auto word = [](int64_t value) { return static_cast<int>(value); };
   Conv1x1WgmmaArguments arguments = {};
   arguments.pixels = word(form.rows());
   arguments.depth = word(form.depth());

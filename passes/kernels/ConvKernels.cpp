@@ -36,7 +36,6 @@ static Variant variantOf(const ConvGraph &form, Shape shape) {
   variant.suffix = llvm::formatv("{0}x{1}x{2}x{3}", tileM, tileN, groups, split);
   variant.function =
       llvm::formatv("convoy_conv_{0}_{1}x{2}", libraryName(form.element()), tileM, tileN);
-  auto word = [](int64_t value) { return static_cast<int>(value); };
   device::ConvArguments arguments = {};
   arguments.images = word(x[0]);
   arguments.height = word(x[2]);

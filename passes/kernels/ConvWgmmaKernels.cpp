@@ -6,11 +6,6 @@ using namespace convoy::device;
 
 namespace convoy {
 
-#define CONVOY_NUMBER(number) number,
-/// Columns of a product, and pieces of a thread's next tile, that the library is compiled for.
-static constexpr int64_t kColumns[] = {CONVOY_CONV_WGMMA_COLUMNS(CONVOY_NUMBER)},
-                         kFetched[] = {CONVOY_CONV_WGMMA_FETCHED(CONVOY_NUMBER)};
-#undef CONVOY_NUMBER
 /// A chunk, 16 bytes of each filter, and 16 that put the next one into other banks. The banks begin
 /// again after 128 bytes.
 static constexpr int64_t kFilterPitch = kConvWgmmaFilters * 16 + 16, kBankBytes = 128;
@@ -50,17 +45,17 @@ struct Tiling {
 } // namespace
 
 /// The first of `sizes` that is at least `size`.
-static std::optional<int64_t> atLeast(ArrayRef<int64_t> sizes, int64_t size) {
-  const int64_t *found = llvm::find_if(sizes, [&](int64_t each) { return each >= size; });
-  return found == sizes.end() ? std::nullopt : std::optional(*found);
+static std::optional<int64_t> atLeast(ArrayRef<int> sizes, int64_t size) {
+  const int *found = llvm::find_if(sizes, [&](int each) { return each >= size; });
+  return found == sizes.end() ? std::nullopt : std::optional<int64_t>(*found);
 }
 
 static std::optional<Tiling> tilingOf(const Shape &shape, int64_t rows, int64_t columns,
                                       int64_t groups) {
   int64_t pitch = columns + shape.tapsW - 1, pixels = (rows + shape.tapsH - 1) * pitch;
-  std::optional<int64_t> product = atLeast(kColumns, (rows - 1) * pitch + columns);
+  std::optional<int64_t> product = atLeast(kConvWgmmaColumns, (rows - 1) * pitch + columns);
   std::optional<int64_t> fetched =
-      atLeast(kFetched, llvm::divideCeil(pixels * shape.chunks(), kGroupThreads));
+      atLeast(kConvWgmmaFetched, llvm::divideCeil(pixels * shape.chunks(), kGroupThreads));
   if (!product || !fetched)
     return std::nullopt;
   // Sums, pieces of the next tile, and the residual of this one.
@@ -96,8 +91,8 @@ static SmallVector<Tiling> tilingsOf(const Shape &shape) {
   SmallVector<Tiling> best;
   for (int64_t groups = kMostGroups; groups > 1; --groups) {
     std::optional<Tiling> found;
-    for (int64_t columns = std::min(shape.outWidth, ArrayRef(kColumns).back()); columns > 0;
-         --columns) {
+    for (int64_t columns = std::min<int64_t>(shape.outWidth, ArrayRef(kConvWgmmaColumns).back());
+         columns > 0; --columns) {
       // As many tiles across take fewer columns: equal parts are better.
       if (llvm::divideCeil(shape.outWidth, llvm::divideCeil(shape.outWidth, columns)) != columns)
         continue;
@@ -122,7 +117,6 @@ static Variant variantOf(const ConvGraph &form, const Shape &shape, const Tiling
   variant.suffix = llvm::formatv("wgmma_{0}x{1}x{2}", tiling.rows, tiling.columns, tiling.groups);
   variant.function = llvm::formatv("convoy_conv_wgmma_{0}_{1}_{2}", libraryName(form.element()),
                                    tiling.product, tiling.fetched);
-  auto word = [](int64_t value) { return static_cast<int>(value); };
   ConvWgmmaArguments arguments = {};
   arguments.images = word(shape.images);
   arguments.height = word(shape.height);

@@ -50,7 +50,6 @@ static Variant variantOf(const MatmulGraph &form, Shape shape) {
                     libraryName(form.resultType));
   variant.tensors = {placeOf(matmul.getA()), placeOf(matmul.getB()), form.bias, form.residual,
                      graph.getNumArguments()};
-  auto word = [](int64_t value) { return static_cast<int>(value); };
   MatmulArguments arguments = {};
   arguments.rows = word(form.rows());
   arguments.depth = word(form.depth());

@@ -74,7 +74,6 @@ static Variant variantOf(GraphOp graph, MeanForm form, int64_t lanes, int64_t sp
   variant.function =
       ("convoy_mean_" + libraryName(form.pool.getX().getType().getElementType())).str();
   variant.tensors = {0, graph.getNumArguments()};
-  auto word = [](int64_t value) { return static_cast<int>(value); };
   device::MeanArguments arguments = {};
   arguments.pixels = word(form.pixels);
   arguments.channels = word(form.channels);

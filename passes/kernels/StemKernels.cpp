@@ -17,10 +17,6 @@ static constexpr int64_t kManyBlocks = 200;
 /// Rows of a block for which stem_wgmma.cu is no better guess than stem.cu: 5 took 38.5 us where
 /// the other took 39.2, one 16 and 7.
 static constexpr int64_t kFewRows = 4;
-#define CONVOY_NUMBER(number) number,
-/// Columns that runtime/device/stem_wgmma.cu is compiled for.
-static constexpr int64_t kWgmmaColumns[] = {CONVOY_STEM_WGMMA_COLUMNS(CONVOY_NUMBER)};
-#undef CONVOY_NUMBER
 
 namespace {
 
@@ -97,7 +93,6 @@ static Variant variantOf(GraphOp graph, StemOps &ops, StringRef function, int64_
                                    libraryName(ops.imageType().getElementType()), number);
   variant.tensors = {placeOf(ops.identity.getInputs()[0]), placeOf(ops.conv.getW()),
                      placeOf(ops.add.getInputs()[1]), graph.getNumArguments()};
-  auto word = [](int64_t value) { return static_cast<int>(value); };
   device::StemArguments arguments = {};
   arguments.images = word(x[0]);
   arguments.height = word(x[2]);
@@ -110,8 +105,9 @@ static Variant variantOf(GraphOp graph, StemOps &ops, StringRef function, int64_
   arguments.pad = word(ops.conv.getPrePadding()[0]);
   arguments.rows = word(rows);
   arguments.strip = word(strip);
-  arguments.upper = ops.relu.getUpperClip() ? ops.relu.getUpperClip()->convertToFloat()
-                                            : std::numeric_limits<float>::infinity();
+  arguments.upper = ops.relu.getUpperClip()
+                        ? static_cast<float>(ops.relu.getUpperClip()->convertToDouble())
+                        : std::numeric_limits<float>::infinity();
   variant.setArguments(arguments);
   variant.tf32 = ops.element().isF32();
   return variant;
@@ -144,7 +140,8 @@ static Variant anyVariant(GraphOp graph, StemOps &ops) {
 static std::optional<Variant> wgmmaVariant(GraphOp graph, StemOps &ops) {
   int64_t bytes = ops.bytes(), filters = ops.filters(), columns = ops.width() / 2,
           rows = ops.wgmmaRows();
-  if (filters != convoy::device::kStemWgmmaFilters || !llvm::is_contained(kWgmmaColumns, columns))
+  if (filters != device::kStemWgmmaFilters ||
+      !llvm::is_contained(device::kStemWgmmaColumns, columns))
     return std::nullopt;
   Variant variant = variantOf(graph, ops, "stem_wgmma", columns, rows, /*strip=*/1);
   variant.suffix = llvm::formatv("wgmma_{0}", rows);

@@ -50,6 +50,9 @@ inline unsigned placeOf(mlir::Value argument) {
   return mlir::cast<mlir::BlockArgument>(argument).getArgNumber();
 }
 
+/// A size as a member of the structs of runtime/device/kernel_abi.h.
+inline int word(int64_t value) { return static_cast<int>(value); }
+
 /// What functions of the library call elements of `type`: f16, bf16 or f32.
 inline llvm::StringRef libraryName(mlir::Type type) {
   return type.isF32() ? "f32" : type.isF16() ? "f16" : "bf16";

@@ -7,6 +7,9 @@
 
 namespace convoy::device {
 
+/// An element of an array, for the lists of tiles below.
+#define CONVOY_ITEM(number) number,
+
 /// Threads of a group, four warps: what one warp group's product takes.
 constexpr int kGroupThreads = 128;
 
@@ -52,8 +55,10 @@ struct ConvWgmmaArguments {
 constexpr int kConvWgmmaFilters = 64;
 /// Columns of a product.
 #define CONVOY_CONV_WGMMA_COLUMNS(X) X(64) X(88) X(104) X(120) X(176) X(232)
+constexpr int kConvWgmmaColumns[] = {CONVOY_CONV_WGMMA_COLUMNS(CONVOY_ITEM)};
 /// Pieces of 16 bytes of its next tile that a thread has in registers.
 #define CONVOY_CONV_WGMMA_FETCHED(X) X(16) X(20) X(24)
+constexpr int kConvWgmmaFetched[] = {CONVOY_CONV_WGMMA_FETCHED(CONVOY_ITEM)};
 
 /// matmul.cu: y[m, n] = clamp(sum over k of x[m, k] * w[k, n] + bias[n] + residual[m, n]).
 struct MatmulArguments {
@@ -86,6 +91,7 @@ struct StemArguments {
 constexpr int kStemWgmmaFilters = 64;
 /// Columns of the convolution's result in stem_wgmma.cu.
 #define CONVOY_STEM_WGMMA_COLUMNS(X) X(64) X(80) X(96) X(112) X(128)
+constexpr int kStemWgmmaColumns[] = {CONVOY_STEM_WGMMA_COLUMNS(CONVOY_ITEM)};
 
 } // namespace convoy::device
 
