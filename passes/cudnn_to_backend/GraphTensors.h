@@ -10,6 +10,9 @@ namespace convoy {
 /// cuDNN's name of an element type (`half` for f16); empty for a type that cuDNN has no name for.
 llvm::StringRef cudnnDataType(mlir::Type type);
 
+/// Bits of an element in memory: a boolean is a byte, a complex number is two numbers.
+int64_t elementBits(mlir::Type type);
+
 /// Dims and strides as cuDNN takes them: leading dims of 1 up to rank 3.
 struct CudnnShape {
   llvm::SmallVector<int64_t> dims;

@@ -65,12 +65,8 @@ Value GraphWriter::tensorOperation(DescriptorKind kind, ArrayRef<Tensors> held,
   return result;
 }
 
-/// The alignment that a type asks for of itself, which cuDNN wants to be told at least.
-static int64_t naturalAlignment(Type type) {
-  if (auto complex = dyn_cast<ComplexType>(type))
-    return 2 * naturalAlignment(complex.getElementType());
-  return llvm::divideCeil(type.getIntOrFloatBitWidth(), 8);
-}
+/// The natural alignment of a type in bytes, the least that cuDNN accepts.
+static int64_t naturalAlignment(Type type) { return llvm::divideCeil(elementBits(type), 8); }
 
 void GraphWriter::writeTensor(Value value) {
   if (tensors.contains(value))

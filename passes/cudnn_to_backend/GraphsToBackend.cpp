@@ -112,12 +112,7 @@ DictionaryAttr describeProducts(OpBuilder &builder, Block &block) {
 
 /// Bytes of a packed tensor of the type.
 int64_t bytesOf(cudnn::TensorDescType type) {
-  Type element = type.getElementType();
-  auto complex = dyn_cast<ComplexType>(element);
-  int64_t bits = complex                ? 2 * complex.getElementType().getIntOrFloatBitWidth()
-                 : element.isInteger(1) ? 8
-                                        : element.getIntOrFloatBitWidth();
-  return llvm::product_of(type.getLogicalShape()) * bits / 8;
+  return llvm::product_of(type.getLogicalShape()) * elementBits(type.getElementType()) / 8;
 }
 
 /// An alternative's entry in alternatives.json; `places` are the numbers of the graphs.
