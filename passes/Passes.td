@@ -221,10 +221,13 @@ def TcpFormGroupsPass : Pass<"tcp-form-groups", "::mlir::func::FuncOp"> {
   let summary = "put what cuDNN takes as one graph into groups";
   let description = [{
     Each convolution, matrix product, pooling and spatial mean that the support table accepts
-    becomes the anchor of a group. The group takes the elementwise ops after it (bias, residual,
-    activation) as long as its value has one use, then those before it that no other group took. Ops
-    that stay outside get `tcp.outside`, the reason. Functions with `tcp.target = "cpu"` stay as
-    they are.
+    becomes the anchor of a group. The group grows by the elementwise ops after it (bias, residual,
+    activation) as long as one value leaves it: a value that several of them read, as in
+    `x * sigmoid(x)`, is taken with all of them. Then it grows by those before the anchor, and by
+    those that compute the operands of the ops after it, that no other group took. Each candidate
+    is converted to its `cudnn.graph`, and the support table is asked about the operations of that.
+    Ops that stay outside get `tcp.outside`, the reason. Functions with `tcp.target = "cpu"` stay
+    as they are.
 
     ```mlir
     %0 = tcp.conv2d %x, %w {channels_last, ...} : tensor<1x56x56x64xf16>, tensor<64x3x3x64xf16> -> tensor<1x56x56x64xf16>
@@ -239,17 +242,18 @@ def TcpFormGroupsPass : Pass<"tcp-form-groups", "::mlir::func::FuncOp"> {
   }];
   let options = [Option<"supportTable", "support-table", "std::string", "", "file to read instead of the built-in support table">,
                  Option<"allowTf32", "allow-tf32", "bool", "true", "whether products of f32 may be rounded to TF32">];
-  let dependentDialects = ["::convoy::tcp::TcpDialect"];
+  let dependentDialects = ["::convoy::tcp::TcpDialect", "::convoy::cudnn::CudnnDialect"];
 }
 
 def TcpVerifyGroupsPass : Pass<"tcp-verify-groups", "::mlir::ModuleOp"> {
   let summary = "check that each group is one graph that the support table accepts";
   let description = [{
-    Changes nothing. A group is a chain through one anchor with one result; each of its ops is a
-    role that a row of the table has.
+    Changes nothing. A group has one anchor and one result, and a row of the table accepts the role
+    of each operation that it becomes.
   }];
   let options = [Option<"supportTable", "support-table", "std::string", "", "file to read instead of the built-in support table">,
                  Option<"allowTf32", "allow-tf32", "bool", "true", "whether products of f32 may be rounded to TF32">];
+  let dependentDialects = ["::convoy::cudnn::CudnnDialect"];
 }
 
 //===-- cudnn ------------------------------------------------------------------------------------------------------------===//
@@ -287,6 +291,40 @@ def CudnnOutlineGraphsPass : Pass<"cudnn-outline-graphs", "::mlir::ModuleOp"> {
     says.
   }];
   let dependentDialects = ["::convoy::cudnn::CudnnDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def CudnnOrderOperationsPass : Pass<"cudnn-order-operations", "::mlir::ModuleOp"> {
+  let summary = "put operations into the order that cuDNN has fast kernels for";
+  let description = [{
+    In a `cudnn.graph` of one forward convolution and pointwise operations, sums with residuals move
+    before the sum with the bias: for that order cuDNN has precompiled kernels. An activation at the
+    end that has none (`relu_fwd` with an upper clip, `sigmoid_fwd`, `tanh_fwd`, `elu_fwd`) gets an
+    identity after it, for which cuDNN generates a kernel. `convert-tcp-to-cudnn` does the same to
+    the graphs that it makes; the pass is for graphs that are written by hand. With `remarks` a
+    graph of another form says why it stays as it is.
+
+    ```mlir
+    %1 = cudnn.pointwise add(%0, %bias) ...
+    %2 = cudnn.pointwise add(%1, %residual) ...
+    // becomes
+    %1 = cudnn.pointwise add(%0, %residual) ...
+    %2 = cudnn.pointwise add(%1, %bias) ...
+    ```
+  }];
+  let options = [Option<"remarks", "remarks", "bool", "false", "say which graphs have another form, and why">];
+}
+
+def CudnnVerifySupportPass : Pass<"cudnn-verify-support", "::mlir::ModuleOp"> {
+  let summary = "fail on graphs that the support table refuses";
+  let description = [{
+    Each `cudnn.graph` has to be one anchor with pointwise operations around it, or pointwise
+    operations alone, and the support table has to accept each of them. `tcp-verify-groups` asks the
+    same of groups before they are graphs.
+  }];
+  let options = [
+    Option<"supportTable", "support-table", "std::string", "", "file to read instead of the built-in support table">,
+    Option<"allowTf32", "allow-tf32", "bool", "true", "whether products of f32 may be rounded to TF32">,
+  ];
 }
 
 def CudnnAddAlternativesPass : Pass<"cudnn-add-alternatives", "::mlir::ModuleOp"> {

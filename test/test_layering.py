@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # everyone's from passes/common on.
 ORDER = [
     "dialect/common", "dialect/tcp", "dialect/cudnn", "dialect/cudnn_backend",
-    "passes/common", "passes/normalize", "passes/group", "passes/tcp_to_cudnn",
+    "passes/common", "passes/fusion", "passes/normalize", "passes/group", "passes/tcp_to_cudnn",
     "passes/tcp_to_linalg", "passes/plan", "passes/kernels",
     "passes/cudnn_to_backend", "passes/gpu_codegen", "passes/cpu_codegen", "passes/llvm", "passes/emit", "passes/pipeline", "passes/tools", "python/bindings",
 ]  # fmt: skip

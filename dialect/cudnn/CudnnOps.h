@@ -66,6 +66,9 @@ inline constexpr llvm::StringLiteral kOnlyKernel = "only_kernel";
 inline constexpr llvm::StringLiteral kByValueAttr = "cudnn.by_value";
 inline constexpr llvm::StringLiteral kRaggedOffsetAttr = "cudnn.ragged_offset";
 
+/// Whether cuDNN has tensors with elements of `type`.
+bool isElementType(mlir::Type type);
+
 /// Number of operands that a pointwise mode takes, 1 to 3.
 int64_t pointwiseArity(PointwiseMode mode);
 

@@ -110,8 +110,7 @@ bool TensorDescType::isSameMemoryAs(ArrayRef<int64_t> shape) const {
   return isPacked() && own == other;
 }
 
-/// Whether cuDNN has a name for tensors of `type`.
-static bool isElementType(Type type) {
+bool convoy::cudnn::isElementType(Type type) {
   if (auto complex = dyn_cast<ComplexType>(type))
     return isa<Float32Type, Float64Type>(complex.getElementType());
   if (auto integer = dyn_cast<IntegerType>(type))

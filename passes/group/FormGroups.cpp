@@ -1,10 +1,12 @@
-// Forms the groups that become cuDNN graphs. A group has one result and every value inside it has
-// one use, so nothing outside can lie between two of its ops: put where its last op was, a group
-// never closes a cycle.
+// Forms the groups that become cuDNN graphs. A group grows from its anchor by ops whose results are
+// used in the group alone, so that one value leaves it: where its last op was, it never closes a
+// cycle. Each candidate is converted to its graph, and the support table is asked about that.
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/Passes.h"
 #include "passes/common/Groups.h"
-#include "llvm/ADT/MapVector.h"
+#include "passes/fusion/GraphForm.h"
+#include "passes/fusion/OpsToCudnn.h"
 
 namespace convoy {
 #define GEN_PASS_DEF_TCPFORMGROUPSPASS
@@ -17,17 +19,43 @@ using namespace convoy::tcp;
 
 namespace {
 
+/// Ops of a group: each candidate is converted as a whole, which must not become quadratic in the
+/// length of a chain.
+constexpr size_t kMaxOps = 32;
+/// Ops between a value and the next that all its users lead to.
+constexpr size_t kMaxBranches = 8;
+
+/// A group that grows. The last op's result leaves it.
+struct Candidate {
+  Operation *anchor;
+  SmallVector<Operation *> ops; ///< in the order of the block
+  std::string anchorName, pattern;
+
+  Value result() const { return ops.back()->getResult(0); }
+};
+
 struct FormGroupsPass : public convoy::impl::TcpFormGroupsPassBase<FormGroupsPass> {
   using Base::Base;
   LogicalResult initialize(MLIRContext *context) override;
   void runOnOperation() override;
 
 private:
-  void growEpilogue(GroupForm &form);
-  void growPrologue(GroupForm &form);
+  /// Adds `ops` when the group is one graph with them that the table accepts.
+  bool extend(Candidate &group, ArrayRef<Operation *> ops, std::string &reason);
+  void growEpilogue(Candidate &group);
+  /// Adds the ops that compute `values`, which the group reads, and those that compute what these
+  /// read, as long as the group alone reads them.
+  void growProducers(Candidate &group, SmallVector<Value> values);
+  void growPrologue(Candidate &group) { growProducers(group, {group.anchor->getOperand(0)}); }
+  void growOperands(Candidate &group);
+  bool isFree(Operation *op) const {
+    return op->hasTrait<convoy::tcp::Elementwise>() && !taken.contains(op);
+  }
+  /// The ops from `value` to the next value through which everything that depends on it goes; none
+  /// when there is no such value.
+  SmallVector<Operation *> nextRegion(Value value) const;
   /// Notes why `op` stays outside; the first reason stays.
   void leave(Operation *op, const Twine &reason) { outside.try_emplace(op, reason.str()); }
-  void outline(const GroupForm &form);
   void markOutside(Block &block);
 
   std::optional<SupportTable> table;
@@ -38,10 +66,10 @@ private:
 } // namespace
 
 /// Why an op that cuDNN takes is better off as a generated kernel; empty when it is not.
-static std::string whyGenerated(const Anchor &anchor) {
+static std::string whyGenerated(Operation *anchor) {
   // 256 images of 112x112x64 in f16, 3x3, on an H200: 762 us by the one engine of cuDNN 9.19, 243
   // us generated.
-  return anchor.name == "max_pool" ? "max_pool: a generated kernel is faster than cuDNN's" : "";
+  return isa<MaxPoolOp>(anchor) ? "max_pool: a generated kernel is faster than cuDNN's" : "";
 }
 
 LogicalResult FormGroupsPass::initialize(MLIRContext *context) {
@@ -50,57 +78,102 @@ LogicalResult FormGroupsPass::initialize(MLIRContext *context) {
   return table ? success() : emitError(UnknownLoc::get(context), error);
 }
 
-void FormGroupsPass::growEpilogue(GroupForm &form) {
-  Value running = form.anchor.op->getResult(0);
+bool FormGroupsPass::extend(Candidate &group, ArrayRef<Operation *> ops, std::string &reason) {
+  SmallVector<Operation *> all(group.ops);
+  llvm::append_range(all, ops);
+  llvm::sort(all, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  if (all.size() > kMaxOps) {
+    reason = ("its group has " + Twine(kMaxOps) + " ops already").str();
+    return false;
+  }
+  OpBuilder builder(&getContext());
+  OwningOpRef<cudnn::GraphOp> graph = convertGroup(builder, "candidate", GroupOps::of(all), reason);
+  if (!graph)
+    return false;
+  std::optional<GraphForm> form = matchGraph(*graph, reason);
+  if (form)
+    reason = form->refuse(*table).value_or("");
+  if (!form || !reason.empty())
+    return false;
+  group.ops = std::move(all);
+  group.anchorName = stringifyAnchor(form->query.anchor).str();
+  group.pattern = form->pattern();
+  taken.insert(ops.begin(), ops.end());
+  return true;
+}
+
+SmallVector<Operation *> FormGroupsPass::nextRegion(Value value) const {
+  SmallVector<Operation *> region;
+  SmallVector<Value> live = {value};
+  while (region.size() < kMaxBranches) {
+    // Everything that reads a live value, the first op of the block first.
+    Operation *next = nullptr;
+    for (Value each : live)
+      for (Operation *user : each.getUsers()) {
+        if (llvm::is_contained(region, user))
+          continue;
+        if (user->getBlock() != value.getParentBlock() || !isFree(user))
+          return {};
+        if (!next || user->isBeforeInBlock(next))
+          next = user;
+      }
+    if (!next)
+      return {};
+    region.push_back(next);
+    live.push_back(next->getResult(0));
+    auto isInside = [&](Operation *user) { return llvm::is_contained(region, user); };
+    llvm::erase_if(live, [&](Value each) {
+      return each != live.back() && llvm::all_of(each.getUsers(), isInside);
+    });
+    if (live.size() == 1)
+      return region;
+  }
+  return {};
+}
+
+void FormGroupsPass::growEpilogue(Candidate &group) {
   while (true) {
-    if (!running.hasOneUse()) {
-      for (Operation *user : running.getUsers())
-        if (user->hasTrait<convoy::tcp::Elementwise>())
-          leave(user, "the result of " + running.getDefiningOp()->getName().stripDialect() +
-                          " before it has other uses");
+    Value value = group.result();
+    SmallVector<Operation *> region = nextRegion(value);
+    if (region.empty()) {
+      if (!value.hasOneUse())
+        for (Operation *user : value.getUsers())
+          if (isFree(user))
+            leave(user, "the result of " + value.getDefiningOp()->getName().stripDialect() +
+                            " before it has other uses");
       return;
     }
-    Operation *user = *running.user_begin();
-    if (taken.contains(user) || !user->hasTrait<convoy::tcp::Elementwise>())
+    std::string reason;
+    if (!extend(group, region, reason)) {
+      for (Operation *op : region)
+        leave(op, reason);
       return;
-    std::string reason;
-    std::optional<Step> step = matchEpilogue(form.anchor, user, running, reason);
-    if (step)
-      reason = table->refuse(form.anchor.query(step->role, form.epilogueRoles())).value_or("");
-    // A cast ends a group: what follows would read another type.
-    if (reason.empty() && !form.epilogue.empty() && form.epilogue.back().role == "cast")
-      reason = "after a change of type";
-    if (!reason.empty())
-      return leave(user, reason);
-    form.epilogue.push_back(*step);
-    taken.insert(user);
-    running = user->getResult(0);
+    }
   }
 }
 
-void FormGroupsPass::growPrologue(GroupForm &form) {
-  Operation *op = form.anchor.op->getOperand(0).getDefiningOp();
-  for (; op && !taken.contains(op) && op->hasTrait<convoy::tcp::Elementwise>();
-       op = op->getOperand(0).getDefiningOp()) {
-    if (!op->hasOneUse())
-      return leave(op, "its result has other uses than " + form.anchor.name);
+void FormGroupsPass::growProducers(Candidate &group, SmallVector<Value> values) {
+  auto isInside = [&](Operation *user) { return llvm::is_contained(group.ops, user); };
+  while (!values.empty()) {
+    Operation *op = values.pop_back_val().getDefiningOp();
+    if (!op || !isFree(op))
+      continue;
     std::string reason;
-    std::optional<Step> step = matchPrologue(form.anchor, op, reason);
-    if (step)
-      reason = table->refuse(form.anchor.query(step->role)).value_or("");
-    if (!reason.empty())
-      return leave(op, reason);
-    form.prologue.insert(form.prologue.begin(), *step);
-    taken.insert(op);
+    if (!llvm::all_of(op->getUsers(), isInside))
+      leave(op, "its result has other uses than " + group.anchorName);
+    else if (extend(group, op, reason))
+      llvm::append_range(values, op->getOperands());
+    else
+      leave(op, reason);
   }
 }
 
-void FormGroupsPass::outline(const GroupForm &form) {
-  SmallVector<Operation *> ops =
-      llvm::map_to_vector(form.prologue, [](const Step &step) { return step.op; });
-  ops.push_back(form.anchor.op);
-  llvm::append_range(ops, llvm::map_range(form.epilogue, [](const Step &step) { return step.op; }));
-  outlineGroup(ops, form.anchor.op->getLoc(), form.anchor.name, form.pattern());
+void FormGroupsPass::growOperands(Candidate &group) {
+  SmallVector<Value> values;
+  for (Operation *op : group.ops)
+    if (group.anchor->isBeforeInBlock(op))
+      llvm::append_range(values, op->getOperands());
+  growProducers(group, std::move(values));
 }
 
 void FormGroupsPass::markOutside(Block &block) {
@@ -129,29 +202,31 @@ void FormGroupsPass::runOnOperation() {
   outside.clear();
   Block &block = function.getBody().front();
 
-  SmallVector<GroupForm> forms;
+  SmallVector<Candidate> groups;
   for (Operation &op : block) {
-    std::string reason;
-    std::optional<Anchor> anchor = matchAnchor(&op, reason);
-    if (anchor)
-      reason = table->refuse(anchor->query("anchor")).value_or(whyGenerated(*anchor));
-    if (!reason.empty())
-      leave(&op, reason);
-    if (!anchor || !reason.empty())
+    if (!isAnchor(&op))
       continue;
-    GroupForm form;
-    form.anchor = *anchor;
-    forms.push_back(std::move(form));
-    taken.insert(&op);
+    std::string reason;
+    Candidate group{&op, {}, {}, {}};
+    if (extend(group, &op, reason))
+      reason = whyGenerated(&op);
+    if (reason.empty()) {
+      groups.push_back(std::move(group));
+      continue;
+    }
+    taken.erase(&op);
+    leave(&op, reason);
   }
   // The sum of two branches goes to the anchor that comes last: the other one has been computed by
   // then. Epilogues come before prologues: what one op ends is cheaper to it than to the many that
   // may begin with it.
-  for (GroupForm &form : llvm::reverse(forms))
-    growEpilogue(form);
-  for (GroupForm &form : forms)
-    growPrologue(form);
-  for (const GroupForm &form : forms)
-    outline(form);
+  for (Candidate &group : llvm::reverse(groups))
+    growEpilogue(group);
+  for (Candidate &group : groups)
+    growPrologue(group);
+  for (Candidate &group : groups)
+    growOperands(group);
+  for (const Candidate &group : groups)
+    outlineGroup(group.ops, group.anchor->getLoc(), group.anchorName, group.pattern);
   markOutside(block);
 }

@@ -1,9 +1,10 @@
-// The contract of the group phase: the support table accepts every group, and every group is of a
-// form that becomes one graph.
+// The contract of the group phase: every group becomes one graph, which the support table accepts.
 
 #include "passes/Passes.h"
 #include "passes/common/Groups.h"
 #include "passes/common/Stem.h"
+#include "passes/fusion/GraphForm.h"
+#include "passes/fusion/OpsToCudnn.h"
 
 namespace convoy {
 #define GEN_PASS_DEF_TCPVERIFYGROUPSPASS
@@ -41,7 +42,14 @@ void VerifyGroupsPass::runOnOperation() {
         fail(reason);
       return;
     }
-    std::optional<GroupForm> form = matchGroup(group, reason);
+    std::optional<GroupOps> ops = GroupOps::of(group, reason);
+    OpBuilder builder(&getContext());
+    OwningOpRef<cudnn::GraphOp> graph;
+    if (ops)
+      graph = convertGroup(builder, "candidate", *ops, reason);
+    std::optional<GraphForm> form;
+    if (graph)
+      form = matchGraph(*graph, reason);
     if (!form)
       return fail(reason);
     if (std::optional<std::string> refused = form->refuse(*table))

@@ -87,6 +87,15 @@ struct BackendName {
 /// The descriptor table's names.
 std::vector<BackendName> backendNames();
 
+/// A role of an operation in a group: its name, its position (prologue, operand or epilogue), its
+/// pointwise mode, and what its second operand is; that is empty where there is none.
+struct GroupRole {
+  std::string name, position, mode, extent;
+};
+
+/// Every role that the support table can have.
+std::vector<GroupRole> groupRoles();
+
 } // namespace convoy
 
 #endif // CONVOY_PASSES_PIPELINE_DRIVER_H

@@ -3,8 +3,8 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/Passes.h"
+#include "passes/fusion/GraphForm.h"
 #include "passes/tcp_to_cudnn/ConvSums.h"
-#include "passes/tcp_to_cudnn/GraphRoles.h"
 #include "passes/tcp_to_cudnn/GraphSteps.h"
 #include "passes/tcp_to_cudnn/GraphTable.h"
 #include "llvm/ADT/StringExtras.h"
@@ -31,6 +31,9 @@ private:
   std::optional<SupportTable> table;
 };
 
+/// Operations that become one graph, in order.
+using Part = SmallVector<Operation *>;
+
 /// Makes the alternatives of one graph, at the builder's place.
 class Alternatives {
 public:
@@ -44,11 +47,11 @@ public:
   void addToStem();
 
 private:
-  void addOrder(const GraphRoles &roles, bool biasFirst);
+  void addOrder(const GraphForm &form, bool biasFirst);
   /// `source` is the graph, or has the sums that follow its convolution in another order.
   void addCuts(GraphOp source, bool reordered);
   /// Of the arguments of `source` the last one may be one more than the graph has, which is zero.
-  void addCut(GraphOp source, const GraphRoles &roles, ArrayRef<size_t> ends);
+  void addCut(GraphOp source, const GraphForm &form, ArrayRef<Part> parts);
   void write(StringRef name, GraphOp source, ArrayRef<CutGraph> steps);
   void remark(const Twine &what) {
     if (remarks)
@@ -74,6 +77,15 @@ struct Detached {
 
 } // namespace
 
+/// The operations of `graph` but its constants.
+static Part allOf(GraphOp graph) {
+  Part ops;
+  for (Operation &op : graph.getBody().front().without_terminator())
+    if (!isa<ConstantOp>(op))
+      ops.push_back(&op);
+  return ops;
+}
+
 void Alternatives::write(StringRef name, GraphOp source, ArrayRef<CutGraph> steps) {
   Location loc = graph.getLoc();
   auto alternative = AlternativeOp::create(builder, loc, graph.getSymName(), name);
@@ -98,13 +110,13 @@ void Alternatives::write(StringRef name, GraphOp source, ArrayRef<CutGraph> step
   ReturnOp::create(builder, loc, results);
 }
 
-void Alternatives::addCut(GraphOp source, const GraphRoles &roles, ArrayRef<size_t> ends) {
-  SmallVector<CutGraph> steps = cutGraph(builder, source, ends, roles.query.dtype);
+void Alternatives::addCut(GraphOp source, const GraphForm &form, ArrayRef<Part> parts) {
+  SmallVector<CutGraph> steps = cutGraph(builder, source, parts, form.query.dtype);
   SmallVector<std::string> patterns;
   std::string reason;
   for (CutGraph &step : steps) {
     std::string why;
-    std::optional<GraphRoles> part = matchRoles(step.graph, why);
+    std::optional<GraphForm> part = matchGraph(step.graph, why);
     patterns.push_back(part ? part->pattern() : "");
     if (part)
       why = part->refuse(table).value_or("");
@@ -126,66 +138,87 @@ void Alternatives::addCut(GraphOp source, const GraphRoles &roles, ArrayRef<size
   write(name, source, steps);
 }
 
+static bool isBias(const GraphStep &step) {
+  return step.role && step.role->mode == PointwiseMode::Add && step.role->extent == Extent::Channel;
+}
+
+static Part opsOf(ArrayRef<GraphStep> steps) {
+  return llvm::map_to_vector(steps, [](const GraphStep &step) -> Operation * { return step.op; });
+}
+
 void Alternatives::addCuts(GraphOp source, bool reordered) {
   std::string reason;
-  std::optional<GraphRoles> roles = matchRoles(source, reason);
-  assert(roles && roles->anchor && "a graph with the same operations has roles");
-  size_t before = roles->prologue.size(), anchor = before + 1,
-         count = anchor + roles->epilogue.size();
-  // Behind the anchor alone, and behind a bias, which precompiled kernels of convolutions take; the
-  // rest stays together: more cuts would only move the same values through memory once more.
-  SmallVector<size_t> places = {0};
-  if (anchor < count && !reordered) // pointwise operations alone are as fast in any order
-    places.push_back(anchor);
-  if (anchor + 1 < count && roles->epilogue.front().role == "bias")
-    places.push_back(anchor + 1);
-  for (size_t place : places) {
-    SmallVector<size_t> ends;
-    if (place)
-      ends.push_back(place);
-    if (place || reordered) // else it is the graph itself
-      addCut(source, *roles, ends);
-    if (before) {
-      ends.insert(ends.begin(), before);
-      addCut(source, *roles, ends);
+  std::optional<GraphForm> form = matchGraph(source, reason);
+  assert(form && form->isLinear() && "a graph with the same operations has a form");
+  Part before = opsOf(form->at(Position::Prologue)), after = opsOf(form->at(Position::Operand)),
+       epilogue = opsOf(form->at(Position::Epilogue));
+  bool biasFirst = !epilogue.empty() && isBias(form->at(Position::Epilogue).front());
+  llvm::append_range(after, epilogue);
+  llvm::sort(after, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  // `count` operations after the anchor stay with it, and the rest stays together: more cuts would
+  // only move the same values through memory once more.
+  auto addCutsAfter = [&](size_t count) {
+    Part middle = {form->anchor};
+    middle.append(after.begin(), after.begin() + count);
+    Part rest(after.begin() + count, after.end());
+    SmallVector<Part> parts = {middle};
+    if (!rest.empty())
+      parts.push_back(rest);
+    SmallVector<Part> whole = parts;
+    whole.front().insert(whole.front().begin(), before.begin(), before.end());
+    if (whole.size() > 1 || reordered) // else it is the graph itself
+      addCut(source, *form, whole);
+    if (!before.empty()) {
+      parts.insert(parts.begin(), before);
+      addCut(source, *form, parts);
     }
-  }
+  };
+  // Behind the anchor alone, and behind a bias, which precompiled kernels of convolutions take.
+  // Pointwise operations alone are as fast in any order.
+  addCutsAfter(after.size());
+  if (!after.empty() && !reordered)
+    addCutsAfter(0);
+  if (after.size() > 1 && biasFirst && after.front() == epilogue.front())
+    addCutsAfter(1);
 }
 
 /// Why the bias does not go before residuals; nothing where it may. The rows of the support table
 /// are about graphs with residuals first.
-static std::optional<StringRef> refuseBiasFirst(const GraphRoles &roles, bool allowTf32) {
-  if (roles.query.channelGroups == "depthwise")
+static std::optional<StringRef> refuseBiasFirst(const GraphForm &form, bool allowTf32) {
+  if (form.query.channelGroups == ChannelGroups::Depthwise)
     return "the precompiled kernels that cuDNN has for groups of one channel want residuals first";
-  if (roles.anchorName == "conv3d" && roles.query.dtype.isF32() && !allowTf32)
+  if (form.query.anchor == Anchor::Conv3d && form.query.dtype.isF32() && !allowTf32)
     return "over three spatial dims in f32 every engine of cuDNN for this uses TF32, which "
            "allow-tf32=false forbids";
   return std::nullopt;
 }
 
-void Alternatives::addOrder(const GraphRoles &roles, bool biasFirst) {
+void Alternatives::addOrder(const GraphForm &form, bool biasFirst) {
   Detached other(graph);
   if (!reorderSums(other.conv(), biasFirst))
     return;
-  if (auto reason = biasFirst ? refuseBiasFirst(roles, allowTf32) : std::nullopt)
+  if (auto reason = biasFirst ? refuseBiasFirst(form, allowTf32) : std::nullopt)
     return remark("no alternative with the bias first: " + *reason);
   addCuts(other.graph, /*reordered=*/true);
 }
 
 void Alternatives::add() {
   std::string reason;
-  std::optional<GraphRoles> roles = matchRoles(graph, reason);
-  if (!roles || !roles->anchor)
-    return remark("no alternatives: " + (roles ? "it is pointwise operations alone" : reason));
-  names.insert(roles->pattern());
+  std::optional<GraphForm> form = matchGraph(graph, reason);
+  if (!form || !form->isLinear())
+    return remark("no alternatives: " + (!form          ? reason
+                                         : form->anchor ? "a pooling is a graph alone"
+                                                        : "it is pointwise operations alone"));
+  names.insert(form->pattern());
   addCuts(graph, /*reordered=*/false);
-  if (!isa<ConvolutionOp>(roles->anchor))
+  if (!isa<ConvolutionOp>(form->anchor))
     return;
   for (bool biasFirst : {false, true})
-    addOrder(*roles, biasFirst);
+    addOrder(*form, biasFirst);
   if (Detached other(graph);
       wantsBias(other.conv()) && succeeded(insertBias(other.graph, other.conv())))
-    addCut(other.graph, *matchRoles(other.graph, reason), {});
+    if (std::optional<GraphForm> wider = matchGraph(other.graph, reason))
+      addCut(other.graph, *wider, allOf(other.graph));
 }
 
 void Alternatives::addToStem() {
@@ -204,19 +237,20 @@ void Alternatives::addToStem() {
   // use no TF32, and the kernels use it.
   identity.getY().replaceAllUsesWith(identity.getInputs()[0]);
   identity.erase();
-  size_t count = llvm::range_size(body.without_terminator());
+  Part first = allOf(source.graph);
+  Part last = {first.pop_back_val()};
   SmallVector<CutGraph> steps =
-      cutGraph(builder, source.graph, /*ends=*/{count - 1}, imageType.getElementType());
+      cutGraph(builder, source.graph, {first, last}, imageType.getElementType());
   std::string reason;
-  std::optional<GraphRoles> roles = matchRoles(steps.front().graph, reason);
-  if (!roles || !roles->anchor) {
+  std::optional<GraphForm> form = matchGraph(steps.front().graph, reason);
+  if (!form || !form->isLinear()) {
     for (CutGraph &step : steps)
       step.graph.erase();
-    return remark("no alternatives: " + (roles ? "it is no stem" : reason));
+    return remark("no alternatives: " + (form ? "it is no stem" : reason));
   }
-  steps[0].graph = graphs.share(steps[0].graph, roles->pattern());
+  steps[0].graph = graphs.share(steps[0].graph, form->pattern());
   steps[1].graph = graphs.share(steps[1].graph, "max_pool");
-  write(roles->pattern() + " | max_pool", source.graph, steps);
+  write(form->pattern() + " | max_pool", source.graph, steps);
 }
 
 LogicalResult AddAlternativesPass::initialize(MLIRContext *context) {

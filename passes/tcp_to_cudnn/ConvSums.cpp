@@ -34,7 +34,7 @@ static SmallVector<ConvSum> sumsAfter(ConvolutionOp conv) {
     Value other = op.getInputs()[isFirst ? 1 : 0];
     ArrayRef<int64_t> otherShape = cast<TensorDescType>(other.getType()).getShape();
     bool isBias = otherShape == ArrayRef(bias), isResidual = otherShape == shape;
-    if (!isBias && !isResidual)
+    if ((!isBias && !isResidual) || other.getDefiningOp<ConstantOp>())
       break;
     sums.push_back({op, other, isBias && !isResidual, isFirst ? op.getAlpha1() : op.getAlpha2(),
                     isFirst ? op.getAlpha2() : op.getAlpha1()});

@@ -3,8 +3,11 @@
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/Passes.h"
-#include "passes/tcp_to_cudnn/GraphBuilder.h"
+#include "passes/common/Groups.h"
+#include "passes/fusion/GraphForm.h"
+#include "passes/fusion/OpsToCudnn.h"
 #include "passes/tcp_to_cudnn/GraphTable.h"
+#include "passes/tcp_to_cudnn/OrderOperations.h"
 #include "passes/tcp_to_cudnn/StemGraph.h"
 
 namespace convoy {
@@ -28,26 +31,7 @@ private:
 
 } // namespace
 
-/// Fails where cuDNN has no tensors of the type of a value of the group: phase `group` forms none
-/// of these, but text may have them.
-static LogicalResult verifyTypes(tcp::IsolatedGroupOp group) {
-  auto isTensor = [&](Value value) {
-    auto type = cast<RankedTensorType>(value.getType());
-    return succeeded(cudnn::TensorDescType::verify(
-        [&] { return group.emitError("group that is not one cuDNN graph: "); }, type.getShape(),
-        type.getElementType(), SmallVector<int64_t>(type.getRank(), 1),
-        cudnn::TensorDescType::kDefaultAlignment, /*vectorCount=*/1, /*vectorizedDimension=*/0,
-        cudnn::TensorReordering::None));
-  };
-  Block &body = group.getBody().front();
-  return success(
-      llvm::all_of(body.getArguments(), isTensor) &&
-      llvm::all_of(body, [&](Operation &op) { return llvm::all_of(op.getResults(), isTensor); }));
-}
-
 LogicalResult ConvertTcpToCudnnPass::convert(tcp::IsolatedGroupOp group, GraphTable &graphs) {
-  if (failed(verifyTypes(group)))
-    return failure();
   // The graph stands before the function, where its first use is read.
   OpBuilder builder(group->getParentOfType<func::FuncOp>());
   std::string reason, pattern;
@@ -58,11 +42,15 @@ LogicalResult ConvertTcpToCudnnPass::convert(tcp::IsolatedGroupOp group, GraphTa
       graph = buildStemGraph(builder, "graph", group, *stem);
       pattern = kStemAnchor;
     }
-  } else if (std::optional<GroupForm> form = matchGroup(group, reason)) {
-    graph = buildGraph(builder, "graph", group, *form);
-    if (!graph)
-      return failure();
-    pattern = form->pattern();
+  } else if (std::optional<GroupOps> ops = GroupOps::of(group, reason)) {
+    graph = convertGroup(builder, "graph", *ops, reason);
+    if (std::optional<GraphForm> form = graph ? matchGraph(graph, reason) : std::nullopt) {
+      pattern = form->pattern();
+      orderOperations(graph, *form);
+    } else if (graph) {
+      graph->erase();
+      graph = nullptr;
+    }
   }
   if (!graph)
     return group.emitError("group that is not one cuDNN graph: ") << reason;

@@ -17,16 +17,25 @@ static Type storedType(Value value, GraphOp source, Type dtype) {
                              TensorDescType::kDefaultAlignment);
 }
 
-static CutGraph makeGraph(OpBuilder &builder, GraphOp source, ArrayRef<Operation *> ops,
+static CutGraph makeGraph(OpBuilder &builder, GraphOp source, ArrayRef<Operation *> part,
                           Type dtype) {
   llvm::SetVector<Value> inputs, outputs;
+  // Constants are cloned into each graph that reads them.
+  SmallVector<Operation *> ops;
+  for (Operation *op : part) {
+    for (Value operand : op->getOperands())
+      if (auto constant = operand.getDefiningOp<ConstantOp>();
+          constant && !llvm::is_contained(ops, constant))
+        ops.push_back(constant);
+    ops.push_back(op);
+  }
   auto isInside = [&](Operation *op) { return llvm::is_contained(ops, op); };
   for (Operation *op : ops) {
     for (Value operand : op->getOperands())
       if (!isInside(operand.getDefiningOp()))
         inputs.insert(operand);
     for (Value result : op->getResults())
-      if (!llvm::all_of(result.getUsers(), isInside))
+      if (!isa<ConstantOp>(op) && !llvm::all_of(result.getUsers(), isInside))
         outputs.insert(result);
   }
   auto stored = [&](Value value) { return storedType(value, source, dtype); };
@@ -49,20 +58,11 @@ static CutGraph makeGraph(OpBuilder &builder, GraphOp source, ArrayRef<Operation
   return {graph, inputs.takeVector(), outputs.takeVector()};
 }
 
-SmallVector<CutGraph> cutGraph(OpBuilder &builder, GraphOp source, ArrayRef<size_t> ends,
-                               Type dtype) {
-  SmallVector<Operation *> ops =
-      llvm::map_to_vector(source.getBody().front().without_terminator(),
-                          [](Operation &op) -> Operation * { return &op; });
-  SmallVector<CutGraph> graphs;
-  SmallVector<size_t> all(ends);
-  all.push_back(ops.size());
-  size_t begin = 0;
-  for (size_t end : all) {
-    graphs.push_back(makeGraph(builder, source, ArrayRef(ops).slice(begin, end - begin), dtype));
-    begin = end;
-  }
-  return graphs;
+SmallVector<CutGraph> cutGraph(OpBuilder &builder, GraphOp source,
+                               ArrayRef<SmallVector<Operation *>> parts, Type dtype) {
+  return llvm::map_to_vector(parts, [&](const SmallVector<Operation *> &part) {
+    return makeGraph(builder, source, part, dtype);
+  });
 }
 
 } // namespace convoy

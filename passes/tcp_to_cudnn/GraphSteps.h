@@ -14,11 +14,12 @@ struct CutGraph {
   llvm::SmallVector<mlir::Value> inputs, outputs;
 };
 
-/// The operations of `source`, before its `cudnn.return`, in order, as graphs at `builder`'s place;
-/// `ends` says behind how many of them each but the last ends. A value that goes from one graph to
-/// another is rounded to `dtype`.
+/// The operations of `source` as graphs at `builder`'s place, one for each of `parts`, which hold
+/// them all but its constants, in order. A value that goes from one graph to another is rounded to
+/// `dtype`.
 llvm::SmallVector<CutGraph> cutGraph(mlir::OpBuilder &builder, cudnn::GraphOp source,
-                                     llvm::ArrayRef<size_t> ends, mlir::Type dtype);
+                                     llvm::ArrayRef<llvm::SmallVector<mlir::Operation *>> parts,
+                                     mlir::Type dtype);
 
 } // namespace convoy
 

@@ -109,6 +109,17 @@ NB_MODULE(_convoy, m) {
       "Names and numbers of cuDNN's backend API: (category, name, number); the category is "
       "descriptor, attribute, type or an enum's type.");
   m.def(
+      "group_roles",
+      [] {
+        std::vector<std::tuple<std::string, std::string, std::string, std::string>> roles;
+        for (const convoy::GroupRole &each : convoy::groupRoles())
+          roles.emplace_back(each.name, each.position, each.mode, each.extent);
+        return roles;
+      },
+      "Roles of operations in groups: (name, position, pointwise mode, extent of the second "
+      "operand); the position is prologue, operand or epilogue, and the extent of an operation "
+      "with one operand is empty.");
+  m.def(
       "check_options",
       [](const convoy::Options &options) {
         if (std::string error = convoy::optionError(options); !error.empty())

@@ -30,7 +30,7 @@ from .verdict import judge
 
 __all__ = ["TABLE", "main"]
 
-TABLE = ROOT / "passes/common/support_table.json"
+TABLE = ROOT / "passes/fusion/support_table.json"
 
 
 def _answers(cases: Sequence[Asked], known: Path | None) -> dict[str, Any]:

@@ -1,57 +1,54 @@
-"""Text of `tcp.isolated_group`s, step by step: what the former of groups makes of a model, in every
-form that the matrix asks about."""
+"""Text of the `cudnn.graph`s that groups become: an anchor and pointwise operations around it, in
+every form that the matrix asks about."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["BINARY", "UNARY", "Shape", "group_text"]
+from convoy._convoy import group_roles
 
-#: Roles of one operand, with the op and its attributes. They are those of passes/common/Groups.cpp.
-UNARY = {
-    "relu": ("clamp", "min_float = 0.0 : f32"),
-    "relu_clip": ("clamp", "max_float = 6.0 : f32, min_float = 0.0 : f32"),
-    "clamp": ("clamp", "max_float = 1.0 : f32, min_float = -1.0 : f32"),
-    "leaky_relu": ("leaky_relu", "negative_slope = 0.1 : f64"),
-    "elu": ("elu", "alpha = 1.0 : f64"),
-    "gelu": ("gelu", 'approximate = "none"'),
-    "gelu_tanh": ("gelu", 'approximate = "tanh"'),
-    **{
-        name: (name, "")
-        for name in (
-            "silu",
-            "sigmoid",
-            "tanh",
-            "abs",
-            "neg",
-            "exp",
-            "log",
-            "sqrt",
-            "rsqrt",
-            "erf",
-            "reciprocal",
-        )
-    },
+from .graph_text import GraphText, Value
+
+__all__ = ["ROLES", "Role", "Shape", "graph_of_group"]
+
+
+@dataclass(frozen=True)
+class Role:
+    """A role as the compiler lists them (passes/fusion/Roles.h).
+
+    Args:
+        name: In the support table, without the position.
+        position: prologue, operand or epilogue.
+        mode: The pointwise mode.
+        extent: What the second operand is, e.g. channel; empty with one operand.
+    """
+
+    name: str
+    position: str
+    mode: str
+    extent: str
+
+
+#: Every role by its name in the support table.
+ROLES = {
+    name: Role(
+        name if position == "epilogue" else name.removeprefix(f"{position}_"),
+        position,
+        mode,
+        extent,
+    )
+    for name, position, mode, extent in group_roles()
 }
-#: Roles of two operands, with the op and what the second operand spans.
-BINARY = {
-    "bias": ("add", "channel"), "scale": ("mul", "channel"), "residual": ("add", "full"),
-    "product": ("mul", "full"),
-    "gate": ("mul", "gate"), "add_gate": ("add", "gate"),
-    "sub_full": ("sub", "full"), "sub_channel": ("sub", "channel"), "div_full": ("div", "full"),
-    "div_channel": ("div", "channel"), "maximum_full": ("maximum", "full"),
-    "minimum_full": ("minimum", "full"),
-    "add_broadcast": ("add", "broadcast"), "mul_broadcast": ("mul", "broadcast"),
-}  # fmt: skip
-
-
-def _array(*numbers: int) -> str:
-    """An `array<i64: ...>` attribute."""
-    return f"array<i64: {', '.join(map(str, numbers))}>"
-
-
-def _tensor(shape: tuple[int, ...], dtype: str) -> str:
-    return f"tensor<{'x'.join(map(str, shape))}x{dtype}>"
+#: Attributes of roles whose mode has some.
+_ATTRIBUTES = {
+    "relu": "lower_clip = 0.0",
+    "relu_clip": "lower_clip = 0.0 upper_clip = 6.0",
+    "clamp": "lower_clip = -1.0 upper_clip = 1.0",
+    "leaky_relu": "lower_clip_slope = 0.1",
+    "elu": "elu_alpha = 1.0",
+}
+#: Bounds propagate NaN, as in PyTorch.
+_BOUNDS = ("max", "min")
 
 
 @dataclass(frozen=True)
@@ -73,158 +70,165 @@ class Shape:
     dilation: int = 1
     broadcast: str = "one"
 
-    def image(self, channels: int, spatial: tuple[int, ...]) -> tuple[int, ...]:
-        """Dims of a tensor with spatial dims, in the order of the layout."""
-        last = self.layout == "channels_last"
-        return (self.batch, *spatial, channels) if last else (self.batch, channels, *spatial)
+
+def _list(numbers: list[int]) -> str:
+    return f"[{', '.join(map(str, numbers))}]"
 
 
 class _Group:
-    """The text of a group, op by op."""
+    """One graph, operation by operation. Values in between are f32; what the anchor reads and the
+    last operation writes has the dtype of `shape`."""
 
-    def __init__(self, shape: Shape, dims: tuple[int, ...]) -> None:
-        self.shape, self.dtype, self.dims = shape, shape.dtype, dims
-        self.arguments = [("x", _tensor(dims, shape.dtype))]
-        self.lines: list[str] = []
-        self.value = "%x"
-
-    def _argument(self, dims: tuple[int, ...]) -> tuple[str, str]:
-        self.arguments.append((f"a{len(self.arguments)}", _tensor(dims, self.shape.dtype)))
-        return f"%{self.arguments[-1][0]}", self.arguments[-1][1]
+    def __init__(self, key: str, shape: Shape, dims: tuple[int, ...]) -> None:
+        self.shape, self.dims = shape, dims
+        self.graph = GraphText(key, shape.layout)
+        self.value = self.graph.argument(dims, shape.dtype)
+        #: What the value was computed from, for roles that read both.
+        self.previous = self.value
+        #: Operations on the next operand.
+        self.waiting: list[Role] = []
 
     def _spanned(self, extent: str) -> tuple[int, ...]:
         """Dims of an operand beside the running value."""
-        channel = 1 if self.shape.layout == "channels_first" else len(self.dims) - 1
+        channel = len(self.dims) - 1 if self.shape.layout == "row_major" else 1
         spatial = set(range(1, len(self.dims))) - {channel}
         if extent == "broadcast":
             extent = self.shape.broadcast
-        kept = {"full": {0, channel} | spatial, "channel": {channel}, "gate": {0, channel},
-        "one": set(), "spatial": spatial,
-                "pixels": {0} | spatial, "images": {0}}[extent]  # fmt: skip
+        kept = {
+            "full": {0, channel} | spatial,
+            "channel": {channel},
+            "gate": {0, channel},
+            "one": set(),
+            "spatial": spatial,
+            "pixels": {0} | spatial,
+            "images": {0},
+        }[extent]
         return tuple(size if i in kept else 1 for i, size in enumerate(self.dims))
 
-    def step(self, role: str) -> None:
-        """Adds the op of a role to the end."""
-        here = _tensor(self.dims, self.dtype)
-        if role == "cast":
-            self.dtype = "f32" if self.dtype != "f32" else "f16"
-            self._add(f"tcp.cast {self.value} : {here} -> {_tensor(self.dims, self.dtype)}")
-        elif role in UNARY:
-            name, attributes = UNARY[role]
-            self._add(f"tcp.{name} {self.value} {{{attributes}}} : {here} -> {here}")
-        else:
-            op, extent = BINARY[role]
-            other, kind = self._argument(self._spanned(extent))
-            self._add(f"tcp.{op} {self.value}, {other} : {here}, {kind} -> {here}")
+    def _operand(self, extent: str) -> Value:
+        """The second operand of a role: an argument, and what is computed from it first."""
+        dims = self._spanned(extent)
+        value = self.graph.argument(dims, self.shape.dtype)
+        for role in self.waiting:
+            value = self._pointwise(role, [value], dims, "f32")
+        self.waiting.clear()
+        return value
 
-    def anchor(self, name: str) -> None:
-        """Adds the anchor."""
-        if name == "matmul":
-            self._matmul()
-        elif name.startswith("conv"):
-            self._conv(name)
-        else:
-            self._pool(name)
+    def _pointwise(
+        self, role: Role, operands: list[Value], dims: tuple[int, ...], dtype: str
+    ) -> Value:
+        attributes = _ATTRIBUTES.get(role.name, "")
+        if role.mode in _BOUNDS:
+            attributes = "nan_propagation = propagate_nan"
+        head = f"pointwise {role.mode}"
+        return self.graph.apply(head, operands, f"type = f32 {attributes}", dims, dtype)
 
-    def _matmul(self) -> None:
-        *leading, rows, inner = self.dims
-        self._apply(
-            "matmul",
-            [(*leading, inner, self.shape.outputs)],
-            "",
-            (*leading, rows, self.shape.outputs),
-        )
-
-    def _conv(self, name: str) -> None:
-        shape, rank = self.shape, len(self.shape.spatial)
-        pad = shape.kernel // 2 * shape.dilation
-        window = shape.dilation * (shape.kernel - 1)
-        out = tuple((size + 2 * pad - window - 1) // shape.stride + 1 for size in shape.spatial)
-        last = shape.layout == "channels_last"
-        inner = shape.channels // shape.groups
-        kernel = [shape.kernel] * rank
-        attributes = (
-            f"{'channels_last, ' * last}dilation = {_array(*[shape.dilation] * rank)}, "
-            f"groups = {shape.groups} : i64, "
-            f"pad = {_array(*[pad] * 2 * rank)}, stride = {_array(*[shape.stride] * rank)}"
-        )
-        filters = (shape.outputs, *kernel, inner) if last else (shape.outputs, inner, *kernel)
-        self._apply(name, [filters], attributes, shape.image(shape.outputs, out))
-
-    def _pool(self, name: str) -> None:
-        shape, rank = self.shape, len(self.shape.spatial)
-        last = shape.layout == "channels_last"
-        if name == "mean":
-            first = 1 if last else 2
-            self._apply(
-                "reduce_mean",
-                [],
-                f"dims = {_array(*range(first, first + rank))}",
-                shape.image(shape.channels, (1,) * rank),
-            )
+    def step(self, role: Role, dtype: str) -> None:
+        """Adds the operation of a role, whose result has elements of `dtype`."""
+        if role.position == "operand":
+            self.waiting.append(role)
             return
-        pad = (shape.kernel - 1) // 2
-        out = tuple((size + 2 * pad - shape.kernel) // shape.stride + 1 for size in shape.spatial)
-        extra = (
-            f"dilation = {_array(*[1] * rank)}"
-            if name == "max_pool"
-            else f"ceil_pad = {_array(*[0] * rank)}"
+        operands = [self.value]
+        if role.extent == "virtual":
+            operands.insert(0, self.previous)
+        elif role.extent:
+            operands.append(self._operand(role.extent))
+        self.previous = self.value
+        self.value = self._pointwise(role, operands, self.dims, dtype)
+
+    def anchor(self, name: str, dtype: str) -> None:
+        """Adds the anchor, whose result has elements of `dtype`."""
+        if name == "matmul":
+            self._matmul(dtype)
+        elif name.startswith("conv"):
+            self._conv(dtype)
+        else:
+            self._pool(name, dtype)
+        self.previous = self.value
+
+    def _matmul(self, dtype: str) -> None:
+        *leading, rows, inner = self.dims
+        other = self.graph.argument((*leading, inner, self.shape.outputs), self.shape.dtype)
+        self.dims = (*leading, rows, self.shape.outputs)
+        self.value = self.graph.apply("matmul", [self.value, other], "type = f32", self.dims, dtype)
+
+    def _window(self, size: int) -> tuple[list[int], list[int], list[int]]:
+        """Window, padding and dilation by spatial dim; a height that was added has none."""
+        shape, flat = self.shape, len(self.shape.spatial) == 1
+        rank = len(shape.spatial)
+        pad = size // 2 * shape.dilation
+        return (
+            [1] * flat + [size] * rank,
+            [0] * flat + [pad] * rank,
+            [1] * flat + [shape.dilation] * rank,
         )
-        counted = "count_include_pad, " if name == "avg_pool" and pad else ""
-        attributes = (
-            f"{'channels_last, ' * last}{counted}kernel = "
-            f"{_array(*[shape.kernel] * rank)}, pad = {_array(*[pad] * 2 * rank)}, "
-            f"stride = {_array(*[shape.stride] * rank)}, {extra}"
+
+    def _conv(self, dtype: str) -> None:
+        shape = self.shape
+        window, pads, dilation = self._window(shape.kernel)
+        stride = [1] * (len(shape.spatial) == 1) + [shape.stride] * len(shape.spatial)
+        out = tuple(
+            (size + 2 * pad - wide * (taps - 1) - 1) // step + 1
+            for size, pad, wide, taps, step in zip(
+                self.dims[2:], pads, dilation, window, stride, strict=True
+            )
         )
-        self._apply(name, [], attributes, shape.image(shape.channels, out))
-
-    def _apply(
-        self, name: str, operands: list[tuple[int, ...]], attributes: str, result: tuple[int, ...]
-    ) -> None:
-        given = [self._argument(dims) for dims in operands]
-        values = ", ".join([self.value, *(value for value, _ in given)])
-        kinds = ", ".join([_tensor(self.dims, self.dtype), *(kind for _, kind in given)])
-        self.dims = result
-        self._add(
-            f"tcp.{name} {values} {{{attributes}}} : {kinds} -> {_tensor(result, self.dtype)}"
+        filters = self.graph.argument(
+            (shape.outputs, shape.channels // shape.groups, *window), shape.dtype
         )
+        tail = (
+            f"type = f32 spatial_stride = {_list(stride)} pre_padding = {_list(pads)} "
+            f"post_padding = {_list(pads)} dilation = {_list(dilation)}"
+        )
+        self.dims = (shape.batch, shape.outputs, *out)
+        self.value = self.graph.apply("convolution", [self.value, filters], tail, self.dims, dtype)
 
-    def _add(self, op: str) -> None:
-        self.value = f"%v{len(self.lines)}"
-        self.lines.append(f"    {self.value} = {op}")
+    def _pool(self, name: str, dtype: str) -> None:
+        shape = self.shape
+        spatial = list(self.dims[2:])
+        if name == "mean":
+            window, stride, pads = spatial, [1] * len(spatial), [0] * len(spatial)
+        else:
+            window = [shape.kernel] * len(spatial)
+            stride = [shape.stride] * len(spatial)
+            pads = [(shape.kernel - 1) // 2] * len(spatial)
+        counted = name == "mean" or (name == "avg_pool" and any(pads))
+        mode, padding = {
+            "max_pool": ("maxpool", "neg_inf_pad"),
+            "avg_pool": (f"avgpool_{'include' if counted else 'exclude'}_padding", "zero_pad"),
+            "mean": ("avgpool_include_padding", "zero_pad"),
+        }[name]
+        out = tuple(
+            (size + 2 * pad - taps) // step + 1
+            for size, pad, taps, step in zip(spatial, pads, window, stride, strict=True)
+        )
+        tail = (
+            f"type = f32 window = {_list(window)} stride = {_list(stride)} pre_padding = "
+            f"{_list(pads)} post_padding = {_list(pads)} padding_mode = {padding}"
+        )
+        self.dims = (shape.batch, shape.channels, *out)
+        self.value = self.graph.apply(f"resample {mode}", [self.value], tail, self.dims, dtype)
 
-    def text(self, key: str) -> str:
-        """A function of that name that computes the group."""
-        result = _tensor(self.dims, self.dtype)
-        inner = ", ".join(f"%{name}: {kind}" for name, kind in self.arguments)
-        outer = ", ".join(f"%f_{name}: {kind}" for name, kind in self.arguments)
-        operands = ", ".join(f"%f_{name}" for name, _ in self.arguments)
-        kinds = ", ".join(kind for _, kind in self.arguments)
-        body = "\n".join(self.lines)
-        return f"""func.func @{key}({outer}) -> {result} {{
-  %r = tcp.isolated_group {operands} {{
-  ^bb0({inner}):
-{body}
-    tcp.yield {self.value} : {result}
-  }} : {kinds} -> {result}
-  return %r : {result}
-}}
-"""
 
-
-def group_text(
+def graph_of_group(
     key: str, anchor: str, shape: Shape, before: tuple[str, ...], after: tuple[str, ...]
 ) -> str:
-    """A function `key` with one group: the roles `before`, the anchor, the roles `after`."""
-    dims = (
-        (*shape.spatial, shape.channels)
-        if anchor == "matmul"
-        else shape.image(shape.channels, shape.spatial)
-    )
-    group = _Group(shape, dims)
-    for role in before:
-        group.step(role)
-    group.anchor(anchor)
-    for role in after:
-        group.step(role)
-    return group.text(key)
+    """Returns the graph `key`: the roles `before`, the anchor, the roles `after`. Names in `before`
+    are those of the epilogue."""
+    if anchor == "matmul":
+        leading = shape.spatial if len(shape.spatial) > 1 else (1, *shape.spatial)
+        dims: tuple[int, ...] = (*leading, shape.channels)
+    else:
+        # A convolution over one dim is one over two with a height of 1.
+        height = (1,) if anchor == "conv1d" else ()
+        dims = (shape.batch, shape.channels, *height, *shape.spatial)
+    group = _Group(key, shape, dims)
+    for number, name in enumerate(before, 1):
+        group.step(ROLES[f"prologue_{name}"], shape.dtype if number == len(before) else "f32")
+    group.anchor(anchor, "f32" if after else shape.dtype)
+    for number, name in enumerate(after, 1):
+        last = shape.dtype
+        if name == "cast":
+            last = "f32" if shape.dtype != "f32" else "f16"
+        group.step(ROLES[name], last if number == len(after) else "f32")
+    return group.graph.text(group.value)

@@ -47,23 +47,15 @@ def convoy_opt(text: str, *flags: str, check: bool = True) -> subprocess.Complet
     return done
 
 
-def _graphs(cases: Sequence[Asked]) -> tuple[str, dict[str, str]]:
-    """`cudnn.graph`s as text, each once, and by case the symbol of its own."""
-    groups = [case for case in cases if case.is_group]
-    converted = (
-        convoy_opt("\n".join(case.text for case in groups), "--convert-tcp-to-cudnn").stdout
-        if groups
-        else ""
-    )
-    symbols = dict(
-        re.findall(r"func\.func @(\w+)\(.*?cudnn\.execute @(\w+) ", converted, re.DOTALL)
-    )
-    texts = re.findall(r"^  cudnn\.graph @.*?^  }$", converted, re.DOTALL | re.MULTILINE)
-    for case in cases:
-        if not case.is_group:
-            texts.append(case.text)
-            symbols[case.key] = case.key
-    return "\n".join(texts), symbols
+def _graphs(cases: Sequence[Asked]) -> str:
+    """The graphs of `cases` as text: those of groups with their operations in the order in which
+    the compiler puts them."""
+    groups = "\n".join(case.text for case in cases if case.is_group)
+    texts = [case.text for case in cases if not case.is_group]
+    if groups:
+        ordered = convoy_opt(groups, "--cudnn-order-operations").stdout
+        texts += re.findall(r"^  cudnn\.graph @.*?^  }$", ordered, re.DOTALL | re.MULTILINE)
+    return "\n".join(texts)
 
 
 def _name(operation: str, mode: str) -> str:
@@ -97,7 +89,7 @@ def _types(text: str) -> dict[str, dict[str, Any]]:
 
 
 def _compile(part: int, cases: Sequence[Asked], folder: Path) -> dict[str, Any]:
-    text, symbols = _graphs(cases)
+    text = _graphs(cases)
     paths = {suffix: folder / f"graphs{part}.{suffix}" for suffix in ("mlirbc", "ll", "so")}
     # Bytecode: as text, this module is larger than what it came from by far.
     passes = (
@@ -128,8 +120,8 @@ def _compile(part: int, cases: Sequence[Asked], folder: Path) -> dict[str, Any]:
     return {
         case.key: {
             "library": paths["so"].name,
-            "symbol": f"{symbols[case.key]}_build",
-            **types[symbols[case.key]],
+            "symbol": f"{case.key}_build",
+            **types[case.key],
         }
         for case in cases
     }
@@ -182,10 +174,10 @@ def refusals(
     groups = [case for case in cases if case.is_group]
     text, first, line = [], {}, 1
     for case in groups:
-        first[line + 1] = case.key  # the group is the function's second line
+        first[line] = case.key
         text.append(case.text)
         line += case.text.count("\n") + 1
-    options = f"--tcp-verify-groups=allow-tf32={'true' if allow_tf32 else 'false'}" + (
+    options = f"--cudnn-verify-support=allow-tf32={'true' if allow_tf32 else 'false'}" + (
         f" support-table={table}" if table else ""
     )
     done = convoy_opt(
@@ -195,9 +187,9 @@ def refusals(
     for number, message in re.findall(
         r"^<stdin>:(\d+):\d+: error: (.*)$", done.stderr, re.MULTILINE
     ):
-        if not message.startswith("group that is not one cuDNN graph: "):
+        if not message.startswith("graph that the support table refuses: "):
             raise RuntimeError(f"convoy-opt refused a case of the matrix: {message}")
-        found[first[int(number)]] = message.removeprefix("group that is not one cuDNN graph: ")
+        found[first[int(number)]] = message.removeprefix("graph that the support table refuses: ")
     if bool(found) != bool(done.returncode):
         raise RuntimeError(done.stderr[-4000:])
     return found

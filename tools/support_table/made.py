@@ -23,9 +23,30 @@ def make_table(
     """The table that `answers`, as tools.support_table.ask writes them, and the refusals of the old
     table make."""
     graphs = {case.key: answers["graphs"][case.key] for case in asked}
-    cases = [case for case in asked if isinstance(case, Case)]
     operations = operation_rows([case for case in asked if isinstance(case, OperationCase)], graphs)
-    cells = without_refused(conditions(cases, graphs), old["refusals"])
+    evidence = {
+        "cudnn": answers["cudnn"],
+        "device": answers["device"],
+        "graphs": len(graphs),
+        "taken": sum(map(taken, graphs.values())),
+    }
+    cases = [case for case in asked if isinstance(case, Case)]
+    return {
+        "version": 1,
+        "about": old["about"],
+        "evidence": evidence,
+        "refusals": old["refusals"],
+        "rows": _rows([case for case in cases if case.is_group], graphs, old["refusals"]),
+        "unformed": _rows([case for case in cases if not case.is_group], graphs, []),
+        "operations": operations,
+    }
+
+
+def _rows(
+    cases: Sequence[Case], graphs: dict[str, Any], refusals: Sequence[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """The rows about the cells that `cases` are evidence for."""
+    cells = without_refused(conditions(cases, graphs), refusals)
     rows = [row_json(row) for row in rows_of(cells)]
     evidence_of = [
         (case, case.cell, after_of(case))
@@ -39,20 +60,7 @@ def make_table(
             if covers(row, cell, case.channel_bytes, after)
         ]
         row |= {"since": MINIMUM_CUDNN, "note": note(behind, graphs)}
-    evidence = {
-        "cudnn": answers["cudnn"],
-        "device": answers["device"],
-        "graphs": len(graphs),
-        "taken": sum(map(taken, graphs.values())),
-    }
-    return {
-        "version": 1,
-        "about": old["about"],
-        "evidence": evidence,
-        "refusals": old["refusals"],
-        "rows": rows,
-        "operations": operations,
-    }
+    return rows
 
 
 def _tokens(value: Any) -> list[str]:

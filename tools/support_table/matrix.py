@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, NamedTuple
 
-from .groups import BINARY, UNARY, Shape, group_text
+from .groups import ROLES, Shape, graph_of_group
 
 __all__ = [
     "ALIGNMENTS",
@@ -32,13 +32,18 @@ DTYPES = {"f16": 2, "bf16": 2, "f32": 4}
 #: Bytes that the channels of a group may be a multiple of; more is not asked for, as no buffer is
 #: aligned to more.
 ALIGNMENTS = (1, 2, 4, 8, 16)
-EPILOGUES = (*UNARY, *BINARY, "cast")
+EPILOGUES = tuple(name for name, role in ROLES.items() if role.position == "epilogue")
+#: Operations on the second operand of one after the anchor.
+OPERANDS = tuple(
+    name for name, role in ROLES.items() if role.position == "operand" and not role.extent
+)
+#: Those that networks have before an anchor.
 PROLOGUES = tuple(
     f"prologue_{role}"
     for role in (
-        "relu", "relu_clip", "clamp", "leaky_relu", "elu", "gelu", "gelu_tanh", "silu", "sigmoid",
-        "tanh", "abs", "neg", "exp", "sqrt",
-        "erf", "bias", "scale", "residual", "product", "gate",
+        "relu", "relu_clip", "clamp", "leaky_relu", "elu", "gelu", "gelu_approx_tanh", "swish",
+        "sigmoid", "tanh", "abs", "neg", "exp", "sqrt", "erf", "bias", "scale", "residual",
+        "product", "gate", "mul_virtual",
     )
 )  # fmt: skip
 
@@ -51,15 +56,15 @@ _COMMON = ("bias", "relu", "residual")
 _COMMON_PROLOGUES = ("prologue_relu", "prologue_scale", "prologue_bias", "prologue_residual")
 #: Roles that follow a bias in many networks, and are asked about in that form too.
 _AFTER_BIAS = (
-    *_COMMON[1:], "relu_clip", "leaky_relu", "elu", "gelu", "gelu_tanh", "silu", "sigmoid", "tanh",
-    "scale", "gate", "product", "cast",
+    *_COMMON[1:], "relu_clip", "leaky_relu", "elu", "gelu", "gelu_approx_tanh", "swish", "sigmoid",
+    "tanh", "scale", "gate", "product", "mul_virtual", "cast",
 )  # fmt: skip
 #: What networks put after an anchor, beyond one op or a bias and one op; in both orders where the
 #: order is the user's.
 CHAINS = (
     ("bias", "residual", "relu"), ("residual", "bias", "relu"), ("residual", "relu"), ("bias",
     "relu", "residual"),
-    ("scale", "bias", "relu"), ("scale", "bias", "residual", "relu"), ("bias", "silu", "residual"),
+    ("scale", "bias", "relu"), ("scale", "bias", "residual", "relu"), ("bias", "swish", "residual"),
     ("bias", "gate", "residual"),
     ("bias", "product", "residual"), ("bias", "relu", "relu_clip"), ("bias", "gelu", "residual",
     "relu"), ("scale", "bias", "leaky_relu"),
@@ -79,10 +84,18 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True)
 class Case:
-    """One graph to ask about. `key` is its name, `pattern` its parts. `cell` is what it is evidence
-    for; graphs that combine roles which have cells of their own are evidence for none.
-    `channel_bytes` are the bytes of one group's channels. `text` is MLIR: a function with one
-    isolated group or, where `is_group` is false, a `cudnn.graph`."""
+    """One graph to ask about.
+
+    Args:
+        key: Its name.
+        pattern: Its roles.
+        cells: The questions that it asks the table: its anchor, then each role.
+        cell: What it is evidence for; graphs that combine roles which have cells of their own are
+            evidence for none.
+        channel_bytes: Bytes of one group's channels.
+        text: A `cudnn.graph`.
+        is_group: Whether the compiler forms such graphs, and reads the rows about them.
+    """
 
     key: str
     pattern: str
@@ -102,7 +115,7 @@ def cells_of(
 ) -> tuple[Cell, ...]:
     """The questions that a group asks the table: its anchor, then each role."""
     kind = ""
-    rank = len(shape.spatial) + 2
+    rank = len(shape.spatial) + 2 + (anchor == "conv1d")
     if anchor.startswith("conv"):
         kind = (
             "none"
@@ -112,7 +125,7 @@ def cells_of(
             else "grouped"
         )
     elif anchor == "matmul":
-        rank = len(shape.spatial) + 1
+        rank = max(3, len(shape.spatial) + 1)
     roles = ("anchor", *(f"prologue_{role}" for role in before), *after)
     return tuple(Cell(anchor, role, shape.dtype, shape.layout, rank, kind) for role in roles)
 
@@ -150,7 +163,7 @@ def group_of(
     )
     cell = next((cell for cell in cells if cell.role == role), None)
     inner = shape.channels // shape.groups * DTYPES[shape.dtype]
-    return Case(key, pattern, cells, cell, inner, group_text(key, anchor, shape, before, after))
+    return Case(key, pattern, cells, cell, inner, graph_of_group(key, anchor, shape, before, after))
 
 
 def _uneven(shape: Shape, sizes: tuple[int, ...] = (8, 4, 2)) -> Iterator[Shape]:
@@ -191,14 +204,25 @@ def _with_role(anchor: str, shape: Shape, role: str) -> Iterator[Case]:
     if role == "anchor":
         yield group_of(anchor, shape, role=role)
     elif role.startswith("prologue_"):
-        before = (role.removeprefix("prologue_"),)
+        before: tuple[str, ...] = (role.removeprefix("prologue_"),)
+        if ROLES[role].extent == "virtual":
+            before = ("tanh", *before)
         yield group_of(anchor, shape, before, role=role)
         if role in _COMMON_PROLOGUES:
             yield group_of(anchor, shape, before, ("bias", "relu"), role=role)
+    elif role.startswith("operand_"):
+        for reader in ("product", "residual", "gate"):
+            yield group_of(anchor, shape, (), (role, reader), role=role)
+        yield group_of(anchor, shape, (), ("bias", role, "product"), role=role)
     else:
         yield group_of(anchor, shape, (), (role,), role=role)
+        if ROLES[role].extent == "virtual":
+            # Of two values, where the first one reads the anchor's result itself.
+            yield group_of(anchor, shape, (), ("sigmoid", role), role=role)
         if role in _AFTER_BIAS:
             yield group_of(anchor, shape, (), ("bias", role), role=role)
+        if role in _AFTER_BIAS and ROLES[role].extent == "virtual":
+            yield group_of(anchor, shape, (), ("bias", "sigmoid", role), role=role)
 
 
 def _aligned(anchor: str, base: Shape, role: str) -> Iterator[Case]:
@@ -209,7 +233,7 @@ def _aligned(anchor: str, base: Shape, role: str) -> Iterator[Case]:
     )
     if role in ("anchor", *_COMMON, *_COMMON_PROLOGUES):
         sizes = (8, 4, 2)
-    elif role.startswith("prologue_"):
+    elif role.startswith(("prologue_", "operand_")):
         return
     for shape in _uneven(base, sizes):
         yield next(_with_role(anchor, shape, role))
@@ -223,7 +247,7 @@ def _convolutions() -> Iterator[Case]:
         _CONVS.items(), _GROUPS.items(), DTYPES
     ):
         base = Shape(dtype=dtype, spatial=spatial, groups=groups)
-        for role in ("anchor", *EPILOGUES, *PROLOGUES):
+        for role in ("anchor", *EPILOGUES, *OPERANDS, *PROLOGUES):
             if kind == "depthwise" and role not in (
                 "anchor",
                 *_COMMON,
@@ -249,7 +273,7 @@ def _products() -> Iterator[Case]:
     for (rank, rows), dtype in product(_MATMULS.items(), DTYPES):
         base = Shape(dtype=dtype, layout="row_major", spatial=rows, outputs=32)
         for role in (
-            ("anchor", *EPILOGUES, *PROLOGUES)
+            ("anchor", *EPILOGUES, *OPERANDS, *PROLOGUES)
             if rank < 4
             else ("anchor", *_COMMON, "prologue_relu")
         ):

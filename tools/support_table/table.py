@@ -61,7 +61,7 @@ class Row:
 
 def _is_before(role: str) -> bool:
     """Whether a role has nothing between it and the anchor."""
-    return role == "anchor" or role.startswith("prologue_")
+    return role == "anchor" or role.startswith(("prologue_", "operand_"))
 
 
 def _steps(case: Case) -> list[tuple[Cell, str]]:
@@ -215,12 +215,17 @@ def rows_of(cells: Cells) -> list[Row]:
     rows = []
     for (condition, (dtypes, layouts, ranks, kinds), names), some_anchors in anchors.items():
         if ranks == (0,):
-            ranks = tuple(sorted({int(name[-2]) + 2 for name in some_anchors}))
+            ranks = tuple(sorted({_rank(name) for name in some_anchors}))
         kept = tuple(kind for kind in kinds if kind)
         rows.append(
             Row(tuple(some_anchors), names, _ordered(dtypes), layouts, ranks, kept, condition)
         )
     return rows
+
+
+def _rank(anchor: str) -> int:
+    """The rank of the tensors of a convolution; a forward one over one dim has two."""
+    return 4 if anchor == "conv1d" else int(anchor[-2]) + 2
 
 
 def _one_rank(anchor: str) -> bool:

@@ -49,7 +49,7 @@ def _refusals(
         if not case.is_group and case.cell is not None:
             rows = [
                 row
-                for row in table["rows"]
+                for row in table["unformed"]
                 if covers(row, case.cell, case.channel_bytes, after_of(case))
             ]
             if not rows or (

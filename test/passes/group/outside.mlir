@@ -18,7 +18,7 @@ func.func @layout(%x: tensor<1x64x8x8xf16>, %w: tensor<64x64x1x1xf16>) -> tensor
 }
 
 // CHECK-LABEL: func.func @rank(
-// CHECK: tcp.matmul {{.*}}tcp.outside = "matmul: cuDNN takes rank 2 or 3, not 4"
+// CHECK: tcp.matmul {{.*}}tcp.outside = "matmul: cuDNN takes rank 3, not 4"
 func.func @rank(%x: tensor<2x3x4x8xf16>, %w: tensor<2x3x8x4xf16>) -> tensor<2x3x4x4xf16> {
   %0 = tcp.matmul %x, %w : tensor<2x3x4x8xf16>, tensor<2x3x8x4xf16> -> tensor<2x3x4x4xf16>
   return %0 : tensor<2x3x4x4xf16>
@@ -52,7 +52,7 @@ func.func @roles(%x: tensor<1x8x8x64xf16>, %w: tensor<64x1x1x64xf16>) -> tensor<
 }
 
 // CHECK-LABEL: func.func @constant(
-// CHECK: tcp.mul {{.*}}tcp.outside = "mul: a constant operand, which a graph would take by value"
+// CHECK: tcp.mul {{.*}}tcp.outside = "mul: a constant operand, which a graph takes by value"
 func.func @constant(%x: tensor<1x8x8x64xf16>, %w: tensor<64x1x1x64xf16>) -> tensor<1x8x8x64xf16> {
   %c = arith.constant dense<2.0> : tensor<1x1x1x1xf16>
   %0 = tcp.conv2d %x, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<1x8x8x64xf16>, tensor<64x1x1x64xf16> -> tensor<1x8x8x64xf16>
@@ -61,15 +61,15 @@ func.func @constant(%x: tensor<1x8x8x64xf16>, %w: tensor<64x1x1x64xf16>) -> tens
 }
 
 // CHECK-LABEL: func.func @second_operand(
-// CHECK: tcp.sub {{.*}}tcp.outside = "sub: the value of the group is its second operand, and cuDNN wants it first"
+// CHECK: tcp.div {{.*}}tcp.outside = "div: the value of the graph is its second operand, and cuDNN takes it first"
 func.func @second_operand(%x: tensor<1x8x8x64xf16>, %w: tensor<64x1x1x64xf16>) -> tensor<1x8x8x64xf16> {
   %0 = tcp.conv2d %x, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<1x8x8x64xf16>, tensor<64x1x1x64xf16> -> tensor<1x8x8x64xf16>
-  %1 = tcp.sub %x, %0 : tensor<1x8x8x64xf16>, tensor<1x8x8x64xf16> -> tensor<1x8x8x64xf16>
+  %1 = tcp.div %x, %0 : tensor<1x8x8x64xf16>, tensor<1x8x8x64xf16> -> tensor<1x8x8x64xf16>
   return %1 : tensor<1x8x8x64xf16>
 }
 
 // CHECK-LABEL: func.func @broadcast_of_the_value(
-// CHECK: tcp.add {{.*}}tcp.outside = "add: broadcasts the value of the group"
+// CHECK: tcp.add {{.*}}tcp.outside = "add: broadcasts the value of the graph"
 func.func @broadcast_of_the_value(%x: tensor<1x8x8x64xf16>, %w: tensor<1x1x1x64xf16>) -> tensor<1x8x8x64xf16> {
   %0 = tcp.conv2d %x, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<1x8x8x64xf16>, tensor<1x1x1x64xf16> -> tensor<1x8x8x1xf16>
   %1 = tcp.add %0, %x : tensor<1x8x8x1xf16>, tensor<1x8x8x64xf16> -> tensor<1x8x8x64xf16>
@@ -77,7 +77,7 @@ func.func @broadcast_of_the_value(%x: tensor<1x8x8x64xf16>, %w: tensor<1x1x1x64x
 }
 
 // CHECK-LABEL: func.func @ternary(
-// CHECK: tcp.select {{.*}}tcp.outside = "select: takes the value of the group more than once, or two others"
+// CHECK: tcp.select {{.*}}tcp.outside = "select: not on floats"
 func.func @ternary(%x: tensor<1x8x8x64xf16>, %w: tensor<64x1x1x64xf16>, %c: tensor<1x8x8x64xi1>) -> tensor<1x8x8x64xf16> {
   %0 = tcp.conv2d %x, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<1x8x8x64xf16>, tensor<64x1x1x64xf16> -> tensor<1x8x8x64xf16>
   %1 = tcp.select %c, %0, %x : tensor<1x8x8x64xi1>, tensor<1x8x8x64xf16>, tensor<1x8x8x64xf16> -> tensor<1x8x8x64xf16>
@@ -86,7 +86,7 @@ func.func @ternary(%x: tensor<1x8x8x64xf16>, %w: tensor<64x1x1x64xf16>, %c: tens
 
 // CHECK-LABEL: func.func @casts(
 // CHECK: pattern = "matmul+cast"
-// CHECK: tcp.clamp {{.*}}tcp.outside = "after a change of type"
+// CHECK: tcp.clamp {{.*}}tcp.outside = "cast: the type changes before the end of the group"
 // CHECK: pattern = "matmul"
 // CHECK: tcp.cast {{.*}}tcp.outside = "cast: to a type that is no float"
 func.func @casts(%x: tensor<4x8xf16>, %w: tensor<8x8xf16>) -> (tensor<4x8xf32>, tensor<4x8xi32>) {
@@ -112,9 +112,9 @@ func.func @before_with_other_uses(%x: tensor<1x8x8x64xf16>, %w: tensor<64x1x1x64
 // CHECK: tcp.avg_pool {{.*}}tcp.outside = "avg_pool: cuDNN counts all of the padding or none, not the part that ceil_mode does not add"
 // CHECK: tcp.reduce_mean {{.*}}tcp.outside = "reduce_mean: cuDNN takes the mean over the spatial dims, not over others"
 // CHECK: pattern = "avg_pool"
-// CHECK: tcp.clamp {{.*}}tcp.outside = "after avg_pool, which is a graph alone"
+// CHECK: tcp.clamp {{.*}}tcp.outside = "the support table has no row for relu with avg_pool"
 // CHECK: tcp.transpose {{.*}}tcp.outside = "transpose: not an operation of cuDNN's graphs"
-// CHECK: tcp.clamp {{.*}}tcp.outside = "before avg_pool, which is a graph alone"
+// CHECK: tcp.clamp {{.*}}tcp.outside = "the support table has no row for prologue_relu with avg_pool"
 // CHECK: tcp.sigmoid {{.*}}tcp.outside = "elementwise, with no anchor beside it"
 func.func @pools(%x: tensor<1x8x8x64xf16>) -> (tensor<1x6x6x64xf16>, tensor<1x4x4x64xf16>, tensor<1x5x4x64xf16>, tensor<1x8x1x64xf16>, tensor<1x4x4x64xf16>, tensor<1x64x4x4xf16>, tensor<1x4x4x64xf16>, tensor<1x8x8x64xf16>) {
   %0 = tcp.max_pool %x {channels_last, dilation = array<i64: 2, 2>, kernel = array<i64: 2, 2>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<1x8x8x64xf16> -> tensor<1x6x6x64xf16>

@@ -29,9 +29,9 @@ func.func @two_anchors(%x: tensor<8x8xf16>) -> tensor<8x8xf16> {
 
 // -----
 
-// CHECK: error: group that is not one cuDNN graph: ops beside the chain through the anchor
-func.func @beside(%x: tensor<8x8xf16>) -> tensor<8x8xf16> {
-  // expected-error @+1 {{group that is not one cuDNN graph: ops beside the chain through the anchor}}
+// CHECK: error: group that is not one cuDNN graph: the anchor's second operand is computed in the graph
+func.func @second_operand_of_the_anchor(%x: tensor<8x8xf16>) -> tensor<8x8xf16> {
+  // expected-error @+1 {{group that is not one cuDNN graph: the anchor's second operand is computed in the graph}}
   %0 = tcp.isolated_group %x {
   ^bb0(%a: tensor<8x8xf16>):
     %1 = tcp.sigmoid %a : tensor<8x8xf16> -> tensor<8x8xf16>
@@ -43,9 +43,9 @@ func.func @beside(%x: tensor<8x8xf16>) -> tensor<8x8xf16> {
 
 // -----
 
-// CHECK: error: group that is not one cuDNN graph: the end of the chain after the anchor is not its one result
+// CHECK: error: group that is not one cuDNN graph: its one result is not what its last op computes
 func.func @two_results(%x: tensor<8x8xf16>) -> tensor<8x8xf16> {
-  // expected-error @+1 {{group that is not one cuDNN graph: the end of the chain after the anchor is not its one result}}
+  // expected-error @+1 {{group that is not one cuDNN graph: its one result is not what its last op computes}}
   %0:2 = tcp.isolated_group %x {
   ^bb0(%a: tensor<8x8xf16>):
     %1 = tcp.matmul %a, %a : tensor<8x8xf16>, tensor<8x8xf16> -> tensor<8x8xf16>
@@ -109,9 +109,9 @@ func.func @pattern(%x: tensor<8x8xf16>) -> tensor<8x8xf16> {
 
 // -----
 
-// CHECK: error: group that is not one cuDNN graph: an operand of the chain is computed in the group
+// CHECK: error: group that is not one cuDNN graph: a value before the anchor is used after it too
 func.func @value_of_the_prologue(%x: tensor<8x8xf16>) -> tensor<8x8xf16> {
-  // expected-error @+1 {{group that is not one cuDNN graph: an operand of the chain is computed in the group}}
+  // expected-error @+1 {{group that is not one cuDNN graph: a value before the anchor is used after it too}}
   %0 = tcp.isolated_group %x {
   ^bb0(%a: tensor<8x8xf16>):
     %1 = tcp.clamp %a {min_float = 0.0 : f32} : tensor<8x8xf16> -> tensor<8x8xf16>

@@ -167,8 +167,8 @@ func.func @conv1d(%x: tensor<2x32x8xf16>, %w: tensor<16x3x8xf16>, %b: tensor<1x1
 
 // -----
 
-// Of a NaN torch's maximum and minimum are NaN, which cuDNN has to be told.
-// CHECK-LABEL: cudnn.graph @conv2d_maximum_full_minimum_full_0(
+// PyTorch's maximum and minimum propagate NaN, which is not cuDNN's default.
+// CHECK-LABEL: cudnn.graph @conv2d_max_full_min_full_0(
 // CHECK: %[[M:.*]] = cudnn.pointwise max(%{{.*}}, %{{.*}}) type = f32 nan_propagation = propagate_nan :
 // CHECK-NEXT: cudnn.pointwise min(%[[M]], %{{.*}}) type = f32 nan_propagation = propagate_nan :
 func.func @bounds(%x: tensor<1x8x8x64xf16>, %w: tensor<64x3x3x64xf16>, %z: tensor<1x8x8x64xf16>) -> tensor<1x8x8x64xf16> {
@@ -180,4 +180,43 @@ func.func @bounds(%x: tensor<1x8x8x64xf16>, %w: tensor<64x3x3x64xf16>, %z: tenso
     tcp.yield %3 : tensor<1x8x8x64xf16>
   } : tensor<1x8x8x64xf16>, tensor<64x3x3x64xf16>, tensor<1x8x8x64xf16> -> tensor<1x8x8x64xf16>
   return %0 : tensor<1x8x8x64xf16>
+}
+
+// -----
+
+// A value that two operations read, and an operand that is computed in the graph.
+// CHECK-LABEL: cudnn.graph @matmul_sigmoid_mul_virtual_operand_tanh_residual_0(
+// CHECK: %[[M:.*]] = cudnn.matmul
+// CHECK: %[[S:.*]] = cudnn.pointwise sigmoid_fwd(%[[M]])
+// CHECK: %[[P:.*]] = cudnn.pointwise mul(%[[M]], %[[S]]) {{.*}}-> !cudnn.tensor_desc<1x8x8xf32>
+// CHECK: %[[T:.*]] = cudnn.pointwise tanh_fwd(%arg0) {{.*}}-> !cudnn.tensor_desc<1x8x8xf32>
+// CHECK: %[[R:.*]] = cudnn.pointwise add(%[[P]], %[[T]]) {{.*}}-> !cudnn.tensor_desc<1x8x8xf16>
+// CHECK: cudnn.return %[[R]]
+func.func @dag(%x: tensor<8x8xf16>) -> tensor<8x8xf16> {
+  %0 = tcp.isolated_group %x {
+  ^bb0(%a: tensor<8x8xf16>):
+    %1 = tcp.matmul %a, %a : tensor<8x8xf16>, tensor<8x8xf16> -> tensor<8x8xf16>
+    %2 = tcp.sigmoid %1 : tensor<8x8xf16> -> tensor<8x8xf16>
+    %3 = tcp.mul %1, %2 : tensor<8x8xf16>, tensor<8x8xf16> -> tensor<8x8xf16>
+    %4 = tcp.tanh %a : tensor<8x8xf16> -> tensor<8x8xf16>
+    %5 = tcp.add %3, %4 : tensor<8x8xf16>, tensor<8x8xf16> -> tensor<8x8xf16>
+    tcp.yield %5 : tensor<8x8xf16>
+  } : tensor<8x8xf16> -> tensor<8x8xf16>
+  return %0 : tensor<8x8xf16>
+}
+
+// -----
+
+// a - b is -b + a: cuDNN takes the value of the graph as the first operand.
+// CHECK-LABEL: cudnn.graph @matmul_neg_bias_0(
+// CHECK: %[[N:.*]] = cudnn.pointwise neg(
+// CHECK: cudnn.pointwise add(%[[N]], %arg1)
+func.func @subtracted(%x: tensor<8x8xf16>, %b: tensor<1x8xf16>) -> tensor<8x8xf16> {
+  %0 = tcp.isolated_group %x, %b {
+  ^bb0(%a: tensor<8x8xf16>, %c: tensor<1x8xf16>):
+    %1 = tcp.matmul %a, %a : tensor<8x8xf16>, tensor<8x8xf16> -> tensor<8x8xf16>
+    %2 = tcp.sub %c, %1 : tensor<1x8xf16>, tensor<8x8xf16> -> tensor<8x8xf16>
+    tcp.yield %2 : tensor<8x8xf16>
+  } : tensor<8x8xf16>, tensor<1x8xf16> -> tensor<8x8xf16>
+  return %0 : tensor<8x8xf16>
 }

@@ -30,10 +30,10 @@ def _sample() -> list[Case]:
 def _steps(cases: list[Case], options: str = "") -> list[Graph]:
     """The graphs that `cudnn-add-alternatives` makes of them."""
     text = "\n".join(case.text for case in cases)
-    called = {
-        match[1] for match in GRAPH.finditer(convoy_opt(text, "--convert-tcp-to-cudnn").stdout)
-    }
-    made = convoy_opt(text, "--convert-tcp-to-cudnn", f"--cudnn-add-alternatives={options}").stdout
+    called = {case.key for case in cases}
+    made = convoy_opt(
+        text, "--cudnn-order-operations", f"--cudnn-add-alternatives={options}"
+    ).stdout
     return [Graph(match[1], match[0]) for match in GRAPH.finditer(made) if match[1] not in called]
 
 

@@ -1,0 +1,340 @@
+#include "passes/fusion/GraphForm.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace convoy::cudnn;
+
+namespace convoy {
+
+static TensorDescType typeOf(Value value) { return cast<TensorDescType>(value.getType()); }
+
+/// Whether a tensor is one of matrices, whose channels are the last dim.
+static bool isMatrix(TensorDescType type) { return type.getRank() <= 3 && type.isRowMajor(); }
+
+static Layout layoutOf(TensorDescType type) {
+  return isMatrix(type)          ? Layout::RowMajor
+         : type.isChannelsLast() ? Layout::ChannelsLast
+                                 : Layout::ChannelsFirst;
+}
+
+//===-- anchors ----------------------------------------------------------------------------===//
+
+/// A convolution over two spatial dims of which the first has one element everywhere is what one
+/// over a single dim becomes.
+static Anchor anchorOf(ConvolutionOp conv) {
+  if (conv.getSpatialRank() == 3)
+    return Anchor::Conv3d;
+  auto isFlat = [](Value value) { return typeOf(value).getShape()[2] == 1; };
+  return conv.getSpatialRank() == 1 ||
+                 (isFlat(conv.getX()) && isFlat(conv.getW()) && isFlat(conv.getY()))
+             ? Anchor::Conv1d
+             : Anchor::Conv2d;
+}
+
+static std::optional<Anchor> anchorOf(ResampleOp pool) {
+  auto isZero = [](int64_t value) { return value == 0; };
+  if (pool->getNumResults() != 1)
+    return std::nullopt;
+  switch (pool.getMode()) {
+  case ResampleMode::Maxpool:
+    return Anchor::MaxPool;
+  case ResampleMode::AvgpoolExcludePadding:
+    return Anchor::AvgPool;
+  case ResampleMode::AvgpoolIncludePadding: {
+    bool isWhole =
+        ArrayRef<int64_t>(pool.getWindow()) == typeOf(pool.getX()).getShape().drop_front(2) &&
+        llvm::all_of(pool.getPrePadding(), isZero) && llvm::all_of(pool.getPostPadding(), isZero);
+    return isWhole ? Anchor::Mean : Anchor::AvgPool;
+  }
+  default:
+    return std::nullopt;
+  }
+}
+
+/// What the table is asked about `op`; nothing when it is not an anchor.
+static std::optional<SupportQuery> queryOf(Operation *op) {
+  SupportQuery query;
+  if (auto conv = dyn_cast<ConvolutionOp>(op)) {
+    if (conv.getMode() != ConvolutionMode::Fprop || conv.hasGroupDim() || op->getNumOperands() != 2)
+      return std::nullopt;
+    ArrayRef<int64_t> x = conv.getX().getType().getShape(), w = conv.getW().getType().getShape();
+    query.anchor = anchorOf(conv);
+    query.channels = w[1];
+    query.channelGroups = w[1] == x[1] ? ChannelGroups::None
+                          : w[1] == 1  ? ChannelGroups::Depthwise
+                                       : ChannelGroups::Grouped;
+  } else if (auto matmul = dyn_cast<MatmulOp>(op)) {
+    if (op->getNumOperands() != 2)
+      return std::nullopt;
+    query.anchor = Anchor::Matmul;
+    query.channels = typeOf(op->getOperand(0)).getShape().back();
+  } else if (auto pool = dyn_cast<ResampleOp>(op)) {
+    std::optional<Anchor> anchor = anchorOf(pool);
+    if (!anchor)
+      return std::nullopt;
+    query.anchor = *anchor;
+  } else {
+    return std::nullopt;
+  }
+  TensorDescType type = typeOf(op->getOperand(0));
+  query.layout = query.anchor == Anchor::Matmul ? Layout::RowMajor
+                 : type.isChannelsLast()        ? Layout::ChannelsLast
+                                                : Layout::ChannelsFirst;
+  query.dtype = type.getElementType();
+  query.rank = type.getRank();
+  return query;
+}
+
+//===-- roles ------------------------------------------------------------------------------===//
+
+static ReluKind reluOf(PointwiseOp op) {
+  auto number = [](std::optional<APFloat> value) { return value ? value->convertToDouble() : 0.0; };
+  if (number(op.getLowerClipSlope()) != 0.0)
+    return ReluKind::Leaky;
+  if (number(op.getLowerClip()) != 0.0)
+    return ReluKind::Clamp;
+  return op.getUpperClip() ? ReluKind::Clip : ReluKind::Relu;
+}
+
+static Extent extentOf(ArrayRef<int64_t> other, ArrayRef<int64_t> result, int64_t channelDim) {
+  bool channelOnly = other.size() == result.size(), batchToo = channelOnly;
+  for (auto [i, sizes] : llvm::enumerate(llvm::zip(other, result))) {
+    auto [size, full] = sizes;
+    bool whole = size == full, isChannel = static_cast<int64_t>(i) == channelDim;
+    channelOnly &= isChannel ? whole : size == 1;
+    batchToo &= isChannel || i == 0 ? whole : size == 1;
+  }
+  // With one element a channel all are true: a vector is what precompiled kernels take.
+  if (channelOnly)
+    return Extent::Channel;
+  if (other == result)
+    return Extent::Full;
+  return batchToo ? Extent::Gate : Extent::Broadcast;
+}
+
+namespace {
+
+/// Finds the role of each operation of a graph.
+class Matcher {
+public:
+  Matcher(GraphOp graph, std::string &reason) : body(graph.getBody().front()), reason(reason) {}
+  std::optional<GraphForm> match();
+
+private:
+  bool refuse(const Twine &why) {
+    reason = why.str();
+    return false;
+  }
+  bool findAnchor();
+  void findPositions();
+  bool addStep(PointwiseOp op);
+  /// Whether `value` depends on what the position's first operation continues: the anchor's result
+  /// after it, and before it the argument that the first operation reads.
+  bool isInChain(Value value, Position position) const;
+  /// The role of `op`; fails with the reason.
+  bool matchRole(PointwiseOp op, Position position, std::optional<Role> &role);
+
+  Block &body;
+  std::string &reason;
+  GraphForm form;
+  llvm::SmallPtrSet<Operation *, 8> before, after; ///< operations by what the anchor has to do
+                                                   ///< with them
+  /// Arguments that the chains of a position begin with.
+  llvm::SmallDenseMap<Position, llvm::SmallDenseSet<Value>> sources;
+};
+
+} // namespace
+
+bool Matcher::findAnchor() {
+  for (Operation &op : body.without_terminator()) {
+    if (isa<PointwiseOp, ConstantOp>(op))
+      continue;
+    std::optional<SupportQuery> query = queryOf(&op);
+    if (!query || form.anchor)
+      return refuse("it is not one forward convolution, matrix product or pooling between "
+                    "pointwise operations");
+    form.anchor = &op;
+    form.query = *query;
+  }
+  return true;
+}
+
+void Matcher::findPositions() {
+  SmallVector<Value> inputs;
+  if (form.anchor) {
+    after.insert(form.anchor);
+    inputs.push_back(form.anchor->getOperand(0));
+  }
+  while (!inputs.empty())
+    if (Operation *op = inputs.pop_back_val().getDefiningOp();
+        op && !isa<ConstantOp>(op) && before.insert(op).second)
+      llvm::append_range(inputs, op->getOperands());
+  auto isAfter = [&](Value value) { return after.contains(value.getDefiningOp()); };
+  for (Operation &op : body.without_terminator())
+    if (!isa<ConstantOp>(op) && (!form.anchor || llvm::any_of(op.getOperands(), isAfter)))
+      after.insert(&op);
+}
+
+bool Matcher::isInChain(Value value, Position position) const {
+  Operation *op = value.getDefiningOp();
+  if (!op) {
+    auto found = sources.find(position);
+    return found != sources.end() && found->second.contains(value);
+  }
+  switch (position) {
+  case Position::Prologue:
+    return before.contains(op);
+  case Position::Operand:
+    return isa<PointwiseOp>(op) && !before.contains(op) && !after.contains(op);
+  case Position::Epilogue:
+    return after.contains(op);
+  }
+  llvm_unreachable("a position is one of these");
+}
+
+bool Matcher::matchRole(PointwiseOp op, Position position, std::optional<Role> &role) {
+  StringRef mode = stringifyPointwiseMode(op.getMode());
+  Role found{position, op.getMode()};
+  if (op.getInputs().size() == 1) {
+    if (op.getMode() == PointwiseMode::ReluFwd)
+      found.relu = reluOf(op);
+    // What is left of an identity is the rounding to the type that the graph has elsewhere.
+    if (op.getMode() != PointwiseMode::Identity ||
+        typeOf(op.getY()).getElementType() != form.query.dtype)
+      role = found;
+    return true;
+  }
+  if (op.getInputs().size() != 2)
+    return refuse("pointwise " + mode + " has no role in the support table");
+  Value first = op.getInputs()[0], second = op.getInputs()[1];
+  bool commutes = op.getMode() == PointwiseMode::Add || op.getMode() == PointwiseMode::Mul ||
+                  op.getMode() == PointwiseMode::Max || op.getMode() == PointwiseMode::Min;
+  if (!isInChain(first, position)) {
+    if (!commutes)
+      return refuse(mode + ": the value of the graph is its second operand, and cuDNN takes it "
+                           "first");
+    std::swap(first, second);
+  }
+  ArrayRef<int64_t> result = typeOf(op.getY()).getShape();
+  if (typeOf(first).getShape() != result)
+    return refuse(mode + ": broadcasts the value of the graph");
+  int64_t channel = isMatrix(typeOf(op.getY())) ? typeOf(op.getY()).getRank() - 1 : 1;
+  found.extent = isInChain(second, position) ? Extent::Virtual
+                                             : extentOf(typeOf(second).getShape(), result, channel);
+  role = found;
+  return true;
+}
+
+bool Matcher::addStep(PointwiseOp op) {
+  Position position = before.contains(op)  ? Position::Prologue
+                      : after.contains(op) ? Position::Epilogue
+                                           : Position::Operand;
+  for (Value input : op.getInputs())
+    if (position != Position::Prologue && before.contains(input.getDefiningOp()))
+      return refuse("a value before the anchor is used after it too");
+  // A chain of which no operation has been seen begins with the first operand.
+  if (!llvm::any_of(op.getInputs(), [&](Value value) { return isInChain(value, position); }))
+    sources[position].insert(op.getInputs().front());
+  std::optional<Role> role;
+  if (!matchRole(op, position, role))
+    return false;
+  form.steps.push_back({op, role});
+  return true;
+}
+
+std::optional<GraphForm> Matcher::match() {
+  if (!findAnchor())
+    return std::nullopt;
+  Value result = body.getTerminator()->getOperand(0);
+  if (!form.anchor) {
+    auto first = *body.getOps<PointwiseOp>().begin();
+    form.query.dtype = typeOf(first.getInputs().front()).getElementType();
+    form.query.layout = layoutOf(typeOf(result));
+  }
+  findPositions();
+  for (Operation &op : body.without_terminator()) {
+    if (op.use_empty())
+      return refuse("the result of an operation is not used"), std::nullopt;
+    if (auto step = dyn_cast<PointwiseOp>(op); step && !addStep(step))
+      return std::nullopt;
+  }
+  auto isResult = [&](Value value) { return value == result; };
+  bool single = body.getTerminator()->getNumOperands() == 1 && result.hasOneUse() &&
+                after.contains(result.getDefiningOp());
+  if (!single || llvm::any_of(body.getArguments(), isResult))
+    return refuse("its one result is not what its last operation computes"), std::nullopt;
+  for (Value operand : form.anchor ? form.anchor->getOperands().drop_front() : ValueRange())
+    if (operand.getDefiningOp())
+      return refuse("the anchor's second operand is computed in the graph"), std::nullopt;
+  return std::move(form);
+}
+
+std::optional<GraphForm> matchGraph(GraphOp graph, std::string &reason) {
+  return Matcher(graph, reason).match();
+}
+
+//===-- what the table says of a form --------------------------------------------------------===//
+
+bool GraphForm::isLinear() const { return isa_and_present<ConvolutionOp, MatmulOp>(anchor); }
+
+SmallVector<GraphStep> GraphForm::at(Position position) const {
+  SmallVector<GraphStep> chosen;
+  for (const GraphStep &step : steps) {
+    Operation *op = step.op;
+    // A step without a role has its neighbours' position.
+    Position here = step.role                               ? step.role->position
+                    : anchor && op->isBeforeInBlock(anchor) ? Position::Prologue
+                                                            : Position::Epilogue;
+    if (here == position)
+      chosen.push_back(step);
+  }
+  return chosen;
+}
+
+std::string GraphForm::pattern() const {
+  SmallVector<std::string> before, after;
+  for (const GraphStep &step : steps) {
+    if (!step.role)
+      continue;
+    Role role = *step.role;
+    if (role.position != Position::Prologue) {
+      after.push_back(role.name());
+      continue;
+    }
+    role.position = Position::Epilogue; // the place in the pattern says that it is before
+    before.push_back(role.name());
+  }
+  if (anchor)
+    before.push_back(stringifyAnchor(query.anchor).str());
+  llvm::append_range(before, after);
+  return llvm::join(before, "+");
+}
+
+std::optional<std::string> GraphForm::refuse(const SupportTable &table) const {
+  if (!anchor) {
+    for (const GraphStep &step : steps) {
+      PointwiseOp op = step.op;
+      Role role = step.role.value_or(Role{Position::Epilogue, op.getMode()});
+      if (auto reason = table.refusePointwise(role, query.dtype, query.layout))
+        return reason;
+    }
+    return std::nullopt;
+  }
+  if (auto reason = table.refuse(query))
+    return reason;
+  // Before the anchor first, then in order.
+  SupportQuery asked = query;
+  for (Position position : {Position::Prologue, Position::Operand, Position::Epilogue})
+    for (const GraphStep &step : steps) {
+      if (!step.role || step.role->position != position)
+        continue;
+      asked.role = *step.role;
+      if (auto reason = table.refuse(asked))
+        return reason;
+      if (position == Position::Epilogue)
+        asked.after.push_back(*step.role);
+    }
+  return std::nullopt;
+}
+
+} // namespace convoy

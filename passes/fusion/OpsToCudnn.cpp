@@ -1,0 +1,407 @@
+#include "passes/fusion/OpsToCudnn.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Support/DebugStringHelper.h"
+#include "passes/common/Groups.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using convoy::cudnn::PointwiseMode;
+using convoy::cudnn::TensorDescType;
+
+namespace convoy {
+
+namespace {
+
+/// An op that is one pointwise operation with its operands in order.
+struct PlainOp {
+  StringLiteral op;
+  PointwiseMode mode;
+};
+
+constexpr PlainOp kPlainOps[] = {
+    {tcp::AbsOp::getOperationName(), PointwiseMode::Abs},
+    {tcp::NegOp::getOperationName(), PointwiseMode::Neg},
+    {tcp::ExpOp::getOperationName(), PointwiseMode::Exp},
+    {tcp::LogOp::getOperationName(), PointwiseMode::Log},
+    {tcp::SqrtOp::getOperationName(), PointwiseMode::Sqrt},
+    {tcp::RsqrtOp::getOperationName(), PointwiseMode::Rsqrt},
+    {tcp::ErfOp::getOperationName(), PointwiseMode::Erf},
+    {tcp::ReciprocalOp::getOperationName(), PointwiseMode::Reciprocal},
+    {tcp::SigmoidOp::getOperationName(), PointwiseMode::SigmoidFwd},
+    {tcp::TanhOp::getOperationName(), PointwiseMode::TanhFwd},
+    {tcp::SiluOp::getOperationName(), PointwiseMode::SwishFwd},
+    {tcp::AddOp::getOperationName(), PointwiseMode::Add},
+    {tcp::MulOp::getOperationName(), PointwiseMode::Mul},
+    {tcp::DivOp::getOperationName(), PointwiseMode::Div},
+};
+
+/// Modes of the ops that `convertOp` has a case for.
+constexpr PointwiseMode kOtherModes[] = {PointwiseMode::Sub,      PointwiseMode::Max,
+                                         PointwiseMode::Min,      PointwiseMode::ReluFwd,
+                                         PointwiseMode::EluFwd,   PointwiseMode::GeluFwd,
+                                         PointwiseMode::Identity, PointwiseMode::GeluApproxTanhFwd};
+
+/// Converts the ops of one group.
+class GroupConverter {
+public:
+  GroupConverter(OpBuilder &builder, const GroupOps &group, std::string &reason)
+      : builder(builder), group(group), reason(reason), f32(builder.getF32Type()) {}
+
+  cudnn::GraphOp convert(StringRef name);
+
+private:
+  /// Notes why `op` has no operations; returns a null value.
+  Value refuse(Operation *op, const Twine &why) {
+    reason = (op->getName().stripDialect() + ": " + why).str();
+    return {};
+  }
+  bool findAnchor();
+  /// Whether cuDNN has tensors like the results and operands of `op`.
+  bool checkTypes(Operation *op);
+
+  TensorDescType descOf(Value value, Type elementType) const;
+  TensorDescType descOf(Value value) const {
+    return descOf(value, getElementTypeOrSelf(value.getType()));
+  }
+  /// The type that the result of `op` has in the graph: its own at the ends and where the anchor
+  /// reads it, since an anchor reads tensors of one type. Between, it is virtual and f32.
+  TensorDescType resultType(Operation *op) const;
+
+  /// What `operand` of `op` is in the graph. Null when it is nothing, with the reason.
+  Value lookup(Operation *op, Value operand);
+  /// One operation on values of the graph, which computes (a part of) `op`.
+  cudnn::PointwiseOp create(Operation *op, PointwiseMode mode, ValueRange inputs,
+                            TensorDescType type) {
+    return cudnn::PointwiseOp::create(builder, op->getLoc(), type, mode, inputs, f32);
+  }
+  /// The operations of `op`. Null when there are none, with the reason.
+  Value convertOp(Operation *op);
+  Value convertPointwise(Operation *op);
+  Value convertConv(tcp::ConvOpInterface op);
+  Value convertMaxPool(tcp::MaxPoolOp op);
+  Value convertAvgPool(tcp::AvgPoolOp op);
+  Value convertMean(tcp::ReduceMeanOp op);
+  Value createPool(Operation *op, cudnn::ResampleMode mode, cudnn::PaddingMode padding,
+                   ArrayRef<int64_t> window, ArrayRef<int64_t> stride, ArrayRef<int64_t> pad,
+                   ArrayRef<int64_t> extra);
+
+  OpBuilder &builder;
+  const GroupOps &group;
+  std::string &reason;
+  Type f32;
+  Operation *anchor = nullptr;
+  bool channelsLast = false; ///< memory of the anchor's tensors; row-major matrices have neither
+  IRMapping values;
+};
+
+} // namespace
+
+static ArrayRef<int64_t> shapeOf(Value value) {
+  return cast<RankedTensorType>(value.getType()).getShape();
+}
+
+static bool isOne(int64_t value) { return value == 1; }
+static bool isZero(int64_t value) { return value == 0; }
+
+bool isAnchor(Operation *op) {
+  return isa<tcp::ConvOpInterface, tcp::MatmulOp, tcp::MaxPoolOp, tcp::AvgPoolOp,
+             tcp::ReduceMeanOp>(op);
+}
+
+ArrayRef<PointwiseMode> groupModes() {
+  static const SmallVector<PointwiseMode> modes = [] {
+    auto list = llvm::map_to_vector(kPlainOps, [](const PlainOp &plain) { return plain.mode; });
+    llvm::append_range(list, kOtherModes);
+    return SmallVector<PointwiseMode>(list);
+  }();
+  return modes;
+}
+
+GroupOps GroupOps::of(ArrayRef<Operation *> ops) {
+  GroupOps group{SmallVector<Operation *>(ops), {}};
+  for (Operation *op : ops)
+    for (Value operand : op->getOperands())
+      if (!llvm::is_contained(ops, operand.getDefiningOp()) && !numberOf(operand))
+        group.inputs.insert(operand);
+  return group;
+}
+
+std::optional<GroupOps> GroupOps::of(tcp::IsolatedGroupOp op, std::string &reason) {
+  Block &body = op.getBody().front();
+  GroupOps group;
+  for (Operation &each : body.without_terminator())
+    if (each.getNumResults() != 1 || !numberOf(each.getResult(0)))
+      group.ops.push_back(&each);
+  group.inputs.insert_range(body.getArguments());
+  if (group.ops.empty() || body.getTerminator()->getNumOperands() != 1 ||
+      body.getTerminator()->getOperand(0).getDefiningOp() != group.ops.back()) {
+    reason = "its one result is not what its last op computes";
+    return std::nullopt;
+  }
+  return group;
+}
+
+bool GroupConverter::findAnchor() {
+  for (Operation *op : group.ops) {
+    if (!isAnchor(op))
+      continue;
+    if (anchor) {
+      reason = ("more than one anchor: " + anchor->getName().stripDialect() + " and " +
+                op->getName().stripDialect())
+                   .str();
+      return false;
+    }
+    anchor = op;
+  }
+  if (!anchor) {
+    reason = "no anchor: no convolution, matrix product, pooling or spatial mean";
+    return false;
+  }
+  channelsLast = llvm::TypeSwitch<Operation *, bool>(anchor)
+                     .Case<tcp::ConvOpInterface, tcp::MaxPoolOp, tcp::AvgPoolOp>(
+                         [](auto op) { return op.getChannelsLast(); })
+                     .Case([](tcp::ReduceMeanOp op) { return llvm::is_contained(op.getDims(), 1); })
+                     .Default([](Operation *) { return false; });
+  return true;
+}
+
+bool GroupConverter::checkTypes(Operation *op) {
+  Type dtype = getElementTypeOrSelf(anchor->getOperand(0).getType());
+  size_t rank = shapeOf(anchor->getResult(0)).size();
+  bool isCast = isa<tcp::CastOp>(op);
+  if (op != anchor && !op->hasTrait<tcp::Elementwise>())
+    return refuse(op, "not elementwise"), false;
+  for (Value value :
+       llvm::concat<Value>(llvm::to_vector(op->getOperands()), llvm::to_vector(op->getResults()))) {
+    Type type = getElementTypeOrSelf(value.getType());
+    if (!cudnn::isElementType(type))
+      return refuse(op, "expects an element type that cuDNN has, but got " + debugString(type)),
+             false;
+    if (llvm::any_of(shapeOf(value), isZero))
+      return refuse(op, "cuDNN has no tensors without elements"), false;
+    if (!isa<FloatType>(type))
+      return refuse(op, isCast ? "to a type that is no float" : "not on floats"), false;
+    // Virtual tensors are f32, so a change of type in between would not round.
+    bool isLast = isCast && op == group.ops.back() && value.getDefiningOp() == op;
+    if (type != dtype && !isLast)
+      return refuse(op, isCast ? "the type changes before the end of the group"
+                               : "after a change of type"),
+             false;
+    if (op != anchor && shapeOf(value).size() != rank)
+      return refuse(op, "expects operands of the anchor's rank"), false;
+  }
+  // A tensor descriptor has at most 8 dims.
+  return rank <= 8 || (refuse(op, "expects at most 8 dims, but got " + Twine(rank)), false);
+}
+
+TensorDescType GroupConverter::descOf(Value value, Type elementType) const {
+  SmallVector<int64_t> shape(shapeOf(value));
+  if (isa<tcp::MatmulOp>(anchor)) {
+    // cuDNN multiplies batches of matrices.
+    shape.insert(shape.begin(), std::max<int64_t>(0, 3 - static_cast<int64_t>(shape.size())), 1);
+    return TensorDescType::get(shape, elementType, /*channelsLast=*/false);
+  }
+  if (channelsLast)
+    std::rotate(shape.begin() + 1, shape.end() - 1, shape.end());
+  // cuDNN fuses nothing but bias and relu with a convolution over one dim, and everything over two.
+  // The memory is the same.
+  if (auto conv = dyn_cast<tcp::ConvOpInterface>(anchor); conv && conv.getSpatialRank() == 1)
+    shape.insert(shape.begin() + 2, 1);
+  return TensorDescType::get(shape, elementType, channelsLast);
+}
+
+TensorDescType GroupConverter::resultType(Operation *op) const {
+  Value result = op->getResult(0);
+  bool isStored = op == group.ops.back() || result == anchor->getOperand(0);
+  return isStored ? descOf(result) : descOf(result, f32);
+}
+
+//===-- anchors ----------------------------------------------------------------------------===//
+
+Value GroupConverter::convertConv(tcp::ConvOpInterface op) {
+  SmallVector<int64_t> stride(op.getStride()), dilation(op.getDilation()), pre, post;
+  for (size_t i = 0; i < op.getPad().size(); i += 2) {
+    pre.push_back(op.getPad()[i]);
+    post.push_back(op.getPad()[i + 1]);
+  }
+  if (op.getSpatialRank() == 1) { // as in descOf
+    for (SmallVector<int64_t> *numbers : {&stride, &dilation})
+      numbers->insert(numbers->begin(), 1);
+    for (SmallVector<int64_t> *numbers : {&pre, &post})
+      numbers->insert(numbers->begin(), 0);
+  }
+  return cudnn::ConvolutionOp::create(
+      builder, op.getLoc(), resultType(op), values.lookup(op.getInput()),
+      values.lookup(op.getWeights()), cudnn::ConvolutionMode::Fprop,
+      cudnn::ConvolutionKind::CrossCorrelation, f32, APFloat(1.0), APFloat(0.0),
+      /*spatial_dim_count=*/IntegerAttr(), stride, pre, post, dilation);
+}
+
+Value GroupConverter::createPool(Operation *op, cudnn::ResampleMode mode,
+                                 cudnn::PaddingMode padding, ArrayRef<int64_t> window,
+                                 ArrayRef<int64_t> stride, ArrayRef<int64_t> pad,
+                                 ArrayRef<int64_t> extra) {
+  SmallVector<int64_t> pre, post;
+  for (size_t i = 0; i < window.size(); ++i) {
+    pre.push_back(pad[2 * i]);
+    post.push_back(pad[2 * i + 1] + extra[i]);
+  }
+  return cudnn::ResampleOp::create(builder, op->getLoc(), resultType(op),
+                                   values.lookup(op->getOperand(0)), mode, f32, window, stride, pre,
+                                   post, padding)
+      .getY();
+}
+
+Value GroupConverter::convertMaxPool(tcp::MaxPoolOp op) {
+  if (!llvm::all_of(op.getDilation(), isOne))
+    return refuse(op, "cuDNN has no pooling with dilation");
+  return createPool(op, cudnn::ResampleMode::Maxpool, cudnn::PaddingMode::NegInfPad, op.getKernel(),
+                    op.getStride(), op.getPad(), SmallVector<int64_t>(op.getKernel().size()));
+}
+
+Value GroupConverter::convertAvgPool(tcp::AvgPoolOp op) {
+  if (op.getDivisor())
+    return refuse(op, "cuDNN has no pooling with a divisor of its own");
+  // Without padding both ways of counting are one. What ceil_pad adds is never counted, as in cuDNN
+  // when it excludes padding.
+  bool counted = op.getCountIncludePad() && !llvm::all_of(op.getPad(), isZero);
+  if (counted && !llvm::all_of(op.getCeilPad(), isZero))
+    return refuse(op, "cuDNN counts all of the padding or none, not the part that ceil_mode "
+                      "does not add");
+  return createPool(op,
+                    counted ? cudnn::ResampleMode::AvgpoolIncludePadding
+                            : cudnn::ResampleMode::AvgpoolExcludePadding,
+                    cudnn::PaddingMode::ZeroPad, op.getKernel(), op.getStride(), op.getPad(),
+                    op.getCeilPad());
+}
+
+/// The mean over all spatial dims is an average pooling with one window as large as they are.
+Value GroupConverter::convertMean(tcp::ReduceMeanOp op) {
+  int64_t rank = op.getType().getRank();
+  auto isSpatial = [&](int64_t first) {
+    return rank >= 3 && static_cast<int64_t>(op.getDims().size()) == rank - 2 &&
+           op.getDims().front() == first && op.getDims().back() == first + rank - 3;
+  };
+  if (!isSpatial(1) && !isSpatial(2))
+    return refuse(op, "cuDNN takes the mean over the spatial dims, not over others");
+  ArrayRef<int64_t> window = descOf(op.getInput()).getShape().drop_front(2);
+  SmallVector<int64_t> ones(window.size(), 1), none(2 * window.size());
+  return createPool(op, cudnn::ResampleMode::AvgpoolIncludePadding, cudnn::PaddingMode::ZeroPad,
+                    window, ones, none, ArrayRef(none).take_front(window.size()));
+}
+
+//===-- pointwise operations ---------------------------------------------------------------===//
+
+Value GroupConverter::lookup(Operation *op, Value operand) {
+  if (operand.getDefiningOp<arith::ConstantOp>())
+    return refuse(op, "a constant operand, which a graph takes by value");
+  return values.lookup(operand);
+}
+
+Value GroupConverter::convertPointwise(Operation *op) {
+  TensorDescType type = resultType(op);
+  SmallVector<Value, 2> inputs;
+  for (Value operand : op->getOperands()) {
+    inputs.push_back(lookup(op, operand));
+    if (!inputs.back())
+      return {};
+  }
+  auto number = [&](double value) { return builder.getF64FloatAttr(value); };
+  auto bound = [&](PointwiseMode mode) {
+    cudnn::PointwiseOp pointwise = create(op, mode, inputs, type);
+    // As PyTorch does. The default of cuDNN drops NaN.
+    pointwise.setNanPropagation(cudnn::NanPropagation::PropagateNan);
+    return pointwise;
+  };
+  for (const PlainOp &plain : kPlainOps)
+    if (op->getName().getStringRef() == plain.op)
+      return create(op, plain.mode, inputs, type);
+  return llvm::TypeSwitch<Operation *, Value>(op)
+      .Case([&](tcp::SubOp sub) -> Value {
+        auto isInside = [&](Value operand) {
+          return llvm::is_contained(group.ops, operand.getDefiningOp());
+        };
+        if (isInside(sub.getLhs()) || !isInside(sub.getRhs()))
+          return create(op, PointwiseMode::Sub, inputs, type);
+        // cuDNN takes the value of the chain as first operand alone. a - b and -b + a are equal.
+        Value negated = create(op, PointwiseMode::Neg, inputs[1], descOf(sub.getRhs(), f32));
+        return create(op, PointwiseMode::Add, {negated, inputs[0]}, type);
+      })
+      .Case([&](tcp::MaximumOp) { return bound(PointwiseMode::Max); })
+      .Case([&](tcp::MinimumOp) { return bound(PointwiseMode::Min); })
+      .Case([&](tcp::CastOp) { return create(op, PointwiseMode::Identity, inputs, type); })
+      .Case([&](tcp::GeluOp gelu) {
+        return create(op,
+                      gelu.getApproximate() == "tanh" ? PointwiseMode::GeluApproxTanhFwd
+                                                      : PointwiseMode::GeluFwd,
+                      inputs, type);
+      })
+      .Case([&](tcp::EluOp elu) {
+        cudnn::PointwiseOp pointwise = create(op, PointwiseMode::EluFwd, inputs, type);
+        pointwise.setEluAlphaAttr(number(elu.getAlpha().convertToDouble()));
+        return pointwise;
+      })
+      .Case([&](tcp::LeakyReluOp leaky) {
+        cudnn::PointwiseOp pointwise = create(op, PointwiseMode::ReluFwd, inputs, type);
+        pointwise.setLowerClipSlopeAttr(number(leaky.getNegativeSlope().convertToDouble()));
+        return pointwise;
+      })
+      .Case([&](tcp::ClampOp clamp) -> Value {
+        if (!clamp.getMinFloat())
+          return refuse(op, "cuDNN's relu has a lower bound");
+        cudnn::PointwiseOp pointwise = create(op, PointwiseMode::ReluFwd, inputs, type);
+        pointwise.setLowerClipAttr(number(clamp.getMinFloat()->convertToDouble()));
+        if (clamp.getMaxFloat())
+          pointwise.setUpperClipAttr(number(clamp.getMaxFloat()->convertToDouble()));
+        return pointwise;
+      })
+      .Default([&](Operation *) { return refuse(op, "no operation that cuDNN fuses"); });
+}
+
+Value GroupConverter::convertOp(Operation *op) {
+  if (op != anchor)
+    return convertPointwise(op);
+  return llvm::TypeSwitch<Operation *, Value>(op)
+      .Case([&](tcp::ConvOpInterface conv) { return convertConv(conv); })
+      .Case([&](tcp::MatmulOp matmul) -> Value {
+        return cudnn::MatmulOp::create(builder, op->getLoc(), resultType(op),
+                                       values.lookup(matmul.getLhs()),
+                                       values.lookup(matmul.getRhs()), f32);
+      })
+      .Case([&](tcp::MaxPoolOp pool) { return convertMaxPool(pool); })
+      .Case([&](tcp::AvgPoolOp pool) { return convertAvgPool(pool); })
+      .Case([&](tcp::ReduceMeanOp mean) { return convertMean(mean); });
+}
+
+cudnn::GraphOp GroupConverter::convert(StringRef name) {
+  if (!findAnchor() || !checkTypes(anchor))
+    return nullptr;
+  for (Operation *op : group.ops)
+    if (!checkTypes(op))
+      return nullptr;
+  auto arguments =
+      llvm::map_to_vector(group.inputs, [&](Value value) -> Type { return descOf(value); });
+  Value result = group.ops.back()->getResult(0);
+  auto graph = cudnn::GraphOp::create(builder, anchor->getLoc(), name,
+                                      builder.getFunctionType(arguments, descOf(result)));
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(&graph.getBody().front());
+  values.map(group.inputs.getArrayRef(), graph.getArguments());
+  for (Operation *op : group.ops) {
+    Value converted = convertOp(op);
+    if (!converted) {
+      graph->erase();
+      return nullptr;
+    }
+    values.map(op->getResult(0), converted);
+  }
+  cudnn::ReturnOp::create(builder, group.ops.back()->getLoc(), values.lookup(result));
+  return graph;
+}
+
+cudnn::GraphOp convertGroup(OpBuilder &builder, StringRef name, const GroupOps &group,
+                            std::string &reason) {
+  return GroupConverter(builder, group, reason).convert(name);
+}
+
+} // namespace convoy

@@ -1,0 +1,280 @@
+#include "passes/fusion/SupportTable.h"
+#include "dialect/cudnn_backend/DescriptorTable.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/Support/DebugStringHelper.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+using namespace mlir;
+namespace json = llvm::json;
+
+namespace convoy {
+
+static constexpr char kBuiltin[] =
+#include "passes/fusion/SupportTableText.inc"
+    ;
+
+static constexpr StringLiteral kLayouts[] = {"channels_last", "channels_first", "row_major"};
+static constexpr StringLiteral kChannelGroups[] = {"", "none", "grouped", "depthwise"};
+
+static StringRef nameOf(Layout layout) { return kLayouts[static_cast<int>(layout)]; }
+static StringRef nameOf(ChannelGroups groups) { return kChannelGroups[static_cast<int>(groups)]; }
+static StringRef nameOf(const std::string &name) { return name; }
+static std::string nameOf(int64_t number) { return std::to_string(number); }
+static std::string nameOf(const SupportTable::Subject &subject) {
+  return subject.role ? subject.role->name() : "anchor";
+}
+static std::string nameOf(const SupportTable::Sequence &sequence) {
+  return llvm::join(llvm::map_range(sequence.roles, [](const Role &role) { return role.name(); }),
+                    "+");
+}
+
+//===-- reading ----------------------------------------------------------------------------===//
+
+/// Reads one of `names` as an enumerator.
+template <typename Enum>
+static bool readName(const json::Value &value, Enum &result, json::Path path,
+                     ArrayRef<StringLiteral> names, StringLiteral message) {
+  std::optional<StringRef> name = value.getAsString();
+  const StringLiteral *found = name ? llvm::find(names, *name) : names.end();
+  if (found == names.end())
+    return path.report(message), false;
+  result = static_cast<Enum>(found - names.begin());
+  return true;
+}
+
+static bool fromJSON(const json::Value &value, Layout &result, json::Path path) {
+  return readName(value, result, path, kLayouts, "expected a layout");
+}
+
+static bool fromJSON(const json::Value &value, ChannelGroups &result, json::Path path) {
+  return readName(value, result, path, kChannelGroups, "expected none, grouped or depthwise");
+}
+
+static bool fromJSON(const json::Value &value, Anchor &result, json::Path path) {
+  std::optional<Anchor> anchor = parseAnchor(value.getAsString().value_or(""));
+  if (!anchor)
+    return path.report("expected the name of an anchor"), false;
+  result = *anchor;
+  return true;
+}
+
+static bool fromJSON(const json::Value &value, SupportTable::Subject &result, json::Path path) {
+  StringRef name = value.getAsString().value_or("");
+  result.role = parseRole(name);
+  if (!result.role && name != "anchor")
+    return path.report("expected 'anchor' or the name of a role"), false;
+  return true;
+}
+
+static bool fromJSON(const json::Value &value, SupportTable::Sequence &result, json::Path path) {
+  std::optional<StringRef> names = value.getAsString();
+  if (!names)
+    return path.report("expected names of roles joined by '+'"), false;
+  SmallVector<StringRef> parts;
+  names->split(parts, '+', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
+  for (StringRef part : parts) {
+    std::optional<Role> role = parseRole(part);
+    if (!role)
+      return path.report("expected names of roles joined by '+'"), false;
+    result.roles.push_back(*role);
+  }
+  return true;
+}
+
+namespace cudnn {
+static bool fromJSON(const json::Value &value, PointwiseMode &result, json::Path path) {
+  std::optional<PointwiseMode> mode = symbolizePointwiseMode(value.getAsString().value_or(""));
+  if (!mode)
+    return path.report("expected a pointwise mode"), false;
+  result = *mode;
+  return true;
+}
+} // namespace cudnn
+
+std::optional<SupportTable> SupportTable::load(StringRef path, bool allowTf32, std::string &error) {
+  auto restricted = [&](std::optional<SupportTable> table) {
+    if (table)
+      table->allowTf32 = allowTf32;
+    return table;
+  };
+  if (path.empty())
+    return restricted(parse(kBuiltin, "support_table.json", error));
+  auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
+  if (!file) {
+    error = ("cannot read the support table '" + path + "': " + file.getError().message()).str();
+    return std::nullopt;
+  }
+  return restricted(parse((*file)->getBuffer(), path, error));
+}
+
+std::optional<SupportTable> SupportTable::parse(StringRef text, StringRef name,
+                                                std::string &error) {
+  auto fail = [&](const Twine &what) {
+    error = ("support table '" + name + "': " + what).str();
+    return std::nullopt;
+  };
+  llvm::Expected<json::Value> value = json::parse(text);
+  if (!value)
+    return fail(llvm::toString(value.takeError()));
+  json::Path::Root root;
+  json::Object *object = value->getAsObject();
+  if (!object || object->getInteger("version").value_or(0) != 1)
+    return fail("expected an object of version 1");
+  json::Array *rows = object->getArray("rows");
+  if (!rows)
+    return fail("expected an array 'rows'");
+
+  SupportTable table;
+  for (auto [i, entry] : llvm::enumerate(*rows)) {
+    Row row;
+    json::ObjectMapper mapper(entry, root);
+    bool read = mapper && mapper.map("anchors", row.anchors) && mapper.map("roles", row.roles) &&
+                mapper.map("dtypes", row.dtypes) && mapper.map("layouts", row.layouts) &&
+                mapper.map("ranks", row.ranks) &&
+                mapper.mapOptional("channel_groups", row.channelGroups) &&
+                mapper.mapOptional("channel_bytes", row.channelBytes) &&
+                mapper.mapOptional("tf32", row.tf32) && mapper.mapOptional("after", row.after) &&
+                mapper.map("since", row.since) && mapper.map("note", row.note);
+    if (!read)
+      return fail("row " + Twine(i) + ": " + llvm::toString(root.getError()));
+    if (row.channelBytes < 1)
+      return fail("row " + Twine(i) + ": expected a positive 'channel_bytes', but got " +
+                  Twine(row.channelBytes));
+    table.rows.push_back(std::move(row));
+  }
+  json::Array none, *refusals = object->getArray("refusals");
+  for (auto [i, entry] : llvm::enumerate(refusals ? *refusals : none)) {
+    Refusal refusal;
+    json::ObjectMapper mapper(entry, root);
+    bool read = mapper && mapper.map("anchors", refusal.anchors) &&
+                mapper.mapOptional("roles", refusal.roles) &&
+                mapper.mapOptional("dtypes", refusal.dtypes) &&
+                mapper.mapOptional("layouts", refusal.layouts) &&
+                mapper.mapOptional("ranks", refusal.ranks) &&
+                mapper.mapOptional("channel_groups", refusal.channelGroups) &&
+                mapper.mapOptional("channel_bytes", refusal.channelBytes) &&
+                mapper.map("reason", refusal.reason);
+    if (!read)
+      return fail("refusal " + Twine(i) + ": " + llvm::toString(root.getError()));
+    table.refusals.push_back(std::move(refusal));
+  }
+  json::Array *operations = object->getArray("operations");
+  for (auto [i, entry] : llvm::enumerate(operations ? *operations : none)) {
+    std::string operation;
+    bool takes = false;
+    Pointwise row;
+    json::ObjectMapper mapper(entry, root);
+    bool read = mapper && mapper.map("operation", operation) && mapper.map("takes", takes);
+    if (read && operation == "pointwise")
+      read = mapper.map("modes", row.modes) && mapper.map("dtypes", row.dtypes) &&
+             mapper.map("layouts", row.layouts) && mapper.map("since", row.since) &&
+             mapper.mapOptional("tf32", row.tf32);
+    if (!read)
+      return fail("operation " + Twine(i) + ": " + llvm::toString(root.getError()));
+    if (operation == "pointwise" && takes)
+      table.pointwise.push_back(std::move(row));
+  }
+  return table;
+}
+
+//===-- questions --------------------------------------------------------------------------===//
+
+bool SupportTable::Refusal::matches(const SupportQuery &query, StringRef dtype,
+                                    int64_t bytes) const {
+  auto holds = [](const auto &list, const auto &value) {
+    return list.empty() || llvm::is_contained(list, value);
+  };
+  return holds(anchors, query.anchor) && holds(roles, Subject{query.role}) &&
+         holds(dtypes, dtype) && holds(layouts, query.layout) && holds(ranks, query.rank) &&
+         holds(channelGroups, query.channelGroups) && (!channelBytes || bytes % channelBytes);
+}
+
+/// The names of `values`: "a, b or c".
+template <typename T> static std::string oneOf(const std::vector<T> &values) {
+  std::string text;
+  for (auto [i, value] : llvm::enumerate(values))
+    text += (i == 0 ? "" : i + 1 == values.size() ? " or " : ", ") + std::string(nameOf(value));
+  return text.empty() ? "nothing" : text;
+}
+
+std::optional<std::string> SupportTable::refuse(const SupportQuery &query) const {
+  std::string dtype = debugString(query.dtype);
+  Subject role{query.role};
+  std::string subject =
+      (query.role ? query.role->name() + " with " : "") + stringifyAnchor(query.anchor).str();
+  // No row accepts a type without a width, e.g. a complex one.
+  int64_t channelBytes =
+      query.dtype.isIntOrFloat() ? query.channels * (query.dtype.getIntOrFloatBitWidth() / 8) : 0;
+  for (const Refusal &refusal : refusals)
+    if (refusal.matches(query, dtype, channelBytes))
+      return subject + ": " + refusal.reason;
+
+  // Of the rows for this subject, the one that meets most conditions gives the reason.
+  int best = -1;
+  std::string reason = ("the support table has no row for " + nameOf(role) + " with " +
+                        stringifyAnchor(query.anchor))
+                           .str();
+  auto consider = [&](int step, const Twine &why) {
+    if (step > best) {
+      best = step;
+      reason = (subject + ": " + why).str();
+    }
+  };
+  Sequence after{query.after};
+  for (const Row &row : rows) {
+    if (!llvm::is_contained(row.anchors, query.anchor) || !llvm::is_contained(row.roles, role))
+      continue;
+    if (!llvm::is_contained(row.dtypes, dtype))
+      consider(0, "cuDNN takes " + oneOf(row.dtypes) + ", not " + dtype);
+    else if (!llvm::is_contained(row.layouts, query.layout))
+      consider(1, "cuDNN takes " + oneOf(row.layouts) + ", not " + nameOf(query.layout));
+    else if (!llvm::is_contained(row.ranks, query.rank))
+      consider(2, "cuDNN takes rank " + oneOf(row.ranks) + ", not " + Twine(query.rank));
+    else if (query.channelGroups != ChannelGroups::NotApplicable && !row.channelGroups.empty() &&
+             !llvm::is_contained(row.channelGroups, query.channelGroups))
+      consider(3, "cuDNN takes groups of channels " + oneOf(row.channelGroups) + ", not " +
+                      nameOf(query.channelGroups));
+    else if (channelBytes % row.channelBytes)
+      consider(4, "cuDNN takes channels of a multiple of " + Twine(row.channelBytes) +
+                      " bytes, not " + Twine(query.channels) + " of " + dtype);
+    else if (!row.after.empty() && !llvm::is_contained(row.after, after))
+      consider(5, "cuDNN takes it after " + oneOf(row.after) + ", not " +
+                      (after.roles.empty() ? "after the anchor" : "after " + nameOf(after)));
+    else if (row.tf32 && !allowTf32 && query.dtype.isF32())
+      consider(6, "in f32 every engine of cuDNN uses TF32, which allow-tf32=false forbids");
+    else if (row.since > cudnn_backend::kMinimumCudnn)
+      consider(7, "needs cuDNN " + Twine(row.since) + ", programs run with " +
+                      Twine(cudnn_backend::kMinimumCudnn) + " and later");
+    else
+      return std::nullopt;
+  }
+  return reason;
+}
+
+std::optional<std::string> SupportTable::refusePointwise(const Role &role, Type dtype,
+                                                         Layout layout) const {
+  // The rows are about operands of the result's shape. cuDNN 9.19 takes one number a channel too.
+  if (role.extent == Extent::Gate || role.extent == Extent::Broadcast)
+    return role.name() + ": cuDNN takes pointwise operations alone with operands like the result, "
+                         "or with one number a channel";
+  std::string name = debugString(dtype);
+  bool strict = false;
+  for (const Pointwise &row : pointwise) {
+    if (!llvm::is_contained(row.modes, role.mode) || !llvm::is_contained(row.dtypes, name) ||
+        !llvm::is_contained(row.layouts, layout) || row.since > cudnn_backend::kMinimumCudnn)
+      continue;
+    if (!row.tf32 || allowTf32 || !dtype.isF32())
+      return std::nullopt;
+    strict = true;
+  }
+  StringRef word = cudnn::stringifyPointwiseMode(role.mode);
+  if (strict)
+    return (word + " alone: in f32 every engine of cuDNN uses TF32, which allow-tf32=false forbids")
+        .str();
+  return ("the support table takes no " + word + " alone in " + nameOf(layout) + " " + name).str();
+}
+
+} // namespace convoy

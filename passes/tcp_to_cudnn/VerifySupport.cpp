@@ -1,0 +1,38 @@
+#include "passes/Passes.h"
+#include "passes/fusion/GraphForm.h"
+
+namespace convoy {
+#define GEN_PASS_DEF_CUDNNVERIFYSUPPORTPASS
+#include "passes/Passes.h.inc"
+} // namespace convoy
+
+using namespace mlir;
+using namespace convoy;
+
+namespace {
+
+struct VerifySupportPass : public convoy::impl::CudnnVerifySupportPassBase<VerifySupportPass> {
+  using Base::Base;
+  void runOnOperation() override;
+};
+
+} // namespace
+
+void VerifySupportPass::runOnOperation() {
+  std::string error;
+  std::optional<SupportTable> table = SupportTable::load(supportTable, allowTf32, error);
+  if (!table) {
+    getOperation().emitError(error);
+    return signalPassFailure();
+  }
+  for (auto graph : getOperation().getOps<cudnn::GraphOp>()) {
+    std::string reason;
+    std::optional<GraphForm> form = matchGraph(graph, reason);
+    if (form)
+      reason = form->refuse(*table).value_or("");
+    if (!reason.empty()) {
+      graph.emitError("graph that the support table refuses: ") << reason;
+      signalPassFailure();
+    }
+  }
+}

@@ -1,0 +1,94 @@
+// Groups that are more than a chain: values that several ops read, operands that are computed in the group.
+// RUN: convoy-opt %s --tcp-form-groups --tcp-verify-groups | filecheck %s
+
+!t = tensor<1x8x8x64xf16>
+!f = tensor<64x1x1x64xf16>
+!b = tensor<1x1x1x64xf16>
+!g = tensor<1x1x1x64xf16>
+
+// A squeeze-and-excitation gate: the sigmoid is computed where it is read.
+// CHECK-LABEL: func.func @gate(
+// CHECK: tcp.isolated_group %arg0, %arg1, %arg2, %arg3 attributes {anchor = "conv2d", pattern = "conv2d+bias+operand_sigmoid+scale"}
+// CHECK-NOT: tcp.outside
+func.func @gate(%x: !t, %w: !f, %b: !b, %g: !g) -> !t {
+  %0 = tcp.conv2d %x, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : !t, !f -> !t
+  %1 = tcp.add %0, %b : !t, !b -> !t
+  %2 = tcp.sigmoid %g : !g -> !g
+  %3 = tcp.mul %1, %2 : !t, !g -> !t
+  return %3 : !t
+}
+
+// A square, and a sum of two functions of one value.
+// CHECK-LABEL: func.func @branches(
+// CHECK: pattern = "conv2d+mul_virtual+tanh+sigmoid+add_virtual"
+func.func @branches(%x: !t, %w: !f) -> !t {
+  %0 = tcp.conv2d %x, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : !t, !f -> !t
+  %1 = tcp.mul %0, %0 : !t, !t -> !t
+  %2 = tcp.tanh %1 : !t -> !t
+  %3 = tcp.sigmoid %1 : !t -> !t
+  %4 = tcp.add %2, %3 : !t, !t -> !t
+  return %4 : !t
+}
+
+// Before the anchor too.
+// CHECK-LABEL: func.func @prologue(
+// CHECK: pattern = "tanh+mul_virtual+conv2d"
+func.func @prologue(%x: !t, %w: !f) -> !t {
+  %0 = tcp.tanh %x : !t -> !t
+  %1 = tcp.mul %x, %0 : !t, !t -> !t
+  %2 = tcp.conv2d %1, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : !t, !f -> !t
+  return %2 : !t
+}
+
+// One branch leaves the group, so neither is part of it.
+// CHECK-LABEL: func.func @leaves(
+// CHECK: pattern = "conv2d"
+// CHECK: tcp.sigmoid {{.*}}tcp.outside = "the result of conv2d before it has other uses"
+func.func @leaves(%x: !t, %w: !f) -> (!t, !t) {
+  %0 = tcp.conv2d %x, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : !t, !f -> !t
+  %1 = tcp.sigmoid %0 : !t -> !t
+  %2 = tcp.mul %0, %1 : !t, !t -> !t
+  return %1, %2 : !t, !t
+}
+
+// A group has 32 ops at most.
+// CHECK-LABEL: func.func @long(
+// CHECK: pattern = "matmul+tanh+tanh+tanh+tanh+tanh+tanh+tanh+tanh+tanh+tanh+tanh+tanh+tanh+tanh+tanh+tanh+tanh+tanh+tanh+tanh+tanh+tanh+tanh+tanh+tanh+tanh+tanh+tanh+tanh+tanh+tanh"
+// CHECK: tcp.tanh {{.*}}tcp.outside = "its group has 32 ops already"
+func.func @long(%x: tensor<8x8xf16>) -> tensor<8x8xf16> {
+  %0 = tcp.matmul %x, %x : tensor<8x8xf16>, tensor<8x8xf16> -> tensor<8x8xf16>
+  %1 = tcp.tanh %0 : tensor<8x8xf16> -> tensor<8x8xf16>
+  %2 = tcp.tanh %1 : tensor<8x8xf16> -> tensor<8x8xf16>
+  %3 = tcp.tanh %2 : tensor<8x8xf16> -> tensor<8x8xf16>
+  %4 = tcp.tanh %3 : tensor<8x8xf16> -> tensor<8x8xf16>
+  %5 = tcp.tanh %4 : tensor<8x8xf16> -> tensor<8x8xf16>
+  %6 = tcp.tanh %5 : tensor<8x8xf16> -> tensor<8x8xf16>
+  %7 = tcp.tanh %6 : tensor<8x8xf16> -> tensor<8x8xf16>
+  %8 = tcp.tanh %7 : tensor<8x8xf16> -> tensor<8x8xf16>
+  %9 = tcp.tanh %8 : tensor<8x8xf16> -> tensor<8x8xf16>
+  %10 = tcp.tanh %9 : tensor<8x8xf16> -> tensor<8x8xf16>
+  %11 = tcp.tanh %10 : tensor<8x8xf16> -> tensor<8x8xf16>
+  %12 = tcp.tanh %11 : tensor<8x8xf16> -> tensor<8x8xf16>
+  %13 = tcp.tanh %12 : tensor<8x8xf16> -> tensor<8x8xf16>
+  %14 = tcp.tanh %13 : tensor<8x8xf16> -> tensor<8x8xf16>
+  %15 = tcp.tanh %14 : tensor<8x8xf16> -> tensor<8x8xf16>
+  %16 = tcp.tanh %15 : tensor<8x8xf16> -> tensor<8x8xf16>
+  %17 = tcp.tanh %16 : tensor<8x8xf16> -> tensor<8x8xf16>
+  %18 = tcp.tanh %17 : tensor<8x8xf16> -> tensor<8x8xf16>
+  %19 = tcp.tanh %18 : tensor<8x8xf16> -> tensor<8x8xf16>
+  %20 = tcp.tanh %19 : tensor<8x8xf16> -> tensor<8x8xf16>
+  %21 = tcp.tanh %20 : tensor<8x8xf16> -> tensor<8x8xf16>
+  %22 = tcp.tanh %21 : tensor<8x8xf16> -> tensor<8x8xf16>
+  %23 = tcp.tanh %22 : tensor<8x8xf16> -> tensor<8x8xf16>
+  %24 = tcp.tanh %23 : tensor<8x8xf16> -> tensor<8x8xf16>
+  %25 = tcp.tanh %24 : tensor<8x8xf16> -> tensor<8x8xf16>
+  %26 = tcp.tanh %25 : tensor<8x8xf16> -> tensor<8x8xf16>
+  %27 = tcp.tanh %26 : tensor<8x8xf16> -> tensor<8x8xf16>
+  %28 = tcp.tanh %27 : tensor<8x8xf16> -> tensor<8x8xf16>
+  %29 = tcp.tanh %28 : tensor<8x8xf16> -> tensor<8x8xf16>
+  %30 = tcp.tanh %29 : tensor<8x8xf16> -> tensor<8x8xf16>
+  %31 = tcp.tanh %30 : tensor<8x8xf16> -> tensor<8x8xf16>
+  %32 = tcp.tanh %31 : tensor<8x8xf16> -> tensor<8x8xf16>
+  %33 = tcp.tanh %32 : tensor<8x8xf16> -> tensor<8x8xf16>
+  return %33 : tensor<8x8xf16>
+}
