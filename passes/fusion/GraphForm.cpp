@@ -219,8 +219,10 @@ bool Matcher::matchRole(PointwiseOp op, Position position, std::optional<Role> &
   if (typeOf(first).getShape() != result)
     return refuse(mode + ": broadcasts the value of the graph");
   int64_t channel = isMatrix(typeOf(op.getY())) ? typeOf(op.getY()).getRank() - 1 : 1;
-  found.extent = isInChain(second, position) ? Extent::Virtual
-                                             : extentOf(typeOf(second).getShape(), result, channel);
+  found.extent = second.getDefiningOp<ConstantOp>() ? Extent::Scalar
+                 : isInChain(second, position)
+                     ? Extent::Virtual
+                     : extentOf(typeOf(second).getShape(), result, channel);
   role = found;
   return true;
 }

@@ -67,6 +67,8 @@ private:
   /// reads it, since an anchor reads tensors of one type. Between, it is virtual and f32.
   TensorDescType resultType(Operation *op) const;
 
+  /// A number that is part of the graph, for an operation that computes (a part of) `op`.
+  Value createNumber(Operation *op, FloatAttr number);
   /// What `operand` of `op` is in the graph. Null when it is nothing, with the reason.
   Value lookup(Operation *op, Value operand);
   /// One operation on values of the graph, which computes (a part of) `op`.
@@ -292,9 +294,22 @@ Value GroupConverter::convertMean(tcp::ReduceMeanOp op) {
 
 //===-- pointwise operations ---------------------------------------------------------------===//
 
+Value GroupConverter::createNumber(Operation *op, FloatAttr number) {
+  // The compute type holds every number of a narrower type.
+  bool losesInfo = false;
+  APFloat value = number.getValue();
+  value.convert(APFloat::IEEEsingle(), APFloat::rmNearestTiesToEven, &losesInfo);
+  SmallVector<int64_t> ones(descOf(op->getResult(0)).getRank(), 1);
+  return cudnn::ConstantOp::create(builder, op->getLoc(),
+                                   TensorDescType::get(ones, f32, /*channelsLast=*/false),
+                                   FloatAttr::get(f32, value));
+}
+
 Value GroupConverter::lookup(Operation *op, Value operand) {
+  if (FloatAttr number = numberOf(operand))
+    return createNumber(op, number);
   if (operand.getDefiningOp<arith::ConstantOp>())
-    return refuse(op, "a constant operand, which a graph takes by value");
+    return refuse(op, "a constant operand of several numbers");
   return values.lookup(operand);
 }
 
@@ -347,8 +362,10 @@ Value GroupConverter::convertPointwise(Operation *op) {
         return pointwise;
       })
       .Case([&](tcp::ClampOp clamp) -> Value {
-        if (!clamp.getMinFloat())
-          return refuse(op, "cuDNN's relu has a lower bound");
+        if (!clamp.getMinFloat()) { // a relu has a lower bound
+          inputs.push_back(createNumber(op, clamp.getMaxFloatAttr()));
+          return bound(PointwiseMode::Min);
+        }
         cudnn::PointwiseOp pointwise = create(op, PointwiseMode::ReluFwd, inputs, type);
         pointwise.setLowerClipAttr(number(clamp.getMinFloat()->convertToDouble()));
         if (clamp.getMaxFloat())

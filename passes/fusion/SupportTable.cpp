@@ -266,7 +266,8 @@ std::optional<std::string> SupportTable::refusePointwise(const Role &role, Type 
     if (!llvm::is_contained(row.modes, role.mode) || !llvm::is_contained(row.dtypes, name) ||
         !llvm::is_contained(row.layouts, layout) || row.since > cudnn_backend::kMinimumCudnn)
       continue;
-    if (!row.tf32 || allowTf32 || !dtype.isF32())
+    // With a number that is part of the graph, all engines of cuDNN 9.19 use TF32.
+    if ((!row.tf32 && role.extent != Extent::Scalar) || allowTf32 || !dtype.isF32())
       return std::nullopt;
     strict = true;
   }

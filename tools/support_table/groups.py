@@ -131,6 +131,8 @@ class _Group:
         operands = [self.value]
         if role.extent == "virtual":
             operands.insert(0, self.previous)
+        elif role.extent == "scalar":
+            operands.append(self.graph.scalar("0.5", "f32", len(self.dims)))
         elif role.extent:
             operands.append(self._operand(role.extent))
         self.previous = self.value

@@ -57,7 +57,8 @@ _COMMON_PROLOGUES = ("prologue_relu", "prologue_scale", "prologue_bias", "prolog
 #: Roles that follow a bias in many networks, and are asked about in that form too.
 _AFTER_BIAS = (
     *_COMMON[1:], "relu_clip", "leaky_relu", "elu", "gelu", "gelu_approx_tanh", "swish", "sigmoid",
-    "tanh", "scale", "gate", "product", "mul_virtual", "cast",
+    "tanh", "scale", "gate", "product", "mul_virtual", "add_scalar", "mul_scalar", "div_scalar",
+    "cast",
 )  # fmt: skip
 #: What networks put after an anchor, beyond one op or a bias and one op; in both orders where the
 #: order is the user's.

@@ -1,10 +1,62 @@
-// Groups that are more than a chain: values that several ops read, operands that are computed in the group.
+// Groups that are more than a chain: numbers, values that several ops read, operands that are computed in the group.
 // RUN: convoy-opt %s --tcp-form-groups --tcp-verify-groups | filecheck %s
+// RUN: convoy-opt %s --tcp-form-groups --convert-tcp-to-cudnn | filecheck %s --check-prefix=GRAPH
 
 !t = tensor<1x8x8x64xf16>
 !f = tensor<64x1x1x64xf16>
 !b = tensor<1x1x1x64xf16>
 !g = tensor<1x1x1x64xf16>
+!n = tensor<1x1x1x1xf16>
+
+// x * clamp(x + 3, 0, 6) / 6. The numbers are part of the group and of the graph.
+// CHECK-LABEL: func.func @hardswish(
+// CHECK: %[[Y:.*]] = tcp.isolated_group %arg0, %arg1, %arg2 attributes {anchor = "conv2d", pattern = "conv2d+bias+add_scalar+relu_clip+mul_virtual+div_scalar"} {
+// CHECK-NEXT: ^bb0
+// CHECK-DAG: arith.constant dense<3.000000e+00>
+// CHECK-DAG: arith.constant dense<6.000000e+00>
+// CHECK: return %[[Y]]
+// GRAPH-LABEL: cudnn.graph @conv2d_bias_add_scalar_relu_clip_mul_virtual_div_scalar_0(
+// GRAPH: %[[X:.*]] = cudnn.pointwise add(%{{.*}}, %arg2)
+// GRAPH: %[[THREE:.*]] = cudnn.constant 3.000000e+00 : f32
+// GRAPH: %[[S:.*]] = cudnn.pointwise add(%[[X]], %[[THREE]])
+// GRAPH: %[[C:.*]] = cudnn.pointwise relu_fwd(%[[S]]) type = f32 lower_clip = 0.000000e+00 upper_clip = 6.000000e+00
+// GRAPH: %[[M:.*]] = cudnn.pointwise mul(%[[X]], %[[C]])
+// GRAPH: %[[SIX:.*]] = cudnn.constant 6.000000e+00 : f32
+// GRAPH: cudnn.pointwise div(%[[M]], %[[SIX]])
+func.func @hardswish(%x: !t, %w: !f, %b: !b) -> !t {
+  %three = arith.constant dense<3.0> : !n
+  %six = arith.constant dense<6.0> : !n
+  %0 = tcp.conv2d %x, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : !t, !f -> !t
+  %1 = tcp.add %0, %b : !t, !b -> !t
+  %2 = tcp.add %1, %three : !t, !n -> !t
+  %3 = tcp.clamp %2 {min_float = 0.0 : f32, max_float = 6.0 : f32} : !t -> !t
+  %4 = tcp.mul %1, %3 : !t, !t -> !t
+  %5 = tcp.div %4, %six : !t, !n -> !t
+  return %5 : !t
+}
+
+// CHECK-LABEL: func.func @hardsigmoid(
+// CHECK: pattern = "conv2d+add_scalar+relu_clip+div_scalar"
+func.func @hardsigmoid(%x: !t, %w: !f) -> !t {
+  %three = arith.constant dense<3.0> : !n
+  %six = arith.constant dense<6.0> : !n
+  %0 = tcp.conv2d %x, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : !t, !f -> !t
+  %1 = tcp.add %0, %three : !t, !n -> !t
+  %2 = tcp.clamp %1 {min_float = 0.0 : f32, max_float = 6.0 : f32} : !t -> !t
+  %3 = tcp.div %2, %six : !t, !n -> !t
+  return %3 : !t
+}
+
+// 1 - x is -x + 1, and a clamp without a lower bound a minimum.
+// CHECK-LABEL: func.func @reversed(
+// CHECK: pattern = "conv2d+neg+add_scalar+min_scalar"
+func.func @reversed(%x: !t, %w: !f) -> !t {
+  %one = arith.constant dense<1.0> : !n
+  %0 = tcp.conv2d %x, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : !t, !f -> !t
+  %1 = tcp.sub %one, %0 : !n, !t -> !t
+  %2 = tcp.clamp %1 {max_float = 6.0 : f32} : !t -> !t
+  return %2 : !t
+}
 
 // A squeeze-and-excitation gate: the sigmoid is computed where it is read.
 // CHECK-LABEL: func.func @gate(

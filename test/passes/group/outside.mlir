@@ -52,12 +52,12 @@ func.func @roles(%x: tensor<1x8x8x64xf16>, %w: tensor<64x1x1x64xf16>) -> tensor<
 }
 
 // CHECK-LABEL: func.func @constant(
-// CHECK: tcp.mul {{.*}}tcp.outside = "mul: a constant operand, which a graph takes by value"
-func.func @constant(%x: tensor<1x8x8x64xf16>, %w: tensor<64x1x1x64xf16>) -> tensor<1x8x8x64xf16> {
-  %c = arith.constant dense<2.0> : tensor<1x1x1x1xf16>
-  %0 = tcp.conv2d %x, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<1x8x8x64xf16>, tensor<64x1x1x64xf16> -> tensor<1x8x8x64xf16>
-  %1 = tcp.mul %0, %c : tensor<1x8x8x64xf16>, tensor<1x1x1x1xf16> -> tensor<1x8x8x64xf16>
-  return %1 : tensor<1x8x8x64xf16>
+// CHECK: tcp.mul {{.*}}tcp.outside = "mul: a constant operand of several numbers"
+func.func @constant(%x: tensor<1x8x8x64xf16>, %w: tensor<2x1x1x64xf16>) -> tensor<1x8x8x2xf16> {
+  %c = arith.constant dense<[[[[2.0, 3.0]]]]> : tensor<1x1x1x2xf16>
+  %0 = tcp.conv2d %x, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<1x8x8x64xf16>, tensor<2x1x1x64xf16> -> tensor<1x8x8x2xf16>
+  %1 = tcp.mul %0, %c : tensor<1x8x8x2xf16>, tensor<1x1x1x2xf16> -> tensor<1x8x8x2xf16>
+  return %1 : tensor<1x8x8x2xf16>
 }
 
 // CHECK-LABEL: func.func @second_operand(
