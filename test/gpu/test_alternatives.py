@@ -32,8 +32,19 @@ CASES = {
     ),
     "no_bias": ("conv2d | relu", "conv2d+bias+relu"),
     "prologue": ("relu | conv2d+bias", "relu+conv2d | bias", "relu | conv2d | bias"),
-    "one_dim": ("conv2d | bias+silu", "conv2d+bias | silu"),
+    "one_dim": ("conv1d | bias+swish", "conv1d+bias | swish"),
     "matmul": ("matmul | bias+gelu", "matmul+bias | gelu"),
+    # Groups that are more than a chain.
+    "hardswish": (
+        "conv2d | bias+add_scalar+relu_clip+mul_virtual+div_scalar",
+        "conv2d+bias | add_scalar+relu_clip+mul_virtual+div_scalar",
+    ),
+    "swish": ("conv2d | bias+sigmoid+mul_virtual", "conv2d+bias | sigmoid+mul_virtual"),
+    # What is left of a gate has no graph alone: cuDNN takes no operand of one number an image and
+    # channel there.
+    "gate": (),
+    "gated": ("matmul | bias+tanh+mul_virtual", "matmul+bias | tanh+product"),
+    "reversed": ("matmul | neg+add_scalar+mul_virtual",),
 }
 PAIRS = [(name, dtype) for name in CASES for dtype in DTYPES]
 
@@ -61,6 +72,26 @@ def build(name: str):
             y = torch.relu(self.layer(x) + other)
             return torch.cat([y, y], 1)
 
+    class Swish(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x * torch.sigmoid(x)
+
+    class Gate(nn.Module):
+        """A layer times a function of another input, as squeeze-and-excitation and gated units."""
+
+        def __init__(self, layer: nn.Module, function: nn.Module) -> None:
+            super().__init__()
+            self.layer, self.function = layer, function
+
+        def forward(self, x: torch.Tensor, gate: torch.Tensor) -> torch.Tensor:
+            y = self.layer(x) * self.function(gate)
+            return torch.cat([y, y], 1)
+
+    class Reversed(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            y = 1 - x
+            return y * y
+
     torch.manual_seed(0)
     module, shapes = {
         "bias_relu": (Twice(nn.Conv2d(64, 64, 3, padding=1), nn.ReLU()), [(8, 64, 28, 28)]),
@@ -73,6 +104,19 @@ def build(name: str):
         ),
         "one_dim": (Twice(nn.Conv1d(64, 64, 3, padding=1), nn.SiLU()), [(8, 64, 200)]),
         "matmul": (Twice(nn.Linear(256, 512), nn.GELU()), [(128, 256)]),
+        "hardswish": (
+            Twice(nn.Conv2d(64, 64, 3, padding=1), nn.Hardswish()),
+            [(8, 64, 28, 28)],
+        ),
+        "swish": (Twice(nn.Conv2d(64, 128, 1), Swish()), [(8, 64, 28, 28)]),
+        "gate": (
+            Gate(
+                nn.Conv2d(64, 64, 3, padding=1), nn.Sequential(nn.MaxPool2d(2), nn.Sigmoid())
+            ),
+            [(8, 64, 28, 28), (8, 64, 2, 2)],
+        ),
+        "gated": (Gate(nn.Linear(256, 512), nn.Tanh()), [(128, 256), (128, 512)]),
+        "reversed": (Twice(nn.Linear(256, 512, bias=False), Reversed()), [(128, 256)]),
     }[name]
     return module.eval(), tuple(torch.randn(shape) for shape in shapes)
 
