@@ -4,21 +4,10 @@
 #include "mlir/Interfaces/ViewLikeInterface.h"
 
 using namespace mlir;
+using namespace convoy;
 using namespace convoy::gpu_codegen;
 
 namespace {
-
-/// The memrefs that `op` may read or write, payload included.
-SmallVector<Value> memrefsOf(Operation *op) {
-  SmallVector<Value> result;
-  op->walk([&](Operation *inner) {
-    for (Value operand : inner->getOperands())
-      if (isa<BaseMemRefType>(operand.getType()) &&
-          !op->isProperAncestor(operand.getParentRegion()->getParentOp()))
-        result.push_back(operand);
-  });
-  return result;
-}
 
 /// Whether `op` may touch the bytes of `range`.
 bool touches(Operation *op, const ByteRange &range) {

@@ -104,21 +104,6 @@ static void merge(SmallVectorImpl<KernelLoop> &loops) {
   loops = std::move(merged);
 }
 
-Value withoutUnitReshapes(Value memref) {
-  while (Operation *op = memref.getDefiningOp()) {
-    if (!isa<memref::CollapseShapeOp, memref::ExpandShapeOp>(op))
-      break;
-    auto withoutUnits = [](Value value) {
-      return llvm::filter_to_vector(cast<MemRefType>(value.getType()).getShape(),
-                                    [](int64_t size) { return size != 1; });
-    };
-    if (withoutUnits(op->getOperand(0)) != withoutUnits(memref))
-      break;
-    memref = op->getOperand(0);
-  }
-  return memref;
-}
-
 /// Describes one operand whose map is `map`, over the loops of `op`.
 static LogicalResult addOperand(KernelMapping &plan, SmallVectorImpl<KernelLoop> &loops,
                                 OpOperand &opOperand, AffineMap map) {

@@ -6,7 +6,7 @@
 #define CONVOY_PASSES_GPU_CODEGEN_KERNELMAPPING_H
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "passes/gpu_codegen/Buffers.h"
+#include "passes/common/Buffers.h"
 
 namespace convoy::gpu_codegen {
 
@@ -87,9 +87,6 @@ bool isVectorAccess(const KernelMapping &plan, unsigned operand, int64_t lanes);
 /// Decides how many elements a thread of `plan`, whose loops and operands are known, takes, and
 /// which threads share a reduction or a transposition, if they `mayShare`.
 void spreadOverThreads(KernelMapping &plan, bool mayShare);
-
-/// `memref` without reshapes that only add or drop dims of size 1.
-mlir::Value withoutUnitReshapes(mlir::Value memref);
 
 /// Plans the kernel of `op`, a linalg op on static memrefs. `inits` as in KernelMapping. `epilogue`
 /// may be null; else it is parallel in all loops, reads the one result of `op`, possibly without

@@ -28,6 +28,7 @@ namespace convoy {
 } // namespace convoy
 
 using namespace mlir;
+using namespace convoy;
 using namespace convoy::gpu_codegen;
 
 namespace {

@@ -1,10 +1,10 @@
-#include "passes/gpu_codegen/Buffers.h"
+#include "passes/common/Buffers.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
 
-namespace convoy::gpu_codegen {
+namespace convoy {
 
 int64_t elementBytes(Type type) { return llvm::divideCeil(type.getIntOrFloatBitWidth(), 8); }
 
@@ -53,9 +53,35 @@ ByteRange bytesOf(const Buffer &buffer) {
   return {base, *shift + buffer.offset * bytes, *shift + (last + 1) * bytes};
 }
 
+SmallVector<Value> memrefsOf(Operation *op) {
+  SmallVector<Value> result;
+  op->walk([&](Operation *inner) {
+    for (Value operand : inner->getOperands())
+      if (isa<BaseMemRefType>(operand.getType()) &&
+          !op->isProperAncestor(operand.getParentRegion()->getParentOp()))
+        result.push_back(operand);
+  });
+  return result;
+}
+
+Value withoutUnitReshapes(Value memref) {
+  while (Operation *op = memref.getDefiningOp()) {
+    if (!isa<memref::CollapseShapeOp, memref::ExpandShapeOp>(op))
+      break;
+    auto withoutUnits = [](Value value) {
+      return llvm::filter_to_vector(cast<MemRefType>(value.getType()).getShape(),
+                                    [](int64_t size) { return size != 1; });
+    };
+    if (withoutUnits(op->getOperand(0)) != withoutUnits(memref))
+      break;
+    memref = op->getOperand(0);
+  }
+  return memref;
+}
+
 bool isRootAligned(const Buffer &buffer, int64_t alignment) {
   auto [base, shift] = baseOf(buffer.root);
   return 64 % alignment == 0 && shift && *shift % alignment == 0;
 }
 
-} // namespace convoy::gpu_codegen
+} // namespace convoy

@@ -1,14 +1,14 @@
-// Where a memref's bytes are: generated kernels take bare pointers, so every view must be a static
-// offset and strides from a pointer that the host has, and moving work across ops needs to know
-// which bytes two memrefs share.
+// The bytes of a memref. Generated kernels take bare pointers, so every view must be a static
+// offset and strides from a pointer that the host has; an op moves only past ops that leave its
+// bytes alone.
 
-#ifndef CONVOY_PASSES_GPU_CODEGEN_BUFFERS_H
-#define CONVOY_PASSES_GPU_CODEGEN_BUFFERS_H
+#ifndef CONVOY_PASSES_COMMON_BUFFERS_H
+#define CONVOY_PASSES_COMMON_BUFFERS_H
 
 #include "mlir/IR/BuiltinTypes.h"
-#include "mlir/IR/Value.h"
+#include "mlir/IR/Operation.h"
 
-namespace convoy::gpu_codegen {
+namespace convoy {
 
 /// A memref as a pointer and a static strided layout, in elements.
 struct Buffer {
@@ -38,6 +38,12 @@ mlir::FailureOr<Buffer> traceBuffer(mlir::Value memref);
 /// two function arguments do not. Unknown offsets into an arena give the whole arena.
 ByteRange bytesOf(const Buffer &buffer);
 
+/// The memrefs outside of `op` that it and the ops in its regions use.
+llvm::SmallVector<mlir::Value> memrefsOf(mlir::Operation *op);
+
+/// `memref` without reshapes that only add or drop dims of size 1.
+mlir::Value withoutUnitReshapes(mlir::Value memref);
+
 /// Whether the pointer of `buffer`'s root is a multiple of `alignment` bytes: arguments and arenas
 /// are aligned to 64 (convoy_abi.h).
 bool isRootAligned(const Buffer &buffer, int64_t alignment);
@@ -48,6 +54,6 @@ bool isConstant(mlir::Value value);
 /// Bytes of one element in memory: an i1 takes one.
 int64_t elementBytes(mlir::Type type);
 
-} // namespace convoy::gpu_codegen
+} // namespace convoy
 
-#endif // CONVOY_PASSES_GPU_CODEGEN_BUFFERS_H
+#endif // CONVOY_PASSES_COMMON_BUFFERS_H
