@@ -463,11 +463,13 @@ def PlanOutParamsPass : Pass<"plan-out-params", "::mlir::ModuleOp"> {
 }
 
 def GroupEpiloguesPass : Pass<"plan-group-epilogues", "::mlir::func::FuncOp"> {
-  let summary = "a product and the elementwise op on its result in one region (functions for cpu)";
+  let summary = "a reduction and the elementwise op on its result in one region";
   let description = [{
-    `linalg.fill`, a convolution or matrix product into the filled buffer, and the only op that
-    reads it, when that one is elementwise, move into one `scf.execute_region`, which `host` lowers
-    as one loop nest.
+    `linalg.fill`, a reduction into the filled buffer, and the only op that reads the result, when
+    that one is elementwise, move into one `scf.execute_region`. Phase `host` lowers it as one loop
+    nest or one kernel. In functions for cpu the reduction is a convolution or matrix product. In
+    functions for cuda it is any `linalg` reduction, and the elementwise op may read the result
+    without its unit dims.
   }];
   let dependentDialects = ["::mlir::scf::SCFDialect"];
 }
@@ -477,8 +479,8 @@ def PlanArenaPass : Pass<"plan-arena", "::mlir::ModuleOp"> {
   let description = [{
     Each `memref.alloc` becomes a `memref.view` of a new last argument `memref<Nxi8> {tcp.arena}`,
     at an offset that is a multiple of 256. Buffers that are never live at the same time share
-    bytes. In functions for cuda what a reduction reads lives until the elementwise op on its
-    result, so that one kernel can do both. Refuses code whose buffers it cannot follow.
+    bytes. All buffers that an op with regions uses live at the same time. Refuses code whose
+    buffers it cannot follow.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
 }
@@ -552,9 +554,9 @@ def ConvertCudnnGraphsToBackendPass : Pass<"convert-cudnn-graphs-to-backend", ":
 def MapKernelsPass : Pass<"gpu-map-kernels", "::mlir::ModuleOp"> {
   let summary = "linalg on memrefs to kernels and their launches (functions for cuda)";
   let description = [{
-    Each linalg op of a function with `tcp.target = "cuda"` becomes a kernel in
-    `gpu.module @kernels`, with pointers as its only arguments and every size and offset in its
-    code. Threads walk the output in memory order; a thread takes up to 16 bytes of it, or all of an
+    Each linalg op of a function with `tcp.target = "cuda"`, and each region of
+    `plan-group-epilogues`, becomes a kernel in `gpu.module @kernels`, with pointers as its only
+    arguments and every size and offset in its code. Threads walk the output in memory order; a thread takes up to 16 bytes of it, or all of an
     innermost dim of up to 8 elements, and runs the op's reduction. A warp shares a reduction along
     a row of memory, and the threads of a block share those down columns that have too few outputs
     to fill a GPU; each has up to 8 reads under way. A `linalg.fill` that the op overwrites, reduces

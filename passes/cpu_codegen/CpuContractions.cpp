@@ -3,6 +3,7 @@
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "passes/Passes.h"
+#include "passes/common/EpilogueRegion.h"
 #include "passes/common/ForCpu.h"
 #include "passes/common/Sizes.h"
 #include "passes/cpu_codegen/ContractionEmit.h"
@@ -47,19 +48,11 @@ void CpuContractionsPass::runOnOperation() {
       regions.push_back(region);
   });
   for (scf::ExecuteRegionOp region : regions) {
-    Block &block = region.getRegion().front();
+    std::optional<convoy::EpilogueRegion> ops = convoy::EpilogueRegion::match(region);
     OpBuilder builder(region);
-    linalg::FillOp fill;
-    linalg::GenericOp epilogue;
-    linalg::LinalgOp product;
-    if (llvm::range_size(block) == 4) {
-      auto op = block.begin();
-      fill = dyn_cast<linalg::FillOp>(*op++);
-      product = dyn_cast<linalg::LinalgOp>(*op++);
-      epilogue = dyn_cast<linalg::GenericOp>(*op);
-    }
-    if (!fill || !product || !epilogue || !lower(builder, product, fill, epilogue))
-      for (Operation &op : llvm::make_early_inc_range(block.without_terminator()))
+    if (!ops || !lower(builder, ops->reduction, ops->fill, ops->epilogue))
+      for (Operation &op :
+           llvm::make_early_inc_range(region.getRegion().front().without_terminator()))
         op.moveBefore(region);
     region.erase();
   }

@@ -146,7 +146,7 @@ Emitter::Lanes Emitter::applyEpilogue(ArrayRef<Value> results, const Indices &in
   if (!plan.epilogue)
     return llvm::to_vector(results);
   linalg::LinalgOp epilogue = plan.epilogue;
-  Value result = op.getDpsInits()[0];
+  Value result = withoutUnitReshapes(op.getDpsInits()[0]);
   SmallVector<Lanes> inputs;
   int64_t number = plan.numInputs + 1;
   for (Value input : epilogue.getDpsInputs())

@@ -61,76 +61,7 @@ std::optional<Padding> matchPadding(linalg::LinalgOp op, linalg::FillOp fill) {
   return padding;
 }
 
-/// The one op other than `op` and fills that uses `result`, also as a view without its unit dims;
-/// null when there are others.
-linalg::LinalgOp onlyReader(Value result, linalg::LinalgOp op) {
-  linalg::LinalgOp reader;
-  SmallVector<Value> views = {result};
-  while (!views.empty()) {
-    for (Operation *user : views.pop_back_val().getUsers()) {
-      if (user == op || user == reader || isa<linalg::FillOp>(user))
-        continue;
-      if (user->getNumResults() == 1 && withoutUnitReshapes(user->getResult(0)) == result) {
-        views.push_back(user->getResult(0));
-        continue;
-      }
-      if (reader || !isa<linalg::LinalgOp>(user))
-        return nullptr;
-      reader = cast<linalg::LinalgOp>(user);
-    }
-  }
-  return reader;
-}
-
-/// Whether `epilogue` is pointwise on `result`, which it reads once and in order: a transposed
-/// result would be computed in the output's order, by neighbours that read far apart.
-bool isPointwiseOn(Value result, linalg::LinalgOp epilogue) {
-  if (epilogue.getNumReductionLoops() != 0 || epilogue.getNumDpsInits() != 1 ||
-      epilogue.hasIndexSemantics() ||
-      epilogue.payloadUsesValueFromOperand(epilogue.getDpsInitOperand(0)) ||
-      withoutUnitReshapes(epilogue.getDpsInits()[0]) == result)
-    return false;
-  int64_t reads = 0;
-  AffineMap output = epilogue.getMatchingIndexingMap(epilogue.getDpsInitOperand(0));
-  for (OpOperand *input : epilogue.getDpsInputOperands()) {
-    if (withoutUnitReshapes(input->get()) != result)
-      continue;
-    if (++reads > 1 || epilogue.getMatchingIndexingMap(input) != output || !output.isPermutation())
-      return false;
-  }
-  bool gathers = false;
-  epilogue->walk([&](memref::LoadOp) { gathers = true; });
-  return reads == 1 && !gathers;
-}
-
 } // namespace
-
-linalg::LinalgOp convoy::gpu_codegen::findEpilogue(linalg::LinalgOp op) {
-  if (op.getNumReductionLoops() == 0 || op.getNumDpsInits() != 1)
-    return nullptr;
-  Value result = op.getDpsInits()[0];
-  if (!isa_and_nonnull<memref::ViewOp, memref::AllocOp>(result.getDefiningOp()))
-    return nullptr;
-  linalg::LinalgOp epilogue = onlyReader(result, op);
-  if (!epilogue || epilogue->getBlock() != op->getBlock() || !op->isBeforeInBlock(epilogue) ||
-      !isPointwiseOn(result, epilogue))
-    return nullptr;
-  FailureOr<Buffer> output = traceBuffer(epilogue.getDpsInits()[0]);
-  if (failed(output))
-    return nullptr;
-  for (Value memref : memrefsOf(op)) {
-    if (memref == result)
-      continue;
-    FailureOr<Buffer> buffer = traceBuffer(memref);
-    if (failed(buffer) || bytesOf(*buffer).overlaps(bytesOf(*output)))
-      return nullptr;
-    for (Operation *between = op->getNextNode(); between != epilogue;
-         between = between->getNextNode())
-      if (touches(between, bytesOf(*buffer)))
-        return nullptr;
-  }
-  return epilogue;
-}
 
 Absorbed convoy::gpu_codegen::absorbFills(linalg::LinalgOp op) {
   Absorbed result;

@@ -1,5 +1,5 @@
-// Which neighbours of a linalg op its kernel can take in: fills before it, a pointwise op after it.
-// Buffers share bytes of the arena, so each answer depends on what lies between the ops.
+// The fills that the kernel of a linalg op takes in. Buffers share bytes of the arena, so this
+// depends on the ops between them.
 
 #ifndef CONVOY_PASSES_GPU_CODEGEN_FOLDS_H
 #define CONVOY_PASSES_GPU_CODEGEN_FOLDS_H
@@ -17,11 +17,6 @@ struct Absorbed {
 
 /// The fills that only start or surround the result of `op`.
 Absorbed absorbFills(mlir::linalg::LinalgOp op);
-
-/// The pointwise op after `op` that can take its result from registers: nothing else reads the
-/// result, and nothing in between or in the epilogue's output overwrites what `op` reads. Null when
-/// there is none.
-mlir::linalg::LinalgOp findEpilogue(mlir::linalg::LinalgOp op);
 
 } // namespace convoy::gpu_codegen
 

@@ -144,7 +144,7 @@ static LogicalResult addEpilogue(KernelMapping &plan, SmallVectorImpl<KernelLoop
   for (KernelLoop &loop : loops)
     loop.steps.back() = 0;
   OpOperand *read = *llvm::find_if(epilogue.getDpsInputOperands(), [&](OpOperand *input) {
-    return withoutUnitReshapes(input->get()) == result->get();
+    return withoutUnitReshapes(input->get()) == withoutUnitReshapes(result->get());
   });
   AffineMap written = op.getMatchingIndexingMap(result),
             toResult = epilogue.getMatchingIndexingMap(read);

@@ -1,6 +1,7 @@
 // Computation on the GPU that cuDNN does not take becomes kernels here: each linalg op of a
-// function for cuda is one launch. Fills that the next op overwrites or completes go into its
-// kernel, so that padding an input costs no pass over memory.
+// function for cuda is one launch, and so is each region of plan-group-epilogues. Fills that the
+// next op overwrites or completes go into its kernel, so that padding an input costs no pass over
+// memory.
 
 #include "dialect/cudnn_backend/CudnnBackendOps.h"
 #include "dialect/tcp/TcpOps.h"
@@ -14,6 +15,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "passes/Passes.h"
+#include "passes/common/EpilogueRegion.h"
 #include "passes/common/GpuChip.h"
 #include "passes/common/Locations.h"
 #include "passes/common/Manifest.h"
@@ -43,13 +45,14 @@ struct MapKernelsPass : public convoy::impl::MapKernelsPassBase<MapKernelsPass> 
 private:
   LogicalResult runOnFunction(func::FuncOp func);
   LogicalResult mapOp(linalg::LinalgOp op, Value runtime, StringRef prefix);
+  LogicalResult mapRegion(scf::ExecuteRegionOp region, Value runtime, StringRef prefix);
+  LogicalResult launch(const KernelMapping &plan, OpBuilder &host, Value runtime, StringRef prefix);
   gpu::GPUModuleOp module();
 
   gpu::GPUModuleOp kernels;
   SmallVector<Attribute> entries;  ///< of the manifest, a kernel each
   llvm::StringMap<int64_t> byText; ///< number of the kernel with this code
   llvm::StringMap<int64_t> byName;
-  DenseSet<Operation *> done; ///< epilogues whose kernels exist already
   bool fitsIn32Bits = true;
 };
 
@@ -120,50 +123,65 @@ gpu::GPUModuleOp MapKernelsPass::module() {
   return kernels;
 }
 
+/// Makes the kernel of `plan`, unless there is an equal one, and its launch at `host`.
+LogicalResult MapKernelsPass::launch(const KernelMapping &plan, OpBuilder &host, Value runtime,
+                                     StringRef prefix) {
+  if (plan.threads() == 0)
+    return success();
+  OpBuilder builder = OpBuilder::atBlockEnd(module().getBody());
+  FailureOr<Kernel> kernel = emitKernel(plan, builder, "kernel");
+  if (failed(kernel))
+    return failure();
+
+  Location loc = kernel->func.getLoc();
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  kernel->func->print(os, OpPrintingFlags().enableDebugInfo(false));
+  auto [known, isNew] = byText.try_emplace(text, entries.size());
+  int64_t number = known->second;
+  if (isNew) {
+    std::string name = (prefix + "_" + plan.name).str();
+    kernel->func.setName((name + "_" + llvm::Twine(byName[name]++)).str());
+    entries.push_back(describe(plan, *kernel));
+  } else {
+    kernel->func.erase();
+  }
+  for (Value argument : kernel->arguments)
+    fitsIn32Bits &=
+        cast<MemRefType>(argument.getType()).getNumElements() < std::numeric_limits<int32_t>::max();
+  fitsIn32Bits &= plan.threads() + kBlockThreads < std::numeric_limits<int32_t>::max();
+
+  int32_t blocks = llvm::divideCeil(plan.threads(), kBlockThreads);
+  convoy::cudnn_backend::LaunchKernelOp::create(
+      host, loc, runtime, number, ArrayRef<int32_t>{blocks, 1, 1},
+      ArrayRef<int32_t>{kBlockThreads, 1, 1}, /*shared=*/0, kernel->arguments);
+  return success();
+}
+
 LogicalResult MapKernelsPass::mapOp(linalg::LinalgOp op, Value runtime, StringRef prefix) {
   Absorbed absorbed = absorbFills(op);
-  linalg::LinalgOp epilogue = absorbed.inits[0] ? findEpilogue(op) : nullptr;
-  FailureOr<KernelMapping> plan =
-      chooseMapping(op, absorbed.inits, absorbed.padding ? &*absorbed.padding : nullptr, epilogue);
-  if (failed(plan))
+  FailureOr<KernelMapping> plan = chooseMapping(
+      op, absorbed.inits, absorbed.padding ? &*absorbed.padding : nullptr, /*epilogue=*/nullptr);
+  OpBuilder host(op);
+  if (failed(plan) || failed(launch(*plan, host, runtime, prefix)))
     return failure();
-  if (plan->threads() != 0) {
-    OpBuilder builder = OpBuilder::atBlockEnd(module().getBody());
-    FailureOr<Kernel> kernel = emitKernel(*plan, builder, "kernel");
-    if (failed(kernel))
-      return failure();
-
-    // Equal kernels are one.
-    std::string text;
-    llvm::raw_string_ostream os(text);
-    kernel->func->print(os, OpPrintingFlags().enableDebugInfo(false));
-    auto [known, isNew] = byText.try_emplace(text, entries.size());
-    int64_t number = known->second;
-    if (isNew) {
-      std::string name = (prefix + "_" + plan->name).str();
-      kernel->func.setName((name + "_" + llvm::Twine(byName[name]++)).str());
-      entries.push_back(describe(*plan, *kernel));
-    } else {
-      kernel->func.erase();
-    }
-    for (Value argument : kernel->arguments)
-      fitsIn32Bits &= cast<MemRefType>(argument.getType()).getNumElements() <
-                      std::numeric_limits<int32_t>::max();
-    fitsIn32Bits &= plan->threads() + kBlockThreads < std::numeric_limits<int32_t>::max();
-
-    builder.setInsertionPoint(epilogue ? epilogue : op);
-    int32_t blocks = llvm::divideCeil(plan->threads(), kBlockThreads);
-    convoy::cudnn_backend::LaunchKernelOp::create(
-        builder, op.getLoc(), runtime, number, ArrayRef<int32_t>{blocks, 1, 1},
-        ArrayRef<int32_t>{kBlockThreads, 1, 1}, /*shared=*/0, kernel->arguments);
-  }
   for (linalg::FillOp fill : absorbed.fills)
     fill.erase();
   op.erase();
-  if (epilogue) {
-    done.insert(epilogue);
-    epilogue.erase();
-  }
+  return success();
+}
+
+LogicalResult MapKernelsPass::mapRegion(scf::ExecuteRegionOp region, Value runtime,
+                                        StringRef prefix) {
+  std::optional<convoy::EpilogueRegion> ops = convoy::EpilogueRegion::match(region);
+  if (!ops)
+    return region.emitOpError("expects a fill, a reduction and its epilogue to become a kernel");
+  FailureOr<KernelMapping> plan = chooseMapping(ops->reduction, ops->fill.getInputs()[0],
+                                                /*padding=*/nullptr, ops->epilogue);
+  OpBuilder host(region);
+  if (failed(plan) || failed(launch(*plan, host, runtime, prefix)))
+    return failure();
+  region.erase();
   return success();
 }
 
@@ -206,13 +224,16 @@ LogicalResult MapKernelsPass::runOnFunction(func::FuncOp func) {
   }
   // Fills wait for the op that may absorb them, so the others go first; what is left of them
   // becomes kernels in place.
-  SmallVector<linalg::LinalgOp> ops;
-  for (linalg::LinalgOp op : func.getOps<linalg::LinalgOp>())
-    if (!isa<linalg::FillOp>(op.getOperation()))
-      ops.push_back(op);
-  for (linalg::LinalgOp op : ops)
-    if (!done.contains(op) && failed(mapOp(op, runtime, func.getSymName())))
+  SmallVector<Operation *> ops;
+  for (Operation &op : func.getOps())
+    if (isa<linalg::LinalgOp, scf::ExecuteRegionOp>(op) && !isa<linalg::FillOp>(op))
+      ops.push_back(&op);
+  for (Operation *op : ops) {
+    auto region = dyn_cast<scf::ExecuteRegionOp>(op);
+    if (failed(region ? mapRegion(region, runtime, func.getSymName())
+                      : mapOp(cast<linalg::LinalgOp>(op), runtime, func.getSymName())))
       return failure();
+  }
   for (auto fill : llvm::make_early_inc_range(func.getOps<linalg::FillOp>()))
     if (failed(mapOp(cast<linalg::LinalgOp>(fill.getOperation()), runtime, func.getSymName())))
       return failure();
@@ -222,7 +243,6 @@ LogicalResult MapKernelsPass::runOnFunction(func::FuncOp func) {
 void MapKernelsPass::runOnOperation() {
   kernels = nullptr;
   entries.clear();
-  done.clear();
   byText.clear();
   byName.clear();
   fitsIn32Bits = true;

@@ -1,9 +1,11 @@
-// Brings a convolution or matrix product and the elementwise op on its result together, so that the
-// result can stay in registers between them. Before offsets are chosen: the op's output must not
-// share bytes with what the product still reads.
+// Moves a reduction and the elementwise op on its result into one region, so that code generation
+// can keep the result in registers between them. Runs before offsets are assigned: in one region,
+// the output cannot share bytes with what the reduction still reads.
 
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "passes/Passes.h"
+#include "passes/common/Buffers.h"
+#include "passes/common/EpilogueRegion.h"
 #include "passes/common/ForCpu.h"
 
 namespace convoy {
@@ -12,6 +14,7 @@ namespace convoy {
 } // namespace convoy
 
 using namespace mlir;
+using namespace convoy;
 
 namespace {
 
@@ -19,116 +22,198 @@ struct GroupEpiloguesPass : public convoy::impl::GroupEpiloguesPassBase<GroupEpi
   void runOnOperation() override;
 };
 
-Value rootOf(Value value) {
-  while (auto view = value.getDefiningOp<ViewLikeOpInterface>())
-    value = view.getViewSource();
-  return value;
+FailureOr<ByteRange> rangeOf(Value memref) {
+  FailureOr<Buffer> buffer = traceBuffer(memref);
+  if (failed(buffer) || buffer->root.getDefiningOp<ViewLikeOpInterface>())
+    return failure();
+  return bytesOf(*buffer);
 }
 
-/// Whether `op` may write memory of `roots`.
-bool mayWrite(Operation *op, ArrayRef<Value> roots) {
-  if (isMemoryEffectFree(op) || isa<memref::AllocOp>(op))
-    return false;
-  auto effects = dyn_cast<MemoryEffectOpInterface>(op);
-  if (!effects)
-    return true;
-  SmallVector<MemoryEffects::EffectInstance> instances;
-  effects.getEffects(instances);
-  return llvm::any_of(instances, [&](const MemoryEffects::EffectInstance &effect) {
-    return isa<MemoryEffects::Write, MemoryEffects::Free>(effect.getEffect()) &&
-           (!effect.getValue() || llvm::is_contained(roots, rootOf(effect.getValue())));
-  });
-}
-
-/// A sum of products into one f32 buffer.
-bool isProduct(linalg::LinalgOp op) {
-  if (op.getNumDpsInits() != 1 || op.getNumDpsInputs() != 2 || op.getNumReductionLoops() == 0)
-    return false;
-  if (isa<linalg::Conv2DNhwcHwcfOp, linalg::MatmulOp, linalg::BatchMatmulOp>(op))
-    return true;
-  return isa<linalg::GenericOp>(op) && op.getNumLoops() == 8 && op.getNumReductionLoops() == 3;
-}
-
-/// The elementwise op that `product` can be grouped with: the only reader of its result, which need
-/// not be written to memory then.
-linalg::GenericOp findEpilogue(linalg::LinalgOp product, linalg::FillOp &fill) {
-  Value result = product.getDpsInits()[0];
-  linalg::GenericOp epilogue;
-  fill = {};
-  for (Operation *user : result.getUsers()) {
-    if (user == product || user->getBlock() != product->getBlock())
+/// The memrefs that `op` may write.
+SmallVector<Value> memrefsWrittenBy(Operation *op) {
+  if (isMemoryEffectFree(op))
+    return {};
+  auto interface = dyn_cast<MemoryEffectOpInterface>(op);
+  if (!interface)
+    return memrefsOf(op);
+  SmallVector<MemoryEffects::EffectInstance> effects;
+  interface.getEffects(effects);
+  SmallVector<Value> written;
+  for (const MemoryEffects::EffectInstance &effect : effects) {
+    if (!isa<MemoryEffects::Write, MemoryEffects::Free>(effect.getEffect()))
       continue;
-    if (auto op = dyn_cast<linalg::FillOp>(user); op && op->isBeforeInBlock(product)) {
-      if (fill)
-        return {};
-      fill = op;
-    } else if (auto op = dyn_cast<linalg::GenericOp>(user); op && product->isBeforeInBlock(op)) {
-      if (!epilogue || op->isBeforeInBlock(epilogue))
-        epilogue = op;
-    } else if (user->isBeforeInBlock(product)) {
-      return {};
-    }
+    if (!effect.getValue())
+      return memrefsOf(op);
+    written.push_back(effect.getValue());
   }
-  if (!epilogue || !fill || epilogue.getNumDpsInits() != 1 ||
-      epilogue.getNumParallelLoops() != epilogue.getNumLoops() ||
-      !epilogue.getIndexingMapsArray().back().isIdentity())
-    return {};
-  bool inPlace = epilogue.getDpsInits()[0] == result;
-  for (Operation *user : result.getUsers()) {
-    Operation *here = product->getBlock()->findAncestorOpInBlock(*user);
-    if (here != fill && here != product && here != epilogue &&
-        (!inPlace || !epilogue->isBeforeInBlock(here)))
-      return {};
-  }
-  // The caller reads what lies behind an argument of the function, so such a result is stored,
-  // unless the epilogue overwrites it.
-  Value root = rootOf(result);
-  if (!inPlace && !root.getDefiningOp<memref::AllocOp>())
-    return {};
-  // Views of the same memory may be used where `result` is not.
-  if (root != result && !root.hasOneUse())
-    return {};
-  int64_t reads = 0;
-  for (OpOperand *input : epilogue.getDpsInputOperands())
-    if (input->get() == result) {
-      ++reads;
-      if (!epilogue.getMatchingIndexingMap(input).isIdentity())
-        return {};
-    }
-  return reads > 0 ? epilogue : linalg::GenericOp();
+  return written;
 }
 
-void group(linalg::LinalgOp product) {
+/// The writes of a block, by base: a search between two ops visits only the writes to one base.
+class Writes {
+public:
+  explicit Writes(Block &block) {
+    for (auto [position, op] : llvm::enumerate(block)) {
+      positions[&op] = position;
+      for (Value memref : memrefsWrittenBy(&op)) {
+        FailureOr<ByteRange> range = rangeOf(memref);
+        ByteRange bytes = succeeded(range) ? *range : ByteRange(); // without a base: any bytes
+        byBase[bytes.base].push_back({int64_t(position), bytes});
+      }
+    }
+  }
+
+  int64_t positionOf(Operation *op) const { return positions.at(op); }
+
+  /// Whether an op after `first` and before `last` may write `range`.
+  bool anyBetween(Operation *first, Operation *last, const ByteRange &range) const {
+    return anyBetween(first, last, range, range.base) || anyBetween(first, last, range, Value());
+  }
+
+private:
+  struct Write {
+    int64_t position;
+    ByteRange range;
+  };
+
+  bool anyBetween(Operation *first, Operation *last, const ByteRange &range, Value base) const {
+    auto found = byBase.find(base);
+    if (found == byBase.end())
+      return false;
+    const auto *write = llvm::upper_bound(
+        found->second, positionOf(first),
+        [](int64_t position, const Write &each) { return position < each.position; });
+    for (; write != found->second.end() && write->position < positionOf(last); ++write)
+      if (!base || write->range.overlaps(range))
+        return true;
+    return false;
+  }
+
+  llvm::DenseMap<Operation *, int64_t> positions;
+  llvm::DenseMap<Value, SmallVector<Write>> byBase; ///< in order
+};
+
+class Matcher {
+public:
+  explicit Matcher(func::FuncOp function)
+      : isForCpu(convoy::isForCpu(function)), block(function.getBody().front()), writes(block) {}
+
+  /// The region that `op` becomes the reduction of, or nullopt.
+  std::optional<EpilogueRegion> match(linalg::LinalgOp op);
+
+private:
+  bool isReduction(linalg::LinalgOp op) const;
+  bool canMoveTo(linalg::GenericOp epilogue, linalg::LinalgOp op) const;
+  SmallVector<Operation *> usersOf(Value result) const;
+
+  /// Whether code generation takes `a` and `b` for one memref. On a GPU, reshapes may add or drop
+  /// dims of size 1.
+  bool isSame(Value a, Value b) const {
+    return a == b || (!isForCpu && withoutUnitReshapes(a) == withoutUnitReshapes(b));
+  }
+
+  bool isForCpu;
+  Block &block;
+  Writes writes;
+  DenseSet<Operation *> taken; ///< epilogues that have a region
+};
+
+/// Whether code generation can compute `op` together with an epilogue: on a CPU only convolutions
+/// and matrix products.
+bool Matcher::isReduction(linalg::LinalgOp op) const {
+  if (op.getNumDpsInits() != 1 || op.getNumReductionLoops() == 0)
+    return false;
+  if (!isForCpu || isa<linalg::Conv2DNhwcHwcfOp, linalg::MatmulOp, linalg::BatchMatmulOp>(op))
+    return true;
+  return isa<linalg::GenericOp>(op) && op.getNumDpsInputs() == 2 && op.getNumLoops() == 8 &&
+         op.getNumReductionLoops() == 3;
+}
+
+/// The ops of the block that use `result`.
+SmallVector<Operation *> Matcher::usersOf(Value result) const {
+  SmallVector<Operation *> users;
+  SmallVector<Value> views = {result};
+  while (!views.empty())
+    for (Operation *user : views.pop_back_val().getUsers()) {
+      if (user->getNumResults() == 1 && isSame(user->getResult(0), result))
+        views.push_back(user->getResult(0));
+      else
+        users.push_back(block.findAncestorOpInBlock(*user));
+    }
+  return users;
+}
+
+/// Whether `op` can be computed together with `epilogue`. Parts of the output are written while
+/// others are still computed, so the output must not overlap what `op` reads. No op between the two
+/// may write what `op` reads.
+bool Matcher::canMoveTo(linalg::GenericOp epilogue, linalg::LinalgOp op) const {
+  Value result = op.getDpsInits()[0];
+  FailureOr<ByteRange> sums = rangeOf(result), output = rangeOf(epilogue.getDpsInits()[0]);
+  SmallVector<Value> reads = memrefsOf(op);
+  reads.erase(llvm::find(reads, result));
+  return succeeded(sums) && succeeded(output) && llvm::all_of(reads, [&](Value memref) {
+           FailureOr<ByteRange> read = rangeOf(memref);
+           return succeeded(read) && !read->overlaps(*sums) && !read->overlaps(*output) &&
+                  !writes.anyBetween(op, epilogue, *read);
+         });
+}
+
+std::optional<EpilogueRegion> Matcher::match(linalg::LinalgOp op) {
+  if (!isReduction(op))
+    return std::nullopt;
+  Value result = op.getDpsInits()[0];
   linalg::FillOp fill;
-  linalg::GenericOp epilogue = findEpilogue(product, fill);
-  if (!epilogue)
-    return;
-  SmallVector<Value> roots = {rootOf(product.getDpsInputs()[0]), rootOf(product.getDpsInputs()[1])};
-  // Tiles are written while others still read the product's operands.
-  if (llvm::is_contained(roots, rootOf(epilogue.getDpsInits()[0])))
-    return;
-  for (Operation *op = product->getNextNode(); op != epilogue; op = op->getNextNode())
-    if (mayWrite(op, roots))
-      return;
-  OpBuilder builder(epilogue);
-  auto region =
-      scf::ExecuteRegionOp::create(builder, epilogue.getLoc(), TypeRange(), /*no_inline=*/true);
-  Block *block = builder.createBlock(&region.getRegion());
-  scf::YieldOp::create(builder, epilogue.getLoc());
-  for (Operation *op : {fill.getOperation(), product.getOperation(), epilogue.getOperation()})
-    op->moveBefore(block->getTerminator());
+  Operation *next = nullptr, *last = nullptr; // after `op`
+  auto isBefore = [&](Operation *a, Operation *b) {
+    return writes.positionOf(a) < writes.positionOf(b);
+  };
+  for (Operation *user : usersOf(result)) {
+    if (isBefore(user, op)) {
+      if (fill || !(fill = dyn_cast<linalg::FillOp>(user)))
+        return std::nullopt;
+    } else if (user != op) {
+      next = !next || isBefore(user, next) ? user : next;
+      last = !last || isBefore(last, user) ? user : last;
+    }
+  }
+  EpilogueRegion found{fill, op, dyn_cast_if_present<linalg::GenericOp>(next)};
+  if (!found.isValid() || taken.contains(next))
+    return std::nullopt;
+
+  // Nothing may read the result afterwards, unless the epilogue overwrites it: no later op, no view
+  // of the same memory, and not the caller.
+  bool inPlace = isSame(found.epilogue.getDpsInits()[0], result);
+  Value root = result;
+  while (auto view = root.getDefiningOp<ViewLikeOpInterface>()) {
+    root = view.getViewSource();
+    if (!root.hasOneUse())
+      return std::nullopt;
+  }
+  if ((!inPlace && (next != last || !root.getDefiningOp<memref::AllocOp>())) ||
+      !canMoveTo(found.epilogue, op))
+    return std::nullopt;
+  taken.insert(next);
+  return found;
 }
 
 } // namespace
 
 void GroupEpiloguesPass::runOnOperation() {
   func::FuncOp function = getOperation();
-  if (!convoy::isForCpu(function) || function.isExternal())
+  if (!function->hasAttr("tcp.target") || !function.getBody().hasOneBlock())
     return;
-  SmallVector<linalg::LinalgOp> products;
-  for (auto op : function.getBody().front().getOps<linalg::LinalgOp>())
-    if (isProduct(op))
-      products.push_back(op);
-  for (linalg::LinalgOp product : products)
-    group(product);
+  Matcher matcher(function);
+  SmallVector<EpilogueRegion> found;
+  for (auto op : function.getOps<linalg::LinalgOp>())
+    if (std::optional<EpilogueRegion> match = matcher.match(op))
+      found.push_back(*match);
+  for (EpilogueRegion &ops : found) {
+    OpBuilder builder(ops.epilogue);
+    Location loc = ops.epilogue.getLoc();
+    auto region = scf::ExecuteRegionOp::create(builder, loc, TypeRange(), /*no_inline=*/true);
+    builder.createBlock(&region.getRegion());
+    Operation *yield = scf::YieldOp::create(builder, loc);
+    for (Operation *op : {&*ops.fill, &*ops.reduction, &*ops.epilogue})
+      op->moveBefore(yield);
+  }
 }

@@ -1,7 +1,6 @@
 // Every temporary gets a place in one arena. Functions are straight-line code here, so a buffer
 // lives from the first op that uses it (or a view of it) to the last one; two buffers may share
-// bytes when these ranges are disjoint. On a GPU, what a reduction reads also lives until its
-// epilogue.
+// bytes when these ranges are disjoint.
 
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "passes/Passes.h"
@@ -34,33 +33,7 @@ struct PlanArenaPass : public convoy::impl::PlanArenaPassBase<PlanArenaPass> {
   void runOnOperation() override;
 };
 
-/// The elementwise op that alone reads what `op` reduces, or null. On a GPU both become one kernel,
-/// some of whose threads already write what the one computes while others still read what the other
-/// reduces.
-linalg::GenericOp findEpilogue(linalg::LinalgOp op) {
-  if (op.getNumReductionLoops() == 0 || op.getNumDpsInits() != 1)
-    return {};
-  linalg::LinalgOp reader;
-  llvm::SmallVector<Value> views = {op.getDpsInits()[0]};
-  while (!views.empty()) {
-    for (Operation *user : views.pop_back_val().getUsers()) {
-      if (isa<ViewLikeOpInterface>(user))
-        views.append(user->result_begin(), user->result_end());
-      else if (auto next = dyn_cast<linalg::LinalgOp>(user);
-               next && next != op && !isa<linalg::FillOp>(user)) {
-        if (reader && reader != next)
-          return {};
-        reader = next;
-      }
-    }
-  }
-  auto epilogue = dyn_cast_if_present<linalg::GenericOp>(reader ? reader.getOperation() : nullptr);
-  bool follows =
-      epilogue && epilogue->getBlock() == op->getBlock() && op->isBeforeInBlock(epilogue);
-  return follows && epilogue.getNumReductionLoops() == 0 ? epilogue : linalg::GenericOp();
-}
-
-FailureOr<Buffer> measure(memref::AllocOp alloc, Block &entry, bool isOnGpu,
+FailureOr<Buffer> measure(memref::AllocOp alloc, Block &entry,
                           const llvm::DenseMap<Operation *, int64_t> &positions,
                           llvm::SmallVectorImpl<Operation *> &deallocs) {
   MemRefType type = alloc.getType();
@@ -85,9 +58,6 @@ FailureOr<Buffer> measure(memref::AllocOp alloc, Block &entry, bool isOnGpu,
       int64_t position = positions.at(entry.findAncestorOpInBlock(*user));
       buffer.first = buffer.first < 0 ? position : std::min(buffer.first, position);
       buffer.last = std::max(buffer.last, position);
-      auto reduction = isOnGpu ? dyn_cast<linalg::LinalgOp>(user) : linalg::LinalgOp();
-      if (linalg::GenericOp epilogue = reduction ? findEpilogue(reduction) : linalg::GenericOp())
-        buffer.last = std::max(buffer.last, positions.at(epilogue));
       for (Value result : user->getResults()) {
         if (!isa<BaseMemRefType>(result.getType()))
           continue;
@@ -150,12 +120,10 @@ LogicalResult plan(func::FuncOp function) {
   for (auto [index, op] : llvm::enumerate(entry))
     positions[&op] = index;
 
-  auto target = function->getAttrOfType<StringAttr>("tcp.target");
-  bool isOnGpu = target && target.getValue() == "cuda";
   llvm::SmallVector<Buffer> buffers;
   llvm::SmallVector<Operation *> unused;
   WalkResult result = function.walk([&](memref::AllocOp alloc) {
-    FailureOr<Buffer> buffer = measure(alloc, entry, isOnGpu, positions, unused);
+    FailureOr<Buffer> buffer = measure(alloc, entry, positions, unused);
     if (failed(buffer))
       return WalkResult::interrupt();
     if (buffer->first < 0)

@@ -73,3 +73,38 @@ func.func @size(%x: memref<9223372036854775807x2xf32>) attributes {tcp.target = 
   memref.copy %x, %x : memref<9223372036854775807x2xf32> to memref<9223372036854775807x2xf32>
   return
 }
+
+// -----
+
+func.func @other_region(%x: memref<4xf32>, %out: memref<4xf32>) attributes {tcp.target = "cuda"} {
+  // expected-error @+1 {{'scf.execute_region' op expects a fill, a reduction and its epilogue to become a kernel}}
+  scf.execute_region no_inline {
+    linalg.exp ins(%x : memref<4xf32>) outs(%out : memref<4xf32>)
+    scf.yield
+  }
+  return
+}
+
+// -----
+
+func.func @other_result(%x: memref<4x8xf32>, %sums: memref<4xf32>, %y: memref<4xf32>, %out: memref<4xf32>) attributes {tcp.target = "cuda"} {
+  %zero = arith.constant 0.0 : f32
+  // expected-error @+1 {{'scf.execute_region' op expects a fill, a reduction and its epilogue to become a kernel}}
+  scf.execute_region no_inline {
+    linalg.fill ins(%zero : f32) outs(%sums : memref<4xf32>)
+    linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]}
+        ins(%x : memref<4x8xf32>) outs(%sums : memref<4xf32>) {
+    ^bb0(%a: f32, %o: f32):
+      %r = arith.addf %o, %a : f32
+      linalg.yield %r : f32
+    }
+    linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+        ins(%y : memref<4xf32>) outs(%out : memref<4xf32>) {
+    ^bb0(%a: f32, %o: f32):
+      %r = math.exp %a : f32
+      linalg.yield %r : f32
+    }
+    scf.yield
+  }
+  return
+}

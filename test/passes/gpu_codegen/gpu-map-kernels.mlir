@@ -151,7 +151,7 @@ func.func @cpu(%out: memref<4xf32>) attributes {tcp.target = "cpu"} {
 
 // -----
 
-// A pointwise op on a reduction's result is the end of its kernel, and the result has no buffer.
+// A region of plan-group-epilogues is one kernel, and the result of its reduction has no buffer.
 // CHECK: {arguments = [{bytes = 1152 : i64, role = "input"}, {bytes = 32 : i64, role = "input"}, {bytes = 128 : i64, role = "output"}], bytes = 1312 : i64
 // CHECK-LABEL: func @mean_bias
 // CHECK-SAME: %[[RUNTIME:.*]]: !llvm.ptr, %[[X:.*]]: memref<4x9x16xf16>, %[[BIAS:.*]]: memref<16xf16>, %[[OUT:.*]]: memref<4x16xf16>
@@ -168,69 +168,26 @@ func.func @mean_bias(%x: memref<4x9x16xf16>, %bias: memref<16xf16>, %out: memref
   %zero = arith.constant 0.0 : f32
   %ninth = arith.constant 0.111111111 : f32
   %sums = memref.view %arena[%c0][] : memref<256xi8> to memref<4x16xf32>
-  linalg.fill ins(%zero : f32) outs(%sums : memref<4x16xf32>)
-  linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>],
-                  iterator_types = ["parallel", "parallel", "reduction"]}
-      ins(%x : memref<4x9x16xf16>) outs(%sums : memref<4x16xf32>) {
-  ^bb0(%a: f16, %o: f32):
-    %w = arith.extf %a : f16 to f32
-    %r = arith.addf %o, %w : f32
-    linalg.yield %r : f32
+  scf.execute_region no_inline {
+    linalg.fill ins(%zero : f32) outs(%sums : memref<4x16xf32>)
+    linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>],
+                    iterator_types = ["parallel", "parallel", "reduction"]}
+        ins(%x : memref<4x9x16xf16>) outs(%sums : memref<4x16xf32>) {
+    ^bb0(%a: f16, %o: f32):
+      %w = arith.extf %a : f16 to f32
+      %r = arith.addf %o, %w : f32
+      linalg.yield %r : f32
+    }
+    linalg.generic {indexing_maps = [#row, affine_map<(d0, d1) -> (d1)>, #row], iterator_types = ["parallel", "parallel"]}
+        ins(%sums, %bias : memref<4x16xf32>, memref<16xf16>) outs(%out : memref<4x16xf16>) {
+    ^bb0(%a: f32, %b: f16, %o: f16):
+      %m = arith.mulf %a, %ninth : f32
+      %c = arith.truncf %m : f32 to f16
+      %r = arith.addf %c, %b : f16
+      linalg.yield %r : f16
+    }
+    scf.yield
   }
-  linalg.generic {indexing_maps = [#row, affine_map<(d0, d1) -> (d1)>, #row], iterator_types = ["parallel", "parallel"]}
-      ins(%sums, %bias : memref<4x16xf32>, memref<16xf16>) outs(%out : memref<4x16xf16>) {
-  ^bb0(%a: f32, %b: f16, %o: f16):
-    %m = arith.mulf %a, %ninth : f32
-    %c = arith.truncf %m : f32 to f16
-    %r = arith.addf %c, %b : f16
-    linalg.yield %r : f16
-  }
-  return
-}
-
-// -----
-
-// The result of the reduction is read again later: it needs its buffer.
-// CHECK-LABEL: func @kept
-// CHECK-COUNT-3: cudnn_backend.launch_kernel
-#row = affine_map<(d0, d1) -> (d0, d1)>
-func.func @kept(%x: memref<4x9xf32>, %out: memref<4xf32>, %again: memref<4xf32>, %arena: memref<256xi8>) attributes {tcp.target = "cuda"} {
-  %c0 = arith.constant 0 : index
-  %zero = arith.constant 0.0 : f32
-  %sums = memref.view %arena[%c0][] : memref<256xi8> to memref<4xf32>
-  linalg.fill ins(%zero : f32) outs(%sums : memref<4xf32>)
-  linalg.generic {indexing_maps = [#row, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]}
-      ins(%x : memref<4x9xf32>) outs(%sums : memref<4xf32>) {
-  ^bb0(%a: f32, %o: f32):
-    %r = arith.addf %o, %a : f32
-    linalg.yield %r : f32
-  }
-  linalg.exp ins(%sums : memref<4xf32>) outs(%out : memref<4xf32>)
-  linalg.negf ins(%sums : memref<4xf32>) outs(%again : memref<4xf32>)
-  return
-}
-
-// -----
-
-// The epilogue's output lies where the reduction reads: other threads could still be reading there.
-// CHECK-LABEL: func @overlap
-// CHECK-COUNT-2: cudnn_backend.launch_kernel
-#row = affine_map<(d0, d1) -> (d0, d1)>
-func.func @overlap(%arena: memref<512xi8>) attributes {tcp.target = "cuda"} {
-  %c0 = arith.constant 0 : index
-  %c256 = arith.constant 256 : index
-  %zero = arith.constant 0.0 : f32
-  %x = memref.view %arena[%c0][] : memref<512xi8> to memref<4x9xf32>
-  %sums = memref.view %arena[%c256][] : memref<512xi8> to memref<4xf32>
-  %out = memref.view %arena[%c0][] : memref<512xi8> to memref<4xf32>
-  linalg.fill ins(%zero : f32) outs(%sums : memref<4xf32>)
-  linalg.generic {indexing_maps = [#row, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]}
-      ins(%x : memref<4x9xf32>) outs(%sums : memref<4xf32>) {
-  ^bb0(%a: f32, %o: f32):
-    %r = arith.addf %o, %a : f32
-    linalg.yield %r : f32
-  }
-  linalg.negf ins(%sums : memref<4xf32>) outs(%out : memref<4xf32>)
   return
 }
 
@@ -292,21 +249,24 @@ func.func @mean_pixels(%x: memref<1x7x7x2048xf16>, %out: memref<1x2048xf16>, %ar
   %zero = arith.constant 0.0 : f32
   %part = arith.constant 0.02 : f32
   %sums = memref.view %arena[%c0][] : memref<8192xi8> to memref<1x2048xf32>
-  linalg.fill ins(%zero : f32) outs(%sums : memref<1x2048xf32>)
-  linalg.generic {indexing_maps = [affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>, affine_map<(d0, d1, d2, d3) -> (d0, d3)>],
-                  iterator_types = ["parallel", "reduction", "reduction", "parallel"]}
-      ins(%x : memref<1x7x7x2048xf16>) outs(%sums : memref<1x2048xf32>) {
-  ^bb0(%a: f16, %o: f32):
-    %wide = arith.extf %a : f16 to f32
-    %r = arith.addf %o, %wide : f32
-    linalg.yield %r : f32
-  }
-  linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]}
-      ins(%sums : memref<1x2048xf32>) outs(%out : memref<1x2048xf16>) {
-  ^bb0(%a: f32, %o: f16):
-    %r = arith.mulf %a, %part : f32
-    %narrow = arith.truncf %r : f32 to f16
-    linalg.yield %narrow : f16
+  scf.execute_region no_inline {
+    linalg.fill ins(%zero : f32) outs(%sums : memref<1x2048xf32>)
+    linalg.generic {indexing_maps = [affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>, affine_map<(d0, d1, d2, d3) -> (d0, d3)>],
+                    iterator_types = ["parallel", "reduction", "reduction", "parallel"]}
+        ins(%x : memref<1x7x7x2048xf16>) outs(%sums : memref<1x2048xf32>) {
+    ^bb0(%a: f16, %o: f32):
+      %wide = arith.extf %a : f16 to f32
+      %r = arith.addf %o, %wide : f32
+      linalg.yield %r : f32
+    }
+    linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]}
+        ins(%sums : memref<1x2048xf32>) outs(%out : memref<1x2048xf16>) {
+    ^bb0(%a: f32, %o: f16):
+      %r = arith.mulf %a, %part : f32
+      %narrow = arith.truncf %r : f32 to f16
+      linalg.yield %narrow : f16
+    }
+    scf.yield
   }
   return
 }
@@ -350,20 +310,23 @@ func.func @mean_rows(%x: memref<2x3x7x7xf32>, %out: memref<2x3xf32>, %arena: mem
   %zero = arith.constant 0.0 : f32
   %part = arith.constant 0.02 : f32
   %sums = memref.view %arena[%c0][] : memref<64xi8> to memref<2x3x1x1xf32>
-  linalg.fill ins(%zero : f32) outs(%sums : memref<2x3x1x1xf32>)
-  linalg.generic {indexing_maps = [affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>, affine_map<(d0, d1, d2, d3) -> (d0, d1, 0, 0)>],
-                  iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
-      ins(%x : memref<2x3x7x7xf32>) outs(%sums : memref<2x3x1x1xf32>) {
-  ^bb0(%a: f32, %o: f32):
-    %r = arith.addf %o, %a : f32
-    linalg.yield %r : f32
-  }
   %flat = memref.collapse_shape %sums [[0], [1, 2, 3]] : memref<2x3x1x1xf32> into memref<2x3xf32>
-  linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]}
-      ins(%flat : memref<2x3xf32>) outs(%out : memref<2x3xf32>) {
-  ^bb0(%a: f32, %o: f32):
-    %r = arith.mulf %a, %part : f32
-    linalg.yield %r : f32
+  scf.execute_region no_inline {
+    linalg.fill ins(%zero : f32) outs(%sums : memref<2x3x1x1xf32>)
+    linalg.generic {indexing_maps = [affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>, affine_map<(d0, d1, d2, d3) -> (d0, d1, 0, 0)>],
+                    iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+        ins(%x : memref<2x3x7x7xf32>) outs(%sums : memref<2x3x1x1xf32>) {
+    ^bb0(%a: f32, %o: f32):
+      %r = arith.addf %o, %a : f32
+      linalg.yield %r : f32
+    }
+    linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]}
+        ins(%flat : memref<2x3xf32>) outs(%out : memref<2x3xf32>) {
+    ^bb0(%a: f32, %o: f32):
+      %r = arith.mulf %a, %part : f32
+      linalg.yield %r : f32
+    }
+    scf.yield
   }
   return
 }

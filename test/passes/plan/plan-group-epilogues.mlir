@@ -154,3 +154,348 @@ func.func @overwritten_output(%x: memref<4x8xf32>, %w: memref<8x16xf32>, %a: mem
   }
   return
 }
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#rows = affine_map<(d0, d1) -> (d0)>
+#vec = affine_map<(d0) -> (d0)>
+
+// On a GPU any reduction has an epilogue, on a CPU only a product; without a target no op has one.
+
+// CHECK-LABEL: func.func @reduction
+// CHECK:         scf.execute_region no_inline {
+// CHECK-NEXT:      linalg.fill
+// CHECK-NEXT:      linalg.generic {{.*}} iterator_types = ["parallel", "reduction"]
+// CHECK:           linalg.generic
+// CHECK:           scf.yield
+// CHECK-LABEL: func.func @reduction_cpu
+// CHECK-NOT:     scf.execute_region
+// CHECK-LABEL: func.func @no_target
+// CHECK-NOT:     scf.execute_region
+func.func @reduction(%x: memref<4x9xf32>, %y: memref<4xf32>) attributes {tcp.target = "cuda"} {
+  %zero = arith.constant 0.0 : f32
+  %a = memref.alloc() : memref<4xf32>
+  linalg.fill ins(%zero : f32) outs(%a : memref<4xf32>)
+  linalg.generic {indexing_maps = [#id, #rows], iterator_types = ["parallel", "reduction"]} ins(%x : memref<4x9xf32>) outs(%a : memref<4xf32>) {
+  ^bb0(%p: f32, %q: f32):
+    %r = arith.addf %q, %p : f32
+    linalg.yield %r : f32
+  }
+  linalg.generic {indexing_maps = [#vec, #vec], iterator_types = ["parallel"]} ins(%a : memref<4xf32>) outs(%y : memref<4xf32>) {
+  ^bb0(%p: f32, %q: f32):
+    %r = math.exp %p : f32
+    linalg.yield %r : f32
+  }
+  return
+}
+func.func @reduction_cpu(%x: memref<4x9xf32>, %y: memref<4xf32>) attributes {tcp.target = "cpu"} {
+  %zero = arith.constant 0.0 : f32
+  %a = memref.alloc() : memref<4xf32>
+  linalg.fill ins(%zero : f32) outs(%a : memref<4xf32>)
+  linalg.generic {indexing_maps = [#id, #rows], iterator_types = ["parallel", "reduction"]} ins(%x : memref<4x9xf32>) outs(%a : memref<4xf32>) {
+  ^bb0(%p: f32, %q: f32):
+    %r = arith.addf %q, %p : f32
+    linalg.yield %r : f32
+  }
+  linalg.generic {indexing_maps = [#vec, #vec], iterator_types = ["parallel"]} ins(%a : memref<4xf32>) outs(%y : memref<4xf32>) {
+  ^bb0(%p: f32, %q: f32):
+    %r = math.exp %p : f32
+    linalg.yield %r : f32
+  }
+  return
+}
+func.func @no_target(%x: memref<4x9xf32>, %y: memref<4xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %a = memref.alloc() : memref<4xf32>
+  linalg.fill ins(%zero : f32) outs(%a : memref<4xf32>)
+  linalg.generic {indexing_maps = [#id, #rows], iterator_types = ["parallel", "reduction"]} ins(%x : memref<4x9xf32>) outs(%a : memref<4xf32>) {
+  ^bb0(%p: f32, %q: f32):
+    %r = arith.addf %q, %p : f32
+    linalg.yield %r : f32
+  }
+  linalg.generic {indexing_maps = [#vec, #vec], iterator_types = ["parallel"]} ins(%a : memref<4xf32>) outs(%y : memref<4xf32>) {
+  ^bb0(%p: f32, %q: f32):
+    %r = math.exp %p : f32
+    linalg.yield %r : f32
+  }
+  return
+}
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#rows = affine_map<(d0, d1) -> (d0)>
+#vec = affine_map<(d0) -> (d0)>
+
+// On a GPU the result may be read without its unit dims.
+
+// CHECK-LABEL: func.func @unit_dims
+// CHECK:         memref.expand_shape
+// CHECK:         scf.execute_region no_inline {
+// CHECK-NEXT:      linalg.fill
+// CHECK-NEXT:      linalg.generic {{.*}} iterator_types = ["parallel", "reduction"]
+// CHECK:           linalg.generic
+// CHECK:           scf.yield
+func.func @unit_dims(%x: memref<4x9xf32>, %y: memref<4x1xf32>) attributes {tcp.target = "cuda"} {
+  %zero = arith.constant 0.0 : f32
+  %a = memref.alloc() : memref<4xf32>
+  linalg.fill ins(%zero : f32) outs(%a : memref<4xf32>)
+  linalg.generic {indexing_maps = [#id, #rows], iterator_types = ["parallel", "reduction"]} ins(%x : memref<4x9xf32>) outs(%a : memref<4xf32>) {
+  ^bb0(%p: f32, %q: f32):
+    %r = arith.addf %q, %p : f32
+    linalg.yield %r : f32
+  }
+  %v = memref.expand_shape %a [[0, 1]] output_shape [4, 1] : memref<4xf32> into memref<4x1xf32>
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%v : memref<4x1xf32>) outs(%y : memref<4x1xf32>) {
+  ^bb0(%p: f32, %q: f32):
+    %r = math.exp %p : f32
+    linalg.yield %r : f32
+  }
+  return
+}
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#rows = affine_map<(d0, d1) -> (d0)>
+#vec = affine_map<(d0) -> (d0)>
+
+// Other reads of what the reduction reads may come between; the region stands where the epilogue was.
+
+// CHECK-LABEL: func.func @read_between
+// CHECK:         memref.copy
+// CHECK:         scf.execute_region no_inline {
+// CHECK-NEXT:      linalg.fill
+// CHECK-NEXT:      linalg.generic {{.*}} iterator_types = ["parallel", "reduction"]
+// CHECK:           linalg.generic
+// CHECK:           scf.yield
+func.func @read_between(%x: memref<4x9xf32>, %y: memref<4xf32>, %z: memref<4x9xf32>) attributes {tcp.target = "cuda"} {
+  %zero = arith.constant 0.0 : f32
+  %a = memref.alloc() : memref<4xf32>
+  linalg.fill ins(%zero : f32) outs(%a : memref<4xf32>)
+  linalg.generic {indexing_maps = [#id, #rows], iterator_types = ["parallel", "reduction"]} ins(%x : memref<4x9xf32>) outs(%a : memref<4xf32>) {
+  ^bb0(%p: f32, %q: f32):
+    %r = arith.addf %q, %p : f32
+    linalg.yield %r : f32
+  }
+  memref.copy %x, %z : memref<4x9xf32> to memref<4x9xf32>
+  linalg.generic {indexing_maps = [#vec, #vec], iterator_types = ["parallel"]} ins(%a : memref<4xf32>) outs(%y : memref<4xf32>) {
+  ^bb0(%p: f32, %q: f32):
+    %r = math.exp %p : f32
+    linalg.yield %r : f32
+  }
+  return
+}
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#rows = affine_map<(d0, d1) -> (d0)>
+#vec = affine_map<(d0) -> (d0)>
+
+// Writes may not, unless they write other bytes.
+
+// CHECK-LABEL: func.func @slice_written_between
+// CHECK-NOT:     scf.execute_region
+// CHECK-LABEL: func.func @other_slice_written_between
+// CHECK:         scf.execute_region no_inline {
+// CHECK-NEXT:      linalg.fill
+// CHECK-NEXT:      linalg.generic {{.*}} iterator_types = ["parallel", "reduction"]
+// CHECK:           linalg.generic
+// CHECK:           scf.yield
+func.func @slice_written_between(%x: memref<8x9xf32>, %y: memref<4xf32>, %z: memref<4x9xf32>) attributes {tcp.target = "cuda"} {
+  %zero = arith.constant 0.0 : f32
+  %a = memref.alloc() : memref<4xf32>
+  %s = memref.subview %x[0, 0] [4, 9] [1, 1] : memref<8x9xf32> to memref<4x9xf32, strided<[9, 1]>>
+  %t = memref.subview %x[3, 0] [4, 9] [1, 1] : memref<8x9xf32> to memref<4x9xf32, strided<[9, 1], offset: 27>>
+  linalg.fill ins(%zero : f32) outs(%a : memref<4xf32>)
+  linalg.generic {indexing_maps = [#id, #rows], iterator_types = ["parallel", "reduction"]} ins(%s : memref<4x9xf32, strided<[9, 1]>>) outs(%a : memref<4xf32>) {
+  ^bb0(%p: f32, %q: f32):
+    %r = arith.addf %q, %p : f32
+    linalg.yield %r : f32
+  }
+  memref.copy %z, %t : memref<4x9xf32> to memref<4x9xf32, strided<[9, 1], offset: 27>>
+  linalg.generic {indexing_maps = [#vec, #vec], iterator_types = ["parallel"]} ins(%a : memref<4xf32>) outs(%y : memref<4xf32>) {
+  ^bb0(%p: f32, %q: f32):
+    %r = math.exp %p : f32
+    linalg.yield %r : f32
+  }
+  return
+}
+func.func @other_slice_written_between(%x: memref<8x9xf32>, %y: memref<4xf32>, %z: memref<4x9xf32>) attributes {tcp.target = "cuda"} {
+  %zero = arith.constant 0.0 : f32
+  %a = memref.alloc() : memref<4xf32>
+  %s = memref.subview %x[0, 0] [4, 9] [1, 1] : memref<8x9xf32> to memref<4x9xf32, strided<[9, 1]>>
+  %t = memref.subview %x[4, 0] [4, 9] [1, 1] : memref<8x9xf32> to memref<4x9xf32, strided<[9, 1], offset: 36>>
+  linalg.fill ins(%zero : f32) outs(%a : memref<4xf32>)
+  linalg.generic {indexing_maps = [#id, #rows], iterator_types = ["parallel", "reduction"]} ins(%s : memref<4x9xf32, strided<[9, 1]>>) outs(%a : memref<4xf32>) {
+  ^bb0(%p: f32, %q: f32):
+    %r = arith.addf %q, %p : f32
+    linalg.yield %r : f32
+  }
+  memref.copy %z, %t : memref<4x9xf32> to memref<4x9xf32, strided<[9, 1], offset: 36>>
+  linalg.generic {indexing_maps = [#vec, #vec], iterator_types = ["parallel"]} ins(%a : memref<4xf32>) outs(%y : memref<4xf32>) {
+  ^bb0(%p: f32, %q: f32):
+    %r = math.exp %p : f32
+    linalg.yield %r : f32
+  }
+  return
+}
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#rows = affine_map<(d0, d1) -> (d0)>
+#vec = affine_map<(d0) -> (d0)>
+
+// The epilogue may overwrite the result, which later ops then read, but not what the reduction reads.
+
+// CHECK-LABEL: func.func @in_place
+// CHECK:         scf.execute_region no_inline {
+// CHECK-NEXT:      linalg.fill
+// CHECK-NEXT:      linalg.generic {{.*}} iterator_types = ["parallel", "reduction"]
+// CHECK:           linalg.generic
+// CHECK:           scf.yield
+// CHECK:         memref.copy
+// CHECK-LABEL: func.func @overwritten_input
+// CHECK-NOT:     scf.execute_region
+func.func @in_place(%x: memref<4x9xf32>, %y: memref<4xf32>) attributes {tcp.target = "cuda"} {
+  %zero = arith.constant 0.0 : f32
+  %a = memref.alloc() : memref<4xf32>
+  linalg.fill ins(%zero : f32) outs(%a : memref<4xf32>)
+  linalg.generic {indexing_maps = [#id, #rows], iterator_types = ["parallel", "reduction"]} ins(%x : memref<4x9xf32>) outs(%a : memref<4xf32>) {
+  ^bb0(%p: f32, %q: f32):
+    %r = arith.addf %q, %p : f32
+    linalg.yield %r : f32
+  }
+  linalg.generic {indexing_maps = [#vec, #vec], iterator_types = ["parallel"]} ins(%a : memref<4xf32>) outs(%a : memref<4xf32>) {
+  ^bb0(%p: f32, %q: f32):
+    %r = math.exp %p : f32
+    linalg.yield %r : f32
+  }
+  memref.copy %a, %y : memref<4xf32> to memref<4xf32>
+  return
+}
+func.func @overwritten_input(%x: memref<36xf32>) attributes {tcp.target = "cuda"} {
+  %zero = arith.constant 0.0 : f32
+  %a = memref.alloc() : memref<4xf32>
+  %m = memref.expand_shape %x [[0, 1]] output_shape [4, 9] : memref<36xf32> into memref<4x9xf32>
+  %y = memref.subview %x[8] [4] [1] : memref<36xf32> to memref<4xf32, strided<[1], offset: 8>>
+  linalg.fill ins(%zero : f32) outs(%a : memref<4xf32>)
+  linalg.generic {indexing_maps = [#id, #rows], iterator_types = ["parallel", "reduction"]} ins(%m : memref<4x9xf32>) outs(%a : memref<4xf32>) {
+  ^bb0(%p: f32, %q: f32):
+    %r = arith.addf %q, %p : f32
+    linalg.yield %r : f32
+  }
+  linalg.generic {indexing_maps = [#vec, #vec], iterator_types = ["parallel"]} ins(%a : memref<4xf32>) outs(%y : memref<4xf32, strided<[1], offset: 8>>) {
+  ^bb0(%p: f32, %q: f32):
+    %r = math.exp %p : f32
+    linalg.yield %r : f32
+  }
+  return
+}
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#rows = affine_map<(d0, d1) -> (d0)>
+#vec = affine_map<(d0) -> (d0)>
+
+// An epilogue of two reductions belongs to the first one.
+
+// CHECK-LABEL: func.func @two_reductions
+// CHECK:         linalg.fill {{.*}} outs(%[[B:.*]] :
+// CHECK-NEXT:    linalg.generic {{.*}} outs(%[[B]] :
+// CHECK:         scf.execute_region no_inline {
+// CHECK-NEXT:      linalg.fill
+// CHECK-NEXT:      linalg.generic {{.*}} iterator_types = ["parallel", "reduction"]
+// CHECK:           linalg.generic
+// CHECK:           scf.yield
+// CHECK-NOT:     scf.execute_region
+func.func @two_reductions(%x: memref<4x9xf32>, %y: memref<4xf32>) attributes {tcp.target = "cuda"} {
+  %zero = arith.constant 0.0 : f32
+  %a = memref.alloc() : memref<4xf32>
+  %b = memref.alloc() : memref<4xf32>
+  linalg.fill ins(%zero : f32) outs(%a : memref<4xf32>)
+  linalg.generic {indexing_maps = [#id, #rows], iterator_types = ["parallel", "reduction"]} ins(%x : memref<4x9xf32>) outs(%a : memref<4xf32>) {
+  ^bb0(%p: f32, %q: f32):
+    %r = arith.addf %q, %p : f32
+    linalg.yield %r : f32
+  }
+  linalg.fill ins(%zero : f32) outs(%b : memref<4xf32>)
+  linalg.generic {indexing_maps = [#id, #rows], iterator_types = ["parallel", "reduction"]} ins(%x : memref<4x9xf32>) outs(%b : memref<4xf32>) {
+  ^bb0(%p: f32, %q: f32):
+    %r = arith.addf %q, %p : f32
+    linalg.yield %r : f32
+  }
+  linalg.generic {indexing_maps = [#vec, #vec, #vec], iterator_types = ["parallel"]} ins(%a, %b : memref<4xf32>, memref<4xf32>) outs(%y : memref<4xf32>) {
+  ^bb0(%p: f32, %q: f32, %o: f32):
+    %r = arith.subf %p, %q : f32
+    linalg.yield %r : f32
+  }
+  return
+}
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#rows = affine_map<(d0, d1) -> (d0)>
+#vec = affine_map<(d0) -> (d0)>
+
+// What is no region: a result that is read in another order, that starts from no constant, or that the epilogue only indexes.
+
+// CHECK-LABEL: func.func @transposed
+// CHECK-NOT:     scf.execute_region
+// CHECK-LABEL: func.func @unknown_start
+// CHECK-NOT:     scf.execute_region
+// CHECK-LABEL: func.func @gathered
+// CHECK-NOT:     scf.execute_region
+func.func @transposed(%x: memref<4x4x9xf32>, %y: memref<4x4xf32>) attributes {tcp.target = "cuda"} {
+  %zero = arith.constant 0.0 : f32
+  %a = memref.alloc() : memref<4x4xf32>
+  linalg.fill ins(%zero : f32) outs(%a : memref<4x4xf32>)
+  linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d1, d2)>, affine_map<(d0, d1, d2) -> (d0, d1)>],
+                  iterator_types = ["parallel", "parallel", "reduction"]} ins(%x : memref<4x4x9xf32>) outs(%a : memref<4x4xf32>) {
+  ^bb0(%p: f32, %q: f32):
+    %r = arith.addf %q, %p : f32
+    linalg.yield %r : f32
+  }
+  linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d1, d0)>, #id], iterator_types = ["parallel", "parallel"]} ins(%a : memref<4x4xf32>) outs(%y : memref<4x4xf32>) {
+  ^bb0(%p: f32, %q: f32):
+    %r = math.exp %p : f32
+    linalg.yield %r : f32
+  }
+  return
+}
+func.func @unknown_start(%zero: f32, %x: memref<4x9xf32>, %y: memref<4xf32>) attributes {tcp.target = "cuda"} {
+  %a = memref.alloc() : memref<4xf32>
+  linalg.fill ins(%zero : f32) outs(%a : memref<4xf32>)
+  linalg.generic {indexing_maps = [#id, #rows], iterator_types = ["parallel", "reduction"]} ins(%x : memref<4x9xf32>) outs(%a : memref<4xf32>) {
+  ^bb0(%p: f32, %q: f32):
+    %r = arith.addf %q, %p : f32
+    linalg.yield %r : f32
+  }
+  linalg.generic {indexing_maps = [#vec, #vec], iterator_types = ["parallel"]} ins(%a : memref<4xf32>) outs(%y : memref<4xf32>) {
+  ^bb0(%p: f32, %q: f32):
+    %r = math.exp %p : f32
+    linalg.yield %r : f32
+  }
+  return
+}
+func.func @gathered(%x: memref<4x9xf32>, %i: memref<4xindex>, %y: memref<4xf32>) attributes {tcp.target = "cuda"} {
+  %zero = arith.constant 0.0 : f32
+  %a = memref.alloc() : memref<4xf32>
+  linalg.fill ins(%zero : f32) outs(%a : memref<4xf32>)
+  linalg.generic {indexing_maps = [#id, #rows], iterator_types = ["parallel", "reduction"]} ins(%x : memref<4x9xf32>) outs(%a : memref<4xf32>) {
+  ^bb0(%p: f32, %q: f32):
+    %r = arith.addf %q, %p : f32
+    linalg.yield %r : f32
+  }
+  linalg.generic {indexing_maps = [#vec, #vec], iterator_types = ["parallel"]} ins(%i : memref<4xindex>) outs(%y : memref<4xf32>) {
+  ^bb0(%p: index, %q: f32):
+    %r = memref.load %a[%p] : memref<4xf32>
+    linalg.yield %r : f32
+  }
+  return
+}
