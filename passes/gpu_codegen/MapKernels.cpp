@@ -136,7 +136,7 @@ LogicalResult MapKernelsPass::launch(const KernelMapping &plan, OpBuilder &host,
   Location loc = kernel->func.getLoc();
   std::string text;
   llvm::raw_string_ostream os(text);
-  kernel->func->print(os, OpPrintingFlags().enableDebugInfo(false));
+  kernel->func->print(os, OpPrintingFlags().enableDebugInfo(false).useLocalScope());
   auto [known, isNew] = byText.try_emplace(text, entries.size());
   int64_t number = known->second;
   if (isNew) {
