@@ -1,4 +1,4 @@
-// Canonicalizations of the tcp ops that make new ops or look at more than one of them.
+// Canonicalization patterns of the tcp ops that create ops or match several of them.
 
 #include "dialect/tcp/TcpOps.h"
 #include "dialect/tcp/TcpShapes.h"
@@ -14,7 +14,7 @@ static ArrayRef<int64_t> shapeOf(Value value) {
 
 namespace {
 
-/// op(broadcast(x), y) -> op(x, y) where the result stays as large: the op broadcasts by itself.
+/// op(broadcast(x), y) -> op(x, y) if the result shape is unchanged: the op broadcasts implicitly.
 struct DropBroadcastOperand : public OpTraitRewritePattern<convoy::tcp::Elementwise> {
   using OpTraitRewritePattern::OpTraitRewritePattern;
 
@@ -33,11 +33,11 @@ struct DropBroadcastOperand : public OpTraitRewritePattern<convoy::tcp::Elementw
       rewriter.modifyOpInPlace(op, [&] { operand.set(broadcast.getInput()); });
       return success();
     }
-    return rewriter.notifyMatchFailure(op, "no broadcast that its other operands make needless");
+    return rewriter.notifyMatchFailure(op, "no operand is a redundant broadcast");
   }
 };
 
-/// matmul(broadcast(x), y) -> matmul(x, y) where only batch dims are repeated and y has them.
+/// matmul(broadcast(x), y) -> matmul(x, y) if only batch dims are broadcast, to those of y.
 struct DropBroadcastBatch : public OpRewritePattern<MatmulOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -55,11 +55,11 @@ struct DropBroadcastBatch : public OpRewritePattern<MatmulOp> {
       rewriter.modifyOpInPlace(op, [&] { operand.set(broadcast.getInput()); });
       return success();
     }
-    return rewriter.notifyMatchFailure(op, "no broadcast of batch dims that the other operand has");
+    return rewriter.notifyMatchFailure(op, "no operand is a redundant broadcast of batch dims");
   }
 };
 
-/// A transpose that moves only dims of size 1 moves no element.
+/// A transpose that moves only dims of size 1 is a reshape.
 struct TransposeToReshape : public OpRewritePattern<TransposeOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -74,7 +74,7 @@ struct TransposeToReshape : public OpRewritePattern<TransposeOp> {
   }
 };
 
-/// concat(concat(a, b), c) -> concat(a, b, c) where nothing else needs the inner one.
+/// concat(concat(a, b), c) -> concat(a, b, c) if the inner concat has no other use.
 struct FlattenConcat : public OpRewritePattern<ConcatOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -88,14 +88,15 @@ struct FlattenConcat : public OpRewritePattern<ConcatOp> {
         inputs.push_back(input);
     }
     if (inputs.size() == op.getInputs().size())
-      return rewriter.notifyMatchFailure(op, "no concat inside with one use and the same dim");
+      return rewriter.notifyMatchFailure(op,
+                                         "no operand is a concat along the same dim with one use");
     rewriter.modifyOpInPlace(op, [&] { op.getInputsMutable().assign(inputs); });
     return success();
   }
 };
 
-/// conv(pad(x)) -> conv with more padding of its own, where both sides of a dim get the same: that
-/// is what every library has kernels for.
+/// conv(pad(x)) -> conv with larger padding, if the padding of each dim is symmetric, which every
+/// library supports.
 template <typename ConvOp> struct FoldPadIntoConv : public OpRewritePattern<ConvOp> {
   using OpRewritePattern<ConvOp>::OpRewritePattern;
 
@@ -111,7 +112,7 @@ template <typename ConvOp> struct FoldPadIntoConv : public OpRewritePattern<Conv
       if (low == 0 && high == 0)
         continue;
       if (i < 0 || i >= rank - 2 || low < 0 || high < 0)
-        return rewriter.notifyMatchFailure(op, "pads another dim than the spatial ones, or cuts");
+        return rewriter.notifyMatchFailure(op, "pads a non-spatial dim, or has negative padding");
       padding[2 * i] += low;
       padding[2 * i + 1] += high;
       if (padding[2 * i] != padding[2 * i + 1])

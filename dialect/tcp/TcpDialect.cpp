@@ -1,4 +1,4 @@
-// Registers the tcp dialect's ops, and checks its attributes on the ops of other dialects.
+// Registers the ops of the tcp dialect, and verifies its discardable attributes.
 
 #include "dialect/tcp/TcpOps.h"
 #include "mlir/IR/Builders.h"
@@ -23,7 +23,7 @@ Operation *TcpDialect::materializeConstant(OpBuilder &builder, Attribute value, 
 bool convoy::tcp::hasTensorSize(ShapedType type) {
   int64_t elements = 1;
   for (int64_t size : type.getShape()) {
-    // A dim of 0 makes no room for others: sums over them have to fit as well.
+    // Count a dim of 0 as 1, so that sums over the other dims fit as well.
     int64_t counted = std::max<int64_t>(size, 1);
     if (counted > kMaxElements / elements)
       return false;
@@ -32,8 +32,8 @@ bool convoy::tcp::hasTensorSize(ShapedType type) {
   return true;
 }
 
-/// Checks the kind of an attribute that the dialect defines: a string or a unit, by its name. Other
-/// attributes pass.
+/// Checks that an attribute of the dialect is a string or a unit, depending on its name. Accepts
+/// all other attributes.
 static LogicalResult verifyKind(Operation *op, NamedAttribute attribute) {
   static constexpr StringRef kStrings[] = {kTargetAttr, kInputAttr, kWeightAttr, kPreparedAttr,
                                            kOutputAttr};

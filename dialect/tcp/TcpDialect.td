@@ -11,17 +11,18 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 def Tcp_Dialect : Dialect {
   let name = "tcp";
   let cppNamespace = "::convoy::tcp";
-  let summary = "tensor ops in Torch's terms, after normalization";
+  let summary = "tensor ops with Torch semantics, after decompositions";
   let description = [{
-    Tensor Compute Primitives: what a Torch model computes, once decompositions, type promotion and
-    implicit shapes are made explicit. Values are immutable tensors of static shape. Binary ops take
-    operands of equal rank and broadcast dims of size 1; nothing else broadcasts. Reductions keep
-    the reduced dims as 1. Dims are in Torch's order (N, C, spatial) unless `channels_last` is set.
-    Simplifications keep every number, infinities and NaN, but not the sign of zero.
+    Tensor Compute Primitives: the ops of a Torch model after decompositions, with explicit type
+    promotion and shapes. Values are immutable tensors of static shape. Elementwise ops have
+    operands of equal rank and broadcast dims of size 1; batch dims of `matmul` broadcast as well.
+    Reductions keep the reduced dims with size 1. Dims are in Torch's order (N, C, spatial) unless
+    `channels_last` is set. Simplifications preserve all values including infinities and NaN, except
+    the sign of zero.
 
-    Attributes of the dialect on functions and modules: the names `tcp.input`, `tcp.weight`,
-    `tcp.prepared` and `tcp.output` of arguments and results, and `tcp.target`, are strings,
-    `tcp.arena` of an argument is a unit.
+    Attributes of the dialect on functions and modules: `tcp.input`, `tcp.weight`, `tcp.prepared`
+    and `tcp.output`, the names of arguments and results, and `tcp.target` are strings; `tcp.arena`
+    of an argument is a unit.
   }];
   let hasOperationAttrVerify = 1;
   let hasRegionArgAttrVerify = 1;
@@ -31,8 +32,8 @@ def Tcp_Dialect : Dialect {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
-// / Tensors whose sizes and offsets in bytes fit into 64 bits, with room for what padding, strides
-// and packing add.
+/// Tensors whose sizes and offsets in bytes fit into 64 bits, with a margin for padding, strides
+/// and packing.
 class Tcp_TensorOf<list<Type> elements>
     : ConfinedType<StaticShapeTensorOf<elements>, [CPred<"::convoy::tcp::hasTensorSize(::llvm::cast<::mlir::ShapedType>($_self))">],
                    StaticShapeTensorOf<elements>.summary # " of at most 2^40 elements", "::mlir::RankedTensorType">;
@@ -40,8 +41,8 @@ def Tcp_Tensor : Tcp_TensorOf<[AnyFloat, AnySignlessInteger]>;
 def Tcp_FloatTensor : Tcp_TensorOf<[AnyFloat]>;
 def Tcp_BoolTensor : Tcp_TensorOf<[I1]>;
 
-// / The result's shape is the broadcast of the operands' shapes, and each element depends on the
-// operands' elements at its index only.
+/// The result's shape is the broadcast of the operands' shapes, and each element depends only on
+/// the operands' elements at its index.
 def Tcp_Elementwise : NativeOpTrait<"Elementwise"> {
   let cppNamespace = "::convoy::tcp";
 }

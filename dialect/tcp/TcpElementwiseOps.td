@@ -1,4 +1,4 @@
-// Ops that work element by element.
+// Elementwise ops.
 
 #ifndef CONVOY_TCP_ELEMENTWISE_OPS
 #define CONVOY_TCP_ELEMENTWISE_OPS
@@ -41,14 +41,14 @@ def Tcp_EluOp : Tcp_UnaryOp<"elu", "exponential linear unit", "aten.elu", Tcp_Fl
   let arguments = (ins Tcp_FloatTensor:$input, F64Attr:$alpha);
 }
 
-def Tcp_LeakyReluOp : Tcp_UnaryOp<"leaky_relu", "x where positive, a multiple of x elsewhere", "aten.leaky_relu", Tcp_FloatTensor> {
+def Tcp_LeakyReluOp : Tcp_UnaryOp<"leaky_relu", "x where positive, negative_slope * x elsewhere", "aten.leaky_relu", Tcp_FloatTensor> {
   let arguments = (ins Tcp_FloatTensor:$input, F64Attr:$negative_slope);
 }
 
 def Tcp_ClampOp : Tcp_UnaryOp<"clamp", "limit to a range", "aten.clamp, relu, relu6, hardtanh", Tcp_FloatTensor> {
   let description = [{
-    `min(max(x, min_float), max_float)`; a bound that is absent does not limit. NaN stays NaN. ReLU
-    is the clamp with `min_float = 0`.
+    `min(max(x, min_float), max_float)`, where either bound may be absent. NaN stays NaN. ReLU is
+    the clamp with `min_float = 0`.
 
     **Constraints**
 
@@ -69,10 +69,10 @@ def Tcp_ClampOp : Tcp_UnaryOp<"clamp", "limit to a range", "aten.clamp, relu, re
 }
 
 def Tcp_CastOp : Tcp_Op<"cast", [Tcp_Elementwise, SameOperandsAndResultShape]> {
-  let summary = "convert to another element type";
+  let summary = "converts to another element type";
   let description = [{
-    Rounds to nearest even between floats; floats to integers truncate toward zero; to `i1` is
-    `x != 0` (aten._to_copy).
+    Float to float rounds to nearest even, float to integer truncates toward zero, and the
+    conversion to `i1` is `x != 0` (aten._to_copy).
 
     ```mlir
     %y = tcp.cast %x : tensor<4xf32> -> tensor<4xf16>
@@ -88,7 +88,7 @@ class Tcp_BinaryOp<string mnemonic, string what, string aten, list<Trait> traits
     : Tcp_Op<mnemonic, !listconcat([Tcp_Elementwise, SameOperandsAndResultElementType, SameOperandsAndResultRank], traits)> {
   let summary = what;
   let description = "Elementwise " # what # " (" # aten # ").\n\n**Constraints**\n\n* (c1) each result dim is the operands' "
-                    "dim, where one operand's may be 1 (broadcast).\n\n```mlir\n%y = tcp." # mnemonic #
+                    "dim; dims of size 1 broadcast.\n\n```mlir\n%y = tcp." # mnemonic #
                     " %a, %b : tensor<1x64x8x8xf32>, tensor<1x64x1x1xf32> -> tensor<1x64x8x8xf32>\n```\n";
   let arguments = (ins Tcp_Tensor:$lhs, Tcp_Tensor:$rhs);
   let results = (outs Tcp_Tensor:$output);
@@ -106,15 +106,15 @@ def Tcp_MinimumOp : Tcp_BinaryOp<"minimum", "smaller of two, NaN if either is", 
 def Tcp_PowOp : Tcp_BinaryOp<"pow", "first raised to the second", "aten.pow">;
 
 def Tcp_CompareOp : Tcp_Op<"compare", [Tcp_Elementwise, SameOperandsElementType, SameOperandsAndResultRank]> {
-  let summary = "compare two tensors";
+  let summary = "compares two tensors";
   let description = [{
-    `predicate` is one of `eq`, `ne`, `lt`, `le`, `gt`, `ge`; comparisons with NaN are false but for
-    `ne` (aten.eq and its kin).
+    `predicate` is one of `eq`, `ne`, `lt`, `le`, `gt`, `ge`. Comparisons with NaN are false, except
+    `ne` (aten.eq, ne, lt, le, gt, ge).
 
     **Constraints**
 
-    * (c1) each result dim is the operands' dim, where one operand's may be 1 (broadcast).
-    * (c2) `predicate` is one of the six.
+    * (c1) each result dim is the operands' dim; dims of size 1 broadcast.
+    * (c2) `predicate` is one of these six.
 
     ```mlir
     %y = tcp.compare %a, %b {predicate = "lt"} : tensor<4xf32>, tensor<1xf32> -> tensor<4xi1>
@@ -128,13 +128,13 @@ def Tcp_CompareOp : Tcp_Op<"compare", [Tcp_Elementwise, SameOperandsElementType,
 }
 
 def Tcp_SelectOp : Tcp_Op<"select", [Tcp_Elementwise, SameOperandsAndResultRank, AllElementTypesMatch<["on_true", "on_false", "output"]>]> {
-  let summary = "choose between two tensors";
+  let summary = "selects between two tensors";
   let description = [{
-    The element of `on_true` where the condition holds, of `on_false` elsewhere (aten.where).
+    The element of `on_true` where the condition is true, of `on_false` elsewhere (aten.where).
 
     **Constraints**
 
-    * (c1) each result dim is the operands' dim, where some operands' may be 1 (broadcast).
+    * (c1) each result dim is the operands' dim; dims of size 1 broadcast.
 
     ```mlir
     %y = tcp.select %c, %a, %b : tensor<4xi1>, tensor<4xf32>, tensor<1xf32> -> tensor<4xf32>

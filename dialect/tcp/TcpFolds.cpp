@@ -1,6 +1,5 @@
-// Folders of the elementwise tcp ops: what is the same value, and what splat constants give. Only
-// arithmetic that is rounded correctly is done here; transcendental functions stay for the target
-// to compute.
+// Folders of the elementwise tcp ops: identities and splat constants. They only evaluate correctly
+// rounded arithmetic; transcendental functions are left to the target.
 
 #include "dialect/tcp/TcpOps.h"
 #include "dialect/tcp/TcpSplats.h"
@@ -8,8 +7,7 @@
 using namespace mlir;
 using namespace convoy::tcp;
 
-//===-- splat constants
-//--------------------------------------------------------------------------------------------------===//
+//===-- splat constants ----------------------------------------------------===//
 
 static std::optional<APInt> intSplat(Attribute attribute) {
   auto constant = splat(attribute);
@@ -28,7 +26,7 @@ static bool isIntSplat(Attribute attribute, int64_t number) {
   return value && value->getSExtValue() == number;
 }
 
-/// Whether every element is `number`, zeros of both signs being the same.
+/// Whether every element is `number`; zeros of both signs are equal.
 static bool isSplat(Attribute attribute, int64_t number) {
   if (std::optional<APFloat> value = floatSplat(attribute))
     return number == 0 ? value->isZero() : value->isExactlyValue(static_cast<double>(number));
@@ -42,7 +40,7 @@ static DenseElementsAttr splatOf(Type type, const APInt &value) {
   return DenseElementsAttr::get(cast<ShapedType>(type), value);
 }
 
-/// The value of a unary op on a float splat; `function` changes its argument.
+/// Folds a unary op on a float splat; `function` updates its argument in place.
 template <typename Function>
 static OpFoldResult foldFloat(Attribute input, Type type, Function &&function) {
   std::optional<APFloat> value = floatSplat(input);
@@ -52,8 +50,7 @@ static OpFoldResult foldFloat(Attribute input, Type type, Function &&function) {
   return splatOf(type, *value);
 }
 
-/// The value of a binary op on two splats, from the one of the two functions that the element type
-/// asks for.
+/// Folds a binary op on two splats with `onFloats` or `onInts`, depending on the element type.
 template <typename OnFloats, typename OnInts>
 static OpFoldResult foldBinary(ArrayRef<Attribute> operands, Type type, OnFloats &&onFloats,
                                OnInts &&onInts) {
@@ -67,8 +64,7 @@ static OpFoldResult foldBinary(ArrayRef<Attribute> operands, Type type, OnFloats
   return {};
 }
 
-//===-- elementwise
-//------------------------------------------------------------------------------------------------------===//
+//===-- elementwise --------------------------------------------------------===//
 
 OpFoldResult AbsOp::fold(FoldAdaptor adaptor) {
   if (getInput().getDefiningOp<AbsOp>())
@@ -125,7 +121,7 @@ OpFoldResult ClampOp::fold(FoldAdaptor adaptor) {
   auto inner = getInput().getDefiningOp<ClampOp>();
   if (!inner)
     return {};
-  // Clamps are monotone, so the outer one moves the ends of the inner one's range.
+  // Clamps are monotone, so clamping the bounds of the inner clamp gives those of the composition.
   APFloat infinity = APFloat::getInf(APFloat::IEEEsingle());
   APFloat low = clamp(inner.getMinFloat().value_or(-infinity), getMinFloat(), getMaxFloat());
   APFloat high = clamp(inner.getMaxFloat().value_or(infinity), getMinFloat(), getMaxFloat());
@@ -140,7 +136,7 @@ OpFoldResult ClampOp::fold(FoldAdaptor adaptor) {
   return getResult();
 }
 
-/// Whether every number of type `from` is a number of type `to`, both floats or both integers.
+/// Whether type `to` can represent every value of type `from`; both are floats or both integers.
 static bool isExact(Type from, Type to) {
   if (auto fromFloat = dyn_cast<FloatType>(from), toFloat = dyn_cast<FloatType>(to);
       fromFloat && toFloat)
@@ -163,7 +159,7 @@ OpFoldResult CastOp::fold(FoldAdaptor adaptor) {
       return splatOf(getType(), APInt(1, !value->isZero()));
     APSInt number(to.getIntOrFloatBitWidth(), /*isUnsigned=*/false);
     bool isExactNumber = false;
-    // Out of range there is no right answer.
+    // The result of an out-of-range conversion is undefined.
     if (value->convertToInteger(number, APFloat::rmTowardZero, &isExactNumber) &
         APFloat::opInvalidOp)
       return {};
@@ -181,7 +177,7 @@ OpFoldResult CastOp::fold(FoldAdaptor adaptor) {
       return splatOf(getType(), APInt(1, !value->isZero()));
     return splatOf(getType(), isBool ? value->zext(width) : value->sextOrTrunc(width));
   }
-  // Over a type that holds every number of the first the detour changes nothing.
+  // An inner cast that preserves all values is redundant.
   if (auto inner = getInput().getDefiningOp<CastOp>();
       inner &&
       isExact(inner.getInput().getType().getElementType(), inner.getType().getElementType())) {

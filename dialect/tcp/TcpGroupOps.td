@@ -1,4 +1,4 @@
-// Regions of ops that are computed together.
+// Groups: regions of ops that are computed together.
 
 #ifndef CONVOY_TCP_GROUP_OPS
 #define CONVOY_TCP_GROUP_OPS
@@ -6,10 +6,10 @@
 include "dialect/tcp/TcpDialect.td"
 
 def Tcp_IsolatedGroupOp : Tcp_Op<"isolated_group", [IsolatedFromAbove, SingleBlock]> {
-  let summary = "ops that are computed as one";
+  let summary = "a group of ops that are computed together";
   let description = [{
-    The body sees its block arguments alone, which stand for the operands; `tcp.yield` gives the
-    results.
+    The body uses no values from above. Its block arguments are the operands, and the operands of
+    `tcp.yield` are the results.
 
     **Constraints**
 

@@ -1,4 +1,4 @@
-// What convolutions of every rank have in common, so that no pass is written three times.
+// Interfaces of the tcp ops.
 
 #ifndef CONVOY_TCP_INTERFACES
 #define CONVOY_TCP_INTERFACES
@@ -12,9 +12,9 @@ def Tcp_ConvOpInterface : OpInterface<"ConvOpInterface"> {
     InterfaceMethod<"Activations, N x C x spatial, or N x spatial x C when channels_last.", "::mlir::Value", "getInput">,
     InterfaceMethod<"Filter, K x C/groups x window, or K x window x C/groups when channels_last.", "::mlir::Value", "getWeights">,
     InterfaceMethod<"Result, N x K x spatial, or N x spatial x K when channels_last.", "::mlir::Value", "getOutput">,
-    InterfaceMethod<"Step of the window, one a spatial dim.", "::llvm::ArrayRef<int64_t>", "getStride">,
+    InterfaceMethod<"Step of the window, one per spatial dim.", "::llvm::ArrayRef<int64_t>", "getStride">,
     InterfaceMethod<"Zeros around the input: low, high for each spatial dim.", "::llvm::ArrayRef<int64_t>", "getPad">,
-    InterfaceMethod<"Distance between window elements, one a spatial dim.", "::llvm::ArrayRef<int64_t>", "getDilation">,
+    InterfaceMethod<"Distance between window elements, one per spatial dim.", "::llvm::ArrayRef<int64_t>", "getDilation">,
     InterfaceMethod<"Number of independent channel groups.", "uint64_t", "getGroups">,
     InterfaceMethod<"Whether channels are the last dim.", "bool", "getChannelsLast">,
     InterfaceMethod<"Number of spatial dims.", "int64_t", "getSpatialRank", (ins), "", [{

@@ -15,10 +15,12 @@ class Tcp_ConvOp<string mnemonic, string rank, string example>
     **Constraints**
 
     * (c1) input, weights and output have two dims more than there are spatial dims.
-    * (c2) `stride` and `dilation` have one positive number a spatial dim, `pad` two numbers that are not negative.
-    * (c3) `groups` divides the input's channels and the output's channels, and the weights have input channels / groups.
-    * (c4) the window, dilated, fits into the padded input.
-    * (c5) the output's shape is the one that the operands give.
+    * (c2) `stride` and `dilation` have one positive number per spatial dim, `pad` two non-negative
+      numbers.
+    * (c3) `groups` divides the input's and the output's channels; the weights have
+      input channels / groups channels.
+    * (c4) the dilated window fits into the padded input.
+    * (c5) the output has the shape that follows from the operands.
   }] # "\n```mlir\n" # example # "\n```\n";
   let arguments = (ins Tcp_FloatTensor:$input, Tcp_FloatTensor:$weights, DenseI64ArrayAttr:$stride, DenseI64ArrayAttr:$pad,
                        DenseI64ArrayAttr:$dilation, DefaultValuedAttr<I64Attr, "1">:$groups, UnitAttr:$channels_last);
@@ -48,11 +50,11 @@ def Tcp_ConvTransposeOp : Tcp_Op<"conv_transpose", [AllElementTypesMatch<["input
     **Constraints**
 
     * (c1) input, weights and output have two dims more than there are spatial dims.
-    * (c2) `stride` and `dilation` have one positive number a spatial dim, `output_pad` one and
-      `pad` two that are not negative.
+    * (c2) `stride` and `dilation` have one positive number per spatial dim, `output_pad` one and
+      `pad` two non-negative numbers.
     * (c3) `groups` divides the input's channels, and the weights' first dim is the input's
       channels.
-    * (c4) the output's shape is the one that the operands give.
+    * (c4) the output has the shape that follows from the operands.
 
     ```mlir
     %y = tcp.conv_transpose %x, %w {dilation = array<i64: 1, 1>, output_pad = array<i64: 1, 1>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>}
@@ -67,15 +69,15 @@ def Tcp_ConvTransposeOp : Tcp_Op<"conv_transpose", [AllElementTypesMatch<["input
 }
 
 def Tcp_MatmulOp : Tcp_Op<"matmul", [SameOperandsAndResultElementType, SameOperandsAndResultRank]> {
-  let summary = "product of matrices, batched over the leading dims";
+  let summary = "matrix product, batched over the leading dims";
   let description = [{
     `B... x M x K` times `B... x K x N` gives `B... x M x N` (aten.mm, bmm, matmul).
 
     **Constraints**
 
     * (c1) the rank is at least 2.
-    * (c2) the last dim of `lhs` is the second last of `rhs`.
-    * (c3) batch dims are equal or 1, and the output's shape is the one that the operands give.
+    * (c2) the last dim of `lhs` equals the second last of `rhs`.
+    * (c3) batch dims are equal or 1, and the output has the shape that follows from the operands.
 
     ```mlir
     %y = tcp.matmul %a, %b : tensor<8x128x64xf32>, tensor<1x64x32xf32> -> tensor<8x128x32xf32>

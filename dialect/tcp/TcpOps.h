@@ -1,4 +1,4 @@
-// The tcp dialect's classes: everything that code outside this folder includes.
+// The public header of the tcp dialect.
 
 #ifndef CONVOY_DIALECT_TCP_TCPOPS_H
 #define CONVOY_DIALECT_TCP_TCPOPS_H
@@ -15,15 +15,15 @@
 
 namespace convoy::tcp {
 
-/// Marks ops whose result shape is the broadcast of the operands' shapes and that compute index by
-/// index.
+/// Marks ops whose result shape is the broadcast of the operands' shapes and whose elements depend
+/// only on the operands' elements at the same index.
 template <typename ConcreteType>
 class Elementwise : public mlir::OpTrait::TraitBase<ConcreteType, Elementwise> {};
 
-/// The most elements that a tensor may have.
+/// The maximum number of elements of a tensor.
 inline constexpr int64_t kMaxElements = int64_t(1) << 40;
 
-/// Whether `type` has at most `kMaxElements`, dims of size 0 counted as 1.
+/// Whether `type` has at most `kMaxElements`, where dims of size 0 count as 1.
 bool hasTensorSize(mlir::ShapedType type);
 
 /// Names of the discardable attributes of a module, its functions and their arguments

@@ -1,4 +1,4 @@
-// Every op of the tcp dialect, by family.
+// All ops of the tcp dialect, by family.
 
 #ifndef CONVOY_TCP_OPS
 #define CONVOY_TCP_OPS

@@ -15,15 +15,16 @@ class Tcp_PoolOp<string mnemonic> : Tcp_Op<mnemonic, [SameOperandsAndResultEleme
 def Tcp_MaxPoolOp : Tcp_PoolOp<"max_pool"> {
   let summary = "maximum over a window";
   let description = [{
-    Padding is minus infinity (aten.max_pool1d, 2d, 3d). `ceil_mode` is padding at the high side.
+    Padding is minus infinity (aten.max_pool1d, 2d, 3d). Torch's `ceil_mode` is padding at the high
+    side.
 
     **Constraints**
 
     * (c1) the input has two dims more than there are spatial dims.
-    * (c2) `kernel`, `stride` and `dilation` have one positive number a spatial dim, `pad` two that
-      are not negative.
-    * (c3) the output's shape is the one that the operands give.
-    * (c4) the window, dilated, fits into the padded input.
+    * (c2) `kernel`, `stride` and `dilation` have one positive number per spatial dim, `pad` two
+      non-negative numbers.
+    * (c3) the output has the shape that follows from the operands.
+    * (c4) the dilated window fits into the padded input.
 
     ```mlir
     %y = tcp.max_pool %x {dilation = array<i64: 1, 1>, kernel = array<i64: 3, 3>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>}
@@ -37,17 +38,17 @@ def Tcp_MaxPoolOp : Tcp_PoolOp<"max_pool"> {
 def Tcp_AvgPoolOp : Tcp_PoolOp<"avg_pool"> {
   let summary = "mean over a window";
   let description = [{
-    The sum over the window, padded with zeros, divided by `divisor` if there is one; else, with
-    `count_include_pad`, by the number of window elements inside the padded input; else by the
-    number inside the input (aten.avg_pool1d, 2d, 3d). `ceil_pad` widens the input at the high side,
-    one number a spatial dim, and is counted in no divisor: it is what `ceil_mode` adds.
+    The sum over the window of the zero-padded input, divided by `divisor` if present, otherwise by
+    the number of window elements in the padded input with `count_include_pad`, or in the input
+    without it (aten.avg_pool1d, 2d, 3d). `ceil_pad`, one number per spatial dim, is additional
+    padding at the high side that no divisor includes, for Torch's `ceil_mode`.
 
     **Constraints**
 
     * (c1) the input has two dims more than there are spatial dims.
-    * (c2) `kernel` and `stride` have one positive number a spatial dim, `pad` two and `ceil_pad`
-      one that are not negative.
-    * (c3) the output's shape is the one that the operands give.
+    * (c2) `kernel` and `stride` have one positive number per spatial dim, `pad` two and `ceil_pad`
+      one non-negative number.
+    * (c3) the output has the shape that follows from the operands.
     * (c4) `divisor` is not 0.
     * (c5) the window fits into the padded input.
 

@@ -8,11 +8,11 @@ include "dialect/tcp/TcpDialect.td"
 class Tcp_ReduceOp<string mnemonic, string what, string aten>
     : Tcp_Op<mnemonic, [SameOperandsAndResultElementType, SameOperandsAndResultRank]> {
   let summary = what # " over dims";
-  let description = "The " # what # " over `dims`, which stay as 1 (" # aten # [{).
+  let description = "The " # what # " over `dims`, which the result keeps with size 1 (" # aten # [{).
 
     **Constraints**
 
-    * (c1) `dims` are sorted, distinct and inside the rank.
+    * (c1) `dims` are sorted, distinct and below the rank.
     * (c2) the result's shape is the input's with 1 at `dims`.
   }] # "\n```mlir\n%y = tcp." # mnemonic # " %x {dims = array<i64: 2, 3>} : tensor<1x64x7x7xf32> -> tensor<1x64x1x1xf32>\n```\n";
   let arguments = (ins Tcp_Tensor:$input, DenseI64ArrayAttr:$dims);
@@ -24,7 +24,7 @@ class Tcp_ReduceOp<string mnemonic, string what, string aten>
 
 def Tcp_ReduceSumOp : Tcp_ReduceOp<"reduce_sum", "sum", "aten.sum">;
 def Tcp_ReduceMeanOp : Tcp_ReduceOp<"reduce_mean", "mean", "aten.mean">;
-def Tcp_ReduceMaxOp : Tcp_ReduceOp<"reduce_max", "maximum, NaN if there is one,", "aten.amax">;
+def Tcp_ReduceMaxOp : Tcp_ReduceOp<"reduce_max", "maximum, or NaN if any element is,", "aten.amax">;
 
 def Tcp_SoftmaxOp : Tcp_Op<"softmax", [SameOperandsAndResultType]> {
   let summary = "softmax over one dim";
@@ -33,7 +33,7 @@ def Tcp_SoftmaxOp : Tcp_Op<"softmax", [SameOperandsAndResultType]> {
 
     **Constraints**
 
-    * (c1) `dim` is inside the rank.
+    * (c1) `dim` is below the rank.
 
     ```mlir
     %y = tcp.softmax %x {dim = 1 : i64} : tensor<1x10xf32> -> tensor<1x10xf32>
@@ -46,15 +46,15 @@ def Tcp_SoftmaxOp : Tcp_Op<"softmax", [SameOperandsAndResultType]> {
 }
 
 def Tcp_LayerNormOp : Tcp_Op<"layer_norm", [SameOperandsAndResultType]> {
-  let summary = "subtract the mean and divide by the deviation over trailing dims";
+  let summary = "subtracts the mean and divides by the standard deviation over trailing dims";
   let description = [{
-    `(x - mean) / sqrt(variance + epsilon)` over the dims from `axis` on, variance biased; no affine
-    part (aten.layer_norm).
+    `(x - mean) / sqrt(variance + epsilon)` over the dims from `axis` on, with the biased variance
+    and without an affine part (aten.layer_norm).
 
     **Constraints**
 
-    * (c1) `axis` is inside the rank.
-    * (c2) `epsilon` is not negative.
+    * (c1) `axis` is below the rank.
+    * (c2) `epsilon` is non-negative.
 
     ```mlir
     %y = tcp.layer_norm %x {axis = 2 : i64, epsilon = 1.0e-5 : f64} : tensor<8x197x768xf32> -> tensor<8x197x768xf32>

@@ -1,5 +1,5 @@
-// Folders of the tcp ops that move elements, pool or reduce: what changes nothing, two of a kind
-// that are one, and splat constants.
+// Folders of the tcp ops that move elements, pool or reduce: identities, pairs of equal ops, and
+// splat constants.
 
 #include "dialect/tcp/TcpOps.h"
 #include "dialect/tcp/TcpSplats.h"
@@ -7,10 +7,9 @@
 using namespace mlir;
 using namespace convoy::tcp;
 
-//===-- pooling and reductions
-//-------------------------------------------------------------------------------------------===//
+//===-- pooling and reductions ---------------------------------------------===//
 
-/// Whether a window is one element and moves by one.
+/// Whether a pooling has a window of one element and stride 1.
 template <typename PoolOp> static bool isIdentityPool(PoolOp op) {
   auto isOne = [](int64_t number) { return number == 1; };
   return op.getInput().getType() == op.getType() && llvm::all_of(op.getKernel(), isOne) &&
@@ -25,7 +24,7 @@ OpFoldResult AvgPoolOp::fold(FoldAdaptor) {
   return isIdentityPool(*this) && getDivisor().value_or(1) == 1 ? getInput() : OpFoldResult();
 }
 
-/// A reduction over nothing, or right behind another of its kind.
+/// Folds a reduction of no dims, and a reduction of a reduction of the same kind.
 template <typename ReduceOp> static OpFoldResult foldReduce(ReduceOp op) {
   if (op.getInput().getType() == op.getType())
     return op.getInput();
@@ -45,11 +44,10 @@ OpFoldResult ReduceSumOp::fold(FoldAdaptor) { return foldReduce(*this); }
 OpFoldResult ReduceMeanOp::fold(FoldAdaptor) { return foldReduce(*this); }
 OpFoldResult ReduceMaxOp::fold(FoldAdaptor) { return foldReduce(*this); }
 
-//===-- shape
-//------------------------------------------------------------------------------------------------------------===//
+//===-- shape --------------------------------------------------------------===//
 
-/// The input where the type says that nothing changes, or the same splat in another shape.
-template <typename ShapeOp> static OpFoldResult foldMove(ShapeOp op, Attribute input) {
+/// A splat input in the result's shape.
+template <typename ShapeOp> static OpFoldResult foldSplat(ShapeOp op, Attribute input) {
   auto constant = splat(input);
   return constant ? constant.resizeSplat(op.getType()) : OpFoldResult();
 }
@@ -61,7 +59,7 @@ OpFoldResult BroadcastOp::fold(FoldAdaptor adaptor) {
     getInputMutable().set(inner.getInput());
     return getResult();
   }
-  return foldMove(*this, adaptor.getInput());
+  return foldSplat(*this, adaptor.getInput());
 }
 
 OpFoldResult ReshapeOp::fold(FoldAdaptor adaptor) {
@@ -69,7 +67,7 @@ OpFoldResult ReshapeOp::fold(FoldAdaptor adaptor) {
     return getInput();
   if (auto constant = dyn_cast_if_present<DenseElementsAttr>(adaptor.getInput()))
     return constant.reshape(getType());
-  // A reshape of a reshape needs only the last shape.
+  // Merge with a preceding reshape.
   if (auto inner = getInput().getDefiningOp<ReshapeOp>()) {
     getInputMutable().set(inner.getInput());
     return getResult();
@@ -80,7 +78,7 @@ OpFoldResult ReshapeOp::fold(FoldAdaptor adaptor) {
 OpFoldResult TransposeOp::fold(FoldAdaptor adaptor) {
   if (llvm::equal(getPerm(), llvm::seq<int64_t>(0, getPerm().size())))
     return getInput();
-  // Two permutations are one.
+  // Compose with a preceding transpose.
   if (auto inner = getInput().getDefiningOp<TransposeOp>()) {
     SmallVector<int64_t> perm =
         llvm::map_to_vector(getPerm(), [&](int64_t dim) { return inner.getPerm()[dim]; });
@@ -88,11 +86,11 @@ OpFoldResult TransposeOp::fold(FoldAdaptor adaptor) {
     getInputMutable().set(inner.getInput());
     return getResult();
   }
-  return foldMove(*this, adaptor.getInput());
+  return foldSplat(*this, adaptor.getInput());
 }
 
 OpFoldResult SliceOp::fold(FoldAdaptor adaptor) {
-  // As many elements as there are leave only one way to take them.
+  // A slice of all elements is the identity.
   if (getInput().getType() == getType())
     return getInput();
   if (auto inner = getInput().getDefiningOp<SliceOp>()) {
@@ -107,7 +105,7 @@ OpFoldResult SliceOp::fold(FoldAdaptor adaptor) {
     getInputMutable().set(inner.getInput());
     return getResult();
   }
-  return foldMove(*this, adaptor.getInput());
+  return foldSplat(*this, adaptor.getInput());
 }
 
 OpFoldResult PadOp::fold(FoldAdaptor adaptor) {
@@ -119,12 +117,12 @@ OpFoldResult PadOp::fold(FoldAdaptor adaptor) {
       });
   if (noInterior && llvm::all_of(getLow(), isZero) && llvm::all_of(getHigh(), isZero))
     return getInput();
-  // Padding a splat with its own value, or only cutting it.
+  // A splat that is only cropped, or padded with its own value, remains a splat.
   std::optional<APFloat> value = floatSplat(adaptor.getInput());
   auto cuts = [](int64_t number) { return number <= 0; };
   bool onlyCuts = noInterior && llvm::all_of(getLow(), cuts) && llvm::all_of(getHigh(), cuts);
   if (onlyCuts || (value && value->bitwiseIsEqual(convert(getValue(), *value))))
-    return foldMove(*this, adaptor.getInput());
+    return foldSplat(*this, adaptor.getInput());
   return {};
 }
 
@@ -134,7 +132,7 @@ OpFoldResult ReverseOp::fold(FoldAdaptor adaptor) {
     return getInput();
   if (auto inner = getInput().getDefiningOp<ReverseOp>(); inner && inner.getDims() == getDims())
     return inner.getInput();
-  return foldMove(*this, adaptor.getInput());
+  return foldSplat(*this, adaptor.getInput());
 }
 
 OpFoldResult ConcatOp::fold(FoldAdaptor adaptor) {

@@ -1,4 +1,4 @@
-// Ops that move elements and compute nothing.
+// Ops that move elements.
 
 #ifndef CONVOY_TCP_SHAPE_OPS
 #define CONVOY_TCP_SHAPE_OPS
@@ -14,9 +14,9 @@ class Tcp_ShapeOp<string mnemonic, list<Trait> traits = []>
 }
 
 def Tcp_ReshapeOp : Tcp_ShapeOp<"reshape"> {
-  let summary = "the same elements in another shape";
+  let summary = "the same elements with another shape";
   let description = [{
-    Row-major order is kept (aten.view, reshape, flatten, squeeze, unsqueeze).
+    Preserves the row-major order of the elements (aten.view, reshape, flatten, squeeze, unsqueeze).
 
     **Constraints**
 
@@ -30,7 +30,7 @@ def Tcp_ReshapeOp : Tcp_ShapeOp<"reshape"> {
 }
 
 def Tcp_TransposeOp : Tcp_ShapeOp<"transpose", [SameOperandsAndResultRank]> {
-  let summary = "permute dims";
+  let summary = "permutes dims";
   let description = [{
     Result dim `i` is input dim `perm[i]` (aten.permute).
 
@@ -48,15 +48,15 @@ def Tcp_TransposeOp : Tcp_ShapeOp<"transpose", [SameOperandsAndResultRank]> {
 }
 
 def Tcp_SliceOp : Tcp_ShapeOp<"slice", [SameOperandsAndResultRank]> {
-  let summary = "a strided box of the input";
+  let summary = "a strided slice of the input";
   let description = [{
-    Elements `starts + i * strides` for `i < sizes` (aten.slice, select, split).
+    The elements `starts + i * strides` for `i < sizes` (aten.slice, select, split).
 
     **Constraints**
 
-    * (c1) `starts`, `sizes` and `strides` have one number a dim; starts are not negative, sizes and
-      strides positive.
-    * (c2) the box lies inside the input.
+    * (c1) `starts`, `sizes` and `strides` have one number per dim; starts are non-negative, sizes
+      and strides positive.
+    * (c2) the slice is inside the input.
     * (c3) the result's shape is `sizes`.
 
     ```mlir
@@ -67,16 +67,16 @@ def Tcp_SliceOp : Tcp_ShapeOp<"slice", [SameOperandsAndResultRank]> {
 }
 
 def Tcp_PadOp : Tcp_ShapeOp<"pad", [SameOperandsAndResultRank]> {
-  let summary = "add or cut elements around and between";
+  let summary = "pads or crops dims, and inserts elements between neighbors";
   let description = [{
-    Puts `interior` copies of `value` between neighbours, then `low` before and `high` after;
-    negative `low` and `high` cut (aten.constant_pad_nd; interior is what a transposed convolution's
-    stride needs).
+    Inserts `interior` copies of `value` between neighbors, then `low` before and `high` after.
+    Negative `low` and `high` crop (aten.constant_pad_nd; `interior` implements the stride of a
+    transposed convolution).
 
     **Constraints**
 
-    * (c1) `low`, `high` and `interior` have one number a dim; interior is not negative.
-    * (c2) the result's shape is the one that the operands give, and no dim is negative.
+    * (c1) `low`, `high` and `interior` have one number per dim; `interior` is non-negative.
+    * (c2) the result has the shape that follows from the operands, and no dim is negative.
 
     ```mlir
     %y = tcp.pad %x {high = array<i64: 0, 1>, interior = array<i64: 0, 1>, low = array<i64: 0, 2>, value = 0.0 : f64} : tensor<2x3xf32> -> tensor<2x8xf32>
@@ -86,13 +86,13 @@ def Tcp_PadOp : Tcp_ShapeOp<"pad", [SameOperandsAndResultRank]> {
 }
 
 def Tcp_BroadcastOp : Tcp_ShapeOp<"broadcast", [SameOperandsAndResultRank]> {
-  let summary = "repeat dims of size 1";
+  let summary = "repeats dims of size 1";
   let description = [{
     Each dim of size 1 is repeated to the result's size (aten.expand).
 
     **Constraints**
 
-    * (c1) each input dim is the result's dim, or 1.
+    * (c1) each input dim equals the result's dim or is 1.
 
     ```mlir
     %y = tcp.broadcast %x : tensor<1x8xf32> -> tensor<4x8xf32>
@@ -102,13 +102,13 @@ def Tcp_BroadcastOp : Tcp_ShapeOp<"broadcast", [SameOperandsAndResultRank]> {
 }
 
 def Tcp_ReverseOp : Tcp_ShapeOp<"reverse", [SameOperandsAndResultShape]> {
-  let summary = "reverse the order along dims";
+  let summary = "reverses the order along dims";
   let description = [{
-    (aten.flip; the weights of a transposed convolution.)
+    Represents aten.flip and the weights of a transposed convolution.
 
     **Constraints**
 
-    * (c1) `dims` are sorted, distinct and inside the rank.
+    * (c1) `dims` are sorted, distinct and below the rank.
 
     ```mlir
     %y = tcp.reverse %x {dims = array<i64: 1>} : tensor<2x3xf32> -> tensor<2x3xf32>
@@ -118,14 +118,14 @@ def Tcp_ReverseOp : Tcp_ShapeOp<"reverse", [SameOperandsAndResultShape]> {
 }
 
 def Tcp_ConcatOp : Tcp_Op<"concat", [SameOperandsAndResultElementType, SameOperandsAndResultRank]> {
-  let summary = "join tensors along a dim";
+  let summary = "concatenates tensors along a dim";
   let description = [{
-    (aten.cat.)
+    Represents aten.cat.
 
     **Constraints**
 
-    * (c1) there is at least one input, and `dim` is inside the rank.
-    * (c2) the inputs' dims are equal but at `dim`, where they add up to the result's.
+    * (c1) there is at least one input, and `dim` is below the rank.
+    * (c2) the inputs' dims are equal except `dim`, where the result has the sum of the inputs'.
 
     ```mlir
     %y = tcp.concat %a, %b {dim = 1 : i64} : tensor<1x2xf32>, tensor<1x3xf32> -> tensor<1x5xf32>

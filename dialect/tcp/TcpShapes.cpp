@@ -16,7 +16,7 @@ int64_t channelDim(int64_t spatialRank, bool channelsLast) {
 
 int64_t firstSpatialDim(bool channelsLast) { return channelsLast ? 1 : 2; }
 
-/// A window over the spatial dims of `input`; the other dims stay.
+/// The shape of `input` with its spatial dims replaced by the numbers of window positions.
 static SmallVector<int64_t> windowShape(ArrayRef<int64_t> input, ArrayRef<int64_t> kernel,
                                         ArrayRef<int64_t> stride, ArrayRef<int64_t> pad,
                                         ArrayRef<int64_t> dilation, bool channelsLast) {

@@ -1,4 +1,4 @@
-// Shape functions on plain values, so that the verifier and the passes that build ops agree.
+// Shape functions on plain values, shared by the verifiers and the passes that build ops.
 
 #ifndef CONVOY_DIALECT_TCP_TCPSHAPES_H
 #define CONVOY_DIALECT_TCP_TCPSHAPES_H
@@ -8,8 +8,8 @@
 
 namespace convoy::tcp {
 
-/// Number of places of a window along one dim: how often `window`, dilated, fits into `size`
-/// padded, at steps of `stride`. Zero or less when it does not fit.
+/// Number of positions of a dilated `window` along one padded dim of `size`, at steps of `stride`.
+/// Zero or less when the window does not fit.
 int64_t windowPlaces(int64_t size, int64_t window, int64_t stride, int64_t padLow, int64_t padHigh,
                      int64_t dilation);
 
@@ -17,7 +17,7 @@ int64_t windowPlaces(int64_t size, int64_t window, int64_t stride, int64_t padLo
 int64_t channelDim(int64_t spatialRank, bool channelsLast);
 int64_t firstSpatialDim(bool channelsLast);
 
-/// Result shape of a convolution; the operands' shapes have passed constraints c1 to c3.
+/// Result shape of a convolution whose operands meet constraints c1 to c3.
 llvm::SmallVector<int64_t> convShape(llvm::ArrayRef<int64_t> input, llvm::ArrayRef<int64_t> weights,
                                      llvm::ArrayRef<int64_t> stride, llvm::ArrayRef<int64_t> pad,
                                      llvm::ArrayRef<int64_t> dilation, bool channelsLast);

@@ -1,4 +1,4 @@
-// Constants all of whose elements are equal, for the folders of the tcp ops.
+// Splat constants, for the folders of the tcp ops.
 
 #ifndef CONVOY_DIALECT_TCP_TCPSPLATS_H
 #define CONVOY_DIALECT_TCP_TCPSPLATS_H
@@ -9,12 +9,12 @@
 
 namespace convoy::tcp {
 
-/// A constant of equal elements; null when it is none.
+/// `attribute` as a splat constant, or null.
 inline mlir::SplatElementsAttr splat(mlir::Attribute attribute) {
   return mlir::dyn_cast_if_present<mlir::SplatElementsAttr>(attribute);
 }
 
-/// The element of a splat of floats.
+/// The element of a float splat.
 inline std::optional<llvm::APFloat> floatSplat(mlir::Attribute attribute) {
   auto constant = splat(attribute);
   if (!constant || !mlir::isa<mlir::FloatType>(constant.getElementType()))
@@ -22,8 +22,8 @@ inline std::optional<llvm::APFloat> floatSplat(mlir::Attribute attribute) {
   return constant.getSplatValue<llvm::APFloat>();
 }
 
-/// `number` in the type of `value`: the bounds of a clamp are f32, the value of a pad f64, whatever
-/// the element type.
+/// Converts `number` to the type of `value`. The bounds of a clamp are always f32, the value of a
+/// pad f64.
 inline llvm::APFloat convert(llvm::APFloat number, const llvm::APFloat &value) {
   bool losesInfo = false;
   number.convert(value.getSemantics(), llvm::APFloat::rmNearestTiesToEven, &losesInfo);

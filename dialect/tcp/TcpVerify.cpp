@@ -1,5 +1,5 @@
-// What the traits of the tcp ops cannot say. Each check carries the label of its constraint in the
-// op's description.
+// Verifiers of the tcp ops, for constraints that traits cannot express. Each check has the label of
+// its constraint in the op's description.
 
 #include "dialect/tcp/TcpOps.h"
 #include "dialect/tcp/TcpShapes.h"
@@ -48,8 +48,7 @@ static LogicalResult expectDims(Operation *op, ArrayRef<int64_t> dims, int64_t r
   return success();
 }
 
-//===-- elementwise
-//------------------------------------------------------------------------------------------------------===//
+//===-- elementwise --------------------------------------------------------===//
 
 LogicalResult GeluOp::verify() {
   // gelu_c1
@@ -89,8 +88,7 @@ LogicalResult CompareOp::verify() {
 
 LogicalResult SelectOp::verify() { return expectBroadcast(*this); } // select_c1
 
-//===-- linear
-//-----------------------------------------------------------------------------------------------------------===//
+//===-- linear -------------------------------------------------------------===//
 
 static LogicalResult verifyConv(ConvOpInterface op, int64_t spatialRank) {
   // conv_c1
@@ -153,8 +151,8 @@ LogicalResult ConvTransposeOp::verify() {
     return emitOpError("expects 'groups' to divide ")
            << input[1] << " input channels, but got " << groups;
   if (weights[0] != input[1])
-    return emitOpError("expects weights whose first dim is the input's ")
-           << input[1] << " channels, but got " << weights[0];
+    return emitOpError("expects weights whose first dim is ")
+           << input[1] << ", the number of input channels, but got " << weights[0];
   // conv_transpose_c4
   SmallVector<int64_t> expected = {input[0], weights[1] * groups};
   for (int64_t i = 0; i < spatialRank; ++i)
@@ -171,7 +169,7 @@ LogicalResult MatmulOp::verify() {
     return emitOpError("expects operands of rank at least 2, but got ") << rank;
   // matmul_c2
   if (lhs[rank - 1] != rhs[rank - 2])
-    return emitOpError("expects the last dim of lhs to be the second last of rhs, but got ")
+    return emitOpError("expects the last dim of lhs to equal the second last of rhs, but got ")
            << str(lhs) << " and " << str(rhs);
   // matmul_c3
   FailureOr<SmallVector<int64_t>> expected = broadcastShape({lhs.drop_back(2), rhs.drop_back(2)});
@@ -182,8 +180,7 @@ LogicalResult MatmulOp::verify() {
   return expectShape(*this, getOutput(), *expected);
 }
 
-//===-- pooling
-//----------------------------------------------------------------------------------------------------------===//
+//===-- pooling ------------------------------------------------------------===//
 
 template <typename PoolOp>
 static LogicalResult verifyPool(PoolOp op, ArrayRef<int64_t> fullPad, ArrayRef<int64_t> dilation) {
@@ -219,13 +216,12 @@ LogicalResult AvgPoolOp::verify() {
     return failure();
   // avg_pool_c4
   if (getDivisor() && *getDivisor() == 0)
-    return emitOpError("expects 'divisor' other than 0");
+    return emitOpError("expects a nonzero 'divisor', but got 0");
   return verifyPool(*this, withCeilPad(getPad(), getCeilPad()),
                     SmallVector<int64_t>(spatialRank, 1));
 }
 
-//===-- reduction
-//--------------------------------------------------------------------------------------------------------===//
+//===-- reduction ----------------------------------------------------------===//
 
 template <typename ReduceOp> static LogicalResult verifyReduce(ReduceOp op) {
   SmallVector<int64_t> expected(shapeOf(op.getInput()));
@@ -255,13 +251,12 @@ LogicalResult LayerNormOp::verify() {
     return emitOpError("expects 'axis' in 0 to ") << rank - 1 << ", but got " << axis;
   // layer_norm_c2
   if (getEpsilon().isNegative())
-    return emitOpError("expects 'epsilon' that is not negative, but got ")
+    return emitOpError("expects a non-negative 'epsilon', but got ")
            << getEpsilon().convertToDouble();
   return success();
 }
 
-//===-- shape
-//------------------------------------------------------------------------------------------------------------===//
+//===-- shape --------------------------------------------------------------===//
 
 LogicalResult ReshapeOp::verify() {
   // reshape_c1
@@ -295,7 +290,7 @@ LogicalResult SliceOp::verify() {
   for (auto [size, start, count, stride] :
        llvm::zip_equal(input, getStarts(), getSizes(), getStrides()))
     if (start + (count - 1) * stride >= size)
-      return emitOpError("expects a box inside ")
+      return emitOpError("expects a slice inside ")
              << str(input) << ", but got starts " << str(getStarts()) << ", sizes "
              << str(getSizes()) << ", strides " << str(getStrides());
   return expectShape(*this, getOutput(), getSizes()); // slice_c3
@@ -315,8 +310,7 @@ LogicalResult PadOp::verify() {
        llvm::zip_equal(input, getLow(), getHigh(), getInterior()))
     expected.push_back(size + low + high + (size ? size - 1 : 0) * interior);
   if (llvm::any_of(expected, [](int64_t dim) { return dim < 0; }))
-    return emitOpError("expects dims that are not negative, but the padding gives ")
-           << str(expected);
+    return emitOpError("expects non-negative result dims, but got ") << str(expected);
   return expectShape(*this, getOutput(), expected);
 }
 
@@ -324,7 +318,7 @@ LogicalResult BroadcastOp::verify() {
   // broadcast_c1
   for (auto [from, to] : llvm::zip_equal(shapeOf(getInput()), shapeOf(getOutput())))
     if (from != to && from != 1)
-      return emitOpError("expects input dims of the result or 1, but got ")
+      return emitOpError("expects input dims equal to the result's or 1, but got ")
              << str(shapeOf(getInput())) << " and " << str(shapeOf(getOutput()));
   return success();
 }
@@ -334,7 +328,7 @@ LogicalResult ReverseOp::verify() {
 } // reverse_c1
 
 LogicalResult ConcatOp::verify() {
-  // concat_c1; that there is an input is a trait's business.
+  // concat_c1; a trait checks that there is an input.
   SmallVector<int64_t> expected(shapeOf(getInputs().front()));
   int64_t dim = static_cast<int64_t>(getDim()), rank = expected.size();
   if (dim < 0 || dim >= rank)
@@ -346,28 +340,27 @@ LogicalResult ConcatOp::verify() {
     expected[dim] += rest[dim];
     rest[dim] = expected[dim];
     if (rest != expected)
-      return emitOpError("expects inputs whose dims are equal but at ")
+      return emitOpError("expects inputs with equal dims except dim ")
              << dim << ", but got " << str(shapeOf(getInputs().front())) << " and "
              << str(shapeOf(input));
   }
   return expectShape(*this, getOutput(), expected);
 }
 
-//===-- groups
-//-----------------------------------------------------------------------------------------------------------===//
+//===-- groups -------------------------------------------------------------===//
 
 LogicalResult IsolatedGroupOp::verify() {
   Block &body = getBody().front();
   // isolated_group_c1
   if (body.getArgumentTypes() != getInputs().getTypes())
-    return emitOpError("expects block arguments of the operands' types: ")
+    return emitOpError("expects block arguments with the operands' types: ")
            << getInputs().getTypes() << ", but got " << body.getArgumentTypes();
   // isolated_group_c2
   auto yield = dyn_cast<YieldOp>(body.back());
   if (!yield)
     return emitOpError("expects a body that ends in 'tcp.yield'");
   if (yield.getResults().getTypes() != getOutputs().getTypes())
-    return emitOpError("expects 'tcp.yield' of the results' types: ")
+    return emitOpError("expects 'tcp.yield' with the results' types: ")
            << getOutputs().getTypes() << ", but got " << yield.getResults().getTypes();
   return success();
 }

@@ -105,7 +105,7 @@ func.func @conv_transpose_c3_groups(%x: tensor<1x4x8xf32>, %w: tensor<4x3x2xf32>
 // -----
 
 func.func @conv_transpose_c3_weights(%x: tensor<1x4x8xf32>, %w: tensor<3x4x2xf32>) {
-  // expected-error@+1 {{'tcp.conv_transpose' op expects weights whose first dim is the input's 4 channels, but got 3}}
+  // expected-error@+1 {{'tcp.conv_transpose' op expects weights whose first dim is 4, the number of input channels, but got 3}}
   %0 = tcp.conv_transpose %x, %w {dilation = array<i64: 1>, output_pad = array<i64: 0>, pad = array<i64: 0, 0>, stride = array<i64: 1>} : tensor<1x4x8xf32>, tensor<3x4x2xf32> -> tensor<1x4x9xf32>
   return
 }
@@ -129,7 +129,7 @@ func.func @matmul_c1(%a: tensor<4xf32>) {
 // -----
 
 func.func @matmul_c2(%a: tensor<2x3xf32>, %b: tensor<4x5xf32>) {
-  // expected-error@+1 {{'tcp.matmul' op expects the last dim of lhs to be the second last of rhs, but got [2, 3] and [4, 5]}}
+  // expected-error@+1 {{'tcp.matmul' op expects the last dim of lhs to equal the second last of rhs, but got [2, 3] and [4, 5]}}
   %0 = tcp.matmul %a, %b : tensor<2x3xf32>, tensor<4x5xf32> -> tensor<2x5xf32>
   return
 }

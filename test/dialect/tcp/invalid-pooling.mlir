@@ -73,7 +73,7 @@ func.func @avg_pool_c3(%x: tensor<1x3x7xf32>) {
 // -----
 
 func.func @avg_pool_c4(%x: tensor<1x3x8xf32>) {
-  // expected-error@+1 {{'tcp.avg_pool' op expects 'divisor' other than 0}}
+  // expected-error@+1 {{'tcp.avg_pool' op expects a nonzero 'divisor', but got 0}}
   %0 = tcp.avg_pool %x {ceil_pad = array<i64: 0>, divisor = 0 : i64, kernel = array<i64: 2>, pad = array<i64: 0, 0>, stride = array<i64: 2>} : tensor<1x3x8xf32> -> tensor<1x3x4xf32>
   return
 }

@@ -41,7 +41,7 @@ func.func @slice_c1_minimum(%x: tensor<2x3xf32>) {
 // -----
 
 func.func @slice_c2(%x: tensor<2x3xf32>) {
-  // expected-error@+1 {{'tcp.slice' op expects a box inside [2, 3], but got starts [0, 1], sizes [2, 2], strides [1, 2]}}
+  // expected-error@+1 {{'tcp.slice' op expects a slice inside [2, 3], but got starts [0, 1], sizes [2, 2], strides [1, 2]}}
   %0 = tcp.slice %x {sizes = array<i64: 2, 2>, starts = array<i64: 0, 1>, strides = array<i64: 1, 2>} : tensor<2x3xf32> -> tensor<2x2xf32>
   return
 }
@@ -73,7 +73,7 @@ func.func @pad_c1_interior(%x: tensor<2x3xf32>) {
 // -----
 
 func.func @pad_c2_negative(%x: tensor<2x3xf32>) {
-  // expected-error@+1 {{'tcp.pad' op expects dims that are not negative, but the padding gives [2, -1]}}
+  // expected-error@+1 {{'tcp.pad' op expects non-negative result dims, but got [2, -1]}}
   %0 = tcp.pad %x {high = array<i64: 0, -2>, interior = array<i64: 0, 0>, low = array<i64: 0, -2>, value = 0.0 : f64} : tensor<2x3xf32> -> tensor<2x0xf32>
   return
 }
@@ -89,7 +89,7 @@ func.func @pad_c2_result(%x: tensor<2x3xf32>) {
 // -----
 
 func.func @broadcast_c1(%x: tensor<2x3xf32>) {
-  // expected-error@+1 {{'tcp.broadcast' op expects input dims of the result or 1, but got [2, 3] and [4, 3]}}
+  // expected-error@+1 {{'tcp.broadcast' op expects input dims equal to the result's or 1, but got [2, 3] and [4, 3]}}
   %0 = tcp.broadcast %x : tensor<2x3xf32> -> tensor<4x3xf32>
   return
 }
@@ -121,7 +121,7 @@ func.func @concat_c1_dim(%x: tensor<2x3xf32>) {
 // -----
 
 func.func @concat_c2_inputs(%x: tensor<2x3xf32>, %y: tensor<2x4xf32>) {
-  // expected-error@+1 {{'tcp.concat' op expects inputs whose dims are equal but at 0, but got [2, 3] and [2, 4]}}
+  // expected-error@+1 {{'tcp.concat' op expects inputs with equal dims except dim 0, but got [2, 3] and [2, 4]}}
   %0 = tcp.concat %x, %y {dim = 0 : i64} : tensor<2x3xf32>, tensor<2x4xf32> -> tensor<4x3xf32>
   return
 }
