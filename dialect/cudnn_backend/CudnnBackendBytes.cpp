@@ -1,4 +1,4 @@
-// What a function says to cuDNN, as bytes: elements of values, and a hash of the whole.
+// The calls of a function as bytes: elements of values, and a hash of all calls.
 
 #include "dialect/cudnn_backend/CudnnBackendOps.h"
 #include "llvm/ADT/StringExtras.h"
@@ -9,7 +9,7 @@
 using namespace mlir;
 using namespace convoy::cudnn_backend;
 
-/// The bytes of a number as the machine that runs the program has them.
+/// Appends the bytes of `number` in the byte order of the target.
 template <typename T> static void append(std::string &bytes, T number) {
   char buffer[sizeof(T)];
   llvm::support::endian::write(buffer, number, llvm::endianness::little);
@@ -47,13 +47,13 @@ std::string SetOp::getBytes() {
 std::string FuncOp::getFingerprint() {
   assert(getFurtherArguments().empty() && "the function builds a graph");
   llvm::DenseMap<Value, int64_t> numbers;
-  std::string said;
-  // Byte for byte what runtime/convoy_runtime/cuda/plans/fingerprint.py hashes: a letter, the
-  // number of the descriptor from 1 on, and the rest.
+  std::string bytes;
+  // The same bytes that runtime/convoy_runtime/cuda/plans/fingerprint.py hashes: a letter, the
+  // number of the descriptor (from 1), and the operands.
   auto write = [&](char letter, ArrayRef<int64_t> words) {
-    said.push_back(letter);
+    bytes.push_back(letter);
     for (int64_t word : words)
-      append(said, word);
+      append(bytes, word);
   };
   for (Operation &op : getBody().front()) {
     if (auto create = dyn_cast<CreateOp>(op)) {
@@ -64,17 +64,17 @@ std::string FuncOp::getFingerprint() {
       write('f', {numbers.lookup(finalize.getDescriptor())});
     } else if (auto set = dyn_cast<SetOp>(op)) {
       AttributeType type = *set.getValueType();
-      // A handle is of its process, and where there is none it is not set.
+      // A handle differs between processes, and a null handle is not set.
       if (type == AttributeType::handle)
         continue;
       int64_t name = static_cast<int64_t>(set.getName().getValue());
       write('s', {numbers.lookup(set.getDescriptor()), name, static_cast<int64_t>(type),
                   set.getCount()});
       if (set.getValue())
-        said += StringRef(set.getBytes()).take_front(set.getCount() * get(type).bytes);
+        bytes += StringRef(set.getBytes()).take_front(set.getCount() * get(type).bytes);
       for (Value element : set.getElements())
-        append(said, numbers.lookup(element));
+        append(bytes, numbers.lookup(element));
     }
   }
-  return llvm::toHex(llvm::SHA256::hash(llvm::arrayRefFromStringRef(said)), /*LowerCase=*/true);
+  return llvm::toHex(llvm::SHA256::hash(llvm::arrayRefFromStringRef(bytes)), /*LowerCase=*/true);
 }

@@ -9,19 +9,18 @@ include "mlir/IR/OpBase.td"
 def CudnnBackend_Dialect : Dialect {
   let name = "cudnn_backend";
   let cppNamespace = "::convoy::cudnn_backend";
-  let summary = "descriptors one to one with cuDNN's backend API, and the calls of the runtime";
+  let summary = "the calls of cuDNN's backend API, one op each, and the calls of the runtime";
   let description = [{
     The layer between operation graphs and machine code. A `cudnn_backend.func` builds one operation
-    graph the way that cuDNN's backend API asks for it: each `create`, `set`, `finalize` and
-    `destroy` is one call of `cudnnBackendCreateDescriptor`, `cudnnBackendSetAttribute`,
-    `cudnnBackendFinalize` or `cudnnBackendDestroyDescriptor`. `Descriptors.def` lists the
-    descriptors and attributes; the verifiers check the whole protocol against it, so that a builder
-    that verifies leaks nothing and forgets nothing. `get`, `get_descriptors` and `execute_plan` are
+    graph with cuDNN's backend API: each `create`, `set`, `finalize` and `destroy` is one call of
+    `cudnnBackendCreateDescriptor`, `cudnnBackendSetAttribute`, `cudnnBackendFinalize` or
+    `cudnnBackendDestroyDescriptor`. `Descriptors.def` lists the descriptors and attributes. The
+    verifiers check the whole protocol against it, so that a valid builder leaks no descriptor and
+    sets every required attribute. `get`, `get_descriptors` and `execute_plan` are
     `cudnnBackendGetAttribute` and `cudnnBackendExecute`, for functions that choose engines and run
     plans.
 
-    `execute_graph`, `launch_kernel` and `copy` are what a compiled program asks of the runtime, in
-    program order.
+    `execute_graph`, `launch_kernel` and `copy` are calls of the runtime, in program order.
   }];
   let useDefaultTypePrinterParser = 1;
   let useDefaultAttributePrinterParser = 1;
@@ -35,14 +34,14 @@ class CudnnBackend_Type<string name, string typeMnemonic> : TypeDef<CudnnBackend
 def CudnnBackend_DescriptorType : CudnnBackend_Type<"Descriptor", "descriptor"> {
   let summary = "a cudnnBackendDescriptor_t of a known kind";
   let description = [{
-    `!cudnn_backend.descriptor<tensor>` is what
-    `cudnnBackendCreateDescriptor(CUDNN_BACKEND_TENSOR_DESCRIPTOR, ...)` gives.
+    `!cudnn_backend.descriptor<tensor>` is the result of
+    `cudnnBackendCreateDescriptor(CUDNN_BACKEND_TENSOR_DESCRIPTOR, ...)`.
   }];
   let parameters = (ins "DescriptorKind":$kind);
   let assemblyFormat = "`<` $kind `>`";
 }
 
-/// A descriptor of one kind.
+/// A descriptor of a given kind.
 class CudnnBackend_DescriptorOf<string kind, string make = "::convoy::cudnn_backend::DescriptorType::get(">
     : Type<CPred<"$_self == " # make # "$_self.getContext(), ::convoy::cudnn_backend::DescriptorKind::" # kind # ")">,
            "descriptor of kind '" # kind # "'", "::convoy::cudnn_backend::DescriptorType">,
@@ -62,7 +61,7 @@ def CudnnBackend_AttributeNameAttr : AttrDef<CudnnBackend_Dialect, "AttributeNam
 
 def CudnnBackend_FractionsAttr : AttrDef<CudnnBackend_Dialect, "Fractions"> {
   let summary = "a list of cudnnFraction_t";
-  let description = "Numerators and denominators in turn; in a `set` it is written `[1 : 2, 3 : 1]`.";
+  let description = "Alternating numerators and denominators; a `set` prints it as `[1 : 2, 3 : 1]`.";
   let mnemonic = "fractions";
   let parameters = (ins ArrayRefParameter<"int64_t">:$numbers);
   let assemblyFormat = "`<` $numbers `>`";
@@ -71,7 +70,7 @@ def CudnnBackend_FractionsAttr : AttrDef<CudnnBackend_Dialect, "Fractions"> {
 def CudnnBackend_Pointer : Type<
     CPred<"$_self == ::mlir::LLVM::LLVMPointerType::get($_self.getContext())">, "pointer", "::mlir::LLVM::LLVMPointerType">;
 
-/// `!llvm.ptr`: the table of the runtime's functions.
+/// `!llvm.ptr` to the table of the runtime's functions.
 def CudnnBackend_Runtime : Type<
     CPred<"$_self == ::mlir::LLVM::LLVMPointerType::get($_self.getContext())">,
     "pointer to the runtime's table", "::mlir::LLVM::LLVMPointerType">,

@@ -6,8 +6,7 @@
 using namespace mlir;
 using namespace convoy::cudnn_backend;
 
-//===-- fields of types and attributes
-//-----------------------------------------------------------------------------------===//
+//===-- type and attribute parameters --------------------------------------===//
 
 FailureOr<DescriptorKind> FieldParser<DescriptorKind>::parse(AsmParser &parser) {
   llvm::SMLoc loc = parser.getCurrentLocation();
@@ -30,10 +29,9 @@ FailureOr<AttributeName> FieldParser<AttributeName>::parse(AsmParser &parser) {
          << name << "'";
 }
 
-//===-- set
-//--------------------------------------------------------------------------------------------------------------===//
+//===-- set ----------------------------------------------------------------===//
 
-/// [1, 1] or [1 : 2, 3 : 1].
+/// `[1, 1]` or `[1 : 2, 3 : 1]`.
 static ParseResult parseNumbers(OpAsmParser &parser, Attribute &value) {
   SmallVector<int64_t> numbers;
   bool isFractions = false;
@@ -43,7 +41,7 @@ static ParseResult parseNumbers(OpAsmParser &parser, Attribute &value) {
     bool isFraction = succeeded(parser.parseOptionalColon());
     if (isFraction != isFractions && numbers.size() > 1)
       return parser.emitError(parser.getCurrentLocation(),
-                              "expected a list of integers or one of fractions, but got both");
+                              "expected a list of integers or a list of fractions, but got both");
     isFractions = isFraction;
     return isFraction ? parser.parseInteger(numbers.emplace_back()) : success();
   };
@@ -55,7 +53,7 @@ static ParseResult parseNumbers(OpAsmParser &parser, Attribute &value) {
   return success();
 }
 
-/// [1, 1], half, "text", true, 1.0 : f32, %handle, (%a, %b), ().
+/// `[1, 1]`, `half`, `"text"`, `true`, `1.0 : f32`, `%handle`, `(%a, %b)` or `()`.
 static ParseResult parseValue(OpAsmParser &parser, Attribute &value,
                               SmallVectorImpl<OpAsmParser::UnresolvedOperand> &elements) {
   if (succeeded(parser.parseOptionalLParen()))
@@ -114,7 +112,7 @@ std::optional<AttributeType> SetOp::getValueType() {
   std::optional<Attribute> value = getValue();
   if (!value) {
     auto all = [&](auto isOne) { return llvm::all_of(getElements().getTypes(), isOne); };
-    if (getElements().empty()) // `()` is an empty list of whatever the attribute holds
+    if (getElements().empty()) // `()`
       return taken(AttributeType::descriptor);
     if (all(llvm::IsaPred<HandleType>))
       return taken(AttributeType::handle);
@@ -149,13 +147,12 @@ int64_t SetOp::getCount() {
     return fractions.getNumbers().size() / 2;
   if (auto numbers = dyn_cast_or_null<DenseI64ArrayAttr>(getValueAttr()))
     return numbers.size();
-  // The null that ends a text counts.
+  // A string includes its null terminator.
   auto text = dyn_cast_or_null<StringAttr>(getValueAttr());
   return text && getValueType() == AttributeType::character ? text.size() + 1 : 1;
 }
 
-//===-- func
-//-------------------------------------------------------------------------------------------------------------===//
+//===-- func ---------------------------------------------------------------===//
 
 void FuncOp::build(OpBuilder &builder, OperationState &state, StringRef name) {
   state.addAttribute(getSymNameAttrName(state.name), builder.getStringAttr(name));
@@ -167,7 +164,7 @@ void FuncOp::build(OpBuilder &builder, OperationState &state, StringRef name) {
 ParseResult FuncOp::parse(OpAsmParser &parser, OperationState &result) {
   StringAttr name;
   SmallVector<OpAsmParser::Argument> arguments;
-  // The first argument is the handle, which goes without a type.
+  // The first argument is the handle, whose type is implicit.
   auto argument = [&] {
     bool isHandle = arguments.empty();
     OpAsmParser::Argument &next = arguments.emplace_back();
@@ -195,10 +192,9 @@ void FuncOp::print(OpAsmPrinter &printer) {
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
 }
 
-//===-- return
-//-----------------------------------------------------------------------------------------------------------===//
+//===-- return -------------------------------------------------------------===//
 
-/// <operationgraph>, i64.
+/// E.g. `<operationgraph>, i64`.
 static ParseResult parseResultTypes(OpAsmParser &parser, SmallVectorImpl<Type> &types) {
   return parser.parseCommaSeparatedList([&] {
     Type &type = types.emplace_back();
@@ -218,8 +214,7 @@ static void printResultTypes(OpAsmPrinter &printer, ReturnOp, TypeRange types) {
   });
 }
 
-//===-- generated
-//--------------------------------------------------------------------------------------------------------===//
+//===-- generated ----------------------------------------------------------===//
 
 #include "dialect/cudnn_backend/CudnnBackendDialect.cpp.inc"
 

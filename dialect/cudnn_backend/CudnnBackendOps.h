@@ -1,4 +1,4 @@
-// The cudnn_backend dialect's classes: everything that code outside this folder includes.
+// The public header of the cudnn_backend dialect.
 
 #ifndef CONVOY_DIALECT_CUDNN_BACKEND_CUDNNBACKENDOPS_H
 #define CONVOY_DIALECT_CUDNN_BACKEND_CUDNNBACKENDOPS_H

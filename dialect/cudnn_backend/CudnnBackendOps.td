@@ -8,36 +8,34 @@ include "mlir/IR/CommonAttrConstraints.td"
 include "mlir/IR/SymbolInterfaces.td"
 
 def CudnnBackend_FuncOp : CudnnBackend_Op<"func", [IsolatedFromAbove, SingleBlock, Symbol, HasParent<"::mlir::ModuleOp">]> {
-  let summary = "a sequence of calls of the backend API, most often one that builds an operation graph";
+  let summary = "a sequence of calls of the backend API, usually to build an operation graph";
   let description = [{
-    Becomes an exported function of `runtime/abi/convoy_abi.h`:
-    `int32_t NAME(const ConvoyCudnn *cudnn, void *handle, void *argument..., void *result...)`. A
-    further argument is a descriptor or a pointer, a result the address where a returned descriptor
-    or number goes. The function that builds a graph, `ConvoyBuildGraph`, has no further argument
-    and returns the graph. The body is one block in program order; when a call fails, what follows
-    is not run, every descriptor that was made here and is alive is destroyed, the last made first,
-    and the function returns the status.
+    Compiles to an exported function of `runtime/abi/convoy_abi.h`:
+    `int32_t NAME(const ConvoyCudnn *cudnn, void *handle, void *argument..., void *result...)`.
+    Further arguments are descriptors or pointers; a result is the address that receives a returned
+    descriptor or number. A function that builds a graph, `ConvoyBuildGraph`, has no further
+    arguments and returns the graph. The body is one block. When a call fails, the function destroys
+    every live descriptor that it created, in reverse order, and returns the status.
 
-    `minimum_version` is the oldest cuDNN that the builder may run on, as CUDNN_VERSION counts;
-    `kMinimumCudnn` (DescriptorTable.h) when absent.
+    `minimum_version` is the oldest cuDNN that the function supports, in the format of
+    CUDNN_VERSION; the default is `kMinimumCudnn` (DescriptorTable.h).
 
     Constraints:
     * (c1) a descriptor's attributes are set before it is finalized
     * (c2) no attribute is set twice
-    * (c3) what a descriptor requires is set when it is finalized, and one at least of what it
-      requires either of
-    * (c4) lists of dimensions have equal lengths; spatial lists have as many elements as
-      `spatial_dims` says
-    * (c5) a descriptor that is given to another one, read or executed is finalized and alive
+    * (c3) required attributes are set when a descriptor is finalized, and at least one of its
+      `either` attributes
+    * (c4) lists of dimensions have equal lengths; the length of spatial lists is `spatial_dims`
+    * (c5) a descriptor that is passed to another one, read or executed is finalized and alive
     * (c6) a descriptor is finalized once
-    * (c7) every descriptor that is made here and not returned is destroyed, once
+    * (c7) every descriptor that is created here and not returned is destroyed once
     * (c8) a returned descriptor is finalized and alive
     * (c9) descriptors, attributes and enumerators exist in `minimum_version`
-    * (c10) what cuDNN fills is not finalized, and no descriptor is made of a kind that no cuDNN has
-      in use
-    * (c11) a descriptor that came as an argument is the caller's: it is finalized, and neither set,
-      filled, destroyed nor returned here
-    * (c12) the first argument is the handle, every other one a descriptor or a pointer
+    * (c10) descriptors that cuDNN fills are not finalized, and descriptors of reserved kinds are
+      not created
+    * (c11) a descriptor argument belongs to the caller: it is finalized, and is not set, filled,
+      destroyed or returned here
+    * (c12) the first argument is the handle; all others are descriptors or pointers
 
     ```mlir
     cudnn_backend.func @relu_0_build(%handle) {
@@ -66,9 +64,9 @@ def CudnnBackend_FuncOp : CudnnBackend_Op<"func", [IsolatedFromAbove, SingleBloc
     ::mlir::BlockArgument getHandle() { return getBody().getArgument(0); }
     /// Descriptors and pointers of the caller.
     ::mlir::Block::BlockArgListType getFurtherArguments() { return getBody().getArguments().drop_front(); }
-    // / SHA-256, in hexadecimal, of everything that this function says to cuDNN, with descriptors
-    // by their order: the runtime's fingerprint / of a graph. The function builds one: it takes the
-    // handle alone, and makes, sets, finalizes and destroys descriptors.
+    /// SHA-256, in hexadecimal, of all calls, with descriptors numbered in order of creation: the
+    /// runtime's fingerprint of a graph. The function builds a graph: its only argument is the
+    /// handle, and it only creates, sets, finalizes and destroys descriptors.
     std::string getFingerprint();
   }];
 }
@@ -93,29 +91,29 @@ def CudnnBackend_CreateOp : CudnnBackend_BuilderOp<"create"> {
 def CudnnBackend_SetOp : CudnnBackend_BuilderOp<"set"> {
   let summary = "cudnnBackendSetAttribute";
   let description = [{
-    The value is a list of integers or of fractions, one enumerator, number or boolean, a text,
+    The value is a list of integers or of fractions, one enumerator, number or boolean, a string,
     descriptors, pointers, or the handle. A handle that is null at run time is not set: cuDNN
-    refuses a null handle, but takes none.
+    rejects a null handle, but does not require one.
 
     Constraints:
     * (c1) the attribute belongs to the descriptor's kind
-    * (c2) the value has a type that the attribute takes
+    * (c2) the attribute accepts the type of the value
     * (c3) an enumerator belongs to the attribute's enum
-    * (c4) the number of elements is what the attribute takes
-    * (c5) descriptors are of the kind that the attribute holds
-    * (c6) the attribute can be set: it is neither read-only nor reserved
-    * (c7) numbers of an attribute of 32 bits have no more
+    * (c4) the attribute accepts the number of elements
+    * (c5) descriptors have the kind that the attribute holds
+    * (c6) the attribute is neither read-only nor reserved
+    * (c7) numbers of a 32-bit attribute fit into 32 bits
 
     ```mlir
     cudnn_backend.set %x, <tensor_dimensions>, [1, 64, 56, 56] : <tensor>
     cudnn_backend.set %x, <tensor_data_type>, half : <tensor>
     cudnn_backend.set %x, <tensor_is_virtual>, true : <tensor>
-    cudnn_backend.set %op, <operation_convolution_forward_alpha>, 1.0 : f32 : <operation_convolution_forward>
-    cudnn_backend.set %window, <resample_strides>, [3 : 2, 1 : 1] : <resample>
-    cudnn_backend.set %pack, <variant_pack_workspace>, %workspace : <variant_pack>, !llvm.ptr
-    cudnn_backend.set %device, <deviceprop_json_representation>, "{...}" : <deviceprop>
-    cudnn_backend.set %graph, <operationgraph_ops>, (%op0, %op1) : <operationgraph>, !cudnn_backend.descriptor<operation_pointwise>, ...
-    ```
+    cudnn_backend.set %op, <operation_convolution_forward_alpha>, 1.0 : f32 :
+    <operation_convolution_forward> cudnn_backend.set %window, <resample_strides>, [3 : 2, 1 : 1] :
+    <resample> cudnn_backend.set %pack, <variant_pack_workspace>, %workspace : <variant_pack>,
+    !llvm.ptr cudnn_backend.set %device, <deviceprop_json_representation>, "{...}" : <deviceprop>
+    cudnn_backend.set %graph, <operationgraph_ops>, (%op0, %op1) : <operationgraph>,
+    !cudnn_backend.descriptor<operation_pointwise>, ... ```
   }];
   let arguments = (ins CudnnBackend_DescriptorType:$descriptor, CudnnBackend_AttributeNameAttr:$name,
                        OptionalAttr<AnyAttrOf<[DenseI64ArrayAttr, BoolAttr, AnyAttrOf<[F32Attr, F64Attr]>, StrAttr,
@@ -132,10 +130,10 @@ def CudnnBackend_SetOp : CudnnBackend_BuilderOp<"set"> {
       build($_builder, $_state, descriptor, AttributeNameAttr::get($_builder.getContext(), name), ::mlir::Attribute(), elements);
     }]>];
   let extraClassDeclaration = [{
-    /// The type of the value that is set; nothing when the attribute takes no such value.
+    /// The type of the value; nothing if the attribute does not accept it.
     std::optional<AttributeType> getValueType();
     int64_t getCount();
-    /// The elements of the value, each of the size that cuDNN reads; a text ends with a null.
+    /// The elements of the value as cuDNN reads them; a string is null-terminated.
     std::string getBytes();
   }];
   let hasVerifier = 1;
@@ -150,8 +148,8 @@ def CudnnBackend_FinalizeOp : CudnnBackend_BuilderOp<"finalize"> {
 def CudnnBackend_DestroyOp : CudnnBackend_BuilderOp<"destroy"> {
   let summary = "cudnnBackendDestroyDescriptor";
   let description = [{
-    cuDNN copies what a descriptor is given, so tensors, operators and operations may go as soon as
-    the graph that uses them is finalized.
+    cuDNN copies the attributes of a descriptor, so tensors, operators and operations may be
+    destroyed as soon as the graph that uses them is finalized.
   }];
   let arguments = (ins CudnnBackend_DescriptorType:$descriptor);
   let assemblyFormat = "$descriptor attr-dict `:` type($descriptor)";
@@ -160,12 +158,12 @@ def CudnnBackend_DestroyOp : CudnnBackend_BuilderOp<"destroy"> {
 def CudnnBackend_GetOp : CudnnBackend_BuilderOp<"get"> {
   let summary = "cudnnBackendGetAttribute of one number";
   let description = [{
-    An enumerator is its number.
+    The result of an enum attribute is the enumerator's number.
 
     Constraints:
-    * (c1) the attribute belongs to the descriptor's kind, and some cuDNN 9 gives it
-    * (c2) the attribute has one element, which is no descriptor, text or pointer
-    * (c3) the result's type is the attribute's
+    * (c1) the attribute belongs to the descriptor's kind, and is not reserved
+    * (c2) the attribute has one element, which is a number, boolean or enumerator
+    * (c3) the result has the attribute's type
 
     ```mlir
     %bytes = cudnn_backend.get %plan, <execution_plan_workspace_size> : <execution_plan> -> i64
@@ -180,13 +178,14 @@ def CudnnBackend_GetOp : CudnnBackend_BuilderOp<"get"> {
 def CudnnBackend_GetDescriptorsOp : CudnnBackend_BuilderOp<"get_descriptors"> {
   let summary = "cudnnBackendGetAttribute of descriptors";
   let description = [{
-    Fills descriptors that were made and not set; from then on they are finalized. The result is how
-    many cuDNN had to give, which may be fewer: the rest stays as it was, and reading it fails.
+    Fills descriptors that were created but not set or finalized; they count as finalized
+    afterwards. The result is the number of descriptors that cuDNN returned. If it is smaller than
+    the number of operands, the remaining descriptors are unchanged, and reading them fails.
 
     Constraints:
-    * (c1) the attribute belongs to the descriptor's kind, and some cuDNN 9 gives it
+    * (c1) the attribute belongs to the descriptor's kind, and is not reserved
     * (c2) the attribute holds descriptors
-    * (c3) there is one descriptor to fill or more, each of the kind that the attribute holds
+    * (c3) there is at least one descriptor to fill, each of the kind that the attribute holds
 
     ```mlir
     %count = cudnn_backend.get_descriptors %engine, <engine_knob_info>, (%knob) : <engine>, !cudnn_backend.descriptor<knob_info>
@@ -217,7 +216,7 @@ def CudnnBackend_ExecutePlanOp : CudnnBackend_BuilderOp<"execute_plan"> {
 }
 
 def CudnnBackend_ReturnOp : CudnnBackend_BuilderOp<"return", [Terminator]> {
-  let summary = "hands descriptors and numbers to the caller";
+  let summary = "returns descriptors and numbers to the caller";
   let description = [{
     ```mlir
     cudnn_backend.return %graph : <operationgraph>
@@ -239,12 +238,12 @@ defvar CudnnBackend_Buffers = Variadic<AnyTypeOf<[AnyRankedOrUnrankedMemRef, Cud
 def CudnnBackend_ExecuteGraphOp : CudnnBackend_RuntimeOp<"execute_graph"> {
   let summary = "ConvoyRuntime.execute_graph";
   let description = [{
-    Runs the graph of the manifest's call number `call` on the buffers, its operands, then its
-    results.
+    Runs the graph of the manifest's call number `call`. The buffers are its operands, followed by
+    its results.
 
     Constraints:
-    * (c1) stands at the top level of a function whose one result is the status, an `i32`
-    * (c2) `call` is not negative
+    * (c1) the op is at the top level of a function whose only result is the status, an `i32`
+    * (c2) `call` is non-negative
     * (c3) buffers are memrefs of static shape, or pointers
 
     ```mlir
@@ -261,10 +260,10 @@ def CudnnBackend_LaunchKernelOp : CudnnBackend_RuntimeOp<"launch_kernel"> {
     Launches the manifest's kernel number `kernel`; every argument is a buffer.
 
     Constraints:
-    * (c1) stands at the top level of a function whose one result is the status, an `i32`
-    * (c2) `kernel` and `shared` are not negative
+    * (c1) the op is at the top level of a function whose only result is the status, an `i32`
+    * (c2) `kernel` and `shared` are non-negative
     * (c3) buffers are memrefs of static shape, or pointers
-    * (c4) `grid` and `block` have three sizes, each 1 or more
+    * (c4) `grid` and `block` have three positive sizes
 
     ```mlir
     cudnn_backend.launch_kernel %runtime, kernel = 0 grid [12, 1, 1] block [256, 1, 1] shared 0 (%x, %y) : memref<4xf32>, memref<4xf32>
@@ -283,9 +282,9 @@ def CudnnBackend_CopyOp : CudnnBackend_RuntimeOp<"copy"> {
     Copies between two buffers on the device.
 
     Constraints:
-    * (c1) stands at the top level of a function whose one result is the status, an `i32`
-    * (c2) both are memrefs of static shape and identity layout, with the same number of elements of
-      one type
+    * (c1) the op is at the top level of a function whose only result is the status, an `i32`
+    * (c2) both are memrefs of static shape and identity layout, with the same number of elements
+      and the same element type
 
     ```mlir
     cudnn_backend.copy %runtime, %destination, %source : memref<4xf32>, memref<4xf32>

@@ -1,5 +1,5 @@
-// The protocol of the backend API over a whole function, checked against Descriptors.def: func_c1
-// to func_c12.
+// Checks the protocol of the backend API over a whole function against Descriptors.def: func_c1 to
+// func_c12.
 
 #include "dialect/cudnn_backend/CudnnBackendOps.h"
 #include "llvm/ADT/MapVector.h"
@@ -11,30 +11,30 @@ using namespace convoy::cudnn_backend;
 
 namespace {
 
-/// What is known of one descriptor while the block is walked.
+/// The state of a descriptor at the current op.
 struct State {
   llvm::SmallDenseMap<AttributeName, SetOp> set;
   bool finalized = false;
   bool destroyed = false;
-  /// The caller's.
-  bool given = false;
+  /// An argument, which belongs to the caller.
+  bool isArgument = false;
 };
 
-/// Walks a builder's block once.
+/// Checks the ops of a function in program order.
 class Protocol {
 public:
   explicit Protocol(FuncOp func) : version(func.getMinimumVersion().value_or(kMinimumCudnn)) {
     for (BlockArgument argument : func.getFurtherArguments())
       if (isa<DescriptorType>(argument.getType()))
-        states[argument].finalized = states[argument].given = true;
+        states[argument].finalized = states[argument].isArgument = true;
   }
 
   LogicalResult visit(CreateOp op) {
     const DescriptorInfo &info = get(op.getDescriptor().getType().getKind());
     if (llvm::all_of(attributesOf(info.kind),
                      [](const AttributeInfo &it) { return it.need == Need::reserved; })) // func_c10
-      return op.emitOpError("expects a kind that cuDNN makes, but got ")
-             << cudnnName(info.kind) << ", which no cuDNN 9 has in use";
+      return op.emitOpError("expects a kind that cuDNN can create, but got ")
+             << cudnnName(info.kind) << ", which is reserved in cuDNN 9";
     states.try_emplace(op.getDescriptor());
     return checkVersion(op, cudnnName(info.kind), info.since);
   }
@@ -51,7 +51,7 @@ public:
     if (!added) { // func_c2
       InFlightDiagnostic diag = op.emitOpError("expects to set ")
                                 << cudnnName(info.name) << " once";
-      diag.attachNote(previous->second.getLoc()) << "it was set here before";
+      diag.attachNote(previous->second.getLoc()) << "first set here";
       return diag;
     }
     for (Value element : op.getElements())
@@ -72,7 +72,7 @@ public:
     if (failed(checkOwn(op, state)))
       return failure();
     if (isReadOnly(kind)) // func_c10
-      return op.emitOpError("expects a kind that a program finalizes, but got ")
+      return op.emitOpError("expects a kind that can be finalized, but got ")
              << cudnnName(kind) << ", which cuDNN fills";
     if (state.destroyed || state.finalized) // func_c6
       return op.emitOpError("expects a descriptor that is not ")
@@ -83,14 +83,14 @@ public:
     for (const AttributeInfo &info : attributesOf(kind)) {
       bool isSet = state.set.contains(info.name);
       if (info.need == Need::required && !isSet) // func_c3
-        return op.emitOpError("expects ") << cudnnName(info.name) << " to be set before";
+        return op.emitOpError("expects ") << cudnnName(info.name) << " to be set";
       if (info.need == Need::either) {
         either.push_back(cudnnName(info.name));
         hasOne |= isSet;
       }
     }
     if (!either.empty() && !hasOne) // func_c3
-      return op.emitOpError("expects ") << llvm::join(either, " or ") << " to be set before";
+      return op.emitOpError("expects ") << llvm::join(either, " or ") << " to be set";
     return checkCounts(op, kind, state);
   }
 
@@ -135,7 +135,7 @@ public:
         states[result].destroyed = true;
       }
     for (auto &[descriptor, state] : states)
-      if (!state.destroyed && !state.given) // func_c7
+      if (!state.destroyed && !state.isArgument) // func_c7
         return descriptor.getDefiningOp()->emitOpError(
             "expects its descriptor to be destroyed before the function returns");
     return success();
@@ -150,8 +150,8 @@ private:
   }
 
   LogicalResult checkOwn(Operation *op, const State &state) {
-    if (state.given) // func_c11
-      return op->emitOpError("expects a descriptor that was made here, but got an argument");
+    if (state.isArgument) // func_c11
+      return op->emitOpError("expects a descriptor created in this function, but got an argument");
     return success();
   }
 
@@ -166,8 +166,8 @@ private:
 
   LogicalResult checkVersion(Operation *op, const Twine &what, int64_t since) {
     if (since > version) // func_c9
-      return op->emitOpError("expects what cuDNN ")
-             << versionText(version) << " has, but got " << what << ", which needs "
+      return op->emitOpError("expects features of cuDNN ")
+             << versionText(version) << ", but got " << what << ", which needs "
              << versionText(since);
     return success();
   }
@@ -183,14 +183,14 @@ private:
       if (!set)
         continue;
       if (info.count == CountRule::spatial && set.getCount() != *spatial) // func_c4
-        return set.emitOpError("expects as many elements as spatial dims, ")
-               << *spatial << ", but got " << set.getCount();
+        return set.emitOpError("expects ")
+               << *spatial << " elements, one per spatial dim, but got " << set.getCount();
       if (info.count != CountRule::dims)
         continue;
       if (dims && dims.getCount() != set.getCount()) // func_c4
-        return set.emitOpError("expects as many elements as ")
-               << cudnnName(dims.getName().getValue()) << ", " << dims.getCount() << ", but got "
-               << set.getCount();
+        return set.emitOpError("expects ")
+               << dims.getCount() << " elements like " << cudnnName(dims.getName().getValue())
+               << ", but got " << set.getCount();
       dims = set;
     }
     return success();
@@ -218,7 +218,9 @@ LogicalResult FuncOp::verifyRegions() {
         llvm::TypeSwitch<Operation *, LogicalResult>(&op)
             .Case<CreateOp, SetOp, FinalizeOp, DestroyOp, GetOp, GetDescriptorsOp, ExecutePlanOp,
                   ReturnOp>([&](auto op) { return protocol.visit(op); })
-            .Default([](Operation *op) { return op->emitOpError("is not an op of a builder"); });
+            .Default([](Operation *op) {
+              return op->emitOpError("is not allowed in 'cudnn_backend.func'");
+            });
     if (failed(result))
       return failure();
   }

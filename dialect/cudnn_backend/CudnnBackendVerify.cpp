@@ -1,5 +1,5 @@
-// What one op may say, checked against Descriptors.def. A label such as set_c1 is the constraint's
-// number in the op's docs.
+// Verifiers of single ops, based on Descriptors.def. Labels such as set_c1 refer to the constraints
+// in the op's description.
 
 #include "dialect/cudnn_backend/CudnnBackendOps.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -8,8 +8,7 @@
 using namespace mlir;
 using namespace convoy::cudnn_backend;
 
-//===-- set
-//--------------------------------------------------------------------------------------------------------------===//
+//===-- set ----------------------------------------------------------------===//
 
 static std::string typeNames(const AttributeInfo &info) {
   std::string names = get(info.type).cname.str();
@@ -30,7 +29,7 @@ LogicalResult SetOp::verify() {
            << cudnnName(info.name) << ", which is read-only";
   if (info.need == Need::reserved) // set_c6
     return emitOpError("expects an attribute that can be set, but got ")
-           << cudnnName(info.name) << ", which no cuDNN 9 takes";
+           << cudnnName(info.name) << ", which is reserved in cuDNN 9";
 
   std::optional<AttributeType> type = getValueType();
   if (!type) // set_c2
@@ -44,7 +43,7 @@ LogicalResult SetOp::verify() {
   if (*type == AttributeType::int32)
     for (int64_t number : cast<DenseI64ArrayAttr>(*getValue()).asArrayRef())
       if (!llvm::isInt<32>(number)) // set_c7
-        return emitOpError("expects numbers of 32 bits, but got ") << number;
+        return emitOpError("expects 32-bit numbers, but got ") << number;
 
   int64_t count = getCount();
   bool limited = info.count == CountRule::dims || info.count == CountRule::spatial;
@@ -71,21 +70,20 @@ LogicalResult SetOp::verify() {
   return success();
 }
 
-//===-- get
-//--------------------------------------------------------------------------------------------------------------===//
+//===-- get ----------------------------------------------------------------===//
 
 /// get_c1, get_descriptors_c1.
-template <typename Op> static LogicalResult verifyGiven(Op op, const AttributeInfo &info) {
+template <typename Op> static LogicalResult verifyReadable(Op op, const AttributeInfo &info) {
   if (DescriptorKind kind = op.getDescriptor().getType().getKind(); info.kind != kind)
     return op.emitOpError("expects an attribute of ")
            << cudnnName(kind) << ", but got " << cudnnName(info.name);
   if (info.need == Need::reserved)
     return op.emitOpError("expects an attribute that can be read, but got ")
-           << cudnnName(info.name) << ", which no cuDNN 9 gives";
+           << cudnnName(info.name) << ", which is reserved in cuDNN 9";
   return success();
 }
 
-/// The type of one element as a number, null when it is none.
+/// The MLIR type of one element; null if the element is not a number, boolean or enumerator.
 static Type numberType(MLIRContext *context, AttributeType type) {
   Builder builder(context);
   switch (type) {
@@ -107,7 +105,7 @@ static Type numberType(MLIRContext *context, AttributeType type) {
 
 LogicalResult GetOp::verify() {
   const AttributeInfo &info = get(getName().getValue());
-  if (failed(verifyGiven(*this, info)))
+  if (failed(verifyReadable(*this, info)))
     return failure();
   Type expected = numberType(getContext(), info.type);
   if (!expected || info.count != CountRule::one) // get_c2
@@ -121,7 +119,7 @@ LogicalResult GetOp::verify() {
 
 LogicalResult GetDescriptorsOp::verify() {
   const AttributeInfo &info = get(getName().getValue());
-  if (failed(verifyGiven(*this, info)))
+  if (failed(verifyReadable(*this, info)))
     return failure();
   if (info.type != AttributeType::descriptor) // get_descriptors_c2
     return emitOpError("expects an attribute that holds descriptors, but got ")
@@ -137,8 +135,7 @@ LogicalResult GetDescriptorsOp::verify() {
   return success();
 }
 
-//===-- the runtime
-//------------------------------------------------------------------------------------------------------===//
+//===-- the runtime --------------------------------------------------------===//
 
 static LogicalResult verifyCall(Operation *op, ValueRange buffers,
                                 ArrayRef<std::pair<StringRef, int64_t>> numbers) {
@@ -146,10 +143,10 @@ static LogicalResult verifyCall(Operation *op, ValueRange buffers,
   if (!function || function.getNumResults() != 1 ||
       !function.getResultTypes()[0].isInteger(32)) // execute_c1, launch_c1, copy_c1
     return op->emitOpError(
-        "expects to stand at the top level of a function whose one result is an i32, the status");
+        "expects to be at the top level of a function whose only result is an i32, the status");
   for (auto [name, number] : numbers)
     if (number < 0) // execute_c2, launch_c2
-      return op->emitOpError("expects '") << name << "' not to be negative, but got " << number;
+      return op->emitOpError("expects a non-negative '") << name << "', but got " << number;
   for (Value buffer : buffers)
     if (auto type = dyn_cast<BaseMemRefType>(buffer.getType());
         type && (!type.hasRank() || !type.hasStaticShape())) // execute_c3, launch_c3
@@ -166,8 +163,8 @@ LogicalResult LaunchKernelOp::verify() {
        {std::pair(StringRef("grid"), getGrid()), std::pair(StringRef("block"), getBlock())})
     if (sizes.size() != 3 ||
         llvm::any_of(sizes, [](int32_t size) { return size < 1; })) // launch_c4
-      return emitOpError("expects three sizes of '")
-             << name << "', each 1 or more, but got [" << sizes << "]";
+      return emitOpError("expects three positive sizes in '")
+             << name << "', but got [" << sizes << "]";
   return verifyCall(*this, getBuffers(),
                     {{"kernel", static_cast<int32_t>(getKernel())},
                      {"shared", static_cast<int32_t>(getShared())}});
@@ -181,7 +178,7 @@ LogicalResult CopyOp::verify() {
              destination.getLayout().isIdentity() && source.getLayout().isIdentity() &&
              destination.getNumElements() == source.getNumElements();
   if (!fit) // copy_c2
-    return emitOpError("expects packed memrefs with as many elements of one type, but got ")
+    return emitOpError("expects packed memrefs with equal numbers and types of elements, but got ")
            << destination << " and " << source;
   return verifyCall(*this, {}, {});
 }

@@ -1,4 +1,4 @@
-// The arrays behind DescriptorTable.h.
+// The tables of DescriptorTable.h.
 
 #include "dialect/cudnn_backend/DescriptorTable.h"
 #include "llvm/ADT/STLExtras.h"
@@ -36,7 +36,7 @@ static constexpr EnumeratorInfo kEnumerators[] = {
 const DescriptorInfo &get(DescriptorKind kind) {
   const DescriptorInfo *found =
       find_if(kDescriptors, [&](const DescriptorInfo &it) { return it.kind == kind; });
-  assert(found != std::end(kDescriptors) && "a sentinel is no descriptor");
+  assert(found != std::end(kDescriptors) && "a sentinel is not a descriptor");
   return *found;
 }
 
@@ -46,7 +46,7 @@ const AttributeInfo &get(AttributeName name) {
 
 const TypeInfo &get(AttributeType type) {
   const TypeInfo *found = find_if(kTypes, [&](const TypeInfo &it) { return it.type == type; });
-  assert(found != std::end(kTypes) && "a sentinel is no type");
+  assert(found != std::end(kTypes) && "a sentinel is not a type");
   return *found;
 }
 

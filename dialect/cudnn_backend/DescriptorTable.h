@@ -1,4 +1,4 @@
-// Descriptors.def as C++: enums with cuDNN's numbers, and look-ups. Nothing here knows MLIR.
+// Descriptors.def as C++: enums with cuDNN's values, and lookup functions. Independent of MLIR.
 
 #ifndef CONVOY_DIALECT_CUDNN_BACKEND_DESCRIPTORTABLE_H
 #define CONVOY_DIALECT_CUDNN_BACKEND_DESCRIPTORTABLE_H
@@ -12,7 +12,7 @@
 
 namespace convoy::cudnn_backend {
 
-/// cudnnBackendDescriptorType_t. The two below zero are for AttributeInfo::element only.
+/// cudnnBackendDescriptorType_t. Negative values are for AttributeInfo::element only.
 enum class DescriptorKind : int32_t {
   none = -1,
   operation = -2,
@@ -35,18 +35,18 @@ enum class AttributeType : int32_t {
 #include "dialect/cudnn_backend/Descriptors.def"
 };
 
-/// How many elements an attribute has.
+/// Number of elements of an attribute; see Descriptors.def.
 enum class CountRule { one, dims, spatial, many, any };
 
-/// Whether an attribute is set: of those that say `either`, a descriptor needs at least one.
+/// Whether an attribute must be set. A descriptor needs at least one of its `either` attributes.
 enum class Need { required, optional, either, read_only, reserved };
 
 /// CUDNN_MAX_DIMS.
 inline constexpr int64_t kMaxDims = 8;
 
-/// The oldest cuDNN that compiled programs run with, as CUDNN_VERSION. 9.2.0 is the first that
-/// reports the workspace of an engine configuration before a plan is built from it, which the
-/// runtime needs. The runtime has the same number as `MINIMUM` of its cuDNN module.
+/// The oldest cuDNN that compiled programs support, in the format of CUDNN_VERSION. Since 9.2.0
+/// cuDNN reports the workspace of an engine configuration before a plan is built from it, which the
+/// runtime needs. Must equal `MINIMUM` of the runtime's cuDNN module.
 inline constexpr int64_t kMinimumCudnn = 90200;
 
 struct DescriptorInfo {
@@ -60,7 +60,7 @@ struct AttributeInfo {
   AttributeName name;
   llvm::StringLiteral text;
   AttributeType type;
-  /// A second type that cuDNN takes, or none.
+  /// A second type that cuDNN accepts, or none.
   AttributeType alternative;
   CountRule count;
   Need need;
@@ -100,7 +100,7 @@ std::optional<AttributeName> lookupAttribute(llvm::StringRef name);
 const EnumeratorInfo *lookupEnumerator(AttributeType type, llvm::StringRef name);
 bool hasEnumerators(AttributeType type);
 
-/// A descriptor's attributes, in the order of the list.
+/// A descriptor's attributes, in the order of Descriptors.def.
 llvm::ArrayRef<AttributeInfo> attributesOf(DescriptorKind kind);
 
 /// Whether cuDNN fills descriptors of the kind, so that they are neither set nor finalized.
@@ -111,11 +111,11 @@ std::string cudnnName(DescriptorKind kind);
 /// CUDNN_ATTR_<NAME>.
 std::string cudnnName(AttributeName name);
 
-/// Whether a descriptor of kind `actual` may stand where `wanted` is asked for;
-/// DescriptorKind::operation stands for every operation.
+/// Whether a descriptor of kind `actual` is of kind `wanted`; DescriptorKind::operation matches
+/// every operation.
 bool matches(DescriptorKind wanted, DescriptorKind actual);
 
-/// "9.4.0" for 90400.
+/// Formats a version: "9.4.0" for 90400.
 std::string versionText(int64_t version);
 
 llvm::raw_ostream &operator<<(llvm::raw_ostream &os, DescriptorKind kind);

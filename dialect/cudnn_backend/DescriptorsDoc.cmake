@@ -1,14 +1,14 @@
-# Writes Descriptors.def as a page of tables: cmake -DIN=Descriptors.def
+# Converts Descriptors.def to a page of tables: cmake -DIN=Descriptors.def
 # -DOUT=cudnn_backend_descriptors.md -P DescriptorsDoc.cmake
 
 file(READ ${IN} text)
 string(REGEX REPLACE ",\n +" ", " text "${text}")
 string(REGEX MATCHALL "\nBACKEND_[A-Z_]+\\([^)]*\\)" rows "${text}")
 set(page "# Descriptors of cuDNN's backend API\n\n")
-string(APPEND page "What `cudnn_backend` checks and lowers, made from `dialect/cudnn_backend/Descriptors.def`, where the columns are explained.\n")
+string(APPEND page "Generated from `dialect/cudnn_backend/Descriptors.def`, which explains the columns.\n")
 set(types "\n## Types\n\n| type | cuDNN's name | number | C type | bytes |\n|---|---|---|---|---|\n")
-set(enums "\n## Enumerators\n\n| type | spelled | cuDNN's name | number | since |\n|---|---|---|---|---|\n")
-set(left_out "\n## Left out\n\n| cuDNN's name | why |\n|---|---|\n")
+set(enums "\n## Enumerators\n\n| type | name | cuDNN's name | number | since |\n|---|---|---|---|---|\n")
+set(left_out "\n## Left out\n\n| cuDNN's name | reason |\n|---|---|\n")
 foreach(row ${rows})
   string(REGEX MATCH "BACKEND_([A-Z_]+)\\(([^)]*)\\)" row "${row}")
   set(macro ${CMAKE_MATCH_1})
@@ -21,7 +21,7 @@ foreach(row ${rows})
     list(GET fields 1 number)
     list(GET fields 2 since)
     string(APPEND page "\n## ${first}\n\n`CUDNN_BACKEND_${upper}_DESCRIPTOR`, ${number}, since ${since}\n\n"
-      "| attribute | number | type | or | count | need | initial | holds | since |\n|---|---|---|---|---|---|---|---|---|\n")
+      "| attribute | number | type | alternative | count | need | initial | element | since |\n|---|---|---|---|---|---|---|---|---|\n")
   elseif(macro STREQUAL "ATTRIBUTE")
     string(REGEX REPLACE "^${first} \\| " "" cells "${cells}")
     string(APPEND page "| ${cells} |\n")

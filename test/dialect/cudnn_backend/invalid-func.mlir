@@ -179,7 +179,7 @@ cudnn_backend.func @func_c1_destroyed(%handle) {
 
 cudnn_backend.func @func_c2(%handle) {
   %x = cudnn_backend.create <tensor>
-  // expected-note @+1 {{it was set here before}}
+  // expected-note @+1 {{first set here}}
   cudnn_backend.set %x, <tensor_unique_id>, [1] : <tensor>
   // expected-error @+1 {{expects to set CUDNN_ATTR_TENSOR_UNIQUE_ID once}}
   cudnn_backend.set %x, <tensor_unique_id>, [2] : <tensor>
@@ -195,7 +195,7 @@ cudnn_backend.func @func_c3(%handle) {
   cudnn_backend.set %x, <tensor_dimensions>, [2, 3, 4] : <tensor>
   cudnn_backend.set %x, <tensor_unique_id>, [1] : <tensor>
   cudnn_backend.set %x, <tensor_byte_alignment>, [16] : <tensor>
-  // expected-error @+1 {{expects CUDNN_ATTR_TENSOR_STRIDES to be set before}}
+  // expected-error @+1 {{expects CUDNN_ATTR_TENSOR_STRIDES to be set}}
   cudnn_backend.finalize %x : <tensor>
   %g = cudnn_backend.create <operationgraph>
   cudnn_backend.return %g : <operationgraph>
@@ -218,7 +218,7 @@ cudnn_backend.func @func_c3_pointwise(%handle) {
   %op = cudnn_backend.create <operation_pointwise>
   cudnn_backend.set %op, <operation_pointwise_pw_descriptor>, %p : <operation_pointwise>, !cudnn_backend.descriptor<pointwise>
   cudnn_backend.set %op, <operation_pointwise_xdesc>, %x : <operation_pointwise>, !cudnn_backend.descriptor<tensor>
-  // expected-error @+1 {{expects CUDNN_ATTR_OPERATION_POINTWISE_YDESC or CUDNN_ATTR_OPERATION_POINTWISE_DXDESC to be set before}}
+  // expected-error @+1 {{expects CUDNN_ATTR_OPERATION_POINTWISE_YDESC or CUDNN_ATTR_OPERATION_POINTWISE_DXDESC to be set}}
   cudnn_backend.finalize %op : <operation_pointwise>
   %g = cudnn_backend.create <operationgraph>
   cudnn_backend.return %g : <operationgraph>
@@ -230,7 +230,7 @@ cudnn_backend.func @func_c4_dims(%handle) {
   %x = cudnn_backend.create <tensor>
   cudnn_backend.set %x, <tensor_data_type>, float : <tensor>
   cudnn_backend.set %x, <tensor_dimensions>, [2, 3, 4] : <tensor>
-  // expected-error @+1 {{expects as many elements as CUDNN_ATTR_TENSOR_DIMENSIONS, 3, but got 2}}
+  // expected-error @+1 {{expects 3 elements like CUDNN_ATTR_TENSOR_DIMENSIONS, but got 2}}
   cudnn_backend.set %x, <tensor_strides>, [4, 1] : <tensor>
   cudnn_backend.set %x, <tensor_unique_id>, [1] : <tensor>
   cudnn_backend.set %x, <tensor_byte_alignment>, [16] : <tensor>
@@ -246,7 +246,7 @@ cudnn_backend.func @func_c4_spatial(%handle) {
   cudnn_backend.set %c, <convolution_comp_type>, float : <convolution>
   cudnn_backend.set %c, <convolution_conv_mode>, cross_correlation : <convolution>
   cudnn_backend.set %c, <convolution_spatial_dims>, [2] : <convolution>
-  // expected-error @+1 {{expects as many elements as spatial dims, 2, but got 4}}
+  // expected-error @+1 {{expects 2 elements, one per spatial dim, but got 4}}
   cudnn_backend.set %c, <convolution_pre_paddings>, [1, 1, 1, 1] : <convolution>
   cudnn_backend.set %c, <convolution_post_paddings>, [1, 1] : <convolution>
   cudnn_backend.set %c, <convolution_filter_strides>, [1, 1] : <convolution>
@@ -358,7 +358,7 @@ cudnn_backend.func @func_c8(%handle) {
 
 cudnn_backend.func @func_c9_attribute(%handle) attributes {minimum_version = 90400 : i64} {
   %r = cudnn_backend.create <reduction>
-  // expected-error @+1 {{expects what cuDNN 9.4.0 has, but got CUDNN_ATTR_REDUCTION_IS_DETERMINISTIC, which needs 9.11.0}}
+  // expected-error @+1 {{expects features of cuDNN 9.4.0, but got CUDNN_ATTR_REDUCTION_IS_DETERMINISTIC, which needs 9.11.0}}
   cudnn_backend.set %r, <reduction_is_deterministic>, true : <reduction>
   %g = cudnn_backend.create <operationgraph>
   cudnn_backend.return %g : <operationgraph>
@@ -368,7 +368,7 @@ cudnn_backend.func @func_c9_attribute(%handle) attributes {minimum_version = 904
 
 cudnn_backend.func @func_c9_enumerator(%handle) {
   %x = cudnn_backend.create <tensor>
-  // expected-error @+1 {{expects what cuDNN 9.2.0 has, but got CUDNN_DATA_FP8_E8M0, which needs 9.7.0}}
+  // expected-error @+1 {{expects features of cuDNN 9.2.0, but got CUDNN_DATA_FP8_E8M0, which needs 9.7.0}}
   cudnn_backend.set %x, <tensor_data_type>, fp8_e8m0 : <tensor>
   %g = cudnn_backend.create <operationgraph>
   cudnn_backend.return %g : <operationgraph>
@@ -377,7 +377,7 @@ cudnn_backend.func @func_c9_enumerator(%handle) {
 // -----
 
 cudnn_backend.func @func_other_op(%handle) {
-  // expected-error @+1 {{is not an op of a builder}}
+  // expected-error @+1 {{is not allowed in 'cudnn_backend.func'}}
   %c = arith.constant 1 : i32
   %g = cudnn_backend.create <operationgraph>
   cudnn_backend.return %g : <operationgraph>
@@ -414,7 +414,7 @@ cudnn_backend.func @set_c6_read_only(%handle) {
 
 cudnn_backend.func @set_c6_reserved(%handle) {
   %p = cudnn_backend.create <execution_plan>
-  // expected-error @+1 {{expects an attribute that can be set, but got CUDNN_ATTR_EXECUTION_PLAN_COMPUTED_INTERMEDIATE_UIDS, which no cuDNN 9 takes}}
+  // expected-error @+1 {{expects an attribute that can be set, but got CUDNN_ATTR_EXECUTION_PLAN_COMPUTED_INTERMEDIATE_UIDS, which is reserved in cuDNN 9}}
   cudnn_backend.set %p, <execution_plan_computed_intermediate_uids>, [1] : <execution_plan>
   %g = cudnn_backend.create <operationgraph>
   cudnn_backend.return %g : <operationgraph>
@@ -424,7 +424,7 @@ cudnn_backend.func @set_c6_reserved(%handle) {
 
 cudnn_backend.func @set_c7(%handle) {
   %h = cudnn_backend.create <engineheur>
-  // expected-error @+1 {{expects numbers of 32 bits, but got 4294967296}}
+  // expected-error @+1 {{expects 32-bit numbers, but got 4294967296}}
   cudnn_backend.set %h, <engineheur_sm_count_target>, [4294967296] : <engineheur>
   %g = cudnn_backend.create <operationgraph>
   cudnn_backend.return %g : <operationgraph>
@@ -444,7 +444,7 @@ cudnn_backend.func @set_c2_text(%handle) {
 
 cudnn_backend.func @func_c3_either(%handle) {
   %p = cudnn_backend.create <execution_plan>
-  // expected-error @+1 {{expects CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG or CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION to be set before}}
+  // expected-error @+1 {{expects CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG or CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION to be set}}
   cudnn_backend.finalize %p : <execution_plan>
   %g = cudnn_backend.create <operationgraph>
   cudnn_backend.return %g : <operationgraph>
@@ -453,7 +453,7 @@ cudnn_backend.func @func_c3_either(%handle) {
 // -----
 
 cudnn_backend.func @func_c9_kind(%handle) {
-  // expected-error @+1 {{expects what cuDNN 9.2.0 has, but got CUDNN_BACKEND_OPERATION_SDPA_FWD_DESCRIPTOR, which needs 9.13.0}}
+  // expected-error @+1 {{expects features of cuDNN 9.2.0, but got CUDNN_BACKEND_OPERATION_SDPA_FWD_DESCRIPTOR, which needs 9.13.0}}
   %s = cudnn_backend.create <operation_sdpa_fwd>
   %g = cudnn_backend.create <operationgraph>
   cudnn_backend.return %g : <operationgraph>
@@ -463,7 +463,7 @@ cudnn_backend.func @func_c9_kind(%handle) {
 
 cudnn_backend.func @func_c10_finalize(%handle) {
   %k = cudnn_backend.create <knob_info>
-  // expected-error @+1 {{expects a kind that a program finalizes, but got CUDNN_BACKEND_KNOB_INFO_DESCRIPTOR, which cuDNN fills}}
+  // expected-error @+1 {{expects a kind that can be finalized, but got CUDNN_BACKEND_KNOB_INFO_DESCRIPTOR, which cuDNN fills}}
   cudnn_backend.finalize %k : <knob_info>
   %g = cudnn_backend.create <operationgraph>
   cudnn_backend.return %g : <operationgraph>
@@ -472,7 +472,7 @@ cudnn_backend.func @func_c10_finalize(%handle) {
 // -----
 
 cudnn_backend.func @func_c10_create(%handle) {
-  // expected-error @+1 {{expects a kind that cuDNN makes, but got CUDNN_BACKEND_INTERMEDIATE_INFO_DESCRIPTOR, which no cuDNN 9 has in use}}
+  // expected-error @+1 {{expects a kind that cuDNN can create, but got CUDNN_BACKEND_INTERMEDIATE_INFO_DESCRIPTOR, which is reserved in cuDNN 9}}
   %i = cudnn_backend.create <intermediate_info>
   %g = cudnn_backend.create <operationgraph>
   cudnn_backend.return %g : <operationgraph>
@@ -482,7 +482,7 @@ cudnn_backend.func @func_c10_create(%handle) {
 
 cudnn_backend.func @parse_numbers(%handle) {
   %r = cudnn_backend.create <resample>
-  // expected-error @+1 {{expected a list of integers or one of fractions, but got both}}
+  // expected-error @+1 {{expected a list of integers or a list of fractions, but got both}}
   cudnn_backend.set %r, <resample_strides>, [1 : 2, 3] : <resample>
 }
 
@@ -563,7 +563,7 @@ cudnn_backend.func @func_c8_twice(%handle, %e: !cudnn_backend.descriptor<engine>
 // -----
 
 cudnn_backend.func @func_c9_get(%handle, %c: !cudnn_backend.descriptor<enginecfg>) attributes {minimum_version = 90100 : i64} {
-  // expected-error @+1 {{expects what cuDNN 9.1.0 has, but got CUDNN_ATTR_ENGINECFG_WORKSPACE_SIZE, which needs 9.2.0}}
+  // expected-error @+1 {{expects features of cuDNN 9.1.0, but got CUDNN_ATTR_ENGINECFG_WORKSPACE_SIZE, which needs 9.2.0}}
   %n = cudnn_backend.get %c, <enginecfg_workspace_size> : <enginecfg> -> i64
   cudnn_backend.return
 }
@@ -571,7 +571,7 @@ cudnn_backend.func @func_c9_get(%handle, %c: !cudnn_backend.descriptor<enginecfg
 // -----
 
 cudnn_backend.func @func_c11_set(%handle, %x: !cudnn_backend.descriptor<tensor>) {
-  // expected-error @+1 {{expects a descriptor that was made here, but got an argument}}
+  // expected-error @+1 {{expects a descriptor created in this function, but got an argument}}
   cudnn_backend.set %x, <tensor_unique_id>, [1] : <tensor>
   cudnn_backend.return
 }
@@ -579,7 +579,7 @@ cudnn_backend.func @func_c11_set(%handle, %x: !cudnn_backend.descriptor<tensor>)
 // -----
 
 cudnn_backend.func @func_c11_finalize(%handle, %x: !cudnn_backend.descriptor<tensor>) {
-  // expected-error @+1 {{expects a descriptor that was made here, but got an argument}}
+  // expected-error @+1 {{expects a descriptor created in this function, but got an argument}}
   cudnn_backend.finalize %x : <tensor>
   cudnn_backend.return
 }
@@ -587,7 +587,7 @@ cudnn_backend.func @func_c11_finalize(%handle, %x: !cudnn_backend.descriptor<ten
 // -----
 
 cudnn_backend.func @func_c11_destroy(%handle, %x: !cudnn_backend.descriptor<tensor>) {
-  // expected-error @+1 {{expects a descriptor that was made here, but got an argument}}
+  // expected-error @+1 {{expects a descriptor created in this function, but got an argument}}
   cudnn_backend.destroy %x : <tensor>
   cudnn_backend.return
 }
@@ -595,7 +595,7 @@ cudnn_backend.func @func_c11_destroy(%handle, %x: !cudnn_backend.descriptor<tens
 // -----
 
 cudnn_backend.func @func_c11_fill(%handle, %e: !cudnn_backend.descriptor<engine>, %k: !cudnn_backend.descriptor<knob_info>) {
-  // expected-error @+1 {{expects a descriptor that was made here, but got an argument}}
+  // expected-error @+1 {{expects a descriptor created in this function, but got an argument}}
   %n = cudnn_backend.get_descriptors %e, <engine_knob_info>, (%k) : <engine>, !cudnn_backend.descriptor<knob_info>
   cudnn_backend.return
 }
@@ -603,7 +603,7 @@ cudnn_backend.func @func_c11_fill(%handle, %e: !cudnn_backend.descriptor<engine>
 // -----
 
 cudnn_backend.func @func_c11_return(%handle, %x: !cudnn_backend.descriptor<tensor>) {
-  // expected-error @+1 {{expects a descriptor that was made here, but got an argument}}
+  // expected-error @+1 {{expects a descriptor created in this function, but got an argument}}
   cudnn_backend.return %x : <tensor>
 }
 
@@ -633,7 +633,7 @@ cudnn_backend.func @get_c1_kind(%handle, %p: !cudnn_backend.descriptor<execution
 // -----
 
 cudnn_backend.func @get_c1_reserved(%handle, %p: !cudnn_backend.descriptor<execution_plan>) {
-  // expected-error @+1 {{expects an attribute that can be read, but got CUDNN_ATTR_EXECUTION_PLAN_COMPUTED_INTERMEDIATE_UIDS, which no cuDNN 9 gives}}
+  // expected-error @+1 {{expects an attribute that can be read, but got CUDNN_ATTR_EXECUTION_PLAN_COMPUTED_INTERMEDIATE_UIDS, which is reserved in cuDNN 9}}
   %n = cudnn_backend.get %p, <execution_plan_computed_intermediate_uids> : <execution_plan> -> i64
   cudnn_backend.return
 }

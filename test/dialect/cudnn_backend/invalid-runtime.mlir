@@ -1,7 +1,7 @@
 // RUN: convoy-opt %s --split-input-file --verify-diagnostics
 
 func.func @execute_c1(%runtime: !llvm.ptr, %x: memref<4xf32>) {
-  // expected-error @+1 {{expects to stand at the top level of a function whose one result is an i32, the status}}
+  // expected-error @+1 {{expects to be at the top level of a function whose only result is an i32, the status}}
   cudnn_backend.execute_graph %runtime, call = 0 (%x) : memref<4xf32>
   return
 }
@@ -9,7 +9,7 @@ func.func @execute_c1(%runtime: !llvm.ptr, %x: memref<4xf32>) {
 // -----
 
 func.func @launch_c1(%runtime: !llvm.ptr, %x: memref<4xf32>) {
-  // expected-error @+1 {{expects to stand at the top level of a function whose one result is an i32, the status}}
+  // expected-error @+1 {{expects to be at the top level of a function whose only result is an i32, the status}}
   cudnn_backend.launch_kernel %runtime, kernel = 0 grid [1, 1, 1] block [1, 1, 1] shared 0 (%x) : memref<4xf32>
   return
 }
@@ -17,7 +17,7 @@ func.func @launch_c1(%runtime: !llvm.ptr, %x: memref<4xf32>) {
 // -----
 
 func.func @copy_c1(%runtime: !llvm.ptr, %x: memref<4xf32>) {
-  // expected-error @+1 {{expects to stand at the top level of a function whose one result is an i32, the status}}
+  // expected-error @+1 {{expects to be at the top level of a function whose only result is an i32, the status}}
   cudnn_backend.copy %runtime, %x, %x : memref<4xf32>, memref<4xf32>
   return
 }
@@ -27,7 +27,7 @@ func.func @copy_c1(%runtime: !llvm.ptr, %x: memref<4xf32>) {
 func.func @execute_c1_nested(%runtime: !llvm.ptr, %x: memref<4xf32>, %c: i1) -> i32 {
   %zero = arith.constant 0 : i32
   scf.if %c {
-    // expected-error @+1 {{expects to stand at the top level of a function whose one result is an i32, the status}}
+    // expected-error @+1 {{expects to be at the top level of a function whose only result is an i32, the status}}
     cudnn_backend.execute_graph %runtime, call = 0 (%x) : memref<4xf32>
   }
   return %zero : i32
@@ -37,7 +37,7 @@ func.func @execute_c1_nested(%runtime: !llvm.ptr, %x: memref<4xf32>, %c: i1) -> 
 
 func.func @execute_c2(%runtime: !llvm.ptr, %x: memref<4xf32>) -> i32 {
   %zero = arith.constant 0 : i32
-  // expected-error @+1 {{expects 'call' not to be negative, but got -1}}
+  // expected-error @+1 {{expects a non-negative 'call', but got -1}}
   cudnn_backend.execute_graph %runtime, call = -1 (%x) : memref<4xf32>
   return %zero : i32
 }
@@ -46,7 +46,7 @@ func.func @execute_c2(%runtime: !llvm.ptr, %x: memref<4xf32>) -> i32 {
 
 func.func @launch_c2(%runtime: !llvm.ptr, %x: memref<4xf32>) -> i32 {
   %zero = arith.constant 0 : i32
-  // expected-error @+1 {{expects 'kernel' not to be negative, but got -1}}
+  // expected-error @+1 {{expects a non-negative 'kernel', but got -1}}
   cudnn_backend.launch_kernel %runtime, kernel = -1 grid [1, 1, 1] block [1, 1, 1] shared 0 (%x) : memref<4xf32>
   return %zero : i32
 }
@@ -55,7 +55,7 @@ func.func @launch_c2(%runtime: !llvm.ptr, %x: memref<4xf32>) -> i32 {
 
 func.func @launch_c2_shared(%runtime: !llvm.ptr, %x: memref<4xf32>) -> i32 {
   %zero = arith.constant 0 : i32
-  // expected-error @+1 {{expects 'shared' not to be negative, but got -8}}
+  // expected-error @+1 {{expects a non-negative 'shared', but got -8}}
   cudnn_backend.launch_kernel %runtime, kernel = 0 grid [1, 1, 1] block [1, 1, 1] shared -8 (%x) : memref<4xf32>
   return %zero : i32
 }
@@ -82,7 +82,7 @@ func.func @launch_c3(%runtime: !llvm.ptr, %x: memref<*xf32>) -> i32 {
 
 func.func @launch_c4_count(%runtime: !llvm.ptr, %x: memref<4xf32>) -> i32 {
   %zero = arith.constant 0 : i32
-  // expected-error @+1 {{expects three sizes of 'grid', each 1 or more, but got [1, 1]}}
+  // expected-error @+1 {{expects three positive sizes in 'grid', but got [1, 1]}}
   cudnn_backend.launch_kernel %runtime, kernel = 0 grid [1, 1] block [1, 1, 1] shared 0 (%x) : memref<4xf32>
   return %zero : i32
 }
@@ -91,7 +91,7 @@ func.func @launch_c4_count(%runtime: !llvm.ptr, %x: memref<4xf32>) -> i32 {
 
 func.func @launch_c4_zero(%runtime: !llvm.ptr, %x: memref<4xf32>) -> i32 {
   %zero = arith.constant 0 : i32
-  // expected-error @+1 {{expects three sizes of 'block', each 1 or more, but got [1, 0, 1]}}
+  // expected-error @+1 {{expects three positive sizes in 'block', but got [1, 0, 1]}}
   cudnn_backend.launch_kernel %runtime, kernel = 0 grid [1, 1, 1] block [1, 0, 1] shared 0 (%x) : memref<4xf32>
   return %zero : i32
 }
@@ -100,7 +100,7 @@ func.func @launch_c4_zero(%runtime: !llvm.ptr, %x: memref<4xf32>) -> i32 {
 
 func.func @copy_c2_count(%runtime: !llvm.ptr, %x: memref<4xf32>, %y: memref<5xf32>) -> i32 {
   %zero = arith.constant 0 : i32
-  // expected-error @+1 {{expects packed memrefs with as many elements of one type, but got 'memref<4xf32>' and 'memref<5xf32>'}}
+  // expected-error @+1 {{expects packed memrefs with equal numbers and types of elements, but got 'memref<4xf32>' and 'memref<5xf32>'}}
   cudnn_backend.copy %runtime, %x, %y : memref<4xf32>, memref<5xf32>
   return %zero : i32
 }
@@ -109,7 +109,7 @@ func.func @copy_c2_count(%runtime: !llvm.ptr, %x: memref<4xf32>, %y: memref<5xf3
 
 func.func @copy_c2_type(%runtime: !llvm.ptr, %x: memref<4xf32>, %y: memref<4xi32>) -> i32 {
   %zero = arith.constant 0 : i32
-  // expected-error @+1 {{expects packed memrefs with as many elements of one type, but got 'memref<4xf32>' and 'memref<4xi32>'}}
+  // expected-error @+1 {{expects packed memrefs with equal numbers and types of elements, but got 'memref<4xf32>' and 'memref<4xi32>'}}
   cudnn_backend.copy %runtime, %x, %y : memref<4xf32>, memref<4xi32>
   return %zero : i32
 }
@@ -118,7 +118,7 @@ func.func @copy_c2_type(%runtime: !llvm.ptr, %x: memref<4xf32>, %y: memref<4xi32
 
 func.func @copy_c2_layout(%runtime: !llvm.ptr, %x: memref<4xf32>, %y: memref<4xf32, strided<[2]>>) -> i32 {
   %zero = arith.constant 0 : i32
-  // expected-error @+1 {{expects packed memrefs with as many elements of one type, but got 'memref<4xf32>' and 'memref<4xf32, strided<[2]>>'}}
+  // expected-error @+1 {{expects packed memrefs with equal numbers and types of elements, but got 'memref<4xf32>' and 'memref<4xf32, strided<[2]>>'}}
   cudnn_backend.copy %runtime, %x, %y : memref<4xf32>, memref<4xf32, strided<[2]>>
   return %zero : i32
 }

@@ -73,7 +73,7 @@ func.func @main(%runtime: !llvm.ptr, %x: memref<2x4x4xf32>, %s: memref<1xf32>, %
 // -----
 
 cudnn.graph @fixed(%x: !cudnn.tensor_desc<2x4x4xf32>) -> !cudnn.tensor_desc<2x4x1xf32> {
-  // expected-error @+1 {{expects what cuDNN 9.2.0 has, but got CUDNN_ATTR_REDUCTION_IS_DETERMINISTIC, which needs 9.11.0}}
+  // expected-error @+1 {{expects features of cuDNN 9.2.0, but got CUDNN_ATTR_REDUCTION_IS_DETERMINISTIC, which needs 9.11.0}}
   %0 = cudnn.reduction add(%x) type = f32 is_deterministic = true : !cudnn.tensor_desc<2x4x4xf32> -> !cudnn.tensor_desc<2x4x1xf32>
   cudnn.return %0 : !cudnn.tensor_desc<2x4x1xf32>
 }
