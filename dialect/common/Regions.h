@@ -1,4 +1,4 @@
-// The text of regions that use no value from above.
+// Assembly format of regions that are isolated from above.
 
 #ifndef CONVOY_DIALECT_COMMON_REGIONS_H
 #define CONVOY_DIALECT_COMMON_REGIONS_H
@@ -9,9 +9,9 @@ namespace convoy {
 
 /// Parses the region of an op that is IsolatedFromAbove, for `custom<IsolatedRegion>($body)`.
 ///
-/// Its values have names of their own. With the parser of `$body` they share the names of what is
-/// around the op: a use in front of it would be one of a value inside, and remain when the op
-/// cannot be parsed and the region is gone.
+/// The region has its own scope of value names. The default parser of `$body` shares the enclosing
+/// scope: a use before the op would resolve to a value inside it, and dangle when parsing the op
+/// fails and the region is destroyed.
 inline mlir::ParseResult parseIsolatedRegion(mlir::OpAsmParser &parser, mlir::Region &region) {
   return parser.parseRegion(region, /*arguments=*/{}, /*enableNameShadowing=*/true);
 }

@@ -1,5 +1,4 @@
-// What the dialects say of shapes in the same words: broadcasting, and the checks of lists of
-// numbers.
+// Shape utilities shared by the dialects: broadcasting, and checks of integer lists.
 
 #ifndef CONVOY_DIALECT_COMMON_SHAPES_H
 #define CONVOY_DIALECT_COMMON_SHAPES_H
@@ -9,14 +8,14 @@
 
 namespace convoy {
 
-/// `array` in the form in which shapes are printed in messages, as [1, 64, 56, 56].
+/// Formats `array` for messages, e.g. `[1, 64, 56, 56]`.
 std::string str(llvm::ArrayRef<int64_t> array);
 
 /// Broadcast of shapes of equal rank; failure when two dims differ and neither is 1.
 mlir::FailureOr<llvm::SmallVector<int64_t>>
 broadcastShape(llvm::ArrayRef<llvm::ArrayRef<int64_t>> shapes);
 
-/// Checks that the attribute `name` has `count` numbers, none below `minimum`.
+/// Checks that the attribute `name` has `count` numbers of at least `minimum`.
 llvm::LogicalResult expectCount(mlir::Operation *op, llvm::StringRef name,
                                 llvm::ArrayRef<int64_t> values, int64_t count, int64_t minimum);
 

@@ -1,12 +1,12 @@
-// Verifiers of alternatives and their steps. Each check carries the label of its constraint in the
-// op's description.
+// Verifiers of alternatives and their steps. Each check has the label of its constraint in the op's
+// description.
 
 #include "dialect/cudnn/CudnnOps.h"
 
 using namespace mlir;
 using namespace convoy::cudnn;
 
-/// `got` against the types of a graph's tensors; `what` names them in messages.
+/// Compares `got` with the types of a graph's tensors; `what` names them in messages.
 static LogicalResult expectTypes(Operation *op, StringRef what, TypeRange got, TypeRange expected,
                                  FlatSymbolRefAttr graph) {
   if (got.size() != expected.size())
@@ -26,7 +26,7 @@ LogicalResult AlternativeOp::verifyRegions() {
     return emitOpError("expects 'cudnn.return' at the end of its body");
   for (Operation &op : body.without_terminator())
     if (!isa<StepOp, ZerosOp>(op))
-      return op.emitOpError("is neither a step of an alternative nor its zeros");
+      return op.emitOpError("is neither 'cudnn.step' nor 'cudnn.zeros'");
   if (body.getOps<StepOp>().empty())
     return emitOpError("expects at least one step in its body");
   // alternative_c4
@@ -35,8 +35,7 @@ LogicalResult AlternativeOp::verifyRegions() {
     if (!value.getDefiningOp<StepOp>())
       return emitOpError("expects results that steps compute, but no step computes result #") << i;
     if (!seen.insert(value).second)
-      return emitOpError("expects every value as a result once, but result #")
-             << i << " is a result already";
+      return emitOpError("expects distinct results, but result #") << i << " is a duplicate";
   }
   return success();
 }
@@ -61,7 +60,7 @@ LogicalResult StepOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (!graph)
     return emitOpError("expects the name of a cudnn.graph, but got ") << getGraphAttr();
   if (getGraphAttr() == cast<AlternativeOp>((*this)->getParentOp()).getGraphAttr())
-    return emitOpError("expects another graph than the alternative's, but got ") << getGraphAttr();
+    return emitOpError("expects a graph other than the alternative's, but got ") << getGraphAttr();
   // step_c2
   if (failed(expectTypes(*this, "operand", getInputs().getTypes(), graph.getArgumentTypes(),
                          getGraphAttr())))

@@ -1,4 +1,4 @@
-// Other ways to compute a graph: graphs that are run one after another.
+// Alternatives: other graphs, run one after another, that compute the same as one graph.
 
 #ifndef CONVOY_CUDNN_ALTERNATIVE_OPS
 #define CONVOY_CUDNN_ALTERNATIVE_OPS
@@ -12,21 +12,19 @@ def Cudnn_AlternativeOp : Op<Cudnn_Dialect, "alternative",
     [IsolatedFromAbove, SingleBlock, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "graphs that together compute what one graph computes";
   let description = [{
-    Whoever runs the graph may run these steps in its place, whichever is faster; nothing else
-    changes. The block has the graph's arguments, `cudnn.return` its results. A value that goes from
-    one step to another has memory, which is nobody else's.
+    The runtime may run these steps instead of the graph, whichever is faster. The block arguments
+    are the graph's arguments, the operands of `cudnn.return` its results. A value that one step
+    passes to another has its own memory.
 
-    `name` tells the alternatives of a graph apart, and has the parts of each step:
-    `conv2d+bias | relu`.
+    `name` identifies the alternative and lists the ops of each step: `conv2d+bias | relu`.
 
     **Constraints**
 
     * (c1) the symbol names a `cudnn.graph`.
-    * (c2) block arguments are of the types of the graph's arguments.
-    * (c3) the body holds `cudnn.step` and `cudnn.zeros`, at least one step, and ends with
+    * (c2) block arguments have the types of the graph's arguments.
+    * (c3) the body contains only `cudnn.step` (at least one) and `cudnn.zeros`, and ends with
       `cudnn.return`.
-    * (c4) what is returned is computed by steps, each value once, and of the types of the graph's
-      results.
+    * (c4) returned values are distinct results of steps and have the types of the graph's results.
 
     ```mlir
     cudnn.alternative @conv_relu_0 "conv2d | relu" {
@@ -49,8 +47,8 @@ def Cudnn_StepOp : Op<Cudnn_Dialect, "step", [Pure, HasParent<"AlternativeOp">, 
   let description = [{
     **Constraints**
 
-    * (c1) the symbol names a `cudnn.graph`, another one than the alternative's.
-    * (c2) operands and results are of the types of the graph's arguments and results.
+    * (c1) the symbol names a `cudnn.graph` other than the alternative's.
+    * (c2) operands and results have the types of the graph's arguments and results.
   }];
   let arguments = (ins FlatSymbolRefAttr:$graph, Variadic<Cudnn_TensorDescType>:$inputs);
   let results = (outs Variadic<Cudnn_TensorDescType>:$outputs);
@@ -60,7 +58,7 @@ def Cudnn_StepOp : Op<Cudnn_Dialect, "step", [Pure, HasParent<"AlternativeOp">, 
 def Cudnn_ZerosOp : Op<Cudnn_Dialect, "zeros", [Pure, HasParent<"AlternativeOp">]> {
   let summary = "a tensor of zeros for the steps of an alternative";
   let description = [{
-    For engines that want an operand which the graph has not, such as a bias.
+    For engines that require an operand that the graph lacks, such as a bias.
 
     ```mlir
     %b = cudnn.zeros : !cudnn.tensor_desc<1x64x1x1xf16, NHWC>

@@ -1,4 +1,5 @@
-// Attention and its cache. Each check carries the label of its constraint in the op's description.
+// Verifiers of attention and its cache. Each check has the label of its constraint in the op's
+// description.
 
 #include "dialect/cudnn/CudnnChecks.h"
 #include "dialect/cudnn/CudnnOps.h"
@@ -9,7 +10,7 @@ using namespace mlir;
 using namespace convoy;
 using namespace convoy::cudnn;
 
-/// Checks the shape and the element type of `value`, if it is there.
+/// Checks the shape and the element type of `value`, if it is present.
 static LogicalResult expectTensor(Operation *op, StringRef name, Value value,
                                   ArrayRef<int64_t> shape, Type type) {
   if (!value)
@@ -30,27 +31,28 @@ LogicalResult SdpaForwardOp::verify() {
       tensors.push_back(value);
   if (failed(expectRank(*this, tensors, 4, 4)))
     return failure();
-  // sdpa_forward_c2: what is paged has its rows in blocks, and as many of them as the table says.
+  // sdpa_forward_c2: paged tensors have their rows in blocks, whose number the page table gives.
   ArrayRef<int64_t> q = shapeOf(getQ()), k = shapeOf(getK()), v = shapeOf(getV());
   if (k[3] != q[3])
-    return emitOpError("expects 'k' of the depth of 'q', ") << q[3] << ", but got " << k[3];
+    return emitOpError("expects 'k' of depth ") << q[3] << " like 'q', but got " << k[3];
   for (auto [name, shape, table] : {std::tuple(StringRef("k"), k, getPageTableK()),
                                     std::tuple(StringRef("v"), v, getPageTableV())})
     if (!table && shape[0] != q[0])
       return emitOpError("expects '")
-             << name << "' of the batch of 'q', " << q[0] << ", but got " << shape[0];
+             << name << "' of batch size " << q[0] << " like 'q', but got " << shape[0];
   if (!getPageTableK() && !getPageTableV() && k[2] != v[2])
-    return emitOpError("expects 'k' and 'v' of as many rows, but got ") << k[2] << " and " << v[2];
+    return emitOpError("expects 'k' and 'v' to have the same number of rows, but got ")
+           << k[2] << " and " << v[2];
   if (failed(expectShape(*this, "'o'", shapeOf(getO()), attentionShape(q, v))))
     return failure();
   // sdpa_forward_c3
   for (auto [name, shape] : {std::pair(StringRef("k"), k), std::pair(StringRef("v"), v)})
     if (q[1] % shape[1])
-      return emitOpError("expects heads of '")
-             << name << "' that divide the " << q[1] << " of 'q', but got " << shape[1];
+      return emitOpError("expects the number of heads of '")
+             << name << "' to divide " << q[1] << ", that of 'q', but got " << shape[1];
   // sdpa_forward_c4
   if (getScale() && ShapedType::getNumElements(shapeOf(getScale())) != 1)
-    return emitOpError("expects one element of 'scale', but got shape ")
+    return emitOpError("expects 'scale' to have one element, but got shape ")
            << str(shapeOf(getScale()));
   // sdpa_forward_c5
   if (getStats() &&
@@ -59,8 +61,8 @@ LogicalResult SdpaForwardOp::verify() {
   // sdpa_forward_c6
   Builder builder(getContext());
   if (!getSeqLenQ() != !getSeqLenKv())
-    return emitOpError("expects 'seq_len_q' and 'seq_len_kv' together, but got '")
-           << (getSeqLenQ() ? "seq_len_q" : "seq_len_kv") << "' alone";
+    return emitOpError("expects 'seq_len_q' and 'seq_len_kv' together, but got only '")
+           << (getSeqLenQ() ? "seq_len_q" : "seq_len_kv") << "'";
   if (failed(
           expectTensor(*this, "seq_len_q", getSeqLenQ(), {q[0], 1, 1, 1}, builder.getI32Type())) ||
       failed(

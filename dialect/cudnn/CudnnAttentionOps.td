@@ -1,4 +1,4 @@
-// Attention as one operation, and the cache that it reads.
+// Attention as one operation, and loads from its paged cache.
 
 #ifndef CONVOY_CUDNN_ATTENTION_OPS
 #define CONVOY_CUDNN_ATTENTION_OPS
@@ -9,27 +9,27 @@ def Cudnn_SdpaForwardOp : Cudnn_ComputeOp<"sdpa_forward", [AttrSizedOperandSegme
   let summary = "scaled dot product attention";
   let description = [{
     `o = softmax(scale * q * transpose(k)) * v` for every batch and head, where q and o are B x H x
-    Sq x D, k is B x Hk x Skv x D and v is B x Hv x Skv x Dv: a head of k or v may serve several of
-    q. `stats` is the logarithm of the sum of exponentials, for the gradient.
+    Sq x D, k is B x Hk x Skv x D and v is B x Hv x Skv x Dv. Several heads of q may share a head of
+    k or v. `stats` is the logarithm of the sum of exponentials, which the gradient needs.
 
-    `block_mask` has a bit for each tile of 128 x 128 of the product, and bits that are 0 leave
-    tiles out. With `page_table_k` (or `_v`), `k` (or `v`) is a container, blocks x Hk x rows of a
-    block x D, and the table says which block holds which rows of a batch. `seq_len_q` and
-    `seq_len_kv` are the lengths of each batch, where they are shorter than Sq and Skv. What cuDNN
-    9.19 has no word for here, as a causal mask, a bias or dropout, takes the composed form: matmul,
-    pointwise and reduction operations in one graph.
+    `block_mask` has a bit for each 128 x 128 tile of the product; tiles whose bit is 0 are skipped.
+    With `page_table_k` (or `_v`), `k` (or `v`) is a container of shape blocks x Hk x rows per block
+    x D, and the table maps the rows of each batch to blocks. `seq_len_q` and `seq_len_kv` are the
+    lengths of each batch, where they are shorter than Sq and Skv. cuDNN 9.19 has no attributes for
+    a causal mask, a bias or dropout; these need the composed form: matmul, pointwise and reduction
+    operations in one graph.
 
     **Constraints**
 
     * (c1) all tensors but `scale` are of rank 4.
     * (c2) batch, depth and rows of `q`, `k`, `v` and `o` agree as above.
-    * (c3) the heads of `k` and of `v` divide those of `q`.
+    * (c3) the numbers of heads of `k` and of `v` divide that of `q`.
     * (c4) `scale` has one element.
     * (c5) `stats` is B x H x Sq x 1.
     * (c6) `seq_len_q` and `seq_len_kv` come together and are B x 1 x 1 x 1, of i32.
-    * (c7) a page table is B x 1 x blocks x 1, of i32, and there are the lengths of the sequences,
+    * (c7) a page table is B x 1 x blocks x 1, of i32, and requires `seq_len_q` and `seq_len_kv`,
       without which cuDNN 9.19 crashes.
-    * (c8) `block_mask` is B x H x tiles of rows x bytes of 8 tiles, of ui8.
+    * (c8) `block_mask` is B x H x row tiles x column tiles / 8 (rounded up), of ui8.
 
     ```mlir
     %o = cudnn.sdpa_forward q(%q : !cudnn.tensor_desc<2x16x1024x64xf16, NCHW>) k(%k : !cudnn.tensor_desc<2x16x1024x64xf16, NCHW>)
@@ -53,17 +53,17 @@ def Cudnn_SdpaForwardOp : Cudnn_ComputeOp<"sdpa_forward", [AttrSizedOperandSegme
 }
 
 def Cudnn_PagedCacheLoadOp : Cudnn_ComputeOp<"paged_cache_load"> {
-  let summary = "rows of a paged cache in order";
+  let summary = "gathers the rows of a paged cache";
   let description = [{
-    `container` is blocks x H x rows of a block x D; `page_table` says which block holds which rows
-    of a batch, `sequence_lengths` how many rows there are. The result is B x H x S x D, or B x H x
-    D x S for a product that wants it transposed.
+    `container` is blocks x H x rows per block x D; `page_table` maps the rows of each batch to
+    blocks, and `sequence_lengths` has the number of rows of each batch. The result is B x H x S x
+    D, or B x H x D x S for a product that needs the transpose.
 
     **Constraints**
 
     * (c1) all tensors are of rank 4.
-    * (c2) the result has the container's heads and depth, and its type.
-    * (c3) `page_table` is B x 1 x blocks of S x 1, of i32.
+    * (c2) the result has the container's heads, depth and element type.
+    * (c3) `page_table` is B x 1 x blocks that S rows need x 1, of i32.
     * (c4) `sequence_lengths` is B x 1 x 1 x 1, of i32.
 
     ```mlir

@@ -1,4 +1,5 @@
-// Scales of blocks. Each check carries the label of its constraint in the op's description.
+// Verifiers of block-scaled quantization. Each check has the label of its constraint in the op's
+// description.
 
 #include "dialect/cudnn/CudnnChecks.h"
 #include "dialect/cudnn/CudnnOps.h"
@@ -8,8 +9,8 @@ using namespace mlir;
 using namespace convoy;
 using namespace convoy::cudnn;
 
-/// Shape of the scales where `blocks[i]` elements along dim i share one; empty when they do not
-/// divide. `inner` is the dim whose blocks lie together in memory that is reordered.
+/// Shape of the scales when `blocks[i]` elements along dim i share one; empty when `blocks` does
+/// not divide `x`. `inner` is the dim whose blocks are contiguous in reordered memory.
 static SmallVector<int64_t> scaleShape(ArrayRef<int64_t> x, ArrayRef<int64_t> blocks, int64_t inner,
                                        bool reordered) {
   SmallVector<int64_t> shape;
@@ -48,7 +49,7 @@ static LogicalResult verifyScale(Operation *op, ArrayRef<int64_t> x, TensorDescT
         return success();
     }
   }
-  return op->emitOpError("expects 'scale' of one element a block of ")
+  return op->emitOpError("expects 'scale' of one element per block of ")
          << str(blockSize) << " of " << str(x)
          << (reordered ? ", with dims rounded up to 128 and 4" : "") << ", but got "
          << str(scale.getShape());

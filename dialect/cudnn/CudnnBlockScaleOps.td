@@ -1,4 +1,4 @@
-// Narrow numbers of which a block shares a scale.
+// Block-scaled quantization: narrow floats with one scale per block.
 
 #ifndef CONVOY_CUDNN_BLOCK_SCALE_OPS
 #define CONVOY_CUDNN_BLOCK_SCALE_OPS
@@ -6,22 +6,23 @@
 include "dialect/cudnn/CudnnNamedTensors.td"
 
 def Cudnn_BlockScaleQuantizeOp : Cudnn_ComputeOp<"block_scale_quantize"> {
-  let summary = "numbers as narrow ones, of which a block shares a scale";
+  let summary = "quantizes to narrow floats with one scale per block";
   let description = [{
-    `block_size` elements of `x` in a row along one dim become elements of `y` and one of `scale`,
-    such that `y * scale` is about `x`: 32 and a scale of f8E8M0FNU for MXFP8, 16 and one of
-    f8E4M3FN for NVFP4. A scale whose memory is reordered, as tensor cores read it, has its last two
-    dims rounded up: the one with the blocks to a multiple of 4, the other to one of 128.
+    `block_size` consecutive elements of `x` along one dim become as many elements of `y` and one
+    element of `scale`, such that `y * scale` approximates `x`. MXFP8 has blocks of 32 and a scale
+    of f8E8M0FNU, NVFP4 blocks of 16 and a scale of f8E4M3FN. A scale that is reordered for tensor
+    cores has its last two dims rounded up: the one with the blocks to a multiple of 4, the other to
+    a multiple of 128.
 
     **Constraints**
 
     * (c1) all tensors have one rank, 2 to 8.
     * (c2) `y` has the shape of `x`, and elements of f8E4M3FN, f8E5M2 or f4E2M1FN.
     * (c3) `block_size` is above 1.
-    * (c4) `scale` has the shape of `x`, one dim of which it divides by `block_size`, which divides
-      that dim.
-    * (c5) below rank 4 `scale` is reordered as `f8_128x4`, above 3 it is not: cuDNN 9.19 takes it
-      no other way.
+    * (c4) `scale` has the shape of `x` with one dim divided by `block_size`, which must divide that
+      dim.
+    * (c5) `scale` has `reordering = f8_128x4` below rank 4, and no reordering from rank 4 on; cuDNN
+      9.19 supports nothing else.
     * (c6) the compute type is f64, f32, f16 or bf16.
 
     ```mlir
@@ -40,19 +41,18 @@ def Cudnn_BlockScaleQuantizeOp : Cudnn_ComputeOp<"block_scale_quantize"> {
 }
 
 def Cudnn_BlockScaleDequantizeOp : Cudnn_ComputeOp<"block_scale_dequantize", [Cudnn_InferTypes]> {
-  let summary = "narrow numbers times the scales of their blocks";
+  let summary = "multiplies narrow floats by the scales of their blocks";
   let description = [{
     The inverse of `cudnn.block_scale_quantize`. With two numbers in `block_size` a block spans the
-    last two dims. `neg_scale` says that scales may be negative. On sm_90 cuDNN 9.19 has engines for
-    neither.
+    last two dims. `neg_scale` allows negative scales. On sm_90 cuDNN 9.19 has engines for neither.
 
     **Constraints**
 
     * (c1) all tensors have one rank, 2 to 8.
     * (c2) `y` has the shape of `x`.
     * (c3) `block_size` is one number above 1, or two that are at least 1.
-    * (c4) `scale` has the shape of `x`, one dim of which one `block_size` divides, or the last two
-      of which two divide; rounded up where it is reordered, as in `cudnn.block_scale_quantize`.
+    * (c4) `scale` has the shape of `x` with one dim divided by the one `block_size`, or the last
+      two dims by the two; a reordered scale is rounded up as in `cudnn.block_scale_quantize`.
     * (c5) the compute type is f64, f32, f16 or bf16.
 
     ```mlir

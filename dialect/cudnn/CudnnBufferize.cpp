@@ -1,5 +1,5 @@
-// Bufferization of cudnn.execute: results disappear, the outs become buffers. cuDNN gets packed
-// buffers alone, so an operand whose buffer has another layout (a slice of a larger one) is copied.
+// Bufferization of cudnn.execute: the outs become buffers, and the op has no results. cuDNN only
+// gets packed buffers, so an operand whose buffer has another layout (e.g. a slice) is copied.
 
 #include "dialect/cudnn/CudnnOps.h"
 #include "mlir/Dialect/Bufferization/IR/DstBufferizableOpInterfaceImpl.h"
@@ -14,12 +14,12 @@ namespace {
 
 struct ExecuteOpInterface
     : public DstBufferizableOpInterfaceExternalModel<ExecuteOpInterface, ExecuteOp> {
-  /// What the outs hold before the run does not matter.
+  /// The previous contents of the outs are not read.
   bool bufferizesToMemoryRead(Operation *op, OpOperand &operand, const AnalysisState &) const {
     return cast<ExecuteOp>(op).isDpsInput(&operand);
   }
 
-  /// cuDNN computes no graph in place: an out never shares memory with an in.
+  /// cuDNN computes no graph in place: outs never share memory with ins.
   bool bufferizesToElementwiseAccess(Operation *, const AnalysisState &,
                                      ArrayRef<OpOperand *>) const {
     return false;

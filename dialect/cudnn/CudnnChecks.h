@@ -1,4 +1,4 @@
-// Checks that several ops of the cudnn dialect share.
+// Checks shared by the verifiers of the cudnn dialect.
 
 #ifndef CONVOY_DIALECT_CUDNN_CUDNNCHECKS_H
 #define CONVOY_DIALECT_CUDNN_CUDNNCHECKS_H
@@ -11,24 +11,24 @@ namespace convoy::cudnn {
 /// The shape of a tensor descriptor.
 llvm::ArrayRef<int64_t> shapeOf(mlir::Value value);
 
-/// Whether every value of the float type `from` is one of `to`.
+/// Whether the float type `to` can represent every value of `from`.
 bool holds(mlir::Type to, mlir::Type from);
 
-/// Checks that `what` has the shape that it should have.
+/// Checks that the shape `actual` of `what` is `expected`.
 llvm::LogicalResult expectShape(mlir::Operation *op, llvm::StringRef what,
                                 llvm::ArrayRef<int64_t> actual, llvm::ArrayRef<int64_t> expected);
 
-/// Checks that operands and results have one rank, inside [low, high].
+/// Checks that operands and result have the same rank, in [low, high].
 llvm::LogicalResult expectRank(mlir::Operation *op, int64_t low, int64_t high);
 
-/// The same for some of an op's tensors.
+/// Overload for a subset of an op's tensors.
 llvm::LogicalResult expectRank(mlir::Operation *op, mlir::ValueRange tensors, int64_t low,
                                int64_t high);
 
-/// Checks that the tensor `name`, if it is there, is a number in the graph.
+/// Checks that the tensor `name`, if present, is passed by value.
 llvm::LogicalResult expectByValue(mlir::Operation *op, llvm::StringRef name, mlir::Value value);
 
-/// Compute types beside f64, f32, f16 and bf16: i32, i1, and floats that are fast for fp8.
+/// Allowed compute types besides f64, f32, f16 and bf16: i32, i1 and fast_float_for_fp8.
 struct ComputeTypes {
   bool integer = false;
   bool boolean = false;

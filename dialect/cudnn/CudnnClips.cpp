@@ -1,5 +1,5 @@
-// Bounds written as two operations, `min` of `max`, are one relu with clips: one operation less,
-// and the form that cuDNN has engines for.
+// Merges two bounds, such as `min` of `max`, into one relu with clips: one operation fewer, and the
+// form that cuDNN has engines for.
 
 #include "dialect/cudnn/CudnnChecks.h"
 #include "dialect/cudnn/CudnnOps.h"
@@ -11,7 +11,7 @@ using namespace convoy::cudnn;
 
 namespace {
 
-/// A value kept between two numbers.
+/// A value clamped to [lower, upper].
 struct Clip {
   Value input;
   double lower = -std::numeric_limits<double>::infinity(),
@@ -24,13 +24,14 @@ static Type elementType(Value value) {
   return cast<TensorDescType>(value.getType()).getElementType();
 }
 
+/// Whether `type` can represent `number` exactly.
 static bool isIn(FloatType type, APFloat number) {
   bool losesInfo = false;
   number.convert(type.getFloatSemantics(), APFloat::rmNearestTiesToEven, &losesInfo);
   return !losesInfo;
 }
 
-/// The number that `value` is, if it is finite and `type` has it.
+/// The constant `value`, if it is finite and `type` can represent it.
 static std::optional<double> numberIn(Value value, FloatType type) {
   auto constant = value.getDefiningOp<ConstantOp>();
   auto number = constant ? dyn_cast<FloatAttr>(constant.getValue()) : FloatAttr();
@@ -39,18 +40,18 @@ static std::optional<double> numberIn(Value value, FloatType type) {
   return number.getValueAsDouble();
 }
 
-/// `op` as a clip; otherwise a null input, and `reason` says why. Of a NaN it has to give NaN: what
-/// else comes out of one, cuDNN says nowhere, and the two forms would differ. `min` and `max`
-/// propagate NaN when told to, relu_fwd unless told not to.
+/// Matches `op` as a clip; on failure the input is null and `reason` is set. `op` must propagate
+/// NaN: cuDNN does not document the result otherwise, so the two forms might differ. By default
+/// `relu_fwd` propagates NaN, and `min` and `max` do not.
 static Clip clipOf(PointwiseOp op, StringRef &reason) {
   PointwiseMode mode = op.getMode();
   bool isRelu = mode == PointwiseMode::ReluFwd;
   auto refuse = [&](StringRef why) { return reason = why, Clip(); };
   if (!isRelu && mode != PointwiseMode::Min && mode != PointwiseMode::Max)
-    return refuse("it is no bound: neither min, max nor relu_fwd");
+    return refuse("not a bound: neither min, max nor relu_fwd");
   auto computeType = dyn_cast<FloatType>(op.getComputeType());
   if (!computeType)
-    return refuse("a bound is not computed in a float type");
+    return refuse("the compute type of a bound is not a float type");
   if (op.getNanPropagation().value_or(isRelu ? NanPropagation::PropagateNan
                                              : NanPropagation::NotPropagateNan) !=
       NanPropagation::PropagateNan)
@@ -73,13 +74,13 @@ static Clip clipOf(PointwiseOp op, StringRef &reason) {
     number = numberIn(op.getInputs().front(), computeType);
   }
   if (!number)
-    return refuse("a bound is no finite constant of the compute type");
+    return refuse("a bound is not a finite constant of the compute type");
   (mode == PointwiseMode::Max ? clip.lower : clip.upper) = *number;
   return clip;
 }
 
-/// Whether the inner bound's result holds what `clip` gives: all that the compute type has, or else
-/// all that is read, and the bounds.
+/// Whether the inner bound's result can represent every value of `clip`: all values of the compute
+/// type, or else all values of the input type and both bounds.
 static bool keepsValues(PointwiseOp inner, const Clip &clip) {
   Type read = elementType(clip.input), stored = elementType(inner.getY()),
        computed = inner.getComputeType();
@@ -90,9 +91,9 @@ static bool keepsValues(PointwiseOp inner, const Clip &clip) {
                                      isStored(clip.lower) && isStored(clip.upper));
 }
 
-/// Whether cuDNN 9.19 takes a bounded relu in the place of `outer` only with an identity after it:
-/// at the end of a convolution that has other operations in between.
-static bool wantsIdentity(PointwiseOp outer, Value input) {
+/// Whether cuDNN 9.19 supports a bounded relu instead of `outer` only when an identity follows it:
+/// at the end of a convolution graph, after other pointwise operations.
+static bool needsIdentity(PointwiseOp outer, Value input) {
   return input.getDefiningOp<PointwiseOp>() &&
          !outer->getBlock()->getOps<ConvolutionOp>().empty() &&
          llvm::any_of(outer->getUsers(),
@@ -106,7 +107,7 @@ LogicalResult PointwiseOp::canonicalize(PointwiseOp outer, PatternRewriter &rewr
     return rewriter.notifyMatchFailure(outer, reason);
   auto inner = last.input.getDefiningOp<PointwiseOp>();
   if (!inner)
-    return rewriter.notifyMatchFailure(outer, "what is bounded is not bounded before");
+    return rewriter.notifyMatchFailure(outer, "the input is not a pointwise operation");
   Clip first = clipOf(inner, reason);
   if (!first.input)
     return rewriter.notifyMatchFailure(outer, reason);
@@ -115,7 +116,7 @@ LogicalResult PointwiseOp::canonicalize(PointwiseOp outer, PatternRewriter &rewr
   if (inner.getComputeType() != outer.getComputeType())
     return rewriter.notifyMatchFailure(outer, "the bounds have different compute types");
   if (first.lower > last.upper || last.lower > first.upper)
-    return rewriter.notifyMatchFailure(outer, "the bounds leave one value");
+    return rewriter.notifyMatchFailure(outer, "the bounds do not overlap");
   Clip both{first.input, std::max(first.lower, last.lower), std::min(first.upper, last.upper)};
   if (std::isinf(both.lower))
     return rewriter.notifyMatchFailure(outer, "there is no lower bound, which relu_fwd needs");
@@ -123,7 +124,7 @@ LogicalResult PointwiseOp::canonicalize(PointwiseOp outer, PatternRewriter &rewr
     return rewriter.notifyMatchFailure(outer, "the tensor between the bounds rounds");
 
   bool isBounded = !std::isinf(both.upper),
-       identity = isBounded && wantsIdentity(outer, both.input);
+       identity = isBounded && needsIdentity(outer, both.input);
   Type computeType = outer.getComputeType();
   auto relu = create(rewriter, outer.getLoc(), (identity ? inner : outer).getY().getType(),
                      PointwiseMode::ReluFwd, both.input, computeType);

@@ -1,4 +1,4 @@
-// Convolutions. Each check carries the label of its constraint in the op's description.
+// Convolutions. Each check has the label of its constraint in the op's description.
 
 #include "dialect/cudnn/CudnnChecks.h"
 #include "dialect/cudnn/CudnnOps.h"
@@ -28,7 +28,7 @@ TensorDescType ConvolutionOp::getOutputType() {
   llvm_unreachable("every mode is above");
 }
 
-/// The channels and groups of an input and a filter.
+/// Checks the channels and groups of an input and a filter.
 static LogicalResult verifyChannels(ConvolutionOp op, ArrayRef<int64_t> input,
                                     ArrayRef<int64_t> filter) {
   if (op.hasGroupDim()) {
@@ -39,13 +39,13 @@ static LogicalResult verifyChannels(ConvolutionOp op, ArrayRef<int64_t> input,
     return success();
   }
   if (input[1] % filter[1])
-    return op.emitOpError("expects filter channels that divide ")
+    return op.emitOpError("expects the filter channels to divide ")
            << input[1] << " input channels, but got " << filter[1];
   int64_t groups = input[1] / filter[1];
   if (filter[0] % groups)
     return op.emitOpError("expects ")
            << groups << " groups (" << input[1] << " input channels, " << filter[1]
-           << " a filter) that divide the output channels, but got " << filter[0];
+           << " per filter) to divide the output channels, but got " << filter[0];
   return success();
 }
 
@@ -53,8 +53,7 @@ LogicalResult ConvolutionOp::verify() {
   // convolution_c1
   int64_t spatialRank = getSpatialRank(), rank = getX().getType().getRank();
   if (spatialRank < 1 || spatialRank > 3)
-    return emitOpError(
-               "expects 1 to 3 spatial dims, as many as numbers in 'spatial_stride', but got ")
+    return emitOpError("expects 1 to 3 spatial dims (the length of 'spatial_stride'), but got ")
            << spatialRank;
   if (failed(expectRank(*this, spatialRank + 2, spatialRank + 3)))
     return failure();
@@ -89,7 +88,7 @@ LogicalResult ConvolutionOp::verify() {
 
 LogicalResult ConvolutionOp::canonicalize(ConvolutionOp op, PatternRewriter &rewriter) {
   if (!op.getSpatialDimCount())
-    return rewriter.notifyMatchFailure(op, "spatial_dim_count is not written");
+    return rewriter.notifyMatchFailure(op, "spatial_dim_count is absent");
   rewriter.modifyOpInPlace(op, [&] { op.removeSpatialDimCountAttr(); });
   return success();
 }

@@ -8,33 +8,34 @@ include "dialect/cudnn/CudnnOpBase.td"
 def Cudnn_ConvolutionOp : Cudnn_ComputeOp<"convolution", [Cudnn_InferTypes]> {
   let summary = "convolution over 1 to 3 spatial dims, or one of its gradients";
   let description = [{
-    `fprop` takes the input and the filter and gives the output; `dgrad` takes the output's gradient
-    and the filter and gives the input's; `wgrad` takes the input and the output's gradient and
-    gives the filter's. Their dims are
+    `fprop` computes the output from the input and the filter, `dgrad` the input's gradient from the
+    output's gradient and the filter, and `wgrad` the filter's gradient from the input and the
+    output's gradient. Their dims are
 
     | input | filter | output | groups |
     |---|---|---|---|
     | N x C x spatial | K x C/G x window | N x K x spatial | G, the input's channels over the filter's |
     | N x G x C x spatial | G x K x C x window | N x G x K x spatial | G, a dim, whose stride is free |
 
-    and there are as many spatial dims as numbers in `spatial_stride`. A vectorized tensor counts by
-    its numbers, not by its vectors. `kind` says whether the window is turned around (`convolution`)
-    or not. `alpha` multiplies the result, `beta` what the result's memory holds before; cuDNN gets
-    them as floats, and as doubles where it computes in f64.
+    The length of `spatial_stride` is the number of spatial dims. The dims of a vectorized tensor
+    count numbers, not vectors. `kind` is `convolution`, which flips the window, or
+    `cross_correlation`. The result is `alpha` times the convolution plus `beta` times the previous
+    contents of the result's memory. cuDNN gets `alpha` and `beta` as floats, or as doubles with
+    compute type f64.
 
-    `spatial_dim_count` may be written and says nothing new: it is the number of spatial dims, or
-    the rank, as early examples of this spelling have it. Canonicalization drops it.
+    `spatial_dim_count` is optional and redundant: the number of spatial dims, or the rank, as in
+    early examples of this syntax. Canonicalization removes it.
 
     **Constraints**
 
-    * (c1) there are 1 to 3 spatial dims, and all three tensors have one rank, 2 or 3 above that.
-    * (c2) `spatial_stride` and `dilation` have one positive number a spatial dim, `pre_padding` and
-      `post_padding` one that is not negative.
-    * (c3) the filter's channels divide the input's, and the groups that follow divide the filter's
-      K; where the groups are a dim, input and filter agree in groups and channels.
-    * (c4) the output's shape is the one that input and filter give, and none of its dims is 0.
+    * (c1) there are 1 to 3 spatial dims, and all three tensors have the same rank, 2 or 3 more.
+    * (c2) `spatial_stride` and `dilation` have one positive number per spatial dim, `pre_padding`
+      and `post_padding` one non-negative number.
+    * (c3) the filter's channels divide the input's, and the resulting number of groups divides the
+      filter's K; where the groups are a dim, input and filter agree in groups and channels.
+    * (c4) the output has the shape that follows from input and filter, and none of its dims is 0.
     * (c5) the compute type is f64, f32, f16, bf16, i32 or `!cudnn.fast_float_for_fp8`.
-    * (c6) `spatial_dim_count`, if written, is the number of spatial dims or the rank.
+    * (c6) `spatial_dim_count`, if present, is the number of spatial dims or the rank.
 
     ```mlir
     %y = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1]
@@ -68,7 +69,7 @@ def Cudnn_ConvolutionOp : Cudnn_ComputeOp<"convolution", [Cudnn_InferTypes]> {
     int64_t getSpatialRank() { return getSpatialStride().size(); }
     /// Whether the groups are a dim of all tensors.
     bool hasGroupDim() { return getX().getType().getRank() == getSpatialRank() + 3; }
-    /// The tensors by their part in the forward convolution, whatever the mode computes.
+    /// The types by role in the forward convolution, independent of the mode.
     TensorDescType getInputType();
     TensorDescType getFilterType();
     TensorDescType getOutputType();

@@ -1,5 +1,5 @@
-// Scalars, random numbers, signals, and ops that say where elements lie. Each check carries the
-// label of its constraint in the op's description.
+// Scalars, random numbers, signals, concatenation and reshape. Each check has the label of its
+// constraint in the op's description.
 
 #include "dialect/cudnn/CudnnChecks.h"
 #include "dialect/cudnn/CudnnOps.h"
@@ -27,7 +27,7 @@ LogicalResult ConstantOp::verify() {
 LogicalResult ConcatOp::verify() {
   // concat_c1
   if (getInputs().empty())
-    return emitOpError("expects an input, but got none");
+    return emitOpError("expects at least one input, but got none");
   SmallVector<Value> tensors(getInputs());
   tensors.push_back(getY());
   if (failed(expectRank(*this, tensors, 1, 8)))
@@ -46,7 +46,7 @@ LogicalResult ConcatOp::verify() {
   FailureOr<SmallVector<int64_t>> expected = concatShape(shapes, axis);
   if (failed(expected)) {
     InFlightDiagnostic diag =
-        emitOpError("expects inputs that differ along 'axis' alone, but got shapes ");
+        emitOpError("expects inputs that differ only along 'axis', but got shapes ");
     llvm::interleave(
         shapes, [&](ArrayRef<int64_t> shape) { diag << str(shape); }, [&] { diag << " and "; });
     return diag;
@@ -64,7 +64,7 @@ LogicalResult ReshapeOp::verify() {
   // reshape_c1
   TensorDescType x = getX().getType(), y = getY().getType();
   if (ShapedType::getNumElements(x.getShape()) != ShapedType::getNumElements(y.getShape()))
-    return emitOpError("expects as many elements as before, but got ")
+    return emitOpError("expects operand and result to have the same number of elements, but got ")
            << str(x.getShape()) << " and " << str(y.getShape());
   if (x.getElementType() != y.getElementType())
     return emitOpError("expects tensors of one element type, but got ")
@@ -73,7 +73,7 @@ LogicalResult ReshapeOp::verify() {
 }
 
 OpFoldResult ReshapeOp::fold(FoldAdaptor) {
-  // The operand must be computed in the graph: cuDNN has no graph that returns what it reads.
+  // The operand must be computed in the graph: a cuDNN graph cannot return its arguments.
   return getX().getType() == getY().getType() && getX().getDefiningOp() ? OpFoldResult(getX())
                                                                         : OpFoldResult();
 }
@@ -90,8 +90,8 @@ LogicalResult RngOp::verify() {
       continue;
     TensorDescType type = value.getType();
     if (ShapedType::getNumElements(type.getShape()) != 1)
-      return emitOpError("expects one element of '")
-             << name << "', but got shape " << str(type.getShape());
+      return emitOpError("expects '")
+             << name << "' to have one element, but got shape " << str(type.getShape());
     if (!type.getElementType().isSignlessInteger(64) &&
         !type.getElementType().isSignlessInteger(32))
       return emitOpError("expects '")
@@ -119,7 +119,7 @@ LogicalResult RngOp::verify() {
     return emitOpError("expects 'minimum' at most 'maximum', but got ")
            << number(getMinimum()) << " and " << number(getMaximum());
   if (getStandardDeviation() && !(number(getStandardDeviation()) >= 0.0))
-    return emitOpError("expects 'standard_deviation' not to be negative, but got ")
+    return emitOpError("expects a non-negative 'standard_deviation', but got ")
            << number(getStandardDeviation());
   return success();
 }
@@ -134,7 +134,8 @@ LogicalResult SignalOp::verify() {
   // signal_c2
   TensorDescType flag = getFlag().getType();
   if (ShapedType::getNumElements(flag.getShape()) != 1)
-    return emitOpError("expects one element of 'flag', but got shape ") << str(flag.getShape());
+    return emitOpError("expects 'flag' to have one element, but got shape ")
+           << str(flag.getShape());
   if (!isa<IntegerType>(flag.getElementType()))
     return emitOpError("expects 'flag' of an integer type, but got ") << flag.getElementType();
   return success();

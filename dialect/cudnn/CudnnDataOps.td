@@ -1,4 +1,4 @@
-// Scalars, random numbers, signals, and ops that say where elements lie.
+// Scalars, random numbers, signals, concatenation and reshape.
 
 #ifndef CONVOY_CUDNN_DATA_OPS
 #define CONVOY_CUDNN_DATA_OPS
@@ -13,12 +13,12 @@ def Cudnn_RngDistributionAttr : Cudnn_EnumAttr<Cudnn_RngDistribution, "rng_distr
 def Cudnn_ConstantOp : Cudnn_ComputeOp<"constant"> {
   let summary = "a scalar that is part of the graph";
   let description = [{
-    The runtime passes the address of a number in host memory where other tensors have one on the
-    device. An epsilon or a scale has to be such a tensor. It is no operation of cuDNN's.
+    The runtime passes the address of a number in host memory instead of a device address. An
+    epsilon or a scale must be such a tensor. cuDNN has no corresponding operation.
 
     **Constraints**
 
-    * (c1) the result has one element, of the value's type: f64, f32, f16, bf16, i64 or i32.
+    * (c1) the result has one element of the value's type: f64, f32, f16, bf16, i64 or i32.
 
     ```mlir
     %epsilon = cudnn.constant 1.000000e-05 : f32 -> !cudnn.tensor_desc<1x1x1x1xf32>
@@ -32,16 +32,15 @@ def Cudnn_ConstantOp : Cudnn_ComputeOp<"constant"> {
 }
 
 def Cudnn_ConcatOp : Cudnn_ComputeOp<"concat", [Cudnn_InferTypes]> {
-  let summary = "tensors side by side along one dim";
+  let summary = "concatenates tensors along one dim";
   let description = [{
-    The input number `inplace_index` lies in the result's memory already.
+    Input number `inplace_index` is already in the result's memory.
 
     **Constraints**
 
-    * (c1) there is an input, and all tensors have one rank and element type.
-    * (c2) `axis` is a dim.
-    * (c3) the result is as long as the inputs together along `axis` and has their size along other
-      dims.
+    * (c1) there is at least one input, and all tensors have the same rank and element type.
+    * (c2) `axis` is the number of a dim.
+    * (c3) the result's size along `axis` is the sum of the inputs' sizes; all other dims are equal.
     * (c4) `inplace_index` is the number of an input.
 
     ```mlir
@@ -61,14 +60,14 @@ def Cudnn_ConcatOp : Cudnn_ComputeOp<"concat", [Cudnn_InferTypes]> {
 }
 
 def Cudnn_ReshapeOp : Cudnn_ComputeOp<"reshape"> {
-  let summary = "the same elements under other dims";
+  let summary = "the same elements with another shape";
   let description = [{
-    Element number i of the operand, counted along its dims with the last fastest, is element number
-    i of the result.
+    Element number i of the operand, in row-major order of its dims, is element number i of the
+    result.
 
     **Constraints**
 
-    * (c1) operand and result have as many elements, of one type.
+    * (c1) operand and result have the same number of elements and the same element type.
 
     ```mlir
     %y = cudnn.reshape(%x) : !cudnn.tensor_desc<8x16x128x64xf16> -> !cudnn.tensor_desc<128x128x64xf16>
@@ -86,15 +85,15 @@ def Cudnn_ReshapeOp : Cudnn_ComputeOp<"reshape"> {
 def Cudnn_RngOp : Cudnn_ComputeOp<"rng", [AttrSizedOperandSegments]> {
   let summary = "random numbers";
   let description = [{
-    Philox numbers of a seed and an offset, so that equal ones give equal numbers. The seed is a
-    number in the graph or a tensor.
+    Philox numbers, determined by a seed and an offset. The seed is an attribute or a tensor.
 
     **Constraints**
 
-    * (c1) there is one seed: the attribute or the tensor.
-    * (c2) the tensors `seed` and `offset` have one element, an i32 or i64.
-    * (c3) `bernoulli` has a `probability` in 0 to 1 and nothing else; `uniform` a `minimum` and a
-      `maximum` not below it; `normal` a `mean` and a `standard_deviation` that is not negative.
+    * (c1) there is exactly one seed: `seed_value` or `seed`.
+    * (c2) the tensors `seed` and `offset` have one element of i32 or i64.
+    * (c3) `bernoulli` has a `probability` in 0 to 1; `uniform` a `minimum` and a `maximum` that is
+      at least `minimum`; `normal` a `mean` and a non-negative `standard_deviation`. None has
+      attributes of the others.
 
     ```mlir
     %y = cudnn.rng bernoulli seed_value = 42 probability = 9.000000e-01 -> y(!cudnn.tensor_desc<8x16x128x128xf32>)
@@ -124,16 +123,16 @@ def Cudnn_SignalMode : Cudnn_Enum<"SignalMode", "cudnnSignalMode_t", [
 def Cudnn_SignalModeAttr : Cudnn_EnumAttr<Cudnn_SignalMode, "signal_mode">;
 
 def Cudnn_SignalOp : Cudnn_ComputeOp<"signal", [Cudnn_InferTypes]> {
-  let summary = "a tensor that is handed on when a flag is set, or that sets one";
+  let summary = "passes a tensor on, and sets or waits for a flag";
   let description = [{
-    The result is the operand `x`. With `set` the flag in device memory becomes `value` once `x` is
-    there; with `wait` the result is there once the flag is `value`. Graphs on several devices meet
-    so.
+    The result is the operand `x`. `set` sets the flag in device memory to `value` once `x` is
+    computed; `wait` delays the result until the flag is `value`. This synchronizes graphs on
+    several devices.
 
     **Constraints**
 
     * (c1) the result has the shape and the element type of `x`.
-    * (c2) `flag` has one element, of an integer type.
+    * (c2) `flag` has one element of an integer type.
 
     ```mlir
     %y = cudnn.signal wait value = 1 flag(%flag : !cudnn.tensor_desc<1x1x1x1xi32>) x(%x : !cudnn.tensor_desc<8x64x16x16xf16, NHWC>)

@@ -1,4 +1,4 @@
-// Enums of the cudnn dialect. Numbers are cuDNN's own, from cudnn_graph.h of version 9.19.
+// Enums of the cudnn dialect. Values are those of cudnn_graph.h of cuDNN 9.19.
 
 #ifndef CONVOY_CUDNN_ENUMS
 #define CONVOY_CUDNN_ENUMS

@@ -1,5 +1,5 @@
-// Graphs and their calls: text, builders, effects, verifiers. Each check carries the label of its
-// constraint in the op's description.
+// Graphs and their calls: assembly format, builders, effects, verifiers. Each check has the label
+// of its constraint in the op's description.
 
 #include "dialect/cudnn/CudnnChecks.h"
 #include "dialect/cudnn/CudnnOps.h"
@@ -43,11 +43,10 @@ void ExecuteOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effec
       effects.emplace_back(MemoryEffects::Write::get(), &operand);
 }
 
-//===-- verifiers
-//--------------------------------------------------------------------------------------------------------===//
+//===-- verifiers ----------------------------------------------------------===//
 
-/// The body of a graph in either form: operations, then a terminator whose operands are computed,
-/// each once.
+/// Checks the body of a graph in either form: operations, then a terminator whose operands are
+/// distinct and computed in the body.
 static LogicalResult verifyGraphBody(Operation *op, Block &body) {
   // graph_c2, build_and_exec_graph_c4
   if (llvm::hasSingleElement(body))
@@ -65,8 +64,7 @@ static LogicalResult verifyGraphBody(Operation *op, Block &body) {
       return op->emitOpError("expects results that are computed in the graph, but result #")
              << i << " is a constant";
     if (!seen.insert(value).second)
-      return op->emitOpError("expects every value as a result once, but result #")
-             << i << " is a result already";
+      return op->emitOpError("expects distinct results, but result #") << i << " is a duplicate";
   }
   return success();
 }
@@ -91,8 +89,7 @@ BlockArgument GraphOp::getRaggedOffset(DictionaryAttr attributes) {
   return offset ? getBody().getArgument(offset.getInt()) : BlockArgument();
 }
 
-/// Checks what the attributes of one argument or result say; `argument` is its number, or -1 for a
-/// result.
+/// Checks the attributes of one argument or result; `argument` is its number, or -1 for a result.
 static LogicalResult verifyTensorAttributes(GraphOp graph, const std::string &what,
                                             int64_t argument, DictionaryAttr attributes,
                                             llvm::SmallDenseSet<int64_t> &uids) {
@@ -108,8 +105,8 @@ static LogicalResult verifyTensorAttributes(GraphOp graph, const std::string &wh
         return graph.emitOpError("expects a positive i64 as ")
                << name << " of " << what << ", but got " << attribute.getValue();
       if (!uids.insert(number.getInt()).second)
-        return graph.emitOpError("expects every uid once, but ")
-               << what << " has " << number.getInt() << ", which another one has";
+        return graph.emitOpError("expects unique uids, but ")
+               << what << " reuses " << number.getInt();
     } else if (name == kByValueAttr) { // graph_c5
       if (argument < 0 || !isa<UnitAttr>(attribute.getValue()) ||
           llvm::any_of(
@@ -168,7 +165,7 @@ LogicalResult ReturnOp::verify() {
   return success();
 }
 
-/// `type` as the memory of a tensor of `desc`; `what` and `index` name it in messages.
+/// Checks that `type` is the memory of a tensor of `desc`; `what` and `index` name it in messages.
 static LogicalResult expectMemory(Operation *op, StringRef what, int64_t index, ShapedType type,
                                   TensorDescType desc) {
   // execute_c3, build_and_exec_graph_c2
@@ -192,7 +189,7 @@ LogicalResult ExecuteOp::verify() {
                                                       : getOutputs().front().getType());
   for (Value operand : (*this)->getOperands()) {
     if (isa<TensorType>(operand.getType()) != tensors)
-      return emitOpError("expects tensors or memrefs alone, but got both");
+      return emitOpError("expects only tensors or only memrefs, but got both");
     if (auto memref = dyn_cast<MemRefType>(operand.getType());
         memref && !memref.getLayout().isIdentity())
       return emitOpError("expects memrefs of identity layout, but got ") << memref;

@@ -1,4 +1,4 @@
-// Graphs and their calls: the symbol form that passes work on, and the inline form.
+// Graphs and their calls, in the symbol form, which passes use, and in the inline form.
 
 #ifndef CONVOY_CUDNN_GRAPH_OPS
 #define CONVOY_CUDNN_GRAPH_OPS
@@ -14,30 +14,31 @@ include "mlir/IR/SymbolInterfaces.td"
 def Cudnn_GraphOp : Op<Cudnn_Dialect, "graph", [IsolatedFromAbove, FunctionOpInterface, SingleBlock]> {
   let summary = "one cuDNN operation graph";
   let description = [{
-    A symbol whose arguments are the tensors that the graph reads and whose results are those that
-    it writes; every value in between is virtual. Equal graphs are one symbol, called from several
-    places.
+    A symbol whose arguments are the tensors that the graph reads and whose results are the tensors
+    that it writes; all other values are virtual tensors. Equal graphs share one symbol, which is
+    called from several places.
 
-    A tensor has a uid, by which the variant pack of an execution names its memory. It is unique in
-    the graph, and means nothing outside of it. That of an argument or a result is its attribute
-    `cudnn.uid`, if it has one; all others are numbered from 1 on, arguments, then results, then
-    virtual tensors, where the numbers that are written are left out.
+    Each tensor has a uid, unique in its graph, by which the variant pack of an execution refers to
+    its memory. The attribute `cudnn.uid` sets the uid of an argument or result. All other tensors
+    are numbered from 1 in the order arguments, results, virtual tensors; numbers already taken by
+    attributes are skipped.
 
-    An argument with `cudnn.by_value` is one number, which an execution reads from host memory. An
-    argument or result with `cudnn.ragged_offset = 2` has batches of different lengths: argument
-    number 2 holds the element at which each batch starts, and last the end.
+    An argument with `cudnn.by_value` is a single number that an execution reads from host memory.
+    An argument or result with `cudnn.ragged_offset = 2` has batches of different lengths: argument
+    2 holds the offset of the first element of each batch, followed by the end offset.
 
     **Constraints**
 
     * (c1) arguments and results are tensor descriptors, and there is at least one result.
-    * (c2) there is a body of operations of a graph, at least one, ended by `cudnn.return`.
-    * (c3) results are computed in the graph, each once: an argument, a constant or a value that is
-      a result already cannot be one.
+    * (c2) the body has at least one operation, contains only graph operations, and ends with
+      `cudnn.return`.
+    * (c3) results are distinct and computed in the graph; an argument or a constant cannot be a
+      result.
     * (c4) `cudnn.uid` is a positive i64, and no two are equal.
     * (c5) `cudnn.by_value` is a unit attribute of an argument with one element.
     * (c6) `cudnn.ragged_offset` is the number of another argument, of i32 or i64 elements, that is
-      not ragged and not by value itself.
-    * (c7) arguments and results have no other attribute of the dialect.
+      neither ragged nor by value.
+    * (c7) arguments and results have no other attributes of the dialect.
 
     ```mlir
     cudnn.graph @conv_relu_0(%x: !cudnn.tensor_desc<1x64x56x56xf16, NHWC>, %w: !cudnn.tensor_desc<64x64x3x3xf16, NHWC>)
@@ -65,8 +66,8 @@ def Cudnn_GraphOp : Op<Cudnn_Dialect, "graph", [IsolatedFromAbove, FunctionOpInt
     ::llvm::ArrayRef<::mlir::Type> getResultTypes() { return getFunctionType().getResults(); }
     ::mlir::Region *getCallableRegion() { return &getBody(); }
     ::llvm::LogicalResult verifyType();
-    // / The argument that holds the offsets of a ragged tensor with these attributes; null when it
-    // is not ragged.
+    /// The argument that holds the offsets of a tensor with these attributes; null if the tensor is
+    /// not ragged.
     ::mlir::BlockArgument getRaggedOffset(::mlir::DictionaryAttr attributes);
   }];
 }
@@ -78,7 +79,7 @@ def Cudnn_ReturnOp : Op<Cudnn_Dialect, "return", [Pure, ParentOneOf<["GraphOp", 
 
     **Constraints**
 
-    * (c1) operands and the graph's results agree in number and type. (Those of an alternative are
+    * (c1) operands and the graph's results agree in number and type. (For an alternative this is
       `alternative_c4`.)
   }];
   let arguments = (ins Variadic<Cudnn_TensorDescType>:$operands);
@@ -91,18 +92,18 @@ def Cudnn_Operand : AnyTypeOf<[AnyStaticShapeTensor, AnyStaticShapeMemRef], "ten
 def Cudnn_ExecuteOp : Op<Cudnn_Dialect, "execute",
     [AttrSizedOperandSegments, DestinationStyleOpInterface, DeclareOpInterfaceMethods<SymbolUserOpInterface>,
      DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
-  let summary = "run a graph";
+  let summary = "runs a graph";
   let description = [{
-    Reads `ins`, writes `outs`. On tensors the results are the `outs` after the run; on memrefs
-    there are none. The contents of `outs` before the run do not matter.
+    Reads `ins` and writes `outs`. On tensors the results are the `outs` after the run; on memrefs
+    there are no results. The previous contents of `outs` are not read.
 
     **Constraints**
 
     * (c1) the symbol names a `cudnn.graph`.
-    * (c2) `ins` and `outs` are as many as the graph's arguments and results.
+    * (c2) `ins` and `outs` agree in number with the graph's arguments and results.
     * (c3) element types are the graph's.
-    * (c4) the operand, packed row-major, holds the descriptor's elements in the order of memory: it
-      has the descriptor's dims in the order of descending strides; dims of size 1 do not count.
+    * (c4) an operand, packed row-major, has the descriptor's memory order: its dims are those of
+      the descriptor by descending stride, where dims of size 1 are ignored.
     * (c5) the operands are all tensors or all memrefs; memrefs have the identity layout.
 
     ```mlir
@@ -129,7 +130,7 @@ def Cudnn_ExecuteOp : Op<Cudnn_Dialect, "execute",
 def Cudnn_GetCurrentHandleOp : Op<Cudnn_Dialect, "get_current_handle", [Pure]> {
   let summary = "the handle of the calling thread";
   let description = [{
-    The runtime owns the handle; `cudnn-outline-graphs` drops this op with its last use.
+    The runtime owns the handle. `cudnn-outline-graphs` erases this op with its last use.
 
     ```mlir
     %h = cudnn.get_current_handle !cudnn.handle
@@ -140,18 +141,19 @@ def Cudnn_GetCurrentHandleOp : Op<Cudnn_Dialect, "get_current_handle", [Pure]> {
 }
 
 def Cudnn_BuildAndExecGraphOp : Op<Cudnn_Dialect, "build_and_exec_graph", [Pure, IsolatedFromAbove, SingleBlock]> {
-  let summary = "a graph where it is used";
+  let summary = "a graph and its call in one op";
   let description = [{
-    The inline form of `cudnn.graph` and `cudnn.execute`, to which `cudnn-outline-graphs` turns it.
+    The inline form of `cudnn.graph` and `cudnn.execute`, to which `cudnn-outline-graphs` converts
+    it.
 
     **Constraints**
 
-    * (c1) block arguments are tensor descriptors, one an input; those of `cudnn.build_graph` one a
-      result.
+    * (c1) there is one block argument per input and one operand of `cudnn.build_graph` per result,
+      all of them tensor descriptors.
     * (c2) element types agree.
-    * (c3) the tensor holds the descriptor's elements in the order of memory, as in `cudnn.execute`.
-    * (c4) the body ends with `cudnn.build_graph` and has at least one operation; results are
-      computed in it.
+    * (c3) a tensor has the descriptor's memory order, as in `cudnn.execute`.
+    * (c4) the body has at least one operation and ends with `cudnn.build_graph`; results are
+      distinct and computed in the body.
 
     ```mlir
     %y = cudnn.build_and_exec_graph %h %x {

@@ -1,6 +1,6 @@
-// Types of results from operands, by the shape functions that the verifiers ask too. A caller may
-// write others of the same shapes: the types here have the order in memory of the operand that they
-// are like, packed, and its element type. Vectors of numbers are not inferred.
+// Result type inference, with the same shape functions as the verifiers. An inferred type is packed
+// and has the memory order and the element type of the corresponding operand; explicit types may
+// differ in everything but the shape. Vectorized types are not inferred.
 
 #include "dialect/cudnn/CudnnChecks.h"
 #include "dialect/cudnn/CudnnOps.h"
@@ -23,8 +23,8 @@ bool convoy::cudnn::haveInferredShapes(TypeRange inferred, TypeRange types) {
 
 static TensorDescType typeOf(Value value) { return cast<TensorDescType>(value.getType()); }
 
-/// A tensor of `shape` with the channels where those of `operand` are, in its element type or in
-/// another.
+/// A tensor type of `shape` with the channel order of `operand`, and its element type unless
+/// `elementType` is given.
 static TensorDescType like(Value operand, ArrayRef<int64_t> shape, Type elementType = {}) {
   TensorDescType type = typeOf(operand);
   bool channelsLast = type.getRank() > 2 && !type.isRowMajor() && type.getStrides()[1] == 1;
@@ -36,38 +36,37 @@ static TensorDescType rowMajorLike(Value operand, ArrayRef<int64_t> shape) {
   return TensorDescType::get(shape, typeOf(operand).getElementType(), /*channelsLast=*/false);
 }
 
-/// Why nothing can be inferred: operands that the op's verifier would refuse too.
+/// Reports that the result shape cannot be inferred; the op's verifier would reject the op too.
 template <typename Op> static LogicalResult refuse(std::optional<Location> location) {
   return emitOptionalError(location, "'", Op::getOperationName(),
-                           "' op expects operands and attributes that give a result's shape");
+                           "' op expects operands and attributes that determine the result shape");
 }
 
-/// The result of `shape`, if there is one.
+/// Appends the type of a result of `shape` to `types`, or reports that there is no shape.
 template <typename Op>
-static LogicalResult give(std::optional<Location> location, Value operand,
-                          FailureOr<SmallVector<int64_t>> shape, Types &types) {
+static LogicalResult append(std::optional<Location> location, Value operand,
+                            FailureOr<SmallVector<int64_t>> shape, Types &types) {
   if (failed(shape))
     return refuse<Op>(location);
   types.push_back(like(operand, *shape));
   return success();
 }
 
-//===-- convolutions, products, windows
-//----------------------------------------------------------------------------------===//
+//===-- convolutions, products, windows ------------------------------------===//
 
 LogicalResult ConvolutionOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                               Adaptor op, Types &types) {
   if (op.getMode() != ConvolutionMode::Fprop)
     return emitOptionalError(
-        location, "'", getOperationName(), "' op expects a type of its result with mode ",
-        stringifyConvolutionMode(op.getMode()), ", of which several shapes have the same gradient");
+        location, "'", getOperationName(), "' op expects an explicit result type with mode ",
+        stringifyConvolutionMode(op.getMode()), ", where several result shapes are possible");
   SmallVector<int64_t> input = typeOf(op.getX()).getLogicalShape(),
                        filter = typeOf(op.getW()).getLogicalShape();
-  return give<ConvolutionOp>(location, op.getX(),
-                             convolutionShape(input, filter, op.getSpatialStride(),
-                                              op.getPrePadding(), op.getPostPadding(),
-                                              op.getDilation()),
-                             types);
+  return append<ConvolutionOp>(location, op.getX(),
+                               convolutionShape(input, filter, op.getSpatialStride(),
+                                                op.getPrePadding(), op.getPostPadding(),
+                                                op.getDilation()),
+                               types);
 }
 
 LogicalResult MatmulOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
@@ -79,14 +78,14 @@ LogicalResult MatmulOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
   return success();
 }
 
-/// The index of a maximum is a result only where the caller gives its type.
+/// The index is a result only if the caller gives its type.
 LogicalResult ResampleOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                            Adaptor op, Types &types) {
-  return give<ResampleOp>(location, op.getX(),
-                          resampleShape(shapeOf(op.getX()), op.getWindow(), op.getStride(),
-                                        op.getPrePadding(), op.getPostPadding(),
-                                        static_cast<int64_t>(op.getDenominator())),
-                          types);
+  return append<ResampleOp>(location, op.getX(),
+                            resampleShape(shapeOf(op.getX()), op.getWindow(), op.getStride(),
+                                          op.getPrePadding(), op.getPostPadding(),
+                                          static_cast<int64_t>(op.getDenominator())),
+                            types);
 }
 
 LogicalResult MoeGroupedMatmulOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
@@ -101,7 +100,7 @@ LogicalResult MoeGroupedMatmulOp::inferReturnTypes(MLIRContext *, std::optional<
   return success();
 }
 
-/// The statistics are a result only where the caller gives their type.
+/// The statistics are a result only if the caller gives their type.
 LogicalResult SdpaForwardOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                               Adaptor op, Types &types) {
   ArrayRef<int64_t> q = shapeOf(op.getQ()), v = shapeOf(op.getV());
@@ -111,8 +110,7 @@ LogicalResult SdpaForwardOp::inferReturnTypes(MLIRContext *, std::optional<Locat
   return success();
 }
 
-//===-- element by element, and where elements lie
-//-----------------------------------------------------------------------===//
+//===-- pointwise operations, data movement --------------------------------===//
 
 LogicalResult PointwiseOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location,
                                             Adaptor op, Types &types) {
@@ -152,7 +150,7 @@ LogicalResult ConcatOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
   if (shapes.empty() || llvm::any_of(shapes, isOther) || axis < 0 ||
       axis >= static_cast<int64_t>(shapes.front().size()))
     return refuse<ConcatOp>(location);
-  return give<ConcatOp>(location, op.getInputs().front(), concatShape(shapes, axis), types);
+  return append<ConcatOp>(location, op.getInputs().front(), concatShape(shapes, axis), types);
 }
 
 LogicalResult BlockScaleDequantizeOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
@@ -175,14 +173,13 @@ LogicalResult ContractBandMatrixOp::inferReturnTypes(MLIRContext *,
   int64_t lower = op.getLowerBandwidth(), upper = op.getUpperBandwidth();
   if (axis < 0 || axis >= static_cast<int64_t>(x.size()) || lower < 0 || upper < 0)
     return refuse<ContractBandMatrixOp>(location);
-  return give<ContractBandMatrixOp>(location, op.getX(), bandShape(x, axis, lower, upper), types);
+  return append<ContractBandMatrixOp>(location, op.getX(), bandShape(x, axis, lower, upper), types);
 }
 
-//===-- normalizations
-//---------------------------------------------------------------------------------------------------===//
+//===-- normalizations -----------------------------------------------------===//
 
-/// Shape of the statistics of `x`. Failure where the operands leave it open: the number of groups,
-/// or without a scale the dims that are taken together.
+/// Shape of the statistics of `x`. Failure if the operands do not determine it: the number of
+/// groups, or, without a scale, the normalized dims.
 static FailureOr<SmallVector<int64_t>> statisticsShape(NormMode mode, ArrayRef<int64_t> x,
                                                        Value scale) {
   if (x.size() < 2)
@@ -218,7 +215,7 @@ LogicalResult NormForwardOp::inferReturnTypes(MLIRContext *context,
   return success();
 }
 
-/// The gradient of a bias is a result only where the caller gives its type.
+/// The gradient of the bias is a result only if the caller gives its type.
 LogicalResult NormBackwardOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor op,
                                                Types &types) {
   types.push_back(like(op.getX(), shapeOf(op.getX())));

@@ -1,4 +1,4 @@
-// Matrix products. Each check carries the label of its constraint in the op's description.
+// Matrix products. Each check has the label of its constraint in the op's description.
 
 #include "dialect/cudnn/CudnnChecks.h"
 #include "dialect/cudnn/CudnnOps.h"
@@ -20,12 +20,12 @@ LogicalResult MatmulOp::verify() {
   // matmul_c2
   ArrayRef<int64_t> a = shapeOf(getA()), b = shapeOf(getB());
   if (a[rank - 1] != b[rank - 2])
-    return emitOpError("expects the last dim of a to be the second last of b, but got ")
+    return emitOpError("expects the last dim of a to equal the second last of b, but got ")
            << str(a) << " and " << str(b);
   // matmul_c3
   FailureOr<SmallVector<int64_t>> expected = matmulShape(a, b);
   if (failed(expected))
-    return emitOpError("expects batch dims of which one divides the other, but got ")
+    return emitOpError("expects batch dims where one divides the other, but got ")
            << str(a) << " and " << str(b);
   if (failed(expectShape(*this, "result", shapeOf(getY()), *expected)))
     return failure();

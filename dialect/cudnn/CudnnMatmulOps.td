@@ -8,19 +8,20 @@ include "dialect/cudnn/CudnnOpBase.td"
 def Cudnn_MatmulOp : Cudnn_ComputeOp<"matmul", [AttrSizedOperandSegments, Cudnn_InferTypes]> {
   let summary = "batched matrix product";
   let description = [{
-    `B... x M x K` times `B... x K x N` gives `B... x M x N`. Of two batch dims that differ the
-    smaller divides the larger, and each of its matrices meets as many of the other's in a row: a
-    dim of 1 broadcasts, and 2 heads of one side serve 8 of the other by fours.
+    `B... x M x K` times `B... x K x N` gives `B... x M x N`. If two batch dims differ, the smaller
+    one divides the larger one, and each matrix of the smaller side is used for that many
+    consecutive matrices of the larger side: a dim of 1 broadcasts, and with 2 and 8 heads each of
+    the 2 is used for 4 of the 8.
 
-    `m_override`, `n_override` and `k_override` hold for every batch how many rows, columns or terms
-    there really are; the rest reads as `padding_value`, which is 0 when it is not written.
+    `m_override`, `n_override` and `k_override` are the valid numbers of rows, columns or terms of
+    each batch; elements beyond them read as `padding_value`, which is 0 by default.
 
     **Constraints**
 
-    * (c1) a, b and the result have one rank of at least 3.
-    * (c2) the last dim of `a` is the second last of `b`.
-    * (c3) batch dims are equal or one divides the other, and the result's shape is the one that the
-      operands give.
+    * (c1) a, b and the result have the same rank of at least 3.
+    * (c2) the last dim of `a` equals the second last of `b`.
+    * (c3) for each pair of batch dims one divides the other, and the result has the shape that
+      follows from the operands.
     * (c4) the compute type is f64, f32, f16, bf16, i32 or `!cudnn.fast_float_for_fp8`.
     * (c5) an override has the result's rank and first dim, all other dims 1, and elements of i32 or
       i64.

@@ -1,6 +1,5 @@
-// Text of ops with many tensors: each stands after its name, with its type, as in
-// `scale(%s : !cudnn.tensor_desc<...>)`, and results after the arrow as
-// `y(!cudnn.tensor_desc<...>)`.
+// Assembly format of ops with many tensors: operands are named, `scale(%s :
+// !cudnn.tensor_desc<...>)`, and so are results after the arrow, `y(!cudnn.tensor_desc<...>)`.
 
 #ifndef CONVOY_CUDNN_NAMED_TENSORS
 #define CONVOY_CUDNN_NAMED_TENSORS

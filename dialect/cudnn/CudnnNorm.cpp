@@ -1,4 +1,4 @@
-// Normalizations. Each check carries the label of its constraint in the op's description.
+// Normalizations. Each check has the label of its constraint in the op's description.
 
 #include "dialect/cudnn/CudnnChecks.h"
 #include "dialect/cudnn/CudnnOps.h"
@@ -8,7 +8,7 @@ using namespace mlir;
 using namespace convoy;
 using namespace convoy::cudnn;
 
-/// Tensors by the names of operands and results; absent ones are null.
+/// Named operands and results; absent ones are null.
 using Named = ArrayRef<std::pair<StringRef, Value>>;
 
 static SmallVector<Value> present(Named tensors) {
@@ -19,8 +19,8 @@ static SmallVector<Value> present(Named tensors) {
   return values;
 }
 
-/// `tensors` are as `expected` where they are there; the first of them that is there decides when
-/// `expected` is empty.
+/// Checks that the present ones of `tensors` have the shape `expected`, or if it is empty the shape
+/// of the first present one.
 static LogicalResult expectShapes(Operation *op, Named tensors, ArrayRef<int64_t> expected = {}) {
   for (auto [name, value] : tensors) {
     if (!value)
@@ -33,7 +33,8 @@ static LogicalResult expectShapes(Operation *op, Named tensors, ArrayRef<int64_t
   return success();
 }
 
-/// Each tensor is there or not as `expected` says; `where` ends the message.
+/// Checks that each of `tensors` is present if `expected` is true, and absent otherwise; `where`
+/// ends the message.
 static LogicalResult expectPresence(Operation *op, Named tensors, bool expected,
                                     const Twine &where) {
   for (auto [name, value] : tensors)
@@ -42,8 +43,7 @@ static LogicalResult expectPresence(Operation *op, Named tensors, bool expected,
   return success();
 }
 
-//===-- shapes of a mode
-//-------------------------------------------------------------------------------------------------===//
+//===-- shapes of a mode ---------------------------------------------------===//
 
 bool convoy::cudnn::isOfTrailingDims(NormMode mode) {
   return mode == NormMode::LayerNorm || mode == NormMode::RmsNorm || mode == NormMode::AdaLayerNorm;
@@ -93,8 +93,7 @@ static LogicalResult verifyNormShapes(Operation *op, NormMode mode, ArrayRef<int
   return diag;
 }
 
-//===-- forward and backward
-//---------------------------------------------------------------------------------------------===//
+//===-- forward and backward -----------------------------------------------===//
 
 LogicalResult NormForwardOp::verify() {
   NormMode mode = getMode();
@@ -179,8 +178,8 @@ LogicalResult NormBackwardOp::verify() {
     return failure();
   // norm_backward_c4
   if (!getScale() != !getDscale())
-    return emitOpError("expects 'scale' and 'dscale' together, but got '")
-           << (getScale() ? "scale" : "dscale") << "' alone";
+    return emitOpError("expects 'scale' and 'dscale' together, but got only '")
+           << (getScale() ? "scale" : "dscale") << "'";
   if (getDbias() && !getDscale())
     return emitOpError("expects 'dscale' with 'dbias'");
   // norm_backward_c5
@@ -197,8 +196,7 @@ LogicalResult NormBackwardOp::verify() {
   return verifyNormShapes(*this, mode, x, parameters, statistics);
 }
 
-//===-- batch normalization over several graphs
-//--------------------------------------------------------------------------===//
+//===-- batch normalization over several graphs ----------------------------===//
 
 LogicalResult GenStatsOp::verify() {
   // gen_stats_c1

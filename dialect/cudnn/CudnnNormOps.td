@@ -1,5 +1,5 @@
-// Normalizations, forward and backward, and the statistics of a batch normalization that is split
-// over graphs.
+// Normalizations, forward and backward, and the operations of a batch normalization that is split
+// into several graphs.
 
 #ifndef CONVOY_CUDNN_NORM_OPS
 #define CONVOY_CUDNN_NORM_OPS
@@ -27,38 +27,38 @@ def Cudnn_NormForwardOp : Cudnn_ComputeOp<"norm_forward", [AttrSizedOperandSegme
   let summary = "normalization to mean 0 and variance 1, then scale and bias";
   let description = [{
     `y = scale * (x - mean) * inv_variance + bias`, where `inv_variance` is
-    `1 / sqrt(variance + epsilon)` and the mean and the variance are those of the elements that the
-    mode takes together:
+    `1 / sqrt(variance + epsilon)`. The mode selects the elements over which mean and variance are
+    computed:
 
-    | mode | taken together | `scale`, `bias` | statistics |
+    | mode | statistics over | `scale`, `bias` | statistics |
     |---|---|---|---|
     | `batch_norm` | a channel | 1 x C x 1... | 1 x C x 1... |
     | `instance_norm` | a channel of an image | 1 x C x 1... | N x C x 1... |
     | `group_norm` | a group of channels of an image | 1 x C x 1... | N x groups x 1... |
-    | `layer_norm`, `rms_norm` | the trailing dims | leading dims 1, trailing dims x's | leading dims x's, trailing dims 1 |
-    | `ada_layer_norm` | the trailing dims | N x 1... x trailing dims of x | leading dims x's, trailing dims 1 |
+    | `layer_norm`, `rms_norm` | the trailing dims | 1... x trailing dims of x | leading dims of x x 1... |
+    | `ada_layer_norm` | the trailing dims | N x 1... x trailing dims of x | leading dims of x x 1... |
 
-    `rms_norm` takes the mean as 0. In the phase `training` the statistics are results; in
-    `inference` they are computed and forgotten, but for `batch_norm`, which is given them. A batch
-    normalization in training may also move the running statistics, by
+    `rms_norm` uses a mean of 0. In the phase `training` the statistics are results. In `inference`
+    they are not; `batch_norm inference` has them as operands. A batch normalization in training may
+    also update the running statistics to
     `(1 - exp_avg_factor) * input + exp_avg_factor * batch`, and may share statistics with other
     devices through `peer_stats`.
 
     **Constraints**
 
-    * (c1) all tensors but scalars have one rank: 3 to 8, of `batch_norm`, `instance_norm` and
-      `group_norm` 3 to 5, of `layer_norm` and `rms_norm` 2 to 8.
+    * (c1) all tensors but scalars have the same rank: 3 to 5 for `batch_norm`, `instance_norm` and
+      `group_norm`, 2 to 8 for `layer_norm` and `rms_norm`, 3 to 8 for `ada_layer_norm`.
     * (c2) `y` has the shape of `x`.
     * (c3) `scale`, `bias` and the statistics have the shapes of the table, the running statistics
       that of `scale`; the groups of `group_norm` divide the channels.
-    * (c4) `bias` comes with `scale`.
-    * (c5) `epsilon` and `exp_avg_factor` are by value and have one element; `training` has an
+    * (c4) `bias` requires `scale`.
+    * (c5) `epsilon` and `exp_avg_factor` are by value and have one element; `training` requires
       `epsilon`.
-    * (c6) `saved_mean` and `saved_inv_variance` are results of `training`, of `rms_norm`
-      `saved_inv_variance` alone.
-    * (c7) `mean` and `inv_variance` are operands of `batch_norm inference`, and of nothing else.
-    * (c8) running statistics (`exp_avg_factor`, both inputs, both results) are there together or
-      not at all, and like `peer_stats` in `batch_norm training` alone.
+    * (c6) `saved_mean` and `saved_inv_variance` are results of `training`; `rms_norm` has only
+      `saved_inv_variance`.
+    * (c7) `mean` and `inv_variance` are operands of `batch_norm inference` only.
+    * (c8) running statistics (`exp_avg_factor`, both inputs, both results) are all present or all
+      absent. They and `peer_stats` are allowed only in `batch_norm training`.
 
     ```mlir
     %epsilon = cudnn.constant 1.000000e-05 : f32 -> !cudnn.tensor_desc<1x1x1xf32>
@@ -93,19 +93,19 @@ def Cudnn_NormForwardOp : Cudnn_ComputeOp<"norm_forward", [AttrSizedOperandSegme
 def Cudnn_NormBackwardOp : Cudnn_ComputeOp<"norm_backward", [AttrSizedOperandSegments, AttrSizedResultSegments, Cudnn_InferTypes]> {
   let summary = "gradients of a normalization";
   let description = [{
-    From the gradient of `y`, the input and the statistics that `cudnn.norm_forward` saved, the
-    gradients of `x`, `scale` and `bias`. Shapes are those of `cudnn.norm_forward`.
+    Computes the gradients of `x`, `scale` and `bias` from the gradient of `y`, the input, and the
+    statistics that `cudnn.norm_forward` saved. Shapes are those of `cudnn.norm_forward`.
 
     **Constraints**
 
-    * (c1) all tensors but scalars have one rank, as in `cudnn.norm_forward`.
+    * (c1) all tensors but scalars have the same rank, as in `cudnn.norm_forward`.
     * (c2) `dy` and `dx` have the shape of `x`.
     * (c3) `scale`, `dscale`, `dbias` and the statistics have the shapes of the table of
       `cudnn.norm_forward`.
-    * (c4) `dscale` comes with `scale`, and `scale` with `dscale`; `dbias` comes with both.
+    * (c4) `scale` and `dscale` require each other; `dbias` requires both.
     * (c5) `epsilon` is by value and has one element.
-    * (c6) `rms_norm` has no `mean`, every other mode has one.
-    * (c7) `peer_stats` belong to `batch_norm`.
+    * (c6) all modes but `rms_norm` have a `mean`.
+    * (c7) only `batch_norm` has `peer_stats`.
 
     ```mlir
     %dx, %dscale = cudnn.norm_backward rms_norm dy(%dy : !cudnn.tensor_desc<4x128x1024xf16>) x(%x : !cudnn.tensor_desc<4x128x1024xf16>)
@@ -130,12 +130,12 @@ def Cudnn_NormBackwardOp : Cudnn_ComputeOp<"norm_backward", [AttrSizedOperandSeg
 def Cudnn_GenStatsOp : Cudnn_ComputeOp<"gen_stats", [Cudnn_InferTypes]> {
   let summary = "sum and sum of squares of every channel";
   let description = [{
-    What `cudnn.bn_finalize` makes a batch's statistics of. cuDNN has engines for it at the end of a
-    convolution, not alone.
+    `cudnn.bn_finalize` computes the statistics of a batch from these sums. cuDNN has engines for
+    this operation only at the end of a convolution graph.
 
     **Constraints**
 
-    * (c1) all tensors have one rank, 3 to 5.
+    * (c1) all tensors have the same rank, 3 to 5.
     * (c2) the sums have the shape 1 x C x 1... .
     * (c3) the compute type is f64, f32, f16 or bf16.
 
@@ -155,22 +155,23 @@ def Cudnn_GenStatsOp : Cudnn_ComputeOp<"gen_stats", [Cudnn_InferTypes]> {
 }
 
 def Cudnn_BnFinalizeOp : Cudnn_ComputeOp<"bn_finalize", [AttrSizedOperandSegments, AttrSizedResultSegments, Cudnn_InferTypes]> {
-  let summary = "scale and bias that a batch normalization comes down to";
+  let summary = "equivalent scale and bias of a batch normalization";
   let description = [{
-    `eq_scale` and `eq_bias` are such that the normalized tensor is `eq_scale * x + eq_bias`. In
-    `training` the statistics come from the sums of `cudnn.gen_stats` over `accum_count` elements
-    and are saved for the gradient, and running statistics, if there are any, are moved by
-    `exp_average_factor`. In `inference` the statistics are the running ones.
+    The normalized tensor is `eq_scale * x + eq_bias`. In `training` the statistics are computed
+    from the sums of `cudnn.gen_stats` over `accum_count` elements and saved for the gradient;
+    running statistics, if present, are updated with `exp_average_factor`. `inference` uses the
+    running statistics.
 
     **Constraints**
 
-    * (c1) all tensors but scalars have one shape, 1 x C x 1..., of rank 3 to 5.
+    * (c1) all tensors but scalars have the same shape, 1 x C x 1..., of rank 3 to 5.
     * (c2) `epsilon`, `exp_average_factor` and `accum_count` are by value and have one element;
       `accum_count` is an i64.
     * (c3) `training` has `y_sum`, `y_sq_sum`, `accum_count`, `exp_average_factor`, `saved_mean` and
       `saved_inv_std`; `inference` has none of them.
-    * (c4) `prev_running_mean` and `prev_running_var` come together; `inference` has them; in
-      `training` `updated_running_mean` and `updated_running_var` come with them, and nowhere else.
+    * (c4) `prev_running_mean` and `prev_running_var` require each other; `inference` requires both.
+      `training` has `updated_running_mean` and `updated_running_var` if and only if it has them;
+      `inference` has no updated statistics.
     * (c5) the compute type is f64, f32, f16 or bf16.
 
     ```mlir
@@ -185,7 +186,7 @@ def Cudnn_BnFinalizeOp : Cudnn_ComputeOp<"bn_finalize", [AttrSizedOperandSegment
     `_SCALE_DESC`, `_BIAS_DESC`, `_PREV_RUNNING_MEAN_DESC`, `_PREV_RUNNING_VAR_DESC`,
     `_UPDATED_RUNNING_MEAN_DESC`, `_UPDATED_RUNNING_VAR_DESC`, `_SAVED_MEAN_DESC`,
     `_SAVED_INV_STD_DESC`, `_EQ_SCALE_DESC`, `_EQ_BIAS_DESC`, `_ACCUM_COUNT_DESC`, `_EPSILON_DESC`,
-    `_EXP_AVERATE_FACTOR_DESC` (spelled so in the header).
+    `_EXP_AVERATE_FACTOR_DESC` (spelled this way in the header).
   }];
   let arguments = (ins Cudnn_BnFinalizeModeAttr:$mode, TypeAttr:$compute_type, Optional<Cudnn_TensorDescType>:$y_sum,
                        Optional<Cudnn_TensorDescType>:$y_sq_sum, Cudnn_TensorDescType:$scale, Cudnn_TensorDescType:$bias,
@@ -207,15 +208,15 @@ def Cudnn_BnFinalizeOp : Cudnn_ComputeOp<"bn_finalize", [AttrSizedOperandSegment
 def Cudnn_BnBwdWeightsOp : Cudnn_ComputeOp<"bn_bwd_weights", [Cudnn_InferTypes]> {
   let summary = "gradients of a batch normalization's scale and bias";
   let description = [{
-    Also `eq_dy_scale`, `eq_x_scale` and `eq_bias`, such that the gradient of `x` is
-    `eq_dy_scale * dy + eq_x_scale * x + eq_bias`. cuDNN has engines for it at the end of a
-    convolution's gradient, not alone.
+    Also computes `eq_dy_scale`, `eq_x_scale` and `eq_bias`; the gradient of `x` is
+    `eq_dy_scale * dy + eq_x_scale * x + eq_bias`. cuDNN has engines for this operation only at the
+    end of the graph of a convolution's gradient.
 
     **Constraints**
 
-    * (c1) all tensors have one rank, 3 to 5.
+    * (c1) all tensors have the same rank, 3 to 5.
     * (c2) `dy` has the shape of `x`.
-    * (c3) all others have the shape 1 x C x 1... .
+    * (c3) all other tensors have the shape 1 x C x 1... .
     * (c4) the compute type is f64, f32, f16 or bf16.
 
     ```mlir

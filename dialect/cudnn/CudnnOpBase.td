@@ -1,4 +1,4 @@
-// What the operations of a graph have in common.
+// Base class and traits of graph operations.
 
 #ifndef CONVOY_CUDNN_OP_BASE
 #define CONVOY_CUDNN_OP_BASE
@@ -8,16 +8,15 @@ include "dialect/cudnn/CudnnTypes.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
-/// On an op that may stand in a graph.
+/// Marks ops that are allowed in a graph.
 def Cudnn_GraphOperation : NativeOpTrait<"GraphOperation"> {
   let cppNamespace = "::convoy::cudnn";
 }
 
-// / On an op whose operands give the shapes of its results; its function `inferReturnTypes` of an
-// adaptor stands in CudnnInferTypes.cpp and / gives null for an optional result that is not there,
-// and nothing for the last ones where that is the caller's choice. Element types and / strides are
-// the caller's choice as well, so types that are written are not inferred again: the op's verifier
-// checks them.
+/// For ops whose operands determine the shapes of their results. Each op defines `inferReturnTypes`
+/// of an adaptor in CudnnInferTypes.cpp, which returns null for an absent optional result, and omits
+/// trailing results that only the caller can choose. Element types and strides are the caller's
+/// choice too, so `refineReturnTypes` keeps explicit types; the op's verifier checks them.
 def Cudnn_InferTypes : TraitList<[
   DeclareOpInterfaceMethods<InferTypeOpInterface, ["refineReturnTypes"]>,
   NativeOpTrait<"InferTypeOpAdaptor", [], [{

@@ -1,4 +1,4 @@
-// The generated definitions of the cudnn ops.
+// Generated definitions of the cudnn ops.
 
 #include "dialect/cudnn/CudnnOps.h"
 #include "dialect/common/Regions.h"

@@ -1,4 +1,4 @@
-// The cudnn dialect's classes: everything that code outside this folder includes.
+// The public header of the cudnn dialect.
 
 #ifndef CONVOY_DIALECT_CUDNN_CUDNNOPS_H
 #define CONVOY_DIALECT_CUDNN_CUDNNOPS_H
@@ -27,16 +27,16 @@
 
 namespace convoy::cudnn {
 
-/// On an op that may stand in a graph.
+/// Marks ops that are allowed in a graph.
 template <typename ConcreteType>
 class GraphOperation : public mlir::OpTrait::TraitBase<ConcreteType, GraphOperation> {};
 
-/// Whether `types` begin with tensors of the shapes of `inferred`, in numbers, whatever their
-/// element types and strides.
+/// Whether the leading `types` have the logical shapes of `inferred`. Ignores element types and
+/// strides.
 bool haveInferredShapes(mlir::TypeRange inferred, mlir::TypeRange types);
 
-/// Writes which of an op's optional results are there, null ones being absent, into the properties
-/// of an op that is being built.
+/// Sets the result segment sizes in the properties of an op that is being built; null types are
+/// absent optional results.
 template <typename OpType>
 void setResultSegments(mlir::OpaqueProperties properties, llvm::ArrayRef<mlir::Type> results) {
   if constexpr (OpType::template hasTrait<mlir::OpTrait::AttrSizedResultSegments>()) {
@@ -56,27 +56,27 @@ namespace convoy::cudnn {
 
 /// Attributes of a graph's arguments and results.
 inline constexpr llvm::StringLiteral kUidAttr = "cudnn.uid";
-/// Of a `cudnn.graph`: the kernels that compute it, each with name, variant, grid, block,
-/// shared_bytes and chip, as the manifest has them.
+/// Attribute of a `cudnn.graph`: the kernels that compute it, each with name, variant, grid, block,
+/// shared_bytes and chip, as in the manifest.
 inline constexpr llvm::StringLiteral kKernelsAttr = "cudnn.kernels";
-/// Of a `cudnn.graph` with kernels: what runs it where nothing was measured, `kernel` or `plan`; or
-/// `only_kernel`: cuDNN is not asked.
+/// Attribute of a `cudnn.graph` with kernels: what runs it without tuning, `kernel` or `plan`, or
+/// `only_kernel` to never use cuDNN.
 inline constexpr llvm::StringLiteral kPreferenceAttr = "cudnn.preference";
 inline constexpr llvm::StringLiteral kOnlyKernel = "only_kernel";
 inline constexpr llvm::StringLiteral kByValueAttr = "cudnn.by_value";
 inline constexpr llvm::StringLiteral kRaggedOffsetAttr = "cudnn.ragged_offset";
 
-/// Whether cuDNN has tensors with elements of `type`.
+/// Whether cuDNN has a data type for `type`.
 bool isElementType(mlir::Type type);
 
-/// Number of operands that a pointwise mode takes, 1 to 3.
+/// Number of operands of a pointwise mode, 1 to 3.
 int64_t pointwiseArity(PointwiseMode mode);
 
 /// Whether a pointwise mode is a gradient, whose operands are the output's gradient and the forward
 /// pass's input.
 bool isBackward(PointwiseMode mode);
 
-/// Whether a normalization takes the trailing dims together, and not the pixels of channels.
+/// Whether a normalization computes its statistics over trailing dims, not over channels.
 bool isOfTrailingDims(NormMode mode);
 
 /// Lets one-shot bufferization turn `cudnn.execute` on tensors into `cudnn.execute` on memrefs.

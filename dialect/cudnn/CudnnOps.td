@@ -1,4 +1,4 @@
-// Everything of the cudnn dialect, by family.
+// All ops of the cudnn dialect, by family.
 
 #ifndef CONVOY_CUDNN_OPS
 #define CONVOY_CUDNN_OPS

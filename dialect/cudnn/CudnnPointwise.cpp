@@ -1,4 +1,4 @@
-// Pointwise operations. Each check carries the label of its constraint in the op's description.
+// Pointwise operations. Each check has the label of its constraint in the op's description.
 
 #include "dialect/cudnn/CudnnChecks.h"
 #include "dialect/cudnn/CudnnOps.h"
@@ -55,8 +55,8 @@ LogicalResult PointwiseOp::verify() {
   StringRef name = stringifyPointwiseMode(mode);
   // pointwise_c1
   if (static_cast<int64_t>(getInputs().size()) != pointwiseArity(mode))
-    return emitOpError("expects ")
-           << pointwiseArity(mode) << " operands of " << name << ", but got " << getInputs().size();
+    return emitOpError("expects ") << pointwiseArity(mode) << " operands with mode " << name
+                                   << ", but got " << getInputs().size();
   // pointwise_c2
   if (failed(expectRank(*this, 1, 8)))
     return failure();
@@ -117,7 +117,7 @@ OpFoldResult PointwiseOp::fold(FoldAdaptor) {
     return {};
   Value input = getInputs().front();
   auto producer = input.getDefiningOp<PointwiseOp>();
-  // A cast of a cast that kept every value reads what that one read.
+  // Skip an inner cast that preserves every value.
   if (producer && producer.getMode() == PointwiseMode::Identity &&
       producer.getAlpha1().isExactlyValue(1.0)) {
     auto from = cast<TensorDescType>(producer.getInputs().front().getType()).getElementType();
@@ -127,9 +127,9 @@ OpFoldResult PointwiseOp::fold(FoldAdaptor) {
       return getY();
     }
   }
-  // An identity that converts nothing. Its operand must be computed in the graph: cuDNN has no
-  // graph that returns what it reads. An identity over a clip is kept: it is what makes cuDNN take
-  // a bounded clip after a bias.
+  // An identity without conversion. Its operand must be computed in the graph: a cuDNN graph cannot
+  // return its arguments. An identity after a clip stays: cuDNN supports a bounded clip after a
+  // bias only with it.
   if (input.getType() != getY().getType() || !input.getDefiningOp() ||
       (producer && producer.getUpperClip()))
     return {};

@@ -1,4 +1,4 @@
-// Operations element by element.
+// Pointwise operations.
 
 #ifndef CONVOY_CUDNN_POINTWISE_OPS
 #define CONVOY_CUDNN_POINTWISE_OPS
@@ -6,31 +6,32 @@
 include "dialect/cudnn/CudnnOpBase.td"
 
 def Cudnn_PointwiseOp : Cudnn_ComputeOp<"pointwise", [Cudnn_InferTypes]> {
-  let summary = "an operation element by element";
+  let summary = "pointwise operation";
   let description = [{
-    One to three operands, as many as the mode takes; dims of size 1 broadcast, and vectorized
-    tensors count by their numbers. Backward modes take the output's gradient, then the forward
-    pass's input; `binary_select` takes the two values, then the condition.
+    The mode determines the number of operands, one to three. Dims of size 1 broadcast; the dims of
+    vectorized tensors count numbers, not vectors. The operands of backward modes are the output's
+    gradient and the forward pass's input, those of `binary_select` the two values and the
+    condition.
 
-    The attributes of a mode that are absent have cuDNN's defaults: `lower_clip` 0, no `upper_clip`,
-    `lower_clip_slope` 0, `elu_alpha`, `softplus_beta` and `swish_beta` 1. `nan_propagation` is of
-    the modes that compare: `relu_fwd` and `relu_bwd` propagate NaN when it is not written, as torch
-    does, `min` and `max` do what cuDNN does of itself. `alpha1` and `alpha2` multiply the first and
-    the second operand; cuDNN gets them as floats, and as doubles where it computes in f64.
+    Absent attributes of a mode have cuDNN's defaults: `lower_clip` 0, no `upper_clip`,
+    `lower_clip_slope` 0, `elu_alpha`, `softplus_beta` and `swish_beta` 1. `nan_propagation` applies
+    to `relu_fwd`, `relu_bwd`, `min` and `max`. By default the relus propagate NaN, as in PyTorch,
+    and `min` and `max` have cuDNN's default. `alpha1` and `alpha2` multiply the first and the
+    second operand; cuDNN gets them as floats, or as doubles with compute type f64.
 
-    Two bounds by finite constants, such as `min` of `max` in either order or `min` of `relu_fwd`,
-    become one `relu_fwd` with clips where all of them propagate NaN and the tensor in between holds
-    every value; at the end of a convolution with an identity after it, where cuDNN 9.19 has fewer
-    engines for the relu alone.
+    Canonicalization merges two bounds by finite constants, such as `min` of `max`, `max` of `min`
+    or `min` of `relu_fwd`, into one `relu_fwd` with clips. Both bounds must propagate NaN, and the
+    tensor between them must represent every value exactly. At the end of a convolution graph an
+    identity follows the relu, because cuDNN 9.19 has fewer engines for the relu alone.
 
     **Constraints**
 
-    * (c1) there are as many operands as the mode takes.
+    * (c1) the number of operands is that of the mode.
     * (c2) the result's shape is the broadcast of the operands' shapes.
-    * (c3) attributes of other modes are absent, and `gen_index` has its `axis`, below the rank.
+    * (c3) attributes of other modes are absent, and `gen_index` has an `axis` below the rank.
     * (c4) `lower_clip` is at most `upper_clip`.
     * (c5) the compute type is f64, f32, f16, bf16, i32 or i1.
-    * (c6) `alpha2` is 1 where there is no second operand.
+    * (c6) `alpha2` is 1 if there is no second operand.
 
     ```mlir
     %y = cudnn.pointwise add(%x, %b) type = f32
@@ -68,13 +69,14 @@ def Cudnn_PointwiseOp : Cudnn_ComputeOp<"pointwise", [Cudnn_InferTypes]> {
 }
 
 def Cudnn_PointwiseReluOp : Cudnn_ComputeOp<"pointwise_relu", [Cudnn_InferTypes]> {
-  let summary = "pointwise relu_fwd in its first spelling";
+  let summary = "older syntax of pointwise relu_fwd";
   let description = [{
-    Means `cudnn.pointwise relu_fwd`, to which canonicalization and `cudnn-outline-graphs` turn it.
+    Equivalent to `cudnn.pointwise relu_fwd`, to which canonicalization and `cudnn-outline-graphs`
+    convert it.
 
     **Constraints**
 
-    * (c1) operand and result have one shape.
+    * (c1) operand and result have the same shape.
     * (c2) the compute type is f64, f32, f16 or bf16.
 
     ```mlir

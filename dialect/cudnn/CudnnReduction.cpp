@@ -1,4 +1,4 @@
-// Reductions. Each check carries the label of its constraint in the op's description.
+// Reductions. Each check has the label of its constraint in the op's description.
 
 #include "dialect/cudnn/CudnnChecks.h"
 #include "dialect/cudnn/CudnnOps.h"
@@ -15,9 +15,9 @@ LogicalResult ReductionOp::verify() {
   ArrayRef<int64_t> x = shapeOf(getX()), y = shapeOf(getY());
   for (auto [from, to] : llvm::zip(x, y))
     if (to != from && to != 1)
-      return emitOpError("expects result dims that are the operand's or 1, but got ")
+      return emitOpError("expects result dims equal to the operand's or 1, but got ")
              << str(x) << " and " << str(y);
   if (x == y)
-    return emitOpError("expects a reduced dim, but got ") << str(x) << " twice";
+    return emitOpError("expects at least one reduced dim, but got ") << str(x) << " twice";
   return expectComputeType(*this, getComputeType(), {/*integer=*/true}); // reduction_c3
 }

@@ -6,16 +6,16 @@
 include "dialect/cudnn/CudnnOpBase.td"
 
 def Cudnn_ReductionOp : Cudnn_ComputeOp<"reduction"> {
-  let summary = "reduce dims to 1";
+  let summary = "reduces dims to 1";
   let description = [{
-    The dims that are 1 in the result and more in the operand are reduced. cuDNN 9.19 takes `add`,
-    `mul`, `min`, `max` and `amax` in a graph; lowering refuses the others. With
-    `is_deterministic = true` the order of additions is fixed (9.11).
+    Reduces the dims that are 1 in the result and larger in the operand. cuDNN 9.19 supports `add`,
+    `mul`, `min`, `max` and `amax` in graphs; lowering rejects the other modes. With
+    `is_deterministic = true` the order of additions is fixed (since 9.11).
 
     **Constraints**
 
-    * (c1) operand and result have one rank.
-    * (c2) each result dim is the operand's or 1, and at least one is reduced.
+    * (c1) operand and result have the same rank.
+    * (c2) each result dim equals the operand's or is 1, and at least one dim is reduced.
     * (c3) the compute type is f64, f32, f16, bf16 or i32.
 
     ```mlir

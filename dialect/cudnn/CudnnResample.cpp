@@ -1,4 +1,4 @@
-// Pooling, interpolation and their gradients. Each check carries the label of its constraint in the
+// Pooling, interpolation and their gradients. Each check has the label of its constraint in the
 // op's description.
 
 #include "dialect/cudnn/CudnnChecks.h"
@@ -9,7 +9,7 @@ using namespace mlir;
 using namespace convoy;
 using namespace convoy::cudnn;
 
-/// The window of an operation from `x` to `y`, of which `what` is the name.
+/// Checks the window of a forward operation from `x` to `y`, which `what` names in messages.
 template <typename OpType>
 static LogicalResult verifyWindow(OpType op, ArrayRef<int64_t> x, StringRef what,
                                   ArrayRef<int64_t> y) {
@@ -32,7 +32,7 @@ static LogicalResult verifyWindow(OpType op, ArrayRef<int64_t> x, StringRef what
   // resample_c7, resample_backward_c2
   if (interpolates &&
       llvm::any_of(op.getWindow(), [&](int64_t size) { return size != 2 * denominator; }))
-    return op.emitOpError("expects a window of 2 elements a dim, ")
+    return op.emitOpError("expects a window of 2 elements per dim, ")
            << 2 * denominator << " over " << denominator << ", with mode " << mode << ", but got "
            << str(op.getWindow());
   // resample_c3, resample_backward_c3
@@ -82,7 +82,7 @@ LogicalResult ResampleBackwardOp::verify() {
     return failure();
   // resample_backward_c4
   if (getMode() == ResampleMode::Nearest)
-    return emitOpError("expects a mode that cuDNN has a gradient of, but got nearest");
+    return emitOpError("expects a mode with a gradient in cuDNN, but got nearest");
   ArrayRef<int64_t> dx = shapeOf(getDx()), dy = shapeOf(getDy());
   if (failed(verifyWindow(*this, dx, "'dy'", dy)))
     return failure();

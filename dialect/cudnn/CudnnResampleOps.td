@@ -9,27 +9,26 @@ def Cudnn_ResampleOp : Cudnn_ComputeOp<"resample", [Cudnn_InferTypes]> {
   let summary = "pooling or interpolation over a window";
   let description = [{
     A window slides over each spatial dim. `nearest` and `bilinear` interpolate between the two
-    elements that a window of 2 covers, and may slide by less than an element: the numbers of
-    `window`, `stride` and the paddings are all over `denominator`, which is 1 when it is not
-    written. A dim of size n becomes `(n + pre_padding + post_padding - window) / stride + 1`,
-    rounded down.
+    elements of a window of size 2, and may have strides of less than one element: `window`,
+    `stride` and the paddings are all divided by `denominator`, which is 1 by default. A dim of size
+    n becomes `(n + pre_padding + post_padding - window) / stride + 1`, rounded down.
 
-    `maxpool` may have a second result, the index of the maximum in its window, which its gradient
-    wants. `alpha` multiplies the result, `beta` what the result's memory holds before; cuDNN takes
-    them as deprecated. NaN is propagated, as torch does, unless `nan_propagation` says another.
+    `maxpool` may have a second result for its gradient: the index of the maximum in its window. The
+    result is multiplied by `alpha`, and `beta` times the previous contents of the result's memory
+    is added; both are deprecated in cuDNN. By default NaN is propagated, as in PyTorch.
 
     **Constraints**
 
-    * (c1) operand and results have one rank, 3 to 5.
-    * (c2) `window` and `stride` have one positive number a spatial dim, `pre_padding` and
-      `post_padding` one that is not negative.
-    * (c3) the result has the shape that the window gives, and none of its dims is 0.
+    * (c1) operand and results have the same rank, 3 to 5.
+    * (c2) `window` and `stride` have one positive number per spatial dim, `pre_padding` and
+      `post_padding` one non-negative number.
+    * (c3) the result has the shape that follows from the window, and none of its dims is 0.
     * (c4) `maxpool` pads with `neg_inf_pad`, the other modes with `zero_pad` or `edge_val_pad`.
     * (c5) the compute type is f64, f32, f16, bf16 or i32.
-    * (c6) `denominator` is positive, and 1 but with `nearest` and `bilinear`.
-    * (c7) the window of `nearest` and `bilinear` is of 2 elements a dim.
-    * (c8) `index` is a result of `maxpool`, has the first result's shape, and elements of i8, i32,
-      i64 or i1.
+    * (c6) `denominator` is positive, and 1 unless the mode is `nearest` or `bilinear`.
+    * (c7) the window of `nearest` and `bilinear` has 2 elements per dim.
+    * (c8) only `maxpool` has an `index`, which has the first result's shape and elements of i8,
+      i32, i64 or i1.
 
     ```mlir
     %y = cudnn.resample maxpool(%x) type = f32 window = [3, 3] stride = [2, 2] pre_padding = [1, 1] post_padding = [1, 1]
@@ -70,22 +69,21 @@ def Cudnn_ResampleOp : Cudnn_ComputeOp<"resample", [Cudnn_InferTypes]> {
 def Cudnn_ResampleBackwardOp : Cudnn_ComputeOp<"resample_backward", [AttrSizedOperandSegments]> {
   let summary = "gradient of a pooling or an interpolation";
   let description = [{
-    From the gradient of the result of `cudnn.resample`, the gradient of its operand. Attributes are
-    those of the forward operation. The gradient of `maxpool` goes to where the maximum was:
-    `index`, the second result of `cudnn.resample`, says so, or else `x` and `y`, its operand and
-    its result. The averages and `bilinear` need neither; cuDNN 9.19 has no gradient of `nearest` of
-    its own.
+    Computes the gradient of the operand of `cudnn.resample` from that of its result. Attributes are
+    those of the forward operation. The gradient of `maxpool` needs the positions of the maxima:
+    either `index`, the second result of `cudnn.resample`, or `x` and `y`, its operand and result.
+    Average pooling and `bilinear` need neither. cuDNN 9.19 has no gradient of `nearest`.
 
     **Constraints**
 
-    * (c1) all tensors have one rank, 3 to 5.
-    * (c2) `window`, `stride`, the paddings, `denominator`, `padding_mode` and the compute type are
-      as of `cudnn.resample`.
-    * (c3) `dy` has the shape that the window gives of the result.
+    * (c1) all tensors have the same rank, 3 to 5.
+    * (c2) `window`, `stride`, the paddings, `denominator`, `padding_mode` and the compute type meet
+      the constraints of `cudnn.resample`.
+    * (c3) `dy` has the shape that follows from `dx` and the window.
     * (c4) the mode is not `nearest`.
-    * (c5) `maxpool` has an `index`, or `x` and `y`; the other modes have none of them.
-    * (c6) `x` has the result's shape, `y` and `index` that of `dy`; an index has elements of i8,
-      i32, i64 or i1.
+    * (c5) `maxpool` has an `index`, or `x` and `y`; other modes have none of these.
+    * (c6) `x` has the result's shape, `y` and `index` have that of `dy`; `index` has elements of
+      i8, i32, i64 or i1.
 
     ```mlir
     %dx = cudnn.resample_backward maxpool type = f32 window = [3, 3] stride = [2, 2] pre_padding = [1, 1] post_padding = [1, 1]

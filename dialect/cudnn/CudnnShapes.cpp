@@ -25,8 +25,8 @@ SmallVector<int64_t> channelsLastStrides(ArrayRef<int64_t> shape) {
   return strides;
 }
 
-/// `window` places along each spatial dim of `input`, its last ones; other dims stay. Failure when
-/// there is none.
+/// The shape of `input` with its trailing spatial dims replaced by the numbers of window positions.
+/// Failure when the window does not fit.
 static FailureOr<SmallVector<int64_t>>
 windowShape(ArrayRef<int64_t> input, ArrayRef<int64_t> window, ArrayRef<int64_t> stride,
             ArrayRef<int64_t> prePadding, ArrayRef<int64_t> postPadding,
@@ -71,8 +71,8 @@ FailureOr<SmallVector<int64_t>> convolutionShape(ArrayRef<int64_t> input, ArrayR
                                                       stride, prePadding, postPadding, dilation);
   if (failed(shape))
     return failure();
-  size_t channels = input.size() - stride.size() -
-                    1; // behind it the spatial dims, before it the batch and maybe the groups
+  // The channel dim is between the batch (and groups, if any) and the spatial dims.
+  size_t channels = input.size() - stride.size() - 1;
   (*shape)[channels] = filter[channels - 1];
   return shape;
 }

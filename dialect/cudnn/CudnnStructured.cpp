@@ -1,4 +1,4 @@
-// Grouped products and bands. Each check carries the label of its constraint in the op's
+// Grouped products and band matrices. Each check has the label of its constraint in the op's
 // description.
 
 #include "dialect/cudnn/CudnnChecks.h"
@@ -53,7 +53,7 @@ LogicalResult MoeGroupedMatmulOp::verify() {
   if (!scatters && getTokenKs())
     return emitOpError("expects no 'token_ks' with mode ") << mode;
   if (scatters && getTokenKs().getType() != getTokenIndex().getType())
-    return emitOpError("expects 'token_ks' of the type of 'token_index', ")
+    return emitOpError("expects 'token_ks' to have the type of 'token_index', ")
            << getTokenIndex().getType() << ", but got " << getTokenKs().getType();
   auto topK = static_cast<int64_t>(getTopK().value_or(1));
   if ((scatters && !getTopK()) || topK < 1)
@@ -70,11 +70,11 @@ static LogicalResult verifyBand(Operation *op, ArrayRef<int64_t> band, ArrayRef<
            << rank - 2 << " or " << rank - 1 << ", but got " << axis;
   for (int64_t i = 0; i < rank; ++i)
     if (i != axis && band[i] != matrix[i])
-      return op->emitOpError("expects dims that differ along 'axis' alone, but got ")
+      return op->emitOpError("expects dims that differ only along 'axis', but got ")
              << str(band) << " and " << str(matrix);
   // expand_band_matrix_c3, contract_band_matrix_c3
   if (lower < 0 || upper < 0)
-    return op->emitOpError("expects bandwidths that are not negative, but got ")
+    return op->emitOpError("expects non-negative bandwidths, but got ")
            << lower << " and " << upper;
   if (SmallVector<int64_t> expected = bandShape(matrix, axis, lower, upper);
       band != ArrayRef(expected))

@@ -1,4 +1,5 @@
-// Products and matrices with a structure: experts that share one product, and bands of attention.
+// Structured products and matrices: grouped products of a mixture of experts, and band matrices of
+// attention.
 
 #ifndef CONVOY_CUDNN_STRUCTURED_OPS
 #define CONVOY_CUDNN_STRUCTURED_OPS
@@ -10,16 +11,17 @@ def Cudnn_MoeMode : Cudnn_Enum<"MoeMode", "cudnnMoeGroupedMatmulMode_t", [
 def Cudnn_MoeModeAttr : Cudnn_EnumAttr<Cudnn_MoeMode, "moe_mode">;
 
 def Cudnn_MoeGroupedMatmulOp : Cudnn_ComputeOp<"moe_grouped_matmul", [AttrSizedOperandSegments, Cudnn_InferTypes]> {
-  let summary = "the products of a mixture of experts";
+  let summary = "grouped matrix product of a mixture of experts";
   let description = [{
-    `token` is 1 x T x K, `weight` has a K x N matrix for each expert, and the rows from
-    `first_token_offset` of an expert to that of the next are multiplied by its matrix. With
-    `gather` row i of the product is that of the token `token_index[i]`; with `scatter` it goes to
-    the place `token_index[i]`, and `token_ks` says which of the `top_k` experts of its token it is.
+    `token` is 1 x T x K, and `weight` has a K x N matrix for each expert. The rows from
+    `first_token_offset` of an expert to that of the next expert are multiplied by its matrix. With
+    `gather` row i of the product is computed from token `token_index[i]`. With `scatter` it is
+    stored at row `token_index[i]`, and `token_ks` gives its index among the `top_k` experts of its
+    token.
 
     **Constraints**
 
-    * (c1) all tensors are of rank 3.
+    * (c1) all tensors have rank 3.
     * (c2) `token` is 1 x T x K, `weight` E x K x N, the result 1 x rows x N; the rows are those of
       `token_index` for `gather`, T otherwise.
     * (c3) `first_token_offset` is E x 1 x 1, of i32 or i64.
@@ -47,16 +49,16 @@ def Cudnn_MoeGroupedMatmulOp : Cudnn_ComputeOp<"moe_grouped_matmul", [AttrSizedO
 }
 
 def Cudnn_ExpandBandMatrixOp : Cudnn_ComputeOp<"expand_band_matrix", [AttrSizedOperandSegments]> {
-  let summary = "a matrix of its band";
+  let summary = "expands a band to a matrix";
   let description = [{
-    The dim `axis` of `x` holds the elements of a band of `lower_bandwidth` below the diagonal, the
-    diagonal, and `upper_bandwidth` above it; outside the band the result is `pad_value`.
+    The dim `axis` of `x` holds the elements of a band: `lower_bandwidth` below the diagonal, the
+    diagonal, and `upper_bandwidth` above it. Outside the band the result is `pad_value`.
 
     **Constraints**
 
-    * (c1) all tensors have one rank of at least 2.
+    * (c1) all tensors have the same rank of at least 2.
     * (c2) `axis` is one of the last two dims, and the other dims of operand and result are equal.
-    * (c3) bandwidths are not negative, and the band's dim has
+    * (c3) bandwidths are non-negative, and the band's dim has
       `lower_bandwidth + 1 + upper_bandwidth` elements.
 
     ```mlir
@@ -78,16 +80,16 @@ def Cudnn_ExpandBandMatrixOp : Cudnn_ComputeOp<"expand_band_matrix", [AttrSizedO
 }
 
 def Cudnn_ContractBandMatrixOp : Cudnn_ComputeOp<"contract_band_matrix", [Cudnn_InferTypes]> {
-  let summary = "the band of a matrix";
+  let summary = "extracts the band of a matrix";
   let description = [{
     The inverse of `cudnn.expand_band_matrix`: the result's dim `axis` holds the elements of the
     band.
 
     **Constraints**
 
-    * (c1) operand and result have one rank of at least 2.
+    * (c1) operand and result have the same rank of at least 2.
     * (c2) `axis` is one of the last two dims, and the other dims of operand and result are equal.
-    * (c3) bandwidths are not negative, and the band's dim has
+    * (c3) bandwidths are non-negative, and the band's dim has
       `lower_bandwidth + 1 + upper_bandwidth` elements.
 
     ```mlir

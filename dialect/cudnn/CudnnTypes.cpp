@@ -1,4 +1,4 @@
-// The types: what a graph's tensors know of memory, and their text.
+// The types of the cudnn dialect: memory layout, verification and assembly format.
 
 #include "dialect/cudnn/CudnnOps.h"
 #include "dialect/cudnn/CudnnShapes.h"
@@ -19,7 +19,7 @@ void CudnnDialect::registerTypes() {
       >();
 }
 
-/// Shorthand of a packed layout by rank; matrices and vectors have none.
+/// Name of a packed layout by rank; empty if there is none.
 static StringRef layoutName(int64_t rank, bool channelsLast) {
   switch (rank) {
   case 3:
@@ -59,7 +59,7 @@ bool TensorDescType::isRowMajor() const {
   return getStrides() == ArrayRef<int64_t>(rowMajorStrides(getShape()));
 }
 
-/// The dims of more than one element, slowest in memory first.
+/// The dims of size other than 1, by descending stride.
 static SmallVector<int64_t> dimsByStride(TensorDescType type) {
   SmallVector<int64_t> dims;
   for (auto [i, size] : llvm::enumerate(type.getShape()))
@@ -72,7 +72,7 @@ static SmallVector<int64_t> dimsByStride(TensorDescType type) {
 }
 
 bool TensorDescType::isPacked() const {
-  // Named, because what llvm::reverse gives does not hold it.
+  // A variable, because llvm::reverse does not extend the lifetime of a temporary.
   SmallVector<int64_t> dims = dimsByStride(*this);
   int64_t step = 1;
   for (int64_t dim : llvm::reverse(dims)) {
@@ -91,7 +91,7 @@ SmallVector<int64_t> TensorDescType::getPhysicalShape() const {
     llvm::append_range(shape, getShape());
     std::rotate(shape.begin() + 1, shape.begin() + 2, shape.end());
   } else {
-    // Dims of size 1 go in front, so that the rank stays.
+    // Dims of size 1 come first, so that the rank is unchanged.
     SmallVector<int64_t> dims = dimsByStride(*this);
     shape.assign(getRank() - dims.size(), 1);
     for (int64_t dim : dims)
@@ -121,8 +121,8 @@ bool convoy::cudnn::isElementType(Type type) {
              Float8E8M0FNUType, Float4E2M1FNType>(type);
 }
 
-/// Whether memory of `type` may be reordered so.
-static bool takesReordering(Type type, TensorReordering reordering) {
+/// Whether `reordering` applies to elements of `type`.
+static bool allowsReordering(Type type, TensorReordering reordering) {
   switch (reordering) {
   case TensorReordering::None:
     return true;
@@ -150,7 +150,7 @@ LogicalResult TensorDescType::verify(function_ref<InFlightDiagnostic()> emitErro
                          << (ShapedType::isDynamic(size) ? "?" : std::to_string(size));
   // tensor_desc_c2
   if (!isElementType(elementType))
-    return emitError() << "expects an element type that cuDNN has, but got " << elementType;
+    return emitError() << "expects an element type of cuDNN, but got " << elementType;
   // tensor_desc_c3
   if (strides.size() != shape.size())
     return emitError() << "expects " << shape.size() << " strides, but got " << strides.size();
@@ -166,22 +166,22 @@ LogicalResult TensorDescType::verify(function_ref<InFlightDiagnostic()> emitErro
   if (vectorCount > 1 && elementType.isInteger(8)) {
     bool isSigned = elementType.isSignlessInteger();
     if (vectorCount != 4 && !(isSigned && vectorCount == 32))
-      return emitError() << "expects 'vector_count' " << (isSigned ? "4 or 32" : "4") << " of "
+      return emitError() << "expects 'vector_count' " << (isSigned ? "4 or 32" : "4") << " for "
                          << elementType << ", but got " << vectorCount;
   }
   if (vectorizedDimension < 0 || vectorizedDimension >= static_cast<int64_t>(shape.size()))
     return emitError() << "expects 'vectorized_dimension' in 0 to " << shape.size() - 1
                        << ", but got " << vectorizedDimension;
   // tensor_desc_c6
-  if (!takesReordering(elementType, reordering))
+  if (!allowsReordering(elementType, reordering))
     return emitError() << "expects no reordering '" << stringifyTensorReordering(reordering)
-                       << "' of " << elementType;
+                       << "' for " << elementType;
   return success();
 }
 
 namespace {
 
-/// The parts of a tensor descriptor's text after the element type.
+/// The parts of a tensor descriptor's assembly format after the element type.
 struct DescriptorText {
   std::optional<int64_t> alignment, vectorCount, vectorizedDimension;
   std::optional<TensorReordering> reordering;
@@ -207,14 +207,14 @@ struct DescriptorText {
     if (keyword == "vectorized_dimension")
       return parseNumber(parser, place, keyword, vectorizedDimension);
     if (keyword == "reordering") {
-      StringRef word;
+      StringRef name;
       SMLoc start;
-      if (parser.parseEqual() || (start = parser.getCurrentLocation(), parser.parseKeyword(&word)))
+      if (parser.parseEqual() || (start = parser.getCurrentLocation(), parser.parseKeyword(&name)))
         return failure();
-      if (!(reordering = symbolizeTensorReordering(word)))
+      if (!(reordering = symbolizeTensorReordering(name)))
         return parser.emitError(start,
                                 "expects reordering none, int8x32, f16x16 or f8_128x4, but got '")
-               << word << "'";
+               << name << "'";
       return success();
     }
     if (hasOrder)

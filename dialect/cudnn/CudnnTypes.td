@@ -21,22 +21,21 @@ def Cudnn_FastFloatForFp8Type : Cudnn_Type<"FastFloatForFp8", "fast_float_for_fp
 }
 
 def Cudnn_TensorDescType : Cudnn_Type<"TensorDesc", "tensor_desc"> {
-  let summary = "shape, element type, and place in memory of a tensor";
+  let summary = "shape, element type and memory layout of a tensor";
   let description = [{
     The dims are logical: N, C, then spatial. The strides, in elements, give the order in memory.
-    They are always held in full; as text they are `NHWC` (`NWC`, `NDHWC`) when channels vary
-    fastest and nothing is padded, `NCHW` (`NCW`, `NCDHW`) or nothing when packed in the order of
-    the dims, and `stride = [..]` otherwise; `stride = []` means packed in the order of the dims.
-    `alignment` is that of the address in bytes, 16 when not written; no element lies at less than
-    its own size.
+    The type always stores all strides. The assembly format is `NHWC` (`NWC`, `NDHWC`) for packed
+    channels-last strides, `NCHW` (`NCW`, `NCDHW`) or nothing for strides packed in the order of the
+    dims, and `stride = [..]` otherwise; `stride = []` also means packed in the order of the dims.
+    `alignment` is the alignment of the address in bytes, 16 by default; it is at least the size of
+    an element.
 
-    Elements may be vectors, as of INT8x4 and INT8x32: `vector_count` numbers along
-    `vectorized_dimension` lie together. The size of that dim is then the number of vectors, and
-    strides count vectors. `reordering` says that the memory holds the elements in an order of
-    cuDNN's own.
+    Elements may be vectors, such as INT8x4 and INT8x32: `vector_count` numbers along
+    `vectorized_dimension` are contiguous. The size of that dim is then the number of vectors, and
+    strides count vectors. `reordering` is an order of the elements in memory that cuDNN defines.
 
-    What else a tensor descriptor of cuDNN's says is not of the type: a tensor is virtual unless it
-    is an argument or a result of the graph, and those may have the attributes `cudnn.uid`,
+    The other properties of a cuDNN tensor descriptor are not part of the type. A tensor is virtual
+    unless it is an argument or a result of the graph; these may have the attributes `cudnn.uid`,
     `cudnn.by_value` and `cudnn.ragged_offset` of `cudnn.graph`.
 
     **Constraints**
@@ -44,12 +43,12 @@ def Cudnn_TensorDescType : Cudnn_Type<"TensorDesc", "tensor_desc"> {
     * (c1) there are 1 to 8 dims (`CUDNN_DIM_MAX`), all positive.
     * (c2) the element type is one of cuDNN's: f64, f32, f16, bf16, f8E4M3FN, f8E5M2, f8E8M0FNU,
       f4E2M1FN, i64, i32, ui32, i8, ui8, i4, ui4, i1, complex<f32>, complex<f64>.
-    * (c3) there is one positive stride a dim.
+    * (c3) there is one positive stride per dim.
     * (c4) the alignment is a power of two.
-    * (c5) `vector_count` and `vectorized_dimension` come together; the first is above 1, of i8 4 or
-      32, of ui8 4, the second is a dim.
-    * (c6) a reordering is of its own element types: `int8x32` of i8, `f16x16` of f16 and bf16,
-      `f8_128x4` of f8E8M0FNU and f8E4M3FN.
+    * (c5) `vector_count` and `vectorized_dimension` require each other. The first is above 1: 4 or
+      32 for i8, 4 for ui8. The second is the number of a dim.
+    * (c6) a reordering matches the element type: `int8x32` i8, `f16x16` f16 and bf16, `f8_128x4`
+      f8E8M0FNU and f8E4M3FN.
 
     ```mlir
     !cudnn.tensor_desc<1x64x56x56xf16, NHWC>
@@ -80,18 +79,17 @@ def Cudnn_TensorDescType : Cudnn_Type<"TensorDesc", "tensor_desc"> {
     bool isVectorized() const { return getVectorCount() != 1; }
     /// The shape in numbers: the vectorized dim counts each number of a vector.
     ::llvm::SmallVector<int64_t> getLogicalShape() const;
-    // / Packed with channels (dim 1) fastest. True as well for some tensors that are also packed in
-    // the order of their dims.
+    /// Packed with channels (dim 1) fastest. Some tensors are both channels-last and row-major.
     bool isChannelsLast() const;
     /// Packed in the order of the dims.
     bool isRowMajor() const;
-    /// Whether the elements fill one interval without gap, in any order.
+    /// Whether the elements fill an interval of memory without gaps, in any order.
     bool isPacked() const;
-    // / The dims in the order of memory: those that vary slowest first, last a vector's numbers.
-    // `isPacked()` holds.
+    /// The dims by descending stride, followed by `vector_count` if vectorized. Requires
+    /// `isPacked()`.
     ::llvm::SmallVector<int64_t> getPhysicalShape() const;
-    // / Whether a packed row-major buffer of `shape` holds this descriptor's elements in the same
-    // order; dims of size 1 do not count.
+    /// Whether a packed row-major buffer of `shape` has the same memory layout; dims of size 1 are
+    /// ignored.
     bool isSameMemoryAs(::llvm::ArrayRef<int64_t> shape) const;
   }];
 }

@@ -159,11 +159,11 @@ cudnn.graph @other(%x: !x) -> !c {
 
 // Operands that no result is of. What a gradient is of is in the result alone.
 cudnn.graph @nothing(%x: !x, %w: !cudnn.tensor_desc<32x64x3x3xf16, NHWC>, %small: !small, %flat: !flat, %n: !n, %p: !p, %one: !cudnn.tensor_desc<1x1x1xf32>, %c: !c, %i: !i) -> !x {
-  // CHECK: error: 'cudnn.convolution' op expects a type of its result with mode dgrad, of which several shapes have the same gradient
+  // CHECK: error: 'cudnn.convolution' op expects an explicit result type with mode dgrad, where several result shapes are possible
   // CHECK: {{^}}cudnn.convolution: nothing inferred
   %0 = cudnn.convolution(%x, %w) mode = dgrad type = f32 spatial_stride = [2, 2] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1]
       : !x, !cudnn.tensor_desc<32x64x3x3xf16, NHWC> -> !x
-  // CHECK: error: 'cudnn.convolution' op expects operands and attributes that give a result's shape
+  // CHECK: error: 'cudnn.convolution' op expects operands and attributes that determine the result shape
   // CHECK: {{^}}cudnn.convolution: nothing inferred
   %1 = cudnn.convolution(%small, %w) type = f32 spatial_stride = [1, 1] pre_padding = [0, 0] post_padding = [0, 0] dilation = [1, 1]
       : !small, !cudnn.tensor_desc<32x64x3x3xf16, NHWC> -> !x

@@ -119,7 +119,7 @@ cudnn.graph @both(%x: !t) -> (!t, !t) {
 
 cudnn.alternative @two "alternative_c3_foreign" {
 ^bb0(%x: !t, %z: !t):
-  // expected-error @+1 {{is neither a step of an alternative nor its zeros}}
+  // expected-error @+1 {{is neither 'cudnn.step' nor 'cudnn.zeros'}}
   %c = arith.constant 1.0 : f32
   %0 = cudnn.step @relu(%x) : (!t) -> !t
   cudnn.return %0 : !t
@@ -219,7 +219,7 @@ cudnn.graph @both(%x: !t) -> (!t, !t) {
   cudnn.return %0, %1 : !t, !t
 }
 
-// expected-error @+1 {{expects every value as a result once, but result #1 is a result already}}
+// expected-error @+1 {{expects distinct results, but result #1 is a duplicate}}
 cudnn.alternative @both "alternative_c4_twice" {
 ^bb0(%x: !t):
   %0 = cudnn.step @relu(%x) : (!t) -> !t
@@ -296,7 +296,7 @@ cudnn.graph @both(%x: !t) -> (!t, !t) {
 
 cudnn.alternative @two "step_c1_itself" {
 ^bb0(%x: !t, %z: !t):
-  // expected-error @+1 {{expects another graph than the alternative's, but got @two}}
+  // expected-error @+1 {{expects a graph other than the alternative's, but got @two}}
   %0 = cudnn.step @two(%x, %z) : (!t, !t) -> !t
   cudnn.return %0 : !t
 }

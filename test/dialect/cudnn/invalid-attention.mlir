@@ -30,7 +30,7 @@ cudnn.graph @sdpa_forward_c1_rank(%q: !r3, %k: !r3, %v: !r3) -> !r3 {
 !kd = !cudnn.tensor_desc<2x4x512x32xf16>
 
 cudnn.graph @sdpa_forward_c2_depth(%q: !q, %k: !kd, %v: !v) -> !o {
-  // expected-error @+1 {{expects 'k' of the depth of 'q', 64, but got 32}}
+  // expected-error @+1 {{expects 'k' of depth 64 like 'q', but got 32}}
   %o = cudnn.sdpa_forward q(%q : !q) k(%k : !kd) v(%v : !v) -> o(!o)
   cudnn.return %o : !o
 }
@@ -43,7 +43,7 @@ cudnn.graph @sdpa_forward_c2_depth(%q: !q, %k: !kd, %v: !v) -> !o {
 !kb = !cudnn.tensor_desc<3x4x512x64xf16>
 
 cudnn.graph @sdpa_forward_c2_batch(%q: !q, %k: !kb, %v: !v) -> !o {
-  // expected-error @+1 {{expects 'k' of the batch of 'q', 2, but got 3}}
+  // expected-error @+1 {{expects 'k' of batch size 2 like 'q', but got 3}}
   %o = cudnn.sdpa_forward q(%q : !q) k(%k : !kb) v(%v : !v) -> o(!o)
   cudnn.return %o : !o
 }
@@ -56,7 +56,7 @@ cudnn.graph @sdpa_forward_c2_batch(%q: !q, %k: !kb, %v: !v) -> !o {
 !vb = !cudnn.tensor_desc<3x4x512x128xf16>
 
 cudnn.graph @sdpa_forward_c2_batch_v(%q: !q, %k: !k, %v: !vb) -> !o {
-  // expected-error @+1 {{expects 'v' of the batch of 'q', 2, but got 3}}
+  // expected-error @+1 {{expects 'v' of batch size 2 like 'q', but got 3}}
   %o = cudnn.sdpa_forward q(%q : !q) k(%k : !k) v(%v : !vb) -> o(!o)
   cudnn.return %o : !o
 }
@@ -69,7 +69,7 @@ cudnn.graph @sdpa_forward_c2_batch_v(%q: !q, %k: !k, %v: !vb) -> !o {
 !vr = !cudnn.tensor_desc<2x4x256x128xf16>
 
 cudnn.graph @sdpa_forward_c2_rows(%q: !q, %k: !k, %v: !vr) -> !o {
-  // expected-error @+1 {{expects 'k' and 'v' of as many rows, but got 512 and 256}}
+  // expected-error @+1 {{expects 'k' and 'v' to have the same number of rows, but got 512 and 256}}
   %o = cudnn.sdpa_forward q(%q : !q) k(%k : !k) v(%v : !vr) -> o(!o)
   cudnn.return %o : !o
 }
@@ -94,7 +94,7 @@ cudnn.graph @sdpa_forward_c2_result(%q: !q, %k: !k, %v: !v) -> !q {
 !kh = !cudnn.tensor_desc<2x5x512x64xf16>
 
 cudnn.graph @sdpa_forward_c3_k(%q: !q, %k: !kh, %v: !v) -> !o {
-  // expected-error @+1 {{expects heads of 'k' that divide the 16 of 'q', but got 5}}
+  // expected-error @+1 {{expects the number of heads of 'k' to divide 16, that of 'q', but got 5}}
   %o = cudnn.sdpa_forward q(%q : !q) k(%k : !kh) v(%v : !v) -> o(!o)
   cudnn.return %o : !o
 }
@@ -107,7 +107,7 @@ cudnn.graph @sdpa_forward_c3_k(%q: !q, %k: !kh, %v: !v) -> !o {
 !vh = !cudnn.tensor_desc<2x3x512x128xf16>
 
 cudnn.graph @sdpa_forward_c3_v(%q: !q, %k: !k, %v: !vh) -> !o {
-  // expected-error @+1 {{expects heads of 'v' that divide the 16 of 'q', but got 3}}
+  // expected-error @+1 {{expects the number of heads of 'v' to divide 16, that of 'q', but got 3}}
   %o = cudnn.sdpa_forward q(%q : !q) k(%k : !k) v(%v : !vh) -> o(!o)
   cudnn.return %o : !o
 }
@@ -121,7 +121,7 @@ cudnn.graph @sdpa_forward_c3_v(%q: !q, %k: !k, %v: !vh) -> !o {
 !s2 = !cudnn.tensor_desc<1x1x1x2xf32>
 
 cudnn.graph @sdpa_forward_c4(%q: !q, %k: !k, %v: !v, %scale: !s2) -> !o {
-  // expected-error @+1 {{expects one element of 'scale', but got shape [1, 1, 1, 2]}}
+  // expected-error @+1 {{expects 'scale' to have one element, but got shape [1, 1, 1, 2]}}
   %o = cudnn.sdpa_forward q(%q : !q) k(%k : !k) v(%v : !v) scale(%scale : !s2) -> o(!o)
   cudnn.return %o : !o
 }
@@ -149,7 +149,7 @@ cudnn.graph @sdpa_forward_c5(%q: !q, %k: !k, %v: !v) -> (!o, !st2) {
 !n = !cudnn.tensor_desc<2x1x1x1xi32>
 
 cudnn.graph @sdpa_forward_c6_pair(%q: !q, %k: !k, %v: !v, %seq_len_q: !n) -> !o {
-  // expected-error @+1 {{expects 'seq_len_q' and 'seq_len_kv' together, but got 'seq_len_q' alone}}
+  // expected-error @+1 {{expects 'seq_len_q' and 'seq_len_kv' together, but got only 'seq_len_q'}}
   %o = cudnn.sdpa_forward q(%q : !q) k(%k : !k) v(%v : !v) seq_len_q(%seq_len_q : !n) -> o(!o)
   cudnn.return %o : !o
 }
@@ -163,7 +163,7 @@ cudnn.graph @sdpa_forward_c6_pair(%q: !q, %k: !k, %v: !v, %seq_len_q: !n) -> !o 
 !n = !cudnn.tensor_desc<2x1x1x1xi32>
 
 cudnn.graph @sdpa_forward_c6_pair_kv(%q: !q, %k: !k, %v: !v, %seq_len_kv: !n) -> !o {
-  // expected-error @+1 {{expects 'seq_len_q' and 'seq_len_kv' together, but got 'seq_len_kv' alone}}
+  // expected-error @+1 {{expects 'seq_len_q' and 'seq_len_kv' together, but got only 'seq_len_kv'}}
   %o = cudnn.sdpa_forward q(%q : !q) k(%k : !k) v(%v : !v) seq_len_kv(%seq_len_kv : !n) -> o(!o)
   cudnn.return %o : !o
 }

@@ -42,7 +42,7 @@ cudnn.graph @block_scale_quantize_c3(%x: !cudnn.tensor_desc<8x128x256xf16>) -> (
 // -----
 
 cudnn.graph @block_scale_quantize_c4(%x: !cudnn.tensor_desc<8x128x256xf16>) -> (!cudnn.tensor_desc<8x128x256xf8E4M3FN>, !cudnn.tensor_desc<8x128x7xf8E8M0FNU, reordering = f8_128x4>) {
-  // expected-error @+1 {{expects 'scale' of one element a block of [32] of [8, 128, 256], with dims rounded up to 128 and 4, but got [8, 128, 7]}}
+  // expected-error @+1 {{expects 'scale' of one element per block of [32] of [8, 128, 256], with dims rounded up to 128 and 4, but got [8, 128, 7]}}
   %y, %s = cudnn.block_scale_quantize type = f32 block_size = 32 x(%x : !cudnn.tensor_desc<8x128x256xf16>) -> y(!cudnn.tensor_desc<8x128x256xf8E4M3FN>) scale(!cudnn.tensor_desc<8x128x7xf8E8M0FNU, reordering = f8_128x4>)
   cudnn.return %y, %s : !cudnn.tensor_desc<8x128x256xf8E4M3FN>, !cudnn.tensor_desc<8x128x7xf8E8M0FNU, reordering = f8_128x4>
 }
@@ -50,7 +50,7 @@ cudnn.graph @block_scale_quantize_c4(%x: !cudnn.tensor_desc<8x128x256xf16>) -> (
 // -----
 
 cudnn.graph @block_scale_quantize_c4_divides(%x: !cudnn.tensor_desc<8x128x256xf16>) -> (!cudnn.tensor_desc<8x128x256xf8E4M3FN>, !cudnn.tensor_desc<8x128x8xf8E8M0FNU, reordering = f8_128x4>) {
-  // expected-error @+1 {{expects 'scale' of one element a block of [48] of [8, 128, 256], with dims rounded up to 128 and 4, but got [8, 128, 8]}}
+  // expected-error @+1 {{expects 'scale' of one element per block of [48] of [8, 128, 256], with dims rounded up to 128 and 4, but got [8, 128, 8]}}
   %y, %s = cudnn.block_scale_quantize type = f32 block_size = 48 x(%x : !cudnn.tensor_desc<8x128x256xf16>) -> y(!cudnn.tensor_desc<8x128x256xf8E4M3FN>) scale(!cudnn.tensor_desc<8x128x8xf8E8M0FNU, reordering = f8_128x4>)
   cudnn.return %y, %s : !cudnn.tensor_desc<8x128x256xf8E4M3FN>, !cudnn.tensor_desc<8x128x8xf8E8M0FNU, reordering = f8_128x4>
 }
@@ -58,7 +58,7 @@ cudnn.graph @block_scale_quantize_c4_divides(%x: !cudnn.tensor_desc<8x128x256xf1
 // -----
 
 cudnn.graph @block_scale_quantize_c4_plain(%x: !cudnn.tensor_desc<2x4x96x192xf16>) -> (!cudnn.tensor_desc<2x4x96x192xf8E4M3FN>, !cudnn.tensor_desc<2x4x96x192xf8E8M0FNU>) {
-  // expected-error @+1 {{expects 'scale' of one element a block of [32] of [2, 4, 96, 192], but got [2, 4, 96, 192]}}
+  // expected-error @+1 {{expects 'scale' of one element per block of [32] of [2, 4, 96, 192], but got [2, 4, 96, 192]}}
   %y, %s = cudnn.block_scale_quantize type = f32 block_size = 32 x(%x : !cudnn.tensor_desc<2x4x96x192xf16>) -> y(!cudnn.tensor_desc<2x4x96x192xf8E4M3FN>) scale(!cudnn.tensor_desc<2x4x96x192xf8E8M0FNU>)
   cudnn.return %y, %s : !cudnn.tensor_desc<2x4x96x192xf8E4M3FN>, !cudnn.tensor_desc<2x4x96x192xf8E8M0FNU>
 }
@@ -138,7 +138,7 @@ cudnn.graph @block_scale_dequantize_c3_three(%x: !cudnn.tensor_desc<8x128x256xf8
 // -----
 
 cudnn.graph @block_scale_dequantize_c4(%x: !cudnn.tensor_desc<8x128x256xf8E4M3FN>, %s: !cudnn.tensor_desc<8x128x16xf32>) -> !cudnn.tensor_desc<8x128x256xf16> {
-  // expected-error @+1 {{expects 'scale' of one element a block of [32] of [8, 128, 256], but got [8, 128, 16]}}
+  // expected-error @+1 {{expects 'scale' of one element per block of [32] of [8, 128, 256], but got [8, 128, 16]}}
   %y = cudnn.block_scale_dequantize type = f32 block_size = [32] x(%x : !cudnn.tensor_desc<8x128x256xf8E4M3FN>) scale(%s : !cudnn.tensor_desc<8x128x16xf32>) -> y(!cudnn.tensor_desc<8x128x256xf16>)
   cudnn.return %y : !cudnn.tensor_desc<8x128x256xf16>
 }
@@ -146,7 +146,7 @@ cudnn.graph @block_scale_dequantize_c4(%x: !cudnn.tensor_desc<8x128x256xf8E4M3FN
 // -----
 
 cudnn.graph @block_scale_dequantize_c4_tiles(%x: !cudnn.tensor_desc<8x128x256xf8E4M3FN>, %s: !cudnn.tensor_desc<8x2x1xf32>) -> !cudnn.tensor_desc<8x128x256xf16> {
-  // expected-error @+1 {{expects 'scale' of one element a block of [128, 128] of [8, 128, 256], but got [8, 2, 1]}}
+  // expected-error @+1 {{expects 'scale' of one element per block of [128, 128] of [8, 128, 256], but got [8, 2, 1]}}
   %y = cudnn.block_scale_dequantize type = f32 block_size = [128, 128] x(%x : !cudnn.tensor_desc<8x128x256xf8E4M3FN>) scale(%s : !cudnn.tensor_desc<8x2x1xf32>) -> y(!cudnn.tensor_desc<8x128x256xf16>)
   cudnn.return %y : !cudnn.tensor_desc<8x128x256xf16>
 }

@@ -58,7 +58,7 @@ cudnn.graph @convolution_c2_dilation(%a0: !cudnn.tensor_desc<1x8x4x4xf16, NHWC>,
 // -----
 
 cudnn.graph @convolution_c3_channels(%a0: !cudnn.tensor_desc<1x8x4x4xf16, NHWC>, %a1: !cudnn.tensor_desc<8x3x3x3xf16>) -> !cudnn.tensor_desc<1x8x4x4xf16, NHWC> {
-  // expected-error @+1 {{expects filter channels that divide 8 input channels, but got 3}}
+  // expected-error @+1 {{expects the filter channels to divide 8 input channels, but got 3}}
   %0 = cudnn.convolution(%a0, %a1) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1x8x4x4xf16, NHWC>, !cudnn.tensor_desc<8x3x3x3xf16> -> !cudnn.tensor_desc<1x8x4x4xf16, NHWC>
   cudnn.return %0 : !cudnn.tensor_desc<1x8x4x4xf16, NHWC>
 }
@@ -66,7 +66,7 @@ cudnn.graph @convolution_c3_channels(%a0: !cudnn.tensor_desc<1x8x4x4xf16, NHWC>,
 // -----
 
 cudnn.graph @convolution_c3_groups(%a0: !cudnn.tensor_desc<1x8x4x4xf16, NHWC>, %a1: !cudnn.tensor_desc<6x2x3x3xf16>) -> !cudnn.tensor_desc<1x6x4x4xf16> {
-  // expected-error @+1 {{expects 4 groups (8 input channels, 2 a filter) that divide the output channels, but got 6}}
+  // expected-error @+1 {{expects 4 groups (8 input channels, 2 per filter) to divide the output channels, but got 6}}
   %0 = cudnn.convolution(%a0, %a1) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1x8x4x4xf16, NHWC>, !cudnn.tensor_desc<6x2x3x3xf16> -> !cudnn.tensor_desc<1x6x4x4xf16>
   cudnn.return %0 : !cudnn.tensor_desc<1x6x4x4xf16>
 }
@@ -114,7 +114,7 @@ cudnn.graph @convolution_dgrad(%a0: !cudnn.tensor_desc<1x8x4x4xf16>, %a1: !cudnn
 // -----
 
 cudnn.graph @convolution_c1_spatial_none(%a0: !cudnn.tensor_desc<1x8xf16>, %a1: !cudnn.tensor_desc<8x8xf16>) -> !cudnn.tensor_desc<1x8xf16> {
-  // expected-error @+1 {{expects 1 to 3 spatial dims, as many as numbers in 'spatial_stride', but got 0}}
+  // expected-error @+1 {{expects 1 to 3 spatial dims (the length of 'spatial_stride'), but got 0}}
   %0 = cudnn.convolution(%a0, %a1) type = f32 spatial_stride = [] pre_padding = [] post_padding = [] dilation = [] : !cudnn.tensor_desc<1x8xf16>, !cudnn.tensor_desc<8x8xf16> -> !cudnn.tensor_desc<1x8xf16>
   cudnn.return %0 : !cudnn.tensor_desc<1x8xf16>
 }
@@ -122,7 +122,7 @@ cudnn.graph @convolution_c1_spatial_none(%a0: !cudnn.tensor_desc<1x8xf16>, %a1: 
 // -----
 
 cudnn.graph @convolution_c1_spatial_four(%a0: !cudnn.tensor_desc<1x8x1x1x1x1xf16>, %a1: !cudnn.tensor_desc<8x8x1x1x1x1xf16>) -> !cudnn.tensor_desc<1x8x1x1x1x1xf16> {
-  // expected-error @+1 {{expects 1 to 3 spatial dims, as many as numbers in 'spatial_stride', but got 4}}
+  // expected-error @+1 {{expects 1 to 3 spatial dims (the length of 'spatial_stride'), but got 4}}
   %0 = cudnn.convolution(%a0, %a1) type = f32 spatial_stride = [1, 1, 1, 1] pre_padding = [0, 0, 0, 0] post_padding = [0, 0, 0, 0] dilation = [1, 1, 1, 1] : !cudnn.tensor_desc<1x8x1x1x1x1xf16>, !cudnn.tensor_desc<8x8x1x1x1x1xf16> -> !cudnn.tensor_desc<1x8x1x1x1x1xf16>
   cudnn.return %0 : !cudnn.tensor_desc<1x8x1x1x1x1xf16>
 }

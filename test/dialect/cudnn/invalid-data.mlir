@@ -34,7 +34,7 @@ cudnn.graph @constant_c1_value() -> !y {
 !y = !cudnn.tensor_desc<1x4xf16>
 
 cudnn.graph @concat_c1_none() -> !y {
-  // expected-error @+1 {{expects an input, but got none}}
+  // expected-error @+1 {{expects at least one input, but got none}}
   %y = "cudnn.concat"() {axis = 0 : i64} : () -> !y
   cudnn.return %y : !y
 }
@@ -93,7 +93,7 @@ cudnn.graph @concat_c2_negative(%a0: !t0, %a1: !t1) -> !y {
 !y = !cudnn.tensor_desc<8x96x16x16xf16, NHWC>
 
 cudnn.graph @concat_c3_others(%a0: !t0, %a1: !t1) -> !y {
-  // expected-error @+1 {{expects inputs that differ along 'axis' alone, but got shapes [8, 32, 16, 16] and [8, 64, 16, 8]}}
+  // expected-error @+1 {{expects inputs that differ only along 'axis', but got shapes [8, 32, 16, 16] and [8, 64, 16, 8]}}
   %y = cudnn.concat(%a0, %a1) axis = 1 : !t0, !t1 -> !y
   cudnn.return %y : !y
 }
@@ -128,7 +128,7 @@ cudnn.graph @concat_c4(%a0: !t0, %a1: !t1) -> !y {
 !y = !cudnn.tensor_desc<8x15xf16>
 
 cudnn.graph @reshape_c1(%x: !x) -> !y {
-  // expected-error @+1 {{expects as many elements as before, but got [8, 16] and [8, 15]}}
+  // expected-error @+1 {{expects operand and result to have the same number of elements, but got [8, 16] and [8, 15]}}
   %y = cudnn.reshape(%x) : !x -> !y
   cudnn.return %y : !y
 }
@@ -171,7 +171,7 @@ cudnn.graph @rng_c1_both(%seed: !seed) -> !y {
 !y = !cudnn.tensor_desc<8x16x128x128xf32>
 
 cudnn.graph @rng_c2_shape(%seed: !seed) -> !y {
-  // expected-error @+1 {{expects one element of 'seed', but got shape [2, 1]}}
+  // expected-error @+1 {{expects 'seed' to have one element, but got shape [2, 1]}}
   %y = cudnn.rng bernoulli probability = 0.5 seed(%seed : !seed) -> y(!y)
   cudnn.return %y : !y
 }
@@ -272,7 +272,7 @@ cudnn.graph @rng_c3_order() -> !y {
 !y = !cudnn.tensor_desc<8x16x128x128xf32>
 
 cudnn.graph @rng_c3_negative() -> !y {
-  // expected-error @+1 {{expects 'standard_deviation' not to be negative, but got -1.000000e+00}}
+  // expected-error @+1 {{expects a non-negative 'standard_deviation', but got -1.000000e+00}}
   %y = cudnn.rng normal seed_value = 1 mean = 0.0 standard_deviation = -1.0 -> y(!y)
   cudnn.return %y : !y
 }
@@ -307,7 +307,7 @@ cudnn.graph @signal_c1_type(%x: !cudnn.tensor_desc<8x128x256xf16>, %f: !cudnn.te
 // -----
 
 cudnn.graph @signal_c2(%x: !cudnn.tensor_desc<8x128x256xf16>, %f: !cudnn.tensor_desc<1x1x2xi32>) -> !cudnn.tensor_desc<8x128x256xf16> {
-  // expected-error @+1 {{expects one element of 'flag', but got shape [1, 1, 2]}}
+  // expected-error @+1 {{expects 'flag' to have one element, but got shape [1, 1, 2]}}
   %y = cudnn.signal set value = 1 flag(%f : !cudnn.tensor_desc<1x1x2xi32>) x(%x : !cudnn.tensor_desc<8x128x256xf16>) -> y(!cudnn.tensor_desc<8x128x256xf16>)
   cudnn.return %y : !cudnn.tensor_desc<8x128x256xf16>
 }

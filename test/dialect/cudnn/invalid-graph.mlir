@@ -54,7 +54,7 @@ cudnn.graph @graph_c3_argument(%x: !cudnn.tensor_desc<8x4xf32>) -> (!cudnn.tenso
 
 // -----
 
-// expected-error @+1 {{expects every value as a result once, but result #1 is a result already}}
+// expected-error @+1 {{expects distinct results, but result #1 is a duplicate}}
 cudnn.graph @graph_c3_twice(%x: !cudnn.tensor_desc<8x4xf32>) -> (!cudnn.tensor_desc<8x4xf32>, !cudnn.tensor_desc<8x4xf32>) {
   %0 = cudnn.pointwise relu_fwd(%x) type = f32 : !cudnn.tensor_desc<8x4xf32> -> !cudnn.tensor_desc<8x4xf32>
   cudnn.return %0, %0 : !cudnn.tensor_desc<8x4xf32>, !cudnn.tensor_desc<8x4xf32>
@@ -183,7 +183,7 @@ cudnn.graph @g(%x: !cudnn.tensor_desc<1x8x4x5xf16, NHWC>) -> !cudnn.tensor_desc<
 }
 
 func.func @execute_c5_both(%a: tensor<1x4x5x8xf16>, %b: memref<1x4x5x8xf16>) {
-  // expected-error @+1 {{expects tensors or memrefs alone, but got both}}
+  // expected-error @+1 {{expects only tensors or only memrefs, but got both}}
   cudnn.execute @g ins(%a : tensor<1x4x5x8xf16>) outs(%b : memref<1x4x5x8xf16>)
   return
 }
@@ -336,7 +336,7 @@ cudnn.graph @graph_c4_zero(%x: !cudnn.tensor_desc<4x2xf32>) -> (!cudnn.tensor_de
 
 // -----
 
-// expected-error @+1 {{expects every uid once, but result #0 has 7, which another one has}}
+// expected-error @+1 {{expects unique uids, but result #0 reuses 7}}
 cudnn.graph @graph_c4_twice(%x: !cudnn.tensor_desc<4x2xf32> {cudnn.uid = 7 : i64}) -> (!cudnn.tensor_desc<4x2xf32> {cudnn.uid = 7 : i64}) {
   %0 = cudnn.pointwise relu_fwd(%x) type = f32 : !cudnn.tensor_desc<4x2xf32> -> !cudnn.tensor_desc<4x2xf32>
   cudnn.return %0 : !cudnn.tensor_desc<4x2xf32>

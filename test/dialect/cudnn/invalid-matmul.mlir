@@ -18,7 +18,7 @@ cudnn.graph @matmul_c1_equal(%a0: !cudnn.tensor_desc<1x8x4xf16>, %a1: !cudnn.ten
 // -----
 
 cudnn.graph @matmul_c2(%a0: !cudnn.tensor_desc<1x8x4xf16>, %a1: !cudnn.tensor_desc<1x5x2xf16>) -> !cudnn.tensor_desc<1x8x2xf16> {
-  // expected-error @+1 {{expects the last dim of a to be the second last of b, but got [1, 8, 4] and [1, 5, 2]}}
+  // expected-error @+1 {{expects the last dim of a to equal the second last of b, but got [1, 8, 4] and [1, 5, 2]}}
   %0 = cudnn.matmul(%a0, %a1) type = f32 : !cudnn.tensor_desc<1x8x4xf16>, !cudnn.tensor_desc<1x5x2xf16> -> !cudnn.tensor_desc<1x8x2xf16>
   cudnn.return %0 : !cudnn.tensor_desc<1x8x2xf16>
 }
@@ -26,7 +26,7 @@ cudnn.graph @matmul_c2(%a0: !cudnn.tensor_desc<1x8x4xf16>, %a1: !cudnn.tensor_de
 // -----
 
 cudnn.graph @matmul_c3_batch(%a0: !cudnn.tensor_desc<2x8x4xf16>, %a1: !cudnn.tensor_desc<3x4x2xf16>) -> !cudnn.tensor_desc<2x8x2xf16> {
-  // expected-error @+1 {{expects batch dims of which one divides the other, but got [2, 8, 4] and [3, 4, 2]}}
+  // expected-error @+1 {{expects batch dims where one divides the other, but got [2, 8, 4] and [3, 4, 2]}}
   %0 = cudnn.matmul(%a0, %a1) type = f32 : !cudnn.tensor_desc<2x8x4xf16>, !cudnn.tensor_desc<3x4x2xf16> -> !cudnn.tensor_desc<2x8x2xf16>
   cudnn.return %0 : !cudnn.tensor_desc<2x8x2xf16>
 }

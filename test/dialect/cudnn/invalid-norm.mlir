@@ -486,7 +486,7 @@ cudnn.graph @norm_backward_c3_leading(%dy: !r, %x: !r, %mean: !u, %inv_variance:
 !t = !cudnn.tensor_desc<4x128x1xf32>
 
 cudnn.graph @norm_backward_c4_scale(%dy: !r, %x: !r, %mean: !t, %inv_variance: !t, %scale: !p) -> !r {
-  // expected-error @+1 {{expects 'scale' and 'dscale' together, but got 'scale' alone}}
+  // expected-error @+1 {{expects 'scale' and 'dscale' together, but got only 'scale'}}
   %dx = cudnn.norm_backward layer_norm dy(%dy : !r) x(%x : !r) mean(%mean : !t) inv_variance(%inv_variance : !t) scale(%scale : !p) ->
       dx(!r)
   cudnn.return %dx : !r
@@ -499,7 +499,7 @@ cudnn.graph @norm_backward_c4_scale(%dy: !r, %x: !r, %mean: !t, %inv_variance: !
 !t = !cudnn.tensor_desc<4x128x1xf32>
 
 cudnn.graph @norm_backward_c4_dscale(%dy: !r, %x: !r, %mean: !t, %inv_variance: !t) -> (!r, !p, !p) {
-  // expected-error @+1 {{expects 'scale' and 'dscale' together, but got 'dscale' alone}}
+  // expected-error @+1 {{expects 'scale' and 'dscale' together, but got only 'dscale'}}
   %dx, %dscale, %dbias = cudnn.norm_backward layer_norm dy(%dy : !r) x(%x : !r) mean(%mean : !t) inv_variance(%inv_variance : !t) ->
       dx(!r) dscale(!p) dbias(!p)
   cudnn.return %dx, %dscale, %dbias : !r, !p, !p

@@ -2,7 +2,7 @@
 // RUN: convoy-opt %s --split-input-file --verify-diagnostics --allow-unregistered-dialect
 
 cudnn.graph @pointwise_c1_unary(%a0: !cudnn.tensor_desc<1x8x4x4xf32>, %a1: !cudnn.tensor_desc<1x8x4x4xf32>) -> !cudnn.tensor_desc<1x8x4x4xf32> {
-  // expected-error @+1 {{expects 1 operands of relu_fwd, but got 2}}
+  // expected-error @+1 {{expects 1 operands with mode relu_fwd, but got 2}}
   %0 = cudnn.pointwise relu_fwd(%a0, %a1) type = f32 : !cudnn.tensor_desc<1x8x4x4xf32>, !cudnn.tensor_desc<1x8x4x4xf32> -> !cudnn.tensor_desc<1x8x4x4xf32>
   cudnn.return %0 : !cudnn.tensor_desc<1x8x4x4xf32>
 }
@@ -10,7 +10,7 @@ cudnn.graph @pointwise_c1_unary(%a0: !cudnn.tensor_desc<1x8x4x4xf32>, %a1: !cudn
 // -----
 
 cudnn.graph @pointwise_c1_binary(%a0: !cudnn.tensor_desc<1x8x4x4xf32>) -> !cudnn.tensor_desc<1x8x4x4xf32> {
-  // expected-error @+1 {{expects 2 operands of add, but got 1}}
+  // expected-error @+1 {{expects 2 operands with mode add, but got 1}}
   %0 = cudnn.pointwise add(%a0) type = f32 : !cudnn.tensor_desc<1x8x4x4xf32> -> !cudnn.tensor_desc<1x8x4x4xf32>
   cudnn.return %0 : !cudnn.tensor_desc<1x8x4x4xf32>
 }
@@ -18,7 +18,7 @@ cudnn.graph @pointwise_c1_binary(%a0: !cudnn.tensor_desc<1x8x4x4xf32>) -> !cudnn
 // -----
 
 cudnn.graph @pointwise_c1_ternary(%a0: !cudnn.tensor_desc<1x8x4x4xf32>, %a1: !cudnn.tensor_desc<1x8x4x4xf32>) -> !cudnn.tensor_desc<1x8x4x4xf32> {
-  // expected-error @+1 {{expects 3 operands of binary_select, but got 2}}
+  // expected-error @+1 {{expects 3 operands with mode binary_select, but got 2}}
   %0 = cudnn.pointwise binary_select(%a0, %a1) type = f32 : !cudnn.tensor_desc<1x8x4x4xf32>, !cudnn.tensor_desc<1x8x4x4xf32> -> !cudnn.tensor_desc<1x8x4x4xf32>
   cudnn.return %0 : !cudnn.tensor_desc<1x8x4x4xf32>
 }
@@ -26,7 +26,7 @@ cudnn.graph @pointwise_c1_ternary(%a0: !cudnn.tensor_desc<1x8x4x4xf32>, %a1: !cu
 // -----
 
 cudnn.graph @pointwise_c1_backward(%a0: !cudnn.tensor_desc<1x8x4x4xf32>) -> !cudnn.tensor_desc<1x8x4x4xf32> {
-  // expected-error @+1 {{expects 2 operands of gelu_bwd, but got 1}}
+  // expected-error @+1 {{expects 2 operands with mode gelu_bwd, but got 1}}
   %0 = cudnn.pointwise gelu_bwd(%a0) type = f32 : !cudnn.tensor_desc<1x8x4x4xf32> -> !cudnn.tensor_desc<1x8x4x4xf32>
   cudnn.return %0 : !cudnn.tensor_desc<1x8x4x4xf32>
 }

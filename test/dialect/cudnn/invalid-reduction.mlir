@@ -10,7 +10,7 @@ cudnn.graph @reduction_c1(%a0: !cudnn.tensor_desc<1x8x4x4xf32>) -> !cudnn.tensor
 // -----
 
 cudnn.graph @reduction_c2_dim(%a0: !cudnn.tensor_desc<1x8x4x4xf32>) -> !cudnn.tensor_desc<1x8x2x1xf32> {
-  // expected-error @+1 {{expects result dims that are the operand's or 1, but got [1, 8, 4, 4] and [1, 8, 2, 1]}}
+  // expected-error @+1 {{expects result dims equal to the operand's or 1, but got [1, 8, 4, 4] and [1, 8, 2, 1]}}
   %0 = cudnn.reduction add(%a0) type = f32 : !cudnn.tensor_desc<1x8x4x4xf32> -> !cudnn.tensor_desc<1x8x2x1xf32>
   cudnn.return %0 : !cudnn.tensor_desc<1x8x2x1xf32>
 }
@@ -18,7 +18,7 @@ cudnn.graph @reduction_c2_dim(%a0: !cudnn.tensor_desc<1x8x4x4xf32>) -> !cudnn.te
 // -----
 
 cudnn.graph @reduction_c2_none(%a0: !cudnn.tensor_desc<1x8x4x4xf32>) -> !cudnn.tensor_desc<1x8x4x4xf32> {
-  // expected-error @+1 {{expects a reduced dim, but got [1, 8, 4, 4] twice}}
+  // expected-error @+1 {{expects at least one reduced dim, but got [1, 8, 4, 4] twice}}
   %0 = cudnn.reduction add(%a0) type = f32 : !cudnn.tensor_desc<1x8x4x4xf32> -> !cudnn.tensor_desc<1x8x4x4xf32>
   cudnn.return %0 : !cudnn.tensor_desc<1x8x4x4xf32>
 }

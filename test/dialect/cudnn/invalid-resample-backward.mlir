@@ -58,7 +58,7 @@ cudnn.graph @resample_backward_c2_denominator(%dy: !cudnn.tensor_desc<1x8x2x2xf3
 // -----
 
 cudnn.graph @resample_backward_c2_bilinear(%dy: !cudnn.tensor_desc<1x8x2x2xf32>) -> !cudnn.tensor_desc<1x8x4x4xf32> {
-  // expected-error @+1 {{expects a window of 2 elements a dim, 2 over 1, with mode bilinear, but got [2, 3]}}
+  // expected-error @+1 {{expects a window of 2 elements per dim, 2 over 1, with mode bilinear, but got [2, 3]}}
   %dx = cudnn.resample_backward bilinear type = f32 window = [2, 3] stride = [2, 2] pre_padding = [0, 0] post_padding = [0, 0] padding_mode = zero_pad dy(%dy : !cudnn.tensor_desc<1x8x2x2xf32>) -> dx(!cudnn.tensor_desc<1x8x4x4xf32>)
   cudnn.return %dx : !cudnn.tensor_desc<1x8x4x4xf32>
 }
@@ -98,7 +98,7 @@ cudnn.graph @resample_backward_c3(%dy: !cudnn.tensor_desc<1x8x2x3xf32>, %index: 
 // -----
 
 cudnn.graph @resample_backward_c4(%dy: !cudnn.tensor_desc<1x8x2x2xf32>) -> !cudnn.tensor_desc<1x8x4x4xf32> {
-  // expected-error @+1 {{expects a mode that cuDNN has a gradient of, but got nearest}}
+  // expected-error @+1 {{expects a mode with a gradient in cuDNN, but got nearest}}
   %dx = cudnn.resample_backward nearest type = f32 window = [2, 2] stride = [2, 2] pre_padding = [0, 0] post_padding = [0, 0] padding_mode = zero_pad dy(%dy : !cudnn.tensor_desc<1x8x2x2xf32>) -> dx(!cudnn.tensor_desc<1x8x4x4xf32>)
   cudnn.return %dx : !cudnn.tensor_desc<1x8x4x4xf32>
 }

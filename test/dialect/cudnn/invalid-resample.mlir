@@ -114,7 +114,7 @@ cudnn.graph @resample_c6_zero(%a0: !cudnn.tensor_desc<1x8x4x4xf32>) -> !cudnn.te
 // -----
 
 cudnn.graph @resample_c7(%a0: !cudnn.tensor_desc<1x8x4x4xf32>) -> !cudnn.tensor_desc<1x8x2x2xf32> {
-  // expected-error @+1 {{expects a window of 2 elements a dim, 2 over 1, with mode nearest, but got [2, 3]}}
+  // expected-error @+1 {{expects a window of 2 elements per dim, 2 over 1, with mode nearest, but got [2, 3]}}
   %0 = cudnn.resample nearest(%a0) type = f32 window = [2, 3] stride = [2, 2] pre_padding = [0, 0] post_padding = [0, 0] padding_mode = zero_pad : !cudnn.tensor_desc<1x8x4x4xf32> -> !cudnn.tensor_desc<1x8x2x2xf32>
   cudnn.return %0 : !cudnn.tensor_desc<1x8x2x2xf32>
 }
@@ -122,7 +122,7 @@ cudnn.graph @resample_c7(%a0: !cudnn.tensor_desc<1x8x4x4xf32>) -> !cudnn.tensor_
 // -----
 
 cudnn.graph @resample_c7_denominator(%a0: !cudnn.tensor_desc<1x8x4x4xf32>) -> !cudnn.tensor_desc<1x8x2x2xf32> {
-  // expected-error @+1 {{expects a window of 2 elements a dim, 4 over 2, with mode bilinear, but got [2, 2]}}
+  // expected-error @+1 {{expects a window of 2 elements per dim, 4 over 2, with mode bilinear, but got [2, 2]}}
   %0 = cudnn.resample bilinear(%a0) type = f32 window = [2, 2] stride = [2, 2] pre_padding = [0, 0] post_padding = [0, 0] denominator = 2 padding_mode = zero_pad : !cudnn.tensor_desc<1x8x4x4xf32> -> !cudnn.tensor_desc<1x8x2x2xf32>
   cudnn.return %0 : !cudnn.tensor_desc<1x8x2x2xf32>
 }

@@ -182,7 +182,7 @@ cudnn.graph @moe_grouped_matmul_c5_gather(%token: !t, %weight: !w, %first_token_
 !i6 = !cudnn.tensor_desc<1x512x1xi64>
 
 cudnn.graph @moe_grouped_matmul_c5_type(%token: !t, %weight: !w, %first_token_offset: !o, %token_index: !i5, %token_ks: !i6) -> !y {
-  // expected-error @+1 {{expects 'token_ks' of the type of 'token_index', '!cudnn.tensor_desc<1x512x1xi32>', but got '!cudnn.tensor_desc<1x512x1xi64>'}}
+  // expected-error @+1 {{expects 'token_ks' to have the type of 'token_index', '!cudnn.tensor_desc<1x512x1xi32>', but got '!cudnn.tensor_desc<1x512x1xi64>'}}
   %y = cudnn.moe_grouped_matmul scatter type = f32 top_k = 2 token(%token : !t) weight(%weight : !w)
       first_token_offset(%first_token_offset : !o) token_index(%token_index : !i5) token_ks(%token_ks : !i6) -> y(!y)
   cudnn.return %y : !y
@@ -270,7 +270,7 @@ cudnn.graph @expand_band_matrix_c2_axis(%x: !b) -> !m {
 !bo = !cudnn.tensor_desc<2x8x128x5xf32>
 
 cudnn.graph @expand_band_matrix_c2_dims(%x: !bo) -> !m {
-  // expected-error @+1 {{expects dims that differ along 'axis' alone, but got [2, 8, 128, 5] and [2, 16, 128, 128]}}
+  // expected-error @+1 {{expects dims that differ only along 'axis', but got [2, 8, 128, 5] and [2, 16, 128, 128]}}
   %y = cudnn.expand_band_matrix lower_bandwidth = 4 upper_bandwidth = 0 axis = 3 pad_value = 0.0 x(%x : !bo) -> y(!m)
   cudnn.return %y : !m
 }
@@ -281,7 +281,7 @@ cudnn.graph @expand_band_matrix_c2_dims(%x: !bo) -> !m {
 !b = !cudnn.tensor_desc<2x16x128x5xf32>
 
 cudnn.graph @expand_band_matrix_c3_negative(%x: !b) -> !m {
-  // expected-error @+1 {{expects bandwidths that are not negative, but got 5 and -1}}
+  // expected-error @+1 {{expects non-negative bandwidths, but got 5 and -1}}
   %y = cudnn.expand_band_matrix lower_bandwidth = 5 upper_bandwidth = -1 axis = 3 pad_value = 0.0 x(%x : !b) -> y(!m)
   cudnn.return %y : !m
 }
@@ -325,7 +325,7 @@ cudnn.graph @contract_band_matrix_c2_axis(%x: !m) -> !b {
 !bo = !cudnn.tensor_desc<2x8x128x5xf32>
 
 cudnn.graph @contract_band_matrix_c2_dims(%x: !m) -> !bo {
-  // expected-error @+1 {{expects dims that differ along 'axis' alone, but got [2, 8, 128, 5] and [2, 16, 128, 128]}}
+  // expected-error @+1 {{expects dims that differ only along 'axis', but got [2, 8, 128, 5] and [2, 16, 128, 128]}}
   %y = cudnn.contract_band_matrix lower_bandwidth = 4 upper_bandwidth = 0 axis = 3 pad_value = 0.0 x(%x : !m) -> y(!bo)
   cudnn.return %y : !bo
 }
@@ -336,7 +336,7 @@ cudnn.graph @contract_band_matrix_c2_dims(%x: !m) -> !bo {
 !b = !cudnn.tensor_desc<2x16x128x5xf32>
 
 cudnn.graph @contract_band_matrix_c3_negative(%x: !m) -> !b {
-  // expected-error @+1 {{expects bandwidths that are not negative, but got -1 and 5}}
+  // expected-error @+1 {{expects non-negative bandwidths, but got -1 and 5}}
   %y = cudnn.contract_band_matrix lower_bandwidth = -1 upper_bandwidth = 5 axis = 3 pad_value = 0.0 x(%x : !m) -> y(!b)
   cudnn.return %y : !b
 }

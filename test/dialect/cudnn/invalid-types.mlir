@@ -21,7 +21,7 @@ func.func private @tensor_desc_c1_zero(!cudnn.tensor_desc<1x0x4xf32>)
 
 // -----
 
-// expected-error @+1 {{expects an element type that cuDNN has, but got 'i16'}}
+// expected-error @+1 {{expects an element type of cuDNN, but got 'i16'}}
 func.func private @tensor_desc_c2(!cudnn.tensor_desc<1x4xi16>)
 
 // -----
@@ -61,12 +61,12 @@ func.func private @layout_of_matrix(!cudnn.tensor_desc<4x2xf32, NHWC>)
 
 // -----
 
-// expected-error @+1 {{expects an element type that cuDNN has, but got 'si8'}}
+// expected-error @+1 {{expects an element type of cuDNN, but got 'si8'}}
 func.func private @tensor_desc_c2_signed(!cudnn.tensor_desc<1x4xsi8>)
 
 // -----
 
-// expected-error @+1 {{expects an element type that cuDNN has, but got 'complex<f16>'}}
+// expected-error @+1 {{expects an element type of cuDNN, but got 'complex<f16>'}}
 func.func private @tensor_desc_c2_complex(!cudnn.tensor_desc<1x4xcomplex<f16>>)
 
 // -----
@@ -86,12 +86,12 @@ func.func private @tensor_desc_c5_none(!cudnn.tensor_desc<1x4x2x2xi8, vector_cou
 
 // -----
 
-// expected-error @+1 {{expects 'vector_count' 4 or 32 of 'i8', but got 16}}
+// expected-error @+1 {{expects 'vector_count' 4 or 32 for 'i8', but got 16}}
 func.func private @tensor_desc_c5_i8(!cudnn.tensor_desc<1x4x2x2xi8, vector_count = 16, vectorized_dimension = 1>)
 
 // -----
 
-// expected-error @+1 {{expects 'vector_count' 4 of 'ui8', but got 32}}
+// expected-error @+1 {{expects 'vector_count' 4 for 'ui8', but got 32}}
 func.func private @tensor_desc_c5_ui8(!cudnn.tensor_desc<1x4x2x2xui8, vector_count = 32, vectorized_dimension = 1>)
 
 // -----
@@ -106,17 +106,17 @@ func.func private @vector_count_twice(!cudnn.tensor_desc<1x4x2x2xi8, vector_coun
 
 // -----
 
-// expected-error @+1 {{expects no reordering 'int8x32' of 'f16'}}
+// expected-error @+1 {{expects no reordering 'int8x32' for 'f16'}}
 func.func private @tensor_desc_c6_int8x32(!cudnn.tensor_desc<1x4x2x2xf16, reordering = int8x32>)
 
 // -----
 
-// expected-error @+1 {{expects no reordering 'f16x16' of 'i8'}}
+// expected-error @+1 {{expects no reordering 'f16x16' for 'i8'}}
 func.func private @tensor_desc_c6_f16x16(!cudnn.tensor_desc<1x4x2x2xi8, reordering = f16x16>)
 
 // -----
 
-// expected-error @+1 {{expects no reordering 'f8_128x4' of 'f8E5M2'}}
+// expected-error @+1 {{expects no reordering 'f8_128x4' for 'f8E5M2'}}
 func.func private @tensor_desc_c6_f8_128x4(!cudnn.tensor_desc<1x4x2x2xf8E5M2, reordering = f8_128x4>)
 
 // -----
