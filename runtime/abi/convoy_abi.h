@@ -1,7 +1,7 @@
-// The contract between compiled code and the runtime: every C symbol that an artifact's native
-// library exports, and every function that it may call. Generated code (passes/cudnn_to_backend,
-// passes/gpu_codegen, passes/llvm), the loader (runtime/convoy_runtime/_abi.py) and the tests agree
-// on this file; a change to anything here raises CONVOY_ABI_VERSION.
+// The ABI between compiled code and the runtime: every C symbol that an artifact's native library
+// exports, and every function that it may call. Generated code (passes/cudnn_to_backend,
+// passes/gpu_codegen, passes/llvm), the loader (runtime/convoy_runtime/_abi.py) and the tests
+// follow this file. Any change here increments CONVOY_ABI_VERSION.
 
 #ifndef CONVOY_ABI_H
 #define CONVOY_ABI_H
@@ -14,8 +14,8 @@
 extern "C" {
 #endif
 
-/// The cudnnBackend entry points, as a table, so that one build function runs against any cuDNN 9,
-/// against a recorder in tests, and with a null handle on a machine that has no GPU. Statuses are
+/// The cudnnBackend entry points as a table, so that a build function runs with any cuDNN 9, with a
+/// recorder in tests, and with a null handle on a machine without a GPU. Statuses are
 /// cudnnStatus_t, descriptors cudnnBackendDescriptor_t, enums their 32-bit values.
 typedef struct ConvoyCudnn {
   uint32_t abi_version;
@@ -25,8 +25,8 @@ typedef struct ConvoyCudnn {
                            int64_t count, const void *elements);
   int32_t (*finalize)(void *descriptor);
   int32_t (*destroy_descriptor)(void *descriptor);
-  /// Called once, before clean-up, when an entry point returned a status other than
-  /// CUDNN_STATUS_SUCCESS. `call` names the entry point and its subject, `location` is the source
+  /// Called once, before clean-up, when an entry point fails, i.e. does not return
+  /// CUDNN_STATUS_SUCCESS. `call` names the entry point and its argument, `location` is the source
   /// line of the op, both UTF-8.
   void (*report)(int32_t status, const char *call, const char *location);
   int32_t (*get_attribute)(void *descriptor, int32_t attribute, int32_t attribute_type,
@@ -34,21 +34,21 @@ typedef struct ConvoyCudnn {
   int32_t (*execute)(void *handle, void *plan, void *variant_pack);
 } ConvoyCudnn;
 
-/// A sequence of backend calls in general (a `cudnn_backend.func`) is
-/// `int32_t NAME(const ConvoyCudnn *cudnn, void *handle, void *argument..., void *result...)`:
-/// arguments are descriptors, which stay the caller's, and pointers; a result is the address of a
-/// `void *` for a descriptor, which the caller destroys, or of a number (`int64_t`, `int32_t`,
-/// `float`, `double`, or one byte for a boolean). On failure every descriptor made so far is
-/// destroyed, results that are descriptors are null, other results are untouched, and the status is
-/// returned.
+/// A `cudnn_backend.func`, a sequence of backend calls, compiles to
+/// `int32_t NAME(const ConvoyCudnn *cudnn, void *handle, void *argument..., void *result...)`.
+/// Arguments are pointers and descriptors; the caller keeps ownership of the descriptors. A result
+/// is the address of a `void *` for a descriptor, which the caller destroys, or of a number
+/// (`int64_t`, `int32_t`, `float`, `double`, or one byte for a boolean). On failure the function
+/// destroys every descriptor created so far, sets descriptor results to null, leaves other results
+/// unchanged, and returns the status.
 
 /// <graph>_build: builds and finalizes one operation graph. On success stores the graph descriptor,
-/// which the caller destroys, and returns 0; on failure destroys every descriptor made so far,
+/// which the caller destroys, and returns 0; on failure destroys every descriptor created so far,
 /// stores null, and returns the status.
 typedef int32_t (*ConvoyBuildGraph)(const ConvoyCudnn *cudnn, void *handle, void **operation_graph);
 
-/// What `convoy_main` asks of the runtime on the `cuda` target. Every function is called in program
-/// order and returns 0, or a status that `convoy_main` returns at once. Pointers in `pointers` and
+/// The runtime functions that `convoy_main` calls on the `cuda` target, in program order. Each
+/// returns 0, or a status that `convoy_main` returns immediately. Pointers in `pointers` and
 /// `arguments` are device pointers.
 typedef struct ConvoyRuntime {
   uint32_t abi_version;
@@ -64,13 +64,13 @@ typedef struct ConvoyRuntime {
   int32_t (*copy)(void *context, void *destination, const void *source, int64_t bytes);
 } ConvoyRuntime;
 
-/// The version that the library was generated for.
+/// The ABI version that the library was generated for.
 uint32_t convoy_abi_version(void);
 
-/// The sizes in bytes of the memory that the library was compiled for. The first number is the
-/// count of those after it: the arena of `convoy_main`, the arena of `convoy_prepare_weights`, and
-/// then of the inputs, the weights, the prepared weights and the outputs each how many there are
-/// and the size of each. A loader compares them with the manifest before it calls anything else.
+/// The sizes in bytes of the buffers that the library was compiled for. The first number is the
+/// count of the numbers after it: the size of the arena of `convoy_main`, that of the arena of
+/// `convoy_prepare_weights`, then for each of inputs, weights, prepared weights and outputs their
+/// count and their sizes. A loader compares them with the manifest before any other call.
 const int64_t *convoy_sizes(void);
 
 /// Runs the model once. Buffers are in manifest order, 64-byte aligned, packed row-major; `arena`
@@ -83,17 +83,17 @@ int32_t convoy_main(const ConvoyRuntime *runtime, void *const *inputs, void *con
 /// manifest.prepare_arena_bytes.
 int32_t convoy_prepare_weights(void *const *weights, void *const *prepared, void *arena);
 
-/// Runs steps `begin` to `end` - 1 of a loop: `body(environment, first, last)` does steps `first`
-/// to `last` - 1, on any thread, and on several at the same time. Returns when all are done. May be
-/// called from several threads, and from a body.
+/// Runs iterations `begin` to `end` - 1 of a loop: `body(environment, first, last)` runs iterations
+/// `first` to `last` - 1, concurrently on any threads. Returns when all are done. May be called
+/// from several threads, and from a body.
 typedef void (*ConvoyParallelFor)(void (*body)(void *environment, int64_t first, int64_t last),
                                   void *environment, int64_t begin, int64_t end);
 
-/// Gives the function that runs loops on the library's own threads, which start with the first
-/// loop. With `other` not null the loops of this library go through that function from now on,
-/// which may be another library's: so the libraries of a process share one pool of threads. That
-/// library must stay loaded as long as this one, and no call may be under way here. A library whose
-/// loops use no threads may lack this function.
+/// Returns the function that runs loops on the library's own threads, which start with the first
+/// loop. If `other` is not null, this library runs its loops with `other` from now on. `other` may
+/// belong to another library, so that all libraries of a process share one thread pool; that
+/// library must stay loaded as long as this one. No call into this library may be in progress. A
+/// library without parallel loops may omit this function.
 ConvoyParallelFor convoy_share_threads(ConvoyParallelFor other);
 
 #ifdef __cplusplus

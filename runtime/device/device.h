@@ -61,8 +61,7 @@ DEVICE u32x2 shuffle(u32x2 value, int lane) {
   return {shuffle(value.x, lane), shuffle(value.y, lane)};
 }
 
-//===-- copies
-//-----------------------------------------------------------------------------------------------------------===//
+//===-- copies -------------------------------------------------------------===//
 
 /// Starts to copy 16 bytes to shared memory; zeros where not `inside`, and then nothing is read.
 DEVICE void copyAsync(u32 to, const void *from, bool inside) {
@@ -76,8 +75,7 @@ template <int pending> DEVICE void waitCopies() {
   asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory");
 }
 
-//===-- clusters
-//---------------------------------------------------------------------------------------------------------===//
+//===-- clusters -----------------------------------------------------------===//
 
 DEVICE void syncCluster() {
   asm volatile("barrier.cluster.arrive.release.aligned;\n\tbarrier.cluster.wait.acquire.aligned;" ::
@@ -95,8 +93,7 @@ DEVICE Floats loadCluster(u32 address, u32 rank) {
   return value;
 }
 
-//===-- tensor cores
-//-----------------------------------------------------------------------------------------------------===//
+//===-- tensor cores -------------------------------------------------------===//
 
 /// Four matrices of eight rows of 16 bytes: lane i gives the address of row i % 8 of matrix i / 8.
 DEVICE void loadMatrices(u32 (&to)[4], u32 address) {
@@ -187,8 +184,7 @@ template <typename T> DEVICE u32x4 max(u32x4 a, u32x4 b) {
           Element<T>::max(a.w, b.w)};
 }
 
-//===-- numbers
-//----------------------------------------------------------------------------------------------------------===//
+//===-- numbers ------------------------------------------------------------===//
 
 DEVICE int min(int a, int b) { return a < b ? a : b; }
 DEVICE int max(int a, int b) { return a > b ? a : b; }

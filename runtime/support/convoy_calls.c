@@ -1,11 +1,11 @@
-/* What runs the functions that convoy_calls.h describes. */
+/* Interpreter for the call lists of convoy_calls.h. */
 
 #include "convoy_calls.h"
 #include <stddef.h>
 #include <string.h>
 
-/* Reports, destroys what was made and is alive, the last made first, and takes descriptors out of
- * the results. */
+/* Reports the failure, destroys the live descriptors in reverse order of creation, and sets
+ * descriptor results to null. */
 static int32_t fail(const ConvoyCudnn *cudnn, const ConvoyCalls *function,
                     const ConvoyCallKind *kinds, void **slots, void *const *results, int32_t status,
                     const char *what, const char *location) {
@@ -33,7 +33,7 @@ int32_t convoy_make_calls(const ConvoyCudnn *cudnn, const ConvoyCalls *function,
     const ConvoyCallKind *kind = &kinds[function->calls[i].kind];
     const uint32_t operand = function->calls[i].operand;
     const int64_t *elements =
-        (const int64_t *)(data + operand); /* where the operand is an offset */
+        (const int64_t *)(data + operand); /* valid if the operand is an offset */
     int32_t status = 0;
     switch (kind->action) {
     case CONVOY_CREATE:
@@ -60,8 +60,7 @@ int32_t convoy_make_calls(const ConvoyCudnn *cudnn, const ConvoyCalls *function,
       break;
     case CONVOY_DESTROY: {
       void *descriptor = slots[operand];
-      slots[operand] =
-          NULL; /* before the call: whatever it returns, the descriptor is not destroyed again */
+      slots[operand] = NULL; /* before the call, so that a failure does not destroy it again */
       status = cudnn->destroy_descriptor(descriptor);
       break;
     }

@@ -1,4 +1,4 @@
-/* On bits throughout: a conversion in C would be a call of the function itself. */
+/* Conversions on bit patterns: a C conversion would call these functions recursively. */
 
 #include "convoy_floats.h"
 #include <stdint.h>
@@ -16,8 +16,8 @@ static float float_of(uint32_t bits) {
   return number;
 }
 
-/* Rounded to float such that a second rounding, to fewer digits, gives what one rounding would:
- * what is not exact is odd. */
+/* Rounds to odd, so that a second rounding to fewer digits gives the same result as a single
+ * rounding. */
 static float odd_float(double number) {
   float near = (float)number;
   uint32_t bits = bits_of(near);
@@ -32,11 +32,11 @@ _Float16 __truncsfhf2(float number) {
   uint32_t bits = bits_of(number), magnitude = bits & 0x7fffffffu, result;
   if (magnitude > 0x7f800000u) {
     result = 0x7e00u | (magnitude >> 13 & 0x1ffu);
-  } else if (magnitude >= 0x477ff000u) { /* 65520, half way beyond the largest number */
+  } else if (magnitude >= 0x477ff000u) { /* 65520: rounds to infinity */
     result = 0x7c00u;
   } else if (magnitude >= 0x38800000u) { /* 2^-14, the smallest normal number */
     result = (magnitude + 0xfffu + (magnitude >> 13 & 1u) - (112u << 23)) >> 13;
-  } else if (magnitude > 0x33000000u) { /* 2^-25, half the smallest number */
+  } else if (magnitude > 0x33000000u) { /* 2^-25, half the smallest subnormal number */
     uint32_t digits = (magnitude & 0x7fffffu) | 0x800000u, shift = 126u - (magnitude >> 23);
     uint32_t rest = digits & ((1u << shift) - 1u), half = 1u << (shift - 1u);
     result = digits >> shift;
@@ -71,7 +71,7 @@ float __extendhfsf2(_Float16 number) {
   memcpy(&narrow, &number, sizeof narrow);
   uint32_t sign = (narrow & 0x8000u) << 16, exponent = narrow >> 10 & 0x1fu,
            digits = narrow & 0x3ffu;
-  if (exponent == 0) /* zero and what is below 2^-14: whole multiples of 2^-24 */
+  if (exponent == 0) /* zero and subnormals: multiples of 2^-24 */
     return float_of(sign | bits_of((float)digits * 0x1p-24f));
   if (exponent == 31)
     return float_of(sign | 0x7f800000u | digits << 13 | (digits ? 0x400000u : 0u));

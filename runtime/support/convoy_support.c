@@ -1,17 +1,17 @@
-/* A pool of threads for parallel loops. Threads start with the first loop, look for work for some
-   microseconds, then sleep.
+/* A thread pool for parallel loops. Threads start with the first loop. An idle thread spins for
+   some microseconds, then sleeps.
 
-   What orders what, in C11 atomics:
-   * `holder` is a lock that nobody waits for. Whoever has it writes the plain fields; giving it up
-   releases them to the next one.
-   * The holder writes the plain fields of a loop before it sets `open`; a worker reads them after
-   it saw `open` set.
-   * A worker counts itself in `active` before it looks at `open`, and the holder clears `open`
-   before it looks at `active`, all in the one order of sequentially consistent operations. So a
-   worker either sees the loop closed, or the holder sees the worker and waits: nothing writes the
-   fields, or returns to the owner of `environment`, while a worker may use them.
-   * A worker that goes to sleep counts itself in `sleepers` before the kernel compares `epoch`, and
-   the holder changes `epoch` before it looks at `sleepers`. So no wake-up is lost. */
+   Memory ordering, in terms of C11 atomics:
+   * `holder` is a try-lock. Only the thread that holds it writes the non-atomic fields; releasing
+   it publishes them to the next holder.
+   * The holder writes the non-atomic fields of a loop before it sets `open`; a worker reads them
+   after it sees `open` set.
+   * A worker increments `active` before it reads `open`, and the holder clears `open` before it
+   reads `active`, all sequentially consistent. So either the worker sees the loop closed, or the
+   holder sees the worker and waits: no thread writes the fields, and no loop returns to the owner
+   of `environment`, while a worker may use them.
+   * A worker increments `sleepers` before the futex call compares `epoch`, and the holder changes
+   `epoch` before it reads `sleepers`. So no wake-up is lost. */
 
 #define _GNU_SOURCE
 #include "convoy_support.h"
@@ -27,17 +27,17 @@
 
 enum {
   kMaxThreads = 256,
-  kSpins = 2000,        /* rounds of looking for work before sleeping, about 50 us */
-  kChunksPerThread = 4, /* smaller chunks even out cores of different speed, larger ones keep data
-                           in their caches */
+  kSpins = 2000,        /* polls for work before sleeping, about 50 us */
+  kChunksPerThread = 4, /* small chunks balance cores of different speed, large ones have better
+                           cache locality */
 };
 
 typedef void (*Body)(void *, int64_t, int64_t);
 
 static struct {
-  _Atomic pid_t holder; /* process of the thread whose loop is running, 0 for none */
-  _Atomic int threads;  /* with the caller; 0 before the first loop */
-  pid_t owner;          /* process that made the threads: they do not survive fork */
+  _Atomic pid_t holder; /* process of the thread whose loop is running, 0 if none is */
+  _Atomic int threads;  /* including the caller; 0 before the first loop */
+  pid_t owner;          /* process that created the threads, which do not survive fork */
   pthread_t workers[kMaxThreads];
 
   Body body;
@@ -51,13 +51,13 @@ static struct {
   _Atomic int stop;
 } pool;
 
-/* What the loops of this library go through. */
+/* Runs the loops of this library. */
 static void run_here(Body body, void *environment, int64_t begin, int64_t end);
 static _Atomic(ConvoyParallelFor) loop = run_here;
 
-/* Whether this thread is the holder now. A holder of another process is a thread that fork did not
- * bring along. */
-static int take(pid_t self) {
+/* Tries to become the holder. The lock of another process is stale: fork does not copy its holder's
+ * thread. */
+static int try_acquire(pid_t self) {
   pid_t holder = 0;
   while (!atomic_compare_exchange_weak(&pool.holder, &holder, self))
     if (holder == self)
@@ -65,7 +65,7 @@ static int take(pid_t self) {
   return 1;
 }
 
-static void give(void) { atomic_store_explicit(&pool.holder, 0, memory_order_release); }
+static void release(void) { atomic_store_explicit(&pool.holder, 0, memory_order_release); }
 
 static void pause_thread(void) {
 #if defined(__x86_64__)
@@ -107,8 +107,7 @@ static void *work(void *argument) {
     seen = atomic_load(&pool.epoch);
     if (atomic_load(&pool.stop))
       return NULL;
-    /* A worker that comes too late finds the loop closed; the caller waits for those that came in
-     * time only. */
+    /* A late worker finds the loop closed; the caller waits only for workers that entered it. */
     atomic_fetch_add(&pool.active, 1);
     if (atomic_load(&pool.open))
       run_chunks();
@@ -131,7 +130,7 @@ static int wanted_threads(void) {
   return 1;
 }
 
-/* Called by the holder. A thread that cannot be made only makes the pool smaller. */
+/* Called by the holder. If creating a thread fails, the pool is smaller. */
 static void start(pid_t self) {
   pool.owner = self;
   atomic_store(&pool.sleepers, 0);
@@ -145,9 +144,9 @@ static void start(pid_t self) {
   atomic_store_explicit(&pool.threads, made + 1, memory_order_release);
 }
 
-/* Workers run code of this library, so they end before it is unloaded. A thread may still be in a
-   loop when the process exits: workers finish their part of it, and that thread does what comes
-   after by itself, because `threads` stays. */
+/* Workers run code of this library, so they end before it is unloaded. A thread may still run a
+   loop when the process exits: workers finish their chunks, and that thread runs all later chunks
+   itself, because `threads` is not reset. */
 __attribute__((destructor)) static void stop(void) {
   int threads = atomic_load_explicit(&pool.threads, memory_order_acquire);
   if (threads <= 1 || pool.owner != getpid())
@@ -182,7 +181,7 @@ static void run_on_all(Body body, void *environment, int64_t begin, int64_t end)
     if (++spins < kSpins)
       pause_thread();
     else
-      sched_yield(); /* the worker may wait for this very core */
+      sched_yield(); /* the worker may be waiting for this core */
   }
 }
 
@@ -190,18 +189,18 @@ static void run_here(Body body, void *environment, int64_t begin, int64_t end) {
   int64_t count = end - begin;
   while (begin < end) {
     pid_t self = getpid();
-    if (end - begin > 1 && take(self)) {
+    if (end - begin > 1 && try_acquire(self)) {
       if (pool.owner != self)
         start(self);
-      int alone = atomic_load_explicit(&pool.threads, memory_order_relaxed) == 1;
-      if (!alone)
+      int single = atomic_load_explicit(&pool.threads, memory_order_relaxed) == 1;
+      if (!single)
         run_on_all(body, environment, begin, end);
-      give();
-      if (alone)
+      release();
+      if (single)
         body(environment, begin, end);
       return;
     }
-    /* Another loop is running: one piece alone, then the threads may be free. */
+    /* Another loop is running: run one chunk on this thread, then try again. */
     int64_t last = begin + piece_of(count) < end ? begin + piece_of(count) : end;
     body(environment, begin, last);
     begin = last;
