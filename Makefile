@@ -1,25 +1,25 @@
-# `make run` and `make test` install what is missing, build what has changed, and do what they say.
-# Everything that is not a Debian package goes into .venv and build.
+# `make run` and `make test` first install what is missing and build what has changed. Everything
+# that is not a Debian package is in .venv and build.
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 JOBS := $(shell nproc)
 
-# The one pin of LLVM is in CMakeLists.txt; these are its packages.
+# The packages of LLVM, whose version CMakeLists.txt pins.
 LLVM := $(shell grep -oP 'CONVOY_LLVM_VERSION \K[0-9]+' CMakeLists.txt | head -n 1)
 DEBIAN := cmake ninja-build ccache clang-$(LLVM) lld-$(LLVM) llvm-$(LLVM)-dev libmlir-$(LLVM)-dev mlir-$(LLVM)-tools \
           liblld-$(LLVM)-dev libpolly-$(LLVM)-dev zlib1g-dev libzstd-dev python3-dev python3-venv
 
-# cuDNN is taken without its dependencies (cuBLAS, NVRTC): on a machine with no GPU it only builds
-# graphs. So is cudnn-frontend, with which tests compare what is built: its own kernels, and the
-# gigabyte of packages that they need, are not used.
+# Installed without dependencies, NVRTC excepted: on a machine without a GPU cuDNN only builds
+# graphs, and needs no cuBLAS. Tests compare graphs with those of cudnn-frontend; its own kernels,
+# which need a gigabyte of packages, are not used.
 CUDNN := nvidia-cudnn-cu13==9.19.0.56 nvidia-cuda-nvrtc==13.0.88 nvidia-cudnn-frontend==1.32.0
 
 SOURCES := $(shell find CMakeLists.txt CMakePresets.json cmake dialect passes test/dialect/cudnn/*.cpp python/bindings python/CMakeLists.txt runtime/abi runtime/device runtime/support \
              -type f 2>/dev/null)
 
-# A GPU is there when its driver's library is.
+# `cuda` where the library of the GPU driver is installed.
 TARGET := $(if $(shell ldconfig -p 2>/dev/null | grep libcuda.so.1),cuda,cpu)
 MODEL := resnet18
 
@@ -48,8 +48,8 @@ run: build
 test: build
 	$(BIN)/python -m pytest -q
 
-# Style and types of what is there, and clang-tidy on the C++ that changed: since BASE, by default
-# since the branch left origin/main.
+# Style and types of all files; clang-tidy on the C++ that changed since BASE, by default since the
+# branch left origin/main.
 lint: $(VENV)/.python
 	$(call debian,clang-format-$(LLVM) clang-tidy-$(LLVM))
 	@$(BIN)/ruff check --quiet
@@ -57,7 +57,8 @@ lint: $(VENV)/.python
 	@$(BIN)/mypy --no-error-summary
 	@$(BIN)/python -m tools.lint $(BASE)
 
-# Random models, mutants of modules and of artifacts: thousands. Failures are kept in build/fuzz.
+# Thousands of random models, mutated modules and mutated artifacts. Failures are kept in
+# build/fuzz.
 fuzz: build
 	$(BIN)/python test/fuzz/run.py
 
@@ -69,11 +70,11 @@ build: $(VENV)/.built
 bench: build
 	$(BIN)/convoy bench build/$(MODEL).convoy --peer examples/resnet.py:$(MODEL)
 
-# How much of cuDNN's backend API is there, counted from the code.
+# The covered part of cuDNN's backend API, counted from the code.
 coverage: $(VENV)/.python
 	@$(BIN)/python -m tools.coverage
 
-# Our C++ and C with AddressSanitizer, UndefinedBehaviorSanitizer and ThreadSanitizer.
+# Convoy's C++ and C with AddressSanitizer, UndefinedBehaviorSanitizer and ThreadSanitizer.
 sanitize: build
 	$(call debian,libclang-rt-$(LLVM)-dev)
 	@echo "convoy: building the compiler with sanitizers"

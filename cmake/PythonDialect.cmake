@@ -1,5 +1,6 @@
-# cmake -DIN=FILES -DOUT=FILE -P PythonDialect.cmake: one Python module out of what mlir-tblgen makes
-# of a dialect's ops and enums. It expects to lie inside MLIR's own package; ours is torch-mlir's.
+# cmake -DIN=FILES -DOUT=FILE -P PythonDialect.cmake: joins mlir-tblgen's Python bindings of a
+# dialect's ops and enums to one module. mlir-tblgen expects them in MLIR's own package; the MLIR
+# package here is torch-mlir's.
 set(module "")
 foreach(file IN LISTS IN)
   file(READ ${file} text)

@@ -1,6 +1,5 @@
 # Debian's MLIRTargets.cmake lists the shared "LLVM" (libLLVM.so) in the link interface of every
-# MLIR archive. Replace it with LLVM's component archives, so that one self-contained binary comes
-# out and nothing pulls in libLLVM.so.
+# MLIR archive. This replaces it with LLVM's component archives: binaries are self-contained.
 llvm_map_components_to_libnames(CONVOY_LLVM_LIBS
   X86 NVPTX Passes Core Support Target TargetParser MC CodeGen LTO DTLTO Option)
 add_library(convoy_llvm INTERFACE)
@@ -16,8 +15,8 @@ foreach(target IN LISTS MLIR_EXPORTED_TARGETS)
   endif()
 endforeach()
 
-# LLVMSupport's interface names libz3.so by absolute path, and nothing here calls it; zlib and zstd
-# come as archives.
+# LLVMSupport's interface names libz3.so by absolute path, though Convoy does not use it; zlib and
+# zstd are linked statically.
 get_target_property(links LLVMSupport INTERFACE_LINK_LIBRARIES)
 list(FILTER links EXCLUDE REGEX "libz3|^(ZLIB::ZLIB|zstd::libzstd_shared)$")
 find_library(CONVOY_LIBZ NAMES libz.a REQUIRED)

@@ -1,6 +1,6 @@
-# Toolchain file: clang of the version that CMakeLists.txt pins. Debian's MLIR is compiled with
-# clang, and MLIR compares implicit TypeIDs by __PRETTY_FUNCTION__, whose text differs between g++
-# and clang: compiled with g++, trait checks across the library border fail at run time.
+# Toolchain file: clang in the version that CMakeLists.txt pins. Debian's MLIR is compiled with
+# clang. MLIR compares implicit TypeIDs by __PRETTY_FUNCTION__, whose text differs between g++ and
+# clang, so with g++ trait checks across the library boundary fail at run time.
 file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/../CMakeLists.txt pin REGEX "^set\\(CONVOY_LLVM_VERSION")
 string(REGEX MATCH "[0-9]+" llvm_major "${pin}")
 set(CMAKE_C_COMPILER clang-${llvm_major})

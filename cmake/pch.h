@@ -1,4 +1,4 @@
-// Upstream headers that nearly every file here parses; our own never go in, so that editing one
+// Upstream headers that nearly every file includes. Convoy's own headers are not here: editing one
 // rebuilds only its users.
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/Conversion/LLVMCommon/ConversionTarget.h"

@@ -1,6 +1,6 @@
-# Toolchain file: that of cmake/clang.cmake with AddressSanitizer and UndefinedBehaviorSanitizer,
-# for `make sanitize`. Assertions are on, those in MLIR's headers included, and so are those of
-# libstdc++. LLVM and MLIR are Debian's archives, which are compiled without any of it.
+# Toolchain file: cmake/clang.cmake with AddressSanitizer and UndefinedBehaviorSanitizer, for
+# `make sanitize`. Assertions are enabled, including those in MLIR's headers and in libstdc++. LLVM
+# and MLIR are Debian's archives, compiled without sanitizers or assertions.
 include(${CMAKE_CURRENT_LIST_DIR}/clang.cmake)
 
 # vptr needs RTTI, which LLVM is compiled without.
@@ -10,5 +10,5 @@ foreach(language C CXX)
   set(CMAKE_${language}_FLAGS_DEBUG "-O1 -gline-tables-only" CACHE STRING "")
 endforeach()
 set(CMAKE_BUILD_TYPE Debug CACHE STRING "")
-# Not beside the one that Python imports.
+# A separate folder: Python imports the regular build.
 set(CONVOY_EXTENSION_FOLDER ${CMAKE_BINARY_DIR}/python CACHE PATH "")

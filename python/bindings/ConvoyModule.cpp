@@ -1,5 +1,5 @@
-// convoy._convoy: the compiler for Python. Text in, text and bytes out; failures come with their
-// diagnostics as data.
+// convoy._convoy: Python bindings of the compiler. Functions take MLIR text and return text and
+// bytes; failures raise an exception that holds the diagnostics.
 
 #include "passes/pipeline/Driver.h"
 #include <nanobind/nanobind.h>
@@ -76,8 +76,8 @@ NB_MODULE(_convoy, m) {
   m.def("compile", compile, "text"_a, "name"_a, "from_phase"_a, "options"_a,
         "dump"_a.none() = nb::none(),
         "Run every phase after from_phase on a module's text and emit code. Returns (native "
-        "library, PTX by gpu.module, manifest as JSON text); a failure while emitting has the "
-        "phase 'emit'.");
+        "library, PTX by gpu.module, manifest as JSON text). A failure of code emission has "
+        "the phase 'emit'.");
   m.def(
       "emit",
       [compile](std::string_view text, const std::string &name, const convoy::Options &options) {
@@ -96,7 +96,7 @@ NB_MODULE(_convoy, m) {
                               artifact.manifest);
       },
       "text"_a, "name"_a,
-      "Compile the cudnn graphs of a module's text alone. Returns (native library, manifest as "
+      "Compile only the cudnn graphs of a module's text. Returns (native library, manifest as "
       "JSON text).");
   m.def(
       "backend_names",
@@ -126,8 +126,8 @@ NB_MODULE(_convoy, m) {
           throw nb::value_error(error.c_str());
       },
       "options"_a,
-      "Raise ValueError, with what was expected, for options of --convoy-pipeline that no "
-      "compilation can have.");
+      "Raise ValueError, which names the expected values, for invalid options of "
+      "--convoy-pipeline.");
   m.def("llvm_version", &convoy::llvmVersion, "The version of LLVM that generates code.");
   m.def(
       "verify",

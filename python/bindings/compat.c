@@ -1,4 +1,4 @@
-/* LLVM's archives call arc4random, which glibc has only since 2.36; a local one lets the extension
+/* LLVM's archives call arc4random, which glibc has since 2.36. This definition lets the extension
  * load on glibc 2.34 and later. */
 #include <stdint.h>
 #include <sys/random.h>

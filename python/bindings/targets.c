@@ -1,6 +1,6 @@
 /* lld initializes every LLVM target for link-time optimization, which native libraries do not use.
-   These do nothing, so that the code generators of other machines (70 MB) stay out of the
-   extension. A target missing here fails the extension's import. */
+   These empty definitions keep the code generators of the other targets (70 MB) out of the
+   extension. When a target is missing here, importing the extension fails. */
 
 #define TARGET(name)                                                                               \
   void LLVMInitialize##name##TargetInfo(void) {}                                                   \
