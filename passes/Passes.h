@@ -1,4 +1,4 @@
-// Declarations of every pass in Passes.td: options structs, create functions, registration.
+// Declarations of the passes in Passes.td: option structs, create functions, registration.
 
 #ifndef CONVOY_PASSES_PASSES_H
 #define CONVOY_PASSES_PASSES_H

@@ -1,5 +1,5 @@
-// Every pass, in the order of passes/pipeline/Pipeline.cpp: the table of contents of this folder.
-// docs/architecture.md says what is legal after each phase.
+// All passes, in the order of passes/pipeline/Pipeline.cpp. docs/architecture.md lists the legal
+// dialects after each phase.
 
 #ifndef CONVOY_PASSES
 #define CONVOY_PASSES
@@ -11,19 +11,19 @@ include "mlir/Pass/PassBase.td"
 def VerifyPhasePass : Pass<"convoy-verify-phase", "::mlir::ModuleOp"> {
   let summary = "check that only ops that are legal after a phase are left";
   let description = [{
-    Reads the module, changes nothing, and names every op whose dialect is not legal at the end of
-    `phase`, with a count an op name.
+    Reports every op whose dialect is not legal at the end of `phase`, with a count per op name.
+    Does not change the module.
   }];
-  let options = [Option<"phase", "phase", "std::string", "", "name of the phase that has just ended">];
+  let options = [Option<"phase", "phase", "std::string", "", "name of the phase that has ended">];
 }
 
 //===-- normalize --------------------------------------------------------------------------------------------------------===//
 
 def TcpDecomposeConvTransposePass : Pass<"tcp-decompose-conv-transpose", "::mlir::func::FuncOp"> {
-  let summary = "transposed convolutions as plain ones";
+  let summary = "convert transposed convolutions to convolutions";
   let description = [{
-    Puts `stride - 1` zeros between the input's elements, swaps the weights' channels group by group
-    and turns their window around. Padding that is negative after that cuts the input.
+    Inserts `stride - 1` zeros between the input's elements, swaps the weights' channels in each
+    group and reverses their window. Padding that becomes negative crops the input.
 
     ```mlir
     %y = tcp.conv_transpose %x, %w {dilation = array<i64: 1>, output_pad = array<i64: 0>, pad = array<i64: 0, 0>, stride = array<i64: 2>}
@@ -44,12 +44,12 @@ def TcpDecomposeConvTransposePass : Pass<"tcp-decompose-conv-transpose", "::mlir
 }
 
 def TcpFoldScaleIntoConvPass : Pass<"tcp-fold-scale-into-conv", "::mlir::func::FuncOp"> {
-  let summary = "fold scales and shifts made of weights into weights and one bias";
+  let summary = "fold scales and shifts that are weights into weights and one bias";
   let description = [{
-    A product with, or quotient by, one number an output channel goes into the weights of the
-    convolution or matrix product before it, through a bias between the two; sums with weights that
-    follow each other become one. Not where another op uses the unscaled value. Weights of less than
-    32 bits are multiplied in f32.
+    A multiplication or division by one number per output channel is folded into the weights of the
+    preceding convolution or matrix product, also across a bias between the two. Consecutive
+    additions of weights become one. Does not apply if another op uses the unscaled value. Weights
+    of less than 32 bits are multiplied in f32.
 
     ```mlir
     %0 = tcp.conv2d %x, %w : ...
@@ -72,10 +72,11 @@ def TcpFoldScaleIntoConvPass : Pass<"tcp-fold-scale-into-conv", "::mlir::func::F
 def TcpSetDtypePass : Pass<"tcp-set-dtype", "::mlir::func::FuncOp"> {
   let summary = "compute in another float type";
   let description = [{
-    Every float tensor that depends on an input gets `dtype`. Inputs are cast at their use, results
-    cast back; what depends on weights alone keeps its type and is cast where data meets it.
-    Squares, powers and exponentials that are only summed up, and what is made of such sums alone,
-    keep the model's type: they leave f16's range where the result does not. Empty: no change.
+    Converts every float tensor that depends on an input to `dtype`. Inputs are cast at their uses,
+    results are cast back. Values that depend only on weights keep their type and are cast where
+    they are combined with data. Squares, powers and exponentials that are only summed, and values
+    computed only from such sums, keep the model's type: they may exceed the range of f16 although
+    the final result does not. An empty `dtype` changes nothing.
 
     ```mlir
     %0 = tcp.mul %x, %w : tensor<8xf32>, tensor<8xf32> -> tensor<8xf32>
@@ -92,17 +93,18 @@ def TcpSetDtypePass : Pass<"tcp-set-dtype", "::mlir::func::FuncOp"> {
     return %3 : tensor<8xf32>
     ```
   }];
-  let options = [Option<"dtype", "dtype", "std::string", "", "f32, f16 or bf16; empty: the model's own">];
+  let options = [Option<"dtype", "dtype", "std::string", "", "f32, f16 or bf16; empty: the model's types">];
   let dependentDialects = ["::convoy::tcp::TcpDialect"];
 }
 
 def TcpChannelsLastPass : Pass<"tcp-channels-last", "::mlir::func::FuncOp"> {
-  let summary = "channels as the last dim in convolutions and pools, transposes moved down until they meet an inverse or the end";
+  let summary = "convert convolutions and pools to channels-last, and sink the transposes";
   let description = [{
-    Transposes pass elementwise ops, concat, pad, slice, reverse, broadcast, reductions, softmax,
-    layer norms whose dims stay trailing, and reshapes that do not mix dims; weights that are added
-    or multiplied are transposed instead of data. Where N x C x spatial is flattened for a product
-    with weights, the weights' rows are put into the new order.
+    Transposes sink until they meet their inverse or the end of the function. They sink through
+    elementwise ops, concat, pad, slice, reverse, broadcast, reductions,
+    softmax, layer norms whose dims stay trailing, and reshapes that do not mix dims. If a weight is
+    added or multiplied, it is transposed instead of the data. Where N x C x spatial is flattened
+    for a product with weights, the rows of the weights are permuted.
 
     ```mlir
     %0 = tcp.conv2d %x, %w : tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32> -> tensor<1x4x6x6xf32>
@@ -124,11 +126,11 @@ def TcpChannelsLastPass : Pass<"tcp-channels-last", "::mlir::func::FuncOp"> {
 }
 
 def TcpFlattenProductsPass : Pass<"tcp-flatten-products", "::mlir::func::FuncOp"> {
-  let summary = "batch dims of matrix products as one, reshapes of products behind the elementwise ops on them";
+  let summary = "collapse batch dims of matrix products, and sink reshapes of products below elementwise ops";
   let description = [{
-    cuDNN multiplies matrices in at most three dims, and a group is one chain without reshapes. A
-    reshape stays where an operand of the op behind it repeats in the result, unless it is one row,
-    where it is a constant, and where it is a product as well.
+    cuDNN's matrix products have at most three dims, and a group is a chain without reshapes. A
+    reshape does not sink below an elementwise op if another operand of that op is broadcast (unless
+    it is a single row), is a constant, or is a product too.
 
     ```mlir
     %0 = tcp.matmul %x, %w : tensor<34x64xf32>, tensor<64x256xf32> -> tensor<34x256xf32>
@@ -148,10 +150,10 @@ def TcpFlattenProductsPass : Pass<"tcp-flatten-products", "::mlir::func::FuncOp"
 }
 
 def TcpPadChannelsPass : Pass<"tcp-pad-channels", "::mlir::func::FuncOp"> {
-  let summary = "fill up channel counts that cuDNN has no fast kernel for (cuda)";
+  let summary = "pad channel counts for which cuDNN has no fast kernel (cuda)";
   let description = [{
-    A channels-last convolution without groups over 3 channels gets a fourth of zeros, in its input
-    and its weights.
+    Pads the input and the weights of a channels-last convolution with 3 input channels and without
+    groups with a fourth channel of zeros.
 
     ```mlir
     %y = tcp.conv2d %x, %w {channels_last, ...} : tensor<1x8x8x3xf16>, tensor<4x3x3x3xf16> -> tensor<1x6x6x4xf16>
@@ -170,11 +172,12 @@ def TcpPadChannelsPass : Pass<"tcp-pad-channels", "::mlir::func::FuncOp"> {
 }
 
 def TcpHoistWeightsPass : Pass<"tcp-hoist-weights", "::mlir::ModuleOp"> {
-  let summary = "move what depends on weights alone into @prepare_weights";
+  let summary = "move ops that depend only on weights into @prepare_weights";
   let description = [{
-    `@prepare_weights` takes every weight of `@main` and returns what data meets; `@main` takes that
-    instead. Constants stay. A prepared weight has the name of the weight that it was made of; a
-    bias made of several weights is called after the filter before it.
+    `@prepare_weights` has the weights of `@main` as arguments and returns the prepared weights,
+    which `@main` takes instead. Constants stay in `@main`. A prepared weight has the name of the
+    weight that it is computed from; a bias computed from several weights is named after the
+    preceding filter.
 
     ```mlir
     func.func @main(%x: tensor<2xf32> {tcp.input = "x"}, %w: tensor<2xf32> {tcp.weight = "w"}) -> (tensor<2xf32> {tcp.output = "0"}) {
@@ -205,29 +208,28 @@ def TcpHoistWeightsPass : Pass<"tcp-hoist-weights", "::mlir::ModuleOp"> {
 //===-- group ------------------------------------------------------------------------------------------------------------===//
 
 def TcpFormStemsPass : Pass<"tcp-form-stems", "::mlir::func::FuncOp"> {
-  let summary = "put the first layers of convolutional networks into groups for a kernel of our own";
+  let summary = "form groups of the first layers of convolutional networks, for Convoy's stem kernels";
   let description = [{
-    An image in planes, convolution with stride 2 from few channels, bias, relu and 3x3 max pooling
+    A convolution of an NCHW image with few channels and stride 2, bias, relu and 3x3 max pooling
     become one group with the anchor `stem` (passes/common/Stem.h has the conditions). With
-    `remarks` every other max pooling says why it ends none. Functions with `tcp.target = "cpu"`
-    stay as they are.
+    `remarks` every other max pooling gets a remark with the reason. Functions with
+    `tcp.target = "cpu"` are unchanged.
   }];
   let options = [Option<"allowTf32", "allow-tf32", "bool", "true", "whether products of f32 may be rounded to TF32">,
-                 Option<"remarks", "remarks", "bool", "false", "say of every max pooling that ends no stem why">];
+                 Option<"remarks", "remarks", "bool", "false", "explain why a max pooling does not end a stem">];
   let dependentDialects = ["::convoy::tcp::TcpDialect"];
 }
 
 def TcpFormGroupsPass : Pass<"tcp-form-groups", "::mlir::func::FuncOp"> {
-  let summary = "put what cuDNN takes as one graph into groups";
+  let summary = "form groups of ops that cuDNN supports as one graph";
   let description = [{
     Each convolution, matrix product, pooling and spatial mean that the support table accepts
-    becomes the anchor of a group. The group grows by the elementwise ops after it (bias, residual,
-    activation) as long as one value leaves it: a value that several of them read, as in
-    `x * sigmoid(x)`, is taken with all of them. Then it grows by those before the anchor, and by
-    those that compute the operands of the ops after it, that no other group took. Each candidate
-    is converted to its `cudnn.graph`, and the support table is asked about the operations of that.
-    Ops that stay outside get `tcp.outside`, the reason. Functions with `tcp.target = "cpu"` stay
-    as they are.
+    becomes the anchor of a group. The group grows by the elementwise ops after the anchor (bias,
+    residual, activation) as long as only one value leaves it. Several ops that read one value, as
+    in `x * sigmoid(x)`, join together or not at all. Then the group grows by ops before the anchor,
+    and by ops that compute operands of those after it. Each candidate group is converted to its
+    `cudnn.graph`, and the support table is queried about the operations of that graph. Ops outside
+    of groups get the reason as `tcp.outside`. Functions with `tcp.target = "cpu"` are unchanged.
 
     ```mlir
     %0 = tcp.conv2d %x, %w {channels_last, ...} : tensor<1x56x56x64xf16>, tensor<64x3x3x64xf16> -> tensor<1x56x56x64xf16>
@@ -248,8 +250,8 @@ def TcpFormGroupsPass : Pass<"tcp-form-groups", "::mlir::func::FuncOp"> {
 def TcpVerifyGroupsPass : Pass<"tcp-verify-groups", "::mlir::ModuleOp"> {
   let summary = "check that each group is one graph that the support table accepts";
   let description = [{
-    Changes nothing. A group has one anchor and one result, and a row of the table accepts the role
-    of each operation that it becomes.
+    A group has one anchor and one result, and the table has a row for the role of each operation
+    that the group becomes. Does not change the module.
   }];
   let options = [Option<"supportTable", "support-table", "std::string", "", "file to read instead of the built-in support table">,
                  Option<"allowTf32", "allow-tf32", "bool", "true", "whether products of f32 may be rounded to TF32">];
@@ -259,19 +261,19 @@ def TcpVerifyGroupsPass : Pass<"tcp-verify-groups", "::mlir::ModuleOp"> {
 //===-- cudnn ------------------------------------------------------------------------------------------------------------===//
 
 def TcpCollectOutsidePass : Pass<"tcp-collect-outside", "::mlir::ModuleOp"> {
-  let summary = "move the reasons of ops outside the groups into the manifest";
+  let summary = "move the reasons of ops outside of groups into the manifest";
   let description = [{
-    Each op with `tcp.outside` becomes an entry `{op, location, reason}` of `outside` in
-    `tcp.manifest`, and loses the attribute.
+    Each `tcp.outside` attribute becomes an entry `{op, location, reason}` of `outside` in
+    `tcp.manifest`.
   }];
 }
 
 def ConvertTcpToCudnnPass : Pass<"convert-tcp-to-cudnn", "::mlir::ModuleOp"> {
-  let summary = "groups as cuDNN graphs and calls of them";
+  let summary = "convert groups to cuDNN graphs and calls of them";
   let description = [{
-    Each `tcp.isolated_group` becomes a `cudnn.execute` of a `cudnn.graph`; groups that are equal
-    share one. Residual sums come before the bias, which cuDNN has precompiled kernels for. What
-    lies between two operations is f32.
+    Each `tcp.isolated_group` becomes a `cudnn.execute` of a `cudnn.graph`; equal groups share one
+    graph. The residual is added before the bias, the order of cuDNN's precompiled kernels.
+    Intermediate tensors are f32.
 
     ```mlir
     cudnn.graph @conv2d_bias_relu_0(...) -> ... { ... }
@@ -285,23 +287,23 @@ def ConvertTcpToCudnnPass : Pass<"convert-tcp-to-cudnn", "::mlir::ModuleOp"> {
 def CudnnOutlineGraphsPass : Pass<"cudnn-outline-graphs", "::mlir::ModuleOp"> {
   let summary = "inline graphs as symbols and calls of them";
   let description = [{
-    Each `cudnn.build_and_exec_graph` becomes a `cudnn.execute` of a `cudnn.graph`, equal graphs
-    being one. The handle is the runtime's and is dropped; `cudnn.pointwise_relu` becomes
-    `cudnn.pointwise relu_fwd`, and a convolution loses its `spatial_dim_count`, which the rank
-    says.
+    Each `cudnn.build_and_exec_graph` becomes a `cudnn.execute` of a `cudnn.graph`; equal graphs
+    share one symbol. The handle is removed, because the runtime owns it. `cudnn.pointwise_relu`
+    becomes `cudnn.pointwise relu_fwd`, and the redundant `spatial_dim_count` of convolutions is
+    removed.
   }];
   let dependentDialects = ["::convoy::cudnn::CudnnDialect", "::mlir::tensor::TensorDialect"];
 }
 
 def CudnnOrderOperationsPass : Pass<"cudnn-order-operations", "::mlir::ModuleOp"> {
-  let summary = "put operations into the order that cuDNN has fast kernels for";
+  let summary = "put operations into the order for which cuDNN has fast kernels";
   let description = [{
-    In a `cudnn.graph` of one forward convolution and pointwise operations, sums with residuals move
-    before the sum with the bias: for that order cuDNN has precompiled kernels. An activation at the
-    end that has none (`relu_fwd` with an upper clip, `sigmoid_fwd`, `tanh_fwd`, `elu_fwd`) gets an
-    identity after it, for which cuDNN generates a kernel. `convert-tcp-to-cudnn` does the same to
-    the graphs that it makes; the pass is for graphs that are written by hand. With `remarks` a
-    graph of another form says why it stays as it is.
+    In a `cudnn.graph` of one forward convolution and pointwise operations, residuals are added
+    before the bias, because cuDNN has precompiled kernels for that order. If the last operation is
+    an activation without such a kernel (`relu_fwd` with an upper clip, `sigmoid_fwd`, `tanh_fwd`,
+    `elu_fwd`), an identity follows it, so that cuDNN generates a kernel. `convert-tcp-to-cudnn`
+    does the same to the graphs that it creates; this pass is for hand-written graphs. With
+    `remarks` each graph of another form gets a remark with the reason.
 
     ```mlir
     %1 = cudnn.pointwise add(%0, %bias) ...
@@ -311,15 +313,15 @@ def CudnnOrderOperationsPass : Pass<"cudnn-order-operations", "::mlir::ModuleOp"
     %2 = cudnn.pointwise add(%1, %bias) ...
     ```
   }];
-  let options = [Option<"remarks", "remarks", "bool", "false", "say which graphs have another form, and why">];
+  let options = [Option<"remarks", "remarks", "bool", "false", "emit a remark for each graph of another form">];
 }
 
 def CudnnVerifySupportPass : Pass<"cudnn-verify-support", "::mlir::ModuleOp"> {
   let summary = "fail on graphs that the support table refuses";
   let description = [{
-    Each `cudnn.graph` has to be one anchor with pointwise operations around it, or pointwise
-    operations alone, and the support table has to accept each of them. `tcp-verify-groups` asks the
-    same of groups before they are graphs.
+    Each `cudnn.graph` must consist of one anchor and pointwise operations around it, or of
+    pointwise operations alone, and the support table must accept each operation.
+    `tcp-verify-groups` makes the same check on groups. Does not change the module.
   }];
   let options = [
     Option<"supportTable", "support-table", "std::string", "", "file to read instead of the built-in support table">,
@@ -328,16 +330,16 @@ def CudnnVerifySupportPass : Pass<"cudnn-verify-support", "::mlir::ModuleOp"> {
 }
 
 def CudnnAddAlternativesPass : Pass<"cudnn-add-alternatives", "::mlir::ModuleOp"> {
-  let summary = "offer graphs other ways to be computed";
+  let summary = "add alternatives to graphs";
   let description = [{
     A `cudnn.graph` of one forward convolution or matrix product with pointwise operations gets a
-    `cudnn.alternative` for each other way whose steps the support table takes: cut behind the
-    anchor and behind its bias; what comes before the anchor as a graph of its own; the other order
-    of bias and residual, whole and cut; a convolution that has no bias with one of zeros, which
-    precompiled kernels want. What goes from one step to the next is rounded to the type of the
-    anchor's operands, as torch rounds the result of every op. Equal graphs are one symbol. A stem
-    in f32, whose kernels use TF32, gets its convolution, which reads the image in planes, and its
-    pooling as a graph each. With `remarks` a graph says which alternatives it has not, and why.
+    `cudnn.alternative` for each of the following, if the support table accepts its steps: the graph
+    split after the anchor, and after its bias; the prologue as a separate graph; the other order of
+    bias and residual, unsplit and split; a bias of zeros for a convolution without bias, which
+    precompiled kernels require. Values between steps are rounded to the type of the anchor's
+    operands, as PyTorch rounds the result of every op. Equal graphs share one symbol. An f32 stem,
+    whose kernels use TF32, gets its convolution, which reads the NCHW image, and its pooling as
+    separate graphs. With `remarks` every missing alternative gets a remark with the reason.
 
     ```mlir
     cudnn.graph @conv2d_relu_0(%x: ..., %w: ...) -> ... { ... }
@@ -350,7 +352,7 @@ def CudnnAddAlternativesPass : Pass<"cudnn-add-alternatives", "::mlir::ModuleOp"
   let options = [
     Option<"supportTable", "support-table", "std::string", "", "file to read instead of the built-in support table">,
     Option<"allowTf32", "allow-tf32", "bool", "true", "whether products of f32 may be rounded to TF32">,
-    Option<"remarks", "remarks", "bool", "false", "say which alternatives a graph has not, and why">,
+    Option<"remarks", "remarks", "bool", "false", "explain which alternatives a graph lacks">,
   ];
 }
 
@@ -362,8 +364,7 @@ def ConvertTcpToLinalgPass : Pass<"convert-tcp-to-linalg", "::mlir::func::FuncOp
     Elementwise ops become one `linalg.generic` each, convolutions and matrix products named ops,
     pooling and reductions a fill and a reduction. Floats narrower than f32 are computed and
     accumulated in f32. In a function whose `tcp.target` is "cuda" every op that moves elements
-    becomes one generic, so that it is one kernel. Ops that have no form in linalg are each an
-    error.
+    becomes one generic, so that it is one kernel. Each op without a linalg form is an error.
 
     ```mlir
     %y = tcp.add %a, %b : tensor<1x64x8x8xf32>, tensor<1x64x1x1xf32> -> tensor<1x64x8x8xf32>
@@ -376,33 +377,33 @@ def ConvertTcpToLinalgPass : Pass<"convert-tcp-to-linalg", "::mlir::func::FuncOp
 }
 
 def HoistTransposesPass : Pass<"convoy-hoist-transposes", "::mlir::ModuleOp"> {
-  let summary = "move transpositions of prepared weights from @main into @prepare_weights";
+  let summary = "move transposes of prepared weights from @main into @prepare_weights";
   let description = [{
-    A `linalg.transpose` or a widening of floats (and reshapes before them) that is the only user of
-    a `tcp.prepared` argument of `@main` is computed by `@prepare_weights` instead; the argument and
-    the result get the new type.
+    If the only user of a `tcp.prepared` argument of `@main` is a `linalg.transpose` or a float
+    extension, possibly after reshapes, it moves to `@prepare_weights`; the argument and the result
+    get the new type.
   }];
   let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
   let statistics = [Statistic<"movedCount", "moved", "ops moved into @prepare_weights">];
 }
 
 def FuseElementwisePass : Pass<"convoy-fuse-elementwise", "::mlir::func::FuncOp"> {
-  let summary = "join generics whose intermediate tensor has one user";
+  let summary = "fuse generics whose intermediate tensor has one user";
   let description = [{
-    A producer is fused when its only user reads each element once, or when it only moves or
-    converts elements. Nothing is computed twice.
+    A producer is fused if its only user reads each element once, or if it only moves or converts
+    elements. No computation is duplicated.
   }];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
 def SplitReductionsPass : Pass<"convoy-split-reductions", "::mlir::func::FuncOp"> {
-  let summary = "long reductions in steps of at most 2048 elements";
+  let summary = "split long reductions into parts of at most 2048 elements";
   let description = [{
-    A generic that reduces more than 8192 elements into one becomes one that reduces parts of at
-    most 2048, and one that reduces the parts' results, in turn split. So no accumulator takes up
-    more than 8192 numbers one by one, and the parts are parallel. What does not divide is reduced
-    by a third generic, from whose result the second one starts. For the CPU the sums of f32 parts
-    are added in f64.
+    A generic that reduces more than 8192 elements to one becomes a generic that reduces parts of at
+    most 2048 elements, and a generic that reduces the results of the parts, which is split in turn.
+    So no accumulator sums more than 8192 numbers sequentially, and the parts are parallel. A third
+    generic reduces the remainder; the second one starts from its result. On the CPU the sums of f32
+    parts are added in f64.
 
     ```mlir
     linalg.generic {iterator_types = ["reduction"]} ins(%x : tensor<1000000xf32>) outs(%zero : tensor<f32>)
@@ -415,11 +416,11 @@ def SplitReductionsPass : Pass<"convoy-split-reductions", "::mlir::func::FuncOp"
 }
 
 def ExpandMathPass : Pass<"convoy-expand-math", "::mlir::func::FuncOp"> {
-  let summary = "write out transcendental functions";
+  let summary = "expand transcendental functions";
   let description = [{
     `math.exp expm1 log tanh erf sin cos powf` of f32 and f64 become arithmetic and bit operations,
-    so that no libm or libdevice is needed and loops vectorize. What is left of `math` (`sqrt`,
-    `floor`, `ceil`, `roundeven`, `absf`, `copysign`) has instructions on both targets.
+    so that loops vectorize and need no libm or libdevice. The other `math` ops (`sqrt`, `floor`,
+    `ceil`, `roundeven`, `absf`, `copysign`) have instructions on both targets.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
@@ -427,31 +428,31 @@ def ExpandMathPass : Pass<"convoy-expand-math", "::mlir::func::FuncOp"> {
 //===-- plan -------------------------------------------------------------------------------------------------------------===//
 
 def PackCpuWeightsPass : Pass<"plan-pack-cpu-weights", "::mlir::ModuleOp"> {
-  let summary = "prepared filters in blocks of output channels (programs for cpu)";
+  let summary = "pack prepared filters in blocks of output channels (cpu programs)";
   let description = [{
     The filter of `linalg.conv_2d_nhwc_hwcf`, R x S x C x K in f32, becomes K/block x R x S x C x
-    block when `block` divides K and it is a prepared weight; `@prepare_weights` does the packing,
-    and the convolution becomes a `linalg.generic` with the same meaning.
+    block if it is a prepared weight and `block` divides K. `@prepare_weights` packs it, and the
+    convolution becomes an equivalent `linalg.generic`.
   }];
-  let options = [Option<"block", "block", "int64_t", "32", "output channels of a block; 0 packs nothing">];
+  let options = [Option<"block", "block", "int64_t", "32", "output channels per block; 0 disables packing">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
 def PlanBufferizePass : Pass<"plan-bufferize", "::mlir::ModuleOp"> {
-  let summary = "tensors to buffers, arguments read-only";
+  let summary = "bufferize, with read-only arguments";
   let description = [{
-    One-shot bufferization across function boundaries, identity layouts there. Arguments belong to
-    the caller and are never written.
+    One-shot bufferization across function boundaries, which have identity layouts. Arguments belong
+    to the caller and are never written.
   }];
   let dependentDialects = ["::mlir::bufferization::BufferizationDialect", "::mlir::memref::MemRefDialect"];
 }
 
 def PlanOutParamsPass : Pass<"plan-out-params", "::mlir::ModuleOp"> {
-  let summary = "results become arguments that are computed into";
+  let summary = "convert results to out-parameters";
   let description = [{
-    Each result becomes a last argument with the result's attributes. Where the result is an
-    allocation, or a reshape of one, the argument takes the allocation's place; elsewhere (an
-    argument returned as it came) it is copied.
+    Each result becomes a trailing argument with the result's attributes. If the result is an
+    allocation or a reshape of one, the argument replaces the allocation; otherwise (e.g. a returned
+    argument) the result is copied.
 
     ```mlir
     func.func @main(%x: memref<4xf32>) -> (memref<4xf32> {tcp.output = "0"})
@@ -463,24 +464,23 @@ def PlanOutParamsPass : Pass<"plan-out-params", "::mlir::ModuleOp"> {
 }
 
 def GroupEpiloguesPass : Pass<"plan-group-epilogues", "::mlir::func::FuncOp"> {
-  let summary = "a reduction and the elementwise op on its result in one region";
+  let summary = "group a reduction and the elementwise op on its result";
   let description = [{
-    `linalg.fill`, a reduction into the filled buffer, and the only op that reads the result, when
-    that one is elementwise, move into one `scf.execute_region`. Phase `host` lowers it as one loop
-    nest or one kernel. In functions for cpu the reduction is a convolution or matrix product. In
-    functions for cuda it is any `linalg` reduction, and the elementwise op may read the result
-    without its unit dims.
+    Moves a `linalg.fill`, the reduction into the filled buffer, and its only reader, if
+    elementwise, into one `scf.execute_region`, which phase `host` lowers as one loop nest or one
+    kernel. In cpu functions the reduction is a convolution or matrix product. In cuda functions it
+    is any `linalg` reduction, and the elementwise op may read the result without its unit dims.
   }];
   let dependentDialects = ["::mlir::scf::SCFDialect"];
 }
 
 def PlanArenaPass : Pass<"plan-arena", "::mlir::ModuleOp"> {
-  let summary = "give every temporary a place in one arena";
+  let summary = "place all temporaries in one arena";
   let description = [{
-    Each `memref.alloc` becomes a `memref.view` of a new last argument `memref<Nxi8> {tcp.arena}`,
-    at an offset that is a multiple of 256. Buffers that are never live at the same time share
-    bytes. All buffers that an op with regions uses live at the same time. Refuses code whose
-    buffers it cannot follow.
+    Each `memref.alloc` becomes a `memref.view` of a new trailing argument `memref<Nxi8>
+    {tcp.arena}`, at an offset that is a multiple of 256. Buffers that are never live at the same
+    time share bytes. All buffers that an op with regions uses are live at the same time. Reports an
+    error for buffers whose uses it cannot track.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
 }
@@ -492,31 +492,32 @@ def CollectManifestPass : Pass<"collect-manifest", "::mlir::ModuleOp"> {
 //===-- host -------------------------------------------------------------------------------------------------------------===//
 
 def AttachKernelsPass : Pass<"cudnn-attach-kernels", "::mlir::ModuleOp"> {
-  let summary = "offer graphs kernels of our own, beside cuDNN's plans";
+  let summary = "attach Convoy's kernels to graphs, as candidates besides cuDNN's plans";
   let description = [{
-    A `cudnn.graph` that is a small convolution, one of few channels or a product of few rows, with
-    sums and one relu after it, or a mean over whole images, gets kernels, each in a `gpu.module` of
-    its own that calls a function of `runtime/device` with the graph's geometry as constants: tiles
-    or strips of different sizes, and sums that are shared by warps or the blocks of a cluster.
-    `cudnn.kernels` lists them, and `cudnn.preference` says whether the first of them (`kernel`) or
-    cuDNN's first plan (`plan`) is to run where nothing was measured. A graph marked `only_kernel`,
-    a stem, gets the one that it must have, one that only alternatives run none. With `remarks`
-    every other graph without says why.
+    A `cudnn.graph` gets kernels if it is a small convolution, a convolution of few channels or a
+    product of few rows, each with sums and one relu after it, or a mean over whole images. Each
+    kernel is in a separate `gpu.module` and calls a function of `runtime/device` with the graph's
+    geometry as constants. Variants differ in the sizes of tiles or strips, and in sums that are
+    split over warps or the blocks of a cluster. `cudnn.kernels` lists the kernels;
+    `cudnn.preference` selects the first kernel (`kernel`) or cuDNN's first plan (`plan`) for runs
+    without tuning. A graph marked `only_kernel`, a stem, always gets its kernel; a graph that only
+    alternatives use gets none. With `remarks` every other graph without kernels gets a remark with
+    the reason.
   }];
   let options = [
     Option<"chip", "chip", "std::string", "\"sm_80\"", "oldest GPU architecture of the kernels">,
     Option<"allowTf32", "allow-tf32", "bool", "true", "whether products of f32 may be rounded to TF32">,
-    Option<"remarks", "remarks", "bool", "false", "say of every graph without a kernel why">,
+    Option<"remarks", "remarks", "bool", "false", "explain why a graph has no kernel">,
   ];
   let dependentDialects = ["::mlir::gpu::GPUDialect", "::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect"];
 }
 
 def AddRuntimeArgumentPass : Pass<"add-runtime-argument", "::mlir::ModuleOp"> {
-  let summary = "give functions for cuda the runtime's table and a status";
+  let summary = "add the runtime's table and a status to cuda functions";
   let description = [{
-    Every function with `tcp.target = "cuda"` gains a first argument `!llvm.ptr`, a pointer to the
-    `ConvoyRuntime` of `runtime/abi/convoy_abi.h`, and an `i32` result, 0 when all went well. A
-    function that has both already is left alone.
+    Every function with `tcp.target = "cuda"` gets a first argument `!llvm.ptr`, a pointer to the
+    `ConvoyRuntime` of `runtime/abi/convoy_abi.h`, and an `i32` result, which is 0 on success. A
+    function that already has both is unchanged.
 
     ```mlir
     func.func @main(%x: memref<4xf32>) attributes {tcp.target = "cuda"} { return }
@@ -528,82 +529,82 @@ def AddRuntimeArgumentPass : Pass<"add-runtime-argument", "::mlir::ModuleOp"> {
 }
 
 def ConvertCudnnExecuteToBackendPass : Pass<"convert-cudnn-execute-to-backend", "::mlir::ModuleOp"> {
-  let summary = "turn calls of graphs into calls of the runtime";
+  let summary = "convert calls of graphs to calls of the runtime";
   let description = [{
     In functions with `tcp.target = "cuda"` that have the runtime as their first argument,
     `cudnn.execute` becomes `cudnn_backend.execute_graph` with the number of the call. Adds `calls`
-    to the manifest: the graph of each call, by its place among the module's graphs, and where the
-    call comes from.
+    to the manifest: for each call the index of its graph in the module, and its source location.
   }];
   let dependentDialects = ["::convoy::cudnn_backend::CudnnBackendDialect"];
 }
 
 def ConvertCudnnGraphsToBackendPass : Pass<"convert-cudnn-graphs-to-backend", "::mlir::ModuleOp"> {
-  let summary = "turn cudnn.graph into the function that builds it";
+  let summary = "convert each cudnn.graph to the function that builds it";
   let description = [{
-    Each `cudnn.graph @NAME` becomes `cudnn_backend.func @NAME_build`, in place. A graph's tensors
-    are numbered: arguments from 1 on, then results, then the virtual ones in program order. Tensors
-    of rank 1 and 2 get leading dims of 1, since cuDNN wants three. Operators with equal attributes
-    are one descriptor. Everything but the graph itself is destroyed once the graph is finalized,
-    because cuDNN copies what it is given. Adds `graphs` to the manifest.
+    Each `cudnn.graph @NAME` becomes `cudnn_backend.func @NAME_build`, in place. Tensors are
+    numbered from 1: arguments, results, then virtual tensors in program order. Tensors of rank 1
+    and 2 get leading dims of 1, since cuDNN requires three dims. Operators with equal attributes
+    share one descriptor. All descriptors but the graph's are destroyed once the graph is finalized,
+    because cuDNN copies attributes. Adds `graphs` to the manifest.
   }];
-  let options = [Option<"minimumVersion", "minimum-version", "int64_t", "::convoy::cudnn_backend::kMinimumCudnn", "oldest cuDNN that the program may run on, as CUDNN_VERSION">];
+  let options = [Option<"minimumVersion", "minimum-version", "int64_t", "::convoy::cudnn_backend::kMinimumCudnn", "oldest cuDNN that the program supports, as CUDNN_VERSION">];
   let dependentDialects = ["::convoy::cudnn_backend::CudnnBackendDialect"];
 }
 
 def MapKernelsPass : Pass<"gpu-map-kernels", "::mlir::ModuleOp"> {
-  let summary = "linalg on memrefs to kernels and their launches (functions for cuda)";
+  let summary = "convert linalg on memrefs to kernels and launches (cuda functions)";
   let description = [{
     Each linalg op of a function with `tcp.target = "cuda"`, and each region of
-    `plan-group-epilogues`, becomes a kernel in `gpu.module @kernels`, with pointers as its only
-    arguments and every size and offset in its code. Threads walk the output in memory order; a thread takes up to 16 bytes of it, or all of an
-    innermost dim of up to 8 elements, and runs the op's reduction. A warp shares a reduction along
-    a row of memory, and the threads of a block share those down columns that have too few outputs
-    to fill a GPU; each has up to 8 reads under way. A `linalg.fill` that the op overwrites, reduces
-    into or completes (padding) becomes a part of the op's kernel. Equal kernels are shared.
+    `plan-group-epilogues`, becomes a kernel in `gpu.module @kernels`. Its arguments are pointers;
+    all sizes and offsets are constants. Threads iterate over the output in memory order; a thread
+    computes up to 16 bytes of it, or a whole innermost dim of up to 8 elements, including the
+    reduction. A reduction along contiguous memory is split over a warp. A reduction along columns
+    with too few outputs to fill a GPU is split over the threads of a block. Each thread has up to 8
+    loads in flight. A `linalg.fill` whose result the op overwrites, reduces into or completes
+    (padding) becomes part of the op's kernel. Equal kernels are shared.
   }];
-  let options = [Option<"chip", "chip", "std::string", "\"sm_80\"", "GPU architecture that the PTX is written for">];
+  let options = [Option<"chip", "chip", "std::string", "\"sm_80\"", "GPU architecture of the PTX">];
   let dependentDialects = ["::convoy::cudnn_backend::CudnnBackendDialect", "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
                            "::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect", "::mlir::NVVM::NVVMDialect",
                            "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect", "::mlir::DLTIDialect"];
 }
 
 def CollectStepsPass : Pass<"collect-steps", "::mlir::ModuleOp"> {
-  let summary = "write down in the manifest what @main asks of the runtime, in its order (cuda)";
+  let summary = "list the runtime calls of @main in the manifest, in program order (cuda)";
   let description = [{
     The key `steps` of `tcp.manifest` gets a dictionary for each op of `@main` that calls the
     runtime: `{call = N}` for `cudnn_backend.execute_graph`, `{kernel = N}` for
-    `cudnn_backend.launch_kernel`, `{copy = BYTES}` for `cudnn_backend.copy`. A reader of the
-    artifact knows the program from it, and does not need to run it.
+    `cudnn_backend.launch_kernel`, `{copy = BYTES}` for `cudnn_backend.copy`. Readers of the
+    artifact get the sequence of calls without running the program.
   }];
 }
 
 def CpuContractionsPass : Pass<"cpu-contractions", "::mlir::func::FuncOp"> {
-  let summary = "convolutions and matrix products in f32 to tiles held in vector registers (functions for cpu)";
+  let summary = "lower f32 convolutions and matrix products to register tiles (cpu functions)";
   let description = [{
-    Takes `linalg.conv_2d_nhwc_hwcf`, the packed form of `plan-pack-cpu-weights`, `linalg.matmul`
-    and `linalg.batch_matmul`, alone or in the regions of `plan-group-epilogues`. A tile of pixels
-    times vectors of output channels is kept in registers over the whole reduction; tiles are steps
-    of one `scf.parallel`.
+    Lowers `linalg.conv_2d_nhwc_hwcf`, the packed form of `plan-pack-cpu-weights`, `linalg.matmul`
+    and `linalg.batch_matmul`, standalone or in the regions of `plan-group-epilogues`. A tile of
+    pixels times vectors of output channels stays in registers over the whole reduction; tiles are
+    the iterations of one `scf.parallel`.
   }];
-  let options = [Option<"lanes", "lanes", "int64_t", "16", "f32 elements of a vector register">,
-                 Option<"registers", "registers", "int64_t", "32", "vector registers">];
+  let options = [Option<"lanes", "lanes", "int64_t", "16", "f32 elements per vector register">,
+                 Option<"registers", "registers", "int64_t", "32", "number of vector registers">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
                            "::mlir::vector::VectorDialect"];
 }
 
 def CpuLoopsPass : Pass<"cpu-loops", "::mlir::func::FuncOp"> {
-  let summary = "linalg on memrefs to loops (functions for cpu)";
+  let summary = "lower linalg on memrefs to loops (cpu functions)";
   let description = [{
-    Every op that a faster lowering has not taken. The outermost loops over parallel dims become one
-    `scf.parallel` when there is enough work.
+    Lowers all linalg ops that earlier passes have not lowered. The outermost loops over parallel
+    dims become one `scf.parallel` if there is enough work.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect",
                            "::mlir::scf::SCFDialect", "::mlir::affine::AffineDialect"];
 }
 
 def CpuParallelPass : Pass<"cpu-parallel", "::mlir::ModuleOp"> {
-  let summary = "bodies of parallel loops to functions of a range (functions for cpu)";
+  let summary = "outline the bodies of parallel loops to functions of an iteration range (cpu functions)";
   let description = [{
     ```mlir
     scf.parallel (%i) = (%c0) to (%c8) step (%c1) { ... %m ... }
@@ -615,10 +616,10 @@ def CpuParallelPass : Pass<"cpu-parallel", "::mlir::ModuleOp"> {
 }
 
 def CpuOutlineLoopsPass : Pass<"cpu-outline-loops", "::mlir::ModuleOp"> {
-  let summary = "loops that are left to functions, equal ones to one (functions for cpu)";
+  let summary = "outline the remaining loops to functions; equal loops share one (cpu functions)";
   let description = [{
-    So that LLVM's time for a program is linear in its layers. Calls of the functions are not
-    inlined again.
+    Keeps LLVM's compile time linear in the number of layers. Calls of these functions are not
+    inlined.
 
     ```mlir
     scf.for %i = %c0 to %c8 step %c1 { ... %m ... }
@@ -632,7 +633,7 @@ def CpuOutlineLoopsPass : Pass<"cpu-outline-loops", "::mlir::ModuleOp"> {
 //===-- llvm -------------------------------------------------------------------------------------------------------------===//
 
 def GpuToNvvmPass : Pass<"llvm-gpu-to-nvvm", "::mlir::gpu::GPUModuleOp"> {
-  let summary = "kernels to nvvm, math as instructions only";
+  let summary = "lower kernels to nvvm, with math as instructions only";
   let dependentDialects = ["::mlir::cf::ControlFlowDialect", "::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect"];
 }
 
@@ -641,27 +642,27 @@ def VerifyKernelsPass : Pass<"llvm-verify-kernels", "::mlir::gpu::GPUModuleOp"> 
 }
 
 def KernelsToPtxPass : Pass<"kernels-to-ptx", "::mlir::ModuleOp"> {
-  let summary = "every gpu.module to PTX, linked with the library of kernels";
+  let summary = "compile every gpu.module to PTX, linked with the kernel library";
   let description = [{
-    Each `gpu.module`, which has one target, becomes a `gpu.binary` with one object, the text of its
-    PTX. Functions of `runtime/device` that it calls are linked in and compiled with it. Modules are
-    compiled side by side on the context's threads; their number does not change the result.
+    Each `gpu.module`, which has one target, becomes a `gpu.binary` with one object, its PTX.
+    Functions of `runtime/device` that it calls are linked in and compiled with it. Modules are
+    compiled in parallel on the context's threads; the result does not depend on their number.
   }];
   let dependentDialects = ["::mlir::gpu::GPUDialect"];
 }
 
 def LowerToLLVMPass : Pass<"lower-to-llvm", "::mlir::ModuleOp"> {
-  let summary = "everything that is left to the llvm dialect, memrefs as bare pointers";
+  let summary = "lower all remaining ops to the llvm dialect, with memrefs as bare pointers";
   let description = [{
-    Functions become internal, except the builders of cuDNN graphs (`*_build`) and declarations. A
-    pointer does not say how much memory it points to, so each memref argument of `@main` and
-    `@prepare_weights` gets `tcp.bytes`, for llvm-entry-points.
+    Functions become internal, except the builders of cuDNN graphs (`*_build`) and declarations.
+    Bare pointers have no size, so each memref argument of `@main` and `@prepare_weights` gets
+    `tcp.bytes`, which llvm-entry-points reads.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
 
 def ParallelCallsPass : Pass<"llvm-parallel-calls", "::mlir::ModuleOp"> {
-  let summary = "calls marked convoy.parallel through convoy_parallel_for";
+  let summary = "convert calls marked convoy.parallel to calls of convoy_parallel_for";
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
 
@@ -670,20 +671,20 @@ def EntryPointsPass : Pass<"llvm-entry-points", "::mlir::ModuleOp"> {
   let description = [{
     The symbols of `runtime/abi/convoy_abi.h`. The functions unpack the pointer arrays by the
     attributes of the arguments of `@main` and `@prepare_weights` (`tcp.input`, `tcp.weight`,
-    `tcp.prepared`, `tcp.output`, `tcp.arena`); `tcp.bytes` of each argument, which lower-to-llvm
-    adds, is its size in `convoy_sizes`. The attributes are taken off.
+    `tcp.prepared`, `tcp.output`, `tcp.arena`). `tcp.bytes` of each argument, which lower-to-llvm
+    adds, is its size in `convoy_sizes`. The pass removes these attributes.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
 
 def ConvertCudnnBackendToLLVMPass : Pass<"convert-cudnn-backend-to-llvm", "::mlir::ModuleOp"> {
-  let summary = "lower cudnn_backend, with the functions around it, to llvm";
+  let summary = "lower cudnn_backend and the functions that use it to llvm";
   let description = [{
-    A `cudnn_backend.func` becomes data (`runtime/support/convoy_calls.h`) and a function that has
-    `convoy_make_calls` make the calls through `ConvoyCudnn`; calls of the runtime go through
-    `ConvoyRuntime`, both of `runtime/abi/convoy_abi.h`. Takes modules that hold `cudnn_backend`,
-    `func`, `memref` and `arith`, with memrefs as bare pointers; whole programs are lowered by the
-    pass that also knows loops and vectors, with the same patterns.
+    A `cudnn_backend.func` becomes data (`runtime/support/convoy_calls.h`) and a function that
+    passes it to `convoy_make_calls`, which makes the calls through `ConvoyCudnn`. Calls of the
+    runtime go through `ConvoyRuntime`. Both tables are in `runtime/abi/convoy_abi.h`. Expects
+    modules of `cudnn_backend`, `func`, `memref` and `arith`, with memrefs as bare pointers. Whole
+    programs are lowered by lower-to-llvm, with the same patterns.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }

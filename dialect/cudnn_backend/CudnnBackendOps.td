@@ -108,12 +108,12 @@ def CudnnBackend_SetOp : CudnnBackend_BuilderOp<"set"> {
     cudnn_backend.set %x, <tensor_dimensions>, [1, 64, 56, 56] : <tensor>
     cudnn_backend.set %x, <tensor_data_type>, half : <tensor>
     cudnn_backend.set %x, <tensor_is_virtual>, true : <tensor>
-    cudnn_backend.set %op, <operation_convolution_forward_alpha>, 1.0 : f32 :
-    <operation_convolution_forward> cudnn_backend.set %window, <resample_strides>, [3 : 2, 1 : 1] :
-    <resample> cudnn_backend.set %pack, <variant_pack_workspace>, %workspace : <variant_pack>,
-    !llvm.ptr cudnn_backend.set %device, <deviceprop_json_representation>, "{...}" : <deviceprop>
-    cudnn_backend.set %graph, <operationgraph_ops>, (%op0, %op1) : <operationgraph>,
-    !cudnn_backend.descriptor<operation_pointwise>, ... ```
+    cudnn_backend.set %op, <operation_convolution_forward_alpha>, 1.0 : f32 : <operation_convolution_forward>
+    cudnn_backend.set %window, <resample_strides>, [3 : 2, 1 : 1] : <resample>
+    cudnn_backend.set %pack, <variant_pack_workspace>, %workspace : <variant_pack>, !llvm.ptr
+    cudnn_backend.set %device, <deviceprop_json_representation>, "{...}" : <deviceprop>
+    cudnn_backend.set %graph, <operationgraph_ops>, (%op0, %op1) : <operationgraph>, !cudnn_backend.descriptor<operation_pointwise>, ...
+    ```
   }];
   let arguments = (ins CudnnBackend_DescriptorType:$descriptor, CudnnBackend_AttributeNameAttr:$name,
                        OptionalAttr<AnyAttrOf<[DenseI64ArrayAttr, BoolAttr, AnyAttrOf<[F32Attr, F64Attr]>, StrAttr,

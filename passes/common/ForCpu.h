@@ -1,5 +1,5 @@
-// Which functions have code for the CPU: all of a cpu program, and @prepare_weights of every
-// program.
+// Selects functions that run on the CPU: all functions of a cpu program, and @prepare_weights of
+// every program.
 
 #ifndef CONVOY_PASSES_COMMON_FORCPU_H
 #define CONVOY_PASSES_COMMON_FORCPU_H

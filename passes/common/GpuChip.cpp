@@ -10,9 +10,9 @@ using namespace mlir;
 
 namespace convoy {
 
-/// The oldest architecture that the library of kernels is made for.
+/// The oldest architecture that the kernel library supports.
 static constexpr unsigned kOldest = 80;
-/// The name that Thor had before CUDA 13, which calls it sm_110 and does not know this one.
+/// Thor's number before CUDA 13, which renames it to sm_110 and drops this name.
 static constexpr unsigned kRenamed = 101;
 
 unsigned chipNumber(StringRef chip) {
@@ -21,8 +21,8 @@ unsigned chipNumber(StringRef chip) {
   return isName ? number : 0;
 }
 
-/// Whether newer GPUs run its code too: a name that ends in a letter is of one architecture, or of
-/// one family.
+/// Whether newer GPUs run its code too. A name that ends in a letter is specific to an architecture
+/// or a family.
 static bool isBaseline(StringRef chip) { return llvm::isDigit(chip.back()); }
 
 const std::vector<std::string> &gpuChips() {
@@ -32,7 +32,7 @@ const std::vector<std::string> &gpuChips() {
     llvm::Triple triple(kNvptxTriple);
     std::string error;
     const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
-    assert(target && "convoy is linked with LLVM's NVPTX back end");
+    assert(target && "convoy is linked with LLVM's NVPTX backend");
     std::unique_ptr<llvm::MCSubtargetInfo> info(target->createMCSubtargetInfo(triple, "", ""));
     for (const llvm::SubtargetSubTypeKV &each : info->getAllProcessorDescriptions()) {
       StringRef name = each.Key;

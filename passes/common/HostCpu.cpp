@@ -7,15 +7,15 @@ using namespace mlir;
 
 namespace convoy {
 
-/// Extensions that generated code may use. A short list, so that an artifact runs on more machines
-/// than the one it was made on, and the loader can compare it with /proc/cpuinfo; f16 and bf16
-/// arithmetic is done in f32, so that their extensions would add nothing.
+/// Extensions that generated code may use. The list is short, so that an artifact runs on many
+/// machines and the loader can compare it with /proc/cpuinfo. f16 and bf16 arithmetic is done in
+/// f32, so their extensions have no benefit.
 static constexpr StringLiteral kUsed[] = {
     "avx",    "avx2", "avx512bw", "avx512cd", "avx512dq", "avx512f", "avx512vl",
     "bmi",    "bmi2", "cx16",     "f16c",     "fma",      "lzcnt",   "movbe",
     "popcnt", "sse",  "sse2",     "sse3",     "sse4.1",   "sse4.2",  "ssse3"};
 
-/// Part of every x86-64.
+/// Features of every x86-64 CPU.
 static constexpr StringLiteral kBaseline[] = {"64bit", "cmov", "cx8", "fxsr", "mmx", "x87"};
 
 FailureOr<HostCpu> describeHostCpu(StringRef cpu, std::string &error) {
@@ -25,8 +25,7 @@ FailureOr<HostCpu> describeHostCpu(StringRef cpu, std::string &error) {
   llvm::SubtargetFeatures all;
   if (cpu == "native") {
     host.name = llvm::sys::getHostCPUName().str();
-    // A machine may lack what its CPU's name promises (a hypervisor hides it), so every feature is
-    // said.
+    // A hypervisor may hide features that the CPU's name implies, so every feature is listed.
     for (const auto &[name, enabled] : llvm::sys::getHostCPUFeatures()) {
       if (llvm::is_contained(kBaseline, name))
         continue;
@@ -45,7 +44,7 @@ FailureOr<HostCpu> describeHostCpu(StringRef cpu, std::string &error) {
       return failure();
     }
     llvm::X86::getFeaturesForCPU(cpu, on, /*NeedPlus=*/false);
-    llvm::StringMap<bool> implied; // the list leaves out what others imply: avx2 stands for avx
+    llvm::StringMap<bool> implied; // the list omits implied features: avx2 implies avx
     for (StringRef name : on) {
       implied[name] = true;
       llvm::X86::updateImpliedFeatures(name, /*Enabled=*/true, implied);
@@ -56,7 +55,8 @@ FailureOr<HostCpu> describeHostCpu(StringRef cpu, std::string &error) {
   }
   llvm::sort(host.features);
   std::vector<std::string> flags = all.getFeatures();
-  // Implications run both ways (+avx2 means +avx, -avx means -avx2), so what is off comes first.
+  // Implications go both ways (+avx2 implies +avx, -avx implies -avx2), so disabled features come
+  // first.
   llvm::sort(flags, [](const std::string &a, const std::string &b) {
     return std::pair(a[0] == '+', a) < std::pair(b[0] == '+', b);
   });

@@ -1,4 +1,4 @@
-// The machine that native code is made for: a name and the features that LLVM knows it by.
+// The CPU that native code is compiled for: LLVM's CPU name and features.
 
 #ifndef CONVOY_PASSES_COMMON_HOSTCPU_H
 #define CONVOY_PASSES_COMMON_HOSTCPU_H
@@ -12,19 +12,19 @@ namespace convoy {
 struct HostCpu {
   std::string triple;
   std::string name;                  ///< LLVM's CPU name, never "native"
-  std::vector<std::string> features; ///< extensions that the code may use, sorted
+  std::vector<std::string> features; ///< extensions that generated code may use, sorted
 
   /// `+avx2,-sse4a,...` with every feature that LLVM lists for this machine, for a TargetMachine.
   std::string featureString;
 
   bool has(llvm::StringRef feature) const { return llvm::is_contained(features, feature); }
-  /// Width of a vector register in bits, and how many there are.
+  /// Width of a vector register in bits, and the number of vector registers.
   int64_t vectorBits() const { return has("avx512f") ? 512 : has("avx") ? 256 : 128; }
   int64_t vectorRegisters() const { return has("avx512f") ? 32 : 16; }
 };
 
-/// Describes `cpu`, a CPU name of LLVM's or "native" for this machine. Fails, with the reason in
-/// `error`, when LLVM does not know the name.
+/// Describes `cpu`, an LLVM CPU name or "native" for this machine. Fails, with the reason in
+/// `error`, for an unknown name.
 mlir::FailureOr<HostCpu> describeHostCpu(llvm::StringRef cpu, std::string &error);
 
 } // namespace convoy

@@ -1,4 +1,4 @@
-// Where in the user's program an op comes from, as the text that messages and the manifest show.
+// Formats the source location of an op for messages and the manifest.
 
 #ifndef CONVOY_PASSES_COMMON_LOCATIONS_H
 #define CONVOY_PASSES_COMMON_LOCATIONS_H
@@ -8,8 +8,7 @@
 
 namespace convoy {
 
-/// "model.py:12", the first place in a file that a location speaks of; "unknown location" when it
-/// speaks of none.
+/// The first file location in `loc`, e.g. "model.py:12", or "unknown location".
 inline std::string placeText(mlir::Location loc) {
   auto place = loc->findInstanceOf<mlir::FileLineColLoc>();
   return place ? place.getFilename().str() + ":" + std::to_string(place.getLine())

@@ -87,7 +87,7 @@ FailureOr<std::string> manifestToJson(ModuleOp module) {
   auto manifest = module->getAttrOfType<DictionaryAttr>(kManifestAttr);
   if (!manifest)
     return module.emitError("expected the module to have '")
-           << kManifestAttr << "': phase 'plan' makes it";
+           << kManifestAttr << "', which phase 'plan' adds";
   llvm::json::Object object;
   for (NamedAttribute entry : manifest) {
     FailureOr<llvm::json::Value> value = toJson(entry.getValue());

@@ -1,5 +1,5 @@
-// What the artifact says about itself, collected in the module attribute `tcp.manifest` as phases
-// learn it, and written as JSON at the end.
+// The manifest of the artifact: phases add entries to the module attribute `tcp.manifest`, which is
+// written as JSON at the end.
 
 #ifndef CONVOY_PASSES_COMMON_MANIFEST_H
 #define CONVOY_PASSES_COMMON_MANIFEST_H
@@ -8,26 +8,24 @@
 
 namespace convoy {
 
-/// Name of the module attribute, a dictionary with the keys of manifest.json and `alternatives`,
-/// what alternatives.json is to hold (docs/architecture.md).
+/// Name of the module attribute, a dictionary with the keys of manifest.json, and `alternatives`,
+/// the contents of alternatives.json (docs/architecture.md).
 inline constexpr llvm::StringLiteral kManifestAttr = "tcp.manifest";
 
-/// torch's name of an element type (`float32`, `bool`, ...); empty for a type that torch has no
-/// name for.
+/// PyTorch's name of an element type (`float32`, `bool`, ...); empty for a type that PyTorch lacks.
 llvm::StringRef torchDtype(mlir::Type type);
 
-/// `{name, shape, dtype}` of a tensor at the program's border. The element type has a name in
-/// torch.
+/// `{name, shape, dtype}` of an input, output or weight. PyTorch must have the element type.
 mlir::DictionaryAttr describeTensor(llvm::StringRef name, mlir::ShapedType type);
 
-/// Sets `key` of the manifest, over what was there.
+/// Sets `key` of the manifest, replacing any previous value.
 void setManifest(mlir::ModuleOp module, llvm::StringRef key, mlir::Attribute value);
 
 /// The value of `key`, or null.
 mlir::Attribute getManifest(mlir::ModuleOp module, llvm::StringRef key);
 
-/// The manifest as JSON text with sorted keys. Fails, with an error on the module, when there is
-/// none or an attribute has no JSON form.
+/// The manifest as JSON text with sorted keys. Emits an error on the module when it has no manifest
+/// or an attribute has no JSON form.
 mlir::FailureOr<std::string> manifestToJson(mlir::ModuleOp module);
 
 } // namespace convoy

@@ -1,4 +1,4 @@
-// How large buffers may be: sizes, strides and offsets are computed in 64 bits.
+// Limits the sizes of buffers, so that sizes, strides and offsets fit into 64 bits.
 
 #ifndef CONVOY_PASSES_COMMON_SIZES_H
 #define CONVOY_PASSES_COMMON_SIZES_H
@@ -7,8 +7,8 @@
 
 namespace convoy {
 
-/// Fails, with an error on the op, where an operand or result of an op inside `root` is a static
-/// shape of more than `tcp::kMaxElements`.
+/// Emits an error for the first op inside `root` with an operand or result of more than
+/// `tcp::kMaxElements` elements.
 inline llvm::LogicalResult verifySizes(mlir::Operation *root) {
   mlir::WalkResult walk = root->walk([](mlir::Operation *op) {
     for (mlir::TypeRange types :

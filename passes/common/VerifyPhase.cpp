@@ -1,5 +1,4 @@
-// The contract check at the end of each phase: one walk that reports every op that the next phase
-// could not take.
+// Checks the legal dialects at the end of each phase, and reports every illegal op.
 
 #include "passes/Passes.h"
 #include "llvm/ADT/MapVector.h"
@@ -47,7 +46,7 @@ void VerifyPhasePass::runOnOperation() {
         op->emitError("'") << op->getName() << "' is not legal after phase '" << phase.getValue()
                            << "'";
     }
-    // Device code has rules of its own.
+    // Device code has separate rules.
     return op->getName().getStringRef() == "gpu.module" ? WalkResult::skip()
                                                         : WalkResult::advance();
   });

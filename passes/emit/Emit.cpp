@@ -1,4 +1,4 @@
-// LLVM IR, optimization and machine code.
+// Translation to LLVM IR, optimization and code generation.
 
 #include "passes/emit/Emit.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -27,7 +27,7 @@ LogicalResult takePtx(ModuleOp module, Emitted &emitted) {
     auto object = cast<gpu::ObjectAttr>(binary.getObjects()[0]);
     if (object.getFormat() != gpu::CompilationTarget::Assembly)
       return binary.emitError("expected the object to be assembly (PTX)");
-    // The text ends with a null for the driver.
+    // Strip the null terminator, which is for the CUDA driver.
     emitted.ptx[binary.getSymName().str()] = object.getObject().getValue().rtrim('\0').str();
     binary.erase();
   }
@@ -49,7 +49,7 @@ std::unique_ptr<llvm::TargetMachine> makeMachine(const HostCpu &host, std::strin
   if (!target)
     return nullptr;
   llvm::TargetOptions options;
-  options.AllowFPOpFusion = llvm::FPOpFusion::Standard; // what may contract says so itself
+  options.AllowFPOpFusion = llvm::FPOpFusion::Standard; // fuses only where fast-math flags allow it
   return std::unique_ptr<llvm::TargetMachine>(
       target->createTargetMachine(triple, host.name, host.featureString, options, llvm::Reloc::PIC_,
                                   std::nullopt, llvm::CodeGenOptLevel::Aggressive));
@@ -89,7 +89,7 @@ FailureOr<Emitted> emitModule(ModuleOp module, StringRef cpu) {
   if (!machine)
     return module.emitError("no code generator for ") << host->triple << ": " << error;
 
-  if (failed(manifestToJson(module))) // before anything is added to it
+  if (failed(manifestToJson(module))) // reports errors before the manifest is extended
     return failure();
   Emitted emitted;
   if (failed(takePtx(module, emitted)))

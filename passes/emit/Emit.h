@@ -1,4 +1,4 @@
-// From a module at phase llvm to the bytes that an artifact holds.
+// Converts a module at phase llvm to the contents of an artifact.
 
 #ifndef CONVOY_PASSES_EMIT_EMIT_H
 #define CONVOY_PASSES_EMIT_EMIT_H
@@ -8,22 +8,21 @@
 
 namespace convoy {
 
-/// What one compilation makes.
+/// The result of a compilation.
 struct Emitted {
   std::string native; ///< a shared library
-  /// PTX by the name of the `gpu.module` that it was: `kernels` are the program's own, every other
-  /// one is a kernel that a graph may run.
+  /// PTX by the name of its `gpu.module`: `kernels` has the generated kernels of the program, every
+  /// other module is a kernel for a graph.
   std::map<std::string, std::string> ptx;
-  std::string manifest; ///< JSON text, without what only the writer of the artifact knows
-                        ///< (versions, hashes)
+  std::string manifest; ///< JSON text; the writer of the artifact adds versions and hashes
 };
 
-/// Emits `module`, which is at phase llvm and is changed, for the CPU named `cpu` ("native": this
-/// one). Errors go to the module.
+/// Emits code for `module`, which is at phase llvm, and modifies it. `cpu` is an LLVM CPU name or
+/// "native". Errors are reported on the module.
 mlir::FailureOr<Emitted> emitModule(mlir::ModuleOp module, llvm::StringRef cpu);
 
-/// Links an object file, and the support code, into a shared library that exports the ABI's
-/// functions. Symbols that stay undefined are an error. False with the linker's words in `error`.
+/// Links an object file and the support code to a shared library that exports the ABI's functions.
+/// Undefined symbols are an error. Returns false with the linker's message in `error` on failure.
 bool linkShared(llvm::StringRef object, std::string &library, std::string &error);
 
 } // namespace convoy

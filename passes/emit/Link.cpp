@@ -1,4 +1,4 @@
-// The native library, by lld inside this process: nobody who compiles a model needs a C toolchain.
+// Links the native library with lld in this process, so that users need no C toolchain.
 
 #include "lld/Common/Driver.h"
 #include "passes/emit/Emit.h"
@@ -25,8 +25,7 @@ using namespace llvm;
 namespace convoy {
 namespace {
 
-/// The shared library that a function of this process comes from: the system's libm and libc,
-/// wherever they are.
+/// Path of the shared library that defines `function`, to find the system's libm and libc.
 template <typename Function> std::string libraryOf(Function *function) {
   Dl_info info;
   if (!dladdr(reinterpret_cast<void *>(function), &info) || !info.dli_fname)
@@ -34,7 +33,7 @@ template <typename Function> std::string libraryOf(Function *function) {
   return info.dli_fname;
 }
 
-/// Symbols that the loader looks up; everything else is local to the library.
+/// Symbols that the loader looks up; all others are local to the library.
 constexpr StringLiteral kVersionScript =
     "{ global: convoy_main; convoy_prepare_weights; convoy_abi_version; convoy_sizes; "
     "convoy_share_threads; *_build; local: *; };\n";
@@ -58,7 +57,7 @@ bool write(const Twine &path, StringRef content, std::string &error) {
 bool linkShared(StringRef object, std::string &library, std::string &error) {
   SmallString<128> folder;
   if (std::error_code code = sys::fs::createUniqueDirectory("convoy-link", folder)) {
-    error = "cannot make a temporary folder: " + code.message();
+    error = "cannot create a temporary folder: " + code.message();
     return false;
   }
   scope_exit cleanUp([&] { sys::fs::remove_directories(folder); });
@@ -78,8 +77,8 @@ bool linkShared(StringRef object, std::string &library, std::string &error) {
 
   std::string script = "--version-script=" + scriptPath;
   std::string libm = libraryOf(static_cast<float (*)(float)>(&::expf)), libc = libraryOf(&::getenv);
-  // On one thread: LLVM's pool of threads is one a process, and in a child of fork, where its
-  // threads are not, lld would wait for them for ever. Three small objects need none.
+  // One thread: LLVM's thread pool is per process, and in a forked child, which lacks the pool's
+  // threads, lld would wait forever. A few small objects need no parallelism.
   std::vector<const char *> arguments = {"ld.lld",
                                          "-shared",
                                          "-z",
@@ -109,20 +108,20 @@ bool linkShared(StringRef object, std::string &library, std::string &error) {
   std::string out, err;
   raw_string_ostream outStream(out), errStream(err);
   const lld::DriverDef drivers[] = {{lld::Gnu, &lld::elf::link}};
-  static std::mutex one; // lld has one state a process
+  static std::mutex one; // lld has global state
   lld::Result result;
   {
     std::lock_guard<std::mutex> guard(one);
     result = lld::lldMain(arguments, outStream, errStream, drivers);
   }
   if (result.retCode != 0) {
-    error = err.empty() ? "lld failed without a word" : StringRef(err).trim().str();
+    error = err.empty() ? "lld failed without a message" : StringRef(err).trim().str();
     return false;
   }
   ErrorOr<std::unique_ptr<MemoryBuffer>> linked =
       MemoryBuffer::getFile(libraryPath, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!linked) {
-    error = "cannot read what was linked: " + linked.getError().message();
+    error = "cannot read the linked library: " + linked.getError().message();
     return false;
   }
   library = (*linked)->getBuffer().str();

@@ -1,5 +1,5 @@
-/* runtime/support, compiled, as bytes: it is linked into every native library, what nothing calls
- * left out. */
+/* The object files of runtime/support, which are linked into every native library; the linker drops
+ * unused functions. */
 const unsigned char convoy_support_object[] = {
 #embed "convoy_support.o"
 };

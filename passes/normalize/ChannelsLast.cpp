@@ -1,8 +1,7 @@
-// One layout for the whole graph: convolutions and pools get channels as the last dim, and the
-// transposes that this takes go down through everything that does not care about the order of dims.
-// One walk in the order of the ops, which only ever moves transposes forward: a value is kept in
-// the order in which it was computed until an op insists on its own, so most transposes never come
-// to be.
+// Converts the function to channels-last: convolutions and pools get channels as the last dim, and
+// the required transposes sink through all ops that are independent of the order of dims. A single
+// walk in program order: each value is kept in the order in which it is computed until an op
+// requires a specific order, so most transposes are never created.
 
 #include "dialect/tcp/TcpShapes.h"
 #include "passes/Passes.h"
@@ -34,7 +33,7 @@ public:
   void run();
 
 private:
-  /// Rewrites `op` on what its operands are stored as. False: `op` wants its operands as they are.
+  /// Rewrites `op` to use the stored operands. Returns false if `op` requires the original order.
   bool visit(Operation *op);
 
   bool visitConv(ConvOpInterface op);
@@ -44,8 +43,8 @@ private:
   bool visitMatmul(MatmulOp op);
   bool visitConcat(ConcatOp op);
 
-  /// `op` on the stored operand, when there is one, with the result stored in the same order. The
-  /// copy's attributes are the caller's.
+  /// Copies `op` with the stored operand; the result is stored in the same order. The caller
+  /// updates the copy's attributes.
   template <typename Op> Op sameOrder(Op op, ArrayRef<int64_t> perm);
   /// The order in which most of the operands' elements are stored.
   Permutation commonOrder(OperandRange operands);
@@ -58,8 +57,8 @@ private:
   WeightValues weights;
   OpBuilder builder;
   Layouts layouts;
-  /// Flattened values whose last dim is in the order of the stored value: the shape of that dim
-  /// before, and the order.
+  /// Flattened values whose last dim has the order of the stored value: the shape of that dim
+  /// before flattening, and the order.
   struct Shuffled {
     SmallVector<int64_t> shape, transposed;
   };
@@ -99,7 +98,7 @@ Permutation Rewriter::commonOrder(OperandRange operands) {
   Permutation best = identity(shapeOf(operands.front()).size());
   int64_t bestSize = -1;
   for (Value operand : operands) {
-    // Weights go into any order for free.
+    // Transposing weights has no cost at run time.
     if (weights.contains(operand))
       continue;
     int64_t size = cast<RankedTensorType>(operand.getType()).getNumElements();
@@ -114,7 +113,7 @@ Permutation Rewriter::commonOrder(OperandRange operands) {
 bool Rewriter::visitElementwise(Operation *op) {
   Value result = op->getResult(0);
   if (op->getNumOperands() == 1) {
-    // What is done to each element alone may be done in any order.
+    // Unary elementwise ops are independent of the order.
     if (auto found = shuffled.find(op->getOperand(0)); found != shuffled.end())
       shuffled[result] = Shuffled(found->second);
   }
@@ -146,8 +145,8 @@ template <typename Op> Op Rewriter::sameOrder(Op op, ArrayRef<int64_t> perm) {
   return copy;
 }
 
-/// Whether every element of `value` goes, untouched or through elementwise ops, into a product with
-/// weights, whose rows may stand in any order as long as the columns of `value` stand in the same.
+/// Whether all uses of `value`, directly or through elementwise ops, are products with weights. The
+/// columns of `value` may then be permuted together with the rows of the weights.
 static bool feedsMatmulsOnly(Value value, const WeightValues &weights) {
   return llvm::all_of(value.getUses(), [&](OpOperand &use) {
     if (auto matmul = dyn_cast<MatmulOp>(use.getOwner()))
@@ -168,8 +167,8 @@ bool Rewriter::visitReshape(ReshapeOp op) {
   StoredReshape steps = followReshape(from, to, perm);
 
   if (!steps.transposed.empty()) {
-    // N x C x spatial -> N x features, into a matrix product: the rows of the weights are put into
-    // the stored order instead.
+    // N x C x spatial -> N x features before a matrix product: the rows of the weights are permuted
+    // to the stored order instead.
     if (to.size() == 2 && from.size() > 2 && from[0] == to[0] && perm[0] == 0 &&
         feedsMatmulsOnly(op, weights)) {
       Shuffled &entry = shuffled[op];

@@ -1,5 +1,4 @@
-// Transposed convolutions as plain ones, so that everything behind this pass knows one kind of
-// convolution.
+// Converts transposed convolutions to convolutions, so that later passes handle only one kind.
 
 #include "dialect/tcp/TcpShapes.h"
 #include "passes/Passes.h"
@@ -24,8 +23,8 @@ struct DecomposeConvTransposePass
 
 } // namespace
 
-/// Weights C x K/groups x window of a transposed convolution as K x C/groups x window of a plain
-/// one, the window turned around.
+/// Converts the weights C x K/groups x window of a transposed convolution to the weights K x
+/// C/groups x window of a convolution, with a reversed window.
 static Value plainWeights(OpBuilder &builder, ConvTransposeOp op) {
   Value weights = op.getWeights();
   RankedTensorType type = op.getWeights().getType();
@@ -47,8 +46,8 @@ static Value plainWeights(OpBuilder &builder, ConvTransposeOp op) {
   return ReverseOp::create(builder, op.getLoc(), weights.getType(), weights, dims);
 }
 
-/// y = conv(x with stride - 1 zeros between neighbours, padded by dilation * (window - 1) - pad);
-/// negative padding cuts.
+/// y = conv(x with stride - 1 zeros between neighbors, padded by dilation * (window - 1) - pad);
+/// negative padding crops.
 static Value plainConv(OpBuilder &builder, ConvTransposeOp op) {
   RankedTensorType type = op.getInput().getType();
   int64_t spatialRank = op.getStride().size();
@@ -59,7 +58,7 @@ static Value plainConv(OpBuilder &builder, ConvTransposeOp op) {
     int64_t before = reach - op.getPad()[2 * i],
             after = reach - op.getPad()[2 * i + 1] + op.getOutputPad()[i];
     interior[i + 2] = op.getStride()[i] - 1;
-    // A convolution pads by itself, but it cannot cut.
+    // The convolution can pad, but not crop.
     low[i + 2] = std::min<int64_t>(before, 0);
     high[i + 2] = std::min<int64_t>(after, 0);
     pad.append({std::max<int64_t>(before, 0), std::max<int64_t>(after, 0)});

@@ -1,6 +1,5 @@
-// cuDNN multiplies matrices in at most three dims, and a group is one chain without reshapes: so
-// batch dims become one, and what is done with each element of a product is done before it gets
-// another shape.
+// Collapses the batch dims of matrix products, and sinks reshapes of products below elementwise
+// ops: cuDNN's matrix products have at most three dims, and a group is a chain without reshapes.
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -27,8 +26,8 @@ ArrayRef<int64_t> shapeOf(Value value) {
   return cast<RankedTensorType>(value.getType()).getShape();
 }
 
-/// Whether `value`, which nothing else uses, is a matrix product, or made of one by elementwise
-/// ops.
+/// Whether `value` has one use and is computed by a matrix product, possibly followed by
+/// elementwise ops.
 bool isOfProduct(Value value) {
   Operation *op = value.getDefiningOp();
   if (!op || !value.hasOneUse())
@@ -37,16 +36,16 @@ bool isOfProduct(Value value) {
          (op->hasTrait<Elementwise>() && llvm::any_of(op->getOperands(), isOfProduct));
 }
 
-/// Several batch dims become one.
+/// Collapses several batch dims to one.
 struct FlattenBatch : public OpRewritePattern<MatmulOp> {
   using OpRewritePattern::OpRewritePattern;
 
   LogicalResult matchAndRewrite(MatmulOp op, PatternRewriter &rewriter) const override {
     ArrayRef<int64_t> lhs = shapeOf(op.getLhs()), rhs = shapeOf(op.getRhs());
     if (lhs.size() <= 3)
-      return rewriter.notifyMatchFailure(op, "it has one batch dim at most");
+      return rewriter.notifyMatchFailure(op, "at most one batch dim");
     if (lhs.drop_back(2) != rhs.drop_back(2))
-      return rewriter.notifyMatchFailure(op, "one operand repeats along some batch dims");
+      return rewriter.notifyMatchFailure(op, "an operand broadcasts along a batch dim");
     int64_t batch = ShapedType::getNumElements(lhs.drop_back(2));
     auto flat = [&](Value value) -> Value {
       SmallVector<int64_t> shape = {batch};
@@ -61,19 +60,19 @@ struct FlattenBatch : public OpRewritePattern<MatmulOp> {
   }
 };
 
-/// A reshape of a product changes places with the elementwise op behind it.
+/// Moves a reshape of a product below the elementwise op that uses it.
 struct SinkReshape : public OpRewritePattern<ReshapeOp> {
   using OpRewritePattern::OpRewritePattern;
 
   LogicalResult matchAndRewrite(ReshapeOp op, PatternRewriter &rewriter) const override {
     if (!isOfProduct(op.getInput()))
-      return rewriter.notifyMatchFailure(op, "its input is no product, or has other uses");
+      return rewriter.notifyMatchFailure(op, "its input is not a product, or has other uses");
     if (!op->hasOneUse() || !(*op->user_begin())->hasTrait<Elementwise>())
-      return rewriter.notifyMatchFailure(op, "it has other uses than one elementwise op");
+      return rewriter.notifyMatchFailure(op, "its only use is not an elementwise op");
     Operation *user = *op->user_begin();
     ArrayRef<int64_t> from = shapeOf(op.getInput()), to = shapeOf(op);
     if (shapeOf(user->getResult(0)) != to)
-      return rewriter.notifyMatchFailure(op, "it repeats in the result");
+      return rewriter.notifyMatchFailure(op, "it broadcasts to the result");
     SmallVector<SmallVector<int64_t>> shapes;
     for (Value operand : user->getOperands()) {
       ArrayRef<int64_t> shape = shapeOf(operand);
@@ -81,13 +80,13 @@ struct SinkReshape : public OpRewritePattern<ReshapeOp> {
                    llvm::all_of(shape.drop_back(), [](int64_t dim) { return dim == 1; }) &&
                    shape.back() == from.back();
       if (shape != to && !isRow)
-        return rewriter.notifyMatchFailure(op,
-                                           "another operand repeats in the result, and is no row");
-      // Of two products one would go up what the other comes down.
+        return rewriter.notifyMatchFailure(
+            op, "another operand broadcasts to the result, and is not a row");
+      // With two products, the reshape of one would sink and that of the other would have to rise.
       if (operand != op.getOutput() && isOfProduct(operand))
         return rewriter.notifyMatchFailure(op, "another operand is a product as well");
-      // A group has no numbers as operands, and what is done with them may be a part of what
-      // follows.
+      // Groups have no constants as operands, and an op with a constant may be part of a later
+      // group.
       if (matchPattern(operand, m_Constant()))
         return rewriter.notifyMatchFailure(op, "another operand is a constant");
       SmallVector<int64_t> &own = shapes.emplace_back(from);

@@ -1,5 +1,5 @@
-// What follows a convolution or a matrix product channel by channel and is made of weights alone
-// (batch norm, above all) becomes part of its weights and of one bias.
+// Folds per-channel scales and shifts after a convolution or matrix product that depend only on
+// weights (mainly batch norms) into its weights and one bias.
 
 #include "dialect/tcp/TcpShapes.h"
 #include "passes/Passes.h"
@@ -23,8 +23,7 @@ struct FoldScaleIntoConvPass
   void runOnOperation() override;
 };
 
-/// Folds in the order of the ops, so that a chain of scales and shifts shrinks step by step in one
-/// walk.
+/// Folds in program order, so that one walk reduces a chain of scales and shifts.
 class Folder {
 public:
   explicit Folder(func::FuncOp function)
@@ -34,14 +33,14 @@ public:
   void visit(Operation *op);
 
 private:
-  /// `op`'s operands as the one that is data and the one that is made of weights.
+  /// The operands of `op`: first the data, then the one that depends only on weights.
   std::optional<std::pair<Value, Value>> dataAndWeights(Operation *op);
   template <typename Op> bool foldScale(Op op);
   template <typename Op> bool mergeWith(Op op);
 
-  /// `value` in at least f32, without the detour over a smaller type if there was one.
+  /// `value` in at least f32; skips a preceding cast from f32.
   Value widen(Value value);
-  /// lhs Op rhs of weights, computed in f32 at least.
+  /// Computes `lhs Op rhs` of weights in at least f32.
   template <typename Op> Value compute(Location loc, Value lhs, Value rhs);
 
   WeightValues weights;
@@ -54,8 +53,8 @@ static ArrayRef<int64_t> shapeOf(Value value) {
   return cast<RankedTensorType>(value.getType()).getShape();
 }
 
-/// Erases `op` and what only it used, at once: uses by dead ops would keep the next fold from its
-/// single-use anchor.
+/// Erases `op` and the ops that only it used immediately: uses by dead ops would keep the next fold
+/// from matching a single-use anchor.
 static void eraseChain(Operation *op) {
   SmallVector<Operation *> worklist = {op};
   while (!worklist.empty()) {
@@ -142,7 +141,7 @@ template <typename Op> bool Folder::foldScale(Op op) {
     factor = ReshapeOp::create(builder, op.getLoc(), withShape(scale.getType(), shape), scale);
   }
   Value scaled = compute<Op>(op.getLoc(), anchor->getOperand(1), factor);
-  // At the place of the scale, because the scale need not be there yet where the anchor stands.
+  // Insert at the scale, because it may be defined after the anchor.
   builder.setInsertionPoint(op);
   Value result =
       cloneWith(builder, anchor, {anchor->getOperand(0), scaled}, data.getType())->getResult(0);
@@ -154,8 +153,7 @@ template <typename Op> bool Folder::foldScale(Op op) {
   return true;
 }
 
-/// (x + a) + b -> x + (a + b), and the same for products. Only where the sum of the weights is no
-/// larger than one of them.
+/// (x + a) + b -> x + (a + b), and the same for products, if a + b is not larger than both a and b.
 template <typename Op> bool Folder::mergeWith(Op op) {
   auto outer = dataAndWeights(op);
   auto inner = outer ? outer->first.template getDefiningOp<Op>() : Op();
@@ -175,7 +173,7 @@ template <typename Op> bool Folder::mergeWith(Op op) {
   return true;
 }
 
-/// x - b -> x + (-b): one form for everything that is a bias.
+/// x - b -> x + (-b), to canonicalize biases.
 bool Folder::subtractionToAddition(SubOp op) {
   auto operands = dataAndWeights(op);
   if (!operands || !isa<FloatType>(op.getType().getElementType()))
@@ -188,7 +186,7 @@ bool Folder::subtractionToAddition(SubOp op) {
 }
 
 void Folder::visit(Operation *op) {
-  // The new ops stand before `op`, so the walk does not come to them.
+  // New ops are inserted before `op`, so the walk does not visit them.
   if (auto mul = dyn_cast<MulOp>(op)) {
     if (!foldScale(mul))
       mergeWith(mul);

@@ -1,5 +1,5 @@
-// Splits the model in two: @prepare_weights computes once what depends on weights alone, @main
-// takes the results as arguments.
+// Splits the model: @prepare_weights computes everything that depends only on weights, once, and
+// @main takes the results as arguments.
 
 #include "passes/Passes.h"
 #include "passes/normalize/Weights.h"
@@ -28,17 +28,18 @@ private:
                              ArrayRef<Value> prepared, ArrayRef<std::string> names);
 };
 
-/// Readable, unique names for prepared weights.
+/// Assigns readable, unique names to prepared weights.
 class Names {
 public:
   explicit Names(func::FuncOp main) : main(main) {}
 
-  /// The weight's name where `value` is made of one; else, for a bias, that of the filter that it
-  /// is added behind; else that of its largest operand. A number keeps names apart.
+  /// The name of the weight if `value` depends on one; otherwise, for a bias, a name after the
+  /// filter of the product that it is added to; otherwise the name of its largest weight. A number
+  /// makes names unique.
   std::string unique(Value value);
 
 private:
-  /// The weight that gave most of `value`'s elements; empty when there is none.
+  /// The name of the largest weight that `value` depends on; empty if there is none.
   StringRef mainWeight(Value value);
   /// Whether `value` depends on one weight only.
   bool hasOneSource(Value value);
@@ -126,7 +127,7 @@ func::FuncOp HoistWeightsPass::createPrepare(func::FuncOp main, ArrayRef<BlockAr
   for (auto [i, name] : llvm::enumerate(names))
     prepare.setResultAttr(i, kPreparedAttr, builder.getStringAttr(name));
 
-  // The slice of ops behind the prepared weights, in the order of @main.
+  // The backward slice of the prepared weights, in the order of @main.
   llvm::DenseSet<Operation *> needed;
   SmallVector<Value> worklist(prepared);
   while (!worklist.empty())
@@ -157,7 +158,7 @@ void HoistWeightsPass::runOnOperation() {
   WeightValues weights(main);
   SmallVector<BlockArgument> arguments = llvm::to_vector(llvm::make_filter_range(
       main.getArguments(), [&](BlockArgument argument) { return weights.contains(argument); }));
-  // What data meets, in the order in which it does; constants stay where they are.
+  // Weight values that data-dependent ops use, in program order; constants stay in @main.
   llvm::MapVector<Value, SmallVector<OpOperand *>> uses;
   for (Operation &op : main.getBody().front()) {
     if (op.getNumResults() == 1 && weights.contains(op.getResult(0)))

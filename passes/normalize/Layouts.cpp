@@ -43,24 +43,23 @@ Value Layouts::get(Value value) const {
   return found == stored.end() ? value : found->second.value;
 }
 
-/// Whether `perm` (of a transpose op) leaves the dims that are not 1 in their order: then it moves
-/// no element.
+/// Whether the transpose `perm` keeps the order of all dims other than 1, so that no element moves.
 static bool movesUnitDimsOnly(ArrayRef<int64_t> shape, ArrayRef<int64_t> perm) {
   SmallVector<int64_t> dims;
   llvm::copy_if(perm, std::back_inserter(dims), [&](int64_t dim) { return shape[dim] != 1; });
   return llvm::is_sorted(dims);
 }
 
-Value Layouts::in(Value value, ArrayRef<int64_t> wanted, Location loc) {
+Value Layouts::in(Value value, ArrayRef<int64_t> target, Location loc) {
   Value source = get(value);
   Permutation current = perm(value);
-  if (ArrayRef<int64_t>(current) == wanted)
+  if (ArrayRef<int64_t>(current) == target)
     return source;
-  Value &result = made[{value, builder.getDenseI64ArrayAttr(wanted)}];
+  Value &result = made[{value, builder.getDenseI64ArrayAttr(target)}];
   if (result)
     return result;
-  // Dim i of the value is dim current[i] of the source and shall be dim wanted[i] of the result.
-  SmallVector<int64_t> perm = toStored(current, wanted);
+  // Dim i of the value is dim current[i] of the source and dim target[i] of the result.
+  SmallVector<int64_t> perm = toStored(current, target);
   ArrayRef<int64_t> shape = cast<RankedTensorType>(source.getType()).getShape();
   RankedTensorType type = withShape(
       source.getType(), llvm::map_to_vector(perm, [&](int64_t dim) { return shape[dim]; }));
@@ -80,8 +79,8 @@ Value Layouts::in(Value value, ArrayRef<int64_t> wanted, Location loc) {
 
 namespace {
 
-/// Dims of a reshape's input and result that have the same elements, and where the input's dims are
-/// stored last.
+/// Dims of a reshape's input and result with the same elements, and the last stored position of the
+/// input's dims.
 struct DimGroup {
   SmallVector<int64_t> from, to;
   int64_t place = 0;
@@ -89,12 +88,12 @@ struct DimGroup {
 
 } // namespace
 
-/// The finest split of both shapes into runs of dims of equal size; dims of size 1 join the run
-/// before them.
+/// Splits both shapes into the smallest groups of consecutive dims of equal size; dims of size 1
+/// belong to the preceding group.
 static SmallVector<DimGroup> dimGroups(ArrayRef<int64_t> from, ArrayRef<int64_t> to,
                                        ArrayRef<int64_t> perm) {
   SmallVector<DimGroup> groups;
-  // Leading dims of size 1 are a group in front of all others.
+  // Leading dims of size 1 form a group before all others.
   groups.push_back({{}, {}, -1});
   size_t i = 0, j = 0;
   auto takeUnits = [&] {
@@ -125,7 +124,7 @@ static SmallVector<DimGroup> dimGroups(ArrayRef<int64_t> from, ArrayRef<int64_t>
 
 StoredReshape followReshape(ArrayRef<int64_t> from, ArrayRef<int64_t> to, ArrayRef<int64_t> perm) {
   SmallVector<DimGroup> groups = dimGroups(from, to, perm);
-  // Where the innermost dim of a merge goes, the others go: what is last in memory stays last.
+  // Order groups by their innermost dim, so that the last dim in memory stays last.
   llvm::sort(groups, [](const DimGroup &a, const DimGroup &b) { return a.place < b.place; });
   StoredReshape result;
   result.perm.resize(to.size());

@@ -1,4 +1,4 @@
-// Fills up channel counts for which cuDNN has no fast kernel, with zeros on both the input and the
+// Pads channel counts for which cuDNN has no fast kernel, with zeros in both the input and the
 // weights.
 
 #include "passes/Passes.h"
@@ -16,7 +16,7 @@ using namespace convoy::tcp;
 
 namespace {
 
-/// Input channels of a convolution without groups, and the number to fill up to.
+/// Number of input channels of a convolution without groups, and the number to pad to.
 struct PaddedChannels {
   int64_t from, to;
 };
@@ -32,7 +32,7 @@ struct PadChannelsPass : public convoy::impl::TcpPadChannelsPassBase<PadChannels
 
 } // namespace
 
-/// `value` with zeros added to its last dim until that is `channels`.
+/// Pads the last dim of `value` with zeros to `channels`.
 static Value padLastDim(OpBuilder &builder, Location loc, Value value, int64_t channels) {
   auto type = cast<RankedTensorType>(value.getType());
   SmallVector<int64_t> none(type.getRank()), high(type.getRank()), shape(type.getShape());
@@ -41,8 +41,8 @@ static Value padLastDim(OpBuilder &builder, Location loc, Value value, int64_t c
   return PadOp::create(builder, loc, withShape(type, shape), value, none, high, none, APFloat(0.0));
 }
 
-/// Whether `conv` becomes part of a stem, whose kernel fills up channels by itself: two ops, bias
-/// and relu, lie between it and the pooling.
+/// Whether `conv` becomes part of a stem, whose kernel pads channels itself: two ops, bias and
+/// relu, are between it and the pooling.
 static bool startsStem(ConvOpInterface conv, bool allowTf32) {
   Value value = conv.getOutput();
   for (int64_t step = 0; step < 3; ++step) {

@@ -1,5 +1,5 @@
-// Computes the model in another float type. Weight-only arithmetic keeps its own type and is
-// rounded once, where data meets it; inputs are cast where they are used and results cast back, so
+// Computes the model in another float type. Weight-only arithmetic keeps its type and is rounded
+// once, where it is combined with data. Inputs are cast at their uses and results are cast back, so
 // the model's interface does not change.
 
 #include "mlir/IR/BuiltinAttributes.h"
@@ -33,14 +33,14 @@ public:
 private:
   void findWide();
   void convert(Operation *op);
-  /// Makes `operand` a value of `elementType`.
+  /// Casts `operand` to `elementType`.
   void setOperand(OpOperand &operand, Type elementType);
 
   Block &block;
   WeightValues weights;
   OpBuilder builder;
   FloatType dtype;
-  /// Ops that stay in the model's own type.
+  /// Ops that keep the model's type.
   llvm::DenseSet<Operation *> wide;
   llvm::DenseMap<std::pair<Value, Type>, Value> casts;
 };
@@ -53,16 +53,17 @@ static bool isWideFloat(Type type) {
   return isFloat(type) && getElementTypeOrSelf(type).getIntOrFloatBitWidth() >= 32;
 }
 
-/// Squares, powers and exponentials leave f16's range long before their operands do.
+/// Whether the result may exceed the range of f16 long before the operands do: squares, powers and
+/// exponentials.
 static bool growsFast(Operation *op) {
   auto mul = dyn_cast<MulOp>(op);
   return isa<ExpOp, PowOp>(op) || (mul && mul.getLhs() == mul.getRhs());
 }
 
-/// What is summed up after it has grown, as in the mean of squares of an RMS norm, and what is made
-/// of such sums alone.
+/// Finds fast-growing values that are only summed, as in the mean of squares of an RMS norm, and
+/// values that depend only on such sums.
 void Converter::findWide() {
-  // f32 and wider have room for them.
+  // The range of f32 and wider types is sufficient.
   if (dtype.getWidth() >= 32)
     return;
   auto isSum = [](Operation *op) { return isa<ReduceSumOp, ReduceMeanOp>(op); };
@@ -97,8 +98,8 @@ void Converter::setOperand(OpOperand &operand, Type elementType) {
       bool losesInfo = false, wasFinite = number.isFinite(), isNegative = number.isNegative();
       const llvm::fltSemantics &semantics = cast<FloatType>(elementType).getFloatSemantics();
       number.convert(semantics, APFloat::rmNearestTiesToEven, &losesInfo);
-      // A mask of -1e9 must not become infinite: a row of it would be NaN after softmax, where it
-      // was uniform.
+      // A mask of -1e9 must not become infinite: softmax of a fully masked row would be NaN instead
+      // of uniform.
       if (wasFinite && !number.isFinite())
         number = APFloat::getLargest(semantics, isNegative);
       result = arith::ConstantOp::create(builder, constant.getLoc(),
@@ -112,7 +113,7 @@ void Converter::setOperand(OpOperand &operand, Type elementType) {
 
 void Converter::convert(Operation *op) {
   if (isa<CastOp>(op)) {
-    // A cast takes any type; only what it makes changes.
+    // A cast accepts any operand type; only its result type changes.
     if (isFloat(op->getResult(0).getType()))
       op->getResult(0).setType(withElementType(op->getResult(0).getType(), dtype));
     return;
@@ -163,7 +164,7 @@ void SetDtypePass::runOnOperation() {
   }
   for (Operation &op : function.getBody().front()) {
     if (op.getNumRegions()) {
-      op.emitOpError("cannot change its dtype: expects it set before groups are formed");
+      op.emitOpError("cannot change its dtype: expects no groups yet");
       return signalPassFailure();
     }
     auto isOther = [](Type type) { return isFloat(type) && !isa<RankedTensorType>(type); };

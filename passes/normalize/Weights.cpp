@@ -18,7 +18,7 @@ void WeightValues::notifyOperationInserted(Operation *op, OpBuilder::InsertPoint
   bool weightOnly =
       op->getNumRegions() == 0 && op->getNumResults() == 1 && isMemoryEffectFree(op) &&
       llvm::all_of(op->getOperands(), [&](Value operand) { return values.contains(operand); });
-  // The address of a value may have belonged to one that is gone.
+  // The address of a value may be that of an erased value.
   for (Value result : op->getResults())
     weightOnly ? (void)values.insert(result) : (void)values.erase(result);
 }

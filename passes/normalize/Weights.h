@@ -1,5 +1,5 @@
-// Which values of a function are made of weights alone: what may be computed once, in
-// @prepare_weights, and what the passes of this phase may therefore change without cost.
+// Finds values that depend only on weights. They are computed once, in @prepare_weights, so ops on
+// them have no cost at run time.
 
 #ifndef CONVOY_PASSES_NORMALIZE_WEIGHTS_H
 #define CONVOY_PASSES_NORMALIZE_WEIGHTS_H
@@ -11,9 +11,9 @@
 
 namespace convoy {
 
-/// The values of a function that depend on weights and constants only. As a listener of a builder
-/// it follows new ops by itself; ops must not be erased before the last query unless all new ones
-/// come from such a builder.
+/// The values of a function that depend only on weights and constants. As a listener of a builder
+/// it tracks new ops. Erasing ops before the last query requires that all new ops are created by
+/// such a builder.
 class WeightValues : public mlir::OpBuilder::Listener {
 public:
   explicit WeightValues(mlir::func::FuncOp function);
@@ -27,16 +27,16 @@ private:
   llvm::DenseSet<mlir::Value> values;
 };
 
-/// `op`'s type with another element type or another shape.
+/// `type` with another element type or another shape.
 mlir::RankedTensorType withElementType(mlir::Type type, mlir::Type elementType);
 mlir::RankedTensorType withShape(mlir::Type type, llvm::ArrayRef<int64_t> shape);
 
-/// Copies `op`, which has one result, with other operands and another result type, at the builder's
+/// Clones `op`, which has one result, with other operands and another result type, at the builder's
 /// insertion point.
 mlir::Operation *cloneWith(mlir::OpBuilder &builder, mlir::Operation *op, mlir::ValueRange operands,
                            mlir::Type type);
 
-/// Erases the ops of a block that nothing uses, last first.
+/// Erases the dead ops of a block, from last to first.
 void eraseDeadOps(mlir::Block &block);
 
 } // namespace convoy

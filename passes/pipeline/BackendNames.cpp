@@ -1,5 +1,5 @@
-// What Python knows of the descriptor table: its names, with which it reads what builders say to
-// cuDNN, and the oldest version.
+// The descriptor table for Python: names, with which it decodes the calls of builders, and the
+// oldest supported cuDNN version.
 
 #include "dialect/cudnn_backend/DescriptorTable.h"
 #include "passes/pipeline/Driver.h"

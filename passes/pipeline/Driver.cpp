@@ -19,10 +19,10 @@ namespace convoy {
 
 namespace {
 
-/// The cuDNN whose header the descriptor table was made from.
+/// The cuDNN version of the descriptor table.
 constexpr int64_t kTableVersion = 91900;
 
-/// A context with everything registered, whose diagnostics become values.
+/// A context with all dialects registered, which collects diagnostics.
 class Session {
 public:
   explicit Session(std::vector<Diagnostic> &diagnostics)
@@ -32,7 +32,7 @@ public:
             append(note, diagnostics);
           return success();
         }) {
-    // The op's text can be the whole module; its location says enough.
+    // The op's text can be the whole module.
     context.printOpOnDiagnostic(false);
   }
 
@@ -77,12 +77,12 @@ std::string print(ModuleOp module) {
   return text;
 }
 
-/// Text for an MLIR that does not know our dialects: generic form, every attribute in one
-/// dictionary. As properties (`<{...}>`) it would read them but neither list nor remove them.
+/// Text for an MLIR without Convoy's dialects: generic form, with all attributes in the discardable
+/// dictionary, because that MLIR can parse properties (`<{...}>`) but not list or remove them.
 std::string printUnregistered(ModuleOp module) {
   std::string text;
   llvm::raw_string_ostream os(text);
-  // In the other MLIR no region is isolated, so that names have to be unique.
+  // Unregistered ops have no isolated regions, so names must be unique.
   module->print(os, OpPrintingFlags().enableDebugInfo().printGenericOpForm().printUniqueSSAIDs());
   MLIRContext context;
   context.allowUnregisteredDialects();
@@ -115,11 +115,11 @@ std::vector<std::pair<std::string, std::string>> phases() {
 
 namespace {
 
-/// Reads and verifies options; the reason why they cannot be is in `error`.
+/// Parses and verifies options; fails with the reason in `error`.
 LogicalResult parseOptions(const Options &options, PipelineOptions &parsed, std::string &error) {
   std::string text;
   for (const auto &[key, value] : options) {
-    // A value may have spaces, as a path; one kind of quotes around it keeps them.
+    // Quote values, which may contain spaces, e.g. paths.
     StringRef quote = value.find('"') == std::string::npos ? "\"" : "'";
     text += (key + "=" + quote + value + quote + " ").str();
   }
@@ -128,7 +128,7 @@ LogicalResult parseOptions(const Options &options, PipelineOptions &parsed, std:
                  succeeded(verifyOptions(parsed, error)));
 }
 
-/// The same for the phases after `from` up to `to`; what is wrong becomes a diagnostic.
+/// Overload for the phases after `from` up to `to`; reports errors as diagnostics.
 bool parseOptions(const Options &options, const std::string &from, const std::string &to,
                   PipelineOptions &parsed, std::string &failedPhase,
                   std::vector<Diagnostic> &diagnostics) {
@@ -142,7 +142,7 @@ bool parseOptions(const Options &options, const std::string &from, const std::st
   return false;
 }
 
-/// Runs the phases that the options say on a module.
+/// Runs the phases selected by `options` on a module.
 bool lower(ModuleOp module, const PipelineOptions &options, const DumpPhase &dump,
            std::string &failedPhase) {
   ArrayRef<StringRef> names = phaseNames();
@@ -222,8 +222,7 @@ bool compileGraphs(std::string_view text, const std::string &name, Artifact &res
     module->emitError("expects a cudnn.graph, or a cudnn.build_and_exec_graph, but got none");
     return false;
   }
-  // A program says how old a cuDNN it runs on; these graphs may have everything that the descriptor
-  // table has.
+  // Unlike graphs of programs, these may use every feature of the descriptor table.
   PassManager build(&session.context, ModuleOp::getOperationName());
   build.addPass(createConvertCudnnGraphsToBackendPass({kTableVersion}));
   if (failed(build.run(*alone)))
@@ -249,7 +248,7 @@ std::string optionError(const Options &options) {
 
 std::string llvmVersion() { return LLVM_VERSION_STRING; }
 
-/// What a textual pipeline may name: our passes and pipelines, and MLIR's simplifications.
+/// Registers the passes of textual pipelines: Convoy's passes and pipelines, canonicalize and cse.
 static void registerPasses() {
   registerConvoyPasses();
   registerPipelines();

@@ -22,7 +22,7 @@ static constexpr StringRef kPhaseNames[] = {
 
 ArrayRef<StringRef> phaseNames() { return kPhaseNames; }
 
-// One function a phase, each named populate_<phase>.
+// One function per phase, named populate_<phase>.
 
 static void populate_tcp(OpPassManager &, const PipelineOptions &) {}
 
@@ -70,12 +70,12 @@ static void populate_linalg(OpPassManager &pm, const PipelineOptions &) {
   pm.addNestedPass<func::FuncOp>(createFuseElementwisePass());
   pm.addNestedPass<func::FuncOp>(createSplitReductionsPass());
   pm.addNestedPass<func::FuncOp>(createLowerAffinePass()); // fused index computations
-  // No CSE: two tensors with the same fill are two buffers, not one and a copy of it.
+  // No CSE: it would merge two tensors with the same fill into one, which bufferization copies.
   pm.addPass(createCanonicalizerPass());
   pm.addNestedPass<func::FuncOp>(createExpandMathPass());
 }
 
-/// The vector unit of the CPU that programs are compiled for; verifyOptions has checked its name.
+/// The CPU that programs are compiled for, whose name verifyOptions has checked.
 static HostCpu hostCpu(const PipelineOptions &options) {
   std::string error;
   return *describeHostCpu(options.cpu.getValue(), error);
@@ -84,7 +84,7 @@ static HostCpu hostCpu(const PipelineOptions &options) {
 static void populate_plan(OpPassManager &pm, const PipelineOptions &options) {
   if (options.target == "cpu")
     pm.addPass(createPackCpuWeightsPass({packedBlock(hostCpu(options).vectorBits() / 32)}));
-  // A slice written into a larger tensor (concat, pad) is computed where it goes.
+  // Values inserted into a larger tensor (concat, pad) are computed in place.
   pm.addPass(bufferization::createEmptyTensorEliminationPass());
   pm.addPass(createPlanBufferizePass());
   pm.addPass(createCanonicalizerPass());
@@ -129,10 +129,10 @@ static void populate_llvm(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());
   pm.addPass(createSCFToControlFlowPass());
-  // bf16 arithmetic in f32; LowerToLLVM writes out the conversions.
+  // bf16 and f16 arithmetic in f32; LowerToLLVM expands the conversions.
   pm.addPass(arith::createArithEmulateUnsupportedFloats({{"bf16", "f16"}, "f32"}));
   pm.addPass(createConvertMathToLLVMPass());
-  pm.addPass(createConvertMathToLibmPass()); // what LLVM has no intrinsic for
+  pm.addPass(createConvertMathToLibmPass()); // ops without an LLVM intrinsic
   pm.addPass(createLowerToLLVMPass());
   pm.addPass(createParallelCallsPass());
   pm.addPass(createEntryPointsPass());
@@ -149,8 +149,7 @@ bool populatePhase(StringRef phase, OpPassManager &pm, const PipelineOptions &op
   return false;
 }
 
-/// Adds the passes of every phase after `from` up to `to`; of that one phase where both are the
-/// same.
+/// Adds the passes of every phase after `from` up to `to`, or of that phase if both are equal.
 static void populatePhases(OpPassManager &pm, const PipelineOptions &options) {
   ArrayRef<StringRef> phases = phaseNames();
   const StringRef *first = llvm::find(phases, StringRef(options.from)),
@@ -159,7 +158,7 @@ static void populatePhases(OpPassManager &pm, const PipelineOptions &options) {
     populatePhase(*phase, pm, options);
 }
 
-/// Fails, with the reason in `error`, when an option is none of the values that it may have.
+/// Fails, with the reason in `error`, when the value of an option is not in `values`.
 static LogicalResult verifyOneOf(StringRef option, StringRef value, ArrayRef<StringRef> values,
                                  std::string &error) {
   if (llvm::is_contained(values, value))
@@ -188,7 +187,7 @@ LogicalResult verifyOptions(const PipelineOptions &options, std::string &error) 
 }
 
 void registerPipelines() {
-  // Not PassPipelineRegistration, whose function cannot fail.
+  // PassPipelineRegistration cannot be used because its function cannot fail.
   registerPassPipeline(
       "convoy-pipeline", "run the phases after 'from' up to and including 'to'",
       [](OpPassManager &pm, StringRef text,
@@ -196,7 +195,7 @@ void registerPipelines() {
         PipelineOptions options;
         std::string error;
         llvm::raw_string_ostream os(error);
-        // Of a value that is no boolean LLVM writes the reason to standard error.
+        // For a value that is not a boolean LLVM prints the reason to standard error.
         if (failed(options.parseFromString(text, os)))
           return emitError("convoy-pipeline: cannot read the options '" + text +
                            "': " + StringRef(error).trim());

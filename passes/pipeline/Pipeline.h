@@ -1,5 +1,4 @@
-// The phases as code: one populate function each. Every tool that compiles calls these and nothing
-// else.
+// The phases as pass pipelines. All tools use these functions.
 
 #ifndef CONVOY_PASSES_PIPELINE_PIPELINE_H
 #define CONVOY_PASSES_PIPELINE_PIPELINE_H
@@ -9,15 +8,15 @@
 
 namespace convoy {
 
-/// What a compilation may choose; also the options of `--convoy-pipeline`.
+/// Options of a compilation and of `--convoy-pipeline`.
 struct PipelineOptions : public mlir::PassPipelineOptions<PipelineOptions> {
-  Option<std::string> from{*this, "from", llvm::cl::desc("phase whose output is the input"),
+  Option<std::string> from{*this, "from", llvm::cl::desc("phase of the input"),
                            llvm::cl::init("tcp")};
   Option<std::string> to{*this, "to", llvm::cl::desc("last phase to run"), llvm::cl::init("llvm")};
   Option<std::string> target{*this, "target", llvm::cl::desc("cpu or cuda"), llvm::cl::init("cpu")};
   Option<std::string> dtype{
       *this, "dtype",
-      llvm::cl::desc("f32, f16 or bf16: compute in this type; empty keeps the model's"),
+      llvm::cl::desc("f32, f16 or bf16: compute in this type; empty keeps the model's types"),
       llvm::cl::init("")};
   Option<std::string> cpu{*this, "cpu", llvm::cl::desc("LLVM CPU name of the host, or native"),
                           llvm::cl::init("native")};
@@ -28,7 +27,7 @@ struct PipelineOptions : public mlir::PassPipelineOptions<PipelineOptions> {
       *this, "support-table", llvm::cl::desc("file to read instead of the built-in support table"),
       llvm::cl::init("")};
   Option<bool> alternatives{*this, "alternatives",
-                            llvm::cl::desc("offer graphs other ways to be computed, for tuning"),
+                            llvm::cl::desc("add alternatives to graphs, for tuning"),
                             llvm::cl::init(true)};
   Option<bool> allowTf32{*this, "allow-tf32",
                          llvm::cl::desc("whether products of f32 may be rounded to TF32"),
@@ -38,12 +37,10 @@ struct PipelineOptions : public mlir::PassPipelineOptions<PipelineOptions> {
 /// Names of all phases in order.
 llvm::ArrayRef<llvm::StringRef> phaseNames();
 
-/// Fails, with what was expected in `error`, when an option has a value that no compilation can
-/// have: phases, target, dtype, CPU and chip.
+/// Fails, with the reason in `error`, when an option is invalid: phases, target, dtype, CPU, chip.
 mlir::LogicalResult verifyOptions(const PipelineOptions &options, std::string &error);
 
-/// Adds the passes of one phase and the check of its contract. False when there is no phase of that
-/// name.
+/// Adds the passes of one phase and convoy-verify-phase. Returns false for an unknown phase.
 bool populatePhase(llvm::StringRef phase, mlir::OpPassManager &pm, const PipelineOptions &options);
 
 /// Registers `--convoy-pipeline`.

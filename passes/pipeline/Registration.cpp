@@ -44,7 +44,7 @@ void registerCompilerDialects(DialectRegistry &registry) {
   registerLLVMDialectTranslation(registry);
   registerNVVMDialectTranslation(registry);
 
-  // What plan needs of every dialect that it may find: how its ops use buffers.
+  // Interfaces for bufferization in phase plan.
   registry.insert<bufferization::BufferizationDialect>();
   arith::registerBufferizableOpInterfaceExternalModels(registry);
   bufferization::func_ext::registerBufferizableOpInterfaceExternalModels(registry);

@@ -1,5 +1,5 @@
-// Everything that the compiler itself needs registered: our dialects and passes, and the upstream
-// ones that the phases use.
+// Registers the dialects that the compiler needs: Convoy's, and the upstream dialects of the
+// phases.
 
 #ifndef CONVOY_PASSES_PIPELINE_REGISTRATION_H
 #define CONVOY_PASSES_PIPELINE_REGISTRATION_H
@@ -10,10 +10,11 @@ class DialectRegistry;
 
 namespace convoy {
 
-/// Our dialects alone, for tools that register all of upstream themselves.
+/// Registers only Convoy's dialects, for tools that register all upstream dialects.
 void registerConvoyDialects(mlir::DialectRegistry &registry);
 
-/// Our dialects and the upstream dialects, interfaces and translations that the phases use.
+/// Registers Convoy's dialects and the upstream dialects, interfaces and translations of the
+/// phases.
 void registerCompilerDialects(mlir::DialectRegistry &registry);
 
 } // namespace convoy

@@ -1,5 +1,5 @@
-// Writes down what the caller of the program must know before names are gone: inputs, outputs,
-// weights, prepared weights, arena sizes.
+// Adds the program's interface to the manifest before names are lost: inputs, outputs, weights,
+// prepared weights, arena sizes.
 
 #include "passes/Passes.h"
 #include "passes/common/Manifest.h"
@@ -17,7 +17,7 @@ struct CollectManifestPass : public convoy::impl::CollectManifestPassBase<Collec
   void runOnOperation() override;
 };
 
-/// Arguments of one function by the attribute that says what they are.
+/// Arguments of a function by their attribute.
 struct Arguments {
   SmallVector<Attribute> inputs, weights, prepared, outputs;
   int64_t arenaBytes = 0;
@@ -39,7 +39,7 @@ FailureOr<Arguments> collect(func::FuncOp function) {
       continue;
     }
     if (convoy::torchDtype(type.getElementType()).empty())
-      return function.emitError("expected element types that torch has, but argument #")
+      return function.emitError("expected element types of PyTorch, but argument #")
              << index << " is " << type;
     std::pair<StringRef, SmallVector<Attribute> *> kinds[] = {{"tcp.input", &found.inputs},
                                                               {"tcp.weight", &found.weights},
@@ -51,7 +51,7 @@ FailureOr<Arguments> collect(func::FuncOp function) {
       return function.emitError("expected every argument to be a tcp.input, tcp.weight, "
                                 "tcp.prepared or tcp.output, but argument #")
              << index << " is none";
-    // The dialect's verifier says that it is a string.
+    // The dialect's verifier ensures that it is a string.
     auto name = cast<StringAttr>(function.getArgAttr(index, kind->first));
     kind->second->push_back(convoy::describeTensor(name.getValue(), type));
   }
@@ -74,12 +74,13 @@ void CollectManifestPass::runOnOperation() {
     return signalPassFailure();
   if (!run->weights.empty()) {
     main.emitError("expected prepared weights, but got ")
-        << run->weights.size() << " original ones: phase 'normalize' prepares them";
+        << run->weights.size() << " original weights, which phase 'normalize' prepares";
     return signalPassFailure();
   }
   if (run->prepared != preparation->prepared) {
-    main.emitError("expected the prepared weights that @prepare_weights makes, ")
-        << preparation->prepared.size() << " of them in its order, but @main takes "
+    main.emitError("expected the ")
+        << preparation->prepared.size()
+        << " prepared weights that @prepare_weights returns, in the same order, but got "
         << run->prepared.size();
     return signalPassFailure();
   }

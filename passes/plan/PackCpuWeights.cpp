@@ -1,6 +1,6 @@
-// Filters in the order in which the CPU's kernels read them: blocks of output channels, and inside
-// a block everything that one tile of the output needs, in one stream. Done here, on tensors,
-// because @prepare_weights can still do the work once.
+// Packs filters in the order in which the CPU's loops read them: blocks of output channels, each
+// contiguous with all elements that one tile of the output needs. Runs on tensors, where the
+// packing can still move to @prepare_weights.
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/Passes.h"
@@ -19,7 +19,7 @@ struct PackCpuWeightsPass : public convoy::impl::PackCpuWeightsPassBase<PackCpuW
   void runOnOperation() override;
 };
 
-/// The convolutions that use `argument`, when nothing else does.
+/// The convolutions with `argument` as filter; empty if it has other uses.
 SmallVector<linalg::Conv2DNhwcHwcfOp> findConvs(BlockArgument argument) {
   SmallVector<linalg::Conv2DNhwcHwcfOp> convs;
   for (OpOperand &use : argument.getUses()) {
@@ -31,7 +31,7 @@ SmallVector<linalg::Conv2DNhwcHwcfOp> findConvs(BlockArgument argument) {
   return convs;
 }
 
-/// R x S x C x K as K/block x R x S x C x block.
+/// Packs R x S x C x K to K/block x R x S x C x block.
 Value pack(OpBuilder &builder, Location loc, Value weights, int64_t block) {
   auto type = cast<RankedTensorType>(weights.getType());
   SmallVector<int64_t> split(type.getShape().drop_back()), packed = {type.getDimSize(3) / block};
@@ -48,13 +48,13 @@ Value pack(OpBuilder &builder, Location loc, Value weights, int64_t block) {
       ->getResult(0);
 }
 
-/// The same convolution with a packed filter.
+/// Replaces `conv` by a generic with the packed `filter`.
 void usePacked(linalg::Conv2DNhwcHwcfOp conv, Value filter, int64_t block) {
   OpBuilder builder(conv);
   MLIRContext *context = conv.getContext();
   auto stride = llvm::to_vector(conv.getStrides().getValues<int64_t>()),
        dilation = llvm::to_vector(conv.getDilations().getValues<int64_t>());
-  // n, oh, ow, block of channels, channel in it, r, s, c.
+  // n, oh, ow, block of channels, channel in the block, r, s, c.
   SmallVector<AffineExpr> d(8);
   bindDimsList<AffineExpr>(context, d);
   auto map = [&](ArrayRef<AffineExpr> results) { return AffineMap::get(8, 0, results, context); };
@@ -84,7 +84,7 @@ void PackCpuWeightsPass::runOnOperation() {
   auto target = main ? main->getAttrOfType<StringAttr>("tcp.target") : StringAttr();
   if (!prepare || !target || target.getValue() != "cpu" || block <= 0)
     return;
-  // A declaration has no body to change, and a function of several blocks may have several returns.
+  // A declaration has no body, and a function with several blocks may have several returns.
   if (main.isExternal() || !prepare.getBody().hasOneBlock())
     return;
 

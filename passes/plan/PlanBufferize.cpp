@@ -1,5 +1,5 @@
-// Tensors to buffers. A pass of our own because arguments must be declared read-only first: they
-// belong to the caller.
+// Bufferization. Unlike the upstream pass, marks arguments as read-only first, because they belong
+// to the caller.
 
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"

@@ -1,6 +1,6 @@
-// Results become arguments, and what computed a result computes straight into its argument.
-// Upstream's pass copies when the result is a view of the buffer (a reshape at the end of a model);
-// this one sees through views that keep every element in place.
+// Converts results to out-parameters, into which results are computed directly. The upstream pass
+// copies a result that is a view of a buffer (e.g. a reshape at the end of a model); this pass
+// looks through views that do not move elements.
 
 #include "passes/Passes.h"
 
@@ -17,7 +17,7 @@ struct PlanOutParamsPass : public convoy::impl::PlanOutParamsPassBase<PlanOutPar
   void runOnOperation() override;
 };
 
-/// The allocation that `value` is all of, in the same order of elements; null when there is none.
+/// The allocation that `value` covers completely, with the same order of elements, or null.
 memref::AllocOp findAllocation(Value value) {
   while (value) {
     Operation *def = value.getDefiningOp();

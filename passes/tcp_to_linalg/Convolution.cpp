@@ -1,9 +1,9 @@
-// Convolutions. Every one ends channels-last and padded by hand: as a named op where linalg has
-// one, else as a generic.
+// Convolutions. All are lowered to channels-last with explicit padding: to a named op if linalg has
+// one, otherwise to a generic.
 //
-// Filters: on the CPU the output channel is put last (R, S, C, K), the order in which vectors of
-// output channels are loaded; the transposition is of a prepared weight, and
-// convoy-hoist-transposes moves it into @prepare_weights. On the GPU filters stay as they are.
+// Filters: on the CPU the output channel is the last dim (R, S, C, K), so that vectors of output
+// channels are contiguous; convoy-hoist-transposes moves the transpose of the prepared weight into
+// @prepare_weights. On the GPU filters are unchanged.
 
 #include "dialect/tcp/TcpOps.h"
 #include "dialect/tcp/TcpShapes.h"
@@ -18,7 +18,7 @@ namespace {
 
 using Dims = SmallVector<int64_t>;
 
-/// Channels first to channels last for a tensor of `spatialRank + 2` dims, or back.
+/// Permutations from channels-first to channels-last and back, for `spatialRank + 2` dims.
 Dims channelsLastPerm(int64_t spatialRank) {
   Dims perm = {0};
   perm.append(llvm::to_vector(llvm::seq<int64_t>(2, spatialRank + 2)));
@@ -35,14 +35,14 @@ Dims permute(ArrayRef<int64_t> values, ArrayRef<int64_t> perm) {
   return llvm::map_to_vector(perm, [&](int64_t dim) { return values[dim]; });
 }
 
-/// A named transposition, which stays recognizable until it is hoisted.
+/// A named transpose, which convoy-hoist-transposes can match.
 Value namedTranspose(OpBuilder &builder, Location loc, Value value, ArrayRef<int64_t> perm) {
   Value empty =
       tensor::EmptyOp::create(builder, loc, permute(shapeOf(value), perm), elementTypeOf(value));
   return linalg::TransposeOp::create(builder, loc, value, empty, perm)->getResult(0);
 }
 
-/// One channels-last convolution whose input is padded already.
+/// A channels-last convolution whose input is already padded.
 struct Convolution {
   OpBuilder &builder;
   Location loc;
@@ -62,8 +62,7 @@ struct Convolution {
     return filled(builder, loc, shape, zeroOf(builder, loc, accumulator()));
   }
 
-  /// The filter with its dims in the order that `order` names: 0 is K, 1 is C/groups, 2 and up are
-  /// the window.
+  /// The filter with its dims in the given order: 0 is K, 1 is C/groups, 2 and up are the window.
   Value filter(ArrayRef<int64_t> order) {
     Dims from = weightsChannelsLast ? channelsLastPerm(spatialRank())
                                     : llvm::to_vector(llvm::seq<int64_t>(0, spatialRank() + 2));
@@ -93,7 +92,7 @@ struct Convolution {
 
 Value Convolution::build() {
   if (spatialRank() == 1) {
-    // One dim of size 1 in front makes it 2-D.
+    // A leading spatial dim of size 1 makes it 2-D.
     auto extended = [&](ArrayRef<int64_t> shape, int64_t at) {
       Dims result(shape);
       result.insert(result.begin() + at, 1);
@@ -232,8 +231,8 @@ struct ConvPattern : public OpInterfaceConversionPattern<tcp::ConvOpInterface> {
   }
 };
 
-/// tcp.conv_transpose to a convolution with step 1 of the input with zeros between its elements,
-/// and of the filter reversed.
+/// tcp.conv_transpose to a convolution with stride 1 of the input with zeros between its elements
+/// and the reversed filter.
 struct ConvTransposePattern : public OpConversionPattern<tcp::ConvTransposeOp> {
   using OpConversionPattern<tcp::ConvTransposeOp>::OpConversionPattern;
 
@@ -255,7 +254,7 @@ struct ConvTransposePattern : public OpConversionPattern<tcp::ConvTransposeOp> {
     }
     Value input = tcp::PadOp::create(rewriter, loc, inputType.clone(paddedShape),
                                      adaptor.getInput(), low, high, interior, APFloat(0.0));
-    // C x K/groups x window, channels by group, to K x C/groups x window.
+    // C x K/groups x window to K x C/groups x window, group by group.
     Value weights =
         tcp::ReverseOp::create(rewriter, loc, weightsType, adaptor.getWeights(), reversedDims);
     int64_t inputs = weightsType.getDimSize(0) / groups, outputs = weightsType.getDimSize(1);

@@ -1,5 +1,4 @@
-// Elementwise ops: one pattern for all of them, and one function that says what each computes for
-// one element.
+// Elementwise ops: one pattern for all of them, and a builder of their scalar code.
 
 #include "dialect/tcp/TcpOps.h"
 #include "mlir/IR/Matchers.h"
@@ -14,9 +13,8 @@ using namespace convoy;
 
 namespace {
 
-/// Builds the scalar code of one op. Float operands come in the compute type; the result is in the
-/// compute type of the op's result. A null result means that the op has no meaning for the element
-/// type.
+/// Builds the scalar code of one op. Float operands have the compute type; the result has the
+/// compute type of the op's result. The result is null if the op does not support the element type.
 class ScalarBuilder {
 public:
   ScalarBuilder(OpBuilder &builder, Location loc, ValueRange args)
@@ -113,8 +111,7 @@ private:
     return binary<arith::AddFOp>(exp, constant(1));
   }
 
-  /// The operand where it is positive, `other` elsewhere (NaN too: `other` is then computed from
-  /// it).
+  /// The operand if it is positive, otherwise (including NaN) `other`, which is computed from it.
   Value positiveOr(Value other) {
     Value positive =
         arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGT, args[0], constant(0));
@@ -138,7 +135,8 @@ private:
                                  binary<arith::AddFOp>(tanh, constant(1)));
   }
 
-  /// A comparison that is false for NaN and a select: NaN stays, and it is one instruction on x86.
+  /// A comparison that is false for NaN, and a select: preserves NaN, and is one instruction on
+  /// x86.
   Value limit(Value x, double bound, arith::CmpFPredicate beyond) {
     Value limit = constant(bound);
     return arith::SelectOp::create(builder, loc,
@@ -154,9 +152,9 @@ private:
     return x;
   }
 
-  /// A float without its fraction. What is out of range, NaN too, becomes the least i32 or i64,
-  /// whose lower bits a narrower integer takes, as on x86, and so in PyTorch there; arith.fptosi
-  /// has no value for it.
+  /// Truncates a float to an integer. Values out of range and NaN become the smallest i32 or i64,
+  /// truncated for narrower integers, as on x86 and in PyTorch on x86; arith.fptosi is undefined
+  /// for them.
   Value toInteger(Value x, Type to) {
     Type wide = builder.getIntegerType(to.getIntOrFloatBitWidth() <= 32 ? 32 : 64);
     double limit = std::ldexp(1.0, wide.getIntOrFloatBitWidth() - 1);
@@ -220,7 +218,7 @@ private:
         return {};
       return integerPower(exponent.getZExtValue());
     }
-    // The powers that Torch computes without pow.
+    // The powers that PyTorch computes without pow.
     APFloat exponent(0.0);
     if (matchPattern(args[1], m_ConstantFloat(&exponent))) {
       for (int whole : {0, 1, 2, 3})
@@ -262,8 +260,8 @@ private:
   }
 };
 
-/// An elementwise op to a linalg.generic with an identity map on the result. Splat constants become
-/// scalars in the body.
+/// Lowers an elementwise op to a linalg.generic with an identity map on the result. Splat constants
+/// become scalars in the body.
 struct ElementwisePattern : public OpTraitConversionPattern<tcp::Elementwise> {
   using OpTraitConversionPattern<tcp::Elementwise>::OpTraitConversionPattern;
 
@@ -282,8 +280,8 @@ struct ElementwisePattern : public OpTraitConversionPattern<tcp::Elementwise> {
       if (!isSplat)
         inputs.push_back(operand);
     }
-    // What a cast reads and makes is rounded as the model says; in every other op narrow floats are
-    // only a form of storage.
+    // A cast rounds as the model specifies; for every other op narrow floats are only a storage
+    // format.
     bool isCast = isa<tcp::CastOp>(op);
     Value result = broadcastGeneric(
         rewriter, op->getLoc(), resultType, inputs,
@@ -313,7 +311,7 @@ struct ElementwisePattern : public OpTraitConversionPattern<tcp::Elementwise> {
     return success();
   }
 
-  /// A float constant in the compute type, which holds it exactly.
+  /// A float constant in the compute type, which represents it exactly.
   static TypedAttr widened(TypedAttr attr) {
     auto number = dyn_cast<FloatAttr>(attr);
     if (!number || computeType(number.getType()) == number.getType())

@@ -1,4 +1,4 @@
-// After this no op is left that would be a call of libm on the CPU or of libdevice on the GPU.
+// Expands the math ops that would become calls of libm on the CPU or of libdevice on the GPU.
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"

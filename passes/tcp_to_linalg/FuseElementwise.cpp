@@ -1,5 +1,4 @@
-// Joins generics whose intermediate tensor is needed nowhere else, without computing anything
-// twice.
+// Fuses generics whose intermediate tensor has no other user, without duplicating computations.
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -23,14 +22,14 @@ struct FuseElementwisePass : public convoy::impl::FuseElementwisePassBase<FuseEl
 
 } // namespace
 
-/// Whether the body only moves its element: recomputing it costs no more than reading it.
+/// Whether the body only moves or converts its element, so that recomputing is as cheap as reading.
 static bool isMove(linalg::GenericOp op) {
   return llvm::all_of(op.getBody()->without_terminator(),
                       [](Operation &inner) { return isa<arith::ExtFOp, arith::TruncFOp>(inner); });
 }
 
-/// Fused is a producer with one user that reads each element once. One that is read more often (by
-/// a broadcast or a window) is fused only when it computes nothing, and into no reduction, whose
+/// Fuses a producer whose only user reads each element once. A producer that is read repeatedly (by
+/// a broadcast or a window) is fused only if it computes nothing, and never into a reduction, whose
 /// loops would repeat its strided reads.
 static bool shouldFuse(OpOperand *operand) {
   auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
@@ -53,7 +52,7 @@ void FuseElementwisePass::runOnOperation() {
   tensor::EmptyOp::getCanonicalizationPatterns(patterns, context);
   if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
     return signalPassFailure();
-  // The conversions that are left round for good. Their flag goes, because the lowering to llvm
+  // The remaining conversions are final. Remove their fast-math flag, because the lowering to llvm
   // would keep it as an attribute of arith.
   getOperation().walk([](Operation *op) {
     if (auto extension = dyn_cast<arith::ExtFOp>(op))

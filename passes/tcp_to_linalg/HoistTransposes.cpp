@@ -1,5 +1,5 @@
-// Moves the order that kernels want weights in to where weights are prepared, once, instead of at
-// every run.
+// Moves transposes and conversions of weights to @prepare_weights, so that they run once instead of
+// at every run.
 
 #include "dialect/tcp/TcpOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -32,8 +32,8 @@ static bool isConversion(Operation *op) {
                       [](Operation &inner) { return isa<arith::ExtFOp>(inner); });
 }
 
-/// The op that is the argument's only user and prepares it: a transposition, a conversion, or a
-/// reshape on the way to one.
+/// The argument's only user, if it prepares the argument: a transpose, a conversion, or a reshape
+/// before one.
 static Operation *preparation(BlockArgument argument) {
   if (!argument.hasOneUse())
     return nullptr;

@@ -132,7 +132,7 @@ Value reshapeTo(OpBuilder &builder, Location loc, Value value, ArrayRef<int64_t>
       return tensor::ExpandShapeOp::create(builder, loc, to, value, *groups);
     }
   }
-  // Through one dim, which every static shape collapses to and expands from.
+  // Collapse to one dim, then expand.
   auto all = [](int64_t rank) {
     return rank ? SmallVector<ReassociationIndices>{llvm::to_vector<2>(llvm::seq<int64_t>(0, rank))}
                 : SmallVector<ReassociationIndices>{};
@@ -152,7 +152,7 @@ Value reshapeTo(OpBuilder &builder, Location loc, Value value, ArrayRef<int64_t>
 
 Value transposed(OpBuilder &builder, Location loc, Value value, ArrayRef<int64_t> perm) {
   auto type = cast<RankedTensorType>(value.getType());
-  // Loops run over the result, so the input's dim perm[i] is loop i.
+  // Loops iterate over the result, so the input's dim perm[i] is loop i.
   SmallVector<AffineExpr> results(perm.size());
   SmallVector<int64_t> shape;
   for (auto [i, dim] : llvm::enumerate(perm)) {
@@ -192,7 +192,7 @@ Value padded(OpBuilder &builder, Location loc, Value value, ArrayRef<int64_t> lo
             Value zero = arith::ConstantIndexOp::create(inner, innerLoc, 0);
             index = arith::SubIOp::create(inner, innerLoc, index,
                                           arith::ConstantIndexOp::create(inner, innerLoc, low[i]));
-            // An index that fell off the low side is huge as an unsigned number.
+            // A negative index is large as an unsigned number.
             Value holds =
                 arith::CmpIOp::create(inner, innerLoc, arith::CmpIPredicate::ule, index, last);
             inside = inside ? arith::AndIOp::create(inner, innerLoc, inside, holds) : holds;

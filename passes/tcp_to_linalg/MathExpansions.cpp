@@ -1,10 +1,10 @@
-// Transcendental functions as additions, multiplications and bit operations, for f32 and f64.
-// Nothing here needs libm or libdevice, and all of it vectorizes. Errors against exact values are
-// in test/passes/tcp_to_linalg/test_math.py.
+// Expansions of transcendental functions to additions, multiplications and bit operations, for f32
+// and f64. They vectorize and need no libm or libdevice. Their errors are checked in
+// test/passes/tcp_to_linalg/test_math.py.
 //
-// Method: the argument is brought into a small interval exactly, a polynomial is evaluated there,
-// and the bits of the exponent are put together. Series are Taylor's where they converge fast
-// enough; those of erf were fitted at Chebyshev nodes.
+// Method: reduce the argument exactly to a small interval, evaluate a polynomial there, and
+// assemble the bits of the exponent. Taylor series are used where they converge fast enough; the
+// polynomials of erf are fitted at Chebyshev nodes.
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -17,7 +17,7 @@ using namespace mlir;
 
 namespace {
 
-/// A scalar with operators. Multiplications and additions may be contracted to one rounding.
+/// A scalar with operators. Multiplications and additions may be contracted to fused operations.
 struct Number {
   ImplicitLocOpBuilder *builder;
   Value value;
@@ -58,12 +58,12 @@ struct Number {
   Number where(Value condition, Number other) const {
     return with(arith::SelectOp::create(*builder, condition, value, other.value));
   }
-  /// Limited to a range; NaN becomes the upper end.
+  /// Clamps to a range; NaN becomes the upper bound.
   Number limited(double low, double high) const {
     Number below = where(*this < high, constant(high));
     return below.where(below > low, constant(low));
   }
-  /// The polynomial with these coefficients, the constant one first.
+  /// The polynomial with these coefficients, constant term first.
   Number polynomial(ArrayRef<double> coefficients) const {
     Number sum = constant(coefficients.back());
     for (double coefficient : llvm::reverse(coefficients.drop_back()))
@@ -72,7 +72,7 @@ struct Number {
   }
 };
 
-/// What the expansions need to know of a float format.
+/// Properties of a float format.
 struct Format {
   bool isDouble;
   int mantissa, bias;
@@ -87,7 +87,7 @@ Value constantLike(ImplicitLocOpBuilder &b, Type type, int64_t value) {
   return arith::ConstantOp::create(b, b.getIntegerAttr(type, value));
 }
 
-/// Upper bits of ln 2, whose product with an exponent is exact, and the rest.
+/// The upper bits of ln 2, whose product with an exponent is exact, and the remainder.
 constexpr double kLn2High = 0.693359375, kLn2Low = -2.1219444005469058277e-4;
 
 /// 2 to the power of `exponent` (an integer of the format's width, in the range of normal numbers).
@@ -108,7 +108,7 @@ ReducedExp reduceExp(Number x, const Format &format) {
   ImplicitLocOpBuilder &b = *x.builder;
   Number scaled = x * 1.4426950408889634;
   scaled = scaled + scaled.constant(0.5).where(scaled > 0, scaled.constant(-0.5));
-  // Through i32, which every vector unit converts to.
+  // Via i32, a conversion that every vector unit has.
   Value k = arith::FPToSIOp::create(b, b.getI32Type(), scaled.value);
   Number kFloat = x.with(arith::SIToFPOp::create(b, x.type(), k));
   if (format.isDouble)
@@ -124,10 +124,10 @@ ReducedExp reduceExp(Number x, const Format &format) {
 Number exp(Number x) {
   Format format(x.type());
   ImplicitLocOpBuilder &b = *x.builder;
-  // Outside of this the result is 0 or infinity.
+  // Outside of this range the result is 0 or infinity.
   ReducedExp reduced =
       reduceExp(format.isDouble ? x.limited(-746, 710) : x.limited(-104, 89), format);
-  // Two factors, because 2^k alone may be out of range where the result is not.
+  // Two factors, because 2^k may be out of range although the result is not.
   Value half = arith::ShRSIOp::create(b, reduced.k, constantLike(b, format.bits, 1));
   Value rest = arith::SubIOp::create(b, reduced.k, half);
   Number result = (reduced.expm1 + 1.0) * powerOfTwo(x, format, half) * powerOfTwo(x, format, rest);
@@ -139,7 +139,7 @@ Number expm1(Number x) {
   ImplicitLocOpBuilder &b = *x.builder;
   ReducedExp reduced =
       reduceExp(format.isDouble ? x.limited(-38, 710) : x.limited(-18, 89), format);
-  // (q + 1) 2^k - 1 as (q + (1 - 2^-k)) 2^k, which loses nothing where k is 0.
+  // (q + 1) 2^k - 1 as (q + (1 - 2^-k)) 2^k, which is exact for k = 0.
   Value top = constantLike(b, format.bits, format.bias - 1);
   Value inverse = arith::SubIOp::create(b, constantLike(b, format.bits, 0),
                                         arith::MinSIOp::create(b, reduced.k, top));
@@ -147,7 +147,7 @@ Number expm1(Number x) {
   Value half = arith::ShRSIOp::create(b, reduced.k, constantLike(b, format.bits, 1));
   Value rest = arith::SubIOp::create(b, reduced.k, half);
   Number result = sum * powerOfTwo(x, format, half) * powerOfTwo(x, format, rest);
-  // expm1(-0) is -0, and where x is tiny it is x.
+  // expm1(-0) is -0.
   result = x.where(x == 0, result);
   return x.where(x.isNan(), result);
 }
@@ -159,7 +159,7 @@ Number log(Number x) {
   double lift = format.isDouble ? 18014398509481984.0 : 16777216.0; // 2^54, 2^24
   Value isSubnormal = x < smallest;
   Number normal = (x * lift).where(isSubnormal, x);
-  // The mantissa in [sqrt(1/2), sqrt(2)), the exponent to match.
+  // Split into a mantissa in [sqrt(1/2), sqrt(2)) and an exponent.
   int64_t one = static_cast<int64_t>(format.bias) << format.mantissa;
   int64_t root = format.isDouble ? 0x3fe6a09e667f3bcd : 0x3f3504f3;
   Value bits = arith::BitcastOp::create(b, format.bits, normal.value);
@@ -174,7 +174,7 @@ Number log(Number x) {
   Number e = x.with(arith::SIToFPOp::create(b, x.type(), exponent));
   e = (e - (format.isDouble ? 54 : 24)).where(isSubnormal, e);
 
-  // log(1 + f) = 2 atanh(f / (2 + f)), with the largest terms kept apart.
+  // log(1 + f) = 2 atanh(f / (2 + f)), with the largest terms separate.
   Number f = x.with(arith::BitcastOp::create(b, x.type(), mantissa)) - 1.0;
   Number s = f / (f + 2.0), z = s * s;
   SmallVector<double> series;
@@ -203,7 +203,7 @@ Number tanh(Number x) {
 }
 
 Number erf(Number x) {
-  // Up to 1: x times a series of x squared. Beyond: 1 - exp(-g) with a polynomial g.
+  // For |x| < 1: x times a polynomial in x squared. Otherwise 1 - exp(-g) with a polynomial g.
   static constexpr double nearSingle[] = {
       1.1283791658483509,   -0.37612626666720331,    0.11283594715160218,  -0.026854212010626412,
       0.005189087423433974, -0.00080168642871658695, 7.8758750626854883e-5};
@@ -234,7 +234,7 @@ Number erf(Number x) {
   return x.where(x.isNan(), near.where(x.abs() < 1, far));
 }
 
-/// 2 / pi in digits of 24 bits, the first one the 24 bits behind the point.
+/// 2 / pi in digits of 24 bits, beginning with the first 24 bits after the binary point.
 constexpr uint32_t kTwoOverPi[] = {
     0xa2f983, 0x6e4e44, 0x1529fc, 0x2757d1, 0xf534dd, 0xc0db62, 0x95993c, 0x439041, 0xfe5163,
     0xabdebb, 0xc561b7, 0x246e3a, 0x424dd2, 0xe00649, 0x2eea09, 0xd1921c, 0xfe1deb, 0x1cb129,
@@ -243,16 +243,16 @@ constexpr uint32_t kTwoOverPi[] = {
     0x27cb09, 0xb74f46, 0x3f669e, 0x5fea2d, 0x7527ba, 0xc7ebe5, 0xf17b3d, 0x0739f7, 0x8a5292,
     0xea6bfb, 0x5fb11f, 0x8d5d08, 0x560330, 0x46fc7b};
 
-/// x * 2 / pi as a whole number modulo 4 and the rest, between -1/2 and 1/2.
+/// x * 2 / pi as an integer modulo 4 and a remainder in [-1/2, 1/2].
 struct Quarters {
   Value whole; ///< i32
   Number rest;
 };
 
-/// For x of type f64 that is a number of type f32 if `isSingle`. The products of x, or its halves,
-/// with digits of 2 / pi are exact, and so is each modulo 4; products of digits that count whole
-/// turns vanish. Payne and Hanek, "Radian reduction for trigonometric functions", 1983, without
-/// integers, so that it vectorizes.
+/// Reduces x of type f64; with `isSingle` x is representable in f32. The products of x, or its two
+/// halves, with the digits of 2 / pi are exact, and so are the products modulo 4; products that are
+/// multiples of whole turns vanish. Based on Payne and Hanek, "Radian reduction for trigonometric
+/// functions", 1983, but without integers, so that it vectorizes.
 Quarters quarters(Number x, bool isSingle) {
   ImplicitLocOpBuilder &b = *x.builder;
   auto rounded = [&](Number number) {
@@ -266,12 +266,12 @@ Quarters quarters(Number x, bool isSingle) {
     Number high = x.with(arith::BitcastOp::create(b, x.type(), bits));
     halves = {high, x - high};
   }
-  // Digits beyond these are worth less than 2^-60 in the product with the largest x.
+  // Further digits contribute less than 2^-60 to the product with the largest x.
   ArrayRef<uint32_t> digits = ArrayRef(kTwoOverPi).take_front(isSingle ? 8 : 46);
   SmallVector<Number> terms;
   for (auto [i, digit] : llvm::enumerate(digits)) {
-    // The place of late digits is out of f64's range; half of it is taken from x, of which only
-    // large ones matter there.
+    // The scale of late digits is out of f64's range, so a part of it is moved to x; late digits
+    // only matter for large x.
     constexpr int kLate = 36, kShift = 256;
     if (i == kLate)
       for (Number &half : halves)
@@ -286,14 +286,14 @@ Quarters quarters(Number x, bool isSingle) {
   for (Number term : llvm::reverse(ArrayRef(terms).drop_back()))
     sum = sum + term;
   Number whole = rounded(sum);
-  // From the largest digits on, so that what cancels does so exactly.
+  // Beginning with the largest digits, so that cancellation is exact.
   Number rest = terms.front() - whole;
   for (Number term : ArrayRef(terms).drop_front())
     rest = rest + term;
   return {arith::FPToSIOp::create(b, b.getI32Type(), whole.limited(-1024, 1024).value), rest};
 }
 
-/// sin (`shift` 0) or cos (`shift` 1), of every number; of infinities and NaN it is NaN.
+/// sin (`shift` 0) or cos (`shift` 1) of any number; NaN for infinities and NaN.
 Number sinOrCos(Number x, int64_t shift) {
   ImplicitLocOpBuilder &b = *x.builder;
   bool isDouble = x.type().isF64();
@@ -321,11 +321,11 @@ Number sinOrCos(Number x, int64_t shift) {
   };
   Number chosen = cosine.where(bit(1), sine);
   Number result = (-chosen).where(bit(2), chosen);
-  // The reduction loses the sign of zero, and digits of the smallest numbers.
+  // The reduction loses the sign of zero and the precision of very small numbers.
   return shift == 0 ? x.where(x.abs() < 1e-8, result) : result;
 }
 
-/// In f64 throughout, because y log x must keep the digits after the point whatever its size.
+/// Computes in f64, because large values of y log x need an accurate fraction.
 Number pow(Number xNarrow, Number yNarrow) {
   ImplicitLocOpBuilder &b = *xNarrow.builder;
   bool isDouble = xNarrow.type().isF64();
@@ -334,7 +334,7 @@ Number pow(Number xNarrow, Number yNarrow) {
   };
   Number x = widen(xNarrow), y = widen(yNarrow);
   Number magnitude = exp(y * log(x.abs()));
-  // 1 to any power, and anything to the power of 0.
+  // 1 to any power, and any number to the power of 0.
   Value isOne = arith::OrIOp::create(b, x.abs() == 1, y == 0);
   magnitude = magnitude.constant(1).where(isOne, magnitude);
 
@@ -349,14 +349,14 @@ Number pow(Number xNarrow, Number yNarrow) {
   Value isBroken = floor.compare(arith::CmpFPredicate::ONE, y);
   Number nan = result.constant(std::numeric_limits<double>::quiet_NaN());
   result = nan.where(arith::AndIOp::create(b, isFiniteNegative, isBroken), result);
-  // 1 to the power of NaN is 1, and so is NaN to the power of 0; -1 to the power of NaN is not.
+  // 1 to the power of NaN is 1, and NaN to the power of 0 is 1, but -1 to the power of NaN is NaN.
   Value definite = arith::OrIOp::create(b, x == 1, y == 0);
   Value unordered = x.compare(arith::CmpFPredicate::UNO, y);
   result = result.constant(1).where(definite, nan.where(unordered, result));
   return isDouble ? result : xNarrow.with(arith::TruncFOp::create(b, xNarrow.type(), result.value));
 }
 
-/// Expands an op on f32 or f64 scalars; narrower floats were widened when the op was made.
+/// Expands an op on f32 or f64 scalars. Narrower floats are extended before.
 template <typename Op, typename Expand> struct ExpandPattern : public OpRewritePattern<Op> {
   ExpandPattern(MLIRContext *context, Expand expand)
       : OpRewritePattern<Op>(context), expand(expand) {}

@@ -1,5 +1,5 @@
-// Matrix products. Batch dims are collapsed into one, or into the rows when the right operand has
-// no batch.
+// Matrix products. Batch dims are collapsed to one, or into the rows if the right operand has no
+// batch.
 
 #include "dialect/tcp/TcpOps.h"
 #include "passes/tcp_to_linalg/LinalgUtils.h"
@@ -17,7 +17,7 @@ int64_t product(ArrayRef<int64_t> values) {
   return result;
 }
 
-/// A product with batch dims of size 1 that repeat.
+/// A product whose batch dims broadcast.
 Value broadcastMatmul(OpBuilder &builder, Location loc, Value lhs, Value rhs, Value init) {
   ArrayRef<int64_t> shape = shapeOf(init);
   int64_t batch = shape.size() - 2;

@@ -1,5 +1,4 @@
-// The pattern families of convert-tcp-to-linalg, so that its driver is a list and each family reads
-// alone.
+// The patterns of convert-tcp-to-linalg, by family.
 
 #ifndef CONVOY_PASSES_TCP_TO_LINALG_PATTERNS_H
 #define CONVOY_PASSES_TCP_TO_LINALG_PATTERNS_H
@@ -13,29 +12,29 @@ class RewritePatternSet;
 
 namespace convoy {
 
-/// What was expected and what came, for a tcp op that has no form in linalg; empty for one that
-/// has. Patterns match every op for which this is empty.
+/// The reason why a tcp op cannot be lowered to linalg; empty if it can. Patterns match every op
+/// for which this is empty.
 std::string whyUnsupported(mlir::Operation *op);
 
-/// Every op with the trait Elementwise to one linalg.generic.
+/// Lowers ops with the trait Elementwise to one linalg.generic each.
 void populateElementwisePatterns(mlir::RewritePatternSet &patterns);
 
-/// Convolutions of every rank, layout and grouping, and transposed ones.
+/// Lowers convolutions of every rank, layout and grouping, and transposed convolutions.
 void populateConvolutionPatterns(mlir::RewritePatternSet &patterns);
 
-/// tcp.matmul to linalg.matmul, linalg.batch_matmul, or a generic when batch dims broadcast.
+/// Lowers tcp.matmul to linalg.matmul, linalg.batch_matmul, or a generic if batch dims broadcast.
 void populateMatmulPatterns(mlir::RewritePatternSet &patterns);
 
-/// tcp.max_pool and tcp.avg_pool to a fill and a reduction over the window.
+/// Lowers tcp.max_pool and tcp.avg_pool to a fill and a reduction over the window.
 void populatePoolingPatterns(mlir::RewritePatternSet &patterns);
 
-/// Reductions, softmax and layer norm.
+/// Lowers reductions, softmax and layer norm.
 void populateReductionPatterns(mlir::RewritePatternSet &patterns);
 
-/// Ops that move elements, and the inlining of groups.
+/// Lowers ops that move elements, and inlines groups.
 void populateShapePatterns(mlir::RewritePatternSet &patterns);
 
-/// Expansions of math ops that would end in libm or libdevice.
+/// Expands math ops that would become calls of libm or libdevice.
 void populateMathExpansionPatterns(mlir::RewritePatternSet &patterns);
 
 } // namespace convoy

@@ -1,5 +1,5 @@
-// Pooling: padding, then a reduction over the window; for the mean, a division by counts that
-// follow from the indices.
+// Pooling: padding, then a reduction over the window. For the mean, a division by counts computed
+// from the indices.
 
 #include "dialect/tcp/TcpOps.h"
 #include "dialect/tcp/TcpShapes.h"
@@ -34,7 +34,7 @@ struct Window {
     auto map = [&](ArrayRef<AffineExpr> results) {
       return AffineMap::get(outer + rank, 0, results, builder.getContext());
     };
-    // The bounds of the window's loops are the shape of an operand that is never read.
+    // An operand that is never read defines the bounds of the window's loops.
     Value shape = tensor::EmptyOp::create(builder, loc, kernel, elementTypeOf(init));
     return reductionGeneric(builder, loc, init, {input, shape},
                             {map(inputMap), map(windowMap),
@@ -43,9 +43,8 @@ struct Window {
   }
 };
 
-/// Whether every window of a pooling begins or ends, at each side where it lies partly outside,
-/// with places next to the input's edge, so that reading the edge instead of what is outside adds
-/// nothing to a maximum.
+/// Whether every window of a pooling contains the input's edge at each side where it exceeds the
+/// input. Clamping indices to the edge then does not change the maximum.
 bool edgesSuffice(tcp::MaxPoolOp op) {
   ArrayRef<int64_t> input = shapeOf(op.getInput()), output = shapeOf(op.getOutput());
   int64_t first = tcp::firstSpatialDim(op.getChannelsLast());
@@ -57,8 +56,7 @@ bool edgesSuffice(tcp::MaxPoolOp op) {
   return true;
 }
 
-/// The maximum over each window, as one op that pads nothing: what would lie outside is read at the
-/// input's edge.
+/// The maximum over each window as one op without padding: indices are clamped to the input's edge.
 Value maxWithinEdges(OpBuilder &builder, Location loc, tcp::MaxPoolOp op, Value input, Value init) {
   ArrayRef<int64_t> shape = shapeOf(input), places = shapeOf(init), kernel = op.getKernel();
   int64_t rank = kernel.size(), outer = rank + 2,
@@ -66,7 +64,7 @@ Value maxWithinEdges(OpBuilder &builder, Location loc, tcp::MaxPoolOp op, Value 
   SmallVector<utils::IteratorType> iterators(outer, utils::IteratorType::parallel);
   iterators.append(rank, utils::IteratorType::reduction);
   AffineMap all = builder.getMultiDimIdentityMap(outer + rank);
-  // The bounds of the window's loops are the shape of an operand that is never read.
+  // An operand that is never read defines the bounds of the window's loops.
   Value window = tensor::EmptyOp::create(builder, loc, kernel, elementTypeOf(init));
   SmallVector<AffineMap> maps = {all.getMinorSubMap(rank), all.getMajorSubMap(outer)};
   return reductionGeneric(
@@ -99,7 +97,7 @@ Value maxWithinEdges(OpBuilder &builder, Location loc, tcp::MaxPoolOp op, Value 
       });
 }
 
-/// `input` with `pad` (low and high for each spatial dim) around it.
+/// Pads `input` with `pad`: low and high for each spatial dim.
 Value paddedSpatial(OpBuilder &builder, Location loc, Value input, ArrayRef<int64_t> pad,
                     bool channelsLast, Value padding, bool cuda) {
   SmallVector<int64_t> low(shapeOf(input).size(), 0), high = low;
@@ -167,7 +165,7 @@ struct AvgPoolPattern : public OpConversionPattern<tcp::AvgPoolOp> {
     return success();
   }
 
-  /// What the element at the indices of the generic around is divided by.
+  /// The divisor of the element at the indices of the enclosing generic.
   static Value divisor(tcp::AvgPoolOp op, OpBuilder &builder, Location loc, Type type) {
     if (std::optional<uint64_t> fixed = op.getDivisor())
       return scalarConstant(builder, loc, type, static_cast<double>(static_cast<int64_t>(*fixed)));
@@ -177,8 +175,8 @@ struct AvgPoolPattern : public OpConversionPattern<tcp::AvgPoolOp> {
       int64_t kernel = op.getKernel()[i], size = shapeOf(op.getInput())[first + i],
               places = shapeOf(op.getOutput())[first + i], stride = op.getStride()[i];
       int64_t low = op.getPad()[2 * i], high = op.getPad()[2 * i + 1];
-      // Counted is what lies in [begin, end) of the input's own coordinates, where a window starts
-      // at place * stride - low.
+      // Count the elements in [begin, end) in coordinates of the unpadded input, where a window
+      // starts at place * stride - low.
       int64_t begin = op.getCountIncludePad() ? -low : 0,
               end = op.getCountIncludePad() ? size + high : size;
       auto counted = [&](int64_t place) {

@@ -1,8 +1,7 @@
-// Reductions, and what is made of them: softmax and layer norm. Accumulators are f32 for narrower
-// floats.
+// Reductions, softmax and layer norm. Accumulators are f32 for narrower floats.
 //
-// A reduction's tensor drops the reduced dims, so that every map is a projected permutation, and
-// gets them back as size 1 by a reshape.
+// The result of a linalg reduction lacks the reduced dims, so that every map is a projected
+// permutation; a reshape adds them with size 1.
 
 #include "dialect/tcp/TcpOps.h"
 #include "passes/tcp_to_linalg/LinalgUtils.h"
@@ -21,9 +20,9 @@ SmallVector<int64_t> keptShape(ArrayRef<int64_t> shape, ArrayRef<int64_t> dims) 
   return result;
 }
 
-/// Combines the elements of `inputs` (all of the first one's rank; dims of size 1 repeat) over
-/// `dims`, starting from `start`. The last argument of `combine` is the value so far. The dims stay
-/// as 1.
+/// Reduces `inputs` (of equal rank; dims of size 1 broadcast to the first one's) over `dims`,
+/// beginning with `start`. The last argument of `combine` is the accumulator. The result keeps the
+/// dims with size 1.
 Value reduce(OpBuilder &builder, Location loc, ValueRange inputs, ArrayRef<int64_t> dims,
              Value start, ScalarBody combine) {
   ArrayRef<int64_t> shape = shapeOf(inputs[0]);
@@ -54,8 +53,8 @@ Value maximum(OpBuilder &builder, Location loc, Value a, Value b) {
                                   : Value(arith::MaxSIOp::create(builder, loc, a, b));
 }
 
-/// One step of a sum. The order of the steps is free, so that they can run in several lanes, which
-/// is also more exact.
+/// One step of a sum that may be reassociated, so that it can use several vector lanes, which is
+/// also more accurate.
 Value addInAnyOrder(OpBuilder &builder, Location loc, Value soFar, Value next) {
   return arith::AddFOp::create(builder, loc, soFar, next, arith::FastMathFlags::reassoc);
 }
@@ -72,8 +71,8 @@ Value sum(OpBuilder &builder, Location loc, Value input, ArrayRef<int64_t> dims)
                 });
 }
 
-/// The maximum over `dims` in the compute type, which holds it exactly: loops over narrow floats
-/// have no vector form.
+/// The maximum over `dims` in the compute type, which represents it exactly: loops over narrow
+/// floats do not vectorize.
 Value largest(OpBuilder &builder, Location loc, Value input, ArrayRef<int64_t> dims) {
   Type type = computeType(elementTypeOf(input));
   return reduce(builder, loc, input, dims, lowestOf(builder, loc, type),
@@ -168,8 +167,7 @@ struct SoftmaxPattern : public OpConversionPattern<tcp::SoftmaxOp> {
   }
 };
 
-/// Two passes over the data: the mean, then the mean of squares of what is left, which loses no
-/// digits to cancellation.
+/// Two passes over the data, the mean, then the mean of squared differences, to avoid cancellation.
 struct LayerNormPattern : public OpConversionPattern<tcp::LayerNormOp> {
   using OpConversionPattern<tcp::LayerNormOp>::OpConversionPattern;
 

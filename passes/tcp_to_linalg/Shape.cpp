@@ -1,6 +1,5 @@
-// Ops that move elements. On the GPU each becomes one generic, because what is left over there must
-// be one kernel; on the CPU views and insertions are cheaper, since producers can write into the
-// result itself.
+// Ops that move elements. On the GPU each becomes one generic, so that it is one kernel. On the CPU
+// views and insertions are cheaper, since producers can write directly into the result.
 
 #include "dialect/tcp/TcpOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -22,7 +21,7 @@ SmallVector<OpFoldResult> indexAttrs(OpBuilder &builder, ArrayRef<int64_t> value
 Value stridedRead(OpBuilder &builder, Location loc, Value input, ArrayRef<int64_t> starts,
                   ArrayRef<int64_t> sizes, ArrayRef<int64_t> strides) {
   auto type = cast<RankedTensorType>(input.getType());
-  // A map that names a dim as it is would claim that the input ends where the slice ends.
+  // linalg would infer the size of the input from that of the slice if a map used a dim unchanged.
   bool isPrefix = false;
   for (auto [start, stride, size, whole] : llvm::zip_equal(starts, strides, sizes, type.getShape()))
     isPrefix |= start == 0 && stride == 1 && size != whole;
@@ -67,7 +66,7 @@ struct TransposePattern : public OpConversionPattern<tcp::TransposeOp> {
 
   LogicalResult matchAndRewrite(tcp::TransposeOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const final {
-    // Moving dims of size 1 alone moves no element.
+    // A transpose that moves only dims of size 1 is a reshape.
     SmallVector<int64_t> order;
     for (int64_t dim : op.getPerm())
       if (shapeOf(adaptor.getInput())[dim] != 1)
@@ -126,7 +125,7 @@ struct ReversePattern : public OpConversionPattern<tcp::ReverseOp> {
   }
 };
 
-/// One generic that chooses among the inputs by the index (GPU), or one insertion an input (CPU).
+/// On the GPU one generic that selects the input by index; on the CPU one insertion per input.
 struct ConcatPattern : public OpConversionPattern<tcp::ConcatOp> {
   using OpConversionPattern<tcp::ConcatOp>::OpConversionPattern;
 
@@ -165,8 +164,7 @@ struct ConcatPattern : public OpConversionPattern<tcp::ConcatOp> {
             int64_t size = shapeOf(input)[dim];
             Value start = arith::ConstantIndexOp::create(inner, innerLoc, offset);
             Value last = arith::ConstantIndexOp::create(inner, innerLoc, size - 1);
-            // Clamped, so that every read is inside its tensor, also where another input is the one
-            // chosen.
+            // Clamp, so that every read is in bounds, even if another input is selected.
             Value index = arith::SubIOp::create(inner, innerLoc, position, start);
             indices[dim] = arith::MaxSIOp::create(
                 inner, innerLoc, arith::MinSIOp::create(inner, innerLoc, index, last), zero);
@@ -183,8 +181,7 @@ struct ConcatPattern : public OpConversionPattern<tcp::ConcatOp> {
   }
 };
 
-/// A fill and an insertion on the CPU; one generic on the GPU, and where padding is negative, which
-/// cuts elements off.
+/// On the CPU a fill and an insertion; on the GPU, and if negative padding crops, one generic.
 struct PadPattern : public OpConversionPattern<tcp::PadOp> {
   using OpConversionPattern<tcp::PadOp>::OpConversionPattern;
 
@@ -206,7 +203,7 @@ struct PadPattern : public OpConversionPattern<tcp::PadOp> {
     return llvm::any_of(op.getLow(), negative) || llvm::any_of(op.getHigh(), negative);
   }
 
-  /// A fill, and an insertion with steps.
+  /// A fill and a strided insertion.
   static Value spread(OpBuilder &builder, tcp::PadOp op, Value input, RankedTensorType type,
                       Value padding) {
     SmallVector<int64_t> strides;
@@ -218,7 +215,7 @@ struct PadPattern : public OpConversionPattern<tcp::PadOp> {
         indexAttrs(builder, strides));
   }
 
-  /// A generic over the result that looks up which element of the input stands there, if any.
+  /// A generic over the result that reads the corresponding element of the input, if any.
   static Value gather(OpBuilder &builder, tcp::PadOp op, Value input, RankedTensorType type,
                       Value padding) {
     // An empty input has no element to read.
@@ -242,7 +239,7 @@ struct PadPattern : public OpConversionPattern<tcp::PadOp> {
               index = arith::SubIOp::create(inner, loc, index, constant(low));
             int64_t reach = (size - 1) * (interior + 1);
             if (low > 0 || high > 0) {
-              // An index that fell off the low side is huge as an unsigned number.
+              // A negative index is large as an unsigned number.
               require(arith::CmpIOp::create(inner, loc, arith::CmpIPredicate::ule, index,
                                             constant(reach)));
               index = arith::MaxSIOp::create(
@@ -264,7 +261,7 @@ struct PadPattern : public OpConversionPattern<tcp::PadOp> {
   }
 };
 
-/// A group that is still here is computed op by op.
+/// Inlines the remaining groups, which are computed op by op.
 struct InlineGroupPattern : public OpConversionPattern<tcp::IsolatedGroupOp> {
   using OpConversionPattern<tcp::IsolatedGroupOp>::OpConversionPattern;
 

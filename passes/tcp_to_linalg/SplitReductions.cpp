@@ -1,6 +1,6 @@
-// Long reductions in steps: first over parts, each of which gives a partial result, then over
-// those. A sum that one accumulator takes up element by element loses digits with its length, and
-// only loops that are parallel are spread over cores and multiprocessors.
+// Splits long reductions into partial reductions and a reduction of the partial results. A
+// sequential sum loses precision with its length, and only parallel loops are distributed over
+// cores and multiprocessors.
 
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -26,19 +26,18 @@ struct SplitReductionsPass : public convoy::impl::SplitReductionsPassBase<SplitR
   void runOnOperation() override;
 };
 
-/// Elements that a part has at most, and reductions that stay whole.
+/// Maximum length of a part, and of a reduction that is not split.
 constexpr int64_t kPart = 1 << 11, kLong = 4 * kPart;
 
-/// Where to cut: the loops outside of `dim` become parallel, those inside stay in a part, and `dim`
-/// becomes `parts` times `size` iterations, of which `rest` are left over. With one part `dim` is
-/// among the loops inside, with size one among those outside.
+/// The split of the loops: loops outside of `dim` become parallel, loops inside stay in a part, and
+/// `dim` becomes `parts` times `size` iterations, with `rest` remaining iterations. With one part
+/// `dim` belongs to the inside, with size one to the outside.
 struct Cut {
   unsigned dim = 0;
   int64_t parts = 1, size = 1, rest = 0;
 };
 
-/// The largest divisor of `number` of at most `most`, where it is no less than a quarter of that;
-/// else `most`.
+/// The largest divisor of `number` in [most / 4, most], or `most` if there is none.
 int64_t partOf(int64_t number, int64_t most) {
   for (int64_t divisor = most; divisor > 1 && divisor >= most / 4; --divisor)
     if (number % divisor == 0)
@@ -71,7 +70,7 @@ Cut chooseCut(linalg::GenericOp op) {
   llvm_unreachable("a long reduction has a loop to cut");
 }
 
-/// The op that joins two partial results, with a neutral element; null where there is none.
+/// The op that combines two partial results and has a neutral element, or null.
 Operation *combinerOf(linalg::GenericOp op) {
   SmallVector<Operation *> combiners;
   if (op.getNumDpsInits() != 1 || !matchReduction(op.getRegionOutputArgs(), 0, combiners) ||
@@ -87,7 +86,7 @@ bool shouldSplit(linalg::GenericOp op) {
       ShapedType::isDynamicShape(op.getStaticLoopRanges()) || length(op) <= kLong ||
       !combinerOf(op))
     return false;
-  // A window, as of a convolution, is no row of elements.
+  // Windows, e.g. of convolutions, are not split.
   for (AffineMap map : op.getIndexingMapsArray())
     for (AffineExpr result : map.getResults()) {
       int64_t dims = 0;
@@ -96,7 +95,8 @@ bool shouldSplit(linalg::GenericOp op) {
       if (dims > 1)
         return false;
     }
-  // A product reads its operands over and over: its partial results may be larger than they are.
+  // The partial results of a product, which reads its operands repeatedly, may be larger than the
+  // operands.
   int64_t read = 0, points = 1;
   for (Value input : op.getDpsInputs())
     if (auto type = dyn_cast<RankedTensorType>(input.getType()))
@@ -114,11 +114,11 @@ public:
         ranges(op.getStaticLoopRanges()), iterators(op.getIteratorTypesArray()),
         combiner(combinerOf(op)), function(op->getParentOfType<func::FuncOp>()) {}
 
-  /// Replaces the op; what it leaves to be looked at again goes to `todo`.
+  /// Replaces the op; appends new reductions, which may need another split, to `todo`.
   void run(SmallVectorImpl<linalg::GenericOp> &todo) {
     rewriter.setInsertionPoint(op);
     Value init = op.getDpsInits()[0];
-    // First, because what is added to the sum of all parts one by one would lose digits.
+    // First, because adding the remainder to the sum of all parts would lose precision.
     if (cut.rest != 0) {
       linalg::GenericOp rest = leftOver(init);
       todo.push_back(rest);
@@ -130,8 +130,8 @@ public:
 private:
   bool isReduction(unsigned dim) const { return iterators[dim] == utils::IteratorType::reduction; }
 
-  /// A generic with the body of the op and its operands, `replacements[i]` for its loop i. An
-  /// operand that is never read gives loop `bounded` its range.
+  /// A generic with the body and operands of the op, where `replacements[i]` replaces loop i. An
+  /// operand that is never read defines the range of loop `bounded`.
   linalg::GenericOp clone(Value init, AffineMap initMap, ArrayRef<AffineExpr> replacements,
                           ArrayRef<utils::IteratorType> loops, unsigned bounded, int64_t range) {
     MLIRContext *context = op.getContext();
@@ -152,7 +152,7 @@ private:
     return result;
   }
 
-  /// The partial results, whose dims are the parallel loops and the cut ones, in their order.
+  /// The partial results, whose dims are the parallel and the split loops, in order.
   Value parts() {
     SmallVector<AffineExpr> replacements, kept;
     SmallVector<utils::IteratorType> loops;
@@ -183,7 +183,8 @@ private:
         .getResult(0);
   }
 
-  /// Sums of f32 on the CPU, whose loops add up one by one. A GPU's threads add up in trees.
+  /// Whether partial results are summed in f64: f32 sums on the CPU, whose loops add sequentially.
+  /// A GPU's threads add in trees.
   bool isWide() const {
     return isa<arith::AddFOp>(combiner) && combiner->getResult(0).getType().isF32() &&
            convoy::isForCpu(function);
@@ -198,8 +199,7 @@ private:
     });
   }
 
-  /// As `join`, in f64: what one sum of a thousand partial sums loses is 2^-24 of it a thousand
-  /// times.
+  /// Like `join`, in f64: an f32 sum of a thousand partial sums may lose 2^-24 a thousand times.
   Value joinWide(Value partial, Value init, SmallVectorImpl<linalg::GenericOp> &todo) {
     auto type = cast<RankedTensorType>(init.getType());
     Type f64 = rewriter.getF64Type();
@@ -232,7 +232,7 @@ private:
     }
     for (AffineExpr &expr : replacements)
       if (!expr)
-        expr = rewriter.getAffineConstantExpr(0); // a loop that the result does not have
+        expr = rewriter.getAffineConstantExpr(0); // not a loop of the result
     AffineMap result = op.getMatchingIndexingMap(op.getDpsInitOperand(0))
                            .replaceDimsAndSymbols(replacements, {}, loops.size(), 0);
     auto joined = linalg::GenericOp::create(
@@ -242,7 +242,7 @@ private:
     return joined.getResult(0);
   }
 
-  /// The iterations behind the last part, into `init`.
+  /// Reduces the iterations after the last part into `init`.
   linalg::GenericOp leftOver(Value init) {
     SmallVector<AffineExpr> replacements;
     for (unsigned dim = 0; dim < ranges.size(); ++dim)

@@ -1,5 +1,5 @@
-// The driver of convert-tcp-to-linalg: legality, the families of patterns, and an error for each op
-// that has none.
+// The driver of convert-tcp-to-linalg: legality, patterns, and an error for each op that cannot be
+// lowered.
 
 #include "dialect/tcp/TcpOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -22,8 +22,8 @@ struct ConvertTcpToLinalgPass
   void runOnOperation() override;
 };
 
-/// pad(cast(x)) to cast(pad(x)) and pad(transpose(x)) to transpose(pad(x)). A padding reads its
-/// operand at computed indices, so nothing fuses into it; it does fuse into what follows.
+/// pad(cast(x)) to cast(pad(x)) and pad(transpose(x)) to transpose(pad(x)). A pad reads its operand
+/// at computed indices, so producers do not fuse into it, but it fuses into its consumers.
 struct PadFirst : public OpRewritePattern<convoy::tcp::PadOp> {
   using OpRewritePattern<convoy::tcp::PadOp>::OpRewritePattern;
 
@@ -38,7 +38,7 @@ struct PadFirst : public OpRewritePattern<convoy::tcp::PadOp> {
           SmallVector<int64_t>(order(op.getInterior())), op.getValue());
     };
     if (auto cast = dyn_cast<convoy::tcp::CastOp>(producer)) {
-      // Zero is the same number in every type.
+      // Zero is the same value in every type.
       if (!op.getValue().isZero())
         return rewriter.notifyMatchFailure(op, "expected padding with 0");
       Value padded = padWith(cast.getInput(), op.getType().getShape(),
@@ -74,7 +74,7 @@ void ConvertTcpToLinalgPass::runOnOperation() {
                              : "";
     if (reason.empty())
       return;
-    op->emitOpError("has no form in linalg: ") << reason;
+    op->emitOpError("cannot be lowered to linalg: ") << reason;
     isSupported = false;
   });
   if (!isSupported)

@@ -1,5 +1,5 @@
-// Which tcp ops have no form in linalg. Asked before the conversion, so that all of them are
-// reported, each with its reason.
+// Finds tcp ops that cannot be lowered to linalg. Checked before the conversion, so that every such
+// op is reported with its reason.
 
 #include "dialect/tcp/TcpOps.h"
 #include "mlir/IR/Matchers.h"
@@ -36,16 +36,16 @@ std::string convoy::whyUnsupported(Operation *op) {
   Type type = getElementTypeOrSelf(op->getOperand(0));
   if (type.isInteger(1) &&
       isa<tcp::NegOp, tcp::SubOp, tcp::DivOp, tcp::PowOp, tcp::ReduceSumOp>(op))
-    return message("expected numbers, but got elements of type ", type);
+    return message("expected numeric elements, but got ", type);
   if (isa<IntegerType>(type) && isa<tcp::ReduceMeanOp>(op))
     return message("expected elements of a float type, but got ", type);
   if (isa<IntegerType>(type) && isa<tcp::PowOp>(op)) {
     DenseElementsAttr exponent;
     if (!matchPattern(op->getOperand(1), m_Constant(&exponent)) || !exponent.isSplat())
-      return message("expected one constant as the exponent of integers, but got ",
+      return message("expected a splat constant as the exponent of integers, but got ",
                      op->getOperand(1).getType());
     if (exponent.getSplatValue<APInt>().isNegative())
-      return message("expected an exponent of integers of at least 0, but got ",
+      return message("expected a non-negative exponent of integers, but got ",
                      exponent.getSplatValue<APInt>().getSExtValue());
   }
   return {};

@@ -1,4 +1,4 @@
-// The language server for .mlir files with our dialects.
+// The language server for .mlir files with Convoy's dialects.
 
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/InitAllDialects.h"

@@ -1,4 +1,4 @@
-// Runs passes and phases on .mlir files: all of upstream's dialects and passes, and ours.
+// Runs passes and phases on .mlir files, with all upstream dialects and passes and Convoy's.
 
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/InitAllDialects.h"

@@ -364,7 +364,7 @@ BINARY = 'gpu.binary @kernels [#gpu.object<#nvvm.target, {} = "text">]'
 @pytest.mark.parametrize(
     ("module", "message"),
     [
-        ("module {}", "expected the module to have 'tcp.manifest': phase 'plan' makes it"),
+        ("module {}", "expected the module to have 'tcp.manifest', which phase 'plan' adds"),
         (
             "module attributes {tcp.manifest = {a = {b = [1.5]}}} {}",
             (

@@ -15,17 +15,17 @@ func.func @main(%x: memref<4xf32> {tcp.input = "x"}, %y: memref<4xf32>) attribut
 
 // -----
 
-// expected-error@+1 {{expected element types that torch has, but argument #0 is 'memref<4xi3>'}}
+// expected-error@+1 {{expected element types of PyTorch, but argument #0 is 'memref<4xi3>'}}
 func.func @main(%x: memref<4xi3> {tcp.input = "x"}) attributes {tcp.target = "cpu"} { return }
 
 // -----
 
-// expected-error@+1 {{expected prepared weights, but got 1 original ones: phase 'normalize' prepares them}}
+// expected-error@+1 {{expected prepared weights, but got 1 original weights, which phase 'normalize' prepares}}
 func.func @main(%w: memref<4xf32> {tcp.weight = "w"}) attributes {tcp.target = "cpu"} { return }
 
 // -----
 
-// expected-error@+1 {{expected the prepared weights that @prepare_weights makes, 0 of them in its order, but @main takes 1}}
+// expected-error@+1 {{expected the 0 prepared weights that @prepare_weights returns, in the same order, but got 1}}
 func.func @main(%w: memref<4xf32> {tcp.prepared = "w"}) attributes {tcp.target = "cpu"} { return }
 
 // -----

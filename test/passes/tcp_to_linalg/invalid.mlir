@@ -1,7 +1,7 @@
 // RUN: convoy-opt %s --convert-tcp-to-linalg --split-input-file --verify-diagnostics
 
 func.func @neg_bool(%a: tensor<4xi1>) -> tensor<4xi1> {
-  // expected-error@+1 {{'tcp.neg' op has no form in linalg: expected numbers, but got elements of type i1}}
+  // expected-error@+1 {{'tcp.neg' op cannot be lowered to linalg: expected numeric elements, but got i1}}
   %0 = tcp.neg %a : tensor<4xi1> -> tensor<4xi1>
   return %0 : tensor<4xi1>
 }
@@ -9,7 +9,7 @@ func.func @neg_bool(%a: tensor<4xi1>) -> tensor<4xi1> {
 // -----
 
 func.func @pow_int(%a: tensor<4xi32>, %b: tensor<4xi32>) -> tensor<4xi32> {
-  // expected-error@+1 {{'tcp.pow' op has no form in linalg: expected one constant as the exponent of integers, but got tensor<4xi32>}}
+  // expected-error@+1 {{'tcp.pow' op cannot be lowered to linalg: expected a splat constant as the exponent of integers, but got tensor<4xi32>}}
   %0 = tcp.pow %a, %b : tensor<4xi32>, tensor<4xi32> -> tensor<4xi32>
   return %0 : tensor<4xi32>
 }
@@ -17,7 +17,7 @@ func.func @pow_int(%a: tensor<4xi32>, %b: tensor<4xi32>) -> tensor<4xi32> {
 // -----
 
 func.func @sum_bool(%a: tensor<4xi1>) -> tensor<1xi1> {
-  // expected-error@+1 {{'tcp.reduce_sum' op has no form in linalg: expected numbers, but got elements of type i1}}
+  // expected-error@+1 {{'tcp.reduce_sum' op cannot be lowered to linalg: expected numeric elements, but got i1}}
   %0 = tcp.reduce_sum %a {dims = array<i64: 0>} : tensor<4xi1> -> tensor<1xi1>
   return %0 : tensor<1xi1>
 }
@@ -25,7 +25,7 @@ func.func @sum_bool(%a: tensor<4xi1>) -> tensor<1xi1> {
 // -----
 
 func.func @mean_int(%a: tensor<4xi32>) -> tensor<1xi32> {
-  // expected-error@+1 {{'tcp.reduce_mean' op has no form in linalg: expected elements of a float type, but got i32}}
+  // expected-error@+1 {{'tcp.reduce_mean' op cannot be lowered to linalg: expected elements of a float type, but got i32}}
   %0 = tcp.reduce_mean %a {dims = array<i64: 0>} : tensor<4xi32> -> tensor<1xi32>
   return %0 : tensor<1xi32>
 }
@@ -34,7 +34,7 @@ func.func @mean_int(%a: tensor<4xi32>) -> tensor<1xi32> {
 
 func.func @pow_negative(%a: tensor<4xi32>) -> tensor<4xi32> {
   %c = arith.constant dense<-2> : tensor<1xi32>
-  // expected-error@+1 {{'tcp.pow' op has no form in linalg: expected an exponent of integers of at least 0, but got -2}}
+  // expected-error@+1 {{'tcp.pow' op cannot be lowered to linalg: expected a non-negative exponent of integers, but got -2}}
   %0 = tcp.pow %a, %c : tensor<4xi32>, tensor<1xi32> -> tensor<4xi32>
   return %0 : tensor<4xi32>
 }
@@ -42,7 +42,7 @@ func.func @pow_negative(%a: tensor<4xi32>) -> tensor<4xi32> {
 // -----
 
 func.func @f8(%a: tensor<4xf8E5M2>) -> tensor<4xf8E5M2> {
-  // expected-error@+1 {{'tcp.exp' op has no form in linalg: expected elements of type f16, bf16, f32, f64, i1, i8, i16, i32 or i64, but got f8E5M2}}
+  // expected-error@+1 {{'tcp.exp' op cannot be lowered to linalg: expected elements of type f16, bf16, f32, f64, i1, i8, i16, i32 or i64, but got f8E5M2}}
   %0 = tcp.exp %a : tensor<4xf8E5M2> -> tensor<4xf8E5M2>
   return %0 : tensor<4xf8E5M2>
 }
