@@ -23,7 +23,7 @@ FailureOr<Buffer> traceBuffer(Value memref) {
     return failure();
   buffer.root = memref;
   while (Operation *op = buffer.root.getDefiningOp()) {
-    // These keep the base pointer; the type carries the offset from it.
+    // These keep the base pointer; the type has the offset from it.
     if (!isa<memref::SubViewOp, memref::CastOp, memref::CollapseShapeOp, memref::ExpandShapeOp,
              memref::ReinterpretCastOp>(op))
       break;

@@ -1,6 +1,6 @@
-// The bytes of a memref. Generated kernels take bare pointers, so every view must be a static
-// offset and strides from a pointer that the host has; an op moves only past ops that leave its
-// bytes alone.
+// Resolves memrefs to byte ranges. Generated kernels have bare pointers as arguments, so every view
+// must have a static offset and strides from a pointer of the host. Reordering ops requires the
+// overlap of two memrefs.
 
 #ifndef CONVOY_PASSES_COMMON_BUFFERS_H
 #define CONVOY_PASSES_COMMON_BUFFERS_H
@@ -12,14 +12,13 @@ namespace convoy {
 
 /// A memref as a pointer and a static strided layout, in elements.
 struct Buffer {
-  mlir::Value
-      root; ///< the memref whose first byte is the pointer; views of it need no code on the host
+  mlir::Value root; ///< the memref that the pointer points to; its views need no code on the host
   mlir::MemRefType type;
   int64_t offset = 0;
   llvm::SmallVector<int64_t> strides;
 };
 
-/// Half-open range of bytes from a base that no other base overlaps.
+/// Half-open byte range relative to `base`. Different bases never overlap.
 struct ByteRange {
   mlir::Value base;
   int64_t begin = 0;
@@ -30,12 +29,12 @@ struct ByteRange {
   }
 };
 
-/// Follows subviews, reshapes and casts to their root. Fails when a shape, a stride or the offset
-/// is not static.
+/// Traces subviews, reshapes and casts to their root. Fails when a shape, a stride or the offset is
+/// dynamic.
 mlir::FailureOr<Buffer> traceBuffer(mlir::Value memref);
 
-/// The bytes between the first and the last element of `buffer`. An arena's views share their base;
-/// two function arguments do not. Unknown offsets into an arena give the whole arena.
+/// The byte range from the first to the last element of `buffer`. An arena's views share their
+/// base; function arguments do not. For an unknown offset into an arena, the whole arena.
 ByteRange bytesOf(const Buffer &buffer);
 
 /// The memrefs outside of `op` that it and the ops in its regions use.
@@ -48,10 +47,10 @@ mlir::Value withoutUnitReshapes(mlir::Value memref);
 /// are aligned to 64 (convoy_abi.h).
 bool isRootAligned(const Buffer &buffer, int64_t alignment);
 
-/// Whether `value` is a constant, which every kernel can have a copy of.
+/// Whether `value` is a constant, which can be cloned into kernels.
 bool isConstant(mlir::Value value);
 
-/// Bytes of one element in memory: an i1 takes one.
+/// Size of an element in bytes; an i1 takes one byte.
 int64_t elementBytes(mlir::Type type);
 
 } // namespace convoy

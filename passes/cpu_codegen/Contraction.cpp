@@ -7,7 +7,7 @@ using namespace mlir;
 namespace convoy {
 namespace {
 
-/// Element strides of a static memref of f32; failure for anything else.
+/// Element strides of a static strided memref; failure otherwise.
 FailureOr<SmallVector<int64_t>> stridesOf(Value value) {
   auto type = dyn_cast<MemRefType>(value.getType());
   SmallVector<int64_t> strides;
@@ -20,12 +20,12 @@ FailureOr<SmallVector<int64_t>> stridesOf(Value value) {
 
 bool isF32(Value value) { return cast<MemRefType>(value.getType()).getElementType().isF32(); }
 
-/// Which loop dim is which of n, h, w, k, for the epilogue; -1 for none.
+/// The loop dims n, h, w, k of the epilogue; -1 if absent.
 struct OutputDims {
   int n = -1, h = -1, w = -1, k = -1;
 };
 
-/// Strides along the output's dims of an operand of the epilogue.
+/// Strides of an operand of the epilogue along the output's dims.
 FailureOr<PixelBuffer> describe(Value value, AffineMap map, const OutputDims &dims) {
   FailureOr<SmallVector<int64_t>> strides = stridesOf(value);
   if (failed(strides) || map.getNumResults() != strides->size())
@@ -54,8 +54,8 @@ FailureOr<PixelBuffer> describe(Value value, AffineMap map, const OutputDims &di
   return buffer;
 }
 
-/// Drops loops of one trip and joins a loop with the next one where their elements follow each
-/// other.
+/// Removes loops with one trip, and merges a loop with the next one if their elements are
+/// contiguous.
 void simplify(SmallVectorImpl<ReductionLoop> &loops) {
   SmallVector<ReductionLoop> result;
   for (const ReductionLoop &inner : loops) {
@@ -72,7 +72,8 @@ void simplify(SmallVectorImpl<ReductionLoop> &loops) {
   loops.assign(result);
 }
 
-/// The coefficient of each dim in `expr`, a sum of dims times constants.
+/// Adds the coefficient of each dim in `expr`, a sum of dims times constants, to `result`. Returns
+/// false for other expressions.
 bool coefficients(AffineExpr expr, MutableArrayRef<int64_t> result) {
   if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
     result[dim.getPosition()] += 1;
@@ -91,7 +92,7 @@ bool coefficients(AffineExpr expr, MutableArrayRef<int64_t> result) {
   return true;
 }
 
-/// Element stride of every loop dim through `map`.
+/// Element stride of every loop dim of `map`.
 FailureOr<SmallVector<int64_t>> loopStrides(Value value, AffineMap map) {
   FailureOr<SmallVector<int64_t>> strides = stridesOf(value);
   if (failed(strides) || !isF32(value))
@@ -107,7 +108,7 @@ FailureOr<SmallVector<int64_t>> loopStrides(Value value, AffineMap map) {
   return result;
 }
 
-/// out + a * b, as linalg's own products say it.
+/// Whether the body is out + a * b, as in linalg's named products.
 bool isMultiplyAdd(linalg::LinalgOp op) {
   Block *body = op.getBlock();
   if (body->getNumArguments() != 3)
@@ -140,7 +141,7 @@ FailureOr<Contraction> matchContraction(linalg::LinalgOp product, linalg::FillOp
   if (failed(in) || failed(weights) || failed(out))
     return failure();
   SmallVector<int64_t> ranges = product.getStaticLoopRanges();
-  // Of nothing there are no tiles, of a dynamic dim no number.
+  // Empty and dynamic dims are not supported.
   if (llvm::any_of(ranges, [](int64_t size) { return size < 1; }))
     return failure();
 
@@ -150,7 +151,7 @@ FailureOr<Contraction> matchContraction(linalg::LinalgOp product, linalg::FillOp
   found.output.buffer = output;
   int n = -1, h = -1, w = -1, k = -1, g = -1, inBlock = -1;
   SmallVector<int> reductions;
-  OutputDims dims; // of the epilogue: as many dims as the output has
+  OutputDims dims; // for the epilogue: one for each dim of the output
   if (isa<linalg::Conv2DNhwcHwcfOp>(product)) {
     n = 0, h = 1, w = 2, k = 3;
     reductions = {4, 5, 6};
@@ -169,7 +170,7 @@ FailureOr<Contraction> matchContraction(linalg::LinalgOp product, linalg::FillOp
     reductions = {5, 6, 7};
     dims = {0, 1, 2, 3};
   } else if (isa<linalg::Conv3DNdhwcDhwcfOp>(product) && !epilogue) {
-    // The outermost spatial dim takes the place of the groups; all have one filter.
+    // The outermost spatial dim is treated as groups that share one filter.
     n = 0, g = 1, h = 2, w = 3, k = 4;
     reductions = {5, 6, 7, 8};
   } else if (isa<linalg::GenericOp>(product) && ranges.size() == 8 && !epilogue) {
@@ -258,7 +259,7 @@ void refoldPixels(Contraction &contraction, int64_t pixels) {
       best = columns;
       bestTiles = tiles(total / columns, columns);
     }
-  // One row of many tiles is one step of the parallel loop: make them rows.
+  // One row of many tiles would be a single iteration of the parallel loop: make the tiles rows.
   if (best == contraction.columns && contraction.rows == 1 && total > pixels && total % pixels == 0)
     best = pixels;
   for (PixelBuffer *each : buffers)

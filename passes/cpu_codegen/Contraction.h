@@ -1,5 +1,5 @@
-// A convolution or matrix product as numbers: trip counts and element strides. Matching an op and
-// writing code for it meet here.
+// Describes a convolution or matrix product by trip counts and element strides: the interface
+// between matching an op and emitting its code.
 
 #ifndef CONVOY_PASSES_CPU_CODEGEN_CONTRACTION_H
 #define CONVOY_PASSES_CPU_CODEGEN_CONTRACTION_H
@@ -8,16 +8,16 @@
 
 namespace convoy {
 
-/// A buffer read or written once for each output element: element strides of the output's dims n, h
-/// (row), w (pixel) and k (channel). `k` is 1, or 0 for what is the same for all channels. `g` is
-/// the step from one group of channels to the next.
+/// A buffer that is read or written once for each output element: element strides of the output's
+/// dims n, h (row), w (pixel) and k (channel). `k` is 1, or 0 if all channels read the same
+/// element. `g` is the stride between groups of channels.
 struct PixelBuffer {
   mlir::Value buffer;
   int64_t n = 0, h = 0, w = 0, k = 0, g = 0;
 };
 
-/// One level of the reduction: `trips` steps, by which the input and the filter move on this many
-/// elements.
+/// A loop of the reduction: the number of trips, and the element steps of the input and the filter
+/// per trip.
 struct ReductionLoop {
   int64_t trips, inputStep, filterStep;
 };
@@ -26,32 +26,31 @@ struct ReductionLoop {
 /// all f32.
 struct Contraction {
   mlir::linalg::LinalgOp product;
-  mlir::linalg::FillOp fill;        ///< may be null: then the output holds the initial value
+  mlir::linalg::FillOp fill;        ///< if null, the output holds the initial value
   mlir::linalg::GenericOp epilogue; ///< may be null
   int64_t images, rows, columns, channels;
   PixelBuffer input; ///< at the window's first element; k is 0
   PixelBuffer output;
   mlir::Value filter;
-  int64_t filterImage = 0; ///< step of the filter from image to image (batched products)
-  int64_t groups = 1, filterGroup = 0; ///< groups of `channels` output channels, and the step of
-                                       ///< the filter from group to group
-  int64_t block = 0; ///< channels of a block of a packed filter; 0 when channels are contiguous
-  int64_t filterBlock = 0; ///< step of the filter from block to block
+  int64_t filterImage = 0;             ///< stride of the filter between images (batched products)
+  int64_t groups = 1, filterGroup = 0; ///< groups of `channels` output channels, and the stride
+                                       ///< of the filter between groups
+  int64_t block = 0;       ///< channels per block of a packed filter; 0 if channels are contiguous
+  int64_t filterBlock = 0; ///< stride of the filter between blocks
   llvm::SmallVector<ReductionLoop>
-      loops; ///< outermost first; trips of 1 and loops that are one with the next are gone
+      loops; ///< outermost first, simplified: no trips of 1, no mergeable loops
   llvm::SmallVector<PixelBuffer>
       operands; ///< inputs of the epilogue; the product's result has a null buffer
 };
 
-/// Describes `product`, with the fill and the epilogue around it (either may be null). Fails, with
-/// the reason as a remark-free match failure, when the op has another form; then plain loops are
-/// right for it.
+/// Describes `product` with its fill and epilogue (either may be null). Fails silently if the op
+/// has another form; it is then lowered to plain loops.
 mlir::FailureOr<Contraction> matchContraction(mlir::linalg::LinalgOp product,
                                               mlir::linalg::FillOp fill,
                                               mlir::linalg::GenericOp epilogue);
 
-/// Chooses rows and columns anew where all buffers see one run of pixels, so that tiles of at most
-/// `pixels` fill up.
+/// If the pixels are contiguous in all buffers, redistributes them to rows and columns so that
+/// tiles of at most `pixels` are full.
 void refoldPixels(Contraction &contraction, int64_t pixels);
 
 } // namespace convoy

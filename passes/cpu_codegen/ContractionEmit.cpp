@@ -1,6 +1,6 @@
-// A tile is some pixels of the output times some vectors of channels. Its sums stay in registers
-// over the whole reduction: each step loads the vectors of the filter once, and each pixel's input
-// element once for all vectors. Then the epilogue works on the registers.
+// A tile is a number of pixels of the output times a number of vectors of channels. Its sums stay
+// in registers over the whole reduction: each step loads the vectors of the filter once, and each
+// pixel's input element once for all vectors. Then the epilogue is applied to the registers.
 
 #include "passes/cpu_codegen/ContractionEmit.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -14,8 +14,8 @@ using namespace mlir;
 namespace convoy {
 namespace {
 
-/// Filters of at most this size stay in the second-level cache while all pixels pass; larger ones
-/// are better passed once.
+/// Filters up to this size stay in the L2 cache while the tiles iterate over all pixels; larger
+/// ones are read only once.
 constexpr int64_t kResidentFilterBytes = 512 << 10;
 
 class Emitter {
@@ -28,11 +28,11 @@ public:
 
 private:
   struct Flat {
-    Value buffer; ///< rank 1, unit stride, bytes in place of i1; null for the product's own result
+    Value buffer; ///< rank 1, unit stride, bytes instead of i1; null for the product's result
     PixelBuffer strides;
     bool isBool = false; ///< whether the elements are i1
   };
-  /// Where a tile is: its first pixel and first channel, and where its filter starts.
+  /// Position of a tile: its first pixel and channel, and the start of its filter.
   struct Place {
     Value image, row, column, channel, filter, group;
   };
@@ -78,7 +78,7 @@ private:
   SmallVector<Flat> operands;
 };
 
-/// The same memory as one row of elements, so that every address is one number.
+/// Casts a buffer to one dim, so that every address is a single index.
 Emitter::Flat Emitter::flatten(Value buffer, const PixelBuffer &place) {
   auto type = cast<MemRefType>(buffer.getType());
   SmallVector<int64_t> strides;
@@ -93,8 +93,8 @@ Emitter::Flat Emitter::flatten(Value buffer, const PixelBuffer &place) {
   Value row = memref::ReinterpretCastOp::create(b, flat, buffer, offset, ArrayRef<int64_t>{size},
                                                 ArrayRef<int64_t>{1});
   bool isBool = type.getElementType().isInteger(1);
-  // In memory an i1 is a byte, but LLVM loads and stores a vector of i1 as bits. Descriptors of
-  // both memrefs are one type of LLVM.
+  // In memory an i1 is a byte, but LLVM loads and stores a vector of i1 as bits. The descriptors of
+  // both memrefs have the same LLVM type.
   if (isBool)
     row = UnrealizedConversionCastOp::create(
               b, MemRefType::Builder(flat).setElementType(b.getI8Type()), row)
@@ -137,7 +137,7 @@ Value Emitter::load(const Flat &from, Value at, bool partial, int64_t lanes) {
                      : loaded;
 }
 
-/// One element, in every lane.
+/// Loads one element and broadcasts it to all lanes.
 Value Emitter::loadSplat(const Flat &from, Value at) {
   Value scalar = memref::LoadOp::create(b, from.buffer, at);
   if (from.isBool) {
@@ -190,7 +190,7 @@ SmallVector<Value> Emitter::reduce(const Tile &tile, Value inputBase, Value filt
   return SmallVector<Value>(loop.getResults());
 }
 
-/// The epilogue, on each vector, and the store.
+/// Applies the epilogue to each vector and stores it.
 void Emitter::finish(const Tile &tile, const Place &place, ArrayRef<Value> sums) {
   Value outputBase = base(c.output, place);
   SmallVector<Value> bases;
@@ -229,7 +229,7 @@ void Emitter::emitTile(const Tile &tile, const Place &place) {
     Value init = splat(c.fill.getInputs()[0]);
     sums.assign(tile.rows * tile.columns * tile.vectors, init);
   } else {
-    // Without a fill the output holds what the sums start from.
+    // Without a fill the output holds the initial sums.
     Value at = base(product.strides, place);
     for (int64_t row = 0; row < tile.rows; ++row)
       for (int64_t column = 0; column < tile.columns; ++column)
@@ -243,7 +243,7 @@ void Emitter::emitTile(const Tile &tile, const Place &place) {
   finish(tile, place, reduce(tile, base(c.input, place), place.filter, sums, 0));
 }
 
-/// One band of `rows` rows: whole tiles in a loop, then what is left over.
+/// Emits one band of `rows` rows: full tiles in a loop, then the remainder.
 void Emitter::emitRow(int64_t rows, int64_t vectors, int64_t lastLanes, const Place &place) {
   int64_t whole = c.columns / tileColumns, rest = c.columns % tileColumns;
   Place here = place;
@@ -260,7 +260,7 @@ void Emitter::emitRow(int64_t rows, int64_t vectors, int64_t lastLanes, const Pl
   }
 }
 
-/// `blocks` blocks of `vectors` vectors of channels, from `firstChannel`.
+/// Emits `blocks` blocks of `vectors` vectors of channels, beginning with `firstChannel`.
 void Emitter::emitBlocks(int64_t blocks, int64_t firstChannel, int64_t vectors, int64_t lastLanes) {
   int64_t bands = llvm::divideCeil(c.rows, tileRows), width = vectors * unit.lanes;
   int64_t filterElements = 1;
@@ -347,7 +347,7 @@ void Emitter::run() {
 
 void emitContraction(OpBuilder &builder, Contraction contraction, VectorUnit unit) {
   assert((contraction.block == 0 || contraction.block == packedBlock(unit.lanes)) &&
-         "the caller takes blocks of this size only");
+         "the caller checks the block size");
   assert((contraction.fill || !contraction.epilogue) && "an epilogue has a fill");
   Emitter(builder, std::move(contraction), unit).run();
 }

@@ -1,4 +1,4 @@
-// Writes the loops of one contraction.
+// Emits the loops of a contraction.
 
 #ifndef CONVOY_PASSES_CPU_CODEGEN_CONTRACTIONEMIT_H
 #define CONVOY_PASSES_CPU_CODEGEN_CONTRACTIONEMIT_H
@@ -7,15 +7,15 @@
 
 namespace convoy {
 
-/// The vector unit: f32 elements of a register, and how many registers there are.
+/// The vector unit: f32 elements per register, and the number of registers.
 struct VectorUnit {
   int64_t lanes, registers;
 };
 
-/// Channels of a block of a packed filter for which tiles of this unit are made: two registers.
+/// Channels per block of a packed filter for this vector unit: two registers.
 inline int64_t packedBlock(int64_t lanes) { return 2 * lanes; }
 
-/// Emits the whole of `contraction` at the builder's place: `scf.parallel` over tiles, vectors
+/// Emits `contraction` at the builder's insertion point: `scf.parallel` over tiles, with vector ops
 /// inside.
 void emitContraction(mlir::OpBuilder &builder, Contraction contraction, VectorUnit unit);
 

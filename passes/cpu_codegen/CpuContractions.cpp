@@ -1,5 +1,5 @@
-// Finds the products that the vector kernels take, alone and with their epilogues, and replaces
-// them. Regions that were made for nothing are opened again.
+// Lowers products that have a vectorized form, with and without epilogues. Inlines the regions of
+// products that are not lowered.
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "passes/Passes.h"

@@ -1,5 +1,5 @@
-// What has no faster lowering becomes plain loops, in linalg's own order of dims. The outermost
-// parallel ones run on all cores.
+// Lowers the remaining linalg ops to loops, in linalg's order of dims. The outermost parallel loops
+// run on all cores.
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -20,7 +20,7 @@ struct CpuLoopsPass : public convoy::impl::CpuLoopsPassBase<CpuLoopsPass> {
   void runOnOperation() override;
 };
 
-/// A copy as an elementwise op, so that one path makes its loops.
+/// Converts a copy to an elementwise op, so that it is lowered like one.
 linalg::GenericOp copyToGeneric(RewriterBase &rewriter, memref::CopyOp copy) {
   int64_t rank = cast<MemRefType>(copy.getSource().getType()).getRank();
   AffineMap identity = rewriter.getMultiDimIdentityMap(rank);
@@ -35,16 +35,16 @@ linalg::GenericOp copyToGeneric(RewriterBase &rewriter, memref::CopyOp copy) {
   return generic;
 }
 
-/// Nests fewer steps of work than this run on the calling thread: handing them out costs some
+/// Loop nests with fewer iterations run on the calling thread: distributing them costs some
 /// microseconds.
 constexpr int64_t kMinParallelWork = 1 << 14;
 
-/// Fewer tasks than this leave cores idle, so an innermost loop that is parallel as well is cut
-/// into parts of so many iterations.
+/// With fewer tasks than kFewTasks cores would be idle, so a parallel innermost loop is split into
+/// parts of kPart iterations.
 constexpr int64_t kFewTasks = 64, kPart = 1 << 14;
 
-/// Turns the outermost loops of `loops` over parallel dims into one scf.parallel: all but the
-/// innermost loop, and of a long innermost loop the parts.
+/// Converts the outermost loops over parallel dims to one scf.parallel: all but the innermost loop,
+/// and the parts of a long innermost loop.
 void parallelize(RewriterBase &rewriter, ArrayRef<utils::IteratorType> iterators,
                  ArrayRef<int64_t> ranges, ArrayRef<Operation *> loops) {
   int64_t work = 1, tasks = 1;
@@ -69,7 +69,7 @@ void parallelize(RewriterBase &rewriter, ArrayRef<utils::IteratorType> iterators
   auto parallel = scf::ParallelOp::create(rewriter, loc, zero, count, one);
   rewriter.setInsertionPointToStart(parallel.getBody());
   Value rest = parallel.getInductionVars()[0];
-  // The last digit of `rest`, where it has more than `size` values.
+  // The next index of `rest`, unless it is the first, which is `rest` itself.
   auto takeDigit = [&](int64_t size, bool isFirst) -> Value {
     if (isFirst)
       return rest;
@@ -95,7 +95,7 @@ void parallelize(RewriterBase &rewriter, ArrayRef<utils::IteratorType> iterators
   } else {
     auto inner = cast<scf::ForOp>(loops[depth - 1]);
     rewriter.eraseOp(inner.getBody()->getTerminator());
-    // Whatever stood between the loops of the nest comes along: constants and index arithmetic.
+    // Move the ops between the loops too: constants and index arithmetic.
     for (size_t dim = 0; dim < depth; ++dim) {
       Block *body = cast<scf::ForOp>(loops[dim]).getBody();
       for (Operation &op : llvm::make_early_inc_range(*body))
@@ -114,8 +114,8 @@ void parallelize(RewriterBase &rewriter, ArrayRef<utils::IteratorType> iterators
     });
 }
 
-/// Whether a step along `dim` is a step to a near element of each input: the dim is in the last
-/// index only, or in none.
+/// Whether a step along `dim` accesses a nearby element of each input: at most the last index
+/// depends on the dim.
 bool isNear(linalg::LinalgOp op, unsigned dim) {
   return llvm::all_of(op.getDpsInputOperands(), [&](OpOperand *operand) {
     ArrayRef<AffineExpr> results = op.getMatchingIndexingMap(operand).getResults();
@@ -125,8 +125,8 @@ bool isNear(linalg::LinalgOp op, unsigned dim) {
   });
 }
 
-/// Where a loop adds up into one element of `output`, keeps the sum in a register: reads it before
-/// the loop and writes it after.
+/// If a loop accumulates into one element of `output`, keeps the sum in a register: loads it before
+/// the loop and stores it after.
 void keepInRegister(RewriterBase &rewriter, Operation *op, Value output) {
   auto loop = cast<scf::ForOp>(op);
   memref::LoadOp load;
@@ -139,8 +139,7 @@ void keepInRegister(RewriterBase &rewriter, Operation *op, Value output) {
   }
   if (!load || !store)
     return;
-  // linalg's loops have an affine.apply for each index, of the identity where a map is a
-  // projection.
+  // linalg's loops have an affine.apply for each index, which is the identity for projections.
   auto plain = [](Value index) {
     auto apply = index.getDefiningOp<affine::AffineApplyOp>();
     return apply && apply.getAffineMap().isIdentity() ? apply.getMapOperands()[0] : index;
@@ -165,9 +164,9 @@ void keepInRegister(RewriterBase &rewriter, Operation *op, Value output) {
   rewriter.eraseOp(store);
 }
 
-/// Puts the dim along which the output is contiguous innermost, inside the reductions: then the
-/// innermost loop is over vectors. Not where the inputs are far apart along that dim, as they are
-/// where rows are reduced.
+/// Moves the dim along which the output is contiguous innermost, inside the reductions, so that the
+/// innermost loop vectorizes. Does not apply if the inputs are not contiguous along that dim, e.g.
+/// when rows are reduced.
 linalg::LinalgOp interchange(RewriterBase &rewriter, linalg::LinalgOp op) {
   if (op.getNumReductionLoops() == 0 || op.getNumDpsInits() != 1)
     return op;
@@ -213,7 +212,7 @@ void CpuLoopsPass::runOnOperation() {
   function.walk([&](linalg::LinalgOp op) { ops.push_back(op); });
   for (linalg::LinalgOp op : ops) {
     if (!op.hasPureBufferSemantics()) {
-      op->emitError("expected an op on memrefs: phase 'plan' makes them");
+      op->emitError("expected an op on memrefs, which phase 'plan' creates");
       return signalPassFailure();
     }
     op = interchange(rewriter, op);
@@ -223,12 +222,12 @@ void CpuLoopsPass::runOnOperation() {
     bool outermost = isa<func::FuncOp, scf::ExecuteRegionOp>(op->getParentOp());
     FailureOr<linalg::LinalgLoops> loops = linalg::linalgOpToLoops(rewriter, op);
     if (failed(loops)) {
-      op->emitError("expected an op that has a loop nest");
+      op->emitError("expected an op that can be lowered to loops");
       return signalPassFailure();
     }
     if (outermost && loops->size() == ranges.size())
       parallelize(rewriter, iterators, ranges, *loops);
-    // The innermost loop last: it is replaced by another one.
+    // Last, because this replaces the innermost loop.
     if (op.getNumReductionLoops() > 0 && op.getNumDpsInits() == 1 &&
         loops->size() == ranges.size() && iterators.back() == utils::IteratorType::reduction)
       keepInRegister(rewriter, loops->back(), op.getDpsInits()[0]);

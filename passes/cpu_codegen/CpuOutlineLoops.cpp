@@ -1,6 +1,6 @@
-// What loops are left in a function, small ones that run on the calling thread, become functions as
-// well. Every layer brings some, above all to @prepare_weights, and LLVM takes more than twice the
-// time for a function of twice as many.
+// Outlines the remaining loops of a function: small loops that run on the calling thread. Every
+// layer adds loops, mainly to @prepare_weights, and LLVM's compile time is superlinear in the size
+// of a function.
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "passes/Passes.h"
@@ -20,7 +20,7 @@ struct CpuOutlineLoopsPass : public convoy::impl::CpuOutlineLoopsPassBase<CpuOut
   void runOnOperation() override;
 };
 
-/// Loops of the function's own block, but those around a call: that is most of their code.
+/// Top-level loops of the function, except loops around a call, whose code is already outlined.
 llvm::SmallVector<scf::ForOp> loopsOf(func::FuncOp function) {
   llvm::SmallVector<scf::ForOp> loops;
   for (auto loop : function.getOps<scf::ForOp>())
@@ -44,7 +44,7 @@ void CpuOutlineLoopsPass::runOnOperation() {
         builder.clone(*loop, mapping);
       };
       func::CallOp call = outliner.outline(loop, {}, loop->getOperands(), fill);
-      // LLVM would put it back where it was. `no_inline` of func.func does not get as far as LLVM.
+      // Keep LLVM from inlining it. `no_inline` of func.func is not translated to LLVM IR.
       symbols.lookup(call.getCallee())
           ->setAttr("passthrough", Builder(&getContext()).getStrArrayAttr({"noinline"}));
     }

@@ -1,6 +1,6 @@
-// Parallel loops become functions of a range of steps. The call that is left says
-// `convoy.parallel`: it is right as it stands, run on one thread over the whole range, and phase
-// llvm hands it to convoy_parallel_for.
+// Outlines parallel loops to functions of an iteration range. The remaining call, over the whole
+// range, has the attribute `convoy.parallel`; phase llvm converts it to a call of
+// convoy_parallel_for.
 
 #include "passes/Passes.h"
 #include "passes/common/ForCpu.h"

@@ -26,7 +26,7 @@ LoopOutliner::outline(Operation *loop, ValueRange leading, ValueRange used,
   getUsedValuesDefinedAbove(loop->getRegions(), captured);
   captured.insert(used.begin(), used.end());
 
-  // Constants are made anew inside; everything else becomes an argument.
+  // Clone constants into the function; all other values become arguments.
   llvm::SmallVector<Value> arguments(leading);
   llvm::SmallVector<Operation *> constants;
   for (Value value : captured) {

@@ -1,5 +1,6 @@
-// Loops become functions, and those that do the same become one: layers of one shape share their
-// code, and no function grows with the number of layers, which LLVM's time for it would do faster.
+// Outlines loops to functions and merges equal functions: layers of equal shape share their code,
+// and no function grows with the number of layers, which would make LLVM's compile time
+// superlinear.
 
 #ifndef CONVOY_PASSES_CPU_CODEGEN_OUTLINE_H
 #define CONVOY_PASSES_CPU_CODEGEN_OUTLINE_H
@@ -10,17 +11,16 @@
 
 namespace convoy {
 
-/// Outlines loops of one function into private functions before it, which are named after it and
-/// `kind`.
+/// Outlines loops of one function to private functions before it, named after it and `kind`.
 class LoopOutliner {
 public:
   LoopOutliner(mlir::func::FuncOp parent, llvm::StringRef kind, mlir::SymbolTable &symbols)
       : parent(parent), kind(kind), symbols(symbols) {}
 
   /// Replaces `loop`, which has no results, with a call of a function. The function's arguments are
-  /// `leading`, whatever the loop's regions use of the outside, and `used`, but no constants, which
-  /// it has itself. `fill` writes its body: it is given the arguments that stand for `leading`, and
-  /// the values inside for those outside.
+  /// `leading`, the values from above that the loop's regions use, and `used`; constants are cloned
+  /// instead. `fill` builds the body from the arguments for `leading` and a mapping of the captured
+  /// values.
   mlir::func::CallOp
   outline(mlir::Operation *loop, mlir::ValueRange leading, mlir::ValueRange used,
           llvm::function_ref<void(mlir::OpBuilder &builder, mlir::ValueRange leading,
@@ -28,7 +28,7 @@ public:
               fill);
 
 private:
-  /// `body`, or the function that was made before and does the same.
+  /// `body`, or an equal function that exists already.
   mlir::func::FuncOp share(mlir::func::FuncOp body);
 
   mlir::func::FuncOp parent;

@@ -1,4 +1,4 @@
-// The body of an elementwise op on whole vectors.
+// Vectorizes the body of an elementwise op.
 
 #ifndef CONVOY_PASSES_CPU_CODEGEN_VECTORBODY_H
 #define CONVOY_PASSES_CPU_CODEGEN_VECTORBODY_H
@@ -7,9 +7,9 @@
 
 namespace convoy {
 
-/// What `body` yields first, on vectors of `lanes`: each of its ops once, with `inputs` for its
-/// first arguments. Scalars from outside are broadcast. Its ops have one result each and take
-/// vectors as they take scalars.
+/// Clones the ops of `body` with vectors of `lanes` and returns its first yielded value. `inputs`
+/// replace its first arguments; scalars from above are broadcast. All ops must have one result and
+/// accept vectors like scalars.
 mlir::Value vectorizeBody(mlir::OpBuilder &builder, mlir::Block *body,
                           llvm::ArrayRef<mlir::Value> inputs, int64_t lanes);
 

@@ -1,5 +1,5 @@
-// The runtime's table of functions enters a program here: everything that `@main` asks of the GPU
-// goes through its first argument, and a failed request ends it with a status.
+// Adds the table of runtime functions as first argument and a status as result: `@main` uses the
+// GPU only through the table, and a failed call ends it with the status.
 
 #include "dialect/tcp/TcpOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -21,7 +21,7 @@ struct AddRuntimeArgumentPass
   void runOnOperation() override;
 };
 
-/// Whether an earlier run has changed the function already.
+/// Whether the function already has the argument and the status.
 bool hasRuntime(func::FuncOp func) {
   FunctionType type = func.getFunctionType();
   return type.getNumInputs() != 0 && isa<LLVM::LLVMPointerType>(type.getInput(0)) &&

@@ -1,4 +1,4 @@
-// Attention and its cache as descriptors.
+// Lowers attention and its cache to descriptors.
 
 #include "passes/cudnn_to_backend/GraphWriter.h"
 

@@ -1,4 +1,4 @@
-// Scales of blocks as descriptors.
+// Lowers block-scaled quantization to descriptors.
 
 #include "passes/cudnn_to_backend/GraphWriter.h"
 

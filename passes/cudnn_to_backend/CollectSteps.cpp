@@ -1,5 +1,4 @@
-// The program as data: what @main asks of the runtime, in its order, for readers of the manifest
-// that must not run native code.
+// Lists the runtime calls of @main in the manifest, for readers that do not run native code.
 
 #include "dialect/cudnn_backend/CudnnBackendOps.h"
 #include "passes/Passes.h"

@@ -1,4 +1,4 @@
-// Convolutions as descriptors.
+// Lowers convolutions to descriptors.
 
 #include "passes/cudnn_to_backend/GraphWriter.h"
 
@@ -11,7 +11,7 @@ FailureOr<Value> convoy::lower(GraphWriter &writer, cudnn::ConvolutionOp op) {
       DescriptorKind::convolution,
       {{AttributeName::convolution_comp_type, writer.dataType(op.getComputeType())},
        {AttributeName::convolution_conv_mode,
-        writer.word(cudnn::stringifyConvolutionKind(op.getKind()))},
+        writer.enumerator(cudnn::stringifyConvolutionKind(op.getKind()))},
        {AttributeName::convolution_spatial_dims, writer.numbers(op.getSpatialRank())},
        {AttributeName::convolution_pre_paddings, writer.numbers(op.getPrePadding())},
        {AttributeName::convolution_post_paddings, writer.numbers(op.getPostPadding())},
@@ -29,8 +29,7 @@ FailureOr<Value> convoy::lower(GraphWriter &writer, cudnn::ConvolutionOp op) {
                              {AttributeName::operation_convolution_forward_y, y}},
                             {{AttributeName::operation_convolution_forward_alpha, alpha},
                              {AttributeName::operation_convolution_forward_beta, beta}});
-  case cudnn::ConvolutionMode::Dgrad: // the gradient of the output and the filter give the gradient
-                                      // of the input
+  case cudnn::ConvolutionMode::Dgrad: // x is the gradient of the output, y that of the input
     return writer.operation(DescriptorKind::operation_convolution_backward_data,
                             {{AttributeName::operation_convolution_bwd_data_conv_desc, convolution},
                              {AttributeName::operation_convolution_bwd_data_dy, x},
@@ -38,8 +37,7 @@ FailureOr<Value> convoy::lower(GraphWriter &writer, cudnn::ConvolutionOp op) {
                              {AttributeName::operation_convolution_bwd_data_dx, y}},
                             {{AttributeName::operation_convolution_bwd_data_alpha, alpha},
                              {AttributeName::operation_convolution_bwd_data_beta, beta}});
-  case cudnn::ConvolutionMode::Wgrad: // the input and the gradient of the output give the gradient
-                                      // of the filter
+  case cudnn::ConvolutionMode::Wgrad: // w is the gradient of the output, y that of the filter
     return writer.operation(
         DescriptorKind::operation_convolution_backward_filter,
         {{AttributeName::operation_convolution_bwd_filter_conv_desc, convolution},

@@ -1,4 +1,4 @@
-// Random numbers, signals, and ops that say where elements lie, as descriptors.
+// Lowers random numbers, signals, concatenation and reshape to descriptors.
 
 #include "passes/cudnn_to_backend/GraphWriter.h"
 
@@ -26,7 +26,8 @@ FailureOr<Value> convoy::lower(GraphWriter &writer, cudnn::ReshapeOp op) {
 
 FailureOr<Value> convoy::lower(GraphWriter &writer, cudnn::RngOp op) {
   GraphWriter::Values parameters{
-      {Name::rng_distribution, writer.word(cudnn::stringifyRngDistribution(op.getDistribution()))}};
+      {Name::rng_distribution,
+       writer.enumerator(cudnn::stringifyRngDistribution(op.getDistribution()))}};
   for (auto [name, number] :
        {std::pair(Name::rng_bernoulli_dist_probability, op.getProbabilityAttr()),
         std::pair(Name::rng_uniform_dist_minimum, op.getMinimumAttr()),
@@ -52,6 +53,6 @@ FailureOr<Value> convoy::lower(GraphWriter &writer, cudnn::SignalOp op) {
       {{Name::operation_signal_flagdesc, op.getFlag()},
        {Name::operation_signal_xdesc, op.getX()},
        {Name::operation_signal_ydesc, op.getY()}},
-      {{Name::operation_signal_mode, writer.word(cudnn::stringifySignalMode(op.getMode()))},
+      {{Name::operation_signal_mode, writer.enumerator(cudnn::stringifySignalMode(op.getMode()))},
        {Name::operation_signal_value, writer.numbers(op.getValue())}});
 }

@@ -1,4 +1,4 @@
-// Calls of graphs as requests to the runtime.
+// Converts calls of graphs to calls of the runtime.
 
 #include "dialect/cudnn_backend/CudnnBackendOps.h"
 #include "dialect/tcp/TcpOps.h"
@@ -47,9 +47,9 @@ LogicalResult ConvertCudnnExecuteToBackendPass::convert(func::FuncOp func,
       if (graph.getArgAttr(i, cudnn::kByValueAttr))
         return op.emitOpError("expects every operand in device memory, but argument #")
                << i << " of @" << op.getGraph()
-               << " is by value; write its number into the graph as a cudnn.constant";
+               << " is by value; use a cudnn.constant in the graph instead";
     if (op.getNumResults() != 0)
-      return op.emitOpError("expects memrefs, but got tensors: it is not bufferized");
+      return op.emitOpError("expects memrefs, but got tensors");
     SmallVector<Value> buffers(op.getInputs());
     llvm::append_range(buffers, op.getOutputs());
     builder.setInsertionPoint(op);

@@ -1,4 +1,4 @@
-// The tensors and constants of a graph as cuDNN takes them: data types, dims and strides, uids.
+// Tensors and constants of a graph in cuDNN's terms: data types, dims, strides and uids.
 
 #ifndef CONVOY_PASSES_CUDNN_TO_BACKEND_GRAPHTENSORS_H
 #define CONVOY_PASSES_CUDNN_TO_BACKEND_GRAPHTENSORS_H
@@ -7,17 +7,17 @@
 
 namespace convoy {
 
-/// cuDNN's name of an element type (`half` for f16); empty for a type that cuDNN has no name for.
+/// cuDNN's name of an element type (`half` for f16); empty for types that cuDNN lacks.
 llvm::StringRef cudnnDataType(mlir::Type type);
 
-/// Bits of an element in memory: a boolean is a byte, a complex number is two numbers.
+/// Bits of an element in memory: a boolean takes a byte, a complex number two numbers.
 int64_t elementBits(mlir::Type type);
 
-/// Dims and strides as cuDNN takes them: leading dims of 1 up to rank 3.
+/// Dims and strides for cuDNN, with leading dims of 1 up to rank 3.
 struct CudnnShape {
   llvm::SmallVector<int64_t> dims;
   llvm::SmallVector<int64_t> strides;
-  /// How many dims were added.
+  /// Number of added dims.
   int64_t added = 0;
 };
 CudnnShape cudnnShape(cudnn::TensorDescType type);
@@ -26,24 +26,24 @@ CudnnShape cudnnShape(cudnn::TensorDescType type);
 struct RealTensor {
   mlir::Value value;
   int64_t uid = 0;
-  /// Its attributes as an argument or a result; null when there are none.
+  /// Its attributes as an argument or a result, or null.
   mlir::DictionaryAttr attributes;
 
   bool isByValue() const { return attributes && attributes.contains(cudnn::kByValueAttr); }
 };
 
 /// The tensors of a graph that have memory, in the order in which the runtime passes their
-/// pointers: arguments, then results. A uid is the one that is written, else the next number from 1
-/// on that is not written elsewhere.
+/// pointers: arguments, then results. A uid is that of the attribute, or else the next unused
+/// number from 1.
 llvm::SmallVector<RealTensor> realTensors(cudnn::GraphOp graph);
 
-/// A number that is part of a graph. The runtime passes the address of a copy of it.
+/// A constant of a graph. The runtime passes the address of a copy of its value.
 struct Constant {
   cudnn::ConstantOp op;
   int64_t uid;
 };
 
-/// The constants of a graph; their uids follow those of the tensors that have memory.
+/// The constants of a graph, with the next unused uids.
 llvm::SmallVector<Constant> graphConstants(cudnn::GraphOp graph);
 
 } // namespace convoy

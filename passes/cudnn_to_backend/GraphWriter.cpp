@@ -65,7 +65,7 @@ Value GraphWriter::tensorOperation(DescriptorKind kind, ArrayRef<Tensors> held,
   return result;
 }
 
-/// The natural alignment of a type in bytes, the least that cuDNN accepts.
+/// The natural alignment of a type in bytes, the minimum that cuDNN accepts.
 static int64_t naturalAlignment(Type type) { return llvm::divideCeil(elementBits(type), 8); }
 
 void GraphWriter::writeTensor(Value value) {
@@ -73,8 +73,7 @@ void GraphWriter::writeTensor(Value value) {
     return;
   auto type = cast<cudnn::TensorDescType>(value.getType());
   Type elementType = type.getElementType();
-  assert(!cudnnDataType(elementType).empty() &&
-         "a tensor descriptor has an element type of cuDNN's");
+  assert(!cudnnDataType(elementType).empty() && "the verifier checks the element type");
   auto [real, isVirtual] = reals.try_emplace(value);
   if (isVirtual)
     while (!uids.insert(real->second.uid = nextUid++).second)
@@ -102,7 +101,7 @@ void GraphWriter::writeTensor(Value value) {
   }
   if (type.getReordering() != cudnn::TensorReordering::None)
     set(descriptor, AttributeName::tensor_reordering_mode,
-        word(cudnn::stringifyTensorReordering(type.getReordering())));
+        enumerator(cudnn::stringifyTensorReordering(type.getReordering())));
   if (raggedOffset)
     set(descriptor, AttributeName::tensor_ragged_offset_desc,
         ValueRange(tensors.lookup(raggedOffset)));

@@ -1,4 +1,4 @@
-// What the lowering of one family of operations writes with, and the list of the families.
+// Helper class and functions for lowering the operations of a graph, by family.
 
 #ifndef CONVOY_PASSES_CUDNN_TO_BACKEND_GRAPHWRITER_H
 #define CONVOY_PASSES_CUDNN_TO_BACKEND_GRAPHWRITER_H
@@ -8,7 +8,8 @@
 
 namespace convoy {
 
-/// Writes the descriptors of one graph, each finalized where it is made, in the body of a builder.
+/// Emits the descriptors of one graph into the body of a builder function. Each descriptor is
+/// finalized after its creation.
 class GraphWriter {
 public:
   using AttributeName = cudnn_backend::AttributeName;
@@ -16,8 +17,7 @@ public:
   using Values = llvm::SmallVector<std::pair<AttributeName, mlir::Attribute>>;
   using Descriptors = llvm::SmallVector<std::pair<AttributeName, mlir::Value>>;
 
-  /// Tensors of the graph as one attribute of an operation holds them; absent operands and results
-  /// are left out.
+  /// The tensors that one attribute of an operation holds, without absent operands and results.
   struct Tensors {
     Tensors(AttributeName name, mlir::Value value) : name(name) {
       if (value)
@@ -38,27 +38,27 @@ public:
   mlir::OpBuilder &getBuilder() { return builder; }
 
   /// An enumerator, by its name.
-  mlir::Attribute word(llvm::StringRef text) { return builder.getStringAttr(text); }
+  mlir::Attribute enumerator(llvm::StringRef text) { return builder.getStringAttr(text); }
   mlir::Attribute numbers(llvm::ArrayRef<int64_t> values) {
     return builder.getDenseI64ArrayAttr(values);
   }
   /// A data type, by cuDNN's name for `type`.
-  mlir::Attribute dataType(mlir::Type type) { return word(cudnnDataType(type)); }
-  /// A factor, in double where cuDNN computes in double, in float elsewhere.
+  mlir::Attribute dataType(mlir::Type type) { return enumerator(cudnnDataType(type)); }
+  /// A factor, as a double if the compute type is double, otherwise as a float.
   mlir::Attribute scale(const llvm::APFloat &value, mlir::Type computeType);
 
-  /// A descriptor with these attributes, the one that is there already when there is one.
+  /// A descriptor with these attributes; reuses an equal one.
   mlir::Value shared(DescriptorKind kind, const Values &values);
-  /// The descriptor of a tensor of the graph; null for a null value, an optional operand or result
-  /// that is absent.
+  /// The descriptor of a tensor of the graph; null for a null value, i.e. an absent optional
+  /// operand or result.
   mlir::Value tensor(mlir::Value value) { return tensors.lookup(value); }
-  /// A descriptor of an operation: the descriptors that it holds, null ones left out, then its
-  /// other attributes.
+  /// A descriptor of an operation that holds the non-null `descriptors` and the attributes
+  /// `values`.
   mlir::Value operation(DescriptorKind kind, const Descriptors &descriptors,
                         const Values &values = {});
 
-  /// The same by the tensors of the graph, with its other attributes and the descriptors that are
-  /// not tensors.
+  /// A descriptor of an operation that holds tensors of the graph, the attributes `values` and
+  /// other `descriptors`.
   mlir::Value tensorOperation(DescriptorKind kind, llvm::ArrayRef<Tensors> tensors,
                               const Values &values = {}, const Descriptors &descriptors = {});
 
@@ -72,7 +72,7 @@ private:
   mlir::OpBuilder &builder;
   cudnn::GraphOp graph;
   mlir::Location loc;
-  /// Also virtual tensors, once they are written.
+  /// Tensors with memory, and virtual tensors that are already written.
   llvm::DenseMap<mlir::Value, RealTensor> reals;
   llvm::DenseSet<int64_t> uids;
   int64_t nextUid = 1;
@@ -81,13 +81,13 @@ private:
   llvm::SmallVector<mlir::Value> created;
 };
 
-/// Writes `cudnn_backend.func @NAME_build` before the graph. Fails, with an error on the op
-/// concerned, when cuDNN has no word for something.
+/// Creates `cudnn_backend.func @NAME_build` before the graph. Emits an error on an op that cuDNN
+/// cannot express.
 mlir::FailureOr<cudnn_backend::FuncOp>
 writeGraphBuilder(mlir::OpBuilder &builder, cudnn::GraphOp graph, int64_t minimumVersion);
 
-// One function an operation, in the file of its family; each returns the operation's descriptor, or
-// fails after an error.
+// One function per operation, in the file of its family. It returns the operation's descriptor, or
+// emits an error.
 mlir::FailureOr<mlir::Value> lower(GraphWriter &writer, cudnn::ConvolutionOp op);
 mlir::FailureOr<mlir::Value> lower(GraphWriter &writer, cudnn::MatmulOp op);
 mlir::FailureOr<mlir::Value> lower(GraphWriter &writer, cudnn::PointwiseOp op);

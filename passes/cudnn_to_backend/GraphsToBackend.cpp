@@ -1,5 +1,4 @@
-// The end of `cudnn.graph`: from here on a graph is the function that builds it, and an entry of
-// the manifest.
+// Converts each `cudnn.graph` to the function that builds it and an entry of the manifest.
 
 #include "passes/Passes.h"
 #include "passes/common/Locations.h"
@@ -25,8 +24,7 @@ struct ConvertCudnnGraphsToBackendPass
   void runOnOperation() override;
 };
 
-/// What an operation is called in the manifest: `convolution`, `matmul`, `relu`, `reduce_add`,
-/// `maxpool`.
+/// Name of an operation in the manifest: `convolution`, `matmul`, `relu`, `reduce_add`, `maxpool`.
 std::string operationName(Operation &op) {
   return llvm::TypeSwitch<Operation *, std::string>(&op)
       .Case([](cudnn::ConvolutionOp op) {
@@ -49,7 +47,7 @@ std::string operationName(Operation &op) {
       .Default([](Operation *op) { return op->getName().stripDialect().str(); });
 }
 
-/// torch's name of a type, also of those that no tensor at a program's border has.
+/// PyTorch's name of a type, including types that inputs and outputs of programs cannot have.
 StringRef dtypeName(Type type) {
   return llvm::TypeSwitch<Type, StringRef>(type)
       .Case([](Float8E4M3FNType) { return "float8_e4m3fn"; })
@@ -67,7 +65,7 @@ StringRef dtypeName(Type type) {
       .Default([](Type type) { return torchDtype(type); });
 }
 
-/// The bytes of a number as they lie in memory, in hexadecimal.
+/// The bytes of a number in memory, in hexadecimal.
 std::string hexBytes(TypedAttr number) {
   auto real = dyn_cast<FloatAttr>(number);
   APInt bits = real ? real.getValue().bitcastToAPInt() : cast<IntegerAttr>(number).getValue();
@@ -77,8 +75,7 @@ std::string hexBytes(TypedAttr number) {
   return llvm::toHex(bytes, /*LowerCase=*/true);
 }
 
-/// A multiply-add, two FLOPs, for each element of a product's result and each one that it is a sum
-/// over; 0 of other operations.
+/// FLOPs of a convolution or matrix product, two per multiply-add; 0 for other operations.
 int64_t productFlops(Operation &op) {
   auto elements = [](ArrayRef<int64_t> shape) { return ShapedType::getNumElements(shape); };
   return llvm::TypeSwitch<Operation *, int64_t>(&op)
@@ -93,8 +90,7 @@ int64_t productFlops(Operation &op) {
       .Default([](Operation *) { return 0; });
 }
 
-/// The FLOPs of a graph's products, and the type of the first one's operands; null when there are
-/// none.
+/// The FLOPs of a graph's products, and the operand type of the first one; null without products.
 DictionaryAttr describeProducts(OpBuilder &builder, Block &block) {
   int64_t flops = 0;
   StringRef dtype;
@@ -110,12 +106,12 @@ DictionaryAttr describeProducts(OpBuilder &builder, Block &block) {
                                     builder.getNamedAttr("dtype", builder.getStringAttr(dtype))});
 }
 
-/// Bytes of a packed tensor of the type.
+/// Size in bytes of a packed tensor of the type.
 int64_t bytesOf(cudnn::TensorDescType type) {
   return llvm::product_of(type.getLogicalShape()) * elementBits(type.getElementType()) / 8;
 }
 
-/// An alternative's entry in alternatives.json; `places` are the numbers of the graphs.
+/// An alternative's entry in alternatives.json; `places` has the indices of the graphs.
 DictionaryAttr describeAlternative(OpBuilder &builder, cudnn::AlternativeOp alternative,
                                    const llvm::StringMap<int64_t> &places) {
   Block &body = alternative.getBody().front();
@@ -155,8 +151,8 @@ DictionaryAttr describeAlternative(OpBuilder &builder, cudnn::AlternativeOp alte
   });
 }
 
-/// The graph's entry in the manifest. Without `symbol` nothing builds it: it has only kernels.
-/// `alternatives` are the names of its own.
+/// The graph's entry in the manifest. Without a `symbol` it has no build function, only kernels.
+/// `alternatives` are the names of its alternatives.
 DictionaryAttr describeGraph(OpBuilder &builder, cudnn::GraphOp graph, StringRef symbol,
                              ArrayRef<Attribute> alternatives) {
   SmallVector<Attribute> ops, tensors;
@@ -167,7 +163,7 @@ DictionaryAttr describeGraph(OpBuilder &builder, cudnn::GraphOp graph, StringRef
   for (const RealTensor &tensor : realTensors(graph)) {
     auto type = cast<cudnn::TensorDescType>(tensor.value.getType());
     StringRef dtype = dtypeName(type.getElementType());
-    assert(!dtype.empty() && "every element type of cuDNN's has a name in torch");
+    assert(!dtype.empty() && "PyTorch has every element type of cuDNN");
     CudnnShape shape = cudnnShape(type);
     SmallVector<NamedAttribute> entry = {
         builder.getNamedAttr("uid", builder.getI64IntegerAttr(tensor.uid)),
@@ -210,7 +206,7 @@ DictionaryAttr describeGraph(OpBuilder &builder, cudnn::GraphOp graph, StringRef
   return builder.getDictionaryAttr(entry);
 }
 
-/// The alternatives of a module, which is then without them.
+/// Collects the alternatives of a module and erases them.
 struct Alternatives {
   Alternatives(OpBuilder &builder, ModuleOp module) {
     llvm::StringMap<int64_t> places;
@@ -224,7 +220,7 @@ struct Alternatives {
       alternative.erase();
     }
     firstStep = places.size();
-    // Graphs that are steps and nothing else stand behind those that are called.
+    // Graphs that are only steps follow the graphs that are called.
     int64_t called = 0;
     auto calls = dyn_cast_or_null<ArrayAttr>(getManifest(module, "calls"));
     for (Attribute each : calls ? calls.getValue() : ArrayRef<Attribute>()) {
@@ -241,10 +237,10 @@ struct Alternatives {
     }
   }
 
-  SmallVector<Attribute> entries;                ///< in alternatives.json
+  SmallVector<Attribute> entries;                ///< of alternatives.json
   llvm::StringMap<SmallVector<Attribute>> names; ///< by graph
   llvm::StringSet<> steps;                       ///< graphs that are steps
-  int64_t firstStep; ///< the number of the first graph that is only a step
+  int64_t firstStep; ///< the index of the first graph that is only a step
 };
 
 } // namespace
@@ -265,7 +261,7 @@ void ConvertCudnnGraphsToBackendPass::runOnOperation() {
     std::string symbol = (graph.getSymName() + "_build").str();
     if (Operation *other = module.lookupSymbol(symbol)) {
       InFlightDiagnostic diag = graph.emitOpError("expects the name '") << symbol << "' to be free";
-      diag.attachNote(other->getLoc()) << "it is taken here";
+      diag.attachNote(other->getLoc()) << "used here";
       return signalPassFailure();
     }
     DictionaryAttr entry = describeGraph(builder, graph, symbol, names);

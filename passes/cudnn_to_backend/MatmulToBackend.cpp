@@ -1,4 +1,4 @@
-// Matrix products as descriptors.
+// Lowers matrix products to descriptors.
 
 #include "passes/cudnn_to_backend/GraphWriter.h"
 

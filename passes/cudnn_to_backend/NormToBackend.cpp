@@ -1,4 +1,4 @@
-// Normalizations and the statistics of batch normalizations as descriptors.
+// Lowers normalizations and the statistics of batch normalizations to descriptors.
 
 #include "passes/cudnn_to_backend/GraphWriter.h"
 
@@ -24,9 +24,9 @@ FailureOr<Value> convoy::lower(GraphWriter &writer, cudnn::NormForwardOp op) {
        {Name::operation_norm_fwd_output_running_var_desc, op.getOutputRunningVar()},
        {Name::operation_norm_fwd_ydesc, op.getY()},
        {Name::operation_norm_fwd_peer_stat_descs, op.getPeerStats()}},
-      {{Name::operation_norm_fwd_mode, writer.word(cudnn::stringifyNormMode(op.getMode()))},
+      {{Name::operation_norm_fwd_mode, writer.enumerator(cudnn::stringifyNormMode(op.getMode()))},
        {Name::operation_norm_fwd_phase,
-        writer.word(cudnn::stringifyNormForwardPhase(op.getPhase()))}});
+        writer.enumerator(cudnn::stringifyNormForwardPhase(op.getPhase()))}});
 }
 
 FailureOr<Value> convoy::lower(GraphWriter &writer, cudnn::NormBackwardOp op) {
@@ -42,7 +42,7 @@ FailureOr<Value> convoy::lower(GraphWriter &writer, cudnn::NormBackwardOp op) {
        {Name::operation_norm_bwd_dbias_desc, op.getDbias()},
        {Name::operation_norm_bwd_dxdesc, op.getDx()},
        {Name::operation_norm_bwd_peer_stat_descs, op.getPeerStats()}},
-      {{Name::operation_norm_bwd_mode, writer.word(cudnn::stringifyNormMode(op.getMode()))}});
+      {{Name::operation_norm_bwd_mode, writer.enumerator(cudnn::stringifyNormMode(op.getMode()))}});
 }
 
 FailureOr<Value> convoy::lower(GraphWriter &writer, cudnn::GenStatsOp op) {
@@ -51,7 +51,8 @@ FailureOr<Value> convoy::lower(GraphWriter &writer, cudnn::GenStatsOp op) {
       {{Name::operation_genstats_xdesc, op.getX()},
        {Name::operation_genstats_sumdesc, op.getSum()},
        {Name::operation_genstats_sqsumdesc, op.getSqSum()}},
-      {{Name::operation_genstats_mode, writer.word(cudnn::stringifyGenStatsMode(op.getMode()))},
+      {{Name::operation_genstats_mode,
+        writer.enumerator(cudnn::stringifyGenStatsMode(op.getMode()))},
        {Name::operation_genstats_math_prec, writer.dataType(op.getComputeType())}});
 }
 
@@ -74,7 +75,7 @@ FailureOr<Value> convoy::lower(GraphWriter &writer, cudnn::BnFinalizeOp op) {
        {Name::operation_bn_finalize_epsilon_desc, op.getEpsilon()},
        {Name::operation_bn_finalize_exp_averate_factor_desc, op.getExpAverageFactor()}},
       {{Name::operation_bn_finalize_stats_mode,
-        writer.word(cudnn::stringifyBnFinalizeMode(op.getMode()))},
+        writer.enumerator(cudnn::stringifyBnFinalizeMode(op.getMode()))},
        {Name::operation_bn_finalize_math_prec, writer.dataType(op.getComputeType())}});
 }
 

@@ -1,4 +1,4 @@
-// Pointwise operations as descriptors.
+// Lowers pointwise operations to descriptors.
 
 #include "passes/cudnn_to_backend/GraphWriter.h"
 
@@ -9,7 +9,7 @@ using namespace convoy::cudnn_backend;
 FailureOr<Value> convoy::lower(GraphWriter &writer, cudnn::PointwiseOp op) {
   cudnn::PointwiseMode mode = op.getMode();
   GraphWriter::Values values = {
-      {AttributeName::pointwise_mode, writer.word(cudnn::stringifyPointwiseMode(mode))},
+      {AttributeName::pointwise_mode, writer.enumerator(cudnn::stringifyPointwiseMode(mode))},
       {AttributeName::pointwise_math_prec, writer.dataType(op.getComputeType())}};
   auto number = [&](AttributeName attribute, FloatAttr value) {
     if (value)
@@ -18,10 +18,10 @@ FailureOr<Value> convoy::lower(GraphWriter &writer, cudnn::PointwiseOp op) {
   bool isRelu = mode == cudnn::PointwiseMode::ReluFwd || mode == cudnn::PointwiseMode::ReluBwd;
   std::optional<cudnn::NanPropagation> nan = op.getNanPropagation();
   if (isRelu && !nan)
-    nan = cudnn::NanPropagation::PropagateNan; // as torch does
+    nan = cudnn::NanPropagation::PropagateNan; // as in PyTorch
   if (nan)
     values.emplace_back(AttributeName::pointwise_nan_propagation,
-                        writer.word(cudnn::stringifyNanPropagation(*nan)));
+                        writer.enumerator(cudnn::stringifyNanPropagation(*nan)));
   if (isRelu) {
     FloatAttr lower = op.getLowerClipAttr();
     number(AttributeName::pointwise_relu_lower_clip,

@@ -1,4 +1,4 @@
-// Reductions as descriptors.
+// Lowers reductions to descriptors.
 
 #include "passes/cudnn_to_backend/GraphWriter.h"
 
@@ -9,9 +9,9 @@ using namespace convoy::cudnn_backend;
 FailureOr<Value> convoy::lower(GraphWriter &writer, cudnn::ReductionOp op) {
   StringRef name = cudnn::stringifyReductionMode(op.getMode());
   if (!lookupEnumerator(AttributeType::reduction_operator_type, name))
-    return op.emitOpError("expects a mode that graphs of cuDNN take, but got ") << name;
+    return op.emitOpError("expects a mode that cuDNN graphs support, but got ") << name;
   GraphWriter::Values values = {
-      {AttributeName::reduction_operator, writer.word(name)},
+      {AttributeName::reduction_operator, writer.enumerator(name)},
       {AttributeName::reduction_comp_type, writer.dataType(op.getComputeType())}};
   if (op.getIsDeterministicAttr())
     values.emplace_back(AttributeName::reduction_is_deterministic, op.getIsDeterministicAttr());

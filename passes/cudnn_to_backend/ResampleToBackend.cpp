@@ -1,4 +1,4 @@
-// Pooling, interpolation and their gradients as descriptors.
+// Lowers pooling, interpolation and their gradients to descriptors.
 
 #include "passes/cudnn_to_backend/GraphWriter.h"
 #include <numeric>
@@ -7,7 +7,7 @@ using namespace mlir;
 using namespace convoy;
 using namespace convoy::cudnn_backend;
 
-/// `values` over `denominator`: whole numbers where that is 1, fractions in lowest terms elsewhere.
+/// `values` divided by `denominator`: integers if it is 1, otherwise fractions in lowest terms.
 static Attribute parts(GraphWriter &writer, ArrayRef<int64_t> values, int64_t denominator) {
   if (denominator == 1)
     return writer.numbers(values);
@@ -19,26 +19,26 @@ static Attribute parts(GraphWriter &writer, ArrayRef<int64_t> values, int64_t de
   return FractionsAttr::get(writer.getBuilder().getContext(), pairs);
 }
 
-/// The operator, which the gradient has as well.
+/// The resample descriptor, shared by forward and backward operations.
 template <typename OpType> static Value resampleOf(GraphWriter &writer, OpType op) {
   auto each = [&](ArrayRef<int64_t> values) { return parts(writer, values, op.getDenominator()); };
   auto spatialRank = static_cast<int64_t>(op.getWindow().size());
-  return writer.shared(
-      DescriptorKind::resample,
-      {{AttributeName::resample_mode, writer.word(cudnn::stringifyResampleMode(op.getMode()))},
-       {AttributeName::resample_comp_type, writer.dataType(op.getComputeType())},
-       {AttributeName::resample_nan_propagation,
-        writer.word(cudnn::stringifyNanPropagation(op.getNanPropagation()))},
-       {AttributeName::resample_padding_mode,
-        writer.word(cudnn::stringifyPaddingMode(op.getPaddingMode()))},
-       {AttributeName::resample_spatial_dims, writer.numbers(spatialRank)},
-       {AttributeName::resample_window_dims, each(op.getWindow())},
-       {AttributeName::resample_pre_paddings, each(op.getPrePadding())},
-       {AttributeName::resample_post_paddings, each(op.getPostPadding())},
-       {AttributeName::resample_strides, each(op.getStride())}});
+  return writer.shared(DescriptorKind::resample,
+                       {{AttributeName::resample_mode,
+                         writer.enumerator(cudnn::stringifyResampleMode(op.getMode()))},
+                        {AttributeName::resample_comp_type, writer.dataType(op.getComputeType())},
+                        {AttributeName::resample_nan_propagation,
+                         writer.enumerator(cudnn::stringifyNanPropagation(op.getNanPropagation()))},
+                        {AttributeName::resample_padding_mode,
+                         writer.enumerator(cudnn::stringifyPaddingMode(op.getPaddingMode()))},
+                        {AttributeName::resample_spatial_dims, writer.numbers(spatialRank)},
+                        {AttributeName::resample_window_dims, each(op.getWindow())},
+                        {AttributeName::resample_pre_paddings, each(op.getPrePadding())},
+                        {AttributeName::resample_post_paddings, each(op.getPostPadding())},
+                        {AttributeName::resample_strides, each(op.getStride())}});
 }
 
-/// The factors that are written.
+/// The present ones of `alpha` and `beta`.
 template <typename OpType>
 static GraphWriter::Values scalesOf(OpType op, AttributeName alpha, AttributeName beta) {
   GraphWriter::Values scales;

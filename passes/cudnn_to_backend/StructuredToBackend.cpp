@@ -1,4 +1,4 @@
-// Grouped products and bands as descriptors.
+// Lowers grouped products and band matrices to descriptors.
 
 #include "passes/cudnn_to_backend/GraphWriter.h"
 
@@ -9,7 +9,8 @@ using Name = AttributeName;
 
 FailureOr<Value> convoy::lower(GraphWriter &writer, cudnn::MoeGroupedMatmulOp op) {
   GraphWriter::Values values{
-      {Name::operation_moe_grouped_matmul_mode, writer.word(cudnn::stringifyMoeMode(op.getMode()))},
+      {Name::operation_moe_grouped_matmul_mode,
+       writer.enumerator(cudnn::stringifyMoeMode(op.getMode()))},
       {Name::operation_moe_grouped_matmul_math_prec, writer.dataType(op.getComputeType())}};
   if (std::optional<uint64_t> topK = op.getTopK())
     values.emplace_back(Name::operation_moe_grouped_matmul_top_k, writer.numbers(*topK));

@@ -1,4 +1,4 @@
-// Where the elements of a kernel's operands lie, and how a thread's lanes load and store them.
+// Emits addresses, loads and stores of a kernel's operands.
 
 #include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -25,8 +25,8 @@ SmallVector<Value> Emitter::delinearize(Value linear, ArrayRef<KernelLoop> loops
   return indices;
 }
 
-/// The loops of the reduction that `indices` are inside of. What is read or written outside of it,
-/// as an epilogue does, has no step in them.
+/// The reduction loops that enclose `indices`: none for accesses outside of the reduction, e.g. of
+/// an epilogue.
 static ArrayRef<KernelLoop> reductionAround(const KernelMapping &plan, ArrayRef<Value> indices) {
   return indices.empty() ? ArrayRef<KernelLoop>() : ArrayRef(plan.reduction);
 }

@@ -18,8 +18,8 @@ void Emitter::emitTiles(Value block, Value thread) {
   Value x = arith::RemUIOp::create(b, loc, thread, constant(kWarpThreads)),
         y = arith::DivUIOp::create(b, loc, thread, constant(kWarpThreads));
 
-  // Calls `body` for each element of the square that the thread takes, `fast` being the loop along
-  // which a warp walks.
+  // Calls `body` for each element of the square that the thread handles; a warp iterates along
+  // `fast`.
   auto forEach = [&](int64_t fast, int64_t slow,
                      llvm::function_ref<void(const Indices &, Value, Value)> body) {
     for (int64_t row = 0; row < tile; row += rowsAtOnce)
@@ -70,8 +70,8 @@ void Emitter::emitTiles(Value block, Value thread) {
   });
 }
 
-/// What `value` is in the thread whose number differs in the bit `distance`. One shuffle moves 32
-/// bits: narrower types travel in a word, wider ones in two.
+/// The `value` of the thread whose number differs in the bit `distance`. A shuffle moves 32 bits,
+/// so narrower types are extended, and wider types take two shuffles.
 Value Emitter::shuffleXor(Value value, int64_t distance) {
   Type type = value.getType(), word = b.getI32Type();
   unsigned width = type.getIntOrFloatBitWidth();
@@ -105,9 +105,9 @@ Value Emitter::combine(Value x, Value y) {
   return copy->getResult(0);
 }
 
-/// What one of the threads that share a reduction makes of its elements: `first`, and every
-/// `reducers`th after it. It starts from the neutral element; what the output holds joins at the
-/// end, once.
+/// The partial result of one of the threads that share a reduction, over element `first` and every
+/// `reducers`th after it. It begins with the neutral element; the output's initial value is
+/// combined once, at the end.
 Value Emitter::reduceShare(Value first, Indices indices) {
   int64_t length = 1;
   for (const KernelLoop &loop : plan.reduction)
@@ -116,11 +116,11 @@ Value Emitter::reduceShare(Value first, Indices indices) {
   int64_t mine = llvm::divideCeil(length, plan.reducers), loads = std::min(mine, kMostLoads),
           turns = llvm::divideCeil(mine, loads);
 
-  // Reads that are always inside, and a choice afterwards, need no branch, so that all of a turn
-  // are under way at once.
+  // Clamped loads followed by a select need no branch, so that all loads of a turn are in flight at
+  // once.
   auto turn = [&](Value begin, Value soFar) {
     SmallVector<std::pair<Value, SmallVector<Value>>>
-        elements; // whether it is one, where that is not certain; the inputs
+        elements; // condition that the element is in range, or null if it always is; the inputs
     for (int64_t load = 0; load < loads; ++load) {
       Value index = add(begin, load * plan.reducers), isInside;
       if (((turns - 1) * loads + load + 1) * plan.reducers > length) {
@@ -151,7 +151,7 @@ Value Emitter::reduceShare(Value first, Indices indices) {
   return loop.getResult(0);
 }
 
-/// Stores what all threads have reduced, and what the output held before.
+/// Combines the total with the output's initial value and stores it.
 void Emitter::storeTotal(Value total, Indices indices) {
   indices.reduction.assign(plan.reduction.size(), constant(0));
   Value init = plan.inits[0] ? cloneConstant(plan.inits[0]) : loadOne(plan.numInputs, indices, 0);
@@ -163,7 +163,7 @@ void Emitter::emitWarpReduction(Value thread) {
   Indices indices;
   Value lane = arith::RemUIOp::create(b, loc, thread, constant(plan.reducers));
   Value row = arith::DivUIOp::create(b, loc, thread, constant(plan.reducers));
-  // Every thread of a warp takes part in its shuffles, so those past the end repeat the last row.
+  // All threads of a warp must take part in shuffles, so those past the end repeat the last row.
   int64_t rows = plan.threads() / plan.reducers;
   Value clamped = plan.threads() % kBlockThreads == 0
                       ? row
@@ -189,7 +189,7 @@ void Emitter::emitColumnReduction(Value block, Value thread) {
   Value column = arith::RemUIOp::create(b, loc, thread, constant(plan.columns));
   Value reducer = arith::DivUIOp::create(b, loc, thread, constant(plan.columns));
   Value output = add(mul(block, plan.columns), column);
-  // Every thread of a block comes to its barrier, so those past the end repeat the last output.
+  // All threads of a block must reach the barrier, so those past the end repeat the last output.
   int64_t outputs = plan.threads() / plan.reducers;
   Value clamped = outputs % plan.columns == 0
                       ? output

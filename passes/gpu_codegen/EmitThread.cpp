@@ -1,5 +1,5 @@
-// What one thread computes: the payload for each of its lanes, summed over what is reduced, then
-// the epilogue and the stores.
+// Emits the code of one thread: the payload for each lane in the loops of the reduction, then the
+// epilogue and the stores.
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -39,7 +39,7 @@ void Emitter::clone(Operation &from, IRMapping &mapping, ArrayRef<Value> dims, i
     Value where = constant(buffer.offset);
     for (auto [index, stride] : llvm::zip_equal(load.getIndices(), buffer.strides))
       where = add(where, mul(mapping.lookup(index), stride));
-    // LLVM joins the lanes' loads where the first one is known to be aligned.
+    // LLVM merges the lanes' loads if the first one is known to be aligned.
     mapping.map(load.getResult(),
                 Value(memref::LoadOp::create(
                     b, from.getLoc(), argumentOf(buffer), where, /*nontemporal=*/false,
@@ -50,7 +50,7 @@ void Emitter::clone(Operation &from, IRMapping &mapping, ArrayRef<Value> dims, i
     b.clone(from, mapping);
     return;
   }
-  // Nested blocks are rebuilt from by from, so that what they load and capture is mapped too.
+  // Clone nested blocks op by op, so that their loads and captured values are mapped too.
   Operation *copy = b.insert(from.cloneWithoutRegions(mapping));
   for (auto [region, to] : llvm::zip_equal(from.getRegions(), copy->getRegions())) {
     for (Block &block : region) {
@@ -83,7 +83,7 @@ Emitter::Lanes Emitter::payload(linalg::LinalgOp op, ArrayRef<Value> values, con
 Emitter::Lanes Emitter::computeOutputs(const Indices &outer, ArrayRef<int64_t> activeLanes) {
   int64_t numInputs = plan.numInputs, numOutputs = plan.numResults(), numLanes = activeLanes.size();
 
-  // Values of output o and lane l stand at o * numLanes + l.
+  // The value of output o and lane l is at index o * numLanes + l.
   Lanes current;
   for (int64_t output = 0; output < numOutputs; ++output) {
     if (plan.inits[output])
@@ -102,7 +102,7 @@ Emitter::Lanes Emitter::computeOutputs(const Indices &outer, ArrayRef<int64_t> a
 
   Indices indices = outer;
   auto step = [&](ValueRange carried) {
-    SmallVector<Lanes> inputs; // null where the payload never reads the operand
+    SmallVector<Lanes> inputs; // null if the payload does not read the operand
     for (int64_t input = 0; input < numInputs; ++input)
       inputs.push_back(plan.operands[input].isRead ? loadLanes(input, indices, activeLanes)
                                                    : Lanes(numLanes, Value()));
@@ -158,7 +158,7 @@ Emitter::Lanes Emitter::applyEpilogue(ArrayRef<Value> results, const Indices &in
     SmallVector<Value> values;
     for (const Lanes &input : inputs)
       values.push_back(input[i]);
-    values.push_back(Value()); // what the output held, which it does not read
+    values.push_back(Value()); // the output's initial value, which is not read
     outputs.push_back(payload(epilogue, values, indices, lane)[0]);
   }
   return outputs;
@@ -169,8 +169,8 @@ void Emitter::emitThread(Value thread) {
   indices.parallel = delinearize(thread, plan.parallel, plan.lanes);
   int64_t numOutputs = plan.numResults();
 
-  // Lanes of a padded innermost loop are inside or outside at compile time; the other loops decide
-  // at run time.
+  // For a padded innermost loop it is known at compile time which lanes are inside; the other loops
+  // are checked at run time.
   SmallVector<int64_t> active;
   Value inside;
   for (auto [i, loop] : llvm::enumerate(plan.parallel)) {

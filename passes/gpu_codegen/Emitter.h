@@ -1,6 +1,6 @@
-// The state that the parts of one kernel's code share: its arguments and its body
-// (KernelEmit.cpp), the thread's own elements (EmitThread.cpp) and where they lie (EmitMemory.cpp),
-// and what the threads of a warp or a block do together (EmitShared.cpp).
+// The class that emits a kernel: arguments and body (KernelEmit.cpp), code of single threads
+// (EmitThread.cpp), memory accesses (EmitMemory.cpp), and code in which the threads of a warp or a
+// block cooperate (EmitShared.cpp).
 
 #ifndef CONVOY_PASSES_GPU_CODEGEN_EMITTER_H
 #define CONVOY_PASSES_GPU_CODEGEN_EMITTER_H
@@ -14,7 +14,7 @@
 
 namespace convoy::gpu_codegen {
 
-/// Builds one kernel; its members are what every part of the body needs.
+/// Emits one kernel.
 class Emitter {
 public:
   Emitter(const KernelMapping &plan, mlir::OpBuilder &builder)
@@ -77,8 +77,8 @@ private:
   llvm::SetVector<mlir::Value> roots;
   llvm::DenseMap<mlir::Value, Buffer> captured;       ///< memrefs that the payload loads from
   llvm::DenseMap<mlir::Value, mlir::Value> arguments; ///< root -> argument of the kernel
-  /// The block's memory: a square a transposed input, or what threads have reduced, a row for each
-  /// that shares an output.
+  /// Shared memory of the block: a square for each transposed input, or the partial results of a
+  /// column reduction, a row for each thread that shares an output.
   llvm::SmallVector<mlir::BlockArgument> staging;
 };
 

@@ -5,7 +5,7 @@
 
 namespace convoy::gpu_codegen {
 
-/// A kernel, and the values of the program that it is launched with.
+/// A kernel and the arguments of its launch.
 struct Kernel {
   mlir::gpu::GPUFuncOp func;
   /// Roots of memrefs, in the order of the kernel's arguments.

@@ -1,5 +1,4 @@
-// A kernel as a function: what it is given, what it keeps in shared memory, and which kind of body
-// it has.
+// Emits the function of a kernel: arguments, shared memory, and the kind of body.
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -45,7 +44,7 @@ LogicalResult Emitter::collectArguments() {
 FailureOr<Kernel> Emitter::emit(StringRef name) {
   if (failed(collectArguments()))
     return failure();
-  // Constants with many values are data of the kernels' module, not arguments.
+  // Non-scalar constants become globals of the kernels' module, not arguments.
   llvm::SetVector<Value> constants;
   for (Value root : roots)
     if (root.getDefiningOp<memref::GetGlobalOp>())
@@ -70,7 +69,7 @@ FailureOr<Kernel> Emitter::emit(StringRef name) {
         MemRefType::get(shape, type, MemRefLayoutAttrInterface(),
                         gpu::AddressSpaceAttr::get(b.getContext(), gpu::AddressSpace::Workgroup)));
   };
-  // One column more than the square has, so that a column's elements lie in different banks.
+  // One additional column, so that the elements of a column are in different banks.
   for (auto [number, operand] : llvm::enumerate(plan.operands))
     if (plan.isTransposed(number))
       share({plan.tile, plan.tile + 1}, operand.buffer->type.getElementType());
@@ -81,7 +80,7 @@ FailureOr<Kernel> Emitter::emit(StringRef name) {
   func.setKnownBlockSize(ArrayRef<int32_t>{int32_t(kBlockThreads), 1, 1});
   for (auto [i, root] : llvm::enumerate(roots)) {
     arguments[root] = func.getArgument(i);
-    // Lets loads bypass coherence and move over stores.
+    // Allows non-coherent loads, and moving loads across stores.
     bool shared = false;
     for (auto [j, other] : llvm::enumerate(ranges))
       shared |= i != j && ranges[i].overlaps(other);

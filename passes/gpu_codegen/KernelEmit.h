@@ -1,5 +1,5 @@
-// From a plan to a gpu.func: one thread an output element (or a few), several an output of a long
-// reduction.
+// Emits a gpu.func for a mapping: one thread per output element or a few elements, several threads
+// per output of a long reduction.
 
 #ifndef CONVOY_PASSES_GPU_CODEGEN_KERNELEMIT_H
 #define CONVOY_PASSES_GPU_CODEGEN_KERNELEMIT_H
@@ -9,8 +9,8 @@
 
 namespace convoy::gpu_codegen {
 
-/// Builds `plan` at `builder`, which stands in a gpu.module. The kernel is launched with
-/// `plan.threads()` threads in blocks of kBlockThreads. Emits an error and builds nothing when the
+/// Emits the kernel of `plan` at `builder`, inside a gpu.module. The kernel is launched with
+/// `plan.threads()` threads in blocks of kBlockThreads. Emits an error and no kernel when the
 /// payload uses a value that is neither constant nor loaded from a static memref.
 mlir::FailureOr<Kernel> emitKernel(const KernelMapping &plan, mlir::OpBuilder &builder,
                                    llvm::StringRef name);

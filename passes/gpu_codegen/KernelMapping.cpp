@@ -7,7 +7,8 @@ using namespace mlir;
 
 namespace convoy::gpu_codegen {
 
-/// Adds `scale * expr` to `steps`, one an index, and `start`. False when `expr` is not linear.
+/// Adds `scale * expr` to `steps`, one per index, and `start`. Returns false if `expr` is not
+/// linear.
 static bool addLinear(AffineExpr expr, int64_t scale, MutableArrayRef<int64_t> steps,
                       int64_t &start) {
   if (auto constant = dyn_cast<AffineConstantExpr>(expr)) {
@@ -33,11 +34,10 @@ static bool addLinear(AffineExpr expr, int64_t scale, MutableArrayRef<int64_t> s
   return false;
 }
 
-/// A word for what `op` computes, for names of kernels; empty for casts of indices, constants and
-/// the like.
-static StringRef wordFor(Operation &op) {
+/// A short name for `op` in the names of kernels; empty for constants and index arithmetic.
+static StringRef shortName(Operation &op) {
   StringRef name = op.getName().stripDialect();
-  // Looking up where an element stands is one thing, however many ops it takes.
+  // Index computations have no name.
   auto isIndex = [](Value value) { return value.getType().isIndex(); };
   if (isa<arith::ConstantOp>(op) || op.getNumResults() == 0 ||
       llvm::any_of(op.getResults(), isIndex) || op.getResult(0).getType().isInteger(1))
@@ -61,29 +61,29 @@ static unsigned elementBits(linalg::LinalgOp op) {
 static std::string describe(linalg::LinalgOp op) {
   if (!isa<linalg::GenericOp>(op.getOperation()))
     return op->getName().stripDialect().str();
-  SmallVector<std::string> words;
+  SmallVector<std::string> parts;
   bool transposes = llvm::any_of(op->getOpOperands(), [&](OpOperand &operand) {
     AffineMap map = op.getMatchingIndexingMap(&operand);
     return map.isPermutation() && !map.isIdentity();
   });
   if (transposes)
-    words.push_back("transpose");
+    parts.push_back("transpose");
   if (op.getNumReductionLoops() != 0)
-    words.push_back("reduce");
+    parts.push_back("reduce");
   for (Operation &inner : *op.getBlock()) {
-    std::string word = inner.hasTrait<OpTrait::IsTerminator>() ? "" : wordFor(inner).str();
-    if (!word.empty() && !llvm::is_contained(words, word))
-      words.push_back(word);
+    std::string part = inner.hasTrait<OpTrait::IsTerminator>() ? "" : shortName(inner).str();
+    if (!part.empty() && !llvm::is_contained(parts, part))
+      parts.push_back(part);
   }
-  if (words.empty())
-    words.push_back(op.getNumDpsInputs() == 0 ? "fill" : elementBits(op) == 1 ? "compare" : "copy");
-  constexpr size_t kMostWords = 4;
-  words.resize(std::min(words.size(), kMostWords));
-  return llvm::join(words, "_");
+  if (parts.empty())
+    parts.push_back(op.getNumDpsInputs() == 0 ? "fill" : elementBits(op) == 1 ? "compare" : "copy");
+  constexpr size_t kMostParts = 4;
+  parts.resize(std::min(parts.size(), kMostParts));
+  return llvm::join(parts, "_");
 }
 
-/// Two loops are one when every address moves over the outer as over the continued inner one.
-static bool areOne(const KernelLoop &outer, const KernelLoop &inner) {
+/// Whether two loops can be merged: for every address the outer step continues the inner loop.
+static bool areMergeable(const KernelLoop &outer, const KernelLoop &inner) {
   if (outer.isPadded() || inner.isPadded())
     return false;
   return llvm::all_of(llvm::zip_equal(outer.steps, inner.steps), [&](auto steps) {
@@ -94,7 +94,7 @@ static bool areOne(const KernelLoop &outer, const KernelLoop &inner) {
 static void merge(SmallVectorImpl<KernelLoop> &loops) {
   SmallVector<KernelLoop> merged;
   for (KernelLoop &loop : loops) {
-    if (!merged.empty() && areOne(merged.back(), loop)) {
+    if (!merged.empty() && areMergeable(merged.back(), loop)) {
       loop.size *= merged.back().size;
       loop.inner = loop.size;
       merged.pop_back();
@@ -123,7 +123,7 @@ static LogicalResult addOperand(KernelMapping &plan, SmallVectorImpl<KernelLoop>
     operand.address = getAffineConstantExpr(buffer->offset, op.getContext());
     for (auto [expr, stride] : llvm::zip_equal(map.getResults(), buffer->strides))
       operand.address = operand.address + expr * stride;
-    // An operand that only bounds loops has no say in which loops are one.
+    // An operand that is not read does not prevent merging loops.
     if (operand.isRead || op.isDpsInit(&opOperand))
       operand.isLinear = addLinear(operand.address, 1, steps, operand.start);
   } else if (isa<TensorType>(operand.value.getType())) {
@@ -135,11 +135,11 @@ static LogicalResult addOperand(KernelMapping &plan, SmallVectorImpl<KernelLoop>
   return success();
 }
 
-/// Describes the epilogue's operands over the loops of the op before it.
+/// Describes the epilogue's operands in terms of the loops of the preceding op.
 static LogicalResult addEpilogue(KernelMapping &plan, SmallVectorImpl<KernelLoop> &loops) {
   linalg::LinalgOp op = plan.op, epilogue = plan.epilogue;
   OpOperand *result = op.getDpsInitOperand(0);
-  // The result stays in registers, so its address has no say in which loops are one.
+  // The result stays in registers, so its address does not prevent merging loops.
   plan.operands.back().buffer.reset();
   for (KernelLoop &loop : loops)
     loop.steps.back() = 0;
@@ -148,8 +148,8 @@ static LogicalResult addEpilogue(KernelMapping &plan, SmallVectorImpl<KernelLoop
   });
   AffineMap written = op.getMatchingIndexingMap(result),
             toResult = epilogue.getMatchingIndexingMap(read);
-  // The epilogue's loops over the op's: dims of size 1 aside, its operand has the dims of the
-  // result, in order.
+  // Map the epilogue's loops to the op's: except for dims of size 1, its operand has the dims of
+  // the result, in order.
   SmallVector<AffineExpr> exprs(epilogue.getNumLoops(), getAffineConstantExpr(0, op.getContext())),
       results;
   for (auto [expr, size] :
@@ -193,8 +193,8 @@ FailureOr<KernelMapping> chooseMapping(linalg::LinalgOp op, ArrayRef<Value> init
     for (auto [dim, kind] : llvm::enumerate(op.getIteratorTypesArray()))
       if (kind != utils::IteratorType::parallel &&
           op.getMatchingIndexingMap(&init).isFunctionOfDim(dim))
-        return op.emitOpError("expects reductions along dims that its results do not have to "
-                              "become a kernel, but a result varies along dim ")
+        return op.emitOpError("expects results that do not vary along reduced dims to become a "
+                              "kernel, but a result varies along dim ")
                << dim;
   for (OpOperand &operand : op->getOpOperands())
     if (failed(addOperand(plan, loops, operand, op.getMatchingIndexingMap(&operand))))
@@ -219,8 +219,8 @@ FailureOr<KernelMapping> chooseMapping(linalg::LinalgOp op, ArrayRef<Value> init
     return std::pair(-a.steps[output], a.dim) < std::pair(-b.steps[output], b.dim);
   });
 
-  // Loops of one iteration need no index, and merged ones no division, unless something asks for
-  // the op's own indices.
+  // Loops of one iteration need no index, and merged loops no division, unless the op's indices are
+  // used.
   bool needsIndices =
       op.hasIndexSemantics() ||
       llvm::any_of(plan.operands, [](const KernelOperand &operand) { return !operand.isLinear; });

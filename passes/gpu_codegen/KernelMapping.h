@@ -1,6 +1,6 @@
-// What one kernel does, before any code: the loops of a linalg op as sizes and linear addresses.
-// Deciding here, on numbers, which loops become threads, which merge, and how many elements a
-// thread takes keeps the code that emits kernels free of choices.
+// The mapping of a linalg op to a kernel: its loops as sizes and linear addresses. All decisions
+// (which loops become threads, which loops merge, how many elements a thread computes) are made
+// here, before code is emitted.
 
 #ifndef CONVOY_PASSES_GPU_CODEGEN_KERNELMAPPING_H
 #define CONVOY_PASSES_GPU_CODEGEN_KERNELMAPPING_H
@@ -10,19 +10,17 @@
 
 namespace convoy::gpu_codegen {
 
-/// Threads of a block, for every kernel.
+/// Threads per block of every kernel.
 inline constexpr int64_t kBlockThreads = 256;
 /// Threads that exchange values by shuffles.
 inline constexpr int64_t kWarpThreads = 32;
 
-/// One loop of a kernel, made of one loop of the op, or of several that are one loop to every
-/// address.
+/// A loop of a kernel: a loop of the op, or several merged loops.
 struct KernelLoop {
   int64_t size = 1;
-  unsigned dim = 0; ///< the innermost loop of the op in it
-  llvm::SmallVector<int64_t>
-      steps;         ///< elements that each operand's address moves when the index grows by one
-  int64_t low = 0;   ///< iterations before the op's own, which write the padding value
+  unsigned dim = 0;                 ///< the innermost of its loops of the op
+  llvm::SmallVector<int64_t> steps; ///< step of each operand's address per iteration, in elements
+  int64_t low = 0;   ///< iterations before those of the op, which write the padding value
   int64_t inner = 1; ///< iterations of the op
 
   bool isPadded() const { return inner != size; }
@@ -31,15 +29,15 @@ struct KernelLoop {
 /// One operand of the op.
 struct KernelOperand {
   mlir::Value value;            ///< a memref, or a scalar
-  std::optional<Buffer> buffer; ///< of a memref
+  std::optional<Buffer> buffer; ///< if it is a memref
   mlir::AffineExpr address;     ///< in elements from the root, over the op's loops
   bool isRead = true;           ///< whether the payload reads it
   int64_t start = 0;            ///< the address at index zero, when `isLinear`
   bool isLinear = true;
 };
 
-/// A box around the op's result that the same kernel fills: sizes of the whole and where the op's
-/// part begins, one a loop of the op.
+/// Padding around the op's result that the same kernel writes: the padded sizes and the offsets of
+/// the op's result, one per loop of the op.
 struct Padding {
   llvm::SmallVector<int64_t> sizes, lows;
   mlir::Value value;
@@ -47,50 +45,50 @@ struct Padding {
 
 struct KernelMapping {
   mlir::linalg::LinalgOp op;
-  mlir::linalg::LinalgOp epilogue; ///< a pointwise op on the result, or null; the result itself
-                                   ///< then stays in registers
-  std::string name;                ///< what it does, for people: "transpose_cast"
+  mlir::linalg::LinalgOp epilogue; ///< an elementwise op on the result, which stays in registers,
+                                   ///< or null
+  std::string name;                ///< descriptive name, e.g. "transpose_cast"
   llvm::SmallVector<KernelOperand> operands; ///< inputs, inits, then the epilogue's inputs and init
   int64_t numInputs = 0;
   int64_t firstOutput = 0; ///< first operand that the kernel writes
   llvm::SmallVector<KernelLoop>
-      parallel; ///< outermost first; the last one walks the output's innermost dim
+      parallel; ///< outermost first; the last one iterates over the output's innermost dim
   llvm::SmallVector<KernelLoop> reduction;
   llvm::SmallVector<mlir::Value>
-      inits; ///< one an output: a constant that replaces what the output holds, or null
-  std::optional<mlir::Value> padding;  ///< the value around the op's own part
-  int64_t lanes = 1;                   ///< elements of the last parallel loop that one thread takes
+      inits; ///< for each output a constant that replaces its initial value, or null
+  std::optional<mlir::Value> padding;  ///< the padding value
+  int64_t lanes = 1;                   ///< elements of the last parallel loop per thread
   mlir::Operation *combiner = nullptr; ///< set when several threads share one reduction
   int64_t reducers =
-      1; ///< threads that share it: a warp or a part of one, or with `columns` a part of a block
-  int64_t columns =
-      0;            ///< neighbouring outputs that a block makes when it reduces down columns, or 0
-  int64_t tile = 0; ///< edge of the square that a block transposes through shared memory, or 0
+      1; ///< threads that share it: a warp or a part of it, or with `columns` a part of a block
+  int64_t columns = 0;   ///< neighboring outputs of a block in a column reduction, or 0
+  int64_t tile = 0;      ///< edge of the square that a block transposes through shared memory, or 0
   unsigned tileLoop = 0; ///< the parallel loop along which the transposed inputs are contiguous
 
   int64_t threads() const;
-  /// Whether an input goes through the block's square.
+  /// Whether an input is transposed through shared memory.
   bool isTransposed(unsigned operand) const {
     return tile != 0 && int64_t(operand) < numInputs && operands[operand].buffer &&
            operands[operand].isRead && parallel[tileLoop].steps[operand] == 1 &&
            parallel.back().steps[operand] > 1;
   }
-  int64_t numResults() const { return inits.size(); } ///< values that `op` computes for each point
+  int64_t numResults() const { return inits.size(); } ///< number of results of `op`
 };
 
-/// Alignment in bytes of `lanes` elements that one instruction moves.
+/// Alignment in bytes of an access to `lanes` elements by one instruction.
 int64_t vectorAlignment(mlir::Type elementType, int64_t lanes);
 
 /// Whether a thread's `lanes` elements of an operand are contiguous and aligned.
 bool isVectorAccess(const KernelMapping &plan, unsigned operand, int64_t lanes);
 
-/// Decides how many elements a thread of `plan`, whose loops and operands are known, takes, and
-/// which threads share a reduction or a transposition, if they `mayShare`.
+/// Chooses how many elements a thread of `plan`, whose loops and operands are set, computes, and,
+/// if they `mayShare`, which threads share a reduction or a transpose.
 void spreadOverThreads(KernelMapping &plan, bool mayShare);
 
-/// Plans the kernel of `op`, a linalg op on static memrefs. `inits` as in KernelMapping. `epilogue`
-/// may be null; else it is parallel in all loops, reads the one result of `op`, possibly without
-/// its unit dims, and `inits` has its start. Emits an error that names what it cannot express.
+/// Chooses the mapping of `op`, a linalg op on static memrefs. `inits` are as in KernelMapping.
+/// `epilogue` may be null; otherwise it has only parallel loops and reads the only result of `op`,
+/// possibly without its unit dims, and `inits` has its initial value. Emits an error for
+/// unsupported ops.
 mlir::FailureOr<KernelMapping> chooseMapping(mlir::linalg::LinalgOp op,
                                              llvm::ArrayRef<mlir::Value> inits,
                                              const Padding *padding,

@@ -1,4 +1,4 @@
-// What a thread of a kernel takes, and what the threads of a warp or a block do together.
+// Chooses the work of a thread of a kernel, and the cooperation of threads of a warp or a block.
 
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -36,8 +36,8 @@ int64_t vectorAlignment(Type elementType, int64_t lanes) {
   return std::min<int64_t>(16, lanes * elementBytes(elementType));
 }
 
-/// How many elements of the innermost loop one thread takes: 16 bytes of the output where it is
-/// contiguous, all of a short innermost dim.
+/// Number of elements of the innermost loop per thread: up to 16 bytes of a contiguous output, or a
+/// whole short innermost dim.
 static int64_t chooseLanes(const KernelMapping &plan) {
   if (plan.parallel.empty() ||
       llvm::any_of(plan.operands, [](const KernelOperand &operand) { return !operand.isLinear; }))
@@ -54,7 +54,7 @@ static int64_t chooseLanes(const KernelMapping &plan) {
     return std::max<int64_t>(last.size, 1);
   if (last.isPadded())
     return 1;
-  // Fewer elements a thread where that leaves too few threads to fill a large GPU.
+  // Use fewer elements per thread if there are too few threads to fill a large GPU.
   constexpr int64_t kEnoughThreads = 1 << 15;
   for (lanes = std::min<int64_t>(kShort, 16 / widest); lanes > 1; lanes /= 2) {
     bool fits = last.size % lanes == 0 && plan.threads() / lanes >= kEnoughThreads;
@@ -66,9 +66,9 @@ static int64_t chooseLanes(const KernelMapping &plan) {
   return 1;
 }
 
-/// How many neighbouring outputs a block makes that reduces down columns: few enough for a block on
-/// each multiprocessor of a large GPU and for all reads of a thread to be under way at once, but a
-/// sector of memory at least, two where there are blocks enough, and two elements of the reduction
+/// Number of neighboring outputs of a block in a column reduction: few enough for a block on each
+/// multiprocessor of a large GPU, and for all loads of a thread to be in flight at once. At least
+/// one sector of memory, two if there are enough blocks, and at least two elements of the reduction
 /// for each thread.
 static int64_t chooseColumns(int64_t outputs, int64_t length, int64_t bytes) {
   constexpr int64_t kManyBlocks = 128, kMostColumns = 128, kLeastColumns = 8, kSectorBytes = 32,
@@ -85,8 +85,8 @@ static int64_t chooseColumns(int64_t outputs, int64_t length, int64_t bytes) {
   return columns;
 }
 
-/// Sets the op that combines two partial results, when threads can share the reduction and gain by
-/// it.
+/// Sets the op that combines two partial results, if threads can share the reduction and this is
+/// faster.
 static void shareReduction(KernelMapping &plan) {
   linalg::LinalgOp op = plan.op;
   int64_t length = 1;
@@ -99,8 +99,8 @@ static void shareReduction(KernelMapping &plan) {
   bool contiguous = false;
   for (int64_t input = 0; input < plan.numInputs; ++input)
     contiguous |= plan.reduction.back().steps[input] == 1;
-  // Threads that share a row read along it. Where neighbouring outputs read along a row anyway,
-  // sharing only helps to fill the GPU.
+  // Threads that share a row read along it. If threads of neighboring outputs already read along a
+  // row, sharing only helps to fill the GPU.
   int64_t bytesAlongOutput = 0;
   for (int64_t input = 0; input < plan.numInputs && !plan.parallel.empty(); ++input)
     if (plan.parallel.back().steps[input] == 1 && plan.operands[input].buffer)
@@ -122,8 +122,8 @@ static void shareReduction(KernelMapping &plan) {
                                    : kWarpThreads;
 }
 
-/// Sends inputs that are contiguous along another loop than the output through shared memory, a
-/// square at a time, so that both the reads and the writes of neighbouring threads are neighbours.
+/// Transposes inputs that are contiguous along another loop than the output through squares in
+/// shared memory, so that both the loads and the stores of neighboring threads are contiguous.
 static void transposeThroughTiles(KernelMapping &plan) {
   constexpr int64_t kSmall = 32, kLarge = 64;
   if (plan.parallel.size() < 2 || plan.operands.size() - plan.firstOutput != 1 ||

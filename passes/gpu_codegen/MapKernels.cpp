@@ -1,7 +1,6 @@
-// Computation on the GPU that cuDNN does not take becomes kernels here: each linalg op of a
-// function for cuda is one launch, and so is each region of plan-group-epilogues. Fills that the
-// next op overwrites or completes go into its kernel, so that padding an input costs no pass over
-// memory.
+// Converts computation that cuDNN does not support to kernels: each linalg op of a cuda function,
+// and each region of plan-group-epilogues, becomes one launch. Fills that the next op overwrites or
+// completes become part of its kernel, so that padding needs no separate pass over memory.
 
 #include "dialect/cudnn_backend/CudnnBackendOps.h"
 #include "dialect/tcp/TcpOps.h"
@@ -50,24 +49,24 @@ private:
   gpu::GPUModuleOp module();
 
   gpu::GPUModuleOp kernels;
-  SmallVector<Attribute> entries;  ///< of the manifest, a kernel each
+  SmallVector<Attribute> entries;  ///< of the manifest, one per kernel
   llvm::StringMap<int64_t> byText; ///< number of the kernel with this code
   llvm::StringMap<int64_t> byName;
   bool fitsIn32Bits = true;
 };
 
-/// A copy that the runtime makes at once: between two whole buffers of one layout.
+/// Whether a copy is a single copy of the runtime: between two whole buffers of identity layout.
 bool isPlainCopy(memref::CopyOp op) {
   auto source = dyn_cast<MemRefType>(op.getSource().getType()),
        target = dyn_cast<MemRefType>(op.getTarget().getType());
-  // A constant is on the host; a kernel has its own.
+  // Constants are on the host; kernels have copies.
   FailureOr<Buffer> from = traceBuffer(op.getSource());
   bool onDevice = succeeded(from) && !from->root.getDefiningOp<memref::GetGlobalOp>();
   return onDevice && source && target && source.getLayout().isIdentity() &&
          target.getLayout().isIdentity();
 }
 
-/// What the manifest says about a kernel: its arguments, and the bytes that it has to move.
+/// A kernel's entry in the manifest: its arguments, and the bytes that it reads and writes.
 Attribute describe(const KernelMapping &plan, Kernel kernel) {
   Builder builder(kernel.func.getContext());
   int64_t moved = 0;
@@ -84,7 +83,7 @@ Attribute describe(const KernelMapping &plan, Kernel kernel) {
     }
     if (int64_t(number) >= plan.firstOutput) {
       written.insert(operand.buffer->root);
-      // The loops and not the operand: around it there may be padding.
+      // The loops, not the operand, because they include padding.
       for (const KernelLoop &loop : plan.parallel)
         size *= loop.size;
       moved += size;
@@ -95,7 +94,7 @@ Attribute describe(const KernelMapping &plan, Kernel kernel) {
     auto type = cast<MemRefType>(root.getType());
     bool isRead = read.contains(root), isWritten = written.contains(root);
     int64_t size = type.getNumElements() * elementBytes(type.getElementType());
-    // What the payload gathers from is no operand.
+    // Memory that the payload gathers from is not an operand.
     moved += isRead || isWritten ? 0 : size;
     StringRef role = !isWritten ? "input" : isRead ? "inout" : "output";
     arguments.push_back(builder.getDictionaryAttr(
@@ -185,8 +184,7 @@ LogicalResult MapKernelsPass::mapRegion(scf::ExecuteRegionOp region, Value runti
   return success();
 }
 
-/// Constants that are still used are memory of the host: whatever takes them would read a host
-/// address on the GPU.
+/// Reports uses of constants that remain: they are in host memory, which the GPU cannot read.
 static LogicalResult verifyConstants(func::FuncOp func) {
   WalkResult result = func.walk([](Operation *op) {
     if (isa<ViewLikeOpInterface>(op))
@@ -197,8 +195,7 @@ static LogicalResult verifyConstants(func::FuncOp func) {
         buffer = traceBuffer(operand);
       if (failed(buffer) || !buffer->root.getDefiningOp<memref::GetGlobalOp>())
         continue;
-      op->emitOpError("expects memory of the GPU, but operand ")
-          << number << " is a constant on the host";
+      op->emitOpError("expects GPU memory, but operand ") << number << " is a constant on the host";
       return WalkResult::interrupt();
     }
     return WalkResult::advance();
@@ -222,8 +219,7 @@ LogicalResult MapKernelsPass::runOnFunction(func::FuncOp func) {
       linalg::CopyOp::create(builder, copy.getLoc(), copy.getSource(), copy.getTarget());
     copy.erase();
   }
-  // Fills wait for the op that may absorb them, so the others go first; what is left of them
-  // becomes kernels in place.
+  // Other ops may absorb fills, so they are converted first; the remaining fills become kernels.
   SmallVector<Operation *> ops;
   for (Operation &op : func.getOps())
     if (isa<linalg::LinalgOp, scf::ExecuteRegionOp>(op) && !isa<linalg::FillOp>(op))
@@ -257,7 +253,7 @@ void MapKernelsPass::runOnOperation() {
   convoy::setManifest(getOperation(), "kernels", builder.getArrayAttr(entries));
   if (!fitsIn32Bits)
     return;
-  // Indices of 32 bits: divisions, which delinearizing needs, take a third of the time.
+  // 32-bit indices: the divisions of delinearization take a third of the time.
   auto width = DataLayoutEntryAttr::get(IndexType::get(&getContext()),
                                         IntegerAttr::get(IntegerType::get(&getContext(), 64), 32));
   kernels->setAttr(DLTIDialect::kDataLayoutAttrName,

@@ -9,7 +9,7 @@ cudnn.graph @unused(%x: !cudnn.tensor_desc<2x4x4xf32>, %y: !cudnn.tensor_desc<2x
 // -----
 
 cudnn.graph @mean(%x: !cudnn.tensor_desc<2x4x4xf32>) -> !cudnn.tensor_desc<2x4x1xf32> {
-  // expected-error @+1 {{expects a mode that graphs of cuDNN take, but got avg}}
+  // expected-error @+1 {{expects a mode that cuDNN graphs support, but got avg}}
   %0 = cudnn.reduction avg(%x) type = f32 : !cudnn.tensor_desc<2x4x4xf32> -> !cudnn.tensor_desc<2x4x1xf32>
   cudnn.return %0 : !cudnn.tensor_desc<2x4x1xf32>
 }
@@ -29,7 +29,7 @@ cudnn.graph @taken(%x: !cudnn.tensor_desc<2x4x4xf32>) -> !cudnn.tensor_desc<2x4x
   %0 = cudnn.pointwise relu_fwd(%x) type = f32 : !cudnn.tensor_desc<2x4x4xf32> -> !cudnn.tensor_desc<2x4x4xf32>
   cudnn.return %0 : !cudnn.tensor_desc<2x4x4xf32>
 }
-// expected-note @+1 {{it is taken here}}
+// expected-note @+1 {{used here}}
 func.func private @taken_build()
 
 // -----
@@ -51,7 +51,7 @@ cudnn.graph @g(%x: !cudnn.tensor_desc<2x4x4xf32>) -> !cudnn.tensor_desc<2x4x4xf3
   cudnn.return %0 : !cudnn.tensor_desc<2x4x4xf32>
 }
 func.func @main(%runtime: !llvm.ptr, %x: tensor<2x4x4xf32>, %y: tensor<2x4x4xf32>) -> i32 attributes {tcp.target = "cuda"} {
-  // expected-error @+1 {{expects memrefs, but got tensors: it is not bufferized}}
+  // expected-error @+1 {{expects memrefs, but got tensors}}
   %0 = cudnn.execute @g ins(%x : tensor<2x4x4xf32>) outs(%y : tensor<2x4x4xf32>) -> tensor<2x4x4xf32>
   %zero = arith.constant 0 : i32
   return %zero : i32
@@ -64,7 +64,7 @@ cudnn.graph @g(%x: !cudnn.tensor_desc<2x4x4xf32>, %s: !cudnn.tensor_desc<1x1x1xf
   cudnn.return %0 : !cudnn.tensor_desc<2x4x4xf32>
 }
 func.func @main(%runtime: !llvm.ptr, %x: memref<2x4x4xf32>, %s: memref<1xf32>, %y: memref<2x4x4xf32>) -> i32 attributes {tcp.target = "cuda"} {
-  // expected-error @+1 {{expects every operand in device memory, but argument #1 of @g is by value; write its number into the graph as a cudnn.constant}}
+  // expected-error @+1 {{expects every operand in device memory, but argument #1 of @g is by value; use a cudnn.constant in the graph instead}}
   cudnn.execute @g ins(%x, %s : memref<2x4x4xf32>, memref<1xf32>) outs(%y : memref<2x4x4xf32>)
   %zero = arith.constant 0 : i32
   return %zero : i32

@@ -57,7 +57,7 @@ func.func @captured(%x: f32, %out: memref<4xf32>) attributes {tcp.target = "cuda
 // -----
 
 func.func @reduction_over_the_result(%r: !llvm.ptr, %x: memref<4x8xf32>, %y: memref<4x8xf32>) attributes {tcp.target = "cuda"} {
-  // expected-error @+1 {{'linalg.generic' op expects reductions along dims that its results do not have to become a kernel, but a result varies along dim 0}}
+  // expected-error @+1 {{'linalg.generic' op expects results that do not vary along reduced dims to become a kernel, but a result varies along dim 0}}
   linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["reduction", "parallel"]}
       ins(%x : memref<4x8xf32>) outs(%y : memref<4x8xf32>) {
   ^bb0(%a: f32, %o: f32):

@@ -11,7 +11,7 @@ memref.global "private" constant @primes : memref<3xf32> = dense<[2.0, 3.0, 5.0]
 func.func @host_constant(%runtime: !llvm.ptr, %out: memref<3xf32>) -> i32 attributes {tcp.target = "cuda"} {
   %zero = arith.constant 0 : i32
   %primes = memref.get_global @primes : memref<3xf32>
-  // expected-error @+1 {{'cudnn_backend.execute_graph' op expects memory of the GPU, but operand 1 is a constant on the host}}
+  // expected-error @+1 {{'cudnn_backend.execute_graph' op expects GPU memory, but operand 1 is a constant on the host}}
   cudnn_backend.execute_graph %runtime, call = 0 (%primes, %out) : memref<3xf32>, memref<3xf32>
   return %zero : i32
 }
