@@ -1,5 +1,5 @@
-// Graphs get the kernels of our own that compute them. The runtime chooses between these and
-// cuDNN's plans as it chooses between plans.
+// Attaches Convoy's kernels to the graphs that they can compute. Tuning chooses between kernels and
+// cuDNN's plans.
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -34,8 +34,8 @@ private:
               std::string &reason);
 };
 
-/// Who offers kernels to graphs whose first operation is `anchor`: none, with the reason, where
-/// there are none.
+/// A function that offers kernels for graphs whose first operation is `anchor`. If there are none,
+/// it sets `reason`.
 struct Offerer {
   StringRef anchor;
   Offer (*offer)(cudnn::GraphOp, bool allowTf32, std::string &reason);
@@ -54,9 +54,9 @@ static Offer offerConv(cudnn::GraphOp graph, bool allowTf32, std::string &reason
   if (large.empty())
     large = convWgmmaVariants(*form, reason);
   reason =
-      "the convolution is large enough for cuDNN's kernels, and none for sm_90a's tensor cores: " +
+      "the convolution is large enough for cuDNN's kernels, and no kernel for sm_90a applies: " +
       reason;
-  // Of those for any GPU, none is better than cuDNN's plans here.
+  // For large convolutions the kernels for any GPU are not faster than cuDNN's plans.
   offer.isPreferred = offer.variants.empty();
   llvm::append_range(offer.variants, large);
   return offer;
@@ -73,14 +73,14 @@ static const Offerer kOfferers[] = {
     {cudnn::ResampleOp::getOperationName(), offerMean},
 };
 
-/// Attaches those of the variants that a GPU of `chip` or newer runs; false when there are none,
-/// with the reason where there were others.
+/// Attaches the variants that run on `chip` or newer GPUs. Returns false if there are none, and
+/// sets `reason` if there are only variants for older GPUs.
 bool AttachKernelsPass::attach(cudnn::GraphOp graph, SmallVector<Variant, 0> variants,
                                StringRef preference, std::string &reason) {
   auto isOld = [&](const Variant &variant) { return !runsFrom(variant, chip); };
   if (!variants.empty() && llvm::all_of(variants, isOld))
     reason = "its kernels are for " + variants.front().onlyChip.str() +
-             " alone, and the program for " + chip.getValue() + " and newer";
+             " only, but the program is for " + chip.getValue() + " and newer";
   llvm::erase_if(variants, isOld);
   if (variants.empty())
     return false;
@@ -98,8 +98,8 @@ LogicalResult AttachKernelsPass::attachTo(cudnn::GraphOp graph) {
   auto wanted = graph->getAttrOfType<StringAttr>(cudnn::kPreferenceAttr);
   if (wanted && wanted.getValue() == cudnn::kOnlyKernel) {
     if (!attach(graph, stemVariants(graph, reason), cudnn::kOnlyKernel, reason))
-      return graph.emitOpError("expects a form that there is a kernel for, because it is marked "
-                               "'only_kernel', but ")
+      return graph.emitOpError("expects a form with a kernel, because it is marked 'only_kernel', "
+                               "but ")
              << reason;
     return success();
   }
@@ -110,15 +110,15 @@ LogicalResult AttachKernelsPass::attachTo(cudnn::GraphOp graph) {
   if (offerer != std::end(kOfferers))
     found = offerer->offer(graph, allowTf32, reason);
   else
-    reason = "it begins with none of convolution, matrix product and pooling";
+    reason = "it does not begin with a convolution, matrix product or pooling";
   if (!attach(graph, std::move(found.variants), found.isPreferred ? "kernel" : "plan", reason) &&
       remarks)
-    graph.emitRemark("no kernel of our own: ") << reason;
+    graph.emitRemark("no kernel: ") << reason;
   return success();
 }
 
 void AttachKernelsPass::runOnOperation() {
-  // A kernel of a whole graph is faster than one of a part and a step for the rest.
+  // A kernel for a whole graph is faster than a kernel for a part of it and a step for the rest.
   llvm::DenseSet<StringAttr> steps;
   getOperation().walk([&](cudnn::StepOp step) { steps.insert(step.getGraphAttr().getAttr()); });
   getOperation().walk([&](cudnn::ExecuteOp call) { steps.erase(call.getGraphAttr().getAttr()); });

@@ -1,4 +1,4 @@
-// Which kernels of runtime/device/conv1x1_wgmma.cu a convolution of one tap is offered.
+// Kernels of runtime/device/conv1x1_wgmma.cu for 1x1 convolutions.
 
 #ifndef CONVOY_PASSES_KERNELS_CONV1X1WGMMAKERNELS_H
 #define CONVOY_PASSES_KERNELS_CONV1X1WGMMAKERNELS_H
@@ -8,8 +8,8 @@
 
 namespace convoy {
 
-/// Kernels for `form`, the most promising first; none when it is not of the kind that they compute,
-/// and then one for ConvWgmmaKernels.h, which says what it is not.
+/// Kernels for `form`, most promising first; none if they do not support it. ConvWgmmaKernels.h is
+/// then tried, and reports the reason.
 llvm::SmallVector<Variant, 0> conv1x1WgmmaVariants(const ConvGraph &form);
 
 } // namespace convoy

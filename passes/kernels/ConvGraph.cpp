@@ -47,7 +47,7 @@ private:
     return false;
   }
   bool matchConv(Operation &op);
-  /// Whether `type` is packed channels-last memory of the elements that the graph computes with.
+  /// Whether `type` is packed, channels-last, and has the element type of the input.
   bool isImage(TensorDescType type) {
     return type.getElementType() == element && type.isChannelsLast() && !type.isVectorized();
   }
@@ -69,23 +69,23 @@ bool Matcher::matchConv(Operation &op) {
   if (form.conv.getKind() != cudnn::ConvolutionKind::CrossCorrelation ||
       !form.conv.getAlpha().isExactlyValue(1.0) || !form.conv.getBeta().isExactlyValue(0.0) ||
       !form.conv.getComputeType().isF32())
-    return refuse("the convolution is turned around, scaled, or does not add in f32");
+    return refuse("the convolution flips its window, is scaled, or does not accumulate in f32");
   TensorDescType x = form.conv.getX().getType(), w = form.conv.getW().getType();
   element = x.getElementType();
   if (!element.isF16() && !element.isBF16() && !element.isF32())
-    return refuse("elements are none of f16, bf16 and f32");
+    return refuse("elements are not f16, bf16 or f32");
   if (element.isF32() && !allowTf32)
     return refuse("kernels round f32 to TF32, which allow-tf32=false forbids");
   if (!isImage(x) || !isImage(w) || !isa<BlockArgument>(form.conv.getX()) ||
       !isa<BlockArgument>(form.conv.getW()))
     return refuse(
-        "input and filter are not two arguments of one type in packed channels-last memory");
+        "input and filter are not two arguments of the same type in packed channels-last memory");
   if (x.getShape()[1] != w.getShape()[1])
     return refuse("the convolution has groups");
-  // Sixteen bytes are copied at a time.
+  // Kernels copy 16 bytes at a time.
   int64_t together = 128 / element.getIntOrFloatBitWidth();
   if (x.getShape()[1] % together != 0 || w.getShape()[0] % together != 0)
-    return refuse("channels are no multiple of " + Twine(together));
+    return refuse("channels are not a multiple of " + Twine(together));
   return true;
 }
 
@@ -101,8 +101,7 @@ std::optional<ConvGraph> Matcher::match() {
   Operation *end = body.getTerminator();
   if (end->getNumOperands() != 1 || end->getOperand(0) != result ||
       !isImage(cast<TensorDescType>(result.getType()))) {
-    refuse(
-        "its one result is not what the last operation computes, in packed channels-last memory");
+    refuse("its only result is not that of the last operation, in packed channels-last memory");
     return std::nullopt;
   }
   return form;

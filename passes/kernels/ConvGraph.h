@@ -1,4 +1,4 @@
-// Graphs that a kernel of our own computes: a convolution with sums and clipping after it.
+// Matches graphs for Convoy's convolution kernels: a convolution followed by sums and a clamp.
 
 #ifndef CONVOY_PASSES_KERNELS_CONVGRAPH_H
 #define CONVOY_PASSES_KERNELS_CONVGRAPH_H
@@ -12,16 +12,16 @@ namespace convoy {
 struct ConvGraph : Epilogue {
   cudnn::ConvolutionOp conv;
 
-  /// Pixels of the result, its channels, and products a number of it.
+  /// The number of pixels and channels of the result, and of products per element.
   int64_t rows() const, columns() const, depth() const;
-  /// What is multiplied.
+  /// The element type of input and filter.
   mlir::Type element() const;
-  /// What each kernel for it has: the tensors, the bounds, and whether it rounds factors.
+  /// The common fields of all kernels for it: the tensors, and whether factors are rounded to TF32.
   Variant variant() const;
 };
 
-/// `graph` in this form: two spatial dims, no groups, 16-bit floats, or with `allowTf32` f32, in
-/// channels-last memory, sums in f32. Nothing, with the reason, when it has another.
+/// Matches a `graph` of this form: two spatial dims, no groups, channels-last memory, 16-bit floats
+/// or with `allowTf32` f32, accumulation in f32. Otherwise returns nothing and sets `reason`.
 std::optional<ConvGraph> matchConvGraph(cudnn::GraphOp graph, bool allowTf32, std::string &reason);
 
 } // namespace convoy

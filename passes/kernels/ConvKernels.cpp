@@ -6,11 +6,12 @@ using namespace convoy::device;
 
 namespace convoy {
 
-/// Blocks that keep a large GPU busy; an H200 has 132 multiprocessors. Sharing a sum within a
-/// cluster costs 1.5 us there, so it begins where fewer than half of them would work.
+/// Number of blocks that keeps a large GPU busy; an H200 has 132 multiprocessors. Sharing a sum
+/// within a cluster costs 1.5 us there, so it is used only if fewer than half of them would be
+/// busy.
 static constexpr int64_t kManyBlocks = 128, kFewBlocks = 64, kLargestCluster = 8;
-/// Multiply-adds. ResNet-50, one image: no convolution has more than 2^28, and cuDNN's best plans
-/// take 1.0 to 2.1 times as long.
+/// Limits in multiply-adds. In ResNet-50 with one image no convolution has more than 2^28, and
+/// cuDNN's best plans take 1.0 to 2.1 times as long.
 static constexpr int64_t kSmall = int64_t(1) << 28, kLargest = int64_t(1) << 30;
 
 static int64_t multiplyAdds(const ConvGraph &form) {
@@ -84,7 +85,8 @@ SmallVector<Variant, 0> convVariants(const ConvGraph &form) {
     if (tiles < kFewBlocks)
       while (split < kLargestCluster && tiles * split < kManyBlocks && 4 * split <= steps)
         split *= 2;
-    // A group's pipeline is only worth its shared memory when it has steps to overlap.
+    // A second group, with its own pipeline in shared memory, only pays off if there are enough
+    // steps to overlap.
     int64_t groups = split == 1 && steps >= 4 ? 2 : 1;
     shapes.push_back({tileM, tileN, groups, split});
     if (split > 1 && tileN == 32)

@@ -1,4 +1,5 @@
-// Which kernels a convolution is offered: tiles, and how many groups and blocks share a tile's sum.
+// Kernels of runtime/device/conv.cu for a convolution: tile sizes, and the numbers of groups and
+// blocks that share a tile's sum.
 
 #ifndef CONVOY_PASSES_KERNELS_CONVKERNELS_H
 #define CONVOY_PASSES_KERNELS_CONVKERNELS_H
@@ -8,11 +9,11 @@
 
 namespace convoy {
 
-/// Kernels for `form`, the most promising first; none when the convolution is large enough to fill
-/// a GPU with cuDNN's.
+/// Kernels for `form`, most promising first; none for convolutions that are large enough to fill a
+/// GPU with cuDNN's kernels.
 llvm::SmallVector<Variant, 0> convVariants(const ConvGraph &form);
 
-/// Whether the first of them is a better guess than cuDNN's first plan.
+/// Whether the first of them is preferred to cuDNN's first plan without tuning.
 bool isSmall(const ConvGraph &form);
 
 } // namespace convoy

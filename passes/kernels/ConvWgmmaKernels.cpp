@@ -6,24 +6,24 @@ using namespace convoy::device;
 
 namespace convoy {
 
-/// A chunk, 16 bytes of each filter, and 16 that put the next one into other banks. The banks begin
-/// again after 128 bytes.
+/// Bytes per chunk: 16 bytes of each filter, and 16 bytes of padding so that the next chunk is in
+/// other banks. Banks repeat after 128 bytes.
 static constexpr int64_t kFilterPitch = kConvWgmmaFilters * 16 + 16, kBankBytes = 128;
-/// Three groups leave a thread 168 registers, two 255, of which some 40 are for addresses.
+/// With three groups a thread has 168 registers, with two 255; about 40 are used for addresses.
 static constexpr int64_t kMostGroups = 3, kRegistersOfThree = 130, kRegistersOfTwo = 215;
-/// Shared memory that leaves so little to the L1 cache that too few loads are under way when they
-/// wait for more than the L2 cache: then tiles are brought there first. Over 56x56x64, 256 images:
+/// Above this use of shared memory the remaining L1 cache supports too few loads in flight to hide
+/// the latency of global memory, so tiles are prefetched into the L2 cache. 56x56x64, 256 images:
 /// 241 to 215 us with 228 kB of shared memory, 103 to 115 us with 164.
 static constexpr int64_t kMuchShared = 200 << 10;
-/// Channels for which it is faster than cuDNN: 64 take 103 us where cuDNN's best takes 133, 128 of
-/// 28x28 pixels 113 us and 87.
+/// Maximum number of channels for which it is faster than cuDNN: 64 channels take 103 us, cuDNN's
+/// best plan 133 us; 128 channels of 28x28 pixels take 113 us, cuDNN's best plan 87 us.
 static constexpr int64_t kMostChannels = 64;
-/// Of a pixel, multiplied at a time.
+/// Bytes of a pixel that one product multiplies.
 static constexpr int64_t kStepBytes = 32;
 
 namespace {
 
-/// A convolution in numbers.
+/// Sizes of a convolution.
 struct Shape {
   int64_t images, height, width, channels, outHeight, outWidth, outChannels, tapsH, tapsW, padH,
       padW, bytes;
@@ -33,13 +33,13 @@ struct Shape {
   int64_t filterBlocks() const { return outChannels / kConvWgmmaFilters; }
 };
 
-/// How its result is cut.
+/// The split of its result into tiles.
 struct Tiling {
-  int64_t rows, columns, groups; ///< pixels of a tile, groups of a block
+  int64_t rows, columns, groups; ///< pixels per tile, groups per block
   int64_t product, fetched, plane,
-      shared;            ///< columns of a product, and what it takes of registers and memory
-  int64_t tiles, blocks; ///< of all images, and blocks for the same filters
-  int64_t cost;          ///< columns of products that one multiprocessor has to make
+      shared;            ///< columns of a product, and its use of registers and shared memory
+  int64_t tiles, blocks; ///< tiles of all images, and blocks with the same filters
+  int64_t cost;          ///< columns of products per multiprocessor
 };
 
 } // namespace
@@ -58,16 +58,16 @@ static std::optional<Tiling> tilingOf(const Shape &shape, int64_t rows, int64_t 
       atLeast(kConvWgmmaFetched, llvm::divideCeil(pixels * shape.chunks(), kGroupThreads));
   if (!product || !fetched)
     return std::nullopt;
-  // Sums, pieces of the next tile, and the residual of this one.
+  // Registers of the sums, the pieces of the next tile, and the residual of this tile.
   int64_t registers =
       *product / 2 + *fetched * 4 + (shape.hasResidual ? *product * shape.bytes / 8 : 0);
   if (registers > (groups == kMostGroups ? kRegistersOfThree : kRegistersOfTwo))
     return std::nullopt;
   Tiling tiling = {rows, columns, groups, *product, *fetched};
   tiling.plane = llvm::alignTo(pixels * 16, kBankBytes, 16);
-  // The last columns of a product, which are not stored, read on, behind the last chunk's plane.
-  // compute-sanitizer takes the two chunks of a product for one piece of memory, which ends further
-  // on where a chunk's columns are more than its plane has pixels.
+  // The last columns of a product, which are not stored, read beyond the last chunk's plane.
+  // compute-sanitizer treats the two chunks of a product as one piece of memory, whose end is
+  // farther if a chunk has more columns than its plane has pixels.
   int64_t first = ((shape.tapsH - 1) * pitch + shape.tapsW - 1) * 16,
           behind = *product * 16 - tiling.plane;
   tiling.shared = shape.tapsH * shape.tapsW * shape.chunks() * kFilterPitch +
@@ -77,28 +77,28 @@ static std::optional<Tiling> tilingOf(const Shape &shape, int64_t rows, int64_t 
     return std::nullopt;
   tiling.tiles = shape.images * llvm::divideCeil(shape.outHeight, rows) *
                  llvm::divideCeil(shape.outWidth, columns);
-  // Blocks that take all of a multiprocessor's memory must not be more than there are
-  // multiprocessors.
+  // There must not be more blocks than multiprocessors, because a block may use all of a
+  // multiprocessor's shared memory.
   tiling.blocks =
       std::min(tiling.tiles, std::max<int64_t>(1, kMultiprocessors90 / shape.filterBlocks()));
   tiling.cost = llvm::divideCeil(tiling.tiles, tiling.blocks) * *product;
   return tiling;
 }
 
-/// The best cut for three and for two groups, the better one first. A group alone would wait for
-/// itself.
+/// The best tilings for three and for two groups, the better one first. A single group could not
+/// overlap products and stores.
 static SmallVector<Tiling> tilingsOf(const Shape &shape) {
   SmallVector<Tiling> best;
   for (int64_t groups = kMostGroups; groups > 1; --groups) {
     std::optional<Tiling> found;
     for (int64_t columns = std::min<int64_t>(shape.outWidth, ArrayRef(kConvWgmmaColumns).back());
          columns > 0; --columns) {
-      // As many tiles across take fewer columns: equal parts are better.
+      // Skip if fewer columns give the same number of tiles.
       if (llvm::divideCeil(shape.outWidth, llvm::divideCeil(shape.outWidth, columns)) != columns)
         continue;
       for (int64_t rows = 1; rows <= shape.outHeight; ++rows) {
         std::optional<Tiling> each = tilingOf(shape, rows, columns, groups);
-        // More rows take more of everything.
+        // More rows need more resources.
         if (!each)
           break;
         if (!found || each->cost < found->cost)
@@ -152,7 +152,7 @@ SmallVector<Variant, 0> convWgmmaVariants(const ConvGraph &form, std::string &re
   cudnn::ConvolutionOp conv = form.conv;
   auto isOne = [](int64_t each) { return each == 1; };
   if (!llvm::all_of(conv.getSpatialStride(), isOne) || !llvm::all_of(conv.getDilation(), isOne))
-    return refuse("its stride or its dilation is not one");
+    return refuse("its stride or dilation is not 1");
   ArrayRef<int64_t> x = conv.getX().getType().getShape(), w = conv.getW().getType().getShape(),
                     y = conv.getY().getType().getShape();
   int64_t bytes = form.element().getIntOrFloatBitWidth() / 8;
@@ -172,10 +172,10 @@ SmallVector<Variant, 0> convWgmmaVariants(const ConvGraph &form, std::string &re
   int64_t fewestChannels = kStepBytes / bytes;
   if (!llvm::isPowerOf2_64(shape.channels) || shape.channels < fewestChannels ||
       shape.channels > kMostChannels)
-    return refuse("its channels are no power of two from " + Twine(fewestChannels) + " to " +
+    return refuse("its channels are not a power of two from " + Twine(fewestChannels) + " to " +
                   Twine(kMostChannels));
   if (shape.outChannels % kConvWgmmaFilters != 0)
-    return refuse("its filters are no multiple of " + Twine(kConvWgmmaFilters));
+    return refuse("its filters are not a multiple of " + Twine(kConvWgmmaFilters));
   SmallVector<Tiling> tilings = tilingsOf(shape);
   if (tilings.empty())
     return refuse(Twine(kConvWgmmaFilters) +

@@ -1,5 +1,5 @@
-// Which kernels of runtime/device/conv_wgmma.cu a convolution is offered: how the result is cut
-// into tiles.
+// Kernels of runtime/device/conv_wgmma.cu for a convolution, which differ in the tiling of the
+// result.
 
 #ifndef CONVOY_PASSES_KERNELS_CONVWGMMAKERNELS_H
 #define CONVOY_PASSES_KERNELS_CONVWGMMAKERNELS_H
@@ -9,8 +9,8 @@
 
 namespace convoy {
 
-/// Kernels for `form`, the most promising first; none, with the reason, when it is not of the kind
-/// that they compute.
+/// Kernels for `form`, most promising first. If they do not support it, there are none and `reason`
+/// is set.
 llvm::SmallVector<Variant, 0> convWgmmaVariants(const ConvGraph &form, std::string &reason);
 
 } // namespace convoy

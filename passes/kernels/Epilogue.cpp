@@ -40,8 +40,8 @@ bool Matcher::matchSum(cudnn::PointwiseOp op) {
   bool isVector = type && shape == ArrayRef<int64_t>(anchor.vector);
   std::optional<unsigned> &place = isVector ? epilogue.bias : epilogue.residual;
   if (place || !type || !anchor.isOperand(type) || (!isVector && shape != whole))
-    return refuse("sums are not with one vector over channels and one tensor like the result, of "
-                  "the elements of the input");
+    return refuse("sums are not with one bias and one residual of the result's shape, in the "
+                  "input's element type");
   place = other.getArgNumber();
   return true;
 }
@@ -62,12 +62,12 @@ bool Matcher::matchClip(cudnn::PointwiseOp op) {
 bool Matcher::matchStep(Operation &op) {
   auto step = dyn_cast<cudnn::PointwiseOp>(op);
   if (!step || !running.hasOneUse() || !llvm::is_contained(step.getInputs(), running))
-    return refuse("what follows its first operation is not a chain of pointwise operations");
+    return refuse("its first operation is not followed by a chain of pointwise operations");
   if (!step.getAlpha1().isExactlyValue(1.0) || !step.getAlpha2().isExactlyValue(1.0) ||
       !step.getComputeType().isF32())
     return refuse("a pointwise operation scales its operands or does not compute in f32");
   if (!cast<TensorDescType>(running.getType()).getElementType().isF32())
-    return refuse("a value in between is rounded");
+    return refuse("an intermediate value is rounded");
   bool isClipped = epilogue.upper != std::numeric_limits<double>::infinity() ||
                    epilogue.lower != -std::numeric_limits<double>::infinity();
   bool matched = false;

@@ -1,5 +1,4 @@
-// What a kernel of our own does with a convolution or a product before it stores it: sums, then a
-// clamp.
+// The epilogue of Convoy's convolution and product kernels: sums, then a clamp.
 
 #ifndef CONVOY_PASSES_KERNELS_EPILOGUE_H
 #define CONVOY_PASSES_KERNELS_EPILOGUE_H
@@ -10,30 +9,30 @@
 
 namespace convoy {
 
-/// clamp(value + residual + bias, lower, upper). Numbers are places in the list of the graph's
-/// arguments.
+/// clamp(value + residual + bias, lower, upper). `bias` and `residual` are numbers of arguments of
+/// the graph.
 struct Epilogue {
   std::optional<unsigned> bias, residual;
   double lower = -std::numeric_limits<double>::infinity(),
          upper = std::numeric_limits<double>::infinity();
 
-  /// The bounds as arguments of a function of the library.
+  /// Sets the bounds in the arguments of a library function.
   template <typename Arguments> void setClip(Arguments &arguments) const {
     arguments.lower = static_cast<float>(lower);
     arguments.upper = static_cast<float>(upper);
   }
 };
 
-/// What a graph's first operation computes, as the sums after it have to fit it.
+/// The result of a graph's first operation, and the requirements on the operands of the sums.
 struct AnchorResult {
   mlir::Value value;
   llvm::SmallVector<int64_t> vector; ///< the shape of a bias
   llvm::function_ref<bool(cudnn::TensorDescType)>
-      isOperand; ///< whether a tensor has the elements and the memory that the kernel reads
+      isOperand; ///< whether the kernel supports a tensor's element type and memory layout
 };
 
-/// Matches all operations of `graph` after the first one. `result` is then what the last of them
-/// computes. False, with the reason, when they are something else than sums, one relu and casts.
+/// Matches all operations of `graph` after the first one, and sets `result` to the result of the
+/// last one. Returns false and sets `reason` if they are not sums, one relu and casts.
 bool matchEpilogue(cudnn::GraphOp graph, AnchorResult anchor, Epilogue &epilogue,
                    mlir::Value &result, std::string &reason);
 

@@ -1,5 +1,4 @@
-// runtime/device, compiled to LLVM bitcode: functions that kernels call and that are linked into
-// them.
+// The kernel library: runtime/device as LLVM bitcode, whose functions are linked into kernels.
 
 #ifndef CONVOY_PASSES_KERNELS_KERNELLIBRARY_H
 #define CONVOY_PASSES_KERNELS_KERNELLIBRARY_H
@@ -12,7 +11,7 @@ namespace convoy {
 /// The bitcode, one module.
 llvm::ArrayRef<char> kernelLibrary();
 
-/// What all functions of the library are called by.
+/// Name prefix of all functions of the library.
 inline constexpr llvm::StringLiteral kLibraryPrefix = "convoy_";
 
 } // namespace convoy

@@ -1,4 +1,4 @@
-/* runtime/device, compiled, as bytes. */
+/* The bitcode of runtime/device. */
 const unsigned char convoy_kernel_library[] = {
 #embed "convoy_device.bc"
 };

@@ -1,6 +1,5 @@
-// Kernels become PTX, linked with the library of functions that some of them call. Almost all of it
-// is LLVM's own work, a few hundredths of a second a kernel, so the kernels of a program are
-// compiled side by side, each in an LLVMContext of its own.
+// Compiles kernels to PTX, linked with the kernel library. LLVM takes a few hundredths of a second
+// per kernel, so the kernels of a program are compiled in parallel, each with its own LLVMContext.
 
 #include "mlir/Dialect/GPU/IR/CompilationInterfaces.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -28,7 +27,7 @@ struct KernelsToPtxPass : public convoy::impl::KernelsToPtxPassBase<KernelsToPtx
   void runOnOperation() override;
 };
 
-/// The types of a function's arguments, of structs that are passed by value the bytes.
+/// Describes the types of a function's arguments; structs passed by value by their size.
 std::string argumentsOf(const llvm::Function &function) {
   std::string text;
   llvm::raw_string_ostream os(text);
@@ -42,40 +41,39 @@ std::string argumentsOf(const llvm::Function &function) {
   return text;
 }
 
-/// One gpu.module to the text of its PTX, which ends with a null for the driver.
+/// Compiles a gpu.module to PTX, null-terminated for the driver.
 class PtxSerializer : public NVVM::SerializeGPUModuleBase {
 public:
   using SerializeGPUModuleBase::SerializeGPUModuleBase;
 
-  /// The library; a function's body is read when a kernel calls it.
+  /// Loads the kernel library lazily: a function's body is read when a kernel calls it.
   std::optional<SmallVector<std::unique_ptr<llvm::Module>>>
   loadBitcodeFiles(llvm::Module &module) override {
     ArrayRef<char> bytes = kernelLibrary();
     llvm::MemoryBufferRef buffer(StringRef(bytes.data(), bytes.size()), "convoy_device");
     SmallVector<std::unique_ptr<llvm::Module>> libraries;
     libraries.push_back(llvm::cantFail(llvm::getLazyBitcodeModule(buffer, module.getContext()),
-                                       "the library that the build made"));
+                                       "the embedded kernel library"));
     if (failed(verifyCalls(module, *libraries.back())))
       return std::nullopt;
     return libraries;
   }
 
-  /// Checks that functions of `library` are declared in `module` as they are defined. The linker
-  /// would take any declaration, and the function would read other arguments than it was given.
+  /// Checks that the declarations of library functions in `module` match their definitions. The
+  /// linker accepts any declaration, and the function would read wrong arguments.
   LogicalResult verifyCalls(llvm::Module &module, llvm::Module &library) {
     for (llvm::Function &declared : module) {
       if (!declared.isDeclaration() || !declared.getName().starts_with(kLibraryPrefix))
         continue;
       llvm::Function *defined = library.getFunction(declared.getName());
       if (!defined)
-        return getOperation().emitOpError(
-                   "expects functions of the library of kernels, but calls '")
+        return getOperation().emitOpError("expects functions of the kernel library, but calls '")
                << declared.getName() << "'";
       std::string expected = argumentsOf(*defined), found = argumentsOf(declared);
       if (expected != found)
         return getOperation().emitOpError("expects '")
-               << declared.getName() << "' of the library of kernels with the arguments ("
-               << expected << "), but calls it with (" << found << ")";
+               << declared.getName() << "' of the kernel library with the arguments (" << expected
+               << "), but calls it with (" << found << ")";
     }
     return success();
   }
@@ -87,11 +85,10 @@ public:
     auto ptx = translateModuleToISA(module, **machine, [&] { return getOperation().emitError(); });
     if (failed(ptx))
       return failure();
-    // PTX is not linked again: a function without a body would fail on the device, at the first
-    // load.
+    // PTX is not linked again: a function without a body would fail when the module is loaded.
     if (ptx->str().contains(".extern .func"))
-      return getOperation().emitOpError("expects kernels that call nothing but the library of "
-                                        "kernels, but a function has no body");
+      return getOperation().emitOpError("expects kernels that only call the kernel library, but a "
+                                        "function has no body");
     SmallVector<char, 0> object(ptx->begin(), ptx->end());
     object.push_back('\0');
     return object;
@@ -116,7 +113,7 @@ FailureOr<NVVM::NVVMTargetAttr> targetOf(gpu::GPUModuleOp module) {
   return diagnostic << "none";
 }
 
-/// A module's PTX as the object of a gpu.binary.
+/// Compiles a module to the object of a gpu.binary.
 FailureOr<Attribute> compileToPtx(gpu::GPUModuleOp module) {
   FailureOr<NVVM::NVVMTargetAttr> target = targetOf(module);
   if (failed(target))

@@ -45,9 +45,9 @@ bool Matcher::matchMatmul(Operation &op) {
   form.matmul = dyn_cast<cudnn::MatmulOp>(op);
   if (!form.matmul || form.matmul.getMOverride() || form.matmul.getNOverride() ||
       form.matmul.getKOverride())
-    return refuse("it does not begin with a matrix product of one size");
+    return refuse("it does not begin with a matrix product without overrides");
   if (!form.matmul.getComputeType().isF32())
-    return refuse("the product does not add in f32");
+    return refuse("the product does not accumulate in f32");
   TensorDescType a = form.matmul.getA().getType(), b = form.matmul.getB().getType();
   element = a.getElementType();
   if (!element.isF16() && !element.isBF16() && !element.isF32())
@@ -55,15 +55,16 @@ bool Matcher::matchMatmul(Operation &op) {
   if (!isOperand(a) || !isOperand(b) || !isa<BlockArgument>(form.matmul.getA()) ||
       !isa<BlockArgument>(form.matmul.getB()))
     return refuse(
-        "the matrices are not two arguments of one type in row-major memory, aligned to 16 bytes");
+        "the matrices are not two arguments of the same type in row-major memory, aligned to 16 "
+        "bytes");
   if (a.getRank() != 3 || a.getShape()[0] != 1 || b.getShape()[0] != 1)
     return refuse("there is a batch of matrices");
   if (form.rows() > device::kMatmulMostRows)
     return refuse("the left matrix has more than " + Twine(device::kMatmulMostRows) + " rows");
-  // Sixteen bytes are read at a time, and eight rows of b.
+  // Kernels read 16 bytes and eight rows of b at a time.
   if (form.depth() % 8 != 0 || form.columns() * element.getIntOrFloatBitWidth() % 128 != 0)
-    return refuse("columns of the left matrix are no multiple of 8, or rows of the right one none "
-                  "of 16 bytes");
+    return refuse("columns of the left matrix are not a multiple of 8, or rows of the right one "
+                  "are not a multiple of 16 bytes");
   return true;
 }
 
@@ -81,8 +82,8 @@ std::optional<MatmulGraph> Matcher::match() {
   Operation *end = body.getTerminator();
   if (end->getNumOperands() != 1 || end->getOperand(0) != result || !isMatrix(type) ||
       (form.resultType != element && !form.resultType.isF32())) {
-    refuse("its one result is not what the last operation computes, in row-major memory, of the "
-           "elements of the input or f32");
+    refuse("its only result is not that of the last operation, in row-major memory, with the "
+           "input's element type or f32");
     return std::nullopt;
   }
   return form;

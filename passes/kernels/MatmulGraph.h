@@ -1,5 +1,5 @@
-// Graphs that a kernel of our own computes: a few rows times a matrix, with sums and clipping after
-// it.
+// Matches graphs for Convoy's product kernels: a few rows times a matrix, followed by sums and a
+// clamp.
 
 #ifndef CONVOY_PASSES_KERNELS_MATMULGRAPH_H
 #define CONVOY_PASSES_KERNELS_MATMULGRAPH_H
@@ -11,13 +11,13 @@ namespace convoy {
 /// clamp(a * b + residual + bias, lower, upper).
 struct MatmulGraph : Epilogue {
   cudnn::MatmulOp matmul;
-  mlir::Type resultType; ///< of the elements that are stored
+  mlir::Type resultType; ///< element type of the result
 
   int64_t rows() const, columns() const, depth() const;
 };
 
-/// `graph` in this form: one product of row-major matrices of 16-bit floats or f32, the left one
-/// with few rows, sums in f32. Nothing, with the reason, when it has another.
+/// Matches a `graph` of this form: one product of row-major matrices of 16-bit floats or f32, the
+/// left one with few rows, accumulation in f32. Otherwise returns nothing and sets `reason`.
 std::optional<MatmulGraph> matchMatmulGraph(cudnn::GraphOp graph, std::string &reason);
 
 } // namespace convoy

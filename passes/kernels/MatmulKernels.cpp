@@ -16,7 +16,7 @@ struct Shape {
 
 } // namespace
 
-/// Elements of a strip of columns that is `lanes` chunks of 16 bytes wide.
+/// Number of columns of a strip that is `lanes` chunks of 16 bytes wide.
 static int64_t pitchOf(const MatmulGraph &form, int64_t lanes) {
   Type element = cudnn::MatmulOp(form.matmul).getA().getType().getElementType();
   return lanes * 128 / element.getIntOrFloatBitWidth();
@@ -26,7 +26,7 @@ static int64_t stripsOf(const MatmulGraph &form, int64_t lanes) {
   return llvm::divideCeil(form.columns(), pitchOf(form, lanes));
 }
 
-/// Sums take registers, a chunk of numbers for each row.
+/// Maximum number of warps: sums need registers, a chunk of numbers for each row.
 static int64_t mostWarps(const MatmulGraph &form) {
   return form.rows() == 1 ? 32 : form.rows() * pitchOf(form, /*lanes=*/1) <= 16 ? 16 : 8;
 }
@@ -34,7 +34,7 @@ static int64_t mostWarps(const MatmulGraph &form) {
 static Shape shapeOf(const MatmulGraph &form, int64_t lanes, int64_t split) {
   int64_t terms = kWarp / lanes * kMatmulTurn,
           warps = llvm::divideCeil(form.depth(), terms * split);
-  // The results of a block are added up by its threads, four each.
+  // Each thread adds up four results of its block.
   int64_t least = llvm::divideCeil(form.rows() * pitchOf(form, lanes), 4 * kWarp);
   return {lanes, std::clamp(warps, least, mostWarps(form)), split};
 }
@@ -67,7 +67,7 @@ static Variant variantOf(const MatmulGraph &form, Shape shape) {
 }
 
 SmallVector<Variant, 0> matmulVariants(const MatmulGraph &form) {
-  // Strips wider than a sector are better where there are enough of them.
+  // Strips wider than a sector are faster if there are enough of them.
   SmallVector<Shape> alone, shared;
   for (int64_t lanes : {4 * kSector, 2 * kSector})
     if (stripsOf(form, lanes) >= kManyBlocks)

@@ -1,5 +1,5 @@
-// Which kernels a product of few rows is offered: how wide a strip of columns a block makes, and
-// how many warps and blocks share its sums.
+// Kernels of runtime/device/matmul.cu for a product of few rows: the width of a block's strip of
+// columns, and the numbers of warps and blocks that share its sums.
 
 #ifndef CONVOY_PASSES_KERNELS_MATMULKERNELS_H
 #define CONVOY_PASSES_KERNELS_MATMULKERNELS_H
@@ -9,8 +9,9 @@
 
 namespace convoy {
 
-/// Kernels for `form`, the most promising first; there is always one. cuDNN's make tiles of 64 rows
-/// and more, of which few are used, so the first of them is a better guess than its first plan.
+/// Kernels for `form`, most promising first; there is at least one. cuDNN's kernels compute tiles
+/// of 64 rows and more, which would be mostly unused, so the first one is preferred to cuDNN's
+/// first plan without tuning.
 llvm::SmallVector<Variant, 0> matmulVariants(const MatmulGraph &form);
 
 } // namespace convoy

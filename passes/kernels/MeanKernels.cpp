@@ -12,7 +12,7 @@ static constexpr int64_t kMostWarps = 32;
 
 namespace {
 
-/// A mean: sizes of the image, and of its elements in 16 bytes.
+/// Sizes of a mean; `width` is the number of elements in 16 bytes.
 struct MeanForm {
   ResampleOp pool;
   int64_t images, channels, pixels, width;
@@ -38,7 +38,8 @@ static std::optional<MeanForm> match(GraphOp graph, std::string &reason) {
        pool.getMode() != ResampleMode::AvgpoolExcludePadding) ||
       !isAbsent(pool.getAlpha(), 1.0) || !isAbsent(pool.getBeta(), 0.0) ||
       !pool.getComputeType().isF32() || pool.getNanPropagation() != NanPropagation::PropagateNan)
-    return refuse("it does not begin with an average pooling that adds in f32 and propagates NaN");
+    return refuse(
+        "it does not begin with an average pooling that accumulates in f32 and propagates NaN");
   auto isZero = [](int64_t padding) { return padding == 0; };
   TensorDescType x = pool.getX().getType(), y = pool.getY().getType();
   if (pool.getWindow() != x.getShape().drop_front(2) ||
@@ -46,7 +47,7 @@ static std::optional<MeanForm> match(GraphOp graph, std::string &reason) {
     return refuse("the window is not the whole image");
   Operation *end = graph.getBody().front().getTerminator();
   if (pool->getNextNode() != end || end->getNumOperands() != 1 || end->getOperand(0) != pool.getY())
-    return refuse("something follows the pooling");
+    return refuse("the pooling is not the only operation");
   Type element = x.getElementType();
   if (!element.isF16() && !element.isBF16() && !element.isF32())
     return refuse("elements are not f16, bf16 or f32");
@@ -55,17 +56,17 @@ static std::optional<MeanForm> match(GraphOp graph, std::string &reason) {
            type.getAlignment() % 16 == 0;
   };
   if (!isa<BlockArgument>(pool.getX()) || !isImage(x) || !isImage(y))
-    return refuse("argument and result are not of one type in packed channels-last memory, aligned "
-                  "to 16 bytes");
+    return refuse("argument and result are not of the same type in packed channels-last memory, "
+                  "aligned to 16 bytes");
   int64_t width = 128 / element.getIntOrFloatBitWidth();
   if (x.getShape()[1] % width != 0)
-    return refuse("channels are no multiple of 16 bytes");
+    return refuse("channels are not a multiple of 16 bytes");
   return MeanForm{pool, x.getShape()[0], x.getShape()[1],
                   ShapedType::getNumElements(pool.getWindow()), width};
 }
 
-/// A strip `lanes` chunks of 16 bytes wide a block, its pixels shared by warps, and by blocks where
-/// there are few strips.
+/// A kernel with one strip of `lanes` chunks of 16 bytes per block or cluster. The pixels are
+/// divided among warps, and among `split` blocks of a cluster.
 static Variant variantOf(GraphOp graph, MeanForm form, int64_t lanes, int64_t split) {
   int64_t warps =
       std::clamp<int64_t>(llvm::divideCeil(form.pixels, kWarp / lanes * split), 1, kMostWarps);
@@ -100,7 +101,7 @@ Offer offerMean(GraphOp graph, bool, std::string &reason) {
         split > 1)
       offer.variants.push_back(variantOf(graph, *form, lanes, split));
   }
-  // A mean of many bytes is as fast as memory, whoever makes it.
+  // Large means are limited by memory bandwidth with any implementation.
   offer.isPreferred =
       form->pixels * kSectorBytes <= kLongStrip && form->stripsOf(kSector) <= 8 * kManyBlocks;
   return offer;

@@ -1,5 +1,5 @@
-// The kernels of means over whole images, cuDNN's average pooling with a window as large as the
-// image.
+// Kernels of runtime/device/mean.cu for means over whole images: average pooling with a window of
+// the image's size.
 
 #ifndef CONVOY_PASSES_KERNELS_MEANKERNELS_H
 #define CONVOY_PASSES_KERNELS_MEANKERNELS_H
@@ -8,8 +8,8 @@
 
 namespace convoy {
 
-/// Kernels for `graph` when it is one such pooling of a channels-last image, and whether the first
-/// of them is a better guess than cuDNN's first plan. None, with the reason, when it is not.
+/// Kernels for `graph`, if it is one such pooling of a channels-last image. Otherwise there are
+/// none and `reason` is set.
 Offer offerMean(cudnn::GraphOp graph, bool allowTf32, std::string &reason);
 
 } // namespace convoy

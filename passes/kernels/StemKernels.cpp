@@ -7,15 +7,15 @@ using namespace convoy::cudnn;
 
 namespace convoy {
 
-/// What a block of stem.cu may have of a multiprocessor's memory: two of them share that of sm_80,
-/// one the smallest of later ones.
+/// Maximum shared memory of a block of stem.cu: on sm_80 two blocks fit on a multiprocessor, on
+/// later GPUs at least one.
 static constexpr int64_t kSharedBytes = 99 << 10;
-/// Rows of the result that a block has the image for at a time.
+/// Maximum rows of the result per strip of the image in shared memory.
 static constexpr int64_t kMostRows = 4;
-/// Blocks that keep a large GPU busy, two on each multiprocessor.
+/// Number of blocks that keeps a large GPU busy, two per multiprocessor.
 static constexpr int64_t kManyBlocks = 200;
-/// Rows of a block for which stem_wgmma.cu is no better guess than stem.cu: 5 took 38.5 us where
-/// the other took 39.2, one 16 and 7.
+/// Up to this number of rows per block stem.cu is preferred to stem_wgmma.cu: with 5 rows
+/// stem_wgmma.cu took 38.5 us and stem.cu 39.2, with one row 16 and 7.
 static constexpr int64_t kFewRows = 4;
 
 namespace {
@@ -33,11 +33,11 @@ struct StemOps {
   int64_t width() { return imageType().getShape()[3]; }
   int64_t filters() { return conv.getW().getType().getShape()[0]; }
   int64_t taps() { return conv.getW().getType().getShape()[2]; }
-  /// Rows of the result that a block makes, which keeps the row above its next one, so it should
-  /// make many; and there should be many blocks.
+  /// Rows of the result per block. A block reuses the previous row, so it should compute many rows,
+  /// but there should also be many blocks.
   int64_t rows(int64_t parts);
-  /// The same for blocks that share a multiprocessor's tensor cores: those that have most to do
-  /// have least.
+  /// Rows of the result per block of stem_wgmma.cu: minimizes the work of the multiprocessor with
+  /// the most blocks.
   int64_t wgmmaRows();
 };
 
@@ -56,7 +56,7 @@ int64_t StemOps::wgmmaRows() {
   int64_t images = imageType().getShape()[0], outHeight = height() / 4, best = 1;
   auto cost = [&](int64_t rows) {
     int64_t blocks = images * outHeight / rows;
-    // A row more is made for the first one's pooling. A block that is alone waits for itself.
+    // The pooling needs one additional row. A single block per multiprocessor cannot hide latency.
     return llvm::divideCeil(blocks, kMultiprocessors90) * (rows + 1) *
            (blocks <= kMultiprocessors90 ? 3 : 2);
   };
@@ -83,8 +83,8 @@ static bool match(GraphOp graph, StemOps &ops) {
          isa<BlockArgument>(ops.conv.getW()) && isa<BlockArgument>(ops.add.getInputs()[1]);
 }
 
-/// A call of `function`, compiled for `number` of filters or columns, whose blocks make `rows` rows
-/// of the result, `strip` at a time.
+/// A call of `function` for `number` filters or columns, whose blocks compute `rows` rows of the
+/// result, `strip` at a time.
 static Variant variantOf(GraphOp graph, StemOps &ops, StringRef function, int64_t number,
                          int64_t rows, int64_t strip) {
   ArrayRef<int64_t> x = ops.imageType().getShape(), w = ops.conv.getW().getType().getShape();
@@ -113,9 +113,9 @@ static Variant variantOf(GraphOp graph, StemOps &ops, StringRef function, int64_
   return variant;
 }
 
-/// runtime/device/stem.cu.
+/// The kernel of runtime/device/stem.cu.
 static Variant anyVariant(GraphOp graph, StemOps &ops) {
-  // Wider elements leave room for fewer filters.
+  // Fewer filters fit into shared memory with wider elements.
   int64_t bytes = ops.bytes(), filters = bytes == 2 ? ops.filters() : 32,
           rows = ops.rows(ops.filters() / filters);
   auto sharedBytes = [&](int64_t strip) {
@@ -135,8 +135,8 @@ static Variant anyVariant(GraphOp graph, StemOps &ops) {
   return variant;
 }
 
-/// runtime/device/stem_wgmma.cu. Nothing when it does not take as many filters, or columns, as
-/// there are.
+/// The kernel of runtime/device/stem_wgmma.cu; nothing if it does not support the number of filters
+/// or columns.
 static std::optional<Variant> wgmmaVariant(GraphOp graph, StemOps &ops) {
   int64_t bytes = ops.bytes(), filters = ops.filters(), columns = ops.width() / 2,
           rows = ops.wgmmaRows();
@@ -158,11 +158,11 @@ static std::optional<Variant> wgmmaVariant(GraphOp graph, StemOps &ops) {
 SmallVector<Variant, 0> stemVariants(GraphOp graph, std::string &reason) {
   StemOps ops;
   if (!match(graph, ops)) {
-    reason = "it is not identity, convolution, sum, relu and max pooling in a row";
+    reason = "it is not a chain of identity, convolution, sum, relu and max pooling";
     return {};
   }
   SmallVector<Variant, 0> variants = {anyVariant(graph, ops)};
-  // Filters take long to lay out for those tensor cores: many rows have to make up for that.
+  // Preparing the filters for wgmma is slow and pays off only with many rows.
   if (std::optional<Variant> variant = wgmmaVariant(graph, ops))
     variants.insert(ops.wgmmaRows() > kFewRows ? variants.begin() : variants.end(),
                     std::move(*variant));

@@ -1,4 +1,4 @@
-// The kernels of a network's first layers (passes/common/Stem.h).
+// Kernels of stems, the first layers of a convolutional network (passes/common/Stem.h).
 
 #ifndef CONVOY_PASSES_KERNELS_STEMKERNELS_H
 #define CONVOY_PASSES_KERNELS_STEMKERNELS_H
@@ -7,8 +7,8 @@
 
 namespace convoy {
 
-/// The kernels for `graph`, which is of the form that buildStemGraph makes, the most promising
-/// first. None, with the reason, when it is not.
+/// Kernels for `graph`, if it has the form of buildStemGraph, most promising first. Otherwise there
+/// are none and `reason` is set.
 llvm::SmallVector<Variant, 0> stemVariants(cudnn::GraphOp graph, std::string &reason);
 
 } // namespace convoy

@@ -20,7 +20,7 @@ DictionaryAttr writeVariant(OpBuilder &builder, cudnn::GraphOp graph, const Vari
     chip = variant.onlyChip;
   else if (variant.cluster > 1)
     chip = chipNumber(chip) < 90 ? "sm_90" : chip;
-  // Barriers of a cluster that order memory, and what a single architecture has, came with PTX 8.0.
+  // Cluster barriers with memory ordering and architecture-specific features need PTX 8.0.
   StringRef features = variant.cluster > 1 || !variant.onlyChip.empty() ? ptx80For(chip) : "";
   Attribute target =
       NVVM::NVVMTargetAttr::get(context, /*optLevel=*/3, kNvptxTriple, chip, features);
@@ -28,13 +28,13 @@ DictionaryAttr writeVariant(OpBuilder &builder, cudnn::GraphOp graph, const Vari
 
   builder.setInsertionPointToStart(module.getBody());
   Type pointer = LLVM::LLVMPointerType::get(context), word = builder.getI32Type(),
-       words = LLVM::LLVMArrayType::get(word, variant.arguments.size());
+       array = LLVM::LLVMArrayType::get(word, variant.arguments.size());
   SmallVector<Type> parameters(variant.tensors.size() + 1, pointer);
   auto nothing = LLVM::LLVMVoidType::get(context);
   auto function = LLVM::LLVMFuncOp::create(builder, loc, variant.function,
                                            LLVM::LLVMFunctionType::get(nothing, parameters));
   // As clang passes a struct. After inlining its members are constants.
-  NamedAttribute byValue(LLVM::LLVMDialect::getByValAttrName(), TypeAttr::get(words));
+  NamedAttribute byValue(LLVM::LLVMDialect::getByValAttrName(), TypeAttr::get(array));
   function.setArgAttr(variant.tensors.size(), byValue.getName(), byValue.getValue());
 
   SmallVector<Type> tensors(graph.getNumArguments() + graph.getNumResults(), pointer);
@@ -56,10 +56,10 @@ DictionaryAttr writeVariant(OpBuilder &builder, cudnn::GraphOp graph, const Vari
     arguments.push_back(tensor ? Value(body->getArgument(*tensor))
                                : Value(LLVM::ZeroOp::create(builder, loc, pointer)));
   auto one = LLVM::ConstantOp::create(builder, loc, word, builder.getI32IntegerAttr(1));
-  auto place = LLVM::AllocaOp::create(builder, loc, pointer, words, one, /*alignment=*/4);
+  auto place = LLVM::AllocaOp::create(builder, loc, pointer, array, one, /*alignment=*/4);
   auto type = RankedTensorType::get(variant.arguments.size(), word);
   auto values = DenseElementsAttr::get(type, ArrayRef<int32_t>(variant.arguments));
-  LLVM::StoreOp::create(builder, loc, LLVM::ConstantOp::create(builder, loc, words, values), place,
+  LLVM::StoreOp::create(builder, loc, LLVM::ConstantOp::create(builder, loc, array, values), place,
                         /*alignment=*/4);
   arguments.push_back(place);
   auto call = LLVM::CallOp::create(builder, loc, function, arguments);

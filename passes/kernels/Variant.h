@@ -1,5 +1,5 @@
-// One kernel for a graph: a function of the library, the numbers that it is called with, and how it
-// is launched.
+// A variant of a kernel for a graph: a function of the kernel library, its arguments and its launch
+// configuration.
 
 #ifndef CONVOY_PASSES_KERNELS_VARIANT_H
 #define CONVOY_PASSES_KERNELS_VARIANT_H
@@ -13,22 +13,22 @@
 
 namespace convoy {
 
-/// Of sm_90: what a block may have of a multiprocessor's memory, and multiprocessors of the
-/// largest, an H200.
+/// Limits of sm_90: shared memory of a block, and the number of multiprocessors of an H200, the
+/// largest GPU.
 constexpr int64_t kSharedBytes90 = 227 << 10, kMultiprocessors90 = 132;
 
 struct Variant {
-  std::string suffix;   ///< of the kernel's name, after the graph's
-  std::string function; ///< of the library
-  /// The function's pointers: tensors of the graph, its arguments first, then its results; or none.
+  std::string suffix;   ///< follows the graph's name in the kernel's name
+  std::string function; ///< name of the library function
+  /// The function's pointers: numbers of tensors of the graph (arguments, then results), or null.
   llvm::SmallVector<std::optional<unsigned>> tensors;
-  /// The words of the struct of runtime/device/kernel_abi.h that the function takes behind them.
+  /// The 32-bit words of the struct of runtime/device/kernel_abi.h, the function's last argument.
   llvm::SmallVector<int32_t> arguments;
   int64_t blocks = 0, threads = 0, sharedBytes = 0;
-  /// Blocks of a cluster; blocks that a multiprocessor is to hold at a time.
+  /// Blocks per cluster; minimum number of resident blocks per multiprocessor.
   int64_t cluster = 1, residents = 1;
-  llvm::StringRef onlyChip; ///< the one architecture that has the kernel's instructions; empty for
-                            ///< every one from the graph's on
+  llvm::StringRef onlyChip; ///< the only architecture that supports the kernel; empty if all
+                            ///< architectures from the program's on do
   bool tf32 = false;        ///< rounds factors of f32 to TF32
 
   template <typename Arguments> void setArguments(const Arguments &values) {
@@ -38,32 +38,31 @@ struct Variant {
   }
 };
 
-/// Kernels for a graph, the most promising first, and whether that is a better guess than cuDNN's
-/// first plan.
+/// Kernels for a graph, most promising first, and whether the first one is preferred to cuDNN's
+/// first plan without tuning.
 struct Offer {
   llvm::SmallVector<Variant, 0> variants;
   bool isPreferred = false;
 };
 
-/// The place of a tensor in the list of its graph's arguments.
+/// The number of a tensor among its graph's arguments.
 inline unsigned placeOf(mlir::Value argument) {
   return mlir::cast<mlir::BlockArgument>(argument).getArgNumber();
 }
 
-/// A size as a member of the structs of runtime/device/kernel_abi.h.
+/// Converts a size to a member of the structs of runtime/device/kernel_abi.h.
 inline int word(int64_t value) { return static_cast<int>(value); }
 
-/// What functions of the library call elements of `type`: f16, bf16 or f32.
+/// Name of `type` in names of library functions: f16, bf16 or f32.
 inline llvm::StringRef libraryName(mlir::Type type) {
   return type.isF32() ? "f32" : type.isF16() ? "f16" : "bf16";
 }
 
-/// Whether there is a GPU of `chip` or newer that runs it.
+/// Whether a GPU of `chip` or newer can run it.
 bool runsFrom(const Variant &variant, llvm::StringRef chip);
 
-/// Writes the kernel into a `gpu.module` of its own before the builder's place, and returns its
-/// entry of `kKernelsAttr`. `chip` is the oldest architecture that will run it; clusters want
-/// sm_90.
+/// Creates a `gpu.module` with the kernel at the builder's insertion point, and returns its entry
+/// of `kKernelsAttr`. `chip` is the oldest architecture that must run it; clusters require sm_90.
 mlir::DictionaryAttr writeVariant(mlir::OpBuilder &builder, cudnn::GraphOp graph,
                                   const Variant &variant, llvm::StringRef chip);
 

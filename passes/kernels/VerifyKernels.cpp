@@ -1,4 +1,4 @@
-// Checks kernels in the llvm dialect before they are linked with the library and become PTX.
+// Checks kernels in the llvm dialect before they are linked with the kernel library and compiled.
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "passes/Passes.h"
@@ -21,15 +21,14 @@ struct VerifyKernelsPass : public convoy::impl::VerifyKernelsPassBase<VerifyKern
 } // namespace
 
 void VerifyKernelsPass::runOnOperation() {
-  // PTX is linked with the library of kernels and nothing else; a symbol without a body fails only
-  // on the device.
+  // PTX is linked only with the kernel library; a symbol without a body would fail on the device.
   getOperation().walk([&](LLVM::CallOp call) {
     auto callee = call.getCallee()
                       ? getOperation().lookupSymbol<LLVM::LLVMFuncOp>(*call.getCallee())
                       : nullptr;
     if (callee && (!callee.isExternal() || callee.getName().starts_with(convoy::kLibraryPrefix)))
       return;
-    call.emitOpError("expects functions that the kernels' own module defines, but got '")
+    call.emitOpError("expects functions defined in the kernels' module, but got '")
         << call.getCallee().value_or("a pointer") << "'";
     signalPassFailure();
   });

@@ -1,6 +1,5 @@
-// Builders of operation graphs as data and a function each that has it run. They run once a load
-// and do nothing but call, so that code for each call would only be larger, and take longer to
-// compile.
+// Lowers builders of operation graphs to data and a function that interprets it. They run once per
+// load and only make calls; code for each call would be larger and take longer to compile.
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/SymbolTable.h"
@@ -12,7 +11,7 @@ using namespace convoy;
 
 namespace {
 
-/// Writes the functions of one module.
+/// Lowers the functions of one module.
 class Writer {
 public:
   explicit Writer(ModuleOp module)
@@ -25,7 +24,7 @@ public:
     for (cudnn_backend::FuncOp func : funcs)
       calls.push_back(words((func.getSymName() + "_calls").str(), encodeCalls(func, tables)));
     LLVM::GlobalOp kinds = words("cudnn_call_kinds", tables.getKinds());
-    // Lists and numbers are read where they lie.
+    // Aligned, because lists and numbers are read in place.
     auto bytes = LLVM::LLVMArrayType::get(builder.getI8Type(), tables.getData().size());
     LLVM::GlobalOp data =
         global("cudnn_call_data", bytes, builder.getStringAttr(tables.getData()), /*alignment=*/8);
@@ -39,7 +38,7 @@ private:
   LLVM::GlobalOp global(StringRef name, Type type, Attribute value, uint64_t alignment) {
     auto made = LLVM::GlobalOp::create(builder, module.getLoc(), type, /*isConstant=*/true,
                                        LLVM::Linkage::Private, name, value, alignment);
-    symbols.insert(made); // under another name where this one is taken
+    symbols.insert(made); // renames it if the name is in use
     return made;
   }
 
@@ -62,7 +61,8 @@ private:
     return base;
   }
 
-  /// The table, the arguments, and an address a result.
+  /// Creates the function, whose parameters are the table, the arguments, and an address per
+  /// result.
   void write(cudnn_backend::FuncOp source, LLVM::GlobalOp calls, LLVM::GlobalOp kinds,
              LLVM::GlobalOp data) {
     OpBuilder::InsertionGuard guard(builder);

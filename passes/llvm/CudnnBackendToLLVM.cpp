@@ -1,5 +1,5 @@
-// The calls of the runtime as machine code, and the pass that lowers modules made of cudnn_backend,
-// func and memref alone.
+// Patterns that lower the calls of the runtime, and the pass that lowers modules of only
+// cudnn_backend, func, memref and arith.
 
 #include "passes/llvm/CudnnBackendToLLVM.h"
 #include "dialect/cudnn_backend/CudnnBackendOps.h"
@@ -24,7 +24,7 @@ using namespace convoy::cudnn_backend;
 
 namespace {
 
-/// A call of one of the runtime's functions; a status other than 0 ends the function with it.
+/// Lowers a call of a runtime function; the function returns any status other than 0.
 template <typename Op> class LowerRuntimeOp : public ConvertOpToLLVMPattern<Op> {
 public:
   using ConvertOpToLLVMPattern<Op>::ConvertOpToLLVMPattern;
@@ -47,7 +47,7 @@ protected:
     return converted;
   }
 
-  /// Stores values into an array on the stack, which is made once in the function's first block.
+  /// Stores values into an array on the stack, allocated in the function's entry block.
   Value array(Rewriter &rewriter, Op op, Type type, ValueRange values) const {
     Location loc = op.getLoc();
     Value base;
@@ -85,7 +85,7 @@ protected:
   void call(Rewriter &rewriter, Op op, Value runtime, RuntimeField field,
             ValueRange arguments) const {
     Location loc = op.getLoc();
-    // Two words, then pointers.
+    // Two 32-bit integers, then pointers.
     SmallVector<Type> fields{word(rewriter), word(rewriter)};
     fields.append(4, pointer(rewriter));
     auto table = LLVM::LLVMStructType::getLiteral(rewriter.getContext(), fields);

@@ -1,5 +1,4 @@
-// Patterns from cudnn_backend to llvm, for the pass that lowers whole modules and for the one that
-// lowers these ops alone.
+// Patterns from cudnn_backend to llvm, for lower-to-llvm and convert-cudnn-backend-to-llvm.
 
 #ifndef CONVOY_PASSES_LLVM_CUDNNBACKENDTOLLVM_H
 #define CONVOY_PASSES_LLVM_CUDNNBACKENDTOLLVM_H
@@ -12,13 +11,12 @@ namespace convoy {
 /// Fields of `ConvoyRuntime` in runtime/abi/convoy_abi.h, by index.
 enum class RuntimeField : int32_t { context = 2, executeGraph = 3, launchKernel = 4, copy = 5 };
 
-/// Lowers the calls of the runtime. The ops become calls through `ConvoyRuntime` of
-/// runtime/abi/convoy_abi.h.
+/// Lowers the calls of the runtime to calls through `ConvoyRuntime` of runtime/abi/convoy_abi.h.
 void populateCudnnBackendToLLVMPatterns(mlir::LLVMTypeConverter &converter,
                                         mlir::RewritePatternSet &patterns);
 
-/// Lowers every `cudnn_backend.func`, before the conversion that has the patterns above: what they
-/// hold becomes data, not code.
+/// Lowers every `cudnn_backend.func` to data. Must run before the conversion with the patterns
+/// above.
 void lowerCudnnBackendFuncs(mlir::ModuleOp module);
 
 } // namespace convoy

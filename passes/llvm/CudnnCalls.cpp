@@ -10,10 +10,10 @@ using namespace convoy::cudnn_backend;
 
 uint32_t CudnnCallTables::kind(int32_t action, int32_t number, int32_t type,
                                const std::string &what) {
-  uint32_t said = what.empty() ? 0 : text(what);
-  auto [place, isNew] = numbers.try_emplace({action, number, type, said}, numbers.size());
+  uint32_t offset = what.empty() ? 0 : text(what);
+  auto [place, isNew] = numbers.try_emplace({action, number, type, offset}, numbers.size());
   if (isNew)
-    llvm::append_values(kinds, action, number, type, static_cast<int32_t>(said));
+    llvm::append_values(kinds, action, number, type, static_cast<int32_t>(offset));
   return place->second;
 }
 
@@ -24,7 +24,7 @@ uint32_t CudnnCallTables::text(const std::string &text) {
   return place->second;
 }
 
-/// The bytes of a number as the machine that runs the program has them.
+/// Appends the bytes of `number` in the byte order of the target.
 template <typename T> static void append(std::string &bytes, T number) {
   char buffer[sizeof(T)];
   llvm::support::endian::write(buffer, number, llvm::endianness::little);
@@ -64,12 +64,12 @@ public:
     for (auto create : body.getOps<CreateOp>())
       slots.try_emplace(create.getDescriptor(), slots.size());
     for (Operation &op : body) {
-      tell(op.getLoc());
+      setLocation(op.getLoc());
       llvm::TypeSwitch<Operation *>(&op)
           .Case<CreateOp, SetOp, FinalizeOp, DestroyOp, GetOp, GetDescriptorsOp, ExecutePlanOp,
                 ReturnOp>([&](auto op) { encode(op); });
     }
-    // convoy_calls.h: the interpreter has arrays of so many.
+    // Sizes of arrays of the interpreter, at least 1 (convoy_calls.h).
     auto count = [](size_t number) { return static_cast<int32_t>(std::max<size_t>(number, 1)); };
     SmallVector<int32_t> words = {static_cast<int32_t>(calls.size() / 2),
                                   static_cast<int32_t>(body.getNumArguments()),
@@ -94,8 +94,8 @@ private:
     return tables.list(elements);
   }
 
-  /// Says where the next call comes from.
-  void tell(Location loc) {
+  /// Sets the source location of the next calls.
+  void setLocation(Location loc) {
     std::string text = placeText(loc);
     if (text == place)
       return;
@@ -150,12 +150,11 @@ private:
     AttributeName name = op.getName().getValue();
     const AttributeInfo &info = get(name);
     Type type = op.getValue().getType();
-    // The alternative is what the verifier takes beside the attribute's own type: the other width
-    // of a float.
+    // The verifier also accepts the alternative type, a float of the other width.
     bool isAlternative = info.alternative != AttributeType::none &&
                          type.isF32() != (info.type == AttributeType::float32);
-    AttributeType asked = isa<FloatType>(type) && isAlternative ? info.alternative : info.type;
-    call(tables.kind(CONVOY_GET, static_cast<int32_t>(name), static_cast<int32_t>(asked),
+    AttributeType queried = isa<FloatType>(type) && isAlternative ? info.alternative : info.type;
+    call(tables.kind(CONVOY_GET, static_cast<int32_t>(name), static_cast<int32_t>(queried),
                      "cudnnBackendGetAttribute(" + cudnnName(name) + ")"),
          number(op.getValue()));
   }
@@ -186,7 +185,7 @@ private:
     }
   }
 
-  /// The place of a number that is read.
+  /// The index of a number that is read.
   uint32_t number(Value value) { return numbers.try_emplace(value, numbers.size()).first->second; }
 
   FuncOp func;

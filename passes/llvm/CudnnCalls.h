@@ -1,4 +1,4 @@
-// The calls of `cudnn_backend.func`s as the data that runtime/support/convoy_calls.h describes.
+// Encodes the calls of `cudnn_backend.func`s as the data of runtime/support/convoy_calls.h.
 
 #ifndef CONVOY_PASSES_LLVM_CUDNNCALLS_H
 #define CONVOY_PASSES_LLVM_CUDNNCALLS_H
@@ -10,20 +10,20 @@
 
 namespace convoy {
 
-/// What the functions of one module share, each content once: kinds of calls, and the bytes that
+/// Deduplicated tables shared by the functions of one module: kinds of calls, and the bytes that
 /// operands are offsets into.
 class CudnnCallTables {
 public:
-  /// The number of a kind of call (`ConvoyCallKind`).
+  /// The index of a kind of call (`ConvoyCallKind`).
   uint32_t kind(int32_t action, int32_t number = 0, int32_t type = 0, const std::string &what = {});
-  /// The offset of a text that ends with a null.
+  /// The offset of a null-terminated string.
   uint32_t text(const std::string &text);
-  /// The offset of `count` and then these bytes.
+  /// The offset of `count` followed by `bytes`.
   uint32_t payload(int64_t count, llvm::StringRef bytes);
-  /// The offset of the length of a list and its elements.
+  /// The offset of a list: its length followed by its elements.
   uint32_t list(llvm::ArrayRef<int64_t> elements);
 
-  /// The kinds in the order of their numbers, four words each.
+  /// The kinds by index, four integers each.
   llvm::ArrayRef<int32_t> getKinds() const { return kinds; }
   llvm::StringRef getData() const { return data; }
 
@@ -34,7 +34,7 @@ private:
   std::string data;
 };
 
-/// A function as `ConvoyCalls`: its header, then two words a call.
+/// Encodes a function as `ConvoyCalls`: its header, then two integers per call.
 llvm::SmallVector<int32_t> encodeCalls(cudnn_backend::FuncOp func, CudnnCallTables &tables);
 
 } // namespace convoy

@@ -1,6 +1,5 @@
-// What the loader looks up (runtime/abi/convoy_abi.h): functions that unpack pointer arrays into
-// the arguments of @main and
-// @prepare_weights, and the sizes of what the pointers point to.
+// Adds the functions of runtime/abi/convoy_abi.h that the loader looks up. They unpack pointer
+// arrays into the arguments of @main and @prepare_weights, and return the sizes of the buffers.
 
 #include "passes/Passes.h"
 #include "runtime/abi/convoy_abi.h"
@@ -18,12 +17,12 @@ struct EntryPointsPass : public convoy::impl::EntryPointsPassBase<EntryPointsPas
   void runOnOperation() override;
 };
 
-/// Where an argument of an inner function comes from: the attribute that marks it, and the
-/// parameter of the entry point.
+/// The source of an argument of an inner function: the attribute that marks it, and the parameter
+/// of the entry point.
 struct Source {
   StringRef attribute;
   unsigned parameter;
-  bool array; ///< the parameter is an array of pointers, one an argument in order; else the pointer
+  bool array; ///< whether the parameter is an array with one pointer per argument, or the pointer
               ///< itself
 };
 
@@ -35,11 +34,11 @@ constexpr Source kMainSources[] = {{"tcp.input", 1, true},
 constexpr Source kPrepareSources[] = {
     {"tcp.weight", 0, true}, {"tcp.prepared", 1, true}, {"tcp.arena", 2, false}};
 
-/// Bytes of the arguments of an inner function, by the attribute that marks them.
+/// Sizes in bytes of the arguments of an inner function, by their attribute.
 using Sizes = llvm::StringMap<SmallVector<int64_t>>;
 
-/// Adds `name`, which calls `inner`. A first argument of `inner` with no mark is the runtime's
-/// table, parameter 0. The size of every other one is added to `sizes`.
+/// Adds the entry point `name`, which calls `inner`. If `takesRuntime`, the first argument of
+/// `inner` is the runtime's table, parameter 0. Adds the sizes of all other arguments to `sizes`.
 LogicalResult addEntryPoint(ModuleOp module, StringRef name, LLVM::LLVMFuncOp inner,
                             unsigned parameters, ArrayRef<Source> sources, bool takesRuntime,
                             Sizes &sizes) {
@@ -143,7 +142,7 @@ void EntryPointsPass::runOnOperation() {
                              prepareSizes)))
       return signalPassFailure();
   } else {
-    // A model without weights has nothing to prepare, and an artifact still has all functions.
+    // Every artifact has all functions, even if there are no weights to prepare.
     auto pointer = LLVM::LLVMPointerType::get(context);
     auto entry =
         LLVM::LLVMFuncOp::create(builder, module.getLoc(), "convoy_prepare_weights",

@@ -1,7 +1,7 @@
-// The device half of the llvm phase. Upstream's conversion turns math into calls of CUDA's
-// libdevice, which only a CUDA toolkit has, and leaves them unresolved without one; and LLVM's
-// NVPTX backend ends the process on math intrinsics that the hardware lacks. So this conversion
-// takes the math that is an instruction, and refuses the rest with its source location.
+// The device part of phase llvm. The upstream conversion lowers math to calls of libdevice, which
+// only the CUDA toolkit has, and LLVM's NVPTX backend aborts on math intrinsics that the hardware
+// lacks. So this conversion only lowers math ops that are instructions, and reports an error with
+// the source location for all others.
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
@@ -33,7 +33,7 @@ struct GpuToNvvmPass : public convoy::impl::GpuToNvvmPassBase<GpuToNvvmPass> {
   void runOnOperation() override;
 };
 
-/// Math ops that PTX has instructions for, in the types that LLVM selects them for.
+/// Whether PTX has an instruction for a math op, in a type for which LLVM selects it.
 bool hasInstruction(Operation *op) {
   if (isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::CopySignOp, math::CountLeadingZerosOp,
           math::CtPopOp, math::FloorOp, math::FmaOp, math::RoundEvenOp, math::TruncOp,
@@ -54,13 +54,13 @@ void GpuToNvvmPass::runOnOperation() {
   WalkResult math = module.walk([](Operation *op) {
     if (!isa_and_nonnull<math::MathDialect>(op->getDialect()) || hasInstruction(op))
       return WalkResult::advance();
-    op->emitOpError("expects to be expanded before the kernel becomes PTX, because the GPU has no "
-                    "instruction for it on ")
+    op->emitOpError("expects to be expanded before phase 'llvm', because PTX has no instruction "
+                    "for it on ")
         << op->getResult(0).getType();
     return WalkResult::interrupt();
   });
-  // PTX has vectors of 16 bytes; LLVM splits longer ones, and its optimizer counts their bytes in
-  // 32 bits.
+  // PTX has vectors of at most 16 bytes. LLVM splits longer ones, but its optimizer uses 32-bit
+  // sizes.
   WalkResult vectors = module.walk([](Operation *op) {
     for (Type type : op->getResultTypes())
       if (auto vector = dyn_cast<VectorType>(type);
@@ -79,7 +79,7 @@ void GpuToNvvmPass::runOnOperation() {
   LLVMTypeConverter converter(&getContext(), options);
   configureGpuToNVVMTypeConverter(converter);
 
-  // Math goes first: the patterns for the gpu dialect bring those for libdevice along.
+  // Convert math first: the patterns of the gpu dialect include those for libdevice.
   RewritePatternSet first(&getContext());
   populateSCFToControlFlowConversionPatterns(first);
   populateMathToLLVMConversionPatterns(converter, first);

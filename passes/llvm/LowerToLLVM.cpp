@@ -1,5 +1,5 @@
-// The one conversion to the llvm dialect. Memrefs become bare pointers: every shape is static, so a
-// descriptor would say nothing.
+// The conversion of host code to the llvm dialect. Memrefs become bare pointers: all shapes are
+// static, so descriptors are unnecessary.
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
@@ -25,7 +25,7 @@ struct LowerToLLVMPass : public convoy::impl::LowerToLLVMPassBase<LowerToLLVMPas
   void runOnOperation() override;
 };
 
-/// Marks each memref argument with the bytes that it takes.
+/// Marks each memref argument with its size in bytes.
 void markSizes(func::FuncOp function) {
   Builder builder(function.getContext());
   for (BlockArgument argument : function.getArguments()) {
@@ -42,8 +42,8 @@ void markSizes(func::FuncOp function) {
 
 void LowerToLLVMPass::runOnOperation() {
   ModuleOp module = getOperation();
-  // Conversions of bf16 in integers, which would be calls of a compiler's runtime library. Nothing
-  // else is expanded: LLVM knows maxima that keep NaN, and makes vectors of them.
+  // Expand bf16 conversions to integer arithmetic; they would be calls of compiler-rt. Nothing else
+  // is expanded: LLVM vectorizes NaN-propagating maxima.
   RewritePatternSet expansions(&getContext());
   arith::populateExpandBFloat16Patterns(expansions);
   arith::populateCeilFloorDivExpandOpsPatterns(expansions);
@@ -75,13 +75,13 @@ void LowerToLLVMPass::runOnOperation() {
   target.markOpRecursivelyLegal<gpu::GPUModuleOp>();
   if (failed(applyFullConversion(module, target, std::move(patterns))))
     return signalPassFailure();
-  // Of memrefs of i1 that are read as bytes: both are one type by now.
+  // Casts of i1 memrefs to i8; both have the same type now.
   SmallVector<UnrealizedConversionCastOp> casts;
   module.walk([&](UnrealizedConversionCastOp cast) { casts.push_back(cast); });
   reconcileUnrealizedCasts(casts);
 
-  // What the loader looks up stays visible: entry points are added later, builders of graphs are
-  // public.
+  // Symbols that the loader looks up stay visible: builders of graphs are public, and entry points
+  // are added later.
   for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
     bool own = function.getName() == "main" || function.getName() == "prepare_weights";
     if (!function.isExternal() &&

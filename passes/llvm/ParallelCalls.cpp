@@ -1,6 +1,6 @@
-// Hands calls marked `convoy.parallel` to convoy_parallel_for: the arguments go into a struct on
-// the stack, and a task function takes them out again. A pass on the llvm dialect because the
-// struct holds what memrefs have become.
+// Converts calls marked `convoy.parallel` to calls of convoy_parallel_for: the arguments are stored
+// in a struct on the stack, from which a task function loads them. Runs on the llvm dialect because
+// the struct contains lowered memrefs.
 
 #include "passes/Passes.h"
 
@@ -63,13 +63,13 @@ void ParallelCallsPass::runOnOperation() {
   auto parallelFor = LLVM::LLVMFuncOp::create(
       builder, module.getLoc(), "convoy_parallel_for",
       LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), {pointer, pointer, i64, i64}));
-  DenseMap<Operation *, LLVM::LLVMFuncOp> tasks; // by body; several calls may name one
+  DenseMap<Operation *, LLVM::LLVMFuncOp> tasks; // by body, which several calls may share
   for (LLVM::CallOp call : calls) {
     auto body = module.lookupSymbol<LLVM::LLVMFuncOp>(call.getCallee().value_or(""));
     if (!body || body.isExternal() || call.getNumResults() != 0 ||
         call.getArgOperands().size() < 2) {
-      call.emitError("expected a parallel call to name a function with a body that takes the range "
-                     "first and returns nothing");
+      call.emitError("expected a parallel call of a function with a body, an iteration range as "
+                     "first arguments and no results");
       return signalPassFailure();
     }
     Location loc = call.getLoc();

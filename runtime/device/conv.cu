@@ -1,22 +1,22 @@
-// Convolution over two dims with bias, residual and clipping, as a product of matrices whose left
-// one, the windows of the input, is never stored. For small problems, which leave most of a GPU
-// idle: tiles are small, and the sum of one tile is shared by groups of four warps of a block, each
-// with a pipeline of its own, and by the blocks of a cluster.
+// 2D convolution with bias, residual and clamp, as an implicit matrix product: the left matrix, the
+// windows of the input, is never stored. For small problems, which leave most of a GPU idle: tiles
+// are small, and the sum of a tile is shared by groups of four warps of a block, each with its own
+// pipeline, and by the blocks of a cluster.
 
 #include "device.h"
 
 namespace {
 
 /// y[m, n] = clamp(sum over taps and channels of x * w + bias[n] + residual[m, n]), in
-/// channels-last memory: m counts the pixels of the result, n its channels. Channels of input and
-/// result are multiples of what 16 bytes hold.
+/// channels-last memory: m is a pixel of the result, n a channel. Channels of input and result are
+/// multiples of 16 bytes.
 using Conv = ConvArguments;
 
-/// A step adds as many products as 128 bytes hold of factors.
+/// A step multiplies 128 bytes of factors.
 constexpr int kGroup = kGroupThreads, kRowBytes = kConvStepBytes, kStages = kConvStages;
 
-/// Tiles of `tileM` x `tileN`, sums of a step's channels of one tap at a time, the warps of a group
-/// as two by two.
+/// Computes tiles of `tileM` x `tileN`. A step adds a part of the channels of one tap; the warps of
+/// a group are arranged two by two.
 template <typename T, int tileM, int tileN>
 DEVICE void convolve(const T *x, const T *w, const T *bias, const T *residual, T *y,
                      const Conv conv) {
@@ -27,7 +27,7 @@ DEVICE void convolve(const T *x, const T *w, const T *bias, const T *residual, T
             thread = threadId() % kGroup, warp = thread / 32, lane = thread % 32;
   const int pixels = conv.outHeight * conv.outWidth, rows = conv.images * pixels,
             tilesN = (conv.outChannels + tileN - 1) / tileN;
-  // Blocks that are neighbours share rows of x, so that these come from the L2 cache.
+  // Neighboring blocks share rows of x, which they then read from the L2 cache.
   const int rank = blockId() % conv.split, tile = blockId() / conv.split,
             m0 = tile / tilesN * tileM, n0 = tile % tilesN * tileN;
   const int stepsPerTap = (conv.channels + kStep - 1) / kStep,
@@ -36,8 +36,8 @@ DEVICE void convolve(const T *x, const T *w, const T *bias, const T *residual, T
   const int begin = share * steps / shares, end = (share + 1) * steps / shares;
   const int weights = conv.tapsH * conv.tapsW * conv.channels;
 
-  // A thread copies the same 16 bytes of every eighth of a tile's rows. Chunks are swapped within a
-  // row, so that the eight rows of a matrix are in different banks.
+  // A thread copies the same chunk of 16 bytes of every kRowsPerPass-th row of a tile. Chunks are
+  // swizzled within a row, so that the eight rows of a matrix are in different banks.
   const int chunk = thread % 8, row = thread / 8;
   const u32 base = sharedAddress(shared) + group * kStages * kStageBytes,
             target = base + row * kRowBytes + (chunk ^ row % 8) * 16;
@@ -46,7 +46,7 @@ DEVICE void convolve(const T *x, const T *w, const T *bias, const T *residual, T
 #pragma unroll
   for (int i = 0; i < tileM / kRowsPerPass; ++i) {
     int m = m0 + row + i * kRowsPerPass, pixel = m % pixels;
-    // A row beyond the result is above every image.
+    // Rows beyond the result are treated as above the image, i.e. as padding.
     top[i] = m < rows ? pixel / conv.outWidth * conv.strideH - conv.padH : -(1 << 20);
     left[i] = pixel % conv.outWidth * conv.strideW - conv.padW;
     window[i] = x +
@@ -116,14 +116,14 @@ DEVICE void convolve(const T *x, const T *w, const T *bias, const T *residual, T
     }
   }
 
-  // Groups that differ in steps meet at their barriers equally often all the same. Nothing needs
-  // that but compute-sanitizer: racecheck counts the barriers that a thread has passed, and takes
-  // accesses of two threads with equal counts for unordered, whatever is between them.
+  // All groups execute the same number of barriers, even with different numbers of steps. Only
+  // compute-sanitizer needs this: racecheck counts the barriers that a thread has passed, and
+  // treats accesses of two threads with equal counts as unordered.
   if (end - begin < (steps + shares - 1) / shares)
     syncGroup(group);
 
-  // Through shared memory, so that neighbours write neighbours; a block of a cluster adds up its
-  // rows of the tile.
+  // Store via shared memory, so that neighboring threads write neighboring elements. A block of a
+  // cluster adds up its rows of the tile.
   waitCopies<0>();
   sync();
   constexpr int kPitch = tileN + 4, kResults = tileM * kPitch;
@@ -166,7 +166,7 @@ DEVICE void convolve(const T *x, const T *w, const T *bias, const T *residual, T
     auto clip = [&](float value) { return clamp(value, conv.lower, conv.upper); };
     storeFour(y + at, Floats{clip(sum.x), clip(sum.y), clip(sum.z), clip(sum.w)});
   }
-  // The others still read this block's part.
+  // The other blocks may still read this block's part.
   if (conv.split > 1)
     syncCluster();
 }

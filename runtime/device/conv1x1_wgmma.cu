@@ -1,20 +1,19 @@
-// Convolution of one tap for the tensor cores of sm_90a, with bias, residual and clipping, where
-// reading the residual and writing the result is most of the work: the last convolution of a
-// bottleneck. Every thread reads and writes 16 bytes of a pixel at a time.
+// 1x1 convolution for the tensor cores of sm_90a, with bias, residual and clamp. For convolutions
+// that are limited by reading the residual and writing the result, such as the last convolution of
+// a bottleneck. Every thread reads and writes 16 bytes of a pixel at a time.
 
 #include "wgmma.h"
 
 namespace {
 
 /// y[m, n] = clamp(sum over k of x[m, k] * w[n, k] + bias[n] + residual[m, n]), everything
-/// row-major: m counts pixels, k and n channels. The depth is a multiple of what 32 bytes hold, and
-/// of 16 bytes a power of two.
+/// row-major: m is a pixel, k and n are channels. The depth is a multiple of 32 bytes, and a power
+/// of two of chunks of 16 bytes.
 using Conv = Conv1x1WgmmaArguments;
 
-/// The filters are the left factor, in an order that gives a thread 16 bytes of neighbouring ones
-/// of a pixel. Each group of four warps has tiles of `kPixels` of its own. The pixels of its next
-/// tile, and the residual of it, are read while this one's products are under way and while it is
-/// stored.
+/// The filters are the left factor, permuted so that a thread gets 16 bytes of neighboring channels
+/// of a pixel. Each group of four warps computes separate tiles of `kPixels`. The pixels and the
+/// residual of its next tile are read while the current tile is computed and stored.
 template <typename T, int kPixels>
 DEVICE void convolve(const T *x, const T *w, const T *bias, const T *residual, T *y,
                      const Conv conv) {
@@ -22,7 +21,7 @@ DEVICE void convolve(const T *x, const T *w, const T *bias, const T *residual, T
   constexpr int kGroup = kGroupThreads, kChunk = 16 / sizeof(T), kProducts = kChunk / 2,
                 kFilters = 64 * kProducts, kMatrices = kPixels / 8;
   constexpr int kMatrixBytes = 128, kFetched = kConv1x1WgmmaFetched, kStored = kPixels / 4;
-  // Sixteen bytes more, so that neighbouring chunks are in different banks.
+  // 16 additional bytes, so that neighboring chunks are in different banks.
   constexpr int kFilterPitch = kFilters * 16 + 16, kPlane = kPixels * 16 + 16;
   const u32 thread = threadId() % kGroup, group = threadId() / kGroup, warp = thread / 32,
             lane = thread % 32;
@@ -52,7 +51,7 @@ DEVICE void convolve(const T *x, const T *w, const T *bias, const T *residual, T
         *(u32x4 *)(image + thread % chunks * kPlane + (thread / chunks + i * together) * 16) =
             round<T>(fetched[i]);
   };
-  // Filter `first` and on are the thread's, and of each eight pixels two.
+  // The thread computes the filters from `first` on, and two of every eight pixels.
   const int first = firstFilter + (warp * 8 + lane / 4) * kChunk;
   auto pixelOf = [&](int j, int i) { return tile * kPixels + j * 8 + (int)(lane % 4) * 2 + i; };
   u32x4 residuals[kStored];

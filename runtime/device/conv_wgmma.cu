@@ -1,18 +1,18 @@
-// Convolution with stride one for the tensor cores of sm_90a, with bias, residual and clipping,
-// where all of 64 filters fit into shared memory: many pixels and few channels, as in a network's
-// first blocks. Filters are read once a block, windows are made once a tile.
+// Convolution with stride 1 for the tensor cores of sm_90a, with bias, residual and clamp. For
+// convolutions whose 64 filters fit into shared memory: many pixels and few channels, as in the
+// first blocks of a network. Filters are read once per block, the image once per tile.
 
 #include "wgmma.h"
 
 namespace {
 
 /// y[m, n] = clamp(sum over taps and channels of x * w + bias[n] + residual[m, n]), in
-/// channels-last memory: m counts the pixels of the result, n its channels. A pixel of the input is
-/// a power of two of 32 bytes and up to 2048, channels of the result are a multiple of 64.
+/// channels-last memory: m is a pixel of the result, n a channel. A pixel of the input has a power
+/// of two of bytes from 32 to 2048; channels of the result are a multiple of 64.
 using Conv = ConvWgmmaArguments;
 
-/// The 16 bytes that `from` points to; zeros where not `inside`, and then nothing is read. A branch
-/// would let one load at a time be under way.
+/// Loads 16 bytes, or returns zeros without reading if not `inside`. With a branch instead of a
+/// predicate only one load at a time would be in flight.
 DEVICE u32x4 loadInside(const void *from, bool inside) {
   u32x4 value;
   asm volatile("{\n\t.reg .pred p;\n\tsetp.ne.b32 p, %5, 0;\n\tmov.b32 %0, 0;\n\tmov.b32 %1, "
@@ -23,19 +23,19 @@ DEVICE u32x4 loadInside(const void *from, bool inside) {
   return value;
 }
 
-/// The filters are the left factor, so that pixels need no multiple of 64; the right one is the
-/// part of the image that a tile needs, in which eight neighbouring pixels are a matrix, so that
-/// the windows of a tap are the image some pixels further on. A product goes on from one row of
-/// pixels to the next, over the border between them, whose columns are not stored. Each group of
-/// four warps has tiles and memory for them of its own, so that one's products are under way while
-/// another stores; the pixels of its next tile are in registers.
+/// The filters are the left factor, so that the number of pixels need not be a multiple of 64. The
+/// right factor is the tile's part of the image, in which eight neighboring pixels are a matrix, so
+/// the windows of a tap are the image at an offset of pixels. A product continues from one row of
+/// pixels to the next across the border between them, whose columns are not stored. Each group of
+/// four warps has its own tiles and shared memory, so that one group computes while another stores;
+/// the pixels of its next tile are in registers.
 template <typename T, int kColumns, int kFetched>
 DEVICE void convolve(const T *x, const T *w, const T *bias, const T *residual, T *y,
                      const Conv conv) {
   using Pair = typename Element<T>::Pair;
   constexpr int kFilters = kConvWgmmaFilters, kGroup = kGroupThreads, kChunk = 16 / sizeof(T),
                 kMatrices = kColumns / 8, kMatrixBytes = 128;
-  // Sixteen bytes more, so that neighbouring chunks are in different banks.
+  // 16 additional bytes, so that neighboring chunks are in different banks.
   constexpr int kFilterPitch = kFilters * 16 + 16;
   const int thread = threadId() % kGroup, group = threadId() / kGroup, warp = thread / 32,
             lane = thread % 32;
@@ -57,7 +57,7 @@ DEVICE void convolve(const T *x, const T *w, const T *bias, const T *residual, T
             tile % tilesW * conv.columns};
   };
   u32x4 fetched[kFetched];
-  // Sixteen bytes of a pixel: thread, pixel of the tile's part of the image, its row and column.
+  // A piece is 16 bytes of a pixel: the pixel in the tile's part of the image, its row and column.
   struct Piece {
     int pixel, row, column;
   };
@@ -82,15 +82,15 @@ DEVICE void convolve(const T *x, const T *w, const T *bias, const T *residual, T
           loadInside(from + (piece.row * conv.width + piece.column) * conv.channels, inside);
     }
   };
-  // A lane brings a row of a tile's part of the image into the L2 cache, so that loads of it are
-  // soon done: how many can be under way is what limits them.
+  // A lane prefetches a row of a tile's part of the image into the L2 cache, to shorten the latency
+  // of its loads, whose number in flight is limited.
   auto bring = [&](int number) {
     if (conv.ahead == 0 || warp > 0 || number >= tiles || lane >= conv.rows + conv.tapsH - 1)
       return;
     const Tile tile = tileAt(number);
     const int row = tile.top - conv.padH + lane, left = max(tile.left - conv.padW, 0);
     const int right = min(tile.left - conv.padW + pitch, conv.width);
-    // Padding wider than a window leaves tiles without any pixel.
+    // With padding wider than the window a tile may have no pixel.
     if ((u32)row < (u32)conv.height && left < right)
       prefetch(x + (((long)tile.image * conv.height + row) * conv.width + left) * conv.channels,
                (right - left) * conv.channels * (int)sizeof(T));
@@ -109,8 +109,8 @@ DEVICE void convolve(const T *x, const T *w, const T *bias, const T *residual, T
   Tile tile = tileAt(number);
   if (works)
     fetch(tile);
-  // A chunk is 16 bytes of every filter. In 16 rows, those of even filters come first: a thread has
-  // rows i and i + 8 of the product.
+  // A chunk is 16 bytes of every filter. Of 16 rows, those of even filters come first, because a
+  // thread has rows i and i + 8 of the product.
 #pragma unroll 8
   for (int i = threadId(); i < kFilters * taps * chunks; i += kGroup * conv.groups) {
     const int filter = i / (taps * chunks), chunk = i % (taps * chunks),
@@ -130,8 +130,8 @@ DEVICE void convolve(const T *x, const T *w, const T *bias, const T *residual, T
   const u64 filterFactor = factorAt(sharedAddress(filters), kFilterPitch, kMatrixBytes);
   const u64 imageFactor = factorAt(sharedAddress(image), conv.plane, kMatrixBytes);
   float sums[kMatrices][4];
-  // Where a column's pixel lies in the result, from the tile's first one on; nowhere when it is
-  // none of the tile's, or of the result's.
+  // The offset of a column's pixel in the result, relative to the tile's first pixel; -1 if it is
+  // outside of the tile or the result.
   auto placeOf = [&](const Tile &tile, u32 lane, u32 j, u32 i) {
     const u32 across = j * 8 % pitch + lane % 4 * 2 + i, row = j * 8 / pitch + across / pitch,
               column = across % pitch;

@@ -1,5 +1,5 @@
-// What kernels that are written by hand need of the GPU, as functions: LLVM has no portable name
-// for any of it. No CUDA headers are used.
+// GPU instructions as functions, for the kernel library; LLVM has no portable intrinsics for them.
+// Uses no CUDA headers.
 
 #ifndef CONVOY_DEVICE_H
 #define CONVOY_DEVICE_H
@@ -9,10 +9,10 @@
 using namespace convoy::device;
 
 #define DEVICE static inline __attribute__((device, always_inline))
-/// The same for members.
+/// Like DEVICE, for member functions.
 #define METHOD __attribute__((device, always_inline))
-/// A function that generated kernels call. Its arguments, a struct of kernel_abi.h, are constants
-/// at every call, so that inlining specializes each kernel for its shape.
+/// A function of the kernel library. Its last argument, a struct of kernel_abi.h, is constant at
+/// every call, so that inlining specializes each kernel for its shape.
 #define LIBRARY extern "C" __attribute__((device, always_inline))
 
 using u32 = unsigned;
@@ -26,7 +26,7 @@ struct alignas(8) u32x2 {
 struct alignas(16) u32x4 {
   u32 x, y, z, w;
 };
-/// `count` elements of one aligned place.
+/// A vector of `count` elements, aligned to its size but at most 16 bytes.
 template <typename T, int count> struct Vector {
   typedef T Of __attribute__((ext_vector_type(count),
                               aligned(sizeof(T) * count < 16 ? sizeof(T) * count : 16)));
@@ -40,12 +40,12 @@ extern __attribute__((shared, aligned(128))) char shared[];
 DEVICE u32 threadId() { return __nvvm_read_ptx_sreg_tid_x(); }
 DEVICE u32 blockId() { return __nvvm_read_ptx_sreg_ctaid_x(); }
 DEVICE void sync() { __nvvm_barrier_sync(0); }
-/// A barrier of the 128 threads that give the same `group`, counted from 0.
+/// A barrier of the 128 threads of group number `group`.
 DEVICE void syncGroup(u32 group) { __nvvm_barrier_sync_cnt(group + 1, kGroupThreads); }
 DEVICE u32 sharedAddress(const void *pointer) {
   return (u32)(u64)(__attribute__((address_space(3))) const void *)pointer;
 }
-/// The `value` of the lane whose number differs in `distance`.
+/// The `value` of the lane whose number differs in the bit `distance`.
 DEVICE float shuffleXor(float value, int distance) {
   return __nvvm_shfl_sync_bfly_f32(~0u, value, distance, 31);
 }
@@ -55,7 +55,7 @@ DEVICE u32 shuffleXor(u32 value, int distance) {
 DEVICE u32x2 shuffleXor(u32x2 value, int distance) {
   return {shuffleXor(value.x, distance), shuffleXor(value.y, distance)};
 }
-/// The `value` of lane `lane`, counted modulo 32.
+/// The `value` of lane `lane` modulo 32.
 DEVICE u32 shuffle(u32 value, int lane) { return __nvvm_shfl_sync_idx_i32(~0u, value, lane, 31); }
 DEVICE u32x2 shuffle(u32x2 value, int lane) {
   return {shuffle(value.x, lane), shuffle(value.y, lane)};
@@ -63,14 +63,15 @@ DEVICE u32x2 shuffle(u32x2 value, int lane) {
 
 //===-- copies -------------------------------------------------------------===//
 
-/// Starts to copy 16 bytes to shared memory; zeros where not `inside`, and then nothing is read.
+/// Starts an asynchronous copy of 16 bytes to shared memory. If not `inside`, writes zeros and
+/// reads nothing.
 DEVICE void copyAsync(u32 to, const void *from, bool inside) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from),
                "r"(inside ? 16 : 0)
                : "memory");
 }
 DEVICE void commitCopies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
-/// Waits until at most `pending` of the groups that were committed last are under way.
+/// Waits until at most `pending` of the most recent groups are in flight.
 template <int pending> DEVICE void waitCopies() {
   asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory");
 }
@@ -81,7 +82,7 @@ DEVICE void syncCluster() {
   asm volatile("barrier.cluster.arrive.release.aligned;\n\tbarrier.cluster.wait.acquire.aligned;" ::
                    : "memory");
 }
-/// Four floats at `address` of the shared memory of block `rank` of the cluster.
+/// Loads four floats at `address` of the shared memory of block `rank` of the cluster.
 DEVICE Floats loadCluster(u32 address, u32 rank) {
   u32 there;
   Floats value;
@@ -95,7 +96,8 @@ DEVICE Floats loadCluster(u32 address, u32 rank) {
 
 //===-- tensor cores -------------------------------------------------------===//
 
-/// Four matrices of eight rows of 16 bytes: lane i gives the address of row i % 8 of matrix i / 8.
+/// Loads four matrices of eight rows of 16 bytes; lane i has the address of row i % 8 of matrix
+/// i / 8.
 DEVICE void loadMatrices(u32 (&to)[4], u32 address) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
@@ -103,11 +105,11 @@ DEVICE void loadMatrices(u32 (&to)[4], u32 address) {
                : "memory");
 }
 
-/// What differs between the types. `multiply` adds a matrix of 16 rows of 32 bytes times one of 8
-/// columns of 32 bytes to one of floats, spread over a warp as mma.m16n8k16 and mma.m16n8k8 have
-/// it: products of two 16-bit floats are exact, of two floats as exact as those are that `round`
-/// has rounded to TF32. `pack` rounds two floats to nearest even, `max` propagates NaN, of each
-/// element that its operands hold.
+/// Operations per element type. `multiply` adds the product of a matrix of 16 rows of 32 bytes and
+/// a matrix of 8 columns of 32 bytes to a matrix of floats, distributed over a warp as in
+/// mma.m16n8k16 and mma.m16n8k8. Products of 16-bit floats are exact; f32 factors must be rounded
+/// to TF32 with `round`. `pack` rounds two floats to nearest even. `max` is elementwise and
+/// propagates NaN.
 template <typename T> struct Element;
 
 #define CONVOY_ELEMENT(T, name)                                                                    \
@@ -188,7 +190,7 @@ template <typename T> DEVICE u32x4 max(u32x4 a, u32x4 b) {
 
 DEVICE int min(int a, int b) { return a < b ? a : b; }
 DEVICE int max(int a, int b) { return a > b ? a : b; }
-/// `value` between bounds, infinite ones being none. NaN stays NaN.
+/// Clamps `value` to bounds, which may be infinite. NaN stays NaN.
 DEVICE float clamp(float value, float lower, float upper) {
   if (lower != -__builtin_inff())
     asm("max.NaN.f32 %0, %1, %2;" : "=f"(value) : "f"(value), "f"(lower));
@@ -205,7 +207,7 @@ template <typename T> DEVICE Floats loadFloats(const T *from) {
 template <typename T> DEVICE void storeFour(T *to, Floats four) {
   *(Elements<T, 4> *)to = __builtin_convertvector(four, Elements<T, 4>);
 }
-/// As they are multiplied: rounded where `T` alone does not do that.
+/// Rounds f32 to TF32; conversion to a 16-bit `T` rounds later.
 template <typename T> DEVICE Floats toFactors(Floats four) {
   if (sizeof(T) == 2)
     return four;

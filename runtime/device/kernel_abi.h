@@ -1,6 +1,6 @@
-// What the compiler and the library of kernels agree about: the arguments of its functions behind
-// their pointers, and the sizes of tiles that the functions are compiled for. The compiler
-// (passes/kernels) and the library (runtime/device/*.cu) both include this file.
+// The interface between the compiler (passes/kernels) and the kernel library (runtime/device/*.cu):
+// the structs that the library functions take after their pointers, and the tile sizes that they
+// are instantiated for.
 
 #ifndef CONVOY_DEVICE_KERNEL_ABI_H
 #define CONVOY_DEVICE_KERNEL_ABI_H
@@ -10,7 +10,7 @@ namespace convoy::device {
 /// An element of an array, for the lists of tiles below.
 #define CONVOY_ITEM(number) number,
 
-/// Threads of a group, four warps: what one warp group's product takes.
+/// Threads of a group: four warps, a warpgroup of wgmma.
 constexpr int kGroupThreads = 128;
 
 /// conv.cu: y[m, n] = clamp(sum of x * w + bias[n] + residual[m, n]), in channels-last memory.
@@ -18,57 +18,57 @@ struct ConvArguments {
   int images, height, width, channels;  ///< x
   int outHeight, outWidth, outChannels; ///< y
   int tapsH, tapsW, strideH, strideW, padH, padW, dilationH, dilationW;
-  int groups; ///< of a block, a power of two
-  int split;  ///< blocks of a cluster that share a tile's sum, a power of two
+  int groups; ///< groups per block, a power of two
+  int split;  ///< blocks per cluster, which share a tile's sum, a power of two
   float lower, upper;
 };
-/// Bytes of factors in one step of the reduction, and steps that are loaded ahead.
+/// Bytes of factors per step of the reduction, and number of pipeline stages.
 constexpr int kConvStepBytes = 128, kConvStages = 4;
 /// Tiles: pixels x channels of the result.
 #define CONVOY_CONV_TILES(X) X(32, 32) X(32, 64)
 
-/// conv1x1_wgmma.cu: the product of all pixels and the filters, as conv.cu.
+/// conv1x1_wgmma.cu: the product of all pixels and the filters, like conv.cu.
 struct Conv1x1WgmmaArguments {
   int pixels, depth, filters;
-  int groups;          ///< of a block
-  int blocksPerFilter; ///< blocks that have the same filters
+  int groups;          ///< groups per block
+  int blocksPerFilter; ///< blocks with the same filters
   float lower, upper;
 };
-/// Pieces of 16 bytes of its next tile that a thread has in registers.
+/// Maximum pieces of 16 bytes of its next tile that a thread holds in registers.
 constexpr int kConv1x1WgmmaFetched = 8;
-/// Pixels of a tile.
+/// Pixels per tile.
 #define CONVOY_CONV1X1_WGMMA_PIXELS(X) X(32) X(64)
 
-/// conv_wgmma.cu: as conv.cu, with a stride and a dilation of one.
+/// conv_wgmma.cu: like conv.cu, with stride and dilation 1.
 struct ConvWgmmaArguments {
   int images, height, width, channels;  ///< x
   int outHeight, outWidth, outChannels; ///< y
   int tapsH, tapsW, padH, padW;
-  int rows, columns; ///< pixels of a tile
-  int plane;  ///< bytes from 16 bytes of a tile's pixels to the next 16, an odd multiple of 16
-  int groups; ///< of a block
-  int blocksPerFilter; ///< blocks that have the same filters
-  int ahead;           ///< tiles that are brought into the L2 cache ahead, 0 for none
+  int rows, columns; ///< pixels per tile
+  int plane;         ///< bytes between chunks of 16 bytes of a tile's pixels, an odd multiple of 16
+  int groups;        ///< groups per block
+  int blocksPerFilter; ///< blocks with the same filters
+  int ahead;           ///< tiles that are prefetched into the L2 cache, or 0
   float lower, upper;
 };
-/// Filters of a block.
+/// Filters per block.
 constexpr int kConvWgmmaFilters = 64;
-/// Columns of a product.
+/// Columns per product.
 #define CONVOY_CONV_WGMMA_COLUMNS(X) X(64) X(88) X(104) X(120) X(176) X(232)
 constexpr int kConvWgmmaColumns[] = {CONVOY_CONV_WGMMA_COLUMNS(CONVOY_ITEM)};
-/// Pieces of 16 bytes of its next tile that a thread has in registers.
+/// Pieces of 16 bytes of its next tile that a thread holds in registers.
 #define CONVOY_CONV_WGMMA_FETCHED(X) X(16) X(20) X(24)
 constexpr int kConvWgmmaFetched[] = {CONVOY_CONV_WGMMA_FETCHED(CONVOY_ITEM)};
 
 /// matmul.cu: y[m, n] = clamp(sum over k of x[m, k] * w[k, n] + bias[n] + residual[m, n]).
 struct MatmulArguments {
   int rows, depth, columns;
-  int lanes; ///< lanes of a warp that read on along a row of w
-  int warps; ///< warps of a block that share a sum
-  int split; ///< blocks of a cluster that share a sum
+  int lanes; ///< lanes of a warp that read along the same row of w
+  int warps; ///< warps per block, which share a sum
+  int split; ///< blocks per cluster, which share a sum
   float lower, upper;
 };
-/// Rows of x at most, because the sums of a thread are in registers; rows of w that a thread reads
+/// Maximum rows of x, because the sums of a thread are in registers; rows of w that a thread reads
 /// at a time.
 constexpr int kMatmulMostRows = 8, kMatmulTurn = 8;
 
@@ -83,11 +83,11 @@ struct StemArguments {
   int images, height, width, channels;       ///< x
   int filters, weightChannels, tapsH, tapsW; ///< w
   int pad;
-  int rows;    ///< of the result, of a block
-  int strip;   ///< rows of the result that a block has the image for at a time
-  float upper; ///< of the relu
+  int rows;    ///< rows of the result per block
+  int strip;   ///< rows of the result per strip of the image in shared memory
+  float upper; ///< upper bound of the relu
 };
-/// Filters of stem_wgmma.cu.
+/// Number of filters of stem_wgmma.cu.
 constexpr int kStemWgmmaFilters = 64;
 /// Columns of the convolution's result in stem_wgmma.cu.
 #define CONVOY_STEM_WGMMA_COLUMNS(X) X(64) X(80) X(96) X(112) X(128)

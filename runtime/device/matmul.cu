@@ -1,20 +1,20 @@
-// Products of a few rows and a matrix, with bias, residual and clipping: what a network's last
-// layers are for few images. Reading the matrix is all that takes time, so every thread has several
-// loads of it under way at once, and sums are shared by lanes, by warps, and by the blocks of a
-// cluster.
+// Products of a few rows and a matrix, with bias, residual and clamp, as in the last layers of a
+// network for few images. They are limited by reading the matrix, so every thread has several loads
+// in flight, and sums are shared by lanes, warps, and the blocks of a cluster.
 
 #include "strips.h"
 
 namespace {
 
 /// y[m, n] = clamp(sum over k of x[m, k] * w[k, n] + bias[n] + residual[m, n]), everything
-/// row-major. Rows of w are a multiple of 16 bytes, the depth one of 8.
+/// row-major. Rows of w are a multiple of 16 bytes, the depth is a multiple of 8.
 using Product = MatmulArguments;
 
 constexpr int kMostRows = kMatmulMostRows, kTurn = kMatmulTurn;
 
-/// A block makes a strip of columns, `lanes` chunks of 16 bytes wide; the other bits of a lane, its
-/// warp and its block of the cluster say which eighths of the depth a thread takes.
+/// A block computes a strip of columns, `lanes` chunks of 16 bytes wide. The remaining bits of the
+/// lane, the warp and the block of the cluster select the groups of eight rows of w that a thread
+/// reads.
 template <typename T, typename Out>
 DEVICE void multiply(const T *x, const T *w, const T *bias, const T *residual, Out *y,
                      const Product product) {
@@ -23,10 +23,10 @@ DEVICE void multiply(const T *x, const T *w, const T *bias, const T *residual, O
             groups = 32 / lanes;
   const int rank = blockId() % product.split, pitch = lanes * kWidth,
             firstColumn = blockId() / product.split * pitch;
-  // Lanes beyond the last column read that again, and store nothing.
+  // Lanes beyond the last column read the last column and store nothing.
   const T *from = w + min(firstColumn + lane % lanes * kWidth, product.columns - kWidth);
 
-  // What the results start from is under way while the sums are made.
+  // Load bias and residual while the sums are computed.
   const int results = product.rows * pitch, result = resultOf(results, rank, product.split);
   const int row = result / pitch, column = firstColumn + result % pitch;
   const bool stores = result < results && column < product.columns;
@@ -81,7 +81,7 @@ DEVICE void multiply(const T *x, const T *w, const T *bias, const T *residual, O
     *(Elements<Out, 4> *)(y + (long)row * product.columns + column) =
         __builtin_convertvector(sum, Elements<Out, 4>);
   }
-  // The others still read this block's part.
+  // The other blocks may still read this block's part.
   if (product.split > 1)
     syncCluster();
 }

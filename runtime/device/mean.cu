@@ -1,6 +1,6 @@
-// Means over all pixels of an image, in channels-last memory: what a network's global pooling is.
-// An image has few channels beside what a GPU has threads, so its pixels are shared by lanes, by
-// warps, and by the blocks of a cluster.
+// Means over all pixels of an image in channels-last memory, i.e. global average pooling. An image
+// has few channels compared with the threads of a GPU, so its pixels are divided among lanes,
+// warps, and the blocks of a cluster.
 
 #include "strips.h"
 
@@ -9,15 +9,15 @@ namespace {
 /// y[n, c] = mean over p of x[n, p, c]. Pixels are a multiple of 16 bytes.
 using Mean = MeanArguments;
 
-/// A block makes a strip of one image's channels.
+/// A block computes a strip of one image's channels.
 template <typename T> DEVICE void average(const T *x, T *y, const Mean mean) {
   constexpr int kWidth = 16 / sizeof(T), kTurn = 4;
   const int lane = threadId() % 32, warp = threadId() / 32, lanes = mean.lanes, groups = 32 / lanes;
   const int pitch = lanes * kWidth, strips = (mean.channels + pitch - 1) / pitch;
   const int rank = blockId() % mean.split, strip = blockId() / mean.split % strips,
             image = blockId() / mean.split / strips;
-  // Lanes beyond the last channel read that again, and store nothing; so do turns beyond the last
-  // pixel, and add nothing. Reads without a branch can all be under way.
+  // Lanes beyond the last channel read the last channel and store nothing; iterations beyond the
+  // last pixel read the last pixel and add nothing. Without branches all loads can be in flight.
   const int channel = min(strip * pitch + lane % lanes * kWidth, mean.channels - kWidth);
   const T *from = x + (long)image * mean.pixels * mean.channels + channel;
   const int shares = mean.split * mean.warps * groups;
@@ -48,7 +48,7 @@ template <typename T> DEVICE void average(const T *x, T *y, const Mean mean) {
   if (result < pitch && to < mean.channels)
     *(Elements<T, 4> *)(y + (long)image * mean.channels + to) =
         __builtin_convertvector(sum, Elements<T, 4>);
-  // The others still read this block's part.
+  // The other blocks may still read this block's part.
   if (mean.split > 1)
     syncCluster();
 }

@@ -1,13 +1,13 @@
-// The first layers of a convolutional network in one kernel: an image in planes, convolution with
-// stride 2 from at most four channels, bias, relu, and 3x3 max pooling with stride 2. The result of
-// the convolution, the largest tensor of such a network, is never stored.
+// The first layers of a convolutional network in one kernel: convolution with stride 2 of an NCHW
+// image of at most four channels, bias, relu, and 3x3 max pooling with stride 2. The result of the
+// convolution, the largest tensor of such a network, is never stored.
 
 #include "stem.h"
 
 namespace {
 
-/// A warp computes 16 neighbouring columns of two rows of the convolution, the two that a row of
-/// the pooling adds; the row above is in registers from the turn before.
+/// A warp computes 16 neighboring columns of the two rows of the convolution that a row of the
+/// pooling adds; the row above is in registers from the previous iteration.
 template <typename T, typename Image, int K>
 DEVICE void run(const Image *x, const T *w, const T *bias, T *y, const Stem stem) {
   using Pair = typename Element<T>::Pair;
@@ -41,7 +41,7 @@ DEVICE void run(const Image *x, const T *w, const T *bias, T *y, const Stem stem
   for (int firstRow = place.begin; firstRow < place.end; firstRow += stem.strip) {
     if (firstRow > place.begin)
       sync();
-    // Two turns at a time.
+    // Two iterations at a time.
     const int top = 2 * (2 * firstRow - 1) - stem.pad, quads = rows * patch.quads;
     for (int first = thread; first < quads; first += 2 * threads) {
       Floats channels[2][4];
@@ -59,7 +59,7 @@ DEVICE void run(const Image *x, const T *w, const T *bias, T *y, const Stem stem
     sync();
     for (int turn = firstRow > place.begin; turn <= stem.strip && firstRow + turn <= place.end;
          ++turn) {
-      // A block's first turn makes the row above its own alone.
+      // The first iteration of a block only computes the row above the block.
       const u32 even = a + (turn * 4 - 2) * patch.rowBytes;
       float sums[2][kMatrices][4];
 #pragma unroll
@@ -92,7 +92,7 @@ DEVICE void run(const Image *x, const T *w, const T *bias, T *y, const Stem stem
       for (int j = 0; j < kMatrices; ++j)
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
-          // After relu nothing is below zero, so zeros are as good a padding as minus infinity.
+          // After relu no value is negative, so padding with zeros equals minus infinity.
           Pair odd = firstRow + turn > 0
                          ? relu<T>(sums[1][j][2 * half], sums[1][j][2 * half + 1], stem.upper)
                          : Pair{};

@@ -1,29 +1,29 @@
-// What kernels of a network's first layers share: the image in shared memory, the filters, and the
-// pooling of a row.
+// Shared code of the stem kernels: the image in shared memory, the filters, and the pooling of a
+// row.
 
 #ifndef CONVOY_DEVICE_STEM_H
 #define CONVOY_DEVICE_STEM_H
 
 #include "device.h"
 
-/// x is [images, channels, height, width] of any float, w [filters, tapsH, tapsW, weightChannels],
-/// y [images, height / 4, width / 4, filters]. Taps and padding keep the size at half the image's;
-/// the pooling pads with one. A block makes `rows` rows of y, of which it has what `strip` need of
-/// the image in shared memory at a time.
+/// x is [images, channels, height, width] of any float type, w [filters, tapsH, tapsW,
+/// weightChannels], y [images, height / 4, width / 4, filters]. The convolution's result has half
+/// the size of the image; the pooling has a padding of 1. A block computes `rows` rows of y, with
+/// the part of the image for `strip` rows in shared memory at a time.
 using Stem = StemArguments;
 
-/// Pixels of padding on the left, as many as the widest filter's and aligned.
+/// Pixels of padding on the left: aligned, and enough for the widest filter.
 constexpr int kLeft = 4;
-/// A pixel, of whose channels the last ones may be zeros.
+/// A pixel of four channels; the last ones may be zeros.
 template <typename T> struct alignas(4 * sizeof(T)) Pixel {
   T channel[4];
 };
-/// A row of eight taps, of which the first one is zero for an odd padding and the last ones for
-/// narrow filters.
+/// Bytes of a row of eight taps; the first one is zero for odd padding, the last ones for narrow
+/// filters.
 template <typename T> constexpr int kTapBytes = 8 * sizeof(Pixel<T>);
 
-/// What a block computes: rows from `begin` to `end` of an image's result, and some filters from
-/// `filter` on.
+/// The work of a block: rows `begin` to `end` of an image's result, for the filters from `filter`
+/// on.
 struct Place {
   int image, begin, end, filter;
   METHOD Place(const Stem &stem, int filters) {
@@ -40,11 +40,10 @@ struct Place {
   }
 };
 
-/// Tap `tap` of row `down` of a filter, zero beside it.
+/// Tap `tap` of row `down` of a filter; zero outside of it.
 template <typename T>
 DEVICE Pixel<T> loadTap(const T *w, const Stem &stem, int filter, int down, int tap) {
-  // Reads that are always inside, and zeros afterwards, need no branch, so that several can be
-  // under way.
+  // Clamped loads followed by a select need no branch, so that several can be in flight.
   bool inside = (u32)tap < (u32)stem.tapsW;
   const T *from =
       w + ((filter * stem.tapsH + down) * stem.tapsW + (inside ? tap : 0)) * stem.weightChannels;
@@ -61,21 +60,21 @@ DEVICE Pixel<T> loadTap(const T *w, const Stem &stem, int filter, int down, int 
   return inside ? pixel : Pixel<T>{};
 }
 
-/// Rows of an image in shared memory. Sixteen bytes of a window's row are two pixels of two bytes a
-/// channel, which lie together, or one of four bytes a channel; then pixels of even and of odd
-/// columns lie apart, so that those of neighbouring windows are neighbours too.
+/// Rows of an image in shared memory. 16 bytes of a window's row are two adjacent pixels with 2
+/// bytes per channel, or one pixel with 4 bytes per channel. In the second case even and odd
+/// columns are stored separately, so that the pixels of neighboring windows are adjacent.
 template <typename T> struct Patch {
-  /// From one row to the next; from the first 16 of 32 bytes of a window's row to the second; from
-  /// 32 bytes to the next.
+  /// Offsets between rows, between the two halves of 32 bytes of a window's row, and between
+  /// consecutive 32 bytes.
   int rowBytes, next, step;
-  int quads; ///< four neighbouring pixels of a row, of which it has so many
+  int quads; ///< number of groups of four neighboring pixels of a row
 
   METHOD explicit Patch(const Stem &stem)
       : rowBytes((stem.width + 2 * kLeft) * sizeof(Pixel<T>)),
         next(sizeof(T) == 2 ? 16 : rowBytes / 2), step(sizeof(T) == 2 ? 32 : 16),
         quads(stem.width / 4 + kLeft / 2) {}
 
-  /// The channels of a row's four pixels `quad`; zeros outside of the image.
+  /// Loads the channels of the four pixels `quad` of a row; zeros outside of the image.
   template <typename Image>
   METHOD void load(Floats (&channel)[4], const Image *x, const Stem &stem, int image, int row,
                    int quad) const {
@@ -93,7 +92,7 @@ template <typename T> struct Patch {
     }
   }
 
-  /// Stores them in the row at `to`.
+  /// Stores four pixels in the row at `to`.
   METHOD void store(char *to, int quad, const Floats (&c)[4]) const {
     Pixel<T> pixel[4];
     storeFour(pixel[0].channel, Floats{c[0].x, c[1].x, c[2].x, c[3].x});
@@ -112,7 +111,7 @@ template <typename T> struct Patch {
   }
 };
 
-/// Two elements after relu.
+/// Applies relu to two elements.
 template <typename T> DEVICE typename Element<T>::Pair relu(float p, float q, float upper) {
   return Element<T>::pack(clamp(p, 0, upper), clamp(q, 0, upper));
 }
@@ -123,11 +122,11 @@ template <typename T, int K> struct Line {
                        kParts = kPixelBytes / 16;
   char *line;
 
-  /// Two lines in turn: who is still reading one has all of the next in which to finish.
+  /// Alternates between two lines, so that threads may still read the previous one.
   METHOD Line(char *lines, int columns, int turn)
       : line(lines + turn % 2 * (columns + 1) * kPixelBytes) {}
 
-  /// Chunks are swapped within a pixel, so that neighbours are in different banks. Column 0 is the
+  /// Chunks are swizzled within a pixel, so that neighbors are in different banks. Column 0 is the
   /// padding.
   METHOD char *chunk(int column, int matrix) const {
     return line + column * kPixelBytes + (matrix ^ column % kMatrices) * kMatrixBytes;
@@ -137,7 +136,7 @@ template <typename T, int K> struct Line {
     return (typename Element<T>::Pair *)chunk(column + 1, matrix) + number;
   }
 
-  /// Waits for all threads' part of the line, and writes the row of the result at `to`.
+  /// Waits until all threads have written the line, and writes the row of the result at `to`.
   METHOD void pool(T *to, const Stem &stem, int threads) const {
     const int thread = threadId();
     if (thread < kParts)

@@ -1,17 +1,17 @@
-// The kernel of stem.cu for the tensor cores of sm_90a, for 64 filters.
+// The stem kernel for the tensor cores of sm_90a, with 64 filters.
 
 #include "stem.h"
 #include "wgmma.h"
 
 namespace {
 
-/// The filters are the left factor, so that an image's columns, of which there are `kColumns` after
-/// the convolution, need no multiple of 64, and a thread has neighbouring ones. The right factor is
-/// the image as it is: the 16 bytes of eight neighbouring windows lie together, and matrices of
-/// them overlap. Four warps compute two rows of the convolution a turn, the two that a row of the
-/// pooling adds; the row above is in registers from the turn before. Image rows are in a ring:
-/// those of the next turn arrive during this one. While one row's sums are pooled, the products of
-/// the other are under way.
+/// The filters are the left factor, so that `kColumns`, the columns of the convolution's result,
+/// need not be a multiple of 64, and a thread has neighboring columns. The right factor is the
+/// image: the 16 bytes of eight neighboring windows are contiguous, and matrices of windows
+/// overlap. In each iteration four warps compute the two rows of the convolution that a row of the
+/// pooling adds; the row above is in registers from the previous iteration. Image rows are in a
+/// ring buffer, into which the rows of the next iteration are loaded. While the sums of one row are
+/// pooled, the products of the other are in flight.
 template <typename T, typename Image, int kColumns>
 DEVICE void run(const Image *x, const T *w, const T *bias, T *y, const Stem stem) {
   using Pair = typename Element<T>::Pair;
@@ -25,8 +25,8 @@ DEVICE void run(const Image *x, const T *w, const T *bias, T *y, const Stem stem
   char *filters = shared + slots * patch.rowBytes;
   const Place place(stem, kFilters);
 
-  // A chunk is 16 bytes of every filter. In 16 rows, those of even filters come first: a thread has
-  // rows i and i + 8 of the product.
+  // A chunk is 16 bytes of every filter. Of 16 rows, those of even filters come first, because a
+  // thread has rows i and i + 8 of the product.
 #pragma unroll 14
   for (int i = thread; i < kFilters * stem.tapsH * 8; i += kThreads) {
     int filter = i / (8 * stem.tapsH), down = i / 8 % stem.tapsH,
@@ -40,8 +40,8 @@ DEVICE void run(const Image *x, const T *w, const T *bias, T *y, const Stem stem
   if (bias)
     Element<T>::unpack(*(const Pair *)(bias + filter), low, high);
 
-  // The first turn makes the row above the block's own; above an image that is padding, and there
-  // is none.
+  // The first iteration computes the row above the block. At the top of an image that row is
+  // padding, and the iteration is skipped.
   const int firstTurn = place.begin == 0, lastTurn = place.end - place.begin,
             top = 4 * place.begin - 2 - stem.pad;
   const int ready = 4 * firstTurn + stem.tapsH;
@@ -56,10 +56,10 @@ DEVICE void run(const Image *x, const T *w, const T *bias, T *y, const Stem stem
 
   const u64 taps = factorAt(sharedAddress(filters), kChunkBytes, kMatrixBytes);
   const u64 image = factorAt(sharedAddress(shared) + firstTap * 16, patch.next, kMatrixBytes);
-  // The place in the ring of the first row that a turn needs, two above that of its odd row. The
-  // block's first rows lie at its beginning.
+  // The position in the ring of the first row of an iteration, two above that of its odd row. The
+  // block's first rows are at the beginning of the ring.
   int slot = firstTurn ? 2 : slots - 2;
-  // The products of row `odd` of a turn.
+  // Starts the products of row `odd` of an iteration.
   float sums[2][kMatrices][4];
   auto start = [&](int odd) __attribute__((always_inline)) {
     fenceProducts();
@@ -77,13 +77,13 @@ DEVICE void run(const Image *x, const T *w, const T *bias, T *y, const Stem stem
   };
 
   constexpr int kFetched = 3;
-  // The row above; then what is largest of that and the even row.
+  // The row above; then the maximum of that and the even row.
   Pair above[kMatrices][2] = {};
   auto at = [&](int odd, int j, int i) {
     return relu<T>(sums[odd][j][i] + low, sums[odd][j][i + 2] + high, stem.upper);
   };
   for (int turn = firstTurn; turn <= lastTurn; ++turn) {
-    // Four rows more for the next turn.
+    // Load four rows for the next iteration.
     Floats fetched[kFetched][4];
     const bool isLast = turn == lastTurn;
 #pragma unroll
@@ -91,7 +91,7 @@ DEVICE void run(const Image *x, const T *w, const T *bias, T *y, const Stem stem
       if (int quad = thread + i * kThreads; !isLast && quad < 4 * patch.quads)
         patch.load(fetched[i], x, stem, place.image,
                    top + 4 * turn + stem.tapsH + quad / patch.quads, quad % patch.quads);
-    // A lane brings a row of a channel that the turn after that needs into the L2 cache.
+    // A lane prefetches a row of a channel for the iteration after the next into the L2 cache.
     if (const int row = top + 4 * (turn + 1) + stem.tapsH + lane % 4, channel = lane / 4;
         warp == 0 && turn + 1 < lastTurn && channel < stem.channels && (u32)row < (u32)stem.height)
       prefetch(x + (((long)place.image * stem.channels + channel) * stem.height + row) * stem.width,
@@ -116,7 +116,7 @@ DEVICE void run(const Image *x, const T *w, const T *bias, T *y, const Stem stem
     take(sums[1]);
 
     T *to = y + place.at(stem, place.begin + turn - 1) + filter;
-    // Left of the first column is padding; after relu zeros are as good as minus infinity.
+    // Left of the first column is padding; after relu, zeros equal minus infinity.
     Pair before = {};
 #pragma unroll
     for (int j = 0; j < kMatrices; ++j) {
@@ -127,7 +127,8 @@ DEVICE void run(const Image *x, const T *w, const T *bias, T *y, const Stem stem
         most[i] = max<T>(odd, above[j][i]);
         above[j][i] = odd;
       }
-      // The odd column of the lane before, whose last one is that of the matrix before.
+      // The odd column of the previous lane; for the first lane, the last column of the previous
+      // matrix.
       const Pair last = shuffle(most[1], lane - 1 + (lane % 4 == 0) * 4),
                  left = lane % 4 == 0 ? before : last;
       before = last;

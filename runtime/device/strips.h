@@ -1,14 +1,14 @@
-// Sums down the columns of a row-major matrix, a strip of columns a block: by lanes, by warps, and
-// by the blocks of a cluster.
+// Sums down the columns of a row-major matrix, with one strip of columns per block: over lanes,
+// warps, and the blocks of a cluster.
 
 #ifndef CONVOY_STRIPS_H
 #define CONVOY_STRIPS_H
 
 #include "device.h"
 
-/// The sums of `values` over the lanes whose numbers differ in bits of at least `lanes`. Lanes
-/// halve the values between them as they add, so that each keeps the first of its own part of them:
-/// the part begins at the returned place.
+/// Sums `values` over the lanes whose numbers differ in bits of at least `lanes`. In each step two
+/// lanes exchange halves of their values, so that each lane has a part of the sums at the beginning
+/// of `values`. Returns the index of the first value of the part.
 template <int count, int distance = 16, int kept = count / 2>
 DEVICE int shareSums(float (&values)[count], int lanes, int lane) {
   if constexpr (distance > 0) {
@@ -28,17 +28,18 @@ DEVICE int shareSums(float (&values)[count], int lanes, int lane) {
   return 0;
 }
 
-/// The first of the four of a block's `results` that a thread adds up and stores, when block `rank`
-/// of a cluster of `split` takes its part of them; `results` where there is none for it.
+/// Index of the first of the four `results` that a thread adds up and stores, where block `rank` of
+/// a cluster of `split` blocks handles its part of the results. Returns `results` for idle threads.
 DEVICE int resultOf(int results, int rank, int split) {
   const int part = (results / 4 + split - 1) / split, thread = threadId(),
             four = rank * part + thread;
   return thread < part && four < results / 4 ? four * 4 : results;
 }
 
-/// Four sums, from `result` on, of those that every warp of a block, and every block of a cluster
-/// of `split`, has left in `partial`, in shared memory: `results` a warp, and one more such row for
-/// the block's own. For all threads to call; the other blocks may still read this one's.
+/// Adds up four results, from index `result` on, over all warps of a block and all blocks of a
+/// cluster of `split` blocks. `partial`, in shared memory, has a row of `results` values for each
+/// warp, and one more for the sums of the block. All threads must call it. The other blocks may
+/// still read this block's sums afterwards.
 DEVICE Floats addShares(float *partial, int results, int result, int warps, int split) {
   auto addWarps = [&](int first) {
     Floats sum = {};

@@ -1,25 +1,25 @@
-// The tensor cores of sm_90a, which four warps use together and which read both factors from shared
-// memory.
+// wgmma, the tensor core instructions of sm_90a, which four warps execute together with both
+// factors in shared memory.
 
 #ifndef CONVOY_DEVICE_WGMMA_H
 #define CONVOY_DEVICE_WGMMA_H
 
 #include "device.h"
 
-/// A factor: matrices of eight rows of 16 bytes, each 128 bytes in one piece (PTX: no swizzle,
-/// K-major). `next` bytes lie between the two matrices of a row of 32 bytes, `below` between
-/// matrices of neighbouring rows; both are multiples of 16.
+/// The descriptor of a factor: matrices of eight rows of 16 bytes, each 128 contiguous bytes (no
+/// swizzle, K-major). `next` is the distance in bytes between the two matrices of a row of 32
+/// bytes, `below` that between matrices of neighboring rows; both are multiples of 16.
 DEVICE u64 factorAt(u32 address, int next, int below) {
   return (u64)(address >> 4 & 0x3fff) | (u64)(next >> 4) << 16 | (u64)(below >> 4) << 32;
 }
-/// The factor `bytes`, a multiple of 16, further on.
+/// The descriptor of a factor at an offset of `bytes`, a multiple of 16.
 DEVICE u64 further(u64 factor, int bytes) {
   return (factor & ~0xffffffffull) | ((u32)factor + (bytes >> 4));
 }
 
-/// `value`, of which the compiler does not know that it is the same in each turn: what is made of
-/// it is made in each turn, and takes no registers in between. Of a factor it has to know that all
-/// lanes have the same, as a shuffle's are.
+/// Hides from the compiler that `value` is loop-invariant: values computed from it are recomputed
+/// in each iteration and occupy no registers in between. For a factor the compiler must know that
+/// it is uniform over all lanes, which the result of a shuffle is.
 DEVICE u32 again(u32 value) {
   asm volatile("" : "+r"(value));
   return value;
@@ -30,14 +30,13 @@ DEVICE u64 again(u64 value) {
 
 DEVICE void fenceProducts() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 DEVICE void commitProducts() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
-/// Waits until at most `pending` of the groups that were committed last are under way.
+/// Waits until at most `pending` of the most recent groups are in flight.
 template <int pending> DEVICE void waitProducts() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory");
 }
-/// After this thread's writes to shared memory that tensor cores are to read, and before the
-/// barrier.
+/// Makes this thread's writes to shared memory visible to tensor cores. Call before the barrier.
 DEVICE void fenceFactors() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
-/// Sums that products in flight were added to, once these were waited for.
+/// Keeps the compiler from reading sums before the wait for the products that are added to them.
 template <int count> DEVICE void take(float (&sums)[count][4]) {
 #pragma unroll
   for (auto &four : sums)
@@ -46,14 +45,14 @@ template <int count> DEVICE void take(float (&sums)[count][4]) {
       asm volatile("" : "+f"(sum)::"memory");
 }
 
-/// Starts to bring `bytes`, a multiple of 16, into the L2 cache.
+/// Starts to prefetch `bytes`, a multiple of 16, into the L2 cache.
 DEVICE void prefetch(const void *from, int bytes) {
   asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(from), "r"(bytes) : "memory");
 }
 
-/// Starts to make 64 rows of 32 bytes of `a` times `columns` columns of 32 bytes of `b`, and to add
-/// them to the sums, or, when they are the `first`, to zeros. They are spread over four warps: warp
-/// i has rows 16 * i and on, as mma.m16n8k16 and mma.m16n8k8 spread them.
+/// `start` starts the product of 64 rows of 32 bytes of `a` and `columns` columns of 32 bytes of
+/// `b`. It is added to the sums, or to zeros if it is the `first`. The sums are distributed over
+/// four warps: warp i has the rows from 16 * i on, distributed as in mma.m16n8k16 and mma.m16n8k8.
 template <typename T, int columns> struct Products;
 
 #define CONVOY_PLACES_32 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"
@@ -128,7 +127,7 @@ template <typename T, int columns> struct Products;
   CONVOY_PRODUCTS_OF(T, 128, shape, types, order);                                                 \
   CONVOY_PRODUCTS_OF(T, 176, shape, types, order);                                                 \
   CONVOY_PRODUCTS_OF(T, 232, shape, types, order)
-// Only 16-bit types have a choice of order; zeros are K-major.
+// Only 16-bit types have transpose flags; 0 is K-major.
 CONVOY_PRODUCTS(f16, "k16", "f16.f16", ", 0, 0");
 CONVOY_PRODUCTS(bf16, "k16", "bf16.bf16", ", 0, 0");
 CONVOY_PRODUCTS(float, "k8", "tf32.tf32", "");

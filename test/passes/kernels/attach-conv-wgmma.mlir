@@ -19,7 +19,7 @@
 // CHECK-SAME: cudnn.preference = "kernel"
 // A program that begins with a newer architecture has no use for them.
 // NEWER-NOT: wgmma
-// OLD: remark: no kernel of our own: its kernels are for sm_90a alone, and the program for sm_100 and newer
+// OLD: remark: no kernel: its kernels are for sm_90a only, but the program is for sm_100 and newer
 cudnn.graph @batch256(%x: !cudnn.tensor_desc<256x64x56x56xf16, NHWC>, %w: !cudnn.tensor_desc<64x64x3x3xf16, NHWC>, %b: !cudnn.tensor_desc<1x64x1x1xf16, NHWC>) -> !cudnn.tensor_desc<256x64x56x56xf16, NHWC> {
   %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<256x64x56x56xf16, NHWC>, !cudnn.tensor_desc<64x64x3x3xf16, NHWC> -> !cudnn.tensor_desc<256x64x56x56xf32, NHWC>
   %2 = cudnn.pointwise add(%0, %b) type = f32 : !cudnn.tensor_desc<256x64x56x56xf32, NHWC>, !cudnn.tensor_desc<1x64x1x1xf16, NHWC> -> !cudnn.tensor_desc<256x64x56x56xf32, NHWC>
@@ -68,7 +68,7 @@ cudnn.graph @in_bf16(%x: !cudnn.tensor_desc<256x64x56x56xbf16, NHWC>, %w: !cudnn
 // CHECK: llvm.call @convoy_conv_wgmma_f32_64_16(
 // CHECK: cudnn.graph @in_f32(
 // CHECK-SAME: cudnn.kernels = [{block = 256 : i64, chip = "sm_90a", grid = 132 : i64, name = "in_f32_wgmma_3x28x2", shared_bytes = 228096 : i64, tf32 = true, variant = "wgmma_3x28x2"}, {block = 384 : i64, chip = "sm_90a", grid = 132 : i64, name = "in_f32_wgmma_4x14x3", shared_bytes = 224272 : i64, tf32 = true, variant = "wgmma_4x14x3"}]
-// FORBIDDEN: remark: no kernel of our own: kernels round f32 to TF32, which allow-tf32=false forbids
+// FORBIDDEN: remark: no kernel: kernels round f32 to TF32, which allow-tf32=false forbids
 cudnn.graph @in_f32(%x: !cudnn.tensor_desc<256x64x56x56xf32, NHWC>, %w: !cudnn.tensor_desc<64x64x3x3xf32, NHWC>, %b: !cudnn.tensor_desc<1x64x1x1xf32, NHWC>) -> !cudnn.tensor_desc<256x64x56x56xf32, NHWC> {
   %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<256x64x56x56xf32, NHWC>, !cudnn.tensor_desc<64x64x3x3xf32, NHWC> -> !cudnn.tensor_desc<256x64x56x56xf32, NHWC>
   %2 = cudnn.pointwise add(%0, %b) type = f32 : !cudnn.tensor_desc<256x64x56x56xf32, NHWC>, !cudnn.tensor_desc<1x64x1x1xf32, NHWC> -> !cudnn.tensor_desc<256x64x56x56xf32, NHWC>
@@ -157,7 +157,7 @@ cudnn.graph @small(%x: !cudnn.tensor_desc<7x64x32x32xf16, NHWC>, %w: !cudnn.tens
 
 // -----
 
-// expected-remark @+1 {{no kernel of our own: the convolution is large enough for cuDNN's kernels, and none for sm_90a's tensor cores: its stride or its dilation is not one}}
+// expected-remark @+1 {{no kernel: the convolution is large enough for cuDNN's kernels, and no kernel for sm_90a applies: its stride or dilation is not 1}}
 cudnn.graph @strided(%x: !cudnn.tensor_desc<1024x64x56x56xf16, NHWC>, %w: !cudnn.tensor_desc<64x64x3x3xf16, NHWC>, %b: !cudnn.tensor_desc<1x64x1x1xf16, NHWC>) -> !cudnn.tensor_desc<1024x64x28x28xf16, NHWC> {
   %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [2, 2] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1024x64x56x56xf16, NHWC>, !cudnn.tensor_desc<64x64x3x3xf16, NHWC> -> !cudnn.tensor_desc<1024x64x28x28xf32, NHWC>
   %2 = cudnn.pointwise add(%0, %b) type = f32 : !cudnn.tensor_desc<1024x64x28x28xf32, NHWC>, !cudnn.tensor_desc<1x64x1x1xf16, NHWC> -> !cudnn.tensor_desc<1024x64x28x28xf32, NHWC>
@@ -167,7 +167,7 @@ cudnn.graph @strided(%x: !cudnn.tensor_desc<1024x64x56x56xf16, NHWC>, %w: !cudnn
 
 // -----
 
-// expected-remark @+1 {{no kernel of our own: the convolution is large enough for cuDNN's kernels, and none for sm_90a's tensor cores: its stride or its dilation is not one}}
+// expected-remark @+1 {{no kernel: the convolution is large enough for cuDNN's kernels, and no kernel for sm_90a applies: its stride or dilation is not 1}}
 cudnn.graph @dilated(%x: !cudnn.tensor_desc<256x64x56x56xf16, NHWC>, %w: !cudnn.tensor_desc<64x64x3x3xf16, NHWC>, %b: !cudnn.tensor_desc<1x64x1x1xf16, NHWC>) -> !cudnn.tensor_desc<256x64x54x54xf16, NHWC> {
   %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [2, 2] : !cudnn.tensor_desc<256x64x56x56xf16, NHWC>, !cudnn.tensor_desc<64x64x3x3xf16, NHWC> -> !cudnn.tensor_desc<256x64x54x54xf32, NHWC>
   %2 = cudnn.pointwise add(%0, %b) type = f32 : !cudnn.tensor_desc<256x64x54x54xf32, NHWC>, !cudnn.tensor_desc<1x64x1x1xf16, NHWC> -> !cudnn.tensor_desc<256x64x54x54xf32, NHWC>
@@ -177,7 +177,7 @@ cudnn.graph @dilated(%x: !cudnn.tensor_desc<256x64x56x56xf16, NHWC>, %w: !cudnn.
 
 // -----
 
-// expected-remark @+1 {{no kernel of our own: the convolution is large enough for cuDNN's kernels, and none for sm_90a's tensor cores: its channels are no power of two from 16 to 64}}
+// expected-remark @+1 {{no kernel: the convolution is large enough for cuDNN's kernels, and no kernel for sm_90a applies: its channels are not a power of two from 16 to 64}}
 cudnn.graph @channels128(%x: !cudnn.tensor_desc<256x128x28x28xf16, NHWC>, %w: !cudnn.tensor_desc<128x128x3x3xf16, NHWC>, %b: !cudnn.tensor_desc<1x128x1x1xf16, NHWC>) -> !cudnn.tensor_desc<256x128x28x28xf16, NHWC> {
   %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<256x128x28x28xf16, NHWC>, !cudnn.tensor_desc<128x128x3x3xf16, NHWC> -> !cudnn.tensor_desc<256x128x28x28xf32, NHWC>
   %2 = cudnn.pointwise add(%0, %b) type = f32 : !cudnn.tensor_desc<256x128x28x28xf32, NHWC>, !cudnn.tensor_desc<1x128x1x1xf16, NHWC> -> !cudnn.tensor_desc<256x128x28x28xf32, NHWC>
@@ -187,7 +187,7 @@ cudnn.graph @channels128(%x: !cudnn.tensor_desc<256x128x28x28xf16, NHWC>, %w: !c
 
 // -----
 
-// expected-remark @+1 {{no kernel of our own: the convolution is large enough for cuDNN's kernels, and none for sm_90a's tensor cores: its channels are no power of two from 16 to 64}}
+// expected-remark @+1 {{no kernel: the convolution is large enough for cuDNN's kernels, and no kernel for sm_90a applies: its channels are not a power of two from 16 to 64}}
 cudnn.graph @channels48(%x: !cudnn.tensor_desc<256x48x56x56xf16, NHWC>, %w: !cudnn.tensor_desc<64x48x3x3xf16, NHWC>, %b: !cudnn.tensor_desc<1x64x1x1xf16, NHWC>) -> !cudnn.tensor_desc<256x64x56x56xf16, NHWC> {
   %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<256x48x56x56xf16, NHWC>, !cudnn.tensor_desc<64x48x3x3xf16, NHWC> -> !cudnn.tensor_desc<256x64x56x56xf32, NHWC>
   %2 = cudnn.pointwise add(%0, %b) type = f32 : !cudnn.tensor_desc<256x64x56x56xf32, NHWC>, !cudnn.tensor_desc<1x64x1x1xf16, NHWC> -> !cudnn.tensor_desc<256x64x56x56xf32, NHWC>
@@ -197,7 +197,7 @@ cudnn.graph @channels48(%x: !cudnn.tensor_desc<256x48x56x56xf16, NHWC>, %w: !cud
 
 // -----
 
-// expected-remark @+1 {{no kernel of our own: the convolution is large enough for cuDNN's kernels, and none for sm_90a's tensor cores: its channels are no power of two from 16 to 64}}
+// expected-remark @+1 {{no kernel: the convolution is large enough for cuDNN's kernels, and no kernel for sm_90a applies: its channels are not a power of two from 16 to 64}}
 cudnn.graph @channels8(%x: !cudnn.tensor_desc<256x8x112x112xf16, NHWC>, %w: !cudnn.tensor_desc<64x8x3x3xf16, NHWC>, %b: !cudnn.tensor_desc<1x64x1x1xf16, NHWC>) -> !cudnn.tensor_desc<256x64x112x112xf16, NHWC> {
   %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<256x8x112x112xf16, NHWC>, !cudnn.tensor_desc<64x8x3x3xf16, NHWC> -> !cudnn.tensor_desc<256x64x112x112xf32, NHWC>
   %2 = cudnn.pointwise add(%0, %b) type = f32 : !cudnn.tensor_desc<256x64x112x112xf32, NHWC>, !cudnn.tensor_desc<1x64x1x1xf16, NHWC> -> !cudnn.tensor_desc<256x64x112x112xf32, NHWC>
@@ -207,7 +207,7 @@ cudnn.graph @channels8(%x: !cudnn.tensor_desc<256x8x112x112xf16, NHWC>, %w: !cud
 
 // -----
 
-// expected-remark @+1 {{no kernel of our own: the convolution is large enough for cuDNN's kernels, and none for sm_90a's tensor cores: its channels are no power of two from 8 to 64}}
+// expected-remark @+1 {{no kernel: the convolution is large enough for cuDNN's kernels, and no kernel for sm_90a applies: its channels are not a power of two from 8 to 64}}
 cudnn.graph @channels4_f32(%x: !cudnn.tensor_desc<512x4x112x112xf32, NHWC>, %w: !cudnn.tensor_desc<64x4x3x3xf32, NHWC>, %b: !cudnn.tensor_desc<1x64x1x1xf32, NHWC>) -> !cudnn.tensor_desc<512x64x112x112xf32, NHWC> {
   %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<512x4x112x112xf32, NHWC>, !cudnn.tensor_desc<64x4x3x3xf32, NHWC> -> !cudnn.tensor_desc<512x64x112x112xf32, NHWC>
   %2 = cudnn.pointwise add(%0, %b) type = f32 : !cudnn.tensor_desc<512x64x112x112xf32, NHWC>, !cudnn.tensor_desc<1x64x1x1xf32, NHWC> -> !cudnn.tensor_desc<512x64x112x112xf32, NHWC>
@@ -217,7 +217,7 @@ cudnn.graph @channels4_f32(%x: !cudnn.tensor_desc<512x4x112x112xf32, NHWC>, %w: 
 
 // -----
 
-// expected-remark @+1 {{no kernel of our own: the convolution is large enough for cuDNN's kernels, and none for sm_90a's tensor cores: its filters are no multiple of 64}}
+// expected-remark @+1 {{no kernel: the convolution is large enough for cuDNN's kernels, and no kernel for sm_90a applies: its filters are not a multiple of 64}}
 cudnn.graph @filters96(%x: !cudnn.tensor_desc<256x64x56x56xf16, NHWC>, %w: !cudnn.tensor_desc<96x64x3x3xf16, NHWC>, %b: !cudnn.tensor_desc<1x96x1x1xf16, NHWC>) -> !cudnn.tensor_desc<256x96x56x56xf16, NHWC> {
   %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<256x64x56x56xf16, NHWC>, !cudnn.tensor_desc<96x64x3x3xf16, NHWC> -> !cudnn.tensor_desc<256x96x56x56xf32, NHWC>
   %2 = cudnn.pointwise add(%0, %b) type = f32 : !cudnn.tensor_desc<256x96x56x56xf32, NHWC>, !cudnn.tensor_desc<1x96x1x1xf16, NHWC> -> !cudnn.tensor_desc<256x96x56x56xf32, NHWC>
@@ -227,7 +227,7 @@ cudnn.graph @filters96(%x: !cudnn.tensor_desc<256x64x56x56xf16, NHWC>, %w: !cudn
 
 // -----
 
-// expected-remark @+1 {{no kernel of our own: the convolution is large enough for cuDNN's kernels, and none for sm_90a's tensor cores: 64 filters and a part of the image do not fit into shared memory}}
+// expected-remark @+1 {{no kernel: the convolution is large enough for cuDNN's kernels, and no kernel for sm_90a applies: 64 filters and a part of the image do not fit into shared memory}}
 cudnn.graph @taps7(%x: !cudnn.tensor_desc<256x64x56x56xf16, NHWC>, %w: !cudnn.tensor_desc<64x64x7x7xf16, NHWC>, %b: !cudnn.tensor_desc<1x64x1x1xf16, NHWC>) -> !cudnn.tensor_desc<256x64x56x56xf16, NHWC> {
   %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [3, 3] post_padding = [3, 3] dilation = [1, 1] : !cudnn.tensor_desc<256x64x56x56xf16, NHWC>, !cudnn.tensor_desc<64x64x7x7xf16, NHWC> -> !cudnn.tensor_desc<256x64x56x56xf32, NHWC>
   %2 = cudnn.pointwise add(%0, %b) type = f32 : !cudnn.tensor_desc<256x64x56x56xf32, NHWC>, !cudnn.tensor_desc<1x64x1x1xf16, NHWC> -> !cudnn.tensor_desc<256x64x56x56xf32, NHWC>

@@ -45,7 +45,7 @@ cudnn.graph @middle(%x: !cudnn.tensor_desc<2x64x112x112xf16, NHWC>, %w: !cudnn.t
 
 // -----
 
-// expected-remark @+1 {{no kernel of our own: the convolution is large enough for cuDNN's kernels, and none for sm_90a's tensor cores: its channels are no power of two from 16 to 64}}
+// expected-remark @+1 {{no kernel: the convolution is large enough for cuDNN's kernels, and no kernel for sm_90a applies: its channels are not a power of two from 16 to 64}}
 cudnn.graph @large(%x: !cudnn.tensor_desc<64x128x112x112xf16, NHWC>, %w: !cudnn.tensor_desc<128x128x3x3xf16, NHWC>) -> !cudnn.tensor_desc<64x128x112x112xf16, NHWC> {
   %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<64x128x112x112xf16, NHWC>, !cudnn.tensor_desc<128x128x3x3xf16, NHWC> -> !cudnn.tensor_desc<64x128x112x112xf32, NHWC>
   %1 = cudnn.pointwise relu_fwd(%0) type = f32 lower_clip = 0.0 : !cudnn.tensor_desc<64x128x112x112xf32, NHWC> -> !cudnn.tensor_desc<64x128x112x112xf16, NHWC>
@@ -54,7 +54,7 @@ cudnn.graph @large(%x: !cudnn.tensor_desc<64x128x112x112xf16, NHWC>, %w: !cudnn.
 
 // -----
 
-// expected-remark @+1 {{no kernel of our own: it does not begin with a convolution over two spatial dims}}
+// expected-remark @+1 {{no kernel: it does not begin with a convolution over two spatial dims}}
 cudnn.graph @one_dim(%x: !cudnn.tensor_desc<1x64x14xf16, NWC>, %w: !cudnn.tensor_desc<64x64x3xf16, NWC>) -> !cudnn.tensor_desc<1x64x14xf16, NWC> {
   %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1] pre_padding = [1] post_padding = [1] dilation = [1] : !cudnn.tensor_desc<1x64x14xf16, NWC>, !cudnn.tensor_desc<64x64x3xf16, NWC> -> !cudnn.tensor_desc<1x64x14xf16, NWC>
   cudnn.return %0 : !cudnn.tensor_desc<1x64x14xf16, NWC>
@@ -62,7 +62,7 @@ cudnn.graph @one_dim(%x: !cudnn.tensor_desc<1x64x14xf16, NWC>, %w: !cudnn.tensor
 
 // -----
 
-// expected-remark @+1 {{no kernel of our own: it begins with none of convolution, matrix product and pooling}}
+// expected-remark @+1 {{no kernel: it does not begin with a convolution, matrix product or pooling}}
 cudnn.graph @no_conv(%x: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, %w: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>) -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC> {
   %1 = cudnn.pointwise add(%x, %w) type = f32 : !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, !cudnn.tensor_desc<1x64x14x14xf16, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC>
   cudnn.return %1 : !cudnn.tensor_desc<1x64x14x14xf16, NHWC>
@@ -70,7 +70,7 @@ cudnn.graph @no_conv(%x: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, %w: !cudnn.te
 
 // -----
 
-// expected-remark @+1 {{no kernel of our own: the convolution is turned around, scaled, or does not add in f32}}
+// expected-remark @+1 {{no kernel: the convolution flips its window, is scaled, or does not accumulate in f32}}
 cudnn.graph @turned(%x: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, %w: !cudnn.tensor_desc<64x64x3x3xf16, NHWC>) -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC> {
   %0 = cudnn.convolution(%x, %w) kind = convolution type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, !cudnn.tensor_desc<64x64x3x3xf16, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf32, NHWC>
   %1 = cudnn.pointwise relu_fwd(%0) type = f32 lower_clip = 0.0 : !cudnn.tensor_desc<1x64x14x14xf32, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC>
@@ -79,7 +79,7 @@ cudnn.graph @turned(%x: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, %w: !cudnn.ten
 
 // -----
 
-// expected-remark @+1 {{no kernel of our own: elements are none of f16, bf16 and f32}}
+// expected-remark @+1 {{no kernel: elements are not f16, bf16 or f32}}
 cudnn.graph @in_f8(%x: !cudnn.tensor_desc<1x64x14x14xf8E4M3FN, NHWC>, %w: !cudnn.tensor_desc<64x64x3x3xf8E4M3FN, NHWC>) -> !cudnn.tensor_desc<1x64x14x14xf32, NHWC> {
   %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1x64x14x14xf8E4M3FN, NHWC>, !cudnn.tensor_desc<64x64x3x3xf8E4M3FN, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf32, NHWC>
   %1 = cudnn.pointwise relu_fwd(%0) type = f32 lower_clip = 0.0 : !cudnn.tensor_desc<1x64x14x14xf32, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf32, NHWC>
@@ -88,7 +88,7 @@ cudnn.graph @in_f8(%x: !cudnn.tensor_desc<1x64x14x14xf8E4M3FN, NHWC>, %w: !cudnn
 
 // -----
 
-// expected-remark @+1 {{no kernel of our own: input and filter are not two arguments of one type in packed channels-last memory}}
+// expected-remark @+1 {{no kernel: input and filter are not two arguments of the same type in packed channels-last memory}}
 cudnn.graph @planes(%x: !cudnn.tensor_desc<1x64x14x14xf16, NCHW>, %w: !cudnn.tensor_desc<64x64x3x3xf16, NHWC>) -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC> {
   %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1x64x14x14xf16, NCHW>, !cudnn.tensor_desc<64x64x3x3xf16, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf32, NHWC>
   %1 = cudnn.pointwise relu_fwd(%0) type = f32 lower_clip = 0.0 : !cudnn.tensor_desc<1x64x14x14xf32, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC>
@@ -97,7 +97,7 @@ cudnn.graph @planes(%x: !cudnn.tensor_desc<1x64x14x14xf16, NCHW>, %w: !cudnn.ten
 
 // -----
 
-// expected-remark @+1 {{no kernel of our own: the convolution has groups}}
+// expected-remark @+1 {{no kernel: the convolution has groups}}
 cudnn.graph @groups(%x: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, %w: !cudnn.tensor_desc<64x32x3x3xf16, NHWC>) -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC> {
   %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, !cudnn.tensor_desc<64x32x3x3xf16, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf32, NHWC>
   %1 = cudnn.pointwise relu_fwd(%0) type = f32 lower_clip = 0.0 : !cudnn.tensor_desc<1x64x14x14xf32, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC>
@@ -106,7 +106,7 @@ cudnn.graph @groups(%x: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, %w: !cudnn.ten
 
 // -----
 
-// expected-remark @+1 {{no kernel of our own: channels are no multiple of 8}}
+// expected-remark @+1 {{no kernel: channels are not a multiple of 8}}
 cudnn.graph @channels(%x: !cudnn.tensor_desc<1x12x14x14xf16, NHWC>, %w: !cudnn.tensor_desc<64x12x3x3xf16, NHWC>) -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC> {
   %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1x12x14x14xf16, NHWC>, !cudnn.tensor_desc<64x12x3x3xf16, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf32, NHWC>
   %1 = cudnn.pointwise relu_fwd(%0) type = f32 lower_clip = 0.0 : !cudnn.tensor_desc<1x64x14x14xf32, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC>
@@ -115,7 +115,7 @@ cudnn.graph @channels(%x: !cudnn.tensor_desc<1x12x14x14xf16, NHWC>, %w: !cudnn.t
 
 // -----
 
-// expected-remark @+1 {{no kernel of our own: sums are not with one vector over channels and one tensor like the result, of the elements of the input}}
+// expected-remark @+1 {{no kernel: sums are not with one bias and one residual of the result's shape, in the input's element type}}
 cudnn.graph @broadcast(%x: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, %w: !cudnn.tensor_desc<64x64x3x3xf16, NHWC>, %b: !cudnn.tensor_desc<1x1x14x14xf16, NHWC>) -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC> {
   %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, !cudnn.tensor_desc<64x64x3x3xf16, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf32, NHWC>
   %1 = cudnn.pointwise add(%0, %b) type = f32 : !cudnn.tensor_desc<1x64x14x14xf32, NHWC>, !cudnn.tensor_desc<1x1x14x14xf16, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC>
@@ -124,7 +124,7 @@ cudnn.graph @broadcast(%x: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, %w: !cudnn.
 
 // -----
 
-// expected-remark @+1 {{no kernel of our own: what follows its first operation is not a chain of pointwise operations}}
+// expected-remark @+1 {{no kernel: its first operation is not followed by a chain of pointwise operations}}
 cudnn.graph @twice(%x: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, %w: !cudnn.tensor_desc<64x64x3x3xf16, NHWC>) -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC> {
   %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, !cudnn.tensor_desc<64x64x3x3xf16, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf32, NHWC>
   %1 = cudnn.pointwise add(%0, %0) type = f32 : !cudnn.tensor_desc<1x64x14x14xf32, NHWC>, !cudnn.tensor_desc<1x64x14x14xf32, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC>
@@ -133,7 +133,7 @@ cudnn.graph @twice(%x: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, %w: !cudnn.tens
 
 // -----
 
-// expected-remark @+1 {{no kernel of our own: sums are not with one vector over channels and one tensor like the result, of the elements of the input}}
+// expected-remark @+1 {{no kernel: sums are not with one bias and one residual of the result's shape, in the input's element type}}
 cudnn.graph @two_vectors(%x: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, %w: !cudnn.tensor_desc<64x64x3x3xf16, NHWC>, %b: !cudnn.tensor_desc<1x64x1x1xf16, NHWC>, %c: !cudnn.tensor_desc<1x64x1x1xf16, NHWC>) -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC> {
   %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, !cudnn.tensor_desc<64x64x3x3xf16, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf32, NHWC>
   %1 = cudnn.pointwise add(%0, %b) type = f32 : !cudnn.tensor_desc<1x64x14x14xf32, NHWC>, !cudnn.tensor_desc<1x64x1x1xf16, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf32, NHWC>
@@ -143,7 +143,7 @@ cudnn.graph @two_vectors(%x: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, %w: !cudn
 
 // -----
 
-// expected-remark @+1 {{no kernel of our own: relu has a slope, or does not propagate NaN}}
+// expected-remark @+1 {{no kernel: relu has a slope, or does not propagate NaN}}
 cudnn.graph @sloped(%x: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, %w: !cudnn.tensor_desc<64x64x3x3xf16, NHWC>) -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC> {
   %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, !cudnn.tensor_desc<64x64x3x3xf16, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf32, NHWC>
   %1 = cudnn.pointwise relu_fwd(%0) type = f32 lower_clip_slope = 0.1 : !cudnn.tensor_desc<1x64x14x14xf32, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC>
@@ -152,7 +152,7 @@ cudnn.graph @sloped(%x: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, %w: !cudnn.ten
 
 // -----
 
-// expected-remark @+1 {{no kernel of our own: what follows its first operation is not a chain of pointwise operations}}
+// expected-remark @+1 {{no kernel: its first operation is not followed by a chain of pointwise operations}}
 cudnn.graph @no_chain(%x: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, %w: !cudnn.tensor_desc<64x64x3x3xf16, NHWC>, %b: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>) -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC> {
   %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, !cudnn.tensor_desc<64x64x3x3xf16, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf32, NHWC>
   %1 = cudnn.pointwise add(%b, %b) type = f32 : !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, !cudnn.tensor_desc<1x64x14x14xf16, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC>
@@ -161,7 +161,7 @@ cudnn.graph @no_chain(%x: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, %w: !cudnn.t
 
 // -----
 
-// expected-remark @+1 {{no kernel of our own: a pointwise operation scales its operands or does not compute in f32}}
+// expected-remark @+1 {{no kernel: a pointwise operation scales its operands or does not compute in f32}}
 cudnn.graph @scaled(%x: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, %w: !cudnn.tensor_desc<64x64x3x3xf16, NHWC>, %b: !cudnn.tensor_desc<1x64x1x1xf16, NHWC>) -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC> {
   %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, !cudnn.tensor_desc<64x64x3x3xf16, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf32, NHWC>
   %1 = cudnn.pointwise add(%0, %b) type = f32 alpha2 = 2.0 : !cudnn.tensor_desc<1x64x14x14xf32, NHWC>, !cudnn.tensor_desc<1x64x1x1xf16, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC>
@@ -170,7 +170,7 @@ cudnn.graph @scaled(%x: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, %w: !cudnn.ten
 
 // -----
 
-// expected-remark @+1 {{no kernel of our own: a value in between is rounded}}
+// expected-remark @+1 {{no kernel: an intermediate value is rounded}}
 cudnn.graph @rounded(%x: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, %w: !cudnn.tensor_desc<64x64x3x3xf16, NHWC>) -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC> {
   %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, !cudnn.tensor_desc<64x64x3x3xf16, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC>
   %1 = cudnn.pointwise relu_fwd(%0) type = f32 lower_clip = 0.0 : !cudnn.tensor_desc<1x64x14x14xf16, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC>
@@ -179,7 +179,7 @@ cudnn.graph @rounded(%x: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, %w: !cudnn.te
 
 // -----
 
-// expected-remark @+1 {{no kernel of our own: it computes sigmoid_fwd, which is not a sum before one relu}}
+// expected-remark @+1 {{no kernel: it computes sigmoid_fwd, which is not a sum before one relu}}
 cudnn.graph @sigmoid(%x: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, %w: !cudnn.tensor_desc<64x64x3x3xf16, NHWC>) -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC> {
   %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, !cudnn.tensor_desc<64x64x3x3xf16, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf32, NHWC>
   %1 = cudnn.pointwise sigmoid_fwd(%0) type = f32 : !cudnn.tensor_desc<1x64x14x14xf32, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC>
@@ -188,7 +188,7 @@ cudnn.graph @sigmoid(%x: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, %w: !cudnn.te
 
 // -----
 
-// expected-remark @+1 {{no kernel of our own: its one result is not what the last operation computes, in packed channels-last memory}}
+// expected-remark @+1 {{no kernel: its only result is not that of the last operation, in packed channels-last memory}}
 cudnn.graph @wide_result(%x: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, %w: !cudnn.tensor_desc<64x64x3x3xf16, NHWC>) -> !cudnn.tensor_desc<1x64x14x14xf32, NHWC> {
   %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, !cudnn.tensor_desc<64x64x3x3xf16, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf32, NHWC>
   cudnn.return %0 : !cudnn.tensor_desc<1x64x14x14xf32, NHWC>
@@ -196,7 +196,7 @@ cudnn.graph @wide_result(%x: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, %w: !cudn
 
 // -----
 
-// expected-error @+1 {{expects a form that there is a kernel for, because it is marked 'only_kernel', but it is not identity, convolution, sum, relu and max pooling in a row}}
+// expected-error @+1 {{expects a form with a kernel, because it is marked 'only_kernel', but it is not a chain of identity, convolution, sum, relu and max pooling}}
 cudnn.graph @marked(%x: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, %w: !cudnn.tensor_desc<64x64x3x3xf16, NHWC>) -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC> attributes {cudnn.preference = "only_kernel"} {
   %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, !cudnn.tensor_desc<64x64x3x3xf16, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf32, NHWC>
   %1 = cudnn.pointwise relu_fwd(%0) type = f32 lower_clip = 0.0 : !cudnn.tensor_desc<1x64x14x14xf32, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC>

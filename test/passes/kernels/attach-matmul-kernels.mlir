@@ -53,7 +53,7 @@ cudnn.graph @long(%a: !cudnn.tensor_desc<1x1x25088xf32>, %b: !cudnn.tensor_desc<
 
 // -----
 
-// expected-remark @+1 {{no kernel of our own: it does not begin with a matrix product of one size}}
+// expected-remark @+1 {{no kernel: it does not begin with a matrix product without overrides}}
 cudnn.graph @ragged(%a: !cudnn.tensor_desc<1x1x64xf16>, %b: !cudnn.tensor_desc<1x64x128xf16>, %m: !cudnn.tensor_desc<1x1x1xi32>) -> !cudnn.tensor_desc<1x1x128xf16> {
   %0 = cudnn.matmul(%a, %b) type = f32 m_override(%m : !cudnn.tensor_desc<1x1x1xi32>) : !cudnn.tensor_desc<1x1x64xf16>, !cudnn.tensor_desc<1x64x128xf16> -> !cudnn.tensor_desc<1x1x128xf32>
   %1 = cudnn.pointwise identity(%0) type = f32 : !cudnn.tensor_desc<1x1x128xf32> -> !cudnn.tensor_desc<1x1x128xf16>
@@ -62,7 +62,7 @@ cudnn.graph @ragged(%a: !cudnn.tensor_desc<1x1x64xf16>, %b: !cudnn.tensor_desc<1
 
 // -----
 
-// expected-remark @+1 {{no kernel of our own: the product does not add in f32}}
+// expected-remark @+1 {{no kernel: the product does not accumulate in f32}}
 cudnn.graph @halves(%a: !cudnn.tensor_desc<1x1x64xf16>, %b: !cudnn.tensor_desc<1x64x128xf16>) -> !cudnn.tensor_desc<1x1x128xf16> {
   %0 = cudnn.matmul(%a, %b) type = f16 : !cudnn.tensor_desc<1x1x64xf16>, !cudnn.tensor_desc<1x64x128xf16> -> !cudnn.tensor_desc<1x1x128xf32>
   %1 = cudnn.pointwise identity(%0) type = f32 : !cudnn.tensor_desc<1x1x128xf32> -> !cudnn.tensor_desc<1x1x128xf16>
@@ -71,7 +71,7 @@ cudnn.graph @halves(%a: !cudnn.tensor_desc<1x1x64xf16>, %b: !cudnn.tensor_desc<1
 
 // -----
 
-// expected-remark @+1 {{no kernel of our own: elements are not f16, bf16 or f32}}
+// expected-remark @+1 {{no kernel: elements are not f16, bf16 or f32}}
 cudnn.graph @bytes(%a: !cudnn.tensor_desc<1x1x64xf8E4M3FN>, %b: !cudnn.tensor_desc<1x64x128xf8E4M3FN>) -> !cudnn.tensor_desc<1x1x128xf16> {
   %0 = cudnn.matmul(%a, %b) type = f32 : !cudnn.tensor_desc<1x1x64xf8E4M3FN>, !cudnn.tensor_desc<1x64x128xf8E4M3FN> -> !cudnn.tensor_desc<1x1x128xf32>
   %1 = cudnn.pointwise identity(%0) type = f32 : !cudnn.tensor_desc<1x1x128xf32> -> !cudnn.tensor_desc<1x1x128xf16>
@@ -80,7 +80,7 @@ cudnn.graph @bytes(%a: !cudnn.tensor_desc<1x1x64xf8E4M3FN>, %b: !cudnn.tensor_de
 
 // -----
 
-// expected-remark @+1 {{no kernel of our own: the matrices are not two arguments of one type in row-major memory, aligned to 16 bytes}}
+// expected-remark @+1 {{no kernel: the matrices are not two arguments of the same type in row-major memory, aligned to 16 bytes}}
 cudnn.graph @transposed(%a: !cudnn.tensor_desc<1x1x64xf16>, %b: !cudnn.tensor_desc<1x64x128xf16, stride = [8192, 1, 64]>) -> !cudnn.tensor_desc<1x1x128xf16> {
   %0 = cudnn.matmul(%a, %b) type = f32 : !cudnn.tensor_desc<1x1x64xf16>, !cudnn.tensor_desc<1x64x128xf16, stride = [8192, 1, 64]> -> !cudnn.tensor_desc<1x1x128xf32>
   %1 = cudnn.pointwise identity(%0) type = f32 : !cudnn.tensor_desc<1x1x128xf32> -> !cudnn.tensor_desc<1x1x128xf16>
@@ -89,7 +89,7 @@ cudnn.graph @transposed(%a: !cudnn.tensor_desc<1x1x64xf16>, %b: !cudnn.tensor_de
 
 // -----
 
-// expected-remark @+1 {{no kernel of our own: the matrices are not two arguments of one type in row-major memory, aligned to 16 bytes}}
+// expected-remark @+1 {{no kernel: the matrices are not two arguments of the same type in row-major memory, aligned to 16 bytes}}
 cudnn.graph @unaligned(%a: !cudnn.tensor_desc<1x1x64xf16>, %b: !cudnn.tensor_desc<1x64x128xf16, stride = [], alignment = 8>) -> !cudnn.tensor_desc<1x1x128xf16> {
   %0 = cudnn.matmul(%a, %b) type = f32 : !cudnn.tensor_desc<1x1x64xf16>, !cudnn.tensor_desc<1x64x128xf16, stride = [], alignment = 8> -> !cudnn.tensor_desc<1x1x128xf32>
   %1 = cudnn.pointwise identity(%0) type = f32 : !cudnn.tensor_desc<1x1x128xf32> -> !cudnn.tensor_desc<1x1x128xf16>
@@ -98,7 +98,7 @@ cudnn.graph @unaligned(%a: !cudnn.tensor_desc<1x1x64xf16>, %b: !cudnn.tensor_des
 
 // -----
 
-// expected-remark @+1 {{no kernel of our own: there is a batch of matrices}}
+// expected-remark @+1 {{no kernel: there is a batch of matrices}}
 cudnn.graph @batch(%a: !cudnn.tensor_desc<2x1x64xf16>, %b: !cudnn.tensor_desc<2x64x128xf16>) -> !cudnn.tensor_desc<2x1x128xf16> {
   %0 = cudnn.matmul(%a, %b) type = f32 : !cudnn.tensor_desc<2x1x64xf16>, !cudnn.tensor_desc<2x64x128xf16> -> !cudnn.tensor_desc<2x1x128xf32>
   %1 = cudnn.pointwise identity(%0) type = f32 : !cudnn.tensor_desc<2x1x128xf32> -> !cudnn.tensor_desc<2x1x128xf16>
@@ -107,7 +107,7 @@ cudnn.graph @batch(%a: !cudnn.tensor_desc<2x1x64xf16>, %b: !cudnn.tensor_desc<2x
 
 // -----
 
-// expected-remark @+1 {{no kernel of our own: the left matrix has more than 8 rows}}
+// expected-remark @+1 {{no kernel: the left matrix has more than 8 rows}}
 cudnn.graph @tall(%a: !cudnn.tensor_desc<1x9x64xf16>, %b: !cudnn.tensor_desc<1x64x128xf16>) -> !cudnn.tensor_desc<1x9x128xf16> {
   %0 = cudnn.matmul(%a, %b) type = f32 : !cudnn.tensor_desc<1x9x64xf16>, !cudnn.tensor_desc<1x64x128xf16> -> !cudnn.tensor_desc<1x9x128xf32>
   %1 = cudnn.pointwise identity(%0) type = f32 : !cudnn.tensor_desc<1x9x128xf32> -> !cudnn.tensor_desc<1x9x128xf16>
@@ -116,7 +116,7 @@ cudnn.graph @tall(%a: !cudnn.tensor_desc<1x9x64xf16>, %b: !cudnn.tensor_desc<1x6
 
 // -----
 
-// expected-remark @+1 {{no kernel of our own: columns of the left matrix are no multiple of 8, or rows of the right one none of 16 bytes}}
+// expected-remark @+1 {{no kernel: columns of the left matrix are not a multiple of 8, or rows of the right one are not a multiple of 16 bytes}}
 cudnn.graph @depth(%a: !cudnn.tensor_desc<1x1x60xf16>, %b: !cudnn.tensor_desc<1x60x128xf16>) -> !cudnn.tensor_desc<1x1x128xf16> {
   %0 = cudnn.matmul(%a, %b) type = f32 : !cudnn.tensor_desc<1x1x60xf16>, !cudnn.tensor_desc<1x60x128xf16> -> !cudnn.tensor_desc<1x1x128xf32>
   %1 = cudnn.pointwise identity(%0) type = f32 : !cudnn.tensor_desc<1x1x128xf32> -> !cudnn.tensor_desc<1x1x128xf16>
@@ -125,7 +125,7 @@ cudnn.graph @depth(%a: !cudnn.tensor_desc<1x1x60xf16>, %b: !cudnn.tensor_desc<1x
 
 // -----
 
-// expected-remark @+1 {{no kernel of our own: columns of the left matrix are no multiple of 8, or rows of the right one none of 16 bytes}}
+// expected-remark @+1 {{no kernel: columns of the left matrix are not a multiple of 8, or rows of the right one are not a multiple of 16 bytes}}
 cudnn.graph @columns(%a: !cudnn.tensor_desc<1x1x64xf16>, %b: !cudnn.tensor_desc<1x64x100xf16>) -> !cudnn.tensor_desc<1x1x100xf16> {
   %0 = cudnn.matmul(%a, %b) type = f32 : !cudnn.tensor_desc<1x1x64xf16>, !cudnn.tensor_desc<1x64x100xf16> -> !cudnn.tensor_desc<1x1x100xf32>
   %1 = cudnn.pointwise identity(%0) type = f32 : !cudnn.tensor_desc<1x1x100xf32> -> !cudnn.tensor_desc<1x1x100xf16>
@@ -134,7 +134,7 @@ cudnn.graph @columns(%a: !cudnn.tensor_desc<1x1x64xf16>, %b: !cudnn.tensor_desc<
 
 // -----
 
-// expected-remark @+1 {{no kernel of our own: it computes gelu_fwd, which is not a sum before one relu}}
+// expected-remark @+1 {{no kernel: it computes gelu_fwd, which is not a sum before one relu}}
 cudnn.graph @gelu(%a: !cudnn.tensor_desc<1x1x64xf16>, %b: !cudnn.tensor_desc<1x64x128xf16>) -> !cudnn.tensor_desc<1x1x128xf16> {
   %0 = cudnn.matmul(%a, %b) type = f32 : !cudnn.tensor_desc<1x1x64xf16>, !cudnn.tensor_desc<1x64x128xf16> -> !cudnn.tensor_desc<1x1x128xf32>
   %1 = cudnn.pointwise gelu_fwd(%0) type = f32 : !cudnn.tensor_desc<1x1x128xf32> -> !cudnn.tensor_desc<1x1x128xf16>
@@ -143,7 +143,7 @@ cudnn.graph @gelu(%a: !cudnn.tensor_desc<1x1x64xf16>, %b: !cudnn.tensor_desc<1x6
 
 // -----
 
-// expected-remark @+1 {{no kernel of our own: its one result is not what the last operation computes, in row-major memory, of the elements of the input or f32}}
+// expected-remark @+1 {{no kernel: its only result is not that of the last operation, in row-major memory, with the input's element type or f32}}
 cudnn.graph @other_result(%a: !cudnn.tensor_desc<1x1x64xf16>, %b: !cudnn.tensor_desc<1x64x128xf16>) -> !cudnn.tensor_desc<1x1x128xbf16> {
   %0 = cudnn.matmul(%a, %b) type = f32 : !cudnn.tensor_desc<1x1x64xf16>, !cudnn.tensor_desc<1x64x128xf16> -> !cudnn.tensor_desc<1x1x128xf32>
   %1 = cudnn.pointwise identity(%0) type = f32 : !cudnn.tensor_desc<1x1x128xf32> -> !cudnn.tensor_desc<1x1x128xbf16>

@@ -38,7 +38,7 @@ cudnn.graph @batch(%x: !cudnn.tensor_desc<64x2048x7x7xf16, NHWC>) -> !cudnn.tens
 
 // -----
 
-// expected-remark @+1 {{no kernel of our own: it does not begin with an average pooling that adds in f32 and propagates NaN}}
+// expected-remark @+1 {{no kernel: it does not begin with an average pooling that accumulates in f32 and propagates NaN}}
 cudnn.graph @largest(%x: !cudnn.tensor_desc<1x64x7x7xf16, NHWC>) -> !cudnn.tensor_desc<1x64x1x1xf16, NHWC> {
   %y = cudnn.resample maxpool(%x) type = f32 window = [7, 7] stride = [1, 1] pre_padding = [0, 0] post_padding = [0, 0] padding_mode = neg_inf_pad : !cudnn.tensor_desc<1x64x7x7xf16, NHWC> -> !cudnn.tensor_desc<1x64x1x1xf16, NHWC>
   cudnn.return %y : !cudnn.tensor_desc<1x64x1x1xf16, NHWC>
@@ -46,7 +46,7 @@ cudnn.graph @largest(%x: !cudnn.tensor_desc<1x64x7x7xf16, NHWC>) -> !cudnn.tenso
 
 // -----
 
-// expected-remark @+1 {{no kernel of our own: it does not begin with an average pooling that adds in f32 and propagates NaN}}
+// expected-remark @+1 {{no kernel: it does not begin with an average pooling that accumulates in f32 and propagates NaN}}
 cudnn.graph @halves(%x: !cudnn.tensor_desc<1x64x7x7xf16, NHWC>) -> !cudnn.tensor_desc<1x64x1x1xf16, NHWC> {
   %y = cudnn.resample avgpool_include_padding(%x) type = f16 window = [7, 7] stride = [1, 1] pre_padding = [0, 0] post_padding = [0, 0] padding_mode = zero_pad : !cudnn.tensor_desc<1x64x7x7xf16, NHWC> -> !cudnn.tensor_desc<1x64x1x1xf16, NHWC>
   cudnn.return %y : !cudnn.tensor_desc<1x64x1x1xf16, NHWC>
@@ -54,7 +54,7 @@ cudnn.graph @halves(%x: !cudnn.tensor_desc<1x64x7x7xf16, NHWC>) -> !cudnn.tensor
 
 // -----
 
-// expected-remark @+1 {{no kernel of our own: it does not begin with an average pooling that adds in f32 and propagates NaN}}
+// expected-remark @+1 {{no kernel: it does not begin with an average pooling that accumulates in f32 and propagates NaN}}
 cudnn.graph @scaled(%x: !cudnn.tensor_desc<1x64x7x7xf16, NHWC>) -> !cudnn.tensor_desc<1x64x1x1xf16, NHWC> {
   %y = cudnn.resample avgpool_include_padding(%x) type = f32 window = [7, 7] stride = [1, 1] pre_padding = [0, 0] post_padding = [0, 0] padding_mode = zero_pad alpha = 2.0 : !cudnn.tensor_desc<1x64x7x7xf16, NHWC> -> !cudnn.tensor_desc<1x64x1x1xf16, NHWC>
   cudnn.return %y : !cudnn.tensor_desc<1x64x1x1xf16, NHWC>
@@ -62,7 +62,7 @@ cudnn.graph @scaled(%x: !cudnn.tensor_desc<1x64x7x7xf16, NHWC>) -> !cudnn.tensor
 
 // -----
 
-// expected-remark @+1 {{no kernel of our own: the window is not the whole image}}
+// expected-remark @+1 {{no kernel: the window is not the whole image}}
 cudnn.graph @part(%x: !cudnn.tensor_desc<1x64x7x7xf16, NHWC>) -> !cudnn.tensor_desc<1x64x6x6xf16, NHWC> {
   %y = cudnn.resample avgpool_include_padding(%x) type = f32 window = [2, 2] stride = [1, 1] pre_padding = [0, 0] post_padding = [0, 0] padding_mode = zero_pad : !cudnn.tensor_desc<1x64x7x7xf16, NHWC> -> !cudnn.tensor_desc<1x64x6x6xf16, NHWC>
   cudnn.return %y : !cudnn.tensor_desc<1x64x6x6xf16, NHWC>
@@ -70,7 +70,7 @@ cudnn.graph @part(%x: !cudnn.tensor_desc<1x64x7x7xf16, NHWC>) -> !cudnn.tensor_d
 
 // -----
 
-// expected-remark @+1 {{no kernel of our own: the window is not the whole image}}
+// expected-remark @+1 {{no kernel: the window is not the whole image}}
 cudnn.graph @padded(%x: !cudnn.tensor_desc<1x64x7x7xf16, NHWC>) -> !cudnn.tensor_desc<1x64x3x3xf16, NHWC> {
   %y = cudnn.resample avgpool_include_padding(%x) type = f32 window = [7, 7] stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] padding_mode = zero_pad : !cudnn.tensor_desc<1x64x7x7xf16, NHWC> -> !cudnn.tensor_desc<1x64x3x3xf16, NHWC>
   cudnn.return %y : !cudnn.tensor_desc<1x64x3x3xf16, NHWC>
@@ -78,7 +78,7 @@ cudnn.graph @padded(%x: !cudnn.tensor_desc<1x64x7x7xf16, NHWC>) -> !cudnn.tensor
 
 // -----
 
-// expected-remark @+1 {{no kernel of our own: something follows the pooling}}
+// expected-remark @+1 {{no kernel: the pooling is not the only operation}}
 cudnn.graph @followed(%x: !cudnn.tensor_desc<1x64x7x7xf16, NHWC>) -> !cudnn.tensor_desc<1x64x1x1xf16, NHWC> {
   %y = cudnn.resample avgpool_include_padding(%x) type = f32 window = [7, 7] stride = [1, 1] pre_padding = [0, 0] post_padding = [0, 0] padding_mode = zero_pad : !cudnn.tensor_desc<1x64x7x7xf16, NHWC> -> !cudnn.tensor_desc<1x64x1x1xf16, NHWC>
   %z = cudnn.pointwise sigmoid_fwd(%y) type = f32 : !cudnn.tensor_desc<1x64x1x1xf16, NHWC> -> !cudnn.tensor_desc<1x64x1x1xf16, NHWC>
@@ -87,7 +87,7 @@ cudnn.graph @followed(%x: !cudnn.tensor_desc<1x64x7x7xf16, NHWC>) -> !cudnn.tens
 
 // -----
 
-// expected-remark @+1 {{no kernel of our own: elements are not f16, bf16 or f32}}
+// expected-remark @+1 {{no kernel: elements are not f16, bf16 or f32}}
 cudnn.graph @bytes(%x: !cudnn.tensor_desc<1x64x7x7xi8, NHWC>) -> !cudnn.tensor_desc<1x64x1x1xf32, NHWC> {
   %y = cudnn.resample avgpool_include_padding(%x) type = f32 window = [7, 7] stride = [1, 1] pre_padding = [0, 0] post_padding = [0, 0] padding_mode = zero_pad : !cudnn.tensor_desc<1x64x7x7xi8, NHWC> -> !cudnn.tensor_desc<1x64x1x1xf32, NHWC>
   cudnn.return %y : !cudnn.tensor_desc<1x64x1x1xf32, NHWC>
@@ -95,7 +95,7 @@ cudnn.graph @bytes(%x: !cudnn.tensor_desc<1x64x7x7xi8, NHWC>) -> !cudnn.tensor_d
 
 // -----
 
-// expected-remark @+1 {{no kernel of our own: argument and result are not of one type in packed channels-last memory, aligned to 16 bytes}}
+// expected-remark @+1 {{no kernel: argument and result are not of the same type in packed channels-last memory, aligned to 16 bytes}}
 cudnn.graph @planes(%x: !cudnn.tensor_desc<1x64x7x7xf16, NCHW>) -> !cudnn.tensor_desc<1x64x1x1xf16, NHWC> {
   %y = cudnn.resample avgpool_include_padding(%x) type = f32 window = [7, 7] stride = [1, 1] pre_padding = [0, 0] post_padding = [0, 0] padding_mode = zero_pad : !cudnn.tensor_desc<1x64x7x7xf16, NCHW> -> !cudnn.tensor_desc<1x64x1x1xf16, NHWC>
   cudnn.return %y : !cudnn.tensor_desc<1x64x1x1xf16, NHWC>
@@ -103,7 +103,7 @@ cudnn.graph @planes(%x: !cudnn.tensor_desc<1x64x7x7xf16, NCHW>) -> !cudnn.tensor
 
 // -----
 
-// expected-remark @+1 {{no kernel of our own: channels are no multiple of 16 bytes}}
+// expected-remark @+1 {{no kernel: channels are not a multiple of 16 bytes}}
 cudnn.graph @channels(%x: !cudnn.tensor_desc<1x60x7x7xf16, NHWC>) -> !cudnn.tensor_desc<1x60x1x1xf16, NHWC> {
   %y = cudnn.resample avgpool_include_padding(%x) type = f32 window = [7, 7] stride = [1, 1] pre_padding = [0, 0] post_padding = [0, 0] padding_mode = zero_pad : !cudnn.tensor_desc<1x60x7x7xf16, NHWC> -> !cudnn.tensor_desc<1x60x1x1xf16, NHWC>
   cudnn.return %y : !cudnn.tensor_desc<1x60x1x1xf16, NHWC>

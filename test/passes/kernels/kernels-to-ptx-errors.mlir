@@ -1,7 +1,7 @@
 // RUN: convoy-opt %s --kernels-to-ptx --split-input-file --verify-diagnostics
 
 // A function of another name than the library's is in no module that kernels are linked with.
-// expected-error @+1 {{expects kernels that call nothing but the library of kernels, but a function has no body}}
+// expected-error @+1 {{expects kernels that only call the kernel library, but a function has no body}}
 gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_80">] {
   llvm.func @missing(!llvm.ptr)
   llvm.func @kernel(%x: !llvm.ptr) attributes {nvvm.kernel} {
@@ -56,7 +56,7 @@ gpu.module @triple [#nvvm.target<chip = "sm_90", triple = "x86_64-linux-gnu">] {
 // -----
 
 // A struct of other members than the library has.
-// expected-error @+1 {{expects 'convoy_mean_f16' of the library of kernels with the arguments (ptr, ptr, struct of 20 bytes), but calls it with (ptr, ptr, struct of 16 bytes)}}
+// expected-error @+1 {{expects 'convoy_mean_f16' of the kernel library with the arguments (ptr, ptr, struct of 20 bytes), but calls it with (ptr, ptr, struct of 16 bytes)}}
 gpu.module @arguments [#nvvm.target<O = 3, chip = "sm_80">] {
   llvm.func @convoy_mean_f16(!llvm.ptr, !llvm.ptr, !llvm.ptr {llvm.byval = !llvm.array<4 x i32>})
   llvm.func @kernel(%x: !llvm.ptr, %y: !llvm.ptr) attributes {nvvm.kernel} {
@@ -69,7 +69,7 @@ gpu.module @arguments [#nvvm.target<O = 3, chip = "sm_80">] {
 
 // -----
 
-// expected-error @+1 {{expects functions of the library of kernels, but calls 'convoy_median_f16'}}
+// expected-error @+1 {{expects functions of the kernel library, but calls 'convoy_median_f16'}}
 gpu.module @unknown [#nvvm.target<O = 3, chip = "sm_80">] {
   llvm.func @convoy_median_f16(!llvm.ptr)
   llvm.func @kernel(%x: !llvm.ptr) attributes {nvvm.kernel} {

@@ -4,7 +4,7 @@ gpu.module @no_instruction {
   gpu.func @kernel(%x: memref<4xf32>) kernel {
     %c0 = arith.constant 0 : index
     %a = memref.load %x[%c0] : memref<4xf32>
-    // expected-error @+1 {{'math.erf' op expects to be expanded before the kernel becomes PTX, because the GPU has no instruction for it on 'f32'}}
+    // expected-error @+1 {{'math.erf' op expects to be expanded before phase 'llvm', because PTX has no instruction for it on 'f32'}}
     %r = math.erf %a : f32
     memref.store %r, %x[%c0] : memref<4xf32>
     gpu.return
@@ -18,7 +18,7 @@ gpu.module @unresolved {
   gpu.func @kernel(%x: memref<4xf32>) kernel {
     %c0 = arith.constant 0 : index
     %a = memref.load %x[%c0] : memref<4xf32>
-    // expected-error @+1 {{'llvm.call' op expects functions that the kernels' own module defines, but got '__nv_expf'}}
+    // expected-error @+1 {{'llvm.call' op expects functions defined in the kernels' module, but got '__nv_expf'}}
     %r = llvm.call @__nv_expf(%a) : (f32) -> f32
     memref.store %r, %x[%c0] : memref<4xf32>
     gpu.return
