@@ -101,10 +101,10 @@ def TcpChannelsLastPass : Pass<"tcp-channels-last", "::mlir::func::FuncOp"> {
   let summary = "convert convolutions and pools to channels-last, and sink the transposes";
   let description = [{
     Transposes sink until they meet their inverse or the end of the function. They sink through
-    elementwise ops, concat, pad, slice, reverse, broadcast, reductions,
-    softmax, layer norms whose dims stay trailing, and reshapes that do not mix dims. If a weight is
-    added or multiplied, it is transposed instead of the data. Where N x C x spatial is flattened
-    for a product with weights, the rows of the weights are permuted.
+    elementwise ops, concat, pad, slice, reverse, broadcast, reductions, softmax, layer norms whose
+    dims stay trailing, and reshapes that do not mix dims. If a weight is added or multiplied, it is
+    transposed instead of the data. Where N x C x spatial is flattened for a product with weights,
+    the rows of the weights are permuted.
 
     ```mlir
     %0 = tcp.conv2d %x, %w : tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32> -> tensor<1x4x6x6xf32>

@@ -1,4 +1,4 @@
-// Alternatives: other graphs, run one after another, that compute the same as one graph.
+// Alternatives: sequences of graphs that are equivalent to one graph.
 
 #ifndef CONVOY_CUDNN_ALTERNATIVE_OPS
 #define CONVOY_CUDNN_ALTERNATIVE_OPS
@@ -10,7 +10,7 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def Cudnn_AlternativeOp : Op<Cudnn_Dialect, "alternative",
     [IsolatedFromAbove, SingleBlock, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "graphs that together compute what one graph computes";
+  let summary = "a sequence of graphs that is equivalent to one graph";
   let description = [{
     The runtime may run these steps instead of the graph, whichever is faster. The block arguments
     are the graph's arguments, the operands of `cudnn.return` its results. A value that one step

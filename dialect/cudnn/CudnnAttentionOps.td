@@ -1,4 +1,4 @@
-// Attention as one operation, and loads from its paged cache.
+// Scaled dot product attention, and loads from its paged cache.
 
 #ifndef CONVOY_CUDNN_ATTENTION_OPS
 #define CONVOY_CUDNN_ATTENTION_OPS

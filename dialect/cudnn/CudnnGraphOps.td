@@ -18,10 +18,10 @@ def Cudnn_GraphOp : Op<Cudnn_Dialect, "graph", [IsolatedFromAbove, FunctionOpInt
     that it writes; all other values are virtual tensors. Equal graphs share one symbol, which is
     called from several places.
 
-    Each tensor has a uid, unique in its graph, by which the variant pack of an execution refers to
-    its memory. The attribute `cudnn.uid` sets the uid of an argument or result. All other tensors
-    are numbered from 1 in the order arguments, results, virtual tensors; numbers already taken by
-    attributes are skipped.
+    Each tensor has a uid, unique in its graph. The variant pack of an execution maps uids to
+    memory. The attribute `cudnn.uid` sets the uid of an argument or result. All other tensors are
+    numbered from 1 in the order arguments, results, virtual tensors, except for the numbers that
+    attributes use.
 
     An argument with `cudnn.by_value` is a single number that an execution reads from host memory.
     An argument or result with `cudnn.ragged_offset = 2` has batches of different lengths: argument
@@ -143,8 +143,7 @@ def Cudnn_GetCurrentHandleOp : Op<Cudnn_Dialect, "get_current_handle", [Pure]> {
 def Cudnn_BuildAndExecGraphOp : Op<Cudnn_Dialect, "build_and_exec_graph", [Pure, IsolatedFromAbove, SingleBlock]> {
   let summary = "a graph and its call in one op";
   let description = [{
-    The inline form of `cudnn.graph` and `cudnn.execute`, to which `cudnn-outline-graphs` converts
-    it.
+    The inline form: `cudnn-outline-graphs` converts it to `cudnn.graph` and `cudnn.execute`.
 
     **Constraints**
 

@@ -71,8 +71,7 @@ def Cudnn_PointwiseOp : Cudnn_ComputeOp<"pointwise", [Cudnn_InferTypes]> {
 def Cudnn_PointwiseReluOp : Cudnn_ComputeOp<"pointwise_relu", [Cudnn_InferTypes]> {
   let summary = "older syntax of pointwise relu_fwd";
   let description = [{
-    Equivalent to `cudnn.pointwise relu_fwd`, to which canonicalization and `cudnn-outline-graphs`
-    convert it.
+    Canonicalization and `cudnn-outline-graphs` convert it to `cudnn.pointwise relu_fwd`.
 
     **Constraints**
 

@@ -201,39 +201,39 @@ bool compileGraphs(std::string_view text, const std::string &name, Artifact &res
                    std::vector<Diagnostic> &diagnostics) {
   Session session(diagnostics);
   OwningOpRef<ModuleOp> module = session.parse(text, name);
-  OwningOpRef<ModuleOp> alone = session.parse("func.func @main(%arena: memref<0xi8> {tcp.arena}) "
-                                              "attributes {tcp.target = \"cuda\"} { return }",
-                                              "the program around the graphs");
-  if (!module || !alone)
+  OwningOpRef<ModuleOp> program = session.parse("func.func @main(%arena: memref<0xi8> {tcp.arena}) "
+                                                "attributes {tcp.target = \"cuda\"} { return }",
+                                                "the program around the graphs");
+  if (!module || !program)
     return false;
   PassManager outline(&session.context, ModuleOp::getOperationName());
   outline.addPass(createCudnnOutlineGraphsPass());
   if (failed(outline.run(*module)))
     return false;
   for (auto graph : llvm::make_early_inc_range(module->getOps<cudnn::GraphOp>())) {
-    if (alone->lookupSymbol(graph.getSymName())) {
+    if (program->lookupSymbol(graph.getSymName())) {
       graph.emitOpError("expects a name other than that of the program's function, but got ")
           << graph.getSymNameAttr();
       return false;
     }
-    graph->moveBefore(alone->getBody(), alone->getBody()->end());
+    graph->moveBefore(program->getBody(), program->getBody()->end());
   }
-  if (alone->getOps<cudnn::GraphOp>().empty()) {
+  if (program->getOps<cudnn::GraphOp>().empty()) {
     module->emitError("expects a cudnn.graph, or a cudnn.build_and_exec_graph, but got none");
     return false;
   }
   // Unlike graphs of programs, these may use every feature of the descriptor table.
   PassManager build(&session.context, ModuleOp::getOperationName());
   build.addPass(createConvertCudnnGraphsToBackendPass({kTableVersion}));
-  if (failed(build.run(*alone)))
+  if (failed(build.run(*program)))
     return false;
   PipelineOptions options;
   options.target = "cuda";
   options.from = "plan";
   std::string failedPhase;
-  if (!lower(*alone, options, nullptr, failedPhase))
+  if (!lower(*program, options, nullptr, failedPhase))
     return false;
-  FailureOr<Emitted> emitted = emitModule(*alone, options.cpu.getValue());
+  FailureOr<Emitted> emitted = emitModule(*program, options.cpu.getValue());
   if (failed(emitted))
     return false;
   result = {std::move(emitted->native), std::move(emitted->ptx), std::move(emitted->manifest)};

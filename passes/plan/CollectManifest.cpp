@@ -50,7 +50,7 @@ FailureOr<Arguments> collect(func::FuncOp function) {
     if (kind == std::end(kinds))
       return function.emitError("expected every argument to be a tcp.input, tcp.weight, "
                                 "tcp.prepared or tcp.output, but argument #")
-             << index << " is none";
+             << index << " has none of these attributes";
     // The dialect's verifier ensures that it is a string.
     auto name = cast<StringAttr>(function.getArgAttr(index, kind->first));
     kind->second->push_back(convoy::describeTensor(name.getValue(), type));

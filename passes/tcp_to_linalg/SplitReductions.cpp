@@ -67,7 +67,7 @@ Cut chooseCut(linalg::GenericOp op) {
     int64_t size = partOf(ranges[dim], kPart / inside);
     return {dim, ranges[dim] / size, size, ranges[dim] % size};
   }
-  llvm_unreachable("a long reduction has a loop to cut");
+  llvm_unreachable("a long reduction has a loop to split");
 }
 
 /// The op that combines two partial results and has a neutral element, or null.
@@ -219,7 +219,7 @@ private:
         });
   }
 
-  /// A generic that reduces the cut dims of `partial` into `init`.
+  /// A generic that reduces the split dims of `partial` into `init`.
   Value reduce(Value partial, Value init, SmallVectorImpl<linalg::GenericOp> &todo,
                function_ref<void(OpBuilder &, Location, ValueRange)> body) {
     SmallVector<AffineExpr> replacements(ranges.size());

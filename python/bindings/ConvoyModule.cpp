@@ -84,7 +84,7 @@ NB_MODULE(_convoy, m) {
         return compile(text, name, "llvm", options, nullptr);
       },
       "text"_a, "name"_a, "options"_a,
-      "Emit code for the text of a module at phase llvm. Returns what `compile` returns.");
+      "Emit code for the text of a module at phase llvm. Returns the same as `compile`.");
   m.def(
       "compile_graphs",
       [](std::string_view text, const std::string &name) -> EmittedGraphs {

@@ -10,7 +10,7 @@ func.func @main(%x: index) attributes {tcp.target = "cpu"} { return }
 
 // -----
 
-// expected-error@+1 {{expected every argument to be a tcp.input, tcp.weight, tcp.prepared or tcp.output, but argument #1 is none}}
+// expected-error@+1 {{expected every argument to be a tcp.input, tcp.weight, tcp.prepared or tcp.output, but argument #1 has none of these attributes}}
 func.func @main(%x: memref<4xf32> {tcp.input = "x"}, %y: memref<4xf32>) attributes {tcp.target = "cpu"} { return }
 
 // -----
