@@ -48,7 +48,7 @@ cudnn.graph @narrow(%x: !cudnn.tensor_desc<256x16x56x56xf16, NHWC>, %w: !cudnn.t
 
 // -----
 
-// expected-remark @+1 {{none for sm_90a's tensor cores: its channels are not a power of two from 16 to 64}}
+// expected-remark @+1 {{no kernel for sm_90a applies: its channels are not a power of two from 16 to 64}}
 cudnn.graph @deep(%x: !cudnn.tensor_desc<256x128x56x56xf16, NHWC>, %w: !cudnn.tensor_desc<256x128x1x1xf16, NHWC>, %b: !cudnn.tensor_desc<1x256x1x1xf16, NHWC>) -> !cudnn.tensor_desc<256x256x56x56xf16, NHWC> {
   %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [0, 0] post_padding = [0, 0] dilation = [1, 1] : !cudnn.tensor_desc<256x128x56x56xf16, NHWC>, !cudnn.tensor_desc<256x128x1x1xf16, NHWC> -> !cudnn.tensor_desc<256x256x56x56xf32, NHWC>
   %1 = cudnn.pointwise add(%0, %b) type = f32 : !cudnn.tensor_desc<256x256x56x56xf32, NHWC>, !cudnn.tensor_desc<1x256x1x1xf16, NHWC> -> !cudnn.tensor_desc<256x256x56x56xf32, NHWC>
