@@ -1,5 +1,5 @@
-"""Every .mlir file under test/ is one test: lit runs them all once, each reports its own result.
-And what folders share."""
+"""Collects every .mlir file under test/ as one test: lit runs them all in one session, and each
+reports its own result. Also has shared fixtures."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ ROOT = Path(__file__).resolve().parent.parent
 
 @pytest.fixture(scope="session")
 def cudnn() -> Cudnn:
-    """The real cuDNN, which needs no GPU to finalize graphs; without the library there is nothing
-    to ask."""
+    """The real cuDNN, which finalizes graphs without a GPU; skips if the library is not
+    installed."""
     from convoy_runtime.cuda.cudnn.loading import open_cudnn
     from convoy_runtime.errors import DeviceError
 
@@ -36,7 +36,8 @@ def cudnn() -> Cudnn:
 
 @pytest.fixture(scope="session")
 def cublaslt(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """A cuBLASLt for planning, without which cuDNN ends the process, unless there is a real one."""
+    """A stub cuBLASLt for planning, unless there is a real one; without any, cuDNN ends the
+    process."""
     try:
         ctypes.CDLL("libcublasLt.so.13")
     except OSError:
@@ -100,12 +101,11 @@ class LitItem(pytest.Item):
 
 
 class LitFailure(Exception):
-    """A lit test that did not pass; the text is lit's."""
+    """A failed lit test; the message is lit's output."""
 
 
 def lit_results(session: pytest.Session) -> dict[Path, tuple[str, str]]:
-    """Result code and output of each lit test that was collected, by path; lit runs at the first
-    call."""
+    """Result code and output of each collected lit test, by path; lit runs at the first call."""
     cached: dict[Path, tuple[str, str]] | None = getattr(session, "_lit_results", None)
     if cached is not None:
         return cached

@@ -1,4 +1,4 @@
-"""A process that speaks as a contender does:
+"""A process with the protocol of a contender:
 `python stand_in.py well|wrong|short|late|raises|dies|lame [OUTPUT.npy]`."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The tables of benchmarks.cold_start, and its command line."""
+"""The tables and the command line of benchmarks.cold_start."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def ours(scale: float) -> dict[str, Any]:
     }
 
 
-def test_the_tables() -> None:
+def test_tables() -> None:
     eager = {"steps": {"Python": 0.02, "torch": 3.0, "load": 0.5, "run": 1.0}, "nvrtc": True}
     starts = {"convoy": [ours(3.0), ours(0.9), ours(1.0)], "eager": [eager] * 3}
     assert report(CASE, starts, {"convoy": 4e-4, "eager": 5e-4}) == (
@@ -53,7 +53,7 @@ def test_the_tables() -> None:
     )
 
 
-def test_over_the_goal() -> None:
+def test_time_over_the_goal_is_marked() -> None:
     assert "Convoy's own part: 380.0 ms, over 300." in report(
         CASE, {"convoy": [ours(3.0)]}, {"convoy": 4e-4}
     )
@@ -71,7 +71,7 @@ def test_over_the_goal() -> None:
         (["resnet50-float16-1.convoy", "--contenders", "jax"], "invalid choice: 'jax'"),
     ],
 )
-def test_a_wrong_command_line(
+def test_wrong_command_line_is_refused(
     arguments: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as error:

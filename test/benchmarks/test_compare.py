@@ -1,4 +1,4 @@
-"""The command line of benchmarks.compare, as far as it goes without a GPU."""
+"""The parts of benchmarks.compare that need no GPU."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from benchmarks.contest import Child, output_path
 from benchmarks.report import Result, Row, Run, dump, load
 
 
-def test_a_case_is_the_name_of_an_artifact() -> None:
+def test_case_is_parsed_from_the_artifact_name() -> None:
     case = Case.of("build/bench/resnet50-strict-32.convoy")
     assert case == Case("resnet50", "strict", 32)
     assert (case.key, case.dtype, case.tf32, case.limit) == (
@@ -33,12 +33,12 @@ def test_a_case_is_the_name_of_an_artifact() -> None:
 @pytest.mark.parametrize(
     "name", ["model.convoy", "resnet50-float64-1.convoy", "resnet50-float16-x.convoy"]
 )
-def test_another_name_is_refused(name: str) -> None:
+def test_other_artifact_names_are_refused(name: str) -> None:
     with pytest.raises(ValueError, match=f"expected MODEL-DTYPE-BATCH.convoy, .*, got {name}"):
         Case.of(name)
 
 
-def test_rows_are_found_by_pattern_in_the_order_of_the_table(tmp_path: Path) -> None:
+def test_rows_matching_a_pattern_are_in_table_order(tmp_path: Path) -> None:
     for key in (
         "resnet50-float16-32",
         "resnet50-strict-1",
@@ -71,7 +71,7 @@ def test_rows_are_found_by_pattern_in_the_order_of_the_table(tmp_path: Path) -> 
         (["nowhere"], "nowhere: expected artifacts that match *, got none"),
     ],
 )
-def test_a_wrong_command_line(
+def test_wrong_command_line_is_refused(
     arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as error:
@@ -80,7 +80,7 @@ def test_a_wrong_command_line(
     assert message in capsys.readouterr().err
 
 
-def test_without_a_gpu_nothing_is_measured(
+def test_compare_without_a_gpu_is_an_error(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     torch = pytest.importorskip("torch")
@@ -93,7 +93,7 @@ def test_without_a_gpu_nothing_is_measured(
 
 
 @pytest.mark.parametrize(("error", "code"), [(1e-4, 0), (0.5, 1)])
-def test_runs_become_one_table(
+def test_runs_are_merged_into_one_table(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], error: float, code: int
 ) -> None:
     for number, batch in enumerate((1, 32)):
@@ -108,7 +108,7 @@ def test_runs_become_one_table(
 
 @pytest.fixture
 def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of two artifacts, and in place of GPU and contenders a stand-in for each."""
+    """A folder with two artifacts, and a stand-in for the GPU and each contender."""
     torch = pytest.importorskip("torch")
     manners = {
         "convoy": "well",
@@ -152,7 +152,7 @@ def run_bench(bench: Path, *arguments: str) -> int:
     )
 
 
-def test_a_peer_that_fails_is_a_cell_and_the_rows_go_on(bench: Path) -> None:
+def test_failed_peer_is_a_cell_and_other_rows_run(bench: Path) -> None:
     assert run_bench(bench, "--json", str(bench / "a.json"), "--md", str(bench / "a.md")) == 0
     rows = load(bench / "a.json").rows
     assert [row.case.key for row in rows] == ["resnet50-float16-1", "resnet50-strict-1"]
@@ -172,7 +172,7 @@ def test_a_peer_that_fails_is_a_cell_and_the_rows_go_on(bench: Path) -> None:
     assert (bench / "a.md").read_text().count(line) == 2
 
 
-def test_resuming_keeps_whole_rows_alone(bench: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_resume_keeps_only_complete_rows(bench: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = bench / "a.json"
     assert run_bench(bench, "--json", str(path), "--peers", "eager", "--rows", "*-float16-*") == 0
     assert run_bench(bench, "--json", str(path), "--peers", "eager", "--resume") == 0
@@ -183,7 +183,7 @@ def test_resuming_keeps_whole_rows_alone(bench: Path, capsys: pytest.CaptureFixt
     assert all(row.results.keys() == {"convoy", "eager", "compile"} for row in load(path).rows)
 
 
-def test_warming_compiles_the_peers_alone(bench: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_warm_compiles_only_the_peers(bench: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_bench(bench, "--warm", "--jobs", "2") == 0
     said = capsys.readouterr().out
     assert (
@@ -194,12 +194,12 @@ def test_warming_compiles_the_peers_alone(bench: Path, capsys: pytest.CaptureFix
     assert said.count("max-autotune, freezing: failed: not compiled after 2 s") == 2
     assert "Convoy" not in said
     assert "eager" not in said
-    # A later call says what it took here.
+    # A later call reports the cost recorded here.
     kept = json.loads((bench / "cache/costs/resnet50-strict-1.compile.json").read_text())
     assert (kept["seconds"], kept["complete"], kept["at_once"]) == (1.5, True, 2)
 
 
-def test_an_interrupt_ends_the_children(bench: Path) -> None:
+def test_interrupt_ends_the_children(bench: Path) -> None:
     before = signal.signal(signal.SIGALRM, compare._stop)
     signal.setitimer(signal.ITIMER_REAL, 2.0, 0.01)
     start = time.perf_counter()

@@ -1,4 +1,4 @@
-"""Contenders that are late, fail, die or stop: each is a reason, and the others go on."""
+"""Contenders that time out, fail, die or stop: each has a reason, and the others continue."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ def start(tmp_path: Path) -> Iterator[Callable[[str], Child]]:
         child.close()
 
 
-def test_one_that_does_well_is_timed(start: Callable[[str], Child]) -> None:
+def test_working_contender_is_timed(start: Callable[[str], Child]) -> None:
     child = start("well")
     assert child.prepare(60) == {"seconds": 1.5, "details": {"versions": {"manner": "well"}}}
-    # The first answer, to 3 runs, only says how many runs make a round: 10 ms / 0.5 ms.
+    # The first measurement, of 3 runs, only determines the runs per round: 10 ms / 0.5 ms.
     assert medians({"well": child}, rounds=3, target_ms=10.0) == ({"well": 0.25}, {})
 
 
-def test_one_that_takes_too_long_is_ended(start: Callable[[str], Child]) -> None:
+def test_contender_that_times_out_is_ended(start: Callable[[str], Child]) -> None:
     child = start("late")
     begin = time.perf_counter()
     with pytest.raises(ContenderError, match="not compiled after 1 s"):
@@ -53,7 +53,7 @@ def test_one_that_takes_too_long_is_ended(start: Callable[[str], Child]) -> None
         ("dies", "ended with SIGABRT: no such engine"),
     ],
 )
-def test_the_reason_of_one_that_fails(
+def test_failed_contender_has_a_reason(
     start: Callable[[str], Child], manner: str, reason: str
 ) -> None:
     with pytest.raises(ContenderError) as error:
@@ -61,7 +61,7 @@ def test_the_reason_of_one_that_fails(
     assert str(error.value) == reason
 
 
-def test_one_that_stops_does_not_stop_the_others(start: Callable[[str], Child]) -> None:
+def test_others_continue_after_one_stops(start: Callable[[str], Child]) -> None:
     children = {manner: start(manner) for manner in ("lame", "well")}
     for child in children.values():
         child.prepare(60)
@@ -71,23 +71,23 @@ def test_one_that_stops_does_not_stop_the_others(start: Callable[[str], Child]) 
     )
 
 
-def test_a_child_keeps_what_it_compiles_in_the_cache(tmp_path: Path) -> None:
+def test_child_compiles_into_the_cache(tmp_path: Path) -> None:
     variables = environment(tmp_path, threads=4)
     assert variables["TORCHINDUCTOR_CACHE_DIR"] == str(tmp_path / "inductor")
     assert variables["JAX_COMPILATION_CACHE_DIR"] == str(tmp_path / "jax")
     assert variables["TORCHINDUCTOR_COMPILE_THREADS"] == "4"
 
 
-def test_costs_count_until_the_first_complete_attempt(tmp_path: Path) -> None:
+def test_cost_is_summed_up_to_the_first_complete_attempt(tmp_path: Path) -> None:
     costs, key = Costs(tmp_path / "costs"), "resnet50-float16-1"
     assert costs.add(key, "compile", 200.0, complete=False, of="torch 2") == Cost(
         "torch 2", 200.0, complete=False
     )
     known = costs.add(key, "compile", 30.0, complete=True, of="torch 2", at_once=4)
     assert known == Cost("torch 2", 230.0, complete=True, at_once=4)
-    # What comes after finds it compiled.
+    # Later attempts use the compiled result.
     assert Costs(tmp_path / "costs").add(key, "compile", 5.0, complete=True, of="torch 2") == known
-    # Another version finds nothing.
+    # Another version starts from zero.
     assert costs.add(key, "compile", 70.0, complete=True, of="torch 3") == Cost(
         "torch 3", 70.0, complete=True
     )
@@ -103,7 +103,7 @@ def test_costs_count_until_the_first_complete_attempt(tmp_path: Path) -> None:
     assert costs.add(key, "jax", 3.0, complete=True, of="jax 1").seconds == 3.0
 
 
-def test_what_a_cost_is_of(tmp_path: Path) -> None:
+def test_cost_identity_depends_on_artifact_or_version(tmp_path: Path) -> None:
     artifact = tmp_path / "resnet50-float16-1.convoy"
     artifact.write_bytes(b"one")
     one = identity("convoy", artifact)

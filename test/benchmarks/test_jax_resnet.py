@@ -1,4 +1,4 @@
-"""benchmarks/jax_resnet.py computes what examples/resnet.py does, on the CPU."""
+"""benchmarks/jax_resnet.py computes the same as examples/resnet.py, on the CPU."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ jax = pytest.importorskip(
 
 
 @pytest.mark.parametrize("name", ["resnet18", "resnet50"])
-def test_it_is_the_torch_module(name: str) -> None:
+def test_jax_model_equals_torch_model(name: str) -> None:
     from benchmarks.jax_resnet import fold, forward
 
     module, (x,) = getattr(resnet, name)(batch=2, size=64)
@@ -30,7 +30,7 @@ def test_it_is_the_torch_module(name: str) -> None:
 
 
 @pytest.mark.parametrize("graphs", [False, True])
-def test_the_contender_is_timed_on_what_it_answers(graphs: bool) -> None:
+def test_contender_reports_time_and_result(graphs: bool) -> None:
     from benchmarks.contenders.xla import _GRAPHS, LOOP, JaxContender
     from benchmarks.jax_resnet import fold
 
@@ -48,8 +48,8 @@ def test_the_contender_is_timed_on_what_it_answers(graphs: bool) -> None:
     )
     np.testing.assert_allclose(contender.output, expected, atol=1e-4 * np.abs(expected).max())
     assert contender.details["timed as"] in ("calls", f"a loop of {LOOP}")
-    # XLA has kept every convolution inside the loop, and knows how often that runs: a GPU is not
-    # asked after each time.
+    # XLA kept every convolution inside the loop and has a constant trip count: the GPU is not
+    # queried after each iteration.
     program = contender._loop.func.as_text()  # type: ignore[attr-defined]
     body, entry = program[: program.index("\nENTRY")], program[program.index("\nENTRY") :]
     assert body.count("convolution(") == 20

@@ -1,4 +1,4 @@
-"""Tables, ratios and merging of what was measured."""
+"""Tables, ratios and merging of measurements."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ HALF = Row(
 )
 
 
-def test_the_best_peer_is_the_fastest() -> None:
+def test_best_peer_is_the_fastest() -> None:
     assert best_peer(HALF) == ("compile", pytest.approx(1.5))
 
 
@@ -39,7 +39,7 @@ def test_the_best_peer_is_the_fastest() -> None:
     "wrong",
     [Result(ms=0.1, error=0.5), Result(ms=0.1, error=float("nan")), Result(failure="no memory")],
 )
-def test_a_peer_that_is_wrong_or_failed_is_in_no_ratio(wrong: Result) -> None:
+def test_wrong_or_failed_peers_are_in_no_ratio(wrong: Result) -> None:
     assert best_peer(Row(HALF.case, {**HALF.results, "compile": wrong})) == (
         "jax",
         pytest.approx(2.0),
@@ -47,18 +47,18 @@ def test_a_peer_that_is_wrong_or_failed_is_in_no_ratio(wrong: Result) -> None:
 
 
 @pytest.mark.parametrize("error", [0.5, float("nan"), None])
-def test_no_ratio_of_a_wrong_result(error: float | None) -> None:
+def test_wrong_result_has_no_ratio(error: float | None) -> None:
     assert (
         best_peer(Row(HALF.case, {**HALF.results, "convoy": Result(ms=0.1, error=error)})) is None
     )
 
 
-def test_no_ratio_without_ours_or_without_peers() -> None:
+def test_no_ratio_without_convoy_or_without_peers() -> None:
     assert best_peer(Row(HALF.case, {**HALF.results, "convoy": Result(failure="no plan")})) is None
     assert best_peer(Row(HALF.case, {"convoy": fine(0.3)})) is None
 
 
-def test_the_tables() -> None:
+def test_tables() -> None:
     ours = Result(
         ms=0.5, error=2.4e-7, seconds=12.25, details={"load and first result seconds": 0.0412}
     )
@@ -96,7 +96,7 @@ def test_the_tables() -> None:
     )
 
 
-def test_a_reason_fits_its_cell() -> None:
+def test_reason_is_shortened_to_its_cell() -> None:
     table = markdown(
         run(Row(HALF.case, {"convoy": Result(failure="PlanError: a | b\n" + "x" * 100)}))
     )
@@ -104,7 +104,7 @@ def test_a_reason_fits_its_cell() -> None:
     assert cell == "PlanError: a / b " + "x" * 60 + "..."
 
 
-def test_json_is_read_back(tmp_path: Path) -> None:
+def test_json_round_trip(tmp_path: Path) -> None:
     dump(run(HALF), tmp_path / "a.json")
     assert load(tmp_path / "a.json") == run(HALF)
 
@@ -112,7 +112,7 @@ def test_json_is_read_back(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "text", ["", "[]", "{}", '{"format": 2}', '{"format": 1, "rows": [{"case": {}}]}']
 )
-def test_what_is_no_run_is_refused(tmp_path: Path, text: str) -> None:
+def test_invalid_run_files_are_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "a.json"
     path.write_text(text)
     with pytest.raises(
@@ -121,7 +121,7 @@ def test_what_is_no_run_is_refused(tmp_path: Path, text: str) -> None:
         load(path)
 
 
-def test_merging_takes_a_row_whole_from_the_last() -> None:
+def test_merge_takes_complete_rows_from_the_last_run() -> None:
     again = Row(HALF.case, {"convoy": fine(0.29), "eager": fine(0.8)})
     other = Row(Case("resnet18", "float16", 1), {"convoy": fine(0.1)})
     merged = merge(
@@ -136,7 +136,7 @@ def test_merging_takes_a_row_whole_from_the_last() -> None:
     assert merged.command == "python -m benchmarks.compare build/bench"
 
 
-def test_merging_refuses_two_devices() -> None:
+def test_merge_refuses_different_devices() -> None:
     with pytest.raises(
         ValueError, match="expected runs of one device, got NVIDIA H100, NVIDIA H200"
     ):

@@ -1,4 +1,4 @@
-"""`convoy run --check`: what it compares a result with, and what it takes for right."""
+"""`convoy run --check`: the reference and the limits."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _run(model: str, tmp_path: Path, *options: str, peer: str | None = None) -> 
 @pytest.mark.parametrize(
     "model", ["nested", "structured", "named", "integers", "infinities", "cancels"]
 )
-def test_a_right_result(model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_correct_result(model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert _run(model, tmp_path) == 0, capsys.readouterr().out
     out = capsys.readouterr().out
     figures = re.search(
@@ -53,10 +53,8 @@ def test_a_right_result(model: str, tmp_path: Path, capsys: pytest.CaptureFixtur
     )
 
 
-def test_the_limit_is_what_pytorch_loses(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Cancellation costs float32 more than the 1e-4 that was once the limit of all models."""
+def test_limit_depends_on_pytorch_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Cancellation costs float32 more than 1e-4, which is too tight as a limit for all models."""
     assert _run("cancels", tmp_path) == 0
     found = re.search(r"PyTorch in float32 differs by (\S+);", capsys.readouterr().out)
     assert found is not None
@@ -66,7 +64,7 @@ def test_the_limit_is_what_pytorch_loses(
 @pytest.mark.parametrize(
     ("model", "peer"), [("nested", "nested_wrong"), ("integers", "integers_wrong")]
 )
-def test_a_wrong_result(
+def test_wrong_result(
     model: str, peer: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert _run(model, tmp_path, peer=peer) == 3
@@ -80,7 +78,7 @@ def test_a_wrong_result(
         ("nested", "cancels", "expected a model of 2 inputs, as the artifact, got one of 1"),
     ],
 )
-def test_another_model(
+def test_model_with_another_signature(
     model: str, peer: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert _run(model, tmp_path, peer=peer) == 1
@@ -104,7 +102,7 @@ _NAN, _INF = float("nan"), float("inf")
         ([1.0, _NAN], [1.0, 2.0], [1.0, 2.0], False),
         ([1.0, _INF], [1.0, 2.0], [1.0, 2.0], False),
         ([1.0, -_INF], [1.0, _INF], [1.0, _INF], False),
-        # PyTorch overflows in its type: infinity is right, and what float64 has as well.
+        # PyTorch overflows in its type: infinity is correct, and so is the value in float64.
         ([1.0, _INF], [1.0, _INF], [1.0, 2.0], True),
         ([1.0, 2.0], [1.0, _INF], [1.0, 2.0], True),
         ([1.0, 9.0], [1.0, _INF], [1.0, 2.0], False),
@@ -114,7 +112,9 @@ _NAN, _INF = float("nan"), float("inf")
         ([], [], [], True),
     ],
 )
-def test_numbers(got: list[float], peer: list[float], precise: list[float], agrees: bool) -> None:
+def test_agreement_of_floats(
+    got: list[float], peer: list[float], precise: list[float], agrees: bool
+) -> None:
     arrays = (
         np.array(each, dtype)
         for each, dtype in ((got, np.float32), (peer, np.float64), (precise, np.float64))
@@ -124,7 +124,7 @@ def test_numbers(got: list[float], peer: list[float], precise: list[float], agre
 
 @pytest.mark.parametrize(("got", "agrees"), [([1, 2], True), ([1, 3], True), ([1, 4], False)])
 def test_integers_are_exact(got: list[int], agrees: bool) -> None:
-    """Where float64 rounds to another integer than PyTorch's own type, both are right."""
+    """If float64 rounds to another integer than PyTorch's own type, both are correct."""
     assert (
         compare_tensor("0", np.array(got), np.array([1, 2]), np.array([1, 3]), "float32").agrees
         is agrees
@@ -152,7 +152,7 @@ def test_times_are_medians_after_a_warm_up() -> None:
     assert str(Times(77.0, 0.25)) == "77.00 ms (the fastest 0.25: the machine is busy)"
 
 
-def test_both_have_the_same_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_convoy_and_pytorch_use_the_same_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     before = torch.get_num_threads()
     monkeypatch.setenv("CONVOY_NUM_THREADS", "3")
     with same_threads() as threads:
@@ -160,7 +160,9 @@ def test_both_have_the_same_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     assert torch.get_num_threads() == before
 
 
-def test_a_reproducer_is_this_users_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reproducer_is_readable_only_by_the_user(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     options = convoy.CompileOptions(target="cpu")
     with pytest.raises(CompileError) as caught:

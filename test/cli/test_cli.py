@@ -1,4 +1,4 @@
-"""The command line as a user meets it: what it prints, its exit codes, and what bad input does."""
+"""The command line: its output, its exit codes, and its errors for bad input."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def cuda_artifact(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_help_teaches(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_has_examples(capsys: pytest.CaptureFixture[str]) -> None:
     for arguments in (
         ["--help"],
         *(
@@ -71,7 +71,7 @@ def test_run_agrees_with_pytorch(artifact: Path, capsys: pytest.CaptureFixture[s
     assert "largest difference from PyTorch in fp64" in out
 
 
-def test_run_notices_a_difference(artifact: Path, tmp_path: Path) -> None:
+def test_run_check_detects_a_difference(artifact: Path, tmp_path: Path) -> None:
     np.save(tmp_path / "x.npy", np.zeros((1, 3, 16, 16), np.float32))
     weights = tmp_path / "other.safetensors"
     from safetensors.torch import save_file
@@ -108,7 +108,7 @@ def test_run_reads_and_writes_npy(artifact: Path, tmp_path: Path) -> None:
     assert np.load(tmp_path / "y.npy").shape == (1, 10)
 
 
-def test_bench_prints_both(artifact: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bench_prints_convoy_and_peer(artifact: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert (
         main(["bench", str(artifact), "--peer", f"{TINY}:tiny", "--seconds", "0.05", "--json"]) == 0
     )
@@ -118,7 +118,7 @@ def test_bench_prints_both(artifact: Path, capsys: pytest.CaptureFixture[str]) -
 
 
 def test_bfloat16(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """numpy has no such type: a file holds the bits."""
+    """numpy has no bfloat16: a file holds the bits."""
     path = tmp_path / "rounded.convoy"
     assert main(["compile", f"{TINY}:rounded", "--target", "cpu", "-o", str(path)]) == 0
     assert main(["run", str(path), "--check", f"{TINY}:rounded", "--top", "2"]) == 0
@@ -132,14 +132,14 @@ def test_bfloat16(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", str(path), "--peer", f"{TINY}:rounded", "--seconds", "0.05"]) == 0
 
 
-def test_run_is_told_of_files_that_it_has_no_outputs_for(
+def test_more_output_files_than_outputs_is_an_error(
     artifact: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["run", str(artifact), "--output", "a.npy", "--output", "b.npy"]) == 1
     assert "expected at most 1 --output files, got 2" in capsys.readouterr().err
 
 
-def test_wrong_flags_show_the_usage_of_the_command(
+def test_unknown_flag_prints_the_usage_of_its_command(
     artifact: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for flags, message in (
@@ -158,10 +158,10 @@ def test_wrong_flags_show_the_usage_of_the_command(
         assert message in printed
 
 
-def test_progress_where_lines_stay(
+def test_progress_without_a_terminal(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A line for each step, and one for what goes on in it every ten seconds: a full tuning builds
+    """One line per step, and one line every ten seconds within a step: a full tuning builds
     hundreds of plans."""
     now = [0.0]
     monkeypatch.setattr("convoy.cli.progress.time.monotonic", lambda: now[0])
@@ -183,7 +183,7 @@ def test_progress_where_lines_stay(
 
 
 def test_progress_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is done, and the time that is left; a phase that begins anew counts anew."""
+    """The progress and the remaining time; a phase that starts again resets both."""
     shown = io.StringIO()
     console = partial(Console, file=shown, force_terminal=True, width=100)
     monkeypatch.setattr("convoy.cli.progress.Console", lambda **_: console())
@@ -214,7 +214,7 @@ def test_inspect_and_explain(cuda_artifact: Path, capsys: pytest.CaptureFixture[
     assert "tiny.py:" in out
 
 
-def test_inspect_prints_a_graph(
+def test_inspect_prints_a_graph_in_each_form(
     cuda_artifact: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["inspect", str(cuda_artifact), "--manifest"]) == 0
@@ -253,7 +253,7 @@ def test_inspect_prints_a_graph(
     assert "--graph wants --ptx, or --as: json, cudnn, dot or python" in capsys.readouterr().err
 
 
-def test_inspect_prints_no_graph_of_a_cpu_artifact(
+def test_inspect_as_refuses_a_cpu_artifact(
     artifact: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["inspect", str(artifact), "--as", "dot", "--run-native"]) == 1
@@ -285,7 +285,7 @@ def test_compile_to_each_phase(phase: str, tmp_path: Path) -> None:
     assert "func" in out.read_text()
 
 
-def test_alternatives_can_be_left_out(
+def test_no_alternatives_flag(
     cuda_artifact: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "plain.convoy"
@@ -325,8 +325,8 @@ def test_alternatives_can_be_left_out(
     )
 
 
-def test_phases_compose(tmp_path: Path) -> None:
-    """Stopping at a phase and going on from its text gives what one run gives."""
+def test_continuing_from_a_phase_equals_one_run(tmp_path: Path) -> None:
+    """Stopping at a phase and continuing from its text gives the same artifact as one run."""
     options = ["--target", "cuda", "--dtype", "float16"]
     for phase in ("tcp", "cudnn"):
         assert (
@@ -398,7 +398,7 @@ def test_dump_phases(tmp_path: Path) -> None:
     assert len(names) == 9
 
 
-def test_plans_for_a_gpu_that_is_not_here(
+def test_plan_for_another_gpu(
     cudnn: object, cublaslt: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "planned.convoy"
@@ -408,7 +408,7 @@ def test_plans_for_a_gpu_that_is_not_here(
     count = re.search(r"^  (\d+) of \d+ graphs have a plan for NVIDIA H200$", printed, re.MULTILINE)
     assert count is not None
     assert int(count[1]) >= 2
-    # What is not planned says why.
+    # Graphs without a plan have a reason.
     others = re.findall(
         r"^  \w+ \(.*tiny\.py:\d+\) is planned where the artifact is loaded: heuristic A: .+$",
         printed,
@@ -436,10 +436,10 @@ def test_plans_for_a_gpu_that_is_not_here(
     assert not out.exists()
 
 
-def test_plans_made_offline_under_restrictions(
+def test_plan_for_with_plan_options(
     cudnn: object, cublaslt: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """They are found where the artifact is loaded with the same ones."""
+    """The plans are found when the artifact is loaded with the same options."""
     out = tmp_path / "planned.convoy"
     arguments = ["compile", f"{TINY}:tiny", "--no-weights", "-o", str(out), "--target", "cuda"]
     assert (
@@ -579,7 +579,7 @@ def test_invalid_mlir_names_file_line_and_op(
 
 
 def module(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """`python -m convoy` with these arguments."""
+    """Runs `python -m convoy` with these arguments."""
     environment = {**os.environ, "PYTHONPATH": f"{ROOT}/python:{ROOT}/runtime"}
     return subprocess.run(
         [sys.executable, "-m", "convoy", *arguments],
@@ -595,8 +595,8 @@ def test_debug_shows_the_traceback(tmp_path: Path) -> None:
     assert "Traceback" in done.stderr
 
 
-def test_the_module_is_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """`python -m convoy` prints what `convoy` prints, and exits as it does."""
+def test_python_module_is_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`python -m convoy` has the output and exit codes of `convoy`."""
     for arguments in (
         ["--version"],
         ["tune", "--help"],
@@ -615,10 +615,8 @@ def test_the_module_is_the_command(tmp_path: Path, capsys: pytest.CaptureFixture
     "command",
     [["-m", "convoy"], ["-c", "import sys; from convoy.cli.main import main; sys.exit(main())"]],
 )
-def test_an_interrupt_while_the_first_modules_are_imported(
-    command: list[str], tmp_path: Path
-) -> None:
-    """By a real SIGINT: numpy is what takes long to import."""
+def test_interrupt_during_the_first_imports(command: list[str], tmp_path: Path) -> None:
+    """Sends a real SIGINT; the import of numpy takes long enough."""
     (tmp_path / "numpy").mkdir()
     (tmp_path / "numpy/__init__.py").write_text(
         "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n"
@@ -635,7 +633,7 @@ def test_an_interrupt_while_the_first_modules_are_imported(
         assert bool(before) == bool(more)
 
 
-def test_cuda_artifact_without_a_gpu_is_a_clear_error(
+def test_cuda_artifact_without_a_gpu_is_an_error(
     cuda_artifact: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from convoy.options import default_target

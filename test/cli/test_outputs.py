@@ -1,5 +1,5 @@
-"""What every option that writes a file does with a path that is none: an error before the work, and
-the path as it was."""
+"""Every option that writes a file refuses an unsuitable path before any work, and leaves the path
+unchanged."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def artifact(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @contextmanager
 def _no_compilation(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """What is wrong with a path is found before anything is imported, loaded or compiled."""
+    """Fails on a compilation: paths are checked before anything is imported, loaded or compiled."""
 
     def fail(*_: object, **__: object) -> None:
         pytest.fail("the work began before the output was checked")
@@ -53,7 +53,7 @@ def _no_compilation(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def _commands(artifact: Path, folder: Path) -> dict[str, list[str]]:
-    """A command for each option that writes a file; the path comes last."""
+    """One command for each option that writes a file; the path is the last argument."""
     graph, report = folder / "graph.json", folder / "report.json"
     graph.write_text("{}")
     report.write_text("{}")
@@ -68,8 +68,8 @@ def _commands(artifact: Path, folder: Path) -> dict[str, list[str]]:
     }
 
 
-#: Those that write an artifact; the others write text, or an array, which a device and a FIFO take
-#: (test_text_goes_to_streams).
+#: Commands that write an artifact. The others write text or an array, which a device or a FIFO can
+#: take (test_text_goes_to_streams).
 _ARTIFACTS = ("compile", "tune")
 _ALL = ("compile", "compile-to", "tune", "run", "explain-html", "explain-json", "import")
 
@@ -81,7 +81,7 @@ _REFUSED = [
 
 
 @pytest.mark.parametrize(("command", "kind"), _REFUSED)
-def test_an_output_that_is_no_file(
+def test_output_that_is_not_a_file_is_refused(
     command: str,
     kind: str,
     artifact: Path,
@@ -127,7 +127,7 @@ def test_text_goes_to_streams(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     )
 
 
-def test_an_artifact_goes_where_a_link_points(tmp_path: Path) -> None:
+def test_artifact_replaces_the_target_of_a_link(tmp_path: Path) -> None:
     target, link = tmp_path / "model-1.convoy", tmp_path / "model.convoy"
     link.symlink_to(target.name)
     for _ in range(2):
@@ -136,7 +136,9 @@ def test_an_artifact_goes_where_a_link_points(tmp_path: Path) -> None:
         assert open_artifact(target).manifest.target == "cpu"
 
 
-def test_the_model_is_not_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_output_over_the_model_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     model = tmp_path / "model.py"
     model.write_text(Path(TINY).read_text())
     assert main(["compile", f"{model}:tiny", "--target", "cpu", "-o", str(model)]) == 1
@@ -144,7 +146,7 @@ def test_the_model_is_not_overwritten(tmp_path: Path, capsys: pytest.CaptureFixt
     assert model.read_text() == Path(TINY).read_text()
 
 
-def test_phases_go_into_a_folder(
+def test_dump_phases_path_must_be_a_folder(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "file"
@@ -165,7 +167,7 @@ def test_phases_go_into_a_folder(
 
 
 @pytest.mark.parametrize("path", ["/dev/full", "no/such/folder/x.convoy", "."])
-def test_save_refuses_what_is_no_file(path: str) -> None:
+def test_save_refuses_paths_that_are_not_files(path: str) -> None:
     module, inputs = build_model(f"{TINY}:tiny")
     model = convoy.compile(module, inputs, target="cpu")
     with pytest.raises(ArtifactWriteError, match=rf"^{path}: cannot be written: expected "):
@@ -173,8 +175,8 @@ def test_save_refuses_what_is_no_file(path: str) -> None:
     assert stat.S_ISCHR(Path("/dev/full").stat().st_mode)
 
 
-def test_a_full_disk_keeps_the_old_artifact(tmp_path: Path) -> None:
-    """A limit on the size of files fails a write as a full disk does."""
+def test_full_disk_keeps_the_old_artifact(tmp_path: Path) -> None:
+    """A limit on the file size makes a write fail as a full disk does."""
     out = tmp_path / "x.convoy"
     out.write_bytes(b"old")
     code = f"""
@@ -196,8 +198,8 @@ except convoy.errors.ArtifactWriteError as error:
     assert [each.name for each in tmp_path.iterdir()] == ["x.convoy"]
 
 
-def test_output_that_nobody_reads(artifact: Path) -> None:
-    """`convoy inspect FILE | head -1`, and a full disk behind `>`."""
+def test_closed_or_full_standard_output(artifact: Path) -> None:
+    """`convoy inspect FILE | head -1`, and `>` to a full disk."""
     command = [sys.executable, "-m", "convoy", "inspect", str(artifact), "--manifest"]
     environment = {**os.environ, "PYTHONPATH": f"{ROOT}/python:{ROOT}/runtime"}
     reader, writer = os.pipe()
@@ -217,7 +219,7 @@ def test_output_that_nobody_reads(artifact: Path) -> None:
     )
 
 
-def test_a_report_on_standard_output_is_one_document(
+def test_report_on_standard_output_is_one_document(
     artifact: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["explain", str(artifact), "--json", "-"]) == 0

@@ -1,4 +1,4 @@
-"""The report of `convoy explain`: its figures, its JSON and its page."""
+"""The report of `convoy explain`: its figures, its JSON and its HTML page."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ TINY = f"{ROOT}/test/cli/Inputs/tiny.py"
 FACTS = GpuFacts(
     "NVIDIA H200", (9, 0), 132, 1_980_000, 3_201_000, 6144, 62914560, 13000, 91900, 4.3e12
 )
-#: Elements that never have an end tag.
+#: HTML elements without an end tag.
 VOID = {"meta", "input", "br", "link", "img", "hr"}
 
 
@@ -90,8 +90,8 @@ def report() -> Report:
 
 
 class Page(HTMLParser):
-    """What is in a page: every tag with its attributes, ids, links, visible text, and whether all
-    tags are closed in order."""
+    """The contents of a page: every tag with its attributes, ids, links, visible text, and whether
+    all tags are closed in order."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -118,11 +118,11 @@ class Page(HTMLParser):
             self.text += data
 
     def all(self, name: str) -> list[str]:
-        """The values of an attribute, in order."""
+        """The values of an attribute, in document order."""
         return [value for _, attributes in self.tags if (value := attributes.get(name)) is not None]
 
 
-def test_the_page_needs_nothing_else(report: Report) -> None:
+def test_page_is_self_contained(report: Report) -> None:
     text = report_page(report)
     page = Page(text)
     assert not {tag for tag, _ in page.tags} & {
@@ -152,21 +152,21 @@ def test_the_page_needs_nothing_else(report: Report) -> None:
     assert policy.startswith("default-src 'none'")
 
 
-def test_the_page_holds_together(report: Report) -> None:
+def test_page_is_consistent(report: Report) -> None:
     page = Page(report_page(report))
     ids = page.all("id")
     assert len(ids) == len(set(ids))
     targets = {link.removeprefix("#") for link in page.all("href")}
     assert targets <= set(ids)
-    # A bar and a row for each call; the bars fill the timeline from end to end.
+    # One bar and one row for each call; the bars fill the timeline from end to end.
     rows = [f"call-{number}" for number in range(303)]
     assert [each for each in ids if each.startswith("call-")] == rows
     assert page.all("data-call") == [str(number) for number in range(303)]
     bars = [each for tag, each in page.tags if tag == "svg" and "x" in each]
     end = float((bars[-1]["x"] or "").rstrip("%")) + float((bars[-1]["width"] or "").rstrip("%"))
-    # The replay takes 500 us, its calls in place 454.5.
+    # The replay takes 500 us, the sum of its calls 454.5.
     assert end == pytest.approx(100 * 454.5 / 500, abs=0.01)
-    # A line of source leads to its calls and they to it.
+    # A source line links to its calls, and each call links to its source line.
     assert {"call-1", "source-0-2", "plan-conv_3"} <= targets
     assert "606.0 us" in page.text
     assert "454.5 us" in page.text
@@ -175,7 +175,7 @@ def test_the_page_holds_together(report: Report) -> None:
     assert "no <reason>" in page.text
 
 
-def test_the_page_can_be_used_by_all(report: Report) -> None:
+def test_page_is_accessible(report: Report) -> None:
     text = report_page(report)
     page = Page(text)
     assert dict(page.tags)["html"] == {"lang": "en"}
@@ -193,7 +193,7 @@ def test_the_page_can_be_used_by_all(report: Report) -> None:
     )
 
 
-def test_a_page_without_times(report: Report) -> None:
+def test_page_without_times(report: Report) -> None:
     unknown = {
         "microseconds": None,
         "in_place_microseconds": None,
@@ -219,7 +219,7 @@ def test_a_page_without_times(report: Report) -> None:
     assert {link.removeprefix("#") for link in page.all("href")} <= set(page.all("id"))
 
 
-def test_json_says_everything(report: Report, tmp_path: Path) -> None:
+def test_json_has_everything(report: Report, tmp_path: Path) -> None:
     path = tmp_path / "report.json"
     tried = Candidate(
         None, {}, 512, 2.0, None, False, None, "conv2d | relu", ("engine 4", "engine 1")
@@ -253,7 +253,7 @@ def test_json_says_everything(report: Report, tmp_path: Path) -> None:
         lambda tree: json.dumps({**tree, "steps": [{"kind": "graph"}]}),
     ],
 )
-def test_a_file_that_is_no_report(
+def test_invalid_report_files_are_refused(
     damage: Callable[[dict[str, Any]], str], report: Report, tmp_path: Path
 ) -> None:
     path = tmp_path / "report.json"
@@ -265,7 +265,7 @@ def test_a_file_that_is_no_report(
         read_report(path)
 
 
-def test_the_text(report: Report) -> None:
+def test_text_report(report: Report) -> None:
     lines = list(report_lines(report))
     assert lines[0] == "m.convoy measured on NVIDIA H200 (driver 13.0, cuDNN 9.19.0)"
     assert "  one replay 500.0 us (calls side by side)" in lines
@@ -275,7 +275,7 @@ def test_the_text(report: Report) -> None:
     assert "  not engine 3 {}: writes behind <tensor> 4" in lines
 
 
-def test_more_than_fits_is_counted(report: Report) -> None:
+def test_omitted_rows_are_counted(report: Report) -> None:
     many = replace(
         choice("conv_0"),
         candidates=tuple(
@@ -289,8 +289,8 @@ def test_more_than_fits_is_counted(report: Report) -> None:
 
 
 def test_speeds_of_an_h200() -> None:
-    """Against NVIDIA's data sheet: 4.8 TB/s, and 989 TFLOPs dense of float16 at a clock of 1.83
-    GHz; the highest clock is 1.98."""
+    """Compares with NVIDIA's data sheet: 4.8 TB/s, and 989 TFLOPs dense of float16 at a clock of
+    1.83 GHz; the highest clock is 1.98."""
     gpu = gpu_of(FACTS)
     assert gpu.peak_bytes == pytest.approx(4.8e12, rel=0.03)
     assert gpu.flops["float16"] == pytest.approx(989e12 * 1.98 / 1.83, rel=0.01)
@@ -299,7 +299,7 @@ def test_speeds_of_an_h200() -> None:
     assert any("4.3 TB/s, measured" in note for note in gpu.notes)
 
 
-def test_speeds_of_a_gpu_that_is_not_known() -> None:
+def test_speeds_of_an_unknown_gpu() -> None:
     gpu = gpu_of(replace(FACTS, compute_capability=(99, 1)))
     assert gpu.flops == {}
     assert gpu.notes[-1] == (
@@ -318,7 +318,7 @@ def test_speeds_of_a_gpu_that_is_not_known() -> None:
         ("int8", False, "int8"),
     ],
 )
-def test_kinds_of_arithmetic(dtype: str, allow_tf32: bool, rate: str) -> None:
+def test_rate_depends_on_type_and_tf32(dtype: str, allow_tf32: bool, rate: str) -> None:
     cudnn = Cudnn(91900, 90000, "float32", allow_tf32)
     graphs = (
         Graph("g", "g_build", ("matmul",), "m.py:1", (), products=Products(64, dtype)),
@@ -342,7 +342,7 @@ def test_kinds_of_arithmetic(dtype: str, allow_tf32: bool, rate: str) -> None:
         ),
     )
     assert [(each.flops, each.rate) for each in report.steps] == [(64, rate), (None, None)]
-    # A rate that the GPU has, so that the limit counts.
+    # A rate that the GPU has, so that the limit applies.
     assert report.gpu is not None
     assert rate in report.gpu.flops
 
@@ -369,8 +369,8 @@ def artifact(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_a_report_of_an_artifact(artifact: Path) -> None:
-    """What is known where nothing is measured: the calls in their order, bytes, FLOPs, source."""
+def test_report_of_an_artifact(artifact: Path) -> None:
+    """Without measurements: the calls in order, their bytes, FLOPs and source lines."""
     opened = open_artifact(artifact)
     report = collect_report(opened)
     assert (report.times, report.gpu, report.sum_microseconds, report.choices) == (
@@ -385,7 +385,7 @@ def test_a_report_of_an_artifact(artifact: Path) -> None:
     ]
     first = graphs[0]
     assert first.form.startswith("convolution")
-    # 16x16 pixels, 16 filters of 3x3 over 3 channels, which are padded to 4.
+    # 16x16 pixels, 16 filters of 3x3 over 3 channels, padded to 4.
     assert (first.flops, first.rate) == (2 * 16 * 16 * 16 * 9 * 4, "float16")
     assert any(each.kind == "kernel" and each.bytes for each in report.steps)
     (source,) = report.sources
@@ -394,7 +394,7 @@ def test_a_report_of_an_artifact(artifact: Path) -> None:
         .strip()
         .startswith("y = torch.relu")
     )
-    # On a GPU the same calls have times, and a limit: to move the bytes, or to compute.
+    # On a GPU the same calls have times, and a limit by bytes or by FLOPs.
     calls = tuple(replace(timing, microseconds=3.0) for timing in _calls(artifact))
     measured = collect_report(opened, Profile(FACTS, "calls one after another", calls, 20.0))
     assert measured.sum_microseconds == 3.0 * len(calls)
@@ -406,8 +406,8 @@ def test_a_report_of_an_artifact(artifact: Path) -> None:
     assert graph.share == pytest.approx((graph.limit_microseconds or 0) / 3.0)
 
 
-def test_a_graph_that_only_a_kernel_runs(tmp_path: Path) -> None:
-    """A stem counts its convolution, whose result is in no memory."""
+def test_only_kernel_graph_in_the_report(tmp_path: Path) -> None:
+    """The FLOPs of a stem include its convolution, whose result is not stored."""
     path = tmp_path / "stem.convoy"
     assert (
         main(
@@ -442,8 +442,8 @@ def _calls(artifact: Path) -> Any:
     return program_calls(open_artifact(artifact))
 
 
-def test_the_manifest_tells_the_calls_that_the_program_makes(artifact: Path) -> None:
-    """Which `explain` believes, because it runs nothing of the artifact."""
+def test_manifest_has_the_calls_of_the_program(artifact: Path) -> None:
+    """`explain` relies on this, because it runs no code of the artifact."""
     opened = open_artifact(artifact)
     manifest, address = opened.manifest, 1 << 20
     trace = Trace(manifest)
@@ -457,7 +457,7 @@ def test_the_manifest_tells_the_calls_that_the_program_makes(artifact: Path) -> 
     ]
 
 
-def test_explain_says_what_is_missing(
+def test_explain_reports_missing_requirements(
     artifact: Path,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
@@ -492,7 +492,7 @@ def test_explain_says_what_is_missing(
     assert "cannot be written: expected a folder that exists" in capsys.readouterr().err
 
 
-def test_explain_what_an_artifact_holds(
+def test_explain_an_artifact(
     artifact: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     page, kept = tmp_path / "page.html", tmp_path / "report.json"
@@ -510,7 +510,7 @@ def test_explain_what_an_artifact_holds(
     assert (tmp_path / "again.html").read_text() == page.read_text()
 
 
-def test_explain_plans_made_offline(
+def test_explain_offline_plans(
     cudnn: object, cublaslt: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "planned.convoy"
@@ -527,8 +527,8 @@ def test_explain_plans_made_offline(
     assert "  A[0], offline; for NVIDIA H200, cuDNN 9.19.0, driver 13.0" in printed
 
 
-def test_which_plans_an_artifact_holds(report: Report) -> None:
-    """For whom, how they were found, and what runs elsewhere."""
+def test_plans_of_an_artifact_in_the_report(report: Report) -> None:
+    """The GPUs, the levels of the plans, and what runs on other GPUs."""
     steps = tuple(
         replace(each, untuned="kernel 32x64") if each.name == "conv_1" else each
         for each in report.steps
@@ -569,11 +569,11 @@ def test_which_plans_an_artifact_holds(report: Report) -> None:
     assert (
         "for NVIDIA L4, cuDNN 9.19.0, driver 13.0: 6 of 7 graphs" in Page(report_page(shipped)).text
     )
-    # What was measured ran on one GPU, and says itself what was not taken there.
+    # A measured report is from one GPU and lists itself what was refused there.
     assert not any(line.startswith("for NVIDIA") for line in report_lines(report))
 
 
-def test_explain_a_cpu_artifact(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_explain_cpu_artifact(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "cpu.convoy"
     assert (
         main(["compile", f"{TINY}:tiny", "--target", "cpu", "--no-weights", "-o", str(path)]) == 0
@@ -593,8 +593,8 @@ def test_explain_a_cpu_artifact(tmp_path: Path, capsys: pytest.CaptureFixture[st
 
 
 def lanes(*calls: tuple[float, tuple[int, ...]]) -> list[tuple[int, float, float]]:
-    """Lane, begin and end of calls in a timeline, in microseconds. Given are what each adds to a
-    replay, and what it waits for."""
+    """Lane, begin and end of calls in a timeline, in microseconds, from the time that each call
+    adds to a replay and its dependencies."""
     steps = tuple(step(0, in_place_microseconds=time, after=after) for time, after in calls)
     report = Report(
         "m", "cuda", {}, "measured", None, "calls side by side", None, steps, (), (), ()
@@ -608,27 +608,26 @@ def lanes(*calls: tuple[float, tuple[int, ...]]) -> list[tuple[int, float, float
     ]
 
 
-def test_a_timeline_of_branches() -> None:
-    """A call begins where the last one that it waits for has ended, on a lane where nothing else is
-    by then."""
+def test_timeline_of_branches() -> None:
+    """A call begins when its last dependency has ended, on a lane that is free by then."""
     assert lanes((1, ()), (2, (0,)), (3, (1,))) == [(0, 0, 1), (0, 1, 3), (0, 3, 6)]
-    # A diamond: both branches begin at once, and what joins them begins behind the longer one, on
-    # its lane or the other.
+    # A diamond: both branches begin at once. The call that joins them begins after the longer one,
+    # on the lane of either.
     assert lanes((1, ()), (4, (0,)), (2, (0,)), (1, (1, 2))) == [
         (0, 0, 1),
         (0, 1, 5),
         (1, 1, 3),
         (0, 5, 6),
     ]
-    # A branch goes on where it is, though another lane is free.
+    # A branch stays on its lane, even if another one is free.
     assert lanes((1, ()), (1, (0,)), (2, (0,)), (1, (2,))) == [
         (0, 0, 1),
         (0, 1, 2),
         (1, 1, 3),
         (1, 3, 4),
     ]
-    # The third of three that wait for nothing takes the lane that is free first; the order of the
-    # program is not that of the bars.
+    # The third of three independent calls takes the lane that is free first. The order of the bars
+    # differs from that of the program.
     assert lanes((3, ()), (1, ()), (1, (1,)), (1, (0,)), (2, (1,))) == [
         (0, 0, 3),
         (1, 0, 1),
@@ -636,11 +635,11 @@ def test_a_timeline_of_branches() -> None:
         (0, 3, 4),
         (2, 1, 3),
     ]
-    # Noise below zero takes no time.
+    # Noise below zero counts as zero time.
     assert lanes((2, ()), (-0.1, (0,)), (1, (1,))) == [(0, 0, 2), (0, 2, 2), (0, 2, 3)]
 
 
-def test_the_page_says_what_the_timeline_is(report: Report) -> None:
+def test_page_explains_the_timeline(report: Report) -> None:
     assert (
         "it stands where the calls that it waits for have ended" in Page(report_page(report)).text
     )
@@ -654,7 +653,7 @@ def test_the_page_says_what_the_timeline_is(report: Report) -> None:
     )
     page = Page(report_page(replace(report, steps=branches)))
     assert {each["y"] for tag, each in page.tags if tag == "svg" and "x" in each} == {"8", "52"}
-    # Call 2 waits for nothing, so the two before it, 1.5 us each, are not on the longest way.
+    # Call 2 has no dependencies, so calls 0 and 1, 1.5 us each, are not on the longest path.
     assert "451.5 us" in page.text
     lines = list(report_lines(replace(report, steps=branches)))
     assert (

@@ -35,7 +35,7 @@ def nested():
 
 
 def nested_wrong():
-    """Another product than that of `nested`, in one of its results."""
+    """Another product than that of `nested` in one of the results."""
     return Function(lambda x, y: {"a": x @ y, "b": (x + y, x * y * 1.001)}).eval(), _inputs(2)
 
 
@@ -51,7 +51,7 @@ def named():
 
 
 def integers():
-    """Integers and booleans beside floats."""
+    """Integers, booleans and floats."""
     return Function(
         lambda x: {"n": (x * 9).to(torch.int32), "p": x > 0.5, "x": x}
     ).eval(), _inputs()

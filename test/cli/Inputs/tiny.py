@@ -7,7 +7,7 @@ from torch import nn
 
 
 def tiny():
-    """A convolution with batch norm and ReLU, a residual, a pool and a classifier."""
+    """A convolution with batch norm and ReLU, a residual, a pooling and a classifier."""
     torch.manual_seed(0)
 
     class Tiny(nn.Module):
@@ -38,8 +38,8 @@ def rounded():
 
 
 def stem():
-    """The first layers of a network, which one kernel computes and cuDNN does not: convolution,
-    ReLU, max pooling of an image."""
+    """The first layers of a network, which cuDNN does not support and one kernel computes:
+    convolution, ReLU, max pooling of an image."""
     torch.manual_seed(0)
     layers = (
         nn.Conv2d(3, 32, 7, stride=2, padding=3),
@@ -50,7 +50,7 @@ def stem():
 
 
 def unsupported():
-    """Uses ops that no converter takes."""
+    """Uses ops without a converter."""
 
     class Sorts(nn.Module):
         def forward(self, x):
@@ -60,5 +60,5 @@ def unsupported():
 
 
 def wrong():
-    """Does not return what the command line expects."""
+    """Does not return the type that the command line expects."""
     return 3
