@@ -1,4 +1,4 @@
-"""CONTRIBUTING.md names files that exist, and sorts its glossary."""
+"""The files in CONTRIBUTING.md exist, and its glossary is sorted."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 TEXT = (ROOT / "CONTRIBUTING.md").read_text()
-#: A path below a folder of the tree, without placeholders and patterns.
+#: Paths below a folder of the repository, without placeholders and patterns.
 PATHS = sorted(
     set(
         re.findall(
@@ -21,11 +21,11 @@ PATHS = sorted(
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_a_path_exists(path: str) -> None:
+def test_path_exists(path: str) -> None:
     assert (ROOT / path).exists()
 
 
-def test_the_glossary_is_sorted_and_says_each_word_once() -> None:
+def test_glossary_is_sorted_and_without_duplicates() -> None:
     words = re.findall(r"^\| ([\w -]+) \|", TEXT.split("## Glossary")[1], re.MULTILINE)
     words.remove("word")
     assert len(words) > 20

@@ -1,5 +1,5 @@
-"""docs/cudnn.md keeps its word: its IR compiles, cuDNN finalizes its graphs, and what it says a
-command prints is printed."""
+"""The examples of docs/cudnn.md are correct: the IR compiles, cuDNN finalizes the graphs, and the
+commands print the shown lines."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PAGE = (ROOT / "docs/cudnn.md").read_text()
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block; `source` is the last mlir block up to it."""
+    """A fenced block; `source` is the last mlir block up to and including it."""
 
     language: str
     words: str
@@ -54,7 +54,7 @@ def _name(block: Block) -> str:
     return f"line{block.line}"
 
 
-def test_the_page_has_blocks() -> None:
+def test_page_has_blocks() -> None:
     questions = re.findall(r"^## ", PAGE, re.MULTILINE)
     assert len(questions) >= 12
     assert len(GOOD) >= 8
@@ -64,7 +64,7 @@ def test_the_page_has_blocks() -> None:
 
 
 @pytest.mark.parametrize("block", GOOD, ids=_name)
-def test_cudnn_finalizes(block: Block) -> None:
+def test_cudnn_finalizes_the_graphs(block: Block) -> None:
     try:
         cudnn = open_cudnn()
     except DeviceError as error:
@@ -77,7 +77,7 @@ def test_cudnn_finalizes(block: Block) -> None:
 
 
 @pytest.mark.parametrize("block", BAD, ids=_name)
-def test_refused_as_it_says(block: Block) -> None:
+def test_error_block_is_refused_with_its_message(block: Block) -> None:
     expected = re.findall(r"// error: (.*)", block.text)
     with pytest.raises(_convoy.CompilationFailed) as caught:
         _convoy.compile_graphs(block.text, "page")
@@ -86,7 +86,7 @@ def test_refused_as_it_says(block: Block) -> None:
 
 
 @pytest.mark.parametrize("block", PRINTED, ids=_name)
-def test_printed_as_it_says(block: Block) -> None:
+def test_text_block_is_printed(block: Block) -> None:
     tool, *flags = block.words.split()
     assert tool == "convoy-opt"
     program = os.environ.get("CONVOY_OPT", str(ROOT / "build/bin/convoy-opt"))

@@ -1,4 +1,4 @@
-"""docs/python.md keeps its word: its blocks run in order, and print what it says."""
+"""The blocks of docs/python.md run in order and print the shown text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 PAGE = Path(__file__).parents[2] / "docs/python.md"
 
 
-def test_the_page_runs() -> None:
+def test_page_runs() -> None:
     text = PAGE.read_text()
     blocks = list(re.finditer(r"^```(\w+)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE))
     assert {block[1] for block in blocks} == {"python", "text"}

@@ -1,4 +1,4 @@
-"""The real libcudnn on a machine with no GPU: enough of it to finalize operation graphs."""
+"""Finalizes operation graphs with the real libcudnn on a machine without a GPU."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ __all__ = ["finalize_graph"]
 
 
 def finalize_graph(cudnn: Cudnn, native: bytes, graph: Graph) -> None:
-    """Runs the graph's build function, if it has one, against the real library with no handle;
-    fails with cuDNN's own text."""
+    """Runs the graph's build function, if it has one, on the real library without a handle; fails
+    with cuDNN's own message."""
     if graph.symbol is None:
         return
     failures: list[str] = []

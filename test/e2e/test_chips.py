@@ -1,5 +1,5 @@
-"""Every GPU architecture and every CPU that the options accept compiles, and nothing else is
-accepted."""
+"""Every GPU architecture and every CPU that the options accept compiles, and all others are
+refused."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from convoy.frontend import ImportedModule, import_module
 
 ROOT = Path(__file__).resolve().parents[2]
 TINY = f"{ROOT}/test/cli/Inputs/tiny.py"
-#: What LLVM 22 and CUDA 13 have from sm_80 on, and no more.
+#: All architectures from sm_80 on that LLVM 22 and CUDA 13 have.
 CHIPS = (
     "sm_80",
     "sm_86",
@@ -67,8 +67,8 @@ NO_CPUS = (
 
 @cache
 def _model() -> ImportedModule:
-    """Every kind of kernel: a stem, convolutions small enough for kernels of our own, a mean over
-    images, a product of few rows, and what is generated."""
+    """A model with every kind of kernel: a stem, convolutions small enough for hand-written
+    kernels, a mean over images, a product of few rows, and generated kernels."""
     torch.manual_seed(0)
     layers = (
         nn.Conv2d(3, 64, 7, 2, 3), nn.ReLU(), nn.MaxPool2d(3, 2, 1), nn.Conv2d(64, 64, 3,
@@ -96,7 +96,7 @@ def _ptx(members: Mapping[str, bytes]) -> dict[str, str]:
 
 @pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
 @pytest.mark.parametrize("chip", CHIPS)
-def test_a_chip_that_is_accepted_compiles(chip: str, dtype: str, tmp_path: Path) -> None:
+def test_accepted_chip_compiles(chip: str, dtype: str, tmp_path: Path) -> None:
     options = convoy.CompileOptions(target="cuda", chip=chip, dtype=dtype, weights=False)
     kernels = _ptx(compile_imported(_model(), options).members)
     assert len(kernels) > 4, "kernels of graphs, and kernels.ptx"
@@ -104,8 +104,8 @@ def test_a_chip_that_is_accepted_compiles(chip: str, dtype: str, tmp_path: Path)
     ptxas = shutil.which("ptxas")
     if ptxas is None:
         pytest.skip("LLVM compiled the kernels; ptxas, which would assemble them, is not in PATH")
-    # LLVM writes the library's inline assembly as it is: NVIDIA's assembler is what knows whether
-    # the architecture has it.
+    # LLVM does not check the library's inline assembly. NVIDIA's assembler checks whether the
+    # architecture supports it.
     for name, text in kernels.items():
         target = re.search(r"\.target (\w+)", text)
         assert target is not None
@@ -115,12 +115,12 @@ def test_a_chip_that_is_accepted_compiles(chip: str, dtype: str, tmp_path: Path)
         assert done.returncode == 0, f"{name}: {done.stderr}"
 
 
-def test_the_chips_that_are_accepted() -> None:
+def test_accepted_chips_are_listed() -> None:
     assert _accepted(_refusal(chip="none")) == list(CHIPS)
 
 
 @pytest.mark.parametrize("chip", NO_CHIPS)
-def test_a_chip_that_there_is_not(
+def test_unknown_chip_is_refused(
     chip: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     expected = (
@@ -137,7 +137,7 @@ def test_a_chip_that_there_is_not(
     assert not out.exists()
 
 
-def test_every_cpu_that_is_accepted_compiles() -> None:
+def test_every_accepted_cpu_compiles() -> None:
     cpus = _accepted(_refusal(cpu="none"))
     assert {"x86-64", "x86-64-v4", "znver5", "sapphirerapids"} <= set(cpus)
     imported = import_module(
@@ -152,7 +152,7 @@ def test_every_cpu_that_is_accepted_compiles() -> None:
 
 @pytest.mark.parametrize("cpu", NO_CPUS)
 @pytest.mark.parametrize("target", ["cpu", "cuda"])
-def test_a_cpu_that_there_is_not(
+def test_unknown_cpu_is_refused(
     cpu: str, target: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     expected = "expected cpu to be 'native' or one of nocona core2 "
@@ -164,7 +164,7 @@ def test_a_cpu_that_there_is_not(
     assert not out.exists()
 
 
-def test_a_path_with_spaces_is_one_option(tmp_path: Path) -> None:
+def test_path_with_spaces_is_one_option(tmp_path: Path) -> None:
     table = tmp_path / "a table.json"
     table.write_text((ROOT / "passes" / "common" / "support_table.json").read_text())
     compile_imported(

@@ -1,6 +1,6 @@
-"""Numbers in the model's own dtypes, on the CPU, against PyTorch's own: scalars and casts at the
-edges of a dtype, reductions that are long, functions at the edges of their domain. The other tests
-compare with float64, where these do not differ."""
+"""Results on the CPU in the model's own dtypes, compared with PyTorch's: scalars and casts at the
+limits of a dtype, long reductions, functions at the limits of their domain. The other tests compare
+with float64, where these do not differ."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _WIDE = torch.tensor(
 
 
 def _plain_zeros(x: Tensor) -> Tensor:
-    """Without the signs of zeros: -7.5 % -7.5 is -0 in PyTorch."""
+    """Without the signs of zeros: in PyTorch -7.5 % -7.5 is -0."""
     return torch.where(x == 0, 0.0, x)
 
 
@@ -47,7 +47,7 @@ _QKV = tuple(
 
 
 class _Standardized(nn.Module):
-    """A convolution whose weight is standardized by a batch norm over its output channels, as in
+    """A convolution with weight standardization by a batch norm over its output channels, as in
     "Micro-Batch Training"."""
 
     def __init__(self) -> None:
@@ -69,7 +69,7 @@ class _Standardized(nn.Module):
 
 
 _CASES: dict[str, tuple[Any, tuple[Tensor, ...]]] = {
-    # A number as bool is `!= 0`.
+    # Casting to bool is `!= 0`.
     "full_like_bool_fraction": (lambda x: torch.full_like(x > 0, 2.5), (_X,)),
     "full_like_bool_two": (lambda x: torch.full_like(x > 0, 2), (_X,)),
     "full_bool_half": (lambda x: torch.full((2,), 0.5, dtype=torch.bool) & (x[0, :2] < 9), (_X,)),
@@ -84,7 +84,7 @@ _CASES: dict[str, tuple[Any, tuple[Tensor, ...]]] = {
     "threshold_int": (lambda x: F.threshold(x, 1.5, 7), (_INT32,)),
     "clamp_nan": (lambda x: x.clamp(min=math.nan), (_X,)),
     "cast_bool": (lambda x: x.bool(), (_ODD,)),
-    # Numbers out of the dtype's range.
+    # Values out of the dtype's range.
     "int8_plus_300": (lambda x: x + 300, (_INT8,)),
     "int8_times_300": (lambda x: x * 300, (_INT8,)),
     "int8_above_300": (lambda x: x > 300, (_INT8,)),
@@ -162,13 +162,13 @@ _CASES: dict[str, tuple[Any, tuple[Tensor, ...]]] = {
         lambda x: torch.cat([F.pad(x[None], p, "circular") for p in ((-1, 2), (2, -1))], 2),
         (_X,),
     ),
-    # As many degrees of freedom as the correction, or fewer.
+    # At most as many degrees of freedom as the correction.
     "var_one": (lambda x: x.var(0), (_X,)),
     "var_correction": (
         lambda x: torch.cat([*torch.var_mean(x, 1, correction=9), x.std(1, correction=4)]),
         (_X,),
     ),
-    # A row without a score.
+    # A row without any score.
     "attention_masked_row": (F.scaled_dot_product_attention, (*_QKV, _MASK)),
     "attention_infinite_row": (
         lambda q, k, v, m: F.scaled_dot_product_attention(
@@ -184,8 +184,8 @@ _CASES: dict[str, tuple[Any, tuple[Tensor, ...]]] = {
             ),
         ),
     ),
-    # Bools beside a product whose rows are vectors, whole ones and a part of one: a bool is a byte,
-    # in LLVM's vectors it is a bit.
+    # Bools stored next to a product whose rows are whole and partial vectors: a bool is a byte in
+    # memory and a bit in LLVM's vectors.
     "attention_causal_long": (
         lambda q, k: F.scaled_dot_product_attention(q, k, k.cos(), is_causal=True),
         (_long(2, 5, 8), _long(2, 40, 8)),
@@ -203,7 +203,7 @@ _CASES: dict[str, tuple[Any, tuple[Tensor, ...]]] = {
         lambda x, w: F.conv2d(x, w) > 0.25,
         (_long(1, 3, 6, 6), _long(40, 3, 3, 3)),
     ),
-    # Statistics of the batch.
+    # Batch statistics.
     "batch_norm_of_weight": (_Standardized, (torch.arange(75.0).sin().reshape(1, 3, 5, 5),)),
     "batch_norm_half": (
         lambda x: F.batch_norm(x, None, None, training=True),
@@ -215,7 +215,7 @@ _CASES: dict[str, tuple[Any, tuple[Tensor, ...]]] = {
     ),
     "var_half": (lambda x: x.var(0), (torch.tensor([200.0, -200.0] * 50).half(),)),
     "norm_half": (lambda x: torch.linalg.vector_norm(x), (torch.full((400,), 100.0).half(),)),
-    # Functions at the edges of their domain.
+    # Functions at the limits of their domain.
     "sin": (
         torch.sin,
         (
@@ -319,7 +319,7 @@ _NAMES = list(_CASES)
 
 @functools.cache
 def _results() -> list[tuple[Tensor, Tensor]]:
-    """What one compiled module of all cases gives, and PyTorch, for each case."""
+    """The results of one compiled module with all cases, and PyTorch's, for each case."""
     modules = [
         (made() if isinstance(made, type) else Function(made)).eval() for made, _ in _CASES.values()
     ]

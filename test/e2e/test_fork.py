@@ -1,4 +1,4 @@
-"""Compiling in children of fork, whose only thread is the one that forked."""
+"""Compiling in forked children, whose only thread is the one that forked."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ def _in_child(function: Callable[[], bool]) -> None:
 
 
 @pytest.mark.parametrize("target", ["cpu", "cuda"])
-def test_a_child_of_fork_compiles(target: str) -> None:
+def test_forked_child_compiles(target: str) -> None:
     expected = _compile(target)
     _in_child(lambda: _compile(target) == expected)
-    # And a child of a child.
+    # And a child of that child.
     _in_child(lambda: _in_child(lambda: _compile(target) == expected) is None)
 
 
-def test_workers_of_multiprocessing_compile() -> None:
+def test_multiprocessing_workers_compile() -> None:
     expected = _compile("cpu")
     with get_context("fork").Pool(2) as pool:
         assert (
@@ -60,8 +60,8 @@ def test_workers_of_multiprocessing_compile() -> None:
 
 
 def test_fork_while_another_thread_compiles() -> None:
-    """Between two of its phases: in native code the thread holds the interpreter's lock, so nobody
-    can fork."""
+    """Forks between two phases: in native code the thread holds the interpreter lock, so no other
+    thread can fork."""
     expected, inside, go_on, results = (
         _compile("cpu"),
         threading.Semaphore(0),
@@ -86,8 +86,8 @@ def test_fork_while_another_thread_compiles() -> None:
     assert results == [expected]
 
 
-#: What a user does: torch has computed with all of its threads, a model was compiled and has run,
-#: then both in a child.
+#: A user's program: torch has computed with all of its threads, and a model was compiled and run;
+#: then both happen in a child.
 MODEL = """
 import os, signal, torch, convoy
 
@@ -119,7 +119,7 @@ check()
 """
 
 
-def test_a_model_in_a_child_of_fork() -> None:
+def test_model_in_a_forked_child() -> None:
     done = subprocess.run(
         [sys.executable, "-c", MODEL], capture_output=True, text=True, timeout=300
     )

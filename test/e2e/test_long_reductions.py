@@ -1,5 +1,4 @@
-"""Reductions of millions of numbers on the CPU lose no more digits than PyTorch's, whose sums are
-cascades."""
+"""Reductions of millions of numbers on the CPU lose no more digits than PyTorch's cascade sums."""
 
 from __future__ import annotations
 
@@ -14,7 +13,7 @@ from torch import Tensor
 import convoy
 
 _COUNT = 1 << 22
-_PRIME = 4194301  # the largest below 2^22: no part divides it
+_PRIME = 4194301  # the largest prime below 2^22: no part divides it
 
 
 def _near_100(*shape: int) -> Tensor:

@@ -1,4 +1,4 @@
-"""Every op case and every small network, compiled for the CPU and run, against PyTorch in
+"""Every op case and every small network, compiled for and run on the CPU, compared with PyTorch in
 float64."""
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def _run(module: torch.nn.Module, inputs: tuple[Tensor, ...]) -> list[Tensor]:
 
 @functools.cache
 def _chunk(index: int) -> list[tuple[list[Tensor], list[Tensor]]]:
-    """What the compiled chunk computes, and what PyTorch does, for each of its cases."""
+    """The results of the compiled chunk and of PyTorch for each of its cases."""
     together, flat, built = build_chunk(index)
     got = iter(_run(together, flat))
     expected = [expected_results(module, inputs) for module, inputs in built]

@@ -1,5 +1,4 @@
-"""Results that the model uses itself: each is stored, whatever is fused with the op that computes
-it."""
+"""Results that the model uses itself are stored, even if their op is fused with their users."""
 
 from __future__ import annotations
 
@@ -31,7 +30,7 @@ OUTPUTS: dict[str, tuple[Callable[..., Any], tuple[tuple[int, ...], ...]]] = {
     "conv1d": (lambda x, w: (torch.relu(v := torch.conv1d(x, w)), v), ((1, 3, 9), (8, 3, 3))),
 }
 
-#: Functions whose products become scalars.
+#: Functions with products that become scalars.
 SCALARS: dict[str, tuple[Callable[..., Any], tuple[tuple[int, ...], ...]]] = {
     "squeeze": (lambda x, w: torch.sigmoid((x @ w).squeeze()), ((1, 4), (4, 1))),
     "dot": (lambda x, y: torch.dot(x, y) + 1, ((7,), (7,))),

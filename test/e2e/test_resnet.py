@@ -1,5 +1,5 @@
-"""ResNet-18 and ResNet-50 through the whole flow with no GPU: numerics on the CPU, and for cuda
-every graph finalized by the real cuDNN."""
+"""ResNet-18 and ResNet-50 end to end without a GPU: numerics on the CPU, and for cuda the real
+cuDNN finalizes every graph."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_cpu_agrees_with_pytorch(name: str) -> None:
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32"])
 @pytest.mark.parametrize(("name", "convolutions"), [("resnet18", 20), ("resnet50", 53)])
-def test_cuda_compiles_and_cudnn_takes_every_graph(
+def test_cuda_compiles_and_cudnn_finalizes_every_graph(
     name: str, convolutions: int, dtype: str
 ) -> None:
     module, inputs = getattr(resnet, name)(batch=32)
@@ -42,18 +42,18 @@ def test_cuda_compiles_and_cudnn_takes_every_graph(
     graphs = [manifest.graphs[call.graph] for call in manifest.calls]
     convs = [graph for graph in graphs if "convolution" in graph.ops]
     assert len(convs) == convolutions
-    # Each convolution has its folded batch norm's bias inside, and each but the downsampling ones
-    # its ReLU.
+    # Each convolution is fused with the bias of its folded batch norm, and each except the
+    # downsampling ones with its ReLU.
     assert all("add" in graph.ops for graph in convs)
     downsampling = 3 if name == "resnet18" else 4
     assert sum("relu" in graph.ops for graph in convs) == convolutions - downsampling
     residuals = 8 if name == "resnet18" else 16
     assert sum(graph.ops.count("add") == 2 for graph in convs) == residuals
-    # The first one is computed with the pooling after it, by a kernel of our own.
+    # A hand-written kernel computes the first one and the pooling after it.
     assert [graph.ops for graph in graphs if graph.symbol is None] == [
         ("identity", "convolution", "add", "relu", "maxpool")
     ]
-    # No transpose but the one at the input.
+    # No transpose except the one at the input.
     assert sum("transpose" in op.op for op in manifest.outside) <= 1
     cudnn = open_cudnn()
     for graph in manifest.graphs:

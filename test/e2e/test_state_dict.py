@@ -1,5 +1,5 @@
-"""Weights replaced without a compiler, where a model's weights and its state dict differ: shared
-tensors, parameters that nothing uses, buffers that are not saved, constants of the code."""
+"""Replaces weights without the compiler, for models whose weights and state dict differ: shared
+tensors, unused parameters, buffers that are not saved, constants in the code."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _differs(program: convoy_runtime.Program, model: nn.Module) -> float:
         return float((torch.from_dlpack(program(_X)) - model(_X)).abs().max())
 
 
-def test_state_dict_of_the_model(artifact: Path) -> None:
+def test_load_state_dict_of_the_model(artifact: Path) -> None:
     with convoy_runtime.load(artifact) as program:
         for seed in (0, 1):
             program.load_weights(_model(seed).state_dict())
@@ -60,8 +60,8 @@ def test_state_dict_of_the_model(artifact: Path) -> None:
         assert _differs(program, _model(0)) > 1e-2
 
 
-def test_file_with_one_name_of_a_shared_tensor(artifact: Path, tmp_path: Path) -> None:
-    """safetensors keeps one name of a shared tensor, and it may be the other one."""
+def test_file_with_the_other_name_of_a_shared_tensor(artifact: Path, tmp_path: Path) -> None:
+    """safetensors keeps only one name of a shared tensor, which may be the other one."""
     path = tmp_path / "weights.safetensors"
     save_model(_model(2), str(path))
     with convoy_runtime.load(artifact, weights=path) as program:
@@ -73,7 +73,7 @@ def test_file_with_one_name_of_a_shared_tensor(artifact: Path, tmp_path: Path) -
             assert _differs(program, _model(2)) < 1e-5
 
 
-def test_weights_lists_what_is_needed(artifact: Path) -> None:
+def test_weights_lists_required_names(artifact: Path) -> None:
     with convoy_runtime.load(artifact) as program:
         names = {spec.name for spec in program.weights}
         assert names <= _model(0).state_dict().keys()

@@ -1,4 +1,4 @@
-"""Finds `convoy-opt` for the frontend's tests."""
+"""Fixture that runs `convoy-opt` in the frontend's tests."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _ROOT = Path(__file__).parents[2]
 
 @pytest.fixture(scope="session")
 def convoy_opt() -> Callable[[str], str]:
-    """Runs `convoy-opt` (CONVOY_OPT, or build/bin/convoy-opt) on text and gives what it prints;
-    skips where it is not built."""
+    """Runs `convoy-opt` (CONVOY_OPT, or build/bin/convoy-opt) on text and returns its output; skips
+    if it is not built."""
     tool = Path(os.environ.get("CONVOY_OPT", _ROOT / "build/bin/convoy-opt"))
     if not tool.exists():
         pytest.skip(f"{tool} is not built")

@@ -1,5 +1,5 @@
-"""Helpers of the frontend's tests: import a model, run the `tcp` text by the reference, compare
-with PyTorch."""
+"""Helpers of the frontend's tests: import a model, run the `tcp` text with the reference
+interpreter, compare with PyTorch."""
 
 from __future__ import annotations
 
@@ -16,19 +16,20 @@ from convoy.frontend import ImportedModule, import_module
 
 __all__ = ["check", "compare_results", "describe", "expected_results", "ops"]
 
-torch.set_num_threads(1)  # tiny tensors: more threads only wait for each other
+torch.set_num_threads(1)  # The tensors are tiny: more threads only wait for each other.
 
 _OP = re.compile(r'"tcp\.(\w+)"\([^)]*\)( \{[^}]*\})?')
 
 
 def ops(text: str) -> list[str]:
-    """Every `tcp` op of generic text with its attributes: `clamp {min_float = 0.000000e+00 :
-    f32}`."""
+    """Every `tcp` op of generic-form text with its attributes:
+    `clamp {min_float = 0.000000e+00 : f32}`."""
     return [name + attributes for name, attributes in _OP.findall(text)]
 
 
 def describe(op: ir.Operation) -> str:
-    """An op of `tcp` as `ops` writes it; of the torch dialect its name without `torch.`."""
+    """An op of `tcp` in the form of `ops`; an op of the torch dialect as its name without
+    `torch.`."""
     if op.name == "torch.operator":
         return op.attributes["name"].value.removeprefix("torch.")
     if op.name.startswith("torch."):
@@ -42,8 +43,8 @@ def describe(op: ir.Operation) -> str:
 
 
 def check(module: torch.nn.Module, *inputs: Tensor, tolerance: float = 1e-6) -> ImportedModule:
-    """Imports `module`, runs the text by the reference, and compares with PyTorch in float64 as
-    `compare_results` does."""
+    """Imports `module`, runs the text with the reference interpreter, and compares with PyTorch in
+    float64 as `compare_results` does."""
     imported = import_module(module.eval(), inputs)
     compare_results(
         run_text(imported.text, inputs, imported.weights),
@@ -54,7 +55,7 @@ def check(module: torch.nn.Module, *inputs: Tensor, tolerance: float = 1e-6) -> 
 
 
 def expected_results(module: torch.nn.Module, inputs: Sequence[Tensor]) -> list[Tensor]:
-    """What PyTorch computes in float64."""
+    """PyTorch's results in float64."""
     wide = [value.double() if value.dtype.is_floating_point else value for value in inputs]
     with torch.no_grad():
         results = copy.deepcopy(module).double()(*wide)
@@ -62,8 +63,8 @@ def expected_results(module: torch.nn.Module, inputs: Sequence[Tensor]) -> list[
 
 
 def compare_results(got: Sequence[Tensor], expected: Sequence[Tensor], tolerance: float) -> None:
-    """Shapes, and the largest difference relative to the largest value (at least 1); integers and
-    bools must be equal."""
+    """Compares shapes, and the largest difference relative to the largest value (at least 1);
+    integers and bools must be equal."""
     assert len(got) == len(expected)
     for mine, theirs in zip(got, expected, strict=True):
         assert mine.shape == theirs.shape

@@ -1,5 +1,5 @@
-"""Small networks in the manner of well-known ones: what their blocks need, at a size that tests can
-afford."""
+"""Small networks modeled on well-known ones: the ops of their blocks, at a size suitable for
+tests."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class MobileNetBlock(nn.Module):
 
 
 class DenseNetBlock(nn.Module):
-    """DenseNet: concatenation of all before, average pooling between stages."""
+    """DenseNet: concatenation of all previous results, average pooling between stages."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -80,7 +80,7 @@ class ConvNextBlock(nn.Module):
 
 
 class VisionTransformer(nn.Module):
-    """ViT: patches, a class token, learned positions, encoder layers of torch.nn."""
+    """ViT: patches, a class token, learned position embeddings, encoder layers of torch.nn."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -124,8 +124,8 @@ class UNet(nn.Module):
 
 
 class CausalDecoder(nn.Module):
-    """A decoder layer on embedded tokens: RMS norm, rotary positions, grouped causal attention,
-    SwiGLU."""
+    """A decoder layer on embedded tokens: RMS norm, rotary embeddings, grouped-query causal
+    attention, SwiGLU."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,9 +1,9 @@
 # ruff: noqa: B008, getattr in a default binds the loop variable
-"""Small models, one or more an op, with their inputs: what the tests of the frontend run, and what
-tests of the compiler can reuse.
+"""Small models with their inputs, at least one per op: for the frontend's tests, and for reuse by
+tests of the compiler.
 
-`cases()` gives them by name; each is a module (possibly with parameters) and its inputs, both made
-anew from a fixed seed.
+`cases()` returns them by name. Each is a module (possibly with parameters) and its inputs, created
+from a fixed seed.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ __all__ = ["CASES", "CHUNK", "ROUNDED", "Function", "Together", "build", "build_
 Case = tuple[Callable[[], nn.Module], Callable[[], tuple[Tensor, ...]]]
 CASES: dict[str, Case] = {}
 
-#: How many cases `build_chunk` puts into one module.
+#: Number of cases that `build_chunk` puts into one module.
 CHUNK = 40
-#: Cases that compute in a smaller type than float32.
+#: Cases that compute in a narrower type than float32.
 ROUNDED = {
     "exp_half",
     "add_half_float",
@@ -35,7 +35,7 @@ ROUNDED = {
 
 
 class Function(nn.Module):
-    """A plain function as a module."""
+    """A function as a module."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__()
@@ -46,8 +46,8 @@ class Function(nn.Module):
 
 
 class Together(nn.Module):
-    """Several modules side by side: the inputs are theirs in order (`counts` of them each), and so
-    are the outputs."""
+    """Several modules in one: its inputs are theirs in order (`counts` for each), and so are its
+    outputs."""
 
     def __init__(self, modules: Sequence[nn.Module], counts: Sequence[int]) -> None:
         super().__init__()
@@ -86,8 +86,8 @@ def build(name: str) -> tuple[nn.Module, tuple[Tensor, ...]]:
 def build_chunk(
     index: int,
 ) -> tuple[Together, tuple[Tensor, ...], list[tuple[nn.Module, tuple[Tensor, ...]]]]:
-    """Cases `index` * CHUNK and on as one module, because exporting and compiling have a fixed
-    cost: the module, its inputs, and the cases one by one."""
+    """Cases from `index` * CHUNK on as one module, because an export and a compilation have a fixed
+    cost: the module, its inputs, and the individual cases."""
     built = [build(name) for name in list(CASES)[index * CHUNK : (index + 1) * CHUNK]]
     together = Together(
         [module for module, _ in built], [len(inputs) for _, inputs in built]
@@ -96,7 +96,7 @@ def build_chunk(
 
 
 def _add(name: str, module: nn.Module | Callable[..., Any], *inputs: Any) -> None:
-    """Inputs are shapes (normal numbers) or tensors."""
+    """Inputs are shapes (filled with normal random numbers) or tensors."""
     assert name not in CASES, name
 
     def make() -> tuple[Tensor, ...]:

@@ -1,9 +1,9 @@
-"""Executes `tcp` modules with PyTorch in float64: an oracle for numbers that shares nothing with
-the compiler.
+"""A reference interpreter: executes `tcp` modules with PyTorch in float64, independently of the
+compiler.
 
-Takes the generic form of the `tcp` phase, one `func.func` or several. Each op is written from its
-definition in docs/architecture.md. Integers and bools keep their dtype; `tcp.cast` to a smaller
-float rounds to it and goes on in float64.
+Takes the generic form of the `tcp` phase, one or several `func.func`. Each op follows its
+definition in docs/architecture.md. Integers and bools keep their dtype. `tcp.cast` to a narrower
+float rounds to it and continues in float64.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ _DTYPES = {
 def run_text(
     text: str, inputs: Sequence[Tensor], weights: Mapping[str, Tensor], function: str = "main"
 ) -> list[Tensor]:
-    """The results of `function` on `inputs`, which stand for the arguments with `tcp.input`, and
-    `weights`, for those with `tcp.weight` (or `tcp.prepared`). Checks shape and dtype of every
-    argument and of every result of an op."""
+    """The results of `function`. `inputs` are for the arguments with `tcp.input`, `weights` for
+    those with `tcp.weight` (or `tcp.prepared`). Checks the shape and dtype of every argument and of
+    every result of an op."""
     with ir.Context() as context, ir.Location.unknown():
         context.allow_unregistered_dialects = True
         module = ir.Module.parse(text)
@@ -210,7 +210,7 @@ def _conv_transpose(
     dilation: list[int],
     groups: int = 1,
 ) -> Tensor:
-    """By the definition: spread x by the stride, then each input element adds its weighted kernel;
+    """By definition: spreads x by the stride, then each input element adds its weighted kernel;
     padding cuts the borders."""
     run = {1: F.conv_transpose1d, 2: F.conv_transpose2d, 3: F.conv_transpose3d}[len(stride)]
     full = run(x, w, stride=stride, dilation=dilation, groups=groups)
@@ -221,7 +221,7 @@ def _conv_transpose(
 def _unfold(
     x: Tensor, window: Sequence[int], stride: Sequence[int], dilation: Sequence[int]
 ) -> Tensor:
-    """Windows as last dim: N x C x out... x elements."""
+    """Windows as the last dim: N x C x out... x elements."""
     rank = len(window)
     for dim in range(rank):
         span = dilation[dim] * (window[dim] - 1) + 1

@@ -1,4 +1,4 @@
-"""What the frontend refuses, and what it says."""
+"""What the frontend refuses, with which messages."""
 
 from __future__ import annotations
 
@@ -194,12 +194,14 @@ _BATCH_NORM = (
         ),
     ],
 )
-def test_form_of_an_op(function: object, inputs: tuple[Tensor, ...], message: str) -> None:
+def test_unsupported_form_of_an_op(
+    function: object, inputs: tuple[Tensor, ...], message: str
+) -> None:
     assert _reason(function, *inputs) == message
 
 
 def _trains() -> nn.Module:
-    """A module in evaluation mode, but for a part of it."""
+    """A module in evaluation mode except for one submodule."""
     module = nn.Sequential(nn.BatchNorm1d(4)).eval()
     module[0].train()
     return module
@@ -317,7 +319,7 @@ def _trains() -> nn.Module:
         ),
     ],
 )
-def test_input(module: nn.Module, inputs: tuple[Tensor, ...], message: str) -> None:
+def test_unsupported_input(module: nn.Module, inputs: tuple[Tensor, ...], message: str) -> None:
     with pytest.raises(InputError) as caught:
         import_module(module, inputs)
     assert str(caught.value).startswith(message)
@@ -333,7 +335,7 @@ def test_weight_of_a_dtype_that_tcp_lacks() -> None:
         import_module(module, (torch.ones(2),))
 
 
-def test_a_write_names_the_line() -> None:
+def test_write_is_refused_with_its_line() -> None:
     def forward(x: Tensor) -> Tensor:
         x[0].zero_()  # the write
         return x + 1
@@ -362,7 +364,7 @@ def _map(x: Tensor) -> Tensor:
 @pytest.mark.parametrize(
     ("function", "op"), [(_cond, "cond"), (_while, "while_loop"), (_map, "map_impl")]
 )
-def test_an_op_that_runs_graphs(function: object, op: str) -> None:
+def test_higher_order_op_is_refused(function: object, op: str) -> None:
     with pytest.raises(UnsupportedOpsError) as caught:
         import_module(Function(function).eval(), (torch.ones(2, 3),))
     (found,) = caught.value.ops
@@ -374,7 +376,7 @@ def test_an_op_that_runs_graphs(function: object, op: str) -> None:
     assert found.lines == (SourceLine(__file__, _line(f"# {op}")),)
 
 
-def test_what_torch_mlir_raises_names_op_and_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_error_of_torch_mlir_has_op_and_line(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object, **__: object) -> None:
         raise NotImplementedError("not this one\nnor that")
 
@@ -439,7 +441,7 @@ class _Record:
         ),
     ],
 )
-def test_what_torch_export_refuses_is_one_sentence(
+def test_error_of_torch_export_is_one_sentence(
     function: Callable[..., object], message: str
 ) -> None:
     with pytest.raises(ExportError) as caught:
@@ -461,11 +463,11 @@ def test_what_torch_export_refuses_is_one_sentence(
         (lambda x: x * x.sum().item(), "aten.Float.Tensor"),
     ],
 )
-def test_an_op_without_conversion(function: object, op: str) -> None:
+def test_op_without_conversion(function: object, op: str) -> None:
     assert _reason(function, torch.ones(2, 3)) == f"{op}: it has no conversion to tcp"
 
 
-def test_data_dependent_control_flow_names_the_line() -> None:
+def test_data_dependent_control_flow_is_refused_with_its_line() -> None:
     def branch(x: Tensor) -> Tensor:
         return x + 1 if x.sum() > 0 else x  # the branch
 

@@ -1,6 +1,6 @@
-"""Ops that torch.export decomposes or renames, and that torch-dialect files therefore have and
-exported modules do not. Each is written to a file as torch-mlir's importer prints it, read back,
-and compared with calling the op itself in float64."""
+"""Ops that torch.export decomposes or renames: torch-dialect files have them, and exported modules
+do not. Each is written to a file by torch-mlir's importer, read back, and compared with the op
+itself in float64."""
 
 from __future__ import annotations
 
@@ -134,12 +134,12 @@ FORMS: list[tuple[Any, tuple[Any, ...]]] = [
 
 
 def _split(arguments: tuple[Any, ...]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Positional arguments, and the keywords, which are a dictionary at the end."""
+    """The positional arguments, and the keywords, which are a dictionary at the end."""
     return (arguments[:-1], arguments[-1]) if isinstance(arguments[-1], dict) else (arguments, {})
 
 
 def _import(op: Any, arguments: tuple[Any, ...], folder: Path) -> Any:
-    """One op as a graph, printed by torch-mlir's importer and read back."""
+    """A graph of one op, printed by torch-mlir's importer and read back."""
     graph = torch.fx.Graph()
     mode = FakeTensorMode()
     nodes, fakes = [], []
@@ -202,9 +202,9 @@ def test_form(op: Any, arguments: tuple[Any, ...], tmp_path: Path) -> None:
         )
 
 
-# Converters that only ever refuse, whose messages test_errors.py has, or that make nothing.
+# Converters that always refuse (their messages are in test_errors.py) or that emit nothing.
 _MAKE_NOTHING = {
-    "aten._assert_tensor_metadata",  # makes nothing; the cases to_* have it
+    "aten._assert_tensor_metadata",  # emits nothing; the cases to_* cover it
     "aten._native_batch_norm_legit",
     "aten._native_batch_norm_legit.no_stats",
     "aten._native_batch_norm_legit_functional",

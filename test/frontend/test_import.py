@@ -1,4 +1,4 @@
-"""Arguments, names, locations and the dump of an imported model."""
+"""Arguments, names, locations and the torch-dialect text of an imported model."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_arguments(tied: tuple[_Tied, ImportedModule]) -> None:
     )
 
 
-def test_numbers(tied: tuple[_Tied, ImportedModule]) -> None:
+def test_imported_model_equals_pytorch(tied: tuple[_Tied, ImportedModule]) -> None:
     module, imported = tied
     got = run_text(imported.text, _INPUTS, imported.weights)
     with torch.no_grad():
@@ -90,7 +90,7 @@ def test_numbers(tied: tuple[_Tied, ImportedModule]) -> None:
         torch.testing.assert_close(mine, theirs.double(), rtol=0, atol=1e-5)
 
 
-def test_weight_that_is_not_contiguous_is_copied() -> None:
+def test_non_contiguous_weight_is_copied() -> None:
     module = nn.Conv2d(2, 3, 3).to(memory_format=torch.channels_last).eval()
     imported = check(module, torch.randn(1, 2, 4, 4))
     assert imported.weights["weight"].is_contiguous()
@@ -114,7 +114,7 @@ class _Lines(nn.Module):
         return torch.exp(x)  # the helper
 
 
-def test_locations_are_the_users_lines() -> None:
+def test_locations_are_lines_of_the_model() -> None:
     text = import_module(_Lines().eval(), (torch.randn(2, 3),)).text
     lines = Path(__file__).read_text().splitlines()
     number = {
@@ -130,7 +130,7 @@ def test_locations_are_the_users_lines() -> None:
         assert found[op] == f'loc("{__file__}":{number[name]}:0)'
 
 
-def test_module_of_torch_alone_has_torchs_line() -> None:
+def test_torch_module_without_user_code_has_lines_of_torch() -> None:
     text = import_module(nn.ReLU().eval(), (torch.randn(2, 3),)).text
     assert "torch/nn/modules/activation.py" in text
 
@@ -152,7 +152,7 @@ def test_importing_convoy_loads_neither_torch_nor_mlir() -> None:
 
 
 def test_file_written_by_torch_mlir(tmp_path: Path) -> None:
-    """What the importer itself prints is read back; there the weights are inputs."""
+    """Text that torch-mlir's importer prints is read back; there the weights are inputs."""
     module, inputs = build("conv_bn_relu")
     imported = import_module(module, inputs)
     path = tmp_path / "model.mlir"
@@ -206,7 +206,7 @@ def test_file_with_literals(tmp_path: Path) -> None:
 
 
 class _Negative(nn.Module):
-    """Buffers that share memory, one of them negative by torch's bit."""
+    """Buffers that share memory, one of them with torch's negative bit."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -218,7 +218,7 @@ class _Negative(nn.Module):
         return x * self.imaginary + 10 * self.negative
 
 
-def test_weight_that_is_negative_by_a_bit() -> None:
+def test_weight_with_the_negative_bit() -> None:
     assert _Negative().negative.is_neg()
     imported = check(_Negative(), torch.ones(3))
     assert imported.aliases == {}

@@ -1,5 +1,5 @@
-"""Whole models through the frontend: numbers by the reference, names, memory, locations, and that
-the C++ dialect accepts the text."""
+"""Whole models through the frontend: results by the reference interpreter, names, memory,
+locations, and whether the C++ dialect accepts the text."""
 
 from __future__ import annotations
 

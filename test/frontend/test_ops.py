@@ -1,10 +1,10 @@
-"""Every converter: the torch ops that it gets and the ops and attributes that it emits
-(golden.txt), its numbers by the reference against PyTorch in float64, and that the C++ dialect
-parses and verifies the text.
+"""Every converter: the torch ops that it receives and the ops and attributes that it emits
+(golden.txt), the results of the reference interpreter compared with PyTorch in float64, and whether
+the C++ dialect parses and verifies the text.
 
-An export has a fixed cost, so many cases go through one import, and what belongs to a case is what
-its outputs are computed from. `CONVOY_UPDATE_GOLDEN=1 pytest test/frontend/test_ops.py` rewrites
-golden.txt; read the difference before committing it.
+An export has a fixed cost, so one import has many cases; the ops of a case are those that its
+outputs are computed from. `CONVOY_UPDATE_GOLDEN=1 pytest test/frontend/test_ops.py` rewrites
+golden.txt; read the diff before committing it.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ _NO_OPS = ("torch.constant", "torch.prim.List", "torch.prim.Tuple", "arith.const
 
 @dataclass(frozen=True)
 class _Chunk:
-    """Some cases, imported together: for each the torch ops, the tcp ops, the results of the
-    reference, and PyTorch's."""
+    """Cases imported together: for each the torch ops, the tcp ops, and the results of the
+    reference interpreter and of PyTorch."""
 
     imported: ImportedModule
     torch_ops: list[list[str]]
@@ -120,7 +120,7 @@ def golden() -> Iterator[dict[str, list[str]]]:
 
 
 @pytest.mark.parametrize("name", _NAMES)
-def test_emits(name: str, golden: dict[str, list[str]]) -> None:
+def test_emitted_ops_match_golden(name: str, golden: dict[str, list[str]]) -> None:
     index, item = divmod(_NAMES.index(name), CHUNK)
     chunk = _chunk(index)
     emitted = [" ".join(chunk.torch_ops[item]), *chunk.tcp_ops[item]]
@@ -130,14 +130,14 @@ def test_emits(name: str, golden: dict[str, list[str]]) -> None:
 
 
 @pytest.mark.parametrize("name", _NAMES)
-def test_numbers(name: str) -> None:
+def test_results_equal_pytorch(name: str) -> None:
     index, item = divmod(_NAMES.index(name), CHUNK)
     chunk = _chunk(index)
     compare_results(chunk.got[item], chunk.expected[item], 2e-3 if name in ROUNDED else 1e-6)
 
 
 @pytest.mark.parametrize("index", range(-(-len(_NAMES) // CHUNK)))
-def test_dialect_accepts(index: int, convoy_opt: Callable[[str], str]) -> None:
+def test_dialect_accepts_the_text(index: int, convoy_opt: Callable[[str], str]) -> None:
     chunk = _chunk(index)
     assert convoy_opt(chunk.imported.text).count("= tcp.") >= sum(map(len, chunk.tcp_ops))
 
@@ -146,7 +146,7 @@ def test_golden_has_no_other_names(golden: dict[str, list[str]]) -> None:
     assert golden.keys() == CASES.keys()
 
 
-def test_oracle_can_fail() -> None:
+def test_reference_detects_a_wrong_result() -> None:
     x = torch.randn(2, 3)
     imported = import_module(build("exp")[0], (x,))
     with pytest.raises(AssertionError):

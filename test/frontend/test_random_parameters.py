@@ -1,5 +1,5 @@
-"""Convolutions, pools, slices and pads with parameters drawn by hypothesis, against PyTorch in
-float64. Several examples go through one import, because an export has a fixed cost."""
+"""Convolutions, pools, slices and pads with parameters from hypothesis, compared with PyTorch in
+float64. One import has several examples, because an export has a fixed cost."""
 
 from __future__ import annotations
 

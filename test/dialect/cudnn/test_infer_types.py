@@ -1,5 +1,5 @@
-"""Every op of the graphs that the lowering is tested with says the shapes of its results itself,
-where its operands tell them."""
+"""Each op in the graphs of the lowering tests infers the shapes of its results, if its operands
+determine them."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
 GRAPHS = sorted((ROOT / "test/passes/cudnn_to_backend/Inputs/graphs").glob("*.mlir"))
-#: Of these the result says what the operands do not: along which dim blocks lie, what is reduced,
-#: what was pooled, how elements are arranged, how far a cache goes.
+#: The results of these ops need more than the operands: the dim of blocks, the reduced or pooled
+#: shape, the arrangement of elements, the length of a cache.
 OPEN = {
     "block_scale_quantize",
     "constant",
@@ -27,8 +27,8 @@ OPEN = {
 
 
 @pytest.fixture(scope="module", params=GRAPHS, ids=lambda path: path.stem)
-def answers(request: pytest.FixtureRequest) -> tuple[str, str]:
-    """A file's text, and what `convoy-infer-types` says of it."""
+def file_and_output(request: pytest.FixtureRequest) -> tuple[str, str]:
+    """The text of a file, and the output of `convoy-infer-types` on it."""
     tool = Path(os.environ.get("CONVOY_OPT", ROOT / "build/bin/convoy-opt")).with_name(
         "convoy-infer-types"
     )
@@ -37,17 +37,17 @@ def answers(request: pytest.FixtureRequest) -> tuple[str, str]:
     return request.param.read_text(), done.stdout
 
 
-def test_every_op_infers_its_shapes(answers: tuple[str, str]) -> None:
-    text, said = answers
-    asked = [line for line in said.splitlines() if line.startswith("cudnn.")]
-    assert not [line for line in asked if line.endswith("other shapes")]
+def test_every_op_infers_its_shapes(file_and_output: tuple[str, str]) -> None:
+    text, output = file_and_output
+    checked = [line for line in output.splitlines() if line.startswith("cudnn.")]
+    assert not [line for line in checked if line.endswith("other shapes")]
     gradients = len(re.findall(r"mode = [dw]grad", text))
-    assert [line for line in asked if line.endswith("inferred")] == [
+    assert [line for line in checked if line.endswith("inferred")] == [
         "cudnn.convolution: nothing inferred"
     ] * gradients
 
 
-def test_every_op_is_asked(answers: tuple[str, str]) -> None:
-    text, said = answers
+def test_every_op_is_covered(file_and_output: tuple[str, str]) -> None:
+    text, output = file_and_output
     ops = [op for op in re.findall(r"= cudnn\.(\w+)", text) if op not in OPEN]
-    assert sorted(re.findall(r"^cudnn\.(\w+)", said, re.MULTILINE)) == sorted(ops)
+    assert sorted(re.findall(r"^cudnn\.(\w+)", output, re.MULTILINE)) == sorted(ops)

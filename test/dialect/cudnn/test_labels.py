@@ -1,5 +1,5 @@
-"""A constraint has one label, in the op's description, in the verifier and in the name of a test
-that breaks it; every op says what it maps to."""
+"""Each constraint has one label in the op's description, in the verifier and in the name of a test
+that violates it. Each op documents what it maps to."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DIALECT = ROOT / "dialect/cudnn"
 DEFINITIONS = "\n".join(path.read_text() for path in sorted(DIALECT.glob("*.td")))
 CODE = "\n".join(path.read_text() for path in sorted(DIALECT.glob("*.cpp")))
 TESTS = "\n".join(path.read_text() for path in sorted(Path(__file__).parent.glob("invalid-*.mlir")))
-#: By mnemonic, the text of the definition.
+#: The text of each op definition, by mnemonic.
 DEFINED = {
     name: body
     for name, body in re.findall(
@@ -29,13 +29,13 @@ LABELS = [
 ]
 
 
-def test_there_are_labels() -> None:
+def test_labels_are_found() -> None:
     assert len(DEFINED) > 20
     assert len(LABELS) > 100
 
 
 @pytest.mark.parametrize("label", LABELS)
-def test_label_is_checked_and_tested(label: str) -> None:
+def test_label_is_in_verifier_and_test(label: str) -> None:
     assert re.search(rf"// .*\b{label}\b", CODE) or re.search(rf"/// .*\b{label}\b", CODE), (
         f"no check says {label}"
     )
@@ -43,14 +43,14 @@ def test_label_is_checked_and_tested(label: str) -> None:
 
 
 @pytest.mark.parametrize("label", sorted(set(re.findall(r"\b([a-z_]+_c\d+)\b", CODE))))
-def test_label_is_described(label: str) -> None:
+def test_label_is_in_description(label: str) -> None:
     if label.rsplit("_c", 1)[0] in DEFINED:
         assert label in LABELS
 
 
 @pytest.mark.parametrize("name", sorted(DEFINED.keys() - {"pointwise_relu"}))
-def test_says_what_it_maps_to(name: str) -> None:
-    """`pointwise_relu` is another spelling, turned into `pointwise`."""
+def test_op_documents_its_mapping(name: str) -> None:
+    """`pointwise_relu` is another spelling that is canonicalized to `pointwise`."""
     mapped = re.search(
         r"^ *Maps to (.*)}\];$",
         DEFINED[name].split("let arguments")[0].split("let parameters")[0],

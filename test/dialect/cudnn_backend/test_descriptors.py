@@ -1,4 +1,4 @@
-"""Descriptors.def says what cuDNN's own header says, all of it and nothing else."""
+"""Descriptors.def equals cudnn_graph.h, cuDNN's own header."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_types(table: Table, header: Header) -> None:
 
 
 def test_enumerators(table: Table, header: Header) -> None:
-    """Every enumerator that an attribute may hold is there with its number, or left out with a
+    """Every enumerator that an attribute may hold is listed with its number, or omitted with a
     reason."""
     left_out = {each.cname: each.reason for each in table.left_out}
     assert len(left_out) == len(table.left_out)
@@ -96,7 +96,7 @@ def test_attributes(table: Table, header: Header) -> None:
         assert kinds[each.kind].since <= each.since <= 91900, each
         enumerators = {word.name for word in table.of_type(each.type)}
         assert not enumerators or each.initial in enumerators | {"none"}, each
-    # Attributes of one descriptor lie together, as the look-up wants.
+    # Attributes of one descriptor are contiguous, as the look-up requires.
     order = [each.kind for each in table.attributes]
     assert (
         len([1 for before, after in pairwise(order) if before != after]) + 1
@@ -105,9 +105,9 @@ def test_attributes(table: Table, header: Header) -> None:
     )
 
 
-#: What cuDNN's reference calls required, for the descriptors that its chapter 9 describes. The
-#: handle has since become optional, as have the choices of knobs; a plan needs an engine's
-#: configuration unless it is read from JSON.
+#: The attributes that cuDNN's reference required for the descriptors in its chapter 9. Since then
+#: the handle and the knob choices have become optional. A plan needs an engine configuration unless
+#: it is created from JSON.
 _REQUIRED = {
     "convolution": "comp_type conv_mode dilations filter_strides pre_paddings post_paddings",
     "engine": "operation_graph global_index",
@@ -144,7 +144,7 @@ _PREFIXES = {
 }
 
 
-def test_the_chapter(table: Table) -> None:
+def test_required_attributes_of_the_reference(table: Table) -> None:
     need = {each.name: each.need for each in table.attributes}
     assert len(_REQUIRED) == 17
     assert set(_REQUIRED) <= {each.kind for each in table.descriptors}

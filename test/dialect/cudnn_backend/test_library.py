@@ -1,5 +1,5 @@
-"""The types that Descriptors.def gives an attribute are those that the real cuDNN takes, and no
-others. No GPU is needed."""
+"""The real cuDNN accepts exactly the attribute types that Descriptors.def lists. No GPU is
+needed."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ NUMBERS = {each.name: each.number for each in TABLE.types}
 TENSOR = KINDS["tensor"]
 ROOM = 4096
 
-#: What cuDNN takes beside what the list says: one C type a number is enough, and text goes by its
-#: address, whatever it is called.
+#: What cuDNN accepts beyond the list: for a number one C type suffices, and text is passed by its
+#: address under any name.
 ALSO = {
     "operation_convolution_forward_alpha": {"int32"},
     "operation_convolution_forward_beta": {"int32"},
@@ -26,8 +26,8 @@ ALSO = {
     "deviceprop_json_representation": set(NUMBERS),
     "kernel_cache_json_representation": set(NUMBERS),
 }
-#: cuDNN follows these addresses at once: they hold finalized descriptors, a handle or text, which
-#: the use cases and the planner set.
+#: cuDNN dereferences these at once: they hold finalized descriptors, a handle or text, which the
+#: use cases and the planner set.
 FOLLOWED = {
     "handle",
     "operationgraph",
@@ -38,12 +38,12 @@ FOLLOWED = {
     "kernel_cache",
     "operation",
 }
-#: These wait for another attribute of their descriptor; and cuDNN ends the process that asks for
-#: heuristics, once it has finalized a graph and finds no cuBLASLt.
+#: These depend on another attribute of their descriptor. cuDNN also ends the process on a
+#: heuristics query for a finalized graph if there is no cuBLASLt.
 LATER = {"engine", "enginecfg", "engineheur"}
 
 
-def _asked() -> list[Attribute]:
+def _covered() -> list[Attribute]:
     def settable(each: Attribute) -> bool:
         plain = each.type not in FOLLOWED and each.element not in FOLLOWED
         return (
@@ -62,7 +62,7 @@ def _create(cudnn: Cudnn, kind: int) -> c_void_p:
 
 
 def _takes(cudnn: Cudnn, attribute: Attribute, type_number: int, tensor: c_void_p) -> bool:
-    """Whether one element of a type is taken: zeros, or a tensor."""
+    """Whether cuDNN accepts one element of a type: zeros, or a tensor."""
     descriptor = _create(cudnn, KINDS[attribute.kind])
     room = ctypes.create_string_buffer(ROOM)
     if type_number == NUMBERS["descriptor"]:
@@ -75,16 +75,16 @@ def _takes(cudnn: Cudnn, attribute: Attribute, type_number: int, tensor: c_void_
     return bool(status == 0)
 
 
-def test_most_attributes_are_asked_for() -> None:
-    assert len(_asked()) > 230
+def test_most_attributes_are_covered() -> None:
+    assert len(_covered()) > 230
 
 
-@pytest.mark.parametrize("attribute", _asked(), ids=lambda each: each.name)
-def test_types(cudnn: Cudnn, attribute: Attribute) -> None:
+@pytest.mark.parametrize("attribute", _covered(), ids=lambda each: each.name)
+def test_accepted_types(cudnn: Cudnn, attribute: Attribute) -> None:
     tensor = _create(cudnn, TENSOR)
     expected = {attribute.type, attribute.alternative} - {"none"}
-    # An operation that holds another kind than a tensor is given a tensor here, which it may refuse
-    # when it is finalized only.
+    # An operation that expects another kind of descriptor than a tensor is given a tensor here; it
+    # may refuse it only when it is finalized.
     asked = {
         name: number
         for name, number in NUMBERS.items()
@@ -95,7 +95,7 @@ def test_types(cudnn: Cudnn, attribute: Attribute) -> None:
     assert expected <= taken
 
 
-def test_a_reserved_kind_cannot_be_made(cudnn: Cudnn) -> None:
+def test_reserved_descriptor_kind_is_refused(cudnn: Cudnn) -> None:
     pointer = c_void_p()
     number = KINDS["intermediate_info"]
     assert cudnn.library.cudnnBackendCreateDescriptor(c_int32(number), ctypes.byref(pointer)) != 0
