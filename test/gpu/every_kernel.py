@@ -1,10 +1,10 @@
-"""Launches every kernel of artifacts: what compute-sanitizer watches. It needs a GPU, and neither
-torch nor the compiler.
+"""Launches every kernel of artifacts, under compute-sanitizer. Needs a GPU, but neither torch nor
+the compiler.
 
-`python test/gpu/every_kernel.py FOLDER` takes all artifacts of FOLDER. Where graphs offer kernels,
-each of these is launched once, alone, on buffers of just the sizes of its tensors; an artifact
-without graphs runs once as a whole. `every_kernel.py FILE.ptx NAME` launches one kernel of a file,
-on a buffer that nothing has written.
+`python test/gpu/every_kernel.py FOLDER` runs all artifacts of FOLDER. If graphs have kernels, each
+kernel is launched once by itself, on buffers of exactly the sizes of its tensors; an artifact
+without graphs runs once as a whole. `every_kernel.py FILE.ptx NAME` launches one kernel of a file
+on an uninitialized buffer.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def run_graphs(path: Path) -> list[str]:
-    """Launches each kernel that a graph of the artifact at `path` offers; their names."""
+    """Launches each kernel of the graphs of the artifact at `path`; returns their names."""
     from convoy_runtime.artifact import open_artifact
     from convoy_runtime.cuda.driver.device import Device, open_driver
     from convoy_runtime.cuda.driver.memory import Allocation
@@ -51,7 +51,7 @@ def run_graphs(path: Path) -> list[str]:
 
 
 def run_program(path: Path) -> list[str]:
-    """Runs the artifact at `path`, which calls no graph, on random inputs; the names of its
+    """Runs the artifact at `path`, which calls no graph, on random inputs; returns the names of its
     kernels."""
     import convoy_runtime
 
@@ -64,8 +64,8 @@ def run_program(path: Path) -> list[str]:
 
 
 def run_ptx(path: Path, name: str) -> None:
-    """Launches kernel `name` of the PTX at `path`: a block of 64 threads, whose argument is a
-    buffer of 4096 bytes."""
+    """Launches kernel `name` of the PTX at `path`: one block of 64 threads, with a buffer of 4096
+    bytes as the argument."""
     from convoy_runtime._abi import pointer_array
     from convoy_runtime.cuda.driver.device import Device, open_driver
     from convoy_runtime.cuda.driver.memory import Allocation
@@ -88,7 +88,7 @@ def run_ptx(path: Path, name: str) -> None:
 
 
 def main(path: Path, name: str = "") -> int:
-    """Does what the command line says; 1 where there is no kernel."""
+    """Runs the command line; returns 1 if there is no kernel."""
     sys.path.insert(0, str(ROOT / "runtime"))
     if name:
         run_ptx(path, name)
@@ -97,7 +97,7 @@ def main(path: Path, name: str = "") -> int:
 
 
 def run_folder(folder: Path) -> int:
-    """Launches the kernels of a folder's artifacts; 1 where it has none."""
+    """Launches the kernels of a folder's artifacts; returns 1 if there are none."""
     from convoy_runtime.artifact import open_artifact
 
     count = 0

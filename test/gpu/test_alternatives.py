@@ -1,7 +1,6 @@
-"""Alternatives of cuDNN graphs on a GPU: each of them is tried, and found to compute what its graph
-computes.
+"""Alternatives of cuDNN graphs on a GPU: each is tried and computes what its graph computes.
 
-Cases are stored and read as those of test_kernels: `python test/gpu/test_alternatives.py FOLDER`
+Cases are stored and read like those of test_kernels: `python test/gpu/test_alternatives.py FOLDER`
 writes them, CONVOY_ALTERNATIVE_CASES names the folder.
 """
 
@@ -22,7 +21,7 @@ pytestmark = pytest.mark.gpu
 DTYPES = ("float16", "bfloat16", "float32")
 #: Products round float32 to TF32.
 TOLERANCE = {"float16": 1e-2, "bfloat16": 5e-2, "float32": 5e-3}
-#: What a case's graph is offered, by name.
+#: The names of the alternatives of each case.
 CASES = {
     "bias_relu": ("conv2d | bias+relu", "conv2d+bias | relu"),
     "residual": (
@@ -50,7 +49,7 @@ PAIRS = [(name, dtype) for name in CASES for dtype in DTYPES]
 
 
 def build(name: str):
-    """The module and its inputs: one group of cuDNN's, with a result that is used twice."""
+    """The module and its inputs: one cuDNN group, with a result that is used twice."""
     import torch
     from torch import nn
 
@@ -97,7 +96,7 @@ def build(name: str):
         "bias_relu": (Twice(nn.Conv2d(64, 64, 3, padding=1), nn.ReLU()), [(8, 64, 28, 28)]),
         "residual": (Residual(nn.Conv2d(64, 256, 1)), [(8, 64, 28, 28), (8, 256, 28, 28)]),
         "no_bias": (Twice(nn.Conv2d(64, 128, 3, 2, 1, bias=False), nn.ReLU()), [(8, 64, 28, 28)]),
-        # Pooling before it makes the image channels-last.
+        # A pooling before it makes the image channels-last.
         "prologue": (
             Twice(nn.MaxPool2d(2), nn.ReLU(), nn.Conv2d(64, 64, 3, padding=1)),
             [(8, 64, 56, 56)],
@@ -121,19 +120,19 @@ def build(name: str):
     return module.eval(), tuple(torch.randn(shape) for shape in shapes)
 
 
-#: Compiles one case, and stores what comes in and must come out beside it.
+#: Compiles one case, and stores its inputs and expected outputs with it.
 write = partial(test_kernels.write, table=None, of=build)
 folder = test_kernels.folder_of("CONVOY_ALTERNATIVE_CASES")
 
 
 @pytest.mark.parametrize(("name", "dtype"), PAIRS)
-def test_every_alternative_is_right(
+def test_every_alternative_is_correct(
     name: str, dtype: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import convoy_runtime
     from convoy_runtime.cuda.tuning.levels import TUNE_LEVELS
 
-    # As quick as that level, but with all alternatives, to the end.
+    # As fast as that level, but with all alternatives measured completely.
     monkeypatch.setitem(
         TUNE_LEVELS, "quick", replace(TUNE_LEVELS["quick"], alternatives=None, gives_up=False)
     )
@@ -157,11 +156,11 @@ def test_every_alternative_is_right(
         assert {
             trial.alternative: trial.reason for trial in report.trials if trial.alternative
         } == dict.fromkeys(CASES[name])
-    # Untuned the graph itself runs; in poisoned memory, beside PyTorch.
+    # Without tuning the graph itself runs, with poisoned memory; compared with PyTorch.
     test_kernels.run(folder, name, dtype, TOLERANCE)
 
 
-#: Steps whose tensors are all of one size, by case, and what they compute.
+#: By case, steps whose tensors all have one size, and their computation.
 STEPS = {
     ("no_bias", "relu_0"): lambda x: np.maximum(x, 0),
     ("residual", "residual_relu_0"): lambda x, other: np.maximum(x + other, 0),
@@ -170,8 +169,7 @@ STEPS = {
 
 @pytest.mark.parametrize(("name", "step"), STEPS)
 def test_pointwise_operations_alone_round_nothing(name: str, step: str, folder: Path) -> None:
-    """In float32 cuDNN says of every engine for them that it uses tensor cores; if it did, numbers
-    would lose 13 bits."""
+    """cuDNN notes tensor cores for all of their float32 engines; using them would lose 13 bits."""
     import convoy_runtime
     from convoy_runtime.artifact import open_artifact
     from convoy_runtime.cuda.tuning.scratch import Scratch, read_tensor

@@ -1,9 +1,9 @@
-"""Every kernel under NVIDIA's compute-sanitizer: the library's, in every variant that graphs are
-offered, and generated ones.
+"""Every kernel under NVIDIA's compute-sanitizer: all variants of the kernel library, and generated
+ones.
 
-On one machine with a GPU and the compiler, pytest does it all. Where they are apart,
+On a machine with a GPU and the compiler, pytest does everything. If they are on different machines,
 `python test/gpu/test_compute_sanitizer.py FOLDER` compiles the artifacts, and
-CONVOY_SANITIZER_CASES names FOLDER where pytest runs.
+CONVOY_SANITIZER_CASES names FOLDER for pytest.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ pytestmark = pytest.mark.gpu
 
 HERE = Path(__file__).parent
 #: Accesses out of bounds, races in shared memory, barriers that not all threads reach, reads of
-#: memory that nothing wrote.
+#: uninitialized memory.
 TOOLS = ("memcheck", "racecheck", "synccheck", "initcheck")
-#: What the program exits with where a tool reports something.
+#: The exit code when a tool reports an error.
 REPORTED = 86
-#: compute-sanitizer's folder in a CUDA toolkit that is not on the path.
+#: The folder of compute-sanitizer in a CUDA toolkit that is not on the path.
 TOOLKIT = Path("/usr/local/cuda/bin")
 
 folder = test_kernels.folder_of("CONVOY_SANITIZER_CASES")
@@ -45,7 +45,7 @@ def sanitizer() -> str:
 
 @pytest.fixture(scope="module")
 def cases(folder: Path) -> Path:
-    """The folder of artifacts, which are compiled where it is empty."""
+    """The folder of artifacts; they are compiled if it is empty."""
     if not any(folder.glob("*.convoy")):
         write_all(folder)
     return folder
@@ -66,21 +66,21 @@ def run(sanitizer: str, tool: str, *arguments: str | Path) -> subprocess.Complet
 
 
 @pytest.mark.parametrize("tool", TOOLS)
-def test_every_kernel(tool: str, sanitizer: str, cases: Path) -> None:
+def test_every_kernel_is_clean(tool: str, sanitizer: str, cases: Path) -> None:
     done = run(sanitizer, tool, cases)
     assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-2000:]
     print(*done.stdout.splitlines()[-2:], sep="\n")
 
 
 @pytest.mark.parametrize("tool", TOOLS)
-def test_a_planted_fault_is_found(tool: str, sanitizer: str, gpu: None) -> None:  # noqa: F811
+def test_planted_fault_is_reported(tool: str, sanitizer: str, gpu: None) -> None:  # noqa: F811
     done = run(sanitizer, tool, HERE / "planted.ptx", tool)
     assert done.returncode == REPORTED, done.stdout + done.stderr
 
 
 def write_all(folder: Path) -> None:
-    """Compiles the cases of test_graph_kernels, without weights, which a kernel that runs alone
-    does not need, and the large generated kernels of test_kernels."""
+    """Compiles the cases of test_graph_kernels, without weights, which single kernels do not need,
+    and the large generated kernels of test_kernels."""
     test_kernels.import_compiler()
     import convoy
 

@@ -1,7 +1,7 @@
-"""What cuDNN takes, on a GPU, beside PyTorch in float64: cases of the frontend with convolutions,
-products and pools.
+"""Ops that run on cuDNN on a GPU, compared with PyTorch in float64: cases of the frontend with
+convolutions, products and pools.
 
-The support table is the built-in one. Cases are stored and read as those of test_kernels:
+The support table is the built-in one. Cases are stored and read like those of test_kernels:
 `python test/gpu/test_cudnn_ops.py FOLDER` writes them, CONVOY_CUDNN_CASES names the folder.
 """
 
@@ -24,7 +24,7 @@ SUBJECTS = ("conv", "pool", "mm", "linear", "matmul", "attention", "norm2d", "me
 
 
 def write(folder: Path) -> int:
-    """Compiles each case that has a cuDNN graph; returns how many there are."""
+    """Compiles each case that has a cuDNN graph; returns their number."""
     import op_cases
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -49,8 +49,8 @@ def test_cudnn_ops(name: str, dtype: str, gpu: None) -> None:  # noqa: F811
     test_kernels.run(Path(os.environ["CONVOY_CUDNN_CASES"]), name, dtype, TOLERANCE)
 
 
-def test_poison_would_be_noticed() -> None:
-    """The comparison refuses a NaN where a number is expected: what unwritten output looks like."""
+def test_comparison_refuses_poison() -> None:
+    """The comparison refuses a NaN where a number is expected, as in unwritten output."""
     with pytest.raises(AssertionError):
         test_kernels.compare(np.full(3, np.nan), np.ones(3), 1.0)
 

@@ -1,7 +1,7 @@
-"""Kernels of our own in place of cuDNN's engines, on a GPU: each of them is tried and found right,
-beside PyTorch in float64.
+"""Hand-written kernels in place of cuDNN's engines, on a GPU: each is tried and compared with
+PyTorch in float64.
 
-Cases are stored and read as those of test_kernels: `python test/gpu/test_graph_kernels.py FOLDER`
+Cases are stored and read like those of test_kernels: `python test/gpu/test_graph_kernels.py FOLDER`
 writes them, CONVOY_GRAPH_KERNEL_CASES names the folder.
 """
 
@@ -19,19 +19,19 @@ pytestmark = pytest.mark.gpu
 
 DTYPES = ("float16", "bfloat16", "float32")
 TOLERANCE = {"float16": 1e-2, "bfloat16": 5e-2, "float32": 2e-5}
-#: Convolutions round float32 to TF32; products and means are made in full.
+#: Convolutions round float32 to TF32; products and means are computed in full.
 TF32_TOLERANCE = TOLERANCE | {"float32": 5e-3}
 
 
 def build(name: str):
-    """The module and its inputs: a convolution or a product with what follows it, a mean, or the
-    first layers of a network."""
+    """The module and its inputs: a convolution or a product with its epilogue, a mean, or the first
+    layers of a network."""
     import torch
     from torch import nn
 
     class More(nn.Module):
-        """Something after the module, so that its graph does not end with the cast to the model's
-        own type: some channels once more."""
+        """Repeats some channels after the module, so that its graph does not end with the cast to
+        the model's type."""
 
         def __init__(self, module: nn.Module) -> None:
             super().__init__()
@@ -50,7 +50,7 @@ def build(name: str):
             return torch.relu(self.layer(x) + other)
 
     class Expand(nn.Module):
-        """A residual of the result's channels that needs no input of its own."""
+        """A residual with the channels of the result that needs no additional input."""
 
         def __init__(self, layer: nn.Module) -> None:
             super().__init__()
@@ -60,7 +60,7 @@ def build(name: str):
             return torch.relu(self.layer(x) + torch.cat([x, x, x, x], 1))
 
     class Last(nn.Module):
-        """A network's last layer, whose result is cast to float32."""
+        """The last layer of a network, whose result is cast to float32."""
 
         def __init__(self, layer: nn.Module) -> None:
             super().__init__()
@@ -92,7 +92,7 @@ def build(name: str):
             nn.Sequential(nn.Conv2d(24, 40, (5, 3), padding=(2, 1)), nn.ReLU()),
             [(2, 24, 13, 17)],
         ),
-        # Long sums of few tiles: shared by groups of warps, and by clusters.
+        # Long sums of few tiles, shared by groups of warps and by clusters.
         "conv_long": (
             nn.Sequential(nn.Conv2d(512, 512, 3, padding=1), nn.ReLU()),
             [(1, 512, 7, 7)],
@@ -103,7 +103,7 @@ def build(name: str):
             [(1, 1024, 14, 14), (1, 256, 14, 14)],
         ),
         # For the tensor cores of sm_90a: more than 2^28 multiply-adds. The widest product, then
-        # several turns of it.
+        # several iterations of it.
         "wgmma_3x3": (nn.Sequential(nn.Conv2d(64, 64, 3, padding=1), nn.ReLU()), [(8, 64, 56, 56)]),
         "wgmma_relu6": (
             nn.Sequential(nn.Conv2d(32, 64, 3, padding=1), nn.ReLU6()),
@@ -113,37 +113,37 @@ def build(name: str):
             Residual(nn.Conv2d(64, 64, 3, padding=1)),
             [(6, 64, 48, 48), (6, 64, 48, 48)],
         ),
-        # Blocks for other filters.
+        # Blocks for other numbers of filters.
         "wgmma_filters": (
             nn.Sequential(nn.Conv2d(64, 128, 3, padding=1), nn.ReLU()),
             [(6, 64, 56, 56)],
         ),
-        # Rows and columns that no tile divides, taps and padding that differ; then no padding.
+        # Rows and columns that no tile divides, with different taps and padding; then no padding.
         "wgmma_odd": (
             nn.Sequential(nn.Conv2d(16, 64, (3, 5), padding=(2, 1), bias=False), nn.ReLU()),
             [(2, 16, 131, 141)],
         ),
         "wgmma_5x5": (nn.Conv2d(32, 64, 5), [(3, 32, 61, 53)]),
-        # One tap: filters that fill blocks have kernels of their own.
+        # One tap: filters that fill blocks have their own kernels.
         "wgmma_1x1": (nn.Sequential(nn.Conv2d(64, 256, 1), nn.ReLU()), [(8, 64, 47, 47)]),
         "wgmma_1x1_residual": (Expand(nn.Conv2d(64, 256, 1)), [(7, 64, 49, 49)]),
         "wgmma_1x1_filters": (nn.Conv2d(64, 192, 1), [(10, 64, 47, 47)]),
-        # Tiles that have no pixel of the image.
+        # Tiles without a pixel of the image.
         "wgmma_padding": (nn.Conv2d(64, 64, 3, padding=40), [(1, 64, 24, 24)]),
         "stem_resnet": (stem(3, 64, 7), [(1, 3, 224, 224)]),
-        # Several strips a block, and a last one that is shorter.
+        # Several strips per block, and a shorter last one.
         "stem_batch": (stem(3, 64, 7), [(53, 3, 80, 128)]),
         "stem_narrow": (stem(2, 32, 5), [(3, 2, 64, 96)]),
         "stem_relu6": (stem(4, 32, 3, nn.ReLU6()), [(2, 4, 32, 32)]),
         "stem_wide": (stem(3, 64, 7), [(1, 3, 16, 512)]),
         "stem_point": (stem(3, 64, 1), [(1, 3, 24, 64)]),
-        # Pooling before it makes the image channels-last.
+        # A pooling before it makes the image channels-last.
         "mean_resnet": (
             nn.Sequential(nn.MaxPool2d(2), nn.AdaptiveAvgPool2d(1)),
             [(1, 2048, 14, 14)],
         ),
-        # Channels that fill no strip, pixels that fill no turn; then few strips, which clusters
-        # share.
+        # Channels that fill no strip, pixels that fill no iteration; then few strips, shared by
+        # clusters.
         "mean_odd": (nn.Sequential(nn.MaxPool2d(2), nn.AdaptiveAvgPool2d(1)), [(3, 72, 26, 22)]),
         "mean_large": (
             nn.Sequential(nn.MaxPool2d(2), nn.AdaptiveAvgPool2d(1)),
@@ -157,10 +157,10 @@ def build(name: str):
         "matmul_rows": (nn.Sequential(nn.Linear(512, 4096), nn.ReLU()), [(8, 512)]),
         "matmul_residual": (Residual(nn.Linear(4096, 512)), [(3, 4096), (3, 512)]),
         "matmul_relu6": (nn.Sequential(nn.Linear(768, 3072, bias=False), nn.ReLU6()), [(2, 768)]),
-        # Columns that fill no strip, terms that fill no turn of a block.
+        # Columns that fill no strip, terms that fill no iteration of a block.
         "matmul_odd": (nn.Linear(1048, 104), [(5, 1048)]),
         "matmul_small": (nn.Linear(8, 16), [(1, 8)]),
-        # More terms than a block has threads for.
+        # More terms than a block has threads.
         "matmul_long": (nn.Linear(25088, 256), [(1, 25088)]),
     }
     torch.manual_seed(0)
@@ -190,13 +190,13 @@ PAIRS = [
 ANCHORS = {"convolution", "matmul", "avgpool_include_padding"}
 
 
-#: Compiles one case, and stores what comes in and must come out beside it.
+#: Compiles one case, and stores its inputs and expected outputs with it.
 write = partial(test_kernels.write, table=None, of=build)
 folder = test_kernels.folder_of("CONVOY_GRAPH_KERNEL_CASES")
 
 
 @pytest.mark.parametrize(("name", "dtype"), PAIRS)
-def test_every_kernel_is_right(name: str, dtype: str, folder: Path) -> None:
+def test_every_kernel_is_correct(name: str, dtype: str, folder: Path) -> None:
     import convoy_runtime
 
     path = folder / f"{name}.{dtype}.convoy"
@@ -222,8 +222,8 @@ def test_every_kernel_is_right(name: str, dtype: str, folder: Path) -> None:
         assert any(variant.startswith("wgmma") for variant in tried) or not name.startswith(
             "wgmma"
         ), "it is one for sm_90a's tensor cores"
-    # Untuned, a small convolution or product runs on its first kernel; in poisoned memory, beside
-    # PyTorch.
+    # Without tuning, a small convolution or product runs on its first kernel, with poisoned memory;
+    # compared with PyTorch.
     test_kernels.run(
         folder,
         name,

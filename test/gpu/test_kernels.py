@@ -1,7 +1,7 @@
-"""Generated kernels on a GPU, beside PyTorch in float64: every op of the frontend's cases with
-nothing given to cuDNN.
+"""Generated kernels on a GPU, compared with PyTorch in float64: every op of the frontend's cases,
+with nothing on cuDNN.
 
-On one machine with a GPU and the compiler, pytest does it all. Where they are apart,
+On a machine with a GPU and the compiler, pytest does everything. If they are on different machines,
 `python test/gpu/test_kernels.py FOLDER` compiles the cases and stores inputs and expected outputs,
 and pytest reads FOLDER from the environment variable CONVOY_KERNEL_CASES; that side needs neither
 torch nor the compiler.
@@ -22,11 +22,11 @@ pytestmark = pytest.mark.gpu
 
 ROOT = Path(__file__).resolve().parents[2]
 DTYPES = ("float32", "float16", "bfloat16")
-#: Largest error, relative to the largest magnitude of the output, in units that a sum of a few
-#: hundred rounded numbers has.
+#: Largest error, relative to the largest magnitude of the output, in units of the error of a sum of
+#: a few hundred rounded numbers.
 TOLERANCE = {"float32": 2e-5, "float16": 1e-2, "bfloat16": 5e-2}
-#: Cases beside op_cases: what surrounds cuDNN's graphs in real models, in sizes that vectorize,
-#: split and leave remainders.
+#: Cases in addition to op_cases: ops that surround cuDNN's graphs in real models, in sizes that
+#: vectorize, split and leave remainders.
 LARGE = (
     "input_nchw", "input_nchw_odd", "pointwise_large", "pointwise_remainder", "broadcast_channels",
     "broadcast_rows", "softmax_long",
@@ -66,7 +66,7 @@ def large(name: str):
         "softmax_channels": (nn.Softmax(1), [(4, 21, 31, 33)]),
         "layer_norm_long": (nn.LayerNorm(768), [(5, 197, 768)]),
         "mean_spatial": (Function(lambda x: x.mean((2, 3))), [(8, 512, 7, 7)]),
-        # Down columns, with channels last.
+        # A reduction along columns of channels-last data.
         "mean_pixels": (
             nn.Sequential(nn.MaxPool2d(2), nn.AdaptiveAvgPool2d(1)),
             [(1, 2048, 14, 14)],
@@ -113,9 +113,9 @@ def flat(outputs) -> list:
 def write(
     name: str, dtype: str, folder: Path, table: Path | None, *, graphs_only: bool = False, of=build
 ) -> bool:
-    """Compiles one case, which `of` builds, into FOLDER/NAME.DTYPE.convoy and stores what comes in
-    and must come out beside it. With `graphs_only` a case without cuDNN graphs is left out; the
-    result says whether it was written."""
+    """Compiles one case, built by `of`, into FOLDER/NAME.DTYPE.convoy and stores its inputs and
+    expected outputs with it. With `graphs_only`, cases without cuDNN graphs are skipped; returns
+    whether the case was written."""
     import torch
 
     import convoy
@@ -140,14 +140,14 @@ def write(
 
 
 def write_table(folder: Path) -> Path:
-    """A support table by which cuDNN takes nothing."""
+    """Writes a support table without any support."""
     path = folder / "nothing.json"
     path.write_text('{"version": 1, "about": "nothing", "rows": []}')
     return path
 
 
 def stored_names(folder: Path) -> list[tuple[str, str]]:
-    """Cases and dtypes of a folder that `write` filled."""
+    """Cases and dtypes of a folder written by `write`."""
     return sorted(
         (path.stem.rpartition(".")[0], path.stem.rpartition(".")[2])
         for path in folder.glob("*.convoy")
@@ -155,7 +155,7 @@ def stored_names(folder: Path) -> list[tuple[str, str]]:
 
 
 def names() -> list[tuple[str, str]]:
-    """Cases and dtypes: all of a folder, or the large ones."""
+    """Cases and dtypes: those of the folder, or the large ones."""
     folder = os.environ.get("CONVOY_KERNEL_CASES")
     if folder:
         return stored_names(Path(folder))
@@ -175,7 +175,8 @@ def gpu() -> None:
 
 
 def folder_of(variable: str) -> Any:
-    """A fixture: the folder of cases that an environment variable names, else an empty one."""
+    """Returns a fixture: the folder of cases that an environment variable names, else an empty
+    one."""
 
     @pytest.fixture(scope="module")
     def folder(gpu: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -196,7 +197,7 @@ def test_kernels(name: str, dtype: str, folder: Path) -> None:
 
 
 def run(folder: Path, name: str, dtype: str, tolerance: dict[str, float]) -> None:
-    """Runs a stored case in poisoned memory and compares what comes out."""
+    """Runs a stored case with poisoned memory and compares its outputs."""
     import convoy_runtime
 
     path = folder / f"{name}.{dtype}.convoy"
@@ -214,7 +215,7 @@ def run(folder: Path, name: str, dtype: str, tolerance: dict[str, float]) -> Non
 
 
 def _widened(array: np.ndarray, dtype: str) -> np.ndarray:
-    """bfloat16, which numpy lacks, comes as its bits: as float32 they are the upper half."""
+    """numpy has no bfloat16, so its bits are loaded: they are the upper half of a float32."""
     array = np.asarray(array)
     return (array.astype(np.uint32) << 16).view(np.float32) if dtype == "bfloat16" else array
 
@@ -233,14 +234,15 @@ def compare(got: np.ndarray, expected: np.ndarray, tolerance: float) -> None:
 
 
 def import_compiler() -> None:
-    """Lets a case file that is run by itself find the compiler and the frontend's cases."""
+    """Makes the compiler and the frontend's cases importable when a case file is run as a
+    script."""
     sys.path[:0] = [str(ROOT / part) for part in ("python", "runtime", "test/frontend")]
 
 
 def write_all(
     folder: Path, pairs: Sequence[tuple[str, str]], write: Callable[[str, str, Path], object]
 ) -> None:
-    """Writes cases by name and dtype; each has to compile."""
+    """Writes cases by name and dtype; each must compile."""
     import_compiler()
     folder.mkdir(parents=True, exist_ok=True)
     for name, dtype in pairs:
@@ -249,7 +251,7 @@ def write_all(
 
 
 def main(folder: Path) -> int:
-    """Writes every case that compiles; lists the others. 1 when there are others."""
+    """Writes every case that compiles and lists the others; returns 1 if there are others."""
     import_compiler()
     import op_cases
 

@@ -1,9 +1,9 @@
-"""Rounds of load, run and close on a GPU leave the memory of device and host, descriptors and
-threads as they were.
+"""Repeated load, run and close on a GPU do not change the memory use of device and host, or the
+number of descriptors and threads.
 
-Artifacts are stored and read as the cases of test_kernels: `python test/gpu/test_rounds.py FOLDER`
-writes them, CONVOY_ROUND_CASES names the folder. A folder may have other artifacts as well: every
-`*.convoy` in it is loaded.
+Artifacts are stored and read like the cases of test_kernels:
+`python test/gpu/test_rounds.py FOLDER` writes them, CONVOY_ROUND_CASES names the folder. The folder
+may have other artifacts as well: every `*.convoy` in it is loaded.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from test_kernels import ROOT, folder_of, gpu, import_compiler  # noqa: F401 (gp
 pytestmark = pytest.mark.gpu
 
 MODEL, NAME = "resnet18", "resnet18.float16.convoy"
-#: What a process does in rounds. Neither torch nor another user of the device is in it, whose
-#: caches would count.
+#: The rounds of one process. It does not use torch or another user of the device, whose caches
+#: would count.
 SCRIPT = """
 import gc, os, sys
 from collections import Counter
@@ -79,7 +79,7 @@ folder = folder_of("CONVOY_ROUND_CASES")
 
 
 def write(folder: Path) -> None:
-    """ResNet-18 in float16 for images of 224 x 224, one at a time."""
+    """ResNet-18 in float16 for one image of 224 x 224."""
     import_compiler()
     sys.path.insert(0, str(ROOT / "examples"))
     import resnet
@@ -92,8 +92,8 @@ def write(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("options", [(), ("poison=True",)], ids=["plain", "poisoned"])
-def test_rounds_leave_nothing(folder: Path, options: tuple[str, ...], tmp_path: Path) -> None:
-    """The first rounds load code into the context, which stays there; the 20 after them leave
+def test_rounds_leak_nothing(folder: Path, options: tuple[str, ...], tmp_path: Path) -> None:
+    """The first rounds load code into the context, which stays there; the 20 rounds after them leak
     nothing."""
     if not any(folder.glob("*.convoy")):
         write(folder)
@@ -108,8 +108,8 @@ def test_rounds_leave_nothing(folder: Path, options: tuple[str, ...], tmp_path: 
             f"plan_cache={tmp_path}",
             *options,
         ]
-        # The runtime need not be installed: where artifacts are brought along it is read from the
-        # tree.
+        # The runtime need not be installed: if artifacts come from another machine, it is read from
+        # the repository.
         paths = os.pathsep.join([str(ROOT / "runtime"), os.environ.get("PYTHONPATH", "")])
         done = subprocess.run(
             command,

@@ -1,5 +1,5 @@
-"""Builds what the comparisons need once: the recording libcudnn, and the build functions of all
-graphs as one library."""
+"""Session fixtures of the comparisons: the recording libcudnn, and the build functions of all
+graphs in one library."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def real_cudnn() -> Path:
 
 
 @pytest.fixture(scope="session")
-def say(real_cudnn: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
-    """Runs say_graphs.py with the recording library; gives the folder with what was said."""
+def run_recorder(real_cudnn: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """Runs record_graphs.py with the recording library; returns the folder with the recordings."""
     shim = tmp_path_factory.mktemp("recording")
     flags = ["-O1", "-shared", "-fPIC", "-fuse-ld=lld", "-Wall", "-Werror"]
     # An RPATH, not a RUNPATH: it is searched before LD_LIBRARY_PATH, whose libcudnn.so.9 is the
@@ -59,15 +59,14 @@ def say(real_cudnn: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[
         environment = os.environ | {
             "LD_LIBRARY_PATH": os.pathsep.join(map(str, (shim, real_cudnn, *libraries))),
             "PYTHONPATH": f"{ROOT / 'python'}{os.pathsep}{ROOT / 'runtime'}",
-            # cuDNN then writes each finalized operation graph as JSON, with everything that was
-            # left to its defaults.
+            # cuDNN then logs each finalized operation graph as JSON, with all defaults.
             "CUDNN_LOGLEVEL_DBG": "3",
             "CUDNN_LOGINFO_DBG": "1",
             "CUDNN_LOGDEST_DBG": str(folder / "cudnn.log"),
         }
         program = [
             sys.executable,
-            str(Path(__file__).parent / "say_graphs.py"),
+            str(Path(__file__).parent / "record_graphs.py"),
             who,
             str(what),
             str(folder),
@@ -82,27 +81,29 @@ def say(real_cudnn: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[
 
 
 @pytest.fixture(scope="session")
-def said_by_us(say: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder with what our build functions said about every pair."""
+def our_recordings(
+    run_recorder: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """The folder with the recordings of our build functions, one for each pair."""
     from convoy import _convoy
 
     native, _ = _convoy.compile_graphs("".join(pair.mlir for pair in PAIRS.values()), "pairs.mlir")
     library = tmp_path_factory.mktemp("pairs") / "native.so"
     library.write_bytes(native)
-    return say("ours", library, "\n".join(PAIRS))
+    return run_recorder("ours", library, "\n".join(PAIRS))
 
 
 @pytest.fixture(scope="session")
-def frontend_says(say: Callable[..., Path]) -> Callable[[Mapping[str, str]], Path]:
+def record_frontend(run_recorder: Callable[..., Path]) -> Callable[[Mapping[str, str]], Path]:
     """Runs programs for cudnn-frontend, by name."""
-    return lambda programs: say("frontend", H200, json.dumps(dict(programs)))
+    return lambda programs: run_recorder("frontend", H200, json.dumps(dict(programs)))
 
 
 @pytest.fixture(scope="session")
 def frontend_plans(
-    say: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory
+    run_recorder: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory
 ) -> Callable[[Mapping[str, str]], Path]:
-    """Runs programs for cudnn-frontend, by name, and has it build a plan of each graph and
+    """Runs programs for cudnn-frontend, by name, which also build a plan of each graph and
     serialize both."""
     folder = tmp_path_factory.mktemp("cublaslt")
     name = "libcublasLt.so.13"
@@ -111,4 +112,4 @@ def frontend_plans(
         [tool("clang"), *flags, ROOT / "test/runtime/cublaslt_stub.c", "-o", folder / name],
         check=True,
     )
-    return lambda programs: say("plans", H200, json.dumps(dict(programs)), folder)
+    return lambda programs: run_recorder("plans", H200, json.dumps(dict(programs)), folder)

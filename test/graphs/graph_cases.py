@@ -147,8 +147,12 @@ def _fusions() -> Iterator[Pair]:
     yield g
     g = Pair("relu6")
     x = g.tensor(8, 64, 56, 56)
-    words, said = "lower_clip = 0.5 upper_clip = 6.0", "lower_clip=0.5, upper_clip=6.0"
-    g.output(g.pointwise("relu_fwd", x, method="relu", dtype="f16", words=words, said=said))
+    attributes, keywords = "lower_clip = 0.5 upper_clip = 6.0", "lower_clip=0.5, upper_clip=6.0"
+    g.output(
+        g.pointwise(
+            "relu_fwd", x, method="relu", dtype="f16", attributes=attributes, keywords=keywords
+        )
+    )
     yield g
     g = Pair("leaky_relu")
     x = g.tensor(8, 64, 56, 56)
@@ -158,8 +162,8 @@ def _fusions() -> Iterator[Pair]:
             x,
             method="relu",
             dtype="f16",
-            words="lower_clip_slope = 0.125",
-            said="negative_slope=0.125",
+            attributes="lower_clip_slope = 0.125",
+            keywords="negative_slope=0.125",
         )
     )
     yield g
@@ -172,8 +176,8 @@ def _fusions() -> Iterator[Pair]:
             x,
             method="relu_backward",
             dtype="f16",
-            words="upper_clip = 6.0",
-            said="upper_clip=6.0",
+            attributes="upper_clip = 6.0",
+            keywords="upper_clip=6.0",
         )
     )
     yield g
@@ -186,15 +190,19 @@ def _fusions() -> Iterator[Pair]:
                 *values,
                 method=method,
                 dtype="f16",
-                words="swish_beta = 2.0",
-                said="swish_beta=2.0",
+                attributes="swish_beta = 2.0",
+                keywords="swish_beta=2.0",
             )
         )
         yield g
     g = Pair("gen_index", layout="NCHW")
     g.output(
         g.pointwise(
-            "gen_index", g.tensor(8, 64, 56, 56), dtype="i32", words="axis = 2", said="axis=2"
+            "gen_index",
+            g.tensor(8, 64, 56, 56),
+            dtype="i32",
+            attributes="axis = 2",
+            keywords="axis=2",
         )
     )
     yield g

@@ -1,5 +1,5 @@
-"""One graph written twice: as `cudnn` IR, and as a program for cudnn-frontend. Neither is made from
-the other, both from the same calls."""
+"""One graph in two forms: as `cudnn` IR, and as a program for cudnn-frontend. Both are written from
+the same calls, neither from the other."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FRONTEND_TYPES = {
 
 @dataclass(frozen=True)
 class Value:
-    """A tensor: its name in both programs, and what it is."""
+    """A tensor: its name in both programs, its shape and its type."""
 
     name: str
     dims: tuple[int, ...]
@@ -27,7 +27,7 @@ class Value:
 
     @property
     def strides(self) -> list[int]:
-        """Packed; channels (dim 1) vary fastest in channels-last layouts."""
+        """The packed strides; channels (dim 1) vary fastest in channels-last layouts."""
         order = (
             [0, *range(2, len(self.dims)), 1]
             if self.layout.endswith("C")
@@ -46,8 +46,8 @@ class Value:
 
 @dataclass
 class Pair:
-    """A graph under construction. `layout` is that of tensors for which none is said; operations
-    give virtual f32 tensors unless told."""
+    """A graph under construction. `layout` is the default layout of tensors; operations give
+    virtual f32 tensors by default."""
 
     name: str
     layout: str = "NHWC"
@@ -58,7 +58,7 @@ class Pair:
     calls: list[str] = field(default_factory=list)
 
     def tensor(self, *dims: int, dtype: str = "f16", layout: str | None = None) -> Value:
-        """A tensor that the graph reads."""
+        """An input of the graph."""
         value = self._value(dims, dtype, layout)
         self.arguments.append(value)
         described = (
@@ -68,7 +68,7 @@ class Pair:
         return value
 
     def output(self, *values: Value) -> None:
-        """These tensors are results, in this order."""
+        """Makes these tensors results, in this order."""
         self.results += values
         self.calls += [f"{value.name}.set_output(True)" for value in values]
 
@@ -81,8 +81,8 @@ class Pair:
         stride, dilation = list(stride or [1] * rank), list(dilation or [1] * rank)
         pre = list(pre or [0] * rank)
         post = list(post or pre)
-        words = "" if mode == "fprop" else f"mode = {mode} "
-        words += (
+        attributes = "" if mode == "fprop" else f"mode = {mode} "
+        attributes += (
             f"type = {self.compute} spatial_stride = {stride} pre_padding = {pre} "
             f"post_padding = {post} dilation = {dilation}"
         )
@@ -91,14 +91,14 @@ class Pair:
             "dgrad": ("conv_dgrad", "loss", "filter"),
             "wgrad": ("conv_wgrad", "image", "loss"),
         }[mode]
-        said = f"pre_padding={pre}, post_padding={post}, stride={stride}, dilation={dilation}"
+        keywords = f"pre_padding={pre}, post_padding={post}, stride={stride}, dilation={dilation}"
         return self._op(
             "convolution",
             (a, b),
-            words,
+            attributes,
             dims,
             dtype,
-            f"{method}({first}={a.name}, {second}={b.name}, {said}",
+            f"{method}({first}={a.name}, {second}={b.name}, {keywords}",
         )
 
     def pointwise(
@@ -107,17 +107,17 @@ class Pair:
         *operands: Value,
         method: str = "",
         dtype: str = "f32",
-        words: str = "",
-        said: str = "",
+        attributes: str = "",
+        keywords: str = "",
     ) -> Value:
-        """`words` and `said` are the mode's own parameters in either language."""
+        """`attributes` and `keywords` are the mode's own parameters in the IR and in Python."""
         dims = tuple(max(sizes) for sizes in zip(*(each.dims for each in operands), strict=True))
         names = ", ".join(each.name for each in operands)
-        call = f"{method or mode}({names}{f', {said}' if said else ''}"
+        call = f"{method or mode}({names}{f', {keywords}' if keywords else ''}"
         return self._op(
             f"pointwise {mode}",
             operands,
-            f"type = {self.compute}{f' {words}' if words else ''}",
+            f"type = {self.compute}{f' {attributes}' if attributes else ''}",
             dims,
             dtype,
             call,
@@ -156,7 +156,7 @@ class Pair:
 
     @property
     def frontend(self) -> str:
-        """The graph as a program that has build(**options)."""
+        """The graph as a program that defines build(**options)."""
         head = ["import cudnn", "D = cudnn.data_type", "def build(**options):"]
         kinds = "io_data_type=D.HALF, intermediate_data_type=D.FLOAT, compute_data_type=D.FLOAT"
         body = [f"g = cudnn.pygraph({kinds}, **options)", *self.calls, "return g"]
@@ -166,7 +166,7 @@ class Pair:
         self,
         op: str,
         operands: Sequence[Value],
-        words: str,
+        attributes: str,
         dims: Sequence[int],
         dtype: str,
         call: str,
@@ -176,7 +176,9 @@ class Pair:
             ", ".join(f"%{each.name}" for each in operands),
             ", ".join(each.mlir for each in operands),
         )
-        self.ops.append(f"%{value.name} = cudnn.{op}({names}) {words} : {types} -> {value.mlir}")
+        self.ops.append(
+            f"%{value.name} = cudnn.{op}({names}) {attributes} : {types} -> {value.mlir}"
+        )
         self.calls.append(
             f"{value.name} = g.{call}, compute_data_type=D.{_FRONTEND_TYPES[self.compute]})"
         )

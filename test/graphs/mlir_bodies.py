@@ -1,4 +1,4 @@
-"""Graphs as convoy-opt prints them, so that two texts of one graph are equal."""
+"""Graphs in the form that convoy-opt prints, so that two texts of one graph are equal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _GRAPH = re.compile(r"^(  cudnn\.graph @\"?([\w.]+)\"?.*?^  })$", re.DOTALL | re
 
 
 def bodies(text: str) -> dict[str, str]:
-    """Each graph of a module, by name."""
+    """The body of each graph of a module, by name."""
     tool = os.environ.get("CONVOY_OPT", str(Path(__file__).parents[2] / "build/bin/convoy-opt"))
     done = subprocess.run([tool, "-"], input=text, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -1,5 +1,5 @@
-"""Programs for cudnn-frontend that build the graphs of operation_graphs, as far as its Python API
-has a word for them."""
+"""Programs for cudnn-frontend that build the graphs of operation_graphs, if its Python API can
+express them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _TYPES |= {"f8E4M3FN": "FP8_E4M3", "f4E2M1FN": "FP4_E2M1"}
 
 
 def _described(kind: str) -> tuple[list[int], list[int], str]:
-    """Dims, strides and type of a descriptor's text."""
+    """Dims, strides and type in the text of a descriptor."""
     shape, _, layout = kind.partition(", ")
     *sizes, dtype = shape.split("x")
     dims = [int(size) for size in sizes]
@@ -46,7 +46,7 @@ def _described(kind: str) -> tuple[list[int], list[int], str]:
 
 
 def _program(call: str, arguments: Mapping[str, str], results: Mapping[str, str]) -> str:
-    """`call` gives the results in their order; arguments that are scalars are by value."""
+    """`call` returns the results in order; scalar arguments are passed by value."""
     lines = []
     for name, kind in arguments.items():
         dims, strides, dtype = _described(kind)

@@ -1,9 +1,9 @@
-"""What was said to cuDNN about one graph, in a form in which two recordings can be compared.
+"""The calls to cuDNN that build one graph, in a form in which two recordings can be compared.
 
-What cuDNN leaves free is not compared: the order in which descriptors are made and attributes set,
-uids (numbered by first use instead), whether equal operators share a descriptor, and whether a
-whole number is INT64 or a fraction over 1. An attribute at its default value counts as not set;
-`DEFAULTS` has the defaults, and a test finds each of them in the real library's log.
+Differences without a meaning to cuDNN are ignored: the order in which descriptors are created and
+attributes set, uids (numbered by first use instead), whether equal operators share a descriptor,
+and whether a whole number is INT64 or a fraction over 1. An attribute at its default counts as not
+set; `DEFAULTS` has the defaults, and a test checks each of them against the real library's log.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
 
 
 def read_calls(path: Path) -> Recording:
-    """The calls that the recording library wrote. A failed call, or a graph that was not finished,
+    """The calls that the recording library wrote. A failed call, or a graph that was not finalized,
     is an error."""
     descriptors: list[RecordedDescriptor] = []
     result = None
@@ -65,7 +65,7 @@ def read_calls(path: Path) -> Recording:
 
 
 def read_refused(path: Path) -> Recording:
-    """The calls up to the one that cuDNN refused, which finalizes an operation: the result is that
+    """The calls up to the one that cuDNN refused, which finalizes an operation; the result is that
     operation."""
     lines = path.read_text().splitlines()
     refused = [line for line in lines if not line.startswith("set ") and line.split()[-1] != "0"]
@@ -80,7 +80,7 @@ def read_refused(path: Path) -> Recording:
 
 
 def _read_call(line: str, descriptors: list[RecordedDescriptor]) -> int:
-    """Adds one call; gives its status."""
+    """Adds one call; returns its status."""
     what, *numbers = line.split(" ")
     if what == "create":
         _, kind, status = map(int, numbers)
@@ -100,9 +100,8 @@ def _read_call(line: str, descriptors: list[RecordedDescriptor]) -> int:
 
 
 def read_log(folder: Path) -> dict[str, dict[str, Any]]:
-    """The operation graphs that cuDNN finalized, by name, as its log has them: everything that it
-    made of the calls. Tensors are inside the operations, by number of first use instead of by
-    uid."""
+    """The operation graphs that cuDNN finalized, by name, as its log shows them, with defaults.
+    Operations contain their tensors, with the number of the first use instead of a uid."""
     found = {}
     logged = [
         json.loads(each)["operationGraph"]
@@ -135,8 +134,8 @@ def _logged(value: str, tensors: dict[str, dict[str, Any]], numbers: dict[str, i
 
 
 def canonical(recording: Recording) -> list[Any]:
-    """The operations of a recorded graph in its order, each a dictionary with its operator and
-    tensors inside."""
+    """The operations of a recorded graph in order, each a dictionary that contains its operator and
+    tensors."""
     uids: dict[int, int] = {}
     operations = settings_by_name(recording.descriptors[recording.result])["operationgraph_ops"]
     return [
@@ -146,7 +145,7 @@ def canonical(recording: Recording) -> list[Any]:
 
 
 def canonical_operation(recording: Recording) -> dict[str, Any]:
-    """The same of a recording whose result is an operation."""
+    """The same for a recording whose result is an operation."""
     return _plain(recording, recording.result, {})
 
 
@@ -175,7 +174,6 @@ def _plain(recording: Recording, place: int, uids: dict[int, int]) -> dict[str, 
 def _is_default(kind: str, name: str, value: Any) -> bool:
     default = DEFAULTS[kind][name]
     if name == "pointwise_relu_upper_clip":
-        # cudnn-frontend clips at the largest float when it computes in float: nothing that a float
-        # holds is above it.
+        # cudnn-frontend clips at the largest float when it computes in float; no float is above it.
         return value >= struct.unpack("<f", bytes.fromhex("ffff7f7f"))[0]
     return bool(value == default)

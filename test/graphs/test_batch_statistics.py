@@ -1,6 +1,6 @@
-"""The statistics of a batch over several graphs. cudnn-frontend's C++ has these operations and
-prints them; its Python has no method for them, and no JSON with them is read. So the form is held
-against the names in its headers, and against our own reader."""
+"""The statistics of a batch over several graphs. cudnn-frontend's C++ writes these operations to
+JSON but does not read them, and its Python has no method for them. So the JSON is compared with the
+names in its headers, and read by our own importer."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _source(name: str, folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", TAGS)
-def test_json_and_back(name: str, tmp_path: Path) -> None:
+def test_json_round_trip(name: str, tmp_path: Path) -> None:
     source, path = _source(name, tmp_path), tmp_path / "graph.json"
     document = json.loads(graph_json_text(read_graph(source, None)))
     (node,) = document["nodes"]
@@ -58,7 +58,7 @@ def test_json_and_back(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", TAGS)
-def test_ports_are_those_of_the_headers(name: str, headers: dict[str, str]) -> None:
+def test_port_names_are_in_the_headers(name: str, headers: dict[str, str]) -> None:
     tag, prefix = TAGS[name]
     found = {
         side: re.findall(
@@ -70,14 +70,14 @@ def test_ports_are_those_of_the_headers(name: str, headers: dict[str, str]) -> N
     assert set(found["output"]) == set(BY_TAG[tag].outputs.values())
     node = headers[{"BN_FINALIZE": "bn_finalize.h", "DBN_WEIGHT": "dbn_weight.h"}[tag]]
     assert "compute_type = CUDNN_DATA_FLOAT" in node
-    # The flaw: no reader asks for the tag.
+    # The flaw: no reader handles the tag.
     assert f'"tag": "{tag}"' in node
     assert 'tag == "MATMUL"' in headers["graph_interface.h"]
     assert f'tag == "{tag}"' not in headers["graph_interface.h"]
 
 
 @pytest.mark.parametrize("name", TAGS)
-def test_no_program(name: str, tmp_path: Path) -> None:
+def test_python_form_is_refused(name: str, tmp_path: Path) -> None:
     tag = TAGS[name][0]
     with pytest.raises(GraphError) as caught:
         graph_python(read_graph(_source(name, tmp_path), None))
@@ -87,7 +87,7 @@ def test_no_program(name: str, tmp_path: Path) -> None:
     )
 
 
-def test_what_cudnn_frontend_cannot_say(tmp_path: Path) -> None:
+def test_inexpressible_graph_is_refused(tmp_path: Path) -> None:
     with pytest.raises(GraphError) as caught:
         graph_json_text(read_graph(_source("bn_finalize_no_running", tmp_path), None))
     assert caught.value.problems == (

@@ -1,5 +1,5 @@
-"""Numbers that are part of a graph: printed as cudnn-frontend prints them, loaded by it, and
-imported as `cudnn.constant`."""
+"""Constants of a graph: printed as cudnn-frontend prints them, loaded by it, and imported as
+`cudnn.constant`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from convoy.graphs.frontend_import import read_serialized
 from convoy.graphs.source import record_graph
 
 X = "!cudnn.tensor_desc<8x16x16xf32>"
-#: By name: the literal, its type, and what cudnn-frontend makes of it.
+#: By name: the literal, its type, and cudnn-frontend's form of it.
 NUMBERS = {
     "float": ("1.00000001490116119e-01", "f32", {"index": 3, "value": "3DCCCCCD"}),
     "negative_zero": ("-0.0", "f32", {"index": 3, "value": "80000000"}),
@@ -40,7 +40,7 @@ NUMBERS = {
     "int": ("-7", "i32", {"index": 1, "value": -7}),
     "long": ("1099511627776", "i64", {"index": 0, "value": 1099511627776}),
 }
-#: A program that says one of them itself; cudnn-frontend chooses the type by the value.
+#: A program that uses one of them directly; cudnn-frontend derives the type from the value.
 PROGRAM = """
 import cudnn
 def build(**options):
@@ -49,7 +49,7 @@ def build(**options):
     g.mul(a=x, b=g.tensor_scalar({}, cudnn.scalar_type.RUNTIME_PARAM)).set_output(True)
     return g
 """
-SAID = {"double": "0.1", "int": "-7", "infinity": "float('inf')"}
+DIRECT = {"double": "0.1", "int": "-7", "infinity": "float('inf')"}
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +77,7 @@ def _scalar(document: Mapping[str, Any]) -> Any:
 
 
 @pytest.mark.parametrize("name", NUMBERS)
-def test_json_and_back(name: str, source: Path, tmp_path: Path) -> None:
+def test_json_round_trip(name: str, source: Path, tmp_path: Path) -> None:
     document = json.loads(graph_json_text(read_graph(source, name)))
     assert _scalar(document)["pass_by_value"] == NUMBERS[name][2]
     path = tmp_path / "graph.json"
@@ -86,15 +86,16 @@ def test_json_and_back(name: str, source: Path, tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def loaded(source: Path, frontend_says: Callable[[Mapping[str, str]], Path]) -> Path:
-    """cudnn-frontend reads our JSON; `said_` are graphs of its own."""
+def loaded(source: Path, record_frontend: Callable[[Mapping[str, str]], Path]) -> Path:
+    """Recordings of cudnn-frontend: `direct_` graphs are its own, the others are loaded from our
+    JSON."""
     load = (
         "import cudnn\ndef build(**options):\n    g = cudnn.pygraph(**options)\n    "
         "g.deserialize({!r})\n    return g\n"
     )
     ours = {name: load.format(graph_json_text(read_graph(source, name))) for name in NUMBERS}
-    return frontend_says(
-        {**ours, **{f"said_{name}": PROGRAM.format(value) for name, value in SAID.items()}}
+    return record_frontend(
+        {**ours, **{f"direct_{name}": PROGRAM.format(value) for name, value in DIRECT.items()}}
     )
 
 
@@ -109,20 +110,20 @@ def test_cudnn_frontend_loads_the_json(name: str, source: Path, loaded: Path) ->
     assert canonical(read_calls(loaded / f"{name}.calls")) == canonical(record_graph(source, name))
 
 
-@pytest.mark.parametrize("name", SAID)
-def test_cudnn_frontend_s_own(name: str, loaded: Path, tmp_path: Path) -> None:
-    printed = loaded / f"said_{name}.json"
+@pytest.mark.parametrize("name", DIRECT)
+def test_import_of_a_direct_constant(name: str, loaded: Path, tmp_path: Path) -> None:
+    printed = loaded / f"direct_{name}.json"
     assert _scalar(json.loads(printed.read_text()))["pass_by_value"] == NUMBERS[name][2]
     path = tmp_path / "imported.mlir"
     path.write_text(import_graph(printed)[0])
     literal, dtype, _ = NUMBERS[name]
     assert re.search(rf"cudnn\.constant {re.escape(literal)} : {dtype} -> ", path.read_text())
     assert canonical(record_graph(path, None)) == canonical(
-        read_calls(loaded / f"said_{name}.calls")
+        read_calls(loaded / f"direct_{name}.calls")
     )
 
 
-def test_picture_and_program(source: Path) -> None:
+def test_dot_and_python_forms(source: Path) -> None:
     graph = read_graph(source, "float")
     assert "the number 0.10000000149011612" in graph_dot(graph)
     text = graph_python(graph)
@@ -142,7 +143,7 @@ def _plain(source: Path) -> Path:
     return path
 
 
-def test_json_has_no_infinite_double(tmp_path: Path) -> None:
+def test_infinite_double_is_refused_in_json(tmp_path: Path) -> None:
     path = tmp_path / "graph.mlir"
     path.write_text(_text("wide", "0x7FF0000000000000", "f64"))
     with pytest.raises(GraphError, match="tensor 3: the value inf, which JSON has no number for"):
@@ -178,7 +179,7 @@ def test_json_has_no_infinite_double(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_wrong_number_is_refused(change: dict[str, Any], problem: str, source: Path) -> None:
+def test_wrong_number_is_refused(change: dict[str, Any], problem: str, source: Path) -> None:
     document = json.loads(graph_json_text(read_graph(source, "float")))
     _scalar(document).update(change)
     with pytest.raises(GraphError) as caught:
@@ -186,7 +187,7 @@ def test_a_wrong_number_is_refused(change: dict[str, Any], problem: str, source:
     assert any(each.startswith("tensor 3: ") and problem in each for each in caught.value.problems)
 
 
-def test_a_plan_s_list_of_numbers_is_the_tensors(source: Path) -> None:
+def test_plan_constants_equal_the_tensors(source: Path) -> None:
     document = json.loads(graph_json_text(read_graph(source, "float")))
     same = copy.deepcopy(document) | {"pass_by_values": {"3": NUMBERS["float"][2]}}
     graph, _ = read_serialized(json.dumps(same).encode(), "float")

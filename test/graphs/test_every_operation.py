@@ -1,5 +1,5 @@
-"""Every graph that the lowering is tested with is drawn, and has the other forms or a reason why
-not."""
+"""Every graph of the lowering tests can be drawn, and has the other forms or a reason for a
+refusal."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from convoy_runtime.recorder import record
 from tools.cudnn_ops import lowered_names
 
 FILES = sorted((Path(__file__).parents[1] / "passes/cudnn_to_backend/Inputs/graphs").glob("*.mlir"))
-#: Statistics that devices share are a list of tensors, which a node here has not.
+#: Peer statistics are a list of tensors, which a JSON node cannot have.
 LISTS = {"batch_norm_peers", "batch_norm_backward_peers"}
 
 
@@ -35,7 +35,7 @@ def _graphs() -> list[tuple[Path, str]]:
 
 @pytest.fixture(scope="module")
 def compiled() -> dict[str, tuple[Any, dict[str, Any]]]:
-    """By graph, its build function, and what the manifest says of it."""
+    """The build function of each graph, and its entry in the manifest."""
     from convoy import _convoy
 
     found = {}
@@ -60,7 +60,7 @@ def read(compiled: dict[str, tuple[Any, dict[str, Any]]]) -> dict[str, Operation
     }
 
 
-def test_the_compiler_s_fingerprint_is_the_runtime_s(
+def test_compiler_and_runtime_fingerprints_are_equal(
     compiled: dict[str, tuple[Any, dict[str, Any]]],
 ) -> None:
     assert len(compiled) == len(_graphs())
@@ -70,7 +70,7 @@ def test_the_compiler_s_fingerprint_is_the_runtime_s(
 
 
 @pytest.mark.parametrize("name", [name for _, name in _graphs() if name not in LISTS])
-def test_drawn_and_said_or_refused(name: str, read: dict[str, OperationGraph]) -> None:
+def test_drawn_and_printed_or_refused(name: str, read: dict[str, OperationGraph]) -> None:
     graph = read[name]
     picture = graph_dot(graph)
     assert all(f"{node.tag}" in picture for node in graph.nodes)
@@ -88,7 +88,7 @@ def test_drawn_and_said_or_refused(name: str, read: dict[str, OperationGraph]) -
 
 
 def _reasons(form: Callable[[OperationGraph], str], graph: OperationGraph) -> tuple[str, ...]:
-    """Why a graph has no such form; nothing where it has."""
+    """Why a graph has no such form; empty if it has one."""
     try:
         form(graph)
     except GraphError as error:
@@ -96,13 +96,13 @@ def _reasons(form: Callable[[OperationGraph], str], graph: OperationGraph) -> tu
     return ()
 
 
-def test_every_kind_that_is_lowered_is_known() -> None:
+def test_every_lowered_kind_is_known() -> None:
     kinds, _ = lowered_names()
     operations = {kind for kind in kinds if kind.startswith("operation_")}
     assert operations <= {kind.descriptor for kind in KINDS}
 
 
-def test_what_has_no_form_is_not_imported() -> None:
+def test_kinds_without_json_are_not_imported() -> None:
     document = (
         b'{"json_version": "2.0", "context": {}, "tensors": [], "nodes": [{"tag": "RNG", '
         b'"inputs": {}, "outputs": {}}]}'

@@ -1,5 +1,5 @@
-"""The forms in which a graph is printed: cudnn-frontend runs and reads them, and says to cuDNN what
-our build functions say."""
+"""The printed forms of a graph: cudnn-frontend runs or reads them, and makes the same calls to
+cuDNN as our build functions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from convoy.graphs.source import record_graph
 
 TENSOR = "!cudnn.tensor_desc<8x64x56x56xf16, NHWC>"
 
-#: What the methods of cudnn.pygraph have no parameter for: these programs load JSON.
+#: The methods of cudnn.pygraph have no parameter for these: their programs load JSON.
 BY_JSON = {
     "aligned": (
         f"%y = cudnn.pointwise exp(%x) type = f32 : {TENSOR[:-1]}, alignment = 4> -> {TENSOR}",
@@ -47,7 +47,7 @@ BY_JSON = {
         "POINTWISE has softplus_beta = 2.0",
     ),
 }
-#: What cudnn-frontend has no word for at all.
+#: cudnn-frontend cannot express these.
 REFUSED = {
     "scaled": (
         f"%y = cudnn.pointwise exp(%x) type = f32 alpha1 = 0.5 : {TENSOR} -> {TENSOR}",
@@ -97,56 +97,58 @@ def graphs(source: Path) -> dict[str, OperationGraph]:
     }
 
 
-SAYABLE = [*PAIRS, *BY_JSON]
+EXPRESSIBLE = [*PAIRS, *BY_JSON]
 
 
 @pytest.fixture(scope="module")
-def said_by_programs(
-    graphs: dict[str, OperationGraph], frontend_says: Callable[[Mapping[str, str]], Path]
+def program_recordings(
+    graphs: dict[str, OperationGraph], record_frontend: Callable[[Mapping[str, str]], Path]
 ) -> Path:
-    return frontend_says({name: graph_python(graphs[name]) for name in SAYABLE})
+    return record_frontend({name: graph_python(graphs[name]) for name in EXPRESSIBLE})
 
 
 @pytest.fixture(scope="module")
-def said_by_json(
-    graphs: dict[str, OperationGraph], frontend_says: Callable[[Mapping[str, str]], Path]
+def json_recordings(
+    graphs: dict[str, OperationGraph], record_frontend: Callable[[Mapping[str, str]], Path]
 ) -> Path:
     load = (
         "import cudnn\ndef build(**options):\n    g = cudnn.pygraph(**options)\n    "
         "g.deserialize({!r})\n    return g\n"
     )
-    return frontend_says({name: load.format(graph_json_text(graphs[name])) for name in SAYABLE})
+    return record_frontend(
+        {name: load.format(graph_json_text(graphs[name])) for name in EXPRESSIBLE}
+    )
 
 
-@pytest.mark.parametrize("name", SAYABLE)
-def test_program_says_what_we_say(
-    name: str, source: Path, graphs: dict[str, OperationGraph], said_by_programs: Path
+@pytest.mark.parametrize("name", EXPRESSIBLE)
+def test_program_makes_the_same_calls(
+    name: str, source: Path, graphs: dict[str, OperationGraph], program_recordings: Path
 ) -> None:
-    error = said_by_programs / f"{name}.error"
+    error = program_recordings / f"{name}.error"
     assert not error.exists(), error.read_text()
-    assert canonical(read_calls(said_by_programs / f"{name}.calls")) == _ours(name, source)
+    assert canonical(read_calls(program_recordings / f"{name}.calls")) == _ours(name, source)
 
 
-@pytest.mark.parametrize("name", SAYABLE)
+@pytest.mark.parametrize("name", EXPRESSIBLE)
 def test_json_is_what_cudnn_frontend_prints(
-    name: str, graphs: dict[str, OperationGraph], said_by_programs: Path
+    name: str, graphs: dict[str, OperationGraph], program_recordings: Path
 ) -> None:
-    printed = json.loads((said_by_programs / f"{name}.json").read_text())
+    printed = json.loads((program_recordings / f"{name}.json").read_text())
     ours = json.loads(graph_json_text(graphs[name]))
     for each in ("gid", "cudnn_backend_version", "cudnn_frontend_version"):
         printed.pop(each)
     ours.pop("gid")
-    # cudnn.pygraph keeps the name to itself; deserialize reads it.
+    # cudnn.pygraph does not use the name; deserialize reads it.
     assert ours["context"].pop("name") == name
     assert printed["context"].pop("name", None) == (name if name in BY_JSON else None)
     assert ours == printed
 
 
-@pytest.mark.parametrize("name", SAYABLE)
-def test_json_loads_as_what_we_say(name: str, source: Path, said_by_json: Path) -> None:
-    error = said_by_json / f"{name}.error"
+@pytest.mark.parametrize("name", EXPRESSIBLE)
+def test_json_makes_the_same_calls(name: str, source: Path, json_recordings: Path) -> None:
+    error = json_recordings / f"{name}.error"
     assert not error.exists(), error.read_text()
-    assert canonical(read_calls(said_by_json / f"{name}.calls")) == _ours(name, source)
+    assert canonical(read_calls(json_recordings / f"{name}.calls")) == _ours(name, source)
 
 
 _recordings: dict[Path, dict[str, list[object]]] = {}
@@ -161,20 +163,18 @@ def _ours(name: str, source: Path) -> list[object]:
         native, _ = _convoy.compile_graphs(source.read_text(), str(source))
         library = load_native(native)
         _recordings[source] = {
-            each: canonical(record(library.builder(f"{each}_build"))) for each in SAYABLE
+            each: canonical(record(library.builder(f"{each}_build"))) for each in EXPRESSIBLE
         }
     return _recordings[source][name]
 
 
 @pytest.mark.parametrize("name", BY_JSON)
-def test_program_says_why_it_loads_json(name: str, graphs: dict[str, OperationGraph]) -> None:
+def test_program_documents_why_it_loads_json(name: str, graphs: dict[str, OperationGraph]) -> None:
     assert f"#   {BY_JSON[name][1]}\n" in graph_python(graphs[name])
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_cudnn_frontend_cannot_say_is_refused(
-    name: str, graphs: dict[str, OperationGraph]
-) -> None:
+def test_inexpressible_graph_is_refused(name: str, graphs: dict[str, OperationGraph]) -> None:
     for form in (graph_json_text, graph_python):
         with pytest.raises(GraphError) as caught:
             form(graphs[name])
@@ -199,7 +199,7 @@ def test_pooling_has_json_and_no_program(graphs: dict[str, OperationGraph]) -> N
 EVIL = 'a"b\\c\n"""\'\'\'; import os; os.abort() #{x}\r\x00\u2028'
 
 
-def test_names_are_data(graphs: dict[str, OperationGraph]) -> None:
+def test_names_are_escaped(graphs: dict[str, OperationGraph]) -> None:
     graph = graphs["conv_bias_residual_relu"]
     tensors = {uid: replace(tensor, name=EVIL) for uid, tensor in graph.tensors.items()}
     evil = replace(
@@ -229,20 +229,18 @@ def test_names_are_data(graphs: dict[str, OperationGraph]) -> None:
     assert json.loads(str(text))["context"]["name"] == EVIL
 
 
-def test_cudnn_s_own_json(source: Path, real_cudnn: Path) -> None:
+def test_cudnn_log_json(source: Path, real_cudnn: Path) -> None:
     document = json.loads(cudnn_json_text(source, "conv_bias_residual_relu"))
     convolution, *_, relu = document["operationGraph"]["nodes"]
     assert convolution["operation"] == "CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR"
-    # What nobody said is there.
+    # Defaults are included.
     assert relu["alpha1"] == 1.0
     assert relu["upperClip"] > 1e308
     (scaled,) = json.loads(cudnn_json_text(source, "scaled"))["operationGraph"]["nodes"]
     assert scaled["alpha1"] == 0.5
 
 
-def test_cudnn_s_own_words_on_a_graph(
-    source: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_cudnn_form(source: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("CONVOY_CUDNN", str(tmp_path))
     with pytest.raises(ConvoyError, match="cuDNN is not there"):
         cudnn_json_text(source, "sub")
@@ -251,7 +249,7 @@ def test_cudnn_s_own_words_on_a_graph(
 def test_dot_is_well_formed(graphs: dict[str, OperationGraph]) -> None:
     evil = replace(graphs["conv_bias_residual_relu"], name=EVIL)
     for text in (graph_dot(evil), graph_dot(graphs["pooled"])):
-        # Quoted strings hold no control characters, and what is between them is of a small
+        # Quoted strings have no control characters, and the text between them uses a small
         # alphabet.
         assert re.fullmatch(r'(?:[\w\s{};=>,\[\]-]|"(?:[^"\\\x00-\x1f]|\\["\\n])*")*', text), text
     lines = graph_dot(graphs["conv_bias_residual_relu"]).splitlines()
@@ -259,7 +257,7 @@ def test_dot_is_well_formed(graphs: dict[str, OperationGraph]) -> None:
     assert sum(" -> " in line for line in lines) == 2 + 2 + 2 + 1 + 4
 
 
-def test_names_and_wrong_names(source: Path) -> None:
+def test_graph_names(source: Path) -> None:
     assert graph_names(source)[: len(PAIRS)] == list(PAIRS)
     assert read_graph(source, "matmul").nodes[0].tag == "MATMUL"
     with pytest.raises(ConvoyError, match=r"expected --graph NAME; the file has conv_f16, "):
@@ -268,7 +266,7 @@ def test_names_and_wrong_names(source: Path) -> None:
         record_graph(source, "none")
 
 
-def test_bad_mlir_is_refused_with_its_place(tmp_path: Path) -> None:
+def test_bad_mlir_is_refused_with_its_location(tmp_path: Path) -> None:
     path = tmp_path / "bad.mlir"
     path.write_text("cudnn.graph @g(%x: !cudnn.tensor_desc<4xf32>) {\n  cudnn.retrun\n}\n")
     with pytest.raises(ConvoyError, match=r"bad\.mlir:\d+:\d+: "):

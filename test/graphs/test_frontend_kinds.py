@@ -1,5 +1,5 @@
-"""Graphs of cudnn-frontend alone: what was recorded of them is read as what cudnn-frontend prints,
-and as a program that says it again."""
+"""Graphs that only cudnn-frontend builds: their recordings are printed as the JSON that
+cudnn-frontend prints, and as a program that makes the same calls."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def build(**options):
             each.set_output(True).set_data_type(D.FLOAT)
 """
 
-#: Forms that graphs of the operations, which are said elsewhere too, have not.
+#: Forms that OPERATIONS does not have.
 _FORMS = {
     "layernorm_training": (
         "out(*norm(g.layernorm, training, tokens('x'), affine('s'), affine('b'), scalar('e')))"
@@ -100,7 +100,7 @@ _FORMS = {
 }
 
 
-#: In the graph, cudnn-frontend lists them behind what reads their results.
+#: In the graph, cudnn-frontend lists these operations after the users of their results.
 DEQUANTIZED = {
     "dequantize": """
         x, scale = heads('x', 2, 4, 96, 192, dtype=D.FP8_E4M3), heads('s', 2, 4, 96, 6, dtype=D.FP8_E8M0)
@@ -123,46 +123,50 @@ def _program(body: str) -> str:
     return HEAD + textwrap.indent(textwrap.dedent(body).strip(), "    ") + "\n    return g\n"
 
 
-#: Sums of channels have a flaw, and a test, of their own; statistics of peers are not known here.
+#: genstats has a flaw and a separate test; peer statistics are not supported here.
 _OTHERS = {"gen_stats", "batch_norm_peers"}
 PROGRAMS = {name: text for name, text in OPERATIONS.items() if name not in _OTHERS}
 PROGRAMS |= {name: _program(body) for name, body in _FORMS.items()}
 
 
 @pytest.fixture(scope="module")
-def said(frontend_says: Callable[[Mapping[str, str]], Path]) -> Path:
+def calls_folder(record_frontend: Callable[[Mapping[str, str]], Path]) -> Path:
     bodies = {**DEQUANTIZED, "genstats": GENSTATS, "scaled": SCALED}
-    return frontend_says({**PROGRAMS, **{name: _program(body) for name, body in bodies.items()}})
+    return record_frontend({**PROGRAMS, **{name: _program(body) for name, body in bodies.items()}})
 
 
 @pytest.fixture(scope="module")
-def said_again(said: Path, frontend_says: Callable[[Mapping[str, str]], Path]) -> Path:
-    recordings = {name: read_calls(said / f"{name}.calls") for name in PROGRAMS}
-    return frontend_says(
+def replayed_folder(
+    calls_folder: Path, record_frontend: Callable[[Mapping[str, str]], Path]
+) -> Path:
+    recordings = {name: read_calls(calls_folder / f"{name}.calls") for name in PROGRAMS}
+    return record_frontend(
         {name: graph_python(decode(recording, name)) for name, recording in recordings.items()}
     )
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_program_says_it_again(name: str, said: Path, said_again: Path) -> None:
-    for folder in (said, said_again):
+def test_program_makes_the_same_calls(name: str, calls_folder: Path, replayed_folder: Path) -> None:
+    for folder in (calls_folder, replayed_folder):
         error = folder / f"{name}.error"
         assert not error.exists(), error.read_text()
-    assert canonical(read_calls(said_again / f"{name}.calls")) == canonical(
-        read_calls(said / f"{name}.calls")
+    assert canonical(read_calls(replayed_folder / f"{name}.calls")) == canonical(
+        read_calls(calls_folder / f"{name}.calls")
     )
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_json_is_what_cudnn_frontend_prints(name: str, said: Path, said_again: Path) -> None:
-    ours = json.loads(graph_json_text(decode(read_calls(said / f"{name}.calls"), name)))
+def test_json_is_what_cudnn_frontend_prints(
+    name: str, calls_folder: Path, replayed_folder: Path
+) -> None:
+    ours = json.loads(graph_json_text(decode(read_calls(calls_folder / f"{name}.calls"), name)))
     ours.pop("gid")
     assert ours["context"].pop("name") == name
-    for folder in (said, said_again):
+    for folder in (calls_folder, replayed_folder):
         printed = json.loads((folder / f"{name}.json").read_text())
         for each in ("gid", "cudnn_backend_version", "cudnn_frontend_version"):
             printed.pop(each)
-        # Names are not said to cuDNN, so that none of those that people gave is recorded.
+        # Names are not passed to cuDNN, so user-defined names are not recorded.
         assert _nameless(ours) == _nameless(printed)
     assert ours == printed
 
@@ -170,18 +174,18 @@ def test_json_is_what_cudnn_frontend_prints(name: str, said: Path, said_again: P
 def _nameless(document: dict[str, Any]) -> dict[str, Any]:
     lists = {key: [{**each, "name": ""} for each in document[key]] for key in ("nodes", "tensors")}
     for node in lists["nodes"]:
-        node.pop("max_seq_len_kv", None)  # which the operation has no attribute for
+        node.pop("max_seq_len_kv", None)  # the operation has no attribute for it
         if node["tag"] == "BLOCK_SCALE_QUANTIZE":
-            node.pop("axis")  # said by the dims of the scale
-    # The graph's own types for what has none are not said either.
+            node.pop("axis")  # derived from the dims of the scale
+    # The graph's default types are not passed either.
     return {**document, **lists, "context": {}}
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_json_reads_as_what_was_recorded(name: str, said_again: Path) -> None:
-    data = (said_again / f"{name}.json").read_bytes()
+def test_json_makes_the_recorded_calls(name: str, replayed_folder: Path) -> None:
+    data = (replayed_folder / f"{name}.json").read_bytes()
     graph, _ = read_serialized(data, name)
-    recorded = decode(read_calls(said_again / f"{name}.calls"), name)
+    recorded = decode(read_calls(replayed_folder / f"{name}.calls"), name)
     assert graph.tensors == recorded.tensors
     assert [
         (node.tag, node.compute, dict(node.inputs), dict(node.outputs), dict(node.attributes))
@@ -193,39 +197,39 @@ def test_json_reads_as_what_was_recorded(name: str, said_again: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def imported(said: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Recording]:
-    """What our build functions say of the graphs as they are imported."""
+def imported(calls_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Recording]:
+    """The recordings of our build functions for the imported graphs."""
     from convoy import _convoy
 
-    # Graphs without a name have the file's.
+    # Graphs without a name get the file's.
     names = [*PROGRAMS, *DEQUANTIZED, "genstats", "scaled"]
     native, _ = _convoy.compile_graphs(
-        "".join(import_graph(said / f"{name}.json")[0] for name in names), "imported.mlir"
+        "".join(import_graph(calls_folder / f"{name}.json")[0] for name in names), "imported.mlir"
     )
     library = load_native(native)
     return {name: record(library.builder(f"{name}_build")) for name in names}
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_import_says_the_same_to_cudnn(
-    name: str, said: Path, imported: dict[str, Recording]
+def test_import_makes_the_same_calls(
+    name: str, calls_folder: Path, imported: dict[str, Recording]
 ) -> None:
-    assert canonical(imported[name]) == canonical(read_calls(said / f"{name}.calls"))
+    assert canonical(imported[name]) == canonical(read_calls(calls_folder / f"{name}.calls"))
 
 
-def test_genstats_computes_in_another_type_than_it_says(
-    said: Path, imported: dict[str, Recording]
+def test_genstats_ignores_the_requested_compute_type(
+    calls_folder: Path, imported: dict[str, Recording]
 ) -> None:
-    """A flaw of cudnn-frontend 1.32: it casts its own number of the operand's type to a
+    """A flaw of cudnn-frontend 1.32: it casts its own enumerator of the operand's type to a
     cudnnDataType_t."""
-    recorded = decode(read_calls(said / "genstats.calls"), "genstats")
-    (node,) = json.loads((said / "genstats.json").read_text())["nodes"]
+    recorded = decode(read_calls(calls_folder / "genstats.calls"), "genstats")
+    (node,) = json.loads((calls_folder / "genstats.json").read_text())["nodes"]
     assert (node["compute_data_type"], recorded.nodes[0].compute) == ("FLOAT", "INT8")
     with pytest.raises(GraphError, match="in INT8 for HALF"):
         graph_python(recorded)
     ((ours,), (theirs,)) = (
         canonical(imported["genstats"]),
-        canonical(read_calls(said / "genstats.calls")),
+        canonical(read_calls(calls_folder / "genstats.calls")),
     )
     assert (
         ours.pop("operation_genstats_math_prec"),
@@ -234,23 +238,25 @@ def test_genstats_computes_in_another_type_than_it_says(
     assert ours == theirs
 
 
-def test_a_scale_that_is_a_number_is_a_constant(said: Path, imported: dict[str, Recording]) -> None:
-    """cudnn-frontend makes a tensor by value of one dim of it; operands of our graphs have three or
+def test_constant_scale_becomes_a_constant(
+    calls_folder: Path, imported: dict[str, Recording]
+) -> None:
+    """cudnn-frontend makes it a tensor by value of one dim; operands of our graphs have three or
     more."""
-    document = json.loads((said / "scaled.json").read_text())
+    document = json.loads((calls_folder / "scaled.json").read_text())
     (scale,) = [each for each in document["tensors"] if each["is_pass_by_value"]]
     assert (scale["dim"], scale["pass_by_value"], document["nodes"][0]["attn_scale_value"]) == (
         [1],
         {"index": 3, "value": "3DCCCCCD"},
         "3DCCCCCD",
     )
-    text, _ = import_graph(said / "scaled.json")
+    text, _ = import_graph(calls_folder / "scaled.json")
     assert re.search(
         r"%t\d+ = cudnn.constant 0.10000000149011612 : f32 -> !cudnn.tensor_desc<1xf32>", text
     )
     ((ours,), (theirs,)) = (
         canonical(imported["scaled"]),
-        canonical(read_calls(said / "scaled.calls")),
+        canonical(read_calls(calls_folder / "scaled.calls")),
     )
     (ours_scale,), (their_scale,) = (
         ours.pop("operation_sdpa_fwd_scaledesc"),
@@ -259,7 +265,7 @@ def test_a_scale_that_is_a_number_is_a_constant(said: Path, imported: dict[str, 
     assert ours == theirs
     sizes = {"tensor_dimensions", "tensor_strides"}
     assert {key for key in ours_scale if ours_scale[key] != their_scale[key]} == sizes
-    # Before the graph is built there is no tensor.
+    # The tensor does not exist before the graph is built.
     document["nodes"][0]["inputs"].pop("Attn_scale")
     with pytest.raises(
         GraphError, match=r"expected the scale as a tensor: call graph.build_operation_graph\(\)"
@@ -294,41 +300,42 @@ def test_a_scale_that_is_a_number_is_a_constant(said: Path, imported: dict[str, 
         ({"sink": 1}, "the field 'sink' is not known"),
     ],
 )
-def test_attention_that_is_more_than_one_operation_is_refused(
-    change: dict[str, Any], problem: str, said: Path
+def test_attention_of_several_operations_is_refused(
+    change: dict[str, Any], problem: str, calls_folder: Path
 ) -> None:
-    document = json.loads((said / "sdpa.json").read_text())
+    document = json.loads((calls_folder / "sdpa.json").read_text())
     document["nodes"][0].update(change)
     with pytest.raises(GraphError) as caught:
         read_serialized(json.dumps(document).encode(), "sdpa")
     assert caught.value.problems == (f"node 0 (SDPA): {problem}",)
 
 
-def test_a_program_with_attention_says_it(said: Path) -> None:
-    """build_operation_graph leaves attention to planning, and its GPU's architecture is asked for
-    beside the properties."""
-    text = graph_python(decode(read_calls(said / "sdpa.calls"), "sdpa"))
+def test_program_with_attention_makes_the_same_calls(calls_folder: Path) -> None:
+    """build_operation_graph leaves attention to planning, which queries the GPU's architecture in
+    addition to the properties."""
+    text = graph_python(decode(read_calls(calls_folder / "sdpa.calls"), "sdpa"))
     assert "graph.build_operation_graph()\n    graph.key()" in text
     assert 'options["sm_version"] = int(sys.argv[2])' in text
-    assert "sm_version" not in graph_python(decode(read_calls(said / "reshape.calls"), "reshape"))
+    assert "sm_version" not in graph_python(
+        decode(read_calls(calls_folder / "reshape.calls"), "reshape")
+    )
 
 
 @pytest.mark.parametrize("name", DEQUANTIZED)
 def test_dequantize(
     name: str,
-    said: Path,
+    calls_folder: Path,
     imported: dict[str, Recording],
-    frontend_says: Callable[[Mapping[str, str]], Path],
+    record_frontend: Callable[[Mapping[str, str]], Path],
 ) -> None:
-    """Import and program alike say the operations that cudnn-frontend says, in the order of the
-    data."""
-    theirs = canonical(read_calls(said / f"{name}.calls"))
+    """Import and program make the calls of cudnn-frontend, in the order of the data flow."""
+    theirs = canonical(read_calls(calls_folder / f"{name}.calls"))
     assert [each[""] for each in theirs] == [
         "operation_pointwise",
         "operation_block_scale_dequantize",
     ]
-    graph, _ = read_serialized((said / f"{name}.json").read_bytes(), name)
-    again = frontend_says({name: graph_python(graph)})
+    graph, _ = read_serialized((calls_folder / f"{name}.json").read_bytes(), name)
+    again = record_frontend({name: graph_python(graph)})
     ours = canonical(imported[name])
     assert [each[""] for each in ours] == [
         "operation_block_scale_dequantize",
@@ -342,8 +349,8 @@ def _without_uids(operation: Any) -> str:
     return re.sub(r"'tensor_unique_id': \d+", "", str(operation))
 
 
-def test_a_result_of_dequantize_is_refused(said: Path) -> None:
-    graph, _ = read_serialized((said / "dequantize.json").read_bytes(), "dequantize")
+def test_result_of_dequantize_is_refused(calls_folder: Path) -> None:
+    graph, _ = read_serialized((calls_folder / "dequantize.json").read_bytes(), "dequantize")
     alone = replace(
         graph,
         nodes=graph.nodes[:1],

@@ -1,5 +1,5 @@
-"""What cudnn-frontend serialized becomes the IR that it came from, and what is not understood is
-listed, every bit of it."""
+"""Graphs that cudnn-frontend serialized become the original IR, and every unsupported field is
+listed."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def printed(original: Path, frontend_says: Callable[[Mapping[str, str]], Path]) -> Path:
-    """What cudnn-frontend prints for the programs that `convoy inspect` writes."""
+def printed(original: Path, record_frontend: Callable[[Mapping[str, str]], Path]) -> Path:
+    """The JSON that cudnn-frontend prints for the programs from `convoy inspect`."""
     from convoy import _convoy
     from convoy.graphs.decode import decode
     from convoy_runtime._native import load_native
@@ -45,31 +45,31 @@ def printed(original: Path, frontend_says: Callable[[Mapping[str, str]], Path]) 
 
     library = load_native(_convoy.compile_graphs(original.read_text(), str(original))[0])
     graphs = {name: decode(record(library.builder(f"{name}_build")), name) for name in NAMES}
-    return frontend_says({name: graph_python(graph) for name, graph in graphs.items()})
+    return record_frontend({name: graph_python(graph) for name, graph in graphs.items()})
 
 
 def test_round_trip(original: Path, printed: Path) -> None:
-    """IR, a program, cudnn-frontend, its JSON, IR again."""
+    """IR, program, cudnn-frontend, its JSON, and the same IR again."""
     imported = "".join(import_graph(printed / f"{name}.json")[0] for name in NAMES)
     assert len(NAMES) > 75
     assert bodies(imported) == bodies(original.read_text())
 
 
-def test_every_graph_of_cudnn_frontend_is_imported(
-    frontend_says: Callable[[Mapping[str, str]], Path], original: Path
+def test_every_frontend_graph_is_imported(
+    record_frontend: Callable[[Mapping[str, str]], Path], original: Path
 ) -> None:
-    """The same from programs that people wrote, whose uids and names are cudnn-frontend's own."""
-    folder = frontend_says({name: pair.frontend for name, pair in PAIRS.items()})
+    """The same for hand-written programs, with uids and names of cudnn-frontend."""
+    folder = record_frontend({name: pair.frontend for name, pair in PAIRS.items()})
     imported = {name: import_graph(folder / f"{name}.json")[0] for name in NAMES}
-    # Such graphs have no name in the JSON: they get the file's. Uids that are not in the compiler's
-    # own order are written.
+    # Such graphs have no name in the JSON and get the file's. Uids that differ from the compiler's
+    # numbering are written.
     text = "".join(imported.values())
     assert "{cudnn.uid = 8 : i64}" in imported["conv_bias_residual_relu"]
     assert bodies(re.sub(r" \{cudnn\.uid = \d+ : i64\}", "", text)) == bodies(original.read_text())
     assert "// %t1: uid 1, t0\n" in imported["conv_f16"]
 
 
-def test_bytes_of_a_graph_with_a_plan(
+def test_import_of_bytes_with_a_plan(
     frontend_plans: Callable[[Mapping[str, str]], Path], original: Path
 ) -> None:
     names = ("conv_f16", "conv_f32", "conv_nchw")
@@ -79,7 +79,7 @@ def test_bytes_of_a_graph_with_a_plan(
     assert bodies("".join(text for text, _ in imported.values())) == {
         name: expected[name] for name in names
     }
-    # The plan stays behind, and is named.
+    # The plan is dropped, with a message that names it.
     assert {tuple(plan) for _, plan in imported.values()} == {
         ("behavior_notes", "cudnn_backend_data", "fe_workspace_size", "variant_pack_uids")
     }
@@ -98,7 +98,7 @@ def _problems(document: Any) -> tuple[str, ...]:
     return caught.value.problems
 
 
-def test_everything_unknown_is_listed(document: dict[str, Any]) -> None:
+def test_every_unknown_field_is_listed(document: dict[str, Any]) -> None:
     changed = copy.deepcopy(document)
     changed["secret"] = 1
     changed["context"]["is_dynamic_shape_enabled"] = True
@@ -198,13 +198,13 @@ def test_bad_documents(
     assert any(problem in each for each in _problems(changed)), _problems(changed)
 
 
-def test_what_is_missing_is_named(document: dict[str, Any]) -> None:
+def test_missing_fields_are_named(document: dict[str, Any]) -> None:
     changed = copy.deepcopy(document)
     del changed["nodes"][0]["dilation"]
     assert _problems(changed) == ("node 0 (CONV_FPROP): expected 'dilation', got nothing",)
 
 
-def test_what_tensors_are_beside_their_shape(document: dict[str, Any], tmp_path: Path) -> None:
+def test_tensor_attributes(document: dict[str, Any], tmp_path: Path) -> None:
     changed = copy.deepcopy(document)
     (bias,) = [each for each in changed["tensors"] if each["uid"] == 3]
     bias.update(
@@ -248,12 +248,12 @@ def test_nodes_may_come_in_any_order(document: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     "data", [b"", b"\x80\x04N.", b"[1]", b"{", b"not a graph", b"[" * 100000, b"{i\x01a" * 5000]
 )
-def test_what_is_no_graph_is_refused(data: bytes) -> None:
+def test_invalid_files_are_refused(data: bytes) -> None:
     (problem,) = _problems(data)
     assert problem.startswith("expected ")
 
 
-def test_what_the_compiler_refuses_is_refused(document: dict[str, Any], tmp_path: Path) -> None:
+def test_invalid_graph_is_refused_by_the_compiler(document: dict[str, Any], tmp_path: Path) -> None:
     changed = copy.deepcopy(document)
     changed["nodes"][0]["pre_padding"] = [7, 7]
     path = tmp_path / "wrong.json"
@@ -262,7 +262,7 @@ def test_what_the_compiler_refuses_is_refused(document: dict[str, Any], tmp_path
         import_graph(path)
 
 
-def test_names_cannot_end_a_line_or_a_string(document: dict[str, Any], tmp_path: Path) -> None:
+def test_names_are_escaped(document: dict[str, Any], tmp_path: Path) -> None:
     changed = copy.deepcopy(document)
     evil = '"\n}\nmodule {}\\22 // %x'
     changed["context"]["name"] = evil

@@ -1,5 +1,5 @@
-"""The builders of norms, attention and moved data say to cuDNN what cudnn-frontend says about the
-same graphs."""
+"""The builders of norms, attention and data movement make the same calls to cuDNN as cudnn-frontend
+does for the same graphs."""
 
 from __future__ import annotations
 
@@ -24,8 +24,10 @@ def tool(name: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def said_by_builders(say: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder with what our builders said."""
+def builder_recordings(
+    run_recorder: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """The folder with the recordings of our builders."""
     folder = tmp_path_factory.mktemp("builders")
     opt = os.environ.get("CONVOY_OPT", str(ROOT / "build/bin/convoy-opt"))
     flags = [
@@ -59,25 +61,24 @@ def said_by_builders(say: Callable[..., Path], tmp_path_factory: pytest.TempPath
         ],
         check=True,
     )
-    return say("ours", library, "\n".join(PROGRAMS))
+    return run_recorder("ours", library, "\n".join(PROGRAMS))
 
 
 @pytest.fixture(scope="module")
-def said_by_frontend(frontend_says: Callable[[Mapping[str, str]], Path]) -> Path:
-    return frontend_says(PROGRAMS)
+def frontend_recordings(record_frontend: Callable[[Mapping[str, str]], Path]) -> Path:
+    return record_frontend(PROGRAMS)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_same_descriptors(name: str, said_by_builders: Path, said_by_frontend: Path) -> None:
-    for folder in (said_by_builders, said_by_frontend):
+def test_same_descriptors(name: str, builder_recordings: Path, frontend_recordings: Path) -> None:
+    for folder in (builder_recordings, frontend_recordings):
         error = folder / f"{name}.error"
         assert not error.exists(), error.read_text()
     ours, theirs = (
         canonical(read_calls(folder / f"{name}.calls"))
-        for folder in (said_by_builders, said_by_frontend)
+        for folder in (builder_recordings, frontend_recordings)
     )
     if name == "gen_stats":
-        # cudnn-frontend 1.32 says the number that its own enum has for the type of x: its HALF is
-        # cuDNN's INT8.
+        # cudnn-frontend 1.32 passes its own enumerator for the type of x: its HALF is cuDNN's INT8.
         assert (ours[0].pop(MATH_PREC), theirs[0].pop(MATH_PREC)) == ("FLOAT", "INT8")
     assert ours == theirs

@@ -1,7 +1,6 @@
-"""Poolings, which cudnn-frontend's Python has no method for. Its JSON has them, and 1.32 reads
-windows, strides and paddings from it as fractions over 0, which cuDNN refuses. What it said until
-then is compared, denominators aside; and both directions of the JSON.
-"""
+"""Poolings, for which cudnn-frontend's Python has no method. Its JSON has them, but version 1.32
+reads windows, strides and paddings from it as fractions over 0, which cuDNN refuses. The calls up
+to the refusal are compared, without the denominators, and the JSON is tested in both directions."""
 
 from __future__ import annotations
 
@@ -28,7 +27,7 @@ from convoy.graphs.source import record_graph
 
 @dataclass(frozen=True)
 class Pooling:
-    """A resample of 8x64x56x56, by hand in both languages."""
+    """A resample of 8x64x56x56, as IR and as JSON."""
 
     mode: str
     padding_mode: str
@@ -114,12 +113,12 @@ POOLINGS = {
 
 
 @pytest.fixture(scope="module")
-def said(frontend_says: Callable[[Mapping[str, str]], Path]) -> Path:
+def calls_folder(record_frontend: Callable[[Mapping[str, str]], Path]) -> Path:
     load = (
         "import cudnn\ndef build(**options):\n    g = cudnn.pygraph(**options)\n    "
         "g.deserialize({!r})\n    return g\n"
     )
-    return frontend_says(
+    return record_frontend(
         {name: load.format(json.dumps(pooling.document)) for name, pooling in POOLINGS.items()}
     )
 
@@ -131,7 +130,7 @@ def _source(name: str, folder: Path) -> Path:
 
 
 def _whole(value: Any) -> Any:
-    """A fraction over 0 as the number above it."""
+    """Converts fractions over 0 to whole numbers."""
     if isinstance(value, dict):
         return {key: _whole(each) for key, each in value.items()}
     if isinstance(value, tuple | list):
@@ -142,8 +141,10 @@ def _whole(value: Any) -> Any:
 
 
 @pytest.mark.parametrize("name", POOLINGS)
-def test_same_descriptors_but_for_the_denominators(name: str, said: Path, tmp_path: Path) -> None:
-    theirs = canonical_operation(read_refused(said / f"{name}.calls"))
+def test_same_descriptors_except_denominators(
+    name: str, calls_folder: Path, tmp_path: Path
+) -> None:
+    theirs = canonical_operation(read_refused(calls_folder / f"{name}.calls"))
     assert (
         f"{POOLINGS[name].window[0]}/0"
         in theirs["operation_resample_fwd_desc"][0]["resample_window_dims"]
@@ -153,7 +154,7 @@ def test_same_descriptors_but_for_the_denominators(name: str, said: Path, tmp_pa
 
 
 @pytest.mark.parametrize("name", POOLINGS)
-def test_json_both_ways(name: str, tmp_path: Path) -> None:
+def test_json_round_trip(name: str, tmp_path: Path) -> None:
     source = _source(name, tmp_path)
     assert json.loads(graph_json_text(read_graph(source, None))) == POOLINGS[name].document
     document, again = tmp_path / "pool.json", tmp_path / "again.mlir"
@@ -163,7 +164,7 @@ def test_json_both_ways(name: str, tmp_path: Path) -> None:
     assert bodies(again.read_text()) == bodies(source.read_text())
 
 
-def test_a_gradient_of_a_pooling_is_cudnn_s_alone(tmp_path: Path) -> None:
+def test_pooling_gradient_is_refused(tmp_path: Path) -> None:
     """cudnn-frontend has no operation for it."""
     path = tmp_path / "gradient.mlir"
     x, y = "!cudnn.tensor_desc<8x64x56x56xf16, NHWC>", "!cudnn.tensor_desc<8x64x28x28xf16, NHWC>"

@@ -1,5 +1,5 @@
-"""The comparison itself: it sees every difference but those that it is meant not to see, and the
-defaults that it assumes are cuDNN's."""
+"""The comparison of recordings detects every difference that matters, and the assumed defaults are
+those of cuDNN."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def _changed(recording: Recording, place: int, attribute: int, setting: Setting)
     return replace(recording, descriptors=tuple(descriptors))
 
 
-def test_every_difference_is_seen(said_by_us: Path) -> None:
-    recording = read_calls(said_by_us / "conv_bias_residual_relu.calls")
+def test_every_difference_is_detected(our_recordings: Path) -> None:
+    recording = read_calls(our_recordings / "conv_bias_residual_relu.calls")
     expected, count = canonical(recording), 0
     for place, descriptor in enumerate(recording.descriptors):
         for attribute, setting in descriptor.settings.items():
@@ -35,15 +35,15 @@ def test_every_difference_is_seen(said_by_us: Path) -> None:
                 continue
             data = bytes([bytes(setting.data)[0] ^ 1, *bytes(setting.data)[1:]])
             changed = _changed(recording, place, attribute, replace(setting, data=data))
-            # A number that no enumerator has is an error.
+            # An unknown enumerator is an error.
             with suppress(GraphError):
                 assert canonical(changed) != expected, (place, attribute)
             count += 1
     assert count > 50
 
 
-def test_uids_are_free_as_long_as_they_differ(said_by_us: Path) -> None:
-    recording = read_calls(said_by_us / "conv_f16.calls")
+def test_distinct_uids_may_have_any_value(our_recordings: Path) -> None:
+    recording = read_calls(our_recordings / "conv_f16.calls")
     places = [place for place, each in enumerate(recording.descriptors) if _UID in each.settings]
     other = _changed(recording, places[0], _UID, Setting(3, 1, struct.pack("<q", 77)))
     assert canonical(other) == canonical(recording)
@@ -51,8 +51,8 @@ def test_uids_are_free_as_long_as_they_differ(said_by_us: Path) -> None:
     assert canonical(_changed(recording, places[0], _UID, same)) != canonical(recording)
 
 
-def test_swapped_operands_are_seen(said_by_us: Path) -> None:
-    recording = read_calls(said_by_us / "sub.calls")
+def test_swapped_operands_are_detected(our_recordings: Path) -> None:
+    recording = read_calls(our_recordings / "sub.calls")
     (operation,) = [place for place, each in enumerate(recording.descriptors) if each.kind == 13]
     x, b = (recording.descriptors[operation].settings[each] for each in (751, 752))
     assert canonical(
@@ -60,7 +60,7 @@ def test_swapped_operands_are_seen(said_by_us: Path) -> None:
     ) != canonical(recording)
 
 
-#: A graph in which the attribute is not said, and where cuDNN's log has its value.
+#: A graph in which the attribute is not set, and the path to its value in cuDNN's log.
 _UNSAID = {
     "pointwise_relu_upper_clip": ("relu_fwd", "upperClip"),
     "pointwise_relu_lower_clip_slope": ("relu_fwd", "lowerClipSlope"),
@@ -78,12 +78,12 @@ _UNSAID = {
 
 
 @pytest.mark.parametrize("attribute", _UNSAID)
-def test_default_is_cudnn_s(said_by_us: Path, attribute: str) -> None:
+def test_default_is_that_of_cudnn(our_recordings: Path, attribute: str) -> None:
     name, key = _UNSAID[attribute]
     numbers = {name: number for number, name in backend_names()["attribute"].items()}
-    recording = read_calls(said_by_us / f"{name}.calls")
+    recording = read_calls(our_recordings / f"{name}.calls")
     assert all(numbers[attribute] not in each.settings for each in recording.descriptors)
-    (node,) = read_log(said_by_us)[name]
+    (node,) = read_log(our_recordings)[name]
     (default,) = [defaults[attribute] for defaults in DEFAULTS.values() if attribute in defaults]
     value = node["X"][key] if attribute.startswith("tensor") else node[key]
     assert value == (f"CUDNN_TENSOR_REORDERING_{default}" if default == "NONE" else default)

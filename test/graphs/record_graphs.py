@@ -1,16 +1,17 @@
-"""Run as a program, in which libcudnn.so.9 is the recording one: says graphs to cuDNN and leaves
-what was said in FOLDER/NAME.calls.
+"""Builds graphs with the recording libcudnn.so.9, as a separate program, and writes the calls to
+FOLDER/NAME.calls.
 
-    LD_LIBRARY_PATH=SHIM:REAL python say_graphs.py ours LIBRARY FOLDER            < names, a line
-    each: build functions NAME_build
-    LD_LIBRARY_PATH=SHIM:REAL python say_graphs.py frontend DEVICE FOLDER         < JSON {name:
-    Python program that has build(**options)}
-    LD_LIBRARY_PATH=SHIM:REAL:CUBLASLT python say_graphs.py plans DEVICE FOLDER   < the same
+    LD_LIBRARY_PATH=SHIM:REAL python record_graphs.py ours LIBRARY FOLDER
+        stdin: names, one per line; the build functions are NAME_build
+    LD_LIBRARY_PATH=SHIM:REAL python record_graphs.py frontend DEVICE FOLDER
+        stdin: JSON {name: Python program that defines build(**options)}
+    LD_LIBRARY_PATH=SHIM:REAL:CUBLASLT python record_graphs.py plans DEVICE FOLDER
+        stdin: as for frontend
 
-Names of graphs that were finalized go to FOLDER/finalized, in order; FOLDER/NAME.error says why
-another was not. The second also writes FOLDER/NAME.json, what cudnn-frontend prints for the graph;
-the third FOLDER/NAME.bin, the bytes of the graph with a plan. cuDNN ends the process when it plans
-without some cuBLASLt.
+Names of finalized graphs are appended to FOLDER/finalized, in order; FOLDER/NAME.error has the
+error of each other graph. `frontend` also writes FOLDER/NAME.json, the JSON that cudnn-frontend
+prints for the graph. `plans` also writes FOLDER/NAME.bin, the bytes of the graph with a plan.
+Without a cuBLASLt, cuDNN ends the process when it plans.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ __all__ = ["main"]
 
 
 def _shim() -> ctypes.CDLL:
-    """The recording library; it is the first on the search path, and this is the copy that
-    everything else in the process gets."""
+    """The recording library. It is the first on the search path, so the whole process uses this
+    copy."""
     return ctypes.CDLL(
         str(Path(os.environ["LD_LIBRARY_PATH"].split(os.pathsep)[0]) / "libcudnn.so.9"),
         mode=os.RTLD_GLOBAL | os.RTLD_NOW,
@@ -45,9 +46,9 @@ def _ours(shim: ctypes.CDLL, library: str, folder: Path) -> None:
     cudnn = Cudnn(shim, "the recording cuDNN")
     native = ctypes.CDLL(library)
     for name in sys.stdin.read().split():
-        said: list[str] = []
+        errors: list[str] = []
         report = ConvoyCudnn.REPORT(
-            lambda status, call, location, said=said: said.append(
+            lambda status, call, location, errors=errors: errors.append(
                 str(cudnn.error(status, call.decode()))
             )
         )
@@ -59,7 +60,7 @@ def _ours(shim: ctypes.CDLL, library: str, folder: Path) -> None:
         )
         shim.recorder_end()
         if status:
-            (folder / f"{name}.error").write_text("\n".join(said))
+            (folder / f"{name}.error").write_text("\n".join(errors))
         else:
             cudnn.call("cudnnBackendDestroyDescriptor", result)
             _finalized(folder, name)
@@ -74,8 +75,8 @@ def _plans(shim: ctypes.CDLL, device: str, folder: Path) -> None:
         exec(compile(program, name, "exec"), space)
         graph = space["build"](**options)
         graph.build_operation_graph()
-        # The graph's own methods ask for a GPU on the way; those of the C++ graph under it plan for
-        # the device that is described.
+        # The methods of the Python graph need a GPU; those of the underlying C++ graph plan for the
+        # described device.
         lowered = graph._lowered_graph
         lowered.create_execution_plans([cudnn.heur_mode.A])
         lowered.build_plan_at_index(0)
@@ -85,7 +86,7 @@ def _plans(shim: ctypes.CDLL, device: str, folder: Path) -> None:
 def _frontend(shim: ctypes.CDLL, device: str, folder: Path) -> None:
     import cudnn
 
-    # Attention asks a GPU for what the properties say already, unless it is told.
+    # Without sm_version, attention queries a GPU for what the properties already have.
     options = {
         "device_property": cudnn.create_device_properties(Path(device).read_text()),
         "sm_version": 90,
@@ -97,7 +98,8 @@ def _frontend(shim: ctypes.CDLL, device: str, folder: Path) -> None:
         try:
             graph = space["build"](**options)
             graph.build_operation_graph()
-            graph.key()  # attention, for which cudnn-frontend has kernels of its own, is not said before
+            # Makes the calls of attention, for which cudnn-frontend has kernels, too.
+            graph.key()
             (folder / f"{name}.json").write_text(str(graph))
             _finalized(folder, name)
         except Exception as error:
