@@ -1,8 +1,8 @@
 """The process that opens and runs mutants of artifacts, one after another:
-`python artifact_child.py JOB`, a pickled `Job`.
+`python artifact_child.py JOB`, where JOB is a pickled `Job`.
 
-Before each mutant its number and the time go into a file that the parent has mapped, so that it
-knows which one ended the process.
+Before each mutant it writes the mutant's index and the time to a file that the parent has mapped,
+so that the parent can tell which mutant ended the process.
 """
 
 from __future__ import annotations
@@ -34,15 +34,14 @@ from convoy_runtime.errors import ConvoyRuntimeError  # noqa: E402
 
 __all__ = ["PROGRESS", "Job"]
 
-#: The number of the mutant that runs, and when it began by the monotonic clock.
+#: The index of the running mutant, and its start by the monotonic clock.
 PROGRESS = struct.Struct("<qd")
 _MEMORY = 8 << 30
 
 
 @dataclass(frozen=True)
 class Job:
-    """Mutants `begin` up to `end`, but for `end` itself, of `samples`; what fails goes to the
-    folder `keep`."""
+    """Mutants `begin` to `end` (exclusive) of `samples`; failures go to the folder `keep`."""
 
     samples: list[Sample]
     seed: int
@@ -85,12 +84,12 @@ def main(path: str) -> None:
         )
     )
     sys.stdout.flush()
-    # Threads of native libraries may still be there.
+    # Threads of native libraries may still exist.
     os._exit(0)
 
 
 def keep(job: Job, index: int, found: Mutant, said: str) -> Path:
-    """Writes a mutant that failed, and beside it how to run it again."""
+    """Writes a mutant that failed, and next to it the command that reproduces the failure."""
     path = job.keep / f"artifact-{job.seed}-{index}.convoy"
     path.write_bytes(found.content)
     text = f"{said}\n{found.sample.name}: {found.change}\nmutant {index} of seed {job.seed}\n"
@@ -102,8 +101,7 @@ def keep(job: Job, index: int, found: Mutant, said: str) -> Path:
 
 
 def _outcome(each: Mutant, target: Path, expected: list[np.ndarray], *, poison: bool) -> str:
-    """`refused`, `same`, `other` where a remade artifact may give another result, or what is
-    wrong."""
+    """`refused`, `same`, `other` if a rehashed artifact may give another result, or the failure."""
     target.write_bytes(each.content)
     try:
         got = _run(each.sample, target, poison=poison)
@@ -128,8 +126,7 @@ def _equal(got: np.ndarray, expected: np.ndarray) -> bool:
 
 
 def _run(sample: Sample, path: Path, *, poison: bool) -> list[np.ndarray]:
-    """The results of a program for the CPU; of one for a GPU, everything that is read without
-    one."""
+    """The results of a CPU program; of a GPU program, everything that is readable without a GPU."""
     if sample.target == "cuda":
         artifact = reader.open_artifact(path, any_host=True)
         artifact.alternatives()
@@ -149,7 +146,7 @@ _given: dict[str, list[np.ndarray]] = {}
 
 
 def _inputs(sample: Sample) -> list[np.ndarray]:
-    """Inputs as the sample wants them, whatever the mutant does."""
+    """Inputs for the sample, independent of the mutant."""
     if sample.name not in _given:
         import json
 
@@ -169,7 +166,7 @@ def _inputs(sample: Sample) -> list[np.ndarray]:
 def _guarded_safetensors(
     buffer: memoryview | bytes, *, path: object, member: str | None = None
 ) -> dict[str, HostTensor]:
-    """As `read_safetensors`, each tensor in memory of its own."""
+    """Like `read_safetensors`, with each tensor in separate memory."""
     tensors = {}
     for name, tensor in read_safetensors(buffer, path=path, member=member).items():
         copy = aligned_empty(tensor.array.shape, tensor.dtype)

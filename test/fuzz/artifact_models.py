@@ -1,4 +1,4 @@
-"""The models that artifacts are fuzzed with, compiled."""
+"""The compiled models whose artifacts are fuzzed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["compile_samples"]
 
 
 class Small(nn.Module):
-    """A convolution, a product, a constant, and a weight that has two names."""
+    """A convolution, a product, a constant, and a weight with two names."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -31,8 +31,8 @@ class Small(nn.Module):
 
 
 class Residual(nn.Module):
-    """What cuDNN takes, and kernels of our own compute: a convolution with bias, residual and
-    relu."""
+    """A graph that both cuDNN and hand-written kernels compute: a convolution with bias, residual
+    and relu."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -43,14 +43,14 @@ class Residual(nn.Module):
 
 
 class Plain(nn.Module):
-    """No weights at all."""
+    """No weights."""
 
     def forward(self, x: Tensor) -> Tensor:
         return torch.softmax(x * 2 + 1, 1)
 
 
 def compile_samples() -> list[Sample]:
-    """The artifacts, in an order that stays."""
+    """The artifacts, in a fixed order."""
     torch.manual_seed(0)
     small, residual = Small().eval(), Residual().eval()
     inputs = (torch.zeros(2, 3, 6, 5), torch.zeros(2, 7))

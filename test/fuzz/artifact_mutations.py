@@ -1,10 +1,10 @@
 """Changes to artifacts: bytes, the zip's structure, members, and fields of the manifest with all
-hashes made anew.
+hashes recomputed.
 
-What is changed and hashed again is another artifact, which may compute something else, and which an
-author could have signed: it must be refused, or run inside its memory. Everything else must be
-refused, or give the very same result. The machine code of native.so is left alone: hashes and
-digests are what guards against code that was changed, and to run it would tell nothing.
+A changed and rehashed artifact is a different artifact that an author could have signed: it must be
+refused, or run inside its memory. Every other mutant must be refused or give the same result. The
+machine code of native.so is not changed: hashes and digests guard against that, and running changed
+code would show nothing.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ _EDGES: tuple[Any, ...] = (
 )  # fmt: skip
 
 
-#: Offsets and sizes of fields: of a member's header, of its entry in the directory, and of the
-#: directory's end (PKWARE's APPNOTE, 4.3).
+#: Offsets and sizes of the fields in a member's header, in its directory entry, and in the end of
+#: the directory (PKWARE's APPNOTE, 4.3).
 _LOCAL_FIELDS = ((4, 2), (6, 2), (8, 2), (10, 2), (14, 4), (18, 4), (22, 4), (26, 2), (28, 2))
 _CENTRAL_FIELDS = (
     (4, 2),
@@ -56,13 +56,13 @@ _END_FIELDS = ((4, 2), (6, 2), (8, 2), (10, 2), (12, 4), (16, 4), (20, 2))
 
 @dataclass(frozen=True)
 class Sample:
-    """An artifact that is as the compiler writes it.
+    """An unchanged artifact.
 
     Attributes:
-        name: what messages call it.
-        content: the file.
+        name: Its name in messages.
+        content: The file.
         target: cpu or cuda.
-        weights: original weights to load, in a .safetensors file; empty where the artifact has the
+        weights: Original weights to load, as a .safetensors file; empty if the artifact has the
             prepared ones.
     """
 
@@ -72,14 +72,14 @@ class Sample:
     weights: bytes = b""
 
     def members(self) -> dict[str, bytes]:
-        """The members by name, in their order."""
+        """The members by name, in order."""
         with zipfile.ZipFile(io.BytesIO(self.content)) as archive:
             return {name: archive.read(name) for name in archive.namelist()}
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """A changed artifact: what was changed, and whether its hashes were made anew."""
+    """A changed artifact, with the change and whether its hashes were recomputed."""
 
     sample: Sample
     content: bytes
@@ -88,8 +88,7 @@ class Mutant:
 
 
 def mutant(rng: Random, index: int, samples: list[Sample]) -> Mutant:
-    """The mutant of this number. Those of the manifest's bytes go through all of them, one after
-    another."""
+    """The mutant with this index. Mutants of the manifest's bytes cycle through all of them."""
     sample = samples[index % len(samples)]
     kind = rng.choices(_KINDS, _WEIGHTS_OF_KINDS)[0]
     content, change, remade = kind(rng, index // len(samples), sample)
@@ -97,7 +96,7 @@ def mutant(rng: Random, index: int, samples: list[Sample]) -> Mutant:
 
 
 def pack(members: dict[str, bytes], order: list[str] | None = None) -> bytes:
-    """An artifact with these members, whose manifest says their hashes and sizes."""
+    """An artifact with these members; the manifest has their hashes and sizes."""
     tree = json.loads(members[_MANIFEST])
     files = tree["files"] if isinstance(tree, dict) and isinstance(tree.get("files"), dict) else {}
     for name, entry in files.items():
@@ -112,7 +111,7 @@ def pack(members: dict[str, bytes], order: list[str] | None = None) -> bytes:
 
 
 def _zip(members: dict[str, bytes], order: list[str] | None = None) -> bytes:
-    """The zip of these members, with the digest of the manifest, whatever the manifest says."""
+    """The zip of these members, with the digest of the manifest, whatever the manifest contains."""
     names = order or list(members)
     layout = lay_out(
         [ZipMember(name, len(members[name]), zlib.crc32(members[name])) for name in names],
@@ -130,7 +129,7 @@ _Change = tuple[bytes, str, bool]
 
 
 def _manifest_byte(rng: Random, index: int, sample: Sample) -> _Change:
-    """One bit of the manifest, the next byte at each mutant."""
+    """Flips one bit of the manifest, in the next byte for each mutant."""
     text = sample.members()[_MANIFEST]
     at = sample.content.index(text) + index % len(text)
     bit = rng.randrange(8)
@@ -140,7 +139,7 @@ def _manifest_byte(rng: Random, index: int, sample: Sample) -> _Change:
 
 
 def _manifest_bytes_remade(rng: Random, _: int, sample: Sample) -> _Change:
-    """Bytes of the manifest, with the checksums of the zip as they have to be."""
+    """Changes bytes of the manifest, with correct zip checksums."""
     members = sample.members()
     text = bytearray(members[_MANIFEST])
     at = rng.randrange(len(text))
@@ -178,7 +177,7 @@ def _truncation(rng: Random, _: int, sample: Sample) -> _Change:
 
 
 def _structure(rng: Random, _: int, sample: Sample) -> _Change:
-    """A field of the zip's directory or of a local header, and comments."""
+    """Changes a field of the zip's directory or of a local header, or adds comments."""
     content = bytearray(sample.content)
     central = content.index(b"PK\x01\x02")
     ends = content.rindex(b"PK\x05\x06")
@@ -223,8 +222,8 @@ def _structure(rng: Random, _: int, sample: Sample) -> _Change:
 
 
 def _members(rng: Random, _: int, sample: Sample) -> _Change:
-    """Members that are exchanged, renamed, doubled, dropped, resized or added, with hashes as they
-    have to be or not."""
+    """Exchanges, renames, duplicates, drops, resizes or adds members, with or without correct
+    hashes."""
     members = sample.members()
     names = [name for name in members if name != _MANIFEST]
     name, other = rng.choice(names), rng.choice(names)
@@ -274,7 +273,7 @@ def _members(rng: Random, _: int, sample: Sample) -> _Change:
 
 
 def _fields(tree: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """The places of all values of a JSON tree."""
+    """The paths of all values of a JSON tree."""
     items = (
         tree.items()
         if isinstance(tree, dict)
@@ -288,7 +287,7 @@ def _fields(tree: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 
 def _field(rng: Random, tree: Any) -> str:
-    """Changes one field of a JSON tree in place, and says which."""
+    """Changes one field of a JSON tree in place, and returns its name."""
     path = rng.choice(_fields(tree) or [()])
     if not path:
         return "nothing"
@@ -332,7 +331,7 @@ def _manifest_field(rng: Random, _: int, sample: Sample) -> _Change:
 
 
 def _json_member(rng: Random, index: int, sample: Sample) -> _Change:
-    """A field of another member of JSON text, with hashes made anew."""
+    """Changes a field of another JSON member, with recomputed hashes."""
     members = sample.members()
     names = [name for name in members if name.endswith(".json") and name != _MANIFEST]
     if not names:
@@ -345,7 +344,7 @@ def _json_member(rng: Random, index: int, sample: Sample) -> _Change:
 
 
 def _safetensors(rng: Random, index: int, sample: Sample) -> _Change:
-    """The header of a safetensors member, with hashes made anew."""
+    """Changes the header of a safetensors member, with recomputed hashes."""
     members = sample.members()
     names = [name for name in members if name.endswith(".safetensors")]
     if not names:
@@ -373,11 +372,11 @@ def _safetensors(rng: Random, index: int, sample: Sample) -> _Change:
 
 
 def _elf(rng: Random, index: int, sample: Sample) -> _Change:
-    """Headers of native.so that say what cannot be, or less of it, with hashes made anew.
+    """Sets invalid or smaller values in headers of native.so, with recomputed hashes.
 
-    Nothing else of it is changed. A library whose segments lie elsewhere, or whose dynamic section
-    or code is another one, is one that its author may have written so: to load it is to run it,
-    which SECURITY.md says, and hashes and digests guard against it.
+    Nothing else of it is changed. A library with other segments, another dynamic section or other
+    code could have been written by its author. Loading it runs it, as SECURITY.md states; hashes
+    and digests guard against that.
     """
     members = sample.members()
     content = bytearray(members[_NATIVE])
@@ -400,7 +399,7 @@ def _elf(rng: Random, index: int, sample: Sample) -> _Change:
     changes += [(table + entry * rng.randrange(count) + field, "<Q", beyond) for field in (8, 32)]
     if rng.random() < 0.4:
         size = rng.choice((rng.randrange(len(content)), rng.randrange(200)))
-        # What lies behind the last segment is for debuggers.
+        # The data after the last segment is for debuggers.
         end = max(
             sum(struct.unpack_from("<Q24xQ", content, table + entry * each + 8))
             for each in range(count)

@@ -1,9 +1,9 @@
-"""Mutants of artifacts through the runtime: each is opened, and on the CPU loaded and run once,
-between guard pages.
+"""Runs mutants of artifacts through the runtime: each is opened and, on the CPU, loaded and run
+once between guard pages.
 
-A mutant may be refused with an error of the runtime's own. It may run where it gives the very same
-result, or, where its hashes were made anew, any result. It must not end the process, take longer
-than the limit, or touch memory that is not its own.
+The runtime may refuse a mutant with one of its own errors. Otherwise the result must be the same
+or, if the hashes were recomputed, may be any. A mutant must not end the process, exceed the time
+limit, or access memory outside its own.
 """
 
 from __future__ import annotations
@@ -26,16 +26,15 @@ from outcome import Outcome
 __all__ = ["run", "samples"]
 
 _HERE = Path(__file__).resolve().parent
-#: Mutants of one process: each native.so that is loaded stays loaded.
+#: Mutants per process: every loaded native.so stays loaded.
 _BATCH = 1000
 _SECONDS = 10.0
 
 
 def run(count: int, *, seed: int, jobs: int, keep: Path) -> Outcome:
-    """Runs `count` mutants, equal ones for an equal seed and an equal compiler, in `jobs` processes
-    at a time.
+    """Runs `count` mutants in `jobs` parallel processes; seed and compiler determine them.
 
-    A mutant that fails is kept in the folder `keep`, with a text beside it that says how it failed.
+    A mutant that fails is kept in the folder `keep`, with a text file that describes the failure.
     """
     began = time.monotonic()
     keep.mkdir(parents=True, exist_ok=True)
@@ -60,7 +59,7 @@ def run(count: int, *, seed: int, jobs: int, keep: Path) -> Outcome:
 
 
 def samples() -> list[Sample]:
-    """Small artifacts of both targets: with weights and without, with constants, aliases, kernels,
+    """Small artifacts of both targets: with and without weights, with constants, aliases, kernels,
     alternatives and a plan."""
     from artifact_models import compile_samples
 
@@ -76,8 +75,8 @@ def check(
     *,
     script: Path = _HERE / "artifact_child.py",
 ) -> Counter[str]:
-    """Runs mutants `begin` up to `end` in a process, and in another one behind each that ends it.
-    How many were refused, and so on."""
+    """Runs mutants `begin` to `end` in a process, and in a new one after each mutant that ends it.
+    Returns the number of refusals and so on."""
     counts: Counter[str] = Counter()
     with tempfile.TemporaryDirectory(prefix="convoy-fuzz-") as name:
         progress = Path(name) / "progress"
@@ -98,7 +97,7 @@ def check(
             )
             if not how and reached == end:
                 break
-            # What became of those before it is not known any more; that they were no failures is.
+            # The results of the mutants before it are lost, but none of them was a failure.
             keep(
                 job,
                 reached,
@@ -110,8 +109,7 @@ def check(
 
 
 def _watch(command: list[str], shared: mmap.mmap) -> tuple[str, str]:
-    """Runs a process until it ends, or one mutant takes too long: what went wrong, and what it
-    printed."""
+    """Runs a process until it ends or one mutant times out; returns the failure and the output."""
     with subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,

@@ -1,5 +1,5 @@
-"""convoy-opt on many modules at once: one process takes a file of them, split at `// -----`, each
-with a context of its own."""
+"""Runs convoy-opt on many modules at once: one process reads a file of them, split at `// -----`,
+each with a separate context."""
 
 from __future__ import annotations
 
@@ -16,45 +16,45 @@ from pathlib import Path
 __all__ = ["MARKER", "Failure", "Tool", "encode"]
 
 MARKER = "// -----"
-#: A module that no parser takes. Its error at the end of a batch says that everything before it was
-#: gone through.
+#: A module that does not parse. Its error at the end of a batch shows that all modules before it
+#: were processed.
 _SENTINEL = "end_of_batch"
-#: Address space of a process. Debian's convoy-opt maps some 200 MB before it begins.
+#: Address space of a process. Debian's convoy-opt maps about 200 MB at startup.
 _MEMORY = 6 << 30
 
 
 @dataclass(frozen=True)
 class Failure:
-    """What is wrong with a batch: how the process ended, and what it printed last."""
+    """The failure of a batch: how the process ended, and the end of its output."""
 
     how: str
     output: str
 
 
 class Tool:
-    """A convoy-opt, of the build in `folder`."""
+    """The convoy-opt of the build in `folder`."""
 
     def __init__(self, folder: Path, *, seconds: float = 10.0, start: float = 4.0) -> None:
-        """A module may take `seconds`, and the process `start` more before it begins."""
+        """Each module may take `seconds`; the process may take `start` more for its startup."""
         self.path = folder / "convoy-opt"
         self.seconds, self.start = seconds, start
         with (
             self.path.open("rb") as file,
             mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content,
         ):
-            # AddressSanitizer reserves terabytes of addresses.
+            # AddressSanitizer reserves terabytes of address space.
             self._limited = content.find(b"__asan_init") < 0
 
     def check(
         self, flags: Sequence[str], modules: Sequence[str], *, symbols: bool = False
     ) -> Failure | None:
-        """Runs the modules; None where the process comes to the end of them. What it says about
-        them is no failure."""
+        """Runs the modules; returns None if the process reaches the end. Its diagnostics are not
+        failures."""
         with tempfile.TemporaryDirectory(prefix="convoy-fuzz-") as folder:
             path = Path(folder) / "batch.mlir"
             path.write_bytes(_joined([*modules, _SENTINEL]))
-            # The whole batch may take longer than one module, each of which is run alone before it
-            # counts as a hang.
+            # The whole batch may exceed the time of one module; a module counts as a hang only if
+            # it also does so by itself.
             code, output = self._run(
                 [*flags, str(path), "--split-input-file", "-o", "/dev/null"],
                 folder,
@@ -74,8 +74,8 @@ class Tool:
         return Failure(f"exited with {code} before the end", _end(output))
 
     def _refuses(self, flags: Sequence[str]) -> bool:
-        """Whether these flags are an error themselves, as a phase that there is not: no module is
-        looked at then."""
+        """Whether the flags themselves are an error, e.g. an unknown phase; then no module is
+        processed."""
         with tempfile.TemporaryDirectory(prefix="convoy-fuzz-") as folder:
             path = Path(folder) / "batch.mlir"
             path.write_text(_SENTINEL)
@@ -85,7 +85,7 @@ class Tool:
         return code == 1 and f"'{_SENTINEL}'" not in output and "LLVM ERROR" not in output
 
     def results(self, flags: Sequence[str], modules: Sequence[str]) -> list[str]:
-        """The text of each module that the flags succeed on, without those of a batch whose process
+        """The text of each module that the flags succeed on, except those of a batch whose process
         fails."""
         found: list[str] = []
         with tempfile.TemporaryDirectory(prefix="convoy-fuzz-") as folder:
@@ -102,7 +102,7 @@ class Tool:
         return found
 
     def first(self, flags: Sequence[str], modules: Sequence[str]) -> int:
-        """The index of the first module that makes a batch fail, of a batch that does."""
+        """The index of the first module that makes a failing batch fail."""
         passes, fails = 0, len(modules)
         while fails - passes > 1:
             middle = (passes + fails) // 2
@@ -124,8 +124,8 @@ class Tool:
         *,
         output: Path | None = None,
     ) -> tuple[int | None, str]:
-        """Exit status, None after `seconds`, and what was printed as errors; what was printed as
-        results goes to the file `output`."""
+        """The exit status (None after `seconds`) and standard error; standard output goes to the
+        file `output`."""
         environment = {**os.environ, "LLVM_DISABLE_SYMBOLIZATION": "1"}
         if symbols:
             del environment["LLVM_DISABLE_SYMBOLIZATION"]
@@ -151,19 +151,19 @@ class Tool:
 
 
 def encode(text: str) -> bytes:
-    """The bytes of a module, which byte flips leave without an encoding."""
+    """The bytes of a module; byte flips leave text that is not valid in any encoding."""
     return text.encode(errors="surrogateescape")
 
 
 def _joined(modules: Sequence[str]) -> bytes:
-    # A mutant that has a line with the marker would count as two.
+    # A mutant with a marker line would count as two.
     return f"\n{MARKER}\n".encode().join(
         encode(re.sub(rf"^{MARKER}", "//", each, flags=re.MULTILINE)) for each in modules
     )
 
 
 def _end(output: str) -> str:
-    """The stack, or the last lines."""
+    """The stack trace, or the last lines."""
     begin = output.find("PLEASE submit a bug report")
     fatal = output.find("LLVM ERROR")
     places = [place for place in (begin, fatal) if place >= 0]

@@ -1,4 +1,4 @@
-"""Defects that tests put into a worker, by the name of a function."""
+"""Defects that tests inject into a worker, by the name of a function."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = [
     "relu_raises",
 ]
 
-#: `relu_is_abs` as text, for a script.
+#: The text of `relu_is_abs`, for a script.
 RELU_IS_ABS = """
 import convoy.frontend
 from convoy.dialects import tcp

@@ -1,4 +1,4 @@
-"""Arrays between pages that nobody may touch, so that native code that leaves one is a signal."""
+"""Arrays between inaccessible pages, so that an access outside of them is a signal."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _LARGEST = 1 << 30
 CANARY = 0xA5
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.mprotect.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
-#: The bytes between the end of each array and the page behind it: at most 63, because arrays start
+#: The bytes between the end of each array and the page after it: at most 63, because arrays start
 #: at a multiple of 64.
 _slack: list[np.ndarray] = []
 
 
 def aligned_empty(shape: tuple[int, ...], dtype: str) -> np.ndarray:
-    """As `convoy_runtime.arrays.aligned_empty`, with a page without access before and behind the
+    """Like `convoy_runtime.arrays.aligned_empty`, with an inaccessible page before and after the
     array."""
     storage = DTYPES[dtype].storage
     size = prod(shape) * storage.itemsize
@@ -47,7 +47,7 @@ def aligned_empty(shape: tuple[int, ...], dtype: str) -> np.ndarray:
 
 
 def check_canaries() -> bool:
-    """Whether nothing was written between the arrays since the last call and the pages around them.
+    """Whether nothing was written between the arrays and the pages around them since the last call.
     Forgets these arrays."""
     intact = all(bool((part == CANARY).all()) for part in _slack)
     _slack.clear()

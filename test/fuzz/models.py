@@ -1,6 +1,6 @@
-"""Random PyTorch models, compiled for both targets: on the CPU run with poisoned memory beside
-PyTorch in float64, for cuda finalized by the real cuDNN. A failure is reduced and kept as a
-script."""
+"""Random PyTorch models, compiled for both targets: the CPU's result with poisoned memory is
+compared with PyTorch in float64, and for cuda the real cuDNN finalizes the graphs. A failure is
+reduced and kept as a script."""
 
 from __future__ import annotations
 
@@ -20,16 +20,15 @@ from workers import Job, Workers
 
 __all__ = ["run"]
 
-#: How many failures of one kind are reduced, because that takes a minute each; the others are kept
-#: as they are.
+#: How many failures of one kind are reduced, at a minute each; the others are kept unreduced.
 _REDUCED = 1
 
 
 def run(count: int, *, seed: int, jobs: int, keep: Path, hook: str = "") -> Outcome:
-    """Checks the models of `count` seeds from `seed` on in `jobs` processes, and writes a script
-    for each failure to the folder `keep`."""
-    # Freed memory is overwritten, and new memory is not zero, in the compiler and in what prepares
-    # weights.
+    """Checks the models of `count` seeds starting at `seed` in `jobs` processes, and writes a
+    script for each failure to the folder `keep`."""
+    # Freed memory is overwritten and new memory is nonzero, in the compiler and in weight
+    # preparation.
     os.environ.setdefault("MALLOC_PERTURB_", "165")
     seconds: Counter[str] = Counter()
     verdicts: Counter[str] = Counter()
@@ -68,7 +67,7 @@ def run(count: int, *, seed: int, jobs: int, keep: Path, hook: str = "") -> Outc
 
 
 def _chosen(failed: Sequence[tuple[Job, Verdict]]) -> list[tuple[Job, Verdict, bool]]:
-    """Each failure, and whether it is reduced: the first of each kind."""
+    """Each failure, and whether it is reduced: the first ones of each kind."""
     chosen: list[tuple[Job, Verdict, bool]] = []
     for job, verdict in failed:
         alike = sum(reduced and same_failure(verdict, other) for _, other, reduced in chosen)

@@ -1,8 +1,8 @@
-"""Mutants of the tree's .mlir files through convoy-opt: whole pipelines, single passes, and the
-flags that the files are tested with.
+"""Runs mutants of the repository's .mlir files through convoy-opt: whole pipelines, single passes,
+and the flags of their RUN lines.
 
-A mutant may be refused. It must not end the process, exceed the limits of time or memory, or make
-LLVM end it.
+A mutant may be refused. It must not end the process, exceed the limits of time or memory, or
+trigger an abort in LLVM.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from seeds import PHASES, TEST, Command, Seeds, pass_flags, read_seeds
 __all__ = ["run"]
 
 _BATCH = 48
-#: Of every so many batches one is run again, to see how many of its mutants get through.
+#: One of this many batches is run again, to count how many of its mutants succeed.
 _SAMPLED = 25
-#: Functions of upstream's that end the process for text that has no op of ours on its way there,
-#: and why. Nothing else is left out.
+#: Upstream functions that end the process for modules without any op of ours, with the reason.
+#: Nothing else is excluded.
 _UPSTREAM = {
     "mlir::linalg::GenericOp::parse": "the parser takes every element of 'iterator_types' for a string",
     "parseDstStyleOp": "the parser of linalg.transpose and its kin sets an attribute that it could not read",
@@ -49,7 +49,7 @@ _OPTIONS = {
     "cpu": ("x86-64", "x86-64-v3", "x86-64-v4", "none"),
     "chip": ("sm_80", "sm_90", "sm_90a", "sm_100", "sm_75"),
 }
-#: Options of single passes, with values that are wrong as well.
+#: Options of single passes, including invalid values.
 _PASS_OPTIONS = {
     "convoy-verify-phase": "phase", "tcp-set-dtype": "dtype", "tcp-hoist-weights": "target",
     "plan-pack-cpu-weights": "block",
@@ -71,8 +71,7 @@ _PASS_VALUES = {
 
 
 def run(count: int, *, seed: int, jobs: int, keep: Path) -> Outcome:
-    """Runs `count` mutants, equal ones for an equal seed and an equal compiler, in `jobs` processes
-    at a time.
+    """Runs `count` mutants in `jobs` parallel processes; seed and compiler determine them.
 
     A mutant that fails is kept in the folder `keep`, with its command. $CONVOY_FUZZ_TOOLS names the
     folder of another build's convoy-opt.
@@ -131,7 +130,7 @@ def check(tool: Tool, flags: tuple[str, ...], mutants: list[str], name: Path) ->
         culprit = [rest[index]]
         failure = tool.check(flags, culprit, symbols=True)
         if failure is None:
-            # It needs the modules before it; time that many modules take together is no failure.
+            # It needs the modules before it. The total time of many modules is not a failure.
             culprit = rest[: index + 1]
             failure = tool.check(flags, culprit, symbols=True)
         known = failure is not None and any(name in failure.output for name in _UPSTREAM)
@@ -159,7 +158,7 @@ def _kept(
 
 
 def _command(rng: Random, seeds: Seeds, passes: list[str]) -> tuple[str, Command]:
-    """What to run, and on what: its kind is for the summary."""
+    """The flags, the modules, and the kind of the command for the summary."""
     match rng.choices(("pipelines", "tests' flags", "passes"), (55, 30, 15))[0]:
         case "pipelines":
             begin = rng.choices(range(len(PHASES)), (8, 2, 2, 2, 2, 2, 2, 1))[0]

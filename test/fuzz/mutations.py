@@ -1,8 +1,8 @@
 """Changes to the text of MLIR modules.
 
-A mutation is a function of a random generator, a text and a `Pool` of parts of other modules, and
-returns the changed text, or the text itself where it finds nothing to change. Many of them change
-every place that has the same number, type or name at once: a dim that changes in all types still
+A mutation is a function of a random generator, a text and a `Pool` of parts of other modules. It
+returns the changed text, or the text itself if it finds nothing to change. Many mutations change
+every occurrence of the same number, type or name at once: a dim that changes in all types still
 verifies, and reaches the passes.
 """
 
@@ -108,13 +108,13 @@ _TOKEN = re.compile(r"\"(?:\\.|[^\"\\\n])*\"|[%@^!#]?[\w$.]+|->|[^\s\w]")
 
 @dataclass
 class Pool:
-    """Parts of modules that mutations put into others.
+    """Parts of modules that mutations insert into others.
 
     Attributes:
-        ops: op names by dialect and number of `%` names on their line.
-        attributes: texts as `name = value`.
-        types: texts of shaped types.
-        texts: whole modules, whose lines are spliced into others.
+        ops: Op names by dialect and number of `%` names on their line.
+        attributes: Texts of the form `name = value`.
+        types: Texts of shaped types.
+        texts: Whole modules, whose lines are spliced into others.
     """
 
     ops: dict[tuple[str, int], list[str]] = field(default_factory=dict)
@@ -124,7 +124,7 @@ class Pool:
 
     @staticmethod
     def of(texts: Iterable[str]) -> Pool:
-        """The parts of these modules, each once, in the order of their first places."""
+        """The distinct parts of these modules, in the order of their first occurrence."""
         ops: dict[tuple[str, int], dict[str, None]] = {}
         attributes: dict[str, None] = {}
         types: dict[str, None] = {}
@@ -141,9 +141,9 @@ class Pool:
 
 
 def mutate(rng: Random, text: str, pool: Pool) -> str:
-    """One to three mutations of `text`, one most of the time."""
+    """One to three mutations of `text`, usually one."""
     for _ in range(rng.choice((1, 1, 1, 1, 1, 2, 2, 3))):
-        # One that finds nothing to change gives its turn to another.
+        # If a mutation finds nothing to change, another one is drawn.
         for _ in range(4):
             changed = rng.choices(_MUTATIONS, _WEIGHTS)[0](rng, text, pool)
             if changed != text:
@@ -181,7 +181,7 @@ def _dim(rng: Random, text: str, _: Pool) -> str:
 
 
 def _dim_everywhere(rng: Random, text: str, _: Pool) -> str:
-    """A dim in all types, and the same number in attributes."""
+    """Changes a dim in all types, and the same number in attributes."""
     found = _any(rng, _DIM, text)
     if found is None or found.group() == "?":
         return text
@@ -191,7 +191,7 @@ def _dim_everywhere(rng: Random, text: str, _: Pool) -> str:
 
 
 def _dims_of_one_type(rng: Random, text: str, _: Pool) -> str:
-    """Another rank, or other dims, for a type, at one place or at all."""
+    """Changes the rank or dims of a type, at one place or everywhere."""
     found = _any(rng, _SHAPED, text)
     if found is None:
         return text
@@ -216,7 +216,7 @@ def _dims_of_one_type(rng: Random, text: str, _: Pool) -> str:
 
 
 def _element(rng: Random, text: str, _: Pool) -> str:
-    """Another element type, at one place, in all types that are equal, or in the whole module."""
+    """Changes an element type, at one place, in all equal types, or in the whole module."""
     found = _any(rng, _ELEMENT, text)
     if found is None:
         return text
@@ -232,8 +232,8 @@ def _element(rng: Random, text: str, _: Pool) -> str:
 
 
 def _container(rng: Random, text: str, pool: Pool) -> str:
-    """A tensor as a memref, a vector, unranked, or another type altogether; at one place or at
-    all."""
+    """Changes a tensor to a memref, a vector, an unranked or another type; at one place or
+    everywhere."""
     found = _any(rng, _SHAPED, text)
     if found is None:
         return text
@@ -264,7 +264,7 @@ def _container(rng: Random, text: str, pool: Pool) -> str:
 
 
 def _attribute(rng: Random, text: str, pool: Pool) -> str:
-    """An attribute that is dropped, doubled, renamed, or of another kind, or one more."""
+    """Drops, duplicates, renames, retypes or adds an attribute."""
     found = _any(rng, _ATTRIBUTE, text)
     if found is None:
         return text
@@ -297,7 +297,7 @@ def _attribute(rng: Random, text: str, pool: Pool) -> str:
 
 
 def _length_of_list(rng: Random, text: str, _: Pool) -> str:
-    """An element more, or less, or another order in a list of numbers."""
+    """Adds, drops or reorders elements in a list of numbers."""
     found = _any(rng, re.compile(r"(?:array<i\d+: |\[)((?:-?\d+, )*-?\d+)[>\]]"), text)
     if found is None:
         return text
@@ -315,8 +315,8 @@ def _length_of_list(rng: Random, text: str, _: Pool) -> str:
 
 
 def _op_name(rng: Random, text: str, pool: Pool) -> str:
-    """Another op, most of the time of the same dialect and with as many operands, at one place or
-    at all."""
+    """Changes an op name, usually to one of the same dialect with as many operands, at one place or
+    everywhere."""
     found = _any(rng, _OP, text)
     if found is None:
         return text
@@ -337,7 +337,7 @@ def _op_name(rng: Random, text: str, pool: Pool) -> str:
 
 
 def _operand(rng: Random, text: str, _: Pool) -> str:
-    """Another value at one place, or two values exchanged."""
+    """Changes a value at one place, or exchanges two values."""
     found, other = _any(rng, _VALUE, text), _any(rng, _VALUE, text)
     if found is None or other is None or found.group() == other.group():
         return text
@@ -354,7 +354,7 @@ def _operand(rng: Random, text: str, _: Pool) -> str:
 
 
 def _operand_list(rng: Random, text: str, _: Pool) -> str:
-    """An operand more or less."""
+    """Adds or drops an operand."""
     found = _any(rng, re.compile(r"%[\w$.-]+, "), text)
     if found is None:
         return text
@@ -362,7 +362,7 @@ def _operand_list(rng: Random, text: str, _: Pool) -> str:
 
 
 def _lines(rng: Random, text: str, pool: Pool) -> str:
-    """A line, or some, deleted, doubled, moved, or taken from another module."""
+    """Deletes, duplicates, moves or inserts lines."""
     lines = text.split("\n")
     at = rng.randrange(len(lines))
     count = rng.choice((1, 1, 1, 2, 3))
@@ -384,13 +384,13 @@ def _lines(rng: Random, text: str, pool: Pool) -> str:
 
 
 def _splice(rng: Random, text: str, pool: Pool) -> str:
-    """Another module's ops behind this one's, so that symbols meet."""
+    """Appends another module's ops, so that symbols collide."""
     other = rng.choice(pool.texts or [text])
     return f"{text}\n{other}" if rng.random() < 0.5 else f"{other}\n{text}"
 
 
 def _results(rng: Random, text: str, _: Pool) -> str:
-    """Results that are dropped or doubled, types of results that are dropped."""
+    """Drops or duplicates results, or drops types of results."""
     pattern = rng.choice(
         (
             r"%[\w$.]+(?::\d+)? = ",
@@ -409,7 +409,7 @@ def _results(rng: Random, text: str, _: Pool) -> str:
 
 
 def _tokens(rng: Random, text: str, _: Pool) -> str:
-    """Two tokens exchanged, or one dropped or doubled."""
+    """Exchanges two tokens, or drops or duplicates one."""
     found = list(_TOKEN.finditer(text))
     if len(found) < 2:
         return text
@@ -440,7 +440,8 @@ def _string(rng: Random, text: str, _: Pool) -> str:
 
 
 def _symbol(rng: Random, text: str, _: Pool) -> str:
-    """A symbol that is another one of the module's, at one place or at all, or none."""
+    """Changes a symbol to another one of the module or to an unknown one, at one place or
+    everywhere."""
     found, other = _any(rng, _SYMBOL, text), _any(rng, _SYMBOL, text)
     if found is None or other is None:
         return text
@@ -455,8 +456,8 @@ def _symbol(rng: Random, text: str, _: Pool) -> str:
 
 
 def _bodies(rng: Random, text: str, _: Pool) -> str:
-    """Functions and regions: a declaration in place of a function, an empty body, an early end, a
-    module around it all."""
+    """Changes functions and regions: a declaration in place of a function, an empty body, an early
+    end, a module around everything."""
     match rng.randrange(6):
         case 0:
             found = _any(rng, _FUNCTION, text)
@@ -497,8 +498,8 @@ def _bytes(rng: Random, text: str, _: Pool) -> str:
 
 
 _Mutation = Callable[[Random, str, Pool], str]
-#: How often each is taken: most of all those whose result most of the time verifies, and so reaches
-#: the passes.
+#: The weight of each mutation: highest for those whose results usually verify, and so reach the
+#: passes.
 _WEIGHTED: tuple[tuple[_Mutation, int], ...] = (
     (_integer, 16), (_float, 5), (_dim, 2), (_dim_everywhere, 24), (_dims_of_one_type, 4),
     (_element, 16), (_container, 3),

@@ -1,5 +1,4 @@
-"""Rounding errors, made larger: what they do to a result says how far any correct evaluation may be
-from the exact one."""
+"""Amplified rounding errors: their effect on a result bounds the error of a correct evaluation."""
 
 from __future__ import annotations
 
@@ -9,22 +8,22 @@ from torch import Tensor
 
 __all__ = ["Noise"]
 
-#: How many units in the last place a value is moved by at most: more in float32, where it stays
-#: small beside the value.
+#: A value is moved by at most this many units in the last place: more in float32, where that is
+#: still small relative to the value.
 _GAIN = {torch.float32: 16, torch.float16: 6, torch.bfloat16: 3, torch.float64: 16}
 
 
 class Noise:
-    """Moves each element of a floating-point value by a random part of some units in the last place
-    of its dtype in the model, or of `computed`, the option `dtype` of the compilation, where that
-    has less precision. A value that PyTorch computes exactly stays."""
+    """Moves each element of a floating-point value by a random fraction of a few units in the
+    last place of its dtype in the model or, if that has less precision, of `computed`, the option
+    `dtype` of the compilation. A value that PyTorch computes exactly is not moved."""
 
     def __init__(self, seed: int, computed: str | None) -> None:
         self._computed = [] if computed is None else [getattr(torch, computed)]
         self._generator = torch.Generator().manual_seed(seed)
 
     def __call__(self, value: Tensor, narrow: Tensor, wide: Tensor) -> Tensor:
-        """`value` moved; `narrow` and `wide` are what PyTorch computes in the model's dtypes and in
+        """`value`, moved; `narrow` and `wide` are PyTorch's results in the model's dtypes and in
         float64."""
         if not value.is_floating_point() or narrow.shape != value.shape:
             return value

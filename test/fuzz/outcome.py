@@ -1,4 +1,4 @@
-"""What a fuzzer reports to run.py."""
+"""The result that a fuzzer returns to run.py."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ class Outcome:
     """The result of one fuzzer.
 
     Attributes:
-        count: cases that ran, failures included.
-        failures: the kept file of each failure, one a failure; empty where none failed.
-        summary: lines of text about the run: how many cases were refused and why, where the time
-            went. Printed as they are.
+        count: Cases that ran, failures included.
+        failures: The kept file of each failure; empty if there were none.
+        summary: Lines of text about the run: how many cases were refused and why, and the time of
+            each part. Printed as they are.
     """
 
     count: int

@@ -1,9 +1,10 @@
-"""Makes repeated exports cheaper. torch.export overrides the decompositions of some 900 ops, twice
-for each program, and works out anew which ops these are; that is more than half of the time that a
-small model takes. Here the same overrides are kept and put back.
+"""Makes repeated exports cheaper. torch.export overrides the decompositions of about 900 ops twice
+per program, and each time determines these ops again. This is more than half of the export time of
+a small model. Here the same overrides are cached and restored.
 
-Only for processes that export many models with one table of decompositions: what torch does is not
-changed, but not repeated either."""
+Only for processes that export many models with one decomposition table. torch behaves the same,
+without the repeated work.
+"""
 
 from __future__ import annotations
 

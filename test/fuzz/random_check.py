@@ -1,5 +1,5 @@
-"""What is done with one random model: reference and limits, compilation for both targets, a
-poisoned run, cuDNN's word on every graph."""
+"""The check of one random model: reference and limits, compilation for both targets, a poisoned
+run, and cuDNN's result for every graph."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from torch import Tensor
 
 __all__ = ["Verdict", "check", "same_failure"]
 
-#: Runs with rounding errors made larger.
+#: Number of runs with amplified rounding errors.
 _RUNS = 4
 
-#: Refusals that are right: a pattern of the message, and why.
+#: Correct refusals: a pattern of the message, and the reason.
 _EXPECTED = {
     r"it has no conversion to tcp": "an op without a converter",
     r"expected a floating-point (tensor|result)[^\n]*, got (int|bool)": "integers where tcp has floating-point numbers",
@@ -32,10 +32,10 @@ _EXPECTED = {
 
 @dataclass(frozen=True)
 class Verdict:
-    """`kind`: "ok", "refused" (as expected), "loose" (no output is precise enough to compare), or
-    the kind of a failure: "wrong", "error", "cudnn", and "invalid" where PyTorch itself cannot run
-    it; the pool of workers adds "crash" and "hang". `detail` is the text, `limits` each output's
-    limit, `seconds` the CPU's seconds in each part of the check."""
+    """`kind` is "ok", "refused" (as expected), "loose" (no output is precise enough to compare), or
+    the kind of failure: "wrong", "error", "cudnn", and "invalid" if PyTorch itself cannot run the
+    model; the worker pool adds "crash" and "hang". `detail` is the message, `limits` the limit of
+    each output, `seconds` the CPU time of each part of the check."""
 
     kind: str
     detail: str = ""
@@ -49,7 +49,7 @@ class Verdict:
 
 
 def same_failure(first: Verdict, second: Verdict) -> bool:
-    """Whether two verdicts tell of what is likely one defect: the same kind, target, and text but
+    """Whether two verdicts are likely from the same defect: equal kind, target, and message except
     for numbers and names of values."""
     return (first.kind, first.target, _shape_of(first)) == (
         second.kind,
@@ -67,8 +67,8 @@ def _shape_of(verdict: Verdict) -> str:
 
 @dataclass(frozen=True)
 class Expected:
-    """An output: in float64, its dtype in the model, and how far a result may be from it (None: it
-    is not compared)."""
+    """An output: its value in float64, its dtype in the model, and the limit on the difference
+    (None: it is not compared)."""
 
     exact: Tensor
     dtype: torch.dtype
@@ -158,9 +158,8 @@ def _refusal(error: Exception, target: str) -> Verdict:
 
 
 def reference(model: Model, inputs: tuple[Tensor, ...]) -> list[Expected]:
-    """The outputs. A limit is several times what rounding errors, made larger, do to an output, and
-    what PyTorch's own result loses; there is none where errors change the output beyond all
-    recognition."""
+    """The outputs. A limit is several times the effect of amplified rounding errors on the output
+    plus PyTorch's own error. There is none if errors dominate the output."""
     narrow = Track(build(model, getattr(torch, model.dtype)))
     wide_module = build(model, torch.float64)
     wide = Track(wide_module)
@@ -203,7 +202,7 @@ def _limit(exact: Tensor, small: Tensor, noisy: list[Tensor], model: Model) -> f
 
 
 def compare(got: list[Tensor], expected: list[Expected]) -> str:
-    """What is wrong, or nothing."""
+    """The difference that exceeds the limits, or nothing."""
     if len(got) != len(expected):
         return f"number of outputs: expected {len(expected)}, got {len(got)}"
     for index, (mine, theirs) in enumerate(zip(got, expected, strict=True)):
@@ -228,8 +227,8 @@ def compare(got: list[Tensor], expected: list[Expected]) -> str:
 
 
 def _finalize(compiled: Any) -> str:
-    """The real cuDNN finalizes the graphs, and those that are steps of alternatives; its objection,
-    or nothing."""
+    """Finalizes the graphs with the real cuDNN, including steps of alternatives; returns cuDNN's
+    error, or nothing."""
     from cudnn_library import finalize_graph
 
     from convoy_runtime.cuda.cudnn.loading import open_cudnn
@@ -251,7 +250,7 @@ def _finalize(compiled: Any) -> str:
 
 
 class _Clock:
-    """Seconds of the CPU for each step, and the target that is compiled for."""
+    """CPU seconds of each step, and the current target."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}

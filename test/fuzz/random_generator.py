@@ -1,6 +1,6 @@
-"""Grows a random model step by step. A step is kept when PyTorch takes it and its result is well
-conditioned: numbers of moderate size, integers and bools that rounding errors do not change, and
-floating-point numbers that they change little."""
+"""Grows a random model step by step. A step is kept if PyTorch accepts it and its result is
+well-conditioned: numbers of moderate size, integers and bools that do not depend on rounding
+errors, and floating-point numbers that depend little on them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 __all__ = ["DIMS", "Generator"]
 
-#: Sizes of dims: ones, primes, and what is at the edge of a vector or a tile.
+#: Sizes of dims: ones, primes, and sizes at the boundary of a vector or a tile.
 DIMS = (1, 1, 2, 2, 3, 3, 4, 5, 5, 7, 8, 9, 11, 13, 16, 17)
 _LARGE_DIMS = (19, 23, 31, 32, 33, 47, 64, 65, 97, 128, 131)
 _LIMIT = 6000
@@ -25,8 +25,8 @@ _DTYPES = FLOATS | {torch.int64, torch.int32, torch.bool}
 
 
 class Generator:
-    """A model that grows. `add` tries a step and gives its name, or None where the step is no good;
-    `tensor` is what a value holds."""
+    """A growing model. `add` tries a step and returns its name, or None if the step is not usable;
+    `tensor` returns the contents of a value."""
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
@@ -55,11 +55,11 @@ class Generator:
     # Values
 
     def tensor(self, name: str) -> Tensor:
-        """The value in float64, if it is a floating-point number."""
+        """The value in float64, if it is floating-point."""
         return self._wide.values[name]
 
     def kind(self, name: str) -> torch.dtype:
-        """The dtype that the value has in the model."""
+        """The dtype of the value in the model."""
         return self._narrow.values[name].dtype
 
     def shape(self, name: str) -> tuple[int, ...]:
@@ -72,8 +72,8 @@ class Generator:
     def names(
         self, accepts: Callable[[str], bool] = lambda _: True, *, weights: bool = False
     ) -> list[str]:
-        """Values that `accepts` takes: inputs and results of steps, and with `weights` what is made
-        of weights alone."""
+        """Values that `accepts` accepts: inputs and results of steps, and with `weights` values
+        computed only from weights."""
         return [
             name
             for name in self._narrow.values
@@ -81,7 +81,7 @@ class Generator:
         ]
 
     def constant(self, name: str) -> bool:
-        """Whether a value follows from weights alone."""
+        """Whether a value is computed only from weights."""
         if name[0] in "pb":
             return True
         step = next((step for step in self.steps if step.name == name), None)
@@ -94,8 +94,8 @@ class Generator:
     def pick(
         self, accepts: Callable[[str], bool] = lambda _: True, *, weights: bool | None = None
     ) -> str | None:
-        """A value that `accepts` takes, a late one more often than an early one; now and then one
-        that is made of weights."""
+        """A value that `accepts` accepts, more often a recent one; occasionally one computed only
+        from weights."""
         names = self.names(
             accepts, weights=self.random.random() < 0.07 if weights is None else weights
         )
@@ -109,7 +109,7 @@ class Generator:
         return self.kind(name).is_floating_point
 
     def is_base(self, name: str) -> bool:
-        """Whether submodules take the value as it is."""
+        """Whether submodules accept the value without a cast."""
         return str(self.kind(name)) == f"torch.{self.dtype}"
 
     # Choices
@@ -122,7 +122,7 @@ class Generator:
         )
 
     def dims(self, rank: int) -> tuple[int, ...]:
-        """A shape of at most some thousand elements."""
+        """A shape of at most a few thousand elements."""
         while True:
             shape = tuple(self.dim() for _ in range(rank))
             if math.prod(shape) <= _LIMIT // 4:
@@ -132,7 +132,7 @@ class Generator:
         return self.random.random() < probability
 
     def number(self) -> float:
-        """A number to compute with, in -3 to 3 and not close to zero."""
+        """A number in -3 to 3 and not close to zero."""
         return self.random.choice([-1, 1]) * self.random.choice(
             [0.5, 1.0, 2.0, round(self.random.uniform(0.1, 3), 3)]
         )
@@ -142,7 +142,7 @@ class Generator:
     def leaf(
         self, role: str, shape: Sequence[int], dtype: str | None = None, *, positive: bool = False
     ) -> str:
-        """A new input ("x"), parameter ("p") or buffer ("b"); gives its name."""
+        """A new input ("x"), parameter ("p") or buffer ("b"); returns its name."""
         leaves = self.inputs if role == "x" else self.weights
         dtype = dtype or self.dtype
         leaf = Leaf(f"{role}{len(leaves)}", tuple(shape), dtype, positive)
@@ -158,7 +158,7 @@ class Generator:
     def weight(
         self, shape: Sequence[int], dtype: str | None = None, *, positive: bool = False
     ) -> str:
-        """A parameter, or a buffer where the dtype has no gradient."""
+        """A parameter, or a buffer if the dtype has no gradient."""
         kind = dtype or self.dtype
         role = "p" if "float" in kind and self.chance(0.7) else "b"
         return self.leaf(role, shape, self.dtype if "float" in kind else kind, positive=positive)
@@ -166,8 +166,8 @@ class Generator:
     def add(
         self, expression: str, *operands: str, module: str = "", shares: str = ""
     ) -> str | None:
-        """Tries a step; gives the name of its result, or None where PyTorch refuses it or it is
-        badly conditioned."""
+        """Tries a step; returns the name of its result, or None if PyTorch refuses it or it is
+        ill-conditioned."""
         step = Step(f"v{len(self.steps)}", expression, operands, module, shares)
         if module and not self._make_module(step):
             return None
@@ -209,8 +209,8 @@ class Generator:
         return self.to(name, self.dtype)
 
     def module_of(self, text: str, accepts: Callable[[Any], bool]) -> dict[str, str]:
-        """Keywords of `add` for a submodule: a new one, or now and then one that an earlier step
-        has and `accepts` takes."""
+        """Arguments of `add` for a submodule: a new one, or occasionally one of an earlier step
+        that `accepts` accepts."""
         earlier = [
             step.name
             for step in self.steps
@@ -225,8 +225,8 @@ class Generator:
     # The end
 
     def finish(self) -> Model:
-        """Chooses the outputs: the last value, others in between, now and then one twice, an input
-        or a weight."""
+        """Chooses the outputs: the last value, intermediate ones, occasionally a duplicate, an
+        input or a weight."""
         made = [step.name for step in self.steps if not self.constant(step.name)] or [
             step.name for step in self.steps
         ]
@@ -264,7 +264,8 @@ class Generator:
 
 
 def prune(model: Model) -> Model:
-    """The model without steps, weights and inputs that no output needs. One input stays."""
+    """The model without the steps, weights and inputs that no output needs. At least one input is
+    kept."""
     needed = set(model.outputs)
     steps = []
     for step in reversed(model.steps):

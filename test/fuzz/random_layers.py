@@ -13,8 +13,8 @@ __all__ = ["KINDS", "image"]
 
 
 def image(g: Generator, spatial: int) -> str:
-    """A value of `spatial` dims behind batch and channels, in the dtype of submodules: an earlier
-    one, one reshaped, or a new input."""
+    """A value with `spatial` dims after batch and channels, in the dtype of submodules: an earlier
+    one, a reshaped one, or a new input."""
     rank = spatial + 2
     x = (
         g.pick(lambda name: g.is_float(name) and len(g.shape(name)) == rank)
@@ -81,7 +81,7 @@ def conv(g: Generator) -> str | None:
 def _functional_conv(
     g: Generator, x: str, spatial: int, filters: int, groups: int, bias: bool
 ) -> str | None:
-    """With a parameter, an input or something computed as its weight."""
+    """A convolution whose weight is a parameter, an input or a computed value."""
     channels = g.shape(x)[1]
     shape = (filters, channels // groups, *(g.random.randint(1, 3) for _ in range(spatial)))
     w = g.leaf("x", shape) if g.chance(0.3) else g.weight(shape)
@@ -114,8 +114,8 @@ def _functional_conv(
 
 
 def _behind(g: Generator, y: str, spatial: int) -> str | None:
-    """What follows a convolution in many networks: batch norm, a residual, an activation, a
-    pool."""
+    """Layers that follow a convolution in many networks: batch norm, a residual, an activation, a
+    pooling."""
     shape = g.shape(y)
     if g.chance(0.35):
         kind = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)[spatial - 1]
@@ -377,7 +377,7 @@ def shuffle(g: Generator) -> str | None:
 
 
 def squeeze_excite(g: Generator) -> str | None:
-    """Channels scaled by what their means say."""
+    """Channels scaled by a function of their means."""
     x = image(g, 2)
     channels = g.shape(x)[1]
     y = g.add(

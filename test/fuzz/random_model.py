@@ -1,10 +1,10 @@
-"""A random model as data: inputs, weights, and a list of steps, each one expression over values
-before it.
+"""A random model as data: inputs, weights, and a list of steps, each an expression of earlier
+values.
 
-The same steps are rendered as the source of an `nn.Module`, which is what Convoy compiles, and
-evaluated one by one (`Track`), which gives the reference, PyTorch's own result, and how much
-rounding errors grow. What a tensor holds follows from the model's seed and the tensor's name alone,
-so that a step can be removed and the others keep their data.
+The same steps are rendered as the source of an `nn.Module`, which Convoy compiles, and evaluated
+one by one (`Track`), which gives the reference, PyTorch's own result, and the growth of rounding
+errors. The contents of a tensor depend only on the model's seed and the tensor's name, so that
+removing a step does not change the data of the others.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ __all__ = [
     "short",
 ]
 
-#: How a dtype is written in expressions: attributes of the module, which the reference sets to
+#: The text of a dtype in expressions: attributes of the module, which the reference sets to
 #: float64.
 _ATTRIBUTES = {"float32": "F32", "float16": "F16", "bfloat16": "BF16"}
 FLOATS = frozenset(getattr(torch, name) for name in _ATTRIBUTES) | {torch.float64}
-#: The distance from 1 to the next number.
+#: The distance from 1 to the next larger number.
 EPS = {
     torch.float32: 2.0**-23,
     torch.float16: 2.0**-10,
@@ -50,7 +50,7 @@ EPS = {
 
 @dataclass(frozen=True)
 class Leaf:
-    """An input (`x0`), a parameter (`p0`) or a buffer (`b0`): shape and dtype, in torch's names.
+    """An input (`x0`), a parameter (`p0`) or a buffer (`b0`): shape and dtype, with torch's names.
     `positive` data is in 0.5 to 1.5."""
 
     name: str
@@ -61,9 +61,8 @@ class Leaf:
 
 @dataclass(frozen=True)
 class Step:
-    """`name` = `expression`, in which `{0}`, `{1}`, ... are the operands and `{m}` is a submodule:
-    the one made by `module`, the text of its constructor, or the one that the step `shares` has
-    made."""
+    """`name` = `expression`, where `{0}`, `{1}`, ... are the operands and `{m}` is a submodule: the
+    one constructed by `module`, the text of a constructor call, or the one of the step `shares`."""
 
     name: str
     expression: str
@@ -75,7 +74,7 @@ class Step:
 @dataclass(frozen=True)
 class Model:
     """Inputs, weights and steps in order. `dtype` is that of submodules and of floating-point
-    weights. `outputs` are names of inputs, weights and steps, `form` how they are returned:
+    weights. `outputs` are names of inputs, weights and steps; `form` is how they are returned:
     "tensor", "tuple", "list" or "dict". `cpu_dtype` and `cuda_dtype` are the option `dtype` of the
     two compilations."""
 
@@ -109,11 +108,12 @@ class Model:
 
 
 def short(dtype: str) -> str:
-    """A dtype as expressions write it: `self.F16`, `torch.int64`."""
+    """The text of a dtype in expressions: `self.F16`, `torch.int64`."""
     return f"self.{_ATTRIBUTES[dtype]}" if dtype in _ATTRIBUTES else f"torch.{dtype}"
 
 
-# Data. These functions are part of the printed script, so they are text that is run here as well.
+# Data. The printed script contains these functions, so they are text, which is executed here as
+# well.
 
 DATA_SOURCE = '''\
 def leaf_data(seed, name, shape, dtype, positive=False):
@@ -148,7 +148,7 @@ fill: Callable[[nn.Module, int], None] = _namespace["fill"]
 
 
 def class_source(model: Model) -> str:
-    """The module as Python: class M."""
+    """The module as Python source: class M."""
     lines = [
         "class M(nn.Module):",
         "    F32, F16, BF16 = torch.float32, torch.float16, torch.bfloat16",
@@ -185,7 +185,7 @@ def class_source(model: Model) -> str:
 
 
 def expression(step: Step) -> str:
-    """The step's expression with names in the places."""
+    """The step's expression with names inserted."""
     return step.expression.format(*map(_reference, step.operands), m=f"self.{_module(step)}")
 
 
@@ -198,9 +198,9 @@ def _reference(name: str) -> str:
 
 
 def build(model: Model, dtype: torch.dtype, path: str = "model.py") -> nn.Module:
-    """The module of `class_source` in evaluation mode, its floating-point weights in `dtype`; for
-    float64 that is the reference, which has the same numbers, and computes in float64 whatever
-    dtypes the steps say."""
+    """The module of `class_source` in evaluation mode, with floating-point weights in `dtype`. With
+    float64 it is the reference: it has the same numbers and computes in float64, whatever dtypes
+    the steps specify."""
     namespace: dict[str, Any] = {
         "torch": torch,
         "nn": nn,
@@ -226,7 +226,7 @@ class Track:
         self._globals = {"torch": torch, "F": F, "nn": nn, "self": module}
 
     def run(self, step: Step) -> Tensor:
-        """What a step gives; `values` must have its operands, and does not get the result."""
+        """Evaluates a step; `values` must have its operands, and the result is not added to it."""
         places = [f"_{index}" for index in range(len(step.operands))]
         text = step.expression.format(*places, m=f"self.{_module(step)}")
         values = {

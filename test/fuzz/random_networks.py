@@ -1,4 +1,4 @@
-"""`random_network(seed)`: a model of one of several mixtures of steps."""
+"""`random_network(seed)`: a model with one of several mixtures of steps."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ def random_network(seed: int) -> Model:
     g = Generator(seed)
     for _ in range(g.random.choice([1, 1, 1, 2])):
         _first(g)
-    # A model has a mixture of its own, so that some are all of shapes, some all of layers.
+    # Each model has its own mixture, so that e.g. some consist only of shape ops and some only of
+    # layers.
     favoured = g.random.choice(
         [random_layers.KINDS, random_pointwise.KINDS, random_shapes.KINDS, {}, {}]
     )

@@ -160,7 +160,7 @@ def prelu(g: Generator) -> str | None:
 
 
 def integer(g: Generator) -> str | None:
-    """Functions of integers."""
+    """Functions on integers."""
     x = g.pick(lambda name: not g.is_float(name) and g.kind(name) != torch.bool)
     texts = (
         "-{0}",
@@ -244,7 +244,7 @@ def compare(g: Generator) -> str | None:
 
 
 def select(g: Generator) -> str | None:
-    """where and masked_fill, by a bool value or a new bool input or buffer."""
+    """where and masked_fill, with a bool value or a new bool input or buffer."""
     x = g.pick()
     if x is None:
         return None
@@ -279,7 +279,7 @@ def cast(g: Generator) -> str | None:
 
 
 def constant(g: Generator) -> str | None:
-    """A tensor that is made, and what is computed with it."""
+    """A constant tensor, and a computation with it."""
     x = g.pick(lambda name: g.is_float(name) and len(g.shape(name)) >= 1)
     if x is None:
         return None

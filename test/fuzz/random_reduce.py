@@ -1,4 +1,4 @@
-"""Makes a failing model smaller for as long as it fails in the same way."""
+"""Reduces a failing model as long as it fails in the same way."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["reduce_model"]
 def reduce_model(
     model: Model, verdict: Verdict, judge: Callable[[Model], Verdict], *, seconds: float = 120
 ) -> tuple[Model, Verdict]:
-    """The smallest model found in `seconds` that `judge` finds to fail as `verdict` says, and its
+    """The smallest model found within `seconds` that fails like `verdict` by `judge`, and its
     verdict."""
     deadline = time.monotonic() + seconds
     tried = {model}
@@ -39,7 +39,7 @@ def reduce_model(
 
 
 def _candidates(model: Model) -> Iterator[Model]:
-    """Simpler models, the boldest first."""
+    """Simpler models, the largest reductions first."""
     if len(set(model.outputs)) > 1:
         for name in dict.fromkeys(model.outputs):
             yield prune(replace(model, outputs=(name,)))
@@ -67,8 +67,8 @@ def _candidates(model: Model) -> Iterator[Model]:
 
 
 def _without(model: Model, index: int, values: dict[str, torch.Tensor]) -> Iterator[Model]:
-    """Without a step: an operand of the same type is used in its place, else a new input. For an
-    output, its operands are outputs."""
+    """Without a step: an operand of the same type replaces it, or else a new input. The operands of
+    an output become outputs."""
     step = model.steps[index]
     rest = model.steps[:index] + model.steps[index + 1 :]
     sharing = next((each for each in rest if each.shares == step.name), None)
@@ -138,7 +138,7 @@ _NUMBER = re.compile(r"(?<![\w.{])\d+(?![\w.}])")
 
 
 def _smaller(model: Model) -> Iterator[Model]:
-    """One size, wherever it stands, made smaller; then one dim of one leaf."""
+    """Reduces one size at all places; then one dim of one leaf."""
     leaves = (*model.inputs, *model.weights)
     for size in sorted({size for leaf in leaves for size in leaf.shape if size > 1}, reverse=True):
         for less in dict.fromkeys((1, 2, 4, size // 2, size - 1)):
@@ -183,7 +183,7 @@ def _replace_text(model: Model, names: dict[str, str]) -> Model:
 
 
 def _values(model: Model) -> dict[str, torch.Tensor]:
-    """What PyTorch computes for each step, as far as it can."""
+    """PyTorch's result for each step, as far as it can be computed."""
     with torch.no_grad():
         track = Track(build(model, getattr(torch, model.dtype)))
         for leaf in model.inputs:

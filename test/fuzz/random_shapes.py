@@ -117,7 +117,7 @@ def slice_(g: Generator) -> str | None:
 
 
 def piece(g: Generator) -> str | None:
-    """One of the pieces of a split."""
+    """One piece of a split."""
     x = g.pick(lambda name: len(g.shape(name)) >= 1)
     if x is None:
         return None
@@ -139,7 +139,7 @@ def piece(g: Generator) -> str | None:
 
 
 def join(g: Generator) -> str | None:
-    """cat and stack of two or three values, among them the same one twice."""
+    """cat and stack of two or three values, possibly the same one twice."""
     x = g.pick()
     if x is None:
         return None
@@ -208,7 +208,7 @@ def reorder(g: Generator) -> str | None:
 
 
 def _dims(g: Generator, x: str) -> str:
-    """Some dims of `x`, counted from either end."""
+    """A subset of the dims of `x`, counted from either end."""
     rank = len(g.shape(x))
     if not rank:
         return g.random.choice(["-1", "0"])
@@ -304,7 +304,7 @@ def same(g: Generator) -> str | None:
 
 
 def tidy(g: Generator) -> str | None:
-    """What keeps a long chain in range."""
+    """Keeps the values of a long chain in range."""
     x = g.pick(lambda name: g.is_float(name) and float(g.tensor(name).abs().max()) > 8)
     return x and g.add("{0} * 0.125", x)
 

@@ -1,8 +1,9 @@
-"""Random models, mutants of modules and mutants of artifacts, in numbers: `make fuzz`, or
+"""Runs many random models, mutants of modules and mutants of artifacts: `make fuzz`, or
 `python test/fuzz/run.py --models 100`.
 
-Ends with a line `fuzz: M models, I modules, A artifacts, F failures`, and with exit code 1 where
-there are failures, each of which is a file in the folder `--keep`."""
+Prints `fuzz: M models, I modules, A artifacts, F failures` last. The exit code is 1 if there are
+failures; each failure is a file in the folder `--keep`.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The modules that mutants are made of: every chunk of the tree's .mlir files, whole programs made
-of them, and these at later phases."""
+"""The modules that are mutated: every chunk of the repository's .mlir files, whole programs made
+from them, and these programs at later phases."""
 
 from __future__ import annotations
 
@@ -16,21 +16,20 @@ __all__ = ["PHASES", "TEST", "Command", "Seeds", "read_seeds"]
 
 TEST = Path(__file__).resolve().parent.parent
 PHASES = ("tcp", "normalize", "group", "cudnn", "linalg", "plan", "host", "llvm")
-#: What a chunk needs for a pipeline to begin with it: an op of these dialects.
+#: A pipeline can start from a chunk only if it has an op of these dialects.
 _BEGINS = {
     "tcp": r"\btcp\.", "normalize": r"\btcp\.", "group": r"\btcp\.", "cudnn": r"\b(?:tcp|cudnn)\.",
     "linalg": r"\b(?:linalg|cudnn)\.",
     "plan": r"\b(?:memref|cudnn)\b", "host": r"\b(?:memref|gpu|cudnn_backend|vector)\b",
     "llvm": r"\b(?:llvm|gpu)\.",
 }  # fmt: skip
-#: A function at the top of a module: arguments, results, body.
+#: A top-level function: arguments, results, body.
 _FUNCTION = re.compile(
     r"^func\.func @\w+\(([^{}]*?)\) -> ([^{}()]+|\([^{}]*\)) \{\n(.*?)^\}", re.MULTILINE | re.DOTALL
 )
-#: Characters of the longest module that is mutated: long ones cost time, and have nothing that
-#: shorter ones have not.
+#: Maximum length of a mutated module in characters: longer ones take more time and add no variety.
 _LONGEST = 12000
-#: Flags that change nothing but how a test looks at the result.
+#: Flags that only change how a test inspects the result.
 _LOOKING = re.compile(r"^--?(?:verify-diagnostics|split-input-file|o)$|^2>&1$|^/dev/null$|^-o$")
 
 
@@ -44,13 +43,13 @@ class Command:
 
 @dataclass(frozen=True)
 class Seeds:
-    """The modules by what they are good for.
+    """The modules by use.
 
     Attributes:
-        chunks: every chunk of every file.
-        runs: the RUN lines of the files, each with the chunks of its file.
-        by_phase: whole programs, by the phase that made them.
-        parts: chunks with the dialects of a phase, which its passes refuse more often than not.
+        chunks: Every chunk of every file.
+        runs: The RUN lines of the files, each with the chunks of its file.
+        by_phase: Whole programs, by the phase that produced them.
+        parts: Chunks with the dialects of a phase, which its passes usually refuse.
     """
 
     chunks: tuple[str, ...]
@@ -59,13 +58,14 @@ class Seeds:
     parts: dict[str, tuple[str, ...]]
 
     def of(self, phase: str, rng: Random, count: int) -> list[str]:
-        """Modules that a pipeline can begin with behind `phase`: programs most of the time."""
+        """Modules that a pipeline can start from after `phase`, mostly programs."""
         whole, parts = self.by_phase[phase], self.parts[phase]
         return [rng.choice(whole if whole and rng.random() < 0.8 else parts) for _ in range(count)]
 
 
 def read_seeds(tool: Tool, rng: Random, programs: int) -> Seeds:
-    """Reads the tree's modules, and lowers `programs` of them to every phase for both targets."""
+    """Reads the repository's modules, and lowers `programs` of them to every phase for both
+    targets."""
     chunks: list[str] = []
     runs: list[Command] = []
     for path in sorted(TEST.rglob("*.mlir")):
@@ -121,7 +121,7 @@ def _run_lines(text: str, folder: Path) -> Iterator[tuple[str, ...]]:
 
 def _programs(chunk: str) -> Iterator[str]:
     """Each function of a chunk on tensors as a whole program: @main with named inputs and outputs.
-    One that is a program stays."""
+    A chunk that is a program is returned as it is."""
     if "tcp.output" in chunk:
         yield chunk
         return
@@ -131,7 +131,7 @@ def _programs(chunk: str) -> Iterator[str]:
         results = re.split(r", (?=tensor)", found.group(2).strip("()"))
         if "tcp." not in found.group(3) or "{" in found.group(1):
             continue
-        # Some of them as weights, so that there is something to prepare.
+        # Some arguments become weights, so that there is something to prepare.
         kinds = ["weight" if index % 2 else "input" for index in range(len(arguments))]
         marked = [
             (kind, f'{part} {{tcp.{kind} = "a{index}"}}')
@@ -145,5 +145,5 @@ def _programs(chunk: str) -> Iterator[str]:
 
 
 def pass_flags(text: str) -> Sequence[str]:
-    """The flags of the passes that a text of tablegen declares."""
+    """The flags of the passes that a tablegen file declares."""
     return re.findall(r'def \w+ : Pass<"([\w-]+)"', text)

@@ -1,5 +1,5 @@
-"""Mutants of artifacts: none ends the runtime or makes it touch what is not its own, and the fuzzer
-notices one that does."""
+"""No mutant of an artifact ends the runtime or accesses memory outside its own, and the fuzzer
+detects one that does."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from artifact_mutations import Sample
 from guarded import aligned_empty, check_canaries
 
 HERE = Path(__file__).resolve().parent
-#: Goes through a job as artifact_child.py does; mutants 3 and 6 end it, and mutant 8 takes too
-#: long.
+#: Processes a job like artifact_child.py; mutants 3 and 6 end it, and mutant 8 times out.
 FAKE = """
 import mmap, os, pickle, signal, sys, time
 sys.path.insert(0, {here!r})
@@ -49,7 +48,7 @@ def test_no_mutant_ends_the_runtime(tmp_path: Path) -> None:
     assert "300 mutants of 4" in outcome.summary[0]
 
 
-def test_ends_of_the_process_and_hangs_are_kept(
+def test_crashes_and_hangs_are_kept(
     samples: list[Sample], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(artifacts, "_SECONDS", 1.0)
@@ -70,13 +69,13 @@ def test_ends_of_the_process_and_hangs_are_kept(
     assert "mutant 3 of seed 1\n" in said[0]
 
 
-def test_arrays_lie_between_guard_pages() -> None:
+def test_arrays_are_between_guard_pages() -> None:
     array = aligned_empty((3, 5), "float32")
     assert array.ctypes.data % 64 == 0
     array.fill(1)
     assert check_canaries()
     raw = aligned_empty((60,), "uint8")
-    # The four bytes behind it belong to nobody.
+    # The four bytes after the array are outside of it.
     behind = raw.ctypes.data + 60
     code = "import ctypes; ctypes.memset({}, 0, 1)"
     exec(code.format(behind))

@@ -1,5 +1,4 @@
-"""Random models agree with PyTorch; and what looks for defects finds one that is put in, makes it
-small, and prints it."""
+"""Random models agree with PyTorch, and the fuzzer finds, reduces and prints an injected defect."""
 
 from __future__ import annotations
 
@@ -28,7 +27,7 @@ def test_random_models(tmp_path: Path) -> None:
     assert outcome.failures == ()
 
 
-def test_seed_says_all() -> None:
+def test_seed_determines_the_model() -> None:
     first, again = random_network(7), random_network(7)
     assert first == again
     assert Model.from_json(first.to_json()) == first
@@ -36,7 +35,7 @@ def test_seed_says_all() -> None:
 
 
 def _model() -> Model:
-    """Steps of which the fourth is relu, with weights, a shared submodule and two outputs."""
+    """A model with relu as its fourth step, weights, a shared submodule and two outputs."""
     steps = (
         Step("v0", "{m}({0})", ("x0",), "nn.Linear(5, 7)"),
         Step("v1", "torch.tanh({0}) * {1}", ("v0", "p0")),
@@ -76,7 +75,7 @@ def test_defect_is_found_and_reduced(hook: str, kind: str, detail: str) -> None:
         small, found = reduce_model(_model(), verdict, judge, seconds=20 if kind == "hang" else 60)
         assert same_failure(found, verdict)
     assert len(small.outputs) == 1
-    if kind != "hang":  # each try takes the whole timeout
+    if kind != "hang":  # each attempt takes the whole timeout
         assert [step.expression for step in small.steps] == ["torch.relu({0})"]
         assert small.weights == ()
 
@@ -90,7 +89,7 @@ def test_failure_is_kept_as_a_script(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert done.returncode == 0, "without the defect, the model is right: " + done.stderr
 
 
-def test_script_shows_the_defect(tmp_path: Path) -> None:
+def test_script_reproduces_the_defect(tmp_path: Path) -> None:
     path = tmp_path / "script.py"
     limits = check(_model(), ("cpu",)).limits
     text = script(_model(), "relu", limits)
@@ -107,6 +106,6 @@ def test_script_shows_the_defect(tmp_path: Path) -> None:
 
 
 def test_limits_are_tight() -> None:
-    """A float32 model is not let off with more than what PyTorch loses a hundred times over."""
+    """The limit of a float32 model is at most a hundred times PyTorch's own error."""
     limits = check(_model(), ("cpu",)).limits
     assert all(limit is not None and limit < 1e-4 for limit in limits)

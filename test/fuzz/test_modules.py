@@ -1,4 +1,4 @@
-"""Mutants of modules: none ends convoy-opt, and the fuzzer notices one that does."""
+"""No mutant of a module ends convoy-opt, and the fuzzer detects one that does."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from convoy_opt import Tool
 from mutations import Pool, mutate
 
-#: Takes a batch as convoy-opt does, and ends, waits or exits at modules that say so.
+#: Reads a batch like convoy-opt; crashes, hangs or exits at modules that request it.
 FAKE = """#!/usr/bin/env python3
 import os, signal, sys, time
 text = open(next(argument for argument in sys.argv if argument.endswith(".mlir"))).read()
@@ -63,7 +63,7 @@ def test_crashes_exits_and_hangs_are_kept(fake: Tool, tmp_path: Path) -> None:
     assert third.startswith("// convoy-opt took longer than ")
 
 
-def test_modules_that_need_those_before_them_are_kept_with_them(tmp_path: Path) -> None:
+def test_module_that_needs_earlier_ones_is_kept_with_them(tmp_path: Path) -> None:
     class Second(Tool):
         def __init__(self) -> None:
             self.path = tmp_path / "convoy-opt"
@@ -82,7 +82,7 @@ def test_modules_that_need_those_before_them_are_kept_with_them(tmp_path: Path) 
     assert "--split-input-file" in kept[0].read_text()
 
 
-def test_mutants_are_those_of_their_seed() -> None:
+def test_seed_determines_the_mutants() -> None:
     text = """func.func @main(%x: tensor<4x8xf32> {tcp.input = "x"}) -> tensor<4x8xf32> {
   %y = tcp.abs %x : tensor<4x8xf32> -> tensor<4x8xf32>
   return %y : tensor<4x8xf32>

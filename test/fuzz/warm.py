@@ -1,5 +1,5 @@
-"""Imported once, by the process that workers are forked from: whatever takes seconds the first
-time."""
+"""Imported once by the process that workers are forked from: everything that takes seconds the
+first time."""
 
 from __future__ import annotations
 

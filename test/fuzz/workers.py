@@ -1,4 +1,5 @@
-"""Processes that check models, so that one that crashes or hangs is found, named, and replaced."""
+"""Worker processes that check models; one that crashes or hangs is detected, reported and
+replaced."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ from random_networks import random_network
 
 __all__ = ["Job", "Workers"]
 
-#: A process is replaced after this many models, because every library that it has loaded stays.
+#: A process is replaced after this many models, because every library that it has loaded stays
+#: loaded.
 _MODELS_A_PROCESS = 150
 
 
@@ -36,11 +38,11 @@ class Job:
 
 
 def _serve(connection: Connection) -> None:
-    """Checks what comes until there is no more."""
+    """Checks models until the connection is closed."""
     import importlib
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # PyTorch warns of numbers that are tried on purpose, such as the variance of one element.
+    # PyTorch warns about deliberate edge cases, e.g. the variance of one element.
     warnings.simplefilter("ignore")
     while (job := connection.recv()) is not None:
         if job.hook:
@@ -56,13 +58,12 @@ class _Worker:
     done: int = 0
     job: Job | None = None
     deadline: float = 0.0
-    #: Seconds of the CPU that the process had used when the job began, and when the deadline was
-    #: set.
+    #: CPU seconds of the process at the start of the job, and when the deadline was set.
     started: float = 0.0
     seen: float = 0.0
 
     def used(self) -> float:
-        """Seconds of the CPU that the process has used."""
+        """CPU seconds of the process so far."""
         try:
             fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
         except OSError:
@@ -71,12 +72,11 @@ class _Worker:
 
 
 class Workers:
-    """`jobs` processes. A model hangs when it takes more than `timeout` seconds of the CPU, or uses
-    none for as long; on a machine with much else to do, the time on the clock says nothing. Use it
-    as a context manager."""
+    """`jobs` processes. A model hangs if it takes more than `timeout` CPU seconds, or uses no CPU
+    for as long; on a busy machine, elapsed time says nothing. Use it as a context manager."""
 
     def __init__(self, jobs: int, *, timeout: float = 60) -> None:
-        # Forked from a process that has imported what takes seconds, and has no other threads.
+        # Forked from a process that has imported the slow modules and has no other threads.
         self._context = multiprocessing.get_context("forkserver")
         self._context.set_forkserver_preload(["warm"])
         self._count = jobs
@@ -97,7 +97,7 @@ class Workers:
             self._stop(worker)
 
     def run(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, Verdict]]:
-        """Each job with its verdict, as they are done."""
+        """Each job with its verdict, in order of completion."""
         todo = iter(jobs)
         for place in range(len(self._workers)):
             self._give(place, next(todo, None))
@@ -120,7 +120,7 @@ class Workers:
         return next(iter(self.run([job])))[1]
 
     def _verdict(self, worker: _Worker) -> Verdict | None:
-        """What a busy worker says, or what became of it; None while it works."""
+        """The verdict of a busy worker, or how it ended; None while it works."""
         try:
             if worker.connection.poll():
                 verdict: Verdict = worker.connection.recv()
