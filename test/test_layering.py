@@ -1,4 +1,4 @@
-"""Data flows one way through the folders: includes and imports only go up the list of
+"""Data flows one way through the folders: includes and imports only go up the list in
 docs/architecture.md."""
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# A file may include its own folder's headers and those of folders above it; passes/Passes.h is
-# everyone's from passes/common on.
+# A file may include headers of its own folder and of folders above it. passes/Passes.h is available
+# to all folders from passes/common on.
 ORDER = [
     "dialect/common", "dialect/tcp", "dialect/cudnn", "dialect/cudnn_backend",
     "passes/common", "passes/fusion", "passes/normalize", "passes/group", "passes/tcp_to_cudnn",
@@ -24,8 +24,7 @@ ORDER = [
 ]  # fmt: skip
 PHASES = ORDER[ORDER.index("passes/normalize") : ORDER.index("passes/pipeline")]
 INCLUDE = re.compile(r'^#include "((?:dialect|passes|python|runtime)/[^"]+)"', re.MULTILINE)
-#: The headers of the runtime that generated code has to agree with, and the folder that includes
-#: each.
+#: The runtime headers that generated code must agree with, and the folder that includes each.
 RUNTIME_HEADERS = {
     "runtime/abi/convoy_abi.h": "passes/llvm",
     "runtime/support/convoy_calls.h": "passes/llvm",
@@ -58,7 +57,7 @@ def test_includes_go_up() -> None:
         if included in ("passes/Passes.h", "passes/Passes.h.inc", "passes/Phases.def"):
             continue
         above = _folder(included)
-        # The declarations of the passes are everyone's from passes/common on.
+        # The declarations of the passes are available to all folders from passes/common on.
         here = "passes/common" if name == "passes/Passes.h" else _folder(name)
         if above is None or here is None:
             bad.append(f"{name} or {included} is in no folder of ORDER")
@@ -72,7 +71,7 @@ def test_includes_go_up() -> None:
 
 
 def _cycle(edges: dict[str, set[str]]) -> list[str]:
-    """The files of one cycle of includes; none where there is no cycle."""
+    """The files of one include cycle; empty if there is none."""
     done: set[str] = set()
 
     def visit(name: str, stack: list[str]) -> list[str]:
@@ -90,7 +89,7 @@ def _cycle(edges: dict[str, set[str]]) -> list[str]:
 
 
 def test_no_cycle_of_includes() -> None:
-    """X.cpp counts as X.h: what a header's implementation needs, the header may not be part of."""
+    """X.cpp counts as X.h: files that X.cpp includes must not include X.h."""
     edges: dict[str, set[str]] = {}
     for name, included in _include_edges():
         one, other = (str(Path(each).with_suffix("")) for each in (name, included))
@@ -137,8 +136,8 @@ USERS_OF_CUDA = {"", "inspection", "loader", "plan_flags"}
 
 
 def _runtime_files() -> dict[str, Path]:
-    """The modules of convoy_runtime, by their names in it: `cuda.plans.store`, `` for the
-    package."""
+    """The modules of convoy_runtime, by their names in it: `cuda.plans.store`; the package itself
+    is ``."""
     top = ROOT / "runtime" / "convoy_runtime"
     return {
         ".".join(path.relative_to(top).with_suffix("").parts)
@@ -160,7 +159,8 @@ def _import_nodes(node: ast.AST, *, lazy: bool = False) -> Iterator[tuple[ast.st
 
 
 def _runtime_imports(name: str, path: Path, modules: set[str]) -> Iterator[tuple[str, bool]]:
-    """The modules of convoy_runtime that a module of it imports, each with whether that is lazy."""
+    """The modules of convoy_runtime that one of its modules imports, each with whether that is
+    lazy."""
     package = name.split(".") if name else []
     if path.name != "__init__.py":
         package = package[:-1]
@@ -194,8 +194,8 @@ def _cuda_package(name: str) -> str | None:
     return parts[1] if parts[0] == "cuda" and len(parts) > 1 else None
 
 
-def test_cuda_is_its_packages() -> None:
-    """No module lies beside the packages, and no package is missing from the order."""
+def test_cuda_has_only_the_listed_packages() -> None:
+    """No module is next to the packages, and the order has every package."""
     found = {_cuda_package(name) for name in _runtime_files()} - {None}
     assert found == set(CUDA_PACKAGES)
 
@@ -249,7 +249,7 @@ def test_runtime_imports_have_no_cycle() -> None:
 
 
 def test_compiler_uses_the_runtime_for_data_and_loading_only() -> None:
-    """python/convoy may use the artifact's format and the loader; nothing of
+    """python/convoy may use the artifact format and the loader, but nothing of
     convoy_runtime.cuda."""
     files = sorted((ROOT / "python" / "convoy").rglob("*.py"))
     bad = [

@@ -1,4 +1,4 @@
-"""passes/Passes.td has every pass in the order of the pipeline, under its phase."""
+"""passes/Passes.td lists every pass in pipeline order, under its phase."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 PASSES = Path(__file__).resolve().parent.parent.parent / "passes"
-#: Passes that no phase runs.
+#: Passes that are in no phase.
 ALONE = {"ConvertCudnnBackendToLLVMPass", "VerifyPhasePass"}
 
 
@@ -44,7 +44,7 @@ def _run() -> dict[str, list[str]]:
     }
 
 
-def test_passes_are_declared_in_the_order_of_the_pipeline() -> None:
+def test_passes_are_declared_in_pipeline_order() -> None:
     declared = _declared()
     ours = {name for names in declared.values() for name in names}
     run = _run()

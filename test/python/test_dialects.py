@@ -1,5 +1,5 @@
-"""convoy.dialects: each op of the dialects' own tests reads, lists and writes through its class, and
-modules built with the classes are checked by the compiler."""
+"""convoy.dialects: each op of the dialects' tests can be parsed, inspected and printed with its
+class, and the compiler verifies modules built with the classes."""
 
 from __future__ import annotations
 
@@ -60,13 +60,13 @@ def test_ops_have_classes(path: Path, context: ir.Context) -> None:
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
-def test_text_crosses_the_border_both_ways(path: Path, context: ir.Context) -> None:
+def test_text_round_trip(path: Path, context: ir.Context) -> None:
     for module in _modules(path, context):
         assert str(passes.run(module, "builtin.module()")) == str(module)
 
 
 def test_every_op_is_in_the_tests_of_its_dialect(context: ir.Context) -> None:
-    """So that the tests above look at every class."""
+    """So that the tests above cover every class."""
     seen = {
         op.operation.name
         for path in FILES
@@ -105,7 +105,7 @@ def test_attributes_have_their_types(context: ir.Context) -> None:
     assert "channels_last" not in pooled.attributes
 
 
-def test_verify_gives_the_diagnostics_of_the_compiler(context: ir.Context) -> None:
+def test_verify_raises_the_diagnostics_of_the_compiler(context: ir.Context) -> None:
     kind = ir.RankedTensorType.get([4], ir.IntegerType.get_signless(64))
     module, block = _function(kind, kind)
     with ir.InsertionPoint(block):
@@ -173,13 +173,13 @@ def test_attributes_of_a_result_can_be_removed(context: ir.Context) -> None:
         ("builtin.module(convoy-pipeline{from=tcp to=nowhere})", "nowhere"),
     ],
 )
-def test_a_pipeline_that_cannot_be(context: ir.Context, pipeline: str, message: str) -> None:
+def test_invalid_pipeline(context: ir.Context, pipeline: str, message: str) -> None:
     with pytest.raises(CompileError, match=message) as caught:
         passes.run(ir.Module.create(), pipeline)
     assert caught.value.phase == "pipeline"
 
 
-def test_a_pass_that_fails_says_where(context: ir.Context) -> None:
+def test_failed_pass_has_a_location(context: ir.Context) -> None:
     kind = ir.RankedTensorType.get([4], ir.IntegerType.get_signless(64))
     module, block = _function(kind, kind)
     with ir.InsertionPoint(block):
@@ -188,6 +188,6 @@ def test_a_pass_that_fails_says_where(context: ir.Context) -> None:
         passes.run(module, "builtin.module(canonicalize)")
 
 
-def test_text_that_cannot_be_read(context: ir.Context) -> None:
+def test_invalid_text(context: ir.Context) -> None:
     with pytest.raises(CompileError, match="module:1:1: error: custom op 'nonsense' is unknown"):
         dialects.parse("nonsense here", context)

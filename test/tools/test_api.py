@@ -1,4 +1,4 @@
-"""The public functions: each keyword is typed, documented, and has one default everywhere."""
+"""Public functions: each keyword is typed and documented, and has the same default everywhere."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ def test_each_option_is_documented() -> None:
 
 
 @pytest.mark.parametrize("function", [convoy.compile, CompileOptions.of])
-def test_defaults_are_those_of_the_options(function: Callable[..., Any]) -> None:
+def test_defaults_equal_those_of_the_options(function: Callable[..., Any]) -> None:
     parameters = inspect.signature(function).parameters
     for each in fields(CompileOptions):
         if each.default is not MISSING:
             assert parameters[each.name].default == each.default, each.name
 
 
-def test_an_unknown_option_is_an_error() -> None:
+def test_unknown_option_is_an_error() -> None:
     with pytest.raises(TypeError, match="unexpected keyword argument 'chips'"):
         convoy.compile(None, (), chips="sm_90")  # type: ignore[arg-type,call-arg]

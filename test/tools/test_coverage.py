@@ -1,4 +1,4 @@
-"""The page of `make coverage` says what the code says."""
+"""The output of `make coverage` matches the code."""
 
 from __future__ import annotations
 
@@ -23,18 +23,17 @@ def rows() -> dict[str, Row]:
     return {row.name: row for row in coverage(read_table(), read_header(header))}
 
 
-def test_nothing_of_the_header_is_missing(rows: dict[str, Row]) -> None:
+def test_list_has_everything_of_the_header(rows: dict[str, Row]) -> None:
     for row in rows.values():
         assert row.in_table + len(row.left_out) == row.total, row
         for count in (row.lowered, row.runtime):
             assert count is None or count <= row.in_table
-    # With cuDNN 9.19 these are the figures; a newer header has more, and the list must grow with
-    # it.
+    # The figures for cuDNN 9.19; a newer header has more, and the list must grow with it.
     line = closing_line(list(rows.values()))
     assert line == "coverage: 44/44 kinds, 293/293 attributes, 51/51 pointwise modes"
 
 
-def test_every_mode_of_the_table_can_be_written_in_cudnn(rows: dict[str, Row]) -> None:
+def test_every_mode_of_the_table_exists_in_cudnn(rows: dict[str, Row]) -> None:
     for name in (
         "pointwise modes",
         "reductions",
@@ -46,12 +45,12 @@ def test_every_mode_of_the_table_can_be_written_in_cudnn(rows: dict[str, Row]) -
 
 
 def test_every_operation_has_a_lowering() -> None:
-    # pointwise_relu is a spelling that canonicalization turns into pointwise; a constant is a
-    # tensor by value and no operation of cuDNN's.
+    # Canonicalization turns pointwise_relu into pointwise. A constant is a tensor by value, not an
+    # operation of cuDNN.
     assert set(operations().values()) - {"pointwise_relu", "constant"} == set(lowered_operations())
 
 
-def test_the_command() -> None:
+def test_command() -> None:
     if find_header() is None:
         pytest.skip("no header of cuDNN: pip install --no-deps nvidia-cudnn-cu13==9.19.0.56")
     done = subprocess.run(
@@ -68,7 +67,9 @@ def test_the_command() -> None:
     assert "CUDNN_DATA_INT8x4: deprecated" in done.stdout
 
 
-def test_no_header(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_missing_header(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     import tools.coverage as module
 
     none: Callable[[], Path | None] = lambda: None  # noqa: E731

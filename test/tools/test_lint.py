@@ -1,4 +1,4 @@
-"""Which files `make lint` gives to clang-tidy."""
+"""The files that `make lint` passes to clang-tidy."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from tools.lint import MOST_SOURCES, ROOT, llvm_version, tidy_sources, too_many
 DATABASE = [str(ROOT / "passes/a/One.cpp"), "passes/a/Two.cpp", "python/three.c"]
 
 
-def test_sources_that_changed_are_checked() -> None:
+def test_changed_sources_are_checked() -> None:
     changed = ["passes/a/Two.cpp", "passes/a/One.cpp"]
     assert tidy_sources(changed, DATABASE) == ["passes/a/One.cpp", "passes/a/Two.cpp"]
 
 
-def test_a_header_stands_for_the_source_beside_it() -> None:
+def test_changed_header_checks_its_source() -> None:
     assert tidy_sources(["passes/a/One.h", "passes/a/Alone.h"], DATABASE) == ["passes/a/One.cpp"]
 
 
-def test_what_is_not_compiled_is_left_out() -> None:
+def test_uncompiled_files_are_skipped() -> None:
     assert tidy_sources(["runtime/device/conv.cu", "python/three.c"], DATABASE) == []
 
 
-def test_a_change_of_a_whole_folder_is_not_checked() -> None:
+def test_change_of_too_many_files_is_not_checked() -> None:
     sources = [f"passes/a/{number}.cpp" for number in range(MOST_SOURCES)]
     assert too_many(sources, "0123456789abcdef") is None
     reason = too_many([*sources, "passes/a/last.cpp"], "0123456789abcdef")
@@ -32,13 +32,13 @@ def test_a_change_of_a_whole_folder_is_not_checked() -> None:
     assert "25 files changed since 0123456789ab, so clang-tidy is skipped" in reason
 
 
-def test_the_version_is_the_pinned_one() -> None:
+def test_version_is_the_pinned_one() -> None:
     assert llvm_version().isdecimal()
     hooks = (ROOT / ".pre-commit-config.yaml").read_text()
     assert f"clang-format-{llvm_version()} -i" in hooks
 
 
-def test_presets_name_files_that_exist() -> None:
+def test_files_in_presets_exist() -> None:
     presets = json.loads((ROOT / "CMakePresets.json").read_text())
     assert [each["name"] for each in presets["configurePresets"]] == ["default", "sanitize"]
     for each in presets["configurePresets"]:
@@ -46,7 +46,7 @@ def test_presets_name_files_that_exist() -> None:
         assert Path(toolchain).is_file()
 
 
-def test_the_license_is_the_packages() -> None:
+def test_license_is_that_of_the_package() -> None:
     text = (ROOT / "LICENSE").read_text()
     assert "Apache License" in text
     assert "LLVM Exceptions to the Apache 2.0 License" in text

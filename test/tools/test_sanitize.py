@@ -53,7 +53,7 @@ int main(void) {{ {} return 0; }}
 
 
 @pytest.mark.parametrize("name", DEFECTS)
-def test_a_defect_is_one_report(tmp_path: Path, name: str) -> None:
+def test_each_defect_is_one_report(tmp_path: Path, name: str) -> None:
     sanitizer, code, expected = DEFECTS[name]
     compiler = shutil.which("clang-22")
     if compiler is None:

@@ -1,4 +1,4 @@
-"""Skeletons that tools/scaffold.py writes into a copy of the tree."""
+"""Skeletons that tools/scaffold.py writes into a copy of the repository."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _written(capsys: pytest.CaptureFixture[str]) -> list[str]:
 
 
 @pytest.mark.parametrize("family", ["elementwise", "linear", "pooling", "reduction", "shape"])
-def test_an_op(tree: Path, family: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_op_skeleton(tree: Path, family: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["op", "new_op", "--family", family], tree) == 0
     paths = _written(capsys)
     assert f"dialect/tcp/Tcp{family.title()}Ops.td" in paths
@@ -82,7 +82,7 @@ def test_an_op(tree: Path, family: str, capsys: pytest.CaptureFixture[str]) -> N
 
 
 @pytest.mark.parametrize("phase", FOLDERS)
-def test_a_pass(tree: Path, phase: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_pass_skeleton(tree: Path, phase: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["pass", "try-new-pass", "--phase", phase], tree) == 0
     paths = _written(capsys)
     folder = FOLDERS[phase]
@@ -102,7 +102,7 @@ def test_a_pass(tree: Path, phase: str, capsys: pytest.CaptureFixture[str]) -> N
     _check_format(tree, paths)
 
 
-def test_a_kernel(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_kernel_skeleton(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["kernel", "wide_sum"], tree) == 0
     paths = _written(capsys)
     assert {"runtime/device/wide_sum.cu", "passes/kernels/WideSumKernels.cpp"} <= set(paths)
@@ -149,7 +149,7 @@ def test_a_kernel(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
         ),
     ],
 )
-def test_a_name_that_is_taken_or_wrong(
+def test_existing_or_invalid_name_is_refused(
     tree: Path, arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = {path: path.read_bytes() for path in tree.rglob("*") if path.is_file()}

@@ -1,4 +1,4 @@
-"""`python/convoy/_convoy.pyi` says what the built extension has."""
+"""`python/convoy/_convoy.pyi` matches the built extension."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _stubbed() -> dict[str, ast.stmt]:
 
 
 def _signature(text: str) -> str:
-    """A function's signature without the modules of types, in one spelling."""
+    """A function's signature without the modules of its types, in one spelling."""
     function = ast.parse(text).body[0]
     assert isinstance(function, ast.FunctionDef)
 
@@ -45,11 +45,11 @@ def _signature(text: str) -> str:
     return f"{function.name}({ast.unparse(function.args)}) -> {ast.unparse(function.returns)}"
 
 
-def test_names_are_the_modules(extension: ModuleType) -> None:
+def test_names_equal_those_of_the_module(extension: ModuleType) -> None:
     assert sorted(_stubbed()) == sorted(name for name in dir(extension) if name[:2] != "__")
 
 
-def test_signatures_are_the_modules(extension: ModuleType) -> None:
+def test_signatures_equal_those_of_the_module(extension: ModuleType) -> None:
     functions = [node for node in _stubbed().values() if isinstance(node, ast.FunctionDef)]
     assert len(functions) >= 9
     for node in functions:
@@ -59,7 +59,7 @@ def test_signatures_are_the_modules(extension: ModuleType) -> None:
         assert _signature(f"{built}: ...") == _signature(ast.unparse(node))
 
 
-def test_a_failure_has_a_phase_and_diagnostics(extension: ModuleType) -> None:
+def test_failure_has_a_phase_and_diagnostics(extension: ModuleType) -> None:
     with pytest.raises(extension.CompilationFailed) as caught:
         extension.run_phases("nonsense", "m.mlir", "tcp", "normalize", [])
     phase, [(severity, file, line, column, message), *_] = caught.value.args
@@ -68,13 +68,13 @@ def test_a_failure_has_a_phase_and_diagnostics(extension: ModuleType) -> None:
     assert message
 
 
-def test_phases_are_torch_and_the_pipelines(extension: ModuleType) -> None:
+def test_phases_are_torch_and_those_of_the_pipeline(extension: ModuleType) -> None:
     assert phase_names() == ("torch", *(name for name, _ in extension.phases()))
     assert phase_names()[:2] == ("torch", "tcp")
     assert phase_names()[-1] == "llvm"
 
 
-def test_the_oldest_cudnn_is_the_runtimes(extension: ModuleType) -> None:
+def test_oldest_cudnn_equals_that_of_the_runtime(extension: ModuleType) -> None:
     from convoy_runtime.cuda.cudnn import loading
 
     assert extension.MINIMUM_CUDNN == loading.MINIMUM

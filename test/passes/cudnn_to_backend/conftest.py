@@ -1,5 +1,5 @@
-"""Builds native libraries from graphs, and a stand-in for cuDNN that writes down what it is
-asked."""
+"""Fixtures that build native libraries from graphs, and a stand-in for cuDNN that records its
+calls."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from convoy_runtime._abi import ConvoyCudnn
 _ROOT = Path(__file__).parents[3]
 _LLVM = Path("/usr/lib/llvm-22/bin")
 
-#: Bytes of one element, by CUDNN_TYPE_... number, from the C types that cuDNN's reference gives;
-#: what is not here is an enum of C.
+#: Bytes per element, by CUDNN_TYPE_... number, from the C types in cuDNN's reference; all others
+#: are C enums.
 _SIZES = {0: 8, 2: 1, 3: 8, 4: 4, 5: 8, 6: 8, 15: 8, 23: 4, 24: 1, 26: 16}
 _TYPES = 31
 _DESCRIPTOR = 15
@@ -30,8 +30,8 @@ _HANDLE = 0
 
 @dataclass(frozen=True)
 class Set:
-    """One cudnnBackendSetAttribute: `elements` are the raw bytes, or for descriptors the numbers
-    under which they were created."""
+    """A cudnnBackendSetAttribute call: `elements` are the raw bytes, or for descriptors their
+    numbers in creation order."""
 
     descriptor: int
     attribute: int
@@ -42,8 +42,8 @@ class Set:
 
 @dataclass(frozen=True)
 class Get:
-    """One cudnnBackendGetAttribute for `count` elements; those that are descriptors are filled, by
-    their numbers."""
+    """A cudnnBackendGetAttribute call for `count` elements; for descriptors, the numbers of the
+    ones to fill in."""
 
     descriptor: int
     attribute: int
@@ -54,10 +54,10 @@ class Get:
 
 @dataclass
 class Recorder:
-    """Stands in for cuDNN. Descriptors are numbered from 0 in the order of creation; call number
-    `fail_at`, from 0, fails with `status`. `answers` are the bytes that reading an attribute gives,
-    by its number. Like cuDNN it keeps one text on the last error, which the next call that goes
-    well clears."""
+    """Stands in for cuDNN. Descriptors are numbered from 0 in creation order. The call `fail_at`,
+    counted from 0, fails with `status`. `answers` are the bytes that reading an attribute returns,
+    by its number. Like cuDNN, it keeps one message about the last error, which the next successful
+    call clears."""
 
     fail_at: int | None = None
     status: int = 2003
@@ -73,7 +73,7 @@ class Recorder:
     errors: list[str] = field(default_factory=list)
     result: int | None = None
 
-    # Addresses that no payload could hold by chance.
+    # Addresses that no payload contains by chance.
     _BASE = 0x7E57_0000_0000
 
     def _number(self, pointer: int | None) -> int:
@@ -162,7 +162,7 @@ class Recorder:
         self.error_texts.append(self.last_error)
 
     def give(self, kind: int) -> int:
-        """A finalized descriptor of the caller's, as its address."""
+        """The address of a new finalized descriptor that the caller owns."""
         number = len(self.kinds)
         self.kinds.append(kind)
         self.alive.add(number)
@@ -170,15 +170,15 @@ class Recorder:
         return self._BASE + 64 * number
 
     def build(self, library: ctypes.CDLL, symbol: str, handle: int | None = None) -> int:
-        """Calls the function that builds a graph, and gives its status; `result` is the number of
-        the graph, or None."""
+        """Calls the build function of a graph and returns its status; `result` is the number of the
+        graph, or None."""
         result = c_void_p(0xDEAD)
         status = self.call(library, symbol, handle, [], [result])
         self.result = self.number_of(result)
         return status
 
     def number_of(self, result: c_void_p) -> int | None:
-        """The number of a descriptor that came as a result."""
+        """The number of a returned descriptor."""
         return None if result.value is None else (result.value - self._BASE) // 64
 
     def call(
@@ -189,7 +189,7 @@ class Recorder:
         arguments: list[int],
         results: list[Any],
     ) -> int:
-        """Calls any function of backend calls with addresses as arguments, and gives its status."""
+        """Calls a function of backend calls with addresses as arguments, and returns its status."""
         table = ConvoyCudnn(
             abi_version=3,
             create_descriptor=ConvoyCudnn.CREATE(self._create),
@@ -221,14 +221,14 @@ class Recorder:
         return {each.attribute: (each.type, each.count, each.elements) for each in sets}
 
     def kind(self, kind: int) -> list[int]:
-        """The descriptors of one kind."""
+        """The numbers of the descriptors of one kind."""
         return [number for number, each in enumerate(self.kinds) if each == kind]
 
 
 @pytest.fixture(scope="session")
 def convoy_opt() -> Callable[..., str]:
     """Runs `convoy-opt` (CONVOY_OPT, or build/bin/convoy-opt) with the given flags on text and
-    gives what it prints."""
+    returns its output."""
     tool = Path(os.environ.get("CONVOY_OPT", _ROOT / "build/bin/convoy-opt"))
 
     def run(text: str, *flags: str) -> str:
@@ -245,8 +245,8 @@ def convoy_opt() -> Callable[..., str]:
 def build_library(
     convoy_opt: Callable[..., str], tmp_path_factory: pytest.TempPathFactory
 ) -> Callable[..., ctypes.CDLL]:
-    """Lowers a module's text with `flags`, then with convert-cudnn-backend-to-llvm, and loads what
-    it becomes."""
+    """Lowers a module's text with `flags`, then with convert-cudnn-backend-to-llvm, and loads the
+    result."""
 
     def build(text: str, *flags: str) -> ctypes.CDLL:
         folder = tmp_path_factory.mktemp("library")

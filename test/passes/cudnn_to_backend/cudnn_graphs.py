@@ -1,4 +1,4 @@
-"""Graphs of every kind, as text with the name that each has in it."""
+"""Graphs of every kind, as text and by name."""
 
 from __future__ import annotations
 
@@ -239,7 +239,7 @@ def pointwise_graphs() -> dict[str, str]:
 
 
 def tensor_graphs() -> dict[str, str]:
-    """Tensors that are more than shape, strides and a float type."""
+    """Tensors with attributes in addition to shape, strides and a float type."""
     found = {}
 
     def identity(name: str, kind: str) -> None:
@@ -311,7 +311,7 @@ def tensor_graphs() -> dict[str, str]:
 
 
 def operation_graphs() -> dict[str, str]:
-    """Operations with what they may have beside their tensors."""
+    """Operations with their optional attributes and operands."""
     found = {}
     for dims, (x, w, y) in {
         1: ("8x4x16x16", "4x32x16x3", "8x4x32x16"),
@@ -433,7 +433,7 @@ def operation_graphs() -> dict[str, str]:
 
 
 def all_graphs() -> dict[str, tuple[str, str]]:
-    """Every graph: a key of its own to the name that it has in its text, and the text."""
+    """Every graph: a unique key, the graph's name in its text, and the text."""
     found = {
         f"{name}-{t}": (name, text)
         for t in FLOATS

@@ -1,8 +1,8 @@
-"""What a builder passes to cudnnBackendSetAttribute: (type, count, raw bytes), and for descriptors
-(type, count, their numbers).
+"""The payload that a builder passes to cudnnBackendSetAttribute: (type, count, raw bytes), and for
+descriptors (type, count, their numbers).
 
-Numbers are those of cudnn_graph.h, written by hand, so that an error in the compiler's list of
-descriptors shows.
+Numbers are copied by hand from cudnn_graph.h, so that an error in the compiler's list of
+descriptors is detected.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ DATA_TYPE, BOOLEAN, INT64, FLOAT, DOUBLE, CONVOLUTION_MODE, NAN, POINTWISE_MODE,
     15,
 )
 REDUCTION_OPERATOR, REORDERING, RESAMPLE_MODE, PADDING_MODE, FRACTION = 18, 20, 21, 22, 26
-#: The passes that make builders.
+#: The passes that generate builders.
 FLAGS = (
     "--add-runtime-argument",
     "--convert-cudnn-execute-to-backend",

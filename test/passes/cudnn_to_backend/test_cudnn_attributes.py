@@ -1,5 +1,5 @@
-"""Every attribute of tensors and operations arrives at cuDNN with its number, its type and its
-value, and no other does."""
+"""Every attribute of tensors and operations is set with its number, type and value, and no other
+attribute is set."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from payloads import (
     tensor,
 )
 
-#: For what is newer than kMinimumCudnn.
+#: For attributes newer than kMinimumCudnn.
 NEWEST = (*FLAGS[:2], "--convert-cudnn-graphs-to-backend=minimum-version=91900")
 
 
@@ -50,7 +50,7 @@ def desc(text: str) -> str:
 
 @pytest.fixture
 def built(build_library: Callable[..., ctypes.CDLL], recorder: type) -> Callable[[str], object]:
-    """Builds @g of a module, against cuDNN 9.19, and gives the record."""
+    """Builds @g of a module for cuDNN 9.19, and returns the recorder."""
 
     def build(text: str) -> object:
         record = recorder()
@@ -104,9 +104,9 @@ cudnn.graph @g(%a: !cudnn.tensor_desc<2x4x6x{dtype}>) -> !cudnn.tensor_desc<2x4x
     assert record.sets_of(record.kind(TENSOR)[0])[901] == enum(DATA_TYPE, number)
 
 
-def test_grouped_convolution_of_the_reference(built: Callable) -> None:
-    """The groups as a dim, uids that are written, a window turned around, beta: section 9.3.1 of
-    cuDNN 8's reference."""
+def test_grouped_convolution_of_the_cudnn_reference(built: Callable) -> None:
+    """Groups as a dim, explicit uids, a flipped window, beta: section 9.3.1 of cuDNN 8's
+    reference."""
     x, w, y = (
         desc("2x4x8x5x6x7xf32, alignment = 4"),
         desc("4x6x8x3x3x3xf32, alignment = 4"),
@@ -134,7 +134,7 @@ cudnn.graph @g(%x: {x} {{cudnn.uid = 120 : i64}}, %w: {w} {{cudnn.uid = 119 : i6
     ("compute", "alpha", "beta"),
     [("f64", f64(0.1), f64(0.7)), ("f32", f32(0.1), f32(0.7)), ("f16", f32(0.1), f32(0.7))],
 )
-def test_factors_are_floats_but_of_double(
+def test_alpha_and_beta_are_floats_except_for_double(
     built: Callable, compute: str, alpha: object, beta: object
 ) -> None:
     t = desc("2x8x4x4xf64")
@@ -171,8 +171,7 @@ cudnn.graph @g(%x: {x}, %w: {w}) -> {x} {{
 
 
 def test_by_value_and_derived_uids(built: Callable) -> None:
-    """What is not written takes the numbers that are left: arguments, results, then virtual
-    tensors."""
+    """Tensors without a uid get the free numbers: arguments, results, then virtual tensors."""
     x, s = desc("2x8x4x4xf32"), desc("1x1x1x1xf32")
     record = built(f"""
 cudnn.graph @g(%x: {x}, %s: {s} {{cudnn.by_value, cudnn.uid = 2 : i64}}) -> ({x}, {x} {{cudnn.uid = 4 : i64}}) {{
@@ -199,7 +198,7 @@ cudnn.graph @g(%x: {x}, %s: {s} {{cudnn.by_value, cudnn.uid = 2 : i64}}) -> ({x}
 
 
 def test_ragged_offset_comes_first(built: Callable) -> None:
-    """A ragged tensor holds the finalized descriptor of its offsets, which is no operand of an
+    """A ragged tensor has the finalized descriptor of its offsets, which is not an operand of any
     operation."""
     a, b, c, o = desc("4x32x64xf16"), desc("4x64x48xf16"), desc("4x32x48xf16"), desc("5x1x1xi32")
     record = built(f"""
@@ -216,7 +215,7 @@ cudnn.graph @g(%a: {a} {{cudnn.ragged_offset = 2 : i64}}, %b: {b}, %o: {o}) -> (
     assert finalized.index(tensors[3]) < finalized.index(tensors[1])
 
 
-def test_alignment_is_at_least_an_element_s(built: Callable) -> None:
+def test_alignment_is_at_least_the_element_size(built: Callable) -> None:
     x = desc("2x4x6xf32, alignment = 1")
     record = built(f"""
 cudnn.graph @g(%x: {x}) -> {desc("2x4x6xcomplex<f64>, alignment = 1")} {{

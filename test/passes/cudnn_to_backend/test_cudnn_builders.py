@@ -1,4 +1,4 @@
-"""The calls that a builder makes, compared with what cuDNN's reference asks for."""
+"""The calls of a builder, compared with the requirements of cuDNN's reference."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ def test_conv_bias_relu(conv: ctypes.CDLL, recorder: type) -> None:
     half, single = 2, 0
     big, small = (200704, 1, 3584, 64), (100352, 1, 3584, 128)
 
-    # Every tensor once: arguments, results, then the virtual ones. Virtual are those in between,
-    # and only those.
+    # Every tensor once: arguments, results, then the virtual ones. Exactly the intermediate tensors
+    # are virtual.
     by_uid = {
         struct.unpack("<q", record.sets_of(number)[906][2])[0]: number
         for number in record.kind(TENSOR)
@@ -106,7 +106,7 @@ def test_conv_bias_relu(conv: ctypes.CDLL, recorder: type) -> None:
         3: f64(0.0),
     }
     op_add, op_relu = record.kind(OP_POINTWISE)
-    # A chain hands on tensors, never operations.
+    # A chain passes tensors, never operations.
     assert record.sets_of(op_add) == {
         750: refs(add),
         751: refs(by_uid[5]),
@@ -117,7 +117,7 @@ def test_conv_bias_relu(conv: ctypes.CDLL, recorder: type) -> None:
     (graph,) = record.kind(GRAPH)
     assert record.sets_of(graph) == {801: refs(forward, op_add, op_relu)}
 
-    # All are finalized, the graph is the result, and everything else is gone.
+    # All descriptors are finalized, the graph is the result, and everything else is destroyed.
     assert record.finalized == set(range(len(record.kinds)))
     assert record.result == graph
     assert record.alive == {graph}
@@ -175,7 +175,7 @@ cudnn.graph @g(%x: {x}, %w: {w}, %z: {y}) -> ({y}, {y}) {{
         for number in record.kind(TENSOR)
     }
     assert record.sets_of(by_uid[1]) == tensor(1, (2, 8, 9, 9, 9), (5832, 1, 648, 72, 8), 0, False)
-    # %1 is read inside the graph and is a result: real.
+    # %1 is used inside the graph and is a result, so it is not virtual.
     assert [record.sets_of(by_uid[uid])[907] for uid in (4, 5, 6)] == [
         boolean(False),
         boolean(False),
@@ -203,7 +203,7 @@ cudnn.graph @g(%a: !cudnn.tensor_desc<4x6xf64>, %b: !cudnn.tensor_desc<1x6xf64>)
     assert record.sets_of(op)[754] == f64(3.0)
 
 
-def test_gradients_have_slots_of_their_own(
+def test_gradients_use_their_own_attributes(
     build_library: Callable[..., ctypes.CDLL], recorder: type
 ) -> None:
     t = "!cudnn.tensor_desc<2x8x4x4xf32, NHWC>"
@@ -221,9 +221,9 @@ cudnn.graph @g(%dy: {t}, %x: {t}) -> {t} {{
     assert record.sets_of(relu)[4] == f64(6.0)
 
 
-def test_the_runtime_s_table_is_the_header_s(convoy_opt: Callable[..., str]) -> None:
-    """The struct of the lowering is that of convoy_abi.h, field by field, and each function comes
-    from its own field."""
+def test_runtime_table_equals_the_header(convoy_opt: Callable[..., str]) -> None:
+    """The struct of the lowering equals that of convoy_abi.h field by field, and each function is
+    loaded from its field."""
     header = (_ROOT / "runtime/abi/convoy_abi.h").read_text()
 
     def fields(struct_name: str) -> list[tuple[str, str]]:

@@ -1,5 +1,5 @@
-"""The real libcudnn, on a machine with no GPU and with no handle, finalizes what the builders make:
-every kind of graph, every dtype."""
+"""The real libcudnn finalizes what the builders create, without a GPU and without a handle: every
+kind of graph, every dtype."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ ALL = all_graphs()
 
 @pytest.fixture(scope="session")
 def library(build_library: Callable[..., ctypes.CDLL]) -> ctypes.CDLL:
-    """One library of every graph."""
+    """One library with every graph."""
     text = "".join(body.replace(f'@"{name}"(', f'@"{key}"(') for key, (name, body) in ALL.items())
     return build_library(text, *FLAGS)
 
 
 @pytest.mark.parametrize("key", ALL)
-def test_cudnn_takes(cudnn: Cudnn, library: ctypes.CDLL, key: str) -> None:
+def test_cudnn_finalizes(cudnn: Cudnn, library: ctypes.CDLL, key: str) -> None:
     failures: list[str] = []
 
     @ConvoyCudnn.REPORT
@@ -36,7 +36,7 @@ def test_cudnn_takes(cudnn: Cudnn, library: ctypes.CDLL, key: str) -> None:
     status = BUILD_GRAPH((f"{key}_build", library))(ctypes.byref(table), None, ctypes.byref(result))
     assert status == 0, failures
     assert failures == []
-    # The operations that the graph was made of are destroyed, and the graph still knows them.
+    # The operations of the graph are destroyed, and the graph still has them.
     count, written = ctypes.c_int64(), ctypes.c_int64()
     engine_global_count, int64 = 802, 3
     cudnn.call(
@@ -53,8 +53,8 @@ def test_cudnn_takes(cudnn: Cudnn, library: ctypes.CDLL, key: str) -> None:
 
 
 def test_refusal_is_reported(cudnn: Cudnn, build_library: Callable[..., ctypes.CDLL]) -> None:
-    """What cuDNN itself refuses comes back as its status, its call and the line; nothing is handed
-    out."""
+    """An error of cuDNN is returned as its status, its call and the source line; no graph is
+    returned."""
     text = """
 cudnn_backend.func @bad_build(%handle) {
   %t = cudnn_backend.create <tensor>

@@ -1,7 +1,7 @@
-"""One test for each way in which a lowering of graphs to descriptors can be wrong and still look
-right.
+"""One test for each way in which a lowering of graphs to descriptors can be wrong without an
+obvious symptom.
 
-What the names say is what must not happen; numbers are those of cudnn_graph.h, written by hand.
+The names state what must not happen. Numbers are copied by hand from cudnn_graph.h.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ FLAGS = (
 )
 
 #: A convolution over three dims with bias and relu: five dims, a chain of three operations, two
-#: tensors in between.
+#: intermediate tensors.
 CHAIN = """
 !x = !cudnn.tensor_desc<2x8x9x10x11xf16, NDHWC>
 !w = !cudnn.tensor_desc<16x8x1x1x1xf16, NDHWC>
@@ -114,7 +114,7 @@ def test_virtual_is_not_inverted(built: Any) -> None:
 
 
 def test_a_result_is_not_mapped_to_its_operation(built: Any) -> None:
-    """What an operation gives to the next one is the tensor, not the operation's own descriptor."""
+    """An operation passes a tensor to the next one, not its own descriptor."""
     tensors = _by_uid(built)
     add, relu = built.kind(OP_POINTWISE)
     assert built.sets_of(add)[751] == (DESCRIPTOR, 1, (tensors[UIDS["conv"]],))
@@ -130,8 +130,8 @@ def test_a_result_is_not_mapped_to_its_operation(built: Any) -> None:
 
 
 def test_descriptors_and_the_handle_are_not_passed_by_value(built: Any) -> None:
-    """The recorder follows each address once: a descriptor passed by value would be read as an
-    address, and found nowhere."""
+    """The recorder dereferences each address once: a descriptor passed by value would be read as an
+    address of an unknown descriptor."""
     assert built.errors == []
     assert built.sets_of(built.result)[800] == (HANDLE_TYPE, 1, struct.pack("<Q", 0x1234_5678_9ABC))
     assert all(
@@ -157,13 +157,13 @@ def test_no_descriptor_has_another_kind_s_attributes(built: Any) -> None:
 
 def test_elements_do_not_have_the_wrong_size(built: Any, convoy_opt: Callable[..., str]) -> None:
     tensors = _by_uid(built)
-    # All five dims arrive, and alpha is a float because that is what its type says.
+    # All five dims are set, and alpha is a float, as its type says.
     assert built.sets_of(tensors[1])[DIMENSIONS] == (INT64, 5, struct.pack("<5q", 2, 8, 9, 10, 11))
     assert built.sets_of(tensors[1])[STRIDES] == (INT64, 5, struct.pack("<5q", 7920, 1, 880, 88, 8))
     (forward,) = built.kind(FORWARD)
     assert built.sets_of(forward)[700] == (FLOAT, 1, struct.pack("<f", 0.5))
-    # Enumerators are stored in four bytes, booleans in one, lists in eight a number: the next text
-    # comes right behind.
+    # Enumerators take four bytes, booleans one, lists eight per number; the next text follows
+    # directly.
     lowered = convoy_opt(CHAIN, *FLAGS, "--convert-cudnn-backend-to-llvm")
     (quoted,) = re.findall(r'constant @cudnn_call_data\("(.*?)"\)', lowered)
     data = re.sub(
@@ -232,9 +232,9 @@ def test_no_data_type_is_unknown(build_library: Callable[..., ctypes.CDLL], reco
             ), element
 
 
-def test_the_call_of_a_graph_does_not_survive(convoy_opt: Callable[..., str]) -> None:
-    """The inline form, its handle and its execution all become calls; nothing waits for a pass that
-    there is not."""
+def test_no_graph_call_remains(convoy_opt: Callable[..., str]) -> None:
+    """The inline form, its handle and its execution all become calls; nothing remains for a pass
+    that does not exist."""
     t = "!cudnn.tensor_desc<4x8x8xf32>"
     text = f"""
 func.func @main(%x: tensor<4x8x8xf32>) -> tensor<4x8x8xf32> attributes {{tcp.target = "cuda"}} {{
@@ -261,8 +261,8 @@ func.func @main(%x: tensor<4x8x8xf32>) -> tensor<4x8x8xf32> attributes {{tcp.tar
     assert "llvm.func @main" in lowered
 
 
-def test_the_passes_are_not_someone_else_s(convoy_opt: Callable[..., str]) -> None:
-    """Each pass is found by its name, and is the one that does its part of the work."""
+def test_passes_are_those_of_this_lowering(convoy_opt: Callable[..., str]) -> None:
+    """Each pass is found by its name and does its part of the lowering."""
     backend = convoy_opt(CHAIN, "--convert-cudnn-graphs-to-backend")
     assert "cudnn_backend.func @chain_build(" in backend
     assert "cudnn.graph" not in backend

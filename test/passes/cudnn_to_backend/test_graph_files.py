@@ -1,7 +1,6 @@
-"""Every graph in the files of Inputs/graphs: the real cuDNN takes it, and every call of its builder
-fails once. Then nothing leaks, nothing crashes, and the caller learns which call of which line
-failed and why. A graph that is added there is tested here.
-"""
+"""Every graph in the files of Inputs/graphs: the real cuDNN finalizes it, and every call of its
+builder fails once. Then nothing leaks or crashes, and the caller gets the failed call, its source
+line and the reason. A graph that is added there is tested here."""
 
 from __future__ import annotations
 
@@ -32,7 +31,7 @@ CASES = [
     for module, text in MODULES.items()
     for name in re.findall(r"^cudnn\.graph @(\w+)", text, re.MULTILINE)
 ]
-#: How many calls have failed, for the closing test.
+#: Number of failed calls, for the last test.
 failed: list[int] = []
 
 
@@ -42,7 +41,7 @@ def library_of(build_library: Callable[..., ctypes.CDLL]) -> Callable[[str], cty
 
 
 def _lines(module: str, name: str) -> tuple[int, set[int], set[int]]:
-    """Lines of a graph: its first, those where an op begins, and all."""
+    """Lines of a graph: its first one, those where an op begins, and all of them."""
     text = MODULES[module]
     start = text.index(f"cudnn.graph @{name}(")
     first = 1 + text.count("\n", 0, start)
@@ -56,8 +55,8 @@ def _lines(module: str, name: str) -> tuple[int, set[int], set[int]]:
 
 
 def _allowed(call: str, kind: int, place: tuple[int, set[int], set[int]]) -> set[int]:
-    """Where a call on a descriptor of a kind may come from: the graph itself is of its first line,
-    and so is destroying in the end."""
+    """Possible source lines of a call on a descriptor of this kind: the graph itself and the final
+    destruction have the graph's first line."""
     first, ops, lines = place
     return {first} if kind == GRAPH or call == "destroy" else lines if kind == TENSOR else ops
 
@@ -77,8 +76,8 @@ def test_every_call_may_fail(
         assert record.build(library, symbol, handle=1) == 2000 + number
         assert record.errors == []
         assert record.calls[:number] == whole.calls[:number]
-        # One report, before the clean-up, while cuDNN still has its text; then nothing but
-        # destruction, the last made first, each once.
+        # One report before the clean-up, while cuDNN still has its message; then only destruction,
+        # each descriptor once, in reverse order.
         ((status, call, location),) = record.reports
         assert status == 2000 + number
         assert record.error_texts == [f"no {call_name}"]
@@ -101,7 +100,7 @@ def test_every_call_may_fail(
 
 
 @pytest.mark.parametrize(("module", "name"), CASES, ids=[name for _, name in CASES])
-def test_cudnn_takes(
+def test_cudnn_finalizes(
     cudnn: Cudnn, library_of: Callable[[str], ctypes.CDLL], module: str, name: str
 ) -> None:
     failures: list[str] = []
@@ -118,9 +117,9 @@ def test_cudnn_takes(
     cudnn.call("cudnnBackendDestroyDescriptor", result)
 
 
-def test_every_lowering_is_among_the_graphs(convoy_opt: Callable[..., str]) -> None:
-    """What is lowered by the sources, in tools.cudnn_ops, is what the compiler writes for these
-    graphs: both ways."""
+def test_every_lowering_is_covered_by_the_graphs(convoy_opt: Callable[..., str]) -> None:
+    """The operations lowered by the sources, listed by tools.cudnn_ops, equal those that the
+    compiler writes for these graphs."""
     assert len({name for _, name in CASES}) == len(CASES)
     text = "\n".join(MODULES.values())
     missing = [op for op in lowered_operations() if not re.search(rf"= cudnn\.{op}\b", text)]
@@ -134,7 +133,7 @@ def test_every_lowering_is_among_the_graphs(convoy_opt: Callable[..., str]) -> N
 
 
 def test_count(request: pytest.FixtureRequest) -> None:
-    """Runs last: says how many calls have failed."""
+    """Runs last: reports the number of failed calls."""
     if len(CASES) == sum(
         each.name.startswith("test_every_call_may_fail") for each in request.session.items
     ):

@@ -1,8 +1,8 @@
 """The calls of builders whose operations have several results, lists of tensors, absent tensors or
-numbers of their own.
+numeric attributes.
 
-Numbers are those of cudnn_graph.h, written by hand, so that an error in the compiler's list of
-descriptors shows.
+Numbers are copied by hand from cudnn_graph.h, so that an error in the compiler's list of
+descriptors is detected.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def library(build_library: Callable[..., ctypes.CDLL]) -> ctypes.CDLL:
 
 @pytest.fixture
 def built(library: ctypes.CDLL, recorder: type) -> Callable[[str], Any]:
-    """What the builder of a graph said."""
+    """The record of a graph's builder."""
 
     def build(name: str) -> Any:
         record = recorder()
@@ -92,7 +92,7 @@ def _by_uid(record: Any) -> dict[int, dict[int, Any]]:
 
 def test_batch_norm_training(built: Callable[[str], Any]) -> None:
     record = built("batch_norm_training")
-    # Arguments 1 to 5, results 6 to 10, then the two constants: there is nothing virtual.
+    # Arguments 1 to 5, results 6 to 10, then the two constants; no tensor is virtual.
     tensors = _by_uid(record)
     assert sorted(tensors) == list(range(1, 13))
     assert all(sets[907] == (BOOLEAN, 1, b"\0") for sets in tensors.values())
@@ -106,7 +106,7 @@ def test_batch_norm_training(built: Callable[[str], Any]) -> None:
     }  # fmt: skip
 
 
-def test_batch_norm_inference_is_given_its_statistics(built: Callable[[str], Any]) -> None:
+def test_batch_norm_inference_has_statistics_operands(built: Callable[[str], Any]) -> None:
     expected = {
         2000: (NORM_MODE, 2),
         2001: (NORM_PHASE, 0),
@@ -221,7 +221,7 @@ def test_data(built: Callable[[str], Any]) -> None:
         1802: (INT64, 1),
         1803: 3,
     }
-    # A matrix gets a leading dim, and the axis moves with it.
+    # A matrix gets a leading dim, and the axis is shifted.
     assert _operation(built("concat_rank_two"), CONCAT)[1800] == (INT64, 2)
     assert _operation(built("reshape"), RESHAPE) == {2200: 1, 2201: 2}
 
@@ -318,7 +318,7 @@ def test_structured(built: Callable[[str], Any]) -> None:
     assert _operation(built("contract_band"), CONTRACT) == expected
 
 
-def test_a_result_that_nobody_reads_is_virtual(
+def test_unused_result_is_virtual(
     build_library: Callable[..., ctypes.CDLL], recorder: type
 ) -> None:
     text = """
@@ -368,5 +368,5 @@ def test_signals(built: Callable[[str], Any]) -> None:
     places = [
         [_uid(record, sets[number][2][0]) for number in (1901, 1903, 1904)] for sets in (wait, done)
     ]
-    # The first hands on what is computed with, the second the result.
+    # The first passes on the compute value, the second the result.
     assert places == [[2, 1, 5], [3, 6, 4]]

@@ -1,5 +1,4 @@
-"""What compiled programs ask of the runtime: pointers, sizes, order, and what they do with a
-status."""
+"""The runtime calls of compiled programs: pointers, sizes, order, and the handling of a status."""
 
 from __future__ import annotations
 
@@ -79,5 +78,5 @@ def test_calls_in_program_order(program: ctypes.CDLL) -> None:
 
 
 @pytest.mark.parametrize("number", range(len(EXPECTED)))
-def test_a_status_ends_the_program(program: ctypes.CDLL, number: int) -> None:
+def test_error_status_ends_the_program(program: ctypes.CDLL, number: int) -> None:
     assert _run(program, fail_at=number) == (700, EXPECTED[: number + 1])

@@ -1,8 +1,8 @@
-"""The three use cases of chapter 9.3 of cuDNN's reference: their calls in their order, with the
-numbers of cudnn_graph.h written by hand.
+"""The three use cases of chapter 9.3 of cuDNN's reference: their calls in order, with numbers
+copied by hand from cudnn_graph.h.
 
-What the chapter leaves open or misspells is said where it is. Destroying comes after the chapter's
-calls: it has none, and would leak.
+Omissions and misprints of the chapter are noted at their places. Destroying comes after the
+chapter's calls, because the chapter omits it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from convoy_runtime.errors import DeviceError
 
 INPUTS = Path(__file__).parent / "Inputs"
 
-# Kinds of descriptors, then types of attributes.
+# Kinds of descriptors, then attribute types.
 CONVOLUTION, ENGINE, ENGINECFG, PLAN, KNOB_CHOICE, KNOB_INFO = 1, 2, 3, 5, 7, 8
 FORWARD, GRAPH, PACK, TENSOR = 10, 15, 16, 17
 HANDLE, DATA_TYPE, INT64, FLOAT, VOID_PTR, CONVOLUTION_MODE, KNOB_TYPE, DESCRIPTOR = (
@@ -70,7 +70,7 @@ def pointers(*addresses: int) -> tuple[int, int, bytes]:
 
 
 def plain(calls: list[tuple[str, Any]]) -> list[tuple[Any, ...]]:
-    """Calls as ("set", descriptor, attribute, type, count, elements) and the like."""
+    """Calls in the form ("set", descriptor, attribute, type, count, elements) etc."""
     found: list[tuple[Any, ...]] = []
     for name, what in calls:
         if name == "set":
@@ -95,8 +95,8 @@ HANDLE_VALUE = (HANDLE, 1, struct.pack("<Q", HANDLE_ADDRESS))
 def grouped_convolution(
     x: list[int], w: list[int], y: list[int], uids: tuple[int, int, int]
 ) -> list[tuple[Any, ...]]:
-    """9.3.1, with the tensors' dims; descriptors are x, w, y, the operator, the operation and the
-    graph, 0 to 5."""
+    """9.3.1, with the dims of the tensors. Descriptors 0 to 5 are x, w, y, the operator, the
+    operation and the graph."""
     calls: list[tuple[Any, ...]] = []
     for number, (dims, uid) in enumerate(zip((x, w, y), uids, strict=True)):
         calls += [
@@ -125,8 +125,8 @@ def grouped_convolution(
         ),
         ("finalize", 3),
         ("create", FORWARD),
-        # The chapter passes alpha and beta by value and dtype for their type; addresses and
-        # CUDNN_TYPE_FLOAT are what the call takes.
+        # The chapter passes alpha and beta by value, with their dtype as the type; the call expects
+        # addresses and CUDNN_TYPE_FLOAT.
         *sets(
             4,
             (704, refs(0)),
@@ -150,7 +150,7 @@ def library(build_library: Callable[..., ctypes.CDLL]) -> ctypes.CDLL:
 
 
 def test_grouped_convolution(library: ctypes.CDLL, recorder: type) -> None:
-    """9.3.1: tensors of six dims, [n, g, c, d, h, w] and its like."""
+    """9.3.1: tensors of six dims, e.g. [n, g, c, d, h, w]."""
     record = recorder()
     assert record.build(library, "grouped_convolution", HANDLE_ADDRESS) == 0
     assert record.errors == []
@@ -164,7 +164,7 @@ def test_grouped_convolution(library: ctypes.CDLL, recorder: type) -> None:
 
 
 def test_engine_configuration(library: ctypes.CDLL, recorder: type) -> None:
-    """9.3.2: engine 0 of a graph, no knobs. The chapter forgets to create the configuration."""
+    """9.3.2: engine 0 of a graph, no knobs. The chapter omits the creation of the configuration."""
     record, result = recorder(), c_void_p(1)
     graph = record.give(GRAPH)
     assert record.call(library, "engine_configuration", None, [graph], [result]) == 0
@@ -184,8 +184,7 @@ def test_engine_configuration(library: ctypes.CDLL, recorder: type) -> None:
 
 
 def test_engine_configuration_with_a_knob(library: ctypes.CDLL, recorder: type) -> None:
-    """9.3.2, with what it says may be asked before: which knobs the engine has; one is read and set
-    to its greatest value."""
+    """9.3.2, with its optional query of the engine's knobs; one is read and set to its maximum."""
     record, result, maximum = (
         recorder(answers={1200: enum(KNOB_TYPE, 17)[2], 1201: i64(31)[2]}),
         c_void_p(1),
@@ -223,7 +222,7 @@ def test_engine_configuration_with_a_knob(library: ctypes.CDLL, recorder: type) 
 
 
 def test_execution_plan(library: ctypes.CDLL, recorder: type) -> None:
-    """9.3.3, first step: a plan and the size of its workspace."""
+    """9.3.3, first step: a plan and its workspace size."""
     record, result, workspace = recorder(answers={402: i64(4096)[2]}), c_void_p(1), c_int64(-1)
     configuration = record.give(ENGINECFG)
     assert record.call(library, "execution_plan", None, [configuration], [result, workspace]) == 0
@@ -239,7 +238,7 @@ def test_execution_plan(library: ctypes.CDLL, recorder: type) -> None:
 
 
 def test_execution(library: ctypes.CDLL, recorder: type) -> None:
-    """9.3.3, the other steps: a variant pack, and its execution."""
+    """9.3.3, the other steps: a variant pack and its execution."""
     record = recorder()
     plan = record.give(PLAN)
     x, w, y, workspace = 0x1000, 0x2000, 0x3000, 0x4000
@@ -270,8 +269,8 @@ _GIVEN = {
 
 @pytest.mark.parametrize("name", _GIVEN)
 def test_every_call_may_fail(library: ctypes.CDLL, recorder: type, name: str) -> None:
-    """What the caller gave stays, what was made here goes, and every result that is a descriptor is
-    null."""
+    """The caller's descriptors are kept, those created here are destroyed, and every result
+    descriptor is null."""
     answers = {402: i64(1)[2], 1200: enum(KNOB_TYPE, 17)[2], 1201: i64(31)[2]}
     whole = recorder(answers=answers)
 
@@ -314,8 +313,8 @@ cudnn.graph @grouped(%x: !x, %w: !w) -> !y {
 
 
 def _normalized(calls: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    """The order in which attributes are set is free between creation and finalization, and saying a
-    default is saying nothing."""
+    """Between creation and finalization attributes may be set in any order, and setting a default
+    equals not setting it."""
     virtual_is_false = (907, 2, 1, b"\0")
     found: list[tuple[Any, ...]] = []
     pending: list[tuple[Any, ...]] = []
@@ -332,7 +331,7 @@ def _normalized(calls: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
 def test_grouped_convolution_of_six_dims_as_a_graph(
     build_library: Callable[..., ctypes.CDLL], recorder: type
 ) -> None:
-    """9.3.1 as it stands, uids included, written as a graph and lowered."""
+    """9.3.1 literally, with its uids, written as a graph and lowered."""
     library = build_library(
         (INPUTS / "graphs/tensors.mlir").read_text(), "--convert-cudnn-graphs-to-backend"
     )
@@ -348,13 +347,13 @@ def test_grouped_convolution_of_six_dims_as_a_graph(
 def test_grouped_convolution_as_a_graph(
     build_library: Callable[..., ctypes.CDLL], recorder: type
 ) -> None:
-    """9.3.1 in the form that it has for compatibility, groups within the channels, written as a
-    graph and lowered."""
+    """9.3.1 in its compatible form, with the groups within the channels, written as a graph and
+    lowered."""
     library = build_library(_GRAPH, "--convert-cudnn-graphs-to-backend")
     record = recorder()
     assert record.build(library, "grouped_build", HANDLE_ADDRESS) == 0
     assert record.errors == []
-    # The uids of a graph that says none: operands, then results.
+    # The uids of a graph without explicit ones: operands, then results.
     expected = grouped_convolution(
         [N, G * C, D, H, W], [G * K, C, T, R, S], [N, G * K, O, P, Q], (1, 2, 3)
     )
@@ -371,11 +370,11 @@ cudnn_backend.func @engines(%handle, %graph: !cudnn_backend.descriptor<operation
 """
 
 
-def test_cudnn_takes_the_graph(
+def test_cudnn_finalizes_the_graph(
     library: ctypes.CDLL, build_library: Callable[..., ctypes.CDLL]
 ) -> None:
-    """9.3.1 on the real cuDNN, with no GPU and no handle, and the number of engines that 9.3.2
-    chooses from."""
+    """9.3.1 on the real cuDNN, without a GPU and without a handle, and the number of engines that
+    9.3.2 chooses from."""
     try:
         cudnn = open_cudnn()
     except DeviceError as error:

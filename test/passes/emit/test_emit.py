@@ -35,7 +35,7 @@ class Library:
         self, inputs: list[np.ndarray], weights: list[np.ndarray] | None = None
     ) -> list[np.ndarray]:
         def outputs(key: str) -> list[np.ndarray]:
-            # 0xff bytes are NaN in every float type: what is not written shows.
+            # 0xff bytes are NaN in every float type, so unwritten output is detected.
             return [
                 np.frombuffer(bytearray(b"\xff" * _bytes(entry)), entry["dtype"]).reshape(
                     entry["shape"]
@@ -196,7 +196,7 @@ def test_threads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, threads: str) 
         + torch.tensor(b)
         + torch.tensor(r)
     )
-    # The text differs by the number of threads, so that each library is loaded anew and reads the
+    # The text differs for each number of threads, so that each library is loaded anew and reads the
     # variable.
     program = Library(
         tmp_path,
@@ -207,7 +207,7 @@ def test_threads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, threads: str) 
         _close(y, expected)
 
 
-def test_a_program_runs_in_a_child_of_fork_and_in_threads_at_once(tmp_path: Path) -> None:
+def test_program_runs_in_a_forked_child_and_in_threads(tmp_path: Path) -> None:
     text = conv_text((1, 32, 28, 28), (32, 32, 3, 3), (1, 32, 28, 28), 1, 1, 1, False)
     native, _, manifest = _convoy.compile(text, "test.mlir", "tcp", list(OPTIONS.items()))
     (tmp_path / "native.so").write_bytes(native)
@@ -248,7 +248,7 @@ sys.exit(bool(failed))
     assert done.returncode == 0, done.stderr
 
 
-def test_the_same_text_gives_the_same_bytes() -> None:
+def test_equal_text_gives_equal_bytes() -> None:
     text = conv_text((1, 8, 8, 8), (8, 8, 3, 3), (1, 8, 8, 8), 1, 1, 1, True)
     first, second = (
         _convoy.compile(text, "test.mlir", "tcp", list(OPTIONS.items())) for _ in range(2)
@@ -275,8 +275,8 @@ def test_only_the_abi_is_exported(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "cpu", ["native", "x86-64-v3", "x86-64"]
-)  # the last one has no instruction for half
-def test_narrow_floats_need_no_library_of_a_compiler(tmp_path: Path, cpu: str) -> None:
+)  # The last CPU has no half-precision instructions.
+def test_narrow_floats_need_no_compiler_runtime_library(tmp_path: Path, cpu: str) -> None:
     text = """func.func @main(%x: tensor<33xf32> {tcp.input = "x"})
         -> (tensor<33xf16> {tcp.output = "0"}, tensor<33xf32> {tcp.output = "1"}) {
       %0 = tcp.cast %x : tensor<33xf32> -> tensor<33xf16>
@@ -286,7 +286,7 @@ def test_narrow_floats_need_no_library_of_a_compiler(tmp_path: Path, cpu: str) -
       return %0, %3 : tensor<33xf16>, tensor<33xf32>
     }"""
     x = _random(33)
-    # Ties, the ends of the range, numbers below the smallest normal one.
+    # Ties, the limits of the range, subnormal numbers.
     edges = [
         1 + 2.0**-11,
         1 + 3 * 2.0**-11,
@@ -307,7 +307,7 @@ def test_narrow_floats_need_no_library_of_a_compiler(tmp_path: Path, cpu: str) -
     np.testing.assert_array_equal(rounded, (brain + brain).float().numpy())
 
 
-def test_an_unresolved_symbol_is_an_error_that_names_it() -> None:
+def test_unresolved_symbol_is_an_error() -> None:
     text = """llvm.func @nowhere_to_be_found()
     llvm.func @convoy_abi_version() { llvm.return } llvm.func @convoy_prepare_weights() { llvm.return }
     llvm.func @convoy_sizes() { llvm.return }
@@ -321,7 +321,7 @@ def test_an_unresolved_symbol_is_an_error_that_names_it() -> None:
     assert "undefined symbol: nowhere_to_be_found" in diagnostics[0][4]
 
 
-def test_an_unknown_cpu_is_an_error_that_lists_those_known() -> None:
+def test_unknown_cpu_is_an_error_that_lists_the_known_ones() -> None:
     with pytest.raises(_convoy.CompilationFailed) as failure:
         _convoy.compile(
             conv_text((1, 8, 8, 8), (8, 8, 3, 3), (1, 8, 8, 8), 1, 1, 1, False),
@@ -340,9 +340,7 @@ def test_an_unknown_cpu_is_an_error_that_lists_those_known() -> None:
     ("cpu", "lanes", "feature"),
     [("x86-64", 4, "sse"), ("x86-64-v3", 8, "avx"), ("x86-64-v4", 16, "avx512f")],
 )
-def test_kernels_are_as_wide_as_the_registers_of_the_cpu(
-    cpu: str, lanes: int, feature: str
-) -> None:
+def test_vector_width_is_that_of_the_cpu(cpu: str, lanes: int, feature: str) -> None:
     text = conv_text((1, 8, 8, 8), (64, 8, 3, 3), (1, 64, 8, 8), 1, 1, 1, False)
     options = list((OPTIONS | {"cpu": cpu}).items())
     host = _convoy.run_phases(text, "test.mlir", "tcp", "host", options)
@@ -383,7 +381,7 @@ BINARY = 'gpu.binary @kernels [#gpu.object<#nvvm.target, {} = "text">]'
     ],
     ids=["no manifest", "no JSON", "two objects", "not PTX"],
 )
-def test_a_module_that_cannot_be_emitted_is_an_error(module: str, message: str) -> None:
+def test_unsupported_module_is_an_error(module: str, message: str) -> None:
     with pytest.raises(_convoy.CompilationFailed) as failure:
         _convoy.emit(module, "test.mlir", list(OPTIONS.items()))
     phase, diagnostics = failure.value.args

@@ -1,5 +1,5 @@
-"""NVIDIA's assembler takes the PTX of every kind of kernel, for the oldest and the newest
-architectures that it runs on."""
+"""NVIDIA's assembler accepts the PTX of every kind of kernel, for the oldest and the newest
+architectures that it supports."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def find_ptxas() -> str | None:
 
 
 def texts() -> list[str]:
-    """The modules of the test of kernels, by what lit splits on."""
+    """The modules of the kernel tests, split as lit does."""
     return [
         part for part in KERNELS.read_text().split("// -----\n") if 'tcp.target = "cuda"' in part
     ]
 
 
-#: Graphs that kernels of our own compute, and what makes PTX of each.
+#: Graphs with hand-written kernels, and the pipeline that compiles each to PTX.
 GRAPHS = (
     "conv-ptx.mlir", "conv-wgmma-ptx.mlir", "conv1x1-wgmma-ptx.mlir", "matmul-ptx.mlir",
     "mean-ptx.mlir", "stem.mlir", "stem-wgmma.mlir",
@@ -59,7 +59,7 @@ def ptx_of(text: str, pipeline: str = PIPELINE) -> list[str]:
 
 
 def assemble(ptx: str, architecture: str, tmp_path: Path) -> str:
-    """What ptxas says of the PTX when it takes it."""
+    """The output of ptxas for the PTX; fails if ptxas does."""
     ptxas = find_ptxas()
     if ptxas is None:
         pytest.skip("ptxas is in neither PATH nor /usr/local/cuda*/bin")
@@ -75,10 +75,10 @@ def assemble(ptx: str, architecture: str, tmp_path: Path) -> str:
 
 
 @pytest.mark.parametrize("number", range(len(texts())))
-def test_ptxas(number: int, tmp_path: Path) -> None:
+def test_ptxas_accepts_generated_kernels(number: int, tmp_path: Path) -> None:
     kernels = ptx_of(texts()[number])
     if not kernels:
-        assert "@plain" in texts()[number]  # the one module without kernels
+        assert "@plain" in texts()[number]  # The one module without kernels.
         return
     (ptx,) = kernels
     for architecture in ("sm_80", "sm_90", "sm_100"):
@@ -86,7 +86,7 @@ def test_ptxas(number: int, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", GRAPHS)
-def test_kernels_of_graphs_stay_in_registers(name: str, tmp_path: Path) -> None:
+def test_graph_kernels_do_not_spill(name: str, tmp_path: Path) -> None:
     kernels = ptx_of((ROOT / "test" / "passes" / "kernels" / name).read_text(), GRAPH_PIPELINE)
     assert kernels
     for ptx in kernels:

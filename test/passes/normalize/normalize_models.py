@@ -1,5 +1,4 @@
-"""Small models whose layers are wired as in the networks that they are named after: what layouts
-have to get through."""
+"""Small models with the layers of well-known networks, as tests of layout propagation."""
 
 from __future__ import annotations
 
@@ -32,7 +31,7 @@ class _Residual(nn.Module):
 
 
 class _SqueezeExcite(nn.Module):
-    """With linear layers, so that the pooled channels lose their spatial dims and get them back."""
+    """Uses linear layers, so that the pooled channels lose their spatial dims and get them back."""
 
     def __init__(self, channels: int) -> None:
         super().__init__()
@@ -185,7 +184,7 @@ def _conv_transpose() -> nn.Module:
 
 _IMAGE = (2, 3, 16, 16)
 
-# name: module, shape of the input, transposes in @main once normalized
+# name: module, shape of the input, number of transposes in @main after normalization
 MODELS: dict[str, tuple[Callable[[], nn.Module], Sequence[int], int]] = {
     "resnet18": (lambda: resnet18()[0], (1, 3, 64, 64), 1),
     "resnet50": (lambda: resnet50()[0], (2, 3, 32, 32), 1),
@@ -219,9 +218,9 @@ MODELS: dict[str, tuple[Callable[[], nn.Module], Sequence[int], int]] = {
         _IMAGE,
         1,
     ),
-    # At both borders: the result is an image.
+    # At both ends: the result is an image.
     "unet": (_UNet, _IMAGE, 2),
-    # The image; q, k and v; the heads together.
+    # One for the image, q, k and v each, and the heads.
     "vit": (_ViT, _IMAGE, 5),
     "group_norm": (
         lambda: nn.Sequential(nn.Conv2d(3, 8, 3), nn.GroupNorm(2, 8), nn.ReLU(), *_head(8)),

@@ -1,5 +1,5 @@
-"""The normalize phase on models: nothing changes but rounding, transposes are left at the borders
-alone, prepared weights are float."""
+"""The normalize phase on models: results change only by rounding, transposes remain only at the
+ends, prepared weights are floats."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def normalize(text: str, **options: str) -> str:
     command = [tool, f"--convoy-pipeline={pipeline}", "--mlir-print-op-generic"]
     done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    # The reference knows tcp from its text alone, and in there properties are attributes.
+    # The reference interpreter reads only tcp text, where properties are attributes.
     return re.sub(r'("tcp\.\w+"\([^)]*\)) <(\{.*?\})>', r"\1 \2", done.stdout)
 
 
@@ -50,7 +50,7 @@ def _main_ops(text: str, name: str) -> int:
 
 
 def run_both(text: str, inputs: list[Tensor], weights: dict[str, Tensor]) -> list[Tensor]:
-    """The results of @main on what @prepare_weights makes of `weights`."""
+    """The results of @main with the weights from @prepare_weights."""
     names = re.findall(r'tcp\.prepared = "([^"]*)"', _function(text, "prepare_weights"))
     if not names:
         return run_text(text, inputs, {})
@@ -71,10 +71,10 @@ def _wide(text: str) -> str:
 
 @pytest.mark.parametrize("target", ["cpu", "cuda"])
 @pytest.mark.parametrize("name", MODELS)
-def test_numbers_stay(name: str, target: str) -> None:
+def test_results_are_unchanged(name: str, target: str) -> None:
     imported, x, expected = _imported(name)
     text = normalize(imported.text, target=target)
-    # In float64 throughout, so that only the order of operations is left to differ.
+    # In float64 throughout, so that only the order of operations can differ.
     weights = {
         key: value.double() if value.is_floating_point() else value
         for key, value in imported.weights.items()
@@ -86,7 +86,7 @@ def test_numbers_stay(name: str, target: str) -> None:
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_transposes_are_left_at_the_borders(name: str) -> None:
+def test_transposes_remain_only_at_the_ends(name: str) -> None:
     text = normalize(_imported(name)[0].text)
     assert _main_ops(text, "transpose") == MODELS[name][2]
 
@@ -94,8 +94,8 @@ def test_transposes_are_left_at_the_borders(name: str) -> None:
 @pytest.mark.parametrize(
     "name", ["resnet18", "resnet50", "mobilenet", "resnext", "vgg", "unet", "conv3d"]
 )
-def test_batch_norms_are_gone(name: str) -> None:
-    """What is left behind a convolution is one bias."""
+def test_batch_norms_are_folded(name: str) -> None:
+    """The only op after a convolution is one bias."""
     text = normalize(_imported(name)[0].text)
     main = _function(text, "main")
     results = re.findall(r'(%\d+) = "tcp\.conv\dd"', main)
@@ -122,7 +122,7 @@ def test_dtype(name: str, dtype: str) -> None:
 
 
 def test_fold_in_half_precision_models() -> None:
-    """A model that is in f16 itself has its batch norms folded in f32."""
+    """A model in f16 has its batch norms folded in f32."""
     module, x = build("resnext")
     imported = import_module(module.half(), (x.half(),))
     expected = run_text(imported.text, [x.half()], imported.weights)

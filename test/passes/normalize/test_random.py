@@ -1,4 +1,4 @@
-"""Random graphs through the normalize phase: whatever is wired to whatever, the numbers stay."""
+"""Random graphs through the normalize phase: their results do not change."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class _Value:
 
 @dataclass
 class _Graph:
-    """Grows op by op; every op takes one of the latest values, so that chains get long, and leaves
-    ends that are results."""
+    """Grows op by op. Every op takes one of the latest values, so that chains get long; unused
+    values become results."""
 
     random: random.Random
     lines: list[str] = field(default_factory=list)
@@ -129,7 +129,7 @@ def _unary(g: _Graph) -> None:
 
 
 def _binary(g: _Graph) -> None:
-    """With a weight, a reduction of itself, or another value of the same shape."""
+    """An op with a weight, a reduction of the operand, or another value of the same shape."""
     x = g.pick()
     kept = [size if g.random.random() < 0.5 else 1 for size in x.shape]
     others = [value for value in g.data if value.shape == x.shape]
@@ -160,7 +160,8 @@ def _transpose(g: _Graph) -> None:
 
 
 def _reshape(g: _Graph) -> None:
-    """Splits one dim, merges two neighbours, or adds a dim of size 1; ranks stay at most 5."""
+    """Splits one dim, merges two adjacent ones, or adds a dim of size 1; the rank stays at most
+    5."""
     x = g.pick()
     shape = list(x.shape)
     at = g.random.randrange(len(shape))
@@ -277,14 +278,14 @@ def _random_graph(seed: int) -> _Graph:
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_random_graph(seed: int) -> None:
+def test_random_graph_is_unchanged(seed: int) -> None:
     graph = _random_graph(seed)
     text, results = graph.text()
     if not results:
         return
     torch.manual_seed(seed)
     x = torch.randn(graph.data[0].shape, dtype=torch.float64)
-    # Away from zero, because some are divided by.
+    # Not close to zero, because some values are divisors.
     weights: dict[str, Tensor] = {
         w.name[1:]: torch.rand(w.shape, dtype=torch.float64) + 0.5 for w in graph.weights
     }

@@ -1,8 +1,8 @@
-"""What linalg's form of the ops computes on the CPU, where it differs from op to op: narrow floats,
-NaN and infinities, and the error of the transcendental functions that the compiler writes out
-itself. The reference is PyTorch in float64.
+"""Results of the linalg lowering on the CPU, for properties that differ between ops: narrow floats,
+NaN and infinities, and the error of the transcendental functions that the compiler expands itself.
+The reference is PyTorch in float64.
 
-Cases are compiled side by side in one module, because a compilation has a fixed cost.
+Cases are compiled together in one module, because a compilation has a fixed cost.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from torch import Tensor, nn
 import convoy
 from convoy import _convoy
 
-#: Largest difference relative to the largest value (at least 1), by the result's dtype.
+#: Largest difference relative to the largest value (at least 1), by the dtype of the result.
 _TOLERANCE = {torch.float64: 1e-10, torch.float32: 2e-6, torch.float16: 4e-3, torch.bfloat16: 3e-2}
 
 
 def _run_together(modules: Sequence[nn.Module], inputs: Sequence[Tensor]) -> list[list[Tensor]]:
-    """What each module computes of its one input."""
+    """The results of each module for its one input."""
     together = Together(modules, [1] * len(modules)).eval()
     with torch.no_grad():
         counts = [len(_flat(module(x))) for module, x in zip(modules, inputs, strict=True)]
@@ -201,7 +201,7 @@ def test_accuracy(name: str, dtype: torch.dtype, bound: float) -> None:
     assert ((got.double() - expected).abs() / expected.abs())[normal].max() < bound
 
 
-#: Ops that have another form on the GPU: one kernel each, with computed indices where the CPU has
+#: Ops with another lowering on the GPU: one kernel each, with computed indices where the CPU has
 #: views and insertions.
 _MOVES = (
     "conv2d",
@@ -255,7 +255,7 @@ def _cuda_forms() -> dict[str, tuple[list[Tensor], list[Tensor]]]:
 
 @pytest.mark.parametrize("name", _CUDA_FORMS)
 def test_cuda_form(name: str) -> None:
-    """What the GPU's form of an op computes, run on the CPU."""
+    """The GPU's lowering of an op, run on the CPU."""
     got, expected = _cuda_forms()[name]
     got = [result.double() if result.is_floating_point() else result for result in got]
     compare_results(got, expected, 5e-3 if "half" in name else 1e-5)
