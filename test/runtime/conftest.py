@@ -1,4 +1,4 @@
-"""Fixtures of the tests of the runtime."""
+"""Fixtures of the runtime's tests."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def affine_bare(tmp_path: Path, affine_so: bytes) -> Path:
 
 @pytest.fixture
 def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
-    """A gate at which runs of the artifact `gated` stop."""
+    """A gate that stops runs of the artifact `gated`."""
     made = Gate()
     for name, value in made.environment.items():
         monkeypatch.setenv(name, value)

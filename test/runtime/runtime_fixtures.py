@@ -1,5 +1,5 @@
-"""What the tests of the runtime share: artifacts made without the compiler. Their native libraries
-are a few lines of C."""
+"""Helpers of the runtime's tests: artifacts made without the compiler, with native libraries of a
+few lines of C."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ PREPARED = {"ws": HostTensor("float32", W * S), "b": HostTensor("float32", B)}
 
 
 def c_compiler() -> str:
-    """A C compiler, or the test is skipped."""
+    """A C compiler; skips the test if there is none."""
     for name in ("clang-22", "clang", "cc"):
         if found := shutil.which(name):
             return found
@@ -69,8 +69,7 @@ def affine_manifest(**changes: object) -> Manifest:
 
 
 def sizes_flag(manifest: Manifest) -> str:
-    """A flag of the C compiler, for libraries made by hand: `convoy_sizes` as `manifest` has
-    them."""
+    """A C compiler flag for hand-written libraries: `convoy_sizes` with the sizes of `manifest`."""
     numbers = [manifest.arena_bytes, manifest.prepare_arena_bytes]
     for specs in (manifest.inputs, manifest.weights, manifest.prepared, manifest.outputs):
         numbers += [len(specs), *(spec.bytes for spec in specs)]
@@ -98,8 +97,8 @@ SCALED_RELU = Kernel(
 
 
 def packed(manifest: bytes, members: Mapping[str, bytes]) -> bytes:
-    """An artifact with this manifest and these members, every digest as it has to be, whatever is
-    in them."""
+    """An artifact with this manifest and these members, whatever their contents, and correct
+    digests."""
     files = [
         ZipMember(name, len(content), zlib.crc32(content))
         for name, content in {"manifest.json": manifest, **members}.items()
@@ -115,7 +114,7 @@ def packed(manifest: bytes, members: Mapping[str, bytes]) -> bytes:
 
 
 def rewrite(path: Path, change: Callable[[dict[str, Any], dict[str, bytes]], object]) -> None:
-    """Changes the manifest, as JSON, and the members of an artifact, and makes its digests anew."""
+    """Changes the manifest, as JSON, and the members of an artifact, and recomputes its digests."""
     with zipfile.ZipFile(path) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
     tree = json.loads(members.pop("manifest.json"))
@@ -125,22 +124,22 @@ def rewrite(path: Path, change: Callable[[dict[str, Any], dict[str, bytes]], obj
 
 
 def put(key: str, *value: Any) -> Callable[[dict[str, Any], dict[str, bytes]], None]:
-    """For `rewrite`: a field of the manifest is this value, or the list of these."""
+    """For `rewrite`: sets a field of the manifest to this value, or to the list of these values."""
     return lambda tree, _: tree.update({key: value[0] if len(value) == 1 else list(value)})
 
 
 def spec(name: str, *shape: int) -> dict[str, Any]:
-    """A float32 tensor at the border, as the manifest has it."""
+    """A float32 input, output or weight, as in the manifest."""
     return {"name": name, "shape": list(shape), "dtype": "float32"}
 
 
 def reference(x: np.ndarray, w: np.ndarray = W, s: np.ndarray = S, b: np.ndarray = B) -> np.ndarray:
-    """What affine.c computes."""
+    """The results of affine.c."""
     return np.maximum(x * (w * s) + b, 0).astype(np.float32)
 
 
 class Gate:
-    """Where a run of the library of affine.c with -DGATE stops, until it may go on."""
+    """Stops each run of the library of affine.c with -DGATE until it may continue."""
 
     def __init__(self) -> None:
         self._entered, self._leave = os.pipe(), os.pipe()
@@ -150,11 +149,11 @@ class Gate:
         }
 
     def wait(self) -> None:
-        """Returns once a run is at the gate."""
+        """Waits until a run is at the gate."""
         os.read(self._entered[0], 1)
 
     def open(self) -> None:
-        """Lets one run through."""
+        """Lets one run pass."""
         os.write(self._leave[1], b"x")
 
     def close(self) -> None:
@@ -163,7 +162,7 @@ class Gate:
 
 
 class Thread(threading.Thread):
-    """A thread that keeps what its function returns or raises."""
+    """A thread that keeps the result or the exception of its function."""
 
     def __init__(self, function: Callable[[], object]) -> None:
         super().__init__(daemon=True)
@@ -178,7 +177,7 @@ class Thread(threading.Thread):
 
 
 def in_child(function: Callable[[], None], seconds: int = 20) -> None:
-    """Runs `function` in a child of fork. Raises when it raises, or takes longer."""
+    """Runs `function` in a forked child. Raises if it raises or takes longer."""
     child = os.fork()
     if child == 0:
         signal.alarm(seconds)

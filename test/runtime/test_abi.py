@@ -1,4 +1,4 @@
-"""The ctypes mirror against the header, and importing the package against what it may load."""
+"""The ctypes mirror equals the header, and importing the package loads only what it may."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_mirror_equals_header(tmp_path: Path) -> None:
 
 
 def test_mirror_has_every_signature(tmp_path: Path) -> None:
-    """The header's prototypes are assigned to types spelled from the mirror: a mismatch does not
+    """Assigns the header's prototypes to types spelled from the mirror: a mismatch does not
     compile."""
     spelled = {
         ctypes.c_int32: "int32_t", ctypes.c_uint32: "uint32_t", ctypes.c_int64: "int64_t",
@@ -68,7 +68,7 @@ def test_mirror_has_every_signature(tmp_path: Path) -> None:
     )
 
 
-def test_a_load_imports_nothing_that_only_tuning_needs() -> None:
+def test_load_imports_no_modules_of_tuning() -> None:
     code = "import sys, convoy_runtime.cuda.program.executor; print(*sys.modules)"
     imported = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
@@ -95,7 +95,7 @@ def test_import_loads_neither_torch_nor_compiler_nor_driver() -> None:
     assert (done.returncode, done.stdout) == (0, "load\n"), done.stderr
 
 
-def test_options_are_there_when_asked_for() -> None:
+def test_options_are_imported_on_access() -> None:
     from convoy_runtime import PlanOptions
     from convoy_runtime.cuda.plans import options
 

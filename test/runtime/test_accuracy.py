@@ -1,4 +1,4 @@
-"""How results are compared."""
+"""Comparison of results."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def test_mismatch(got: np.ndarray, dtype: str, said: str | None) -> None:
     assert mismatch(ONE, got, dtype) == said
 
 
-def test_nothing_and_zeros() -> None:
+def test_empty_and_zero_outputs() -> None:
     assert mismatch(np.zeros(0, np.float32), np.zeros(0, np.float32), "float16") is None
-    # Zeros have no largest value: the difference itself counts.
+    # If the largest value is zero, the difference itself counts.
     assert (
         mismatch(np.zeros(2, np.float32), np.full(2, 0.5, np.float32), "float16")
         == "by 5.0e-01 of the largest value"

@@ -1,5 +1,4 @@
-"""Artifacts on disk: written whole or not at all; read only when every byte is as it was
-written."""
+"""Artifact files: written as a whole or not at all, and read only if every byte is unchanged."""
 
 from __future__ import annotations
 
@@ -36,7 +35,7 @@ def test_members_are_aligned_in_memory(affine: Path, affine_so: bytes) -> None:
     assert zipfile.ZipFile(affine).testzip() is None
 
 
-def test_equal_inputs_give_equal_files(tmp_path: Path, affine: Path, affine_so: bytes) -> None:
+def test_equal_contents_give_equal_files(tmp_path: Path, affine: Path, affine_so: bytes) -> None:
     write_artifact(tmp_path / "again", affine_manifest(), {"native.so": affine_so}, PREPARED)
     assert (tmp_path / "again").read_bytes() == affine.read_bytes()
 
@@ -124,7 +123,7 @@ def test_absent_and_foreign_files(tmp_path: Path) -> None:
     assert "is a zip, but no Convoy artifact: it does not begin with manifest.json" in refused(path)
 
 
-def test_every_truncation_is_noticed(affine: Path) -> None:
+def test_every_truncation_is_detected(affine: Path) -> None:
     whole = affine.read_bytes()
     for length in (*range(0, len(whole), 97), *range(len(whole) - 100, len(whole))):
         affine.write_bytes(whole[:length])
@@ -132,7 +131,7 @@ def test_every_truncation_is_noticed(affine: Path) -> None:
         assert "is truncated or damaged" in message or length < 64, message
 
 
-def test_more_bytes_are_noticed(affine: Path) -> None:
+def test_additional_bytes_are_detected(affine: Path) -> None:
     whole = affine.read_bytes()
     end = whole[-93:]
     for more in (
@@ -147,9 +146,9 @@ def test_more_bytes_are_noticed(affine: Path) -> None:
             open_artifact(affine)
 
 
-def test_every_flipped_bit_outside_the_members_is_noticed(affine: Path) -> None:
-    """Headers, padding, the directory, the end, and the manifest, on which everything depends.
-    Nothing is without effect."""
+def test_every_flipped_bit_outside_the_members_is_detected(affine: Path) -> None:
+    """Headers, padding, the directory, the end, and the manifest, on which everything depends. No
+    bit is ignored."""
     whole = affine.read_bytes()
     covered: set[int] = set()
     for content in open_artifact(affine).members.values():
@@ -165,7 +164,7 @@ def test_every_flipped_bit_outside_the_members_is_noticed(affine: Path) -> None:
             open_artifact(affine)
 
 
-def test_every_flipped_member_is_noticed(affine: Path) -> None:
+def test_every_flipped_member_is_detected(affine: Path) -> None:
     whole = affine.read_bytes()
     members = open_artifact(affine).members
     for name, content in members.items():
@@ -180,20 +179,20 @@ def test_every_flipped_member_is_noticed(affine: Path) -> None:
     assert "manifest.json: is damaged: expected sha256:" in refused(affine)
 
 
-def test_the_digest_is_of_the_whole_artifact(affine: Path, affine_bare: Path) -> None:
+def test_digest_covers_the_whole_artifact(affine: Path, affine_bare: Path) -> None:
     with zipfile.ZipFile(affine) as archive:
         digest = f"sha256:{hashlib.sha256(archive.read('manifest.json')).hexdigest()}"
         assert archive.comment.decode() == digest
     assert open_artifact(affine).digest == digest
     assert open_artifact(affine_bare).digest != digest
-    # The CRC is another's word for the content; it is in the manifest, so in the digest as well.
+    # The manifest contains the CRC of each member, so the digest covers it too.
     rewrite(
         affine, lambda tree, members: members.update({"native.so": members["native.so"] + b"\0"})
     )
     assert open_artifact(affine).digest != digest
 
 
-def test_another_artifact_than_the_digest_says(affine: Path, affine_bare: Path) -> None:
+def test_digest_of_another_artifact_is_refused(affine: Path, affine_bare: Path) -> None:
     digest = open_artifact(affine).digest
     convoy_runtime.load(affine, digest=digest).close()
     with pytest.raises(
@@ -239,8 +238,8 @@ def test_large_weights_are_hashed_in_the_background(
         open_artifact(affine, background=True).weights()
 
 
-def test_packed_again(affine: Path) -> None:
-    """By another program, whose zip says the same in other bytes."""
+def test_repacked_artifact_is_refused(affine: Path) -> None:
+    """By another program, whose zip has the same content in other bytes."""
     with zipfile.ZipFile(affine) as archive:
         members, comment = (
             {name: archive.read(name) for name in archive.namelist()},
@@ -289,7 +288,7 @@ def test_members_and_manifest_disagree(affine: Path) -> None:
 @pytest.mark.parametrize(
     "name", ["../up", "/etc/x", "a//b", "a/./b", "f\u00fcr", "a\nb", "manifest.json", "", "x" * 300]
 )
-def test_names_that_no_member_has(affine: Path, name: str) -> None:
+def test_invalid_member_names(affine: Path, name: str) -> None:
     tree = json.loads(open_artifact(affine).manifest.to_json())
     tree["files"][name] = tree["files"]["native.so"]
     with pytest.raises(
@@ -298,7 +297,7 @@ def test_names_that_no_member_has(affine: Path, name: str) -> None:
         read_manifest(json.dumps(tree))
 
 
-def test_a_manifest_of_no_sense(affine: Path) -> None:
+def test_malformed_manifest(affine: Path) -> None:
     members = {name: bytes(content) for name, content in open_artifact(affine).members.items()}
     for text, message in (
         (
@@ -321,7 +320,7 @@ def test_a_manifest_of_no_sense(affine: Path) -> None:
     )
 
 
-def test_newer_version(affine: Path) -> None:
+def test_newer_version_is_refused(affine: Path) -> None:
     rewrite(affine, lambda tree, _: tree.update(format_version=FORMAT_VERSION + 1, new=1))
     assert (
         "manifest.json: format_version: this runtime reads format version "
@@ -329,7 +328,7 @@ def test_newer_version(affine: Path) -> None:
     ) in refused(affine)
 
 
-def test_another_machine(tmp_path: Path, affine_so: bytes) -> None:
+def test_other_machine_is_refused(tmp_path: Path, affine_so: bytes) -> None:
     path = tmp_path / "a"
     write_artifact(
         path,
@@ -362,7 +361,7 @@ def test_feature_names_of_llvm(tmp_path: Path) -> None:
     names = (
         "sse3 ssse3 sse4.1 sse4.2 crc32 lzcnt bmi bmi2 avx2 fma f16c movbe popcnt cx16 sahf pclmul"
     )
-    # Other punctuation, and two that Linux does not show.
+    # Other punctuation, and two features that Linux does not list.
     features = tuple(f"{names} amx-bf16 avx512vbmi2 avx10.1 prefetchi".split())
     host = Host("x86_64-unknown-linux-gnu", "x86-64-v3", features)
     check_host(host, cpuinfo=cpuinfo)
@@ -377,7 +376,7 @@ def test_feature_names_of_llvm(tmp_path: Path) -> None:
         check_host(host, cpuinfo=tmp_path / "none")
 
 
-def test_weights_must_be_the_manifest_s(tmp_path: Path, affine_so: bytes) -> None:
+def test_weights_must_match_the_manifest(tmp_path: Path, affine_so: bytes) -> None:
     with pytest.raises(ValueError, match="do not agree with the manifest: b: expected"):
         write_artifact(
             tmp_path / "a", affine_manifest(), {"native.so": affine_so}, {"ws": PREPARED["ws"]}
@@ -431,8 +430,8 @@ def test_unwritable_path(
 def test_large_members_have_zip64_fields(
     tmp_path: Path, affine_so: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Past the limits of 32 and 16 bits, which are lowered here. Other programs read the file as
-    well."""
+    """Past the 32-bit and 16-bit limits, which are lowered here. Other programs can read the file
+    as well."""
     monkeypatch.setattr(_zip, "_LIMIT", 4000)
     monkeypatch.setattr(_zip, "_MOST_MEMBERS", 2)
     path = tmp_path / "large"

@@ -1,4 +1,4 @@
-"""Plans built by other processes with the real cuDNN, for a GPU that is not there."""
+"""Plans built by other processes with the real cuDNN, for a GPU that is not present."""
 
 from __future__ import annotations
 
@@ -44,9 +44,7 @@ def job(engine: int, knobs: dict[str, int] | None = None) -> Job:
     return Job(graph.symbol, graph.name, graph.location, engine, knobs or {})
 
 
-def test_plans_are_those_that_this_process_builds(
-    cudnn: Cudnn, native: bytes, pool: BuildPool
-) -> None:
+def test_plans_equal_those_of_this_process(cudnn: Cudnn, native: bytes, pool: BuildPool) -> None:
     planner = Planner(
         cudnn,
         LoadOptions(),
@@ -73,9 +71,7 @@ def test_plans_are_those_that_this_process_builds(
     assert built[3].error.startswith("CUDNN_STATUS_")
 
 
-def test_what_was_begun_ahead_is_built_once(
-    pool: BuildPool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_plan_built_ahead_is_built_once(pool: BuildPool, monkeypatch: pytest.MonkeyPatch) -> None:
     built, right = [], pool._one
 
     def one(line: str) -> Built:
@@ -87,12 +83,12 @@ def test_what_was_begun_ahead_is_built_once(
     found = pool.build([job(4711), job(0)])
     assert [bool(each.plan) for each in found] == [False, True]
     assert sorted(built) == sorted([job(0).line(), job(4711).line()])
-    # Who asks again gets a new one.
+    # A second request builds a new plan.
     assert pool.build([job(0)]) == found[1:]
     assert len(built) == 3
 
 
-def test_a_plan_that_cannot_be_written(pool: BuildPool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_plan_that_cannot_be_serialized(pool: BuildPool, monkeypatch: pytest.MonkeyPatch) -> None:
     class Process:
         def ask(self, message: bytes, *, timeout: float) -> dict[str, str]:
             return {"plan": ""}
@@ -103,7 +99,7 @@ def test_a_plan_that_cannot_be_written(pool: BuildPool, monkeypatch: pytest.Monk
     ]
 
 
-def test_a_process_that_is_killed_takes_one_plan_with_it(pool: BuildPool) -> None:
+def test_killed_process_loses_one_plan(pool: BuildPool) -> None:
     (first,) = pool.build([job(0)])
     assert first.plan
     os.kill(pool._all[0]._process.pid, signal.SIGKILL)
@@ -112,7 +108,7 @@ def test_a_process_that_is_killed_takes_one_plan_with_it(pool: BuildPool) -> Non
     assert pool.build([job(0)]) == [first]
 
 
-def test_a_process_that_cannot_start(native: bytes, cudnn: Cudnn, tmp_path: Path) -> None:
+def test_process_that_cannot_start(native: bytes, cudnn: Cudnn, tmp_path: Path) -> None:
     pool = BuildPool(native, str(tmp_path / "libcudnn.so.9"), device=None, properties="none")
     (built,) = pool.build([job(0)])
     assert built.error.startswith("the process for it could not start: cuDNN is not there; tried:")
@@ -120,7 +116,7 @@ def test_a_process_that_cannot_start(native: bytes, cudnn: Cudnn, tmp_path: Path
     pool.close()
     (built,) = pool.build([job(0)])
     assert built.error == "the pool is closed"
-    # No library either.
+    # There is no library either.
     broken = BuildPool(b"", cudnn.path, device=None, properties="none")
     (built,) = broken.build([job(0)])
     assert built.error.startswith(

@@ -1,5 +1,4 @@
-"""What `convoy_main` may ask of the runtime: run a graph. cuDNN and the driver only keep a record
-here."""
+"""The calls of `convoy_main` to the runtime. cuDNN and the driver only record calls here."""
 
 from __future__ import annotations
 
@@ -69,7 +68,7 @@ class FakeDescriptor:
 
 
 class FakeCudnn:
-    """Keeps a record of descriptors and calls; `failure` is raised by the next execute."""
+    """Records descriptors and calls; the next execute raises `failure`."""
 
     def __init__(self) -> None:
         self.made: list[FakeDescriptor] = []
@@ -101,7 +100,7 @@ def native(compile_c: Callable[..., bytes]) -> Any:
     return load_native(compile_c("conv.c"))
 
 
-def test_a_graph_runs_on_its_plan(native: Any) -> None:
+def test_graph_runs_on_its_plan(native: Any) -> None:
     cudnn = FakeCudnn()
     made = calls(cudnn)
     run(made, native)
@@ -119,7 +118,7 @@ def test_a_graph_runs_on_its_plan(native: Any) -> None:
     assert cudnn.made[1].attributes["VARIANT_PACK_DATA_POINTERS"][1][-1] == 0x900
 
 
-def test_what_each_call_touches(native: Any) -> None:
+def test_memory_accesses_of_graph_calls(native: Any) -> None:
     trace = Trace(MANIFEST)
     trace.run(native, INPUTS, PREPARED, OUTPUTS, ARENA)
     assert trace.graphs == [1]
@@ -130,7 +129,7 @@ def test_what_each_call_touches(native: Any) -> None:
     ]
 
 
-def test_what_kernels_and_copies_touch(compile_c: Callable[..., bytes]) -> None:
+def test_memory_accesses_of_kernels_and_copies(compile_c: Callable[..., bytes]) -> None:
     native = load_native(compile_c("fake_gpu/program.c"))
     arguments = tuple(KernelArgument(role, 24) for role in ("input", "inout", "output"))
     manifest = replace(MANIFEST, kernels=(Kernel("scaled_relu", "", 72, arguments),))
@@ -156,7 +155,7 @@ def test_what_kernels_and_copies_touch(compile_c: Callable[..., bytes]) -> None:
         fewer.run(native, INPUTS, PREPARED, OUTPUTS, ARENA)
 
 
-def test_a_hook_is_around_each_call(native: Any) -> None:
+def test_hook_runs_around_each_call(native: Any) -> None:
     cudnn, told = FakeCudnn(), list[tuple[str, int, int]]()
 
     class Hook:
@@ -175,7 +174,7 @@ def test_a_hook_is_around_each_call(native: Any) -> None:
     assert told == [("before", 0, 0), ("after", 0, 1)]
 
 
-def test_numbers_of_a_graph_are_read_from_the_host(native: Any) -> None:
+def test_constants_of_a_graph_are_read_from_the_host(native: Any) -> None:
     numbers = (
         GraphConstant(10, "float32", "0000c03f"),
         GraphConstant(11, "int64", "0700000000000000"),
@@ -196,7 +195,7 @@ def test_numbers_of_a_graph_are_read_from_the_host(native: Any) -> None:
     "error",
     [CudnnError(call="c", status=5000, name="N"), KeyboardInterrupt(), ZeroDivisionError("z")],
 )
-def test_what_a_callback_raises_is_raised(native: Any, error: BaseException) -> None:
+def test_exception_of_a_callback_is_raised(native: Any, error: BaseException) -> None:
     cudnn = FakeCudnn()
     made = calls(cudnn)
     cudnn.failure = error
@@ -208,9 +207,7 @@ def test_what_a_callback_raises_is_raised(native: Any, error: BaseException) -> 
     assert len(cudnn.called) == 1
 
 
-def test_native_code_and_manifest_that_do_not_agree(
-    native: Any, compile_c: Callable[..., bytes]
-) -> None:
+def test_mismatch_of_native_code_and_manifest(native: Any, compile_c: Callable[..., bytes]) -> None:
     beyond = load_native(compile_c("conv.c", "-DCALL=3"))
     with pytest.raises(ArtifactError, match=r"native\.so: convoy_main runs call 3 of 1"):
         run(calls(FakeCudnn()), beyond)
@@ -221,13 +218,13 @@ def test_native_code_and_manifest_that_do_not_agree(
         run(calls(FakeCudnn(), fewer), native)
 
 
-def test_cudnn_takes_the_variant_pack() -> None:
+def test_cudnn_finalizes_the_variant_pack() -> None:
     try:
         cudnn = open_cudnn()
     except DeviceError as error:
         pytest.skip(str(error))
     pack = _variant_pack(cudnn, MANIFEST.graphs[1], (0x100, 0x200, 0x300, 0x400), WORKSPACE)
-    # Finalized inside; what it holds cannot be read back.
+    # Finalized inside; its contents cannot be read back.
     assert pack.pointer
     pack.close()
     pack.close()

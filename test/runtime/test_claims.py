@@ -1,5 +1,5 @@
-"""What an artifact or a file of weights claims about memory: what nobody could allocate or map is
-an error that says so, and not a signal, a MemoryError or an error of numpy's."""
+"""Sizes in an artifact or a weights file that cannot be allocated or mapped raise a clear error,
+not a signal, a MemoryError or an error of numpy."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from convoy_runtime.artifact import open_artifact
 
 
 @pytest.mark.parametrize("field", ["arena_bytes", "prepare_arena_bytes"])
-def test_more_memory_than_there_is(
+def test_more_memory_than_available(
     tmp_path: Path, compile_c: Callable[..., bytes], field: str
 ) -> None:
-    """At the load, not at the first call, and in bytes."""
+    """On load, not on the first call, and in bytes."""
     size = 1 << 61
     write_artifact(
         tmp_path / "a",
@@ -50,7 +50,7 @@ def test_results_larger_than_memory(affine: Path) -> None:
 @pytest.mark.parametrize(
     "shape", [[1] * 65, [0, 1 << 70], [0, 1 << 60], [1 << 30, 1 << 30], [1 << 63]]
 )
-def test_shapes_of_no_sense(affine: Path, shape: list[int]) -> None:
+def test_invalid_shapes(affine: Path, shape: list[int]) -> None:
     rewrite(affine, put("inputs", [spec("x", *shape)]))
     with pytest.raises(
         ArtifactError,
@@ -63,12 +63,12 @@ def test_shapes_of_no_sense(affine: Path, shape: list[int]) -> None:
 
 
 def test_every_truncation_of_the_library_is_an_error(affine_so: bytes) -> None:
-    """With every digest made anew. What the system's loader maps has to lie in the file, or it gets
-    a SIGBUS."""
+    """With correct digests. The file must contain everything that the dynamic loader maps, or it
+    gets a SIGBUS."""
     whole = 0
     for length in (*range(0, 1000), *range(1000, len(affine_so), 61)):
         if elf_problem(affine_so[:length]) is None:
-            # Only section headers are gone, which nothing maps.
+            # Only section headers are missing, which are not mapped.
             load_native(affine_so[:length])
             whole += 1
     assert whole < len(affine_so) / 61 / 2
@@ -100,7 +100,9 @@ def test_a_truncated_library_in_an_artifact(affine: Path, affine_so: bytes) -> N
         (64 + 40, bytes(8), "is to fit into 0"),
     ],
 )
-def test_headers_of_a_library(affine_so: bytes, place: int, content: bytes, message: str) -> None:
+def test_invalid_headers_of_a_library(
+    affine_so: bytes, place: int, content: bytes, message: str
+) -> None:
     changed = bytearray(affine_so)
     changed[place : place + len(content)] = content
     assert message in str(elf_problem(bytes(changed)))
@@ -139,7 +141,7 @@ def header(**tensors: tuple[str, list[int], list[int]]) -> bytes:
         "the header is no JSON"),
     ],
 )  # fmt: skip
-def test_safetensors_of_no_sense(content: bytes, message: str) -> None:
+def test_invalid_safetensors(content: bytes, message: str) -> None:
     with pytest.raises(ArtifactError, match=message):
         read_safetensors(content, path="w.safetensors")
 

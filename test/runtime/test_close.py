@@ -1,5 +1,5 @@
-"""`close`, `load_weights` and `run_into` on the host, beside runs of other threads and in the
-middle of one."""
+"""`close`, `load_weights` and `run_into` on the host, during runs of other threads and within a
+run."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_close_waits_for_the_runs_of_other_threads(gated: Path, gate: Gate) -> N
     closers = [Thread(program.close) for _ in range(2)]
     while not program.closed:
         time.sleep(0.001)
-    # Nobody else gets in, and that is said at once.
+    # Other calls are refused immediately.
     with pytest.raises(ConvoyRuntimeError, match=r"the program .*gated is closed"):
         program(X)
     gate.open()
@@ -43,7 +43,7 @@ def test_close_waits_for_the_runs_of_other_threads(gated: Path, gate: Gate) -> N
 
 
 class Closing:
-    """An array that calls a function when it is borrowed."""
+    """An array that calls a function when it is accessed."""
 
     def __init__(self, function: Callable[[], None]) -> None:
         self._function = function
@@ -53,7 +53,7 @@ class Closing:
         return X.copy().__dlpack__()
 
 
-def test_close_in_the_middle_of_a_call_of_the_same_thread(affine: Path) -> None:
+def test_close_within_a_call_of_the_same_thread(affine: Path) -> None:
     program = convoy_runtime.load(affine)
     with pytest.raises(ConvoyRuntimeError, match="is closed"):
         program(Closing(program.close))
@@ -62,9 +62,9 @@ def test_close_in_the_middle_of_a_call_of_the_same_thread(affine: Path) -> None:
         program.run_into([np.zeros((2, 3), np.float32)], [Closing(program.close)])
 
 
-def test_close_beside_runs_and_new_weights(affine: Path) -> None:
-    """Each call gives a right result or says that the program is closed; nothing else happens, a
-    crash least of all."""
+def test_close_during_runs_and_load_weights(affine: Path) -> None:
+    """Each call returns a correct result or raises that the program is closed; in particular
+    nothing crashes."""
     wrong: list[object] = []
 
     def work(program: Program) -> None:
@@ -100,7 +100,7 @@ def test_close_beside_runs_and_new_weights(affine: Path) -> None:
     assert not wrong
 
 
-def test_new_weights_do_not_open_a_program_that_is_closed_meanwhile(
+def test_load_weights_does_not_reopen_a_program_closed_meanwhile(
     gated: Path, gate: Gate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AFFINE_GATE", "prepare")
@@ -116,8 +116,8 @@ def test_new_weights_do_not_open_a_program_that_is_closed_meanwhile(
         program(X)
 
 
-def test_a_signal_handler_may_run_and_close_the_program(affine: Path) -> None:
-    """In any place between two instructions of Python's, so also where the same thread runs it."""
+def test_signal_handler_may_run_and_close_the_program(affine: Path) -> None:
+    """At any point between two Python instructions, so also during a run of the same thread."""
     program, calls = convoy_runtime.load(affine, poison=True), 0
 
     def handler(*_: object) -> None:
@@ -144,14 +144,14 @@ def test_a_signal_handler_may_run_and_close_the_program(affine: Path) -> None:
     assert calls >= 500
 
 
-def test_outputs_that_overlap(
+def test_overlapping_outputs_are_refused(
     affine: Path, tmp_path: Path, compile_c: Callable[..., bytes]
 ) -> None:
     memory = np.zeros(64, np.float32)
     memory = memory[-(memory.ctypes.data // 4) % 16 :]
     for poison in (False, True):
         program = convoy_runtime.load(affine, poison=poison)
-        # An output may lie over an input, which is read first.
+        # An output may overlap an input, which is read first.
         x = memory[:6].reshape(2, 3)
         x[:] = X
         program.run_into([x], [x])

@@ -1,4 +1,4 @@
-"""A program on the host: arrays in and out, weights, threads, and what is refused."""
+"""A program on the host: input and output arrays, weights, threads, and refusals."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_run_into_refuses(program: Program) -> None:
         program.run_into([np.zeros((2, 4), np.float32)], [X])
 
 
-def test_poison_shows_what_is_not_written(tmp_path: Path, compile_c: Callable[..., bytes]) -> None:
+def test_poison_reveals_unwritten_output(tmp_path: Path, compile_c: Callable[..., bytes]) -> None:
     path = tmp_path / "leaky"
     write_artifact(
         path, affine_manifest(), {"native.so": compile_c("affine.c", "-DLEAKY")}, PREPARED
@@ -111,7 +111,7 @@ def test_poison_shows_what_is_not_written(tmp_path: Path, compile_c: Callable[..
 
 
 class Foreign:
-    """An array of a library that is not known: only DLPack."""
+    """An array of an unknown library: only DLPack."""
 
     def __init__(self, array: np.ndarray) -> None:
         self.array = array
@@ -274,7 +274,7 @@ def test_every_wrong_weight_is_listed_and_the_old_ones_stay(
     np.testing.assert_array_equal(program(X), reference(X))
 
 
-def test_native_library_that_does_not_fit(tmp_path: Path, compile_c: Callable[..., bytes]) -> None:
+def test_mismatched_native_library(tmp_path: Path, compile_c: Callable[..., bytes]) -> None:
     path = tmp_path / "a"
     write_artifact(path, affine_manifest(), {"native.so": b"\x7fELF junk"})
     with pytest.raises(
@@ -298,7 +298,7 @@ def test_native_library_that_does_not_fit(tmp_path: Path, compile_c: Callable[..
 
 
 @pytest.mark.parametrize("failure", [OSError(38, "Function not implemented"), None])
-def test_a_sandbox_without_memfd(
+def test_load_without_memfd(
     tmp_path: Path,
     compile_c: Callable[..., bytes],
     monkeypatch: pytest.MonkeyPatch,
@@ -307,13 +307,13 @@ def test_a_sandbox_without_memfd(
     def none(*_: object) -> int:
         if failure is not None:
             raise failure
-        # One that nothing can be run from.
+        # A folder from which nothing can be executed.
         opened.append(os.open(tmp_path, os.O_RDONLY))
         return opened[0]
 
     opened: list[int] = []
     monkeypatch.setattr(os, "memfd_create", none)
-    # Flags make it a library that this process has not loaded yet.
+    # The flags make it a library that this process has not loaded yet.
     write_artifact(
         tmp_path / "a",
         affine_manifest(),

@@ -1,5 +1,5 @@
-"""The `cuda` target without a GPU: what is said when something is missing, and the executor on a
-driver of our own."""
+"""The `cuda` target without a GPU: errors about missing requirements, and the executor on a fake
+driver."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ except convoy_runtime.DeviceError as error:
 
 @pytest.fixture(scope="session")
 def driver(compile_c: Callable[..., bytes], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a CUDA driver that needs no GPU, and a cuDNN and a cuBLASLt to go with it."""
+    """A folder with a CUDA driver that needs no GPU, and a matching cuDNN and cuBLASLt."""
     folder = tmp_path_factory.mktemp("driver")
     (folder / "libcuda.so.1").write_bytes(
         compile_c("fake_gpu/libcuda.c", "-Wl,-soname,libcuda.so.1")
@@ -90,8 +90,8 @@ def test_no_gpu(artifact: Path, driver: Path) -> None:
 @pytest.mark.parametrize(
     "cases", sorted(path.name for path in (HERE / "fake_gpu").glob("cases*.py"))
 )
-def test_on_a_driver_of_our_own(driver: Path, cases: str) -> None:
-    """A file of cases, in a process whose only CUDA driver is ours."""
+def test_cases_on_the_fake_driver(driver: Path, cases: str) -> None:
+    """Runs a file of cases in a process whose only CUDA driver is the fake one."""
     command = [
         sys.executable,
         "-m",

@@ -1,4 +1,4 @@
-"""The runtime's enums are what the list of descriptors says."""
+"""The runtime's enums match the list of descriptors."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from tools.descriptors import read_table
 from tools.write_enums import PATH, text_of
 
 
-def test_the_file_is_what_the_generator_writes() -> None:
+def test_file_equals_the_generator_output() -> None:
     assert PATH.read_text() == text_of(read_table()), "run `python -m tools.write_enums`"

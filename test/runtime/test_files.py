@@ -1,5 +1,5 @@
-"""Files as they may be: devices and FIFOs in the place of one, files that change while they are
-used, and processes that die while they write."""
+"""Unusual files: devices and FIFOs, files that change while they are used, and processes that are
+killed while they write."""
 
 from __future__ import annotations
 
@@ -38,7 +38,9 @@ def make(kind: str, path: Path) -> Path:
 
 
 @pytest.mark.parametrize("kind", ["a FIFO", "a socket", "a character device", "a directory"])
-def test_what_is_no_file_is_refused_at_once(affine: Path, tmp_path: Path, kind: str) -> None:
+def test_path_that_is_not_a_file_is_refused_immediately(
+    affine: Path, tmp_path: Path, kind: str
+) -> None:
     path = make(kind, tmp_path / "x")
     with pytest.raises(
         ArtifactError, match=f"{path}: cannot be read: expected a regular file, got {kind}"
@@ -74,11 +76,9 @@ print("done")
 
 
 @pytest.mark.parametrize("reading", ["at once", "background"])
-def test_a_file_that_is_overwritten_and_truncated_while_it_is_loaded(
-    affine: Path, reading: str
-) -> None:
-    """What is loaded stays as it was verified. In a process of its own, because a mapped file would
-    be a SIGBUS."""
+def test_file_overwritten_and_truncated_while_loaded(affine: Path, reading: str) -> None:
+    """Loaded contents stay as verified. Runs in a separate process, because a mapped file would
+    cause a SIGBUS."""
     done = subprocess.run(
         [sys.executable, "-c", USE, str(affine), reading],
         capture_output=True,
@@ -88,7 +88,7 @@ def test_a_file_that_is_overwritten_and_truncated_while_it_is_loaded(
     assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
 
 
-def test_a_file_that_ends_while_it_is_read(affine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_file_truncated_while_it_is_read(affine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     size = affine.stat().st_size
     real = os.preadv
 
@@ -127,8 +127,8 @@ _files.write_whole(sys.argv[1], pieces())
 
 
 def written(path: Path, how: str, end: int) -> tuple[int, list[str]]:
-    """Writes a file in a process that gets a signal in the middle; how it ended, and the names that
-    were in the folder then."""
+    """Writes a file in a process that gets a signal in the middle; returns how it ended, and the
+    names in the folder then."""
     done = subprocess.run(
         [sys.executable, "-c", WRITE, str(path), how, str(end)],
         capture_output=True,
@@ -139,7 +139,7 @@ def written(path: Path, how: str, end: int) -> tuple[int, list[str]]:
     return done.returncode, done.stdout.split()
 
 
-def test_a_process_that_is_killed_leaves_nothing(tmp_path: Path) -> None:
+def test_killed_process_leaves_no_file(tmp_path: Path) -> None:
     path = tmp_path / "model"
     path.write_bytes(b"old")
     assert written(path, "unnamed", signal.SIGKILL) == (-signal.SIGKILL, ["model"])
@@ -149,7 +149,7 @@ def test_a_process_that_is_killed_leaves_nothing(tmp_path: Path) -> None:
     assert path.read_bytes() == b"half whole"
 
 
-def test_a_file_system_without_unnamed_files(tmp_path: Path) -> None:
+def test_file_system_without_unnamed_files(tmp_path: Path) -> None:
     path = tmp_path / "model"
     code, names = written(path, "named", 0)
     assert code == 0
@@ -160,7 +160,7 @@ def test_a_file_system_without_unnamed_files(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("named", [False, True])
-def test_a_failed_write_leaves_what_was_there(
+def test_failed_write_leaves_the_old_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: bool
 ) -> None:
     if named:
@@ -182,7 +182,7 @@ def test_a_failed_write_leaves_what_was_there(
     assert [each.name for each in tmp_path.iterdir()] == ["model"]
 
 
-def test_the_mode_is_what_umask_leaves(tmp_path: Path) -> None:
+def test_mode_follows_umask(tmp_path: Path) -> None:
     before = os.umask(0o027)
     try:
         write_whole(tmp_path / "a", [b"1"])
@@ -192,7 +192,7 @@ def test_the_mode_is_what_umask_leaves(tmp_path: Path) -> None:
     assert [(tmp_path / name).stat().st_mode & 0o777 for name in "ab"] == [0o640, 0o600]
 
 
-def test_weights_that_are_released(tmp_path: Path, compile_c: Callable[..., bytes]) -> None:
+def test_weights_are_released(tmp_path: Path, compile_c: Callable[..., bytes]) -> None:
     write_artifact(
         tmp_path / "a", affine_manifest(), {"native.so": compile_c("affine.c")}, PREPARED
     )

@@ -1,5 +1,5 @@
-"""The `cuda` target on a real GPU, with artifacts made by hand: a generated kernel's PTX, and a
-convolution by cuDNN."""
+"""The `cuda` target on a real GPU, with hand-written artifacts: the PTX of a generated kernel, and
+a convolution by cuDNN."""
 
 from __future__ import annotations
 
@@ -86,8 +86,7 @@ def conv_reference(x: np.ndarray, w: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 @pytest.fixture
 def conv(tmp_path: Path, compile_c: Callable[..., bytes]) -> Callable[[str], Path]:
-    """conv.c in a dtype. It works on NHWC memory, so its input and output are said to be
-    1x56x56x64."""
+    """conv.c in a dtype. Memory is NHWC, so its input and output are declared as 1x56x56x64."""
 
     def write(dtype: str) -> Path:
         x = TensorSpec("x", (1, 56, 56, 64), dtype)
@@ -139,7 +138,7 @@ def load(path: Path, **options: Any) -> CudaProgram:
     return program
 
 
-def test_a_kernel(kernel: Path) -> None:
+def test_kernel(kernel: Path) -> None:
     with load(kernel) as program:
         for x in (X, -X, X * 3):
             np.testing.assert_array_equal(program.run_numpy(x)[0], np.maximum(x * (W * 2), 0))
@@ -151,7 +150,7 @@ def test_a_kernel(kernel: Path) -> None:
             program(X)
 
 
-def test_a_kernel_that_the_driver_refuses(
+def test_kernel_that_the_driver_refuses(
     kernel: Path, tmp_path: Path, compile_c: Callable[..., bytes]
 ) -> None:
     artifact = convoy_runtime.artifact.open_artifact(kernel)
@@ -178,7 +177,7 @@ def test_a_kernel_that_the_driver_refuses(
         ("float32", PlanOptions(allow_tf32=False), 1e-4),
     ],
 )
-def test_a_convolution(
+def test_convolution(
     conv: Callable[[str], Path], dtype: str, options: PlanOptions, tolerance: float
 ) -> None:
     with load(conv(dtype), options=options) as program:
@@ -202,13 +201,13 @@ def test_new_weights_in_the_captured_graph(conv: Callable[[str], Path]) -> None:
         assert np.abs(y.transpose(0, 3, 1, 2) - expected).max() <= 1e-2 * expected.max()
 
 
-def test_a_restored_plan(conv: Callable[[str], Path], tmp_path: Path) -> None:
+def test_restored_plan(conv: Callable[[str], Path], tmp_path: Path) -> None:
     path, x = conv("float16"), image("float16")
     with load(path, plan_cache=tmp_path / "cache") as program:
         (first,) = program.run_numpy(x)
         assert program.plans[0].origin == "heuristics"
     with load(path, plan_cache=tmp_path / "cache") as program:
-        # Not every engine's plans can be written; such a plan is made again from engine and knobs.
+        # Not all engines' plans can be serialized; such a plan is rebuilt from engine and knobs.
         assert program.plans[0].origin in ("stored plan", "stored engine and knobs")
         np.testing.assert_array_equal(program.run_numpy(x)[0], first)
 
@@ -230,7 +229,7 @@ def test_tuned_plans(conv: Callable[[str], Path], tmp_path: Path) -> None:
         np.testing.assert_array_equal(program.run_numpy(x)[0], y)
 
 
-def test_full_tuning_compiles_in_other_processes(conv: Callable[[str], Path]) -> None:
+def test_full_tune_builds_in_other_processes(conv: Callable[[str], Path]) -> None:
     told: list[str] = []
     x = image("float16")
     with load(conv("float16"), tune="full", progress=lambda what, *_: told.append(what)) as program:
@@ -243,11 +242,11 @@ def test_full_tuning_compiles_in_other_processes(conv: Callable[[str], Path]) ->
 
 
 @pytest.mark.parametrize("tune", ["off", "quick"])
-def test_calls_side_by_side(
+def test_concurrent_calls(
     conv: Callable[[str], Path], tmp_path: Path, compile_c: Callable[..., bytes], tune: str
 ) -> None:
-    """branches.c with a real convolution: what reads too early, or writes too early, reads another
-    run's numbers, or poison."""
+    """branches.c with a real convolution: a call that reads or writes too early uses another run's
+    numbers, or poison."""
     simple = convoy_runtime.artifact.open_artifact(conv("float16"))
     x, (graph,) = simple.manifest.inputs[0], simple.manifest.graphs
     manifest = replace(
@@ -291,7 +290,7 @@ def check_runs(program: CudaProgram, dtype: str, seeds: Sequence[int]) -> None:
 
 
 def test_programs_in_threads(conv: Callable[[str], Path], tmp_path: Path) -> None:
-    """Loaded, tuned and run side by side, each on a handle of its own; and one program in all
+    """Loaded, tuned and run concurrently, each program with its own handle; and one program in all
     threads."""
     paths = {dtype: conv(dtype).rename(tmp_path / dtype) for dtype in ("float16", "float32")}
 
@@ -306,7 +305,7 @@ def test_programs_in_threads(conv: Callable[[str], Path], tmp_path: Path) -> Non
 
 
 def test_two_devices(conv: Callable[[str], Path]) -> None:
-    """At once, in turn and from one thread, whichever device is current."""
+    """Concurrently, alternating and from one thread, with any current device."""
     from convoy_runtime.cuda.driver.device import open_driver
 
     if open_driver().call("cuDeviceGetCount") < 2:
@@ -340,8 +339,8 @@ def test_torch_in_torch_out(kernel: Path, torch: Any) -> None:
         assert y.device == x.device
         expected = torch.relu(x * torch.from_numpy(W * 2).cuda())
         assert torch.equal(y, expected)
-        # A view that is not packed, a stream of torch, a stream that torch does not know to be
-        # current, arrays of the caller's.
+        # A view that is not packed, a stream of torch, a stream that is not torch's current one,
+        # the caller's arrays.
         assert torch.equal(program(x.T.contiguous().T), expected)
         side = torch.cuda.Stream()
         with torch.cuda.stream(side):
@@ -360,7 +359,7 @@ def test_torch_in_torch_out(kernel: Path, torch: Any) -> None:
             program(x.cpu())
 
 
-def test_results_follow_one_another(conv: Callable[[str], Path], torch: Any) -> None:
+def test_runs_are_ordered(conv: Callable[[str], Path], torch: Any) -> None:
     with load(conv("float16")) as program:
         images = [torch.from_numpy(image("float16", seed)).cuda() for seed in range(20)]
         expected = [torch.from_numpy(program.run_numpy(each.cpu().numpy())[0]) for each in images]
@@ -378,7 +377,7 @@ def test_static_buffers_as_torch_tensors(kernel: Path, torch: Any) -> None:
     program.replay(torch.cuda.current_stream().cuda_stream)
     expected = torch.relu(torch.from_numpy(X) * torch.from_numpy(W * 2))
     assert torch.equal(y.cpu(), expected)
-    # In a graph of the caller's.
+    # In a graph of the caller.
     side, graph = torch.cuda.Stream(), torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph, stream=side):
         program.replay(side.cuda_stream)
@@ -388,7 +387,7 @@ def test_static_buffers_as_torch_tensors(kernel: Path, torch: Any) -> None:
     torch.cuda.synchronize()
     assert torch.equal(doubled.cpu(), expected * 2)
     del graph
-    # The tensors keep the memory.
+    # The tensors keep the memory alive.
     program.close()
     assert torch.equal(y.cpu(), expected)
     del x, y, program
@@ -396,7 +395,7 @@ def test_static_buffers_as_torch_tensors(kernel: Path, torch: Any) -> None:
     torch.cuda.synchronize()
 
 
-def test_memory_comes_back(kernel: Path, compile_c: Callable[..., bytes]) -> None:
+def test_memory_is_released(kernel: Path, compile_c: Callable[..., bytes]) -> None:
     def free() -> int:
         from convoy_runtime.cuda.driver.device import Device, open_driver
 
@@ -423,12 +422,12 @@ def test_memory_comes_back(kernel: Path, compile_c: Callable[..., bytes]) -> Non
 def test_profile(kernel: Path, conv: Callable[[str], Path]) -> None:
     with load(kernel) as program:
         assert [timing.kind for timing in program.profile().timings] == ["kernel", "copy"]
-        # Inputs are random after that, weights are not.
+        # Afterwards the inputs are random, the weights are not.
         np.testing.assert_array_equal(program.run_numpy(X)[0], np.maximum(X * (W * 2), 0))
     with load(conv("float16"), poison=False) as program:
         profile = program.profile()
     gpu = profile.gpu
-    # What the driver says and what a copy reaches agree on the memory.
+    # The driver's figure and the measured copy speed of the memory are consistent.
     assert (
         0.4
         < gpu.copy_bytes_per_second / (gpu.memory_clock_khz * 1e3 * 2 * gpu.memory_bus_bits / 8)
@@ -436,16 +435,16 @@ def test_profile(kernel: Path, conv: Callable[[str], Path]) -> None:
     )
     (timing,) = profile.timings
     assert timing.microseconds is not None
-    # 0.9 MB and 0.23 GFLOP cannot be faster, and a plan of the heuristics is not that slow. The
-    # program is this call.
+    # 0.9 MB and 0.23 GFLOP cannot be faster, and no plan of the heuristics is so slow. The program
+    # is this call.
     assert 872_576 / gpu.copy_bytes_per_second * 1e6 < timing.microseconds < 100
     assert profile.replay_microseconds < 3 * timing.microseconds + 10
-    # In place it finds everything in the cache.
+    # In place, everything is in the cache.
     assert timing.in_place_microseconds is not None
     assert 0.5 < timing.in_place_microseconds < 1.5 * timing.microseconds + 1
 
 
-def test_plans_made_from_what_cudnn_says_of_this_gpu(
+def test_offline_plans_from_the_properties_of_this_gpu(
     conv: Callable[[str], Path], tmp_path: Path
 ) -> None:
     from convoy_runtime.cuda.cudnn.device_properties import read_properties

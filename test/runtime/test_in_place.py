@@ -1,4 +1,4 @@
-"""Which calls are run to measure one of them in place."""
+"""The calls that are run to measure one of them in place."""
 
 from __future__ import annotations
 

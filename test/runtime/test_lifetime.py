@@ -1,5 +1,5 @@
-"""How long things live on the host: native libraries, their threads and descriptors, and what a
-child of fork has of them."""
+"""Lifetimes on the host: native libraries, their threads and descriptors, and their use in forked
+children."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def loops_so(compile_c: Callable[..., bytes]) -> bytes:
 
 @pytest.fixture
 def loops(tmp_path: Path, loops_so: bytes) -> Callable[[int], Path]:
-    """Writes an artifact of loops.c. Its native library has a content of its own: what follows the
-    last section of an ELF file is free."""
+    """Writes an artifact of loops.c. Each native library has distinct contents: bytes after the
+    last section of an ELF file are ignored."""
 
     def write(number: int) -> Path:
         spec = TensorSpec("x", (4096,), "float32")
@@ -54,7 +54,7 @@ def loops(tmp_path: Path, loops_so: bytes) -> Callable[[int], Path]:
 
 
 def libraries() -> int:
-    """How many native libraries this process has mapped."""
+    """Number of native libraries that this process has mapped."""
     return len(
         {
             line.split()[4]
@@ -72,7 +72,7 @@ def descriptors() -> int:
     return len(list(Path("/proc/self/fd").iterdir()))
 
 
-def test_a_library_is_unloaded_with_its_last_program(affine: Path, gated: Path, gate: Gate) -> None:
+def test_library_is_unloaded_with_its_last_program(affine: Path, gated: Path, gate: Gate) -> None:
     gc.collect()
     before, opened = libraries(), descriptors()
     first, second = convoy_runtime.load(affine), convoy_runtime.load(affine)
@@ -83,7 +83,7 @@ def test_a_library_is_unloaded_with_its_last_program(affine: Path, gated: Path, 
     second.close()
     assert (libraries(), descriptors()) == (before, opened)
     np.testing.assert_array_equal(y, reference(X))
-    # A program that nobody closed, whose last reference is that of a run.
+    # A program that was not closed, whose last reference is held by a run.
     program = convoy_runtime.load(gated)
     running = Thread(lambda call=program.__call__: call(X))  # type: ignore[misc]
     gate.wait()
@@ -97,9 +97,7 @@ def test_a_library_is_unloaded_with_its_last_program(affine: Path, gated: Path, 
     assert (libraries(), descriptors()) == (before, opened)
 
 
-def test_a_library_that_does_not_fit_is_unloaded(
-    tmp_path: Path, compile_c: Callable[..., bytes]
-) -> None:
+def test_mismatched_library_is_unloaded(tmp_path: Path, compile_c: Callable[..., bytes]) -> None:
     gc.collect()
     before = libraries()
     write_artifact(
@@ -112,10 +110,10 @@ def test_a_library_that_does_not_fit_is_unloaded(
     assert libraries() == before
 
 
-def test_a_library_that_stays_keeps_its_descriptor(
+def test_library_that_stays_loaded_keeps_its_descriptor(
     tmp_path: Path, compile_c: Callable[..., bytes]
 ) -> None:
-    """The dynamic linker would take another library of the same path for it."""
+    """Otherwise the dynamic linker would confuse it with another library of the same path."""
     gc.collect()
     write_artifact(
         tmp_path / "stays",
@@ -138,20 +136,20 @@ def test_a_library_that_stays_keeps_its_descriptor(
     assert libraries() == before + 2
 
 
-def test_all_libraries_share_the_threads_of_one(
+def test_all_libraries_share_one_thread_pool(
     loops: Callable[[int], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CONVOY_NUM_THREADS", "4")
     monkeypatch.setattr(
         _native, "_threads", None
-    )  # a pool of its own, whatever other tests have loaded
+    )  # a separate pool, whatever other tests have loaded
     gc.collect()
     before, mapped = threads(), libraries()
     programs = [convoy_runtime.load(loops(number)) for number in range(12)]
     for program in programs:
         np.testing.assert_array_equal(program(LONG), LONG + 1)
     assert (threads(), libraries()) == (before + 3, mapped + 12)
-    # The first one's library has the threads, so it stays as long as another one that uses them.
+    # The first library owns the threads, so it stays loaded as long as another one that uses them.
     for left in reversed(range(12)):
         programs[11 - left].close()
         for program in programs[12 - left :]:
@@ -161,10 +159,11 @@ def test_all_libraries_share_the_threads_of_one(
         )
 
 
-def test_loops_of_several_programs_at_once(
+def test_concurrent_loops_of_several_programs(
     loops: Callable[[int], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One has the threads, the others do their loops alone meanwhile: the results are the same."""
+    """One program uses the threads, and the others run their loops on the calling thread: results
+    are equal."""
     monkeypatch.setenv("CONVOY_NUM_THREADS", "3")
     monkeypatch.setattr(_native, "_threads", None)
     programs = [convoy_runtime.load(loops(number)) for number in range(4)]
@@ -180,9 +179,9 @@ def test_loops_of_several_programs_at_once(
         program.close()
 
 
-#: Loads, runs and closes the artifacts in argv[2:] in turn, argv[1] times in all. Prints how many
-#: mappings and kilobytes of memory there are more than after a tenth of that; descriptors, threads
-#: and libraries are as many as before the first.
+#: Loads, runs and closes the artifacts in argv[2:] alternately, argv[1] times in all. Prints the
+#: increase in mappings and in kilobytes of memory since a tenth of that; descriptors, threads and
+#: libraries are as many as before the first.
 ROUNDS = """
 import gc, itertools, os, sys
 import numpy as np
@@ -223,7 +222,7 @@ def _rounds(count: int, *paths: Path) -> tuple[int, int]:
     return mappings, kilobytes
 
 
-def test_a_thousand_rounds_of_one_artifact_leave_nothing(
+def test_a_thousand_loads_of_one_artifact_leak_nothing(
     affine: Path, loops: Callable[[int], Path]
 ) -> None:
     for path in (affine, loops(0)):
@@ -232,13 +231,13 @@ def test_a_thousand_rounds_of_one_artifact_leave_nothing(
         assert kilobytes <= 1024
 
 
-def test_a_thousand_rounds_of_many_artifacts_leave_nothing(loops: Callable[[int], Path]) -> None:
+def test_a_thousand_loads_of_many_artifacts_leak_nothing(loops: Callable[[int], Path]) -> None:
     mappings, kilobytes = _rounds(1000, *(loops(number) for number in range(50)))
     assert mappings <= 4
     assert kilobytes <= 1024
 
 
-def test_a_child_of_fork_loads_runs_and_closes(affine: Path, loops: Callable[[int], Path]) -> None:
+def test_forked_child_loads_runs_and_closes(affine: Path, loops: Callable[[int], Path]) -> None:
     gc.collect()
     before = libraries()
     program, other = convoy_runtime.load(affine), convoy_runtime.load(loops(0))
@@ -254,7 +253,7 @@ def test_a_child_of_fork_loads_runs_and_closes(affine: Path, loops: Callable[[in
         assert (threads(), libraries()) == (1, before)
 
     in_child(use)
-    # The parent's are untouched.
+    # The parent's programs are not affected.
     np.testing.assert_array_equal(program(X), reference(X))
     np.testing.assert_array_equal(other(LONG), LONG + 1)
 
@@ -269,7 +268,7 @@ def test_fork_while_other_threads_load_and_run(
     def use() -> None:
         os.environ["AFFINE_GATE"] = ""
         np.testing.assert_array_equal(program(X), reference(X))
-        program.close()  # the run of the thread that is not here is not waited for
+        program.close()  # The run of the thread that does not exist here is not waited for.
         with convoy_runtime.load(affine) as fresh:
             np.testing.assert_array_equal(fresh(X), reference(X))
 
@@ -280,9 +279,7 @@ def test_fork_while_other_threads_load_and_run(
     np.testing.assert_array_equal(running.result, reference(X))
 
 
-def test_fork_in_the_middle_of_loops(
-    loops: Callable[[int], Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_fork_during_loops(loops: Callable[[int], Path], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CONVOY_NUM_THREADS", "3")
     monkeypatch.setattr(_native, "_threads", None)
     program, stop = convoy_runtime.load(loops(0)), threading.Event()
@@ -324,7 +321,7 @@ def _inherited_twice(factor: int) -> bool:
     return _twice(_inherited[0], factor)
 
 
-def test_workers_of_multiprocessing(loops: Callable[[int], Path]) -> None:
+def test_multiprocessing_workers(loops: Callable[[int], Path]) -> None:
     path = loops(0)
     _inherited[:] = [convoy_runtime.load(path)]
     assert _inherited_twice(1)

@@ -1,4 +1,4 @@
-"""Looking at an artifact runs nothing of it. The library here makes a file as soon as it is
+"""Inspecting an artifact runs none of its code. The library here creates a file as soon as it is
 loaded."""
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from convoy_runtime.manifest import Call, Cudnn, Step
 
 @pytest.fixture
 def marked(tmp_path: Path, compile_c: Callable[..., bytes]) -> tuple[Path, Path]:
-    """An artifact for cuda with a graph and a plan, and the file that its code makes."""
+    """An artifact for cuda with a graph and a plan, and the file that its code creates."""
     mark, path = tmp_path / "mark", tmp_path / "model.convoy"
     manifest = affine_manifest(
         target="cuda", graphs=(conv_graph(),), calls=(Call(0, "model.py:12"),), steps=(Step("call",
@@ -52,7 +52,7 @@ def marked(tmp_path: Path, compile_c: Callable[..., bytes]) -> tuple[Path, Path]
     ],
     ids=" ".join,
 )
-def test_a_command_that_looks_runs_nothing(
+def test_inspecting_commands_run_no_code(
     marked: tuple[Path, Path], tmp_path: Path, command: list[str]
 ) -> None:
     path, mark = marked
@@ -66,7 +66,7 @@ def test_a_command_that_looks_runs_nothing(
     assert not mark.exists()
 
 
-def test_the_library_looks_and_runs_nothing(marked: tuple[Path, Path], tmp_path: Path) -> None:
+def test_inspecting_functions_run_no_code(marked: tuple[Path, Path], tmp_path: Path) -> None:
     path, mark = marked
     artifact = open_artifact(path)
     assert [
@@ -80,7 +80,7 @@ def test_the_library_looks_and_runs_nothing(marked: tuple[Path, Path], tmp_path:
     assert not mark.exists()
 
 
-def test_what_runs_code_says_so(
+def test_commands_that_run_code_need_a_flag(
     marked: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     path, mark = marked
@@ -96,7 +96,7 @@ def test_what_runs_code_says_so(
     assert mark.exists()
 
 
-def test_a_digest_that_differs_is_refused_before_the_library_is_loaded(
+def test_digest_mismatch_is_refused_before_the_library_is_loaded(
     marked: tuple[Path, Path], compile_c: Callable[..., bytes]
 ) -> None:
     path, mark = marked
@@ -125,7 +125,7 @@ def test_a_digest_that_differs_is_refused_before_the_library_is_loaded(
     assert not mark.exists()
 
 
-def test_the_digest_is_printed(affine: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_digest_is_printed(affine: Path, capsys: pytest.CaptureFixture[str]) -> None:
     digest = open_artifact(affine).digest
     assert convoy(["inspect", str(affine), "--digest"]) == 0
     assert capsys.readouterr().out == f"{digest}\n"

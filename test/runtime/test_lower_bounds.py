@@ -1,4 +1,5 @@
-"""What an alternative takes at least, against a GPU of which only memory and cache are there."""
+"""Lower bounds of an alternative's time, compared with a simulated GPU that has only memory and a
+cache."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ import pytest
 from convoy_runtime.cuda.tuning.lower_bounds import LowerBound, Speeds, speeds_of
 from convoy_runtime.manifest import Graph, GraphAlternative, GraphStep, GraphTemporary, GraphTensor
 
-#: Bytes that the cache takes at once.
+#: Size of a cache line in bytes.
 LINE = 32
 
 
@@ -31,7 +32,7 @@ def graph(*tensors: GraphTensor) -> Graph:
 def split(
     stride: int, batch: int, channels: int, size: int
 ) -> tuple[GraphAlternative, list[Graph]]:
-    """A convolution of 1 x 1 with this stride, then a sum of its result and one more tensor: x, w,
+    """A convolution of 1 x 1 with this stride, then the sum of its result and another tensor: x, w,
     r, y and a temporary."""
     x = tensor("input", batch, channels, size * stride, size * stride)
     y = tensor("output", batch, channels, size, size)
@@ -46,8 +47,8 @@ def split(
 
 @dataclass
 class Gpu:
-    """Memory behind a cache that writes back and forgets what was used longest ago. It counts what
-    goes to memory and from it."""
+    """Memory behind a write-back LRU cache. Counts the bytes that are read from and written to
+    memory."""
 
     capacity: int
     moved: int = 0
@@ -71,8 +72,8 @@ def lines(name: object, size: int) -> Iterator[object]:
 def run(
     gpu: Gpu, step: Graph, names: list[object], speeds: Speeds, order: random.Random, stride: int
 ) -> float:
-    """Microseconds of a step whose tensors are called so: what it moves at those speeds, in
-    whatever order."""
+    """Microseconds of a step on these tensors: the bytes that it moves at those speeds, in any
+    order."""
     gpu.moved = 0
     touched: list[tuple[object, bool]] = []
     for name, each in zip(names, step.tensors, strict=True):
@@ -93,8 +94,8 @@ def run(
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_no_alternative_is_faster(seed: int) -> None:
-    """On any cache, and with whatever is in it at first."""
+def test_no_alternative_is_faster_than_its_bound(seed: int) -> None:
+    """With any cache and any initial contents of it."""
     order = random.Random(seed)
     stride = order.choice((1, 1, 2))
     alternative, graphs = split(
@@ -116,14 +117,14 @@ def test_no_alternative_is_faster(seed: int) -> None:
     ]
     assert bound.microseconds() <= sum(taken)
     if speeds.cache_bytes == 0 and stride == 1:
-        # Nothing stays in such a cache, so that memory takes all that is moved.
+        # Such a cache holds nothing, so all bytes come from memory.
         assert sum(taken) == pytest.approx(bound.microseconds())
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_nor_than_its_steps_allow(seed: int) -> None:
-    """Each step is measured on memory that is not in the cache, over and over, as the alternative
-    is; only temporaries may be there."""
+def test_bound_with_measured_steps(seed: int) -> None:
+    """Each step is measured repeatedly on memory that is not in the cache, like the alternative;
+    only temporaries may be in the cache."""
     order = random.Random(seed)
     alternative, graphs = split(
         1, order.choice((1, 4)), order.choice((16, 32)), order.choice((4, 8))
@@ -138,8 +139,8 @@ def test_nor_than_its_steps_allow(seed: int) -> None:
     runs = 16 + 8 * -(-speeds.cache_bytes // whole)
 
     def steady(*steps: int, fresh: bool) -> float:
-        """The mean of many runs of these steps, each on tensors of its own; temporaries as well,
-        where everything is `fresh`."""
+        """The mean of many runs of these steps, each on new tensors; with `fresh`, temporaries are
+        new as well."""
         gpu, taken = Gpu(speeds.cache_bytes), list[float]()
         for turn in range(runs):
             names = [
@@ -168,23 +169,23 @@ def test_nor_than_its_steps_allow(seed: int) -> None:
     )
 
 
-def test_what_is_counted() -> None:
+def test_counted_bytes() -> None:
     alternative, graphs = split(2, 8, 32, 8)
     result = 8 * 32 * 64 * 2
-    # Two results, three operands of the result's size less the one that the convolution may pass
-    # over, and its weights.
+    # Two results, three operands of the size of the result (without the elements that the
+    # convolution may skip), and its weights.
     bound = LowerBound(alternative, graphs, 4, Speeds(1.0, inf, 0))
     assert bound.bytes == 2 * result + 2 * result + 32 * 32 * 2
     assert bound.microseconds() == bound.bytes
-    # Each step finds a cache full of its operands and leaves one full of its results.
+    # Each step starts with its operands in the cache and leaves its results there.
     assert LowerBound(alternative, graphs, 4, Speeds(1.0, inf, result)).microseconds() == result
     assert LowerBound(alternative, graphs, 4, Speeds(1.0, inf, 10 * result)).microseconds() == 0
-    # What passes the cache in one direction does not hinder the other.
+    # The two directions of the cache do not slow each other down.
     assert (
         LowerBound(alternative, graphs, 4, Speeds(inf, 1.0, 0)).microseconds()
         == result + 2 * result
     )
-    # Elements that lie apart, or over one another, are as many as they are.
+    # Strided and broadcast elements count as many times as they exist.
     apart = GraphTensor(1, "input", (8, 32, 8, 8), (64 * 32 * 64, 64, 8, 1), "float16")
     broadcast = GraphTensor(1, "input", (8, 32, 8, 8), (0, 0, 0, 0), "float16")
     step = GraphAlternative(0, "add", (GraphStep(0, (0, 1, 2)),))
@@ -197,7 +198,7 @@ def test_what_is_counted() -> None:
 
 
 def test_speeds() -> None:
-    class Told:
+    class FakeDevice:
         def __init__(self, **attributes: int) -> None:
             self.attributes = attributes
 
@@ -209,9 +210,9 @@ def test_speeds() -> None:
         "MULTIPROCESSOR_COUNT": 132,
         "L2_CACHE_SIZE": 62914560,
     }  # fmt: skip
-    speeds = speeds_of(Told(**h200))  # type: ignore[arg-type]
+    speeds = speeds_of(FakeDevice(**h200))  # type: ignore[arg-type]
     assert speeds.memory == pytest.approx(4.814e6, rel=1e-3)
     assert speeds.cache == pytest.approx(16.7e6, rel=1e-2)
     assert speeds.cache_bytes == 62914560
-    unknown = speeds_of(Told(**{**h200, "MEMORY_CLOCK_RATE": 0, "CLOCK_RATE": 0}))  # type: ignore[arg-type]
+    unknown = speeds_of(FakeDevice(**{**h200, "MEMORY_CLOCK_RATE": 0, "CLOCK_RATE": 0}))  # type: ignore[arg-type]
     assert (unknown.memory, unknown.cache) == (inf, inf)

@@ -1,4 +1,4 @@
-"""`python -m convoy_runtime`: what it prints, and that each kind of error has its exit code."""
+"""`python -m convoy_runtime`: its output, and the exit code of each kind of error."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def test_exit_codes(
         main([])
 
 
-def test_as_a_command(affine: Path) -> None:
+def test_as_a_process(affine: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "convoy_runtime", str(affine), "--run"],
         capture_output=True,
@@ -128,7 +128,7 @@ def test_as_a_command(affine: Path) -> None:
     assert done.stdout.endswith("output y: float32[2, 3]\n")
 
 
-def test_an_interrupt(
+def test_interrupt(
     affine: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def load(*_: object, **__: object) -> None:

@@ -1,4 +1,4 @@
-"""manifest.json: what is written is what is read, and every way to be wrong is named."""
+"""manifest.json: round trip, and an error for every fault."""
 
 from __future__ import annotations
 
@@ -246,7 +246,7 @@ def test_every_fault_is_named(change: Callable[[dict[str, Any]], None], message:
         ("graphs[0].products.dtype: is missing, expected a string without control " "characters")),
         (put("graphs.0.products.bytes", 2),
         "graphs[0].products.bytes: is no field of this format version, got 2"),
-        # Without kernels there is one thing to prefer.
+        # A graph without kernels can only prefer a plan.
         (put("graphs.0.kernels", ...), 'graphs[0].preference: expected one of plan, got "kernel"'),
         (put("graphs.0.symbol", None), "graphs[0].symbol: expected a C identifier, got null"),
         (put("graphs.0.symbol", ...), "graphs[0].symbol: is missing, expected a C identifier"),
@@ -265,7 +265,7 @@ def test_every_fault_of_a_kernel_is_named(
 
 
 @pytest.mark.parametrize("symbol", [..., None])
-def test_a_graph_that_only_a_kernel_runs_has_no_symbol(symbol: Any) -> None:
+def test_only_kernel_graph_has_no_symbol(symbol: Any) -> None:
     tree = json.loads(ONLY_KERNEL.to_json())
     put("graphs.0.symbol", symbol)(tree)
     assert read_manifest(json.dumps(tree)) == ONLY_KERNEL
@@ -280,6 +280,6 @@ def test_a_graph_that_only_a_kernel_runs_has_no_symbol(symbol: Any) -> None:
     ("text", "message"),
     [("{", "is no JSON"), ("[]", "top level: expected an object, got []"), (b"\xff", "is no JSON")],
 )
-def test_no_manifest_at_all(text: str | bytes, message: str) -> None:
+def test_text_that_is_not_a_manifest(text: str | bytes, message: str) -> None:
     with pytest.raises(ArtifactError, match=message.replace("[", r"\[")):
         read_manifest(text)

@@ -1,4 +1,4 @@
-"""alternatives.json: what is written is what is read, and every fault is named."""
+"""alternatives.json: round trip, and an error for every fault."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from convoy_runtime.manifest_reader import read_manifest
 
 
 def graph(name: str, *sizes: int, **changes: Any) -> Graph:
-    """The last tensor is written."""
+    """A graph whose last tensor is its output."""
     roles = ["input"] * (len(sizes) - 1) + ["output"]
     tensors = [
         GraphTensor(uid, role, (1, size), (size, 1), "float16")
@@ -40,7 +40,7 @@ def graph(name: str, *sizes: int, **changes: Any) -> Graph:
     return Graph(name, f"{name}_build", (name,), "m.py:1", tuple(tensors), **changes)
 
 
-#: x, w, b, y: first x and w, then the result with b; or all in one, with zeros in place of b.
+#: x, w, b, y: first x and w, then the result with b; or all in one step, with zeros in place of b.
 SPLIT = GraphAlternative(
     0, "conv | bias", (GraphStep(2, (0, 1, 4)), GraphStep(3, (4, 2, 3))), (GraphTemporary(16),)
 )
@@ -203,13 +203,13 @@ AS_MANIFEST = (
         (put("alternatives.0.graph", 1)(), f"{AS_MANIFEST} conv+bias"),
     ],
 )
-def test_the_file_is_of_its_manifest(text: str, message: str) -> None:
+def test_file_must_match_the_manifest(text: str, message: str) -> None:
     with pytest.raises(ArtifactError) as caught:
         read(text)
     assert str(caught.value).startswith(f"model.convoy: alternatives.json: {message}")
 
 
-def test_a_graph_without_alternatives_gets_none() -> None:
+def test_graph_without_alternatives() -> None:
     manifest = replace(
         MANIFEST, graphs=(replace(MANIFEST.graphs[0], alternatives=()), MANIFEST.graphs[1])
     )
@@ -220,7 +220,7 @@ def test_a_graph_without_alternatives_gets_none() -> None:
         read_alternatives(OFFERED.to_json(), manifest)
 
 
-def test_the_manifest_says_which_there_are() -> None:
+def test_manifest_lists_the_alternatives() -> None:
     twice = replace(MANIFEST.graphs[0], alternatives=(SPLIT.name, SPLIT.name))
     with pytest.raises(
         ArtifactError,
@@ -237,7 +237,7 @@ def test_the_manifest_says_which_there_are() -> None:
         read_manifest(replace(MANIFEST, files=files).to_json())
 
 
-def test_types_agree_and_a_step_writes_a_tensor_once() -> None:
+def test_types_match_and_each_tensor_is_written_once() -> None:
     conv, bias = OFFERED.graphs
     other = replace(conv, tensors=(replace(conv.tensors[0], dtype="bfloat16"), *conv.tensors[1:]))
     with pytest.raises(
@@ -251,9 +251,9 @@ def test_types_agree_and_a_step_writes_a_tensor_once() -> None:
         read(replace(OFFERED, graphs=(twice, bias), alternatives=(split, ZEROS)).to_json())
 
 
-def test_of_an_artifact(tmp_path: Path) -> None:
-    """What is in the file is hashed when it is opened, and read when it is asked for; what could
-    not be read is not written."""
+def test_alternatives_of_an_artifact(tmp_path: Path) -> None:
+    """The file is hashed when the artifact is opened, and parsed on access; invalid contents are
+    not written."""
     members = {
         "native.so": b"code",
         "kernels/k.ptx": b"ptx",
@@ -274,7 +274,7 @@ def test_of_an_artifact(tmp_path: Path) -> None:
     ):
         write_artifact(tmp_path / "other", MANIFEST, {**members, "alternatives.json": b"[]"})
     assert not (tmp_path / "other").exists()
-    # An artifact without any has no such member.
+    # An artifact without alternatives has no such member.
     plain = tuple(replace(graph, alternatives=()) for graph in MANIFEST.graphs)
     write_artifact(
         tmp_path / "plain",

@@ -1,5 +1,4 @@
-"""Stores of plans, merged: no plan is lost that more work went into than into the one that is
-kept."""
+"""Merging of plan stores keeps the plan of the highest level."""
 
 from __future__ import annotations
 
@@ -51,7 +50,7 @@ def fill(folder: Path, keys: Sequence[Key]) -> Path:
 
 
 def records(folder: Path) -> dict[tuple[str, int, int, str], Record]:
-    """What is in a store."""
+    """The records of a store."""
     files = [read_file(path.read_bytes()) for path in (folder / "plans").glob("*.json")]
     return {
         (file.gpu, each.cudnn, each.driver, file.graph): each
@@ -62,7 +61,7 @@ def records(folder: Path) -> dict[tuple[str, int, int, str], Record]:
 
 
 def best(*sources: Path) -> dict[tuple[str, int, int, str], str]:
-    """The highest level that any of the sources has for each."""
+    """For each key, the highest level in any source."""
     found: dict[tuple[str, int, int, str], str] = {}
     for scope, record in (item for source in sources for item in records(source).items()):
         found[scope] = max(found.get(scope, record.level), record.level, key=LEVELS.index)
@@ -71,9 +70,7 @@ def best(*sources: Path) -> dict[tuple[str, int, int, str], str]:
 
 @settings(max_examples=60, deadline=None)
 @given(stores, stores, stores)
-def test_what_most_work_went_into_is_kept(
-    first: list[Key], second: list[Key], third: list[Key]
-) -> None:
+def test_highest_level_is_kept(first: list[Key], second: list[Key], third: list[Key]) -> None:
     with tempfile.TemporaryDirectory() as name:
         top = Path(name)
         sources = [
@@ -84,7 +81,7 @@ def test_what_most_work_went_into_is_kept(
         assert {scope: record.level for scope, record in records(top / "all").items()} == best(
             *sources
         )
-        # Of those with as much work the first one is kept.
+        # Of records with equal levels the first one is kept.
         for scope, record in records(top / "all").items():
             holders = [
                 index
@@ -92,8 +89,8 @@ def test_what_most_work_went_into_is_kept(
                 if scope in source and source[scope].level == record.level
             ]
             assert record.plan == f"plan of source {holders[0]}"
-        # One at a time it is the same, and in another order the same levels; again it changes
-        # nothing.
+        # Merging one source at a time gives the same result, and another order gives the same
+        # levels; merging again changes nothing.
         for source in sources:
             merge(top / "each", [source])
         assert records(top / "each") == records(top / "all")
@@ -104,9 +101,9 @@ def test_what_most_work_went_into_is_kept(
         assert [records(source) for source in sources] == before
 
 
-def test_what_the_merged_store_gives(tmp_path: Path) -> None:
-    """Copying one file over the other would have lost the plan for the older cuDNN, and the one
-    that more work went into."""
+def test_load_from_a_merged_store(tmp_path: Path) -> None:
+    """Copying one file over the other would have lost the plan for the older cuDNN and the one of
+    the higher level."""
     here, other = (
         fill(
             tmp_path / "here",
@@ -128,9 +125,9 @@ def test_what_the_merged_store_gives(tmp_path: Path) -> None:
         assert (record.cudnn, record.level, len(others)) == (version, level, 2)
 
 
-def test_what_was_measured_goes_before_what_was_not(tmp_path: Path) -> None:
-    """Also with another cuDNN: engine and knobs that were the fastest there are more than this
-    one's first plan."""
+def test_measured_plans_take_precedence(tmp_path: Path) -> None:
+    """Also with another cuDNN: engine and knobs that were the fastest there are better than this
+    cuDNN's first plan."""
     levels = (
         ("off", 91900),
         ("quick", 91800),
@@ -155,7 +152,7 @@ def test_what_was_measured_goes_before_what_was_not(tmp_path: Path) -> None:
     assert [(record.level, record.cudnn) for record in found] == expected
 
 
-def test_an_artifact_as_a_source(tmp_path: Path, affine_so: bytes) -> None:
+def test_artifact_as_a_source(tmp_path: Path, affine_so: bytes) -> None:
     scope = Scope("H200", 91900, 13000)
     member = dict(
         [PlanStore(None, scope).member("conv", "options", "quick", "plan", {"engine": 1})]
@@ -170,7 +167,7 @@ def test_an_artifact_as_a_source(tmp_path: Path, affine_so: bytes) -> None:
     assert (record.level, record.plan, record.shipped) == ("quick", "plan", False)
 
 
-def test_what_cannot_be_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unreadable_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     here = fill(tmp_path / "here", [("H200", 91900, 13000, "conv", "quick")])
     other = fill(
         tmp_path / "other",
@@ -192,7 +189,7 @@ def test_what_cannot_be_read(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert best(tmp_path / "new") == best(other)
 
 
-def test_what_is_no_store(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_stores_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     other = fill(tmp_path / "other", [("H200", 91900, 13000, "conv", "full")])
     expected = (
         r"is no store of plans: expected an artifact, or a folder with plans/ in it, as "
@@ -204,7 +201,7 @@ def test_what_is_no_store(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     (tmp_path / "file").write_text("text")
     with pytest.raises(ArtifactError):
         merge(tmp_path / "here", [other, tmp_path / "file"])
-    # Nothing was written before all had been looked at.
+    # Nothing is written before all sources are checked.
     assert not (tmp_path / "here").exists()
     assert convoy(["merge", str(tmp_path / "file"), str(other)]) == 1
     assert (

@@ -1,4 +1,4 @@
-"""Plans that were made where the GPU was not: what an artifact gets, and what a GPU makes of it."""
+"""Offline plans, made without the GPU: their place in an artifact, and their use on a GPU."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def plans(cudnn: Cudnn, cublaslt: None, native: NativeLibrary) -> OfflinePlans:
 def here(
     cudnn: Cudnn, plans: OfflinePlans, native: NativeLibrary, tmp_path: Path
 ) -> Callable[..., Any]:
-    """The report of the plan on a GPU of this name, driver and cuDNN, with the offline plans, and
-    with what is in a folder."""
+    """The report of the plan on a GPU with this name, driver and cuDNN, with the offline plans and
+    the contents of a folder."""
 
     def plan(
         gpu: str = "NVIDIA H200",
@@ -76,7 +76,7 @@ def here(
     return plan
 
 
-def test_a_plan_for_each_graph(plans: OfflinePlans) -> None:
+def test_each_graph_has_a_plan(plans: OfflinePlans) -> None:
     (report,) = plans.results
     assert not isinstance(report, PlanError)
     assert (report.origin, report.tuned, report.heuristic) == ("offline", "offline", "A")
@@ -88,7 +88,7 @@ def test_a_plan_for_each_graph(plans: OfflinePlans) -> None:
     assert plans.gpu == "NVIDIA H200"
 
 
-def test_a_model_without_tf32_is_planned_without(
+def test_model_without_tf32_is_planned_without_it(
     cudnn: Cudnn, cublaslt: None, compile_c: Callable[..., bytes]
 ) -> None:
     native = load_native(compile_c("conv.c", "-DDTYPE=0"))
@@ -104,13 +104,13 @@ def test_a_model_without_tf32_is_planned_without(
     assert "TENSOR_CORE" not in report.numerical_notes
 
 
-def test_the_gpu_starts_with_it(here: Callable[..., Any], plans: OfflinePlans) -> None:
+def test_gpu_starts_with_the_offline_plan(here: Callable[..., Any], plans: OfflinePlans) -> None:
     (made,) = plans.results
     assert here() == replace(made, origin="offline plan in the artifact")
     assert here(strict=True).origin == "offline plan in the artifact"
 
 
-def test_on_another_driver_it_is_built_anew(here: Callable[..., Any], plans: OfflinePlans) -> None:
+def test_other_driver_rebuilds_it(here: Callable[..., Any], plans: OfflinePlans) -> None:
     (made,) = plans.results
     assert not isinstance(made, PlanError)
     found = here(driver=13010)
@@ -121,7 +121,7 @@ def test_on_another_driver_it_is_built_anew(here: Callable[..., Any], plans: Off
     )
 
 
-def test_another_gpu_refuses_it(here: Callable[..., Any]) -> None:
+def test_other_gpu_refuses_it(here: Callable[..., Any]) -> None:
     found = here(gpu="NVIDIA A100")
     assert found.origin == "heuristics"
     assert (
@@ -132,7 +132,7 @@ def test_another_gpu_refuses_it(here: Callable[..., Any]) -> None:
         here(gpu="NVIDIA L4", strict=True)
 
 
-def test_another_cudnn_refuses_it(here: Callable[..., Any], plans: OfflinePlans) -> None:
+def test_other_cudnn_refuses_it(here: Callable[..., Any], plans: OfflinePlans) -> None:
     ((name, content),) = plans.members.items()
     file = json.loads(content)
     file["records"][0]["cudnn"] = 91800
@@ -153,8 +153,8 @@ def test_other_options_refuse_it(here: Callable[..., Any]) -> None:
     )
 
 
-def test_the_same_options_in_other_words(here: Callable[..., Any], plans: OfflinePlans) -> None:
-    """As an older version wrote them: it may have meant something else by them."""
+def test_equal_options_in_another_form(here: Callable[..., Any], plans: OfflinePlans) -> None:
+    """In the form of an older version, which may have a different meaning."""
     ((name, content),) = plans.members.items()
     file = json.loads(content) | {"options": "PlanOptions(allow_tf32=True)"}
     found = here(members={name: json.dumps(file).encode()})
@@ -166,7 +166,7 @@ def test_the_same_options_in_other_words(here: Callable[..., Any], plans: Offlin
     assert found.rejected[0] == said
 
 
-def test_what_was_measured_wins(
+def test_measured_plan_takes_precedence(
     here: Callable[..., Any], plans: OfflinePlans, tmp_path: Path
 ) -> None:
     ((name, content),) = plans.members.items()
@@ -179,9 +179,7 @@ def test_what_was_measured_wins(
     assert (found.origin, found.tuned) == ("stored plan", "quick")
 
 
-def test_tuning_does_not_stop_at_it(
-    cudnn: Cudnn, plans: OfflinePlans, native: NativeLibrary
-) -> None:
+def test_tuning_replaces_it(cudnn: Cudnn, plans: OfflinePlans, native: NativeLibrary) -> None:
     store = PlanStore(None, Scope("NVIDIA H200", cudnn.version, 13000), plans.members)
     planner = Planner(
         cudnn, LoadOptions(), handle=None, device=device_properties(cudnn, H200), store=store
@@ -192,7 +190,8 @@ def test_tuning_does_not_stop_at_it(
 
 
 def test_plans_of_other_versions_stay_in_the_artifact(plans: OfflinePlans) -> None:
-    """Tuning with another cuDNN or driver adds a record; with the same ones it replaces."""
+    """Tuning with another cuDNN or driver adds a record; with the same ones it replaces the
+    record."""
     ((name, content),) = plans.members.items()
     file = json.loads(content)
     (record,) = file["records"]
@@ -209,7 +208,7 @@ def test_plans_of_other_versions_stay_in_the_artifact(plans: OfflinePlans) -> No
     assert levels(13000) == [(13000, "quick")]
 
 
-def test_which_file_describes_a_gpu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_device_file_of_a_gpu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in ("a1-cudnn9.18.json", "a1-cudnn9.20.json", "b2-cudnn9.19.json", "readme.txt"):
         (tmp_path / name).write_text("{}")
     monkeypatch.setattr(device_files, "_FOLDER", tmp_path)
@@ -221,7 +220,7 @@ def test_which_file_describes_a_gpu(monkeypatch: pytest.MonkeyPatch, tmp_path: P
         device_file("c3", 91900)
 
 
-def test_a_file_that_cudnn_does_not_take(cudnn: Cudnn, cublaslt: None, tmp_path: Path) -> None:
+def test_device_file_that_cudnn_refuses(cudnn: Cudnn, cublaslt: None, tmp_path: Path) -> None:
     path = tmp_path / "gpu.json"
     path.write_text('{"deviceVer": "none"}')
     with pytest.raises(

@@ -1,4 +1,4 @@
-"""What a command may write to, and what a failure leaves."""
+"""Valid output paths of commands, and the state after a failure."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _link(path: Path, target: str) -> Path:
         (lambda path: Path(), "expected a regular file, got a directory"),
     ],
 )
-def test_what_is_no_file_to_write(
+def test_path_that_is_not_a_file_is_refused(
     make: Callable[[Path], Path], message: str, tmp_path: Path
 ) -> None:
     path = make(tmp_path / "y")
@@ -85,7 +85,7 @@ def test_what_is_no_file_to_write(
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root writes to every folder")
-def test_a_folder_that_takes_no_file(tmp_path: Path) -> None:
+def test_unwritable_folder(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
     with pytest.raises(
         ArgumentError, match="expected a folder that takes a new file, got .*: Permission denied"
@@ -93,7 +93,7 @@ def test_a_folder_that_takes_no_file(tmp_path: Path) -> None:
         checked_output(tmp_path / "y")
 
 
-def test_a_file_that_can_be_written(tmp_path: Path) -> None:
+def test_writable_file(tmp_path: Path) -> None:
     path = tmp_path / "y"
     assert checked_output(path) == path
     assert list(tmp_path.iterdir()) == []
@@ -103,7 +103,7 @@ def test_a_file_that_can_be_written(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("exists", [True, False])
-def test_a_link_stays(exists: bool, tmp_path: Path) -> None:
+def test_link_is_kept(exists: bool, tmp_path: Path) -> None:
     (tmp_path / "there").mkdir()
     target, link = tmp_path / "there" / "file", tmp_path / "link"
     link.symlink_to("there/file")
@@ -114,8 +114,8 @@ def test_a_link_stays(exists: bool, tmp_path: Path) -> None:
     assert target.read_text() == "new"
 
 
-def test_a_full_disk_keeps_the_old_file(tmp_path: Path) -> None:
-    """A limit on the size of files fails a write as a full disk does."""
+def test_full_disk_keeps_the_old_file(tmp_path: Path) -> None:
+    """A limit on the file size makes a write fail as a full disk does."""
     path = tmp_path / "y"
     path.write_text("old")
     code = f"""
@@ -145,7 +145,7 @@ def test_permissions_are_those_of_a_new_file(tmp_path: Path) -> None:
     assert stat.S_IMODE((tmp_path / "y").stat().st_mode) == 0o640
 
 
-def test_streams_take_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_text_can_be_written_to_streams(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for path in ("-", "/dev/stdout"):
         assert checked_stream(path) == Path(path)
         write_text(path, "text")
@@ -164,7 +164,7 @@ def test_streams_take_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
         checked_stream(tmp_path)
 
 
-def test_an_array_has_the_name_that_was_given(tmp_path: Path) -> None:
+def test_array_file_has_the_given_name(tmp_path: Path) -> None:
     write_array(tmp_path / "y", np.arange(3))
     assert np.load(tmp_path / "y").tolist() == [0, 1, 2]
 

@@ -1,5 +1,5 @@
-"""The folder where plans are kept: for its user alone, because a plan may hold machine code, and
-whole files only."""
+"""The folder of plans: accessible only to its user, because a plan may hold machine code, and with
+complete files only."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ SCOPE = Scope("NVIDIA H200", 91900, 13000)
 
 
 def kept(folder: Path) -> Path:
-    """A store in a folder that has one plan; the plan's file."""
+    """A store in a folder with one plan; returns the plan's file."""
     PlanStore(folder, SCOPE).store("graph", "options", "quick", "plan", {})
     (file,) = (folder / "plans").iterdir()
     return file
 
 
-def test_files_and_folders_are_for_the_user_alone(tmp_path: Path) -> None:
+def test_files_and_folders_are_private(tmp_path: Path) -> None:
     before = os.umask(0)
     try:
         file = kept(tmp_path / "cache" / "convoy")
     finally:
         os.umask(before)
-    # Those above may be others' as well, as ~/.cache is.
+    # Parent folders may be accessible to others, e.g. ~/.cache.
     assert [path.stat().st_mode & 0o777 for path in (file, file.parent, file.parent.parent)] == [
         0o600,
         0o700,
@@ -40,7 +40,7 @@ def test_files_and_folders_are_for_the_user_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files to others")
-def test_what_any_user_may_have_written_is_not_used(
+def test_files_that_other_users_could_have_written_are_ignored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = kept(tmp_path)
@@ -54,12 +54,11 @@ def test_what_any_user_may_have_written_is_not_used(
         ),
     ):
         assert store.load("graph", "options") == []
-    # Once is enough.
+    # One warning is enough.
     assert store.load("graph", "options") == []
     file.chmod(0o644)
     assert len(store.load("graph", "options")) == 1
-    # Another's file: in a folder where anyone may put it, as /tmp, or in one that someone keeps for
-    # others.
+    # A file of another user: in a folder that everyone may write to, e.g. /tmp, or in a shared one.
     monkeypatch.setattr(os, "geteuid", lambda: 12345)
     os.chown(file, 54321, -1)
     assert len(store.load("graph", "options")) == 1
@@ -70,7 +69,7 @@ def test_what_any_user_may_have_written_is_not_used(
     assert len(PlanStore(tmp_path, SCOPE).load("graph", "options")) == 1
 
 
-def test_a_fifo_in_the_folder_is_no_plan(tmp_path: Path) -> None:
+def test_fifo_in_the_folder_is_ignored(tmp_path: Path) -> None:
     file = kept(tmp_path)
     file.unlink()
     os.mkfifo(file)

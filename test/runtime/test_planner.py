@@ -1,5 +1,5 @@
-"""Plans from the real cuDNN for a GPU that is not there: the device is described by JSON, the graph
-is built by native code."""
+"""Plans from the real cuDNN for a GPU that is not present: the device is described by JSON, and
+native code builds the graph."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ PREFIXES: dict[type[IntEnum], tuple[str, str]] = {
 
 @pytest.fixture
 def plan(cudnn: Cudnn, cublaslt: None, compile_c: Callable[..., bytes]) -> Callable[..., Any]:
-    """Plans the graph of conv.c, compiled with the flags given."""
+    """Plans the graph of conv.c, compiled with the given flags."""
 
     def run(*flags: str, dtype: str = "float16", options: PlanOptions | None = None) -> Any:
         planner = Planner(
@@ -63,7 +63,7 @@ def plan(cudnn: Cudnn, cublaslt: None, compile_c: Callable[..., bytes]) -> Calla
     return run
 
 
-def test_numbers_are_those_of_the_header(cudnn: Cudnn) -> None:
+def test_numbers_equal_those_of_the_header(cudnn: Cudnn) -> None:
     header = Path(cudnn.path).parent.parent / "include" / "cudnn_graph.h"
     if not header.is_file():
         pytest.skip("cuDNN's headers are not there")
@@ -82,7 +82,7 @@ def test_numbers_are_those_of_the_header(cudnn: Cudnn) -> None:
     assert {name: numbers.get(name) for name in ours} == ours
 
 
-def test_the_first_plan_of_the_heuristics(plan: Callable[..., Any]) -> None:
+def test_first_plan_of_the_heuristics(plan: Callable[..., Any]) -> None:
     report = plan()
     assert (report.graph, report.location, report.heuristic, report.rank, report.rejected) == (
         "conv_bias_relu",
@@ -123,7 +123,7 @@ def test_other_values_of_a_knob(
             assert (
                 list(knob_neighbours(planner.builder, conv_graph(), operations, first, seen)) == []
             )
-        # What cuDNN does not support is seen as well.
+        # Values that cuDNN does not support are detected as well.
         assert max(counts) > 3
         assert len(seen) >= known + sum(counts)
 
@@ -131,8 +131,8 @@ def test_other_values_of_a_knob(
 def test_every_value_of_every_knob(
     cudnn: Cudnn, cublaslt: None, compile_c: Callable[..., bytes]
 ) -> None:
-    """Also of knobs that a plan leaves to its engine; of parts that a sum is split into, up to
-    2048, the powers of two."""
+    """Also of knobs that a plan leaves to its engine. For the number of parts of a sum: the powers
+    of two up to 2048."""
     planner = Planner(cudnn, LoadOptions(), handle=None, device=device_properties(cudnn, H200))
     graph, turned = conv_graph(), dict[str, set[int]]()
     with planner.builder.operation_graph(
@@ -159,7 +159,7 @@ def test_tf32_only_when_allowed(plan: Callable[..., Any]) -> None:
     assert any(
         line.endswith("uses TF32, which allow_tf32=False forbids") for line in strict.rejected
     )
-    # float16 uses tensor cores as a matter of course.
+    # float16 always uses tensor cores.
     assert "TENSOR_CORE" in plan(options=PlanOptions(allow_tf32=False)).numerical_notes
 
 
@@ -182,9 +182,9 @@ def test_other_modes_of_the_heuristics(plan: Callable[..., Any]) -> None:
         assert plan(options=PlanOptions(heuristics=modes)).heuristic == modes[0]
 
 
-def test_options_have_one_text() -> None:
-    """Equal restrictions are one key of the store, and what later versions can restrict changes no
-    key."""
+def test_equal_options_have_equal_text() -> None:
+    """Equal options have one key in the store, and options that later versions add do not change
+    keys."""
     assert (
         repr(PlanOptions())
         == repr(PlanOptions(allow_tf32=True, exclude_engines=[], heuristics=["A", "FALLBACK"]))
@@ -214,7 +214,7 @@ def test_options_have_one_text() -> None:
         ),
     ],
 )
-def test_options_that_are_none(field: str, value: Any, message: str) -> None:
+def test_invalid_options(field: str, value: Any, message: str) -> None:
     with pytest.raises(ArgumentError, match=f"{field}: {message}"):
         PlanOptions(**{field: value})
 
@@ -234,7 +234,7 @@ def test_no_engine_left(plan: Callable[..., Any]) -> None:
 
 
 def test_why_the_heuristics_offer_nothing(plan: Callable[..., Any]) -> None:
-    """GELU is for engines that compile a kernel, for which there is no driver here."""
+    """GELU is supported only by engines that compile a kernel, which needs a driver."""
     if Path("/proc/driver/nvidia").exists():
         pytest.skip("there is a driver")
     with pytest.raises(PlanError) as caught:
@@ -300,9 +300,9 @@ def test_notes(
     assert options.refuses(conv_graph("float32"), 7, *notes) == reason
 
 
-def test_what_is_multiplied_in_float32() -> None:
-    """That the result is cast when it is written changes nothing; float32 beside what is multiplied
-    in a narrower type does neither."""
+def test_tf32_depends_on_the_type_of_the_factors() -> None:
+    """A cast of the result on output does not matter, nor does float32 next to factors of a
+    narrower type."""
     refused, notes = (
         "uses TF32, which allow_tf32=False forbids",
         ({enums.NumericalNote.TENSOR_CORE}, set[enums.BehaviorNote]()),
@@ -325,7 +325,7 @@ def test_what_is_multiplied_in_float32() -> None:
         ((), "uses TF32, which allow_tf32=False forbids"),
     ],
 )
-def test_sums_and_relu_alone_round_nothing(ops: tuple[str, ...], reason: str | None) -> None:
+def test_pointwise_sums_and_relu_do_not_round(ops: tuple[str, ...], reason: str | None) -> None:
     graph = replace(conv_graph("float32"), ops=ops, products=None)
     notes = {enums.NumericalNote.TENSOR_CORE}, set[enums.BehaviorNote]()
     assert PlanOptions(allow_tf32=False).refuses(graph, 7, *notes) == reason
@@ -335,7 +335,7 @@ def test_sums_and_relu_alone_round_nothing(ops: tuple[str, ...], reason: str | N
     )
 
 
-def test_a_graph_that_cudnn_refuses_is_located(plan: Callable[..., Any]) -> None:
+def test_graph_that_cudnn_refuses_has_a_location(plan: Callable[..., Any]) -> None:
     with pytest.raises(CudnnError) as caught:
         plan("-DSTRIDE=0")
     error = caught.value
@@ -368,13 +368,13 @@ except DeviceError as error:
 """
 
 
-def test_cudnn_that_is_not_there(tmp_path: Path) -> None:
+def test_missing_cudnn(tmp_path: Path) -> None:
     printed = run_python(OPEN.format(minimum=0), CONVOY_CUDNN=str(tmp_path))
     assert printed.startswith(f"cuDNN is not there; tried:\n    {tmp_path}/libcudnn.so.9: ")
     assert "hint: pip install nvidia-cudnn-cu13==9.19.0.56, or set CONVOY_CUDNN" in printed
 
 
-def test_cudnn_that_is_none() -> None:
+def test_library_that_is_not_cudnn() -> None:
     printed = run_python(OPEN.format(minimum=0), CONVOY_CUDNN="libm.so.6")
     assert printed.startswith("libm.so.6 is no cuDNN 9: ")
 
@@ -387,7 +387,7 @@ def test_cudnn_too_old(cudnn: Cudnn) -> None:
     assert run_python(OPEN.format(minimum=cudnn.version)).strip() == str(cudnn.version)
 
 
-def test_missing_cublaslt_is_an_error_not_the_end(cudnn: Cudnn) -> None:
+def test_missing_cublaslt_is_an_error(cudnn: Cudnn) -> None:
     code = """
 from convoy_runtime import DeviceError
 from convoy_runtime.cuda.cudnn.loading import open_cudnn
@@ -409,7 +409,7 @@ except DeviceError as error:
 def cached(
     cudnn: Cudnn, cublaslt: None, compile_c: Callable[..., bytes], tmp_path: Path
 ) -> Callable[..., Any]:
-    """As `plan`, with a cache in a folder of the test."""
+    """Like `plan`, with a cache in a temporary folder."""
 
     def run(
         *flags: str, gpu: str = "here", version: int = 91900, driver: int = 13000, **options: Any
@@ -429,7 +429,7 @@ def cached(
     return run
 
 
-def test_a_plan_is_restored_for_the_same_graph_options_and_gpu(cached: Callable[..., Any]) -> None:
+def test_plan_is_restored_for_the_same_graph_options_and_gpu(cached: Callable[..., Any]) -> None:
     made = cached()
     assert made.origin == "heuristics"
     restored = cached()
@@ -441,7 +441,7 @@ def test_a_plan_is_restored_for_the_same_graph_options_and_gpu(cached: Callable[
     assert cached().origin == "stored plan"
 
 
-def test_after_an_upgrade_engine_and_knobs_are_used_again(
+def test_engine_and_knobs_are_reused_after_an_upgrade(
     cached: Callable[..., Any], tmp_path: Path
 ) -> None:
     made = cached(version=91800)
@@ -452,11 +452,11 @@ def test_after_an_upgrade_engine_and_knobs_are_used_again(
         made.knobs,
     )
     assert rebuilt.workspace_bytes == made.workspace_bytes
-    # What was made anew is stored: the next load compiles nothing.
+    # The rebuilt plan is stored: the next load compiles nothing.
     for _ in range(2):
         assert cached() == replace(rebuilt, origin="stored plan made of engine and knobs")
     assert cached(driver=12080).origin == "stored engine and knobs"
-    # All records are kept: one may go back to the older library.
+    # All records are kept, because the older library may be used again.
     assert cached(version=91800) == replace(made, origin="stored plan")
     (file,) = (tmp_path / "cache" / "plans").iterdir()
     content = json.loads(file.read_text())
@@ -476,18 +476,18 @@ def test_after_an_upgrade_engine_and_knobs_are_used_again(
 @pytest.mark.parametrize(
     ("field", "value"), [("gpu", "elsewhere"), ("graph", "another"), ("options", "others")]
 )
-def test_the_name_of_a_file_is_not_believed(
+def test_file_contents_must_match_the_name(
     cached: Callable[..., Any], tmp_path: Path, field: str, value: str
 ) -> None:
     cached()
     (file,) = (tmp_path / "cache" / "plans").iterdir()
     file.write_text(json.dumps(json.loads(file.read_text()) | {field: value}))
     assert cached().origin == "heuristics"
-    # What it holds now is of the name.
+    # Its contents now match the name.
     assert cached().origin == "stored plan"
 
 
-def test_a_plan_that_cannot_be_restored_is_made_again(
+def test_plan_that_cannot_be_restored_is_rebuilt(
     cached: Callable[..., Any], tmp_path: Path
 ) -> None:
     made = cached()
@@ -507,11 +507,11 @@ def test_a_plan_that_cannot_be_restored_is_made_again(
     ]
 
 
-def test_a_plan_that_cudnn_does_not_take_is_made_of_its_engine_and_knobs(
+def test_plan_that_cudnn_refuses_is_rebuilt_from_engine_and_knobs(
     cached: Callable[..., Any], tmp_path: Path
 ) -> None:
-    """One that no heuristic would choose; only where that cannot be built either, the next record
-    is asked."""
+    """One that no heuristic would choose. The next record is used only if it cannot be built
+    either."""
     made = cached()
     (file,) = (tmp_path / "cache" / "plans").iterdir()
     content = json.loads(file.read_text())
@@ -536,9 +536,8 @@ def test_a_plan_that_cudnn_does_not_take_is_made_of_its_engine_and_knobs(
     assert [line.partition(":")[0] for line in again.rejected] == ["stored plan", "stored plan"]
 
 
-def test_options_hold_for_what_is_stored(cached: Callable[..., Any], tmp_path: Path) -> None:
-    """A version that did not know what an engine does stored it, or did not know that it is
-    wrong."""
+def test_options_apply_to_stored_plans(cached: Callable[..., Any], tmp_path: Path) -> None:
+    """It was stored by a version that did not have the engine's notes or its known error."""
     made = cached(deterministic=True)
     (file,) = (tmp_path / "cache" / "plans").iterdir()
     content = json.loads(file.read_text())
@@ -551,7 +550,7 @@ def test_options_hold_for_what_is_stored(cached: Callable[..., Any], tmp_path: P
     )
 
 
-def test_a_store_that_cannot_be_written(cached: Callable[..., Any], tmp_path: Path) -> None:
+def test_unwritable_store(cached: Callable[..., Any], tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("a file")
     with pytest.warns(
         RuntimeWarning, match="cuDNN plans are not kept: .*cache: (Not a directory|File exists)"
@@ -567,8 +566,8 @@ def test_fingerprints(compile_c: Callable[..., bytes]) -> None:
     assert len({of(), of("-DDTYPE=0"), of("-DDTYPE=9"), of("-DSTRIDE=2")}) == 4
 
 
-def test_a_fingerprint_of_the_manifest_is_taken(compile_c: Callable[..., bytes]) -> None:
-    """The build function is run where there is none."""
+def test_fingerprint_of_the_manifest_is_used(compile_c: Callable[..., bytes]) -> None:
+    """If the manifest has none, the build function is run."""
     build = load_native(compile_c("conv.c")).builder("conv_build")
     assert fingerprint_of(conv_graph(), build) == fingerprint(build)
     known = replace(conv_graph(), fingerprint="0" * 64)
@@ -576,7 +575,7 @@ def test_a_fingerprint_of_the_manifest_is_taken(compile_c: Callable[..., bytes])
     assert content_of(replace(known, alternatives=("a | b",)), pytest.fail) == f"{'0' * 64} [a | b]"
 
 
-def test_where_the_cache_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_location_of_the_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("CONVOY_CACHE", str(tmp_path / "a"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "b"))
     assert PlanStore.default_folder() == tmp_path / "a"
@@ -606,7 +605,7 @@ def artifact(compile_c: Callable[..., bytes], tmp_path: Path) -> Callable[..., P
     return write
 
 
-def test_planning_for_another_machine(
+def test_plan_for_another_machine(
     cublaslt: None, artifact: Callable[..., Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([str(artifact()), "--plan-for", "h200"]) == 0
@@ -622,7 +621,7 @@ def test_planning_for_another_machine(
     )
 
 
-def test_planning_for_another_machine_without_success(
+def test_plan_for_another_machine_fails(
     cublaslt: None,
     artifact: Callable[..., Path],
     capsys: pytest.CaptureFixture[str],
@@ -644,7 +643,7 @@ def test_known_errors_of_engines() -> None:
     assert erratum_of(conv_graph("bfloat16"), 3, 91900) is None
 
 
-def test_an_engine_with_a_known_error_is_not_chosen(
+def test_engine_with_a_known_error_is_not_chosen(
     plan: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = plan()
@@ -655,7 +654,7 @@ def test_an_engine_with_a_known_error_is_not_chosen(
     assert any(line.endswith("is wrong") for line in second.rejected)
 
 
-def test_a_stored_plan_of_an_engine_with_a_known_error(
+def test_stored_plan_of_an_engine_with_a_known_error(
     cached: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = cached()

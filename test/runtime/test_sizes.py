@@ -1,5 +1,5 @@
-"""What native.so was compiled for against what the manifest says: an artifact whose parts disagree
-is refused before anything runs."""
+"""The sizes in native.so and the manifest must be equal: otherwise the artifact is refused before
+anything runs."""
 
 from __future__ import annotations
 
@@ -43,9 +43,7 @@ COMPILED = r"differs from what native\.so was compiled for: expected"
         ),
     ],
 )
-def test_a_size_that_native_code_was_not_compiled_for(
-    affine: Path, change: Callable[..., None], message: str
-) -> None:
+def test_size_mismatch_is_refused(affine: Path, change: Callable[..., None], message: str) -> None:
     rewrite(affine, change)
     with pytest.raises(ArtifactError, match=rf"affine\.convoy: manifest\.json: {message}"):
         convoy_runtime.load(affine)
@@ -65,7 +63,7 @@ def test_a_size_that_native_code_was_not_compiled_for(
         ),
     ],
 )
-def test_sizes_of_no_sense(
+def test_invalid_sizes(
     tmp_path: Path, compile_c: Callable[..., bytes], numbers: str, message: str
 ) -> None:
     write_artifact(
@@ -78,7 +76,7 @@ def test_sizes_of_no_sense(
         convoy_runtime.load(tmp_path / "a")
 
 
-def test_a_library_without_sizes(tmp_path: Path, compile_c: Callable[..., bytes]) -> None:
+def test_library_without_sizes(tmp_path: Path, compile_c: Callable[..., bytes]) -> None:
     write_artifact(
         tmp_path / "a",
         affine_manifest(),
@@ -91,6 +89,6 @@ def test_a_library_without_sizes(tmp_path: Path, compile_c: Callable[..., bytes]
         convoy_runtime.load(tmp_path / "a")
 
 
-def test_the_sizes_that_fit(affine: Path) -> None:
+def test_matching_sizes(affine: Path) -> None:
     with convoy_runtime.load(affine) as program:
         assert program(np.ones((2, 3), np.float32)).shape == (2, 3)

@@ -1,4 +1,4 @@
-"""Which engines are left out because they were slow for other graphs."""
+"""Engines that are skipped because they were slow for other graphs."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from convoy_runtime.manifest import Graph
 GRAPH = conv_graph()
 
 
-class Told(Plan):
-    """A plan of which only its report is asked."""
+class FakePlan(Plan):
+    """A plan that has only a report."""
 
     def __init__(self, report: PlanReport) -> None:
         object.__setattr__(self, "report", report)
@@ -35,16 +35,16 @@ class Told(Plan):
 
 def candidate(engine: int | None, microseconds: float | None, *notes: str) -> Candidate:
     report = PlanReport("conv", "", engine, {}, notes, (), 0, "engines", 0, ())
-    return Candidate(Told(report), microseconds=microseconds)
+    return Candidate(FakePlan(report), microseconds=microseconds)
 
 
 def left_out(engines: SlowEngines, graph: Graph = GRAPH) -> set[int]:
     return {engine for engine in range(8) if engines.reason(graph, engine) is not None}
 
 
-def test_slow_for_other_graphs() -> None:
+def test_engine_that_was_slow_for_other_graphs_is_skipped() -> None:
     engines = SlowEngines()
-    # 1 and 2 may be compared with; 100 us of each may be the host's.
+    # 1 and 2 are candidates for the comparison; up to 100 us of each may be host time.
     tried = [
         candidate(0, 20.0, "TENSOR_CORE"), candidate(1, 310.0), candidate(2, 2099.0), candidate(3,
         299.0, "TENSOR_CORE"),
@@ -60,7 +60,7 @@ def test_slow_for_other_graphs() -> None:
     told = "took {} times as long as the best plan, or longer, for {} of this kind"
     assert engines.reason(GRAPH, 2) == told.format(100, "2 graphs")
     assert engines.reason(GRAPH, 6) == told.format(100, "a graph")
-    # Of several plans the best one counts, and one graph for which an engine is not slow is enough.
+    # Of several plans the best one counts. One graph for which an engine is not slow is enough.
     engines.note(
         GRAPH,
         [
@@ -90,14 +90,14 @@ def sized(x: tuple[int, ...], filters: tuple[int, ...], y: tuple[int, ...]) -> G
     ],
     ids=["size", "filters", "strides", "operations", "types"],
 )
-def test_graphs_of_a_kind(other: Graph, alike: bool) -> None:
+def test_graphs_of_the_same_kind(other: Graph, alike: bool) -> None:
     engines = SlowEngines()
     engines.note(GRAPH, [candidate(0, 20.0, "TENSOR_CORE"), candidate(1, 9000.0, "TENSOR_CORE")])
     assert left_out(engines) == {1}
     assert left_out(engines, other) == ({1} if alike else set())
 
 
-def test_the_one_to_compare_with_is_there_for_most_graphs() -> None:
+def test_engines_are_compared_with_one_that_ran_for_most_graphs() -> None:
     engines = SlowEngines()
     engines.note(
         GRAPH,
@@ -113,7 +113,7 @@ def test_the_one_to_compare_with_is_there_for_most_graphs() -> None:
             GRAPH, [candidate(0, 20.0, "TENSOR_CORE"), candidate(1, 2100.0), candidate(2, 9100.0)]
         )
     engines.note(GRAPH, [candidate(0, 20.0, "TENSOR_CORE"), candidate(3, 1100.0)])
-    # 3 is faster, and there for two graphs of four; 1 for three.
+    # 3 is faster, but ran for two graphs of four; 1 ran for three.
     assert left_out(engines) == {2, 3}
 
 

@@ -1,5 +1,5 @@
-"""Which calls have to follow which: worked examples, and random programs run in every order that is
-left to choose."""
+"""Dependencies between calls: worked examples, and random programs that run in every permitted
+order."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ def after(*accesses: Access) -> list[tuple[int, ...]]:
     return list(order_of(accesses, [0] * len(accesses), lanes=4).after)
 
 
-def test_a_chain_is_the_order_of_the_stream() -> None:
+def test_chain_is_serial() -> None:
     chain = [call([A], B), call([B], C), call([C], A)]
     assert order_of(chain, [8, 8, 8], lanes=4) == serial_order(3)
     assert serial_order(3).serial
     assert serial_order(0).serial
 
 
-def test_a_block_with_a_downsampling_branch() -> None:
-    # conv1, downsample, conv2, conv3 + residual: the downsampling reads what conv1 reads, and is
-    # needed by the last one only.
+def test_block_with_a_downsampling_branch() -> None:
+    # conv1, downsample, conv2, conv3 + residual: downsample reads the input of conv1, and only the
+    # last call needs its result.
     block = [call([A], B), call([A], C), call([B], D), call([D, C], A)]
     order = order_of(block, [64, 64, 64, 64], lanes=4)
     assert order.after == ((), (), (0,), (1, 2))
@@ -52,7 +52,7 @@ def test_a_block_with_a_downsampling_branch() -> None:
         (call([], A), call([], A), True),
         (call([A], B), call([A], C), False),
         (call([], A), call([], B), False),
-        # A byte in common is enough, none is not.
+        # One byte in common is a hazard; adjacent ranges are not.
         (call([], A), call([(99, 101)], C), True),
         (call([], A), call([(100, 101)], C), False),
         (call([], (50, 50)), call([A], B), False),
@@ -66,14 +66,14 @@ def test_hazards(first: Access, second: Access, follows: bool) -> None:
     assert after(first, second) == [(), (0,) if follows else ()]
 
 
-def test_what_follows_from_another_dependency_is_left_out() -> None:
+def test_transitive_dependencies_are_omitted() -> None:
     assert after(call([], A), call([A], B), call([A, B], C)) == [(), (0,), (1,)]
     assert after(call([], A), call([], B), EVERYTHING, call([A, B], C)) == [(), (), (0, 1), (2,)]
 
 
-def test_memory_that_is_used_again() -> None:
-    # B is free again after call 1: call 2 must not write there before call 1 has read it, though it
-    # needs nothing of call 1.
+def test_reused_memory() -> None:
+    # B is free again after call 1: call 2 must not write there before call 1 has read it, although
+    # it uses no result of call 1.
     assert after(call([A], B), call([B], C), call([A], B), call([B, C], D)) == [
         (),
         (0,),
@@ -82,12 +82,12 @@ def test_memory_that_is_used_again() -> None:
     ]
 
 
-def test_calls_beyond_the_lanes_take_turns() -> None:
+def test_more_calls_than_lanes() -> None:
     side_by_side = [call([A], (begin, begin + 1)) for begin in range(1000, 1005)]
     order = order_of(side_by_side, [64] * 5, lanes=2)
     assert order.lanes == (0, 1, 0, 1, 0)
     assert order.after == ((), (), (0,), (1,), (2,))
-    # Without a workspace there is nothing to share.
+    # Without workspaces the calls share nothing.
     assert order_of(side_by_side, [0] * 5, lanes=2).after == ((),) * 5
 
 
@@ -111,7 +111,7 @@ def test_workspaces() -> None:
     assert own.at(1000)[1] == (1256, 1768)
 
 
-def test_large_calls_alone() -> None:
+def test_large_calls_run_by_themselves() -> None:
     small, large = call([A], (1000, 1010)), call([A], (2000, 2100))
     assert large_alone([small, large], lambda access: access.written_bytes >= 100) == [
         small,
@@ -153,7 +153,7 @@ def test_random_programs_in_random_orders(seed: int) -> None:
             left.remove(sequence[-1])
         assert run(sequence) == expected
 
-    # No two calls that may run at the same time share a workspace.
+    # Calls that may run at the same time do not share a workspace.
     reach: list[set[int]] = []
     for before in order.after:
         reach.append({*before, *(other for call in before for other in reach[call])})

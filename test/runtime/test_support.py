@@ -1,5 +1,5 @@
-"""The C that is linked into native libraries (runtime/support), driven directly: as it is compiled
-there, and with sanitizers."""
+"""The C code that is linked into native libraries (runtime/support), called directly: compiled as
+it is there, and with sanitizers."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from runtime_fixtures import HERE, ROOT, c_compiler
 
 SUPPORT = ROOT / "runtime/support"
 LOADS = ("one", "callers", "start", "nested", "fork", "unload", "libraries", "shared")
-#: Sanitizers of clang, and the library of clang's that they need.
+#: Sanitizers of clang, and the clang library that each needs.
 SANITIZERS = {
     "none": None,
     "address,undefined": "libclang_rt.asan-x86_64.a",
     "thread": "libclang_rt.tsan-x86_64.a",
 }
-#: A child of fork starts threads of its own, which ThreadSanitizer has to be allowed.
+#: A forked child starts its own threads, which ThreadSanitizer must permit.
 FORK = "die_after_fork=0"
 
 
 @dataclass(frozen=True)
 class Programs:
-    """support_pool.c and the library that it loads, and support_calls.c, compiled with a
+    """support_pool.c with the library that it loads, and support_calls.c, compiled with a
     sanitizer."""
 
     pool: Path
@@ -69,7 +69,7 @@ def run(*command: str | Path, **variables: str) -> str:
 
 
 @pytest.mark.parametrize("load", LOADS)
-def test_the_pool_under_load(programs: Programs, load: str) -> None:
+def test_pool_under_load(programs: Programs, load: str) -> None:
     run(programs.pool, programs.library, load, "200", CONVOY_NUM_THREADS="4")
 
 

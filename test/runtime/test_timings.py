@@ -1,4 +1,4 @@
-"""The stopwatch of `load`."""
+"""The timing of `load`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from convoy_runtime.timings import collect, part
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
-    """Moves the stopwatch's clock."""
+    """Moves the clock of the timing."""
     now = [100.0]
 
     def move(seconds: float) -> None:
@@ -28,7 +28,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
     return move
 
 
-def test_each_moment_counts_for_the_innermost_part(clock: Callable[[float], None]) -> None:
+def test_time_counts_for_the_innermost_part(clock: Callable[[float], None]) -> None:
     with collect() as seconds:
         clock(1)
         with part("plans"):
@@ -42,7 +42,7 @@ def test_each_moment_counts_for_the_innermost_part(clock: Callable[[float], None
     assert seconds == {"rest": 33, "plans": 10, "cuDNN": 20}
 
 
-def test_a_part_that_fails_ends(clock: Callable[[float], None]) -> None:
+def test_part_that_raises_ends(clock: Callable[[float], None]) -> None:
     with collect() as seconds:
         with suppress(KeyError), part("plans"):
             clock(2)
@@ -51,7 +51,7 @@ def test_a_part_that_fails_ends(clock: Callable[[float], None]) -> None:
     assert seconds == {"rest": 1, "plans": 2}
 
 
-def test_where_nothing_is_measured_a_part_is_nothing() -> None:
+def test_part_without_a_measurement_has_no_effect() -> None:
     with part("plans"):
         pass
     with collect() as seconds:
@@ -59,7 +59,7 @@ def test_where_nothing_is_measured_a_part_is_nothing() -> None:
     assert seconds.keys() == {"rest"}
 
 
-def test_a_program_says_where_its_load_went(tmp_path: Path, affine_so: bytes) -> None:
+def test_program_has_the_timings_of_its_load(tmp_path: Path, affine_so: bytes) -> None:
     write_artifact(tmp_path / "model", affine_manifest(), {"native.so": affine_so}, PREPARED)
     start = time.perf_counter()
     with convoy_runtime.load(tmp_path / "model") as program:

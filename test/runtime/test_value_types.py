@@ -1,4 +1,4 @@
-"""A value type is what `dataclasses` makes of the same class, in all that is done with one."""
+"""A value type behaves like the same class made by `dataclasses`."""
 
 from __future__ import annotations
 
@@ -81,7 +81,9 @@ class Keywords:
         ((), {"sizes": (1,), "notes": {}, "colour": 1}),
     ],
 )
-def test_made_as_a_dataclass_is(given: tuple[Any, ...], named: dict[str, Any]) -> None:
+def test_constructor_equals_that_of_a_dataclass(
+    given: tuple[Any, ...], named: dict[str, Any]
+) -> None:
     def made(cls: Any) -> tuple[Any, ...]:
         try:
             one = cls(*given, **named)
@@ -120,7 +122,7 @@ def test_equality_and_hashes() -> None:
         hash(Ours("x"))
 
 
-def test_it_cannot_be_changed() -> None:
+def test_instances_are_immutable() -> None:
     one = Derived(1)
     with pytest.raises(
         dataclasses.FrozenInstanceError, match="cannot change field 'one' of a value"
@@ -133,7 +135,7 @@ def test_it_cannot_be_changed() -> None:
     assert not hasattr(one, "__dict__")
 
 
-def test_copies_and_what_dataclasses_ask() -> None:
+def test_copies_and_functions_of_dataclasses() -> None:
     one = Ours("x", (2,), {"a": 1})
     for other in (copy.copy(one), copy.deepcopy(one), pickle.loads(pickle.dumps(one))):
         assert other == one
@@ -142,7 +144,7 @@ def test_copies_and_what_dataclasses_ask() -> None:
     assert dataclasses.is_dataclass(Manifest)
 
 
-def test_bases_and_what_a_class_writes_itself() -> None:
+def test_bases_and_explicit_methods() -> None:
     assert (repr(Derived(1)), Derived(3).twice()) == ("its own", 6)
     with pytest.raises(TypeError, match="abstract"):
         Base(1)  # type: ignore[abstract]
@@ -155,6 +157,6 @@ def test_bases_and_what_a_class_writes_itself() -> None:
 @pytest.mark.parametrize(
     "options", [{"frozen": False, "slots": True}, {"frozen": True, "slots": False}]
 )
-def test_it_is_frozen_and_has_slots(options: dict[str, bool]) -> None:
+def test_frozen_and_slots(options: dict[str, bool]) -> None:
     with pytest.raises(TypeError, match="a value type is frozen and has slots"):
         value_type(**options)

@@ -1,5 +1,5 @@
-"""The executor on the driver of libcuda.c. test_cuda.py runs each file of cases in a process where
-that driver is the only one."""
+"""The executor on the fake driver of libcuda.c. test_cuda.py runs each file of cases in a process
+that has only that driver."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_host_arrays(program: CudaProgram) -> None:
     assert program.plans == ()
 
 
-def test_the_parts_of_a_load(program: CudaProgram) -> None:
+def test_timings_of_a_load(program: CudaProgram) -> None:
     assert list(program.timings) == [
         "rest", "opening", "hashing", "native library", "imports", "driver", "context",
         "cuDNN handle", "kernels", "first run", "capture",
@@ -46,14 +46,14 @@ def test_the_parts_of_a_load(program: CudaProgram) -> None:
     ]  # fmt: skip
 
 
-def test_one_graph_is_launched_a_call(program: CudaProgram) -> None:
+def test_each_call_launches_one_graph(program: CudaProgram) -> None:
     before = FAKE.fake_launches()
     program.run_numpy(X)
     program.run_numpy(X)
     assert FAKE.fake_launches() == before + 2
 
 
-def test_results_are_enqueued_fresh_and_in_order(program: CudaProgram) -> None:
+def test_results_are_fresh_and_in_stream_order(program: CudaProgram) -> None:
     x, double = upload(program, X), upload(program, X * 2)
     first, second = program(x), program(double)
     assert isinstance(first, DeviceArray)
@@ -63,18 +63,18 @@ def test_results_are_enqueued_fresh_and_in_order(program: CudaProgram) -> None:
     np.testing.assert_array_equal(peek(second), reference(X * 2))
 
 
-def test_streams_follow_one_another(program: CudaProgram) -> None:
+def test_runs_on_different_streams_are_ordered(program: CudaProgram) -> None:
     one, other = stream(program), stream(program)
     x, double = upload(program, X), upload(program, X * 2)
     first, second = program(x, stream=one), program(double, stream=other)
     assert not np.array_equal(peek(first), reference(X))
     wait(program, other)
     np.testing.assert_array_equal(peek(second), reference(X * 2))
-    # Only `other` was waited for, and it had to wait for `one`.
+    # Only `other` was synchronized, and it had to wait for `one`.
     np.testing.assert_array_equal(peek(first), reference(X))
 
 
-def test_memory_of_results_comes_back_to_its_stream(program: CudaProgram) -> None:
+def test_result_memory_returns_to_its_stream(program: CudaProgram) -> None:
     x = upload(program, X)
     result = program(x)
     address = result.pointer
@@ -108,7 +108,7 @@ def test_dlpack_of_device_arrays(program: CudaProgram) -> None:
     before = len(memory._exported)
     x = upload(program, X)
     array = program(x)
-    # Taking an array with a stream makes that stream wait for the run.
+    # Exporting an array with a stream makes that stream wait for the run.
     consumer = stream(program)
     borrowed = view(array, "y", stream=consumer)
     assert (borrowed.shape, borrowed.strides, borrowed.dtype, borrowed.device) == (
@@ -138,7 +138,7 @@ def test_dlpack_of_device_arrays(program: CudaProgram) -> None:
     assert len(memory._exported) == before
 
 
-def test_memory_goes_with_its_last_user(artifact: Callable[..., Path]) -> None:
+def test_memory_is_freed_with_its_last_user(artifact: Callable[..., Path]) -> None:
     gc.collect()
     before = FAKE.fake_allocated()
     program = convoy_runtime.load(artifact())
@@ -156,7 +156,7 @@ def test_memory_goes_with_its_last_user(artifact: Callable[..., Path]) -> None:
     del static, result
     gc.collect()
     assert FAKE.fake_allocated() == before
-    # A program that nobody closed is closed with its last reference.
+    # A program that was not closed is closed with its last reference.
     program = convoy_runtime.load(artifact())
     assert FAKE.fake_allocated() > before
     del program
@@ -191,7 +191,7 @@ def test_wrong_arguments(program: CudaProgram) -> None:
         program.run_numpy(upload(program, X))  # type: ignore[arg-type]
 
 
-def test_a_strided_array_of_an_unknown_library(program: CudaProgram) -> None:
+def test_strided_array_of_an_unknown_library_is_refused(program: CudaProgram) -> None:
     class Strided(DeviceArray):
         def __dlpack__(self, **_: Any) -> Any:
             capsule = super().__dlpack__()
@@ -219,7 +219,7 @@ def test_weights(program: CudaProgram, artifact: Callable[..., Path]) -> None:
     x = upload(program, X)
     result = program(x)
     program.load_weights({"w": W * 3})
-    # The run that was under way had the old ones; the graph that was captured has the new ones.
+    # The run in progress used the old weights; the captured graph uses the new ones.
     np.testing.assert_array_equal(peek(result), reference(X))
     np.testing.assert_array_equal(program.run_numpy(X)[0], reference(X, W * 3))
     assert pointers == program._loaded.buffers.arguments.prepared
@@ -244,7 +244,7 @@ def test_poison(artifact: Callable[..., Path]) -> None:
     np.testing.assert_array_equal(y.reshape(-1)[:5], reference(X).reshape(-1)[:5])
 
 
-def test_much_shared_memory_is_asked_for(artifact: Callable[..., Path]) -> None:
+def test_large_shared_memory_is_requested(artifact: Callable[..., Path]) -> None:
     np.testing.assert_array_equal(
         convoy_runtime.load(artifact("-DSHARED=200000")).run_numpy(X)[0], reference(X)
     )
@@ -296,7 +296,7 @@ def test_much_shared_memory_is_asked_for(artifact: Callable[..., Path]) -> None:
         ),
     ],
 )
-def test_what_goes_wrong_while_loading(
+def test_errors_while_loading(
     artifact: Callable[..., Path],
     flags: list[str],
     changes: dict[str, Any],
@@ -308,7 +308,7 @@ def test_what_goes_wrong_while_loading(
     with pytest.raises(error, match=message):
         convoy_runtime.load(artifact(*flags, **changes))
     if changes.get("kernel") == "trap":
-        # A real device stays unusable after this, and so does this one.
+        # A real device is unusable after this error, and so is this one.
         ctypes.c_int.in_dll(FAKE, "fake_sticky").value = 0
     gc.collect()
     assert FAKE.fake_allocated() == before
@@ -324,7 +324,7 @@ def test_devices(artifact: Callable[..., Path]) -> None:
     assert convoy_runtime.load(artifact(), device="cuda").device.startswith("cuda:0")  # type: ignore[attr-defined]
 
 
-def test_the_command(
+def test_command_line(
     artifact: Callable[..., Path],
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,

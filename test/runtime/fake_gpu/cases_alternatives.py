@@ -1,6 +1,6 @@
-"""Alternatives of a graph beside the cuDNN of libcudnn.c: tuned, compared, kept, and refused. A
-graph of four tensors is the whole, `product` and `rest` are its two steps, of three each; all copy
-their first tensor."""
+"""Alternatives of a graph with the fake cuDNN of libcudnn.c: tuned, compared, stored, and refused.
+A graph of four tensors is the whole; `product` and `rest` are its two steps, of three tensors each.
+All of them copy their first tensor."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ from convoy_runtime.manifest import (
 X = np.arange(1 * 64 * 56 * 56, dtype=np.float16).reshape(1, 64, 56, 56)
 Write = Callable[..., Path]
 
-#: x, w, b, y are tensors 0 to 3; graphs 1 and 2 are the steps, graph 3 is refused.
+#: Tensors 0 to 3 are x, w, b, y. Graphs 1 and 2 are the steps; graph 3 is refused.
 SPLIT = GraphAlternative(
     0, "product | rest", (GraphStep(1, (0, 1, 4)), GraphStep(2, (4, 2, 3))), (GraphTemporary(16),)
 )
-#: Each step is right, but the second one takes w where it should take what the first one made.
+#: Each step is correct, but the second one reads w instead of the first one's result.
 WRONG = replace(SPLIT, name="wrong", steps=(SPLIT.steps[0], GraphStep(2, (1, 2, 3))))
 REFUSED = GraphAlternative(0, "refused", (GraphStep(3, (0, 1, 3)),))
 ZEROS = GraphAlternative(0, "zeros", (GraphStep(1, (4, 1, 3)),), (GraphTemporary(16, zeros=True),))
@@ -57,8 +57,8 @@ ZEROS = GraphAlternative(0, "zeros", (GraphStep(1, (4, 1, 3)),), (GraphTemporary
 def contents(
     *alternatives: GraphAlternative, calls: int = 1, **changes: Any
 ) -> tuple[Manifest, GraphAlternatives]:
-    """What an artifact of alternatives.c says of itself; `changes` are fields of the graph that is
-    called, once or, with another name, twice."""
+    """The manifest and alternatives of alternatives.c; `changes` are fields of the called graph,
+    which is called once or, under another name, twice."""
     manifest = conv_manifest(alternatives=tuple(each.name for each in alternatives), **changes)
     (whole,) = manifest.graphs
     steps = tuple(
@@ -123,14 +123,14 @@ def write(
 
 
 def load(path: Path, **options: Any) -> tuple[PlanReport, ...]:
-    """The reports of a program that computes what it has to."""
+    """The reports of a program whose results are checked."""
     with convoy_runtime.load(path, **{"plan_cache": False, "poison": True, **options}) as program:
         assert isinstance(program, CudaProgram)
         np.testing.assert_array_equal(program.run_numpy(X)[0].reshape(-1)[:8], X.reshape(-1)[:8])
         return program.plans
 
 
-def test_a_split_form_wins_when_its_steps_are_faster(write: Write, fake_cudnn: ctypes.CDLL) -> None:
+def test_alternative_wins_if_its_steps_are_faster(write: Write, fake_cudnn: ctypes.CDLL) -> None:
     fake_cudnn.fake_whole(8)
     for tune in ("quick", "full"):
         (report,) = load(write(SPLIT), tune=tune)
@@ -146,7 +146,7 @@ def test_a_split_form_wins_when_its_steps_are_faster(write: Write, fake_cudnn: c
             ("product", fastest, (), ()),
             ("rest", fastest, (), ()),
         ]
-        # A temporary of 16 bytes, aligned, and a workspace for each step.
+        # An aligned temporary of 16 bytes, and a workspace for each step.
         assert report.workspace_bytes == 256 + 2 * 512
         assert report.name == f"product | rest on engine {fastest}, engine {fastest}"
         first, second = report.trials[:2]
@@ -162,7 +162,7 @@ def test_a_split_form_wins_when_its_steps_are_faster(write: Write, fake_cudnn: c
         assert [trial.name for trial in report.trials if trial.first] == ["engine 41"]
 
 
-def test_plans_of_steps_are_kept_as_long_as_they_are_used(
+def test_plans_of_steps_live_as_long_as_they_are_used(
     write: Write, fake_cudnn: ctypes.CDLL
 ) -> None:
     def alive(*alternatives: GraphAlternative, whole: int) -> int:
@@ -175,7 +175,7 @@ def test_plans_of_steps_are_kept_as_long_as_they_are_used(
             return int(fake_cudnn.fake_alive())
 
     assert alive(whole=0) == alive(SPLIT, whole=0)
-    # The plans of both steps, and of nothing that lost.
+    # The plans of both steps, and none of the candidates that lost.
     assert alive(SPLIT, whole=20) == 2
 
 
@@ -195,7 +195,7 @@ def test_close_calls_are_decided_in_the_whole_program(
     }
 
 
-def test_what_each_call_takes(write: Write, fake_cudnn: ctypes.CDLL) -> None:
+def test_time_of_each_call(write: Write, fake_cudnn: ctypes.CDLL) -> None:
     fake_cudnn.fake_whole(8)
     with convoy_runtime.load(
         write(SPLIT, calls=2, flags=("-DTHEN=1",)), plan_cache=False, tune="quick"
@@ -208,18 +208,18 @@ def test_what_each_call_takes(write: Write, fake_cudnn: ctypes.CDLL) -> None:
             )
 
 
-def test_the_fused_form_is_kept_where_it_wins(write: Write, fake_cudnn: ctypes.CDLL) -> None:
+def test_graph_is_kept_if_it_is_faster(write: Write, fake_cudnn: ctypes.CDLL) -> None:
     (report,) = load(write(SPLIT), tune="full")
     assert (report.engine, report.alternative, report.steps) == (46, None, ())
     (trial,) = (trial for trial in report.trials if trial.alternative is not None)
     # A copy for each step; one memset clears the workspaces of both, for eight runs.
     assert trial.microseconds == pytest.approx(2.125, rel=0.01)
     assert report.trials[0].microseconds == pytest.approx(1.125, rel=0.01)
-    # A quick tune need not time two steps of which one alone takes as long.
+    # A quick tune does not time two steps if one of them takes as long by itself.
     fake_cudnn.fake_whole(-1)
     (report,) = load(write(SPLIT), tune="quick")
     assert (report.engine, report.alternative) == (41, None)
-    # Fewer buffers share the memset of a step, whose tensors are fewer.
+    # A step has fewer tensors, so fewer buffers share its memset.
     reason = (
         r"alternative product \| rest: step product alone takes 2\.10 us, the whole graph "
         r"1\.1[23] us"
@@ -228,9 +228,7 @@ def test_the_fused_form_is_kept_where_it_wins(write: Write, fake_cudnn: ctypes.C
     assert all(trial.alternative is None for trial in report.trials)
 
 
-def test_a_quick_tune_tries_the_first_alternative_alone(
-    write: Write, fake_cudnn: ctypes.CDLL
-) -> None:
+def test_quick_tune_tries_only_the_first_alternative(write: Write, fake_cudnn: ctypes.CDLL) -> None:
     fake_cudnn.fake_whole(8)
     other = replace(SPLIT, name="other")
     for tune, names in (("quick", {"product | rest"}), ("full", {"product | rest", "other"})):
@@ -240,7 +238,7 @@ def test_a_quick_tune_tries_the_first_alternative_alone(
         } == names
 
 
-def test_a_wrong_result_is_out(write: Write, fake_cudnn: ctypes.CDLL) -> None:
+def test_alternative_with_a_wrong_result_is_dropped(write: Write, fake_cudnn: ctypes.CDLL) -> None:
     fake_cudnn.fake_whole(8)
     (report,) = load(write(WRONG), tune="quick")
     assert (report.engine, report.alternative) == (41, None)
@@ -251,7 +249,9 @@ def test_a_wrong_result_is_out(write: Write, fake_cudnn: ctypes.CDLL) -> None:
     )
 
 
-def test_a_step_without_a_plan(write: Write, fake_cudnn: ctypes.CDLL) -> None:
+def test_alternative_with_a_step_without_a_plan_is_dropped(
+    write: Write, fake_cudnn: ctypes.CDLL
+) -> None:
     fake_cudnn.fake_whole(8)
     (report,) = load(write(REFUSED, SPLIT), tune="full")
     assert report.alternative == SPLIT.name
@@ -260,7 +260,7 @@ def test_a_step_without_a_plan(write: Write, fake_cudnn: ctypes.CDLL) -> None:
         "graph failed: CUDNN_STATUS_NOT_SUPPORTED"
     )
     assert any(line.startswith(reason) for line in report.rejected)
-    # None of the engines that the options leave takes the steps; nor the graph.
+    # None of the engines that the options allow supports the steps, nor the graph.
     with pytest.raises(PlanError) as caught:
         load(write(SPLIT), tune="quick", options=PlanOptions(engines=(40,)))
     assert caught.value.tried[-1].startswith(
@@ -268,7 +268,7 @@ def test_a_step_without_a_plan(write: Write, fake_cudnn: ctypes.CDLL) -> None:
     )
 
 
-def test_options_hold_in_every_step(write: Write, fake_cudnn: ctypes.CDLL) -> None:
+def test_options_apply_to_every_step(write: Write, fake_cudnn: ctypes.CDLL) -> None:
     fake_cudnn.fake_whole(30)
     (report,) = load(write(SPLIT), tune="quick", options=PlanOptions(engines=(42,)))
     assert [step.engine for step in report.steps] == [42, 42]
@@ -280,9 +280,9 @@ def test_options_hold_in_every_step(write: Write, fake_cudnn: ctypes.CDLL) -> No
     )
 
 
-def test_a_step_of_several_graphs_is_tuned_once(write: Write, fake_cudnn: ctypes.CDLL) -> None:
-    """And a quick tune compiles no more than cuDNN's first choice for it: engine 46 is tried for
-    the whole alone."""
+def test_step_of_several_graphs_is_tuned_once(write: Write, fake_cudnn: ctypes.CDLL) -> None:
+    """A quick tune compiles only cuDNN's first choice for a step: engine 46 is tried only for the
+    whole."""
     fake_cudnn.fake_whole(8)
     fake_cudnn.fake_offer(7)
     told: list[str] = []
@@ -319,7 +319,7 @@ def record_of(
     return dict(content["records"][0])
 
 
-def test_restored_from_the_store(write: Write, fake_cudnn: ctypes.CDLL, cache: Path) -> None:
+def test_restore_from_the_store(write: Write, fake_cudnn: ctypes.CDLL, cache: Path) -> None:
     fake_cudnn.fake_whole(8)
     path = write(SPLIT)
     (tuned,) = load(path, tune="quick", plan_cache=cache)
@@ -335,7 +335,7 @@ def test_restored_from_the_store(write: Write, fake_cudnn: ctypes.CDLL, cache: P
         }
         assert report == replace(tuned, **changes)
     assert not any("timing" in what for what in told)
-    # By another driver each step is made anew, by its engine and knobs.
+    # With another driver each step is rebuilt from its engine and knobs.
     record_of(cache, lambda record: record.update(driver=12000))
     (report,) = load(path, plan_cache=cache)
     assert (report.alternative, report.origin) == (SPLIT.name, "stored engine and knobs")
@@ -344,7 +344,7 @@ def test_restored_from_the_store(write: Write, fake_cudnn: ctypes.CDLL, cache: P
     ] * 2
 
 
-def test_what_is_stored_is_of_these_graphs(
+def test_stored_alternative_must_match_the_graphs(
     write: Write, fake_cudnn: ctypes.CDLL, cache: Path
 ) -> None:
     fake_cudnn.fake_whole(8)
@@ -368,18 +368,18 @@ def test_what_is_stored_is_of_these_graphs(
         load(write(SPLIT), tune="full", plan_cache=cache)
         record_of(cache, lambda record, text=text: record.update({**kept, "plan": text}))
         assert rejected(write(SPLIT)) == f"stored plan: {reason}"
-    # Options hold for each step, and so does what is known of engines that are wrong.
+    # Options and known engine errors apply to each step.
     load(write(SPLIT), tune="full", plan_cache=cache)
     kept["report"]["steps"][1]["behavior_notes"] = ["REQUIRES_BIAS_INT8x32_REORDER"]
     record_of(cache, lambda record: record.update(kept))
     assert rejected(write(SPLIT)) == "stored plan: engine 41 of rest needs reordered int8 weights"
-    # With other alternatives, or none, it is another question.
+    # With other alternatives, or none, the key differs.
     (report,) = load(write(), plan_cache=cache)
     assert report.origin == "heuristics"
     assert not any("stored" in line for line in report.rejected)
 
 
-def test_in_the_artifact(
+def test_alternative_in_the_artifact(
     write: Write,
     fake_cudnn: ctypes.CDLL,
     cache: Path,
@@ -400,7 +400,7 @@ def test_in_the_artifact(
         "plan in the artifact",
         "quick",
     )
-    # What the artifact says of it, where it is not loaded.
+    # The artifact's contents, without loading it.
     assert convoy(["explain", str(tuned)]) == 0
     printed = capsys.readouterr().out
     assert "1 groups (1 distinct graphs)" in printed
@@ -436,19 +436,21 @@ def test_in_the_artifact(
     )
 
 
-def test_untuned_the_graph_itself_runs(write: Write, fake_cudnn: ctypes.CDLL) -> None:
+def test_graph_itself_runs_without_tuning(write: Write, fake_cudnn: ctypes.CDLL) -> None:
     fake_cudnn.fake_whole(8)
     created = fake_cudnn.fake_created()
     (report,) = load(write())
     plain = fake_cudnn.fake_created() - created
     (report,) = load(write(SPLIT))
     assert (report.engine, report.alternative, report.origin) == (41, None, "heuristics")
-    # Nothing is made for steps.
+    # Nothing is built for steps.
     assert fake_cudnn.fake_created() - created == 2 * plain
 
 
-def test_what_no_plan_uses_is_not_read(write: Write, fake_cudnn: ctypes.CDLL, cache: Path) -> None:
-    """Neither untuned, nor where tuning took an engine."""
+def test_unused_alternatives_are_not_read(
+    write: Write, fake_cudnn: ctypes.CDLL, cache: Path
+) -> None:
+    """Neither without tuning nor when tuning chose an engine."""
 
     def reads(whole: int, tune: Literal["off", "quick"]) -> tuple[str | None, bool]:
         fake_cudnn.fake_whole(whole)
@@ -461,7 +463,7 @@ def test_what_no_plan_uses_is_not_read(write: Write, fake_cudnn: ctypes.CDLL, ca
     assert (reads(8, "quick"), reads(8, "off")) == ((SPLIT.name, True), (SPLIT.name, True))
 
 
-def test_untuned_a_graph_without_a_plan_runs_on_its_alternative(
+def test_graph_without_a_plan_runs_on_its_alternative(
     write: Write, fake_cudnn: ctypes.CDLL, cache: Path
 ) -> None:
     fake_cudnn.fake_refuse(3)
@@ -487,13 +489,13 @@ def test_untuned_a_graph_without_a_plan_runs_on_its_alternative(
         )
         assert str(report) == said.format(origin)
     assert load(path, plan_cache=cache, strict=True)[0].origin == "stored plan"
-    # Nor is there one where no step has a plan.
+    # There is also no plan if no step has one.
     with pytest.raises(PlanError) as caught:
         load(write(REFUSED))
     assert caught.value.tried[-1].startswith(reason)
 
 
-def test_a_graph_that_cudnn_refuses_runs_on_its_alternative(write: Write) -> None:
+def test_graph_that_cudnn_refuses_runs_on_its_alternative(write: Write) -> None:
     path = write(SPLIT, symbol="refused_build")
     (report,) = load(path)
     assert (report.alternative, report.origin) == (SPLIT.name, "alternative")
@@ -509,8 +511,8 @@ def test_a_graph_that_cudnn_refuses_runs_on_its_alternative(write: Write) -> Non
 
 
 @pytest.mark.parametrize("tune", ["off", "quick"])
-def test_a_kernel_that_may_not_run_is_replaced_by_an_alternative(write: Write, tune: str) -> None:
-    """As of a stem in float32, whose kernels use TF32: cuDNN has no engine for it as a whole."""
+def test_forbidden_kernel_is_replaced_by_an_alternative(write: Write, tune: str) -> None:
+    """E.g. a stem in float32, whose kernels use TF32: cuDNN has no engine for it as a whole."""
     kernel = GraphKernel(
         "conv_fast", "fast", grid=1, block=32, shared_bytes=0, chip="sm_80", tf32=True
     )
@@ -530,8 +532,8 @@ def test_a_kernel_that_may_not_run_is_replaced_by_an_alternative(write: Write, t
     assert report.rejected[0] == "kernel fast: uses TF32, which allow_tf32=False forbids"
 
 
-def test_zeros_are_zeros(write: Write) -> None:
-    """Behind a workspace full of NaN."""
+def test_zeros_operand_is_zero(write: Write) -> None:
+    """The tensor of zeros follows a workspace full of NaN."""
     with convoy_runtime.load(
         write(ZEROS, symbol="refused_build"), plan_cache=False, poison=True
     ) as program:
@@ -539,11 +541,11 @@ def test_zeros_are_zeros(write: Write) -> None:
             assert not program.run_numpy(X)[0].reshape(-1)[:8].any()
 
 
-def test_what_a_later_step_clears_is_cleared_at_the_start(
+def test_workspaces_of_all_steps_are_cleared_at_the_start(
     write: Write, fake_cudnn: ctypes.CDLL
 ) -> None:
-    """Two calls of two steps of a memset and two copies each: one memset at the start stands for
-    all four. What a step leaves in its workspace no other one finds in its own."""
+    """Two calls of two steps with a memset and two copies each: one memset at the start replaces
+    all four. A step does not see what another one leaves in its workspace."""
     path = write(SPLIT, symbol="refused_build", flags=("-DTHEN=0",))
     with convoy_runtime.load(path, plan_cache=False, poison=True) as program:
         assert isinstance(program, CudaProgram)
@@ -559,15 +561,15 @@ def test_what_a_later_step_clears_is_cleared_at_the_start(
     with convoy_runtime.load(path, plan_cache=False, poison=True) as program:
         assert program.form == "calls one after another, cleared once"  # type: ignore[attr-defined]
         for _ in range(2):
-            # Behind the eight values of the result are the counters that the last step found.
+            # The eight values of the result are followed by the counters that the last step found.
             found = program.run_numpy(X)[0].reshape(-1)[:16]
             np.testing.assert_array_equal(found, [*X.reshape(-1)[:8], *[0] * 8])
 
 
-def test_offline(
+def test_offline_plan_of_an_alternative(
     write: Write, fake_cudnn: ctypes.CDLL, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A graph of which no plan can be made is planned by its alternative, there as here."""
+    """A graph without a plan is planned by its alternative, offline as well."""
     describe()
     described = tmp_path / "fake-cudnn9.19.json"
     described.write_text(capsys.readouterr().out)

@@ -1,4 +1,4 @@
-"""The command line of someone who has a GPU: tune, run, and what is said on the way."""
+"""The command line on a machine with a GPU: tune, run, and their output."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from convoy_runtime.cuda.plans.options import PlanOptions, restrictions
 
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fake_cudnn: ctypes.CDLL) -> Path:
-    """The user's cache, which is empty, on a machine where several engines are offered."""
+    """An empty user cache, on a machine where cuDNN offers several engines."""
     monkeypatch.setenv("CONVOY_CACHE", str(tmp_path / "cache"))
     fake_cudnn.fake_offer(6)
     return tmp_path / "cache"
@@ -34,7 +34,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fake_cudnn: ctypes.CD
 def test_a_first_session(
     conv: Path, cache: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Untuned, strict, tuned, strict again; and where plans are from each time."""
+    """Untuned, strict, tuned, strict again; and the origin of the plans each time."""
     monkeypatch.setattr("convoy_runtime.replays._ROUND_SECONDS", 0.001)
     assert convoy(["run", str(conv), "--no-plan-cache"]) == 0
     assert capsys.readouterr().out == (
@@ -79,7 +79,7 @@ def test_a_first_session(
         assert convoy([command, str(conv), "--strict", "--no-plan-cache", *seconds]) == 0
         printed = capsys.readouterr().out
         assert printed.startswith("plans of 1 graphs: 1 plan in the artifact\n")
-    # Last that of the bench: whole calls, and replays without copies.
+    # The last two are of bench: whole calls, and replays without copies.
     number = r"[\d.]+"
     replay = (
         rf"replay +{number} ms  without copies \({number} to {number}, the host's part "
@@ -92,7 +92,7 @@ def test_a_first_session(
     assert 0 < figures["replay"] < figures["median"]["convoy"]
 
 
-def test_what_runs_and_why_nothing_else(
+def test_run_plans_lists_choices_and_reasons(
     conv: Path, cache: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert convoy(["run", str(conv), "--plans", "--exclude-engines", "41"]) == 0
@@ -103,7 +103,7 @@ def test_what_runs_and_why_nothing_else(
     )
 
 
-def test_every_filter_is_a_flag(
+def test_every_plan_option_is_a_flag(
     conv: Path, cache: Path, capsys: pytest.CaptureFixture[str], fake_cudnn: ctypes.CDLL
 ) -> None:
     fake_cudnn.fake_exact(42)
@@ -137,10 +137,10 @@ def test_every_filter_is_a_flag(
     )
 
 
-def test_a_folder_for_plans(
+def test_plan_cache_flag(
     conv: Path, cache: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """As a timing cache: one artifact is tuned, an equal one needs no tuning."""
+    """Like a timing cache: after tuning one artifact, an equal one needs no tuning."""
     folder, other = tmp_path / "plans", tmp_path / "other"
     other.write_bytes(conv.read_bytes())
     assert convoy(["tune", str(conv), "--plan-cache", str(folder), "-q"]) == 0
@@ -161,11 +161,11 @@ def test_a_folder_for_plans(
     )
 
 
-def test_tuning_again(
+def test_retuning_replaces_plans(
     conv: Path, cache: Path, capsys: pytest.CaptureFixture[str], fake_cudnn: ctypes.CDLL
 ) -> None:
-    """What artifact and cache have is measured anew, and takes its place; plans of other versions
-    stay."""
+    """Plans in artifact and cache are measured again and replaced; plans for other versions are
+    kept."""
     fake_cudnn.fake_offer(2)
     assert convoy(["tune", str(conv), "--level", "full", "-q"]) == 0
     (file,) = (path for path in cache.rglob("*.json") if b'"engine"' in path.read_bytes())
@@ -185,7 +185,7 @@ def test_tuning_again(
     ]
 
 
-def test_plans_of_other_restrictions(
+def test_plans_for_other_options(
     conv: Path, cache: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert convoy(["tune", str(conv), "--deterministic", "--max-workspace", "64M"]) == 0
@@ -228,7 +228,7 @@ def test_plans_for_another_gpu(
         name: bytes(content) for name, content in artifact.members.items() if name != WEIGHTS
     }
     for name in [name for name in members if name.startswith("plans/")]:
-        # Names depend on the GPU's.
+        # File names depend on the GPU's name.
         members[f"plans/L4-{name.removeprefix('plans/')}"] = members.pop(name).replace(
             b"Fake GPU 0", b"NVIDIA L4"
         )
@@ -242,8 +242,8 @@ def test_plans_for_another_gpu(
     )
 
 
-def test_a_cache_that_cannot_be_written(conv: Path, tmp_path: Path, cache: Path) -> None:
-    """A warning, without a line of code, and it goes on."""
+def test_unwritable_cache_is_a_warning(conv: Path, tmp_path: Path, cache: Path) -> None:
+    """Prints a warning without a source line, and continues."""
     place = tmp_path / "file"
     place.touch()
     command = [
@@ -263,7 +263,7 @@ def test_a_cache_that_cannot_be_written(conv: Path, tmp_path: Path, cache: Path)
     )
 
 
-def test_restrictions() -> None:
+def test_restrictions_lists_changed_options() -> None:
     assert restrictions(repr(PlanOptions())) == ""
     assert (
         restrictions(repr(PlanOptions(engines=(1, 2), allow_fft=False)))
@@ -278,14 +278,14 @@ def test_restrictions() -> None:
 
 
 @pytest.mark.parametrize("kept", [True, False])
-def test_an_interrupt(
+def test_interrupt_while_tuning(
     kept: bool,
     conv: Path,
     cache: Path,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """It says what is left, and leaves the artifact as it was."""
+    """Prints what remains to be done, and leaves the artifact unchanged."""
     before = conv.read_bytes()
 
     def load(*_: Any, **__: Any) -> None:
@@ -301,10 +301,10 @@ def test_an_interrupt(
 
 @pytest.mark.parametrize("at", [1, 2, 40])
 @pytest.mark.usefixtures("cache")
-def test_an_interrupt_while_something_runs(
+def test_interrupt_during_a_run(
     at: int, conv: Path, monkeypatch: pytest.MonkeyPatch, fake_cudnn: ctypes.CDLL
 ) -> None:
-    """Nothing is closed before it is over."""
+    """Nothing is closed before the run ends."""
     before, left = FAKE.fake_early(), [at]
     launch = Captured.launch
 

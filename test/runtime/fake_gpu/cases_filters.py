@@ -1,5 +1,5 @@
-"""Options are guarantees: on every way by which a plan gets into a program, none that breaks one is
-chosen, nor measured."""
+"""Plan options are guarantees: wherever a plan comes from, one that violates an option is neither
+chosen nor measured."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from convoy_runtime.cuda.plans.options import PlanOptions
 from convoy_runtime.cuda.plans.plan import PlanReport
 from convoy_runtime.inspection import offline_planner
 
-#: What is restricted; the note that engine 41, the fastest precompiled one, is given; the engines
-#: that may not run then, and why.
+#: The option; the note given to engine 41, the fastest precompiled one; the engines that are
+#: forbidden then, and the reason.
 FILTERS: tuple[tuple[dict[str, Any], str, set[int], str], ...] = (
     ({"deterministic": True}, "NONDETERMINISTIC", {41}, "is not deterministic"),
     ({"allow_winograd": False}, "WINOGRAD", {41}, "uses Winograd's transform"),
@@ -59,7 +59,7 @@ FILTERS: tuple[tuple[dict[str, Any], str, set[int], str], ...] = (
 @pytest.fixture
 def cudnn(fake_cudnn: ctypes.CDLL) -> Iterator[ctypes.CDLL]:
     fake_cudnn.fake_offer(3)
-    # All others have tensor cores.
+    # All others use tensor cores.
     fake_cudnn.fake_exact(42)
     yield fake_cudnn
     fake_cudnn.fake_offer(2)
@@ -93,7 +93,7 @@ def write(tmp_path: Path, compile_c: Callable[..., bytes]) -> Callable[..., Path
 
 
 def _in(dtype: str, tensors: Any) -> Any:
-    # As many bytes, because that is the size of a step's temporary.
+    # The same number of bytes, because that is the size of a step's temporary.
     count = 4 if dtype == "float32" else 8
     return tuple(
         replace(each, dtype=dtype, shape=(1, count), strides=(count, 1)) for each in tensors
@@ -101,7 +101,7 @@ def _in(dtype: str, tensors: Any) -> Any:
 
 
 def engines(report: PlanReport) -> set[int]:
-    """Those that run a graph, or its steps, and those that were timed beside them."""
+    """The engines that run a graph or its steps, and the engines that were also timed."""
     names = [
         report.name,
         *(trial.name for trial in report.trials if trial.microseconds is not None),
@@ -111,7 +111,7 @@ def engines(report: PlanReport) -> set[int]:
 
 @pytest.mark.parametrize("split", [False, True])
 @pytest.mark.parametrize(("restricted", "note", "forbidden", "reason"), FILTERS)
-def test_on_every_way(
+def test_options_hold_for_every_origin_of_a_plan(
     write: Callable[..., Path], cudnn: ctypes.CDLL, tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
     restricted: dict[str, Any], note: str, forbidden: set[int], reason: str, *, split: bool,
@@ -122,7 +122,7 @@ def test_on_every_way(
         cudnn.fake_note(41, NumericalNote[note])
     if "max_workspace_bytes" in restricted:
         cudnn.fake_workspace(ctypes.c_int64(1 << 20))
-    # The whole graph takes longer than its steps, where there are any, and knobs would make engine
+    # The whole graph takes longer than its steps, if it has any, and turned knobs would make engine
     # 47 the fastest.
     cudnn.fake_whole(8 if split else 0)
     cudnn.fake_knobs(2)
@@ -136,7 +136,7 @@ def test_on_every_way(
 
     untuned = check(path, plan_cache=cache)
     assert untuned.origin == "heuristics"
-    # Heuristics propose nothing that compiles.
+    # Heuristics propose no engine that compiles.
     assert any(line.endswith(reason) for line in untuned.rejected) == (41 in forbidden)
     assert check(path, plan_cache=cache) == replace(untuned, origin="stored plan")
     levels: tuple[Any, ...] = ("quick", "exhaustive")
@@ -148,7 +148,7 @@ def test_on_every_way(
             level != "quick" or 41 in forbidden
         )
         assert check(path, plan_cache=cache, strict=True).choice == tuned.choice
-    # Planned where the GPU is not.
+    # Planned offline.
     describe()
     described = tmp_path / "fake-cudnn9.19.json"
     described.write_text(capsys.readouterr().out)

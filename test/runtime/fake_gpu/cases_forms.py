@@ -1,4 +1,4 @@
-"""Calls side by side and memset nodes, in captures of the driver of libcuda.c."""
+"""Concurrent calls and memset nodes, in captures of the fake driver of libcuda.c."""
 
 from __future__ import annotations
 
@@ -51,32 +51,32 @@ def branches(tmp_path: Path, compile_c: Callable[..., bytes]) -> Callable[..., P
 
 
 def launched_microseconds(program: CudaProgram) -> float:
-    """How long one replay takes: as many microseconds as there are nodes on the longest way through
-    the graph."""
+    """The duration of one replay: one microsecond per node on the longest path of the graph."""
     with program._device.current():
         stream = program._loaded.stream
         return Stopwatch(program._driver, stream).once(program._loaded.captured)
 
 
 def runs_right(program: CudaProgram) -> bool:
-    """Whether both outputs are the input, twice, so that nothing is left of an earlier run."""
+    """Whether both outputs are twice the input, so that nothing remains of an earlier run."""
     images = [np.full(8, value, np.float16) for value in (3, 7)]
     return all((output == image).all() for image in images for output in program.run_numpy(image))
 
 
-def test_calls_side_by_side(
+def test_concurrent_calls(
     branches: Callable[..., Path], fake_cudnn: ctypes.CDLL, tmp_path: Path
 ) -> None:
     fake_cudnn.fake_offer(2)
     gc.collect()
     before, graphs = FAKE.fake_allocated(), FAKE.fake_graphs()
     path = branches()
-    # Never measured: they write less than the GPU holds at a time, so they may run side by side.
+    # Without measurements: the calls write less than the GPU holds at a time, so they may run
+    # concurrently.
     with convoy_runtime.load(path, plan_cache=False, poison=True) as program:
         assert isinstance(program, CudaProgram)
         assert program.form == "small calls side by side, cleared once"
         assert runs_right(program)
-        # A call is two copies, and a memset that one at the start stands for; the longest way is
+        # A call is two copies, and a memset that one at the start replaces. The longest path is
         # four calls and the copy of their result.
         assert launched_microseconds(program) == pytest.approx(10)
     told: list[str] = []
@@ -91,12 +91,12 @@ def test_calls_side_by_side(
         "program with calls one after another, cleared once",
         "program with small calls side by side, cleared once",
     ]
-    # What was measured is known the next time, and is a member of the artifact, beside the plan.
+    # The measured form is stored and is a member of the artifact, next to the plan.
     assert len(members) == 2
     executed = fake_cudnn.fake_executed()
     with convoy_runtime.load(path, plan_cache=tmp_path) as program:
         assert program.form == "small calls side by side, cleared once"  # type: ignore[attr-defined]
-    # It runs once and is captured twice: to see which plans clear, and in its form.
+    # It runs once and is captured twice: to find the plans that clear memory, and in its form.
     assert fake_cudnn.fake_executed() == executed + 15
     tuned = tmp_path / "tuned"
     artifact = open_artifact(path)
@@ -114,7 +114,7 @@ def test_calls_side_by_side(
     assert (FAKE.fake_allocated(), FAKE.fake_graphs()) == (before, graphs)
 
 
-def test_the_form_is_in_the_artifact_without_a_cache(
+def test_form_is_in_the_artifact_without_a_cache(
     branches: Callable[..., Path], fake_cudnn: ctypes.CDLL
 ) -> None:
     fake_cudnn.fake_offer(2)
@@ -124,10 +124,10 @@ def test_the_form_is_in_the_artifact_without_a_cache(
     assert sum(b'"form"' in content for content in members.values()) == 1
 
 
-def test_a_profile_says_what_each_call_waits_for(
+def test_profile_has_the_dependencies_of_each_call(
     branches: Callable[..., Path], fake_cudnn: ctypes.CDLL
 ) -> None:
-    """Five graphs, then two copies. Where nothing is loaded, nothing is known of branches."""
+    """Five graphs, then two copies. An artifact that is not loaded has no branches."""
     fake_cudnn.fake_offer(2)
     path = branches(
         steps=(*(Step("call", call) for call in range(5)), Step("copy", 16), Step("copy", 16))
@@ -152,7 +152,7 @@ def test_a_profile_says_what_each_call_waits_for(
     ]
 
 
-def test_steps_of_the_manifest_are_those_of_the_program(
+def test_steps_of_the_manifest_match_the_program(
     branches: Callable[..., Path], fake_cudnn: ctypes.CDLL
 ) -> None:
     fake_cudnn.fake_offer(2)
@@ -171,13 +171,13 @@ def test_steps_of_the_manifest_are_those_of_the_program(
 
 
 @pytest.mark.parametrize("tune", ["off", "quick"])
-def test_nothing_runs_on_what_was_in_memory(
+def test_memory_is_initialized_before_the_first_run(
     branches: Callable[..., Path],
     fake_cudnn: ctypes.CDLL,
     monkeypatch: pytest.MonkeyPatch,
     tune: str,
 ) -> None:
-    """Fresh memory may hold anything, which as an index would be a trap: first it holds zeros, or
+    """Fresh memory may hold anything, and as an index it could trap. So it first holds zeros, or
     random numbers when tuning."""
     fake_cudnn.fake_offer(2)
     found: list[bytes] = []
@@ -198,7 +198,7 @@ def test_nothing_runs_on_what_was_in_memory(
     )
 
 
-def test_a_missing_dependency_shows(
+def test_missing_dependency_is_detected(
     branches: Callable[..., Path], fake_cudnn: ctypes.CDLL, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fake_cudnn.fake_offer(2)
@@ -212,18 +212,18 @@ def test_a_missing_dependency_shows(
     monkeypatch.setattr(forms, "order_of", wrong)
     with convoy_runtime.load(path, plan_cache=False) as program:
         assert not runs_right(program)  # type: ignore[arg-type]
-    # Measured, it is not faster but wrong.
+    # With measurements, the form is not faster but wrong.
     with convoy_runtime.load(path, plan_cache=False, tune="quick") as program:
         assert program.form == "calls one after another, cleared once"  # type: ignore[attr-defined]
         assert runs_right(program)  # type: ignore[arg-type]
 
 
-def test_calls_side_by_side_want_more_memory(
+def test_concurrent_calls_need_more_memory(
     branches: Callable[..., Path], fake_cudnn: ctypes.CDLL
 ) -> None:
     fake_cudnn.fake_offer(2)
     path = branches()
-    # Two branches need two workspaces, one after another one; all tensors together take less.
+    # Two branches need two workspaces, one after the other; all tensors together need less.
     fake_cudnn.fake_workspace(ctypes.c_int64(2048))
     FAKE.fake_largest(ctypes.c_long(3072))
     try:
@@ -243,13 +243,13 @@ def test_calls_side_by_side_want_more_memory(
         ({"branches": "none", "clear_once": True}, 13, "calls one after another, cleared once"),
         ({"branches": "small", "clear_once": False}, 13, "small calls side by side"),
         ({"branches": "all", "clear_once": False}, 13, "calls side by side"),
-        # No forms.
+        # There is no other form.
         ({"branches": "most", "clear_once": False}, 10, "small calls side by side, cleared once"),
         ({"branches": "all"}, 10, "small calls side by side, cleared once"),
         (None, 10, "small calls side by side, cleared once"),
     ],
 )
-def test_forms_that_are_stored(
+def test_stored_forms(
     branches: Callable[..., Path],
     fake_cudnn: ctypes.CDLL,
     tmp_path: Path,
@@ -274,9 +274,9 @@ def test_forms_that_are_stored(
         assert launched_microseconds(program) == pytest.approx(microseconds)
 
 
-def test_which_memset_nodes_may_go(program: CudaProgram) -> None:
-    """Of six calls: zeros first, twice zeros first, zeros behind a copy, other bytes, zeros
-    elsewhere, and zeros behind a copy that is a step before."""
+def test_removable_memset_nodes(program: CudaProgram) -> None:
+    """Six calls: zeros first, twice zeros first, zeros after a copy, other bytes, zeros elsewhere,
+    and zeros after a copy of an earlier step."""
     driver = program._driver
     with program._device.current():
         handle = int(driver.call("cuStreamCreate", 1))
@@ -326,7 +326,7 @@ def test_which_memset_nodes_may_go(program: CudaProgram) -> None:
         assert [len(nodes) for nodes in rewriter.nodes] == [2, 3, 2, 2, 2, 4]
         assert [len(nodes) for nodes in found] == [1, 2, 0, 0, 0, 1]
         watch = Stopwatch(driver, handle)
-        # One memset, and a chain of what is left.
+        # One memset, and a chain of the remaining nodes.
         assert watch.once(captured) == pytest.approx(1 + 15 - 4)
         watch.close()
         captured.close()

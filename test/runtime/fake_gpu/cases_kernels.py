@@ -1,6 +1,6 @@
-"""Kernels of the artifact beside the cuDNN of libcudnn.c: chosen, tuned, kept, and refused. A
-kernel computes what its variant's name says: `fast` and `slow` what cuDNN's engines do, `wrong`
-something else."""
+"""Kernels of the artifact with the fake cuDNN of libcudnn.c: chosen, tuned, stored, and refused.
+The name of a variant determines its results: `fast` and `slow` compute the same as cuDNN's engines,
+`wrong` something else."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ def graph_fields(preference: str, kernels: tuple[GraphKernel, ...]) -> dict[str,
 def write(
     tmp_path: Path, compile_c: Callable[..., bytes], fake_cudnn: ctypes.CDLL
 ) -> Iterator[Write]:
-    """Writes the artifact of conv.c with these kernels; where cuDNN is not asked its library has no
-    function of the graph's."""
+    """Writes the artifact of conv.c with these kernels; for an only_kernel graph its library has no
+    build function."""
 
     def one(
         *kernels: GraphKernel,
@@ -94,7 +94,7 @@ def write(
 
 
 def load(path: Path, **options: Any) -> tuple[PlanReport, ...]:
-    """The reports of a program that computes what it has to."""
+    """The reports of a program whose results are checked."""
     with convoy_runtime.load(path, **{"plan_cache": False, "poison": True, **options}) as program:
         assert isinstance(program, CudaProgram)
         np.testing.assert_array_equal(program.run_numpy(X)[0].reshape(-1)[:8], X.reshape(-1)[:8])
@@ -105,7 +105,7 @@ FAST, SLOW, WRONG = (kernel(variant) for variant in ("fast", "slow", "wrong"))
 
 
 @pytest.mark.parametrize("preference", ["kernel", "only_kernel"])
-def test_the_first_kernel_runs_untuned(
+def test_first_kernel_runs_without_tuning(
     write: Write, fake_cudnn: ctypes.CDLL, preference: str
 ) -> None:
     before = fake_cudnn.fake_created(), fake_cudnn.fake_executed(), FAKE.fake_links()
@@ -117,14 +117,14 @@ def test_the_first_kernel_runs_untuned(
         (),
     )
     assert str(report) == "conv: kernel slow (kernels[0], kernel) {} [] workspace 0 bytes"
-    # cuDNN is asked for nothing, and one kernel is compiled.
+    # cuDNN is not queried, and one kernel is compiled.
     assert (fake_cudnn.fake_created(), fake_cudnn.fake_executed(), FAKE.fake_links()) == (
         *before[:2],
         before[2] + 1,
     )
 
 
-def test_cudnn_runs_untuned(write: Write, fake_cudnn: ctypes.CDLL) -> None:
+def test_cudnn_runs_without_tuning(write: Write, fake_cudnn: ctypes.CDLL) -> None:
     before = FAKE.fake_links()
     (report,) = load(write(FAST, preference="plan"))
     assert (report.engine, report.kernel, report.origin, FAKE.fake_links()) == (
@@ -145,21 +145,21 @@ def test_cudnn_runs_untuned(write: Write, fake_cudnn: ctypes.CDLL) -> None:
         (PlanOptions(engines=(41,)), "kernels: only certain engines are asked for"),
     ],
 )
-def test_options_that_forbid_kernels(
+def test_options_forbid_kernels(
     write: Write, options: PlanOptions, reason: str, tmp_path: Path
 ) -> None:
     for tune in ("off", "quick"):
         (report,) = load(write(FAST), options=options, tune=tune)
         assert (report.engine, report.kernel) == (41, None)
         assert reason in report.rejected
-    # But there is nothing else for this graph; also when it comes from the store.
+    # But this graph has no other candidate; also when it comes from the store.
     alone = write(FAST, preference="only_kernel")
     for origin in ("kernel", "stored plan"):
         (report,) = load(alone, options=options, plan_cache=tmp_path / "cache")
         assert (report.kernel, report.origin, report.rejected) == ("fast", origin, ())
 
 
-def test_a_kernel_that_uses_tf32(write: Write) -> None:
+def test_kernel_with_tf32(write: Write) -> None:
     reason, wide = (
         "kernel fast: uses TF32, which allow_tf32=False forbids",
         PlanOptions(allow_tf32=False),
@@ -174,9 +174,8 @@ def test_a_kernel_that_uses_tf32(write: Write) -> None:
             load(write(replace(FAST, tf32=True), preference="only_kernel"), options=wide, tune=tune)
 
 
-def test_a_kernel_that_may_use_tensor_cores(write: Write, fake_cudnn: ctypes.CDLL) -> None:
-    """Nothing says of a kernel that it does without; one that multiplies nothing has no use for
-    them."""
+def test_kernel_that_may_use_tensor_cores(write: Write, fake_cudnn: ctypes.CDLL) -> None:
+    """A kernel has no note about tensor cores; one without products does not use them."""
     reason, without = (
         "kernel fast: uses tensor cores, which allow_tensor_cores=False forbids",
         PlanOptions(allow_tensor_cores=False),
@@ -197,7 +196,7 @@ def test_a_kernel_that_may_use_tensor_cores(write: Write, fake_cudnn: ctypes.CDL
 
 def test_kernels_for_other_gpus(write: Write) -> None:
     newer, larger = kernel("newer", chip="sm_100"), kernel("larger", shared_bytes=232449)
-    # A subset that only one architecture has.
+    # A feature set that only one architecture has.
     other, this = kernel("other", chip="sm_100a"), kernel("this", chip="sm_90a")
     (report,) = load(write(other, this))
     assert (report.kernel, report.rejected) == (
@@ -220,7 +219,7 @@ def test_kernels_for_other_gpus(write: Write) -> None:
     assert caught.value.tried == reasons
 
 
-def test_tuning_tries_kernels_beside_engines(write: Write, tmp_path: Path) -> None:
+def test_tuning_tries_kernels_and_engines(write: Write, tmp_path: Path) -> None:
     path, cache = write(SLOW, WRONG, FAST), tmp_path / "cache"
     (report,) = load(path, tune="quick", plan_cache=cache)
     assert (report.kernel, report.engine, report.origin, report.tuned) == (
@@ -231,7 +230,7 @@ def test_tuning_tries_kernels_beside_engines(write: Write, tmp_path: Path) -> No
     )
     trials = {each.kernel or each.engine: each for each in report.trials}
     assert list(trials) == ["fast", 41, "slow", 42, "wrong", 43, 44, 45]
-    # A kernel has no workspace that is cleared.
+    # A kernel has no workspace to clear.
     times = {name: each.microseconds for name, each in trials.items() if each.reason is None}
     assert times == pytest.approx({"fast": 1.0, 41: 2.125, "slow": 5.0, 42: 6.125}, rel=1e-3)
     assert [name for name, each in trials.items() if each.first] == ["slow"]
@@ -239,26 +238,26 @@ def test_tuning_tries_kernels_beside_engines(write: Write, tmp_path: Path) -> No
         r"output 0 differs from that of the median of 6 plans, by .*", trials["wrong"].reason or ""
     )
     assert str(report.trials[0]) == "kernel fast {}: 1.00 us"
-    # What was tuned is what any load takes from then on, with nothing compiled.
+    # Later loads use the tuned plan, without compiling.
     links = FAKE.fake_links()
     for tune in ("quick", "off"):
         assert load(path, tune=tune, plan_cache=cache) == (replace(report, origin="stored plan"),)
     assert FAKE.fake_links() == links
 
 
-def test_tuning_keeps_the_engine_that_is_faster(write: Write, tmp_path: Path) -> None:
+def test_tuning_keeps_a_faster_engine(write: Write, tmp_path: Path) -> None:
     path = write(SLOW)
     assert load(path)[0].kernel == "slow"
     (report,) = load(path, tune="quick", plan_cache=tmp_path / "cache")
     assert (report.engine, report.kernel) == (41, None)
     assert load(path, plan_cache=tmp_path / "cache")[0].engine == 41
-    # Untuned that one would have been cuDNN's.
+    # Without tuning, cuDNN would have run it.
     (report,) = load(write(SLOW, preference="plan"), tune="quick")
     assert [each.engine for each in report.trials if each.first] == [41]
 
 
 def kept(cache: Path) -> Path:
-    """The file of the one graph in a store; another is of the program's form."""
+    """The file of the single graph in a store; another file has the program's form."""
     (file,) = (path for path in (cache / "plans").glob("*.json") if "rejected" in path.read_text())
     return file
 
@@ -276,15 +275,15 @@ def text_of(cache: Path) -> str:
 
 
 @pytest.mark.parametrize("preference", ["kernel", "plan", "only_kernel"])
-def test_a_stored_kernel_is_compiled_anew(write: Write, tmp_path: Path, preference: str) -> None:
-    """By another driver, and of other PTX: machine code of the old one may compute something
+def test_stored_kernel_is_recompiled(write: Write, tmp_path: Path, preference: str) -> None:
+    """With another driver, and for other PTX: machine code of the old one may compute something
     else."""
     path, cache = write(SLOW, FAST, preference=preference), tmp_path / "cache"
     (tuned,) = load(path, tune="quick", plan_cache=cache)
     change(cache, driver=12000)
     links = FAKE.fake_links()
     for _ in range(2):
-        # Once: the next load finds the machine code.
+        # Once: the next load restores the machine code.
         assert load(path, plan_cache=cache) == (replace(tuned, origin="stored plan"),)
         assert FAKE.fake_links() == links + 1
     if preference == "only_kernel":
@@ -319,7 +318,9 @@ def test_a_stored_kernel_is_compiled_anew(write: Write, tmp_path: Path, preferen
         ),
     ],
 )
-def test_damaged_machine_code(write: Write, tmp_path: Path, code: str, reason: str) -> None:
+def test_damaged_machine_code_is_recompiled(
+    write: Write, tmp_path: Path, code: str, reason: str
+) -> None:
     path, cache = write(FAST), tmp_path / "cache"
     load(path, plan_cache=cache)
     right = text_of(cache)
@@ -327,12 +328,12 @@ def test_damaged_machine_code(write: Write, tmp_path: Path, code: str, reason: s
     (report,) = load(path, plan_cache=cache)
     assert (report.kernel, report.origin) == ("fast", "kernel")
     assert report.rejected[0].startswith(f"stored plan: {reason}")
-    # The next load finds it as it was.
+    # The next load finds the repaired file.
     assert text_of(cache) == right
     assert load(path, plan_cache=cache)[0].origin == "stored plan"
 
 
-def test_a_stored_kernel_that_the_artifact_has_not(write: Write, tmp_path: Path) -> None:
+def test_stored_kernel_that_is_not_in_the_artifact(write: Write, tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     load(write(FAST), plan_cache=cache)
     for kernels, here in (((SLOW, WRONG), "slow, wrong"), ((), "none")):
@@ -372,7 +373,7 @@ def test_kernels_in_the_artifact(
     (report,) = load(tuned, strict=True)
     assert (report.kernel, report.origin, report.tuned) == ("fast", "plan in the artifact", "quick")
     assert FAKE.fake_links() == links
-    # What the artifact says of it, where it is not loaded.
+    # The artifact's contents, without loading it.
     assert convoy(["explain", str(tuned)]) == 0
     printed = capsys.readouterr().out
     assert re.search(
@@ -383,8 +384,8 @@ def test_kernels_in_the_artifact(
     assert "conv: kernel fast {} [] workspace 0 bytes" in printed
 
 
-def test_what_is_told_of_kernels(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
-    """Where the artifact is not loaded."""
+def test_inspection_of_kernels(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without loading the artifact."""
     manifest, alone = (
         conv_manifest(**graph_fields("kernel", (SLOW, FAST))),
         conv_manifest(**graph_fields("only_kernel", (WRONG,))),
@@ -425,7 +426,7 @@ def test_what_is_told_of_kernels(write: Write, capsys: pytest.CaptureFixture[str
         "      run by a kernel of the artifact, because cuDNN takes no such graph: wrong\n"
         in explained
     )
-    # What runs, then what may run in its place.
+    # The kernel that runs, then the candidates that may replace it.
     split = replace(manifest.graphs[0], alternatives=("product | rest",))
     runner = (
         "      run by a kernel of the artifact, or cuDNN where tuning finds it faster: slow, fast\n"
@@ -455,7 +456,7 @@ def test_what_is_told_of_kernels(write: Write, capsys: pytest.CaptureFixture[str
     )
 
 
-def test_ptx_that_the_driver_refuses(write: Write) -> None:
+def test_driver_refuses_ptx(write: Write) -> None:
     message = (
         r"kernels/conv_fast\.ptx: kernel conv_fast cannot be loaded: cuLinkAddData failed: "
         r"CUDA_ERROR_INVALID_PTX"
@@ -470,7 +471,7 @@ def test_ptx_that_the_driver_refuses(write: Write) -> None:
         load(write(FAST, members={"kernels/conv_fast.ptx": b"// PTX of something else"}))
 
 
-def test_a_kernel_that_cannot_be_launched(write: Write) -> None:
+def test_kernel_that_cannot_be_launched(write: Write) -> None:
     (report,) = load(write(kernel("wide", block=2048), FAST), tune="quick")
     assert report.kernel == "fast"
     assert {each.kernel: each.reason for each in report.trials}[
@@ -480,8 +481,8 @@ def test_a_kernel_that_cannot_be_launched(write: Write) -> None:
         load(write(kernel("wide", block=2048)))
 
 
-def test_much_shared_memory_is_asked_for(write: Write, tmp_path: Path) -> None:
-    """Where a kernel is compiled, and where it is restored."""
+def test_large_shared_memory_is_requested(write: Write, tmp_path: Path) -> None:
+    """When a kernel is compiled, and when it is restored."""
     path = write(kernel("fast", shared_bytes=200000))
     for origin in ("kernel", "stored plan"):
         (report,) = load(path, plan_cache=tmp_path / "cache")
@@ -490,8 +491,8 @@ def test_much_shared_memory_is_asked_for(write: Write, tmp_path: Path) -> None:
 
 @pytest.fixture
 def little_memory(fake_cudnn: ctypes.CDLL) -> Iterator[Callable[[bool], None]]:
-    """An engine 41 that wants a workspace of 4 MiB, and a GPU that allocates 2 MiB at a time, when
-    it is told so."""
+    """An engine 41 that needs a workspace of 4 MiB, and a switch that limits the GPU to allocations
+    of 2 MiB."""
 
     def tell(little: bool) -> None:
         FAKE.fake_largest(ctypes.c_long(2 << 20 if little else 1 << 30))
@@ -502,10 +503,10 @@ def little_memory(fake_cudnn: ctypes.CDLL) -> Iterator[Callable[[bool], None]]:
     tell(False)
 
 
-def test_large_workspaces_are_dropped_beside_a_kernel(
+def test_large_workspaces_do_not_affect_a_kernel_graph(
     write: Write, little_memory: Callable[[bool], None]
 ) -> None:
-    """The workspace of a graph that cuDNN runs is no fault of the one that only a kernel runs."""
+    """The workspace of a graph on cuDNN does not affect a graph that only a kernel runs."""
     manifest, alone = (
         conv_manifest(name="other"),
         conv_manifest(**graph_fields("only_kernel", (FAST,))),
@@ -525,7 +526,7 @@ def test_large_workspaces_are_dropped_beside_a_kernel(
     )
 
 
-def test_a_kernel_in_place_of_a_plan_without_memory(
+def test_kernel_replaces_a_plan_without_memory(
     write: Write, tmp_path: Path, little_memory: Callable[[bool], None]
 ) -> None:
     path, cache = write(SLOW), tmp_path / "cache"
@@ -537,16 +538,16 @@ def test_a_kernel_in_place_of_a_plan_without_memory(
         assert report.rejected == (
             "stored plan: workspace of 4194304 bytes cannot be allocated: the GPU's memory is full",
         )
-    # There may be more memory another time: the better plan stays stored.
+    # Memory may be available later: the better plan stays stored.
     little_memory(False)
     assert load(path, plan_cache=cache)[0].engine == 41
 
 
-def test_offline_plans_beside_kernels(
+def test_precedence_of_offline_plans_and_kernels(
     write: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A kernel that the artifact prefers goes before what nobody measured; a plan is better than
-    none."""
+    """A kernel that the artifact prefers takes precedence over unmeasured plans; otherwise a plan
+    takes precedence."""
     describe()
     described = tmp_path / "fake-cudnn9.19.json"
     described.write_text(capsys.readouterr().out)
@@ -560,7 +561,7 @@ def test_offline_plans_beside_kernels(
         plans = offline_planner(str(described)).plan(
             opened.manifest, load_native(members["native.so"])
         )
-        # A graph that has only kernels is no question to cuDNN.
+        # A graph with only kernels is not passed to cuDNN.
         assert (len(plans.results), len(plans.members)) == (
             (0, 0) if preference == "only_kernel" else (1, 1)
         )

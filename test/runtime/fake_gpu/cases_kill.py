@@ -1,5 +1,5 @@
-"""A tuning that ends at any moment: killed, or interrupted. What it leaves is whole, and the same
-command goes on from there."""
+"""A tuning that is killed or interrupted at any moment leaves complete files, and the same command
+continues from there."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from convoy.cli.main import main as convoy
 from convoy_runtime.artifact import open_artifact
 from convoy_runtime.cuda.plans.plan_file import read_file
 
-#: What changes files, or opens them, says so before it does it (Python's audit events).
+#: Python's audit events before a file is opened or changed.
 EVENTS = {"open", "os.rename", "os.mkdir", "os.remove", "os.chmod"}
 
 
@@ -33,9 +33,8 @@ def interrupt() -> None:
 
 
 def tune(path: Path, end: Callable[[], None] | None = None, *, at: int = 0) -> tuple[int, int]:
-    """Tunes an artifact in another process, which ends just before it changes something beside the
-    artifact for the time `at`. Gives the code that it ended with, and how often it changed
-    something."""
+    """Tunes an artifact in another process, which ends just before its `at`-th change of a file
+    next to the artifact. Returns its exit code and the number of changes."""
     reader, writer = os.pipe()
     child = os.fork()
     if not child:
@@ -62,13 +61,13 @@ def tune(path: Path, end: Callable[[], None] | None = None, *, at: int = 0) -> t
 
 
 def load_and_close(path: Path, engine: int | None = None, **options: Any) -> None:
-    """Not in this process: once it has initialized CUDA its children could not."""
+    """Runs in a child: once this process has initialized CUDA, its children could not."""
     with convoy_runtime.load(path, **options) as program:
         assert engine in (None, program.plans[0].engine)  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(("end", "code"), [(kill, -signal.SIGKILL), (interrupt, 130)])
-def test_at_any_moment(
+def test_tuning_that_ends_at_any_moment(
     conv: Path,
     fake_cudnn: ctypes.CDLL,
     tmp_path: Path,
@@ -96,7 +95,7 @@ def test_at_any_moment(
         path, cache = start(f"{end.__name__} {at}")
         ended, _ = tune(path, end, at=at)
         assert ended == code
-        # The artifact is the old one or the new one, and every file of the store is one.
+        # The artifact is the old or the new one, and every file of the store is complete.
         assert path.read_bytes() in (untuned, tuned)
         open_artifact(path).verify()
         files = list(cache.rglob("*.json"))
@@ -104,8 +103,7 @@ def test_at_any_moment(
         kept += bool(files)
         if end is interrupt:
             assert {file for file in path.parent.rglob("*") if file.is_file()} == {path, *files}
-        # Whoever comes next finds it, and the same command goes on from there, which takes longer
-        # to see.
+        # The next load works, and the same command continues, which takes longer to check.
         if at % 3:
             in_child(partial(load_and_close, path, plan_cache=cache))
             continue

@@ -1,5 +1,5 @@
-"""How long programs live on the driver of libcuda.c: `close` beside runs and in the middle of one,
-rounds of loads, children of fork."""
+"""Lifetime of programs on the fake driver of libcuda.c: `close` during runs of other threads and of
+the same one, repeated loads, forked children."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from convoy_runtime.cuda.program.executor import CudaProgram
 
 
 def alive() -> dict[str, int]:
-    """What exists on the device now."""
+    """The objects that exist on the device now."""
     gc.collect()
     return {
         kind: getattr(FAKE, f"fake_{kind}")()
@@ -44,8 +44,8 @@ def loaded(artifact: Callable[..., Path]) -> Callable[[], CudaProgram]:
     return load
 
 
-def test_close_beside_runs_and_new_weights(loaded: Callable[[], CudaProgram]) -> None:
-    """Each call gives a right result or says that the program is closed."""
+def test_close_during_runs_and_load_weights(loaded: Callable[[], CudaProgram]) -> None:
+    """Each call returns a correct result or raises that the program is closed."""
     before, early = alive(), FAKE.fake_early()
     results = [reference(X, W * factor) for factor in (1, 2)]
 
@@ -90,11 +90,11 @@ def test_close_beside_runs_and_new_weights(loaded: Callable[[], CudaProgram]) ->
 @pytest.mark.parametrize(
     "name", ["cuStreamIsCapturing", "cuMemcpyHtoDAsync", "cuGraphLaunch", "cuEventRecord"]
 )
-def test_close_in_the_middle_of_a_run_of_the_same_thread(
+def test_close_within_a_run_of_the_same_thread(
     loaded: Callable[[], CudaProgram], name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As by a signal handler or a finalizer: the run ends as it began, and then everything is given
-    back."""
+    """E.g. by a signal handler or a finalizer: the run completes first, and then everything is
+    released."""
     before, early = alive(), FAKE.fake_early()
     program, call, calls = loaded(), Driver.call, []
 
@@ -129,7 +129,7 @@ def test_close_while_an_input_is_borrowed(loaded: Callable[[], CudaProgram]) -> 
     assert alive() == before
 
 
-def test_a_program_goes_with_its_last_reference(loaded: Callable[[], CudaProgram]) -> None:
+def test_program_is_closed_with_its_last_reference(loaded: Callable[[], CudaProgram]) -> None:
     before = alive()
     gc.disable()
     try:
@@ -141,12 +141,13 @@ def test_a_program_goes_with_its_last_reference(loaded: Callable[[], CudaProgram
         gc.enable()
 
 
-def test_the_garbage_collector_in_the_middle_of_a_capture(
+def test_garbage_collection_during_a_capture(
     loaded: Callable[[], CudaProgram],
     artifact: Callable[..., Path],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """It finds a program that nobody closed, while the same thread captures another one."""
+    """The collector finds a program that was not closed, while the same thread captures another
+    one."""
     before = alive()
     lost = loaded()
     lost.run_numpy(X)
@@ -169,7 +170,7 @@ def test_the_garbage_collector_in_the_middle_of_a_capture(
     assert alive() == before
 
 
-def test_an_output_over_an_input(loaded: Callable[[], CudaProgram]) -> None:
+def test_output_that_overlaps_an_input(loaded: Callable[[], CudaProgram]) -> None:
     program = loaded()
     x = upload(program, X)
     program.run_into([x], [x])
@@ -178,7 +179,7 @@ def test_an_output_over_an_input(loaded: Callable[[], CudaProgram]) -> None:
     program.close()
 
 
-def test_rounds_leave_nothing(
+def test_repeated_loads_leak_nothing(
     artifact: Callable[..., Path], conv: Path, fake_cudnn: ctypes.CDLL
 ) -> None:
     paths = artifact(), conv
@@ -211,10 +212,10 @@ FORKED = (
 )
 
 
-def test_a_child_of_fork_is_refused(
+def test_forked_child_is_refused(
     artifact: Callable[..., Path], conv: Path, fake_cudnn: ctypes.CDLL
 ) -> None:
-    """The driver ends the process when anything of it is called there."""
+    """The fake driver ends the process if any of its functions is called there."""
     path = artifact()
     program, graphs = convoy_runtime.load(path), convoy_runtime.load(conv)
     assert isinstance(program, CudaProgram)
@@ -251,7 +252,7 @@ def test_a_child_of_fork_is_refused(
 
     holding = Thread(hold)
     forks.wait()
-    in_child(use)  # where the thread that holds the lock is not
+    in_child(use)  # The thread that holds the lock does not exist there.
     done.set()
     holding.join()
 
@@ -267,7 +268,7 @@ def test_a_child_of_fork_is_refused(
     graphs.close()
 
 
-def test_a_child_of_fork_of_a_process_where_another_library_uses_cuda(
+def test_forked_child_is_refused_if_another_library_uses_cuda(
     artifact: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = artifact()

@@ -1,4 +1,4 @@
-"""How plans are measured: between guards, over more memory than the cache holds, in turn."""
+"""How plans are measured: with guard bytes, over more memory than the cache holds, in turn."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from convoy_runtime.cuda.tuning.cold_runs import capture_cold_runs
 from convoy_runtime.cuda.tuning.scratch import Scratch
 from convoy_runtime.manifest import Graph
 
-#: Bytes that the fake GPU's cache holds.
+#: Size of the fake GPU's cache in bytes.
 _CACHE = 100
 _GUARD = 4096
 
@@ -43,8 +43,8 @@ def scratch(loaded: CudaProgram) -> Iterator[Scratch]:
     buffers.close()
 
 
-def test_a_plan_that_writes_behind_its_workspace(conv: Path, fake_cudnn: ctypes.CDLL) -> None:
-    """Engine 41 says 256 bytes, and writes 512, which lie in the memory that others are given."""
+def test_plan_that_writes_beyond_its_workspace(conv: Path, fake_cudnn: ctypes.CDLL) -> None:
+    """Engine 41 declares 256 bytes and writes 512, in memory that other plans are given."""
     fake_cudnn.fake_offer(6)
     fake_cudnn.fake_exact(42)
     fake_cudnn.fake_workspace(ctypes.c_int64(256))
@@ -60,9 +60,9 @@ def test_a_plan_that_writes_behind_its_workspace(conv: Path, fake_cudnn: ctypes.
     ] == "writes behind the workspace"
 
 
-def test_every_guard(loaded: CudaProgram, scratch: Scratch) -> None:
-    """The nearest and the farthest byte before and behind each tensor, inputs too, and the
-    workspace, of which a plan has a part."""
+def test_every_guard_detects_a_write(loaded: CudaProgram, scratch: Scratch) -> None:
+    """Writes the nearest and the farthest byte before and after each tensor, inputs included, and
+    the workspace, of which a plan gets a part."""
     sizes = [tensor.bytes for tensor in loaded.manifest.graphs[0].tensors]
     names = [
         *(f"tensor {tensor.uid}" for tensor in loaded.manifest.graphs[0].tensors),
@@ -79,13 +79,13 @@ def test_every_guard(loaded: CudaProgram, scratch: Scratch) -> None:
             (size + _GUARD - 1, ""),
         ):
             ctypes.memset(pointer + address, 0, 1)
-            # The farthest one may be a neighbour's as well.
+            # The farthest byte may also belong to an adjacent tensor's guard.
             assert (found := scratch.trespass(512)) is not None
             assert found.removeprefix("writes ") == place or not place
-            # What one plan did is not held against the next one.
+            # A violation by one plan is not attributed to the next one.
             loaded._driver.call("cuStreamSynchronize", loaded._loaded.stream)
             assert scratch.trespass(512) is None
-    # What a plan wrote in its workspace is not held against the next one, whose workspace is
+    # Writes to the workspace by one plan are not attributed to the next one, whose workspace is
     # smaller.
     ctypes.memset(scratch.workspace, 0, 512)
     scratch.guard_workspace(100)
@@ -95,15 +95,14 @@ def test_every_guard(loaded: CudaProgram, scratch: Scratch) -> None:
     assert scratch.trespass(100) == "writes behind the workspace"
 
 
-def test_runs_are_over_more_memory_than_the_cache_holds(
-    loaded: CudaProgram, scratch: Scratch
-) -> None:
-    """In turn, so that what a run reads has left the cache since it was read last."""
+def test_runs_use_more_memory_than_the_cache_holds(loaded: CudaProgram, scratch: Scratch) -> None:
+    """Runs use several sets of tensors in turn, so that the data of a run has left the cache since
+    its last use."""
     runs: list[tuple[int, ...]] = []
     (real,) = loaded._loaded.plans.values()
 
     class Recording:
-        """The plan, with a note of each run."""
+        """The plan, with a record of each run."""
 
         report = replace(real.report, workspace_bytes=0)
 
@@ -127,14 +126,14 @@ def test_runs_are_over_more_memory_than_the_cache_holds(
     assert count == len(sets)
     sizes = [tensor.bytes for tensor in graph.tensors]
     assert sum(sizes) * len(sets) >= 2 * _CACHE
-    # No tensor touches another one, nor its guards.
+    # No tensor is adjacent to another one or to its guards.
     places = sorted(
         (pointer, pointer + size)
         for pointers in sets
         for pointer, size in zip(pointers, sizes, strict=True)
     )
     assert all(end + _GUARD <= begin for (_, end), (begin, _) in pairwise(places))
-    # All hold the same inputs, and no two tensors of a set the same.
+    # All sets hold the same inputs, and no two tensors of a set are equal.
     contents = [
         [ctypes.string_at(pointer, size) for pointer, size in zip(each[:3], sizes, strict=False)]
         for each in sets
@@ -143,8 +142,8 @@ def test_runs_are_over_more_memory_than_the_cache_holds(
     assert len(set(contents[0])) == 3
 
 
-def test_rounds_take_turns(loaded: CudaProgram) -> None:
-    """What a clock does in the meantime hits all alike."""
+def test_rounds_alternate_between_candidates(loaded: CudaProgram) -> None:
+    """A change of the clock rate affects all candidates equally."""
     launched: list[str] = []
 
     class Launched:
@@ -166,7 +165,7 @@ def test_rounds_take_turns(loaded: CudaProgram) -> None:
     ] * 3
 
 
-def test_nothing_is_left(conv: Path, fake_cudnn: ctypes.CDLL) -> None:
+def test_measuring_leaks_nothing(conv: Path, fake_cudnn: ctypes.CDLL) -> None:
     before = FAKE.fake_allocated(), FAKE.fake_graphs()
     for tune in ("quick", "full"):
         convoy_runtime.load(conv, plan_cache=False, tune=tune).close()  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Plans of the cuDNN of libcudnn.c: chosen, tuned, kept, and refused."""
+"""Plans of the fake cuDNN of libcudnn.c: chosen, tuned, stored, and refused."""
 
 from __future__ import annotations
 
@@ -72,10 +72,10 @@ def test_graphs(conv: Path, fake_cudnn: ctypes.CDLL, tmp_path: Path) -> None:
     assert (fake_cudnn.fake_alive(), fake_cudnn.fake_handles()) == (0, 0)
 
 
-def test_a_fresh_process_says_where_its_start_went(
+def test_first_result_reports_the_parts_of_a_start(
     conv: Path, fake_cudnn: ctypes.CDLL, tmp_path: Path
 ) -> None:
-    """benchmarks/first_result.py, on an artifact with its plans inside."""
+    """Runs benchmarks/first_result.py on an artifact with its plans."""
     with convoy_runtime.load(conv, plan_cache=tmp_path / "cache") as program:
         assert isinstance(program, CudaProgram)
         plans = program.plan_members()
@@ -143,7 +143,7 @@ def test_tuning(conv: Path, fake_cudnn: ctypes.CDLL, tmp_path: Path) -> None:
     assert (report.engine, report.origin, report.tuned) == (41, "tuning", "quick")
     found = {trial.engine: trial.reason for trial in report.trials}
     assert list(found) == [41, 42, 43, 44, 45]
-    # Two copies, or six, and an eighth of the memset that clears the workspaces of eight runs.
+    # Two or six copies, and an eighth of the memset that clears the workspaces of eight runs.
     assert report.trials[0].microseconds == pytest.approx(2.125)
     assert report.trials[1].microseconds == pytest.approx(6.125)
     assert (found[41], found[42]) == (None, None)
@@ -161,15 +161,14 @@ def test_tuning(conv: Path, fake_cudnn: ctypes.CDLL, tmp_path: Path) -> None:
         "timing 5 plans of conv",
     ]
 
-    # What was tuned is not tuned again, and is what an untuned load takes.
+    # Tuned graphs are not tuned again, and a load without tuning uses their plans.
     for level in ("quick", "off"):
         before = fake_cudnn.fake_executed()
         with load(tune=level) as program:
             (again,) = program.plans
         assert again == replace(report, origin="stored plan")
         assert fake_cudnn.fake_executed() == before + 2
-    # More work finds the engines that no heuristic offers; of two that are equal the first one
-    # stays.
+    # A higher level finds engines that no heuristic offers; of two equal ones the first is kept.
     with load(tune="full") as program:
         (full,) = program.plans
     assert (full.engine, full.heuristic, full.rank, full.tuned) == (46, "engines", 46, "full")
@@ -188,15 +187,15 @@ def test_tuning(conv: Path, fake_cudnn: ctypes.CDLL, tmp_path: Path) -> None:
     ("engine", "reference"),
     [
         (42, "engine 42, which adds up in float32"),
-        # Nobody agrees with it: who is right is for the others to say.
+        # No other plan agrees with it, so the other candidates decide.
         (43, "the median of 3 plans"),
-        # It writes more than it may.
+        # It writes outside its workspace.
         (44, "the median of 3 plans"),
         # It compiles.
         (46, "the median of 3 plans"),
     ],
 )
-def test_what_results_are_compared_with(
+def test_reference_of_the_comparison(
     conv: Path, fake_cudnn: ctypes.CDLL, engine: int, reference: str
 ) -> None:
     fake_cudnn.fake_offer(6)
@@ -213,8 +212,8 @@ def test_what_results_are_compared_with(
     )
 
 
-def test_two_plans_that_differ(conv: Path, fake_cudnn: ctypes.CDLL) -> None:
-    """One of them is wrong; a median could not tell which."""
+def test_two_plans_that_disagree(conv: Path, fake_cudnn: ctypes.CDLL) -> None:
+    """One of them is wrong, and a median cannot tell which."""
     fake_cudnn.fake_exact(42)
     fake_cudnn.fake_offer(6)
     try:
@@ -229,7 +228,7 @@ def test_two_plans_that_differ(conv: Path, fake_cudnn: ctypes.CDLL) -> None:
     assert fake_cudnn.fake_alive() == 0
 
 
-def test_knobs_are_turned(conv: Path, fake_cudnn: ctypes.CDLL, tmp_path: Path) -> None:
+def test_full_tune_turns_knobs(conv: Path, fake_cudnn: ctypes.CDLL, tmp_path: Path) -> None:
     """Engine 42 is the slower one of two, until its knob is turned, which no heuristic proposes."""
     fake_cudnn.fake_offer(3)
     fake_cudnn.fake_knobs(1)
@@ -256,7 +255,7 @@ def test_knobs_are_turned(conv: Path, fake_cudnn: ctypes.CDLL, tmp_path: Path) -
         assert list(trials) == [(42, 1), (41,), (42, 0), (42, 3)]
         assert trials[42, 1].microseconds == pytest.approx(1.125, rel=1e-4)
         assert re.fullmatch(r"output 0 differs from that of .*", trials[42, 3].reason or "")
-        # The first turn found something, the second one did not.
+        # The first turn is an improvement, the second one is not.
         assert [each for each in told if "knobs" in each] == [
             "knobs of conv, turn 1",
             "knobs of conv, turn 2",
@@ -271,8 +270,8 @@ def test_knobs_are_turned(conv: Path, fake_cudnn: ctypes.CDLL, tmp_path: Path) -
 
 
 def test_every_knob_of_every_engine(conv: Path, fake_cudnn: ctypes.CDLL, tmp_path: Path) -> None:
-    """Engine 47 compiles, and is the slower one of two until its knob is turned, which other
-    processes build."""
+    """Engine 47 compiles, and is the slower one of two until its knob is turned; other processes
+    build it."""
     fake_cudnn.fake_offer(2)
     fake_cudnn.fake_knobs(2)
     told: list[str] = []
@@ -307,7 +306,7 @@ def test_every_knob_of_every_engine(conv: Path, fake_cudnn: ctypes.CDLL, tmp_pat
         knobs = [f"knobs of engine {engine} of conv, turn {turn}" for turn, engine in turns]
         assert [each for each in told if each.startswith("knobs")] == knobs
         assert "3 of 3 plans of conv compiled" in told
-        # What more work went into does for less.
+        # A higher level also satisfies a lower one.
         assert tuned("full") == replace(report, origin="stored plan")
     finally:
         fake_cudnn.fake_knobs(0)
@@ -322,7 +321,7 @@ def test_every_knob_of_every_engine(conv: Path, fake_cudnn: ctypes.CDLL, tmp_pat
         ("FAKE_HANGS", "it was not built within 0.5 s"),
     ],
 )
-def test_a_build_that_ends_badly(
+def test_build_process_that_fails(
     conv: Path, fake_cudnn: ctypes.CDLL, monkeypatch: pytest.MonkeyPatch, fault: str, reason: str
 ) -> None:
     fake_cudnn.fake_offer(2)
@@ -341,7 +340,7 @@ def test_a_build_that_ends_badly(
     ]
 
 
-def test_an_interrupt_while_processes_build(
+def test_interrupt_while_processes_build(
     conv: Path, fake_cudnn: ctypes.CDLL, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fake_cudnn.fake_offer(2)
@@ -394,17 +393,17 @@ def test_plans_in_the_artifact(
     assert f"{tuned}: plans for cuda:0" in printed.out
     assert "plan of conv (1 of 1)" in printed.err
 
-    # Where it is loaded, nothing is searched: not in the cache, not by heuristics.
+    # On load, neither the cache nor the heuristics are queried.
     with convoy_runtime.load(tuned, plan_cache=False, strict=True) as program:
         (report,) = program.plans  # type: ignore[attr-defined]
     assert (report.engine, report.origin, report.tuned) == (41, "plan in the artifact", "quick")
-    # A plan that more work went into is preferred, wherever it is.
+    # A plan of a higher level takes precedence, wherever it is stored.
     with convoy_runtime.load(conv, tune="full"):
         pass
     with convoy_runtime.load(tuned) as program:
         assert program.plans[0].origin == "stored plan"  # type: ignore[attr-defined]
         assert program.plans[0].tuned == "full"  # type: ignore[attr-defined]
-    # Other options are another question.
+    # Other options have another key.
     with pytest.raises(
         PlanError,
         match="expected one made with deterministic=True, got one made with deterministic=False",
@@ -424,7 +423,7 @@ def test_plans_in_the_artifact(
 
 @pytest.fixture
 def little_memory(fake_cudnn: ctypes.CDLL) -> Iterator[None]:
-    """A GPU that allocates 2 MiB at a time, and an engine 41 that wants 4."""
+    """A GPU that allocates at most 2 MiB at a time, and an engine 41 that needs 4."""
     fake_cudnn.fake_offer(6)
     fake_cudnn.fake_workspace(ctypes.c_int64(4 << 20))
     FAKE.fake_largest(ctypes.c_long(2 << 20))
@@ -435,9 +434,7 @@ def little_memory(fake_cudnn: ctypes.CDLL) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("little_memory")
-def test_workspaces_that_there_is_no_memory_for(
-    conv: Path, fake_cudnn: ctypes.CDLL, tmp_path: Path
-) -> None:
+def test_workspaces_without_memory(conv: Path, fake_cudnn: ctypes.CDLL, tmp_path: Path) -> None:
     reason = "workspace of 4194304 bytes cannot be allocated: the GPU's memory is full"
     for _ in range(2):
         with convoy_runtime.load(conv, plan_cache=tmp_path) as program:
@@ -445,7 +442,7 @@ def test_workspaces_that_there_is_no_memory_for(
         assert (report.engine, report.origin) == (42, "heuristics")
         assert report.rejected[0] == f"stored plan: {reason}"
         assert report.rejected[-1] == f"A[1] engine 41 {{}}: {reason}"
-    # There may be more memory another time: the better plan stays stored.
+    # Memory may be available later: the better plan stays stored.
     FAKE.fake_largest(ctypes.c_long(1 << 30))
     with convoy_runtime.load(conv, plan_cache=tmp_path) as program:
         assert program.plans[0].engine == 41  # type: ignore[attr-defined]
@@ -469,7 +466,7 @@ def test_tuning_with_little_memory(conv: Path, fake_cudnn: ctypes.CDLL) -> None:
     assert report.engine == 46
     found = {trial.engine: trial.reason for trial in report.trials}
     assert found[41] == "workspace of 4194304 bytes cannot be allocated: the GPU's memory is full"
-    # Where no tensor fits, no plan is at fault.
+    # If no tensor fits, the plans are not the cause.
     FAKE.fake_largest(ctypes.c_long(1000))
     with pytest.raises(CudaError, match="cuMemAlloc failed: CUDA_ERROR_OUT_OF_MEMORY"):
         convoy_runtime.load(conv, plan_cache=False, tune="quick")
@@ -477,11 +474,10 @@ def test_tuning_with_little_memory(conv: Path, fake_cudnn: ctypes.CDLL) -> None:
     assert (fake_cudnn.fake_alive(), FAKE.fake_allocated()) == (0, before)
 
 
-def test_a_capture_that_fails_leaves_nothing(
+def test_failed_capture_leaks_nothing(
     conv: Path, fake_cudnn: ctypes.CDLL, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """41 and 46 are equally fast: they are decided between in the whole program, where the second
-    capture fails."""
+    """41 and 46 are equally fast, so the whole program decides; the second capture there fails."""
     fake_cudnn.fake_offer(2)
     gc.collect()
     graphs, captures = FAKE.fake_graphs(), list[int]()
@@ -501,7 +497,7 @@ def test_a_capture_that_fails_leaves_nothing(
     assert (len(captures), FAKE.fake_graphs(), fake_cudnn.fake_alive()) == (2, graphs, 0)
 
 
-def test_tuning_that_finds_nothing(conv: Path, fake_cudnn: ctypes.CDLL) -> None:
+def test_tuning_without_a_working_plan(conv: Path, fake_cudnn: ctypes.CDLL) -> None:
     fake_cudnn.fake_offer(2)
     fake_cudnn.fake_fail(5000)
     with pytest.raises(
@@ -524,7 +520,7 @@ def test_tuning_that_finds_nothing(conv: Path, fake_cudnn: ctypes.CDLL) -> None:
 
 
 def test_profile_without_weights(artifact: Callable[..., Path]) -> None:
-    """Times do not need them; runs do."""
+    """Measuring times needs no weights, but runs do."""
     with convoy_runtime.load(artifact(weights=False)) as bare:
         assert isinstance(bare, CudaProgram)
         assert len(bare.profile().timings) == 2
@@ -532,11 +528,11 @@ def test_profile_without_weights(artifact: Callable[..., Path]) -> None:
             bare.replay()
 
 
-def test_plans_made_offline(
+def test_offline_plans(
     conv: Path, fake_cudnn: ctypes.CDLL, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A GPU says what it is, plans are made from that elsewhere, and the GPU starts with them; what
-    it tunes takes their place."""
+    """Plans are made offline from the properties of a GPU, and the GPU starts with them; tuning
+    there replaces them."""
     describe()
     described = tmp_path / "fake-cudnn9.19.json"
     described.write_text(capsys.readouterr().out)

@@ -1,4 +1,4 @@
-"""What is measured of a program, on the driver of libcuda.c."""
+"""Profiles of a program, on the fake driver of libcuda.c."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_profile(program: CudaProgram, conv: Path, fake_cudnn: ctypes.CDLL) -> N
     profile = program.profile(lambda *step: told.append(step))
     in_place = [("timing calls in place", 0, 2), ("timing calls in place", 1, 2)]
     assert told == [("timing scaled_relu", 0, 2), ("timing a copy", 1, 2), *in_place]
-    # A microsecond a thing that is done: one kernel, one copy.
+    # One microsecond per operation: one kernel, one copy.
     assert [
         replace(timing, microseconds=None, in_place_microseconds=None) for timing in profile.timings
     ] == [
@@ -74,7 +74,7 @@ def test_profile(program: CudaProgram, conv: Path, fake_cudnn: ctypes.CDLL) -> N
 def tuned(
     conv: Path, fake_cudnn: ctypes.CDLL, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Path:
-    """An artifact after a tuning in which several engines were offered."""
+    """An artifact that was tuned with several engines."""
     monkeypatch.setenv("CONVOY_CACHE", str(tmp_path / "cache"))
     fake_cudnn.fake_offer(6)
     path = tmp_path / "conv.convoy"
@@ -102,9 +102,9 @@ def test_explain_measured(tuned: Path, tmp_path: Path, capsys: pytest.CaptureFix
     )
     assert "6.13 us  engine 42 {} workspace 512 bytes\n" in printed.out
     assert "not engine 43 {}: output 0 differs from that of the median of 3 plans" in printed.out
-    # What cuDNN refuses says why.
+    # Refusals of cuDNN have a reason.
     assert "not A[0] engine 40 {}: CUDNN_STATUS_NOT_SUPPORTED: as told" in printed.out
-    # The file says all of it again, where no GPU is.
+    # The JSON file prints the same report without a GPU.
     again = tmp_path / "again.html"
     assert convoy(["explain", str(kept), "--html", str(again)]) == 0
     assert capsys.readouterr().out == printed.out
@@ -112,7 +112,9 @@ def test_explain_measured(tuned: Path, tmp_path: Path, capsys: pytest.CaptureFix
     assert "CUDNN_STATUS_NOT_SUPPORTED: as told" in page.read_text()
 
 
-def test_explain_what_tuning_left(tuned: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_explain_the_candidates_of_a_tuning(
+    tuned: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert convoy(["explain", str(tuned), "--json", "-"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert (report["times"], report["steps"][0]["microseconds"]) == (
@@ -134,8 +136,8 @@ def test_explain_what_tuning_left(tuned: Path, capsys: pytest.CaptureFixture[str
     assert "6.13 us  engine 42 {} workspace 512 bytes" in printed
 
 
-def test_a_device_that_is_no_name(tuned: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Nothing is said of what the machine lacks."""
+def test_invalid_device_name(tuned: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The message does not mention a missing device."""
     assert convoy(["explain", str(tuned), "--measured", "--device", "gpu"]) == 1
     assert (
         capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""PTX that the driver of libcuda.c compiles: in threads, no more than there are cores, only what is
+"""PTX that the fake driver of libcuda.c compiles: in at most as many threads as cores, only when
 needed, and refused with a reason."""
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from convoy_runtime import ArtifactError, PlanError
 from convoy_runtime.cuda.plans.options import PlanOptions
 from convoy_runtime.manifest import Call, Graph, GraphKernel, kernel_member
 
-#: As many calls as branches.c has, each of a graph of its own.
+#: One graph for each call of branches.c.
 GRAPHS = 5
 Write = Callable[..., Path]
 
@@ -32,8 +32,8 @@ def ptx(graph: int, variant: str) -> bytes:
 def write(
     tmp_path: Path, compile_c: Callable[..., bytes], fake_cudnn: ctypes.CDLL
 ) -> Iterator[Write]:
-    """Writes an artifact of branches.c, whose graphs have two kernels each; `junk` are graphs whose
-    first one is no PTX."""
+    """Writes an artifact of branches.c whose graphs have two kernels each. The first kernel of the
+    graphs in `junk` is not PTX."""
 
     def graph(index: int, preference: str) -> Graph:
         names = {variant: f"conv_{index}_{variant}" for variant in ("fast", "other")}
@@ -84,12 +84,12 @@ def write(
 
 @pytest.fixture
 def cores(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
-    """Says how many cores the process may use."""
+    """Sets the number of cores that the process may use."""
     return lambda count: monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(count)))
 
 
 def compiled(path: Path, **options: object) -> tuple[int, int]:
-    """How many kernels a load compiles, and the most at once."""
+    """The number of kernels that a load compiles, and the maximum at a time."""
     before = FAKE.fake_links()
     with convoy_runtime.load(path, **{"plan_cache": False, **options}) as program:
         assert [report.graph for report in program.plans] == [
@@ -99,7 +99,7 @@ def compiled(path: Path, **options: object) -> tuple[int, int]:
     return FAKE.fake_links() - before, FAKE.fake_most_linkers()
 
 
-def test_as_many_threads_as_cores(write: Write, cores: Callable[[int], None]) -> None:
+def test_at_most_as_many_threads_as_cores(write: Write, cores: Callable[[int], None]) -> None:
     path = write()
     cores(4)
     links, most = compiled(path)
@@ -110,7 +110,7 @@ def test_as_many_threads_as_cores(write: Write, cores: Callable[[int], None]) ->
     assert compiled(path) == (GRAPHS, 1)
 
 
-def test_strict_tells_of_every_graph(write: Write) -> None:
+def test_strict_lists_every_graph(write: Write) -> None:
     others = ", ".join(f"conv{index}" for index in range(1, GRAPHS))
     expected = (
         f"model.py:9: graph conv0: no plan is stored that fits, nor for {others}, and "
@@ -139,14 +139,14 @@ def test_nothing_is_compiled_while_plans_are_timed(
 
 
 @pytest.mark.parametrize("tune", ["off", "quick"])
-def test_what_is_stored_is_not_compiled(
+def test_stored_kernels_are_not_compiled(
     write: Write, cores: Callable[[int], None], tmp_path: Path, tune: str
 ) -> None:
     cores(4)
     path, cache = write(), tmp_path / "cache"
     compiled(path, plan_cache=cache, tune=tune)
     assert compiled(path, plan_cache=cache, tune=tune) == (0, 0)
-    # But by another driver, and then the one that was chosen.
+    # But with another driver the chosen kernel is.
     for file in (cache / "plans").glob("*.json"):
         content = json.loads(file.read_text())
         for record in content["records"]:
@@ -157,7 +157,7 @@ def test_what_is_stored_is_not_compiled(
     assert 2 <= most <= 4
 
 
-def test_what_does_not_run_is_not_compiled(write: Write, fake_cudnn: ctypes.CDLL) -> None:
+def test_unused_kernels_are_not_compiled(write: Write, fake_cudnn: ctypes.CDLL) -> None:
     assert compiled(write(preference="plan")) == (0, 0)
     assert compiled(write(preference="kernel"), options=PlanOptions(allow_kernels=False)) == (0, 0)
     with pytest.raises(convoy_runtime.PlanError, match="no plan is stored"):
@@ -167,7 +167,7 @@ def test_what_does_not_run_is_not_compiled(write: Write, fake_cudnn: ctypes.CDLL
 
 @pytest.mark.parametrize("tune", ["off", "quick"])
 @pytest.mark.parametrize("count", [1, 4])
-def test_the_first_graph_with_bad_ptx_is_named(
+def test_error_names_the_first_graph_with_bad_ptx(
     write: Write, cores: Callable[[int], None], tune: str, count: int
 ) -> None:
     cores(count)
@@ -183,7 +183,7 @@ def test_the_first_graph_with_bad_ptx_is_named(
         compiled(write(junk=(1, 3)), tune=tune)
 
 
-def test_an_error_waits_for_its_graph(
+def test_error_is_raised_at_its_graph(
     write: Write, cores: Callable[[int], None], tmp_path: Path
 ) -> None:
     cores(4)
@@ -198,13 +198,11 @@ def test_an_error_waits_for_its_graph(
     assert [what for what in told if what.startswith("plan of")] == [
         f"plan of conv{index}" for index in range(GRAPHS)
     ]
-    # What was tuned until then is kept.
+    # The plans tuned until then are stored.
     assert len(list((tmp_path / "cache" / "plans").glob("*.json"))) == GRAPHS - 1
 
 
-def test_an_interrupt_while_kernels_are_compiled(
-    write: Write, cores: Callable[[int], None]
-) -> None:
+def test_interrupt_while_kernels_are_compiled(write: Write, cores: Callable[[int], None]) -> None:
     cores(2)
     before = FAKE.fake_links()
 
@@ -213,6 +211,6 @@ def test_an_interrupt_while_kernels_are_compiled(
 
     with pytest.raises(KeyboardInterrupt):
         compiled(write(), tune="quick", progress=interrupt)
-    # What was under way has come to its end, and nothing else was begun.
+    # Compilations in progress were completed, and no new ones started.
     assert FAKE.fake_linkers() == 0
     assert FAKE.fake_links() - before <= 4

@@ -1,5 +1,5 @@
-"""What runs ask of the driver of libcuda.c: in the caller's capture, from several threads, of
-several programs and on several devices."""
+"""Driver calls of runs, on the fake driver of libcuda.c: in the caller's capture, from several
+threads, of several programs and on several devices."""
 
 from __future__ import annotations
 
@@ -20,8 +20,7 @@ from convoy_runtime.cuda.driver.device import Device, Driver, open_driver
 from convoy_runtime.cuda.driver.memory import Allocation, DeviceArray
 from convoy_runtime.cuda.program.executor import CudaProgram
 
-#: What enqueues a run, and nothing that allocates or waits: an order between streams is kept by an
-#: event.
+#: The driver functions that enqueue a run, without allocating or waiting: events order the streams.
 RUN = {
     "cuCtxGetCurrent", "cuCtxPushCurrent", "cuCtxPopCurrent", "cuStreamIsCapturing",
     "cuStreamWaitEvent", "cuEventRecord", "cuGraphLaunch",
@@ -31,7 +30,7 @@ RUN = {
 
 @pytest.fixture
 def called(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
-    """How often each function of the driver was called."""
+    """The number of calls of each driver function."""
     counter: Counter[str] = Counter()
     call = Driver.call
 
@@ -58,7 +57,7 @@ def test_a_run_allocates_nothing_and_waits_for_nothing(
         program.run_into([y], [x], stream=handle)
         program.replay(handle)
     assert called.keys() <= RUN
-    # Two copies for each of the calls with arrays; a stream waits where the last run was on another
+    # Two copies for each of the calls with arrays; a stream waits if the last run was on another
     # one.
     assert (called["cuGraphLaunch"], called["cuMemcpyDtoDAsync"], called["cuStreamWaitEvent"]) == (
         12,
@@ -72,13 +71,13 @@ def test_a_run_allocates_nothing_and_waits_for_nothing(
     program.close()
 
 
-def test_in_the_capture_of_the_caller(program: CudaProgram) -> None:
-    """Captured twice, with work of the caller's between; nothing runs before the caller's graph is
-    launched, and then all of it."""
+def test_run_within_a_capture_of_the_caller(program: CudaProgram) -> None:
+    """Captured twice, with the caller's work in between; everything runs when the caller's graph is
+    launched, not before."""
     call, module = program._driver.call, program._driver.module
     x, between, y = (upload(program, array) for array in (X, np.zeros_like(X), np.zeros_like(X)))
     side = stream(program)
-    # The last run was elsewhere, which a capture cannot wait for.
+    # The last run was on another stream, which a capture cannot wait for.
     program(upload(program, X * 7))
     launches = FAKE.fake_launches()
     with program._device.current():
@@ -100,7 +99,7 @@ def test_in_the_capture_of_the_caller(program: CudaProgram) -> None:
         wait(program, side)
         np.testing.assert_array_equal(peek(between), reference(X))
         np.testing.assert_array_equal(peek(y), reference(reference(X)))
-        # The caller's graph is a copy: it does not end with a run of the program's own.
+        # The caller's graph is a copy, so it survives a run of the program.
         np.testing.assert_array_equal(program.run_numpy(-X)[0], reference(-X))
         call("cuGraphLaunch", instance, side)
         wait(program, side)
@@ -110,7 +109,7 @@ def test_in_the_capture_of_the_caller(program: CudaProgram) -> None:
 
 
 def together(*actions: Callable[[], None]) -> None:
-    """Runs each in a thread of its own, all at once. Raises what the first one of them raises."""
+    """Runs each function in a separate thread, all at once. Raises the first exception."""
     barrier, errors = threading.Barrier(len(actions)), list[BaseException]()
 
     def run(action: Callable[[], None]) -> None:
@@ -145,7 +144,8 @@ def test_one_program_in_several_threads(program: CudaProgram) -> None:
 def test_several_programs_in_several_threads(
     conv: Path, artifact: Callable[..., Path], fake_cudnn: ctypes.CDLL, tmp_path: Path
 ) -> None:
-    """Loaded, tuned and run at the same time, with one store; each has a handle of cuDNN."""
+    """Loaded, tuned and run at the same time, with one store; each program has its own cuDNN
+    handle."""
     fake_cudnn.fake_offer(6)
     plain, programs = artifact(), list[Any]()
     image = np.arange(64 * 56 * 56, dtype=np.float16).reshape(1, 64, 56, 56)
@@ -182,8 +182,8 @@ def test_several_devices(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Memory, streams and handles are of the program's device, whichever is the thread's; plans are
-    of a device's name."""
+    """Memory, streams and handles belong to the program's device, whatever the thread's current
+    device is; plans are keyed by the name of a device."""
     monkeypatch.setenv("FAKE_DEVICES", "2")
     path, cache = artifact(), tmp_path / "cache"
     programs = [convoy_runtime.load(path, device=index) for index in (0, 1)]
@@ -192,7 +192,7 @@ def test_several_devices(
         "cuda:1 (Fake GPU 1)",
     ]  # type: ignore[attr-defined]
     with Device(open_driver(), 0).current():
-        # On the other device than the thread's, and in turn.
+        # On another device than the thread's current one, and alternating.
         for factor in (1, 2, 3):
             for program in programs:
                 np.testing.assert_array_equal(

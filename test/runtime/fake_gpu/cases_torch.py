@@ -1,4 +1,4 @@
-"""Tensors of a torch that is a few lines of Python, on the driver of libcuda.c."""
+"""Tensors of a fake torch of a few lines of Python, on the fake driver of libcuda.c."""
 
 from __future__ import annotations
 
@@ -62,11 +62,11 @@ def test_torch_in_torch_out(
     copied = [] if packed else ["contiguous", ("dlpack", -1)]
     y = program(x)
     assert isinstance(y, Tensor)
-    # On torch's own stream torch has nothing to wait for.
+    # torch does not have to wait for anything on its own stream.
     assert log == [("dlpack", -1), *copied]
     wait(program, current)
     np.testing.assert_array_equal(peek(y.array), reference(X))
-    # On another one torch has to wait, and to keep the memory for it.
+    # On another stream torch has to wait, and to keep the memory alive for it.
     log.clear()
     other = stream(program)
     program(x, stream=other)
@@ -79,8 +79,8 @@ def test_torch_in_torch_out(
 
 @pytest.fixture
 def torch_tensor(program: CudaProgram, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
-    """Makes the input X as a tensor of a torch that is a few lines of Python. `asked` are the
-    streams that DLPack was told."""
+    """Creates the input X as a tensor of the fake torch. `asked` are the streams passed to
+    DLPack."""
     torch = types.ModuleType("torch")
     current = types.SimpleNamespace(cuda_stream=stream(program))
 
@@ -151,7 +151,7 @@ def torch_tensor(program: CudaProgram, monkeypatch: pytest.MonkeyPatch) -> Calla
         ({"layout": "sparse"}, False),
     ],
 )
-def test_plain_torch_tensors_need_no_dlpack(
+def test_packed_torch_tensors_bypass_dlpack(
     program: CudaProgram, torch_tensor: Callable[..., Any], changes: dict[str, Any], plain: bool
 ) -> None:
     x = torch_tensor(**changes)
@@ -159,21 +159,21 @@ def test_plain_torch_tensors_need_no_dlpack(
     assert x.asked == ([] if plain else [-1])
     wait(program, x.stream)
     np.testing.assert_array_equal(peek(y.array), reference(X))
-    # Another stream than torch's has to wait for torch, which DLPack sees to.
+    # Another stream than torch's has to wait for torch, which DLPack does.
     other = stream(program)
     program(x, stream=other)
     assert x.asked[-1] == other
 
 
-def test_a_negative_view_is_refused(program: CudaProgram, torch_tensor: Callable[..., Any]) -> None:
+def test_negative_view_is_refused(program: CudaProgram, torch_tensor: Callable[..., Any]) -> None:
     with pytest.raises(ArgumentError, match="input 'x': has torch's negative bit"):
         program(torch_tensor(negative=True))
 
 
-def test_what_a_run_costs_the_host(program: CudaProgram, torch_tensor: Callable[..., Any]) -> None:
-    """In calls of the driver, the least of many short rounds, because a busy core takes twice as
-    long for everything. Seen: 13 to 18 for `replay`, 8 us on a quiet core, and 26 to 45 for
-    `program(x)`."""
+def test_host_time_of_a_run(program: CudaProgram, torch_tensor: Callable[..., Any]) -> None:
+    """In units of one driver call, the minimum of many short rounds, because on a busy core
+    everything takes twice as long. Typical values: 13 to 18 for `replay`, which is 8 us on an idle
+    core, and 26 to 45 for `program(x)`."""
     x = torch_tensor()
     program._poison = False
     call = program._driver.call

@@ -1,5 +1,5 @@
-"""What tuning leaves out because it is slow: runs, rounds, engines, alternatives. A copy of
-libcudnn.c's engines takes a microsecond."""
+"""Runs, rounds, engines and alternatives that tuning skips because they are slow. One copy by an
+engine of libcudnn.c takes a microsecond."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def cudnn(fake_cudnn: ctypes.CDLL) -> Iterator[ctypes.CDLL]:
 
 @pytest.fixture
 def write(tmp_path: Path, compile_c: Callable[..., bytes]) -> Write:
-    """Writes an artifact of alternatives.c with two graphs that differ in nothing but an operation,
-    and alternatives of both."""
+    """Writes an artifact of alternatives.c with two graphs that differ only in one operation, and
+    alternatives of both."""
 
     def one(
         *alternatives: GraphAlternative,
@@ -72,8 +72,8 @@ def executed(cudnn: ctypes.CDLL, path: Path, **options: Any) -> int:
 
 
 def test_reference_plan_adds_no_extra_run(conv: Path, cudnn: ctypes.CDLL) -> None:
-    """It is one of the candidates; only where the options allow none that is exact there is one
-    more."""
+    """The reference is one of the candidates; only if the options allow no exact one, there is one
+    more run."""
     median = executed(cudnn, conv, engines=(41, 42))
     alone = executed(cudnn, conv, engines=(41,))
     cudnn.fake_exact(42)
@@ -81,15 +81,15 @@ def test_reference_plan_adds_no_extra_run(conv: Path, cudnn: ctypes.CDLL) -> Non
     assert executed(cudnn, conv, engines=(41,)) == alone + 2
 
 
-def test_who_is_hopeless_runs_once(
+def test_hopeless_candidate_runs_once(
     conv: Path, cudnn: ctypes.CDLL, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Engine 42 makes six copies, 41 two, and both clear their workspaces."""
     every = executed(cudnn, conv, engines=(41, 42))
     monkeypatch.setattr(race, "HOST_MICROSECONDS", 0.0)
-    # A host that takes no time.
+    # Launches take no time on the host.
     monkeypatch.setattr(race, "time", SimpleNamespace(perf_counter=lambda: 0.0))
-    # Neither a second run nor those of a capture: one to find what it clears, eight that are timed.
+    # No second run and no captured runs: one to find what it clears, eight that are timed.
     assert executed(cudnn, conv, engines=(41, 42)) == every - 1 - 1 - 8
     (report,) = tuned(conv, engines=(41, 42))
     assert [(trial.engine, trial.microseconds) for trial in report.trials] == [
@@ -98,7 +98,7 @@ def test_who_is_hopeless_runs_once(
     ]
 
 
-def test_who_is_slow_leaves_early(
+def test_slow_candidate_is_dropped_early(
     conv: Path, cudnn: ctypes.CDLL, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     heats: list[tuple[int, int, bool]] = []
@@ -110,13 +110,13 @@ def test_who_is_slow_leaves_early(
 
     monkeypatch.setattr(Stopwatch, "rounds", rounds)
     (report,) = tuned(conv, "full")
-    # 41, 42, 46 and 47; then those that make one copy; then, in the whole program, these two, of
-    # which neither is faster.
+    # 41, 42, 46 and 47; then those with one copy; then, in the whole program, these two, of which
+    # neither is faster.
     assert heats[:3] == [(4, 3, True), (2, 7, True), (2, 3, False)]
     assert [trial.engine for trial in report.trials if trial.reason is None] == [46, 47, 41, 42]
 
 
-def test_engines_that_other_graphs_show_to_be_slow(
+def test_engines_that_were_slow_for_other_graphs_are_skipped(
     write: Write, cudnn: ctypes.CDLL, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(slow_engines, "HOST_MICROSECONDS", 0.0)
@@ -137,8 +137,8 @@ def test_engines_that_other_graphs_show_to_be_slow(
         return [reason in report.rejected for report in reports]
 
     assert left_out() == [False, True]
-    # A full tuning tries everything, and what results are compared with is never left out, nor what
-    # the heuristics propose.
+    # A full tuning tries everything. The reference and the proposals of the heuristics are never
+    # skipped.
     assert left_out(tune="full") == [False, False]
     cudnn.fake_exact(42)
     assert left_out() == [False, False]
@@ -146,14 +146,14 @@ def test_engines_that_other_graphs_show_to_be_slow(
     cudnn.fake_offer(6)
     assert left_out() == [False, False]
     cudnn.fake_offer(2)
-    # Nor where few plans would be left.
+    # Engines are not skipped if few plans would remain.
     monkeypatch.setattr(tuner, "_MIN_CANDIDATES", 4)
     assert left_out() == [False, False]
 
 
-def test_an_alternative_that_moves_too_much(write: Write, cudnn: ctypes.CDLL) -> None:
-    """Where moving a byte takes a GPU 1/64 us, the faster form of two steps, of 32 bytes each,
-    cannot be; nothing is built for it."""
+def test_alternative_that_moves_too_many_bytes_is_skipped(write: Write, cudnn: ctypes.CDLL) -> None:
+    """If moving a byte takes the GPU 1/64 us, two steps of 32 bytes each cannot be faster; nothing
+    is built for them."""
     cudnn.fake_whole(8)
     told: list[str] = []
     path = write(SPLIT)
@@ -180,16 +180,16 @@ def test_an_alternative_that_moves_too_much(write: Write, cudnn: ctypes.CDLL) ->
     assert not any("product" in what or "rest" in what for what in told)
 
 
-def test_an_alternative_whose_steps_are_too_slow_together(write: Write, cudnn: ctypes.CDLL) -> None:
-    """Each is a little faster than the whole. A third of what each moves may be in the cache when
-    they run one after the other, which would save nothing to speak of."""
+def test_alternative_with_slow_steps_is_skipped(write: Write, cudnn: ctypes.CDLL) -> None:
+    """Each step is a little faster than the whole. When they run in sequence, a third of the data
+    of each may be in the cache, which saves hardly anything."""
     reports = tuned(write(SPLIT))
     reason = (
         "alternative product | rest: with step rest, 2.10 us alone, it takes 4.20 us at "
         "least, the whole graph 2.1"
     )
     assert [report.rejected[-1].startswith(reason) for report in reports] == [True] * 2
-    # Not where everything is to be tried.
+    # But a full tuning tries them.
     full = tuned(write(SPLIT, replace(SPLIT, name="other")), "full")
     assert [sum(trial.alternative is not None for trial in report.trials) for report in full] == [
         2,
@@ -198,7 +198,7 @@ def test_an_alternative_whose_steps_are_too_slow_together(write: Write, cudnn: c
 
 
 def test_products_are_planned_first(write: Write, cudnn: ctypes.CDLL) -> None:
-    """So that nothing need be compiled for an alternative that they show to be slow."""
+    """So that nothing is compiled for an alternative whose product is too slow."""
     cudnn.fake_whole(8)
 
     def order(step: int) -> list[str]:
@@ -223,11 +223,11 @@ def test_products_are_planned_first(write: Write, cudnn: ctypes.CDLL) -> None:
     assert order(1) == ["rest", "product"]
 
 
-def test_what_compiles_is_built_ahead(
+def test_engines_that_compile_are_built_ahead(
     write: Write, cudnn: ctypes.CDLL, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of the whole the engines among cuDNN's first eight, of a step its first; equal graphs are
-    known by what one of them wants."""
+    """For the whole, the compiled engines among cuDNN's first eight; for a step, the first. Equal
+    graphs have the same demands."""
     cudnn.fake_offer(8)
     begun: list[tuple[str, int]] = []
     right = BuildPool.ahead
@@ -251,12 +251,12 @@ def test_what_compiles_is_built_ahead(
     wanted = [("conv", 46), ("conv", 47), ("other", 46), ("other", 47)]
     assert tried() == [{46}, {46}]
     assert begun == wanted
-    # Here, where there is less to build than it takes to start a process.
+    # If there is less to build than it takes to start a process, it is built here.
     begun.clear()
     monkeypatch.setattr(tuner, "_MIN_JOBS", 5)
     tried()
     assert begun == []
-    # And where none can be started.
+    # Also if no process can be started.
     monkeypatch.setattr(tuner, "_MIN_JOBS", 4)
 
     def take(_: BuildPool) -> None:
@@ -267,7 +267,7 @@ def test_what_compiles_is_built_ahead(
     assert begun == wanted
 
 
-def test_heuristics_that_were_asked_ahead(
+def test_heuristics_queried_ahead_are_reused(
     write: Write, cudnn: ctypes.CDLL, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cudnn.fake_offer(8)
@@ -307,7 +307,7 @@ def test_heuristics_that_were_asked_ahead(
         six = found(6)
         assert (six, asked) == ([(41 + place, 1 + place) for place in range(6)], [])
         assert (found(6), asked) == (six, ["A"])
-        # More than was asked for ahead.
+        # More than was queried ahead.
         with program._device.current():
             known.jobs_ahead(graph, build, (("A", 7),))
         asked.clear()

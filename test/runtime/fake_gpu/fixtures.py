@@ -1,5 +1,5 @@
-"""What the cases share, a plugin of pytest: artifacts for the driver of libcuda.c and the cuDNN of
-libcudnn.c, a look into memory."""
+"""Fixtures of the cases, as a pytest plugin: artifacts for the driver of libcuda.c and the cuDNN of
+libcudnn.c, and access to device memory."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def reference(x: np.ndarray, w: np.ndarray = W) -> np.ndarray:
 
 @pytest.fixture
 def artifact(tmp_path: Path, compile_c: Callable[..., bytes]) -> Callable[..., Path]:
-    """Writes the artifact of program.c, compiled with the flags given."""
+    """Writes the artifact of program.c, compiled with the given flags."""
 
     def write(
         *flags: str,
@@ -100,7 +100,7 @@ def upload(program: CudaProgram, array: np.ndarray) -> DeviceArray:
 
 
 def peek(array: Any) -> np.ndarray:
-    """What is in the fake device's memory now, which is host memory."""
+    """The current contents of the fake device's memory, which is host memory."""
     return (
         np.ctypeslib.as_array((ctypes.c_float * 6).from_address(array.pointer)).reshape(2, 3).copy()
     )
@@ -116,7 +116,7 @@ def wait(program: CudaProgram, handle: int) -> None:
         program._driver.call("cuStreamSynchronize", handle)
 
 
-#: Of a graph that the fake cuDNN takes: three operands and a result.
+#: The tensors of a graph that the fake cuDNN supports: three operands and a result.
 TENSORS = tuple(
     GraphTensor(uid, "output" if uid == 4 else "input", (1, 8), (8, 1), "float16")
     for uid in (1, 2, 3, 4)
@@ -124,7 +124,7 @@ TENSORS = tuple(
 
 
 def conv_manifest(**changes: Any) -> Manifest:
-    """Of conv.c: one graph, called once; `changes` are fields of the graph."""
+    """The manifest of conv.c: one graph, called once; `changes` are fields of the graph."""
     x, w, b = (
         TensorSpec(name, shape, "float16")
         for name, shape in (("x", (1, 64, 56, 56)), ("w", (64, 64, 3, 3)), ("b", (64,)))
@@ -152,7 +152,7 @@ def conv_manifest(**changes: Any) -> Manifest:
 
 
 def branches_manifest(*, graphs: tuple[Graph, ...], calls: tuple[Call, ...]) -> Manifest:
-    """Of branches.c, which makes five calls."""
+    """The manifest of branches.c, which makes five calls."""
     x, w, b = (TensorSpec(name, (8,), "float16") for name in ("x", "w", "b"))
     return affine_manifest(
         target="cuda",
@@ -176,8 +176,8 @@ def zeros(manifest: Manifest) -> dict[str, HostTensor]:
 
 
 def as_compiled(path: Path) -> Path:
-    """The artifact with what the compiler writes down, so that nobody has to run it to know: the
-    fingerprints of its graphs, and its steps, which are the calls of the manifest."""
+    """The artifact with the fields that the compiler writes: the fingerprints of its graphs, and
+    its steps, which are the calls of the manifest."""
     opened = open_artifact(path)
     native = load_native(opened.members["native.so"])
     graphs = tuple(
@@ -202,7 +202,7 @@ def conv(tmp_path: Path, compile_c: Callable[..., bytes]) -> Path:
 
 @pytest.fixture
 def fake_cudnn(monkeypatch: pytest.MonkeyPatch) -> ctypes.CDLL:
-    """The cuDNN of libcudnn.c, which test_cuda.py puts beside the driver."""
+    """The cuDNN of libcudnn.c, which test_cuda.py puts next to the driver."""
     (path,) = (
         Path(folder) / "libcudnn.so.9" for folder in os.environ["LD_LIBRARY_PATH"].split(":")
     )
