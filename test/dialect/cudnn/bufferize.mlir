@@ -5,7 +5,7 @@ cudnn.graph @relu(%x: !cudnn.tensor_desc<1x8x4x4xf16, NHWC>) -> !cudnn.tensor_de
   cudnn.return %0 : !cudnn.tensor_desc<1x8x4x4xf16, NHWC>
 }
 
-// The outs become buffers, and are not read: no copy into them.
+// The outs become buffers. Their contents are not used, so nothing is copied into them.
 // CHECK-LABEL: func.func @chain(
 // CHECK-SAME: %[[X:.*]]: memref<1x4x4x8xf16>)
 // CHECK-NEXT: %[[A:.*]] = memref.alloc()
@@ -28,7 +28,7 @@ cudnn.graph @relu(%x: !cudnn.tensor_desc<1x8x4x4xf16, NHWC>) -> !cudnn.tensor_de
   cudnn.return %0 : !cudnn.tensor_desc<1x8x4x4xf16, NHWC>
 }
 
-// A slice is not packed, so it is copied on its way in and out.
+// A slice is not packed, so it is copied in and out.
 // CHECK-LABEL: func.func @slices(
 // CHECK: %[[IN:.*]] = memref.subview
 // CHECK: %[[A:.*]] = memref.alloc() : memref<1x4x4x8xf16>

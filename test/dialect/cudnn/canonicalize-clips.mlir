@@ -1,5 +1,5 @@
 // RUN: convoy-opt %s --canonicalize | filecheck %s
-// Two bounds as one relu with clips, and every case in which that would change a value.
+// Two bounds become one relu with clips, except where that would change a value.
 
 !x = !cudnn.tensor_desc<1x8x6x6xf32, NHWC>
 !h = !cudnn.tensor_desc<1x8x6x6xf16, NHWC>
@@ -48,7 +48,7 @@ cudnn.graph @relu6(%x: !x) -> !x {
   cudnn.return %1 : !x
 }
 
-// The tensor in between has 11 bits, which are enough for what is read and for both bounds.
+// The intermediate tensor has 11 bits of precision, enough for the operand and for both bounds.
 // CHECK-LABEL: cudnn.graph @hardtanh(
 // CHECK-NEXT: %[[Y:.*]] = cudnn.pointwise relu_fwd(%{{.*}}) type = f32 lower_clip = -1.000000e+00 upper_clip = 1.000000e+00 : !cudnn.tensor_desc<1x8x6x6xf16, NHWC> -> !cudnn.tensor_desc<1x8x6x6xf16, NHWC>
 // CHECK-NEXT: cudnn.return %[[Y]]
@@ -60,7 +60,7 @@ cudnn.graph @hardtanh(%x: !h) -> !h {
   cudnn.return %1 : !h
 }
 
-// Of several bounds the tightest stay.
+// Of several bounds the tightest ones remain.
 // CHECK-LABEL: cudnn.graph @tighter_clips(
 // CHECK-NEXT: %[[Y:.*]] = cudnn.pointwise relu_fwd(%{{.*}}) type = f32 lower_clip = 1.000000e+00 upper_clip = 3.000000e+00 :
 // CHECK-NEXT: cudnn.return %[[Y]]
@@ -83,7 +83,7 @@ cudnn.graph @only_below(%x: !x) -> !x {
   cudnn.return %2 : !x
 }
 
-// After a bias the identity keeps the engines that the two bounds had.
+// The identity after a bias keeps the engines that the two bounds had.
 // CHECK-LABEL: cudnn.graph @ends_a_convolution(
 // CHECK-NEXT: %[[C:.*]] = cudnn.convolution(
 // CHECK-NEXT: %[[B:.*]] = cudnn.pointwise add(%[[C]],
@@ -130,8 +130,8 @@ cudnn.graph @inside_a_convolution(%x: !h, %w: !cudnn.tensor_desc<8x8x1x1xf16, NH
   cudnn.return %2 : !h
 }
 
-// What follows stays as it is.
-// `min` and `max` drop NaN when nothing is said, and which number comes out of it is in no document.
+// The cases below remain unchanged.
+// `min` and `max` drop NaN by default, and cuDNN does not document the result.
 // CHECK-LABEL: cudnn.graph @nan_is_dropped(
 // CHECK-NEXT: {{.*}} = cudnn.constant
 // CHECK-NEXT: {{.*}} = cudnn.constant
@@ -184,7 +184,7 @@ cudnn.graph @nan_is_dropped_by_relu(%x: !x) -> !x {
   cudnn.return %1 : !x
 }
 
-// The result is 0 everywhere, and of relu_fwd the lower clip is not above the upper.
+// The result is 0 everywhere, whereas relu_fwd needs a lower clip that is not above the upper one.
 // CHECK-LABEL: cudnn.graph @bounds_cross(
 // CHECK-NEXT: {{.*}} = cudnn.constant
 // CHECK-NEXT: {{.*}} = cudnn.constant
@@ -199,7 +199,7 @@ cudnn.graph @bounds_cross(%x: !x) -> !x {
   cudnn.return %1 : !x
 }
 
-// Below its clip a leaky relu goes on.
+// A leaky relu continues below its clip.
 // CHECK-LABEL: cudnn.graph @slope(
 // CHECK-NEXT: {{.*}} = cudnn.constant
 // CHECK-NEXT: %[[A:.*]] = cudnn.pointwise relu_fwd(
@@ -224,7 +224,7 @@ cudnn.graph @clip_is_infinite(%x: !x) -> !x {
   cudnn.return %1 : !x
 }
 
-// relu_fwd has a lower clip, 0 when it is not written.
+// relu_fwd has a lower clip, by default 0.
 // CHECK-LABEL: cudnn.graph @only_above(
 // CHECK-NEXT: {{.*}} = cudnn.constant
 // CHECK-NEXT: {{.*}} = cudnn.constant
@@ -265,7 +265,7 @@ cudnn.graph @bound_is_nan(%x: !x) -> !x {
   cudnn.return %1 : !x
 }
 
-// A number that the compute type does not hold: how cuDNN rounds it is in no document.
+// cuDNN does not document how it rounds a number that the compute type cannot represent.
 // CHECK-LABEL: cudnn.graph @bound_is_wider(
 // CHECK-NEXT: {{.*}} = cudnn.constant
 // CHECK-NEXT: {{.*}} = cudnn.constant
@@ -322,7 +322,7 @@ cudnn.graph @scaled_bound(%x: !x) -> !x {
   cudnn.return %1 : !x
 }
 
-// Each bound computes in a type of its own.
+// The bounds have different compute types.
 // CHECK-LABEL: cudnn.graph @compute_types(
 // CHECK-NEXT: {{.*}} = cudnn.constant
 // CHECK-NEXT: {{.*}} = cudnn.constant
@@ -337,7 +337,7 @@ cudnn.graph @compute_types(%x: !x) -> !x {
   cudnn.return %1 : !x
 }
 
-// The tensor in between is of fewer bits than what is read.
+// The intermediate tensor has fewer bits of precision than the operand.
 // CHECK-LABEL: cudnn.graph @rounds_between(
 // CHECK-NEXT: {{.*}} = cudnn.constant
 // CHECK-NEXT: {{.*}} = cudnn.constant
@@ -352,7 +352,7 @@ cudnn.graph @rounds_between(%x: !x) -> !x {
   cudnn.return %1 : !x
 }
 
-// The lower bound would be rounded in between.
+// The intermediate tensor would round the lower bound.
 // CHECK-LABEL: cudnn.graph @bound_rounds_between(
 // CHECK-NEXT: {{.*}} = cudnn.constant
 // CHECK-NEXT: {{.*}} = cudnn.constant
@@ -367,7 +367,7 @@ cudnn.graph @bound_rounds_between(%x: !h) -> !x {
   cudnn.return %1 : !x
 }
 
-// The lower bound alone is a result as well, or has another use.
+// The result of the lower bound is also returned, or has another use.
 // CHECK-LABEL: cudnn.graph @two_uses(
 // CHECK: %[[A:.*]] = cudnn.pointwise max(
 // CHECK-NEXT: %[[B:.*]] = cudnn.pointwise min(%[[A]],

@@ -3,7 +3,7 @@
 !x = !cudnn.tensor_desc<8x4xf32>
 !y = !cudnn.tensor_desc<4x8xf32>
 
-// A reshape to the same dims goes, but not of what the graph reads: cuDNN has no graph without it.
+// A reshape to the same dims is removed, except of a graph input: cuDNN has no graph without it.
 // CHECK-LABEL: cudnn.graph @reshape(
 // CHECK-NEXT: %[[A:.*]] = cudnn.reshape(%{{.*}}) : !cudnn.tensor_desc<8x4xf32> -> !cudnn.tensor_desc<8x4xf32>
 // CHECK-NEXT: %[[B:.*]] = cudnn.reshape(%[[A]]) : !cudnn.tensor_desc<8x4xf32> -> !cudnn.tensor_desc<4x8xf32>

@@ -2,7 +2,8 @@
 
 // CHECK-LABEL: cudnn.graph @identity(
 // CHECK-SAME: %[[X:.*]]: !cudnn.tensor_desc<8x4xf32>)
-// An identity of what the graph reads stays, as cuDNN has no graph without it; so does one that converts, scales, or follows a bounded clip.
+// An identity of a graph input remains, because cuDNN has no graph without it. So does one that
+// converts, scales, or follows a bounded clip.
 // CHECK-NEXT: %[[A:.*]] = cudnn.pointwise identity(%[[X]])
 // CHECK-NEXT: %[[R:.*]] = cudnn.pointwise relu_fwd(%[[A]]) type = f32 :
 // CHECK-NEXT: %[[C:.*]] = cudnn.pointwise relu_fwd(%[[R]]) type = f32 upper_clip = 6.000000e+00
@@ -32,7 +33,7 @@ cudnn.graph @spellings(%x: !cudnn.tensor_desc<1x8x4xf32>, %w: !cudnn.tensor_desc
   cudnn.return %1 : !cudnn.tensor_desc<1x8x4xf32>
 }
 
-// A cast that keeps every value is passed over; one that does not is not.
+// A cast that preserves every value is removed; any other cast remains.
 // CHECK-LABEL: cudnn.graph @casts(
 // CHECK-SAME: %[[X:.*]]: !cudnn.tensor_desc<8x4xf16>)
 // CHECK-NEXT: %[[A:.*]] = cudnn.pointwise abs(%[[X]])

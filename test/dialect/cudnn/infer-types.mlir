@@ -1,6 +1,7 @@
 // RUN: convoy-infer-types %s | filecheck %s
 // RUN: convoy-infer-types - | filecheck %s --check-prefix=BUILT
-// What operands say of results. The types that stand here have other element types, strides and alignments, which are a caller's choice.
+// Result types that the operands determine. The types in this file have other element types,
+// strides and alignments, which are the caller's choice.
 
 // BUILT: cudnn.convolution({{.*}} -> !cudnn.tensor_desc<8x32x28x28xf16, NHWC>
 // BUILT: cudnn.resample maxpool({{.*}} -> !cudnn.tensor_desc<8x32x14x14xf16, NHWC>
@@ -23,12 +24,12 @@ cudnn.graph @given(%x: !x, %slice: !slice, %w: !cudnn.tensor_desc<32x64x3x3xf16,
   // CHECK-NEXT: {{^}}  !cudnn.tensor_desc<8x32x28x28xf16, NHWC>
   %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [2, 2] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1]
       : !x, !cudnn.tensor_desc<32x64x3x3xf16, NHWC> -> !cudnn.tensor_desc<8x32x28x28xf32, NCHW, alignment = 4>
-  // A part of the channels of a larger tensor has them last as well.
+  // Some channels of a larger tensor are channels-last as well.
   // CHECK-NEXT: {{^}}cudnn.convolution{{$}}
   // CHECK-NEXT: {{^}}  !cudnn.tensor_desc<8x32x56x56xf16, NHWC>
   %1 = cudnn.convolution(%slice, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1]
       : !slice, !cudnn.tensor_desc<32x64x3x3xf16, NHWC> -> !cudnn.tensor_desc<8x32x56x56xf32, NCHW>
-  // Groups as a dim; vectors of numbers, which count by the numbers.
+  // Groups as a dim. The elements of vectors count individually.
   // CHECK-NEXT: {{^}}cudnn.convolution{{$}}
   // CHECK-NEXT: {{^}}  !cudnn.tensor_desc<2x4x6x3x4xf32, NCDHW>
   %2 = cudnn.convolution(%g, %gw) type = f32 spatial_stride = [1, 1] pre_padding = [0, 0] post_padding = [0, 0] dilation = [1, 1]
@@ -38,7 +39,8 @@ cudnn.graph @given(%x: !x, %slice: !slice, %w: !cudnn.tensor_desc<32x64x3x3xf16,
   %3 = cudnn.convolution(%i8, %i8w) type = i32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1]
       : !cudnn.tensor_desc<8x16x4x4xi8, vector_count = 4, vectorized_dimension = 1>, !cudnn.tensor_desc<64x16x3x3xi8, vector_count = 4, vectorized_dimension = 1>
       -> !cudnn.tensor_desc<8x16x4x4xi8, vector_count = 4, vectorized_dimension = 1>
-  // The operand that has the whole shape says the order; comparisons give i1, indices the compute type.
+  // The operand with the full shape determines the layout. Comparisons give i1, indices the compute
+  // type.
   // CHECK-NEXT: {{^}}cudnn.pointwise{{$}}
   // CHECK-NEXT: {{^}}  !cudnn.tensor_desc<8x64x56x56xf16, NHWC>
   %4 = cudnn.pointwise add(%c, %x) type = f32 : !c, !x -> !cudnn.tensor_desc<8x64x56x56xf32, NHWC>
@@ -54,7 +56,7 @@ cudnn.graph @given(%x: !x, %slice: !slice, %w: !cudnn.tensor_desc<32x64x3x3xf16,
   // CHECK-NEXT: {{^}}cudnn.matmul{{$}}
   // CHECK-NEXT: {{^}}  !cudnn.tensor_desc<2x8x128x256xbf16, NCHW>
   %8 = cudnn.matmul(%q, %kt) type = f32 : !q, !cudnn.tensor_desc<2x2x64x256xbf16> -> !cudnn.tensor_desc<2x8x128x256xf32>
-  // The index of a maximum may be there.
+  // The index of a maximum is optional.
   // CHECK-NEXT: {{^}}cudnn.resample{{$}}
   // CHECK-NEXT: {{^}}  !cudnn.tensor_desc<8x64x28x28xf16, NHWC>
   %9, %i = cudnn.resample maxpool(%x) type = f32 window = [3, 3] stride = [2, 2] pre_padding = [1, 1] post_padding = [1, 1]
@@ -157,7 +159,7 @@ cudnn.graph @other(%x: !x) -> !c {
 !small = !cudnn.tensor_desc<8x64x2x2xf16, NHWC>
 !flat = !cudnn.tensor_desc<64xf16>
 
-// Operands that no result is of. What a gradient is of is in the result alone.
+// Operands that determine no result. Only the result of a gradient has its shape.
 cudnn.graph @nothing(%x: !x, %w: !cudnn.tensor_desc<32x64x3x3xf16, NHWC>, %small: !small, %flat: !flat, %n: !n, %p: !p, %one: !cudnn.tensor_desc<1x1x1xf32>, %c: !c, %i: !i) -> !x {
   // CHECK: error: 'cudnn.convolution' op expects an explicit result type with mode dgrad, where several result shapes are possible
   // CHECK: {{^}}cudnn.convolution: nothing inferred
@@ -207,7 +209,7 @@ cudnn.graph @nothing(%x: !x, %w: !cudnn.tensor_desc<32x64x3x3xf16, NHWC>, %small
   // CHECK: error: 'cudnn.contract_band_matrix' op expects operands
   // CHECK: {{^}}cudnn.contract_band_matrix: nothing inferred
   %15 = cudnn.contract_band_matrix lower_bandwidth = 4 upper_bandwidth = 0 axis = 4 pad_value = 0.0 x(%x : !x) -> y(!x)
-  // The number of groups, and without a scale what is normalized, only the statistics say.
+  // Only the statistics have the number of groups and, without a scale, the normalized dims.
   // CHECK: error: 'cudnn.norm_forward' op expects operands
   // CHECK: {{^}}cudnn.norm_forward: nothing inferred
   %16, %m16, %v16 = cudnn.norm_forward group_norm training x(%x : !x) scale(%c : !c) epsilon(%one : !cudnn.tensor_desc<1x1x1xf32>)

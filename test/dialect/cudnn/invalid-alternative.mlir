@@ -1,4 +1,4 @@
-// Every message of alternatives and their steps; the label is the constraint's in the description.
+// Every error of alternatives and their steps. Labels refer to the constraints in the op description.
 // RUN: convoy-opt %s --split-input-file --verify-diagnostics --allow-unregistered-dialect
 
 !t = !cudnn.tensor_desc<1x8x4x4xf16, NHWC>

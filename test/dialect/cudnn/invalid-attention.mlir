@@ -1,4 +1,4 @@
-// Every message of attention and its cache; the label is the constraint's in the op's description.
+// Every error of attention and its cache. Labels refer to the constraints in the op description.
 // RUN: convoy-opt %s --split-input-file --verify-diagnostics
 
 !k = !cudnn.tensor_desc<2x4x512x64xf16>

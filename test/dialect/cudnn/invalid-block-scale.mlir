@@ -1,4 +1,4 @@
-// Every message of cudnn.block_scale_quantize and cudnn.block_scale_dequantize; the label is the constraint's in the description.
+// Every error of cudnn.block_scale_quantize and cudnn.block_scale_dequantize. Labels refer to the constraints in the op description.
 // RUN: convoy-opt %s --split-input-file --verify-diagnostics
 
 cudnn.graph @block_scale_quantize_c1(%x: !cudnn.tensor_desc<256xf16>) -> (!cudnn.tensor_desc<256xf8E4M3FN>, !cudnn.tensor_desc<8xf8E8M0FNU>) {

@@ -1,4 +1,4 @@
-// Every message of cudnn.convolution; the label is the constraint's in the description.
+// Every error of cudnn.convolution. Labels refer to the constraints in the op description.
 // RUN: convoy-opt %s --split-input-file --verify-diagnostics --allow-unregistered-dialect
 
 cudnn.graph @convolution_c1_equal(%a0: !cudnn.tensor_desc<1x8x4x4xf16, NHWC>, %a1: !cudnn.tensor_desc<8x8x3xf16>) -> !cudnn.tensor_desc<1x8x4x4xf16, NHWC> {

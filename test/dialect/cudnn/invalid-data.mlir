@@ -1,4 +1,4 @@
-// Every message of scalars, random numbers and moved data; the label is the constraint's in the op's description.
+// Every error of scalars, random numbers and moved data. Labels refer to the constraints in the op description.
 // RUN: convoy-opt %s --split-input-file --verify-diagnostics
 
 !y = !cudnn.tensor_desc<1x2xf32>

@@ -1,4 +1,4 @@
-// Every message of graphs, their calls and their inline form; the label is the constraint's in the description.
+// Every error of graphs, their calls and their inline form. Labels refer to the constraints in the op description.
 // RUN: convoy-opt %s --split-input-file --verify-diagnostics --allow-unregistered-dialect
 
 // expected-error @+1 {{expects tensor descriptors as arguments, but argument #0 is 'f32'}}

@@ -1,4 +1,4 @@
-// Every message of cudnn.matmul; the label is the constraint's in the description.
+// Every error of cudnn.matmul. Labels refer to the constraints in the op description.
 // RUN: convoy-opt %s --split-input-file --verify-diagnostics --allow-unregistered-dialect
 
 cudnn.graph @matmul_c1_rank(%a0: !cudnn.tensor_desc<8x4xf16>, %a1: !cudnn.tensor_desc<4x2xf16>) -> !cudnn.tensor_desc<8x2xf16> {

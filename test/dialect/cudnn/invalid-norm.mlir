@@ -1,4 +1,4 @@
-// Every message of the normalizations; the label is the constraint's in the op's description.
+// Every error of the normalizations. Labels refer to the constraints in the op description.
 // RUN: convoy-opt %s --split-input-file --verify-diagnostics
 
 !x = !cudnn.tensor_desc<8x64x16x16xf16, NHWC>

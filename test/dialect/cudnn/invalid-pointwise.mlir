@@ -1,4 +1,4 @@
-// Every message of cudnn.pointwise and cudnn.pointwise_relu; the label is the constraint's in the description.
+// Every error of cudnn.pointwise and cudnn.pointwise_relu. Labels refer to the constraints in the op description.
 // RUN: convoy-opt %s --split-input-file --verify-diagnostics --allow-unregistered-dialect
 
 cudnn.graph @pointwise_c1_unary(%a0: !cudnn.tensor_desc<1x8x4x4xf32>, %a1: !cudnn.tensor_desc<1x8x4x4xf32>) -> !cudnn.tensor_desc<1x8x4x4xf32> {

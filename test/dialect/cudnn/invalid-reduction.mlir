@@ -1,4 +1,4 @@
-// Every message of cudnn.reduction; the label is the constraint's in the description.
+// Every error of cudnn.reduction. Labels refer to the constraints in the op description.
 // RUN: convoy-opt %s --split-input-file --verify-diagnostics --allow-unregistered-dialect
 
 cudnn.graph @reduction_c1(%a0: !cudnn.tensor_desc<1x8x4x4xf32>) -> !cudnn.tensor_desc<1x8xf32> {

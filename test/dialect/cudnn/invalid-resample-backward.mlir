@@ -1,4 +1,4 @@
-// Every message of cudnn.resample_backward; the label is the constraint's in the description.
+// Every error of cudnn.resample_backward. Labels refer to the constraints in the op description.
 // RUN: convoy-opt %s --split-input-file --verify-diagnostics
 
 cudnn.graph @resample_backward_c1(%dy: !cudnn.tensor_desc<8x2xf32>, %index: !cudnn.tensor_desc<8x2xi8>) -> !cudnn.tensor_desc<8x4xf32> {

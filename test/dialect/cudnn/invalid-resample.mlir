@@ -1,4 +1,4 @@
-// Every message of cudnn.resample; the label is the constraint's in the description.
+// Every error of cudnn.resample. Labels refer to the constraints in the op description.
 // RUN: convoy-opt %s --split-input-file --verify-diagnostics --allow-unregistered-dialect
 
 cudnn.graph @resample_c1(%a0: !cudnn.tensor_desc<8x4xf32>) -> !cudnn.tensor_desc<8x4xf32> {

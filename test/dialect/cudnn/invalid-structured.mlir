@@ -1,4 +1,4 @@
-// Every message of grouped products and bands; the label is the constraint's in the op's description.
+// Every error of grouped products and bands. Labels refer to the constraints in the op description.
 // RUN: convoy-opt %s --split-input-file --verify-diagnostics
 
 !w = !cudnn.tensor_desc<8x128x256xbf16>

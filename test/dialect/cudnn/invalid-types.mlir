@@ -1,4 +1,4 @@
-// Every message of the verifier and of the parser of !cudnn.tensor_desc; the label is the constraint's in the description.
+// Every error of the verifier and of the parser of !cudnn.tensor_desc. Labels refer to the constraints in the op description.
 // RUN: convoy-opt %s --split-input-file --verify-diagnostics --allow-unregistered-dialect
 
 // expected-error @+1 {{expects a tensor descriptor of 1 to 8 dims, but got 0}}

@@ -11,7 +11,7 @@
 !t = !cudnn.tensor_desc<4x128x1xf32>
 !e = !cudnn.tensor_desc<1x1x1xf32>
 
-// Every operand and result that there is.
+// All operands and results.
 // CHECK-LABEL: cudnn.graph @batch_norm_training(
 // CHECK-SAME: %[[X:[^:]*]]: !cudnn.tensor_desc<8x64x16x16xf16, NHWC>, %[[SCALE:[^:]*]]: {{[^,]*}}, NHWC>, %[[BIAS:[^:]*]]: {{[^,]*}}, NHWC>, %[[MEAN:[^:]*]]: {{[^,]*}}, NHWC>, %[[VAR:[^:]*]]: {{[^,]*}}, NHWC>, %[[A:[^:]*]]: {{[^,]*}}, NHWC>, %[[B:[^:]*]]:
 cudnn.graph @batch_norm_training(%x: !x, %scale: !c, %bias: !c, %mean: !c, %var: !c, %a: !p, %b: !p) -> (!x, !c, !c, !c, !c) {

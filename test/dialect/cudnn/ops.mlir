@@ -60,7 +60,7 @@ cudnn.graph @others(%a: !cudnn.tensor_desc<8x16x32xf16>, %b: !cudnn.tensor_desc<
   cudnn.return %0, %1, %2 : !cudnn.tensor_desc<8x16x8xf32>, !cudnn.tensor_desc<1x8x1x1xf32, NHWC>, !cudnn.tensor_desc<1x8x3x3xf32, NHWC>
 }
 
-// The groups are a dim of their own; vectors of four channels; a compute type that only cuDNN has.
+// Groups as a separate dim; vectors of four channels; a compute type that only cuDNN has.
 // CHECK-LABEL: cudnn.graph @grouped_dims
 cudnn.graph @grouped_dims(%x: !cudnn.tensor_desc<2x4x8x5x6x7xf32> {cudnn.uid = 120 : i64}, %w: !cudnn.tensor_desc<4x6x8x3x3x3xf32> {cudnn.uid = 119 : i64}) -> (!cudnn.tensor_desc<2x4x6x3x4x5xf32> {cudnn.uid = 121 : i64}) {
   // CHECK: cudnn.convolution(%{{.*}}, %{{.*}}) kind = convolution type = f32 beta = 5.000000e-01 spatial_stride = [1, 1, 1]
@@ -136,13 +136,13 @@ func.func @calls(%x: tensor<1x56x56x64xf16>, %w: tensor<64x3x3x64xf16>, %b: tens
   // CHECK: cudnn.execute @conv2d_bias_relu ins(%{{.*}}, %{{.*}}, %{{.*}} : tensor<1x56x56x64xf16>, tensor<64x3x3x64xf16>, tensor<1x1x1x64xf16>) outs(%{{.*}} : tensor<1x56x56x64xf16>) -> tensor<1x56x56x64xf16>
   %y = cudnn.execute @conv2d_bias_relu ins(%x, %w, %b : tensor<1x56x56x64xf16>, tensor<64x3x3x64xf16>, tensor<1x1x1x64xf16>)
       outs(%o : tensor<1x56x56x64xf16>) -> tensor<1x56x56x64xf16>
-  // Dims of size 1 do not count, so a bias may be a vector.
+  // Dims of size 1 are ignored, so a bias may be a vector.
   // CHECK: cudnn.execute @conv2d_bias_relu ins(%{{.*}}, %{{.*}}, %{{.*}} : memref<1x56x56x64xf16>, memref<64x3x3x64xf16>, memref<64xf16>) outs(%{{.*}} : memref<1x56x56x64xf16>)
   cudnn.execute @conv2d_bias_relu ins(%m, %v, %c : memref<1x56x56x64xf16>, memref<64x3x3x64xf16>, memref<64xf16>) outs(%m : memref<1x56x56x64xf16>)
   return %y : tensor<1x56x56x64xf16>
 }
 
-// The numbers of a vector lie together, behind all dims.
+// The elements of a vector are contiguous, after all dims.
 // CHECK-LABEL: func.func @vector_calls
 func.func @vector_calls(%x: memref<8x16x16x16x4xi8>, %w: memref<64x16x3x3x4xi8>, %b: memref<64xf32>, %y: memref<8x16x16x16x4xi8>) {
   cudnn.execute @vectors ins(%x, %w, %b : memref<8x16x16x16x4xi8>, memref<64x16x3x3x4xi8>, memref<64xf32>) outs(%y : memref<8x16x16x16x4xi8>)

@@ -18,7 +18,7 @@ func.func @identities(%x: tensor<2x4xf32>) -> (tensor<2x4xf32>, tensor<2x4xf32>,
   return %0, %1, %2, %3, %4, %5, %6 : tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>
 }
 
-// 0 * x may be NaN, 0 - x and 1 / x are not x, and a result that is broadcast is not its operand.
+// 0 * x may be NaN, 0 - x and 1 / x are not x, and a broadcast result differs from its operand.
 // CHECK-LABEL: func.func @no_identities
 func.func @no_identities(%x: tensor<2x4xf32>) -> (tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>, tensor<3x2x4xf32>) {
   // CHECK-DAG: tcp.mul
@@ -80,7 +80,7 @@ func.func @splat_unary() -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor
   return %0, %1, %2, %3, %4, %5, %6 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 }
 
-// What the host's math library would compute is left to the target.
+// Functions of the host's math library are left to the target.
 // CHECK-LABEL: func.func @splat_transcendental
 func.func @splat_transcendental() -> tensor<4xf32> {
   // CHECK: tcp.exp
@@ -137,7 +137,8 @@ func.func @clamps(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4x
   return %0, %1, %2, %3 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 }
 
-// A detour over a wider type goes, one over a narrower type rounds and stays; so does one between integers and floats.
+// A cast to a wider type and back is removed. One to a narrower type rounds and remains, as does
+// one between integers and floats.
 // CHECK-LABEL: func.func @casts
 // CHECK-SAME: %[[X:[^:]*]]: tensor<4xf16>, %[[Y:[^:]*]]: tensor<4xf32>, %[[I:[^:]*]]: tensor<4xi32>
 func.func @casts(%x: tensor<4xf16>, %y: tensor<4xf32>, %i: tensor<4xi32>) -> (tensor<4xf16>, tensor<4xbf16>, tensor<4xf32>, tensor<4xi8>, tensor<4xi8>) {
@@ -261,7 +262,7 @@ func.func @concat_of_concat(%a: tensor<1x2xf32>, %b: tensor<1x3xf32>) -> tensor<
   return %1 : tensor<1x7xf32>
 }
 
-// Both are needed, or along different dims.
+// Both are needed, or have different dims.
 // CHECK-LABEL: func.func @concats_stay
 func.func @concats_stay(%a: tensor<2x2xf32>) -> (tensor<2x4xf32>, tensor<2x6xf32>, tensor<2x4xf32>) {
   // CHECK-COUNT-4: tcp.concat
@@ -284,7 +285,7 @@ func.func @broadcast_operands(%x: tensor<2x4xf32>, %y: tensor<1x4xf32>, %c: tens
   %cb = tcp.broadcast %c : tensor<2x1xi1> -> tensor<2x4xi1>
   %0 = tcp.sub %b, %x : tensor<2x4xf32>, tensor<2x4xf32> -> tensor<2x4xf32>
   %1 = tcp.select %cb, %x, %b : tensor<2x4xi1>, tensor<2x4xf32>, tensor<2x4xf32> -> tensor<2x4xf32>
-  // Nothing else makes the result as large.
+  // No other operand makes the result as large.
   %2 = tcp.mul %b, %y : tensor<2x4xf32>, tensor<1x4xf32> -> tensor<2x4xf32>
   return %0, %1, %2 : tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>
 }
@@ -327,7 +328,7 @@ func.func @pad_before_conv(%x: tensor<1x2x4xf32>, %w: tensor<3x2x3xf32>) -> tens
   return %1 : tensor<1x3x6xf32>
 }
 
-// Other values, other dims, cuts, and sides that differ.
+// Other values, other dims, crops, and different sides.
 // CHECK-LABEL: func.func @pads_stay
 func.func @pads_stay(%x: tensor<1x4x4x2xf32>, %y: tensor<1x4x4x1xf32>, %w: tensor<3x3x3x2xf32>) -> (tensor<1x4x4x3xf32>, tensor<1x2x2x3xf32>, tensor<1x3x3x3xf32>, tensor<1x1x1x3xf32>) {
   // CHECK-COUNT-4: tcp.pad

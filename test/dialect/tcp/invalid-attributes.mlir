@@ -39,7 +39,7 @@ func.func @size(%x: tensor<1099511627776xf32>, %y: tensor<2x1099511627775xf32>) 
 
 // -----
 
-func.func @no_room_beside_zero(%x: tensor<0x2199023255552xf32>) {
+func.func @no_room_next_to_zero(%x: tensor<0x2199023255552xf32>) {
   // expected-error@+1 {{of at most 2^40 elements, but got 'tensor<0x2199023255552xf32>'}}
   %0 = tcp.abs %x : tensor<0x2199023255552xf32> -> tensor<0x2199023255552xf32>
   return

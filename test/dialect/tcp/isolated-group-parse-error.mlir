@@ -1,6 +1,7 @@
 // RUN: not convoy-opt %s --split-input-file 2>&1 | filecheck %s
 
-// Values inside a group are no values of the function, not even where the group cannot be parsed: the use of %1 would outlive them.
+// Values inside a group are not visible in the function, even if the group cannot be parsed: the
+// use of %1 would outlive them.
 
 // CHECK: error: expected '->'
 // CHECK: error: custom op 'next' is unknown

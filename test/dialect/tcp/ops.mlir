@@ -1,4 +1,4 @@
-// Every op, parsed, printed, parsed again.
+// Every op: parsed, printed, and parsed again.
 // RUN: convoy-opt %s --verify-roundtrip | filecheck %s
 // RUN: convoy-opt %s --mlir-print-op-generic | convoy-opt | filecheck %s
 

@@ -1,4 +1,4 @@
-// Products of nothing, which stay for loops, and products that are too large.
+// Empty products, which are left to loops, and products that are too large.
 // RUN: convoy-opt %s --split-input-file --verify-diagnostics --cpu-contractions | filecheck %s
 
 // CHECK-LABEL: func.func @empty(

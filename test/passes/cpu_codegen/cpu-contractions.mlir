@@ -1,6 +1,6 @@
 // RUN: convoy-opt %s --split-input-file --cpu-contractions="lanes=8 registers=16" | filecheck %s
 
-// 3 x 40 outputs in vectors of 8: tiles of 3 pixels times 2 vectors, and 8 channels left over.
+// 3 x 40 outputs in vectors of 8: tiles of 3 pixels times 2 vectors, and a remainder of 8 channels.
 
 // CHECK-LABEL: func.func @matmul
 // CHECK-SAME:    %[[A:.*]]: memref<3x5xf32>, %[[B:.*]]: memref<5x40xf32>, %[[C:.*]]: memref<3x40xf32>
@@ -22,7 +22,7 @@ func.func @matmul(%a: memref<3x5xf32>, %b: memref<5x40xf32>, %c: memref<3x40xf32
 
 // -----
 
-// Fewer channels than a vector has: masked.
+// Fewer channels than vector lanes: masked.
 
 // CHECK-LABEL: func.func @masked
 // CHECK:         %[[MASK:.*]] = arith.constant dense<[true, true, true, true, true, false, false, false]>
@@ -38,7 +38,7 @@ func.func @masked(%a: memref<1x4xf32>, %b: memref<4x5xf32>, %c: memref<1x5xf32>)
 #id = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
 #bias = affine_map<(d0, d1, d2, d3) -> (0, 0, 0, d3)>
 
-// The epilogue works on the sums; the product's own buffer is not touched.
+// The epilogue uses the sums in registers; the buffer of the product is not accessed.
 
 // CHECK-LABEL: func.func @epilogue
 // CHECK-SAME:    %[[T:.*]]: memref<1x4x4x16xf32>, %[[Y:.*]]: memref<1x4x4x16xf32>)
@@ -71,7 +71,7 @@ func.func @epilogue(%x: memref<1x6x6x3xf32>, %w: memref<3x3x3x16xf32>, %b: memre
 
 // -----
 
-// f64 has no vector kernel: the region is opened, and loops will do.
+// f64 has no vector kernel: the region is inlined, and loops compute it.
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
 
@@ -97,7 +97,7 @@ func.func @other_types(%a: memref<3x5xf64>, %b: memref<5x40xf64>, %t: memref<3x4
 
 // -----
 
-// Each group of channels has its own filter.
+// Each group of channels has a separate filter.
 
 #image = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7) -> (d0, d1 + d5, d2 + d6, d3, d7)>
 #filter = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7) -> (d3, d5, d6, d7, d4)>
@@ -145,7 +145,7 @@ func.func @cuda(%a: memref<3x5xf32>, %b: memref<5x40xf32>, %c: memref<3x40xf32>)
 #id = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
 #rows = affine_map<(d0, d1, d2) -> (0, d1, d2)>
 
-// A bool is a byte in memory, while a vector of i1 would be loaded and stored as bits.
+// A bool is a byte in memory, but a vector of i1 would be loaded and stored as bits.
 
 // CHECK-LABEL: func.func @bools
 // CHECK-SAME:    %[[M:[^:]*]]: memref<1x3x16xi1>, %[[T:[^:]*]]: memref<2x3x16xf32>, %[[Y:[^:]*]]: memref<2x3x16xi1>)

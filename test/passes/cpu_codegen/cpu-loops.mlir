@@ -2,7 +2,7 @@
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
 
-// Enough work: the outer loop is parallel.
+// With enough work the outer loop is parallel.
 
 // CHECK-LABEL: func.func @elementwise
 // CHECK:         scf.parallel
@@ -30,7 +30,7 @@ func.func @small(%x: memref<4x4xf32>, %y: memref<4x4xf32>) attributes {tcp.targe
 
 // -----
 
-// One long row is cut into parts of 16384, the last one shorter.
+// One long row is split into parts of 16384, with a shorter last one.
 
 // CHECK-LABEL: func.func @row
 // CHECK-DAG:     %[[SIZE:.*]] = arith.constant 16384 : index
@@ -47,7 +47,7 @@ func.func @row(%x: memref<40000xf32>, %y: memref<40000xf32>) attributes {tcp.tar
 
 // -----
 
-// The sum over d1 runs outside the loop over d2, along which the buffers are contiguous.
+// The reduction over d1 is outside the loop over d2, along which the buffers are contiguous.
 
 // CHECK-LABEL: func.func @reduction
 // CHECK:         scf.parallel (%[[I:.*]]) =
@@ -67,7 +67,7 @@ func.func @reduction(%x: memref<64x32x64xf32>, %y: memref<64x64xf32>) attributes
 
 // -----
 
-// Rows are added up along the row, and the sum is in a register meanwhile.
+// Rows are summed along the row, with the sum in a register.
 
 // CHECK-LABEL: func.func @rows
 // CHECK:         scf.parallel (%[[I:.*]]) =

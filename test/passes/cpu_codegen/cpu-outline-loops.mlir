@@ -1,7 +1,8 @@
 // RUN: convoy-opt %s --cpu-outline-loops | filecheck %s
 // RUN: convoy-opt %s --cpu-outline-loops | convoy-opt --convoy-pipeline="from=host to=llvm target=cpu" | filecheck %s --check-prefix=LLVM
 
-// Two loops that do the same to different buffers are one function, with constants of its own; another one is another.
+// Equal loops on different buffers become one function, with its own constants; a different loop
+// becomes another function.
 
 // CHECK:       func.func private @prepare_weights_loop_0(%[[X:.*]]: memref<8xf32>) attributes {passthrough = ["noinline"]} {
 // CHECK-DAG:     %[[C8:.*]] = arith.constant 8 : index
@@ -37,7 +38,7 @@ func.func @prepare_weights(%x: memref<8xf32> {tcp.weight = "x"}, %y: memref<8xf3
   return
 }
 
-// A loop with a result stays, and so does one around a call, and what is not for the CPU.
+// A loop with a result, a loop around a call, and loops of functions for the GPU remain.
 
 // CHECK-LABEL: func.func @main
 // CHECK:         scf.for {{.*}} iter_args

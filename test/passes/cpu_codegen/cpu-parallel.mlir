@@ -18,7 +18,7 @@ func.func @main(%x: memref<8xf32>) attributes {tcp.target = "cpu"} {
   return
 }
 
-// Two loops that do the same to different buffers share one body.
+// Equal loops on different buffers share one body.
 
 // CHECK-LABEL: func.func @prepare_weights
 // CHECK-SAME:    (%[[A:.*]]: memref<8xf32>, %[[B:.*]]: memref<8xf32>)

@@ -9,7 +9,7 @@ func.func @main(%x: memref<4xf32> {tcp.input = "x"}, %arena: memref<16xi8>) attr
   return
 }
 
-// Weights are prepared on the host, by code that needs no runtime.
+// Weights are prepared on the host, by code that does not use the runtime.
 // CHECK-LABEL: func.func @prepare_weights(
 // CHECK-SAME:    %{{.*}}: memref<4xf32>) attributes {tcp.target = "cpu"}
 // CHECK-NEXT:    return{{$}}

@@ -1,6 +1,6 @@
 // RUN: convoy-opt %s --split-input-file --collect-steps | filecheck %s
 
-// What @main asks of the runtime, in its order; a boolean is a byte.
+// The runtime calls of @main in order; a boolean is a byte.
 
 // CHECK: module attributes {tcp.manifest = {arena_bytes = 64 : i64, steps = [{kernel = 1 : i64}, {call = 0 : i64}, {copy = 32 : i64}, {copy = 3 : i64}, {call = 0 : i64}]}}
 module attributes {tcp.manifest = {arena_bytes = 64 : i64}} {
@@ -17,7 +17,7 @@ module attributes {tcp.manifest = {arena_bytes = 64 : i64}} {
 
 // -----
 
-// A program that asks for nothing has no steps.
+// A program without runtime calls has no steps.
 
 // CHECK: module {
 func.func @main(%x: memref<8xf32>) {

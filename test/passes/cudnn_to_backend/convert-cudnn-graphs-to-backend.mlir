@@ -61,7 +61,8 @@ func.func @main(%a: memref<8x16xf32>, %b: memref<16x4xf32>, %c: memref<4xf32>, %
   return
 }
 
-// Payloads have the size that cuDNN reads: enums 4 bytes, booleans 1, clips and numbers of lists 8. Their counts come before them.
+// Payloads have the size that cuDNN reads: enums 4 bytes, booleans 1, clips and numbers in lists 8.
+// Each is preceded by its count.
 // LLVM:       llvm.mlir.global private constant @relu_0_build_calls(
 // LLVM:       llvm.mlir.global private constant @matmul_add_0_build_calls(
 // LLVM:       llvm.mlir.global private constant @cudnn_call_kinds(

@@ -1,4 +1,4 @@
-// Operations with several results, and numbers of the graph: both in the manifest and in the builder.
+// Operations with several results, and constants of the graph: in the manifest and in the builder.
 // RUN: convoy-opt %s --convert-cudnn-graphs-to-backend | filecheck %s
 
 !x = !cudnn.tensor_desc<4x128x1024xf16>

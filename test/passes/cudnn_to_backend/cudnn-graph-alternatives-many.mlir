@@ -1,7 +1,7 @@
 // RUN: env MALLOC_PERTURB_=165 convoy-opt %s --convert-cudnn-graphs-to-backend | filecheck %s
 
-// More steps than a small vector holds inline. Freed memory is overwritten in this run, so that a list of graphs that is used after its
-// lifetime is found.
+// More steps than a small vector holds inline. This run overwrites freed memory, so that a use of a
+// list of graphs after its lifetime is detected.
 // CHECK: tcp.manifest = {alternatives = {alternatives = [{graph = 0 : i64, name = "chain"
 // CHECK-SAME: graphs = [{{.*}}name = "step_0"{{.*}}name = "step_7"
 // CHECK-SAME: calls = [{graph = 0 : i64, location = "main"}], graphs = [{alternatives = ["chain"]

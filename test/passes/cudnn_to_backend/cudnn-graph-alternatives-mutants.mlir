@@ -1,6 +1,7 @@
 // RUN: convoy-opt %s --split-input-file --convert-cudnn-graphs-to-backend=minimum-version=91900 | filecheck %s
 
-// What other tools may have written into a manifest ends no process: an entry of `calls` without a graph's number is not a call.
+// A manifest written by other tools does not crash the compiler: an entry of `calls` without the
+// index of a graph is not a call.
 
 // CHECK: name = "relu"
 module attributes {tcp.manifest = {calls = [{location = "main"}, "text"]}} {
@@ -12,7 +13,7 @@ cudnn.graph @relu(%x: !cudnn.tensor_desc<1x64x8x8xf16, NHWC>) -> !cudnn.tensor_d
 
 // -----
 
-// A complex number takes the bytes of two.
+// A complex number has the size of two numbers.
 
 // CHECK: temporaries = [{bytes = 64 : i64, zeros = false}]
 !c = !cudnn.tensor_desc<1x2x2x2xcomplex<f32>>

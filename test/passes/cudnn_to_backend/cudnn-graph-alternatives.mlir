@@ -1,7 +1,8 @@
 // RUN: convoy-opt %s --convert-cudnn-graphs-to-backend | filecheck %s
 
-// Alternatives are a part of their own: graphs by their places, tensors by theirs, then temporaries. Graphs that are steps and nothing
-// else are there as well, the others have the names of theirs.
+// Alternatives are a separate part of the manifest. Graphs and tensors are given by index, followed
+// by temporaries. Graphs that are only steps are listed there as well; the others have the names of
+// their graphs.
 // CHECK: tcp.manifest = {alternatives = {alternatives = [{graph = 0 : i64, name = "conv2d | relu", steps = [{graph = 2 : i64, tensors = array<i64: 0, 1, 3>}, {graph = 3 : i64, tensors = array<i64: 3, 2>}], temporaries = [{bytes = 8192 : i64, zeros = false}]},
 // CHECK-SAME: {graph = 0 : i64, name = "conv2d+bias | relu", steps = [{graph = 1 : i64, tensors = array<i64: 0, 1, 3, 4>}, {graph = 3 : i64, tensors = array<i64: 4, 2>}], temporaries = [{bytes = 128 : i64, zeros = true}, {bytes = 8192 : i64, zeros = false}]}],
 // CHECK-SAME: graphs = [{fingerprint = "{{[0-9a-f]*}}", location = "{{[^"]*}}", name = "conv"{{.*}}name = "relu"

@@ -1,6 +1,6 @@
 // RUN: convoy-opt %s --add-runtime-argument --convert-cudnn-execute-to-backend --convert-cudnn-graphs-to-backend | filecheck %s
 
-// What the manifest says that a graph's products compute: a multiply-add is two FLOPs.
+// The entry of the manifest for a graph's products; a multiply-add is two FLOPs.
 
 // 2 x 1x6x5x5 results x 4x3x3 of the 8 channels, which are two groups.
 // CHECK:      name = "groups", ops = ["convolution", "relu"], products = {dtype = "float16", flops = 10800 : i64}
@@ -10,7 +10,7 @@
 // CHECK-SAME: name = "group_dim", ops = ["convolution"], products = {dtype = "float16", flops = 10800 : i64}
 // 2 x 4x3x7 x 5, and 2 x 4x3x2 x 7.
 // CHECK-SAME: name = "two", ops = ["matmul", "matmul"], products = {dtype = "float16", flops = 1176 : i64}
-// Without a build function as with one.
+// With and without a build function.
 // CHECK-SAME: name = "kernel_alone", ops = ["convolution", "maxpool"], products = {dtype = "float16", flops = 294912 : i64}, tensors
 // CHECK-SAME: name = "none", ops = ["relu"], symbol
 
@@ -45,7 +45,7 @@ cudnn.graph @two(%a: !cudnn.tensor_desc<4x3x5xf16>, %b: !cudnn.tensor_desc<4x5x7
   cudnn.return %1 : !cudnn.tensor_desc<4x3x2xf32>
 }
 
-// The convolution's result is in no memory, and larger than the graph's.
+// The convolution's result is not stored, and is larger than the graph's.
 cudnn.graph @kernel_alone(%x: !cudnn.tensor_desc<1x4x16x16xf16, NHWC>, %w: !cudnn.tensor_desc<16x4x3x3xf16, NHWC>) -> !cudnn.tensor_desc<1x16x8x8xf16, NHWC>
     attributes {cudnn.preference = "only_kernel"} {
   %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1]

@@ -1,6 +1,6 @@
 // RUN: convoy-opt %s --add-runtime-argument --gpu-map-kernels | filecheck %s
 
-// Nothing is computed where there is no element.
+// Tensors without elements need no kernel.
 // CHECK-LABEL: func @empty
 // CHECK-NOT: linalg
 // CHECK-NOT: launch_kernel

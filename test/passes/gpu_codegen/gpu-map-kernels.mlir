@@ -1,6 +1,6 @@
 // RUN: convoy-opt %s -split-input-file -add-runtime-argument -gpu-map-kernels -canonicalize -cse | filecheck %s
 
-// Contiguous loops are one loop; a thread takes 16 bytes.
+// Contiguous loops are collapsed into one loop; a thread processes 16 bytes.
 // CHECK-LABEL: func @pointwise
 // CHECK-SAME: %[[RUNTIME:.*]]: !llvm.ptr, %[[A:.*]]: memref<8x56x56x64xf16>, %[[B:.*]]: memref<8x56x56x64xf16>, %[[C:.*]]: memref<8x56x56x64xf16>)
 // CHECK: cudnn_backend.launch_kernel %[[RUNTIME]], kernel = 0 grid [784, 1, 1] block [256, 1, 1] shared 0(%[[A]], %[[B]], %[[C]])
@@ -26,7 +26,8 @@ func.func @pointwise(%x: memref<8x56x56x64xf16>, %y: memref<8x56x56x64xf16>, %ou
 
 // -----
 
-// The input of a channels-last model: a thread takes one pixel; the padding channel is known at compile time, and the fill has no kernel.
+// The input of a channels-last model: a thread processes one pixel. The padding channel is known at
+// compile time, and the fill needs no kernel.
 // CHECK-LABEL: func @input
 // CHECK: memref.view
 // CHECK: cudnn_backend.launch_kernel
@@ -54,7 +55,7 @@ func.func @input(%x: memref<1x3x224x224xf32>, %arena: memref<401664xi8>) attribu
 
 // -----
 
-// Padding of an outer dim is a branch.
+// Padding of an outer dim becomes a branch.
 // CHECK: bytes = 364 : i64, location = "{{.*}}", name = "pad_rows_{{.*}}"
 // CHECK-LABEL: func @pad_rows
 // CHECK: cudnn_backend.launch_kernel
@@ -74,8 +75,8 @@ func.func @pad_rows(%x: memref<5x7xf32>, %out: memref<8x7xf32>) attributes {tcp.
 
 // -----
 
-// A reduction: the fill is where the accumulator starts, a warp shares a long row, and each thread has eight reads under way.
-// The first value of a sum is no number in memory: it is not counted.
+// A reduction: the fill is the initial value, a warp shares a long row, and each thread has eight
+// loads in flight. The initial value of a sum is not in memory, so it is not counted.
 // CHECK: bytes = 128128 : i64, location = "{{.*}}", name = "row_sums_reduce_add_0"
 // CHECK-LABEL: func @row_sums
 // CHECK: cudnn_backend.launch_kernel {{.*}} grid [4, 1, 1]
@@ -101,7 +102,8 @@ func.func @row_sums(%x: memref<32x1000xf32>, %out: memref<32xf32>) attributes {t
 
 // -----
 
-// A convolution that cuDNN did not take: eight threads an output element, along the channels of the window.
+// A convolution that cuDNN does not support: eight threads for an output element, along the
+// channels of the window.
 // CHECK-LABEL: func @conv
 // CHECK: cudnn_backend.launch_kernel
 // CHECK: gpu.func
@@ -114,7 +116,8 @@ func.func @conv(%x: memref<1x9x9x3xf32>, %w: memref<8x3x3x3xf32>, %out: memref<1
 
 // -----
 
-// Equal kernels are one; a fill that something reads before the reduction stays; the manifest has kernels by number.
+// Equal kernels are shared. A fill that is read before the reduction remains. The manifest lists
+// kernels by index.
 // CHECK: module attributes {tcp.manifest = {kernels = [
 // CHECK-SAME: {arguments = [{bytes = 128 : i64, role = "input"}, {bytes = 128 : i64, role = "output"}], bytes = 256 : i64, location = "{{.*}}gpu-map-kernels.mlir:{{[0-9]+}}", name = "shared_transpose_0"},
 // CHECK-SAME: {arguments = [{bytes = 128 : i64, role = "output"}], bytes = 128 : i64, location = "{{.*}}", name = "shared_fill_0"}]}}
@@ -132,7 +135,7 @@ func.func @shared(%a: memref<4x8xf32>, %b: memref<4x8xf32>, %c: memref<8x4xf32>)
 
 // -----
 
-// The runtime copies whole buffers; functions for the CPU are left alone.
+// The runtime copies whole buffers; functions for the CPU are unchanged.
 // CHECK-LABEL: func @plain
 // CHECK-SAME: %[[RUNTIME:.*]]: !llvm.ptr, %[[X:.*]]: memref<4xf32>, %[[OUT:.*]]: memref<4xf32>
 // CHECK: cudnn_backend.copy %[[RUNTIME]], %[[OUT]], %[[X]]
@@ -193,7 +196,7 @@ func.func @mean_bias(%x: memref<4x9x16xf16>, %bias: memref<16xf16>, %out: memref
 
 // -----
 
-// A transpose of large dims goes through shared memory, so that reads and writes are both along rows.
+// A transpose of large dims uses shared memory, so that loads and stores are both along rows.
 // CHECK-LABEL: func @transposed
 // CHECK: cudnn_backend.launch_kernel {{.*}} grid [98, 1, 1] block [256, 1, 1]
 // CHECK: gpu.func @transposed_transpose_add_0(%[[X:.*]]: memref<401408xf16> {llvm.noalias}, %[[BIAS:.*]]: memref<64xf16> {llvm.noalias}, %[[OUT:.*]]: memref<401408xf16> {llvm.noalias}) workgroup(%[[SQUARE:.*]] : memref<64x65xf16, #gpu.address_space<workgroup>>)
@@ -215,7 +218,7 @@ func.func @transposed(%x: memref<2x3136x64xf16>, %bias: memref<64xf16>, %out: me
 
 // -----
 
-// Squares that reach over the edge are guarded.
+// Tiles that cross the edge are guarded.
 // CHECK-LABEL: func @transposed_odd
 // CHECK: cudnn_backend.launch_kernel {{.*}} grid [4, 1, 1]
 // CHECK: gpu.func
@@ -229,8 +232,8 @@ func.func @transposed_odd(%x: memref<33x40xf32>, %out: memref<40x33xf32>) attrib
 
 // -----
 
-// A mean over pixels of few channels-last images: 16 threads a channel, sectors of 16 channels, all reads at once; then one thread adds up what
-// the block has in its memory.
+// A mean over pixels of few channels-last images: 16 threads per channel, sectors of 16 channels,
+// all loads at once; then one thread sums the values in shared memory.
 // CHECK-LABEL: func @mean_pixels
 // CHECK: cudnn_backend.launch_kernel {{.*}} grid [128, 1, 1] block [256, 1, 1]
 // CHECK-NOT: cudnn_backend.launch_kernel
@@ -273,7 +276,8 @@ func.func @mean_pixels(%x: memref<1x7x7x2048xf16>, %out: memref<1x2048xf16>, %ar
 
 // -----
 
-// Outputs that fill no block: threads past the end repeat the last one, and store nothing. Turns of eight reads.
+// Outputs that fill no block: threads past the end repeat the last one, and store nothing. Eight
+// loads per iteration.
 // CHECK-LABEL: func @column_max
 // CHECK: cudnn_backend.launch_kernel {{.*}} grid [4, 1, 1] block [256, 1, 1]
 // CHECK: gpu.func @column_max_transpose_reduce_max_0({{.*}}) workgroup(%{{.*}} : memref<32x8xf32, #gpu.address_space<workgroup>>)
@@ -333,7 +337,8 @@ func.func @mean_rows(%x: memref<2x3x7x7xf32>, %out: memref<2x3xf32>, %arena: mem
 
 // -----
 
-// Constants are data of the kernels' module; copying one is a kernel, because the one on the host is out of the GPU's reach.
+// Constants are data in the module of the kernels. Copying one is a kernel, because the GPU cannot
+// access the copy on the host.
 // CHECK-LABEL: func @constants
 // CHECK-SAME: %[[RUNTIME:.*]]: !llvm.ptr, %[[X:.*]]: memref<3xf32>, %[[SUM:.*]]: memref<3xf32>, %[[COPY:.*]]: memref<3xf32>
 // CHECK: cudnn_backend.launch_kernel %[[RUNTIME]], kernel = 0 grid [1, 1, 1] block [256, 1, 1] shared 0(%[[X]], %[[SUM]])

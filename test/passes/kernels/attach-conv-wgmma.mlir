@@ -3,9 +3,11 @@
 // RUN: convoy-opt %s --split-input-file --cudnn-attach-kernels="chip=sm_100 remarks" -o /dev/null 2>&1 | filecheck %s --check-prefix=OLD
 // RUN: convoy-opt %s --split-input-file --cudnn-attach-kernels="allow-tf32=false remarks" -o /dev/null 2>&1 | filecheck %s --check-prefix=FORBIDDEN
 
-// Many pixels: two groups of warps with the widest products, four rows of 56 columns and the border between; or three with narrower ones.
-// Integers are images, the input's height, width and channels, the result's, taps, padding, a tile's rows and columns, bytes of 16 bytes
-// of its pixels, groups, blocks for the same filters, and whether tiles are brought into the L2 cache first.
+// Many pixels: two groups of warps with the widest products, on four rows of 56 columns with a
+// border; or three groups with narrower products. The integers are: images; height, width and
+// channels of the input; channels of the result; taps; padding; rows and columns of a tile; bytes
+// per 16 bytes of its pixels; groups; blocks with the same filters; and whether tiles are
+// prefetched into the L2 cache.
 // CHECK: gpu.module @batch256_wgmma_4x56x2 [#nvvm.target<O = 3, chip = "sm_90a", features = "+ptx80">]
 // CHECK: llvm.func @batch256_wgmma_4x56x2(
 // CHECK: llvm.mlir.constant(dense<[{{.*}}256, 56, 56, 64, 56, 56, 64, 3, 3, 1, 1, 4, 56, 5648, 2, 132, 0, 0{{.*}}> : tensor<
@@ -17,7 +19,7 @@
 // CHECK: cudnn.graph @batch256(
 // CHECK-SAME: cudnn.kernels = [{block = 256 : i64, chip = "sm_90a", grid = 132 : i64, name = "batch256_wgmma_4x56x2", shared_bytes = 165248 : i64, tf32 = false, variant = "wgmma_4x56x2"}, {block = 384 : i64, chip = "sm_90a", grid = 132 : i64, name = "batch256_wgmma_3x28x3", shared_bytes = 133632 : i64, tf32 = false, variant = "wgmma_3x28x3"}]
 // CHECK-SAME: cudnn.preference = "kernel"
-// A program that begins with a newer architecture has no use for them.
+// A program whose oldest architecture is newer does not get them.
 // NEWER-NOT: wgmma
 // OLD: remark: no kernel: its kernels are for sm_90a only, but the program is for sm_100 and newer
 cudnn.graph @batch256(%x: !cudnn.tensor_desc<256x64x56x56xf16, NHWC>, %w: !cudnn.tensor_desc<64x64x3x3xf16, NHWC>, %b: !cudnn.tensor_desc<1x64x1x1xf16, NHWC>) -> !cudnn.tensor_desc<256x64x56x56xf16, NHWC> {
@@ -29,7 +31,7 @@ cudnn.graph @batch256(%x: !cudnn.tensor_desc<256x64x56x56xf16, NHWC>, %w: !cudnn
 
 // -----
 
-// Fewer pixels: smaller tiles, so that no multiprocessor has many more of them than another.
+// Fewer pixels: smaller tiles, so that all multiprocessors have about the same number of them.
 // CHECK: gpu.module @batch32_wgmma_2x56x3 [#nvvm.target<O = 3, chip = "sm_90a", features = "+ptx80">]
 // CHECK: llvm.func @batch32_wgmma_2x56x3(
 // CHECK: llvm.mlir.constant(dense<[{{.*}}3728, 3, 132, 0, 0{{.*}}> : tensor<
@@ -56,8 +58,8 @@ cudnn.graph @in_bf16(%x: !cudnn.tensor_desc<256x64x56x56xbf16, NHWC>, %w: !cudnn
 
 // -----
 
-// Elements are twice as wide, filters take 150 of 227 kB, and tiles almost all of the rest: what is left for the L1 cache is so little that
-// tiles are brought into the L2 cache first.
+// Elements are twice as wide. Filters take 150 of 227 kB, and tiles almost all of the rest. This
+// leaves so little for the L1 cache that tiles are prefetched into the L2 cache.
 // CHECK: gpu.module @in_f32_wgmma_3x28x2 [#nvvm.target<O = 3, chip = "sm_90a", features = "+ptx80">]
 // CHECK: llvm.func @in_f32_wgmma_3x28x2(
 // CHECK: llvm.mlir.constant(dense<[{{.*}}2448, 2, 132, 1, 0{{.*}}> : tensor<
@@ -78,7 +80,8 @@ cudnn.graph @in_f32(%x: !cudnn.tensor_desc<256x64x56x56xf32, NHWC>, %w: !cudnn.t
 
 // -----
 
-// Sums come in any order, and what a graph has not is null. A residual takes registers, so products are narrower.
+// Sums may be in any order, and absent operands are null. A residual takes registers, so products
+// are narrower.
 // CHECK: llvm.func @residual_wgmma_3x28x3(%[[X:.*]]: !llvm.ptr, %[[W:.*]]: !llvm.ptr, %[[R:.*]]: !llvm.ptr, %[[Y:.*]]: !llvm.ptr) attributes
 // CHECK: %[[NULL:.*]] = llvm.mlir.zero
 // CHECK: llvm.mlir.constant(dense<[{{.*}}1086324736{{.*}}> : tensor<
@@ -92,7 +95,8 @@ cudnn.graph @residual(%x: !cudnn.tensor_desc<256x64x56x56xf16, NHWC>, %w: !cudnn
 
 // -----
 
-// A block has 64 of five times 64 filters, and 26 have the same: 27 would be more than there are multiprocessors.
+// A block has 64 of five times 64 filters, and 26 blocks have the same filters: 27 would be more
+// than there are multiprocessors.
 // CHECK: gpu.module @filters320_wgmma
 // CHECK: llvm.mlir.constant(dense<[{{.*}}26{{.*}}> : tensor<
 // CHECK: cudnn.graph @filters320(
@@ -106,7 +110,7 @@ cudnn.graph @filters320(%x: !cudnn.tensor_desc<64x64x56x56xf16, NHWC>, %w: !cudn
 
 // -----
 
-// A wide image is cut into equal parts: 17 of 59 columns.
+// A wide image is split into equal parts: 17 of 59 columns.
 // CHECK: gpu.module @wide_wgmma_2x59x3
 cudnn.graph @wide(%x: !cudnn.tensor_desc<8x64x1000x1000xf16, NHWC>, %w: !cudnn.tensor_desc<64x64x3x3xf16, NHWC>, %b: !cudnn.tensor_desc<1x64x1x1xf16, NHWC>) -> !cudnn.tensor_desc<8x64x1000x1000xf16, NHWC> {
   %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<8x64x1000x1000xf16, NHWC>, !cudnn.tensor_desc<64x64x3x3xf16, NHWC> -> !cudnn.tensor_desc<8x64x1000x1000xf32, NHWC>
@@ -117,8 +121,9 @@ cudnn.graph @wide(%x: !cudnn.tensor_desc<8x64x1000x1000xf16, NHWC>, %w: !cudnn.t
 
 // -----
 
-// A product has more columns, 64, than a tile's part of the image has pixels, 56. The last product ends in the block's memory, 576 bytes and
-// twice 112 behind the last plane, also where its two chunks are taken for one piece.
+// A product has 64 columns, more than the 56 pixels of a tile. The last product ends within the
+// block's memory, 576 bytes and twice 112 after the last plane, also when its two chunks are
+// accessed as one.
 // CHECK: cudnn.graph @taps5(
 // CHECK-SAME: name = "taps5_wgmma_3x4x3", shared_bytes = 230688 : i64
 cudnn.graph @taps5(%x: !cudnn.tensor_desc<3x32x61x53xf32, NHWC>, %w: !cudnn.tensor_desc<64x32x5x5xf32, NHWC>, %b: !cudnn.tensor_desc<1x64x1x1xf32, NHWC>) -> !cudnn.tensor_desc<3x64x57x49xf32, NHWC> {
@@ -144,7 +149,7 @@ cudnn.graph @middle(%x: !cudnn.tensor_desc<8x64x32x32xf16, NHWC>, %w: !cudnn.ten
 
 // -----
 
-// Small: those for every GPU are enough.
+// Small: only those for every GPU.
 // CHECK-NOT: gpu.module @small_wgmma
 // CHECK: cudnn.graph @small(
 // CHECK-SAME: cudnn.preference = "kernel"

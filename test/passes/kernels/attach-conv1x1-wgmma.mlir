@@ -1,8 +1,8 @@
 // RUN: convoy-opt %s --split-input-file --cudnn-attach-kernels=remarks --verify-diagnostics | filecheck %s
 // RUN: convoy-opt %s --split-input-file --cudnn-attach-kernels=chip=sm_100 | filecheck %s --check-prefix=NEWER
 
-// Tiles of 32 pixels for three groups of warps, of 64 for two. Integers are pixels, channels, filters, groups, and blocks for the same
-// filters, of which one has 256.
+// Tiles of 32 pixels for three groups of warps, of 64 for two. The integers are pixels, channels,
+// filters, groups, and blocks with the same filters; a block has 256.
 // CHECK: gpu.module @residual_wgmma_32x3 [#nvvm.target<O = 3, chip = "sm_90a", features = "+ptx80">]
 // CHECK: llvm.func @residual_wgmma_32x3(
 // CHECK: llvm.mlir.constant(dense<[{{.*}}100352, 64, 512, 3, 66, 0{{.*}}> : tensor<
@@ -36,7 +36,8 @@ cudnn.graph @alone(%x: !cudnn.tensor_desc<256x64x56x56xf32, NHWC>, %w: !cudnn.te
 
 // -----
 
-// A tile of few channels is less than what the threads of a group read at a time: that is for conv_wgmma.cu.
+// A tile of few channels is less than one load by the threads of a group: conv_wgmma.cu computes
+// it.
 // CHECK: gpu.module @narrow_wgmma_
 // CHECK: llvm.call @convoy_conv_wgmma_f16_
 cudnn.graph @narrow(%x: !cudnn.tensor_desc<256x16x56x56xf16, NHWC>, %w: !cudnn.tensor_desc<256x16x1x1xf16, NHWC>, %b: !cudnn.tensor_desc<1x256x1x1xf16, NHWC>) -> !cudnn.tensor_desc<256x256x56x56xf16, NHWC> {
@@ -58,7 +59,7 @@ cudnn.graph @deep(%x: !cudnn.tensor_desc<256x128x56x56xf16, NHWC>, %w: !cudnn.te
 
 // -----
 
-// Filters that fill no block are those of conv_wgmma.cu.
+// Filters that fill no block are computed by conv_wgmma.cu.
 // CHECK: gpu.module @few_filters_wgmma_
 // CHECK: llvm.call @convoy_conv_wgmma_f16_
 cudnn.graph @few_filters(%x: !cudnn.tensor_desc<256x64x56x56xf16, NHWC>, %w: !cudnn.tensor_desc<64x64x1x1xf16, NHWC>, %b: !cudnn.tensor_desc<1x64x1x1xf16, NHWC>) -> !cudnn.tensor_desc<256x64x56x56xf16, NHWC> {

@@ -1,6 +1,6 @@
 // RUN: convoy-opt %s --cudnn-attach-kernels | filecheck %s
 
-// A graph that only alternatives run gets no kernels; one that is called as well does.
+// A graph that only alternatives use gets no kernels; one that is also called does.
 // CHECK: cudnn.graph @conv_bias({{.*}} attributes {cudnn.kernels
 // CHECK: cudnn.graph @called({{.*}} attributes {cudnn.kernels
 // CHECK: cudnn.graph @step(

@@ -1,6 +1,7 @@
 // RUN: convoy-opt %s --split-input-file --cudnn-attach-kernels=remarks --verify-diagnostics | filecheck %s
 
-// Sums in any order, then one relu: each kernel is a module of its own, with the graph's geometry as constants.
+// Sums in any order, then one relu: each kernel is a separate module, with the graph's geometry as
+// constants.
 // CHECK: gpu.module @full_32x32x2x1 [#nvvm.target<O = 3, chip = "sm_80">] {
 // CHECK-NEXT: llvm.func @convoy_conv_f16_32x32(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr {llvm.byval = !llvm.array<
 // CHECK: llvm.func @full_32x32x2x1(%[[X:.*]]: !llvm.ptr, %[[W:.*]]: !llvm.ptr, %[[B:.*]]: !llvm.ptr, %[[R:.*]]: !llvm.ptr, %[[Y:.*]]: !llvm.ptr) attributes {nvvm.kernel, nvvm.maxntid = array<i32: 256>}
@@ -20,7 +21,8 @@ cudnn.graph @full(%x: !cudnn.tensor_desc<1x64x56x56xf16, NHWC>, %w: !cudnn.tenso
 
 // -----
 
-// Few tiles: a cluster shares the sum, which takes a newer architecture and its barriers; or four groups of warps do.
+// Few tiles: a cluster shares the sum, which needs a newer architecture for its barriers; or four
+// groups of warps do.
 // CHECK: gpu.module @few_32x32x1x4 [#nvvm.target<O = 3, chip = "sm_90", features = "+ptx80">]
 // CHECK: llvm.func @few_32x32x1x4({{.*}}nvvm.cluster_dim = array<i32: 4, 1, 1>
 // CHECK: gpu.module @few_32x32x4x1 [#nvvm.target<O = 3, chip = "sm_80">]
@@ -34,7 +36,8 @@ cudnn.graph @few(%x: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, %w: !cudnn.tensor
 
 // -----
 
-// Too large for one of them to be the first choice: offered, measured, and cuDNN's first plan until then.
+// Too large for a kernel to be the first choice: the kernels are offered, and cuDNN's first plan
+// runs until they are measured.
 // CHECK: cudnn.graph @middle(
 // CHECK-SAME: cudnn.preference = "plan"
 cudnn.graph @middle(%x: !cudnn.tensor_desc<2x64x112x112xf16, NHWC>, %w: !cudnn.tensor_desc<64x64x3x3xf16, NHWC>) -> !cudnn.tensor_desc<2x64x112x112xf16, NHWC> {

@@ -1,6 +1,7 @@
 // RUN: convoy-opt %s --split-input-file --cudnn-attach-kernels=remarks --verify-diagnostics | filecheck %s
 
-// A strip of columns two lanes wide is a sector of memory; sums that blocks share come after those that one makes alone.
+// A strip of columns two lanes wide is a sector of memory. Variants with sums shared by blocks
+// follow those of single blocks.
 // CHECK: gpu.module @full_2x16x1 [#nvvm.target<O = 3, chip = "sm_80">] {
 // CHECK-NEXT: llvm.func @convoy_matmul_f16_f32(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr {llvm.byval = !llvm.array<
 // CHECK: llvm.func @full_2x16x1(%[[A:.*]]: !llvm.ptr, %[[B:.*]]: !llvm.ptr, %[[V:.*]]: !llvm.ptr, %[[Y:.*]]: !llvm.ptr) attributes {nvvm.kernel, nvvm.maxntid = array<i32: 512>}
@@ -24,7 +25,7 @@ cudnn.graph @full(%a: !cudnn.tensor_desc<1x1x2048xf16>, %b: !cudnn.tensor_desc<1
 
 // -----
 
-// Many strips need no cluster, and the sums of eight rows more registers a thread.
+// Many strips need no cluster. The sums of eight rows need more registers per thread.
 // CHECK: gpu.module @rows_8x8x1
 // CHECK: llvm.call @convoy_matmul_f32_f32(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}},
 // CHECK: gpu.module @rows_4x8x1
@@ -41,7 +42,7 @@ cudnn.graph @rows(%a: !cudnn.tensor_desc<1x8x512xf32>, %b: !cudnn.tensor_desc<1x
 
 // -----
 
-// Few strips that are long: blocks of a cluster share them, where there are clusters.
+// Few long strips: the blocks of a cluster share them, if the architecture has clusters.
 // CHECK: cudnn.graph @long(
 // CHECK-SAME: cudnn.kernels = [{block = 1024 : i64, chip = "sm_90", grid = 128 : i64, name = "long_2x32x4",
 // CHECK-SAME: {block = 1024 : i64, chip = "sm_80", grid = 32 : i64, name = "long_2x32x1",

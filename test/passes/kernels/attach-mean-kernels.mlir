@@ -15,7 +15,7 @@ cudnn.graph @global(%x: !cudnn.tensor_desc<1x2048x7x7xf16, NHWC>) -> !cudnn.tens
 
 // -----
 
-// Many pixels of few channels: blocks of a cluster share them.
+// Many pixels with few channels: the blocks of a cluster share them.
 // CHECK: cudnn.graph @few(
 // CHECK-SAME: name = "few_2x32x1"
 // CHECK-SAME: chip = "sm_90", grid = 32 : i64, name = "few_2x32x8"
@@ -27,7 +27,7 @@ cudnn.graph @few(%x: !cudnn.tensor_desc<1x32x112x112xf32, NHWC>) -> !cudnn.tenso
 
 // -----
 
-// A batch is as fast as memory, whoever reads it.
+// A batch is limited by memory bandwidth in any kernel.
 // CHECK: cudnn.graph @batch(
 // CHECK-SAME: grid = 8192 : i64, name = "batch_2x4x1"
 // CHECK-SAME: cudnn.preference = "plan"

@@ -2,14 +2,15 @@
 // RUN: filecheck %s < %t
 // RUN: filecheck %s --check-prefix=BARRIERS < %t
 
-// What groups of warps have summed is added up sixteen bytes at a time.
+// The sums of groups of warps are added 16 bytes at a time.
 // CHECK: gpu.binary @conv_32x32x2x1
 // CHECK: mma.sync.aligned.m16n8k16
 // CHECK-NOT: ld.shared.b32
 // CHECK: ld.shared.v4.b32
 // CHECK-NOT: .local
 
-// Nine steps: the group that has four of them passes its barrier once more, before the barrier of all.
+// Nine steps: the group with four of them passes its barrier once more, before the barrier of all
+// threads.
 // BARRIERS: barrier.sync {{[^;]*}}, 128;
 // BARRIERS-NOT: barrier.sync \090;
 // BARRIERS: barrier.sync {{[^;]*}}, 128;

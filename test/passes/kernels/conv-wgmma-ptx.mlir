@@ -1,6 +1,7 @@
 // RUN: convoy-opt %s -pass-pipeline="builtin.module(cudnn-attach-kernels,gpu.module(llvm-gpu-to-nvvm,llvm-verify-kernels),kernels-to-ptx)" | filecheck %s
 
-// The geometry is known: products one after another, 9 taps of 4 steps of 16 channels, and sums in registers.
+// The geometry is constant: unrolled products, 9 taps of 4 steps of 16 channels, and sums in
+// registers.
 // CHECK: gpu.binary @conv_wgmma_4x56x2
 // CHECK: .target sm_90a
 // CHECK-NOT: .local
@@ -17,8 +18,8 @@ cudnn.graph @conv(%x: !cudnn.tensor_desc<256x64x56x56xf16, NHWC>, %w: !cudnn.ten
   cudnn.return %3 : !cudnn.tensor_desc<256x64x56x56xf16, NHWC>
 }
 
-// With 32-bit elements a step is 8 channels. They are rounded to TF32 where they are stored for the tensor cores, and tiles are brought into
-// the L2 cache first.
+// With 32-bit elements a step is 8 channels. They are rounded to TF32 when they are stored for the
+// tensor cores, and tiles are prefetched into the L2 cache.
 // CHECK: gpu.binary @conv_f32_wgmma_3x28x2
 // CHECK-NOT: .local
 // CHECK: cp.async.bulk.prefetch.L2.global

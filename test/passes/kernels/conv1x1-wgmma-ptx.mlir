@@ -1,6 +1,7 @@
 // RUN: convoy-opt %s -pass-pipeline="builtin.module(cudnn-attach-kernels,gpu.module(llvm-gpu-to-nvvm,llvm-verify-kernels),kernels-to-ptx)" | filecheck %s
 
-// 4 steps of 16 channels for four products of 64 filters; the residual is read, and the result written, 16 bytes at a time.
+// 4 steps of 16 channels for four products of 64 filters. The residual is loaded and the result
+// stored 16 bytes at a time.
 // CHECK: gpu.binary @expand_wgmma_32x3
 // CHECK: .target sm_90a
 // CHECK-NOT: .local
@@ -19,7 +20,8 @@ cudnn.graph @expand(%x: !cudnn.tensor_desc<32x64x56x56xf16, NHWC>, %w: !cudnn.te
   cudnn.return %3 : !cudnn.tensor_desc<32x256x56x56xf16, NHWC>
 }
 
-// With 32-bit elements two products of 64 filters are a thread's 16 bytes, and factors are rounded to TF32.
+// With 32-bit elements the 16 bytes of a thread belong to two products of 64 filters, and factors
+// are rounded to TF32.
 // CHECK: gpu.binary @expand_f32_wgmma_32x3
 // CHECK: cvt.rna.tf32.f32
 // CHECK-COUNT-16: wgmma.mma_async.sync.aligned.m64n32k8.f32.tf32.tf32

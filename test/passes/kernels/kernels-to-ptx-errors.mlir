@@ -1,6 +1,6 @@
 // RUN: convoy-opt %s --kernels-to-ptx --split-input-file --verify-diagnostics
 
-// A function of another name than the library's is in no module that kernels are linked with.
+// The library has no function of this name.
 // expected-error @+1 {{expects kernels that only call the kernel library, but a function has no body}}
 gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_80">] {
   llvm.func @missing(!llvm.ptr)
@@ -36,7 +36,7 @@ gpu.module @old [#nvvm.target<chip = "sm_60">] {
 
 // -----
 
-// LLVM has no PTX 8.0 for this architecture, and ends the process.
+// LLVM has no PTX 8.0 for this architecture, and aborts.
 // expected-error @+1 {{expects a target without features, but got '+ptx80'}}
 gpu.module @version [#nvvm.target<chip = "sm_100", features = "+ptx80">] {
 }
@@ -55,7 +55,7 @@ gpu.module @triple [#nvvm.target<chip = "sm_90", triple = "x86_64-linux-gnu">] {
 
 // -----
 
-// A struct of other members than the library has.
+// A struct with other members than in the library.
 // expected-error @+1 {{expects 'convoy_mean_f16' of the kernel library with the arguments (ptr, ptr, struct of 20 bytes), but calls it with (ptr, ptr, struct of 16 bytes)}}
 gpu.module @arguments [#nvvm.target<O = 3, chip = "sm_80">] {
   llvm.func @convoy_mean_f16(!llvm.ptr, !llvm.ptr, !llvm.ptr {llvm.byval = !llvm.array<4 x i32>})

@@ -3,7 +3,7 @@
 // RUN: convoy-opt %s --kernels-to-ptx > %t.many
 // RUN: diff %t.one %t.many
 
-// Modules are compiled side by side, and stay where they were.
+// Modules are compiled in parallel, and keep their positions.
 
 // CHECK:      gpu.binary @a
 // CHECK-SAME:   #nvvm.target<O = 3, chip = "sm_80">
@@ -29,7 +29,7 @@ gpu.module @b [#nvvm.target<O = 3, chip = "sm_90">] {
     llvm.call @helper(%x) : (!llvm.ptr) -> ()
     llvm.return
   }
-  // A function of the module's own goes into its callers.
+  // A function of the module itself is inlined.
   // CHECK-NOT: call.uni
   llvm.func internal @helper(%x: !llvm.ptr) {
     %two = llvm.mlir.constant(2.0 : f32) : f32

@@ -1,7 +1,7 @@
 // RUN: convoy-opt %s -pass-pipeline="builtin.module(cudnn-attach-kernels,gpu.module(llvm-gpu-to-nvvm,llvm-verify-kernels),kernels-to-ptx)" | filecheck %s
 
-// Every thread has eight rows of the matrix under way, 16 bytes of each, and keeps everything in registers: no memory of its own, whatever
-// the number of rows.
+// Every thread has eight rows of the matrix in flight, 16 bytes of each, and keeps everything in
+// registers: no local memory for any number of rows.
 // CHECK: gpu.binary @one_2x16x1
 // CHECK-NOT: .local
 // CHECK: .maxntid 512

@@ -1,6 +1,6 @@
 // RUN: convoy-opt %s -pass-pipeline="builtin.module(cudnn-attach-kernels,gpu.module(llvm-gpu-to-nvvm,llvm-verify-kernels),kernels-to-ptx)" | filecheck %s
 
-// Threads enough for all pixels at once have one read each; else four are under way.
+// With enough threads for all pixels at once each thread has one load; else four are in flight.
 // CHECK: gpu.binary @once_2x4x1
 // CHECK-COUNT-1: ld.global
 // CHECK-NOT: ld.global

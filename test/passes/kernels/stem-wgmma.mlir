@@ -2,7 +2,7 @@
 // RUN: convoy-opt %s --convert-tcp-to-cudnn --cudnn-attach-kernels=chip=sm_100 | filecheck %s --check-prefix=NEWER
 // RUN: convoy-opt %s -pass-pipeline="builtin.module(convert-tcp-to-cudnn,cudnn-attach-kernels,gpu.module(llvm-gpu-to-nvvm,llvm-verify-kernels),kernels-to-ptx)" | filecheck %s --check-prefix=PTX
 
-// Before the kernel that every GPU runs, the one for the tensor cores that sm_90a alone has.
+// The kernel for the tensor cores of sm_90a precedes the one for every GPU.
 // CHECK: gpu.module @stem_0_wgmma_5 [#nvvm.target<O = 3, chip = "sm_90a", features = "+ptx80">]
 // CHECK: llvm.call @convoy_stem_wgmma_f16_f32_64(
 // CHECK: gpu.module @stem_0_5x4 [#nvvm.target<O = 3, chip = "sm_80">]
@@ -13,7 +13,7 @@
 // PTX-SAME: wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16
 // PTX: gpu.binary @stem_0_5x4
 
-// A program that begins with a newer architecture has no use for it.
+// A program whose oldest architecture is newer does not get it.
 // NEWER-NOT: wgmma
 func.func @main(%x: tensor<53x3x80x128xf32>, %w: tensor<64x7x7x3xf16>, %b: tensor<1x1x1x64xf16>) -> tensor<53x20x32x64xf16> attributes {tcp.target = "cuda"} {
   %s = tcp.isolated_group %x, %w, %b attributes {anchor = "stem", pattern = "cast+transpose+conv2d+bias+relu+max_pool"} {
@@ -29,7 +29,8 @@ func.func @main(%x: tensor<53x3x80x128xf32>, %w: tensor<64x7x7x3xf16>, %b: tenso
   return %s : tensor<53x20x32x64xf16>
 }
 
-// Seven rows a block make two blocks on almost every multiprocessor; eight make fewer, for the kernel that every GPU runs.
+// With seven rows per block almost every multiprocessor has two blocks; with eight there are fewer,
+// in the kernel for every GPU.
 // CHECK: cudnn.kernels = [{block = 128 : i64, chip = "sm_90a", grid = 256 : i64, name = "stem_1_wgmma_7", shared_bytes = 42816 : i64, tf32 = false, variant = "wgmma_7"}, {block = 128 : i64, chip = "sm_80", grid = 224 : i64, name = "stem_1_8x4"
 func.func @batch32(%x: tensor<32x3x224x128xf32>, %w: tensor<64x7x7x3xf16>, %b: tensor<1x1x1x64xf16>) -> tensor<32x56x32x64xf16> attributes {tcp.target = "cuda"} {
   %s = tcp.isolated_group %x, %w, %b attributes {anchor = "stem", pattern = "cast+transpose+conv2d+bias+relu+max_pool"} {

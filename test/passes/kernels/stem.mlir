@@ -2,7 +2,8 @@
 // RUN: convoy-opt %s --convert-tcp-to-cudnn --cudnn-attach-kernels | filecheck %s --check-prefix=KERNEL
 // RUN: convoy-opt %s -pass-pipeline="builtin.module(convert-tcp-to-cudnn,cudnn-attach-kernels,gpu.module(llvm-gpu-to-nvvm,llvm-verify-kernels),kernels-to-ptx)" | filecheck %s --check-prefix=PTX
 
-// A stem's graph says what its kernel computes: cuDNN has no engine for it, and no function builds it.
+// The graph of a stem describes what its kernel computes: cuDNN has no engine for it, and there is
+// no build function.
 // GRAPH: cudnn.graph @stem_0(%[[X:.*]]: !cudnn.tensor_desc<2x3x32x64xf32, NCHW>, %[[W:.*]]: !cudnn.tensor_desc<64x3x7x7xf16, NHWC>, %[[B:.*]]: !cudnn.tensor_desc<1x64x1x1xf16, NHWC>)
 // GRAPH-SAME: attributes {cudnn.preference = "only_kernel"}
 // GRAPH-NEXT: %[[I:.*]] = cudnn.pointwise identity(%[[X]]) type = f32

@@ -2,7 +2,8 @@
 // RUN: convoy-opt %s -pass-pipeline="builtin.module(convert-tcp-to-cudnn,cudnn-attach-kernels,gpu.module(llvm-gpu-to-nvvm,llvm-verify-kernels),kernels-to-ptx)" | filecheck %s --check-prefix=PTX
 // RUN: convoy-opt %s --convert-tcp-to-cudnn --cudnn-attach-kernels="allow-tf32=false remarks" -o /dev/null 2>&1 | filecheck %s --check-prefix=FORBIDDEN
 
-// Kernels for f32 round to TF32, and say so. Four channels are 16 bytes; a step adds half as many products as in 16-bit types.
+// Kernels for f32 round to TF32 and are marked so. Four channels are 16 bytes; a step adds half as
+// many products as with 16-bit types.
 // CHECK: gpu.module @in_f32_32x32x1x8
 // CHECK: llvm.call @convoy_conv_f32_32x32(
 // CHECK: cudnn.graph @in_f32(
@@ -18,7 +19,7 @@ cudnn.graph @in_f32(%x: !cudnn.tensor_desc<1x36x14x14xf32, NHWC>, %w: !cudnn.ten
 }
 
 
-// Half of the filters a block, because elements are twice as wide.
+// Half as many filters per block, because elements are twice as wide.
 // CHECK: gpu.module @stem_0_1x1
 // CHECK: llvm.call @convoy_stem_f32_f32_32(
 // CHECK: cudnn.kernels = [{block = 64 : i64, chip = "sm_80", grid = 32 : i64, name = "stem_0_1x1", shared_bytes = 50304 : i64, tf32 = true, variant = "1x1"}]

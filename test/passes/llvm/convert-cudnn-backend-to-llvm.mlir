@@ -1,12 +1,13 @@
 // RUN: convoy-opt %s --convert-cudnn-backend-to-llvm | filecheck %s
 
-// Functions are data (runtime/support/convoy_calls.h): header words, then two words a call. Kinds and bytes are the module's.
+// Functions are data (runtime/support/convoy_calls.h): header words, then two words per call. The
+// module has the kinds and the bytes.
 // CHECK:       llvm.mlir.global private constant @tensor_build_calls(dense<"0x{{[0-9A-F]*}}"> : tensor<102xi32>) {addr_space = 0 : i32, alignment = 4 : i64}
 // CHECK:       llvm.mlir.global private constant @plan_calls_0(dense<[11, 2, 3, 1, 1, 0, {{.*}}]> : tensor<28xi32>)
 // CHECK:       llvm.mlir.global private constant @values_calls(dense<[30, 1, 4, 1, 1, 0, {{.*}}]> : tensor<66xi32>)
 // CHECK:       llvm.mlir.global private constant @cudnn_call_kinds(dense<"0x
 // CHECK:       llvm.mlir.global private constant @cudnn_call_data("{{.*}}:{{[0-9]+}}\00cudnnBackendCreateDescriptor(CUDNN_BACKEND_MATMUL_DESCRIPTOR)\00
-// Text with its null, then 32-bit numbers, fractions.
+// Null-terminated texts, then 32-bit numbers, fractions.
 // CHECK-SAME:  cudnnBackendSetAttribute(CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION)\00{{(\\00)*}}\03\00\00\00\00\00\00\00{}\00
 // CHECK-SAME:  cudnnBackendSetAttribute(CUDNN_ATTR_DEVICEPROP_DEVICE_ID)\00{{(\\00)*}}\01\00\00\00\00\00\00\00\07\00\00\00{{[^\\]}}
 // CHECK-SAME:  cudnnBackendSetAttribute(CUDNN_ATTR_RESAMPLE_STRIDES)\00{{(\\00)*}}\02\00\00\00\00\00\00\00\03\00\00\00\00\00\00\00\02\00\00\00\00\00\00\00\01\00\00\00\00\00\00\00\01\00\00\00\00\00\00\00{{[^\\]}}
@@ -55,7 +56,7 @@ cudnn_backend.func @tensor_build(%handle) {
   cudnn_backend.return %graph : <operationgraph>
 }
 
-// Further arguments come after the handle, results after those.
+// Additional arguments follow the handle, results follow the arguments.
 // CHECK-LABEL: llvm.func @plan(
 // CHECK-SAME:    %{{.*}}: !llvm.ptr, %[[HANDLE:.*]]: !llvm.ptr, %[[CONFIG:.*]]: !llvm.ptr, %[[PLAN:.*]]: !llvm.ptr, %[[BYTES:.*]]: !llvm.ptr) -> i32
 // CHECK:         llvm.store %[[HANDLE]], %{{.*}} : !llvm.ptr, !llvm.ptr
@@ -92,7 +93,7 @@ cudnn_backend.func @values(%handle) attributes {minimum_version = 91900 : i64} {
   cudnn_backend.return %flag : i1
 }
 
-// Globals give way to other names.
+// Globals are renamed if their names are taken.
 // CHECK-LABEL: llvm.func @plan_calls(
 // CHECK:         llvm.mlir.addressof @plan_calls_calls
 cudnn_backend.func @plan_calls(%handle) {

@@ -35,7 +35,8 @@ func.func @prepare_weights(%w: memref<4xf32> {tcp.weight = "w"}, %p: memref<4xf3
 
 // -----
 
-// A program for cuda gets the runtime's table and gives its status on; a model without weights has all entries.
+// A program for cuda gets the runtime's table and returns its status. A model without weights has
+// all entry points.
 
 // CHECK-LABEL: llvm.func @convoy_main(
 // CHECK-SAME:    %[[RUNTIME:.*]]: !llvm.ptr, %{{.*}}: !llvm.ptr, %{{.*}}: !llvm.ptr, %{{.*}}: !llvm.ptr, %[[ARENA:.*]]: !llvm.ptr) -> i32

@@ -1,4 +1,4 @@
-// Threads that share a reduction of 64-bit numbers exchange them in two words.
+// Threads that share a reduction of 64-bit numbers exchange them as two words.
 
 // RUN: convoy-opt %s -pass-pipeline="builtin.module(add-runtime-argument,gpu-map-kernels,gpu.module(llvm-gpu-to-nvvm,llvm-verify-kernels),gpu-module-to-binary{format=isa})" | filecheck %s
 

@@ -1,4 +1,4 @@
-// A program that has no kernels, and no op of the gpu dialect.
+// A program without kernels and without gpu ops.
 // RUN: convoy-opt %s --kernels-to-ptx | filecheck %s
 
 // CHECK: func.func @main()

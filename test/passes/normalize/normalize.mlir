@@ -1,4 +1,5 @@
-// The phase as a whole: a convolution with bias and batch norm, a pool, a residual block and a classifier.
+// The whole phase: a convolution with bias and batch norm, a pooling, a residual block and a
+// classifier.
 // RUN: convoy-opt %s --convoy-pipeline="to=normalize target=cuda dtype=f16" | filecheck %s --check-prefixes=CHECK,CUDA
 // RUN: convoy-opt %s --convoy-pipeline="to=normalize target=cpu" | filecheck %s --check-prefixes=CHECK,CPU
 

@@ -17,7 +17,7 @@ func.func @conv_pool_elementwise(%x: tensor<2x3x8x9xf32> {tcp.input = "x"}, %w: 
   return %2 : tensor<2x4x3x3xf32>
 }
 
-// What is channels-last already stays.
+// Channels-last ops remain unchanged.
 // CHECK-LABEL: func.func @nothing_to_do
 func.func @nothing_to_do(%x: tensor<2x8x8x3xf32> {tcp.input = "x"}, %w: tensor<4x3x3x3xf32> {tcp.weight = "w"}) -> tensor<2x3x3x4xf32> {
   // CHECK-NEXT: tcp.conv2d
@@ -28,7 +28,7 @@ func.func @nothing_to_do(%x: tensor<2x8x8x3xf32> {tcp.input = "x"}, %w: tensor<4
   return %1 : tensor<2x3x3x4xf32>
 }
 
-// Ops with dims as attributes: each takes the order of its input.
+// Ops with dims as attributes use the order of their input.
 // CHECK-LABEL: func.func @dims_are_remapped
 func.func @dims_are_remapped(%x: tensor<2x3x8x9xf32> {tcp.input = "x"}) -> tensor<2x1x1x1xf32> {
   // CHECK: tcp.avg_pool {{.*}} -> tensor<2x8x9x3xf32>
@@ -56,7 +56,7 @@ func.func @dims_are_remapped(%x: tensor<2x3x8x9xf32> {tcp.input = "x"}) -> tenso
   return %9 : tensor<2x1x1x1xf32>
 }
 
-// A norm over the last dim of the value is not one over the last dim of what is stored.
+// A norm over the last dim of the value is not over the last dim of the stored layout.
 // CHECK-LABEL: func.func @layer_norm_over_width
 func.func @layer_norm_over_width(%x: tensor<2x3x8x9xf32> {tcp.input = "x"}) -> tensor<2x3x8x9xf32> {
   // CHECK: tcp.avg_pool
@@ -67,7 +67,8 @@ func.func @layer_norm_over_width(%x: tensor<2x3x8x9xf32> {tcp.input = "x"}) -> t
   return %1 : tensor<2x3x8x9xf32>
 }
 
-// Flattened, then multiplied with weights: their rows are put in the order of the data.
+// A flatten before a product with weights: the rows of the weights are permuted to the order of the
+// data.
 // CHECK-LABEL: func.func @flatten_into_rows
 // CHECK-SAME: %[[X:[^:]*]]: {{[^,]*}}, %[[W:[^:]*]]:
 func.func @flatten_into_rows(%x: tensor<2x3x4x5xf32> {tcp.input = "x"}, %w: tensor<60x7xf32> {tcp.weight = "w"}) -> tensor<2x7xf32> {
@@ -86,7 +87,7 @@ func.func @flatten_into_rows(%x: tensor<2x3x4x5xf32> {tcp.input = "x"}, %w: tens
   return %3 : tensor<2x7xf32>
 }
 
-// Somebody else sees the flattened value: it has to be in order.
+// The flattened value has another user, so it must be in order.
 // CHECK-LABEL: func.func @flatten_seen
 func.func @flatten_seen(%x: tensor<2x3x4x5xf32> {tcp.input = "x"}, %w: tensor<60x7xf32> {tcp.weight = "w"}) -> (tensor<2x60xf32>, tensor<2x7xf32>) {
   // CHECK: tcp.max_pool
@@ -99,7 +100,7 @@ func.func @flatten_seen(%x: tensor<2x3x4x5xf32> {tcp.input = "x"}, %w: tensor<60
   return %1, %2 : tensor<2x60xf32>, tensor<2x7xf32>
 }
 
-// A channel shuffle is one transpose of the channels, wherever they are.
+// A channel shuffle is one transpose of the channels, in any layout.
 // CHECK-LABEL: func.func @channel_shuffle
 func.func @channel_shuffle(%x: tensor<2x6x4x5xf32> {tcp.input = "x"}) -> tensor<2x6x4x5xf32> {
   // CHECK: tcp.max_pool
@@ -117,7 +118,7 @@ func.func @channel_shuffle(%x: tensor<2x6x4x5xf32> {tcp.input = "x"}) -> tensor<
   return %4 : tensor<2x6x4x5xf32>
 }
 
-// The largest operand decides the order; a splat constant is there in any.
+// The largest operand determines the order; a splat constant has any order.
 // CHECK-LABEL: func.func @largest_operand_decides
 func.func @largest_operand_decides(%x: tensor<2x3x8x9xf32> {tcp.input = "x"}, %s: tensor<2x3x1x1xf32> {tcp.input = "s"}) -> tensor<2x1x1x9xf32> {
   // CHECK: %[[P:.*]] = tcp.max_pool
@@ -135,7 +136,7 @@ func.func @largest_operand_decides(%x: tensor<2x3x8x9xf32> {tcp.input = "x"}, %s
   return %3 : tensor<2x1x1x9xf32>
 }
 
-// Heads are put together again by one transpose, in front of the reshape.
+// One transpose before the reshape joins the heads.
 // CHECK-LABEL: func.func @heads
 func.func @heads(%q: tensor<2x4x8x16xf32> {tcp.input = "q"}, %v: tensor<2x4x16x3xf32> {tcp.input = "v"}, %w: tensor<16x7xf32> {tcp.weight = "w"}) -> tensor<2x8x12xf32> {
   // CHECK-NEXT: tcp.matmul

@@ -1,6 +1,7 @@
 // RUN: convoy-opt %s --tcp-decompose-conv-transpose | filecheck %s
 
-// The border is the window's reach less the padding; what is negative cuts the input, which the convolution cannot.
+// The border is the reach of the window less the padding. A negative border crops the input, which
+// the convolution cannot do.
 // CHECK-LABEL: func.func @stride_groups_output_pad
 // CHECK-SAME: %[[X:.*]]: tensor<1x4x5x6xf32>, %[[W:.*]]: tensor<4x3x3x2xf32>
 func.func @stride_groups_output_pad(%x: tensor<1x4x5x6xf32>, %w: tensor<4x3x3x2xf32>) -> tensor<1x6x10x13xf32> {

@@ -1,6 +1,6 @@
 // RUN: convoy-opt %s --tcp-flatten-products | filecheck %s
 
-// One batch dim. What is done with each element comes before the reshape, down to where something else is done.
+// One batch dim. The elementwise ops come before the reshape, up to the first op of another kind.
 // CHECK-LABEL: func.func @batch(
 // CHECK: %[[A:.*]] = tcp.reshape %{{.*}} : tensor<2x4x8x16xf32> -> tensor<8x8x16xf32>
 // CHECK: %[[B:.*]] = tcp.reshape %{{.*}} : tensor<2x4x16x8xf32> -> tensor<8x16x8xf32>
@@ -18,7 +18,8 @@ func.func @batch(%a: tensor<2x4x8x16xf32>, %b: tensor<2x4x16x8xf32>, %z: tensor<
   return %3 : tensor<2x4x8x8xf32>
 }
 
-// A row is added in the new shape as well, and what the result is cast to stays. What is defined behind the reshape may be an operand.
+// A row is added in the new shape as well, and casts of the result move too. An operand may be
+// defined after the reshape.
 // CHECK-LABEL: func.func @row(
 // CHECK: %[[P:.*]] = tcp.matmul
 // CHECK: %[[N:.*]] = tcp.neg %{{.*}} : tensor<1x1x32xf16>
@@ -36,7 +37,7 @@ func.func @row(%x: tensor<6x16xf16>, %w: tensor<16x32xf16>, %b: tensor<1x1x32xf1
   return %4 : tensor<2x3x32xf32>
 }
 
-// The sum of two products is one behind both: their reshapes are the same.
+// The sum of two products is one op before one reshape, because their reshapes are equal.
 // CHECK-LABEL: func.func @gate(
 // CHECK: %[[P:.*]] = tcp.matmul
 // CHECK: %[[S:.*]] = tcp.silu %[[P]] : tensor<6x32xf32>
@@ -53,7 +54,7 @@ func.func @gate(%x: tensor<6x16xf32>, %w: tensor<16x32xf32>, %v: tensor<16x32xf3
   return %5 : tensor<2x3x32xf32>
 }
 
-// Batch dims that repeat stay.
+// Repeated batch dims remain.
 // CHECK-LABEL: func.func @repeated(
 // CHECK: tcp.matmul %{{.*}}, %{{.*}} : tensor<2x4x8x16xf32>, tensor<2x1x16x8xf32> -> tensor<2x4x8x8xf32>
 func.func @repeated(%a: tensor<2x4x8x16xf32>, %b: tensor<2x1x16x8xf32>) -> tensor<2x4x8x8xf32> {
@@ -61,8 +62,9 @@ func.func @repeated(%a: tensor<2x4x8x16xf32>, %b: tensor<2x1x16x8xf32>) -> tenso
   return %0 : tensor<2x4x8x8xf32>
 }
 
-// So do reshapes where the op behind them has a constant, an operand that repeats along other dims, a result that is larger, or another
-// product that has that shape; that are of no product, or are used twice.
+// So do reshapes whose user has a constant, an operand that is broadcast along other dims, a larger
+// result, or another product of that shape; and reshapes that are not of a product or have two
+// uses.
 // CHECK-LABEL: func.func @stay(
 // CHECK: tcp.mul %{{.*}}, %{{.*}} : tensor<2x3x32xf32>, tensor<1x1x1xf32>
 // CHECK: tcp.add %{{.*}}, %{{.*}} : tensor<2x3x32xf32>, tensor<2x1x32xf32>
@@ -102,7 +104,7 @@ func.func @stay(%x: tensor<6x16xf32>, %w: tensor<16x32xf32>, %r: tensor<2x1x32xf
   return %2, %5, %8, %11, %15, %17, %21, %22, %20 : tensor<2x3x32xf32>, tensor<2x3x32xf32>, tensor<6x4x8xf32>, tensor<5x6x32xf32>, tensor<3x2x32xf32>, tensor<2x3x16xf32>, tensor<4x48xf32>, tensor<2x96xf32>, tensor<2x96xf32>
 }
 
-// A scalar has no last dim: what is done with it is done with the product of one element.
+// A scalar has no last dim: the op is applied to the product of one element.
 // CHECK-LABEL: func.func @scalar(
 // CHECK: %[[P:.*]] = tcp.matmul
 // CHECK: %[[Z:.*]] = tcp.reshape %{{.*}} : tensor<f32> -> tensor<1x1xf32>

@@ -40,7 +40,7 @@ func.func @matmul_columns(%x: tensor<2x8xf32> {tcp.input = "x"}, %w: tensor<8x4x
   return %1 : tensor<2x4xf32>
 }
 
-// A subtraction is a bias as well, and biases that follow each other are one.
+// A subtraction is a bias as well, and consecutive biases become one.
 // CHECK-LABEL: func.func @shifts_merge
 // CHECK-SAME: %[[X:[^:]*]]: {{[^,]*}}, %[[A:[^:]*]]: {{[^,]*}}, %[[B:[^:]*]]:
 func.func @shifts_merge(%x: tensor<2x4xf32> {tcp.input = "x"}, %a: tensor<1x4xf32> {tcp.weight = "a"}, %b: tensor<1x1xf32> {tcp.weight = "b"}) -> tensor<2x4xf32> {
@@ -100,7 +100,7 @@ func.func @scale_is_data(%x: tensor<2x8xf32> {tcp.input = "x"}, %s: tensor<1x4xf
   return %1 : tensor<2x4xf32>
 }
 
-// A constant divided by data is no scale.
+// A constant divided by data is not a scale.
 // CHECK-LABEL: func.func @weights_divided_by_data
 func.func @weights_divided_by_data(%x: tensor<2x8xf32> {tcp.input = "x"}, %w: tensor<8x4xf32> {tcp.weight = "w"}, %s: tensor<1x4xf32> {tcp.weight = "s"}) -> tensor<2x4xf32> {
   // CHECK-NEXT: tcp.matmul
@@ -110,7 +110,7 @@ func.func @weights_divided_by_data(%x: tensor<2x8xf32> {tcp.input = "x"}, %w: te
   return %1 : tensor<2x4xf32>
 }
 
-// The detour of the scale over f16 is left out.
+// The cast of the scale to f16 and back is omitted.
 // CHECK-LABEL: func.func @half
 // CHECK-SAME: %[[X:[^:]*]]: {{[^,]*}}, %[[W:[^:]*]]: {{[^,]*}}, %[[S:[^:]*]]:
 func.func @half(%x: tensor<2x8xf16> {tcp.input = "x"}, %w: tensor<8x4xf16> {tcp.weight = "w"}, %s: tensor<4xf32> {tcp.weight = "s"}) -> tensor<2x4xf16> {

@@ -1,6 +1,7 @@
 // RUN: convoy-opt %s --tcp-hoist-weights=target=cuda | filecheck %s
 
-// A weight that is used as it is goes through; a value used twice is prepared once; constants are in both functions; names stay apart.
+// An unchanged weight is passed through; a value with two uses is prepared once; constants are in
+// both functions; names are unique.
 // CHECK: module attributes {tcp.target = "cuda"}
 // CHECK-LABEL: func.func @main(
 // CHECK-SAME: %[[X:[^:]*]]: tensor<2x8xf32> {tcp.input = "x"}

@@ -34,7 +34,7 @@ func.func @constants_and_bools(%x: tensor<8xf32> {tcp.input = "x"}) -> (tensor<8
   return %1, %0 : tensor<8xf32>, tensor<8xi1>
 }
 
-// Squares are summed up in the model's type; so is what is made of the sum.
+// Squares are summed in the model's type, and so are computations on the sum.
 // CHECK-LABEL: func.func @rms_norm
 func.func @rms_norm(%x: tensor<2x8xf32> {tcp.input = "x"}) -> tensor<2x8xf32> {
   // CHECK: %[[E:.*]] = tcp.exp %{{.*}} : tensor<2x8xf16>
@@ -55,7 +55,7 @@ func.func @rms_norm(%x: tensor<2x8xf32> {tcp.input = "x"}) -> tensor<2x8xf32> {
   return %4 : tensor<2x8xf32>
 }
 
-// A double has room for what grows, and so has what it is replaced by.
+// A double has the range for large values, and so has its replacement.
 // WIDE-LABEL: func.func @narrower_but_wide_enough
 // WIDE: tcp.exp %{{.*}} : tensor<2x8xf32>
 // WIDE: tcp.reduce_sum {{.*}} -> tensor<2x1xf32>
@@ -67,7 +67,7 @@ func.func @narrower_but_wide_enough(%x: tensor<2x8xf32> {tcp.input = "x"}) -> te
   return %2 : tensor<2x1xf32>
 }
 
-// A cast takes what comes; an integer stays one.
+// A cast accepts any type; an integer remains an integer.
 // CHECK-LABEL: func.func @casts
 func.func @casts(%x: tensor<8xi64> {tcp.input = "x"}) -> (tensor<8xf32>, tensor<8xi64>) {
   // CHECK-NEXT: %[[F:.*]] = tcp.cast %{{.*}} : tensor<8xi64> -> tensor<8xf16>
@@ -79,7 +79,7 @@ func.func @casts(%x: tensor<8xi64> {tcp.input = "x"}) -> (tensor<8xf32>, tensor<
   return %0, %1 : tensor<8xf32>, tensor<8xi64>
 }
 
-// A number out of range becomes the largest one, and infinity stays.
+// A number out of range becomes the largest finite one, and infinity remains.
 // CHECK-LABEL: func.func @large_numbers
 // CHECK-DAG: arith.constant dense<-6.550400e+04> : tensor<1xf16>
 // CHECK-DAG: arith.constant dense<0x7C00> : tensor<1xf16>

@@ -11,7 +11,7 @@
 // RUN: not convoy-opt %s --cudnn-attach-kernels=chip=sm_75 2>&1 | filecheck %s --check-prefix=ATTACH
 // RUN: not convoy-opt %s --gpu-map-kernels=chip= 2>&1 | filecheck %s --check-prefix=MAP
 
-// A value that no compilation can have is an error before any pass runs.
+// An invalid value is an error before any pass runs.
 
 // CHIP: error: convoy-pipeline: expected chip to be an architecture that the kernels can be compiled for, one of sm_80, {{.*}}, sm_121, but got 'sm_60'
 // LETTER: error: convoy-pipeline: expected chip to be {{.*}}, but got 'sm_90a'

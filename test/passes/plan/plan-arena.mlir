@@ -1,6 +1,6 @@
 // RUN: convoy-opt %s --split-input-file --plan-arena | filecheck %s
 
-// Buffers whose lives are disjoint share bytes: %a is dead when %c begins.
+// Buffers with disjoint live ranges share bytes: %a is dead when %c begins.
 
 // CHECK-LABEL: func.func @reuse
 // CHECK-SAME:    %[[X:.*]]: memref<64xf32>, %[[Y:.*]]: memref<64xf32>, %[[ARENA:.*]]: memref<512xi8> {tcp.arena}
@@ -24,7 +24,7 @@ func.func @reuse(%x: memref<64xf32>, %y: memref<64xf32>) {
 
 // -----
 
-// A view keeps its buffer alive: %a is still read through %v when %c is written, so %c may not lie over it.
+// A view keeps its buffer alive: %v reads %a when %c is written, so %c must not overlap it.
 
 // CHECK-LABEL: func.func @views_keep_alive
 // CHECK-SAME:    memref<768xi8> {tcp.arena}
@@ -46,7 +46,7 @@ func.func @views_keep_alive(%x: memref<64xf32>, %y: memref<8x8xf32>) {
 
 // -----
 
-// An op with a region counts as one op: what it reads and what it writes are alive together.
+// An op with a region counts as one op: its operands and results are live together.
 
 // CHECK-LABEL: func.func @regions
 // CHECK-SAME:    memref<512xi8> {tcp.arena}
@@ -65,7 +65,8 @@ func.func @regions(%x: memref<64xf32>) {
 
 // -----
 
-// A small buffer goes into the smallest gap that holds it; booleans take a byte; what is never used takes nothing.
+// A small buffer is put into the smallest gap that holds it; booleans take a byte; unused buffers
+// take none.
 
 // CHECK-LABEL: func.func @bytes
 // CHECK-SAME:    memref<300xi8> {tcp.arena}

@@ -1,6 +1,7 @@
 // RUN: convoy-opt %s --plan-bufferize | filecheck %s
 
-// The argument belongs to the caller: what the tensor program overwrites goes into a new buffer.
+// The argument belongs to the caller: the op that overwrites it in the tensor program gets a new
+// buffer.
 
 // CHECK-LABEL: func.func @arguments_stay
 // CHECK-SAME:    (%[[X:.*]]: memref<4xf32> {tcp.input = "x"}) -> memref<4xf32>

@@ -27,7 +27,8 @@ func.func @grouped(%x: memref<4x8xf32>, %w: memref<8x16xf32>, %b: memref<1x16xf3
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
 
-// Another op writes what the product reads before the elementwise op runs: moving the product there would change it.
+// Another op writes an operand of the product before the elementwise op runs: moving the product
+// there would change its result.
 
 // CHECK-LABEL: func.func @written_between
 // CHECK-NOT:     scf.execute_region
@@ -50,7 +51,7 @@ func.func @written_between(%x: memref<4x8xf32>, %w: memref<8x16xf32>, %y: memref
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
 
-// The product is read twice, so it must be in memory.
+// The product has two uses, so it must be in memory.
 
 // CHECK-LABEL: func.func @two_readers
 // CHECK-NOT:     scf.execute_region
@@ -73,7 +74,7 @@ func.func @two_readers(%x: memref<4x8xf32>, %w: memref<8x16xf32>, %y: memref<4x1
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
 
-// The elementwise op writes over what the product reads.
+// The elementwise op overwrites an operand of the product.
 
 // CHECK-LABEL: func.func @written_after
 // CHECK-NOT:     scf.execute_region
@@ -116,7 +117,7 @@ func.func @is_output(%x: memref<4x8xf32>, %w: memref<8x16xf32>, %a: memref<4x16x
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
 
-// So is a view of one.
+// A view of the product is one as well.
 
 // CHECK-LABEL: func.func @view_of_output
 // CHECK-NOT:     scf.execute_region

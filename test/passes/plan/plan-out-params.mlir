@@ -12,7 +12,7 @@ func.func @straight(%x: memref<4xf32> {tcp.input = "x"}) -> (memref<4xf32> {tcp.
 
 // -----
 
-// A reshape of a result is no reason to copy it.
+// A reshaped result is not copied.
 
 // CHECK-LABEL: func.func @reshaped
 // CHECK-SAME:    (%[[X:.*]]: memref<2x2xf32>, %[[Y:.*]]: memref<4xf32>)
@@ -28,7 +28,7 @@ func.func @reshaped(%x: memref<2x2xf32>) -> memref<4xf32> {
 
 // -----
 
-// An argument, or a result that was given out before, is copied.
+// An argument, or a result that was returned before, is copied.
 
 // CHECK-LABEL: func.func @copied
 // CHECK-SAME:    (%[[X:.*]]: memref<4xf32>, %[[Y0:.*]]: memref<4xf32>, %[[Y1:.*]]: memref<4xf32>, %[[Y2:.*]]: memref<4xf32>)

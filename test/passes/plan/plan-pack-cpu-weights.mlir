@@ -22,7 +22,7 @@ func.func @prepare_weights(%w: tensor<3x3x8x32xf32> {tcp.weight = "w"}) -> (tens
 
 // -----
 
-// 24 channels are no whole blocks.
+// 24 channels are not a multiple of the block.
 
 // CHECK-LABEL: func.func @main
 // CHECK:         linalg.conv_2d_nhwc_hwcf

@@ -10,7 +10,7 @@ func.func @cpu(%x: tensor<1x8x8x4xf32>, %w: tensor<6x3x3x4xf32>) -> tensor<1x8x8
   return %0 : tensor<1x8x8x6xf32>
 }
 
-// Padding is one kernel, the filter stays, sums are f32.
+// Padding is one kernel, the filter is unchanged, sums are f32.
 // CHECK-LABEL: func.func @cuda
 // CHECK: linalg.generic
 // CHECK: tensor.extract
@@ -31,7 +31,7 @@ func.func @depthwise(%x: tensor<1x9x9x4xf32>, %w: tensor<4x3x3x1xf32>) -> tensor
   return %0 : tensor<1x4x4x4xf32>
 }
 
-// On the CPU each group's output channels are last in the filter.
+// On the CPU the output channels of each group are last in the filter.
 // CHECK-LABEL: func.func @grouped_channels_first
 // CHECK: linalg.transpose ins(%{{.*}} : tensor<2x3x3x3x2xf32>) outs(%{{.*}} : tensor<2x3x3x2x3xf32>) permutation = [0, 2, 3, 4, 1]
 // CHECK: iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]
@@ -76,7 +76,8 @@ func.func @transposed(%x: tensor<1x8x4x4xf32>, %w: tensor<8x4x3x3xf32>) -> tenso
   return %0 : tensor<1x4x8x8xf32>
 }
 
-// The CPU's kernels take f32: operands are widened first, weights by themselves so that they can be prepared.
+// The CPU's kernels take f32: operands are extended first, weights separately so that they can be
+// prepared.
 // CHECK-LABEL: func.func @cpu_f16
 // CHECK: arith.extf
 // CHECK: arith.extf

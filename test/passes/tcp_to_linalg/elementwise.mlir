@@ -11,7 +11,7 @@ func.func @add_broadcast(%a: tensor<2x3x4xf32>, %b: tensor<2x1x4xf32>) -> tensor
   return %0 : tensor<2x3x4xf32>
 }
 
-// A splat is a scalar in the body, and no operand.
+// A splat is a scalar in the body, not an operand.
 // CHECK-LABEL: func.func @mul_splat
 // CHECK: linalg.generic
 // CHECK-SAME: ins(%{{[^,]*}} : tensor<4xf32>)
@@ -34,7 +34,7 @@ func.func @sigmoid_f16(%a: tensor<4xf16>) -> tensor<4xf16> {
   return %0 : tensor<4xf16>
 }
 
-// The bound is chosen where a comparison holds, so that NaN stays.
+// The bound is selected where a comparison is true, so that NaN is kept.
 // CHECK-LABEL: func.func @relu
 // CHECK: %[[BEYOND:.*]] = arith.cmpf ogt, %[[BOUND:.*]], %[[X:.*]] : f32
 // CHECK: arith.select %[[BEYOND]], %[[BOUND]], %[[X]]
@@ -77,7 +77,7 @@ func.func @square(%a: tensor<4xf32>) -> tensor<4xf32> {
   return %0 : tensor<4xf32>
 }
 
-// What a cast reads is rounded: its extension has no `contract`.
+// The operand of a cast is rounded: its extension has no `contract`.
 // CHECK-LABEL: func.func @cast_of_half
 // CHECK: arith.truncf %{{.*}} fastmath<contract> : f32 to f16
 // CHECK: arith.extf %{{.*}} : f16 to f32

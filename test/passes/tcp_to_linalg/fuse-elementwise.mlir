@@ -1,6 +1,6 @@
 // RUN: convoy-opt %s --convert-tcp-to-linalg --convoy-fuse-elementwise --canonicalize | filecheck %s
 
-// The network's input on the GPU: transposed, narrowed and padded by one kernel.
+// The network's input on the GPU: one kernel transposes, truncates and pads it.
 // CHECK-LABEL: func.func @input
 // CHECK-COUNT-1: linalg.generic
 // CHECK: tensor.extract
@@ -16,7 +16,7 @@ func.func @input(%x: tensor<1x3x8x8xf32>) -> tensor<1x8x8x4xf16> attributes {tcp
   return %2 : tensor<1x8x8x4xf16>
 }
 
-// Between fused ops numbers stay f32: one widening an operand, one narrowing.
+// Values between fused ops stay f32: one extension of an operand, one truncation.
 // CHECK-LABEL: func.func @residual
 // CHECK-COUNT-1: linalg.generic
 // CHECK-COUNT-3: arith.extf
@@ -43,7 +43,7 @@ func.func @two_users(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
   return %1, %2 : tensor<8xf32>, tensor<8xf32>
 }
 
-// What is computed is not computed again for each element that it is broadcast to.
+// A value is not recomputed for each element that it is broadcast to.
 // CHECK-LABEL: func.func @broadcast_of_computed
 // CHECK: linalg.generic
 // CHECK: math.exp

@@ -10,7 +10,7 @@ func.func @prepare_weights(%a: tensor<6x3x3x4xf16> {tcp.weight = "a"}, %b: tenso
   return %a, %b : tensor<6x3x3x4xf16>, tensor<5x7xf32>
 }
 
-// What has another user stays.
+// A value with another user is unchanged.
 // CHECK-LABEL: func.func @main
 // CHECK-SAME: (%[[A:.*]]: tensor<3x3x4x6xf32> {tcp.prepared = "a"}, %[[B:.*]]: tensor<5x7xf32> {tcp.prepared = "b"})
 // CHECK: %[[T:.*]] = linalg.transpose ins(%[[B]]

@@ -8,7 +8,7 @@ func.func @linear(%a: tensor<2x12x8xf32>, %b: tensor<1x8x5xf32>) -> tensor<2x12x
   return %0 : tensor<2x12x5xf32>
 }
 
-// The GPU reads narrow operands as they are.
+// The GPU uses narrow operands directly.
 // CHECK-LABEL: func.func @batch
 // CHECK: linalg.batch_matmul ins(%{{.*}}, %{{.*}} : tensor<6x4x8xf16>, tensor<6x8x5xf16>) outs(%{{.*}} : tensor<6x4x5xf32>)
 func.func @batch(%a: tensor<2x3x4x8xf16>, %b: tensor<2x3x8x5xf16>) -> tensor<2x3x4x5xf16> attributes {tcp.target = "cuda"} {

@@ -14,7 +14,7 @@ func.func @max(%x: tensor<1x8x8x4xf32>) -> tensor<1x4x4x4xf32> {
   return %0 : tensor<1x4x4x4xf32>
 }
 
-// Windows that lie partly outside are divided by what is inside.
+// Windows that are partly outside are divided by the number of elements inside.
 // CHECK-LABEL: func.func @avg
 // CHECK: arith.addf
 // CHECK: linalg.index 2
@@ -38,7 +38,8 @@ func.func @avg_divisor(%x: tensor<1x4x8xf32>) -> tensor<1x4x4xf32> {
   return %0 : tensor<1x4x4xf32>
 }
 
-// On a GPU nothing is padded: what a window has outside is read at the input's edge, which it has inside.
+// On a GPU nothing is padded: elements outside are read at the input's edge, which is inside the
+// window.
 // CHECK-LABEL: func.func @max_cuda
 // CHECK-NOT: insert_slice
 // CHECK: linalg.generic {{{.*}}iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction"]}
@@ -55,7 +56,7 @@ func.func @max_cuda(%x: tensor<1x8x8x4xf32>) -> tensor<1x4x4x4xf32> attributes {
   return %0 : tensor<1x4x4x4xf32>
 }
 
-// With dilation the edge may be a place that the window leaves out, so there the padding stays.
+// With dilation the window may skip the edge, so the padding remains.
 // CHECK-LABEL: func.func @max_dilated_cuda
 // CHECK: arith.select
 // CHECK: arith.maximumf

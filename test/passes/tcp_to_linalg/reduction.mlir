@@ -1,6 +1,6 @@
 // RUN: convoy-opt %s --convert-tcp-to-linalg | filecheck %s
 
-// Sums are f32, reduced dims come back as 1.
+// Sums are f32; reduced dims have size 1.
 // CHECK-LABEL: func.func @mean
 // CHECK: linalg.fill
 // CHECK: linalg.generic

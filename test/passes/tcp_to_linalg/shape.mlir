@@ -11,7 +11,7 @@ func.func @flatten(%x: tensor<2x3x4x5xf32>) -> tensor<2x60xf32> {
   return %0 : tensor<2x60xf32>
 }
 
-// Neither an expansion nor a collapse: through one dim.
+// Neither an expansion nor a collapse: via one dim.
 // CHECK-LABEL: func.func @regroup
 // CHECK: tensor.collapse_shape %{{.*}} {{\[}}[0, 1]]
 // CHECK: tensor.expand_shape %{{.*}} {{\[}}[0, 1]]
@@ -89,7 +89,7 @@ func.func @pad_cut(%x: tensor<2x3xf32>) -> tensor<2x2xf32> attributes {tcp.targe
   return %0 : tensor<2x2xf32>
 }
 
-// A group that is left is computed op by op.
+// A remaining group is computed op by op.
 // CHECK-LABEL: func.func @group
 // CHECK-NOT: tcp.
 // CHECK: arith.negf

@@ -4,7 +4,7 @@
 #kept = affine_map<(d0, d1) -> (d0)>
 #last = affine_map<(d0, d1) -> (d1)>
 
-// What divides becomes parts, and the parts' results are reduced in turn.
+// A size that divides is split into parts, and the results of the parts are reduced in turn.
 // CHECK: affine_map<(d0, d1, d2) -> (d0, d1 * 2000 + d2)>
 // CHECK-LABEL: @rows
 func.func @rows(%x: tensor<3x1000000xf32>, %init: tensor<3xf32>) -> tensor<3xf32> {
@@ -27,7 +27,7 @@ func.func @rows(%x: tensor<3x1000000xf32>, %init: tensor<3xf32>) -> tensor<3xf32
   return %0 : tensor<3xf32>
 }
 
-// A prime number of rows: 4882 parts of 2048, and 1727 rows that are left over.
+// A prime number of rows: 4882 parts of 2048, and a remainder of 1727 rows.
 // CHECK-LABEL: @columns
 func.func @columns(%x: tensor<10000063x8xf16>, %init: tensor<8xf32>) -> tensor<8xf32> {
   // CHECK: tensor.empty() : tensor<1727xi8>
@@ -47,7 +47,7 @@ func.func @columns(%x: tensor<10000063x8xf16>, %init: tensor<8xf32>) -> tensor<8
   return %0 : tensor<8xf32>
 }
 
-// Short ones stay.
+// Short reductions are unchanged.
 // CHECK-LABEL: @short
 // CHECK: linalg.generic
 // CHECK-NOT: linalg.generic
@@ -62,7 +62,7 @@ func.func @short(%x: tensor<3x8192xf32>, %init: tensor<3xf32>) -> tensor<3xf32> 
   return %0 : tensor<3xf32>
 }
 
-// On the CPU, whose loops add up one by one, the parts' sums are added in f64.
+// On the CPU, whose loops add sequentially, the sums of the parts are added in f64.
 // CHECK-LABEL: @wide
 // CHECK: %[[PARTS:.*]] = linalg.generic
 // CHECK-SAME: outs(%{{.*}} : tensor<3x500xf32>)

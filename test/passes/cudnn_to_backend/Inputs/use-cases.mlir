@@ -66,7 +66,7 @@ cudnn_backend.func @engine_configuration(%handle, %graph: !cudnn_backend.descrip
   cudnn_backend.return %engcfg : <enginecfg>
 }
 
-// 9.3.2, with the knobs that it speaks of: what the engine's first one is, and a choice of it.
+// 9.3.2, with its optional queries: the engine's first knob, and a choice of it.
 cudnn_backend.func @engine_configuration_with_a_knob(%handle, %graph: !cudnn_backend.descriptor<operationgraph>) {
   %engine = cudnn_backend.create <engine>
   cudnn_backend.set %engine, <engine_operation_graph>, %graph : <engine>, !cudnn_backend.descriptor<operationgraph>

@@ -1,4 +1,4 @@
-// Attention as one operation and composed of products, and paged caches.
+// Attention as one operation and as a composition of products, and paged caches.
 
 cudnn.graph @sdpa_64(%q: !cudnn.tensor_desc<2x16x1024x64xf16>, %k: !cudnn.tensor_desc<2x16x1024x64xf16>,
     %v: !cudnn.tensor_desc<2x16x1024x64xf16>) -> (!cudnn.tensor_desc<2x16x1024x64xf16>) {

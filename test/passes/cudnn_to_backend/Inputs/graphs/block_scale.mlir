@@ -1,5 +1,4 @@
-// Scales of blocks.
-// Tests build every graph of this folder, and let each call of each fail.
+// Block scales. Tests build every graph of this folder and make each of its calls fail.
 
 cudnn.graph @block_scale_quantize(%x: !cudnn.tensor_desc<8x128x256xf16>)
     -> (!cudnn.tensor_desc<8x128x256xf8E4M3FN>, !cudnn.tensor_desc<8x128x8xf8E8M0FNU, reordering = f8_128x4>) {
@@ -37,7 +36,7 @@ cudnn.graph @block_scale_dequantize_tiles(%x: !cudnn.tensor_desc<8x128x256xf8E4M
   cudnn.return %y : !cudnn.tensor_desc<8x128x256xf16>
 }
 
-// A product of narrow matrices, as MXFP8 has it.
+// A product of narrow matrices, as in MXFP8.
 cudnn.graph @block_scaled_matmul(%a: !cudnn.tensor_desc<8x128x256xf8E4M3FN>,
     %sa: !cudnn.tensor_desc<8x128x8xf8E8M0FNU, reordering = f8_128x4>,
     %b: !cudnn.tensor_desc<8x256x128xf8E4M3FN, stride = [32768, 1, 256]>,

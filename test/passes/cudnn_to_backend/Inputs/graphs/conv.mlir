@@ -1,5 +1,5 @@
-// Convolutions: forward in every number of spatial dims, fused, and both gradients.
-// Tests build every graph of this folder, and let each call of each fail.
+// Convolutions: forward with every number of spatial dims, fused, and both gradients. Tests build
+// every graph of this folder and make each of its calls fail.
 
 !t8_64_56_56_f16_nhwc = !cudnn.tensor_desc<8x64x56x56xf16, NHWC>
 !t64_64_3_3_f16_nhwc = !cudnn.tensor_desc<64x64x3x3xf16, NHWC>

@@ -1,5 +1,4 @@
-// Matrix products.
-// Tests build every graph of this folder, and let each call of each fail.
+// Matrix products. Tests build every graph of this folder and make each of its calls fail.
 
 !t4_32_64_f16 = !cudnn.tensor_desc<4x32x64xf16>
 !t4_64_48_f16 = !cudnn.tensor_desc<4x64x48xf16>

@@ -1,4 +1,4 @@
-// Normalizations, forward and backward, and the ends of batch normalizations.
+// Normalizations, forward and backward, and the last operations of batch normalizations.
 
 cudnn.graph @batch_norm_inference(%x: !cudnn.tensor_desc<32x64x28x28xf16, NHWC>, %mean: !cudnn.tensor_desc<1x64x1x1xf32, NHWC>,
     %inv_variance: !cudnn.tensor_desc<1x64x1x1xf32, NHWC>, %scale: !cudnn.tensor_desc<1x64x1x1xf32, NHWC>,

@@ -1,5 +1,5 @@
-// Pointwise operations: one graph for each form of operands and of attributes.
-// Tests build every graph of this folder, and let each call of each fail.
+// Pointwise operations: one graph for each combination of operands and attributes. Tests build
+// every graph of this folder and make each of its calls fail.
 
 !t6_10_f16 = !cudnn.tensor_desc<6x10xf16>
 !t1_10_f16 = !cudnn.tensor_desc<1x10xf16>

@@ -1,5 +1,4 @@
-// Reductions.
-// Tests build every graph of this folder, and let each call of each fail.
+// Reductions. Tests build every graph of this folder and make each of its calls fail.
 
 !t8_64_56_56_f16_nhwc = !cudnn.tensor_desc<8x64x56x56xf16, NHWC>
 !t8_64_1_1_f32_nhwc = !cudnn.tensor_desc<8x64x1x1xf32, NHWC>

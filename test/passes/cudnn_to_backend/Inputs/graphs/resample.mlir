@@ -1,5 +1,5 @@
-// Pooling, and the gradients of pooling and interpolation.
-// Tests build every graph of this folder, and let each call of each fail.
+// Pooling, and the gradients of pooling and interpolation. Tests build every graph of this folder
+// and make each of its calls fail.
 
 !t8_64_56_56_f16_nhwc = !cudnn.tensor_desc<8x64x56x56xf16, NHWC>
 !t8_64_28_28_f16_nhwc = !cudnn.tensor_desc<8x64x28x28xf16, NHWC>

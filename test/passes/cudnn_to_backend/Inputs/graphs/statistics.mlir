@@ -1,4 +1,4 @@
-// What a batch normalization between two convolutions is split into.
+// The operations that a batch normalization between two convolutions is split into.
 
 cudnn.graph @gen_stats(%y: !cudnn.tensor_desc<32x64x28x28xf16, NHWC>) -> (!cudnn.tensor_desc<1x64x1x1xf32, NHWC>,
     !cudnn.tensor_desc<1x64x1x1xf32, NHWC>) {

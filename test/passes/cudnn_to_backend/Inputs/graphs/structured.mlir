@@ -1,4 +1,4 @@
-// Products of experts, and bands of matrices.
+// Grouped (mixture of experts) products, and bands of matrices.
 
 cudnn.graph @moe(%token: !cudnn.tensor_desc<1x512x128xbf16>, %weight: !cudnn.tensor_desc<8x128x256xbf16, stride = [32768, 1, 128]>,
     %first_token_offset: !cudnn.tensor_desc<8x1x1xi32>) -> (!cudnn.tensor_desc<1x512x256xbf16>) {

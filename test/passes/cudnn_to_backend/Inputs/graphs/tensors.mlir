@@ -1,5 +1,5 @@
-// What a tensor may be beside shape, type and strides: vectors of numbers, reordered, by value, ragged, with a uid and groups of its own.
-// Tests build every graph of this folder, and let each call of each fail.
+// Tensor attributes in addition to shape, type and strides: vectors, reordering, by value, ragged,
+// a uid and groups. Tests build every graph of this folder and make each of its calls fail.
 
 !image = !cudnn.tensor_desc<8x2x16x16xi8, NCHW, vector_count = 32, vectorized_dimension = 1>
 !filter = !cudnn.tensor_desc<64x2x3x3xi8, NCHW, vector_count = 32, vectorized_dimension = 1, reordering = int8x32>
