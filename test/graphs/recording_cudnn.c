@@ -1,13 +1,12 @@
-// Stands in for libcudnn.so.9 in a process of its own: every call that makes, fills or finalizes a
-// descriptor is written down, a line each, and handed on to the real library, which the linker was
-// told of. All other names are the real library's.
+// Stands in for libcudnn.so.9 in a separate process. It records every call that creates, fills or
+// finalizes a descriptor, one per line, and forwards it to the real library, with which it is
+// linked. All other symbols are the real library's.
 //
 //   create ID KIND STATUS
 //   set ID ATTRIBUTE TYPE COUNT STATUS DATA   hexadecimal, or for descriptors their ids with commas
 //   between finalize ID STATUS
 //
-// Ids count from 0 anew after recorder_begin(PATH), which also names the file for the lines that
-// follow.
+// Ids restart from 0 after recorder_begin(PATH), which also sets the file for the following lines.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -39,7 +38,7 @@ static int64_t elementSize(int type) {
   }
 }
 
-/// An address may be given out again; the latest descriptor there is meant.
+/// An address may be reused; returns the latest descriptor at this address.
 static int idOf(void *descriptor) {
   for (int id = count - 1; id >= 0; --id)
     if (known[id] == descriptor)

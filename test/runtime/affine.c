@@ -1,7 +1,7 @@
-// A native library by hand, so that the loader is tested without the compiler: y = relu(x * (w * s)
-// + b) on float32 2x3, where prepare_weights computes w * s. The product goes through the arena.
-// With GATE the function that AFFINE_GATE names writes a byte to the descriptor AFFINE_ENTERED and
-// reads one from AFFINE_LEAVE before it touches an argument.
+// A hand-written native library, so that the loader is tested without the compiler: y = relu(x * (w
+// * s) + b) on float32 2x3, where prepare_weights computes w * s. The product is stored in the
+// arena. With GATE the function named by AFFINE_GATE writes a byte to the descriptor AFFINE_ENTERED
+// and reads one from AFFINE_LEAVE before it accesses an argument.
 #include "convoy_abi.h"
 #ifdef GATE
 #include <stdlib.h>

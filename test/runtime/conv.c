@@ -1,7 +1,7 @@
-// A `cuda` artifact by hand: y = relu(conv(x, w) + b), float16 NHWC, x 1x64x56x56, w 64x64x3x3, as
-// the compiler would write it. -DSTRIDE=0 makes a graph that cuDNN refuses; -DDTYPE=0 makes it
-// float32; -DACTIVATION=N is another cudnnPointwiseMode_t; -DCALL=N changes what convoy_main asks
-// for, -DTHEN=N is a second call after it.
+// A hand-written `cuda` artifact like those of the compiler: y = relu(conv(x, w) + b), float16
+// NHWC, x 1x64x56x56, w 64x64x3x3. -DSTRIDE=0 creates a graph that cuDNN refuses; -DDTYPE=0 sets
+// float32; -DACTIVATION=N sets another cudnnPointwiseMode_t; -DCALL=N changes the runtime call of
+// convoy_main, and -DTHEN=N adds a second one.
 #include "convoy_abi.h"
 
 #ifndef DTYPE
@@ -22,7 +22,7 @@
 #define FILTERS (64 * 64 * 9 * (DTYPE ? 2 : 4))
 #define BIAS (64 * (DTYPE ? 2 : 4))
 #ifdef MARK
-// Code that runs as soon as the library is loaded: it makes the file MARK.
+// Code that runs as soon as the library is loaded: it creates the file MARK.
 #include <stdio.h>
 static void __attribute__((constructor)) mark(void) { fclose(fopen(MARK, "w")); }
 #endif
@@ -141,7 +141,8 @@ int32_t conv_build(const ConvoyCudnn *cudnn, void *handle, void **graph) {
 
   if (b->status)
     cudnn->report(b->status, b->call, "model.py:12");
-  // The graph keeps what it needs; on success all but the graph itself, the last one made, goes.
+  // The graph keeps what it needs. On success all descriptors except the graph, the last one, are
+  // destroyed.
   for (int i = 0; i < b->count - !b->status; ++i)
     cudnn->destroy_descriptor(b->made[i]);
   if (b->status)

@@ -1,6 +1,6 @@
-// cuDNN loads cuBLASLt before it plans, and ends the process when it, or one of these names, is not
-// there. Planning only asks for the version and makes a handle and descriptors; nothing here can
-// compute.
+// cuDNN loads cuBLASLt before it plans, and ends the process if the library or one of these symbols
+// is missing. Planning only queries the version and creates a handle and descriptors; this stub
+// computes nothing.
 #define NAME(name)                                                                                 \
   int name(void) { return 0; }
 

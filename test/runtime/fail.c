@@ -1,4 +1,4 @@
-// Both entries fail, each with a status of its own.
+// Both entry points fail, with different statuses.
 #include "convoy_abi.h"
 
 uint32_t convoy_abi_version(void) { return CONVOY_ABI_VERSION; }

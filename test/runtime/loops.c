@@ -1,5 +1,5 @@
-// A native library by hand whose loops run on the threads of runtime/support: y = x + 1 on float32,
-// 4096 elements, 64 steps.
+// A hand-written native library whose loops run on the threads of runtime/support: y = x + 1 on
+// float32, 4096 elements, 64 steps.
 #include "../../runtime/support/convoy_support.h"
 
 #ifdef OTHER

@@ -1,4 +1,4 @@
-// A native library by hand with two outputs: y = x and z = -x on float32, 3 elements.
+// A hand-written native library with two outputs: y = x and z = -x on float32, 3 elements.
 #include "convoy_abi.h"
 
 uint32_t convoy_abi_version(void) { return CONVOY_ABI_VERSION; }

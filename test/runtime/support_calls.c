@@ -1,6 +1,6 @@
-/* The interpreter of cuDNN's calls (runtime/support/convoy_calls.c) against a cuDNN that only
-   counts: a function with every action, which runs once as it is, once with each of its calls made
-   to fail, and once without a handle. Exit status 0 when all of it is as convoy_abi.h says. */
+/* Runs the interpreter of cuDNN calls (runtime/support/convoy_calls.c) with a cuDNN that only
+   counts: a function with every action runs once successfully, once with each of its calls failing,
+   and once without a handle. The exit status is 0 if everything happens as in convoy_abi.h. */
 
 #include "convoy_calls.h"
 #include <stdio.h>
@@ -18,8 +18,8 @@
 
 enum { kFails = 3 };
 
-/* A descriptor is memory of its own, so that one that is left alive, destroyed twice or used
- * afterwards shows. */
+/* Each descriptor is a separate allocation, so that leaks, double destruction and use after
+ * destruction are detected. */
 typedef struct {
   int32_t kind;
   int64_t elements;
@@ -108,8 +108,8 @@ enum {
   kBytes = kPlace + 8
 };
 
-/* Slots: the handle, an argument, three descriptors that are made. Numbers: one that is read, one
- * that counts. */
+/* Slots: the handle, an argument, three created descriptors. Numbers: one that is read, and a
+ * count. */
 static const ConvoyCallKind kinds[] = {
     {CONVOY_CREATE, 10, 0, kWhat},       {CONVOY_CREATE, 11, 0, kWhat},
     {CONVOY_CREATE, 12, 0, kWhat},       {CONVOY_SELECT, 0, 0, kWhat},
@@ -130,7 +130,7 @@ enum { kCalls = sizeof script / sizeof *script };
 int main(void) {
   const ConvoyCudnn cudnn = {
       CONVOY_ABI_VERSION, 0, create, set, finalize, destroy, report, get, execute};
-  /* In memory of their own sizes, so that reading beyond them shows. */
+  /* In allocations of their exact sizes, so that reads beyond them are detected. */
   ConvoyCalls *function = malloc(sizeof *function + sizeof script);
   *function = (ConvoyCalls){kCalls, 2, 5, 3, 2, 0};
   memcpy(function->calls, script, sizeof script);
@@ -161,7 +161,7 @@ int main(void) {
     }
   }
 
-  /* Without a handle there is nothing to set. */
+  /* Without a handle nothing is set. */
   failing = 0;
   Descriptor given = {1, 0};
   void *arguments[] = {NULL, &given}, *descriptor;

@@ -1,6 +1,6 @@
-/* The pool of threads under load, in a library of its own as in a native library: `support_pool
-   LIBRARY LOAD ROUNDS`. Each load checks that every step of every loop ran once; sanitizers watch
-   how. */
+/* Runs the thread pool under load, in a separate library like a native library: `support_pool
+   LIBRARY LOAD ROUNDS`. Each load checks that every step of every loop ran once; sanitizers check
+   the accesses. */
 
 #define _GNU_SOURCE
 #include "convoy_abi.h"
@@ -37,8 +37,8 @@ static void *open_library(ConvoyParallelFor *loop) {
   return library;
 }
 
-/* What a loop's steps write: plain memory, so that a step that two threads take, or that the caller
- * does not wait for, is a data race. */
+/* Written by the steps of a loop: plain memory, so that a step run by two threads, or one that the
+ * caller does not wait for, is a data race. */
 typedef struct {
   ConvoyParallelFor loop;
   int64_t begin;
@@ -59,7 +59,7 @@ static void run(ConvoyParallelFor loop, uint8_t *done, int64_t begin, int64_t co
     CHECK(done[i] == 1);
 }
 
-/* Loops of many steps, of fewer than threads, of one, of none. */
+/* Loops of many steps, of fewer steps than threads, of one, of none. */
 static const int64_t sizes[] = {kSteps, 1000, 64, 7, 3, 2, 1, 0};
 enum { kSizes = sizeof sizes / sizeof *sizes };
 
@@ -77,7 +77,7 @@ static void *call_often(void *argument) { return call(argument, rounds); }
 
 static void *call_twice(void *argument) { return call(argument, 2); }
 
-static void call_beside(void *(*caller)(void *), ConvoyParallelFor *loops, int count) {
+static void call_concurrently(void *(*caller)(void *), ConvoyParallelFor *loops, int count) {
   pthread_t threads[kCallers];
   for (int i = 0; i < kCallers; ++i)
     CHECK(pthread_create(&threads[i], NULL, caller, &loops[i % count]) == 0);
@@ -95,17 +95,17 @@ static void load_one(void) {
 static void load_callers(void) {
   ConvoyParallelFor loop;
   void *library = open_library(&loop);
-  call_beside(call_often, &loop, 1);
+  call_concurrently(call_often, &loop, 1);
   dlclose(library);
 }
 
-/* Only the first loops start a pool: many first loops. Few follow, because ThreadSanitizer
- * remembers few accesses. */
+/* Only the first loop starts a pool, so the pool is started many times. Few loops follow, because
+ * ThreadSanitizer records few accesses. */
 static void load_start(void) {
   for (int i = 0; i < rounds; ++i) {
     ConvoyParallelFor loop;
     void *library = open_library(&loop);
-    call_beside(call_twice, &loop, 1);
+    call_concurrently(call_twice, &loop, 1);
     dlclose(library);
   }
 }
@@ -132,7 +132,7 @@ static void load_nested(void) {
   dlclose(library);
 }
 
-/* Children of a process whose threads are in the middle of loops run loops of their own. */
+/* Forked children run loops while the parent's threads run loops. */
 static void load_fork(void) {
   ConvoyParallelFor loop;
   void *library = open_library(&loop);
@@ -176,8 +176,7 @@ static int threads_fall_to(int count) {
 
 static void *nothing(void *argument) { return argument; }
 
-/* How many threads there are, once one has run: ThreadSanitizer starts one of its own with the
- * first. */
+/* The number of threads after one has run: ThreadSanitizer starts its own thread with the first. */
 static int start_a_thread(void) {
   pthread_t thread;
   CHECK(pthread_create(&thread, NULL, nothing, NULL) == 0);
@@ -185,7 +184,7 @@ static int start_a_thread(void) {
   return threads_now();
 }
 
-/* Loading, a few loops, unloading: threads end before the code that they run is gone. */
+/* Loading, a few loops, unloading: threads end before their code is unloaded. */
 static void load_unload(void) {
   int before = start_a_thread();
   static uint8_t done[kSteps];
@@ -199,7 +198,7 @@ static void load_unload(void) {
   CHECK(threads_fall_to(before));
 }
 
-/* Opens copies of the library, as several artifacts are in one process. */
+/* Opens copies of the library, like several artifacts in one process. */
 static void open_copies(void **libraries, ConvoyParallelFor *loops) {
   const char *original = path;
   for (int i = 0; i < kLibraries; ++i) {
@@ -216,17 +215,17 @@ static void open_copies(void **libraries, ConvoyParallelFor *loops) {
   }
 }
 
-/* The libraries' loops run beside each other, on threads of their own. */
+/* The loops of the libraries run concurrently, on separate threads. */
 static void load_libraries(void) {
   void *libraries[kLibraries];
   ConvoyParallelFor loops[kLibraries];
   open_copies(libraries, loops);
-  call_beside(call_often, loops, kLibraries);
+  call_concurrently(call_often, loops, kLibraries);
   for (int i = 0; i < kLibraries; ++i)
     dlclose(libraries[i]);
 }
 
-/* The same on the threads of the first one, which is unloaded last. */
+/* The same on the threads of the first library, which is unloaded last. */
 static void load_shared(void) {
   void *libraries[kLibraries];
   ConvoyParallelFor loops[kLibraries], first = NULL;
@@ -239,7 +238,7 @@ static void load_shared(void) {
     ConvoyParallelFor own = share(first);
     first = first ? first : own;
   }
-  call_beside(call_often, loops, kLibraries);
+  call_concurrently(call_often, loops, kLibraries);
   CHECK(threads_now() < before + atoi(getenv("CONVOY_NUM_THREADS")));
   for (int i = kLibraries; i > 0; --i)
     dlclose(libraries[i - 1]);

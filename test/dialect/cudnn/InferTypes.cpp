@@ -1,5 +1,5 @@
-// Asks the ops of a file for the types of their results, which nothing in a text can leave out; `-`
-// builds a graph with no type given.
+// Prints the inferred result types of the ops of a file, which the assembly format cannot omit.
+// With `-` it builds a graph without result types.
 
 #include "dialect/cudnn/CudnnOps.h"
 #include "mlir/IR/Builders.h"
@@ -11,9 +11,9 @@
 using namespace mlir;
 using namespace convoy::cudnn;
 
-/// The inferred types of `op`, each on its line after the op's name; whether what it has is
-/// compatible with them. The op need not be valid.
-static void ask(Operation *op) {
+/// Prints the inferred types of `op`, one per line after the op's name, and whether they are
+/// compatible with its actual types. The op need not be valid.
+static void printInferred(Operation *op) {
   auto interface = dyn_cast<InferTypeOpInterface>(op);
   if (!interface)
     return;
@@ -33,7 +33,7 @@ static void ask(Operation *op) {
   copy->destroy();
 }
 
-/// A graph of one op a family, built without a result type.
+/// Builds a graph with one op per family, without result types.
 static OwningOpRef<ModuleOp> build(MLIRContext *context) {
   OpBuilder builder(context);
   Location loc = builder.getUnknownLoc();
@@ -95,6 +95,6 @@ int main(int argc, char **argv) {
       argv[1], sources, ParserConfig(&context, /*verifyAfterParse=*/false));
   if (!module)
     return 1;
-  module->walk(ask);
+  module->walk(printInferred);
   return 0;
 }

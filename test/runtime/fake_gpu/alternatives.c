@@ -1,5 +1,5 @@
-// conv.c with the graphs that are steps of its alternatives: an operation of two tensors each, and
-// one that cuDNN refuses.
+// conv.c with the graphs that are steps of its alternatives, each an operation on two tensors, and
+// a graph that cuDNN refuses.
 #include "../conv.c"
 
 static int32_t binary(const ConvoyCudnn *cudnn, void *handle, void **graph, int32_t mode) {

@@ -1,6 +1,6 @@
 // An artifact whose graph calls form two branches: a0 = f(x), a1 = f(a0), a2 = f(a1), a3 = f(a0),
 // a0 = f(a2), y0 = a0, y1 = a3, where f is the graph of conv.c and a0 to a3 are slots of the arena.
-// The call that writes a3 needs neither a1 nor a2; the last f has to wait for it.
+// The call that writes a3 depends on neither a1 nor a2; the last f depends on it.
 #define convoy_main conv_main
 #ifndef SIZES
 #define SIZES 13, 1024, 64, 1, 16, 2, 16, 16, 2, 16, 16, 2, 16, 16

@@ -1,13 +1,11 @@
-// A CUDA driver without a GPU, for the tests of the executor: the functions that the runtime calls,
-// on host memory.
-//
-// It is strict where a real one is undefined. Work runs as late as it may: on a synchronization,
-// and then only what that stream, and the events that it waits for, need. So a result that nobody
-// waited for is not there, and a wait that is missing shows. Pointers must lie in allocations of
-// the current context, as streams do, and what may not happen during a capture fails. There is one
-// device, or as many as FAKE_DEVICES says. One thread at a time is in here. In a child of fork of a
-// process that initialized it, it refuses to be initialized again, as the real one does, and ends
-// the process when anything else is called.
+// A CUDA driver without a GPU for the tests of the executor: the functions that the runtime calls,
+// on host memory. It is strict where a real driver is undefined. Work runs as late as possible: on
+// a synchronization, and then only the work that this stream and the events it waits for need. So
+// an unsynchronized result does not exist, and a missing wait is detected. Pointers and streams
+// must belong to the current context, and functions that are not allowed during a capture fail.
+// There is one device, or FAKE_DEVICES. Functions run in one thread at a time. In a forked child of
+// a process that initialized it, it refuses another initialization, like the real one, and ends the
+// process on any other call.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -61,7 +59,7 @@ typedef struct Queue {
 
 typedef struct Node {
   Op op;
-  struct Node **before; // what it waits for
+  struct Node **before; // nodes that it depends on
   size_t count;
   Graph *graph;
   int done;
@@ -76,7 +74,7 @@ typedef struct Stream {
   void *context;
   Queue queue;
   Graph *capture;
-  Node **leaves; // what the next node that is captured waits for
+  Node **leaves; // dependencies of the next captured node
   size_t leaf_count;
 } Stream;
 
@@ -99,7 +97,7 @@ static Stream *streams[MAX_STREAMS] = {&legacies[0], &legacies[1]};
 CUresult fake_sticky;
 static long allocated_bytes, largest = 1l << 30;
 static _Atomic long launches, graphs;
-/// Graphs that were destroyed while a launch of them was under way.
+/// Graphs that were destroyed during a launch.
 static int early;
 static _Atomic long live_streams, live_events;
 static _Atomic long modules, links, linkers, most_linkers;
@@ -107,8 +105,8 @@ static _Thread_local void *pushed[MAX_DEPTH];
 static _Thread_local int depth_pushed;
 static pthread_mutex_t mutex = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 
-/// Whether cuInit was called, and whether this process is a child of fork of one that had called
-/// it. A flag, because getpid is a system call: it would show in what a run costs the host.
+/// Whether cuInit was called, and whether this process is a forked child of one that called it. A
+/// flag, because the system call getpid would distort the host time of a run.
 static int initialized, is_child;
 static void in_child(void) { is_child = 1; }
 static void check_home(void) {
@@ -118,18 +116,18 @@ static void check_home(void) {
   }
 }
 
-/// CUstreamCaptureMode of this thread (2: relaxed), and how many captures in the mode of a thread
+/// CUstreamCaptureMode of this thread (2: relaxed), and the number of captures in thread mode that
 /// it has begun.
 static _Thread_local int capture_mode;
 static _Thread_local int captures;
-/// Whether a call may not come now because this thread captures.
+/// Whether a call is not allowed now because this thread captures.
 static int unsafe(void) { return captures && capture_mode != 2; }
 
 static void *current(void) { return check_home(), depth_pushed ? pushed[depth_pushed - 1] : 0; }
 
 static int lock(void) { return check_home(), pthread_mutex_lock(&mutex); }
 static void unlock(const int *locked) { *locked ? abort() : (void)pthread_mutex_unlock(&mutex); }
-/// Until the end of the function no other thread is in one that is locked.
+/// Excludes other threads from all LOCKED functions until the end of the function.
 #define LOCKED __attribute__((cleanup(unlock), unused)) const int locked = lock();
 
 /// CU_DEVICE_ATTRIBUTE_: CLOCK_RATE, MULTIPROCESSOR_COUNT, MEMORY_CLOCK_RATE,
@@ -138,25 +136,25 @@ static void unlock(const int *locked) { *locked ? abort() : (void)pthread_mutex_
 static int attributes[][2] = {{13, 1000000}, {16, 1}, {36, 2000000}, {37, 512},
                               {38, 100},     {75, 9}, {76, 0},       {97, MOST_SHARED}};
 
-/// What tests ask: bytes that are allocated now; graphs and instances of graphs, streams and events
-/// that exist; graphs launched so far.
+/// Queried by tests: allocated bytes; existing graphs and graph instances, streams and events;
+/// launched graphs.
 long fake_allocated(void) { return allocated_bytes; }
 long fake_graphs(void) { return graphs; }
 long fake_streams(void) { return live_streams; }
 long fake_events(void) { return live_events; }
-/// What tests set: the most bytes that one allocation gets.
+/// Set by tests: the maximum size of an allocation.
 void fake_largest(long bytes) { largest = bytes; }
-/// And a device attribute, by its number.
+/// Set by tests: a device attribute, by its number.
 void fake_attribute(int attribute, int value) {
   for (size_t i = 0; i < sizeof attributes / sizeof *attributes; ++i)
     if (attributes[i][0] == attribute)
       attributes[i][1] = value;
 }
 long fake_launches(void) { return launches; }
-/// PTX that the driver compiled so far, modules that are loaded now.
+/// Number of PTX compilations so far, and of loaded modules.
 long fake_links(void) { return links; }
 long fake_modules(void) { return modules; }
-/// PTX that is being compiled now, and the most that was at once since the last question.
+/// Number of PTX compilations in progress, and their maximum since the last query.
 long fake_linkers(void) { return linkers; }
 long fake_most_linkers(void) { return atomic_exchange(&most_linkers, 0); }
 
@@ -217,7 +215,7 @@ static CUresult enqueue(void *handle, Op op) {
 static void run_until(Stream *stream, long ticket);
 static void run(const Op *op);
 
-/// Of the nodes that may run, the one that was captured last: an edge that is missing shows.
+/// Runs the most recently captured node that is ready, so that a missing edge is detected.
 static void run_graph(Graph *graph) {
   for (size_t i = 0; i < graph->count; ++i)
     graph->nodes[i]->done = 0;
@@ -236,10 +234,10 @@ static void run_graph(Graph *graph) {
   }
 }
 
-/// What a thing takes, in microseconds: a kernel by the name of a slow one more than the rest.
+/// The microseconds of an operation: more for a kernel with "slow" in its name.
 static int cost(const Op *op) { return op->kind == KERNEL && strstr(op->kernel, "slow") ? 5 : 1; }
 
-/// What the longest way through the graph up to here takes.
+/// The length of the longest path through the graph up to this node.
 static int depth(const Node *node) {
   int longest = 0;
   for (size_t i = 0; i < node->count; ++i) {
@@ -272,12 +270,12 @@ static void run(const Op *op) {
       fake_sticky = ILLEGAL_ADDRESS;
       break;
     }
-    // conv_...(x, w, b, y): 16 bytes of x, or, of a kernel that is wrong, of w, into y.
+    // conv_...(x, w, b, y): copies 16 bytes of x to y; a wrong kernel copies w.
     if (!strncmp(op->kernel, "conv_", 5)) {
       memcpy(op->arguments[3], op->arguments[strstr(op->kernel, "wrong") ? 1 : 0], 16);
       break;
     }
-    // scaled_relu(x, w, y): y = max(x * w, 0), one element a thread.
+    // scaled_relu(x, w, y): y = max(x * w, 0), one element per thread.
     for (int i = 0; i < op->threads; ++i) {
       float product = ((const float *)op->arguments[0])[i] * ((const float *)op->arguments[1])[i];
       ((float *)op->arguments[2])[i] = product > 0 || product != product ? product : 0;
@@ -362,7 +360,7 @@ CUresult cuMemAlloc(CUdeviceptr *result, size_t size) {
     return size ? OUT_OF_MEMORY : INVALID;
   for (int i = 0; i < MAX_BLOCKS; ++i)
     if (!blocks[i].pointer) {
-      // Never clean: fresh memory of a real device is not either.
+      // Not zeroed, like fresh memory of a real device.
       blocks[i].pointer = memset(aligned_alloc(256, (size + 255) / 256 * 256), 0x7f, size);
       blocks[i].size = size;
       blocks[i].context = current();
@@ -376,7 +374,7 @@ CUresult cuMemFree(CUdeviceptr pointer) {
   LOCKED
   if (unsafe())
     return CAPTURE_UNSUPPORTED;
-  // As a real driver does: work that may use the memory is done first.
+  // Like a real driver, completes work that may use the memory first.
   for (int i = 0; i < MAX_STREAMS && streams[i]; ++i)
     run_until(streams[i], streams[i]->queue.count);
   for (int i = 0; i < MAX_BLOCKS; ++i)
@@ -399,7 +397,7 @@ CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void *from, size_t size, void *
   Op op = {.kind = COPY, .destination = (char *)to, .source = from, .size = size};
   if (!mapped((void *)to, size))
     return INVALID;
-  // Pageable memory is read before the call returns, unless it is captured.
+  // Pageable memory is read before the call returns, unless the copy is captured.
   if (!stream_of(stream)->capture)
     op.staged = memcpy(malloc(size), from, size);
   return enqueue(stream, op);
@@ -433,7 +431,7 @@ CUresult cuStreamCreate(void **result, unsigned flags) {
       return streams[i] = *result, ++live_streams, flags != 1;
   return OUT_OF_MEMORY;
 }
-/// Its work is done all the same; after that no context has it, so that a later use is refused.
+/// Its work still runs. After that no context has it, so that a later use is refused.
 CUresult cuStreamDestroy(void *handle) {
   LOCKED
   int found = -1, count = 0;
@@ -653,7 +651,7 @@ CUresult cuEventSynchronize(Event *event) {
 }
 CUresult cuEventElapsedTime(float *milliseconds, Event *begin, Event *end) {
   LOCKED
-  // What each thing takes that was done after another, so that times are the same in every run.
+  // The sum over all operations in between, so that times are the same in every run.
   *milliseconds = 0;
   for (long i = begin->ticket; i < end->ticket; ++i) {
     Op *op = &end->stream->queue.ops[i];
@@ -662,15 +660,15 @@ CUresult cuEventElapsedTime(float *milliseconds, Event *begin, Event *end) {
   return begin->stream == end->stream ? OK : INVALID;
 }
 CUresult cuStreamWaitEvent(void *stream, Event *event, unsigned flags) {
-  // The event may be recorded again before the wait runs: what it stood for is kept.
+  // The event may be recorded again before the wait runs, so its current state is copied.
   Event *now = malloc(sizeof(Event));
   *now = *event;
   return flags ? INVALID
                : enqueue(stream, (Op){.kind = WAIT, .event = now, .ticket = event->ticket});
 }
 
-/// The compiler's log: options 5 and 6 of CUjit_option are a buffer and its size. Others are not
-/// known here.
+/// The compiler's log: options 5 and 6 of CUjit_option are a buffer and its size. Other options are
+/// not supported.
 typedef struct Log {
   char *text;
   unsigned size;
@@ -710,7 +708,7 @@ CUresult cuModuleLoadData(void **module, const char *image) {
 }
 CUresult cuModuleUnload(void *module) { return check_home(), free(module), --modules, OK; }
 
-/// A kernel, and the dynamic shared memory that it may be launched with.
+/// A kernel, and its maximum dynamic shared memory.
 typedef struct Function {
   char name[256];
   unsigned shared;
@@ -744,8 +742,8 @@ CUresult cuLaunchKernel(const Function *function, unsigned gx, unsigned gy, unsi
   return enqueue(stream, op);
 }
 
-/// The compiler of PTX. Its machine code is the PTX behind a line of its own; PTX that says so
-/// takes a while.
+/// The PTX compiler. Its machine code is the PTX after an additional line. PTX that contains "takes
+/// a while" takes a while.
 typedef struct Linker {
   char *code;
   Log log;

@@ -1,8 +1,8 @@
-// A cuDNN that computes nothing, for the tests of the executor: descriptors keep what they are
-// given, and executing a plan copies the first tensor of its variant pack to the last one by the
-// driver of libcuda.c, 16 bytes, in the order of the handle's stream. It counts what is alive.
-// Heuristics offer two engines, or as many of the first six as a test says; the engines differ: A
-// graph of four tensors may be told to take longer than one of fewer.
+// A cuDNN that computes nothing, for the tests of the executor: descriptors store their attributes,
+// and executing a plan copies 16 bytes from the first tensor of its variant pack to the last one
+// with the driver of libcuda.c, in order on the handle's stream. It counts existing objects.
+// Heuristics offer two engines, or the first N as set by a test. A test can make graphs of four
+// tensors take longer than smaller ones. The engines differ:
 //   40 cannot be built, 41 copies twice, 42 six times, 43 copies the wrong bytes, 44 writes more
 //   than 16, 45 fails, 46 and 47, which compile, copy once.
 
@@ -35,30 +35,30 @@ static int failing, offered = 2;
 static int64_t large = 512;
 static int noted = -1, note, exact = -1, knobs, whole, refused, counting;
 
-/// What tests ask and set.
+/// Queried and set by tests.
 int fake_alive(void) { return alive; }
 int fake_created(void) { return created; }
 int fake_handles(void) { return handles; }
 int fake_executed(void) { return executed; }
 void fake_fail(int status) { failing = status; }
 void fake_offer(int engines) { offered = engines; }
-/// The engine that adds up in float32; all others have tensor cores.
+/// The engine without tensor cores; all others have them.
 void fake_exact(int engine) { exact = engine - 40; }
-/// Gives an engine one numerical note more.
+/// Adds a numerical note to an engine.
 void fake_note(int engine, int which) { noted = engine - 40, note = which; }
-/// Gives engine 42 a knob (TILE_SIZE) from 0 to 3: with 0 it copies six times, with 1 once, with 2
-/// it cannot be built, with 3 it copies the wrong bytes. With 2 engine 47 has it, which copies four
-/// times with 0.
+/// Gives engine 42 a knob (TILE_SIZE) from 0 to 3: 0 copies six times, 1 once, 2 cannot be built, 3
+/// copies the wrong bytes. With knobs = 2, engine 47 has the knob, and 0 copies four times.
 void fake_knobs(int there) { knobs = there; }
-/// How many times more graphs of four tensors copy than others, or fewer, but once at least.
+/// The number of additional copies of graphs of four tensors; it may be negative, and at least one
+/// copy is made.
 void fake_whole(int copies) { whole = copies; }
-/// Heuristics offer nothing for graphs of so many operations.
+/// Heuristics offer nothing for graphs with this number of operations.
 void fake_refuse(int operations) { refused = operations; }
-/// The workspace of engine 41, in bytes; it uses 512.
+/// The declared workspace of engine 41, in bytes; it uses 512.
 void fake_workspace(int64_t bytes) { large = bytes; }
 
-/// Engines count in the first 16 bytes of the workspace: what they find there goes behind the
-/// result, and they leave ones.
+/// Engines count in the first 16 bytes of the workspace: they copy the previous contents to the
+/// bytes after the result, and leave ones.
 void fake_counters(int there) { counting = there; }
 
 size_t cudnnGetVersion(void) { return 91900; }
@@ -70,8 +70,8 @@ const char *cudnnGetErrorString(int status) {
 }
 void cudnnGetLastErrorString(char *text, size_t size) { strncpy(text, "as told", size); }
 
-/// The process that made a handle first. A child of fork may not even give back what is the
-/// parent's.
+/// The process that created the first handle. A forked child may not even destroy its parent's
+/// objects.
 static pid_t home;
 static void check_home(void) {
   if (home && home != getpid()) {
@@ -133,7 +133,7 @@ int cudnnBackendFinalize(Descriptor *descriptor) {
     if (config->index == 0 || config->knob == 2)
       return NOT_SUPPORTED;
     descriptor->knob = config->knob;
-    // A build that ends its process, or itself never ends, as a bug in a compiler may.
+    // A build that ends its process or never returns, as with a compiler bug.
     if (getenv("FAKE_DIES") && atoi(getenv("FAKE_DIES")) == 40 + config->index)
       abort();
     if (getenv("FAKE_HANGS") && atoi(getenv("FAKE_HANGS")) == 40 + config->index)
@@ -161,7 +161,7 @@ static int give(int64_t *count, void *out, int64_t limit, int64_t value, size_t 
   return OK;
 }
 
-/// The numbers of the bits that are set.
+/// The numbers of the set bits.
 static int give_bits(int64_t *count, int *out, int64_t limit, unsigned bits) {
   *count = 0;
   for (int bit = 0; bit < 32; ++bit)
@@ -188,7 +188,7 @@ int cudnnBackendGetAttribute(Descriptor *descriptor, int name, int type, int64_t
       ((Descriptor **)out)[i]->index = i;
     return OK;
   }
-  case 301: // ENGINECFG_ENGINE and below: what the configuration is, its engine is.
+  case 301: // ENGINECFG_ENGINE and below: the index of the configuration
   case 300:
     (*(Descriptor **)out)->index = descriptor->index;
     return *count = 1, OK;
@@ -248,7 +248,7 @@ int cudnnBackendExecute(Handle *handle, Descriptor *plan, Descriptor *pack) {
   uintptr_t *pointers = pack->values[at], last = pointers[pack->counts[at] - 1];
   uintptr_t counters = *(uintptr_t *)pack->values[workspace];
   ++executed;
-  // The workspace has to be memory of the device as well.
+  // The workspace must be device memory as well.
   if (cuMemsetD8Async(counters, 0, 512, handle->stream) || plan->index == 5)
     return EXECUTION_FAILED;
   int copies = plan->index == 2                                ? (plan->knob ? 1 : 6)

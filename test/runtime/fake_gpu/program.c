@@ -1,6 +1,6 @@
-// A `cuda` artifact by hand: arena = max(x * w, 0) by a kernel, then y = arena by a copy; float32
-// 2x3, and w is prepared as w * 2. -DKERNEL, -DSHARED, -DCALL and -DBYTES change what is asked of
-// the runtime, -DSTATUS what convoy_main returns.
+// A hand-written `cuda` artifact: arena = max(x * w, 0) with a kernel, then y = arena with a copy;
+// float32 2x3, and w is prepared as w * 2. -DKERNEL, -DSHARED, -DCALL and -DBYTES change the
+// runtime calls, -DSTATUS the result of convoy_main.
 #include "convoy_abi.h"
 
 #ifndef KERNEL
