@@ -185,15 +185,15 @@ def test_resume_keeps_only_complete_rows(bench: Path, capsys: pytest.CaptureFixt
 
 def test_warm_compiles_only_the_peers(bench: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_bench(bench, "--warm", "--jobs", "2") == 0
-    said = capsys.readouterr().out
+    output = capsys.readouterr().out
     assert (
-        said.count("torch.compile: 1.5 s")
-        == said.count("JAX/XLA: failed: ended with SIGABRT: no such engine")
+        output.count("torch.compile: 1.5 s")
+        == output.count("JAX/XLA: failed: ended with SIGABRT: no such engine")
         == 2
     )
-    assert said.count("max-autotune, freezing: failed: not compiled after 2 s") == 2
-    assert "Convoy" not in said
-    assert "eager" not in said
+    assert output.count("max-autotune, freezing: failed: not compiled after 2 s") == 2
+    assert "Convoy" not in output
+    assert "eager" not in output
     # A later call reports the cost recorded here.
     kept = json.loads((bench / "cache/costs/resnet50-strict-1.compile.json").read_text())
     assert (kept["seconds"], kept["complete"], kept["at_once"]) == (1.5, True, 2)

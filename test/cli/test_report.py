@@ -499,11 +499,11 @@ def test_explain_an_artifact(
     assert main(["explain", str(artifact), "--html", str(page), "--json", str(kept)]) == 0
     printed = capsys.readouterr().out
     assert "groups, in the order in which they run" in printed
-    said = (
+    expected = (
         r"plans in the artifact\n  \d graphs? without a plan: .+ where the artifact is "
         r"loaded, until `convoy tune` has measured\n"
     )
-    assert re.search(said, printed)
+    assert re.search(expected, printed)
     assert "tiny.convoy, not measured" in Page(page.read_text()).text
     assert main(["explain", str(kept), "--html", str(tmp_path / "again.html"), "-q"]) == 0
     assert capsys.readouterr().out == ""

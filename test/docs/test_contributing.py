@@ -26,7 +26,7 @@ def test_path_exists(path: str) -> None:
 
 
 def test_glossary_is_sorted_and_without_duplicates() -> None:
-    words = re.findall(r"^\| ([\w -]+) \|", TEXT.split("## Glossary")[1], re.MULTILINE)
-    words.remove("word")
-    assert len(words) > 20
-    assert words == sorted(set(words))
+    terms = re.findall(r"^\| ([\w -]+) \|", TEXT.split("## Glossary")[1], re.MULTILINE)
+    terms.remove("word")
+    assert len(terms) > 20
+    assert terms == sorted(set(terms))

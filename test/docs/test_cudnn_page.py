@@ -27,7 +27,7 @@ class Block:
     """A fenced block; `source` is the last mlir block up to and including it."""
 
     language: str
-    words: str
+    command: str
     text: str
     line: int
     source: str
@@ -87,7 +87,7 @@ def test_error_block_is_refused_with_its_message(block: Block) -> None:
 
 @pytest.mark.parametrize("block", PRINTED, ids=_name)
 def test_text_block_is_printed(block: Block) -> None:
-    tool, *flags = block.words.split()
+    tool, *flags = block.command.split()
     assert tool == "convoy-opt"
     program = os.environ.get("CONVOY_OPT", str(ROOT / "build/bin/convoy-opt"))
     done = subprocess.run(

@@ -22,10 +22,10 @@ def test_page_runs() -> None:
             assert printed.rstrip() == block[2].rstrip()
             printed = ""
             continue
-        assert not printed, "what a block prints stands below it"
+        assert not printed, "the output of a block must follow it"
         line = text[: block.start()].count("\n") + 1
         code = compile("\n" * line + block[2], PAGE, "exec")
         with contextlib.redirect_stdout(io.StringIO()) as output:
             exec(code, names)
         printed = output.getvalue()
-    assert not printed, "what a block prints stands below it"
+    assert not printed, "the output of a block must follow it"

@@ -99,7 +99,7 @@ def _ptx(members: Mapping[str, bytes]) -> dict[str, str]:
 def test_accepted_chip_compiles(chip: str, dtype: str, tmp_path: Path) -> None:
     options = convoy.CompileOptions(target="cuda", chip=chip, dtype=dtype, weights=False)
     kernels = _ptx(compile_imported(_model(), options).members)
-    assert len(kernels) > 4, "kernels of graphs, and kernels.ptx"
+    assert len(kernels) > 4, "expected kernels of graphs and kernels.ptx"
     assert f".target {chip}\n" in kernels["kernels.ptx"]
     ptxas = shutil.which("ptxas")
     if ptxas is None:

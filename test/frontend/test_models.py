@@ -38,7 +38,7 @@ def test_resnet(build: Callable, convolutions: int, convoy_opt: Callable[[str], 
     assert imported.outputs == ("0",)
     emitted = [op.split(" ")[0] for op in ops(imported.text)]
     assert emitted.count("conv2d") == convolutions
-    assert len(imported.text) < 200_000, "weights are in the text"
+    assert len(imported.text) < 200_000, "the text contains weights"
     assert f'"{Path(resnet.__file__)}":' in imported.text
     compare_results(
         run_text(imported.text, inputs, imported.weights), expected_results(model, inputs), 1e-9

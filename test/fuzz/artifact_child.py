@@ -73,10 +73,10 @@ def main(path: str) -> None:
         for index in range(job.begin, job.end):
             PROGRESS.pack_into(progress, 0, index, time.monotonic())
             each = mutant(Random(f"{job.seed}/{index}"), index, job.samples)
-            said = _outcome(each, target, expected[each.sample.name], poison=index % 3 == 0)
-            counts[said] = counts.get(said, 0) + 1
-            if said not in ("refused", "same", "other"):
-                keep(job, index, each, said)
+            outcome = _outcome(each, target, expected[each.sample.name], poison=index % 3 == 0)
+            counts[outcome] = counts.get(outcome, 0) + 1
+            if outcome not in ("refused", "same", "other"):
+                keep(job, index, each, outcome)
         PROGRESS.pack_into(progress, 0, job.end, time.monotonic())
     print(
         " ".join(
@@ -88,11 +88,11 @@ def main(path: str) -> None:
     os._exit(0)
 
 
-def keep(job: Job, index: int, found: Mutant, said: str) -> Path:
+def keep(job: Job, index: int, found: Mutant, outcome: str) -> Path:
     """Writes a mutant that failed, and next to it the command that reproduces the failure."""
     path = job.keep / f"artifact-{job.seed}-{index}.convoy"
     path.write_bytes(found.content)
-    text = f"{said}\n{found.sample.name}: {found.change}\nmutant {index} of seed {job.seed}\n"
+    text = f"{outcome}\n{found.sample.name}: {found.change}\nmutant {index} of seed {job.seed}\n"
     command = "open_artifact" if found.sample.target == "cuda" else "load"
     path.with_suffix(".txt").write_text(
         f"{text}python -c 'import convoy_runtime as c; c.{command}({str(path)!r})'\n"

@@ -325,9 +325,9 @@ def _has(parent: Any, key: Any) -> bool:
 def _manifest_field(rng: Random, _: int, sample: Sample) -> _Change:
     members = sample.members()
     tree = json.loads(members[_MANIFEST])
-    said = "; ".join(_field(rng, tree) for _ in range(rng.choice((1, 1, 1, 2))))
+    changed = "; ".join(_field(rng, tree) for _ in range(rng.choice((1, 1, 1, 2))))
     members[_MANIFEST] = json.dumps(tree, indent=1).encode()
-    return _zip(members), f"manifest: {said}", True
+    return _zip(members), f"manifest: {changed}", True
 
 
 def _json_member(rng: Random, index: int, sample: Sample) -> _Change:
@@ -338,9 +338,9 @@ def _json_member(rng: Random, index: int, sample: Sample) -> _Change:
         return _manifest_field(rng, index, sample)
     name = rng.choice(names)
     tree = json.loads(members[name])
-    said = _field(rng, tree)
+    changed = _field(rng, tree)
     members[name] = json.dumps(tree).encode()
-    return pack(members), f"{name}: {said}", True
+    return pack(members), f"{name}: {changed}", True
 
 
 def _safetensors(rng: Random, index: int, sample: Sample) -> _Change:
@@ -356,19 +356,19 @@ def _safetensors(rng: Random, index: int, sample: Sample) -> _Change:
         case 0:
             new = rng.choice((0, 1, length - 1, length + 1, len(content), 2**31, 2**63, 2**64 - 1))
             members[name] = struct.pack("<Q", new) + content[8:]
-            said = f"a header of {new} bytes"
+            changed = f"a header of {new} bytes"
         case 1:
             text = bytearray(content[8 : 8 + length])
             at = rng.randrange(length)
             text[at] = rng.randrange(256)
             members[name] = content[:8] + bytes(text) + content[8 + length :]
-            said = f"byte {at} of the header"
+            changed = f"byte {at} of the header"
         case _:
             tree = json.loads(content[8 : 8 + length])
-            said = _field(rng, tree)
+            changed = _field(rng, tree)
             text = json.dumps(tree).encode()
             members[name] = struct.pack("<Q", len(text)) + text + content[8 + length :]
-    return pack(members), f"{name}: {said}", True
+    return pack(members), f"{name}: {changed}", True
 
 
 def _elf(rng: Random, index: int, sample: Sample) -> _Change:

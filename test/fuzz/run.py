@@ -31,14 +31,14 @@ def main() -> int:
         parser.add_argument(
             f"--{name}",
             type=int,
-            help=f"how many {name} (default: {count}, or 0 where another number is given)",
+            help=f"number of {name} (default: {count}, or 0 if another number is given)",
         )
     parser.add_argument("--seed", type=int, default=0, help="the first seed (default: 0)")
     parser.add_argument(
         "--jobs",
         type=int,
         default=len(os.sched_getaffinity(0)),
-        help="processes (default: one a core)",
+        help="number of processes (default: one per core)",
     )
     parser.add_argument(
         "--keep",

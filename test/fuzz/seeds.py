@@ -110,9 +110,9 @@ def _run_lines(text: str, folder: Path) -> Iterator[tuple[str, ...]]:
     joined = re.sub(r"\\\n// RUN:", " ", text)
     for line in re.findall(r"^// RUN: (.*)$", joined, flags=re.MULTILINE):
         for command in line.split("|"):
-            words = shlex.split(command.replace("%S", str(folder)))
-            if "convoy-opt" in words:
-                flags = words[words.index("convoy-opt") + 1 :]
+            command_line = shlex.split(command.replace("%S", str(folder)))
+            if "convoy-opt" in command_line:
+                flags = command_line[command_line.index("convoy-opt") + 1 :]
                 kept = tuple(
                     flag for flag in flags if not _LOOKING.match(flag) and flag.startswith("-")
                 )

@@ -62,11 +62,11 @@ def test_crashes_and_hangs_are_kept(
         "artifact-1-6.convoy",
         "artifact-1-8.convoy",
     ]
-    said = [path.with_suffix(".txt").read_text() for path in kept]
-    assert said[0].startswith("was killed by signal 11\n")
-    assert said[1].startswith("exited with 1\na message at the end\n")
-    assert said[2].startswith("took longer than 1 s\n")
-    assert "mutant 3 of seed 1\n" in said[0]
+    texts = [path.with_suffix(".txt").read_text() for path in kept]
+    assert texts[0].startswith("was killed by signal 11\n")
+    assert texts[1].startswith("exited with 1\na message at the end\n")
+    assert texts[2].startswith("took longer than 1 s\n")
+    assert "mutant 3 of seed 1\n" in texts[0]
 
 
 def test_arrays_are_between_guard_pages() -> None:

@@ -86,7 +86,7 @@ def test_failure_is_kept_as_a_script(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "class M(nn.Module):" in capsys.readouterr().out
     path = outcome.failures[0]
     done = subprocess.run([sys.executable, path], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, "without the defect, the model is right: " + done.stderr
+    assert done.returncode == 0, "without the defect, the model is correct: " + done.stderr
 
 
 def test_script_reproduces_the_defect(tmp_path: Path) -> None:

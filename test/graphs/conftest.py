@@ -31,10 +31,10 @@ def tool(name: str) -> str:
 def real_cudnn() -> Path:
     """The folder of the real libcudnn.so.9."""
     if importlib.util.find_spec("cudnn") is None:
-        pytest.skip("the nvidia-cudnn-frontend wheel is not there")
+        pytest.skip("the nvidia-cudnn-frontend wheel is not installed")
     spec = importlib.util.find_spec("nvidia.cudnn")
     if spec is None or not spec.submodule_search_locations:
-        pytest.skip("the nvidia-cudnn wheel is not there")
+        pytest.skip("the nvidia-cudnn wheel is not installed")
     return Path(next(iter(spec.submodule_search_locations))) / "lib"
 
 
@@ -54,8 +54,8 @@ def run_recorder(real_cudnn: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     source = Path(__file__).parent / "recording_cudnn.c"
     subprocess.run([tool("clang"), *flags, source, "-o", shim / "libcudnn.so.9", *link], check=True)
 
-    def run(who: str, what: Path, stdin: str, *libraries: Path) -> Path:
-        folder = tmp_path_factory.mktemp(who)
+    def run(builder: str, what: Path, stdin: str, *libraries: Path) -> Path:
+        folder = tmp_path_factory.mktemp(builder)
         environment = os.environ | {
             "LD_LIBRARY_PATH": os.pathsep.join(map(str, (shim, real_cudnn, *libraries))),
             "PYTHONPATH": f"{ROOT / 'python'}{os.pathsep}{ROOT / 'runtime'}",
@@ -67,7 +67,7 @@ def run_recorder(real_cudnn: Path, tmp_path_factory: pytest.TempPathFactory) -> 
         program = [
             sys.executable,
             str(Path(__file__).parent / "record_graphs.py"),
-            who,
+            builder,
             str(what),
             str(folder),
         ]

@@ -107,8 +107,8 @@ def _frontend(shim: ctypes.CDLL, device: str, folder: Path) -> None:
         shim.recorder_end()
 
 
-def main(who: str, what: str, folder: str) -> None:
-    {"ours": _ours, "frontend": _frontend, "plans": _plans}[who](_shim(), what, Path(folder))
+def main(builder: str, what: str, folder: str) -> None:
+    {"ours": _ours, "frontend": _frontend, "plans": _plans}[builder](_shim(), what, Path(folder))
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ def headers() -> dict[str, str]:
     try:
         files = distribution("nvidia-cudnn-frontend").files or ()
     except PackageNotFoundError:
-        pytest.skip("the nvidia-cudnn-frontend wheel is not there")
+        pytest.skip("the nvidia-cudnn-frontend wheel is not installed")
     wanted = {"serialize.h", "bn_finalize.h", "dbn_weight.h", "graph_interface.h"}
     return {
         each.name: Path(str(each.locate())).read_text() for each in files if each.name in wanted

@@ -43,12 +43,12 @@ class Pooling:
             "!cudnn.tensor_desc<8x64x56x56xf16, NHWC>",
             f"!cudnn.tensor_desc<8x64x{self.size[0]}x{self.size[1]}xf16, NHWC>",
         )
-        words = (
+        attributes = (
             f"window = {list(self.window)} stride = {list(self.stride)} pre_padding = "
             f"{list(self.pre)} post_padding = {list(self.post)}"
         )
         body = (
-            f"%y = cudnn.resample {self.mode}(%x) type = f32 {words} padding_mode = "
+            f"%y = cudnn.resample {self.mode}(%x) type = f32 {attributes} padding_mode = "
             f"{self.padding_mode} : {x} -> {y}"
         )
         return f"cudnn.graph @pool(%x: {x}) -> {y} {{\n  {body}\n  cudnn.return %y : {y}\n}}\n"

@@ -11,7 +11,7 @@ ONE = np.array([1, -4, 2], np.float32)
 
 
 @pytest.mark.parametrize(
-    ("got", "dtype", "said"),
+    ("got", "dtype", "expected"),
     [
         (ONE, "float16", None),
         (ONE + np.float32(0.039), "float16", None),
@@ -22,8 +22,8 @@ ONE = np.array([1, -4, 2], np.float32)
         (np.array([1, np.nan, 2], np.float32), "float16", "in where it has NaN"),
     ],
 )
-def test_mismatch(got: np.ndarray, dtype: str, said: str | None) -> None:
-    assert mismatch(ONE, got, dtype) == said
+def test_mismatch(got: np.ndarray, dtype: str, expected: str | None) -> None:
+    assert mismatch(ONE, got, dtype) == expected
 
 
 def test_empty_and_zero_outputs() -> None:

@@ -156,22 +156,22 @@ def test_memory_accesses_of_kernels_and_copies(compile_c: Callable[..., bytes]) 
 
 
 def test_hook_runs_around_each_call(native: Any) -> None:
-    cudnn, told = FakeCudnn(), list[tuple[str, int, int]]()
+    cudnn, events = FakeCudnn(), list[tuple[str, int, int]]()
 
     class Hook:
         def before(self, index: int) -> None:
-            told.append(("before", index, len(cudnn.called)))
+            events.append(("before", index, len(cudnn.called)))
 
         def between(self) -> None:
-            told.append(("between", -1, len(cudnn.called)))
+            events.append(("between", -1, len(cudnn.called)))
 
         def after(self, index: int) -> None:
-            told.append(("after", index, len(cudnn.called)))
+            events.append(("after", index, len(cudnn.called)))
 
     report = PlanReport("conv", "", 0, {}, (), (), 0, "A", 0, ())
     plans = {1: CudnnPlan(report, FakeDescriptor(Descriptor.EXECUTION_PLAN, PLAN))}  # type: ignore[arg-type]
     run(Calls(MANIFEST, Queue(None, 0, cudnn, HANDLE), plans, [], [WORKSPACE], Hook()), native)  # type: ignore[arg-type]
-    assert told == [("before", 0, 0), ("after", 0, 1)]
+    assert events == [("before", 0, 0), ("after", 0, 1)]
 
 
 def test_constants_of_a_graph_are_read_from_the_host(native: Any) -> None:

@@ -77,7 +77,7 @@ def test_close_during_runs_and_load_weights(affine: Path) -> None:
             if "is closed" not in str(error):
                 wrong.append(error)
 
-    def weigh(program: Program) -> None:
+    def replace_weights(program: Program) -> None:
         try:
             while True:
                 for factor in (2, 1):
@@ -89,7 +89,7 @@ def test_close_during_runs_and_load_weights(affine: Path) -> None:
     for round_number in range(30):
         program = convoy_runtime.load(affine)
         running = [Thread(lambda program=program: work(program)) for _ in range(3)] + [
-            Thread(lambda program=program: weigh(program))
+            Thread(lambda program=program: replace_weights(program))
         ]  # type: ignore[misc]
         time.sleep(0.001 * (round_number % 5))
         program.close()

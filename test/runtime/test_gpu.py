@@ -230,14 +230,16 @@ def test_tuned_plans(conv: Callable[[str], Path], tmp_path: Path) -> None:
 
 
 def test_full_tune_builds_in_other_processes(conv: Callable[[str], Path]) -> None:
-    told: list[str] = []
+    messages: list[str] = []
     x = image("float16")
-    with load(conv("float16"), tune="full", progress=lambda what, *_: told.append(what)) as program:
+    with load(
+        conv("float16"), tune="full", progress=lambda what, *_: messages.append(what)
+    ) as program:
         (report,) = program.plans
         (y,) = program.run_numpy(x)
     expected = conv_reference(x.transpose(0, 3, 1, 2), *conv_weights("float16"))
     assert np.abs(y.transpose(0, 3, 1, 2) - expected).max() <= 1e-2 * expected.max()
-    assert any("plans of conv compiled" in what for what in told)
+    assert any("plans of conv compiled" in what for what in messages)
     assert [line for line in report.rejected if "process" in line or "JSON" in line] == []
 
 
@@ -309,7 +311,7 @@ def test_two_devices(conv: Callable[[str], Path]) -> None:
     from convoy_runtime.cuda.driver.device import open_driver
 
     if open_driver().call("cuDeviceGetCount") < 2:
-        pytest.skip("there is one GPU")
+        pytest.skip("there is only one GPU")
     path = conv("float16")
     with load(path, device=0) as first, load(path, device=1) as second:
         for seed in range(3):

@@ -181,11 +181,11 @@ def test_unreadable_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     broken = other / "plans" / "broken.json"
     broken.write_text("{")
     assert convoy(["merge", str(tmp_path / "new"), str(other), str(here)]) == 0
-    said = (
+    expected_output = (
         f"  not taken, because it cannot be read: {broken}\n{tmp_path}/new: 2 new, 0 with "
         "better plans or more, 2 known already\n"
     )
-    assert capsys.readouterr().out == said
+    assert capsys.readouterr().out == expected_output
     assert best(tmp_path / "new") == best(other)
 
 

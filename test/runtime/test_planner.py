@@ -66,7 +66,7 @@ def plan(cudnn: Cudnn, cublaslt: None, compile_c: Callable[..., bytes]) -> Calla
 def test_numbers_equal_those_of_the_header(cudnn: Cudnn) -> None:
     header = Path(cudnn.path).parent.parent / "include" / "cudnn_graph.h"
     if not header.is_file():
-        pytest.skip("cuDNN's headers are not there")
+        pytest.skip("cuDNN's headers are not installed")
     numbers = {
         name: int(value)
         for name, value in re.findall(
@@ -236,7 +236,7 @@ def test_no_engine_left(plan: Callable[..., Any]) -> None:
 def test_why_the_heuristics_offer_nothing(plan: Callable[..., Any]) -> None:
     """GELU is supported only by engines that compile a kernel, which needs a driver."""
     if Path("/proc/driver/nvidia").exists():
-        pytest.skip("there is a driver")
+        pytest.skip("there is a CUDA driver")
     with pytest.raises(PlanError) as caught:
         plan("-DACTIVATION=104", options=PlanOptions(heuristics=("A",)))
     (reason,) = caught.value.tried

@@ -88,15 +88,15 @@ def test_constructor_equals_that_of_a_dataclass(
         try:
             one = cls(*given, **named)
         except TypeError as error:
-            words = (
+            text = (
                 str(error)
                 .replace("positional argument:", "argument:")
                 .replace("from 2 to 4 positional", "4 positional")
             )
             return (
-                words.replace("__init__", f"{cls.__qualname__}.__init__")
-                if ".__init__" not in words
-                else words,
+                text.replace("__init__", f"{cls.__qualname__}.__init__")
+                if ".__init__" not in text
+                else text,
             )
         return (
             dataclasses.astuple(one),

@@ -37,7 +37,7 @@ def test_labels_are_found() -> None:
 @pytest.mark.parametrize("label", LABELS)
 def test_label_is_in_verifier_and_test(label: str) -> None:
     assert re.search(rf"// .*\b{label}\b", CODE) or re.search(rf"/// .*\b{label}\b", CODE), (
-        f"no check says {label}"
+        f"no check has the label {label}"
     )
     assert re.search(rf"\b{label}(_\w+)?\b", TESTS), f"no test is named {label}"
 

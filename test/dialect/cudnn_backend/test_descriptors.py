@@ -41,7 +41,7 @@ def test_types(table: Table, header: Header) -> None:
     ]
     for each in table.types:
         assert each.ctype in _SIZES or each.ctype in header, each
-        assert each.size == _SIZES.get(each.ctype, 4), "an enum of C has four bytes"
+        assert each.size == _SIZES.get(each.ctype, 4), "a C enum has four bytes"
 
 
 def test_enumerators(table: Table, header: Header) -> None:
@@ -61,7 +61,7 @@ def test_enumerators(table: Table, header: Header) -> None:
         assert here == {
             cname: number for cname, number in there.items() if cname not in left_out
         }, kind
-    assert set(left_out) <= known, "what is left out is in the header"
+    assert set(left_out) <= known, "an omitted enumerator is not in the header"
     assert all(len(reason) > 10 for reason in left_out.values())
     for each in table.enumerators:
         assert each.cname.lower().endswith(each.name), each

@@ -85,12 +85,14 @@ def test_accepted_types(cudnn: Cudnn, attribute: Attribute) -> None:
     expected = {attribute.type, attribute.alternative} - {"none"}
     # An operation that expects another kind of descriptor than a tensor is given a tensor here; it
     # may refuse it only when it is finalized.
-    asked = {
+    candidates = {
         name: number
         for name, number in NUMBERS.items()
         if name != "descriptor" or "descriptor" in expected
     }
-    taken = {name for name, number in asked.items() if _takes(cudnn, attribute, number, tensor)}
+    taken = {
+        name for name, number in candidates.items() if _takes(cudnn, attribute, number, tensor)
+    }
     assert taken - ALSO.get(attribute.name, set()) == expected - ALSO.get(attribute.name, set())
     assert expected <= taken
 

@@ -251,7 +251,7 @@ def build_library(
     def build(text: str, *flags: str) -> ctypes.CDLL:
         folder = tmp_path_factory.mktemp("library")
         lowered = convoy_opt(text, *flags, "--convert-cudnn-backend-to-llvm")
-        assert "cudnn." not in lowered.replace('"cudnn.', ""), "an op of cudnn is left"
+        assert "cudnn." not in lowered.replace('"cudnn.', ""), "a cudnn op remains"
         translate = shutil.which("mlir-translate-22") or str(_LLVM / "mlir-translate")
         source, library = folder / "module.ll", folder / "module.so"
         subprocess.run(

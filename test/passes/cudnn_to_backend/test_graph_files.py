@@ -129,7 +129,7 @@ def test_every_lowering_is_covered_by_the_graphs(convoy_opt: Callable[..., str])
     assert set(re.findall(r"cudnn_backend\.create <(\w+)>", built)) == kinds
     written = set(re.findall(r"cudnn_backend\.set %\w+, <(\w+)>", built))
     assert written <= attributes
-    assert not attributes - written, f"no graph in {GRAPHS} leads to these"
+    assert not attributes - written, f"no graph in {GRAPHS} sets these attributes"
 
 
 def test_count(request: pytest.FixtureRequest) -> None:

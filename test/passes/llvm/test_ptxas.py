@@ -90,5 +90,5 @@ def test_graph_kernels_do_not_spill(name: str, tmp_path: Path) -> None:
     kernels = ptx_of((ROOT / "test" / "passes" / "kernels" / name).read_text(), GRAPH_PIPELINE)
     assert kernels
     for ptx in kernels:
-        said = assemble(ptx, "sm_90a" if ".target sm_90a" in ptx else "sm_90", tmp_path)
-        assert "0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads" in said, said
+        output = assemble(ptx, "sm_90a" if ".target sm_90a" in ptx else "sm_90", tmp_path)
+        assert "0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads" in output, output

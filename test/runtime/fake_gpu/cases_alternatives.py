@@ -183,12 +183,12 @@ def test_close_calls_are_decided_in_the_whole_program(
     write: Write, fake_cudnn: ctypes.CDLL
 ) -> None:
     fake_cudnn.fake_whole(2)
-    told: list[str] = []
+    messages: list[str] = []
     options = PlanOptions(engines=(41, 42))
     (report,) = load(
-        write(SPLIT), tune="full", options=options, progress=lambda what, *_: told.append(what)
+        write(SPLIT), tune="full", options=options, progress=lambda what, *_: messages.append(what)
     )
-    assert "conv in the whole program" in told
+    assert "conv in the whole program" in messages
     assert {trial.name for trial in report.trials[:2]} == {
         "engine 41",
         "product | rest on engine 41, engine 41",
@@ -285,11 +285,11 @@ def test_step_of_several_graphs_is_tuned_once(write: Write, fake_cudnn: ctypes.C
     whole."""
     fake_cudnn.fake_whole(8)
     fake_cudnn.fake_offer(7)
-    told: list[str] = []
+    messages: list[str] = []
     path = write(SPLIT, calls=2, flags=("-DTHEN=1",))
-    reports = load(path, tune="quick", progress=lambda what, done, count: told.append(what))
+    reports = load(path, tune="quick", progress=lambda what, done, count: messages.append(what))
     assert [report.alternative for report in reports] == [SPLIT.name] * 2
-    assert [what for what in told if what.startswith("timing ")] == [
+    assert [what for what in messages if what.startswith("timing ")] == [
         "timing 6 plans of conv",
         "timing 5 plans of product",
         "timing 5 plans of rest",
@@ -324,17 +324,20 @@ def test_restore_from_the_store(write: Write, fake_cudnn: ctypes.CDLL, cache: Pa
     path = write(SPLIT)
     (tuned,) = load(path, tune="quick", plan_cache=cache)
     assert tuned.alternative == SPLIT.name
-    told: list[str] = []
+    messages: list[str] = []
     for tune in ("off", "quick"):
         (report,) = load(
-            path, tune=tune, plan_cache=cache, progress=lambda what, done, count: told.append(what)
+            path,
+            tune=tune,
+            plan_cache=cache,
+            progress=lambda what, done, count: messages.append(what),
         )
         changes = {
             "origin": "stored plan",
             "steps": tuple(replace(step, origin="stored plan") for step in tuned.steps),
         }
         assert report == replace(tuned, **changes)
-    assert not any("timing" in what for what in told)
+    assert not any("timing" in what for what in messages)
     # With another driver each step is rebuilt from its engine and knobs.
     record_of(cache, lambda record: record.update(driver=12000))
     (report,) = load(path, plan_cache=cache)
@@ -483,11 +486,11 @@ def test_graph_without_a_plan_runs_on_its_alternative(
             1,
         )
         assert report.rejected[-1].startswith(reason)
-        said = (
+        expected = (
             "conv: product | rest on engine 41, engine 41 (alternatives[1], {}) {{}} "
             "[TENSOR_CORE] workspace 1280 bytes"
         )
-        assert str(report) == said.format(origin)
+        assert str(report) == expected.format(origin)
     assert load(path, plan_cache=cache, strict=True)[0].origin == "stored plan"
     # There is also no plan if no step has one.
     with pytest.raises(PlanError) as caught:

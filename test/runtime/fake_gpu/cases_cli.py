@@ -45,11 +45,11 @@ def test_a_first_session(
     )
     assert not cache.exists()
     assert convoy(["run", str(conv), "--strict"]) == 1
-    said = (
+    expected = (
         "model.py:9: graph conv: no plan is stored that fits, and strict=True takes no "
         "other\n  hint: `convoy tune` puts plans for this GPU"
     )
-    assert said in capsys.readouterr().err
+    assert expected in capsys.readouterr().err
     assert convoy(["tune", str(conv)]) == 0
     printed = capsys.readouterr().out.splitlines()
     assert printed[0].split() == [
@@ -189,11 +189,11 @@ def test_plans_for_other_options(
     conv: Path, cache: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert convoy(["tune", str(conv), "--deterministic", "--max-workspace", "64M"]) == 0
-    said = (
+    expected = (
         "  found where it is loaded with the same restrictions: deterministic=True, "
         "max_workspace_bytes=67108864\n"
     )
-    assert capsys.readouterr().out.endswith(said)
+    assert capsys.readouterr().out.endswith(expected)
     assert convoy(["run", str(conv), "--strict", "--no-plan-cache"]) == 1
     ours, theirs = (
         "deterministic=False, max_workspace_bytes=536870912",
@@ -294,8 +294,10 @@ def test_interrupt_while_tuning(
     monkeypatch.setattr(convoy_runtime, "load", load)
     assert convoy(["tune", str(conv), *([] if kept else ["--no-plan-cache"])]) == 130
     left = f"the graphs that were done are kept in {cache}, and the same command goes on from there"
-    said = left if kept else "nothing is kept, because of --no-plan-cache"
-    assert capsys.readouterr().err == f"convoy: {conv} is as it was; {said}\nconvoy: interrupted\n"
+    expected = left if kept else "nothing is kept, because of --no-plan-cache"
+    assert (
+        capsys.readouterr().err == f"convoy: {conv} is as it was; {expected}\nconvoy: interrupted\n"
+    )
     assert conv.read_bytes() == before
 
 

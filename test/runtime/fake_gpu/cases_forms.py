@@ -79,15 +79,15 @@ def test_concurrent_calls(
         # A call is two copies, and a memset that one at the start replaces. The longest path is
         # four calls and the copy of their result.
         assert launched_microseconds(program) == pytest.approx(10)
-    told: list[str] = []
+    messages: list[str] = []
     with convoy_runtime.load(
-        path, plan_cache=tmp_path, tune="quick", progress=lambda what, *_: told.append(what)
+        path, plan_cache=tmp_path, tune="quick", progress=lambda what, *_: messages.append(what)
     ) as program:
         assert isinstance(program, CudaProgram)
         assert program.form == "small calls side by side, cleared once"
         assert runs_right(program)
         members = program.plan_members()
-    assert told[-2:] == [
+    assert messages[-2:] == [
         "program with calls one after another, cleared once",
         "program with small calls side by side, cleared once",
     ]
@@ -237,7 +237,7 @@ def test_concurrent_calls_need_more_memory(
 
 
 @pytest.mark.parametrize(
-    ("form", "microseconds", "said"),
+    ("form", "microseconds", "expected_form"),
     [
         ({"branches": "none", "clear_once": False}, 17, "calls one after another"),
         ({"branches": "none", "clear_once": True}, 13, "calls one after another, cleared once"),
@@ -255,7 +255,7 @@ def test_stored_forms(
     tmp_path: Path,
     form: object,
     microseconds: int,
-    said: str,
+    expected_form: str,
 ) -> None:
     fake_cudnn.fake_offer(2)
     path = branches()
@@ -269,7 +269,7 @@ def test_stored_forms(
         file.write_text(json.dumps(content))
     with convoy_runtime.load(path, plan_cache=tmp_path) as program:
         assert isinstance(program, CudaProgram)
-        assert program.form == said
+        assert program.form == expected_form
         assert runs_right(program)
         assert launched_microseconds(program) == pytest.approx(microseconds)
 

@@ -407,12 +407,12 @@ def test_inspection_of_kernels(write: Write, capsys: pytest.CaptureFixture[str])
         )
     )
 
-    def tell(*arguments: str, fails: bool = False) -> str:
+    def run(*arguments: str, fails: bool = False) -> str:
         assert convoy([*arguments]) == int(fails)
         printed = capsys.readouterr()
         return printed.err if fails else printed.out
 
-    explained = tell("explain", path)
+    explained = run("explain", path)
     assert explained.startswith("4 groups (3 distinct graphs), 0 generated kernels\n")
     assert (
         "     2x run by a kernel of the artifact, or cuDNN where tuning finds it faster\n"
@@ -436,22 +436,22 @@ def test_inspection_of_kernels(write: Write, capsys: pytest.CaptureFixture[str])
     )
     assert re.search(
         r"^conv +2 +convolution add relu +slow fast +- +model\.py:9$",
-        tell("inspect", path),
+        run("inspect", path),
         re.MULTILINE,
     )
     texts = [f"// {kernel_member(each.name)}\n{ptx(each).decode()}" for each in (SLOW, FAST, WRONG)]
-    assert tell("inspect", path, "--ptx") == "".join(texts)
-    assert tell("inspect", path, "--ptx", "--graph", "conv") == "".join(texts[:2])
+    assert run("inspect", path, "--ptx") == "".join(texts)
+    assert run("inspect", path, "--ptx", "--graph", "conv") == "".join(texts[:2])
     message = "kernels.convoy: expected a graph that has kernels, got plain; those are conv, stem"
-    assert message in tell("inspect", path, "--ptx", "--graph", "plain", fails=True)
-    assert tell("inspect", path, "--as", "dot", "--run-native", "--graph", "plain").startswith(
+    assert message in run("inspect", path, "--ptx", "--graph", "plain", fails=True)
+    assert run("inspect", path, "--as", "dot", "--run-native", "--graph", "plain").startswith(
         "digraph "
     )
     message = (
         "kernels.convoy: expected a graph that cuDNN runs, got stem, which only a kernel "
         "runs; the file has conv, plain"
     )
-    assert message in tell(
+    assert message in run(
         "inspect", path, "--as", "dot", "--run-native", "--graph", "stem", fails=True
     )
 
@@ -494,13 +494,13 @@ def little_memory(fake_cudnn: ctypes.CDLL) -> Iterator[Callable[[bool], None]]:
     """An engine 41 that needs a workspace of 4 MiB, and a switch that limits the GPU to allocations
     of 2 MiB."""
 
-    def tell(little: bool) -> None:
+    def set_limit(little: bool) -> None:
         FAKE.fake_largest(ctypes.c_long(2 << 20 if little else 1 << 30))
 
     fake_cudnn.fake_workspace(ctypes.c_int64(4 << 20))
-    yield tell
+    yield set_limit
     fake_cudnn.fake_workspace(ctypes.c_int64(512))
-    tell(False)
+    set_limit(False)
 
 
 def test_large_workspaces_do_not_affect_a_kernel_graph(

@@ -71,11 +71,14 @@ def test_close_during_runs_and_load_weights(loaded: Callable[[], CudaProgram]) -
             )
             program.synchronize()
 
-        def weigh(program: Program = program) -> None:
+        def replace_weights(program: Program = program) -> None:
             for factor in (2, 1):
                 program.load_weights({"w": W * factor})
 
-        running = [Thread(lambda each=each: until_closed(each)) for each in (run, run, look, weigh)]  # type: ignore[misc]
+        running = [
+            Thread(lambda each=each: until_closed(each))
+            for each in (run, run, look, replace_weights)
+        ]  # type: ignore[misc]
         threading.Event().wait(0.002 * (round_number % 4))
         closing = [Thread(program.close) for _ in range(2)]
         for thread in (*closing, *running):
@@ -83,7 +86,7 @@ def test_close_during_runs_and_load_weights(loaded: Callable[[], CudaProgram]) -
             assert not thread.is_alive()
             assert thread.error is None
         assert all(str(thread.result).endswith("is closed") for thread in running)
-        del program, run, look, weigh, running, closing, thread
+        del program, run, look, replace_weights, running, closing, thread
     assert (alive(), FAKE.fake_early()) == (before, early)
 
 

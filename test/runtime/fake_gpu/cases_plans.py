@@ -38,13 +38,13 @@ from convoy_runtime.inspection import offline_planner
 
 
 def test_graphs(conv: Path, fake_cudnn: ctypes.CDLL, tmp_path: Path) -> None:
-    told: list[tuple[str, int, int]] = []
+    messages: list[tuple[str, int, int]] = []
     cache = tmp_path / "cache"
     program = convoy_runtime.load(
-        conv, plan_cache=cache, progress=lambda *step: told.append(step), poison=True
+        conv, plan_cache=cache, progress=lambda *step: messages.append(step), poison=True
     )
     assert isinstance(program, CudaProgram)
-    assert told == [("plan of conv", 0, 1)]
+    assert messages == [("plan of conv", 0, 1)]
     (report,) = program.plans
     assert (
         report.engine,
@@ -99,11 +99,11 @@ def test_first_result_reports_the_parts_of_a_start(
     done = subprocess.run(
         command, capture_output=True, text=True, check=True, cwd=Path(__file__).parents[3]
     )
-    said = json.loads(done.stdout)
-    assert list(said["steps"]) == ["Python", "numpy", "convoy_runtime", "load", "run"]
-    assert all(0 < seconds < 60 for seconds in said["steps"].values())
-    assert sum(said["load"].values()) <= said["steps"]["load"]
-    assert (said["nvrtc"], said["plans"]) == (False, {"plan in the artifact": 1})
+    first_result = json.loads(done.stdout)
+    assert list(first_result["steps"]) == ["Python", "numpy", "convoy_runtime", "load", "run"]
+    assert all(0 < seconds < 60 for seconds in first_result["steps"].values())
+    assert sum(first_result["load"].values()) <= first_result["steps"]["load"]
+    assert (first_result["nvrtc"], first_result["plans"]) == (False, {"plan in the artifact": 1})
     assert np.load(tmp_path / "convoy.npy").shape == (1, 64, 56, 56)
 
 
@@ -135,8 +135,8 @@ def test_tuning(conv: Path, fake_cudnn: ctypes.CDLL, tmp_path: Path) -> None:
         assert isinstance(program, CudaProgram)
         return program
 
-    told: list[str] = []
-    with load(tune="quick", progress=lambda what, *_: told.append(what)) as program:
+    messages: list[str] = []
+    with load(tune="quick", progress=lambda what, *_: messages.append(what)) as program:
         (report,) = program.plans
         x = np.arange(1 * 64 * 56 * 56, dtype=np.float16).reshape(1, 64, 56, 56)
         np.testing.assert_array_equal(program.run_numpy(x)[0].reshape(-1)[:8], x.reshape(-1)[:8])
@@ -155,7 +155,7 @@ def test_tuning(conv: Path, fake_cudnn: ctypes.CDLL, tmp_path: Path) -> None:
     assert found[44] == "writes behind tensor 4"
     assert found[45] == "CUDNN_STATUS_EXECUTION_FAILED: as told"
     assert re.fullmatch(r"engine 41 \{\}: 2\.1[23] us", str(report.trials[0]))
-    assert told == [
+    assert messages == [
         "plan of conv",
         *(f"plan {count} of conv" for count in range(1, 6)),
         "timing 5 plans of conv",
@@ -232,7 +232,7 @@ def test_full_tune_turns_knobs(conv: Path, fake_cudnn: ctypes.CDLL, tmp_path: Pa
     """Engine 42 is the slower one of two, until its knob is turned, which no heuristic proposes."""
     fake_cudnn.fake_offer(3)
     fake_cudnn.fake_knobs(1)
-    options, told = (
+    options, messages = (
         PlanOptions(allow_runtime_compilation=False, exclude_engines=(43, 44, 45)),
         list[str](),
     )
@@ -242,7 +242,7 @@ def test_full_tune_turns_knobs(conv: Path, fake_cudnn: ctypes.CDLL, tmp_path: Pa
             plan_cache=tmp_path,
             tune="full",
             options=options,
-            progress=lambda what, *_: told.append(what),
+            progress=lambda what, *_: messages.append(what),
         ) as program:
             (report,) = program.plans  # type: ignore[attr-defined]
         assert (report.engine, report.knobs, report.heuristic, report.rank) == (
@@ -256,7 +256,7 @@ def test_full_tune_turns_knobs(conv: Path, fake_cudnn: ctypes.CDLL, tmp_path: Pa
         assert trials[42, 1].microseconds == pytest.approx(1.125, rel=1e-4)
         assert re.fullmatch(r"output 0 differs from that of .*", trials[42, 3].reason or "")
         # The first turn is an improvement, the second one is not.
-        assert [each for each in told if "knobs" in each] == [
+        assert [each for each in messages if "knobs" in each] == [
             "knobs of conv, turn 1",
             "knobs of conv, turn 2",
         ]
@@ -274,17 +274,17 @@ def test_every_knob_of_every_engine(conv: Path, fake_cudnn: ctypes.CDLL, tmp_pat
     build it."""
     fake_cudnn.fake_offer(2)
     fake_cudnn.fake_knobs(2)
-    told: list[str] = []
+    messages: list[str] = []
     options = PlanOptions(engines=(41, 47))
 
     def tuned(level: Any) -> Any:
-        told.clear()
+        messages.clear()
         with convoy_runtime.load(
             conv,
             plan_cache=tmp_path,
             tune=level,
             options=options,
-            progress=lambda what, *_: told.append(what),
+            progress=lambda what, *_: messages.append(what),
         ) as program:
             (report,) = program.plans  # type: ignore[attr-defined]
             return report
@@ -304,8 +304,8 @@ def test_every_knob_of_every_engine(conv: Path, fake_cudnn: ctypes.CDLL, tmp_pat
         assert re.fullmatch(r"output 0 differs from that of .*", trials[47, 3].reason or "")
         turns = ((1, 41), (1, 47), (2, 47), (2, 41), (2, 47))
         knobs = [f"knobs of engine {engine} of conv, turn {turn}" for turn, engine in turns]
-        assert [each for each in told if each.startswith("knobs")] == knobs
-        assert "3 of 3 plans of conv compiled" in told
+        assert [each for each in messages if each.startswith("knobs")] == knobs
+        assert "3 of 3 plans of conv compiled" in messages
         # A higher level also satisfies a lower one.
         assert tuned("full") == replace(report, origin="stored plan")
     finally:
@@ -327,14 +327,14 @@ def test_build_process_that_fails(
     fake_cudnn.fake_offer(2)
     monkeypatch.setenv(fault, "46")
     monkeypatch.setattr("convoy_runtime.cuda.plans.build_pool._TIMEOUT_SECONDS", 0.5)
-    told: list[str] = []
+    messages: list[str] = []
     with convoy_runtime.load(
-        conv, plan_cache=False, tune="full", progress=lambda what, *_: told.append(what)
+        conv, plan_cache=False, tune="full", progress=lambda what, *_: messages.append(what)
     ) as program:
         (report,) = program.plans  # type: ignore[attr-defined]
     assert report.engine == 47
     assert f"engines[46] engine 46 {{}}: {reason}" in report.rejected
-    assert [each for each in told if "compiled" in each] == [
+    assert [each for each in messages if "compiled" in each] == [
         "1 of 2 plans of conv compiled",
         "2 of 2 plans of conv compiled",
     ]

@@ -20,11 +20,11 @@ from convoy_runtime.profile import Timing
 
 
 def test_profile(program: CudaProgram, conv: Path, fake_cudnn: ctypes.CDLL) -> None:
-    told: list[tuple[str, int, int]] = []
+    messages: list[tuple[str, int, int]] = []
     before = FAKE.fake_allocated()
-    profile = program.profile(lambda *step: told.append(step))
+    profile = program.profile(lambda *step: messages.append(step))
     in_place = [("timing calls in place", 0, 2), ("timing calls in place", 1, 2)]
-    assert told == [("timing scaled_relu", 0, 2), ("timing a copy", 1, 2), *in_place]
+    assert messages == [("timing scaled_relu", 0, 2), ("timing a copy", 1, 2), *in_place]
     # One microsecond per operation: one kernel, one copy.
     assert [
         replace(timing, microseconds=None, in_place_microseconds=None) for timing in profile.timings

@@ -187,15 +187,15 @@ def test_error_is_raised_at_its_graph(
     write: Write, cores: Callable[[int], None], tmp_path: Path
 ) -> None:
     cores(4)
-    told: list[str] = []
+    messages: list[str] = []
     with pytest.raises(ArtifactError, match="kernel conv_4_fast cannot be loaded"):
         compiled(
             write(junk=(4,)),
             plan_cache=tmp_path / "cache",
             tune="quick",
-            progress=lambda what, done, count: told.append(what),
+            progress=lambda what, done, count: messages.append(what),
         )
-    assert [what for what in told if what.startswith("plan of")] == [
+    assert [what for what in messages if what.startswith("plan of")] == [
         f"plan of conv{index}" for index in range(GRAPHS)
     ]
     # The plans tuned until then are stored.

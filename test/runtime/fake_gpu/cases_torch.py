@@ -79,7 +79,7 @@ def test_torch_in_torch_out(
 
 @pytest.fixture
 def torch_tensor(program: CudaProgram, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
-    """Creates the input X as a tensor of the fake torch. `asked` are the streams passed to
+    """Creates the input X as a tensor of the fake torch. `exported` are the streams passed to
     DLPack."""
     torch = types.ModuleType("torch")
     current = types.SimpleNamespace(cuda_stream=stream(program))
@@ -93,7 +93,7 @@ def torch_tensor(program: CudaProgram, monkeypatch: pytest.MonkeyPatch) -> Calla
             False,
         )
         index, packed, negative = 0, True, False
-        asked: ClassVar[list[object]] = []
+        exported: ClassVar[list[object]] = []
 
         def __init__(self, array: DeviceArray) -> None:
             self.array, self.stream = array, current.cuda_stream
@@ -114,7 +114,7 @@ def torch_tensor(program: CudaProgram, monkeypatch: pytest.MonkeyPatch) -> Calla
             return 2, 0
 
         def __dlpack__(self, stream: int | None = None) -> object:
-            self.asked.append(stream)
+            self.exported.append(stream)
             return self.array.__dlpack__()
 
         def record_stream(self, stream: object) -> None:
@@ -156,13 +156,13 @@ def test_packed_torch_tensors_bypass_dlpack(
 ) -> None:
     x = torch_tensor(**changes)
     y = program(x)
-    assert x.asked == ([] if plain else [-1])
+    assert x.exported == ([] if plain else [-1])
     wait(program, x.stream)
     np.testing.assert_array_equal(peek(y.array), reference(X))
     # Another stream than torch's has to wait for torch, which DLPack does.
     other = stream(program)
     program(x, stream=other)
-    assert x.asked[-1] == other
+    assert x.exported[-1] == other
 
 
 def test_negative_view_is_refused(program: CudaProgram, torch_tensor: Callable[..., Any]) -> None:

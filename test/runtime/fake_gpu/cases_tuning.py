@@ -101,18 +101,18 @@ def test_hopeless_candidate_runs_once(
 def test_slow_candidate_is_dropped_early(
     conv: Path, cudnn: ctypes.CDLL, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    heats: list[tuple[int, int, bool]] = []
+    timed: list[tuple[int, int, bool]] = []
     right = Stopwatch.rounds
 
     def rounds(self: Stopwatch, captured: Sequence[Captured], **options: Any) -> list[list[float]]:
-        heats.append((len(captured), options["rounds"], any(options.get("known", ()))))
+        timed.append((len(captured), options["rounds"], any(options.get("known", ()))))
         return right(self, captured, **options)
 
     monkeypatch.setattr(Stopwatch, "rounds", rounds)
     (report,) = tuned(conv, "full")
     # 41, 42, 46 and 47; then those with one copy; then, in the whole program, these two, of which
     # neither is faster.
-    assert heats[:3] == [(4, 3, True), (2, 7, True), (2, 3, False)]
+    assert timed[:3] == [(4, 3, True), (2, 7, True), (2, 3, False)]
     assert [trial.engine for trial in report.trials if trial.reason is None] == [46, 47, 41, 42]
 
 
@@ -155,7 +155,7 @@ def test_alternative_that_moves_too_many_bytes_is_skipped(write: Write, cudnn: c
     """If moving a byte takes the GPU 1/64 us, two steps of 32 bytes each cannot be faster; nothing
     is built for them."""
     cudnn.fake_whole(8)
-    told: list[str] = []
+    messages: list[str] = []
     path = write(SPLIT)
     assert [report.alternative for report in tuned(path)] == [SPLIT.name] * 2
     FAKE.fake_attribute(_CLOCK_RATE, 1000)
@@ -175,9 +175,9 @@ def test_alternative_that_moves_too_many_bytes_is_skipped(write: Write, cudnn: c
         ]
         assert all(trial.alternative is None for report in reports for trial in report.trials)
     convoy_runtime.load(
-        path, plan_cache=False, tune="quick", progress=lambda what, *_: told.append(what)
+        path, plan_cache=False, tune="quick", progress=lambda what, *_: messages.append(what)
     ).close()
-    assert not any("product" in what or "rest" in what for what in told)
+    assert not any("product" in what or "rest" in what for what in messages)
 
 
 def test_alternative_with_slow_steps_is_skipped(write: Write, cudnn: ctypes.CDLL) -> None:
@@ -202,7 +202,7 @@ def test_products_are_planned_first(write: Write, cudnn: ctypes.CDLL) -> None:
     cudnn.fake_whole(8)
 
     def order(step: int) -> list[str]:
-        told: list[str] = []
+        messages: list[str] = []
 
         def change(alternatives: GraphAlternatives) -> GraphAlternatives:
             graphs = [
@@ -213,10 +213,12 @@ def test_products_are_planned_first(write: Write, cudnn: ctypes.CDLL) -> None:
 
         path = write(SPLIT, change=change)
         convoy_runtime.load(
-            path, plan_cache=False, tune="quick", progress=lambda what, *_: told.append(what)
+            path, plan_cache=False, tune="quick", progress=lambda what, *_: messages.append(what)
         ).close()
         return [
-            what.split()[-1] for what in told if re.fullmatch("timing .* of (product|rest)", what)
+            what.split()[-1]
+            for what in messages
+            if re.fullmatch("timing .* of (product|rest)", what)
         ]
 
     assert order(0) == ["product", "rest"]
@@ -271,11 +273,11 @@ def test_heuristics_queried_ahead_are_reused(
     write: Write, cudnn: ctypes.CDLL, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cudnn.fake_offer(8)
-    asked: list[str] = []
+    queried: list[str] = []
     right = planner.heuristic_configs
 
     def ask(*arguments: Any) -> Any:
-        asked.append(arguments[2])
+        queried.append(arguments[2])
         return right(*arguments)
 
     monkeypatch.setattr(planner, "heuristic_configs", ask)
@@ -302,13 +304,13 @@ def test_heuristics_queried_ahead_are_reused(
         with program._device.current():
             jobs = known.jobs_ahead(graph, build, (("A", 7), ("precompiled", 1000)))
         assert [job.engine for job in jobs] == [46]
-        asked.clear()
+        queried.clear()
         # 40, which is offered first, cannot be built.
         six = found(6)
-        assert (six, asked) == ([(41 + place, 1 + place) for place in range(6)], [])
-        assert (found(6), asked) == (six, ["A"])
+        assert (six, queried) == ([(41 + place, 1 + place) for place in range(6)], [])
+        assert (found(6), queried) == (six, ["A"])
         # More than was queried ahead.
         with program._device.current():
             known.jobs_ahead(graph, build, (("A", 7),))
-        asked.clear()
-        assert (found(7)[6], asked) == ((47, 7), ["A"])
+        queried.clear()
+        assert (found(7)[6], queried) == ((47, 7), ["A"])
