@@ -146,7 +146,7 @@ def test_golden_has_no_other_names(golden: dict[str, list[str]]) -> None:
     assert golden.keys() == CASES.keys()
 
 
-def test_reference_detects_a_wrong_result() -> None:
+def test_comparison_detects_a_wrong_result() -> None:
     x = torch.randn(2, 3)
     imported = import_module(build("exp")[0], (x,))
     with pytest.raises(AssertionError):

@@ -187,7 +187,7 @@ def test_wrong_number_is_refused(change: dict[str, Any], problem: str, source: P
     assert any(each.startswith("tensor 3: ") and problem in each for each in caught.value.problems)
 
 
-def test_plan_constants_equal_the_tensors(source: Path) -> None:
+def test_constants_of_a_plan_must_match_the_tensors(source: Path) -> None:
     document = json.loads(graph_json_text(read_graph(source, "float")))
     same = copy.deepcopy(document) | {"pass_by_values": {"3": NUMBERS["float"][2]}}
     graph, _ = read_serialized(json.dumps(same).encode(), "float")

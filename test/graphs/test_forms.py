@@ -240,7 +240,9 @@ def test_cudnn_log_json(source: Path, real_cudnn: Path) -> None:
     assert scaled["alpha1"] == 0.5
 
 
-def test_cudnn_form(source: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_cudnn_form_needs_cudnn(
+    source: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("CONVOY_CUDNN", str(tmp_path))
     with pytest.raises(ConvoyError, match="cuDNN is not there"):
         cudnn_json_text(source, "sub")

@@ -153,17 +153,19 @@ def test_other_options_refuse_it(here: Callable[..., Any]) -> None:
     )
 
 
-def test_equal_options_in_another_form(here: Callable[..., Any], plans: OfflinePlans) -> None:
+def test_equal_options_in_another_form_are_refused(
+    here: Callable[..., Any], plans: OfflinePlans
+) -> None:
     """In the form of an older version, which may have a different meaning."""
     ((name, content),) = plans.members.items()
     file = json.loads(content) | {"options": "PlanOptions(allow_tf32=True)"}
     found = here(members={name: json.dumps(file).encode()})
     assert found.origin == "heuristics"
-    said = (
+    expected = (
         "plan in the artifact: expected one made with PlanOptions(), got one made with "
         "PlanOptions(allow_tf32=True)"
     )
-    assert found.rejected[0] == said
+    assert found.rejected[0] == expected
 
 
 def test_measured_plan_takes_precedence(
@@ -179,7 +181,7 @@ def test_measured_plan_takes_precedence(
     assert (found.origin, found.tuned) == ("stored plan", "quick")
 
 
-def test_tuning_replaces_it(cudnn: Cudnn, plans: OfflinePlans, native: NativeLibrary) -> None:
+def test_tuning_does_not_reuse_it(cudnn: Cudnn, plans: OfflinePlans, native: NativeLibrary) -> None:
     store = PlanStore(None, Scope("NVIDIA H200", cudnn.version, 13000), plans.members)
     planner = Planner(
         cudnn, LoadOptions(), handle=None, device=device_properties(cudnn, H200), store=store
@@ -228,8 +230,8 @@ def test_device_file_that_cudnn_refuses(cudnn: Cudnn, cublaslt: None, tmp_path: 
         match=r"device properties: cuDNN 9.+ does not take .*gpu\.json: (.|\n)*hint: the form of",
     ):
         offline_planner(str(path))
-    said = json.loads(H200.read_text())
-    del said["deviceName"]
-    path.write_text(json.dumps(said))
+    device = json.loads(H200.read_text())
+    del device["deviceName"]
+    path.write_text(json.dumps(device))
     with pytest.raises(DeviceError, match=r"device properties: .*gpu\.json"):
         offline_planner(str(path))

@@ -179,7 +179,7 @@ def test_plans_of_steps_live_as_long_as_they_are_used(
     assert alive(SPLIT, whole=20) == 2
 
 
-def test_close_calls_are_decided_in_the_whole_program(
+def test_close_candidates_are_compared_in_the_whole_program(
     write: Write, fake_cudnn: ctypes.CDLL
 ) -> None:
     fake_cudnn.fake_whole(2)
@@ -195,7 +195,9 @@ def test_close_calls_are_decided_in_the_whole_program(
     }
 
 
-def test_time_of_each_call(write: Write, fake_cudnn: ctypes.CDLL) -> None:
+def test_profile_of_an_alternative_equals_its_tuned_time(
+    write: Write, fake_cudnn: ctypes.CDLL
+) -> None:
     fake_cudnn.fake_whole(8)
     with convoy_runtime.load(
         write(SPLIT, calls=2, flags=("-DTHEN=1",)), plan_cache=False, tune="quick"
