@@ -1,1 +1,1 @@
-"""Measurements on a GPU, always beside a peer in the same run."""
+"""GPU benchmarks. Convoy and its peers are timed in the same run."""

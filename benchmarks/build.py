@@ -1,8 +1,7 @@
-"""Compiles the models that the other scripts here measure, without weights' data, into a folder.
-Needs no GPU.
+"""Compiles the benchmark models, without weight data, into a folder. Needs no GPU.
 
-python -m benchmarks.build build/bench --models resnet18 resnet50 --dtypes float16 bfloat16 float32
-strict --batches 1 32
+    python -m benchmarks.build build/bench --models resnet18 resnet50 --batches 1 32 \\
+        --dtypes float16 bfloat16 float32 strict
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ __all__ = ["main"]
 
 
 def main() -> None:
-    """Compiles each combination that was asked for."""
+    """Compiles each combination of model, dtype and batch size on the command line."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -37,7 +36,7 @@ def main() -> None:
     parser.add_argument(
         "--no-alternatives",
         action="store_true",
-        help="offer tuning no other ways to compute a graph",
+        help="compile no alternatives of graphs",
     )
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)

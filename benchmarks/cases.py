@@ -1,5 +1,5 @@
-"""What is measured: a model, a dtype and a batch, named as the artifacts that `benchmarks.build`
-writes."""
+"""Benchmark cases: a model, a dtype and a batch size, named like the artifacts that
+`benchmarks.build` writes."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["DTYPES", "Case", "models"]
 
-#: By the word in an artifact's name: the limit of the largest difference from fp64, relative to the
-#: largest output. `strict` is float32 without TF32.
+#: Dtype in an artifact's name to the largest allowed difference from fp64, relative to the largest
+#: output. `strict` is float32 without TF32.
 DTYPES = {"float16": 1e-2, "bfloat16": 3e-2, "float32": 5e-3, "strict": 1e-4}
 _EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 
@@ -41,30 +41,34 @@ class Case:
 
     @classmethod
     def of(cls, path: str | os.PathLike[str]) -> Case:
-        """What an artifact's name says. Raises ValueError."""
+        """Parses the file name of an artifact, `MODEL-DTYPE-BATCH.convoy`.
+
+        Raises:
+            ValueError: The name has another form.
+        """
         name = Path(path).name
         found = re.fullmatch(rf"(\w+)-({'|'.join(DTYPES)})-(\d+)(?:\.convoy)?", name)
         if found is None:
             msg = (
-                "expected MODEL-DTYPE-BATCH.convoy, as benchmarks.build writes, with a dtype "
-                f"of {', '.join(DTYPES)}, got {name}"
+                "expected MODEL-DTYPE-BATCH.convoy, as benchmarks.build writes, where DTYPE is "
+                f"one of {', '.join(DTYPES)}, got {name}"
             )
             raise ValueError(msg)
         return cls(found[1], found[2], int(found[3]))
 
     @property
     def key(self) -> str:
-        """As resnet50-float16-32."""
+        """The case as text, e.g. resnet50-float16-32."""
         return f"{self.model}-{self.kind}-{self.batch}"
 
     @property
     def place(self) -> tuple[str, int, int]:
-        """Where it stands in a table: by model, dtype in the order of DTYPES, batch."""
+        """The sort key in tables: model, index of the dtype in DTYPES, batch size."""
         return self.model, list(DTYPES).index(self.kind), self.batch
 
     @property
     def dtype(self) -> str:
-        """torch's name of the dtype that it computes in."""
+        """The torch name of the compute dtype."""
         return "float32" if self.kind == "strict" else self.kind
 
     @property
@@ -74,17 +78,17 @@ class Case:
 
     @property
     def limit(self) -> float:
-        """The largest difference from fp64 that is right, relative to the largest output."""
+        """The largest allowed difference from fp64, relative to the largest output."""
         return DTYPES[self.kind]
 
     def build(self) -> tuple[torch.nn.Module, torch.Tensor]:
-        """The module in evaluation mode, with its seeded random weights, and an input; both float32
-        on the CPU."""
+        """The module in evaluation mode, with seeded random weights, and its input. Both are
+        float32 on the CPU; the input is `batch` x 3 x 224 x 224."""
         module, (x,) = getattr(models(), self.model)(batch=self.batch)
         return module, x
 
     def expected(self) -> np.ndarray:
-        """PyTorch's result in fp64 for what `build` gives, computed on the GPU; batch x classes."""
+        """PyTorch's fp64 result for `build()`, computed on the GPU: batch x classes."""
         import torch
 
         module, x = self.build()

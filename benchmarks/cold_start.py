@@ -1,22 +1,22 @@
-"""How long it takes from the start of a process to the first result of a tuned model on a GPU,
-beside PyTorch.
+"""Measures the time from process start to the first result of a tuned model on a GPU, for Convoy
+and PyTorch.
 
     python -m benchmarks.cold_start build/bench/resnet50-float16-1.convoy --tune quick
 
-The artifact is one that `benchmarks.build` wrote. A copy of it is made with the weights of
-examples/resnet.py and the tuned plans inside; then each of these runs in fresh processes, in turn,
-as in production: the files are in the page cache, bytecode and inductor's kernels are cached.
+The artifact comes from `benchmarks.build`. The weights of examples/resnet.py and the tuned plans
+are added to a copy of it. Each runner then starts in fresh processes, in turn, under production
+conditions: files are in the page cache; bytecode and inductor's kernels are cached.
 
-  Convoy          imports the runtime, loads the artifact with `strict=True`, runs it: host array
-  in, host array out
-  eager           imports torch, loads a module that was saved whole in its dtype, runs it, without
-  cudnn.benchmark
-  compile         the same under torch.compile, with inductor's caches on disk warm
+  Convoy          imports the runtime, loads the artifact with `strict=True` and runs it on a host
+                  array; the result is a host array
+  eager           imports torch, loads a pickled module in its dtype and runs it without
+                  cudnn.benchmark
+  compile         the same under torch.compile, with warm inductor caches on disk
 
-Figures are medians in milliseconds. What every process on a GPU has to do (start Python, import
-numpy, start CUDA) is counted apart from Convoy's own part, which is the rest, cuDNN's start
-included. The process that measures holds a CUDA context meanwhile, so that the driver stays loaded,
-as nvidia-persistenced keeps it. Each result is compared with PyTorch in fp64.
+Figures are medians in milliseconds. The steps that every GPU process shares (starting Python,
+importing numpy, initializing CUDA) are reported separately from Convoy's own part, which includes
+the initialization of cuDNN. The measuring process holds a CUDA context so that the driver stays
+loaded, as under nvidia-persistenced. Each result is compared with PyTorch in fp64.
 """
 
 from __future__ import annotations
@@ -35,44 +35,47 @@ from typing import Any, Literal
 import numpy as np
 
 from benchmarks.cases import Case
-from benchmarks.contest import ROOT, environment
+from benchmarks.processes import ROOT, environment
 
 __all__ = ["GOAL_MS", "Start", "main", "report"]
 
 NAMES = {"convoy": "Convoy", "eager": "torch eager", "compile": "torch.compile, cached"}
-#: What Convoy's own part may take.
+#: Limit on Convoy's own part.
 GOAL_MS = 300.0
-#: Steps and parts that are not Convoy's own.
+#: Steps and parts that every GPU process shares.
 _COMMON = ("Python", "numpy", "driver", "context")
 
-#: What first_result printed: `steps`, `nvrtc`, and for Convoy `load` and `plans`.
+#: The JSON that first_result prints: `steps`, `nvrtc`, and for Convoy `load` and `plans`.
 Start = Mapping[str, Any]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measures; the exit code is 1 when a result is too far from fp64, 2 for a wrong command
-    line."""
+    """Runs the benchmark.
+
+    Returns:
+        The exit code: 1 when a result differs too much from fp64, 2 for a wrong command line.
+    """
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("artifact", type=Path, help="MODEL-DTYPE-BATCH.convoy")
-    parser.add_argument("--contenders", nargs="+", choices=NAMES, default=list(NAMES))
+    parser.add_argument("--runners", nargs="+", choices=NAMES, default=list(NAMES))
     parser.add_argument(
         "--tune",
         default="off",
         choices=("off", "quick", "full"),
-        help="measure plans first; else those of the cache",
+        help="tune first; off: use the cached plans (default: %(default)s)",
     )
     parser.add_argument(
-        "--rounds", type=int, default=5, help="after one that is not counted (default: %(default)s)"
+        "--rounds", type=int, default=5, help="rounds after a warm-up (default: %(default)s)"
     )
     parser.add_argument(
         "--cache",
         type=Path,
         default=Path("build/compare"),
-        help="that of benchmarks.compare (default: %(default)s)",
+        help="cache folder of benchmarks.compare (default: %(default)s)",
     )
-    parser.add_argument("--json", type=Path, help="write the figures of all processes here as well")
+    parser.add_argument("--json", type=Path, help="also write all figures to this file")
     options = parser.parse_args(arguments)
     if options.rounds < 1:
         parser.error(f"--rounds: expected at least 1, got {options.rounds}")
@@ -88,9 +91,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         expected = _prepare(case, options.artifact, folder, cache, options.tune)
-        starts: dict[str, list[Start]] = {name: [] for name in options.contenders}
+        starts: dict[str, list[Start]] = {name: [] for name in options.runners}
         for number in range(options.rounds + 1):
-            for name in options.contenders:
+            for name in options.runners:
                 start = _start(name, case, folder, cache)
                 if number:
                     starts[name].append(start)
@@ -109,7 +112,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def report(case: Case, starts: Mapping[str, Sequence[Start]], errors: Mapping[str, float]) -> str:
-    """The tables: each contender, and the parts of Convoy's start."""
+    """Formats the tables.
+
+    Args:
+        case: The benchmark case.
+        starts: Runner name to the measured starts, at least one each.
+        errors: Runner name to the largest difference from fp64, relative to the largest output.
+
+    Returns:
+        Markdown: a table with a row per runner, and one with the parts of Convoy's start.
+    """
     lines = [
         (
             f"{case.key}, milliseconds from the start of the process to the first result, "
@@ -130,9 +142,7 @@ def report(case: Case, starts: Mapping[str, Sequence[Start]], errors: Mapping[st
             sum(seconds for part, seconds in each.items() if part not in _COMMON) for each in parts
         ]
         lines += ["", "| part of Convoy's start | ms |", "|---|---|"]
-        names = {
-            part: " (not its own)" if part in _COMMON else "" for each in parts for part in each
-        }
+        names = {part: " (shared)" if part in _COMMON else "" for each in parts for part in each}
         lines += [
             f"| {part}{whose} | {_ms(each.get(part, 0.0) for each in parts)} |"
             for part, whose in names.items()
@@ -146,7 +156,7 @@ def report(case: Case, starts: Mapping[str, Sequence[Start]], errors: Mapping[st
 
 
 def _parts(start: Start) -> dict[str, float]:
-    """Seconds by part: the steps, with the parts of the load in its place."""
+    """Seconds by step, where the step `load` is replaced by its parts."""
     parts: dict[str, float] = {}
     for step, seconds in start["steps"].items():
         parts.update(start["load"] if step == "load" else {step: seconds})
@@ -160,7 +170,7 @@ def _ms(seconds: Any) -> str:
 def _prepare(
     case: Case, artifact: Path, folder: Path, cache: Path, tune: Literal["off", "quick", "full"]
 ) -> np.ndarray:
-    """Puts into `folder` what the processes load. The result in fp64."""
+    """Writes the files that the processes load into `folder`. Returns the fp64 result."""
     import torch
 
     import convoy_runtime
@@ -192,7 +202,7 @@ def _prepare(
 
 
 def _start(name: str, case: Case, folder: Path, cache: Path) -> Start:
-    """One process. Raises RuntimeError when it fails."""
+    """Runs one process. Raises RuntimeError when it fails."""
     env = {**environment(cache), "PYTHONPYCACHEPREFIX": str(cache / "bytecode")}
     env.pop("PYTHONDONTWRITEBYTECODE", None)
     words = [name, str(folder), repr(time.perf_counter()), "tf32" if case.tf32 else "strict"]

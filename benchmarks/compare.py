@@ -1,35 +1,35 @@
-"""Convoy beside its peers on one GPU, in one run: the table of README.md.
+"""Compares Convoy with its peers on one GPU in one run; writes the table of README.md.
 
-    python -m benchmarks.build build/bench python -m benchmarks.compare build/bench --tune quick
-    --warm python -m benchmarks.compare build/bench --tune quick --json build/compare.json --md
-    build/compare.md python -m benchmarks.compare --from-json build/a.json build/b.json --md
-    build/compare.md
+    python -m benchmarks.build build/bench
+    python -m benchmarks.compare build/bench --tune quick --warm
+    python -m benchmarks.compare build/bench --tune quick --json build/compare.json \\
+        --md build/compare.md
+    python -m benchmarks.compare --from-json build/a.json build/b.json --md build/compare.md
 
-A row is an artifact that `benchmarks.build` wrote, with the weights and the input of
-examples/resnet.py, 224x224 images:
+A row is an artifact from `benchmarks.build`, with the weights and the input of examples/resnet.py,
+224x224 images:
 
-  Convoy                  one replay of its CUDA graph; converting the float32 NCHW input is part of
-  it, for no peer is it
+  Convoy                  one replay of its CUDA graph; includes the conversion of the float32 NCHW
+                          input, which no peer does
   eager                   PyTorch, channels-last, cudnn.benchmark, captured in a CUDA graph
   compile                 the same module under torch.compile, captured
   freezing                the same with torch._inductor.config.freezing, which folds batch norms
   max-autotune            mode="max-autotune-no-cudagraphs" with freezing, captured
   jax                     jax.jit, batch norms folded, NHWC; enqueued calls or a loop in one jit,
-  whichever is faster
-  jax-graphs              the same with convolutions in XLA's CUDA graphs, where they are not by
-  default
+                          whichever is faster
+  jax-graphs              the same with convolutions in XLA's CUDA graphs, which is off by default
 
-All in the dtype of the row; the input is on the device in the layout that the peer likes best.
-float32 without TF32 is the row `strict`. Each contender is a process of its own
-(benchmarks/contest.py says why), and only one at a time uses the GPU. Times are medians of rounds:
-a round runs each in turn for --target-ms, after a run that is not counted; the clock is CUDA
-events, for JAX the host's, from the first call until the device is done. Every result is compared
-with PyTorch in fp64, Convoy's with all its temporary memory filled with NaN before; a result that
-is too far away is called wrong and is in no ratio.
+All run in the dtype of the row. The peer's input is on the device in the peer's preferred layout.
+The row `strict` is float32 without TF32. Each runner has its own process (benchmarks/processes.py
+gives the reasons), and only one at a time uses the GPU. Times are medians of rounds: a round runs
+each in turn for --target-ms after a warm-up. The clock is CUDA events; for JAX it is the host's,
+from the first call until the device has finished. Every result is compared with PyTorch in fp64;
+Convoy's is computed with all temporary memory filled with NaN. A result beyond the limit is marked
+wrong and excluded from ratios.
 
---warm compiles the peers of all rows in parallel and times nothing: what they compile stays in
---cache, and a call without --warm starts from there. Who measures candidates on the GPU meanwhile
-(inductor's max-autotune, XLA, cudnn.benchmark) waits for its turn to do so alone.
+--warm compiles the peers of all rows in parallel and times nothing. The compiled code stays in
+--cache for later calls. Processes that measure candidates on the GPU meanwhile (inductor's
+max-autotune, XLA, cudnn.benchmark) take turns.
 """
 
 from __future__ import annotations
@@ -54,10 +54,10 @@ from typing import Any
 import numpy as np
 
 from benchmarks.cases import Case
-from benchmarks.contenders.job import NAMES, PEERS
-from benchmarks.contest import Child, ContenderError, medians, output_path
 from benchmarks.costs import Costs, identity
+from benchmarks.processes import Child, RunnerError, medians, output_path
 from benchmarks.report import Result, Row, Run, add_versions, best_peer, dump, load, markdown, merge
+from benchmarks.runners.job import NAMES, PEERS
 
 __all__ = ["main"]
 
@@ -65,14 +65,18 @@ DEFAULT_PEERS = ["eager", "compile", "max-autotune", "jax", "jax-graphs"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measures, or merges; the exit code is 1 when Convoy failed in a row or is too far from fp64,
-    2 for a wrong command line."""
+    """Measures or merges runs.
+
+    Returns:
+        The exit code: 1 when Convoy fails in a row or differs too much from fp64, 2 for a wrong
+        command line.
+    """
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("folder", type=Path, nargs="?", help="where MODEL-DTYPE-BATCH.convoy are")
+    parser.add_argument("folder", type=Path, nargs="?", help="folder of artifacts")
     parser.add_argument(
-        "--rows", nargs="+", default=["*"], metavar="PATTERN", help="only these, as resnet50-*-1"
+        "--rows", nargs="+", default=["*"], metavar="PATTERN", help="rows, e.g. resnet50-*-1"
     )
     parser.add_argument(
         "--peers", nargs="*", choices=PEERS, default=DEFAULT_PEERS, help="default: %(default)s"
@@ -81,7 +85,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--tune",
         default="off",
         choices=("off", "quick", "full"),
-        help="measure cuDNN's plans first",
+        help="tune Convoy first (default: %(default)s)",
     )
     parser.add_argument(
         "--warm", action="store_true", help="only compile the peers of all rows, in parallel"
@@ -96,33 +100,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--limit-seconds",
         type=float,
         default=300,
-        help="for a peer to compile, then it is ended (default: %(default)s)",
+        help="time limit of a peer's compilation (default: %(default)s)",
     )
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument(
         "--target-ms",
         type=float,
         default=20.0,
-        help="how long a round runs each (default: %(default)s)",
+        help="time of each runner in a round (default: %(default)s)",
     )
     parser.add_argument(
         "--cache",
         type=Path,
         default=Path("build/compare"),
-        help="what peers compile and Convoy tunes (default: %(default)s)",
+        help="folder of compiled peers and tuned plans (default: %(default)s)",
     )
-    parser.add_argument("--json", type=Path, help="write the figures here after each row")
-    parser.add_argument(
-        "--resume", action="store_true", help="keep the rows that --json has already"
-    )
+    parser.add_argument("--json", type=Path, help="write the figures to this file after each row")
+    parser.add_argument("--resume", action="store_true", help="skip the rows that are in --json")
     parser.add_argument(
         "--from-json",
         type=Path,
         nargs="+",
         metavar="FILE",
-        help="measure nothing; one table of these runs",
+        help="merge these runs into one table; measures nothing",
     )
-    parser.add_argument("--md", type=Path, help="write the tables here as well")
+    parser.add_argument("--md", type=Path, help="also write the tables to this file")
     options = parser.parse_args(arguments)
     if (options.folder is None) == (options.from_json is None):
         parser.error("expected either a folder of artifacts or --from-json")
@@ -153,8 +155,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def find(folder: Path, patterns: Sequence[str]) -> dict[Case, Path]:
-    """The artifacts of a folder that match a pattern, in the order of the table. Raises
-    ValueError."""
+    """The artifacts of a folder whose case matches a pattern.
+
+    Args:
+        folder: The folder of `MODEL-DTYPE-BATCH.convoy` files.
+        patterns: Patterns of `fnmatch` for `Case.key`.
+
+    Returns:
+        Case to absolute path, in the order of the table.
+
+    Raises:
+        ValueError: No artifact matches, or a file name is not that of a case.
+    """
     cases = {Case.of(path): path.resolve() for path in folder.glob("*.convoy")}
     found = {
         case: cases[case]
@@ -170,9 +182,9 @@ def find(folder: Path, patterns: Sequence[str]) -> dict[Case, Path]:
 
 
 def _warm(artifacts: dict[Case, Path], options: argparse.Namespace) -> int:
-    """Compiles every peer that compiles."""
+    """Compiles the peers of all rows. Returns the exit code."""
     costs, threads = Costs(options.cache / "costs"), max(1, (os.cpu_count() or 1) // options.jobs)
-    # What takes longest first.
+    # The slowest compilations come first.
     names = [
         name
         for name in ("max-autotune", "freezing", "compile", "jax", "jax-graphs")
@@ -198,14 +210,14 @@ def _warm(artifacts: dict[Case, Path], options: argparse.Namespace) -> int:
                 result = _prepared(
                     child, name, case, artifacts[case], costs, options, at_once=options.jobs
                 )
-            except ContenderError as error:
+            except RunnerError as error:
                 result = Result(failure=str(error))
             finally:
                 running.discard(child)
                 child.close()
-        said = f"failed: {result.failure}" if result.failure else f"{result.seconds:.1f} s"
+        outcome = f"failed: {result.failure}" if result.failure else f"{result.seconds:.1f} s"
         print(
-            f"{case.key} {NAMES[name]}: {said}, done after {time.perf_counter() - start:.1f} s",
+            f"{case.key} {NAMES[name]}: {outcome}, done after {time.perf_counter() - start:.1f} s",
             flush=True,
         )
 
@@ -215,7 +227,7 @@ def _warm(artifacts: dict[Case, Path], options: argparse.Namespace) -> int:
             for future in futures:
                 future.result()
         except BaseException:
-            # An interrupt, say: threads end when what they wait for does.
+            # E.g. an interrupt. Threads end when the children that they wait for end.
             pool.shutdown(wait=False, cancel_futures=True)
             for child in tuple(running):
                 child.close()
@@ -228,7 +240,7 @@ def _measure(artifacts: dict[Case, Path], options: argparse.Namespace) -> Run:
 
     if not torch.cuda.is_available():
         raise ValueError(
-            "expected an NVIDIA GPU that PyTorch sees, got none; --from-json needs none"
+            "expected an NVIDIA GPU that PyTorch can use, got none; --from-json needs none"
         )
     date, device = (
         datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d"),
@@ -251,9 +263,8 @@ def _measure(artifacts: dict[Case, Path], options: argparse.Namespace) -> Run:
         start = time.perf_counter()
         if (case.model, case.batch) not in references:
             references[case.model, case.batch] = case.expected()
-        row = Row(
-            case, _contest(case, path, references[case.model, case.batch], options, run.versions)
-        )
+        expected = references[case.model, case.batch]
+        row = Row(case, _measure_row(case, path, expected, options, run.versions))
         run.rows = [each for each in run.rows if each.case != case] + [row]
         if options.json is not None:
             dump(run, options.json)
@@ -276,15 +287,15 @@ def _measure(artifacts: dict[Case, Path], options: argparse.Namespace) -> Run:
     return run
 
 
-def _contest(
+def _measure_row(
     case: Case,
     path: Path,
     expected: np.ndarray,
     options: argparse.Namespace,
     versions: dict[str, str],
 ) -> dict[str, Result]:
-    """One row. All processes load at once, which takes longest; then they are prepared one after
-    the other, then timed in turn."""
+    """Measures one row. All processes load at once, which takes longest. They then prepare one
+    after another, and are timed in turn."""
     names, costs, results = (
         ["convoy", *options.peers],
         Costs(options.cache / "costs"),
@@ -299,18 +310,18 @@ def _contest(
         }
         for child in children.values():
             stack.callback(child.close)
-        # Nothing is prepared beside others that load: what it takes would be more.
+        # Preparing starts when all have loaded, because loading would add to its time.
         for name, child in children.items():
             try:
                 child.loaded()
-            except ContenderError as error:
+            except RunnerError as error:
                 results[name] = Result(failure=str(error))
         for name, child in children.items():
             if name in results:
                 continue
             try:
                 results[name] = _prepared(child, name, case, path, costs, options)
-            except ContenderError as error:
+            except RunnerError as error:
                 results[name] = Result(failure=str(error))
                 continue
             add_versions(versions, results[name].details.pop("versions"))
@@ -336,12 +347,12 @@ def _prepared(
     *,
     at_once: int = 1,
 ) -> Result:
-    """Compiled, or tuned, beside as many as `at_once` that are as well. Raises ContenderError."""
+    """Compiles or tunes a runner, while at most `at_once` processes compile. Raises RunnerError."""
     start, of = time.perf_counter(), identity(name, path)
     kept = f"convoy-{options.tune}" if name == "convoy" else name
     try:
         answer = child.prepare(options.limit_seconds)
-    except ContenderError:
+    except RunnerError:
         costs.add(
             case.key, kept, time.perf_counter() - start, complete=False, of=of, at_once=at_once
         )
@@ -351,7 +362,8 @@ def _prepared(
 
 
 def _stop(number: int, _: Any) -> None:
-    """Ends with the children, as an interrupt does. Only once: `timeout` sends its signal twice."""
+    """Exits and ends the children, as on an interrupt. Acts once: `timeout` sends its signal
+    twice."""
     signal.signal(number, signal.SIG_IGN)
     sys.exit(128 + number)
 

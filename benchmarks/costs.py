@@ -1,5 +1,5 @@
-"""What it takes to compile or tune a contender for the first time, kept beside what was compiled,
-from where the next time starts."""
+"""Stores the time of the first compilation or tuning of a runner in the cache folder, since later
+runs start from the cache."""
 
 from __future__ import annotations
 
@@ -17,8 +17,14 @@ _PACKAGES = {"torch": ("torch", "triton"), "jax": ("jax", "jaxlib")}
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Seconds of all attempts until the first `complete` one, with as many as `at_once` processes
-    that compiled, of what `of` names."""
+    """The time of a first compilation or tuning.
+
+    Attributes:
+        of: What was compiled, as `identity` returns it.
+        seconds: The sum over all attempts until the first complete one.
+        complete: Whether an attempt completed.
+        at_once: The largest number of processes that compiled at the same time.
+    """
 
     of: str
     seconds: float
@@ -27,7 +33,7 @@ class Cost:
 
 
 class Costs:
-    """Costs by contender and case, in a folder of the cache that holds what was compiled."""
+    """Costs by case and runner, stored in a folder of the cache."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -36,8 +42,19 @@ class Costs:
     def add(
         self, key: str, name: str, seconds: float, *, complete: bool, of: str, at_once: int = 1
     ) -> Cost:
-        """Counts an attempt, unless one was complete before. What `of` names is what is compiled:
-        of another one nothing is known."""
+        """Adds an attempt, unless an earlier one was complete.
+
+        Args:
+            key: `Case.key`.
+            name: The runner, for Convoy with its tuning level.
+            seconds: The time of this attempt.
+            complete: Whether it completed.
+            of: What was compiled. A stored cost with another `of` is discarded.
+            at_once: The number of processes that compiled at the same time.
+
+        Returns:
+            The stored cost.
+        """
         path = self._folder / f"{key}.{name}.json"
         known = Cost(of, 0.0, False)
         with suppress(OSError, ValueError, TypeError):
@@ -50,8 +67,8 @@ class Costs:
 
 
 def identity(name: str, artifact: Path) -> str:
-    """What a contender compiles, or tunes: the artifact by its content, or the model by the
-    versions of a peer's packages."""
+    """Identifies what a runner compiles or tunes: for Convoy the SHA-256 of the artifact, for a
+    peer the versions of its packages."""
     if name == "convoy":
         return hashlib.sha256(artifact.read_bytes()).hexdigest()
     versions = []

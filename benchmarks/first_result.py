@@ -1,18 +1,18 @@
-"""One fresh process from its start to its first result, which `benchmarks.cold_start` starts and
-reads.
+"""Runs a model once in a fresh process and prints the time of each step. Started by
+`benchmarks.cold_start`.
 
     python -m benchmarks.first_result convoy|eager|compile FOLDER START tf32|strict
 
-FOLDER has image.npy, and model.convoy or module.pt; START is when the process was started
-(time.perf_counter, one clock for all processes on Linux). The result is put there. The last line is
-JSON: seconds of each step, and of each part of Convoy's load.
+FOLDER has image.npy, and model.convoy or module.pt; the result is written there. START is the
+time.perf_counter of the process start (one clock for all processes on Linux). The last line of the
+output is JSON: seconds of each step, and of each part of Convoy's load.
 """
 
 import time
 
 BEGIN = time.perf_counter()
 
-# Nothing else is imported before the clock is read.
+# The clock is read before all other imports.
 import json
 import sys
 from pathlib import Path
@@ -20,21 +20,21 @@ from typing import Any
 
 
 class Steps:
-    """Seconds by step, each from the end of the one before."""
+    """Seconds by step. A step begins where the previous one ends."""
 
     def __init__(self, start: float) -> None:
         self.seconds = {"Python": BEGIN - start}
         self._last = BEGIN
 
     def done(self, name: str) -> None:
-        """`name` ends here."""
+        """Ends the step `name`."""
         now = time.perf_counter()
         self.seconds[name] = now - self._last
         self._last = now
 
 
 def convoy(folder: Path, steps: Steps) -> dict[str, Any]:
-    """An artifact with weights and plans inside: from there or not at all."""
+    """Runs an artifact that contains weights and plans; stored plans are required."""
     import numpy as np
 
     steps.done("numpy")
@@ -54,8 +54,8 @@ def convoy(folder: Path, steps: Steps) -> dict[str, Any]:
 
 
 def pytorch(folder: Path, steps: Steps, *, compiled: bool, tf32: bool) -> dict[str, Any]:
-    """A module that was saved whole, in its dtype and channels-last: no weight is initialized for
-    nothing."""
+    """Runs a pickled module, which is in its dtype and channels-last. Unpickling avoids
+    initializing weights that would be overwritten."""
     import numpy as np
     import torch
 
@@ -84,7 +84,7 @@ def pytorch(folder: Path, steps: Steps, *, compiled: bool, tf32: bool) -> dict[s
 
 
 def main(name: str, folder: Path, start: float, tf32: bool) -> None:
-    """Prints the figures."""
+    """Runs the model and prints the figures as JSON."""
     steps = Steps(start)
     more = (
         convoy(folder, steps)

@@ -1,5 +1,5 @@
-"""One process at a time times on the GPU: while peers compile in parallel, each measures its
-candidates as if it were alone."""
+"""Mutual exclusion of timings on the GPU: peers that compile in parallel measure their candidates
+one at a time."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ __all__ = ["GpuTurn"]
 
 
 class GpuTurn:
-    """`with turn:` waits until no other process is inside one of the same file. It may be nested.
-    `waited` is all seconds of that."""
+    """A reentrant lock between processes, on a file. `waited` is the total wait in seconds."""
 
     def __init__(self, path: Path) -> None:
         self._file: IO[bytes] = path.open("ab")

@@ -1,7 +1,7 @@
 """The ResNets of examples/resnet.py in JAX, for inference: batch norms folded, NHWC, weights taken
 from the torch module's state dict.
 
-Filters are OHWI, which is how cuDNN wants them beside NHWC: XLA then transposes no weight in a run.
+Filters are OHWI, cuDNN's layout for NHWC, so that XLA transposes no weight in a run.
 """
 
 from __future__ import annotations
@@ -16,18 +16,25 @@ from jax import lax
 
 __all__ = ["Weights", "fold", "forward"]
 
-#: torch's default, which examples/resnet.py keeps.
+#: torch's default, which examples/resnet.py uses.
 _EPSILON = 1e-5
 _BATCH_NORMS = {"conv1": "bn1", "conv2": "bn2", "conv3": "bn3", "downsample.0": "downsample.1"}
 _STAGES = 4
 
-#: By the name of a convolution, or of `fc`: its filter (OHWI) or matrix (in x out), and its bias.
+#: Name of a convolution, or `fc`, to its filter (OHWI) or matrix (in x out), and its bias.
 Weights = dict[str, tuple[jax.Array, jax.Array]]
 
 
 def fold(state: Mapping[str, np.ndarray], dtype: Any) -> Weights:
-    """The weights of `forward`, folded in fp64 and rounded to `dtype` once, from a state dict of
-    host arrays (filters K x C x R x S)."""
+    """Folds batch norms in fp64 and rounds once to `dtype`.
+
+    Args:
+        state: A state dict of host arrays; filters are K x C x R x S.
+        dtype: The dtype of the result.
+
+    Returns:
+        The weights for `forward`.
+    """
     weights: Weights = {}
     for name, value in state.items():
         if value.ndim != 4:
@@ -49,8 +56,16 @@ def fold(state: Mapping[str, np.ndarray], dtype: Any) -> Weights:
 def forward(
     weights: Weights, x: jax.Array, precision: lax.Precision = lax.Precision.DEFAULT
 ) -> jax.Array:
-    """N x H x W x 3 in, N x classes out, in the dtype of the weights. For float32 on a GPU, DEFAULT
-    may round to TF32, HIGHEST may not."""
+    """Runs the network.
+
+    Args:
+        weights: The weights from `fold`.
+        x: N x H x W x 3, in the dtype of the weights.
+        precision: For float32 on a GPU, DEFAULT allows TF32, HIGHEST does not.
+
+    Returns:
+        N x classes, in the dtype of the weights.
+    """
 
     def convolve(x: jax.Array, name: str, stride: int, pad: int) -> jax.Array:
         filters, bias = weights[name]
@@ -83,7 +98,7 @@ def _block(
     x: jax.Array,
     stride: int,
 ) -> jax.Array:
-    """A block of two 3x3 convolutions, or a bottleneck with the stride in its 3x3."""
+    """A block of two 3x3 convolutions, or a bottleneck whose 3x3 convolution has the stride."""
     shortcut = (
         convolve(x, f"{name}.downsample.0", stride, 0) if f"{name}.downsample.0" in weights else x
     )

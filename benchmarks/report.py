@@ -1,4 +1,4 @@
-"""What `benchmarks.compare` measured, as JSON that can be merged, and as tables."""
+"""Results of `benchmarks.compare`: JSON files, merging and Markdown tables."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.cases import Case
-from benchmarks.contenders.job import PEERS
+from benchmarks.runners.job import PEERS
 
 __all__ = ["Result", "Row", "Run", "add_versions", "best_peer", "dump", "load", "markdown", "merge"]
 
@@ -25,16 +25,15 @@ _DTYPES = {
 
 @dataclass(slots=True)
 class Result:
-    """One contender in one row: times and difference from fp64, or the reason why there are
-    none."""
+    """One runner in one row: its time and difference from fp64, or the reason of its failure."""
 
-    #: Median of a run.
+    #: Median milliseconds per run.
     ms: float | None = None
     #: Largest difference from fp64, relative to the largest output.
     error: float | None = None
-    #: To compile or to tune it, the first time.
+    #: Seconds of the first compilation or tuning.
     seconds: float | None = None
-    #: How many compiled at once when that was measured.
+    #: Number of processes that compiled at the same time as this one.
     at_once: int = 1
     failure: str | None = None
     details: dict[str, Any] = field(default_factory=dict)
@@ -46,7 +45,7 @@ class Result:
 
 @dataclass(slots=True)
 class Row:
-    """One artifact: what each contender did."""
+    """The results of one artifact, by runner."""
 
     case: Case
     results: dict[str, Result]
@@ -54,7 +53,7 @@ class Row:
 
 @dataclass(slots=True)
 class Run:
-    """One call of the tool. `versions` is by component."""
+    """One run of `benchmarks.compare`. `versions` maps component to version."""
 
     date: str
     command: str
@@ -64,7 +63,7 @@ class Run:
 
 
 def dump(run: Run, path: Path) -> None:
-    """Writes a run, whole or not at all."""
+    """Writes a run as JSON, atomically."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}")
     temporary.write_text(json.dumps({"format": FORMAT, **asdict(run)}, indent=1) + "\n")
@@ -72,7 +71,7 @@ def dump(run: Run, path: Path) -> None:
 
 
 def load(path: Path) -> Run:
-    """Reads what `dump` wrote. Raises ValueError."""
+    """Reads a file that `dump` wrote. Raises ValueError for any other file."""
     try:
         content = json.loads(path.read_text())
         if content.pop("format") != FORMAT:
@@ -86,14 +85,14 @@ def load(path: Path) -> Run:
         return Run(**content, rows=rows)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ValueError(
-            f"{path}: expected a JSON that benchmarks.compare --json wrote, got "
+            f"{path}: expected a JSON file from benchmarks.compare --json, got "
             f"{type(error).__name__}: {error}"
         ) from error
 
 
 def merge(runs: Sequence[Run]) -> Run:
-    """One run of several. A row that is in more than one is taken whole from the last: a ratio is
-    of one run. Raises ValueError unless all are of one device."""
+    """Merges runs into one. A row of several runs is taken entirely from the last one, because a
+    ratio must come from one run. Raises ValueError unless all runs are from one device."""
     if len(devices := sorted({run.device for run in runs})) != 1:
         raise ValueError(f"expected runs of one device, got {', '.join(devices) or 'no runs'}")
     rows = {row.case: row for run in runs for row in run.rows}
@@ -114,16 +113,15 @@ def merge(runs: Sequence[Run]) -> Run:
 
 
 def add_versions(known: dict[str, str], more: Mapping[str, str]) -> None:
-    """Adds versions by component to `known`; where one has another version already, both are
-    named."""
+    """Adds the versions of components to `known`. A component with several versions lists all."""
     for name, version in more.items():
         before = known[name].split(" and ") if name in known else []
         known[name] = " and ".join(dict.fromkeys([*before, version]))
 
 
 def best_peer(row: Row) -> tuple[str, float] | None:
-    """The fastest peer whose result is right, and its time over Convoy's; None where either has
-    none, or Convoy's result is wrong."""
+    """The fastest peer with a result within the limit, and its time divided by Convoy's. None if
+    Convoy or all peers have no such result."""
     ours = row.results.get("convoy", Result())
     times = {
         name: result.ms
@@ -137,7 +135,7 @@ def best_peer(row: Row) -> tuple[str, float] | None:
 
 
 def markdown(run: Run) -> str:
-    """The table of times, and the one of what it took to get there."""
+    """The tables of times and of compilation and tuning costs."""
     peers = [name for name in PEERS if any(name in row.results for row in run.rows)]
     rows = sorted(run.rows, key=lambda row: row.case.place)
     versions = ", ".join(f"{name} {version}" for name, version in sorted(run.versions.items()))
@@ -181,8 +179,8 @@ def markdown(run: Run) -> str:
     return (
         f"On {run.device}, {run.date}, {versions}: `{run.command}`. Milliseconds, "
         f"medians.\n\n{times}\n"
-        "What it took, in seconds, the first time; what rows or older artifacts have in "
-        f"common is tuned once:\n\n{costs}"
+        "Seconds of the first compilation or tuning; graphs shared with other rows or older "
+        f"artifacts are tuned once:\n\n{costs}"
     )
 
 
@@ -224,8 +222,8 @@ def _ratio(row: Row) -> str:
 
 def _seconds(row: Row, name: str) -> str:
     result = row.results.get(name, Result())
-    beside = f" ({result.at_once} at once)" if result.at_once > 1 else ""
-    return "-" if result.seconds is None else f"{result.seconds:.1f}{beside}"
+    at_once = f" ({result.at_once} at once)" if result.at_once > 1 else ""
+    return "-" if result.seconds is None else f"{result.seconds:.1f}{at_once}"
 
 
 def _ready(row: Row) -> str:
@@ -243,6 +241,6 @@ def _worst(row: Row, peers: Sequence[str]) -> str:
 
 
 def _plain(text: str) -> str:
-    """One line that fits a cell."""
+    """The text as one line that fits a table cell."""
     line = " ".join(text.replace("|", "/").split())
     return line if len(line) <= 80 else f"{line[:77]}..."

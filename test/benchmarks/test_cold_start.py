@@ -38,13 +38,13 @@ def test_tables() -> None:
         "\n"
         "| part of Convoy's start | ms |\n"
         "|---|---|\n"
-        "| Python (not its own) | 20.0 |\n"
-        "| numpy (not its own) | 50.0 |\n"
+        "| Python (shared) | 20.0 |\n"
+        "| numpy (shared) | 50.0 |\n"
         "| convoy_runtime | 30.0 |\n"
         "| rest | 10.0 |\n"
         "| hashing | 30.0 |\n"
-        "| driver (not its own) | 100.0 |\n"
-        "| context (not its own) | 140.0 |\n"
+        "| driver (shared) | 100.0 |\n"
+        "| context (shared) | 140.0 |\n"
         "| plans | 100.0 |\n"
         "| run | 10.0 |\n"
         "\n"
@@ -68,7 +68,7 @@ def test_time_over_the_goal_is_marked() -> None:
             "expected an artifact that benchmarks.build wrote, got no file",
         ),
         (["resnet50-float16-1.convoy", "--rounds", "0"], "--rounds: expected at least 1, got 0"),
-        (["resnet50-float16-1.convoy", "--contenders", "jax"], "invalid choice: 'jax'"),
+        (["resnet50-float16-1.convoy", "--runners", "jax"], "invalid choice: 'jax'"),
     ],
 )
 def test_wrong_command_line_is_refused(

@@ -15,7 +15,7 @@ import pytest
 from benchmarks import compare
 from benchmarks.cases import Case
 from benchmarks.compare import find, main
-from benchmarks.contest import Child, output_path
+from benchmarks.processes import Child, output_path
 from benchmarks.report import Result, Row, Run, dump, load
 
 
@@ -89,7 +89,7 @@ def test_compare_without_a_gpu_is_an_error(
     (tmp_path / "resnet18-float16-1.convoy").touch()
     with pytest.raises(SystemExit):
         main([str(tmp_path), "--cache", str(tmp_path / "cache")])
-    assert "expected an NVIDIA GPU that PyTorch sees, got none" in capsys.readouterr().err
+    assert "expected an NVIDIA GPU that PyTorch can use, got none" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("error", "code"), [(1e-4, 0), (0.5, 1)])
@@ -108,27 +108,27 @@ def test_runs_are_merged_into_one_table(
 
 @pytest.fixture
 def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with two artifacts, and a stand-in for the GPU and each contender."""
+    """A folder of two artifacts, with stubs for the GPU and the runners."""
     torch = pytest.importorskip("torch")
-    manners = {
+    behaviors = {
         "convoy": "well",
         "eager": "well",
         "freezing": "short",
         "compile": "wrong",
         "max-autotune": "late",
     }
-    manners |= {"jax": "dies", "jax-graphs": "raises"}
+    behaviors |= {"jax": "dies", "jax-graphs": "raises"}
 
-    def stand_in(name: str, _: Path, *, folder: Path, **__: Any) -> Child:
+    def stub(name: str, _: Path, *, folder: Path, **__: Any) -> Child:
         command = [
             sys.executable,
-            str(Path(__file__).parent / "stand_in.py"),
-            manners[name],
+            str(Path(__file__).parent / "stub_runner.py"),
+            behaviors[name],
             str(output_path(folder, name)),
         ]
         return Child(command, log=folder / f"{name}.log")
 
-    monkeypatch.setattr(Child, "of", stand_in)
+    monkeypatch.setattr(Child, "of", stub)
     monkeypatch.setattr(Case, "expected", lambda case: np.ones((1, 2)))
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "NVIDIA H200")

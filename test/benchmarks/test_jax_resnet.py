@@ -30,9 +30,9 @@ def test_jax_model_equals_torch_model(name: str) -> None:
 
 
 @pytest.mark.parametrize("graphs", [False, True])
-def test_contender_reports_time_and_result(graphs: bool) -> None:
-    from benchmarks.contenders.xla import _GRAPHS, LOOP, JaxContender
+def test_the_runner_is_timed_on_the_checked_program(graphs: bool) -> None:
     from benchmarks.jax_resnet import fold
+    from benchmarks.runners.xla import _GRAPHS, LOOP, JaxRunner
 
     module, (x,) = resnet.resnet18(batch=1, size=32)
     with torch.inference_mode():
@@ -40,19 +40,19 @@ def test_contender_reports_time_and_result(graphs: bool) -> None:
     weights = fold(
         {key: tensor.numpy() for key, tensor in module.state_dict().items()}, jax.numpy.float32
     )
-    contender = JaxContender(
+    runner = JaxRunner(
         weights,
         jax.numpy.asarray(x.permute(0, 2, 3, 1).numpy()),
         jax.lax.Precision.HIGHEST,
         _GRAPHS if graphs else None,
     )
-    np.testing.assert_allclose(contender.output, expected, atol=1e-4 * np.abs(expected).max())
-    assert contender.details["timed as"] in ("calls", f"a loop of {LOOP}")
-    # XLA kept every convolution inside the loop and has a constant trip count: the GPU is not
-    # queried after each iteration.
-    program = contender._loop.func.as_text()  # type: ignore[attr-defined]
+    np.testing.assert_allclose(runner.output, expected, atol=1e-4 * np.abs(expected).max())
+    assert runner.details["timed as"] in ("calls", f"a loop of {LOOP}")
+    # XLA keeps every convolution inside the loop and has its trip count, so the host does not
+    # synchronize with the GPU after each iteration.
+    program = runner._loop.func.as_text()  # type: ignore[attr-defined]
     body, entry = program[: program.index("\nENTRY")], program[program.index("\nENTRY") :]
     assert body.count("convolution(") == 20
     assert "convolution(" not in entry
     assert f'"known_trip_count":{{"n":"{LOOP}"}}' in entry
-    assert contender.time(3) > 0
+    assert runner.time(3) > 0

@@ -83,8 +83,8 @@ def test_tables() -> None:
         "| ResNet-50 | float16 | 1 | 1.0e-04 (1e-02) | 0.300 | 0.900 | 0.450 | not run | "
         "0.600 | 1.50 |\n"
         "\n"
-        "What it took, in seconds, the first time; what rows or older artifacts have in "
-        "common is tuned once:\n"
+        "Seconds of the first compilation or tuning; graphs shared with other rows or older "
+        "artifacts are tuned once:\n"
         "\n"
         "| model | dtype | batch | Convoy, tuning | Convoy, tuned: load and first result "
         "| torch eager | torch.compile |"
@@ -116,7 +116,7 @@ def test_invalid_run_files_are_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "a.json"
     path.write_text(text)
     with pytest.raises(
-        ValueError, match=r"a\.json: expected a JSON that benchmarks\.compare --json wrote, got "
+        ValueError, match=r"a\.json: expected a JSON file from benchmarks\.compare --json, got "
     ):
         load(path)
 

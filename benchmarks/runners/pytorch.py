@@ -1,9 +1,9 @@
-"""PyTorch's contenders: eager, torch.compile, the same with freezing, and max-autotune with
-freezing; each captured in a CUDA graph.
+"""PyTorch's runners: eager, torch.compile, torch.compile with freezing, and max-autotune with
+freezing, each captured in a CUDA graph.
 
-All run channels-last in the dtype of the case with the input already so on the device, and with
-cudnn.benchmark. TF32 is allowed or forbidden as for Convoy. Capturing here instead of by inductor
-leaves its copy of the input and its guards out of every replay.
+All run channels-last with cudnn.benchmark; the input is on the device in the dtype of the case.
+TF32 is allowed as for Convoy. The graph is captured here and not by inductor, so that a replay
+excludes inductor's copy of the input and its guards.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from typing import Any
 import numpy as np
 import torch
 
-from benchmarks.contenders.job import Job
 from benchmarks.gpu_turn import GpuTurn
+from benchmarks.runners.job import Job
 from convoy_runtime.cuda.cudnn.library import version_text
 
-__all__ = ["EventTimer", "TorchContender", "prepare"]
+__all__ = ["EventTimer", "TorchRunner", "prepare"]
 
 _WARM_UP = 3
 
 
 class EventTimer:
-    """Times what is enqueued on the current stream with CUDA events."""
+    """Times work on the current stream with CUDA events."""
 
     def __init__(self) -> None:
         self._events = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
 
     def __call__(self, action: Callable[[], Any], repeats: int) -> float:
-        """Milliseconds of an `action`, over `repeats` in a row, after one that is not counted."""
+        """Milliseconds per `action`, over `repeats` consecutive calls after a warm-up."""
         begin, end = self._events
         action()
         torch.cuda.synchronize()
@@ -45,14 +45,14 @@ class EventTimer:
         return begin.elapsed_time(end) / repeats
 
 
-class TorchContender:
+class TorchRunner:
     """`module(image)` as one CUDA graph."""
 
     def __init__(
         self, module: Callable[[torch.Tensor], torch.Tensor], image: torch.Tensor, turn: GpuTurn
     ) -> None:
-        # The first call compiles, and runs with the algorithms that cuDNN names first; the next
-        # measures them, alone on the GPU.
+        # The first call compiles, and runs cuDNN's default algorithms. The next one benchmarks the
+        # algorithms, alone on the GPU.
         torch.backends.cudnn.benchmark = False
         start = time.perf_counter() - turn.waited
         module(image)
@@ -79,27 +79,26 @@ class TorchContender:
         return self._timer(self._graph.replay, repeats)
 
 
-def prepare(job: Job) -> TorchContender:
-    """The contender of this name."""
+def prepare(job: Job) -> TorchRunner:
+    """Compiles the peer `job.name` and captures it."""
     torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = job.case.tf32
     dtype = getattr(torch, job.case.dtype)
     peer = job.model.cuda().to(dtype).to(memory_format=torch.channels_last)
     image = job.x.cuda().to(dtype).to(memory_format=torch.channels_last)
-    # Not inference_mode: freezing asks for no_grad.
+    # Freezing requires no_grad; inference_mode does not do.
     with torch.no_grad():
         if job.name == "eager":
-            return TorchContender(peer, image, job.turn)
+            return TorchRunner(peer, image, job.turn)
         import torch._inductor.config as inductor
 
         _measure_in_turn(job.turn)
         inductor.freezing = job.name in ("freezing", "max-autotune")
         mode = "max-autotune-no-cudagraphs" if job.name == "max-autotune" else None
-        return TorchContender(torch.compile(peer, mode=mode), image, job.turn)
+        return TorchRunner(torch.compile(peer, mode=mode), image, job.turn)
 
 
 def _measure_in_turn(turn: GpuTurn) -> None:
-    """Makes inductor measure candidates only while no other process does, and cuDNN's among them
-    with cudnn.benchmark."""
+    """Makes inductor hold `turn` while it measures candidates, with cudnn.benchmark enabled."""
     from torch._inductor.runtime import benchmarking
 
     def in_turn(method: Callable[..., Any]) -> Callable[..., Any]:

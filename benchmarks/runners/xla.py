@@ -1,10 +1,10 @@
-"""JAX's contenders: `jax.jit` of benchmarks/jax_resnet.py, batch norms folded, NHWC, input and
-weights on the device in the dtype of the case, in the layouts that XLA chooses for them.
+"""JAX's runners: `jax.jit` of benchmarks/jax_resnet.py with folded batch norms, NHWC. Input and
+weights are on the device in the dtype of the case, in layouts that XLA chooses.
 
-Timed two ways, of which the faster one is taken for the table: calls enqueued one after the other
-and waited for at the end, so that only what XLA's own dispatch does not hide is counted; and a loop
-of `LOOP` runs inside one jit, which has no dispatch from Python at all. `jax-graphs` lets XLA put
-convolutions into its CUDA graphs as well, which it does not do unasked.
+The model is timed in two ways, and the table has the faster one: consecutive asynchronous calls
+with one synchronization at the end, and a loop of `LOOP` runs inside one jit, which has no dispatch
+from Python. `jax-graphs` lets XLA also capture convolutions in its CUDA graphs, which is off by
+default.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ import numpy as np
 from jax import lax
 from jax.experimental.layout import Format, Layout
 
-from benchmarks.contenders.job import Job
 from benchmarks.jax_resnet import Weights, fold, forward
+from benchmarks.runners.job import Job
 
-__all__ = ["JaxContender", "prepare"]
+__all__ = ["JaxRunner", "prepare"]
 
 LOOP = 16
-#: XLA's command buffers, which are CUDA graphs: the default kinds of commands and CONVOLUTION, and
-#: no lower limit on how many make one.
+#: XLA's command buffers (CUDA graphs): the default command types and CONVOLUTION, with no minimum
+#: number of commands.
 _GRAPHS = {
     "xla_gpu_enable_command_buffer": "FUSION,CUBLAS,CUBLASLT,CUDNN,CUSTOM_CALL,"
     "DYNAMIC_SLICE_FUSION,CONVOLUTION",
@@ -36,8 +36,8 @@ _GRAPHS = {
 }
 
 
-class JaxContender:
-    """The model on `x` (N x H x W x 3) by calls, and in a loop."""
+class JaxRunner:
+    """The model on `x` (N x H x W x 3), as a single run and as a loop."""
 
     def __init__(
         self,
@@ -51,9 +51,9 @@ class JaxContender:
 
         def loop(weights: Weights, x: jax.Array) -> jax.Array:
             def body(_: Any, carried: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
-                # One element of the input, written in place, depends on the run before: else XLA
-                # would run the model once, before the loop, which an optimization_barrier does not
-                # prevent. No result is infinite, so it always keeps its value.
+                # One element of the input depends on the previous run. Otherwise XLA hoists the
+                # model out of the loop; an optimization_barrier does not prevent that. No result
+                # is infinite, so the element keeps its value.
                 x, y = carried
                 x = x.at[0, 0, 0, 0].set(jnp.where(y[0, 0] < jnp.inf, x[0, 0, 0, 0], 0))
                 return x, run(weights, x)
@@ -68,7 +68,7 @@ class JaxContender:
         self._loop = _compiled(loop, options, weights, x)
         looped = self._loop().block_until_ready()
         once, by_calls, by_loop = self._time_calls(1), self._time_calls(LOOP), self._time_loop(1)
-        # A loop that takes as long as one run was simplified to one.
+        # XLA has simplified a loop that takes as long as one run.
         self._looping = 2 * once < by_loop * LOOP < by_calls * LOOP
         self.output = np.asarray(
             (looped if self._looping else result).astype(jnp.float32), np.float64
@@ -82,7 +82,7 @@ class JaxContender:
         }
 
     def time(self, repeats: int) -> float:
-        """Milliseconds of a run."""
+        """Milliseconds per run."""
         return self._time_loop(-(-repeats // LOOP)) if self._looping else self._time_calls(repeats)
 
     def _time_calls(self, count: int) -> float:
@@ -95,7 +95,7 @@ class JaxContender:
 def _compiled(
     function: Callable[..., jax.Array], options: dict[str, Any] | None, *arguments: Any
 ) -> Callable[[], jax.Array]:
-    """`function` on arguments whose layouts XLA has chosen itself, so that no run converts any."""
+    """`function` compiled and bound to arguments in the layouts that XLA chose for them."""
     shapes = jax.tree.map(lambda array: jax.ShapeDtypeStruct(array.shape, array.dtype), arguments)
     compiled = (
         jax.jit(function, in_shardings=Format(Layout.AUTO))
@@ -108,7 +108,7 @@ def _compiled(
 
 
 def _wall(run: Callable[[], jax.Array], count: int) -> float:
-    """Milliseconds of `count` runs, after one that is not counted, until the device is done."""
+    """Milliseconds of `count` runs after a warm-up, until the device has finished."""
     run().block_until_ready()
     start = time.perf_counter()
     for _ in range(count):
@@ -117,14 +117,13 @@ def _wall(run: Callable[[], jax.Array], count: int) -> float:
     return (time.perf_counter() - start) * 1e3
 
 
-def prepare(job: Job) -> JaxContender:
-    """Compiles while no other process measures on the GPU, because XLA measures algorithms as it
-    compiles."""
+def prepare(job: Job) -> JaxRunner:
+    """Compiles with the GPU lock held, because XLA measures algorithms during compilation."""
     state = {name: tensor.numpy() for name, tensor in job.model.state_dict().items()}
     dtype = jnp.dtype(job.case.dtype)
     precision = lax.Precision.DEFAULT if job.case.tf32 else lax.Precision.HIGHEST
     with job.turn:
         image = jnp.asarray(job.x.permute(0, 2, 3, 1).contiguous().numpy(), dtype)
-        return JaxContender(
+        return JaxRunner(
             fold(state, dtype), image, precision, _GRAPHS if job.name == "jax-graphs" else None
         )

@@ -1,5 +1,5 @@
-"""Convoy's contender: one replay of its CUDA graph, which converts the float32 NCHW input to its
-own dtype and layout each time."""
+"""Convoy's runner: replays its CUDA graph, which includes the conversion of the float32 NCHW input
+to the graph's dtype and layout."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ import numpy as np
 import torch
 
 import convoy_runtime
-from benchmarks.contenders.job import Job
-from benchmarks.contenders.pytorch import EventTimer
+from benchmarks.runners.job import Job
+from benchmarks.runners.pytorch import EventTimer
 from convoy_runtime.cuda.cudnn.library import version_text
 from convoy_runtime.cuda.cudnn.loading import open_cudnn
 from convoy_runtime.cuda.program.executor import CudaProgram
 
-__all__ = ["ConvoyContender", "prepare"]
+__all__ = ["ConvoyRunner", "prepare"]
 
 
-class ConvoyContender:
-    """A tuned program on its static buffers. `output` was computed with all temporary and output
-    memory filled with NaN before."""
+class ConvoyRunner:
+    """A tuned program on static buffers. `output` is computed with all temporary and output memory
+    filled with NaN beforehand."""
 
     def __init__(
         self, program: CudaProgram, output: np.ndarray, seconds: float, details: dict[str, Any]
@@ -35,9 +35,9 @@ class ConvoyContender:
         return self._timer(lambda: self._program.replay(self._stream), repeats)
 
 
-def prepare(job: Job) -> ConvoyContender:
-    """Tunes as asked, unless the cache has such plans; then loads twice, for one checked result and
-    for replays."""
+def prepare(job: Job) -> ConvoyRunner:
+    """Tunes at the level `job.tune`, unless the cache has the plans. Then loads twice: for the
+    checked result, and for replays."""
     weights, image, cache = dict(job.model.state_dict()), job.x.cuda(), job.cache / "plans"
     with job.turn:
         start = time.perf_counter()
@@ -61,4 +61,4 @@ def prepare(job: Job) -> ConvoyContender:
             "cuDNN": version_text(open_cudnn().version),
         },
     }
-    return ConvoyContender(program, output, first, details)
+    return ConvoyRunner(program, output, first, details)

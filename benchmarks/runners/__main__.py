@@ -1,7 +1,7 @@
-"""The process of one contender: prepares it when told to, then answers each number of runs on stdin
-with their time, a line of JSON each.
+"""The process of one runner, started by `benchmarks.processes`.
 
-It is started by `benchmarks.contest`. What libraries print goes to stderr.
+It loads, and prepares on the first line of stdin. Each further line is a number of runs, which it
+times. It answers with a line of JSON each. The output of libraries goes to stderr.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.cases import Case
-from benchmarks.contenders.job import NAMES, Job
 from benchmarks.gpu_turn import GpuTurn
+from benchmarks.runners.job import NAMES, Job
 
 _MODULES = {"convoy": "convoy_program", "jax": "xla", "jax-graphs": "xla"}
 
@@ -30,9 +30,7 @@ def main() -> int:
     )
     parser.add_argument("name", choices=NAMES)
     parser.add_argument("artifact", type=Path)
-    parser.add_argument(
-        "--output", type=Path, required=True, help="where one result is put, as .npy"
-    )
+    parser.add_argument("--output", type=Path, required=True, help="file of one result, .npy")
     parser.add_argument("--cache", type=Path, required=True)
     parser.add_argument("--lock", type=Path, required=True)
     parser.add_argument("--tune", default="off")
@@ -40,12 +38,12 @@ def main() -> int:
     channel = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
 
-    def say(**message: object) -> None:
+    def send(**message: object) -> None:
         print(json.dumps(message), file=channel, flush=True)
 
     try:
         module = importlib.import_module(
-            f"benchmarks.contenders.{_MODULES.get(options.name, 'pytorch')}"
+            f"benchmarks.runners.{_MODULES.get(options.name, 'pytorch')}"
         )
         case = Case.of(options.artifact)
         model, x = case.build()
@@ -59,17 +57,17 @@ def main() -> int:
             options.tune,
             GpuTurn(options.lock),
         )
-        say(loaded=True)
+        send(loaded=True)
         if not sys.stdin.readline():
             return 0
-        contender = module.prepare(job)
-        np.save(options.output, contender.output.astype(np.float64))
-        say(seconds=contender.seconds, details=contender.details)
+        runner = module.prepare(job)
+        np.save(options.output, runner.output.astype(np.float64))
+        send(seconds=runner.seconds, details=runner.details)
         for line in sys.stdin:
-            say(ms=contender.time(int(line)))
-    except Exception as error:  # whatever a peer raises is what its cell of the table says
+            send(ms=runner.time(int(line)))
+    except Exception as error:  # the table shows any exception of a peer
         traceback.print_exc()
-        say(failure=f"{type(error).__name__}: {error}")
+        send(failure=f"{type(error).__name__}: {error}")
         return 1
     return 0
 

@@ -1,4 +1,4 @@
-"""Contenders that time out, fail, die or stop: each has a reason, and the others continue."""
+"""Runners that time out, fail, abort or stop: each gives its reason, and the others continue."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.contest import Child, ContenderError, environment, medians
 from benchmarks.costs import Cost, Costs, identity
+from benchmarks.processes import Child, RunnerError, environment, medians
 
-STAND_IN = Path(__file__).parent / "stand_in.py"
+STUB = Path(__file__).parent / "stub_runner.py"
 
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Callable[[str], Child]]:
     children: list[Child] = []
 
-    def make(manner: str) -> Child:
-        child = Child([sys.executable, str(STAND_IN), manner], log=tmp_path / f"{manner}.log")
+    def make(behavior: str) -> Child:
+        child = Child([sys.executable, str(STUB), behavior], log=tmp_path / f"{behavior}.log")
         children.append(child)
         child.loaded()
         return child
@@ -33,36 +33,36 @@ def start(tmp_path: Path) -> Iterator[Callable[[str], Child]]:
 
 def test_working_contender_is_timed(start: Callable[[str], Child]) -> None:
     child = start("well")
-    assert child.prepare(60) == {"seconds": 1.5, "details": {"versions": {"manner": "well"}}}
-    # The first measurement, of 3 runs, only determines the runs per round: 10 ms / 0.5 ms.
+    assert child.prepare(60) == {"seconds": 1.5, "details": {"versions": {"behavior": "well"}}}
+    # The first answer, to 3 runs, only says how many runs make a round: 10 ms / 0.5 ms.
     assert medians({"well": child}, rounds=3, target_ms=10.0) == ({"well": 0.25}, {})
 
 
 def test_contender_that_times_out_is_ended(start: Callable[[str], Child]) -> None:
     child = start("late")
     begin = time.perf_counter()
-    with pytest.raises(ContenderError, match="not compiled after 1 s"):
+    with pytest.raises(RunnerError, match="not compiled after 1 s"):
         child.prepare(1)
     assert time.perf_counter() - begin < 30
 
 
 @pytest.mark.parametrize(
-    ("manner", "reason"),
+    ("behavior", "reason"),
     [
         ("raises", "RuntimeError: CUDA out of memory"),
         ("dies", "ended with SIGABRT: no such engine"),
     ],
 )
-def test_failed_contender_has_a_reason(
-    start: Callable[[str], Child], manner: str, reason: str
+def test_the_reason_of_one_that_fails(
+    start: Callable[[str], Child], behavior: str, reason: str
 ) -> None:
-    with pytest.raises(ContenderError) as error:
-        start(manner).prepare(60)
+    with pytest.raises(RunnerError) as error:
+        start(behavior).prepare(60)
     assert str(error.value) == reason
 
 
-def test_others_continue_after_one_stops(start: Callable[[str], Child]) -> None:
-    children = {manner: start(manner) for manner in ("lame", "well")}
+def test_one_that_stops_does_not_stop_the_others(start: Callable[[str], Child]) -> None:
+    children = {behavior: start(behavior) for behavior in ("lame", "well")}
     for child in children.values():
         child.prepare(60)
     assert medians(children, rounds=2, target_ms=10.0) == (

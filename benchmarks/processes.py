@@ -1,8 +1,8 @@
-"""Contenders as child processes: started, given a limit, told to run in turn.
+"""Runs each runner in a child process, with time limits, one at a time on the GPU.
 
-Each has a process of its own, because torch and JAX would fight over memory and threads in one, a
-compilation can be stopped by ending its process only, and what one leaves in caches of the
-libraries must not help or hurt the next. Only the one that was told to run uses the GPU.
+Separate processes are needed for three reasons: torch and JAX compete for memory and threads in one
+process, only ending a process stops a compilation, and the state of library caches must not affect
+the next runner.
 """
 
 from __future__ import annotations
@@ -20,20 +20,24 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Child", "ContenderError", "environment", "medians", "output_path"]
+__all__ = ["Child", "RunnerError", "environment", "medians", "output_path"]
 
 ROOT = Path(__file__).resolve().parent.parent
-#: Seconds within which a process has to load, or to answer with a time: far more than it needs.
-_PATIENCE = 300.0
+#: Timeout in seconds of loading and of a timing, far above what either takes.
+_TIMEOUT = 300.0
 
 
-class ContenderError(Exception):
-    """A contender that gives no figure; the text is the reason."""
+class RunnerError(Exception):
+    """A runner failed; the text is the reason."""
 
 
 def environment(cache: Path, threads: int | None = None) -> dict[str, str]:
-    """The variables of a child: peers keep what they compile under `cache`; inductor compiles with
-    `threads` processes."""
+    """The environment of a child process.
+
+    Args:
+        cache: The folder of the peers' compilation caches.
+        threads: The number of processes that inductor compiles with. Default: inductor's.
+    """
     return {
         **os.environ,
         "PYTHONPATH": os.pathsep.join(
@@ -50,15 +54,15 @@ def environment(cache: Path, threads: int | None = None) -> dict[str, str]:
 
 
 class Child:
-    """A process that speaks as `benchmarks.contenders` does: it says that it is loaded, that it is
-    prepared, and then times."""
+    """A process with the protocol of `benchmarks.runners`: it reports that it has loaded, then that
+    it is prepared, and then answers timing requests."""
 
     def __init__(
         self, command: Sequence[str], *, env: Mapping[str, str] | None = None, log: Path
     ) -> None:
         self._log = log
         with log.open("wb") as stderr:
-            # A group of its own, so that the processes that a peer starts end with it.
+            # A separate process group, so that the processes that a peer starts end with it.
             self._process = subprocess.Popen(
                 command,
                 stdin=subprocess.PIPE,
@@ -83,7 +87,16 @@ class Child:
         tune: str,
         threads: int | None = None,
     ) -> Child:
-        """The contender `name` of an artifact; result and log go into `folder`."""
+        """Starts the runner `name` on an artifact.
+
+        Args:
+            name: A key of `job.NAMES`.
+            artifact: The artifact, `MODEL-DTYPE-BATCH.convoy`.
+            folder: The folder of the result and the log.
+            cache: The cache folder.
+            tune: The tuning level, for Convoy.
+            threads: The number of processes that inductor compiles with. Default: inductor's.
+        """
         paths = {
             "--output": output_path(folder, name),
             "--cache": cache,
@@ -92,7 +105,7 @@ class Child:
         command = [
             sys.executable,
             "-m",
-            "benchmarks.contenders",
+            "benchmarks.runners",
             name,
             str(artifact),
             "--tune",
@@ -102,23 +115,32 @@ class Child:
         return cls(command, env=environment(cache, threads), log=folder / f"{name}.log")
 
     def loaded(self) -> None:
-        """Waits until it has imported what it needs, and has its model on the CPU. Raises
-        ContenderError."""
-        self._receive(_PATIENCE, f"not loaded after {_PATIENCE:.0f} s")
+        """Waits until the process has imported its modules and has its model on the CPU. Raises
+        RunnerError."""
+        self._receive(_TIMEOUT, f"not loaded after {_TIMEOUT:.0f} s")
 
     def prepare(self, limit: float) -> dict[str, Any]:
-        """Lets it compile for at most `limit` seconds; its `seconds` and `details`. Raises
-        ContenderError."""
+        """Compiles or tunes.
+
+        Args:
+            limit: The timeout in seconds.
+
+        Returns:
+            `seconds` and `details` of the `Runner`.
+
+        Raises:
+            RunnerError: The process fails or exceeds the limit.
+        """
         self._send("prepare")
         return self._receive(limit, f"not compiled after {limit:.0f} s")
 
     def time(self, repeats: int) -> float:
-        """Milliseconds of a run, over `repeats` in a row. Raises ContenderError."""
+        """Milliseconds per run, over `repeats` consecutive runs. Raises RunnerError."""
         self._send(str(repeats))
-        return float(self._receive(_PATIENCE, f"no time after {_PATIENCE:.0f} s")["ms"])
+        return float(self._receive(_TIMEOUT, f"no time after {_TIMEOUT:.0f} s")["ms"])
 
     def close(self) -> None:
-        """Ends it and all that it started. Calling it again does nothing."""
+        """Ends the process group. Further calls have no effect."""
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
@@ -136,28 +158,28 @@ class Child:
 
     def _send(self, line: str) -> None:
         assert self._process.stdin is not None
-        # One that has ended says so in _receive.
+        # _receive reports a process that has ended.
         with contextlib.suppress(BrokenPipeError):
             print(line, file=self._process.stdin, flush=True)
 
-    def _receive(self, limit: float, late: str) -> dict[str, Any]:
+    def _receive(self, limit: float, timeout_message: str) -> dict[str, Any]:
         try:
             line = self._lines.get(timeout=limit)
         except queue.Empty:
             self.close()
-            raise ContenderError(late) from None
+            raise RunnerError(timeout_message) from None
         if not line:
             code = self._process.wait()
-            said = self._log.read_text(errors="replace").strip().splitlines()
-            raise ContenderError(f"ended with {_name(code)}" + (f": {said[-1]}" if said else ""))
+            log = self._log.read_text(errors="replace").strip().splitlines()
+            raise RunnerError(f"ended with {_name(code)}" + (f": {log[-1]}" if log else ""))
         message: dict[str, Any] = json.loads(line)
         if "failure" in message:
-            raise ContenderError(message["failure"])
+            raise RunnerError(message["failure"])
         return message
 
 
 def output_path(folder: Path, name: str) -> Path:
-    """Where a contender puts its result."""
+    """The file of a runner's result."""
     return folder / f"{name}.npy"
 
 
@@ -168,8 +190,18 @@ def _name(code: int) -> str:
 def medians(
     children: Mapping[str, Child], *, rounds: int, target_ms: float
 ) -> tuple[dict[str, float], dict[str, str]]:
-    """Median milliseconds of each, and the reasons of those that failed. A round times each in
-    turn, about `target_ms` of runs, so that what the clock does in the meantime hits all alike."""
+    """Times prepared runners.
+
+    Each round times all runners in turn, so that changes of the GPU clock affect all of them.
+
+    Args:
+        children: Name to prepared process.
+        rounds: The number of rounds after a warm-up.
+        target_ms: The time in milliseconds of a runner in a round; it runs at least 3 times.
+
+    Returns:
+        Name to median milliseconds per run, and name to reason of each failure.
+    """
     repeats: dict[str, int] = {}
     times: dict[str, list[float]] = {name: [] for name in children}
     failures: dict[str, str] = {}
@@ -179,7 +211,7 @@ def medians(
                 continue
             try:
                 ms = child.time(repeats.get(name, 3))
-            except ContenderError as error:
+            except RunnerError as error:
                 failures[name] = str(error)
                 continue
             if number == 0:

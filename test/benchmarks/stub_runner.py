@@ -1,5 +1,5 @@
-"""A process with the protocol of a contender:
-`python stand_in.py well|wrong|short|late|raises|dies|lame [OUTPUT.npy]`."""
+"""A process with the protocol of `benchmarks.runners`:
+`python stub_runner.py well|wrong|short|late|raises|dies|lame [OUTPUT.npy]`."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ import time
 import numpy as np
 
 
-def main(manner: str, *output: str) -> None:
+def main(behavior: str, *output: str) -> None:
     print(json.dumps({"loaded": True}), flush=True)
     sys.stdin.readline()
-    if manner == "late":
+    if behavior == "late":
         time.sleep(60)
-    if manner == "raises":
+    if behavior == "raises":
         print(json.dumps({"failure": "RuntimeError: CUDA out of memory"}), flush=True)
         return
-    if manner == "dies":
+    if behavior == "dies":
         print("no such engine", file=sys.stderr, flush=True)
         os.abort()
     if output:
-        result = np.array([[1.0, 2.0 if manner == "wrong" else 1.0]])
-        np.save(output[0], result[0] if manner == "short" else result)
-    print(json.dumps({"seconds": 1.5, "details": {"versions": {"manner": manner}}}), flush=True)
+        result = np.array([[1.0, 2.0 if behavior == "wrong" else 1.0]])
+        np.save(output[0], result[0] if behavior == "short" else result)
+    print(json.dumps({"seconds": 1.5, "details": {"versions": {"behavior": behavior}}}), flush=True)
     for line in sys.stdin:
-        if manner == "lame":
+        if behavior == "lame":
             return
         print(json.dumps({"ms": 0.5 if int(line) == 3 else 0.25}), flush=True)
 

@@ -1,2 +1,0 @@
-"""What is compared: Convoy and its peers, each in a process of its own that `benchmarks.contest`
-starts and asks for times."""
