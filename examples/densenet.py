@@ -1,7 +1,7 @@
 """DenseNet-121 and DenseNet-201 in plain torch. Module and parameter names are torchvision's, so
 that its state dicts load.
 
-convoy compile examples/densenet.py:densenet121 -o densenet121.convoy
+    convoy compile examples/densenet.py:densenet121 -o densenet121.convoy
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ __all__ = ["DenseNet", "densenet121", "densenet201"]
 
 
 class _DenseLayer(nn.Module):
-    """Norm, relu, 1x1 and 3x3 convolution of all that came before."""
+    """Batch norm, relu and 1x1 convolution, then batch norm, relu and 3x3 convolution, on the
+    concatenated features."""
 
     def __init__(self, inputs: int, growth: int) -> None:
         super().__init__()
@@ -33,8 +34,7 @@ class _DenseLayer(nn.Module):
 
 
 class _DenseBlock(nn.ModuleDict):
-    """`layers` dense layers, each on the concatenation of the input and the results of the layers
-    before it."""
+    """`layers` dense layers, each on the concatenation of the input and all previous results."""
 
     def __init__(self, inputs: int, layers: int, growth: int) -> None:
         super().__init__(
@@ -49,7 +49,7 @@ class _DenseBlock(nn.ModuleDict):
 
 
 class _Transition(nn.Sequential):
-    """Half of the channels, half of the height and the width."""
+    """Halves the channels, the height and the width."""
 
     def __init__(self, inputs: int) -> None:
         parts: OrderedDict[str, nn.Module] = OrderedDict()
@@ -89,14 +89,30 @@ class DenseNet(nn.Module):
 
 
 def densenet121(batch: int = 1, size: int = 224) -> tuple[nn.Module, tuple[Tensor, ...]]:
-    """DenseNet-121 and an example input of `batch` x 3 x `size` x `size`; weights from the file
-    DENSENET121_WEIGHTS, if set."""
+    """DenseNet-121 and an example input.
+
+    Args:
+        batch: The batch size.
+        size: The height and width of the image.
+
+    Returns:
+        The module, with weights from the file $DENSENET121_WEIGHTS if set, and one float32 input
+        of `batch` x 3 x `size` x `size`.
+    """
     return _model((6, 12, 24, 16), batch, size, os.environ.get("DENSENET121_WEIGHTS"))
 
 
 def densenet201(batch: int = 1, size: int = 224) -> tuple[nn.Module, tuple[Tensor, ...]]:
-    """DenseNet-201 and an example input of `batch` x 3 x `size` x `size`; weights from the file
-    DENSENET201_WEIGHTS, if set."""
+    """DenseNet-201 and an example input.
+
+    Args:
+        batch: The batch size.
+        size: The height and width of the image.
+
+    Returns:
+        The module, with weights from the file $DENSENET201_WEIGHTS if set, and one float32 input
+        of `batch` x 3 x `size` x `size`.
+    """
     return _model((6, 12, 48, 32), batch, size, os.environ.get("DENSENET201_WEIGHTS"))
 
 

@@ -18,17 +18,16 @@ def initialize(
     *,
     mode: Literal["fan_in", "fan_out"] = "fan_out",
 ) -> None:
-    """Loads the state dict in `weights` into `model`, or makes up weights.
+    """Loads the state dict in `weights` into `model`, or generates random weights.
 
     Args:
-        model: a convolutional network in which the batch norm that ends a residual block is named
-            `bn3`.
-        weights: a `.safetensors` file or one that `torch.save` wrote; None for random weights,
-            scaled so that activations stay in range, with batch norm statistics that differ from
-            the identity.
-        generator: where random weights come from.
-        mode: what `nn.init.kaiming_normal_` keeps in range: `fan_in` suits layers with many more
-            inputs than outputs.
+        model: A convolutional network. The last batch norm of a residual block is named `bn3`.
+        weights: A `.safetensors` file or a file from `torch.save`. None for random weights, scaled
+            so that activations stay in range, with batch norm statistics that differ from the
+            identity.
+        generator: The source of random weights.
+        mode: The mode of `nn.init.kaiming_normal_`; `fan_in` suits layers with many more inputs
+            than outputs.
     """
     if weights:
         model.load_state_dict(_read(Path(weights)))
@@ -47,8 +46,8 @@ def _read(path: Path) -> dict[str, Tensor]:
 def _randomize(
     model: nn.Module, generator: torch.Generator, mode: Literal["fan_in", "fan_out"]
 ) -> None:
-    """Kaiming for convolutions. The last batch norm of a block is scaled down, so that the sum of
-    many blocks does not grow."""
+    """Kaiming initialization of convolutions. The last batch norm of a block is scaled down, so
+    that the sum of many blocks does not grow."""
     with torch.no_grad():
         for name, module in model.named_modules():
             if isinstance(module, nn.Conv2d):

@@ -1,8 +1,9 @@
-"""ResNet-18 and ResNet-50 (v1.5: the stride of a bottleneck sits in its 3x3) in plain torch.
+"""ResNet-18 and ResNet-50 (v1.5: the stride of a bottleneck is in its 3x3 convolution) in plain
+torch.
 
-Module and parameter names are torchvision's, so that its state dicts load. Without one, weights are
-random from a fixed seed, scaled so that activations stay in range, and batch norm statistics differ
-from the identity.
+Module and parameter names are torchvision's, so that its state dicts load. Without a state dict,
+weights are random from a fixed seed and scaled so that activations stay in range; batch norm
+statistics differ from the identity.
 
     convoy compile examples/resnet.py:resnet18 -o resnet18.convoy
 """
@@ -43,7 +44,7 @@ class BasicBlock(nn.Module):
 
 
 class Bottleneck(nn.Module):
-    """1x1 down, 3x3 with the stride, 1x1 up to four times the planes."""
+    """1x1 convolution to `planes`, 3x3 with the stride, 1x1 to four times `planes`."""
 
     expansion = 4
 
@@ -70,7 +71,7 @@ class Bottleneck(nn.Module):
 
 
 class ResNet(nn.Module):
-    """`layers` blocks in each of the four stages; N x 3 x H x W in, N x `num_classes` out."""
+    """A ResNet with `layers` blocks in its four stages: N x 3 x H x W to N x `num_classes`."""
 
     def __init__(
         self,
@@ -118,8 +119,17 @@ class ResNet(nn.Module):
 def resnet18(
     batch: int = 1, size: int = 224, weights: str | None = None
 ) -> tuple[nn.Module, tuple[Tensor, ...]]:
-    """ResNet-18 and an example input of `batch` x 3 x `size` x `size`; `weights` as for
-    `_model`."""
+    """ResNet-18 and an example input.
+
+    Args:
+        batch: The batch size.
+        size: The height and width of the image.
+        weights: A state dict, a `.safetensors` file or a file from torch.save. Default:
+            $RESNET18_WEIGHTS, else random weights.
+
+    Returns:
+        The module in evaluation mode, and one float32 input of `batch` x 3 x `size` x `size`.
+    """
     return _model(
         BasicBlock, (2, 2, 2, 2), batch, size, weights or os.environ.get("RESNET18_WEIGHTS")
     )
@@ -128,8 +138,17 @@ def resnet18(
 def resnet50(
     batch: int = 1, size: int = 224, weights: str | None = None
 ) -> tuple[nn.Module, tuple[Tensor, ...]]:
-    """ResNet-50 v1.5 and an example input of `batch` x 3 x `size` x `size`; `weights` as for
-    `_model`."""
+    """ResNet-50 v1.5 and an example input.
+
+    Args:
+        batch: The batch size.
+        size: The height and width of the image.
+        weights: A state dict, a `.safetensors` file or a file from torch.save. Default:
+            $RESNET50_WEIGHTS, else random weights.
+
+    Returns:
+        The module in evaluation mode, and one float32 input of `batch` x 3 x `size` x `size`.
+    """
     return _model(
         Bottleneck, (3, 4, 6, 3), batch, size, weights or os.environ.get("RESNET50_WEIGHTS")
     )
@@ -142,8 +161,6 @@ def _model(
     size: int,
     weights: str | None,
 ) -> tuple[nn.Module, tuple[Tensor, ...]]:
-    """`weights` is a file with a state dict, `.safetensors` or what torch.save wrote (also from the
-    environment: RESNET18_WEIGHTS, RESNET50_WEIGHTS)."""
     generator = torch.Generator().manual_seed(0)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)

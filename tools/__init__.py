@@ -1,2 +1,1 @@
-"""Programs of the repository itself: run as `python -m tools.NAME` from its root. Nothing of them
-is shipped."""
+"""Developer tools, run as `python -m tools.NAME` from the root of the repository. Not packaged."""

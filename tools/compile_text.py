@@ -1,8 +1,8 @@
-"""Compiles one text with a Python extension that is named by its path: what `tools.sanitize` runs
-with AddressSanitizer preloaded.
+"""Compiles one module with the Python extension at a path. `tools.sanitize` runs this with
+AddressSanitizer preloaded.
 
-`python -IS tools/compile_text.py EXTENSION` reads JSON: `text`, `name`, and `options`, which are
-pairs of names and values, or null for a file of graphs.
+`python -IS tools/compile_text.py EXTENSION` reads JSON from standard input: `text`, `name`, and
+`options`, a list of name and value pairs, or null for a file of graphs.
 """
 
 import importlib.util
@@ -11,7 +11,14 @@ import sys
 
 
 def main(path: str) -> None:
-    """Compiles what is on the standard input. Raises what the extension raises."""
+    """Compiles the module on standard input.
+
+    Args:
+        path: The extension, `_convoy*.so`.
+
+    Raises:
+        Exception: The extension reports an error.
+    """
     spec = importlib.util.spec_from_file_location("_convoy", path)
     assert spec is not None
     assert spec.loader is not None

@@ -1,9 +1,9 @@
-"""Prints how much of cuDNN's backend API is there, from the code itself: `make coverage`, or
-`python -m tools.coverage`.
+"""Prints how much of cuDNN's backend API is supported, computed from the sources: `make coverage`,
+or `python -m tools.coverage`.
 
-For each list of cudnn_graph.h: how many of its enumerators Descriptors.def has, and how many of
-those a `cudnn` operation lowers to or the runtime uses. What is in the list and has neither can be
-written in `cudnn_backend` and nowhere above it.
+For each enum of cudnn_graph.h: the number of its enumerators in Descriptors.def, and the number of
+those that a `cudnn` operation lowers to or the runtime uses. All others can be written in
+`cudnn_backend` only.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .descriptors import Header, Table, find_header, read_header, read_table
 
 __all__ = ["Row", "closing_line", "coverage", "main", "report", "reserved"]
 
-#: What rows of enums are called, where the attribute type's name does not say it.
+#: Labels of enums, where the name of the attribute type is not clear.
 _LABELS = {
     "pointwise_mode": "pointwise modes",
     "reduction_operator_type": "reductions",
@@ -27,15 +27,23 @@ _LABELS = {
     "convolution_mode": "convolution modes",
     "heur_mode": "heuristics",
 }
-#: Enums that no operation of the dialect chooses from: the runtime does, or cuDNN answers with
-#: them.
+#: Enums that only the runtime uses: it selects a value, or reads it from cuDNN.
 _RUNTIME = {"heur_mode", "knob_type", "numerical_note", "behavior_note"}
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One list: its enumerators in the header, those in the table, and of these the ones that
-    something else in the code reaches."""
+    """The counts of one enum.
+
+    Attributes:
+        name: The label.
+        total: The number of enumerators in the header.
+        in_table: The number of enumerators in Descriptors.def.
+        lowered: How many of those the lowering of `cudnn` operations uses; None if not applicable.
+        runtime: How many of those the runtime uses; None if not applicable.
+        left_out: The enumerators that Descriptors.def omits, with reasons.
+        only_backend: The enumerators that only `cudnn_backend` can express.
+    """
 
     name: str
     total: int
@@ -47,7 +55,15 @@ class Row:
 
 
 def coverage(table: Table, header: Header) -> list[Row]:
-    """The rows: kinds, attributes, then a row an enum."""
+    """Counts the enumerators.
+
+    Args:
+        table: Descriptors.def.
+        header: The enums of cudnn_graph.h.
+
+    Returns:
+        The rows of descriptor kinds and attributes, then one row per enum.
+    """
     lowered_kinds, lowered_attributes = lowered_names()
     runtime_kinds, runtime_attributes = runtime_names()
     kinds, attributes = (
@@ -80,19 +96,19 @@ def coverage(table: Table, header: Header) -> list[Row]:
     for kind in table.types:
         if kind.ctype not in header or kind.name == "attrib_name":
             continue
-        there, words = header[kind.ctype], {each.name for each in table.of_type(kind.name)}
-        left_out = tuple((name, reasons[name]) for name in there if name in reasons)
+        in_header, in_table = header[kind.ctype], {each.name for each in table.of_type(kind.name)}
+        left_out = tuple((name, reasons[name]) for name in in_header if name in reasons)
         label, cases = (
             _LABELS.get(kind.name, kind.name.replace("_", " ")),
-            words & set(enum_cases(kind.ctype)),
+            in_table & set(enum_cases(kind.ctype)),
         )
-        rest = tuple(sorted(words - cases)) if cases else ()
-        by_runtime = len(words) if kind.name in _RUNTIME else None
+        rest = tuple(sorted(in_table - cases)) if cases else ()
+        by_runtime = len(in_table) if kind.name in _RUNTIME else None
         rows.append(
             Row(
                 label,
-                len(there),
-                len(words),
+                len(in_header),
+                len(in_table),
                 len(cases) if cases else None,
                 by_runtime,
                 left_out,
@@ -103,12 +119,12 @@ def coverage(table: Table, header: Header) -> list[Row]:
 
 
 def reserved(table: Table) -> list[str]:
-    """Attributes that the table has and no cuDNN 9 takes or gives."""
+    """The attributes of the table that no version of cuDNN 9 can set or get."""
     return [each.name for each in table.attributes if each.need == "reserved"]
 
 
 def closing_line(rows: list[Row]) -> str:
-    """`coverage: K/K kinds, A/A attributes, P/P pointwise modes`: in the table, of the header."""
+    """`coverage: K/K kinds, A/A attributes, P/P pointwise modes`, each as table/header."""
     by_name = {row.name: row for row in rows}
     parts = [
         ("descriptor kinds", "kinds"),
@@ -121,7 +137,16 @@ def closing_line(rows: list[Row]) -> str:
 
 
 def report(table: Table, rows: list[Row], operations: list[str]) -> str:
-    """The whole page."""
+    """Formats the report.
+
+    Args:
+        table: Descriptors.def.
+        rows: The rows from `coverage`.
+        operations: The mnemonics of operations with a lowering.
+
+    Returns:
+        The report, whose last line is `closing_line(rows)`.
+    """
     lines = [f"{'cudnn_graph.h':24} {'header':>7} {'table':>7} {'cudnn ops':>10} {'runtime':>8}"]
     for row in rows:
         cells = ["-" if value is None else str(value) for value in (row.lowered, row.runtime)]
@@ -138,14 +163,14 @@ def report(table: Table, rows: list[Row], operations: list[str]) -> str:
             lines += [
                 "",
                 (
-                    f"{row.name} in the table alone, to be written in cudnn_backend "
+                    f"{row.name} in the table that only cudnn_backend can express "
                     f"({len(row.only_backend)}):"
                 ),
             ]
             lines += ["  " + each for each in _wrap(row.only_backend)]
     lines += [
         "",
-        "in the table, but no cuDNN 9 takes or gives it:",
+        "in the table, but not supported by any cuDNN 9:",
         *("  " + each for each in _wrap(reserved(table))),
     ]
     by_name = {row.name: row for row in rows}
@@ -158,7 +183,7 @@ def report(table: Table, rows: list[Row], operations: list[str]) -> str:
         [
             *lines,
             "",
-            "reached by an operation of cudnn or by the runtime: " + ", ".join(above),
+            "used by a cudnn operation or by the runtime: " + ", ".join(above),
             closing_line(rows),
         ]
     )
@@ -174,7 +199,7 @@ def _wrap(words: Collection[str], width: int = 120) -> list[str]:
 
 
 def main() -> int:
-    """Prints the page; 1 when there is no header to compare with."""
+    """Prints the report. Returns 1 when cudnn_graph.h is not installed."""
     header = find_header()
     if header is None:
         print(

@@ -1,5 +1,5 @@
-"""What uses the list of descriptors: the cudnn dialect, its lowering and the runtime, read from the
-sources that say so."""
+"""Extracts which descriptors the cudnn dialect, its lowering and the runtime use, from their
+sources."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def _dialect() -> str:
 
 
 def operations() -> dict[str, str]:
-    """Operations of a graph, C++ class to mnemonic, by the ODS."""
+    """The operations of a graph in ODS: C++ class to mnemonic."""
     found = dict(
         re.findall(
             r"^def Cudnn_(\w+Op)\s*:\s*Cudnn_\w*ComputeOp<\"(\w+)\"", _dialect(), re.MULTILINE
@@ -27,7 +27,7 @@ def operations() -> dict[str, str]:
 
 
 def lowered_operations() -> list[str]:
-    """Mnemonics of the operations that have a lowering to descriptors."""
+    """The mnemonics of operations with a lowering to descriptors."""
     known = operations()
     header = (ROOT / "passes/cudnn_to_backend/GraphWriter.h").read_text()
     names = re.findall(r"lower\(GraphWriter &\w+, cudnn::(\w+Op) \w+\)", header)
@@ -39,7 +39,7 @@ def lowered_operations() -> list[str]:
 
 
 def lowered_names() -> tuple[set[str], set[str]]:
-    """The kinds of descriptors and the attributes that lowerings of cudnn's operations write."""
+    """The descriptor kinds and the attributes that lowerings of cudnn operations write."""
     text = "\n".join(
         path.read_text() for path in sorted((ROOT / "passes/cudnn_to_backend").glob("*.cpp"))
     )
@@ -49,8 +49,8 @@ def lowered_names() -> tuple[set[str], set[str]]:
 
 
 def runtime_names() -> tuple[set[str], set[str]]:
-    """The kinds of descriptors and the attributes that the runtime uses, to choose engines and to
-    run plans."""
+    """The descriptor kinds and the attributes that the runtime uses to choose engines and run
+    plans."""
     files = [
         path
         for path in sorted((ROOT / "runtime/convoy_runtime").rglob("*.py"))
@@ -65,8 +65,14 @@ def runtime_names() -> tuple[set[str], set[str]]:
 
 
 def enum_cases(ctype: str) -> dict[str, int]:
-    """The cases of the dialect's enum of a C enum, text to number; none when the dialect has no
-    such enum."""
+    """The cases of the dialect's enum for a C enum.
+
+    Args:
+        ctype: The C enum, e.g. cudnnPointwiseMode_t.
+
+    Returns:
+        Mnemonic to number; empty when the dialect has no such enum.
+    """
     found = re.search(
         rf"Cudnn_Enum<\"\w+\", \"{ctype}\b.*?(?=^def )",
         _dialect() + "\ndef ",

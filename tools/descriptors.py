@@ -1,5 +1,4 @@
-"""dialect/cudnn_backend/Descriptors.def and cudnn_graph.h as Python: what the list says, and what
-there is to say."""
+"""Parses dialect/cudnn_backend/Descriptors.def and cudnn_graph.h."""
 
 from __future__ import annotations
 
@@ -27,7 +26,8 @@ ROOT = Path(__file__).resolve().parent.parent
 
 @dataclass(frozen=True, slots=True)
 class Type:
-    """BACKEND_TYPE: a cudnnBackendAttributeType_t, its C type and the bytes of one element."""
+    """BACKEND_TYPE: a cudnnBackendAttributeType_t, its C type and the size of an element in
+    bytes."""
 
     name: str
     cname: str
@@ -38,7 +38,7 @@ class Type:
 
 @dataclass(frozen=True, slots=True)
 class Enumerator:
-    """BACKEND_ENUM: an enumerator that attributes of a type take."""
+    """BACKEND_ENUM: an enumerator of an attribute type."""
 
     type: str
     name: str
@@ -49,7 +49,7 @@ class Enumerator:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """BACKEND_LEFT_OUT: an enumerator of the header that nothing else names, and why."""
+    """BACKEND_LEFT_OUT: an enumerator of the header that the list omits, and the reason."""
 
     cname: str
     reason: str
@@ -70,8 +70,8 @@ class Descriptor:
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """BACKEND_ATTRIBUTE: a cudnnBackendAttributeName_t and its rules, as the comment of the list
-    has them."""
+    """BACKEND_ATTRIBUTE: a cudnnBackendAttributeName_t and its rules, which Descriptors.def
+    documents."""
 
     kind: str
     name: str
@@ -91,7 +91,7 @@ class Attribute:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The whole list, in its order."""
+    """Descriptors.def, in its order."""
 
     types: tuple[Type, ...]
     enumerators: tuple[Enumerator, ...]
@@ -104,7 +104,7 @@ class Table:
         return [each for each in self.enumerators if each.type == name]
 
 
-#: Enumerators of each C enum, name to number.
+#: C enum to its enumerators, name to number.
 Header = dict[str, dict[str, int]]
 
 
@@ -124,7 +124,17 @@ def _rows(text: str, macro: str) -> list[list[str]]:
 
 
 def read_table(path: Path = ROOT / "dialect/cudnn_backend/Descriptors.def") -> Table:
-    """Reads Descriptors.def. Raises ValueError when a macro has no row."""
+    """Reads Descriptors.def.
+
+    Args:
+        path: The file.
+
+    Returns:
+        The rows of all macros.
+
+    Raises:
+        ValueError: A macro has no row.
+    """
     text = path.read_text()
     return Table(
         types=tuple(Type(a, b, int(c), d, int(e)) for a, b, c, d, e in _rows(text, "BACKEND_TYPE")),
@@ -143,7 +153,7 @@ def read_table(path: Path = ROOT / "dialect/cudnn_backend/Descriptors.def") -> T
 
 
 def find_header() -> Path | None:
-    """cudnn_graph.h of the nvidia-cudnn wheel."""
+    """The path of cudnn_graph.h in the nvidia-cudnn wheel, or None if it is not installed."""
     spec = find_spec("nvidia.cudnn")
     folders = (
         [Path(each) for each in spec.submodule_search_locations]
@@ -161,7 +171,7 @@ def find_header() -> Path | None:
 
 
 def read_header(path: Path) -> Header:
-    """Every enum of a C header whose enumerators have numbers."""
+    """The enums of a C header whose enumerators have explicit numbers."""
     text = re.sub(r"/\*.*?\*/", "", path.read_text(), flags=re.DOTALL)
     enums = re.findall(r"typedef enum \{([^}]*)\} (\w+)", text)
     return {

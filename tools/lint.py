@@ -1,10 +1,10 @@
-"""`make lint`, the part of C++: clang-format on every file, clang-tidy on the files that changed.
+"""The C++ part of `make lint`: clang-format on every file, clang-tidy on changed files.
 
     python -m tools.lint [BASE]
 
-BASE is a commit. Changed are the files that differ from it, committed or not. The default is the
-merge base of HEAD and origin/main, or HEAD~1 where that is HEAD itself. clang-tidy needs a build
-(`make build`): the compilation database, generated headers and the precompiled header.
+BASE is the commit that files are compared with; uncommitted changes count. The default is the merge
+base of HEAD and origin/main, or HEAD~1 if that is HEAD. clang-tidy needs a build (`make build`):
+the compilation database, generated headers and the precompiled header.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ __all__ = ["MOST_SOURCES", "changed_files", "main", "tidy_sources", "too_many"]
 ROOT = Path(__file__).resolve().parent.parent
 DATABASE = "build/compile_commands.json"
 PATTERNS = ("*.c", "*.cpp", "*.cu", "*.h")
-#: clang-tidy takes some 20 seconds a file, so that a change of a whole folder, as a renaming, would
-#: take longer than the tests.
+#: clang-tidy takes about 20 seconds per file. On a change of a whole folder, e.g. a renaming, it
+#: would take longer than the tests.
 MOST_SOURCES = 24
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs both tools. Returns 1 when one of them reports something."""
+    """Runs both tools. Returns 1 when one of them reports a problem."""
     base = (sys.argv[1:] if arguments is None else list(arguments))[:1]
     version = llvm_version()
     files = _git("ls-files", "--cached", "--others", "--exclude-standard", "--", *PATTERNS)
@@ -49,7 +49,7 @@ def llvm_version() -> str:
 
 
 def default_base() -> str | None:
-    """The commit that changes are counted from, or None in a clone that has no other commit."""
+    """The default BASE, or None in a clone with a single commit."""
     head = _git("rev-parse", "HEAD")[0]
     for candidate in (["merge-base", "HEAD", "origin/main"], ["rev-parse", "--verify", "HEAD~1"]):
         result = subprocess.run(["git", *candidate], cwd=ROOT, capture_output=True, text=True)
@@ -59,28 +59,33 @@ def default_base() -> str | None:
 
 
 def changed_files(base: str) -> list[str]:
-    """C and C++ files that differ from the commit `base` and exist, and those that git does not
-    track yet."""
+    """Existing C and C++ files that differ from the commit `base`, and untracked ones."""
     changed = _git("diff", "--name-only", "--diff-filter=d", base, "--", *PATTERNS)
     return changed + _git("ls-files", "--others", "--exclude-standard", "--", *PATTERNS)
 
 
 def tidy_sources(changed: Iterable[str], database: Iterable[str]) -> list[str]:
-    """The C++ sources of the compilation database to check: those that changed, and for a header
-    that changed the source beside it of the same name. The database lists absolute paths or paths
-    relative to the root."""
+    """Selects the sources for clang-tidy.
+
+    Args:
+        changed: Changed files, relative to the root. A header selects the source of the same name.
+        database: The files of the compilation database, absolute or relative to the root.
+
+    Returns:
+        The selected `.cpp` files that are in the database, relative to the root and sorted.
+    """
     known = {os.path.relpath(ROOT / file, ROOT) for file in database}
     names = {re.sub(r"\.h$", ".cpp", file) for file in changed}
     return sorted(name for name in names & known if name.endswith(".cpp"))
 
 
 def too_many(sources: Sequence[str], base: str) -> str | None:
-    """Why clang-tidy is not run on so many sources, or None where it is."""
+    """The message when there are too many sources for clang-tidy, else None."""
     if len(sources) <= MOST_SOURCES:
         return None
     return (
         f"lint: {len(sources)} files changed since {base[:12]}, so clang-tidy is skipped; "
-        f"name a BASE that at most {MOST_SOURCES} have changed since"
+        f"choose a BASE with at most {MOST_SOURCES} changed files"
     )
 
 
@@ -105,7 +110,7 @@ def _tidy(version: str, base: str | None) -> int:
 
 
 def _run(*command: str) -> int:
-    """The command's exit code. Its output is printed when it fails."""
+    """Runs a command, and prints its output when it fails. Returns the exit code."""
     result = subprocess.run(
         command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )

@@ -1,11 +1,10 @@
-"""`make sanitize`: our C++ and the runtime's C with sanitizers, from a build in a folder of its own
-(cmake/sanitize.cmake).
+"""`make sanitize`: runs the C++ of the compiler and the C of the runtime with sanitizers, from the
+build folder BUILD (cmake/sanitize.cmake).
 
-The lit suite and the tests of operation graphs run with the instrumented convoy-opt; the example
-models and the frontend's test networks are compiled for both targets, and the files of graphs, by
-the instrumented Python extension; test/runtime/test_support.py runs the support code of native
-libraries, with ThreadSanitizer as well. A report is a file in BUILD/reports; a process writes one
-at most.
+The lit suite and the tests of operation graphs use the instrumented convoy-opt. The instrumented
+Python extension compiles the example models and the frontend's test networks for both targets, and
+the files of graphs. test/runtime/test_support.py runs the support code of native libraries, also
+with ThreadSanitizer. A report is a file in BUILD/reports; a process writes at most one.
 
     python -m tools.sanitize BUILD
 """
@@ -28,7 +27,7 @@ from xml.etree import ElementTree
 __all__ = ["environment", "main", "reports"]
 
 ROOT = Path(__file__).resolve().parent.parent
-#: Tests that give text to convoy-opt, and those of the support code, with every sanitizer.
+#: Tests that run convoy-opt, and tests of the support code.
 TESTS = (
     "test/passes/cudnn_to_backend",
     "test/passes/group",
@@ -39,25 +38,24 @@ GRAPHS = "test/passes/cudnn_to_backend/Inputs/graphs"
 #: Targets and dtypes that each model is compiled for.
 CHOICES = (("cpu", None), ("cuda", None), ("cuda", "float16"))
 
-#: Options of AddressSanitizer, and why: LLVM's archives are not instrumented.
+#: Options of AddressSanitizer. LLVM's archives are not instrumented.
 ASAN = {
-    # A vector that LLVM fills has none of the marks that instrumented code sets and checks.
+    # A vector filled by LLVM lacks the container annotations that instrumented code checks.
     "detect_container_overflow": 0,
-    # llvm::BumpPtrAllocator marks memory in functions that are inlined into our code, and not in
-    # those that are in LLVM's archives.
+    # llvm::BumpPtrAllocator poisons memory only in functions that are inlined into instrumented
+    # code.
     "allow_user_poisoning": 0,
-    # A crash is a report too; LLVM's handlers of signals would only print a trace.
+    # A crash is a report; LLVM's signal handlers only print a trace.
     **dict.fromkeys(
         ("handle_abort", "handle_segv", "handle_sigbus", "handle_sigfpe", "handle_sigill"), 2
     ),
 }
-#: Options for the Python extension besides: the interpreter frees little of what it allocates.
+#: Options for the Python extension: the interpreter leaks most of its allocations at exit.
 ASAN_PYTHON = ASAN | {"detect_leaks": 0}
 
 
 def main() -> int:
-    """Runs everything on the build that the command line names; 1 where something was reported, or
-    failed."""
+    """Runs all steps on the build folder in `sys.argv[1]`. Returns 1 on a report or a failure."""
     build = Path(sys.argv[1]).resolve()
     shutil.rmtree(build / "reports", ignore_errors=True)
     count, failed = 0, []
@@ -76,8 +74,12 @@ def main() -> int:
 
 
 def environment(build: Path, asan: dict[str, int] = ASAN) -> dict[str, str]:
-    """The variables of a process with sanitizers, which writes its report to a file that `reports`
-    finds."""
+    """The environment of an instrumented process.
+
+    Args:
+        build: The build folder; reports are written to its `reports` folder.
+        asan: Options of AddressSanitizer.
+    """
     (build / "reports").mkdir(parents=True, exist_ok=True)
     common = {"log_path": str(build / "reports/report")}
     options: dict[str, dict[str, Any]] = {
@@ -95,8 +97,7 @@ def environment(build: Path, asan: dict[str, int] = ASAN) -> dict[str, str]:
 
 
 def reports(build: Path) -> dict[Path, str]:
-    """The files of reports, and what each says in its own line about it, or else in its first
-    one."""
+    """The report files, each with its SUMMARY line, or with its first line if it has none."""
 
     def summary(path: Path) -> str:
         lines = [line for line in path.read_text(errors="replace").splitlines() if line.strip("= ")]
@@ -108,7 +109,7 @@ def reports(build: Path) -> dict[Path, str]:
 
 
 def run_lit(build: Path) -> tuple[int, list[str]]:
-    """Runs the lit suite: how many tests there are, and which failed."""
+    """Runs the lit suite. Returns the number of tests and the names of those that did not pass."""
     results = build / "lit.json"
     command: list[str | Path] = [
         Path(sys.executable).with_name("lit"),
@@ -125,8 +126,8 @@ def run_lit(build: Path) -> tuple[int, list[str]]:
 
 
 def run_tests(build: Path) -> tuple[int, list[str]]:
-    """Runs tests of pytest, lit's left out: how many there are, and which failed or were
-    skipped."""
+    """Runs TESTS without lit files. Returns the number of tests and the names of those that failed
+    or were skipped."""
     results = build / "pytest.xml"
     variables = environment(build) | {"CONVOY_OPT": str(build / "bin/convoy-opt")}
     command = [
@@ -146,8 +147,8 @@ def run_tests(build: Path) -> tuple[int, list[str]]:
 
 
 def compile_models(build: Path) -> tuple[int, list[str]]:
-    """Compiles models and files of graphs, each in a process of its own: how many, and which
-    failed."""
+    """Compiles models and files of graphs, each in a separate process. Returns the number of
+    compilations and the messages of those that failed."""
     from convoy.frontend import import_module
     from convoy.options import CompileOptions
 
@@ -171,8 +172,8 @@ def compile_models(build: Path) -> tuple[int, list[str]]:
         )
         return found.stdout.strip()
 
-    # libstdc++ as well: AddressSanitizer looks for its functions at the start, and the interpreter
-    # does not link it.
+    # AddressSanitizer looks up functions of libstdc++ at startup, and the interpreter does not link
+    # it.
     preload = " ".join(map(library, ("libclang_rt.asan-x86_64.so", "libstdc++.so.6")))
     variables = environment(build, ASAN_PYTHON) | {"LD_PRELOAD": preload}
     command: list[str | Path] = [sys.executable, "-IS", ROOT / "tools/compile_text.py", extension]
@@ -199,8 +200,8 @@ def compile_models(build: Path) -> tuple[int, list[str]]:
 
 
 def models() -> Iterator[tuple[str, Any, tuple[Any, ...]]]:
-    """Name, module and inputs of every model of examples/, a function that needs no argument, and
-    of the frontend's test networks."""
+    """Name, module and inputs of each model: the functions in examples/ whose arguments all have
+    defaults, and the frontend's test networks."""
     import torch
 
     sys.path.insert(0, str(ROOT / "examples"))  # they import each other

@@ -1,13 +1,13 @@
-"""Skeletons of a new op, pass or kernel: files from tools/templates, and entries in the lists that
-name every op, pass or kernel.
+"""Writes the skeleton of a new op, pass or kernel: files from tools/templates, and entries in the
+lists of all ops, passes or kernels.
 
     python -m tools.scaffold op NAME [--family FAMILY]
     python -m tools.scaffold pass NAME --phase PHASE
     python -m tools.scaffold kernel NAME [--anchor OP]
 
-NAME is in snake_case, of a pass in kebab-case: it is the pass's flag. What is written builds, and
-has TODO where there is something to fill in. The command prints what it wrote and what remains, in
-the order of CONTRIBUTING.md.
+NAME is in snake_case. The NAME of a pass is its flag, in kebab-case. The result builds, and has a
+TODO at each place to fill in. The command prints the files and the remaining work, in the order of
+CONTRIBUTING.md.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["FOLDERS", "ScaffoldError", "kernel", "main", "op", "pass_"]
 ROOT = Path(__file__).resolve().parent.parent
 TEMPLATES = Path(__file__).resolve().parent / "templates"
 
-#: Family of tcp ops: the module of the frontend that converts Torch's ops to them.
+#: Family of tcp ops to the frontend module that converts Torch's ops to them.
 FAMILIES = {
     "elementwise": "unary",
     "linear": "linear",
@@ -32,7 +32,7 @@ FAMILIES = {
     "reduction": "reduction",
     "shape": "shape",
 }
-#: Phase: the folder of its passes; of phase host, which has three, that of the GPU.
+#: Phase to the folder of its passes; phase host has three, and this is the GPU's.
 FOLDERS = {
     "normalize": "normalize",
     "group": "group",
@@ -49,10 +49,10 @@ the converter in python/convoy/frontend/{module}.py
 a case in test/frontend/op_cases.py, its meaning in test/frontend/tcp_reference.py, and
     CONVOY_UPDATE_GOLDEN=1 .venv/bin/pytest test/frontend/test_ops.py
 the lowering in passes/tcp_to_linalg, and types without one in Unsupported.cpp
-if cuDNN takes it: what CONTRIBUTING.md lists under "Give an op to cuDNN"
+if cuDNN supports it: the steps of "Give an op to cuDNN" in CONTRIBUTING.md
 a step in test/fuzz/random_*.py"""
 _PASS = """the pass in passes/{folder}/{file}.cpp, its description and options in passes/Passes.td
-its place in passes/pipeline/Pipeline.cpp: it is the last of the phase now. Passes.td has the same
+its position in passes/pipeline/Pipeline.cpp, now the last of the phase. Passes.td has the same
     order
 its libraries in passes/{folder}/CMakeLists.txt
 cases in test/passes/{folder}/{flag}.mlir and {flag}-errors.mlir
@@ -65,21 +65,21 @@ a case in test/gpu/test_graph_kernels.py, which compares every variant with PyTo
 the paragraph of kernels in docs/architecture.md"""
 
 
-_SUMMARY = "writes skeletons of a new op, pass or kernel, and lists what remains to be done"
+_SUMMARY = "writes the skeleton of a new op, pass or kernel, and lists the remaining work"
 
 
 class ScaffoldError(Exception):
-    """A name that cannot be taken, or a list that is not where it is expected."""
+    """An invalid or existing name, or a list that is not found in its file."""
 
 
 class _At(Template):
-    """Templates of C++, TableGen and MLIR, which are full of `$` and `{{`: `@{name}`, `@@` is @."""
+    """Templates with `@{name}`, and `@@` for @: C++, TableGen and MLIR use `$` and `{{`."""
 
     delimiter = "@"
 
 
 class _Tree:
-    """A checkout, and what was written to it."""
+    """A checkout, and the files written to it."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -94,7 +94,7 @@ class _Tree:
         self._write(path, (self.root / path).read_text() + text)
 
     def insert(self, path: str, after: str, before: str, text: str) -> None:
-        """Puts `text` before the first match of the pattern `before` behind that of `after`."""
+        """Inserts `text` at the first match of `before` that follows the first match of `after`."""
         content = (self.root / path).read_text()
         start = re.compile(after, re.MULTILINE).search(content)
         end = start and re.compile(before, re.MULTILINE).search(content, start.end())
@@ -113,7 +113,19 @@ class _Tree:
 
 
 def op(root: Path, name: str, family: str) -> tuple[list[str], str]:
-    """Writes an op of tcp. Returns the files, and what remains to be done."""
+    """Writes the skeleton of a tcp op.
+
+    Args:
+        root: The root of the checkout.
+        name: The mnemonic in snake_case.
+        family: A key of FAMILIES.
+
+    Returns:
+        The written files, and the remaining work as lines.
+
+    Raises:
+        ScaffoldError: The name is invalid or exists, or a list is not found.
+    """
     _check(name, r"[a-z][a-z0-9]*(_[a-z0-9]+)*", "snake_case")
     tree, module = _Tree(root), FAMILIES[family]
     definitions = f"dialect/tcp/Tcp{family.title()}Ops.td"
@@ -128,8 +140,19 @@ def op(root: Path, name: str, family: str) -> tuple[list[str], str]:
 
 
 def pass_(root: Path, flag: str, phase: str) -> tuple[list[str], str]:
-    """Writes a pass that is the last one of its phase. Returns the files, and what remains to be
-    done."""
+    """Writes the skeleton of a pass, as the last one of its phase.
+
+    Args:
+        root: The root of the checkout.
+        flag: The flag in kebab-case.
+        phase: A key of FOLDERS.
+
+    Returns:
+        The written files, and the remaining work as lines.
+
+    Raises:
+        ScaffoldError: The name is invalid or exists, or a list is not found.
+    """
     _check(flag, r"[a-z][a-z0-9]*(-[a-z0-9]+)*", "kebab-case")
     tree, folder, name = _Tree(root), FOLDERS[phase], _camel(flag)
     names = {"flag": flag, "Name": name, "NAME": name.upper()}
@@ -139,7 +162,7 @@ def pass_(root: Path, flag: str, phase: str) -> tuple[list[str], str]:
     tree.insert(
         "passes/Passes.td", rf"^//===-- {phase} -", r"^(//===--|#endif)", _fill("pass.td", names)
     )
-    # The last library of the folder: those before it are of one dialect or one target.
+    # The last library of the folder; the others are for one dialect or one target.
     lists = f"passes/{folder}/CMakeLists.txt"
     tree.insert(lists, r"(?s:.*)^convoy_library\(\w+", r"\s", f" {name}.cpp")
     tree.insert(
@@ -154,8 +177,19 @@ def pass_(root: Path, flag: str, phase: str) -> tuple[list[str], str]:
 
 
 def kernel(root: Path, name: str, anchor: str) -> tuple[list[str], str]:
-    """Writes a kernel for graphs whose first operation is `anchor`, a class of the cudnn dialect.
-    Returns the files, and what remains to be done."""
+    """Writes the skeleton of a kernel for graphs.
+
+    Args:
+        root: The root of the checkout.
+        name: The name in snake_case.
+        anchor: The C++ class of the graphs' first operation, e.g. ReductionOp.
+
+    Returns:
+        The written files, and the remaining work as lines.
+
+    Raises:
+        ScaffoldError: The name is invalid or exists, or a list is not found.
+    """
     _check(name, r"[a-z][a-z0-9]*(_[a-z0-9]+)*", "snake_case")
     _check(anchor, r"([A-Z][a-z0-9]*)+Op", "the name of a class, e.g. ReductionOp")
     tree, title = _Tree(root), _camel(name)
@@ -195,12 +229,12 @@ def _camel(name: str) -> str:
 
 def _fill(template: str, names: dict[str, str]) -> str:
     text = _At((TEMPLATES / f"{template}.in").read_text()).substitute(names)
-    # Where clang-format has the end of a macro's lines.
+    # The column of clang-format's line continuations in macros.
     return re.sub(r"^(.*\S) *\\$", lambda line: f"{line[1]:<99}\\", text, flags=re.MULTILINE)
 
 
 def main(arguments: Sequence[str] | None = None, root: Path = ROOT) -> int:
-    """Runs the command. Returns 1 after a message when it cannot write."""
+    """Runs the command. Returns 1 after an error message."""
     parser = argparse.ArgumentParser(prog="python -m tools.scaffold", description=_SUMMARY)
     kinds = parser.add_subparsers(dest="kind", required=True, metavar="op|pass|kernel")
     of_op = kinds.add_parser("op", help="an op of tcp")
