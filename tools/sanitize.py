@@ -24,6 +24,8 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+from .lint import llvm_version
+
 __all__ = ["environment", "main", "reports"]
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -91,7 +93,7 @@ def environment(build: Path, asan: dict[str, int] = ASAN) -> dict[str, str]:
         f"{name}_OPTIONS": ":".join(f"{key}={value}" for key, value in each.items())
         for name, each in options.items()
     }
-    if symbolizer := shutil.which("llvm-symbolizer-22"):
+    if symbolizer := shutil.which(f"llvm-symbolizer-{llvm_version()}"):
         found |= {f"{name}_SYMBOLIZER_PATH": symbolizer for name in options}
     return os.environ | found
 
@@ -168,7 +170,10 @@ def compile_models(build: Path) -> tuple[int, list[str]]:
 
     def library(name: str) -> str:
         found = subprocess.run(
-            ["clang-22", f"-print-file-name={name}"], capture_output=True, text=True, check=True
+            [f"clang-{llvm_version()}", f"-print-file-name={name}"],
+            capture_output=True,
+            text=True,
+            check=True,
         )
         return found.stdout.strip()
 

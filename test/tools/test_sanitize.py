@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tools.lint import llvm_version
 from tools.sanitize import environment, reports
 
 DEFECTS = {
@@ -55,15 +56,16 @@ int main(void) {{ {} return 0; }}
 @pytest.mark.parametrize("name", DEFECTS)
 def test_each_defect_is_one_report(tmp_path: Path, name: str) -> None:
     sanitizer, code, expected = DEFECTS[name]
-    compiler = shutil.which("clang-22")
+    compiler = shutil.which(f"clang-{llvm_version()}")
     if compiler is None:
-        pytest.skip("no clang-22")
+        pytest.skip(f"no clang-{llvm_version()}")
     runtime = "libclang_rt.tsan-x86_64.a" if sanitizer == "thread" else "libclang_rt.asan-x86_64.a"
     found = subprocess.run(
         [compiler, f"-print-file-name={runtime}"], capture_output=True, text=True, check=True
     ).stdout.strip()
     if not Path(found).is_file():
-        pytest.skip(f"no {runtime}: apt install libclang-rt-22-dev, as make sanitize does")
+        package = f"libclang-rt-{llvm_version()}-dev"
+        pytest.skip(f"no {runtime}: apt install {package}, as make sanitize does")
     (tmp_path / "program.c").write_text(PROGRAM.format(code))
     command = [
         compiler,
